@@ -1,0 +1,27 @@
+# How each dependency is found. Nothing is vendored: on Debian 12 all of them
+# are packages (scripts/setup installs them).
+
+# The embedded interpreter: Debian's own python3 unless told otherwise, because
+# another python3 often comes first in PATH.
+if(NOT DEFINED Python3_EXECUTABLE)
+  set(Python3_EXECUTABLE /usr/bin/python3 CACHE FILEPATH "The interpreter to embed")
+endif()
+include(python)
+
+find_package(absl REQUIRED)                       # libabsl-dev
+set(Protobuf_USE_STATIC_LIBS ON)
+find_package(Protobuf 3.21 REQUIRED)              # libprotobuf-dev protobuf-compiler
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd>=1.4)  # libzstd-dev
+find_package(CLI11 REQUIRED)                      # libcli11-dev
+find_package(nlohmann_json REQUIRED)              # nlohmann-json3-dev
+find_package(Threads REQUIRED)
+find_library(PYMEMRUN_ZSTD_STATIC libzstd.a REQUIRED)
+add_library(pymemrun_zstd INTERFACE)
+target_link_libraries(pymemrun_zstd INTERFACE "${PYMEMRUN_ZSTD_STATIC}")
+if(PYMEMRUN_BUILD_TESTS)
+  find_package(GTest REQUIRED)                    # libgtest-dev libgmock-dev
+endif()
+if(PYMEMRUN_BUILD_BENCH)
+  find_package(benchmark REQUIRED)                # libbenchmark-dev
+endif()

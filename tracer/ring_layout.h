@@ -1,0 +1,282 @@
+// The wire between the traced process and the collector: one shared memory
+// region, made by the launcher before the program starts. Both sides include
+// this header and nothing else of each other. Everything is fixed width; every
+// stored struct has its size asserted.
+//
+//   region  := ControlPage ring
+//   ring    := kRingSlots slots of 16 bytes, used circularly
+//   stream  := item*            what the ring carries, in event-number order
+//   item    := state | definition | row
+//   row     := one slot whose `what` is 0..4 (EventSlot)
+//   state   := one slot (kThread, kNumber, kRss, kClock, kStack, ...) that
+//              changes what the following rows mean
+//   definition := a header slot (w1 = payload bytes) + ceil(w1 / 16) slots
+//
+// There is one ring for the events of all threads: a profile callback runs
+// under the GIL, so the GIL holder is the single producer, and the order in
+// the ring is the order of the event numbers. The thread a row belongs to is
+// state, like its RSS: it costs a slot only where it changes.
+//
+// Indices `head` and `tail` count slots since the start and never wrap; the
+// slot is index & (kRingSlots - 1).
+#ifndef PYMEMRUN_TRACER_RING_LAYOUT_H_
+#define PYMEMRUN_TRACER_RING_LAYOUT_H_
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace pymemrun {
+
+inline constexpr uint64_t kRingMagic = 0x31676e69526d6d50;  // "PmmRing1"
+inline constexpr uint32_t kRingSlotBytes = 16;
+inline constexpr uint32_t kRingSlots = 1u << 18;  // 4 MiB
+inline constexpr size_t kRingBytes = size_t{kRingSlots} * kRingSlotBytes;
+inline constexpr size_t kControlBytes = 16384;
+inline constexpr size_t kRegionBytes = kControlBytes + kRingBytes;
+
+// The kinds of event, numbered as stored. The CPython names are
+// PyTrace_CALL, _RETURN, _C_CALL, _C_RETURN, _C_EXCEPTION.
+enum class What : uint32_t {
+  kCall = 0,
+  kReturn = 1,
+  kCCall = 2,
+  kCReturn = 3,
+  kCExcept = 4,
+};
+
+// w0 of any slot: what(3 bits, from bit 29) | context(1, bit 28) | id (28).
+inline constexpr uint32_t kWhatShift = 29;
+inline constexpr uint32_t kControlWhat = 5;  // `what` of state and definitions
+inline constexpr uint32_t kContextBit = 1u << 28;  // row is a PREV
+inline constexpr uint32_t kIdMask = kContextBit - 1;
+
+// A row. `code` is the id of the executing (for C events: the calling) Python
+// frame's code object, `position` its instruction offset in code units,
+// `function` the id of the C function, 0 for Python events.
+struct EventSlot {
+  uint32_t what_and_code;
+  uint32_t position;
+  uint32_t function;
+  uint32_t tsc_low;  // low half of the time stamp; kClock resets the high half
+};
+static_assert(sizeof(EventSlot) == kRingSlotBytes);
+
+// State and definition slots: w0 = kControlWhat << kWhatShift | ControlKind.
+struct ControlSlot {
+  uint32_t what_and_kind;
+  uint32_t w1;
+  uint32_t w2;
+  uint32_t w3;
+};
+static_assert(sizeof(ControlSlot) == kRingSlotBytes);
+
+enum class ControlKind : uint32_t {
+  // State. A row's number is the previous row's + 1 unless kNumber came; its
+  // dRSS is 0 and its RSS the previous row's unless kRss came; its time is the
+  // previous time + (tsc_low - previous tsc_low mod 2^32) unless kClock came.
+  kThread = 1,   // w1 = thread id of the rows from here on
+  kNumber = 2,   // w2:w1 = number of the next row (w2 high half)
+  kRss = 3,      // w1 = RSS in pages, w2 = dRSS in pages (signed) of the next
+                 // row, w3 = flags (kRssInexact)
+  kClock = 4,    // w2:w1 = full time stamp that the next tsc_low is taken from
+  kStack = 5,    // w1 = stack id of the next row
+  // Definitions: w1 = payload bytes, w2 = id, w3 = kind-specific.
+  // Payload strings are each `u32 length` + bytes, unaligned.
+  kCode = 16,      // CodePayload, file, name, qualname, module, line table
+  kFunction = 17,  // qualname, module
+  kThreadDef = 18,  // ThreadPayload, name
+  kStackDef = 19,   // w1 = 16: StackPayload; w2 = id
+  // Facts, in order with the rows around them. Same shape as definitions.
+  kMark = 32,        // MarkPayload, label
+  kProfilerGap = 33,  // GapPayload
+  kLoss = 34,         // LossPayload
+  kPeak = 35,         // PeakPayload
+  kGauge = 36,        // GaugePayload, reason
+  kForget = 37,  // w1 = 0, w3 = ControlKind: all ids of that definition kind are
+                 // void from here on and will be defined anew
+  // A payload larger than kMaxChunkBytes is sent in pieces: every piece but the
+  // last as kChunk, the last under its own kind; the payload is their sum.
+  kChunk = 48,
+};
+
+inline constexpr uint32_t kMaxChunkBytes = 64 * 1024;
+inline constexpr uint32_t kRssInexact = 1;
+
+struct CodePayload {
+  uint32_t first_line;
+  uint32_t line_table_kind;  // LineTableKind
+};
+static_assert(sizeof(CodePayload) == 8);
+
+// How CPython's co_linetable/co_lnotab bytes are to be read.
+enum class LineTableKind : uint32_t {
+  kLnotab = 1,     // 3.9: pairs (byte delta, line delta)
+  kPep626 = 2,     // 3.10: pairs, -128 = no line
+  kLocations = 3,  // 3.11 on: location entries
+};
+
+struct ThreadPayload {
+  uint64_t native_id;
+  uint64_t tsc;
+};
+static_assert(sizeof(ThreadPayload) == 16);
+
+struct StackPayload {  // one node of the call tree
+  uint32_t parent;     // stack id, 0 = the root
+  uint32_t code;
+  uint32_t position;
+  uint32_t unused;
+};
+static_assert(sizeof(StackPayload) == 16);
+
+struct MarkPayload {
+  uint64_t next_number;  // number that the next event will have
+  uint64_t tsc;
+  uint64_t rss_pages;
+  uint32_t thread;
+  uint32_t unused;
+};
+static_assert(sizeof(MarkPayload) == 32);
+
+// From when to when a thread's profile slot was the script's own.
+struct GapPayload {
+  uint64_t from_number;  // number of the next event, process wide, at the start
+  uint64_t to_number;    // the same at the end
+  uint64_t from_tsc;
+  uint64_t to_tsc;
+  uint32_t thread;
+  uint32_t unused;
+};
+static_assert(sizeof(GapPayload) == 40);
+
+// Rows that were to be logged and found no room.
+struct LossPayload {
+  uint64_t rows;         // lost since the previous kLoss
+  uint64_t from_number;  // numbers of the first and the last one lost
+  uint64_t to_number;
+  uint64_t tsc;
+};
+static_assert(sizeof(LossPayload) == 32);
+
+// VmHWM was found above every RSS seen at an event: it rose between two.
+struct PeakPayload {
+  uint64_t hwm_pages;
+  uint64_t after_number;   // it had not risen yet when this event was seen
+  uint64_t before_number;  // it had when this one was; next_number if at a stop
+  uint64_t tsc;
+};
+static_assert(sizeof(PeakPayload) == 32);
+
+// The RSS source in use changed (for instance because perf stopped).
+struct GaugePayload {
+  uint64_t number;
+  uint64_t tsc;
+  uint32_t source;  // RssSource
+  uint32_t unused;
+};
+static_assert(sizeof(GaugePayload) == 24);
+
+enum class RssSource : uint32_t {
+  kAuto = 0,  // only as a request
+  kFaults = 1,
+  kHints = 2,
+  kRusage = 3,
+  kStatm = 4,
+};
+
+// Why tracing ended, as far as the traced process could say.
+enum class EndReason : uint32_t {
+  kUnknown = 0,  // no handler ran: killed, _exit, abort; pidfd tells when
+  kExit = 1,     // exit() with end.exit_status
+  kExec = 2,
+};
+
+enum class OnFull : uint32_t { kBlock = 0, kDrop = 1 };
+
+inline constexpr size_t kControlTextBytes = 8192;
+
+// The first kControlBytes of the region. Fields are grouped by who writes them
+// so that no cache line has two writers. Plain fields are written before
+// `start_state` is released, or are said to be otherwise.
+struct ControlPage {
+  // -- Written by the launcher before the collector starts.
+  uint64_t magic;
+  uint32_t version;  // 1
+  uint32_t traced_pid;
+  uint32_t page_bytes;
+  OnFull on_full;
+  int32_t compress_level;  // zstd level; kNoCompression = stored frames
+  uint32_t text_bytes;     // of `text`
+  // Serialised pymemrun.Header without the fields that only the start of
+  // tracing knows. Opaque to the traced process.
+  char text[kControlTextBytes];
+
+  // -- Written by the traced process when tracing starts, released by
+  // start_state = 1. Until then the collector only waits.
+  alignas(64) std::atomic<uint32_t> start_state;
+  RssSource rss_source;
+  uint32_t statm_step_pages;  // smallest change that statm showed; 0 unmeasured
+  uint32_t time_is_tsc;       // 1: tsc fields are TSC; 0: CLOCK_MONOTONIC ns
+  uint64_t start_tsc;
+  uint64_t start_monotonic_ns;
+  uint64_t start_realtime_ns;
+  uint64_t own_bytes_start;
+  uint64_t first_rss_bytes;
+  char rss_source_reason[256];  // why not a better one; NUL-terminated
+
+  // -- The producer's line.
+  alignas(64) std::atomic<uint64_t> head;         // slots published
+  std::atomic<uint64_t> next_number;              // events seen so far
+  std::atomic<uint64_t> dropped;                  // rows lost on a full ring
+  std::atomic<uint64_t> stalls;                   // times the producer waited
+  std::atomic<uint32_t> wanted;                   // kWanted* bits for collector
+  std::atomic<uint32_t> untraced_children;        // forks seen
+
+  // -- The collector's line.
+  alignas(64) std::atomic<uint64_t> tail;  // slots consumed (release)
+  std::atomic<uint32_t> heartbeat;         // changes at least each 100 ms
+  std::atomic<uint32_t> collector_pid;     // 0 until it is ready
+  // Futex words. The collector sleeps on `wake_collector` while it is 0 (the
+  // waker stores 1 and wakes); a producer on `wake_producer` (a counter).
+  std::atomic<uint32_t> wake_collector;
+  std::atomic<uint32_t> wake_producer;
+  std::atomic<uint32_t> collector_sleeps;  // 1 while it is in futex_wait
+
+  // -- The end. Written by the traced process, released by end_state = 1.
+  alignas(64) std::atomic<uint32_t> end_state;
+  EndReason end_reason;
+  int32_t exit_status;
+  std::atomic<uint32_t> exec_pending;  // an exec* call is under way
+  uint64_t end_tsc;
+  uint64_t end_monotonic_ns;
+  uint64_t own_bytes_end;
+  uint64_t end_hwm_bytes;
+  uint64_t max_rss_bytes;  // highest RSS seen at an event
+
+  // -- The collector's answer, released by done_state (futex word).
+  alignas(64) std::atomic<uint32_t> done_state;  // 1: the run file is complete
+  int32_t write_errno;       // 0, or why the file is not complete
+  uint64_t file_bytes;
+  uint64_t rows_written;
+  uint64_t rows_lost_on_write;
+  uint32_t report_bytes;
+  char report[4096];         // the end report's text, ready to print
+
+  // Held by the traced process's main thread for its whole life, so that its
+  // end is seen even where pidfd says nothing (exec by a raw system call).
+  alignas(64) pthread_mutex_t alive;
+};
+static_assert(sizeof(ControlPage) <= kControlBytes);
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+inline constexpr int32_t kNoCompression = -1000;
+
+// Bits of ControlPage::wanted, set by the producer.
+inline constexpr uint32_t kWantedFlush = 1;  // write out what is there now
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_RING_LAYOUT_H_

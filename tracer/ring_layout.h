@@ -34,7 +34,7 @@ inline constexpr uint64_t kRingMagic = 0x31676e69526d6d50;  // "PmmRing1"
 inline constexpr uint32_t kRingSlotBytes = 16;
 inline constexpr uint32_t kRingSlots = 1u << 18;  // 4 MiB
 inline constexpr size_t kRingBytes = size_t{kRingSlots} * kRingSlotBytes;
-inline constexpr size_t kControlBytes = 16384;
+inline constexpr size_t kControlBytes = 8192;
 inline constexpr size_t kRegionBytes = kControlBytes + kRingBytes;
 
 // The kinds of event, numbered as stored. The CPython names are
@@ -196,8 +196,6 @@ enum class EndReason : uint32_t {
 
 enum class OnFull : uint32_t { kBlock = 0, kDrop = 1 };
 
-inline constexpr size_t kControlTextBytes = 8192;
-
 // The first kControlBytes of the region. Fields are grouped by who writes them
 // so that no cache line has two writers. Plain fields are written before
 // `start_state` is released, or are said to be otherwise.
@@ -209,10 +207,7 @@ struct ControlPage {
   uint32_t page_bytes;
   OnFull on_full;
   int32_t compress_level;  // zstd level; kNoCompression = stored frames
-  uint32_t text_bytes;     // of `text`
-  // Serialised pymemrun.Header without the fields that only the start of
-  // tracing knows. Opaque to the traced process.
-  char text[kControlTextBytes];
+  uint32_t unused;
 
   // -- Written by the traced process when tracing starts, released by
   // start_state = 1. Until then the collector only waits.

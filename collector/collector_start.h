@@ -1,0 +1,29 @@
+// How the launcher starts the collector: the contract of the two. The launcher
+// executes `pymemrun-collector` (no arguments) as an orphan in a session of its
+// own, with exactly these descriptors open besides /dev/null on 0, 1 and 2:
+#ifndef PYMEMRUN_COLLECTOR_COLLECTOR_START_H_
+#define PYMEMRUN_COLLECTOR_COLLECTOR_START_H_
+
+namespace pymemrun {
+
+inline constexpr int kCollectorRegionFd = 3;  // memfd: ControlPage + ring
+inline constexpr int kCollectorOutputFd = 4;  // the run file, empty, writable
+inline constexpr int kCollectorPidFd = 5;     // pidfd of the traced process
+inline constexpr int kCollectorTextFd = 6;    // launch text, at offset 0
+
+// The launch text is a sequence of NUL-terminated `key=value` strings, the
+// values any bytes but NUL. Keys, each at most once unless said otherwise:
+//   tool_version pid parent_pid python python_version host cwd kernel script
+//   argv (once for each argument, in order)
+//   output (path of the run file, for messages)
+//   min_drss_bytes context        (decimal)
+//   drss_since_logged stacks paused  (0 or 1)
+//   kinds (bit mask over What, decimal) include exclude function thread
+//   (the last four any number of times)
+// Unknown keys are passed over.
+
+inline constexpr char kCollectorProgram[] = "pymemrun-collector";
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_COLLECTOR_START_H_

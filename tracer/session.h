@@ -1,0 +1,73 @@
+// The tracer as the launcher sees it: one tracing session per process. The
+// launcher makes the shared region, starts the collector on it, and calls, in
+// this order:
+//
+//   Session::CreateRegion   before anything else of ours
+//   Session::Prepare        before the first thread and before Py_Initialize*
+//   (Py_InitializeFromConfig, Py_RunMain: the session arms itself at the last
+//   moment before the user's code)
+//   Session::Finish         from a C exit handler
+//
+// All functions are for the process's main thread. None of them throws.
+#ifndef PYMEMRUN_TRACER_SESSION_H_
+#define PYMEMRUN_TRACER_SESSION_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/ring_layout.h"
+
+namespace pymemrun {
+
+// What to trace. Strings and arrays must live until the process ends.
+struct TraceConfig {
+  bool calls = true;             // profile events; false: --trace none
+  uint64_t min_drss_bytes = 0;   // 0: log every event
+  bool drss_since_logged = false;
+  uint32_t context = 1;          // previous events kept; at most kMaxContext
+  uint32_t kinds = 0x1f;         // bit (1 << What)
+  const char* const* include = nullptr;  // globs by full file path
+  size_t include_count = 0;
+  const char* const* exclude = nullptr;
+  size_t exclude_count = 0;
+  const char* const* function = nullptr;  // globs by function name
+  size_t function_count = 0;
+  const char* const* thread = nullptr;  // globs by thread name
+  size_t thread_count = 0;
+  bool stacks = false;
+  bool paused = false;           // not armed until pymemrun.start()
+  bool trace_startup = false;    // from the interpreter's `import site` on
+  RssSource rss_source = RssSource::kAuto;
+};
+
+inline constexpr uint32_t kMaxContext = 1024;
+
+class Session {
+ public:
+  // Makes and touches the shared region. On success returns it and sets
+  // *region_fd to a close-on-exec descriptor of it, which the caller closes; on
+  // failure returns nullptr, errno tells why.
+  static ControlPage* CreateRegion(int* region_fd);
+
+  // Opens the RSS source, makes and touches the tables, registers the built-in
+  // module `pymemrun` and the one-time audit hook. Returns nullptr, or one line
+  // that says why the program will run untraced. `page` and `config` must stay.
+  static const char* Prepare(ControlPage* page, const TraceConfig* config);
+
+  // For a run without tracing: `import pymemrun` works, its functions do
+  // nothing.
+  static void PrepareUntraced();
+
+  // Stops all hooks, tells the collector that the program ends with `status`,
+  // and waits at most `timeout_ms` for it to complete the run file. Returns
+  // whether it did. Returns false at once in a forked child and when called
+  // again. Threads may still run.
+  static bool Finish(EndReason reason, int status, int timeout_ms);
+
+  // What the producer side lost, for a message when the collector is gone.
+  static uint64_t dropped_rows();
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_SESSION_H_

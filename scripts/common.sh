@@ -1,0 +1,46 @@
+# Shared by the scripts in this folder, which source it: where things are, what
+# is said, how a build is made. Sets `root` and goes there.
+# shellcheck shell=bash
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+cd "$root"
+jobs=$(nproc)
+
+# The traced process and its tests run as a user would run them.
+unset PYMEMRUN_OPTIONS PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUNBUFFERED
+
+say() { printf '\n== %s\n' "$*" >&2; }
+
+# quietly LOG COMMAND...: the command's output goes to LOG, and is shown only
+# when the command fails.
+quietly() {
+  local log=$1 status=0
+  shift
+  "$@" >"$log" 2>&1 || status=$?
+  if [ "$status" -ne 0 ]; then
+    cat "$log" >&2
+    printf '%s: failed with %d: %s\n' "${0##*/}" "$status" "$*" >&2
+  fi
+  return "$status"
+}
+
+# build FOLDER CMAKE_ARGS... [--target TARGETS...]: configures build/FOLDER and
+# builds it. One at a time per folder: a second one waits.
+build() {
+  local folder=$1 launcher configure=() targets=()
+  shift
+  while [ $# -gt 0 ] && [ "$1" != --target ]; do
+    configure+=("$1")
+    shift
+  done
+  targets=("$@")
+  launcher=$(command -v ccache || true)
+  mkdir -p "build/$folder"
+  (
+    flock 9
+    quietly "build/$folder/configure.log" cmake "${configure[@]}" \
+      "-DCMAKE_C_COMPILER_LAUNCHER=$launcher" "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher"
+    # ninja says nothing but what compilers complain about
+    cmake --build "build/$folder" --parallel "$jobs" "${targets[@]}" -- --quiet
+  ) 9>"build/$folder/lock"
+}

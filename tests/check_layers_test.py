@@ -1,0 +1,65 @@
+"""check_layers complains of what it should, and of nothing else."""
+import unittest
+
+from check_layers import check_file
+
+
+def complaints(path, text):
+    return [complaint for _, complaint in check_file(path, text)]
+
+
+class Layers(unittest.TestCase):
+    def refused(self, path, line):
+        self.assertEqual(1, len(complaints(path, line + '\n')), (path, line))
+
+    def fine(self, path, line):
+        self.assertEqual([], complaints(path, line + '\n'))
+
+    def test_readers_and_format_never_see_the_tracer_or_python(self):
+        for folder in ('format', 'readers'):
+            self.refused(folder + '/x.cc', '#include "tracer/session.h"')
+            self.refused(folder + '/x.cc', '#include "tracer/ring_layout.h"')
+            self.refused(folder + '/x_test.cc', '#include "tracer/ring_layout.h"')
+            self.refused(folder + '/x.cc', '#include <Python.h>')
+        self.refused('format/x.cc', '#include "readers/run_index.h"')
+        self.refused('readers/x.cc', '#include "collector/stats.h"')
+        self.fine('readers/x.cc', '#include "collector/end_report.h"')
+
+    def test_the_collector_sees_only_the_wire(self):
+        self.fine('collector/x.cc', '#include "tracer/ring_layout.h"')
+        self.refused('collector/x.cc', '#include "tracer/session.h"')
+        self.refused('collector/x.cc', '#include "Python.h"')
+
+    def test_the_launcher_sees_how_the_collector_starts(self):
+        self.fine('launcher/x.cc', '#include "collector/collector_start.h"')
+        self.refused('launcher/x.cc', '#include "collector/encoder.h"')
+        self.refused('launcher/x.cc', '#include "format/stream_writer.h"')
+
+    def test_the_traced_program_carries_no_containers(self):
+        for header in ('<string>', '<vector>', '<iostream>', '<unordered_map>',
+                       '"google/protobuf/message.h"', '"absl/strings/str_cat.h"'):
+            self.refused('tracer/x.cc', '#include ' + header)
+            self.fine('tracer/x_test.cc', '#include ' + header)
+        self.refused('tracer/x.cc', 'std::string name;')
+        self.refused('tracer/x.cc', 'f(std::vector<int>{});')
+        self.fine('tracer/x.cc', '// unlike std::string, this keeps no copy')
+        self.fine('tracer/x.cc', '#include <string.h>')
+
+    def test_includes_start_at_the_root(self):
+        self.refused('format/x.cc', '#include "byte_io.h"')
+        self.refused('format/x.cc', '#include <format/byte_io.h>')
+
+    def test_guards(self):
+        good = '#ifndef PYMEMRUN_FORMAT_X_H_\n#define PYMEMRUN_FORMAT_X_H_\n#endif\n'
+        self.assertEqual([], complaints('format/x.h', good))
+        self.assertEqual(1, len(complaints('format/y.h', good)))
+
+    def test_sizes(self):
+        self.assertEqual([], complaints('format/x.cc', 'int x;\n' * 400))
+        self.assertEqual(1, len(complaints('format/x.cc', 'int x;\n' * 401)))
+        self.assertEqual([], complaints('readers/x_main.cc', 'int x;\n' * 60))
+        self.assertEqual(1, len(complaints('readers/x_main.cc', 'int x;\n' * 61)))
+
+
+if __name__ == '__main__':
+    unittest.main()

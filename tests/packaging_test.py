@@ -1,0 +1,94 @@
+"""The package that cpack makes holds the tools, runs from where it is unpacked,
+and says what it needs.
+
+--install also installs and removes it (as root, when it is not there already).
+"""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+BUILD_DIR = os.environ.get('PYMEMRUN_BUILD_DIR', '.')
+INSTALL = '--install' in sys.argv
+FILES = (
+    'usr/bin/pymemrun',
+    'usr/bin/pymemcat',
+    'usr/bin/pymemreport',
+    'usr/libexec/pymemrun/pymemrun-collector',
+    'usr/share/pymemrun/trace.proto',
+    'usr/share/pymemrun/FORMAT.md',
+    'usr/share/doc/pymemrun/README.md',
+    'usr/share/doc/pymemrun/copyright',
+    'usr/share/doc/pymemrun/docs/design.md',
+)
+
+
+def run(*command, **options):
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE,
+                          **options).stdout
+
+
+class Package(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        run('cpack', '-G', 'DEB', '--config', os.path.join(BUILD_DIR, 'CPackConfig.cmake'),
+            '-B', os.path.abspath('cpack'))
+        cls.package, = glob.glob('cpack/*.deb')
+        run('dpkg-deb', '-x', cls.package, 'unpacked')
+        cls.root = os.path.abspath('unpacked')
+
+    def field(self, name):
+        return run('dpkg-deb', '-f', self.package, name).strip()
+
+    def check_tools(self, folder):
+        """Traces a program with the tools in `folder`, reads the run file."""
+        if os.path.exists('run.pb'):
+            os.remove('run.pb')
+        traced = run(folder + '/pymemrun', '--min-drss', '0', '-c', 'print(1)',
+                     stderr=subprocess.DEVNULL)
+        self.assertEqual('1\n', traced)
+        rows = run(folder + '/pymemcat', '--text', '--no-header', 'run.pb').splitlines()
+        self.assertEqual(4, len(rows), rows)  # CALL, C_CALL, C_RETURN, RETURN
+        self.assertIn('1', run(folder + '/pymemreport', 'summary', 'run.pb'))
+
+    def test_its_name_is_debians(self):
+        arch = run('dpkg', '--print-architecture').strip()
+        self.assertRegex(os.path.basename(self.package), r'^pymemrun_[0-9.]+_%s\.deb$' % arch)
+
+    def test_it_holds_the_tools_and_the_schema(self):
+        for name in FILES:
+            self.assertTrue(os.path.exists(os.path.join(self.root, name)), name)
+
+    def test_it_holds_nothing_else_that_runs(self):
+        programs = sorted(
+            os.path.relpath(os.path.join(where, name), self.root)
+            for where, _, names in os.walk(self.root) for name in names
+            if os.access(os.path.join(where, name), os.X_OK))
+        self.assertEqual(sorted(FILES[:4]), programs)
+
+    def test_it_depends_on_the_standard_library_and_on_libc(self):
+        depends = self.field('Depends')
+        for package in ('libpython3.11-stdlib', 'python3.11-minimal', 'libc6'):
+            self.assertIn(package, depends)
+        for linked in ('libprotobuf', 'libabsl', 'libpython3.11 '):
+            self.assertNotIn(linked, depends)
+
+    def test_it_runs_from_where_it_is_unpacked(self):
+        self.check_tools(self.root + '/usr/bin')
+
+    @unittest.skipUnless(INSTALL, 'changes the machine: only with --install')
+    def test_it_installs_and_leaves_nothing_behind(self):
+        self.assertIsNone(shutil.which('pymemrun', path='/usr/bin'), 'installed already')
+        run('dpkg', '-i', self.package)
+        try:
+            self.check_tools('/usr/bin')
+        finally:
+            run('dpkg', '--purge', 'pymemrun')
+        for name in FILES:
+            self.assertFalse(os.path.exists('/' + name), name)
+
+
+if __name__ == '__main__':
+    unittest.main(argv=[a for a in sys.argv if a != '--install'])

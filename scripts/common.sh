@@ -7,7 +7,7 @@ cd "$root"
 jobs=$(nproc)
 
 # The traced process and its tests run as a user would run them.
-unset PYMEMRUN_OPTIONS PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUNBUFFERED
+unset "${!PYMEMRUN_@}" PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONUNBUFFERED
 
 say() { printf '\n== %s\n' "$*" >&2; }
 

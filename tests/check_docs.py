@@ -82,5 +82,16 @@ class Documentation(unittest.TestCase):
             self.assertRegex(out, r'^%s \d+\.\d+' % tool)
 
 
+class Links(unittest.TestCase):
+    def test_they_lead_somewhere(self):
+        for path in glob.glob(os.path.join(SOURCE_DIR, '**', '*.md'), recursive=True):
+            if os.path.relpath(path, SOURCE_DIR).split(os.sep)[0] in ('build', 'out'):
+                continue
+            with open(path, encoding='utf-8') as f:
+                for target in re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', f.read()):
+                    self.assertTrue(os.path.exists(os.path.join(os.path.dirname(path), target)),
+                                    '%s: %s' % (path, target))
+
+
 if __name__ == '__main__':
     unittest.main()

@@ -50,6 +50,13 @@ SIZE_EXCEPTIONS = {
     'tracer/ring_layout.h': 'the whole wire on one page: it is read as a document',
 }
 
+FUNCTION_LINES = 40
+# A line at the left margin that begins a function, if a `{` comes before a `;`.
+FUNCTION = re.compile(r'[A-Za-z~_]')
+NO_FUNCTION = re.compile(
+    r'(namespace|struct|class|enum|union|using|typedef|template|public|private)\b'
+    r'|extern "C" \{|.*= \{|[A-Z_]+$|.*;$')
+
 INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
 COMMENT = re.compile(r'//.*|/\*.*?\*/|"(\\.|[^"\\])*"')
 
@@ -81,6 +88,24 @@ def wrong_guard(path, lines):
     return None
 
 
+def long_functions(lines):
+    """Yields (line number, complaint). Knows functions by the layout that
+    clang-format gives them: from the left margin to a `}` there."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None:
+            if FUNCTION.match(line) and not NO_FUNCTION.match(line):
+                start = number
+        elif line.startswith('}'):
+            if number - start + 1 > FUNCTION_LINES:
+                yield start, 'function of %d lines, more than %d: which part has a name?' % (
+                    number - start + 1, FUNCTION_LINES)
+            start = None
+        elif line.endswith(';') and not line.startswith('  ') or line.endswith(');') and (
+                number == start + 1):
+            start = None  # it was a declaration
+
+
 def check_file(path, text):
     """Yields (line number, complaint). `path` is relative to the source tree."""
     folder, name = path.split('/')[0], path.split('/')[-1]
@@ -96,6 +121,7 @@ def check_file(path, text):
         complaint = wrong_guard(path, lines)
         if complaint:
             yield 1, complaint
+    yield from long_functions(lines)
     is_test = bool(re.search(r'_(test|bench|fuzz|fuzzer)\w*\.\w+$', name))
     for number, line in enumerate(lines, 1):
         include = INCLUDE.match(line)

@@ -60,6 +60,16 @@ class Layers(unittest.TestCase):
         self.assertEqual([], complaints('readers/x_main.cc', 'int x;\n' * 60))
         self.assertEqual(1, len(complaints('readers/x_main.cc', 'int x;\n' * 61)))
 
+    def test_functions(self):
+        def function(body_lines):
+            return 'int F(\n    int x) {\n' + '  x++;\n' * body_lines + '}\n'
+        self.assertEqual([], complaints('format/x.cc', function(37) * 2))
+        self.assertEqual(1, len(complaints('format/x.cc', function(38))))
+        table = 'const int kTable[] = {\n' + '    1,\n' * 60 + '};\n'
+        self.assertEqual([], complaints('format/x.cc', table))
+        in_namespace = 'namespace pymemrun {\nvoid F();\n' + function(20) * 3 + '}  // namespace\n'
+        self.assertEqual([], complaints('format/x.cc', in_namespace))
+
 
 if __name__ == '__main__':
     unittest.main()

@@ -19,17 +19,23 @@ class StreamReader {
   struct Options {
     size_t max_record_bytes = 16 * 1024 * 1024;
     int max_window_log = 23;  // largest zstd window accepted: 8 MiB
+    // Of one frame, compressed as well as decompressed. Memory use is bounded
+    // by a few times this, whatever the file.
+    size_t max_frame_bytes = 32 * 1024 * 1024;
   };
   enum class Result {
-    kRecord,   // *record is set, valid until the next call
-    kDamage,   // damage() says what; reading goes on at the next frame
-    kTorn,     // the file ends inside a frame: the writer was cut off
-    kEnd,      // the end, at a frame's end
+    kRecord,  // *record is set, valid until the next call
+    kDamage,  // damage() says what; reading goes on at the next frame
+    kTorn,    // the file ends inside a frame: the writer was cut off
+    kEnd,     // the end, at a frame's end
   };
+  // A status of code kInvalidArgument: the first bytes are no frame's, so this
+  // is likely not a run file; of code kDataLoss: damage inside one. Any other
+  // code: the source failed, see source_error().
   struct Damage {
-    uint64_t offset = 0;       // in the file, of the frame concerned
-    uint64_t bytes_lost = 0;   // of the file; 0 while unknown
-    absl::Status status;       // expected what, found what
+    uint64_t offset = 0;      // in the file, of the frame concerned
+    uint64_t bytes_lost = 0;  // of the file; 0 while unknown
+    absl::Status status;      // expected what, found what
   };
 
   static std::unique_ptr<StreamReader> Create(ByteSource* source,
@@ -44,6 +50,9 @@ class StreamReader {
   virtual const Damage& damage() const = 0;
   // Offset in the file of the frame that the last record came from.
   virtual uint64_t frame_offset() const = 0;
+  // What the source failed with, if it did: given once as kDamage, and every
+  // call after that returns kEnd.
+  virtual const absl::Status& source_error() const = 0;
 };
 
 }  // namespace pymemrun

@@ -19,7 +19,7 @@ namespace pymemrun {
 class StreamWriter {
  public:
   struct Options {
-    int level = 1;                        // zstd's; see kStored
+    int level = 1;                         // zstd's; see kStored
     size_t max_frame_bytes = 1024 * 1024;  // of decompressed records
   };
   static constexpr int kStored = -1000;  // frames of raw blocks

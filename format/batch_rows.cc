@@ -1,0 +1,212 @@
+#include "format/batch_rows.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "format/status_util.h"
+
+namespace pymemrun {
+namespace {
+
+using Column = google::protobuf::RepeatedField<uint32_t>;
+using Column64 = google::protobuf::RepeatedField<uint64_t>;
+
+constexpr uint64_t kNoRow = std::numeric_limits<uint64_t>::max();
+// Sizes above this are no sizes: it keeps sums of two from overflowing.
+constexpr uint64_t kMaxBytes = uint64_t{1} << 62;
+
+absl::Status Wrong(absl::string_view field, absl::string_view expected,
+                   uint64_t found) {
+  return absl::DataLossError(absl::StrCat("events.", field, ": expected ",
+                                          expected, ", found ", found));
+}
+
+absl::Status CheckLength(absl::string_view field, int expected, int found) {
+  if (expected == found) return absl::OkStatus();
+  return Wrong(field, absl::StrCat(expected, " entries"),
+               static_cast<uint64_t>(found));
+}
+
+// The rows of a column lie within the batch and rise. `first` is the lowest
+// row where one may stand.
+absl::Status CheckAt(absl::string_view field, const Column& at, uint64_t first,
+                     uint64_t rows) {
+  uint64_t row = 0;
+  for (int i = 0; i < at.size(); ++i) {
+    if (i > 0 && at.Get(i) == 0) return Wrong(field, "a distance above 0", 0);
+    row += at.Get(i);
+    if (row >= rows) {
+      return Wrong(field, absl::StrCat("a row below ", rows), row);
+    }
+  }
+  if (!at.empty() && at.Get(0) < first) {
+    return Wrong(field, absl::StrCat("row ", first, " or later"), at.Get(0));
+  }
+  return absl::OkStatus();
+}
+
+// *total += each of `steps`.
+absl::Status AddAll(absl::string_view field, const Column64& steps,
+                    uint64_t* total) {
+  for (const uint64_t step : steps) {
+    if (__builtin_add_overflow(*total, step, total)) {
+      return Wrong(field, "a sum of 64 bits", step);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckIds(absl::string_view field, const Column& ids, uint32_t min,
+                      uint32_t* highest) {
+  uint32_t low = std::numeric_limits<uint32_t>::max();
+  for (const uint32_t id : ids) {
+    low = std::min(low, id);
+    *highest = std::max(*highest, id);
+  }
+  if (!ids.empty() && low < min) return Wrong(field, "an id", low);
+  return absl::OkStatus();
+}
+
+absl::Status CheckRss(const EventBatch& batch) {
+  uint64_t rss = batch.first_rss_bytes();
+  if (rss > kMaxBytes) return Wrong("first_rss_bytes", "a size", rss);
+  for (const int64_t step : batch.rss_step()) {
+    rss += static_cast<uint64_t>(step);
+    if (rss > kMaxBytes) return Wrong("rss_step", "a size as the sum", rss);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckNumbers(const EventBatch& batch, uint64_t next_number,
+                          uint64_t* end_number) {
+  const uint64_t rows = static_cast<uint64_t>(batch.site_size());
+  if (rows == 0) {
+    *end_number = next_number;
+    return absl::OkStatus();
+  }
+  if (batch.first_number() < next_number) {
+    return Wrong("first_number", absl::StrCat(next_number, " or more"),
+                 batch.first_number());
+  }
+  uint64_t number = batch.first_number();
+  RETURN_IF_ERROR(AddAll("number_skip", batch.number_skip(), &number));
+  if (__builtin_add_overflow(number, rows, &number)) {
+    return Wrong("first_number", "numbers of 64 bits", batch.first_number());
+  }
+  *end_number = number;
+  uint64_t time = batch.first_us();
+  return AddAll("time_step", batch.time_step(), &time);
+}
+
+absl::Status CheckColumns(const EventBatch& b) {
+  const uint64_t rows = static_cast<uint64_t>(b.site_size());
+  RETURN_IF_ERROR(CheckAt("number_at", b.number_at(), 1, rows));
+  RETURN_IF_ERROR(CheckAt("time_at", b.time_at(), 1, rows));
+  RETURN_IF_ERROR(CheckAt("thread_at", b.thread_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("rss_at", b.rss_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("context_at", b.context_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("inexact_at", b.inexact_at(), 0, rows));
+  RETURN_IF_ERROR(
+      CheckLength("number_skip", b.number_at_size(), b.number_skip_size()));
+  RETURN_IF_ERROR(
+      CheckLength("time_step", b.time_at_size(), b.time_step_size()));
+  RETURN_IF_ERROR(CheckLength("thread", b.thread_at_size(), b.thread_size()));
+  RETURN_IF_ERROR(CheckLength("rss_step", b.rss_at_size(), b.rss_step_size()));
+  RETURN_IF_ERROR(CheckLength("drss", b.rss_at_size(), b.drss_size()));
+  if (b.stack_size() != 0) {
+    RETURN_IF_ERROR(CheckLength("stack", b.site_size(), b.stack_size()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status CheckBatch(const EventBatch& batch, uint64_t next_number,
+                        BatchIds* ids, uint64_t* end_number) {
+  RETURN_IF_ERROR(CheckColumns(batch));
+  RETURN_IF_ERROR(CheckNumbers(batch, next_number, end_number));
+  RETURN_IF_ERROR(CheckRss(batch));
+  if (batch.site_size() != 0) {
+    if (batch.first_thread() == 0) return Wrong("first_thread", "an id", 0);
+    ids->thread = batch.first_thread();
+  }
+  RETURN_IF_ERROR(CheckIds("site", batch.site(), 1, &ids->site));
+  RETURN_IF_ERROR(CheckIds("thread", batch.thread(), 1, &ids->thread));
+  return CheckIds("stack", batch.stack(), 0, &ids->stack);
+}
+
+BatchRows::Cursor::Cursor(const Column& column)
+    : at(column.data()),
+      size(column.size()),
+      next(column.empty() ? kNoRow : column.Get(0)) {}
+
+void BatchRows::Cursor::Advance() {
+  next = ++index < size ? next + at[index] : kNoRow;
+}
+
+BatchRows::BatchRows(const EventBatch& batch,
+                     const std::vector<What>& site_what)
+    : batch_(batch),
+      site_what_(site_what),
+      number_(batch.number_at()),
+      time_(batch.time_at()),
+      thread_(batch.thread_at()),
+      rss_(batch.rss_at()),
+      context_(batch.context_at()),
+      inexact_(batch.inexact_at()),
+      last_{} {
+  // One less, because each row's number is one more than the last.
+  last_.number = batch.first_number() - 1;
+  last_.time_us = batch.first_us();
+  last_.rss_bytes = batch.first_rss_bytes();
+  last_.thread = batch.first_thread();
+}
+
+size_t BatchRows::Next(Row* rows, size_t size) {
+  const uint64_t end = std::min<uint64_t>(
+      static_cast<uint64_t>(batch_.site_size()), row_ + size);
+  const uint64_t begin = row_;
+  const uint32_t* const sites = batch_.site().data();
+  const uint32_t* const stacks =
+      batch_.stack_size() != 0 ? batch_.stack().data() : nullptr;
+  // Copies in registers: the compiler cannot know that `rows` are not ours.
+  Cursor number = number_, time = time_, rss = rss_;
+  Row row = last_;
+  for (uint64_t i = begin; i < end; ++i) {
+    ++row.number;
+    if (i == number.next) {
+      row.number += batch_.number_skip(number.index);
+      number.Advance();
+    }
+    if (i == time.next) {
+      row.time_us += batch_.time_step(time.index);
+      time.Advance();
+    }
+    row.drss_bytes = 0;
+    if (i == rss.next) {
+      row.rss_bytes += static_cast<uint64_t>(batch_.rss_step(rss.index));
+      row.drss_bytes = batch_.drss(rss.index);
+      rss.Advance();
+    }
+    if (i == thread_.next) {
+      row.thread = batch_.thread(thread_.index);
+      thread_.Advance();
+    }
+    row.context = i == context_.next;
+    if (row.context) context_.Advance();
+    row.exact = i != inexact_.next;
+    if (!row.exact) inexact_.Advance();
+    row.site = sites[i];
+    row.what = site_what_[row.site];
+    if (stacks != nullptr) row.stack = stacks[i];
+    rows[i - begin] = row;
+  }
+  number_ = number, time_ = time, rss_ = rss;
+  last_ = row;
+  row_ = end;
+  return static_cast<size_t>(end - begin);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,323 @@
+#include "format/record_visitor.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "format/batch_rows.h"
+#include "format/status_util.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint32_t kFormatVersion = 1;
+// What one file may make its readers hold, whatever it claims. Real runs stay
+// far below.
+constexpr size_t kMaxKnownRecordBytes = 4 * 1024 * 1024;
+constexpr uint64_t kMaxDefinitionBytes = 256 * 1024 * 1024;
+constexpr uint32_t kMaxDefinitions = 1 << 24;
+constexpr uint32_t kMaxPlaceholders = 1 << 20;
+constexpr size_t kRowsPerCall = 4096;
+
+// What differs between the kinds of definition.
+template <class Def>
+struct DefTraits;
+template <>
+struct DefTraits<CodeDef> {
+  static constexpr char kName[] = "code";
+  static constexpr auto kCount = &DefinedIds::codes;
+  static constexpr auto kVisit = &RecordVisitor::OnCode;
+  static void MakePlaceholder(CodeDef* def) {
+    for (auto* name : {def->mutable_file(), def->mutable_name(),
+                       def->mutable_qualname(), def->mutable_module()}) {
+      name->assign(1, '?');
+    }
+  }
+};
+template <>
+struct DefTraits<FunctionDef> {
+  static constexpr char kName[] = "function";
+  static constexpr auto kCount = &DefinedIds::functions;
+  static constexpr auto kVisit = &RecordVisitor::OnFunction;
+  static void MakePlaceholder(FunctionDef* def) {
+    def->set_qualname("?");
+    def->set_module("?");
+  }
+};
+template <>
+struct DefTraits<SiteDef> {
+  static constexpr char kName[] = "site";
+  static constexpr auto kCount = &DefinedIds::sites;
+  static constexpr auto kVisit = &RecordVisitor::OnSite;
+  static void MakePlaceholder(SiteDef*) {}
+};
+template <>
+struct DefTraits<ThreadDef> {
+  static constexpr char kName[] = "thread";
+  static constexpr auto kCount = &DefinedIds::threads;
+  static constexpr auto kVisit = &RecordVisitor::OnThread;
+  static void MakePlaceholder(ThreadDef* def) { def->set_name("?"); }
+};
+template <>
+struct DefTraits<StackDef> {
+  static constexpr char kName[] = "stack";
+  static constexpr auto kCount = &DefinedIds::stacks;
+  static constexpr auto kVisit = &RecordVisitor::OnStack;
+  static void MakePlaceholder(StackDef*) {}
+};
+
+absl::Status Wrong(absl::string_view field, absl::string_view expected,
+                   absl::string_view found) {
+  return absl::DataLossError(
+      absl::StrCat(field, ": expected ", expected, ", found ", found));
+}
+
+// The length-delimited payload of `record` when its one field is `events`.
+std::optional<absl::string_view> OnlyEvents(absl::string_view record) {
+  constexpr char kTag = Record::kEventsFieldNumber << 3 | 2;
+  if (record.empty() || record[0] != kTag) return std::nullopt;
+  uint64_t size = 0;
+  for (size_t i = 1; i < record.size() && i < 6; ++i) {
+    const uint64_t byte = static_cast<uint8_t>(record[i]);
+    size |= (byte & 0x7F) << (7 * (i - 1));
+    if (byte >= 0x80) continue;
+    if (size != record.size() - i - 1) return std::nullopt;
+    return record.substr(i + 1);
+  }
+  return std::nullopt;
+}
+
+bool BeginsWithKnownKind(absl::string_view record) {
+  const uint8_t tag = record.empty() ? 0 : static_cast<uint8_t>(record[0]);
+  return tag < 0x80 && (tag >> 3) >= Record::kHeaderFieldNumber &&
+         (tag >> 3) <= Record::kGaugeFieldNumber;
+}
+
+bool Parse(absl::string_view bytes, google::protobuf::MessageLite* message) {
+  return message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+}  // namespace
+
+absl::Status RecordDecoder::Decode(absl::string_view record) {
+  const absl::Status status = DecodeKind(record);
+  if (status.ok()) {
+    ++result_.records;
+  } else {
+    damage_seen_ = true;
+  }
+  return status;
+}
+
+absl::Status RecordDecoder::DecodeKind(absl::string_view record) {
+  if (record.size() > kMaxKnownRecordBytes) {
+    // A long record of a known kind would become many times its size.
+    if (!BeginsWithKnownKind(record)) return DecodeUnknown();
+    return Wrong(
+        "record",
+        absl::StrCat("at most ", kMaxKnownRecordBytes, " bytes of this kind"),
+        absl::StrCat(record.size()));
+  }
+  bool parsed;
+  const std::optional<absl::string_view> events = OnlyEvents(record);
+  if (events.has_value()) {
+    parsed = Parse(*events, &batch_);
+  } else {
+    parsed = Parse(record, &record_);
+  }
+  if (!parsed) {
+    RETURN_IF_ERROR(CheckFirst(Record::KIND_NOT_SET));
+    return Wrong("record", "a pymemrun.Record",
+                 absl::StrCat(record.size(), " bytes that are none"));
+  }
+  if (events.has_value()) return DecodeEvents(batch_);
+  switch (record_.kind_case()) {
+    case Record::kCode:
+    case Record::kFunction:
+    case Record::kSite:
+    case Record::kThread:
+    case Record::kStack:
+      definition_bytes_ += record.size();
+      break;
+    default:
+      break;
+  }
+  return Dispatch(record_);
+}
+
+absl::Status RecordDecoder::Dispatch(const Record& record) {
+  RETURN_IF_ERROR(CheckFirst(record.kind_case()));
+  switch (record.kind_case()) {
+    case Record::kHeader:
+      return DecodeHeader(record.header());
+    case Record::kFooter:
+      return DecodeFooter(record.footer());
+    case Record::kCode:
+      return Define(record.code());
+    case Record::kFunction:
+      return Define(record.function());
+    case Record::kSite:
+      return DecodeSite(record.site());
+    case Record::kThread:
+      return Define(record.thread());
+    case Record::kStack:
+      return DecodeStack(record.stack());
+    case Record::kEvents:
+      return DecodeEvents(record.events());
+    case Record::kMark:
+      visitor_->OnMark(record.mark());
+      return absl::OkStatus();
+    case Record::kProfilerGap:
+      visitor_->OnProfilerGap(record.profiler_gap());
+      return absl::OkStatus();
+    case Record::kLoss:
+      visitor_->OnLoss(record.loss());
+      return absl::OkStatus();
+    case Record::kProcess:
+      visitor_->OnProcess(record.process());
+      return absl::OkStatus();
+    case Record::kPeak:
+      visitor_->OnPeak(record.peak());
+      return absl::OkStatus();
+    case Record::kGauge:
+      visitor_->OnGauge(record.gauge());
+      return absl::OkStatus();
+    case Record::KIND_NOT_SET:
+      break;
+  }
+  return DecodeUnknown();
+}
+
+absl::Status RecordDecoder::DecodeUnknown() {
+  RETURN_IF_ERROR(CheckFirst(Record::KIND_NOT_SET));
+  ++result_.unknown_records;
+  visitor_->OnUnknown();
+  return absl::OkStatus();
+}
+
+// A file begins with its header, unless damage took that away.
+absl::Status RecordDecoder::CheckFirst(Record::KindCase kind) const {
+  if (result_.has_header || damage_seen_ || kind == Record::kHeader) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      "not a run file: expected a header as the first record, found another");
+}
+
+absl::Status RecordDecoder::DecodeHeader(const Header& header) {
+  if (header.format_version() > kFormatVersion) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "expected format version ", kFormatVersion, ", found ",
+        header.format_version(), ": a newer pymemrun wrote this file"));
+  }
+  if (header.format_version() == 0) {
+    return absl::InvalidArgumentError(
+        "not a run file: expected a header with a format version, found none");
+  }
+  if (result_.has_header || result_.records != 0) {
+    return Wrong("header", "one, as the first record",
+                 result_.has_header ? "a second one" : "one after others");
+  }
+  result_.has_header = true;
+  visitor_->OnHeader(header);
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeFooter(const Footer& footer) {
+  if (result_.has_footer) return Wrong("footer", "one", "a second one");
+  result_.has_footer = true;
+  visitor_->OnFooter(footer);
+  return absl::OkStatus();
+}
+
+template <class Def>
+void RecordDecoder::Emit(const Def& def) {
+  ++(defined_.*DefTraits<Def>::kCount);
+  if constexpr (std::is_same_v<Def, SiteDef>) {
+    if (site_what_.empty()) site_what_.push_back(CALL);  // ids start at 1
+    site_what_.push_back(def.what());
+  }
+  (visitor_->*DefTraits<Def>::kVisit)(def);
+}
+
+// Makes sure that `id` is defined; after damage, by placeholders.
+template <class Def>
+absl::Status RecordDecoder::Refer(uint32_t id, absl::string_view field) {
+  const uint32_t defined = defined_.*DefTraits<Def>::kCount;
+  if (id <= defined) return absl::OkStatus();
+  if (!damage_seen_ || id - defined > kMaxPlaceholders - result_.placeholders) {
+    return Wrong(field, absl::StrCat("an id of at most ", defined),
+                 absl::StrCat(id));
+  }
+  Def placeholder;
+  DefTraits<Def>::MakePlaceholder(&placeholder);
+  for (uint32_t made = defined + 1; made <= id; ++made) {
+    placeholder.set_id(made);
+    Emit(placeholder);
+    ++result_.placeholders;
+  }
+  return absl::OkStatus();
+}
+
+template <class Def>
+absl::Status RecordDecoder::Define(const Def& def) {
+  const std::string field = absl::StrCat(DefTraits<Def>::kName, ".id");
+  const uint32_t defined = defined_.*DefTraits<Def>::kCount;
+  if (defined >= kMaxDefinitions || definition_bytes_ > kMaxDefinitionBytes) {
+    return Wrong(
+        field,
+        absl::StrCat("at most ", kMaxDefinitions, " definitions of a kind and ",
+                     kMaxDefinitionBytes, " bytes of them"),
+        "more");
+  }
+  if (def.id() <= defined) {
+    return Wrong(field, absl::StrCat(defined + 1), absl::StrCat(def.id()));
+  }
+  RETURN_IF_ERROR(Refer<Def>(def.id() - 1, field));
+  Emit(def);
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeSite(const SiteDef& site) {
+  if (!What_IsValid(site.what())) {
+    return Wrong("site.what", absl::StrCat("at most ", What_MAX),
+                 absl::StrCat(static_cast<int>(site.what())));
+  }
+  RETURN_IF_ERROR(Refer<CodeDef>(site.code(), "site.code"));
+  RETURN_IF_ERROR(Refer<FunctionDef>(site.function(), "site.function"));
+  return Define(site);
+}
+
+absl::Status RecordDecoder::DecodeStack(const StackDef& stack) {
+  if (stack.id() != 0 && stack.parent() >= stack.id()) {
+    return Wrong("stack.parent", absl::StrCat("an id below ", stack.id()),
+                 absl::StrCat(stack.parent()));
+  }
+  RETURN_IF_ERROR(Refer<CodeDef>(stack.code(), "stack.code"));
+  return Define(stack);
+}
+
+absl::Status RecordDecoder::DecodeEvents(const EventBatch& batch) {
+  RETURN_IF_ERROR(CheckFirst(Record::kEvents));
+  BatchIds ids;
+  uint64_t end_number;
+  RETURN_IF_ERROR(CheckBatch(batch, next_number_, &ids, &end_number));
+  RETURN_IF_ERROR(Refer<SiteDef>(ids.site, "events.site"));
+  RETURN_IF_ERROR(Refer<ThreadDef>(ids.thread, "events.thread"));
+  RETURN_IF_ERROR(Refer<StackDef>(ids.stack, "events.stack"));
+  next_number_ = end_number;
+  rows_.resize(kRowsPerCall);
+  BatchRows unrolled(batch, site_what_);
+  while (const size_t count = unrolled.Next(rows_.data(), rows_.size())) {
+    result_.rows += count;
+    if (!visitor_->OnRows(rows_.data(), count)) {
+      result_.stopped = true;
+      break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace pymemrun

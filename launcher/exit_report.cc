@@ -1,0 +1,53 @@
+#include "launcher/exit_report.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "launcher/message.h"
+#include "tracer/session.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr int kPatienceMs = 5000;
+
+struct Report {
+  ControlPage* page;
+  std::string output;
+  bool quiet;
+  pid_t pid;
+};
+
+void SayIncomplete(const Report& report) {
+  std::string line = "the collector ended early or is stuck: " + report.output +
+                     " may end before the program did";
+  uint64_t dropped = Session::dropped_rows();
+  if (dropped > 0) line += "; " + std::to_string(dropped) + " rows lost";
+  Say(line);
+}
+
+void AtExit(int status, void* argument) {
+  const Report& report = *static_cast<Report*>(argument);
+  if (getpid() != report.pid) return;  // a child of the program
+  if (!Session::Finish(EndReason::kExit, status, kPatienceMs)) {
+    // Said even when quiet: the run file is not what it should be.
+    SayIncomplete(report);
+    return;
+  }
+  if (report.quiet) return;
+  size_t size =
+      std::min<size_t>(report.page->report_bytes, sizeof report.page->report);
+  WriteToStandardError({report.page->report, size});
+}
+
+}  // namespace
+
+void InstallExitReport(ControlPage* page, const std::string& output,
+                       bool quiet) {
+  // Never freed: exit handlers run when destructors may have run already.
+  on_exit(AtExit, new Report{page, output, quiet, getpid()});
+}
+
+}  // namespace pymemrun

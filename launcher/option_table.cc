@@ -1,0 +1,246 @@
+#include "launcher/option_table.h"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "launcher/size_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Calls `take` with each piece of a comma-separated list until one is refused.
+template <typename Take>
+bool EachOf(const std::string& list, Take take) {
+  std::string_view rest = list;
+  while (true) {
+    size_t comma = rest.find(',');
+    if (!take(rest.substr(0, comma))) return false;
+    if (comma == std::string_view::npos) return true;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+template <typename T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+
+template <typename T, size_t N>
+bool Choose(const std::string& text, const Named<T> (&names)[N], T* value) {
+  for (const Named<T>& candidate : names) {
+    if (candidate.name != text) continue;
+    *value = candidate.value;
+    return true;
+  }
+  return false;
+}
+
+bool ReadTrace(const std::string& text, Options* options) {
+  options->trace_calls = options->trace_pages = false;
+  if (text == "none") return true;
+  return EachOf(text, [&](std::string_view part) {
+    if (part == "calls") options->trace_calls = true;
+    if (part == "pages") options->trace_pages = true;
+    return part == "calls" || part == "pages";
+  });
+}
+
+bool ReadEvents(const std::string& text, Options* options) {
+  constexpr std::string_view kKinds[] = {"call", "return", "c_call", "c_return",
+                                         "c_except"};
+  options->kinds = 0;
+  return EachOf(text, [&](std::string_view part) {
+    for (size_t i = 0; i < std::size(kKinds); ++i) {
+      if (part != kKinds[i]) continue;
+      options->kinds |= 1u << i;
+      return true;
+    }
+    return false;
+  });
+}
+
+bool ReadMinDrss(const std::string& text, Options* options) {
+  std::optional<uint64_t> size = ParseSize(text);
+  if (size) options->min_drss_bytes = *size;
+  return size.has_value();
+}
+
+bool ReadDrssSince(const std::string& text, Options* options) {
+  constexpr Named<bool> kNames[] = {{"previous", false}, {"logged", true}};
+  return Choose(text, kNames, &options->drss_since_logged);
+}
+
+bool ReadContext(const std::string& text, Options* options) {
+  std::optional<int64_t> count = ParseNumber(text, 0, kMaxContext);
+  if (count) options->context = static_cast<uint32_t>(*count);
+  return count.has_value();
+}
+
+bool ReadRssSource(const std::string& text, Options* options) {
+  constexpr Named<RssSource> kNames[] = {{"auto", RssSource::kAuto},
+                                         {"faults", RssSource::kFaults},
+                                         {"hints", RssSource::kHints},
+                                         {"rusage", RssSource::kRusage},
+                                         {"statm", RssSource::kStatm}};
+  return Choose(text, kNames, &options->rss_source);
+}
+
+bool ReadOnFull(const std::string& text, Options* options) {
+  constexpr Named<OnFull> kNames[] = {{"block", OnFull::kBlock},
+                                      {"drop", OnFull::kDrop}};
+  return Choose(text, kNames, &options->on_full);
+}
+
+bool ReadCompress(const std::string& text, Options* options) {
+  options->compress_level = kNoCompression;
+  if (text == "none") return true;
+  std::optional<int64_t> level = ParseNumber(text, 1, 19);
+  if (level) options->compress_level = static_cast<int>(*level);
+  return level.has_value();
+}
+
+bool ReadHeap(const std::string& text, Options* options) {
+  options->heap = text;
+  options->heap_given = true;
+  return text == "off" || text == "sampled" || text == "all" || text == "stats";
+}
+
+// `{128:1e-4, 8192:0.1}`: rising sizes, each with its probability.
+bool IsSizeClasses(std::string_view text) {
+  if (text.size() < 2 || text.front() != '{' || text.back() != '}')
+    return false;
+  uint64_t previous = 0;
+  std::string inside(text.substr(1, text.size() - 2));
+  std::erase(inside, ' ');
+  return EachOf(inside, [&](std::string_view part) {
+    size_t colon = part.find(':');
+    if (colon == std::string_view::npos) return false;
+    std::optional<uint64_t> size = ParseSize(part.substr(0, colon));
+    std::string probability(part.substr(colon + 1));
+    char* end = nullptr;
+    double p = std::strtod(probability.c_str(), &end);
+    if (!size || *size <= previous || probability.empty() || *end) return false;
+    previous = *size;
+    return p > 0 && p <= 1;
+  });
+}
+
+bool ReadHeapRates(const std::string& text, Options* options) {
+  options->heap_rates = text;
+  std::optional<uint64_t> mean = ParseSize(text);
+  return text == "auto" || (mean && *mean > 0) || IsSizeClasses(text);
+}
+
+bool ReadFollow(const std::string& text, Options* options) {
+  options->follow = text;
+  return text == "none" || text == "fork" || text == "all";
+}
+
+bool ReadOutput(const std::string& text, Options* options) {
+  options->output = text;
+  return !text.empty();
+}
+
+bool ReadPython(const std::string& text, Options* options) {
+  options->python = text;
+  return !text.empty();
+}
+
+template <bool Options::*kFlag>
+bool SetFlag(const std::string&, Options* options) {
+  options->*kFlag = true;
+  return true;
+}
+
+template <std::vector<std::string> Options::*kList>
+bool Append(const std::string& text, Options* options) {
+  (options->*kList).push_back(text);
+  return !text.empty();
+}
+
+}  // namespace
+
+constexpr char kGlob[] = "a file pattern";
+
+const OptionRow kOptionTable[] = {
+    {"output", "PATH",
+     "the run file; also -o (run.pb in the current folder: always the latest "
+     "run, an earlier one is first renamed to old-run.DATE_TIME_PID.pb). "
+     "{pid} {time} {name} {host} in PATH expand",
+     ReadOutput, "a path", false, true},
+    {"force", nullptr, "overwrite an output file that exists",
+     SetFlag<&Options::force>, "", false, true},
+    {"trace", "LIST", "what to trace: calls, pages, both, or none (calls)",
+     ReadTrace, "calls, pages, calls,pages or none", false, true},
+    {"min-drss", "BYTES",
+     "log an event when RSS changed by BYTES or more, 0 logs every event (one "
+     "page). Sizes: 4096, 4K = 4KiB = 4096, 1M = 1MiB = 1048576, 1MB = 1000000",
+     ReadMinDrss, "a size such as 4096, 4KiB or 1M", false, true},
+    {"drss-since", "WHAT",
+     "that change is against the `previous` event or the last `logged` one, "
+     "which catches slow creep (previous)",
+     ReadDrssSince, "previous or logged", false, true},
+    {"context", "N", "previous events kept before each logged one (1; 0 none)",
+     ReadContext, "a number from 0 to 1024", false, true},
+    {"events", "LIST",
+     "kinds to consider: call,return,c_call,c_return,c_except (all)",
+     ReadEvents, "a list of call,return,c_call,c_return,c_except", false, true},
+    {"include", "GLOB",
+     "only events in files whose full path matches; * crosses /; repeatable",
+     Append<&Options::include>, kGlob, true, true},
+    {"exclude", "GLOB",
+     "no events in files whose full path matches; repeatable",
+     Append<&Options::exclude>, kGlob, true, true},
+    {"function", "GLOB", "only events of functions so named; repeatable",
+     Append<&Options::function>, "a name pattern", true, true},
+    {"thread", "GLOB", "only events on threads so named; repeatable",
+     Append<&Options::thread>, "a name pattern", true, true},
+    {"stacks", nullptr, "store the call stack of every logged event",
+     SetFlag<&Options::stacks>, "", false, true},
+    {"rss-source", "SOURCE",
+     "where RSS comes from: auto, faults, hints, rusage, statm (auto)",
+     ReadRssSource, "auto, faults, hints, rusage or statm", false, true},
+    {"heap", "MODE",
+     "allocator hooks: off, sampled, all, stats (off; the others are not built "
+     "yet)",
+     ReadHeap, "off, sampled, all or stats", false, true},
+    {"heap-rates", "SPEC",
+     "auto, a mean number of bytes between samples (64KiB), or size classes "
+     "with their probabilities ({128:1e-4, 8192:0.1}); needs --heap",
+     ReadHeapRates,
+     "auto, a size, or {SIZE:PROBABILITY, ...} with rising sizes", false, true},
+    {"native", nullptr, "also malloc and its kin (not built yet)",
+     SetFlag<&Options::native>, "", false, true},
+    {"follow", "WHAT",
+     "child processes to trace: none, fork, all (fork; until it is built no "
+     "child is traced, and the end report says so)",
+     ReadFollow, "none, fork or all", false, true},
+    {"paused", nullptr,
+     "start untraced, until the script calls pymemrun.start()",
+     SetFlag<&Options::paused>, "", false, true},
+    {"on-full", "WHAT",
+     "when the collector is too slow: block the program for at most 2 s, or "
+     "drop (block)",
+     ReadOnFull, "block or drop", false, true},
+    {"compress", "LEVEL", "zstd level of the run file, 1 to 19, or none (1)",
+     ReadCompress, "a number from 1 to 19, or none", false, true},
+    {"no-argv", nullptr, "leave the program's arguments out of the run file",
+     SetFlag<&Options::no_argv>, "", false, true},
+    {"trace-startup", nullptr,
+     "trace from the interpreter's own start on, not from the script's",
+     SetFlag<&Options::trace_startup>, "", false, true},
+    {"python", "PATH",
+     "run as this python: a virtual environment's, or another installation of "
+     "the same version (the active virtual environment's, else the built-in)",
+     ReadPython, "a path", false, true},
+    {"quiet", nullptr, "no end report on stderr", SetFlag<&Options::quiet>, "",
+     false, true},
+    {"version", nullptr, "show the versions of pymemrun and its interpreter",
+     SetFlag<&Options::version>, "", false, false},
+    {"help", nullptr, "show this text (-h shows the interpreter's)",
+     SetFlag<&Options::help>, "", false, false},
+    {nullptr, nullptr, nullptr, nullptr, nullptr, false, false},
+};
+
+}  // namespace pymemrun

@@ -1,0 +1,161 @@
+#include "launcher/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "launcher/option_table.h"
+
+namespace pymemrun {
+namespace {
+
+std::string VariableName(const OptionRow& row) {
+  std::string name = std::string("PYMEMRUN_") + row.name;
+  for (char& c : name) c = c == '-' ? '_' : std::toupper(c);
+  return name;
+}
+
+bool Read(const OptionRow& row, const std::string& origin,
+          const std::string& value, Options* options, std::string* error) {
+  if (row.read(value, options)) return true;
+  *error = origin + ": '" + value + "' is not " + row.expected;
+  return false;
+}
+
+bool ReadFlagVariable(const OptionRow& row, const std::string& name,
+                      std::string value, Options* options, std::string* error) {
+  if (value.empty() || value == "0" || value == "no" || value == "false") {
+    return true;
+  }
+  if (value == "1" || value == "yes" || value == "true") {
+    return row.read("", options);
+  }
+  *error = name + ": '" + value + "' is not 0 or 1";
+  return false;
+}
+
+bool ReadVariable(const OptionRow& row, const Environment& environment,
+                  Options* options, std::string* error) {
+  std::string name = VariableName(row);
+  const char* text = environment(name.c_str());
+  if (text == nullptr) return true;
+  if (row.value == nullptr) {
+    return ReadFlagVariable(row, name, text, options, error);
+  }
+  std::string_view rest = text;
+  if (rest.empty()) return true;  // as if it were not set
+  if (!row.repeatable) return Read(row, name, text, options, error);
+  while (!rest.empty()) {
+    size_t colon = rest.find(':');
+    std::string piece(rest.substr(0, colon));
+    if (!piece.empty() && !Read(row, name, piece, options, error)) return false;
+    if (colon == std::string_view::npos) break;
+    rest.remove_prefix(colon + 1);
+  }
+  return true;
+}
+
+// An option is known from the first day; a value whose part is missing must
+// not look as if it had been obeyed.
+bool CheckBuilt(const Options& options, std::string* error) {
+  if (options.trace_pages) {
+    *error = "--trace pages is not built yet";
+  } else if (options.heap != "off") {
+    *error = "--heap " + options.heap + " is not built yet";
+  } else if (!options.heap_rates.empty() && !options.heap_given) {
+    *error = "--heap-rates: heap tracing is not built yet";
+  } else if (options.native) {
+    *error = "--native is not built yet";
+  } else if (options.follow == "all") {
+    *error = "--follow all is not built yet";
+  } else {
+    return true;
+  }
+  return false;
+}
+
+std::string Wrapped(std::string_view text, size_t indent, size_t width) {
+  std::string out;
+  size_t column = indent;
+  while (!text.empty()) {
+    size_t space = text.find(' ');
+    std::string_view word = text.substr(0, space);
+    text.remove_prefix(space == std::string_view::npos ? text.size()
+                                                       : space + 1);
+    if (column != indent && column + 1 + word.size() > width) {
+      out += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else if (column != indent) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+  }
+  return out + '\n';
+}
+
+}  // namespace
+
+bool ReadOptions(int argc, const char* const* argv,
+                 const Environment& environment, Options* options,
+                 CommandLine* command_line, std::string* error) {
+  std::vector<OptionName> names;
+  for (const OptionRow* row = kOptionTable; row->name; ++row) {
+    names.push_back({row->name, row->value != nullptr});
+  }
+  if (!SplitCommandLine(argc, argv, names, command_line, error)) return false;
+  options->min_drss_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  for (size_t i = 0; i < names.size(); ++i) {
+    const OptionRow& row = kOptionTable[i];
+    bool given = std::any_of(
+        command_line->own.begin(), command_line->own.end(),
+        [i](const OwnArgument& argument) { return argument.option == i; });
+    if (given || !row.from_environment) continue;
+    if (!ReadVariable(row, environment, options, error)) return false;
+  }
+  for (const OwnArgument& argument : command_line->own) {
+    const OptionRow& row = kOptionTable[argument.option];
+    std::string origin = std::string("--") + row.name;
+    if (!Read(row, origin, argument.value, options, error)) return false;
+  }
+  return options->help || options->version || CheckBuilt(*options, error);
+}
+
+std::string HelpText() {
+  constexpr size_t kWidth = 100;
+  constexpr size_t kIndent = 26;
+  std::string text =
+      "Usage: pymemrun [options] [--] script.py [args...] | -m module | -c "
+      "code "
+      "| -\n"
+      "Runs a Python program as python3 does and records where its memory "
+      "goes.\n"
+      "\n"
+      "Options of pymemrun are long, but for -o; every short option is the "
+      "interpreter's. From the\n"
+      "script, -m, -c or - on all belongs to the program.\n"
+      "\n";
+  for (const OptionRow* row = kOptionTable; row->name; ++row) {
+    std::string line = std::string("  --") + row->name;
+    if (row->value) line += std::string(" ") + row->value;
+    if (line.size() >= kIndent - 1) {
+      line += '\n';
+      line.append(kIndent, ' ');
+    } else {
+      line.resize(kIndent, ' ');
+    }
+    text += line + Wrapped(row->help, kIndent, kWidth);
+  }
+  text +=
+      "\nAn option that is not given is taken from the variable PYMEMRUN_NAME, "
+      "such as PYMEMRUN_MIN_DRSS\n"
+      "or PYMEMRUN_QUIET=1; lists there are separated by `:`. A set-user-ID "
+      "program ignores them.\n"
+      "Exit status: the program's own; 2 for wrong usage of pymemrun.\n";
+  return text;
+}
+
+}  // namespace pymemrun

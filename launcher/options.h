@@ -1,0 +1,60 @@
+// What the user asked of `pymemrun`: the option table, read from the command
+// line and from PYMEMRUN_* variables.
+#ifndef PYMEMRUN_LAUNCHER_OPTIONS_H_
+#define PYMEMRUN_LAUNCHER_OPTIONS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "launcher/command_line.h"
+#include "tracer/session.h"
+
+namespace pymemrun {
+
+struct Options {
+  std::string output;  // as given; empty: run.pb
+  bool force = false;
+  bool quiet = false;
+  bool help = false;
+  bool version = false;
+  bool no_argv = false;
+  std::string python;  // --python; empty: choose
+  bool trace_calls = true;
+  uint64_t min_drss_bytes = 0;  // set to one page by ReadOptions
+  bool drss_since_logged = false;
+  uint32_t context = 1;
+  uint32_t kinds = 0x1f;  // bit (1 << What)
+  std::vector<std::string> include, exclude, function, thread;
+  bool stacks = false;
+  bool paused = false;
+  bool trace_startup = false;
+  RssSource rss_source = RssSource::kAuto;
+  OnFull on_full = OnFull::kBlock;
+  int compress_level = 1;
+  // Parsed before they are built; ReadOptions refuses all but harmless values.
+  bool trace_pages = false;
+  bool native = false;
+  bool heap_given = false;
+  std::string heap = "off";
+  std::string heap_rates;
+  std::string follow = "fork";
+};
+
+// Reads one environment variable: its text, or nullptr.
+using Environment = std::function<const char*(const char* name)>;
+
+// Splits argv and reads our options; those not given are taken from the
+// variable PYMEMRUN_<NAME> (upper case, - as _; lists separated by `:`).
+// Returns true, or false with one line in *error (a usage error: exit 2).
+bool ReadOptions(int argc, const char* const* argv,
+                 const Environment& environment, Options* options,
+                 CommandLine* command_line, std::string* error);
+
+// The whole --help text, at most 100 columns wide.
+std::string HelpText();
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_LAUNCHER_OPTIONS_H_

@@ -1,0 +1,188 @@
+#include "launcher/options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+#include <sstream>
+
+#include "launcher/option_table.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+struct Result {
+  bool ok;
+  Options options;
+  std::string error;
+};
+
+Result Read(std::vector<const char*> words,
+            std::map<std::string, std::string> variables = {}) {
+  words.insert(words.begin(), "pymemrun");
+  Result result;
+  CommandLine line;
+  auto environment = [&variables](const char* name) -> const char* {
+    auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  };
+  result.ok = ReadOptions(static_cast<int>(words.size()), words.data(),
+                          environment, &result.options, &line, &result.error);
+  return result;
+}
+
+TEST(OptionsTest, Defaults) {
+  Options options = Read({"s.py"}).options;
+  EXPECT_EQ(options.min_drss_bytes,
+            static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
+  EXPECT_EQ(options.context, 1u);
+  EXPECT_EQ(options.kinds, 0x1fu);
+  EXPECT_TRUE(options.trace_calls);
+  EXPECT_FALSE(options.quiet);
+  EXPECT_EQ(options.rss_source, RssSource::kAuto);
+}
+
+TEST(OptionsTest, ReadsEveryValue) {
+  Result result = Read({"--trace",
+                        "none",
+                        "--min-drss",
+                        "0",
+                        "--drss-since",
+                        "logged",
+                        "--context",
+                        "0",
+                        "--events",
+                        "call,c_return",
+                        "--include",
+                        "/a/*",
+                        "--include=/b",
+                        "--exclude",
+                        "/c",
+                        "--function",
+                        "f",
+                        "--thread",
+                        "t",
+                        "--stacks",
+                        "--rss-source",
+                        "statm",
+                        "--heap",
+                        "off",
+                        "--follow",
+                        "none",
+                        "--paused",
+                        "--on-full",
+                        "drop",
+                        "--compress",
+                        "none",
+                        "--no-argv",
+                        "--trace-startup",
+                        "--quiet",
+                        "--force",
+                        "--python",
+                        "/p",
+                        "--output",
+                        "x",
+                        "s.py"});
+  ASSERT_TRUE(result.ok) << result.error;
+  const Options& options = result.options;
+  EXPECT_FALSE(options.trace_calls);
+  EXPECT_EQ(options.min_drss_bytes, 0u);
+  EXPECT_TRUE(options.drss_since_logged && options.stacks && options.paused);
+  EXPECT_TRUE(options.no_argv && options.trace_startup && options.force);
+  EXPECT_EQ(options.context, 0u);
+  EXPECT_EQ(options.kinds, 0x09u);
+  EXPECT_THAT(options.include, ElementsAre("/a/*", "/b"));
+  EXPECT_EQ(options.rss_source, RssSource::kStatm);
+  EXPECT_EQ(options.on_full, OnFull::kDrop);
+  EXPECT_EQ(options.compress_level, kNoCompression);
+  EXPECT_EQ(options.python, "/p");
+}
+
+TEST(OptionsTest, ValuesThatAreNoneAreRefusedWithWhatIsExpected) {
+  const std::vector<std::vector<const char*>> lines = {
+      {"--min-drss", "much"},
+      {"--min-drss", "-1"},
+      {"--context", "-1"},
+      {"--context", "1025"},
+      {"--events", "calls"},
+      {"--events", ""},
+      {"--trace", "heap"},
+      {"--compress", "20"},
+      {"--compress", "0"},
+      {"--on-full", "wait"},
+      {"--rss-source", "x"},
+      {"--follow", "x"},
+      {"--heap", "on"},
+      {"--heap-rates", "{9:2}"},
+      {"--heap-rates", "{9:0.1,8:0.1}"},
+      {"--output="},
+      {"--include="}};
+  for (const auto& words : lines) {
+    Result result = Read(words);
+    EXPECT_FALSE(result.ok) << words[0] << " " << words.back();
+    EXPECT_THAT(result.error, HasSubstr("is not")) << words[0];
+  }
+  EXPECT_EQ(Read({"--min-drss", "much"}).error,
+            "--min-drss: 'much' is not a size such as 4096, 4KiB or 1M");
+}
+
+TEST(OptionsTest, PartsNotBuiltYetAreRefusedUnlessHarmless) {
+  const std::vector<std::vector<const char*>> refused = {
+      {"--heap", "sampled"},
+      {"--heap", "all"},
+      {"--heap", "stats"},
+      {"--trace", "calls,pages"},
+      {"--native"},
+      {"--follow", "all"},
+      {"--heap-rates", "64KiB"},
+      {"--heap-rates", "{128:1e-4, 8192:0.1}"}};
+  for (const auto& words : refused) {
+    Result result = Read(words);
+    EXPECT_FALSE(result.ok);
+    EXPECT_THAT(result.error, HasSubstr("not built yet"));
+  }
+  EXPECT_TRUE(Read({"--heap", "off", "--heap-rates", "auto"}).ok);
+  EXPECT_TRUE(Read({"--follow", "fork"}).ok);
+  EXPECT_TRUE(Read({"--native", "--help"}).ok);
+}
+
+TEST(OptionsTest, VariablesAreDefaults) {
+  std::map<std::string, std::string> variables = {
+      {"PYMEMRUN_MIN_DRSS", "1M"}, {"PYMEMRUN_QUIET", "1"},
+      {"PYMEMRUN_STACKS", "0"},    {"PYMEMRUN_INCLUDE", "/a:/b"},
+      {"PYMEMRUN_OUTPUT", ""},     {"PYMEMRUN_HELP", "1"}};
+  Options options = Read({"s.py"}, variables).options;
+  EXPECT_EQ(options.min_drss_bytes, 1u << 20);
+  EXPECT_TRUE(options.quiet);
+  EXPECT_FALSE(options.stacks);
+  EXPECT_FALSE(options.help);
+  EXPECT_THAT(options.include, ElementsAre("/a", "/b"));
+  options = Read({"--include", "/c", "--min-drss=8", "s"}, variables).options;
+  EXPECT_EQ(options.min_drss_bytes, 8u);
+  EXPECT_THAT(options.include, ElementsAre("/c"));
+}
+
+TEST(OptionsTest, ABadVariableIsNamed) {
+  EXPECT_THAT(Read({"s"}, {{"PYMEMRUN_CONTEXT", "x"}}).error,
+              HasSubstr("PYMEMRUN_CONTEXT: 'x' is not"));
+  EXPECT_EQ(Read({"s"}, {{"PYMEMRUN_FORCE", "x"}}).error,
+            "PYMEMRUN_FORCE: 'x' is not 0 or 1");
+}
+
+TEST(OptionsTest, HelpNamesEveryOptionWithin100Columns) {
+  std::string help = HelpText();
+  for (const OptionRow* row = kOptionTable; row->name; ++row) {
+    EXPECT_THAT(help, HasSubstr(std::string("--") + row->name));
+  }
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(line.size(), 100u) << line;
+  }
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,34 @@
+// Which python the run is to look like: the one built in, an active virtual
+// environment's, or the one that --python names. Looks at files only; no
+// python is executed.
+#ifndef PYMEMRUN_LAUNCHER_PYTHON_CHOICE_H_
+#define PYMEMRUN_LAUNCHER_PYTHON_CHOICE_H_
+
+#include <string>
+
+namespace pymemrun {
+
+// Where a choice can come from; empty strings: not given. In falling order:
+struct PythonWishes {
+  std::string option;       // --python
+  std::string virtual_env;  // $VIRTUAL_ENV
+  std::string launcher;     // our own path as executed: a link in venv/bin
+  std::string built_in;     // the interpreter that we were built with
+  std::string path;         // $PATH, to find a --python without a slash
+};
+
+// Sets *program to the python that argv[0] and PyConfig.program_name shall be.
+// `version` is the embedded interpreter's, as "3.11". Returns false, with one
+// line in *error, if the wished one is of another version (both are named) or
+// cannot be recognised as a python.
+bool ChoosePython(const PythonWishes& wishes, const std::string& version,
+                  std::string* program, std::string* error);
+
+// The version "3.11" of the python at `path`: from its virtual environment's
+// pyvenv.cfg, the name that it is a link to, or the library folder beside it.
+// Empty if none tells.
+std::string PythonVersionOf(const std::string& path);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_LAUNCHER_PYTHON_CHOICE_H_

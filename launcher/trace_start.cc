@@ -1,0 +1,236 @@
+#include "launcher/trace_start.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <ctime>
+
+#include "launcher/collector_launch.h"
+#include "launcher/exit_report.h"
+#include "launcher/message.h"
+#include "launcher/output_file.h"
+#include "launcher/small_init.h"
+#include "tracer/session.h"
+
+namespace pymemrun {
+namespace {
+
+// Closes what is open of it when it goes: no descriptor of ours stays behind.
+struct OwnedFiles : CollectorFiles {
+  OwnedFiles() = default;
+  OwnedFiles(const OwnedFiles&) = delete;
+  OwnedFiles& operator=(const OwnedFiles&) = delete;
+  ~OwnedFiles() {
+    for (int fd : {region, output, pid, text}) {
+      if (fd >= 0) close(fd);
+    }
+  }
+};
+
+bool HasMain(const std::string& folder) {
+  DIR* directory = opendir(folder.c_str());
+  if (directory == nullptr) return false;
+  bool found = false;
+  while (const dirent* entry = readdir(directory)) {
+    // __main__.py, .pyc, an extension module or a package: all are tried.
+    found = found || std::strncmp(entry->d_name, "__main__", 8) == 0;
+  }
+  closedir(directory);
+  return found;
+}
+
+std::string TargetName(const CommandLine& command_line) {
+  switch (command_line.form) {
+    case ProgramForm::kScript:
+      return ProgramName(command_line.target);
+    case ProgramForm::kModule:
+      return command_line.target.find('/') == std::string::npos
+                 ? command_line.target
+                 : "module";
+    case ProgramForm::kCode:
+      return "code";
+    default:
+      return "stdin";
+  }
+}
+
+std::string ScriptText(const CommandLine& command_line) {
+  switch (command_line.form) {
+    case ProgramForm::kScript:
+      return command_line.target;
+    case ProgramForm::kModule:
+      return "-m " + command_line.target;
+    case ProgramForm::kCode:
+      return "-c";
+    default:
+      return "-";
+  }
+}
+
+void AddFilters(const Options& options, LaunchFacts* facts) {
+  auto add = [facts](const char* key, const std::string& value) {
+    facts->push_back({key, value});
+  };
+  add("min_drss_bytes", std::to_string(options.min_drss_bytes));
+  add("context", std::to_string(options.context));
+  add("drss_since_logged", options.drss_since_logged ? "1" : "0");
+  add("stacks", options.stacks ? "1" : "0");
+  add("paused", options.paused ? "1" : "0");
+  add("kinds", std::to_string(options.kinds));
+  for (const std::string& glob : options.include) add("include", glob);
+  for (const std::string& glob : options.exclude) add("exclude", glob);
+  for (const std::string& glob : options.function) add("function", glob);
+  for (const std::string& glob : options.thread) add("thread", glob);
+}
+
+LaunchFacts FactsOf(const TraceRequest& request, const RunIdentity& identity,
+                    const std::string& output) {
+  struct utsname system = {};
+  uname(&system);
+  char folder[PATH_MAX] = "";
+  if (getcwd(folder, sizeof folder) == nullptr) folder[0] = '\0';
+  LaunchFacts facts = {
+      {"tool_version", PYMEMRUN_VERSION},
+      {"pid", std::to_string(identity.pid)},
+      {"parent_pid", std::to_string(getppid())},
+      {"python", request.python},
+      {"python_version", request.python_version},
+      {"host", identity.host},
+      {"cwd", folder},
+      {"kernel", std::string(system.sysname) + " " + system.release},
+      {"script", ScriptText(*request.command_line)},
+      {"output", output}};
+  AddFilters(*request.options, &facts);
+  if (request.options->no_argv) return facts;
+  facts.push_back({"argv", request.python});
+  for (const std::string& argument : request.command_line->python) {
+    facts.push_back({"argv", argument});
+  }
+  return facts;
+}
+
+// Pointers into `strings`, for TraceConfig; lives as long as the process.
+const char* const* Pointers(const std::vector<std::string>& strings) {
+  const char** pointers = new const char*[strings.size() + 1];
+  for (size_t i = 0; i < strings.size(); ++i) pointers[i] = strings[i].c_str();
+  pointers[strings.size()] = nullptr;
+  return pointers;
+}
+
+const TraceConfig* ConfigOf(const Options& options) {
+  auto* config = new TraceConfig;  // for the whole process
+  config->calls = options.trace_calls;
+  config->min_drss_bytes = options.min_drss_bytes;
+  config->drss_since_logged = options.drss_since_logged;
+  config->context = options.context;
+  config->kinds = options.kinds;
+  config->include = Pointers(options.include);
+  config->include_count = options.include.size();
+  config->exclude = Pointers(options.exclude);
+  config->exclude_count = options.exclude.size();
+  config->function = Pointers(options.function);
+  config->function_count = options.function.size();
+  config->thread = Pointers(options.thread);
+  config->thread_count = options.thread.size();
+  config->stacks = options.stacks;
+  config->paused = options.paused;
+  config->trace_startup = options.trace_startup;
+  config->rss_source = options.rss_source;
+  return config;
+}
+
+RunIdentity IdentityOf(const CommandLine& command_line) {
+  char host[HOST_NAME_MAX + 1] = "";
+  gethostname(host, sizeof host - 1);
+  return {getpid(), std::time(nullptr), TargetName(command_line), host};
+}
+
+bool RunUntraced(const std::string& why) {
+  Say(why + "; the program runs untraced");
+  Session::PrepareUntraced();
+  return true;
+}
+
+void FillControlPage(const Options& options, ControlPage* page) {
+  page->magic = kRingMagic;
+  page->version = 1;
+  page->traced_pid = static_cast<uint32_t>(getpid());
+  page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+  page->on_full = options.on_full;
+  page->compress_level = options.compress_level;
+}
+
+// Starts the collector on `files`. Empty, or why it did not start.
+std::string Launch(const TraceRequest& request, const std::string& collector,
+                   const RunIdentity& identity, const std::string& path,
+                   OwnedFiles* files) {
+  files->pid = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+  if (files->pid < 0) return std::string("pidfd_open: ") + strerror(errno);
+  files->text = MakeLaunchText(FactsOf(request, identity, path));
+  if (files->text < 0) return std::string("memfd: ") + strerror(errno);
+  int failure = StartCollector(collector, *files);
+  if (failure != 0) return collector + ": " + strerror(failure);
+  return {};
+}
+
+}  // namespace
+
+bool HasUserCode(const CommandLine& command_line) {
+  if (command_line.form == ProgramForm::kNone) return false;
+  if (command_line.form != ProgramForm::kScript) return true;
+  const std::string& path = command_line.target;
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return false;
+  if (S_ISDIR(status.st_mode)) return HasMain(path);
+  return faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0;
+}
+
+bool StartTracing(const TraceRequest& request) {
+  const Options& options = *request.options;
+  std::string collector = FindCollector(request.collector);
+  if (collector.empty()) return RunUntraced("pymemrun-collector is missing");
+
+  OwnedFiles files;
+  ControlPage* page = Session::CreateRegion(&files.region);
+  if (page == nullptr) {
+    return RunUntraced(std::string("no shared memory: ") + strerror(errno));
+  }
+  if (AdoptsOrphans()) BecomeSmallInit(page);  // goes on in the child
+
+  RunIdentity identity = IdentityOf(*request.command_line);
+  OutputRequest output = {options.output, options.force, identity,
+                          [&collector](const std::string& file) {
+                            return AskNameOf(collector, file);
+                          }};
+  std::string path;
+  std::string error;
+  files.output = CreateOutputFile(output, &path, &error);
+  if (files.output < 0) {
+    Say(error);
+    return false;
+  }
+  FillControlPage(options, page);
+  error = Launch(request, collector, identity, path, &files);
+  if (!error.empty()) {
+    page->traced_pid = 0;  // nobody to wait for
+    unlink(path.c_str());
+    return RunUntraced("the collector does not start: " + error);
+  }
+  const char* refused = Session::Prepare(page, ConfigOf(options));
+  if (refused != nullptr) {
+    unlink(path.c_str());
+    return RunUntraced(refused);
+  }
+  InstallExitReport(page, path, options.quiet);
+  return true;
+}
+
+}  // namespace pymemrun

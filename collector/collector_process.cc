@@ -1,0 +1,288 @@
+#include "collector/collector_process.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "collector/end_report.h"
+
+namespace pymemrun {
+namespace {
+
+// If the collector dies with the program, at most 250 ms are missing: the
+// flush's own period, a nap, and the time to write.
+constexpr uint64_t kFlushPeriodNs = 150000000;
+constexpr uint64_t kSamplePeriodNs = 250000000;
+// While events flow the ring is left to fill for so long, then emptied at once.
+// A producer in a hurry wakes us when a quarter is full.
+constexpr uint32_t kShortestNapUs = 2000;
+constexpr uint32_t kLongestNapUs = 40000;
+constexpr uint64_t kQuarter = kRingSlots / 4;
+// Given back in pieces, so that a waiting producer goes on early.
+constexpr size_t kPieceSlots = 16384;
+constexpr int kWaitForStatusMs = 500;
+
+uint64_t MonotonicNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
+}
+
+std::string ReadText(int fd) {
+  struct stat info;
+  if (fstat(fd, &info) != 0 || info.st_size <= 0) return "";
+  std::string text(std::min<off_t>(info.st_size, 16 << 20), '\0');
+  const ssize_t got = pread(fd, text.data(), text.size(), 0);
+  text.resize(got < 0 ? 0 : got);
+  return text;
+}
+
+EndReportPlace ReportPlace(const Place& place) {
+  return {static_cast<What>(place.what), place.file,        place.line,
+          place.function,                place.thread_name, place.native_thread_id};
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
+    const CollectorFds& fds) {
+  void* region = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                      fds.region, 0);
+  if (region == MAP_FAILED) {
+    return absl::InternalError(
+        absl::StrCat("cannot map the shared region: ", strerror(errno)));
+  }
+  auto* page = static_cast<ControlPage*>(region);
+  if (page->magic != kRingMagic || page->version != 1 ||
+      page->page_bytes == 0) {
+    munmap(region, kRegionBytes);
+    return absl::FailedPreconditionError(
+        "the shared region is not one of this version");
+  }
+  return std::unique_ptr<CollectorProcess>(
+      new CollectorProcess(page, fds, ParseLaunchText(ReadText(fds.text))));
+}
+
+CollectorProcess::CollectorProcess(ControlPage* page, const CollectorFds& fds,
+                                   LaunchText launch)
+    : page_(page),
+      launch_(std::move(launch)),
+      earlier_(ClockScale::Measure()),
+      writer_(fds.output, page->compress_level),
+      encoder_(page->page_bytes, &clock_, &writer_),
+      ring_(page, reinterpret_cast<const EventSlot*>(
+                      reinterpret_cast<const char*>(page) + kControlBytes)),
+      watch_(page, fds.region, fds.pid),
+      stats_(static_cast<pid_t>(page->traced_pid)) {}
+
+CollectorProcess::~CollectorProcess() { munmap(page_, kRegionBytes); }
+
+void CollectorProcess::Run() {
+  Beat();
+  page_->collector_pid.store(getpid(), std::memory_order_release);
+  ProcessWatch::State end = WaitForStart();
+  if (end == ProcessWatch::State::kRunning) end = CollectUntilEnd();
+  Finish(end, MonotonicNs());
+}
+
+void CollectorProcess::Beat() {
+  page_->heartbeat.fetch_add(1, std::memory_order_relaxed);
+}
+
+ProcessWatch::State CollectorProcess::WaitForStart() {
+  auto state = ProcessWatch::State::kRunning;
+  bool started = false;
+  while (true) {
+    // In this order: a process that starts and ends at once has started.
+    state = watch_.Check();
+    started = page_->start_state.load(std::memory_order_acquire) != 0;
+    if (started || state != ProcessWatch::State::kRunning) break;
+    ring_.Wait(kLongestNapUs / 4, 0);
+    Beat();
+  }
+  BeginFile(started);
+  return state;
+}
+
+void CollectorProcess::BeginFile(bool started) {
+  AddPageToHeader(*page_, started, &launch_.header);
+  const ClockScale::Pair start = {page_->start_tsc,
+                                  launch_.header.start_monotonic_ns()};
+  clock_.Start(started && page_->time_is_tsc != 0, start, earlier_);
+  encoder_.Start(page_->time_is_tsc != 0 ? start.tsc : start.monotonic_ns);
+  Record record;
+  *record.mutable_header() = launch_.header;
+  writer_.Write(record);
+  writer_.Flush();
+}
+
+ProcessWatch::State CollectorProcess::CollectUntilEnd() {
+  uint32_t nap_us = kShortestNapUs;
+  while (true) {
+    Beat();
+    const size_t drained = Drain();
+    Housekeep(MonotonicNs());
+    const ProcessWatch::State state = watch_.Check();
+    if (state != ProcessWatch::State::kRunning) return state;
+    nap_us = drained >= kPieceSlots / 4 ? kShortestNapUs
+                                        : std::min(2 * nap_us, kLongestNapUs);
+    if (ring_.backlog() < kQuarter) ring_.Wait(nap_us, kQuarter);
+  }
+}
+
+size_t CollectorProcess::Drain() {
+  size_t drained = 0;
+  // At most a ring's worth, so that the rest of the loop gets its turn.
+  while (drained < kRingSlots) {
+    RingReader::Span span = ring_.Peek();
+    if (span.count == 0) break;
+    span.count = std::min(span.count, kPieceSlots);
+    encoder_.Consume(span.slots, span.count);
+    ring_.Release(span.count);
+    drained += span.count;
+  }
+  return drained;
+}
+
+void CollectorProcess::Housekeep(uint64_t now_ns) {
+  if (now_ns >= next_sample_ns_) {
+    next_sample_ns_ = now_ns + kSamplePeriodNs;
+    clock_.Recalibrate();
+    encoder_.ClockChanged();
+    SampleProcess(now_ns);
+  }
+  const bool wanted =
+      (page_->wanted.load(std::memory_order_relaxed) & kWantedFlush) != 0;
+  if (wanted) page_->wanted.fetch_and(~kWantedFlush, std::memory_order_relaxed);
+  if (wanted || now_ns >= next_flush_ns_) FlushFile(now_ns);
+}
+
+void CollectorProcess::FlushFile(uint64_t now_ns) {
+  next_flush_ns_ = now_ns + kFlushPeriodNs;
+  encoder_.EndBatch();
+  writer_.Flush();
+}
+
+void CollectorProcess::SampleProcess(uint64_t now_ns) {
+  const uint64_t number = page_->next_number.load(std::memory_order_relaxed);
+  // A program that sleeps does not make its file grow.
+  if (!stats_.Read(&sample_) && number == sampled_number_) return;
+  sampled_number_ = number;
+  encoder_.EndBatch();
+  Record record;
+  sample_.set_next_number(number);
+  sample_.set_time_us(clock_.MicrosOfMonotonic(now_ns));
+  *record.mutable_process() = sample_;
+  writer_.Write(record);
+}
+
+void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
+  clock_.Recalibrate();
+  encoder_.ClockChanged();
+  // What was published until now; threads that still run add nothing that
+  // counts. Two rings' worth is more than all that can be there.
+  for (int i = 0; i < 2 && Drain() > 0; ++i) Beat();
+  encoder_.EndBatch();
+  SampleProcess(now_ns);
+  Record record;
+  *record.mutable_footer() = MakeFooter(end, now_ns);
+  writer_.WriteFooter(record);
+  Answer(record.footer());
+}
+
+Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
+  const RowTotals& totals = encoder_.totals();
+  Footer footer;
+  SetExit(end, &footer);
+  const bool said = end == ProcessWatch::State::kSaidEnd;
+  footer.set_end_us(
+      clock_.MicrosOfMonotonic(said ? page_->end_monotonic_ns : now_ns));
+  footer.set_events(std::max(page_->next_number.load(std::memory_order_acquire),
+                             totals.next_number));
+  // All rows are safe before a footer follows them, or lost for good.
+  writer_.Flush();
+  footer.set_rows(writer_.rows_written());
+  footer.set_lost_on_write(writer_.rows_lost());
+  footer.set_dropped(page_->dropped.load(std::memory_order_acquire));
+  footer.set_stalls(page_->stalls.load(std::memory_order_relaxed));
+  footer.set_untraced_children(
+      page_->untraced_children.load(std::memory_order_relaxed));
+  footer.set_context_rows(totals.context_rows);
+  footer.set_hwm_bytes(std::max<uint64_t>(
+      sample_.hwm_bytes(), said ? page_->end_hwm_bytes : 0));
+  footer.set_own_bytes(said ? page_->own_bytes_end : 0);
+  footer.set_max_rss_bytes(totals.max_rss_bytes);
+  footer.set_max_rss_number(totals.max_rss_number);
+  footer.set_max_rss_site(totals.max_rss_site);
+  footer.set_max_rss_thread(totals.max_rss_thread);
+  footer.set_max_rss_us(totals.max_rss_us);
+  footer.set_seen_max_rss_bytes(
+      std::max<uint64_t>(totals.max_rss_bytes, page_->max_rss_bytes));
+  if (totals.peak.hwm_bytes() > totals.max_rss_bytes) {
+    *footer.mutable_peak() = totals.peak;
+  }
+  footer.set_user_us(sample_.user_us());
+  footer.set_system_us(sample_.system_us());
+  return footer;
+}
+
+void CollectorProcess::SetExit(ProcessWatch::State end, Footer* footer) {
+  if (end == ProcessWatch::State::kExec ||
+      (end == ProcessWatch::State::kSaidEnd &&
+       page_->end_reason == EndReason::kExec)) {
+    footer->set_end(Footer::EXEC);
+    return;
+  }
+  if (end == ProcessWatch::State::kSaidEnd) {
+    footer->set_end(Footer::EXIT);
+    footer->set_exit_status(page_->exit_status);
+    return;
+  }
+  footer->set_end(Footer::KILLED_OR_EXITED);
+  // A zombie may still say it, whatever the kernel's age; 0 could also mean
+  // that we may not know.
+  int status = stats_.ZombieWaitStatus();
+  if (status == 0) {
+    const absl::optional<int> told = watch_.WaitStatus(kWaitForStatusMs);
+    if (!told.has_value()) return;
+    status = *told;
+  }
+  footer->set_end(WIFSIGNALED(status) ? Footer::SIGNAL : Footer::EXIT);
+  footer->set_exit_status(WIFSIGNALED(status) ? WTERMSIG(status)
+                                              : WEXITSTATUS(status));
+}
+
+void CollectorProcess::Answer(const Footer& footer) {
+  EndReportInput input;
+  input.header = launch_.header;
+  input.footer = footer;
+  input.file_name = launch_.output;
+  input.file_bytes = writer_.file_bytes();
+  DefinitionTable& names = encoder_.definitions();
+  if (const Place* place = names.Kept(DefinitionTable::kHighestRss)) {
+    input.highest = ReportPlace(*place);
+  }
+  const Place* peak = names.Kept(DefinitionTable::kPeak);
+  if (peak != nullptr && footer.has_peak()) input.peak = ReportPlace(*peak);
+  const std::string text = EndReportText(input);
+  const size_t bytes = std::min(text.size(), sizeof(page_->report));
+  std::memcpy(page_->report, text.data(), bytes);
+  page_->report_bytes = static_cast<uint32_t>(bytes);
+  page_->write_errno = writer_.write_errno();
+  page_->file_bytes = writer_.file_bytes();
+  page_->rows_written = writer_.rows_written();
+  page_->rows_lost_on_write = writer_.rows_lost();
+  // Releases all of the above to the launcher, which acquires it.
+  page_->done_state.store(1, std::memory_order_release);
+  WakeSharedFutex(&page_->done_state);
+}
+
+}  // namespace pymemrun

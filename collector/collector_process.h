@@ -1,0 +1,86 @@
+// The collector: drains the ring into the run file until the traced process
+// ends, then completes the file.
+#ifndef PYMEMRUN_COLLECTOR_COLLECTOR_PROCESS_H_
+#define PYMEMRUN_COLLECTOR_COLLECTOR_PROCESS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "collector/clock_scale.h"
+#include "collector/event_encoder.h"
+#include "collector/launch_text.h"
+#include "collector/process_stats.h"
+#include "collector/process_watch.h"
+#include "collector/ring_reader.h"
+#include "collector/ring_wire.h"
+#include "collector/run_writer.h"
+
+namespace pymemrun {
+
+// As collector_start.h numbers them. They stay the caller's.
+struct CollectorFds {
+  int region;
+  int output;
+  int pid;
+  int text;
+};
+
+// Makes this process independent of the traced one and of whoever started it:
+// keeps only descriptors 0 to `last_fd`, leads its own session, ignores what a
+// terminal or a shell sends to whole groups. What the system refuses is left.
+void DetachFromProgram(int last_fd);
+
+// Not thread safe.
+class CollectorProcess {
+ public:
+  // Maps the region and reads the launch text. Fails when the region is not
+  // what ring_layout.h says.
+  static absl::StatusOr<std::unique_ptr<CollectorProcess>> Create(
+      const CollectorFds& fds);
+  ~CollectorProcess();
+  CollectorProcess(const CollectorProcess&) = delete;
+  CollectorProcess& operator=(const CollectorProcess&) = delete;
+
+  // Returns when the run file is complete, or as complete as it can be, and
+  // done_state has been released.
+  void Run();
+
+ private:
+  CollectorProcess(ControlPage* page, const CollectorFds& fds,
+                   LaunchText launch);
+
+  ProcessWatch::State WaitForStart();
+  void BeginFile(bool started);
+  ProcessWatch::State CollectUntilEnd();
+  size_t Drain();
+  void Housekeep(uint64_t now_ns);
+  void FlushFile(uint64_t now_ns);
+  void SampleProcess(uint64_t now_ns);
+  void Beat();
+
+  void Finish(ProcessWatch::State end, uint64_t now_ns);
+  Footer MakeFooter(ProcessWatch::State end, uint64_t now_ns);
+  void SetExit(ProcessWatch::State end, Footer* footer);
+  void Answer(const Footer& footer);
+
+  ControlPage* page_;
+  LaunchText launch_;
+  ClockScale clock_;
+  ClockScale::Pair earlier_;  // measured before the run began
+  RunWriter writer_;
+  EventEncoder encoder_;
+  RingReader ring_;
+  ProcessWatch watch_;
+  ProcessStats stats_;
+  ProcessSample sample_;
+  uint64_t sampled_number_ = 0;
+  uint64_t next_flush_ns_ = 0;
+  uint64_t next_sample_ns_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_COLLECTOR_PROCESS_H_

@@ -1,0 +1,277 @@
+#include "collector/definition_table.h"
+
+#include "absl/hash/hash.h"
+#include "collector/payload_reader.h"
+
+namespace pymemrun {
+namespace {
+
+// Line tables and names of live code. An application of 50,000 functions needs
+// about a third of it.
+constexpr size_t kMaxInfoBytes = 10 * 1024 * 1024;
+constexpr size_t kMaxSites = 1u << 17;
+constexpr size_t kMaxSmallInfos = 1u << 14;
+
+uint64_t ContentHash(absl::string_view bytes) {
+  return absl::Hash<absl::string_view>()(bytes);
+}
+
+// Ids that the ring never defined are bound to this content.
+constexpr absl::string_view kUndefined = "";
+
+void SetBytes(std::string* field, absl::string_view bytes) {
+  field->assign(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+bool DefinitionTable::Define(ControlKind kind, uint32_t raw_id,
+                             absl::string_view payload) {
+  switch (kind) {
+    case ControlKind::kCode:
+      return DefineCode(raw_id, payload);
+    case ControlKind::kFunction:
+      return DefineFunction(raw_id, payload);
+    case ControlKind::kThreadDef:
+      return DefineThread(raw_id, payload);
+    case ControlKind::kStackDef:
+      return DefineStack(raw_id, payload);
+    default:
+      return false;
+  }
+}
+
+void DefinitionTable::Forget(ControlKind kind) {
+  if (kind == ControlKind::kCode) {
+    codes_.Forget();
+    // Only now can no id need them any more.
+    if (info_bytes_ > kMaxInfoBytes / 2) ForgetNames();
+  } else if (kind == ControlKind::kFunction) {
+    functions_.Forget();
+  } else if (kind == ControlKind::kThreadDef) {
+    threads_.Forget();
+  } else if (kind == ControlKind::kStackDef) {
+    stacks_.Forget();
+  }
+}
+
+bool DefinitionTable::DefineCode(uint32_t raw_id, absl::string_view payload) {
+  const IdSpace::Binding bound = codes_.Bind(raw_id, ContentHash(payload));
+  const bool remembered = code_info_.contains(bound.id);
+  if (!bound.fresh && remembered) return bound.rebound;
+  PayloadReader in(payload);
+  const CodePayload head = in.Take<CodePayload>();
+  const absl::string_view file = in.TakeString();
+  const absl::string_view name = in.TakeString();
+  const absl::string_view qualname = in.TakeString();
+  const absl::string_view module = in.TakeString();
+  Remember(bound.id, head, file, name, in.TakeString());
+  if (bound.fresh) {
+    Record record;
+    CodeDef* def = record.mutable_code();
+    def->set_id(bound.id);
+    def->set_first_line(head.first_line);
+    SetBytes(def->mutable_file(), file);
+    SetBytes(def->mutable_name(), name);
+    SetBytes(def->mutable_qualname(), qualname);
+    SetBytes(def->mutable_module(), module);
+    out_->Write(record);
+  }
+  return bound.rebound;
+}
+
+bool DefinitionTable::DefineFunction(uint32_t raw_id,
+                                     absl::string_view payload) {
+  const IdSpace::Binding bound = functions_.Bind(raw_id, ContentHash(payload));
+  if (!bound.fresh) return bound.rebound;
+  PayloadReader in(payload);
+  Record record;
+  FunctionDef* def = record.mutable_function();
+  def->set_id(bound.id);
+  SetBytes(def->mutable_qualname(), in.TakeString());
+  SetBytes(def->mutable_module(), in.TakeString());
+  out_->Write(record);
+  if (function_names_.size() < kMaxSmallInfos) {
+    function_names_.emplace(bound.id, def->qualname());
+  }
+  return bound.rebound;
+}
+
+bool DefinitionTable::DefineThread(uint32_t raw_id, absl::string_view payload) {
+  const IdSpace::Binding bound = threads_.Bind(raw_id, ContentHash(payload));
+  if (!bound.fresh) return bound.rebound;
+  PayloadReader in(payload);
+  const ThreadPayload head = in.Take<ThreadPayload>();
+  Record record;
+  ThreadDef* def = record.mutable_thread();
+  def->set_id(bound.id);
+  def->set_native_id(head.native_id);
+  def->set_first_us(in.ok() ? clock_->Micros(head.tsc) : 0);
+  SetBytes(def->mutable_name(), in.TakeString());
+  out_->Write(record);
+  if (thread_info_.size() >= kMaxSmallInfos) {
+    ResolveKept();
+    thread_info_.clear();
+  }
+  thread_info_[bound.id] = {head.native_id, def->name()};
+  return bound.rebound;
+}
+
+bool DefinitionTable::DefineStack(uint32_t raw_id, absl::string_view payload) {
+  PayloadReader in(payload);
+  const StackPayload node = in.Take<StackPayload>();
+  const uint32_t parent = stacks_.Find(node.parent);
+  uint32_t code = codes_.Find(node.code);
+  if (code == 0) {
+    DefineCode(node.code, kUndefined);
+    code = codes_.Find(node.code);
+  }
+  const uint32_t line = LineOf(code, node.position);
+  const uint32_t content[] = {parent, code, line};
+  const IdSpace::Binding bound = stacks_.Bind(
+      raw_id, ContentHash({reinterpret_cast<const char*>(content),
+                           sizeof(content)}));
+  if (bound.fresh) {
+    Record record;
+    StackDef* def = record.mutable_stack();
+    def->set_id(bound.id);
+    def->set_parent(parent);
+    def->set_code(code);
+    def->set_line(line);
+    out_->Write(record);
+  }
+  return false;  // sites do not depend on stacks
+}
+
+uint32_t DefinitionTable::Site(uint32_t what, uint32_t raw_code,
+                               uint32_t position, uint32_t raw_function) {
+  uint32_t code = codes_.Find(raw_code);
+  if (code == 0) {
+    DefineCode(raw_code, kUndefined);
+    code = codes_.Find(raw_code);
+  }
+  uint32_t function = 0;
+  if (raw_function != 0) {
+    function = functions_.Find(raw_function);
+    if (function == 0) {
+      DefineFunction(raw_function, kUndefined);
+      function = functions_.Find(raw_function);
+    }
+  }
+  if (sites_.size() >= kMaxSites) ForgetSites();
+  const SiteKey key = {what, code, LineOf(code, position), function};
+  const uint32_t next = first_site_ + static_cast<uint32_t>(sites_.size());
+  const auto [known, fresh] = site_ids_.try_emplace(key, next);
+  if (!fresh) return known->second;
+  sites_.push_back(key);
+  Record record;
+  SiteDef* def = record.mutable_site();
+  def->set_id(next);
+  def->set_what(static_cast<What>(what));
+  def->set_code(code);
+  def->set_line(key.line);
+  def->set_function(function);
+  out_->Write(record);
+  return next;
+}
+
+uint32_t DefinitionTable::Thread(uint32_t raw_thread) {
+  const uint32_t thread = threads_.Find(raw_thread);
+  if (thread != 0) return thread;
+  DefineThread(raw_thread, kUndefined);
+  return threads_.Find(raw_thread);
+}
+
+uint32_t DefinitionTable::Stack(uint32_t raw_stack) {
+  return stacks_.Find(raw_stack);
+}
+
+void DefinitionTable::Remember(uint32_t code, const CodePayload& head,
+                               absl::string_view file, absl::string_view name,
+                               absl::string_view line_table) {
+  CodeInfo info;
+  info.first_line = head.first_line;
+  if (info_bytes_ > kMaxInfoBytes) {
+    // Full of what may be live. First lines only, in small: one word each.
+    if (code_info_.size() >= kMaxSites) return;
+  } else {
+    info.file = FileIndex(file);
+    info.name.assign(name.data(), name.size());
+    info.lines = LineTable::Decode(
+        static_cast<LineTableKind>(head.line_table_kind), head.first_line,
+        line_table);
+  }
+  info_bytes_ += 2 * sizeof(CodeInfo) + info.lines.size_bytes() +
+                 info.name.capacity();
+  code_info_[code] = std::move(info);
+}
+
+uint32_t DefinitionTable::FileIndex(absl::string_view file) {
+  const auto [known, fresh] =
+      file_index_.try_emplace(file, static_cast<uint32_t>(files_.size()));
+  if (fresh) {
+    files_.emplace_back(file);
+    info_bytes_ += 2 * file.size() + 128;
+  }
+  return known->second;
+}
+
+uint32_t DefinitionTable::LineOf(uint32_t code, uint32_t position) const {
+  const auto info = code_info_.find(code);
+  if (info == code_info_.end()) return 0;
+  if (info->second.lines.size_bytes() == 0) return info->second.first_line;
+  return info->second.lines.LineAt(position);
+}
+
+void DefinitionTable::ForgetNames() {
+  ResolveKept();
+  code_info_.clear();
+  files_.clear();
+  file_index_.clear();
+  info_bytes_ = 0;
+}
+
+void DefinitionTable::ForgetSites() {
+  ResolveKept();
+  first_site_ += static_cast<uint32_t>(sites_.size());
+  sites_.clear();
+  site_ids_.clear();
+}
+
+void DefinitionTable::ResolveKept() {
+  for (KeptRow& kept : kept_) {
+    if (kept.site == 0 || kept.resolved) continue;
+    kept.resolved = true;
+    if (kept.site < first_site_ || kept.site - first_site_ >= sites_.size()) {
+      continue;
+    }
+    const SiteKey& site = sites_[kept.site - first_site_];
+    kept.place.what = site.what;
+    kept.place.line = site.line;
+    if (const auto code = code_info_.find(site.code);
+        code != code_info_.end()) {
+      if (code->second.file < files_.size()) {
+        kept.place.file = files_[code->second.file];
+      }
+      kept.place.function = code->second.name;
+    }
+    if (site.function != 0) {
+      const auto name = function_names_.find(site.function);
+      kept.place.function =
+          name == function_names_.end() ? std::string() : name->second;
+    }
+    if (const auto thread = thread_info_.find(kept.thread);
+        thread != thread_info_.end()) {
+      kept.place.native_thread_id = thread->second.native_id;
+      kept.place.thread_name = thread->second.name;
+    }
+  }
+}
+
+const Place* DefinitionTable::Kept(KeptPlace which) {
+  if (kept_[which].site == 0) return nullptr;
+  ResolveKept();
+  return &kept_[which].place;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,124 @@
+// Turns the ring's slots into the run file's records.
+#ifndef PYMEMRUN_COLLECTOR_EVENT_ENCODER_H_
+#define PYMEMRUN_COLLECTOR_EVENT_ENCODER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "collector/batch_columns.h"
+#include "collector/clock_scale.h"
+#include "collector/definition_table.h"
+#include "collector/record_sink.h"
+#include "collector/ring_wire.h"
+#include "collector/site_cache.h"
+
+namespace pymemrun {
+
+// What the footer says about all rows.
+struct RowTotals {
+  uint64_t rows = 0;
+  uint64_t context_rows = 0;
+  uint64_t next_number = 0;  // last row's number + 1
+  uint64_t max_rss_bytes = 0;
+  uint64_t max_rss_number = 0;
+  uint32_t max_rss_site = 0;
+  uint32_t max_rss_thread = 0;
+  uint64_t max_rss_us = 0;
+  Peak peak;  // the highest; hwm_bytes is 0 when there was none
+};
+
+// A state machine over slots: spans may end anywhere, also inside a definition.
+// Rows are gathered into batches; a batch is written when it is large, before
+// each fact (mark, loss, ...) and on EndBatch(). Definitions are written at
+// once, thus before the batch that uses them.
+//
+// Never fails: slots that make no sense are counted and passed over. Not thread
+// safe. `clock` and `out` must outlive it.
+class EventEncoder {
+ public:
+  EventEncoder(uint32_t page_bytes, const ClockScale* clock, RecordSink* out);
+
+  // REQUIRES: `clock` was started.
+  void Start(uint64_t start_stamp) { stamp_ = start_stamp; }
+
+  void Consume(const EventSlot* slots, size_t count);
+
+  // Writes the rows gathered so far. No effect when there are none.
+  void EndBatch();
+  // To be called after the clock was measured again.
+  void ClockChanged() { next_step_stamp_ = 0; }
+
+  const RowTotals& totals() const { return totals_; }
+  uint32_t rows_in_batch() const { return rows_; }
+  uint64_t bad_slots() const { return bad_slots_; }
+  DefinitionTable& definitions() { return definitions_; }
+
+ private:
+  // State that came for the next row.
+  enum Pending : uint32_t {
+    kBegin = 1,  // it is the batch's first
+    kNumber = 2,
+    kRss = 4,
+    kThread = 8,
+    kStack = 16,
+  };
+
+  void ConsumeChunk(const EventSlot* slots, size_t count);
+  // The hot loop: rows up to the first slot that is none. Returns that slot.
+  const EventSlot* ConsumeRows(const EventSlot* slot, const EventSlot* end);
+  void StepTime(uint32_t row, uint32_t step);
+  void RowExtras(uint32_t row, uint32_t what_and_code, uint32_t site);
+  void RssExtra(uint32_t row, uint32_t site);
+  uint32_t FindSite(const RawPlace& place);
+  void ForgetSites();
+
+  void Control(const ControlSlot& slot);
+  void TakePayload(const EventSlot** slots, const EventSlot* end);
+  void FinishPayload();
+  void WriteFact(ControlKind kind, absl::string_view payload);
+  void WriteMark(absl::string_view payload);
+  void WriteGap(absl::string_view payload);
+  void WriteLoss(absl::string_view payload);
+  void WritePeak(absl::string_view payload);
+  void WriteGauge(absl::string_view payload);
+
+  const uint64_t page_bytes_;
+  const ClockScale* clock_;
+  RecordSink* out_;
+  DefinitionTable definitions_;
+  SiteCache cache_;
+  // What the cache had no room for.
+  absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> places_;
+  BatchColumns columns_;
+
+  uint32_t rows_ = 0;           // in the batch
+  uint64_t number_offset_ = 0;  // number of the next row, less rows_
+  uint64_t stamp_ = 0;          // of the last row
+  uint64_t next_step_stamp_ = 0;  // below it the microsecond has not moved
+  uint64_t last_us_ = 0;
+  uint64_t rss_bytes_ = 0;
+  uint32_t thread_ = 0;
+  EncodedSite last_site_ = 0;
+  uint32_t pending_ = kBegin;
+  uint64_t pending_number_ = 0;
+  ControlSlot pending_rss_ = {};
+  uint32_t pending_thread_ = 0;
+  uint32_t pending_stack_ = 0;
+  uint32_t stack_rows_ = 0;  // rows that the stack column covers
+
+  // The definition or fact being taken in.
+  uint64_t payload_left_ = 0;
+  ControlSlot payload_head_ = {};
+  std::string payload_;
+  std::string chunks_;
+
+  uint64_t bad_slots_ = 0;
+  RowTotals totals_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_EVENT_ENCODER_H_

@@ -1,0 +1,111 @@
+#include "collector/launch_text.h"
+
+#include <string.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+
+namespace pymemrun {
+namespace {
+
+uint64_t Number(absl::string_view text) {
+  uint64_t value = 0;
+  return absl::SimpleAtoi(text, &value) ? value : 0;
+}
+
+bool SetNumber(absl::string_view key, uint64_t value, Header* header) {
+  Filters* filters = header->mutable_filters();
+  if (key == "pid") {
+    header->set_pid(static_cast<uint32_t>(value));
+  } else if (key == "parent_pid") {
+    header->set_parent_pid(static_cast<uint32_t>(value));
+  } else if (key == "min_drss_bytes") {
+    filters->set_min_drss_bytes(value);
+  } else if (key == "context") {
+    filters->set_context(static_cast<uint32_t>(value));
+  } else if (key == "drss_since_logged") {
+    filters->set_drss_since_logged(value != 0);
+  } else if (key == "stacks") {
+    filters->set_stacks(value != 0);
+  } else if (key == "paused") {
+    filters->set_paused(value != 0);
+  } else if (key == "kinds") {
+    for (int what = What_MIN; what <= What_MAX; ++what) {
+      if ((value >> what & 1) != 0) {
+        filters->add_kinds(static_cast<What>(what));
+      }
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Where a text's value belongs, nullptr if the key is unknown.
+std::string* TextField(absl::string_view key, LaunchText* launch) {
+  Header* header = &launch->header;
+  Filters* filters = header->mutable_filters();
+  if (key == "tool_version") return header->mutable_tool_version();
+  if (key == "python") return header->mutable_python();
+  if (key == "python_version") return header->mutable_python_version();
+  if (key == "host") return header->mutable_host();
+  if (key == "cwd") return header->mutable_cwd();
+  if (key == "kernel") return header->mutable_kernel();
+  if (key == "script") return header->mutable_script();
+  if (key == "output") return &launch->output;
+  if (key == "argv") return header->add_argv();
+  if (key == "include") return filters->add_include();
+  if (key == "exclude") return filters->add_exclude();
+  if (key == "function") return filters->add_function();
+  if (key == "thread") return filters->add_thread();
+  return nullptr;
+}
+
+uint64_t ClockNs(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
+}
+
+}  // namespace
+
+LaunchText ParseLaunchText(absl::string_view text) {
+  LaunchText launch;
+  while (!text.empty()) {
+    const absl::string_view entry = text.substr(0, text.find('\0'));
+    text.remove_prefix(std::min(text.size(), entry.size() + 1));
+    const size_t equals = entry.find('=');
+    if (equals == absl::string_view::npos) continue;
+    const absl::string_view key = entry.substr(0, equals);
+    const absl::string_view value = entry.substr(equals + 1);
+    if (SetNumber(key, Number(value), &launch.header)) continue;
+    std::string* field = TextField(key, &launch);
+    if (field != nullptr) field->assign(value.data(), value.size());
+  }
+  return launch;
+}
+
+void AddPageToHeader(const ControlPage& page, bool started, Header* header) {
+  header->set_format_version(1);
+  if (header->pid() == 0) header->set_pid(page.traced_pid);
+  header->set_page_bytes(page.page_bytes);
+  if (!started) {
+    header->set_start_realtime_ns(ClockNs(CLOCK_REALTIME));
+    header->set_start_monotonic_ns(ClockNs(CLOCK_MONOTONIC));
+    return;
+  }
+  header->set_start_realtime_ns(page.start_realtime_ns);
+  header->set_start_monotonic_ns(page.start_monotonic_ns);
+  header->set_rss_source(static_cast<RssSource>(page.rss_source));
+  header->set_rss_source_reason(
+      page.rss_source_reason,
+      strnlen(page.rss_source_reason, sizeof(page.rss_source_reason)));
+  header->set_statm_step_bytes(uint64_t{page.statm_step_pages} *
+                               page.page_bytes);
+  header->set_own_bytes(page.own_bytes_start);
+  header->set_first_rss_bytes(page.first_rss_bytes);
+}
+
+}  // namespace pymemrun

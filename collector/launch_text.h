@@ -1,0 +1,28 @@
+// What the launcher tells about the run, and the header made of it.
+#ifndef PYMEMRUN_COLLECTOR_LAUNCH_TEXT_H_
+#define PYMEMRUN_COLLECTOR_LAUNCH_TEXT_H_
+
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "collector/ring_wire.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+
+struct LaunchText {
+  Header header;       // the fields that the launcher knows
+  std::string output;  // the run file's path, for messages
+};
+
+// Reads the launch text (see collector_start.h). Unknown keys and what is no
+// `key=value` are passed over, numbers that are none are 0.
+LaunchText ParseLaunchText(absl::string_view text);
+
+// Adds what the control page says: all of it when tracing has begun, otherwise
+// only what the launcher wrote.
+void AddPageToHeader(const ControlPage& page, bool started, Header* header);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_LAUNCH_TEXT_H_

@@ -1,0 +1,41 @@
+// What /proc says about the traced process.
+#ifndef PYMEMRUN_COLLECTOR_PROCESS_STATS_H_
+#define PYMEMRUN_COLLECTOR_PROCESS_STATS_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+
+// Keeps two files of /proc/PID open, which go on meaning that process when its
+// number is used again. Not thread safe.
+class ProcessStats {
+ public:
+  explicit ProcessStats(pid_t pid);
+  ~ProcessStats();
+  ProcessStats(const ProcessStats&) = delete;
+  ProcessStats& operator=(const ProcessStats&) = delete;
+
+  // Sets user_us, system_us, hwm_bytes and rss_bytes. What cannot be read (the
+  // process is gone, or became another user's) keeps its last value; of what a
+  // zombie still tells the times are taken. Returns whether anything changed.
+  bool Read(ProcessSample* sample);
+  // The wait status of a process that has died and was not reaped, or 0.
+  int ZombieWaitStatus();
+
+ private:
+  int stat_fd_;
+  int status_fd_;
+};
+
+// The parsers, for tests. Fields that are missing stay as they are.
+void ParseStat(absl::string_view stat, ProcessSample* sample);
+void ParseStatus(absl::string_view status, ProcessSample* sample);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PROCESS_STATS_H_

@@ -1,0 +1,119 @@
+#include "collector/process_watch.h"
+
+#include <linux/futex.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+namespace pymemrun {
+namespace {
+
+// As <linux/pidfd.h> of Linux 6.15 has it; Debian 12's header is older.
+struct PidfdInfo {
+  uint64_t mask;
+  uint64_t cgroup_id;
+  uint32_t ids[11];
+  int32_t exit_code;
+};
+static_assert(sizeof(PidfdInfo) == 64);
+constexpr uint64_t kPidfdInfoExit = 1u << 3;
+constexpr unsigned long kPidfdGetInfo = _IOWR(0xff, 11, PidfdInfo);
+
+uint64_t NowNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
+}
+
+short Poll(int fd, int timeout_ms) {
+  pollfd entry = {.fd = fd, .events = POLLIN, .revents = 0};
+  return poll(&entry, 1, timeout_ms) > 0 ? entry.revents : 0;
+}
+
+}  // namespace
+
+ProcessWatch::ProcessWatch(const ControlPage* page, int region_fd, int pid_fd)
+    : page_(page), pid_fd_(pid_fd) {
+  fstat(region_fd, &region_);
+}
+
+ProcessWatch::State ProcessWatch::Check() {
+  // Acquire: what the process wrote about its end is there with it.
+  if (page_->end_state.load(std::memory_order_acquire) != 0) {
+    return State::kSaidEnd;
+  }
+  if (Poll(pid_fd_, 0) != 0) {
+    // It may have said so in the meantime, as its last act.
+    return page_->end_state.load(std::memory_order_acquire) != 0
+               ? State::kSaidEnd
+               : State::kDied;
+  }
+  return BecameAnotherProgram() ? State::kExec : State::kRunning;
+}
+
+bool ProcessWatch::BecameAnotherProgram() {
+  // The kernel marks the mutex when the main thread ends: by exec, but also
+  // when it merely left by pthread_exit and others run on.
+  const int word = __atomic_load_n(&page_->alive.__data.__lock,
+                                   __ATOMIC_ACQUIRE);
+  if ((word & FUTEX_OWNER_DIED) == 0) return false;
+  const bool announced =
+      page_->exec_pending.load(std::memory_order_acquire) != 0;
+  const uint64_t now_ns = NowNs();
+  if (!announced && now_ns < next_look_ns_) return false;
+  next_look_ns_ = now_ns + 100000000;
+  const absl::optional<bool> maps = StillMapsRegion();
+  // Another user's program cannot be looked into: then the announcement counts.
+  const bool gone = maps.has_value() ? !*maps : announced;
+  // If the process has died, its number may be somebody else's.
+  return gone && Poll(pid_fd_, 0) == 0;
+}
+
+absl::optional<bool> ProcessWatch::StillMapsRegion() const {
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/%u/maps", page_->traced_pid);
+  FILE* maps = fopen(path, "re");
+  if (maps == nullptr) return absl::nullopt;
+  char* line = nullptr;
+  size_t capacity = 0;
+  bool any = false, found = false;
+  while (!found && getline(&line, &capacity, maps) > 0) {
+    any = true;
+    unsigned major_number = 0, minor_number = 0;
+    unsigned long inode = 0;
+    if (sscanf(line, "%*s %*s %*s %x:%x %lu", &major_number, &minor_number,
+               &inode) == 3) {
+      found = inode == region_.st_ino &&
+              makedev(major_number, minor_number) == region_.st_dev;
+    }
+  }
+  free(line);
+  fclose(maps);
+  // Empty in the middle of an exec, and for a zombie: says nothing yet.
+  if (!any) return absl::nullopt;
+  return found;
+}
+
+absl::optional<int> ProcessWatch::WaitStatus(int timeout_ms) const {
+  const uint64_t until_ns = NowNs() + uint64_t(timeout_ms) * 1000000;
+  while (true) {
+    // POLLHUP: reaped, so what is not said after it never will be. Older
+    // kernels say neither, and the wait is for nothing.
+    const bool reaped = (Poll(pid_fd_, 0) & POLLHUP) != 0;
+    PidfdInfo info = {};
+    info.mask = kPidfdInfoExit;
+    if (ioctl(pid_fd_, kPidfdGetInfo, &info) == 0 &&
+        (info.mask & kPidfdInfoExit) != 0) {
+      return info.exit_code;
+    }
+    if (reaped || NowNs() >= until_ns) break;
+    const timespec nap = {.tv_sec = 0, .tv_nsec = 2000000};
+    nanosleep(&nap, nullptr);
+  }
+  return absl::nullopt;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,56 @@
+// The run file as the collector writes it: the stream writer, and what becomes
+// of it when the disk fails.
+#ifndef PYMEMRUN_COLLECTOR_RUN_WRITER_H_
+#define PYMEMRUN_COLLECTOR_RUN_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+
+#include "absl/strings/string_view.h"
+#include "collector/record_sink.h"
+#include "format/byte_io.h"
+#include "format/stream_writer.h"
+
+namespace pymemrun {
+
+// After the first failure nothing more is written, rows are only counted, and
+// the file is cut back to its last whole frame: it stays readable up to there.
+// Not thread safe.
+class RunWriter final : public RecordSink {
+ public:
+  // `fd` stays the caller's. `level` as in ControlPage.
+  RunWriter(int fd, int level);
+
+  using RecordSink::Write;
+  void Write(absl::string_view record, uint64_t rows) override;
+  // Ends the frame.
+  void Flush();
+  // Writes the last record; after a failure tries once more, in case room came
+  // back meanwhile. Calls Flush().
+  void WriteFooter(const Record& footer);
+
+  // errno of the first failure, 0 if there was none.
+  int write_errno() const { return write_errno_; }
+  uint64_t rows_written() const { return rows_safe_; }
+  uint64_t rows_lost() const { return rows_lost_; }
+  // Bytes in whole frames.
+  uint64_t file_bytes() const { return good_bytes_; }
+
+ private:
+  void Fail();
+  void CutToWholeFrames();
+
+  const int fd_;
+  StreamWriter::Options options_;
+  FdSink sink_;
+  std::unique_ptr<StreamWriter> writer_;
+  int write_errno_ = 0;
+  uint64_t good_bytes_ = 0;  // written in whole frames
+  uint64_t rows_open_ = 0;   // in the frame that is not written yet
+  uint64_t rows_safe_ = 0;
+  uint64_t rows_lost_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_RUN_WRITER_H_

@@ -1,0 +1,227 @@
+#include "tracer/call_hooks.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tracer/clock.h"
+#include "tracer/code_registry.h"
+#include "tracer/event_ring.h"
+#include "tracer/rss_gauge.h"
+#include "tracer/stack_walk.h"
+#include "tracer/startup.h"
+#include "tracer/thread_registry.h"
+
+namespace pymemrun {
+namespace {
+
+const TraceConfig* g_config = nullptr;
+RawEvent* g_history = nullptr;
+size_t g_history_bytes = 0;
+uint32_t g_history_generation = 0;  // of the code ids in it
+
+constexpr uint32_t kNoHistory = ~0u;
+
+// PyTrace_* to What, one nibble each: CALL 0, RETURN 3, C_CALL 4,
+// C_EXCEPTION 5, C_RETURN 6.
+inline uint32_t WhatOf(int what) {
+  constexpr uint32_t kMap = 0u | 1u << (3 * 4) | 2u << (4 * 4) | 4u << (5 * 4) |
+                            3u << (6 * 4);
+  return (kMap >> (what * 4)) & 7;
+}
+static_assert(PyTrace_CALL == 0 && PyTrace_RETURN == 3 && PyTrace_C_CALL == 4 &&
+              PyTrace_C_EXCEPTION == 5 && PyTrace_C_RETURN == 6);
+
+[[gnu::noinline, gnu::cold]] void ReportPeak(HotState& hot,
+                                             const PeakFinding& peak,
+                                             const RawEvent& event) {
+  const PeakPayload payload = {peak.hwm_pages, peak.after_number, event.number,
+                               event.stamp};
+  const Piece piece = {&payload, sizeof(payload)};
+  PutPayload(hot, ControlKind::kPeak, 0, 0, &piece, 1);
+}
+
+[[gnu::noinline]] void UpdateRssSlow(HotState& hot, RawEvent* event) {
+  PeakFinding peak = {};
+  event->drss_pages = RssGauge::Update(hot, event->stamp, event->number, &peak);
+  if (peak.rose) ReportPeak(hot, peak, *event);
+}
+
+// A thread's first event, or the first after another thread's.
+[[gnu::noinline, gnu::cold]] void EnterThreadSlow(HotState& hot,
+                                                  const PymemrunFrame* frame) {
+  if (t_thread_id == 0) ThreadRegistry::Define(hot, frame);
+  hot.thread_passes = ThreadRegistry::CurrentPasses();
+  hot.current_thread = t_thread_id;
+}
+
+// What both hooks do first: number, time, place and size of the event.
+inline void Observe(HotState& hot, const PymemrunFrame* frame, uint32_t what,
+                    PyObject* arg, RawEvent* event, uint32_t* flags) {
+  event->stamp = TimeStamp(hot.time_is_tsc);
+  event->number = hot.next_number++;
+  hot.page->next_number.store(hot.next_number, std::memory_order_relaxed);
+  event->drss_pages = 0;
+  if (__builtin_expect(RssMayHaveMoved(hot, event->stamp), 0)) {
+    UpdateRssSlow(hot, event);
+  }
+  event->rss_pages = hot.rss_pages;
+  PyCodeObject* code = PymemrunFrameCode(frame);
+  const SiteId site = CodeOf(hot, code, frame);
+  event->what_and_code = (what << kWhatShift) | site.id;
+  event->position = PymemrunFramePosition(frame);
+  event->function = 0;
+  *flags = site.flags;
+  if (what >= static_cast<uint32_t>(What::kCCall)) {
+    const SiteId function = FunctionOf(hot, arg);
+    event->function = function.id;
+    *flags = (site.flags & kPassesFile) | function.flags;
+  }
+  if (__builtin_expect(t_thread_id != hot.current_thread, 0)) {
+    EnterThreadSlow(hot, frame);
+  }
+  event->thread = hot.current_thread;
+}
+
+inline uint32_t Stack(HotState& hot, const PymemrunFrame* frame) {
+  return hot.stacks ? StackWalk::Intern(hot, frame) : 0;
+}
+
+[[gnu::noinline]] void LogWithState(HotState& hot, const RawEvent& event,
+                                    const PymemrunFrame* frame) {
+  PutRow(hot, event, false, Stack(hot, frame));
+}
+
+int LogAllHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
+  HotState& hot = Hot();
+  if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
+  const PymemrunFrame* frame = PymemrunFrameOf(f);
+  const uint32_t what = WhatOf(py_what);
+  RawEvent event;
+  uint32_t flags;
+  Observe(hot, frame, what, arg, &event, &flags);
+  if (__builtin_expect(IsPlainRow(hot, event) && hot.head < hot.limit, 1)) {
+    SlotAt(hot, hot.head) =
+        EventSlot{event.what_and_code, event.position, event.function,
+                  static_cast<uint32_t>(event.stamp)};
+    hot.row_number = event.number;
+    hot.row_tsc = event.stamp;
+    Publish(hot, hot.head + 1);
+  } else {
+    LogWithState(hot, event, frame);
+  }
+  if (__builtin_expect(frame == hot.root_frame && py_what == PyTrace_RETURN,
+                       0)) {
+    return Startup::RootReturned();
+  }
+  return 0;
+}
+
+inline uint32_t Magnitude(int32_t pages) {
+  return static_cast<uint32_t>(pages < 0 ? -pages : pages);
+}
+
+// Whether the event passes every filter of the command line.
+inline bool Passes(const HotState& hot, const RawEvent& event, uint32_t what,
+                   uint32_t flags) {
+  const int32_t change =
+      hot.drss_since_logged
+          ? static_cast<int32_t>(event.rss_pages - hot.logged_rss_pages)
+          : event.drss_pages;
+  return Magnitude(change) >= hot.min_drss_pages && (hot.kinds >> what & 1) &&
+         flags == (kPassesFile | kPassesName) && hot.thread_passes;
+}
+
+// Logs the event after the previous ones that are its context and are not
+// logged yet.
+[[gnu::noinline]] void LogWithContext(HotState& hot, const RawEvent& event,
+                                      const PymemrunFrame* frame) {
+  hot.logged_rss_pages = event.rss_pages;
+  const uint32_t stack = Stack(hot, frame);
+  if (hot.history_mask != kNoHistory &&
+      g_history_generation == CodeRegistry::generation()) {
+    uint64_t number = event.number > g_config->context
+                          ? event.number - g_config->context
+                          : 0;
+    for (; number < event.number; ++number) {
+      const RawEvent& past = g_history[number & hot.history_mask];
+      const bool logged = hot.any_row && number <= hot.row_number;
+      if (past.number == number && past.what_and_code != 0 && !logged) {
+        PutRow(hot, past, true, 0);
+      }
+    }
+  }
+  PutRow(hot, event, false, stack);
+  hot.any_row = true;
+  if (__builtin_expect(g_history_generation != CodeRegistry::generation(), 0)) {
+    memset(g_history, 0, g_history_bytes);  // its ids are void
+    g_history_generation = CodeRegistry::generation();
+  }
+}
+
+int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
+  HotState& hot = Hot();
+  if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
+  const PymemrunFrame* frame = PymemrunFrameOf(f);
+  const uint32_t what = WhatOf(py_what);
+  RawEvent event;
+  uint32_t flags;
+  Observe(hot, frame, what, arg, &event, &flags);
+  if (__builtin_expect(Passes(hot, event, what, flags), 0)) {
+    LogWithContext(hot, event, frame);
+  }
+  if (hot.history_mask != kNoHistory) {
+    g_history[event.number & hot.history_mask] = event;
+  }
+  if (__builtin_expect(frame == hot.root_frame && py_what == PyTrace_RETURN,
+                       0)) {
+    return Startup::RootReturned();
+  }
+  return 0;
+}
+
+bool HasFilters(const TraceConfig& c) {
+  return c.kinds != 0x1f || c.include_count + c.exclude_count +
+                                    c.function_count + c.thread_count > 0;
+}
+
+bool MakeHistory(HotState& hot, uint32_t context) {
+  hot.history_mask = kNoHistory;
+  if (context == 0 || hot.min_drss_pages == 0) return true;
+  uint32_t slots = 1;
+  while (slots < context) slots *= 2;
+  g_history_bytes = slots * sizeof(RawEvent);
+  void* memory = mmap(nullptr, g_history_bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  g_history = static_cast<RawEvent*>(memory);
+  hot.history_mask = slots - 1;
+  return true;
+}
+
+}  // namespace
+
+bool CallHooks::Create(const TraceConfig* config) {
+  g_config = config;
+  HotState& hot = Hot();
+  const uint64_t page = hot.page_bytes;
+  const uint64_t pages = (config->min_drss_bytes + page - 1) / page;
+  hot.min_drss_pages = static_cast<uint32_t>(pages < INT32_MAX ? pages : INT32_MAX);
+  hot.kinds = config->kinds;
+  hot.drss_since_logged = config->drss_since_logged;
+  hot.stacks = config->stacks;
+  if (config->stacks && !StackWalk::Create()) return false;
+  return MakeHistory(hot, config->context);
+}
+
+bool CallHooks::logs_all() {
+  return g_config->min_drss_bytes == 0 && !HasFilters(*g_config);
+}
+
+Py_tracefunc CallHooks::hook() {
+  return logs_all() && !g_config->stacks ? LogAllHook : FilterHook;
+}
+
+size_t CallHooks::history_bytes() { return g_history_bytes; }
+void* CallHooks::history() { return g_history; }
+
+}  // namespace pymemrun

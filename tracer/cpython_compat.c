@@ -1,0 +1,167 @@
+// The C half of cpython_compat.h: what needs CPython's internal headers.
+#define Py_BUILD_CORE 1
+#include "tracer/cpython_compat.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "internal/pycore_frame.h"
+#include "internal/pycore_interp.h"
+#include "internal/pycore_pystate.h"
+#include "internal/pycore_runtime.h"
+
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+#define SAME(type, field, offset) \
+  _Static_assert(offsetof(type, field) == (offset), #type "." #field)
+SAME(PyFrameObject, f_frame, PYMEMRUN_FRAMEOBJ_FRAME);
+SAME(_PyInterpreterFrame, f_globals, PYMEMRUN_FRAME_GLOBALS);
+SAME(_PyInterpreterFrame, f_code, PYMEMRUN_FRAME_CODE);
+SAME(_PyInterpreterFrame, previous, PYMEMRUN_FRAME_PREVIOUS);
+SAME(_PyInterpreterFrame, prev_instr, PYMEMRUN_FRAME_PREV_INSTR);
+SAME(_PyInterpreterFrame, localsplus, PYMEMRUN_FRAME_LOCALS);
+_Static_assert(sizeof(_Py_CODEUNIT) == 2, "a code unit is two bytes");
+#endif
+
+void PymemrunCodeFactsOf(PyObject* object, PymemrunCodeFacts* facts) {
+  PyCodeObject* code = (PyCodeObject*)object;
+  facts->file = code->co_filename;
+  facts->name = code->co_name;
+  facts->first_line = (uint32_t)code->co_firstlineno;
+#if PY_VERSION_HEX >= 0x030B0000
+  facts->qualname = code->co_qualname;
+  facts->line_table_kind = 3;
+  PyObject* table = code->co_linetable;
+#elif PY_VERSION_HEX >= 0x030A0000
+  facts->qualname = code->co_name;
+  facts->line_table_kind = 2;
+  PyObject* table = code->co_linetable;
+#else
+  facts->qualname = code->co_name;
+  facts->line_table_kind = 1;
+  PyObject* table = code->co_lnotab;
+#endif
+  facts->line_table = PyBytes_AS_STRING(table);
+  facts->line_table_bytes = (size_t)PyBytes_GET_SIZE(table);
+}
+
+static size_t EncodeUtf8(Py_UCS4 c, char out[4]) {
+  if (c < 0x80) {
+    out[0] = (char)c;
+    return 1;
+  }
+  if (c < 0x800) {
+    out[0] = (char)(0xC0 | (c >> 6));
+    out[1] = (char)(0x80 | (c & 0x3F));
+    return 2;
+  }
+  if (c < 0x10000) {
+    out[0] = (char)(0xE0 | (c >> 12));
+    out[1] = (char)(0x80 | ((c >> 6) & 0x3F));
+    out[2] = (char)(0x80 | (c & 0x3F));
+    return 3;
+  }
+  out[0] = (char)(0xF0 | (c >> 18));
+  out[1] = (char)(0x80 | ((c >> 12) & 0x3F));
+  out[2] = (char)(0x80 | ((c >> 6) & 0x3F));
+  out[3] = (char)(0x80 | (c & 0x3F));
+  return 4;
+}
+
+size_t PymemrunCopyUtf8(PyObject* text, char* buffer, size_t size) {
+  if (text == NULL || !PyUnicode_Check(text) || PyUnicode_READY(text) != 0) {
+    return 0;
+  }
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(text);
+  if (PyUnicode_IS_ASCII(text)) {
+    const size_t n = (size_t)length;
+    memcpy(buffer, PyUnicode_1BYTE_DATA(text), n < size ? n : size);
+    return n;
+  }
+  const int kind = PyUnicode_KIND(text);
+  const void* data = PyUnicode_DATA(text);
+  size_t n = 0;
+  for (Py_ssize_t i = 0; i < length; ++i) {
+    char bytes[4];
+    const size_t k = EncodeUtf8(PyUnicode_READ(kind, data, i), bytes);
+    if (n + k <= size) memcpy(buffer + n, bytes, k);
+    n += k;
+  }
+  return n;
+}
+
+#if PY_VERSION_HEX >= 0x030C0000
+static struct _gil_runtime_state* MainGil(void) {
+  return _PyRuntime.interpreters.main->ceval.gil;
+}
+#else
+static struct _gil_runtime_state* MainGil(void) {
+  return &_PyRuntime.ceval.gil;
+}
+#endif
+
+const pthread_cond_t* PymemrunGilSwitchCond(void) {
+  return &MainGil()->switch_cond;
+}
+
+PyThreadState* PymemrunGilLastHolder(void) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return (PyThreadState*)_Py_atomic_load_ptr_relaxed(&MainGil()->last_holder);
+#else
+  return (PyThreadState*)_Py_atomic_load_relaxed(&MainGil()->last_holder);
+#endif
+}
+
+Py_tracefunc PymemrunGetSlot(PyThreadState* tstate) {
+  return tstate->c_profilefunc;
+}
+
+void PymemrunSetSlot(PyThreadState* tstate, Py_tracefunc func) {
+  tstate->c_profilefunc = func;
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+  // As _PyThreadState_UpdateTracingState() does: nothing is traced while a
+  // trace or profile callback runs, and leaving it recomputes the flag.
+  const int on = tstate->tracing == 0 && (tstate->c_tracefunc != NULL ||
+                                          tstate->c_profilefunc != NULL);
+  tstate->cframe->use_tracing = on ? 255 : 0;
+#elif PY_VERSION_HEX >= 0x030A0000 && PY_VERSION_HEX < 0x030B0000
+  tstate->cframe->use_tracing =
+      tstate->c_tracefunc != NULL || tstate->c_profilefunc != NULL ? 255 : 0;
+#elif PY_VERSION_HEX < 0x030A0000
+  tstate->use_tracing =
+      tstate->c_tracefunc != NULL || tstate->c_profilefunc != NULL;
+#endif
+}
+
+void PymemrunUnlinkAuditHook(Py_AuditHookFunction func) {
+#if PY_VERSION_HEX >= 0x030C0000
+  _Py_AuditHookEntry** link = &_PyRuntime.audit_hooks.head;
+#else
+  _Py_AuditHookEntry** link = &_PyRuntime.audit_hook_head;
+#endif
+  for (; *link != NULL; link = &(*link)->next) {
+    if ((*link)->hookCFunction == func) {
+      // The entry is not freed: the caller may be iterating over it.
+      *link = (*link)->next;
+      return;
+    }
+  }
+}
+
+#ifdef PYMEMRUN_STATIC_PYTHON
+// The renamed original (tracer/CMakeLists.txt).
+int pymemrun_real__PyEval_SetProfile(PyThreadState* tstate, Py_tracefunc func,
+                                     PyObject* arg);
+int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
+                               PyObject* arg) {
+  return pymemrun_real__PyEval_SetProfile(tstate, func, arg);
+}
+#else
+#include <dlfcn.h>
+int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
+                               PyObject* arg) {
+  typedef int Function(PyThreadState*, Py_tracefunc, PyObject*);
+  static Function* real = NULL;
+  if (real == NULL) real = (Function*)dlsym(RTLD_NEXT, "_PyEval_SetProfile");
+  return real(tstate, func, arg);
+}
+#endif

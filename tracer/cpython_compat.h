@@ -1,0 +1,70 @@
+// Everything that depends on a CPython version, for the whole project. The hot
+// half is inline and reads the interpreter's structures by offset, because
+// CPython's internal headers do not compile as C++; cpython_compat.c includes
+// them and asserts every offset at compile time. A new CPython is one new
+// cpython_3_NN.h and, where a mechanism changed, a case in cpython_compat.c.
+//
+// GIL: everything here needs it unless a function says otherwise.
+#ifndef PYMEMRUN_TRACER_CPYTHON_COMPAT_H_
+#define PYMEMRUN_TRACER_CPYTHON_COMPAT_H_
+
+#include <Python.h>
+#include <pthread.h>
+#include <stdint.h>
+
+#if PY_VERSION_HEX >= 0x030D0000
+#include "tracer/cpython_3_13.h"
+#elif PY_VERSION_HEX >= 0x030C0000
+#include "tracer/cpython_3_12.h"
+#elif PY_VERSION_HEX >= 0x030B0000
+#include "tracer/cpython_3_11.h"
+#else
+#include "tracer/cpython_3_9.h"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Strings of a code object, borrowed, valid while it lives. Lengths in bytes;
+// text is UTF-8 with surrogates as WTF-8 ("surrogatepass").
+typedef struct {
+  PyObject* file;
+  PyObject* name;
+  PyObject* qualname;
+  const char* line_table;
+  size_t line_table_bytes;
+  uint32_t first_line;
+  uint32_t line_table_kind;  // LineTableKind
+} PymemrunCodeFacts;
+
+void PymemrunCodeFactsOf(PyObject* code, PymemrunCodeFacts* facts);
+
+// Writes `text` (a str, or anything: then nothing) as UTF-8, surrogates kept,
+// to `buffer` and returns the length needed, which may exceed `size`; at most
+// `size` bytes were written. Allocates nothing.
+size_t PymemrunCopyUtf8(PyObject* text, char* buffer, size_t size);
+
+// The condition variable that a thread signals right after it has taken the
+// GIL; valid from interpreter creation on. The thread state that took it.
+const pthread_cond_t* PymemrunGilSwitchCond(void);
+PyThreadState* PymemrunGilLastHolder(void);
+
+// Puts `func` into the thread state's profile slot without audit event and
+// without touching the slot's object, so that sys.getprofile() stays None.
+void PymemrunSetSlot(PyThreadState* tstate, Py_tracefunc func);
+Py_tracefunc PymemrunGetSlot(PyThreadState* tstate);
+
+// Removes the audit hook `func` that PySys_AddAuditHook installed. May be
+// called from inside it.
+void PymemrunUnlinkAuditHook(Py_AuditHookFunction func);
+
+// CPython's own ways of installing a profile function, before our redirection.
+int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
+                               PyObject* arg);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // PYMEMRUN_TRACER_CPYTHON_COMPAT_H_

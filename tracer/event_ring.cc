@@ -1,0 +1,157 @@
+#include "tracer/event_ring.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tracer/clock.h"
+
+namespace pymemrun {
+namespace {
+
+// A stall is at most this long; then events are dropped until there is room.
+constexpr uint64_t kMaxStallNs = 2'000'000'000;
+constexpr uint64_t kWaitStepNs = 10'000'000;
+// The collector is woken when this much has come since it last looked.
+constexpr uint64_t kWakeSlots = kRingSlots / 4;
+
+// What the slow path knows beyond HotState. GIL.
+struct FullState {
+  bool gave_up;        // a stall timed out: do not wait again until there is room
+  bool said;           // the one line on stderr was written
+};
+FullState g_full;
+
+void WakeCollector(ControlPage* page) {
+  // Pairs with the collector's store of collector_sleeps before it looks at
+  // `head` once more: either it sees our head, or we see that it sleeps.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (page->collector_sleeps.load(std::memory_order_relaxed) == 0) return;
+  page->wake_collector.store(1, std::memory_order_release);
+  syscall(SYS_futex, &page->wake_collector, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+void SayOnce(bool gone) {
+  if (g_full.said) return;
+  g_full.said = true;
+  static constexpr char kGone[] =
+      "pymemrun: the collector is gone; the program goes on, its events are "
+      "counted and dropped\n";
+  static constexpr char kSlow[] =
+      "pymemrun: the collector has not made room for 2 s; the program goes on, "
+      "events are counted and dropped until it does\n";
+  const ssize_t ignored = gone ? write(2, kGone, sizeof(kGone) - 1)
+                               : write(2, kSlow, sizeof(kSlow) - 1);
+  static_cast<void>(ignored);
+}
+
+uint64_t FreeUpTo(ControlPage* page) {
+  // Pairs with the release by which the collector gives slots back.
+  return page->tail.load(std::memory_order_acquire) + kRingSlots;
+}
+
+// Waits until `end` slots exist or the stall is over. errno is kept: the
+// interrupted program must not see ours.
+[[gnu::noinline, gnu::cold]] bool WaitForRoom(HotState& hot, uint64_t end) {
+  ControlPage* page = hot.page;
+  const int saved_errno = errno;
+  page->stalls.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t give_up = MonotonicNs() + kMaxStallNs;
+  bool room = false;
+  bool gone = false;
+  while (!(room = end <= FreeUpTo(page)) && MonotonicNs() < give_up) {
+    gone = RingCollectorIsGone(page);
+    if (gone) break;
+    const uint32_t seen = page->wake_producer.load(std::memory_order_acquire);
+    page->wake_collector.store(1, std::memory_order_release);
+    syscall(SYS_futex, &page->wake_collector, FUTEX_WAKE, 1, nullptr, nullptr,
+            0);
+    if (end <= FreeUpTo(page)) continue;
+    const timespec step = {0, static_cast<long>(kWaitStepNs)};
+    syscall(SYS_futex, &page->wake_producer, FUTEX_WAIT, seen, &step, nullptr,
+            0);
+  }
+  if (!room) {
+    g_full.gave_up = true;
+    SayOnce(gone);
+  }
+  errno = saved_errno;
+  return room;
+}
+
+// Copies into the ring, around its end.
+void CopyIn(HotState& hot, uint64_t byte, const void* data, size_t size) {
+  char* ring = reinterpret_cast<char*>(hot.ring);
+  const size_t at = byte & (kRingBytes - 1);
+  const size_t first = size < kRingBytes - at ? size : kRingBytes - at;
+  memcpy(ring + at, data, first);
+  memcpy(ring, static_cast<const char*>(data) + first, size - first);
+}
+
+}  // namespace
+
+bool RingCollectorIsGone(ControlPage* page) {
+  const uint32_t pid = page->collector_pid.load(std::memory_order_acquire);
+  return pid != 0 && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+}
+
+bool ReserveSlots(HotState& hot, uint32_t slots) {
+  const uint64_t end = hot.head + slots;
+  ControlPage* page = hot.page;
+  uint64_t free_to = FreeUpTo(page);
+  if (end > free_to) {
+    if (page->on_full == OnFull::kDrop || g_full.gave_up ||
+        !WaitForRoom(hot, end)) {
+      hot.limit = 0;
+      return false;
+    }
+    free_to = FreeUpTo(page);
+  }
+  g_full.gave_up = false;
+  // Wake the collector once per quarter; the limit brings us back for it.
+  const uint64_t tail = free_to - kRingSlots;
+  if (end - tail >= kWakeSlots) WakeCollector(page);
+  const uint64_t next_stop = end + kWakeSlots / 2;
+  hot.limit = next_stop < free_to ? next_stop : free_to;
+  return true;
+}
+
+bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
+                const Piece* pieces, size_t count) {
+  size_t total = 0;
+  for (size_t i = 0; i < count; ++i) total += pieces[i].bytes;
+  if (total > kMaxPayloadBytes) total = kMaxPayloadBytes;
+  const size_t chunks = total == 0 ? 1 : (total + kMaxChunkBytes - 1) / kMaxChunkBytes;
+  const size_t slots = chunks + (total + kRingSlotBytes - 1) / kRingSlotBytes + chunks;
+  if (!ReserveSlots(hot, static_cast<uint32_t>(slots))) return false;
+  uint64_t index = hot.head;
+  size_t piece = 0, at = 0, left = total;
+  do {
+    const size_t bytes = left < kMaxChunkBytes ? left : kMaxChunkBytes;
+    left -= bytes;
+    PutControl(hot, index, left == 0 ? kind : ControlKind::kChunk,
+               static_cast<uint32_t>(bytes), id, w3);
+    uint64_t byte = (index + 1) * kRingSlotBytes;
+    for (size_t todo = bytes; todo > 0;) {
+      const size_t rest = pieces[piece].bytes - at;
+      const size_t n = rest < todo ? rest : todo;
+      CopyIn(hot, byte, static_cast<const char*>(pieces[piece].data) + at, n);
+      byte += n;
+      todo -= n;
+      at += n;
+      if (at == pieces[piece].bytes) {
+        ++piece;
+        at = 0;
+      }
+    }
+    index += 1 + (bytes + kRingSlotBytes - 1) / kRingSlotBytes;
+  } while (left > 0);
+  Publish(hot, index);
+  return true;
+}
+
+}  // namespace pymemrun

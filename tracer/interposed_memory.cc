@@ -1,0 +1,112 @@
+// Calls by which resident memory leaves, or comes without a fault. Each is
+// forwarded to the kernel or to libc first; the sign is given after it, so that
+// the gauge reads what it did.
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "tracer/interposed_state.h"
+
+namespace pymemrun {
+namespace {
+
+std::atomic<decltype(::munmap)*> g_munmap;
+std::atomic<decltype(::madvise)*> g_madvise;
+using MmapFunction = void*(void*, size_t, int, int, int, off_t);
+using MremapFunction = void*(void*, size_t, size_t, int, ...);
+std::atomic<MmapFunction*> g_mmap;
+std::atomic<MremapFunction*> g_mremap;
+std::atomic<decltype(::brk)*> g_brk;
+std::atomic<decltype(::sbrk)*> g_sbrk;
+using FreeFunction = void(void*);
+using ReallocFunction = void*(void*, size_t);
+std::atomic<FreeFunction*> g_free;
+std::atomic<ReallocFunction*> g_realloc;
+
+// Whether glibc's malloc took `block` from mmap, so that freeing it unmaps it:
+// such a block begins 16 bytes into a page, and the word before it has bit 1
+// set. Reads only the page that the block lies in, so it is safe with any
+// allocator's blocks; for another allocator's it means at worst one read of
+// statm too many, or one up to 50 us later.
+inline bool IsMapped(const void* block) {
+  return (reinterpret_cast<uintptr_t>(block) & 0xfff) == 0x10 &&
+         (static_cast<const size_t*>(block)[-1] & 2) != 0;
+}
+
+void* Map(void* address, size_t length, int protection, int flags, int fd,
+          off_t offset) {
+  void* result = Next(g_mmap, "mmap")(address, length, protection, flags, fd, offset);
+  // Populated pages come without a fault; a fixed mapping replaces others.
+  if ((flags & (MAP_POPULATE | MAP_LOCKED | MAP_FIXED)) != 0) SignUnmap();
+  return result;
+}
+
+}  // namespace
+}  // namespace pymemrun
+
+using namespace pymemrun;  // the definitions below are libc's names
+
+PYMEMRUN_INTERPOSE int munmap(void* address, size_t length) noexcept {
+  const int result = Next(g_munmap, "munmap")(address, length);
+  SignUnmap();
+  return result;
+}
+
+PYMEMRUN_INTERPOSE int madvise(void* address, size_t length,
+                               int advice) noexcept {
+  const int result = Next(g_madvise, "madvise")(address, length, advice);
+  SignUnmap();
+  return result;
+}
+
+PYMEMRUN_INTERPOSE void* mmap(void* address, size_t length, int protection,
+                              int flags, int fd, off_t offset) noexcept {
+  return Map(address, length, protection, flags, fd, offset);
+}
+
+PYMEMRUN_INTERPOSE void* mmap64(void* address, size_t length, int protection,
+                                int flags, int fd, off64_t offset) noexcept {
+  return Map(address, length, protection, flags, fd, offset);
+}
+
+PYMEMRUN_INTERPOSE void* mremap(void* address, size_t old_length,
+                                size_t new_length, int flags, ...) noexcept {
+  void* wanted = nullptr;
+  if ((flags & MREMAP_FIXED) != 0) {
+    va_list list;
+    va_start(list, flags);
+    wanted = va_arg(list, void*);
+    va_end(list);
+  }
+  void* result =
+      Next(g_mremap, "mremap")(address, old_length, new_length, flags, wanted);
+  SignUnmap();
+  return result;
+}
+
+PYMEMRUN_INTERPOSE int brk(void* address) noexcept {
+  const int result = Next(g_brk, "brk")(address);
+  SignUnmap();
+  return result;
+}
+
+PYMEMRUN_INTERPOSE void* sbrk(intptr_t increment) noexcept {
+  void* result = Next(g_sbrk, "sbrk")(increment);
+  if (increment != 0) SignUnmap();
+  return result;
+}
+
+PYMEMRUN_INTERPOSE void free(void* block) noexcept {
+  const bool unmaps = block != nullptr && IsMapped(block);
+  Next(g_free, "free")(block);
+  if (__builtin_expect(unmaps, 0)) SignUnmap();
+}
+
+PYMEMRUN_INTERPOSE void* realloc(void* block, size_t size) noexcept {
+  const bool moves = block != nullptr && IsMapped(block);
+  void* result = Next(g_realloc, "realloc")(block, size);
+  if (__builtin_expect(moves, 0)) SignUnmap();
+  return result;
+}

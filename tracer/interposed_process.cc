@@ -1,0 +1,207 @@
+// Calls that end the program's image, take our descriptor away, or tell that
+// the GIL was taken.
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tracer/cpython_compat.h"
+#include "tracer/interposed.h"
+#include "tracer/interposed_state.h"
+#include "tracer/profile_slot.h"
+#include "tracer/rss_gauge.h"
+
+namespace pymemrun {
+
+InterposedState g_interposed = {};
+
+namespace {
+
+std::atomic<const pthread_cond_t*> g_gil_cond;
+
+using CondSignalFunction = int(pthread_cond_t*);
+std::atomic<CondSignalFunction*> g_cond_signal;
+using CloseFunction = int(int);
+using Dup2Function = int(int, int);
+using Dup3Function = int(int, int, int);
+using CloseRangeFunction = int(unsigned, unsigned, int);
+using ClosefromFunction = void(int);
+std::atomic<CloseFunction*> g_close;
+std::atomic<Dup2Function*> g_dup2;
+std::atomic<Dup3Function*> g_dup3;
+std::atomic<CloseRangeFunction*> g_close_range;
+std::atomic<ClosefromFunction*> g_closefrom;
+using ExecveFunction = int(const char*, char* const*, char* const*);
+using FexecveFunction = int(int, char* const*, char* const*);
+using ExecveatFunction = int(int, const char*, char* const*, char* const*, int);
+std::atomic<ExecveFunction*> g_execve;
+std::atomic<ExecveFunction*> g_execvpe;
+std::atomic<FexecveFunction*> g_fexecve;
+std::atomic<ExecveatFunction*> g_execveat;
+
+// The program takes descriptors `first` to `last` away; ours among them is
+// opened anew at its next use.
+void DescriptorsGo(unsigned first, unsigned last) {
+  const int fd = RssGauge::descriptor();
+  if (fd >= 0 && static_cast<unsigned>(fd) >= first &&
+      static_cast<unsigned>(fd) <= last && TracedPage() != nullptr) {
+    RssGauge::DescriptorClosed();
+  }
+}
+
+// Marks an exec under way while it lives: the collector takes the end of this
+// image for an exec. Withdrawn when the call comes back.
+class ExecMark {
+ public:
+  ExecMark() : page_(TracedPage()) {
+    if (page_ != nullptr) page_->exec_pending.store(1, std::memory_order_release);
+  }
+  ~ExecMark() {
+    if (page_ != nullptr) page_->exec_pending.store(0, std::memory_order_release);
+  }
+  ExecMark(const ExecMark&) = delete;
+  ExecMark& operator=(const ExecMark&) = delete;
+
+ private:
+  ControlPage* page_;
+};
+
+constexpr int kMaxExecArguments = 1 << 16;
+
+// Arguments of an execl-like call, the first and the closing null included.
+int CountArguments(const char* first, va_list list) {
+  if (first == nullptr) return 1;
+  int count = 2;
+  while (va_arg(list, char*) != nullptr && count < kMaxExecArguments) ++count;
+  return count;
+}
+
+void CopyArguments(char** argv, const char* first, va_list list, int count) {
+  argv[0] = const_cast<char*>(first);
+  for (int i = 1; i < count; ++i) argv[i] = va_arg(list, char*);
+}
+
+}  // namespace
+
+void Interposed::Enable(pid_t pid, ControlPage* page) {
+  g_interposed.pid = pid;
+  g_interposed.page.store(page, std::memory_order_release);
+}
+void Interposed::Disable() {
+  g_gil_cond.store(nullptr, std::memory_order_relaxed);
+}
+ControlPage* Interposed::page() {
+  return g_interposed.page.load(std::memory_order_acquire);
+}
+void Interposed::WatchGil() {
+  g_gil_cond.store(PymemrunGilSwitchCond(), std::memory_order_release);
+}
+
+}  // namespace pymemrun
+
+using namespace pymemrun;  // the definitions below are libc's names
+
+PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
+  if (cond == g_gil_cond.load(std::memory_order_relaxed)) {
+    ProfileSlot::OnGilTaken();
+  }
+  return Next(g_cond_signal, "pthread_cond_signal")(cond);
+}
+
+PYMEMRUN_INTERPOSE int close(int fd) {
+  DescriptorsGo(static_cast<unsigned>(fd), static_cast<unsigned>(fd));
+  return Next(g_close, "close")(fd);
+}
+
+PYMEMRUN_INTERPOSE int dup2(int from, int to) noexcept {
+  if (from != to) DescriptorsGo(static_cast<unsigned>(to), static_cast<unsigned>(to));
+  return Next(g_dup2, "dup2")(from, to);
+}
+
+PYMEMRUN_INTERPOSE int dup3(int from, int to, int flags) noexcept {
+  DescriptorsGo(static_cast<unsigned>(to), static_cast<unsigned>(to));
+  return Next(g_dup3, "dup3")(from, to, flags);
+}
+
+PYMEMRUN_INTERPOSE int close_range(unsigned first, unsigned last,
+                                   int flags) noexcept {
+  DescriptorsGo(first, last);
+  return Next(g_close_range, "close_range")(first, last, flags);
+}
+
+PYMEMRUN_INTERPOSE void closefrom(int first) noexcept {
+  DescriptorsGo(first > 0 ? static_cast<unsigned>(first) : 0, ~0u);
+  Next(g_closefrom, "closefrom")(first);
+}
+
+PYMEMRUN_INTERPOSE int execve(const char* path, char* const* argv,
+                              char* const* envp) noexcept {
+  const ExecMark mark;
+  return Next(g_execve, "execve")(path, argv, envp);
+}
+
+PYMEMRUN_INTERPOSE int execv(const char* path, char* const* argv) noexcept {
+  const ExecMark mark;
+  return Next(g_execve, "execve")(path, argv, environ);
+}
+
+PYMEMRUN_INTERPOSE int execvpe(const char* file, char* const* argv,
+                               char* const* envp) noexcept {
+  const ExecMark mark;
+  return Next(g_execvpe, "execvpe")(file, argv, envp);
+}
+
+PYMEMRUN_INTERPOSE int execvp(const char* file, char* const* argv) noexcept {
+  const ExecMark mark;
+  return Next(g_execvpe, "execvpe")(file, argv, environ);
+}
+
+PYMEMRUN_INTERPOSE int fexecve(int fd, char* const* argv,
+                               char* const* envp) noexcept {
+  const ExecMark mark;
+  return Next(g_fexecve, "fexecve")(fd, argv, envp);
+}
+
+PYMEMRUN_INTERPOSE int execveat(int dir, const char* path, char* const* argv,
+                                char* const* envp, int flags) noexcept {
+  const ExecMark mark;
+  return Next(g_execveat, "execveat")(dir, path, argv, envp, flags);
+}
+
+PYMEMRUN_INTERPOSE int execl(const char* path, const char* arg, ...) noexcept {
+  va_list list;
+  va_start(list, arg);
+  const int count = CountArguments(arg, list);
+  va_end(list);
+  char* argv[count];  // on the stack: a vfork child may not allocate
+  va_start(list, arg);
+  CopyArguments(argv, arg, list, count);
+  va_end(list);
+  return execv(path, argv);
+}
+
+PYMEMRUN_INTERPOSE int execlp(const char* file, const char* arg, ...) noexcept {
+  va_list list;
+  va_start(list, arg);
+  const int count = CountArguments(arg, list);
+  va_end(list);
+  char* argv[count];
+  va_start(list, arg);
+  CopyArguments(argv, arg, list, count);
+  va_end(list);
+  return execvp(file, argv);
+}
+
+PYMEMRUN_INTERPOSE int execle(const char* path, const char* arg, ...) noexcept {
+  va_list list;
+  va_start(list, arg);
+  const int count = CountArguments(arg, list);
+  va_end(list);
+  char* argv[count];
+  va_start(list, arg);
+  CopyArguments(argv, arg, list, count);
+  char* const* envp = va_arg(list, char* const*);
+  va_end(list);
+  return execve(path, argv, envp);
+}

@@ -1,0 +1,54 @@
+// What the interposed functions share: whether the calling process is the one
+// that is traced, and the way to libc's own functions.
+#ifndef PYMEMRUN_TRACER_INTERPOSED_STATE_H_
+#define PYMEMRUN_TRACER_INTERPOSED_STATE_H_
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "tracer/hot_state.h"
+#include "tracer/ring_layout.h"
+
+// Exported by name (launcher/interposed_symbols.txt).
+#define PYMEMRUN_INTERPOSE \
+  extern "C" __attribute__((visibility("default"), used))
+
+namespace pymemrun {
+
+struct InterposedState {
+  std::atomic<ControlPage*> page;  // null: only forward
+  pid_t pid;
+};
+extern InterposedState g_interposed;
+
+// The traced process's page, or null when only to forward. Async-signal-safe.
+inline ControlPage* TracedPage() {
+  ControlPage* page = g_interposed.page.load(std::memory_order_acquire);
+  return page != nullptr && getpid() == g_interposed.pid ? page : nullptr;
+}
+
+// An unmapping call has been made: the gauge must look. A vfork child would
+// only cause one read too many.
+inline void SignUnmap() {
+  g_signs.unmaps.fetch_add(1, std::memory_order_release);
+}
+
+// libc's function of that name, found once. dlsym may be called at any time
+// after the dynamic linker has run; `cache` makes it one load later.
+template <typename Function>
+inline Function* Next(std::atomic<Function*>& cache, const char* name) {
+  Function* function = cache.load(std::memory_order_relaxed);
+  if (__builtin_expect(function == nullptr, 0)) {
+    function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+    cache.store(function, std::memory_order_relaxed);
+  }
+  return function;
+}
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_INTERPOSED_STATE_H_

@@ -1,0 +1,21 @@
+// How much resident memory is ours: the mappings that we made, by smaps.
+#ifndef PYMEMRUN_TRACER_OWN_MEMORY_H_
+#define PYMEMRUN_TRACER_OWN_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pymemrun {
+
+class OwnMemory {
+ public:
+  // Names a mapping of ours. At most 16.
+  static void Add(const void* start, size_t bytes);
+  // Resident bytes of all of them now; 0 when smaps cannot be read. Allocates
+  // nothing.
+  static uint64_t ResidentBytes();
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_OWN_MEMORY_H_

@@ -1,0 +1,144 @@
+#include "tracer/profile_slot.h"
+
+#include "tracer/clock.h"
+#include "tracer/event_ring.h"
+#include "tracer/thread_registry.h"
+
+namespace pymemrun {
+namespace {
+
+// A thread whose slot the script's own profiler holds.
+struct Gap {
+  PyThreadState* tstate;  // null: free
+  uint64_t from_number;
+  uint64_t from_stamp;
+  uint32_t thread;
+};
+constexpr int kMaxGaps = 1024;
+
+Py_tracefunc g_hook = nullptr;  // null: not armed
+Gap g_gaps[kMaxGaps];
+int g_gap_count = 0;  // entries in use, anywhere in the array
+
+Gap* FindGap(PyThreadState* tstate) {
+  for (Gap& gap : g_gaps) {
+    if (gap.tstate == tstate) return &gap;
+  }
+  return nullptr;
+}
+
+void BeginGap(HotState& hot, PyThreadState* tstate) {
+  if (g_gap_count > 0 && FindGap(tstate) != nullptr) return;
+  Gap* gap = FindGap(nullptr);
+  if (gap == nullptr) return;  // a thousand profilers at once: the rest unsaid
+  if (t_thread_id == 0) ThreadRegistry::Define(hot, nullptr);
+  *gap = {tstate, hot.next_number, TimeStamp(hot.time_is_tsc), t_thread_id};
+  ++g_gap_count;
+}
+
+void SendGap(HotState& hot, Gap* gap) {
+  const GapPayload payload = {
+      gap->from_number, hot.next_number,           gap->from_stamp,
+      TimeStamp(hot.time_is_tsc), gap->thread, 0};
+  const Piece piece = {&payload, sizeof(payload)};
+  PutPayload(hot, ControlKind::kProfilerGap, 0, 0, &piece, 1);
+  *gap = Gap{};
+  --g_gap_count;
+}
+
+void EndGap(HotState& hot, PyThreadState* tstate) {
+  if (g_gap_count == 0) return;
+  Gap* gap = FindGap(tstate);
+  if (gap != nullptr) SendGap(hot, gap);
+}
+
+// Whether the slot is ours to fill: tracing is on, and the thread belongs to
+// the main interpreter.
+bool WantsHook(PyThreadState* tstate) {
+  return g_hook != nullptr && Hot().page != nullptr && tstate != nullptr &&
+         PyThreadState_GetInterpreter(tstate) == PyInterpreterState_Main();
+}
+
+// CPython's function that fills the slot has run for `tstate`.
+void SlotChanged(PyThreadState* tstate, Py_tracefunc func) {
+  if (!WantsHook(tstate)) return;
+  HotState& hot = Hot();
+  if (func == nullptr) {
+    EndGap(hot, tstate);
+    PymemrunSetSlot(tstate, g_hook);
+  } else if (func != g_hook) {
+    BeginGap(hot, tstate);
+  }
+}
+
+}  // namespace
+
+void ProfileSlot::ArmAll(Py_tracefunc hook) {
+  g_hook = hook;
+  for (PyThreadState* t = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+       t != nullptr; t = PyThreadState_Next(t)) {
+    // A slot that the script's profiler holds becomes ours when that ends.
+    if (PymemrunGetSlot(t) == nullptr) PymemrunSetSlot(t, hook);
+  }
+}
+
+void ProfileSlot::DisarmAll() {
+  const Py_tracefunc hook = g_hook;
+  g_hook = nullptr;
+  if (hook == nullptr) return;
+  for (PyThreadState* t = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+       t != nullptr; t = PyThreadState_Next(t)) {
+    if (PymemrunGetSlot(t) == hook) PymemrunSetSlot(t, nullptr);
+  }
+}
+
+void ProfileSlot::SetOwn(Py_tracefunc hook) {
+  PymemrunSetSlot(PyThreadState_Get(), hook);
+}
+
+bool ProfileSlot::armed() { return g_hook != nullptr; }
+
+void ProfileSlot::OnGilTaken() {
+  PyThreadState* tstate = PymemrunGilLastHolder();
+  if (tstate == nullptr || PymemrunGetSlot(tstate) != nullptr ||
+      !WantsHook(tstate)) {
+    return;
+  }
+  PymemrunSetSlot(tstate, g_hook);
+}
+
+void ProfileSlot::ForgetInChild() {
+  g_hook = nullptr;
+  g_gap_count = 0;
+  for (Gap& gap : g_gaps) gap = Gap{};
+}
+
+void ProfileSlot::FlushGaps(HotState& hot) {
+  for (Gap& gap : g_gaps) {
+    if (gap.tstate != nullptr) SendGap(hot, &gap);
+  }
+}
+
+}  // namespace pymemrun
+
+// In place of CPython's own, which a static build renames in its archive
+// (tracer/CMakeLists.txt): sys.setprofile, cProfile and extension modules all
+// come through here.
+extern "C" {
+
+int _PyEval_SetProfile(PyThreadState* tstate, Py_tracefunc func,
+                       PyObject* arg) {
+  const int result = PymemrunRealEvalSetProfile(tstate, func, arg);
+  if (result == 0) pymemrun::SlotChanged(tstate, func);
+  return result;
+}
+
+void PyEval_SetProfile(Py_tracefunc func, PyObject* arg) {
+  PyThreadState* tstate = PyThreadState_Get();
+  if (_PyEval_SetProfile(tstate, func, arg) < 0) {
+    // The audit hook's veto is not an error that the caller can be told.
+    PyErr_WriteUnraisable(nullptr);
+  }
+}
+
+}  // extern "C"

@@ -1,0 +1,138 @@
+#include "tracer/python_module.h"
+
+#include <unistd.h>
+
+#include "tracer/call_hooks.h"
+#include "tracer/clock.h"
+#include "tracer/cpython_compat.h"
+#include "tracer/event_ring.h"
+#include "tracer/hot_state.h"
+#include "tracer/profile_slot.h"
+#include "tracer/rss_gauge.h"
+#include "tracer/thread_registry.h"
+
+namespace pymemrun {
+namespace {
+
+bool g_paused = false;
+
+PyObject* Start(PyObject*, PyObject*) {
+  if (Hot().page != nullptr && !ProfileSlot::armed()) {
+    RssGauge::Invalidate(Hot());
+    ProfileSlot::ArmAll(CallHooks::hook());
+  }
+  Py_RETURN_NONE;
+}
+
+PyObject* Stop(PyObject*, PyObject*) {
+  if (Hot().page != nullptr) ProfileSlot::DisarmAll();
+  Py_RETURN_NONE;
+}
+
+PyObject* MarkNow(PyObject*, PyObject* label) {
+  if (!PyUnicode_Check(label)) {
+    return PyErr_Format(PyExc_TypeError, "label must be a str, not %.200s",
+                        Py_TYPE(label)->tp_name);
+  }
+  HotState& hot = Hot();
+  if (hot.page == nullptr) Py_RETURN_NONE;
+  char text[4096];
+  const size_t needed = PymemrunCopyUtf8(label, text, sizeof(text));
+  const uint32_t length =
+      static_cast<uint32_t>(needed < sizeof(text) ? needed : sizeof(text));
+  if (t_thread_id == 0) ThreadRegistry::Define(hot, nullptr);
+  const MarkPayload payload = {hot.next_number, TimeStamp(hot.time_is_tsc),
+                               RssGauge::ReadPages(), t_thread_id, 0};
+  const Piece pieces[] = {
+      {&payload, sizeof(payload)}, {&length, 4}, {text, length}};
+  PutPayload(hot, ControlKind::kMark, 0, 0, pieces, 3);
+  Py_RETURN_NONE;
+}
+
+PyObject* Rss(PyObject*, PyObject*) {
+  return PyLong_FromUnsignedLongLong(
+      static_cast<unsigned long long>(RssGauge::ReadPages()) *
+      static_cast<unsigned long long>(sysconf(_SC_PAGESIZE)));
+}
+
+// `with pymemrun.trace():`. Leaves tracing as it found it.
+struct TraceObject {
+  PyObject base;
+  bool started;
+};
+
+PyObject* TraceEnter(PyObject* self, PyObject*) {
+  auto* trace = reinterpret_cast<TraceObject*>(self);
+  if (!ProfileSlot::armed()) {
+    trace->started = true;
+    Py_DECREF(Start(nullptr, nullptr));
+  }
+  Py_INCREF(self);
+  return self;
+}
+
+PyObject* TraceExit(PyObject* self, PyObject*) {
+  auto* trace = reinterpret_cast<TraceObject*>(self);
+  if (trace->started) Py_DECREF(Stop(nullptr, nullptr));
+  trace->started = false;
+  Py_RETURN_NONE;
+}
+
+PyMethodDef kTraceMethods[] = {
+    {"__enter__", TraceEnter, METH_NOARGS, "Starts tracing."},
+    {"__exit__", TraceExit, METH_VARARGS, "Stops tracing."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyType_Slot kTraceSlots[] = {
+    {Py_tp_doc, const_cast<char*>("Context manager: traces what runs inside.")},
+    {Py_tp_methods, kTraceMethods},
+    {0, nullptr}};
+PyType_Spec kTraceSpec = {"pymemrun.trace", sizeof(TraceObject), 0,
+                          Py_TPFLAGS_DEFAULT, kTraceSlots};
+
+PyMethodDef kMethods[] = {
+    {"start", Start, METH_NOARGS,
+     "start()\n--\n\nBegins or resumes tracing, on all threads. No effect when "
+     "it is on."},
+    {"stop", Stop, METH_NOARGS,
+     "stop()\n--\n\nSuspends tracing, on all threads. No effect when it is "
+     "off."},
+    {"mark", MarkNow, METH_O,
+     "mark(label)\n--\n\nPuts a label with the time and the RSS into the run."},
+    {"rss", Rss, METH_NOARGS,
+     "rss()\n--\n\nThe resident set size of the process in bytes, now."},
+    {nullptr, nullptr, 0, nullptr}};
+
+int Execute(PyObject* module) {
+  PyObject* type = PyType_FromSpec(&kTraceSpec);
+  if (type == nullptr) return -1;
+  if (PyModule_AddObject(module, "trace", type) == 0) return 0;
+  Py_DECREF(type);
+  return -1;
+}
+
+PyModuleDef_Slot kSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(Execute)},
+                             {0, nullptr}};
+PyModuleDef kModule = {PyModuleDef_HEAD_INIT,
+                       "pymemrun",
+                       "Controls the memory trace of this run. Present only "
+                       "under the pymemrun launcher.",
+                       0,
+                       kMethods,
+                       kSlots,
+                       nullptr,
+                       nullptr,
+                       nullptr};
+
+PyObject* Init() { return PyModuleDef_Init(&kModule); }
+
+}  // namespace
+
+void PythonModule::Register(bool paused) {
+  g_paused = paused;
+  PyImport_AppendInittab("pymemrun", Init);
+}
+
+bool PythonModule::StartsPaused() { return g_paused; }
+
+}  // namespace pymemrun

@@ -1,0 +1,265 @@
+#include "tracer/rss_gauge.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/single_threaded.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "tracer/clock.h"
+#include "tracer/fault_counters.h"
+
+namespace pymemrun {
+namespace {
+
+// VmHWM is asked from the kernel at most this often when only the slow way
+// (status as text, about 10 us) tells it.
+constexpr uint64_t kHwmStepsOfStaleness = 4;
+
+const volatile uint64_t kNoHead = 0;
+void* g_no_brk = nullptr;
+
+struct GaugeState {
+  RssSource source = RssSource::kStatm;
+  FaultCounters counters = {};
+  std::atomic<int> statm_fd{-1};
+  uint64_t statm_reads = 0;
+  uint64_t max_rss_pages = 0;
+  uint64_t reported_hwm_pages = 0;
+  uint64_t hwm_checked_number = 0;  // VmHWM was known not to have risen here
+  uint64_t hwm_next_stamp = 0;
+  bool maxrss_is_tainted = false;  // getrusage's maximum dates from before our exec
+  uint64_t faults_seen = 0;      // rusage source
+  uint64_t rusage_deadline = 0;  // rusage source: read anyway after this
+};
+constinit GaugeState g_gauge;
+
+int OpenStatm() {
+  const int low = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (low < 0) return -1;
+  // Out of the way of the program, which sees the numbers it would see without
+  // us; but within its limit.
+  rlimit limit;
+  int high = 1000;
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= 1000) {
+    high = static_cast<int>(limit.rlim_cur) - 1;
+  }
+  for (; high > low; high = high > 64 ? high / 2 : high - 1) {
+    const int fd = fcntl(low, F_DUPFD_CLOEXEC, high);
+    if (fd >= 0) {
+      close(low);
+      return fd;
+    }
+  }
+  return low;
+}
+
+uint64_t ParseDecimal(const char* text) {
+  uint64_t value = 0;
+  while (*text == ' ' || *text == '\t') ++text;
+  for (; *text >= '0' && *text <= '9'; ++text) {
+    value = value * 10 + static_cast<uint64_t>(*text - '0');
+  }
+  return value;
+}
+
+// RSS in pages from statm; 0 when /proc cannot be read any more.
+uint32_t ReadStatm() {
+  ++g_gauge.statm_reads;
+  char text[128];
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    int fd = g_gauge.statm_fd.load(std::memory_order_relaxed);
+    if (fd < 0) {
+      fd = OpenStatm();
+      if (fd < 0) return 0;
+      g_gauge.statm_fd.store(fd, std::memory_order_relaxed);
+    }
+    const ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+    if (n > 0) {
+      text[n] = '\0';
+      const char* space = strchr(text, ' ');
+      if (space != nullptr) return static_cast<uint32_t>(ParseDecimal(space));
+    }
+    // The program closed it by a way that is not interposed: open another.
+    g_gauge.statm_fd.store(-1, std::memory_order_relaxed);
+  }
+  return 0;
+}
+
+uint64_t ThreadFaults() {
+  rusage usage;
+  getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<uint64_t>(usage.ru_minflt) +
+         static_cast<uint64_t>(usage.ru_majflt);
+}
+
+uint64_t MaxRssPages() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<uint64_t>(usage.ru_maxrss) * 1024 /
+         static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void UseHeads(HotState& hot) {
+  const FaultCounters& c = g_gauge.counters;
+  hot.heads[0] = hot.heads[1] = &kNoHead;
+  for (uint32_t i = 0; i < c.count; ++i) hot.heads[i] = c.heads[i];
+  hot.head_count = c.count;
+}
+
+bool OpenFaults(char* reason, size_t size) {
+  const int error = OpenFaultCounters(&g_gauge.counters);
+  if (error == 0) {
+    if (g_gauge.counters.user_only) {
+      snprintf(reason, size,
+               "faults the kernel takes for the program (reads into fresh "
+               "memory) show within 50 us; kernel.perf_event_paranoid <= 1 "
+               "counts them too");
+    }
+    return true;
+  }
+  const char* way_out = error == EACCES || error == EPERM
+                            ? "; kernel.perf_event_paranoid <= 2 (in a "
+                              "container: a seccomp profile with "
+                              "perf_event_open) gives faults"
+                            : "";
+  snprintf(reason, size, "perf page-fault counters: %s%s", strerror(error),
+           way_out);
+  return false;
+}
+
+// Looks for a peak that no event saw. Returns what to report.
+PeakFinding CheckPeak(uint64_t stamp, uint64_t number) {
+  PeakFinding finding = {};
+  uint64_t hwm;
+  if (!g_gauge.maxrss_is_tainted) {
+    hwm = MaxRssPages();
+  } else {
+    if (stamp < g_gauge.hwm_next_stamp) return finding;
+    hwm = RssGauge::ReadHwmPages();
+    g_gauge.hwm_next_stamp = stamp + kHwmStepsOfStaleness * Hot().staleness;
+  }
+  if (hwm > g_gauge.max_rss_pages && hwm > g_gauge.reported_hwm_pages) {
+    g_gauge.reported_hwm_pages = hwm;
+    // With a source that sees every fault, nothing rose up to the event before.
+    const bool exact = g_gauge.source != RssSource::kHints &&
+                       !g_gauge.maxrss_is_tainted && number > 0;
+    finding = {true, hwm, exact ? number - 1 : g_gauge.hwm_checked_number};
+  }
+  g_gauge.hwm_checked_number = number;
+  return finding;
+}
+
+}  // namespace
+
+bool RssGauge::Open(HotState& hot, RssSource wanted, char* reason,
+                    size_t size) {
+  reason[0] = '\0';
+  g_gauge.statm_fd.store(OpenStatm(), std::memory_order_relaxed);
+  if (g_gauge.statm_fd.load(std::memory_order_relaxed) < 0) {
+    snprintf(reason, size, "/proc/self/statm: %s", strerror(errno));
+    return false;
+  }
+  g_gauge.source = wanted;
+  if (wanted == RssSource::kFaults || wanted == RssSource::kAuto) {
+    const bool open = OpenFaults(reason, size);
+    if (!open && wanted == RssSource::kFaults) return false;
+    g_gauge.source = open ? RssSource::kFaults : RssSource::kHints;
+  }
+  UseHeads(hot);
+  // Where libc keeps the break; read as a word, it costs a load.
+  void* const* curbrk = static_cast<void* const*>(dlsym(RTLD_DEFAULT, "__curbrk"));
+  hot.brk_word = curbrk != nullptr ? curbrk : &g_no_brk;
+  // The maximum that getrusage knows may be that of the process we were before
+  // exec; the text form of VmHWM never is.
+  g_gauge.maxrss_is_tainted = MaxRssPages() > ReadHwmPages() + 64;
+  return true;
+}
+
+RssSource RssGauge::source() { return g_gauge.source; }
+uint64_t RssGauge::max_rss_pages() { return g_gauge.max_rss_pages; }
+uint64_t RssGauge::reads() { return g_gauge.statm_reads; }
+int RssGauge::descriptor() {
+  return g_gauge.statm_fd.load(std::memory_order_relaxed);
+}
+void RssGauge::DescriptorClosed() {
+  g_gauge.statm_fd.store(-1, std::memory_order_relaxed);
+}
+
+uint32_t RssGauge::ReadPages() {
+  // Opened anew: a forked child would read its parent's.
+  char text[128];
+  const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const ssize_t n = read(fd, text, sizeof(text) - 1);
+  close(fd);
+  if (n <= 0) return 0;
+  text[n] = '\0';
+  const char* space = strchr(text, ' ');
+  return space != nullptr ? static_cast<uint32_t>(ParseDecimal(space)) : 0;
+}
+
+uint64_t RssGauge::ReadHwmPages() {
+  char text[4096];
+  const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  const ssize_t n = read(fd, text, sizeof(text) - 1);
+  close(fd);
+  if (n <= 0) return 0;
+  text[n] = '\0';
+  const char* line = strstr(text, "\nVmHWM:");
+  if (line == nullptr) return 0;
+  return ParseDecimal(line + 7) * 1024 /
+         static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
+                         PeakFinding* peak) {
+  const int saved_errno = errno;
+  // Signs first, value second: what moves in between is seen at the next event.
+  const uint64_t heads = SumOfHeads(hot);
+  const uint32_t unmaps = g_signs.unmaps.load(std::memory_order_acquire);
+  void* const brk_now = *hot.brk_word;
+  const bool signs_moved =
+      heads != hot.heads_sum || unmaps != hot.unmaps_seen || brk_now != hot.brk_seen;
+  if (g_gauge.source == RssSource::kRusage) {
+    const uint64_t faults = ThreadFaults();
+    const bool same = faults == g_gauge.faults_seen && !signs_moved &&
+                      stamp < g_gauge.rusage_deadline;
+    g_gauge.faults_seen = faults;
+    if (same) return 0;
+    g_gauge.rusage_deadline = stamp + hot.staleness;
+  }
+  hot.heads_sum = heads;
+  hot.unmaps_seen = unmaps;
+  hot.brk_seen = brk_now;
+  uint32_t pages = ReadStatm();
+  if (pages == 0) pages = hot.rss_pages;  // /proc is gone: the last known value
+  const int32_t change = static_cast<int32_t>(pages - hot.rss_pages);
+  hot.rss_pages = pages;
+  if (pages > g_gauge.max_rss_pages) g_gauge.max_rss_pages = pages;
+  switch (g_gauge.source) {
+    case RssSource::kStatm:
+    case RssSource::kRusage:
+      hot.deadline = 0;  // look at each event
+      break;
+    default:
+      // Another thread's fault is counted before its page is: look again at
+      // the next event while there are other threads.
+      hot.deadline = signs_moved && !__libc_single_threaded
+                         ? 0
+                         : stamp + hot.staleness;
+  }
+  *peak = CheckPeak(stamp, number);
+  errno = saved_errno;
+  return change;
+}
+
+void RssGauge::Close() { CloseFaultCounters(&g_gauge.counters); }
+
+}  // namespace pymemrun

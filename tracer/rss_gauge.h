@@ -1,0 +1,88 @@
+// The part that knows the current RSS. RSS grows by page faults and shrinks by
+// unmapping; where no sign of either has come since the last read, it has not
+// changed, and no system call is needed to know that.
+//
+//   faults  one page-fault counter per CPU, inherited by every thread, whose
+//           heads are mapped: a load each. Plus the break, interposed unmapping
+//           calls, and a read after at most 50 us.
+//   hints   the same without the counters, where perf is refused.
+//   rusage  getrusage(RUSAGE_THREAD) at each event instead of the counters.
+//   statm   statm read at each event: the reference.
+//
+// Hook side: GIL held, no allocation.
+#ifndef PYMEMRUN_TRACER_RSS_GAUGE_H_
+#define PYMEMRUN_TRACER_RSS_GAUGE_H_
+
+#include <cstdint>
+
+#include "tracer/hot_state.h"
+#include "tracer/ring_layout.h"
+
+namespace pymemrun {
+
+// What the gauge found out about VmHWM, for the peak between two events.
+struct PeakFinding {
+  bool rose;
+  uint64_t hwm_pages;
+  uint64_t after_number;
+};
+
+class RssGauge {
+ public:
+  // Opens `wanted` or, for kAuto, the best that works. Writes why not a better
+  // one to `reason` (at most `size` bytes, NUL-terminated; empty when it is the
+  // best or what was asked for). Before the first thread. Returns false when
+  // `wanted` itself cannot be had; then `reason` says why.
+  static bool Open(HotState& hot, RssSource wanted, char* reason, size_t size);
+  static RssSource source();
+
+  // RSS in pages now, whatever the signs say; 0 when /proc cannot be read. Any
+  // thread, any process.
+  static uint32_t ReadPages();
+
+  // The slow half of the check at each event: a sign moved. Returns dRSS in
+  // pages since the gauge's last value and updates it. `number` is the
+  // event's.
+  static int32_t Update(HotState& hot, uint64_t stamp, uint64_t number,
+                        PeakFinding* peak);
+
+  // Forgets what it knows, so that the next event reads.
+  static void Invalidate(HotState& hot) { hot.deadline = 0; }
+
+  // VmHWM in pages, read from /proc/self/status. For the end.
+  static uint64_t ReadHwmPages();
+  static uint64_t max_rss_pages();
+  // statm reads made by Update, for the cost accounting.
+  static uint64_t reads();
+
+  // Bytes of perf mappings, and the descriptor that must survive the program's
+  // own closing: an interposed close of it calls DescriptorClosed.
+  static int descriptor();
+  static void DescriptorClosed();
+
+  static void Close();
+};
+
+inline uint64_t SumOfHeads(const HotState& hot) {
+  uint64_t sum = *hot.heads[0] + *hot.heads[1];
+  for (uint32_t i = 2; __builtin_expect(i < hot.head_count, 0); ++i) {
+    sum += *hot.heads[i];
+  }
+  return sum;
+}
+
+// The fast half: whether any sign moved. About a nanosecond: every value is in
+// this thread's cache but the counters' heads, which change only with a fault.
+inline bool RssMayHaveMoved(const HotState& hot, uint64_t stamp) {
+  const uint64_t moved =
+      (SumOfHeads(hot) ^ hot.heads_sum) |
+      static_cast<uint64_t>(g_signs.unmaps.load(std::memory_order_relaxed) ^
+                            hot.unmaps_seen) |
+      (reinterpret_cast<uintptr_t>(*hot.brk_word) ^
+       reinterpret_cast<uintptr_t>(hot.brk_seen));
+  return (moved != 0) | (stamp >= hot.deadline);
+}
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_RSS_GAUGE_H_

@@ -1,0 +1,247 @@
+#include "tracer/session.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tracer/call_hooks.h"
+#include "tracer/clock.h"
+#include "tracer/code_registry.h"
+#include "tracer/event_ring.h"
+#include "tracer/hot_state.h"
+#include "tracer/interposed.h"
+#include "tracer/own_memory.h"
+#include "tracer/profile_slot.h"
+#include "tracer/python_module.h"
+#include "tracer/rss_gauge.h"
+#include "tracer/stack_walk.h"
+#include "tracer/startup.h"
+#include "tracer/thread_registry.h"
+
+namespace pymemrun {
+
+HotPage g_hot_page;
+SharedSigns g_signs;
+
+namespace {
+
+constexpr uint64_t kStalenessNs = 50'000;
+// The collector has had the interpreter's whole start-up to get ready; past
+// this it is taken for dead.
+constexpr uint64_t kCollectorReadyNs = 2'000'000'000;
+
+// Survives in a forked child on purpose: it is how the child is told apart.
+struct SessionState {
+  ControlPage* page;
+  pid_t pid;
+  uint64_t prepare_stamp;
+  uint64_t prepare_ns;
+  char line[512];
+};
+SessionState g_session = {};
+
+// The configuration lives as long as the process; so does this.
+alignas(Filters) char g_filters_memory[sizeof(Filters)];
+
+void FutexWake(std::atomic<uint32_t>* word) {
+  syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+}
+
+void FutexWait(std::atomic<uint32_t>* word, uint32_t seen, uint64_t ns) {
+  const timespec timeout = {static_cast<time_t>(ns / 1000000000),
+                            static_cast<long>(ns % 1000000000)};
+  syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, nullptr, 0);
+}
+
+bool WaitForCollector(ControlPage* page) {
+  const uint64_t give_up = MonotonicNs() + kCollectorReadyNs;
+  while (page->collector_pid.load(std::memory_order_acquire) == 0) {
+    if (MonotonicNs() >= give_up) return false;
+    const timespec nap = {0, 200'000};
+    nanosleep(&nap, nullptr);
+  }
+  return true;
+}
+
+// Time stamp units in 50 us, from the time since Prepare.
+uint64_t StalenessInUnits(uint64_t stamp, uint64_t now_ns) {
+  const uint64_t ns = now_ns - g_session.prepare_ns;
+  if (ns == 0) return kStalenessNs;
+  const double rate =
+      static_cast<double>(stamp - g_session.prepare_stamp) / static_cast<double>(ns);
+  return static_cast<uint64_t>(rate * static_cast<double>(kStalenessNs));
+}
+
+void NameOwnMemory(ControlPage* page) {
+  OwnMemory::Add(page, kRegionBytes);
+  OwnMemory::Add(CodeRegistry::tables(), CodeRegistry::table_bytes());
+  OwnMemory::Add(StackWalk::tables(), StackWalk::table_bytes());
+  OwnMemory::Add(CallHooks::history(), CallHooks::history_bytes());
+}
+
+// Held for the process's whole life; never unlocked.
+void LockAlive(ControlPage* page) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&page->alive, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  pthread_mutex_lock(&page->alive);
+}
+
+// A forked child has no use for the region and must not count it as its memory.
+// Touches it: the launcher may have forked since it was made.
+bool KeepRegionToOurselves(ControlPage* page) {
+  volatile char* bytes = reinterpret_cast<volatile char*>(page);
+  for (size_t at = 0; at < kRegionBytes; at += page->page_bytes) {
+    bytes[at] = bytes[at];
+  }
+  return madvise(page, kRegionBytes, MADV_DONTFORK) == 0;
+}
+
+// The moment before the user's code. GIL.
+bool Begin() {
+  ControlPage* page = g_session.page;
+  HotState& hot = Hot();
+  CodeRegistry::WatchDeaths();
+  Interposed::WatchGil();
+  if (!WaitForCollector(page)) {
+    static constexpr char kLine[] =
+        "pymemrun: the collector did not start; the program runs untraced\n";
+    const ssize_t ignored = write(2, kLine, sizeof(kLine) - 1);
+    static_cast<void>(ignored);
+    return false;
+  }
+  page->own_bytes_start = OwnMemory::ResidentBytes();
+  page->first_rss_bytes =
+      uint64_t{RssGauge::ReadPages()} * page->page_bytes;
+  page->start_tsc = TimeStamp(hot.time_is_tsc);
+  page->start_monotonic_ns = MonotonicNs();
+  page->start_realtime_ns = RealtimeNs();
+  hot.staleness = StalenessInUnits(page->start_tsc, page->start_monotonic_ns);
+  hot.row_tsc = page->start_tsc;
+  hot.row_number = ~uint64_t{0};
+  page->start_state.store(1, std::memory_order_release);
+  FutexWake(&page->start_state);
+  hot.page = page;
+  return !PythonModule::StartsPaused();
+}
+
+// madvise on memory of the executable's own .bss: an anonymous mapping.
+bool WipeHotPageOnFork() {
+  return madvise(&g_hot_page, sizeof(g_hot_page), MADV_WIPEONFORK) == 0;
+}
+
+void SendEnd(ControlPage* page, EndReason reason, int status) {
+  page->own_bytes_end = OwnMemory::ResidentBytes();
+  page->end_hwm_bytes = RssGauge::ReadHwmPages() * page->page_bytes;
+  page->max_rss_bytes = RssGauge::max_rss_pages() * page->page_bytes;
+  page->end_reason = reason;
+  page->exit_status = status;
+  page->end_tsc = TimeStamp(page->time_is_tsc != 0);
+  page->end_monotonic_ns = MonotonicNs();
+  page->end_state.store(1, std::memory_order_release);
+  page->wake_collector.store(1, std::memory_order_release);
+  FutexWake(&page->wake_collector);
+}
+
+}  // namespace
+
+ControlPage* Session::CreateRegion(int* region_fd) {
+  const int fd = memfd_create("pymemrun-ring", MFD_CLOEXEC);
+  if (fd < 0) return nullptr;
+  void* memory = MAP_FAILED;
+  if (ftruncate(fd, kRegionBytes) == 0) {
+    memory = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_POPULATE, fd, 0);
+  }
+  if (memory == MAP_FAILED) {
+    const int saved = errno;
+    close(fd);
+    errno = saved;
+    return nullptr;
+  }
+  ControlPage* page = static_cast<ControlPage*>(memory);
+  page->magic = kRingMagic;
+  page->version = 1;
+  page->traced_pid = static_cast<uint32_t>(getpid());
+  page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+  *region_fd = fd;
+  return page;
+}
+
+const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
+  HotState& hot = Hot();
+  g_session.page = page;
+  g_session.pid = getpid();
+  page->traced_pid = static_cast<uint32_t>(g_session.pid);
+  hot.page_bytes = page->page_bytes;
+  hot.time_is_tsc = TscIsInvariant();
+  page->time_is_tsc = hot.time_is_tsc;
+  g_session.prepare_stamp = TimeStamp(hot.time_is_tsc);
+  g_session.prepare_ns = MonotonicNs();
+  if (!KeepRegionToOurselves(page)) {
+    return "the shared region cannot be kept from children";
+  }
+  LockAlive(page);
+  const auto* filters = new (g_filters_memory) Filters(config);
+  ThreadRegistry::Create(filters);
+  if (!CodeRegistry::Create(filters) || !CallHooks::Create(config) ||
+      !WipeHotPageOnFork()) {
+    snprintf(g_session.line, sizeof(g_session.line), "tables: %s",
+             strerror(errno));
+    return g_session.line;
+  }
+  if (!RssGauge::Open(hot, config->rss_source, page->rss_source_reason,
+                      sizeof(page->rss_source_reason))) {
+    snprintf(g_session.line, sizeof(g_session.line), "RSS source: %s",
+             page->rss_source_reason);
+    return g_session.line;
+  }
+  page->rss_source = RssGauge::source();
+  hot.ring = reinterpret_cast<EventSlot*>(reinterpret_cast<char*>(page) +
+                                          kControlBytes);
+  NameOwnMemory(page);
+  Interposed::Enable(g_session.pid, page);
+  PythonModule::Register(config->paused);
+  Startup::Watch(config, Begin);
+  return nullptr;
+}
+
+void Session::PrepareUntraced() { PythonModule::Register(true); }
+
+bool Session::Finish(EndReason reason, int status, int timeout_ms) {
+  ControlPage* page = g_session.page;
+  if (page == nullptr || getpid() != g_session.pid) return false;
+  g_session.page = nullptr;
+  HotState& hot = Hot();
+  if (hot.page != nullptr) {
+    ProfileSlot::FlushGaps(hot);
+    FlushLoss(hot);
+  }
+  // Threads that run on find nothing to do at their next event.
+  hot.page = nullptr;
+  Interposed::Disable();
+  SendEnd(page, reason, status);
+  const uint64_t give_up =
+      MonotonicNs() + static_cast<uint64_t>(timeout_ms) * 1000000;
+  while (page->done_state.load(std::memory_order_acquire) == 0) {
+    const uint64_t now = MonotonicNs();
+    if (now >= give_up || RingCollectorIsGone(page)) break;
+    FutexWait(&page->done_state, 0, 20'000'000);
+  }
+  return page->done_state.load(std::memory_order_acquire) != 0;
+}
+
+uint64_t Session::dropped_rows() {
+  const ControlPage* page = Interposed::page();
+  return page != nullptr ? page->dropped.load(std::memory_order_relaxed) : 0;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,107 @@
+#include "tracer/stack_walk.h"
+
+#include <sys/mman.h>
+
+#include "tracer/code_registry.h"
+#include "tracer/event_ring.h"
+#include "tracer/pointer_table.h"
+
+namespace pymemrun {
+namespace {
+
+struct Node {
+  uint32_t parent;
+  uint32_t code;  // 0: empty
+  uint32_t position;
+  uint32_t id;
+  bool empty() const { return code == 0; }
+  uint64_t hash() const {
+    const uint64_t mixed =
+        (uint64_t{parent} << 32 | code) * 0x9E3779B97F4A7C15u ^ position;
+    return mixed * 0xC2B2AE3D27D4EB4Fu;
+  }
+};
+static_assert(sizeof(Node) == 16);
+
+constexpr uint32_t kNodes = 1u << 16;
+
+struct Tables {
+  alignas(4096) char nodes[sizeof(Node) * kNodes];
+  const PymemrunFrame* frames[kMaxStackDepth];
+};
+
+Tables* g_tables = nullptr;
+PointerTable<Node, kNodes> g_nodes;
+uint32_t g_last_id = 0;
+uint32_t g_code_generation = 0;  // of the code ids that the nodes are made of
+
+void ForgetAll(HotState& hot) {
+  g_nodes.Clear();
+  g_last_id = 0;
+  PutPayload(hot, ControlKind::kForget, 0,
+             static_cast<uint32_t>(ControlKind::kStackDef), nullptr, 0);
+}
+
+// Returns the node's id, or 0 without room in the ring.
+uint32_t InternNode(HotState& hot, Node node) {
+  const auto same = [&](const Node& n) {
+    return n.parent == node.parent && n.code == node.code &&
+           n.position == node.position;
+  };
+  Node* slot = g_nodes.Find(node.hash(), same);
+  if (!slot->empty()) return slot->id;
+  const StackPayload payload = {node.parent, node.code, node.position, 0};
+  const Piece piece = {&payload, sizeof(payload)};
+  if (!PutPayload(hot, ControlKind::kStackDef, g_last_id + 1, 0, &piece, 1)) {
+    return 0;
+  }
+  node.id = ++g_last_id;
+  g_nodes.Insert(slot, node);
+  return node.id;
+}
+
+}  // namespace
+
+bool StackWalk::Create() {
+  void* memory = mmap(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  g_tables = static_cast<Tables*>(memory);
+  g_nodes.Use(g_tables->nodes);
+  return true;
+}
+
+uint32_t StackWalk::Intern(HotState& hot, const PymemrunFrame* frame) {
+  uint32_t depth = 0;
+  for (; frame != nullptr && depth < kMaxStackDepth;
+       frame = PymemrunFrameBack(frame)) {
+    g_tables->frames[depth++] = frame;
+  }
+  // The stack must fit without the table being emptied half way.
+  if (g_nodes.used() + depth >= g_nodes.kMaxUsed ||
+      g_code_generation != CodeRegistry::generation()) {
+    g_code_generation = CodeRegistry::generation();
+    ForgetAll(hot);
+  }
+  uint32_t id = 0;
+  while (depth > 0) {
+    frame = g_tables->frames[--depth];
+    PyCodeObject* code = PymemrunFrameCode(frame);
+    const SiteId site = CodeRegistry::FindCode(hot, code, frame);
+    if (site.id == 0 || g_code_generation != CodeRegistry::generation()) {
+      return 0;
+    }
+    const uint32_t next = InternNode(
+        hot, Node{id, site.id, PymemrunFramePosition(frame), 0});
+    if (next == 0) return 0;
+    id = next;
+  }
+  return id;
+}
+
+size_t StackWalk::table_bytes() {
+  return g_tables != nullptr ? sizeof(Tables) : 0;
+}
+void* StackWalk::tables() { return g_tables; }
+
+}  // namespace pymemrun

@@ -1,0 +1,31 @@
+// Call stacks, walked straight from the interpreter's frames and interned: a
+// stack is a node of the run's call tree, and one that was seen costs one id.
+// GIL held; nothing allocates.
+#ifndef PYMEMRUN_TRACER_STACK_WALK_H_
+#define PYMEMRUN_TRACER_STACK_WALK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/cpython_compat.h"
+#include "tracer/hot_state.h"
+
+namespace pymemrun {
+
+// Frames looked at; a deeper stack keeps its innermost ones.
+inline constexpr uint32_t kMaxStackDepth = 4096;
+
+class StackWalk {
+ public:
+  // Makes and touches the table. Returns false with errno set.
+  static bool Create();
+  // The id of the stack that ends in `frame`; sends the nodes that are new. 0
+  // when a definition found no room.
+  static uint32_t Intern(HotState& hot, const PymemrunFrame* frame);
+  static size_t table_bytes();  // 0 before Create
+  static void* tables();
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_STACK_WALK_H_

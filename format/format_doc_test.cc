@@ -1,1 +1,156 @@
+// Holds FORMAT.md and example_reader.py to what the library does. ctest runs it
+// in the project's root.
+#include <stdlib.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_split.h"
+#include "format/stream_for_tests.h"
 #include "gtest/gtest.h"
+
+namespace pymemrun {
+namespace {
+
+std::string FileContents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in.good()) << path << ": run this in the project's root";
+  std::stringstream out;
+  out << in.rdbuf();
+  return out.str();
+}
+
+// The worked example: two calls, of which the second grew the process by a
+// page.
+std::string WorkedExample() {
+  Record header, code, call, back, thread, footer;
+  header.mutable_header()->set_format_version(1);
+  header.mutable_header()->set_pid(42);
+  code.mutable_code()->set_id(1);
+  code.mutable_code()->set_file("a.py");
+  code.mutable_code()->set_name("f");
+  call.mutable_site()->set_id(1);
+  call.mutable_site()->set_code(1);
+  call.mutable_site()->set_line(3);
+  back = call;
+  back.mutable_site()->set_id(2);
+  back.mutable_site()->set_what(RETURN);
+  back.mutable_site()->set_line(4);
+  thread.mutable_thread()->set_id(1);
+  thread.mutable_thread()->set_native_id(42);
+  std::vector<Row> rows = {PlainRow(0, 7, 8192), PlainRow(1, 9, 12288)};
+  rows[1].site = 2;
+  rows[1].drss_bytes = 4096;
+  footer.mutable_footer()->set_end(Footer::EXIT);
+  footer.mutable_footer()->set_events(2);
+  footer.mutable_footer()->set_rows(2);
+  return FrameOf({header, code, call, back, thread, RowsRecord(rows), footer});
+}
+
+// The bytes in the lines "    0000  28 b5 ...  what" of the document.
+std::string DocumentedBytes() {
+  std::string bytes;
+  for (const std::string& line :
+       absl::StrSplit(FileContents("format/FORMAT.md"), '\n')) {
+    if (line.size() < 10 || line.substr(0, 4) != "    " || line[8] != ' ') {
+      continue;
+    }
+    if (line.substr(4, 4).find_first_not_of("0123456789abcdef") !=
+        std::string::npos) {
+      continue;
+    }
+    EXPECT_EQ(strtoul(line.substr(4, 4).c_str(), nullptr, 16), bytes.size());
+    const std::string rest = line.substr(10, line.find("  ", 10) - 10);
+    for (const absl::string_view byte : absl::StrSplit(rest, ' ')) {
+      bytes += absl::HexStringToBytes(byte);
+    }
+  }
+  return bytes;
+}
+
+TEST(FormatDocument, TheWorkedExampleIsWhatTheWriterWrites) {
+  EXPECT_EQ(absl::BytesToHexString(DocumentedBytes()),
+            absl::BytesToHexString(WorkedExample()));
+}
+
+// As example_reader.py prints it.
+class CsvVisitor : public RecordVisitor {
+ public:
+  void OnCode(const CodeDef& d) override { codes_.push_back(d); }
+  void OnFunction(const FunctionDef& d) override { functions_.push_back(d); }
+  void OnSite(const SiteDef& d) override { sites_.push_back(d); }
+  void OnThread(const ThreadDef& d) override { threads_.push_back(d); }
+  bool OnRows(const Row* rows, size_t count) override {
+    for (size_t i = 0; i < count; ++i) {
+      const Row& r = rows[i];
+      const SiteDef& site = sites_[r.site - 1];
+      const CodeDef& code = codes_[site.code() - 1];
+      absl::StrAppend(&text_, r.number, ",", r.time_us, ",", What_Name(r.what),
+                      ",", Quoted(code.file()), ",", site.line(), ",",
+                      site.function() != 0
+                          ? functions_[site.function() - 1].qualname()
+                          : code.name());
+      absl::StrAppend(&text_, ",", r.rss_bytes, ",", r.drss_bytes, ",",
+                      threads_[r.thread - 1].native_id(), ",",
+                      r.context ? "PREV" : "", "\r\n");
+    }
+    return true;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  static std::string Quoted(const std::string& cell) {
+    if (cell.find_first_of(",\"") == std::string::npos) return cell;
+    std::string quoted = "\"";
+    for (const char c : cell) quoted.append(c == '"' ? 2 : 1, c);
+    return quoted + "\"";
+  }
+
+  std::string text_ =
+      "number,time_us,what,file,line,function,rss_bytes,drss_bytes,native_id,"
+      "context\r\n";
+  std::vector<CodeDef> codes_;
+  std::vector<FunctionDef> functions_;
+  std::vector<SiteDef> sites_;
+  std::vector<ThreadDef> threads_;
+};
+
+TEST(ExampleReader, GivesTheRowsThatTheLibraryGives) {
+  char folder[] = "/tmp/format_doc_testXXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string at(folder);
+  const std::string file =
+      Joined(SmallRunFrames(1)) + std::string("\x50\x2A\x4D\x18\0\0\0\0", 8);
+  std::ofstream(at + "/run.pb", std::ios::binary) << file;
+  const std::string command = "protoc --python_out=" + at +
+                              " -Iformat format/trace.proto && zstd -dc " + at +
+                              "/run.pb | PYTHONPATH=" + at +
+                              " /usr/bin/python3 format/example_reader.py > " +
+                              at + "/rows.csv";
+  ASSERT_EQ(system(command.c_str()), 0) << command;
+  StringSource source(file);
+  CsvVisitor visitor;
+  ReadResult result;
+  ASSERT_TRUE(ReadStream(&source, {}, &visitor, &result).ok());
+  EXPECT_EQ(result.rows, 20u);
+  EXPECT_EQ(FileContents(at + "/rows.csv"), visitor.text());
+  EXPECT_EQ(system(("rm -r " + at).c_str()), 0);
+}
+
+// Files of each released version stay readable.
+TEST(GoldenFiles, VersionOneIsReadable) {
+  const std::string file = FileContents("tests/golden/run_v1.pb");
+  StringSource source(file);
+  CsvVisitor visitor;
+  ReadResult result;
+  ASSERT_TRUE(ReadStream(&source, {}, &visitor, &result).ok());
+  EXPECT_TRUE(result.has_header && result.has_footer && !result.torn);
+  EXPECT_EQ(result.damages, 0u);
+  EXPECT_EQ(visitor.text(), FileContents("tests/golden/run_v1.csv"));
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -105,8 +105,8 @@ absl::Status RecordDecoder::Decode(absl::string_view record) {
   const absl::Status status = DecodeKind(record);
   if (status.ok()) {
     ++result_.records;
-  } else {
-    damage_seen_ = true;
+  } else if (!OnlyEvents(record).has_value()) {
+    damage_seen_ = true;  // it may have been a definition
   }
   return status;
 }

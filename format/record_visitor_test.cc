@@ -1,1 +1,426 @@
+#include "format/record_visitor.h"
+
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "format/stream_for_tests.h"
+#include "format/stream_writer.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
+
+namespace pymemrun {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<Row> Rows(uint64_t first, int count) {
+  std::vector<Row> rows;
+  for (int i = 0; i < count; ++i) {
+    rows.push_back(PlainRow(first + i, 5 + i, 1 << 20));
+  }
+  return rows;
+}
+
+// A decoder that has seen Definitions(), and a batch of three rows to spoil.
+class RecordDecoderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const Record& record : Definitions()) {
+      ASSERT_TRUE(Decode(record).ok());
+    }
+    record_ = RowsRecord(Rows(0, 3));
+    batch_ = record_.mutable_events();
+  }
+  absl::Status Decode(const Record& record) {
+    return decoder_.Decode(record.SerializeAsString());
+  }
+  // What is wrong with record_; no row may have been given.
+  std::string Fault() {
+    const absl::Status status = Decode(record_);
+    EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+    EXPECT_THAT(visitor_.rows(), IsEmpty());
+    return std::string(status.message());
+  }
+
+  CheckingVisitor visitor_;
+  RecordDecoder decoder_{&visitor_};
+  Record record_;
+  EventBatch* batch_;
+};
+
+TEST_F(RecordDecoderTest, GivesTheRowsOfABatch) {
+  ASSERT_TRUE(Decode(record_).ok());
+  EXPECT_EQ(visitor_.rows(), Rows(0, 3));
+  EXPECT_EQ(decoder_.result().rows, 3u);
+  EXPECT_EQ(decoder_.result().records, 9u);
+}
+
+TEST_F(RecordDecoderTest, ABatchWithoutRowsGivesNone) {
+  batch_->Clear();
+  ASSERT_TRUE(Decode(record_).ok());
+  EXPECT_THAT(visitor_.rows(), IsEmpty());
+  batch_->add_context_at(0);
+  EXPECT_EQ(Fault(), "events.context_at: expected a row below 0, found 0");
+}
+
+TEST_F(RecordDecoderTest, DistancesLieWithinTheBatch) {
+  batch_->add_inexact_at(1);
+  batch_->add_inexact_at(2);
+  EXPECT_EQ(Fault(), "events.inexact_at: expected a row below 3, found 3");
+  batch_->clear_inexact_at();
+  batch_->add_rss_at(std::numeric_limits<uint32_t>::max());
+  EXPECT_THAT(Fault(), HasSubstr("events.rss_at: expected a row below 3"));
+}
+
+TEST_F(RecordDecoderTest, DistancesAfterTheFirstAreAboveZero) {
+  batch_->add_context_at(1);
+  batch_->add_context_at(0);
+  EXPECT_EQ(Fault(), "events.context_at: expected a distance above 0, found 0");
+}
+
+TEST_F(RecordDecoderTest, RowZeroStatesNoNumberAndNoTime) {
+  batch_->add_number_at(0);
+  batch_->add_number_skip(1);
+  EXPECT_EQ(Fault(), "events.number_at: expected row 1 or later, found 0");
+  batch_->clear_number_at();
+  batch_->clear_number_skip();
+  batch_->set_time_at(0, 0);
+  EXPECT_EQ(Fault(), "events.time_at: expected row 1 or later, found 0");
+}
+
+TEST_F(RecordDecoderTest, ParallelColumnsAreOfOneLength) {
+  batch_->add_number_skip(1);
+  EXPECT_EQ(Fault(), "events.number_skip: expected 0 entries, found 1");
+  batch_->clear_number_skip();
+  batch_->add_time_step(1);
+  EXPECT_EQ(Fault(), "events.time_step: expected 2 entries, found 3");
+  batch_->mutable_time_step()->RemoveLast();
+  batch_->add_thread(1);
+  EXPECT_EQ(Fault(), "events.thread: expected 0 entries, found 1");
+  batch_->clear_thread();
+  batch_->add_rss_step(1);
+  EXPECT_EQ(Fault(), "events.rss_step: expected 0 entries, found 1");
+  batch_->clear_rss_step();
+  batch_->add_drss(1);
+  EXPECT_EQ(Fault(), "events.drss: expected 0 entries, found 1");
+  batch_->clear_drss();
+  batch_->add_stack(1);
+  EXPECT_EQ(Fault(), "events.stack: expected 3 entries, found 1");
+}
+
+TEST_F(RecordDecoderTest, NumbersRiseAcrossBatches) {
+  ASSERT_TRUE(Decode(record_).ok());
+  EXPECT_EQ(Decode(record_).message(),
+            "events.first_number: expected 3 or more, found 0");
+  EXPECT_TRUE(Decode(RowsRecord(Rows(3, 1))).ok());
+}
+
+TEST_F(RecordDecoderTest, SumsStayWithin64Bits) {
+  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+  batch_->set_first_number(kMax - 1);
+  EXPECT_THAT(Fault(), HasSubstr("events.first_number: expected numbers of"));
+  batch_->set_first_number(1);
+  batch_->add_number_at(1);
+  batch_->add_number_skip(kMax);
+  EXPECT_THAT(Fault(), HasSubstr("events.number_skip: expected a sum of 64"));
+  batch_->clear_number_at();
+  batch_->clear_number_skip();
+  batch_->set_time_step(1, kMax);
+  EXPECT_THAT(Fault(), HasSubstr("events.time_step: expected a sum of 64"));
+}
+
+TEST_F(RecordDecoderTest, RssIsNeverBelowZeroNorAbsurd) {
+  batch_->add_rss_at(0);
+  batch_->add_rss_step(-(1 << 20) - 1);
+  batch_->add_drss(0);
+  EXPECT_THAT(Fault(), HasSubstr("events.rss_step: expected a size"));
+  batch_->set_rss_step(0, std::numeric_limits<int64_t>::max());
+  EXPECT_THAT(Fault(), HasSubstr("events.rss_step: expected a size"));
+  batch_->set_first_rss_bytes(std::numeric_limits<uint64_t>::max());
+  EXPECT_THAT(Fault(), HasSubstr("events.first_rss_bytes: expected a size"));
+}
+
+TEST_F(RecordDecoderTest, IdsAreDefined) {
+  batch_->set_site(1, 3);
+  EXPECT_EQ(Fault(), "events.site: expected an id of at most 2, found 3");
+}
+
+TEST_F(RecordDecoderTest, IdsOfSitesAndThreadsAreNotZero) {
+  batch_->set_site(1, 0);
+  EXPECT_EQ(Fault(), "events.site: expected an id, found 0");
+  batch_->set_site(1, 1);
+  batch_->set_first_thread(0);
+  EXPECT_EQ(Fault(), "events.first_thread: expected an id, found 0");
+  batch_->set_first_thread(1);
+  batch_->add_thread_at(1);
+  batch_->add_thread(0);
+  EXPECT_EQ(Fault(), "events.thread: expected an id, found 0");
+}
+
+TEST_F(RecordDecoderTest, UndefinedThreadsAndStacksAreDamage) {
+  batch_->set_first_thread(2);
+  EXPECT_EQ(Fault(), "events.thread: expected an id of at most 1, found 2");
+}
+
+TEST_F(RecordDecoderTest, UndefinedStacksAreDamage) {
+  for (int i = 0; i < 3; ++i) batch_->add_stack(2);
+  EXPECT_EQ(Fault(), "events.stack: expected an id of at most 1, found 2");
+}
+
+TEST_F(RecordDecoderTest, DuplicateOrSkippedDefinitionsAreDamage) {
+  EXPECT_EQ(Decode(Definitions()[1]).message(), "code.id: expected 3, found 1");
+  EXPECT_EQ(Decode(HeaderRecord()).message(),
+            "header: expected one, as the first record, found a second one");
+}
+
+TEST(RecordDecoder, SkippedIdsAreDamageUntilDamageWasSeen) {
+  Record thread;
+  thread.mutable_thread()->set_id(3);
+  CheckingVisitor visitor;
+  RecordDecoder decoder(&visitor);
+  ASSERT_TRUE(decoder.Decode(HeaderRecord().SerializeAsString()).ok());
+  EXPECT_EQ(decoder.Decode(thread.SerializeAsString()).message(),
+            "thread.id: expected an id of at most 0, found 2");
+  // That was damage: definitions may be missing from now on.
+  EXPECT_TRUE(decoder.Decode(thread.SerializeAsString()).ok());
+  EXPECT_THAT(visitor.lines(),
+              ElementsAre("header 42", "thread1", "thread2", "thread3"));
+  EXPECT_EQ(decoder.result().placeholders, 2u);
+}
+
+TEST(RecordDecoder, PlaceholdersAreBounded) {
+  CheckingVisitor visitor(false);
+  RecordDecoder decoder(&visitor);
+  decoder.NoteDamage();
+  Record record;
+  record.mutable_stack()->set_id((1 << 20) + 2);
+  EXPECT_TRUE(absl::IsDataLoss(decoder.Decode(record.SerializeAsString())));
+  record.mutable_stack()->set_id((1 << 20) + 1);
+  EXPECT_TRUE(decoder.Decode(record.SerializeAsString()).ok());
+  record.mutable_stack()->set_id((1 << 20) + 3);
+  EXPECT_TRUE(absl::IsDataLoss(decoder.Decode(record.SerializeAsString())));
+}
+
+TEST(RecordDecoder, AfterDamageRowsKeepTheirPlacesAsPlaceholders) {
+  CheckingVisitor visitor;
+  RecordDecoder decoder(&visitor);
+  decoder.NoteDamage();
+  ASSERT_TRUE(decoder.Decode(RowsRecord(Rows(7, 1)).SerializeAsString()).ok());
+  EXPECT_THAT(visitor.lines(), ElementsAre("site1", "thread1", "row 7"));
+}
+
+TEST_F(RecordDecoderTest, SitesReferToWhatIsDefined) {
+  Record record;
+  SiteDef* site = record.mutable_site();
+  site->set_id(3);
+  site->set_code(9);
+  EXPECT_EQ(Decode(record).message(),
+            "site.code: expected an id of at most 2, found 9");
+  site->set_code(1);
+  site->set_what(static_cast<What>(7));
+  EXPECT_EQ(Decode(record).message(), "site.what: expected at most 4, found 7");
+}
+
+TEST_F(RecordDecoderTest, StackParentsComeFirst) {
+  Record record;
+  record.mutable_stack()->set_id(2);
+  record.mutable_stack()->set_parent(2);
+  EXPECT_EQ(Decode(record).message(),
+            "stack.parent: expected an id below 2, found 2");
+}
+
+TEST_F(RecordDecoderTest, UnknownKindsAreCountedAndSkipped) {
+  EXPECT_TRUE(decoder_.Decode("").ok());
+  EXPECT_TRUE(decoder_.Decode("\x82\x02\x03xyz").ok());  // field 32
+  const std::string longer =
+      std::string("\x82\x02\x80\x80\xC0\x02") + std::string(5 << 20, 'x');
+  EXPECT_TRUE(decoder_.Decode(longer).ok());
+  EXPECT_EQ(decoder_.result().unknown_records, 3u);
+}
+
+TEST_F(RecordDecoderTest, UnknownFieldsAreIgnored) {
+  std::string bytes = record_.SerializeAsString();
+  bytes += "\x82\x02\x03xyz";
+  EXPECT_TRUE(decoder_.Decode(bytes).ok());
+  EXPECT_EQ(visitor_.rows().size(), 3u);
+}
+
+TEST_F(RecordDecoderTest, KnownKindsAreBoundedInSize) {
+  Record record;
+  record.mutable_mark()->set_label(std::string(5 << 20, 'l'));
+  EXPECT_THAT(Decode(record).message(),
+              HasSubstr("record: expected at most 4194304 bytes"));
+}
+
+TEST_F(RecordDecoderTest, BytesThatAreNoRecordAreDamage) {
+  EXPECT_EQ(decoder_.Decode("\x0A\xFF").message(),
+            "record: expected a pymemrun.Record, found 2 bytes that are none");
+}
+
+TEST_F(RecordDecoderTest, ASecondFooterIsDamage) {
+  Record record;
+  record.mutable_footer();
+  EXPECT_TRUE(Decode(record).ok());
+  EXPECT_TRUE(absl::IsDataLoss(Decode(record)));
+}
+
+TEST_F(RecordDecoderTest, DefinitionsAreBoundedInAll) {
+  Record record;
+  record.mutable_code()->set_file(std::string(4000000, 'f'));
+  absl::Status status;
+  uint32_t id = 3;
+  for (; status.ok() && id < 100; ++id) {
+    record.mutable_code()->set_id(id);
+    status = Decode(record);
+  }
+  EXPECT_EQ(id, 3u + 68u);
+  EXPECT_THAT(status.message(), HasSubstr("268435456 bytes of them"));
+}
+
+// --- ReadStream
+
+absl::Status Read(const std::string& file, CheckingVisitor* visitor,
+                  ReadResult* result) {
+  StringSource source(file);
+  return ReadStream(&source, {}, visitor, result);
+}
+
+std::string WhyUnreadable(const std::string& file) {
+  CheckingVisitor visitor;
+  ReadResult result;
+  const absl::Status status = Read(file, &visitor, &result);
+  EXPECT_THAT(visitor.damages(), IsEmpty()) << "one message, not two";
+  return std::string(status.message());
+}
+
+TEST(ReadStream, ReadsASmallRun) {
+  for (const int level : {StreamWriter::kStored, 1}) {
+    CheckingVisitor visitor;
+    ReadResult result;
+    ASSERT_TRUE(Read(Joined(SmallRunFrames(level)), &visitor, &result).ok());
+    EXPECT_EQ(visitor.rows().size(), 20u);
+    EXPECT_THAT(visitor.lines(), Contains("footer 20"));
+    EXPECT_TRUE(result.has_header && result.has_footer && !result.torn);
+    EXPECT_EQ(result.damages, 0u);
+  }
+}
+
+TEST(ReadStream, SaysWhyNothingCanBeRead) {
+  EXPECT_EQ(WhyUnreadable(""),
+            "byte 0: expected a zstd frame (28 b5 2f fd), found the end: the "
+            "file holds no records");
+  EXPECT_EQ(WhyUnreadable("#!/bin/sh"),
+            "byte 0: expected a zstd frame (28 b5 2f fd), found 23 21 2f 62");
+  EXPECT_EQ(WhyUnreadable(FrameOf({RowsRecord(Rows(0, 1))})),
+            "byte 0: not a run file: expected a header as the first record, "
+            "found another");
+  std::string flipped = FrameOf({HeaderRecord()});
+  flipped.back() ^= 1;
+  EXPECT_THAT(WhyUnreadable(flipped), HasSubstr("byte 0: expected a frame "
+                                                "that fits its checksum"));
+  Record newer = HeaderRecord();
+  newer.mutable_header()->set_format_version(2);
+  EXPECT_EQ(WhyUnreadable(FrameOf({newer})),
+            "byte 0: expected format version 1, found 2: a newer pymemrun "
+            "wrote this file");
+  newer.mutable_header()->set_format_version(0);
+  EXPECT_THAT(WhyUnreadable(FrameOf({newer})), HasSubstr("not a run file"));
+}
+
+TEST(ReadStream, ALostHeaderIsDamageAndTheRestIsGiven) {
+  std::vector<std::string> frames = SmallRunFrames();
+  frames[0].back() ^= 1;
+  CheckingVisitor visitor;
+  ReadResult result;
+  ASSERT_TRUE(Read(Joined(frames), &visitor, &result).ok());
+  EXPECT_EQ(visitor.rows().size(), 20u);
+  EXPECT_EQ(visitor.damages().size(), 1u);
+  EXPECT_FALSE(result.has_header);
+  EXPECT_GT(result.placeholders, 0u);
+}
+
+TEST(ReadStream, ABadRecordIsDamageOfItsFrameOffset) {
+  std::vector<std::string> frames = SmallRunFrames();
+  Record bad = RowsRecord(Rows(9, 1));
+  bad.mutable_events()->set_site(0, 99);
+  frames.insert(frames.begin() + 1, FrameOf({bad, bad}));
+  CheckingVisitor visitor;
+  ReadResult result;
+  ASSERT_TRUE(Read(Joined(frames), &visitor, &result).ok());
+  EXPECT_THAT(visitor.damages(),
+              ElementsAre(absl::StrCat(frames[0].size(),
+                                       "+0 events.site: expected an "
+                                       "id of at most 2, found 99")));
+}
+
+TEST(ReadStream, TheVisitorCanStopIt) {
+  class Stopper : public CheckingVisitor {
+   public:
+    bool OnRows(const Row*, size_t) override { return ++calls_ < 2; }
+    int calls_ = 0;
+  } visitor;
+  const std::string file =
+      Joined({FrameOf(Definitions()), FrameOf({RowsRecord(Rows(0, 20000))})});
+  StringSource source(file);
+  ReadResult result;
+  ASSERT_TRUE(ReadStream(&source, {}, &visitor, &result).ok());
+  EXPECT_EQ(visitor.calls_, 2);
+  EXPECT_TRUE(result.stopped);
+}
+
+// --- Round trip
+
+std::vector<Row> RandomRows(std::mt19937_64* random, uint64_t* number,
+                            size_t count) {
+  std::vector<Row> rows(count);
+  uint64_t time = (*random)() % 1000000, rss = (*random)() % (1 << 30);
+  for (Row& row : rows) {
+    const auto one_in = [&](uint64_t n) { return (*random)() % n == 0; };
+    if (one_in(9)) *number += (*random)() >> ((*random)() % 30 + 30);
+    if (one_in(3)) time += (*random)() >> ((*random)() % 30 + 30);
+    if (one_in(5)) rss = (*random)() >> ((*random)() % 40 + 10);
+    row = PlainRow((*number)++, time, rss);
+    if (one_in(4)) row.drss_bytes = static_cast<int64_t>((*random)());
+    row.site = 1 + (*random)() % 2;
+    row.what = row.site == 1 ? CALL : C_RETURN;
+    row.stack = (*random)() % 2;
+    row.context = one_in(6);
+    row.exact = !one_in(6);
+  }
+  return rows;
+}
+
+TEST(RoundTrip, RandomRowsComeBackAsTheyWere) {
+  for (uint64_t seed = 0; seed < 50; ++seed) {
+    std::mt19937_64 random(seed);
+    StringSink sink;
+    auto writer = StreamWriter::Create(
+        &sink, {.level = seed % 2 ? 1 : StreamWriter::kStored,
+                .max_frame_bytes = 1 + random() % 100000});
+    for (const Record& record : Definitions()) {
+      ASSERT_TRUE((*writer)->Append(record).ok());
+    }
+    std::vector<Row> all;
+    uint64_t number = 0;
+    for (int batch = 0; batch < 5; ++batch) {
+      const std::vector<Row> rows =
+          RandomRows(&random, &number, random() % 9000);
+      ASSERT_TRUE((*writer)->Append(RowsRecord(rows, true)).ok());
+      all.insert(all.end(), rows.begin(), rows.end());
+    }
+    ASSERT_TRUE((*writer)->Flush().ok());
+    CheckingVisitor visitor;
+    ReadResult result;
+    ASSERT_TRUE(Read(sink.contents(), &visitor, &result).ok());
+    EXPECT_TRUE(visitor.rows() == all) << "seed " << seed;
+    EXPECT_EQ(result.damages, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace pymemrun

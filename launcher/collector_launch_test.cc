@@ -41,7 +41,7 @@ class CollectorLaunchTest : public testing::Test {
   std::string Run(const std::string& body) {
     std::string path = folder_.Write(
         "collector",
-        "#!/bin/sh\n" + body + " > " + (folder_ / "tmp") + " 2>&1\nmv " +
+        "#!/bin/sh\n(" + body + ") > " + (folder_ / "tmp") + " 2>&1\nmv " +
             (folder_ / "tmp") + " " + (folder_ / "done") + "\n",
         0755);
     EXPECT_EQ(StartCollector(path, files_), 0);

@@ -1,0 +1,438 @@
+#!/usr/bin/env python3
+"""The launcher is a drop-in for python: a table of command lines and ends of
+programs, each run under the interpreter itself and under `pymemrun`, compared.
+
+    launcher_table_test.py --pymemrun PATH [unittest arguments]
+"""
+import argparse
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import zipfile
+
+PYMEMRUN = ""
+PYTHON = ""  # the interpreter that this pymemrun is built with
+
+PROBE = """
+import sys, os
+names = ('argv orig_argv flags path executable prefix exec_prefix base_prefix '
+         '_base_executable warnoptions _xoptions dont_write_bytecode').split()
+for name in names:
+    print(name, getattr(sys, name, None))
+print(__name__, globals().get('__file__'), getattr(__spec__, 'name', None),
+      __package__, sorted(globals()))
+print(sys.stdout.line_buffering, sys.stdout.encoding, sys.stdin.fileno())
+print(sys.getprofile(), sys.gettrace(), sys.getfilesystemencoding())
+"""
+
+STATE = """
+import os
+print([line for line in open('/proc/self/status') if line.startswith('Sig')])
+print(sorted(os.listdir('/proc/self/fd')), os.open('/dev/null', os.O_RDONLY))
+try:
+    print(os.wait())
+except ChildProcessError:
+    print('no child')
+print(os.getsid(0) == os.getsid(os.getppid()), os.getpgrp() == os.getpid())
+print(sorted(k for k in os.environ if k not in ('_', 'OLDPWD')))
+"""
+
+
+def make_files(folder):
+    def write(name, text):
+        path = os.path.join(folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+
+    write("s.py", PROBE)
+    write("-m", PROBE)
+    write("-c.py", PROBE)
+    write("state.py", STATE)
+    write("x.py", "not python at all\n" + PROBE)
+    write("dir/__main__.py", PROBE)
+    write("empty/other.py", "")
+    write("pkg/__init__.py", "print('init')\n")
+    write("pkg/__main__.py", PROBE)
+    write("pkg/mod.py", PROBE)
+    write("lib/onpath.py", PROBE)
+    write("syntax.py", "def f(:\n")
+    write("fail.py", "def f():\n    raise ValueError('x')\nf()\n")
+    write("unreadable.py", PROBE)
+    os.chmod(os.path.join(folder, "unreadable.py"), 0)
+    with zipfile.ZipFile(os.path.join(folder, "app.pyz"), "w") as archive:
+        archive.writestr("__main__.py", PROBE)
+    with zipfile.ZipFile(os.path.join(folder, "nomain.zip"), "w") as archive:
+        archive.writestr("other.py", "")
+
+
+# (arguments, environment, standard input)
+COMMAND_LINES = [
+    (["s.py"], {}, ""),
+    (["s.py", "a", "-b", "--quiet", "--", "-m"], {}, ""),
+    (["./s.py"], {}, ""),
+    (["{cwd}/s.py", "x"], {}, ""),
+    (["./-m"], {}, ""),
+    (["./-c.py", "1"], {}, ""),
+    (["dir"], {}, ""),
+    (["dir/", "a"], {}, ""),
+    (["app.pyz", "a"], {}, ""),
+    (["-m", "pkg", "a"], {}, ""),
+    (["-mpkg.mod"], {}, ""),
+    (["-m", "onpath"], {"PYTHONPATH": "lib"}, ""),
+    (["-m", "missing_module"], {}, ""),
+    (["-c", PROBE, "a", "-c"], {}, ""),
+    (["-Ic", PROBE], {}, ""),
+    (["-Ic" + PROBE], {}, ""),
+    (["-c", ""], {}, ""),
+    (["-", "a"], {}, PROBE),
+    ([], {}, PROBE),
+    (["-i", "-c", "1"], {}, "print(2)\n"),
+    (["-i", "-q"], {}, "print(2)\n"),
+    (["-x", "x.py"], {}, ""),
+    (["-xq", "x.py"], {}, ""),
+    (["-W", "ignore", "s.py"], {}, ""),
+    (["-Wignore::DeprecationWarning", "-W", "error", "s.py"], {}, ""),
+    (["-X", "dev", "s.py"], {}, ""),
+    (["-Xutf8=1", "s.py"], {}, ""),
+    (["-X", "key=value", "-Xother", "s.py"], {}, ""),
+    (["-X", "frozen_modules=off", "s.py"], {}, ""),
+    (["-OO", "s.py"], {}, ""),
+    (["-bb", "s.py"], {}, ""),
+    (["-bdB", "-c", "print(1)"], {}, ""),
+    (["-bb", "-c", "b'' == ''"], {}, ""),
+    (["-P", "s.py"], {}, ""),
+    (["-E", "s.py"], {"PYTHONPATH": "lib"}, ""),
+    (["-s", "s.py"], {}, ""),
+    (["-S", "s.py"], {}, ""),
+    (["-sS", "-E", "s.py"], {}, ""),
+    (["-u", "s.py"], {}, ""),
+    (["-uR", "s.py"], {}, ""),
+    (["-I", "s.py"], {"PYTHONPATH": "lib", "PYTHONSAFEPATH": "1"}, ""),
+    (["s.py"], {"PYTHONSAFEPATH": "1"}, ""),
+    (["s.py"], {"PYTHONPATH": "lib:/nowhere"}, ""),
+    (["s.py"], {"PYTHONOPTIMIZE": "2", "PYTHONDONTWRITEBYTECODE": "x"}, ""),
+    (["s.py"], {"PYTHONWARNINGS": "ignore", "PYTHONUTF8": "1"}, ""),
+    (["s.py"], {"PYTHONHASHSEED": "7", "PYTHONNOUSERSITE": "1"}, ""),
+    (["s.py"], {"LC_ALL": "C"}, ""),
+    (["s.py"], {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0"}, ""),
+    (["s.py"], {"LC_CTYPE": "C", "PYTHONCOERCECLOCALE": "warn"}, ""),
+    (["s.py"], {"PYTHONIOENCODING": "latin-1"}, ""),
+    (["s.py"], {"PYTHONMALLOC": "malloc"}, ""),
+    (["s.py"], {"PYTHONHASHSEED": "bad"}, ""),
+    (["s.py", b"\xff\xfe\xe9"], {}, ""),
+    (["-c", "print('\u00e9\u4e2d')"], {"LC_ALL": "C"}, ""),
+    (["--check-hash-based-pycs", "always", "s.py"], {}, ""),
+    (["--check-hash-based-pycs", "often", "s.py"], {}, ""),
+    (["-V"], {}, ""),
+    (["-VV", "s.py"], {}, ""),
+    (["-h"], {}, ""),
+    (["-?"], {}, ""),
+    (["--help-env"], {}, ""),
+    (["--help-xoptions"], {}, ""),
+    (["--help-all"], {}, ""),
+    (["-Z", "s.py"], {}, ""),
+    (["-J"], {}, ""),
+    (["-c"], {}, ""),
+    (["-m"], {}, ""),
+    (["-W"], {}, ""),
+    (["-X", "utf8=9", "s.py"], {}, ""),
+    (["missing.py"], {}, ""),
+    (["unreadable.py"], {}, ""),
+    (["empty"], {}, ""),
+    (["nomain.zip"], {}, ""),
+    (["syntax.py"], {}, ""),
+    (["fail.py"], {}, ""),
+    (["", "a"], {}, ""),
+    (["state.py"], {}, ""),
+    (["-c", STATE], {}, ""),
+]
+
+NO_RUN_FILE = [["missing.py"], ["empty"], ["-V"], ["-h"], ["-Z", "s.py"],
+               ["--help-env"], ["-c"], ["-m"]]
+
+# Ends of a program (fragments of code), to be equal in status and output.
+EXITS = {
+    "falls off its end": "print(1)",
+    "sys.exit(3)": "import sys; sys.exit(3)",
+    "sys.exit(text)": "import sys; sys.exit('bye')",
+    "sys.exit(None)": "import sys; sys.exit()",
+    "sys.exit(256+7)": "import sys; sys.exit(263)",
+    "an exception": "1/0",
+    "os._exit(4)": "import os; os._exit(4)",
+    "C exit(6)": "import ctypes; ctypes.CDLL(None).exit(6)",
+    "quick_exit(7)": "import ctypes; ctypes.CDLL(None).quick_exit(7)",
+    "abort": "import os; os.abort()",
+    "segmentation fault": "import ctypes; ctypes.string_at(0)",
+    "SIGTERM": "import os; os.kill(os.getpid(), 15)",
+    "SIGHUP": "import os; os.kill(os.getpid(), 1)",
+    "SIGKILL": "import os; os.kill(os.getpid(), 9)",
+    "SIGPIPE": "import os, signal; signal.signal(13, signal.SIG_DFL);"
+               "os.kill(os.getpid(), 13)",
+    "KeyboardInterrupt": "import os; os.kill(os.getpid(), 2); input()",
+    "raise KeyboardInterrupt": "raise KeyboardInterrupt",
+    "exec": "import os; os.execv('/bin/sh', ['sh', '-c', 'echo new; exit 9'])",
+    "atexit": "import atexit; atexit.register(print, 'last'); print('first')",
+    "threads": "import threading, time\n"
+               "threading.Thread(target=lambda: (time.sleep(.1),"
+               "print('joined'))).start()",
+    "daemon thread": "import threading, time\n"
+                     "threading.Thread(target=time.sleep, args=(60,),"
+                     "daemon=True).start(); print('left')",
+    "child sys.exit(5)": "import os, sys\nif os.fork() == 0: sys.exit(5)\n"
+                         "print(os.waitstatus_to_exitcode(os.wait()[1]))",
+    "child falls off": "import os, sys\npid = os.fork()\n"
+                       "if pid: print(os.wait()[1])",
+    "closed stdout": "import os; print('x'); os.close(1)",
+    "closed stderr": "import os; os.close(2)",
+    "all closed": "import os; os.closerange(0, 4096)",
+    "recursion": "def f(): f()\ntry: f()\nexcept RecursionError: print('deep')",
+    "children's usage": "import subprocess\n"
+                        "print(subprocess.run(['true']).returncode)",
+}
+
+
+def run(program, arguments, cwd, env=None, stdin="", own=(), **kwargs):
+    variables = {"PATH": os.environ["PATH"], "HOME": "/root", "LANG": "C.UTF-8"}
+    if "PYMEMRUN_COLLECTOR" in os.environ:
+        variables["PYMEMRUN_COLLECTOR"] = os.environ["PYMEMRUN_COLLECTOR"]
+    variables.update(env or {})
+    return subprocess.run([program, *own, *arguments], cwd=cwd, env=variables,
+                          input=stdin.encode(), stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=60, **kwargs)
+
+
+class LauncherTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="launcher_table_")
+        cls.runs = tempfile.mkdtemp(prefix="launcher_runs_")
+        make_files(cls.folder)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+        shutil.rmtree(cls.runs)
+
+    def own(self, *more):
+        for name in os.listdir(self.runs):
+            os.unlink(os.path.join(self.runs, name))
+        return ["--quiet", "-o", self.runs + "/{pid}.pb", *more]
+
+    def python(self, arguments, env=None, stdin="", program=None, **kwargs):
+        return run(program or PYTHON, arguments, self.folder, env, stdin,
+                   **kwargs)
+
+    def traced(self, arguments, env=None, stdin="", own=(), **kwargs):
+        return run(PYMEMRUN, arguments, self.folder, env, stdin,
+                   self.own(*own), **kwargs)
+
+    def same(self, expected, found):
+        def text(result):
+            # Times and addresses differ from run to run.
+            clean = [re.sub(rb"0x[0-9a-f]+", b"0x", part)
+                     for part in (result.stdout, result.stderr)]
+            return result.returncode, *clean
+        self.assertEqual(text(expected), text(found))
+
+    def test_command_lines(self):
+        self.assertGreaterEqual(len(COMMAND_LINES), 40)
+        for arguments, env, stdin in COMMAND_LINES:
+            arguments = [a.format(cwd=self.folder) if a == "{cwd}/s.py" else a
+                         for a in arguments]
+            with self.subTest(arguments=arguments, env=env):
+                self.same(self.python(arguments, env, stdin),
+                          self.traced(arguments, env, stdin))
+
+    def test_dashes_are_ours_and_the_grammar_goes_on(self):
+        for arguments in (["s.py", "--"], ["-m", "pkg"], ["-O", "s.py"],
+                          ["-c", PROBE]):
+            with self.subTest(arguments=arguments):
+                self.same(self.python(arguments),
+                          self.traced(["--", *arguments]))
+        self.same(self.python(["--", "-m"]), self.traced(["--", "--", "-m"]))
+        found = self.traced(["-I", "--context", "2", "-O", "--", "-B",
+                             "--stacks", "s.py", "--stacks"])
+        self.same(self.python(["-I", "-O", "-B", "s.py", "--stacks"]), found)
+
+    def test_no_run_file_where_no_user_code_runs(self):
+        for arguments in NO_RUN_FILE:
+            with self.subTest(arguments=arguments):
+                self.traced(arguments)
+                self.assertEqual(os.listdir(self.runs), [])
+        self.traced(["s.py"])
+        self.assertEqual(len(os.listdir(self.runs)), 1)
+
+    def test_ends(self):
+        for name, code in EXITS.items():
+            with self.subTest(name):
+                self.same(self.python(["-c", code]), self.traced(["-c", code]))
+
+    def test_closed_standard_streams(self):
+        for closing in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+            shell = ["-c", 'exec "$@" ' + closing, "sh"]
+            with self.subTest(closing):
+                expected = run("/bin/sh", [*shell, PYTHON, "state.py"],
+                               self.folder)
+                found = run("/bin/sh", [*shell, PYMEMRUN, *self.own(),
+                                        "state.py"], self.folder)
+                self.same(expected, found)
+
+    def test_inherited_signal_state(self):
+        def change():
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+            signal.pthread_sigmask(signal.SIG_BLOCK,
+                                   [signal.SIGUSR1, signal.SIGCHLD])
+        self.same(self.python(["state.py"], preexec_fn=change),
+                  self.traced(["state.py"], preexec_fn=change))
+
+    def test_few_descriptors(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (10, 10))
+        self.same(self.python(["state.py"], preexec_fn=limit),
+                  self.traced(["state.py"], preexec_fn=limit))
+
+    def test_virtual_environment(self):
+        venv = os.path.join(self.folder, "venv")
+        subprocess.run([PYTHON, "-m", "venv", "--without-pip", venv],
+                       check=True)
+        python = venv + "/bin/python"
+        expected = self.python(["s.py"], program=python)
+        self.assertIn(b"prefix " + venv.encode(), expected.stdout)
+        self.same(expected, self.traced(["s.py"], own=["--python", python]))
+        active = {"VIRTUAL_ENV": venv}
+        self.same(self.python(["s.py"], active, program=python),
+                  self.traced(["s.py"], active))
+        link = venv + "/bin/pymemrun"
+        os.symlink(PYMEMRUN, link)
+        self.same(expected,
+                  run(link, ["s.py"], self.folder, own=self.own()))
+        os.rename(venv + "/pyvenv.cfg", venv + "/was")
+        with open(venv + "/was") as old, open(venv + "/pyvenv.cfg", "w") as new:
+            new.write(re.sub(r"version = .*", "version = 3.2.1", old.read()))
+        found = self.traced(["s.py"], active)
+        self.assertEqual((found.returncode, found.stdout), (2, b""))
+        self.assertRegex(found.stderr, rb"^pymemrun: .*3\.2; .* 3\.\d+\n$")
+
+    def test_usage_errors_start_nothing(self):
+        os.mkfifo(os.path.join(self.folder, "fifo"))
+        os.symlink("s.py", os.path.join(self.folder, "link"))
+        lines = [["--min-drs", "1"], ["--min-drss", "big"], ["--native"],
+                 ["--heap", "all"], ["-o", "/nowhere/x.pb"], ["-o", "s.py"],
+                 ["-o", "fifo", "--force"], ["-o", "dir", "--force"],
+                 ["-o", "link", "--force"], ["--python", "/nowhere"],
+                 ["--output"]]
+        for own in lines:
+            with self.subTest(own):
+                found = run(PYMEMRUN, [*own, "s.py"][:len(own) + 1],
+                            self.folder)
+                if own == ["--output"]:
+                    found = run(PYMEMRUN, own, self.folder)
+                self.assertEqual(found.returncode, 2)
+                self.assertEqual(found.stdout, b"")
+                self.assertRegex(found.stderr, rb"^pymemrun: [^\n]+\n$")
+
+    def test_a_missing_collector_is_said_and_the_program_runs(self):
+        for collector in ("/nowhere", "s.py"):
+            found = self.traced(["s.py"], {"PYMEMRUN_COLLECTOR": collector})
+            expected = self.python(["s.py"])
+            self.assertEqual(found.stdout, expected.stdout)
+            self.assertRegex(found.stderr, rb"^pymemrun: .*untraced\n$")
+            self.assertEqual(os.listdir(self.runs), [])
+
+    def test_children_run_the_interpreter_or_for_tests_the_launcher(self):
+        code = "import sys; print(sys.executable)"
+        self.assertEqual(self.traced(["-c", code]).stdout.decode().strip(),
+                         self.python(["-c", code]).stdout.decode().strip())
+        variables = {"PYMEMRUN_TEST_SYS_EXECUTABLE": "launcher"}
+        found = self.traced(["-c", code], variables)
+        self.assertEqual(found.stdout.decode().strip(),
+                         os.path.realpath(PYMEMRUN))
+
+    def adopting(self, arguments):
+        """Runs them as a child subreaper, as a container's init may."""
+        become = ("import ctypes, os, sys\n"
+                  "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n"
+                  "os.execv(sys.argv[1], sys.argv[1:])")
+        return run("/usr/bin/python3", ["-c", become, *arguments], self.folder)
+
+    def test_adopting_orphans(self):
+        wait = ("import os\ntry: print(os.wait())\n"
+                "except ChildProcessError: print('no child')\n")
+        for name, end in EXITS.items():
+            with self.subTest(name):
+                self.same(run(PYTHON, ["-c", wait + end], self.folder),
+                          self.adopting([PYMEMRUN, *self.own(), "-c",
+                                         wait + end]))
+
+    def test_as_process_1(self):
+        unshare = ["--pid", "--fork"]
+        if run("unshare", [*unshare, "true"], "/").returncode != 0:
+            self.skipTest("no PID namespace can be made here")
+        wait = ("import os\ntry: print(os.wait())\n"
+                "except ChildProcessError: print('no child')\n")
+        for code, status in ((wait, 0), (wait + "os._exit(4)", 4),
+                             (wait + "os.kill(os.getpid(), 15)", 143)):
+            found = run("unshare", [*unshare, PYMEMRUN, *self.own(), "-c",
+                                    code], self.folder)
+            self.assertEqual((found.returncode, found.stderr), (status, b""))
+            self.assertIn(found.stdout, (b"no child\n", b""))
+
+    def test_signals_reach_the_program_under_the_small_init(self):
+        code = ("import signal, time\n"
+                "signal.signal(15, lambda *a: (print('got it'), exit(11)))\n"
+                "print('ready', flush=True); time.sleep(30)")
+        become = ("import ctypes, os, sys\n"
+                  "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n"
+                  "os.execv(sys.argv[1], sys.argv[1:])")
+        with subprocess.Popen(["/usr/bin/python3", "-c", become, PYMEMRUN,
+                               *self.own(), "-c", code], cwd=self.folder,
+                              stdout=subprocess.PIPE) as process:
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            process.terminate()
+            self.assertEqual(process.stdout.read(), b"got it\n")
+        self.assertEqual(process.returncode, 11)
+
+    def test_exports_and_libraries_are_the_interpreters(self):
+        if self.link != "static":
+            self.skipTest("a shared libpython")
+
+        def libraries(path):
+            return sorted(line.split()[0] for line in subprocess.run(
+                ["ldd", path], capture_output=True,
+                text=True).stdout.splitlines())
+
+        def names(path):
+            output = subprocess.run(["nm", "-D", "--defined-only", path],
+                                    capture_output=True, text=True).stdout
+            return {line.split()[-1] for line in output.splitlines()}
+
+        self.assertEqual(libraries(PYTHON), libraries(PYMEMRUN))
+        source = os.path.join(os.path.dirname(__file__), "..", "launcher",
+                              "interposed_symbols.txt")
+        with open(source) as file:
+            interposed = {line.split("#")[0].strip() for line in file} - {""}
+        self.assertEqual(names(PYTHON) | interposed, names(PYMEMRUN))
+
+
+def main():
+    global PYMEMRUN, PYTHON
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pymemrun", required=True)
+    options, rest = parser.parse_known_args()
+    PYMEMRUN = os.path.abspath(options.pymemrun)
+    version = subprocess.run([PYMEMRUN, "--version"], capture_output=True,
+                             text=True, check=True).stdout
+    PYTHON, LauncherTest.link = re.search(r", (/.*), (\w+)\)", version).groups()
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()

@@ -53,7 +53,7 @@ std::string WorkedExample() {
 // The bytes in the lines "    0000  28 b5 ...  what" of the document.
 std::string DocumentedBytes() {
   std::string bytes;
-  for (const std::string& line :
+  for (const absl::string_view line :
        absl::StrSplit(FileContents("format/FORMAT.md"), '\n')) {
     if (line.size() < 10 || line.substr(0, 4) != "    " || line[8] != ' ') {
       continue;
@@ -62,8 +62,9 @@ std::string DocumentedBytes() {
         std::string::npos) {
       continue;
     }
-    EXPECT_EQ(strtoul(line.substr(4, 4).c_str(), nullptr, 16), bytes.size());
-    const std::string rest = line.substr(10, line.find("  ", 10) - 10);
+    EXPECT_EQ(strtoul(std::string(line.substr(4, 4)).c_str(), nullptr, 16),
+              bytes.size());
+    const absl::string_view rest = line.substr(10, line.find("  ", 10) - 10);
     for (const absl::string_view byte : absl::StrSplit(rest, ' ')) {
       bytes += absl::HexStringToBytes(byte);
     }

@@ -65,6 +65,7 @@ class StreamRead {
     if (!absl::IsDataLoss(damage.status)) {
       return AtOffset(damage.offset, damage.status);
     }
+    decoder_.NoteDamage();
     GiveDamage(damage);
     return absl::OkStatus();
   }
@@ -72,7 +73,6 @@ class StreamRead {
   // The very first damage is held back until something else is found: a file
   // with nothing but damage is one that cannot be read at all.
   void GiveDamage(const Damage& damage) {
-    decoder_.NoteDamage();
     if (decoder_.result().damages++ == 0 && decoder_.result().records == 0) {
       held_ = damage;
       return;

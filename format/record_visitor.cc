@@ -101,6 +101,35 @@ bool Parse(absl::string_view bytes, google::protobuf::MessageLite* message) {
 
 }  // namespace
 
+template <class Def>
+void RecordDecoder::Emit(const Def& def) {
+  ++(defined_.*DefTraits<Def>::kCount);
+  if constexpr (std::is_same_v<Def, SiteDef>) {
+    if (site_what_.empty()) site_what_.push_back(CALL);  // ids start at 1
+    site_what_.push_back(def.what());
+  }
+  (visitor_->*DefTraits<Def>::kVisit)(def);
+}
+
+// Makes sure that `id` is defined; after damage, by placeholders.
+template <class Def>
+absl::Status RecordDecoder::Refer(uint32_t id, absl::string_view field) {
+  const uint32_t defined = defined_.*DefTraits<Def>::kCount;
+  if (id <= defined) return absl::OkStatus();
+  if (!damage_seen_ || id - defined > kMaxPlaceholders - result_.placeholders) {
+    return Wrong(field, absl::StrCat("an id of at most ", defined),
+                 absl::StrCat(id));
+  }
+  Def placeholder;
+  DefTraits<Def>::MakePlaceholder(&placeholder);
+  for (uint32_t made = defined + 1; made <= id; ++made) {
+    placeholder.set_id(made);
+    Emit(placeholder);
+    ++result_.placeholders;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RecordDecoder::Decode(absl::string_view record) {
   const absl::Status status = DecodeKind(record);
   if (status.ok()) {
@@ -167,9 +196,12 @@ absl::Status RecordDecoder::Dispatch(const Record& record) {
     case Record::kEvents:
       return DecodeEvents(record.events());
     case Record::kMark:
+      RETURN_IF_ERROR(Refer<ThreadDef>(record.mark().thread(), "mark.thread"));
       visitor_->OnMark(record.mark());
       return absl::OkStatus();
     case Record::kProfilerGap:
+      RETURN_IF_ERROR(Refer<ThreadDef>(record.profiler_gap().thread(),
+                                       "profiler_gap.thread"));
       visitor_->OnProfilerGap(record.profiler_gap());
       return absl::OkStatus();
     case Record::kLoss:
@@ -227,37 +259,11 @@ absl::Status RecordDecoder::DecodeHeader(const Header& header) {
 
 absl::Status RecordDecoder::DecodeFooter(const Footer& footer) {
   if (result_.has_footer) return Wrong("footer", "one", "a second one");
+  RETURN_IF_ERROR(Refer<SiteDef>(footer.max_rss_site(), "footer.max_rss_site"));
+  RETURN_IF_ERROR(
+      Refer<ThreadDef>(footer.max_rss_thread(), "footer.max_rss_thread"));
   result_.has_footer = true;
   visitor_->OnFooter(footer);
-  return absl::OkStatus();
-}
-
-template <class Def>
-void RecordDecoder::Emit(const Def& def) {
-  ++(defined_.*DefTraits<Def>::kCount);
-  if constexpr (std::is_same_v<Def, SiteDef>) {
-    if (site_what_.empty()) site_what_.push_back(CALL);  // ids start at 1
-    site_what_.push_back(def.what());
-  }
-  (visitor_->*DefTraits<Def>::kVisit)(def);
-}
-
-// Makes sure that `id` is defined; after damage, by placeholders.
-template <class Def>
-absl::Status RecordDecoder::Refer(uint32_t id, absl::string_view field) {
-  const uint32_t defined = defined_.*DefTraits<Def>::kCount;
-  if (id <= defined) return absl::OkStatus();
-  if (!damage_seen_ || id - defined > kMaxPlaceholders - result_.placeholders) {
-    return Wrong(field, absl::StrCat("an id of at most ", defined),
-                 absl::StrCat(id));
-  }
-  Def placeholder;
-  DefTraits<Def>::MakePlaceholder(&placeholder);
-  for (uint32_t made = defined + 1; made <= id; ++made) {
-    placeholder.set_id(made);
-    Emit(placeholder);
-    ++result_.placeholders;
-  }
   return absl::OkStatus();
 }
 

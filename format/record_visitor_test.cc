@@ -1,6 +1,7 @@
 #include "format/record_visitor.h"
 
 #include <limits>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -47,6 +48,14 @@ class RecordDecoderTest : public testing::Test {
     return std::string(status.message());
   }
 
+  // A decoder that has seen no damage yet.
+  void SetUpFresh() {
+    fresh_.emplace(&quiet_);
+    ASSERT_TRUE(fresh_->Decode(HeaderRecord().SerializeAsString()).ok());
+  }
+
+  RecordVisitor quiet_;
+  std::optional<RecordDecoder> fresh_;
   CheckingVisitor visitor_;
   RecordDecoder decoder_{&visitor_};
   Record record_;
@@ -224,6 +233,21 @@ TEST_F(RecordDecoderTest, SitesReferToWhatIsDefined) {
   site->set_code(1);
   site->set_what(static_cast<What>(7));
   EXPECT_EQ(Decode(record).message(), "site.what: expected at most 4, found 7");
+}
+
+TEST_F(RecordDecoderTest, OtherRecordsReferToWhatIsDefined) {
+  Record mark, gap, footer;
+  mark.mutable_mark()->set_thread(2);
+  gap.mutable_profiler_gap()->set_thread(2);
+  footer.mutable_footer()->set_max_rss_site(3);
+  EXPECT_EQ(Decode(mark).message(),
+            "mark.thread: expected an id of at most 1, found 2");
+  SetUpFresh();
+  EXPECT_THAT(fresh_->Decode(gap.SerializeAsString()).message(),
+              HasSubstr("profiler_gap.thread: expected"));
+  SetUpFresh();
+  EXPECT_THAT(fresh_->Decode(footer.SerializeAsString()).message(),
+              HasSubstr("footer.max_rss_site: expected"));
 }
 
 TEST_F(RecordDecoderTest, StackParentsComeFirst) {

@@ -1,0 +1,203 @@
+// Reads arbitrary bytes as a run file: no crash, no hang, bounded memory, and
+// every promise to visitors kept (CheckingVisitor ends the program else).
+//
+// Checksums stop blind mutation, so the mutator opens the frames, changes the
+// records in them and closes them again with right checksums. Built without
+// libFuzzer this replays the files of the folders given.
+#include <cstdint>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "format/stream_for_tests.h"
+#include "format/stream_reader.h"
+#include "format/stream_writer.h"
+
+namespace pymemrun {
+namespace {
+
+void ReadOnce(absl::string_view file, StreamReader::Options options) {
+  StringSource source(file);
+  CheckingVisitor visitor(/*keep_lines=*/false);
+  ReadResult result;
+  ReadStream(&source, options, &visitor, &result).IgnoreError();
+}
+
+void ReadBothWays(absl::string_view file) {
+  ReadOnce(file, {});
+  // Bounds so small that each of them is met.
+  ReadOnce(
+      file,
+      {.max_record_bytes = 200, .max_window_log = 16, .max_frame_bytes = 1000});
+}
+
+}  // namespace
+}  // namespace pymemrun
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  pymemrun::ReadBothWays(
+      absl::string_view(reinterpret_cast<const char*>(data), size));
+  return 0;
+}
+
+#ifdef PYMEMRUN_FUZZER
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
+
+namespace pymemrun {
+namespace {
+
+using Random = std::minstd_rand;
+
+void MutateBytes(std::string* bytes) {
+  const size_t size = bytes->size();
+  bytes->resize(size + 64);
+  bytes->resize(LLVMFuzzerMutate(reinterpret_cast<uint8_t*>(&(*bytes)[0]), size,
+                                 bytes->size()));
+}
+
+template <class Column>
+void MutateColumn(Column* column, Random* random) {
+  using Value = typename Column::value_type;
+  const auto value = static_cast<Value>(
+      (*random)() % 3 == 0 ? ~Value{0} >> ((*random)() % (8 * sizeof(Value)))
+                           : (*random)() % 8);
+  if (column->empty() || (*random)() % 3 == 0) {
+    column->Add(value);
+  } else if ((*random)() % 4 == 0) {
+    column->RemoveLast();
+  } else {
+    column->Set(static_cast<int>((*random)() % column->size()), value);
+  }
+}
+
+void MutateBatch(EventBatch* b, Random* random) {
+  google::protobuf::RepeatedField<uint32_t>* const columns[] = {
+      b->mutable_site(),       b->mutable_number_at(),  b->mutable_time_at(),
+      b->mutable_thread_at(),  b->mutable_thread(),     b->mutable_rss_at(),
+      b->mutable_context_at(), b->mutable_inexact_at(), b->mutable_stack()};
+  switch ((*random)() % 6) {
+    case 0:
+      return MutateColumn(b->mutable_number_skip(), random);
+    case 1:
+      return MutateColumn(b->mutable_time_step(), random);
+    case 2:
+      MutateColumn(b->mutable_drss(), random);
+      return MutateColumn(b->mutable_rss_step(), random);
+    default:
+      return MutateColumn(columns[(*random)() % std::size(columns)], random);
+  }
+}
+
+void MutateRecord(std::string* bytes, Random* random) {
+  Record record;
+  if ((*random)() % 2 == 0 || !record.ParseFromString(*bytes)) {
+    return MutateBytes(bytes);
+  }
+  if (record.has_events()) {
+    MutateBatch(record.mutable_events(), random);
+  } else if (record.has_site()) {
+    record.mutable_site()->set_id((*random)() % 9);
+  } else {
+    record.mutable_thread()->set_id(1 + (*random)() % 4);
+  }
+  *bytes = record.SerializeAsString();
+}
+
+void MutateRecords(std::vector<std::string>* records, Random* random) {
+  if (records->empty()) {
+    for (const Record& record : Definitions()) {
+      records->push_back(record.SerializeAsString());
+    }
+  }
+  const size_t at = (*random)() % records->size();
+  const size_t other = (*random)() % records->size();
+  switch ((*random)() % 8) {
+    case 0:
+      records->erase(records->begin() + static_cast<std::ptrdiff_t>(at));
+      break;
+    case 1: {
+      const std::string copy = (*records)[other];
+      records->insert(records->begin() + static_cast<std::ptrdiff_t>(at), copy);
+      break;
+    }
+    case 2:
+      std::swap((*records)[at], (*records)[other]);
+      break;
+    default:
+      MutateRecord(&(*records)[at], random);
+  }
+}
+
+std::vector<std::string> TakeApart(absl::string_view file) {
+  StringSource source(file);
+  auto reader = StreamReader::Create(&source, {});
+  std::vector<std::string> records;
+  absl::string_view record;
+  while (records.size() < 1000) {
+    const StreamReader::Result result = reader->Next(&record);
+    if (result == StreamReader::Result::kRecord) records.emplace_back(record);
+    if (result == StreamReader::Result::kTorn ||
+        result == StreamReader::Result::kEnd) {
+      break;
+    }
+  }
+  return records;
+}
+
+std::string PutTogether(const std::vector<std::string>& records,
+                        Random* random) {
+  StringSink sink;
+  auto writer = StreamWriter::Create(
+      &sink, {.level = (*random)() % 2 == 0 ? StreamWriter::kStored : 1,
+              .max_frame_bytes = 1 + (*random)() % 2000});
+  for (const std::string& record : records) {
+    (*writer)->AppendSerialized(record).IgnoreError();
+  }
+  (*writer)->Flush().IgnoreError();
+  return sink.contents();
+}
+
+}  // namespace
+}  // namespace pymemrun
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size,
+                                          size_t max_size, unsigned int seed) {
+  pymemrun::Random random(seed);
+  // Headers of frames and blocks are found by plain mutation.
+  if (random() % 4 == 0) return LLVMFuzzerMutate(data, size, max_size);
+  std::vector<std::string> records = pymemrun::TakeApart(
+      absl::string_view(reinterpret_cast<const char*>(data), size));
+  do {
+    pymemrun::MutateRecords(&records, &random);
+  } while (random() % 2 == 0);
+  const std::string file = pymemrun::PutTogether(records, &random);
+  if (file.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
+  memcpy(data, file.data(), file.size());
+  return file.size();
+}
+
+#else  // replay
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+int main(int argc, char** argv) {
+  size_t files = 0;
+  for (int i = 1; i < argc; ++i) {
+    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
+      std::stringstream contents;
+      contents << std::ifstream(entry.path(), std::ios::binary).rdbuf();
+      const std::string bytes = contents.str();
+      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()),
+                             bytes.size());
+      ++files;
+    }
+  }
+  printf("%zu files\n", files);
+  return files == 0 ? 1 : 0;
+}
+
+#endif

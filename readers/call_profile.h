@@ -1,0 +1,92 @@
+// RSS growth by place: what `pymemreport top` lists.
+//
+// The dRSS of a row is what RSS changed by between the event before it and the
+// row's own event; it is charged to the row's own place: the line of Python code
+// where the event was seen (for C events the calling line), the Python function
+// that this line is in, and the row's thread. So an allocation made by a C
+// function is charged to the line that called it, one made by plain bytecode to
+// the next line with an event in the same function, or, where that next event
+// is the CALL of another function, to that function's first line. Context rows
+// are not counted: they passed no filter. Event 0's dRSS is its whole RSS, of
+// which only what came after tracing began is growth.
+#ifndef PYMEMRUN_READERS_CALL_PROFILE_H_
+#define PYMEMRUN_READERS_CALL_PROFILE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "format/record_visitor.h"
+#include "readers/run_index.h"
+
+namespace pymemrun {
+
+enum class PlaceKind { kLine, kFunction, kFile, kThread };
+
+// "line", "function", "file" or "thread"; false for anything else.
+bool ParsePlaceKind(absl::string_view name, PlaceKind* kind);
+
+struct RssTotals {
+  uint64_t growth_bytes = 0;
+  uint64_t shrinkage_bytes = 0;
+  uint64_t rows = 0;
+
+  int64_t net_bytes() const {
+    return static_cast<int64_t>(growth_bytes - shrinkage_bytes);
+  }
+  void Add(int64_t change_bytes);
+  void Add(const RssTotals& other);
+};
+
+// Of one run. Not thread safe.
+class CallProfile {
+ public:
+  // RSS when tracing began; 0 where the file does not say.
+  void set_first_rss_bytes(uint64_t bytes) { first_rss_bytes_ = bytes; }
+  void Add(const Row& row);
+
+  // By id of the site or thread, up to kMaxIds; index 0 holds what lies beyond.
+  const std::vector<RssTotals>& sites() const { return sites_; }
+  const std::vector<RssTotals>& threads() const { return threads_; }
+
+ private:
+  static constexpr uint32_t kMaxIds = 1 << 21;
+  static RssTotals* Slot(uint32_t id, std::vector<RssTotals>* table);
+
+  uint64_t first_rss_bytes_ = 0;
+  std::vector<RssTotals> sites_, threads_;
+};
+
+// One place of a table, with what was seen there.
+struct ProfiledPlace {
+  std::string file;      // kThread: the thread's name
+  uint32_t line = 0;     // kLine; of kFunction the first; else 0
+  std::string function;  // kLine, kFunction; else empty
+  RssTotals totals;
+};
+
+// Places of one or more runs.
+class ProfileTable {
+ public:
+  explicit ProfileTable(PlaceKind kind) : kind_(kind) {}
+  void Add(const CallProfile& profile, const RunIndex& index);
+  // Most growth first, then by place.
+  std::vector<ProfiledPlace> Sorted() const;
+  // Of all places.
+  const RssTotals& total() const { return total_; }
+  PlaceKind kind() const { return kind_; }
+
+ private:
+  void AddPlace(ProfiledPlace place);
+
+  const PlaceKind kind_;
+  RssTotals total_;
+  std::vector<ProfiledPlace> places_;
+  absl::flat_hash_map<std::string, size_t> by_key_;  // index into places_
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_CALL_PROFILE_H_

@@ -1,0 +1,61 @@
+#include "readers/columns.h"
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "readers/escape.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr absl::string_view kNames[kColumns] = {
+    "event",     "devent",     "clock_s", "what", "file",    "line",   "function",
+    "rss_bytes", "drss_bytes", "thread",  "pid",  "context", "module", "rss_exact"};
+
+}  // namespace
+
+absl::string_view ColumnName(Column column) {
+  return kNames[static_cast<int>(column)];
+}
+
+absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list) {
+  std::vector<Column> columns;
+  for (absl::string_view name : absl::StrSplit(list, ',')) {
+    const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
+    if (found == std::end(kNames)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("'", TerminalText(name), "' is no column; there are ",
+                       absl::StrJoin(kNames, ",")));
+    }
+    const auto column = static_cast<Column>(found - std::begin(kNames));
+    if (std::find(columns.begin(), columns.end(), column) != columns.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("column '", name, "' is given twice"));
+    }
+    columns.push_back(column);
+  }
+  return columns;
+}
+
+std::vector<Column> AllColumns() {
+  std::vector<Column> columns;
+  for (int i = 0; i < kColumns; ++i) columns.push_back(static_cast<Column>(i));
+  return columns;
+}
+
+std::vector<Column> TextColumns(bool with_context, bool with_pid) {
+  std::vector<Column> columns;
+  if (with_context) columns.push_back(Column::kContext);
+  columns.insert(columns.end(),
+                 {Column::kEvent, Column::kDevent, Column::kClock});
+  if (with_pid) columns.push_back(Column::kPid);
+  columns.insert(columns.end(),
+                 {Column::kWhat, Column::kFile, Column::kLine,
+                  Column::kFunction, Column::kRss, Column::kDrss});
+  return columns;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,46 @@
+// The columns of printed rows: their names and their usual order. Used by the
+// row writers and the command line.
+#ifndef PYMEMRUN_READERS_COLUMNS_H_
+#define PYMEMRUN_READERS_COLUMNS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace pymemrun {
+
+enum class Column : uint8_t {
+  kEvent,
+  kDevent,
+  kClock,
+  kWhat,
+  kFile,
+  kLine,
+  kFunction,
+  kRss,
+  kDrss,
+  kThread,
+  kPid,
+  kContext,
+  kModule,
+  kExact,
+};
+inline constexpr int kColumns = 14;
+
+// As in CSV's header row and JSON's keys: "event", "clock_s", ...
+absl::string_view ColumnName(Column column);
+
+// "event,file,line": names separated by commas, each at most once. Fails with a
+// message that names the first that is unknown and lists those that are.
+absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list);
+
+// All columns, in the order of CSV and JSON lines.
+std::vector<Column> AllColumns();
+// Those of text: with the NEXT:/PREV: prefix or without, with the pid or not.
+std::vector<Column> TextColumns(bool with_context, bool with_pid);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_COLUMNS_H_

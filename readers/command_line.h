@@ -1,0 +1,69 @@
+// Command lines of the readers' mains: CLI11's parsing with our messages and
+// exit codes, and what a main needs of the outer world.
+#ifndef PYMEMRUN_READERS_COMMAND_LINE_H_
+#define PYMEMRUN_READERS_COMMAND_LINE_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/string_view.h"
+#include "format/byte_io.h"
+#include "format/record_visitor.h"
+#include "readers/input_file.h"
+#include "readers/output_buffer.h"
+
+namespace pymemrun {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitFailed = 1;  // failed, or damaged input
+inline constexpr int kExitUsage = 2;
+
+// Where a main's output and messages go. Tests give descriptors of their own.
+struct Console {
+  std::string program;  // before each message: "pymemcat"
+  FdSink* out;
+  int out_fd = 1;
+  int err_fd = 2;
+
+  // One line on stderr: "pymemcat: message".
+  void Say(absl::string_view message) const;
+  void Usage(absl::string_view message) const;  // the same, naming --help
+};
+
+// Parses `arguments` (without the program's name). Returns the exit code with
+// which to end at once: after --help and --version, or after a usage error,
+// which has been said; an unknown option with the nearest known one.
+std::optional<int> ParseArguments(CLI::App* app,
+                                  const std::vector<std::string>& arguments,
+                                  const Console& console);
+
+// Says how the reading of `name` went: why it failed, a torn end, a missing
+// footer. Damage has been said by DamageTeller. Returns the exit code.
+int SayResult(const Console& console, absl::string_view name,
+              const absl::Status& status, const ReadResult& result);
+
+// Says each damage, "run.pb: byte 1234: expected ..., found ...", up to a few.
+class DamageTeller {
+ public:
+  static constexpr int kMaxSaid = 10;
+  DamageTeller(const Console* console, std::string name)
+      : console_(console), name_(std::move(name)) {}
+  ~DamageTeller();
+  void Say(const StreamReader::Damage& damage);
+
+ private:
+  const Console* const console_;
+  const std::string name_;
+  int count_ = 0;
+};
+
+// Hands on what was printed and says a failure. Returns the exit code: a reader
+// that has gone (`| head`) is no failure.
+int FinishOutput(const Console& console, OutputBuffer* output);
+bool ReaderHasGone(const Console& console);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_COMMAND_LINE_H_

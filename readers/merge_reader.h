@@ -1,0 +1,96 @@
+// Several run files read side by side, their rows handed over in the order of
+// wall time. Used by pymemcat for more than one FILE.
+#ifndef PYMEMRUN_READERS_MERGE_READER_H_
+#define PYMEMRUN_READERS_MERGE_READER_H_
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "format/byte_io.h"
+#include "format/record_visitor.h"
+#include "readers/run_printer.h"
+
+namespace pymemrun {
+
+// One file of a merge, read by a thread of its own. That thread waits whenever
+// it has rows or a mark until they have been taken, so that memory is one batch
+// a file; the definitions that it adds to its printer's index are therefore
+// never changed while the merging thread looks at them.
+class MergeInput final : public RecordVisitor {
+ public:
+  // What the reading thread has for the merging thread.
+  enum class State { kReading, kRows, kMark, kDone };
+
+  // `on_damage` is called on the reading thread. Both must outlive the input.
+  MergeInput(ByteSource* source, RunPrinter* printer,
+             std::function<void(const StreamReader::Damage&)> on_damage);
+  ~MergeInput() override;
+  MergeInput(const MergeInput&) = delete;
+  MergeInput& operator=(const MergeInput&) = delete;
+
+  void Start();
+  // Waits for the next rows, mark or end. The merging thread's.
+  State Wait();
+  // REQUIRES: Wait() gave kRows or kMark.
+  uint64_t time_ns() const;
+  // Prints what is there up to `until_ns`, and at least one item; `false` when
+  // nothing more is wanted of this file.
+  bool Print(uint64_t until_ns);
+  // Lets the reading thread come to its end without giving anything more.
+  void Stop();
+
+  // How the read ended. REQUIRES: Wait() gave kDone.
+  const absl::Status& status() const { return status_; }
+  const ReadResult& result() const { return result_; }
+
+  void OnHeader(const Header& header) override { printer_->OnHeader(header); }
+  void OnCode(const CodeDef& code) override { printer_->OnCode(code); }
+  void OnFunction(const FunctionDef& def) override { printer_->OnFunction(def); }
+  void OnSite(const SiteDef& site) override { printer_->OnSite(site); }
+  void OnThread(const ThreadDef& thread) override { printer_->OnThread(thread); }
+  bool OnRows(const Row* rows, size_t count) override;
+  void OnMark(const Mark& mark) override;
+  void OnDamage(const StreamReader::Damage& damage) override {
+    on_damage_(damage);
+  }
+
+ private:
+  bool HandOver(State state);
+  void Release();
+  uint64_t AbsoluteNs(uint64_t time_us) const {
+    return printer_->start_realtime_ns() + time_us * 1000;
+  }
+
+  ByteSource* const source_;
+  RunPrinter* const printer_;
+  const std::function<void(const StreamReader::Damage&)> on_damage_;
+  std::thread thread_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::kReading;  // guarded by mutex_
+  bool stopped_ = false;           // guarded by mutex_
+
+  // Written by the reading thread before it hands over, read by the merging
+  // thread until it releases; the mutex orders the two.
+  const Row* rows_ = nullptr;
+  size_t count_ = 0;
+  size_t next_ = 0;
+  const Mark* mark_ = nullptr;
+  absl::Status status_;
+  ReadResult result_;
+};
+
+// Prints all inputs, merged. Returns when every one has ended.
+void PrintMerged(const std::vector<std::unique_ptr<MergeInput>>& inputs,
+                 const PrintTarget& target);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_MERGE_READER_H_

@@ -1,0 +1,36 @@
+// Values of command line options, from text. Used by the readers' mains.
+#ifndef PYMEMRUN_READERS_OPTION_VALUES_H_
+#define PYMEMRUN_READERS_OPTION_VALUES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "readers/row_filter.h"
+
+namespace pymemrun {
+
+// "4096", "4KiB", "1M", "1.5GiB": K, M, G, T and KiB, MiB, ... are powers of
+// 1024, KB, MB, ... of 1000; letters of any case.
+absl::StatusOr<uint64_t> ParseBytes(absl::string_view text);
+
+// Seconds, not negative, as microseconds: "0.684542".
+absl::StatusOr<uint64_t> ParseSeconds(absl::string_view text);
+
+// "call,c_return,mark", letters of any case, as FilterOptions::kinds.
+absl::StatusOr<uint32_t> ParseKinds(absl::string_view list);
+
+// "calls,marks" into options->calls and marks. Kinds of records that are not
+// built yet fail and say so.
+absl::Status ParseRecords(absl::string_view list, FilterOptions* options);
+
+// Which of `names` is most like `word`, or empty when none is like it.
+std::string NearestName(absl::string_view word,
+                        const std::vector<std::string>& names);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OPTION_VALUES_H_

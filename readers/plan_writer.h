@@ -1,0 +1,252 @@
+// The one engine behind all row writers. A plan of steps is made once from the
+// columns: neighbouring columns that depend only on the site, or only on the
+// thread, become one step whose text is cached; numbers are steps of their own.
+// A Style says how a cell looks in its format:
+//
+//   void Before(Column column, const Column* previous, std::string* out) const;
+//   void TextCell(Column column, absl::string_view name, std::string* out) const;
+//   void NumberCell(Column column, uint64_t value, std::string* out) const;
+//   char* Event(uint64_t number, char* out) const;      // and Devent, Clock,
+//   char* Rss(uint64_t, char*) const;                   // Drss, Context, Exact
+//   void MarkCell(Column column, const MarkCells& mark, std::string* out) const;
+//   void Header(const std::vector<Column>& columns, OutputBuffer* out) const;
+//   static constexpr absl::string_view kRowStart, kRowEnd;
+#ifndef PYMEMRUN_READERS_PLAN_WRITER_H_
+#define PYMEMRUN_READERS_PLAN_WRITER_H_
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "readers/number_format.h"
+#include "readers/row_writer.h"
+#include "readers/text_cache.h"
+
+namespace pymemrun {
+
+enum class RowContext : uint8_t { kNone, kNext, kPrevious };
+
+// What a mark's cells are made of.
+struct MarkCells {
+  const Mark& mark;
+  absl::string_view thread;
+  uint64_t rss_bytes;
+  uint32_t pid;
+};
+
+template <typename Style>
+class PlanWriter final : public RowWriter {
+ public:
+  // `adds_thread`: kThread is put after kClock once a second thread appears.
+  PlanWriter(Style style, std::vector<Column> columns, bool with_header,
+             bool adds_thread, OutputBuffer* output)
+      : style_(std::move(style)),
+        columns_(std::move(columns)),
+        with_header_(with_header),
+        adds_thread_(adds_thread),
+        output_(output) {
+    MakePlan();
+  }
+
+  void WriteHeader() override {
+    if (with_header_) style_.Header(columns_, output_);
+  }
+
+  void WriteRow(const RunView& run, const Row& row, uint64_t devent) override {
+    if (adds_thread_ && IsSecondThread(run.slot, row.thread)) AddThreadColumn();
+    output_->Append(Style::kRowStart);
+    for (Step& step : steps_) {
+      switch (step.kind) {
+        case Step::kSite:
+          output_->Append(step.cache.Get(
+              run.slot, row.site, [&](std::string* out) {
+                RenderSite(step, run, row.site, out);
+              }));
+          break;
+        case Step::kThread:
+          output_->Append(step.cache.Get(
+              run.slot, row.thread, [&](std::string* out) {
+                RenderThread(step, run, row.thread, out);
+              }));
+          break;
+        case Step::kNumber:
+          WriteNumber(step, run, row, devent);
+          break;
+      }
+    }
+    output_->Append(Style::kRowEnd);
+  }
+
+  void WriteMark(const RunView& run, const Mark& mark) override {
+    const uint64_t rss = mark.rss_bytes();
+    const MarkCells cells = {
+        mark, run.index->ThreadLabel(mark.thread()),
+        rss > run.own_bytes ? rss - run.own_bytes : 0, run.pid};
+    std::string line(Style::kRowStart);
+    const Column* previous = nullptr;
+    for (const Column& column : columns_) {
+      style_.Before(column, previous, &line);
+      style_.MarkCell(column, cells, &line);
+      previous = &column;
+    }
+    absl::StrAppend(&line, Style::kRowEnd);
+    output_->Append(line);
+  }
+
+ private:
+  // Room for one number with what stands before it.
+  static constexpr size_t kNumberRoom = 96;
+
+  struct Step {
+    enum Kind : uint8_t { kSite, kThread, kNumber };
+    Kind kind;
+    Column number;                // kNumber
+    std::string before;           // kNumber
+    std::vector<std::pair<Column, std::string>> cells;  // with what is before
+    TextCache cache;
+  };
+
+  static typename Step::Kind KindOf(Column column) {
+    switch (column) {
+      case Column::kWhat:
+      case Column::kFile:
+      case Column::kLine:
+      case Column::kFunction:
+      case Column::kModule:
+        return Step::kSite;
+      case Column::kThread:
+      case Column::kPid:
+        return Step::kThread;
+      default:
+        return Step::kNumber;
+    }
+  }
+
+  void MakePlan() {
+    steps_.clear();
+    const Column* previous = nullptr;
+    for (const Column& column : columns_) {
+      const auto kind = KindOf(column);
+      if (kind == Step::kNumber || steps_.empty() ||
+          steps_.back().kind != kind) {
+        steps_.push_back({kind, column, {}, {}, {}});
+      }
+      std::string before;
+      style_.Before(column, previous, &before);
+      if (kind == Step::kNumber) {
+        steps_.back().before = before;
+      } else {
+        steps_.back().cells.emplace_back(column, before);
+      }
+      previous = &column;
+    }
+  }
+
+  void RenderSite(const Step& step, const RunView& run, uint32_t site,
+                  std::string* out) const {
+    const Place place = run.index->Resolve(site);
+    for (const auto& [column, before] : step.cells) {
+      *out += before;
+      switch (column) {
+        case Column::kWhat:
+          style_.TextCell(column, place.what, out);
+          break;
+        case Column::kFile:
+          style_.TextCell(column, place.file, out);
+          break;
+        case Column::kLine:
+          style_.NumberCell(column, place.line, out);
+          break;
+        case Column::kFunction:
+          style_.TextCell(column, place.function, out);
+          break;
+        default:
+          style_.TextCell(column, place.module, out);
+      }
+    }
+  }
+
+  void RenderThread(const Step& step, const RunView& run, uint32_t thread,
+                    std::string* out) const {
+    for (const auto& [column, before] : step.cells) {
+      *out += before;
+      if (column == Column::kPid) {
+        style_.NumberCell(column, run.pid, out);
+      } else {
+        style_.TextCell(column, run.index->ThreadLabel(thread), out);
+      }
+    }
+  }
+
+  void WriteNumber(const Step& step, const RunView& run, const Row& row,
+                   uint64_t devent) {
+    char* out = output_->Reserve(kNumberRoom);
+    std::memcpy(out, step.before.data(), step.before.size());
+    out += step.before.size();
+    switch (step.number) {
+      case Column::kEvent:
+        out = style_.Event(row.number, out);
+        break;
+      case Column::kDevent:
+        out = style_.Devent(devent, out);
+        break;
+      case Column::kClock:
+        out = style_.Clock(row.time_us, out);
+        break;
+      case Column::kRss:
+        out = style_.Rss(NetRss(run, row.rss_bytes), out);
+        break;
+      case Column::kDrss:
+        out = style_.Drss(NetDrss(run, row), out);
+        break;
+      case Column::kContext:
+        out = style_.Context(ContextOf(run, row), out);
+        break;
+      default:
+        out = style_.Exact(row.exact, out);
+    }
+    output_->Commit(out);
+  }
+
+  static uint64_t NetRss(const RunView& run, uint64_t rss_bytes) {
+    return rss_bytes > run.own_bytes ? rss_bytes - run.own_bytes : 0;
+  }
+  // Event 0's dRSS is its RSS.
+  static int64_t NetDrss(const RunView& run, const Row& row) {
+    if (run.own_bytes == 0 || row.number != 0) return row.drss_bytes;
+    return static_cast<int64_t>(NetRss(run, row.rss_bytes));
+  }
+  static RowContext ContextOf(const RunView& run, const Row& row) {
+    if (!run.with_context) return RowContext::kNone;
+    return row.context ? RowContext::kPrevious : RowContext::kNext;
+  }
+
+  bool IsSecondThread(uint32_t slot, uint32_t thread) {
+    if (slot >= first_threads_.size()) first_threads_.resize(slot + 1, 0);
+    if (first_threads_[slot] == 0) first_threads_[slot] = thread;
+    return first_threads_[slot] != thread;
+  }
+
+  void AddThreadColumn() {
+    adds_thread_ = false;
+    auto at = std::find(columns_.begin(), columns_.end(), Column::kClock);
+    if (at != columns_.end()) ++at;
+    columns_.insert(at, Column::kThread);
+    MakePlan();
+    WriteHeader();
+  }
+
+  const Style style_;
+  std::vector<Column> columns_;
+  const bool with_header_;
+  bool adds_thread_;
+  OutputBuffer* const output_;
+  std::vector<Step> steps_;
+  std::vector<uint32_t> first_threads_;  // by slot; 0: none yet
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PLAN_WRITER_H_

@@ -1,0 +1,287 @@
+#include "readers/pymemcat.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
+#include "readers/cat_options.h"
+#include "readers/escape.h"
+#include "readers/merge_reader.h"
+#include "readers/raw_copy.h"
+#include "readers/run_facts.h"
+#include "readers/run_printer.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr absl::Duration kFollowPoll = absl::Milliseconds(50);
+
+// Whether whoever reads from `fd` has gone.
+bool IsHungUp(int fd) {
+  pollfd state = {fd, 0, 0};
+  return poll(&state, 1, 0) > 0 && (state.revents & POLLERR) != 0;
+}
+
+PrintTarget::MakeWriter WriterOf(CatOptions::Format format,
+                                 OutputBuffer* output) {
+  return [format, output](const RowWriter::Options& options) {
+    if (format == CatOptions::Format::kCsv) {
+      return NewCsvWriter(options, output);
+    }
+    if (format == CatOptions::Format::kJsonl) {
+      return NewJsonlWriter(options, output);
+    }
+    return NewTextWriter(options, output);
+  };
+}
+
+RowWriter::Options WriterOptions(const CatOptions& options) {
+  RowWriter::Options writer;
+  writer.columns = options.columns;
+  writer.with_header = options.with_header;
+  writer.raw_text = options.raw_text;
+  writer.with_pid = options.files.size() > 1;
+  return writer;
+}
+
+// Gives each record to another visitor, notes the footer, says damage.
+template <typename Visitor>
+class Watched final : public Visitor {
+ public:
+  template <typename... Args>
+  Watched(DamageTeller* teller, std::atomic<bool>* ended, Args&&... args)
+      : Visitor(std::forward<Args>(args)...), teller_(teller), ended_(ended) {}
+  void OnFooter(const Footer& footer) override {
+    Visitor::OnFooter(footer);
+    *ended_ = true;
+  }
+  void OnDamage(const StreamReader::Damage& damage) override {
+    teller_->Say(damage);
+  }
+
+ private:
+  DamageTeller* const teller_;
+  std::atomic<bool>* const ended_;
+};
+
+class Pymemcat {
+ public:
+  Pymemcat(const CatOptions& options, const Console& console,
+           const std::atomic<bool>* interrupted)
+      : options_(options),
+        console_(console),
+        interrupted_(interrupted),
+        output_(console.out),
+        target_(WriterOf(options.format, &output_), WriterOptions(options),
+                &output_) {}
+
+  int Run() {
+    int code = OpenAll();
+    if (inputs_.empty()) return code;
+    StartProgress();
+    if (options_.format == CatOptions::Format::kSummary) {
+      for (auto& input : inputs_) code = std::max(code, Summarise(&input));
+    } else if (options_.format == CatOptions::Format::kRaw) {
+      code = std::max(code, PrintRaw(&inputs_[0]));
+    } else if (options_.files.size() == 1) {
+      code = std::max(code, PrintOne(&inputs_[0]));
+    } else {
+      code = std::max(code, PrintAll());
+    }
+    progress_.reset();
+    code = std::max(code, FinishOutput(console_, &output_));
+    if (ReaderHasGone(console_)) return kExitOk;
+    WarnOfSpreadsheet();
+    return code;
+  }
+
+ private:
+  // A file and the sources its bytes go through.
+  struct Input {
+    std::unique_ptr<InputFile> file;
+    std::vector<std::unique_ptr<ByteSource>> sources;
+    ByteSource* source() { return sources.back().get(); }
+  };
+
+  int OpenAll();
+  void StartProgress();
+  int Summarise(Input* input);
+  int PrintRaw(Input* input);
+  int PrintOne(Input* input);
+  int PrintAll();
+  int Told(const Input& input, const absl::Status& status,
+           const ReadResult& result);
+  bool Idle();
+  void WarnOfSpreadsheet();
+
+  const CatOptions& options_;
+  const Console& console_;
+  const std::atomic<bool>* const interrupted_;
+  OutputBuffer output_;
+  PrintTarget target_;
+  std::unique_ptr<Progress> progress_;
+  std::vector<Input> inputs_;
+  std::atomic<bool> ended_{false};  // the footer was read
+};
+
+int Pymemcat::OpenAll() {
+  int code = kExitOk;
+  for (const std::string& path : options_.files) {
+    auto file = InputFile::Open(path);
+    if (!file.ok()) {
+      console_.Say(absl::StrCat(TerminalText(path), ": ",
+                                file.status().message()));
+      code = kExitFailed;
+      continue;
+    }
+    Input input;
+    input.file = *std::move(file);
+    input.sources.push_back(std::make_unique<FdSource>(input.file->fd()));
+    if (options_.follow) {
+      input.sources.push_back(std::make_unique<FollowSource>(
+          input.source(), [this] { return ended_ || *interrupted_; },
+          [this] { return Idle(); }, kFollowPoll));
+    }
+    inputs_.push_back(std::move(input));
+  }
+  return code;
+}
+
+// What was printed goes out before each wait for more.
+bool Pymemcat::Idle() {
+  return output_.Flush().ok() && !*interrupted_ && !IsHungUp(console_.out_fd);
+}
+
+void Pymemcat::StartProgress() {
+  uint64_t size_bytes = 0;
+  for (const Input& input : inputs_) size_bytes += input.file->size_bytes();
+  if (options_.follow || size_bytes < kProgressBytes ||
+      isatty(console_.out_fd) || !isatty(console_.err_fd)) {
+    return;
+  }
+  progress_ = std::make_unique<Progress>(
+      size_bytes, [fd = console_.err_fd](absl::string_view text) {
+        FdSink(fd).Append(text).IgnoreError();
+      });
+  for (Input& input : inputs_) {
+    input.sources.push_back(
+        std::make_unique<ProgressSource>(input.source(), progress_.get()));
+  }
+}
+
+int Pymemcat::Told(const Input& input, const absl::Status& status,
+                   const ReadResult& result) {
+  progress_.reset();
+  const bool cut_short = options_.follow && *interrupted_;
+  if (!output_.ok() || (cut_short && status.ok() && result.damages == 0)) {
+    return kExitOk;
+  }
+  return SayResult(console_, input.file->shown_name(), status, result);
+}
+
+int Pymemcat::PrintOne(Input* input) {
+  DamageTeller teller(&console_, input->file->shown_name());
+  ReadResult result;
+  Watched<RunPrinter> printer(&teller, &ended_, &options_.filter, options_.net,
+                              /*slot=*/0u, &target_);
+  const absl::Status status = ReadStream(
+      input->source(), StreamReader::Options(), &printer, &result);
+  if (result.has_header) target_.Writer();  // its header, without any row too
+  output_.Flush().IgnoreError();
+  return Told(*input, status, result);
+}
+
+int Pymemcat::PrintAll() {
+  std::vector<std::unique_ptr<DamageTeller>> tellers;
+  std::vector<std::unique_ptr<RunPrinter>> printers;
+  std::vector<std::unique_ptr<MergeInput>> merged;
+  for (Input& input : inputs_) {
+    tellers.push_back(std::make_unique<DamageTeller>(
+        &console_, input.file->shown_name()));
+    printers.push_back(std::make_unique<RunPrinter>(
+        &options_.filter, options_.net,
+        static_cast<uint32_t>(printers.size()), &target_));
+    merged.push_back(std::make_unique<MergeInput>(
+        input.source(), printers.back().get(),
+        [teller = tellers.back().get()](const StreamReader::Damage& damage) {
+          teller->Say(damage);
+        }));
+  }
+  PrintMerged(merged, target_);
+  output_.Flush().IgnoreError();
+  int code = kExitOk;
+  bool any_header = false;
+  for (size_t i = 0; i < merged.size(); ++i) {
+    any_header |= merged[i]->result().has_header;
+    code = std::max(code, Told(inputs_[i], merged[i]->status(),
+                               merged[i]->result()));
+  }
+  if (any_header) target_.Writer();
+  return code;
+}
+
+int Pymemcat::PrintRaw(Input* input) {
+  DamageTeller teller(&console_, input->file->shown_name());
+  ReadResult result;
+  const absl::Status status = CopyRaw(
+      input->source(), &output_,
+      [&teller](const StreamReader::Damage& damage) { teller.Say(damage); },
+      [this] { ended_ = true; }, &result);
+  output_.Flush().IgnoreError();
+  return Told(*input, status, result);
+}
+
+int Pymemcat::Summarise(Input* input) {
+  DamageTeller teller(&console_, input->file->shown_name());
+  ReadResult result;
+  Watched<RunFacts> facts(&teller, &ended_);
+  const absl::Status status =
+      ReadStream(input->source(), StreamReader::Options(), &facts, &result);
+  if (result.has_header) {
+    output_.Append(EndReportOf(facts, input->file->path(),
+                               input->file->size_bytes()));
+    output_.Flush().IgnoreError();
+  }
+  return Told(*input, status, result);
+}
+
+void Pymemcat::WarnOfSpreadsheet() {
+  if (options_.format != CatOptions::Format::kCsv || !output_.ok()) return;
+  const uint64_t step =
+      SpreadsheetStep(target_.next_rows, target_.context_rows, target_.marks,
+                      target_.most_context);
+  if (step == 0) return;
+  console_.Say(absl::StrCat(
+      target_.next_rows + target_.context_rows + target_.marks,
+      " rows are more than the ", kSpreadsheetRows,
+      " of a spreadsheet; --every ", step * options_.filter.every,
+      " stays below"));
+}
+
+}  // namespace
+
+uint64_t SpreadsheetStep(uint64_t next_rows, uint64_t context_rows,
+                         uint64_t marks, uint64_t most_context) {
+  const uint64_t room = kSpreadsheetRows - 1;  // but for the header's row
+  if (next_rows + context_rows + marks <= room) return 0;
+  const uint64_t rows_each = 1 + most_context;
+  const uint64_t kept = marks < room ? (room - marks) / rows_each : 0;
+  if (kept == 0) return std::max<uint64_t>(next_rows, 2);
+  return std::max<uint64_t>(2, (next_rows + kept - 1) / kept);
+}
+
+int RunPymemcat(const std::vector<std::string>& arguments,
+                const Console& console, const std::atomic<bool>* interrupted) {
+  CatOptions options;
+  const std::optional<int> ended =
+      ParseCatOptions(arguments, console, &options);
+  if (ended.has_value()) return *ended;
+  return Pymemcat(options, console, interrupted).Run();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,24 @@
+// pymemcat --raw: the records of a run file as a plain stream.
+#ifndef PYMEMRUN_READERS_RAW_COPY_H_
+#define PYMEMRUN_READERS_RAW_COPY_H_
+
+#include <functional>
+
+#include "absl/status/status.h"
+#include "format/byte_io.h"
+#include "format/record_visitor.h"
+#include "readers/output_buffer.h"
+
+namespace pymemrun {
+
+// Copies every readable record, each after its length as a varint. Fails as
+// ReadStream() does: when the source is no run file, or of a newer format.
+// `on_footer` is called when the footer has been copied.
+absl::Status CopyRaw(
+    ByteSource* source, OutputBuffer* output,
+    const std::function<void(const StreamReader::Damage&)>& on_damage,
+    const std::function<void()>& on_footer, ReadResult* result);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RAW_COPY_H_

@@ -1,0 +1,65 @@
+// Prints rows and marks: text, CSV, JSON lines. One writer prints the rows of
+// all files of one pymemcat.
+#ifndef PYMEMRUN_READERS_ROW_WRITER_H_
+#define PYMEMRUN_READERS_ROW_WRITER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "format/record_visitor.h"
+#include "readers/columns.h"
+#include "readers/output_buffer.h"
+#include "readers/run_index.h"
+
+namespace pymemrun {
+
+// What a writer must know of the file that a row comes from.
+struct RunView {
+  const RunIndex* index = nullptr;
+  uint32_t slot = 0;          // number of the file: 0, 1, ...
+  uint32_t pid = 0;
+  bool with_context = false;  // rows are NEXT or PREV; if not, all were logged
+  uint64_t own_bytes = 0;     // to be subtracted from every RSS
+};
+
+// Not thread safe. The output must outlive the writer; its status tells of
+// failures.
+class RowWriter {
+ public:
+  struct Options {
+    std::vector<Column> columns;  // empty: the format's own
+    bool with_header = true;
+    bool raw_text = false;        // CSV: no ' before what looks like a formula
+    bool with_context = true;     // text: the NEXT:/PREV: prefix
+    bool with_pid = false;        // text: several files
+  };
+
+  virtual ~RowWriter() = default;
+  // The header line. Called once, before the first row.
+  virtual void WriteHeader() = 0;
+  // `devent`: distance of the event's number to that of the last NEXT row.
+  virtual void WriteRow(const RunView& run, const Row& row,
+                        uint64_t devent) = 0;
+  virtual void WriteMark(const RunView& run, const Mark& mark) = 0;
+};
+
+// The columns as the older tracer's readers know them, in fixed widths; longer
+// values push the rest. A Thread column appears after Clock, and the header
+// again, with the row that shows a second thread. A mark is a line of its own:
+// "MARK:", the number of the event after it, its time, and the label in the
+// place of the file.
+std::unique_ptr<RowWriter> NewTextWriter(const RowWriter::Options& options,
+                                         OutputBuffer* output);
+// RFC 4180, lines ended by CR LF. A mark is a row with `what` MARK, its label
+// as `function`, the number of the event after it as `event`; what it has not
+// is empty.
+std::unique_ptr<RowWriter> NewCsvWriter(const RowWriter::Options& options,
+                                        OutputBuffer* output);
+// One JSON object a line. A mark is as in CSV; what it has not is null.
+std::unique_ptr<RowWriter> NewJsonlWriter(const RowWriter::Options& options,
+                                          OutputBuffer* output);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_ROW_WRITER_H_

@@ -1,0 +1,281 @@
+#include "readers/run_facts.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/time/time.h"
+#include "readers/escape.h"
+#include "readers/number_format.h"
+
+namespace pymemrun {
+namespace {
+
+std::string Seconds(uint64_t time_us) {
+  return absl::StrFormat("%.3f s", static_cast<double>(time_us) / 1e6);
+}
+
+std::string SourceName(RssSource source) {
+  switch (source) {
+    case FAULTS:
+      return "faults";
+    case HINTS:
+      return "hints";
+    case RUSAGE:
+      return "rusage";
+    case STATM:
+      return "statm";
+    default:
+      return "unknown";
+  }
+}
+
+std::string DescribeEnd(const RunFacts& facts) {
+  if (!facts.footer.has_value()) {
+    return "not seen: the file has no footer; the run did not end cleanly, or "
+           "still goes on";
+  }
+  const int status = facts.footer->exit_status();
+  switch (facts.footer->end()) {
+    case Footer::EXIT:
+      return absl::StrCat("exit status ", status);
+    case Footer::SIGNAL:
+      return absl::StrCat("killed by signal ", status);
+    case Footer::EXEC:
+      return "became another program (exec)";
+    case Footer::KILLED_OR_EXITED:
+      return "killed, or left without running exit handlers";
+    default:
+      return "unknown";
+  }
+}
+
+std::string DescribeCommand(const Header& header) {
+  std::string text = header.argv_size() == 0
+                         ? TerminalText(header.script())
+                         : absl::StrJoin(header.argv(), " ",
+                                         [](std::string* out,
+                                            const std::string& argument) {
+                                           AppendTerminalText(argument, out);
+                                         });
+  return text.empty() ? "not recorded" : text;
+}
+
+std::string DescribeStart(const Header& header) {
+  const absl::Time start =
+      absl::FromUnixNanos(static_cast<int64_t>(header.start_realtime_ns()));
+  const absl::string_view version(header.python_version());
+  return absl::StrCat(
+      absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", start, absl::UTCTimeZone()),
+      ", pid ", header.pid(), " on ", TerminalText(header.host()), ", ",
+      TerminalText(header.python()), " ",
+      TerminalText(version.substr(0, version.find(' '))));
+}
+
+std::string DescribeRows(const RunFacts& facts) {
+  std::string text = absl::StrCat(
+      Grouped(facts.Events()), "; in the file ", Grouped(facts.rows), " rows (",
+      Grouped(facts.rows - facts.context_rows), " logged, ",
+      Grouped(facts.context_rows), " as context)");
+  if (facts.marks > 0) {
+    absl::StrAppend(&text, ", ", Grouped(facts.marks), " marks");
+  }
+  return text;
+}
+
+std::string DescribeLosses(const RunFacts& facts) {
+  uint64_t dropped = facts.lost_rows, unwritten = 0;
+  if (facts.footer.has_value()) {
+    dropped = std::max(dropped, facts.footer->dropped());
+    unwritten = facts.footer->lost_on_write();
+  }
+  if (dropped == 0 && unwritten == 0) return "none";
+  return absl::StrCat(Grouped(dropped), " rows on a full ring, ",
+                      Grouped(unwritten), " rows on failed writes");
+}
+
+std::string DescribeRss(const RunFacts& facts) {
+  if (!facts.highest.has_value()) return "no rows";
+  std::string text;
+  if (facts.header.first_rss_bytes() != 0) {
+    absl::StrAppend(&text, HumanBytes(facts.header.first_rss_bytes()),
+                    " when tracing began, ");
+  }
+  const Row& highest = *facts.highest;
+  absl::StrAppend(&text, HumanBytes(highest.rss_bytes), " highest, ",
+                  HumanBytes(facts.last->rss_bytes), " at the last row");
+  return text;
+}
+
+std::string DescribeHighest(const RunFacts& facts) {
+  if (!facts.highest.has_value()) return "no rows";
+  const Row& highest = *facts.highest;
+  return absl::StrCat(
+      HumanBytes(highest.rss_bytes), " at event ", highest.number, ", ",
+      Seconds(highest.time_us), ", ", TerminalText(facts.HighestPlace()), ", ",
+      TerminalText(facts.index().ThreadLabel(highest.thread)));
+}
+
+std::string DescribeHwm(const RunFacts& facts) {
+  if (facts.HwmBytes() == 0) return "not recorded";
+  std::string text = HumanBytes(facts.HwmBytes());
+  if (facts.peak.has_value()) {
+    absl::StrAppend(&text, ", reached between events ",
+                    facts.peak->after_number(), " and ",
+                    facts.peak->before_number(), " (",
+                    Seconds(facts.peak->time_us()), ")");
+  }
+  return text;
+}
+
+std::string DescribeSource(const RunFacts& facts) {
+  std::string text = SourceName(facts.header.rss_source());
+  if (!facts.header.rss_source_reason().empty()) {
+    absl::StrAppend(&text, ": ",
+                    TerminalText(facts.header.rss_source_reason()));
+  }
+  if (facts.gauge_changes > 0) {
+    absl::StrAppend(&text, "; from event ", facts.last_gauge_change.number(),
+                    " on ", SourceName(facts.last_gauge_change.rss_source()),
+                    ": ", TerminalText(facts.last_gauge_change.reason()));
+  }
+  if (facts.header.statm_step_bytes() != 0) {
+    absl::StrAppend(&text, "; statm's step is ",
+                    facts.header.statm_step_bytes(), " bytes");
+  }
+  return text;
+}
+
+std::string DescribeCpu(const RunFacts& facts) {
+  const uint64_t used = facts.user_us + facts.system_us;
+  if (used == 0) return "not recorded";
+  std::string text = absl::StrCat(Seconds(facts.user_us), " user, ",
+                                  Seconds(facts.system_us), " system");
+  if (facts.DurationUs() > 0) {
+    absl::StrAppendFormat(&text, ", %.0f %% of one core",
+                          100.0 * static_cast<double>(used) /
+                              static_cast<double>(facts.DurationUs()));
+  }
+  return text;
+}
+
+std::string DescribeGaps(const RunFacts& facts) {
+  if (facts.gaps == 0) return "none";
+  return absl::StrCat(facts.gaps, " (", Seconds(facts.gap_us),
+                      "): the script's own profiler had the events of a "
+                      "thread");
+}
+
+}  // namespace
+
+void RunFacts::OnHeader(const Header& found) {
+  header = found;
+  profile_.set_first_rss_bytes(found.first_rss_bytes());
+}
+
+bool RunFacts::OnRows(const Row* batch, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const Row& row = batch[i];
+    context_rows += row.context;
+    if (!highest.has_value() || row.rss_bytes > highest->rss_bytes) {
+      highest = row;
+    }
+    profile_.Add(row);
+  }
+  if (count == 0) return true;
+  rows += count;
+  if (!first.has_value()) first = batch[0];
+  last = batch[count - 1];
+  last_us_ = std::max(last_us_, last->time_us);
+  return true;
+}
+
+void RunFacts::OnProfilerGap(const ProfilerGap& gap) {
+  ++gaps;
+  if (gap.to_us() > gap.from_us()) gap_us += gap.to_us() - gap.from_us();
+  if (gap.to_number() > gap.from_number()) {
+    gap_events += gap.to_number() - gap.from_number();
+  }
+}
+
+void RunFacts::OnLoss(const Loss& loss) { lost_rows += loss.rows(); }
+
+void RunFacts::OnProcess(const ProcessSample& sample) {
+  user_us = sample.user_us();
+  system_us = sample.system_us();
+  sampled_hwm_bytes_ = std::max(sampled_hwm_bytes_, sample.hwm_bytes());
+  last_us_ = std::max(last_us_, sample.time_us());
+}
+
+void RunFacts::OnPeak(const Peak& found) {
+  if (peak.has_value() && found.hwm_bytes() <= peak->hwm_bytes()) return;
+  peak = found;
+  before_peak.reset();
+  if (last.has_value() && last->number == found.after_number()) {
+    before_peak = last;
+  }
+}
+
+void RunFacts::OnGauge(const GaugeChange& change) {
+  ++gauge_changes;
+  last_gauge_change = change;
+}
+
+void RunFacts::OnFooter(const Footer& found) {
+  footer = found;
+  if (found.user_us() + found.system_us() > 0) {
+    user_us = found.user_us();
+    system_us = found.system_us();
+  }
+  if (found.has_peak()) OnPeak(found.peak());
+}
+
+uint64_t RunFacts::Events() const {
+  if (footer.has_value()) return footer->events();
+  return last.has_value() ? last->number + 1 : 0;
+}
+
+uint64_t RunFacts::DurationUs() const {
+  return footer.has_value() ? footer->end_us() : last_us_;
+}
+
+uint64_t RunFacts::HwmBytes() const {
+  uint64_t bytes = sampled_hwm_bytes_;
+  if (footer.has_value()) bytes = std::max(bytes, footer->hwm_bytes());
+  return bytes;
+}
+
+uint64_t RunFacts::OwnBytes() const {
+  return footer.has_value() && footer->own_bytes() != 0 ? footer->own_bytes()
+                                                        : header.own_bytes();
+}
+
+std::string RunFacts::HighestPlace() const {
+  if (!highest.has_value()) return "";
+  const Place place = index_.Resolve(highest->site);
+  return absl::StrCat(place.file, ":", place.line, " ", place.function);
+}
+
+std::vector<std::pair<std::string, std::string>> DescribeRun(
+    const RunFacts& facts) {
+  const uint64_t own_bytes = facts.OwnBytes();
+  return {
+      {"command", DescribeCommand(facts.header)},
+      {"started", DescribeStart(facts.header)},
+      {"ran", Seconds(facts.DurationUs())},
+      {"end", DescribeEnd(facts)},
+      {"events", DescribeRows(facts)},
+      {"losses", DescribeLosses(facts)},
+      {"profiler gaps", DescribeGaps(facts)},
+      {"RSS", DescribeRss(facts)},
+      {"highest RSS", DescribeHighest(facts)},
+      {"VmHWM", DescribeHwm(facts)},
+      {"RSS source", DescribeSource(facts)},
+      {"CPU", DescribeCpu(facts)},
+      {"tracing itself",
+       own_bytes == 0 ? "not recorded" : HumanBytes(own_bytes) + " resident"},
+  };
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,78 @@
+// What a whole run file says of its run: `pymemreport summary` and
+// `pymemcat --summary`.
+#ifndef PYMEMRUN_READERS_RUN_FACTS_H_
+#define PYMEMRUN_READERS_RUN_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "format/record_visitor.h"
+#include "readers/call_profile.h"
+#include "readers/run_index.h"
+
+namespace pymemrun {
+
+// Reads everything once. Constant memory but for the definitions. Not thread
+// safe.
+class RunFacts : public RecordVisitor {
+ public:
+  void OnHeader(const Header& header) override;
+  void OnCode(const CodeDef& code) override { index_.Add(code); }
+  void OnFunction(const FunctionDef& function) override { index_.Add(function); }
+  void OnSite(const SiteDef& site) override { index_.Add(site); }
+  void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
+  bool OnRows(const Row* rows, size_t count) override;
+  void OnMark(const Mark&) override { ++marks; }
+  void OnProfilerGap(const ProfilerGap& gap) override;
+  void OnLoss(const Loss& loss) override;
+  void OnProcess(const ProcessSample& sample) override;
+  void OnPeak(const Peak& peak) override;
+  void OnGauge(const GaugeChange& change) override;
+  void OnFooter(const Footer& found) override;
+
+  const RunIndex& index() const { return index_; }
+  const CallProfile& profile() const { return profile_; }
+
+  // The footer's word where there is a footer, else what the stream tells.
+  uint64_t Events() const;
+  uint64_t DurationUs() const;
+  uint64_t HwmBytes() const;
+  uint64_t OwnBytes() const;
+  std::string HighestPlace() const;  // "file:line function", not escaped
+
+  Header header;
+  std::optional<Footer> footer;
+  uint64_t rows = 0, context_rows = 0, marks = 0;
+  std::optional<Row> first, highest, last;  // by number; highest: by RSS
+  uint64_t gaps = 0, gap_us = 0, gap_events = 0;
+  uint64_t lost_rows = 0;
+  uint64_t user_us = 0, system_us = 0;      // the last sample's
+  std::optional<Peak> peak;                 // the highest
+  std::optional<Row> before_peak;           // the row after_number, if it is in
+  uint64_t gauge_changes = 0;
+  GaugeChange last_gauge_change;
+
+ private:
+  RunIndex index_;
+  CallProfile profile_;
+  uint64_t last_us_ = 0;
+  uint64_t sampled_hwm_bytes_ = 0;
+};
+
+// The facts as label and text, in the order they are shown; texts are escaped
+// for a terminal.
+std::vector<std::pair<std::string, std::string>> DescribeRun(
+    const RunFacts& facts);
+
+// The end report's text, as `pymemrun` prints it. Where the file has no footer,
+// what the stream tells stands in its stead, and that is said.
+std::string EndReportOf(const RunFacts& facts, const std::string& file_name,
+                        uint64_t file_bytes);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RUN_FACTS_H_

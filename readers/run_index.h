@@ -1,0 +1,115 @@
+// The definitions of one run file (code, C functions, sites, threads), kept so
+// that a row's ids become names. Every reader has one for each file it reads.
+#ifndef PYMEMRUN_READERS_RUN_INDEX_H_
+#define PYMEMRUN_READERS_RUN_INDEX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/string_view.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+
+// Keeps each distinct name once, for as long as it lives, within a fixed
+// budget. Not thread safe.
+class NamePool {
+ public:
+  explicit NamePool(size_t max_bytes) : max_bytes_(max_bytes) {}
+  // `name`, kept; a name above kMaxNameBytes is cut and says so. Once the
+  // budget is used up every new name is kNoRoom.
+  absl::string_view Keep(absl::string_view name);
+
+  static constexpr size_t kMaxNameBytes = 64 * 1024;
+  static constexpr absl::string_view kNoRoom = "<name not kept>";
+
+ private:
+  absl::string_view Store(absl::string_view name);
+
+  const size_t max_bytes_;
+  size_t used_bytes_ = 0;
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* next_ = nullptr;
+  size_t room_ = 0;
+  absl::flat_hash_set<absl::string_view> names_;
+};
+
+// Where a row happened. The names live as long as the index.
+struct Place {
+  absl::string_view file;
+  uint32_t line = 0;               // 0: unknown
+  absl::string_view function;      // as printed: the C function for C events
+  absl::string_view code_name;     // the Python function that the line is in
+  uint32_t first_line = 0;         // of that function
+  absl::string_view module;
+  What kind = CALL;
+  absl::string_view what = "?";    // the kind's name
+};
+
+// "CALL", "RETURN", ... or "?" for a kind that this reader does not know.
+absl::string_view WhatName(What what);
+
+// Not thread safe. A file may define any number of things: beyond the limits
+// below definitions are counted and no longer kept, and Resolve() gives places
+// named kNoRoom. Ids that were never defined give the same.
+class RunIndex {
+ public:
+  struct Limits {
+    size_t codes = 1 << 20;
+    size_t sites = 1 << 21;
+    size_t threads = 1 << 18;
+    size_t name_bytes = 64 << 20;
+  };
+
+  RunIndex() : RunIndex(Limits()) {}
+  explicit RunIndex(const Limits& limits)
+      : limits_(limits), names_(limits.name_bytes) {}
+
+  void Add(const CodeDef& code);
+  void Add(const FunctionDef& function);
+  void Add(const SiteDef& site);
+  void Add(const ThreadDef& thread);
+
+  Place Resolve(uint32_t site) const;
+  // "name#native_id".
+  absl::string_view ThreadLabel(uint32_t thread) const;
+  absl::string_view ThreadName(uint32_t thread) const;
+  uint64_t ThreadNativeId(uint32_t thread) const;
+  size_t threads() const { return threads_.size(); }
+  // Definitions that found no room.
+  uint64_t not_kept() const { return not_kept_; }
+
+ private:
+  struct Code {
+    absl::string_view file, name, module;
+    uint32_t first_line;
+  };
+  struct Function {
+    absl::string_view qualname, module;
+  };
+  struct Site {
+    uint32_t code, line, function;
+    What what;
+  };
+  struct Thread {
+    absl::string_view label;
+    size_t name_size;
+    uint64_t native_id;
+  };
+
+  const Limits limits_;
+  NamePool names_;
+  std::vector<Code> codes_;
+  std::vector<Function> functions_;
+  std::vector<Site> sites_;
+  std::vector<Thread> threads_;
+  uint64_t not_kept_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RUN_INDEX_H_

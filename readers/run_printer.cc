@@ -1,0 +1,89 @@
+#include "readers/run_printer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pymemrun {
+
+bool HasContextRows(const Filters& filters) {
+  const bool all_logged =
+      filters.min_drss_bytes() == 0 &&
+      (filters.kinds_size() == 0 || filters.kinds_size() == 5) &&
+      filters.include_size() == 0 && filters.exclude_size() == 0 &&
+      filters.function_size() == 0 && filters.thread_size() == 0;
+  return !all_logged;
+}
+
+void PrintTarget::Start() {
+  writer_ = make_(options_);
+  writer_->WriteHeader();
+}
+
+RunPrinter::RunPrinter(const FilterOptions* filter, bool net, uint32_t slot,
+                       PrintTarget* target)
+    : net_(net), target_(target), filter_(filter, &index_) {
+  view_.index = &index_;
+  view_.slot = slot;
+}
+
+void RunPrinter::OnHeader(const Header& header) {
+  view_.pid = header.pid();
+  view_.with_context = HasContextRows(header.filters());
+  view_.own_bytes = net_ ? header.own_bytes() : 0;
+  start_realtime_ns_ = header.start_realtime_ns();
+  if (view_.with_context) target_->ExpectContext();
+}
+
+bool RunPrinter::OnRows(const Row* rows, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!PrintRow(rows[i])) return false;
+  }
+  return target_->ok();
+}
+
+bool RunPrinter::PrintRow(const Row& row) {
+  if (filter_.passes_everything()) {
+    Write(row);
+    return true;
+  }
+  if (row.context) {
+    Hold(row);
+    return true;
+  }
+  if (filter_.PassesNext(row)) {
+    for (const Row& held : held_) Write(held);
+    Write(row);
+  }
+  held_.clear();
+  return !filter_.IsPast(row);
+}
+
+void RunPrinter::OnMark(const Mark& mark) {
+  if (!filter_.PassesMark(mark)) return;
+  target_->Writer()->WriteMark(view_, mark);
+  ++target_->marks;
+}
+
+void RunPrinter::Hold(const Row& row) {
+  if (held_.size() >= kMaxHeldRows) {
+    held_.erase(held_.begin(), held_.begin() + kMaxHeldRows / 2);
+  }
+  held_.push_back(row);
+}
+
+void RunPrinter::Write(const Row& row) {
+  const uint64_t devent =
+      row.number > last_next_ ? row.number - last_next_ : 0;
+  target_->Writer()->WriteRow(view_, row, devent);
+  if (row.context) {
+    ++target_->context_rows;
+    ++context_run_;
+    return;
+  }
+  ++target_->next_rows;
+  target_->most_context = std::max(target_->most_context, context_run_);
+  context_run_ = 0;
+  last_next_ = row.number;
+}
+
+}  // namespace pymemrun

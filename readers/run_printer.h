@@ -1,0 +1,100 @@
+// One run file on its way to the output: keeps its definitions, asks the
+// filter, hands what passes to the row writer. pymemcat has one for each file.
+#ifndef PYMEMRUN_READERS_RUN_PRINTER_H_
+#define PYMEMRUN_READERS_RUN_PRINTER_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "format/record_visitor.h"
+#include "readers/output_buffer.h"
+#include "readers/row_filter.h"
+#include "readers/row_writer.h"
+#include "readers/run_index.h"
+
+namespace pymemrun {
+
+// Rows may be NEXT and PREV: not every event was logged.
+bool HasContextRows(const Filters& filters);
+
+// Where all printers of one pymemcat print to. Makes the writer when the first
+// row or mark comes, because only then every file's header is known.
+class PrintTarget {
+ public:
+  using MakeWriter =
+      std::function<std::unique_ptr<RowWriter>(const RowWriter::Options&)>;
+
+  PrintTarget(MakeWriter make, RowWriter::Options options,
+              const OutputBuffer* output)
+      : make_(std::move(make)), options_(std::move(options)), output_(output) {
+    options_.with_context = false;
+  }
+
+  // A file was opened whose rows are NEXT and PREV.
+  void ExpectContext() { options_.with_context = true; }
+  // The writer, its header written.
+  RowWriter* Writer() {
+    if (writer_ == nullptr) Start();
+    return writer_.get();
+  }
+  bool ok() const { return output_->ok(); }
+
+  // What was printed, in all files.
+  uint64_t next_rows = 0;
+  uint64_t context_rows = 0;
+  uint64_t marks = 0;
+  uint64_t most_context = 0;  // before one row
+
+ private:
+  void Start();
+
+  MakeWriter make_;
+  RowWriter::Options options_;
+  const OutputBuffer* output_;
+  std::unique_ptr<RowWriter> writer_;
+};
+
+// Not thread safe. Options and target must outlive it.
+class RunPrinter : public RecordVisitor {
+ public:
+  // Context rows held back until it is known whether their row is printed;
+  // of more before one row the oldest are left out.
+  static constexpr size_t kMaxHeldRows = 16384;
+
+  // `net`: subtract the tracer's own bytes.
+  RunPrinter(const FilterOptions* filter, bool net, uint32_t slot,
+             PrintTarget* target);
+
+  void OnHeader(const Header& header) override;
+  void OnCode(const CodeDef& code) override { index_.Add(code); }
+  void OnFunction(const FunctionDef& function) override { index_.Add(function); }
+  void OnSite(const SiteDef& site) override { index_.Add(site); }
+  void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
+  // Stops once the output has failed or no later row can be wanted.
+  bool OnRows(const Row* rows, size_t count) override;
+  void OnMark(const Mark& mark) override;
+
+  // One row; `false` as from OnRows.
+  bool PrintRow(const Row& row);
+  const RunIndex& index() const { return index_; }
+  uint64_t start_realtime_ns() const { return start_realtime_ns_; }
+
+ private:
+  void Hold(const Row& row);
+  void Write(const Row& row);
+
+  const bool net_;
+  PrintTarget* const target_;
+  RunIndex index_;
+  RowFilter filter_;
+  RunView view_;
+  uint64_t start_realtime_ns_ = 0;
+  uint64_t last_next_ = 0;       // number of the last NEXT row printed
+  uint64_t context_run_ = 0;     // context rows printed since then
+  std::vector<Row> held_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RUN_PRINTER_H_

@@ -1,0 +1,137 @@
+#include "readers/table.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "readers/escape.h"
+#include "readers/number_format.h"
+
+namespace pymemrun {
+namespace {
+
+bool IsText(const Cell& cell) {
+  return std::holds_alternative<std::string>(cell);
+}
+
+double NumberOf(const Cell& cell) {
+  const auto* whole = std::get_if<int64_t>(&cell);
+  return whole != nullptr ? static_cast<double>(*whole)
+                          : std::get<double>(cell);
+}
+
+std::string PlainCell(const Cell& cell) {
+  if (const auto* whole = std::get_if<int64_t>(&cell)) {
+    return absl::StrCat(*whole);
+  }
+  if (const auto* real = std::get_if<double>(&cell)) {
+    return absl::StrFormat("%.6f", *real);
+  }
+  return "";
+}
+
+std::string TextOf(const Cell& cell, CellLook look) {
+  if (std::holds_alternative<std::monostate>(cell)) return "-";
+  if (IsText(cell)) return TerminalText(std::get<std::string>(cell));
+  if (look == CellLook::kBytes) return HumanBytes(NumberOf(cell));
+  if (look == CellLook::kShare) {
+    return absl::StrFormat("%.1f %%", 100 * NumberOf(cell));
+  }
+  return PlainCell(cell);
+}
+
+void PrintCsv(const Table& table, OutputBuffer* output) {
+  std::string line;
+  for (const auto& heading : table.headings) {
+    absl::StrAppend(&line, line.empty() ? "" : ",", heading.name);
+  }
+  output->Append(line + "\r\n");
+  for (const auto& row : table.rows) {
+    line.clear();
+    for (size_t i = 0; i < row.size(); ++i) {
+      if (i > 0) line += ',';
+      if (IsText(row[i])) {
+        AppendCsvCell(std::get<std::string>(row[i]), /*guard=*/true, &line);
+      } else {
+        line += PlainCell(row[i]);
+      }
+    }
+    output->Append(line + "\r\n");
+  }
+}
+
+void PrintJson(const Table& table, OutputBuffer* output) {
+  output->Append("[");
+  for (size_t r = 0; r < table.rows.size(); ++r) {
+    std::string line = r == 0 ? "\n  {" : ",\n  {";
+    for (size_t i = 0; i < table.headings.size(); ++i) {
+      if (i > 0) line += ", ";
+      AppendJsonString(table.headings[i].name, &line);
+      line += ": ";
+      AppendJsonCell(table.rows[r][i], &line);
+    }
+    output->Append(line + "}");
+  }
+  output->Append("\n]\n");
+}
+
+// Whether column i is made of names.
+bool IsNameColumn(const Table& table, size_t i) {
+  return std::any_of(table.rows.begin(), table.rows.end(),
+                     [i](const std::vector<Cell>& row) {
+                       return IsText(row[i]);
+                     });
+}
+
+void PrintText(const Table& table, OutputBuffer* output) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < table.headings.size(); ++i) order.push_back(i);
+  const auto names = std::stable_partition(
+      order.begin(), order.end(),
+      [&table](size_t i) { return !IsNameColumn(table, i); });
+  const size_t numbers = names - order.begin();
+  std::vector<std::string> lines(table.rows.size() + 1);
+  for (size_t at = 0; at < order.size(); ++at) {
+    const size_t i = order[at];
+    const auto& heading = table.headings[i];
+    std::vector<std::string> cells = {heading.title};
+    for (const auto& row : table.rows) {
+      cells.push_back(TextOf(row[i], heading.look));
+    }
+    size_t width = 0;
+    for (const auto& cell : cells) width = std::max(width, cell.size());
+    const bool last = at + 1 == order.size();
+    for (size_t r = 0; r < cells.size(); ++r) {
+      const std::string space(width - cells[r].size(), ' ');
+      absl::StrAppend(&lines[r], at == 0 ? "" : "  ",
+                      at < numbers ? space : "", cells[r],
+                      at < numbers || last ? "" : space);
+    }
+  }
+  for (const auto& line : lines) output->Append(line + "\n");
+}
+
+}  // namespace
+
+void AppendJsonCell(const Cell& cell, std::string* out) {
+  if (IsText(cell)) {
+    AppendJsonString(std::get<std::string>(cell), out);
+  } else if (std::holds_alternative<std::monostate>(cell)) {
+    *out += "null";
+  } else {
+    *out += PlainCell(cell);
+  }
+}
+
+void PrintTable(const Table& table, TableFormat format, OutputBuffer* output) {
+  switch (format) {
+    case TableFormat::kText:
+      return PrintText(table, output);
+    case TableFormat::kCsv:
+      return PrintCsv(table, output);
+    case TableFormat::kJson:
+      return PrintJson(table, output);
+  }
+}
+
+}  // namespace pymemrun

@@ -1,8 +1,6 @@
 #include "launcher/collector_launch.h"
 
 #include <fcntl.h>
-#include <linux/close_range.h>
-#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -10,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -57,36 +56,48 @@ void RaiseLimits() {
   }
 }
 
-void CloseFrom(unsigned first) {
-  if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;
-  for (unsigned fd = first; fd < 65536; ++fd) close(static_cast<int>(fd));
+void CloseRange(int first, int last) {
+  if (first > last) return;
+  if (syscall(SYS_close_range, first, last, 0) == 0) return;
+  constexpr int kHighest = 65535;  // kernels before 5.9: a bounded loop
+  for (int fd = first; fd <= std::min(last, kHighest); ++fd) close(fd);
 }
 
-// Puts `count` descriptors at first, first + 1, ... and the last one, `status`,
-// right after them, close-on-exec; closes all others; 0-2 become /dev/null.
-// Returns the new status descriptor, or -1.
-int ArrangeDescriptors(const int* fds, int count, int first, int status) {
-  constexpr int kOutOfTheWay = 64;
-  constexpr int kMost = 8;
-  int high[kMost];
-  for (int i = 0; i < count; ++i) {
-    high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, kOutOfTheWay);
-    if (high[i] < 0) return -1;
+void CloseAllBut(const int* fds, int count) {
+  int next = 0;  // all below it are done
+  while (true) {
+    int kept = INT_MAX;
+    for (int i = 0; i < count; ++i) {
+      if (fds[i] >= next) kept = std::min(kept, fds[i]);
+    }
+    CloseRange(next, kept == INT_MAX ? INT_MAX : kept - 1);
+    if (kept == INT_MAX) return;
+    next = kept + 1;
   }
-  int high_status = fcntl(status, F_DUPFD_CLOEXEC, kOutOfTheWay);
-  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  int high_null = fcntl(null, F_DUPFD_CLOEXEC, kOutOfTheWay);
-  if (high_status < 0 || high_null < 0) return -1;
+}
+
+// Puts the `count` descriptors at first, first + 1, ..., the last of them
+// close-on-exec; closes all others; 0-2 become /dev/null. Makes do with one
+// free number, because a program may be run with very few. REQUIRES: first > 2.
+bool ArrangeDescriptors(int* fds, int count, int first) {
+  CloseAllBut(fds, count);
+  for (int i = 0; i < count; ++i) {
+    int target = first + i;
+    if (fds[i] == target) continue;
+    for (int j = i + 1; j < count; ++j) {
+      if (fds[j] == target && (fds[j] = dup(target)) < 0) return false;
+    }
+    if (dup2(fds[i], target) < 0) return false;
+    close(fds[i]);
+    fds[i] = target;
+  }
+  for (int i = 0; i < count; ++i) {
+    fcntl(fds[i], F_SETFD, i == count - 1 ? FD_CLOEXEC : 0);
+  }
   for (int fd = 0; fd <= 2; ++fd) {
-    if (dup2(high_null, fd) < 0) return -1;
+    if (open("/dev/null", O_RDWR) != fd) return false;
   }
-  for (int i = 0; i < count; ++i) {
-    if (dup2(high[i], first + i) < 0) return -1;
-  }
-  int last = first + count;
-  if (dup3(high_status, last, O_CLOEXEC) < 0) return -1;
-  CloseFrom(static_cast<unsigned>(last) + 1);
-  return last;
+  return true;
 }
 
 // PATH and the local time's zone, nothing of the user's; tests may pass more.
@@ -113,10 +124,10 @@ std::vector<char*> SmallEnvironment() {
   static_assert(kCollectorOutputFd == kCollectorRegionFd + 1);
   static_assert(kCollectorPidFd == kCollectorRegionFd + 2);
   static_assert(kCollectorTextFd == kCollectorRegionFd + 3);
-  const int fds[] = {files.region, files.output, files.pid, files.text};
-  int arranged = ArrangeDescriptors(fds, 4, kCollectorRegionFd, status);
-  if (arranged >= 0) {
-    status = arranged;
+  int fds[] = {files.region, files.output, files.pid, files.text, status};
+  bool arranged = ArrangeDescriptors(fds, 5, kCollectorRegionFd);
+  status = fds[4];
+  if (arranged) {
     if (chdir("/") != 0) errno = 0;  // only so as not to hold the folder
     char name[sizeof kCollectorProgram];
     std::memcpy(name, kCollectorProgram, sizeof name);
@@ -224,8 +235,9 @@ std::string AskNameOf(const std::string& path, const std::string& file) {
   pid_t helper = ForkQuietly();
   if (helper == 0) {
     ResetSignals();
-    if (ArrangeDescriptors(nullptr, 0, 3, answer[1]) != 3) _exit(127);
-    if (dup2(3, STDOUT_FILENO) < 0) _exit(127);
+    int fds[] = {answer[1]};
+    if (!ArrangeDescriptors(fds, 1, 3)) _exit(127);
+    if (dup2(fds[0], STDOUT_FILENO) < 0) _exit(127);
     execle(path.c_str(), kCollectorProgram, "--name-of", file.c_str(),
            static_cast<char*>(nullptr), environment.data());
     _exit(127);

@@ -41,16 +41,15 @@ class SiteCache {
  public:
   SiteCache() : entries_(new Entry[kSets * 2]()) {}
 
-  // 0 when the place is not in the cache.
+  // 0 when the place is not in the cache. Both ways are looked at without a
+  // branch: which of them it is cannot be foretold.
   EncodedSite Find(const RawPlace& place) const {
     const Entry* set = &entries_[SetOf(place) * 2];
-    if (Matches(set[0], place)) [[likely]] {
-      return set[0].site;
-    }
-    return Matches(set[1], place) ? set[1].site : 0;
+    return SiteIf(set[0], place) | SiteIf(set[1], place);
   }
 
   // The newest of a set goes first, the older one second.
+  // REQUIRES: the place is not in the cache.
   void Insert(const RawPlace& place, EncodedSite site) {
     Entry* set = &entries_[SetOf(place) * 2];
     set[1] = set[0];
@@ -71,9 +70,11 @@ class SiteCache {
   static constexpr int kSetBits = 12;
   static constexpr size_t kSets = size_t{1} << kSetBits;
 
-  static bool Matches(const Entry& entry, const RawPlace& place) {
-    return entry.code_and_position == place.code_and_position &&
-           entry.function == place.function;
+  static EncodedSite SiteIf(const Entry& entry, const RawPlace& place) {
+    const uint64_t difference =
+        (entry.code_and_position ^ place.code_and_position) |
+        (entry.function ^ place.function);
+    return difference == 0 ? entry.site : 0;
   }
   // Multiplicative hashing: the high bits of a product with an odd constant
   // (2^64 divided by the golden ratio) depend on all bits below.

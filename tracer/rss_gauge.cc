@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -23,6 +22,10 @@ constexpr uint64_t kHwmStepsOfStaleness = 4;
 
 const volatile uint64_t kNoHead = 0;
 void* g_no_brk = nullptr;
+// glibc's word for "no second thread has been made". Reached by dlsym: a direct
+// reference would copy it into the executable and export it from there.
+const char kManyThreads = 0;
+const char* g_single_threaded = &kManyThreads;
 
 struct GaugeState {
   RssSource source = RssSource::kStatm;
@@ -175,6 +178,8 @@ bool RssGauge::Open(HotState& hot, RssSource wanted, char* reason,
   // Where libc keeps the break; read as a word, it costs a load.
   void* const* curbrk = static_cast<void* const*>(dlsym(RTLD_DEFAULT, "__curbrk"));
   hot.brk_word = curbrk != nullptr ? curbrk : &g_no_brk;
+  const void* single = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
+  if (single != nullptr) g_single_threaded = static_cast<const char*>(single);
   // The maximum that getrusage knows may be that of the process we were before
   // exec; the text form of VmHWM never is.
   g_gauge.maxrss_is_tainted = MaxRssPages() > ReadHwmPages() + 64;
@@ -251,7 +256,7 @@ int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
     default:
       // Another thread's fault is counted before its page is: look again at
       // the next event while there are other threads.
-      hot.deadline = signs_moved && !__libc_single_threaded
+      hot.deadline = signs_moved && *g_single_threaded == 0
                          ? 0
                          : stamp + hot.staleness;
   }

@@ -127,6 +127,7 @@ bool Begin() {
   hot.staleness = StalenessInUnits(page->start_tsc, page->start_monotonic_ns);
   hot.row_tsc = page->start_tsc;
   hot.row_number = ~uint64_t{0};
+  hot.current_thread = ~0u;  // no thread has had an event
   page->start_state.store(1, std::memory_order_release);
   FutexWake(&page->start_state);
   hot.page = page;

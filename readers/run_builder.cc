@@ -1,0 +1,253 @@
+#include "readers/run_builder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+
+namespace pymemrun {
+namespace {
+
+void Check(const absl::Status& status) {
+  if (status.ok()) return;
+  fprintf(stderr, "run builder: %s\n", status.ToString().c_str());
+  abort();
+}
+
+std::string Bytes(absl::string_view text) { return std::string(text); }
+
+// The columns of one batch, from rows.
+class BatchEncoder {
+ public:
+  explicit BatchEncoder(EventBatch* batch) : batch_(*batch) {}
+
+  void Add(const Row& row) {
+    if (at_ == 0) Begin(row);
+    batch_.add_site(row.site);
+    if (row.number != number_) {
+      batch_.add_number_at(Step(&number_at_));
+      batch_.add_number_skip(row.number - number_);
+    }
+    if (row.time_us != time_us_) {
+      batch_.add_time_at(Step(&time_at_));
+      batch_.add_time_step(row.time_us - time_us_);
+    }
+    if (row.thread != thread_) {
+      batch_.add_thread_at(Step(&thread_at_));
+      batch_.add_thread(row.thread);
+    }
+    if (row.rss_bytes != rss_bytes_ || row.drss_bytes != 0) {
+      batch_.add_rss_at(Step(&rss_at_));
+      batch_.add_rss_step(static_cast<int64_t>(row.rss_bytes - rss_bytes_));
+      batch_.add_drss(row.drss_bytes);
+    }
+    if (row.context) batch_.add_context_at(Step(&context_at_));
+    if (!row.exact) batch_.add_inexact_at(Step(&inexact_at_));
+    number_ = row.number + 1;
+    time_us_ = row.time_us;
+    thread_ = row.thread;
+    rss_bytes_ = row.rss_bytes;
+    ++at_;
+  }
+
+ private:
+  void Begin(const Row& row) {
+    number_ = row.number;
+    time_us_ = row.time_us;
+    thread_ = row.thread;
+    rss_bytes_ = row.rss_bytes;
+    batch_.set_first_number(row.number);
+    batch_.set_first_us(row.time_us);
+    batch_.set_first_thread(row.thread);
+    batch_.set_first_rss_bytes(row.rss_bytes);
+  }
+  // Distance of this row from the column's last entry.
+  uint32_t Step(uint32_t* last) {
+    const uint32_t step = at_ - *last;
+    *last = at_;
+    return step;
+  }
+
+  EventBatch& batch_;
+  uint32_t at_ = 0;
+  uint64_t number_ = 0, time_us_ = 0, rss_bytes_ = 0;
+  uint32_t thread_ = 0;
+  uint32_t number_at_ = 0, time_at_ = 0, thread_at_ = 0, rss_at_ = 0;
+  uint32_t context_at_ = 0, inexact_at_ = 0;
+};
+
+}  // namespace
+
+RunBuilder::RunBuilder(ByteSink* sink) {
+  auto writer = StreamWriter::Create(sink, StreamWriter::Options());
+  Check(writer.status());
+  writer_ = *std::move(writer);
+}
+
+Header RunBuilder::DefaultHeader() {
+  Header header;
+  header.set_format_version(1);
+  header.set_tool_version("0.1.0");
+  header.set_pid(4711);
+  header.add_argv("python3");
+  header.add_argv("job.py");
+  header.set_python("/usr/bin/python3");
+  header.set_python_version("3.11.2 (main)");
+  header.set_host("box");
+  header.set_start_realtime_ns(1700000000000000000);
+  header.set_page_bytes(4096);
+  header.set_rss_source(STATM);
+  header.set_own_bytes(1 << 20);
+  header.set_first_rss_bytes(8 << 20);
+  header.mutable_filters()->set_min_drss_bytes(4096);
+  header.mutable_filters()->set_context(1);
+  return header;
+}
+
+void RunBuilder::AddHeader(const Header& header) {
+  Record record;
+  *record.mutable_header() = header;
+  AddRecord(record);
+}
+
+uint32_t RunBuilder::AddCode(absl::string_view file, absl::string_view name,
+                             uint32_t first_line, absl::string_view module) {
+  Record record;
+  CodeDef* code = record.mutable_code();
+  code->set_id(++codes_);
+  code->set_file(Bytes(file));
+  code->set_name(Bytes(name));
+  code->set_qualname(Bytes(name));
+  code->set_module(Bytes(module));
+  code->set_first_line(first_line);
+  AddRecord(record);
+  return codes_;
+}
+
+uint32_t RunBuilder::AddFunction(absl::string_view qualname,
+                                 absl::string_view module) {
+  Record record;
+  FunctionDef* function = record.mutable_function();
+  function->set_id(++functions_);
+  function->set_qualname(Bytes(qualname));
+  function->set_module(Bytes(module));
+  AddRecord(record);
+  return functions_;
+}
+
+uint32_t RunBuilder::AddSite(What what, uint32_t code, uint32_t line,
+                             uint32_t function) {
+  Record record;
+  SiteDef* site = record.mutable_site();
+  site->set_id(++sites_);
+  site->set_what(what);
+  site->set_code(code);
+  site->set_line(line);
+  site->set_function(function);
+  AddRecord(record);
+  return sites_;
+}
+
+uint32_t RunBuilder::AddThread(absl::string_view name, uint64_t native_id) {
+  Record record;
+  ThreadDef* thread = record.mutable_thread();
+  thread->set_id(++threads_);
+  thread->set_native_id(native_id);
+  thread->set_name(Bytes(name));
+  AddRecord(record);
+  return threads_;
+}
+
+void RunBuilder::AddRow(const Row& row) {
+  rows_.push_back(row);
+  if (rows_.size() >= kRowsPerBatch) EndBatch();
+}
+
+void RunBuilder::AddMark(uint64_t time_us, uint64_t next_number,
+                         uint32_t thread, absl::string_view label,
+                         uint64_t rss_bytes) {
+  Record record;
+  Mark* mark = record.mutable_mark();
+  mark->set_time_us(time_us);
+  mark->set_next_number(next_number);
+  mark->set_thread(thread);
+  mark->set_label(Bytes(label));
+  mark->set_rss_bytes(rss_bytes);
+  AddRecord(record);
+}
+
+void RunBuilder::AddRecord(const Record& record) {
+  EndBatch();
+  Write(record);
+}
+
+void RunBuilder::Flush() {
+  EndBatch();
+  Check(writer_->Flush());
+}
+
+void RunBuilder::EndBatch() {
+  if (rows_.empty()) return;
+  Record record;
+  BatchEncoder encoder(record.mutable_events());
+  for (const Row& row : rows_) encoder.Add(row);
+  rows_.clear();
+  Write(record);
+}
+
+void RunBuilder::Write(const Record& record) { Check(writer_->Append(record)); }
+
+Row MakeRow(uint64_t number, uint64_t time_us, uint32_t site,
+            uint64_t rss_bytes, int64_t drss_bytes, bool context) {
+  Row row = {};
+  row.number = number;
+  row.time_us = time_us;
+  row.rss_bytes = rss_bytes;
+  row.drss_bytes = drss_bytes;
+  row.site = site;
+  row.thread = 1;
+  row.context = context;
+  row.exact = true;
+  return row;
+}
+
+void BuildLargeRun(uint64_t rows, ByteSink* sink) {
+  constexpr uint32_t kSites = 16;
+  constexpr uint64_t kPage = 4096;
+  RunBuilder builder(sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.mutable_filters()->set_min_drss_bytes(0);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 4711);
+  const uint32_t append = builder.AddFunction("list.append", "");
+  uint32_t sites[kSites];
+  uint32_t code = 0;
+  for (uint32_t i = 0; i < kSites; ++i) {
+    if (i % 4 == 0) {
+      code = builder.AddCode(absl::StrCat("/usr/lib/python3/job", i, ".py"),
+                             absl::StrCat("step_", i), 10 * i + 1);
+    }
+    constexpr What kKinds[] = {CALL, C_CALL, C_RETURN, RETURN};
+    const bool is_c = i % 4 == 1 || i % 4 == 2;
+    sites[i] = builder.AddSite(kKinds[i % 4], code, 10 * i + 2,
+                               is_c ? append : 0);
+  }
+  uint64_t rss_bytes = 8 << 20;
+  for (uint64_t n = 0; n < rows; ++n) {
+    const int64_t drss = n % 97 == 0 ? kPage : 0;
+    rss_bytes += drss;
+    builder.AddRow(MakeRow(n, n / 8, sites[n % kSites], rss_bytes, drss));
+  }
+  Record record;
+  Footer* footer = record.mutable_footer();
+  footer->set_end(Footer::EXIT);
+  footer->set_end_us(rows / 8);
+  footer->set_events(rows);
+  footer->set_rows(rows);
+  builder.AddRecord(record);
+  builder.Flush();
+}
+
+}  // namespace pymemrun

@@ -34,7 +34,15 @@ print(sys.getprofile(), sys.gettrace(), sys.getfilesystemencoding())
 STATE = """
 import os
 print([line for line in open('/proc/self/status') if line.startswith('Sig')])
-print(sorted(os.listdir('/proc/self/fd')), os.open('/dev/null', os.O_RDONLY))
+fds = {}
+for fd in os.listdir('/proc/self/fd'):
+    try:
+        fds[fd] = os.readlink('/proc/self/fd/' + fd)
+    except OSError:
+        fds[fd] = 'the list itself'
+# The gauge's own descriptor, kept out of the way at a high number.
+print(sorted(fd for fd in fds if not fds[fd].endswith('/statm')),
+      os.open('/dev/null', os.O_RDONLY))
 try:
     print(os.wait())
 except ChildProcessError:

@@ -190,17 +190,17 @@ void DefinitionTable::Remember(uint32_t code, const CodePayload& head,
                                absl::string_view file, absl::string_view name,
                                absl::string_view line_table) {
   CodeInfo info;
-  info.first_line = head.first_line;
   if (info_bytes_ > kMaxInfoBytes) {
-    // Full of what may be live. First lines only, in small: one word each.
+    // Full of what may be live: first lines only.
     if (code_info_.size() >= kMaxSites) return;
+    line_table = {};
   } else {
     info.file = FileIndex(file);
     info.name.assign(name.data(), name.size());
-    info.lines = LineTable::Decode(
-        static_cast<LineTableKind>(head.line_table_kind), head.first_line,
-        line_table);
   }
+  info.lines = LineTable::Decode(
+      static_cast<LineTableKind>(head.line_table_kind), head.first_line,
+      line_table);
   info_bytes_ += 2 * sizeof(CodeInfo) + info.lines.size_bytes() +
                  info.name.capacity();
   code_info_[code] = std::move(info);
@@ -218,9 +218,7 @@ uint32_t DefinitionTable::FileIndex(absl::string_view file) {
 
 uint32_t DefinitionTable::LineOf(uint32_t code, uint32_t position) const {
   const auto info = code_info_.find(code);
-  if (info == code_info_.end()) return 0;
-  if (info->second.lines.size_bytes() == 0) return info->second.first_line;
-  return info->second.lines.LineAt(position);
+  return info == code_info_.end() ? 0 : info->second.lines.LineAt(position);
 }
 
 void DefinitionTable::ForgetNames() {

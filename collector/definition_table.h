@@ -71,8 +71,7 @@ class DefinitionTable {
     }
   };
   struct CodeInfo {
-    uint32_t first_line = 0;
-    uint32_t file = 0;  // index in files_
+    uint32_t file = UINT32_MAX;  // index in files_, or none
     LineTable lines;
     std::string name;
   };

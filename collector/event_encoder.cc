@@ -234,10 +234,13 @@ void EventEncoder::Control(const ControlSlot& slot) {
     pending_thread_ = definitions_.Thread(slot.w1);
     pending_ |= kThread;
   } else if (kind == ControlKind::kNumber) {
-    pending_number_ = Wide(slot.w1, slot.w2);
-    pending_ |= kNumber;
-    // A column cannot say that; a batch's first row can begin anywhere.
-    if (pending_number_ < number_offset_ + rows_) EndBatch();
+    const uint64_t number = Wide(slot.w1, slot.w2);
+    if (number >= number_offset_ + rows_) {
+      pending_number_ = number;
+      pending_ |= kNumber;
+    } else {
+      ++bad_slots_;  // numbers only rise; readers rely on it
+    }
   } else if (kind == ControlKind::kRss) {
     pending_rss_ = slot;
     pending_ |= kRss;

@@ -110,6 +110,9 @@ void DecodeLocations(int64_t line, absl::string_view bytes, Entries* out) {
 
 LineTable LineTable::Decode(LineTableKind kind, uint32_t first_line,
                             absl::string_view bytes) {
+  LineTable table;
+  table.first_line_ = first_line;
+  if (bytes.empty()) return table;
   Entries entries;
   switch (kind) {
     case LineTableKind::kLnotab:
@@ -122,8 +125,6 @@ LineTable LineTable::Decode(LineTableKind kind, uint32_t first_line,
       DecodeLocations(first_line, bytes, &entries);
       break;
   }
-  LineTable table;
-  table.first_line_ = first_line;
   table.size_ = static_cast<uint32_t>(entries.list().size());
   table.entries_ = std::make_unique<Entry[]>(table.size_);
   std::copy(entries.list().begin(), entries.list().end(),
@@ -132,7 +133,7 @@ LineTable LineTable::Decode(LineTableKind kind, uint32_t first_line,
 }
 
 uint32_t LineTable::LineAt(uint32_t position) const {
-  if (static_cast<int32_t>(position) < 0) return first_line_;
+  if (size_ == 0 || static_cast<int32_t>(position) < 0) return first_line_;
   const Entry* const begin = entries_.get();
   const Entry* const after = std::upper_bound(
       begin, begin + size_, position,

@@ -18,7 +18,8 @@ class LineTable {
   LineTable() = default;
 
   // Decodes `bytes` (co_lnotab or co_linetable). Never fails: what a damaged
-  // or unknown table does not say has line 0.
+  // or unknown table does not say has line 0; with no bytes at all the first
+  // line is every position's.
   static LineTable Decode(LineTableKind kind, uint32_t first_line,
                           absl::string_view bytes);
 

@@ -72,8 +72,8 @@ class Package(unittest.TestCase):
         depends = self.field('Depends')
         for package in ('libpython3.11-stdlib', 'python3.11-minimal', 'libc6'):
             self.assertIn(package, depends)
-        for linked in ('libprotobuf', 'libabsl', 'libpython3.11 '):
-            self.assertNotIn(linked, depends)
+        # The interpreter itself is inside: a shared one would be slower.
+        self.assertNotRegex(depends, r'libpython3\.11(,| |$)')
 
     def test_it_runs_from_where_it_is_unpacked(self):
         self.check_tools(self.root + '/usr/bin')

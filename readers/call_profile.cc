@@ -52,9 +52,9 @@ void CallProfile::Add(const Row& row) {
 
 void ProfileTable::AddPlace(ProfiledPlace place) {
   total_.Add(place.totals);
-  const std::string key = absl::StrCat(place.file, absl::string_view("\0", 1),
-                                       place.line, absl::string_view("\0", 1),
-                                       place.function);
+  const std::string key =
+      absl::StrCat(place.file, absl::string_view("\0", 1), place.line,
+                   absl::string_view("\0", 1), place.function);
   const auto [found, is_new] = by_key_.try_emplace(key, places_.size());
   if (is_new) {
     places_.push_back(std::move(place));

@@ -1,14 +1,14 @@
 // RSS growth by place: what `pymemreport top` lists.
 //
 // The dRSS of a row is what RSS changed by between the event before it and the
-// row's own event; it is charged to the row's own place: the line of Python code
-// where the event was seen (for C events the calling line), the Python function
-// that this line is in, and the row's thread. So an allocation made by a C
-// function is charged to the line that called it, one made by plain bytecode to
-// the next line with an event in the same function, or, where that next event
-// is the CALL of another function, to that function's first line. Context rows
-// are not counted: they passed no filter. Event 0's dRSS is its whole RSS, of
-// which only what came after tracing began is growth.
+// row's own event; it is charged to the row's own place: the line of Python
+// code where the event was seen (for C events the calling line), the Python
+// function that this line is in, and the row's thread. So an allocation made by
+// a C function is charged to the line that called it, one made by plain
+// bytecode to the next line with an event in the same function, or, where that
+// next event is the CALL of another function, to that function's first line.
+// Context rows are not counted: they passed no filter. Event 0's dRSS is its
+// whole RSS, of which only what came after tracing began is growth.
 #ifndef PYMEMRUN_READERS_CALL_PROFILE_H_
 #define PYMEMRUN_READERS_CALL_PROFILE_H_
 

@@ -161,8 +161,8 @@ std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
       console.program);
   Words words;
   Describe(&app, options, &words);
-  app.set_version_flag("--version", std::string("pymemcat ") +
-                                        PYMEMRUN_VERSION);
+  app.set_version_flag("--version",
+                       std::string("pymemcat ") + PYMEMRUN_VERSION);
   const std::optional<int> ended = ParseArguments(&app, arguments, console);
   if (ended.has_value()) return ended;
   const std::string problem = TakeWords(words, options);

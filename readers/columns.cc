@@ -12,8 +12,9 @@ namespace pymemrun {
 namespace {
 
 constexpr absl::string_view kNames[kColumns] = {
-    "event",     "devent",     "clock_s", "what", "file",    "line",   "function",
-    "rss_bytes", "drss_bytes", "thread",  "pid",  "context", "module", "rss_exact"};
+    "event", "devent",   "clock_s",   "what",       "file",
+    "line",  "function", "rss_bytes", "drss_bytes", "thread",
+    "pid",   "context",  "module",    "rss_exact"};
 
 }  // namespace
 

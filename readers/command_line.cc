@@ -26,8 +26,8 @@ std::vector<std::string> LongOptions(const CLI::App& app) {
 void SayUnknown(const CLI::App& app, absl::string_view word,
                 const Console& console) {
   if (word.empty() || word[0] != '-') {
-    console.Usage(absl::StrCat("unexpected argument '", TerminalText(word),
-                               "'"));
+    console.Usage(
+        absl::StrCat("unexpected argument '", TerminalText(word), "'"));
     return;
   }
   const absl::string_view name = word.substr(0, word.find('='));
@@ -74,8 +74,8 @@ std::optional<int> ParseArguments(CLI::App* app,
         return kExitUsage;
       }
     }
-    console.Usage(TerminalText(
-        absl::StrReplaceAll(error.what(), {{"\n", " "}})));
+    console.Usage(
+        TerminalText(absl::StrReplaceAll(error.what(), {{"\n", " "}})));
     return kExitUsage;
   }
   const std::vector<std::string> left = app->remaining();
@@ -87,8 +87,7 @@ std::optional<int> ParseArguments(CLI::App* app,
 int SayResult(const Console& console, absl::string_view name,
               const absl::Status& status, const ReadResult& result) {
   if (!status.ok()) {
-    console.Say(absl::StrCat(name, ": ",
-                             TerminalText(status.message())));
+    console.Say(absl::StrCat(name, ": ", TerminalText(status.message())));
     return kExitFailed;
   }
   if (result.damages > 0) return kExitFailed;
@@ -111,8 +110,8 @@ void DamageTeller::Say(const StreamReader::Damage& damage) {
 
 DamageTeller::~DamageTeller() {
   if (count_ <= kMaxSaid) return;
-  console_->Say(absl::StrCat(name_, ": ", count_ - kMaxSaid,
-                             " more places are damaged"));
+  console_->Say(
+      absl::StrCat(name_, ": ", count_ - kMaxSaid, " more places are damaged"));
 }
 
 bool ReaderHasGone(const Console& console) {
@@ -122,8 +121,8 @@ bool ReaderHasGone(const Console& console) {
 int FinishOutput(const Console& console, OutputBuffer* output) {
   const absl::Status status = output->Flush();
   if (status.ok() || ReaderHasGone(console)) return kExitOk;
-  console.Say(absl::StrCat("standard output: ",
-                           TerminalText(status.message())));
+  console.Say(
+      absl::StrCat("standard output: ", TerminalText(status.message())));
   return kExitFailed;
 }
 

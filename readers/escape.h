@@ -42,9 +42,9 @@ std::string TerminalText(absl::string_view name);
 void AppendCsvCell(absl::string_view name, bool guard, std::string* out);
 
 // Appends `name` as a JSON string with its quotes: always valid UTF-8 and valid
-// JSON. Control and bidirectional characters are \u escapes; a lone surrogate is
-// its own \u escape; a byte that is no UTF-8 is \udc00 + byte, as in Python's
-// "surrogateescape".
+// JSON. Control and bidirectional characters are \u escapes; a lone surrogate
+// is its own \u escape; a byte that is no UTF-8 is \udc00 + byte, as in
+// Python's "surrogateescape".
 void AppendJsonString(absl::string_view name, std::string* out);
 
 }  // namespace pymemrun

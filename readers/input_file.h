@@ -54,7 +54,9 @@ class FollowSource final : public ByteSource {
  public:
   FollowSource(ByteSource* source, std::function<bool()> done,
                std::function<bool()> idle, absl::Duration poll)
-      : source_(source), done_(std::move(done)), idle_(std::move(idle)),
+      : source_(source),
+        done_(std::move(done)),
+        idle_(std::move(idle)),
         poll_(poll) {}
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
 

@@ -14,8 +14,8 @@ struct JsonlStyle {
   static constexpr absl::string_view kRowEnd = "}\n";
 
   void Before(Column column, const Column* previous, std::string* out) const {
-    absl::StrAppend(out, previous == nullptr ? "\"" : ",\"",
-                    ColumnName(column), "\":");
+    absl::StrAppend(out, previous == nullptr ? "\"" : ",\"", ColumnName(column),
+                    "\":");
   }
   void TextCell(Column, absl::string_view name, std::string* out) const {
     AppendJsonString(name, out);

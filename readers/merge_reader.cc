@@ -71,8 +71,7 @@ bool MergeInput::HandOver(State state) {
   if (stopped_) return false;
   state_ = state;
   changed_.notify_all();
-  changed_.wait(lock,
-                [this] { return state_ == State::kReading || stopped_; });
+  changed_.wait(lock, [this] { return state_ == State::kReading || stopped_; });
   return !stopped_;
 }
 

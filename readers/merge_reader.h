@@ -51,9 +51,13 @@ class MergeInput final : public RecordVisitor {
 
   void OnHeader(const Header& header) override { printer_->OnHeader(header); }
   void OnCode(const CodeDef& code) override { printer_->OnCode(code); }
-  void OnFunction(const FunctionDef& def) override { printer_->OnFunction(def); }
+  void OnFunction(const FunctionDef& def) override {
+    printer_->OnFunction(def);
+  }
   void OnSite(const SiteDef& site) override { printer_->OnSite(site); }
-  void OnThread(const ThreadDef& thread) override { printer_->OnThread(thread); }
+  void OnThread(const ThreadDef& thread) override {
+    printer_->OnThread(thread);
+  }
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark& mark) override;
   void OnDamage(const StreamReader::Damage& damage) override {

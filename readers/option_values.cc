@@ -69,11 +69,11 @@ size_t EditDistance(absl::string_view a, absl::string_view b) {
 absl::StatusOr<uint64_t> ParseBytes(absl::string_view text) {
   constexpr absl::string_view kExpected =
       "size; expected bytes such as 4096, 4KiB, 1M";
-  const size_t digits = std::min(text.find_first_not_of("0123456789."),
-                                 text.size());
+  const size_t digits =
+      std::min(text.find_first_not_of("0123456789."), text.size());
   const absl::string_view number = text.substr(0, digits);
-  const std::string unit = absl::AsciiStrToLower(
-      absl::StripAsciiWhitespace(text.substr(digits)));
+  const std::string unit =
+      absl::AsciiStrToLower(absl::StripAsciiWhitespace(text.substr(digits)));
   const Unit* found = std::find_if(
       std::begin(kUnits), std::end(kUnits),
       [&unit](const Unit& candidate) { return candidate.name == unit; });
@@ -142,8 +142,8 @@ std::string NearestName(absl::string_view word,
   if (word.size() > kLongestWord) return nearest;
   size_t least = std::max<size_t>(3, word.size() / 2 + 1);
   for (const std::string& name : names) {
-    const bool begins = word.size() > 3 && absl::string_view(name).substr(
-                                               0, word.size()) == word;
+    const bool begins = word.size() > 3 &&
+                        absl::string_view(name).substr(0, word.size()) == word;
     const size_t distance = begins ? 1 : EditDistance(word, name);
     if (distance < least) {
       least = distance;

@@ -4,13 +4,14 @@
 // A Style says how a cell looks in its format:
 //
 //   void Before(Column column, const Column* previous, std::string* out) const;
-//   void TextCell(Column column, absl::string_view name, std::string* out) const;
-//   void NumberCell(Column column, uint64_t value, std::string* out) const;
-//   char* Event(uint64_t number, char* out) const;      // and Devent, Clock,
-//   char* Rss(uint64_t, char*) const;                   // Drss, Context, Exact
-//   void MarkCell(Column column, const MarkCells& mark, std::string* out) const;
-//   void Header(const std::vector<Column>& columns, OutputBuffer* out) const;
-//   static constexpr absl::string_view kRowStart, kRowEnd;
+//   void TextCell(Column column, absl::string_view name, std::string* out)
+//   const; void NumberCell(Column column, uint64_t value, std::string* out)
+//   const; char* Event(uint64_t number, char* out) const;      // and Devent,
+//   Clock, char* Rss(uint64_t, char*) const;                   // Drss,
+//   Context, Exact void MarkCell(Column column, const MarkCells& mark,
+//   std::string* out) const; void Header(const std::vector<Column>& columns,
+//   OutputBuffer* out) const; static constexpr absl::string_view kRowStart,
+//   kRowEnd;
 #ifndef PYMEMRUN_READERS_PLAN_WRITER_H_
 #define PYMEMRUN_READERS_PLAN_WRITER_H_
 
@@ -61,13 +62,12 @@ class PlanWriter final : public RowWriter {
       switch (step.kind) {
         case Step::kSite:
           output_->Append(step.cache.Get(
-              run.slot, row.site, [&](std::string* out) {
-                RenderSite(step, run, row.site, out);
-              }));
+              run.slot, row.site,
+              [&](std::string* out) { RenderSite(step, run, row.site, out); }));
           break;
         case Step::kThread:
-          output_->Append(step.cache.Get(
-              run.slot, row.thread, [&](std::string* out) {
+          output_->Append(
+              step.cache.Get(run.slot, row.thread, [&](std::string* out) {
                 RenderThread(step, run, row.thread, out);
               }));
           break;
@@ -81,9 +81,9 @@ class PlanWriter final : public RowWriter {
 
   void WriteMark(const RunView& run, const Mark& mark) override {
     const uint64_t rss = mark.rss_bytes();
-    const MarkCells cells = {
-        mark, run.index->ThreadLabel(mark.thread()),
-        rss > run.own_bytes ? rss - run.own_bytes : 0, run.pid};
+    const MarkCells cells = {mark, run.index->ThreadLabel(mark.thread()),
+                             rss > run.own_bytes ? rss - run.own_bytes : 0,
+                             run.pid};
     std::string line(Style::kRowStart);
     const Column* previous = nullptr;
     for (const Column& column : columns_) {
@@ -102,8 +102,8 @@ class PlanWriter final : public RowWriter {
   struct Step {
     enum Kind : uint8_t { kSite, kThread, kNumber };
     Kind kind;
-    Column number;                // kNumber
-    std::string before;           // kNumber
+    Column number;                                      // kNumber
+    std::string before;                                 // kNumber
     std::vector<std::pair<Column, std::string>> cells;  // with what is before
     TextCache cache;
   };

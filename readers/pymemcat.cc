@@ -134,8 +134,8 @@ int Pymemcat::OpenAll() {
   for (const std::string& path : options_.files) {
     auto file = InputFile::Open(path);
     if (!file.ok()) {
-      console_.Say(absl::StrCat(TerminalText(path), ": ",
-                                file.status().message()));
+      console_.Say(
+          absl::StrCat(TerminalText(path), ": ", file.status().message()));
       code = kExitFailed;
       continue;
     }
@@ -189,8 +189,8 @@ int Pymemcat::PrintOne(Input* input) {
   ReadResult result;
   Watched<RunPrinter> printer(&teller, &ended_, &options_.filter, options_.net,
                               /*slot=*/0u, &target_);
-  const absl::Status status = ReadStream(
-      input->source(), StreamReader::Options(), &printer, &result);
+  const absl::Status status =
+      ReadStream(input->source(), StreamReader::Options(), &printer, &result);
   if (result.has_header) target_.Writer();  // its header, without any row too
   output_.Flush().IgnoreError();
   return Told(*input, status, result);
@@ -201,11 +201,11 @@ int Pymemcat::PrintAll() {
   std::vector<std::unique_ptr<RunPrinter>> printers;
   std::vector<std::unique_ptr<MergeInput>> merged;
   for (Input& input : inputs_) {
-    tellers.push_back(std::make_unique<DamageTeller>(
-        &console_, input.file->shown_name()));
+    tellers.push_back(
+        std::make_unique<DamageTeller>(&console_, input.file->shown_name()));
     printers.push_back(std::make_unique<RunPrinter>(
-        &options_.filter, options_.net,
-        static_cast<uint32_t>(printers.size()), &target_));
+        &options_.filter, options_.net, static_cast<uint32_t>(printers.size()),
+        &target_));
     merged.push_back(std::make_unique<MergeInput>(
         input.source(), printers.back().get(),
         [teller = tellers.back().get()](const StreamReader::Damage& damage) {
@@ -218,8 +218,8 @@ int Pymemcat::PrintAll() {
   bool any_header = false;
   for (size_t i = 0; i < merged.size(); ++i) {
     any_header |= merged[i]->result().has_header;
-    code = std::max(code, Told(inputs_[i], merged[i]->status(),
-                               merged[i]->result()));
+    code = std::max(code,
+                    Told(inputs_[i], merged[i]->status(), merged[i]->result()));
   }
   if (any_header) target_.Writer();
   return code;
@@ -243,8 +243,8 @@ int Pymemcat::Summarise(Input* input) {
   const absl::Status status =
       ReadStream(input->source(), StreamReader::Options(), &facts, &result);
   if (result.has_header) {
-    output_.Append(EndReportOf(facts, input->file->path(),
-                               input->file->size_bytes()));
+    output_.Append(
+        EndReportOf(facts, input->file->path(), input->file->size_bytes()));
     output_.Flush().IgnoreError();
   }
   return Told(*input, status, result);
@@ -252,15 +252,14 @@ int Pymemcat::Summarise(Input* input) {
 
 void Pymemcat::WarnOfSpreadsheet() {
   if (options_.format != CatOptions::Format::kCsv || !output_.ok()) return;
-  const uint64_t step =
-      SpreadsheetStep(target_.next_rows, target_.context_rows, target_.marks,
-                      target_.most_context);
+  const uint64_t step = SpreadsheetStep(target_.next_rows, target_.context_rows,
+                                        target_.marks, target_.most_context);
   if (step == 0) return;
-  console_.Say(absl::StrCat(
-      target_.next_rows + target_.context_rows + target_.marks,
-      " rows are more than the ", kSpreadsheetRows,
-      " of a spreadsheet; --every ", step * options_.filter.every,
-      " stays below"));
+  console_.Say(
+      absl::StrCat(target_.next_rows + target_.context_rows + target_.marks,
+                   " rows are more than the ", kSpreadsheetRows,
+                   " of a spreadsheet; --every ", step * options_.filter.every,
+                   " stays below"));
 }
 
 }  // namespace

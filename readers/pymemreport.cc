@@ -64,8 +64,7 @@ constexpr char kHelp[] =
 
 std::optional<int> ParseReport(const Command& command,
                                const std::vector<std::string>& arguments,
-                               const Console& console,
-                               ReportOptions* options) {
+                               const Console& console, ReportOptions* options) {
   CLI::App app(command.help, absl::StrCat(console.program, " ", command.name));
   app.add_option("FILE", options->files, "run files; - reads standard input")
       ->required()
@@ -75,7 +74,8 @@ std::optional<int> ParseReport(const Command& command,
   app.add_option("-o,--output", options->output, "write to PATH, not stdout")
       ->option_text("PATH");
   if (absl::string_view(command.name) == "top") {
-    app.add_option("--by", options->by, "line (default), function, file, thread")
+    app.add_option("--by", options->by,
+                   "line (default), function, file, thread")
         ->option_text("KIND");
     app.add_option("--limit", options->limit, "places at most (20); 0: all")
         ->option_text("N");
@@ -84,8 +84,10 @@ std::optional<int> ParseReport(const Command& command,
   if (ended.has_value()) return ended;
   PlaceKind kind;
   if (!ParsePlaceKind(options->by, &kind)) {
-    console.Usage(absl::StrCat("--by: expected line, function, file or thread, "
-                               "found '", TerminalText(options->by), "'"));
+    console.Usage(
+        absl::StrCat("--by: expected line, function, file or thread, "
+                     "found '",
+                     TerminalText(options->by), "'"));
     return kExitUsage;
   }
   if (!options->csv || !options->json) return std::nullopt;
@@ -112,8 +114,8 @@ int ReadFacts(const std::string& path, const Console& console,
   *readable = false;
   auto file = InputFile::Open(path);
   if (!file.ok()) {
-    console.Say(absl::StrCat(TerminalText(path), ": ",
-                             file.status().message()));
+    console.Say(
+        absl::StrCat(TerminalText(path), ": ", file.status().message()));
     return kExitFailed;
   }
   DamageTeller teller(&console, (*file)->shown_name());
@@ -211,11 +213,11 @@ int RunCommand(const Command& command, const ReportOptions& options,
   FdSink file_sink(-1);
   int fd = -1;
   if (!options.output.empty()) {
-    fd = open(options.output.c_str(),
-              O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    fd = open(options.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+              0666);
     if (fd < 0) {
-      console.Say(absl::StrCat(TerminalText(options.output), ": ",
-                               strerror(errno)));
+      console.Say(
+          absl::StrCat(TerminalText(options.output), ": ", strerror(errno)));
       return kExitUsage;
     }
     file_sink = FdSink(fd);
@@ -239,19 +241,18 @@ Table TopTable(const ProfileTable& profile, uint64_t limit,
       kind == PlaceKind::kLine || kind == PlaceKind::kFunction;
   Table table;
   if (with_function) {
-    table.headings = {{"file", "file"}, {"line", "line"},
-                      {"function", "function"}};
+    table.headings = {
+        {"file", "file"}, {"line", "line"}, {"function", "function"}};
   } else {
     const char* name = kind == PlaceKind::kFile ? "file" : "thread";
     table.headings = {{name, name}};
   }
-  table.headings.insert(
-      table.headings.end(),
-      {{"growth_bytes", "growth", CellLook::kBytes},
-       {"shrinkage_bytes", "shrinkage", CellLook::kBytes},
-       {"net_bytes", "net", CellLook::kBytes},
-       {"rows", "rows"},
-       {"share", "share", CellLook::kShare}});
+  table.headings.insert(table.headings.end(),
+                        {{"growth_bytes", "growth", CellLook::kBytes},
+                         {"shrinkage_bytes", "shrinkage", CellLook::kBytes},
+                         {"net_bytes", "net", CellLook::kBytes},
+                         {"rows", "rows"},
+                         {"share", "share", CellLook::kShare}});
   const auto add = [&](const ProfiledPlace& place, bool has_line, Cell share) {
     std::vector<Cell> row = {place.file};
     if (with_function) {
@@ -259,10 +260,10 @@ Table TopTable(const ProfileTable& profile, uint64_t limit,
       row.push_back(has_line ? Cell(place.function) : Cell());
     }
     const RssTotals& totals = place.totals;
-    row.insert(row.end(), {static_cast<int64_t>(totals.growth_bytes),
-                           static_cast<int64_t>(totals.shrinkage_bytes),
-                           totals.net_bytes(),
-                           static_cast<int64_t>(totals.rows), share});
+    row.insert(row.end(),
+               {static_cast<int64_t>(totals.growth_bytes),
+                static_cast<int64_t>(totals.shrinkage_bytes),
+                totals.net_bytes(), static_cast<int64_t>(totals.rows), share});
     table.rows.push_back(std::move(row));
   };
   const double all = static_cast<double>(profile.total().growth_bytes);
@@ -289,9 +290,9 @@ int RunPymemreport(const std::vector<std::string>& arguments,
     console.out->Append("pymemreport " PYMEMRUN_VERSION "\n").IgnoreError();
     return kExitOk;
   }
-  const Command* command =
-      std::find_if(std::begin(kCommands), std::end(kCommands),
-                   [&name](const Command& known) { return name == known.name; });
+  const Command* command = std::find_if(
+      std::begin(kCommands), std::end(kCommands),
+      [&name](const Command& known) { return name == known.name; });
   if (command == std::end(kCommands)) {
     std::vector<std::string> names;
     for (const Command& known : kCommands) names.push_back(known.name);
@@ -307,9 +308,8 @@ int RunPymemreport(const std::vector<std::string>& arguments,
     return kExitUsage;
   }
   ReportOptions options;
-  const std::optional<int> ended =
-      ParseReport(*command, {arguments.begin() + 1, arguments.end()}, console,
-                  &options);
+  const std::optional<int> ended = ParseReport(
+      *command, {arguments.begin() + 1, arguments.end()}, console, &options);
   if (ended.has_value()) return *ended;
   return RunCommand(*command, options, console);
 }

@@ -19,8 +19,7 @@ int RunPymemreport(const std::vector<std::string>& arguments,
 // `limit` of them (0: all), and below them what tracing itself costs: the
 // resident memory of the tracer, 0 where it is not known. `share` is a place's
 // part of the growth at all places; tracing itself has none.
-Table TopTable(const ProfileTable& profile, uint64_t limit,
-               uint64_t own_bytes);
+Table TopTable(const ProfileTable& profile, uint64_t limit, uint64_t own_bytes);
 
 }  // namespace pymemrun
 

@@ -127,10 +127,10 @@ bool RowFilter::PassesSite(uint32_t site) {
     return sites_[site] == kPass;
   }
   const Place place = index_.Resolve(site);
-  const bool passes = (options_.files.empty() ||
-                       AnyMatches(options_.files, place.file)) &&
-                      (options_.functions.empty() ||
-                       AnyMatches(options_.functions, place.function));
+  const bool passes =
+      (options_.files.empty() || AnyMatches(options_.files, place.file)) &&
+      (options_.functions.empty() ||
+       AnyMatches(options_.functions, place.function));
   if (site <= kMaxRemembered) {
     if (site >= sites_.size()) sites_.resize(site + site / 2 + 64);
     sites_[site] = passes ? kPass : kFail;

@@ -1,6 +1,6 @@
 // Which rows and marks of a run file are printed: pymemcat's re-filters, with
-// the words of the recording ones. A filter asks whether a row is logged (NEXT);
-// its context (PREV) goes with it, whatever the context itself is.
+// the words of the recording ones. A filter asks whether a row is logged
+// (NEXT); its context (PREV) goes with it, whatever the context itself is.
 #ifndef PYMEMRUN_READERS_ROW_FILTER_H_
 #define PYMEMRUN_READERS_ROW_FILTER_H_
 

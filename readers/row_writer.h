@@ -17,7 +17,7 @@ namespace pymemrun {
 // What a writer must know of the file that a row comes from.
 struct RunView {
   const RunIndex* index = nullptr;
-  uint32_t slot = 0;          // number of the file: 0, 1, ...
+  uint32_t slot = 0;  // number of the file: 0, 1, ...
   uint32_t pid = 0;
   bool with_context = false;  // rows are NEXT or PREV; if not, all were logged
   uint64_t own_bytes = 0;     // to be subtracted from every RSS
@@ -30,9 +30,9 @@ class RowWriter {
   struct Options {
     std::vector<Column> columns;  // empty: the format's own
     bool with_header = true;
-    bool raw_text = false;        // CSV: no ' before what looks like a formula
-    bool with_context = true;     // text: the NEXT:/PREV: prefix
-    bool with_pid = false;        // text: several files
+    bool raw_text = false;     // CSV: no ' before what looks like a formula
+    bool with_context = true;  // text: the NEXT:/PREV: prefix
+    bool with_pid = false;     // text: several files
   };
 
   virtual ~RowWriter() = default;

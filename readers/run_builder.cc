@@ -231,8 +231,8 @@ void BuildLargeRun(uint64_t rows, ByteSink* sink) {
     }
     constexpr What kKinds[] = {CALL, C_CALL, C_RETURN, RETURN};
     const bool is_c = i % 4 == 1 || i % 4 == 2;
-    sites[i] = builder.AddSite(kKinds[i % 4], code, 10 * i + 2,
-                               is_c ? append : 0);
+    sites[i] =
+        builder.AddSite(kKinds[i % 4], code, 10 * i + 2, is_c ? append : 0);
   }
   uint64_t rss_bytes = 8 << 20;
   for (uint64_t n = 0; n < rows; ++n) {

@@ -65,9 +65,10 @@ std::string EndReportOf(const RunFacts& facts, const std::string& file_name,
   }
   std::string text = EndReportText(input);
   if (!facts.footer.has_value()) {
-    absl::StrAppend(&text,
-                    "The file has no footer: the run did not end cleanly, or "
-                    "still goes on. These figures are what its stream tells.\n");
+    absl::StrAppend(
+        &text,
+        "The file has no footer: the run did not end cleanly, or "
+        "still goes on. These figures are what its stream tells.\n");
   }
   return text;
 }

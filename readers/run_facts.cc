@@ -52,13 +52,13 @@ std::string DescribeEnd(const RunFacts& facts) {
 }
 
 std::string DescribeCommand(const Header& header) {
-  std::string text = header.argv_size() == 0
-                         ? TerminalText(header.script())
-                         : absl::StrJoin(header.argv(), " ",
-                                         [](std::string* out,
-                                            const std::string& argument) {
-                                           AppendTerminalText(argument, out);
-                                         });
+  std::string text =
+      header.argv_size() == 0
+          ? TerminalText(header.script())
+          : absl::StrJoin(header.argv(), " ",
+                          [](std::string* out, const std::string& argument) {
+                            AppendTerminalText(argument, out);
+                          });
   return text.empty() ? "not recorded" : text;
 }
 
@@ -111,20 +111,19 @@ std::string DescribeRss(const RunFacts& facts) {
 std::string DescribeHighest(const RunFacts& facts) {
   if (!facts.highest.has_value()) return "no rows";
   const Row& highest = *facts.highest;
-  return absl::StrCat(
-      HumanBytes(highest.rss_bytes), " at event ", highest.number, ", ",
-      Seconds(highest.time_us), ", ", TerminalText(facts.HighestPlace()), ", ",
-      TerminalText(facts.index().ThreadLabel(highest.thread)));
+  return absl::StrCat(HumanBytes(highest.rss_bytes), " at event ",
+                      highest.number, ", ", Seconds(highest.time_us), ", ",
+                      TerminalText(facts.HighestPlace()), ", ",
+                      TerminalText(facts.index().ThreadLabel(highest.thread)));
 }
 
 std::string DescribeHwm(const RunFacts& facts) {
   if (facts.HwmBytes() == 0) return "not recorded";
   std::string text = HumanBytes(facts.HwmBytes());
   if (facts.peak.has_value()) {
-    absl::StrAppend(&text, ", reached between events ",
-                    facts.peak->after_number(), " and ",
-                    facts.peak->before_number(), " (",
-                    Seconds(facts.peak->time_us()), ")");
+    absl::StrAppend(
+        &text, ", reached between events ", facts.peak->after_number(), " and ",
+        facts.peak->before_number(), " (", Seconds(facts.peak->time_us()), ")");
   }
   return text;
 }

@@ -22,7 +22,9 @@ class RunFacts : public RecordVisitor {
  public:
   void OnHeader(const Header& header) override;
   void OnCode(const CodeDef& code) override { index_.Add(code); }
-  void OnFunction(const FunctionDef& function) override { index_.Add(function); }
+  void OnFunction(const FunctionDef& function) override {
+    index_.Add(function);
+  }
   void OnSite(const SiteDef& site) override { index_.Add(site); }
   void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
   bool OnRows(const Row* rows, size_t count) override;
@@ -50,9 +52,9 @@ class RunFacts : public RecordVisitor {
   std::optional<Row> first, highest, last;  // by number; highest: by RSS
   uint64_t gaps = 0, gap_us = 0, gap_events = 0;
   uint64_t lost_rows = 0;
-  uint64_t user_us = 0, system_us = 0;      // the last sample's
-  std::optional<Peak> peak;                 // the highest
-  std::optional<Row> before_peak;           // the row after_number, if it is in
+  uint64_t user_us = 0, system_us = 0;  // the last sample's
+  std::optional<Peak> peak;             // the highest
+  std::optional<Row> before_peak;       // the row after_number, if it is in
   uint64_t gauge_changes = 0;
   GaugeChange last_gauge_change;
 

@@ -116,8 +116,7 @@ Place RunIndex::Resolve(uint32_t site_id) const {
   }
   if (site->function == 0) return place;
   const Function* function = Find(functions_, site->function);
-  place.function =
-      function == nullptr ? NamePool::kNoRoom : function->qualname;
+  place.function = function == nullptr ? NamePool::kNoRoom : function->qualname;
   place.module = function == nullptr ? "" : function->module;
   return place;
 }

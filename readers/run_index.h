@@ -41,13 +41,13 @@ class NamePool {
 // Where a row happened. The names live as long as the index.
 struct Place {
   absl::string_view file;
-  uint32_t line = 0;               // 0: unknown
-  absl::string_view function;      // as printed: the C function for C events
-  absl::string_view code_name;     // the Python function that the line is in
-  uint32_t first_line = 0;         // of that function
+  uint32_t line = 0;            // 0: unknown
+  absl::string_view function;   // as printed: the C function for C events
+  absl::string_view code_name;  // the Python function that the line is in
+  uint32_t first_line = 0;      // of that function
   absl::string_view module;
   What kind = CALL;
-  absl::string_view what = "?";    // the kind's name
+  absl::string_view what = "?";  // the kind's name
 };
 
 // "CALL", "RETURN", ... or "?" for a kind that this reader does not know.

@@ -72,8 +72,7 @@ void RunPrinter::Hold(const Row& row) {
 }
 
 void RunPrinter::Write(const Row& row) {
-  const uint64_t devent =
-      row.number > last_next_ ? row.number - last_next_ : 0;
+  const uint64_t devent = row.number > last_next_ ? row.number - last_next_ : 0;
   target_->Writer()->WriteRow(view_, row, devent);
   if (row.context) {
     ++target_->context_rows;

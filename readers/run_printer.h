@@ -68,7 +68,9 @@ class RunPrinter : public RecordVisitor {
 
   void OnHeader(const Header& header) override;
   void OnCode(const CodeDef& code) override { index_.Add(code); }
-  void OnFunction(const FunctionDef& function) override { index_.Add(function); }
+  void OnFunction(const FunctionDef& function) override {
+    index_.Add(function);
+  }
   void OnSite(const SiteDef& site) override { index_.Add(site); }
   void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
   // Stops once the output has failed or no later row can be wanted.
@@ -90,8 +92,8 @@ class RunPrinter : public RecordVisitor {
   RowFilter filter_;
   RunView view_;
   uint64_t start_realtime_ns_ = 0;
-  uint64_t last_next_ = 0;       // number of the last NEXT row printed
-  uint64_t context_run_ = 0;     // context rows printed since then
+  uint64_t last_next_ = 0;    // number of the last NEXT row printed
+  uint64_t context_run_ = 0;  // context rows printed since then
   std::vector<Row> held_;
 };
 

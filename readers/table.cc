@@ -77,10 +77,9 @@ void PrintJson(const Table& table, OutputBuffer* output) {
 
 // Whether column i is made of names.
 bool IsNameColumn(const Table& table, size_t i) {
-  return std::any_of(table.rows.begin(), table.rows.end(),
-                     [i](const std::vector<Cell>& row) {
-                       return IsText(row[i]);
-                     });
+  return std::any_of(
+      table.rows.begin(), table.rows.end(),
+      [i](const std::vector<Cell>& row) { return IsText(row[i]); });
 }
 
 void PrintText(const Table& table, OutputBuffer* output) {
@@ -103,9 +102,8 @@ void PrintText(const Table& table, OutputBuffer* output) {
     const bool last = at + 1 == order.size();
     for (size_t r = 0; r < cells.size(); ++r) {
       const std::string space(width - cells[r].size(), ' ');
-      absl::StrAppend(&lines[r], at == 0 ? "" : "  ",
-                      at < numbers ? space : "", cells[r],
-                      at < numbers || last ? "" : space);
+      absl::StrAppend(&lines[r], at == 0 ? "" : "  ", at < numbers ? space : "",
+                      cells[r], at < numbers || last ? "" : space);
     }
   }
   for (const auto& line : lines) output->Append(line + "\n");

@@ -20,8 +20,8 @@ enum class CellLook { kPlain, kBytes, kShare };
 
 struct Table {
   struct Heading {
-    std::string name;                   // as in CSV and JSON
-    std::string title;                  // as in text
+    std::string name;   // as in CSV and JSON
+    std::string title;  // as in text
     CellLook look = CellLook::kPlain;
   };
   std::vector<Heading> headings;

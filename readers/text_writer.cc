@@ -21,11 +21,11 @@ struct TextStyle {
   };
   static const Look& LookOf(Column column) {
     static constexpr Look kLooks[kColumns] = {
-        {"Event", 12, false},   {"dEvent", 7, false},  {"Clock", 12, false},
-        {"What", 8, false},     {"File", 80, false},   {"#line", 5, false},
+        {"Event", 12, false},    {"dEvent", 7, false}, {"Clock", 12, false},
+        {"What", 8, false},      {"File", 80, false},  {"#line", 5, false},
         {"Function", 32, false}, {"RSS", 12, true},    {"dRSS", 12, true},
-        {"Thread", 24, false},  {"Pid", 8, false},     {"", 5, false},
-        {"Module", 24, false},  {"Exact", 5, false}};
+        {"Thread", 24, false},   {"Pid", 8, false},    {"", 5, false},
+        {"Module", 24, false},   {"Exact", 5, false}};
     return kLooks[static_cast<int>(column)];
   }
 

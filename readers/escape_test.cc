@@ -1,0 +1,118 @@
+#include "readers/escape.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace pymemrun {
+namespace {
+
+std::string Csv(absl::string_view name, bool guard = true) {
+  std::string out;
+  AppendCsvCell(name, guard, &out);
+  return out;
+}
+
+std::string Json(absl::string_view name) {
+  std::string out;
+  AppendJsonString(name, &out);
+  return out;
+}
+
+TEST(FirstRuneTest, ReadsScalarsOfEachLength) {
+  EXPECT_EQ(FirstRune("a").value, 0x61u);
+  EXPECT_EQ(FirstRune("\xc3\xa9").value, 0xe9u);
+  EXPECT_EQ(FirstRune("\xe2\x82\xac").value, 0x20acu);
+  EXPECT_EQ(FirstRune("\xf0\x9f\x98\x80").value, 0x1f600u);
+  EXPECT_EQ(FirstRune("\xf0\x9f\x98\x80").size, 4);
+}
+
+TEST(FirstRuneTest, TellsSurrogatesFromScalars) {
+  EXPECT_EQ(FirstRune("\xed\xb2\x80").kind, Rune::kSurrogate);
+  EXPECT_EQ(FirstRune("\xed\xb2\x80").value, 0xdc80u);
+  EXPECT_EQ(FirstRune("\xed\x9f\xbf").kind, Rune::kScalar);
+}
+
+TEST(FirstRuneTest, TakesOneByteOfWhatIsNoUtf8) {
+  for (const char* bad : {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x80\x80",
+                          "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5",
+                          "\xe2\x82", "\xf0\x9f\x98", "\xc3", "\xff"}) {
+    EXPECT_EQ(FirstRune(bad).kind, Rune::kBadByte) << bad;
+    EXPECT_EQ(FirstRune(bad).size, 1) << bad;
+  }
+}
+
+TEST(TerminalTextTest, KeepsWhatIsPrintable) {
+  EXPECT_EQ(TerminalText("caf\xc3\xa9 \xf0\x9f\x98\x80 <lambda>"),
+            "caf\xc3\xa9 \xf0\x9f\x98\x80 <lambda>");
+}
+
+TEST(TerminalTextTest, EscapesControls) {
+  EXPECT_EQ(TerminalText("\x1b]0;x\x07"), "\\x1b]0;x\\x07");
+  EXPECT_EQ(TerminalText(absl::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(TerminalText("\r\n\t\x7f"), "\\x0d\\x0a\\x09\\x7f");
+  EXPECT_EQ(TerminalText("\xc2\x9b"
+                         "31m"),
+            "\\x9b31m");
+}
+
+TEST(TerminalTextTest, EscapesWhatReorders) {
+  EXPECT_EQ(TerminalText("\xe2\x80\xae"
+                         "cod"),
+            "\\u202ecod");
+  EXPECT_EQ(TerminalText("\xe2\x81\xa6\xe2\x81\xa9"), "\\u2066\\u2069");
+  EXPECT_EQ(TerminalText("\xe2\x80\xa8"), "\\u2028");
+  EXPECT_EQ(TerminalText("\xe2\x80\x8f\xd8\x9c"), "\\u200f\\u061c");
+}
+
+TEST(TerminalTextTest, EscapesSurrogatesAndBadBytes) {
+  EXPECT_EQ(TerminalText("\xed\xb2\x80"), "\\udc80");
+  EXPECT_EQ(TerminalText("\xff"), "\\xff");
+}
+
+TEST(TerminalTextTest, CountsColumnsNotBytes) {
+  std::string out;
+  EXPECT_EQ(AppendTerminalText("\xc3\xa9", &out), 1u);
+  EXPECT_EQ(AppendTerminalText("\x1b", &out), 4u);
+}
+
+TEST(CsvCellTest, QuotesOnlyWhatNeedsIt) {
+  EXPECT_EQ(Csv("plain"), "plain");
+  EXPECT_EQ(Csv("a,b"), "\"a,b\"");
+  EXPECT_EQ(Csv("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(Csv("a\nb\rc"), "\"a\nb\rc\"");
+}
+
+TEST(CsvCellTest, DisarmsFormulas) {
+  EXPECT_EQ(Csv("=cmd|' /C calc'!A0"), "'=cmd|' /C calc'!A0");
+  for (const char* begin : {"=", "+", "-", "@", "\t"}) {
+    EXPECT_EQ(Csv(begin), std::string("'") + begin);
+  }
+  EXPECT_EQ(Csv("\rx"), "\"'\rx\"");
+  EXPECT_EQ(Csv("=1,2"), "\"'=1,2\"");
+  EXPECT_EQ(Csv("a=b"), "a=b");
+}
+
+TEST(CsvCellTest, RawTextIsNotDisarmed) {
+  EXPECT_EQ(Csv("=1", /*guard=*/false), "=1");
+}
+
+TEST(CsvCellTest, EscapesControls) {
+  EXPECT_EQ(Csv("\x1b[2J"), "\\x1b[2J");
+  EXPECT_EQ(Csv("\xed\xb2\x80\xff"), "\\udc80\\xff");
+}
+
+TEST(JsonStringTest, IsValidJsonThatGivesTheNameBack) {
+  const std::string name = "a\"b\\c\n\t\x1b\x7f caf\xc3\xa9 \xe2\x80\xae";
+  EXPECT_EQ(nlohmann::json::parse(Json(name)).get<std::string>(), name);
+  EXPECT_EQ(Json(absl::string_view("\0", 1)), "\"\\u0000\"");
+}
+
+TEST(JsonStringTest, EscapesSurrogatesAndBadBytesAsPythonDoes) {
+  EXPECT_EQ(Json("\xed\xa0\xbd"), "\"\\ud83d\"");
+  EXPECT_EQ(Json("\xff"), "\"\\udcff\"");
+}
+
+}  // namespace
+}  // namespace pymemrun

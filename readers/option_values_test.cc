@@ -1,0 +1,97 @@
+#include "readers/option_values.h"
+
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/columns.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(ParseBytesTest, ReadsUnits) {
+  EXPECT_EQ(*ParseBytes("0"), 0u);
+  EXPECT_EQ(*ParseBytes("4096"), 4096u);
+  EXPECT_EQ(*ParseBytes("4KiB"), 4096u);
+  EXPECT_EQ(*ParseBytes("4 kib"), 4096u);
+  EXPECT_EQ(*ParseBytes("1M"), 1048576u);
+  EXPECT_EQ(*ParseBytes("1MB"), 1000000u);
+  EXPECT_EQ(*ParseBytes("1.5K"), 1536u);
+  EXPECT_EQ(*ParseBytes("2g"), 2147483648u);
+  EXPECT_EQ(*ParseBytes("18446744073709551615"), UINT64_MAX);
+}
+
+TEST(ParseBytesTest, RefusesWhatIsNoSize) {
+  for (const char* text : {"", "K", "-1", "1e3", "four", "1.2.3", "1 XB", "inf",
+                           "18446744073709551616", "99999999999999T"}) {
+    EXPECT_FALSE(ParseBytes(text).ok()) << text;
+  }
+}
+
+TEST(ParseSecondsTest, ReadsMicroseconds) {
+  EXPECT_EQ(*ParseSeconds("0.684542"), 684542u);
+  EXPECT_EQ(*ParseSeconds("12"), 12000000u);
+  EXPECT_EQ(*ParseSeconds(".5"), 500000u);
+  for (const char* text : {"", "-1", "nan", "1s", "."}) {
+    EXPECT_FALSE(ParseSeconds(text).ok()) << text;
+  }
+}
+
+TEST(ParseKindsTest, ReadsNamesOfAnyCase) {
+  EXPECT_EQ(*ParseKinds("call"), 1u << CALL);
+  EXPECT_EQ(*ParseKinds("C_RETURN,mark"),
+            1u << C_RETURN | FilterOptions::kMarkBit);
+  EXPECT_THAT(ParseKinds("calls").status().message(), HasSubstr("'calls'"));
+}
+
+TEST(ParseRecordsTest, ChoosesCallsAndMarks) {
+  FilterOptions options;
+  ASSERT_TRUE(ParseRecords("marks", &options).ok());
+  EXPECT_FALSE(options.calls);
+  EXPECT_TRUE(options.marks);
+}
+
+TEST(ParseRecordsTest, SaysWhatIsNotBuilt) {
+  FilterOptions options;
+  EXPECT_THAT(ParseRecords("calls,pages", &options).message(),
+              HasSubstr("not built yet"));
+  EXPECT_THAT(ParseRecords("cals", &options).message(), HasSubstr("'cals'"));
+}
+
+TEST(NearestNameTest, FindsTypingErrors) {
+  const std::vector<std::string> names = {"--min-drss", "--thread", "--text"};
+  EXPECT_EQ(NearestName("--min-dress", names), "--min-drss");
+  EXPECT_EQ(NearestName("--threads", names), "--thread");
+  EXPECT_EQ(NearestName("--min", names), "--min-drss");
+  EXPECT_EQ(NearestName("--zzzzzzzzzz", names), "");
+  EXPECT_EQ(NearestName(std::string(100000, 'x'), names), "");
+}
+
+TEST(ParseColumnsTest, KeepsTheOrder) {
+  EXPECT_THAT(*ParseColumns("line,file"),
+              ElementsAre(Column::kLine, Column::kFile));
+}
+
+TEST(ParseColumnsTest, RefusesUnknownAndRepeatedNames) {
+  EXPECT_THAT(ParseColumns("event,fil").status().message(),
+              HasSubstr("'fil' is no column"));
+  EXPECT_THAT(ParseColumns("event,event").status().message(),
+              HasSubstr("twice"));
+  EXPECT_FALSE(ParseColumns("").ok());
+}
+
+TEST(ColumnsTest, EveryColumnHasItsName) {
+  std::string names;
+  for (const Column column : AllColumns()) {
+    names += std::string(ColumnName(column)) + " ";
+  }
+  EXPECT_EQ(names,
+            "event devent clock_s what file line function rss_bytes drss_bytes "
+            "thread pid context module rss_exact ");
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,367 @@
+#include "readers/pymemcat.h"
+
+#include <fcntl.h>
+#include <signal.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/program_test_util.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::atomic<bool> never{false};
+
+Printed Cat(const std::vector<std::string>& arguments) {
+  return RunProgram("pymemcat", [&](const Console& console) {
+    return RunPymemcat(arguments, console, &never);
+  });
+}
+
+// The lines of one CSV column.
+std::vector<std::string> Column1(const Printed& printed) {
+  std::vector<std::string> lines = absl::StrSplit(printed.out, "\r\n");
+  lines.pop_back();
+  return lines;
+}
+
+std::vector<std::string> Events(const std::string& run,
+                                std::vector<std::string> arguments) {
+  TempFile file(run);
+  arguments.insert(arguments.end(),
+                   {file.path(), "--csv", "--no-header", "--columns", "event"});
+  const Printed printed = Cat(arguments);
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  return Column1(printed);
+}
+
+TEST(PymemcatTest, PrintsTextByDefault) {
+  TempFile file(SmallRun().Build());
+  const Printed printed = Cat({file.path()});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_EQ(printed.err, "");
+  const std::vector<std::string> lines = absl::StrSplit(printed.out, '\n');
+  ASSERT_EQ(lines.size(), 9u);
+  EXPECT_THAT(lines[0], StartsWith("      Event        dEvent  Clock "));
+  EXPECT_THAT(lines[1], StartsWith("NEXT: 0            +0      0.000100 "));
+  EXPECT_THAT(lines[2], StartsWith("PREV: 9            +9      0.000190 "));
+  EXPECT_THAT(lines[3], StartsWith("NEXT: 10           +10     0.000200 "));
+  EXPECT_THAT(lines[4], StartsWith("MARK: 11                   0.000250     "
+                                   "MARK     half "));
+  EXPECT_THAT(lines[5], StartsWith("PREV: 19           +9      0.000290 "));
+  EXPECT_THAT(lines[6], HasSubstr("Clock        Thread "));
+  EXPECT_THAT(lines[7], StartsWith("NEXT: 20           +10     0.000300     "
+                                   "worker#4712 "));
+}
+
+TEST(PymemcatTest, ContextGoesWithItsRow) {
+  const std::string run = SmallRun().Build();
+  EXPECT_THAT(Events(run, {}), ElementsAre("0", "9", "10", "11", "19", "20"));
+  EXPECT_THAT(Events(run, {"--records", "calls", "--what", "c_return"}),
+              ElementsAre("9", "10", "19", "20"));
+  EXPECT_THAT(Events(run, {"--records", "calls", "--min-drss", "2MiB"}),
+              ElementsAre("0", "9", "10"));
+  EXPECT_THAT(Events(run, {"--records", "calls", "--thread", "worker"}),
+              ElementsAre("19", "20"));
+  EXPECT_THAT(Events(run, {"--records", "calls", "--every", "2"}),
+              ElementsAre("0", "19", "20"));
+}
+
+TEST(PymemcatTest, MarksAreKeptOrAskedFor) {
+  const std::string run = SmallRun().Build();
+  EXPECT_THAT(Events(run, {"--records", "marks"}), ElementsAre("11"));
+  EXPECT_THAT(Events(run, {"--what", "mark"}), ElementsAre("11"));
+  EXPECT_THAT(Events(run, {"--file", "nothing"}), ElementsAre("11"));
+  EXPECT_THAT(Events(run, {"--what", "call"}), ElementsAre("0"));
+}
+
+TEST(PymemcatTest, TimesAreSecondsOfTheClock) {
+  const std::string run = SmallRun().Build();
+  EXPECT_THAT(Events(run, {"--from", "0.0002", "--to", "0.00025"}),
+              ElementsAre("9", "10", "11"));
+}
+
+TEST(PymemcatTest, ARunLoggedWholeHasNoContext) {
+  SmallRun run;
+  run.logged_whole = true;
+  TempFile file(run.Build());
+  const Printed printed = Cat({file.path()});
+  EXPECT_THAT(printed.out, StartsWith("Event        dEvent "));
+  EXPECT_THAT(printed.out, HasSubstr("\n9            +9      0.000190 "));
+  EXPECT_THAT(printed.out, HasSubstr("\n10           +1      0.000200 "));
+  const Printed csv =
+      Cat({file.path(), "--csv", "--columns", "context", "--no-header"});
+  EXPECT_THAT(Column1(csv), ElementsAre("", "", "", "", "", ""));
+}
+
+TEST(PymemcatTest, SeveralFilesAreMergedByWallTime) {
+  SmallRun first, second;
+  second.pid = 5000;
+  second.start_ns = first.start_ns + 55000;  // 55 us later
+  TempFile a(first.Build()), b(second.Build());
+  const Printed printed = Cat(
+      {b.path(), a.path(), "--csv", "--no-header", "--columns", "pid,event"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(Column1(printed),
+              ElementsAre("4711,0", "5000,0", "4711,9", "4711,10", "5000,9",
+                          "4711,11", "5000,10", "4711,19", "4711,20", "5000,11",
+                          "5000,19", "5000,20"));
+  EXPECT_THAT(Cat({a.path(), b.path()}).out, HasSubstr("Clock        Pid "));
+}
+
+TEST(PymemcatTest, RawIsTheDelimitedStream) {
+  TempFile file(SmallRun().Build());
+  const Printed printed = Cat({file.path(), "--raw"});
+  EXPECT_EQ(printed.code, 0);
+  size_t at = 0, records = 0;
+  while (at < printed.out.size()) {
+    uint64_t size = 0;
+    for (int shift = 0;; shift += 7) {
+      const uint8_t byte = printed.out[at++];
+      size |= uint64_t{byte & 0x7fu} << shift;
+      if (byte < 0x80) break;
+    }
+    Record record;
+    ASSERT_TRUE(record.ParseFromArray(printed.out.data() + at, size));
+    EXPECT_EQ(records == 0, record.has_header());
+    at += size;
+    ++records;
+  }
+  EXPECT_EQ(records, 12u);
+}
+
+TEST(PymemcatTest, SummaryIsTheEndReport) {
+  TempFile file(SmallRun().Build());
+  const Printed printed = Cat({file.path(), "--summary"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.out, HasSubstr("21 events"));
+  EXPECT_THAT(printed.out, HasSubstr("/job.py"));
+}
+
+TEST(PymemcatTest, AMissingFooterIsSaidAndIsNoFailure) {
+  SmallRun run;
+  run.with_footer = false;
+  TempFile file(run.Build());
+  Printed printed = Cat({file.path(), "--summary"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.out, HasSubstr("21 events"));
+  EXPECT_THAT(printed.out, HasSubstr("did not end cleanly"));
+  printed = Cat({file.path(), "--csv"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.err, EndsWith("still goes on\n"));
+  EXPECT_EQ(Column1(printed).size(), 7u);
+}
+
+TEST(PymemcatTest, EveryCutOfAFileIsReadUpToThere) {
+  const std::string run = SmallRun().Build();
+  size_t most = 0;
+  for (size_t size = 0; size < run.size(); ++size) {
+    TempFile file(run.substr(0, size));
+    const Printed printed = Cat({file.path(), "--csv", "--no-header"});
+    const size_t rows = printed.out.empty() ? 0 : Column1(printed).size();
+    EXPECT_GE(rows, most) << size;
+    most = std::max(most, rows);
+    EXPECT_EQ(printed.code, size == 0 ? 1 : printed.code) << size;
+    EXPECT_EQ(std::count(printed.err.begin(), printed.err.end(), '\n'), 1)
+        << size << printed.err;
+  }
+  EXPECT_EQ(most, 6u);
+}
+
+TEST(PymemcatTest, EveryFlippedByteIsNoCrash) {
+  const std::string run = SmallRun().Build();
+  for (size_t at = 0; at < run.size(); ++at) {
+    std::string flipped = run;
+    flipped[at] ^= 0x10;
+    TempFile file(flipped);
+    const Printed printed = Cat({file.path(), "--csv"});
+    EXPECT_TRUE(printed.code == 0 || printed.code == 1) << at;
+    if (printed.code == 1) {
+      EXPECT_THAT(printed.err, HasSubstr(": byte ")) << at;
+    }
+  }
+}
+
+TEST(PymemcatTest, DamageInsideIsSaidAfterWhatIsReadable) {
+  std::string run = SmallRun().Build();
+  const size_t second_frame = run.find("\x28\xb5\x2f\xfd", 4);
+  ASSERT_NE(second_frame, std::string::npos);
+  run[second_frame + 14] ^= 0x55;
+  TempFile file(run);
+  const Printed printed = Cat({file.path(), "--csv"});
+  EXPECT_EQ(printed.code, 1);
+  EXPECT_THAT(printed.err,
+              StartsWith(absl::StrCat("pymemcat: ", file.path(), ": byte ")));
+  EXPECT_THAT(printed.err, HasSubstr("expected"));
+  EXPECT_THAT(printed.out, HasSubstr("\r\n0,0,0.000100,CALL,/job.py"));
+}
+
+TEST(PymemcatTest, WhatIsNoRunFileFails) {
+  TempFile text("hello, this is a text file, not a run\n"), empty("");
+  EXPECT_EQ(Cat({text.path()}).code, 1);
+  EXPECT_EQ(Cat({empty.path()}).code, 1);
+  EXPECT_EQ(Cat({empty.path(), "--raw"}).code, 1);
+  EXPECT_EQ(Cat({text.path(), "--summary"}).code, 1);
+  EXPECT_EQ(Cat({"/tmp"}).code, 1);
+  const Printed missing = Cat({"/nowhere/\x1b[2J.pb"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_EQ(missing.err,
+            "pymemcat: /nowhere/\\x1b[2J.pb: No such file or directory\n");
+}
+
+TEST(PymemcatTest, OneUnreadableFileOfSeveralLeavesTheOthers) {
+  TempFile good(SmallRun().Build()), bad("no run file at all");
+  const Printed printed =
+      Cat({good.path(), bad.path(), "/nowhere.pb", "--csv", "--no-header"});
+  EXPECT_EQ(printed.code, 1);
+  EXPECT_EQ(Column1(printed).size(), 6u);
+  EXPECT_THAT(printed.err, HasSubstr("/nowhere.pb: No such file"));
+  EXPECT_THAT(printed.err, HasSubstr(bad.path()));
+}
+
+TEST(PymemcatTest, UsageErrorsNameWhatIsWrong) {
+  TempFile file(SmallRun().Build());
+  const struct {
+    std::vector<std::string> arguments;
+    const char* expected;
+  } kCases[] = {
+      {{}, "expected a FILE"},
+      {{file.path(), "--colums", "event"}, "did you mean --columns?"},
+      {{file.path(), "--min-dress=4"}, "did you mean --min-drss?"},
+      {{file.path(), "--text", "--csv"}, "give one of"},
+      {{file.path(), "--columns", "size"}, "'size' is no column"},
+      {{file.path(), "--min-drss", "few"}, "'few' is no size"},
+      {{file.path(), "--every", "0"}, "above 0"},
+      {{file.path(), "--from", "soon"}, "'soon' is no time"},
+      {{file.path(), "--what", "jump"}, "'jump' is no kind"},
+      {{file.path(), "--records", "heap"}, "not built yet"},
+      {{file.path(), "--raw", "--every", "2"}, "takes no filter"},
+      {{file.path(), file.path(), "--raw"}, "takes one FILE"},
+      {{file.path(), file.path(), "--follow"}, "takes one FILE"},
+      {{"-", "-"}, "once only"},
+      {{file.path(), "--columns"}, "--columns"},
+  };
+  for (const auto& test : kCases) {
+    const Printed printed = Cat(test.arguments);
+    EXPECT_EQ(printed.code, 2) << test.expected;
+    EXPECT_EQ(printed.out, "") << test.expected;
+    EXPECT_THAT(printed.err, HasSubstr(test.expected));
+    EXPECT_EQ(std::count(printed.err.begin(), printed.err.end(), '\n'), 1);
+  }
+}
+
+TEST(PymemcatTest, HelpAndVersionAreNoErrors) {
+  EXPECT_THAT(Cat({"--help"}).out, HasSubstr("--min-drss"));
+  EXPECT_THAT(Cat({"--version"}).out, StartsWith("pymemcat "));
+}
+
+TEST(PymemcatTest, FollowReadsOnUntilTheFooter) {
+  const std::string run = SmallRun().Build();
+  TempFile file(run.substr(0, run.size() / 3));
+  std::thread writer([&] {
+    for (size_t at = run.size() / 3; at < run.size(); at += 97) {
+      absl::SleepFor(absl::Milliseconds(20));
+      file.Append(run.substr(at, 97));
+    }
+  });
+  const Printed printed = Cat({file.path(), "--follow", "--csv"});
+  writer.join();
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_EQ(printed.err, "");
+  EXPECT_EQ(Column1(printed).size(), 7u);
+}
+
+TEST(PymemcatTest, FollowEndsWhenInterrupted) {
+  SmallRun run;
+  run.with_footer = false;
+  TempFile file(run.Build());
+  std::atomic<bool> interrupted{false};
+  std::thread user([&] {
+    absl::SleepFor(absl::Milliseconds(200));
+    interrupted = true;
+  });
+  const Printed printed = RunProgram("pymemcat", [&](const Console& console) {
+    return RunPymemcat({file.path(), "--follow"}, console, &interrupted);
+  });
+  user.join();
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_EQ(printed.err, "");
+  EXPECT_THAT(printed.out, HasSubstr("NEXT: 20 "));
+}
+
+// Runs with `out_fd` as standard output; gives the code and stderr.
+Printed CatTo(int out_fd, const std::vector<std::string>& arguments) {
+  const int err_fd = memfd_create("err", 0);
+  FdSink out(out_fd);
+  Printed printed;
+  printed.code =
+      RunPymemcat(arguments, {"pymemcat", &out, out_fd, err_fd}, &never);
+  printed.err = TakeAll(err_fd);
+  return printed;
+}
+
+TEST(PymemcatTest, AReaderThatHasGoneIsNoFailure) {
+  signal(SIGPIPE, SIG_IGN);
+  StringSink large;
+  BuildLargeRun(100000, &large);
+  TempFile file(large.contents());
+  for (const char* format : {"--text", "--raw", "--summary"}) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    close(ends[0]);
+    const Printed printed = CatTo(ends[1], {file.path(), format});
+    EXPECT_EQ(printed.code, 0) << format;
+    EXPECT_EQ(printed.err, "") << format;
+    close(ends[1]);
+  }
+}
+
+TEST(PymemcatTest, AFullDiskIsSaid) {
+  const int full = open("/dev/full", O_WRONLY);
+  ASSERT_GE(full, 0);
+  TempFile file(SmallRun().Build());
+  const Printed printed = CatTo(full, {file.path()});
+  close(full);
+  EXPECT_EQ(printed.code, 1);
+  EXPECT_THAT(printed.err, StartsWith("pymemcat: standard output: "));
+}
+
+TEST(PymemcatTest, MoreRowsThanASpreadsheetHasAreSaid) {
+  StringSink large;
+  BuildLargeRun(1100000, &large);
+  TempFile file(large.contents());
+  const Printed all = Cat({file.path(), "--csv", "--columns", "event"});
+  EXPECT_EQ(all.code, 0);
+  EXPECT_THAT(all.err, HasSubstr("--every 2 stays below"));
+  const Printed half =
+      Cat({file.path(), "--csv", "--columns", "event", "--every", "2"});
+  EXPECT_EQ(half.err, "");
+  EXPECT_EQ(Column1(half).size(), 550001u);
+}
+
+TEST(SpreadsheetStepTest, LeavesRoomForContextMarksAndHeader) {
+  EXPECT_EQ(SpreadsheetStep(1048575, 0, 0, 0), 0u);
+  EXPECT_EQ(SpreadsheetStep(1048576, 0, 0, 0), 2u);
+  EXPECT_EQ(SpreadsheetStep(1048575, 1048575, 0, 1), 3u);
+  EXPECT_EQ(SpreadsheetStep(10, 0, 2000000, 0), 10u);
+  for (uint64_t rows : {2000000u, 5000001u, 50000000u}) {
+    const uint64_t step = SpreadsheetStep(rows, rows, 5, 1);
+    EXPECT_LT(2 * (rows / step + 1) + 5, kSpreadsheetRows) << rows;
+  }
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -33,7 +33,8 @@ print(sys.getprofile(), sys.gettrace(), sys.getfilesystemencoding())
 
 STATE = """
 import os
-print([line for line in open('/proc/self/status') if line.startswith('Sig')])
+print([line for line in open('/proc/self/status')
+       if line.startswith(('SigB', 'SigC', 'SigI', 'SigP'))])
 fds = {}
 for fd in os.listdir('/proc/self/fd'):
     try:

@@ -8,9 +8,9 @@ namespace pymemrun {
 namespace {
 
 constexpr size_t kMaxVarintBytes = 10;
-constexpr size_t kMaxRowBytes = 3;   // a batch has fewer than 2^21 rows
+constexpr size_t kMaxRowBytes = 3;  // a batch has fewer than 2^21 rows
 constexpr size_t kMaxIdBytes = 5;
-constexpr size_t kSlackBytes = 16;   // the hot loop stores whole words
+constexpr size_t kSlackBytes = 16;  // the hot loop stores whole words
 // Tag and length of one field; of the record's head.
 constexpr size_t kFieldHeadBytes = 2 + 5;
 constexpr size_t kScalarsBytes = 4 * (1 + kMaxVarintBytes);
@@ -108,8 +108,8 @@ void BatchColumns::Clear() {
        {&site, &number_skip, &time_step, &thread, &rss_step, &drss, &stack}) {
     column->Clear();
   }
-  for (RowColumn* column : {&number_at, &time_at, &thread_at, &rss_at,
-                            &context_at, &inexact_at}) {
+  for (RowColumn* column :
+       {&number_at, &time_at, &thread_at, &rss_at, &context_at, &inexact_at}) {
     column->Clear();
   }
 }

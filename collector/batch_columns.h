@@ -13,7 +13,8 @@ namespace pymemrun {
 
 // Writes `value` as a varint of at most 10 bytes, returns the end.
 inline uint8_t* PutVarint(uint8_t* out, uint64_t value) {
-  for (; value >= 0x80; value >>= 7) *out++ = static_cast<uint8_t>(value | 0x80);
+  for (; value >= 0x80; value >>= 7)
+    *out++ = static_cast<uint8_t>(value | 0x80);
   *out++ = static_cast<uint8_t>(value);
   return out;
 }

@@ -55,7 +55,8 @@ void ClockScale::Start(bool time_is_tsc, Pair start, Pair earlier) {
   }
   anchor_stamp_ = start.tsc;
   Pair now = Measure();
-  // Started at once after the collector itself: wait for an interval to measure.
+  // Started at once after the collector itself: wait for an interval to
+  // measure.
   while (now.monotonic_ns - earlier.monotonic_ns < 2000000) now = Measure();
   if (now.tsc > earlier.tsc) {
     us_per_tick_ =

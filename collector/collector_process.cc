@@ -46,8 +46,12 @@ std::string ReadText(int fd) {
 }
 
 EndReportPlace ReportPlace(const Place& place) {
-  return {static_cast<What>(place.what), place.file,        place.line,
-          place.function,                place.thread_name, place.native_thread_id};
+  return {static_cast<What>(place.what),
+          place.file,
+          place.line,
+          place.function,
+          place.thread_name,
+          place.native_thread_id};
 }
 
 }  // namespace
@@ -216,8 +220,8 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_untraced_children(
       page_->untraced_children.load(std::memory_order_relaxed));
   footer.set_context_rows(totals.context_rows);
-  footer.set_hwm_bytes(std::max<uint64_t>(
-      sample_.hwm_bytes(), said ? page_->end_hwm_bytes : 0));
+  footer.set_hwm_bytes(
+      std::max<uint64_t>(sample_.hwm_bytes(), said ? page_->end_hwm_bytes : 0));
   footer.set_own_bytes(said ? page_->own_bytes_end : 0);
   footer.set_max_rss_bytes(totals.max_rss_bytes);
   footer.set_max_rss_number(totals.max_rss_number);

@@ -84,8 +84,8 @@ class CollectorProcessTest : public testing::Test {
     page_->traced_pid = pid;
     const int pid_fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     ASSERT_GE(pid_fd, 0);
-    auto collector = CollectorProcess::Create(
-        {region_fd_, output_fd_, pid_fd, text_fd_});
+    auto collector =
+        CollectorProcess::Create({region_fd_, output_fd_, pid_fd, text_fd_});
     ASSERT_TRUE(collector.ok()) << collector.status();
     (*collector)->Run();
     kill(pid, SIGKILL);
@@ -248,12 +248,15 @@ TEST_F(CollectorProcessTest, AMainThreadThatLeavesIsNoEnd) {
   Trace([&] {
     StartTracing();
     std::thread([&] {
-      usleep(300000);
+      usleep(200000);
+      page_->exec_pending.store(1);  // by this thread; it will fail
+      usleep(100000);
+      page_->exec_pending.store(0);
       PushRows(10);
       SayEnd(4);
       pause();
     }).detach();
-    pthread_exit(nullptr);
+    syscall(SYS_exit, 0);  // as pthread_exit, without unwinding the test
   });
   const FileContents file = Read();
   EXPECT_EQ(file.rows, 10u);

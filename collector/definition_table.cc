@@ -129,8 +129,8 @@ bool DefinitionTable::DefineStack(uint32_t raw_id, absl::string_view payload) {
   const uint32_t line = LineOf(code, node.position);
   const uint32_t content[] = {parent, code, line};
   const IdSpace::Binding bound = stacks_.Bind(
-      raw_id, ContentHash({reinterpret_cast<const char*>(content),
-                           sizeof(content)}));
+      raw_id,
+      ContentHash({reinterpret_cast<const char*>(content), sizeof(content)}));
   if (bound.fresh) {
     Record record;
     StackDef* def = record.mutable_stack();
@@ -198,11 +198,11 @@ void DefinitionTable::Remember(uint32_t code, const CodePayload& head,
     info.file = FileIndex(file);
     info.name.assign(name.data(), name.size());
   }
-  info.lines = LineTable::Decode(
-      static_cast<LineTableKind>(head.line_table_kind), head.first_line,
-      line_table);
-  info_bytes_ += 2 * sizeof(CodeInfo) + info.lines.size_bytes() +
-                 info.name.capacity();
+  info.lines =
+      LineTable::Decode(static_cast<LineTableKind>(head.line_table_kind),
+                        head.first_line, line_table);
+  info_bytes_ +=
+      2 * sizeof(CodeInfo) + info.lines.size_bytes() + info.name.capacity();
   code_info_[code] = std::move(info);
 }
 

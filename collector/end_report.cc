@@ -44,11 +44,10 @@ bool IsTreacherous(uint32_t c) {
 }
 
 std::string PlaceText(const EndReportPlace& place) {
-  return absl::StrCat(EscapeForTerminal(place.file), ":", place.line, " ",
-                      EscapeForTerminal(place.function), " (",
-                      What_Name(place.what), ", ",
-                      EscapeForTerminal(place.thread_name), "#",
-                      place.native_thread_id, ")");
+  return absl::StrCat(
+      EscapeForTerminal(place.file), ":", place.line, " ",
+      EscapeForTerminal(place.function), " (", What_Name(place.what), ", ",
+      EscapeForTerminal(place.thread_name), "#", place.native_thread_id, ")");
 }
 
 std::string Seconds(uint64_t us) {
@@ -57,10 +56,10 @@ std::string Seconds(uint64_t us) {
 
 std::string CountsText(const EndReportInput& in) {
   const Footer& footer = in.footer;
-  std::string text = absl::StrCat(
-      "pymemrun: ", EscapeForTerminal(in.file_name), ": ",
-      FormatCount(footer.events()), " events, ", FormatCount(footer.rows()),
-      " rows");
+  std::string text =
+      absl::StrCat("pymemrun: ", EscapeForTerminal(in.file_name), ": ",
+                   FormatCount(footer.events()), " events, ",
+                   FormatCount(footer.rows()), " rows");
   if (footer.context_rows() > 0) {
     absl::StrAppend(&text, " (", FormatCount(footer.context_rows()),
                     " as context)");
@@ -117,13 +116,13 @@ std::string ExitText(const Footer& footer) {
 }
 
 std::string SourceText(const Header& header) {
-  std::string name = header.rss_source() == RSS_SOURCE_UNKNOWN
-                         ? "unknown"
-                         : absl::AsciiStrToLower(
-                               RssSource_Name(header.rss_source()));
+  std::string name =
+      header.rss_source() == RSS_SOURCE_UNKNOWN
+          ? "unknown"
+          : absl::AsciiStrToLower(RssSource_Name(header.rss_source()));
   if (!header.rss_source_reason().empty()) {
-    absl::StrAppend(&name, " (",
-                    EscapeForTerminal(header.rss_source_reason()), ")");
+    absl::StrAppend(&name, " (", EscapeForTerminal(header.rss_source_reason()),
+                    ")");
   }
   return absl::StrCat(" RSS source ", name, ".");
 }

@@ -39,9 +39,9 @@ struct EndReportInput {
 // One paragraph that ends in a newline. Names in it are escaped for terminals.
 std::string EndReportText(const EndReportInput& input);
 
-// `bytes` (UTF-8, or nearly) such that no terminal obeys it: control bytes, DEL,
-// C1 and what is not UTF-8 become \xNN, marks that turn the writing direction
-// or are invisible \u{NNNN}, a backslash two.
+// `bytes` (UTF-8, or nearly) such that no terminal obeys it: control bytes,
+// DEL, C1 and what is not UTF-8 become \xNN, marks that turn the writing
+// direction or are invisible \u{NNNN}, a backslash two.
 std::string EscapeForTerminal(absl::string_view bytes);
 
 // 999 B, 56.7 KB, 123.4 MB, 1.5 GB (powers of 1000).

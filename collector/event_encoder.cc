@@ -26,6 +26,18 @@ uint64_t Wide(uint32_t low, uint32_t high) {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
+// A site that is too large to be encoded is given beside its encoding of 0.
+uint32_t SiteOf(EncodedSite encoded, uint32_t large_site) {
+  return encoded != 0 ? DecodeSite(encoded) : large_site;
+}
+
+inline uint8_t* PutSite(uint8_t* out, EncodedSite encoded,
+                        uint32_t large_site) {
+  if (ABSL_PREDICT_FALSE(encoded == 0)) return PutVarint(out, large_site);
+  std::memcpy(out, &encoded, sizeof(encoded));
+  return out + (encoded >> 24);
+}
+
 bool HasPayload(ControlKind kind) {
   return kind >= ControlKind::kCode && kind != ControlKind::kForget;
 }
@@ -77,8 +89,8 @@ const EventSlot* EventEncoder::ConsumeRows(const EventSlot* slot,
   for (; slot != end; ++slot) {
     const uint32_t what_and_code = slot->what_and_code;
     if (ABSL_PREDICT_FALSE(what_and_code >= kFirstControl)) break;
-    const RawPlace place = {
-        Wide(what_and_code & ~kContextBit, slot->position), slot->function};
+    const RawPlace place = {Wide(what_and_code & ~kContextBit, slot->position),
+                            slot->function};
     encoded = cache_.Find(place);
     uint32_t large_site = 0;
     if (ABSL_PREDICT_FALSE(encoded == 0)) {
@@ -86,25 +98,16 @@ const EventSlot* EventEncoder::ConsumeRows(const EventSlot* slot,
       encoded = EncodeSite(large_site);
     }
     const uint32_t step = slot->tsc_low - static_cast<uint32_t>(stamp);
-    if (ABSL_PREDICT_FALSE(stamp + step >= next_step_stamp)) {
-      stamp_ = stamp;
-      StepTime(row, step);
-      stamp = stamp_;
+    stamp += step;
+    if (ABSL_PREDICT_FALSE(stamp >= next_step_stamp)) {
+      stamp = StepTime(row, stamp, step);
       next_step_stamp = next_step_stamp_;
-    } else {
-      stamp += step;
     }
     if (ABSL_PREDICT_FALSE((pending | (what_and_code & kContextBit)) != 0)) {
-      RowExtras(row, what_and_code,
-                encoded != 0 ? DecodeSite(encoded) : large_site);
+      RowExtras(row, what_and_code, SiteOf(encoded, large_site));
       pending = 0;
     }
-    if (ABSL_PREDICT_TRUE(encoded != 0)) {
-      std::memcpy(out, &encoded, sizeof(encoded));
-      out += encoded >> 24;
-    } else {
-      out = PutVarint(out, large_site);
-    }
+    out = PutSite(out, encoded, large_site);
     ++row;
   }
   columns_.site.set_end(out);
@@ -114,12 +117,13 @@ const EventSlot* EventEncoder::ConsumeRows(const EventSlot* slot,
   return slot;
 }
 
-ABSL_ATTRIBUTE_NOINLINE void EventEncoder::StepTime(uint32_t row,
-                                                    uint32_t step) {
-  if (step < kBackwardStep) stamp_ += step;
+ABSL_ATTRIBUTE_NOINLINE uint64_t EventEncoder::StepTime(uint32_t row,
+                                                        uint64_t stamp,
+                                                        uint32_t step) {
+  if (step >= kBackwardStep) stamp -= step;
   // Rows never go back in time, also where a new measurement of the clock says
   // that the time so far was a little ahead.
-  const uint64_t us = clock_->Micros(stamp_);
+  const uint64_t us = clock_->Micros(stamp);
   if (us > last_us_) {
     if (row > 0) {
       columns_.time_at.Append(row);
@@ -128,6 +132,7 @@ ABSL_ATTRIBUTE_NOINLINE void EventEncoder::StepTime(uint32_t row,
     last_us_ = us;
   }
   next_step_stamp_ = clock_->StampAfter(last_us_);
+  return stamp;
 }
 
 ABSL_ATTRIBUTE_NOINLINE void EventEncoder::RowExtras(uint32_t row,
@@ -163,20 +168,26 @@ ABSL_ATTRIBUTE_NOINLINE void EventEncoder::RowExtras(uint32_t row,
   }
   if ((pending_ & kRss) != 0) RssExtra(row, site);
   if ((pending_ & kStack) != 0) {
-    for (; stack_rows_ < row; ++stack_rows_) columns_.stack.Append(0);
+    PadStack(row);
     columns_.stack.Append(pending_stack_);
     ++stack_rows_;
   }
   pending_ = 0;
 }
 
+// The stack column is dense where it is there at all.
+void EventEncoder::PadStack(uint32_t rows) {
+  for (; stack_rows_ < rows; ++stack_rows_) columns_.stack.Append(0);
+}
+
 void EventEncoder::RssExtra(uint32_t row, uint32_t site) {
   const uint64_t rss_bytes = pending_rss_.w1 * page_bytes_;
-  const int64_t drss_bytes = static_cast<int64_t>(
-      static_cast<int32_t>(pending_rss_.w2) *
-      static_cast<int64_t>(page_bytes_));
+  const int64_t drss_bytes =
+      static_cast<int64_t>(static_cast<int32_t>(pending_rss_.w2) *
+                           static_cast<int64_t>(page_bytes_));
   columns_.rss_at.Append(row);
-  columns_.rss_step.Append(ZigZag(static_cast<int64_t>(rss_bytes - rss_bytes_)));
+  columns_.rss_step.Append(
+      ZigZag(static_cast<int64_t>(rss_bytes - rss_bytes_)));
   columns_.drss.Append(ZigZag(drss_bytes));
   if ((pending_rss_.w3 & kRssInexact) != 0) columns_.inexact_at.Append(row);
   rss_bytes_ = rss_bytes;
@@ -212,9 +223,7 @@ void EventEncoder::ForgetSites() {
 
 void EventEncoder::EndBatch() {
   if (rows_ == 0) return;
-  if (stack_rows_ > 0) {
-    for (; stack_rows_ < rows_; ++stack_rows_) columns_.stack.Append(0);
-  }
+  if (stack_rows_ > 0) PadStack(rows_);
   out_->Write(columns_.Serialize(), rows_);
   columns_.Clear();
   totals_.rows += rows_;

@@ -69,9 +69,10 @@ class EventEncoder {
   void ConsumeChunk(const EventSlot* slots, size_t count);
   // The hot loop: rows up to the first slot that is none. Returns that slot.
   const EventSlot* ConsumeRows(const EventSlot* slot, const EventSlot* end);
-  void StepTime(uint32_t row, uint32_t step);
+  uint64_t StepTime(uint32_t row, uint64_t stamp, uint32_t step);
   void RowExtras(uint32_t row, uint32_t what_and_code, uint32_t site);
   void RssExtra(uint32_t row, uint32_t site);
+  void PadStack(uint32_t rows);
   uint32_t FindSite(const RawPlace& place);
   void ForgetSites();
 
@@ -94,9 +95,9 @@ class EventEncoder {
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> places_;
   BatchColumns columns_;
 
-  uint32_t rows_ = 0;           // in the batch
-  uint64_t number_offset_ = 0;  // number of the next row, less rows_
-  uint64_t stamp_ = 0;          // of the last row
+  uint32_t rows_ = 0;             // in the batch
+  uint64_t number_offset_ = 0;    // number of the next row, less rows_
+  uint64_t stamp_ = 0;            // of the last row
   uint64_t next_step_stamp_ = 0;  // below it the microsecond has not moved
   uint64_t last_us_ = 0;
   uint64_t rss_bytes_ = 0;

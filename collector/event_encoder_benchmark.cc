@@ -40,7 +40,8 @@ class SyntheticProgram {
     for (int i = 0; i < loops; ++i) {
       const bool random = rng_() < random_share_ * rng_.max();
       const uint32_t pick = random ? rng_() : code * 7 + i;
-      if (depth < 4 && pick % 3 != 0) Call(slots, 1 + pick % functions_, depth + 1);
+      if (depth < 4 && pick % 3 != 0)
+        Call(slots, 1 + pick % functions_, depth + 1);
       const uint32_t function = 1 + (code * 5 + pick % 3) % 40;
       Add(slots, 2, code, 10 + 8 * (pick % 3), function);
       Add(slots, 3, code, 10 + 8 * (pick % 3), function);
@@ -93,9 +94,9 @@ void DefineCodes(uint32_t functions, EventEncoder* encoder) {
   for (uint32_t code = 0; code <= functions; ++code) {
     const uint32_t payload[] = {code, 99, 0, 0, 0, 0, 0, 0};
     EventSlot slots[3] = {};
-    slots[0] = {kControlWhat << kWhatShift |
-                    static_cast<uint32_t>(ControlKind::kCode),
-                sizeof(payload), code, 0};
+    slots[0] = {
+        kControlWhat << kWhatShift | static_cast<uint32_t>(ControlKind::kCode),
+        sizeof(payload), code, 0};
     std::memcpy(&slots[1], payload, sizeof(payload));
     encoder->Consume(slots, 3);
   }

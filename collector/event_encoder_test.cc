@@ -120,7 +120,8 @@ TEST_F(EventEncoderTest, ARowCarriesAllThatWasSaid) {
   EXPECT_EQ(out_.threads[first.thread - 1].native_id(), 4711u);
   EXPECT_EQ(encoder_.totals().context_rows, 1u);
   EXPECT_EQ(encoder_.totals().max_rss_bytes, 500u * 4096);
-  const Place* place = encoder_.definitions().Kept(DefinitionTable::kHighestRss);
+  const Place* place =
+      encoder_.definitions().Kept(DefinitionTable::kHighestRss);
   ASSERT_NE(place, nullptr);
   EXPECT_EQ(place->function, "list.append");
   EXPECT_EQ(place->file, "a.py");
@@ -269,9 +270,9 @@ TEST_F(EventEncoderTest, FactsStandBetweenTheirRows) {
   stream_.Row(1, 1, 0, 0, 1000);
   stream_.Payload(ControlKind::kPeak, 0,
                   SlotStream::Bytes(PeakPayload{100, 7, 8, 1000}));
-  stream_.Payload(ControlKind::kGauge, 0,
-                  SlotStream::Bytes(GaugePayload{8, 1000, 4, 0}) +
-                      SlotStream::Text("why"));
+  stream_.Payload(
+      ControlKind::kGauge, 0,
+      SlotStream::Bytes(GaugePayload{8, 1000, 4, 0}) + SlotStream::Text("why"));
   stream_.Payload(ControlKind::kProfilerGap, 0,
                   SlotStream::Bytes(GapPayload{8, 9, 1000, 2000, 0, 0}));
   Send(3);
@@ -281,10 +282,10 @@ TEST_F(EventEncoderTest, FactsStandBetweenTheirRows) {
       kinds.push_back(record.kind_case());
     }
   }
-  EXPECT_EQ(kinds, (std::vector<Record::KindCase>{
-                       Record::kEvents, Record::kMark, Record::kLoss,
-                       Record::kEvents, Record::kPeak, Record::kGauge,
-                       Record::kProfilerGap}));
+  EXPECT_EQ(kinds,
+            (std::vector<Record::KindCase>{
+                Record::kEvents, Record::kMark, Record::kLoss, Record::kEvents,
+                Record::kPeak, Record::kGauge, Record::kProfilerGap}));
   EXPECT_EQ(encoder_.totals().peak.hwm_bytes(), 409600u);
   EXPECT_NE(encoder_.definitions().Kept(DefinitionTable::kPeak), nullptr);
   EXPECT_EQ(out_.rows[1].number, 7u);

@@ -20,9 +20,9 @@ class IdSpace {
   }
 
   struct Binding {
-    uint32_t id;       // the file's
-    bool fresh;        // not in the file yet: write its definition now
-    bool rebound;      // `raw` meant something else until now
+    uint32_t id;   // the file's
+    bool fresh;    // not in the file yet: write its definition now
+    bool rebound;  // `raw` meant something else until now
   };
   // From here on `raw` means what hashes to `content` (64 bits; among the at
   // most kMaxRemembered remembered, two that collide have odds of 1 in 10^9).

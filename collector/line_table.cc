@@ -127,8 +127,7 @@ LineTable LineTable::Decode(LineTableKind kind, uint32_t first_line,
   }
   table.size_ = static_cast<uint32_t>(entries.list().size());
   table.entries_ = std::make_unique<Entry[]>(table.size_);
-  std::copy(entries.list().begin(), entries.list().end(),
-            table.entries_.get());
+  std::copy(entries.list().begin(), entries.list().end(), table.entries_.get());
   return table;
 }
 

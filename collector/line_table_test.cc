@@ -41,9 +41,9 @@ TEST(LineTableTest, LnotabStepsHoldFromTheirOffsetOn) {
 
 TEST(LineTableTest, Pep626RangesMayHaveNoLine) {
   // The example of CPython's description of the format, in small.
-  const auto table = LineTable::Decode(
-      LineTableKind::kPep626, 0,
-      Bytes({6, 1, 4, 1, 2, 0x80, 2, 1, 0, 127, 4, 73}));
+  const auto table =
+      LineTable::Decode(LineTableKind::kPep626, 0,
+                        Bytes({6, 1, 4, 1, 2, 0x80, 2, 1, 0, 127, 4, 73}));
   EXPECT_EQ(Lines(table, 10), (Expected{1, 1, 1, 2, 2, 0, 3, 203, 203, 0}));
 }
 
@@ -52,10 +52,10 @@ TEST(LineTableTest, LocationEntriesOfEveryKind) {
     return 0x80 | kind << 3 | (length - 1);
   };
   std::string bytes;
-  bytes += Bytes({entry(15, 1)});                        // no location
-  bytes += Bytes({entry(11, 2), 4, 9});                  // one line, +1
-  bytes += Bytes({entry(3, 1), 0x11});                   // short: same line
-  bytes += Bytes({entry(13, 1), 0x07});                  // -3, no columns
+  bytes += Bytes({entry(15, 1)});                         // no location
+  bytes += Bytes({entry(11, 2), 4, 9});                   // one line, +1
+  bytes += Bytes({entry(3, 1), 0x11});                    // short: same line
+  bytes += Bytes({entry(13, 1), 0x07});                   // -3, no columns
   bytes += Bytes({entry(14, 2), 0x40 | 16, 3, 1, 2, 3});  // +104, long form
   const auto table = LineTable::Decode(LineTableKind::kLocations, 20, bytes);
   EXPECT_EQ(Lines(table, 8), (Expected{0, 21, 21, 21, 18, 122, 122, 0}));

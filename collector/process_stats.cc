@@ -21,9 +21,9 @@ std::vector<absl::string_view> FieldsOfStat(absl::string_view stat) {
   if (name_end == absl::string_view::npos) return {};
   return absl::StrSplit(stat.substr(name_end + 1), ' ', absl::SkipEmpty());
 }
-// Numbered as in proc(5), less the two before the state and the 1 they start at.
-constexpr size_t kState = 0, kUserTicks = 11, kSystemTicks = 12,
-                 kExitCode = 49;
+// Numbered as in proc(5), less the two before the state and the 1 they start
+// at.
+constexpr size_t kState = 0, kUserTicks = 11, kSystemTicks = 12, kExitCode = 49;
 
 uint64_t TicksToMicros(absl::string_view text, uint64_t otherwise) {
   static const uint64_t ticks_per_second = sysconf(_SC_CLK_TCK);
@@ -95,10 +95,8 @@ void ParseStat(absl::string_view stat, ProcessSample* sample) {
 }
 
 void ParseStatus(absl::string_view status, ProcessSample* sample) {
-  sample->set_hwm_bytes(
-      Kilobytes(status, "\nVmHWM:", sample->hwm_bytes()));
-  sample->set_rss_bytes(
-      Kilobytes(status, "\nVmRSS:", sample->rss_bytes()));
+  sample->set_hwm_bytes(Kilobytes(status, "\nVmHWM:", sample->hwm_bytes()));
+  sample->set_rss_bytes(Kilobytes(status, "\nVmRSS:", sample->rss_bytes()));
 }
 
 }  // namespace pymemrun

@@ -1,5 +1,6 @@
 #include "collector/process_watch.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <stdio.h>
@@ -57,8 +58,8 @@ ProcessWatch::State ProcessWatch::Check() {
 bool ProcessWatch::BecameAnotherProgram() {
   // The kernel marks the mutex when the main thread ends: by exec, but also
   // when it merely left by pthread_exit and others run on.
-  const int word = __atomic_load_n(&page_->alive.__data.__lock,
-                                   __ATOMIC_ACQUIRE);
+  const int word =
+      __atomic_load_n(&page_->alive.__data.__lock, __ATOMIC_ACQUIRE);
   if ((word & FUTEX_OWNER_DIED) == 0) return false;
   const bool announced =
       page_->exec_pending.load(std::memory_order_acquire) != 0;
@@ -76,6 +77,9 @@ absl::optional<bool> ProcessWatch::StillMapsRegion() const {
   char path[64];
   snprintf(path, sizeof(path), "/proc/%u/maps", page_->traced_pid);
   FILE* maps = fopen(path, "re");
+  // No memory: the main thread is gone while others run on. An exec by one of
+  // them would have given its number to the new program.
+  if (maps == nullptr && errno == ESRCH) return true;
   if (maps == nullptr) return absl::nullopt;
   char* line = nullptr;
   size_t capacity = 0;
@@ -92,9 +96,7 @@ absl::optional<bool> ProcessWatch::StillMapsRegion() const {
   }
   free(line);
   fclose(maps);
-  // Empty in the middle of an exec, and for a zombie: says nothing yet.
-  if (!any) return absl::nullopt;
-  return found;
+  return found || !any;  // empty: no memory, as above
 }
 
 absl::optional<int> ProcessWatch::WaitStatus(int timeout_ms) const {

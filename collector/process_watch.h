@@ -21,7 +21,7 @@ class ProcessWatch {
     kRunning,
     kSaidEnd,  // end_state was released
     kDied,
-    kExec,     // it became another program
+    kExec,  // it became another program
   };
   // Cheap: two loads and a poll, and only while the main thread is gone
   // sometimes a look at /proc/PID/maps.

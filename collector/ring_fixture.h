@@ -20,8 +20,8 @@ class SlotStream {
                       position, function, static_cast<uint32_t>(stamp)});
   }
   void State(ControlKind kind, uint32_t w1, uint32_t w2 = 0, uint32_t w3 = 0) {
-    slots_.push_back({kControlWhat << kWhatShift | static_cast<uint32_t>(kind),
-                      w1, w2, w3});
+    slots_.push_back(
+        {kControlWhat << kWhatShift | static_cast<uint32_t>(kind), w1, w2, w3});
   }
   void Wide(ControlKind kind, uint64_t value) {
     State(kind, static_cast<uint32_t>(value),
@@ -30,8 +30,8 @@ class SlotStream {
   void Payload(ControlKind kind, uint32_t id, absl::string_view bytes) {
     State(kind, static_cast<uint32_t>(bytes.size()), id);
     const size_t at = slots_.size();
-    slots_.resize(at + (bytes.size() + sizeof(EventSlot) - 1) /
-                           sizeof(EventSlot));
+    slots_.resize(at +
+                  (bytes.size() + sizeof(EventSlot) - 1) / sizeof(EventSlot));
     std::memcpy(slots_.data() + at, bytes.data(), bytes.size());
   }
   void Code(uint32_t id, absl::string_view file, absl::string_view name,

@@ -10,8 +10,7 @@
 namespace pymemrun {
 
 RunWriter::RunWriter(int fd, int level) : fd_(fd), sink_(fd) {
-  options_.level =
-      level == kNoCompression ? int{StreamWriter::kStored} : level;
+  options_.level = level == kNoCompression ? int{StreamWriter::kStored} : level;
   auto writer = StreamWriter::Create(&sink_, options_);
   if (writer.ok()) {
     writer_ = *std::move(writer);

@@ -79,8 +79,8 @@ class SiteCache {
   // Multiplicative hashing: the high bits of a product with an odd constant
   // (2^64 divided by the golden ratio) depend on all bits below.
   static size_t SetOf(const RawPlace& place) {
-    const uint64_t mixed = place.code_and_position ^
-                           place.function * uint64_t{0xff51afd7ed558ccd};
+    const uint64_t mixed =
+        place.code_and_position ^ place.function * uint64_t{0xff51afd7ed558ccd};
     return (mixed * uint64_t{0x9e3779b97f4a7c15}) >> (64 - kSetBits);
   }
 

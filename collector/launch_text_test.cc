@@ -1,0 +1,82 @@
+#include "collector/launch_text.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "collector/process_stats.h"
+
+namespace pymemrun {
+namespace {
+
+TEST(LaunchTextTest, EveryKeyFindsItsField) {
+  const char text[] =
+      "tool_version=0.1\0pid=5\0parent_pid=4\0argv=a=b\0argv=\0python=/p\0"
+      "output=run.pb\0min_drss_bytes=4096\0context=1\0kinds=5\0include=*.py\0"
+      "include=x\0thread=T*\0stacks=1\0nonsense\0unknown=1\0pid2=x";
+  const LaunchText launch = ParseLaunchText({text, sizeof(text)});
+  const Header& header = launch.header;
+  EXPECT_EQ(header.tool_version(), "0.1");
+  EXPECT_EQ(header.pid(), 5u);
+  EXPECT_EQ(header.parent_pid(), 4u);
+  ASSERT_EQ(header.argv_size(), 2);
+  EXPECT_EQ(header.argv(0), "a=b");
+  EXPECT_EQ(header.argv(1), "");
+  EXPECT_EQ(launch.output, "run.pb");
+  EXPECT_EQ(header.filters().min_drss_bytes(), 4096u);
+  ASSERT_EQ(header.filters().kinds_size(), 2);
+  EXPECT_EQ(header.filters().kinds(1), C_CALL);
+  EXPECT_EQ(header.filters().include_size(), 2);
+  EXPECT_EQ(header.filters().thread(0), "T*");
+  EXPECT_TRUE(header.filters().stacks());
+}
+
+TEST(LaunchTextTest, NoTextIsNoError) {
+  EXPECT_EQ(ParseLaunchText("").output, "");
+  EXPECT_EQ(ParseLaunchText("pid=notanumber").header.pid(), 0u);
+}
+
+TEST(LaunchTextTest, ThePageCompletesTheHeader) {
+  auto page = std::make_unique<ControlPage>();
+  page->traced_pid = 77;
+  page->page_bytes = 4096;
+  page->statm_step_pages = 2;
+  page->start_monotonic_ns = 9;
+  std::fill_n(page->rss_source_reason, sizeof(page->rss_source_reason), 'r');
+  Header header;
+  AddPageToHeader(*page, true, &header);
+  EXPECT_EQ(header.pid(), 77u);
+  EXPECT_EQ(header.statm_step_bytes(), 8192u);
+  EXPECT_EQ(header.start_monotonic_ns(), 9u);
+  EXPECT_EQ(header.rss_source_reason().size(), sizeof(page->rss_source_reason));
+  Header unstarted;
+  AddPageToHeader(*page, false, &unstarted);
+  EXPECT_GT(unstarted.start_realtime_ns(), 1000000000000000000u);
+  EXPECT_EQ(unstarted.rss_source_reason(), "");
+}
+
+TEST(ProcessStatsTest, ParsesWhatProcSays) {
+  ProcessSample sample;
+  ParseStat("12 (a) b) (c) R 1 2 3 4 5 6 7 8 9 10 250 50 0 0", &sample);
+  EXPECT_EQ(sample.user_us(), 2500000u);
+  EXPECT_EQ(sample.system_us(), 500000u);
+  ParseStatus("Name:\tx\nVmHWM:\t  2000 kB\nVmRSS:\t 1000 kB\n", &sample);
+  EXPECT_EQ(sample.hwm_bytes(), 2048000u);
+  EXPECT_EQ(sample.rss_bytes(), 1024000u);
+  ParseStat("", &sample);
+  ParseStat("1 (x", &sample);
+  ParseStatus("Name:\tx\nState:\tZ (zombie)\n", &sample);
+  EXPECT_EQ(sample.hwm_bytes(), 2048000u);
+  EXPECT_EQ(sample.user_us(), 2500000u);
+}
+
+TEST(ProcessStatsTest, AProcessThatIsNotThereChangesNothing) {
+  ProcessStats stats(0x7ffffff0);
+  ProcessSample sample;
+  EXPECT_FALSE(stats.Read(&sample));
+  EXPECT_EQ(stats.ZombieWaitStatus(), 0);
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,108 @@
+#include "collector/run_writer.h"
+
+#include <errno.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "format/record_visitor.h"
+
+namespace pymemrun {
+namespace {
+
+class RunWriterTest : public testing::Test {
+ protected:
+  RunWriterTest() {
+    char path[] = "/tmp/run_writer_test_XXXXXX";
+    fd_ = mkstemp(path);
+    unlink(path);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+  }
+  ~RunWriterTest() override {
+    Limit(before_.rlim_cur);
+    close(fd_);
+  }
+  void Limit(rlim_t bytes) {
+    const rlimit limit = {bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  // A record that does not compress, said to hold 10 rows.
+  static void WriteBulk(RunWriter* writer) {
+    Record record;
+    std::string* label = record.mutable_mark()->mutable_label();
+    for (int i = 0; i < 300000; ++i)
+      label->push_back(static_cast<char>(rand()));
+    writer->Write(record.SerializeAsString(), 10);
+  }
+  static void WriteHeader(RunWriter* writer) {
+    Record record;
+    record.mutable_header()->set_format_version(1);
+    writer->Write(record);
+    writer->Flush();
+  }
+  ReadResult Read() {
+    lseek(fd_, 0, SEEK_SET);
+    FdSource source(fd_);
+    RecordVisitor visitor;
+    ReadResult result;
+    EXPECT_TRUE(ReadStream(&source, {}, &visitor, &result).ok());
+    EXPECT_EQ(result.damages, 0u);
+    EXPECT_FALSE(result.torn);
+    return result;
+  }
+  static Record FooterRecord() {
+    Record record;
+    record.mutable_footer()->set_events(1);
+    return record;
+  }
+
+  int fd_;
+  rlimit before_;
+};
+
+TEST_F(RunWriterTest, RowsAreSafeOnceTheirFrameIsWritten) {
+  RunWriter writer(fd_, 1);
+  WriteHeader(&writer);
+  for (int i = 0; i < 5; ++i) WriteBulk(&writer);
+  EXPECT_LT(writer.rows_written(), 50u);
+  writer.WriteFooter(FooterRecord());
+  EXPECT_EQ(writer.rows_written(), 50u);
+  EXPECT_EQ(writer.rows_lost(), 0u);
+  EXPECT_EQ(writer.file_bytes(),
+            static_cast<uint64_t>(lseek(fd_, 0, SEEK_END)));
+  EXPECT_EQ(Read().records, 7u);
+}
+
+TEST_F(RunWriterTest, AFullDiskLeavesWholeFramesAndCountsTheRest) {
+  RunWriter writer(fd_, 1);
+  WriteHeader(&writer);
+  Limit(1500000);
+  for (int i = 0; i < 20; ++i) WriteBulk(&writer);
+  EXPECT_EQ(writer.write_errno(), EFBIG);
+  EXPECT_EQ(writer.rows_written() + writer.rows_lost(), 200u);
+  EXPECT_GT(writer.rows_written(), 0u);
+  EXPECT_EQ(writer.file_bytes(),
+            static_cast<uint64_t>(lseek(fd_, 0, SEEK_END)));
+  EXPECT_FALSE(Read().has_footer);
+}
+
+TEST_F(RunWriterTest, TheFooterIsWrittenWhenRoomCameBack) {
+  RunWriter writer(fd_, 1);
+  WriteHeader(&writer);
+  Limit(500000);
+  for (int i = 0; i < 10; ++i) WriteBulk(&writer);
+  EXPECT_EQ(writer.write_errno(), EFBIG);
+  Limit(before_.rlim_cur);
+  writer.WriteFooter(FooterRecord());
+  EXPECT_TRUE(Read().has_footer);
+  EXPECT_EQ(writer.file_bytes(),
+            static_cast<uint64_t>(lseek(fd_, 0, SEEK_END)));
+}
+
+}  // namespace
+}  // namespace pymemrun

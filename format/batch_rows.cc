@@ -169,8 +169,7 @@ size_t BatchRows::Next(Row* rows, size_t size) {
       static_cast<uint64_t>(batch_.site_size()), row_ + size);
   const uint64_t begin = row_;
   const uint32_t* const sites = batch_.site().data();
-  const uint32_t* const stacks =
-      batch_.stack_size() != 0 ? batch_.stack().data() : nullptr;
+  const bool stacks = batch_.stack_size() != 0;
   // Copies in registers: the compiler cannot know that `rows` are not ours.
   Cursor number = number_, time = time_, rss = rss_;
   Row row = last_;
@@ -194,17 +193,14 @@ size_t BatchRows::Next(Row* rows, size_t size) {
       row.thread = batch_.thread(thread_.index);
       thread_.Advance();
     }
-    row.context = i == context_.next;
-    if (row.context) context_.Advance();
-    row.exact = i != inexact_.next;
-    if (!row.exact) inexact_.Advance();
+    row.context = context_.Take(i);
+    row.exact = !inexact_.Take(i);
     row.site = sites[i];
     row.what = site_what_[row.site];
-    if (stacks != nullptr) row.stack = stacks[i];
+    if (stacks) row.stack = batch_.stack(static_cast<int>(i));
     rows[i - begin] = row;
   }
-  number_ = number, time_ = time, rss_ = rss;
-  last_ = row;
+  number_ = number, time_ = time, rss_ = rss, last_ = row;
   row_ = end;
   return static_cast<size_t>(end - begin);
 }

@@ -43,6 +43,12 @@ class BatchRows {
     uint64_t next = 0;  // row of the next entry; UINT64_MAX: none
     explicit Cursor(const google::protobuf::RepeatedField<uint32_t>& column);
     void Advance();
+    // Whether `row` has an entry, which is then behind.
+    bool Take(uint64_t row) {
+      if (row != next) return false;
+      Advance();
+      return true;
+    }
   };
 
   const EventBatch& batch_;

@@ -18,7 +18,7 @@ std::string Frame(absl::string_view content, int level) {
 TEST(FrameWalker, FindsTheEndOfAFrameFromAnyPieces) {
   for (const int level : {StreamWriter::kStored, 1, 19}) {
     std::string content;
-    for (int i = 0; i < 300000; ++i) content.push_back(char(i * i >> 7));
+    for (uint32_t i = 0; i < 300000; ++i) content.push_back(char(i * i >> 7));
     const std::string frame = Frame(content, level);
     const std::string file = frame + "more";
     FrameWalker walker(kLimits);

@@ -195,6 +195,14 @@ absl::Status RecordDecoder::Dispatch(const Record& record) {
       return DecodeStack(record.stack());
     case Record::kEvents:
       return DecodeEvents(record.events());
+    default:
+      return DispatchOther(record);
+  }
+}
+
+// Records that stand for themselves: neither definitions nor rows.
+absl::Status RecordDecoder::DispatchOther(const Record& record) {
+  switch (record.kind_case()) {
     case Record::kMark:
       RETURN_IF_ERROR(Refer<ThreadDef>(record.mark().thread(), "mark.thread"));
       visitor_->OnMark(record.mark());
@@ -216,10 +224,9 @@ absl::Status RecordDecoder::Dispatch(const Record& record) {
     case Record::kGauge:
       visitor_->OnGauge(record.gauge());
       return absl::OkStatus();
-    case Record::KIND_NOT_SET:
-      break;
+    default:
+      return DecodeUnknown();
   }
-  return DecodeUnknown();
 }
 
 absl::Status RecordDecoder::DecodeUnknown() {

@@ -104,6 +104,7 @@ class RecordDecoder {
  private:
   absl::Status DecodeKind(absl::string_view record);
   absl::Status Dispatch(const Record& record);
+  absl::Status DispatchOther(const Record& record);
   absl::Status CheckFirst(Record::KindCase kind) const;
   absl::Status DecodeHeader(const Header& header);
   absl::Status DecodeSite(const SiteDef& site);

@@ -93,6 +93,7 @@ class ZstdStreamReader final : public StreamReader {
   void Take(size_t at, const Attempt& attempt);
   bool FrameFollows(size_t at);
   Result Resync(size_t skip, bool at_end);
+  void ResumeAt(size_t at, const Attempt& attempt);
   bool FindMagic(size_t* at, uint64_t* released);
   size_t AfterFailed(size_t at, const Attempt& attempt);
   Result Damaged(uint64_t offset, uint64_t lost, absl::Status status);
@@ -272,6 +273,17 @@ size_t ZstdStreamReader::AfterFailed(size_t at, const Attempt& attempt) {
   return failed_work_ > allowed ? std::max(at + 1, attempt.end) : at + 1;
 }
 
+// Goes on with the frame found at `at`, behind damage_.
+void ZstdStreamReader::ResumeAt(size_t at, const Attempt& attempt) {
+  damage_queued_ = !foreign_;
+  foreign_ = false;
+  if (attempt.kind == Attempt::kGood) {
+    Take(at, attempt);
+  } else {
+    input_.Consume(attempt.end);
+  }
+}
+
 // Looks for the next frame that decodes, from `skip` bytes on. Not `at_end`:
 // damage_ is there already and gets its bytes_lost. `at_end`: the frame at the
 // window's begin is incomplete, which is damage only if a whole frame is found
@@ -287,20 +299,14 @@ StreamReader::Result ZstdStreamReader::Resync(size_t skip, bool at_end) {
     const bool found =
         attempt.kind == Attempt::kGood || attempt.kind == Attempt::kSkip;
     if (found) {
-      damage_queued_ = !foreign_;
-      foreign_ = false;
       if (at_end) {
         Damaged(start, 0,
-                absl::DataLossError(
-                    "expected a frame that ends "
-                    "before the next one begins, found a longer one"));
+                absl::DataLossError("expected a frame that ends before the "
+                                    "next one begins, found a "
+                                    "longer one"));
       }
       damage_.bytes_lost = released + at;
-      if (attempt.kind == Attempt::kGood) {
-        Take(at, attempt);
-      } else {
-        input_.Consume(attempt.end);
-      }
+      ResumeAt(at, attempt);
       return Result::kRecord;
     }
     if (attempt.kind == Attempt::kIncomplete && incomplete == kNone) {

@@ -1,0 +1,90 @@
+// A visitor that checks what readers rely on. For tests and the fuzzer only.
+#ifndef PYMEMRUN_FORMAT_CHECKING_VISITOR_H_
+#define PYMEMRUN_FORMAT_CHECKING_VISITOR_H_
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "format/record_visitor.h"
+
+namespace pymemrun {
+
+// Ends the program when a promise of RecordVisitor's is broken, and keeps what
+// came as one line each.
+class CheckingVisitor : public RecordVisitor {
+ public:
+  explicit CheckingVisitor(bool keep_lines = true) : keep_(keep_lines) {}
+
+  void OnHeader(const Header& h) override { Keep("header ", h.pid()); }
+  void OnCode(const CodeDef& d) override { Define("code", d.id(), &codes_); }
+  void OnFunction(const FunctionDef& d) override {
+    Define("function", d.id(), &functions_);
+  }
+  void OnSite(const SiteDef& d) override {
+    Check(d.code() <= codes_ && d.function() <= functions_);
+    Check(What_IsValid(d.what()));
+    Define("site", d.id(), &sites_);
+  }
+  void OnThread(const ThreadDef& d) override {
+    Define("thread", d.id(), &threads_);
+  }
+  void OnStack(const StackDef& d) override {
+    Check(d.parent() < d.id() && d.code() <= codes_);
+    Define("stack", d.id(), &stacks_);
+  }
+  bool OnRows(const Row* rows, size_t count) override {
+    Check(count > 0 && count <= 4096);
+    for (size_t i = 0; i < count; ++i) OnRow(rows[i]);
+    return true;
+  }
+  void OnMark(const Mark& m) override { Keep("mark ", m.time_us()); }
+  void OnFooter(const Footer& f) override { Keep("footer ", f.events()); }
+  void OnUnknown() override { Keep("unknown ", 0); }
+  void OnDamage(const StreamReader::Damage& damage) override {
+    Check(!damage.status.ok());
+    damages_.push_back(absl::StrCat(damage.offset, "+", damage.bytes_lost, " ",
+                                    damage.status.message()));
+    if (!keep_) damages_.resize(1);
+  }
+
+  const std::vector<std::string>& lines() const { return lines_; }
+  const std::vector<std::string>& damages() const { return damages_; }
+  const std::vector<Row>& rows() const { return rows_; }
+
+ private:
+  static void Check(bool condition) {
+    if (condition) return;
+    fprintf(stderr, "CheckingVisitor: a promise to visitors was broken\n");
+    abort();
+  }
+  void Define(const char* kind, uint32_t id, uint32_t* last) {
+    Check(id == ++*last);
+    Keep(kind, id);
+  }
+  void OnRow(const Row& row) {
+    Check(row.site >= 1 && row.site <= sites_);
+    Check(row.thread >= 1 && row.thread <= threads_);
+    Check(row.stack <= stacks_ && row.number >= next_number_);
+    next_number_ = row.number + 1;
+    if (!keep_) return;
+    rows_.push_back(row);
+    Keep("row ", row.number);
+  }
+  void Keep(const char* kind, uint64_t value) {
+    if (keep_) lines_.push_back(absl::StrCat(kind, value));
+  }
+
+  const bool keep_;
+  uint32_t codes_ = 0, functions_ = 0, sites_ = 0, threads_ = 0, stacks_ = 0;
+  uint64_t next_number_ = 0;
+  std::vector<std::string> lines_;
+  std::vector<std::string> damages_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_FORMAT_CHECKING_VISITOR_H_

@@ -33,7 +33,7 @@ void AtExit(int status, void* argument) {
   if (getpid() != report.pid) return;  // a child of the program
   if (!Session::Finish(EndReason::kExit, status, kPatienceMs)) {
     // Said even when quiet: the run file is not what it should be.
-    SayIncomplete(report);
+    if (!Session::untraced()) SayIncomplete(report);
     return;
   }
   if (report.quiet) return;

@@ -26,6 +26,8 @@ void Session::PrepareUntraced() {}
 
 bool Session::Finish(EndReason, int, int) { return true; }
 
+bool Session::untraced() { return false; }
+
 uint64_t Session::dropped_rows() { return 0; }
 
 }  // namespace pymemrun

@@ -1,0 +1,75 @@
+#include "launcher/application.h"
+
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "launcher/collector_launch.h"
+#include "launcher/message.h"
+#include "launcher/options.h"
+#include "launcher/python_choice.h"
+#include "launcher/python_runtime.h"
+#include "launcher/trace_start.h"
+#include "tracer/session.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr int kUsage = 2;
+
+std::string Variable(const char* name) {
+  const char* text = secure_getenv(name);  // nothing in set-user-ID programs
+  return text == nullptr ? "" : text;
+}
+
+std::string ExecutedPath() {
+  const char* path = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  return path == nullptr ? "" : path;
+}
+
+int PrintVersion(const std::string& python) {
+  std::printf("pymemrun %s (CPython %s, %s, %s)\n", PYMEMRUN_VERSION,
+              PythonVersionText(), python.c_str(), PYMEMRUN_PYTHON_LINK);
+  return std::fflush(stdout) == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int RunApplication(int argc, char** argv) {
+  RememberStandardError();
+  // Both live until the process ends, the tracer points into them.
+  auto* options = new Options;
+  auto* command_line = new CommandLine;
+  PythonStart start;
+  std::string error;
+  PythonWishes wishes = {"", Variable("VIRTUAL_ENV"), ExecutedPath(),
+                         PYMEMRUN_PYTHON_EXECUTABLE, Variable("PATH")};
+  bool usable =
+      ReadOptions(argc, argv, secure_getenv, options, command_line, &error);
+  if (usable && options->help)
+    return std::fputs(HelpText().c_str(), stdout) < 0;
+  wishes.option = options->python;
+  if (!usable ||
+      !ChoosePython(wishes, PYMEMRUN_PYTHON_VERSION, &start.program, &error)) {
+    Say(error);
+    return kUsage;
+  }
+  if (options->version) return PrintVersion(start.program);
+  start.arguments = command_line->python;
+  if (Variable("PYMEMRUN_TEST_SYS_EXECUTABLE") == "launcher") {
+    start.test_executable = OwnPath();
+  }
+  if (HasUserCode(*command_line)) {
+    TraceRequest request = {options, command_line, start.program,
+                            PythonVersionText(),
+                            Variable("PYMEMRUN_COLLECTOR")};
+    if (!StartTracing(request)) return kUsage;
+  }
+  PreinitializePython(start);
+  return RunPython(start);
+}
+
+}  // namespace pymemrun

@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#if PY_VERSION_HEX >= 0x030B0000
 #include "internal/pycore_frame.h"
+#endif
 #include "internal/pycore_interp.h"
 #include "internal/pycore_pystate.h"
 #include "internal/pycore_runtime.h"
@@ -19,8 +21,24 @@ SAME(_PyInterpreterFrame, f_code, PYMEMRUN_FRAME_CODE);
 SAME(_PyInterpreterFrame, previous, PYMEMRUN_FRAME_PREVIOUS);
 SAME(_PyInterpreterFrame, prev_instr, PYMEMRUN_FRAME_PREV_INSTR);
 SAME(_PyInterpreterFrame, localsplus, PYMEMRUN_FRAME_LOCALS);
-_Static_assert(sizeof(_Py_CODEUNIT) == 2, "a code unit is two bytes");
+#elif PY_VERSION_HEX >= 0x030C0000
+#define SAME(type, field, offset) \
+  _Static_assert(offsetof(type, field) == (offset), #type "." #field)
+SAME(PyFrameObject, f_frame, PYMEMRUN_FRAMEOBJ_FRAME);
+#if PY_VERSION_HEX >= 0x030D0000
+SAME(_PyInterpreterFrame, f_executable, PYMEMRUN_FRAME_CODE);
+SAME(_PyInterpreterFrame, instr_ptr, PYMEMRUN_FRAME_INSTRUCTION);
+#else
+SAME(_PyInterpreterFrame, f_code, PYMEMRUN_FRAME_CODE);
+SAME(_PyInterpreterFrame, prev_instr, PYMEMRUN_FRAME_INSTRUCTION);
 #endif
+SAME(_PyInterpreterFrame, previous, PYMEMRUN_FRAME_PREVIOUS);
+SAME(_PyInterpreterFrame, f_globals, PYMEMRUN_FRAME_GLOBALS);
+SAME(_PyInterpreterFrame, owner, PYMEMRUN_FRAME_OWNER);
+SAME(_PyInterpreterFrame, localsplus, PYMEMRUN_FRAME_LOCALS);
+_Static_assert(FRAME_OWNED_BY_CSTACK == PYMEMRUN_OWNED_BY_CSTACK, "owner");
+#endif
+_Static_assert(sizeof(_Py_CODEUNIT) == 2, "a code unit is two bytes");
 
 void PymemrunCodeFactsOf(PyObject* object, PymemrunCodeFacts* facts) {
   PyCodeObject* code = (PyCodeObject*)object;
@@ -111,11 +129,27 @@ PyThreadState* PymemrunGilLastHolder(void) {
 #endif
 }
 
+int PymemrunEnableSlots(Py_tracefunc func) {
+#if PY_VERSION_HEX >= 0x030C0000
+  // Events come from code that is instrumented while any thread profiles; the
+  // count of such threads decides. One more than there are keeps it so when
+  // the script's own profiler ends.
+  PyThreadState* tstate = PyThreadState_Get();
+  if (PymemrunRealEvalSetProfile(tstate, func, NULL) < 0) return 0;
+  ++tstate->interp->sys_profiling_threads;
+#endif
+  return 1;
+}
+
 Py_tracefunc PymemrunGetSlot(PyThreadState* tstate) {
   return tstate->c_profilefunc;
 }
 
 void PymemrunSetSlot(PyThreadState* tstate, Py_tracefunc func) {
+#if PY_VERSION_HEX >= 0x030C0000
+  tstate->interp->sys_profiling_threads +=
+      (func != NULL) - (tstate->c_profilefunc != NULL);
+#endif
   tstate->c_profilefunc = func;
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
   // As _PyThreadState_UpdateTracingState() does: nothing is traced while a

@@ -12,8 +12,8 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#if PY_VERSION_HEX >= 0x030D0000
-#include "tracer/cpython_3_13.h"
+#if PY_VERSION_HEX >= 0x030E0000
+#error "pymemrun knows CPython 3.9 to 3.13; a newer one needs its own header here"
 #elif PY_VERSION_HEX >= 0x030C0000
 #include "tracer/cpython_3_12.h"
 #elif PY_VERSION_HEX >= 0x030B0000
@@ -49,6 +49,10 @@ size_t PymemrunCopyUtf8(PyObject* text, char* buffer, size_t size);
 // GIL; valid from interpreter creation on. The thread state that took it.
 const pthread_cond_t* PymemrunGilSwitchCond(void);
 PyThreadState* PymemrunGilLastHolder(void);
+
+// Before the first PymemrunSetSlot: makes the interpreter deliver events to
+// profile slots at all. Returns false with a Python exception set.
+int PymemrunEnableSlots(Py_tracefunc func);
 
 // Puts `func` into the thread state's profile slot without audit event and
 // without touching the slot's object, so that sys.getprofile() stays None.

@@ -23,6 +23,7 @@ constexpr uint64_t kWakeSlots = kRingSlots / 4;
 struct FullState {
   bool gave_up;        // a stall timed out: do not wait again until there is room
   bool said;           // the one line on stderr was written
+  uint32_t beat;       // the collector's heartbeat when it timed out
 };
 FullState g_full;
 
@@ -77,6 +78,7 @@ uint64_t FreeUpTo(ControlPage* page) {
   }
   if (!room) {
     g_full.gave_up = true;
+    g_full.beat = page->heartbeat.load(std::memory_order_relaxed);
     SayOnce(gone);
   }
   errno = saved_errno;
@@ -97,6 +99,11 @@ void CopyIn(HotState& hot, uint64_t byte, const void* data, size_t size) {
 bool RingCollectorIsGone(ControlPage* page) {
   const uint32_t pid = page->collector_pid.load(std::memory_order_acquire);
   return pid != 0 && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+}
+
+bool RingGaveUp(ControlPage* page) {
+  return g_full.gave_up &&
+         g_full.beat == page->heartbeat.load(std::memory_order_relaxed);
 }
 
 bool ReserveSlots(HotState& hot, uint32_t slots) {

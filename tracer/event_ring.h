@@ -51,6 +51,9 @@ inline constexpr size_t kMaxPayloadBytes = kRingBytes / 4;
 // Whether the collector's process has ended. Any thread; one system call.
 bool RingCollectorIsGone(ControlPage* page);
 
+// Whether a stall timed out, and the collector has shown no sign of life since.
+bool RingGaveUp(ControlPage* page);
+
 // Forces the next event onto the slow path.
 inline void ForceSlowPath(HotState& hot) { hot.limit = 0; }
 

@@ -93,6 +93,11 @@ void ProfileSlot::DisarmAll() {
 }
 
 void ProfileSlot::SetOwn(Py_tracefunc hook) {
+  static bool enabled = false;
+  if (!enabled && hook != nullptr) {
+    enabled = true;
+    if (!PymemrunEnableSlots(hook)) PyErr_Clear();  // an audit hook's veto
+  }
   PymemrunSetSlot(PyThreadState_Get(), hook);
 }
 

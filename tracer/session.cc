@@ -25,15 +25,15 @@
 
 namespace pymemrun {
 
-HotPage g_hot_page;
-SharedSigns g_signs;
-
 namespace {
 
 constexpr uint64_t kStalenessNs = 50'000;
 // The collector has had the interpreter's whole start-up to get ready; past
 // this it is taken for dead.
 constexpr uint64_t kCollectorReadyNs = 2'000'000'000;
+// A collector whose heart does not beat for so long is stuck: the program's end
+// waits no longer than a full ring does.
+constexpr uint64_t kSilenceNs = 2'000'000'000;
 
 // Survives in a forked child on purpose: it is how the child is told apart.
 struct SessionState {
@@ -41,6 +41,7 @@ struct SessionState {
   pid_t pid;
   uint64_t prepare_stamp;
   uint64_t prepare_ns;
+  bool untraced;  // the collector did not start, and that was said
   char line[512];
 };
 SessionState g_session = {};
@@ -116,6 +117,7 @@ bool Begin() {
         "pymemrun: the collector did not start; the program runs untraced\n";
     const ssize_t ignored = write(2, kLine, sizeof(kLine) - 1);
     static_cast<void>(ignored);
+    g_session.untraced = true;
     return false;
   }
   page->own_bytes_start = OwnMemory::ResidentBytes();
@@ -150,6 +152,28 @@ void SendEnd(ControlPage* page, EndReason reason, int status) {
   page->end_state.store(1, std::memory_order_release);
   page->wake_collector.store(1, std::memory_order_release);
   FutexWake(&page->wake_collector);
+}
+
+// Whether the collector said within `timeout_ns` that the file is complete. Does
+// not wait for one that is gone or stuck.
+bool WaitForFooter(ControlPage* page, uint64_t timeout_ns) {
+  uint64_t now = MonotonicNs();
+  const uint64_t give_up = now + timeout_ns;
+  // After a stall that timed out the program has waited enough.
+  uint64_t beat_ns = RingGaveUp(page) ? now - kSilenceNs : now;
+  uint32_t beat = page->heartbeat.load(std::memory_order_relaxed);
+  while (page->done_state.load(std::memory_order_acquire) == 0) {
+    now = MonotonicNs();
+    const uint32_t seen = page->heartbeat.load(std::memory_order_relaxed);
+    if (seen != beat) beat_ns = now;
+    beat = seen;
+    if (now >= give_up || now - beat_ns >= kSilenceNs ||
+        RingCollectorIsGone(page)) {
+      break;
+    }
+    FutexWait(&page->done_state, 0, 20'000'000);
+  }
+  return page->done_state.load(std::memory_order_acquire) != 0;
 }
 
 }  // namespace
@@ -230,15 +254,10 @@ bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   hot.page = nullptr;
   Interposed::Disable();
   SendEnd(page, reason, status);
-  const uint64_t give_up =
-      MonotonicNs() + static_cast<uint64_t>(timeout_ms) * 1000000;
-  while (page->done_state.load(std::memory_order_acquire) == 0) {
-    const uint64_t now = MonotonicNs();
-    if (now >= give_up || RingCollectorIsGone(page)) break;
-    FutexWait(&page->done_state, 0, 20'000'000);
-  }
-  return page->done_state.load(std::memory_order_acquire) != 0;
+  return WaitForFooter(page, static_cast<uint64_t>(timeout_ms) * 1000000);
 }
+
+bool Session::untraced() { return g_session.untraced; }
 
 uint64_t Session::dropped_rows() {
   const ControlPage* page = Interposed::page();

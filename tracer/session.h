@@ -59,10 +59,15 @@ class Session {
   static void PrepareUntraced();
 
   // Stops all hooks, tells the collector that the program ends with `status`,
-  // and waits at most `timeout_ms` for it to complete the run file. Returns
+  // and waits at most `timeout_ms` for it to complete the run file, less when it
+  // shows no sign of life. Returns
   // whether it did. Returns false at once in a forked child and when called
   // again. Threads may still run.
   static bool Finish(EndReason reason, int status, int timeout_ms);
+
+  // Whether the run turned out to go untraced after Prepare, which stderr was
+  // told: Finish would only repeat it.
+  static bool untraced();
 
   // What the producer side lost, for a message when the collector is gone.
   static uint64_t dropped_rows();

@@ -9,8 +9,6 @@
 
 namespace pymemrun {
 
-constinit thread_local uint32_t t_thread_id = 0;
-
 namespace {
 
 constinit thread_local bool t_passes = true;

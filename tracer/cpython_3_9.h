@@ -1,0 +1,35 @@
+// CPython 3.9 and 3.10: a frame is the frame object.
+#ifndef PYMEMRUN_TRACER_CPYTHON_3_9_H_
+#define PYMEMRUN_TRACER_CPYTHON_3_9_H_
+
+#include <Python.h>
+#include <frameobject.h>
+#include <stdint.h>
+
+typedef PyFrameObject PymemrunFrame;
+
+static inline const PymemrunFrame* PymemrunFrameOf(PyFrameObject* f) {
+  return f;
+}
+static inline PyCodeObject* PymemrunFrameCode(const PymemrunFrame* frame) {
+  return frame->f_code;
+}
+static inline uint32_t PymemrunFramePosition(const PymemrunFrame* frame) {
+#if PY_VERSION_HEX >= 0x030A0000
+  return (uint32_t)frame->f_lasti;  // in code units
+#else
+  return (uint32_t)(frame->f_lasti >> 1);  // in bytes; -1 before the first
+#endif
+}
+static inline const PymemrunFrame* PymemrunFrameBack(
+    const PymemrunFrame* frame) {
+  return frame->f_back;
+}
+static inline PyObject* PymemrunFrameGlobals(const PymemrunFrame* frame) {
+  return frame->f_globals;
+}
+static inline PyObject* PymemrunFrameFirstLocal(const PymemrunFrame* frame) {
+  return frame->f_code->co_nlocals > 0 ? frame->f_localsplus[0] : NULL;
+}
+
+#endif  // PYMEMRUN_TRACER_CPYTHON_3_9_H_

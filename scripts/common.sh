@@ -25,7 +25,8 @@ quietly() {
 }
 
 # build FOLDER CMAKE_ARGS... [--target TARGETS...]: configures build/FOLDER and
-# builds it. One at a time per folder: a second one waits.
+# builds it; what compilers say is in build/FOLDER/build.log. One at a time per
+# folder: a second one waits.
 build() {
   local folder=$1 launcher configure=() targets=()
   shift
@@ -40,7 +41,7 @@ build() {
     flock 9
     quietly "build/$folder/configure.log" cmake "${configure[@]}" \
       "-DCMAKE_C_COMPILER_LAUNCHER=$launcher" "-DCMAKE_CXX_COMPILER_LAUNCHER=$launcher"
-    # ninja says nothing but what compilers complain about
-    cmake --build "build/$folder" --parallel "$jobs" "${targets[@]}" -- --quiet
+    quietly "build/$folder/build.log" \
+      cmake --build "build/$folder" --parallel "$jobs" "${targets[@]}"
   ) 9>"build/$folder/lock"
 }

@@ -208,7 +208,7 @@ EXITS = {
 
 
 def run(program, arguments, cwd, env=None, stdin="", own=(), **kwargs):
-    variables = {"PATH": os.environ["PATH"], "HOME": "/root", "LANG": "C.UTF-8"}
+    variables = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
     if "PYMEMRUN_COLLECTOR" in os.environ:
         variables["PYMEMRUN_COLLECTOR"] = os.environ["PYMEMRUN_COLLECTOR"]
     variables.update(env or {})

@@ -28,8 +28,6 @@ bool Session::Finish(EndReason, int, int) { return true; }
 
 bool Session::untraced() { return false; }
 
-bool Session::untraced() { return false; }
-
 uint64_t Session::dropped_rows() { return 0; }
 
 }  // namespace pymemrun

@@ -17,7 +17,7 @@ struct Words {
   std::string from, to, what, min_drss, columns, records, every;
 };
 
-void Describe(CLI::App* app, CatOptions* options, Words* words) {
+void DescribeInput(CLI::App* app, CatOptions* options, Words* words) {
   app->add_option("FILE", options->files,
                   "run files; - reads standard input; several are merged by "
                   "time")
@@ -43,6 +43,9 @@ void Describe(CLI::App* app, CatOptions* options, Words* words) {
             "threads by name or name#id; repeatable, like the next two");
   add_globs("--file", &options->filter.files, "by whole path of the file");
   add_globs("--function", &options->filter.functions, "by function");
+}
+
+void DescribeOutput(CLI::App* app, CatOptions* options, Words* words) {
   app->add_option("--what", words->what,
                   "kinds: call,return,c_call,c_return,c_except,mark")
       ->option_text("LIST");
@@ -160,7 +163,8 @@ std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
       "Prints the rows of run files as text, CSV, JSON lines or protobuf.",
       console.program);
   Words words;
-  Describe(&app, options, &words);
+  DescribeInput(&app, options, &words);
+  DescribeOutput(&app, options, &words);
   app.set_version_flag("--version",
                        std::string("pymemcat ") + PYMEMRUN_VERSION);
   const std::optional<int> ended = ParseArguments(&app, arguments, console);

@@ -1,17 +1,5 @@
-// The one engine behind all row writers. A plan of steps is made once from the
-// columns: neighbouring columns that depend only on the site, or only on the
-// thread, become one step whose text is cached; numbers are steps of their own.
-// A Style says how a cell looks in its format:
-//
-//   void Before(Column column, const Column* previous, std::string* out) const;
-//   void TextCell(Column column, absl::string_view name, std::string* out)
-//   const; void NumberCell(Column column, uint64_t value, std::string* out)
-//   const; char* Event(uint64_t number, char* out) const;      // and Devent,
-//   Clock, char* Rss(uint64_t, char*) const;                   // Drss,
-//   Context, Exact void MarkCell(Column column, const MarkCells& mark,
-//   std::string* out) const; void Header(const std::vector<Column>& columns,
-//   OutputBuffer* out) const; static constexpr absl::string_view kRowStart,
-//   kRowEnd;
+// The one engine behind all row writers: runs the steps of row_plan.h, cells as
+// a Style (see there) has them.
 #ifndef PYMEMRUN_READERS_PLAN_WRITER_H_
 #define PYMEMRUN_READERS_PLAN_WRITER_H_
 
@@ -22,20 +10,9 @@
 #include <vector>
 
 #include "readers/number_format.h"
-#include "readers/row_writer.h"
-#include "readers/text_cache.h"
+#include "readers/row_plan.h"
 
 namespace pymemrun {
-
-enum class RowContext : uint8_t { kNone, kNext, kPrevious };
-
-// What a mark's cells are made of.
-struct MarkCells {
-  const Mark& mark;
-  absl::string_view thread;
-  uint64_t rss_bytes;
-  uint32_t pid;
-};
 
 template <typename Style>
 class PlanWriter final : public RowWriter {
@@ -48,7 +25,7 @@ class PlanWriter final : public RowWriter {
         with_header_(with_header),
         adds_thread_(adds_thread),
         output_(output) {
-    MakePlan();
+    steps_ = MakeRowPlan(style_, columns_);
   }
 
   void WriteHeader() override {
@@ -58,20 +35,21 @@ class PlanWriter final : public RowWriter {
   void WriteRow(const RunView& run, const Row& row, uint64_t devent) override {
     if (adds_thread_ && IsSecondThread(run.slot, row.thread)) AddThreadColumn();
     output_->Append(Style::kRowStart);
-    for (Step& step : steps_) {
+    for (RowStep& step : steps_) {
       switch (step.kind) {
-        case Step::kSite:
-          output_->Append(step.cache.Get(
-              run.slot, row.site,
-              [&](std::string* out) { RenderSite(step, run, row.site, out); }));
-          break;
-        case Step::kThread:
+        case RowStep::kSite:
           output_->Append(
-              step.cache.Get(run.slot, row.thread, [&](std::string* out) {
-                RenderThread(step, run, row.thread, out);
+              step.cache.Get(run.slot, row.site, [&](std::string* out) {
+                RenderSite(style_, step, run, row.site, out);
               }));
           break;
-        case Step::kNumber:
+        case RowStep::kThread:
+          output_->Append(
+              step.cache.Get(run.slot, row.thread, [&](std::string* out) {
+                RenderThread(style_, step, run, row.thread, out);
+              }));
+          break;
+        case RowStep::kNumber:
           WriteNumber(step, run, row, devent);
           break;
       }
@@ -99,88 +77,7 @@ class PlanWriter final : public RowWriter {
   // Room for one number with what stands before it.
   static constexpr size_t kNumberRoom = 96;
 
-  struct Step {
-    enum Kind : uint8_t { kSite, kThread, kNumber };
-    Kind kind;
-    Column number;                                      // kNumber
-    std::string before;                                 // kNumber
-    std::vector<std::pair<Column, std::string>> cells;  // with what is before
-    TextCache cache;
-  };
-
-  static typename Step::Kind KindOf(Column column) {
-    switch (column) {
-      case Column::kWhat:
-      case Column::kFile:
-      case Column::kLine:
-      case Column::kFunction:
-      case Column::kModule:
-        return Step::kSite;
-      case Column::kThread:
-      case Column::kPid:
-        return Step::kThread;
-      default:
-        return Step::kNumber;
-    }
-  }
-
-  void MakePlan() {
-    steps_.clear();
-    const Column* previous = nullptr;
-    for (const Column& column : columns_) {
-      const auto kind = KindOf(column);
-      if (kind == Step::kNumber || steps_.empty() ||
-          steps_.back().kind != kind) {
-        steps_.push_back({kind, column, {}, {}, {}});
-      }
-      std::string before;
-      style_.Before(column, previous, &before);
-      if (kind == Step::kNumber) {
-        steps_.back().before = before;
-      } else {
-        steps_.back().cells.emplace_back(column, before);
-      }
-      previous = &column;
-    }
-  }
-
-  void RenderSite(const Step& step, const RunView& run, uint32_t site,
-                  std::string* out) const {
-    const Place place = run.index->Resolve(site);
-    for (const auto& [column, before] : step.cells) {
-      *out += before;
-      switch (column) {
-        case Column::kWhat:
-          style_.TextCell(column, place.what, out);
-          break;
-        case Column::kFile:
-          style_.TextCell(column, place.file, out);
-          break;
-        case Column::kLine:
-          style_.NumberCell(column, place.line, out);
-          break;
-        case Column::kFunction:
-          style_.TextCell(column, place.function, out);
-          break;
-        default:
-          style_.TextCell(column, place.module, out);
-      }
-    }
-  }
-
-  void RenderThread(const Step& step, const RunView& run, uint32_t thread,
-                    std::string* out) const {
-    for (const auto& [column, before] : step.cells) {
-      *out += before;
-      if (column == Column::kPid) {
-        style_.NumberCell(column, run.pid, out);
-      } else {
-        style_.TextCell(column, run.index->ThreadLabel(thread), out);
-      }
-    }
-  }
-
-  void WriteNumber(const Step& step, const RunView& run, const Row& row,
+  void WriteNumber(const RowStep& step, const RunView& run, const Row& row,
                    uint64_t devent) {
     char* out = output_->Reserve(kNumberRoom);
     std::memcpy(out, step.before.data(), step.before.size());
@@ -234,7 +131,7 @@ class PlanWriter final : public RowWriter {
     auto at = std::find(columns_.begin(), columns_.end(), Column::kClock);
     if (at != columns_.end()) ++at;
     columns_.insert(at, Column::kThread);
-    MakePlan();
+    steps_ = MakeRowPlan(style_, columns_);
     WriteHeader();
   }
 
@@ -243,7 +140,7 @@ class PlanWriter final : public RowWriter {
   const bool with_header_;
   bool adds_thread_;
   OutputBuffer* const output_;
-  std::vector<Step> steps_;
+  std::vector<RowStep> steps_;
   std::vector<uint32_t> first_threads_;  // by slot; 0: none yet
 };
 

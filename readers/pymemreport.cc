@@ -62,6 +62,22 @@ constexpr char kHelp[] =
     "\n"
     "pymemreport COMMAND --help tells a command's options.\n";
 
+// What contradicts itself: the exit code, once said.
+std::optional<int> CheckReport(const ReportOptions& options,
+                               const Console& console) {
+  PlaceKind kind;
+  if (!ParsePlaceKind(options.by, &kind)) {
+    console.Usage(
+        absl::StrCat("--by: expected line, function, file or thread, "
+                     "found '",
+                     TerminalText(options.by), "'"));
+    return kExitUsage;
+  }
+  if (!options.csv || !options.json) return std::nullopt;
+  console.Usage("give one of --csv and --json");
+  return kExitUsage;
+}
+
 std::optional<int> ParseReport(const Command& command,
                                const std::vector<std::string>& arguments,
                                const Console& console, ReportOptions* options) {
@@ -82,17 +98,7 @@ std::optional<int> ParseReport(const Command& command,
   }
   const std::optional<int> ended = ParseArguments(&app, arguments, console);
   if (ended.has_value()) return ended;
-  PlaceKind kind;
-  if (!ParsePlaceKind(options->by, &kind)) {
-    console.Usage(
-        absl::StrCat("--by: expected line, function, file or thread, "
-                     "found '",
-                     TerminalText(options->by), "'"));
-    return kExitUsage;
-  }
-  if (!options->csv || !options->json) return std::nullopt;
-  console.Usage("give one of --csv and --json");
-  return kExitUsage;
+  return CheckReport(*options, console);
 }
 
 // Remembers what a run says, and its damage.
@@ -232,6 +238,33 @@ int RunCommand(const Command& command, const ReportOptions& options,
   return ReaderHasGone(target) ? kExitOk : code;
 }
 
+std::vector<Table::Heading> TopHeadings(PlaceKind kind, bool with_function) {
+  std::vector<Table::Heading> headings;
+  if (with_function) {
+    headings = {{"file", "file"}, {"line", "line"}, {"function", "function"}};
+  } else {
+    const char* name = kind == PlaceKind::kFile ? "file" : "thread";
+    headings = {{name, name}};
+  }
+  headings.insert(headings.end(),
+                  {{"growth_bytes", "growth", CellLook::kBytes},
+                   {"shrinkage_bytes", "shrinkage", CellLook::kBytes},
+                   {"net_bytes", "net", CellLook::kBytes},
+                   {"rows", "rows"},
+                   {"share", "share", CellLook::kShare}});
+  return headings;
+}
+
+void SayUnknownCommand(const std::string& name, const Console& console) {
+  std::vector<std::string> names;
+  for (const Command& known : kCommands) names.push_back(known.name);
+  const std::string nearest = NearestName(name, names);
+  console.Usage(absl::StrCat(
+      name.empty() ? "expected a command" : "unknown command '",
+      TerminalText(name), name.empty() ? "" : "'",
+      nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));
+}
+
 }  // namespace
 
 Table TopTable(const ProfileTable& profile, uint64_t limit,
@@ -240,19 +273,7 @@ Table TopTable(const ProfileTable& profile, uint64_t limit,
   const bool with_function =
       kind == PlaceKind::kLine || kind == PlaceKind::kFunction;
   Table table;
-  if (with_function) {
-    table.headings = {
-        {"file", "file"}, {"line", "line"}, {"function", "function"}};
-  } else {
-    const char* name = kind == PlaceKind::kFile ? "file" : "thread";
-    table.headings = {{name, name}};
-  }
-  table.headings.insert(table.headings.end(),
-                        {{"growth_bytes", "growth", CellLook::kBytes},
-                         {"shrinkage_bytes", "shrinkage", CellLook::kBytes},
-                         {"net_bytes", "net", CellLook::kBytes},
-                         {"rows", "rows"},
-                         {"share", "share", CellLook::kShare}});
+  table.headings = TopHeadings(kind, with_function);
   const auto add = [&](const ProfiledPlace& place, bool has_line, Cell share) {
     std::vector<Cell> row = {place.file};
     if (with_function) {
@@ -294,13 +315,7 @@ int RunPymemreport(const std::vector<std::string>& arguments,
       std::begin(kCommands), std::end(kCommands),
       [&name](const Command& known) { return name == known.name; });
   if (command == std::end(kCommands)) {
-    std::vector<std::string> names;
-    for (const Command& known : kCommands) names.push_back(known.name);
-    const std::string nearest = NearestName(name, names);
-    console.Usage(absl::StrCat(
-        name.empty() ? "expected a command" : "unknown command '",
-        TerminalText(name), name.empty() ? "" : "'",
-        nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));
+    SayUnknownCommand(name, console);
     return kExitUsage;
   }
   if (command->help == nullptr) {

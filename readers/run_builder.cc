@@ -16,8 +16,6 @@ void Check(const absl::Status& status) {
   abort();
 }
 
-std::string Bytes(absl::string_view text) { return std::string(text); }
-
 // The columns of one batch, from rows.
 class BatchEncoder {
  public:
@@ -77,6 +75,8 @@ class BatchEncoder {
   uint32_t number_at_ = 0, time_at_ = 0, thread_at_ = 0, rss_at_ = 0;
   uint32_t context_at_ = 0, inexact_at_ = 0;
 };
+
+std::string Bytes(absl::string_view text) { return std::string(text); }
 
 }  // namespace
 

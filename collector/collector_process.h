@@ -15,7 +15,7 @@
 #include "collector/process_stats.h"
 #include "collector/process_watch.h"
 #include "collector/ring_reader.h"
-#include "collector/ring_wire.h"
+#include "tracer/ring_layout.h"
 #include "collector/run_writer.h"
 
 namespace pymemrun {

@@ -14,7 +14,7 @@
 #include "collector/id_space.h"
 #include "collector/line_table.h"
 #include "collector/record_sink.h"
-#include "collector/ring_wire.h"
+#include "tracer/ring_layout.h"
 
 namespace pymemrun {
 

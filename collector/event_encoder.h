@@ -12,7 +12,7 @@
 #include "collector/clock_scale.h"
 #include "collector/definition_table.h"
 #include "collector/record_sink.h"
-#include "collector/ring_wire.h"
+#include "tracer/ring_layout.h"
 #include "collector/site_cache.h"
 
 namespace pymemrun {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "collector/ring_wire.h"
+#include "tracer/ring_layout.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {

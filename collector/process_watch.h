@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "absl/types/optional.h"
-#include "collector/ring_wire.h"
+#include "tracer/ring_layout.h"
 
 namespace pymemrun {
 

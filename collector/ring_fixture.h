@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
-#include "collector/ring_wire.h"
+#include "tracer/ring_layout.h"
 
 namespace pymemrun {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "collector/ring_wire.h"
+#include "tracer/ring_layout.h"
 
 namespace pymemrun {
 

@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "collector/ring_wire.h"
+#include "tracer/ring_layout.h"
 
 namespace pymemrun {
 

@@ -78,11 +78,11 @@ bool ReadContext(const std::string& text, Options* options) {
 }
 
 bool ReadRssSource(const std::string& text, Options* options) {
-  constexpr Named<RssSource> kNames[] = {{"auto", RssSource::kAuto},
-                                         {"faults", RssSource::kFaults},
-                                         {"hints", RssSource::kHints},
-                                         {"rusage", RssSource::kRusage},
-                                         {"statm", RssSource::kStatm}};
+  constexpr Named<GaugeSource> kNames[] = {{"auto", GaugeSource::kAuto},
+                                         {"faults", GaugeSource::kFaults},
+                                         {"hints", GaugeSource::kHints},
+                                         {"rusage", GaugeSource::kRusage},
+                                         {"statm", GaugeSource::kStatm}};
   return Choose(text, kNames, &options->rss_source);
 }
 

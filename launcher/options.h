@@ -25,12 +25,12 @@ struct Options {
   uint64_t min_drss_bytes = 0;  // set to one page by ReadOptions
   bool drss_since_logged = false;
   uint32_t context = 1;
-  uint32_t kinds = 0x1f;  // bit (1 << What)
+  uint32_t kinds = 0x1f;  // bit (1 << EventWhat)
   std::vector<std::string> include, exclude, function, thread;
   bool stacks = false;
   bool paused = false;
   bool trace_startup = false;
-  RssSource rss_source = RssSource::kAuto;
+  GaugeSource rss_source = GaugeSource::kAuto;
   OnFull on_full = OnFull::kBlock;
   int compress_level = 1;
   // Parsed before they are built; ReadOptions refuses all but harmless values.

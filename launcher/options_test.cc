@@ -43,7 +43,7 @@ TEST(OptionsTest, Defaults) {
   EXPECT_EQ(options.kinds, 0x1fu);
   EXPECT_TRUE(options.trace_calls);
   EXPECT_FALSE(options.quiet);
-  EXPECT_EQ(options.rss_source, RssSource::kAuto);
+  EXPECT_EQ(options.rss_source, GaugeSource::kAuto);
 }
 
 TEST(OptionsTest, ReadsEveryValue) {
@@ -96,7 +96,7 @@ TEST(OptionsTest, ReadsEveryValue) {
   EXPECT_EQ(options.context, 0u);
   EXPECT_EQ(options.kinds, 0x09u);
   EXPECT_THAT(options.include, ElementsAre("/a/*", "/b"));
-  EXPECT_EQ(options.rss_source, RssSource::kStatm);
+  EXPECT_EQ(options.rss_source, GaugeSource::kStatm);
   EXPECT_EQ(options.on_full, OnFull::kDrop);
   EXPECT_EQ(options.compress_level, kNoCompression);
   EXPECT_EQ(options.python, "/p");

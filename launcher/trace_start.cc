@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -33,6 +35,27 @@ struct OwnedFiles : CollectorFiles {
       if (fd >= 0) close(fd);
     }
   }
+};
+
+// While it lives, no limit on the size of files ends the program: the shared
+// region counts as one. What the hard limit forbids fails as any other call.
+class FileSizeLimitAside {
+ public:
+  FileSizeLimitAside() : handler_(signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &limit_);
+    const struct rlimit raised = {limit_.rlim_max, limit_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &raised);
+  }
+  ~FileSizeLimitAside() {
+    setrlimit(RLIMIT_FSIZE, &limit_);
+    signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimitAside(const FileSizeLimitAside&) = delete;
+  FileSizeLimitAside& operator=(const FileSizeLimitAside&) = delete;
+
+ private:
+  void (*const handler_)(int);
+  struct rlimit limit_ = {RLIM_INFINITY, RLIM_INFINITY};
 };
 
 bool HasMain(const std::string& folder) {
@@ -144,6 +167,10 @@ const TraceConfig* ConfigOf(const Options& options) {
   config->paused = options.paused;
   config->trace_startup = options.trace_startup;
   config->rss_source = options.rss_source;
+  // Not where the program has put something else in stderr's place.
+  config->say = [](const char* line, size_t size) {
+    WriteToStandardError({line, size});
+  };
   return config;
 }
 
@@ -194,6 +221,7 @@ bool HasUserCode(const CommandLine& command_line) {
 }
 
 bool StartTracing(const TraceRequest& request) {
+  const FileSizeLimitAside aside;
   const Options& options = *request.options;
   std::string collector = FindCollector(request.collector);
   if (collector.empty()) return RunUntraced("pymemrun-collector is missing");

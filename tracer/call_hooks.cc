@@ -31,19 +31,18 @@ inline uint32_t WhatOf(int what) {
 static_assert(PyTrace_CALL == 0 && PyTrace_RETURN == 3 && PyTrace_C_CALL == 4 &&
               PyTrace_C_EXCEPTION == 5 && PyTrace_C_RETURN == 6);
 
-[[gnu::noinline, gnu::cold]] void ReportPeak(HotState& hot,
-                                             const PeakFinding& peak,
-                                             const RawEvent& event) {
-  const PeakPayload payload = {peak.hwm_pages, peak.after_number, event.number,
-                               event.stamp};
-  const Piece piece = {&payload, sizeof(payload)};
-  PutPayload(hot, ControlKind::kPeak, 0, 0, &piece, 1);
-}
-
-[[gnu::noinline]] void UpdateRssSlow(HotState& hot, RawEvent* event) {
+// Returns dRSS in pages.
+[[gnu::noinline]] int32_t UpdateRssSlow(HotState& hot, uint64_t stamp,
+                                        uint64_t number) {
   PeakFinding peak = {};
-  event->drss_pages = RssGauge::Update(hot, event->stamp, event->number, &peak);
-  if (peak.rose) ReportPeak(hot, peak, *event);
+  const int32_t change = RssGauge::Update(hot, stamp, number, &peak);
+  if (peak.rose) {
+    const PeakPayload payload = {peak.hwm_pages, peak.after_number, number,
+                                 stamp};
+    const Piece piece = {&payload, sizeof(payload)};
+    PutPayload(hot, ControlKind::kPeak, 0, 0, &piece, 1);
+  }
+  return change;
 }
 
 // A thread's first event, or the first after another thread's.
@@ -54,32 +53,35 @@ static_assert(PyTrace_CALL == 0 && PyTrace_RETURN == 3 && PyTrace_C_CALL == 4 &&
   hot.current_thread = t_thread_id;
 }
 
-// What both hooks do first: number, time, place and size of the event.
-inline void Observe(HotState& hot, const PymemrunFrame* frame, uint32_t what,
-                    PyObject* arg, RawEvent* event, uint32_t* flags) {
-  event->stamp = TimeStamp(hot.time_is_tsc);
-  event->number = hot.next_number++;
-  hot.page->next_number.store(hot.next_number, std::memory_order_relaxed);
-  event->drss_pages = 0;
-  if (__builtin_expect(RssMayHaveMoved(hot, event->stamp), 0)) {
-    UpdateRssSlow(hot, event);
+struct Observed {
+  RawEvent event;
+  uint32_t flags;  // kPasses*
+};
+
+// What both hooks do first: number, time, place and size of the event. By
+// value, so that it stays in registers.
+inline Observed Observe(HotState& hot, const PymemrunFrame* frame,
+                        uint32_t what, PyObject* arg) {
+  const uint64_t stamp = TimeStamp(hot.time_is_tsc);
+  const uint64_t number = hot.next_number++;
+  hot.page->next_number.store(number + 1, std::memory_order_relaxed);
+  int32_t drss_pages = 0;
+  if (__builtin_expect(RssMayHaveMoved(hot, stamp), 0)) {
+    drss_pages = UpdateRssSlow(hot, stamp, number);
   }
-  event->rss_pages = hot.rss_pages;
-  PyCodeObject* code = PymemrunFrameCode(frame);
-  const SiteId site = CodeOf(hot, code, frame);
-  event->what_and_code = (what << kWhatShift) | site.id;
-  event->position = PymemrunFramePosition(frame);
-  event->function = 0;
-  *flags = site.flags;
-  if (what >= static_cast<uint32_t>(What::kCCall)) {
-    const SiteId function = FunctionOf(hot, arg);
-    event->function = function.id;
-    *flags = (site.flags & kPassesFile) | function.flags;
+  const SiteId site = CodeOf(hot, PymemrunFrameCode(frame), frame);
+  SiteId function = {0, site.flags};
+  if (what >= static_cast<uint32_t>(EventWhat::kCCall)) {
+    function = FunctionOf(hot, arg);
+    function.flags |= site.flags & kPassesFile;
   }
   if (__builtin_expect(t_thread_id != hot.current_thread, 0)) {
     EnterThreadSlow(hot, frame);
   }
-  event->thread = hot.current_thread;
+  return {{number, stamp, (what << kWhatShift) | site.id,
+           PymemrunFramePosition(frame), function.id, hot.current_thread,
+           hot.rss_pages, drss_pages},
+          function.flags};
 }
 
 inline uint32_t Stack(HotState& hot, const PymemrunFrame* frame) {
@@ -96,9 +98,7 @@ int LogAllHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
   const PymemrunFrame* frame = PymemrunFrameOf(f);
   const uint32_t what = WhatOf(py_what);
-  RawEvent event;
-  uint32_t flags;
-  Observe(hot, frame, what, arg, &event, &flags);
+  const RawEvent event = Observe(hot, frame, what, arg).event;
   if (__builtin_expect(IsPlainRow(hot, event) && hot.head < hot.limit, 1)) {
     SlotAt(hot, hot.head) =
         EventSlot{event.what_and_code, event.position, event.function,
@@ -163,9 +163,7 @@ int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
   const PymemrunFrame* frame = PymemrunFrameOf(f);
   const uint32_t what = WhatOf(py_what);
-  RawEvent event;
-  uint32_t flags;
-  Observe(hot, frame, what, arg, &event, &flags);
+  const auto [event, flags] = Observe(hot, frame, what, arg);
   if (__builtin_expect(Passes(hot, event, what, flags), 0)) {
     LogWithContext(hot, event, frame);
   }

@@ -9,39 +9,13 @@
 namespace pymemrun {
 namespace {
 
-struct CodeEntry {
-  const void* code;
-  uint32_t id;
-  uint32_t flags;
-  bool empty() const { return code == nullptr; }
-  uint64_t hash() const { return HashAddress(code); }
-};
-static_assert(sizeof(CodeEntry) == 16);
-
-struct FunctionEntry {
-  const PyMethodDef* method;
-  const void* self_type;
-  // The definition's contents, in case the PyMethodDef itself was freed and
-  // another one made at its address.
-  PyCFunction implementation;
-  uint32_t id;
-  uint16_t flags;
-  uint16_t name_check;  // NameCheck() of its name's address or, where names
-                        // are made at run time, of the name
-  bool empty() const { return method == nullptr; }
-  uint64_t hash() const { return HashTwo(method, self_type); }
-};
-static_assert(sizeof(FunctionEntry) == 32);
-
-constexpr uint32_t kCodeEntries = 1u << 16;
-constexpr uint32_t kFunctionEntries = 1u << 13;
 constexpr uint32_t kTypeFilterBits = 1u << 14;
 // Longest text looked at by filters and sent in a definition.
 constexpr size_t kMaxText = 16 * 1024;
 
 struct Tables {
-  alignas(4096) char code[sizeof(CodeEntry) * kCodeEntries];
-  char functions[sizeof(FunctionEntry) * kFunctionEntries];
+  alignas(4096) char code[CodeTable::kBytes];
+  char functions[FunctionTable::kBytes];
   // One bit per hash of a type that has entries in `functions`: most types that
   // die have none.
   uint64_t types[kTypeFilterBits / 64];
@@ -49,8 +23,8 @@ struct Tables {
 };
 
 Tables* g_tables = nullptr;
-PointerTable<CodeEntry, kCodeEntries> g_codes;
-PointerTable<FunctionEntry, kFunctionEntries> g_functions;
+CodeTable g_codes;
+FunctionTable g_functions;
 uint32_t g_last_code_id = 0;
 uint32_t g_generation = 0;
 uint32_t g_last_function_id = 0;
@@ -74,10 +48,15 @@ uint16_t NameCheck(const char* name) {
 
 // pybind11 and its like make PyMethodDef and name at run time, with a capsule
 // as self; all others keep them in static tables.
+bool MakesNamesAtRunTime(const void* self_type) {
+  return self_type == &PyCapsule_Type;
+}
+
 uint16_t MethodCheck(const PyMethodDef* method, const void* self_type) {
-  if (self_type == &PyCapsule_Type) return NameCheck(method->ml_name);
-  const uint64_t hash = HashAddress(method->ml_name);
-  return static_cast<uint16_t>(hash >> 32);
+  return MakesNamesAtRunTime(self_type)
+             ? NameCheck(method->ml_name)
+             : static_cast<uint16_t>(
+                   reinterpret_cast<uintptr_t>(method->ml_name));
 }
 
 // One string of a definition's payload: length, then bytes.
@@ -160,7 +139,9 @@ bool DefineFunction(HotState& hot, const PyCFunctionObject* function,
                     const void* self_type, uint32_t id, uint16_t* flags) {
   const Text name = FunctionName(function, self_type);
   const Text module = CopyText(1, function->m_module);
-  *flags = g_filters->PassesFunction(name.bytes) ? kPassesName : 0;
+  *flags = static_cast<uint16_t>(
+      (g_filters->PassesFunction(name.bytes) ? kPassesName : 0) |
+      (MakesNamesAtRunTime(self_type) ? kVerifyName : 0));
   const Piece pieces[] = {{&name.length, 4},
                           {name.bytes, name.length},
                           {&module.length, 4},
@@ -183,8 +164,6 @@ void TypeDied(PyObject* type) {
   const uint32_t bit = TypeBit(type);
   if (g_tables != nullptr &&
       (g_tables->types[bit / 64] >> (bit % 64) & 1) != 0) {
-    HotState& hot = Hot();
-    if (hot.last_self_type == type) hot.last_method = nullptr;
     g_functions.EraseIf(
         [&](const FunctionEntry& e) { return e.self_type == type; });
   }
@@ -193,12 +172,17 @@ void TypeDied(PyObject* type) {
 
 }  // namespace
 
+const CodeEntry* CodeRegistry::codes_ = nullptr;
+const FunctionEntry* CodeRegistry::functions_ = nullptr;
+
 bool CodeRegistry::Create(const Filters* filters) {
   void* memory = mmap(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) return false;
   g_filters = filters;
   g_tables = static_cast<Tables*>(memory);
+  codes_ = reinterpret_cast<const CodeEntry*>(g_tables->code);
+  functions_ = reinterpret_cast<const FunctionEntry*>(g_tables->functions);
   g_codes.Use(g_tables->code);
   g_functions.Use(g_tables->functions);
   return true;
@@ -244,7 +228,7 @@ SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
   FunctionEntry* entry = g_functions.Find(HashTwo(method, self_type), same);
   if (!entry->empty()) {
     if (entry->implementation == method->ml_meth && entry->name_check == check) {
-      return {entry->id, entry->flags};
+      return {entry->id, entry->flags & kPassesName};
     }
     g_functions.Erase(entry);  // another function at the same address
     entry = g_functions.Find(HashTwo(method, self_type), same);
@@ -265,7 +249,7 @@ SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
   const uint32_t bit = TypeBit(self_type);
   g_tables->types[bit / 64] |= uint64_t{1} << (bit % 64);
   g_functions.Insert(entry, made);
-  return {made.id, made.flags};
+  return {made.id, made.flags & kPassesName};
 }
 
 uint32_t CodeRegistry::generation() { return g_generation; }

@@ -18,6 +18,13 @@ struct Piece {
   size_t bytes;
 };
 
+// Writes one line for the user, if there is still somebody to read it. Async
+// signal safe; allocates nothing.
+using SayFunction = void (*)(const char* line, size_t size);
+
+// How a full ring tells the user; until then it is silent.
+void RingSaysBy(SayFunction say);
+
 // Makes room for `slots` (<= kRingSlots / 2) slots from hot.head on. When the
 // ring is full, waits for the collector as the policy says. Returns false when
 // there is no room: the caller drops what it has. Wakes the collector when

@@ -41,14 +41,10 @@ struct HotState {
   void* brk_seen;
   uint32_t unmaps_seen;
 
-  // Last code object and C function looked up: most events repeat them.
+  // Last code object looked up: most events repeat it.
   const void* last_code;
   uint32_t last_code_id;
   uint32_t last_code_flags;
-  const void* last_method;
-  const void* last_self_type;
-  uint32_t last_function_id;
-  uint32_t last_function_flags;
 
   // Filters, resolved to what the hook compares.
   uint32_t min_drss_pages;  // 0: every event

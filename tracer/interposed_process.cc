@@ -56,6 +56,7 @@ class ExecMark {
  public:
   ExecMark() : page_(TracedPage()) {
     if (page_ != nullptr) page_->exec_pending.store(1, std::memory_order_release);
+    CountVforkChild();
   }
   ~ExecMark() {
     if (page_ != nullptr) page_->exec_pending.store(0, std::memory_order_release);
@@ -64,6 +65,15 @@ class ExecMark {
   ExecMark& operator=(const ExecMark&) = delete;
 
  private:
+  // A vfork child about to exec runs in the parent's memory; in any other
+  // child the hot page is wiped.
+  void CountVforkChild() {
+    HotState& hot = Hot();
+    if (page_ == nullptr && hot.page != nullptr) {
+      hot.page->untraced_children.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
   ControlPage* page_;
 };
 

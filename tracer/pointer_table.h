@@ -19,6 +19,11 @@ class PointerTable {
   static constexpr uint32_t kMaxUsed = kSize - kSize / 4;
   static_assert((kSize & (kSize - 1)) == 0);
 
+  // Where the search for an entry of that hash begins.
+  static uint32_t Index(uint64_t hash) {
+    return static_cast<uint32_t>(hash >> 32) & (kSize - 1);
+  }
+
   // `memory`: kBytes of zeros.
   void Use(void* memory) {
     entries_ = static_cast<Entry*>(memory);
@@ -79,10 +84,6 @@ class PointerTable {
   }
 
  private:
-  static uint32_t Index(uint64_t hash) {
-    return static_cast<uint32_t>(hash >> 32) & (kSize - 1);
-  }
-
   Entry* entries_ = nullptr;
   uint32_t used_ = 0;
 };

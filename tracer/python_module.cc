@@ -14,10 +14,11 @@
 namespace pymemrun {
 namespace {
 
+bool g_calls = true;
 bool g_paused = false;
 
 PyObject* Start(PyObject*, PyObject*) {
-  if (Hot().page != nullptr && !ProfileSlot::armed()) {
+  if (g_calls && Hot().page != nullptr && !ProfileSlot::armed()) {
     RssGauge::Invalidate(Hot());
     ProfileSlot::ArmAll(CallHooks::hook());
   }
@@ -128,8 +129,9 @@ PyObject* Init() { return PyModuleDef_Init(&kModule); }
 
 }  // namespace
 
-void PythonModule::Register(bool paused) {
-  g_paused = paused;
+void PythonModule::Register(bool calls, bool paused) {
+  g_calls = calls;
+  g_paused = paused || !calls;
   PyImport_AppendInittab("pymemrun", Init);
 }
 

@@ -6,9 +6,10 @@ namespace pymemrun {
 
 class PythonModule {
  public:
-  // Adds it to the interpreter's table of built-in modules. `paused`: nothing
-  // is traced until start(). Before Py_InitializeFromConfig.
-  static void Register(bool paused);
+  // Adds it to the interpreter's table of built-in modules. `calls`: start()
+  // arms the profile hook. `paused`: nothing is traced until it is called.
+  // Before Py_InitializeFromConfig.
+  static void Register(bool calls, bool paused);
   static bool StartsPaused();
 };
 

@@ -39,7 +39,7 @@ inline constexpr size_t kRegionBytes = kControlBytes + kRingBytes;
 
 // The kinds of event, numbered as stored. The CPython names are
 // PyTrace_CALL, _RETURN, _C_CALL, _C_RETURN, _C_EXCEPTION.
-enum class What : uint32_t {
+enum class EventWhat : uint32_t {
   kCall = 0,
   kReturn = 1,
   kCCall = 2,
@@ -174,12 +174,12 @@ static_assert(sizeof(PeakPayload) == 32);
 struct GaugePayload {
   uint64_t number;
   uint64_t tsc;
-  uint32_t source;  // RssSource
+  uint32_t source;  // GaugeSource
   uint32_t unused;
 };
 static_assert(sizeof(GaugePayload) == 24);
 
-enum class RssSource : uint32_t {
+enum class GaugeSource : uint32_t {
   kAuto = 0,  // only as a request
   kFaults = 1,
   kHints = 2,
@@ -212,7 +212,7 @@ struct ControlPage {
   // -- Written by the traced process when tracing starts, released by
   // start_state = 1. Until then the collector only waits.
   alignas(64) std::atomic<uint32_t> start_state;
-  RssSource rss_source;
+  GaugeSource rss_source;
   uint32_t statm_step_pages;  // smallest change that statm showed; 0 unmeasured
   uint32_t time_is_tsc;       // 1: tsc fields are TSC; 0: CLOCK_MONOTONIC ns
   uint64_t start_tsc;

@@ -28,7 +28,7 @@ const char kManyThreads = 0;
 const char* g_single_threaded = &kManyThreads;
 
 struct GaugeState {
-  RssSource source = RssSource::kStatm;
+  GaugeSource source = GaugeSource::kStatm;
   FaultCounters counters = {};
   std::atomic<int> statm_fd{-1};
   uint64_t statm_reads = 0;
@@ -36,7 +36,8 @@ struct GaugeState {
   uint64_t reported_hwm_pages = 0;
   uint64_t hwm_checked_number = 0;  // VmHWM was known not to have risen here
   uint64_t hwm_next_stamp = 0;
-  bool maxrss_is_tainted = false;  // getrusage's maximum dates from before our exec
+  // getrusage's maximum while it may date from before our exec; 0: it does not.
+  uint64_t inherited_maxrss_pages = 0;
   uint64_t faults_seen = 0;      // rusage source
   uint64_t rusage_deadline = 0;  // rusage source: read anyway after this
 };
@@ -139,10 +140,9 @@ bool OpenFaults(char* reason, size_t size) {
 // Looks for a peak that no event saw. Returns what to report.
 PeakFinding CheckPeak(uint64_t stamp, uint64_t number) {
   PeakFinding finding = {};
-  uint64_t hwm;
-  if (!g_gauge.maxrss_is_tainted) {
-    hwm = MaxRssPages();
-  } else {
+  uint64_t hwm = MaxRssPages();
+  const bool inherited = hwm <= g_gauge.inherited_maxrss_pages;
+  if (inherited) {
     if (stamp < g_gauge.hwm_next_stamp) return finding;
     hwm = RssGauge::ReadHwmPages();
     g_gauge.hwm_next_stamp = stamp + kHwmStepsOfStaleness * Hot().staleness;
@@ -150,8 +150,8 @@ PeakFinding CheckPeak(uint64_t stamp, uint64_t number) {
   if (hwm > g_gauge.max_rss_pages && hwm > g_gauge.reported_hwm_pages) {
     g_gauge.reported_hwm_pages = hwm;
     // With a source that sees every fault, nothing rose up to the event before.
-    const bool exact = g_gauge.source != RssSource::kHints &&
-                       !g_gauge.maxrss_is_tainted && number > 0;
+    const bool exact = g_gauge.source != GaugeSource::kHints &&
+                       !inherited && number > 0;
     finding = {true, hwm, exact ? number - 1 : g_gauge.hwm_checked_number};
   }
   g_gauge.hwm_checked_number = number;
@@ -160,7 +160,7 @@ PeakFinding CheckPeak(uint64_t stamp, uint64_t number) {
 
 }  // namespace
 
-bool RssGauge::Open(HotState& hot, RssSource wanted, char* reason,
+bool RssGauge::Open(HotState& hot, GaugeSource wanted, char* reason,
                     size_t size) {
   reason[0] = '\0';
   g_gauge.statm_fd.store(OpenStatm(), std::memory_order_relaxed);
@@ -169,10 +169,10 @@ bool RssGauge::Open(HotState& hot, RssSource wanted, char* reason,
     return false;
   }
   g_gauge.source = wanted;
-  if (wanted == RssSource::kFaults || wanted == RssSource::kAuto) {
+  if (wanted == GaugeSource::kFaults || wanted == GaugeSource::kAuto) {
     const bool open = OpenFaults(reason, size);
-    if (!open && wanted == RssSource::kFaults) return false;
-    g_gauge.source = open ? RssSource::kFaults : RssSource::kHints;
+    if (!open && wanted == GaugeSource::kFaults) return false;
+    g_gauge.source = open ? GaugeSource::kFaults : GaugeSource::kHints;
   }
   UseHeads(hot);
   // Where libc keeps the break; read as a word, it costs a load.
@@ -181,12 +181,13 @@ bool RssGauge::Open(HotState& hot, RssSource wanted, char* reason,
   const void* single = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
   if (single != nullptr) g_single_threaded = static_cast<const char*>(single);
   // The maximum that getrusage knows may be that of the process we were before
-  // exec; the text form of VmHWM never is.
-  g_gauge.maxrss_is_tainted = MaxRssPages() > ReadHwmPages() + 64;
+  // exec, until ours exceeds it; the text form of VmHWM never is.
+  const uint64_t maxrss = MaxRssPages();
+  g_gauge.inherited_maxrss_pages = maxrss > ReadHwmPages() + 64 ? maxrss : 0;
   return true;
 }
 
-RssSource RssGauge::source() { return g_gauge.source; }
+GaugeSource RssGauge::source() { return g_gauge.source; }
 uint64_t RssGauge::max_rss_pages() { return g_gauge.max_rss_pages; }
 uint64_t RssGauge::reads() { return g_gauge.statm_reads; }
 int RssGauge::descriptor() {
@@ -232,7 +233,7 @@ int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
   void* const brk_now = *hot.brk_word;
   const bool signs_moved =
       heads != hot.heads_sum || unmaps != hot.unmaps_seen || brk_now != hot.brk_seen;
-  if (g_gauge.source == RssSource::kRusage) {
+  if (g_gauge.source == GaugeSource::kRusage) {
     const uint64_t faults = ThreadFaults();
     const bool same = faults == g_gauge.faults_seen && !signs_moved &&
                       stamp < g_gauge.rusage_deadline;
@@ -249,8 +250,8 @@ int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
   hot.rss_pages = pages;
   if (pages > g_gauge.max_rss_pages) g_gauge.max_rss_pages = pages;
   switch (g_gauge.source) {
-    case RssSource::kStatm:
-    case RssSource::kRusage:
+    case GaugeSource::kStatm:
+    case GaugeSource::kRusage:
       hot.deadline = 0;  // look at each event
       break;
     default:

@@ -41,6 +41,7 @@ struct SessionState {
   pid_t pid;
   uint64_t prepare_stamp;
   uint64_t prepare_ns;
+  SayFunction say;
   bool untraced;  // the collector did not start, and that was said
   char line[512];
 };
@@ -115,8 +116,7 @@ bool Begin() {
   if (!WaitForCollector(page)) {
     static constexpr char kLine[] =
         "pymemrun: the collector did not start; the program runs untraced\n";
-    const ssize_t ignored = write(2, kLine, sizeof(kLine) - 1);
-    static_cast<void>(ignored);
+    if (g_session.say != nullptr) g_session.say(kLine, sizeof(kLine) - 1);
     g_session.untraced = true;
     return false;
   }
@@ -134,6 +134,14 @@ bool Begin() {
   FutexWake(&page->start_state);
   hot.page = page;
   return !PythonModule::StartsPaused();
+}
+
+// Children are not traced; the end report says how many there were.
+void CountFork() {
+  HotState& hot = Hot();
+  if (hot.page != nullptr) {
+    hot.page->untraced_children.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 // madvise on memory of the executable's own .bss: an anonymous mapping.
@@ -206,6 +214,8 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   g_session.page = page;
   g_session.pid = getpid();
   page->traced_pid = static_cast<uint32_t>(g_session.pid);
+  g_session.say = config->say;
+  RingSaysBy(config->say);
   hot.page_bytes = page->page_bytes;
   hot.time_is_tsc = TscIsInvariant();
   page->time_is_tsc = hot.time_is_tsc;
@@ -234,12 +244,13 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
                                           kControlBytes);
   NameOwnMemory(page);
   Interposed::Enable(g_session.pid, page);
-  PythonModule::Register(config->paused);
+  pthread_atfork(nullptr, CountFork, nullptr);
+  PythonModule::Register(config->calls, config->paused);
   Startup::Watch(config, Begin);
   return nullptr;
 }
 
-void Session::PrepareUntraced() { PythonModule::Register(true); }
+void Session::PrepareUntraced() { PythonModule::Register(false, true); }
 
 bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   ControlPage* page = g_session.page;

@@ -25,7 +25,7 @@ struct TraceConfig {
   uint64_t min_drss_bytes = 0;   // 0: log every event
   bool drss_since_logged = false;
   uint32_t context = 1;          // previous events kept; at most kMaxContext
-  uint32_t kinds = 0x1f;         // bit (1 << What)
+  uint32_t kinds = 0x1f;         // bit (1 << EventWhat)
   const char* const* include = nullptr;  // globs by full file path
   size_t include_count = 0;
   const char* const* exclude = nullptr;
@@ -37,7 +37,9 @@ struct TraceConfig {
   bool stacks = false;
   bool paused = false;           // not armed until pymemrun.start()
   bool trace_startup = false;    // from the interpreter's `import site` on
-  RssSource rss_source = RssSource::kAuto;
+  GaugeSource rss_source = GaugeSource::kAuto;
+  // Tells the user one line; null: nobody. May be called at any event.
+  void (*say)(const char* line, size_t size) = nullptr;
 };
 
 inline constexpr uint32_t kMaxContext = 1024;

@@ -97,7 +97,7 @@ int UnwindHook(PyObject*, PyFrameObject* f, int what, PyObject*) {
 }
 
 void BeginWaiting() {
-  if (!g_config->paused) {
+  if (g_config->calls && !g_config->paused) {
     ProfileSlot::SetOwn(WaitingHook);
   } else if (!g_begun) {
     g_begun = true;

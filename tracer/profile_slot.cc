@@ -59,16 +59,50 @@ bool WantsHook(PyThreadState* tstate) {
          PyThreadState_GetInterpreter(tstate) == PyInterpreterState_Main();
 }
 
-// CPython's function that fills the slot has run for `tstate`.
+// The script's profiler that holds this thread's slot; none if func is null.
+struct OwnProfiler {
+  Py_tracefunc func;
+  uint64_t open_calls;  // C calls whose begin it was told
+};
+constinit thread_local OwnProfiler t_own = {};
+
+// Stands in the slot for the script's profiler. CPython tells the end of a C
+// call only when a profiler was there at its begin; ours was, so that the end of
+// sys.setprofile itself would come to a profiler that does not expect it.
+int OwnProfilerHook(PyObject* object, PyFrameObject* f, int what,
+                    PyObject* arg) {
+  OwnProfiler& own = t_own;
+  if (what == PyTrace_C_CALL) {
+    ++own.open_calls;
+  } else if (what == PyTrace_C_RETURN || what == PyTrace_C_EXCEPTION) {
+    if (own.open_calls == 0) return 0;
+    --own.open_calls;
+  }
+  return own.func(object, f, what, arg);
+}
+
+// CPython's function that fills the slot has run for `tstate`, which is the
+// calling thread's.
 void SlotChanged(PyThreadState* tstate, Py_tracefunc func) {
-  if (!WantsHook(tstate)) return;
+  OwnProfiler& own = t_own;
+  // Some C code puts back what it found.
+  if (func == OwnProfilerHook && own.func != nullptr) return;
+  if (PyThreadState_GetInterpreter(tstate) != PyInterpreterState_Main()) return;
+  if (!WantsHook(tstate)) {
+    own = {};
+    return;
+  }
   HotState& hot = Hot();
-  if (func == nullptr) {
+  if (func == nullptr || func == g_hook) {
+    own = {};
     EndGap(hot, tstate);
     PymemrunSetSlot(tstate, g_hook);
-  } else if (func != g_hook) {
-    BeginGap(hot, tstate);
+    return;
   }
+  if (own.func == nullptr) own.open_calls = 0;
+  own.func = func;
+  PymemrunSetSlot(tstate, OwnProfilerHook);
+  BeginGap(hot, tstate);
 }
 
 }  // namespace

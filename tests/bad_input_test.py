@@ -1,0 +1,392 @@
+"""Bad input of every kind: one clear line, the right exit code, nothing
+started, nothing printed that a terminal or a spreadsheet would obey."""
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import unicodedata
+import unittest
+
+import fault_support
+from fault_support import (FaultTest, NOBODY, PYMEMCAT, PYMEMREPORT, PYMEMRUN,
+                           is_root, run)
+
+CALLS = """
+def f(): return len([])
+for i in range(20000): f()
+"""
+
+
+class LauncherTest(FaultTest):
+    """`pymemrun` refuses with 2 before anything runs."""
+
+    STARTED = "open('started', 'w')\n"
+
+    def refused(self, *arguments, says="", env=None, **kwargs):
+        if env is not None:
+            env = {**os.environ, **env}
+        result = run([PYMEMRUN, *arguments], cwd=self.folder, env=env,
+                     **kwargs)
+        text = result.stderr.decode()
+        self.assertEqual((result.returncode, result.stdout), (2, b""), text)
+        self.assertRegex(text, r"\Apymemrun: [^\n]+\n\Z")
+        if says:
+            self.assertRegex(text, says)
+        self.assertFalse(os.path.exists(self.path("started")))
+        return text
+
+    def setUp(self):
+        super().setUp()
+        self.script(self.STARTED)
+
+    def run_files(self):
+        return [name for name in os.listdir(self.folder)
+                if name.endswith(".pb")]
+
+    def as_python(self, *arguments, **kwargs):
+        """Refused by the interpreter, in its own words; no run file."""
+        expected = self.plain(arguments, **kwargs)
+        found = run([PYMEMRUN, *arguments], cwd=self.folder, **kwargs)
+        self.assert_same(expected, found)
+        self.assertNotEqual(found.returncode, 0)
+        self.assertEqual(self.run_files(), [])
+
+    def test_scripts_that_are_none(self):
+        os.mkdir(self.path("empty"))
+        self.as_python("missing.py")
+        self.as_python("empty")
+        self.as_python("missing/deep.py")
+
+    @is_root
+    def test_unreadable_script(self):
+        os.chmod(self.path("s.py"), 0)
+        def become():
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+        self.as_python("s.py", preexec_fn=become)
+
+    def test_unknown_options(self):
+        for option, nearest in (("--outptu", "--output"), ("--min-drs", "--min-drss"),
+                                ("--follw", "--follow"), ("--quite", "--quiet"),
+                                ("--stack", "--stacks")):
+            self.refused(option, "s.py", says=f"{option}.*{nearest}")
+        self.refused("--zzzzzzzzzzzzzz", "s.py", says="--zzzzzzzzzzzzzz")
+        self.refused("--bad\x1b[31m", "s.py", says=r"\\x1b")
+        self.assertEqual(self.run_files(), [])
+
+    def test_values_that_are_none(self):
+        for option, value in (("--min-drss", "lots"), ("--min-drss", "-1"),
+                              ("--min-drss", ""), ("--min-drss", "99999999999999999999"),
+                              ("--min-drss", "4096x"), ("--context", "-1"),
+                              ("--context", "many"), ("--rss-source", "guess"),
+                              ("--events", "calls"), ("--on-full", "explode"),
+                              ("--trace", "everything"), ("--compress", "fast"),
+                              ("--drss-since", "today")):
+            with self.subTest(option=option, value=value):
+                self.refused(option, value, "s.py", says=option)
+        self.refused("--output", says="--output")
+        self.assertEqual(self.run_files(), [])
+
+    def test_output_exists(self):
+        for make in (lambda path: open(path, "w").close(), os.mkdir,
+                     os.mkfifo, lambda path: os.symlink("nowhere", path),
+                     lambda path: os.symlink("s.py", path)):
+            path = self.new_run()
+            make(path)
+            self.refused("-o", path, "s.py", says=os.path.basename(path))
+        with open(self.path("s.py")) as file:
+            self.assertEqual(file.read(), self.STARTED)
+
+    def test_force_takes_the_place_of_a_file_only(self):
+        path = self.new_run()
+        os.symlink("s.py", path)
+        self.refused("--force", "-o", path, "s.py")
+        with open(self.path("s.py")) as file:
+            self.assertEqual(file.read(), self.STARTED)
+
+    def test_output_cannot_be_made(self):
+        self.refused("-o", "no/such/folder/run.pb", "s.py", says="No such file")
+        self.refused("-o", "s.py/run.pb", "s.py", says="Not a directory")
+        self.refused("-o", "x" * 300, "s.py", says="too long")
+        self.refused("-o", "/proc/run.pb", "s.py", says="/proc/run.pb")
+        self.refused("-o", "/dev/full/x\x1b]0;title\x07", "s.py",
+                     says=r"\\x1b\]0;title\\x07")
+
+    @is_root
+    def test_output_in_a_folder_of_somebody_else(self):
+        os.mkdir(self.path("closed"), 0o700)
+        def become():
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+        self.refused("-o", "closed/run.pb", "s.py", says="ermission denied",
+                     preexec_fn=become)
+
+    def test_virtual_environment_of_another_python(self):
+        venv = self.path("venv")
+        os.makedirs(venv + "/bin")
+        shutil.copy("/bin/true", venv + "/bin/python")
+        with open(venv + "/pyvenv.cfg", "w") as config:
+            config.write("home = /usr/bin\nversion = 3.7.9\n")
+        ours = re.search(r"CPython (\d+\.\d+)",
+                         run([PYMEMRUN, "--version"]).stdout.decode())[1]
+        for arguments, env in ((["--python", venv + "/bin/python"], None),
+                               (["--python", venv], None),
+                               ([], {"VIRTUAL_ENV": venv})):
+            self.refused(*arguments, "s.py", env=env,
+                         says=r"3\.7.*\b" + re.escape(ours))
+        self.refused("--python", "/nowhere/python", "s.py", says="/nowhere")
+        self.assertEqual(self.run_files(), [])
+
+
+class ReaderTest(FaultTest):
+    READERS = ([PYMEMCAT], [PYMEMCAT, "--csv"], [PYMEMCAT, "--jsonl"],
+               [PYMEMCAT, "--raw"], [PYMEMCAT, "--summary"],
+               [PYMEMREPORT, "summary"], [PYMEMREPORT, "top"])
+
+    def setUp(self):
+        super().setUp()
+        self.traced([self.script(CALLS)])
+        with open(self.output, "rb") as file:
+            self.whole = file.read()
+
+    def bad(self, data):
+        path = self.path("bad.pb")
+        with open(path, "wb") as file:
+            file.write(data)
+        return path
+
+    def read(self, path, status, says, lines=1):
+        """All readers: that exit status, so many lines, no crash."""
+        for reader in self.READERS:
+            with self.subTest(reader=reader[0].split("/")[-1:] + reader[1:]):
+                found = run([*reader, path])
+                text = found.stderr.decode()
+                self.assertEqual(found.returncode, status, text)
+                if status or says:
+                    self.assertRegex(
+                        text, r"\Apymem\w+: [^\n]*%s[^\n]*\n" % says)
+                self.assertLessEqual(text.count("\n"), lines, text)
+                self.assertNotRegex(text, "Aborted|terminate|Sanitizer")
+
+    def test_files_that_are_not_there(self):
+        self.read(self.path("missing.pb"), 1, "No such file")
+        self.read(self.folder, 1, "directory")
+
+    def test_no_run_file(self):
+        for data in (b"hello, this is some text\n" * 100, bytes(5000),
+                     b"\x7fELF" + bytes(100), os.urandom(3000),
+                     b"\x28\xb5\x2f\xfd" + os.urandom(100)):
+            self.read(self.bad(data), 1, "", lines=2)
+
+    def test_other_zstd_data(self):
+        found = subprocess.run(["zstd", "-c"], input=b"some text\n" * 100,
+                               stdout=subprocess.PIPE)
+        self.read(self.bad(found.stdout), 1, "", lines=2)
+
+    def test_empty(self):
+        self.read(self.bad(b""), 1, "found the end")
+
+    def test_truncated(self):
+        for size in (len(self.whole) - 1, len(self.whole) - 30,
+                     len(self.whole) // 2):
+            found = run([PYMEMCAT, self.bad(self.whole[:size]), "--csv"])
+            self.assertEqual(found.returncode, 0, found.stderr)
+            self.assertRegex(found.stderr.decode(),
+                             r"\Apymemcat: [^\n]+byte \d+[^\n]+\n\Z")
+
+    def test_flipped_bytes(self):
+        for at in range(5, len(self.whole), max(1, len(self.whole) // 30)):
+            data = bytearray(self.whole)
+            data[at] ^= 0x10
+            path = self.bad(bytes(data))
+            for reader in (self.READERS[1], self.READERS[5]):
+                found = run([*reader, path])
+                text = found.stderr.decode()
+                with self.subTest(at=at, reader=reader[1]):
+                    self.assertIn(found.returncode, (0, 1), text)
+                    self.assertRegex(text, r"\A(pymem\w+: [^\n]+\n)+\Z")
+
+    def test_newer_version(self):
+        # The header says so: made anew by the format's description.
+        module = fault_support.trace_pb2()
+        raw = run([PYMEMCAT, self.output, "--raw"]).stdout
+        records = list(fault_support._records(raw))
+        records[0].header.format_version += 1
+        data = b""
+        for record in records:
+            text = record.SerializeToString()
+            size = len(text)
+            while size > 0x7f:
+                data += bytes([size & 0x7f | 0x80])
+                size >>= 7
+            data += bytes([size]) + text
+        self.assertTrue(module)
+        packed = subprocess.run(["zstd", "-c", "--check"], input=data,
+                                stdout=subprocess.PIPE).stdout
+        self.read(self.bad(packed), 1, "newer|version")
+
+    def test_reader_of_the_output_goes(self):
+        for reader in self.READERS[:4]:
+            process = subprocess.Popen([*reader, self.output],
+                                       stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE)
+            process.stdout.read(100)
+            process.stdout.close()
+            stderr = process.stderr.read()
+            process.stderr.close()
+            self.assertIn(process.wait(), (0, -13))
+            self.assertEqual(stderr, b"")
+        found = run(["bash", "-c", 'set -o pipefail; "$0" "$1" --csv | head -3',
+                     PYMEMCAT, self.output])
+        self.assertEqual((found.returncode in (0, 141), found.stderr),
+                         (True, b""))
+        self.assertEqual(found.stdout.count(b"\n"), 3)
+
+    def test_output_that_takes_nothing(self):
+        for reader in (self.READERS[1], self.READERS[5]):
+            with open("/dev/full", "wb") as full:
+                found = subprocess.run([*reader, self.output], stdout=full,
+                                       stderr=subprocess.PIPE)
+            self.assertEqual(found.returncode, 1)
+            self.assertRegex(found.stderr, rb"\Apymem\w+: [^\n]*space[^\n]*\n\Z")
+
+    def test_usage(self):
+        for tool, arguments, says in (
+                (PYMEMCAT, ["--cvs", "x"], "--csv"), (PYMEMCAT, [], "FILE"),
+                (PYMEMCAT, ["x", "--every", "0"], "--every"),
+                (PYMEMCAT, ["x", "--columns", "nope"], "nope"),
+                (PYMEMCAT, ["x", "--what", "nope"], "nope"),
+                (PYMEMCAT, ["x", "--min-drss", "z"], "--min-drss"),
+                (PYMEMREPORT, ["sumary", "x"], "summary"),
+                (PYMEMREPORT, ["top", "--limt", "3", "x"], "--limit"),
+                (PYMEMREPORT, ["top", "--by", "nope", "x"], "--by"),
+                (PYMEMREPORT, [], "")):
+            with self.subTest(arguments=arguments):
+                found = run([tool, *arguments])
+                text = found.stderr.decode()
+                self.assertEqual((found.returncode, found.stdout), (2, b""))
+                self.assertRegex(text, r"\Apymem\w+: [^\n]+\n\Z")
+                self.assertIn(says, text)
+
+
+HOSTILE = ["\x1b]0;owned\x07", "\x1b[2J\x1b[31mred", "a\x00b", "\udcff\ud800",
+           "\u202egnp.exe", "\u2066x\u2069", "=cmd|' /C calc'!A0", "+1+1",
+           "-2+3", "@SUM(A1)", "\tx", "\rx", "a,b\"c\nd", "\u2028", "\x9b31m",
+           "</script><img onerror=x>", "\\x1b", "\u200b", "x" * 5000]
+
+# Each name is a function's and a file's; f_hold makes the growth `top` shows.
+HOSTILE_SCRIPT = """
+names = %r
+held = []
+def hold(): held.append(bytearray(1 << 20))
+for i, name in enumerate(names):
+    code = compile("def f(): hold()\\nf()\\n", "h%%d.py" %% i, "exec")
+    inner = code.co_consts[0].replace(co_name=name, co_qualname=name,
+                                      co_filename=name)
+    code = code.replace(co_consts=(inner, *code.co_consts[1:]),
+                        co_filename=name)
+    exec(code)
+import threading
+thread = threading.Thread(target=hold, name=names[0] + names[4])
+thread.start(); thread.join()
+"""
+
+
+class HostileNamesTest(FaultTest):
+    @classmethod
+    def allowed(cls, character):
+        if character in "\n ":
+            return True
+        # Controls, bidi marks and what else is invisible; unassigned or
+        # private characters do no harm.
+        return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl",
+                                                       "Zp")
+
+    def setUp(self):
+        super().setUp()
+        script = self.script(HOSTILE_SCRIPT % HOSTILE)
+        self.same([script])
+
+    def printed(self, *command, status=0):
+        found = run([*command, self.output])
+        self.assertEqual((found.returncode, found.stderr), (status, b""))
+        return found.stdout.decode()  # which fails unless it is UTF-8
+
+    def assert_harmless(self, text, besides=""):
+        bad = {c for c in text if not self.allowed(c) and c not in besides}
+        self.assertEqual(bad, set())
+
+    def test_text(self):
+        text = self.printed(PYMEMCAT)
+        self.assert_harmless(text)
+        self.assertIn("owned", text)
+        self.assertIn("onerror", text)
+
+    def test_summaries(self):
+        for command in ([PYMEMCAT, "--summary"], [PYMEMREPORT, "summary"],
+                        [PYMEMREPORT, "top", "--limit", "100"],
+                        [PYMEMREPORT, "top", "--by", "function"],
+                        [PYMEMREPORT, "top", "--by", "file"],
+                        [PYMEMREPORT, "top", "--by", "thread"]):
+            with self.subTest(command[1:]):
+                self.assert_harmless(self.printed(*command))
+
+    def check_cells(self, text):
+        # A cell may hold anything but what a spreadsheet takes for a formula;
+        # a terminal gets no control characters by it either.
+        rows = list(csv.reader(io.StringIO(text, newline="")))
+        self.assertEqual({len(row) for row in rows}, {len(rows[0])})
+        texts = [i for i, name in enumerate(rows[0])
+                 if name in ("file", "function", "thread", "module")]
+        for row in rows[1:]:
+            for i in texts:
+                self.assertNotIn(row[i][:1], tuple("=+-@\t\r"), row[i])
+        return rows
+
+    def test_csv(self):
+        for command in ([PYMEMCAT, "--csv"],
+                        [PYMEMREPORT, "top", "--csv", "--limit", "1000"]):
+            with self.subTest(command[1:]):
+                text = self.printed(*command)
+                self.check_cells(text)
+                self.assertNotIn("\x1b", text)
+                self.assertNotIn("\0", text)
+                self.assertIn("'=cmd", text)
+
+    def test_csv_of_names_as_they_are(self):
+        self.assertIn("=cmd", self.printed(PYMEMCAT, "--csv", "--raw-text"))
+        self.assertNotIn("'=cmd",
+                         self.printed(PYMEMCAT, "--csv", "--raw-text"))
+
+    def test_jsonl(self):
+        text = self.printed(PYMEMCAT, "--jsonl")
+        rows = [json.loads(line) for line in text.split("\n")[:-1]]
+        self.assertGreater(len(rows), len(HOSTILE))
+        self.assertEqual({c for c in text if ord(c) < 0x20}, {"\n"})
+        self.assertIn("=cmd|' /C calc'!A0", {row["function"] for row in rows})
+        self.assert_harmless(
+            self.printed(PYMEMREPORT, "top", "--json", "--limit", "100"),
+            "\u2028\u202e\u2066\u2069\u200b")
+
+    def test_end_report(self):
+        found = run([PYMEMRUN, "-o", self.new_run(), self.path("s.py")],
+                    cwd=self.folder)
+        self.assertEqual(found.returncode, 0)
+        self.assert_harmless(found.stderr.decode())
+
+    def test_hostile_paths_in_messages(self):
+        for name in ("\x1b]0;x\x07.pb", "\u202e.pb", b"\xff\xfe.pb"):
+            for tool in ([PYMEMCAT], [PYMEMREPORT, "summary"]):
+                found = run([*tool, name])
+                self.assertEqual(found.returncode, 1)
+                self.assert_harmless(found.stderr.decode())
+            found = run([PYMEMRUN, "-o", name, "-c", "pass"], cwd=self.folder)
+            self.assertEqual(found.returncode, 0)
+            self.assert_harmless(found.stderr.decode())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,376 @@
+"""Children, descriptors and identities of a traced program: children run
+safely and untraced, their parent's file stays whole, and what the program does
+to its descriptors, folders and rights harms neither it nor the run."""
+import os
+import resource
+import subprocess
+import unittest
+
+from fault_support import FaultTest, NOBODY, is_root, run
+
+# A child's events would bring this name into the file.
+CHILD = """
+import os, sys, threading
+def only_in_a_child(n=3):
+    if n: return only_in_a_child(n - 1)
+    return len([str(i) for i in range(50)])
+def counted(): pass
+def traced_still():
+    for i in range(1000): counted()
+"""
+
+
+class ChildTest(FaultTest):
+    def same_and_whole(self, code, own=(), **kwargs):
+        """Runs as under python3; the file holds every event of the program,
+        none of its children's, and what happens after `code`."""
+        script = self.script(CHILD + code + "\ntraced_still()\n")
+        self.same([script], own, **kwargs)
+        file = self.run_file()
+        self.assert_whole(file)
+        self.assertNotIn("only_in_a_child", file.names)
+        self.assertEqual(file.rows_named("counted"), 2000)
+        return file
+
+    def test_many_forks_from_allocating_threads(self):
+        file = self.same_and_whole("""
+import random, signal, time
+signal.alarm(100)
+FORKS = 500
+todo = iter(range(FORKS))
+statuses = []
+def one_child(i):
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(20)
+        held = [bytearray(random.randrange(1, 100000)) for _ in range(20)]
+        only_in_a_child()
+        if i % 8 == 0: os.execv("/bin/true", ["true"])
+        if i % 8 == 1: sys.exit(7)
+        if i % 8 == 2:
+            thread = threading.Thread(target=only_in_a_child)
+            thread.start()
+            thread.join()
+        os._exit(7)
+    statuses.append((i, os.waitpid(pid, 0)[1]))
+def work():
+    chance = random.Random(1)
+    held = []
+    for i in todo:
+        held.append(bytearray(chance.randrange(1, 300000)))
+        del held[:-50]
+        one_child(i)
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+wrong = [s for s in statuses if s[1] != (0 if s[0] % 8 in (0, 1) else 7 << 8)]
+# sys.exit in a thread ends that thread, and the child by its last thread.
+wrong = [s for s in wrong if s[0] % 8 != 1]
+print(len(statuses), wrong)
+""", timeout=150)
+        self.assertEqual(file.footer.untraced_children, 500)
+
+    def test_many_subprocesses(self):
+        file = self.same_and_whole("""
+import subprocess
+for i in range(1000):
+    subprocess.run(["true"], close_fds=True, check=True)
+blocks = [bytearray(1 << 20) for _ in range(8)]
+""", timeout=150)
+        # The gauge goes on: it sees the last blocks come.
+        self.assertGreater(file.footer.max_rss_bytes,
+                           file.header.first_rss_bytes + (4 << 20))
+
+    def test_multiprocessing(self):
+        self.same_and_whole("""
+import multiprocessing as mp
+def task(n):
+    only_in_a_child()
+    return n * n
+def every_way():
+    for way in ("fork", "spawn", "forkserver"):
+        with mp.get_context(way).Pool(2) as pool:
+            print(way, pool.map(task, range(5)))
+if __name__ == "__main__":
+    every_way()
+""")
+
+    def test_executor(self):
+        self.same_and_whole("""
+from concurrent.futures import ProcessPoolExecutor
+def task(n):
+    only_in_a_child()
+    return n * n
+def every():
+    with ProcessPoolExecutor(2) as pool: print(list(pool.map(task, range(9))))
+if __name__ == "__main__": every()
+""")
+
+    def test_every_way_to_make_a_child(self):
+        ways = {
+            "forkpty": "pid, fd = os.forkpty()",
+            "raw fork": "import ctypes; pid = ctypes.CDLL(None).syscall(57)",
+            "raw clone": "import ctypes; pid = ctypes.CDLL(None).syscall("
+                         "56, 17, None, None, None, None)",
+        }
+        for name, way in ways.items():
+            if name.startswith("raw") and os.uname().machine != "x86_64":
+                continue
+            with self.subTest(name):
+                self.same_and_whole(way + """
+if pid == 0:
+    only_in_a_child()
+    os._exit(7)
+print(os.waitpid(pid, 0)[1])
+""")
+
+    def test_posix_spawn_and_vfork(self):
+        self.same_and_whole("""
+import subprocess
+pid = os.posix_spawn("/bin/sh", ["sh", "-c", "exit 7"], {})
+print(os.waitpid(pid, 0)[1])
+print(os.spawnv(os.P_WAIT, "/bin/true", ["true"]), os.system("exit 3"))
+assert subprocess._USE_VFORK
+for i in range(20):
+    try: subprocess.run(["/nowhere/at/all"])
+    except FileNotFoundError: pass
+""")
+
+    def test_a_child_may_do_anything(self):
+        self.same_and_whole("""
+def child():
+    try: import pymemrun
+    except ImportError: pymemrun = None
+    if pymemrun:
+        pymemrun.start(); only_in_a_child()
+        pymemrun.mark("child"); pymemrun.stop(); pymemrun.start()
+        with pymemrun.trace(): only_in_a_child()
+    thread = threading.Thread(target=only_in_a_child)
+    thread.start(); thread.join()
+    seen = []
+    sys.setprofile(lambda *a: seen.append(a[1]))
+    only_in_a_child()
+    sys.setprofile(None)
+    only_in_a_child()
+    if os.fork() == 0:
+        only_in_a_child()
+        os._exit(3)
+    print(len(seen), sys.getprofile(), os.wait()[1])
+    sys.stdout.flush()
+    os.closerange(3, 4096)
+for i in range(3):
+    if os.fork() == 0:
+        child()
+        sys.exit(5)
+    print(os.wait()[1], flush=True)
+""", ["--quiet"])
+
+    def test_the_child_outlives_the_program(self):
+        # It keeps neither the run file open nor its end waiting.
+        script = self.script(CHILD + """
+import time
+if os.fork() == 0:
+    only_in_a_child()
+    time.sleep(5)
+    os._exit(0)
+traced_still()
+""")
+        result = subprocess.run(self.command([script], ["--quiet"]), timeout=4,
+                                cwd=self.folder, stdin=subprocess.DEVNULL)
+        self.assertEqual(result.returncode, 0)
+        file = self.run_file()
+        self.assert_whole(file)
+        self.assertNotIn("only_in_a_child", file.names)
+
+
+class DescriptorTest(FaultTest):
+    def same_and_whole(self, code, **kwargs):
+        self.same([self.script(CHILD + code + "\ntraced_still()\n")], **kwargs)
+        file = self.run_file()
+        self.assert_whole(file)
+        self.assertEqual(file.rows_named("counted"), 2000)
+        return file
+
+    def test_closing_everything(self):
+        file = self.same_and_whole("""
+os.closerange(3, 65536)
+first = os.open("victim", os.O_RDWR | os.O_CREAT)
+files = [os.open("victim", os.O_RDWR) for _ in range(20)]
+print(first, files)
+traced = [bytearray(1 << 20) for _ in range(16)]
+for fd in files: os.write(fd, b"mine")
+os.closerange(3, 65536)
+file = open("victim", "r+b")
+print(file.fileno(), file.read())
+""")
+        self.assertGreater(file.footer.max_rss_bytes,
+                           file.header.first_rss_bytes + (12 << 20))
+
+    def test_filling_every_descriptor(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 4096))
+        file = self.same_and_whole("""
+victim = os.open("victim", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+os.write(victim, b"12 34 56 78\\n")
+for fd in range(3, 1024):
+    if fd != victim: os.dup2(victim, fd)
+held = [bytearray(1 << 20) for _ in range(16)]
+traced = len(held)
+print(os.pread(1023, 100, 0), os.fstat(1000).st_size, traced)
+""", preexec_fn=limit)
+        self.assertGreater(file.footer.max_rss_bytes,
+                           file.header.first_rss_bytes + (12 << 20))
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "numbers of x86-64")
+    def test_taken_away_by_raw_system_calls(self):
+        file = self.same_and_whole("""
+import ctypes
+victim = os.open("victim", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+os.write(victim, b"12 34 56 78\\n")
+syscall = ctypes.CDLL(None).syscall
+for fd in range(3, 1100):
+    if fd != victim: syscall(33, victim, fd)  # dup2
+held = [bytearray(1 << 20) for _ in range(16)]
+for fd in range(3, 1100): syscall(3, fd)  # close
+more = [bytearray(1 << 20) for _ in range(16)]
+print(open("victim", "rb").read(), len(held), len(more))
+""")
+        self.assertGreater(file.footer.max_rss_bytes,
+                           file.header.first_rss_bytes + (12 << 20))
+        self.assertLess(file.footer.max_rss_bytes, 1 << 30)
+
+    def test_few_descriptors(self):
+        for limit_to in (8, 6, 5):  # with 4 python3 does not start
+            def limit():
+                resource.setrlimit(resource.RLIMIT_NOFILE, (limit_to,) * 2)
+            code = CHILD + """
+fds = []
+try:
+    while True: fds.append(os.open("/dev/null", os.O_RDONLY))
+except OSError as error: print(fds, error)
+traced_still()
+"""
+            with self.subTest(limit_to):
+                expected = self.plain([self.script(code)], preexec_fn=limit)
+                found = self.traced([self.path("s.py")], preexec_fn=limit)
+                self.assertEqual(expected[:2], found[:2])
+                if not found.stderr:
+                    self.assert_whole(self.run_file())
+                else:
+                    self.assertRegex(found.stderr,
+                                     rb"\Apymemrun: [^\n]*untraced\n\Z")
+
+    def test_the_same_numbers(self):
+        self.same_and_whole("""
+import socket, tempfile
+print([os.open("/dev/null", os.O_RDONLY) for _ in range(5)], os.pipe(),
+      socket.socketpair()[1].fileno(), tempfile.TemporaryFile().fileno())
+""")
+
+
+class PlaceTest(FaultTest):
+    def test_changing_the_folder(self):
+        self.same([self.script(CHILD + """
+os.mkdir("deep") if not os.path.exists("deep") else None
+os.chdir("deep")
+print(os.getcwd())
+os.chdir("/")
+traced_still()
+""")])
+        self.assert_whole(self.run_file())
+
+    def test_relative_output(self):
+        script = self.script(CHILD + "os.chdir('/')\ntraced_still()\n")
+        found = run(self.command([script], output="here.pb"), cwd=self.folder)
+        self.assertEqual(found.returncode, 0)
+        self.assert_whole(self.run_file(self.path("here.pb")))
+
+    def test_renaming_the_run_file(self):
+        output = self.new_run()
+        script = self.script(CHILD + f"""
+os.rename({output!r}, "elsewhere.pb")
+traced_still()
+""")
+        found = run(self.command([script], output=output), cwd=self.folder)
+        self.assertEqual((found.returncode, found.stdout), (0, b""))
+        self.assertFalse(os.path.exists(output))
+        self.assert_whole(self.run_file(self.path("elsewhere.pb")))
+
+    def test_removing_the_run_file(self):
+        output = self.new_run()
+        script = self.script(CHILD + f"os.unlink({output!r})\ntraced_still()\n")
+        found = run(self.command([script], output=output), cwd=self.folder)
+        self.assertEqual((found.returncode, found.stdout), (0, b""))
+        self.assertFalse(os.path.exists(output))
+
+    @is_root
+    def test_dropping_privileges(self):
+        self.same([self.script(CHILD + f"""
+os.setgroups([])
+os.setgid({NOBODY})
+os.setuid({NOBODY})
+print(os.getuid())
+held = [bytearray(1 << 20) for _ in range(16)]
+os.closerange(3, 65536)
+more = [bytearray(1 << 20) for _ in range(16)]
+traced_still()
+""")])
+        file = self.run_file()
+        self.assert_whole(file)
+        self.assertEqual(file.rows_named("counted"), 2000)
+
+    @is_root
+    def test_exec_after_dropping_privileges(self):
+        # Nobody's program may not be looked into; the footer comes all the
+        # same, not only at its end.
+        script = self.script(CHILD + f"""
+os.setuid({NOBODY})
+traced_still()
+os.execv("/bin/echo", ["echo", "new"])
+""")
+        self.same([script])
+        file = self.run_file()
+        self.assert_whole(file)
+        self.assertEqual(file.end()[0], "EXEC")
+
+    @is_root
+    def test_as_nobody(self):
+        def become():
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+        self.same([self.script(CHILD + "traced_still()")], preexec_fn=become)
+        self.assert_whole(self.run_file())
+        self.assertEqual(os.stat(self.output).st_mode & 0o777, 0o600)
+
+    def test_mode_is_0600_whatever_the_umask(self):
+        for mask in (0, 0o77, 0o777):
+            self.traced([self.script("pass")],
+                        preexec_fn=lambda: os.umask(mask))
+            self.assertEqual(os.stat(self.output).st_mode & 0o777, 0o600)
+
+
+class DepthTest(FaultTest):
+    def test_recursion(self):
+        for limit in ("", "sys.setrecursionlimit(50000)"):
+            with self.subTest(limit):
+                self.same([self.script("import sys\n" + limit + """
+depth = 0
+def f():
+    global depth
+    depth += 1
+    f()
+try: f()
+except RecursionError as error: print(depth, error)
+class Odd:
+    def __repr__(self):
+        global depth
+        depth += 1
+        return repr(self) if depth < 300 else "x"
+depth = 0
+print(repr(Odd()), depth)
+""")])
+                self.assert_whole(self.run_file())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -19,8 +19,6 @@ RawEvent* g_history = nullptr;
 size_t g_history_bytes = 0;
 uint32_t g_history_generation = 0;  // of the code ids in it
 
-constexpr uint32_t kNoHistory = ~0u;
-
 // PyTrace_* to What, one nibble each: CALL 0, RETURN 3, C_CALL 4,
 // C_EXCEPTION 5, C_RETURN 6.
 inline uint32_t WhatOf(int what) {
@@ -53,61 +51,77 @@ static_assert(PyTrace_CALL == 0 && PyTrace_RETURN == 3 && PyTrace_C_CALL == 4 &&
   hot.current_thread = t_thread_id;
 }
 
-struct Observed {
-  RawEvent event;
+// Where an event happened.
+struct Place {
+  uint32_t what_and_code;
+  uint32_t position;
+  uint32_t function;
   uint32_t flags;  // kPasses*
 };
 
-// What both hooks do first: number, time, place and size of the event. By
-// value, so that it stays in registers.
-inline Observed Observe(HotState& hot, const PymemrunFrame* frame,
-                        uint32_t what, PyObject* arg) {
-  const uint64_t stamp = TimeStamp(hot.time_is_tsc);
+inline Place PlaceOf(HotState& hot, const PymemrunFrame* frame, uint32_t what,
+                     PyObject* arg) {
+  const SiteId site = CodeOf(hot, PymemrunFrameCode(frame), frame);
+  Place place = {(what << kWhatShift) | site.id, PymemrunFramePosition(frame),
+                 0, site.flags};
+  if (what >= static_cast<uint32_t>(EventWhat::kCCall)) {
+    const SiteId function = FunctionOf(hot, arg);
+    place.function = function.id;
+    place.flags = (site.flags & kPassesFile) | function.flags;
+  }
+  return place;
+}
+
+// The event's number; counts it.
+inline uint64_t TakeNumber(HotState& hot) {
   const uint64_t number = hot.next_number++;
   hot.page->next_number.store(number + 1, std::memory_order_relaxed);
-  int32_t drss_pages = 0;
-  if (__builtin_expect(RssMayHaveMoved(hot, stamp), 0)) {
-    drss_pages = UpdateRssSlow(hot, stamp, number);
-  }
-  const SiteId site = CodeOf(hot, PymemrunFrameCode(frame), frame);
-  SiteId function = {0, site.flags};
-  if (what >= static_cast<uint32_t>(EventWhat::kCCall)) {
-    function = FunctionOf(hot, arg);
-    function.flags |= site.flags & kPassesFile;
-  }
-  if (__builtin_expect(t_thread_id != hot.current_thread, 0)) {
-    EnterThreadSlow(hot, frame);
-  }
-  return {{number, stamp, (what << kWhatShift) | site.id,
-           PymemrunFramePosition(frame), function.id, hot.current_thread,
-           hot.rss_pages, drss_pages},
-          function.flags};
+  return number;
 }
 
 inline uint32_t Stack(HotState& hot, const PymemrunFrame* frame) {
   return hot.stacks ? StackWalk::Intern(hot, frame) : 0;
 }
 
-[[gnu::noinline]] void LogWithState(HotState& hot, const RawEvent& event,
-                                    const PymemrunFrame* frame) {
-  PutRow(hot, event, false, Stack(hot, frame));
+[[gnu::noinline]] void LogWithState(HotState& hot, uint64_t number,
+                                    uint64_t stamp, const Place& place,
+                                    int32_t drss_pages) {
+  PutRow(hot,
+         {number, stamp, place.what_and_code, place.position, place.function,
+          hot.current_thread, hot.rss_pages, drss_pages},
+         false, 0);
 }
 
 int LogAllHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   HotState& hot = Hot();
   if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
   const PymemrunFrame* frame = PymemrunFrameOf(f);
-  const uint32_t what = WhatOf(py_what);
-  const RawEvent event = Observe(hot, frame, what, arg).event;
-  if (__builtin_expect(IsPlainRow(hot, event) && hot.head < hot.limit, 1)) {
+  const uint64_t stamp = TimeStamp(hot.time_is_tsc);
+  const uint64_t number = TakeNumber(hot);
+  bool plain = true;  // thread and RSS are the previous event's
+  int32_t drss_pages = 0;
+  if (__builtin_expect(RssMayHaveMoved(hot, stamp), 0)) {
+    drss_pages = UpdateRssSlow(hot, stamp, number);
+    plain = drss_pages == 0;
+  }
+  const Place place = PlaceOf(hot, frame, WhatOf(py_what), arg);
+  if (__builtin_expect(t_thread_id != hot.current_thread, 0)) {
+    EnterThreadSlow(hot, frame);
+    plain = false;
+  }
+  // The row before in the ring is the event before: then a slot says it all.
+  if (__builtin_expect(plain && number == hot.row_number + 1 &&
+                           stamp - hot.row_tsc < kClockStep &&
+                           hot.head < hot.limit,
+                       1)) {
     SlotAt(hot, hot.head) =
-        EventSlot{event.what_and_code, event.position, event.function,
-                  static_cast<uint32_t>(event.stamp)};
-    hot.row_number = event.number;
-    hot.row_tsc = event.stamp;
+        EventSlot{place.what_and_code, place.position, place.function,
+                  static_cast<uint32_t>(stamp)};
+    hot.row_number = number;
+    hot.row_tsc = stamp;
     Publish(hot, hot.head + 1);
   } else {
-    LogWithState(hot, event, frame);
+    LogWithState(hot, number, stamp, place, drss_pages);
   }
   if (__builtin_expect(frame == hot.root_frame && py_what == PyTrace_RETURN,
                        0)) {
@@ -121,12 +135,12 @@ inline uint32_t Magnitude(int32_t pages) {
 }
 
 // Whether the event passes every filter of the command line.
-inline bool Passes(const HotState& hot, const RawEvent& event, uint32_t what,
+inline bool Passes(const HotState& hot, int32_t drss_pages, uint32_t what,
                    uint32_t flags) {
   const int32_t change =
       hot.drss_since_logged
-          ? static_cast<int32_t>(event.rss_pages - hot.logged_rss_pages)
-          : event.drss_pages;
+          ? static_cast<int32_t>(hot.rss_pages - hot.logged_rss_pages)
+          : drss_pages;
   return Magnitude(change) >= hot.min_drss_pages && (hot.kinds >> what & 1) &&
          flags == (kPassesFile | kPassesName) && hot.thread_passes;
 }
@@ -137,11 +151,9 @@ inline bool Passes(const HotState& hot, const RawEvent& event, uint32_t what,
                                       const PymemrunFrame* frame) {
   hot.logged_rss_pages = event.rss_pages;
   const uint32_t stack = Stack(hot, frame);
-  if (hot.history_mask != kNoHistory &&
-      g_history_generation == CodeRegistry::generation()) {
-    uint64_t number = event.number > g_config->context
-                          ? event.number - g_config->context
-                          : 0;
+  if (g_history_generation == CodeRegistry::generation()) {
+    uint64_t number =
+        event.number > hot.context ? event.number - hot.context : 0;
     for (; number < event.number; ++number) {
       const RawEvent& past = g_history[number & hot.history_mask];
       const bool logged = hot.any_row && number <= hot.row_number;
@@ -163,12 +175,29 @@ int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
   const PymemrunFrame* frame = PymemrunFrameOf(f);
   const uint32_t what = WhatOf(py_what);
-  const auto [event, flags] = Observe(hot, frame, what, arg);
-  if (__builtin_expect(Passes(hot, event, what, flags), 0)) {
-    LogWithContext(hot, event, frame);
+  const uint64_t stamp = TimeStamp(hot.time_is_tsc);
+  const uint64_t number = TakeNumber(hot);
+  int32_t drss_pages = 0;
+  if (__builtin_expect(RssMayHaveMoved(hot, stamp), 0)) {
+    drss_pages = UpdateRssSlow(hot, stamp, number);
   }
-  if (hot.history_mask != kNoHistory) {
-    g_history[event.number & hot.history_mask] = event;
+  const Place place = PlaceOf(hot, frame, what, arg);
+  if (__builtin_expect(t_thread_id != hot.current_thread, 0)) {
+    EnterThreadSlow(hot, frame);
+  }
+  // Kept raw where the next event finds it as its context; field by field,
+  // because a copy would have to wait for the stores it is made of.
+  RawEvent& event = g_history[number & hot.history_mask];
+  event.number = number;
+  event.stamp = stamp;
+  event.what_and_code = place.what_and_code;
+  event.position = place.position;
+  event.function = place.function;
+  event.thread = hot.current_thread;
+  event.rss_pages = hot.rss_pages;
+  event.drss_pages = drss_pages;
+  if (__builtin_expect(Passes(hot, drss_pages, what, place.flags), 0)) {
+    LogWithContext(hot, event, frame);
   }
   if (__builtin_expect(frame == hot.root_frame && py_what == PyTrace_RETURN,
                        0)) {
@@ -182,11 +211,11 @@ bool HasFilters(const TraceConfig& c) {
                                     c.function_count + c.thread_count > 0;
 }
 
+// The last events, the one under way among them.
 bool MakeHistory(HotState& hot, uint32_t context) {
-  hot.history_mask = kNoHistory;
-  if (context == 0 || hot.min_drss_pages == 0) return true;
+  hot.context = hot.min_drss_pages == 0 ? 0 : context;
   uint32_t slots = 1;
-  while (slots < context) slots *= 2;
+  while (slots < hot.context + 1) slots *= 2;
   g_history_bytes = slots * sizeof(RawEvent);
   void* memory = mmap(nullptr, g_history_bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

@@ -57,7 +57,8 @@ struct HotState {
   bool drss_since_logged;
   bool stacks;
   bool time_is_tsc;
-  uint32_t history_mask;  // context: history slots - 1; ~0u: no context
+  uint32_t history_mask;  // slots of the raw event history - 1
+  uint32_t context;       // previous events kept with a logged one
 
   // Frame whose RETURN ends the user's code begun under runpy, or null.
   const void* root_frame;

@@ -60,7 +60,7 @@ void PutRow(HotState& hot, const RawEvent& event, bool context,
                static_cast<uint32_t>(event.drss_pages), 0);
     hot.row_rss_pages = event.rss_pages;
   }
-  if (event.stamp - hot.row_tsc >= (uint64_t{1} << 31)) {
+  if (event.stamp - hot.row_tsc >= kClockStep) {
     PutControl(hot, at++, ControlKind::kClock,
                static_cast<uint32_t>(event.stamp),
                static_cast<uint32_t>(event.stamp >> 32), 0);

@@ -22,13 +22,9 @@ struct RawEvent {
   int32_t drss_pages;
 };
 
-// Whether a row for `event` needs nothing but its own slot.
-inline bool IsPlainRow(const HotState& hot, const RawEvent& event) {
-  return event.number == hot.row_number + 1 && event.drss_pages == 0 &&
-         event.rss_pages == hot.row_rss_pages &&
-         event.thread == hot.row_thread &&
-         event.stamp - hot.row_tsc < (uint64_t{1} << 31);
-}
+// A time stamp this far from the previous row's, or before it, takes a slot of
+// its own.
+inline constexpr uint64_t kClockStep = uint64_t{1} << 31;
 
 // Writes and publishes the row; `stack` is 0 or its stack id. Counts it as
 // dropped when there is no room.

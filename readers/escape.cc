@@ -23,11 +23,14 @@ bool IsControl(uint32_t value) {
 }
 
 // Marks, embeddings, overrides and isolates that reorder what follows; the
-// separators that some programs take for line ends.
-bool IsReorderingOrSeparator(uint32_t value) {
-  return value == 0x061c || (value >= 0x200e && value <= 0x200f) ||
+// separators that some programs take for line ends; what takes no room, so that
+// two names that differ by it look the same. All in the basic plane.
+bool IsReorderingOrInvisible(uint32_t value) {
+  return value == 0x00ad || value == 0x061c ||
+         (value >= 0x200b && value <= 0x200f) ||
          (value >= 0x2028 && value <= 0x202e) ||
-         (value >= 0x2066 && value <= 0x2069);
+         (value >= 0x2060 && value <= 0x206f) || value == 0xfeff ||
+         (value >= 0xfff9 && value <= 0xfffb);
 }
 
 bool IsContinuation(absl::string_view text, size_t at) {
@@ -50,7 +53,7 @@ size_t AppendVisible(const Rune& rune, absl::string_view bytes,
   if (rune.kind == Rune::kBadByte || IsControl(rune.value)) {
     AppendHex2(rune.value, out);
   } else if (rune.kind == Rune::kSurrogate ||
-             IsReorderingOrSeparator(rune.value)) {
+             IsReorderingOrInvisible(rune.value)) {
     AppendHex4(rune.value, out);
   } else {
     out->append(bytes.data(), rune.size);
@@ -72,7 +75,7 @@ void AppendJsonRune(const Rune& rune, absl::string_view bytes,
     *out += '\\';
     *out += static_cast<char>(rune.value);
   } else if (rune.kind == Rune::kSurrogate || IsControl(rune.value) ||
-             IsReorderingOrSeparator(rune.value)) {
+             IsReorderingOrInvisible(rune.value)) {
     AppendHex4(rune.value, out);
   } else {
     out->append(bytes.data(), rune.size);

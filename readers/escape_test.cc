@@ -66,6 +66,13 @@ TEST(TerminalTextTest, EscapesWhatReorders) {
   EXPECT_EQ(TerminalText("\xe2\x80\x8f\xd8\x9c"), "\\u200f\\u061c");
 }
 
+TEST(TerminalTextTest, EscapesWhatTakesNoRoom) {
+  EXPECT_EQ(TerminalText("a\xe2\x80\x8b"
+                         "b"),
+            "a\\u200bb");
+  EXPECT_EQ(TerminalText("\xc2\xad\xef\xbb\xbf"), "\\u00ad\\ufeff");
+}
+
 TEST(TerminalTextTest, EscapesSurrogatesAndBadBytes) {
   EXPECT_EQ(TerminalText("\xed\xb2\x80"), "\\udc80");
   EXPECT_EQ(TerminalText("\xff"), "\\xff");

@@ -1,7 +1,6 @@
 #include "launcher/exit_report.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -17,7 +16,6 @@ struct Report {
   ControlPage* page;
   std::string output;
   bool quiet;
-  pid_t pid;
 };
 
 void SayIncomplete(const Report& report) {
@@ -30,7 +28,7 @@ void SayIncomplete(const Report& report) {
 
 void AtExit(int status, void* argument) {
   const Report& report = *static_cast<Report*>(argument);
-  if (getpid() != report.pid) return;  // a child of the program
+  if (!Session::InTracedProcess()) return;  // a child of the program
   if (!Session::Finish(EndReason::kExit, status, kPatienceMs)) {
     // Said even when quiet: the run file is not what it should be.
     if (!Session::untraced()) SayIncomplete(report);
@@ -47,7 +45,7 @@ void AtExit(int status, void* argument) {
 void InstallExitReport(ControlPage* page, const std::string& output,
                        bool quiet) {
   // Never freed: exit handlers run when destructors may have run already.
-  on_exit(AtExit, new Report{page, output, quiet, getpid()});
+  on_exit(AtExit, new Report{page, output, quiet});
 }
 
 }  // namespace pymemrun

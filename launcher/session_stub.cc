@@ -6,6 +6,11 @@
 #include "tracer/session.h"
 
 namespace pymemrun {
+namespace {
+
+pid_t g_pid = 0;
+
+}  // namespace
 
 ControlPage* Session::CreateRegion(int* region_fd) {
   int fd = memfd_create("pymemrun-ring", MFD_CLOEXEC);
@@ -19,12 +24,15 @@ ControlPage* Session::CreateRegion(int* region_fd) {
 }
 
 const char* Session::Prepare(ControlPage*, const TraceConfig*) {
+  g_pid = getpid();
   return nullptr;
 }
 
 void Session::PrepareUntraced() {}
 
 bool Session::Finish(EndReason, int, int) { return true; }
+
+bool Session::InTracedProcess() { return getpid() == g_pid; }
 
 bool Session::untraced() { return false; }
 

@@ -6,7 +6,7 @@ import resource
 import subprocess
 import unittest
 
-from fault_support import FaultTest, NOBODY, is_root, run
+from fault_support import FaultTest, NOBODY, can_unshare, is_root, run
 
 # A child's events would bring this name into the file.
 CHILD = """
@@ -164,6 +164,28 @@ for i in range(3):
         sys.exit(5)
     print(os.wait()[1], flush=True)
 """, ["--quiet"])
+
+    @unittest.skipUnless(can_unshare("--pid", "--fork"),
+                         "may not make a PID namespace")
+    def test_a_child_with_the_programs_number(self):
+        # In a PID namespace of its own; that one's first process sets it.
+        self.same_and_whole("""
+import ctypes
+number = os.getpid()
+if ctypes.CDLL(None).unshare(0x20000000) != 0: sys.exit("unshare")
+if os.fork() == 0:
+    open("/proc/sys/kernel/ns_last_pid", "w").write(str(number - 1))
+    if os.fork() == 0:
+        assert os.getpid() == number
+        only_in_a_child()
+        os.close(os.open("/dev/null", os.O_RDONLY))
+        try: os.execv("/nowhere/at/all", ["x"])
+        except FileNotFoundError: pass
+        sys.exit(5)
+    os._exit(os.wait()[1] >> 8)
+print(os.wait()[1] >> 8)
+# No more children: their namespace has ended with its first process.
+""")
 
     def test_the_child_outlives_the_program(self):
         # It keeps neither the run file open nor its end waiting.

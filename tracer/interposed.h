@@ -15,8 +15,9 @@ namespace pymemrun {
 class Interposed {
  public:
   // From here on, calls in process `pid` are signs for the gauge, guard its
-  // descriptor, and mark an exec.
-  static void Enable(pid_t pid, ControlPage* page);
+  // descriptor, and mark an exec; in its children they only forward. Returns
+  // false, errno set, where that cannot be had.
+  static bool Enable(pid_t pid, ControlPage* page);
   static void Disable();
   static ControlPage* page();
 

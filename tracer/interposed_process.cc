@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tracer/cpython_compat.h"
@@ -94,9 +95,13 @@ void CopyArguments(char** argv, const char* first, va_list list, int count) {
 
 }  // namespace
 
-void Interposed::Enable(pid_t pid, ControlPage* page) {
+bool Interposed::Enable(pid_t pid, ControlPage* page) {
+  if (madvise(&g_interposed, sizeof(g_interposed), MADV_WIPEONFORK) != 0) {
+    return false;
+  }
   g_interposed.pid = pid;
   g_interposed.page.store(page, std::memory_order_release);
+  return true;
 }
 void Interposed::Disable() {
   g_gil_cond.store(nullptr, std::memory_order_relaxed);

@@ -19,7 +19,9 @@
 
 namespace pymemrun {
 
-struct InterposedState {
+// A page of its own, which a forked child finds zeroed: the number alone does
+// not tell, for a child in another PID namespace may have ours.
+struct alignas(4096) InterposedState {
   std::atomic<ControlPage*> page;  // null: only forward
   pid_t pid;
 };

@@ -22,6 +22,7 @@
 #include "tracer/stack_walk.h"
 #include "tracer/startup.h"
 #include "tracer/thread_registry.h"
+#include "tracer/tracing_cost.h"
 
 namespace pymemrun {
 
@@ -153,6 +154,8 @@ void SendEnd(ControlPage* page, EndReason reason, int status) {
   page->own_bytes_end = OwnMemory::ResidentBytes();
   page->end_hwm_bytes = RssGauge::ReadHwmPages() * page->page_bytes;
   page->max_rss_bytes = RssGauge::max_rss_pages() * page->page_bytes;
+  page->line_array_bytes = TracingCost::peak_line_array_bytes();
+  page->frame_object_bytes = TracingCost::peak_frame_bytes();
   page->end_reason = reason;
   page->exit_status = status;
   page->end_tsc = TimeStamp(page->time_is_tsc != 0);
@@ -243,7 +246,9 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   hot.ring = reinterpret_cast<EventSlot*>(reinterpret_cast<char*>(page) +
                                           kControlBytes);
   NameOwnMemory(page);
-  Interposed::Enable(g_session.pid, page);
+  if (!Interposed::Enable(g_session.pid, page)) {
+    return "the tracer's state cannot be kept from children";
+  }
   pthread_atfork(nullptr, CountFork, nullptr);
   PythonModule::Register(config->calls, config->paused);
   Startup::Watch(config, Begin);
@@ -254,7 +259,7 @@ void Session::PrepareUntraced() { PythonModule::Register(false, true); }
 
 bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   ControlPage* page = g_session.page;
-  if (page == nullptr || getpid() != g_session.pid) return false;
+  if (page == nullptr || !InTracedProcess()) return false;
   g_session.page = nullptr;
   HotState& hot = Hot();
   if (hot.page != nullptr) {
@@ -266,6 +271,11 @@ bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   Interposed::Disable();
   SendEnd(page, reason, status);
   return WaitForFooter(page, static_cast<uint64_t>(timeout_ms) * 1000000);
+}
+
+bool Session::InTracedProcess() {
+  // Wiped in forked children, shared with vfork children.
+  return Interposed::page() != nullptr && getpid() == g_session.pid;
 }
 
 bool Session::untraced() { return g_session.untraced; }

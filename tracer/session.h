@@ -67,6 +67,10 @@ class Session {
   // again. Threads may still run.
   static bool Finish(EndReason reason, int status, int timeout_ms);
 
+  // Whether the caller is in the process that Prepare prepared, and not in a
+  // child of it, whatever that one's number in its own PID namespace.
+  static bool InTracedProcess();
+
   // Whether the run turned out to go untraced after Prepare, which stderr was
   // told: Finish would only repeat it.
   static bool untraced();

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""What is logged is what was asked for: each filter against the same run with
+everything logged, context rows, stacks."""
+import ast
+import os
+import unittest
+
+import support
+
+# Deterministic; three files.
+PROGRAM = r'''
+import helpers.one, helpers.two
+def local(n):
+    return abs(n)
+class Thing(list):
+    def fill(self):
+        self.append(local(-1))
+def fails():
+    try:
+        int("x" * len("y")), [].pop()
+    except (ValueError, IndexError):
+        pass
+    try:
+        [].pop()
+    except IndexError:
+        pass
+for n in range(5):
+    local(n)
+    Thing().fill()
+    helpers.one.work(n)
+    helpers.two.work(n)
+    fails()
+'''
+HELPER = r'''
+def work(n):
+    return inner(n) + len("abc")
+def inner(n):
+    return max(n, 1)
+'''
+
+# Events at known distances from known growths, in a warm interpreter.
+GROWTHS = r'''
+import mmap
+data = memoryview(b"\1" * (64 * 4096))
+def quiet(n):
+    abs(n)
+def grow(pages):
+    m = mmap.mmap(-1, 64 * 4096, mmap.MAP_PRIVATE)
+    m.write(data[:pages * 4096])
+    m.close()
+def run(sizes):
+    for pages in sizes:
+        grow(pages)
+        for n in range(8):
+            quiet(n)
+for n in range(20):
+    run([1, 1])
+def counted():
+    run([1, 2, 3, 10, 40])
+counted()
+'''
+
+CREEP = r'''
+import mmap
+page = b"\1" * 4096
+def creep(count):
+    m = mmap.mmap(-1, count * 4096, mmap.MAP_PRIVATE)
+    for n in range(count):
+        m.write(page)
+    return m
+creep(2).close()
+def counted():
+    creep(100)
+counted()
+'''
+
+THREADS = r'''
+import threading
+def work():
+    for n in range(20):
+        len("x")
+for name in ("reader-1", "writer", "reader-2"):
+    t = threading.Thread(target=work, name=name)
+    t.start()
+    t.join()
+work()
+'''
+
+STACKS = r'''
+import threading, traceback
+found = []
+def here():
+    found.append([(f.filename, f.lineno, f.name)
+                  for f in traceback.extract_stack()])
+def deep(n):
+    here() if n == 0 else deep(n - 1)
+def generator():
+    yield here()
+    yield deep(2)
+class Body:
+    here()
+    def method(self): deep(1)
+here()
+deep(0)
+deep(40)
+list(generator())
+sorted([1], key=lambda x: here())
+Body().method()
+[here() for n in range(2)]
+exec("def f():\n  here()\n\nf()")
+async def coroutine():
+    await inner()
+async def inner():
+    here()
+try:
+    coroutine().send(None)
+except StopIteration:
+    pass
+t = threading.Thread(target=deep, args=(3,))
+t.start(); t.join()
+print(found)
+'''
+
+
+def logged(rows):
+    return [row for row in rows if row["context"] != "PREV"]
+
+
+def identity(row):
+    return (row["event"], *support.event_of(row))
+
+
+class FiltersTest(support.ProgramTest):
+    def setUp(self):
+        self.write("helpers/__init__.py", "")
+        self.write("helpers/one.py", HELPER)
+        self.write("helpers/two.py", HELPER)
+
+    def everything(self):
+        if not hasattr(type(self), "_full"):
+            # Once before: the bytecode of the helpers is there then.
+            self.run_python(self.write("program.py", PROGRAM))
+            self.run_python(self.write("program.py", PROGRAM))
+            run = self.run_script(PROGRAM, "--min-drss", "0",
+                                  name="program.py")
+            type(self)._full = run.rows()
+            self.assert_nothing_lost(run, self._full)
+        return self._full
+
+    def check(self, options, passes):
+        with self.subTest(options):
+            expected = [identity(row) for row in self.everything()
+                        if passes(row)]
+            self.assertTrue(expected)
+            run = self.run_script(PROGRAM, "--min-drss", "0", "--context", "0",
+                                  *options, name="program.py")
+            rows = run.rows()
+            self.assertEqual([identity(row) for row in rows], expected)
+            self.assertEqual(run.footer.events, len(self.everything()))
+            self.assertEqual(run.footer.rows, len(rows))
+
+    def test_kinds(self):
+        for kinds in ("call", "return", "c_call", "c_return", "c_except",
+                      "call,c_except", "c_call,c_return"):
+            names = kinds.upper().split(",")
+            self.check(["--events", kinds], lambda row: row["what"] in names)
+
+    def test_files(self):
+        one, two = "helpers/one.py", "helpers/two.py"
+        self.check(["--include", "*/helpers/one.py"],
+                   lambda row: row["file"].endswith(one))
+        self.check(["--include", "*/helpers/one.py", "--include", "*two*"],
+                   lambda row: row["file"].endswith((one, two)))
+        self.check(["--exclude", "*/helpers/*", "--exclude", "<frozen*"],
+                   lambda row: "/helpers/" not in row["file"] and
+                   not row["file"].startswith("<frozen"))
+        self.check(["--include", self.folder + "/*", "--exclude", "*/two.py"],
+                   lambda row: row["file"].startswith(self.folder) and
+                   not row["file"].endswith("two.py"))
+
+    def test_functions(self):
+        self.check(["--function", "work"],
+                   lambda row: row["function"] == "work")
+        self.check(["--function", "Thing.*", "--function", "loc?l"],
+                   lambda row: row["function"].startswith("Thing.") or
+                   row["function"] == "local")
+        self.check(["--function", "inner", "--include", "*/two.py",
+                    "--events", "return"],
+                   lambda row: row["function"] == "inner" and
+                   row["file"].endswith("two.py") and row["what"] == "RETURN")
+
+    def test_threads(self):
+        for option, names in (("reader-*", ["reader-1", "reader-2"]),
+                              ("MainThread", ["MainThread"]),
+                              ("writer", ["writer"])):
+            run = self.run_script(THREADS, "--min-drss", "0", "--thread",
+                                  option)
+            rows = logged(run.rows())
+            self.assertEqual(sorted({row["thread"].rpartition("#")[0]
+                                     for row in rows}), sorted(names))
+            work = [row for row in rows if row["function"] == "work" and
+                    row["what"] == "CALL"]
+            self.assertEqual(len(work), len(names))
+
+    def test_sizes(self):
+        """Each way to write a size; in the region only known changes."""
+        for size, limit in (("4096", 1), ("1", 1), ("4KiB", 1), ("8k", 2),
+                            ("8192", 2), ("12288", 3), ("0x9", None),
+                            ("40000", 10), ("160KiB", 40), ("1M", 256)):
+            with self.subTest(size):
+                if limit is None:
+                    result = self.pymemrun("--min-drss", size, "-c", "",
+                                           status=2)
+                    self.assertIn("--min-drss", result.stderr)
+                    continue
+                run = self.run_script(GROWTHS, "--min-drss", size)
+                changes = [row["drss_bytes"] // 4096
+                           for row in logged(run.rows())
+                           if row["function"] in ("mmap.write", "mmap.close")]
+                expected = []
+                for pages in (1, 2, 3, 10, 40):
+                    if pages >= limit:
+                        expected += [pages, -pages]
+                self.assertEqual(changes[len(changes) - len(expected):],
+                                 expected)
+                if limit > 1:
+                    self.assertEqual(changes, expected)
+
+    def test_context(self):
+        for context in (0, 1, 2, 3, 5, 100):
+            for options in ([], ["--min-drss", "8KiB"]):
+                with self.subTest(context=context, options=options):
+                    run = self.run_script(GROWTHS, "--context", str(context),
+                                          *options)
+                    self.check_context(run, context)
+
+    def check_context(self, run, context):
+        rows = run.rows()
+        limit = run.header.filters.min_drss_bytes
+        numbers = [row["event"] for row in rows]
+        self.assertEqual(numbers, sorted(set(numbers)))
+        expected = set()
+        last = None
+        for row in rows:
+            if row["context"] == "PREV":
+                self.assertLess(abs(row["drss_bytes"]), limit)
+            else:
+                self.assertEqual(row["context"], "NEXT")
+                self.assertGreaterEqual(abs(row["drss_bytes"]), limit)
+                first = max(0, row["event"] - context)
+                expected.update(range(first, row["event"] + 1))
+            # The distance is from the last NEXT row, for both kinds.
+            self.assertEqual(row["devent"],
+                             0 if last is None else row["event"] - last)
+            if row["context"] == "NEXT":
+                last = row["event"]
+        self.assertEqual(set(numbers), expected)
+        self.assertEqual(run.footer.rows, len(rows))
+        self.assertEqual(run.footer.context_rows,
+                         len(rows) - len(logged(rows)))
+        # Every row says the RSS at its event: no step is lost between rows
+        # that follow one another.
+        for before, row in zip(rows, rows[1:]):
+            if row["event"] == before["event"] + 1:
+                self.assertEqual(row["rss_bytes"] - row["drss_bytes"],
+                                 before["rss_bytes"])
+
+    def test_the_row_before_a_growth(self):
+        rows = self.run_script(GROWTHS).rows()
+        at = [n for n, row in enumerate(rows) if row["what"] == "C_RETURN" and
+              row["function"] == "mmap.write"]
+        self.assertGreaterEqual(len(at), 5)
+        for n in at:
+            self.assertEqual((rows[n]["context"], rows[n - 1]["context"]),
+                             ("NEXT", "PREV"))
+            self.assertEqual(rows[n - 1]["event"], rows[n]["event"] - 1)
+            self.assertEqual(support.event_of(rows[n - 1])[::3],
+                             ("C_CALL", "mmap.write"))
+
+    def test_creep(self):
+        """Growth in steps below the limit is seen against the last row."""
+        def written(*options):
+            run = self.run_script(CREEP, "--min-drss", "64KiB", *options)
+            return [row for row in logged(run.rows())
+                    if row["function"] == "mmap.write"]
+        self.assertEqual(written(), [])
+        self.assertEqual(written("--drss-since", "previous"), [])
+        rows = written("--drss-since", "logged")
+        # 100 pages, each 16 a row; how much grew before is not the script's.
+        self.assertIn(len(rows), (6, 7))
+        for before, row in zip(rows, rows[1:]):
+            self.assertEqual(row["rss_bytes"] - before["rss_bytes"], 65536)
+            self.assertEqual(row["event"] - before["event"], 32)
+            self.assertEqual(row["drss_bytes"], 4096)
+
+    def stacks(self, run):
+        """[(what, function or code name, [(file, line, name)...])...]"""
+        pb = support.trace_pb2()
+        code, site, stack = ({d.id: d for d in run.records(kind)}
+                             for kind in ("code", "site", "stack"))
+        found = []
+        for batch in run.records("events"):
+            self.assertEqual(len(batch.stack), len(batch.site))
+            for site_id, node in zip(batch.site, batch.stack):
+                frames = []
+                while node:
+                    d = stack[node]
+                    frames.insert(0, (code[d.code].file.decode(), d.line,
+                                      code[d.code].name.decode()))
+                    node = d.parent
+                s = site[site_id]
+                found.append((pb.What.Name(s.what), s, frames,
+                              code[s.code].name.decode()))
+        return found
+
+    def test_stacks(self):
+        run = self.run_script(STACKS, "--min-drss", "0", "--stacks")
+        self.assert_nothing_lost(run)
+        expected = ast.literal_eval(run.stdout)
+        self.assertEqual(len(expected), 13)
+        found = []
+        for what, site, frames, name in self.stacks(run):
+            # Every row's stack ends where the row is.
+            self.assertEqual((frames[-1][1], frames[-1][2]), (site.line, name))
+            if (what, name) == ("CALL", "extract_stack"):
+                found.append(frames[:-1])
+        self.assertEqual(len(found), len(expected))
+        for e, f in zip(expected, found):
+            self.assertEqual(e, f)
+
+    def test_stacks_of_logged_rows_only(self):
+        run = self.run_script(GROWTHS, "--stacks", "--context", "1")
+        rows = run.rows()
+        self.assertEqual(len(self.stacks(run)), len(rows))
+        for row, (what, _, frames, _) in zip(rows, self.stacks(run)):
+            self.assertEqual(row["what"], what)
+            if row["context"] == "PREV":
+                self.assertEqual(frames, [])
+            else:
+                self.assertEqual(frames[-1][1], row["line"])
+                self.assertEqual(frames[0][2], "<module>")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -220,8 +220,6 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_untraced_children(
       page_->untraced_children.load(std::memory_order_relaxed));
   footer.set_context_rows(totals.context_rows);
-  footer.set_hwm_bytes(
-      std::max<uint64_t>(sample_.hwm_bytes(), said ? page_->end_hwm_bytes : 0));
   footer.set_own_bytes(said ? page_->own_bytes_end : 0);
   footer.set_max_rss_bytes(totals.max_rss_bytes);
   footer.set_max_rss_number(totals.max_rss_number);
@@ -230,6 +228,12 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_max_rss_us(totals.max_rss_us);
   footer.set_seen_max_rss_bytes(
       std::max<uint64_t>(totals.max_rss_bytes, page_->max_rss_bytes));
+  // The kernel's high-water mark may lag behind what statm has shown.
+  footer.set_hwm_bytes(std::max<uint64_t>({sample_.hwm_bytes(),
+                                           said ? page_->end_hwm_bytes : 0,
+                                           footer.seen_max_rss_bytes()}));
+  footer.set_line_array_bytes(page_->line_array_bytes);
+  footer.set_frame_object_bytes(page_->frame_object_bytes);
   if (totals.peak.hwm_bytes() > totals.max_rss_bytes) {
     *footer.mutable_peak() = totals.peak;
   }

@@ -150,7 +150,7 @@ int PrintTop(const ReportOptions& options, const Console& console,
     if (!readable) continue;
     any_readable = true;
     profile.Add(facts->profile(), facts->index());
-    own_bytes += facts->OwnBytes();
+    own_bytes += facts->TracingBytes();
   }
   if (any_readable) {
     PrintTable(TopTable(profile, options.limit, own_bytes), options.format(),

@@ -250,15 +250,38 @@ uint64_t RunFacts::OwnBytes() const {
                                                         : header.own_bytes();
 }
 
+uint64_t RunFacts::TracingBytes() const {
+  if (!footer.has_value()) return OwnBytes();
+  return OwnBytes() + footer->line_array_bytes() +
+         footer->frame_object_bytes();
+}
+
 std::string RunFacts::HighestPlace() const {
   if (!highest.has_value()) return "";
   const Place place = index_.Resolve(highest->site);
   return absl::StrCat(place.file, ":", place.line, " ", place.function);
 }
 
+namespace {
+
+std::string DescribeTracingItself(const RunFacts& facts) {
+  const uint64_t own_bytes = facts.OwnBytes();
+  if (own_bytes == 0) return "not recorded";
+  std::string text = HumanBytes(own_bytes) + " resident";
+  if (facts.footer.has_value()) {
+    absl::StrAppend(&text, "; made by the interpreter because it is profiled: ",
+                    HumanBytes(facts.footer->frame_object_bytes()),
+                    " of frame objects at most, ",
+                    HumanBytes(facts.footer->line_array_bytes()),
+                    " of line numbers");
+  }
+  return text;
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> DescribeRun(
     const RunFacts& facts) {
-  const uint64_t own_bytes = facts.OwnBytes();
   return {
       {"command", DescribeCommand(facts.header)},
       {"started", DescribeStart(facts.header)},
@@ -272,8 +295,7 @@ std::vector<std::pair<std::string, std::string>> DescribeRun(
       {"VmHWM", DescribeHwm(facts)},
       {"RSS source", DescribeSource(facts)},
       {"CPU", DescribeCpu(facts)},
-      {"tracing itself",
-       own_bytes == 0 ? "not recorded" : HumanBytes(own_bytes) + " resident"},
+      {"tracing itself", DescribeTracingItself(facts)},
   };
 }
 

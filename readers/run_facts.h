@@ -44,6 +44,8 @@ class RunFacts : public RecordVisitor {
   uint64_t DurationUs() const;
   uint64_t HwmBytes() const;
   uint64_t OwnBytes() const;
+  // Those, and what profiling made the interpreter allocate, at its most.
+  uint64_t TracingBytes() const;
   std::string HighestPlace() const;  // "file:line function", not escaped
 
   Header header;

@@ -10,6 +10,7 @@
 #include "tracer/stack_walk.h"
 #include "tracer/startup.h"
 #include "tracer/thread_registry.h"
+#include "tracer/tracing_cost.h"
 
 namespace pymemrun {
 namespace {
@@ -31,7 +32,8 @@ static_assert(PyTrace_CALL == 0 && PyTrace_RETURN == 3 && PyTrace_C_CALL == 4 &&
 
 // Returns dRSS in pages.
 [[gnu::noinline]] int32_t UpdateRssSlow(HotState& hot, uint64_t stamp,
-                                        uint64_t number) {
+                                        uint64_t number,
+                                        const PymemrunFrame* frame) {
   PeakFinding peak = {};
   const int32_t change = RssGauge::Update(hot, stamp, number, &peak);
   if (peak.rose) {
@@ -40,6 +42,7 @@ static_assert(PyTrace_CALL == 0 && PyTrace_RETURN == 3 && PyTrace_C_CALL == 4 &&
     const Piece piece = {&payload, sizeof(payload)};
     PutPayload(hot, ControlKind::kPeak, 0, 0, &piece, 1);
   }
+  if (change > 0) TracingCost::FramesAt(frame);
   return change;
 }
 
@@ -101,7 +104,7 @@ int LogAllHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   bool plain = true;  // thread and RSS are the previous event's
   int32_t drss_pages = 0;
   if (__builtin_expect(RssMayHaveMoved(hot, stamp), 0)) {
-    drss_pages = UpdateRssSlow(hot, stamp, number);
+    drss_pages = UpdateRssSlow(hot, stamp, number, frame);
     plain = drss_pages == 0;
   }
   const Place place = PlaceOf(hot, frame, WhatOf(py_what), arg);
@@ -179,7 +182,7 @@ int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   const uint64_t number = TakeNumber(hot);
   int32_t drss_pages = 0;
   if (__builtin_expect(RssMayHaveMoved(hot, stamp), 0)) {
-    drss_pages = UpdateRssSlow(hot, stamp, number);
+    drss_pages = UpdateRssSlow(hot, stamp, number, frame);
   }
   const Place place = PlaceOf(hot, frame, what, arg);
   if (__builtin_expect(t_thread_id != hot.current_thread, 0)) {

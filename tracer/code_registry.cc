@@ -5,6 +5,7 @@
 
 #include "tracer/event_ring.h"
 #include "tracer/pointer_table.h"
+#include "tracer/tracing_cost.h"
 
 namespace pymemrun {
 namespace {
@@ -155,7 +156,10 @@ void CodeDied(PyObject* code) {
     if (hot.last_code == code) hot.last_code = nullptr;
     CodeEntry* entry = g_codes.Find(
         HashAddress(code), [&](const CodeEntry& e) { return e.code == code; });
-    if (!entry->empty()) g_codes.Erase(entry);
+    if (!entry->empty()) {
+      TracingCost::CodeDied(reinterpret_cast<PyCodeObject*>(code));
+      g_codes.Erase(entry);
+    }
   }
   g_code_dealloc(code);
 }
@@ -214,6 +218,7 @@ SiteId CodeRegistry::FindCode(HotState& hot, PyCodeObject* code,
     return {0, made.flags};
   }
   ++g_last_code_id;
+  TracingCost::CodeSeen(code);
   g_codes.Insert(entry, made);
   return {made.id, made.flags};
 }

@@ -62,6 +62,28 @@ void PymemrunCodeFactsOf(PyObject* object, PymemrunCodeFacts* facts) {
   facts->line_table_bytes = (size_t)PyBytes_GET_SIZE(table);
 }
 
+size_t PymemrunLineArrayBytes(PyCodeObject* code) {
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+  return code->_co_linearray == NULL
+             ? 0
+             : (size_t)Py_SIZE(code) * (size_t)code->_co_linearray_entry_size;
+#else
+  return 0;
+#endif
+}
+
+size_t PymemrunFrameObjectBytes(const PymemrunFrame* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+  const PyCodeObject* code = PymemrunFrameCode(frame);
+  const size_t gc_head = 2 * sizeof(void*);
+  return gc_head + (size_t)PyFrame_Type.tp_basicsize +
+         (size_t)PyFrame_Type.tp_itemsize *
+             (size_t)(code->co_nlocalsplus + code->co_stacksize);
+#else
+  return 0;
+#endif
+}
+
 static size_t EncodeUtf8(Py_UCS4 c, char out[4]) {
   if (c < 0x80) {
     out[0] = (char)c;

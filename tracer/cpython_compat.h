@@ -40,6 +40,13 @@ typedef struct {
 
 void PymemrunCodeFactsOf(PyObject* code, PymemrunCodeFacts* facts);
 
+// Bytes that the interpreter holds for the code object's line numbers because
+// it is profiled; 0 where it does not.
+size_t PymemrunLineArrayBytes(PyCodeObject* code);
+// Bytes of the frame object that profiling makes for this frame; 0 where every
+// call has one anyway.
+size_t PymemrunFrameObjectBytes(const PymemrunFrame* frame);
+
 // Writes `text` (a str, or anything: then nothing) as UTF-8, surrogates kept,
 // to `buffer` and returns the length needed, which may exceed `size`; at most
 // `size` bytes were written. Allocates nothing.

@@ -250,6 +250,9 @@ struct ControlPage {
   uint64_t own_bytes_end;
   uint64_t end_hwm_bytes;
   uint64_t max_rss_bytes;  // highest RSS seen at an event
+  // What profiling made the interpreter allocate, at its most.
+  uint64_t line_array_bytes;
+  uint64_t frame_object_bytes;
 
   // -- The collector's answer, released by done_state (futex word).
   alignas(64) std::atomic<uint32_t> done_state;  // 1: the run file is complete

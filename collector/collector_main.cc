@@ -1,10 +1,17 @@
-// pymemrun-collector: started by the launcher as collector_start.h says.
+// pymemrun-collector: started by the launcher as collector_start.h says. With
+// `--name-of FILE` it only prints what an earlier run is to be called.
 #include <unistd.h>
+
+#include <cstring>
 
 #include "collector/collector_process.h"
 #include "collector/collector_start.h"
+#include "collector/run_name.h"
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--name-of") == 0) {
+    return pymemrun::PrintRunName(argv[2]);
+  }
   pymemrun::DetachFromProgram(pymemrun::kCollectorTextFd);
   auto collector = pymemrun::CollectorProcess::Create(
       {.region = pymemrun::kCollectorRegionFd,

@@ -47,9 +47,13 @@ ProcessWatch::State ProcessWatch::Check() {
     return State::kSaidEnd;
   }
   if (Poll(pid_fd_, 0) != 0) {
-    // It may have said so in the meantime, as its last act.
-    return page_->end_state.load(std::memory_order_acquire) != 0
-               ? State::kSaidEnd
+    // It may have said so in the meantime, as its last act. An exec that was
+    // never withdrawn led to another program, which ended before we looked.
+    if (page_->end_state.load(std::memory_order_acquire) != 0) {
+      return State::kSaidEnd;
+    }
+    return page_->exec_pending.load(std::memory_order_acquire) != 0
+               ? State::kExec
                : State::kDied;
   }
   return BecameAnotherProgram() ? State::kExec : State::kRunning;

@@ -5,7 +5,6 @@ import random
 import resource
 import signal
 import subprocess
-import sys
 import time
 import unittest
 

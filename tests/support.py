@@ -10,7 +10,8 @@ import sys
 import tempfile
 import unittest
 
-PYTHON = "/usr/bin/python3"
+# The interpreter embedded, which is the oracle.
+PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
 PYMEMRUN = os.environ.get("PYMEMRUN_BIN", "pymemrun")
 PYMEMCAT = os.environ.get("PYMEMCAT_BIN", "pymemcat")
 PYMEMREPORT = os.environ.get("PYMEMREPORT_BIN", "pymemreport")

@@ -1,11 +1,11 @@
 #include "tracer/call_hooks.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "tracer/clock.h"
 #include "tracer/code_registry.h"
 #include "tracer/event_ring.h"
+#include "tracer/own_memory.h"
 #include "tracer/rss_gauge.h"
 #include "tracer/stack_walk.h"
 #include "tracer/startup.h"
@@ -23,8 +23,8 @@ uint32_t g_history_generation = 0;  // of the code ids in it
 // PyTrace_* to What, one nibble each: CALL 0, RETURN 3, C_CALL 4,
 // C_EXCEPTION 5, C_RETURN 6.
 inline uint32_t WhatOf(int what) {
-  constexpr uint32_t kMap = 0u | 1u << (3 * 4) | 2u << (4 * 4) | 4u << (5 * 4) |
-                            3u << (6 * 4);
+  constexpr uint32_t kMap =
+      0u | 1u << (3 * 4) | 2u << (4 * 4) | 4u << (5 * 4) | 3u << (6 * 4);
   return (kMap >> (what * 4)) & 7;
 }
 static_assert(PyTrace_CALL == 0 && PyTrace_RETURN == 3 && PyTrace_C_CALL == 4 &&
@@ -210,8 +210,9 @@ int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
 }
 
 bool HasFilters(const TraceConfig& c) {
-  return c.kinds != 0x1f || c.include_count + c.exclude_count +
-                                    c.function_count + c.thread_count > 0;
+  return c.kinds != 0x1f ||
+         c.include_count + c.exclude_count + c.function_count + c.thread_count >
+             0;
 }
 
 // The last events, the one under way among them.
@@ -220,10 +221,8 @@ bool MakeHistory(HotState& hot, uint32_t context) {
   uint32_t slots = 1;
   while (slots < hot.context + 1) slots *= 2;
   g_history_bytes = slots * sizeof(RawEvent);
-  void* memory = mmap(nullptr, g_history_bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (memory == MAP_FAILED) return false;
-  g_history = static_cast<RawEvent*>(memory);
+  g_history = static_cast<RawEvent*>(OwnMemory::Map(g_history_bytes));
+  if (g_history == nullptr) return false;
   hot.history_mask = slots - 1;
   return true;
 }
@@ -235,7 +234,8 @@ bool CallHooks::Create(const TraceConfig* config) {
   HotState& hot = Hot();
   const uint64_t page = hot.page_bytes;
   const uint64_t pages = (config->min_drss_bytes + page - 1) / page;
-  hot.min_drss_pages = static_cast<uint32_t>(pages < INT32_MAX ? pages : INT32_MAX);
+  hot.min_drss_pages =
+      static_cast<uint32_t>(pages < INT32_MAX ? pages : INT32_MAX);
   hot.kinds = config->kinds;
   hot.drss_since_logged = config->drss_since_logged;
   hot.stacks = config->stacks;
@@ -250,8 +250,5 @@ bool CallHooks::logs_all() {
 Py_tracefunc CallHooks::hook() {
   return logs_all() && !g_config->stacks ? LogAllHook : FilterHook;
 }
-
-size_t CallHooks::history_bytes() { return g_history_bytes; }
-void* CallHooks::history() { return g_history; }
 
 }  // namespace pymemrun

@@ -19,10 +19,6 @@ class CallHooks {
   static Py_tracefunc hook();
   // Every event is logged.
   static bool logs_all();
-
-  // Bytes of the context history.
-  static size_t history_bytes();
-  static void* history();
 };
 
 }  // namespace pymemrun

@@ -1,9 +1,9 @@
 #include "tracer/code_registry.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "tracer/event_ring.h"
+#include "tracer/own_memory.h"
 #include "tracer/pointer_table.h"
 #include "tracer/tracing_cost.h"
 
@@ -77,7 +77,8 @@ Text CopyText(int buffer, PyObject* object) {
 PyObject* ModuleName(const PymemrunFrame* frame) {
   PyObject* globals = PymemrunFrameGlobals(frame);
   if (globals == nullptr || !PyDict_CheckExact(globals)) return nullptr;
-  return PyDict_GetItemWithError(globals, g_dunder_name);  // runs no Python code
+  return PyDict_GetItemWithError(globals,
+                                 g_dunder_name);  // runs no Python code
 }
 
 void ForgetAll(HotState& hot, ControlKind kind) {
@@ -100,11 +101,16 @@ bool DefineCode(HotState& hot, PyCodeObject* code, const PymemrunFrame* frame,
   const uint32_t table_length = static_cast<uint32_t>(facts.line_table_bytes);
   const Piece pieces[] = {
       {&head, sizeof(head)},
-      {&file.length, 4},     {file.bytes, file.length},
-      {&name.length, 4},     {name.bytes, name.length},
-      {&qualname.length, 4}, {qualname.bytes, qualname.length},
-      {&module.length, 4},   {module.bytes, module.length},
-      {&table_length, 4},    {facts.line_table, facts.line_table_bytes},
+      {&file.length, 4},
+      {file.bytes, file.length},
+      {&name.length, 4},
+      {name.bytes, name.length},
+      {&qualname.length, 4},
+      {qualname.bytes, qualname.length},
+      {&module.length, 4},
+      {module.bytes, module.length},
+      {&table_length, 4},
+      {facts.line_table, facts.line_table_bytes},
   };
   return PutPayload(hot, ControlKind::kCode, id, 0, pieces,
                     sizeof(pieces) / sizeof(pieces[0]));
@@ -180,9 +186,8 @@ const CodeEntry* CodeRegistry::codes_ = nullptr;
 const FunctionEntry* CodeRegistry::functions_ = nullptr;
 
 bool CodeRegistry::Create(const Filters* filters) {
-  void* memory = mmap(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (memory == MAP_FAILED) return false;
+  void* memory = OwnMemory::Map(sizeof(Tables));
+  if (memory == nullptr) return false;
   g_filters = filters;
   g_tables = static_cast<Tables*>(memory);
   codes_ = reinterpret_cast<const CodeEntry*>(g_tables->code);
@@ -232,7 +237,8 @@ SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
   };
   FunctionEntry* entry = g_functions.Find(HashTwo(method, self_type), same);
   if (!entry->empty()) {
-    if (entry->implementation == method->ml_meth && entry->name_check == check) {
+    if (entry->implementation == method->ml_meth &&
+        entry->name_check == check) {
       return {entry->id, entry->flags & kPassesName};
     }
     g_functions.Erase(entry);  // another function at the same address
@@ -245,8 +251,8 @@ SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
     ForgetAll(hot, ControlKind::kFunction);
     entry = g_functions.Find(HashTwo(method, self_type), same);
   }
-  FunctionEntry made = {method, self_type, method->ml_meth,
-                        g_last_function_id + 1, 0, check};
+  FunctionEntry made = {
+      method, self_type, method->ml_meth, g_last_function_id + 1, 0, check};
   if (!DefineFunction(hot, function, self_type, made.id, &made.flags)) {
     return {0, made.flags};
   }
@@ -258,7 +264,5 @@ SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
 }
 
 uint32_t CodeRegistry::generation() { return g_generation; }
-size_t CodeRegistry::table_bytes() { return sizeof(Tables); }
-void* CodeRegistry::tables() { return g_tables; }
 
 }  // namespace pymemrun

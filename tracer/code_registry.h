@@ -71,10 +71,6 @@ class CodeRegistry {
   // Changes when all code ids become void (the table was full).
   static uint32_t generation();
 
-  // Bytes of the tables.
-  static size_t table_bytes();
-  static void* tables();
-
  private:
   static const CodeEntry* codes_;
   static const FunctionEntry* functions_;
@@ -112,10 +108,10 @@ inline SiteId FunctionOf(HotState& hot, PyObject* arg) {
   auto* function = reinterpret_cast<PyCFunctionObject*>(arg);
   const PyMethodDef* method = function->m_ml;
   const void* self_type = SelfType(function);
-  const FunctionEntry& entry =
-      CodeRegistry::functions()[FunctionTable::Index(HashTwo(method, self_type))];
-  const auto name = static_cast<uint16_t>(
-      reinterpret_cast<uintptr_t>(method->ml_name));
+  const FunctionEntry& entry = CodeRegistry::functions()[FunctionTable::Index(
+      HashTwo(method, self_type))];
+  const auto name =
+      static_cast<uint16_t>(reinterpret_cast<uintptr_t>(method->ml_name));
   if (__builtin_expect(entry.method == method && entry.self_type == self_type &&
                            entry.implementation == method->ml_meth &&
                            entry.name_check == name &&

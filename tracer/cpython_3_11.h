@@ -31,8 +31,9 @@ static inline PyCodeObject* PymemrunFrameCode(const PymemrunFrame* frame) {
 static inline uint32_t PymemrunFramePosition(const PymemrunFrame* frame) {
   const char* instruction =
       PYMEMRUN_LOAD(const char*, frame, PYMEMRUN_FRAME_PREV_INSTR);
-  return (uint32_t)((instruction -
-                     PymemrunFrameCode(frame)->co_code_adaptive) >> 1);
+  return (
+      uint32_t)((instruction - PymemrunFrameCode(frame)->co_code_adaptive) >>
+                1);
 }
 static inline const PymemrunFrame* PymemrunFrameBack(
     const PymemrunFrame* frame) {

@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #if PY_VERSION_HEX >= 0x030E0000
-#error "pymemrun knows CPython 3.9 to 3.13; a newer one needs its own header here"
+#error \
+    "pymemrun knows CPython 3.9 to 3.13; a newer one needs its own header here"
 #elif PY_VERSION_HEX >= 0x030C0000
 #include "tracer/cpython_3_12.h"
 #elif PY_VERSION_HEX >= 0x030B0000

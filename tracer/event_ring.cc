@@ -21,9 +21,9 @@ constexpr uint64_t kWakeSlots = kRingSlots / 4;
 
 // What the slow path knows beyond HotState. GIL.
 struct FullState {
-  bool gave_up;        // a stall timed out: do not wait again until there is room
-  bool said;           // the one line on stderr was written
-  uint32_t beat;       // the collector's heartbeat when it timed out
+  bool gave_up;   // a stall timed out: do not wait again until there is room
+  bool said;      // the one line on stderr was written
+  uint32_t beat;  // the collector's heartbeat when it timed out
 };
 FullState g_full;
 SayFunction g_say = nullptr;
@@ -138,8 +138,10 @@ bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
   size_t total = 0;
   for (size_t i = 0; i < count; ++i) total += pieces[i].bytes;
   if (total > kMaxPayloadBytes) total = kMaxPayloadBytes;
-  const size_t chunks = total == 0 ? 1 : (total + kMaxChunkBytes - 1) / kMaxChunkBytes;
-  const size_t slots = chunks + (total + kRingSlotBytes - 1) / kRingSlotBytes + chunks;
+  const size_t chunks =
+      total == 0 ? 1 : (total + kMaxChunkBytes - 1) / kMaxChunkBytes;
+  const size_t slots =
+      chunks + (total + kRingSlotBytes - 1) / kRingSlotBytes + chunks;
   if (!ReserveSlots(hot, static_cast<uint32_t>(slots))) return false;
   uint64_t index = hot.head;
   size_t piece = 0, at = 0, left = total;

@@ -25,8 +25,8 @@ int OpenOne(int cpu, bool user_only) {
   // Nobody ever polls; wake as seldom as can be.
   attr.watermark = 1;
   attr.wakeup_watermark = 1u << 30;
-  return static_cast<int>(syscall(SYS_perf_event_open, &attr, 0, cpu, -1,
-                                  PERF_FLAG_FD_CLOEXEC));
+  return static_cast<int>(
+      syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
 
 // Maps one CPU's counter read-only, so that the kernel overwrites the data page

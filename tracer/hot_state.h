@@ -33,8 +33,8 @@ struct HotState {
   uint32_t row_rss_pages;
 
   // Gauge: what must be unchanged for RSS to be unchanged.
-  uint64_t deadline;      // time stamp after which statm is read anyway
-  uint64_t heads_sum;     // sum of *heads[i] at the last read
+  uint64_t deadline;   // time stamp after which statm is read anyway
+  uint64_t heads_sum;  // sum of *heads[i] at the last read
   uint32_t head_count;
   uint32_t rss_pages;     // the gauge's current value
   void* const* brk_word;  // libc's idea of the break
@@ -50,8 +50,8 @@ struct HotState {
   uint32_t min_drss_pages;  // 0: every event
   uint32_t kinds;
   uint32_t logged_rss_pages;  // RSS at the last logged event
-  bool thread_passes;  // the current thread passes --thread
-  bool any_row;        // row_number is one
+  bool thread_passes;         // the current thread passes --thread
+  bool any_row;               // row_number is one
   uint32_t current_thread;
   uint32_t page_bytes;
   bool drss_since_logged;

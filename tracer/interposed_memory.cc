@@ -37,7 +37,8 @@ inline bool IsMapped(const void* block) {
 
 void* Map(void* address, size_t length, int protection, int flags, int fd,
           off_t offset) {
-  void* result = Next(g_mmap, "mmap")(address, length, protection, flags, fd, offset);
+  void* result =
+      Next(g_mmap, "mmap")(address, length, protection, flags, fd, offset);
   // Populated pages come without a fault; a fixed mapping replaces others.
   if ((flags & (MAP_POPULATE | MAP_LOCKED | MAP_FIXED)) != 0) SignUnmap();
   return result;

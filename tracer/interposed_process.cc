@@ -56,11 +56,13 @@ void DescriptorsGo(unsigned first, unsigned last) {
 class ExecMark {
  public:
   ExecMark() : page_(TracedPage()) {
-    if (page_ != nullptr) page_->exec_pending.store(1, std::memory_order_release);
+    if (page_ != nullptr)
+      page_->exec_pending.store(1, std::memory_order_release);
     CountVforkChild();
   }
   ~ExecMark() {
-    if (page_ != nullptr) page_->exec_pending.store(0, std::memory_order_release);
+    if (page_ != nullptr)
+      page_->exec_pending.store(0, std::memory_order_release);
   }
   ExecMark(const ExecMark&) = delete;
   ExecMark& operator=(const ExecMark&) = delete;
@@ -130,7 +132,8 @@ PYMEMRUN_INTERPOSE int close(int fd) {
 }
 
 PYMEMRUN_INTERPOSE int dup2(int from, int to) noexcept {
-  if (from != to) DescriptorsGo(static_cast<unsigned>(to), static_cast<unsigned>(to));
+  if (from != to)
+    DescriptorsGo(static_cast<unsigned>(to), static_cast<unsigned>(to));
   return Next(g_dup2, "dup2")(from, to);
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace pymemrun {
@@ -66,6 +67,23 @@ void OwnMemory::Add(const void* start, size_t bytes) {
   if (start == nullptr || bytes == 0 || g_range_count == kMaxRanges) return;
   const uintptr_t begin = reinterpret_cast<uintptr_t>(start);
   g_ranges[g_range_count++] = {begin, begin + bytes};
+}
+
+void* OwnMemory::Map(size_t bytes) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  bytes = (bytes + page - 1) & ~(page - 1);
+  char* memory = static_cast<char*>(mmap(nullptr, bytes + 2 * page, PROT_NONE,
+                                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  if (memory == MAP_FAILED) return nullptr;
+  memory += page;
+  if (mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
+  // Small pages: a huge one would come and go as the kernel likes.
+  madvise(memory, bytes, MADV_NOHUGEPAGE);
+  for (size_t at = 0; at < bytes; at += page) {
+    static_cast<volatile char*>(memory)[at] = 0;
+  }
+  Add(memory, bytes);
+  return memory;
 }
 
 uint64_t OwnMemory::ResidentBytes() {

@@ -9,6 +9,10 @@ namespace pymemrun {
 
 class OwnMemory {
  public:
+  // Maps, touches and names `bytes` zeros, between two guard pages that keep
+  // the kernel from joining the mapping with a neighbour of the program's.
+  // Returns null with errno set when it cannot.
+  static void* Map(size_t bytes);
   // Names a mapping of ours. At most 16.
   static void Add(const void* start, size_t bytes);
   // Resident bytes of all of them now; 0 when smaps cannot be read. Allocates

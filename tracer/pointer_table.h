@@ -34,7 +34,8 @@ class PointerTable {
   template <typename Same>
   Entry* Find(uint64_t hash, Same same) {
     uint32_t i = Index(hash);
-    while (!entries_[i].empty() && !same(entries_[i])) i = (i + 1) & (kSize - 1);
+    while (!entries_[i].empty() && !same(entries_[i]))
+      i = (i + 1) & (kSize - 1);
     return &entries_[i];
   }
 

@@ -37,9 +37,9 @@ void BeginGap(HotState& hot, PyThreadState* tstate) {
 }
 
 void SendGap(HotState& hot, Gap* gap) {
-  const GapPayload payload = {
-      gap->from_number, hot.next_number,           gap->from_stamp,
-      TimeStamp(hot.time_is_tsc), gap->thread, 0};
+  const GapPayload payload = {gap->from_number, hot.next_number,
+                              gap->from_stamp,  TimeStamp(hot.time_is_tsc),
+                              gap->thread,      0};
   const Piece piece = {&payload, sizeof(payload)};
   PutPayload(hot, ControlKind::kProfilerGap, 0, 0, &piece, 1);
   *gap = Gap{};
@@ -67,8 +67,8 @@ struct OwnProfiler {
 constinit thread_local OwnProfiler t_own = {};
 
 // Stands in the slot for the script's profiler. CPython tells the end of a C
-// call only when a profiler was there at its begin; ours was, so that the end of
-// sys.setprofile itself would come to a profiler that does not expect it.
+// call only when a profiler was there at its begin; ours was, so that the end
+// of sys.setprofile itself would come to a profiler that does not expect it.
 int OwnProfilerHook(PyObject* object, PyFrameObject* f, int what,
                     PyObject* arg) {
   OwnProfiler& own = t_own;
@@ -105,11 +105,50 @@ void SlotChanged(PyThreadState* tstate, Py_tracefunc func) {
   BeginGap(hot, tstate);
 }
 
+// Makes the interpreter deliver events at all, once.
+void EnableSlots(Py_tracefunc hook) {
+  static bool enabled = false;
+  if (enabled) return;
+  enabled = true;
+  if (!PymemrunEnableSlots(hook)) PyErr_Clear();  // an audit hook's veto
+}
+
+#ifndef PYMEMRUN_STATIC_PYTHON
+// A shared libpython may call its own _PyEval_SetProfile without looking for
+// ours: then sys.setprofile is the place to hear of it.
+PyCFunction g_sys_setprofile = nullptr;
+
+PyObject* SysSetprofile(PyObject* self, PyObject* argument) {
+  PyObject* result = g_sys_setprofile(self, argument);
+  if (result != nullptr) {
+    PyThreadState* tstate = PyThreadState_Get();
+    SlotChanged(tstate, PymemrunGetSlot(tstate));
+  }
+  return result;
+}
+
+void WatchSysSetprofile() {
+  PyObject* function = PySys_GetObject("setprofile");  // borrowed
+  if (g_sys_setprofile != nullptr || function == nullptr ||
+      !PyCFunction_CheckExact(function)) {
+    return;
+  }
+  PyMethodDef* method = reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
+  g_sys_setprofile = method->ml_meth;
+  method->ml_meth = SysSetprofile;
+}
+#else
+void WatchSysSetprofile() {}  // every caller comes through _PyEval_SetProfile
+#endif
+
 }  // namespace
 
 void ProfileSlot::ArmAll(Py_tracefunc hook) {
   g_hook = hook;
-  for (PyThreadState* t = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+  EnableSlots(hook);
+  WatchSysSetprofile();
+  for (PyThreadState* t =
+           PyInterpreterState_ThreadHead(PyInterpreterState_Main());
        t != nullptr; t = PyThreadState_Next(t)) {
     // A slot that the script's profiler holds becomes ours when that ends.
     if (PymemrunGetSlot(t) == nullptr) PymemrunSetSlot(t, hook);
@@ -120,18 +159,16 @@ void ProfileSlot::DisarmAll() {
   const Py_tracefunc hook = g_hook;
   g_hook = nullptr;
   if (hook == nullptr) return;
-  for (PyThreadState* t = PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+  FlushGaps(Hot());
+  for (PyThreadState* t =
+           PyInterpreterState_ThreadHead(PyInterpreterState_Main());
        t != nullptr; t = PyThreadState_Next(t)) {
     if (PymemrunGetSlot(t) == hook) PymemrunSetSlot(t, nullptr);
   }
 }
 
 void ProfileSlot::SetOwn(Py_tracefunc hook) {
-  static bool enabled = false;
-  if (!enabled && hook != nullptr) {
-    enabled = true;
-    if (!PymemrunEnableSlots(hook)) PyErr_Clear();  // an audit hook's veto
-  }
+  if (hook != nullptr) EnableSlots(hook);
   PymemrunSetSlot(PyThreadState_Get(), hook);
 }
 

@@ -77,26 +77,27 @@ enum class ControlKind : uint32_t {
   // State. A row's number is the previous row's + 1 unless kNumber came; its
   // dRSS is 0 and its RSS the previous row's unless kRss came; its time is the
   // previous time + (tsc_low - previous tsc_low mod 2^32) unless kClock came.
-  kThread = 1,   // w1 = thread id of the rows from here on
-  kNumber = 2,   // w2:w1 = number of the next row (w2 high half)
-  kRss = 3,      // w1 = RSS in pages, w2 = dRSS in pages (signed) of the next
-                 // row, w3 = flags (kRssInexact)
-  kClock = 4,    // w2:w1 = full time stamp that the next tsc_low is taken from
-  kStack = 5,    // w1 = stack id of the next row
+  kThread = 1,  // w1 = thread id of the rows from here on
+  kNumber = 2,  // w2:w1 = number of the next row (w2 high half)
+  kRss = 3,     // w1 = RSS in pages, w2 = dRSS in pages (signed) of the next
+                // row, w3 = flags (kRssInexact)
+  kClock = 4,   // w2:w1 = full time stamp that the next tsc_low is taken from
+  kStack = 5,   // w1 = stack id of the next row
   // Definitions: w1 = payload bytes, w2 = id, w3 = kind-specific.
   // Payload strings are each `u32 length` + bytes, unaligned.
-  kCode = 16,      // CodePayload, file, name, qualname, module, line table
-  kFunction = 17,  // qualname, module
+  kCode = 16,       // CodePayload, file, name, qualname, module, line table
+  kFunction = 17,   // qualname, module
   kThreadDef = 18,  // ThreadPayload, name
   kStackDef = 19,   // w1 = 16: StackPayload; w2 = id
   // Facts, in order with the rows around them. Same shape as definitions.
-  kMark = 32,        // MarkPayload, label
+  kMark = 32,         // MarkPayload, label
   kProfilerGap = 33,  // GapPayload
   kLoss = 34,         // LossPayload
   kPeak = 35,         // PeakPayload
   kGauge = 36,        // GaugePayload, reason
-  kForget = 37,  // w1 = 0, w3 = ControlKind: all ids of that definition kind are
-                 // void from here on and will be defined anew
+  kForget =
+      37,  // w1 = 0, w3 = ControlKind: all ids of that definition kind are
+           // void from here on and will be defined anew
   // A payload larger than kMaxChunkBytes is sent in pieces: every piece but the
   // last as kChunk, the last under its own kind; the payload is their sum.
   kChunk = 48,
@@ -223,12 +224,12 @@ struct ControlPage {
   char rss_source_reason[256];  // why not a better one; NUL-terminated
 
   // -- The producer's line.
-  alignas(64) std::atomic<uint64_t> head;         // slots published
-  std::atomic<uint64_t> next_number;              // events seen so far
-  std::atomic<uint64_t> dropped;                  // rows lost on a full ring
-  std::atomic<uint64_t> stalls;                   // times the producer waited
-  std::atomic<uint32_t> wanted;                   // kWanted* bits for collector
-  std::atomic<uint32_t> untraced_children;        // forks seen
+  alignas(64) std::atomic<uint64_t> head;   // slots published
+  std::atomic<uint64_t> next_number;        // events seen so far
+  std::atomic<uint64_t> dropped;            // rows lost on a full ring
+  std::atomic<uint64_t> stalls;             // times the producer waited
+  std::atomic<uint32_t> wanted;             // kWanted* bits for collector
+  std::atomic<uint32_t> untraced_children;  // forks seen
 
   // -- The collector's line.
   alignas(64) std::atomic<uint64_t> tail;  // slots consumed (release)
@@ -256,12 +257,12 @@ struct ControlPage {
 
   // -- The collector's answer, released by done_state (futex word).
   alignas(64) std::atomic<uint32_t> done_state;  // 1: the run file is complete
-  int32_t write_errno;       // 0, or why the file is not complete
+  int32_t write_errno;  // 0, or why the file is not complete
   uint64_t file_bytes;
   uint64_t rows_written;
   uint64_t rows_lost_on_write;
   uint32_t report_bytes;
-  char report[4096];         // the end report's text, ready to print
+  char report[4096];  // the end report's text, ready to print
 
   // Held by the traced process's main thread for its whole life, so that its
   // end is seen even where pidfd says nothing (exec by a raw system call).

@@ -66,10 +66,9 @@ void PutRow(HotState& hot, const RawEvent& event, bool context,
                static_cast<uint32_t>(event.stamp >> 32), 0);
   }
   if (stack != 0) PutControl(hot, at++, ControlKind::kStack, stack, 0, 0);
-  SlotAt(hot, at++) =
-      EventSlot{event.what_and_code | (context ? kContextBit : 0),
-                event.position, event.function,
-                static_cast<uint32_t>(event.stamp)};
+  SlotAt(hot, at++) = EventSlot{
+      event.what_and_code | (context ? kContextBit : 0), event.position,
+      event.function, static_cast<uint32_t>(event.stamp)};
   hot.row_number = event.number;
   hot.row_tsc = event.stamp;
   Publish(hot, at);

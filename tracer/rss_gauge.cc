@@ -168,8 +168,8 @@ PeakFinding CheckPeak(uint64_t stamp, uint64_t number) {
   if (hwm > g_gauge.max_rss_pages && hwm > g_gauge.reported_hwm_pages) {
     g_gauge.reported_hwm_pages = hwm;
     // With a source that sees every fault, nothing rose up to the event before.
-    const bool exact = g_gauge.source != GaugeSource::kHints &&
-                       !inherited && number > 0;
+    const bool exact =
+        g_gauge.source != GaugeSource::kHints && !inherited && number > 0;
     finding = {true, hwm, exact ? number - 1 : g_gauge.hwm_checked_number};
   }
   g_gauge.hwm_checked_number = number;
@@ -194,7 +194,8 @@ bool RssGauge::Open(HotState& hot, GaugeSource wanted, char* reason,
   }
   UseHeads(hot);
   // Where libc keeps the break; read as a word, it costs a load.
-  void* const* curbrk = static_cast<void* const*>(dlsym(RTLD_DEFAULT, "__curbrk"));
+  void* const* curbrk =
+      static_cast<void* const*>(dlsym(RTLD_DEFAULT, "__curbrk"));
   hot.brk_word = curbrk != nullptr ? curbrk : &g_no_brk;
   const void* single = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
   if (single != nullptr) g_single_threaded = static_cast<const char*>(single);
@@ -249,8 +250,8 @@ int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
   const uint64_t heads = SumOfHeads(hot);
   const uint32_t unmaps = g_signs.unmaps.load(std::memory_order_acquire);
   void* const brk_now = *hot.brk_word;
-  const bool signs_moved =
-      heads != hot.heads_sum || unmaps != hot.unmaps_seen || brk_now != hot.brk_seen;
+  const bool signs_moved = heads != hot.heads_sum ||
+                           unmaps != hot.unmaps_seen || brk_now != hot.brk_seen;
   if (g_gauge.source == GaugeSource::kRusage) {
     const uint64_t faults = ThreadFaults();
     const bool same = faults == g_gauge.faults_seen && !signs_moved &&
@@ -275,9 +276,8 @@ int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
     default:
       // Another thread's fault is counted before its page is: look again at
       // the next event while there are other threads.
-      hot.deadline = signs_moved && *g_single_threaded == 0
-                         ? 0
-                         : stamp + hot.staleness;
+      hot.deadline =
+          signs_moved && *g_single_threaded == 0 ? 0 : stamp + hot.staleness;
   }
   *peak = CheckPeak(stamp, number);
   errno = saved_errno;

@@ -33,7 +33,8 @@ class RssGauge {
   // one to `reason` (at most `size` bytes, NUL-terminated; empty when it is the
   // best or what was asked for). Before the first thread. Returns false when
   // `wanted` itself cannot be had; then `reason` says why.
-  static bool Open(HotState& hot, GaugeSource wanted, char* reason, size_t size);
+  static bool Open(HotState& hot, GaugeSource wanted, char* reason,
+                   size_t size);
   static GaugeSource source();
 
   // RSS in pages now, whatever the signs say; 0 when /proc cannot be read. Any

@@ -75,28 +75,11 @@ bool WaitForCollector(ControlPage* page) {
 uint64_t StalenessInUnits(uint64_t stamp, uint64_t now_ns) {
   const uint64_t ns = now_ns - g_session.prepare_ns;
   if (ns == 0) return kStalenessNs;
-  const double rate =
-      static_cast<double>(stamp - g_session.prepare_stamp) / static_cast<double>(ns);
+  const double rate = static_cast<double>(stamp - g_session.prepare_stamp) /
+                      static_cast<double>(ns);
   return static_cast<uint64_t>(rate * static_cast<double>(kStalenessNs));
 }
 
-void NameOwnMemory(ControlPage* page) {
-  OwnMemory::Add(page, kRegionBytes);
-  OwnMemory::Add(CodeRegistry::tables(), CodeRegistry::table_bytes());
-  OwnMemory::Add(StackWalk::tables(), StackWalk::table_bytes());
-  OwnMemory::Add(CallHooks::history(), CallHooks::history_bytes());
-}
-
-// Held for the process's whole life; never unlocked.
-void LockAlive(ControlPage* page) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_init(&page->alive, &attributes);
-  pthread_mutexattr_destroy(&attributes);
-  pthread_mutex_lock(&page->alive);
-}
 
 // A forked child has no use for the region and must not count it as its memory.
 // Touches it: the launcher may have forked since it was made.
@@ -122,8 +105,7 @@ bool Begin() {
     return false;
   }
   page->own_bytes_start = OwnMemory::ResidentBytes();
-  page->first_rss_bytes =
-      uint64_t{RssGauge::ReadPages()} * page->page_bytes;
+  page->first_rss_bytes = uint64_t{RssGauge::ReadPages()} * page->page_bytes;
   page->start_tsc = TimeStamp(hot.time_is_tsc);
   page->start_monotonic_ns = MonotonicNs();
   page->start_realtime_ns = RealtimeNs();
@@ -165,8 +147,8 @@ void SendEnd(ControlPage* page, EndReason reason, int status) {
   FutexWake(&page->wake_collector);
 }
 
-// Whether the collector said within `timeout_ns` that the file is complete. Does
-// not wait for one that is gone or stuck.
+// Whether the collector said within `timeout_ns` that the file is complete.
+// Does not wait for one that is gone or stuck.
 bool WaitForFooter(ControlPage* page, uint64_t timeout_ns) {
   uint64_t now = MonotonicNs();
   const uint64_t give_up = now + timeout_ns;
@@ -245,7 +227,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   page->rss_source = RssGauge::source();
   hot.ring = reinterpret_cast<EventSlot*>(reinterpret_cast<char*>(page) +
                                           kControlBytes);
-  NameOwnMemory(page);
+  OwnMemory::Add(page, kRegionBytes);
   if (!Interposed::Enable(g_session.pid, page)) {
     return "the tracer's state cannot be kept from children";
   }

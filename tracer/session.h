@@ -21,11 +21,11 @@ namespace pymemrun {
 
 // What to trace. Strings and arrays must live until the process ends.
 struct TraceConfig {
-  bool calls = true;             // profile events; false: --trace none
-  uint64_t min_drss_bytes = 0;   // 0: log every event
+  bool calls = true;            // profile events; false: --trace none
+  uint64_t min_drss_bytes = 0;  // 0: log every event
   bool drss_since_logged = false;
-  uint32_t context = 1;          // previous events kept; at most kMaxContext
-  uint32_t kinds = 0x1f;         // bit (1 << EventWhat)
+  uint32_t context = 1;   // previous events kept; at most kMaxContext
+  uint32_t kinds = 0x1f;  // bit (1 << EventWhat)
   const char* const* include = nullptr;  // globs by full file path
   size_t include_count = 0;
   const char* const* exclude = nullptr;
@@ -35,8 +35,8 @@ struct TraceConfig {
   const char* const* thread = nullptr;  // globs by thread name
   size_t thread_count = 0;
   bool stacks = false;
-  bool paused = false;           // not armed until pymemrun.start()
-  bool trace_startup = false;    // from the interpreter's `import site` on
+  bool paused = false;         // not armed until pymemrun.start()
+  bool trace_startup = false;  // from the interpreter's `import site` on
   GaugeSource rss_source = GaugeSource::kAuto;
   // Tells the user one line; null: nobody. May be called at any event.
   void (*say)(const char* line, size_t size) = nullptr;
@@ -61,10 +61,9 @@ class Session {
   static void PrepareUntraced();
 
   // Stops all hooks, tells the collector that the program ends with `status`,
-  // and waits at most `timeout_ms` for it to complete the run file, less when it
-  // shows no sign of life. Returns
-  // whether it did. Returns false at once in a forked child and when called
-  // again. Threads may still run.
+  // and waits at most `timeout_ms` for it to complete the run file, less when
+  // it shows no sign of life. Returns whether it did. Returns false at once in
+  // a forked child and when called again. Threads may still run.
   static bool Finish(EndReason reason, int status, int timeout_ms);
 
   // Whether the caller is in the process that Prepare prepared, and not in a

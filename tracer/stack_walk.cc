@@ -1,9 +1,8 @@
 #include "tracer/stack_walk.h"
 
-#include <sys/mman.h>
-
 #include "tracer/code_registry.h"
 #include "tracer/event_ring.h"
+#include "tracer/own_memory.h"
 #include "tracer/pointer_table.h"
 
 namespace pymemrun {
@@ -63,9 +62,8 @@ uint32_t InternNode(HotState& hot, Node node) {
 }  // namespace
 
 bool StackWalk::Create() {
-  void* memory = mmap(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (memory == MAP_FAILED) return false;
+  void* memory = OwnMemory::Map(sizeof(Tables));
+  if (memory == nullptr) return false;
   g_tables = static_cast<Tables*>(memory);
   g_nodes.Use(g_tables->nodes);
   return true;
@@ -91,17 +89,12 @@ uint32_t StackWalk::Intern(HotState& hot, const PymemrunFrame* frame) {
     if (site.id == 0 || g_code_generation != CodeRegistry::generation()) {
       return 0;
     }
-    const uint32_t next = InternNode(
-        hot, Node{id, site.id, PymemrunFramePosition(frame), 0});
+    const uint32_t next =
+        InternNode(hot, Node{id, site.id, PymemrunFramePosition(frame), 0});
     if (next == 0) return 0;
     id = next;
   }
   return id;
 }
-
-size_t StackWalk::table_bytes() {
-  return g_tables != nullptr ? sizeof(Tables) : 0;
-}
-void* StackWalk::tables() { return g_tables; }
 
 }  // namespace pymemrun

@@ -22,8 +22,6 @@ class StackWalk {
   // The id of the stack that ends in `frame`; sends the nodes that are new. 0
   // when a definition found no room.
   static uint32_t Intern(HotState& hot, const PymemrunFrame* frame);
-  static size_t table_bytes();  // 0 before Create
-  static void* tables();
 };
 
 }  // namespace pymemrun

@@ -66,8 +66,7 @@ int WaitingHook(PyObject* object, PyFrameObject* f, int what, PyObject* arg) {
   const PymemrunFrame* frame = PymemrunFrameOf(f);
   if (what != PyTrace_CALL || !IsModuleCode(frame)) return 0;
   const bool in_main = RunsInMain(frame);
-  if (!in_main &&
-      !(g_module[0] != '\0' && RunsPackageOfTarget(frame))) {
+  if (!in_main && !(g_module[0] != '\0' && RunsPackageOfTarget(frame))) {
     return 0;
   }
   if (!g_begun) {

@@ -81,6 +81,17 @@ uint64_t StalenessInUnits(uint64_t stamp, uint64_t now_ns) {
 }
 
 
+// Held for the process's whole life; never unlocked.
+void LockAlive(ControlPage* page) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&page->alive, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+  pthread_mutex_lock(&page->alive);
+}
+
 // A forked child has no use for the region and must not count it as its memory.
 // Touches it: the launcher may have forked since it was made.
 bool KeepRegionToOurselves(ControlPage* page) {

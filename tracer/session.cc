@@ -12,6 +12,7 @@
 #include "tracer/call_hooks.h"
 #include "tracer/clock.h"
 #include "tracer/code_registry.h"
+#include "tracer/cpython_compat.h"
 #include "tracer/event_ring.h"
 #include "tracer/hot_state.h"
 #include "tracer/interposed.h"
@@ -25,7 +26,6 @@
 #include "tracer/tracing_cost.h"
 
 namespace pymemrun {
-
 namespace {
 
 constexpr uint64_t kStalenessNs = 50'000;
@@ -158,6 +158,12 @@ void SendEnd(ControlPage* page, EndReason reason, int status) {
   FutexWake(&page->wake_collector);
 }
 
+// Whether the ring has no producer but the calling thread: it holds the GIL, or
+// the interpreter is gone.
+bool NoOtherProducer() {
+  return Py_IsInitialized() == 0 || PyGILState_Check() == 1;
+}
+
 // Whether the collector said within `timeout_ns` that the file is complete.
 // Does not wait for one that is gone or stuck.
 bool WaitForFooter(ControlPage* page, uint64_t timeout_ns) {
@@ -255,12 +261,17 @@ bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   if (page == nullptr || !InTracedProcess()) return false;
   g_session.page = nullptr;
   HotState& hot = Hot();
-  if (hot.page != nullptr) {
-    ProfileSlot::FlushGaps(hot);
-    FlushLoss(hot);
+  if (NoOtherProducer()) {
+    if (hot.page != nullptr) {
+      ProfileSlot::FlushGaps(hot);
+      FlushLoss(hot);
+    }
+    hot.page = nullptr;
+  } else {
+    // exit() by C code while other threads run Python: one may be inside a hook
+    // and goes on until the process ends. Nobody waits for room any more.
+    page->on_full = OnFull::kDrop;
   }
-  // Threads that run on find nothing to do at their next event.
-  hot.page = nullptr;
   Interposed::Disable();
   SendEnd(page, reason, status);
   return WaitForFooter(page, static_cast<uint64_t>(timeout_ms) * 1000000);

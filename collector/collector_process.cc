@@ -192,12 +192,16 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   clock_.Recalibrate();
   encoder_.ClockChanged();
   // What was published until now; threads that still run add nothing that
-  // counts. Two rings' worth is more than all that can be there.
+  // counts, so the number of events is taken before the rows. Two rings' worth
+  // is more than all that can be there.
+  const uint64_t events = page_->next_number.load(std::memory_order_acquire);
   for (int i = 0; i < 2 && Drain() > 0; ++i) Beat();
   encoder_.EndBatch();
   SampleProcess(now_ns);
   Record record;
   *record.mutable_footer() = MakeFooter(end, now_ns);
+  record.mutable_footer()->set_events(
+      std::max(events, encoder_.totals().next_number));
   writer_.WriteFooter(record);
   Answer(record.footer());
 }
@@ -209,8 +213,6 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   const bool said = end == ProcessWatch::State::kSaidEnd;
   footer.set_end_us(
       clock_.MicrosOfMonotonic(said ? page_->end_monotonic_ns : now_ns));
-  footer.set_events(std::max(page_->next_number.load(std::memory_order_acquire),
-                             totals.next_number));
   // All rows are safe before a footer follows them, or lost for good.
   writer_.Flush();
   footer.set_rows(writer_.rows_written());
@@ -229,9 +231,9 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_seen_max_rss_bytes(
       std::max<uint64_t>(totals.max_rss_bytes, page_->max_rss_bytes));
   // The kernel's high-water mark may lag behind what statm has shown.
-  footer.set_hwm_bytes(std::max<uint64_t>({sample_.hwm_bytes(),
-                                           said ? page_->end_hwm_bytes : 0,
-                                           footer.seen_max_rss_bytes()}));
+  footer.set_hwm_bytes(
+      std::max<uint64_t>({sample_.hwm_bytes(), said ? page_->end_hwm_bytes : 0,
+                          footer.seen_max_rss_bytes()}));
   footer.set_line_array_bytes(page_->line_array_bytes);
   footer.set_frame_object_bytes(page_->frame_object_bytes);
   if (totals.peak.hwm_bytes() > totals.max_rss_bytes) {

@@ -114,6 +114,8 @@ struct SmallRun {
     footer->set_context_rows(logged_whole ? 0 : 2);
     footer->set_hwm_bytes(14 << 20);
     footer->set_own_bytes(1 << 20);
+    footer->set_frame_object_bytes(16 << 10);
+    footer->set_line_array_bytes(2 << 10);
     footer->set_max_rss_bytes(13 << 20);
     footer->set_max_rss_number(10);
     footer->set_max_rss_site(site);

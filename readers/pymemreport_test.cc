@@ -30,7 +30,7 @@ TEST(PymemreportTest, TopAsCsv) {
             "share\r\n"
             "/job.py,5,work,4194304,1048576,3145728,2,0.800000\r\n"
             "/job.py,3,work,1048576,0,1048576,1,0.200000\r\n"
-            "tracing itself,,,1048576,0,1048576,0,\r\n");
+            "tracing itself,,,1067008,0,1067008,0,\r\n");
 }
 
 TEST(PymemreportTest, TopAsJson) {

@@ -80,7 +80,6 @@ uint64_t StalenessInUnits(uint64_t stamp, uint64_t now_ns) {
   return static_cast<uint64_t>(rate * static_cast<double>(kStalenessNs));
 }
 
-
 // Held for the process's whole life; never unlocked.
 void LockAlive(ControlPage* page) {
   pthread_mutexattr_t attributes;

@@ -15,6 +15,7 @@ bool HasContextRows(const Filters& filters) {
 }
 
 void PrintTarget::Start() {
+  options_.with_context = expect_context_.load(std::memory_order_relaxed);
   writer_ = make_(options_);
   writer_->WriteHeader();
 }

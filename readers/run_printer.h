@@ -3,6 +3,7 @@
 #ifndef PYMEMRUN_READERS_RUN_PRINTER_H_
 #define PYMEMRUN_READERS_RUN_PRINTER_H_
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -31,8 +32,11 @@ class PrintTarget {
     options_.with_context = false;
   }
 
-  // A file was opened whose rows are NEXT and PREV.
-  void ExpectContext() { options_.with_context = true; }
+  // A file was opened whose rows are NEXT and PREV. Called by the thread that
+  // reads that file, before it gives its first row.
+  void ExpectContext() {
+    expect_context_.store(true, std::memory_order_relaxed);
+  }
   // The writer, its header written.
   RowWriter* Writer() {
     if (writer_ == nullptr) Start();
@@ -51,6 +55,7 @@ class PrintTarget {
 
   MakeWriter make_;
   RowWriter::Options options_;
+  std::atomic<bool> expect_context_{false};
   const OutputBuffer* output_;
   std::unique_ptr<RowWriter> writer_;
 };

@@ -198,16 +198,21 @@ class ReaderTest(FaultTest):
                              r"\Apymemcat: [^\n]+byte \d+[^\n]+\n\Z")
 
     def test_flipped_bytes(self):
+        readers = (self.READERS[1], self.READERS[5])
+        whole = [run([*reader, self.bad(self.whole)]).stdout
+                 for reader in readers]
         for at in range(5, len(self.whole), max(1, len(self.whole) // 30)):
             data = bytearray(self.whole)
             data[at] ^= 0x10
             path = self.bad(bytes(data))
-            for reader in (self.READERS[1], self.READERS[5]):
+            for reader, undamaged in zip(readers, whole):
                 found = run([*reader, path])
                 text = found.stderr.decode()
                 with self.subTest(at=at, reader=reader[1]):
                     self.assertIn(found.returncode, (0, 1), text)
-                    self.assertRegex(text, r"\A(pymem\w+: [^\n]+\n)+\Z")
+                    # A bit that zstd does not use changes nothing.
+                    if text or found.stdout != undamaged:
+                        self.assertRegex(text, r"\A(pymem\w+: [^\n]+\n)+\Z")
 
     def test_newer_version(self):
         # The header says so: made anew by the format's description.

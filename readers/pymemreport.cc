@@ -60,7 +60,8 @@ constexpr char kHelp[] =
     "  summary   what a run came to: RSS, VmHWM, losses, CPU, top lines\n"
     "  top       the places where RSS grew\n"
     "\n"
-    "pymemreport COMMAND --help tells a command's options.\n";
+    "pymemreport COMMAND --help tells a command's options; --version says\n"
+    "which pymemreport this is.\n";
 
 // What contradicts itself: the exit code, once said.
 std::optional<int> CheckReport(const ReportOptions& options,

@@ -56,10 +56,20 @@ void RunWriter::CutToWholeFrames() {
   }
 }
 
+void RunWriter::WriteIndex() {
+  // Where the disk has no room for it the file is whole without.
+  if (writer_->WriteIndex().ok()) {
+    good_bytes_ = sink_.bytes_written();
+  } else {
+    CutToWholeFrames();
+  }
+}
+
 void RunWriter::WriteFooter(const Record& footer) {
   if (write_errno_ == 0) Write(footer);
   Flush();
-  if (write_errno_ == 0 || lseek(fd_, 0, SEEK_CUR) < 0) return;
+  if (write_errno_ == 0) return WriteIndex();
+  if (lseek(fd_, 0, SEEK_CUR) < 0) return;
   // Cutting the torn frame off may have made the room that a footer needs.
   FdSink sink(fd_);
   auto writer = StreamWriter::Create(&sink, options_);

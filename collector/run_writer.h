@@ -25,8 +25,8 @@ class RunWriter final : public RecordSink {
   void Write(absl::string_view record, uint64_t rows) override;
   // Ends the frame.
   void Flush();
-  // Writes the last record; after a failure tries once more, in case room came
-  // back meanwhile. Calls Flush().
+  // Writes the last record, and the index of frames behind it; after a failure
+  // tries once more, in case room came back meanwhile. Calls Flush().
   void WriteFooter(const Record& footer);
 
   // errno of the first failure, 0 if there was none.
@@ -39,6 +39,7 @@ class RunWriter final : public RecordSink {
  private:
   void Fail();
   void CutToWholeFrames();
+  void WriteIndex();
 
   const int fd_;
   StreamWriter::Options options_;

@@ -9,6 +9,7 @@
 
 #include <string>
 
+#include "format/frame_index.h"
 #include "format/record_visitor.h"
 
 namespace pymemrun {
@@ -76,6 +77,38 @@ TEST_F(RunWriterTest, RowsAreSafeOnceTheirFrameIsWritten) {
   EXPECT_EQ(writer.file_bytes(),
             static_cast<uint64_t>(lseek(fd_, 0, SEEK_END)));
   EXPECT_EQ(Read().records, 7u);
+}
+
+TEST_F(RunWriterTest, AnIndexOfFramesStandsBehindTheFooter) {
+  RunWriter writer(fd_, 1);
+  WriteHeader(&writer);
+  for (int i = 0; i < 5; ++i) WriteBulk(&writer);
+  writer.WriteFooter(FooterRecord());
+  FdSource source(fd_);
+  const auto spans = ReadFrameIndex(&source, writer.file_bytes());
+  ASSERT_TRUE(spans.ok() && spans->has_value());
+  EXPECT_GE((*spans)->size(), 3u);
+}
+
+TEST_F(RunWriterTest, NoRoomForTheIndexIsNoLoss) {
+  uint64_t whole_bytes;
+  {
+    RunWriter writer(fd_, 1);
+    WriteHeader(&writer);
+    writer.WriteFooter(FooterRecord());
+    whole_bytes = writer.file_bytes();
+  }
+  ASSERT_EQ(ftruncate(fd_, 0), 0);
+  lseek(fd_, 0, SEEK_SET);
+  Limit(whole_bytes - 1);
+  RunWriter writer(fd_, 1);
+  WriteHeader(&writer);
+  writer.WriteFooter(FooterRecord());
+  EXPECT_EQ(writer.write_errno(), 0);
+  EXPECT_LT(writer.file_bytes(), whole_bytes - 1);
+  EXPECT_EQ(writer.file_bytes(),
+            static_cast<uint64_t>(lseek(fd_, 0, SEEK_END)));
+  EXPECT_TRUE(Read().has_footer);
 }
 
 TEST_F(RunWriterTest, AFullDiskLeavesWholeFramesAndCountsTheRest) {

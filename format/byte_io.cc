@@ -10,11 +10,20 @@
 
 namespace pymemrun {
 
+absl::Status ByteSource::Seek(uint64_t) {
+  return absl::UnimplementedError("this source cannot seek");
+}
+
 absl::StatusOr<size_t> StringSource::Read(char* buffer, size_t size) {
-  const size_t count = std::min(size, bytes_.size());
-  if (count != 0) memcpy(buffer, bytes_.data(), count);
-  bytes_.remove_prefix(count);
+  const size_t count = std::min(size, bytes_.size() - at_);
+  if (count != 0) memcpy(buffer, bytes_.data() + at_, count);
+  at_ += count;
   return count;
+}
+
+absl::Status StringSource::Seek(uint64_t offset) {
+  at_ = static_cast<size_t>(std::min<uint64_t>(offset, bytes_.size()));
+  return absl::OkStatus();
 }
 
 absl::Status FdSink::Append(absl::string_view bytes) {
@@ -41,6 +50,13 @@ absl::StatusOr<size_t> FdSource::Read(char* buffer, size_t size) {
     if (count >= 0) return static_cast<size_t>(count);
     if (errno != EINTR) return absl::ErrnoToStatus(errno, "read");
   }
+}
+
+absl::Status FdSource::Seek(uint64_t offset) {
+  if (lseek(fd_, static_cast<off_t>(offset), SEEK_SET) >= 0) {
+    return absl::OkStatus();
+  }
+  return absl::ErrnoToStatus(errno, "seek");
 }
 
 }  // namespace pymemrun

@@ -30,6 +30,9 @@ class ByteSource {
   // Reads up to `size` bytes into `buffer`. Returns how many came; 0 is the
   // end, for good unless the source is a file that still grows.
   virtual absl::StatusOr<size_t> Read(char* buffer, size_t size) = 0;
+  // Goes on reading at `offset`, from the source's begin. Fails where that
+  // cannot be, and nothing has then changed.
+  virtual absl::Status Seek(uint64_t offset);
 };
 
 // In memory, for tests and tools.
@@ -51,9 +54,11 @@ class StringSource final : public ByteSource {
  public:
   explicit StringSource(absl::string_view bytes) : bytes_(bytes) {}
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
+  absl::Status Seek(uint64_t offset) override;
 
  private:
-  absl::string_view bytes_;
+  const absl::string_view bytes_;
+  size_t at_ = 0;
 };
 
 // Writes to a descriptor that it does not own. Short writes and EINTR are
@@ -77,6 +82,7 @@ class FdSource final : public ByteSource {
  public:
   explicit FdSource(int fd) : fd_(fd) {}
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
+  absl::Status Seek(uint64_t offset) override;
 
  private:
   int fd_;

@@ -22,11 +22,6 @@ constexpr size_t kMaxBlockBytes = 128 * 1024;
 // Levels from here on would choose windows that readers refuse.
 constexpr int kFirstHugeWindowLevel = 20;
 
-uint32_t LoadLe32(const char* bytes) {
-  const auto* b = reinterpret_cast<const uint8_t*>(bytes);
-  return b[0] | b[1] << 8 | b[2] << 16 | static_cast<uint32_t>(b[3]) << 24;
-}
-
 void AppendLe(uint32_t value, size_t size, std::string* out) {
   for (size_t i = 0; i < size; ++i) {
     out->push_back(static_cast<char>(value >> (8 * i)));
@@ -52,6 +47,13 @@ absl::Status ZstdError(size_t code) {
 }
 
 }  // namespace
+
+uint32_t LoadLe32(const char* bytes) {
+  const auto* b = reinterpret_cast<const uint8_t*>(bytes);
+  return b[0] | b[1] << 8 | b[2] << 16 | static_cast<uint32_t>(b[3]) << 24;
+}
+
+void AppendLe32(uint32_t value, std::string* out) { AppendLe(value, 4, out); }
 
 bool MayBeginFrame(absl::string_view bytes) {
   if (bytes.size() >= kMagicBytes) return IsMagic(LoadLe32(bytes.data()));
@@ -135,19 +137,20 @@ FrameWalker::Result FrameWalker::Bad(absl::string_view expected,
   return Result::kBad;
 }
 
-FrameWalker::Result FrameWalker::Walk(absl::string_view bytes) {
+FrameWalker::Result FrameWalker::Walk(absl::string_view bytes, size_t skipped) {
   if (!status_.ok()) return Result::kBad;
   if (!in_blocks_ && !complete_) {
     const Result result = ReadHeader(bytes);
     if (result != Result::kComplete) return result;
   }
   if (in_blocks_) {
-    const Result result = ReadBlocks(bytes);
+    const Result result = ReadBlocks(bytes, skipped);
     if (result != Result::kComplete) return result;
     in_blocks_ = false;
     complete_ = true;
   }
-  return position_ <= bytes.size() ? Result::kComplete : Result::kMore;
+  return position_ <= skipped + bytes.size() ? Result::kComplete
+                                             : Result::kMore;
 }
 
 FrameWalker::Result FrameWalker::ReadHeader(absl::string_view bytes) {
@@ -203,7 +206,8 @@ FrameWalker::Result FrameWalker::ReadFrameHeader(absl::string_view bytes) {
   return Result::kComplete;
 }
 
-FrameWalker::Result FrameWalker::ReadBlocks(absl::string_view bytes) {
+FrameWalker::Result FrameWalker::ReadBlocks(absl::string_view bytes,
+                                            size_t skipped) {
   enum { kRaw = 0, kRle = 1, kReserved = 3 };
   for (;;) {
     if (position_ > limits_.max_frame_bytes) {
@@ -211,8 +215,11 @@ FrameWalker::Result FrameWalker::ReadBlocks(absl::string_view bytes) {
                               " bytes"),
                  "more");
     }
-    if (position_ + kBlockHeaderBytes > bytes.size()) return Result::kMore;
-    const auto* b = reinterpret_cast<const uint8_t*>(bytes.data() + position_);
+    if (position_ + kBlockHeaderBytes > skipped + bytes.size()) {
+      return Result::kMore;
+    }
+    const auto* b =
+        reinterpret_cast<const uint8_t*>(bytes.data() + (position_ - skipped));
     const uint32_t word = b[0] | b[1] << 8 | b[2] << 16;
     const uint32_t type = word >> 1 & 3;
     const uint32_t size = word >> 3;

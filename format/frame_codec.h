@@ -26,6 +26,10 @@ inline constexpr uint32_t kSkippableMagic = 0x184D2A50;  // last 4 bits free
 inline constexpr size_t kMagicBytes = 4;
 inline constexpr int kMaxWindowLog = 23;  // the largest window written
 
+// Little endian, as all of zstd's numbers are. REQUIRES: 4 bytes are there.
+uint32_t LoadLe32(const char* bytes);
+void AppendLe32(uint32_t value, std::string* out);
+
 // Whether `bytes` begins with a magic number of either kind, or is shorter
 // than one and may become one.
 bool MayBeginFrame(absl::string_view bytes);
@@ -66,10 +70,12 @@ class FrameWalker {
   };
 
   explicit FrameWalker(Limits limits) : limits_(limits) {}
-  // REQUIRES: `bytes` begins where the frame does; on a further call it is the
-  // same bytes and more.
-  Result Walk(absl::string_view bytes);
+  // REQUIRES: `bytes` begins `skipped` bytes into the frame, where `skipped` is
+  // 0 or, once the header has been read, at most end(): so a frame is walked
+  // also by whoever holds but a few bytes of it.
+  Result Walk(absl::string_view bytes, size_t skipped = 0);
   bool skippable() const { return skippable_; }
+  // The end once complete; else where the next bytes are needed.
   size_t end() const { return position_; }
   // A size that the decompressed bytes cannot exceed; at most max_frame_bytes.
   size_t content_bound() const;
@@ -79,7 +85,7 @@ class FrameWalker {
  private:
   Result ReadHeader(absl::string_view bytes);
   Result ReadFrameHeader(absl::string_view bytes);
-  Result ReadBlocks(absl::string_view bytes);
+  Result ReadBlocks(absl::string_view bytes, size_t skipped);
   Result Bad(absl::string_view expected, absl::string_view found);
 
   const Limits limits_;

@@ -51,6 +51,20 @@ class InputWindow {
     if (begin_ == end_) begin_ = end_ = 0;
   }
 
+  // Lets go of everything before `offset`, without reading it. False: the
+  // source cannot, see error(). REQUIRES: offset >= this->offset()
+  bool SkipTo(uint64_t offset) {
+    if (offset - offset_ <= bytes().size()) {
+      Consume(static_cast<size_t>(offset - offset_));
+      return true;
+    }
+    error_ = source_->Seek(offset);
+    if (!error_.ok()) return false;
+    begin_ = end_ = 0;
+    offset_ = offset;
+    return true;
+  }
+
  private:
   static constexpr size_t kChunkBytes = 256 * 1024;
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "format/read_plan.h"
 #include "format/record_visitor.h"
 #include "format/status_util.h"
 #include "format/stream_reader.h"
@@ -22,6 +23,7 @@ class StreamRead {
   StreamRead(ByteSource* source, StreamReader::Options options,
              RecordVisitor* visitor)
       : visitor_(visitor),
+        plan_(options.plan),
         reader_(StreamReader::Create(source, options)),
         decoder_(visitor) {}
 
@@ -50,6 +52,10 @@ class StreamRead {
 
  private:
   absl::Status OnRecord(absl::string_view record) {
+    if (plan_ != nullptr && !plan_->WantsRows(reader_->frame_offset()) &&
+        HoldsRowsOnly(record)) {
+      return absl::OkStatus();
+    }
     const absl::Status status = decoder_.Decode(record);
     if (status.ok()) {
       GiveHeld();
@@ -89,7 +95,8 @@ class StreamRead {
 
   absl::Status OnEnd() {
     if (held_.has_value()) return AtOffset(held_->offset, held_->status);
-    const ReadResult& result = decoder_.result();
+    ReadResult& result = decoder_.result();
+    if (plan_ != nullptr && plan_->ended()) result.stopped = true;
     if (result.records == 0 && result.damages == 0 && !result.torn) {
       return absl::InvalidArgumentError(
           "byte 0: expected a zstd frame (28 b5 2f fd), found the end: "
@@ -99,6 +106,7 @@ class StreamRead {
   }
 
   RecordVisitor* const visitor_;
+  const ReadPlan* const plan_;  // null: everything is wanted
   const std::unique_ptr<StreamReader> reader_;
   RecordDecoder decoder_;
   std::optional<Damage> held_;

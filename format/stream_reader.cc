@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "format/frame_codec.h"
 #include "format/input_window.h"
+#include "format/read_plan.h"
+#include "format/varint.h"
 
 namespace pymemrun {
 namespace {
@@ -28,21 +30,6 @@ std::string Hex(absl::string_view bytes) {
                     absl::BytesToHexString(absl::string_view(&c, 1)));
   }
   return text;
-}
-
-// Takes a varint off the front of `bytes`; false: there is none of 64 bits.
-bool TakeVarint(absl::string_view* bytes, uint64_t* value) {
-  *value = 0;
-  for (size_t i = 0; i < bytes->size() && i < 10; ++i) {
-    const uint64_t byte = static_cast<uint8_t>((*bytes)[i]);
-    if (i == 9 && byte > 1) return false;
-    *value |= (byte & 0x7F) << (7 * i);
-    if (byte < 0x80) {
-      bytes->remove_prefix(i + 1);
-      return true;
-    }
-  }
-  return false;
 }
 
 class ZstdStreamReader final : public StreamReader {
@@ -87,6 +74,7 @@ class ZstdStreamReader final : public StreamReader {
 
   Result NextInFrame(absl::string_view* record);
   Result NextFrame();
+  bool SkipUnwanted();
   Result SourceFailed(Result result);
   Attempt Try(size_t at);
   Attempt Decompress(size_t at, const FrameWalker& walker);
@@ -155,7 +143,7 @@ StreamReader::Result ZstdStreamReader::NextInFrame(absl::string_view* record) {
 StreamReader::Result ZstdStreamReader::NextFrame() {
   if (foreign_) return Resync(0, false);
   for (;;) {
-    if (!input_.Fill(1)) return Result::kEnd;
+    if (!SkipUnwanted() || !input_.Fill(1)) return Result::kEnd;
     const Attempt attempt = Try(0);
     switch (attempt.kind) {
       case Attempt::kGood:
@@ -185,6 +173,13 @@ StreamReader::Result ZstdStreamReader::NextFrame() {
     input_.Consume(attempt.end);
     return Result::kDamage;
   }
+}
+
+// Goes to the next frame of the plan; false: there is none.
+bool ZstdStreamReader::SkipUnwanted() {
+  if (options_.plan == nullptr) return true;
+  const uint64_t offset = options_.plan->NextWanted(input_.offset());
+  return offset != ReadPlan::kNothing && input_.SkipTo(offset);
 }
 
 // Makes the frame found at `at` the current one.

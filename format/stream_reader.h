@@ -13,6 +13,8 @@
 
 namespace pymemrun {
 
+class ReadPlan;
+
 // Not thread safe. The source must outlive the reader.
 class StreamReader {
  public:
@@ -22,6 +24,8 @@ class StreamReader {
     // Of one frame, compressed as well as decompressed. Memory use is bounded
     // by a few times this, whatever the file.
     size_t max_frame_bytes = 32 * 1024 * 1024;
+    // Which frames to leave out; null: none. Must outlive the reader.
+    ReadPlan* plan = nullptr;
   };
   enum class Result {
     kRecord,  // *record is set, valid until the next call

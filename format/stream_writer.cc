@@ -5,7 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "format/frame_codec.h"
+#include "format/frame_index.h"
 #include "format/status_util.h"
+#include "format/varint.h"
 
 namespace pymemrun {
 namespace {
@@ -18,13 +20,6 @@ size_t VarintBytes(uint64_t value) {
   size_t bytes = 1;
   for (; value >= 0x80; value >>= 7) ++bytes;
   return bytes;
-}
-
-void AppendVarint(uint64_t value, std::string* out) {
-  for (; value >= 0x80; value >>= 7) {
-    out->push_back(static_cast<char>(value | 0x80));
-  }
-  out->push_back(static_cast<char>(value));
 }
 
 class ZstdStreamWriter final : public StreamWriter {
@@ -44,12 +39,14 @@ class ZstdStreamWriter final : public StreamWriter {
     records_.resize(at + size);
     record.SerializeWithCachedSizesToArray(
         reinterpret_cast<uint8_t*>(&records_[at]));
+    index_.AddRecord(absl::string_view(records_).substr(at));
     return absl::OkStatus();
   }
 
   absl::Status AppendSerialized(absl::string_view record) override {
     RETURN_IF_ERROR(MakeRoom(record.size()));
     records_.append(record.data(), record.size());
+    index_.AddRecord(record);
     return absl::OkStatus();
   }
 
@@ -59,6 +56,15 @@ class ZstdStreamWriter final : public StreamWriter {
     absl::StatusOr<absl::string_view> frame = compressor_->Compress(records_);
     failure_ = frame.ok() ? sink_->Append(*frame) : frame.status();
     records_.clear();
+    if (failure_.ok()) index_.EndFrame(frame->size());
+    return failure_;
+  }
+
+  absl::Status WriteIndex() override {
+    RETURN_IF_ERROR(Flush());
+    const absl::StatusOr<std::string> frame =
+        EncodeFrameIndex(index_.spans(), compressor_.get());
+    failure_ = frame.ok() ? sink_->Append(*frame) : frame.status();
     return failure_;
   }
 
@@ -82,7 +88,8 @@ class ZstdStreamWriter final : public StreamWriter {
   ByteSink* const sink_;
   const size_t max_frame_bytes_;
   const std::unique_ptr<FrameCompressor> compressor_;
-  std::string records_;   // delimited, of the frame under way
+  std::string records_;  // delimited, of the frame under way
+  FrameIndexBuilder index_;
   absl::Status failure_;  // the first one, kept
 };
 

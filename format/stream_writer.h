@@ -37,6 +37,10 @@ class StreamWriter {
   virtual absl::Status AppendSerialized(absl::string_view record) = 0;
   // Ends the frame and writes it. No effect on an empty frame.
   virtual absl::Status Flush() = 0;
+  // Ends the frame and writes an index of all frames, which lets readers of a
+  // part of the run skip the rest. To be called last, once, by a writer whose
+  // frames begin with the file.
+  virtual absl::Status WriteIndex() = 0;
 };
 
 }  // namespace pymemrun

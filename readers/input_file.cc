@@ -70,8 +70,19 @@ void Progress::Add(uint64_t bytes) {
 
 absl::StatusOr<size_t> ProgressSource::Read(char* buffer, size_t size) {
   absl::StatusOr<size_t> read = source_->Read(buffer, size);
-  if (read.ok()) progress_->Add(*read);
+  if (read.ok()) {
+    progress_->Add(*read);
+    position_ += *read;
+  }
   return read;
+}
+
+absl::Status ProgressSource::Seek(uint64_t offset) {
+  absl::Status status = source_->Seek(offset);
+  if (!status.ok()) return status;
+  if (offset > position_) progress_->Add(offset - position_);
+  position_ = offset;
+  return status;
 }
 
 }  // namespace pymemrun

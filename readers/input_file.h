@@ -89,10 +89,13 @@ class ProgressSource final : public ByteSource {
   ProgressSource(ByteSource* source, Progress* progress)
       : source_(source), progress_(progress) {}
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
+  // What is skipped counts as read.
+  absl::Status Seek(uint64_t offset) override;
 
  private:
   ByteSource* const source_;
   Progress* const progress_;
+  uint64_t position_ = 0;
 };
 
 }  // namespace pymemrun

@@ -73,6 +73,23 @@ TEST(ProgressTest, CountsWhatASourceGives) {
   EXPECT_NE(last.find("] 50 %"), std::string::npos);
 }
 
+TEST(ProgressTest, WhatIsSkippedCounts) {
+  std::string last;
+  Progress progress(8,
+                    [&](absl::string_view text) { last = std::string(text); });
+  StringSource bytes("abcdefgh");
+  ProgressSource source(&bytes, &progress);
+  char buffer[2];
+  EXPECT_EQ(*source.Read(buffer, 2), 2u);
+  ASSERT_TRUE(source.Seek(6).ok());
+  EXPECT_NE(last.find("] 75 %"), std::string::npos);
+  EXPECT_EQ(*source.Read(buffer, 2), 2u);
+  EXPECT_EQ(buffer[0], 'g');
+  EXPECT_NE(last.find("] 100 %"), std::string::npos);
+  PieceSource pieces({"ab"});
+  EXPECT_FALSE(ProgressSource(&pieces, &progress).Seek(1).ok());
+}
+
 TEST(InputFileTest, NamesAreEscapedForMessages) {
   TempFile file("contents");
   const auto opened = InputFile::Open(file.path());
@@ -115,7 +132,7 @@ class MergeTest : public ::testing::Test {
       printers.push_back(std::make_unique<RunPrinter>(
           &filter, false, static_cast<uint32_t>(printers.size()), &target));
       inputs.push_back(std::make_unique<MergeInput>(
-          sources.back().get(), printers.back().get(),
+          sources.back().get(), StreamReader::Options(), printers.back().get(),
           [](const StreamReader::Damage&) {}));
     }
     PrintMerged(inputs, target);

@@ -7,9 +7,12 @@
 namespace pymemrun {
 
 MergeInput::MergeInput(
-    ByteSource* source, RunPrinter* printer,
+    ByteSource* source, StreamReader::Options options, RunPrinter* printer,
     std::function<void(const StreamReader::Damage&)> on_damage)
-    : source_(source), printer_(printer), on_damage_(std::move(on_damage)) {}
+    : source_(source),
+      options_(options),
+      printer_(printer),
+      on_damage_(std::move(on_damage)) {}
 
 MergeInput::~MergeInput() {
   Stop();
@@ -18,7 +21,7 @@ MergeInput::~MergeInput() {
 
 void MergeInput::Start() {
   thread_ = std::thread([this] {
-    status_ = ReadStream(source_, StreamReader::Options(), this, &result_);
+    status_ = ReadStream(source_, options_, this, &result_);
     std::lock_guard<std::mutex> lock(mutex_);
     state_ = State::kDone;
     changed_.notify_all();

@@ -27,8 +27,10 @@ class MergeInput final : public RecordVisitor {
   // What the reading thread has for the merging thread.
   enum class State { kReading, kRows, kMark, kDone };
 
-  // `on_damage` is called on the reading thread. Both must outlive the input.
-  MergeInput(ByteSource* source, RunPrinter* printer,
+  // `on_damage` is called on the reading thread. All of them must outlive the
+  // input, and so must the plan in `options`.
+  MergeInput(ByteSource* source, StreamReader::Options options,
+             RunPrinter* printer,
              std::function<void(const StreamReader::Damage&)> on_damage);
   ~MergeInput() override;
   MergeInput(const MergeInput&) = delete;
@@ -72,6 +74,7 @@ class MergeInput final : public RecordVisitor {
   }
 
   ByteSource* const source_;
+  const StreamReader::Options options_;
   RunPrinter* const printer_;
   const std::function<void(const StreamReader::Damage&)> on_damage_;
   std::thread thread_;

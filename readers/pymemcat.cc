@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "format/read_plan.h"
 #include "readers/cat_options.h"
 #include "readers/escape.h"
 #include "readers/merge_reader.h"
@@ -89,6 +90,7 @@ class Pymemcat {
     } else if (options_.format == CatOptions::Format::kRaw) {
       code = std::max(code, PrintRaw(&inputs_[0]));
     } else if (options_.files.size() == 1) {
+      Plan(&inputs_[0]);
       code = std::max(code, PrintOne(&inputs_[0]));
     } else {
       code = std::max(code, PrintAll());
@@ -105,10 +107,17 @@ class Pymemcat {
   struct Input {
     std::unique_ptr<InputFile> file;
     std::vector<std::unique_ptr<ByteSource>> sources;
+    std::unique_ptr<ReadPlan> plan;
     ByteSource* source() { return sources.back().get(); }
+    StreamReader::Options options() const {
+      StreamReader::Options options;
+      options.plan = plan.get();
+      return options;
+    }
   };
 
   int OpenAll();
+  void Plan(Input* input);
   void StartProgress();
   int Summarise(Input* input);
   int PrintRaw(Input* input);
@@ -152,6 +161,23 @@ int Pymemcat::OpenAll() {
   return code;
 }
 
+// For --from and --to: leaves out what the file's index says is of other times.
+void Pymemcat::Plan(Input* input) {
+  const bool may_seek = input->file->size_bytes() > 0 && !options_.follow &&
+                        input->file->path() != "-";
+  if (!may_seek || !options_.filter.HasTimes()) return;
+  auto plan =
+      ReadPlan::Create(input->sources.front().get(), input->file->size_bytes(),
+                       options_.filter.from_us, options_.filter.to_us);
+  if (plan.ok()) {
+    input->plan = *std::move(plan);
+    return;
+  }
+  console_.Say(absl::StrCat(
+      input->file->shown_name(), ": the index of frames is wrong (",
+      TerminalText(plan.status().message()), "); everything is read"));
+}
+
 // What was printed goes out before each wait for more.
 bool Pymemcat::Idle() {
   return output_.Flush().ok() && !*interrupted_ && !IsHungUp(console_.out_fd);
@@ -190,7 +216,7 @@ int Pymemcat::PrintOne(Input* input) {
   Watched<RunPrinter> printer(&teller, &ended_, &options_.filter, options_.net,
                               /*slot=*/0u, &target_);
   const absl::Status status =
-      ReadStream(input->source(), StreamReader::Options(), &printer, &result);
+      ReadStream(input->source(), input->options(), &printer, &result);
   if (result.has_header) target_.Writer();  // its header, without any row too
   output_.Flush().IgnoreError();
   return Told(*input, status, result);
@@ -201,13 +227,14 @@ int Pymemcat::PrintAll() {
   std::vector<std::unique_ptr<RunPrinter>> printers;
   std::vector<std::unique_ptr<MergeInput>> merged;
   for (Input& input : inputs_) {
+    Plan(&input);
     tellers.push_back(
         std::make_unique<DamageTeller>(&console_, input.file->shown_name()));
     printers.push_back(std::make_unique<RunPrinter>(
         &options_.filter, options_.net, static_cast<uint32_t>(printers.size()),
         &target_));
     merged.push_back(std::make_unique<MergeInput>(
-        input.source(), printers.back().get(),
+        input.source(), input.options(), printers.back().get(),
         [teller = tellers.back().get()](const StreamReader::Damage& damage) {
           teller->Say(damage);
         }));

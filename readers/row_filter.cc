@@ -92,10 +92,9 @@ bool GlobMatches(absl::string_view pattern, absl::string_view text) {
 }
 
 bool FilterOptions::PassesEverything() const {
-  return calls && from_us == 0 &&
-         to_us == std::numeric_limits<uint64_t>::max() && threads.empty() &&
-         files.empty() && functions.empty() &&
-         (kinds | kMarkBit) == kAllKinds && min_drss_bytes == 0 && every <= 1;
+  return calls && !HasTimes() && threads.empty() && files.empty() &&
+         functions.empty() && (kinds | kMarkBit) == kAllKinds &&
+         min_drss_bytes == 0 && every <= 1;
 }
 
 bool RowFilter::PassesNext(const Row& row) {

@@ -36,6 +36,10 @@ struct FilterOptions {
   bool calls = true;                   // rows at all
   bool marks = true;
 
+  // Rows are left out because of their time.
+  bool HasTimes() const {
+    return from_us > 0 || to_us < std::numeric_limits<uint64_t>::max();
+  }
   // No row is left out.
   bool PassesEverything() const;
 };

@@ -188,6 +188,11 @@ void RunBuilder::Flush() {
   Check(writer_->Flush());
 }
 
+void RunBuilder::WriteIndex() {
+  EndBatch();
+  Check(writer_->WriteIndex());
+}
+
 void RunBuilder::EndBatch() {
   if (rows_.empty()) return;
   Record record;
@@ -248,6 +253,7 @@ void BuildLargeRun(uint64_t rows, ByteSink* sink) {
   footer->set_rows(rows);
   builder.AddRecord(record);
   builder.Flush();
+  builder.WriteIndex();
 }
 
 }  // namespace pymemrun

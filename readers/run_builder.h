@@ -38,6 +38,8 @@ class RunBuilder {
   void AddRecord(const Record& record);
   // Ends the batch and the frame.
   void Flush();
+  // To be called last: the index of frames.
+  void WriteIndex();
 
  private:
   void EndBatch();

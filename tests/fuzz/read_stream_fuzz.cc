@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "format/read_plan.h"
 #include "format/stream_for_tests.h"
 #include "format/stream_reader.h"
 #include "format/stream_writer.h"
@@ -24,8 +25,20 @@ void ReadOnce(absl::string_view file, StreamReader::Options options) {
   ReadStream(&source, options, &visitor, &result).IgnoreError();
 }
 
+// As pymemcat --from does, with whatever index the file has.
+void ReadPlanned(absl::string_view file, uint64_t from_us, uint64_t to_us) {
+  StringSource source(file);
+  const auto plan = ReadPlan::Create(&source, file.size(), from_us, to_us);
+  if (!plan.ok() || *plan == nullptr) return;
+  CheckingVisitor visitor(/*keep_lines=*/false);
+  ReadResult result;
+  ReadStream(&source, {.plan = plan->get()}, &visitor, &result).IgnoreError();
+}
+
 void ReadBothWays(absl::string_view file) {
   ReadOnce(file, {});
+  ReadPlanned(file, 15, 15);
+  ReadPlanned(file, 5000, 12000);
   // Bounds so small that each of them is met.
   ReadOnce(
       file,
@@ -155,6 +168,7 @@ std::string PutTogether(const std::vector<std::string>& records,
     (*writer)->AppendSerialized(record).IgnoreError();
   }
   (*writer)->Flush().IgnoreError();
+  if ((*random)() % 2 == 0) (*writer)->WriteIndex().IgnoreError();
   return sink.contents();
 }
 

@@ -324,6 +324,9 @@ except OSError as error: print(error)
     def injected(self, fault, calls=50000):
         """Runs CALLS with a fault in the collector's writes."""
         program = Program(self, [], calls)
+        # The header is there: only what follows it is to fail.
+        if not wait_until(lambda: os.path.getsize(program.path) > 0, 10):
+            self.fail("no header in the run file")
         tracer = subprocess.Popen(
             ["strace", "-qq", "-o", "/dev/null", "-e", "trace=write,pwrite64",
              "-e", "inject=write,pwrite64:" + fault, "-p",

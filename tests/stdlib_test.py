@@ -45,6 +45,9 @@ OF_THE_EXECUTABLE = {
     "test_sys": ("test_orig_argv",),
 }
 
+# Modules that only load their tests from a package.
+ELSEWHERE = {"test_ctypes": "ctypes.test", "test_unittest": "unittest.test"}
+
 Run = collections.namedtuple("Run", "status results output seconds")
 
 
@@ -162,10 +165,11 @@ def read_run(path, *options):
 
 def own_tests(rows, module):
     """The test functions of the module, or package, that have rows."""
-    origin = importlib.util.find_spec("test." + module).origin
+    name = ELSEWHERE.get(module, "test." + module)
+    origin = importlib.util.find_spec(name).origin
     own = origin.removesuffix("__init__.py")
     return {row["function"] for row in rows if row["file"].startswith(own) and
-            row["function"].startswith("test_")}
+            row["function"].startswith("test")}  # test_x, or testX
 
 
 def clean_ends(folder):
@@ -181,11 +185,11 @@ def check_rows(module, plain, folder, run):
     """The module's test functions that have rows, and what is wrong. `run` does
     a traced run with further options into a file."""
     rows, problems = read_run(os.path.join(folder, "module.pb"), "--function",
-                              "test_*")
+                              "test*")
     tests = own_tests(rows, module)
     if not tests:
         # None of them grew by a page: their calls are there all the same.
-        again = run("calls.pb", "--min-drss", "0", "--function", "test_*")
+        again = run("calls.pb", "--min-drss", "0", "--function", "test*")
         rows, damage = read_run(os.path.join(folder, "calls.pb"))
         problems += compare(module, plain, again) + damage
         tests = own_tests(rows, module)

@@ -3,9 +3,6 @@
 #ifndef PYMEMRUN_TRACER_CPYTHON_3_12_H_
 #define PYMEMRUN_TRACER_CPYTHON_3_12_H_
 
-#include <Python.h>
-#include <stdint.h>
-
 #define PYMEMRUN_FRAMEOBJ_FRAME 24
 #define PYMEMRUN_FRAME_CODE 0
 #define PYMEMRUN_FRAME_PREVIOUS 8
@@ -14,40 +11,9 @@
 #define PYMEMRUN_FRAME_OWNER 70
 #define PYMEMRUN_FRAME_LOCALS 72
 #define PYMEMRUN_OWNED_BY_CSTACK 3
+#define PYMEMRUN_IS_C_FRAME(frame) \
+  (PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_OWNER) == PYMEMRUN_OWNED_BY_CSTACK)
 
-#define PYMEMRUN_LOAD(type, base, offset) \
-  (*(type const*)((const char*)(base) + (offset)))
-
-typedef struct PymemrunFrame PymemrunFrame;
-
-static inline const PymemrunFrame* PymemrunFrameOf(PyFrameObject* f) {
-  return PYMEMRUN_LOAD(const PymemrunFrame*, f, PYMEMRUN_FRAMEOBJ_FRAME);
-}
-static inline PyCodeObject* PymemrunFrameCode(const PymemrunFrame* frame) {
-  return PYMEMRUN_LOAD(PyCodeObject*, frame, PYMEMRUN_FRAME_CODE);
-}
-static inline uint32_t PymemrunFramePosition(const PymemrunFrame* frame) {
-  const char* instruction =
-      PYMEMRUN_LOAD(const char*, frame, PYMEMRUN_FRAME_INSTRUCTION);
-  return (
-      uint32_t)((instruction - PymemrunFrameCode(frame)->co_code_adaptive) >>
-                1);
-}
-static inline const PymemrunFrame* PymemrunFrameBack(
-    const PymemrunFrame* frame) {
-  do {
-    frame = PYMEMRUN_LOAD(const PymemrunFrame*, frame, PYMEMRUN_FRAME_PREVIOUS);
-  } while (frame != NULL && PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_OWNER) ==
-                                PYMEMRUN_OWNED_BY_CSTACK);
-  return frame;
-}
-static inline PyObject* PymemrunFrameGlobals(const PymemrunFrame* frame) {
-  return PYMEMRUN_LOAD(PyObject*, frame, PYMEMRUN_FRAME_GLOBALS);
-}
-static inline PyObject* PymemrunFrameFirstLocal(const PymemrunFrame* frame) {
-  return PymemrunFrameCode(frame)->co_nlocalsplus > 0
-             ? PYMEMRUN_LOAD(PyObject*, frame, PYMEMRUN_FRAME_LOCALS)
-             : NULL;
-}
+#include "tracer/cpython_frames.h"
 
 #endif  // PYMEMRUN_TRACER_CPYTHON_3_12_H_

@@ -19,7 +19,7 @@ SAME(PyFrameObject, f_frame, PYMEMRUN_FRAMEOBJ_FRAME);
 SAME(_PyInterpreterFrame, f_globals, PYMEMRUN_FRAME_GLOBALS);
 SAME(_PyInterpreterFrame, f_code, PYMEMRUN_FRAME_CODE);
 SAME(_PyInterpreterFrame, previous, PYMEMRUN_FRAME_PREVIOUS);
-SAME(_PyInterpreterFrame, prev_instr, PYMEMRUN_FRAME_PREV_INSTR);
+SAME(_PyInterpreterFrame, prev_instr, PYMEMRUN_FRAME_INSTRUCTION);
 SAME(_PyInterpreterFrame, localsplus, PYMEMRUN_FRAME_LOCALS);
 #elif PY_VERSION_HEX >= 0x030C0000
 #define SAME(type, field, offset) \

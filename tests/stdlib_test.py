@@ -46,7 +46,8 @@ OF_THE_EXECUTABLE = {
 }
 
 # Modules that only load their tests from a package.
-ELSEWHERE = {"test_ctypes": "ctypes.test", "test_unittest": "unittest.test"}
+ELSEWHERE = {"test_ctypes": "ctypes.test", "test_unittest": "unittest.test",
+             "test_multiprocessing_fork": "test._test_multiprocessing"}
 
 Run = collections.namedtuple("Run", "status results output seconds")
 
@@ -200,8 +201,9 @@ def check_rows(module, plain, folder, run):
 
 def check(module, children, folder):
     """Whether the module's results are the same; prints one line, or more."""
-    runs = os.path.join(folder, "runs")
-    os.mkdir(runs)
+    # Children of other users write there too.
+    runs = tempfile.mkdtemp(prefix=module + ".runs.")
+    os.chmod(runs, 0o1777)
     env = {}
     ignored = OF_THE_EXECUTABLE.get(module, ()) if children else ()
     if children:
@@ -221,6 +223,7 @@ def check(module, children, folder):
     problems += more
     count, more = clean_ends(runs)
     problems += more
+    shutil.rmtree(runs, ignore_errors=True)
     if children and count == 0:
         problems.append("no child interpreter was traced")
     print(f"{module}: {'DIFFERS' if problems else 'same'}, "

@@ -225,8 +225,10 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_own_bytes(said ? page_->own_bytes_end : 0);
   footer.set_max_rss_bytes(totals.max_rss_bytes);
   footer.set_max_rss_number(totals.max_rss_number);
-  footer.set_max_rss_site(totals.max_rss_site);
-  footer.set_max_rss_thread(totals.max_rss_thread);
+  // Definitions may have been lost with their frame: then unknown.
+  const bool whole = writer_.write_errno() == 0;
+  footer.set_max_rss_site(whole ? totals.max_rss_site : 0);
+  footer.set_max_rss_thread(whole ? totals.max_rss_thread : 0);
   footer.set_max_rss_us(totals.max_rss_us);
   footer.set_seen_max_rss_bytes(
       std::max<uint64_t>(totals.max_rss_bytes, page_->max_rss_bytes));
@@ -236,7 +238,7 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
                           footer.seen_max_rss_bytes()}));
   footer.set_line_array_bytes(page_->line_array_bytes);
   footer.set_frame_object_bytes(page_->frame_object_bytes);
-  if (totals.peak.hwm_bytes() > totals.max_rss_bytes) {
+  if (totals.peak.hwm_bytes() > footer.seen_max_rss_bytes()) {
     *footer.mutable_peak() = totals.peak;
   }
   footer.set_user_us(sample_.user_us());

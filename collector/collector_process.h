@@ -15,8 +15,8 @@
 #include "collector/process_stats.h"
 #include "collector/process_watch.h"
 #include "collector/ring_reader.h"
-#include "tracer/ring_layout.h"
 #include "collector/run_writer.h"
+#include "tracer/ring_layout.h"
 
 namespace pymemrun {
 

@@ -1,6 +1,6 @@
 // How the launcher starts the collector: the contract of the two. The launcher
-// executes `pymemrun-collector` without arguments as an orphan in a session of its
-// own, with exactly these descriptors open besides /dev/null on 0, 1 and 2:
+// executes `pymemrun-collector` without arguments as an orphan in a session of
+// its own, with exactly these descriptors open besides /dev/null on 0, 1 and 2:
 #ifndef PYMEMRUN_COLLECTOR_COLLECTOR_START_H_
 #define PYMEMRUN_COLLECTOR_COLLECTOR_START_H_
 

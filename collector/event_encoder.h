@@ -12,8 +12,8 @@
 #include "collector/clock_scale.h"
 #include "collector/definition_table.h"
 #include "collector/record_sink.h"
-#include "tracer/ring_layout.h"
 #include "collector/site_cache.h"
+#include "tracer/ring_layout.h"
 
 namespace pymemrun {
 

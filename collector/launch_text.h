@@ -5,8 +5,8 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
-#include "tracer/ring_layout.h"
 #include "format/trace.pb.h"
+#include "tracer/ring_layout.h"
 
 namespace pymemrun {
 

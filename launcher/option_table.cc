@@ -79,10 +79,10 @@ bool ReadContext(const std::string& text, Options* options) {
 
 bool ReadRssSource(const std::string& text, Options* options) {
   constexpr Named<GaugeSource> kNames[] = {{"auto", GaugeSource::kAuto},
-                                         {"faults", GaugeSource::kFaults},
-                                         {"hints", GaugeSource::kHints},
-                                         {"rusage", GaugeSource::kRusage},
-                                         {"statm", GaugeSource::kStatm}};
+                                           {"faults", GaugeSource::kFaults},
+                                           {"hints", GaugeSource::kHints},
+                                           {"rusage", GaugeSource::kRusage},
+                                           {"statm", GaugeSource::kStatm}};
   return Choose(text, kNames, &options->rss_source);
 }
 
@@ -225,7 +225,7 @@ const OptionRow kOptionTable[] = {
      ReadOnFull, "block or drop", false, true},
     {"compress", "LEVEL", "zstd level of the run file, 1 to 19, or none (1)",
      ReadCompress, "a number from 1 to 19, or none", false, true},
-    {"no-argv", nullptr, "leave the program's arguments out of the run file",
+    {"no-argv", nullptr, "leave script and arguments out of the run file",
      SetFlag<&Options::no_argv>, "", false, true},
     {"trace-startup", nullptr,
      "trace from the interpreter's own start on, not from the script's",

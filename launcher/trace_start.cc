@@ -129,10 +129,10 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunIdentity& identity,
       {"host", identity.host},
       {"cwd", folder},
       {"kernel", std::string(system.sysname) + " " + system.release},
-      {"script", ScriptText(*request.command_line)},
       {"output", output}};
   AddFilters(*request.options, &facts);
   if (request.options->no_argv) return facts;
+  facts.push_back({"script", ScriptText(*request.command_line)});
   facts.push_back({"argv", request.python});
   for (const std::string& argument : request.command_line->python) {
     facts.push_back({"argv", argument});
@@ -186,6 +186,12 @@ bool RunUntraced(const std::string& why) {
   return true;
 }
 
+// The collector is found beside the launcher's own executable.
+const char* WhyNoCollector() {
+  return access("/proc/self/exe", F_OK) == 0 ? "pymemrun-collector is missing"
+                                             : "/proc is not mounted";
+}
+
 void FillControlPage(const Options& options, ControlPage* page) {
   page->magic = kRingMagic;
   page->version = 1;
@@ -224,7 +230,7 @@ bool StartTracing(const TraceRequest& request) {
   const FileSizeLimitAside aside;
   const Options& options = *request.options;
   std::string collector = FindCollector(request.collector);
-  if (collector.empty()) return RunUntraced("pymemrun-collector is missing");
+  if (collector.empty()) return RunUntraced(WhyNoCollector());
 
   OwnedFiles files;
   ControlPage* page = Session::CreateRegion(&files.region);

@@ -202,5 +202,16 @@ TEST_F(RunFactsTest, WhatHappenedBesidesIsCounted) {
   EXPECT_EQ(Fact("VmHWM"), "1.0 GiB, reached between events 3 and 4 (0.000 s)");
 }
 
+TEST_F(RunFactsTest, AnEarlyPeakIsNotWhereALaterMaximumCameFrom) {
+  Peak peak;
+  peak.set_hwm_bytes(10 << 20);
+  facts_.OnPeak(peak);
+  Footer footer;
+  footer.set_hwm_bytes(14 << 20);
+  footer.set_seen_max_rss_bytes(14 << 20);
+  facts_.OnFooter(footer);
+  EXPECT_EQ(Fact("VmHWM"), "14.0 MiB");
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -95,7 +95,8 @@ std::optional<int> ParseReport(const Command& command,
                    "line (default), function, file, thread")
         ->option_text("KIND");
     app.add_option("--limit", options->limit, "places at most (20); 0: all")
-        ->option_text("N");
+        ->option_text("N")
+        ->check(CLI::NonNegativeNumber);
   }
   const std::optional<int> ended = ParseArguments(&app, arguments, console);
   if (ended.has_value()) return ended;
@@ -169,7 +170,7 @@ void PrintSummaryText(const RunFacts& facts, OutputBuffer* output) {
   ProfileTable profile(PlaceKind::kLine);
   profile.Add(facts.profile(), facts.index());
   output->Append("\nlines with the most growth of RSS\n");
-  PrintTable(TopTable(profile, kSummaryPlaces, facts.OwnBytes()),
+  PrintTable(TopTable(profile, kSummaryPlaces, facts.TracingBytes()),
              TableFormat::kText, output);
 }
 

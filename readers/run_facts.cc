@@ -117,10 +117,21 @@ std::string DescribeHighest(const RunFacts& facts) {
                       TerminalText(facts.index().ThreadLabel(highest.thread)));
 }
 
+// The highest RSS at an event, logged or not, as far as the file tells.
+uint64_t SeenBytes(const RunFacts& facts) {
+  uint64_t bytes = facts.highest.has_value() ? facts.highest->rss_bytes : 0;
+  if (facts.footer.has_value()) {
+    bytes = std::max({bytes, facts.footer->max_rss_bytes(),
+                      facts.footer->seen_max_rss_bytes()});
+  }
+  return bytes;
+}
+
 std::string DescribeHwm(const RunFacts& facts) {
   if (facts.HwmBytes() == 0) return "not recorded";
   std::string text = HumanBytes(facts.HwmBytes());
-  if (facts.peak.has_value()) {
+  // A peak below what an event saw later is not where the highest came from.
+  if (facts.peak.has_value() && facts.peak->hwm_bytes() > SeenBytes(facts)) {
     absl::StrAppend(
         &text, ", reached between events ", facts.peak->after_number(), " and ",
         facts.peak->before_number(), " (", Seconds(facts.peak->time_us()), ")");
@@ -252,8 +263,7 @@ uint64_t RunFacts::OwnBytes() const {
 
 uint64_t RunFacts::TracingBytes() const {
   if (!footer.has_value()) return OwnBytes();
-  return OwnBytes() + footer->line_array_bytes() +
-         footer->frame_object_bytes();
+  return OwnBytes() + footer->line_array_bytes() + footer->frame_object_bytes();
 }
 
 std::string RunFacts::HighestPlace() const {

@@ -10,8 +10,9 @@ import time
 import unittest
 
 import fault_support
-from fault_support import (FaultTest, RunFile, can_unshare, collectors,
-                           is_root, run, wait_for_collector_to_end, wait_until)
+from fault_support import (PYMEMCAT, FaultTest, RunFile, can_unshare,
+                           collectors, is_root, run, wait_for_collector_to_end,
+                           wait_until)
 
 MAX_STALL_S = 2
 
@@ -278,8 +279,9 @@ print("done")
         mounted = self.path("small")
         os.mkdir(mounted)
         copy = self.path("copy.pb")
-        for room in ("16k", "64k"):
-            command = self.command([script], output=mounted + "/run.pb")
+        for room, more in (("16k", []), ("64k", []),
+                           ("64k", ["--compress", "none"])):
+            command = self.command([script], more, mounted + "/run.pb")
             found = run(["unshare", "--mount", "bash", "-c",
                          'mount -t tmpfs -o size=%s none "$1" && "${@:2}";'
                          ' status=$?; cp "$1/run.pb" "$0"; exit $status' % room,
@@ -290,6 +292,9 @@ print("done")
                 self.assertRegex(found.stderr, rb"lost|No space")
                 file = self.loss_is_counted(copy)
                 self.assertIsNotNone(file.footer)
+                # Also what the footer names must be in the file.
+                read = run([PYMEMCAT, copy, "--csv"])
+                self.assertEqual((read.returncode, read.stderr), (0, b""))
 
     def test_file_size_limit(self):
         # A soft limit is the program's: its collector has the hard one.

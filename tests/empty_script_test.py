@@ -88,6 +88,11 @@ class EmptyScriptTest(support.ProgramTest):
             with self.subTest(option):
                 self.assert_two_events(self.traced(*option, script), script)
 
+    def test_no_argv_leaves_the_script_out_too(self):
+        script = self.write("secret_name.py", "")
+        header = self.traced("--no-argv", script, "secret_word").header
+        self.assertEqual((list(header.argv), header.script), ([], b""))
+
     def test_compiled_script(self):
         self.write("compiled.py", "")
         self.run_python("-c", "import py_compile;"

@@ -24,7 +24,8 @@ char* FreshPages(size_t count) {
 }
 
 // Without a sanitizer's look at its shadow, whose pages would count too.
-[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void Touch(char* memory, size_t pages) {
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void Touch(char* memory,
+                                                                 size_t pages) {
   for (size_t i = 0; i < pages; ++i) memory[i * kPage] = 1;
 }
 

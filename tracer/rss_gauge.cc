@@ -16,6 +16,9 @@
 namespace pymemrun {
 namespace {
 
+// A rise between two events is worth a record from 64 KiB on: a page more or
+// less is what reading at slightly different times makes.
+constexpr uint64_t kPeakPages = 16;
 // VmHWM is asked from the kernel at most this often when only the slow way
 // (status as text, about 10 us) tells it.
 constexpr uint64_t kHwmStepsOfStaleness = 4;
@@ -165,7 +168,8 @@ PeakFinding CheckPeak(uint64_t stamp, uint64_t number) {
     hwm = RssGauge::ReadHwmPages();
     g_gauge.hwm_next_stamp = stamp + kHwmStepsOfStaleness * Hot().staleness;
   }
-  if (hwm > g_gauge.max_rss_pages && hwm > g_gauge.reported_hwm_pages) {
+  if (hwm > g_gauge.max_rss_pages + kPeakPages &&
+      hwm > g_gauge.reported_hwm_pages) {
     g_gauge.reported_hwm_pages = hwm;
     // With a source that sees every fault, nothing rose up to the event before.
     const bool exact =
@@ -191,6 +195,9 @@ bool RssGauge::Open(HotState& hot, GaugeSource wanted, char* reason,
     const bool open = OpenFaults(reason, size);
     if (!open && wanted == GaugeSource::kFaults) return false;
     g_gauge.source = open ? GaugeSource::kFaults : GaugeSource::kHints;
+  }
+  if (g_gauge.source == GaugeSource::kHints && reason[0] == '\0') {
+    snprintf(reason, size, "RSS is right within 50 us of traced running");
   }
   UseHeads(hot);
   // Where libc keeps the break; read as a word, it costs a load.

@@ -151,6 +151,21 @@ PyThreadState* PymemrunGilLastHolder(void) {
 #endif
 }
 
+const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate) {
+#if PY_VERSION_HEX >= 0x030D0000
+  const PymemrunFrame* frame = (const PymemrunFrame*)tstate->current_frame;
+#elif PY_VERSION_HEX >= 0x030B0000
+  const PymemrunFrame* frame =
+      (const PymemrunFrame*)tstate->cframe->current_frame;
+#else
+  return tstate->frame;
+#endif
+#if PY_VERSION_HEX >= 0x030B0000
+  return frame != NULL && PYMEMRUN_IS_C_FRAME(frame) ? PymemrunFrameBack(frame)
+                                                     : frame;
+#endif
+}
+
 int PymemrunEnableSlots(Py_tracefunc func) {
 #if PY_VERSION_HEX >= 0x030C0000
   // Events come from code that is instrumented while any thread profiles; the
@@ -176,8 +191,8 @@ void PymemrunSetSlot(PyThreadState* tstate, Py_tracefunc func) {
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
   // As _PyThreadState_UpdateTracingState() does: nothing is traced while a
   // trace or profile callback runs, and leaving it recomputes the flag.
-  const int on = tstate->tracing == 0 && (tstate->c_tracefunc != NULL ||
-                                          tstate->c_profilefunc != NULL);
+  const int on = tstate->tracing == 0 &&
+                 (tstate->c_tracefunc != NULL || tstate->c_profilefunc != NULL);
   tstate->cframe->use_tracing = on ? 255 : 0;
 #elif PY_VERSION_HEX >= 0x030A0000 && PY_VERSION_HEX < 0x030B0000
   tstate->cframe->use_tracing =

@@ -62,6 +62,9 @@ PyThreadState* PymemrunGilLastHolder(void);
 // profile slots at all. Returns false with a Python exception set.
 int PymemrunEnableSlots(Py_tracefunc func);
 
+// The innermost frame of the thread that runs Python code, or NULL.
+const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate);
+
 // Puts `func` into the thread state's profile slot without audit event and
 // without touching the slot's object, so that sys.getprofile() stays None.
 void PymemrunSetSlot(PyThreadState* tstate, Py_tracefunc func);

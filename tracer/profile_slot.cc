@@ -1,56 +1,13 @@
 #include "tracer/profile_slot.h"
 
-#include "tracer/clock.h"
-#include "tracer/event_ring.h"
-#include "tracer/thread_registry.h"
+#include "tracer/profiler_gaps.h"
 
 namespace pymemrun {
 namespace {
 
-// A thread whose slot the script's own profiler holds.
-struct Gap {
-  PyThreadState* tstate;  // null: free
-  uint64_t from_number;
-  uint64_t from_stamp;
-  uint32_t thread;
-};
-constexpr int kMaxGaps = 1024;
-
 Py_tracefunc g_hook = nullptr;  // null: not armed
-Gap g_gaps[kMaxGaps];
-int g_gap_count = 0;  // entries in use, anywhere in the array
-
-Gap* FindGap(PyThreadState* tstate) {
-  for (Gap& gap : g_gaps) {
-    if (gap.tstate == tstate) return &gap;
-  }
-  return nullptr;
-}
-
-void BeginGap(HotState& hot, PyThreadState* tstate) {
-  if (g_gap_count > 0 && FindGap(tstate) != nullptr) return;
-  Gap* gap = FindGap(nullptr);
-  if (gap == nullptr) return;  // a thousand profilers at once: the rest unsaid
-  if (t_thread_id == 0) ThreadRegistry::Define(hot, nullptr);
-  *gap = {tstate, hot.next_number, TimeStamp(hot.time_is_tsc), t_thread_id};
-  ++g_gap_count;
-}
-
-void SendGap(HotState& hot, Gap* gap) {
-  const GapPayload payload = {gap->from_number, hot.next_number,
-                              gap->from_stamp,  TimeStamp(hot.time_is_tsc),
-                              gap->thread,      0};
-  const Piece piece = {&payload, sizeof(payload)};
-  PutPayload(hot, ControlKind::kProfilerGap, 0, 0, &piece, 1);
-  *gap = Gap{};
-  --g_gap_count;
-}
-
-void EndGap(HotState& hot, PyThreadState* tstate) {
-  if (g_gap_count == 0) return;
-  Gap* gap = FindGap(tstate);
-  if (gap != nullptr) SendGap(hot, gap);
-}
+// What stands in a slot before and after the user's code, where that is not it.
+Py_tracefunc g_own_hook = nullptr;
 
 // Whether the slot is ours to fill: tracing is on, and the thread belongs to
 // the main interpreter.
@@ -95,14 +52,14 @@ void SlotChanged(PyThreadState* tstate, Py_tracefunc func) {
   HotState& hot = Hot();
   if (func == nullptr || func == g_hook) {
     own = {};
-    EndGap(hot, tstate);
+    ProfilerGaps::End(hot, tstate);
     PymemrunSetSlot(tstate, g_hook);
     return;
   }
   if (own.func == nullptr) own.open_calls = 0;
   own.func = func;
   PymemrunSetSlot(tstate, OwnProfilerHook);
-  BeginGap(hot, tstate);
+  ProfilerGaps::Begin(hot, tstate);
 }
 
 // Makes the interpreter deliver events at all, once.
@@ -150,8 +107,13 @@ void ProfileSlot::ArmAll(Py_tracefunc hook) {
   for (PyThreadState* t =
            PyInterpreterState_ThreadHead(PyInterpreterState_Main());
        t != nullptr; t = PyThreadState_Next(t)) {
-    // A slot that the script's profiler holds becomes ours when that ends.
-    if (PymemrunGetSlot(t) == nullptr) PymemrunSetSlot(t, hook);
+    const Py_tracefunc there = PymemrunGetSlot(t);
+    if (there == nullptr) {
+      PymemrunSetSlot(t, hook);
+    } else if (there != hook && there != g_own_hook) {
+      // The script's profiler; the slot becomes ours when that ends.
+      ProfilerGaps::Begin(Hot(), t);
+    }
   }
 }
 
@@ -159,7 +121,7 @@ void ProfileSlot::DisarmAll() {
   const Py_tracefunc hook = g_hook;
   g_hook = nullptr;
   if (hook == nullptr) return;
-  FlushGaps(Hot());
+  ProfilerGaps::Flush(Hot());
   for (PyThreadState* t =
            PyInterpreterState_ThreadHead(PyInterpreterState_Main());
        t != nullptr; t = PyThreadState_Next(t)) {
@@ -169,6 +131,7 @@ void ProfileSlot::DisarmAll() {
 
 void ProfileSlot::SetOwn(Py_tracefunc hook) {
   if (hook != nullptr) EnableSlots(hook);
+  g_own_hook = hook;
   PymemrunSetSlot(PyThreadState_Get(), hook);
 }
 
@@ -176,23 +139,20 @@ bool ProfileSlot::armed() { return g_hook != nullptr; }
 
 void ProfileSlot::OnGilTaken() {
   PyThreadState* tstate = PymemrunGilLastHolder();
+  if (ProfilerGaps::any() && WantsHook(tstate)) {
+    ProfilerGaps::OnGilTaken(Hot(), tstate);
+  }
   if (tstate == nullptr || PymemrunGetSlot(tstate) != nullptr ||
       !WantsHook(tstate)) {
     return;
   }
+  t_own = {};  // of a thread state that this thread had before
   PymemrunSetSlot(tstate, g_hook);
 }
 
 void ProfileSlot::ForgetInChild() {
   g_hook = nullptr;
-  g_gap_count = 0;
-  for (Gap& gap : g_gaps) gap = Gap{};
-}
-
-void ProfileSlot::FlushGaps(HotState& hot) {
-  for (Gap& gap : g_gaps) {
-    if (gap.tstate != nullptr) SendGap(hot, &gap);
-  }
+  ProfilerGaps::ForgetInChild();
 }
 
 }  // namespace pymemrun

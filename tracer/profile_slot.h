@@ -1,7 +1,7 @@
 // Keeps our callback in every thread's profile slot: on threads that Python
 // starts, that C code starts and that enter later, and again after the script's
 // own profiler ends. While the script's profiler holds a thread's slot we step
-// aside there and record from when to when. GIL held.
+// aside there (tracer/profiler_gaps.h). GIL held.
 #ifndef PYMEMRUN_TRACER_PROFILE_SLOT_H_
 #define PYMEMRUN_TRACER_PROFILE_SLOT_H_
 
@@ -28,9 +28,6 @@ class ProfileSlot {
 
   // In a forked child: nothing is traced there.
   static void ForgetInChild();
-
-  // Sends the records of profilers that still hold a slot.
-  static void FlushGaps(HotState& hot);
 };
 
 }  // namespace pymemrun

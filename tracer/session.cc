@@ -17,7 +17,7 @@
 #include "tracer/hot_state.h"
 #include "tracer/interposed.h"
 #include "tracer/own_memory.h"
-#include "tracer/profile_slot.h"
+#include "tracer/profiler_gaps.h"
 #include "tracer/python_module.h"
 #include "tracer/rss_gauge.h"
 #include "tracer/stack_walk.h"
@@ -262,7 +262,7 @@ bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   HotState& hot = Hot();
   if (NoOtherProducer()) {
     if (hot.page != nullptr) {
-      ProfileSlot::FlushGaps(hot);
+      ProfilerGaps::Flush(hot);
       FlushLoss(hot);
     }
     hot.page = nullptr;

@@ -268,6 +268,49 @@ class FiltersTest(support.ProgramTest):
                 self.assertEqual(row["rss_bytes"] - row["drss_bytes"],
                                  before["rss_bytes"])
 
+    def test_context_of_what_a_filter_lets_pass(self):
+        """--min-drss 0 with another filter: rows have their context, too."""
+        full = self.everything()
+        for context in (None, 1, 3, 1000):
+            for options, passes in (
+                    (["--function", "work"],
+                     lambda row: row["function"] == "work"),
+                    (["--events", "c_except"],
+                     lambda row: row["what"] == "C_EXCEPT"),
+                    (["--include", "*/two.py"],
+                     lambda row: row["file"].endswith("/two.py"))):
+                with self.subTest(context=context, options=options):
+                    self.check_filtered_context(full, context, options, passes)
+
+    def check_filtered_context(self, full, context, options, passes):
+        if context is not None:
+            options = options + ["--context", str(context)]
+        run = self.run_script(PROGRAM, "--min-drss", "0", *options,
+                              name="program.py")
+        rows = run.rows()
+        expected = {}
+        for row in full:
+            if passes(row):
+                first = max(0, row["event"] - (context or 1))
+                expected.update({number: "PREV" for number in
+                                 range(first, row["event"])
+                                 if number not in expected})
+                expected[row["event"]] = "NEXT"
+        self.assertIn("PREV", expected.values())
+        self.assertEqual([(row["event"], row["context"]) for row in rows],
+                         sorted(expected.items()))
+        self.assertEqual([identity(row) for row in rows],
+                         [identity(full[row["event"]]) for row in rows])
+        self.assertEqual(run.footer.context_rows, len(rows) -
+                         len(logged(rows)))
+
+    def test_everything_logged_has_no_context(self):
+        for options in ([], ["--context", "5"], ["--stacks"]):
+            run = self.run_script(PROGRAM, "--min-drss", "0", *options,
+                                  name="program.py")
+            self.assertEqual({row["context"] for row in run.rows()}, {""})
+            self.assertEqual(run.footer.context_rows, 0)
+
     def test_the_row_before_a_growth(self):
         rows = self.run_script(GROWTHS).rows()
         at = [n for n, row in enumerate(rows) if row["what"] == "C_RETURN" and

@@ -217,7 +217,8 @@ bool HasFilters(const TraceConfig& c) {
 
 // The last events, the one under way among them.
 bool MakeHistory(HotState& hot, uint32_t context) {
-  hot.context = hot.min_drss_pages == 0 ? 0 : context;
+  // With everything logged each event's context is the row before it.
+  hot.context = CallHooks::logs_all() ? 0 : context;
   uint32_t slots = 1;
   while (slots < hot.context + 1) slots *= 2;
   g_history_bytes = slots * sizeof(RawEvent);

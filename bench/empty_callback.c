@@ -1,10 +1,13 @@
 // The floor of any tool that sees every call: CPython embedded exactly as in
-// pymemrun, with a profile callback that does nothing. With the environment
-// variable BENCH_COUNT set the callback counts its events and the total is
-// written to stderr, so that a cost per event can be given. Only the thread that
-// runs the script has the callback, as with any tool that calls
-// PyEval_SetProfile once.
+// pymemrun, with a profile callback that does nothing. Only the thread that runs
+// the script has it, as with any tool that calls PyEval_SetProfile once. The
+// environment variable BENCH_CALLBACK chooses another one:
+//   count   counts its events and writes the total to stderr, so that a cost per
+//           event can be given
+//   none    none at all: what the embedding itself costs
+#define Py_BUILD_CORE 1
 #include <Python.h>
+#include <internal/pycore_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,12 +27,18 @@ static int CountingCallback(PyObject* object, PyFrameObject* frame, int what,
 
 static void PrintEvents(void) { fprintf(stderr, "events %llu\n", g_events); }
 
-// Installs the callback at the moment pymemrun does: before the user's code.
+// Installs the callback at the moment pymemrun does: before the user's code. Then
+// the hook goes, for as long as there is one, id() and others take longer.
 static int AuditHook(const char* event, PyObject* args, void* unused) {
   if (strncmp(event, "cpython.run_", 12) == 0) {
-    const int count = getenv("BENCH_COUNT") != NULL;
-    if (count) atexit(PrintEvents);
-    PyEval_SetProfile(count ? CountingCallback : EmptyCallback, NULL);
+    _PyRuntime.audit_hook_head = NULL;
+    const char* which = getenv("BENCH_CALLBACK");
+    if (which == NULL) {
+      PyEval_SetProfile(EmptyCallback, NULL);
+    } else if (strcmp(which, "count") == 0) {
+      atexit(PrintEvents);
+      PyEval_SetProfile(CountingCallback, NULL);
+    }
   }
   return 0;
 }

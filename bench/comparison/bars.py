@@ -1,0 +1,111 @@
+"""How much each mode may cost, beside what it did cost in this comparison."""
+import dataclasses
+
+from comparison import modes
+from comparison.tables import MIB, added, header, median, ratio, row
+
+PEER_EVERYTHING = "cPyMemTrace, everything"
+
+
+@dataclasses.dataclass(frozen=True)
+class Bar:
+    what: str
+    limit: float
+    figure: object            # f({workload: Result}, scale) -> number or None
+    show: str = "{:.2f}"
+
+
+def _ratio(workload, mode, base, what="cpu"):
+    def figure(results, scale):
+        result = results.get(workload)
+        if result is None:
+            return None
+        return ratio(result.find(mode, scale), result.find(base, scale), what)
+
+    return figure
+
+
+def share_of_peer(results, scale):
+    """What everything-logged adds to the run, as a share of what cPyMemTrace adds
+    that logs everything: seconds of CPU more than untraced, at the peer's size."""
+    del scale
+    result = results.get("calls")
+    if result is None:
+        return None
+    for size in result.scales():
+        untraced = result.find(modes.UNTRACED, size)
+        ours = added(result.find(modes.ALL_LOGGED, size), untraced)
+        theirs = added(result.find(PEER_EVERYTHING, size), untraced)
+        if ours is not None and theirs:
+            return ours / theirs
+    return None
+
+
+def _bytes_per_event(results, scale):
+    result = results.get("calls")
+    series = result and result.find(modes.ALL_LOGGED, scale)
+    if not series or not series.facts:
+        return None
+    return series.size / result.events(scale)
+
+
+def _ours(results):
+    return [(result, series) for result in results.values()
+            for series in result.series if series.mode.ours and series.runs]
+
+
+def _extra_rss(results, scale):
+    del scale
+    extra = [median(series, "peak_rss")
+             - median(result.find(modes.UNTRACED, series.scale), "peak_rss")
+             for result, series in _ours(results)]
+    return max(extra) / MIB if extra else None
+
+
+def _collector_rss(results, scale):
+    del scale
+    return max((median(series, "collector_rss") / MIB
+                for _, series in _ours(results)), default=None)
+
+
+BARS = (
+    Bar("calls: `--paused`, beside untraced", 1.02,
+        _ratio("calls", "--paused", modes.UNTRACED)),
+    Bar("builtins: `--paused`, beside untraced", 1.02,
+        _ratio("builtins", "--paused", modes.UNTRACED)),
+    Bar("calls: `--min-drss 4096` with context, beside the empty callback", 1.15,
+        _ratio("calls", "--min-drss 4096", modes.FLOOR)),
+    Bar("calls: the same without perf, beside the empty callback", 1.35,
+        _ratio("calls", "--rss-source hints", modes.FLOOR)),
+    Bar("calls: everything logged, beside the empty callback", 1.30,
+        _ratio("calls", modes.ALL_LOGGED, modes.FLOOR)),
+    Bar("calls: everything logged, beside the empty callback, wall", 1.30,
+        _ratio("calls", modes.ALL_LOGGED, modes.FLOOR, "wall")),
+    *(Bar(f"{name}: the plain default, beside the empty callback", 1.20,
+          _ratio(name, "default", modes.FLOOR))
+      for name in ("calls", "alloc", "numpy", "threads")),
+    Bar("calls: what everything-logged adds, beside what cPyMemTrace adds that "
+        "logs everything", 0.01, share_of_peer, "{:.4f}"),
+    Bar("calls: bytes per event, everything logged", 1.0, _bytes_per_event),
+    Bar("the traced process's extra RSS, MiB, most of all modes", 16, _extra_rss,
+        "{:.1f}"),
+    Bar("the collector's RSS, MiB, most of all modes", 48, _collector_rss,
+        "{:.1f}"),
+)
+
+
+def lines(results, scale, bars=BARS):
+    """A table of the bars; `results` by the workload's name."""
+    found = header("what", "at most", "measured", "")
+    for bar in bars:
+        value = bar.figure(results, scale)
+        if value is None:
+            found.append(row(bar.what, bar.limit, "not measured", ""))
+        else:
+            found.append(row(bar.what, bar.limit, bar.show.format(value),
+                             "met" if value <= bar.limit else "**missed**"))
+    found.append("")
+    if scale != "full":
+        found += ["At this size start-up is a large part of all figures: the "
+                  "limits are meant for the full one.", ""]
+    return found

@@ -1,0 +1,88 @@
+"""The ways to run a workload: untraced, on the floor, and under pymemrun. Those
+under other tools are in peers."""
+import dataclasses
+import pathlib
+import subprocess
+
+from comparison import workloads
+
+UNTRACED = "untraced"
+FLOOR = "empty callback"
+ALL_LOGGED = "--min-drss 0"
+
+
+class Tools:
+    """Where the built programs are."""
+
+    def __init__(self, build):
+        self.build = pathlib.Path(build).resolve()
+        self.pymemrun = self.build / "launcher" / "pymemrun"
+        self.pymemcat = self.build / "readers" / "pymemcat"
+        self.pymemreport = self.build / "readers" / "pymemreport"
+        self.empty_callback = self.build / "bench" / "empty_callback"
+        self.reaper = self.build / "bench" / "reaper"
+        for path in (self.pymemrun, self.pymemcat, self.pymemreport,
+                     self.empty_callback, self.reaper):
+            if not path.exists():
+                raise SystemExit(f"{path}: not built")
+
+    def disassembly(self):
+        """The instructions of the empty callback."""
+        text = subprocess.run(
+            ["objdump", "--disassemble=EmptyCallback", "--no-show-raw-insn",
+             self.empty_callback], check=True, capture_output=True,
+            text=True).stdout
+        function = text[text.index("<EmptyCallback>:"):].partition("\n\n")[0]
+        return function.splitlines()
+
+
+@dataclasses.dataclass(frozen=True)
+class Mode:
+    """One column of the comparison. `command(script, output)` is its command
+    line, where `output` is a path that it may write to."""
+    name: str
+    command: object
+    slow: bool = False            # runs at `short` where others run at `full`
+    ours: bool = False            # `output` is a run file
+    everything: bool = False      # every event is a row
+    environment: dict = dataclasses.field(default_factory=dict)
+    missing: str = ""             # why it cannot be run
+    peer: str = ""                # the tool, where it is another's
+
+
+# name: (options of pymemrun, slow)
+OURS = {
+    "--paused": (["--paused"], False),
+    "default": ([], False),
+    "--min-drss 4096": (["--min-drss", "4096", "--context", "1", "--heap", "off"],
+                        False),
+    "--rss-source hints": (["--min-drss", "4096", "--context", "1", "--heap",
+                            "off", "--rss-source", "hints"], False),
+    ALL_LOGGED: (["--min-drss", "0", "--heap", "off"], False),
+    "--min-drss 0 --stacks": (["--min-drss", "0", "--stacks", "--heap", "off"],
+                              False),
+    "--rss-source rusage": (["--heap", "off", "--rss-source", "rusage"], True),
+    "--rss-source statm": (["--heap", "off", "--rss-source", "statm"], True),
+}
+
+
+def references(tools):
+    """What everything is measured against, and the floor's launcher alone."""
+    def floor(script, _):
+        return [tools.empty_callback, script]
+
+    return [
+        Mode(UNTRACED, lambda script, _: [workloads.PYTHON, script]),
+        Mode(FLOOR, floor),
+        Mode("no callback", floor, environment={"BENCH_CALLBACK": "none"}),
+    ]
+
+
+def ours(tools):
+    def mode(name, options, slow):
+        return Mode(
+            name, lambda script, output: [tools.pymemrun, "-o", output, "--force",
+                                          *options, "--", script],
+            slow=slow, ours=True, everything="--min-drss 0" in name)
+
+    return [mode(name, *rest) for name, rest in OURS.items()]

@@ -284,6 +284,7 @@ void CollectorProcess::Answer(const Footer& footer) {
   }
   const Place* peak = names.Kept(DefinitionTable::kPeak);
   if (peak != nullptr && footer.has_peak()) input.peak = ReportPlace(*peak);
+  static_assert(sizeof(page_->report) >= kMaxEndReportBytes);
   const std::string text = EndReportText(input);
   const size_t bytes = std::min(text.size(), sizeof(page_->report));
   std::memcpy(page_->report, text.data(), bytes);

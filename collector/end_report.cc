@@ -1,190 +1,224 @@
 #include "collector/end_report.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "format/report_text.h"
+#include "format/terminal_text.h"
 
 namespace pymemrun {
 namespace {
 
-// Length of the UTF-8 sequence at the front of `bytes` and its code point, or
-// length 0 when there is none (surrogates, too long forms and what lies beyond
-// U+10FFFF are none).
-struct CodePoint {
-  size_t length;
-  uint32_t value;
-};
-CodePoint DecodeUtf8(absl::string_view bytes) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(bytes[i]); };
-  const uint8_t first = byte(0);
-  if (first < 0x80) return {1, first};
-  const size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || bytes.size() < length) return {0, 0};
-  uint32_t value = first & (0x7f >> length);
-  for (size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return {0, 0};
-    value = value << 6 | (byte(i) & 0x3f);
-  }
-  constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (value < kSmallest[length] || value > 0x10ffff ||
-      (value >= 0xd800 && value <= 0xdfff)) {
-    return {0, 0};
-  }
-  return {length, value};
+constexpr size_t kColumns = 80;
+// With these the report stays below kMaxEndReportBytes.
+constexpr size_t kMaxFileNameBytes = 1024;
+constexpr size_t kMaxNameBytes = 192;
+constexpr size_t kMaxReasonBytes = 480;
+constexpr absl::string_view kCut = "...";
+
+bool IsContinuation(char c) { return (static_cast<uint8_t>(c) & 0xc0) == 0x80; }
+
+size_t ColumnsOf(absl::string_view text) {
+  return static_cast<size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
 }
 
-// Writing direction, invisible joiners, line separators, byte order marks.
-bool IsTreacherous(uint32_t c) {
-  return c == 0xad || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
-         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) ||
-         c == 0xfeff || (c >= 0xfff9 && c <= 0xfffb) ||
-         (c >= 0xe0000 && c <= 0xe007f);
+// `name` for a terminal, of at most `most` bytes: its begin, or of a path its
+// end, which tells more.
+std::string ShownName(absl::string_view name, size_t most, bool keep_end) {
+  const std::string text = TerminalText(name);
+  if (text.size() <= most) return text;
+  const size_t kept = most - kCut.size();
+  if (keep_end) {
+    size_t from = text.size() - kept;
+    while (IsContinuation(text[from])) ++from;
+    return absl::StrCat(kCut, text.substr(from));
+  }
+  size_t end = kept;
+  while (IsContinuation(text[end])) --end;
+  return absl::StrCat(text.substr(0, end), kCut);
 }
 
-std::string PlaceText(const EndReportPlace& place) {
-  return absl::StrCat(
-      EscapeForTerminal(place.file), ":", place.line, " ",
-      EscapeForTerminal(place.function), " (", What_Name(place.what), ", ",
-      EscapeForTerminal(place.thread_name), "#", place.native_thread_id, ")");
-}
-
-std::string Seconds(uint64_t us) {
-  return absl::StrFormat("%.3f s", static_cast<double>(us) / 1e6);
-}
-
-std::string CountsText(const EndReportInput& in) {
-  const Footer& footer = in.footer;
-  std::string text =
-      absl::StrCat("pymemrun: ", EscapeForTerminal(in.file_name), ": ",
-                   FormatCount(footer.events()), " events, ",
-                   FormatCount(footer.rows()), " rows");
-  if (footer.context_rows() > 0) {
-    absl::StrAppend(&text, " (", FormatCount(footer.context_rows()),
-                    " as context)");
+// The report as it grows, line by line. A line that goes on where another was
+// broken is indented.
+class Paragraph {
+ public:
+  // What follows begins a line.
+  void NewLine() {
+    if (!at_begin_) Break(kPrefix);
   }
-  absl::StrAppend(&text, ", ", FormatCount(footer.dropped()), " dropped");
-  if (footer.lost_on_write() > 0) {
-    absl::StrAppend(&text, ", ", FormatCount(footer.lost_on_write()),
-                    " lost because the file could not be written");
+  void NewIndentedLine() {
+    if (!at_begin_) Break(kIndented);
   }
-  absl::StrAppend(&text, ", ", FormatBytes(in.file_bytes), ".");
-  return text;
-}
-
-std::string HighestText(const EndReportInput& in) {
-  const Footer& footer = in.footer;
-  std::string text;
-  if (footer.max_rss_bytes() > 0) {
-    absl::StrAppend(&text, " Highest RSS at a logged event ",
-                    FormatBytes(footer.max_rss_bytes()), " at ",
-                    Seconds(footer.max_rss_us()));
-    if (in.highest) absl::StrAppend(&text, ", ", PlaceText(*in.highest));
-    absl::StrAppend(&text, ".");
+  // The same, unless `text` still fits on the line.
+  void NewLineFor(absl::string_view text) {
+    if (!Fits(ColumnsOf(text))) NewLine();
   }
-  if (footer.seen_max_rss_bytes() > footer.max_rss_bytes()) {
-    absl::StrAppend(&text, " Highest at any event ",
-                    FormatBytes(footer.seen_max_rss_bytes()), ".");
+  // Adds `piece`, which is never broken, after a space.
+  void Add(absl::string_view piece) {
+    const size_t columns = ColumnsOf(piece);
+    if (!at_begin_ && !Fits(columns)) Break(kIndented);
+    if (!at_begin_) {
+      text_ += ' ';
+      ++column_;
+    }
+    absl::StrAppend(&text_, piece);
+    column_ += columns;
+    at_begin_ = false;
   }
-  if (footer.hwm_bytes() == 0) return text;
-  absl::StrAppend(&text, " VmHWM ", FormatBytes(footer.hwm_bytes()));
-  if (footer.has_peak()) {
-    absl::StrAppend(&text, ", reached between events ",
-                    footer.peak().after_number(), " and ",
-                    footer.peak().before_number());
-    if (in.peak) {
-      absl::StrAppend(&text, ", after ", PlaceText(*in.peak));
-    } else {
-      absl::StrAppend(&text, " (by ", Seconds(footer.peak().time_us()), ")");
+  // Adds the pieces as one, unless that is much longer than a line.
+  void AddTogether(const std::vector<std::string>& pieces) {
+    const std::string all = absl::StrJoin(pieces, " ");
+    if (ColumnsOf(all) <= kColumns) return Add(all);
+    NewIndentedLine();
+    for (const std::string& piece : pieces) Add(piece);
+  }
+  // Adds `text`, which may be broken at its spaces.
+  void AddWords(absl::string_view text) {
+    for (const absl::string_view word :
+         absl::StrSplit(text, ' ', absl::SkipEmpty())) {
+      Add(word);
     }
   }
-  return absl::StrCat(text, ".");
+  std::string Take() { return std::move(text_) + '\n'; }
+
+ private:
+  static constexpr absl::string_view kPrefix = "pymemrun: ";
+  static constexpr absl::string_view kIndented = "pymemrun:   ";
+
+  bool Fits(size_t columns) const { return column_ + 1 + columns <= kColumns; }
+  void Break(absl::string_view prefix) {
+    absl::StrAppend(&text_, "\n", prefix);
+    column_ = prefix.size();
+    at_begin_ = true;
+  }
+
+  std::string text_{kPrefix};
+  size_t column_ = kPrefix.size();
+  bool at_begin_ = true;  // of a line: no space is needed
+};
+
+void AddPlace(const EndReportPlace& place, Paragraph* out) {
+  out->AddTogether(
+      {absl::StrCat(ShownName(place.file, kMaxNameBytes, true), ":",
+                    place.line),
+       ShownName(place.function, kMaxNameBytes, false),
+       absl::StrCat("(", What_Name(place.what), ","),
+       absl::StrCat(ShownName(place.thread_name, kMaxNameBytes, false), "#",
+                    place.native_thread_id, ").")});
 }
 
-std::string ExitText(const Footer& footer) {
-  switch (footer.end()) {
+void AddCounts(const EndReportInput& in, Paragraph* out) {
+  const Footer& footer = in.footer;
+  out->Add(absl::StrCat(ShownName(in.file_name, kMaxFileNameBytes, true), ":"));
+  out->Add(absl::StrCat(Counted(footer.events(), "event"), ","));
+  const bool has_context = footer.context_rows() > 0;
+  out->Add(absl::StrCat(Counted(footer.rows(), "row"), has_context ? "" : ","));
+  if (has_context) {
+    out->Add(
+        absl::StrCat("(", Grouped(footer.context_rows()), " as context),"));
+  }
+  out->Add(absl::StrCat(Grouped(footer.dropped()), " dropped,"));
+  if (footer.lost_on_write() > 0) {
+    out->Add(Grouped(footer.lost_on_write()));
+    out->AddWords("lost because the file could not be written,");
+  }
+  out->Add(absl::StrCat(HumanBytes(static_cast<double>(in.file_bytes)), "."));
+}
+
+void AddHighest(const EndReportInput& in, Paragraph* out) {
+  const Footer& footer = in.footer;
+  if (footer.max_rss_bytes() > 0) {
+    const bool has_place = in.highest.has_value() && footer.max_rss_site() != 0;
+    out->NewLine();
+    out->AddWords(absl::StrCat(
+        "Highest RSS at a logged event ",
+        HumanBytes(static_cast<double>(footer.max_rss_bytes())), " at ",
+        HumanSeconds(footer.max_rss_us()), has_place ? "," : "."));
+    if (has_place) AddPlace(*in.highest, out);
+  }
+  if (footer.seen_max_rss_bytes() > footer.max_rss_bytes()) {
+    out->NewLine();
+    out->AddWords(absl::StrCat(
+        "Highest at any event ",
+        HumanBytes(static_cast<double>(footer.seen_max_rss_bytes())), "."));
+  }
+}
+
+void AddHwm(const EndReportInput& in, Paragraph* out) {
+  const Footer& footer = in.footer;
+  if (footer.hwm_bytes() == 0) return;
+  const std::string hwm = absl::StrCat(
+      "VmHWM ", HumanBytes(static_cast<double>(footer.hwm_bytes())));
+  out->NewLine();
+  if (!footer.has_peak()) return out->AddWords(absl::StrCat(hwm, "."));
+  const bool has_place = in.peak.has_value() && footer.max_rss_site() != 0;
+  out->AddWords(absl::StrCat(
+      hwm, ", reached between events ", footer.peak().after_number(), " and ",
+      footer.peak().before_number(),
+      has_place ? ", after"
+                : absl::StrCat(" (by ", HumanSeconds(footer.peak().time_us()),
+                               ").")));
+  if (has_place) AddPlace(*in.peak, out);
+}
+
+std::string EndText(const EndReportInput& in) {
+  if (!in.has_footer) {
+    return "The file has no footer: the run did not end cleanly, or still goes "
+           "on. These figures are what its stream tells.";
+  }
+  switch (in.footer.end()) {
     case Footer::EXIT:
-      return absl::StrCat(" Exit status ", footer.exit_status(), ".");
+      return absl::StrCat("Exit status ", in.footer.exit_status(), ".");
     case Footer::SIGNAL:
-      return absl::StrCat(" Ended by signal ", footer.exit_status(), ".");
+      return absl::StrCat("Ended by signal ", in.footer.exit_status(), ".");
     case Footer::EXEC:
-      return " Became another program (exec).";
+      return "Became another program (exec).";
     default:
-      return " Killed, or ended without clean-up.";
+      return "Killed, or ended without clean-up.";
   }
 }
 
-std::string SourceText(const Header& header) {
-  std::string name =
-      header.rss_source() == RSS_SOURCE_UNKNOWN
-          ? "unknown"
-          : absl::AsciiStrToLower(RssSource_Name(header.rss_source()));
-  if (!header.rss_source_reason().empty()) {
-    absl::StrAppend(&name, " (", EscapeForTerminal(header.rss_source_reason()),
-                    ")");
+// The sentences that stand by themselves.
+std::vector<std::string> ClosingSentences(const EndReportInput& in) {
+  std::vector<std::string> sentences = {EndText(in)};
+  const uint64_t own_bytes =
+      std::max(in.footer.own_bytes(), in.header.own_bytes());
+  if (own_bytes > 0) {
+    sentences.push_back(absl::StrCat(
+        "Our own memory ", HumanBytes(static_cast<double>(own_bytes)), "."));
   }
-  return absl::StrCat(" RSS source ", name, ".");
+  const uint64_t children = in.footer.untraced_children();
+  if (children > 0) {
+    sentences.push_back(absl::StrCat(
+        Counted(children, "child process was", "child processes were"),
+        " not traced."));
+  }
+  const std::string reason =
+      ShownName(in.header.rss_source_reason(), kMaxReasonBytes, false);
+  sentences.push_back(
+      absl::StrCat("RSS source ", RssSourceName(in.header.rss_source()),
+                   reason.empty() ? "." : absl::StrCat(" (", reason, ").")));
+  return sentences;
 }
 
 }  // namespace
 
 std::string EndReportText(const EndReportInput& input) {
-  const Footer& footer = input.footer;
-  std::string text = CountsText(input);
-  absl::StrAppend(&text, HighestText(input), ExitText(footer));
-  const uint64_t own_bytes =
-      std::max(footer.own_bytes(), input.header.own_bytes());
-  if (own_bytes > 0) {
-    absl::StrAppend(&text, " Our own memory ", FormatBytes(own_bytes), ".");
+  Paragraph report;
+  AddCounts(input, &report);
+  AddHighest(input, &report);
+  AddHwm(input, &report);
+  report.NewLine();
+  for (const std::string& sentence : ClosingSentences(input)) {
+    report.NewLineFor(sentence);
+    report.AddWords(sentence);
   }
-  if (footer.untraced_children() > 0) {
-    absl::StrAppend(&text, " ", FormatCount(footer.untraced_children()),
-                    " child processes were not traced.");
-  }
-  absl::StrAppend(&text, SourceText(input.header), "\n");
-  return text;
-}
-
-std::string EscapeForTerminal(absl::string_view bytes) {
-  std::string text;
-  while (!bytes.empty()) {
-    const CodePoint c = DecodeUtf8(bytes);
-    const size_t length = std::max<size_t>(c.length, 1);
-    if (c.length == 0 || c.value < 0x20 ||
-        (c.value >= 0x7f && c.value <= 0x9f)) {
-      for (const char raw : bytes.substr(0, length)) {
-        absl::StrAppendFormat(&text, "\\x%02x", static_cast<uint8_t>(raw));
-      }
-    } else if (IsTreacherous(c.value)) {
-      absl::StrAppendFormat(&text, "\\u{%x}", c.value);
-    } else if (c.value == '\\') {
-      text += "\\\\";
-    } else {
-      absl::StrAppend(&text, bytes.substr(0, length));
-    }
-    bytes.remove_prefix(length);
-  }
-  return text;
-}
-
-std::string FormatBytes(uint64_t bytes) {
-  if (bytes < 1000) return absl::StrCat(bytes, " B");
-  const double size = static_cast<double>(bytes);
-  // Just below the next unit, so that rounding does not say 1000.0.
-  if (bytes < 999950) return absl::StrFormat("%.1f KB", size / 1e3);
-  if (bytes < 999950000) return absl::StrFormat("%.1f MB", size / 1e6);
-  return absl::StrFormat("%.1f GB", size / 1e9);
-}
-
-std::string FormatCount(uint64_t count) {
-  const std::string digits = absl::StrCat(count);
-  std::string text;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
+  return report.Take();
 }
 
 }  // namespace pymemrun

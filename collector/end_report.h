@@ -1,13 +1,13 @@
-// The end report: one paragraph that says what a run came to. The collector
+// The end report: a short paragraph that says what a run came to. The collector
 // makes it for `pymemrun` to print, `pymemcat --summary` from the file; both by
 // this one function, so that they say the same.
 #ifndef PYMEMRUN_COLLECTOR_END_REPORT_H_
 #define PYMEMRUN_COLLECTOR_END_REPORT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
-#include "absl/strings/string_view.h"
 #include "absl/types/optional.h"
 #include "format/trace.pb.h"
 
@@ -27,6 +27,8 @@ struct EndReportPlace {
 struct EndReportInput {
   Header header;
   Footer footer;
+  // Not: the file ends without one, and `footer` is what its stream tells.
+  bool has_footer = true;
   std::string file_name;
   uint64_t file_bytes = 0;
   // Of row footer.max_rss_number.
@@ -36,18 +38,14 @@ struct EndReportInput {
   absl::optional<EndReportPlace> peak;
 };
 
-// One paragraph that ends in a newline. Names in it are escaped for terminals.
+// No report is longer, whatever names it is given.
+inline constexpr size_t kMaxEndReportBytes = 4096;
+
+// A few lines, each of which begins "pymemrun: ". They are broken at column 80,
+// or somewhat later to keep a place together, but never inside a name. Names
+// are escaped for terminals, and long ones shortened. Places are left out where
+// footer.max_rss_ site is 0: then the file does not define them.
 std::string EndReportText(const EndReportInput& input);
-
-// `bytes` (UTF-8, or nearly) such that no terminal obeys it: control bytes,
-// DEL, C1 and what is not UTF-8 become \xNN, marks that turn the writing
-// direction or are invisible \u{NNNN}, a backslash two.
-std::string EscapeForTerminal(absl::string_view bytes);
-
-// 999 B, 56.7 KB, 123.4 MB, 1.5 GB (powers of 1000).
-std::string FormatBytes(uint64_t bytes);
-// 1,234,567
-std::string FormatCount(uint64_t count);
 
 }  // namespace pymemrun
 

@@ -2,6 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
 namespace pymemrun {
 namespace {
 
@@ -19,6 +27,7 @@ EndReportInput Example() {
   footer.set_context_rows(1201);
   footer.set_max_rss_bytes(123400000);
   footer.set_seen_max_rss_bytes(123400000);
+  footer.set_max_rss_site(1);
   footer.set_max_rss_us(1234000);
   footer.set_hwm_bytes(150000000);
   footer.mutable_peak()->set_after_number(1000);
@@ -28,14 +37,29 @@ EndReportInput Example() {
   return in;
 }
 
-TEST(EndReportTest, OneParagraphSaysItAll) {
+std::vector<std::string> LinesOf(const EndReportInput& in) {
+  std::vector<std::string> lines = absl::StrSplit(EndReportText(in), '\n');
+  EXPECT_EQ(lines.back(), "");
+  lines.pop_back();
+  for (const std::string& line : lines) {
+    EXPECT_EQ(line.compare(0, 10, "pymemrun: "), 0) << line;
+    EXPECT_NE(line.back(), ' ') << line;
+  }
+  return lines;
+}
+
+TEST(EndReportTest, AShortParagraphSaysItAll) {
   EXPECT_EQ(
       EndReportText(Example()),
-      "pymemrun: run.pb: 1,234,567 events, 2,345 rows (1,201 as context), "
-      "0 dropped, 56.7 KB. Highest RSS at a logged event 123.4 MB at "
-      "1.234 s, examples/x.py:45 foo (CALL, MainThread#123). VmHWM 150.0 "
-      "MB, reached between events 1000 and 1001 (by 1.500 s). Exit status "
-      "0. Our own memory 9.1 MB. RSS source faults (best there is).\n");
+      "pymemrun: run.pb: 1,234,567 events, 2,345 rows (1,201 as context), 0 "
+      "dropped,\n"
+      "pymemrun:   55.4 KiB.\n"
+      "pymemrun: Highest RSS at a logged event 117.7 MiB at 1.234 s,\n"
+      "pymemrun:   examples/x.py:45 foo (CALL, MainThread#123).\n"
+      "pymemrun: VmHWM 143.1 MiB, reached between events 1000 and 1001 (by "
+      "1.500 s).\n"
+      "pymemrun: Exit status 0. Our own memory 8.7 MiB.\n"
+      "pymemrun: RSS source faults (best there is).\n");
 }
 
 TEST(EndReportTest, LossesAndOtherEndsAreSaid) {
@@ -46,44 +70,102 @@ TEST(EndReportTest, LossesAndOtherEndsAreSaid) {
   in.footer.set_end(Footer::SIGNAL);
   in.footer.set_exit_status(9);
   in.peak = {C_CALL, "n.py", 3, "sum", "T", 5};
-  const std::string text = EndReportText(in);
+  const std::string text = absl::StrJoin(LinesOf(in), "\n");
   for (const char* part :
-       {"5,000 lost because the file could not be written", "signal 9",
-        "2 child processes were not traced", "Highest at any event 125.0 MB",
-        "1001, after n.py:3 sum (C_CALL, T#5)"}) {
+       {"5,000 lost because the file could", "signal 9.",
+        "2 child processes were not traced.", "Highest at any event 119.2 MiB.",
+        "n.py:3 sum (C_CALL, T#5)."}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }
 
-TEST(EndReportTest, AnEmptyRunHasAReportToo) {
-  const std::string text = EndReportText(EndReportInput());
-  EXPECT_NE(text.find("0 events, 0 rows, 0 dropped, 0 B."), std::string::npos);
-  EXPECT_NE(text.find("RSS source unknown."), std::string::npos);
+TEST(EndReportTest, OneIsNotManyAndNothingIsAReportToo) {
+  EndReportInput in;
+  in.file_name = "run.pb";
+  EXPECT_EQ(LinesOf(in)[0],
+            "pymemrun: run.pb: 0 events, 0 rows, 0 dropped, 0 bytes.");
+  EXPECT_EQ(LinesOf(in)[1],
+            "pymemrun: Killed, or ended without clean-up. RSS source unknown.");
+  in.footer.set_events(1);
+  in.footer.set_rows(1);
+  in.footer.set_untraced_children(1);
+  in.file_bytes = 1;
+  EXPECT_EQ(LinesOf(in)[0],
+            "pymemrun: run.pb: 1 event, 1 row, 0 dropped, 1 byte.");
+  EXPECT_NE(EndReportText(in).find("1 child process was not"),
+            std::string::npos);
 }
 
-TEST(EscapeForTerminalTest, NothingThatATerminalObeysIsLeft) {
-  EXPECT_EQ(EscapeForTerminal("a\x1b]0;x\x07\n"), "a\\x1b]0;x\\x07\\x0a");
-  EXPECT_EQ(EscapeForTerminal("\x7f\xc2\x9b"), "\\x7f\\xc2\\x9b");
-  EXPECT_EQ(EscapeForTerminal("\x9b\xff"), "\\x9b\\xff");
-  EXPECT_EQ(EscapeForTerminal("a\xe2\x80\xae"
-                              "b"),
-            "a\\u{202e}b");
-  EXPECT_EQ(EscapeForTerminal("\xed\xb2\x80"), "\\xed\\xb2\\x80");  // surrogate
-  EXPECT_EQ(EscapeForTerminal("\xc0\xaf\xe2\x82"), "\\xc0\\xaf\\xe2\\x82");
-  EXPECT_EQ(EscapeForTerminal("na\xc3\xafve \xf0\x9f\x90\x8d \\"),
-            "na\xc3\xafve \xf0\x9f\x90\x8d \\\\");
-  EXPECT_EQ(EscapeForTerminal(absl::string_view("\0", 1)), "\\x00");
+// Where writing failed the definitions of these rows may be lost, and nobody
+// who reads the file could name them.
+TEST(EndReportTest, PlacesThatTheFileDoesNotDefineAreNotNamed) {
+  EndReportInput in = Example();
+  in.peak = {C_CALL, "n.py", 3, "sum", "T", 5};
+  in.footer.set_max_rss_site(0);
+  const std::string text = EndReportText(in);
+  EXPECT_EQ(text.find(".py"), std::string::npos) << text;
+  EXPECT_NE(text.find("117.7 MiB at 1.234 s.\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("1.500 s).\n"), std::string::npos) << text;
 }
 
-TEST(FormatTest, SizesAndCounts) {
-  EXPECT_EQ(FormatBytes(999), "999 B");
-  EXPECT_EQ(FormatBytes(999949), "999.9 KB");
-  EXPECT_EQ(FormatBytes(999950), "1.0 MB");
-  EXPECT_EQ(FormatBytes(1500000000), "1.5 GB");
-  EXPECT_EQ(FormatCount(0), "0");
-  EXPECT_EQ(FormatCount(999), "999");
-  EXPECT_EQ(FormatCount(1000), "1,000");
-  EXPECT_EQ(FormatCount(1234567), "1,234,567");
+TEST(EndReportTest, AMissingFooterIsSaid) {
+  EndReportInput in = Example();
+  in.has_footer = false;
+  const std::string text = EndReportText(in);
+  EXPECT_EQ(text.find("Exit status"), std::string::npos) << text;
+  EXPECT_NE(text.find("The file has no footer: "), std::string::npos) << text;
+}
+
+TEST(EndReportTest, NamesAreNeverBrokenAndNothingATerminalObeysIsLeft) {
+  EndReportInput in = Example();
+  in.highest->file = "/a b/c d e f g h i j k l m n o p q r s t u v w x y z.py";
+  in.highest->function = "\x1b]0;x\x07\xff \xed\xb3\xbf\xe2\x80\xae";
+  const std::string text = EndReportText(in);
+  EXPECT_NE(text.find(in.highest->file + ":45"), std::string::npos) << text;
+  EXPECT_NE(text.find("\\x1b]0;x\\x07\\xff \\udcff\\u202e"), std::string::npos)
+      << text;
+}
+
+EndReportInput Longest() {
+  EndReportInput in = Example();
+  const std::string wide = "\xe6\xbc\xa2";
+  std::string name;
+  while (name.size() < 100000) name += wide;
+  in.file_name = name + ".pb";
+  in.header.set_rss_source_reason(name);
+  in.highest =
+      in.peak = {C_RETURN, name + "x.py", 4294967295u,
+                 name,     name,          std::numeric_limits<uint64_t>::max()};
+  const auto most = std::numeric_limits<uint64_t>::max();
+  in.header.set_own_bytes(most);
+  in.file_bytes = most;
+  for (auto set : {&Footer::set_events, &Footer::set_rows,
+                   &Footer::set_context_rows, &Footer::set_dropped,
+                   &Footer::set_lost_on_write, &Footer::set_max_rss_us,
+                   &Footer::set_seen_max_rss_bytes, &Footer::set_hwm_bytes}) {
+    (in.footer.*set)(most);
+  }
+  in.footer.set_untraced_children(std::numeric_limits<uint32_t>::max());
+  in.footer.mutable_peak()->set_after_number(most);
+  in.footer.mutable_peak()->set_before_number(most);
+  in.has_footer = false;
+  return in;
+}
+
+TEST(EndReportTest, LongNamesAreShortenedSoThatTheReportFits) {
+  EndReportInput in = Longest();
+  EXPECT_LE(EndReportText(in).size(), kMaxEndReportBytes);
+  EXPECT_GT(EndReportText(in).size(), kMaxEndReportBytes / 2);
+  // Of paths the end stays, of other names the begin; no character is cut.
+  const std::string text = EndReportText(in);
+  EXPECT_NE(text.find("...\xe6\xbc\xa2"), std::string::npos);
+  EXPECT_NE(text.find("\xa2.pb:\n"), std::string::npos);
+  EXPECT_NE(text.find("\xa2x.py:4294967295"), std::string::npos);
+  EXPECT_NE(text.find("\xe6\xbc\xa2...\n"), std::string::npos);
+  std::string words;
+  for (int i = 0; i < 10000; ++i) words += "a ";
+  in.header.set_rss_source_reason(words);
+  EXPECT_LE(EndReportText(in).size(), kMaxEndReportBytes);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "readers/escape.h"
+#include "format/terminal_text.h"
 
 namespace pymemrun {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "readers/escape.h"
+#include "format/terminal_text.h"
 #include "readers/option_values.h"
 
 namespace pymemrun {

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
-#include "readers/escape.h"
+#include "format/terminal_text.h"
 
 namespace pymemrun {
 

@@ -7,9 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <string>
-
-#include "absl/strings/string_view.h"
 
 namespace pymemrun {
 
@@ -59,13 +56,6 @@ char* WriteRight(size_t width, Number value, char* out) {
   std::memcpy(out, text, size);
   return out + size;
 }
-
-// A size for people: "41070592 bytes" is "39.2 MiB". Below 1 KiB in bytes.
-std::string HumanBytes(double size_bytes);
-// The same with its sign, for changes: "+39.2 MiB".
-std::string HumanBytesSigned(double size_bytes);
-// 1234567 as "1,234,567".
-std::string Grouped(uint64_t value);
 
 }  // namespace pymemrun
 

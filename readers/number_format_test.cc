@@ -43,20 +43,6 @@ TEST(NumberFormatTest, ExtremesFit) {
             "18446744073709551615");
 }
 
-TEST(NumberFormatTest, HumanBytesPickAUnit) {
-  EXPECT_EQ(HumanBytes(0), "0 bytes");
-  EXPECT_EQ(HumanBytes(1023), "1023 bytes");
-  EXPECT_EQ(HumanBytes(4096), "4.0 KiB");
-  EXPECT_EQ(HumanBytes(41070592), "39.2 MiB");
-  EXPECT_EQ(HumanBytes(-8192), "-8.0 KiB");
-}
-
-TEST(NumberFormatTest, GroupsThousands) {
-  EXPECT_EQ(Grouped(0), "0");
-  EXPECT_EQ(Grouped(999), "999");
-  EXPECT_EQ(Grouped(1234567), "1,234,567");
-}
-
 // Takes `room` bytes and fails from then on.
 class FullSink final : public ByteSink {
  public:

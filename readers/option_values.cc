@@ -8,7 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "readers/escape.h"
+#include "format/terminal_text.h"
 
 namespace pymemrun {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "readers/escape.h"
+#include "format/terminal_text.h"
 #include "readers/option_values.h"
 #include "readers/run_facts.h"
 

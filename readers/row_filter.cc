@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "readers/escape.h"
+#include "format/terminal_text.h"
 
 namespace pymemrun {
 namespace {

@@ -1,7 +1,6 @@
 // EndReportOf(), see run_facts.h.
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "collector/end_report.h"
 #include "readers/run_facts.h"
 
@@ -40,7 +39,11 @@ Footer FooterFromStream(const RunFacts& facts) {
     footer.set_max_rss_thread(facts.highest->thread);
     footer.set_max_rss_us(facts.highest->time_us);
   }
-  if (facts.peak.has_value()) *footer.mutable_peak() = *facts.peak;
+  // A peak below what an event saw later is not where the highest came from.
+  if (facts.peak.has_value() &&
+      facts.peak->hwm_bytes() > footer.seen_max_rss_bytes()) {
+    *footer.mutable_peak() = *facts.peak;
+  }
   return footer;
 }
 
@@ -52,6 +55,7 @@ std::string EndReportOf(const RunFacts& facts, const std::string& file_name,
   input.header = facts.header;
   input.footer =
       facts.footer.has_value() ? *facts.footer : FooterFromStream(facts);
+  input.has_footer = facts.footer.has_value();
   input.file_name = file_name;
   input.file_bytes = file_bytes;
   if (input.footer.max_rss_site() != 0) {
@@ -63,14 +67,7 @@ std::string EndReportOf(const RunFacts& facts, const std::string& file_name,
     input.peak =
         PlaceOf(facts, facts.before_peak->site, facts.before_peak->thread);
   }
-  std::string text = EndReportText(input);
-  if (!facts.footer.has_value()) {
-    absl::StrAppend(
-        &text,
-        "The file has no footer: the run did not end cleanly, or "
-        "still goes on. These figures are what its stream tells.\n");
-  }
-  return text;
+  return EndReportText(input);
 }
 
 }  // namespace pymemrun

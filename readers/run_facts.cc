@@ -6,30 +6,11 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
-#include "readers/escape.h"
-#include "readers/number_format.h"
+#include "format/report_text.h"
+#include "format/terminal_text.h"
 
 namespace pymemrun {
 namespace {
-
-std::string Seconds(uint64_t time_us) {
-  return absl::StrFormat("%.3f s", static_cast<double>(time_us) / 1e6);
-}
-
-std::string SourceName(RssSource source) {
-  switch (source) {
-    case FAULTS:
-      return "faults";
-    case HINTS:
-      return "hints";
-    case RUSAGE:
-      return "rusage";
-    case STATM:
-      return "statm";
-    default:
-      return "unknown";
-  }
-}
 
 std::string DescribeEnd(const RunFacts& facts) {
   if (!facts.footer.has_value()) {
@@ -112,7 +93,7 @@ std::string DescribeHighest(const RunFacts& facts) {
   if (!facts.highest.has_value()) return "no rows";
   const Row& highest = *facts.highest;
   return absl::StrCat(HumanBytes(highest.rss_bytes), " at event ",
-                      highest.number, ", ", Seconds(highest.time_us), ", ",
+                      highest.number, ", ", HumanSeconds(highest.time_us), ", ",
                       TerminalText(facts.HighestPlace()), ", ",
                       TerminalText(facts.index().ThreadLabel(highest.thread)));
 }
@@ -132,22 +113,23 @@ std::string DescribeHwm(const RunFacts& facts) {
   std::string text = HumanBytes(facts.HwmBytes());
   // A peak below what an event saw later is not where the highest came from.
   if (facts.peak.has_value() && facts.peak->hwm_bytes() > SeenBytes(facts)) {
-    absl::StrAppend(
-        &text, ", reached between events ", facts.peak->after_number(), " and ",
-        facts.peak->before_number(), " (", Seconds(facts.peak->time_us()), ")");
+    absl::StrAppend(&text, ", reached between events ",
+                    facts.peak->after_number(), " and ",
+                    facts.peak->before_number(), " (",
+                    HumanSeconds(facts.peak->time_us()), ")");
   }
   return text;
 }
 
 std::string DescribeSource(const RunFacts& facts) {
-  std::string text = SourceName(facts.header.rss_source());
+  std::string text(RssSourceName(facts.header.rss_source()));
   if (!facts.header.rss_source_reason().empty()) {
     absl::StrAppend(&text, ": ",
                     TerminalText(facts.header.rss_source_reason()));
   }
   if (facts.gauge_changes > 0) {
     absl::StrAppend(&text, "; from event ", facts.last_gauge_change.number(),
-                    " on ", SourceName(facts.last_gauge_change.rss_source()),
+                    " on ", RssSourceName(facts.last_gauge_change.rss_source()),
                     ": ", TerminalText(facts.last_gauge_change.reason()));
   }
   if (facts.header.statm_step_bytes() != 0) {
@@ -160,8 +142,8 @@ std::string DescribeSource(const RunFacts& facts) {
 std::string DescribeCpu(const RunFacts& facts) {
   const uint64_t used = facts.user_us + facts.system_us;
   if (used == 0) return "not recorded";
-  std::string text = absl::StrCat(Seconds(facts.user_us), " user, ",
-                                  Seconds(facts.system_us), " system");
+  std::string text = absl::StrCat(HumanSeconds(facts.user_us), " user, ",
+                                  HumanSeconds(facts.system_us), " system");
   if (facts.DurationUs() > 0) {
     absl::StrAppendFormat(&text, ", %.0f %% of one core",
                           100.0 * static_cast<double>(used) /
@@ -172,7 +154,7 @@ std::string DescribeCpu(const RunFacts& facts) {
 
 std::string DescribeGaps(const RunFacts& facts) {
   if (facts.gaps == 0) return "none";
-  return absl::StrCat(facts.gaps, " (", Seconds(facts.gap_us),
+  return absl::StrCat(facts.gaps, " (", HumanSeconds(facts.gap_us),
                       "): the script's own profiler had the events of a "
                       "thread");
 }
@@ -295,7 +277,7 @@ std::vector<std::pair<std::string, std::string>> DescribeRun(
   return {
       {"command", DescribeCommand(facts.header)},
       {"started", DescribeStart(facts.header)},
-      {"ran", Seconds(facts.DurationUs())},
+      {"ran", HumanSeconds(facts.DurationUs())},
       {"end", DescribeEnd(facts)},
       {"events", DescribeRows(facts)},
       {"losses", DescribeLosses(facts)},

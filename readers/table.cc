@@ -4,8 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "format/report_text.h"
+#include "format/terminal_text.h"
 #include "readers/escape.h"
-#include "readers/number_format.h"
 
 namespace pymemrun {
 namespace {

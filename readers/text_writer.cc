@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "readers/escape.h"
+#include "format/terminal_text.h"
 #include "readers/plan_writer.h"
 
 namespace pymemrun {

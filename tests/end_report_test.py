@@ -1,0 +1,88 @@
+"""The end report: the same text from the run as from its file, in lines that a
+terminal holds, also when the file could not be written whole."""
+import os
+import resource
+import subprocess
+import unittest
+
+import support
+
+SCRIPT = """
+import sys
+held = []
+def grow(): held.append(bytearray(8 << 20))
+for i in range(3): grow()
+"""
+# As many events as fill a small file; the highest RSS comes at the end.
+NOISY = """
+def work(): pass
+for i in range(2500000): work()
+held = bytearray(32 << 20)
+work()
+"""
+# A name with a byte that is no UTF-8, and with an escape sequence.
+HOSTILE = """
+name = "\\udcff\\x1b[31m" + "x" * 3000
+code = compile("def f(): return b'a' * n\\nheld = f()\\n", "/tmp/\\udcff.py",
+               "exec")
+inner = code.co_consts[0].replace(co_name=name, co_qualname=name)
+exec(code.replace(co_consts=(inner, *code.co_consts[1:])), {"n": 16 << 20})
+"""
+
+
+class EndReportTest(support.ProgramTest):
+    def summary(self, path):
+        return subprocess.run([support.PYMEMCAT, "--summary", path], check=True,
+                              stdout=subprocess.PIPE, text=True).stdout
+
+    def check(self, run, columns=100):
+        """Both ways to the report give this text; returns its words."""
+        self.assertEqual(run.stderr, self.summary(run.path))
+        lines = run.stderr.splitlines()
+        self.assertLess(len(lines), 12, run.stderr)
+        for line in lines:
+            self.assertRegex(line, r"\Apymemrun: ( \s)?\S.*\S\Z")
+            self.assertLessEqual(len(line), columns, line)
+        return " ".join(line[10:].strip() for line in lines)
+
+    def test_a_short_paragraph(self):
+        text = self.check(self.pymemrun(self.write("grow.py", SCRIPT)))
+        self.assertRegex(text, r"run1\.pb: [\d,]+ events, \d+ rows ")
+        self.assertRegex(text, r" 0 dropped, [\d.]+ (KiB|bytes)\.")
+        self.assertRegex(text, r"Highest RSS at a logged event [\d.]+ MiB at ")
+        self.assertIn("grow.py:4 ", text)
+        self.assertIn("Exit status 0. Our own memory", text)
+        self.assertRegex(text, r"RSS source \w+")
+
+    def test_one_is_not_many(self):
+        run = self.pymemrun("--context", "0", "-c", "", env={
+            "PYMEMRUN_EVENTS": "call"})
+        self.assertIn(" 1 row, 0 dropped", self.check(run))
+
+    def test_names_are_those_of_the_rows(self):
+        run = self.pymemrun(self.write("hostile.py", HOSTILE))
+        text = self.check(run, columns=300)
+        rows = run.cat("--text").decode()
+        for name in (r"/tmp/\udcff.py", r"\udcff\x1b[31mxxx"):
+            self.assertIn(name, rows)
+            self.assertIn(name, text)
+        self.assertNotIn("\x1b", text)
+
+    def test_a_disk_that_fills_up(self):
+        script = self.write("noisy.py", NOISY)
+        path = os.path.join(self.folder, "full.pb")
+        found = subprocess.run(
+            [support.PYMEMRUN, "--min-drss", "0", "--compress", "none", "-o",
+             path, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_FSIZE, (5 << 20, 5 << 20)))
+        self.assertEqual(found.returncode, 0, found.stderr)
+        text = self.check(support.Run(path, found))
+        self.assertRegex(text, r"[\d,]+ lost because the file could not be")
+        # Its place was in what is lost.
+        self.assertRegex(text, r"Highest RSS at a logged event [\d.]+ MiB at "
+                               r"[\d.]+ s\.")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -124,8 +124,9 @@ uint64_t ThreadFaults() {
 }
 
 uint64_t MaxRssPages() {
+  // Of the process for either; RUSAGE_SELF would add up the times of all threads.
   rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
+  getrusage(RUSAGE_THREAD, &usage);
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024 /
          static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }

@@ -6,6 +6,7 @@
 #include "tracer/code_registry.h"
 #include "tracer/event_ring.h"
 #include "tracer/own_memory.h"
+#include "tracer/profile_event.h"
 #include "tracer/rss_gauge.h"
 #include "tracer/stack_walk.h"
 #include "tracer/startup.h"
@@ -19,16 +20,6 @@ const TraceConfig* g_config = nullptr;
 RawEvent* g_history = nullptr;
 size_t g_history_bytes = 0;
 uint32_t g_history_generation = 0;  // of the code ids in it
-
-// PyTrace_* to What, one nibble each: CALL 0, RETURN 3, C_CALL 4,
-// C_EXCEPTION 5, C_RETURN 6.
-inline uint32_t WhatOf(int what) {
-  constexpr uint32_t kMap =
-      0u | 1u << (3 * 4) | 2u << (4 * 4) | 4u << (5 * 4) | 3u << (6 * 4);
-  return (kMap >> (what * 4)) & 7;
-}
-static_assert(PyTrace_CALL == 0 && PyTrace_RETURN == 3 && PyTrace_C_CALL == 4 &&
-              PyTrace_C_EXCEPTION == 5 && PyTrace_C_RETURN == 6);
 
 // Returns dRSS in pages.
 [[gnu::noinline]] int32_t UpdateRssSlow(HotState& hot, uint64_t stamp,

@@ -12,22 +12,33 @@ namespace pymemrun {
 
 class ProfileSlot {
  public:
-  // From here on threads get `hook`; the calling thread and all that exist get
+  // From here on threads have `hook`; the calling thread and all that exist get
   // it now.
   static void ArmAll(Py_tracefunc hook);
   // No thread has it any more, none gets it.
   static void DisarmAll();
-  // The calling thread only, another callback, as for the time before the
-  // user's code.
-  static void SetOwn(Py_tracefunc hook);
   static bool armed();
+
+  // Stands in the calling thread's slot before and after the user's code.
+  // Returns whether the event is to be traced after all, which goes to the hook
+  // then.
+  using Watcher = bool (*)(const PymemrunFrame* frame, EventWhat what);
+  // One thread at a time.
+  static void Watch(Watcher watcher);
+  // The hook, if armed, takes the watcher's place.
+  static void Unwatch();
+
+  // For the hooks: called while nothing is traced, in a forked child for
+  // instance. The calling thread has no events of ours any more.
+  static void Leave();
 
   // The calling thread holds the GIL since a moment ago: give it the hook if it
   // has none. Called for each taking of the GIL.
   static void OnGilTaken();
 
-  // In a forked child: nothing is traced there.
-  static void ForgetInChild();
+  // Somebody has put `func` (null: none) into the slot of `tstate`, which is
+  // the calling thread's.
+  static void Changed(PyThreadState* tstate, Py_tracefunc func);
 };
 
 }  // namespace pymemrun

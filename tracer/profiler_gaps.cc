@@ -90,6 +90,4 @@ void ProfilerGaps::OnGilTaken(HotState& hot, PyThreadState* tstate) {
   }
 }
 
-void ProfilerGaps::ForgetInChild() { count_ = 0; }
-
 }  // namespace pymemrun

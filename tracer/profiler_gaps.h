@@ -25,9 +25,6 @@ class ProfilerGaps {
   // the interpreter has not made `tstate` its current one yet.
   static void OnGilTaken(HotState& hot, PyThreadState* tstate);
 
-  // In a forked child: nothing is traced there.
-  static void ForgetInChild();
-
  private:
   static int count_;
 };

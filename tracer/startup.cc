@@ -62,42 +62,40 @@ const PymemrunFrame* Outermost(const PymemrunFrame* frame) {
 }
 
 // Waits for the user's first frame; everything before it is the interpreter's.
-int WaitingHook(PyObject* object, PyFrameObject* f, int what, PyObject* arg) {
-  const PymemrunFrame* frame = PymemrunFrameOf(f);
-  if (what != PyTrace_CALL || !IsModuleCode(frame)) return 0;
+bool IsFirst(const PymemrunFrame* frame, EventWhat what) {
+  if (what != EventWhat::kCall || !IsModuleCode(frame)) return false;
   const bool in_main = RunsInMain(frame);
   if (!in_main && !(g_module[0] != '\0' && RunsPackageOfTarget(frame))) {
-    return 0;
+    return false;
   }
   if (!g_begun) {
     g_begun = true;
     if (!g_begin()) {
-      ProfileSlot::SetOwn(nullptr);
-      return 0;
+      ProfileSlot::Unwatch();
+      return false;
     }
   }
-  const Py_tracefunc hook = CallHooks::hook();
   if (g_under_runpy) {
     Hot().root_frame = frame;
     g_root_is_target = in_main;
     g_runpy_frame = Outermost(frame);
   }
-  ProfileSlot::SetOwn(hook);
-  if (!ProfileSlot::armed()) ProfileSlot::ArmAll(hook);
-  return hook(object, f, what, arg);
+  if (!ProfileSlot::armed()) ProfileSlot::ArmAll(CallHooks::hook());
+  ProfileSlot::Unwatch();
+  return true;
 }
 
 // After the user's module: runpy's frames return, unseen.
-int UnwindHook(PyObject*, PyFrameObject* f, int what, PyObject*) {
-  if (what == PyTrace_RETURN && PymemrunFrameOf(f) == g_runpy_frame) {
-    ProfileSlot::SetOwn(Hot().page != nullptr ? CallHooks::hook() : nullptr);
+bool IsAfterRunpy(const PymemrunFrame* frame, EventWhat what) {
+  if (what == EventWhat::kReturn && frame == g_runpy_frame) {
+    ProfileSlot::Unwatch();
   }
-  return 0;
+  return false;
 }
 
 void BeginWaiting() {
   if (g_config->calls && !g_config->paused) {
-    ProfileSlot::SetOwn(WaitingHook);
+    ProfileSlot::Watch(IsFirst);
   } else if (!g_begun) {
     g_begun = true;
     g_begin();
@@ -143,12 +141,12 @@ void Startup::Watch(const TraceConfig* config, BeginFunction begin) {
 int Startup::RootReturned() {
   Hot().root_frame = nullptr;
   // A package around the target has been imported: the target itself follows.
-  ProfileSlot::SetOwn(g_root_is_target ? UnwindHook : WaitingHook);
+  ProfileSlot::Watch(g_root_is_target ? IsAfterRunpy : IsFirst);
   return 0;
 }
 
 int Startup::NotTracing() {
-  ProfileSlot::SetOwn(nullptr);
+  ProfileSlot::Leave();
   return 0;
 }
 

@@ -18,9 +18,15 @@ namespace pymemrun {
 
 // Reads everything once. Constant memory but for the definitions. Not thread
 // safe.
-class RunFacts : public IndexingVisitor {
+class RunFacts : public RecordVisitor {
  public:
   void OnHeader(const Header& header) override;
+  void OnCode(const CodeDef& code) override { index_.Add(code); }
+  void OnFunction(const FunctionDef& function) override {
+    index_.Add(function);
+  }
+  void OnSite(const SiteDef& site) override { index_.Add(site); }
+  void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark&) override { ++marks; }
   void OnProfilerGap(const ProfilerGap& gap) override;
@@ -30,6 +36,7 @@ class RunFacts : public IndexingVisitor {
   void OnGauge(const GaugeChange& change) override;
   void OnFooter(const Footer& found) override;
 
+  const RunIndex& index() const { return index_; }
   const CallProfile& profile() const { return profile_; }
 
   // The footer's word where there is a footer, else what the stream tells.
@@ -54,6 +61,7 @@ class RunFacts : public IndexingVisitor {
   GaugeChange last_gauge_change;
 
  private:
+  RunIndex index_;
   CallProfile profile_;
   uint64_t last_us_ = 0;
   uint64_t sampled_hwm_bytes_ = 0;

@@ -13,8 +13,8 @@ BUILD = pathlib.Path(os.environ.get("PYMEMRUN_BUILD_DIR",
                                     SOURCE / "build" / "release"))
 sys.path.insert(0, str(SOURCE / "bench"))
 
-from comparison import bars, modes, peers, processes, results_file, rounds  # noqa: E402
-from comparison import run_file, tables, workloads  # noqa: E402
+from comparison import bars, growth, many, modes, processes  # noqa: E402
+from comparison import results_file, rounds, run_file, tables, workloads  # noqa: E402
 
 
 def run_of(cpu, wall=1.0, peak=0, collector=0):
@@ -148,6 +148,40 @@ class Completeness(unittest.TestCase):
         self.assertEqual(self.verdict(5, 5, 0, 5, counted=7), "2 NOT SEEN")
 
 
+class Growth(unittest.TestCase):
+    def result(self, untraced, ours):
+        every = series("ours", [ours], ours=True)
+        return rounds.Result(workloads.WORKLOADS["threads"],
+                             [series(modes.UNTRACED, [untraced]), every],
+                             {"full": 1000})
+
+    def test_it_is_beside_the_growth_that_the_program_has_untraced(self):
+        results = {1: self.result(1.0, 2.0), 8: self.result(2.0, 3.0),
+                   64: self.result(3.0, 9.0)}
+        as_it_is, beyond = growth.worst(results, "ours")
+        self.assertEqual((as_it_is, beyond), (4.5, 1.5))
+        text = "\n".join(growth.lines(results, ["ours"]))
+        self.assertIn("| ours | 64 | 1,000 | 9,000,000.0 | 4.50 | 6,000,000.0 | 6.00 "
+                      "| 1,000 | no drop |", text)
+        self.assertIn("| 1.5 | 1.50 | **missed** |",
+                      "\n".join(growth.bar_lines(results, ["ours"])))
+
+
+class Numbers(unittest.TestCase):
+    def test_every_number_is_there_when_lines_and_bytes_are_right(self):
+        for count in (1, 9, 10, 11, 12345):
+            text = "".join(f"{n}\r\n" for n in range(count))
+            self.assertEqual(many.text_size(count), len(text))
+            self.assertEqual(many.numbers_verdict(f"{count} {len(text)}\n", count),
+                             "each number once")
+
+    def test_a_number_lost_or_doubled_is_seen(self):
+        size = many.text_size(100)
+        self.assertEqual(many.numbers_verdict(f"99 {size - 4}", 100),
+                         "99 LINES, 386 BYTES")
+        self.assertIn("BYTES", many.numbers_verdict(f"100 {size - 1}", 100))
+
+
 class ResultsFile(unittest.TestCase):
     def test_only_the_own_section_is_replaced(self):
         text = results_file.replaced("# Measured\n", "a", "one")
@@ -189,6 +223,21 @@ class Programs(unittest.TestCase):
                 "--workloads", "calls", "--modes", "none")
         self.assertIn("| memray run | tiny | not installed: bench/setup_peers", text)
         self.assertRegex(text, r"\| cProfile \| tiny \| \d")
+
+    def test_start_up_compares_with_python3(self):
+        text = self.run_program("start_up", "--build", BUILD, "--runs", "2")
+        self.assertRegex(text, r"\| python3 \| [\d.]+ \| 0\.0 \|")
+        self.assertRegex(text, r"\| pymemrun \| [\d.]+ \| ")
+
+    def test_threads_in_turn_lose_no_event(self):
+        text = self.run_program("threads_in_turn", "--build", BUILD, "--scale",
+                                "tiny", "--runs", "1", "--threads", "1,100")
+        self.assertRegex(text, r"\| --min-drss 0 \| 100 \| .* \| all \|")
+
+    def test_many_events_are_all_read_back(self):
+        text = self.run_program("many_events", "--build", BUILD, "--scale", "tiny",
+                                "--millions", "1", "--beside", "1")
+        self.assertIn("| all; each number once | met |", text)
 
 
 if __name__ == "__main__":

@@ -1,55 +1,36 @@
-"""Prints a run file's rows as CSV: the format in a page, without pymemrun.
+"""Prints a run file's rows as CSV, by zstd, protobuf and trace.proto alone.
 
+    apt install protobuf-compiler python3-protobuf zstd
     protoc --python_out=. trace.proto
-    zstd -dc run.pb | python3 example_reader.py
+    zstd -dc run.pb | /usr/bin/python3 example_reader.py
+
+The same rows, to the byte, come from `pymemcat run.pb --csv --raw-text
+--records calls --columns event,clock_s,what,file,line,function,rss_bytes,drss_bytes`
+where no name holds a control character. FORMAT.md says what the other columns are.
 """
 import csv, sys
-import trace_pb2
+from collections import Counter
+from itertools import accumulate
+from google.protobuf.internal.decoder import _DecodeVarint
+from trace_pb2 import Record, What
 
-def records(data, at=0):  # varint-length-delimited messages
-    while at < len(data):
-        size = shift = 0
-        while True:
-            byte, at = data[at], at + 1
-            size |= (byte & 0x7F) << shift
-            shift += 7
-            if byte < 0x80:
-                break
-        yield trace_pb2.Record.FromString(data[at:at + size])
-        at += size
+def sparse(at, values):  # {row: value}, and 0 for a row that states none
+    return Counter(dict(zip(accumulate(at), values)))
 
-def stated(at, *columns):  # {row: values there}; `at` holds distances
-    row, found = 0, {}
-    for distance, *values in zip(at, *columns):
-        row += distance
-        found[row] = values
-    return found
-
-code, function, site, thread = {}, {}, {}, {}
-out = csv.writer(sys.stdout)
-out.writerow("number time_us what file line function rss_bytes drss_bytes"
-             " native_id context".split())
-text = lambda name: name.decode("utf-8", "replace")
-for record in records(sys.stdin.buffer.read()):
-    kind = record.WhichOneof("kind")
-    if kind in ("code", "function", "site", "thread"):
-        definition = getattr(record, kind)
-        globals()[kind][definition.id] = definition
-    if kind != "events":
-        continue
-    b = record.events
-    number, time, rss, tid = b.first_number - 1, b.first_us, b.first_rss_bytes, b.first_thread
-    skips, times = stated(b.number_at, b.number_skip), stated(b.time_at, b.time_step)
-    threads, rsses = stated(b.thread_at, b.thread), stated(b.rss_at, b.rss_step, b.drss)
-    contexts = stated(b.context_at)
-    for row, site_id in enumerate(b.site):
-        number += 1 + skips.get(row, [0])[0]
-        time += times.get(row, [0])[0]
-        tid = threads.get(row, [tid])[0]
-        step, drss = rsses.get(row, (0, 0))
-        rss += step
-        s = site[site_id]
-        name = function[s.function].qualname if s.function else code[s.code].name
-        out.writerow([number, time, trace_pb2.What.Name(s.what), text(code[s.code].file),
-                      s.line, text(name), rss, drss, thread[tid].native_id,
-                      "PREV" if row in contexts else ""])
+data, at, known, out = sys.stdin.buffer.read(), 0, {}, csv.writer(sys.stdout)
+out.writerow("event clock_s what file line function rss_bytes drss_bytes".split())
+while at < len(data):
+    size, at = _DecodeVarint(data, at)
+    record, at = Record.FromString(data[at:at + size]), at + size
+    for kind, value in record.ListFields():  # one; none if it is of an unknown kind
+        known[kind.name, getattr(value, "id", 0)] = value  # definitions have ids
+    b = record.events  # without rows, if the record is no batch
+    skip, step = sparse(b.number_at, b.number_skip), sparse(b.time_at, b.time_step)
+    rss_step, drss = sparse(b.rss_at, b.rss_step), sparse(b.rss_at, b.drss)
+    number, us, rss = b.first_number - 1, b.first_us, b.first_rss_bytes
+    for row, site in enumerate(known["site", id] for id in b.site):
+        number, us, rss = number + 1 + skip[row], us + step[row], rss + rss_step[row]
+        code, c = known["code", site.code], known.get(("function", site.function))
+        out.writerow([number, f"{us / 1e6:.6f}", What.Name(site.what),
+                      code.file.decode(errors="replace"), site.line,
+                      (c.qualname if c else code.name).decode(errors="replace"), rss, drss[row]])

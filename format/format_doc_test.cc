@@ -1,5 +1,6 @@
-// Holds FORMAT.md and example_reader.py to what the library does. ctest runs it
-// in the project's root.
+// Holds FORMAT.md and the golden files to what the library does. ctest runs it
+// in the project's root. (The example is run by
+// tests/independent_reading_test.py.)
 #include <stdlib.h>
 
 #include <fstream>
@@ -77,7 +78,7 @@ TEST(FormatDocument, TheWorkedExampleIsWhatTheWriterWrites) {
             absl::BytesToHexString(WorkedExample()));
 }
 
-// As example_reader.py prints it.
+// The rows, with the columns of tests/golden's tables.
 class CsvVisitor : public RecordVisitor {
  public:
   void OnCode(const CodeDef& d) override { codes_.push_back(d); }
@@ -118,29 +119,6 @@ class CsvVisitor : public RecordVisitor {
   std::vector<SiteDef> sites_;
   std::vector<ThreadDef> threads_;
 };
-
-TEST(ExampleReader, GivesTheRowsThatTheLibraryGives) {
-  char folder[] = "/tmp/format_doc_testXXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  const std::string at(folder);
-  // zstd passes over skippable frames, the index among them.
-  const std::string file =
-      std::string("\x50\x2A\x4D\x18\0\0\0\0", 8) + IndexedRun(20, /*level=*/1);
-  std::ofstream(at + "/run.pb", std::ios::binary) << file;
-  const std::string command = "protoc --python_out=" + at +
-                              " -Iformat format/trace.proto && zstd -dc " + at +
-                              "/run.pb | PYTHONPATH=" + at +
-                              " /usr/bin/python3 format/example_reader.py > " +
-                              at + "/rows.csv";
-  ASSERT_EQ(system(command.c_str()), 0) << command;
-  StringSource source(file);
-  CsvVisitor visitor;
-  ReadResult result;
-  ASSERT_TRUE(ReadStream(&source, {}, &visitor, &result).ok());
-  EXPECT_EQ(result.rows, 800u);
-  EXPECT_EQ(FileContents(at + "/rows.csv"), visitor.text());
-  EXPECT_EQ(system(("rm -r " + at).c_str()), 0);
-}
 
 // Files of each released version stay readable.
 TEST(GoldenFiles, VersionOneIsReadable) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "format/stream_for_tests.h"
+#include "format/indexed_run_for_tests.h"
 #include "gtest/gtest.h"
 
 namespace pymemrun {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "format/frame_index.h"
-#include "format/stream_for_tests.h"
+#include "format/indexed_run_for_tests.h"
 #include "gtest/gtest.h"
 
 namespace pymemrun {

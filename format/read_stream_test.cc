@@ -17,14 +17,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<Row> Rows(uint64_t first, int count) {
-  std::vector<Row> rows;
-  for (int i = 0; i < count; ++i) {
-    rows.push_back(PlainRow(first + i, 5 + i, 1 << 20));
-  }
-  return rows;
-}
-
 absl::Status Read(const std::string& file, CheckingVisitor* visitor,
                   ReadResult* result) {
   StringSource source(file);
@@ -57,7 +49,7 @@ TEST(ReadStream, SaysWhyNothingCanBeRead) {
             "file holds no records");
   EXPECT_EQ(WhyUnreadable("#!/bin/sh"),
             "byte 0: expected a zstd frame (28 b5 2f fd), found 23 21 2f 62");
-  EXPECT_EQ(WhyUnreadable(FrameOf({RowsRecord(Rows(0, 1))})),
+  EXPECT_EQ(WhyUnreadable(FrameOf({RowsRecord(PlainRows(0, 1))})),
             "byte 0: not a run file: expected a header as the first record, "
             "found another");
   std::string flipped = FrameOf({HeaderRecord()});
@@ -87,7 +79,7 @@ TEST(ReadStream, ALostHeaderIsDamageAndTheRestIsGiven) {
 
 TEST(ReadStream, ABadRecordIsDamageOfItsFrameOffset) {
   std::vector<std::string> frames = SmallRunFrames();
-  Record bad = RowsRecord(Rows(9, 1));
+  Record bad = RowsRecord(PlainRows(9, 1));
   bad.mutable_events()->set_site(0, 99);
   frames.insert(frames.begin() + 1, FrameOf({bad, bad}));
   CheckingVisitor visitor;
@@ -107,8 +99,8 @@ TEST(ReadStream, TheVisitorCanStopIt) {
     bool OnRows(const Row*, size_t) override { return ++calls_ < 2; }
     int calls_ = 0;
   } visitor;
-  const std::string file =
-      Joined({FrameOf(Definitions()), FrameOf({RowsRecord(Rows(0, 20000))})});
+  const std::string file = Joined(
+      {FrameOf(Definitions()), FrameOf({RowsRecord(PlainRows(0, 20000))})});
   StringSource source(file);
   ReadResult result;
   ASSERT_TRUE(ReadStream(&source, {}, &visitor, &result).ok());

@@ -19,14 +19,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<Row> Rows(uint64_t first, int count) {
-  std::vector<Row> rows;
-  for (int i = 0; i < count; ++i) {
-    rows.push_back(PlainRow(first + i, 5 + i, 1 << 20));
-  }
-  return rows;
-}
-
 // A decoder that has seen Definitions(), and a batch of three rows to spoil.
 class RecordDecoderTest : public testing::Test {
  protected:
@@ -34,7 +26,7 @@ class RecordDecoderTest : public testing::Test {
     for (const Record& record : Definitions()) {
       ASSERT_TRUE(Decode(record).ok());
     }
-    record_ = RowsRecord(Rows(0, 3));
+    record_ = RowsRecord(PlainRows(0, 3));
     batch_ = record_.mutable_events();
   }
   absl::Status Decode(const Record& record) {
@@ -64,7 +56,7 @@ class RecordDecoderTest : public testing::Test {
 
 TEST_F(RecordDecoderTest, GivesTheRowsOfABatch) {
   ASSERT_TRUE(Decode(record_).ok());
-  EXPECT_EQ(visitor_.rows(), Rows(0, 3));
+  EXPECT_EQ(visitor_.rows(), PlainRows(0, 3));
   EXPECT_EQ(decoder_.result().rows, 3u);
   EXPECT_EQ(decoder_.result().records, 9u);
 }
@@ -126,7 +118,7 @@ TEST_F(RecordDecoderTest, NumbersRiseAcrossBatches) {
   ASSERT_TRUE(Decode(record_).ok());
   EXPECT_EQ(Decode(record_).message(),
             "events.first_number: expected 3 or more, found 0");
-  EXPECT_TRUE(Decode(RowsRecord(Rows(3, 1))).ok());
+  EXPECT_TRUE(Decode(RowsRecord(PlainRows(3, 1))).ok());
 }
 
 TEST_F(RecordDecoderTest, SumsStayWithin64Bits) {
@@ -219,7 +211,8 @@ TEST(RecordDecoder, AfterDamageRowsKeepTheirPlacesAsPlaceholders) {
   CheckingVisitor visitor;
   RecordDecoder decoder(&visitor);
   decoder.NoteDamage();
-  ASSERT_TRUE(decoder.Decode(RowsRecord(Rows(7, 1)).SerializeAsString()).ok());
+  ASSERT_TRUE(
+      decoder.Decode(RowsRecord(PlainRows(7, 1)).SerializeAsString()).ok());
   EXPECT_THAT(visitor.lines(), ElementsAre("site1", "thread1", "row 7"));
 }
 

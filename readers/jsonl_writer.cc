@@ -4,12 +4,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/escape.h"
+#include "readers/machine_cells.h"
 #include "readers/plan_writer.h"
 
 namespace pymemrun {
 namespace {
 
-struct JsonlStyle {
+struct JsonlStyle : MachineCells<JsonlStyle> {
   static constexpr absl::string_view kRowStart = "{";
   static constexpr absl::string_view kRowEnd = "}\n";
 
@@ -20,25 +21,8 @@ struct JsonlStyle {
   void TextCell(Column, absl::string_view name, std::string* out) const {
     AppendJsonString(name, out);
   }
-  void NumberCell(Column, uint64_t value, std::string* out) const {
-    absl::StrAppend(out, value);
-  }
+  void EmptyCell(std::string* out) const { *out += "null"; }
 
-  char* Event(uint64_t number, char* out) const {
-    return WriteDecimal(number, out);
-  }
-  char* Devent(uint64_t devent, char* out) const {
-    return WriteDecimal(devent, out);
-  }
-  char* Clock(uint64_t time_us, char* out) const {
-    return WriteSeconds(time_us, out);
-  }
-  char* Rss(uint64_t rss_bytes, char* out) const {
-    return WriteDecimal(rss_bytes, out);
-  }
-  char* Drss(int64_t drss_bytes, char* out) const {
-    return WriteDecimal(drss_bytes, out);
-  }
   char* Context(RowContext context, char* out) const {
     if (context == RowContext::kNone) {
       std::memcpy(out, "\"\"", 2);
@@ -46,37 +30,6 @@ struct JsonlStyle {
     }
     std::memcpy(out, context == RowContext::kNext ? "\"NEXT\"" : "\"PREV\"", 6);
     return out + 6;
-  }
-  char* Exact(bool exact, char* out) const {
-    std::memcpy(out, exact ? "true " : "false", 5);
-    return out + (exact ? 4 : 5);
-  }
-
-  void MarkCell(Column column, const MarkCells& cells, std::string* out) const {
-    char text[kMaxNumberWidth];
-    switch (column) {
-      case Column::kEvent:
-        absl::StrAppend(out, cells.mark.next_number());
-        return;
-      case Column::kClock:
-        out->append(text, WriteSeconds(cells.mark.time_us(), text) - text);
-        return;
-      case Column::kWhat:
-        *out += "\"MARK\"";
-        return;
-      case Column::kFunction:
-        return AppendJsonString(cells.mark.label(), out);
-      case Column::kRss:
-        absl::StrAppend(out, cells.rss_bytes);
-        return;
-      case Column::kThread:
-        return AppendJsonString(cells.thread, out);
-      case Column::kPid:
-        absl::StrAppend(out, cells.pid);
-        return;
-      default:
-        *out += "null";
-    }
   }
 
   void Header(const std::vector<Column>&, OutputBuffer*) const {}

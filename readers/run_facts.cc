@@ -250,7 +250,7 @@ uint64_t RunFacts::TracingBytes() const {
 
 std::string RunFacts::HighestPlace() const {
   if (!highest.has_value()) return "";
-  const Place place = index_.Resolve(highest->site);
+  const Place place = index().Resolve(highest->site);
   return absl::StrCat(place.file, ":", place.line, " ", place.function);
 }
 

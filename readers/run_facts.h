@@ -18,15 +18,9 @@ namespace pymemrun {
 
 // Reads everything once. Constant memory but for the definitions. Not thread
 // safe.
-class RunFacts : public RecordVisitor {
+class RunFacts : public IndexingVisitor {
  public:
   void OnHeader(const Header& header) override;
-  void OnCode(const CodeDef& code) override { index_.Add(code); }
-  void OnFunction(const FunctionDef& function) override {
-    index_.Add(function);
-  }
-  void OnSite(const SiteDef& site) override { index_.Add(site); }
-  void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark&) override { ++marks; }
   void OnProfilerGap(const ProfilerGap& gap) override;
@@ -36,7 +30,6 @@ class RunFacts : public RecordVisitor {
   void OnGauge(const GaugeChange& change) override;
   void OnFooter(const Footer& found) override;
 
-  const RunIndex& index() const { return index_; }
   const CallProfile& profile() const { return profile_; }
 
   // The footer's word where there is a footer, else what the stream tells.
@@ -61,7 +54,6 @@ class RunFacts : public RecordVisitor {
   GaugeChange last_gauge_change;
 
  private:
-  RunIndex index_;
   CallProfile profile_;
   uint64_t last_us_ = 0;
   uint64_t sampled_hwm_bytes_ = 0;

@@ -11,7 +11,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
-#include "format/trace.pb.h"
+#include "format/record_visitor.h"
 
 namespace pymemrun {
 
@@ -108,6 +108,22 @@ class RunIndex {
   std::vector<Site> sites_;
   std::vector<Thread> threads_;
   uint64_t not_kept_ = 0;
+};
+
+// A visitor that keeps a run's definitions.
+class IndexingVisitor : public RecordVisitor {
+ public:
+  void OnCode(const CodeDef& code) override { index_.Add(code); }
+  void OnFunction(const FunctionDef& function) override {
+    index_.Add(function);
+  }
+  void OnSite(const SiteDef& site) override { index_.Add(site); }
+  void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
+
+  const RunIndex& index() const { return index_; }
+
+ private:
+  RunIndex index_;
 };
 
 }  // namespace pymemrun

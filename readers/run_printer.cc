@@ -22,8 +22,8 @@ void PrintTarget::Start() {
 
 RunPrinter::RunPrinter(const FilterOptions* filter, bool net, uint32_t slot,
                        PrintTarget* target)
-    : net_(net), target_(target), filter_(filter, &index_) {
-  view_.index = &index_;
+    : net_(net), target_(target), filter_(filter, &index()) {
+  view_.index = &index();
   view_.slot = slot;
 }
 

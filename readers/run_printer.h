@@ -61,7 +61,7 @@ class PrintTarget {
 };
 
 // Not thread safe. Options and target must outlive it.
-class RunPrinter : public RecordVisitor {
+class RunPrinter : public IndexingVisitor {
  public:
   // Context rows held back until it is known whether their row is printed;
   // of more before one row the oldest are left out.
@@ -72,19 +72,12 @@ class RunPrinter : public RecordVisitor {
              PrintTarget* target);
 
   void OnHeader(const Header& header) override;
-  void OnCode(const CodeDef& code) override { index_.Add(code); }
-  void OnFunction(const FunctionDef& function) override {
-    index_.Add(function);
-  }
-  void OnSite(const SiteDef& site) override { index_.Add(site); }
-  void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
   // Stops once the output has failed or no later row can be wanted.
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark& mark) override;
 
   // One row; `false` as from OnRows.
   bool PrintRow(const Row& row);
-  const RunIndex& index() const { return index_; }
   uint64_t start_realtime_ns() const { return start_realtime_ns_; }
 
  private:
@@ -93,7 +86,6 @@ class RunPrinter : public RecordVisitor {
 
   const bool net_;
   PrintTarget* const target_;
-  RunIndex index_;
   RowFilter filter_;
   RunView view_;
   uint64_t start_realtime_ns_ = 0;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A run file is read by zstd, protoc and Python alone, and says the same as
-pymemcat does."""
+"""A run file is read by zstd, protobuf and Python alone, and says the same as
+pymemcat does: by the example that format/ gives to users, and column by column."""
 import csv
 import io
 import os
@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import unittest
 
+import decoded_rows
 import support
 
 PROGRAM = r'''
@@ -29,41 +30,68 @@ work(200)
 '''.encode().decode("unicode_escape").replace("\1", "\\1")
 
 
+# The columns of the example, and how pymemcat is to print the same.
+EXAMPLE = "event,clock_s,what,file,line,function,rss_bytes,drss_bytes"
+AS_EXAMPLE = ("--csv", "--raw-text", "--records", "calls", "--columns", EXAMPLE)
+
+
+def csv_rows(run):
+    """pymemcat's rows, every column as it is written."""
+    text = run.cat("--csv", "--raw-text", "--records", "calls").decode()
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
 class IndependentReadingTest(support.ProgramTest):
-    def read_independently(self, run):
-        format_folder = os.path.join(support.SOURCE, "format")
-        shutil.copy(os.path.join(format_folder, "trace.proto"), self.folder)
-        shutil.copy(os.path.join(format_folder, "example_reader.py"),
-                    self.folder)
-        # As the example says.
-        text = subprocess.run(
+    def check_example(self, path, expected):
+        """The example's output, got as the example says, byte for byte."""
+        for name in ("trace.proto", "example_reader.py"):
+            shutil.copy(os.path.join(support.SOURCE, "format", name),
+                        self.folder)
+        found = subprocess.run(
             "protoc --python_out=. trace.proto && "
-            f"zstd -dc {run.path} | {support.PYTHON} example_reader.py",
+            f"zstd -dc {path} | /usr/bin/python3 example_reader.py",
             shell=True, cwd=self.folder, check=True, env={"LANG": "C.UTF-8",
             "PATH": os.environ["PATH"]}, stdout=subprocess.PIPE).stdout
-        return list(csv.DictReader(io.StringIO(text.decode())))
+        self.assertEqual(found.splitlines(), expected.splitlines())
+        self.assertEqual(found, expected)
+
+    def decoded(self, run):
+        """All of pymemcat's columns, from the records."""
+        header = run.header
+        everything = header.filters.min_drss_bytes == 0
+        what = support.trace_pb2().What
+        last_next = 0
+        for row in decoded_rows.decoded_rows(run.records()):
+            definition = row.function or row.code
+            name = row.function.qualname if row.function else row.code.name
+            yield {
+                "event": str(row.number),
+                "devent": str(row.number - last_next),
+                "clock_s": f"{row.us / 1e6:.6f}", "what": what.Name(row.what),
+                "file": row.code.file.decode(), "line": str(row.line),
+                "function": name.decode(), "rss_bytes": str(row.rss),
+                "drss_bytes": str(row.drss),
+                "thread": f"{row.thread.name.decode()}#{row.thread.native_id}",
+                "pid": str(header.pid),
+                "context": ("" if everything else
+                            "PREV" if row.context else "NEXT"),
+                "module": definition.module.decode(),
+                "rss_exact": "false" if row.inexact else "true"}
+            if not row.context:
+                last_next = row.number
 
     def check(self, *options):
         run = self.run_script(PROGRAM, *options)
-        rows = run.rows()
+        self.check_example(run.path, run.cat(*AS_EXAMPLE))
+        rows = csv_rows(run)
         self.assertGreater(len(rows), 30)
-        expected = []
-        for row in rows:
-            expected.append({
-                "number": str(row["event"]),
-                "time_us": str(round(float(row["clock_s"]) * 1e6)),
-                "what": row["what"], "file": row["file"],
-                "line": str(row["line"]), "function": row["function"],
-                "rss_bytes": str(row["rss_bytes"]),
-                "drss_bytes": str(row["drss_bytes"]),
-                "native_id": row["thread"].rpartition("#")[2],
-                "context": "PREV" if row["context"] == "PREV" else ""})
-        found = self.read_independently(run)
-        self.assertEqual(len(found), len(expected))
-        for e, f in zip(expected, found):
-            self.assertEqual(e, f)
+        self.assertEqual(len({row["thread"] for row in rows}), 4)
+        found = list(self.decoded(run))
+        self.assertEqual(len(found), len(rows))
+        for row, decoded in zip(rows, found):
+            self.assertEqual(row, decoded)
         # And the same as JSON lines, as far as these have it.
-        for row, line in zip(rows, run.json_rows()):
+        for row, line in zip(run.rows(), run.json_rows()):
             for name in ("event", "what", "file", "line", "function",
                          "rss_bytes", "drss_bytes"):
                 self.assertEqual(row[name], line[name])
@@ -77,6 +105,19 @@ class IndependentReadingTest(support.ProgramTest):
     def test_with_stacks_and_without_compression(self):
         self.check("--min-drss", "0", "--stacks", "--compress", "none")
         self.check("--stacks", "--compress", "9")
+
+    def test_the_golden_run_of_version_1(self):
+        golden = os.path.join(support.SOURCE, "tests", "golden", "run_v1")
+        with open(golden + ".csv", encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), 20)
+        expected = io.StringIO(newline="")
+        out = csv.writer(expected)
+        out.writerow(EXAMPLE.split(","))
+        for row in rows:
+            out.writerow([row["number"], f"{int(row['time_us']) / 1e6:.6f}",
+                          *(row[name] for name in EXAMPLE.split(",")[2:])])
+        self.check_example(golden + ".pb", expected.getvalue().encode())
 
     def test_raw_is_the_decompressed_stream(self):
         run = self.run_script(PROGRAM, "--min-drss", "0")

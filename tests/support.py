@@ -56,6 +56,14 @@ def delimited(data):
         at += size
 
 
+def file_records(path):
+    """The records of a run file, by zstd and protobuf alone."""
+    data = subprocess.run(["zstd", "-dc", path], check=True,
+                          stdout=subprocess.PIPE).stdout
+    Record = trace_pb2().Record
+    return (Record.FromString(message) for message in delimited(data))
+
+
 class Run:
     """A program that has run under pymemrun, and its run file."""
 
@@ -87,12 +95,9 @@ class Run:
                 for line in self.cat("--jsonl", *options).splitlines()]
 
     def records(self, kind=None):
-        """Records by zstd and protobuf alone; with `kind`, only those."""
+        """The file's records; with `kind`, only those."""
         if self._records is None:
-            data = subprocess.run(["zstd", "-dc", self.path], check=True,
-                                  stdout=subprocess.PIPE).stdout
-            Record = trace_pb2().Record
-            self._records = [Record.FromString(m) for m in delimited(data)]
+            self._records = list(file_records(self.path))
         if kind is None:
             return self._records
         return [getattr(r, kind) for r in self._records

@@ -80,19 +80,23 @@ class ExecMark {
   ControlPage* page_;
 };
 
-constexpr int kMaxExecArguments = 1 << 16;
-
-// Arguments of an execl-like call, the first and the closing null included.
-int CountArguments(const char* first, va_list list) {
-  if (first == nullptr) return 1;
-  int count = 2;
-  while (va_arg(list, char*) != nullptr && count < kMaxExecArguments) ++count;
-  return count;
-}
-
-void CopyArguments(char** argv, const char* first, va_list list, int count) {
+// Calls exec with the arguments of an execl-like call, the closing null
+// included. `list` stands behind that null then.
+template <typename Exec>
+int WithArguments(const char* first, va_list list, Exec exec) {
+  va_list ahead;
+  va_copy(ahead, list);
+  int count = 1;
+  if (first != nullptr) {
+    do {
+      ++count;
+    } while (va_arg(ahead, char*) != nullptr);
+  }
+  va_end(ahead);
+  char* argv[count];  // on the stack: a vfork child may not allocate
   argv[0] = const_cast<char*>(first);
   for (int i = 1; i < count; ++i) argv[i] = va_arg(list, char*);
+  return exec(argv);
 }
 
 }  // namespace
@@ -190,36 +194,27 @@ PYMEMRUN_INTERPOSE int execveat(int dir, const char* path, char* const* argv,
 PYMEMRUN_INTERPOSE int execl(const char* path, const char* arg, ...) noexcept {
   va_list list;
   va_start(list, arg);
-  const int count = CountArguments(arg, list);
+  const int result = WithArguments(
+      arg, list, [&](char* const* argv) { return execv(path, argv); });
   va_end(list);
-  char* argv[count];  // on the stack: a vfork child may not allocate
-  va_start(list, arg);
-  CopyArguments(argv, arg, list, count);
-  va_end(list);
-  return execv(path, argv);
+  return result;
 }
 
 PYMEMRUN_INTERPOSE int execlp(const char* file, const char* arg, ...) noexcept {
   va_list list;
   va_start(list, arg);
-  const int count = CountArguments(arg, list);
+  const int result = WithArguments(
+      arg, list, [&](char* const* argv) { return execvp(file, argv); });
   va_end(list);
-  char* argv[count];
-  va_start(list, arg);
-  CopyArguments(argv, arg, list, count);
-  va_end(list);
-  return execvp(file, argv);
+  return result;
 }
 
 PYMEMRUN_INTERPOSE int execle(const char* path, const char* arg, ...) noexcept {
   va_list list;
   va_start(list, arg);
-  const int count = CountArguments(arg, list);
+  const int result = WithArguments(arg, list, [&](char* const* argv) {
+    return execve(path, argv, va_arg(list, char* const*));
+  });
   va_end(list);
-  char* argv[count];
-  va_start(list, arg);
-  CopyArguments(argv, arg, list, count);
-  char* const* envp = va_arg(list, char* const*);
-  va_end(list);
-  return execve(path, argv, envp);
+  return result;
 }

@@ -22,11 +22,6 @@ constexpr absl::string_view kCut = "...";
 
 bool IsContinuation(char c) { return (static_cast<uint8_t>(c) & 0xc0) == 0x80; }
 
-size_t ColumnsOf(absl::string_view text) {
-  return static_cast<size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return !IsContinuation(c); }));
-}
-
 // `name` for a terminal, of at most `most` bytes: its begin, or of a path its
 // end, which tells more.
 std::string ShownName(absl::string_view name, size_t most, bool keep_end) {

@@ -26,9 +26,13 @@ std::string HumanBytes(double size_bytes) {
 }
 
 std::string Grouped(uint64_t value) {
-  std::string digits = absl::StrCat(value);
-  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return digits;
+  const std::string digits = absl::StrCat(value);
+  std::string text;
+  for (size_t at = 0; at < digits.size(); ++at) {
+    if (at > 0 && (digits.size() - at) % 3 == 0) text += ',';
+    text += digits[at];
+  }
+  return text;
 }
 
 std::string Counted(uint64_t count, absl::string_view one,

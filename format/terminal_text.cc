@@ -104,4 +104,12 @@ std::string TerminalText(absl::string_view name) {
   return text;
 }
 
+size_t ColumnsOf(absl::string_view text) {
+  size_t columns = 0;
+  for (size_t at = 0; at < text.size(); ++at) {
+    columns += !IsContinuation(text, at);
+  }
+  return columns;
+}
+
 }  // namespace pymemrun

@@ -47,6 +47,8 @@ size_t AppendVisible(const Rune& rune, absl::string_view bytes,
 // The same for a whole name.
 size_t AppendTerminalText(absl::string_view name, std::string* out);
 std::string TerminalText(absl::string_view name);
+// Columns of text that was made so.
+size_t ColumnsOf(absl::string_view text);
 
 }  // namespace pymemrun
 

@@ -70,6 +70,7 @@ TEST(TerminalTextTest, CountsColumnsNotBytes) {
   std::string out;
   EXPECT_EQ(AppendTerminalText("\xc3\xa9", &out), 1u);
   EXPECT_EQ(AppendTerminalText("\x1b", &out), 4u);
+  EXPECT_EQ(ColumnsOf(out), 5u);
 }
 
 }  // namespace

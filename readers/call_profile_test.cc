@@ -2,13 +2,37 @@
 
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "gtest/gtest.h"
 #include "readers/program_test_util.h"
-#include "readers/pymemreport.h"
-#include "readers/run_facts.h"
+#include "readers/top_table.h"
 
 namespace pymemrun {
 namespace {
+
+// The titles of the table's columns in the order of the text, one space apart.
+std::string HeaderLine(const Table& table) {
+  StringSink sink;
+  OutputBuffer output(&sink);
+  PrintTable(table, TableFormat::kText, &output);
+  output.Flush().IgnoreError();
+  const std::string& text = sink.contents();
+  std::string line = text.substr(0, text.find('\n'));
+  absl::RemoveExtraAsciiWhitespace(&line);
+  return line;
+}
+
+// How such a line ends.
+std::string LastTitle(PlaceKind kind) {
+  switch (kind) {
+    case PlaceKind::kFile:
+      return "e file";
+    case PlaceKind::kThread:
+      return "thread";
+    default:
+      return "nction";
+  }
+}
 
 class CallProfileTest : public ::testing::Test {
  protected:
@@ -114,8 +138,20 @@ TEST_F(CallProfileTest, TheTableEndsWithTracingItself) {
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_EQ(std::get<double>(table.rows[0][7]), 0.75);
   EXPECT_EQ(std::get<std::string>(table.rows[1][0]), "tracing itself");
-  EXPECT_EQ(std::get<int64_t>(table.rows[1][3]), 77);
+  EXPECT_EQ(std::get<uint64_t>(table.rows[1][3]), 77u);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(table.rows[1][7]));
+}
+
+TEST_F(CallProfileTest, AnEmptyTableHasTheSameColumns) {
+  profile_.Add(MakeRow(1, 0, 1, 0, 300));
+  for (const PlaceKind kind : {PlaceKind::kLine, PlaceKind::kFunction,
+                               PlaceKind::kFile, PlaceKind::kThread}) {
+    ProfileTable empty(kind), filled(kind);
+    filled.Add(profile_, index_);
+    const std::string header = HeaderLine(TopTable(empty, 0, 0));
+    EXPECT_EQ(header, HeaderLine(TopTable(filled, 0, 0)));
+    EXPECT_EQ(header.substr(header.size() - 6), LastTitle(kind)) << header;
+  }
 }
 
 TEST(ParsePlaceKindTest, KnowsFour) {
@@ -123,94 +159,6 @@ TEST(ParsePlaceKindTest, KnowsFour) {
   EXPECT_TRUE(ParsePlaceKind("thread", &kind));
   EXPECT_EQ(kind, PlaceKind::kThread);
   EXPECT_FALSE(ParsePlaceKind("module", &kind));
-}
-
-class RunFactsTest : public ::testing::Test {
- protected:
-  void Read(const std::string& run) {
-    StringSource source(run);
-    ReadResult result;
-    ASSERT_TRUE(
-        ReadStream(&source, StreamReader::Options(), &facts_, &result).ok());
-  }
-  std::string Fact(absl::string_view label) {
-    for (const auto& [name, value] : DescribeRun(facts_)) {
-      if (name == label) return value;
-    }
-    return "no such fact";
-  }
-  RunFacts facts_;
-};
-
-TEST_F(RunFactsTest, TheFootersWordCounts) {
-  Read(SmallRun().Build());
-  EXPECT_EQ(facts_.Events(), 21u);
-  EXPECT_EQ(facts_.DurationUs(), 1100u);
-  EXPECT_EQ(facts_.HwmBytes(), uint64_t{14} << 20);
-  EXPECT_EQ(facts_.HighestPlace(), "/job.py:5 list.append");
-  EXPECT_EQ(Fact("end"), "exit status 3");
-  EXPECT_EQ(Fact("RSS"),
-            "8.0 MiB when tracing began, 13.0 MiB highest, 12.0 MiB at the "
-            "last row");
-  EXPECT_EQ(Fact("events"),
-            "21; in the file 5 rows (3 logged, 2 as context), 1 marks");
-  EXPECT_EQ(Fact("tracing itself"),
-            "1.0 MiB resident; made by the interpreter because it is profiled: "
-            "16.0 KiB of frame objects at most, 2.0 KiB of line numbers");
-}
-
-TEST_F(RunFactsTest, WithoutAFooterTheStreamTells) {
-  SmallRun run;
-  run.with_footer = false;
-  Read(run.Build());
-  EXPECT_EQ(facts_.Events(), 21u);
-  EXPECT_EQ(facts_.DurationUs(), 300u);
-  EXPECT_EQ(Fact("end").substr(0, 8), "not seen");
-  EXPECT_EQ(Fact("VmHWM"), "not recorded");
-}
-
-TEST_F(RunFactsTest, WhatHappenedBesidesIsCounted) {
-  ProfilerGap gap;
-  gap.set_from_us(1000000);
-  gap.set_to_us(2500000);
-  facts_.OnProfilerGap(gap);
-  Loss loss;
-  loss.set_rows(1234);
-  facts_.OnLoss(loss);
-  ProcessSample sample;
-  sample.set_time_us(2000000);
-  sample.set_user_us(900000);
-  sample.set_system_us(100000);
-  sample.set_hwm_bytes(1 << 30);
-  facts_.OnProcess(sample);
-  GaugeChange change;
-  change.set_number(5);
-  change.set_rss_source(HINTS);
-  change.set_reason("perf\x1b refused");
-  facts_.OnGauge(change);
-  Peak peak;
-  peak.set_hwm_bytes(1 << 30);
-  peak.set_after_number(3);
-  peak.set_before_number(4);
-  facts_.OnPeak(peak);
-  EXPECT_EQ(Fact("profiler gaps").substr(0, 11), "1 (1.500 s)");
-  EXPECT_EQ(Fact("losses"),
-            "1,234 rows on a full ring, 0 rows on failed writes");
-  EXPECT_EQ(Fact("CPU"), "0.900 s user, 0.100 s system, 50 % of one core");
-  EXPECT_EQ(Fact("RSS source"),
-            "unknown; from event 5 on hints: perf\\x1b refused");
-  EXPECT_EQ(Fact("VmHWM"), "1.0 GiB, reached between events 3 and 4 (0.000 s)");
-}
-
-TEST_F(RunFactsTest, AnEarlyPeakIsNotWhereALaterMaximumCameFrom) {
-  Peak peak;
-  peak.set_hwm_bytes(10 << 20);
-  facts_.OnPeak(peak);
-  Footer footer;
-  footer.set_hwm_bytes(14 << 20);
-  footer.set_seen_max_rss_bytes(14 << 20);
-  facts_.OnFooter(footer);
-  EXPECT_EQ(Fact("VmHWM"), "14.0 MiB");
 }
 
 }  // namespace

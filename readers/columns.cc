@@ -49,13 +49,14 @@ std::vector<Column> AllColumns() {
 
 std::vector<Column> TextColumns(bool with_context, bool with_pid) {
   std::vector<Column> columns;
-  if (with_context) columns.push_back(Column::kContext);
-  columns.insert(columns.end(),
-                 {Column::kEvent, Column::kDevent, Column::kClock});
-  if (with_pid) columns.push_back(Column::kPid);
-  columns.insert(columns.end(),
-                 {Column::kWhat, Column::kFile, Column::kLine,
-                  Column::kFunction, Column::kRss, Column::kDrss});
+  for (const Column column :
+       {Column::kContext, Column::kEvent, Column::kDevent, Column::kClock,
+        Column::kPid, Column::kWhat, Column::kFile, Column::kLine,
+        Column::kFunction, Column::kRss, Column::kDrss}) {
+    if (column == Column::kContext && !with_context) continue;
+    if (column == Column::kPid && !with_pid) continue;
+    columns.push_back(column);
+  }
   return columns;
 }
 

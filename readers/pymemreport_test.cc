@@ -1,5 +1,8 @@
 #include "readers/pymemreport.h"
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,8 @@ namespace pymemrun {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 Printed Report(const std::vector<std::string>& arguments) {
@@ -70,31 +75,107 @@ TEST(PymemreportTest, SummaryTellsTheFactsAndTheTopLines) {
   EXPECT_EQ(printed.code, 0);
   EXPECT_THAT(printed.out, StartsWith("command         python3 job.py\n"));
   EXPECT_THAT(printed.out, HasSubstr("\nend             exit status 3\n"));
-  EXPECT_THAT(printed.out, HasSubstr("13.0 MiB at event 10, "));
+  EXPECT_THAT(printed.out, HasSubstr("13.0 MiB at event 10 (C_RETURN), "));
   EXPECT_THAT(printed.out, HasSubstr("lines with the most growth"));
 }
 
-TEST(PymemreportTest, SummaryAsCsvAndJson) {
+TEST(PymemreportTest, SummaryAsCsvIsOneRowForEachFile) {
+  TempFile a(SmallRun().Build()), b(SmallRun().Build());
+  const Printed printed =
+      Report({"summary", a.path(), "/nowhere.pb", b.path(), "--csv"});
+  EXPECT_EQ(printed.code, 1);
+  const std::vector<std::string> lines = absl::StrSplit(printed.out, "\r\n");
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_THAT(lines[0], StartsWith("run_file,command,started,pid,"));
+  EXPECT_THAT(lines[1], StartsWith(a.path() + ",python3 job.py,2023-11-14T"));
+  EXPECT_THAT(lines[2], StartsWith(b.path() + ","));
+  EXPECT_EQ(std::count(lines[0].begin(), lines[0].end(), ','),
+            std::count(lines[1].begin(), lines[1].end(), ','));
+}
+
+TEST(PymemreportTest, SummaryAsJsonIsAnArrayWithAnObjectForEachFile) {
   TempFile file(SmallRun().Build());
-  EXPECT_THAT(Report({"summary", file.path(), "--csv"}).out,
-              StartsWith("fact,value\r\ncommand,python3 job.py\r\n"));
-  const auto json =
-      nlohmann::json::parse(Report({"summary", file.path(), "--json"}).out);
-  EXPECT_EQ(json[0]["end"], "exit status 3");
+  const auto json = nlohmann::json::parse(
+      Report({"summary", file.path(), file.path(), "--json"}).out);
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_EQ(json[1]["end"], "exit");
+  EXPECT_EQ(json[1]["exit_status"], 3);
+  EXPECT_EQ(json[1]["highest_rss_bytes"], 13 << 20);
+  EXPECT_TRUE(json[1]["signal"].is_null());
+}
+
+TEST(PymemreportTest, SummaryListsAsManyPlacesAsAskedFor) {
+  TempFile file(SmallRun().Build());
+  EXPECT_THAT(Report({"summary", file.path(), "--limit", "1"}).out,
+              Not(HasSubstr("100.0 %")));
+  const std::string one = Report({"summary", file.path(), "--limit", "1"}).out;
+  const std::string all = Report({"summary", file.path(), "--limit", "0"}).out;
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'),
+            std::count(one.begin(), one.end(), '\n') + 1);
+}
+
+TEST(PymemreportTest, SeveralSummariesAreToldApart) {
+  TempFile a(SmallRun().Build()), b(SmallRun().Build());
+  const Printed printed = Report({"summary", a.path(), b.path()});
+  EXPECT_THAT(printed.out, StartsWith(a.path() + "\ncommand "));
+  EXPECT_THAT(printed.out, HasSubstr("\n\n" + b.path() + "\ncommand "));
+}
+
+TEST(PymemreportTest, TheHeaderSaysWhoseFunctionsAreMeant) {
+  TempFile file(SmallRun().Build());
+  EXPECT_THAT(Report({"top", file.path()}).out,
+              MatchesRegex(" *line .* file +Python function\n.*"));
+  EXPECT_THAT(Report({"top", file.path(), "--by", "function"}).out,
+              MatchesRegex(" *first line .* file +Python function\n.*"));
+}
+
+std::string ContentsOf(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST(PymemreportTest, OutputGoesToAPath) {
-  TempFile file(SmallRun().Build()), target("");
+  TempFile file(SmallRun().Build()), target("what was there");
+  for (const char* command : {"top", "summary"}) {
+    for (const char* form : {"--csv", "--json", "--limit=3"}) {
+      const Printed printed =
+          Report({command, file.path(), form, "-o", target.path()});
+      EXPECT_EQ(printed.code, 0) << printed.err;
+      EXPECT_EQ(printed.out, "");
+      EXPECT_EQ(ContentsOf(target.path()),
+                Report({command, file.path(), form}).out);
+    }
+  }
+  EXPECT_THAT(Report({"top", file.path(), "-o", "-"}).out,
+              HasSubstr("tracing itself"));
+}
+
+TEST(PymemreportTest, AnOutputThatCannotBeIsNamed) {
+  TempFile file(SmallRun().Build());
+  const Printed nowhere = Report({"top", file.path(), "-o", "/nowhere/\x1bx"});
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_EQ(nowhere.err,
+            "pymemreport: /nowhere/\\x1bx: No such file or directory\n");
+  const Printed full = Report({"top", file.path(), "-o", "/dev/full"});
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err, MatchesRegex("pymemreport: /dev/full: [^\n]*No space "
+                                     "left on device\n"));
+}
+
+TEST(PymemreportTest, AFailedRunLeavesTheOldOutput) {
+  TempFile text("no run file"), target("what was there");
+  EXPECT_EQ(Report({"top", text.path(), "-o", target.path()}).code, 1);
+  EXPECT_EQ(ContentsOf(target.path()), "what was there");
+}
+
+TEST(PymemreportTest, AnInputIsNotOverwritten) {
+  const std::string run = SmallRun().Build();
+  TempFile file(run), other(run);
   const Printed printed =
-      Report({"top", file.path(), "--csv", "-o", target.path()});
-  EXPECT_EQ(printed.code, 0);
-  EXPECT_EQ(printed.out, "");
-  FILE* written = fopen(target.path().c_str(), "r");
-  char first[5] = {};
-  ASSERT_EQ(fread(first, 1, 4, written), 4u);
-  fclose(written);
-  EXPECT_STREQ(first, "file");
-  EXPECT_EQ(Report({"top", file.path(), "-o", "/nowhere/x"}).code, 2);
+      Report({"top", other.path(), file.path(), "-o", file.path()});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("is one of the files to read"));
+  EXPECT_EQ(ContentsOf(file.path()), run);
 }
 
 TEST(PymemreportTest, UsageErrors) {
@@ -111,6 +192,9 @@ TEST(PymemreportTest, UsageErrors) {
       {{"top", file.path(), "--by", "module"}, "found 'module'"},
       {{"top", file.path(), "--csv", "--json"}, "one of --csv and --json"},
       {{"top", file.path(), "--limit", "few"}, "--limit"},
+      {{"summary", file.path(), "--limit", "-1"}, "--limit"},
+      {{"summary", file.path(), "--by", "file"}, "unknown option '--by'"},
+      {{"top", "-", "-"}, "once only"},
   };
   for (const auto& test : kCases) {
     const Printed printed = Report(test.arguments);

@@ -39,11 +39,7 @@ Footer FooterFromStream(const RunFacts& facts) {
     footer.set_max_rss_thread(facts.highest->thread);
     footer.set_max_rss_us(facts.highest->time_us);
   }
-  // A peak below what an event saw later is not where the highest came from.
-  if (facts.peak.has_value() &&
-      facts.peak->hwm_bytes() > footer.seen_max_rss_bytes()) {
-    *footer.mutable_peak() = *facts.peak;
-  }
+  if (facts.HasPeak()) *footer.mutable_peak() = *facts.peak;
   return footer;
 }
 

@@ -6,10 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "absl/strings/string_view.h"
 #include "format/record_visitor.h"
 #include "readers/call_profile.h"
 #include "readers/run_index.h"
@@ -39,12 +37,19 @@ class RunFacts : public IndexingVisitor {
   uint64_t OwnBytes() const;
   // Those, and what profiling made the interpreter allocate, at its most.
   uint64_t TracingBytes() const;
-  std::string HighestPlace() const;  // "file:line function", not escaped
+  // Rows lost on a full ring.
+  uint64_t DroppedRows() const;
+  // The highest RSS at an event, logged or not, as far as the file tells; 0: it
+  // does not.
+  uint64_t SeenBytes() const;
+  // Whether HwmBytes() was reached between two events, those that `peak` names:
+  // a peak below what an event saw is not where the highest came from.
+  bool HasPeak() const;
 
   Header header;
   std::optional<Footer> footer;
   uint64_t rows = 0, context_rows = 0, marks = 0;
-  std::optional<Row> first, highest, last;  // by number; highest: by RSS
+  std::optional<Row> highest, last;  // by RSS; by number
   uint64_t gaps = 0, gap_us = 0, gap_events = 0;
   uint64_t lost_rows = 0;
   uint64_t user_us = 0, system_us = 0;  // the last sample's
@@ -58,11 +63,6 @@ class RunFacts : public IndexingVisitor {
   uint64_t last_us_ = 0;
   uint64_t sampled_hwm_bytes_ = 0;
 };
-
-// The facts as label and text, in the order they are shown; texts are escaped
-// for a terminal.
-std::vector<std::pair<std::string, std::string>> DescribeRun(
-    const RunFacts& facts);
 
 // The end report's text, as `pymemrun` prints it. Where the file has no footer,
 // what the stream tells stands in its stead, and that is said.

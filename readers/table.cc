@@ -16,13 +16,20 @@ bool IsText(const Cell& cell) {
 }
 
 double NumberOf(const Cell& cell) {
-  const auto* whole = std::get_if<int64_t>(&cell);
-  return whole != nullptr ? static_cast<double>(*whole)
-                          : std::get<double>(cell);
+  if (const auto* whole = std::get_if<int64_t>(&cell)) {
+    return static_cast<double>(*whole);
+  }
+  if (const auto* whole = std::get_if<uint64_t>(&cell)) {
+    return static_cast<double>(*whole);
+  }
+  return std::get<double>(cell);
 }
 
 std::string PlainCell(const Cell& cell) {
   if (const auto* whole = std::get_if<int64_t>(&cell)) {
+    return absl::StrCat(*whole);
+  }
+  if (const auto* whole = std::get_if<uint64_t>(&cell)) {
     return absl::StrCat(*whole);
   }
   if (const auto* real = std::get_if<double>(&cell)) {
@@ -76,19 +83,12 @@ void PrintJson(const Table& table, OutputBuffer* output) {
   output->Append("\n]\n");
 }
 
-// Whether column i is made of names.
-bool IsNameColumn(const Table& table, size_t i) {
-  return std::any_of(
-      table.rows.begin(), table.rows.end(),
-      [i](const std::vector<Cell>& row) { return IsText(row[i]); });
-}
-
 void PrintText(const Table& table, OutputBuffer* output) {
   std::vector<size_t> order;
   for (size_t i = 0; i < table.headings.size(); ++i) order.push_back(i);
   const auto names = std::stable_partition(
       order.begin(), order.end(),
-      [&table](size_t i) { return !IsNameColumn(table, i); });
+      [&table](size_t i) { return table.headings[i].look != CellLook::kName; });
   const size_t numbers = names - order.begin();
   std::vector<std::string> lines(table.rows.size() + 1);
   for (size_t at = 0; at < order.size(); ++at) {
@@ -99,10 +99,10 @@ void PrintText(const Table& table, OutputBuffer* output) {
       cells.push_back(TextOf(row[i], heading.look));
     }
     size_t width = 0;
-    for (const auto& cell : cells) width = std::max(width, cell.size());
+    for (const auto& cell : cells) width = std::max(width, ColumnsOf(cell));
     const bool last = at + 1 == order.size();
     for (size_t r = 0; r < cells.size(); ++r) {
-      const std::string space(width - cells[r].size(), ' ');
+      const std::string space(width - ColumnsOf(cells[r]), ' ');
       absl::StrAppend(&lines[r], at == 0 ? "" : "  ", at < numbers ? space : "",
                       cells[r], at < numbers || last ? "" : space);
     }

@@ -13,10 +13,11 @@ namespace pymemrun {
 
 // A cell that is not known is std::monostate: empty in CSV, null in JSON, "-"
 // in text. Strings are bytes from the file, escaped by the printing.
-using Cell = std::variant<std::monostate, std::string, int64_t, double>;
+using Cell =
+    std::variant<std::monostate, std::string, int64_t, uint64_t, double>;
 
-// How a column's numbers look in text.
-enum class CellLook { kPlain, kBytes, kShare };
+// How a column looks in text.
+enum class CellLook { kPlain, kBytes, kShare, kName };
 
 struct Table {
   struct Heading {
@@ -30,9 +31,9 @@ struct Table {
 
 enum class TableFormat { kText, kCsv, kJson };
 
-// Text: columns as wide as their widest cell, numbers to the right, and names
-// last in their order, so that long ones do not push the numbers. CSV as
-// pymemcat writes it. JSON: an array of objects.
+// Text: columns as wide as their widest cell, numbers to the right, and the
+// kName columns last in their order, so that long ones do not push the numbers.
+// CSV as pymemcat writes it. JSON: an array of objects, one for each row.
 void PrintTable(const Table& table, TableFormat format, OutputBuffer* output);
 
 // One cell as JSON.

@@ -1,0 +1,35 @@
+// pymemreport's command line.
+#ifndef PYMEMRUN_READERS_REPORT_OPTIONS_H_
+#define PYMEMRUN_READERS_REPORT_OPTIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "readers/call_profile.h"
+#include "readers/command_line.h"
+#include "readers/table.h"
+
+namespace pymemrun {
+
+struct ReportOptions {
+  enum class Command { kSummary, kTop };
+
+  Command command = Command::kSummary;
+  std::vector<std::string> files;
+  PlaceKind by = PlaceKind::kLine;  // kTop
+  uint64_t limit = 0;               // of places; 0: all
+  TableFormat format = TableFormat::kText;
+  std::string output;  // empty: standard output
+};
+
+// Fills *options. Returns the exit code with which to end at once, see
+// ParseArguments().
+std::optional<int> ParseReportOptions(const std::vector<std::string>& arguments,
+                                      const Console& console,
+                                      ReportOptions* options);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPORT_OPTIONS_H_

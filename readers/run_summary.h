@@ -1,0 +1,30 @@
+// What `pymemreport summary` says of a run: sentences for people, one row of
+// plain values for machines.
+#ifndef PYMEMRUN_READERS_RUN_SUMMARY_H_
+#define PYMEMRUN_READERS_RUN_SUMMARY_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "readers/run_facts.h"
+#include "readers/table.h"
+
+namespace pymemrun {
+
+// Label and text, in the order they are shown; texts are escaped for a
+// terminal.
+std::vector<std::pair<std::string, std::string>> DescribeRun(
+    const RunFacts& facts);
+
+// The same run as names and values: sizes in bytes, times in seconds, the unit
+// in the name; what is not known is std::monostate. The names are the same for
+// every run; the first that ends in "_bytes" is the main size. `file_bytes` is
+// the run file's own size.
+std::vector<std::pair<std::string, Cell>> SummaryValues(
+    const RunFacts& facts, const std::string& run_file, uint64_t file_bytes);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RUN_SUMMARY_H_

@@ -1,0 +1,163 @@
+#include "readers/run_summary.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "absl/strings/match.h"
+#include "gtest/gtest.h"
+#include "readers/program_test_util.h"
+
+namespace pymemrun {
+namespace {
+
+class RunFactsTest : public ::testing::Test {
+ protected:
+  void Read(const std::string& run) {
+    StringSource source(run);
+    ReadResult result;
+    ASSERT_TRUE(
+        ReadStream(&source, StreamReader::Options(), &facts_, &result).ok());
+  }
+  std::string Fact(absl::string_view label) {
+    for (const auto& [name, value] : DescribeRun(facts_)) {
+      if (name == label) return value;
+    }
+    return "no such fact";
+  }
+  // One of SummaryValues().
+  Cell Value(absl::string_view name) {
+    for (const auto& [known, value] : SummaryValues(facts_, "run.pb", 777)) {
+      if (known == name) return value;
+    }
+    ADD_FAILURE() << "no value " << name;
+    return Cell();
+  }
+  RunFacts facts_;
+};
+
+bool IsUnknown(const Cell& cell) {
+  return std::holds_alternative<std::monostate>(cell);
+}
+
+TEST_F(RunFactsTest, TheFootersWordCounts) {
+  Read(SmallRun().Build());
+  EXPECT_EQ(facts_.Events(), 21u);
+  EXPECT_EQ(facts_.DurationUs(), 1100u);
+  EXPECT_EQ(facts_.HwmBytes(), uint64_t{14} << 20);
+  EXPECT_EQ(Fact("highest RSS"),
+            "13.0 MiB at event 10 (C_RETURN), 0.000 s, /job.py:5 list.append, "
+            "MainThread#4711");
+  EXPECT_EQ(Fact("end"), "exit status 3");
+  EXPECT_EQ(Fact("RSS"),
+            "8.0 MiB when tracing began, 13.0 MiB highest, 12.0 MiB at the "
+            "last row");
+  EXPECT_EQ(Fact("events"),
+            "21; in the file 5 rows (3 logged, 2 as context), 1 mark");
+  EXPECT_EQ(Fact("tracing itself"),
+            "1.0 MiB resident; made by the interpreter because it is profiled: "
+            "16.0 KiB of frame objects at most, 2.0 KiB of line numbers");
+}
+
+TEST_F(RunFactsTest, WithoutAFooterTheStreamTells) {
+  SmallRun run;
+  run.with_footer = false;
+  Read(run.Build());
+  EXPECT_EQ(facts_.Events(), 21u);
+  EXPECT_EQ(facts_.DurationUs(), 300u);
+  EXPECT_EQ(Fact("end").substr(0, 8), "not seen");
+  EXPECT_EQ(Fact("VmHWM"), "not recorded");
+}
+
+TEST_F(RunFactsTest, WhatHappenedBesidesIsCounted) {
+  ProfilerGap gap;
+  gap.set_from_us(1000000);
+  gap.set_to_us(2500000);
+  facts_.OnProfilerGap(gap);
+  Loss loss;
+  loss.set_rows(1234);
+  facts_.OnLoss(loss);
+  ProcessSample sample;
+  sample.set_time_us(2000000);
+  sample.set_user_us(900000);
+  sample.set_system_us(100000);
+  sample.set_hwm_bytes(1 << 30);
+  facts_.OnProcess(sample);
+  GaugeChange change;
+  change.set_number(5);
+  change.set_rss_source(HINTS);
+  change.set_reason("perf\x1b refused");
+  facts_.OnGauge(change);
+  Peak peak;
+  peak.set_hwm_bytes(1 << 30);
+  peak.set_after_number(3);
+  peak.set_before_number(4);
+  facts_.OnPeak(peak);
+  EXPECT_EQ(Fact("profiler gaps").substr(0, 11), "1 (1.500 s)");
+  EXPECT_EQ(Fact("losses"),
+            "1,234 rows on a full ring, 0 rows on failed writes");
+  EXPECT_EQ(Fact("CPU"), "0.900 s user, 0.100 s system, 50 % of one core");
+  EXPECT_EQ(Fact("RSS source"),
+            "unknown; from event 5 on hints: perf\\x1b refused");
+  EXPECT_EQ(Fact("VmHWM"), "1.0 GiB, reached between events 3 and 4 (0.000 s)");
+}
+
+TEST_F(RunFactsTest, AnEarlyPeakIsNotWhereALaterMaximumCameFrom) {
+  Peak peak;
+  peak.set_hwm_bytes(10 << 20);
+  facts_.OnPeak(peak);
+  Footer footer;
+  footer.set_hwm_bytes(14 << 20);
+  footer.set_seen_max_rss_bytes(14 << 20);
+  facts_.OnFooter(footer);
+  EXPECT_EQ(Fact("VmHWM"), "14.0 MiB");
+}
+
+TEST_F(RunFactsTest, ValuesAreNumbersWithTheirUnitInTheName) {
+  Read(SmallRun().Build());
+  const uint64_t mib = 1 << 20;
+  EXPECT_EQ(Value("run_file"), Cell("run.pb"));
+  EXPECT_EQ(Value("command"), Cell("python3 job.py"));
+  EXPECT_EQ(Value("started"), Cell("2023-11-14T22:13:20.000000Z"));
+  EXPECT_EQ(Value("pid"), Cell(uint64_t{4711}));
+  EXPECT_EQ(Value("duration_s"), Cell(0.0011));
+  EXPECT_EQ(Value("end"), Cell("exit"));
+  EXPECT_EQ(Value("exit_status"), Cell(int64_t{3}));
+  EXPECT_TRUE(IsUnknown(Value("signal")));
+  EXPECT_EQ(Value("highest_rss_bytes"), Cell(13 * mib));
+  EXPECT_EQ(Value("highest_rss_event"), Cell(uint64_t{10}));
+  EXPECT_EQ(Value("highest_rss_what"), Cell("C_RETURN"));
+  EXPECT_EQ(Value("highest_rss_file"), Cell("/job.py"));
+  EXPECT_EQ(Value("highest_rss_line"), Cell(uint64_t{5}));
+  EXPECT_EQ(Value("highest_rss_function"), Cell("list.append"));
+  EXPECT_EQ(Value("highest_rss_thread"), Cell("MainThread#4711"));
+  EXPECT_EQ(Value("last_rss_bytes"), Cell(12 * mib));
+  EXPECT_EQ(Value("vm_hwm_bytes"), Cell(14 * mib));
+  EXPECT_EQ(Value("events"), Cell(uint64_t{21}));
+  EXPECT_EQ(Value("logged_rows"), Cell(uint64_t{3}));
+  EXPECT_EQ(Value("dropped_rows"), Cell(uint64_t{0}));
+  EXPECT_EQ(Value("own_bytes"), Cell(mib));
+  EXPECT_EQ(Value("run_file_bytes"), Cell(uint64_t{777}));
+}
+
+TEST_F(RunFactsTest, WhatIsNotKnownIsEmpty) {
+  for (const char* name :
+       {"command", "exit_status", "signal", "highest_rss_bytes",
+        "highest_rss_file", "last_rss_bytes", "vm_hwm_bytes", "peak_s",
+        "unwritten_rows", "cpu_user_s", "own_bytes", "line_array_bytes"}) {
+    EXPECT_TRUE(IsUnknown(Value(name))) << name;
+  }
+  EXPECT_EQ(Value("end"), Cell("no footer"));
+  EXPECT_EQ(Value("rss_source"), Cell("unknown"));
+}
+
+TEST_F(RunFactsTest, TheMainSizeIsTheFirstInBytes) {
+  for (const auto& [name, value] : SummaryValues(facts_, "run.pb", 1)) {
+    if (!absl::EndsWith(name, "_bytes")) continue;
+    EXPECT_EQ(name, "highest_rss_bytes");
+    break;
+  }
+}
+
+}  // namespace
+}  // namespace pymemrun

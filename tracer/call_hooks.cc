@@ -17,7 +17,6 @@ namespace pymemrun {
 namespace {
 
 const TraceConfig* g_config = nullptr;
-RawEvent* g_history = nullptr;
 size_t g_history_bytes = 0;
 uint32_t g_history_generation = 0;  // of the code ids in it
 
@@ -53,22 +52,48 @@ struct Place {
   uint32_t flags;  // kPasses*
 };
 
-inline Place PlaceOf(HotState& hot, const PymemrunFrame* frame, uint32_t what,
-                     PyObject* arg) {
-  const SiteId site = CodeOf(hot, PymemrunFrameCode(frame), frame);
-  Place place = {(what << kWhatShift) | site.id, PymemrunFramePosition(frame),
-                 0, site.flags};
-  if (what >= static_cast<uint32_t>(EventWhat::kCCall)) {
-    const SiteId function = FunctionOf(hot, arg);
-    place.function = function.id;
-    place.flags = (site.flags & kPassesFile) | function.flags;
+inline bool IsCEvent(uint32_t what) {
+  return what >= static_cast<uint32_t>(EventWhat::kCCall);
+}
+
+inline bool IsCCall(uint32_t what) {
+  return what == static_cast<uint32_t>(EventWhat::kCCall);
+}
+
+inline Place MakePlace(uint32_t what, SiteId code, const PymemrunFrame* frame,
+                       SiteId function) {
+  // A Python event's function is its code: what the filters say of its name
+  // stands in the code's flags.
+  return {(what << kWhatShift) | code.id, PymemrunFramePosition(frame),
+          function.id,
+          IsCEvent(what) ? (code.flags & kPassesFile) | function.flags
+                         : code.flags};
+}
+
+Place PlaceOf(HotState& hot, const PymemrunFrame* frame, uint32_t what,
+              PyObject* arg) {
+  const SiteId code = CodeOf(hot, PymemrunFrameCode(frame), frame);
+  return MakePlace(
+      what, code, frame,
+      IsCEvent(what) ? FunctionOf(hot, arg, IsCCall(what)) : SiteId{0, 0});
+}
+
+// The same when both are known already, without a call. Returns false when the
+// slow half must look.
+inline bool KnownPlaceOf(HotState& hot, const PymemrunFrame* frame,
+                         uint32_t what, PyObject* arg, Place* place) {
+  SiteId code, function = {0, 0};
+  if (!KnownCode(hot, PymemrunFrameCode(frame), &code)) return false;
+  if (IsCEvent(what)) {
+    if (!KnownFunction(hot, arg, IsCCall(what), &function)) return false;
   }
-  return place;
+  *place = MakePlace(what, code, frame, function);
+  return true;
 }
 
 // The event's number; counts it.
 inline uint64_t TakeNumber(HotState& hot) {
-  const uint64_t number = hot.next_number++;
+  const uint64_t number = NextNumber(hot);
   hot.page->next_number.store(number + 1, std::memory_order_relaxed);
   return number;
 }
@@ -77,50 +102,81 @@ inline uint32_t Stack(HotState& hot, const PymemrunFrame* frame) {
   return hot.stacks ? StackWalk::Intern(hot, frame) : 0;
 }
 
-[[gnu::noinline]] void LogWithState(HotState& hot, uint64_t number,
-                                    uint64_t stamp, const Place& place,
-                                    int32_t drss_pages) {
-  PutRow(hot,
-         {number, stamp, place.what_and_code, place.position, place.function,
-          hot.current_thread, hot.rss_pages, drss_pages},
-         false, 0);
+// Nothing but the clock and the place differs from the event before: the
+// thread is the same, RSS cannot have moved, and the frame is not the one whose
+// RETURN ends the user's code.
+inline bool IsQuiet(const HotState& hot, uint64_t stamp,
+                    const PymemrunFrame* frame) {
+  return !RssMayHaveMoved(hot, stamp) && t_thread_id == hot.current_thread &&
+         frame != hot.root_frame;
+}
+
+// The part of a slow half that every event of its kind shares.
+inline RawEvent Examine(HotState& hot, const PymemrunFrame* frame,
+                        uint32_t what, PyObject* arg, uint64_t stamp,
+                        uint64_t number, uint32_t* flags) {
+  int32_t drss_pages = 0;
+  if (RssMayHaveMoved(hot, stamp)) {
+    drss_pages = UpdateRssSlow(hot, stamp, number, frame);
+  }
+  const Place place = PlaceOf(hot, frame, what, arg);
+  if (t_thread_id != hot.current_thread) EnterThreadSlow(hot, frame);
+  *flags = place.flags;
+  return {number,         stamp,          place.what_and_code,
+          place.position, place.function, hot.current_thread,
+          hot.rss_pages,  drss_pages};
+}
+
+inline int AfterEvent(const HotState& hot, const PymemrunFrame* frame,
+                      uint32_t what) {
+  if (frame == hot.root_frame &&
+      what == static_cast<uint32_t>(EventWhat::kReturn)) {
+    return Startup::RootReturned();
+  }
+  return 0;
+}
+
+[[gnu::noinline]] int LogAllSlow(const PymemrunFrame* frame, uint32_t what,
+                                 PyObject* arg, uint64_t stamp,
+                                 uint64_t number) {
+  HotState& hot = Hot();
+  uint32_t flags;
+  PutRow(hot, Examine(hot, frame, what, arg, stamp, number, &flags), false, 0);
+  return AfterEvent(hot, frame, what);
+}
+
+// Where the TSC cannot be trusted, every event takes the slow half.
+[[gnu::noinline]] int LogAllByClock(const PymemrunFrame* frame, uint32_t what,
+                                    PyObject* arg) {
+  HotState& hot = Hot();
+  return LogAllSlow(frame, what, arg, MonotonicNs(), TakeNumber(hot));
 }
 
 int LogAllHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   HotState& hot = Hot();
   if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
   const PymemrunFrame* frame = PymemrunFrameOf(f);
-  const uint64_t stamp = TimeStamp(hot.time_is_tsc);
+  const uint32_t what = WhatOf(py_what);
+  if (__builtin_expect(!hot.time_is_tsc, 0)) {
+    return LogAllByClock(frame, what, arg);
+  }
+  const uint64_t stamp = Tsc();
   const uint64_t number = TakeNumber(hot);
-  bool plain = true;  // thread and RSS are the previous event's
-  int32_t drss_pages = 0;
-  if (__builtin_expect(RssMayHaveMoved(hot, stamp), 0)) {
-    drss_pages = UpdateRssSlow(hot, stamp, number, frame);
-    plain = drss_pages == 0;
-  }
-  const Place place = PlaceOf(hot, frame, WhatOf(py_what), arg);
-  if (__builtin_expect(t_thread_id != hot.current_thread, 0)) {
-    EnterThreadSlow(hot, frame);
-    plain = false;
-  }
+  Place place;
   // The row before in the ring is the event before: then a slot says it all.
-  if (__builtin_expect(plain && number == hot.row_number + 1 &&
-                           stamp - hot.row_tsc < kClockStep &&
-                           hot.head < hot.limit,
-                       1)) {
-    SlotAt(hot, hot.head) =
-        EventSlot{place.what_and_code, place.position, place.function,
-                  static_cast<uint32_t>(stamp)};
-    hot.row_number = number;
-    hot.row_tsc = stamp;
-    Publish(hot, hot.head + 1);
-  } else {
-    LogWithState(hot, number, stamp, place, drss_pages);
+  if (__builtin_expect(
+          !IsQuiet(hot, stamp, frame) || number != hot.row_number + 1 ||
+              stamp - hot.row_tsc >= kClockStep || hot.head >= hot.limit ||
+              !KnownPlaceOf(hot, frame, what, arg, &place),
+          0)) {
+    return LogAllSlow(frame, what, arg, stamp, number);
   }
-  if (__builtin_expect(frame == hot.root_frame && py_what == PyTrace_RETURN,
-                       0)) {
-    return Startup::RootReturned();
-  }
+  SlotAt(hot, hot.head) =
+      EventSlot{place.what_and_code, place.position, place.function,
+                static_cast<uint32_t>(stamp)};
+  hot.row_number = number;
+  hot.row_tsc = stamp;
+  Publish(hot, hot.head + 1);
   return 0;
 }
 
@@ -149,7 +205,7 @@ inline bool Passes(const HotState& hot, int32_t drss_pages, uint32_t what,
     uint64_t number =
         event.number > hot.context ? event.number - hot.context : 0;
     for (; number < event.number; ++number) {
-      const RawEvent& past = g_history[number & hot.history_mask];
+      const RawEvent& past = hot.history[number & hot.history_mask];
       const bool logged = hot.any_row && number <= hot.row_number;
       if (past.number == number && past.what_and_code != 0 && !logged) {
         PutRow(hot, past, true, 0);
@@ -159,9 +215,28 @@ inline bool Passes(const HotState& hot, int32_t drss_pages, uint32_t what,
   PutRow(hot, event, false, stack);
   hot.any_row = true;
   if (__builtin_expect(g_history_generation != CodeRegistry::generation(), 0)) {
-    memset(g_history, 0, g_history_bytes);  // its ids are void
+    memset(hot.history, 0, g_history_bytes);  // its ids are void
     g_history_generation = CodeRegistry::generation();
   }
+}
+
+[[gnu::noinline]] int FilterSlow(const PymemrunFrame* frame, uint32_t what,
+                                 PyObject* arg, uint64_t stamp,
+                                 uint64_t number) {
+  HotState& hot = Hot();
+  uint32_t flags;
+  const RawEvent event = Examine(hot, frame, what, arg, stamp, number, &flags);
+  hot.history[number & hot.history_mask] = event;
+  if (Passes(hot, event.drss_pages, what, flags)) {
+    LogWithContext(hot, event, frame);
+  }
+  return AfterEvent(hot, frame, what);
+}
+
+[[gnu::noinline]] int FilterByClock(const PymemrunFrame* frame, uint32_t what,
+                                    PyObject* arg) {
+  HotState& hot = Hot();
+  return FilterSlow(frame, what, arg, MonotonicNs(), TakeNumber(hot));
 }
 
 int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
@@ -169,19 +244,22 @@ int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
   const PymemrunFrame* frame = PymemrunFrameOf(f);
   const uint32_t what = WhatOf(py_what);
-  const uint64_t stamp = TimeStamp(hot.time_is_tsc);
-  const uint64_t number = TakeNumber(hot);
-  int32_t drss_pages = 0;
-  if (__builtin_expect(RssMayHaveMoved(hot, stamp), 0)) {
-    drss_pages = UpdateRssSlow(hot, stamp, number, frame);
+  if (__builtin_expect(!hot.time_is_tsc, 0)) {
+    return FilterByClock(frame, what, arg);
   }
-  const Place place = PlaceOf(hot, frame, what, arg);
-  if (__builtin_expect(t_thread_id != hot.current_thread, 0)) {
-    EnterThreadSlow(hot, frame);
+  const uint64_t stamp = Tsc();
+  const uint64_t number = TakeNumber(hot);
+  Place place;
+  if (__builtin_expect(
+          !IsQuiet(hot, stamp, frame) ||
+              !KnownPlaceOf(hot, frame, what, arg, &place) ||
+              (hot.quiet_may_pass && Passes(hot, 0, what, place.flags)),
+          0)) {
+    return FilterSlow(frame, what, arg, stamp, number);
   }
   // Kept raw where the next event finds it as its context; field by field,
   // because a copy would have to wait for the stores it is made of.
-  RawEvent& event = g_history[number & hot.history_mask];
+  RawEvent& event = hot.history[number & hot.history_mask];
   event.number = number;
   event.stamp = stamp;
   event.what_and_code = place.what_and_code;
@@ -189,14 +267,7 @@ int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   event.function = place.function;
   event.thread = hot.current_thread;
   event.rss_pages = hot.rss_pages;
-  event.drss_pages = drss_pages;
-  if (__builtin_expect(Passes(hot, drss_pages, what, place.flags), 0)) {
-    LogWithContext(hot, event, frame);
-  }
-  if (__builtin_expect(frame == hot.root_frame && py_what == PyTrace_RETURN,
-                       0)) {
-    return Startup::RootReturned();
-  }
+  event.drss_pages = 0;
   return 0;
 }
 
@@ -213,8 +284,8 @@ bool MakeHistory(HotState& hot, uint32_t context) {
   uint32_t slots = 1;
   while (slots < hot.context + 1) slots *= 2;
   g_history_bytes = slots * sizeof(RawEvent);
-  g_history = static_cast<RawEvent*>(OwnMemory::Map(g_history_bytes));
-  if (g_history == nullptr) return false;
+  hot.history = static_cast<RawEvent*>(OwnMemory::Map(g_history_bytes));
+  if (hot.history == nullptr) return false;
   hot.history_mask = slots - 1;
   return true;
 }
@@ -231,6 +302,7 @@ bool CallHooks::Create(const TraceConfig* config) {
   hot.kinds = config->kinds;
   hot.drss_since_logged = config->drss_since_logged;
   hot.stacks = config->stacks;
+  hot.quiet_may_pass = hot.min_drss_pages == 0 || hot.drss_since_logged;
   if (config->stacks && !StackWalk::Create()) return false;
   return MakeHistory(hot, config->context);
 }

@@ -26,11 +26,18 @@ inline uint64_t RealtimeNs() {
          static_cast<uint64_t>(t.tv_nsec);
 }
 
-inline uint64_t TimeStamp(bool is_tsc) {
+// The processor's counter. Where there is none, TscIsInvariant() is false and
+// nobody asks.
+inline uint64_t Tsc() {
 #if defined(__x86_64__)
-  if (__builtin_expect(is_tsc, 1)) return __rdtsc();
+  return __rdtsc();
+#else
+  return 0;
 #endif
-  return MonotonicNs();
+}
+
+inline uint64_t TimeStamp(bool is_tsc) {
+  return __builtin_expect(is_tsc, 1) ? Tsc() : MonotonicNs();
 }
 
 // Whether the TSC runs at one rate on all CPUs: the kernel's own clock source

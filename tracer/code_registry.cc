@@ -17,6 +17,7 @@ constexpr size_t kMaxText = 16 * 1024;
 struct Tables {
   alignas(4096) char code[CodeTable::kBytes];
   char functions[FunctionTable::kBytes];
+  RecentSites recent;
   // One bit per hash of a type that has entries in `functions`: most types that
   // die have none.
   uint64_t types[kTypeFilterBits / 64];
@@ -156,10 +157,17 @@ bool DefineFunction(HotState& hot, const PyCFunctionObject* function,
   return PutPayload(hot, ControlKind::kFunction, id, 0, pieces, 4);
 }
 
+template <typename Entry>
+Entry& Recent(Entry* entries, uint64_t hash) {
+  return entries[RecentSites::Index(hash)];
+}
+
 void CodeDied(PyObject* code) {
   HotState& hot = Hot();
   if (g_tables != nullptr) {
     if (hot.last_code == code) hot.last_code = nullptr;
+    CodeEntry& recent = Recent(g_tables->recent.codes, HashAddress(code));
+    if (recent.code == code) recent = {};
     CodeEntry* entry = g_codes.Find(
         HashAddress(code), [&](const CodeEntry& e) { return e.code == code; });
     if (!entry->empty()) {
@@ -174,24 +182,25 @@ void TypeDied(PyObject* type) {
   const uint32_t bit = TypeBit(type);
   if (g_tables != nullptr &&
       (g_tables->types[bit / 64] >> (bit % 64) & 1) != 0) {
-    g_functions.EraseIf(
-        [&](const FunctionEntry& e) { return e.self_type == type; });
+    const auto dead = [&](const FunctionEntry& e) {
+      return e.self_type == type;
+    };
+    g_functions.EraseIf(dead);
+    for (FunctionEntry& recent : g_tables->recent.functions) {
+      if (dead(recent)) recent = {};
+    }
   }
   g_type_dealloc(type);
 }
 
 }  // namespace
 
-const CodeEntry* CodeRegistry::codes_ = nullptr;
-const FunctionEntry* CodeRegistry::functions_ = nullptr;
-
 bool CodeRegistry::Create(const Filters* filters) {
   void* memory = OwnMemory::Map(sizeof(Tables));
   if (memory == nullptr) return false;
   g_filters = filters;
   g_tables = static_cast<Tables*>(memory);
-  codes_ = reinterpret_cast<const CodeEntry*>(g_tables->code);
-  functions_ = reinterpret_cast<const FunctionEntry*>(g_tables->functions);
+  Hot().recent = &g_tables->recent;
   g_codes.Use(g_tables->code);
   g_functions.Use(g_tables->functions);
   return true;
@@ -210,9 +219,14 @@ SiteId CodeRegistry::FindCode(HotState& hot, PyCodeObject* code,
                               const PymemrunFrame* frame) {
   const auto same = [&](const CodeEntry& e) { return e.code == code; };
   CodeEntry* entry = g_codes.Find(HashAddress(code), same);
-  if (!entry->empty()) return {entry->id, entry->flags};
+  CodeEntry& recent = Recent(g_tables->recent.codes, HashAddress(code));
+  if (!entry->empty()) {
+    recent = *entry;
+    return {entry->id, entry->flags};
+  }
   if (g_codes.full() || g_last_code_id == kIdMask) {
     g_codes.Clear();
+    memset(g_tables->recent.codes, 0, sizeof(g_tables->recent.codes));
     g_last_code_id = 0;
     ++g_generation;
     ForgetAll(hot, ControlKind::kCode);
@@ -225,6 +239,7 @@ SiteId CodeRegistry::FindCode(HotState& hot, PyCodeObject* code,
   ++g_last_code_id;
   TracingCost::CodeSeen(code);
   g_codes.Insert(entry, made);
+  recent = made;
   return {made.id, made.flags};
 }
 
@@ -235,21 +250,25 @@ SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
   const auto same = [&](const FunctionEntry& e) {
     return e.method == method && e.self_type == self_type;
   };
-  FunctionEntry* entry = g_functions.Find(HashTwo(method, self_type), same);
+  const uint64_t hash = HashTwo(method, self_type);
+  FunctionEntry& recent = Recent(g_tables->recent.functions, hash);
+  FunctionEntry* entry = g_functions.Find(hash, same);
   if (!entry->empty()) {
     if (entry->implementation == method->ml_meth &&
         entry->name_check == check) {
+      recent = *entry;
       return {entry->id, entry->flags & kPassesName};
     }
     g_functions.Erase(entry);  // another function at the same address
-    entry = g_functions.Find(HashTwo(method, self_type), same);
+    entry = g_functions.Find(hash, same);
   }
   if (g_functions.full() || g_last_function_id == kIdMask) {
     g_functions.Clear();
+    memset(g_tables->recent.functions, 0, sizeof(g_tables->recent.functions));
     memset(g_tables->types, 0, sizeof(g_tables->types));
     g_last_function_id = 0;
     ForgetAll(hot, ControlKind::kFunction);
-    entry = g_functions.Find(HashTwo(method, self_type), same);
+    entry = g_functions.Find(hash, same);
   }
   FunctionEntry made = {
       method, self_type, method->ml_meth, g_last_function_id + 1, 0, check};
@@ -260,6 +279,7 @@ SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
   const uint32_t bit = TypeBit(self_type);
   g_tables->types[bit / 64] |= uint64_t{1} << (bit % 64);
   g_functions.Insert(entry, made);
+  recent = made;
   return {made.id, made.flags & kPassesName};
 }
 

@@ -9,47 +9,9 @@
 #include "tracer/cpython_compat.h"
 #include "tracer/filters.h"
 #include "tracer/hot_state.h"
-#include "tracer/pointer_table.h"
+#include "tracer/site_tables.h"
 
 namespace pymemrun {
-
-struct SiteId {
-  uint32_t id;     // 0: its definition found no room in the ring
-  uint32_t flags;  // kPasses*: what the filters say
-};
-
-inline constexpr uint32_t kPassesFile = 1;
-inline constexpr uint32_t kPassesName = 2;
-
-// The tables' entries, here for the hot path's first probe.
-struct CodeEntry {
-  const void* code;
-  uint32_t id;
-  uint32_t flags;
-  bool empty() const { return code == nullptr; }
-  uint64_t hash() const { return HashAddress(code); }
-};
-static_assert(sizeof(CodeEntry) == 16);
-
-struct FunctionEntry {
-  const PyMethodDef* method;
-  const void* self_type;
-  // The definition's contents, in case the PyMethodDef itself was freed and
-  // another one made at its address.
-  PyCFunction implementation;
-  uint32_t id;
-  uint16_t flags;
-  uint16_t name_check;  // low bits of the name's address or, where names are
-                        // made at run time, a hash of the name
-  bool empty() const { return method == nullptr; }
-  uint64_t hash() const { return HashTwo(method, self_type); }
-};
-static_assert(sizeof(FunctionEntry) == 32);
-// The name's text must be compared, not its address: only the slow half does.
-inline constexpr uint16_t kVerifyName = 0x8000;
-
-using CodeTable = PointerTable<CodeEntry, 1u << 16>;
-using FunctionTable = PointerTable<FunctionEntry, 1u << 13>;
 
 class CodeRegistry {
  public:
@@ -65,15 +27,8 @@ class CodeRegistry {
                          const PymemrunFrame* frame);
   static SiteId FindFunction(HotState& hot, PyCFunctionObject* function);
 
-  static const CodeEntry* codes() { return codes_; }
-  static const FunctionEntry* functions() { return functions_; }
-
   // Changes when all code ids become void (the table was full).
   static uint32_t generation();
-
- private:
-  static const CodeEntry* codes_;
-  static const FunctionEntry* functions_;
 };
 
 // The type that a C function's name shows, or null: what makes two functions
@@ -87,39 +42,74 @@ inline const void* SelfType(const PyCFunctionObject* function) {
              : static_cast<const void*>(type);
 }
 
-// The code object's id: the one of the event before, or the table's first
-// probe, or the slow half.
+// The code object's id without a call: the one of the event before, or a recent
+// one. Returns false where FindCode must look.
+inline bool KnownCode(HotState& hot, PyCodeObject* code, SiteId* found) {
+  if (code == hot.last_code) {
+    *found = {hot.last_code_id, hot.last_code_flags};
+    return true;
+  }
+  const CodeEntry& entry =
+      hot.recent->codes[RecentSites::Index(HashAddress(code))];
+  if (__builtin_expect(entry.code != code, 0)) return false;
+  *found = {entry.id, entry.flags};
+  hot.last_code = code;
+  hot.last_code_id = entry.id;
+  hot.last_code_flags = entry.flags;
+  return true;
+}
+
 inline SiteId CodeOf(HotState& hot, PyCodeObject* code,
                      const PymemrunFrame* frame) {
-  if (code == hot.last_code) return {hot.last_code_id, hot.last_code_flags};
-  const CodeEntry& entry =
-      CodeRegistry::codes()[CodeTable::Index(HashAddress(code))];
-  const SiteId found = __builtin_expect(entry.code == code, 1)
-                           ? SiteId{entry.id, entry.flags}
-                           : CodeRegistry::FindCode(hot, code, frame);
-  hot.last_code = code;
-  hot.last_code_id = found.id;
-  hot.last_code_flags = found.flags;
+  SiteId found;
+  if (!KnownCode(hot, code, &found)) {
+    found = CodeRegistry::FindCode(hot, code, frame);
+    hot.last_code = code;
+    hot.last_code_id = found.id;
+    hot.last_code_flags = found.flags;
+  }
   return found;
 }
 
-// The same for the C function `arg` of a C event.
-inline SiteId FunctionOf(HotState& hot, PyObject* arg) {
+// The same for the C function `arg` of a C event. A C_CALL's function object
+// lives until its C_RETURN or C_EXCEPT, which therefore finds it by its
+// address alone; no later event may.
+inline bool KnownFunction(HotState& hot, PyObject* arg, bool is_call,
+                          SiteId* found) {
+  if (!is_call && arg == hot.last_function) {
+    *found = {hot.last_function_id, hot.last_function_flags};
+    hot.last_function = nullptr;
+    return true;
+  }
   auto* function = reinterpret_cast<PyCFunctionObject*>(arg);
   const PyMethodDef* method = function->m_ml;
   const void* self_type = SelfType(function);
-  const FunctionEntry& entry = CodeRegistry::functions()[FunctionTable::Index(
-      HashTwo(method, self_type))];
+  const FunctionEntry& entry =
+      hot.recent->functions[RecentSites::Index(HashTwo(method, self_type))];
   const auto name =
       static_cast<uint16_t>(reinterpret_cast<uintptr_t>(method->ml_name));
-  if (__builtin_expect(entry.method == method && entry.self_type == self_type &&
-                           entry.implementation == method->ml_meth &&
-                           entry.name_check == name &&
-                           (entry.flags & kVerifyName) == 0,
-                       1)) {
-    return {entry.id, entry.flags};
+  if (__builtin_expect(entry.method != method || entry.self_type != self_type ||
+                           entry.implementation != method->ml_meth ||
+                           entry.name_check != name ||
+                           (entry.flags & kVerifyName) != 0,
+                       0)) {
+    return false;
   }
-  return CodeRegistry::FindFunction(hot, function);
+  *found = {entry.id, entry.flags};
+  if (is_call) {
+    hot.last_function = arg;
+    hot.last_function_id = entry.id;
+    hot.last_function_flags = entry.flags;
+  }
+  return true;
+}
+
+inline SiteId FunctionOf(HotState& hot, PyObject* arg, bool is_call) {
+  SiteId found;
+  return KnownFunction(hot, arg, is_call, &found)
+             ? found
+             : CodeRegistry::FindFunction(
+                   hot, reinterpret_cast<PyCFunctionObject*>(arg));
 }
 
 }  // namespace pymemrun

@@ -16,6 +16,9 @@ namespace pymemrun {
 // At most this many CPUs' fault counters are watched at each event.
 inline constexpr uint32_t kMaxHeads = 64;
 
+struct RawEvent;
+struct RecentSites;
+
 struct HotState {
   // First word: null while not tracing.
   ControlPage* page;
@@ -25,8 +28,7 @@ struct HotState {
   uint64_t head;
   uint64_t limit;
 
-  // Numbering and the state that the rows in the ring stand on.
-  uint64_t next_number;
+  // The state that the rows in the ring stand on.
   uint64_t row_number;  // number of the last row put into the ring
   uint64_t row_tsc;     // full time stamp that the next tsc_low is taken from
   uint32_t row_thread;
@@ -40,11 +42,22 @@ struct HotState {
   void* const* brk_word;  // libc's idea of the break
   void* brk_seen;
   uint32_t unmaps_seen;
+  // Unmapping calls so far. Any thread adds, without the GIL; they are rare
+  // enough to share the line with what the hook reads.
+  std::atomic<uint32_t> unmaps;
 
   // Last code object looked up: most events repeat it.
   const void* last_code;
   uint32_t last_code_id;
   uint32_t last_code_flags;
+  // The function object of the last C_CALL, alive until its C_RETURN, or null.
+  const void* last_function;
+  uint32_t last_function_id;
+  uint32_t last_function_flags;
+
+  const RecentSites* recent;
+  RawEvent* history;      // ring of the last events as the hook saw them
+  uint32_t history_mask;  // its slots - 1
 
   // Filters, resolved to what the hook compares.
   uint32_t min_drss_pages;  // 0: every event
@@ -56,9 +69,9 @@ struct HotState {
   uint32_t page_bytes;
   bool drss_since_logged;
   bool stacks;
+  bool quiet_may_pass;  // an event without a change of RSS may be logged
   bool time_is_tsc;
-  uint32_t history_mask;  // slots of the raw event history - 1
-  uint32_t context;       // previous events kept with a logged one
+  uint32_t context;  // previous events kept with a logged one
 
   // Frame whose RETURN ends the user's code begun under runpy, or null.
   const void* root_frame;
@@ -69,12 +82,6 @@ struct HotState {
   const volatile uint64_t* heads[kMaxHeads];
 };
 
-// Unmapping calls seen (interposed functions, any thread, no GIL). Its own
-// cache line: the hook only reads it.
-struct alignas(64) SharedSigns {
-  std::atomic<uint32_t> unmaps;
-};
-
 // Pages of their own. g_hot is wiped in forked children.
 struct alignas(4096) HotPage {
   HotState state;
@@ -83,9 +90,14 @@ struct alignas(4096) HotPage {
 static_assert(sizeof(HotPage) == 4096);
 
 extern HotPage g_hot_page;
-extern SharedSigns g_signs;
 
 inline HotState& Hot() { return g_hot_page.state; }
+
+// The number that the next event will have. It is counted where the collector
+// finds it whatever way the process ends. REQUIRES: hot.page is not null.
+inline uint64_t NextNumber(const HotState& hot) {
+  return hot.page->next_number.load(std::memory_order_relaxed);
+}
 
 // This thread's id in the run file; 0 until its first event. Trivially
 // destructible and in the executable's own TLS block: no call to reach it.

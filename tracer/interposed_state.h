@@ -36,7 +36,7 @@ inline ControlPage* TracedPage() {
 // An unmapping call has been made: the gauge must look. A vfork child would
 // only cause one read too many.
 inline void SignUnmap() {
-  g_signs.unmaps.fetch_add(1, std::memory_order_release);
+  Hot().unmaps.fetch_add(1, std::memory_order_release);
 }
 
 // libc's function of that name, found once. dlsym may be called at any time

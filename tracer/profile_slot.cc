@@ -10,6 +10,12 @@ namespace {
 Py_tracefunc g_hook = nullptr;  // null: not armed
 ProfileSlot::Watcher g_watcher = nullptr;
 
+void Arm(PyThreadState* tstate) {
+  // The thread's next event may be the return of a call that was not seen.
+  Hot().last_function = nullptr;
+  PymemrunSetSlot(tstate, g_hook);
+}
+
 // Whether the slot is ours to fill: tracing is on, and the thread belongs to
 // the main interpreter.
 bool WantsHook(PyThreadState* tstate) {
@@ -65,7 +71,7 @@ void ProfileSlot::ArmAll(Py_tracefunc hook) {
        t != nullptr; t = PyThreadState_Next(t)) {
     const Py_tracefunc there = PymemrunGetSlot(t);
     if (there == nullptr) {
-      PymemrunSetSlot(t, hook);
+      Arm(t);
     } else if (there != hook && there != WatcherHook) {
       // The script's profiler; the slot becomes ours when that ends.
       ProfilerGaps::Begin(Hot(), t);
@@ -91,7 +97,7 @@ void ProfileSlot::Watch(Watcher watcher) {
   PymemrunSetSlot(PyThreadState_Get(), WatcherHook);
 }
 
-void ProfileSlot::Unwatch() { PymemrunSetSlot(PyThreadState_Get(), g_hook); }
+void ProfileSlot::Unwatch() { Arm(PyThreadState_Get()); }
 
 void ProfileSlot::Leave() { PymemrunSetSlot(PyThreadState_Get(), nullptr); }
 
@@ -107,7 +113,7 @@ void ProfileSlot::OnGilTaken() {
     return;
   }
   t_own = {};  // of a thread state that this thread had before
-  PymemrunSetSlot(tstate, g_hook);
+  Arm(tstate);
 }
 
 void ProfileSlot::Changed(PyThreadState* tstate, Py_tracefunc func) {
@@ -123,7 +129,7 @@ void ProfileSlot::Changed(PyThreadState* tstate, Py_tracefunc func) {
   if (func == nullptr || func == g_hook) {
     own = {};
     ProfilerGaps::End(hot, tstate);
-    PymemrunSetSlot(tstate, g_hook);
+    Arm(tstate);
     return;
   }
   if (own.func == nullptr) own.open_calls = 0;

@@ -29,7 +29,7 @@ Gap* FindGap(const PyThreadState* tstate, int count) {
 
 // Removes it from the first *count, too.
 void Send(HotState& hot, Gap* gap, int* count) {
-  const GapPayload payload = {gap->from_number, hot.next_number,
+  const GapPayload payload = {gap->from_number, NextNumber(hot),
                               gap->from_stamp,  TimeStamp(hot.time_is_tsc),
                               gap->thread,      0};
   const Piece piece = {&payload, sizeof(payload)};
@@ -59,7 +59,7 @@ int ProfilerGaps::count_ = 0;
 void ProfilerGaps::Begin(HotState& hot, PyThreadState* tstate) {
   if (FindGap(tstate, count_) != nullptr || count_ == kMaxGaps) return;
   g_holder = PyThreadState_Get();
-  g_gaps[count_++] = {tstate, PyThreadState_GetID(tstate), hot.next_number,
+  g_gaps[count_++] = {tstate, PyThreadState_GetID(tstate), NextNumber(hot),
                       TimeStamp(hot.time_is_tsc),
                       tstate == g_holder ? OwnThread(hot, tstate) : 0};
 }

@@ -42,7 +42,7 @@ PyObject* MarkNow(PyObject*, PyObject* label) {
   const uint32_t length =
       static_cast<uint32_t>(needed < sizeof(text) ? needed : sizeof(text));
   if (t_thread_id == 0) ThreadRegistry::Define(hot, nullptr);
-  const MarkPayload payload = {hot.next_number, TimeStamp(hot.time_is_tsc),
+  const MarkPayload payload = {NextNumber(hot), TimeStamp(hot.time_is_tsc),
                                RssGauge::ReadPages(), t_thread_id, 0};
   const Piece pieces[] = {
       {&payload, sizeof(payload)}, {&length, 4}, {text, length}};

@@ -124,7 +124,8 @@ uint64_t ThreadFaults() {
 }
 
 uint64_t MaxRssPages() {
-  // Of the process for either; RUSAGE_SELF would add up the times of all threads.
+  // Of the process for either; RUSAGE_SELF would add up the times of all
+  // threads.
   rusage usage;
   getrusage(RUSAGE_THREAD, &usage);
   return static_cast<uint64_t>(usage.ru_maxrss) * 1024 /
@@ -159,9 +160,25 @@ bool OpenFaults(char* reason, size_t size) {
   return false;
 }
 
-// Looks for a peak that no event saw. Returns what to report.
-PeakFinding CheckPeak(uint64_t stamp, uint64_t number) {
+// The time stamp from which statm is read whatever the signs say.
+uint64_t NextDeadline(const HotState& hot, uint64_t stamp, bool signs_moved) {
+  if (g_gauge.source == GaugeSource::kStatm ||
+      g_gauge.source == GaugeSource::kRusage) {
+    return 0;  // look at each event
+  }
+  // Another thread's fault is counted before its page is: look again at the
+  // next event while there are other threads.
+  return signs_moved && *g_single_threaded == 0 ? 0 : stamp + hot.staleness;
+}
+
+// Looks for a peak that no event saw. Returns what to report. Where every fault
+// is counted, a peak needs one since the last look.
+PeakFinding CheckPeak(uint64_t stamp, uint64_t number, bool faults_moved) {
   PeakFinding finding = {};
+  if (!faults_moved && g_gauge.source == GaugeSource::kFaults &&
+      !g_gauge.counters.user_only && g_gauge.inherited_maxrss_pages == 0) {
+    return finding;
+  }
   uint64_t hwm = MaxRssPages();
   const bool inherited = hwm <= g_gauge.inherited_maxrss_pages;
   if (inherited) {
@@ -256,7 +273,7 @@ int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
   const int saved_errno = errno;
   // Signs first, value second: what moves in between is seen at the next event.
   const uint64_t heads = SumOfHeads(hot);
-  const uint32_t unmaps = g_signs.unmaps.load(std::memory_order_acquire);
+  const uint32_t unmaps = hot.unmaps.load(std::memory_order_acquire);
   void* const brk_now = *hot.brk_word;
   const bool signs_moved = heads != hot.heads_sum ||
                            unmaps != hot.unmaps_seen || brk_now != hot.brk_seen;
@@ -268,6 +285,7 @@ int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
     if (same) return 0;
     g_gauge.rusage_deadline = stamp + hot.staleness;
   }
+  const bool faults_moved = heads != hot.heads_sum;
   hot.heads_sum = heads;
   hot.unmaps_seen = unmaps;
   hot.brk_seen = brk_now;
@@ -276,18 +294,8 @@ int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
   const int32_t change = static_cast<int32_t>(pages - hot.rss_pages);
   hot.rss_pages = pages;
   if (pages > g_gauge.max_rss_pages) g_gauge.max_rss_pages = pages;
-  switch (g_gauge.source) {
-    case GaugeSource::kStatm:
-    case GaugeSource::kRusage:
-      hot.deadline = 0;  // look at each event
-      break;
-    default:
-      // Another thread's fault is counted before its page is: look again at
-      // the next event while there are other threads.
-      hot.deadline =
-          signs_moved && *g_single_threaded == 0 ? 0 : stamp + hot.staleness;
-  }
-  *peak = CheckPeak(stamp, number);
+  hot.deadline = NextDeadline(hot, stamp, signs_moved);
+  *peak = CheckPeak(stamp, number, faults_moved);
   errno = saved_errno;
   return change;
 }

@@ -77,7 +77,7 @@ inline uint64_t SumOfHeads(const HotState& hot) {
 inline bool RssMayHaveMoved(const HotState& hot, uint64_t stamp) {
   const uint64_t moved =
       (SumOfHeads(hot) ^ hot.heads_sum) |
-      static_cast<uint64_t>(g_signs.unmaps.load(std::memory_order_relaxed) ^
+      static_cast<uint64_t>(hot.unmaps.load(std::memory_order_relaxed) ^
                             hot.unmaps_seen) |
       (reinterpret_cast<uintptr_t>(*hot.brk_word) ^
        reinterpret_cast<uintptr_t>(hot.brk_seen));

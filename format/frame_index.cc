@@ -44,9 +44,9 @@ FrameIndex MessageOf(const std::vector<FrameSpan>& spans) {
   return index;
 }
 
-// `covered`: the bytes before the index, all of which must have a span.
-absl::StatusOr<std::vector<FrameSpan>> SpansOf(const FrameIndex& index,
-                                               uint64_t covered) {
+// `covered`: the bytes before the index. nullopt: not all of them have a span.
+absl::StatusOr<std::optional<std::vector<FrameSpan>>> SpansOf(
+    const FrameIndex& index, uint64_t covered) {
   const int count = index.bytes_size();
   if (index.holds_size() != count || index.first_us_size() != count ||
       index.duration_us_size() != count || index.first_number_size() != count ||
@@ -76,7 +76,7 @@ absl::StatusOr<std::vector<FrameSpan>> SpansOf(const FrameIndex& index,
     span.first_number = number;
     span.end_number = number + index.numbers(i);
   }
-  if (left != 0) return Wrong("spans of all frames", "fewer");
+  if (left != 0) return std::nullopt;
   return spans;
 }
 
@@ -187,8 +187,7 @@ absl::StatusOr<std::optional<std::vector<FrameSpan>>> ReadFrameIndex(
                    ReadBytesAt(source, offset, frame_bytes));
   if (frame.size() != frame_bytes) return Wrong("the index", "the end");
   ASSIGN_OR_RETURN(const FrameIndex index, ParseIndexFrame(frame));
-  ASSIGN_OR_RETURN(std::vector<FrameSpan> spans, SpansOf(index, offset));
-  return spans;
+  return SpansOf(index, offset);
 }
 
 }  // namespace pymemrun

@@ -237,10 +237,12 @@ TEST(FrameIndex, AFlippedBitIsFound) {
   }
 }
 
-TEST(FrameIndex, AnotherFilesIsRefused) {
+TEST(FrameIndex, OneThatDoesNotCoverTheFileIsNotUsed) {
   const std::string file = IndexedRun(3);
-  EXPECT_EQ(ReadIndexOf("x" + file).status().message(),
-            "expected spans of all frames, found fewer");
+  for (const std::string& before : {std::string("x"), file}) {
+    const auto read = ReadIndexOf(before + file);
+    EXPECT_TRUE(read.ok() && !read->has_value());
+  }
   EXPECT_FALSE(ReadIndexOf(file.substr(1)).ok());
 }
 
@@ -257,8 +259,6 @@ TEST(FrameIndex, HostileOnesAreRefused) {
   EXPECT_EQ(FoundWrong(index), "expected a span of 1 to 100 bytes, found 0");
   index.set_bytes(0, ~0ull);
   EXPECT_NE(FoundWrong(index), "nothing");
-  index.set_bytes(0, 99);
-  EXPECT_EQ(FoundWrong(index), "expected spans of all frames, found fewer");
   index = OneSpan();
   index.set_duration_us(0, ~0ull);
   EXPECT_EQ(FoundWrong(index), "expected times of 64 bits, found more");

@@ -29,7 +29,7 @@ class StreamRead {
 
   absl::Status Run() {
     absl::string_view record;
-    while (!decoder_.result().stopped) {
+    while (!decoder_.result().stopped && !decoder_.result().second_run) {
       switch (reader_->Next(&record)) {
         case StreamReader::Result::kRecord:
           RETURN_IF_ERROR(OnRecord(record));

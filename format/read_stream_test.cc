@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "format/record_visitor.h"
 #include "format/stream_for_tests.h"
 #include "format/stream_writer.h"
@@ -63,6 +64,40 @@ TEST(ReadStream, SaysWhyNothingCanBeRead) {
             "wrote this file");
   newer.mutable_header()->set_format_version(0);
   EXPECT_THAT(WhyUnreadable(FrameOf({newer})), HasSubstr("not a run file"));
+}
+
+// Of two runs in one file the first is read, whatever it lacks.
+TEST(ReadStream, ASecondRunIsDamageAndTheEnd) {
+  std::vector<std::string> frames = SmallRunFrames();
+  const std::string second = Joined(SmallRunFrames());
+  for (const bool with_footer : {true, false}) {
+    if (!with_footer) frames.pop_back();
+    CheckingVisitor visitor;
+    ReadResult result;
+    ASSERT_TRUE(Read(Joined(frames) + second, &visitor, &result).ok());
+    EXPECT_TRUE(result.second_run);
+    EXPECT_EQ(result.has_footer, with_footer);
+    EXPECT_EQ(visitor.rows().size(), 20u);
+    EXPECT_THAT(visitor.damages(),
+                ElementsAre(absl::StrCat(Joined(frames).size(), "+0 ",
+                                         SecondRunError().message())));
+  }
+}
+
+TEST(ReadStream, ASecondRunIsToldBehindATornOrHeadlessFirst) {
+  std::vector<std::string> frames = SmallRunFrames();
+  const std::string second = Joined(SmallRunFrames());
+  frames[0].back() ^= 1;
+  for (const std::string& first :
+       {Joined(SmallRunFrames()).substr(0, 300), Joined(frames)}) {
+    CheckingVisitor visitor;
+    ReadResult result;
+    ASSERT_TRUE(Read(first + second, &visitor, &result).ok());
+    EXPECT_TRUE(result.second_run);
+    ASSERT_EQ(visitor.damages().size(), 2u);
+    EXPECT_THAT(visitor.damages()[1],
+                HasSubstr(absl::StrCat(first.size(), "+0 a second run")));
+  }
 }
 
 TEST(ReadStream, ALostHeaderIsDamageAndTheRestIsGiven) {

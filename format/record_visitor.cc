@@ -101,6 +101,12 @@ bool Parse(absl::string_view bytes, google::protobuf::MessageLite* message) {
 
 }  // namespace
 
+absl::Status SecondRunError() {
+  return absl::DataLossError(
+      "a second run begins here; a run file holds one, and only the first was "
+      "read");
+}
+
 template <class Def>
 void RecordDecoder::Emit(const Def& def) {
   ++(defined_.*DefTraits<Def>::kCount);
@@ -256,8 +262,8 @@ absl::Status RecordDecoder::DecodeHeader(const Header& header) {
         "not a run file: expected a header with a format version, found none");
   }
   if (result_.has_header || result_.records != 0) {
-    return Wrong("header", "one, as the first record",
-                 result_.has_header ? "a second one" : "one after others");
+    result_.second_run = true;
+    return SecondRunError();
   }
   result_.has_header = true;
   visitor_->OnHeader(header);

@@ -70,6 +70,7 @@ struct ReadResult {
   bool torn = false;  // cut off inside the last frame: a normal end
   uint64_t torn_offset = 0;
   bool stopped = false;       // the visitor asked to
+  bool second_run = false;    // its header was found: reading ended there
   uint64_t rows = 0;          // given to OnRows
   uint64_t placeholders = 0;  // definitions made up, see RecordVisitor
 };
@@ -131,7 +132,11 @@ class RecordDecoder {
   std::vector<Row> rows_;
 };
 
-// Reads `source` to its end (or until the visitor stops it). Fails only when
+// What is wrong with a file in which another run follows the first.
+absl::Status SecondRunError();
+
+// Reads `source` to its end, or until the visitor stops it, or a second run
+// begins, which is damage of which nothing is read. Fails only when
 // nothing can be read at all: not a run file, a newer format version, an I/O
 // error; everything else is damage, given to the visitor.
 absl::Status ReadStream(ByteSource* source, StreamReader::Options options,

@@ -61,6 +61,18 @@ TEST(PymemcatIndexTest, SeveralFilesAreReadByTheirIndex) {
   EXPECT_EQ(std::count(printed.out.begin(), printed.out.end(), '\n'), 16);
 }
 
+TEST(PymemcatIndexTest, TheIndexOfALaterRunIsNotUsed) {
+  StringSink sink;
+  BuildLargeRun(3000000, &sink);
+  const std::string& run = sink.contents();
+  TempFile one(run), two(run + run);
+  const Printed printed = Cat({two.path(), "--csv", "--from", "0.37499"});
+  EXPECT_EQ(printed.code, 1);
+  EXPECT_THAT(printed.err, HasSubstr(": a second run begins here"));
+  EXPECT_EQ(std::count(printed.err.begin(), printed.err.end(), '\n'), 1);
+  EXPECT_EQ(printed.out, Cat({one.path(), "--csv", "--from", "0.37499"}).out);
+}
+
 TEST(PymemcatIndexTest, AWrongIndexOfFramesIsSaidAndNotUsed) {
   StringSink sink;
   BuildLargeRun(3000000, &sink);

@@ -209,6 +209,25 @@ TEST(PymemcatTest, DamageInsideIsSaidAfterWhatIsReadable) {
   EXPECT_THAT(printed.out, HasSubstr("\r\n0,0,0.000100,CALL,/job.py"));
 }
 
+TEST(PymemcatTest, OfTwoRunsInOneFileTheFirstIsRead) {
+  const std::string run = SmallRun().Build();
+  TempFile one(run), two(run + run);
+  for (const char* form : {"--csv", "--text", "--jsonl", "--raw", "--summary",
+                           "--follow", "--from=0.0001"}) {
+    const Printed printed = Cat({two.path(), form});
+    EXPECT_EQ(printed.code, 1) << form;
+    EXPECT_EQ(printed.err,
+              absl::StrCat("pymemcat: ", two.path(), ": byte ", run.size(),
+                           ": a second run begins here; a run file holds one, "
+                           "and only the first was read\n"));
+    if (std::string(form) == "--summary") continue;  // it names the file
+    EXPECT_EQ(printed.out, Cat({one.path(), form}).out) << form;
+  }
+  const Printed merged = Cat({one.path(), two.path(), "--csv"});
+  EXPECT_EQ(merged.code, 1);
+  EXPECT_EQ(merged.out, Cat({one.path(), one.path(), "--csv"}).out);
+}
+
 TEST(PymemcatTest, WhatIsNoRunFileFails) {
   TempFile text("hello, this is a text file, not a run\n"), empty("");
   EXPECT_EQ(Cat({text.path()}).code, 1);

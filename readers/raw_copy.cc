@@ -1,8 +1,10 @@
 #include "readers/raw_copy.h"
 
+#include <functional>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "format/status_util.h"
 #include "format/stream_reader.h"
 
 namespace pymemrun {
@@ -17,39 +19,59 @@ void AppendDelimited(absl::string_view record, OutputBuffer* output) {
   output->Append(record);
 }
 
-// A record's kind is its first key; the footer's is one byte.
-bool IsFooter(absl::string_view record) {
-  constexpr char kKey = Record::kFooterFieldNumber << 3 | 2;
-  return !record.empty() && record[0] == kKey;
+// Whether that is the record's kind, which its first key tells. `field_number`
+// is below 16, so that the key is one byte.
+bool IsKind(int field_number, absl::string_view record) {
+  return !record.empty() && record[0] == (field_number << 3 | 2);
+}
+
+absl::Status AtOffset(uint64_t offset, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat("byte ", offset, ": ", status.message()));
 }
 
 class RawCopy {
  public:
-  RawCopy(OutputBuffer* output, ReadResult* result)
-      : output_(output), result_(result), first_(&nothing_) {}
+  using OnDamage = std::function<void(const StreamReader::Damage&)>;
 
-  // Copies one record; fails when the first is not a header that we know.
-  absl::Status OnRecord(absl::string_view record, uint64_t offset,
-                        const std::function<void()>& on_footer) {
+  RawCopy(OutputBuffer* output, const OnDamage& on_damage, ReadResult* result)
+      : output_(output),
+        on_damage_(on_damage),
+        result_(result),
+        first_(&nothing_) {}
+
+  // Copies one record. Fails when the first is not a header that we know; a
+  // later header is damage.
+  absl::Status Copy(absl::string_view record, uint64_t offset) {
     if (result_->records == 0) {
       if (result_->damages > 0) first_.NoteDamage();
       const absl::Status status = first_.Decode(record);
       if (!status.ok() && !absl::IsDataLoss(status)) {
-        return absl::Status(status.code(), absl::StrCat("byte ", offset, ": ",
-                                                        status.message()));
+        return AtOffset(offset, status);
       }
+    } else if (IsKind(Record::kHeaderFieldNumber, record)) {
+      result_->second_run = true;
+      return Tell({offset, 0, SecondRunError()});
     }
     ++result_->records;
     AppendDelimited(record, output_);
-    if (IsFooter(record)) {
-      result_->has_footer = true;
-      on_footer();
+    result_->has_footer |= IsKind(Record::kFooterFieldNumber, record);
+    return absl::OkStatus();
+  }
+
+  // Fails when nothing after this damage can be read.
+  absl::Status Tell(const StreamReader::Damage& damage) {
+    if (!absl::IsDataLoss(damage.status)) {
+      return AtOffset(damage.offset, damage.status);
     }
+    ++result_->damages;
+    on_damage_(damage);
     return absl::OkStatus();
   }
 
  private:
   OutputBuffer* const output_;
+  const OnDamage& on_damage_;
   ReadResult* const result_;
   RecordVisitor nothing_;
   RecordDecoder first_;
@@ -62,25 +84,16 @@ absl::Status CopyRaw(
     const std::function<void(const StreamReader::Damage&)>& on_damage,
     const std::function<void()>& on_footer, ReadResult* result) {
   const auto reader = StreamReader::Create(source, StreamReader::Options());
-  RawCopy copy(output, result);
+  RawCopy copy(output, on_damage, result);
   absl::string_view record;
-  while (output->ok()) {
+  while (output->ok() && !result->second_run) {
     switch (reader->Next(&record)) {
-      case StreamReader::Result::kRecord: {
-        const absl::Status status =
-            copy.OnRecord(record, reader->frame_offset(), on_footer);
-        if (!status.ok()) return status;
+      case StreamReader::Result::kRecord:
+        RETURN_IF_ERROR(copy.Copy(record, reader->frame_offset()));
+        if (result->has_footer) on_footer();
         break;
-      }
       case StreamReader::Result::kDamage:
-        if (!absl::IsDataLoss(reader->damage().status)) {
-          return absl::Status(
-              reader->damage().status.code(),
-              absl::StrCat("byte ", reader->damage().offset, ": ",
-                           reader->damage().status.message()));
-        }
-        ++result->damages;
-        on_damage(reader->damage());
+        RETURN_IF_ERROR(copy.Tell(reader->damage()));
         break;
       case StreamReader::Result::kTorn:
         result->torn = true;

@@ -11,9 +11,10 @@
 
 namespace pymemrun {
 
-// Copies every readable record, each after its length as a varint. Fails as
+// Copies every readable record of the run, each after its length as a varint.
+// Fails as
 // ReadStream() does: when the source is no run file, or of a newer format.
-// `on_footer` is called when the footer has been copied.
+// `on_footer` is called once the footer has been copied.
 absl::Status CopyRaw(
     ByteSource* source, OutputBuffer* output,
     const std::function<void(const StreamReader::Damage&)>& on_damage,

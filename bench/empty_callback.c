@@ -1,10 +1,10 @@
 // The floor of any tool that sees every call: CPython embedded exactly as in
-// pymemrun, with a profile callback that does nothing. Only the thread that runs
-// the script has it, as with any tool that calls PyEval_SetProfile once. The
-// environment variable BENCH_CALLBACK chooses another one:
-//   count   counts its events and writes the total to stderr, so that a cost per
-//           event can be given
-//   none    none at all: what the embedding itself costs
+// pymemrun, with a profile callback that does nothing. Only the thread that
+// runs the script has it, as with any tool that calls PyEval_SetProfile once.
+// The environment variable BENCH_CALLBACK chooses another one:
+//   count  counts its events and writes the total to stderr, so that a cost
+//          per event can be given
+//   none   none at all: what the embedding itself costs
 #define Py_BUILD_CORE 1
 #include <Python.h>
 #include <internal/pycore_runtime.h>
@@ -27,8 +27,8 @@ static int CountingCallback(PyObject* object, PyFrameObject* frame, int what,
 
 static void PrintEvents(void) { fprintf(stderr, "events %llu\n", g_events); }
 
-// Installs the callback at the moment pymemrun does: before the user's code. Then
-// the hook goes, for as long as there is one, id() and others take longer.
+// Installs the callback at the moment pymemrun does: before the user's code.
+// Then the hook goes, for as long as there is one, id() and others take longer.
 static int AuditHook(const char* event, PyObject* args, void* unused) {
   if (strncmp(event, "cpython.run_", 12) == 0) {
     _PyRuntime.audit_hook_head = NULL;

@@ -45,7 +45,8 @@ static void ReadName(pid_t pid, char* name, size_t size) {
   }
 }
 
-// Waits for one process, whichever ends next. Returns 0 when there is none left.
+// Waits for one process, whichever ends next. Returns 0 when there is none
+// left.
 static int ReapOne(double start, FILE* report) {
   siginfo_t info;
   while (waitid(P_ALL, 0, &info, WEXITED | WNOWAIT) != 0) {

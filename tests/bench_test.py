@@ -224,6 +224,15 @@ class Programs(unittest.TestCase):
         self.assertIn("| memray run | tiny | not installed: bench/setup_peers", text)
         self.assertRegex(text, r"\| cProfile \| tiny \| \d")
 
+    def test_no_micro_benchmark_fails(self):
+        for name in ("tracer/capture_benchmark", "tracer/call_hooks_benchmark",
+                     "collector/event_encoder_benchmark",
+                     "readers/readers_benchmark"):
+            text = self.run_program(BUILD / name, "--benchmark_min_time=0.001",
+                                    "--benchmark_filter=-BM_Encode.*/(20|100|99)/.*")
+            self.assertIn("BM_", text)
+            self.assertNotIn("ERROR", text)
+
     def test_start_up_compares_with_python3(self):
         text = self.run_program("start_up", "--build", BUILD, "--runs", "2")
         self.assertRegex(text, r"\| python3 \| [\d.]+ \| 0\.0 \|")

@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 
 COLLECTOR = "pymemrun-coll"
@@ -55,6 +56,7 @@ class Reaper:
 
     def __init__(self, path):
         self.path = pathlib.Path(path)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))
         if not self.path.exists():
             raise SystemExit(f"{self.path}: not built")
 
@@ -76,12 +78,15 @@ class Reaper:
 
 
 def _wait(process, limit_s):
+    """Nothing of the run stays behind when waiting ends early."""
     try:
         process.wait(timeout=limit_s)
-    except subprocess.TimeoutExpired:
+    except BaseException as early:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-        raise RunFailed(f"took longer than {limit_s} s") from None
+        if isinstance(early, subprocess.TimeoutExpired):
+            raise RunFailed(f"took longer than {limit_s} s") from None
+        raise
 
 
 def _run_of(report, output, errors):

@@ -1,0 +1,102 @@
+// What a call of the profile callbacks costs, apart from what CPython does to
+// make one: the whole tracer in an interpreter, on a script that calls the
+// benchmarks. The ring's other end is here too.
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include "tracer/call_hooks.h"
+#include "tracer/cpython_compat.h"
+#include "tracer/hot_state.h"
+#include "tracer/session.h"
+
+namespace pymemrun {
+namespace {
+
+TraceConfig g_everything;  // min_drss_bytes 0
+TraceConfig g_changes;     // a page or more, with one event of context
+
+void TakeAll() {
+  ControlPage* page = Hot().page;
+  page->tail.store(page->head.load(std::memory_order_relaxed),
+                   std::memory_order_release);
+}
+
+int EmptyHook(PyObject*, PyFrameObject*, int, PyObject*) { return 0; }
+
+constexpr int kEvents = 4;  // of one round
+constexpr uint64_t kTakeEach = kRingSlots / 4 / kEvents;
+
+// A Python function that calls a C function: four events of the frame that is
+// running.
+void Rounds(benchmark::State& state, Py_tracefunc hook) {
+  PyFrameObject* frame = PyEval_GetFrame();
+  PyObject* function = PyDict_GetItemString(PyEval_GetBuiltins(), "len");
+  if (Hot().page == nullptr || function == nullptr) {
+    return state.SkipWithError("not tracing");
+  }
+  benchmark::DoNotOptimize(hook);  // called as CPython calls it
+  uint64_t rounds = 0;
+  for (auto _ : state) {
+    hook(nullptr, frame, PyTrace_CALL, Py_None);
+    hook(nullptr, frame, PyTrace_C_CALL, function);
+    hook(nullptr, frame, PyTrace_C_RETURN, function);
+    hook(nullptr, frame, PyTrace_RETURN, Py_None);
+    if (++rounds % kTakeEach == 0) TakeAll();
+  }
+  TakeAll();
+  state.counters["time/event"] = benchmark::Counter(
+      static_cast<double>(state.iterations()) * kEvents,
+      benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+void BM_EmptyHook(benchmark::State& state) { Rounds(state, EmptyHook); }
+BENCHMARK(BM_EmptyHook);
+
+void BM_Hook(benchmark::State& state, const TraceConfig* config) {
+  if (!CallHooks::Create(config)) return state.SkipWithError("no memory");
+  Rounds(state, CallHooks::hook());
+}
+BENCHMARK_CAPTURE(BM_Hook, everything, &g_everything);
+BENCHMARK_CAPTURE(BM_Hook, changes, &g_changes);
+
+PyObject* Run(PyObject*, PyObject*) {
+  benchmark::RunSpecifiedBenchmarks();
+  Py_RETURN_NONE;
+}
+
+PyObject* MakeModule() {
+  static PyMethodDef methods[] = {{"run", Run, METH_NOARGS, nullptr}, {}};
+  static PyModuleDef module = {PyModuleDef_HEAD_INIT,
+                               "_benchmarks",
+                               nullptr,
+                               -1,
+                               methods,
+                               nullptr,
+                               nullptr,
+                               nullptr,
+                               nullptr};
+  return PyModule_Create(&module);
+}
+
+int Main() {
+  int region = -1;
+  ControlPage* page = Session::CreateRegion(&region);
+  if (page == nullptr) return 1;
+  page->collector_pid = static_cast<uint32_t>(getpid());  // it lives
+  g_changes.min_drss_bytes = 4096;
+  if (Session::Prepare(page, &g_everything) != nullptr) return 1;
+  PyImport_AppendInittab("_benchmarks", MakeModule);
+  char program[] = PYMEMRUN_PYTHON_EXECUTABLE;
+  char option[] = "-c";
+  char script[] = "import _benchmarks; _benchmarks.run()";
+  char* arguments[] = {program, option, script};
+  return Py_BytesMain(3, arguments);
+}
+
+}  // namespace
+}  // namespace pymemrun
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  return pymemrun::Main();
+}

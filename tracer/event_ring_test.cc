@@ -26,7 +26,7 @@ class EventRingTest : public testing::Test {
     page_ = new (region_) ControlPage();
     page_->collector_pid = static_cast<uint32_t>(getpid());  // it lives
     HotState& hot = Hot();
-    hot = HotState{};
+    new (&hot) HotState{};
     hot.page = page_;
     hot.ring = reinterpret_cast<EventSlot*>(static_cast<char*>(region_) +
                                             kControlBytes);
@@ -36,7 +36,7 @@ class EventRingTest : public testing::Test {
   ~EventRingTest() override {
     page_->tail = page_->head.load();
     FlushLoss(Hot());  // what is still to be said must not reach the next test
-    Hot() = HotState{};
+    new (&Hot()) HotState{};
     munmap(region_, kRegionBytes);
   }
 

@@ -228,7 +228,7 @@ const OptionRow kOptionTable[] = {
     {"no-argv", nullptr, "leave script and arguments out of the run file",
      SetFlag<&Options::no_argv>, "", false, true},
     {"trace-startup", nullptr,
-     "trace from the interpreter's own start on, not from the script's",
+     "trace from the interpreter's `import site` on, not from the script on",
      SetFlag<&Options::trace_startup>, "", false, true},
     {"python", "PATH",
      "run as this python: a virtual environment's, or another installation of "

@@ -120,6 +120,9 @@ std::string Contradiction(const CatOptions& options) {
     return "standard input (-) can be read once only";
   }
   if (options.follow && files > 1) return "--follow takes one FILE";
+  if (options.filter.from_us > options.filter.to_us) {
+    return "--from is later than --to: there is no time between them";
+  }
   if (options.format != Format::kRaw) return "";
   if (files > 1) return "--raw takes one FILE";
   if (!options.filter.PassesEverything() || !options.filter.marks ||

@@ -7,10 +7,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "absl/strings/str_split.h"
 #include "readers/command_line.h"
+#include "readers/pymemcat.h"
 #include "readers/run_builder.h"
 
 namespace pymemrun {
@@ -40,6 +44,22 @@ inline Printed RunProgram(const char* name,
   printed.out = TakeAll(out_fd);
   printed.err = TakeAll(err_fd);
   return printed;
+}
+
+// Never set: nothing interrupts --follow.
+inline std::atomic<bool> never{false};
+
+inline Printed Cat(const std::vector<std::string>& arguments) {
+  return RunProgram("pymemcat", [&](const Console& console) {
+    return RunPymemcat(arguments, console, &never);
+  });
+}
+
+// The lines of what was printed as CSV.
+inline std::vector<std::string> CsvLines(const Printed& printed) {
+  std::vector<std::string> lines = absl::StrSplit(printed.out, "\r\n");
+  lines.pop_back();
+  return lines;
 }
 
 // A file that is removed with the object.

@@ -267,11 +267,14 @@ int Pymemcat::Summarise(Input* input) {
   DamageTeller teller(&console_, input->file->shown_name());
   ReadResult result;
   Watched<RunFacts> facts(&teller, &ended_);
+  CountedSource counted(input->source());
   const absl::Status status =
-      ReadStream(input->source(), StreamReader::Options(), &facts, &result);
+      ReadStream(&counted, StreamReader::Options(), &facts, &result);
   if (result.has_header) {
+    const InputFile& file = *input->file;
     output_.Append(
-        EndReportOf(facts, input->file->path(), input->file->size_bytes()));
+        EndReportOf(facts, file.path() == "-" ? file.shown_name() : file.path(),
+                    std::max(file.size_bytes(), counted.bytes())));
     output_.Flush().IgnoreError();
   }
   return Told(*input, status, result);

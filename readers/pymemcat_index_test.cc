@@ -1,7 +1,6 @@
 // pymemcat --from and --to with the index of frames: the same rows, fewer
 // bytes.
 #include <algorithm>
-#include <atomic>
 #include <string>
 #include <vector>
 
@@ -15,14 +14,6 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-
-std::atomic<bool> never{false};
-
-Printed Cat(const std::vector<std::string>& arguments) {
-  return RunProgram("pymemcat", [&](const Console& console) {
-    return RunPymemcat(arguments, console, &never);
-  });
-}
 
 // What a file with an index gives for these times, read with it and without.
 void ExpectSameRows(const std::string& indexed,

@@ -238,6 +238,8 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
                           footer.seen_max_rss_bytes()}));
   footer.set_line_array_bytes(page_->line_array_bytes);
   footer.set_frame_object_bytes(page_->frame_object_bytes);
+  footer.set_tables_emptied(
+      page_->tables_emptied.load(std::memory_order_relaxed));
   if (totals.peak.hwm_bytes() > footer.seen_max_rss_bytes()) {
     *footer.mutable_peak() = totals.peak;
   }

@@ -6,9 +6,6 @@
 namespace pymemrun {
 namespace {
 
-// Line tables and names of live code. An application of 50,000 functions needs
-// about a third of it.
-constexpr size_t kMaxInfoBytes = 10 * 1024 * 1024;
 constexpr size_t kMaxSites = 1u << 17;
 constexpr size_t kMaxSmallInfos = 1u << 14;
 
@@ -45,7 +42,8 @@ void DefinitionTable::Forget(ControlKind kind) {
   if (kind == ControlKind::kCode) {
     codes_.Forget();
     // Only now can no id need them any more.
-    if (info_bytes_ > kMaxInfoBytes / 2) ForgetNames();
+    ResolveKept();
+    code_facts_.Clear();
   } else if (kind == ControlKind::kFunction) {
     functions_.Forget();
   } else if (kind == ControlKind::kThreadDef) {
@@ -57,15 +55,14 @@ void DefinitionTable::Forget(ControlKind kind) {
 
 bool DefinitionTable::DefineCode(uint32_t raw_id, absl::string_view payload) {
   const IdSpace::Binding bound = codes_.Bind(raw_id, ContentHash(payload));
-  const bool remembered = code_info_.contains(bound.id);
-  if (!bound.fresh && remembered) return bound.rebound;
+  if (!bound.fresh && code_facts_.Has(bound.id)) return bound.rebound;
   PayloadReader in(payload);
   const CodePayload head = in.Take<CodePayload>();
   const absl::string_view file = in.TakeString();
   const absl::string_view name = in.TakeString();
   const absl::string_view qualname = in.TakeString();
   const absl::string_view module = in.TakeString();
-  Remember(bound.id, head, file, name, in.TakeString());
+  code_facts_.Add(bound.id, head, file, name, in.TakeString());
   if (bound.fresh) {
     Record record;
     CodeDef* def = record.mutable_code();
@@ -126,7 +123,7 @@ bool DefinitionTable::DefineStack(uint32_t raw_id, absl::string_view payload) {
     DefineCode(node.code, kUndefined);
     code = codes_.Find(node.code);
   }
-  const uint32_t line = LineOf(code, node.position);
+  const uint32_t line = code_facts_.LineOf(code, node.position);
   const uint32_t content[] = {parent, code, line};
   const IdSpace::Binding bound = stacks_.Bind(
       raw_id,
@@ -159,7 +156,8 @@ uint32_t DefinitionTable::Site(uint32_t what, uint32_t raw_code,
     }
   }
   if (sites_.size() >= kMaxSites) ForgetSites();
-  const SiteKey key = {what, code, LineOf(code, position), function};
+  const SiteKey key = {what, code, code_facts_.LineOf(code, position),
+                       function};
   const uint32_t next = first_site_ + static_cast<uint32_t>(sites_.size());
   const auto [known, fresh] = site_ids_.try_emplace(key, next);
   if (!fresh) return known->second;
@@ -186,49 +184,6 @@ uint32_t DefinitionTable::Stack(uint32_t raw_stack) {
   return stacks_.Find(raw_stack);
 }
 
-void DefinitionTable::Remember(uint32_t code, const CodePayload& head,
-                               absl::string_view file, absl::string_view name,
-                               absl::string_view line_table) {
-  CodeInfo info;
-  if (info_bytes_ > kMaxInfoBytes) {
-    // Full of what may be live: first lines only.
-    if (code_info_.size() >= kMaxSites) return;
-    line_table = {};
-  } else {
-    info.file = FileIndex(file);
-    info.name.assign(name.data(), name.size());
-  }
-  info.lines =
-      LineTable::Decode(static_cast<LineTableKind>(head.line_table_kind),
-                        head.first_line, line_table);
-  info_bytes_ +=
-      2 * sizeof(CodeInfo) + info.lines.size_bytes() + info.name.capacity();
-  code_info_[code] = std::move(info);
-}
-
-uint32_t DefinitionTable::FileIndex(absl::string_view file) {
-  const auto [known, fresh] =
-      file_index_.try_emplace(file, static_cast<uint32_t>(files_.size()));
-  if (fresh) {
-    files_.emplace_back(file);
-    info_bytes_ += 2 * file.size() + 128;
-  }
-  return known->second;
-}
-
-uint32_t DefinitionTable::LineOf(uint32_t code, uint32_t position) const {
-  const auto info = code_info_.find(code);
-  return info == code_info_.end() ? 0 : info->second.lines.LineAt(position);
-}
-
-void DefinitionTable::ForgetNames() {
-  ResolveKept();
-  code_info_.clear();
-  files_.clear();
-  file_index_.clear();
-  info_bytes_ = 0;
-}
-
 void DefinitionTable::ForgetSites() {
   ResolveKept();
   first_site_ += static_cast<uint32_t>(sites_.size());
@@ -246,13 +201,8 @@ void DefinitionTable::ResolveKept() {
     const SiteKey& site = sites_[kept.site - first_site_];
     kept.place.what = site.what;
     kept.place.line = site.line;
-    if (const auto code = code_info_.find(site.code);
-        code != code_info_.end()) {
-      if (code->second.file < files_.size()) {
-        kept.place.file = files_[code->second.file];
-      }
-      kept.place.function = code->second.name;
-    }
+    kept.place.file = std::string(code_facts_.FileOf(site.code));
+    kept.place.function = std::string(code_facts_.NameOf(site.code));
     if (site.function != 0) {
       const auto name = function_names_.find(site.function);
       kept.place.function =

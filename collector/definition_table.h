@@ -11,8 +11,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "collector/clock_scale.h"
+#include "collector/code_facts.h"
 #include "collector/id_space.h"
-#include "collector/line_table.h"
 #include "collector/record_sink.h"
 #include "tracer/ring_layout.h"
 
@@ -32,7 +32,7 @@ struct Place {
 // Definitions are told apart by content, so a program that makes the same code
 // over and over does not grow the file. Memory is bounded whatever the program
 // does: beyond fixed budgets old contents are forgotten (and written again
-// under a new id should they return) and lines fall back to the code's first.
+// under a new id should they return).
 // Not thread safe. `clock` and `out` must outlive it.
 class DefinitionTable {
  public:
@@ -70,11 +70,6 @@ class DefinitionTable {
       return H::combine(std::move(h), k.what, k.code, k.line, k.function);
     }
   };
-  struct CodeInfo {
-    uint32_t file = UINT32_MAX;  // index in files_, or none
-    LineTable lines;
-    std::string name;
-  };
   struct ThreadInfo {
     uint64_t native_id = 0;
     std::string name;
@@ -89,11 +84,6 @@ class DefinitionTable {
   bool DefineFunction(uint32_t raw_id, absl::string_view payload);
   bool DefineThread(uint32_t raw_id, absl::string_view payload);
   bool DefineStack(uint32_t raw_id, absl::string_view payload);
-  void Remember(uint32_t code, const CodePayload& head, absl::string_view file,
-                absl::string_view name, absl::string_view line_table);
-  uint32_t FileIndex(absl::string_view file);
-  uint32_t LineOf(uint32_t code, uint32_t position) const;
-  void ForgetNames();
   void ForgetSites();
   void ResolveKept();
 
@@ -103,12 +93,9 @@ class DefinitionTable {
   absl::flat_hash_map<SiteKey, uint32_t> site_ids_;
   std::vector<SiteKey> sites_;  // of the ids from first_site_ on
   uint32_t first_site_ = 1;
-  absl::flat_hash_map<uint32_t, CodeInfo> code_info_;
+  CodeFacts code_facts_;
   absl::flat_hash_map<uint32_t, std::string> function_names_;
   absl::flat_hash_map<uint32_t, ThreadInfo> thread_info_;
-  std::vector<std::string> files_;
-  absl::flat_hash_map<std::string, uint32_t> file_index_;
-  size_t info_bytes_ = 0;
   std::array<KeptRow, kKeptPlaces> kept_;
 };
 

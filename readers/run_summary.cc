@@ -159,6 +159,10 @@ std::string DescribeTracingItself(const RunFacts& facts) {
                     " of frame objects at most, ",
                     HumanBytes(facts.footer->line_array_bytes()),
                     " of line numbers");
+    if (facts.footer->tables_emptied() > 0) {
+      absl::StrAppend(&text, "; its tables were full and emptied ",
+                      facts.footer->tables_emptied(), " times");
+    }
   }
   return text;
 }

@@ -130,10 +130,11 @@ void AddCounts(const RunFacts& facts, Values* values) {
 
 void AddTracing(const RunFacts& facts, Values* values) {
   const bool has_cpu = facts.user_us + facts.system_us > 0;
-  Cell frames, lines;
+  Cell frames, lines, emptied;
   if (facts.footer.has_value()) {
     frames = uint64_t{facts.footer->frame_object_bytes()};
     lines = uint64_t{facts.footer->line_array_bytes()};
+    emptied = uint64_t{facts.footer->tables_emptied()};
   }
   values->insert(
       values->end(),
@@ -145,7 +146,8 @@ void AddTracing(const RunFacts& facts, Values* values) {
        {"cpu_system_s", has_cpu ? Seconds(facts.system_us) : Cell()},
        {"own_bytes", Known(facts.OwnBytes())},
        {"frame_object_bytes", frames},
-       {"line_array_bytes", lines}});
+       {"line_array_bytes", lines},
+       {"tables_emptied", emptied}});
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPTS = """generators generator_close_and_throw coroutines async_generators
 exceptions recursion comprehensions c_callbacks decorators classes
 subclasses_of_c_types exec_eval_compile context_managers joins_of_generators
-lambdas descriptors weakrefs_and_destructors imports pattern_matching""".split()
+lambdas descriptors weakrefs_and_destructors imports pattern_matching
+exec_thousands method_definitions""".split()
 
 # What the interpreter's end calls, after the script.
 AT_THE_END = {"weakrefs_and_destructors": [("CALL", "_exitfunc"),

@@ -1,7 +1,5 @@
 #include "tracer/call_hooks.h"
 
-#include <string.h>
-
 #include "tracer/clock.h"
 #include "tracer/code_registry.h"
 #include "tracer/event_ring.h"
@@ -17,8 +15,6 @@ namespace pymemrun {
 namespace {
 
 const TraceConfig* g_config = nullptr;
-size_t g_history_bytes = 0;
-uint32_t g_history_generation = 0;  // of the code ids in it
 
 // Returns dRSS in pages.
 [[gnu::noinline]] int32_t UpdateRssSlow(HotState& hot, uint64_t stamp,
@@ -195,29 +191,35 @@ inline bool Passes(const HotState& hot, int32_t drss_pages, uint32_t what,
          flags == (kPassesFile | kPassesName) && hot.thread_passes;
 }
 
-// Logs the event after the previous ones that are its context and are not
-// logged yet.
-[[gnu::noinline]] void LogWithContext(HotState& hot, const RawEvent& event,
-                                      const PymemrunFrame* frame) {
-  hot.logged_rss_pages = event.rss_pages;
-  const uint32_t stack = Stack(hot, frame);
-  if (g_history_generation == CodeRegistry::generation()) {
-    uint64_t number =
-        event.number > hot.context ? event.number - hot.context : 0;
-    for (; number < event.number; ++number) {
-      const RawEvent& past = hot.history[number & hot.history_mask];
-      const bool logged = hot.any_row && number <= hot.row_number;
-      if (past.number == number && past.what_and_code != 0 && !logged) {
-        PutRow(hot, past, true, 0);
-      }
+// The previous events that are the context of `number`, have valid ids, and are
+// not logged yet.
+void LogContext(HotState& hot, uint64_t number) {
+  uint64_t at = number > hot.context ? number - hot.context : 0;
+  if (at < CodeRegistry::valid_from()) at = CodeRegistry::valid_from();
+  for (; at < number; ++at) {
+    const RawEvent& past = hot.history[at & hot.history_mask];
+    const bool logged = hot.any_row && at <= hot.row_number;
+    if (past.number == at && past.what_and_code != 0 && !logged) {
+      PutRow(hot, past, true, 0);
     }
   }
+}
+
+// Logs the event after its context.
+[[gnu::noinline]] void LogWithContext(HotState& hot, RawEvent& event,
+                                      const PymemrunFrame* frame) {
+  hot.logged_rss_pages = event.rss_pages;
+  const uint32_t generation = CodeRegistry::generation();
+  const uint32_t stack = Stack(hot, frame);
+  if (__builtin_expect(generation != CodeRegistry::generation(), 0)) {
+    // Looking at the frames has emptied the table of code objects.
+    const SiteId site =
+        CodeRegistry::FindCode(hot, PymemrunFrameCode(frame), frame);
+    event.what_and_code = (event.what_and_code & ~kIdMask) | site.id;
+  }
+  LogContext(hot, event.number);
   PutRow(hot, event, false, stack);
   hot.any_row = true;
-  if (__builtin_expect(g_history_generation != CodeRegistry::generation(), 0)) {
-    memset(hot.history, 0, g_history_bytes);  // its ids are void
-    g_history_generation = CodeRegistry::generation();
-  }
 }
 
 [[gnu::noinline]] int FilterSlow(const PymemrunFrame* frame, uint32_t what,
@@ -225,7 +227,7 @@ inline bool Passes(const HotState& hot, int32_t drss_pages, uint32_t what,
                                  uint64_t number) {
   HotState& hot = Hot();
   uint32_t flags;
-  const RawEvent event = Examine(hot, frame, what, arg, stamp, number, &flags);
+  RawEvent event = Examine(hot, frame, what, arg, stamp, number, &flags);
   hot.history[number & hot.history_mask] = event;
   if (Passes(hot, event.drss_pages, what, flags)) {
     LogWithContext(hot, event, frame);
@@ -283,8 +285,8 @@ bool MakeHistory(HotState& hot, uint32_t context) {
   hot.context = CallHooks::logs_all() ? 0 : context;
   uint32_t slots = 1;
   while (slots < hot.context + 1) slots *= 2;
-  g_history_bytes = slots * sizeof(RawEvent);
-  hot.history = static_cast<RawEvent*>(OwnMemory::Map(g_history_bytes));
+  hot.history =
+      static_cast<RawEvent*>(OwnMemory::Map(slots * sizeof(RawEvent)));
   if (hot.history == nullptr) return false;
   hot.history_mask = slots - 1;
   return true;

@@ -1,5 +1,6 @@
 #include "tracer/code_registry.h"
 
+#include <dlfcn.h>
 #include <string.h>
 
 #include "tracer/event_ring.h"
@@ -28,7 +29,9 @@ Tables* g_tables = nullptr;
 CodeTable g_codes;
 FunctionTable g_functions;
 uint32_t g_last_code_id = 0;
+size_t g_code_text_bytes = 0;  // sent since the table was emptied
 uint32_t g_generation = 0;
+uint64_t g_valid_from = 0;
 uint32_t g_last_function_id = 0;
 const Filters* g_filters = nullptr;
 PyObject* g_dunder_name = nullptr;  // "__name__", interned
@@ -39,26 +42,43 @@ uint32_t TypeBit(const void* type) {
   return static_cast<uint32_t>(HashAddress(type) >> 40) & (kTypeFilterBits - 1);
 }
 
-// FNV-1a, folded.
-uint16_t NameCheck(const char* name) {
-  uint32_t hash = 2166136261u;
-  for (; *name != '\0'; ++name) {
-    hash = (hash ^ static_cast<unsigned char>(*name)) * 16777619u;
+// Whether the definition stands in the static data of an executable or library,
+// where it stays as it is. Others, as pybind11, cffi and ctypes programs make
+// them, can be freed and replaced at the same address with the same
+// implementation.
+bool IsStatic(const PyMethodDef* method) {
+#if __GLIBC_PREREQ(2, 35)
+  // Takes no lock, unlike dladdr: another thread may load a library that waits
+  // for the GIL.
+  dl_find_object object;
+  return _dl_find_object(const_cast<PyMethodDef*>(method), &object) == 0;
+#else
+  extern const char __executable_start, _end;
+  const char* address = reinterpret_cast<const char*>(method);
+  return address >= &__executable_start && address < &_end;
+#endif
+}
+
+// What tells the definition from another one at its address; FNV-1a.
+uint64_t ContentsOf(const PyMethodDef* method, bool is_static) {
+  const uint64_t implementation = AddressOf(method->ml_meth);
+  if (is_static) return implementation;
+  uint64_t hash = 14695981039346656037u ^ implementation;
+  for (const char* c = method->ml_name; *c != '\0'; ++c) {
+    hash = (hash ^ static_cast<unsigned char>(*c)) * 1099511628211u;
   }
-  return static_cast<uint16_t>(hash ^ (hash >> 16));
+  return hash;
 }
 
-// pybind11 and its like make PyMethodDef and name at run time, with a capsule
-// as self; all others keep them in static tables.
-bool MakesNamesAtRunTime(const void* self_type) {
-  return self_type == &PyCapsule_Type;
+uint16_t NameAddress(const PyMethodDef* method) {
+  return static_cast<uint16_t>(reinterpret_cast<uintptr_t>(method->ml_name));
 }
 
-uint16_t MethodCheck(const PyMethodDef* method, const void* self_type) {
-  return MakesNamesAtRunTime(self_type)
-             ? NameCheck(method->ml_name)
-             : static_cast<uint16_t>(
-                   reinterpret_cast<uintptr_t>(method->ml_name));
+// Whether the definition at the entry's address is the one it was made of.
+bool StillHolds(const FunctionEntry& entry, const PyMethodDef* method) {
+  const bool is_static = (entry.flags & kVerifyContents) == 0;
+  return entry.contents == ContentsOf(method, is_static) &&
+         (!is_static || entry.name_address == NameAddress(method));
 }
 
 // One string of a definition's payload: length, then bytes.
@@ -82,7 +102,13 @@ PyObject* ModuleName(const PymemrunFrame* frame) {
                                  g_dunder_name);  // runs no Python code
 }
 
+// The table of `kind` was emptied.
 void ForgetAll(HotState& hot, ControlKind kind) {
+  hot.last_code = nullptr;
+  hot.last_function = nullptr;
+  ++g_generation;
+  hot.page->tables_emptied.fetch_add(1, std::memory_order_relaxed);
+  g_valid_from = NextNumber(hot) - 1;  // the event under way has its number
   PutPayload(hot, ControlKind::kForget, 0, static_cast<uint32_t>(kind), nullptr,
              0);
 }
@@ -100,6 +126,7 @@ bool DefineCode(HotState& hot, PyCodeObject* code, const PymemrunFrame* frame,
            (g_filters->PassesFunction(name.bytes) ? kPassesName : 0);
   const CodePayload head = {facts.first_line, facts.line_table_kind};
   const uint32_t table_length = static_cast<uint32_t>(facts.line_table_bytes);
+  g_code_text_bytes += name.length + table_length;
   const Piece pieces[] = {
       {&head, sizeof(head)},
       {&file.length, 4},
@@ -147,9 +174,7 @@ bool DefineFunction(HotState& hot, const PyCFunctionObject* function,
                     const void* self_type, uint32_t id, uint16_t* flags) {
   const Text name = FunctionName(function, self_type);
   const Text module = CopyText(1, function->m_module);
-  *flags = static_cast<uint16_t>(
-      (g_filters->PassesFunction(name.bytes) ? kPassesName : 0) |
-      (MakesNamesAtRunTime(self_type) ? kVerifyName : 0));
+  *flags = g_filters->PassesFunction(name.bytes) ? kPassesName : 0;
   const Piece pieces[] = {{&name.length, 4},
                           {name.bytes, name.length},
                           {&module.length, 4},
@@ -160,6 +185,23 @@ bool DefineFunction(HotState& hot, const PyCFunctionObject* function,
 template <typename Entry>
 Entry& Recent(Entry* entries, uint64_t hash) {
   return entries[RecentSites::Index(hash)];
+}
+
+void EmptyCodes(HotState& hot) {
+  g_codes.Clear();
+  memset(g_tables->recent.codes, 0, sizeof(g_tables->recent.codes));
+  g_last_code_id = 0;
+  g_code_text_bytes = 0;
+  TracingCost::CodesForgotten();
+  ForgetAll(hot, ControlKind::kCode);
+}
+
+void EmptyFunctions(HotState& hot) {
+  g_functions.Clear();
+  memset(g_tables->recent.functions, 0, sizeof(g_tables->recent.functions));
+  memset(g_tables->types, 0, sizeof(g_tables->types));
+  g_last_function_id = 0;
+  ForgetAll(hot, ControlKind::kFunction);
 }
 
 void CodeDied(PyObject* code) {
@@ -182,12 +224,14 @@ void TypeDied(PyObject* type) {
   const uint32_t bit = TypeBit(type);
   if (g_tables != nullptr &&
       (g_tables->types[bit / 64] >> (bit % 64) & 1) != 0) {
-    const auto dead = [&](const FunctionEntry& e) {
+    bool others = false;  // of the same bit
+    g_functions.EraseIf([&](const FunctionEntry& e) {
+      others |= e.self_type != type && TypeBit(e.self_type) == bit;
       return e.self_type == type;
-    };
-    g_functions.EraseIf(dead);
+    });
+    if (!others) g_tables->types[bit / 64] &= ~(uint64_t{1} << (bit % 64));
     for (FunctionEntry& recent : g_tables->recent.functions) {
-      if (dead(recent)) recent = {};
+      if (recent.self_type == type) recent = {};
     }
   }
   g_type_dealloc(type);
@@ -219,34 +263,29 @@ SiteId CodeRegistry::FindCode(HotState& hot, PyCodeObject* code,
                               const PymemrunFrame* frame) {
   const auto same = [&](const CodeEntry& e) { return e.code == code; };
   CodeEntry* entry = g_codes.Find(HashAddress(code), same);
-  CodeEntry& recent = Recent(g_tables->recent.codes, HashAddress(code));
-  if (!entry->empty()) {
-    recent = *entry;
-    return {entry->id, entry->flags};
+  if (entry->empty()) {
+    if (g_last_code_id >= kMaxCodes || g_code_text_bytes >= kMaxCodeTextBytes) {
+      EmptyCodes(hot);
+      entry = g_codes.Find(HashAddress(code), same);
+    }
+    CodeEntry made = {code, g_last_code_id + 1, 0};
+    if (!DefineCode(hot, code, frame, made.id, &made.flags)) {
+      return {0, made.flags};
+    }
+    ++g_last_code_id;
+    TracingCost::CodeSeen(code);
+    g_codes.Insert(entry, made);
   }
-  if (g_codes.full() || g_last_code_id == kIdMask) {
-    g_codes.Clear();
-    memset(g_tables->recent.codes, 0, sizeof(g_tables->recent.codes));
-    g_last_code_id = 0;
-    ++g_generation;
-    ForgetAll(hot, ControlKind::kCode);
-    entry = g_codes.Find(HashAddress(code), same);
-  }
-  CodeEntry made = {code, g_last_code_id + 1, 0};
-  if (!DefineCode(hot, code, frame, made.id, &made.flags)) {
-    return {0, made.flags};
-  }
-  ++g_last_code_id;
-  TracingCost::CodeSeen(code);
-  g_codes.Insert(entry, made);
-  recent = made;
-  return {made.id, made.flags};
+  Recent(g_tables->recent.codes, HashAddress(code)) = *entry;
+  hot.last_code = code;
+  hot.last_code_id = entry->id;
+  hot.last_code_flags = entry->flags;
+  return {entry->id, entry->flags};
 }
 
 SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
   const PyMethodDef* method = function->m_ml;
   const void* self_type = SelfType(function);
-  const uint16_t check = MethodCheck(method, self_type);
   const auto same = [&](const FunctionEntry& e) {
     return e.method == method && e.self_type == self_type;
   };
@@ -254,27 +293,28 @@ SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
   FunctionEntry& recent = Recent(g_tables->recent.functions, hash);
   FunctionEntry* entry = g_functions.Find(hash, same);
   if (!entry->empty()) {
-    if (entry->implementation == method->ml_meth &&
-        entry->name_check == check) {
+    if (StillHolds(*entry, method)) {
       recent = *entry;
       return {entry->id, entry->flags & kPassesName};
     }
     g_functions.Erase(entry);  // another function at the same address
     entry = g_functions.Find(hash, same);
   }
-  if (g_functions.full() || g_last_function_id == kIdMask) {
-    g_functions.Clear();
-    memset(g_tables->recent.functions, 0, sizeof(g_tables->recent.functions));
-    memset(g_tables->types, 0, sizeof(g_tables->types));
-    g_last_function_id = 0;
-    ForgetAll(hot, ControlKind::kFunction);
+  if (g_functions.full() || g_last_function_id == kMaxFunctions) {
+    EmptyFunctions(hot);
     entry = g_functions.Find(hash, same);
   }
-  FunctionEntry made = {
-      method, self_type, method->ml_meth, g_last_function_id + 1, 0, check};
+  const bool is_static = IsStatic(method);
+  FunctionEntry made = {method,
+                        self_type,
+                        ContentsOf(method, is_static),
+                        g_last_function_id + 1,
+                        0,
+                        NameAddress(method)};
   if (!DefineFunction(hot, function, self_type, made.id, &made.flags)) {
     return {0, made.flags};
   }
+  if (!is_static) made.flags |= kVerifyContents;
   ++g_last_function_id;
   const uint32_t bit = TypeBit(self_type);
   g_tables->types[bit / 64] |= uint64_t{1} << (bit % 64);
@@ -284,5 +324,6 @@ SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
 }
 
 uint32_t CodeRegistry::generation() { return g_generation; }
+uint64_t CodeRegistry::valid_from() { return g_valid_from; }
 
 }  // namespace pymemrun

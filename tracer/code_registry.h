@@ -22,13 +22,16 @@ class CodeRegistry {
   static void WatchDeaths();
 
   // Slow halves: probe the table, define what is new. `frame` is one that
-  // runs `code`.
+  // runs `code`, which becomes the last one looked up.
   static SiteId FindCode(HotState& hot, PyCodeObject* code,
                          const PymemrunFrame* frame);
   static SiteId FindFunction(HotState& hot, PyCFunctionObject* function);
 
-  // Changes when all code ids become void (the table was full).
+  // A table that is full is emptied: its ids are void from the event under way
+  // on, and every code object or function gets a new one when it is met again.
+  // How often that was; the number of the first event with valid ids.
   static uint32_t generation();
+  static uint64_t valid_from();
 };
 
 // The type that a C function's name shows, or null: what makes two functions
@@ -62,13 +65,9 @@ inline bool KnownCode(HotState& hot, PyCodeObject* code, SiteId* found) {
 inline SiteId CodeOf(HotState& hot, PyCodeObject* code,
                      const PymemrunFrame* frame) {
   SiteId found;
-  if (!KnownCode(hot, code, &found)) {
-    found = CodeRegistry::FindCode(hot, code, frame);
-    hot.last_code = code;
-    hot.last_code_id = found.id;
-    hot.last_code_flags = found.flags;
-  }
-  return found;
+  return KnownCode(hot, code, &found)
+             ? found
+             : CodeRegistry::FindCode(hot, code, frame);
 }
 
 // The same for the C function `arg` of a C event. A C_CALL's function object
@@ -89,9 +88,9 @@ inline bool KnownFunction(HotState& hot, PyObject* arg, bool is_call,
   const auto name =
       static_cast<uint16_t>(reinterpret_cast<uintptr_t>(method->ml_name));
   if (__builtin_expect(entry.method != method || entry.self_type != self_type ||
-                           entry.implementation != method->ml_meth ||
-                           entry.name_check != name ||
-                           (entry.flags & kVerifyName) != 0,
+                           entry.contents != AddressOf(method->ml_meth) ||
+                           entry.name_address != name ||
+                           (entry.flags & kVerifyContents) != 0,
                        0)) {
     return false;
   }

@@ -103,6 +103,14 @@ enum class ControlKind : uint32_t {
   kChunk = 48,
 };
 
+// The collector keeps what is defined until it is told to forget it. So between
+// two kForget of code objects there are at most so many definitions, and before
+// the last one less than so many bytes of names and line tables; of C functions
+// at most so many definitions.
+inline constexpr uint32_t kMaxCodes = 49152;
+inline constexpr size_t kMaxCodeTextBytes = size_t{8} << 20;
+inline constexpr uint32_t kMaxFunctions = 65536;
+
 inline constexpr uint32_t kMaxChunkBytes = 64 * 1024;
 inline constexpr uint32_t kRssInexact = 1;
 
@@ -230,6 +238,7 @@ struct ControlPage {
   std::atomic<uint64_t> stalls;             // times the producer waited
   std::atomic<uint32_t> wanted;             // kWanted* bits for collector
   std::atomic<uint32_t> untraced_children;  // forks seen
+  std::atomic<uint32_t> tables_emptied;     // of code objects or C functions
 
   // -- The collector's line.
   alignas(64) std::atomic<uint64_t> tail;  // slots consumed (release)

@@ -5,6 +5,7 @@
 
 #include "tracer/cpython_compat.h"
 #include "tracer/pointer_table.h"
+#include "tracer/ring_layout.h"
 
 namespace pymemrun {
 
@@ -30,20 +31,26 @@ struct FunctionEntry {
   const PyMethodDef* method;
   const void* self_type;
   // The definition's contents, in case the PyMethodDef itself was freed and
-  // another one made at its address.
-  PyCFunction implementation;
+  // another one made at its address: its implementation's address and the low
+  // bits of its name's. Of a definition made at run time, whose name may be
+  // freed and replaced as well: a hash of the implementation and the name.
+  uint64_t contents;
   uint32_t id;
   uint16_t flags;
-  uint16_t name_check;  // low bits of the name's address or, where names are
-                        // made at run time, a hash of the name
+  uint16_t name_address;
   bool empty() const { return method == nullptr; }
   uint64_t hash() const { return HashTwo(method, self_type); }
 };
 static_assert(sizeof(FunctionEntry) == 32);
-// The name's text must be compared, not its address: only the slow half does.
-inline constexpr uint16_t kVerifyName = 0x8000;
+// Made at run time: only the slow half compares its contents.
+inline constexpr uint16_t kVerifyContents = 0x8000;
+
+inline uint64_t AddressOf(PyCFunction implementation) {
+  return reinterpret_cast<uintptr_t>(implementation);
+}
 
 using CodeTable = PointerTable<CodeEntry, 1u << 16>;
+static_assert(CodeTable::kMaxUsed == kMaxCodes);
 using FunctionTable = PointerTable<FunctionEntry, 1u << 13>;
 
 // Copies of the entries met last, each in the one place its hash gives. The

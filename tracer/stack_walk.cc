@@ -35,6 +35,7 @@ uint32_t g_last_id = 0;
 uint32_t g_code_generation = 0;  // of the code ids that the nodes are made of
 
 void ForgetAll(HotState& hot) {
+  g_code_generation = CodeRegistry::generation();
   g_nodes.Clear();
   g_last_id = 0;
   PutPayload(hot, ControlKind::kForget, 0,
@@ -59,6 +60,25 @@ uint32_t InternNode(HotState& hot, Node node) {
   return node.id;
 }
 
+// The frames' nodes from the outermost on; 0 when one found no room in the ring
+// or the ids became void under way.
+uint32_t InternFrames(HotState& hot, uint32_t depth) {
+  uint32_t id = 0;
+  while (depth > 0) {
+    const PymemrunFrame* frame = g_tables->frames[--depth];
+    PyCodeObject* code = PymemrunFrameCode(frame);
+    const SiteId site = CodeRegistry::FindCode(hot, code, frame);
+    if (site.id == 0 || g_code_generation != CodeRegistry::generation()) {
+      return 0;
+    }
+    const uint32_t next =
+        InternNode(hot, Node{id, site.id, PymemrunFramePosition(frame), 0});
+    if (next == 0) return 0;
+    id = next;
+  }
+  return id;
+}
+
 }  // namespace
 
 bool StackWalk::Create() {
@@ -78,23 +98,13 @@ uint32_t StackWalk::Intern(HotState& hot, const PymemrunFrame* frame) {
   // The stack must fit without the table being emptied half way.
   if (g_nodes.used() + depth >= g_nodes.kMaxUsed ||
       g_code_generation != CodeRegistry::generation()) {
-    g_code_generation = CodeRegistry::generation();
     ForgetAll(hot);
   }
-  uint32_t id = 0;
-  while (depth > 0) {
-    frame = g_tables->frames[--depth];
-    PyCodeObject* code = PymemrunFrameCode(frame);
-    const SiteId site = CodeRegistry::FindCode(hot, code, frame);
-    if (site.id == 0 || g_code_generation != CodeRegistry::generation()) {
-      return 0;
-    }
-    const uint32_t next =
-        InternNode(hot, Node{id, site.id, PymemrunFramePosition(frame), 0});
-    if (next == 0) return 0;
-    id = next;
-  }
-  return id;
+  const uint32_t id = InternFrames(hot, depth);
+  if (g_code_generation == CodeRegistry::generation()) return id;
+  // The table of code objects was full: now there is room for these.
+  ForgetAll(hot);
+  return InternFrames(hot, depth);
 }
 
 }  // namespace pymemrun

@@ -32,6 +32,8 @@ void TracingCost::CodeDied(PyCodeObject* code) {
       bytes < g_cost.line_array_bytes ? bytes : g_cost.line_array_bytes;
 }
 
+void TracingCost::CodesForgotten() { g_cost.line_array_bytes = 0; }
+
 void TracingCost::FramesAt(const PymemrunFrame* frame) {
   uint64_t bytes = 0;
   const PymemrunFrame* at = frame;

@@ -17,6 +17,8 @@ class TracingCost {
   // A code object ran for the first time; it dies.
   static void CodeSeen(PyCodeObject* code);
   static void CodeDied(PyCodeObject* code);
+  // All code objects will be seen for a first time again.
+  static void CodesForgotten();
 
   // RSS rose while `frame` ran: adds up the frame objects below it, as far as
   // kMaxStackDepth frames or up to where it did last time.

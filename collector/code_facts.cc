@@ -1,0 +1,75 @@
+#include "collector/code_facts.h"
+
+#include <cstring>
+
+namespace pymemrun {
+
+void CodeFacts::Add(uint32_t code, const CodePayload& head,
+                    absl::string_view file, absl::string_view name,
+                    absl::string_view line_table) {
+  if (facts_.size() >= 2 * kMaxCodes) return;
+  Facts facts;
+  facts.first_line = head.first_line;
+  facts.line_table_kind = head.line_table_kind;
+  if (text_bytes_ + name.size() + line_table.size() <= kMaxTextBytes) {
+    facts.file = FileIndex(file);
+    facts.table_bytes = static_cast<uint32_t>(line_table.size());
+    facts.name_bytes = static_cast<uint32_t>(name.size());
+    const size_t size = line_table.size() + name.size();
+    char* text = google::protobuf::Arena::CreateArray<char>(&text_, size);
+    std::memcpy(text, line_table.data(), line_table.size());
+    std::memcpy(text + line_table.size(), name.data(), name.size());
+    facts.text = text;
+    text_bytes_ += size;
+  }
+  facts_[code] = facts;
+}
+
+void CodeFacts::Clear() {
+  facts_.clear();
+  text_.Reset();
+  text_bytes_ = 0;
+  files_.resize(1);
+  file_index_.clear();
+}
+
+uint32_t CodeFacts::FileIndex(absl::string_view file) {
+  const auto [known, fresh] =
+      file_index_.try_emplace(file, static_cast<uint32_t>(files_.size()));
+  if (fresh) {
+    files_.emplace_back(file);
+    text_bytes_ += 2 * file.size();
+  }
+  return known->second;
+}
+
+uint32_t CodeFacts::LineOf(uint32_t code, uint32_t position) {
+  const auto found = facts_.find(code);
+  if (found == facts_.end()) return 0;
+  const Facts& facts = found->second;
+  Decoded& decoded = facts.table_bytes <= kSmallTableBytes
+                         ? small_[code % kSmallTables]
+                         : large_;
+  if (decoded.code != code) {
+    decoded.code = code;
+    decoded.lines =
+        LineTable::Decode(static_cast<LineTableKind>(facts.line_table_kind),
+                          facts.first_line, {facts.text, facts.table_bytes});
+  }
+  return decoded.lines.LineAt(position);
+}
+
+absl::string_view CodeFacts::FileOf(uint32_t code) const {
+  const auto found = facts_.find(code);
+  if (found == facts_.end()) return {};
+  return files_[found->second.file];
+}
+
+absl::string_view CodeFacts::NameOf(uint32_t code) const {
+  const auto found = facts_.find(code);
+  if (found == facts_.end()) return {};
+  const Facts& facts = found->second;
+  return {facts.text + facts.table_bytes, facts.name_bytes};
+}
+
+}  // namespace pymemrun

@@ -80,17 +80,21 @@ CollectorProcess::CollectorProcess(ControlPage* page, const CollectorFds& fds,
     : page_(page),
       launch_(std::move(launch)),
       earlier_(ClockScale::Measure()),
-      writer_(fds.output, page->compress_level),
+      writer_(fds.output, page->compress_level, [this] { Beat(); }),
       encoder_(page->page_bytes, &clock_, &writer_),
       ring_(page, reinterpret_cast<const EventSlot*>(
                       reinterpret_cast<const char*>(page) + kControlBytes)),
       watch_(page, fds.region, fds.pid),
       stats_(static_cast<pid_t>(page->traced_pid)) {}
 
-CollectorProcess::~CollectorProcess() { munmap(page_, kRegionBytes); }
+CollectorProcess::~CollectorProcess() {
+  pthread_mutex_unlock(&page_->collector_alive);
+  munmap(page_, kRegionBytes);
+}
 
 void CollectorProcess::Run() {
   Beat();
+  pthread_mutex_lock(&page_->collector_alive);
   page_->collector_pid.store(getpid(), std::memory_order_release);
   ProcessWatch::State end = WaitForStart();
   if (end == ProcessWatch::State::kRunning) end = CollectUntilEnd();
@@ -214,7 +218,7 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_end_us(
       clock_.MicrosOfMonotonic(said ? page_->end_monotonic_ns : now_ns));
   // All rows are safe before a footer follows them, or lost for good.
-  writer_.Flush();
+  writer_.Settle();
   footer.set_rows(writer_.rows_written());
   footer.set_lost_on_write(writer_.rows_lost());
   footer.set_dropped(page_->dropped.load(std::memory_order_acquire));

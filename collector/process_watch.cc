@@ -1,7 +1,6 @@
 #include "collector/process_watch.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,9 +61,7 @@ ProcessWatch::State ProcessWatch::Check() {
 bool ProcessWatch::BecameAnotherProgram() {
   // The kernel marks the mutex when the main thread ends: by exec, but also
   // when it merely left by pthread_exit and others run on.
-  const int word =
-      __atomic_load_n(&page_->alive.__data.__lock, __ATOMIC_ACQUIRE);
-  if ((word & FUTEX_OWNER_DIED) == 0) return false;
+  if (!HolderDied(page_->alive)) return false;
   const bool announced =
       page_->exec_pending.load(std::memory_order_acquire) != 0;
   const uint64_t now_ns = NowNs();

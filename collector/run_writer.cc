@@ -8,10 +8,18 @@
 #include "tracer/ring_layout.h"
 
 namespace pymemrun {
+namespace {
 
-RunWriter::RunWriter(int fd, int level) : fd_(fd), sink_(fd) {
+// Frames that wait for a slow disk. At a hundred bytes for a thousand rows they
+// are many seconds of a busy program.
+constexpr size_t kMaxQueuedBytes = 8 * 1024 * 1024;
+
+}  // namespace
+
+RunWriter::RunWriter(int fd, int level, std::function<void()> waiting)
+    : fd_(fd), queue_(fd, kMaxQueuedBytes, std::move(waiting)) {
   options_.level = level == kNoCompression ? int{StreamWriter::kStored} : level;
-  auto writer = StreamWriter::Create(&sink_, options_);
+  auto writer = StreamWriter::Create(&queue_, options_);
   if (writer.ok()) {
     writer_ = *std::move(writer);
   } else {
@@ -26,26 +34,50 @@ void RunWriter::Write(absl::string_view record, uint64_t rows) {
   }
   rows_open_ += rows;
   if (!writer_->AppendSerialized(record).ok()) return Fail();
-  if (sink_.bytes_written() != good_bytes_) {
-    // The frame before this record was written; the record is in the next.
-    good_bytes_ = sink_.bytes_written();
-    rows_safe_ += rows_open_ - rows;
-    rows_open_ = rows;
-  }
+  // Did the record not fit? Then it is in the next frame.
+  if (queue_.bytes_written() != ended_bytes_) EndedFrame(rows_open_ - rows);
 }
 
 void RunWriter::Flush() {
   if (write_errno_ != 0) return;
   if (!writer_->Flush().ok()) return Fail();
-  good_bytes_ = sink_.bytes_written();
-  rows_safe_ += rows_open_;
-  rows_open_ = 0;
+  if (queue_.bytes_written() != ended_bytes_) EndedFrame(rows_open_);
+  TakeProgress();
+}
+
+void RunWriter::Settle() {
+  Flush();
+  queue_.Settle();
+  TakeProgress();
+}
+
+void RunWriter::EndedFrame(uint64_t rows) {
+  ended_bytes_ = queue_.bytes_written();
+  frame_rows_.push_back(rows);
+  rows_open_ -= rows;
+  TakeProgress();
+}
+
+void RunWriter::TakeProgress() {
+  const FrameQueue::Progress progress = queue_.progress();
+  for (; frames_safe_ < progress.frames; ++frames_safe_) {
+    rows_safe_ += frame_rows_.front();
+    frame_rows_.pop_front();
+  }
+  good_bytes_ = progress.bytes;
+  if (progress.error != 0 && write_errno_ == 0) Fail();
 }
 
 void RunWriter::Fail() {
-  write_errno_ = sink_.last_errno() != 0 ? sink_.last_errno() : EIO;
+  write_errno_ = EIO;  // unless the queue knows better
+  queue_.Settle();
+  TakeProgress();
+  const int error = queue_.progress().error;
+  if (error != 0) write_errno_ = error;
   rows_lost_ += rows_open_;
+  for (const uint64_t rows : frame_rows_) rows_lost_ += rows;
   rows_open_ = 0;
+  frame_rows_.clear();
   CutToWholeFrames();
 }
 
@@ -58,16 +90,16 @@ void RunWriter::CutToWholeFrames() {
 
 void RunWriter::WriteIndex() {
   // Where the disk has no room for it the file is whole without.
-  if (writer_->WriteIndex().ok()) {
-    good_bytes_ = sink_.bytes_written();
-  } else {
-    CutToWholeFrames();
-  }
+  const absl::Status taken = writer_->WriteIndex();
+  queue_.Settle();
+  const FrameQueue::Progress progress = queue_.progress();
+  good_bytes_ = progress.bytes;
+  if (!taken.ok() || progress.error != 0) CutToWholeFrames();
 }
 
 void RunWriter::WriteFooter(const Record& footer) {
   if (write_errno_ == 0) Write(footer);
-  Flush();
+  Settle();
   if (write_errno_ == 0) return WriteIndex();
   if (lseek(fd_, 0, SEEK_CUR) < 0) return;
   // Cutting the torn frame off may have made the room that a footer needs.

@@ -4,11 +4,13 @@
 #define PYMEMRUN_COLLECTOR_RUN_WRITER_H_
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
 
 #include "absl/strings/string_view.h"
+#include "collector/frame_queue.h"
 #include "collector/record_sink.h"
-#include "format/byte_io.h"
 #include "format/stream_writer.h"
 
 namespace pymemrun {
@@ -18,17 +20,21 @@ namespace pymemrun {
 // Not thread safe.
 class RunWriter final : public RecordSink {
  public:
-  // `fd` stays the caller's. `level` as in ControlPage.
-  RunWriter(int fd, int level);
+  // `fd` stays the caller's. `level` as in ControlPage. While the disk keeps a
+  // call waiting, `waiting` is called several times a second.
+  RunWriter(int fd, int level, std::function<void()> waiting);
 
   using RecordSink::Write;
   void Write(absl::string_view record, uint64_t rows) override;
   // Ends the frame.
   void Flush();
+  // Ends the frame, and waits until what came so far is in the file or lost.
+  void Settle();
   // Writes the last record, and the index of frames behind it; after a failure
-  // tries once more, in case room came back meanwhile. Calls Flush().
+  // tries once more, in case room came back meanwhile. Waits as Settle() does.
   void WriteFooter(const Record& footer);
 
+  // What is known of frames that were handed to the disk; all, after Settle().
   // errno of the first failure, 0 if there was none.
   int write_errno() const { return write_errno_; }
   uint64_t rows_written() const { return rows_safe_; }
@@ -37,17 +43,22 @@ class RunWriter final : public RecordSink {
   uint64_t file_bytes() const { return good_bytes_; }
 
  private:
+  void EndedFrame(uint64_t rows);
+  void TakeProgress();
   void Fail();
   void CutToWholeFrames();
   void WriteIndex();
 
   const int fd_;
   StreamWriter::Options options_;
-  FdSink sink_;
+  FrameQueue queue_;
   std::unique_ptr<StreamWriter> writer_;
   int write_errno_ = 0;
-  uint64_t good_bytes_ = 0;  // written in whole frames
-  uint64_t rows_open_ = 0;   // in the frame that is not written yet
+  uint64_t ended_bytes_ = 0;         // in frames that were ended
+  uint64_t good_bytes_ = 0;          // of these, in frames that were written
+  uint64_t frames_safe_ = 0;         // as many
+  std::deque<uint64_t> frame_rows_;  // of the frames ended and not written yet
+  uint64_t rows_open_ = 0;           // in the frame that is not ended
   uint64_t rows_safe_ = 0;
   uint64_t rows_lost_ = 0;
 };

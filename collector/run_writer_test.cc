@@ -67,7 +67,7 @@ class RunWriterTest : public testing::Test {
 };
 
 TEST_F(RunWriterTest, RowsAreSafeOnceTheirFrameIsWritten) {
-  RunWriter writer(fd_, 1);
+  RunWriter writer(fd_, 1, [] {});
   WriteHeader(&writer);
   for (int i = 0; i < 5; ++i) WriteBulk(&writer);
   EXPECT_LT(writer.rows_written(), 50u);
@@ -80,7 +80,7 @@ TEST_F(RunWriterTest, RowsAreSafeOnceTheirFrameIsWritten) {
 }
 
 TEST_F(RunWriterTest, AnIndexOfFramesStandsBehindTheFooter) {
-  RunWriter writer(fd_, 1);
+  RunWriter writer(fd_, 1, [] {});
   WriteHeader(&writer);
   for (int i = 0; i < 5; ++i) WriteBulk(&writer);
   writer.WriteFooter(FooterRecord());
@@ -93,7 +93,7 @@ TEST_F(RunWriterTest, AnIndexOfFramesStandsBehindTheFooter) {
 TEST_F(RunWriterTest, NoRoomForTheIndexIsNoLoss) {
   uint64_t whole_bytes;
   {
-    RunWriter writer(fd_, 1);
+    RunWriter writer(fd_, 1, [] {});
     WriteHeader(&writer);
     writer.WriteFooter(FooterRecord());
     whole_bytes = writer.file_bytes();
@@ -101,7 +101,7 @@ TEST_F(RunWriterTest, NoRoomForTheIndexIsNoLoss) {
   ASSERT_EQ(ftruncate(fd_, 0), 0);
   lseek(fd_, 0, SEEK_SET);
   Limit(whole_bytes - 1);
-  RunWriter writer(fd_, 1);
+  RunWriter writer(fd_, 1, [] {});
   WriteHeader(&writer);
   writer.WriteFooter(FooterRecord());
   EXPECT_EQ(writer.write_errno(), 0);
@@ -112,10 +112,11 @@ TEST_F(RunWriterTest, NoRoomForTheIndexIsNoLoss) {
 }
 
 TEST_F(RunWriterTest, AFullDiskLeavesWholeFramesAndCountsTheRest) {
-  RunWriter writer(fd_, 1);
+  RunWriter writer(fd_, 1, [] {});
   WriteHeader(&writer);
   Limit(1500000);
   for (int i = 0; i < 20; ++i) WriteBulk(&writer);
+  writer.Settle();
   EXPECT_EQ(writer.write_errno(), EFBIG);
   EXPECT_EQ(writer.rows_written() + writer.rows_lost(), 200u);
   EXPECT_GT(writer.rows_written(), 0u);
@@ -125,10 +126,11 @@ TEST_F(RunWriterTest, AFullDiskLeavesWholeFramesAndCountsTheRest) {
 }
 
 TEST_F(RunWriterTest, TheFooterIsWrittenWhenRoomCameBack) {
-  RunWriter writer(fd_, 1);
+  RunWriter writer(fd_, 1, [] {});
   WriteHeader(&writer);
   Limit(500000);
   for (int i = 0; i < 10; ++i) WriteBulk(&writer);
+  writer.Settle();
   EXPECT_EQ(writer.write_errno(), EFBIG);
   Limit(before_.rlim_cur);
   writer.WriteFooter(FooterRecord());

@@ -19,8 +19,11 @@ struct Report {
 };
 
 void SayIncomplete(const Report& report) {
-  std::string line = "the collector ended early or is stuck: " + report.output +
-                     " may end before the program did";
+  std::string line =
+      Session::still_writing()
+          ? "the collector is still writing " + report.output
+          : "the collector ended early or is stuck: " + report.output +
+                " may end before the program did";
   uint64_t dropped = Session::dropped_rows();
   if (dropped > 0) line += "; " + std::to_string(dropped) + " rows lost";
   Say(line);

@@ -178,6 +178,58 @@ class RunFile:
         return name, self.footer.exit_status
 
 
+# Prints its own time for N calls, as its last line.
+CALLS = """
+import sys, time
+def f(): pass
+def work(n):
+    for i in range(n): f()
+work(1000)
+print("ready", flush=True)
+sys.stdin.readline()
+start = time.monotonic()
+work(int(sys.argv[1]))
+print(time.monotonic() - start, flush=True)
+sys.stdin.readline()
+"""
+MANY = 1500000  # calls, of two events each; the ring holds 262,144 slots
+
+
+class Program:
+    """A traced program that waits for us twice; see CALLS."""
+
+    def __init__(self, test, own=(), calls=MANY, prefix=(), output=None,
+                 **kwargs):
+        command = test.command([test.script(CALLS), str(calls)],
+                               ["--quiet", *own], output)
+        self.path = output or test.output
+        self.process = subprocess.Popen(
+            [*prefix, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, **kwargs)
+        test.addCleanup(self.end)
+        test.assertEqual(self.process.stdout.readline(), b"ready\n")
+        self.collector = collectors(self.path)[0]
+
+    def end(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    def go(self):
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+
+    def seconds(self):
+        """Waits for the calls to end and returns how long they took."""
+        return float(self.process.stdout.readline())
+
+    def finish(self):
+        """(exit status, stderr, how long the end took)."""
+        start = time.monotonic()
+        stderr = self.process.communicate(b"\n")[1].decode()
+        return self.process.returncode, stderr, time.monotonic() - start
+
+
 class FaultTest(unittest.TestCase):
     """A test with a folder of its own, which nobody may enter as well."""
 

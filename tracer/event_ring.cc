@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -103,8 +102,9 @@ void CopyIn(HotState& hot, uint64_t byte, const void* data, size_t size) {
 void RingSaysBy(SayFunction say) { g_say = say; }
 
 bool RingCollectorIsGone(ControlPage* page) {
-  const uint32_t pid = page->collector_pid.load(std::memory_order_acquire);
-  return pid != 0 && kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+  return page->done_state.load(std::memory_order_acquire) != 0 ||
+         (page->collector_pid.load(std::memory_order_acquire) != 0 &&
+          HolderDied(page->collector_alive));
 }
 
 bool RingGaveUp(ControlPage* page) {

@@ -55,7 +55,8 @@ bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
 
 inline constexpr size_t kMaxPayloadBytes = kRingBytes / 4;
 
-// Whether the collector's process has ended. Any thread; one system call.
+// Whether the collector's process has ended, or has nothing more to do. Any
+// thread; two or three loads.
 bool RingCollectorIsGone(ControlPage* page);
 
 // Whether a stall timed out, and the collector has shown no sign of life since.

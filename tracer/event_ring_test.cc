@@ -40,6 +40,19 @@ class EventRingTest : public testing::Test {
     munmap(region_, kRegionBytes);
   }
 
+  // A collector that ends: its main thread, with what it holds.
+  void EndCollector() {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&page_->collector_alive, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    std::thread([this] {
+      pthread_mutex_lock(&page_->collector_alive);
+      EXPECT_FALSE(RingCollectorIsGone(page_));
+    }).join();
+  }
+
   // Both indices `slots` further, as after a long run.
   void StartAt(uint64_t slots) {
     Hot().head = slots;
@@ -216,7 +229,12 @@ TEST_F(EventRingTest, CollectorThatEndedIsKnown) {
   EXPECT_FALSE(RingCollectorIsGone(page_));
   page_->collector_pid = 0;  // not there yet
   EXPECT_FALSE(RingCollectorIsGone(page_));
-  page_->collector_pid = 0x7ffffff0;
+  page_->collector_pid = static_cast<uint32_t>(getpid());
+  EndCollector();
+  EXPECT_TRUE(RingCollectorIsGone(page_));
+  page_->collector_pid = 0;
+  EXPECT_FALSE(RingCollectorIsGone(page_));
+  page_->done_state = 1;
   EXPECT_TRUE(RingCollectorIsGone(page_));
 }
 

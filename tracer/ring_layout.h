@@ -22,6 +22,7 @@
 #ifndef PYMEMRUN_TRACER_RING_LAYOUT_H_
 #define PYMEMRUN_TRACER_RING_LAYOUT_H_
 
+#include <linux/futex.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -276,9 +277,18 @@ struct ControlPage {
   // Held by the traced process's main thread for its whole life, so that its
   // end is seen even where pidfd says nothing (exec by a raw system call).
   alignas(64) pthread_mutex_t alive;
+  // The same of the collector's main thread, from before collector_pid is set.
+  alignas(64) pthread_mutex_t collector_alive;
 };
 static_assert(sizeof(ControlPage) <= kControlBytes);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+// Of a robust mutex that a thread holds for its life: whether that thread has
+// ended, reaped or not. The kernel says so, however it ended.
+inline bool HolderDied(const pthread_mutex_t& mutex) {
+  return (__atomic_load_n(&mutex.__data.__lock, __ATOMIC_ACQUIRE) &
+          FUTEX_OWNER_DIED) != 0;
+}
 
 inline constexpr int32_t kNoCompression = -1000;
 

@@ -44,6 +44,7 @@ struct SessionState {
   uint64_t prepare_ns;
   SayFunction say;
   bool untraced;  // the collector did not start, and that was said
+  bool still_writing;
   char line[512];
 };
 SessionState g_session = {};
@@ -80,15 +81,15 @@ uint64_t StalenessInUnits(uint64_t stamp, uint64_t now_ns) {
   return static_cast<uint64_t>(rate * static_cast<double>(kStalenessNs));
 }
 
-// Held for the process's whole life; never unlocked.
-void LockAlive(ControlPage* page) {
+// By which each process sees the end of the other.
+void MakeSignsOfLife(ControlPage* page) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&page->alive, &attributes);
+  pthread_mutex_init(&page->collector_alive, &attributes);
   pthread_mutexattr_destroy(&attributes);
-  pthread_mutex_lock(&page->alive);
 }
 
 // A forked child has no use for the region and must not count it as its memory.
@@ -176,8 +177,9 @@ bool WaitForFooter(ControlPage* page, uint64_t timeout_ns) {
     const uint32_t seen = page->heartbeat.load(std::memory_order_relaxed);
     if (seen != beat) beat_ns = now;
     beat = seen;
-    if (now >= give_up || now - beat_ns >= kSilenceNs ||
-        RingCollectorIsGone(page)) {
+    if (now - beat_ns >= kSilenceNs || RingCollectorIsGone(page)) break;
+    if (now >= give_up) {
+      g_session.still_writing = true;
       break;
     }
     FutexWait(&page->done_state, 0, 20'000'000);
@@ -206,6 +208,7 @@ ControlPage* Session::CreateRegion(int* region_fd) {
   page->version = 1;
   page->traced_pid = static_cast<uint32_t>(getpid());
   page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+  MakeSignsOfLife(page);
   *region_fd = fd;
   return page;
 }
@@ -225,7 +228,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   if (!KeepRegionToOurselves(page)) {
     return "the shared region cannot be kept from children";
   }
-  LockAlive(page);
+  pthread_mutex_lock(&page->alive);  // for the process's whole life
   const auto* filters = new (g_filters_memory) Filters(config);
   ThreadRegistry::Create(filters);
   if (!CodeRegistry::Create(filters) || !CallHooks::Create(config) ||
@@ -280,6 +283,8 @@ bool Session::InTracedProcess() {
   // Wiped in forked children, shared with vfork children.
   return Interposed::page() != nullptr && getpid() == g_session.pid;
 }
+
+bool Session::still_writing() { return g_session.still_writing; }
 
 bool Session::untraced() { return g_session.untraced; }
 

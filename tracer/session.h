@@ -66,6 +66,10 @@ class Session {
   // a forked child and when called again. Threads may still run.
   static bool Finish(EndReason reason, int status, int timeout_ms);
 
+  // After Finish returned false: whether the collector was at work all along,
+  // kept by a slow disk, and goes on.
+  static bool still_writing();
+
   // Whether the caller is in the process that Prepare prepared, and not in a
   // child of it, whatever that one's number in its own PID namespace.
   static bool InTracedProcess();

@@ -1,0 +1,131 @@
+#include "collector/frame_queue.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+namespace pymemrun {
+namespace {
+
+// A pipe is a disk whose speed the test has in its hands.
+class FrameQueueTest : public testing::Test {
+ protected:
+  FrameQueueTest() {
+    signal(SIGPIPE, SIG_IGN);
+    EXPECT_EQ(pipe2(fds_, O_CLOEXEC), 0);
+    pipe_bytes_ = static_cast<size_t>(fcntl(fds_[1], F_GETPIPE_SZ));
+  }
+  ~FrameQueueTest() override {
+    CloseReader();
+    close(fds_[1]);
+  }
+  void CloseReader() {
+    if (fds_[0] >= 0) close(fds_[0]);
+    fds_[0] = -1;
+  }
+  std::string Read(size_t bytes) {
+    std::string text(bytes, '\0');
+    for (size_t at = 0; at < bytes;) {
+      const ssize_t count = read(fds_[0], &text[at], bytes - at);
+      if (count <= 0) return text.substr(0, at);
+      at += count;
+    }
+    return text;
+  }
+
+  int fds_[2];
+  size_t pipe_bytes_;
+};
+
+TEST_F(FrameQueueTest, FramesComeInOrder) {
+  FrameQueue queue(fds_[1], 1 << 20, [] {});
+  std::string all;
+  for (int i = 0; i < 100; ++i) {
+    const std::string frame = std::to_string(i) + ";";
+    all += frame;
+    ASSERT_TRUE(queue.Append(frame).ok());
+  }
+  queue.Settle();
+  EXPECT_EQ(queue.progress().frames, 100u);
+  EXPECT_EQ(queue.progress().bytes, all.size());
+  EXPECT_EQ(queue.progress().error, 0);
+  EXPECT_EQ(queue.bytes_written(), all.size());
+  EXPECT_EQ(Read(all.size()), all);
+}
+
+TEST_F(FrameQueueTest, ASlowDiskDelaysNobodyWhileThereIsRoom) {
+  FrameQueue queue(fds_[1], 1 << 20, [] { FAIL() << "waits"; });
+  const std::string frame(pipe_bytes_, 'x');
+  // The first fills the pipe; the others wait in memory.
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(queue.Append(frame).ok());
+  EXPECT_LE(queue.progress().frames, 1u);
+  EXPECT_EQ(Read(4 * frame.size()), frame + frame + frame + frame);
+}
+
+TEST_F(FrameQueueTest, WaitsForRoomAndShowsThatItLives) {
+  std::atomic<int> waits = 0;
+  FrameQueue queue(fds_[1], 2 * pipe_bytes_, [&waits] { ++waits; });
+  const std::string frame(pipe_bytes_, 'x');
+  std::thread reader([&] {
+    while (waits < 3) std::this_thread::yield();
+    Read(8 * frame.size());
+  });
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(queue.Append(frame).ok());
+  EXPECT_GE(waits, 3);
+  queue.Settle();
+  EXPECT_EQ(queue.progress().frames, 8u);
+  reader.join();
+}
+
+TEST_F(FrameQueueTest, AFrameLargerThanAllRoomIsTaken) {
+  FrameQueue queue(fds_[1], 10, [] {});
+  const std::string frame(pipe_bytes_, 'x');
+  ASSERT_TRUE(queue.Append(frame).ok());
+  queue.Settle();
+  EXPECT_EQ(queue.progress().bytes, frame.size());
+}
+
+TEST_F(FrameQueueTest, NothingIsTakenAfterAFailure) {
+  FrameQueue queue(fds_[1], 1 << 20, [] {});
+  ASSERT_TRUE(queue.Append("first").ok());
+  queue.Settle();
+  CloseReader();
+  ASSERT_TRUE(queue.Append("second").ok());
+  queue.Settle();
+  EXPECT_EQ(queue.progress().frames, 1u);
+  EXPECT_EQ(queue.progress().bytes, 5u);
+  EXPECT_EQ(queue.progress().error, EPIPE);
+  EXPECT_FALSE(queue.Append("third").ok());
+  EXPECT_EQ(queue.bytes_written(), 11u);
+}
+
+TEST_F(FrameQueueTest, WhoeverWaitsForRoomHearsOfAFailure) {
+  FrameQueue queue(fds_[1], pipe_bytes_, [this] { CloseReader(); });
+  const std::string frame(pipe_bytes_, 'x');
+  absl::Status status;
+  for (int i = 0; i < 4 && status.ok(); ++i) status = queue.Append(frame);
+  EXPECT_FALSE(status.ok());
+}
+
+TEST_F(FrameQueueTest, EndsWithFramesLeft) {
+  const std::string frame(pipe_bytes_, 'x');
+  std::thread reader;
+  {
+    FrameQueue queue(fds_[1], 1 << 20, [] {});
+    for (int i = 0; i < 4; ++i) ASSERT_TRUE(queue.Append(frame).ok());
+    reader = std::thread([&] { Read(5 * frame.size()); });
+  }
+  // The one that was being written has been written whole.
+  close(fds_[1]);
+  reader.join();
+  fds_[1] = -1;
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -45,6 +45,21 @@ std::string ReadText(int fd) {
   return text;
 }
 
+// What the gauge did, and what --verify-rss found of it.
+void AddGaugeToFooter(const ControlPage& page, Footer* footer) {
+  footer->set_rss_reads(page.rss_reads.load(std::memory_order_relaxed));
+  const uint64_t events = page.verified_events.load(std::memory_order_relaxed);
+  if (events == 0) return;
+  RssVerification* found = footer->mutable_rss_verification();
+  found->set_events(events);
+  found->set_agreeing(page.agreeing_events.load(std::memory_order_relaxed));
+  found->set_changing(page.changing_events.load(std::memory_order_relaxed));
+  found->set_worst_staleness_ns(
+      page.worst_staleness_ns.load(std::memory_order_relaxed));
+  found->set_worst_error_bytes(
+      page.worst_error_pages.load(std::memory_order_relaxed) * page.page_bytes);
+}
+
 EndReportPlace ReportPlace(const Place& place) {
   return {static_cast<What>(place.what),
           place.file,
@@ -244,6 +259,7 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_frame_object_bytes(page_->frame_object_bytes);
   footer.set_tables_emptied(
       page_->tables_emptied.load(std::memory_order_relaxed));
+  AddGaugeToFooter(*page_, &footer);
   if (totals.peak.hwm_bytes() > footer.seen_max_rss_bytes()) {
     *footer.mutable_peak() = totals.peak;
   }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "format/gauge_text.h"
 #include "format/report_text.h"
 #include "format/terminal_text.h"
 
@@ -198,6 +199,11 @@ std::vector<std::string> ClosingSentences(const EndReportInput& in) {
   sentences.push_back(
       absl::StrCat("RSS source ", RssSourceName(in.header.rss_source()),
                    reason.empty() ? "." : absl::StrCat(" (", reason, ").")));
+  if (in.footer.has_rss_verification()) {
+    sentences.push_back(absl::StrCat(
+        "RSS verified: ", RssVerificationText(in.footer.rss_verification()),
+        "; the gauge itself read it ", RssReadsText(in.footer), "."));
+  }
   return sentences;
 }
 

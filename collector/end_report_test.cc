@@ -79,6 +79,18 @@ TEST(EndReportTest, LossesAndOtherEndsAreSaid) {
   }
 }
 
+TEST(EndReportTest, AVerifiedRunSaysHowRightItsRssWas) {
+  EndReportInput in = Example();
+  in.footer.set_rss_reads(1235);
+  EXPECT_EQ(EndReportText(in).find("verified"), std::string::npos);
+  in.footer.mutable_rss_verification()->set_events(1234567);
+  in.footer.mutable_rss_verification()->set_agreeing(1234567);
+  EXPECT_NE(EndReportText(in).find("RSS verified: statm's value at 100 % of "),
+            std::string::npos);
+  EXPECT_EQ(LinesOf(in).back(),
+            "pymemrun:   itself read it 1,235 times (0.10 % of the events).");
+}
+
 TEST(EndReportTest, OneIsNotManyAndNothingIsAReportToo) {
   EndReportInput in;
   in.file_name = "run.pb";
@@ -138,6 +150,12 @@ EndReportInput Longest() {
                  name,     name,          std::numeric_limits<uint64_t>::max()};
   const auto most = std::numeric_limits<uint64_t>::max();
   in.header.set_own_bytes(most);
+  in.footer.set_rss_reads(most);
+  RssVerification* found = in.footer.mutable_rss_verification();
+  found->set_events(most);
+  found->set_worst_staleness_ns(most);
+  found->set_worst_error_bytes(most);
+  found->set_changing(most - 1);
   in.file_bytes = most;
   for (auto set : {&Footer::set_events, &Footer::set_rows,
                    &Footer::set_context_rows, &Footer::set_dropped,

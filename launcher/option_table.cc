@@ -201,6 +201,10 @@ const OptionRow kOptionTable[] = {
     {"rss-source", "SOURCE",
      "where RSS comes from: auto, faults, hints, rusage, statm (auto)",
      ReadRssSource, "auto, faults, hints, rusage or statm", false, true},
+    {"verify-rss", nullptr,
+     "check that source: read statm beside it at every event, which is slow, "
+     "and report how often, for how long and by how much it was wrong",
+     SetFlag<&Options::verify_rss>, "", false, true},
     {"heap", "MODE",
      "allocator hooks: off, sampled, all, stats (off; the others are not built "
      "yet)",

@@ -31,6 +31,7 @@ struct Options {
   bool paused = false;
   bool trace_startup = false;
   GaugeSource rss_source = GaugeSource::kAuto;
+  bool verify_rss = false;
   OnFull on_full = OnFull::kBlock;
   int compress_level = 1;
   // Parsed before they are built; ReadOptions refuses all but harmless values.

@@ -167,6 +167,7 @@ const TraceConfig* ConfigOf(const Options& options) {
   config->paused = options.paused;
   config->trace_startup = options.trace_startup;
   config->rss_source = options.rss_source;
+  config->verify_rss = options.verify_rss;
   // Not where the program has put something else in stderr's place.
   config->say = [](const char* line, size_t size) {
     WriteToStandardError({line, size});

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
+#include "format/gauge_text.h"
 #include "format/report_text.h"
 #include "format/terminal_text.h"
 
@@ -171,7 +172,7 @@ std::string DescribeTracingItself(const RunFacts& facts) {
 
 std::vector<std::pair<std::string, std::string>> DescribeRun(
     const RunFacts& facts) {
-  return {
+  std::vector<std::pair<std::string, std::string>> lines = {
       {"command", DescribeCommand(facts.header)},
       {"started", DescribeStart(facts.header)},
       {"ran", HumanSeconds(facts.DurationUs())},
@@ -186,6 +187,15 @@ std::vector<std::pair<std::string, std::string>> DescribeRun(
       {"CPU", DescribeCpu(facts)},
       {"tracing itself", DescribeTracingItself(facts)},
   };
+  if (!facts.footer.has_value()) return lines;
+  if (facts.footer->rss_reads() > 0) {
+    lines.emplace_back("RSS reads", RssReadsText(*facts.footer));
+  }
+  if (facts.footer->has_rss_verification()) {
+    lines.emplace_back("RSS verified",
+                       RssVerificationText(facts.footer->rss_verification()));
+  }
+  return lines;
 }
 
 }  // namespace pymemrun

@@ -59,6 +59,23 @@ TEST_F(RunFactsTest, TheFootersWordCounts) {
             "16.0 KiB of frame objects at most, 2.0 KiB of line numbers");
 }
 
+TEST_F(RunFactsTest, AVerifiedRunSaysSo) {
+  EXPECT_EQ(Fact("RSS verified"), "no such fact");
+  Footer footer;
+  footer.set_events(1000);
+  footer.set_rss_reads(10);
+  footer.mutable_rss_verification()->set_events(1000);
+  footer.mutable_rss_verification()->set_agreeing(999);
+  footer.mutable_rss_verification()->set_worst_staleness_ns(25000);
+  facts_.OnFooter(footer);
+  EXPECT_EQ(Fact("RSS reads"), "10 times (1.00 % of the events)");
+  EXPECT_EQ(Fact("RSS verified").substr(0, 25), "statm's value at 99.900 %");
+  EXPECT_EQ(Value("rss_reads"), Cell(uint64_t{10}));
+  EXPECT_EQ(Value("verified_events"), Cell(uint64_t{1000}));
+  EXPECT_EQ(Value("agreeing_events"), Cell(uint64_t{999}));
+  EXPECT_EQ(Value("worst_staleness_s"), Cell(25e-6));
+}
+
 TEST_F(RunFactsTest, WithoutAFooterTheStreamTells) {
   SmallRun run;
   run.with_footer = false;
@@ -144,7 +161,8 @@ TEST_F(RunFactsTest, WhatIsNotKnownIsEmpty) {
   for (const char* name :
        {"command", "exit_status", "signal", "highest_rss_bytes",
         "highest_rss_file", "last_rss_bytes", "vm_hwm_bytes", "peak_s",
-        "unwritten_rows", "cpu_user_s", "own_bytes", "line_array_bytes"}) {
+        "unwritten_rows", "cpu_user_s", "own_bytes", "line_array_bytes",
+        "rss_reads", "verified_events", "worst_rss_error_bytes"}) {
     EXPECT_TRUE(IsUnknown(Value(name))) << name;
   }
   EXPECT_EQ(Value("end"), Cell("no footer"));

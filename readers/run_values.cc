@@ -128,6 +128,25 @@ void AddCounts(const RunFacts& facts, Values* values) {
        {"min_drss_bytes", uint64_t{facts.header.filters().min_drss_bytes()}}});
 }
 
+void AddVerification(const RunFacts& facts, Values* values) {
+  Cell reads, events, agreeing, changing, staleness, error;
+  if (facts.footer.has_value()) reads = Known(facts.footer->rss_reads());
+  if (facts.footer.has_value() && facts.footer->has_rss_verification()) {
+    const RssVerification& found = facts.footer->rss_verification();
+    events = uint64_t{found.events()};
+    agreeing = uint64_t{found.agreeing()};
+    changing = uint64_t{found.changing()};
+    staleness = static_cast<double>(found.worst_staleness_ns()) / 1e9;
+    error = uint64_t{found.worst_error_bytes()};
+  }
+  values->insert(values->end(), {{"rss_reads", reads},
+                                 {"verified_events", events},
+                                 {"agreeing_events", agreeing},
+                                 {"changing_events", changing},
+                                 {"worst_staleness_s", staleness},
+                                 {"worst_rss_error_bytes", error}});
+}
+
 void AddTracing(const RunFacts& facts, Values* values) {
   const bool has_cpu = facts.user_us + facts.system_us > 0;
   Cell frames, lines, emptied;
@@ -161,6 +180,7 @@ Values SummaryValues(const RunFacts& facts, const std::string& run_file,
   AddMemory(facts, &values);
   AddCounts(facts, &values);
   AddTracing(facts, &values);
+  AddVerification(facts, &values);
   values.emplace_back("run_file_bytes", file_bytes);
   return values;
 }

@@ -6,6 +6,7 @@
 #include "tracer/own_memory.h"
 #include "tracer/profile_event.h"
 #include "tracer/rss_gauge.h"
+#include "tracer/rss_verifier.h"
 #include "tracer/stack_walk.h"
 #include "tracer/startup.h"
 #include "tracer/thread_registry.h"
@@ -108,6 +109,7 @@ inline bool IsQuiet(const HotState& hot, uint64_t stamp,
 }
 
 // The part of a slow half that every event of its kind shares.
+template <bool kVerify>
 inline RawEvent Examine(HotState& hot, const PymemrunFrame* frame,
                         uint32_t what, PyObject* arg, uint64_t stamp,
                         uint64_t number, uint32_t* flags) {
@@ -115,6 +117,7 @@ inline RawEvent Examine(HotState& hot, const PymemrunFrame* frame,
   if (RssMayHaveMoved(hot, stamp)) {
     drss_pages = UpdateRssSlow(hot, stamp, number, frame);
   }
+  if constexpr (kVerify) RssVerifier::Check(hot, stamp);
   const Place place = PlaceOf(hot, frame, what, arg);
   if (t_thread_id != hot.current_thread) EnterThreadSlow(hot, frame);
   *flags = place.flags;
@@ -132,12 +135,14 @@ inline int AfterEvent(const HotState& hot, const PymemrunFrame* frame,
   return 0;
 }
 
+template <bool kVerify>
 [[gnu::noinline]] int LogAllSlow(const PymemrunFrame* frame, uint32_t what,
                                  PyObject* arg, uint64_t stamp,
                                  uint64_t number) {
   HotState& hot = Hot();
   uint32_t flags;
-  PutRow(hot, Examine(hot, frame, what, arg, stamp, number, &flags), false, 0);
+  PutRow(hot, Examine<kVerify>(hot, frame, what, arg, stamp, number, &flags),
+         false, 0);
   return AfterEvent(hot, frame, what);
 }
 
@@ -145,7 +150,7 @@ inline int AfterEvent(const HotState& hot, const PymemrunFrame* frame,
 [[gnu::noinline]] int LogAllByClock(const PymemrunFrame* frame, uint32_t what,
                                     PyObject* arg) {
   HotState& hot = Hot();
-  return LogAllSlow(frame, what, arg, MonotonicNs(), TakeNumber(hot));
+  return LogAllSlow<false>(frame, what, arg, MonotonicNs(), TakeNumber(hot));
 }
 
 int LogAllHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
@@ -165,7 +170,7 @@ int LogAllHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
               stamp - hot.row_tsc >= kClockStep || hot.head >= hot.limit ||
               !KnownPlaceOf(hot, frame, what, arg, &place),
           0)) {
-    return LogAllSlow(frame, what, arg, stamp, number);
+    return LogAllSlow<false>(frame, what, arg, stamp, number);
   }
   SlotAt(hot, hot.head) =
       EventSlot{place.what_and_code, place.position, place.function,
@@ -222,12 +227,14 @@ void LogContext(HotState& hot, uint64_t number) {
   hot.any_row = true;
 }
 
+template <bool kVerify>
 [[gnu::noinline]] int FilterSlow(const PymemrunFrame* frame, uint32_t what,
                                  PyObject* arg, uint64_t stamp,
                                  uint64_t number) {
   HotState& hot = Hot();
   uint32_t flags;
-  RawEvent event = Examine(hot, frame, what, arg, stamp, number, &flags);
+  RawEvent event =
+      Examine<kVerify>(hot, frame, what, arg, stamp, number, &flags);
   hot.history[number & hot.history_mask] = event;
   if (Passes(hot, event.drss_pages, what, flags)) {
     LogWithContext(hot, event, frame);
@@ -238,7 +245,7 @@ void LogContext(HotState& hot, uint64_t number) {
 [[gnu::noinline]] int FilterByClock(const PymemrunFrame* frame, uint32_t what,
                                     PyObject* arg) {
   HotState& hot = Hot();
-  return FilterSlow(frame, what, arg, MonotonicNs(), TakeNumber(hot));
+  return FilterSlow<false>(frame, what, arg, MonotonicNs(), TakeNumber(hot));
 }
 
 int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
@@ -257,7 +264,7 @@ int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
               !KnownPlaceOf(hot, frame, what, arg, &place) ||
               (hot.quiet_may_pass && Passes(hot, 0, what, place.flags)),
           0)) {
-    return FilterSlow(frame, what, arg, stamp, number);
+    return FilterSlow<false>(frame, what, arg, stamp, number);
   }
   // Kept raw where the next event finds it as its context; field by field,
   // because a copy would have to wait for the stores it is made of.
@@ -271,6 +278,17 @@ int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   event.rss_pages = hot.rss_pages;
   event.drss_pages = 0;
   return 0;
+}
+
+// Installed in their stead with --verify-rss, so that the usual ones need not
+// even ask: every event takes the slow half, and is verified there.
+template <int (*kSlow)(const PymemrunFrame*, uint32_t, PyObject*, uint64_t,
+                       uint64_t)>
+int VerifyingHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
+  HotState& hot = Hot();
+  if (hot.page == nullptr) return Startup::NotTracing();
+  return kSlow(PymemrunFrameOf(f), WhatOf(py_what), arg,
+               TimeStamp(hot.time_is_tsc), TakeNumber(hot));
 }
 
 bool HasFilters(const TraceConfig& c) {
@@ -314,7 +332,12 @@ bool CallHooks::logs_all() {
 }
 
 Py_tracefunc CallHooks::hook() {
-  return logs_all() && !g_config->stacks ? LogAllHook : FilterHook;
+  const bool plain = logs_all() && !g_config->stacks;
+  if (g_config->verify_rss) {
+    return plain ? VerifyingHook<LogAllSlow<true>>
+                 : VerifyingHook<FilterSlow<true>>;
+  }
+  return plain ? LogAllHook : FilterHook;
 }
 
 }  // namespace pymemrun

@@ -11,7 +11,7 @@
 #include "tracer/interposed.h"
 #include "tracer/interposed_state.h"
 #include "tracer/profile_slot.h"
-#include "tracer/rss_gauge.h"
+#include "tracer/statm.h"
 
 namespace pymemrun {
 
@@ -44,10 +44,10 @@ std::atomic<ExecveatFunction*> g_execveat;
 // The program takes descriptors `first` to `last` away; ours among them is
 // opened anew at its next use.
 void DescriptorsGo(unsigned first, unsigned last) {
-  const int fd = RssGauge::descriptor();
+  const int fd = Statm::descriptor();
   if (fd >= 0 && static_cast<unsigned>(fd) >= first &&
       static_cast<unsigned>(fd) <= last && TracedPage() != nullptr) {
-    RssGauge::DescriptorClosed();
+    Statm::DescriptorClosed();
   }
 }
 

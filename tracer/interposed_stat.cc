@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "tracer/interposed_state.h"
-#include "tracer/rss_gauge.h"
+#include "tracer/statm.h"
 
 namespace pymemrun {
 namespace {
@@ -16,7 +16,7 @@ std::atomic<FstatFunction*> g_fstat;
 std::atomic<Fstat64Function*> g_fstat64;
 
 bool IsOurs(int fd) {
-  return fd >= 0 && fd == RssGauge::descriptor() && TracedPage() != nullptr;
+  return fd >= 0 && fd == Statm::descriptor() && TracedPage() != nullptr;
 }
 
 }  // namespace

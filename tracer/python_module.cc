@@ -9,6 +9,7 @@
 #include "tracer/hot_state.h"
 #include "tracer/profile_slot.h"
 #include "tracer/rss_gauge.h"
+#include "tracer/statm.h"
 #include "tracer/thread_registry.h"
 
 namespace pymemrun {
@@ -43,7 +44,7 @@ PyObject* MarkNow(PyObject*, PyObject* label) {
       static_cast<uint32_t>(needed < sizeof(text) ? needed : sizeof(text));
   if (t_thread_id == 0) ThreadRegistry::Define(hot, nullptr);
   const MarkPayload payload = {NextNumber(hot), TimeStamp(hot.time_is_tsc),
-                               RssGauge::ReadPages(), t_thread_id, 0};
+                               Statm::ReadAnew(), t_thread_id, 0};
   const Piece pieces[] = {
       {&payload, sizeof(payload)}, {&length, 4}, {text, length}};
   PutPayload(hot, ControlKind::kMark, 0, 0, pieces, 3);
@@ -52,7 +53,7 @@ PyObject* MarkNow(PyObject*, PyObject* label) {
 
 PyObject* Rss(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLongLong(
-      static_cast<unsigned long long>(RssGauge::ReadPages()) *
+      static_cast<unsigned long long>(Statm::ReadAnew()) *
       static_cast<unsigned long long>(sysconf(_SC_PAGESIZE)));
 }
 

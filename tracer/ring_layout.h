@@ -240,6 +240,14 @@ struct ControlPage {
   std::atomic<uint32_t> wanted;             // kWanted* bits for collector
   std::atomic<uint32_t> untraced_children;  // forks seen
   std::atomic<uint32_t> tables_emptied;     // of code objects or C functions
+  std::atomic<uint64_t> rss_reads;          // statm reads of the gauge
+
+  // -- The producer's, with --verify-rss (see trace.proto).
+  alignas(64) std::atomic<uint64_t> verified_events;  // 0: not asked for
+  std::atomic<uint64_t> agreeing_events;
+  std::atomic<uint64_t> worst_staleness_ns;
+  std::atomic<uint64_t> worst_error_pages;
+  std::atomic<uint64_t> changing_events;
 
   // -- The collector's line.
   alignas(64) std::atomic<uint64_t> tail;  // slots consumed (release)

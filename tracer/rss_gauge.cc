@@ -2,16 +2,14 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <atomic>
-
 #include "tracer/clock.h"
 #include "tracer/fault_counters.h"
+#include "tracer/statm.h"
 
 namespace pymemrun {
 namespace {
@@ -33,8 +31,6 @@ const char* g_single_threaded = &kManyThreads;
 struct GaugeState {
   GaugeSource source = GaugeSource::kStatm;
   FaultCounters counters = {};
-  std::atomic<int> statm_fd{-1};
-  uint64_t statm_reads = 0;
   uint64_t max_rss_pages = 0;
   uint64_t reported_hwm_pages = 0;
   uint64_t hwm_checked_number = 0;  // VmHWM was known not to have risen here
@@ -45,76 +41,6 @@ struct GaugeState {
   uint64_t rusage_deadline = 0;  // rusage source: read anyway after this
 };
 constinit GaugeState g_gauge;
-
-constexpr char kStatm[] = "/proc/self/statm";
-
-// For a program that has used up its descriptors: for a moment its limit is
-// what it could raise it to itself.
-int OpenBeyondLimit() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-      limit.rlim_cur == limit.rlim_max) {
-    return -1;
-  }
-  const rlimit raised = {limit.rlim_max, limit.rlim_max};
-  if (setrlimit(RLIMIT_NOFILE, &raised) != 0) return -1;
-  const int fd = open(kStatm, O_RDONLY | O_CLOEXEC);
-  setrlimit(RLIMIT_NOFILE, &limit);
-  return fd;
-}
-
-int OpenStatm() {
-  int low = open(kStatm, O_RDONLY | O_CLOEXEC);
-  if (low < 0 && errno == EMFILE) low = OpenBeyondLimit();
-  if (low < 0) return -1;
-  // Out of the way of the program, which sees the numbers it would see without
-  // us; but within its limit.
-  rlimit limit;
-  int high = 1000;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= 1000) {
-    high = static_cast<int>(limit.rlim_cur) - 1;
-  }
-  for (; high > low; high = high > 64 ? high / 2 : high - 1) {
-    const int fd = fcntl(low, F_DUPFD_CLOEXEC, high);
-    if (fd >= 0) {
-      close(low);
-      return fd;
-    }
-  }
-  return low;
-}
-
-uint64_t ParseDecimal(const char* text) {
-  uint64_t value = 0;
-  while (*text == ' ' || *text == '\t') ++text;
-  for (; *text >= '0' && *text <= '9'; ++text) {
-    value = value * 10 + static_cast<uint64_t>(*text - '0');
-  }
-  return value;
-}
-
-// RSS in pages from statm; 0 when /proc cannot be read any more.
-uint32_t ReadStatm() {
-  ++g_gauge.statm_reads;
-  char text[128];
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    int fd = g_gauge.statm_fd.load(std::memory_order_relaxed);
-    if (fd < 0) {
-      fd = OpenStatm();
-      if (fd < 0) return 0;
-      g_gauge.statm_fd.store(fd, std::memory_order_relaxed);
-    }
-    const ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
-    if (n > 0) {
-      text[n] = '\0';
-      const char* space = strchr(text, ' ');
-      if (space != nullptr) return static_cast<uint32_t>(ParseDecimal(space));
-    }
-    // The program closed it by a way that is not interposed: open another.
-    g_gauge.statm_fd.store(-1, std::memory_order_relaxed);
-  }
-  return 0;
-}
 
 uint64_t ThreadFaults() {
   rusage usage;
@@ -171,6 +97,21 @@ uint64_t NextDeadline(const HotState& hot, uint64_t stamp, bool signs_moved) {
   return signs_moved && *g_single_threaded == 0 ? 0 : stamp + hot.staleness;
 }
 
+// The rusage source: whether this thread took no fault since the last event.
+bool RusageSaysTheSame(const HotState& hot, uint64_t stamp, bool signs_moved) {
+  const uint64_t faults = ThreadFaults();
+  const bool same = faults == g_gauge.faults_seen && !signs_moved &&
+                    stamp < g_gauge.rusage_deadline;
+  g_gauge.faults_seen = faults;
+  if (!same) g_gauge.rusage_deadline = stamp + hot.staleness;
+  return same;
+}
+
+void CountRead(ControlPage* page) {
+  page->rss_reads.store(page->rss_reads.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);
+}
+
 // Looks for a peak that no event saw. Returns what to report. Where every fault
 // is counted, a peak needs one since the last look.
 PeakFinding CheckPeak(uint64_t stamp, uint64_t number, bool faults_moved) {
@@ -183,7 +124,7 @@ PeakFinding CheckPeak(uint64_t stamp, uint64_t number, bool faults_moved) {
   const bool inherited = hwm <= g_gauge.inherited_maxrss_pages;
   if (inherited) {
     if (stamp < g_gauge.hwm_next_stamp) return finding;
-    hwm = RssGauge::ReadHwmPages();
+    hwm = Statm::ReadHwmPages();
     g_gauge.hwm_next_stamp = stamp + kHwmStepsOfStaleness * Hot().staleness;
   }
   if (hwm > g_gauge.max_rss_pages + kPeakPages &&
@@ -203,8 +144,7 @@ PeakFinding CheckPeak(uint64_t stamp, uint64_t number, bool faults_moved) {
 bool RssGauge::Open(HotState& hot, GaugeSource wanted, char* reason,
                     size_t size) {
   reason[0] = '\0';
-  g_gauge.statm_fd.store(OpenStatm(), std::memory_order_relaxed);
-  if (g_gauge.statm_fd.load(std::memory_order_relaxed) < 0) {
+  if (!Statm::Open()) {
     snprintf(reason, size, "/proc/self/statm: %s", strerror(errno));
     return false;
   }
@@ -227,46 +167,13 @@ bool RssGauge::Open(HotState& hot, GaugeSource wanted, char* reason,
   // The maximum that getrusage knows may be that of the process we were before
   // exec, until ours exceeds it; the text form of VmHWM never is.
   const uint64_t maxrss = MaxRssPages();
-  g_gauge.inherited_maxrss_pages = maxrss > ReadHwmPages() + 64 ? maxrss : 0;
+  g_gauge.inherited_maxrss_pages =
+      maxrss > Statm::ReadHwmPages() + 64 ? maxrss : 0;
   return true;
 }
 
 GaugeSource RssGauge::source() { return g_gauge.source; }
 uint64_t RssGauge::max_rss_pages() { return g_gauge.max_rss_pages; }
-uint64_t RssGauge::reads() { return g_gauge.statm_reads; }
-int RssGauge::descriptor() {
-  return g_gauge.statm_fd.load(std::memory_order_relaxed);
-}
-void RssGauge::DescriptorClosed() {
-  g_gauge.statm_fd.store(-1, std::memory_order_relaxed);
-}
-
-uint32_t RssGauge::ReadPages() {
-  // Opened anew: a forked child would read its parent's.
-  char text[128];
-  const int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  const ssize_t n = read(fd, text, sizeof(text) - 1);
-  close(fd);
-  if (n <= 0) return 0;
-  text[n] = '\0';
-  const char* space = strchr(text, ' ');
-  return space != nullptr ? static_cast<uint32_t>(ParseDecimal(space)) : 0;
-}
-
-uint64_t RssGauge::ReadHwmPages() {
-  char text[4096];
-  const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
-  const ssize_t n = read(fd, text, sizeof(text) - 1);
-  close(fd);
-  if (n <= 0) return 0;
-  text[n] = '\0';
-  const char* line = strstr(text, "\nVmHWM:");
-  if (line == nullptr) return 0;
-  return ParseDecimal(line + 7) * 1024 /
-         static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-}
 
 int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
                          PeakFinding* peak) {
@@ -277,19 +184,16 @@ int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
   void* const brk_now = *hot.brk_word;
   const bool signs_moved = heads != hot.heads_sum ||
                            unmaps != hot.unmaps_seen || brk_now != hot.brk_seen;
-  if (g_gauge.source == GaugeSource::kRusage) {
-    const uint64_t faults = ThreadFaults();
-    const bool same = faults == g_gauge.faults_seen && !signs_moved &&
-                      stamp < g_gauge.rusage_deadline;
-    g_gauge.faults_seen = faults;
-    if (same) return 0;
-    g_gauge.rusage_deadline = stamp + hot.staleness;
+  if (g_gauge.source == GaugeSource::kRusage &&
+      RusageSaysTheSame(hot, stamp, signs_moved)) {
+    return 0;
   }
   const bool faults_moved = heads != hot.heads_sum;
   hot.heads_sum = heads;
   hot.unmaps_seen = unmaps;
   hot.brk_seen = brk_now;
-  uint32_t pages = ReadStatm();
+  uint32_t pages = Statm::Read();
+  CountRead(hot.page);
   if (pages == 0) pages = hot.rss_pages;  // /proc is gone: the last known value
   const int32_t change = static_cast<int32_t>(pages - hot.rss_pages);
   hot.rss_pages = pages;

@@ -27,6 +27,9 @@ struct PeakFinding {
   uint64_t after_number;
 };
 
+// A change of RSS that leaves no sign is found after so much traced running.
+inline constexpr uint64_t kStalenessNs = 50'000;
+
 class RssGauge {
  public:
   // Opens `wanted` or, for kAuto, the best that works. Writes why not a better
@@ -37,10 +40,6 @@ class RssGauge {
                    size_t size);
   static GaugeSource source();
 
-  // RSS in pages now, whatever the signs say; 0 when /proc cannot be read. Any
-  // thread, any process.
-  static uint32_t ReadPages();
-
   // The slow half of the check at each event: a sign moved. Returns dRSS in
   // pages since the gauge's last value and updates it. `number` is the
   // event's.
@@ -50,16 +49,8 @@ class RssGauge {
   // Forgets what it knows, so that the next event reads.
   static void Invalidate(HotState& hot) { hot.deadline = 0; }
 
-  // VmHWM in pages, read from /proc/self/status. For the end.
-  static uint64_t ReadHwmPages();
+  // Highest value so far.
   static uint64_t max_rss_pages();
-  // statm reads made by Update, for the cost accounting.
-  static uint64_t reads();
-
-  // Bytes of perf mappings, and the descriptor that must survive the program's
-  // own closing: an interposed close of it calls DescriptorClosed.
-  static int descriptor();
-  static void DescriptorClosed();
 
   static void Close();
 };

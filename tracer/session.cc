@@ -22,13 +22,13 @@
 #include "tracer/rss_gauge.h"
 #include "tracer/stack_walk.h"
 #include "tracer/startup.h"
+#include "tracer/statm.h"
 #include "tracer/thread_registry.h"
 #include "tracer/tracing_cost.h"
 
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kStalenessNs = 50'000;
 // The collector has had the interpreter's whole start-up to get ready; past
 // this it is taken for dead.
 constexpr uint64_t kCollectorReadyNs = 2'000'000'000;
@@ -116,7 +116,7 @@ bool Begin() {
     return false;
   }
   page->own_bytes_start = OwnMemory::ResidentBytes();
-  page->first_rss_bytes = uint64_t{RssGauge::ReadPages()} * page->page_bytes;
+  page->first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
   page->start_tsc = TimeStamp(hot.time_is_tsc);
   page->start_monotonic_ns = MonotonicNs();
   page->start_realtime_ns = RealtimeNs();
@@ -145,7 +145,7 @@ bool WipeHotPageOnFork() {
 
 void SendEnd(ControlPage* page, EndReason reason, int status) {
   page->own_bytes_end = OwnMemory::ResidentBytes();
-  page->end_hwm_bytes = RssGauge::ReadHwmPages() * page->page_bytes;
+  page->end_hwm_bytes = Statm::ReadHwmPages() * page->page_bytes;
   page->max_rss_bytes = RssGauge::max_rss_pages() * page->page_bytes;
   page->line_array_bytes = TracingCost::peak_line_array_bytes();
   page->frame_object_bytes = TracingCost::peak_frame_bytes();

@@ -38,6 +38,7 @@ struct TraceConfig {
   bool paused = false;         // not armed until pymemrun.start()
   bool trace_startup = false;  // from the interpreter's `import site` on
   GaugeSource rss_source = GaugeSource::kAuto;
+  bool verify_rss = false;  // read statm beside the gauge at every event
   // Tells the user one line; null: nobody. May be called at any event.
   void (*say)(const char* line, size_t size) = nullptr;
 };

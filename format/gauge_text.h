@@ -1,0 +1,21 @@
+// What reports say of the gauge, each in the same words: the end report and
+// `pymemreport summary`.
+#ifndef PYMEMRUN_FORMAT_GAUGE_TEXT_H_
+#define PYMEMRUN_FORMAT_GAUGE_TEXT_H_
+
+#include <string>
+
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+
+// How often the gauge read RSS: "4,912 times (0.02 % of the events)".
+std::string RssReadsText(const Footer& footer);
+
+// What --verify-rss found: "statm's value at 99.98 % of 1,234 events, ...".
+// REQUIRES: found.events() > 0.
+std::string RssVerificationText(const RssVerification& found);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_FORMAT_GAUGE_TEXT_H_

@@ -9,6 +9,7 @@ PEER_EVERYTHING = "cPyMemTrace, everything"
 
 @dataclasses.dataclass(frozen=True)
 class Bar:
+    workload: str             # that it is about; empty for all
     what: str
     limit: float
     figure: object            # f({workload: Result}, scale) -> number or None
@@ -69,40 +70,44 @@ def _collector_rss(results, scale):
 
 
 BARS = (
-    Bar("calls: `--paused`, beside untraced", 1.02,
+    Bar("calls", "`--paused`, beside untraced", 1.02,
         _ratio("calls", "--paused", modes.UNTRACED)),
-    Bar("builtins: `--paused`, beside untraced", 1.02,
+    Bar("builtins", "`--paused`, beside untraced", 1.02,
         _ratio("builtins", "--paused", modes.UNTRACED)),
-    Bar("calls: `--min-drss 4096` with context, beside the empty callback", 1.15,
+    Bar("calls", "`--min-drss 4096` with context, beside the empty callback", 1.15,
         _ratio("calls", "--min-drss 4096", modes.FLOOR)),
-    Bar("calls: the same without perf, beside the empty callback", 1.35,
+    Bar("calls", "the same without perf, beside the empty callback", 1.35,
         _ratio("calls", "--rss-source hints", modes.FLOOR)),
-    Bar("calls: everything logged, beside the empty callback", 1.30,
+    Bar("calls", "everything logged, beside the empty callback", 1.30,
         _ratio("calls", modes.ALL_LOGGED, modes.FLOOR)),
-    Bar("calls: everything logged, beside the empty callback, wall", 1.30,
+    Bar("calls", "everything logged, beside the empty callback, wall", 1.30,
         _ratio("calls", modes.ALL_LOGGED, modes.FLOOR, "wall")),
-    *(Bar(f"{name}: the plain default, beside the empty callback", 1.20,
+    *(Bar(name, "the plain default, beside the empty callback", 1.20,
           _ratio(name, "default", modes.FLOOR))
       for name in ("calls", "alloc", "numpy", "threads")),
-    Bar("calls: what everything-logged adds, beside what cPyMemTrace adds that "
+    Bar("calls", "what everything-logged adds, beside what cPyMemTrace adds that "
         "logs everything", 0.01, share_of_peer, "{:.4f}"),
-    Bar("calls: bytes per event, everything logged", 1.0, _bytes_per_event),
-    Bar("the traced process's extra RSS, MiB, most of all modes", 16, _extra_rss,
+    Bar("calls", "bytes per event, everything logged", 1.0, _bytes_per_event),
+    Bar("", "the traced process's extra RSS, MiB, most of all modes", 16, _extra_rss,
         "{:.1f}"),
-    Bar("the collector's RSS, MiB, most of all modes", 48, _collector_rss,
+    Bar("", "the collector's RSS, MiB, most of all modes", 48, _collector_rss,
         "{:.1f}"),
 )
 
 
 def lines(results, scale, bars=BARS):
-    """A table of the bars; `results` by the workload's name."""
-    found = header("what", "at most", "measured", "")
+    """A table of the bars that the results are about; `results` by the
+    workload's name."""
+    found = header("workload", "what", "at most", "measured", "")
     for bar in bars:
+        if bar.workload and bar.workload not in results:
+            continue
         value = bar.figure(results, scale)
+        cells = [bar.workload or "all", bar.what, bar.limit]
         if value is None:
-            found.append(row(bar.what, bar.limit, "not measured", ""))
+            found.append(row(*cells, "not measured", ""))
         else:
-            found.append(row(bar.what, bar.limit, bar.show.format(value),
+            found.append(row(*cells, bar.show.format(value),
                              "met" if value <= bar.limit else "**missed**"))
     found.append("")
     if scale != "full":

@@ -35,6 +35,11 @@ class ClockScale {
   // The first stamp at which Micros() exceeds `micros`, or one just before it.
   uint64_t StampAfter(uint64_t micros) const;
   uint64_t MicrosOfMonotonic(uint64_t monotonic_ns) const;
+  // How long so many units of the stamps are.
+  uint64_t Nanos(uint64_t units) const {
+    return static_cast<uint64_t>(static_cast<double>(units) * us_per_tick_ *
+                                 1e3);
+  }
 
  private:
   bool time_is_tsc_ = false;

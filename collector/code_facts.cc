@@ -11,6 +11,7 @@ void CodeFacts::Add(uint32_t code, const CodePayload& head,
   Facts facts;
   facts.first_line = head.first_line;
   facts.line_table_kind = head.line_table_kind;
+  facts.start_position = head.start_position;
   if (text_bytes_ + name.size() + line_table.size() <= kMaxTextBytes) {
     facts.file = FileIndex(file);
     facts.table_bytes = static_cast<uint32_t>(line_table.size());
@@ -41,6 +42,11 @@ uint32_t CodeFacts::FileIndex(absl::string_view file) {
     text_bytes_ += 2 * file.size();
   }
   return known->second;
+}
+
+bool CodeFacts::IsStart(uint32_t code, uint32_t position) const {
+  const auto found = facts_.find(code);
+  return found != facts_.end() && found->second.start_position == position;
 }
 
 uint32_t CodeFacts::LineOf(uint32_t code, uint32_t position) {

@@ -29,6 +29,8 @@ class CodeFacts {
            absl::string_view name, absl::string_view line_table);
   void Clear();
 
+  // Whether a CALL there begins a call for which profiling made a frame object.
+  bool IsStart(uint32_t code, uint32_t position) const;
   // Line of the instruction at `position`; 0 when it has none or the code is
   // not known.
   uint32_t LineOf(uint32_t code, uint32_t position);
@@ -49,6 +51,7 @@ class CodeFacts {
     uint32_t first_line = 0;
     uint32_t line_table_kind = 0;
     uint32_t file = 0;  // index in files_
+    uint32_t start_position = kNoPosition;
   };
   struct Decoded {
     uint32_t code = 0;

@@ -69,6 +69,18 @@ EndReportPlace ReportPlace(const Place& place) {
           place.native_thread_id};
 }
 
+// What the traced process knows better.
+void AddTracerFacts(const ControlPage& page, Footer* footer) {
+  footer->set_stalls(page.stalls.load(std::memory_order_relaxed));
+  footer->set_untraced_children(
+      page.untraced_children.load(std::memory_order_relaxed));
+  footer->set_tables_emptied(
+      page.tables_emptied.load(std::memory_order_relaxed));
+  footer->set_line_array_bytes(page.line_array_bytes);
+  footer->set_frame_object_bytes(page.frame_object_bytes);
+  footer->set_bound_object_bytes(page.bound_object_bytes);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
@@ -237,9 +249,6 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_rows(writer_.rows_written());
   footer.set_lost_on_write(writer_.rows_lost());
   footer.set_dropped(page_->dropped.load(std::memory_order_acquire));
-  footer.set_stalls(page_->stalls.load(std::memory_order_relaxed));
-  footer.set_untraced_children(
-      page_->untraced_children.load(std::memory_order_relaxed));
   footer.set_context_rows(totals.context_rows);
   footer.set_own_bytes(said ? page_->own_bytes_end : 0);
   footer.set_max_rss_bytes(totals.max_rss_bytes);
@@ -255,10 +264,10 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_hwm_bytes(
       std::max<uint64_t>({sample_.hwm_bytes(), said ? page_->end_hwm_bytes : 0,
                           footer.seen_max_rss_bytes()}));
-  footer.set_line_array_bytes(page_->line_array_bytes);
-  footer.set_frame_object_bytes(page_->frame_object_bytes);
-  footer.set_tables_emptied(
-      page_->tables_emptied.load(std::memory_order_relaxed));
+  footer.set_clock_steps_back(totals.clock_steps_back);
+  footer.set_worst_clock_step_back_ns(
+      clock_.Nanos(totals.worst_clock_step_back));
+  AddTracerFacts(*page_, &footer);
   AddGaugeToFooter(*page_, &footer);
   if (totals.peak.hwm_bytes() > footer.seen_max_rss_bytes()) {
     *footer.mutable_peak() = totals.peak;

@@ -46,6 +46,7 @@ void DefinitionTable::Forget(ControlKind kind) {
     code_facts_.Clear();
   } else if (kind == ControlKind::kFunction) {
     functions_.Forget();
+    bound_functions_.clear();
   } else if (kind == ControlKind::kThreadDef) {
     threads_.Forget();
   } else if (kind == ControlKind::kStackDef) {
@@ -80,8 +81,14 @@ bool DefinitionTable::DefineCode(uint32_t raw_id, absl::string_view payload) {
 bool DefinitionTable::DefineFunction(uint32_t raw_id,
                                      absl::string_view payload) {
   const IdSpace::Binding bound = functions_.Bind(raw_id, ContentHash(payload));
-  if (!bound.fresh) return bound.rebound;
   PayloadReader in(payload);
+  const auto head = in.Take<FunctionPayload>();
+  if (head.makes_bound_object != 0) {
+    bound_functions_.insert(raw_id);
+  } else {
+    bound_functions_.erase(raw_id);
+  }
+  if (!bound.fresh) return bound.rebound;
   Record record;
   FunctionDef* def = record.mutable_function();
   def->set_id(bound.id);
@@ -156,8 +163,8 @@ uint32_t DefinitionTable::Site(uint32_t what, uint32_t raw_code,
     }
   }
   if (sites_.size() >= kMaxSites) ForgetSites();
-  const SiteKey key = {what, code, code_facts_.LineOf(code, position),
-                       function};
+  const SiteKey key = {what, code, code_facts_.LineOf(code, position), function,
+                       MakesObject(what, code, position, raw_function)};
   const uint32_t next = first_site_ + static_cast<uint32_t>(sites_.size());
   const auto [known, fresh] = site_ids_.try_emplace(key, next);
   if (!fresh) return known->second;
@@ -169,8 +176,16 @@ uint32_t DefinitionTable::Site(uint32_t what, uint32_t raw_code,
   def->set_code(code);
   def->set_line(key.line);
   def->set_function(function);
+  def->set_makes_object(key.makes_object);
   out_->Write(record);
   return next;
+}
+
+bool DefinitionTable::MakesObject(uint32_t what, uint32_t code,
+                                  uint32_t position,
+                                  uint32_t raw_function) const {
+  if (what == CALL) return code_facts_.IsStart(code, position);
+  return what == C_CALL && bound_functions_.contains(raw_function);
 }
 
 uint32_t DefinitionTable::Thread(uint32_t raw_thread) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "collector/clock_scale.h"
 #include "collector/code_facts.h"
@@ -64,10 +65,12 @@ class DefinitionTable {
  private:
   struct SiteKey {
     uint32_t what, code, line, function;
+    bool makes_object;
     bool operator==(const SiteKey&) const = default;
     template <typename H>
     friend H AbslHashValue(H h, const SiteKey& k) {
-      return H::combine(std::move(h), k.what, k.code, k.line, k.function);
+      return H::combine(std::move(h), k.what, k.code, k.line, k.function,
+                        k.makes_object);
     }
   };
   struct ThreadInfo {
@@ -84,12 +87,16 @@ class DefinitionTable {
   bool DefineFunction(uint32_t raw_id, absl::string_view payload);
   bool DefineThread(uint32_t raw_id, absl::string_view payload);
   bool DefineStack(uint32_t raw_id, absl::string_view payload);
+  bool MakesObject(uint32_t what, uint32_t code, uint32_t position,
+                   uint32_t raw_function) const;
   void ForgetSites();
   void ResolveKept();
 
   const ClockScale* clock_;
   RecordSink* out_;
   IdSpace codes_, functions_, threads_, stacks_;
+  // The ring's ids of functions whose calls make a bound object.
+  absl::flat_hash_set<uint32_t> bound_functions_;
   absl::flat_hash_map<SiteKey, uint32_t> site_ids_;
   std::vector<SiteKey> sites_;  // of the ids from first_site_ on
   uint32_t first_site_ = 1;

@@ -120,7 +120,10 @@ const EventSlot* EventEncoder::ConsumeRows(const EventSlot* slot,
 ABSL_ATTRIBUTE_NOINLINE uint64_t EventEncoder::StepTime(uint32_t row,
                                                         uint64_t stamp,
                                                         uint32_t step) {
-  if (step >= kBackwardStep) stamp -= step;
+  if (step >= kBackwardStep) {
+    CountStepBack(-step);
+    stamp -= step;
+  }
   // Rows never go back in time, also where a new measurement of the clock says
   // that the time so far was a little ahead.
   const uint64_t us = clock_->Micros(stamp);
@@ -133,6 +136,12 @@ ABSL_ATTRIBUTE_NOINLINE uint64_t EventEncoder::StepTime(uint32_t row,
   }
   next_step_stamp_ = clock_->StampAfter(last_us_);
   return stamp;
+}
+
+void EventEncoder::CountStepBack(uint64_t units) {
+  ++totals_.clock_steps_back;
+  totals_.worst_clock_step_back =
+      std::max(totals_.worst_clock_step_back, units);
 }
 
 ABSL_ATTRIBUTE_NOINLINE void EventEncoder::RowExtras(uint32_t row,
@@ -254,7 +263,9 @@ void EventEncoder::Control(const ControlSlot& slot) {
     pending_rss_ = slot;
     pending_ |= kRss;
   } else if (kind == ControlKind::kClock) {
-    stamp_ = Wide(slot.w1, slot.w2);
+    const uint64_t stamp = Wide(slot.w1, slot.w2);
+    if (stamp < stamp_) CountStepBack(stamp_ - stamp);
+    stamp_ = stamp;
     next_step_stamp_ = 0;
   } else if (kind == ControlKind::kStack) {
     pending_stack_ = definitions_.Stack(slot.w1);

@@ -28,6 +28,8 @@ struct RowTotals {
   uint32_t max_rss_thread = 0;
   uint64_t max_rss_us = 0;
   Peak peak;  // the highest; hwm_bytes is 0 when there was none
+  uint64_t clock_steps_back = 0;       // rows below the time of the one before
+  uint64_t worst_clock_step_back = 0;  // in time stamp units
 };
 
 // A state machine over slots: spans may end anywhere, also inside a definition.
@@ -70,6 +72,7 @@ class EventEncoder {
   // The hot loop: rows up to the first slot that is none. Returns that slot.
   const EventSlot* ConsumeRows(const EventSlot* slot, const EventSlot* end);
   uint64_t StepTime(uint32_t row, uint64_t stamp, uint32_t step);
+  void CountStepBack(uint64_t units);
   void RowExtras(uint32_t row, uint32_t what_and_code, uint32_t site);
   void RssExtra(uint32_t row, uint32_t site);
   void PadStack(uint32_t rows);

@@ -128,6 +128,23 @@ TEST_F(EventEncoderTest, ARowCarriesAllThatWasSaid) {
   EXPECT_EQ(place->thread_name, "MainThread");
 }
 
+TEST_F(EventEncoderTest, StampsBelowTheRowBeforeAreCounted) {
+  stream_.Code(1, "a.py", "f");
+  stream_.Row(0, 1, 0, 0, 1000 + 9000000);
+  stream_.Row(0, 1, 0, 0, 1000 + 9000000 - 300);  // a little
+  stream_.Wide(ControlKind::kClock, 1000 + 2000000);
+  stream_.Row(0, 1, 0, 0, 1000 + 2000000);  // a lot
+  stream_.Wide(ControlKind::kClock, 1000 + 9500000);
+  stream_.Row(0, 1, 0, 0, 1000 + 9500000);
+  Send(1);
+  encoder_.EndBatch();
+  EXPECT_EQ(encoder_.totals().clock_steps_back, 2u);
+  EXPECT_EQ(encoder_.totals().worst_clock_step_back, 7000000u);
+  std::vector<uint64_t> times;
+  for (const Row& r : out_.rows) times.push_back(r.time_us);
+  EXPECT_EQ(times, (std::vector<uint64_t>{9000, 9000, 9000, 9500}));
+}
+
 // What the random stream means, worked out row by row.
 struct Model {
   uint64_t number = 0, stamp = 1000, rss = 0;

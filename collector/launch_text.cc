@@ -98,6 +98,7 @@ void AddPageToHeader(const ControlPage& page, bool started, Header* header) {
   }
   header->set_start_realtime_ns(page.start_realtime_ns);
   header->set_start_monotonic_ns(page.start_monotonic_ns);
+  header->set_clock(page.time_is_tsc != 0 ? TSC : MONOTONIC);
   header->set_rss_source(static_cast<RssSource>(page.rss_source));
   header->set_rss_source_reason(
       page.rss_source_reason,

@@ -35,19 +35,24 @@ class SlotStream {
     std::memcpy(slots_.data() + at, bytes.data(), bytes.size());
   }
   void Code(uint32_t id, absl::string_view file, absl::string_view name,
-            uint32_t first_line = 1, absl::string_view line_table = "") {
+            uint32_t first_line = 1, absl::string_view line_table = "",
+            uint32_t start_position = kNoPosition) {
     Payload(ControlKind::kCode, id,
-            CodeBytes(file, name, first_line, line_table));
+            CodeBytes(file, name, first_line, line_table, start_position));
   }
   static std::string CodeBytes(absl::string_view file, absl::string_view name,
                                uint32_t first_line,
-                               absl::string_view line_table) {
-    const CodePayload head = {first_line, 3};
+                               absl::string_view line_table,
+                               uint32_t start_position = kNoPosition) {
+    const CodePayload head = {first_line, 3, start_position};
     return Bytes(head) + Text(file) + Text(name) + Text(name) + Text("mod") +
            Text(line_table);
   }
-  void Function(uint32_t id, absl::string_view qualname) {
-    Payload(ControlKind::kFunction, id, Text(qualname) + Text("builtins"));
+  void Function(uint32_t id, absl::string_view qualname, bool bound = false) {
+    Payload(ControlKind::kFunction, id, FunctionBytes(qualname, bound));
+  }
+  static std::string FunctionBytes(absl::string_view qualname, bool bound) {
+    return Bytes(FunctionPayload{bound}) + Text(qualname) + Text("builtins");
   }
   void Thread(uint32_t id, uint64_t native_id, absl::string_view name) {
     Payload(ControlKind::kThreadDef, id,

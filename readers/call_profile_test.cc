@@ -134,10 +134,12 @@ TEST_F(CallProfileTest, TheTableEndsWithTracingItself) {
   profile_.Add(MakeRow(2, 0, 3, 0, 100));
   ProfileTable profile(PlaceKind::kLine);
   profile.Add(profile_, index_);
-  const Table table = TopTable(profile, /*limit=*/1, /*own_bytes=*/77);
+  const Table table = TopTable(profile, /*limit=*/1, {77, 1234, 56});
   ASSERT_EQ(table.rows.size(), 2u);
   EXPECT_EQ(std::get<double>(table.rows[0][7]), 0.75);
   EXPECT_EQ(std::get<std::string>(table.rows[1][0]), "tracing itself");
+  EXPECT_EQ(std::get<std::string>(table.rows[1][2]),
+            "made 1,234 frame objects, 56 bound objects");
   EXPECT_EQ(std::get<uint64_t>(table.rows[1][3]), 77u);
   EXPECT_TRUE(std::holds_alternative<std::monostate>(table.rows[1][7]));
 }
@@ -148,8 +150,8 @@ TEST_F(CallProfileTest, AnEmptyTableHasTheSameColumns) {
                                PlaceKind::kFile, PlaceKind::kThread}) {
     ProfileTable empty(kind), filled(kind);
     filled.Add(profile_, index_);
-    const std::string header = HeaderLine(TopTable(empty, 0, 0));
-    EXPECT_EQ(header, HeaderLine(TopTable(filled, 0, 0)));
+    const std::string header = HeaderLine(TopTable(empty, 0, {}));
+    EXPECT_EQ(header, HeaderLine(TopTable(filled, 0, {})));
     EXPECT_EQ(header.substr(header.size() - 6), LastTitle(kind)) << header;
   }
 }

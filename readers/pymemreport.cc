@@ -65,10 +65,17 @@ std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
   return reader;
 }
 
+void AddCost(const RunFacts& facts, OwnCost* cost) {
+  const RunFacts::ObjectsMade made = facts.MadeObjects();
+  cost->bytes += facts.TracingBytes();
+  cost->frames_made += made.frames;
+  cost->bound_made += made.bound;
+}
+
 int PrintTop(const ReportOptions& options, const Console& console,
              OutputBuffer* output) {
   ProfileTable profile(options.by);
-  uint64_t own_bytes = 0;
+  OwnCost cost;
   int code = kExitOk;
   bool any_readable = false;
   for (const std::string& path : options.files) {
@@ -76,11 +83,10 @@ int PrintTop(const ReportOptions& options, const Console& console,
     if (facts == nullptr) continue;
     any_readable = true;
     profile.Add(facts->profile(), facts->index());
-    own_bytes += facts->TracingBytes();
+    AddCost(*facts, &cost);
   }
   if (any_readable) {
-    PrintTable(TopTable(profile, options.limit, own_bytes), options.format,
-               output);
+    PrintTable(TopTable(profile, options.limit, cost), options.format, output);
   }
   return code;
 }
@@ -95,8 +101,9 @@ void PrintSummaryText(const RunFacts& facts, uint64_t limit,
   ProfileTable profile(PlaceKind::kLine);
   profile.Add(facts.profile(), facts.index());
   output->Append("\nlines with the most growth of RSS\n");
-  PrintTable(TopTable(profile, limit, facts.TracingBytes()), TableFormat::kText,
-             output);
+  OwnCost cost;
+  AddCost(facts, &cost);
+  PrintTable(TopTable(profile, limit, cost), TableFormat::kText, output);
 }
 
 // Adds the row of one file.

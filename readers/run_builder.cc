@@ -98,6 +98,7 @@ Header RunBuilder::DefaultHeader() {
   header.set_host("box");
   header.set_start_realtime_ns(1700000000000000000);
   header.set_page_bytes(4096);
+  header.set_clock(TSC);
   header.set_rss_source(STATM);
   header.set_own_bytes(1 << 20);
   header.set_first_rss_bytes(8 << 20);

@@ -4,6 +4,13 @@
 
 namespace pymemrun {
 
+bool EveryEventLogged(const Filters& filters) {
+  return filters.min_drss_bytes() == 0 &&
+         (filters.kinds_size() == 0 || filters.kinds_size() == 5) &&
+         filters.include_size() == 0 && filters.exclude_size() == 0 &&
+         filters.function_size() == 0 && filters.thread_size() == 0;
+}
+
 void RunFacts::OnHeader(const Header& found) {
   header = found;
   profile_.set_first_rss_bytes(found.first_rss_bytes());
@@ -103,7 +110,20 @@ uint64_t RunFacts::OwnBytes() const {
 
 uint64_t RunFacts::TracingBytes() const {
   if (!footer.has_value()) return OwnBytes();
-  return OwnBytes() + footer->line_array_bytes() + footer->frame_object_bytes();
+  return OwnBytes() + footer->line_array_bytes() +
+         footer->frame_object_bytes() + footer->bound_object_bytes();
+}
+
+RunFacts::ObjectsMade RunFacts::MadeObjects() const {
+  ObjectsMade made;
+  if (!EveryEventLogged(header.filters())) return made;
+  const std::vector<RssTotals>& sites = profile_.sites();
+  for (uint32_t site = 1; site < sites.size(); ++site) {
+    if (!index().MakesObject(site)) continue;
+    const bool is_frame = index().Resolve(site).kind == CALL;
+    (is_frame ? made.frames : made.bound) += sites[site].rows;
+  }
+  return made;
 }
 
 }  // namespace pymemrun

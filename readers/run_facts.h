@@ -14,6 +14,9 @@
 
 namespace pymemrun {
 
+// Whether the filters let every event pass.
+bool EveryEventLogged(const Filters& filters);
+
 // Reads everything once. Constant memory but for the definitions. Not thread
 // safe.
 class RunFacts : public IndexingVisitor {
@@ -37,6 +40,12 @@ class RunFacts : public IndexingVisitor {
   uint64_t OwnBytes() const;
   // Those, and what profiling made the interpreter allocate, at its most.
   uint64_t TracingBytes() const;
+  // How many objects that was in the whole run; none where not every event was
+  // logged. Of the bound ones some may have been the program's own.
+  struct ObjectsMade {
+    uint64_t frames = 0, bound = 0;
+  };
+  ObjectsMade MadeObjects() const;
   // Rows lost on a full ring.
   uint64_t DroppedRows() const;
   // The highest RSS at an event, logged or not, as far as the file tells; 0: it

@@ -83,7 +83,8 @@ void RunIndex::Add(const SiteDef& site) {
     ++not_kept_;
     return;
   }
-  sites_.push_back({site.code(), site.line(), site.function(), site.what()});
+  sites_.push_back({site.code(), site.line(), site.function(), site.what(),
+                    site.makes_object()});
 }
 
 void RunIndex::Add(const ThreadDef& thread) {
@@ -95,6 +96,11 @@ void RunIndex::Add(const ThreadDef& thread) {
       names_.Keep(absl::StrCat(thread.name(), "#", thread.native_id()));
   threads_.push_back({label, std::min(thread.name().size(), label.size()),
                       thread.native_id()});
+}
+
+bool RunIndex::MakesObject(uint32_t site_id) const {
+  const Site* site = Find(sites_, site_id);
+  return site != nullptr && site->makes_object;
 }
 
 Place RunIndex::Resolve(uint32_t site_id) const {

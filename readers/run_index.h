@@ -79,6 +79,9 @@ class RunIndex {
   absl::string_view ThreadLabel(uint32_t thread) const;
   absl::string_view ThreadName(uint32_t thread) const;
   uint64_t ThreadNativeId(uint32_t thread) const;
+  // Whether each event there made the interpreter allocate an object because
+  // it was profiled.
+  bool MakesObject(uint32_t site) const;
   size_t threads() const { return threads_.size(); }
   // Definitions that found no room.
   uint64_t not_kept() const { return not_kept_; }
@@ -94,6 +97,7 @@ class RunIndex {
   struct Site {
     uint32_t code, line, function;
     What what;
+    bool makes_object;
   };
   struct Thread {
     absl::string_view label;

@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "readers/run_facts.h"
+
 namespace pymemrun {
 
 bool HasContextRows(const Filters& filters) {
-  const bool all_logged =
-      filters.min_drss_bytes() == 0 &&
-      (filters.kinds_size() == 0 || filters.kinds_size() == 5) &&
-      filters.include_size() == 0 && filters.exclude_size() == 0 &&
-      filters.function_size() == 0 && filters.thread_size() == 0;
-  return !all_logged;
+  return !EveryEventLogged(filters);
 }
 
 void PrintTarget::Start() {

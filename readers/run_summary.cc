@@ -150,16 +150,44 @@ std::string DescribeGaps(const RunFacts& facts) {
                       "thread");
 }
 
+std::string DescribeClock(const RunFacts& facts) {
+  if (facts.header.clock() == CLOCK_SOURCE_UNKNOWN) return "not recorded";
+  std::string text = facts.header.clock() == TSC
+                         ? "TSC, calibrated against CLOCK_MONOTONIC"
+                         : "CLOCK_MONOTONIC: the TSC is not to be trusted here";
+  if (facts.footer.has_value() && facts.footer->clock_steps_back() > 0) {
+    absl::StrAppend(&text, "; below the row before at ",
+                    Grouped(facts.footer->clock_steps_back()),
+                    " rows, by at most ",
+                    facts.footer->worst_clock_step_back_ns(), " ns");
+  }
+  return text;
+}
+
+// What profiling made the interpreter allocate.
+std::string DescribeObjects(const RunFacts& facts) {
+  const Footer& footer = *facts.footer;
+  std::string text = absl::StrCat(HumanBytes(footer.frame_object_bytes()),
+                                  " of frame objects and ",
+                                  HumanBytes(footer.bound_object_bytes()),
+                                  " of bound objects at most at a time");
+  const RunFacts::ObjectsMade made = facts.MadeObjects();
+  if (made.frames + made.bound > 0) {
+    absl::StrAppend(&text, " (", Grouped(made.frames), " and ",
+                    Grouped(made.bound), " in all)");
+  }
+  absl::StrAppend(&text, ", ", HumanBytes(footer.line_array_bytes()),
+                  " of line numbers");
+  return text;
+}
+
 std::string DescribeTracingItself(const RunFacts& facts) {
   const uint64_t own_bytes = facts.OwnBytes();
   if (own_bytes == 0) return "not recorded";
   std::string text = HumanBytes(own_bytes) + " resident";
   if (facts.footer.has_value()) {
     absl::StrAppend(&text, "; made by the interpreter because it is profiled: ",
-                    HumanBytes(facts.footer->frame_object_bytes()),
-                    " of frame objects at most, ",
-                    HumanBytes(facts.footer->line_array_bytes()),
-                    " of line numbers");
+                    DescribeObjects(facts));
     if (facts.footer->tables_emptied() > 0) {
       absl::StrAppend(&text, "; its tables were full and emptied ",
                       facts.footer->tables_emptied(), " times");
@@ -184,6 +212,7 @@ std::vector<std::pair<std::string, std::string>> DescribeRun(
       {"highest RSS", DescribeHighest(facts)},
       {"VmHWM", DescribeHwm(facts)},
       {"RSS source", DescribeSource(facts)},
+      {"clock", DescribeClock(facts)},
       {"CPU", DescribeCpu(facts)},
       {"tracing itself", DescribeTracingItself(facts)},
   };

@@ -56,7 +56,46 @@ TEST_F(RunFactsTest, TheFootersWordCounts) {
             "21; in the file 5 rows (3 logged, 2 as context), 1 mark");
   EXPECT_EQ(Fact("tracing itself"),
             "1.0 MiB resident; made by the interpreter because it is profiled: "
-            "16.0 KiB of frame objects at most, 2.0 KiB of line numbers");
+            "16.0 KiB of frame objects and 0 bytes of bound objects at most at "
+            "a time, 2.0 KiB of line numbers");
+  EXPECT_EQ(Fact("clock"), "TSC, calibrated against CLOCK_MONOTONIC");
+}
+
+TEST_F(RunFactsTest, ObjectsAreCountedWhereEveryEventWasLogged) {
+  for (const uint64_t min_drss_bytes : {0, 4096}) {
+    RunFacts facts;
+    Header header;
+    header.mutable_filters()->set_min_drss_bytes(min_drss_bytes);
+    facts.OnHeader(header);
+    for (uint32_t id = 1; id <= 4; ++id) {
+      SiteDef site;
+      site.set_id(id);
+      site.set_what(id <= 2 ? CALL : C_CALL);
+      site.set_makes_object(id % 2 == 1);
+      facts.OnSite(site);
+    }
+    const Row rows[] = {MakeRow(0, 0, 1, 0, 0), MakeRow(1, 0, 2, 0, 0),
+                        MakeRow(2, 0, 3, 0, 0), MakeRow(3, 0, 4, 0, 0),
+                        MakeRow(4, 0, 3, 0, 0)};
+    facts.OnRows(rows, 5);
+    const bool all = min_drss_bytes == 0;
+    EXPECT_EQ(facts.MadeObjects().frames, all ? 1u : 0u);
+    EXPECT_EQ(facts.MadeObjects().bound, all ? 2u : 0u);
+  }
+}
+
+TEST_F(RunFactsTest, TheClockSaysWhenItWentBack) {
+  EXPECT_EQ(Fact("clock"), "not recorded");
+  Header header;
+  header.set_clock(MONOTONIC);
+  facts_.OnHeader(header);
+  Footer footer;
+  footer.set_clock_steps_back(1234);
+  footer.set_worst_clock_step_back_ns(56);
+  facts_.OnFooter(footer);
+  EXPECT_EQ(Fact("clock"),
+            "CLOCK_MONOTONIC: the TSC is not to be trusted here; below the row "
+            "before at 1,234 rows, by at most 56 ns");
 }
 
 TEST_F(RunFactsTest, AVerifiedRunSaysSo) {

@@ -147,13 +147,31 @@ void AddVerification(const RunFacts& facts, Values* values) {
                                  {"worst_rss_error_bytes", error}});
 }
 
+Cell ClockName(ClockSource clock) {
+  switch (clock) {
+    case TSC:
+      return "tsc";
+    case MONOTONIC:
+      return "monotonic";
+    default:
+      return Cell();
+  }
+}
+
 void AddTracing(const RunFacts& facts, Values* values) {
   const bool has_cpu = facts.user_us + facts.system_us > 0;
-  Cell frames, lines, emptied;
+  Cell frames, bound, lines, emptied, steps, frames_made, bound_made;
   if (facts.footer.has_value()) {
     frames = uint64_t{facts.footer->frame_object_bytes()};
+    bound = uint64_t{facts.footer->bound_object_bytes()};
     lines = uint64_t{facts.footer->line_array_bytes()};
+    steps = uint64_t{facts.footer->clock_steps_back()};
     emptied = uint64_t{facts.footer->tables_emptied()};
+  }
+  const RunFacts::ObjectsMade made = facts.MadeObjects();
+  if (made.frames + made.bound > 0) {
+    frames_made = made.frames;
+    bound_made = made.bound;
   }
   values->insert(
       values->end(),
@@ -161,10 +179,15 @@ void AddTracing(const RunFacts& facts, Values* values) {
        {"rss_source_reason", Text(facts.header.rss_source_reason())},
        {"rss_source_changes", facts.gauge_changes},
        {"statm_step_bytes", Known(facts.header.statm_step_bytes())},
+       {"clock", ClockName(facts.header.clock())},
+       {"clock_steps_back", steps},
        {"cpu_user_s", has_cpu ? Seconds(facts.user_us) : Cell()},
        {"cpu_system_s", has_cpu ? Seconds(facts.system_us) : Cell()},
        {"own_bytes", Known(facts.OwnBytes())},
        {"frame_object_bytes", frames},
+       {"frame_objects_made", frames_made},
+       {"bound_object_bytes", bound},
+       {"bound_objects_made", bound_made},
        {"line_array_bytes", lines},
        {"tables_emptied", emptied}});
 }

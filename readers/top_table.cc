@@ -4,6 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "format/report_text.h"
+
 namespace pymemrun {
 namespace {
 
@@ -38,15 +41,25 @@ void AddRow(std::vector<Cell> cells, const RssTotals& totals, Cell share,
   table->rows.push_back(std::move(cells));
 }
 
+std::vector<Cell> TracingCells(size_t columns, const OwnCost& cost) {
+  std::vector<Cell> cells(columns);
+  cells[0] = std::string(kTracingItself);
+  if (columns == 3 && cost.frames_made + cost.bound_made > 0) {
+    cells[2] =
+        absl::StrCat("made ", Grouped(cost.frames_made), " frame objects, ",
+                     Grouped(cost.bound_made), " bound objects");
+  }
+  return cells;
+}
+
 }  // namespace
 
 Table TopTable(const ProfileTable& profile, uint64_t limit,
-               uint64_t own_bytes) {
+               const OwnCost& cost) {
   const PlaceKind kind = profile.kind();
   Table table;
   table.headings = PlaceHeadings(kind);
-  std::vector<Cell> own_place(table.headings.size());
-  own_place[0] = std::string(kTracingItself);
+  std::vector<Cell> own_place = TracingCells(table.headings.size(), cost);
   table.headings.insert(table.headings.end(),
                         {{"growth_bytes", "growth", CellLook::kBytes},
                          {"shrinkage_bytes", "shrinkage", CellLook::kBytes},
@@ -61,7 +74,7 @@ Table TopTable(const ProfileTable& profile, uint64_t limit,
            &table);
   }
   RssTotals own;
-  own.growth_bytes = own_bytes;
+  own.growth_bytes = cost.bytes;
   AddRow(std::move(own_place), own, Cell(), &table);
   return table;
 }

@@ -9,12 +9,21 @@
 
 namespace pymemrun {
 
+// What tracing itself costs: bytes of memory at most, 0 where it is not known,
+// and objects that it made the interpreter allocate (RunFacts::MadeObjects).
+struct OwnCost {
+  uint64_t bytes = 0;
+  uint64_t frames_made = 0;
+  uint64_t bound_made = 0;
+};
+
 // The places, most growth first, at most `limit` of them (0: all), and below
-// them what tracing itself costs: the resident memory of the tracer, 0 where it
-// is not known. `share` is a place's part of the growth at all places; tracing
-// itself has none. Functions are Python's, also where a C function that one of
-// them called made the memory grow.
-Table TopTable(const ProfileTable& profile, uint64_t limit, uint64_t own_bytes);
+// them what tracing itself costs, where a table with a function column also
+// says how many objects. `share` is a place's part of the growth at all places;
+// tracing itself has none. Functions are Python's, also where a C function that
+// one of them called made the memory grow.
+Table TopTable(const ProfileTable& profile, uint64_t limit,
+               const OwnCost& cost);
 
 }  // namespace pymemrun
 

@@ -19,6 +19,21 @@ void ReadSmallFile(const char* path, char* buffer, size_t size) {
 
 }  // namespace
 
+ClockPair BothClocks(bool is_tsc) {
+  ClockPair best = {};
+  uint64_t best_width = UINT64_MAX;
+  for (int i = 0; i < 8; ++i) {
+    const uint64_t before = TimeStamp(is_tsc);
+    const uint64_t ns = MonotonicNs();
+    const uint64_t width = TimeStamp(is_tsc) - before;
+    if (width < best_width) {
+      best_width = width;
+      best = {before + width / 2, ns};
+    }
+  }
+  return best;
+}
+
 bool TscIsInvariant() {
 #if defined(__x86_64__)
   char text[4096];

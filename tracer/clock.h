@@ -40,6 +40,14 @@ inline uint64_t TimeStamp(bool is_tsc) {
   return __builtin_expect(is_tsc, 1) ? Tsc() : MonotonicNs();
 }
 
+// A time stamp, and CLOCK_MONOTONIC at the same moment: the best of several
+// tries, for the thread may be interrupted between the two.
+struct ClockPair {
+  uint64_t stamp;
+  uint64_t monotonic_ns;
+};
+ClockPair BothClocks(bool is_tsc);
+
 // Whether the TSC runs at one rate on all CPUs: the kernel's own clock source
 // is the TSC (or a paravirtual clock on an invariant one). Reads two files.
 bool TscIsInvariant();

@@ -124,7 +124,8 @@ bool DefineCode(HotState& hot, PyCodeObject* code, const PymemrunFrame* frame,
   const Text module = CopyText(3, ModuleName(frame));
   *flags = (g_filters->PassesFile(file.bytes) ? kPassesFile : 0) |
            (g_filters->PassesFunction(name.bytes) ? kPassesName : 0);
-  const CodePayload head = {facts.first_line, facts.line_table_kind};
+  const CodePayload head = {facts.first_line, facts.line_table_kind,
+                            PymemrunStartPosition(code)};
   const uint32_t table_length = static_cast<uint32_t>(facts.line_table_bytes);
   g_code_text_bytes += name.length + table_length;
   const Piece pieces[] = {
@@ -175,11 +176,13 @@ bool DefineFunction(HotState& hot, const PyCFunctionObject* function,
   const Text name = FunctionName(function, self_type);
   const Text module = CopyText(1, function->m_module);
   *flags = g_filters->PassesFunction(name.bytes) ? kPassesName : 0;
-  const Piece pieces[] = {{&name.length, 4},
+  const FunctionPayload head = {PymemrunIsBoundWhenCalled(function) ? 1u : 0u};
+  const Piece pieces[] = {{&head, sizeof(head)},
+                          {&name.length, 4},
                           {name.bytes, name.length},
                           {&module.length, 4},
                           {module.bytes, module.length}};
-  return PutPayload(hot, ControlKind::kFunction, id, 0, pieces, 4);
+  return PutPayload(hot, ControlKind::kFunction, id, 0, pieces, 5);
 }
 
 template <typename Entry>

@@ -2,6 +2,7 @@
 #define Py_BUILD_CORE 1
 #include "tracer/cpython_compat.h"
 
+#include <opcode.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -83,6 +84,49 @@ size_t PymemrunFrameObjectBytes(const PymemrunFrame* frame) {
   return 0;
 #endif
 }
+
+#define NO_POSITION 0x7fffffffu
+
+uint32_t PymemrunStartPosition(const PyCodeObject* code) {
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+  return (uint32_t)code->_co_firsttraceable;
+#else
+  return NO_POSITION;
+#endif
+}
+
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+int PymemrunIsBoundWhenCalled(const PyCFunctionObject* function) {
+  // Functions of modules have a module; class and static methods and __new__
+  // come bound to their type.
+  return function->m_self != NULL && function->m_module == NULL &&
+         (function->m_ml->ml_flags & (METH_CLASS | METH_STATIC)) == 0 &&
+         !PyModule_Check(function->m_self) &&
+         strcmp(function->m_ml->ml_name, "__new__") != 0;
+}
+
+size_t PymemrunBoundObjectBytes(const PymemrunFrame* frame) {
+  const _Py_CODEUNIT* instruction =
+      ((const _PyInterpreterFrame*)frame)->prev_instr;
+  switch (_Py_OPCODE(*instruction)) {
+    case CALL:
+    case CALL_ADAPTIVE:
+    case CALL_PY_EXACT_ARGS:
+    case CALL_PY_WITH_DEFAULTS:
+      return 2 * sizeof(void*) + (size_t)PyCFunction_Type.tp_basicsize;
+    default:
+      return 0;
+  }
+}
+
+int PymemrunEnteredFromC(const PymemrunFrame* frame) {
+  return ((const _PyInterpreterFrame*)frame)->is_entry;
+}
+#else
+int PymemrunIsBoundWhenCalled(const PyCFunctionObject* function) { return 0; }
+size_t PymemrunBoundObjectBytes(const PymemrunFrame* frame) { return 0; }
+int PymemrunEnteredFromC(const PymemrunFrame* frame) { return 0; }
+#endif
 
 static size_t EncodeUtf8(Py_UCS4 c, char out[4]) {
   if (c < 0x80) {

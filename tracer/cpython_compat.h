@@ -48,6 +48,19 @@ size_t PymemrunLineArrayBytes(PyCodeObject* code);
 // call has one anyway.
 size_t PymemrunFrameObjectBytes(const PymemrunFrame* frame);
 
+// Position (as PymemrunFramePosition) of a frame whose CALL event is its first,
+// where its call has a frame object only because it is profiled; else
+// 0x7fffffff.
+uint32_t PymemrunStartPosition(const PyCodeObject* code);
+// Whether a profiled call of this C function makes the interpreter bind it to
+// its object first, as it does with a method of a built-in type.
+int PymemrunIsBoundWhenCalled(const PyCFunctionObject* function);
+// Bytes of the bound object that may live because `frame` calls a C function;
+// 0 where it does not, or no such object is made.
+size_t PymemrunBoundObjectBytes(const PymemrunFrame* frame);
+// Whether C code entered the interpreter to run this frame.
+int PymemrunEnteredFromC(const PymemrunFrame* frame);
+
 // Writes `text` (a str, or anything: then nothing) as UTF-8, surrogates kept,
 // to `buffer` and returns the length needed, which may exceed `size`; at most
 // `size` bytes were written. Allocates nothing.

@@ -87,7 +87,7 @@ enum class ControlKind : uint32_t {
   // Definitions: w1 = payload bytes, w2 = id, w3 = kind-specific.
   // Payload strings are each `u32 length` + bytes, unaligned.
   kCode = 16,       // CodePayload, file, name, qualname, module, line table
-  kFunction = 17,   // qualname, module
+  kFunction = 17,   // FunctionPayload, qualname, module
   kThreadDef = 18,  // ThreadPayload, name
   kStackDef = 19,   // w1 = 16: StackPayload; w2 = id
   // Facts, in order with the rows around them. Same shape as definitions.
@@ -118,8 +118,17 @@ inline constexpr uint32_t kRssInexact = 1;
 struct CodePayload {
   uint32_t first_line;
   uint32_t line_table_kind;  // LineTableKind
+  // Where a CALL begins a call, for which profiling makes a frame object, and
+  // does not resume a generator; kNoPosition: no call makes one.
+  uint32_t start_position;
 };
-static_assert(sizeof(CodePayload) == 8);
+static_assert(sizeof(CodePayload) == 12);
+inline constexpr uint32_t kNoPosition = 0x7fffffff;
+
+struct FunctionPayload {
+  uint32_t makes_bound_object;  // 1: a method; profiling binds it to its object
+};
+static_assert(sizeof(FunctionPayload) == 4);
 
 // How CPython's co_linetable/co_lnotab bytes are to be read.
 enum class LineTableKind : uint32_t {
@@ -272,6 +281,7 @@ struct ControlPage {
   // What profiling made the interpreter allocate, at its most.
   uint64_t line_array_bytes;
   uint64_t frame_object_bytes;
+  uint64_t bound_object_bytes;
 
   // -- The collector's answer, released by done_state (futex word).
   alignas(64) std::atomic<uint32_t> done_state;  // 1: the run file is complete

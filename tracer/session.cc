@@ -117,8 +117,9 @@ bool Begin() {
   }
   page->own_bytes_start = OwnMemory::ResidentBytes();
   page->first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
-  page->start_tsc = TimeStamp(hot.time_is_tsc);
-  page->start_monotonic_ns = MonotonicNs();
+  const ClockPair start = BothClocks(hot.time_is_tsc);
+  page->start_tsc = start.stamp;
+  page->start_monotonic_ns = start.monotonic_ns;
   page->start_realtime_ns = RealtimeNs();
   hot.staleness = StalenessInUnits(page->start_tsc, page->start_monotonic_ns);
   hot.row_tsc = page->start_tsc;
@@ -149,6 +150,7 @@ void SendEnd(ControlPage* page, EndReason reason, int status) {
   page->max_rss_bytes = RssGauge::max_rss_pages() * page->page_bytes;
   page->line_array_bytes = TracingCost::peak_line_array_bytes();
   page->frame_object_bytes = TracingCost::peak_frame_bytes();
+  page->bound_object_bytes = TracingCost::peak_bound_bytes();
   page->end_reason = reason;
   page->exit_status = status;
   page->end_tsc = TimeStamp(page->time_is_tsc != 0);

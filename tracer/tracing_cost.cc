@@ -9,21 +9,25 @@ struct CostState {
   uint64_t line_array_bytes;
   uint64_t peak_line_array_bytes;
   uint64_t peak_frame_bytes;
+  uint64_t peak_bound_bytes;
   // A frame of the last walk and what it and the frames below it came to. A
   // recursion that grows finds it again after a few steps.
   const PymemrunFrame* known_frame;
   const PymemrunFrame* known_back;
-  uint64_t known_bytes;
+  uint64_t known_frame_bytes;
+  uint64_t bound_bytes_below;  // without the frame's own call
 };
 CostState g_cost = {};
+
+void Raise(uint64_t* peak, uint64_t value) {
+  if (value > *peak) *peak = value;
+}
 
 }  // namespace
 
 void TracingCost::CodeSeen(PyCodeObject* code) {
   g_cost.line_array_bytes += PymemrunLineArrayBytes(code);
-  if (g_cost.line_array_bytes > g_cost.peak_line_array_bytes) {
-    g_cost.peak_line_array_bytes = g_cost.line_array_bytes;
-  }
+  Raise(&g_cost.peak_line_array_bytes, g_cost.line_array_bytes);
 }
 
 void TracingCost::CodeDied(PyCodeObject* code) {
@@ -35,26 +39,33 @@ void TracingCost::CodeDied(PyCodeObject* code) {
 void TracingCost::CodesForgotten() { g_cost.line_array_bytes = 0; }
 
 void TracingCost::FramesAt(const PymemrunFrame* frame) {
-  uint64_t bytes = 0;
+  uint64_t frame_bytes = 0, bound_bytes = 0;
+  bool calls_c = true;  // the innermost frame may: its event may be a C call's
   const PymemrunFrame* at = frame;
   for (uint32_t depth = 0; at != nullptr && depth < kMaxStackDepth; ++depth) {
     const PymemrunFrame* back = PymemrunFrameBack(at);
+    if (calls_c) bound_bytes += PymemrunBoundObjectBytes(at);
     if (at == g_cost.known_frame && back == g_cost.known_back) {
-      bytes += g_cost.known_bytes;
+      frame_bytes += g_cost.known_frame_bytes;
+      bound_bytes += g_cost.bound_bytes_below;
       break;
     }
-    bytes += PymemrunFrameObjectBytes(at);
+    frame_bytes += PymemrunFrameObjectBytes(at);
+    calls_c = PymemrunEnteredFromC(at) != 0;
     at = back;
   }
   g_cost.known_frame = frame;
   g_cost.known_back = PymemrunFrameBack(frame);
-  g_cost.known_bytes = bytes;
-  if (bytes > g_cost.peak_frame_bytes) g_cost.peak_frame_bytes = bytes;
+  g_cost.known_frame_bytes = frame_bytes;
+  g_cost.bound_bytes_below = bound_bytes - PymemrunBoundObjectBytes(frame);
+  Raise(&g_cost.peak_frame_bytes, frame_bytes);
+  Raise(&g_cost.peak_bound_bytes, bound_bytes);
 }
 
 uint64_t TracingCost::peak_line_array_bytes() {
   return g_cost.peak_line_array_bytes;
 }
 uint64_t TracingCost::peak_frame_bytes() { return g_cost.peak_frame_bytes; }
+uint64_t TracingCost::peak_bound_bytes() { return g_cost.peak_bound_bytes; }
 
 }  // namespace pymemrun

@@ -20,13 +20,17 @@ class TracingCost {
   // All code objects will be seen for a first time again.
   static void CodesForgotten();
 
-  // RSS rose while `frame` ran: adds up the frame objects below it, as far as
-  // kMaxStackDepth frames or up to where it did last time.
+  // RSS rose while `frame` ran: adds up the frame objects below it, and the
+  // bound objects of calls under way there, as far as kMaxStackDepth frames or
+  // up to where it did last time.
   static void FramesAt(const PymemrunFrame* frame);
 
   // The most bytes that there were at one time.
   static uint64_t peak_line_array_bytes();
   static uint64_t peak_frame_bytes();
+  // Of these only the upper bound is known: a call from Python that led back
+  // into Python may have needed none.
+  static uint64_t peak_bound_bytes();
 };
 
 }  // namespace pymemrun

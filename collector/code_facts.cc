@@ -1,6 +1,6 @@
 #include "collector/code_facts.h"
 
-#include <cstring>
+#include <algorithm>
 
 namespace pymemrun {
 
@@ -18,8 +18,9 @@ void CodeFacts::Add(uint32_t code, const CodePayload& head,
     facts.name_bytes = static_cast<uint32_t>(name.size());
     const size_t size = line_table.size() + name.size();
     char* text = google::protobuf::Arena::CreateArray<char>(&text_, size);
-    std::memcpy(text, line_table.data(), line_table.size());
-    std::memcpy(text + line_table.size(), name.data(), name.size());
+    // Not memcpy: an empty view's data() may be null, which it forbids.
+    std::copy(name.begin(), name.end(),
+              std::copy(line_table.begin(), line_table.end(), text));
     facts.text = text;
     text_bytes_ += size;
   }

@@ -1,6 +1,7 @@
 #include "format/read_plan.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "absl/memory/memory.h"
@@ -85,6 +86,42 @@ void FindWanted(const std::vector<FrameSpan>& spans, uint64_t from_us,
   }
 }
 
+// The spans of a file without an index, found by reading all its frames;
+// nullopt where one is damaged: to tell of that everything has to be read.
+std::optional<std::vector<FrameSpan>> ScanSpans(ByteSource* source,
+                                                uint64_t size_bytes) {
+  FrameIndexBuilder builder;
+  const auto reader = StreamReader::Create(source, StreamReader::Options());
+  // The first span is that of the header, with whatever stands before it.
+  uint64_t begin = 0, frame = 0;
+  bool is_first = true;
+  absl::string_view record;
+  for (;;) {
+    switch (reader->Next(&record)) {
+      case StreamReader::Result::kRecord:
+        if (reader->frame_offset() != frame && !is_first) {
+          builder.EndFrame(reader->frame_offset() - begin);
+          begin = reader->frame_offset();
+        }
+        frame = reader->frame_offset();
+        is_first = false;
+        builder.AddRecord(record);
+        break;
+      case StreamReader::Result::kDamage:
+        return std::nullopt;
+      case StreamReader::Result::kTorn:
+      case StreamReader::Result::kEnd: {
+        if (size_bytes <= begin) return std::nullopt;
+        builder.EndFrame(size_bytes - begin);
+        // How the file ends, and whether it grows, is for the reader to see.
+        std::vector<FrameSpan> spans = builder.spans();
+        spans.back().needed = true;
+        return spans;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ReadPlan>> ReadPlan::Create(ByteSource* source,
@@ -92,6 +129,10 @@ absl::StatusOr<std::unique_ptr<ReadPlan>> ReadPlan::Create(ByteSource* source,
                                                            uint64_t from_us,
                                                            uint64_t to_us) {
   auto spans = ReadFrameIndex(source, size_bytes);
+  if (spans.ok() && !spans->has_value()) {
+    RETURN_IF_ERROR(source->Seek(0));
+    spans = ScanSpans(source, size_bytes);
+  }
   auto plan = absl::WrapUnique(new ReadPlan);
   absl::Status status = spans.status();
   if (spans.ok() && spans->has_value()) {

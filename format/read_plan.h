@@ -1,6 +1,7 @@
-// Which frames of a run file a reader of some times reads: those that its index
-// says hold such times, and those that hold definitions. StreamReader and
-// ReadStream() keep to a plan that they are given.
+// Which frames of a run file a reader of some times reads: those that its
+// index, or else a scan of its frames, says hold such times, and those that
+// hold definitions. StreamReader and ReadStream() keep to a plan that they are
+// given.
 #ifndef PYMEMRUN_FORMAT_READ_PLAN_H_
 #define PYMEMRUN_FORMAT_READ_PLAN_H_
 
@@ -27,8 +28,9 @@ class ReadPlan {
   static constexpr uint64_t kNothing = std::numeric_limits<uint64_t>::max();
 
   // A plan for the rows and other facts from `from_us` to `to_us`, both
-  // included, of a file of `size_bytes`; null: the file has no index, or one
-  // that leaves nothing out. Fails when the index is wrong: then everything has
+  // included, of a file of `size_bytes`. A file without an index is read for it
+  // once, but for its rows. Null: nothing can be left out, or the file has no
+  // index and is damaged. Fails when the index is wrong: then everything has
   // to be read. `source` is at its begin afterwards.
   static absl::StatusOr<std::unique_ptr<ReadPlan>> Create(ByteSource* source,
                                                           uint64_t size_bytes,

@@ -164,26 +164,61 @@ TEST(ReadPlan, SkippedBytesAreNotRead) {
   EXPECT_EQ(Read(file, 0, 0).result.records, 9u);
 }
 
-TEST(ReadPlan, WithoutAnIndexEverythingIsRead) {
-  const std::string file = IndexedRun(10);
+TEST(ReadPlan, WithoutAnIndexAScanFindsTheSameFrames) {
+  const std::string file = IndexedRun(100);
   const std::string bare = file.substr(0, IndexOffset(file));
+  const std::string empty_frame("\x50\x2A\x4D\x18\0\0\0\0", 8);
+  const uint64_t edges[] = {0, 39, 1000, 50039, 50500, 99000, 99039, ~0ull};
+  for (const uint64_t from : edges) {
+    for (const uint64_t to : edges) {
+      if (to < from) continue;
+      const Got indexed = Read(file, from, to);
+      for (const std::string& other :
+           {bare, empty_frame + bare, bare + empty_frame}) {
+        const Got got = Read(other, from, to);
+        EXPECT_EQ(got.refused, "");
+        EXPECT_EQ(got.planned, indexed.planned) << from << " to " << to;
+        EXPECT_TRUE(got.rows == indexed.rows) << from << " to " << to;
+        EXPECT_EQ(got.result.rows, indexed.result.rows);
+        EXPECT_EQ(got.result.has_footer, indexed.result.has_footer);
+      }
+    }
+  }
+}
+
+TEST(ReadPlan, WhereNothingCanBeLeftOutThereIsNone) {
+  const std::string file = IndexedRun(10);
+  EXPECT_FALSE(Read(file, 0, ~0ull).planned);
+  EXPECT_FALSE(Read(file.substr(0, IndexOffset(file)), 0, ~0ull).planned);
+}
+
+TEST(ReadPlan, DamageInAFileWithoutAnIndexIsTold) {
+  const std::string file = IndexedRun(10);
+  std::string bare = file.substr(0, IndexOffset(file));
+  bare[SpansOf(file)[0].bytes + SpansOf(file)[1].bytes - 1] ^= 1;
   const Got got = Read(bare, 9000, 9039);
   EXPECT_FALSE(got.planned);
   EXPECT_EQ(got.refused, "");
-  EXPECT_EQ(got.result.rows, 400u);
+  EXPECT_EQ(got.damages.size(), 1u);
   EXPECT_TRUE(got.rows == Read(file, 9000, 9039).rows);
-  // Where nothing can be left out there is no plan either.
-  EXPECT_FALSE(Read(file, 0, ~0ull).planned);
 }
 
-TEST(ReadPlan, AFileCutInsideItsIndexHasLostNothing) {
+TEST(ReadPlan, AFileCutAnywhereIsReadUpToThere) {
   const std::string file = IndexedRun(10);
-  for (size_t size = IndexOffset(file); size < file.size(); ++size) {
-    const Got got = Read(file.substr(0, size), 9000, ~0ull);
-    EXPECT_FALSE(got.planned);
-    EXPECT_TRUE(got.result.has_footer && got.damages.empty());
-    EXPECT_EQ(got.result.torn, size > IndexOffset(file));
-    EXPECT_EQ(got.result.rows, 400u);
+  const size_t index = IndexOffset(file);
+  for (size_t size = index / 2; size < file.size(); ++size) {
+    const std::string cut = file.substr(0, size);
+    const Got some = Read(cut, 5000, ~0ull);
+    const Got all = Read(cut, 5000, ~0ull, false);
+    EXPECT_TRUE(some.rows == all.rows) << size;
+    EXPECT_EQ(some.result.torn, all.result.torn) << size;
+    EXPECT_EQ(some.result.torn_offset, all.result.torn_offset) << size;
+    EXPECT_EQ(some.result.has_footer, all.result.has_footer) << size;
+    EXPECT_EQ(some.damages.size(), 0u) << size;
+    if (size < index) continue;
+    EXPECT_TRUE(some.planned && some.result.has_footer) << size;
+    EXPECT_EQ(some.result.torn, size > index) << size;
+    EXPECT_LT(some.result.rows, 250u) << size;
   }
 }
 

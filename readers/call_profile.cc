@@ -1,10 +1,10 @@
 #include "readers/call_profile.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
-#include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/hash/hash.h"
 
 namespace pymemrun {
 
@@ -50,17 +50,16 @@ void CallProfile::Add(const Row& row) {
   Slot(row.thread, &threads_)->Add(change);
 }
 
-void ProfileTable::AddPlace(ProfiledPlace place) {
-  total_.Add(place.totals);
-  const std::string key =
-      absl::StrCat(place.file, absl::string_view("\0", 1), place.line,
-                   absl::string_view("\0", 1), place.function);
-  const auto [found, is_new] = by_key_.try_emplace(key, places_.size());
-  if (is_new) {
-    places_.push_back(std::move(place));
-  } else {
-    places_[found->second].totals.Add(place.totals);
-  }
+size_t ProfileTable::Hash::operator()(uint32_t index) const {
+  const ProfiledPlace& place = (*places)[index];
+  return absl::HashOf(place.file, place.line, place.function);
+}
+
+bool ProfileTable::Same::operator()(uint32_t a, uint32_t b) const {
+  const ProfiledPlace& left = (*places)[a];
+  const ProfiledPlace& right = (*places)[b];
+  return left.line == right.line && left.file == right.file &&
+         left.function == right.function;
 }
 
 void ProfileTable::Add(const CallProfile& profile, const RunIndex& index) {
@@ -68,32 +67,45 @@ void ProfileTable::Add(const CallProfile& profile, const RunIndex& index) {
   const auto& table = by_thread ? profile.threads() : profile.sites();
   for (size_t id = 0; id < table.size(); ++id) {
     if (table[id].rows == 0) continue;
+    total_.Add(table[id]);
     ProfiledPlace place;
-    place.totals = table[id];
     if (by_thread) {
-      place.file = std::string(index.ThreadLabel(id));
+      place.file = names_.Keep(index.ThreadLabel(id));
     } else {
       const Place where = index.Resolve(id);
-      place.file = std::string(where.file);
+      place.file = names_.Keep(where.file);
       if (kind_ == PlaceKind::kLine) place.line = where.line;
       if (kind_ == PlaceKind::kFunction) place.line = where.first_line;
       if (kind_ != PlaceKind::kFile) {
-        place.function = std::string(where.code_name);
+        place.function = names_.Keep(where.code_name);
       }
     }
-    AddPlace(std::move(place));
+    // The new place stays only if it is none of those known.
+    places_.push_back(place);
+    const auto [known, is_new] =
+        known_.insert(static_cast<uint32_t>(places_.size() - 1));
+    if (!is_new) places_.pop_back();
+    places_[*known].totals.Add(table[id]);
   }
 }
 
-std::vector<ProfiledPlace> ProfileTable::Sorted() const {
-  std::vector<ProfiledPlace> places = places_;
-  std::sort(places.begin(), places.end(),
-            [](const ProfiledPlace& a, const ProfiledPlace& b) {
-              return std::tie(b.totals.growth_bytes, b.totals.shrinkage_bytes,
-                              a.file, a.line, a.function) <
-                     std::tie(a.totals.growth_bytes, a.totals.shrinkage_bytes,
-                              b.file, b.line, b.function);
-            });
+std::vector<ProfiledPlace> ProfileTable::Sorted(uint64_t limit) const {
+  std::vector<uint32_t> order(places_.size());
+  std::iota(order.begin(), order.end(), 0);
+  const size_t count =
+      limit == 0 ? order.size() : std::min<uint64_t>(limit, order.size());
+  std::partial_sort(
+      order.begin(), order.begin() + count, order.end(),
+      [this](uint32_t left, uint32_t right) {
+        const ProfiledPlace& a = places_[left];
+        const ProfiledPlace& b = places_[right];
+        return std::tie(b.totals.growth_bytes, b.totals.shrinkage_bytes, a.file,
+                        a.line, a.function) <
+               std::tie(a.totals.growth_bytes, a.totals.shrinkage_bytes, b.file,
+                        b.line, b.function);
+      });
+  std::vector<ProfiledPlace> places;
+  for (size_t i = 0; i < count; ++i) places.push_back(places_[order[i]]);
   return places;
 }
 

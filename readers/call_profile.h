@@ -13,10 +13,10 @@
 #define PYMEMRUN_READERS_CALL_PROFILE_H_
 
 #include <cstdint>
-#include <string>
+#include <deque>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "format/record_visitor.h"
 #include "readers/run_index.h"
@@ -59,32 +59,48 @@ class CallProfile {
   std::vector<RssTotals> sites_, threads_;
 };
 
-// One place of a table, with what was seen there.
+// One place of a table, with what was seen there. Its names live as long as the
+// table.
 struct ProfiledPlace {
-  std::string file;      // kThread: the thread's name
-  uint32_t line = 0;     // kLine; of kFunction the first; else 0
-  std::string function;  // kLine, kFunction; else empty
+  absl::string_view file;      // kThread: the thread's name
+  uint32_t line = 0;           // kLine; of kFunction the first; else 0
+  absl::string_view function;  // kLine, kFunction; else empty
   RssTotals totals;
 };
 
-// Places of one or more runs.
+// Places of one or more runs, each once. Not thread safe.
 class ProfileTable {
  public:
-  explicit ProfileTable(PlaceKind kind) : kind_(kind) {}
+  explicit ProfileTable(PlaceKind kind)
+      : kind_(kind), names_(kMaxNameBytes), known_(0, {&places_}, {&places_}) {}
+  ProfileTable(const ProfileTable&) = delete;
+  ProfileTable& operator=(const ProfileTable&) = delete;
+
   void Add(const CallProfile& profile, const RunIndex& index);
-  // Most growth first, then by place.
-  std::vector<ProfiledPlace> Sorted() const;
+  // Most growth first, then by place; at most `limit` of them (0: all).
+  std::vector<ProfiledPlace> Sorted(uint64_t limit) const;
   // Of all places.
   const RssTotals& total() const { return total_; }
   PlaceKind kind() const { return kind_; }
 
  private:
-  void AddPlace(ProfiledPlace place);
+  static constexpr size_t kMaxNameBytes = 128 << 20;
+
+  // Places by their index in places_.
+  struct Hash {
+    const std::deque<ProfiledPlace>* places;
+    size_t operator()(uint32_t place) const;
+  };
+  struct Same {
+    const std::deque<ProfiledPlace>* places;
+    bool operator()(uint32_t a, uint32_t b) const;
+  };
 
   const PlaceKind kind_;
   RssTotals total_;
-  std::vector<ProfiledPlace> places_;
-  absl::flat_hash_map<std::string, size_t> by_key_;  // index into places_
+  NamePool names_;
+  std::deque<ProfiledPlace> places_;
+  absl::flat_hash_set<uint32_t, Hash, Same> known_;
 };
 
 }  // namespace pymemrun

@@ -36,32 +36,34 @@ std::string LastTitle(PlaceKind kind) {
 
 class CallProfileTest : public ::testing::Test {
  protected:
-  CallProfileTest() {
+  CallProfileTest() { Fill(&index_); }
+  static void Fill(RunIndex* index) {
     for (const char* name : {"f", "g"}) {
       CodeDef code;
       code.set_file("/a.py");
       code.set_name(name);
       code.set_first_line(1);
-      index_.Add(code);
+      index->Add(code);
     }
     FunctionDef function;
     function.set_qualname("bytearray.extend");
-    index_.Add(function);
-    AddSite(1, 10, 0);
-    AddSite(1, 10, 1);
-    AddSite(1, 11, 0);
-    AddSite(2, 20, 0);
+    index->Add(function);
+    AddSite(1, 10, 0, index);
+    AddSite(1, 10, 1, index);
+    AddSite(1, 11, 0, index);
+    AddSite(2, 20, 0, index);
     ThreadDef thread;
     thread.set_name("Main");
     thread.set_native_id(5);
-    index_.Add(thread);
+    index->Add(thread);
   }
-  void AddSite(uint32_t code, uint32_t line, uint32_t function) {
+  static void AddSite(uint32_t code, uint32_t line, uint32_t function,
+                      RunIndex* index) {
     SiteDef site;
     site.set_code(code);
     site.set_line(line);
     site.set_function(function);
-    index_.Add(site);
+    index->Add(site);
   }
 
   RunIndex index_;
@@ -75,7 +77,7 @@ TEST_F(CallProfileTest, GrowthIsChargedToTheLineWhereItWasSeen) {
   profile_.Add(MakeRow(4, 0, 3, 0, -120));
   ProfileTable table(PlaceKind::kLine);
   table.Add(profile_, index_);
-  const auto places = table.Sorted();
+  const auto places = table.Sorted(0);
   ASSERT_EQ(places.size(), 2u);
   EXPECT_EQ(places[0].line, 11u);
   EXPECT_EQ(places[0].totals.growth_bytes, 300u);
@@ -86,6 +88,23 @@ TEST_F(CallProfileTest, GrowthIsChargedToTheLineWhereItWasSeen) {
   EXPECT_EQ(places[1].function, "f");
   EXPECT_EQ(places[1].totals.growth_bytes, 150u);
   EXPECT_EQ(table.total().growth_bytes, 450u);
+  ASSERT_EQ(table.Sorted(1).size(), 1u);
+  EXPECT_EQ(table.Sorted(1)[0].line, 11u);
+  EXPECT_EQ(table.Sorted(3).size(), 2u);
+}
+
+TEST_F(CallProfileTest, TheSamePlaceInSeveralRunsIsOne) {
+  profile_.Add(MakeRow(1, 0, 1, 0, 100));
+  ProfileTable table(PlaceKind::kLine);
+  {
+    RunIndex same;  // names of its own, gone afterwards
+    Fill(&same);
+    table.Add(profile_, same);
+  }
+  table.Add(profile_, index_);
+  ASSERT_EQ(table.Sorted(0).size(), 1u);
+  EXPECT_EQ(table.Sorted(0)[0].file, "/a.py");
+  EXPECT_EQ(table.Sorted(0)[0].totals.growth_bytes, 200u);
 }
 
 TEST_F(CallProfileTest, PlacesAreFunctionsFilesOrThreads) {
@@ -97,20 +116,20 @@ TEST_F(CallProfileTest, PlacesAreFunctionsFilesOrThreads) {
   for (ProfileTable* table : {&functions, &files, &threads}) {
     table->Add(profile_, index_);
   }
-  ASSERT_EQ(functions.Sorted().size(), 2u);
-  EXPECT_EQ(functions.Sorted()[0].function, "f");
-  EXPECT_EQ(functions.Sorted()[0].line, 1u);
-  ASSERT_EQ(files.Sorted().size(), 1u);
-  EXPECT_EQ(files.Sorted()[0].totals.growth_bytes, 201u);
-  ASSERT_EQ(threads.Sorted().size(), 1u);
-  EXPECT_EQ(threads.Sorted()[0].file, "Main#5");
+  ASSERT_EQ(functions.Sorted(0).size(), 2u);
+  EXPECT_EQ(functions.Sorted(0)[0].function, "f");
+  EXPECT_EQ(functions.Sorted(0)[0].line, 1u);
+  ASSERT_EQ(files.Sorted(0).size(), 1u);
+  EXPECT_EQ(files.Sorted(0)[0].totals.growth_bytes, 201u);
+  ASSERT_EQ(threads.Sorted(0).size(), 1u);
+  EXPECT_EQ(threads.Sorted(0)[0].file, "Main#5");
 }
 
 TEST_F(CallProfileTest, ContextIsNotCounted) {
   profile_.Add(MakeRow(1, 0, 1, 0, 100, /*context=*/true));
   ProfileTable table(PlaceKind::kLine);
   table.Add(profile_, index_);
-  EXPECT_TRUE(table.Sorted().empty());
+  EXPECT_TRUE(table.Sorted(0).empty());
 }
 
 TEST_F(CallProfileTest, OfEventZeroOnlyWhatCameSinceTheStartIsGrowth) {

@@ -16,7 +16,7 @@ constexpr absl::string_view kUnknownName = "?";
 
 // Entry `id` (ids start at 1), or null.
 template <typename T>
-const T* Find(const std::vector<T>& table, uint32_t id) {
+const T* Find(const std::deque<T>& table, uint32_t id) {
   return id == 0 || id > table.size() ? nullptr : &table[id - 1];
 }
 

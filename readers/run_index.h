@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -107,10 +108,11 @@ class RunIndex {
 
   const Limits limits_;
   NamePool names_;
-  std::vector<Code> codes_;
-  std::vector<Function> functions_;
-  std::vector<Site> sites_;
-  std::vector<Thread> threads_;
+  // Never copied as they grow: there may be a million.
+  std::deque<Code> codes_;
+  std::deque<Function> functions_;
+  std::deque<Site> sites_;
+  std::deque<Thread> threads_;
   uint64_t not_kept_ = 0;
 };
 

@@ -27,9 +27,10 @@ std::vector<Table::Heading> PlaceHeadings(PlaceKind kind) {
 
 std::vector<Cell> PlaceCells(PlaceKind kind, const ProfiledPlace& place) {
   if (kind == PlaceKind::kFile || kind == PlaceKind::kThread) {
-    return {place.file};
+    return {std::string(place.file)};
   }
-  return {place.file, uint64_t{place.line}, place.function};
+  return {std::string(place.file), uint64_t{place.line},
+          std::string(place.function)};
 }
 
 void AddRow(std::vector<Cell> cells, const RssTotals& totals, Cell share,
@@ -67,8 +68,7 @@ Table TopTable(const ProfileTable& profile, uint64_t limit,
                          {"rows", "rows"},
                          {"share", "share", CellLook::kShare}});
   const double all = static_cast<double>(profile.total().growth_bytes);
-  for (const ProfiledPlace& place : profile.Sorted()) {
-    if (limit > 0 && table.rows.size() >= limit) break;
+  for (const ProfiledPlace& place : profile.Sorted(limit)) {
     const double growth = static_cast<double>(place.totals.growth_bytes);
     AddRow(PlaceCells(kind, place), place.totals, all > 0 ? growth / all : 0.0,
            &table);

@@ -75,6 +75,10 @@ PyThreadState* PymemrunGilLastHolder(void);
 // profile slots at all. Returns false with a Python exception set.
 int PymemrunEnableSlots(Py_tracefunc func);
 
+// From now on bound objects that died are used again for calls of the same
+// method (bound_objects.c). May be called again.
+void PymemrunKeepBoundObjects(void);
+
 // The innermost frame of the thread that runs Python code, or NULL.
 const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate);
 

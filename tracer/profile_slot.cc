@@ -51,6 +51,7 @@ void EnableSlots(Py_tracefunc func) {
   if (enabled) return;
   enabled = true;
   if (!PymemrunEnableSlots(func)) PyErr_Clear();  // an audit hook's veto
+  PymemrunKeepBoundObjects();
 }
 
 // Stands in the slot for g_watcher.

@@ -37,7 +37,8 @@ class ReaderMemoryTest(unittest.TestCase):
         shutil.rmtree(cls.folder)
 
     def peak(self, *command, stdin=subprocess.DEVNULL):
-        """The most resident memory of the command, which must succeed."""
+        """The most resident memory of the command, which must succeed; not
+        less than this process has, for the kernel counts from the fork on."""
         process = subprocess.Popen(command, stdin=stdin,
                                    stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)

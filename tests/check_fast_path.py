@@ -11,8 +11,10 @@ PYMEMRUN = os.environ["PYMEMRUN_BIN"]
 # Functions on the path of every event, and what each may leave to, by a jump at
 # its end: the fast halves themselves call nothing at all.
 SLOW_HALVES = {
-    "LogAllHook": {"LogAllSlow<false>", "LogAllByClock", "Startup::NotTracing"},
-    "FilterHook": {"FilterSlow<false>", "FilterByClock", "Startup::NotTracing"},
+    "LogAllHook": {"EventLog::LogAllSlow", "EventLog::LogAllByClock",
+                   "Startup::NotTracing"},
+    "FilterHook": {"EventLog::FilterSlow", "EventLog::FilterByClock",
+                   "Startup::NotTracing"},
 }
 # Instructions in the code of each; more means that something moved in.
 MOST_INSTRUCTIONS = {"LogAllHook": 200, "FilterHook": 220}
@@ -84,8 +86,8 @@ class FastPathTest(unittest.TestCase):
 
     def test_hooks_are_seen_to_leave_to_their_slow_halves(self):
         # The checks above read the right functions.
-        self.assertIn("LogAllSlow<false>", self.targets("LogAllHook"))
-        self.assertIn("FilterSlow<false>", self.targets("FilterHook"))
+        self.assertIn("EventLog::LogAllSlow", self.targets("LogAllHook"))
+        self.assertIn("EventLog::FilterSlow", self.targets("FilterHook"))
 
     def test_hooks_stay_short(self):
         for name, most in MOST_INSTRUCTIONS.items():

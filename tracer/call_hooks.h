@@ -4,21 +4,13 @@
 #define PYMEMRUN_TRACER_CALL_HOOKS_H_
 
 #include "tracer/cpython_compat.h"
-#include "tracer/hot_state.h"
-#include "tracer/row_writer.h"
-#include "tracer/session.h"
 
 namespace pymemrun {
 
 class CallHooks {
  public:
-  // Makes what the hooks need. Returns false with errno set.
-  static bool Create(const TraceConfig* config);
-
-  // The callback for every thread: logs all events, or filters them.
+  // Logs all events, or filters them. After EventLog::Create.
   static Py_tracefunc hook();
-  // Every event is logged.
-  static bool logs_all();
 };
 
 }  // namespace pymemrun

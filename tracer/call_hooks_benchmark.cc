@@ -6,6 +6,7 @@
 
 #include "tracer/call_hooks.h"
 #include "tracer/cpython_compat.h"
+#include "tracer/event_log.h"
 #include "tracer/hot_state.h"
 #include "tracer/session.h"
 
@@ -53,7 +54,7 @@ void BM_EmptyHook(benchmark::State& state) { Rounds(state, EmptyHook); }
 BENCHMARK(BM_EmptyHook);
 
 void BM_Hook(benchmark::State& state, const TraceConfig* config) {
-  if (!CallHooks::Create(config)) return state.SkipWithError("no memory");
+  if (!EventLog::Create(config)) return state.SkipWithError("no memory");
   Rounds(state, CallHooks::hook());
 }
 BENCHMARK_CAPTURE(BM_Hook, everything, &g_everything);

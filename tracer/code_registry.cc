@@ -288,7 +288,7 @@ SiteId CodeRegistry::FindCode(HotState& hot, PyCodeObject* code,
 
 SiteId CodeRegistry::FindFunction(HotState& hot, PyCFunctionObject* function) {
   const PyMethodDef* method = function->m_ml;
-  const void* self_type = SelfType(function);
+  const void* self_type = SelfType(function->m_self);
   const auto same = [&](const FunctionEntry& e) {
     return e.method == method && e.self_type == self_type;
   };

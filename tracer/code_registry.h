@@ -36,8 +36,7 @@ class CodeRegistry {
 
 // The type that a C function's name shows, or null: what makes two functions
 // of one PyMethodDef different.
-inline const void* SelfType(const PyCFunctionObject* function) {
-  PyObject* self = function->m_self;
+inline const void* SelfType(PyObject* self) {
   if (self == nullptr) return nullptr;
   PyTypeObject* type = Py_TYPE(self);
   return (type->tp_flags & Py_TPFLAGS_TYPE_SUBCLASS) != 0
@@ -70,19 +69,9 @@ inline SiteId CodeOf(HotState& hot, PyCodeObject* code,
              : CodeRegistry::FindCode(hot, code, frame);
 }
 
-// The same for the C function `arg` of a C event. A C_CALL's function object
-// lives until its C_RETURN or C_EXCEPT, which therefore finds it by its
-// address alone; no later event may.
-inline bool KnownFunction(HotState& hot, PyObject* arg, bool is_call,
-                          SiteId* found) {
-  if (!is_call && arg == hot.last_function) {
-    *found = {hot.last_function_id, hot.last_function_flags};
-    hot.last_function = nullptr;
-    return true;
-  }
-  auto* function = reinterpret_cast<PyCFunctionObject*>(arg);
-  const PyMethodDef* method = function->m_ml;
-  const void* self_type = SelfType(function);
+// The same for a C function.
+inline bool KnownMethod(HotState& hot, const PyMethodDef* method,
+                        const void* self_type, SiteId* found) {
   const FunctionEntry& entry =
       hot.recent->functions[RecentSites::Index(HashTwo(method, self_type))];
   const auto name =
@@ -95,20 +84,28 @@ inline bool KnownFunction(HotState& hot, PyObject* arg, bool is_call,
     return false;
   }
   *found = {entry.id, entry.flags};
-  if (is_call) {
-    hot.last_function = arg;
-    hot.last_function_id = entry.id;
-    hot.last_function_flags = entry.flags;
-  }
   return true;
 }
 
-inline SiteId FunctionOf(HotState& hot, PyObject* arg, bool is_call) {
-  SiteId found;
-  return KnownFunction(hot, arg, is_call, &found)
-             ? found
-             : CodeRegistry::FindFunction(
-                   hot, reinterpret_cast<PyCFunctionObject*>(arg));
+// The same for the function object `arg` of a C event. That of a C_CALL lives
+// until its C_RETURN or C_EXCEPT, which therefore finds it by its address
+// alone; no later event may.
+inline bool KnownFunction(HotState& hot, PyObject* arg, bool is_call,
+                          SiteId* found) {
+  if (!is_call && arg == hot.last_function) {
+    *found = {hot.last_function_id, hot.last_function_flags};
+    hot.last_function = nullptr;
+    return true;
+  }
+  auto* function = reinterpret_cast<PyCFunctionObject*>(arg);
+  const void* self_type = SelfType(function->m_self);
+  if (!KnownMethod(hot, function->m_ml, self_type, found)) return false;
+  if (is_call) {
+    hot.last_function = arg;
+    hot.last_function_id = found->id;
+    hot.last_function_flags = found->flags;
+  }
+  return true;
 }
 
 }  // namespace pymemrun

@@ -9,10 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tracer/call_hooks.h"
 #include "tracer/clock.h"
 #include "tracer/code_registry.h"
 #include "tracer/cpython_compat.h"
+#include "tracer/event_log.h"
 #include "tracer/event_ring.h"
 #include "tracer/hot_state.h"
 #include "tracer/interposed.h"
@@ -233,7 +233,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   pthread_mutex_lock(&page->alive);  // for the process's whole life
   const auto* filters = new (g_filters_memory) Filters(config);
   ThreadRegistry::Create(filters);
-  if (!CodeRegistry::Create(filters) || !CallHooks::Create(config) ||
+  if (!CodeRegistry::Create(filters) || !EventLog::Create(config) ||
       !WipeHotPageOnFork()) {
     snprintf(g_session.line, sizeof(g_session.line), "tables: %s",
              strerror(errno));

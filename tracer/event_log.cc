@@ -1,0 +1,209 @@
+#include "tracer/event_log.h"
+
+#include "tracer/own_memory.h"
+#include "tracer/rss_verifier.h"
+#include "tracer/stack_walk.h"
+#include "tracer/startup.h"
+#include "tracer/thread_registry.h"
+#include "tracer/tracing_cost.h"
+
+namespace pymemrun {
+namespace {
+
+const TraceConfig* g_config = nullptr;
+
+// Returns dRSS in pages.
+[[gnu::noinline]] int32_t UpdateRssSlow(HotState& hot, uint64_t stamp,
+                                        uint64_t number,
+                                        const PymemrunFrame* frame) {
+  PeakFinding peak = {};
+  const int32_t change = RssGauge::Update(hot, stamp, number, &peak);
+  if (peak.rose) {
+    const PeakPayload payload = {peak.hwm_pages, peak.after_number, number,
+                                 stamp};
+    const Piece piece = {&payload, sizeof(payload)};
+    PutPayload(hot, ControlKind::kPeak, 0, 0, &piece, 1);
+  }
+  if (change > 0) TracingCost::FramesAt(frame);
+  return change;
+}
+
+// A thread's first event, or the first after another thread's.
+[[gnu::noinline, gnu::cold]] void EnterThreadSlow(HotState& hot,
+                                                  const PymemrunFrame* frame) {
+  if (t_thread_id == 0) ThreadRegistry::Define(hot, frame);
+  hot.thread_passes = ThreadRegistry::CurrentPasses();
+  hot.current_thread = t_thread_id;
+}
+
+Place PlaceOf(HotState& hot, const PymemrunFrame* frame, uint32_t what,
+              PyObject* arg) {
+  const SiteId code = CodeOf(hot, PymemrunFrameCode(frame), frame);
+  SiteId function = {0, 0};
+  if (IsCEvent(what)) {
+    hot.last_function = nullptr;
+    function = CodeRegistry::FindFunction(
+        hot, reinterpret_cast<PyCFunctionObject*>(arg));
+  }
+  return MakePlace(what, code, PymemrunFramePosition(frame), function);
+}
+
+inline uint32_t Stack(HotState& hot, const PymemrunFrame* frame) {
+  return hot.stacks ? StackWalk::Intern(hot, frame) : 0;
+}
+
+// The part of a slow half that every event of its kind shares.
+template <bool kVerify>
+inline RawEvent Examine(HotState& hot, const PymemrunFrame* frame,
+                        uint32_t what, PyObject* arg, uint64_t stamp,
+                        uint64_t number, uint32_t* flags) {
+  int32_t drss_pages = 0;
+  if (RssMayHaveMoved(hot, stamp)) {
+    drss_pages = UpdateRssSlow(hot, stamp, number, frame);
+  }
+  if constexpr (kVerify) RssVerifier::Check(hot, stamp);
+  const Place place = PlaceOf(hot, frame, what, arg);
+  if (t_thread_id != hot.current_thread) EnterThreadSlow(hot, frame);
+  *flags = place.flags;
+  return {number,         stamp,          place.what_and_code,
+          place.position, place.function, hot.current_thread,
+          hot.rss_pages,  drss_pages};
+}
+
+inline int AfterEvent(const HotState& hot, const PymemrunFrame* frame,
+                      uint32_t what) {
+  if (frame == hot.root_frame &&
+      what == static_cast<uint32_t>(EventWhat::kReturn)) {
+    return Startup::RootReturned();
+  }
+  return 0;
+}
+
+template <bool kVerify>
+inline int LogAll(const PymemrunFrame* frame, uint32_t what, PyObject* arg,
+                  uint64_t stamp, uint64_t number) {
+  HotState& hot = Hot();
+  uint32_t flags;
+  PutRow(hot, Examine<kVerify>(hot, frame, what, arg, stamp, number, &flags),
+         false, 0);
+  return AfterEvent(hot, frame, what);
+}
+
+// The previous events that are the context of `number`, have valid ids, and are
+// not logged yet.
+void LogContext(HotState& hot, uint64_t number) {
+  uint64_t at = number > hot.context ? number - hot.context : 0;
+  if (at < CodeRegistry::valid_from()) at = CodeRegistry::valid_from();
+  for (; at < number; ++at) {
+    const RawEvent& past = hot.history[at & hot.history_mask];
+    const bool logged = hot.any_row && at <= hot.row_number;
+    if (past.number == at && past.what_and_code != 0 && !logged) {
+      PutRow(hot, past, true, 0);
+    }
+  }
+}
+
+// Logs the event after its context.
+[[gnu::noinline]] void LogWithContext(HotState& hot, RawEvent& event,
+                                      const PymemrunFrame* frame) {
+  hot.logged_rss_pages = event.rss_pages;
+  const uint32_t generation = CodeRegistry::generation();
+  const uint32_t stack = Stack(hot, frame);
+  if (__builtin_expect(generation != CodeRegistry::generation(), 0)) {
+    // Looking at the frames has emptied the table of code objects.
+    const SiteId site =
+        CodeRegistry::FindCode(hot, PymemrunFrameCode(frame), frame);
+    event.what_and_code = (event.what_and_code & ~kIdMask) | site.id;
+  }
+  LogContext(hot, event.number);
+  PutRow(hot, event, false, stack);
+  hot.any_row = true;
+}
+
+template <bool kVerify>
+inline int Filter(const PymemrunFrame* frame, uint32_t what, PyObject* arg,
+                  uint64_t stamp, uint64_t number) {
+  HotState& hot = Hot();
+  uint32_t flags;
+  RawEvent event =
+      Examine<kVerify>(hot, frame, what, arg, stamp, number, &flags);
+  hot.history[number & hot.history_mask] = event;
+  if (Passes(hot, event.drss_pages, what, flags)) {
+    LogWithContext(hot, event, frame);
+  }
+  return AfterEvent(hot, frame, what);
+}
+
+bool LogsAllEvents() {
+  const TraceConfig& c = *g_config;
+  return c.min_drss_bytes == 0 && c.kinds == 0x1f &&
+         c.include_count + c.exclude_count + c.function_count +
+                 c.thread_count ==
+             0;
+}
+
+// The last events, the one under way among them.
+bool MakeHistory(HotState& hot, uint32_t context) {
+  // With everything logged each event's context is the row before it.
+  hot.context = LogsAllEvents() ? 0 : context;
+  uint32_t slots = 1;
+  while (slots < hot.context + 1) slots *= 2;
+  hot.history =
+      static_cast<RawEvent*>(OwnMemory::Map(slots * sizeof(RawEvent)));
+  if (hot.history == nullptr) return false;
+  hot.history_mask = slots - 1;
+  return true;
+}
+
+}  // namespace
+
+int EventLog::LogAllSlow(const PymemrunFrame* frame, uint32_t what,
+                         PyObject* arg, uint64_t stamp, uint64_t number) {
+  return LogAll<false>(frame, what, arg, stamp, number);
+}
+
+int EventLog::FilterSlow(const PymemrunFrame* frame, uint32_t what,
+                         PyObject* arg, uint64_t stamp, uint64_t number) {
+  return Filter<false>(frame, what, arg, stamp, number);
+}
+
+int EventLog::VerifyAllSlow(const PymemrunFrame* frame, uint32_t what,
+                            PyObject* arg, uint64_t stamp, uint64_t number) {
+  return LogAll<true>(frame, what, arg, stamp, number);
+}
+
+int EventLog::VerifyFilterSlow(const PymemrunFrame* frame, uint32_t what,
+                               PyObject* arg, uint64_t stamp, uint64_t number) {
+  return Filter<true>(frame, what, arg, stamp, number);
+}
+
+int EventLog::LogAllByClock(const PymemrunFrame* frame, uint32_t what,
+                            PyObject* arg) {
+  return LogAllSlow(frame, what, arg, MonotonicNs(), TakeNumber(Hot()));
+}
+
+int EventLog::FilterByClock(const PymemrunFrame* frame, uint32_t what,
+                            PyObject* arg) {
+  return FilterSlow(frame, what, arg, MonotonicNs(), TakeNumber(Hot()));
+}
+
+bool EventLog::Create(const TraceConfig* config) {
+  g_config = config;
+  HotState& hot = Hot();
+  const uint64_t page = hot.page_bytes;
+  const uint64_t pages = (config->min_drss_bytes + page - 1) / page;
+  hot.min_drss_pages =
+      static_cast<uint32_t>(pages < INT32_MAX ? pages : INT32_MAX);
+  hot.kinds = config->kinds;
+  hot.drss_since_logged = config->drss_since_logged;
+  hot.stacks = config->stacks;
+  hot.quiet_may_pass = hot.min_drss_pages == 0 || hot.drss_since_logged;
+  if (config->stacks && !StackWalk::Create()) return false;
+  return MakeHistory(hot, config->context);
+}
+
+bool EventLog::logs_all() { return LogsAllEvents() && !g_config->stacks; }
+
+bool EventLog::verifies() { return g_config->verify_rss; }
+
+}  // namespace pymemrun

@@ -8,7 +8,7 @@ import unittest
 
 import fault_support
 from fault_support import (FaultTest, NOBODY, PYMEMCAT, PYMEMREPORT, PYMEMRUN,
-                           is_root, run)
+                           can_be_nobody, run)
 
 CALLS = """
 def f(): return len([])
@@ -56,7 +56,7 @@ class LauncherTest(FaultTest):
         self.as_python("empty")
         self.as_python("missing/deep.py")
 
-    @is_root
+    @can_be_nobody
     def test_unreadable_script(self):
         os.chmod(self.path("s.py"), 0)
         def become():
@@ -111,7 +111,7 @@ class LauncherTest(FaultTest):
         self.refused("-o", "/dev/full/x\x1b]0;title\x07", "s.py",
                      says=r"\\x1b\]0;title\\x07")
 
-    @is_root
+    @can_be_nobody
     def test_output_in_a_folder_of_somebody_else(self):
         os.mkdir(self.path("closed"), 0o700)
         def become():

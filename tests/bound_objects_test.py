@@ -91,6 +91,7 @@ class BoundObjectsTest(support.ProgramTest):
             run = self.pymemrun("--quiet", "--force", *options, script)
             self.assertEqual(run.stdout, expected)
 
+    @unittest.skipIf(support.PROFILERS_SHARE, "none is made for us")
     def test_used_again(self):
         script = self.write("shown.py", SHOWN)
         self.assertGreater(int(self.run_python(script)), 2)

@@ -142,8 +142,10 @@ class EmptyScriptTest(support.ProgramTest):
         rows = [(row["what"], row["file"]) for row in run.rows()]
         program = [("CALL", "<string>"), ("RETURN", "<string>")]
         self.assertEqual(rows[:2], program)
-        self.assertEqual([row for row in rows[2:] if row[1] == "<stdin>"],
-                         [("CALL", "<stdin>"), ("RETURN", "<stdin>")] * 2)
+        # CPython 3.13 numbers them: <stdin>-0, <stdin>-1.
+        self.assertEqual([what for what, file in rows[2:]
+                          if file.startswith("<stdin>")],
+                         ["CALL", "RETURN"] * 2)
         self.assertEqual(rows[2][1], "<frozen site>")
 
     def test_paused_has_none(self):

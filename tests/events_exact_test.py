@@ -85,7 +85,11 @@ class EventsExactTest(support.ProgramTest):
         expected, found = [], []
         for events in recorded:
             before, body = from_first(events, "body")
-            self.assertEqual(before, [])
+            # From CPython 3.12 on a thread hears of the end of its own
+            # sys.setprofile when another one is profiled already.
+            self.assertEqual([e[0::3] for e in before],
+                             [("C_RETURN", "setprofile")]
+                             if support.PROFILERS_SHARE else [])
             expected.append(body)
         for events in traced:
             before, body = from_first(events, "body")

@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-PYTHON = "/usr/bin/python3"
+PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
 PYMEMRUN = os.environ.get("PYMEMRUN_BIN", "pymemrun")
 PYMEMCAT = os.environ.get("PYMEMCAT_BIN", "pymemcat")
 PYMEMREPORT = os.environ.get("PYMEMREPORT_BIN", "pymemreport")
@@ -23,6 +23,20 @@ NOBODY = 65534
 Outcome = collections.namedtuple("Outcome", "returncode stdout stderr seconds")
 
 is_root = unittest.skipUnless(os.geteuid() == 0, "needs root")
+
+
+def _anybody_may_run(path):
+    while path != "/":
+        if not os.stat(path).st_mode & 0o001:
+            return False
+        path = os.path.dirname(path)
+    return True
+
+
+def can_be_nobody(test):
+    """For a test that runs interpreter and launcher as an ordinary user."""
+    return is_root(unittest.skipUnless(
+        _anybody_may_run(PYTHON), f"nobody but root may run {PYTHON}")(test))
 
 
 def can_unshare(*flags):

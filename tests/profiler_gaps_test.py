@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What was missed while the script's own profiler had a thread's events is
-recorded, for that thread and that time alone."""
+recorded, for that thread and that time alone. From CPython 3.12 on nothing is."""
 import unittest
 
 import support
@@ -98,13 +98,16 @@ t.join()
 '''
 
 
-class ProfilerGapsTest(support.ProgramTest):
+class TracedTest(support.ProgramTest):
     def traced(self, text, *options):
         run = self.run_script(text, "--min-drss", "0", *options)
         self.assert_nothing_lost(run)
         self.names = {t.id: t.name.decode() for t in run.records("thread")}
         return run, run.rows(), run.records("profiler_gap")
 
+
+@unittest.skipIf(support.PROFILERS_SHARE, "nothing is missed")
+class ProfilerGapsTest(TracedTest):
     def test_ends_with_its_thread(self):
         run, rows, gaps = self.traced(DYING)
         self.assertEqual(len(gaps), 20)
@@ -163,6 +166,50 @@ class ProfilerGapsTest(support.ProgramTest):
             self.assertEqual(found[name].to_number, own[0]["event"])
         calls = [row for row in other if row["function"] == "noise"]
         self.assertEqual(len(calls), 6)
+
+
+@unittest.skipUnless(support.PROFILERS_SHARE, "a profiler has the slot")
+class ProfilersShareTest(TracedTest):
+    """The script's profiler is told, and so are we."""
+
+    def functions(self, text, begins, *options):
+        """Those of the threads whose first event is of the function `begins`."""
+        run, _, gaps = self.traced(text, *options)
+        self.assertEqual(gaps, [])
+        return [[row["function"] for row in own]
+                for own in run.threads().values()
+                if own[0]["function"] == begins]
+
+    def test_threads_that_end_profiled(self):
+        noise = ["noise", "abs", "abs", "noise"]
+        end = ["lock.release", "lock.release"]
+        profiled = self.functions(DYING, "profiled")
+        self.assertEqual(profiled, [
+            ["profiled", *noise, "setprofile", "setprofile", *noise, *end,
+             "profiled"]] * 20)
+        plain = self.functions(DYING, "plain")
+        self.assertEqual(plain, [["plain", *noise, *end, "plain"]] * 20)
+
+    def test_threadings_profiler(self):
+        threads = self.functions(THREADING, "_bootstrap")
+        self.assertEqual(len(threads), 5)
+        for own in threads:
+            at = own.index("setprofile")
+            self.assertEqual(own[at:at + 2], ["setprofile"] * 2)
+            self.assertEqual(own.count("noise"), 2)
+
+    def test_a_thread_that_comes_back(self):
+        [own] = self.functions(REENTERING, "first")
+        self.assertEqual(own[-6:], ["second", "getprofile", "getprofile",
+                                    "list.append", "list.append", "second"])
+
+    def test_tracing_that_begins_later(self):
+        _, rows, gaps = self.traced(STARTED, "--paused")
+        self.assertEqual(gaps, [])
+        calls = [row["thread"].partition("#")[0] for row in rows
+                 if (row["what"], row["function"]) == ("CALL", "noise")]
+        self.assertEqual((calls.count("MainThread"), calls.count("other")),
+                         (3, 4))
 
 
 if __name__ == "__main__":

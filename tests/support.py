@@ -12,6 +12,11 @@ import unittest
 
 # The interpreter embedded, which is the oracle.
 PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
+VERSION = tuple(map(int, subprocess.run(
+    [PYTHON, "-c", "import sys; print(*sys.version_info[:2])"], check=True,
+    stdout=subprocess.PIPE).stdout.split()))
+# Whether the script's own profilers leave us every event (CPython 3.12 on).
+PROFILERS_SHARE = VERSION >= (3, 12)
 PYMEMRUN = os.environ.get("PYMEMRUN_BIN", "pymemrun")
 PYMEMCAT = os.environ.get("PYMEMCAT_BIN", "pymemcat")
 PYMEMREPORT = os.environ.get("PYMEMREPORT_BIN", "pymemreport")

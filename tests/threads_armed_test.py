@@ -211,6 +211,21 @@ class ThreadsArmedTest(support.ProgramTest):
         self.assertEqual(len(per_thread), 41)
         self.assertEqual(set(per_thread[:-1]), {4})
 
+    @unittest.skipUnless(support.PROFILERS_SHARE, "a profiler has the slot")
+    def test_nested_profilers_share(self):
+        # cProfile is a tool of sys.monitoring's own, and there can be but one.
+        run = self.traced(NESTED.replace("    after()\n",
+                                         "    profile.disable()\n    after()\n"))
+        self.assertEqual(run.records("profiler_gap"), [])
+        self.assertEqual(len(run.threads()), 2)
+        for rows in run.threads().values():
+            calls = [row for row in rows if row["what"] == "CALL" and
+                     row["function"] == "called"]
+            self.assertEqual(len(calls), 5 * 10 + 100)
+            # The profilers' own calls are nobody's events.
+            self.assertNotIn("note", {row["function"] for row in rows})
+
+    @unittest.skipIf(support.PROFILERS_SHARE, "profilers share the events")
     def test_nested_profilers(self):
         run = self.traced(NESTED)
         threads = run.threads()
@@ -242,9 +257,16 @@ class ThreadsArmedTest(support.ProgramTest):
     def test_a_profiler_that_never_ends(self):
         run = self.traced("import sys\ndef f(): pass\nf()\n"
                           "sys.setprofile(lambda *a: None)\nf()\nf()\n")
-        self.assertEqual([support.event_of(row)[::3] for row in run.rows()],
-                         [("CALL", "<module>"), ("CALL", "f"),
-                          ("RETURN", "f"), ("C_CALL", "setprofile")])
+        begin = [("CALL", "<module>"), ("CALL", "f"), ("RETURN", "f"),
+                 ("C_CALL", "setprofile")]
+        found = [support.event_of(row)[::3] for row in run.rows()]
+        if support.PROFILERS_SHARE:
+            self.assertEqual(found, begin + [
+                ("C_RETURN", "setprofile"), *[("CALL", "f"),
+                                              ("RETURN", "f")] * 2,
+                ("RETURN", "<module>")])
+            return
+        self.assertEqual(found, begin)
         [gap] = run.records("profiler_gap")
         self.assertEqual(gap.from_number, 4)
 

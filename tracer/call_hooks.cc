@@ -76,7 +76,7 @@ int VerifyingHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
 
 }  // namespace
 
-Py_tracefunc CallHooks::hook() {
+PymemrunHook CallHooks::hook() {
   const bool all = EventLog::logs_all();
   if (EventLog::verifies()) {
     return all ? VerifyingHook<EventLog::VerifyAllSlow>

@@ -1,5 +1,6 @@
-// The profile callbacks. One is installed in every thread's profile slot; which
-// one depends on what is logged.
+// The callbacks for every event, up to CPython 3.11 a profile function
+// (call_hooks.cc), from 3.12 on callbacks of sys.monitoring
+// (call_hooks_monitoring.cc). Which one is installed depends on what is logged.
 #ifndef PYMEMRUN_TRACER_CALL_HOOKS_H_
 #define PYMEMRUN_TRACER_CALL_HOOKS_H_
 
@@ -10,7 +11,7 @@ namespace pymemrun {
 class CallHooks {
  public:
   // Logs all events, or filters them. After EventLog::Create.
-  static Py_tracefunc hook();
+  static PymemrunHook hook();
 };
 
 }  // namespace pymemrun

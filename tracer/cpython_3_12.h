@@ -15,5 +15,9 @@
   (PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_OWNER) == PYMEMRUN_OWNED_BY_CSTACK)
 
 #include "tracer/cpython_frames.h"
+#include "tracer/cpython_monitoring.h"
+
+// Events come from callbacks of sys.monitoring, for all threads.
+#define PYMEMRUN_MONITORING 1
 
 #endif  // PYMEMRUN_TRACER_CPYTHON_3_12_H_

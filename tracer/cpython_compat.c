@@ -74,7 +74,7 @@ size_t PymemrunLineArrayBytes(PyCodeObject* code) {
 }
 
 size_t PymemrunFrameObjectBytes(const PymemrunFrame* frame) {
-#if PY_VERSION_HEX >= 0x030B0000
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
   const PyCodeObject* code = PymemrunFrameCode(frame);
   const size_t gc_head = 2 * sizeof(void*);
   return gc_head + (size_t)PyFrame_Type.tp_basicsize +
@@ -173,25 +173,11 @@ size_t PymemrunCopyUtf8(PyObject* text, char* buffer, size_t size) {
   return n;
 }
 
-#if PY_VERSION_HEX >= 0x030C0000
-static struct _gil_runtime_state* MainGil(void) {
-  return _PyRuntime.interpreters.main->ceval.gil;
-}
-#else
-static struct _gil_runtime_state* MainGil(void) {
-  return &_PyRuntime.ceval.gil;
-}
-#endif
-
 const pthread_cond_t* PymemrunGilSwitchCond(void) {
-  return &MainGil()->switch_cond;
-}
-
-PyThreadState* PymemrunGilLastHolder(void) {
-#if PY_VERSION_HEX >= 0x030D0000
-  return (PyThreadState*)_Py_atomic_load_ptr_relaxed(&MainGil()->last_holder);
+#ifdef PYMEMRUN_MONITORING
+  return NULL;
 #else
-  return (PyThreadState*)_Py_atomic_load_relaxed(&MainGil()->last_holder);
+  return &_PyRuntime.ceval.gil.switch_cond;
 #endif
 }
 
@@ -210,16 +196,10 @@ const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate) {
 #endif
 }
 
-int PymemrunEnableSlots(Py_tracefunc func) {
-#if PY_VERSION_HEX >= 0x030C0000
-  // Events come from code that is instrumented while any thread profiles; the
-  // count of such threads decides. One more than there are keeps it so when
-  // the script's own profiler ends.
-  PyThreadState* tstate = PyThreadState_Get();
-  if (PymemrunRealEvalSetProfile(tstate, func, NULL) < 0) return 0;
-  ++tstate->interp->sys_profiling_threads;
-#endif
-  return 1;
+#ifndef PYMEMRUN_MONITORING
+PyThreadState* PymemrunGilLastHolder(void) {
+  return (PyThreadState*)_Py_atomic_load_relaxed(
+      &_PyRuntime.ceval.gil.last_holder);
 }
 
 Py_tracefunc PymemrunGetSlot(PyThreadState* tstate) {
@@ -227,25 +207,22 @@ Py_tracefunc PymemrunGetSlot(PyThreadState* tstate) {
 }
 
 void PymemrunSetSlot(PyThreadState* tstate, Py_tracefunc func) {
-#if PY_VERSION_HEX >= 0x030C0000
-  tstate->interp->sys_profiling_threads +=
-      (func != NULL) - (tstate->c_profilefunc != NULL);
-#endif
   tstate->c_profilefunc = func;
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
+#if PY_VERSION_HEX >= 0x030B0000
   // As _PyThreadState_UpdateTracingState() does: nothing is traced while a
   // trace or profile callback runs, and leaving it recomputes the flag.
   const int on = tstate->tracing == 0 &&
                  (tstate->c_tracefunc != NULL || tstate->c_profilefunc != NULL);
   tstate->cframe->use_tracing = on ? 255 : 0;
-#elif PY_VERSION_HEX >= 0x030A0000 && PY_VERSION_HEX < 0x030B0000
+#elif PY_VERSION_HEX >= 0x030A0000
   tstate->cframe->use_tracing =
       tstate->c_tracefunc != NULL || tstate->c_profilefunc != NULL ? 255 : 0;
-#elif PY_VERSION_HEX < 0x030A0000
+#else
   tstate->use_tracing =
       tstate->c_tracefunc != NULL || tstate->c_profilefunc != NULL;
 #endif
 }
+#endif
 
 void PymemrunUnlinkAuditHook(Py_AuditHookFunction func) {
 #if PY_VERSION_HEX >= 0x030C0000

@@ -23,6 +23,13 @@
 #include "tracer/cpython_3_9.h"
 #endif
 
+// What is called for each event.
+#ifdef PYMEMRUN_MONITORING
+typedef const PymemrunCallbacks* PymemrunHook;
+#else
+typedef Py_tracefunc PymemrunHook;
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -45,7 +52,7 @@ void PymemrunCodeFactsOf(PyObject* code, PymemrunCodeFacts* facts);
 // it is profiled; 0 where it does not.
 size_t PymemrunLineArrayBytes(PyCodeObject* code);
 // Bytes of the frame object that profiling makes for this frame; 0 where every
-// call has one anyway.
+// call has one anyway, or none.
 size_t PymemrunFrameObjectBytes(const PymemrunFrame* frame);
 
 // Position (as PymemrunFramePosition) of a frame whose CALL event is its first,
@@ -67,25 +74,24 @@ int PymemrunEnteredFromC(const PymemrunFrame* frame);
 size_t PymemrunCopyUtf8(PyObject* text, char* buffer, size_t size);
 
 // The condition variable that a thread signals right after it has taken the
-// GIL; valid from interpreter creation on. The thread state that took it.
+// GIL; valid from interpreter creation on. NULL where nobody need know: events
+// come for all threads at once.
 const pthread_cond_t* PymemrunGilSwitchCond(void);
-PyThreadState* PymemrunGilLastHolder(void);
-
-// Before the first PymemrunSetSlot: makes the interpreter deliver events to
-// profile slots at all. Returns false with a Python exception set.
-int PymemrunEnableSlots(Py_tracefunc func);
-
-// From now on bound objects that died are used again for calls of the same
-// method (bound_objects.c). May be called again.
-void PymemrunKeepBoundObjects(void);
 
 // The innermost frame of the thread that runs Python code, or NULL.
 const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate);
 
+#ifndef PYMEMRUN_MONITORING
+// The thread state that took the GIL last.
+PyThreadState* PymemrunGilLastHolder(void);
 // Puts `func` into the thread state's profile slot without audit event and
 // without touching the slot's object, so that sys.getprofile() stays None.
 void PymemrunSetSlot(PyThreadState* tstate, Py_tracefunc func);
 Py_tracefunc PymemrunGetSlot(PyThreadState* tstate);
+// From now on bound objects that died are used again for calls of the same
+// method (bound_objects.c). May be called again.
+void PymemrunKeepBoundObjects(void);
+#endif
 
 // Removes the audit hook `func` that PySys_AddAuditHook installed. May be
 // called from inside it.

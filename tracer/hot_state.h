@@ -54,6 +54,9 @@ struct HotState {
   const void* last_function;
   uint32_t last_function_id;
   uint32_t last_function_flags;
+  // What it was called with first: a method descriptor, which stands for the
+  // methods of many types, is known by both. CPython 3.12 and later.
+  const void* last_argument;
 
   const RecentSites* recent;
   RawEvent* history;      // ring of the last events as the hook saw them
@@ -75,6 +78,12 @@ struct HotState {
 
   // Frame whose RETURN ends the user's code begun under runpy, or null.
   const void* root_frame;
+  // The code that it runs, or null.
+  const void* root_code;
+
+  // How many want the interpreter's events, ours among them. CPython 3.12 and
+  // later.
+  const intptr_t* event_users;
 
   uint64_t staleness;  // 50 us in time stamp units
 

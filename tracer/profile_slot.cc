@@ -45,15 +45,6 @@ int OwnProfilerHook(PyObject* object, PyFrameObject* f, int what,
   return own.func(object, f, what, arg);
 }
 
-// Makes the interpreter deliver events at all, once.
-void EnableSlots(Py_tracefunc func) {
-  static bool enabled = false;
-  if (enabled) return;
-  enabled = true;
-  if (!PymemrunEnableSlots(func)) PyErr_Clear();  // an audit hook's veto
-  PymemrunKeepBoundObjects();
-}
-
 // Stands in the slot for g_watcher.
 int WatcherHook(PyObject* object, PyFrameObject* f, int what, PyObject* arg) {
   const auto event = static_cast<EventWhat>(WhatOf(what));
@@ -65,7 +56,7 @@ int WatcherHook(PyObject* object, PyFrameObject* f, int what, PyObject* arg) {
 
 void ProfileSlot::ArmAll(Py_tracefunc hook) {
   g_hook = hook;
-  EnableSlots(hook);
+  PymemrunKeepBoundObjects();
   SlotWatch::Begin();
   for (PyThreadState* t =
            PyInterpreterState_ThreadHead(PyInterpreterState_Main());
@@ -93,7 +84,7 @@ void ProfileSlot::DisarmAll() {
 }
 
 void ProfileSlot::Watch(Watcher watcher) {
-  EnableSlots(WatcherHook);
+  PymemrunKeepBoundObjects();
   g_watcher = watcher;
   PymemrunSetSlot(PyThreadState_Get(), WatcherHook);
 }

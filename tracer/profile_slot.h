@@ -1,7 +1,9 @@
-// Keeps our callback in every thread's profile slot: on threads that Python
-// starts, that C code starts and that enter later, and again after the script's
-// own profiler ends. While the script's profiler holds a thread's slot we step
-// aside there (tracer/profiler_gaps.h). GIL held.
+// Keeps our callback where the interpreter delivers events. Up to 3.11 that is
+// every thread's profile slot: on threads that Python starts, that C code
+// starts and that enter later, and again after the script's own profiler ends;
+// while the script's profiler holds a thread's slot we step aside there
+// (tracer/profiler_gaps.h). From 3.12 on it is one place for all threads, which
+// profilers of the script's share (profile_slot_monitoring.cc). GIL held.
 #ifndef PYMEMRUN_TRACER_PROFILE_SLOT_H_
 #define PYMEMRUN_TRACER_PROFILE_SLOT_H_
 
@@ -14,7 +16,7 @@ class ProfileSlot {
  public:
   // From here on threads have `hook`; the calling thread and all that exist get
   // it now.
-  static void ArmAll(Py_tracefunc hook);
+  static void ArmAll(PymemrunHook hook);
   // No thread has it any more, none gets it.
   static void DisarmAll();
   static bool armed();

@@ -77,6 +77,7 @@ bool IsFirst(const PymemrunFrame* frame, EventWhat what) {
   }
   if (g_under_runpy) {
     Hot().root_frame = frame;
+    Hot().root_code = PymemrunFrameCode(frame);
     g_root_is_target = in_main;
     g_runpy_frame = Outermost(frame);
   }
@@ -140,6 +141,7 @@ void Startup::Watch(const TraceConfig* config, BeginFunction begin) {
 
 int Startup::RootReturned() {
   Hot().root_frame = nullptr;
+  Hot().root_code = nullptr;
   // A package around the target has been imported: the target itself follows.
   ProfileSlot::Watch(g_root_is_target ? IsAfterRunpy : IsFirst);
   return 0;

@@ -244,6 +244,20 @@ class Program:
         return self.process.returncode, stderr, time.monotonic() - start
 
 
+# A child's events would bring this name into the file. What CPython from 3.12 on
+# says of a fork() beside threads names the process.
+CHILD = """
+import os, sys, threading, warnings
+warnings.simplefilter("ignore", DeprecationWarning)
+def only_in_a_child(n=3):
+    if n: return only_in_a_child(n - 1)
+    return len([str(i) for i in range(50)])
+def counted(): pass
+def traced_still():
+    for i in range(1000): counted()
+"""
+
+
 class FaultTest(unittest.TestCase):
     """A test with a folder of its own, which nobody may enter as well."""
 

@@ -1,25 +1,12 @@
-"""Children, descriptors and identities of a traced program: children run
-safely and untraced, their parent's file stays whole, and what the program does
-to its descriptors, folders and rights harms neither it nor the run."""
+"""Children, places and identities of a traced program: children run safely and
+untraced, their parent's file stays whole, and what the program does to its
+folders and rights harms neither it nor the run."""
 import os
-import resource
 import subprocess
 import unittest
 
-from fault_support import FaultTest, NOBODY, can_be_nobody, can_unshare, is_root, run
-
-# A child's events would bring this name into the file. What CPython from 3.12 on
-# says of a fork() beside threads names the process.
-CHILD = """
-import os, sys, threading, warnings
-warnings.simplefilter("ignore", DeprecationWarning)
-def only_in_a_child(n=3):
-    if n: return only_in_a_child(n - 1)
-    return len([str(i) for i in range(50)])
-def counted(): pass
-def traced_still():
-    for i in range(1000): counted()
-"""
+from fault_support import (CHILD, FaultTest, NOBODY, can_be_nobody,
+                           can_unshare, is_root, run)
 
 
 class ChildTest(FaultTest):
@@ -205,91 +192,6 @@ traced_still()
         file = self.run_file()
         self.assert_whole(file)
         self.assertNotIn("only_in_a_child", file.names)
-
-
-class DescriptorTest(FaultTest):
-    def same_and_whole(self, code, **kwargs):
-        self.same([self.script(CHILD + code + "\ntraced_still()\n")], **kwargs)
-        file = self.run_file()
-        self.assert_whole(file)
-        self.assertEqual(file.rows_named("counted"), 2000)
-        return file
-
-    def test_closing_everything(self):
-        file = self.same_and_whole("""
-os.closerange(3, 65536)
-first = os.open("victim", os.O_RDWR | os.O_CREAT)
-files = [os.open("victim", os.O_RDWR) for _ in range(20)]
-print(first, files)
-traced = [bytearray(1 << 20) for _ in range(16)]
-for fd in files: os.write(fd, b"mine")
-os.closerange(3, 65536)
-file = open("victim", "r+b")
-print(file.fileno(), file.read())
-""")
-        self.assertGreater(file.footer.max_rss_bytes,
-                           file.header.first_rss_bytes + (12 << 20))
-
-    def test_filling_every_descriptor(self):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 4096))
-        file = self.same_and_whole("""
-victim = os.open("victim", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-os.write(victim, b"12 34 56 78\\n")
-for fd in range(3, 1024):
-    if fd != victim: os.dup2(victim, fd)
-held = [bytearray(1 << 20) for _ in range(16)]
-traced = len(held)
-print(os.pread(1023, 100, 0), os.fstat(1000).st_size, traced)
-""", preexec_fn=limit)
-        self.assertGreater(file.footer.max_rss_bytes,
-                           file.header.first_rss_bytes + (12 << 20))
-
-    @unittest.skipUnless(os.uname().machine == "x86_64", "numbers of x86-64")
-    def test_taken_away_by_raw_system_calls(self):
-        file = self.same_and_whole("""
-import ctypes
-victim = os.open("victim", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-os.write(victim, b"12 34 56 78\\n")
-syscall = ctypes.CDLL(None).syscall
-for fd in range(3, 1100):
-    if fd != victim: syscall(33, victim, fd)  # dup2
-held = [bytearray(1 << 20) for _ in range(16)]
-for fd in range(3, 1100): syscall(3, fd)  # close
-more = [bytearray(1 << 20) for _ in range(16)]
-print(open("victim", "rb").read(), len(held), len(more))
-""")
-        self.assertGreater(file.footer.max_rss_bytes,
-                           file.header.first_rss_bytes + (12 << 20))
-        self.assertLess(file.footer.max_rss_bytes, 1 << 30)
-
-    def test_few_descriptors(self):
-        for limit_to in (8, 6, 5):  # with 4 python3 does not start
-            def limit():
-                resource.setrlimit(resource.RLIMIT_NOFILE, (limit_to,) * 2)
-            code = CHILD + """
-fds = []
-try:
-    while True: fds.append(os.open("/dev/null", os.O_RDONLY))
-except OSError as error: print(fds, error)
-traced_still()
-"""
-            with self.subTest(limit_to):
-                expected = self.plain([self.script(code)], preexec_fn=limit)
-                found = self.traced([self.path("s.py")], preexec_fn=limit)
-                self.assertEqual(expected[:2], found[:2])
-                if not found.stderr:
-                    self.assert_whole(self.run_file())
-                else:
-                    self.assertRegex(found.stderr,
-                                     rb"\Apymemrun: [^\n]*untraced\n\Z")
-
-    def test_the_same_numbers(self):
-        self.same_and_whole("""
-import socket, tempfile
-print([os.open("/dev/null", os.O_RDONLY) for _ in range(5)], os.pipe(),
-      socket.socketpair()[1].fileno(), tempfile.TemporaryFile().fileno())
-""")
 
 
 class PlaceTest(FaultTest):

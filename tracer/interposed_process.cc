@@ -1,5 +1,4 @@
-// Calls that end the program's image, take our descriptor away, or tell that
-// the GIL was taken.
+// Calls that end the program's image, or tell that the GIL was taken.
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -11,7 +10,6 @@
 #include "tracer/interposed.h"
 #include "tracer/interposed_state.h"
 #include "tracer/profile_slot.h"
-#include "tracer/statm.h"
 
 namespace pymemrun {
 
@@ -23,16 +21,6 @@ std::atomic<const pthread_cond_t*> g_gil_cond;
 
 using CondSignalFunction = int(pthread_cond_t*);
 std::atomic<CondSignalFunction*> g_cond_signal;
-using CloseFunction = int(int);
-using Dup2Function = int(int, int);
-using Dup3Function = int(int, int, int);
-using CloseRangeFunction = int(unsigned, unsigned, int);
-using ClosefromFunction = void(int);
-std::atomic<CloseFunction*> g_close;
-std::atomic<Dup2Function*> g_dup2;
-std::atomic<Dup3Function*> g_dup3;
-std::atomic<CloseRangeFunction*> g_close_range;
-std::atomic<ClosefromFunction*> g_closefrom;
 using ExecveFunction = int(const char*, char* const*, char* const*);
 using FexecveFunction = int(int, char* const*, char* const*);
 using ExecveatFunction = int(int, const char*, char* const*, char* const*, int);
@@ -40,16 +28,6 @@ std::atomic<ExecveFunction*> g_execve;
 std::atomic<ExecveFunction*> g_execvpe;
 std::atomic<FexecveFunction*> g_fexecve;
 std::atomic<ExecveatFunction*> g_execveat;
-
-// The program takes descriptors `first` to `last` away; ours among them is
-// opened anew at its next use.
-void DescriptorsGo(unsigned first, unsigned last) {
-  const int fd = Statm::descriptor();
-  if (fd >= 0 && static_cast<unsigned>(fd) >= first &&
-      static_cast<unsigned>(fd) <= last && TracedPage() != nullptr) {
-    Statm::DescriptorClosed();
-  }
-}
 
 // Marks an exec under way while it lives: the collector takes the end of this
 // image for an exec. Withdrawn when the call comes back.
@@ -128,33 +106,6 @@ PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
     ProfileSlot::OnGilTaken();
   }
   return Next(g_cond_signal, "pthread_cond_signal")(cond);
-}
-
-PYMEMRUN_INTERPOSE int close(int fd) {
-  DescriptorsGo(static_cast<unsigned>(fd), static_cast<unsigned>(fd));
-  return Next(g_close, "close")(fd);
-}
-
-PYMEMRUN_INTERPOSE int dup2(int from, int to) noexcept {
-  if (from != to)
-    DescriptorsGo(static_cast<unsigned>(to), static_cast<unsigned>(to));
-  return Next(g_dup2, "dup2")(from, to);
-}
-
-PYMEMRUN_INTERPOSE int dup3(int from, int to, int flags) noexcept {
-  DescriptorsGo(static_cast<unsigned>(to), static_cast<unsigned>(to));
-  return Next(g_dup3, "dup3")(from, to, flags);
-}
-
-PYMEMRUN_INTERPOSE int close_range(unsigned first, unsigned last,
-                                   int flags) noexcept {
-  DescriptorsGo(first, last);
-  return Next(g_close_range, "close_range")(first, last, flags);
-}
-
-PYMEMRUN_INTERPOSE void closefrom(int first) noexcept {
-  DescriptorsGo(first > 0 ? static_cast<unsigned>(first) : 0, ~0u);
-  Next(g_closefrom, "closefrom")(first);
 }
 
 PYMEMRUN_INTERPOSE int execve(const char* path, char* const* argv,

@@ -252,7 +252,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   if (!Interposed::Enable(g_session.pid, page)) {
     return "the tracer's state cannot be kept from children";
   }
-  pthread_atfork(nullptr, CountFork, nullptr);
+  pthread_atfork(nullptr, CountFork, Statm::CloseInChild);
   PythonModule::Register(config->calls, config->paused);
   Startup::Watch(config, Begin);
   return nullptr;

@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -16,40 +18,51 @@ std::atomic<int> g_statm_fd{-1};
 
 constexpr char kStatm[] = "/proc/self/statm";
 
-// For a program that has used up its descriptors: for a moment its limit is
-// what it could raise it to itself.
-int OpenBeyondLimit() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
-      limit.rlim_cur == limit.rlim_max) {
-    return -1;
+// While it lives the program may have as many descriptors as it could allow
+// itself: one is wanted beyond its limit, or it has used up all.
+class RaisedLimit {
+ public:
+  RaisedLimit() {
+    if (getrlimit(RLIMIT_NOFILE, &limit_) != 0) return;
+    const rlimit raised = {limit_.rlim_max, limit_.rlim_max};
+    raised_ = limit_.rlim_cur < limit_.rlim_max &&
+              setrlimit(RLIMIT_NOFILE, &raised) == 0;
   }
-  const rlimit raised = {limit.rlim_max, limit.rlim_max};
-  if (setrlimit(RLIMIT_NOFILE, &raised) != 0) return -1;
-  const int fd = open(kStatm, O_RDONLY | O_CLOEXEC);
-  setrlimit(RLIMIT_NOFILE, &limit);
+  ~RaisedLimit() {
+    if (raised_) setrlimit(RLIMIT_NOFILE, &limit_);
+  }
+  RaisedLimit(const RaisedLimit&) = delete;
+  RaisedLimit& operator=(const RaisedLimit&) = delete;
+
+  // Descriptors there may be at the moment.
+  int most() const {
+    const rlim_t most = raised_ ? limit_.rlim_max : limit_.rlim_cur;
+    return most < INT_MAX ? static_cast<int>(most) : INT_MAX;
+  }
+
+ private:
+  rlimit limit_ = {INT_MAX, INT_MAX};
+  bool raised_ = false;
+};
+
+// A copy of `fd` with a number as near below `wanted` as can be, but above
+// `fd`; `fd` itself is closed. That, when there is no other.
+int MoveUp(int fd, int wanted) {
+  for (; wanted > fd; wanted = wanted > 64 ? wanted / 2 : wanted - 1) {
+    const int moved = fcntl(fd, F_DUPFD_CLOEXEC, wanted);
+    if (moved < 0) continue;
+    syscall(SYS_close, fd);
+    return moved;
+  }
   return fd;
 }
 
 int OpenStatm() {
-  int low = open(kStatm, O_RDONLY | O_CLOEXEC);
-  if (low < 0 && errno == EMFILE) low = OpenBeyondLimit();
-  if (low < 0) return -1;
-  // Out of the way of the program, which sees the numbers it would see without
-  // us; but within its limit.
-  rlimit limit;
-  int high = 1000;
-  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur <= 1000) {
-    high = static_cast<int>(limit.rlim_cur) - 1;
-  }
-  for (; high > low; high = high > 64 ? high / 2 : high - 1) {
-    const int fd = fcntl(low, F_DUPFD_CLOEXEC, high);
-    if (fd >= 0) {
-      close(low);
-      return fd;
-    }
-  }
-  return low;
+  const RaisedLimit raised;
+  const int fd = open(kStatm, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  const int last = raised.most() - 1;
+  return MoveUp(fd, last < Statm::kDescriptor ? last : Statm::kDescriptor);
 }
 
 // The number at *text, which moves behind it.
@@ -128,6 +141,21 @@ int Statm::descriptor() { return g_statm_fd.load(std::memory_order_relaxed); }
 
 void Statm::DescriptorClosed() {
   g_statm_fd.store(-1, std::memory_order_relaxed);
+}
+
+void Statm::MoveAway() {
+  const int saved_errno = errno;
+  const RaisedLimit raised;
+  const int fd = descriptor();
+  g_statm_fd.store(fcntl(fd, F_DUPFD_CLOEXEC, fd + 1),
+                   std::memory_order_relaxed);
+  syscall(SYS_close, fd);
+  errno = saved_errno;
+}
+
+void Statm::CloseInChild() {
+  if (descriptor() >= 0) syscall(SYS_close, descriptor());
+  DescriptorClosed();
 }
 
 }  // namespace pymemrun

@@ -1,0 +1,99 @@
+// The gauge's descriptor is none of the program's: calls that name it find that
+// there is none of that number, those that close a whole range spare it, and
+// one that wants the number for itself gets it. (No Python.h here: it gives
+// fstat and fstat64 one name.)
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tracer/interposed_state.h"
+#include "tracer/statm.h"
+
+namespace pymemrun {
+namespace {
+
+using CloseFunction = int(int);
+using Dup2Function = int(int, int);
+using Dup3Function = int(int, int, int);
+using CloseRangeFunction = int(unsigned, unsigned, int);
+using ClosefromFunction = void(int);
+using FstatFunction = int(int, struct stat*);
+using Fstat64Function = int(int, struct stat64*);
+std::atomic<CloseFunction*> g_close;
+std::atomic<Dup2Function*> g_dup2;
+std::atomic<Dup3Function*> g_dup3;
+std::atomic<CloseRangeFunction*> g_close_range;
+std::atomic<ClosefromFunction*> g_closefrom;
+std::atomic<FstatFunction*> g_fstat;
+std::atomic<Fstat64Function*> g_fstat64;
+
+bool IsOurs(int fd) {
+  return fd >= 0 && fd == Statm::descriptor() && TracedPage() != nullptr;
+}
+
+int NoSuchDescriptor() {
+  errno = EBADF;
+  return -1;
+}
+
+int CloseRange(unsigned first, unsigned last, int flags) {
+  return Next(g_close_range, "close_range")(first, last, flags);
+}
+
+}  // namespace
+}  // namespace pymemrun
+
+using namespace pymemrun;  // the definitions below are libc's names
+
+PYMEMRUN_INTERPOSE int close(int fd) {
+  if (IsOurs(fd)) return NoSuchDescriptor();
+  return Next(g_close, "close")(fd);
+}
+
+PYMEMRUN_INTERPOSE int dup2(int from, int to) noexcept {
+  if (IsOurs(from)) return NoSuchDescriptor();
+  if (IsOurs(to)) Statm::MoveAway();
+  return Next(g_dup2, "dup2")(from, to);
+}
+
+PYMEMRUN_INTERPOSE int dup3(int from, int to, int flags) noexcept {
+  if (IsOurs(from)) return NoSuchDescriptor();
+  if (IsOurs(to)) Statm::MoveAway();
+  return Next(g_dup3, "dup3")(from, to, flags);
+}
+
+PYMEMRUN_INTERPOSE int close_range(unsigned first, unsigned last,
+                                   int flags) noexcept {
+  const int fd = Statm::descriptor();
+  const unsigned ours = static_cast<unsigned>(fd);
+  if (!IsOurs(fd) || ours < first || ours > last) {
+    return CloseRange(first, last, flags);
+  }
+  if (first == last) return 0;  // it has closed all there were
+  int result = 0;
+  if (ours > first) result = CloseRange(first, ours - 1, flags);
+  if (result == 0 && ours < last) result = CloseRange(ours + 1, last, flags);
+  return result;
+}
+
+PYMEMRUN_INTERPOSE void closefrom(int first) noexcept {
+  const int fd = Statm::descriptor();
+  if (!IsOurs(fd) || fd < first) return Next(g_closefrom, "closefrom")(first);
+  const unsigned begin = first > 0 ? static_cast<unsigned>(first) : 0;
+  const unsigned ours = static_cast<unsigned>(fd);
+  if (ours > begin && CloseRange(begin, ours - 1, 0) != 0) {
+    Statm::DescriptorClosed();  // an old kernel: opened anew when it is needed
+    return Next(g_closefrom, "closefrom")(first);
+  }
+  Next(g_closefrom, "closefrom")(fd + 1);
+}
+
+PYMEMRUN_INTERPOSE int fstat(int fd, struct stat* status) noexcept {
+  if (IsOurs(fd)) return NoSuchDescriptor();
+  return Next(g_fstat, "fstat")(fd, status);
+}
+
+PYMEMRUN_INTERPOSE int fstat64(int fd, struct stat64* status) noexcept {
+  if (IsOurs(fd)) return NoSuchDescriptor();
+  return Next(g_fstat64, "fstat64")(fd, status);
+}

@@ -36,6 +36,10 @@ method = [].append  # each end would follow from the one before
 for _ in range(200000):
     method = [method].append
 del method
+method = object()
+for _ in range(1000000):
+    method = method.__dir__
+del method
 
 def deep(n):
     return [n].sort(key=lambda x: deep(n - 1)) if n else None

@@ -30,6 +30,7 @@ static Kept g_kept[kKept];
 
 static descrgetfunc g_bind;
 static destructor g_dealloc;
+static void Dealloc(PyObject* self);
 
 static Kept* KeptFor(const PyMethodDef* method) {
   return &g_kept[((uintptr_t)method / sizeof(PyMethodDef)) % kKept];
@@ -52,17 +53,26 @@ static PyObject* Bind(PyObject* descr, PyObject* self, PyObject* type) {
   return (PyObject*)object;
 }
 
+// The original end of an object, and maybe of what it was bound to. Its own
+// guard against deep chains of ends works only while it is the type's.
+static void End(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  Py_TRASHCAN_BEGIN(self, Dealloc);
+  g_dealloc(self);
+  Py_TRASHCAN_END;
+}
+
 // PyCFunction_Type.tp_dealloc
 static void Dealloc(PyObject* self) {
   PyCFunctionObject* object = (PyCFunctionObject*)self;
   PyObject* bound_to = object->m_self;
   Kept* kept = KeptFor(object->m_ml);
-  // Where the object's own end would follow, the original guards against deep
-  // chains of such ends.
+  // Where the end of what it was bound to would follow, it is not kept: chains
+  // of such ends may be deep.
   if (kept->object != NULL || bound_to == NULL || Py_REFCNT(bound_to) == 1 ||
       object->m_module != NULL || object->m_weakreflist != NULL ||
       !_PyObject_GC_IS_TRACKED(object)) {
-    g_dealloc(self);
+    End(self);
     return;
   }
   _PyObject_GC_UNTRACK(object);

@@ -92,9 +92,7 @@ class GoneTest(FaultTest):
     def test_stopped_for_long(self):
         usual = self.undisturbed_seconds()
         program = Program(self)
-        os.kill(program.collector, signal.SIGSTOP)
-        self.addCleanup(self.wake, program.collector)
-        program.go()
+        self.go_with_stopped_collector(program)
         seconds = program.seconds()
         self.assertLess(seconds, 3 * usual + MAX_STALL_S + 1)
         self.assertGreater(seconds, MAX_STALL_S - 0.1)
@@ -107,6 +105,11 @@ class GoneTest(FaultTest):
         self.assertIn("has not made room", stderr)
         file = self.counted_exactly(program)
         self.assertEqual(file.lost, file.footer.dropped)
+
+    def go_with_stopped_collector(self, program):
+        os.kill(program.collector, signal.SIGSTOP)
+        self.addCleanup(self.wake, program.collector)
+        program.go()
 
     def wake(self, collector):
         try:
@@ -127,9 +130,7 @@ class GoneTest(FaultTest):
 
     def test_stopped_until_after_the_end(self):
         program = Program(self)
-        os.kill(program.collector, signal.SIGSTOP)
-        self.addCleanup(self.wake, program.collector)
-        program.go()
+        self.go_with_stopped_collector(program)
         program.seconds()
         status, stderr, end_seconds = program.finish()
         self.assertEqual(status, 0)
@@ -140,9 +141,7 @@ class GoneTest(FaultTest):
 
     def test_stopped_at_the_end_only(self):
         program = Program(self, calls=1000)
-        os.kill(program.collector, signal.SIGSTOP)
-        self.addCleanup(self.wake, program.collector)
-        program.go()
+        self.go_with_stopped_collector(program)
         program.seconds()
         status, stderr, end_seconds = program.finish()
         self.assertEqual(status, 0)
@@ -155,9 +154,7 @@ class GoneTest(FaultTest):
     def test_drop_never_waits(self):
         usual = self.undisturbed_seconds(["--on-full", "drop"])
         program = Program(self, ["--on-full", "drop"])
-        os.kill(program.collector, signal.SIGSTOP)
-        self.addCleanup(self.wake, program.collector)
-        program.go()
+        self.go_with_stopped_collector(program)
         self.assertLess(program.seconds(), 3 * usual + 0.5)
         self.wake(program.collector)
         time.sleep(0.5)

@@ -19,25 +19,6 @@ constexpr size_t kColumns = 80;
 constexpr size_t kMaxFileNameBytes = 1024;
 constexpr size_t kMaxNameBytes = 192;
 constexpr size_t kMaxReasonBytes = 480;
-constexpr absl::string_view kCut = "...";
-
-bool IsContinuation(char c) { return (static_cast<uint8_t>(c) & 0xc0) == 0x80; }
-
-// `name` for a terminal, of at most `most` bytes: its begin, or of a path its
-// end, which tells more.
-std::string ShownName(absl::string_view name, size_t most, bool keep_end) {
-  const std::string text = TerminalText(name);
-  if (text.size() <= most) return text;
-  const size_t kept = most - kCut.size();
-  if (keep_end) {
-    size_t from = text.size() - kept;
-    while (IsContinuation(text[from])) ++from;
-    return absl::StrCat(kCut, text.substr(from));
-  }
-  size_t end = kept;
-  while (IsContinuation(text[end])) --end;
-  return absl::StrCat(text.substr(0, end), kCut);
-}
 
 // The report as it grows, line by line. A line that goes on where another was
 // broken is indented.
@@ -100,17 +81,18 @@ class Paragraph {
 
 void AddPlace(const EndReportPlace& place, Paragraph* out) {
   out->AddTogether(
-      {absl::StrCat(ShownName(place.file, kMaxNameBytes, true), ":",
+      {absl::StrCat(ShortTerminalText(place.file, kMaxNameBytes, true), ":",
                     place.line),
-       ShownName(place.function, kMaxNameBytes, false),
+       ShortTerminalText(place.function, kMaxNameBytes, false),
        absl::StrCat("(", What_Name(place.what), ","),
-       absl::StrCat(ShownName(place.thread_name, kMaxNameBytes, false), "#",
-                    place.native_thread_id, ").")});
+       absl::StrCat(ShortTerminalText(place.thread_name, kMaxNameBytes, false),
+                    "#", place.native_thread_id, ").")});
 }
 
 void AddCounts(const EndReportInput& in, Paragraph* out) {
   const Footer& footer = in.footer;
-  out->Add(absl::StrCat(ShownName(in.file_name, kMaxFileNameBytes, true), ":"));
+  out->Add(absl::StrCat(
+      ShortTerminalText(in.file_name, kMaxFileNameBytes, true), ":"));
   out->Add(absl::StrCat(Counted(footer.events(), "event"), ","));
   const bool has_context = footer.context_rows() > 0;
   out->Add(absl::StrCat(Counted(footer.rows(), "row"), has_context ? "" : ","));
@@ -195,7 +177,7 @@ std::vector<std::string> ClosingSentences(const EndReportInput& in) {
         " not traced."));
   }
   const std::string reason =
-      ShownName(in.header.rss_source_reason(), kMaxReasonBytes, false);
+      ShortTerminalText(in.header.rss_source_reason(), kMaxReasonBytes);
   sentences.push_back(
       absl::StrCat("RSS source ", RssSourceName(in.header.rss_source()),
                    reason.empty() ? "." : absl::StrCat(" (", reason, ").")));

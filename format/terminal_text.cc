@@ -1,7 +1,13 @@
 #include "format/terminal_text.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace pymemrun {
 namespace {
+
+constexpr absl::string_view kCut = "...";
+
+bool IsContinuation(char c) { return (static_cast<uint8_t>(c) & 0xc0) == 0x80; }
 
 // Backslash, `letter` and the low `digits` hexadecimal digits.
 void AppendHex(char letter, int digits, uint32_t value, std::string* out) {
@@ -102,6 +108,21 @@ std::string TerminalText(absl::string_view name) {
   std::string text;
   AppendTerminalText(name, &text);
   return text;
+}
+
+std::string ShortTerminalText(absl::string_view name, size_t most,
+                              bool keep_end) {
+  std::string text = TerminalText(name);
+  if (text.size() <= most) return text;
+  const size_t kept = most - kCut.size();
+  if (keep_end) {
+    size_t from = text.size() - kept;
+    while (IsContinuation(text[from])) ++from;
+    return absl::StrCat(kCut, text.substr(from));
+  }
+  size_t end = kept;
+  while (IsContinuation(text[end])) --end;
+  return absl::StrCat(text.substr(0, end), kCut);
 }
 
 size_t ColumnsOf(absl::string_view text) {

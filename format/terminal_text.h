@@ -47,6 +47,10 @@ size_t AppendVisible(const Rune& rune, absl::string_view bytes,
 // The same for a whole name.
 size_t AppendTerminalText(absl::string_view name, std::string* out);
 std::string TerminalText(absl::string_view name);
+// `name` for a terminal, of at most `most` bytes, dots where it is cut: its
+// begin, or of a path its end, which tells more. REQUIRES: most >= 16.
+std::string ShortTerminalText(absl::string_view name, size_t most,
+                              bool keep_end = false);
 // Columns of text that was made so.
 size_t ColumnsOf(absl::string_view text);
 

@@ -73,5 +73,17 @@ TEST(TerminalTextTest, CountsColumnsNotBytes) {
   EXPECT_EQ(ColumnsOf(out), 5u);
 }
 
+TEST(ShortTerminalTextTest, CutsBetweenCharactersAndSaysSo) {
+  EXPECT_EQ(ShortTerminalText("/a/b.py", 16, true), "/a/b.py");
+  EXPECT_EQ(ShortTerminalText("0123456789abcdefg", 16), "0123456789abc...");
+  EXPECT_EQ(ShortTerminalText("0123456789abcdefg", 16, true),
+            "...456789abcdefg");
+  const std::string wide = "\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2";
+  EXPECT_EQ(ShortTerminalText(wide + wide, 16),
+            "\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2...");
+  EXPECT_EQ(ShortTerminalText("\x1b" + wide + wide, 16, true),
+            "...\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2\xe6\xbc\xa2");
+}
+
 }  // namespace
 }  // namespace pymemrun

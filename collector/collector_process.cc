@@ -269,6 +269,10 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
       clock_.Nanos(totals.worst_clock_step_back));
   AddTracerFacts(*page_, &footer);
   AddGaugeToFooter(*page_, &footer);
+  if (totals.gauge_changes > 0) {
+    *footer.mutable_gauge_change() = totals.gauge_change;
+    footer.set_gauge_changes(totals.gauge_changes);
+  }
   if (totals.peak.hwm_bytes() > footer.seen_max_rss_bytes()) {
     *footer.mutable_peak() = totals.peak;
   }

@@ -18,7 +18,7 @@ constexpr size_t kColumns = 80;
 // With these the report stays below kMaxEndReportBytes.
 constexpr size_t kMaxFileNameBytes = 1024;
 constexpr size_t kMaxNameBytes = 192;
-constexpr size_t kMaxReasonBytes = 480;
+constexpr size_t kMaxReasonBytes = 192;
 
 // The report as it grows, line by line. A line that goes on where another was
 // broken is indented.
@@ -176,11 +176,9 @@ std::vector<std::string> ClosingSentences(const EndReportInput& in) {
         Counted(children, "child process was", "child processes were"),
         " not traced."));
   }
-  const std::string reason =
-      ShortTerminalText(in.header.rss_source_reason(), kMaxReasonBytes);
   sentences.push_back(
-      absl::StrCat("RSS source ", RssSourceName(in.header.rss_source()),
-                   reason.empty() ? "." : absl::StrCat(" (", reason, ").")));
+      absl::StrCat("RSS source ",
+                   RssSourceText(in.header, in.footer, kMaxReasonBytes), "."));
   if (in.footer.has_rss_verification()) {
     sentences.push_back(absl::StrCat(
         "RSS verified: ", RssVerificationText(in.footer.rss_verification()),

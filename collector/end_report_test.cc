@@ -151,6 +151,9 @@ EndReportInput Longest() {
   const auto most = std::numeric_limits<uint64_t>::max();
   in.header.set_own_bytes(most);
   in.footer.set_rss_reads(most);
+  in.footer.mutable_gauge_change()->set_reason(name);
+  in.footer.mutable_gauge_change()->set_number(most);
+  in.header.set_statm_step_bytes(most);
   RssVerification* found = in.footer.mutable_rss_verification();
   found->set_events(most);
   found->set_worst_staleness_ns(most);

@@ -189,6 +189,11 @@ void EventEncoder::PadStack(uint32_t rows) {
   for (; stack_rows_ < rows; ++stack_rows_) columns_.stack.Append(0);
 }
 
+// An estimate holds until RSS is stated again.
+void EventEncoder::MarkInexact(uint32_t rows) {
+  for (uint32_t i = inexact_from_; i < rows; ++i) columns_.inexact_at.Append(i);
+}
+
 void EventEncoder::RssExtra(uint32_t row, uint32_t site) {
   const uint64_t rss_bytes = pending_rss_.w1 * page_bytes_;
   const int64_t drss_bytes =
@@ -198,7 +203,8 @@ void EventEncoder::RssExtra(uint32_t row, uint32_t site) {
   columns_.rss_step.Append(
       ZigZag(static_cast<int64_t>(rss_bytes - rss_bytes_)));
   columns_.drss.Append(ZigZag(drss_bytes));
-  if ((pending_rss_.w3 & kRssInexact) != 0) columns_.inexact_at.Append(row);
+  MarkInexact(row);
+  inexact_from_ = (pending_rss_.w3 & kRssInexact) != 0 ? row : kNoRow;
   rss_bytes_ = rss_bytes;
   if (rss_bytes <= totals_.max_rss_bytes) return;
   totals_.max_rss_bytes = rss_bytes;
@@ -233,6 +239,10 @@ void EventEncoder::ForgetSites() {
 void EventEncoder::EndBatch() {
   if (rows_ == 0) return;
   if (stack_rows_ > 0) PadStack(rows_);
+  if (inexact_from_ != kNoRow) {
+    MarkInexact(rows_);
+    inexact_from_ = 0;
+  }
   out_->Write(columns_.Serialize(), rows_);
   columns_.Clear();
   totals_.rows += rows_;

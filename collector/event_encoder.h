@@ -30,6 +30,8 @@ struct RowTotals {
   Peak peak;  // the highest; hwm_bytes is 0 when there was none
   uint64_t clock_steps_back = 0;       // rows below the time of the one before
   uint64_t worst_clock_step_back = 0;  // in time stamp units
+  GaugeChange gauge_change;            // the last...
+  uint32_t gauge_changes = 0;          // ...of so many
 };
 
 // A state machine over slots: spans may end anywhere, also inside a definition.
@@ -59,6 +61,8 @@ class EventEncoder {
   DefinitionTable& definitions() { return definitions_; }
 
  private:
+  static constexpr uint32_t kNoRow = ~0u;
+
   // State that came for the next row.
   enum Pending : uint32_t {
     kBegin = 1,  // it is the batch's first
@@ -76,6 +80,7 @@ class EventEncoder {
   void RowExtras(uint32_t row, uint32_t what_and_code, uint32_t site);
   void RssExtra(uint32_t row, uint32_t site);
   void PadStack(uint32_t rows);
+  void MarkInexact(uint32_t rows);
   uint32_t FindSite(const RawPlace& place);
   void ForgetSites();
 
@@ -112,6 +117,8 @@ class EventEncoder {
   uint32_t pending_thread_ = 0;
   uint32_t pending_stack_ = 0;
   uint32_t stack_rows_ = 0;  // rows that the stack column covers
+  // RSS is an estimate since this row of the batch.
+  uint32_t inexact_from_ = kNoRow;
 
   // The definition or fact being taken in.
   uint64_t payload_left_ = 0;

@@ -108,7 +108,7 @@ TEST_F(EventEncoderTest, ARowCarriesAllThatWasSaid) {
   EXPECT_EQ(first.what, C_CALL);
   EXPECT_EQ(out_.rows[1].time_us, 5000u);
   EXPECT_TRUE(out_.rows[1].context);
-  EXPECT_TRUE(out_.rows[1].exact);
+  EXPECT_FALSE(out_.rows[1].exact);  // the same estimate
   EXPECT_EQ(out_.rows[1].drss_bytes, 0);
   EXPECT_EQ(out_.rows[1].rss_bytes, 500u * 4096);
   EXPECT_EQ(out_.rows[2].time_us, 5001u);
@@ -149,6 +149,7 @@ TEST_F(EventEncoderTest, StampsBelowTheRowBeforeAreCounted) {
 struct Model {
   uint64_t number = 0, stamp = 1000, rss = 0;
   uint32_t thread = 0;
+  bool exact = true;
 };
 
 TEST_F(EventEncoderTest, RandomStreamsComeBackRowByRow) {
@@ -174,6 +175,7 @@ TEST_F(EventEncoderTest, RandomStreamsComeBackRowByRow) {
       stream_.State(ControlKind::kRss, pages, static_cast<uint32_t>(step),
                     kind == 3 ? kRssInexact : 0);
       model.rss = pages * uint64_t{4096};
+      model.exact = kind == 2;
       row.drss_bytes = step * 4096;
     }
     if (kind == 4) {
@@ -182,7 +184,7 @@ TEST_F(EventEncoderTest, RandomStreamsComeBackRowByRow) {
     }
     model.stamp += random_() % 100;
     row.context = kind == 5;
-    row.exact = kind != 3;
+    row.exact = model.exact;
     row.number = model.number++;
     row.time_us = (model.stamp - 1000) / 1000;
     row.rss_bytes = model.rss;
@@ -287,9 +289,10 @@ TEST_F(EventEncoderTest, FactsStandBetweenTheirRows) {
   stream_.Row(1, 1, 0, 0, 1000);
   stream_.Payload(ControlKind::kPeak, 0,
                   SlotStream::Bytes(PeakPayload{100, 7, 8, 1000}));
-  stream_.Payload(
-      ControlKind::kGauge, 0,
-      SlotStream::Bytes(GaugePayload{8, 1000, 4, 0}) + SlotStream::Text("why"));
+  stream_.Payload(ControlKind::kGauge, 0,
+                  SlotStream::Bytes(GaugePayload{8, 1000, GaugeSource::kHints,
+                                                 GaugeSource::kFaults}) +
+                      SlotStream::Text("why"));
   stream_.Payload(ControlKind::kProfilerGap, 0,
                   SlotStream::Bytes(GapPayload{8, 9, 1000, 2000, 0, 0}));
   Send(3);
@@ -304,6 +307,12 @@ TEST_F(EventEncoderTest, FactsStandBetweenTheirRows) {
                 Record::kEvents, Record::kMark, Record::kLoss, Record::kEvents,
                 Record::kPeak, Record::kGauge, Record::kProfilerGap}));
   EXPECT_EQ(encoder_.totals().peak.hwm_bytes(), 409600u);
+  const GaugeChange& change = encoder_.totals().gauge_change;
+  EXPECT_EQ(encoder_.totals().gauge_changes, 1u);
+  EXPECT_EQ(change.number(), 8u);
+  EXPECT_EQ(change.rss_source(), HINTS);
+  EXPECT_EQ(change.old_rss_source(), FAULTS);
+  EXPECT_EQ(change.reason(), "why");
   EXPECT_NE(encoder_.definitions().Kept(DefinitionTable::kPeak), nullptr);
   EXPECT_EQ(out_.rows[1].number, 7u);
 }

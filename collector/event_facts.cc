@@ -90,8 +90,11 @@ void EventEncoder::WriteGauge(absl::string_view payload) {
   change->set_time_us(clock_->Micros(head.tsc));
   change->set_number(head.number);
   change->set_rss_source(static_cast<RssSource>(head.source));
+  change->set_old_rss_source(static_cast<RssSource>(head.old_source));
   change->mutable_reason()->assign(reason.data(), reason.size());
   out_->Write(record);
+  totals_.gauge_change = *change;
+  ++totals_.gauge_changes;
 }
 
 }  // namespace pymemrun

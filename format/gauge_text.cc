@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "format/report_text.h"
+#include "format/terminal_text.h"
 
 namespace pymemrun {
 namespace {
@@ -16,7 +17,46 @@ std::string SharePercent(uint64_t part, uint64_t whole) {
   return absl::StrFormat("%.3f %%", std::floor(share * 100000.0) / 1000.0);
 }
 
+// The step is that of the machine the file comes from.
+std::string StepText(const Header& header) {
+  if (header.statm_step_bytes() == 0) return "";
+  if (header.statm_step_bytes() <= header.page_bytes()) {
+    return "; statm is exact to the page";
+  }
+  const bool refined = header.rss_source() == FAULTS;
+  return absl::StrCat(
+      "; statm moves by ",
+      HumanBytes(static_cast<double>(header.statm_step_bytes())),
+      refined ? ": RSS in between is estimated" : "");
+}
+
+std::string ChangeText(const Footer& footer, size_t most_reason_bytes) {
+  if (!footer.has_gauge_change()) return "";
+  const GaugeChange& change = footer.gauge_change();
+  std::string text =
+      absl::StrCat("; from event ", Grouped(change.number()), " on ",
+                   RssSourceName(change.rss_source()), " (",
+                   ShortTerminalText(change.reason(), most_reason_bytes), ")");
+  if (footer.gauge_changes() > 1) {
+    absl::StrAppend(&text, ", the last of ",
+                    Counted(footer.gauge_changes(), "change"));
+  }
+  return text;
+}
+
 }  // namespace
+
+std::string RssSourceText(const Header& header, const Footer& footer,
+                          size_t most_reason_bytes) {
+  std::string text(RssSourceName(header.rss_source()));
+  if (!header.rss_source_reason().empty()) {
+    absl::StrAppend(
+        &text, " (",
+        ShortTerminalText(header.rss_source_reason(), most_reason_bytes), ")");
+  }
+  return absl::StrCat(text, ChangeText(footer, most_reason_bytes),
+                      StepText(header));
+}
 
 std::string RssReadsText(const Footer& footer) {
   std::string text = Counted(footer.rss_reads(), "time");

@@ -3,11 +3,18 @@
 #ifndef PYMEMRUN_FORMAT_GAUGE_TEXT_H_
 #define PYMEMRUN_FORMAT_GAUGE_TEXT_H_
 
+#include <cstddef>
 #include <string>
 
 #include "format/trace.pb.h"
 
 namespace pymemrun {
+
+// The RSS source, whether it changed, and statm's step: "faults; statm is exact
+// to the page". Reasons are escaped for terminals and shortened to
+// `most_reason_bytes`.
+std::string RssSourceText(const Header& header, const Footer& footer,
+                          size_t most_reason_bytes);
 
 // How often the gauge read RSS: "4,912 times (0.02 % of the events)".
 std::string RssReadsText(const Footer& footer);

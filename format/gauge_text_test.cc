@@ -12,6 +12,46 @@ RssVerification Found(uint64_t events, uint64_t agreeing) {
   return found;
 }
 
+Header From(RssSource source, uint64_t step_bytes) {
+  Header header;
+  header.set_page_bytes(4096);
+  header.set_rss_source(source);
+  header.set_statm_step_bytes(step_bytes);
+  return header;
+}
+
+TEST(GaugeTextTest, TheSourceIsSaidWithWhyAndHowExact) {
+  EXPECT_EQ(RssSourceText(Header(), Footer(), 99), "unknown");
+  Header header = From(FAULTS, 4096);
+  EXPECT_EQ(RssSourceText(header, Footer(), 99),
+            "faults; statm is exact to the page");
+  header.set_rss_source_reason("because\x1b of this");
+  EXPECT_EQ(RssSourceText(header, Footer(), 16),
+            "faults (because\\x1b o...); statm is exact to the page");
+}
+
+TEST(GaugeTextTest, ACoarseFigureIsRefinedWhereFaultsAreCounted) {
+  EXPECT_EQ(RssSourceText(From(FAULTS, 64 * 4096), Footer(), 99),
+            "faults; statm moves by 256.0 KiB: RSS in between is estimated");
+  EXPECT_EQ(RssSourceText(From(STATM, 64 * 4096), Footer(), 99),
+            "statm; statm moves by 256.0 KiB");
+}
+
+TEST(GaugeTextTest, AChangeOfTheSourceIsSaidFromWhenOn) {
+  Footer footer;
+  footer.set_gauge_changes(1);
+  footer.mutable_gauge_change()->set_number(12345);
+  footer.mutable_gauge_change()->set_rss_source(HINTS);
+  footer.mutable_gauge_change()->set_reason("gone");
+  EXPECT_EQ(RssSourceText(From(FAULTS, 0), footer, 99),
+            "faults; from event 12,345 on hints (gone)");
+  footer.set_gauge_changes(3);
+  footer.mutable_gauge_change()->set_rss_source(RSS_SOURCE_UNKNOWN);
+  EXPECT_EQ(RssSourceText(From(FAULTS, 0), footer, 99),
+            "faults; from event 12,345 on unknown (gone), the last of 3 "
+            "changes");
+}
+
 TEST(GaugeTextTest, AVerifiedRunSaysHowWrongItsRssWas) {
   RssVerification found = Found(1234567, 1234566);
   found.set_worst_staleness_ns(49960);

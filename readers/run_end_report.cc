@@ -40,6 +40,10 @@ Footer FooterFromStream(const RunFacts& facts) {
     footer.set_max_rss_us(facts.highest->time_us);
   }
   if (facts.HasPeak()) *footer.mutable_peak() = *facts.peak;
+  if (facts.gauge_changes > 0) {
+    *footer.mutable_gauge_change() = facts.last_gauge_change;
+    footer.set_gauge_changes(static_cast<uint32_t>(facts.gauge_changes));
+  }
   return footer;
 }
 

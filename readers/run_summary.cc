@@ -113,21 +113,13 @@ std::string DescribeHwm(const RunFacts& facts) {
 }
 
 std::string DescribeSource(const RunFacts& facts) {
-  std::string text(RssSourceName(facts.header.rss_source()));
-  if (!facts.header.rss_source_reason().empty()) {
-    absl::StrAppend(&text, ": ",
-                    TerminalText(facts.header.rss_source_reason()));
-  }
+  constexpr size_t kMostReasonBytes = 480;
+  Footer footer;
   if (facts.gauge_changes > 0) {
-    absl::StrAppend(&text, "; from event ", facts.last_gauge_change.number(),
-                    " on ", RssSourceName(facts.last_gauge_change.rss_source()),
-                    ": ", TerminalText(facts.last_gauge_change.reason()));
+    *footer.mutable_gauge_change() = facts.last_gauge_change;
+    footer.set_gauge_changes(static_cast<uint32_t>(facts.gauge_changes));
   }
-  if (facts.header.statm_step_bytes() != 0) {
-    absl::StrAppend(&text, "; statm's step is ",
-                    facts.header.statm_step_bytes(), " bytes");
-  }
-  return text;
+  return RssSourceText(facts.header, footer, kMostReasonBytes);
 }
 
 std::string DescribeCpu(const RunFacts& facts) {

@@ -154,7 +154,7 @@ TEST_F(RunFactsTest, WhatHappenedBesidesIsCounted) {
             "1,234 rows on a full ring, 0 rows on failed writes");
   EXPECT_EQ(Fact("CPU"), "0.900 s user, 0.100 s system, 50 % of one core");
   EXPECT_EQ(Fact("RSS source"),
-            "unknown; from event 5 on hints: perf\\x1b refused");
+            "unknown; from event 5 on hints (perf\\x1b refused)");
   EXPECT_EQ(Fact("VmHWM"), "1.0 GiB, reached between events 3 and 4 (0.000 s)");
 }
 

@@ -17,7 +17,7 @@ import mmap
 source = b"\1" * mmap.PAGESIZE
 keep = []
 def run_on():
-    for n in range(200):
+    for n in range(600):
         abs(n)
 for n in range(20):
     m = mmap.mmap(-1, len(source))

@@ -152,8 +152,10 @@ class ProgramTest(unittest.TestCase):
             file.write(text)
         return path
 
-    def pymemrun(self, *arguments, stdin="", status=0, env=None, timeout=60):
-        """Runs `pymemrun arguments` with a run file of its own."""
+    def pymemrun(self, *arguments, stdin="", status=0, env=None, timeout=60,
+                 preexec=None):
+        """Runs `pymemrun arguments` with a run file of its own. `preexec` is
+        called in the child first."""
         type(self)._runs += 1
         path = os.path.join(self.folder, f"run{self._runs}.pb")
         variables = {k: v for k, v in os.environ.items()
@@ -162,7 +164,7 @@ class ProgramTest(unittest.TestCase):
         result = subprocess.run(
             [PYMEMRUN, "-o", path, *arguments], cwd=self.folder, text=True,
             env=variables, input=stdin, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, timeout=timeout)
+            stderr=subprocess.PIPE, timeout=timeout, preexec_fn=preexec)
         self.assertEqual(result.returncode, status, result.stderr)
         return Run(path, result)
 

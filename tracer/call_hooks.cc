@@ -55,7 +55,7 @@ int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   if (__builtin_expect(
           !IsQuiet(hot, stamp) || frame == hot.root_frame ||
               !KnownPlaceOf(hot, frame, what, arg, &place) ||
-              (hot.quiet_may_pass && Passes(hot, 0, what, place.flags)),
+              (hot.quiet_may_pass && Passes(hot, what, place.flags)),
           0)) {
     return EventLog::FilterSlow(frame, what, arg, stamp, number);
   }

@@ -128,8 +128,7 @@ inline PyObject* Record(HotState& hot, PyObject* self, PyObject* const* args,
           !IsQuiet(hot, stamp) || (kMayEndRoot && args[0] == hot.root_code) ||
               (kAll && !SlotSaysAll(hot, stamp, number)) ||
               !KnownPlaceOf<kCallback>(hot, args, is_last, called, &place) ||
-              (!kAll && hot.quiet_may_pass &&
-               Passes(hot, 0, kWhat, place.flags)),
+              (!kAll && hot.quiet_may_pass && Passes(hot, kWhat, place.flags)),
           0)) {
     return RecordSlow < kAll ? EventLog::LogAllSlow
                              : EventLog::FilterSlow > (kCallback, self, args,

@@ -1,5 +1,7 @@
 #include "tracer/event_log.h"
 
+#include <string.h>
+
 #include "tracer/own_memory.h"
 #include "tracer/rss_verifier.h"
 #include "tracer/stack_walk.h"
@@ -12,17 +14,31 @@ namespace {
 
 const TraceConfig* g_config = nullptr;
 
+// Another RSS source from this event on.
+void TellSource(HotState& hot, uint64_t stamp, uint64_t number,
+                GaugeSource old_source) {
+  const GaugePayload payload = {number, stamp, RssGauge::source(), old_source};
+  const char* reason = RssGauge::reason();
+  const uint32_t length = static_cast<uint32_t>(strlen(reason));
+  const Piece pieces[] = {
+      {&payload, sizeof(payload)}, {&length, 4}, {reason, length}};
+  PutPayload(hot, ControlKind::kGauge, 0, 0, pieces, 3);
+}
+
 // Returns dRSS in pages.
 [[gnu::noinline]] int32_t UpdateRssSlow(HotState& hot, uint64_t stamp,
                                         uint64_t number,
                                         const PymemrunFrame* frame) {
-  PeakFinding peak = {};
-  const int32_t change = RssGauge::Update(hot, stamp, number, &peak);
-  if (peak.rose) {
-    const PeakPayload payload = {peak.hwm_pages, peak.after_number, number,
-                                 stamp};
+  GaugeFindings found = {};
+  const int32_t change = RssGauge::Update(hot, stamp, number, &found);
+  if (found.peak.rose) {
+    const PeakPayload payload = {found.peak.hwm_pages, found.peak.after_number,
+                                 number, stamp};
     const Piece piece = {&payload, sizeof(payload)};
     PutPayload(hot, ControlKind::kPeak, 0, 0, &piece, 1);
+  }
+  if (found.source_changed) {
+    TellSource(hot, stamp, number, found.old_source);
   }
   if (change > 0) TracingCost::FramesAt(frame);
   return change;
@@ -89,6 +105,19 @@ inline int LogAll(const PymemrunFrame* frame, uint32_t what, PyObject* arg,
   return AfterEvent(hot, frame, what);
 }
 
+inline uint32_t Magnitude(int32_t pages) {
+  return static_cast<uint32_t>(pages < 0 ? -pages : pages);
+}
+
+// Whether the change of RSS that an event may be logged for is large enough.
+inline bool ChangePasses(const HotState& hot, int32_t drss_pages) {
+  const int32_t change =
+      hot.drss_since_logged
+          ? RssPages(hot.rss_pages) - RssPages(hot.logged_rss_pages)
+          : drss_pages;
+  return Magnitude(change) >= hot.min_drss_pages;
+}
+
 // The previous events that are the context of `number`, have valid ids, and are
 // not logged yet.
 void LogContext(HotState& hot, uint64_t number) {
@@ -128,9 +157,10 @@ inline int Filter(const PymemrunFrame* frame, uint32_t what, PyObject* arg,
   RawEvent event =
       Examine<kVerify>(hot, frame, what, arg, stamp, number, &flags);
   hot.history[number & hot.history_mask] = event;
-  if (Passes(hot, event.drss_pages, what, flags)) {
+  if (ChangePasses(hot, event.drss_pages) && Passes(hot, what, flags)) {
     LogWithContext(hot, event, frame);
   }
+  hot.quiet_may_pass = ChangePasses(hot, 0);
   return AfterEvent(hot, frame, what);
 }
 
@@ -197,7 +227,6 @@ bool EventLog::Create(const TraceConfig* config) {
   hot.kinds = config->kinds;
   hot.drss_since_logged = config->drss_since_logged;
   hot.stacks = config->stacks;
-  hot.quiet_may_pass = hot.min_drss_pages == 0 || hot.drss_since_logged;
   if (config->stacks && !StackWalk::Create()) return false;
   return MakeHistory(hot, config->context);
 }

@@ -98,19 +98,11 @@ inline void PutSlot(HotState& hot, const Place& place, uint64_t stamp,
   Publish(hot, hot.head + 1);
 }
 
-inline uint32_t Magnitude(int32_t pages) {
-  return static_cast<uint32_t>(pages < 0 ? -pages : pages);
-}
-
-// Whether the event passes every filter of the command line.
-inline bool Passes(const HotState& hot, int32_t drss_pages, uint32_t what,
-                   uint32_t flags) {
-  const int32_t change =
-      hot.drss_since_logged
-          ? static_cast<int32_t>(hot.rss_pages - hot.logged_rss_pages)
-          : drss_pages;
-  return Magnitude(change) >= hot.min_drss_pages && (hot.kinds >> what & 1) &&
-         flags == (kPassesFile | kPassesName) && hot.thread_passes;
+// Whether the event passes every filter of the command line but the change of
+// RSS.
+inline bool Passes(const HotState& hot, uint32_t what, uint32_t flags) {
+  return (hot.kinds >> what & 1) && flags == (kPassesFile | kPassesName) &&
+         hot.thread_passes;
 }
 
 // Keeps a quiet event raw where the next event finds it as its context; field

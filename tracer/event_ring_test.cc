@@ -137,6 +137,21 @@ TEST_F(EventRingTest, FirstRowCarriesItsThreadAndRss) {
   EXPECT_EQ(Slot(2).tsc_low, 5u);
 }
 
+TEST_F(EventRingTest, AnEstimateIsSaidToBeOneAndAnExactValueAgain) {
+  RawEvent event = Event(0, 5);
+  event.rss_pages = 70 | kRssEstimated;
+  PutRow(Hot(), event, false, 0);
+  EXPECT_EQ(Slot(1).position, 70u);
+  EXPECT_EQ(Slot(1).tsc_low, kRssInexact);
+  const uint64_t at = page_->head;
+  event = Event(1, 6);
+  event.rss_pages = 70;
+  PutRow(Hot(), event, false, 0);
+  EXPECT_EQ(KindOf(Slot(at)), static_cast<uint32_t>(ControlKind::kRss));
+  EXPECT_EQ(Slot(at).position, 70u);
+  EXPECT_EQ(Slot(at).tsc_low, 0u);
+}
+
 TEST_F(EventRingTest, RowWhoseStateStandsTakesOneSlot) {
   PutRow(Hot(), Event(0, 5), false, 0);
   const uint64_t before = page_->head;

@@ -1,15 +1,18 @@
 // What the gauge stands on: the page-fault counters and the sum of our own
-// mappings, each beside the kernel's own figures.
+// mappings, each beside the kernel's own figures; when it reads again.
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <string>
 #include <thread>
 
 #include "gtest/gtest.h"
 #include "tracer/fault_counters.h"
 #include "tracer/own_memory.h"
+#include "tracer/read_pace.h"
 
 namespace pymemrun {
 namespace {
@@ -32,9 +35,9 @@ char* FreshPages(size_t count) {
 class FaultCountersTest : public testing::Test {
  protected:
   void SetUp() override {
-    const int error = OpenFaultCounters(&counters_);
-    if (error != 0) {
-      GTEST_SKIP() << "no page-fault counters here: " << std::strerror(error);
+    char reason[256];
+    if (!OpenFaultCounters(&counters_, reason, sizeof(reason))) {
+      GTEST_SKIP() << reason;
     }
   }
   void TearDown() override { CloseFaultCounters(&counters_); }
@@ -42,7 +45,7 @@ class FaultCountersTest : public testing::Test {
   uint64_t Faults() const {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < counters_.count; ++i) sum += *counters_.heads[i];
-    return sum / 8;
+    return sum / kHeadStep;
   }
 
   FaultCounters counters_ = {};
@@ -73,6 +76,61 @@ TEST_F(FaultCountersTest, LaterThreadsAreCounted) {
   thread.join();
   EXPECT_GE(Faults() - before, 500u);
   munmap(memory, 500 * kPage);
+}
+
+TEST_F(FaultCountersTest, CountersAreKnownToWorkUntilTheyAreStopped) {
+  char reason[256] = "";
+  EXPECT_TRUE(FaultCountersWork(counters_, reason, sizeof(reason)));
+  EXPECT_STREQ(reason, "");
+  ASSERT_EQ(prctl(PR_TASK_PERF_EVENTS_DISABLE), 0);
+  EXPECT_FALSE(FaultCountersWork(counters_, reason, sizeof(reason)));
+  EXPECT_STREQ(reason, "the page-fault counters have stopped");
+  ASSERT_EQ(prctl(PR_TASK_PERF_EVENTS_ENABLE), 0);
+}
+
+TEST_F(FaultCountersTest, ACpuWithoutACounterIsNamed) {
+  const int cpu = sched_getcpu();
+  cpu_set_t old, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof(old), &old), 0);
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  // As if that CPU had been offline when the others got theirs.
+  FaultCounters others = counters_;
+  others.count = 0;
+  for (uint32_t i = 0; i < counters_.count; ++i) {
+    if (counters_.cpus[i] == cpu) continue;
+    others.heads[others.count] = counters_.heads[i];
+    others.cpus[others.count++] = counters_.cpus[i];
+  }
+  char reason[256];
+  EXPECT_FALSE(FaultCountersWork(others, reason, sizeof(reason)));
+  EXPECT_EQ(std::string(reason), "CPU " + std::to_string(cpu) +
+                                     " has no page-fault counter: it was "
+                                     "offline at the start");
+  EXPECT_EQ(sched_setaffinity(0, sizeof(old), &old), 0);
+}
+
+TEST_F(FaultCountersTest, TheyLieInOnePlace) {
+  ASSERT_LT(counters_.begin, counters_.end);
+  for (uint32_t i = 0; i < counters_.count; ++i) {
+    const uintptr_t head = reinterpret_cast<uintptr_t>(counters_.heads[i]);
+    EXPECT_GE(head, counters_.begin);
+    EXPECT_LT(head, counters_.end);
+  }
+}
+
+TEST(ReadPaceTest, PausesGrowFromTheLastSignOfUnrestToTheLongest) {
+  ReadPace pace;
+  EXPECT_EQ(pace.Next(3200, false), 3200u);
+  EXPECT_EQ(pace.Next(3200, true), 101u);
+  EXPECT_EQ(pace.Next(3200, false), 202u);
+  EXPECT_EQ(pace.Next(3200, true), 101u);
+  EXPECT_EQ(pace.Next(3200, false), 202u);
+  for (uint64_t pause : {404, 808, 1616, 3200, 3200}) {
+    EXPECT_EQ(pace.Next(3200, false), pause);
+  }
+  EXPECT_EQ(pace.Next(0, true), 0u);
 }
 
 TEST_F(FaultCountersTest, ForkedChildIsNotCounted) {

@@ -16,6 +16,13 @@ namespace pymemrun {
 // At most this many CPUs' fault counters are watched at each event.
 inline constexpr uint32_t kMaxHeads = 64;
 
+// Bit of a value of RSS in pages: it is an estimate, not statm's figure. So RSS
+// is below 8 TiB, in pages of 4 KiB.
+inline constexpr uint32_t kRssEstimated = 1u << 31;
+inline int32_t RssPages(uint32_t value) {
+  return static_cast<int32_t>(value & ~kRssEstimated);
+}
+
 struct RawEvent;
 struct RecentSites;
 
@@ -38,7 +45,7 @@ struct HotState {
   uint64_t deadline;   // time stamp after which statm is read anyway
   uint64_t heads_sum;  // sum of *heads[i] at the last read
   uint32_t head_count;
-  uint32_t rss_pages;     // the gauge's current value
+  uint32_t rss_pages;     // the gauge's current value, see kRssEstimated
   void* const* brk_word;  // libc's idea of the break
   void* brk_seen;
   uint32_t unmaps_seen;
@@ -72,7 +79,9 @@ struct HotState {
   uint32_t page_bytes;
   bool drss_since_logged;
   bool stacks;
-  bool quiet_may_pass;  // an event without a change of RSS may be logged
+  // Whether an event without a change of RSS may be logged, after the last that
+  // took the slow half.
+  bool quiet_may_pass;
   bool time_is_tsc;
   uint32_t context;  // previous events kept with a logged one
 

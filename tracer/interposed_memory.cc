@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "tracer/interposed_state.h"
+#include "tracer/rss_gauge.h"
 
 namespace pymemrun {
 namespace {
@@ -35,8 +36,15 @@ inline bool IsMapped(const void* block) {
          (static_cast<const size_t*>(block)[-1] & 2) != 0;
 }
 
+// The bytes are about to be the program's again, or nobody's.
+void Unmapping(const void* start, size_t length) {
+  if (!RssGauge::AreCounters(start, length) || TracedPage() == nullptr) return;
+  RssGauge::CountersGo(Hot());
+}
+
 void* Map(void* address, size_t length, int protection, int flags, int fd,
           off_t offset) {
+  if ((flags & MAP_FIXED) != 0) Unmapping(address, length);
   void* result =
       Next(g_mmap, "mmap")(address, length, protection, flags, fd, offset);
   // Populated pages come without a fault; a fixed mapping replaces others.
@@ -50,6 +58,7 @@ void* Map(void* address, size_t length, int protection, int flags, int fd,
 using namespace pymemrun;  // the definitions below are libc's names
 
 PYMEMRUN_INTERPOSE int munmap(void* address, size_t length) noexcept {
+  Unmapping(address, length);
   const int result = Next(g_munmap, "munmap")(address, length);
   SignUnmap();
   return result;
@@ -81,6 +90,8 @@ PYMEMRUN_INTERPOSE void* mremap(void* address, size_t old_length,
     wanted = va_arg(list, void*);
     va_end(list);
   }
+  if (old_length > 0) Unmapping(address, old_length);
+  if (wanted != nullptr) Unmapping(wanted, new_length);
   void* result =
       Next(g_mremap, "mremap")(address, old_length, new_length, flags, wanted);
   SignUnmap();

@@ -81,7 +81,8 @@ enum class ControlKind : uint32_t {
   kThread = 1,  // w1 = thread id of the rows from here on
   kNumber = 2,  // w2:w1 = number of the next row (w2 high half)
   kRss = 3,     // w1 = RSS in pages, w2 = dRSS in pages (signed) of the next
-                // row, w3 = flags (kRssInexact)
+                // row, w3 = flags (kRssInexact: of this and all rows until
+                // the next kRss)
   kClock = 4,   // w2:w1 = full time stamp that the next tsc_low is taken from
   kStack = 5,   // w1 = stack id of the next row
   // Definitions: w1 = payload bytes, w2 = id, w3 = kind-specific.
@@ -189,22 +190,22 @@ struct PeakPayload {
 };
 static_assert(sizeof(PeakPayload) == 32);
 
-// The RSS source in use changed (for instance because perf stopped).
-struct GaugePayload {
-  uint64_t number;
-  uint64_t tsc;
-  uint32_t source;  // GaugeSource
-  uint32_t unused;
-};
-static_assert(sizeof(GaugePayload) == 24);
-
 enum class GaugeSource : uint32_t {
-  kAuto = 0,  // only as a request
+  kAuto = 0,  // as a request; in use, RSS cannot be read
   kFaults = 1,
   kHints = 2,
   kRusage = 3,
   kStatm = 4,
 };
+
+// The RSS source in use changed (for instance because perf stopped).
+struct GaugePayload {
+  uint64_t number;
+  uint64_t tsc;
+  GaugeSource source;
+  GaugeSource old_source;
+};
+static_assert(sizeof(GaugePayload) == 24);
 
 // Why tracing ended, as far as the traced process could say.
 enum class EndReason : uint32_t {

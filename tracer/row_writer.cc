@@ -16,6 +16,15 @@ struct LossState {
 };
 LossState g_loss = {};
 
+void PutRss(HotState& hot, uint64_t at, const RawEvent& event) {
+  const bool estimated = (event.rss_pages & kRssEstimated) != 0;
+  PutControl(hot, at, ControlKind::kRss,
+             static_cast<uint32_t>(RssPages(event.rss_pages)),
+             static_cast<uint32_t>(event.drss_pages),
+             estimated ? kRssInexact : 0);
+  hot.row_rss_pages = event.rss_pages;
+}
+
 }  // namespace
 
 void CountLoss(HotState& hot, uint64_t number) {
@@ -56,9 +65,7 @@ void PutRow(HotState& hot, const RawEvent& event, bool context,
                static_cast<uint32_t>(event.number >> 32), 0);
   }
   if (event.drss_pages != 0 || event.rss_pages != hot.row_rss_pages) {
-    PutControl(hot, at++, ControlKind::kRss, event.rss_pages,
-               static_cast<uint32_t>(event.drss_pages), 0);
-    hot.row_rss_pages = event.rss_pages;
+    PutRss(hot, at++, event);
   }
   if (event.stamp - hot.row_tsc >= kClockStep) {
     PutControl(hot, at++, ControlKind::kClock,

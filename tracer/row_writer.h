@@ -18,7 +18,7 @@ struct RawEvent {
   uint32_t position;
   uint32_t function;
   uint32_t thread;
-  uint32_t rss_pages;
+  uint32_t rss_pages;  // see kRssEstimated
   int32_t drss_pages;
 };
 

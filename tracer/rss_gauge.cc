@@ -7,19 +7,21 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "tracer/clock.h"
+#include <atomic>
+
 #include "tracer/fault_counters.h"
+#include "tracer/read_pace.h"
 #include "tracer/statm.h"
+#include "tracer/statm_step.h"
 
 namespace pymemrun {
 namespace {
 
-// A rise between two events is worth a record from 64 KiB on: a page more or
-// less is what reading at slightly different times makes.
-constexpr uint64_t kPeakPages = 16;
-// VmHWM is asked from the kernel at most this often when only the slow way
-// (status as text, about 10 us) tells it.
-constexpr uint64_t kHwmStepsOfStaleness = 4;
+// Whether the counters work is looked into at most this often, in times of the
+// longest staleness: it takes a page fault.
+constexpr uint64_t kStalenessesBetweenChecks = 200;
+// A peak that only the text of /proc tells is looked for at most this often.
+constexpr uint64_t kStalenessesBetweenTexts = 4;
 
 const volatile uint64_t kNoHead = 0;
 void* g_no_brk = nullptr;
@@ -30,32 +32,57 @@ const char* g_single_threaded = &kManyThreads;
 
 struct GaugeState {
   GaugeSource source = GaugeSource::kStatm;
+  GaugeSource lost_source = GaugeSource::kAuto;  // while RSS cannot be read
+  char reason[sizeof(ControlPage::rss_source_reason)] = {};
   FaultCounters counters = {};
+  std::atomic<bool> counters_unmapped{false};
+  uint64_t check_stamp = 0;  // the counters are not looked into before
+  PeakWatch peaks;
+  ReadPace pace;
+  RssEstimate estimate;
+  uint32_t step_pages = 0;
+  uint32_t figure_pages = 0;
   uint64_t max_rss_pages = 0;
-  uint64_t reported_hwm_pages = 0;
-  uint64_t hwm_checked_number = 0;  // VmHWM was known not to have risen here
-  uint64_t hwm_next_stamp = 0;
-  // getrusage's maximum while it may date from before our exec; 0: it does not.
-  uint64_t inherited_maxrss_pages = 0;
-  uint64_t faults_seen = 0;      // rusage source
-  uint64_t rusage_deadline = 0;  // rusage source: read anyway after this
+  uint64_t read_deadline = 0;  // rusage source: statm is read anyway after this
 };
 constinit GaugeState g_gauge;
 
-uint64_t ThreadFaults() {
+// The faults that this thread had taken when it last looked.
+constinit thread_local uint64_t t_faults_seen = 0;
+
+// What the kernel tells of the calling thread and the process in one call.
+struct Usage {
+  uint64_t thread_faults;
+  uint64_t maxrss_pages;  // of the process; RUSAGE_SELF would add up the times
+                          // of all threads
+};
+
+Usage GetUsage() {
   rusage usage;
   getrusage(RUSAGE_THREAD, &usage);
-  return static_cast<uint64_t>(usage.ru_minflt) +
-         static_cast<uint64_t>(usage.ru_majflt);
+  return {static_cast<uint64_t>(usage.ru_minflt) +
+              static_cast<uint64_t>(usage.ru_majflt),
+          static_cast<uint64_t>(usage.ru_maxrss) * 1024 /
+              static_cast<uint64_t>(sysconf(_SC_PAGESIZE))};
 }
 
-uint64_t MaxRssPages() {
-  // Of the process for either; RUSAGE_SELF would add up the times of all
-  // threads.
-  rusage usage;
-  getrusage(RUSAGE_THREAD, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss) * 1024 /
-         static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+// Which signs have moved since they were last taken in.
+struct Moved {
+  uint64_t faults;
+  bool any;
+};
+
+Moved TakeSigns(HotState& hot) {
+  const uint64_t heads = SumOfHeads(hot);
+  const uint32_t unmaps = hot.unmaps.load(std::memory_order_acquire);
+  void* const brk_now = *hot.brk_word;
+  const Moved moved = {(heads - hot.heads_sum) / kHeadStep,
+                       heads != hot.heads_sum || unmaps != hot.unmaps_seen ||
+                           brk_now != hot.brk_seen};
+  hot.heads_sum = heads;
+  hot.unmaps_seen = unmaps;
+  hot.brk_seen = brk_now;
+  return moved;
 }
 
 void UseHeads(HotState& hot) {
@@ -65,145 +92,189 @@ void UseHeads(HotState& hot) {
   hot.head_count = c.count;
 }
 
-bool OpenFaults(char* reason, size_t size) {
-  const int error = OpenFaultCounters(&g_gauge.counters);
-  if (error == 0) {
-    if (g_gauge.counters.user_only) {
-      snprintf(reason, size,
-               "faults the kernel takes for the program (reads into fresh "
-               "memory) show within 50 us; kernel.perf_event_paranoid <= 1 "
-               "counts them too");
-    }
-    return true;
-  }
-  const char* way_out = error == EACCES || error == EPERM
-                            ? "; kernel.perf_event_paranoid <= 2 (in a "
-                              "container: a seccomp profile with "
-                              "perf_event_open) gives faults"
-                            : "";
-  snprintf(reason, size, "perf page-fault counters: %s%s", strerror(error),
-           way_out);
-  return false;
+void UseNoHeads(HotState& hot) {
+  hot.head_count = 0;
+  for (auto& head : hot.heads) head = &kNoHead;
 }
 
-// The time stamp from which statm is read whatever the signs say.
-uint64_t NextDeadline(const HotState& hot, uint64_t stamp, bool signs_moved) {
+void ChangeSource(GaugeSource source, GaugeFindings* found) {
+  if (!found->source_changed) found->old_source = g_gauge.source;
+  found->source_changed = true;
+  g_gauge.source = source;
+}
+
+void LoseCounters(HotState& hot, GaugeFindings* found) {
+  UseNoHeads(hot);
+  hot.heads_sum = 0;
+  ChangeSource(GaugeSource::kHints, found);
+}
+
+// Looks into what may be wrong with the counters: the program has unmapped
+// them, or RSS grew without their moving.
+void CheckCounters(HotState& hot, uint64_t stamp, bool grew_without_sign,
+                   GaugeFindings* found) {
+  if (g_gauge.counters_unmapped.load(std::memory_order_acquire)) {
+    snprintf(g_gauge.reason, sizeof(g_gauge.reason),
+             "the program has unmapped the page-fault counters");
+    return LoseCounters(hot, found);
+  }
+  if (!grew_without_sign || stamp < g_gauge.check_stamp) return;
+  g_gauge.check_stamp = stamp + kStalenessesBetweenChecks * hot.staleness;
+  if (!FaultCountersWork(g_gauge.counters, g_gauge.reason,
+                         sizeof(g_gauge.reason))) {
+    LoseCounters(hot, found);
+  }
+}
+
+// RSS cannot be read any more, or can again.
+void CheckReadable(bool readable, GaugeFindings* found) {
+  const bool was_readable = g_gauge.source != GaugeSource::kAuto;
+  if (readable == was_readable) return;
+  if (readable) {
+    snprintf(g_gauge.reason, sizeof(g_gauge.reason),
+             "/proc/self/statm can be read again");
+    return ChangeSource(g_gauge.lost_source, found);
+  }
+  snprintf(g_gauge.reason, sizeof(g_gauge.reason), "/proc/self/statm: %s",
+           strerror(errno));
+  g_gauge.lost_source = g_gauge.source;
+  ChangeSource(GaugeSource::kAuto, found);
+}
+
+// Reads statm. Returns the new value of hot.rss_pages.
+uint32_t Read(HotState& hot, GaugeFindings* found) {
+  const uint32_t figure = Statm::Read();
+  ControlPage* page = hot.page;
+  page->rss_reads.store(page->rss_reads.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);
+  CheckReadable(figure != 0, found);
+  // Without /proc the last known value is as good as any.
+  if (figure == 0) return hot.rss_pages | kRssEstimated;
+  g_gauge.figure_pages = figure;
+  if (figure > g_gauge.max_rss_pages) g_gauge.max_rss_pages = figure;
+  if (!g_gauge.estimate.coarse() || g_gauge.source != GaugeSource::kFaults) {
+    return figure;
+  }
+  const uint32_t refined =
+      g_gauge.estimate.Refine(figure, hot.heads_sum / kHeadStep);
+  return refined == figure ? figure : refined | kRssEstimated;
+}
+
+// Whether a peak may have come since the last look, so that it is worth a
+// system call: where every fault is counted, it takes one.
+bool MayHavePeaked(const Moved& moved) {
+  return moved.faults > 0 || g_gauge.source != GaugeSource::kFaults ||
+         g_gauge.counters.user_only || g_gauge.peaks.inherited();
+}
+
+// Whether RSS is about to change without a further sign: another thread's fault
+// counts before its page does, and without counters growth comes in bursts.
+bool IsUnsettled(const Moved& moved, uint64_t own_faults, int32_t change) {
+  if (g_gauge.source == GaugeSource::kHints) return change > 0;
+  return moved.faults > own_faults && *g_single_threaded == 0;
+}
+
+uint64_t NextDeadline(const HotState& hot, uint64_t stamp, bool unsettled) {
   if (g_gauge.source == GaugeSource::kStatm ||
       g_gauge.source == GaugeSource::kRusage) {
     return 0;  // look at each event
   }
-  // Another thread's fault is counted before its page is: look again at the
-  // next event while there are other threads.
-  return signs_moved && *g_single_threaded == 0 ? 0 : stamp + hot.staleness;
+  return stamp + g_gauge.pace.Next(hot.staleness, unsettled);
 }
 
 // The rusage source: whether this thread took no fault since the last event.
-bool RusageSaysTheSame(const HotState& hot, uint64_t stamp, bool signs_moved) {
-  const uint64_t faults = ThreadFaults();
-  const bool same = faults == g_gauge.faults_seen && !signs_moved &&
-                    stamp < g_gauge.rusage_deadline;
-  g_gauge.faults_seen = faults;
-  if (!same) g_gauge.rusage_deadline = stamp + hot.staleness;
+bool RusageSaysTheSame(HotState& hot, uint64_t stamp, bool signs_moved) {
+  const uint64_t faults = GetUsage().thread_faults;
+  const bool same =
+      faults == t_faults_seen && !signs_moved && stamp < g_gauge.read_deadline;
+  t_faults_seen = faults;
+  if (!same) g_gauge.read_deadline = stamp + hot.staleness;
   return same;
-}
-
-void CountRead(ControlPage* page) {
-  page->rss_reads.store(page->rss_reads.load(std::memory_order_relaxed) + 1,
-                        std::memory_order_relaxed);
-}
-
-// Looks for a peak that no event saw. Returns what to report. Where every fault
-// is counted, a peak needs one since the last look.
-PeakFinding CheckPeak(uint64_t stamp, uint64_t number, bool faults_moved) {
-  PeakFinding finding = {};
-  if (!faults_moved && g_gauge.source == GaugeSource::kFaults &&
-      !g_gauge.counters.user_only && g_gauge.inherited_maxrss_pages == 0) {
-    return finding;
-  }
-  uint64_t hwm = MaxRssPages();
-  const bool inherited = hwm <= g_gauge.inherited_maxrss_pages;
-  if (inherited) {
-    if (stamp < g_gauge.hwm_next_stamp) return finding;
-    hwm = Statm::ReadHwmPages();
-    g_gauge.hwm_next_stamp = stamp + kHwmStepsOfStaleness * Hot().staleness;
-  }
-  if (hwm > g_gauge.max_rss_pages + kPeakPages &&
-      hwm > g_gauge.reported_hwm_pages) {
-    g_gauge.reported_hwm_pages = hwm;
-    // With a source that sees every fault, nothing rose up to the event before.
-    const bool exact =
-        g_gauge.source != GaugeSource::kHints && !inherited && number > 0;
-    finding = {true, hwm, exact ? number - 1 : g_gauge.hwm_checked_number};
-  }
-  g_gauge.hwm_checked_number = number;
-  return finding;
 }
 
 }  // namespace
 
-bool RssGauge::Open(HotState& hot, GaugeSource wanted, char* reason,
-                    size_t size) {
-  reason[0] = '\0';
+bool RssGauge::Open(HotState& hot, GaugeSource wanted) {
+  char* const reason = g_gauge.reason;
+  constexpr size_t kSize = sizeof(g_gauge.reason);
   if (!Statm::Open()) {
-    snprintf(reason, size, "/proc/self/statm: %s", strerror(errno));
+    snprintf(reason, kSize, "/proc/self/statm: %s", strerror(errno));
     return false;
   }
+  g_gauge.step_pages = MeasureStatmStep(Statm::Read);
   g_gauge.source = wanted;
   if (wanted == GaugeSource::kFaults || wanted == GaugeSource::kAuto) {
-    const bool open = OpenFaults(reason, size);
+    const bool open = OpenFaultCounters(&g_gauge.counters, reason, kSize);
     if (!open && wanted == GaugeSource::kFaults) return false;
     g_gauge.source = open ? GaugeSource::kFaults : GaugeSource::kHints;
   }
-  if (g_gauge.source == GaugeSource::kHints && reason[0] == '\0') {
-    snprintf(reason, size, "RSS is right within 50 us of traced running");
+  if (g_gauge.counters.user_only) {
+    snprintf(reason, kSize,
+             "faults the kernel takes for the program (reads into fresh "
+             "memory) show within 50 us; kernel.perf_event_paranoid <= 1 "
+             "counts them too");
+  } else if (wanted == GaugeSource::kHints) {
+    snprintf(reason, kSize, "RSS is right within 50 us of traced running");
   }
   UseHeads(hot);
+  g_gauge.estimate.Start(g_gauge.step_pages, g_gauge.counters.count);
   // Where libc keeps the break; read as a word, it costs a load.
   void* const* curbrk =
       static_cast<void* const*>(dlsym(RTLD_DEFAULT, "__curbrk"));
   hot.brk_word = curbrk != nullptr ? curbrk : &g_no_brk;
   const void* single = dlsym(RTLD_DEFAULT, "__libc_single_threaded");
   if (single != nullptr) g_single_threaded = static_cast<const char*>(single);
-  // The maximum that getrusage knows may be that of the process we were before
-  // exec, until ours exceeds it; the text form of VmHWM never is.
-  const uint64_t maxrss = MaxRssPages();
-  g_gauge.inherited_maxrss_pages =
-      maxrss > Statm::ReadHwmPages() + 64 ? maxrss : 0;
+  g_gauge.peaks.Start(GetUsage().maxrss_pages, Statm::ReadHwmPages());
   return true;
 }
 
 GaugeSource RssGauge::source() { return g_gauge.source; }
+const char* RssGauge::reason() { return g_gauge.reason; }
+uint32_t RssGauge::statm_step_pages() { return g_gauge.step_pages; }
+uint32_t RssGauge::figure_pages() { return g_gauge.figure_pages; }
 uint64_t RssGauge::max_rss_pages() { return g_gauge.max_rss_pages; }
 
 int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
-                         PeakFinding* peak) {
+                         GaugeFindings* found) {
   const int saved_errno = errno;
   // Signs first, value second: what moves in between is seen at the next event.
-  const uint64_t heads = SumOfHeads(hot);
-  const uint32_t unmaps = hot.unmaps.load(std::memory_order_acquire);
-  void* const brk_now = *hot.brk_word;
-  const bool signs_moved = heads != hot.heads_sum ||
-                           unmaps != hot.unmaps_seen || brk_now != hot.brk_seen;
+  const Moved moved = TakeSigns(hot);
   if (g_gauge.source == GaugeSource::kRusage &&
-      RusageSaysTheSame(hot, stamp, signs_moved)) {
+      RusageSaysTheSame(hot, stamp, moved.any)) {
+    errno = saved_errno;
     return 0;
   }
-  const bool faults_moved = heads != hot.heads_sum;
-  hot.heads_sum = heads;
-  hot.unmaps_seen = unmaps;
-  hot.brk_seen = brk_now;
-  uint32_t pages = Statm::Read();
-  CountRead(hot.page);
-  if (pages == 0) pages = hot.rss_pages;  // /proc is gone: the last known value
-  const int32_t change = static_cast<int32_t>(pages - hot.rss_pages);
+  const uint32_t pages = Read(hot, found);
+  const int32_t change = RssPages(pages) - RssPages(hot.rss_pages);
   hot.rss_pages = pages;
-  if (pages > g_gauge.max_rss_pages) g_gauge.max_rss_pages = pages;
-  hot.deadline = NextDeadline(hot, stamp, signs_moved);
-  *peak = CheckPeak(stamp, number, faults_moved);
+  uint64_t own_faults = 0;
+  if (MayHavePeaked(moved)) {
+    const Usage usage = GetUsage();
+    own_faults = usage.thread_faults - t_faults_seen;
+    t_faults_seen = usage.thread_faults;
+    found->peak =
+        g_gauge.peaks.Check(usage.maxrss_pages, g_gauge.max_rss_pages,
+                            g_gauge.source != GaugeSource::kHints, number,
+                            stamp, kStalenessesBetweenTexts * hot.staleness);
+  }
+  if (g_gauge.source == GaugeSource::kFaults) {
+    CheckCounters(hot, stamp, change > 0 && !moved.any, found);
+  }
+  hot.deadline =
+      NextDeadline(hot, stamp, IsUnsettled(moved, own_faults, change));
   errno = saved_errno;
   return change;
 }
 
-void RssGauge::Close() { CloseFaultCounters(&g_gauge.counters); }
+bool RssGauge::AreCounters(const void* start, size_t bytes) {
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(start);
+  const FaultCounters& counters = g_gauge.counters;
+  return begin < counters.end && begin + bytes > counters.begin;
+}
+
+void RssGauge::CountersGo(HotState& hot) {
+  UseNoHeads(hot);
+  g_gauge.counters_unmapped.store(true, std::memory_order_release);
+}
 
 }  // namespace pymemrun

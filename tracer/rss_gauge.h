@@ -9,50 +9,63 @@
 //   rusage  getrusage(RUSAGE_THREAD) at each event instead of the counters.
 //   statm   statm read at each event: the reference.
 //
+// A source that fails later gives way to a lesser one, and that is told.
+//
 // Hook side: GIL held, no allocation.
 #ifndef PYMEMRUN_TRACER_RSS_GAUGE_H_
 #define PYMEMRUN_TRACER_RSS_GAUGE_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tracer/hot_state.h"
+#include "tracer/peak_watch.h"
 #include "tracer/ring_layout.h"
 
 namespace pymemrun {
 
-// What the gauge found out about VmHWM, for the peak between two events.
-struct PeakFinding {
-  bool rose;
-  uint64_t hwm_pages;
-  uint64_t after_number;
-};
-
 // A change of RSS that leaves no sign is found after so much traced running.
 inline constexpr uint64_t kStalenessNs = 50'000;
 
+// What an update found out besides dRSS.
+struct GaugeFindings {
+  PeakFinding peak;
+  bool source_changed;     // RssGauge::source() and reason() are new...
+  GaugeSource old_source;  // ...instead of this one
+};
+
 class RssGauge {
  public:
-  // Opens `wanted` or, for kAuto, the best that works. Writes why not a better
-  // one to `reason` (at most `size` bytes, NUL-terminated; empty when it is the
-  // best or what was asked for). Before the first thread. Returns false when
-  // `wanted` itself cannot be had; then `reason` says why.
-  static bool Open(HotState& hot, GaugeSource wanted, char* reason,
-                   size_t size);
+  // Opens `wanted` or, for kAuto, the best that works; reason() then says why
+  // not a better one. Before the first thread. Returns false when `wanted`
+  // itself cannot be had; then reason() says why.
+  static bool Open(HotState& hot, GaugeSource wanted);
+  // The source in use; kAuto while RSS cannot be read at all.
   static GaugeSource source();
+  // Why not a better one; empty when it is the best or what was asked for. One
+  // line, which stays until the source changes.
+  static const char* reason();
+  // The grain of statm's figure (see statm_step.h); 0 when not known.
+  static uint32_t statm_step_pages();
 
   // The slow half of the check at each event: a sign moved. Returns dRSS in
   // pages since the gauge's last value and updates it. `number` is the
   // event's.
   static int32_t Update(HotState& hot, uint64_t stamp, uint64_t number,
-                        PeakFinding* peak);
+                        GaugeFindings* found);
 
   // Forgets what it knows, so that the next event reads.
   static void Invalidate(HotState& hot) { hot.deadline = 0; }
 
+  // statm's figure in pages when the gauge last read it.
+  static uint32_t figure_pages();
   // Highest value so far.
   static uint64_t max_rss_pages();
 
-  static void Close();
+  // Whether these bytes, which the program is about to unmap or to map over,
+  // hold counters; then CountersGo() must be called before. Any thread.
+  static bool AreCounters(const void* start, size_t bytes);
+  static void CountersGo(HotState& hot);
 };
 
 inline uint64_t SumOfHeads(const HotState& hot) {

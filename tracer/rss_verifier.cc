@@ -34,7 +34,7 @@ uint64_t Nanoseconds(const HotState& hot, uint64_t ticks) {
 void Compare(HotState& hot, uint64_t stamp, uint32_t pages) {
   ControlPage* page = hot.page;
   Count(&page->verified_events);
-  const uint32_t gauge = hot.rss_pages;
+  const uint32_t gauge = RssGauge::figure_pages();
   const uint64_t reads = page->rss_reads.load(std::memory_order_relaxed);
   if (pages == gauge || reads != g_gauge_reads) g_right_stamp = stamp;
   g_gauge_reads = reads;

@@ -239,13 +239,15 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
              strerror(errno));
     return g_session.line;
   }
-  if (!RssGauge::Open(hot, config->rss_source, page->rss_source_reason,
-                      sizeof(page->rss_source_reason))) {
+  if (!RssGauge::Open(hot, config->rss_source)) {
     snprintf(g_session.line, sizeof(g_session.line), "RSS source: %s",
-             page->rss_source_reason);
+             RssGauge::reason());
     return g_session.line;
   }
   page->rss_source = RssGauge::source();
+  page->statm_step_pages = RssGauge::statm_step_pages();
+  memcpy(page->rss_source_reason, RssGauge::reason(),
+         strlen(RssGauge::reason()) + 1);
   hot.ring = reinterpret_cast<EventSlot*>(reinterpret_cast<char*>(page) +
                                           kControlBytes);
   OwnMemory::Add(page, kRegionBytes);

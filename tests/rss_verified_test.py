@@ -4,11 +4,19 @@ for how long and by how much the gauge was wrong."""
 import json
 import mmap
 import os
+import subprocess
+import tempfile
 import unittest
 
+import perf_support
 import support
 
 STALENESS_NS = 50_000
+AGREEING = 0.999
+
+# What each program is given to do, some hundred thousand events of it.
+PROGRAMS = {"calls.py": {"WORK_REPEAT": "1"}, "alloc.py": {"WORK_N": "1"},
+            "numpy_arrays.py": {"WORK_N": "1"}, "threads.py": {"WORK_N": "400"}}
 
 # Memory that comes within C calls, between calls that touch nothing. A page at a
 # time: a call that took 50 us would be seen by any source.
@@ -27,12 +35,28 @@ for n in range(20):
     keep.append(m)
 '''
 
+# glibc gives threads heaps of their own, and makes them smaller within free().
+SHRINKING = r'''
+import threading
+def run_on():
+    for n in range(20):
+        abs(n)
+def shrink():
+    keep = [bytearray(40_000) for n in range(400)]
+    while keep:
+        keep.pop()
+        run_on()
+thread = threading.Thread(target=shrink)
+thread.start()
+thread.join()
+'''
+
 
 def workload(name):
     return os.path.join(support.SOURCE, "bench", "workloads", name)
 
 
-class VerifyRssTest(support.ProgramTest):
+class VerifyTest(support.ProgramTest):
     def verified(self, run):
         """What was found, checked against what the options asked for."""
         footer = run.footer
@@ -40,6 +64,66 @@ class VerifyRssTest(support.ProgramTest):
         self.assertEqual(found.events, footer.events)
         self.assertLessEqual(found.agreeing + found.changing, found.events)
         return found
+
+
+class ProgramsTest(VerifyTest):
+    """The gauge on programs of each kind, as those run them who may count
+    faults, who may count their own, and who may not."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        data = os.path.join(cls.folder, "las")
+        subprocess.run([support.PYTHON, workload("gen_las.py"), data, "200000",
+                        "8"], check=True, stdout=subprocess.DEVNULL)
+        os.chmod(cls.folder, 0o777)
+        cls.variables = {"WORK_DATA": data, "PYTHONHASHSEED": "0"}
+
+    def run_program(self, name, *options, **kwargs):
+        out = tempfile.mkdtemp(dir=self.folder)
+        os.chmod(out, 0o777)
+        return self.pymemrun("--quiet", *options, workload(name), timeout=120,
+                             env={**self.variables, **PROGRAMS[name],
+                                  "WORK_OUT": out}, **kwargs)
+
+    def verified_programs(self, source, **kwargs):
+        """(name, what was found) of each program."""
+        for name in PROGRAMS:
+            run = self.run_program(name, "--verify-rss", **kwargs)
+            self.assertEqual(run.header.rss_source,
+                             support.trace_pb2().RssSource.Value(source))
+            self.assertGreater(run.footer.events, 50_000)
+            yield name, self.verified(run)
+
+    def check_agreement(self, **kwargs):
+        for name, found in self.verified_programs("FAULTS", **kwargs):
+            self.assertGreaterEqual(found.agreeing, AGREEING * found.events,
+                                    (name, found))
+
+    @unittest.skipIf(os.getuid() != 0, "not root")
+    def test_with_counters_rss_is_statms_as_root(self):
+        self.check_agreement()
+
+    def test_with_counters_rss_is_statms_as_an_ordinary_user(self):
+        if perf_support.paranoid() > 2:
+            self.skipTest("kernel.perf_event_paranoid is above 2")
+        self.check_agreement(preexec=perf_support.become_ordinary)
+
+    def test_without_perf_rss_is_late_by_50_us_at_most(self):
+        for name, found in self.verified_programs(
+                "HINTS", preexec=perf_support.refuse_perf):
+            self.assertLessEqual(found.worst_staleness_ns, STALENESS_NS,
+                                 (name, found))
+            self.assertGreater(found.agreeing, 0.8 * found.events,
+                               (name, found))
+
+    def test_the_gauge_itself_reads_at_few_events(self):
+        footer = self.run_program("calls.py").footer
+        self.assertGreater(footer.rss_reads, 0)
+        self.assertLess(footer.rss_reads, 0.02 * footer.events)
+
+
+class VerifyRssTest(VerifyTest):
 
     def test_a_run_that_is_not_verified_says_nothing_of_it(self):
         run = self.pymemrun(self.write("growth.py", GROWTH))
@@ -68,6 +152,13 @@ class VerifyRssTest(support.ProgramTest):
             self.assertGreaterEqual(found.worst_error_bytes, mmap.PAGESIZE)
             self.assertGreater(found.worst_staleness_ns, 0)
             self.assertLessEqual(found.worst_staleness_ns, STALENESS_NS)
+
+    def test_memory_that_a_threads_free_gives_back_is_seen_at_once(self):
+        run = self.run_script(SHRINKING, "--verify-rss")
+        if run.header.rss_source != support.trace_pb2().FAULTS:
+            self.skipTest("no page-fault counters here")
+        found = self.verified(run)
+        self.assertGreaterEqual(found.agreeing, AGREEING * found.events, found)
 
     def test_the_end_report_and_the_readers_tell_it(self):
         run = self.pymemrun("--verify-rss", "--rss-source", "statm",

@@ -26,14 +26,20 @@ using ReallocFunction = void*(void*, size_t);
 std::atomic<FreeFunction*> g_free;
 std::atomic<ReallocFunction*> g_realloc;
 
-// Whether glibc's malloc took `block` from mmap, so that freeing it unmaps it:
-// such a block begins 16 bytes into a page, and the word before it has bit 1
-// set. Reads only the page that the block lies in, so it is safe with any
+// Whether freeing `block` may unmap memory by calls within glibc: it took the
+// block from mmap (such a block begins 16 bytes into a page, and the word
+// before it has bit 1 set), or the block is not small and lies in a heap that
+// glibc made for a thread (bit 2 of that word, which is the block's size).
+// Reads only the page that the block lies in, so it is safe with any
 // allocator's blocks; for another allocator's it means at worst one read of
 // statm too many, or one up to 50 us later.
-inline bool IsMapped(const void* block) {
-  return (reinterpret_cast<uintptr_t>(block) & 0xfff) == 0x10 &&
-         (static_cast<const size_t*>(block)[-1] & 2) != 0;
+inline bool MayUnmap(const void* block) {
+  constexpr size_t kMapped = 2, kOfThread = 4, kNotSmall = size_t{16} << 10;
+  const uintptr_t offset = reinterpret_cast<uintptr_t>(block) & 0xfff;
+  if (offset < 0x10) return false;  // null among others
+  const size_t word = static_cast<const size_t*>(block)[-1];
+  return (offset == 0x10 && (word & kMapped) != 0) ||
+         ((word & kOfThread) != 0 && word >= kNotSmall);
 }
 
 // The bytes are about to be the program's again, or nobody's.
@@ -111,14 +117,14 @@ PYMEMRUN_INTERPOSE void* sbrk(intptr_t increment) noexcept {
 }
 
 PYMEMRUN_INTERPOSE void free(void* block) noexcept {
-  const bool unmaps = block != nullptr && IsMapped(block);
+  const bool unmaps = MayUnmap(block);
   Next(g_free, "free")(block);
   if (__builtin_expect(unmaps, 0)) SignUnmap();
 }
 
 PYMEMRUN_INTERPOSE void* realloc(void* block, size_t size) noexcept {
-  const bool moves = block != nullptr && IsMapped(block);
+  const bool unmaps = MayUnmap(block);
   void* result = Next(g_realloc, "realloc")(block, size);
-  if (__builtin_expect(moves, 0)) SignUnmap();
+  if (__builtin_expect(unmaps, 0)) SignUnmap();
   return result;
 }

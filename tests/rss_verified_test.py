@@ -16,7 +16,7 @@ AGREEING = 0.999
 
 # What each program is given to do, some hundred thousand events of it.
 PROGRAMS = {"calls.py": {"WORK_REPEAT": "1"}, "alloc.py": {"WORK_N": "1"},
-            "numpy_arrays.py": {"WORK_N": "1"}, "threads.py": {"WORK_N": "400"}}
+            "numpy_arrays.py": {"WORK_N": "1"}, "threads.py": {"WORK_N": "800"}}
 
 # Memory that comes within C calls, between calls that touch nothing. A page at a
 # time: a call that took 50 us would be seen by any source.
@@ -158,7 +158,8 @@ class VerifyRssTest(VerifyTest):
         if run.header.rss_source != support.trace_pb2().FAULTS:
             self.skipTest("no page-fault counters here")
         found = self.verified(run)
-        self.assertGreaterEqual(found.agreeing, AGREEING * found.events, found)
+        # The thread's stack goes without a sign, when it ends.
+        self.assertGreaterEqual(found.agreeing, 0.99 * found.events, found)
 
     def test_the_end_report_and_the_readers_tell_it(self):
         run = self.pymemrun("--verify-rss", "--rss-source", "statm",

@@ -29,9 +29,7 @@ class Region {
                                             kControlBytes);
     hot.row_number = ~uint64_t{0};
     hot.deadline = ~uint64_t{0};
-    hot.heads[0] = &heads_[0];
-    hot.heads[1] = &heads_[1];
-    hot.head_count = 2;
+    hot.heads[0] = hot.heads[1] = &head_;
     hot.brk_word = &brk_;
   }
   ~Region() {
@@ -50,21 +48,57 @@ class Region {
  private:
   void* const memory_;
   ControlPage* const page_;
-  volatile uint64_t heads_[2] = {};
+  const volatile uint64_t head_ = 0;
   void* const brk_ = nullptr;
 };
 
 constexpr uint64_t kTakeEach = kRingSlots / 4;
 
+// Heads as the kernel maps them: each at the same place of a page of its own,
+// two pages apart.
+class MappedHeads {
+ public:
+  explicit MappedHeads(uint32_t count)
+      : bytes_(count * 8192),
+        memory_(static_cast<char*>(
+            mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0))) {
+    HotState& hot = Hot();
+    hot.head_count = count;
+    for (uint32_t i = 0; i < count; ++i) {
+      hot.heads[i] =
+          reinterpret_cast<const volatile uint64_t*>(memory_ + i * 8192 + 1024);
+    }
+  }
+  ~MappedHeads() { munmap(memory_, bytes_); }
+
+ private:
+  const size_t bytes_;
+  char* const memory_;
+};
+
+// Arguments: CPUs, each with a counter; whether all are read.
 void BM_GaugeCheck(benchmark::State& state) {
   Region region;
+  MappedHeads heads(static_cast<uint32_t>(state.range(0)));
+  static thread_local uint32_t t_cpu[1] = {1};
+  HotState& hot = Hot();
+  if (state.range(1) == 0) {
+    hot.cpu_offset = reinterpret_cast<char*>(t_cpu) -
+                     static_cast<char*>(__builtin_thread_pointer());
+    hot.seen_cpu = t_cpu[0];
+    hot.own_head = hot.heads[1];
+  }
   uint64_t stamp = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(RssMayHaveMoved(Hot(), ++stamp));
+    benchmark::DoNotOptimize(RssMayHaveMoved(hot, stamp += 100));
     benchmark::ClobberMemory();
   }
 }
-BENCHMARK(BM_GaugeCheck);
+BENCHMARK(BM_GaugeCheck)
+    ->ArgNames({"cpus", "all"})
+    ->ArgsProduct({{2, 4, 8, 16, 32, 64}, {1}})
+    ->ArgsProduct({{16, 32, 64}, {0}});
 
 // As the hook that logs everything does where the row before is the event
 // before.

@@ -98,6 +98,15 @@ struct HotState {
 
   // The fault counters; the first two are never null.
   const volatile uint64_t* heads[kMaxHeads];
+
+  // Where there are too many to read them all at each event: the counter of the
+  // CPU on which the signs were last taken in, and what each counter showed.
+  ptrdiff_t cpu_offset;  // from the thread pointer to the number of the CPU
+                         // that the thread runs on; 0: all are read
+  uint32_t seen_cpu;
+  const volatile uint64_t* own_head;
+  uint64_t own_head_seen;
+  uint64_t heads_seen[kMaxHeads];
 };
 
 // Pages of their own. g_hot is wiped in forked children.

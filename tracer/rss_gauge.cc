@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/rseq.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -72,8 +74,25 @@ struct Moved {
   bool any;
 };
 
+// The same where a CPU's counter is watched more than the others.
+uint64_t TakeHeads(HotState& hot) {
+  const FaultCounters& c = g_gauge.counters;
+  hot.seen_cpu = *reinterpret_cast<const volatile uint32_t*>(
+      static_cast<const char*>(__builtin_thread_pointer()) + hot.cpu_offset);
+  hot.own_head = &kNoHead;
+  hot.own_head_seen = 0;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < hot.head_count; ++i) {
+    sum += hot.heads_seen[i] = *hot.heads[i];
+    if (c.cpus[i] != hot.seen_cpu) continue;
+    hot.own_head = hot.heads[i];
+    hot.own_head_seen = hot.heads_seen[i];
+  }
+  return sum;
+}
+
 Moved TakeSigns(HotState& hot) {
-  const uint64_t heads = SumOfHeads(hot);
+  const uint64_t heads = hot.cpu_offset != 0 ? TakeHeads(hot) : SumOfHeads(hot);
   const uint32_t unmaps = hot.unmaps.load(std::memory_order_acquire);
   void* const brk_now = *hot.brk_word;
   const Moved moved = {(heads - hot.heads_sum) / kHeadStep,
@@ -85,14 +104,27 @@ Moved TakeSigns(HotState& hot) {
   return moved;
 }
 
+// Where each thread finds the number of the CPU that it runs on, from its
+// thread pointer; 0 where the kernel or libc does not tell it.
+ptrdiff_t CpuOffset() {
+  const void* size = dlsym(RTLD_DEFAULT, "__rseq_size");
+  const void* offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
+  if (size == nullptr || offset == nullptr) return 0;
+  if (*static_cast<const unsigned*>(size) == 0) return 0;
+  return *static_cast<const ptrdiff_t*>(offset) +
+         static_cast<ptrdiff_t>(offsetof(rseq, cpu_id));
+}
+
 void UseHeads(HotState& hot) {
   const FaultCounters& c = g_gauge.counters;
-  hot.heads[0] = hot.heads[1] = &kNoHead;
+  hot.heads[0] = hot.heads[1] = hot.own_head = &kNoHead;
   for (uint32_t i = 0; i < c.count; ++i) hot.heads[i] = c.heads[i];
   hot.head_count = c.count;
+  if (c.count > kMostHeadsRead) hot.cpu_offset = CpuOffset();
 }
 
 void UseNoHeads(HotState& hot) {
+  hot.cpu_offset = 0;
   hot.head_count = 0;
   for (auto& head : hot.heads) head = &kNoHead;
 }

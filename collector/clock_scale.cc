@@ -50,7 +50,7 @@ void ClockScale::Start(bool time_is_tsc, Pair start, Pair earlier) {
   anchor_us_ = 0;
   if (!time_is_tsc) {
     anchor_stamp_ = start.monotonic_ns;
-    us_per_tick_ = 1e-3;
+    SetSlope(1e-3);
     return;
   }
   anchor_stamp_ = start.tsc;
@@ -59,9 +59,8 @@ void ClockScale::Start(bool time_is_tsc, Pair start, Pair earlier) {
   // measure.
   while (now.monotonic_ns - earlier.monotonic_ns < 2000000) now = Measure();
   if (now.tsc > earlier.tsc) {
-    us_per_tick_ =
-        static_cast<double>(now.monotonic_ns - earlier.monotonic_ns) / 1e3 /
-        static_cast<double>(now.tsc - earlier.tsc);
+    SetSlope(static_cast<double>(now.monotonic_ns - earlier.monotonic_ns) /
+             1e3 / static_cast<double>(now.tsc - earlier.tsc));
   }
   Recalibrate(now);
 }
@@ -73,11 +72,16 @@ void ClockScale::Recalibrate(Pair now) {
   }
   const uint64_t ns = now.monotonic_ns - start_.monotonic_ns;
   if (ns >= kMinBaselineNs) {
-    us_per_tick_ = static_cast<double>(ns) / 1e3 /
-                   static_cast<double>(now.tsc - start_.tsc);
+    SetSlope(static_cast<double>(ns) / 1e3 /
+             static_cast<double>(now.tsc - start_.tsc));
   }
   anchor_stamp_ = now.tsc;
   anchor_us_ = static_cast<double>(ns) / 1e3;
+}
+
+void ClockScale::SetSlope(double us_per_tick) {
+  us_per_tick_ = us_per_tick;
+  ticks_per_us_ = 1 / us_per_tick;
 }
 
 uint64_t ClockScale::Micros(uint64_t stamp) const {
@@ -90,7 +94,7 @@ uint64_t ClockScale::Micros(uint64_t stamp) const {
 
 uint64_t ClockScale::StampAfter(uint64_t micros) const {
   const double ticks =
-      (static_cast<double>(micros + 1) - anchor_us_) / us_per_tick_;
+      (static_cast<double>(micros + 1) - anchor_us_) * ticks_per_us_;
   return anchor_stamp_ + static_cast<uint64_t>(static_cast<int64_t>(ticks));
 }
 

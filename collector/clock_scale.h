@@ -42,11 +42,14 @@ class ClockScale {
   }
 
  private:
+  void SetSlope(double us_per_tick);
+
   bool time_is_tsc_ = false;
   Pair start_;
   uint64_t anchor_stamp_ = 0;
   double anchor_us_ = 0;
   double us_per_tick_ = 1e-3;
+  double ticks_per_us_ = 1e3;  // a division less in each microsecond of a run
 };
 
 }  // namespace pymemrun

@@ -95,6 +95,15 @@ BARS = (
 )
 
 
+# Where events come by sys.monitoring (CPython 3.12 and later).
+MONITORING_BARS = (
+    Bar("calls", "everything logged, beside untraced", 1.8,
+        _ratio("calls", modes.ALL_LOGGED, modes.UNTRACED)),
+    *(bar for bar in BARS if "beside the empty callback" not in bar.what
+      and "cPyMemTrace" not in bar.what),
+)
+
+
 def lines(results, scale, bars=BARS):
     """A table of the bars that the results are about; `results` by the
     workload's name."""

@@ -35,12 +35,12 @@ def description(tools):
     paranoid = pathlib.Path("/proc/sys/kernel/perf_event_paranoid")
     who = "root" if os.geteuid() == 0 else "an ordinary user"
     perf = paranoid.read_text().strip() if paranoid.exists() else "none"
-    python = _output("/usr/bin/python3", "-c",
+    python = _output(tools.python, "-c",
                      "import platform; print(platform.python_version())")
     return [
         f"{os.cpu_count()} x {_processor()}, {platform.system()} "
-        f"{platform.release()}, /usr/bin/python3 {python}, "
-        f"{_output(tools.pymemrun, '--version').splitlines()[0]} at "
+        f"{platform.release()}, {tools.python} {python}, "
+        f"{tools.version} at "
         f"{revision() or 'an unknown revision'}, as {who}, "
         f"kernel.perf_event_paranoid {perf}, load at the start "
         f"{os.getloadavg()[0]:.1f}.", "",

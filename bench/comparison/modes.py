@@ -2,12 +2,12 @@
 under other tools are in peers."""
 import dataclasses
 import pathlib
+import re
 import subprocess
-
-from comparison import workloads
 
 UNTRACED = "untraced"
 FLOOR = "empty callback"
+MONITORING = "empty, monitoring"
 ALL_LOGGED = "--min-drss 0"
 
 
@@ -25,6 +25,13 @@ class Tools:
                      self.empty_callback, self.reaper):
             if not path.exists():
                 raise SystemExit(f"{path}: not built")
+        self.version = subprocess.run(
+            [self.pymemrun, "--version"], check=True, capture_output=True,
+            text=True).stdout.splitlines()[0]
+        python = re.search(r"\(CPython (\d+)\.(\d+)\S*, (.*), \w+\)", self.version)
+        # The interpreter that is embedded, as it runs by itself.
+        self.python = python.group(3)
+        self.has_monitoring = (int(python.group(1)), int(python.group(2))) >= (3, 12)
 
     def disassembly(self):
         """The instructions of the empty callback."""
@@ -71,11 +78,15 @@ def references(tools):
     def floor(script, _):
         return [tools.empty_callback, script]
 
-    return [
-        Mode(UNTRACED, lambda script, _: [workloads.PYTHON, script]),
+    found = [
+        Mode(UNTRACED, lambda script, _: [tools.python, script]),
         Mode(FLOOR, floor),
         Mode("no callback", floor, environment={"BENCH_CALLBACK": "none"}),
     ]
+    if tools.has_monitoring:
+        found.append(Mode(MONITORING, floor,
+                          environment={"BENCH_CALLBACK": "monitoring"}))
+    return found
 
 
 def ours(tools):

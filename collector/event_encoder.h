@@ -93,6 +93,7 @@ class EventEncoder {
   void WriteLoss(absl::string_view payload);
   void WritePeak(absl::string_view payload);
   void WriteGauge(absl::string_view payload);
+  void WritePause(absl::string_view payload);
 
   const uint64_t page_bytes_;
   const ClockScale* clock_;

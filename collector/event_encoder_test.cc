@@ -295,6 +295,8 @@ TEST_F(EventEncoderTest, FactsStandBetweenTheirRows) {
                       SlotStream::Text("why"));
   stream_.Payload(ControlKind::kProfilerGap, 0,
                   SlotStream::Bytes(GapPayload{8, 9, 1000, 2000, 0, 0}));
+  stream_.Payload(ControlKind::kPause, 0,
+                  SlotStream::Bytes(PausePayload{8, 1000, 2000, 5, 7}));
   Send(3);
   std::vector<Record::KindCase> kinds;
   for (const Record& record : out_.records) {
@@ -302,10 +304,15 @@ TEST_F(EventEncoderTest, FactsStandBetweenTheirRows) {
       kinds.push_back(record.kind_case());
     }
   }
-  EXPECT_EQ(kinds,
-            (std::vector<Record::KindCase>{
-                Record::kEvents, Record::kMark, Record::kLoss, Record::kEvents,
-                Record::kPeak, Record::kGauge, Record::kProfilerGap}));
+  EXPECT_EQ(kinds, (std::vector<Record::KindCase>{
+                       Record::kEvents, Record::kMark, Record::kLoss,
+                       Record::kEvents, Record::kPeak, Record::kGauge,
+                       Record::kProfilerGap, Record::kPause}));
+  const Pause& pause = out_.records.back().pause();
+  EXPECT_EQ(pause.next_number(), 8u);
+  EXPECT_LT(pause.from_us(), pause.to_us());
+  EXPECT_EQ(pause.from_rss_bytes(), 5u * 4096);
+  EXPECT_EQ(pause.to_rss_bytes(), 7u * 4096);
   EXPECT_EQ(encoder_.totals().peak.hwm_bytes(), 409600u);
   const GaugeChange& change = encoder_.totals().gauge_change;
   EXPECT_EQ(encoder_.totals().gauge_changes, 1u);

@@ -16,6 +16,8 @@ void EventEncoder::WriteFact(ControlKind kind, absl::string_view payload) {
       return WritePeak(payload);
     case ControlKind::kGauge:
       return WriteGauge(payload);
+    case ControlKind::kPause:
+      return WritePause(payload);
     default:
       ++bad_slots_;
   }
@@ -95,6 +97,19 @@ void EventEncoder::WriteGauge(absl::string_view payload) {
   out_->Write(record);
   totals_.gauge_change = *change;
   ++totals_.gauge_changes;
+}
+
+void EventEncoder::WritePause(absl::string_view payload) {
+  PayloadReader in(payload);
+  const auto head = in.Take<PausePayload>();
+  Record record;
+  Pause* pause = record.mutable_pause();
+  pause->set_from_us(clock_->Micros(head.from_tsc));
+  pause->set_to_us(clock_->Micros(head.to_tsc));
+  pause->set_next_number(head.next_number);
+  pause->set_from_rss_bytes(head.from_rss_pages * page_bytes_);
+  pause->set_to_rss_bytes(head.to_rss_pages * page_bytes_);
+  out_->Write(record);
 }
 
 }  // namespace pymemrun

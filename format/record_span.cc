@@ -121,6 +121,8 @@ FrameSpan SpanOfOther(absl::string_view bytes) {
       return At(record.process().time_us(), record.process().time_us());
     case Record::kPeak:
       return At(record.peak().time_us(), record.peak().time_us());
+    case Record::kPause:
+      return At(record.pause().from_us(), record.pause().to_us());
     default:
       return Needed();
   }

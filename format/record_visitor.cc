@@ -92,7 +92,7 @@ std::optional<absl::string_view> OnlyEvents(absl::string_view record) {
 bool BeginsWithKnownKind(absl::string_view record) {
   const uint8_t tag = record.empty() ? 0 : static_cast<uint8_t>(record[0]);
   return tag < 0x80 && (tag >> 3) >= Record::kHeaderFieldNumber &&
-         (tag >> 3) <= Record::kGaugeFieldNumber;
+         (tag >> 3) <= Record::kPauseFieldNumber;
 }
 
 bool Parse(absl::string_view bytes, google::protobuf::MessageLite* message) {
@@ -229,6 +229,9 @@ absl::Status RecordDecoder::DispatchOther(const Record& record) {
       return absl::OkStatus();
     case Record::kGauge:
       visitor_->OnGauge(record.gauge());
+      return absl::OkStatus();
+    case Record::kPause:
+      visitor_->OnPause(record.pause());
       return absl::OkStatus();
     default:
       return DecodeUnknown();

@@ -53,6 +53,7 @@ class RecordVisitor {
   virtual void OnProcess(const ProcessSample&) {}
   virtual void OnPeak(const Peak&) {}
   virtual void OnGauge(const GaugeChange&) {}
+  virtual void OnPause(const Pause&) {}
   virtual void OnFooter(const Footer&) {}
   // A record of a kind that this reader does not know.
   virtual void OnUnknown() {}

@@ -13,7 +13,8 @@ bool EveryEventLogged(const Filters& filters) {
 
 void RunFacts::OnHeader(const Header& found) {
   header = found;
-  profile_.set_first_rss_bytes(found.first_rss_bytes());
+  first_rss_bytes = found.first_rss_bytes();
+  profile_.set_first_rss_bytes(first_rss_bytes);
 }
 
 bool RunFacts::OnRows(const Row* batch, size_t count) {
@@ -61,6 +62,12 @@ void RunFacts::OnPeak(const Peak& found) {
 void RunFacts::OnGauge(const GaugeChange& change) {
   ++gauge_changes;
   last_gauge_change = change;
+}
+
+void RunFacts::OnPause(const Pause& pause) {
+  if (pause.next_number() != 0) return;
+  first_rss_bytes = pause.to_rss_bytes();
+  profile_.set_first_rss_bytes(first_rss_bytes);
 }
 
 void RunFacts::OnFooter(const Footer& found) {

@@ -29,6 +29,7 @@ class RunFacts : public IndexingVisitor {
   void OnProcess(const ProcessSample& sample) override;
   void OnPeak(const Peak& peak) override;
   void OnGauge(const GaugeChange& change) override;
+  void OnPause(const Pause& pause) override;
   void OnFooter(const Footer& found) override;
 
   const CallProfile& profile() const { return profile_; }
@@ -57,6 +58,7 @@ class RunFacts : public IndexingVisitor {
 
   Header header;
   std::optional<Footer> footer;
+  uint64_t first_rss_bytes = 0;  // when tracing began; 0: not known
   uint64_t rows = 0, context_rows = 0, marks = 0;
   std::optional<Row> highest, last;  // by RSS; by number
   uint64_t gaps = 0, gap_us = 0, gap_events = 0;

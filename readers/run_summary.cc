@@ -78,8 +78,8 @@ std::string DescribeLosses(const RunFacts& facts) {
 std::string DescribeRss(const RunFacts& facts) {
   if (!facts.highest.has_value()) return "no rows";
   std::string text;
-  if (facts.header.first_rss_bytes() != 0) {
-    absl::StrAppend(&text, HumanBytes(facts.header.first_rss_bytes()),
+  if (facts.first_rss_bytes != 0) {
+    absl::StrAppend(&text, HumanBytes(facts.first_rss_bytes),
                     " when tracing began, ");
   }
   const Row& highest = *facts.highest;

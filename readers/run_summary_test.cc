@@ -158,6 +158,22 @@ TEST_F(RunFactsTest, WhatHappenedBesidesIsCounted) {
   EXPECT_EQ(Fact("VmHWM"), "1.0 GiB, reached between events 3 and 4 (0.000 s)");
 }
 
+TEST_F(RunFactsTest, TracingBeganWhereTheFirstPauseEnded) {
+  Header header;
+  header.set_first_rss_bytes(8 << 20);
+  facts_.OnHeader(header);
+  Pause pause;
+  pause.set_to_rss_bytes(20 << 20);
+  facts_.OnPause(pause);
+  const Row rows[] = {MakeRow(0, 0, 1, 21 << 20, 1 << 20)};
+  facts_.OnRows(rows, 1);
+  pause.set_next_number(1);
+  pause.set_to_rss_bytes(40 << 20);
+  facts_.OnPause(pause);
+  EXPECT_EQ(Fact("RSS").substr(0, 27), "20.0 MiB when tracing began");
+  EXPECT_EQ(facts_.profile().sites()[1].growth_bytes, 1u << 20);
+}
+
 TEST_F(RunFactsTest, AnEarlyPeakIsNotWhereALaterMaximumCameFrom) {
   Peak peak;
   peak.set_hwm_bytes(10 << 20);

@@ -98,7 +98,7 @@ void AddMemory(const RunFacts& facts, Values* values) {
     time = Seconds(facts.peak->time_us());
   }
   values->insert(values->end(),
-                 {{"first_rss_bytes", Known(facts.header.first_rss_bytes())},
+                 {{"first_rss_bytes", Known(facts.first_rss_bytes)},
                   {"last_rss_bytes", last_bytes},
                   {"highest_seen_rss_bytes", Known(facts.SeenBytes())},
                   {"vm_hwm_bytes", Known(facts.HwmBytes())},

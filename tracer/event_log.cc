@@ -25,12 +25,8 @@ void TellSource(HotState& hot, uint64_t stamp, uint64_t number,
   PutPayload(hot, ControlKind::kGauge, 0, 0, pieces, 3);
 }
 
-// Returns dRSS in pages.
-[[gnu::noinline]] int32_t UpdateRssSlow(HotState& hot, uint64_t stamp,
-                                        uint64_t number,
-                                        const PymemrunFrame* frame) {
-  GaugeFindings found = {};
-  const int32_t change = RssGauge::Update(hot, stamp, number, &found);
+void TellFindings(HotState& hot, uint64_t stamp, uint64_t number,
+                  const GaugeFindings& found) {
   if (found.peak.rose) {
     const PeakPayload payload = {found.peak.hwm_pages, found.peak.after_number,
                                  number, stamp};
@@ -40,6 +36,15 @@ void TellSource(HotState& hot, uint64_t stamp, uint64_t number,
   if (found.source_changed) {
     TellSource(hot, stamp, number, found.old_source);
   }
+}
+
+// Returns dRSS in pages.
+[[gnu::noinline]] int32_t UpdateRssSlow(HotState& hot, uint64_t stamp,
+                                        uint64_t number,
+                                        const PymemrunFrame* frame) {
+  GaugeFindings found = {};
+  const int32_t change = RssGauge::Update(hot, stamp, number, &found);
+  TellFindings(hot, stamp, number, found);
   if (change > 0) TracingCost::FramesAt(frame);
   return change;
 }
@@ -229,6 +234,18 @@ bool EventLog::Create(const TraceConfig* config) {
   hot.stacks = config->stacks;
   if (config->stacks && !StackWalk::Create()) return false;
   return MakeHistory(hot, config->context);
+}
+
+void EventLog::PassOverChange(HotState& hot, uint64_t stamp, uint64_t number) {
+  GaugeFindings found = {};
+  RssGauge::Invalidate(hot);
+  const int32_t change = RssGauge::Update(hot, stamp, number, &found);
+  TellFindings(hot, stamp, number, found);
+  // With --drss-since logged what had crept before still counts.
+  const int32_t logged = RssPages(hot.logged_rss_pages) + change;
+  hot.logged_rss_pages = logged > 0 ? static_cast<uint32_t>(logged) : 0;
+  // Whatever comes between here and the next event is that one's.
+  RssGauge::Invalidate(hot);
 }
 
 bool EventLog::logs_all() { return LogsAllEvents() && !g_config->stacks; }

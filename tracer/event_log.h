@@ -24,6 +24,10 @@ class EventLog {
   static bool logs_all();
   static bool verifies();  // --verify-rss
 
+  // Between two events: what RSS has changed by since the first of them is not
+  // the second's, `number`; dRSS counts from here.
+  static void PassOverChange(HotState& hot, uint64_t stamp, uint64_t number);
+
   // Slow halves. `arg` is the C function of a C event; only what it says of
   // itself is looked at. They return 0, as a profile function does.
   static int LogAllSlow(const PymemrunFrame* frame, uint32_t what,

@@ -7,8 +7,8 @@
 #include "tracer/cpython_compat.h"
 #include "tracer/event_ring.h"
 #include "tracer/hot_state.h"
+#include "tracer/pauses.h"
 #include "tracer/profile_slot.h"
-#include "tracer/rss_gauge.h"
 #include "tracer/statm.h"
 #include "tracer/thread_registry.h"
 
@@ -20,14 +20,17 @@ bool g_paused = false;
 
 PyObject* Start(PyObject*, PyObject*) {
   if (g_calls && Hot().page != nullptr && !ProfileSlot::armed()) {
-    RssGauge::Invalidate(Hot());
+    Pauses::End(Hot());
     ProfileSlot::ArmAll(CallHooks::hook());
   }
   Py_RETURN_NONE;
 }
 
 PyObject* Stop(PyObject*, PyObject*) {
-  if (Hot().page != nullptr) ProfileSlot::DisarmAll();
+  if (Hot().page != nullptr && ProfileSlot::armed()) {
+    ProfileSlot::DisarmAll();
+    Pauses::Begin(Hot());
+  }
   Py_RETURN_NONE;
 }
 

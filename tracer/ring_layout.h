@@ -98,8 +98,9 @@ enum class ControlKind : uint32_t {
   kPeak = 35,         // PeakPayload
   kGauge = 36,        // GaugePayload, reason
   kForget =
-      37,  // w1 = 0, w3 = ControlKind: all ids of that definition kind are
-           // void from here on and will be defined anew
+      37,       // w1 = 0, w3 = ControlKind: all ids of that definition kind are
+                // void from here on and will be defined anew
+  kPause = 38,  // PausePayload
   // A payload larger than kMaxChunkBytes is sent in pieces: every piece but the
   // last as kChunk, the last under its own kind; the payload is their sum.
   kChunk = 48,
@@ -206,6 +207,16 @@ struct GaugePayload {
   GaugeSource old_source;
 };
 static_assert(sizeof(GaugePayload) == 24);
+
+// From when to when tracing was off, see trace.proto.
+struct PausePayload {
+  uint64_t next_number;
+  uint64_t from_tsc;
+  uint64_t to_tsc;
+  uint32_t from_rss_pages;
+  uint32_t to_rss_pages;
+};
+static_assert(sizeof(PausePayload) == 32);
 
 // Why tracing ended, as far as the traced process could say.
 enum class EndReason : uint32_t {

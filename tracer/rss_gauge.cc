@@ -298,6 +298,11 @@ int32_t RssGauge::Update(HotState& hot, uint64_t stamp, uint64_t number,
   return change;
 }
 
+void RssGauge::Invalidate(HotState& hot) {
+  hot.deadline = 0;
+  g_gauge.read_deadline = 0;
+}
+
 bool RssGauge::AreCounters(const void* start, size_t bytes) {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(start);
   const FaultCounters& counters = g_gauge.counters;

@@ -54,8 +54,8 @@ class RssGauge {
   static int32_t Update(HotState& hot, uint64_t stamp, uint64_t number,
                         GaugeFindings* found);
 
-  // Forgets what it knows, so that the next event reads.
-  static void Invalidate(HotState& hot) { hot.deadline = 0; }
+  // Forgets what it knows, so that the next update reads.
+  static void Invalidate(HotState& hot);
 
   // statm's figure in pages when the gauge last read it.
   static uint32_t figure_pages();

@@ -17,6 +17,7 @@
 #include "tracer/hot_state.h"
 #include "tracer/interposed.h"
 #include "tracer/own_memory.h"
+#include "tracer/pauses.h"
 #include "tracer/profiler_gaps.h"
 #include "tracer/python_module.h"
 #include "tracer/rss_gauge.h"
@@ -128,7 +129,11 @@ bool Begin() {
   page->start_state.store(1, std::memory_order_release);
   FutexWake(&page->start_state);
   hot.page = page;
-  return !PythonModule::StartsPaused();
+  if (!PythonModule::StartsPaused()) return true;
+  hot.rss_pages =
+      static_cast<uint32_t>(page->first_rss_bytes / page->page_bytes);
+  Pauses::Begin(hot);
+  return false;
 }
 
 // Children are not traced; the end report says how many there were.

@@ -53,7 +53,7 @@ int RunApplication(int argc, char** argv) {
     return std::fputs(HelpText().c_str(), stdout) < 0;
   wishes.option = options->python;
   if (!usable ||
-      !ChoosePython(wishes, PYMEMRUN_PYTHON_VERSION, &start.program, &error)) {
+      !ChoosePython(wishes, PythonVersionText(), &start.program, &error)) {
     Say(error);
     return kUsage;
   }

@@ -18,16 +18,11 @@ struct PythonWishes {
 };
 
 // Sets *program to the python that argv[0] and PyConfig.program_name shall be.
-// `version` is the embedded interpreter's, as "3.11". Returns false, with one
-// line in *error, if the wished one is of another version (both are named) or
-// cannot be recognised as a python.
+// `version` is the embedded interpreter's, as "3.11.2". Returns false, with one
+// line in *error, if the wished one is no Python interpreter, or belongs to
+// another installation whose version is not exactly that (both are named).
 bool ChoosePython(const PythonWishes& wishes, const std::string& version,
                   std::string* program, std::string* error);
-
-// The version "3.11" of the python at `path`: from its virtual environment's
-// pyvenv.cfg, the name that it is a link to, or the library folder beside it.
-// Empty if none tells.
-std::string PythonVersionOf(const std::string& path);
 
 }  // namespace pymemrun
 

@@ -334,7 +334,24 @@ class LauncherTest(unittest.TestCase):
             new.write(re.sub(r"version = .*", "version = 3.2.1", old.read()))
         found = self.traced(["s.py"], active)
         self.assertEqual((found.returncode, found.stdout), (2, b""))
-        self.assertRegex(found.stderr, rb"^pymemrun: .*3\.2; .* 3\.\d+\n$")
+        self.assertRegex(found.stderr, rb"^pymemrun: .*3\.2; .* 3\.\d+\.\S+\n$")
+
+    def test_an_environment_of_another_patch_is_refused(self):
+        venv = os.path.join(self.folder, "other")
+        os.makedirs(venv + "/bin")
+        os.makedirs(self.folder + "/opt/lib/python" + self.version)
+        open(self.folder + "/opt/lib/python%s/os.py" % self.version, "w").close()
+        os.symlink(PYTHON, venv + "/bin/python")
+        for home, status in ((self.folder + "/opt/bin", 2),
+                             (os.path.dirname(PYTHON), 0)):
+            os.makedirs(home, exist_ok=True)
+            with open(venv + "/pyvenv.cfg", "w") as config:
+                config.write("home = %s\nversion = %s.99\n" % (home, self.version))
+            found = self.traced(["s.py"], {"VIRTUAL_ENV": venv})
+            self.assertEqual(found.returncode, status, found.stderr)
+            if status:
+                self.assertRegex(found.stderr, rb"^pymemrun: .*3\.\d+\.99; .* "
+                                               rb"3\.\d+\.\S+\n$")
 
     def test_usage_errors_start_nothing(self):
         os.mkfifo(os.path.join(self.folder, "fifo"))
@@ -343,7 +360,7 @@ class LauncherTest(unittest.TestCase):
                  ["--heap", "all"], ["-o", "/nowhere/x.pb"], ["-o", "s.py"],
                  ["-o", "fifo", "--force"], ["-o", "dir", "--force"],
                  ["-o", "link", "--force"], ["--python", "/nowhere"],
-                 ["--output"]]
+                 ["--python", "/bin/ls"], ["--output"]]
         for own in lines:
             with self.subTest(own):
                 found = run(PYMEMRUN, [*own, "s.py"][:len(own) + 1],
@@ -445,7 +462,8 @@ def main():
     PYMEMRUN = os.path.abspath(options.pymemrun)
     version = subprocess.run([PYMEMRUN, "--version"], capture_output=True,
                              text=True, check=True).stdout
-    PYTHON, LauncherTest.link = re.search(r", (/.*), (\w+)\)", version).groups()
+    LauncherTest.version, PYTHON, LauncherTest.link = re.search(
+        r"CPython (\d+\.\d+).*, (/.*), (\w+)\)", version).groups()
     unittest.main(argv=[sys.argv[0], *rest])
 
 

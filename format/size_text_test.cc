@@ -1,4 +1,4 @@
-#include "launcher/size_text.h"
+#include "format/size_text.h"
 
 #include <gtest/gtest.h>
 
@@ -17,13 +17,25 @@ TEST(ParseSizeTest, ReadsNumbersAndUnits) {
   EXPECT_EQ(ParseSize("1T"), uint64_t{1} << 40);
   EXPECT_EQ(ParseSize("1.5MB"), 1500000u);
   EXPECT_EQ(ParseSize("0.5KiB"), 512u);
+  EXPECT_EQ(ParseSize("4 kib"), 4096u);
   EXPECT_EQ(ParseSize("9007199254740993"), 9007199254740993u);
+  EXPECT_EQ(ParseSize("9223372036854775807"), uint64_t{INT64_MAX});
+}
+
+TEST(ParseSizeTest, AFractionMakesAWholeNumberOfBytesOrNone) {
+  EXPECT_EQ(ParseSize("4096.0"), 4096u);
+  EXPECT_EQ(ParseSize("0.0009765625K"), 1u);
+  EXPECT_EQ(ParseSize("1.000000000001TB"), 1000000000001u);
+  for (const char* text :
+       {"0.0001K", "4096.7", "0.5", "1.1M", "1.", "0.0000000000000000001T"}) {
+    EXPECT_EQ(ParseSize(text), std::nullopt) << text;
+  }
 }
 
 TEST(ParseSizeTest, RefusesOtherText) {
-  for (const char* text :
-       {"", "K", "-1", "+1", "1X", "1KK", "0x10", "1e3", " 1", "1 K",
-        "9999999999999999999", "9999999T", "nan", "inf", ".5K"}) {
+  for (const char* text : {"", "K", "-1", "+1", "1X", "1KK", "0x10", "1e3",
+                           " 1", "9223372036854775808", "99999999999999999999",
+                           "9999999T", "nan", "inf", ".5K"}) {
     EXPECT_EQ(ParseSize(text), std::nullopt) << text;
   }
   EXPECT_EQ(ParseSize(std::string_view("1K\0", 3)), std::nullopt);

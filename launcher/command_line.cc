@@ -1,9 +1,10 @@
 #include "launcher/command_line.h"
 
-#include <algorithm>
 #include <cstring>
-#include <numeric>
+#include <iterator>
 #include <string_view>
+
+#include "format/nearest_name.h"
 
 namespace pymemrun {
 namespace {
@@ -13,22 +14,8 @@ namespace {
 constexpr std::string_view kShortOptions = "bBc:dEhiIm:OPqRsStuvVW:xX:?";
 constexpr const char* kPythonLongOptions[] = {"help-all", "help-env",
                                               "help-xoptions"};
-constexpr char kHashPycs[] = "check-hash-based-pycs";  // takes a value
-
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
+// Takes a value.
+constexpr char kHashPycs[] = "check-hash-based-pycs";
 
 class Splitter {
  public:
@@ -195,18 +182,11 @@ class Splitter {
   }
 
   std::string Nearest(const std::string& name) const {
-    size_t least = 1 + name.size() / 2;  // farther ones are no help
-    std::string best;
-    auto consider = [&](const char* known) {
-      size_t distance = EditDistance(name, known);
-      if (distance < least) {
-        least = distance;
-        best = known;
-      }
-    };
-    for (const OptionName& known : names_) consider(known.name);
-    for (const char* known : kPythonLongOptions) consider(known);
-    consider(kHashPycs);
+    std::vector<std::string> known(std::begin(kPythonLongOptions),
+                                   std::end(kPythonLongOptions));
+    known.push_back(kHashPycs);
+    for (const OptionName& own : names_) known.push_back(own.name);
+    std::string best = NearestName(name, known);
     if (best.empty()) return "; --help lists all";
     return "; did you mean --" + best + "?";
   }

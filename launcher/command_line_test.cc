@@ -125,6 +125,8 @@ TEST(CommandLineTest, UnknownLongOptionNamesTheNearest) {
   EXPECT_EQ(result.error, "unknown option --min-drs; did you mean --min-drss?");
   EXPECT_THAT(Split({"--qiet"}).error, HasSubstr("--quiet"));
   EXPECT_THAT(Split({"--help-envs"}).error, HasSubstr("--help-env"));
+  EXPECT_THAT(Split({"--out"}).error, HasSubstr("mean --output?"));
+  EXPECT_THAT(Split({"--MIN-DRSS"}).error, HasSubstr("mean --min-drss?"));
   EXPECT_EQ(Split({"--zzzzzzzz"}).error,
             "unknown option --zzzzzzzz; --help lists all");
 }

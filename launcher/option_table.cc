@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "launcher/size_text.h"
+#include "format/size_text.h"
 
 namespace pymemrun {
 namespace {
@@ -176,7 +176,8 @@ const OptionRow kOptionTable[] = {
     {"min-drss", "BYTES",
      "log an event when RSS changed by BYTES or more, 0 logs every event (one "
      "page). Sizes: 4096, 4K = 4KiB = 4096, 1M = 1MiB = 1048576, 1MB = 1000000",
-     ReadMinDrss, "a size such as 4096, 4KiB or 1M", false, true},
+     ReadMinDrss, "a whole number of bytes such as 4096, 4KiB or 1M", false,
+     true},
     {"drss-since", "WHAT",
      "that change is against the `previous` event or the last `logged` one, "
      "which catches slow creep (previous)",

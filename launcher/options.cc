@@ -152,8 +152,9 @@ std::string HelpText() {
   text +=
       "\nAn option that is not given is taken from the variable PYMEMRUN_NAME, "
       "such as PYMEMRUN_MIN_DRSS\n"
-      "or PYMEMRUN_QUIET=1; lists there are separated by `:`. A set-user-ID "
-      "program ignores them.\n"
+      "or PYMEMRUN_QUIET=1. Several patterns there are separated by `:`; lists "
+      "such as that of --events by\n"
+      "commas, as here. A set-user-ID program ignores them.\n"
       "Exit status: the program's own; 2 for wrong usage of pymemrun.\n";
   return text;
 }

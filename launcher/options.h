@@ -47,8 +47,9 @@ struct Options {
 using Environment = std::function<const char*(const char* name)>;
 
 // Splits argv and reads our options; those not given are taken from the
-// variable PYMEMRUN_<NAME> (upper case, - as _; lists separated by `:`).
-// Returns true, or false with one line in *error (a usage error: exit 2).
+// variable PYMEMRUN_<NAME> (upper case, - as _; repeatable ones: several,
+// separated by `:`). Returns true, or false with one line in *error (a usage
+// error: exit 2).
 bool ReadOptions(int argc, const char* const* argv,
                  const Environment& environment, Options* options,
                  CommandLine* command_line, std::string* error);

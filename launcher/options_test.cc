@@ -127,7 +127,8 @@ TEST(OptionsTest, ValuesThatAreNoneAreRefusedWithWhatIsExpected) {
     EXPECT_THAT(result.error, HasSubstr("is not")) << words[0];
   }
   EXPECT_EQ(Read({"--min-drss", "much"}).error,
-            "--min-drss: 'much' is not a size such as 4096, 4KiB or 1M");
+            "--min-drss: 'much' is not a whole number of bytes such as 4096, "
+            "4KiB or 1M");
 }
 
 TEST(OptionsTest, PartsNotBuiltYetAreRefusedUnlessHarmless) {

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "format/nearest_name.h"
 #include "format/terminal_text.h"
-#include "readers/option_values.h"
 
 namespace pymemrun {
 namespace {
@@ -31,7 +31,7 @@ void SayUnknown(const CLI::App& app, absl::string_view word,
     return;
   }
   const absl::string_view name = word.substr(0, word.find('='));
-  const std::string nearest = NearestName(name, LongOptions(app));
+  const std::string nearest = NearestName(std::string(name), LongOptions(app));
   console.Usage(absl::StrCat(
       "unknown option '", TerminalText(name), "'",
       nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));

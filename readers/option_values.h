@@ -13,8 +13,7 @@
 
 namespace pymemrun {
 
-// "4096", "4KiB", "1M", "1.5GiB": K, M, G, T and KiB, MiB, ... are powers of
-// 1024, KB, MB, ... of 1000; letters of any case.
+// "4096", "4KiB", "1M", "1.5GiB", see ParseSize().
 absl::StatusOr<uint64_t> ParseBytes(absl::string_view text);
 
 // Seconds, not negative, as microseconds: "0.684542".
@@ -26,10 +25,6 @@ absl::StatusOr<uint32_t> ParseKinds(absl::string_view list);
 // "calls,marks" into options->calls and marks. Kinds of records that are not
 // built yet fail and say so.
 absl::Status ParseRecords(absl::string_view list, FilterOptions* options);
-
-// Which of `names` is most like `word`, or empty when none is like it.
-std::string NearestName(absl::string_view word,
-                        const std::vector<std::string>& names);
 
 }  // namespace pymemrun
 

@@ -168,7 +168,7 @@ TEST(PymemcatTest, UsageErrorsNameWhatIsWrong) {
       {{file.path(), "--min-dress=4"}, "did you mean --min-drss?"},
       {{file.path(), "--text", "--csv"}, "give one of"},
       {{file.path(), "--columns", "size"}, "'size' is no column"},
-      {{file.path(), "--min-drss", "few"}, "'few' is no size"},
+      {{file.path(), "--min-drss", "few"}, "'few' is no whole number of bytes"},
       {{file.path(), "--every", "0"}, "above 0"},
       {{file.path(), "--from", "soon"}, "'soon' is no time"},
       {{file.path(), "--from", "2", "--to", "1"}, "--from is later than --to"},

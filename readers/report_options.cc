@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "format/nearest_name.h"
 #include "format/terminal_text.h"
-#include "readers/option_values.h"
 
 namespace pymemrun {
 namespace {

@@ -14,7 +14,7 @@ ALLOWED = {
     'collector': r'collector/|format/|tracer/ring_layout\.h$',
     'readers': r'readers/|format/|collector/end_report\.h$',
     'tracer': r'tracer/',
-    'launcher': r'launcher/|tracer/|collector/collector_start\.h$',
+    'launcher': r'launcher/|tracer/|collector/collector_start\.h$|format/(nearest_name|size_text)\.h$',
     'tests': r'',
     'bench': r'',
 }

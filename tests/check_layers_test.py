@@ -35,6 +35,10 @@ class Layers(unittest.TestCase):
         self.refused('launcher/x.cc', '#include "collector/encoder.h"')
         self.refused('launcher/x.cc', '#include "format/stream_writer.h"')
 
+    def test_the_launcher_sees_what_of_format_is_plain(self):
+        self.fine('launcher/x.cc', '#include "format/size_text.h"')
+        self.refused('launcher/x.cc', '#include "format/report_text.h"')
+
     def test_the_traced_program_carries_no_containers(self):
         for header in ('<string>', '<vector>', '<iostream>', '<unordered_map>',
                        '"google/protobuf/message.h"', '"absl/strings/str_cat.h"'):

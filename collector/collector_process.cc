@@ -107,7 +107,12 @@ CollectorProcess::CollectorProcess(ControlPage* page, const CollectorFds& fds,
     : page_(page),
       launch_(std::move(launch)),
       earlier_(ClockScale::Measure()),
-      writer_(fds.output, page->compress_level, [this] { Beat(); }),
+      writer_(
+          fds.output, page->compress_level, [this] { Beat(); },
+          [page](uint64_t rows) {
+            // Read by the launcher when this process is gone.
+            page->rows_in_file.store(rows, std::memory_order_release);
+          }),
       encoder_(page->page_bytes, &clock_, &writer_),
       ring_(page, reinterpret_cast<const EventSlot*>(
                       reinterpret_cast<const char*>(page) + kControlBytes)),
@@ -249,7 +254,7 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_rows(writer_.rows_written());
   footer.set_lost_on_write(writer_.rows_lost());
   footer.set_dropped(page_->dropped.load(std::memory_order_acquire));
-  footer.set_context_rows(totals.context_rows);
+  footer.set_context_rows(writer_.context_rows_written());
   footer.set_own_bytes(said ? page_->own_bytes_end : 0);
   footer.set_max_rss_bytes(totals.max_rss_bytes);
   footer.set_max_rss_number(totals.max_rss_number);

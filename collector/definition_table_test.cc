@@ -12,7 +12,7 @@ namespace {
 
 class SiteOutput final : public RecordSink {
  public:
-  void Write(absl::string_view bytes, uint64_t) override {
+  void Write(absl::string_view bytes, RowCounts) override {
     Record record;
     ASSERT_TRUE(record.ParseFromArray(bytes.data(), bytes.size()));
     if (record.has_site()) sites.push_back(record.site());

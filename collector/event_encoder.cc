@@ -149,7 +149,7 @@ ABSL_ATTRIBUTE_NOINLINE void EventEncoder::RowExtras(uint32_t row,
                                                      uint32_t site) {
   if ((what_and_code & kContextBit) != 0) {
     columns_.context_at.Append(row);
-    ++totals_.context_rows;
+    ++context_rows_;
   }
   if (pending_ == 0) return;
   const bool begin = (pending_ & kBegin) != 0;
@@ -243,12 +243,13 @@ void EventEncoder::EndBatch() {
     MarkInexact(rows_);
     inexact_from_ = 0;
   }
-  out_->Write(columns_.Serialize(), rows_);
+  out_->Write(columns_.Serialize(), {rows_, context_rows_});
   columns_.Clear();
   totals_.rows += rows_;
   number_offset_ += rows_;
   totals_.next_number = number_offset_;
   rows_ = 0;
+  context_rows_ = 0;
   stack_rows_ = 0;
   pending_ |= kBegin;
 }

@@ -20,7 +20,6 @@ namespace pymemrun {
 // What the footer says about all rows.
 struct RowTotals {
   uint64_t rows = 0;
-  uint64_t context_rows = 0;
   uint64_t next_number = 0;  // last row's number + 1
   uint64_t max_rss_bytes = 0;
   uint64_t max_rss_number = 0;
@@ -104,7 +103,8 @@ class EventEncoder {
   absl::flat_hash_map<std::pair<uint64_t, uint32_t>, uint32_t> places_;
   BatchColumns columns_;
 
-  uint32_t rows_ = 0;             // in the batch
+  uint32_t rows_ = 0;             // in the batch...
+  uint32_t context_rows_ = 0;     // ...and of these, context
   uint64_t number_offset_ = 0;    // number of the next row, less rows_
   uint64_t stamp_ = 0;            // of the last row
   uint64_t next_step_stamp_ = 0;  // below it the microsecond has not moved

@@ -74,7 +74,7 @@ class Output final : public RecordSink {
     options.level = level;
     if (level != 99) writer_ = StreamWriter::Create(&sink_, options).value();
   }
-  void Write(absl::string_view record, uint64_t) override {
+  void Write(absl::string_view record, RowCounts) override {
     raw_ += record.size();
     if (writer_ != nullptr) (void)writer_->AppendSerialized(record);
   }

@@ -22,11 +22,13 @@ class Output final : public RecordSink, public RecordVisitor {
     Write(record);
   }
   using RecordSink::Write;
-  void Write(absl::string_view bytes, uint64_t rows) override {
+  void Write(absl::string_view bytes, RowCounts counts) override {
     Record record;
     ASSERT_TRUE(record.ParseFromArray(bytes.data(), bytes.size()));
     if (record.has_events()) {
-      EXPECT_EQ(record.events().site_size(), static_cast<int>(rows));
+      EXPECT_EQ(record.events().site_size(), static_cast<int>(counts.rows));
+      EXPECT_EQ(record.events().context_at_size(),
+                static_cast<int>(counts.context));
       // By hand and by protobuf: the same bytes.
       EXPECT_EQ(record.SerializeAsString(), bytes);
     }
@@ -118,7 +120,6 @@ TEST_F(EventEncoderTest, ARowCarriesAllThatWasSaid) {
   EXPECT_EQ(site.line(), 10u);
   EXPECT_EQ(out_.functions[site.function() - 1].qualname(), "list.append");
   EXPECT_EQ(out_.threads[first.thread - 1].native_id(), 4711u);
-  EXPECT_EQ(encoder_.totals().context_rows, 1u);
   EXPECT_EQ(encoder_.totals().max_rss_bytes, 500u * 4096);
   const Place* place =
       encoder_.definitions().Kept(DefinitionTable::kHighestRss);

@@ -14,8 +14,12 @@ constexpr std::chrono::milliseconds kWaitStep(50);
 
 }  // namespace
 
-FrameQueue::FrameQueue(int fd, size_t max_bytes, std::function<void()> waiting)
-    : max_bytes_(max_bytes), waiting_(std::move(waiting)), sink_(fd) {
+FrameQueue::FrameQueue(int fd, size_t max_bytes, std::function<void()> waiting,
+                       std::function<void(uint64_t rows)> wrote)
+    : max_bytes_(max_bytes),
+      waiting_(std::move(waiting)),
+      wrote_(std::move(wrote)),
+      sink_(fd) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
@@ -54,14 +58,11 @@ absl::Status FrameQueue::Append(absl::string_view frame) {
     return absl::ErrnoToStatus(progress_.error, "run file");
   }
   bytes_taken_ += frame.size();
-  frames_.emplace_back(frame);
+  frames_.push_back({std::string(frame), rows_});
   queued_bytes_ += frame.size();
   lock.unlock();
   changed_.notify_all();
-  if (threaded_) return absl::OkStatus();
-  const absl::Status written = sink_.Append(frame);
-  TellOf(frames_.front(), written);
-  return written;
+  return threaded_ ? absl::OkStatus() : WriteFrame(frames_.front());
 }
 
 void FrameQueue::Settle() {
@@ -85,21 +86,23 @@ void FrameQueue::WriteFrames() {
     changed_.wait(lock, [&] { return ends_ || !frames_.empty(); });
     if (ends_) return;
     // Stays where it is while others are put behind it.
-    const std::string& frame = frames_.front();
+    const Frame& frame = frames_.front();
     lock.unlock();
-    const absl::Status written = sink_.Append(frame);
-    TellOf(frame, written);
+    WriteFrame(frame).IgnoreError();  // progress_ has it
     lock.lock();
   }
 }
 
-void FrameQueue::TellOf(const std::string& frame, const absl::Status& written) {
+absl::Status FrameQueue::WriteFrame(const Frame& frame) {
+  const absl::Status written = sink_.Append(frame.bytes);
+  if (written.ok()) wrote_(frame.rows.rows);
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (written.ok()) {
       ++progress_.frames;
-      progress_.bytes += frame.size();
-      queued_bytes_ -= frame.size();
+      progress_.bytes += frame.bytes.size();
+      progress_.rows = frame.rows;
+      queued_bytes_ -= frame.bytes.size();
       frames_.pop_front();
     } else {
       progress_.error = sink_.last_errno() != 0 ? sink_.last_errno() : EIO;
@@ -108,6 +111,7 @@ void FrameQueue::TellOf(const std::string& frame, const absl::Status& written) {
     }
   }
   changed_.notify_all();
+  return written;
 }
 
 }  // namespace pymemrun

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace pymemrun {
 namespace {
@@ -44,7 +45,8 @@ class FrameQueueTest : public testing::Test {
 };
 
 TEST_F(FrameQueueTest, FramesComeInOrder) {
-  FrameQueue queue(fds_[1], 1 << 20, [] {});
+  FrameQueue queue(
+      fds_[1], 1 << 20, [] {}, [](uint64_t) {});
   std::string all;
   for (int i = 0; i < 100; ++i) {
     const std::string frame = std::to_string(i) + ";";
@@ -60,7 +62,8 @@ TEST_F(FrameQueueTest, FramesComeInOrder) {
 }
 
 TEST_F(FrameQueueTest, ASlowDiskDelaysNobodyWhileThereIsRoom) {
-  FrameQueue queue(fds_[1], 1 << 20, [] { FAIL() << "waits"; });
+  FrameQueue queue(
+      fds_[1], 1 << 20, [] { FAIL() << "waits"; }, [](uint64_t) {});
   const std::string frame(pipe_bytes_, 'x');
   // The first fills the pipe; the others wait in memory.
   for (int i = 0; i < 4; ++i) ASSERT_TRUE(queue.Append(frame).ok());
@@ -70,7 +73,8 @@ TEST_F(FrameQueueTest, ASlowDiskDelaysNobodyWhileThereIsRoom) {
 
 TEST_F(FrameQueueTest, WaitsForRoomAndShowsThatItLives) {
   std::atomic<int> waits = 0;
-  FrameQueue queue(fds_[1], 2 * pipe_bytes_, [&waits] { ++waits; });
+  FrameQueue queue(
+      fds_[1], 2 * pipe_bytes_, [&waits] { ++waits; }, [](uint64_t) {});
   const std::string frame(pipe_bytes_, 'x');
   std::thread reader([&] {
     while (waits < 3) std::this_thread::yield();
@@ -84,15 +88,36 @@ TEST_F(FrameQueueTest, WaitsForRoomAndShowsThatItLives) {
 }
 
 TEST_F(FrameQueueTest, AFrameLargerThanAllRoomIsTaken) {
-  FrameQueue queue(fds_[1], 10, [] {});
+  FrameQueue queue(
+      fds_[1], 10, [] {}, [](uint64_t) {});
   const std::string frame(pipe_bytes_, 'x');
   ASSERT_TRUE(queue.Append(frame).ok());
   queue.Settle();
   EXPECT_EQ(queue.progress().bytes, frame.size());
 }
 
+TEST_F(FrameQueueTest, TellsWhatTheFileHoldsAfterEachFrame) {
+  std::vector<uint64_t> told;
+  FrameQueue queue(
+      fds_[1], 1 << 20, [] {},
+      [&told](uint64_t rows) { told.push_back(rows); });
+  for (const uint64_t rows : {0, 10, 25}) {
+    queue.set_rows({rows, rows / 5});
+    ASSERT_TRUE(queue.Append("frame").ok());
+  }
+  queue.Settle();
+  CloseReader();
+  queue.set_rows({30, 6});
+  ASSERT_TRUE(queue.Append("lost").ok());
+  queue.Settle();
+  EXPECT_EQ(told, (std::vector<uint64_t>{0, 10, 25}));
+  EXPECT_EQ(queue.progress().rows.rows, 25u);
+  EXPECT_EQ(queue.progress().rows.context, 5u);
+}
+
 TEST_F(FrameQueueTest, NothingIsTakenAfterAFailure) {
-  FrameQueue queue(fds_[1], 1 << 20, [] {});
+  FrameQueue queue(
+      fds_[1], 1 << 20, [] {}, [](uint64_t) {});
   ASSERT_TRUE(queue.Append("first").ok());
   queue.Settle();
   CloseReader();
@@ -106,7 +131,8 @@ TEST_F(FrameQueueTest, NothingIsTakenAfterAFailure) {
 }
 
 TEST_F(FrameQueueTest, WhoeverWaitsForRoomHearsOfAFailure) {
-  FrameQueue queue(fds_[1], pipe_bytes_, [this] { CloseReader(); });
+  FrameQueue queue(
+      fds_[1], pipe_bytes_, [this] { CloseReader(); }, [](uint64_t) {});
   const std::string frame(pipe_bytes_, 'x');
   absl::Status status;
   for (int i = 0; i < 4 && status.ok(); ++i) status = queue.Append(frame);
@@ -117,7 +143,8 @@ TEST_F(FrameQueueTest, EndsWithFramesLeft) {
   const std::string frame(pipe_bytes_, 'x');
   std::thread reader;
   {
-    FrameQueue queue(fds_[1], 1 << 20, [] {});
+    FrameQueue queue(
+        fds_[1], 1 << 20, [] {}, [](uint64_t) {});
     for (int i = 0; i < 4; ++i) ASSERT_TRUE(queue.Append(frame).ok());
     reader = std::thread([&] { Read(5 * frame.size()); });
   }

@@ -9,17 +9,22 @@
 
 namespace pymemrun {
 
+struct RowCounts {
+  uint64_t rows = 0;
+  uint64_t context = 0;  // of these
+};
+
 // Not thread safe. Cannot fail for the caller: whoever implements it counts
 // what it could not keep, because the ring must be drained all the same.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;
 
-  // Takes one serialised pymemrun.Record that holds `rows` rows. The bytes are
-  // valid during the call.
-  virtual void Write(absl::string_view record, uint64_t rows) = 0;
+  // Takes one serialised pymemrun.Record that holds so many rows. The bytes
+  // are valid during the call.
+  virtual void Write(absl::string_view record, RowCounts rows) = 0;
 
-  void Write(const Record& record) { Write(record.SerializeAsString(), 0); }
+  void Write(const Record& record) { Write(record.SerializeAsString(), {}); }
 };
 
 }  // namespace pymemrun

@@ -16,8 +16,10 @@ constexpr size_t kMaxQueuedBytes = 8 * 1024 * 1024;
 
 }  // namespace
 
-RunWriter::RunWriter(int fd, int level, std::function<void()> waiting)
-    : fd_(fd), queue_(fd, kMaxQueuedBytes, std::move(waiting)) {
+RunWriter::RunWriter(int fd, int level, std::function<void()> waiting,
+                     std::function<void(uint64_t rows)> wrote)
+    : fd_(fd),
+      queue_(fd, kMaxQueuedBytes, std::move(waiting), std::move(wrote)) {
   options_.level = level == kNoCompression ? int{StreamWriter::kStored} : level;
   auto writer = StreamWriter::Create(&queue_, options_);
   if (writer.ok()) {
@@ -27,21 +29,26 @@ RunWriter::RunWriter(int fd, int level, std::function<void()> waiting)
   }
 }
 
-void RunWriter::Write(absl::string_view record, uint64_t rows) {
+void RunWriter::Write(absl::string_view record, RowCounts rows) {
   if (write_errno_ != 0) {
-    rows_lost_ += rows;
+    rows_lost_ += rows.rows;
     return;
   }
-  rows_open_ += rows;
+  // Does the record not fit? Then it is in the next frame.
+  queue_.set_rows(taken_);
+  taken_.rows += rows.rows;
+  taken_.context += rows.context;
   if (!writer_->AppendSerialized(record).ok()) return Fail();
-  // Did the record not fit? Then it is in the next frame.
-  if (queue_.bytes_written() != ended_bytes_) EndedFrame(rows_open_ - rows);
+  if (queue_.bytes_written() == ended_bytes_) return;
+  ended_bytes_ = queue_.bytes_written();
+  TakeProgress();
 }
 
 void RunWriter::Flush() {
   if (write_errno_ != 0) return;
+  queue_.set_rows(taken_);
   if (!writer_->Flush().ok()) return Fail();
-  if (queue_.bytes_written() != ended_bytes_) EndedFrame(rows_open_);
+  ended_bytes_ = queue_.bytes_written();
   TakeProgress();
 }
 
@@ -51,19 +58,9 @@ void RunWriter::Settle() {
   TakeProgress();
 }
 
-void RunWriter::EndedFrame(uint64_t rows) {
-  ended_bytes_ = queue_.bytes_written();
-  frame_rows_.push_back(rows);
-  rows_open_ -= rows;
-  TakeProgress();
-}
-
 void RunWriter::TakeProgress() {
   const FrameQueue::Progress progress = queue_.progress();
-  for (; frames_safe_ < progress.frames; ++frames_safe_) {
-    rows_safe_ += frame_rows_.front();
-    frame_rows_.pop_front();
-  }
+  safe_ = progress.rows;
   good_bytes_ = progress.bytes;
   if (progress.error != 0 && write_errno_ == 0) Fail();
 }
@@ -74,10 +71,7 @@ void RunWriter::Fail() {
   TakeProgress();
   const int error = queue_.progress().error;
   if (error != 0) write_errno_ = error;
-  rows_lost_ += rows_open_;
-  for (const uint64_t rows : frame_rows_) rows_lost_ += rows;
-  rows_open_ = 0;
-  frame_rows_.clear();
+  rows_lost_ += taken_.rows - safe_.rows;
   CutToWholeFrames();
 }
 

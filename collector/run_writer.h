@@ -4,7 +4,6 @@
 #define PYMEMRUN_COLLECTOR_RUN_WRITER_H_
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <memory>
 
@@ -21,11 +20,14 @@ namespace pymemrun {
 class RunWriter final : public RecordSink {
  public:
   // `fd` stays the caller's. `level` as in ControlPage. While the disk keeps a
-  // call waiting, `waiting` is called several times a second.
-  RunWriter(int fd, int level, std::function<void()> waiting);
+  // call waiting, `waiting` is called several times a second. `wrote` is called
+  // with the number of rows in the file whenever that has grown; by another
+  // thread.
+  RunWriter(int fd, int level, std::function<void()> waiting,
+            std::function<void(uint64_t rows)> wrote);
 
   using RecordSink::Write;
-  void Write(absl::string_view record, uint64_t rows) override;
+  void Write(absl::string_view record, RowCounts rows) override;
   // Ends the frame.
   void Flush();
   // Ends the frame, and waits until what came so far is in the file or lost.
@@ -37,13 +39,13 @@ class RunWriter final : public RecordSink {
   // What is known of frames that were handed to the disk; all, after Settle().
   // errno of the first failure, 0 if there was none.
   int write_errno() const { return write_errno_; }
-  uint64_t rows_written() const { return rows_safe_; }
+  uint64_t rows_written() const { return safe_.rows; }
+  uint64_t context_rows_written() const { return safe_.context; }
   uint64_t rows_lost() const { return rows_lost_; }
   // Bytes in whole frames.
   uint64_t file_bytes() const { return good_bytes_; }
 
  private:
-  void EndedFrame(uint64_t rows);
   void TakeProgress();
   void Fail();
   void CutToWholeFrames();
@@ -54,12 +56,10 @@ class RunWriter final : public RecordSink {
   FrameQueue queue_;
   std::unique_ptr<StreamWriter> writer_;
   int write_errno_ = 0;
-  uint64_t ended_bytes_ = 0;         // in frames that were ended
-  uint64_t good_bytes_ = 0;          // of these, in frames that were written
-  uint64_t frames_safe_ = 0;         // as many
-  std::deque<uint64_t> frame_rows_;  // of the frames ended and not written yet
-  uint64_t rows_open_ = 0;           // in the frame that is not ended
-  uint64_t rows_safe_ = 0;
+  uint64_t ended_bytes_ = 0;  // in frames that were ended
+  uint64_t good_bytes_ = 0;   // of these, in frames that were written
+  RowCounts taken_;           // until the first failure
+  RowCounts safe_;            // of these, in frames that were written
   uint64_t rows_lost_ = 0;
 };
 

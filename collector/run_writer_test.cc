@@ -32,13 +32,13 @@ class RunWriterTest : public testing::Test {
     const rlimit limit = {bytes, before_.rlim_max};
     setrlimit(RLIMIT_FSIZE, &limit);
   }
-  // A record that does not compress, said to hold 10 rows.
+  // A record that does not compress, said to hold 10 rows, 3 of them context.
   static void WriteBulk(RunWriter* writer) {
     Record record;
     std::string* label = record.mutable_mark()->mutable_label();
     for (int i = 0; i < 300000; ++i)
       label->push_back(static_cast<char>(rand()));
-    writer->Write(record.SerializeAsString(), 10);
+    writer->Write(record.SerializeAsString(), {10, 3});
   }
   static void WriteHeader(RunWriter* writer) {
     Record record;
@@ -67,7 +67,8 @@ class RunWriterTest : public testing::Test {
 };
 
 TEST_F(RunWriterTest, RowsAreSafeOnceTheirFrameIsWritten) {
-  RunWriter writer(fd_, 1, [] {});
+  RunWriter writer(
+      fd_, 1, [] {}, [](uint64_t) {});
   WriteHeader(&writer);
   for (int i = 0; i < 5; ++i) WriteBulk(&writer);
   EXPECT_LT(writer.rows_written(), 50u);
@@ -80,7 +81,8 @@ TEST_F(RunWriterTest, RowsAreSafeOnceTheirFrameIsWritten) {
 }
 
 TEST_F(RunWriterTest, AnIndexOfFramesStandsBehindTheFooter) {
-  RunWriter writer(fd_, 1, [] {});
+  RunWriter writer(
+      fd_, 1, [] {}, [](uint64_t) {});
   WriteHeader(&writer);
   for (int i = 0; i < 5; ++i) WriteBulk(&writer);
   writer.WriteFooter(FooterRecord());
@@ -93,7 +95,8 @@ TEST_F(RunWriterTest, AnIndexOfFramesStandsBehindTheFooter) {
 TEST_F(RunWriterTest, NoRoomForTheIndexIsNoLoss) {
   uint64_t whole_bytes;
   {
-    RunWriter writer(fd_, 1, [] {});
+    RunWriter writer(
+        fd_, 1, [] {}, [](uint64_t) {});
     WriteHeader(&writer);
     writer.WriteFooter(FooterRecord());
     whole_bytes = writer.file_bytes();
@@ -101,7 +104,8 @@ TEST_F(RunWriterTest, NoRoomForTheIndexIsNoLoss) {
   ASSERT_EQ(ftruncate(fd_, 0), 0);
   lseek(fd_, 0, SEEK_SET);
   Limit(whole_bytes - 1);
-  RunWriter writer(fd_, 1, [] {});
+  RunWriter writer(
+      fd_, 1, [] {}, [](uint64_t) {});
   WriteHeader(&writer);
   writer.WriteFooter(FooterRecord());
   EXPECT_EQ(writer.write_errno(), 0);
@@ -112,7 +116,8 @@ TEST_F(RunWriterTest, NoRoomForTheIndexIsNoLoss) {
 }
 
 TEST_F(RunWriterTest, AFullDiskLeavesWholeFramesAndCountsTheRest) {
-  RunWriter writer(fd_, 1, [] {});
+  RunWriter writer(
+      fd_, 1, [] {}, [](uint64_t) {});
   WriteHeader(&writer);
   Limit(1500000);
   for (int i = 0; i < 20; ++i) WriteBulk(&writer);
@@ -120,13 +125,15 @@ TEST_F(RunWriterTest, AFullDiskLeavesWholeFramesAndCountsTheRest) {
   EXPECT_EQ(writer.write_errno(), EFBIG);
   EXPECT_EQ(writer.rows_written() + writer.rows_lost(), 200u);
   EXPECT_GT(writer.rows_written(), 0u);
+  EXPECT_EQ(writer.context_rows_written(), writer.rows_written() / 10 * 3);
   EXPECT_EQ(writer.file_bytes(),
             static_cast<uint64_t>(lseek(fd_, 0, SEEK_END)));
   EXPECT_FALSE(Read().has_footer);
 }
 
 TEST_F(RunWriterTest, TheFooterIsWrittenWhenRoomCameBack) {
-  RunWriter writer(fd_, 1, [] {});
+  RunWriter writer(
+      fd_, 1, [] {}, [](uint64_t) {});
   WriteHeader(&writer);
   Limit(500000);
   for (int i = 0; i < 10; ++i) WriteBulk(&writer);

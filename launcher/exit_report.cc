@@ -24,8 +24,8 @@ void SayIncomplete(const Report& report) {
           ? "the collector is still writing " + report.output
           : "the collector ended early or is stuck: " + report.output +
                 " may end before the program did";
-  uint64_t dropped = Session::dropped_rows();
-  if (dropped > 0) line += "; " + std::to_string(dropped) + " rows lost";
+  const uint64_t lost = Session::LostRows();
+  if (lost > 0) line += "; " + std::to_string(lost) + " rows lost";
   Say(line);
 }
 

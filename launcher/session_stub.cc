@@ -38,6 +38,6 @@ bool Session::still_writing() { return false; }
 
 bool Session::untraced() { return false; }
 
-uint64_t Session::dropped_rows() { return 0; }
+uint64_t Session::LostRows() { return 0; }
 
 }  // namespace pymemrun

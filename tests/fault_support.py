@@ -125,7 +125,7 @@ class RunFile:
         self.messages = result.stderr.decode()
         self.header = self.footer = None
         self.headers = self.footers = 0
-        self.rows = 0
+        self.rows = self.context_rows = 0
         self.next_number = 0
         self.unordered = 0
         self.lost = 0  # as records among the rows say
@@ -161,6 +161,7 @@ class RunFile:
         if batch.first_number < self.next_number:
             self.unordered += 1
         self.rows += count
+        self.context_rows += len(batch.context_at)
         self.next_number = (batch.first_number + count +
                             sum(batch.number_skip))
         at, thread = 0, batch.first_thread

@@ -21,6 +21,7 @@ class WriteFaultsTest(FaultTest):
         self.assertEqual(file.rows, file.next_number)  # a whole beginning
         if file.footer is not None:
             self.assertEqual(file.footer.rows, file.rows)
+            self.assertEqual(file.footer.context_rows, file.context_rows)
             self.assertEqual(file.footer.dropped, 0)
             self.assertGreater(file.footer.lost_on_write, 0)
             self.assertEqual(file.rows + file.footer.lost_on_write,

@@ -23,6 +23,8 @@ class EventLog {
   // Whether every event is logged, and nothing but the event.
   static bool logs_all();
   static bool verifies();  // --verify-rss
+  // Rows that there were to write so far, context included.
+  static uint64_t RowsMade(const ControlPage& page);
 
   // Between two events: what RSS has changed by since the first of them is not
   // the second's, `number`; dRSS counts from here.

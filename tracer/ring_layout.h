@@ -279,6 +279,8 @@ struct ControlPage {
   std::atomic<uint32_t> wake_collector;
   std::atomic<uint32_t> wake_producer;
   std::atomic<uint32_t> collector_sleeps;  // 1 while it is in futex_wait
+  // In frames that were written whole, context included; set after each frame.
+  std::atomic<uint64_t> rows_in_file;
 
   // -- The end. Written by the traced process, released by end_state = 1.
   alignas(64) std::atomic<uint32_t> end_state;

@@ -15,6 +15,7 @@ struct LossState {
   uint64_t to;
 };
 LossState g_loss = {};
+uint64_t g_rows_offered = 0;
 
 void PutRss(HotState& hot, uint64_t at, const RawEvent& event) {
   const bool estimated = (event.rss_pages & kRssEstimated) != 0;
@@ -26,6 +27,8 @@ void PutRss(HotState& hot, uint64_t at, const RawEvent& event) {
 }
 
 }  // namespace
+
+uint64_t RowsOffered() { return g_rows_offered; }
 
 void CountLoss(HotState& hot, uint64_t number) {
   if (g_loss.rows == 0) g_loss.from = number;
@@ -45,6 +48,7 @@ void FlushLoss(HotState& hot) {
 
 void PutRow(HotState& hot, const RawEvent& event, bool context,
             uint32_t stack) {
+  ++g_rows_offered;
   if ((event.what_and_code & kIdMask) == 0) {  // its code found no room
     CountLoss(hot, event.number);
     return;

@@ -34,6 +34,9 @@ void PutRow(HotState& hot, const RawEvent& event, bool context, uint32_t stack);
 // the end.
 void FlushLoss(HotState& hot);
 
+// Rows that PutRow was given so far.
+uint64_t RowsOffered();
+
 // Counts one row that found no room.
 void CountLoss(HotState& hot, uint64_t number);
 

@@ -297,9 +297,14 @@ bool Session::still_writing() { return g_session.still_writing; }
 
 bool Session::untraced() { return g_session.untraced; }
 
-uint64_t Session::dropped_rows() {
-  const ControlPage* page = Interposed::page();
-  return page != nullptr ? page->dropped.load(std::memory_order_relaxed) : 0;
+uint64_t Session::LostRows() {
+  ControlPage* page = Interposed::page();
+  if (page == nullptr) return 0;
+  if (!RingCollectorIsGone(page)) {
+    return page->dropped.load(std::memory_order_relaxed);
+  }
+  return EventLog::RowsMade(*page) -
+         page->rows_in_file.load(std::memory_order_acquire);
 }
 
 }  // namespace pymemrun

@@ -79,8 +79,10 @@ class Session {
   // told: Finish would only repeat it.
   static bool untraced();
 
-  // What the producer side lost, for a message when the collector is gone.
-  static uint64_t dropped_rows();
+  // After Finish returned false: how many rows, context included, are not in
+  // the file and will not be. Where the collector is gone, all that it had not
+  // written; where it may come back, those that found no room.
+  static uint64_t LostRows();
 };
 
 }  // namespace pymemrun

@@ -114,7 +114,7 @@ void AddHighest(const EndReportInput& in, Paragraph* out) {
     const bool has_place = in.highest.has_value() && footer.max_rss_site() != 0;
     out->NewLine();
     out->AddWords(absl::StrCat(
-        "Highest RSS at a logged event ",
+        "Highest RSS at any row ",
         HumanBytes(static_cast<double>(footer.max_rss_bytes())), " at ",
         HumanSeconds(footer.max_rss_us()), has_place ? "," : "."));
     if (has_place) AddPlace(*in.highest, out);

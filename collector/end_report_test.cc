@@ -54,7 +54,7 @@ TEST(EndReportTest, AShortParagraphSaysItAll) {
       "pymemrun: run.pb: 1,234,567 events, 2,345 rows (1,201 as context), 0 "
       "dropped,\n"
       "pymemrun:   55.4 KiB.\n"
-      "pymemrun: Highest RSS at a logged event 117.7 MiB at 1.234 s,\n"
+      "pymemrun: Highest RSS at any row 117.7 MiB at 1.234 s,\n"
       "pymemrun:   examples/x.py:45 foo (CALL, MainThread#123).\n"
       "pymemrun: VmHWM 143.1 MiB, reached between events 1000 and 1001 (by "
       "1.500 s).\n"

@@ -30,6 +30,14 @@ exec(code.replace(co_consts=(inner, *code.co_consts[1:])), {"n": 16 << 20})
 """
 
 
+SHRINKS = """
+kept = bytearray(50_000_000)
+len(kept); del kept
+def shrunk(): pass
+shrunk()
+"""
+
+
 class EndReportTest(support.ProgramTest):
     def summary(self, path):
         return subprocess.run([support.PYMEMCAT, "--summary", path], check=True,
@@ -49,10 +57,22 @@ class EndReportTest(support.ProgramTest):
         text = self.check(self.pymemrun(self.write("grow.py", SCRIPT)))
         self.assertRegex(text, r"run1\.pb: [\d,]+ events, \d+ rows ")
         self.assertRegex(text, r" 0 dropped, [\d.]+ (KiB|bytes)\.")
-        self.assertRegex(text, r"Highest RSS at a logged event [\d.]+ MiB at ")
+        self.assertRegex(text, r"Highest RSS at any row [\d.]+ MiB at ")
         self.assertIn("grow.py:4 ", text)
         self.assertIn("Exit status 0. Our own memory", text)
         self.assertRegex(text, r"RSS source \w+")
+
+    def test_the_highest_row_may_be_context(self):
+        run = self.pymemrun("--min-drss", "0", "--function", "shrunk",
+                            self.write("shrinks.py", SHRINKS))
+        rows = run.rows()
+        highest = max(rows, key=lambda row: row["rss_bytes"])
+        self.assertEqual((highest["context"], highest["function"]),
+                         ("PREV", "len"))
+        self.assertRegex(
+            self.check(run),
+            r"Highest RSS at any row %.1f MiB at [\d.]+ s, \S+shrinks.py:3 "
+            r"len \(C_RETURN," % (highest["rss_bytes"] / 2**20))
 
     def test_one_is_not_many(self):
         run = self.pymemrun("--context", "0", "-c", "", env={
@@ -80,7 +100,7 @@ class EndReportTest(support.ProgramTest):
         text = self.check(support.Run(path, found))
         self.assertRegex(text, r"[\d,]+ lost because the file could not be")
         # Its place was in what is lost.
-        self.assertRegex(text, r"Highest RSS at a logged event [\d.]+ MiB at "
+        self.assertRegex(text, r"Highest RSS at any row [\d.]+ MiB at "
                                r"[\d.]+ s\.")
 
 

@@ -256,6 +256,7 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_dropped(page_->dropped.load(std::memory_order_acquire));
   footer.set_context_rows(writer_.context_rows_written());
   footer.set_own_bytes(said ? page_->own_bytes_end : 0);
+  footer.set_last_rss_bytes(said ? page_->last_rss_bytes : 0);
   footer.set_max_rss_bytes(totals.max_rss_bytes);
   footer.set_max_rss_number(totals.max_rss_number);
   // Definitions may have been lost with their frame: then unknown.

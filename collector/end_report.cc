@@ -100,7 +100,12 @@ void AddCounts(const EndReportInput& in, Paragraph* out) {
     out->Add(
         absl::StrCat("(", Grouped(footer.context_rows()), " as context),"));
   }
-  out->Add(absl::StrCat(Grouped(footer.dropped()), " dropped,"));
+  if (in.has_footer || footer.dropped() > 0) {
+    out->Add(absl::StrCat(in.has_footer ? "" : "at least ",
+                          Grouped(footer.dropped()), " dropped,"));
+  } else {
+    out->Add("losses not known,");
+  }
   if (footer.lost_on_write() > 0) {
     out->Add(Grouped(footer.lost_on_write()));
     out->AddWords("lost because the file could not be written,");
@@ -131,7 +136,8 @@ void AddHwm(const EndReportInput& in, Paragraph* out) {
   const Footer& footer = in.footer;
   if (footer.hwm_bytes() == 0) return;
   const std::string hwm = absl::StrCat(
-      "VmHWM ", HumanBytes(static_cast<double>(footer.hwm_bytes())));
+      "VmHWM ", HumanBytes(static_cast<double>(footer.hwm_bytes())),
+      in.has_footer ? "" : " as last sampled");
   out->NewLine();
   if (!footer.has_peak()) return out->AddWords(absl::StrCat(hwm, "."));
   const bool has_place = in.peak.has_value() && footer.max_rss_site() != 0;

@@ -126,6 +126,11 @@ TEST(EndReportTest, AMissingFooterIsSaid) {
   const std::string text = EndReportText(in);
   EXPECT_EQ(text.find("Exit status"), std::string::npos) << text;
   EXPECT_NE(text.find("The file has no footer: "), std::string::npos) << text;
+  EXPECT_NE(text.find("VmHWM 143.1 MiB as last sampled"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("losses not known,"), std::string::npos) << text;
+  in.footer.set_dropped(5);
+  EXPECT_NE(EndReportText(in).find("at least 5 dropped,"), std::string::npos);
 }
 
 TEST(EndReportTest, NamesAreNeverBrokenAndNothingATerminalObeysIsLeft) {

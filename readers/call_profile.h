@@ -5,10 +5,16 @@
 // code where the event was seen (for C events the calling line), the Python
 // function that this line is in, and the row's thread. So an allocation made by
 // a C function is charged to the line that called it, one made by plain
-// bytecode to the next line with an event in the same function, or, where that
-// next event is the CALL of another function, to that function's first line.
+// bytecode to the next line with an event in the same function.
+//
+// At a CALL the function called has not run yet, its caller has. There the row
+// is charged to the place of the thread's event just before, if the file has
+// it (row number - 1, mostly as context) and it is no RETURN: then it lies in
+// the caller. With a CALL before, that place is the caller's first line.
+//
 // Context rows are not counted: they passed no filter. Event 0's dRSS is its
-// whole RSS, of which only what came after tracing began is growth.
+// whole RSS, of which only what came after tracing began is growth. Where the
+// filter measured dRSS since the last logged event, so is it counted here.
 #ifndef PYMEMRUN_READERS_CALL_PROFILE_H_
 #define PYMEMRUN_READERS_CALL_PROFILE_H_
 
@@ -43,20 +49,38 @@ struct RssTotals {
 // Of one run. Not thread safe.
 class CallProfile {
  public:
-  // RSS when tracing began; 0 where the file does not say.
-  void set_first_rss_bytes(uint64_t bytes) { first_rss_bytes_ = bytes; }
+  // To be called before Add(): RSS when tracing began, and what dRSS is
+  // measured against.
+  void SetHeader(const Header& header);
   void Add(const Row& row);
+  // Tracing was off: what RSS changed by meanwhile is charged to no place.
+  void Add(const Pause& pause);
 
   // By id of the site or thread, up to kMaxIds; index 0 holds what lies beyond.
   const std::vector<RssTotals>& sites() const { return sites_; }
   const std::vector<RssTotals>& threads() const { return threads_; }
+  // Rows seen at a site, also where their changes are charged to another.
+  uint64_t RowsSeenAt(uint32_t site) const;
+  // What RSS changed by from the begin of tracing to the last row, or to
+  // `last_rss_bytes` if that is not 0, less all that is charged to places.
+  int64_t UnseenBytes(uint64_t last_rss_bytes) const;
 
  private:
   static constexpr uint32_t kMaxIds = 1 << 21;
-  static RssTotals* Slot(uint32_t id, std::vector<RssTotals>* table);
+  template <typename Total>
+  static Total* Slot(uint32_t id, std::vector<Total>* table);
+  int64_t ChangeOf(const Row& row) const;
+  uint32_t SiteOf(const Row& row, int64_t change_bytes);
 
-  uint64_t first_rss_bytes_ = 0;
+  uint64_t first_rss_bytes_ = 0;  // 0: not known
+  bool since_logged_ = false;
+  bool any_row_ = false;
+  Row last_ = {};  // if any_row_
+  // Where the growth of the next row begins, if it counts from the last logged
+  // row: RSS there, or when tracing began, and what pauses have added.
+  uint64_t base_rss_bytes_ = 0;
   std::vector<RssTotals> sites_, threads_;
+  std::vector<int64_t> moved_rows_;  // by site: rows taken from others, net
 };
 
 // One place of a table, with what was seen there. Its names live as long as the
@@ -77,10 +101,14 @@ class ProfileTable {
   ProfileTable& operator=(const ProfileTable&) = delete;
 
   void Add(const CallProfile& profile, const RunIndex& index);
+  // Adds to unseen_bytes().
+  void AddUnseen(int64_t bytes) { unseen_bytes_ += bytes; }  // modulo 2^64
   // Most growth first, then by place; at most `limit` of them (0: all).
   std::vector<ProfiledPlace> Sorted(uint64_t limit) const;
   // Of all places.
   const RssTotals& total() const { return total_; }
+  // See CallProfile::UnseenBytes().
+  int64_t unseen_bytes() const { return static_cast<int64_t>(unseen_bytes_); }
   PlaceKind kind() const { return kind_; }
 
  private:
@@ -98,6 +126,7 @@ class ProfileTable {
 
   const PlaceKind kind_;
   RssTotals total_;
+  uint64_t unseen_bytes_ = 0;
   NamePool names_;
   std::deque<ProfiledPlace> places_;
   absl::flat_hash_set<uint32_t, Hash, Same> known_;

@@ -34,6 +34,14 @@ std::string LastTitle(PlaceKind kind) {
   }
 }
 
+// A row of kind `what`.
+Row RowOf(What what, uint64_t number, uint32_t site, uint64_t rss_bytes,
+          int64_t drss_bytes, bool context = false) {
+  Row row = MakeRow(number, 0, site, rss_bytes, drss_bytes, context);
+  row.what = what;
+  return row;
+}
+
 class CallProfileTest : public ::testing::Test {
  protected:
   CallProfileTest() { Fill(&index_); }
@@ -71,10 +79,10 @@ class CallProfileTest : public ::testing::Test {
 };
 
 TEST_F(CallProfileTest, GrowthIsChargedToTheLineWhereItWasSeen) {
-  profile_.Add(MakeRow(1, 0, 1, 0, 100));
-  profile_.Add(MakeRow(2, 0, 2, 0, 50));  // the same line, in a C function
-  profile_.Add(MakeRow(3, 0, 3, 0, 300));
-  profile_.Add(MakeRow(4, 0, 3, 0, -120));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100));
+  profile_.Add(RowOf(C_RETURN, 2, 2, 0, 50));  // the same line, in a C function
+  profile_.Add(RowOf(C_RETURN, 3, 3, 0, 300));
+  profile_.Add(RowOf(C_RETURN, 4, 3, 0, -120));
   ProfileTable table(PlaceKind::kLine);
   table.Add(profile_, index_);
   const auto places = table.Sorted(0);
@@ -94,7 +102,7 @@ TEST_F(CallProfileTest, GrowthIsChargedToTheLineWhereItWasSeen) {
 }
 
 TEST_F(CallProfileTest, TheSamePlaceInSeveralRunsIsOne) {
-  profile_.Add(MakeRow(1, 0, 1, 0, 100));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100));
   ProfileTable table(PlaceKind::kLine);
   {
     RunIndex same;  // names of its own, gone afterwards
@@ -108,9 +116,9 @@ TEST_F(CallProfileTest, TheSamePlaceInSeveralRunsIsOne) {
 }
 
 TEST_F(CallProfileTest, PlacesAreFunctionsFilesOrThreads) {
-  profile_.Add(MakeRow(1, 0, 1, 0, 100));
-  profile_.Add(MakeRow(2, 0, 3, 0, 100));
-  profile_.Add(MakeRow(3, 0, 4, 0, 1));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100));
+  profile_.Add(RowOf(C_RETURN, 2, 3, 0, 100));
+  profile_.Add(RowOf(C_RETURN, 3, 4, 0, 1));
   ProfileTable functions(PlaceKind::kFunction), files(PlaceKind::kFile),
       threads(PlaceKind::kThread);
   for (ProfileTable* table : {&functions, &files, &threads}) {
@@ -126,31 +134,110 @@ TEST_F(CallProfileTest, PlacesAreFunctionsFilesOrThreads) {
 }
 
 TEST_F(CallProfileTest, ContextIsNotCounted) {
-  profile_.Add(MakeRow(1, 0, 1, 0, 100, /*context=*/true));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100, /*context=*/true));
   ProfileTable table(PlaceKind::kLine);
   table.Add(profile_, index_);
   EXPECT_TRUE(table.Sorted(0).empty());
 }
 
 TEST_F(CallProfileTest, OfEventZeroOnlyWhatCameSinceTheStartIsGrowth) {
-  profile_.set_first_rss_bytes(1000);
-  profile_.Add(MakeRow(0, 0, 1, 1500, 1500));
+  Header header;
+  header.set_first_rss_bytes(1000);
+  profile_.SetHeader(header);
+  profile_.Add(RowOf(C_RETURN, 0, 1, 1500, 1500));
   EXPECT_EQ(profile_.sites()[1].growth_bytes, 500u);
   CallProfile unknown_start;
-  unknown_start.Add(MakeRow(0, 0, 1, 1500, 1500));
+  unknown_start.Add(RowOf(C_RETURN, 0, 1, 1500, 1500));
   EXPECT_EQ(unknown_start.sites()[1].growth_bytes, 0u);
   EXPECT_EQ(unknown_start.sites()[1].rows, 1u);
 }
 
 TEST_F(CallProfileTest, HugeIdsAndChangesAreBounded) {
-  profile_.Add(MakeRow(1, 0, UINT32_MAX, 0, INT64_MIN));
+  profile_.Add(RowOf(C_RETURN, 1, UINT32_MAX, 0, INT64_MIN));
   EXPECT_LT(profile_.sites().size(), 100u);
   EXPECT_EQ(profile_.sites()[0].shrinkage_bytes, uint64_t{1} << 63);
 }
 
+TEST_F(CallProfileTest, GrowthAtACallIsTheCallers) {
+  profile_.Add(RowOf(C_RETURN, 1, 3, 0, 0, /*context=*/true));
+  profile_.Add(RowOf(CALL, 2, 4, 100, 100));
+  profile_.Add(RowOf(CALL, 3, 4, 60, -40));  // its caller was called just now
+  EXPECT_EQ(profile_.sites()[3].growth_bytes, 100u);
+  EXPECT_EQ(profile_.sites()[3].rows, 1u);
+  EXPECT_EQ(profile_.sites()[4].shrinkage_bytes, 40u);
+  EXPECT_EQ(profile_.sites()[4].growth_bytes, 0u);
+  EXPECT_EQ(profile_.RowsSeenAt(3), 0u);
+  EXPECT_EQ(profile_.RowsSeenAt(4), 2u);
+  EXPECT_EQ(profile_.RowsSeenAt(1000), 0u);
+}
+
+TEST_F(CallProfileTest, ACallKeepsItsGrowthWhereItsCallerIsNotKnown) {
+  const auto first_is = [](What what, uint64_t number, uint32_t thread) {
+    CallProfile profile;
+    Row first = RowOf(what, number, 3, 0, 0, /*context=*/true);
+    first.thread = thread;
+    profile.Add(first);
+    profile.Add(RowOf(CALL, 9, 4, 100, 100));
+    return profile.sites()[4].growth_bytes == 0;
+  };
+  EXPECT_TRUE(first_is(C_CALL, 8, 1));
+  EXPECT_FALSE(first_is(RETURN, 8, 1));
+  EXPECT_FALSE(first_is(C_CALL, 7, 1));
+  EXPECT_FALSE(first_is(C_CALL, 8, 2));
+}
+
+TEST_F(CallProfileTest, GrowthMayCountFromTheLastLoggedRow) {
+  Header header;
+  header.set_first_rss_bytes(1000);
+  header.mutable_filters()->set_drss_since_logged(true);
+  profile_.SetHeader(header);
+  profile_.Add(RowOf(C_RETURN, 5, 1, 1600, 10));
+  profile_.Add(RowOf(C_RETURN, 8, 3, 2000, 50, /*context=*/true));
+  profile_.Add(RowOf(C_RETURN, 9, 3, 2100, 100));
+  EXPECT_EQ(profile_.sites()[1].growth_bytes, 600u);
+  EXPECT_EQ(profile_.sites()[3].growth_bytes, 500u);
+  EXPECT_EQ(profile_.UnseenBytes(2150), 50);
+  Pause pause;
+  pause.set_next_number(10);
+  pause.set_from_rss_bytes(2150);
+  pause.set_to_rss_bytes(3000);
+  profile_.Add(pause);
+  profile_.Add(RowOf(C_RETURN, 12, 4, 3060, 60));
+  EXPECT_EQ(profile_.sites()[4].growth_bytes, 110u);
+  EXPECT_EQ(profile_.UnseenBytes(0), 850);
+}
+
+TEST_F(CallProfileTest, WhatNoRowHasIsToldApart) {
+  Header header;
+  header.set_first_rss_bytes(1000);
+  profile_.SetHeader(header);
+  EXPECT_EQ(profile_.UnseenBytes(0), 0);
+  profile_.Add(RowOf(C_RETURN, 5, 1, 1600, 100));
+  profile_.Add(RowOf(C_RETURN, 9, 1, 1300, -50));
+  EXPECT_EQ(profile_.UnseenBytes(0), 250);
+  EXPECT_EQ(profile_.UnseenBytes(1020), -30);
+  CallProfile unknown_start;
+  unknown_start.Add(RowOf(C_RETURN, 5, 1, 1600, 100));
+  EXPECT_EQ(unknown_start.UnseenBytes(0), 0);
+}
+
+TEST_F(CallProfileTest, WhatNoRowHasIsARowOfTheTable) {
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 300));
+  ProfileTable profile(PlaceKind::kFile);
+  profile.Add(profile_, index_);
+  EXPECT_EQ(TopTable(profile, 0, {}).rows.size(), 2u);
+  profile.AddUnseen(100);
+  profile.AddUnseen(-170);
+  const Table table = TopTable(profile, 0, {});
+  ASSERT_EQ(table.rows.size(), 3u);
+  EXPECT_EQ(table.rows[1],
+            (std::vector<Cell>{"in no logged row", uint64_t{0}, uint64_t{70},
+                               int64_t{-70}, uint64_t{0}, Cell()}));
+}
+
 TEST_F(CallProfileTest, TheTableEndsWithTracingItself) {
-  profile_.Add(MakeRow(1, 0, 1, 0, 300));
-  profile_.Add(MakeRow(2, 0, 3, 0, 100));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 300));
+  profile_.Add(RowOf(C_RETURN, 2, 3, 0, 100));
   ProfileTable profile(PlaceKind::kLine);
   profile.Add(profile_, index_);
   const Table table = TopTable(profile, /*limit=*/1, {77, 1234, 56});
@@ -164,7 +251,7 @@ TEST_F(CallProfileTest, TheTableEndsWithTracingItself) {
 }
 
 TEST_F(CallProfileTest, AnEmptyTableHasTheSameColumns) {
-  profile_.Add(MakeRow(1, 0, 1, 0, 300));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 300));
   for (const PlaceKind kind : {PlaceKind::kLine, PlaceKind::kFunction,
                                PlaceKind::kFile, PlaceKind::kThread}) {
     ProfileTable empty(kind), filled(kind);

@@ -82,7 +82,7 @@ int PrintTop(const ReportOptions& options, const Console& console,
     const auto facts = FactsReader::Read(path, console, &code);
     if (facts == nullptr) continue;
     any_readable = true;
-    profile.Add(facts->profile(), facts->index());
+    facts->AddTo(&profile);
     AddCost(*facts, &cost);
   }
   if (any_readable) {
@@ -99,7 +99,7 @@ void PrintSummaryText(const RunFacts& facts, uint64_t limit,
         label, std::string(kLabelWidth - label.size(), ' '), value, "\n"));
   }
   ProfileTable profile(PlaceKind::kLine);
-  profile.Add(facts.profile(), facts.index());
+  facts.AddTo(&profile);
   output->Append("\nlines with the most growth of RSS\n");
   OwnCost cost;
   AddCost(facts, &cost);

@@ -14,7 +14,7 @@ bool EveryEventLogged(const Filters& filters) {
 void RunFacts::OnHeader(const Header& found) {
   header = found;
   first_rss_bytes = found.first_rss_bytes();
-  profile_.set_first_rss_bytes(first_rss_bytes);
+  profile_.SetHeader(found);
 }
 
 bool RunFacts::OnRows(const Row* batch, size_t count) {
@@ -65,9 +65,8 @@ void RunFacts::OnGauge(const GaugeChange& change) {
 }
 
 void RunFacts::OnPause(const Pause& pause) {
-  if (pause.next_number() != 0) return;
-  first_rss_bytes = pause.to_rss_bytes();
-  profile_.set_first_rss_bytes(first_rss_bytes);
+  if (pause.next_number() == 0) first_rss_bytes = pause.to_rss_bytes();
+  profile_.Add(pause);
 }
 
 void RunFacts::OnFooter(const Footer& found) {
@@ -77,6 +76,22 @@ void RunFacts::OnFooter(const Footer& found) {
     system_us = found.system_us();
   }
   if (found.has_peak()) OnPeak(found.peak());
+  // Above all rows where the highest one was lost.
+  if (highest.has_value() && found.max_rss_bytes() <= highest->rss_bytes)
+    return;
+  if (found.max_rss_bytes() == 0) return;
+  highest.emplace();
+  highest->number = found.max_rss_number();
+  highest->time_us = found.max_rss_us();
+  highest->rss_bytes = found.max_rss_bytes();
+  highest->site = found.max_rss_site();
+  highest->thread = found.max_rss_thread();
+}
+
+void RunFacts::AddTo(ProfileTable* table) const {
+  table->Add(profile_, index());
+  table->AddUnseen(
+      profile_.UnseenBytes(footer.has_value() ? footer->last_rss_bytes() : 0));
 }
 
 uint64_t RunFacts::Events() const {
@@ -94,9 +109,9 @@ uint64_t RunFacts::HwmBytes() const {
   return bytes;
 }
 
-uint64_t RunFacts::DroppedRows() const {
-  return footer.has_value() ? std::max(lost_rows, footer->dropped())
-                            : lost_rows;
+std::optional<uint64_t> RunFacts::DroppedRows() const {
+  if (!footer.has_value()) return std::nullopt;
+  return std::max(lost_rows, footer->dropped());
 }
 
 uint64_t RunFacts::SeenBytes() const {
@@ -124,11 +139,10 @@ uint64_t RunFacts::TracingBytes() const {
 RunFacts::ObjectsMade RunFacts::MadeObjects() const {
   ObjectsMade made;
   if (!EveryEventLogged(header.filters())) return made;
-  const std::vector<RssTotals>& sites = profile_.sites();
-  for (uint32_t site = 1; site < sites.size(); ++site) {
+  for (uint32_t site = 1; site <= index().sites(); ++site) {
     if (!index().MakesObject(site)) continue;
     const bool is_frame = index().Resolve(site).kind == CALL;
-    (is_frame ? made.frames : made.bound) += sites[site].rows;
+    (is_frame ? made.frames : made.bound) += profile_.RowsSeenAt(site);
   }
   return made;
 }

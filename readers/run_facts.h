@@ -33,6 +33,8 @@ class RunFacts : public IndexingVisitor {
   void OnFooter(const Footer& found) override;
 
   const CallProfile& profile() const { return profile_; }
+  // Its places, and what no row has of the change of RSS.
+  void AddTo(ProfileTable* table) const;
 
   // The footer's word where there is a footer, else what the stream tells.
   uint64_t Events() const;
@@ -47,8 +49,9 @@ class RunFacts : public IndexingVisitor {
     uint64_t frames = 0, bound = 0;
   };
   ObjectsMade MadeObjects() const;
-  // Rows lost on a full ring.
-  uint64_t DroppedRows() const;
+  // Rows lost on a full ring. Only a footer knows of all; without one they are
+  // at least `lost_rows`.
+  std::optional<uint64_t> DroppedRows() const;
   // The highest RSS at an event, logged or not, as far as the file tells; 0: it
   // does not.
   uint64_t SeenBytes() const;
@@ -60,7 +63,10 @@ class RunFacts : public IndexingVisitor {
   std::optional<Footer> footer;
   uint64_t first_rss_bytes = 0;  // when tracing began; 0: not known
   uint64_t rows = 0, context_rows = 0, marks = 0;
-  std::optional<Row> highest, last;  // by RSS; by number
+  // The logged event with the highest RSS: a row, or one that is lost and that
+  // the footer tells of; its site is 0 where even that is not known.
+  std::optional<Row> highest;
+  std::optional<Row> last;  // by number
   uint64_t gaps = 0, gap_us = 0, gap_events = 0;
   uint64_t lost_rows = 0;
   uint64_t user_us = 0, system_us = 0;  // the last sample's

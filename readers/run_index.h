@@ -84,6 +84,7 @@ class RunIndex {
   // it was profiled.
   bool MakesObject(uint32_t site) const;
   size_t threads() const { return threads_.size(); }
+  size_t sites() const { return sites_.size(); }
   // Definitions that found no room.
   uint64_t not_kept() const { return not_kept_; }
 

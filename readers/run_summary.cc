@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -55,6 +56,40 @@ std::string DescribeStart(const Header& header) {
       TerminalText(version.substr(0, version.find(' '))));
 }
 
+// A word and the patterns it was given, if any.
+template <typename Globs>
+void AddGlobs(absl::string_view name, const Globs& globs,
+              std::vector<std::string>* parts) {
+  if (globs.empty()) return;
+  parts->push_back(absl::StrCat(
+      name, " ", absl::StrJoin(globs, " ", [](std::string* out, const auto& g) {
+        AppendTerminalText(g, out);
+      })));
+}
+
+std::string DescribeFilters(const Filters& filters) {
+  std::vector<std::string> parts;
+  if (filters.min_drss_bytes() > 0) {
+    parts.push_back(absl::StrCat(
+        "dRSS of ", HumanBytes(filters.min_drss_bytes()), " or more since the ",
+        filters.drss_since_logged() ? "last logged event" : "event before"));
+  }
+  const std::string kinds = KindNames(filters);
+  if (!kinds.empty()) parts.push_back(absl::StrCat("events ", kinds));
+  AddGlobs("include", filters.include(), &parts);
+  AddGlobs("exclude", filters.exclude(), &parts);
+  AddGlobs("function", filters.function(), &parts);
+  AddGlobs("thread", filters.thread(), &parts);
+  if (EveryEventLogged(filters)) {
+    parts.push_back("none: every event was logged");
+  } else {
+    parts.push_back(
+        absl::StrCat(Counted(filters.context(), "event"), " of context"));
+  }
+  if (filters.paused()) parts.push_back("begun paused");
+  return absl::StrJoin(parts, "; ");
+}
+
 std::string DescribeRows(const RunFacts& facts) {
   std::string text = absl::StrCat(
       Grouped(facts.Events()), "; in the file ", Counted(facts.rows, "row"),
@@ -67,9 +102,13 @@ std::string DescribeRows(const RunFacts& facts) {
 }
 
 std::string DescribeLosses(const RunFacts& facts) {
-  const uint64_t dropped = facts.DroppedRows();
-  const uint64_t unwritten =
-      facts.footer.has_value() ? facts.footer->lost_on_write() : 0;
+  if (!facts.footer.has_value()) {
+    if (facts.lost_rows == 0) return "not known: the file has no footer";
+    return absl::StrCat("at least ", Counted(facts.lost_rows, "row"),
+                        " on a full ring; the file has no footer");
+  }
+  const uint64_t dropped = *facts.DroppedRows();
+  const uint64_t unwritten = facts.footer->lost_on_write();
   if (dropped == 0 && unwritten == 0) return "none";
   return absl::StrCat(Counted(dropped, "row"), " on a full ring, ",
                       Counted(unwritten, "row"), " on failed writes");
@@ -82,27 +121,40 @@ std::string DescribeRss(const RunFacts& facts) {
     absl::StrAppend(&text, HumanBytes(facts.first_rss_bytes),
                     " when tracing began, ");
   }
-  const Row& highest = *facts.highest;
-  absl::StrAppend(&text, HumanBytes(highest.rss_bytes), " highest, ",
-                  HumanBytes(facts.last->rss_bytes), " at the last row");
+  absl::StrAppend(&text, HumanBytes(facts.SeenBytes()), " highest");
+  if (facts.last.has_value()) {
+    absl::StrAppend(&text, ", ", HumanBytes(facts.last->rss_bytes),
+                    " at the last row");
+  }
   return text;
 }
 
 std::string DescribeHighest(const RunFacts& facts) {
   if (!facts.highest.has_value()) return "no rows";
   const Row& highest = *facts.highest;
-  const Place place = facts.index().Resolve(highest.site);
-  return absl::StrCat(HumanBytes(highest.rss_bytes), " at event ",
-                      highest.number, " (", place.what, "), ",
-                      HumanSeconds(highest.time_us), ", ",
-                      TerminalText(place.file), ":", place.line, " ",
-                      TerminalText(place.function), ", ",
-                      TerminalText(facts.index().ThreadLabel(highest.thread)));
+  std::string text =
+      absl::StrCat(HumanBytes(highest.rss_bytes), " at event ", highest.number);
+  const std::string time = HumanSeconds(highest.time_us);
+  if (highest.site == 0) {
+    absl::StrAppend(&text, ", ", time, ", a row that is lost");
+  } else {
+    const Place place = facts.index().Resolve(highest.site);
+    absl::StrAppend(&text, " (", place.what, "), ", time, ", ",
+                    TerminalText(place.file), ":", place.line, " ",
+                    TerminalText(place.function), ", ",
+                    TerminalText(facts.index().ThreadLabel(highest.thread)));
+  }
+  if (facts.SeenBytes() > highest.rss_bytes) {
+    absl::StrAppend(&text, "; ", HumanBytes(facts.SeenBytes()),
+                    " at an event that was not logged");
+  }
+  return text;
 }
 
 std::string DescribeHwm(const RunFacts& facts) {
   if (facts.HwmBytes() == 0) return "not recorded";
   std::string text = HumanBytes(facts.HwmBytes());
+  if (!facts.footer.has_value()) text += ", as last sampled";
   if (facts.HasPeak()) {
     absl::StrAppend(&text, ", reached between events ",
                     facts.peak->after_number(), " and ",
@@ -190,6 +242,15 @@ std::string DescribeTracingItself(const RunFacts& facts) {
 
 }  // namespace
 
+std::string KindNames(const Filters& filters) {
+  const int kinds = filters.kinds_size();
+  if (kinds == 0 || kinds == 5) return "";
+  return absl::StrJoin(filters.kinds(), ",", [](std::string* out, int kind) {
+    absl::StrAppend(out,
+                    absl::AsciiStrToLower(WhatName(static_cast<What>(kind))));
+  });
+}
+
 std::vector<std::pair<std::string, std::string>> DescribeRun(
     const RunFacts& facts) {
   std::vector<std::pair<std::string, std::string>> lines = {
@@ -198,6 +259,7 @@ std::vector<std::pair<std::string, std::string>> DescribeRun(
       {"ran", HumanSeconds(facts.DurationUs())},
       {"end", DescribeEnd(facts)},
       {"events", DescribeRows(facts)},
+      {"filters", DescribeFilters(facts.header.filters())},
       {"losses", DescribeLosses(facts)},
       {"profiler gaps", DescribeGaps(facts)},
       {"RSS", DescribeRss(facts)},

@@ -13,6 +13,9 @@
 
 namespace pymemrun {
 
+// The kinds of event that --events let pass, as it takes them; empty: all.
+std::string KindNames(const Filters& filters);
+
 // Label and text, in the order they are shown; texts are escaped for a
 // terminal.
 std::vector<std::pair<std::string, std::string>> DescribeRun(

@@ -123,6 +123,7 @@ TEST_F(RunFactsTest, WithoutAFooterTheStreamTells) {
   EXPECT_EQ(facts_.DurationUs(), 300u);
   EXPECT_EQ(Fact("end").substr(0, 8), "not seen");
   EXPECT_EQ(Fact("VmHWM"), "not recorded");
+  EXPECT_EQ(Fact("losses"), "not known: the file has no footer");
 }
 
 TEST_F(RunFactsTest, WhatHappenedBesidesIsCounted) {
@@ -151,11 +152,75 @@ TEST_F(RunFactsTest, WhatHappenedBesidesIsCounted) {
   facts_.OnPeak(peak);
   EXPECT_EQ(Fact("profiler gaps").substr(0, 11), "1 (1.500 s)");
   EXPECT_EQ(Fact("losses"),
-            "1,234 rows on a full ring, 0 rows on failed writes");
+            "at least 1,234 rows on a full ring; the file has no footer");
+  EXPECT_TRUE(IsUnknown(Value("dropped_rows")));
   EXPECT_EQ(Fact("CPU"), "0.900 s user, 0.100 s system, 50 % of one core");
   EXPECT_EQ(Fact("RSS source"),
             "unknown; from event 5 on hints (perf\\x1b refused)");
-  EXPECT_EQ(Fact("VmHWM"), "1.0 GiB, reached between events 3 and 4 (0.000 s)");
+  EXPECT_EQ(Fact("VmHWM"),
+            "1.0 GiB, as last sampled, reached between events 3 and 4 "
+            "(0.000 s)");
+  Footer footer;
+  footer.set_dropped(1235);
+  facts_.OnFooter(footer);
+  EXPECT_EQ(Fact("losses"),
+            "1,235 rows on a full ring, 0 rows on failed writes");
+  EXPECT_EQ(Value("dropped_rows"), Cell(uint64_t{1235}));
+}
+
+TEST_F(RunFactsTest, TheHighestIsWhatTheFooterKnows) {
+  Read(SmallRun().Build());
+  Footer footer = *facts_.footer;
+  footer.set_seen_max_rss_bytes(15 << 20);
+  facts_.OnFooter(footer);
+  EXPECT_EQ(Fact("RSS"),
+            "8.0 MiB when tracing began, 15.0 MiB highest, 12.0 MiB at the "
+            "last row");
+  EXPECT_TRUE(absl::EndsWith(Fact("highest RSS"),
+                             "; 15.0 MiB at an event that was not logged"));
+  // Of a row that could not be written; then of one whose place is lost too.
+  footer.set_max_rss_bytes(15 << 20);
+  footer.set_max_rss_number(12);
+  facts_.OnFooter(footer);
+  EXPECT_EQ(Fact("highest RSS").substr(0, 33),
+            "15.0 MiB at event 12 (C_RETURN), ");
+  EXPECT_EQ(Value("highest_rss_event"), Cell(uint64_t{12}));
+  footer.set_max_rss_bytes(16 << 20);
+  footer.set_max_rss_site(0);
+  facts_.OnFooter(footer);
+  EXPECT_EQ(Fact("highest RSS"),
+            "16.0 MiB at event 12, 0.000 s, a row that is lost");
+  EXPECT_TRUE(IsUnknown(Value("highest_rss_file")));
+}
+
+TEST_F(RunFactsTest, FiltersAreNamed) {
+  EXPECT_EQ(Fact("filters"), "none: every event was logged");
+  Header header;
+  Filters* filters = header.mutable_filters();
+  filters->set_min_drss_bytes(1 << 20);
+  filters->set_context(2);
+  facts_.OnHeader(header);
+  EXPECT_EQ(Fact("filters"),
+            "dRSS of 1.0 MiB or more since the event before; 2 events of "
+            "context");
+  EXPECT_TRUE(IsUnknown(Value("filter_events")));
+  filters->set_drss_since_logged(true);
+  filters->set_paused(true);
+  filters->add_kinds(CALL);
+  filters->add_kinds(C_RETURN);
+  filters->add_include("*a.py");
+  filters->add_include("*\x1b.py");
+  filters->add_thread("Main*");
+  facts_.OnHeader(header);
+  EXPECT_EQ(Fact("filters"),
+            "dRSS of 1.0 MiB or more since the last logged event; events "
+            "call,c_return; include *a.py *\\x1b.py; thread Main*; 2 events of "
+            "context; begun paused");
+  EXPECT_EQ(Value("drss_since"), Cell("logged"));
+  EXPECT_EQ(Value("filter_events"), Cell("call,c_return"));
+  EXPECT_EQ(Value("context_events"), Cell(uint64_t{2}));
+  EXPECT_EQ(Value("filter_thread"), Cell("Main*"));
+  EXPECT_TRUE(IsUnknown(Value("filter_exclude")));
 }
 
 TEST_F(RunFactsTest, TracingBeganWhereTheFirstPauseEnded) {

@@ -68,15 +68,17 @@ void AddHighest(const RunFacts& facts, Values* values) {
   Cell bytes, event, time, what, file, line, function, thread;
   if (facts.highest.has_value()) {
     const Row& row = *facts.highest;
-    const Place place = facts.index().Resolve(row.site);
     bytes = row.rss_bytes;
     event = row.number;
     time = Seconds(row.time_us);
-    what = std::string(place.what);
-    file = std::string(place.file);
-    line = uint64_t{place.line};
-    function = std::string(place.function);
-    thread = std::string(facts.index().ThreadLabel(row.thread));
+    if (row.site != 0) {
+      const Place place = facts.index().Resolve(row.site);
+      what = std::string(place.what);
+      file = std::string(place.file);
+      line = uint64_t{place.line};
+      function = std::string(place.function);
+      thread = std::string(facts.index().ThreadLabel(row.thread));
+    }
   }
   values->insert(values->end(), {{"highest_rss_bytes", bytes},
                                  {"highest_rss_event", event},
@@ -116,7 +118,7 @@ void AddCounts(const RunFacts& facts, Values* values) {
        {"logged_rows", facts.rows - facts.context_rows},
        {"context_rows", facts.context_rows},
        {"marks", facts.marks},
-       {"dropped_rows", facts.DroppedRows()},
+       {"dropped_rows", has_footer ? Cell(*facts.DroppedRows()) : Cell()},
        {"unwritten_rows",
         has_footer ? Cell(uint64_t{facts.footer->lost_on_write()}) : Cell()},
        {"profiler_gaps", facts.gaps},
@@ -124,8 +126,26 @@ void AddCounts(const RunFacts& facts, Values* values) {
        {"profiler_gap_events", facts.gap_events},
        {"untraced_children",
         has_footer ? Cell(uint64_t{facts.footer->untraced_children()})
-                   : Cell()},
-       {"min_drss_bytes", uint64_t{facts.header.filters().min_drss_bytes()}}});
+                   : Cell()}});
+}
+
+template <typename Globs>
+Cell Joined(const Globs& globs) {
+  return Text(absl::StrJoin(globs, " "));
+}
+
+void AddFilters(const Filters& filters, Values* values) {
+  values->insert(
+      values->end(),
+      {{"min_drss_bytes", uint64_t{filters.min_drss_bytes()}},
+       {"drss_since", filters.drss_since_logged() ? "logged" : "previous"},
+       {"context_events", uint64_t{filters.context()}},
+       {"filter_events", Text(KindNames(filters))},
+       {"filter_include", Joined(filters.include())},
+       {"filter_exclude", Joined(filters.exclude())},
+       {"filter_function", Joined(filters.function())},
+       {"filter_thread", Joined(filters.thread())},
+       {"begun", filters.paused() ? "paused" : "tracing"}});
 }
 
 void AddVerification(const RunFacts& facts, Values* values) {
@@ -202,6 +222,7 @@ Values SummaryValues(const RunFacts& facts, const std::string& run_file,
   AddHighest(facts, &values);
   AddMemory(facts, &values);
   AddCounts(facts, &values);
+  AddFilters(facts.header.filters(), &values);
   AddTracing(facts, &values);
   AddVerification(facts, &values);
   values.emplace_back("run_file_bytes", file_bytes);

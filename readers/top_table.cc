@@ -11,6 +11,7 @@ namespace pymemrun {
 namespace {
 
 constexpr absl::string_view kTracingItself = "tracing itself";
+constexpr absl::string_view kUnseen = "in no logged row";
 
 std::vector<Table::Heading> PlaceHeadings(PlaceKind kind) {
   switch (kind) {
@@ -72,6 +73,14 @@ Table TopTable(const ProfileTable& profile, uint64_t limit,
     const double growth = static_cast<double>(place.totals.growth_bytes);
     AddRow(PlaceCells(kind, place), place.totals, all > 0 ? growth / all : 0.0,
            &table);
+  }
+  if (profile.unseen_bytes() != 0) {
+    std::vector<Cell> cells(own_place.size());
+    cells[0] = std::string(kUnseen);
+    RssTotals unseen;
+    unseen.Add(profile.unseen_bytes());
+    unseen.rows = 0;
+    AddRow(std::move(cells), unseen, Cell(), &table);
   }
   RssTotals own;
   own.growth_bytes = cost.bytes;

@@ -291,7 +291,8 @@ struct ControlPage {
   uint64_t end_monotonic_ns;
   uint64_t own_bytes_end;
   uint64_t end_hwm_bytes;
-  uint64_t max_rss_bytes;  // highest RSS seen at an event
+  uint64_t max_rss_bytes;   // highest RSS seen at an event
+  uint64_t last_rss_bytes;  // RSS at the last event
   // What profiling made the interpreter allocate, at its most.
   uint64_t line_array_bytes;
   uint64_t frame_object_bytes;

@@ -153,6 +153,8 @@ void SendEnd(ControlPage* page, EndReason reason, int status) {
   page->own_bytes_end = OwnMemory::ResidentBytes();
   page->end_hwm_bytes = Statm::ReadHwmPages() * page->page_bytes;
   page->max_rss_bytes = RssGauge::max_rss_pages() * page->page_bytes;
+  page->last_rss_bytes =
+      static_cast<uint64_t>(RssPages(Hot().rss_pages)) * page->page_bytes;
   page->line_array_bytes = TracingCost::peak_line_array_bytes();
   page->frame_object_bytes = TracingCost::peak_frame_bytes();
   page->bound_object_bytes = TracingCost::peak_bound_bytes();

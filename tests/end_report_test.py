@@ -88,20 +88,37 @@ class EndReportTest(support.ProgramTest):
             self.assertIn(name, text)
         self.assertNotIn("\x1b", text)
 
+    def with_room_for(self, size_bytes, path, *arguments):
+        """A run whose file may become only so large."""
+        found = subprocess.run(
+            [support.PYMEMRUN, "--min-drss", "0", "--compress", "none", "-o",
+             path, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, preexec_fn=lambda: resource.setrlimit(
+                resource.RLIMIT_FSIZE, (size_bytes, size_bytes)))
+        self.assertEqual(found.returncode, 0, found.stderr)
+        return support.Run(path, found)
+
     def test_a_disk_that_fills_up(self):
         script = self.write("noisy.py", NOISY)
         path = os.path.join(self.folder, "full.pb")
-        found = subprocess.run(
-            [support.PYMEMRUN, "--min-drss", "0", "--compress", "none", "-o",
-             path, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, preexec_fn=lambda: resource.setrlimit(
-                resource.RLIMIT_FSIZE, (5 << 20, 5 << 20)))
-        self.assertEqual(found.returncode, 0, found.stderr)
-        text = self.check(support.Run(path, found))
+        text = self.check(self.with_room_for(5 << 20, path, script))
         self.assertRegex(text, r"[\d,]+ lost because the file could not be")
         # Its place was in what is lost.
         self.assertRegex(text, r"Highest RSS at any row [\d.]+ MiB at "
                                r"[\d.]+ s\.")
+
+    def test_rows_and_context_are_those_in_the_file(self):
+        run = self.with_room_for(
+            5 << 20, os.path.join(self.folder, "context.pb"), "--events",
+            "call", self.write("noisy.py", NOISY))
+        footer, batches = run.footer, run.records("events")
+        self.assertGreater(footer.lost_on_write, 0)
+        rows = sum(len(batch.site) for batch in batches)
+        context = sum(len(batch.context_at) for batch in batches)
+        self.assertGreater(context, 0)
+        self.assertEqual((footer.rows, footer.context_rows), (rows, context))
+        self.assertIn(f" {rows:,} rows ({context:,} as context), ",
+                      self.check(run))
 
 
 if __name__ == "__main__":

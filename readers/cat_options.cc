@@ -153,6 +153,10 @@ std::string TakeWords(const Words& words, CatOptions* options) {
   if (!words.records.empty()) {
     const absl::Status status = ParseRecords(words.records, &filter);
     if (!status.ok()) return absl::StrCat("--records: ", status.message());
+  } else if (words.what.empty() &&
+             (!filter.files.empty() || !filter.functions.empty() ||
+              filter.min_drss_bytes > 0)) {
+    filter.marks = false;  // they have no file, function or dRSS
   }
   return Contradiction(*options);
 }

@@ -22,6 +22,18 @@ std::vector<std::string> LongOptions(const CLI::App& app) {
   return names;
 }
 
+// An option that was given an empty value; empty: none was.
+std::string EmptyOption(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->count() == 0 || option->get_items_expected_max() == 0) continue;
+    const std::vector<std::string>& values = option->results();
+    if (std::count(values.begin(), values.end(), "") > 0) {
+      return option->get_name();
+    }
+  }
+  return "";
+}
+
 // The first argument left over, said as an unknown option or argument.
 void SayUnknown(const CLI::App& app, absl::string_view word,
                 const Console& console) {
@@ -76,6 +88,11 @@ std::optional<int> ParseArguments(CLI::App* app,
     }
     console.Usage(
         TerminalText(absl::StrReplaceAll(error.what(), {{"\n", " "}})));
+    return kExitUsage;
+  }
+  const std::string empty = EmptyOption(*app);
+  if (!empty.empty()) {
+    console.Usage(absl::StrCat(empty, ": expected a value, found ''"));
     return kExitUsage;
   }
   const std::vector<std::string> left = app->remaining();

@@ -8,10 +8,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "format/read_plan.h"
 #include "format/terminal_text.h"
 #include "readers/cat_options.h"
+#include "readers/follow_watch.h"
 #include "readers/merge_reader.h"
 #include "readers/raw_copy.h"
 #include "readers/run_facts.h"
@@ -50,16 +52,26 @@ RowWriter::Options WriterOptions(const CatOptions& options) {
   return writer;
 }
 
-// Gives each record to another visitor, notes the footer, says damage.
+// What --follow must know of the run.
+struct FollowedRun {
+  Header header;
+  std::atomic<bool> ended{false};  // the footer was read
+};
+
+// Gives each record to another visitor, notes both ends, says damage.
 template <typename Visitor>
 class Watched final : public Visitor {
  public:
   template <typename... Args>
-  Watched(DamageTeller* teller, std::atomic<bool>* ended, Args&&... args)
-      : Visitor(std::forward<Args>(args)...), teller_(teller), ended_(ended) {}
+  Watched(DamageTeller* teller, FollowedRun* run, Args&&... args)
+      : Visitor(std::forward<Args>(args)...), teller_(teller), run_(run) {}
+  void OnHeader(const Header& header) override {
+    Visitor::OnHeader(header);
+    run_->header = header;
+  }
   void OnFooter(const Footer& footer) override {
     Visitor::OnFooter(footer);
-    *ended_ = true;
+    run_->ended = true;
   }
   void OnDamage(const StreamReader::Damage& damage) override {
     teller_->Say(damage);
@@ -67,7 +79,7 @@ class Watched final : public Visitor {
 
  private:
   DamageTeller* const teller_;
-  std::atomic<bool>* const ended_;
+  FollowedRun* const run_;
 };
 
 class Pymemcat {
@@ -125,6 +137,7 @@ class Pymemcat {
   int PrintAll();
   int Told(const Input& input, const absl::Status& status,
            const ReadResult& result);
+  void Follow(Input* input);
   bool Idle();
   void WarnOfSpreadsheet();
 
@@ -135,7 +148,9 @@ class Pymemcat {
   PrintTarget target_;
   std::unique_ptr<Progress> progress_;
   std::vector<Input> inputs_;
-  std::atomic<bool> ended_{false};  // the footer was read
+  FollowedRun run_;
+  CountedSource* followed_ = nullptr;  // what --follow reads
+  FollowWatch watch_{[this] { return RunIsDead(run_.header); }};
 };
 
 int Pymemcat::OpenAll() {
@@ -151,14 +166,23 @@ int Pymemcat::OpenAll() {
     Input input;
     input.file = *std::move(file);
     input.sources.push_back(std::make_unique<FdSource>(input.file->fd()));
-    if (options_.follow) {
-      input.sources.push_back(std::make_unique<FollowSource>(
-          input.source(), [this] { return ended_ || *interrupted_; },
-          [this] { return Idle(); }, kFollowPoll));
-    }
+    if (options_.follow) Follow(&input);
     inputs_.push_back(std::move(input));
   }
   return code;
+}
+
+void Pymemcat::Follow(Input* input) {
+  auto counted = std::make_unique<CountedSource>(input->source());
+  followed_ = counted.get();
+  input->sources.push_back(std::move(counted));
+  if (input->file->size_bytes() == 0) {
+    console_.Say(absl::StrCat("waiting for ", input->file->shown_name(),
+                              ": there is nothing in it yet"));
+  }
+  input->sources.push_back(std::make_unique<FollowSource>(
+      input->source(), [this] { return run_.ended || *interrupted_; },
+      [this] { return Idle(); }, kFollowPoll));
 }
 
 // For --from and --to: leaves out what the file's index says is of other times.
@@ -180,7 +204,8 @@ void Pymemcat::Plan(Input* input) {
 
 // What was printed goes out before each wait for more.
 bool Pymemcat::Idle() {
-  return output_.Flush().ok() && !*interrupted_ && !IsHungUp(console_.out_fd);
+  return output_.Flush().ok() && !*interrupted_ && !IsHungUp(console_.out_fd) &&
+         !watch_.IsOver(followed_->bytes(), absl::Now());
 }
 
 void Pymemcat::StartProgress() {
@@ -213,7 +238,7 @@ int Pymemcat::Told(const Input& input, const absl::Status& status,
 int Pymemcat::PrintOne(Input* input) {
   DamageTeller teller(&console_, input->file->shown_name());
   ReadResult result;
-  Watched<RunPrinter> printer(&teller, &ended_, &options_.filter, options_.net,
+  Watched<RunPrinter> printer(&teller, &run_, &options_.filter, options_.net,
                               /*slot=*/0u, &target_);
   const absl::Status status =
       ReadStream(input->source(), input->options(), &printer, &result);
@@ -255,10 +280,9 @@ int Pymemcat::PrintAll() {
 int Pymemcat::PrintRaw(Input* input) {
   DamageTeller teller(&console_, input->file->shown_name());
   ReadResult result;
-  const absl::Status status = CopyRaw(
-      input->source(), &output_,
-      [&teller](const StreamReader::Damage& damage) { teller.Say(damage); },
-      [this] { ended_ = true; }, &result);
+  Watched<RecordVisitor> watcher(&teller, &run_);
+  const absl::Status status =
+      CopyRaw(input->source(), &output_, &watcher, &result);
   output_.Flush().IgnoreError();
   return Told(*input, status, result);
 }
@@ -266,7 +290,7 @@ int Pymemcat::PrintRaw(Input* input) {
 int Pymemcat::Summarise(Input* input) {
   DamageTeller teller(&console_, input->file->shown_name());
   ReadResult result;
-  Watched<RunFacts> facts(&teller, &ended_);
+  Watched<RunFacts> facts(&teller, &run_);
   CountedSource counted(input->source());
   const absl::Status status =
       ReadStream(&counted, StreamReader::Options(), &facts, &result);

@@ -69,7 +69,8 @@ TEST(PymemcatTest, MarksAreKeptOrAskedFor) {
   const std::string run = SmallRun().Build();
   EXPECT_THAT(Events(run, {"--records", "marks"}), ElementsAre("11"));
   EXPECT_THAT(Events(run, {"--what", "mark"}), ElementsAre("11"));
-  EXPECT_THAT(Events(run, {"--file", "nothing"}), ElementsAre("11"));
+  EXPECT_THAT(Events(run, {"--file", "nothing", "--records", "calls,marks"}),
+              ElementsAre("11"));
   EXPECT_THAT(Events(run, {"--what", "call"}), ElementsAre("0"));
 }
 
@@ -178,6 +179,9 @@ TEST(PymemcatTest, UsageErrorsNameWhatIsWrong) {
       {{file.path(), file.path(), "--raw"}, "takes one FILE"},
       {{file.path(), file.path(), "--follow"}, "takes one FILE"},
       {{"-", "-"}, "once only"},
+      {{file.path(), "--from", ""}, "--from: expected a value, found ''"},
+      {{file.path(), "--file", ""}, "--file: expected a value, found ''"},
+      {{file.path(), ""}, "FILE: expected a value, found ''"},
       {{file.path(), "--columns"}, "--columns"},
   };
   for (const auto& test : kCases) {
@@ -208,6 +212,31 @@ TEST(PymemcatTest, FollowReadsOnUntilTheFooter) {
   EXPECT_EQ(printed.code, 0);
   EXPECT_EQ(printed.err, "");
   EXPECT_EQ(CsvLines(printed).size(), 7u);
+}
+
+TEST(PymemcatTest, MarksPassNoFilterOfWhatTheyLack) {
+  TempFile file(SmallRun().Build());
+  const auto has_mark = [&file](std::vector<std::string> options) {
+    options.push_back(file.path());
+    return Cat(options).out.find("MARK:") != std::string::npos;
+  };
+  EXPECT_TRUE(has_mark({"--thread", "Main*"}));
+  EXPECT_TRUE(has_mark({"--min-drss", "0"}));
+  EXPECT_FALSE(has_mark({"--file", "*"}));
+  EXPECT_FALSE(has_mark({"--function", "*"}));
+  EXPECT_FALSE(has_mark({"--min-drss", "1M"}));
+  EXPECT_TRUE(has_mark({"--file", "*", "--records", "calls,marks"}));
+  EXPECT_TRUE(has_mark({"--file", "*", "--what", "call,mark"}));
+}
+
+TEST(PymemcatTest, FollowSaysThatItWaitsForAnEmptyFile) {
+  TempFile file("");
+  std::atomic<bool> interrupted{true};
+  const Printed printed = RunProgram("pymemcat", [&](const Console& console) {
+    return RunPymemcat({file.path(), "--follow"}, console, &interrupted);
+  });
+  EXPECT_THAT(printed.err, StartsWith("pymemcat: waiting for " + file.path() +
+                                      ": there is nothing in it yet\n"));
 }
 
 TEST(PymemcatTest, FollowEndsWhenInterrupted) {

@@ -192,7 +192,11 @@ TEST(PymemreportTest, UsageErrors) {
       {{"top", file.path(), "--by", "module"}, "found 'module'"},
       {{"top", file.path(), "--csv", "--json"}, "one of --csv and --json"},
       {{"top", file.path(), "--limit", "few"}, "--limit"},
-      {{"summary", file.path(), "--limit", "-1"}, "--limit"},
+      {{"summary", file.path(), "--limit", "-1"},
+       "--limit: expected a number from 0 on, found '-1'"},
+      {{"summary", file.path(), "--limit", ""}, "--limit: expected a value"},
+      {{"top", file.path(), "-o", ""}, "--output: expected a value"},
+      {{"top", ""}, "FILE: expected a value, found ''"},
       {{"summary", file.path(), "--by", "file"}, "unknown option '--by'"},
       {{"top", "-", "-"}, "once only"},
   };

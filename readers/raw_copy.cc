@@ -1,6 +1,5 @@
 #include "readers/raw_copy.h"
 
-#include <functional>
 #include <memory>
 
 #include "absl/strings/str_cat.h"
@@ -32,13 +31,8 @@ absl::Status AtOffset(uint64_t offset, const absl::Status& status) {
 
 class RawCopy {
  public:
-  using OnDamage = std::function<void(const StreamReader::Damage&)>;
-
-  RawCopy(OutputBuffer* output, const OnDamage& on_damage, ReadResult* result)
-      : output_(output),
-        on_damage_(on_damage),
-        result_(result),
-        first_(&nothing_) {}
+  RawCopy(OutputBuffer* output, RecordVisitor* watcher, ReadResult* result)
+      : output_(output), watcher_(watcher), result_(result), first_(watcher) {}
 
   // Copies one record. Fails when the first is not a header that we know; a
   // later header is damage.
@@ -65,32 +59,29 @@ class RawCopy {
       return AtOffset(damage.offset, damage.status);
     }
     ++result_->damages;
-    on_damage_(damage);
+    watcher_->OnDamage(damage);
     return absl::OkStatus();
   }
 
  private:
   OutputBuffer* const output_;
-  const OnDamage& on_damage_;
+  RecordVisitor* const watcher_;
   ReadResult* const result_;
-  RecordVisitor nothing_;
   RecordDecoder first_;
 };
 
 }  // namespace
 
-absl::Status CopyRaw(
-    ByteSource* source, OutputBuffer* output,
-    const std::function<void(const StreamReader::Damage&)>& on_damage,
-    const std::function<void()>& on_footer, ReadResult* result) {
+absl::Status CopyRaw(ByteSource* source, OutputBuffer* output,
+                     RecordVisitor* watcher, ReadResult* result) {
   const auto reader = StreamReader::Create(source, StreamReader::Options());
-  RawCopy copy(output, on_damage, result);
+  RawCopy copy(output, watcher, result);
   absl::string_view record;
   while (output->ok() && !result->second_run) {
     switch (reader->Next(&record)) {
       case StreamReader::Result::kRecord:
         RETURN_IF_ERROR(copy.Copy(record, reader->frame_offset()));
-        if (result->has_footer) on_footer();
+        if (result->has_footer) watcher->OnFooter(Footer());
         break;
       case StreamReader::Result::kDamage:
         RETURN_IF_ERROR(copy.Tell(reader->damage()));

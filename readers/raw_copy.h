@@ -2,8 +2,6 @@
 #ifndef PYMEMRUN_READERS_RAW_COPY_H_
 #define PYMEMRUN_READERS_RAW_COPY_H_
 
-#include <functional>
-
 #include "absl/status/status.h"
 #include "format/byte_io.h"
 #include "format/record_visitor.h"
@@ -14,11 +12,10 @@ namespace pymemrun {
 // Copies every readable record of the run, each after its length as a varint.
 // Fails as
 // ReadStream() does: when the source is no run file, or of a newer format.
-// `on_footer` is called once the footer has been copied.
-absl::Status CopyRaw(
-    ByteSource* source, OutputBuffer* output,
-    const std::function<void(const StreamReader::Damage&)>& on_damage,
-    const std::function<void()>& on_footer, ReadResult* result);
+// Of `watcher` OnHeader(), OnDamage() and, once the footer has been copied,
+// OnFooter() are called, this with an empty one.
+absl::Status CopyRaw(ByteSource* source, OutputBuffer* output,
+                     RecordVisitor* watcher, ReadResult* result);
 
 }  // namespace pymemrun
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "format/nearest_name.h"
 #include "format/terminal_text.h"
@@ -50,6 +51,7 @@ constexpr char kHelp[] =
 struct Words {
   bool csv = false, json = false;
   std::string by = "line";
+  std::string limit;
 };
 
 void Describe(const KnownCommand& command, CLI::App* app, Words* words,
@@ -64,11 +66,10 @@ void Describe(const KnownCommand& command, CLI::App* app, Words* words,
                   "write to PATH, once all is well")
       ->option_text("PATH");
   options->limit = command.usual_limit;
-  app->add_option("--limit", options->limit,
+  app->add_option("--limit", words->limit,
                   absl::StrCat("list at most N places (", command.usual_limit,
                                "); 0: all"))
-      ->option_text("N")
-      ->check(CLI::NonNegativeNumber);
+      ->option_text("N");
   if (options->command != ReportOptions::Command::kTop) return;
   app->add_option("--by", words->by,
                   "line (default), function (Python's), file, thread")
@@ -81,6 +82,10 @@ std::string TakeWords(const Words& words, ReportOptions* options) {
     return absl::StrCat(
         "--by: expected line, function, file or thread, found '",
         TerminalText(words.by), "'");
+  }
+  if (!words.limit.empty() && !absl::SimpleAtoi(words.limit, &options->limit)) {
+    return absl::StrCat("--limit: expected a number from 0 on, found '",
+                        TerminalText(words.limit), "'");
   }
   if (words.csv && words.json) return "give one of --csv and --json";
   if (words.csv) options->format = TableFormat::kCsv;

@@ -193,6 +193,17 @@ class ReaderTest(FaultTest):
             self.assertRegex(found.stderr.decode(),
                              r"\Apymemcat: [^\n]+byte \d+[^\n]+\n\Z")
 
+    def test_following_a_dead_run_ends(self):
+        path = self.bad(self.whole[:len(self.whole) // 2])
+        readers = [subprocess.Popen([PYMEMCAT, "--follow", form, path],
+                                    stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.PIPE)
+                   for form in ("--csv", "--raw", "--summary")]
+        for reader in readers:
+            text = reader.communicate(timeout=60)[1].decode()
+            self.assertEqual(reader.returncode, 0, text)
+            self.assertRegex(text, r"\Apymemcat: [^\n]+inside a frame[^\n]+\n\Z")
+
     def test_flipped_bytes(self):
         readers = (self.READERS[1], self.READERS[5])
         whole = [run([*reader, self.bad(self.whole)]).stdout

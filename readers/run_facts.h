@@ -63,8 +63,8 @@ class RunFacts : public IndexingVisitor {
   std::optional<Footer> footer;
   uint64_t first_rss_bytes = 0;  // when tracing began; 0: not known
   uint64_t rows = 0, context_rows = 0, marks = 0;
-  // The logged event with the highest RSS: a row, or one that is lost and that
-  // the footer tells of; its site is 0 where even that is not known.
+  // The row with the highest RSS, context included; or one that is lost and
+  // that the footer tells of; its site is 0 where even that is not known.
   std::optional<Row> highest;
   std::optional<Row> last;  // by number
   uint64_t gaps = 0, gap_us = 0, gap_events = 0;

@@ -146,7 +146,7 @@ std::string DescribeHighest(const RunFacts& facts) {
   }
   if (facts.SeenBytes() > highest.rss_bytes) {
     absl::StrAppend(&text, "; ", HumanBytes(facts.SeenBytes()),
-                    " at an event that was not logged");
+                    " at an event without a row");
   }
   return text;
 }

@@ -177,7 +177,7 @@ TEST_F(RunFactsTest, TheHighestIsWhatTheFooterKnows) {
             "8.0 MiB when tracing began, 15.0 MiB highest, 12.0 MiB at the "
             "last row");
   EXPECT_TRUE(absl::EndsWith(Fact("highest RSS"),
-                             "; 15.0 MiB at an event that was not logged"));
+                             "; 15.0 MiB at an event without a row"));
   // Of a row that could not be written; then of one whose place is lost too.
   footer.set_max_rss_bytes(15 << 20);
   footer.set_max_rss_number(12);

@@ -295,7 +295,8 @@ void CollectorProcess::SetExit(ProcessWatch::State end, Footer* footer) {
     return;
   }
   if (end == ProcessWatch::State::kSaidEnd) {
-    footer->set_end(Footer::EXIT);
+    footer->set_end(page_->end_reason == EndReason::kSignal ? Footer::SIGNAL
+                                                            : Footer::EXIT);
     footer->set_exit_status(page_->exit_status);
     return;
   }

@@ -29,10 +29,13 @@ void SayIncomplete(const Report& report) {
   Say(line);
 }
 
-void AtExit(int status, void* argument) {
-  const Report& report = *static_cast<Report*>(argument);
+// Never freed: exit handlers run when destructors may have run already.
+Report* installed = nullptr;
+
+void Tell(EndReason reason, int status) {
+  const Report& report = *installed;
   if (!Session::InTracedProcess()) return;  // a child of the program
-  if (!Session::Finish(EndReason::kExit, status, kPatienceMs)) {
+  if (!Session::Finish(reason, status, kPatienceMs)) {
     // Said even when quiet: the run file is not what it should be.
     if (!Session::untraced()) SayIncomplete(report);
     return;
@@ -43,12 +46,22 @@ void AtExit(int status, void* argument) {
   WriteToStandardError({report.page->report, size});
 }
 
+void AtExit(int status, void*) {
+  if (installed != nullptr) Tell(EndReason::kExit, status);
+}
+
 }  // namespace
 
 void InstallExitReport(ControlPage* page, const std::string& output,
                        bool quiet) {
-  // Never freed: exit handlers run when destructors may have run already.
-  on_exit(AtExit, new Report{page, output, quiet});
+  installed = new Report{page, output, quiet};
+  on_exit(AtExit, nullptr);
+}
+
+void ReportBeforeSignal(int signal) {
+  if (installed == nullptr) return;
+  Tell(EndReason::kSignal, signal);
+  installed = nullptr;  // said, should the process live on
 }
 
 }  // namespace pymemrun

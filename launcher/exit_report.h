@@ -11,11 +11,15 @@ namespace pymemrun {
 // Installs the C exit handler that ends the session with the exit status, waits
 // for the run file to be complete, and prints the end report unless `quiet`.
 // In forked children it does nothing. Ends that run no exit handlers (_exit, a
-// signal, exec) print nothing. `page` must stay mapped; `output` is the run
-// file's path, for messages. To be called once, before Python is initialised:
-// handlers installed later run earlier.
+// signal other than that of ReportBeforeSignal, exec) print nothing. `page`
+// must stay mapped; `output` is the run file's path, for messages. To be called
+// once, before Python is initialised: handlers installed later run earlier.
 void InstallExitReport(ControlPage* page, const std::string& output,
                        bool quiet);
+
+// Does the same just before the process ends by `signal`. Where no report was
+// installed, or this is another process, it does nothing.
+void ReportBeforeSignal(int signal);
 
 }  // namespace pymemrun
 

@@ -1,6 +1,11 @@
 #include <Python.h>
 // Python.h wants to be first.
+#include <pthread.h>
+#include <signal.h>
+
+#include "launcher/exit_report.h"
 #include "launcher/python_runtime.h"
+#include "tracer/session.h"
 
 namespace pymemrun {
 namespace {
@@ -28,6 +33,32 @@ void SetSysExecutable(const std::string& path) {
   Py_XDECREF(text);
 }
 
+// After an interrupt that nothing caught Py_RunMain finalises the interpreter
+// and sends SIGINT to the process. Held back from then on, it leaves time for
+// the report; the process dies of it when it is let go. While other threads are
+// left, the kernel gives it to one of them: then there is no report.
+bool interrupt_held = false;
+
+void HoldInterrupt() {
+  if (!Session::EndsByInterrupt()) return;
+  sigset_t interrupt, before;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &interrupt, &before);
+  interrupt_held = sigismember(&before, SIGINT) == 0;
+}
+
+void LetInterruptGo() {
+  if (!interrupt_held) return;
+  sigset_t pending;
+  sigpending(&pending);
+  if (sigismember(&pending, SIGINT) == 1) ReportBeforeSignal(SIGINT);
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
+}
+
 }  // namespace
 
 void PreinitializePython(const PythonStart& start) {
@@ -48,7 +79,11 @@ int RunPython(const PythonStart& start) {
   PyConfig_Clear(&config);
   EndOnFailure(status);
   if (!start.test_executable.empty()) SetSysExecutable(start.test_executable);
-  return Py_RunMain();
+  // Those that were installed first are called last.
+  Py_AtExit(HoldInterrupt);
+  const int exit_status = Py_RunMain();
+  LetInterruptGo();
+  return exit_status;
 }
 
 const char* PythonVersionText() { return PY_VERSION; }

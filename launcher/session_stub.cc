@@ -34,6 +34,8 @@ bool Session::Finish(EndReason, int, int) { return true; }
 
 bool Session::InTracedProcess() { return getpid() == g_pid; }
 
+bool Session::EndsByInterrupt() { return false; }
+
 bool Session::still_writing() { return false; }
 
 bool Session::untraced() { return false; }

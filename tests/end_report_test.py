@@ -74,6 +74,31 @@ class EndReportTest(support.ProgramTest):
             r"Highest RSS at any row %.1f MiB at [\d.]+ s, \S+shrinks.py:3 "
             r"len \(C_RETURN," % (highest["rss_bytes"] / 2**20))
 
+    def test_an_interrupt_that_nothing_catches(self):
+        script = self.write("interrupted.py", "import os, time\n"
+                            "os.kill(os.getpid(), 2)\ntime.sleep(60)\n")
+        path = os.path.join(self.folder, "interrupted.pb")
+        for argument in ([script], ["-m", "interrupted"]):
+            plain = subprocess.run([support.PYTHON, *argument], cwd=self.folder,
+                                   stderr=subprocess.PIPE, text=True)
+            found = subprocess.run(
+                [support.PYMEMRUN, "--force", "-o", path, *argument],
+                cwd=self.folder, stderr=subprocess.PIPE, text=True)
+            self.assertEqual(found.returncode, plain.returncode)
+            self.assertIn("KeyboardInterrupt\n", plain.stderr)
+            self.assertTrue(found.stderr.startswith(plain.stderr), found.stderr)
+            found.stderr = found.stderr[len(plain.stderr):]
+            self.assertIn("Ended by signal 2." if found.returncode == -2 else
+                          "Exit status %d." % found.returncode,
+                          self.check(support.Run(path, found)))
+
+    def test_an_interrupt_caught_does_not_hide_the_exit_status(self):
+        # CPython leaves its mark of the interrupt standing here.
+        run = self.pymemrun("-c", "import sys\ntry: exec('raise "
+                            "KeyboardInterrupt')\nexcept KeyboardInterrupt: "
+                            "sys.exit(3)", status=3)
+        self.assertIn("Exit status 3.", self.check(run))
+
     def test_one_is_not_many(self):
         run = self.pymemrun("--context", "0", "-c", "", env={
             "PYMEMRUN_EVENTS": "call"})

@@ -10,6 +10,7 @@
 #include "internal/pycore_frame.h"
 #endif
 #include "internal/pycore_interp.h"
+#include "internal/pycore_pylifecycle.h"
 #include "internal/pycore_pystate.h"
 #include "internal/pycore_runtime.h"
 
@@ -223,6 +224,14 @@ void PymemrunSetSlot(PyThreadState* tstate, Py_tracefunc func) {
 #endif
 }
 #endif
+
+int PymemrunInterruptIsUnhandled(void) {
+#if PY_VERSION_HEX >= 0x030C0000
+  return _PyRuntime.signals.unhandled_keyboard_interrupt;
+#else
+  return _Py_UnhandledKeyboardInterrupt;
+#endif
+}
 
 void PymemrunUnlinkAuditHook(Py_AuditHookFunction func) {
 #if PY_VERSION_HEX >= 0x030C0000

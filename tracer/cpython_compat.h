@@ -93,6 +93,10 @@ Py_tracefunc PymemrunGetSlot(PyThreadState* tstate);
 void PymemrunKeepBoundObjects(void);
 #endif
 
+// Whether Py_RunMain, once it has finalised the interpreter, will send SIGINT
+// to the process: a KeyboardInterrupt reached the top.
+int PymemrunInterruptIsUnhandled(void);
+
 // Removes the audit hook `func` that PySys_AddAuditHook installed. May be
 // called from inside it.
 void PymemrunUnlinkAuditHook(Py_AuditHookFunction func);

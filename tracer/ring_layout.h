@@ -223,6 +223,7 @@ enum class EndReason : uint32_t {
   kUnknown = 0,  // no handler ran: killed, _exit, abort; pidfd tells when
   kExit = 1,     // exit() with end.exit_status
   kExec = 2,
+  kSignal = 3,  // about to end by signal end.exit_status
 };
 
 enum class OnFull : uint32_t { kBlock = 0, kDrop = 1 };

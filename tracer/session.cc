@@ -295,6 +295,10 @@ bool Session::InTracedProcess() {
   return Interposed::page() != nullptr && getpid() == g_session.pid;
 }
 
+bool Session::EndsByInterrupt() {
+  return InTracedProcess() && PymemrunInterruptIsUnhandled() != 0;
+}
+
 bool Session::still_writing() { return g_session.still_writing; }
 
 bool Session::untraced() { return g_session.untraced; }

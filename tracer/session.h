@@ -6,7 +6,7 @@
 //   Session::Prepare        before the first thread and before Py_Initialize*
 //   (Py_InitializeFromConfig, Py_RunMain: the session arms itself at the last
 //   moment before the user's code)
-//   Session::Finish         from a C exit handler
+//   Session::Finish         from a C exit handler, or before death by SIGINT
 //
 // All functions are for the process's main thread. None of them throws.
 #ifndef PYMEMRUN_TRACER_SESSION_H_
@@ -66,6 +66,11 @@ class Session {
   // it shows no sign of life. Returns whether it did. Returns false at once in
   // a forked child and when called again. Threads may still run.
   static bool Finish(EndReason reason, int status, int timeout_ms);
+
+  // At the end of the interpreter's finalisation: whether it goes on to end the
+  // process by SIGINT, for a KeyboardInterrupt that nothing caught. Of the
+  // traced process only; it may be wrong where the program ends by exit().
+  static bool EndsByInterrupt();
 
   // After Finish returned false: whether the collector was at work all along,
   // kept by a slow disk, and goes on.

@@ -139,7 +139,7 @@ bool ReadFollow(const std::string& text, Options* options) {
 
 bool ReadOutput(const std::string& text, Options* options) {
   options->output = text;
-  return !text.empty();
+  return !text.empty() && text != "-";
 }
 
 bool ReadPython(const std::string& text, Options* options) {
@@ -168,7 +168,10 @@ const OptionRow kOptionTable[] = {
      "the run file; also -o (run.pb in the current folder: always the latest "
      "run, an earlier one is first renamed to old-run.DATE_TIME_PID.pb). "
      "{pid} {time} {name} {host} in PATH expand",
-     ReadOutput, "a path", false, true},
+     ReadOutput,
+     "the path of a file (the run file never goes to standard output, which is "
+     "the program's)",
+     false, true},
     {"force", nullptr, "overwrite an output file that exists",
      SetFlag<&Options::force>, "", false, true},
     {"trace", "LIST", "what to trace: calls, pages, both, or none (calls)",

@@ -120,6 +120,7 @@ TEST(OptionsTest, ValuesThatAreNoneAreRefusedWithWhatIsExpected) {
       {"--heap-rates", "{9:2}"},
       {"--heap-rates", "{9:0.1,8:0.1}"},
       {"--output="},
+      {"-o", "-"},
       {"--include="}};
   for (const auto& words : lines) {
     Result result = Read(words);
@@ -129,6 +130,11 @@ TEST(OptionsTest, ValuesThatAreNoneAreRefusedWithWhatIsExpected) {
   EXPECT_EQ(Read({"--min-drss", "much"}).error,
             "--min-drss: 'much' is not a whole number of bytes such as 4096, "
             "4KiB or 1M");
+}
+
+TEST(OptionsTest, HelpTellsWhichListsTakeColons) {
+  EXPECT_THAT(HelpText(), HasSubstr("Several patterns there are separated by "
+                                    "`:`; lists such as that of --events"));
 }
 
 TEST(OptionsTest, PartsNotBuiltYetAreRefusedUnlessHarmless) {

@@ -18,6 +18,7 @@ constexpr char kDefaultName[] = "run.pb";
 // The start name is also kept beside the file's content where the file system
 // can, so that a file still without a header can be told and renamed.
 constexpr char kStartAttribute[] = "user.pymemrun.start";
+constexpr char kNameAnother[] = "; name another by -o PATH";
 constexpr int kAttempts = 10;  // lost races against other runs' renames
 
 std::string Reason(int error) { return std::strerror(error); }
@@ -55,6 +56,21 @@ std::string StartNameOfFile(const std::string& path, const struct stat& status,
   return IsStartName(name) ? name : "";
 }
 
+// 0, or why the file cannot be read.
+int WhyUnreadable(const std::string& path) {
+  int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return errno;
+  close(fd);
+  return 0;
+}
+
+// Removes what is at `path`. False: *error.
+bool Replace(const std::string& path, std::string* error) {
+  if (unlink(path.c_str()) == 0 || errno == ENOENT) return true;
+  *error = "cannot replace " + path + ": " + Reason(errno) + kNameAnother;
+  return false;
+}
+
 int RenameWithoutReplacing(const std::string& from, const std::string& to) {
   if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
                 RENAME_NOREPLACE) == 0) {
@@ -69,14 +85,14 @@ int RenameWithoutReplacing(const std::string& from, const std::string& to) {
 bool MoveAside(const std::string& path, const struct stat& status,
                const OutputRequest& request, std::string* error) {
   std::string name = StartNameOfFile(path, status, request.name_of);
-  if (name.empty() && request.force) {
-    unlink(path.c_str());
-    return true;
-  }
+  if (name.empty() && request.force) return Replace(path, error);
   if (name.empty()) {
-    *error = path +
-             " is there and is no run file; name another by -o PATH, or "
-             "replace it by --force";
+    int unreadable = WhyUnreadable(path);
+    *error = path + " is there and " +
+             (unreadable != 0 ? "cannot be read: " + Reason(unreadable)
+                              : "is no run file") +
+             kNameAnother +
+             (unreadable != 0 ? "" : ", or replace it by --force");
     return false;
   }
   std::string folder = path.substr(0, path.rfind('/') + 1);
@@ -86,7 +102,8 @@ bool MoveAside(const std::string& path, const struct stat& status,
     int failure = RenameWithoutReplacing(path, to);
     if (failure == 0 || failure == ENOENT) return true;  // or another run did
     if (failure != EEXIST || i == kAttempts) {
-      *error = "cannot rename " + path + " to " + to + ": " + Reason(failure);
+      *error = "cannot rename " + path + " to " + to + ": " + Reason(failure) +
+               kNameAnother;
       return false;
     }
     to = stem + "-" + std::to_string(i) + ".pb";  // two copies of one run
@@ -108,9 +125,7 @@ bool MakeWay(const std::string& path, const OutputRequest& request,
     *error = path + " is there already; --force replaces it";
     return false;
   }
-  if (unlink(path.c_str()) == 0 || errno == ENOENT) return true;
-  *error = "cannot replace " + path + ": " + Reason(errno);
-  return false;
+  return Replace(path, error);
 }
 
 }  // namespace

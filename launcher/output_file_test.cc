@@ -95,6 +95,26 @@ TEST_F(OutputFileTest, AStrangersFileIsNotDestroyed) {
   EXPECT_EQ(Create("", true), folder_ / "run.pb");
 }
 
+// As another user meets a run file of root's: the folder is not his either.
+TEST_F(OutputFileTest, AFileThatCannotBeReadIsSaidToBeSo) {
+  folder_.Write("run.pb", "theirs", 0);
+  chmod((folder_ / "").c_str(), 0555);
+  const bool root = geteuid() == 0;
+  ASSERT_TRUE(!root || seteuid(65534) == 0);
+  const std::string made = Create("");
+  const std::string said = error_;
+  const std::string forced = Create("", true);
+  ASSERT_TRUE(!root || seteuid(0) == 0);
+  chmod((folder_ / "").c_str(), 0755);
+  EXPECT_EQ(made, "");
+  EXPECT_EQ(said, (folder_ / "run.pb") +
+                      " is there and cannot be read: Permission denied; name "
+                      "another by -o PATH");
+  EXPECT_EQ(forced, "");
+  EXPECT_EQ(error_, "cannot replace " + (folder_ / "run.pb") +
+                        ": Permission denied; name another by -o PATH");
+}
+
 TEST_F(OutputFileTest, OnlyRegularFilesAreEverReplaced) {
   mkfifo("fifo", 0600);
   mkdir("dir", 0700);

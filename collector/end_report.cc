@@ -113,6 +113,23 @@ void AddCounts(const EndReportInput& in, Paragraph* out) {
   out->Add(absl::StrCat(HumanBytes(static_cast<double>(in.file_bytes)), "."));
 }
 
+// Where patterns were given and no row came of it: which filters to look at.
+void AddNothingMatched(const EndReportInput& in, Paragraph* out) {
+  const Footer& footer = in.footer;
+  const Filters& filters = in.header.filters();
+  std::vector<absl::string_view> given;
+  if (filters.include_size() > 0) given.push_back("--include");
+  if (filters.exclude_size() > 0) given.push_back("--exclude");
+  if (filters.function_size() > 0) given.push_back("--function");
+  if (filters.thread_size() > 0) given.push_back("--thread");
+  const uint64_t rows =
+      footer.rows() + footer.dropped() + footer.lost_on_write();
+  if (given.empty() || rows > 0 || footer.events() == 0) return;
+  if (filters.min_drss_bytes() > 0) given.push_back("--min-drss");
+  out->AddWords(
+      absl::StrCat("No event passed ", absl::StrJoin(given, ", "), "."));
+}
+
 void AddHighest(const EndReportInput& in, Paragraph* out) {
   const Footer& footer = in.footer;
   if (footer.max_rss_bytes() > 0) {
@@ -198,6 +215,7 @@ std::vector<std::string> ClosingSentences(const EndReportInput& in) {
 std::string EndReportText(const EndReportInput& input) {
   Paragraph report;
   AddCounts(input, &report);
+  AddNothingMatched(input, &report);
   AddHighest(input, &report);
   AddHwm(input, &report);
   report.NewLine();

@@ -62,6 +62,22 @@ TEST(EndReportTest, AShortParagraphSaysItAll) {
       "pymemrun: RSS source faults (best there is).\n");
 }
 
+TEST(EndReportTest, FiltersThatNothingPassedAreNamed) {
+  EndReportInput in = Example();
+  in.header.mutable_filters()->add_include("*/x.py");
+  in.header.mutable_filters()->add_thread("T*");
+  in.header.mutable_filters()->set_min_drss_bytes(4096);
+  constexpr char kSaid[] = "No event passed --include, --thread, --min-drss.";
+  EXPECT_EQ(EndReportText(in).find("No event passed"), std::string::npos);
+  in.footer.set_rows(0);
+  const std::string text = absl::StrJoin(LinesOf(in), " ");
+  EXPECT_NE(text.find(kSaid), std::string::npos) << text;
+  // Filters of sizes and kinds alone say nothing of a mistyped pattern.
+  in.header.mutable_filters()->clear_include();
+  in.header.mutable_filters()->clear_thread();
+  EXPECT_EQ(EndReportText(in).find("No event passed"), std::string::npos);
+}
+
 TEST(EndReportTest, LossesAndOtherEndsAreSaid) {
   EndReportInput in = Example();
   in.footer.set_lost_on_write(5000);

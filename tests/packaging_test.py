@@ -5,6 +5,7 @@ and says what it needs.
 """
 import glob
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -60,6 +61,16 @@ class Package(unittest.TestCase):
     def test_it_holds_the_tools_and_the_schema(self):
         for name in FILES:
             self.assertTrue(os.path.exists(os.path.join(self.root, name)), name)
+
+    def test_links_in_its_documents_lead_to_files_in_it(self):
+        links = 0
+        for path in glob.glob(self.root + '/**/*.md', recursive=True):
+            with open(path, encoding='utf-8') as file:
+                for target in re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', file.read()):
+                    links += 1
+                    self.assertTrue(os.path.exists(os.path.join(os.path.dirname(path), target)),
+                                    '%s: %s' % (path, target))
+        self.assertGreater(links, 4)
 
     def test_it_holds_nothing_else_that_runs(self):
         programs = sorted(

@@ -3,8 +3,10 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "launcher/collector_launch.h"
@@ -30,10 +32,18 @@ std::string ExecutedPath() {
   return path == nullptr ? "" : path;
 }
 
-int PrintVersion(const std::string& python) {
-  std::printf("pymemrun %s (CPython %s, %s, %s)\n", PYMEMRUN_VERSION,
-              PythonVersionText(), python.c_str(), PYMEMRUN_PYTHON_LINK);
-  return std::fflush(stdout) == 0 ? 0 : 1;
+int Print(const std::string& text) {
+  if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) {
+    return 0;
+  }
+  Say(std::string("standard output: ") + std::strerror(errno));
+  return 1;
+}
+
+std::string VersionText(const std::string& python) {
+  return std::string("pymemrun ") + PYMEMRUN_VERSION + " (CPython " +
+         PythonVersionText() + ", " + python + ", " + PYMEMRUN_PYTHON_LINK +
+         ")\n";
 }
 
 }  // namespace
@@ -49,15 +59,14 @@ int RunApplication(int argc, char** argv) {
                          PYMEMRUN_PYTHON_EXECUTABLE, Variable("PATH")};
   bool usable =
       ReadOptions(argc, argv, secure_getenv, options, command_line, &error);
-  if (usable && options->help)
-    return std::fputs(HelpText().c_str(), stdout) < 0;
+  if (usable && options->help) return Print(HelpText());
   wishes.option = options->python;
   if (!usable ||
       !ChoosePython(wishes, PythonVersionText(), &start.program, &error)) {
     Say(error);
     return kUsage;
   }
-  if (options->version) return PrintVersion(start.program);
+  if (options->version) return Print(VersionText(start.program));
   start.arguments = command_line->python;
   if (Variable("PYMEMRUN_TEST_SYS_EXECUTABLE") == "launcher") {
     start.test_executable = OwnPath();

@@ -49,6 +49,13 @@ void SayUnknown(const CLI::App& app, absl::string_view word,
       nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));
 }
 
+int OutputResult(const Console& console, const absl::Status& status) {
+  if (status.ok() || ReaderHasGone(console)) return kExitOk;
+  console.Say(
+      absl::StrCat("standard output: ", TerminalText(status.message())));
+  return kExitFailed;
+}
+
 }  // namespace
 
 void Console::Say(absl::string_view message) const {
@@ -69,11 +76,9 @@ std::optional<int> ParseArguments(CLI::App* app,
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
     app->parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    console.out->Append(app->help()).IgnoreError();
-    return kExitOk;
+    return PrintText(console, app->help());
   } catch (const CLI::CallForVersion& version) {
-    console.out->Append(absl::StrCat(version.what(), "\n")).IgnoreError();
-    return kExitOk;
+    return PrintText(console, absl::StrCat(version.what(), "\n"));
   } catch (const CLI::ParseError& error) {
     // An unknown option tells more than what CLI11 misses because of it.
     const std::vector<std::string> known = LongOptions(*app);
@@ -135,12 +140,12 @@ bool ReaderHasGone(const Console& console) {
   return console.out->last_errno() == EPIPE;
 }
 
+int PrintText(const Console& console, absl::string_view text) {
+  return OutputResult(console, console.out->Append(text));
+}
+
 int FinishOutput(const Console& console, OutputBuffer* output) {
-  const absl::Status status = output->Flush();
-  if (status.ok() || ReaderHasGone(console)) return kExitOk;
-  console.Say(
-      absl::StrCat("standard output: ", TerminalText(status.message())));
-  return kExitFailed;
+  return OutputResult(console, output->Flush());
 }
 
 }  // namespace pymemrun

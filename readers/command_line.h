@@ -59,6 +59,9 @@ class DamageTeller {
   int count_ = 0;
 };
 
+// Prints such as a --help text at once, as FinishOutput does.
+int PrintText(const Console& console, absl::string_view text);
+
 // Hands on what was printed and says a failure. Returns the exit code: a reader
 // that has gone (`| head`) is no failure.
 int FinishOutput(const Console& console, OutputBuffer* output);

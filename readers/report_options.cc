@@ -130,12 +130,10 @@ std::optional<int> ParseReportOptions(const std::vector<std::string>& arguments,
                                       ReportOptions* options) {
   const std::string name = arguments.empty() ? "" : arguments[0];
   if (name == "--help" || name == "-h") {
-    console.out->Append(kHelp).IgnoreError();
-    return kExitOk;
+    return PrintText(console, kHelp);
   }
   if (name == "--version") {
-    console.out->Append("pymemreport " PYMEMRUN_VERSION "\n").IgnoreError();
-    return kExitOk;
+    return PrintText(console, "pymemreport " PYMEMRUN_VERSION "\n");
   }
   const KnownCommand* command = std::find_if(
       std::begin(kCommands), std::end(kCommands),

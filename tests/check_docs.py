@@ -82,6 +82,17 @@ class Documentation(unittest.TestCase):
             self.assertRegex(out, r'^%s \d+\.\d+' % tool)
 
 
+    def test_what_cannot_be_printed_is_a_failure(self):
+        for tool, (variable, subcommands) in TOOLS.items():
+            for words in (['--help'], ['--version'], *([c, '--help'] for c in subcommands)):
+                with open('/dev/full', 'w') as full:
+                    done = subprocess.run([os.environ[variable], *words], stdout=full,
+                                          stderr=subprocess.PIPE, text=True)
+                self.assertEqual(1, done.returncode, (tool, words))
+                self.assertRegex(done.stderr, r'\A%s: standard output: .*No space left on '
+                                              r'device\n\Z' % tool)
+
+
 class Links(unittest.TestCase):
     def test_they_lead_somewhere(self):
         for path in glob.glob(os.path.join(SOURCE_DIR, '**', '*.md'), recursive=True):

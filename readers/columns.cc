@@ -14,7 +14,7 @@ namespace {
 constexpr absl::string_view kNames[kColumns] = {
     "event", "devent",   "clock_s",   "what",       "file",
     "line",  "function", "rss_bytes", "drss_bytes", "thread",
-    "pid",   "context",  "module",    "rss_exact"};
+    "pid",   "context",  "module",    "rss_exact",  "stack"};
 
 }  // namespace
 
@@ -41,9 +41,12 @@ absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list) {
   return columns;
 }
 
-std::vector<Column> AllColumns() {
+std::vector<Column> MachineColumns() {
   std::vector<Column> columns;
-  for (int i = 0; i < kColumns; ++i) columns.push_back(static_cast<Column>(i));
+  for (int i = 0; i < kColumns; ++i) {
+    const auto column = static_cast<Column>(i);
+    if (column != Column::kStack) columns.push_back(column);
+  }
   return columns;
 }
 

@@ -26,8 +26,9 @@ enum class Column : uint8_t {
   kContext,
   kModule,
   kExact,
+  kStack,
 };
-inline constexpr int kColumns = 14;
+inline constexpr int kColumns = 15;
 
 // As in CSV's header row and JSON's keys: "event", "clock_s", ...
 absl::string_view ColumnName(Column column);
@@ -36,8 +37,8 @@ absl::string_view ColumnName(Column column);
 // message that names the first that is unknown and lists those that are.
 absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list);
 
-// All columns, in the order of CSV and JSON lines.
-std::vector<Column> AllColumns();
+// Those of CSV and JSON lines, in their order: all but the stack.
+std::vector<Column> MachineColumns();
 // Those of text: with the NEXT:/PREV: prefix or without, with the pid or not.
 std::vector<Column> TextColumns(bool with_context, bool with_pid);
 

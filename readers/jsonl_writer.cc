@@ -40,7 +40,7 @@ struct JsonlStyle : MachineCells<JsonlStyle> {
 std::unique_ptr<RowWriter> NewJsonlWriter(const RowWriter::Options& options,
                                           OutputBuffer* output) {
   return std::make_unique<PlanWriter<JsonlStyle>>(
-      JsonlStyle(), options.columns.empty() ? AllColumns() : options.columns,
+      JsonlStyle(), options.columns.empty() ? MachineColumns() : options.columns,
       options.with_header, /*adds_thread=*/false, output);
 }
 

@@ -60,6 +60,7 @@ class MergeInput final : public RecordVisitor {
   void OnThread(const ThreadDef& thread) override {
     printer_->OnThread(thread);
   }
+  void OnStack(const StackDef& node) override { printer_->OnStack(node); }
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark& mark) override;
   void OnDamage(const StreamReader::Damage& damage) override {

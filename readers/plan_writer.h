@@ -49,6 +49,12 @@ class PlanWriter final : public RowWriter {
                 RenderThread(style_, step, run, row.thread, out);
               }));
           break;
+        case RowStep::kStack:
+          output_->Append(
+              step.cache.Get(run.slot, row.stack, [&](std::string* out) {
+                RenderStack(style_, step, run, row.stack, out);
+              }));
+          break;
         case RowStep::kNumber:
           WriteNumber(step, run, row, devent);
           break;
@@ -58,10 +64,8 @@ class PlanWriter final : public RowWriter {
   }
 
   void WriteMark(const RunView& run, const Mark& mark) override {
-    const uint64_t rss = mark.rss_bytes();
     const MarkCells cells = {mark, run.index->ThreadLabel(mark.thread()),
-                             rss > run.own_bytes ? rss - run.own_bytes : 0,
-                             run.pid};
+                             run.NetRss(mark.rss_bytes()), run.pid};
     std::string line(Style::kRowStart);
     const Column* previous = nullptr;
     for (const Column& column : columns_) {
@@ -93,10 +97,10 @@ class PlanWriter final : public RowWriter {
         out = style_.Clock(row.time_us, out);
         break;
       case Column::kRss:
-        out = style_.Rss(NetRss(run, row.rss_bytes), out);
+        out = style_.Rss(run.NetRss(row.rss_bytes), out);
         break;
       case Column::kDrss:
-        out = style_.Drss(NetDrss(run, row), out);
+        out = style_.Drss(run.NetDrss(row), out);
         break;
       case Column::kContext:
         out = style_.Context(ContextOf(run, row), out);
@@ -107,14 +111,6 @@ class PlanWriter final : public RowWriter {
     output_->Commit(out);
   }
 
-  static uint64_t NetRss(const RunView& run, uint64_t rss_bytes) {
-    return rss_bytes > run.own_bytes ? rss_bytes - run.own_bytes : 0;
-  }
-  // Event 0's dRSS is its RSS.
-  static int64_t NetDrss(const RunView& run, const Row& row) {
-    if (run.own_bytes == 0 || row.number != 0) return row.drss_bytes;
-    return static_cast<int64_t>(NetRss(run, row.rss_bytes));
-  }
   static RowContext ContextOf(const RunView& run, const Row& row) {
     if (!run.with_context) return RowContext::kNone;
     return row.context ? RowContext::kPrevious : RowContext::kNext;

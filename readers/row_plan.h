@@ -4,15 +4,14 @@
 // become one step whose text is cached; numbers are steps of their own.
 // A Style says how a cell looks in its format:
 //
-//   void Before(Column column, const Column* previous, std::string* out) const;
-//   void TextCell(Column column, absl::string_view name, std::string* out)
-//   const; void NumberCell(Column column, uint64_t value, std::string* out)
-//   const; char* Event(uint64_t number, char* out) const;      // and Devent,
-//   Clock, char* Rss(uint64_t, char*) const;                   // Drss,
-//   Context, Exact void MarkCell(Column column, const MarkCells& mark,
-//   std::string* out) const; void Header(const std::vector<Column>& columns,
-//   OutputBuffer* out) const; static constexpr absl::string_view kRowStart,
-//   kRowEnd;
+//   void Before(Column column, const Column* previous, string* out) const;
+//   void TextCell(Column column, string_view name, string* out) const;
+//   void NumberCell(Column column, uint64_t value, string* out) const;
+//   char* Event(uint64_t number, char* out) const;
+//   // likewise Devent, Clock, Rss, Drss, Context, Exact
+//   void MarkCell(Column column, const MarkCells& mark, string* out) const;
+//   void Header(const vector<Column>& columns, OutputBuffer* out) const;
+//   static constexpr string_view kRowStart, kRowEnd;
 #ifndef PYMEMRUN_READERS_ROW_PLAN_H_
 #define PYMEMRUN_READERS_ROW_PLAN_H_
 
@@ -36,7 +35,7 @@ struct MarkCells {
 };
 
 struct RowStep {
-  enum Kind : uint8_t { kSite, kThread, kNumber };
+  enum Kind : uint8_t { kSite, kThread, kStack, kNumber };
   Kind kind;
   Column number;                                      // kNumber
   std::string before;                                 // kNumber
@@ -55,6 +54,8 @@ inline RowStep::Kind StepKindOf(Column column) {
     case Column::kThread:
     case Column::kPid:
       return RowStep::kThread;
+    case Column::kStack:
+      return RowStep::kStack;
     default:
       return RowStep::kNumber;
   }
@@ -120,6 +121,16 @@ void RenderThread(const Style& style, const RowStep& step, const RunView& run,
     } else {
       style.TextCell(column, run.index->ThreadLabel(thread), out);
     }
+  }
+}
+
+// The text of a kStack step.
+template <typename Style>
+void RenderStack(const Style& style, const RowStep& step, const RunView& run,
+                 uint32_t stack, std::string* out) {
+  for (const auto& [column, before] : step.cells) {
+    *out += before;
+    style.TextCell(column, run.index->StackText(stack), out);
   }
 }
 

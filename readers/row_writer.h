@@ -21,6 +21,18 @@ struct RunView {
   uint32_t pid = 0;
   bool with_context = false;  // rows are NEXT or PREV; if not, all were logged
   uint64_t own_bytes = 0;     // to be subtracted from every RSS
+
+  uint64_t NetRss(uint64_t rss_bytes) const {
+    return rss_bytes > own_bytes ? rss_bytes - own_bytes : 0;
+  }
+  // The first event's dRSS is its RSS, where tracing began with the program.
+  int64_t NetDrss(const Row& row) const {
+    const bool all_of_it =
+        row.number == 0 && row.drss_bytes >= 0 &&
+        static_cast<uint64_t>(row.drss_bytes) == row.rss_bytes;
+    return all_of_it ? static_cast<int64_t>(NetRss(row.rss_bytes))
+                     : row.drss_bytes;
+  }
 };
 
 // Not thread safe. The output must outlive the writer; its status tells of

@@ -1,5 +1,6 @@
 #include "readers/row_writer.h"
 
+#include <array>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -166,6 +167,31 @@ TEST_F(RowWriterTest, CsvHasAllColumns) {
             "432,1,0.689224,CALL,/lib/os.py,238,walk,41156608,0,"
             "\"a,b#102\",4711,PREV,mod,false\r\n"
             "432,,0.700000,MARK,,,loaded,41156608,,MainThread#101,4711,,,\r\n");
+}
+
+TEST_F(RowWriterTest, AStackIsAColumnOfItsOwnForWhoAsks) {
+  for (const auto& [parent, code, line] :
+       {std::array{0u, 1u, 5u}, {1u, 2u, 6u}}) {
+    StackDef node;
+    node.set_parent(parent);
+    node.set_code(code);
+    node.set_line(line);
+    index_.Add(node);
+  }
+  RowWriter::Options options;
+  options.columns = {Column::kEvent, Column::kStack};
+  auto writer = NewJsonlWriter(options, &output_);
+  Row row = MakeRow(7, 0, 1, 0, 0);
+  for (const uint32_t stack : {2u, 0u}) {
+    row.stack = stack;
+    writer->WriteRow(view_, row, 1);
+  }
+  writer->WriteMark(view_, SomeMark());
+  const std::vector<std::string> lines = absl::StrSplit(Printed(), '\n');
+  const std::string stack = nlohmann::json::parse(lines[0])["stack"];
+  EXPECT_EQ(stack.substr(0, 22), "/lib/os.py:5:walk;=cmd");
+  EXPECT_EQ(lines[1], R"({"event":7,"stack":""})");
+  EXPECT_EQ(lines[2], R"({"event":432,"stack":null})");
 }
 
 TEST_F(RowWriterTest, JsonLinesHaveTheSameKeys) {

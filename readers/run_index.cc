@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace pymemrun {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 constexpr size_t kBlockBytes = 256 * 1024;
 // What a name costs besides its bytes: a slot in the set.
 constexpr size_t kNameOverheadBytes = 32;
+// After so much of it a stack's text is cut.
+constexpr size_t kMaxStackTextBytes = 256 * 1024;
 // The run file did not say, or what it said was damaged.
 constexpr absl::string_view kUnknownName = "?";
 
@@ -98,6 +101,16 @@ void RunIndex::Add(const ThreadDef& thread) {
                       thread.native_id()});
 }
 
+void RunIndex::Add(const StackDef& node) {
+  if (stacks_.size() >= limits_.stacks) {
+    ++not_kept_;
+    return;
+  }
+  // A parent comes before its children: walks outwards end.
+  const bool known = node.parent() <= stacks_.size();
+  stacks_.push_back({known ? node.parent() : 0, node.code(), node.line()});
+}
+
 bool RunIndex::MakesObject(uint32_t site_id) const {
   const Site* site = Find(sites_, site_id);
   return site != nullptr && site->makes_object;
@@ -125,6 +138,25 @@ Place RunIndex::Resolve(uint32_t site_id) const {
   place.function = function == nullptr ? NamePool::kNoRoom : function->qualname;
   place.module = function == nullptr ? "" : function->module;
   return place;
+}
+
+std::string RunIndex::StackText(uint32_t stack_id) const {
+  std::vector<std::string> frames;  // innermost first
+  size_t bytes = 0;
+  while (const StackNode* node = Find(stacks_, stack_id)) {
+    if (bytes > kMaxStackTextBytes) {
+      frames.emplace_back("...");
+      break;
+    }
+    const Code* code = Find(codes_, node->code);
+    frames.push_back(absl::StrCat(
+        code == nullptr ? NamePool::kNoRoom : code->file, ":", node->line, ":",
+        code == nullptr ? NamePool::kNoRoom : code->name));
+    bytes += frames.back().size();
+    stack_id = node->parent;
+  }
+  std::reverse(frames.begin(), frames.end());
+  return absl::StrJoin(frames, ";");
 }
 
 absl::string_view RunIndex::ThreadLabel(uint32_t thread_id) const {

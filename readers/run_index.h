@@ -63,6 +63,7 @@ class RunIndex {
     size_t codes = 1 << 20;
     size_t sites = 1 << 21;
     size_t threads = 1 << 18;
+    size_t stacks = 1 << 21;  // nodes of the call tree
     size_t name_bytes = 64 << 20;
   };
 
@@ -74,6 +75,7 @@ class RunIndex {
   void Add(const FunctionDef& function);
   void Add(const SiteDef& site);
   void Add(const ThreadDef& thread);
+  void Add(const StackDef& node);
 
   Place Resolve(uint32_t site) const;
   // "name#native_id".
@@ -83,6 +85,9 @@ class RunIndex {
   // Whether each event there made the interpreter allocate an object because
   // it was profiled.
   bool MakesObject(uint32_t site) const;
+  // "file:line:function;...", the innermost frame last; empty for no stack.
+  // What is too long loses outer frames, and begins with "...;".
+  std::string StackText(uint32_t stack) const;
   size_t threads() const { return threads_.size(); }
   size_t sites() const { return sites_.size(); }
   // Definitions that found no room.
@@ -101,6 +106,9 @@ class RunIndex {
     What what;
     bool makes_object;
   };
+  struct StackNode {
+    uint32_t parent, code, line;
+  };
   struct Thread {
     absl::string_view label;
     size_t name_size;
@@ -114,6 +122,7 @@ class RunIndex {
   std::deque<Function> functions_;
   std::deque<Site> sites_;
   std::deque<Thread> threads_;
+  std::deque<StackNode> stacks_;
   uint64_t not_kept_ = 0;
 };
 
@@ -126,6 +135,7 @@ class IndexingVisitor : public RecordVisitor {
   }
   void OnSite(const SiteDef& site) override { index_.Add(site); }
   void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
+  void OnStack(const StackDef& node) override { index_.Add(node); }
 
   const RunIndex& index() const { return index_; }
 

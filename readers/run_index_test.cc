@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
@@ -38,6 +39,36 @@ TEST(RunIndexTest, ResolvesPythonSites) {
   EXPECT_EQ(place.first_line, 7u);
   EXPECT_EQ(place.module, "mod");
   EXPECT_EQ(place.what, "RETURN");
+}
+
+TEST(RunIndexTest, DeepStacksLoseTheirOuterFrames) {
+  RunIndex index;
+  const std::string name(1000, 'f');
+  index.Add(Code("/a.py", name));
+  for (uint32_t i = 1; i <= 5000; ++i) {
+    StackDef node;
+    node.set_parent(i - 1);
+    node.set_code(1);
+    node.set_line(i);
+    index.Add(node);
+  }
+  EXPECT_EQ(index.StackText(1), "/a.py:1:" + name);
+  const std::string text = index.StackText(5000);
+  EXPECT_LT(text.size(), 300000u);
+  EXPECT_EQ(text.substr(0, 10), "...;/a.py:");
+  EXPECT_TRUE(absl::EndsWith(text, "/a.py:5000:" + name));
+  EXPECT_EQ(index.StackText(0), "");
+}
+
+TEST(RunIndexTest, AStackWhoseParentIsNotThereEndsThere) {
+  RunIndex index;
+  index.Add(Code("/a.py", "f"));
+  StackDef node;
+  node.set_parent(1);  // itself
+  node.set_code(1);
+  node.set_line(3);
+  index.Add(node);
+  EXPECT_EQ(index.StackText(1), "/a.py:3:f");
 }
 
 TEST(RunIndexTest, CSitesHaveTheCallersLineAndTheirOwnName) {

@@ -25,7 +25,7 @@ struct TextStyle {
         {"What", 8, false},      {"File", 80, false},  {"#line", 5, false},
         {"Function", 32, false}, {"RSS", 12, true},    {"dRSS", 12, true},
         {"Thread", 24, false},   {"Pid", 8, false},    {"", 5, false},
-        {"Module", 24, false},   {"Exact", 5, false}};
+        {"Module", 24, false},   {"Exact", 5, false},  {"Stack", 5, false}};
     return kLooks[static_cast<int>(column)];
   }
 

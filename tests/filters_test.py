@@ -378,6 +378,12 @@ class FiltersTest(support.ProgramTest):
         run = self.run_script(GROWTHS, "--stacks", "--context", "1")
         rows = run.rows()
         self.assertEqual(len(self.stacks(run)), len(rows))
+        printed = run.json_rows("--columns", "stack")
+        self.assertEqual(
+            [row["stack"] for row in printed],
+            [";".join("%s:%d:%s" % frame for frame in frames)
+             for _, _, frames, _ in self.stacks(run)])
+        self.assertTrue(any(row["stack"] for row in printed))
         for row, (what, _, frames, _) in zip(rows, self.stacks(run)):
             self.assertEqual(row["what"], what)
             if row["context"] == "PREV":

@@ -188,11 +188,18 @@ def clean_read(path):
 
 
 def clean_ends(folder):
-    """Reads the run files of child interpreters: none may be damaged."""
+    """Reads the run files of child interpreters: none may be damaged. One that
+    was killed while it started may have left nothing, or its collector is about
+    to write."""
     files = sorted(name for name in os.listdir(folder) if name.endswith(".pb"))
     problems = []
+    until = time.monotonic() + 5
     for name in files:
-        problems += clean_read(os.path.join(folder, name))
+        path = os.path.join(folder, name)
+        while os.path.getsize(path) == 0 and time.monotonic() < until:
+            time.sleep(0.05)
+        if os.path.getsize(path) > 0:
+            problems += clean_read(path)
     return len(files), problems
 
 

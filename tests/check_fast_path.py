@@ -17,7 +17,7 @@ SLOW_HALVES = {
                    "Startup::NotTracing"),
 }
 # Instructions in the code of each; more means that something moved in.
-MOST_INSTRUCTIONS = {"LogAllHook": 220, "FilterHook": 240}
+MOST_INSTRUCTIONS = {"LogAllHook": 200, "FilterHook": 220}
 
 
 def _monitoring_hooks():

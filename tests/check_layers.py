@@ -48,7 +48,6 @@ SIZES = (
 # Files that may be larger, each with the reason.
 SIZE_EXCEPTIONS = {
     'tracer/ring_layout.h': 'the whole wire on one page: it is read as a document',
-    'tests/launcher_table_test.py': 'a table with a row per command line',
 }
 
 FUNCTION_LINES = 40

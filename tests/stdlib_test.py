@@ -188,9 +188,8 @@ def clean_read(path):
 
 
 def clean_ends(folder):
-    """Reads the run files of child interpreters: none may be damaged. One that
-    was killed while it started may have left nothing, or its collector is about
-    to write."""
+    """Reads the run files of child interpreters: none may be damaged, or empty;
+    but the collector of one that was just killed may be about to write."""
     files = sorted(name for name in os.listdir(folder) if name.endswith(".pb"))
     problems = []
     until = time.monotonic() + 5
@@ -198,8 +197,7 @@ def clean_ends(folder):
         path = os.path.join(folder, name)
         while os.path.getsize(path) == 0 and time.monotonic() < until:
             time.sleep(0.05)
-        if os.path.getsize(path) > 0:
-            problems += clean_read(path)
+        problems += clean_read(path)
     return len(files), problems
 
 

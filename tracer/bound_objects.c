@@ -2,8 +2,7 @@
 //
 // A profiled call of a built-in type's method makes the interpreter bind the
 // method to its object first, because a profile function is shown a callable
-// with its object; an unprofiled call does not. On call-heavy programs these
-// objects are half of all that is allocated. So dead ones are kept, one for
+// with its object; an unprofiled call does not. So dead ones are kept, one for
 // each of a few methods, as CPython keeps dead lists and tuples: ready but for
 // the object. What the program sees is as before, but for the allocations that
 // it does not make unprofiled either.

@@ -131,7 +131,7 @@ class TracingCostTest(support.ProgramTest):
                 run = self.pymemrun("--quiet", *options, script)
                 objects = int(run.stdout) - plain
                 if support.PROFILERS_SHARE:
-                    self.assertLess(objects, DEPTH // 2)
+                    self.assertLess(objects, 20)
                     self.assertEqual(run.footer.frame_object_bytes, 0)
                     self.assertEqual(run.footer.bound_object_bytes, 0)
                     continue

@@ -10,6 +10,11 @@ inline constexpr int kCollectorRegionFd = 3;  // memfd: ControlPage + ring
 inline constexpr int kCollectorOutputFd = 4;  // the run file, empty, writable
 inline constexpr int kCollectorPidFd = 5;     // pidfd of the traced process
 inline constexpr int kCollectorTextFd = 6;    // launch text, at offset 0
+// With page events, one perf event for each CPU that has one, from here on. Each
+// is sampled (PERF_SAMPLE_IP, TID, TIME on CLOCK_MONOTONIC, ADDR) and not mapped
+// yet; page_counters of the launch text says how many there are. They count as
+// long as the collector keeps them.
+inline constexpr int kCollectorPageFds = 7;
 
 // The launch text is a sequence of NUL-terminated `key=value` strings, the
 // values any bytes but NUL. Keys, each at most once unless said otherwise:
@@ -20,6 +25,8 @@ inline constexpr int kCollectorTextFd = 6;    // launch text, at offset 0
 //   drss_since_logged stacks paused  (0 or 1)
 //   kinds (bit mask over What, decimal) include exclude function thread
 //   (the last four any number of times)
+//   page_counters page_period (decimal; absent without page events)
+//   pages_user_only calls_off (0 or 1)
 // Unknown keys are passed over.
 
 inline constexpr char kCollectorProgram[] = "pymemrun-collector";

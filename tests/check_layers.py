@@ -11,7 +11,7 @@ import sys
 # Folder: which of our own headers it may include.
 ALLOWED = {
     'format': r'format/',
-    'collector': r'collector/|format/|tracer/ring_layout\.h$',
+    'collector': r'collector/|format/|tracer/(side_)?ring_layout\.h$',
     'readers': r'readers/|format/|collector/end_report\.h$',
     'tracer': r'tracer/',
     'launcher': r'launcher/|tracer/|collector/collector_start\.h$|format/(nearest_name|size_text)\.h$',

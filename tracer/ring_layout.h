@@ -3,7 +3,7 @@
 // this header and nothing else of each other. Everything is fixed width; every
 // stored struct has its size asserted.
 //
-//   region  := ControlPage ring
+//   region  := ControlPage ring side-ring (side_ring_layout.h)
 //   ring    := kRingSlots slots of 16 bytes, used circularly
 //   stream  := item*            what the ring carries, in event-number order
 //   item    := state | definition | row
@@ -29,6 +29,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/side_ring_layout.h"
+
 namespace pymemrun {
 
 inline constexpr uint64_t kRingMagic = 0x31676e69526d6d50;  // "PmmRing1"
@@ -36,7 +38,8 @@ inline constexpr uint32_t kRingSlotBytes = 16;
 inline constexpr uint32_t kRingSlots = 1u << 18;  // 4 MiB
 inline constexpr size_t kRingBytes = size_t{kRingSlots} * kRingSlotBytes;
 inline constexpr size_t kControlBytes = 8192;
-inline constexpr size_t kRegionBytes = kControlBytes + kRingBytes;
+inline constexpr size_t kSideRingOffset = kControlBytes + kRingBytes;
+inline constexpr size_t kRegionBytes = kSideRingOffset + kSideRingBytes;
 
 // The kinds of event, numbered as stored. The CPython names are
 // PyTrace_CALL, _RETURN, _C_CALL, _C_RETURN, _C_EXCEPTION.
@@ -282,6 +285,14 @@ struct ControlPage {
   std::atomic<uint32_t> collector_sleeps;  // 1 while it is in futex_wait
   // In frames that were written whole, context included; set after each frame.
   std::atomic<uint64_t> rows_in_file;
+
+  // -- The side ring's producers, any thread. side_head is moved by
+  // compare-and-swap.
+  alignas(64) std::atomic<uint64_t> side_head;
+  std::atomic<uint64_t> side_dropped;  // items that found no room
+  std::atomic<uint32_t> side_stalls;   // times that one was waited for
+  // -- The collector's.
+  alignas(64) std::atomic<uint64_t> side_tail;  // cells consumed (release)
 
   // -- The end. Written by the traced process, released by end_state = 1.
   alignas(64) std::atomic<uint32_t> end_state;

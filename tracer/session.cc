@@ -97,10 +97,10 @@ void MakeSignsOfLife(ControlPage* page) {
 // Touches it: the launcher may have forked since it was made.
 bool KeepRegionToOurselves(ControlPage* page) {
   volatile char* bytes = reinterpret_cast<volatile char*>(page);
-  for (size_t at = 0; at < kRegionBytes; at += page->page_bytes) {
+  for (size_t at = 0; at < kSideRingOffset; at += page->page_bytes) {
     bytes[at] = bytes[at];
   }
-  return madvise(page, kRegionBytes, MADV_DONTFORK) == 0;
+  return madvise(page, kSideRingOffset, MADV_DONTFORK) == 0;
 }
 
 // The moment before the user's code. GIL.
@@ -203,7 +203,7 @@ ControlPage* Session::CreateRegion(int* region_fd) {
   if (fd < 0) return nullptr;
   void* memory = MAP_FAILED;
   if (ftruncate(fd, kRegionBytes) == 0) {
-    memory = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
+    memory = mmap(nullptr, kSideRingOffset, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_POPULATE, fd, 0);
   }
   if (memory == MAP_FAILED) {
@@ -257,7 +257,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
          strlen(RssGauge::reason()) + 1);
   hot.ring = reinterpret_cast<EventSlot*>(reinterpret_cast<char*>(page) +
                                           kControlBytes);
-  OwnMemory::Add(page, kRegionBytes);
+  OwnMemory::Add(page, kSideRingOffset);
   if (!Interposed::Enable(g_session.pid, page)) {
     return "the tracer's state cannot be kept from children";
   }

@@ -1,0 +1,101 @@
+// The second wire to the collector: what comes from signal handlers and from
+// interposed calls, on any thread, with or without the GIL. It lies behind the
+// event ring in the same region, and is touched only when something uses it.
+//
+//   side ring := kSideCells cells of 64 bytes, used circularly
+//   item      := a head cell, then cells that continue it
+//
+// Producers reserve cells by moving ControlPage::side_head with compare-and-
+// swap, fill them from the last to the first, and commit each by its
+// `sequence`: index + 1, stored with release. So a cell whose sequence is not
+// its own is not there yet; one that never comes, because its thread was
+// killed, is passed over after a time, up to the next cell that is a head. The
+// collector moves side_tail.
+#ifndef PYMEMRUN_TRACER_SIDE_RING_LAYOUT_H_
+#define PYMEMRUN_TRACER_SIDE_RING_LAYOUT_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace pymemrun {
+
+inline constexpr uint32_t kSideCells = 1u << 15;
+inline constexpr size_t kSideCellBytes = 64;
+inline constexpr size_t kSideRingBytes = kSideCells * kSideCellBytes;  // 2 MiB
+
+enum class SideKind : uint16_t {
+  kContinued = 0,  // not a head
+  kTouch = 1,      // a page fault was signalled; address = of the fault, more =
+                   // the instruction's address
+  kRange = 2,      // pages came, went or moved; address, more = bytes, extra =
+                   // new address of kMoved, detail = RangeAction
+  kCode = 3,       // definition; address = id, more = SideCodePayload's bytes;
+                   // payload: SideCodePayload, file, name, qualname, module,
+                   // line table; strings are `u32 length` + bytes, unaligned
+  kCodeGone = 4,   // address = id: it is not used again
+  kFork = 5,       // a child was made
+};
+
+// As PageAction in trace.proto.
+enum class RangeAction : uint32_t {
+  kPopulated = 1,
+  kUnmapped = 2,
+  kDiscarded = 3,
+  kMoved = 4,
+  kTrimmed = 5,
+};
+
+// Bits of SideHead::flags.
+inline constexpr uint16_t kSideLate = 1;      // not the stack of the moment
+inline constexpr uint16_t kSideCut = 2;       // more frames than fit
+inline constexpr uint16_t kSideNoPython = 4;  // the thread has no Python state
+inline constexpr uint16_t kSideUnknownFrame = 8;  // a frame could not be read,
+                                                  // nor those below it
+
+// A frame of the stack, the innermost first; kTouch and kRange.
+struct SideFrame {
+  uint32_t code;      // id of a kCode, 0: not known
+  uint32_t position;  // instruction offset in code units
+};
+static_assert(sizeof(SideFrame) == 8);
+
+inline constexpr uint32_t kSideFramesInHead = 1;
+inline constexpr uint32_t kSideFramesInCell = 7;
+inline constexpr uint32_t kMaxSideFrames = 512;
+
+struct SideHead {
+  std::atomic<uint64_t> sequence;
+  SideKind kind;
+  uint16_t flags;
+  uint32_t cells;    // of the item, this one included
+  uint32_t thread;   // Linux thread id
+  uint32_t detail;   // kTouch, kRange: number of frames (low half), RangeAction
+                     // (high half)
+  uint64_t time_ns;  // CLOCK_MONOTONIC
+  uint64_t address;
+  uint64_t more;
+  uint64_t extra;
+  SideFrame frame;  // the first
+};
+static_assert(sizeof(SideHead) == kSideCellBytes);
+
+struct SideContinued {
+  std::atomic<uint64_t> sequence;
+  char payload[kSideCellBytes - 8];  // frames, or bytes of a definition
+};
+static_assert(sizeof(SideContinued) == kSideCellBytes);
+inline constexpr size_t kSidePayloadBytes = sizeof(SideContinued::payload);
+
+struct SideCodePayload {
+  uint32_t first_line;
+  uint32_t line_table_kind;  // LineTableKind
+};
+static_assert(sizeof(SideCodePayload) == 8);
+
+// A definition has at most so many bytes; a longer line table is left out.
+inline constexpr size_t kMaxSideDefinition = 256 * 1024;
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_SIDE_RING_LAYOUT_H_

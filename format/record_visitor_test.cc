@@ -252,16 +252,16 @@ TEST_F(RecordDecoderTest, StackParentsComeFirst) {
 
 TEST_F(RecordDecoderTest, UnknownKindsAreCountedAndSkipped) {
   EXPECT_TRUE(decoder_.Decode("").ok());
-  EXPECT_TRUE(decoder_.Decode("\x82\x02\x03xyz").ok());  // field 32
+  EXPECT_TRUE(decoder_.Decode("\xC2\x02\x03xyz").ok());  // field 40
   const std::string longer =
-      std::string("\x82\x02\x80\x80\xC0\x02") + std::string(5 << 20, 'x');
+      std::string("\xC2\x02\x80\x80\xC0\x02") + std::string(5 << 20, 'x');
   EXPECT_TRUE(decoder_.Decode(longer).ok());
   EXPECT_EQ(decoder_.result().unknown_records, 3u);
 }
 
 TEST_F(RecordDecoderTest, UnknownFieldsAreIgnored) {
   std::string bytes = record_.SerializeAsString();
-  bytes += "\x82\x02\x03xyz";
+  bytes += "\xC2\x02\x03xyz";
   EXPECT_TRUE(decoder_.Decode(bytes).ok());
   EXPECT_EQ(visitor_.rows().size(), 3u);
 }

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/ring_fixture.h"
-#include "format/record_visitor.h"
+#include "format/record_decoder.h"
 
 namespace pymemrun {
 namespace {

@@ -1,72 +1,21 @@
 #include "format/batch_rows.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "format/sparse_column.h"
 #include "format/status_util.h"
 
 namespace pymemrun {
 namespace {
 
-using Column = google::protobuf::RepeatedField<uint32_t>;
-using Column64 = google::protobuf::RepeatedField<uint64_t>;
-
-constexpr uint64_t kNoRow = std::numeric_limits<uint64_t>::max();
 // Sizes above this are no sizes: it keeps sums of two from overflowing.
 constexpr uint64_t kMaxBytes = uint64_t{1} << 62;
 
 absl::Status Wrong(absl::string_view field, absl::string_view expected,
                    uint64_t found) {
-  return absl::DataLossError(absl::StrCat("events.", field, ": expected ",
-                                          expected, ", found ", found));
-}
-
-absl::Status CheckLength(absl::string_view field, int expected, int found) {
-  if (expected == found) return absl::OkStatus();
-  return Wrong(field, absl::StrCat(expected, " entries"),
-               static_cast<uint64_t>(found));
-}
-
-// The rows of a column lie within the batch and rise. `first` is the lowest
-// row where one may stand.
-absl::Status CheckAt(absl::string_view field, const Column& at, uint64_t first,
-                     uint64_t rows) {
-  uint64_t row = 0;
-  for (int i = 0; i < at.size(); ++i) {
-    if (i > 0 && at.Get(i) == 0) return Wrong(field, "a distance above 0", 0);
-    row += at.Get(i);
-    if (row >= rows) {
-      return Wrong(field, absl::StrCat("a row below ", rows), row);
-    }
-  }
-  if (!at.empty() && at.Get(0) < first) {
-    return Wrong(field, absl::StrCat("row ", first, " or later"), at.Get(0));
-  }
-  return absl::OkStatus();
-}
-
-// *total += each of `steps`.
-absl::Status AddAll(absl::string_view field, const Column64& steps,
-                    uint64_t* total) {
-  for (const uint64_t step : steps) {
-    if (__builtin_add_overflow(*total, step, total)) {
-      return Wrong(field, "a sum of 64 bits", step);
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckIds(absl::string_view field, const Column& ids, uint32_t min,
-                      uint32_t* highest) {
-  uint32_t low = std::numeric_limits<uint32_t>::max();
-  for (const uint32_t id : ids) {
-    low = std::min(low, id);
-    *highest = std::max(*highest, id);
-  }
-  if (!ids.empty() && low < min) return Wrong(field, "an id", low);
-  return absl::OkStatus();
+  return WrongColumn(absl::StrCat("events.", field), expected, found);
 }
 
 absl::Status CheckRss(const EventBatch& batch) {
@@ -91,32 +40,34 @@ absl::Status CheckNumbers(const EventBatch& batch, uint64_t next_number,
                  batch.first_number());
   }
   uint64_t number = batch.first_number();
-  RETURN_IF_ERROR(AddAll("number_skip", batch.number_skip(), &number));
+  RETURN_IF_ERROR(AddAll("events.number_skip", batch.number_skip(), &number));
   if (__builtin_add_overflow(number, rows, &number)) {
     return Wrong("first_number", "numbers of 64 bits", batch.first_number());
   }
   *end_number = number;
   uint64_t time = batch.first_us();
-  return AddAll("time_step", batch.time_step(), &time);
+  return AddAll("events.time_step", batch.time_step(), &time);
 }
 
 absl::Status CheckColumns(const EventBatch& b) {
   const uint64_t rows = static_cast<uint64_t>(b.site_size());
-  RETURN_IF_ERROR(CheckAt("number_at", b.number_at(), 1, rows));
-  RETURN_IF_ERROR(CheckAt("time_at", b.time_at(), 1, rows));
-  RETURN_IF_ERROR(CheckAt("thread_at", b.thread_at(), 0, rows));
-  RETURN_IF_ERROR(CheckAt("rss_at", b.rss_at(), 0, rows));
-  RETURN_IF_ERROR(CheckAt("context_at", b.context_at(), 0, rows));
-  RETURN_IF_ERROR(CheckAt("inexact_at", b.inexact_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("events.number_at", b.number_at(), 1, rows));
+  RETURN_IF_ERROR(CheckAt("events.time_at", b.time_at(), 1, rows));
+  RETURN_IF_ERROR(CheckAt("events.thread_at", b.thread_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("events.rss_at", b.rss_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("events.context_at", b.context_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("events.inexact_at", b.inexact_at(), 0, rows));
+  RETURN_IF_ERROR(CheckLength("events.number_skip", b.number_at_size(),
+                              b.number_skip_size()));
   RETURN_IF_ERROR(
-      CheckLength("number_skip", b.number_at_size(), b.number_skip_size()));
+      CheckLength("events.time_step", b.time_at_size(), b.time_step_size()));
   RETURN_IF_ERROR(
-      CheckLength("time_step", b.time_at_size(), b.time_step_size()));
-  RETURN_IF_ERROR(CheckLength("thread", b.thread_at_size(), b.thread_size()));
-  RETURN_IF_ERROR(CheckLength("rss_step", b.rss_at_size(), b.rss_step_size()));
-  RETURN_IF_ERROR(CheckLength("drss", b.rss_at_size(), b.drss_size()));
+      CheckLength("events.thread", b.thread_at_size(), b.thread_size()));
+  RETURN_IF_ERROR(
+      CheckLength("events.rss_step", b.rss_at_size(), b.rss_step_size()));
+  RETURN_IF_ERROR(CheckLength("events.drss", b.rss_at_size(), b.drss_size()));
   if (b.stack_size() != 0) {
-    RETURN_IF_ERROR(CheckLength("stack", b.site_size(), b.stack_size()));
+    RETURN_IF_ERROR(CheckLength("events.stack", b.site_size(), b.stack_size()));
   }
   return absl::OkStatus();
 }
@@ -132,18 +83,9 @@ absl::Status CheckBatch(const EventBatch& batch, uint64_t next_number,
     if (batch.first_thread() == 0) return Wrong("first_thread", "an id", 0);
     ids->thread = batch.first_thread();
   }
-  RETURN_IF_ERROR(CheckIds("site", batch.site(), 1, &ids->site));
-  RETURN_IF_ERROR(CheckIds("thread", batch.thread(), 1, &ids->thread));
-  return CheckIds("stack", batch.stack(), 0, &ids->stack);
-}
-
-BatchRows::Cursor::Cursor(const Column& column)
-    : at(column.data()),
-      size(column.size()),
-      next(column.empty() ? kNoRow : column.Get(0)) {}
-
-void BatchRows::Cursor::Advance() {
-  next = ++index < size ? next + at[index] : kNoRow;
+  RETURN_IF_ERROR(CheckIds("events.site", batch.site(), 1, &ids->site));
+  RETURN_IF_ERROR(CheckIds("events.thread", batch.thread(), 1, &ids->thread));
+  return CheckIds("events.stack", batch.stack(), 0, &ids->stack);
 }
 
 BatchRows::BatchRows(const EventBatch& batch,
@@ -171,7 +113,7 @@ size_t BatchRows::Next(Row* rows, size_t size) {
   const uint32_t* const sites = batch_.site().data();
   const bool stacks = batch_.stack_size() != 0;
   // Copies in registers: the compiler cannot know that `rows` are not ours.
-  Cursor number = number_, time = time_, rss = rss_;
+  SparseCursor number = number_, time = time_, rss = rss_;
   Row row = last_;
   for (uint64_t i = begin; i < end; ++i) {
     ++row.number;

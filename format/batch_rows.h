@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "format/record_visitor.h"
+#include "format/sparse_column.h"
 
 namespace pymemrun {
 
@@ -35,25 +36,9 @@ class BatchRows {
   size_t Next(Row* rows, size_t size);
 
  private:
-  // Walks a column of distances.
-  struct Cursor {
-    const uint32_t* at;
-    int size;
-    int index = 0;      // of the entry that `next` comes from
-    uint64_t next = 0;  // row of the next entry; UINT64_MAX: none
-    explicit Cursor(const google::protobuf::RepeatedField<uint32_t>& column);
-    void Advance();
-    // Whether `row` has an entry, which is then behind.
-    bool Take(uint64_t row) {
-      if (row != next) return false;
-      Advance();
-      return true;
-    }
-  };
-
   const EventBatch& batch_;
   const std::vector<What>& site_what_;
-  Cursor number_, time_, thread_, rss_, context_, inexact_;
+  SparseCursor number_, time_, thread_, rss_, context_, inexact_;
   uint64_t row_ = 0;
   Row last_;
 };

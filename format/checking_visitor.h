@@ -40,6 +40,29 @@ class CheckingVisitor : public RecordVisitor {
     for (size_t i = 0; i < count; ++i) OnRow(rows[i]);
     return true;
   }
+  void OnMapping(const MappingDef& d) override {
+    Define("mapping", d.id(), &mappings_);
+  }
+  bool OnPages(const PageEntry* entries, size_t count) override {
+    Check(count > 0 && count <= 4096);
+    for (size_t i = 0; i < count; ++i) OnEntry(entries[i]);
+    return true;
+  }
+  void OnResidency(const ResidencyView& seen) override {
+    Check(seen.begin_us <= seen.time_us);
+    uint64_t end = 0;
+    for (const ResidentRange& range : seen.ranges) {
+      Check(range.page >= end && range.pages > 0);
+      Check(range.mapping <= mappings_);
+      end = range.page + range.pages;
+      Check(end <= kMaxPage);
+    }
+    Keep("residency ", seen.time_us);
+  }
+  void OnPageLoss(const PageLoss& l) override {
+    Keep("page loss ", l.samples());
+  }
+  void OnFork(const Fork& f) override { Keep("fork ", f.time_us()); }
   void OnMark(const Mark& m) override { Keep("mark ", m.time_us()); }
   void OnFooter(const Footer& f) override { Keep("footer ", f.events()); }
   void OnUnknown() override { Keep("unknown ", 0); }
@@ -73,12 +96,21 @@ class CheckingVisitor : public RecordVisitor {
     rows_.push_back(row);
     Keep("row ", row.number);
   }
+  void OnEntry(const PageEntry& entry) {
+    Check(PageAction_IsValid(entry.action) && entry.weight >= 1);
+    Check(entry.page < kMaxPage && entry.pages <= kMaxPage - entry.page);
+    Check(entry.moved_to <= kMaxPage - entry.pages);
+    Check(entry.thread >= 1 && entry.thread <= threads_);
+    Check(entry.stack <= stacks_ && entry.code_mapping <= mappings_);
+    Keep("page ", entry.page);
+  }
   void Keep(const char* kind, uint64_t value) {
     if (keep_) lines_.push_back(absl::StrCat(kind, value));
   }
 
   const bool keep_;
   uint32_t codes_ = 0, functions_ = 0, sites_ = 0, threads_ = 0, stacks_ = 0;
+  uint32_t mappings_ = 0;
   uint64_t next_number_ = 0;
   std::vector<std::string> lines_;
   std::vector<std::string> damages_;

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "format/read_plan.h"
+#include "format/record_decoder.h"
 #include "format/record_visitor.h"
 #include "format/status_util.h"
 #include "format/stream_reader.h"
@@ -113,6 +114,12 @@ class StreamRead {
 };
 
 }  // namespace
+
+absl::Status SecondRunError() {
+  return absl::DataLossError(
+      "a second run begins here; a run file holds one, and only the first was "
+      "read");
+}
 
 absl::Status ReadStream(ByteSource* source, StreamReader::Options options,
                         RecordVisitor* visitor, ReadResult* result) {

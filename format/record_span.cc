@@ -92,6 +92,25 @@ std::optional<FrameSpan> SpanOfBatch(absl::string_view batch) {
   return span;
 }
 
+// The times of page events.
+std::optional<FrameSpan> SpanOfPages(absl::string_view batch) {
+  uint64_t first_us = 0, lasted_us = 0;
+  Field field;
+  while (!batch.empty()) {
+    if (!TakeField(&batch, &field)) return std::nullopt;
+    if (field.number == PageBatch::kFirstUsFieldNumber) {
+      first_us = field.value;
+    } else if (field.number == PageBatch::kTimeStepFieldNumber) {
+      lasted_us = SumOf(field.bytes);
+    }
+  }
+  FrameSpan span;
+  span.first_us = first_us;
+  span.last_us = first_us + lasted_us;
+  if (span.last_us < span.first_us) return std::nullopt;
+  return span;
+}
+
 FrameSpan At(uint64_t first_us, uint64_t last_us) {
   FrameSpan span;
   span.first_us = std::min(first_us, last_us);
@@ -123,6 +142,12 @@ FrameSpan SpanOfOther(absl::string_view bytes) {
       return At(record.peak().time_us(), record.peak().time_us());
     case Record::kPause:
       return At(record.pause().from_us(), record.pause().to_us());
+    case Record::kResidency:
+      return At(record.residency().begin_us(), record.residency().time_us());
+    case Record::kPageLoss:
+      return At(record.page_loss().time_us(), record.page_loss().time_us());
+    case Record::kFork:
+      return At(record.fork().time_us(), record.fork().time_us());
     default:
       return Needed();
   }
@@ -145,24 +170,32 @@ void FrameSpan::Join(const FrameSpan& next) {
 
 bool HoldsRowsOnly(absl::string_view record) {
   Field field;
-  return !record.empty() && record[0] == KeyOf(Record::kEventsFieldNumber) &&
-         TakeField(&record, &field) && record.empty();
+  if (!TakeField(&record, &field) || !record.empty()) return false;
+  return field.number == Record::kEventsFieldNumber ||
+         field.number == Record::kPagesFieldNumber ||
+         field.number == Record::kResidencyFieldNumber;
 }
 
 FrameSpan SpanOfRecord(absl::string_view record) {
-  if (!HoldsRowsOnly(record)) {
-    // Definitions are many, and told by their first byte.
-    const char key = record.empty() ? 0 : record[0];
-    const bool definition = key >= KeyOf(Record::kHeaderFieldNumber) &&
-                            key <= KeyOf(Record::kStackFieldNumber);
-    return definition ? Needed() : SpanOfOther(record);
+  // Definitions are many, and told by their first byte.
+  const char key = record.empty() ? 0 : record[0];
+  if (key >= KeyOf(Record::kHeaderFieldNumber) &&
+      key <= KeyOf(Record::kStackFieldNumber)) {
+    return Needed();
   }
+  absl::string_view rest = record;
   Field field;
-  TakeField(&record, &field);
+  const bool one_field = TakeField(&rest, &field) && rest.empty();
   FrameSpan any = At(0, kEver);
-  any.end_number = kEver;
-  any.ends_in_context = any.only_context = true;
-  return SpanOfBatch(field.bytes).value_or(any);
+  if (one_field && field.number == Record::kPagesFieldNumber) {
+    return SpanOfPages(field.bytes).value_or(any);
+  }
+  if (one_field && field.number == Record::kEventsFieldNumber) {
+    any.end_number = kEver;
+    any.ends_in_context = any.only_context = true;
+    return SpanOfBatch(field.bytes).value_or(any);
+  }
+  return SpanOfOther(record);
 }
 
 }  // namespace pymemrun

@@ -1,16 +1,16 @@
 // The one place that decodes records: ReadStream() turns a run file into calls
-// of a visitor, with the columns of EventBatch unrolled into rows and every id
-// checked. Readers derive from RecordVisitor and override what they use.
+// of a visitor, with the columns of EventBatch unrolled into rows, those of
+// PageBatch into entries, and every id checked. Readers derive from
+// RecordVisitor and override what they use.
 #ifndef PYMEMRUN_FORMAT_RECORD_VISITOR_H_
 #define PYMEMRUN_FORMAT_RECORD_VISITOR_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/string_view.h"
 #include "format/byte_io.h"
+#include "format/page_event.h"
 #include "format/stream_reader.h"
 #include "format/trace.pb.h"
 
@@ -54,6 +54,12 @@ class RecordVisitor {
   virtual void OnPeak(const Peak&) {}
   virtual void OnGauge(const GaugeChange&) {}
   virtual void OnPause(const Pause&) {}
+  virtual void OnMapping(const MappingDef&) {}
+  // Page events, in batches as rows come. Return false to stop reading.
+  virtual bool OnPages(const PageEntry* entries, size_t count) { return true; }
+  virtual void OnResidency(const ResidencyView&) {}
+  virtual void OnPageLoss(const PageLoss&) {}
+  virtual void OnFork(const Fork&) {}
   virtual void OnFooter(const Footer&) {}
   // A record of a kind that this reader does not know.
   virtual void OnUnknown() {}
@@ -73,64 +79,8 @@ struct ReadResult {
   bool stopped = false;       // the visitor asked to
   bool second_run = false;    // its header was found: reading ended there
   uint64_t rows = 0;          // given to OnRows
+  uint64_t page_entries = 0;  // given to OnPages
   uint64_t placeholders = 0;  // definitions made up, see RecordVisitor
-};
-
-// How many of each have been defined: the highest ids.
-struct DefinedIds {
-  uint32_t codes = 0;
-  uint32_t functions = 0;
-  uint32_t sites = 0;
-  uint32_t threads = 0;
-  uint32_t stacks = 0;
-};
-
-// Decodes record by record. Holds what must be known across records (the
-// highest ids seen). Not thread safe.
-class RecordDecoder {
- public:
-  explicit RecordDecoder(RecordVisitor* visitor) : visitor_(visitor) {}
-  // One serialised record. Fails with what is wrong with it (the message names
-  // the field, what was expected and found); the visitor has then seen none of
-  // it, or for a bad batch none of its rows. Of the codes, kDataLoss means that
-  // this record is lost and the next may be decoded; with kInvalidArgument (no
-  // run file) and kFailedPrecondition (a newer format) nothing more can be.
-  absl::Status Decode(absl::string_view record);
-  // To be called when records were lost: from now on definitions may be
-  // missing. Without it an undefined id is damage.
-  void NoteDamage() { damage_seen_ = true; }
-  const ReadResult& result() const { return result_; }
-  ReadResult& result() { return result_; }
-  const DefinedIds& defined() const { return defined_; }
-
- private:
-  absl::Status DecodeKind(absl::string_view record);
-  absl::Status Dispatch(const Record& record);
-  absl::Status DispatchOther(const Record& record);
-  absl::Status CheckFirst(Record::KindCase kind) const;
-  absl::Status DecodeHeader(const Header& header);
-  absl::Status DecodeSite(const SiteDef& site);
-  absl::Status DecodeStack(const StackDef& stack);
-  absl::Status DecodeFooter(const Footer& footer);
-  absl::Status DecodeEvents(const EventBatch& batch);
-  absl::Status DecodeUnknown();
-  template <class Def>
-  absl::Status Define(const Def& def);
-  template <class Def>
-  absl::Status Refer(uint32_t id, absl::string_view field);
-  template <class Def>
-  void Emit(const Def& def);
-
-  RecordVisitor* visitor_;
-  ReadResult result_;
-  DefinedIds defined_;
-  bool damage_seen_ = false;
-  uint64_t definition_bytes_ = 0;
-  uint64_t next_number_ = 0;     // smallest number that a row may have
-  std::vector<What> site_what_;  // by SiteDef.id
-  Record record_;                // reused, and so are batch_ and rows_
-  EventBatch batch_;
-  std::vector<Row> rows_;
 };
 
 // What is wrong with a file in which another run follows the first.

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "format/record_decoder.h"
 #include "format/status_util.h"
 #include "format/stream_reader.h"
 

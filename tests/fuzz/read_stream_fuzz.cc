@@ -102,6 +102,36 @@ void MutateBatch(EventBatch* b, Random* random) {
   }
 }
 
+void MutatePages(PageBatch* b, Random* random) {
+  google::protobuf::RepeatedField<uint32_t>* const columns[] = {
+      b->mutable_time_at(),  b->mutable_thread_at(), b->mutable_thread(),
+      b->mutable_stack_at(), b->mutable_stack(),     b->mutable_code_at(),
+      b->mutable_code(),     b->mutable_action_at(), b->mutable_inferred_at()};
+  switch ((*random)() % 6) {
+    case 0:
+      return MutateColumn(b->mutable_page_step(), random);
+    case 1:
+      return MutateColumn(b->mutable_time_step(), random);
+    case 2:
+      MutateColumn(b->mutable_action(), random);
+      MutateColumn(b->mutable_moved_to(), random);
+      return MutateColumn(b->mutable_action_pages(), random);
+    default:
+      return MutateColumn(columns[(*random)() % std::size(columns)], random);
+  }
+}
+
+void MutateResidency(Residency* r, Random* random) {
+  google::protobuf::RepeatedField<uint32_t>* const columns[] = {
+      r->mutable_mapping_at(), r->mutable_mapping(), r->mutable_flags_at(),
+      r->mutable_flags()};
+  if ((*random)() % 2 == 0) {
+    return MutateColumn(columns[(*random)() % std::size(columns)], random);
+  }
+  MutateColumn(r->mutable_gap_pages(), random);
+  MutateColumn(r->mutable_pages(), random);
+}
+
 void MutateRecord(std::string* bytes, Random* random) {
   Record record;
   if ((*random)() % 2 == 0 || !record.ParseFromString(*bytes)) {
@@ -109,6 +139,10 @@ void MutateRecord(std::string* bytes, Random* random) {
   }
   if (record.has_events()) {
     MutateBatch(record.mutable_events(), random);
+  } else if (record.has_pages()) {
+    MutatePages(record.mutable_pages(), random);
+  } else if (record.has_residency()) {
+    MutateResidency(record.mutable_residency(), random);
   } else if (record.has_site()) {
     record.mutable_site()->set_id((*random)() % 9);
   } else {

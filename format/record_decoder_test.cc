@@ -1,4 +1,4 @@
-#include "format/record_visitor.h"
+#include "format/record_decoder.h"
 
 #include <limits>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "format/record_visitor.h"
+#include "format/record_decoder.h"
 
 #include <memory>
 #include <optional>
@@ -7,7 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "format/batch_rows.h"
+#include "format/definition_kinds.h"
+#include "format/page_rows.h"
+#include "format/record_span.h"
 #include "format/status_util.h"
+#include "format/varint.h"
 
 namespace pymemrun {
 namespace {
@@ -20,53 +24,6 @@ constexpr uint64_t kMaxDefinitionBytes = 256 * 1024 * 1024;
 constexpr uint32_t kMaxDefinitions = 1 << 24;
 constexpr uint32_t kMaxPlaceholders = 1 << 20;
 constexpr size_t kRowsPerCall = 4096;
-
-// What differs between the kinds of definition.
-template <class Def>
-struct DefTraits;
-template <>
-struct DefTraits<CodeDef> {
-  static constexpr char kName[] = "code";
-  static constexpr auto kCount = &DefinedIds::codes;
-  static constexpr auto kVisit = &RecordVisitor::OnCode;
-  static void MakePlaceholder(CodeDef* def) {
-    for (auto* name : {def->mutable_file(), def->mutable_name(),
-                       def->mutable_qualname(), def->mutable_module()}) {
-      name->assign(1, '?');
-    }
-  }
-};
-template <>
-struct DefTraits<FunctionDef> {
-  static constexpr char kName[] = "function";
-  static constexpr auto kCount = &DefinedIds::functions;
-  static constexpr auto kVisit = &RecordVisitor::OnFunction;
-  static void MakePlaceholder(FunctionDef* def) {
-    def->set_qualname("?");
-    def->set_module("?");
-  }
-};
-template <>
-struct DefTraits<SiteDef> {
-  static constexpr char kName[] = "site";
-  static constexpr auto kCount = &DefinedIds::sites;
-  static constexpr auto kVisit = &RecordVisitor::OnSite;
-  static void MakePlaceholder(SiteDef*) {}
-};
-template <>
-struct DefTraits<ThreadDef> {
-  static constexpr char kName[] = "thread";
-  static constexpr auto kCount = &DefinedIds::threads;
-  static constexpr auto kVisit = &RecordVisitor::OnThread;
-  static void MakePlaceholder(ThreadDef* def) { def->set_name("?"); }
-};
-template <>
-struct DefTraits<StackDef> {
-  static constexpr char kName[] = "stack";
-  static constexpr auto kCount = &DefinedIds::stacks;
-  static constexpr auto kVisit = &RecordVisitor::OnStack;
-  static void MakePlaceholder(StackDef*) {}
-};
 
 absl::Status Wrong(absl::string_view field, absl::string_view expected,
                    absl::string_view found) {
@@ -90,9 +47,13 @@ std::optional<absl::string_view> OnlyEvents(absl::string_view record) {
 }
 
 bool BeginsWithKnownKind(absl::string_view record) {
-  const uint8_t tag = record.empty() ? 0 : static_cast<uint8_t>(record[0]);
-  return tag < 0x80 && (tag >> 3) >= Record::kHeaderFieldNumber &&
-         (tag >> 3) <= Record::kPauseFieldNumber;
+  uint64_t key;
+  if (!TakeVarint(&record, &key)) return false;
+  const uint64_t kind = key >> 3;
+  return (kind >= Record::kHeaderFieldNumber &&
+          kind <= Record::kPauseFieldNumber) ||
+         (kind >= Record::kMappingFieldNumber &&
+          kind <= Record::kForkFieldNumber);
 }
 
 bool Parse(absl::string_view bytes, google::protobuf::MessageLite* message) {
@@ -100,12 +61,6 @@ bool Parse(absl::string_view bytes, google::protobuf::MessageLite* message) {
 }
 
 }  // namespace
-
-absl::Status SecondRunError() {
-  return absl::DataLossError(
-      "a second run begins here; a run file holds one, and only the first was "
-      "read");
-}
 
 template <class Def>
 void RecordDecoder::Emit(const Def& def) {
@@ -140,7 +95,7 @@ absl::Status RecordDecoder::Decode(absl::string_view record) {
   const absl::Status status = DecodeKind(record);
   if (status.ok()) {
     ++result_.records;
-  } else if (!OnlyEvents(record).has_value()) {
+  } else if (!HoldsRowsOnly(record)) {
     damage_seen_ = true;  // it may have been a definition
   }
   return status;
@@ -174,6 +129,7 @@ absl::Status RecordDecoder::DecodeKind(absl::string_view record) {
     case Record::kSite:
     case Record::kThread:
     case Record::kStack:
+    case Record::kMapping:
       definition_bytes_ += record.size();
       break;
     default:
@@ -232,6 +188,25 @@ absl::Status RecordDecoder::DispatchOther(const Record& record) {
       return absl::OkStatus();
     case Record::kPause:
       visitor_->OnPause(record.pause());
+      return absl::OkStatus();
+    default:
+      return DispatchPages(record);
+  }
+}
+
+absl::Status RecordDecoder::DispatchPages(const Record& record) {
+  switch (record.kind_case()) {
+    case Record::kMapping:
+      return Define(record.mapping());
+    case Record::kPages:
+      return DecodePages(record.pages());
+    case Record::kResidency:
+      return DecodeResidency(record.residency());
+    case Record::kPageLoss:
+      visitor_->OnPageLoss(record.page_loss());
+      return absl::OkStatus();
+    case Record::kFork:
+      visitor_->OnFork(record.fork());
       return absl::OkStatus();
     default:
       return DecodeUnknown();
@@ -339,6 +314,34 @@ absl::Status RecordDecoder::DecodeEvents(const EventBatch& batch) {
       break;
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodePages(const PageBatch& batch) {
+  PageIds ids;
+  RETURN_IF_ERROR(CheckPageBatch(batch, &ids));
+  RETURN_IF_ERROR(Refer<ThreadDef>(ids.thread, "pages.thread"));
+  RETURN_IF_ERROR(Refer<StackDef>(ids.stack, "pages.stack"));
+  RETURN_IF_ERROR(Refer<MappingDef>(ids.mapping, "pages.code"));
+  entries_.resize(kRowsPerCall);
+  PageRows unrolled(batch);
+  while (const size_t count = unrolled.Next(entries_.data(), entries_.size())) {
+    result_.page_entries += count;
+    if (!visitor_->OnPages(entries_.data(), count)) {
+      result_.stopped = true;
+      break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeResidency(const Residency& residency) {
+  PageIds ids;
+  RETURN_IF_ERROR(CheckResidency(residency, &ids));
+  RETURN_IF_ERROR(Refer<MappingDef>(ids.mapping, "residency.mapping"));
+  const std::vector<ResidentRange> ranges = RangesOf(residency);
+  visitor_->OnResidency({residency.begin_us(), residency.time_us(),
+                         residency.rss_bytes(), ranges});
   return absl::OkStatus();
 }
 

@@ -1,0 +1,49 @@
+// What the records of page events become for a RecordVisitor. A page is an
+// address divided by Header.page_bytes.
+#ifndef PYMEMRUN_FORMAT_PAGE_EVENT_H_
+#define PYMEMRUN_FORMAT_PAGE_EVENT_H_
+
+#include <cstdint>
+
+#include "absl/types/span.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+
+// Pages are below this, and so are the ends of ranges of them.
+inline constexpr uint64_t kMaxPage = uint64_t{1} << 52;
+
+// One page that came, or a range of pages that something happened to.
+struct PageEntry {
+  uint64_t time_us;
+  uint64_t page;          // the first one
+  uint64_t pages;         // 1 for PAGE_CAME
+  uint64_t moved_to;      // of PAGES_MOVED the new first page; else 0
+  uint32_t thread;        // defined
+  uint32_t stack;         // 0 or defined
+  uint32_t code_mapping;  // of the instruction; 0 or defined
+  uint32_t weight;        // of PAGE_CAME: it stands for so many, at least 1
+  PageAction action;
+  bool inferred;  // the stack is not that of the moment
+};
+
+struct ResidentRange {
+  uint64_t page;  // the first one
+  uint64_t pages;
+  uint32_t mapping;  // what they are part of; 0 or defined
+  bool file_backed;
+  bool huge;
+};
+
+// One answer of the kernel's to what is resident. The ranges are in the order
+// of addresses, do not overlap, and are valid during the call.
+struct ResidencyView {
+  uint64_t begin_us;  // it was asked between begin_us...
+  uint64_t time_us;   // ...and time_us
+  uint64_t rss_bytes;
+  absl::Span<const ResidentRange> ranges;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_FORMAT_PAGE_EVENT_H_

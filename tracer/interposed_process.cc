@@ -10,6 +10,7 @@
 #include "tracer/interposed.h"
 #include "tracer/interposed_state.h"
 #include "tracer/profile_slot.h"
+#include "tracer/trap_exec.h"
 
 namespace pymemrun {
 
@@ -33,7 +34,8 @@ std::atomic<ExecveatFunction*> g_execveat;
 // image for an exec. Withdrawn when the call comes back.
 class ExecMark {
  public:
-  ExecMark() : page_(TracedPage()) {
+  ExecMark(const char* path, char* const* argv, char* const* envp)
+      : page_(TracedPage()), trap_(path, argv, envp) {
     if (page_ != nullptr)
       page_->exec_pending.store(1, std::memory_order_release);
     CountVforkChild();
@@ -56,6 +58,7 @@ class ExecMark {
   }
 
   ControlPage* page_;
+  const TrapForExec trap_;
 };
 
 // Calls exec with the arguments of an execl-like call, the closing null
@@ -110,35 +113,35 @@ PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
 
 PYMEMRUN_INTERPOSE int execve(const char* path, char* const* argv,
                               char* const* envp) noexcept {
-  const ExecMark mark;
+  const ExecMark mark(path, argv, envp);
   return Next(g_execve, "execve")(path, argv, envp);
 }
 
 PYMEMRUN_INTERPOSE int execv(const char* path, char* const* argv) noexcept {
-  const ExecMark mark;
+  const ExecMark mark(path, argv, environ);
   return Next(g_execve, "execve")(path, argv, environ);
 }
 
 PYMEMRUN_INTERPOSE int execvpe(const char* file, char* const* argv,
                                char* const* envp) noexcept {
-  const ExecMark mark;
+  const ExecMark mark(file, argv, envp);
   return Next(g_execvpe, "execvpe")(file, argv, envp);
 }
 
 PYMEMRUN_INTERPOSE int execvp(const char* file, char* const* argv) noexcept {
-  const ExecMark mark;
+  const ExecMark mark(file, argv, environ);
   return Next(g_execvpe, "execvpe")(file, argv, environ);
 }
 
 PYMEMRUN_INTERPOSE int fexecve(int fd, char* const* argv,
                                char* const* envp) noexcept {
-  const ExecMark mark;
+  const ExecMark mark(nullptr, argv, envp);
   return Next(g_fexecve, "fexecve")(fd, argv, envp);
 }
 
 PYMEMRUN_INTERPOSE int execveat(int dir, const char* path, char* const* argv,
                                 char* const* envp, int flags) noexcept {
-  const ExecMark mark;
+  const ExecMark mark(path, argv, envp);
   return Next(g_execveat, "execveat")(dir, path, argv, envp, flags);
 }
 

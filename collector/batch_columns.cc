@@ -1,38 +1,15 @@
 #include "collector/batch_columns.h"
 
-#include <cstring>
-
+#include "collector/wire_put.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {
 namespace {
 
-constexpr size_t kMaxVarintBytes = 10;
 constexpr size_t kMaxRowBytes = 3;  // a batch has fewer than 2^21 rows
 constexpr size_t kMaxIdBytes = 5;
 constexpr size_t kSlackBytes = 16;  // the hot loop stores whole words
-// Tag and length of one field; of the record's head.
-constexpr size_t kFieldHeadBytes = 2 + 5;
 constexpr size_t kScalarsBytes = 4 * (1 + kMaxVarintBytes);
-constexpr size_t kRecordHeadBytes = 1 + kMaxVarintBytes;
-
-enum WireType { kVarint = 0, kDelimited = 2 };
-
-uint8_t* PutTag(uint8_t* out, int field, WireType type) {
-  return PutVarint(out, static_cast<uint64_t>(field) << 3 | type);
-}
-
-uint8_t* PutScalar(uint8_t* out, int field, uint64_t value) {
-  if (value == 0) return out;  // proto3: the default is not written
-  return PutVarint(PutTag(out, field, kVarint), value);
-}
-
-uint8_t* PutColumn(uint8_t* out, int field, const PackedColumn& column) {
-  if (column.size() == 0) return out;
-  out = PutVarint(PutTag(out, field, kDelimited), column.size());
-  std::memcpy(out, column.data(), column.size());
-  return out + column.size();
-}
 
 }  // namespace
 
@@ -68,10 +45,9 @@ void BatchColumns::ForEachSparse(F f) const {
 }
 
 size_t BatchColumns::size_bytes() const {
-  size_t bytes =
-      kRecordHeadBytes + kScalarsBytes + kFieldHeadBytes + site.size();
+  size_t bytes = 2 * kMaxFieldHeadBytes + kScalarsBytes + site.size();
   ForEachSparse([&](int, const PackedColumn& column) {
-    bytes += kFieldHeadBytes + column.size();
+    bytes += kMaxFieldHeadBytes + column.size();
   });
   return bytes;
 }
@@ -83,7 +59,7 @@ absl::string_view BatchColumns::Serialize() {
     record_.reset(new uint8_t[record_capacity_]);
   }
   // The body first, behind the most room that its head can need.
-  uint8_t* const body = record_.get() + kRecordHeadBytes;
+  uint8_t* const body = record_.get() + kMaxFieldHeadBytes;
   uint8_t* out = PutColumn(body, EventBatch::kSiteFieldNumber, site);
   out = PutScalar(out, EventBatch::kFirstNumberFieldNumber, first_number);
   out = PutScalar(out, EventBatch::kFirstUsFieldNumber, first_us);
@@ -92,13 +68,8 @@ absl::string_view BatchColumns::Serialize() {
   ForEachSparse([&](int field, const PackedColumn& column) {
     out = PutColumn(out, field, column);
   });
-  uint8_t head[kRecordHeadBytes];
-  const size_t head_bytes =
-      PutVarint(PutTag(head, Record::kEventsFieldNumber, kDelimited),
-                out - body) -
-      head;
-  uint8_t* const begin = body - head_bytes;
-  std::memcpy(begin, head, head_bytes);
+  uint8_t* const begin =
+      PutHeadBefore(body, Record::kEventsFieldNumber, out - body);
   return {reinterpret_cast<const char*>(begin),
           static_cast<size_t>(out - begin)};
 }

@@ -12,12 +12,16 @@ int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "--name-of") == 0) {
     return pymemrun::PrintRunName(argv[2]);
   }
-  pymemrun::DetachFromProgram(pymemrun::kCollectorTextFd);
+  const pymemrun::LaunchText launch =
+      pymemrun::ReadLaunchText(pymemrun::kCollectorTextFd);
+  pymemrun::DetachFromProgram(pymemrun::kCollectorTextFd +
+                              static_cast<int>(launch.page_counters));
   auto collector = pymemrun::CollectorProcess::Create(
       {.region = pymemrun::kCollectorRegionFd,
        .output = pymemrun::kCollectorOutputFd,
        .pid = pymemrun::kCollectorPidFd,
-       .text = pymemrun::kCollectorTextFd});
+       .text = pymemrun::kCollectorTextFd,
+       .first_page = pymemrun::kCollectorPageFds});
   // Nobody listens to stderr; that collector_pid stays 0 tells the launcher.
   if (!collector.ok()) return 1;
   (*collector)->Run();

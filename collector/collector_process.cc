@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,15 +33,6 @@ uint64_t MonotonicNs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
-}
-
-std::string ReadText(int fd) {
-  struct stat info;
-  if (fstat(fd, &info) != 0 || info.st_size <= 0) return "";
-  std::string text(std::min<off_t>(info.st_size, 16 << 20), '\0');
-  const ssize_t got = pread(fd, text.data(), text.size(), 0);
-  text.resize(got < 0 ? 0 : got);
-  return text;
 }
 
 // What the gauge did, and what --verify-rss found of it.
@@ -98,8 +88,25 @@ absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
     return absl::FailedPreconditionError(
         "the shared region is not one of this version");
   }
-  return std::unique_ptr<CollectorProcess>(
-      new CollectorProcess(page, fds, ParseLaunchText(ReadText(fds.text))));
+  std::unique_ptr<CollectorProcess> collector(
+      new CollectorProcess(page, fds, ReadLaunchText(fds.text)));
+  const absl::Status opened = collector->OpenPageEvents(fds.first_page);
+  if (!opened.ok()) return opened;
+  return collector;
+}
+
+absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
+  if (!launch_.has_pages || first_fd < 0) return absl::OkStatus();
+  auto pages = PageCollector::Create({.page = page_,
+                                      .first_fd = first_fd,
+                                      .counters = launch_.page_counters,
+                                      .period = launch_.header.page_period(),
+                                      .clock = &clock_,
+                                      .definitions = &encoder_.definitions(),
+                                      .out = &writer_});
+  if (!pages.ok()) return pages.status();
+  pages_ = *std::move(pages);
+  return absl::OkStatus();
 }
 
 CollectorProcess::CollectorProcess(ControlPage* page, const CollectorFds& fds,
@@ -145,7 +152,12 @@ ProcessWatch::State CollectorProcess::WaitForStart() {
     state = watch_.Check();
     started = page_->start_state.load(std::memory_order_acquire) != 0;
     if (started || state != ProcessWatch::State::kRunning) break;
-    ring_.Wait(kLongestNapUs / 4, 0);
+    uint32_t nap_us = kLongestNapUs / 4;
+    if (pages_ != nullptr) {
+      pages_->Drain(MonotonicNs());
+      nap_us = std::min(nap_us, pages_->longest_nap_us());
+    }
+    ring_.Wait(nap_us, 0);
     Beat();
   }
   BeginFile(started);
@@ -161,6 +173,7 @@ void CollectorProcess::BeginFile(bool started) {
   Record record;
   *record.mutable_header() = launch_.header;
   writer_.Write(record);
+  if (pages_ != nullptr) pages_->Start(MonotonicNs());
   writer_.Flush();
 }
 
@@ -168,14 +181,21 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
   uint32_t nap_us = kShortestNapUs;
   while (true) {
     Beat();
-    const size_t drained = Drain();
+    size_t drained = Drain();
+    if (pages_ != nullptr) drained += pages_->Drain(MonotonicNs());
     Housekeep(MonotonicNs());
     const ProcessWatch::State state = watch_.Check();
     if (state != ProcessWatch::State::kRunning) return state;
-    nap_us = drained >= kPieceSlots / 4 ? kShortestNapUs
-                                        : std::min(2 * nap_us, kLongestNapUs);
-    if (ring_.backlog() < kQuarter) ring_.Wait(nap_us, kQuarter);
+    Nap(drained, &nap_us);
   }
+}
+
+void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
+  *nap_us = drained >= kPieceSlots / 4 ? kShortestNapUs
+                                       : std::min(2 * *nap_us, kLongestNapUs);
+  // Nobody wakes us when the kernel's rings fill.
+  if (pages_ != nullptr) *nap_us = std::min(*nap_us, pages_->longest_nap_us());
+  if (ring_.backlog() < kQuarter) ring_.Wait(*nap_us, kQuarter);
 }
 
 size_t CollectorProcess::Drain() {
@@ -208,6 +228,7 @@ void CollectorProcess::Housekeep(uint64_t now_ns) {
 void CollectorProcess::FlushFile(uint64_t now_ns) {
   next_flush_ns_ = now_ns + kFlushPeriodNs;
   encoder_.EndBatch();
+  if (pages_ != nullptr) pages_->EndBatch(now_ns);
   writer_.Flush();
 }
 
@@ -233,6 +254,8 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   const uint64_t events = page_->next_number.load(std::memory_order_acquire);
   for (int i = 0; i < 2 && Drain() > 0; ++i) Beat();
   encoder_.EndBatch();
+  // While the program waits for us, it can still be asked about.
+  if (pages_ != nullptr) pages_->Finish(now_ns);
   SampleProcess(now_ns);
   Record record;
   *record.mutable_footer() = MakeFooter(end, now_ns);
@@ -274,6 +297,7 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_worst_clock_step_back_ns(
       clock_.Nanos(totals.worst_clock_step_back));
   AddTracerFacts(*page_, &footer);
+  if (pages_ != nullptr) pages_->AddToFooter(&footer);
   AddGaugeToFooter(*page_, &footer);
   if (totals.gauge_changes > 0) {
     *footer.mutable_gauge_change() = totals.gauge_change;

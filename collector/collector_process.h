@@ -12,6 +12,7 @@
 #include "collector/clock_scale.h"
 #include "collector/event_encoder.h"
 #include "collector/launch_text.h"
+#include "collector/page_collector.h"
 #include "collector/process_stats.h"
 #include "collector/process_watch.h"
 #include "collector/ring_reader.h"
@@ -26,6 +27,8 @@ struct CollectorFds {
   int output;
   int pid;
   int text;
+  // The first of the launch text's page_counters; the collector closes them.
+  int first_page = -1;
 };
 
 // Makes this process independent of the traced one and of whoever started it:
@@ -51,11 +54,13 @@ class CollectorProcess {
  private:
   CollectorProcess(ControlPage* page, const CollectorFds& fds,
                    LaunchText launch);
+  absl::Status OpenPageEvents(int first_fd);
 
   ProcessWatch::State WaitForStart();
   void BeginFile(bool started);
   ProcessWatch::State CollectUntilEnd();
   size_t Drain();
+  void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);
   void FlushFile(uint64_t now_ns);
   void SampleProcess(uint64_t now_ns);
@@ -73,6 +78,7 @@ class CollectorProcess {
   RunWriter writer_;
   EventEncoder encoder_;
   RingReader ring_;
+  std::unique_ptr<PageCollector> pages_;  // nullptr without page events
   ProcessWatch watch_;
   ProcessStats stats_;
   ProcessSample sample_;

@@ -16,6 +16,11 @@ uint64_t ContentHash(absl::string_view bytes) {
 // Ids that the ring never defined are bound to this content.
 constexpr absl::string_view kUndefined = "";
 
+uint64_t StackHash(uint32_t parent, uint32_t code, uint32_t line) {
+  const uint32_t content[] = {parent, code, line};
+  return ContentHash({reinterpret_cast<const char*>(content), sizeof(content)});
+}
+
 void SetBytes(std::string* field, absl::string_view bytes) {
   field->assign(bytes.data(), bytes.size());
 }
@@ -102,23 +107,40 @@ bool DefinitionTable::DefineFunction(uint32_t raw_id,
 }
 
 bool DefinitionTable::DefineThread(uint32_t raw_id, absl::string_view payload) {
-  const IdSpace::Binding bound = threads_.Bind(raw_id, ContentHash(payload));
-  if (!bound.fresh) return bound.rebound;
   PayloadReader in(payload);
   const ThreadPayload head = in.Take<ThreadPayload>();
+  const uint64_t first_us = in.ok() ? clock_->Micros(head.tsc) : 0;
+  const absl::string_view name = in.TakeString();
+  const auto native = native_threads_.find(head.native_id);
+  if (native != native_threads_.end() && !native->second.from_ring &&
+      native->second.name == name) {
+    native->second.from_ring = true;
+    threads_.Alias(ContentHash(payload), native->second.id);
+  }
+  const IdSpace::Binding bound = threads_.Bind(raw_id, ContentHash(payload));
+  if (bound.fresh) WriteThread(bound.id, head.native_id, first_us, name);
+  if (head.native_id != 0) {
+    native_threads_[head.native_id] = {bound.id, std::string(name), true};
+  }
+  return bound.rebound;
+}
+
+void DefinitionTable::WriteThread(uint32_t id, uint64_t native_id,
+                                  uint64_t first_us, absl::string_view name) {
   Record record;
   ThreadDef* def = record.mutable_thread();
-  def->set_id(bound.id);
-  def->set_native_id(head.native_id);
-  def->set_first_us(in.ok() ? clock_->Micros(head.tsc) : 0);
-  SetBytes(def->mutable_name(), in.TakeString());
+  def->set_id(id);
+  def->set_native_id(native_id);
+  def->set_first_us(first_us);
+  SetBytes(def->mutable_name(), name);
   out_->Write(record);
   if (thread_info_.size() >= kMaxSmallInfos) {
     ResolveKept();
     thread_info_.clear();
   }
-  thread_info_[bound.id] = {head.native_id, def->name()};
-  return bound.rebound;
+  thread_info_[id] = {native_id, def->name()};
+  // Costs a repeated definition of a thread that still runs, nothing else.
+  if (native_threads_.size() >= kMaxSmallInfos) native_threads_.clear();
 }
 
 bool DefinitionTable::DefineStack(uint32_t raw_id, absl::string_view payload) {
@@ -131,20 +153,57 @@ bool DefinitionTable::DefineStack(uint32_t raw_id, absl::string_view payload) {
     code = codes_.Find(node.code);
   }
   const uint32_t line = code_facts_.LineOf(code, node.position);
-  const uint32_t content[] = {parent, code, line};
-  const IdSpace::Binding bound = stacks_.Bind(
-      raw_id,
-      ContentHash({reinterpret_cast<const char*>(content), sizeof(content)}));
-  if (bound.fresh) {
-    Record record;
-    StackDef* def = record.mutable_stack();
-    def->set_id(bound.id);
-    def->set_parent(parent);
-    def->set_code(code);
-    def->set_line(line);
-    out_->Write(record);
-  }
+  const IdSpace::Binding bound =
+      stacks_.Bind(raw_id, StackHash(parent, code, line));
+  if (bound.fresh) WriteStack(bound.id, parent, code, line);
   return false;  // sites do not depend on stacks
+}
+
+void DefinitionTable::WriteStack(uint32_t id, uint32_t parent, uint32_t code,
+                                 uint32_t line) {
+  Record record;
+  StackDef* def = record.mutable_stack();
+  def->set_id(id);
+  def->set_parent(parent);
+  def->set_code(code);
+  def->set_line(line);
+  out_->Write(record);
+}
+
+uint32_t DefinitionTable::InternStack(uint32_t parent, uint32_t code,
+                                      uint32_t line) {
+  const IdSpace::Binding bound = stacks_.Intern(StackHash(parent, code, line));
+  if (bound.fresh) WriteStack(bound.id, parent, code, line);
+  return bound.id;
+}
+
+uint32_t DefinitionTable::InternCode(const CodeDef& names) {
+  // Not as the ring's payload is: of two code objects with one name and place,
+  // which may have different lines, the ring's facts must not be mixed.
+  Record record;
+  CodeDef* def = record.mutable_code();
+  *def = names;
+  def->clear_id();
+  const IdSpace::Binding bound =
+      codes_.Intern(ContentHash(record.SerializeAsString()));
+  if (!bound.fresh) return bound.id;
+  def->set_id(bound.id);
+  out_->Write(record);
+  return bound.id;
+}
+
+uint32_t DefinitionTable::NativeThread(uint64_t native_id, uint64_t first_us,
+                                       absl::FunctionRef<std::string()> name) {
+  const auto known = native_threads_.find(native_id);
+  if (known != native_threads_.end()) return known->second.id;
+  const std::string text = name();
+  const std::pair<uint64_t, uint64_t> content = {native_id, first_us};
+  const IdSpace::Binding bound = threads_.Intern(
+      absl::Hash<std::pair<std::pair<uint64_t, uint64_t>, std::string>>()(
+          {content, text}));
+  if (bound.fresh) WriteThread(bound.id, native_id, first_us, text);
+  native_threads_[native_id] = {bound.id, text, false};
+  return bound.id;
 }
 
 uint32_t DefinitionTable::Site(uint32_t what, uint32_t raw_code,

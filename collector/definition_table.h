@@ -10,6 +10,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
 #include "collector/clock_scale.h"
 #include "collector/code_facts.h"
@@ -53,6 +54,16 @@ class DefinitionTable {
   uint32_t Thread(uint32_t raw_thread);
   uint32_t Stack(uint32_t raw_stack);  // 0 when undefined
 
+  // The same for what does not come from the event ring but is defined in the
+  // same file: ids of the same sequences, by content alone.
+  uint32_t InternCode(const CodeDef& names);  // its id is not looked at
+  uint32_t InternStack(uint32_t parent, uint32_t code, uint32_t line);
+  // The thread that the ring last defined under that Linux thread id. Otherwise
+  // it is defined here by the name that `name` gives; where the ring later
+  // defines it by the same name, that is the same id.
+  uint32_t NativeThread(uint64_t native_id, uint64_t first_us,
+                        absl::FunctionRef<std::string()> name);
+
   // Keeps the names of a row for the end, whatever is forgotten until then.
   enum KeptPlace { kHighestRss, kPeak, kKeptPlaces };
   void Keep(KeptPlace which, uint32_t site, uint32_t thread) {
@@ -77,6 +88,11 @@ class DefinitionTable {
     uint64_t native_id = 0;
     std::string name;
   };
+  struct NativeInfo {
+    uint32_t id = 0;
+    std::string name;
+    bool from_ring = false;
+  };
   struct KeptRow {
     uint32_t site = 0, thread = 0;
     bool resolved = false;
@@ -86,7 +102,10 @@ class DefinitionTable {
   bool DefineCode(uint32_t raw_id, absl::string_view payload);
   bool DefineFunction(uint32_t raw_id, absl::string_view payload);
   bool DefineThread(uint32_t raw_id, absl::string_view payload);
+  void WriteThread(uint32_t id, uint64_t native_id, uint64_t first_us,
+                   absl::string_view name);
   bool DefineStack(uint32_t raw_id, absl::string_view payload);
+  void WriteStack(uint32_t id, uint32_t parent, uint32_t code, uint32_t line);
   bool MakesObject(uint32_t what, uint32_t code, uint32_t position,
                    uint32_t raw_function) const;
   void ForgetSites();
@@ -103,6 +122,7 @@ class DefinitionTable {
   CodeFacts code_facts_;
   absl::flat_hash_map<uint32_t, std::string> function_names_;
   absl::flat_hash_map<uint32_t, ThreadInfo> thread_info_;
+  absl::flat_hash_map<uint64_t, NativeInfo> native_threads_;
   std::array<KeptRow, kKeptPlaces> kept_;
 };
 

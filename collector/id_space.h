@@ -38,6 +38,19 @@ class IdSpace {
     return {known->second, fresh, rebound};
   }
 
+  // The file's id of `content`, whether or not it ever had one of the ring's.
+  // Of the result `rebound` says nothing.
+  Binding Intern(uint64_t content) {
+    if (by_content_.size() >= kMaxRemembered) by_content_.clear();
+    const auto [known, fresh] = by_content_.try_emplace(content, last_ + 1);
+    if (fresh) ++last_;
+    return {known->second, fresh, false};
+  }
+  // From here on `content` has `id` too, unless it has one.
+  void Alias(uint64_t content, uint32_t id) {
+    by_content_.try_emplace(content, id);
+  }
+
   // All of the ring's ids are void.
   void Forget() { by_raw_.clear(); }
 

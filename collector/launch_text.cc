@@ -1,7 +1,9 @@
 #include "collector/launch_text.h"
 
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -13,6 +15,18 @@ namespace {
 uint64_t Number(absl::string_view text) {
   uint64_t value = 0;
   return absl::SimpleAtoi(text, &value) ? value : 0;
+}
+
+bool SetPages(absl::string_view key, uint64_t value, LaunchText* launch) {
+  if (key == "page_counters") {
+    launch->has_pages = true;
+    launch->page_counters = static_cast<uint32_t>(value);
+  } else if (key == "page_period") {
+    launch->header.set_page_period(static_cast<uint32_t>(value));
+  } else {
+    return false;
+  }
+  return true;
 }
 
 bool SetNumber(absl::string_view key, uint64_t value, Header* header) {
@@ -31,6 +45,10 @@ bool SetNumber(absl::string_view key, uint64_t value, Header* header) {
     filters->set_stacks(value != 0);
   } else if (key == "paused") {
     filters->set_paused(value != 0);
+  } else if (key == "pages_user_only") {
+    header->set_pages_user_only(value != 0);
+  } else if (key == "calls_off") {
+    header->set_calls_off(value != 0);
   } else if (key == "kinds") {
     for (int what = What_MIN; what <= What_MAX; ++what) {
       if ((value >> what & 1) != 0) {
@@ -81,10 +99,24 @@ LaunchText ParseLaunchText(absl::string_view text) {
     const absl::string_view key = entry.substr(0, equals);
     const absl::string_view value = entry.substr(equals + 1);
     if (SetNumber(key, Number(value), &launch.header)) continue;
+    if (SetPages(key, Number(value), &launch)) continue;
     std::string* field = TextField(key, &launch);
     if (field != nullptr) field->assign(value.data(), value.size());
   }
+  // The readers' sign that there are page events.
+  if (launch.has_pages && launch.header.page_period() == 0) {
+    launch.header.set_page_period(1);
+  }
   return launch;
+}
+
+LaunchText ReadLaunchText(int fd) {
+  struct stat info;
+  if (fstat(fd, &info) != 0 || info.st_size <= 0) return {};
+  std::string text(std::min<off_t>(info.st_size, 16 << 20), '\0');
+  const ssize_t got = pread(fd, text.data(), text.size(), 0);
+  text.resize(got < 0 ? 0 : got);
+  return ParseLaunchText(text);
 }
 
 void AddPageToHeader(const ControlPage& page, bool started, Header* header) {

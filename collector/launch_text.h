@@ -2,6 +2,7 @@
 #ifndef PYMEMRUN_COLLECTOR_LAUNCH_TEXT_H_
 #define PYMEMRUN_COLLECTOR_LAUNCH_TEXT_H_
 
+#include <cstdint>
 #include <string>
 
 #include "absl/strings/string_view.h"
@@ -13,11 +14,16 @@ namespace pymemrun {
 struct LaunchText {
   Header header;       // the fields that the launcher knows
   std::string output;  // the run file's path, for messages
+  bool has_pages = false;
+  uint32_t page_counters = 0;
 };
 
 // Reads the launch text (see collector_start.h). Unknown keys and what is no
 // `key=value` are passed over, numbers that are none are 0.
 LaunchText ParseLaunchText(absl::string_view text);
+
+// The launch text that lies in the file `fd`; what cannot be read is empty.
+LaunchText ReadLaunchText(int fd);
 
 // Adds what the control page says: all of it when tracing has begun, otherwise
 // only what the launcher wrote.

@@ -111,6 +111,33 @@ TEST(RecordSpan, FactsHaveTheirTimesAndDefinitionsAreNeeded) {
   EXPECT_FALSE(SpanOfRecord(process.SerializeAsString()).needed);
 }
 
+TEST(RecordSpan, PageEventsHaveTheirTimesAndNoNumbers) {
+  Record record;
+  PageBatch* batch = record.mutable_pages();
+  batch->set_first_us(100);
+  for (int i = 0; i < 300; ++i) batch->add_page_step(i % 2 ? 5000 : -5000);
+  batch->add_time_at(1);
+  batch->add_time_step(7);
+  batch->add_time_at(3);
+  batch->add_time_step(1000);
+  FrameSpan span = SpanOfRecord(record.SerializeAsString());
+  EXPECT_EQ(span.first_us, 100u);
+  EXPECT_EQ(span.last_us, 1107u);
+  EXPECT_FALSE(span.needed || span.has_rows());
+  record.mutable_residency()->set_begin_us(5);
+  record.mutable_residency()->set_time_us(8);
+  span = SpanOfRecord(record.SerializeAsString());
+  EXPECT_EQ(span.first_us, 5u);
+  EXPECT_EQ(span.last_us, 8u);
+  EXPECT_FALSE(span.needed);
+  record.mutable_fork()->set_time_us(9);
+  EXPECT_EQ(SpanOfRecord(record.SerializeAsString()).last_us, 9u);
+  record.mutable_page_loss()->set_time_us(10);
+  EXPECT_FALSE(SpanOfRecord(record.SerializeAsString()).needed);
+  record.mutable_mapping()->set_id(1);
+  EXPECT_TRUE(SpanOfRecord(record.SerializeAsString()).needed);
+}
+
 TEST(RecordSpan, WhatIsNotUnderstoodIsRead) {
   EXPECT_TRUE(SpanOfRecord("").needed);
   EXPECT_TRUE(SpanOfRecord("garbage").needed);

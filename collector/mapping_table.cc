@@ -1,0 +1,136 @@
+#include "collector/mapping_table.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kLookPeriodNs = 50000000;
+// Names beyond this are written again should they return.
+constexpr size_t kMaxNames = 1u << 16;
+// A process has at most some 65530 mappings, each a line of a path.
+constexpr size_t kMaxMapsBytes = size_t{64} << 20;
+constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
+constexpr absl::string_view kKernelName = "[kernel]";
+
+// Pages that the kernel shows and does not count: they are not the process's.
+bool IsCounted(absl::string_view name) {
+  return name != "[vvar]" && name != "[vvar_vclock]" && name != "[vsyscall]";
+}
+
+bool TakeHex(absl::string_view* text, char end, uint64_t* value) {
+  const size_t at = text->find(end);
+  if (at == absl::string_view::npos) return false;
+  if (!absl::SimpleHexAtoi(text->substr(0, at), value)) return false;
+  text->remove_prefix(at + 1);
+  return true;
+}
+
+// "begin-end perms offset device inode     name"; the name may hold spaces.
+bool ParseLine(absl::string_view line, Mapping* mapping,
+               absl::string_view* name) {
+  if (!TakeHex(&line, '-', &mapping->begin)) return false;
+  if (!TakeHex(&line, ' ', &mapping->end) || line.size() < 5) return false;
+  mapping->executable = line[2] == 'x';
+  for (int field = 0; field < 4; ++field) {
+    const size_t space = line.find(' ');
+    if (space == absl::string_view::npos) {
+      line = {};
+      break;
+    }
+    line.remove_prefix(space + 1);
+  }
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  *name = line;
+  return mapping->begin < mapping->end;
+}
+
+}  // namespace
+
+MappingTable::MappingTable(pid_t pid, RecordSink* out)
+    : fd_(open(absl::StrCat("/proc/", pid, "/maps").c_str(),
+               O_RDONLY | O_CLOEXEC)),
+      out_(out) {}
+
+MappingTable::~MappingTable() {
+  if (fd_ >= 0) close(fd_);
+}
+
+bool MappingTable::Refresh() {
+  if (fd_ < 0 || lseek(fd_, 0, SEEK_SET) != 0) return false;
+  text_.clear();
+  char buffer[16384];
+  while (text_.size() < kMaxMapsBytes) {
+    const ssize_t got = read(fd_, buffer, sizeof(buffer));
+    if (got <= 0) break;
+    text_.append(buffer, static_cast<size_t>(got));
+  }
+  if (text_.empty()) return false;
+  Parse(text_);
+  return true;
+}
+
+void MappingTable::Parse(absl::string_view maps) {
+  mappings_.clear();
+  hit_ = {};
+  for (const absl::string_view line : absl::StrSplit(maps, '\n')) {
+    Mapping mapping = {};
+    absl::string_view name;
+    if (!ParseLine(line, &mapping, &name)) continue;
+    mapping.name = IdOf(name);
+    mapping.counted = IsCounted(name);
+    mappings_.push_back(mapping);
+  }
+  const auto by_begin = [](const Mapping& a, const Mapping& b) {
+    return a.begin < b.begin;
+  };
+  if (!std::is_sorted(mappings_.begin(), mappings_.end(), by_begin)) {
+    std::sort(mappings_.begin(), mappings_.end(), by_begin);
+  }
+}
+
+uint32_t MappingTable::IdOf(absl::string_view name) {
+  if (ids_.size() >= kMaxNames) ids_.clear();
+  const auto [known, fresh] = ids_.try_emplace(name, last_id_ + 1);
+  if (!fresh) return known->second;
+  ++last_id_;
+  Record record;
+  record.mutable_mapping()->set_id(last_id_);
+  record.mutable_mapping()->mutable_name()->assign(name.data(), name.size());
+  out_->Write(record);
+  return last_id_;
+}
+
+const Mapping* MappingTable::Find(uint64_t address) const {
+  const auto above = std::upper_bound(
+      mappings_.begin(), mappings_.end(), address,
+      [](uint64_t value, const Mapping& m) { return value < m.begin; });
+  if (above == mappings_.begin()) return nullptr;
+  const Mapping& mapping = *(above - 1);
+  return address < mapping.end && mapping.executable ? &mapping : nullptr;
+}
+
+uint32_t MappingTable::CodeAt(uint64_t address, uint64_t now_ns) {
+  if (address >= hit_.begin && address < hit_.end) return hit_.name;
+  if (address >= kKernelHalf) {
+    hit_ = {kKernelHalf, UINT64_MAX, IdOf(kKernelName), true, false};
+    return hit_.name;
+  }
+  const Mapping* mapping = Find(address);
+  if (mapping == nullptr && now_ns >= next_look_ns_) {
+    next_look_ns_ = now_ns + kLookPeriodNs;
+    if (Refresh()) mapping = Find(address);
+  }
+  if (mapping == nullptr) return 0;
+  hit_ = *mapping;
+  return hit_.name;
+}
+
+}  // namespace pymemrun

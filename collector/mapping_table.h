@@ -1,0 +1,65 @@
+// What lies where in the traced process: /proc/PID/maps, by name.
+#ifndef PYMEMRUN_COLLECTOR_MAPPING_TABLE_H_
+#define PYMEMRUN_COLLECTOR_MAPPING_TABLE_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "collector/record_sink.h"
+
+namespace pymemrun {
+
+struct Mapping {
+  uint64_t begin;
+  uint64_t end;
+  uint32_t name;  // MappingDef.id
+  bool executable;
+  bool counted;  // its pages are part of RSS
+};
+
+// Writes each name once, as a MappingDef with dense ids. Not thread safe. `out`
+// must outlive it.
+class MappingTable {
+ public:
+  // Keeps /proc/PID/maps open, which goes on meaning that process.
+  MappingTable(pid_t pid, RecordSink* out);
+  ~MappingTable();
+  MappingTable(const MappingTable&) = delete;
+  MappingTable& operator=(const MappingTable&) = delete;
+
+  // Reads the file again. False: it cannot be read, or says nothing (the
+  // process is gone); then the mappings stay as they were.
+  bool Refresh();
+  // The same, of a text as /proc/PID/maps has.
+  void Parse(absl::string_view maps);
+  // In the order of addresses.
+  const std::vector<Mapping>& mappings() const { return mappings_; }
+
+  // MappingDef.id of the code at `address`; 0 when it is not known. Looks again
+  // at the file if nothing is known there, at most every 50 ms. The kernel's
+  // own code is named "[kernel]".
+  uint32_t CodeAt(uint64_t address, uint64_t now_ns);
+
+ private:
+  uint32_t IdOf(absl::string_view name);
+  const Mapping* Find(uint64_t address) const;
+
+  int fd_;
+  RecordSink* out_;
+  std::vector<Mapping> mappings_;
+  absl::flat_hash_map<std::string, uint32_t> ids_;
+  uint32_t last_id_ = 0;
+  Mapping hit_ = {};  // of the last call of CodeAt()
+  uint64_t next_look_ns_ = 0;
+  std::string text_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_MAPPING_TABLE_H_

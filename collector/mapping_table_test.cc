@@ -1,0 +1,60 @@
+#include "collector/mapping_table.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+namespace pymemrun {
+namespace {
+
+struct Names final : RecordSink {
+  using RecordSink::Write;
+  void Write(absl::string_view bytes, RowCounts) override {
+    Record record;
+    ASSERT_TRUE(record.ParseFromArray(bytes.data(), bytes.size()));
+    EXPECT_EQ(record.mapping().id(), names.size());  // dense, from 1
+    names.push_back(record.mapping().name());
+  }
+  std::vector<std::string> names = {"(none)"};
+};
+
+constexpr char kMaps[] =
+    "00400000-00500000 r-xp 00000000 fe:00 9977913      /usr/bin/my program\n"
+    "00500000-00600000 rw-p 00100000 fe:00 9977913      /usr/bin/my program\n"
+    "00600000-00700000 rw-p 00000000 00:00 0 \n"
+    "7f0000000000-7f0000001000 r-xp 00000000 fe:00 3    /lib/libc.so.6\n"
+    "7ffd00000000-7ffd00004000 r--p 00000000 00:00 0    [vvar]\n"
+    "nonsense\n";
+
+TEST(MappingTable, NamesAreDefinedOnceAndCodeIsFound) {
+  Names out;
+  MappingTable table(0, &out);
+  table.Parse(kMaps);
+  table.Parse(kMaps);
+  EXPECT_EQ(out.names,
+            (std::vector<std::string>{"(none)", "/usr/bin/my program", "",
+                                      "/lib/libc.so.6", "[vvar]"}));
+  ASSERT_EQ(table.mappings().size(), 5u);
+  EXPECT_EQ(table.mappings()[2].begin, 0x600000u);
+  EXPECT_EQ(table.mappings()[2].end, 0x700000u);
+  EXPECT_FALSE(table.mappings()[4].counted);
+  EXPECT_EQ(out.names[table.CodeAt(0x400123, 0)], "/usr/bin/my program");
+  EXPECT_EQ(out.names[table.CodeAt(0x7f0000000fff, 0)], "/lib/libc.so.6");
+  EXPECT_EQ(table.CodeAt(0x550000, 0), 0u);  // not executable
+  EXPECT_EQ(table.CodeAt(0x7f0000001000, 0), 0u);
+  EXPECT_EQ(out.names[table.CodeAt(~uint64_t{0} << 40, 0)], "[kernel]");
+}
+
+TEST(MappingTable, LooksAgainWhereNothingIsKnown) {
+  Names out;
+  MappingTable table(getpid(), &out);
+  const uint64_t here = reinterpret_cast<uint64_t>(&getpid);
+  const uint32_t id = table.CodeAt(here, 1000);
+  ASSERT_NE(id, 0u);
+  EXPECT_NE(out.names[id].find(".so"), std::string::npos) << out.names[id];
+}
+
+}  // namespace
+}  // namespace pymemrun

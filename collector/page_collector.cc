@@ -1,0 +1,254 @@
+#include "collector/page_collector.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+
+namespace pymemrun {
+namespace {
+
+// What is younger may still be on its way: a CPU is held up between taking the
+// time and showing the sample.
+constexpr uint64_t kSettleNs = 2000000;
+constexpr uint64_t kStatmPeriodNs = 20000000;
+// Kept before the header is written. What does not fit stays in the rings.
+constexpr size_t kMaxEarlyBytes = size_t{64} << 20;
+constexpr size_t kMaxEarlySamples = size_t{1} << 20;
+
+constexpr uint32_t kLongestNapUs = 10000;
+constexpr uint32_t kShortestNapUs = 500;
+// At its fastest a CPU takes some two million faults a second, for reads into
+// fresh memory; half a ring of them is how long we may look away.
+constexpr uint32_t kSamplesPerMs = 2000;
+
+uint32_t NapFor(const PageRings* rings) {
+  if (rings == nullptr) return kLongestNapUs;
+  const size_t half_ms = rings->samples_in_ring() / 2 / kSamplesPerMs;
+  return std::clamp(static_cast<uint32_t>(half_ms * 1000), kShortestNapUs,
+                    kLongestNapUs);
+}
+
+uint32_t Seed() {
+  uint32_t seed = 1;
+  if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0) return 1;
+  return seed;
+}
+
+const SideContinued* CellsOf(const ControlPage* page) {
+  return reinterpret_cast<const SideContinued*>(
+      reinterpret_cast<const char*>(page) + kSideRingOffset);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PageCollector>> PageCollector::Create(
+    const Options& options) {
+  std::unique_ptr<PageRings> rings;
+  if (options.counters > 0) {
+    auto mapped = PageRings::Map(options.first_fd, options.counters);
+    if (!mapped.ok()) return mapped.status();
+    rings = *std::move(mapped);
+  }
+  return std::unique_ptr<PageCollector>(
+      new PageCollector(options, std::move(rings)));
+}
+
+PageCollector::PageCollector(const Options& options,
+                             std::unique_ptr<PageRings> rings)
+    : options_(options),
+      rings_(std::move(rings)),
+      side_(options.page, CellsOf(options.page)),
+      stacks_(options.definitions),
+      mappings_(static_cast<pid_t>(options.page->traced_pid), options.out),
+      scan_(static_cast<pid_t>(options.page->traced_pid),
+            options.page->page_bytes, &mappings_),
+      matcher_(options.page->page_bytes),
+      encoder_({static_cast<pid_t>(options.page->traced_pid),
+                options.page->page_bytes, std::max(options.period, 1u),
+                options.clock, options.definitions, &stacks_, &mappings_,
+                options.out}),
+      longest_nap_us_(NapFor(rings_.get())),
+      random_(Seed()) {}
+
+size_t PageCollector::Drain(uint64_t now_ns) {
+  const uint64_t until_ns = now_ns - std::min(now_ns, kSettleNs);
+  // In this order: a sample is in its ring before the signal that it makes, so
+  // of every touch seen here all samples up to it are seen below.
+  size_t taken = DrainSide(now_ns, false);
+  if (side_.drained()) complete_ns_ = until_ns;
+  const size_t before = samples_.size();
+  if (rings_ != nullptr && before < kMaxEarlySamples) {
+    rings_->Drain(until_ns, &samples_);
+  }
+  taken += samples_.size() - before;
+  TakeSamples(before);
+  if (!started_) return taken;
+  Match(complete_ns_);
+  MaybeAskResidency(now_ns);
+  return taken;
+}
+
+size_t PageCollector::DrainSide(uint64_t now_ns, bool last) {
+  if (!started_ && early_bytes_ >= kMaxEarlyBytes) return 0;
+  return side_.Drain(now_ns, last, [this](const SideItemView& item) {
+    if (started_) {
+      TakeItem(item);
+    } else {
+      KeepEarly(item);
+    }
+  });
+}
+
+void PageCollector::KeepEarly(const SideItemView& item) {
+  early_items_.push_back({item, std::string(item.payload)});
+  early_bytes_ += sizeof(EarlyItem) + item.payload.size();
+}
+
+void PageCollector::Start(uint64_t now_ns) {
+  started_ = true;
+  for (EarlyItem& early : early_items_) {
+    early.item.payload = early.payload;
+    TakeItem(early.item);
+  }
+  std::vector<EarlyItem>().swap(early_items_);
+  AskResidency();
+  Drain(now_ns);
+}
+
+void PageCollector::TakeItem(const SideItemView& item) {
+  const bool is_main = item.thread == options_.page->traced_pid;
+  switch (item.kind) {
+    case SideKind::kTouch:
+      touches_.push_back(
+          {item.thread,
+           {item.time_ns, item.address / options_.page->page_bytes,
+            stacks_.StackOf(item, is_main), (item.flags & kSideLate) != 0}});
+      break;
+    case SideKind::kRange:
+      TakeRange(item);
+      break;
+    case SideKind::kCode:
+      stacks_.Define(item);
+      break;
+    case SideKind::kCodeGone:
+      stacks_.Forget(static_cast<uint32_t>(item.address));
+      break;
+    case SideKind::kFork:
+      matcher_.AddMark({.time_ns = item.time_ns, .kind = PageMark::kFork});
+      break;
+    default:
+      break;
+  }
+}
+
+void PageCollector::TakeRange(const SideItemView& item) {
+  const uint32_t action = item.detail >> 16;
+  if (action == PAGE_CAME || !PageAction_IsValid(static_cast<int>(action))) {
+    return;
+  }
+  if (action == PAGES_POPULATED) {
+    came_bytes_ += item.more;
+  } else if (action != PAGES_MOVED) {
+    left_bytes_ += item.more;
+  }
+  const bool is_main = item.thread == options_.page->traced_pid;
+  matcher_.AddMark({item.time_ns, PageMark::kRange, action, item.thread,
+                    stacks_.StackOf(item, is_main), item.address, item.more,
+                    item.extra});
+}
+
+// Thins the samples from `first` on: each is kept with the probability 1/N, for
+// itself, and stands for N. The kernel samples every fault, and the tracer
+// sends every stack, whatever N is; the coin knows neither page nor stack, so
+// it does not matter that it falls before they are matched.
+void PageCollector::TakeSamples(size_t first) {
+  came_bytes_ += (samples_.size() - first) * options_.page->page_bytes;
+  if (options_.period <= 1) return;
+  std::uniform_int_distribution<uint32_t> coin(1, options_.period);
+  samples_.erase(
+      std::remove_if(samples_.begin() + first, samples_.end(),
+                     [&](const PageSample&) { return coin(random_) != 1; }),
+      samples_.end());
+}
+
+void PageCollector::Match(uint64_t until_ns) {
+  matcher_.AddSamples(samples_);
+  samples_.clear();
+  for (const auto& [thread, touch] : touches_) {
+    matcher_.AddTouch(thread, touch);
+  }
+  touches_.clear();
+  matcher_.Emit(until_ns, this);
+}
+
+void PageCollector::OnSample(const MatchedSample& sample) {
+  encoder_.AddSample(sample);
+}
+
+void PageCollector::OnMark(const PageMark& mark) {
+  if (mark.kind == PageMark::kRange) {
+    encoder_.AddRange(mark);
+  } else if (mark.kind == PageMark::kFork) {
+    encoder_.WriteFork(mark.time_ns);
+  } else if (!answers_.empty()) {
+    encoder_.WriteResidency(answers_.front());
+    answers_.pop_front();
+  }
+}
+
+void PageCollector::MaybeAskResidency(uint64_t now_ns) {
+  if (now_ns < next_statm_ns_) return;
+  next_statm_ns_ = now_ns + kStatmPeriodNs;
+  if (schedule_.IsDue(now_ns, scan_.RssBytes(), came_bytes_, left_bytes_)) {
+    AskResidency();
+  }
+}
+
+void PageCollector::AskResidency() {
+  ResidencyAnswer answer;
+  const bool answered = scan_.Read(&answer);
+  schedule_.Asked(answer.begin_ns, std::max(answer.begin_ns, answer.end_ns),
+                  answer.rss_bytes, answer.ranges.size());
+  came_bytes_ = left_bytes_ = 0;
+  if (!answered) return;
+  matcher_.AddMark({.time_ns = answer.begin_ns, .kind = PageMark::kResidency});
+  answers_.push_back(std::move(answer));
+}
+
+void PageCollector::EndBatch(uint64_t now_ns) {
+  encoder_.EndBatch();
+  const uint64_t samples = rings_ == nullptr ? 0 : rings_->lost();
+  const uint64_t stacks = stacks_lost();
+  if (samples == written_samples_lost_ && stacks == written_stacks_lost_) {
+    return;
+  }
+  encoder_.WriteLoss(now_ns, samples - written_samples_lost_,
+                     stacks - written_stacks_lost_);
+  written_samples_lost_ = samples;
+  written_stacks_lost_ = stacks;
+}
+
+void PageCollector::Finish(uint64_t now_ns) {
+  AskResidency();
+  DrainSide(now_ns, true);
+  const size_t before = samples_.size();
+  if (rings_ != nullptr) rings_->Drain(UINT64_MAX, &samples_);
+  TakeSamples(before);
+  Match(UINT64_MAX);
+  EndBatch(now_ns);
+  rings_.reset();
+}
+
+uint64_t PageCollector::stacks_lost() const {
+  return options_.page->side_dropped.load(std::memory_order_relaxed) +
+         side_.lost();
+}
+
+void PageCollector::AddToFooter(Footer* footer) const {
+  footer->set_page_events(encoder_.page_events());
+  footer->set_page_samples_lost(written_samples_lost_);
+  footer->set_page_stacks_lost(written_stacks_lost_);
+  footer->set_pages_inferred(encoder_.inferred());
+}
+
+}  // namespace pymemrun

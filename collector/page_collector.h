@@ -1,0 +1,114 @@
+// The collector's half of page events: from the kernel's samples, the signals'
+// stacks and the kernel's answers to the run file's records.
+#ifndef PYMEMRUN_COLLECTOR_PAGE_COLLECTOR_H_
+#define PYMEMRUN_COLLECTOR_PAGE_COLLECTOR_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collector/clock_scale.h"
+#include "collector/definition_table.h"
+#include "collector/mapping_table.h"
+#include "collector/page_encoder.h"
+#include "collector/page_matcher.h"
+#include "collector/page_rings.h"
+#include "collector/page_stacks.h"
+#include "collector/record_sink.h"
+#include "collector/residency_scan.h"
+#include "collector/side_reader.h"
+#include "tracer/ring_layout.h"
+
+namespace pymemrun {
+
+// CollectorProcess owns one when the launch text says so, and calls it from its
+// one thread.
+class PageCollector final : private PageMatcher::Output {
+ public:
+  struct Options {
+    ControlPage* page;  // begins the mapped region
+    int first_fd;       // of the perf events...
+    uint32_t counters;  // ...and how many they are
+    uint32_t period;    // one sample in so many is kept
+    const ClockScale* clock;
+    DefinitionTable* definitions;
+    RecordSink* out;
+  };
+  // Maps the perf events, and closes their descriptors. All pointers must
+  // outlive the result.
+  static absl::StatusOr<std::unique_ptr<PageCollector>> Create(
+      const Options& options);
+
+  // Empties the rings. Before Start() what they held is kept in memory, within
+  // bounds; from then on records are written. Returns how many samples and side
+  // ring cells there were.
+  size_t Drain(uint64_t now_ns);
+  // The header is written. REQUIRES: options.clock was started.
+  void Start(uint64_t now_ns);
+  // Writes the entries gathered so far.
+  void EndBatch(uint64_t now_ns);
+  // The program ended, or is about to: asks once more what is resident and
+  // writes all that is left.
+  void Finish(uint64_t now_ns);
+  void AddToFooter(Footer* footer) const;
+
+  // The rings hold what comes in a few of these at full speed.
+  uint32_t longest_nap_us() const { return longest_nap_us_; }
+
+ private:
+  PageCollector(const Options& options, std::unique_ptr<PageRings> rings);
+
+  struct EarlyItem {
+    SideItemView item;
+    std::string payload;
+  };
+
+  size_t DrainSide(uint64_t now_ns, bool last);
+  void KeepEarly(const SideItemView& item);
+  void TakeItem(const SideItemView& item);
+  void TakeRange(const SideItemView& item);
+  void TakeSamples(size_t first);
+  void Match(uint64_t until_ns);
+  void MaybeAskResidency(uint64_t now_ns);
+  void AskResidency();
+  uint64_t stacks_lost() const;
+  void OnSample(const MatchedSample& sample) override;
+  void OnMark(const PageMark& mark) override;
+
+  const Options options_;
+  std::unique_ptr<PageRings> rings_;  // nullptr: there are no counters
+  SideReader side_;
+  PageStacks stacks_;
+  MappingTable mappings_;
+  ResidencyScan scan_;
+  ResidencySchedule schedule_;
+  PageMatcher matcher_;
+  PageEncoder encoder_;
+  uint32_t longest_nap_us_;
+
+  bool started_ = false;
+  std::vector<EarlyItem> early_items_;
+  size_t early_bytes_ = 0;
+  std::vector<PageSample> samples_;
+  std::vector<std::pair<uint32_t, PageTouch>> touches_;
+  uint64_t complete_ns_ = 0;  // the side ring was empty, and then the others
+  std::deque<ResidencyAnswer> answers_;  // not written yet
+  uint64_t came_bytes_ = 0;              // since the last answer
+  uint64_t left_bytes_ = 0;
+  uint64_t next_statm_ns_ = 0;
+  uint64_t written_samples_lost_ = 0;
+  uint64_t written_stacks_lost_ = 0;
+  std::minstd_rand random_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PAGE_COLLECTOR_H_

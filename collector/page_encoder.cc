@@ -1,0 +1,125 @@
+#include "collector/page_encoder.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+
+namespace pymemrun {
+
+void PageEncoder::AddSample(const MatchedSample& matched) {
+  const PageSample& sample = *matched.sample;
+  PageRow row = {};
+  row.time_us = in_.clock->MicrosOfMonotonic(matched.time_ns);
+  row.page = sample.address / in_.page_bytes;
+  row.thread = ThreadOf(sample.thread, row.time_us);
+  row.stack = matched.stack;
+  if (row.stack == 0) {
+    const bool is_main = sample.thread == static_cast<uint32_t>(in_.pid);
+    row.stack = in_.stacks->Special(is_main ? SpecialStack::kInterpreter
+                                            : SpecialStack::kNativeThread);
+  }
+  row.code = in_.mappings->CodeAt(sample.instruction, sample.time_ns);
+  row.action = PAGE_CAME;
+  row.inferred = matched.inferred;
+  ++page_events_;
+  inferred_ += row.inferred;
+  Append(row);
+}
+
+void PageEncoder::AddRange(const PageMark& range) {
+  const uint64_t end = range.address + range.bytes;
+  PageRow row = {};
+  row.time_us = in_.clock->MicrosOfMonotonic(range.time_ns);
+  row.page = range.address / in_.page_bytes;
+  row.pages = (end + in_.page_bytes - 1) / in_.page_bytes - row.page;
+  // Nothing, or beyond the end of all addresses.
+  if (range.bytes == 0 || end < range.address) return;
+  row.thread = ThreadOf(range.thread, row.time_us);
+  row.stack = range.stack;
+  row.action = range.action;
+  if (row.action == PAGES_MOVED) {
+    row.moved_to = range.new_address / in_.page_bytes;
+  }
+  Append(row);
+}
+
+// Entries are in the order of time; definitions that they use were written.
+void PageEncoder::Append(const PageRow& row) {
+  columns_.Append(row);
+  if (columns_.entries() == PageColumns::kMaxEntries) EndBatch();
+}
+
+void PageEncoder::EndBatch() {
+  if (columns_.entries() == 0) return;
+  in_.out->Write(columns_.Serialize(in_.period), {});
+  columns_.Clear();
+}
+
+void PageEncoder::WriteFork(uint64_t time_ns) {
+  EndBatch();
+  Record record;
+  record.mutable_fork()->set_time_us(in_.clock->MicrosOfMonotonic(time_ns));
+  in_.out->Write(record);
+}
+
+void PageEncoder::WriteResidency(const ResidencyAnswer& answer) {
+  EndBatch();
+  Record record;
+  Residency* residency = record.mutable_residency();
+  residency->set_begin_us(in_.clock->MicrosOfMonotonic(answer.begin_ns));
+  residency->set_time_us(in_.clock->MicrosOfMonotonic(answer.end_ns));
+  residency->set_rss_bytes(answer.rss_bytes);
+  uint64_t end = 0;
+  uint32_t mapping = 0, flags = 0, mapping_row = 0, flags_row = 0;
+  for (uint32_t i = 0; i < answer.ranges.size(); ++i) {
+    const ResidentPages& range = answer.ranges[i];
+    residency->add_gap_pages(range.begin / in_.page_bytes - end);
+    end = range.end / in_.page_bytes;
+    residency->add_pages(end - range.begin / in_.page_bytes);
+    if (i == 0 || range.mapping != mapping) {
+      residency->add_mapping_at(i - mapping_row);
+      residency->add_mapping(mapping = range.mapping);
+      mapping_row = i;
+    }
+    if (i == 0 || range.flags != flags) {
+      residency->add_flags_at(i - flags_row);
+      residency->add_flags(flags = range.flags);
+      flags_row = i;
+    }
+  }
+  in_.out->Write(record);
+}
+
+void PageEncoder::WriteLoss(uint64_t time_ns, uint64_t samples,
+                            uint64_t stacks) {
+  EndBatch();
+  Record record;
+  PageLoss* loss = record.mutable_page_loss();
+  loss->set_time_us(in_.clock->MicrosOfMonotonic(time_ns));
+  loss->set_samples(samples);
+  loss->set_stacks(stacks);
+  in_.out->Write(record);
+}
+
+uint32_t PageEncoder::ThreadOf(uint32_t thread, uint64_t time_us) {
+  return in_.definitions->NativeThread(thread, time_us,
+                                       [&] { return NameOf(thread); });
+}
+
+std::string PageEncoder::NameOf(uint32_t thread) const {
+  // As threading calls it, so that it is one thread with the ring's.
+  if (thread == static_cast<uint32_t>(in_.pid)) return "MainThread";
+  char name[64];
+  const int fd =
+      open(absl::StrCat("/proc/", in_.pid, "/task/", thread, "/comm").c_str(),
+           O_RDONLY | O_CLOEXEC);
+  const ssize_t got = fd < 0 ? -1 : read(fd, name, sizeof(name));
+  if (fd >= 0) close(fd);
+  if (got <= 0) return "native thread";
+  return std::string(absl::StripAsciiWhitespace(
+      absl::string_view(name, static_cast<size_t>(got))));
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,62 @@
+// Turns what happened to pages, in the order of time, into the run file's
+// records.
+#ifndef PYMEMRUN_COLLECTOR_PAGE_ENCODER_H_
+#define PYMEMRUN_COLLECTOR_PAGE_ENCODER_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "collector/clock_scale.h"
+#include "collector/definition_table.h"
+#include "collector/mapping_table.h"
+#include "collector/page_columns.h"
+#include "collector/page_matcher.h"
+#include "collector/page_stacks.h"
+#include "collector/record_sink.h"
+#include "collector/residency_scan.h"
+
+namespace pymemrun {
+
+// Not thread safe. All that it is given pointers to must outlive it.
+class PageEncoder {
+ public:
+  struct Context {
+    pid_t pid;
+    uint32_t page_bytes;
+    uint32_t period;  // Header.page_period
+    const ClockScale* clock;
+    DefinitionTable* definitions;
+    PageStacks* stacks;
+    MappingTable* mappings;
+    RecordSink* out;
+  };
+  explicit PageEncoder(const Context& context) : in_(context) {}
+
+  void AddSample(const MatchedSample& sample);
+  void AddRange(const PageMark& range);
+  void WriteFork(uint64_t time_ns);
+  void WriteResidency(const ResidencyAnswer& answer);
+  // So many were lost since the last call.
+  void WriteLoss(uint64_t time_ns, uint64_t samples, uint64_t stacks);
+  // Writes the entries gathered so far.
+  void EndBatch();
+
+  uint64_t page_events() const { return page_events_; }
+  uint64_t inferred() const { return inferred_; }
+
+ private:
+  void Append(const PageRow& row);
+  uint32_t ThreadOf(uint32_t thread, uint64_t time_us);
+  std::string NameOf(uint32_t thread) const;
+
+  const Context in_;
+  PageColumns columns_;
+  uint64_t page_events_ = 0;
+  uint64_t inferred_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PAGE_ENCODER_H_

@@ -1,0 +1,207 @@
+#include "collector/page_encoder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+namespace pymemrun {
+namespace {
+
+// An entry as the generated classes read it back.
+struct Entry {
+  uint64_t time_us, page;
+  uint32_t thread, stack, code;
+  PageAction action;
+  uint64_t pages, moved_to;
+  bool inferred;
+};
+
+// Values that are stated at some entries, spread out over all.
+template <typename At, typename Values, typename F>
+void Spread(const At& at, const Values& values, F f) {
+  uint64_t entry = 0;
+  for (int i = 0; i < at.size(); ++i) f(entry += at.Get(i), values.Get(i));
+}
+
+std::vector<Entry> EntriesOf(const PageBatch& batch) {
+  std::vector<Entry> entries(batch.page_step_size());
+  uint64_t page = 0;
+  for (int i = 0; i < batch.page_step_size(); ++i) {
+    entries[i].page = page += batch.page_step(i);
+    entries[i].pages = 1;
+  }
+  const auto lasting = [&](const auto& at, const auto& values, auto member) {
+    Spread(at, values, [&](uint64_t from, auto value) {
+      for (size_t i = from; i < entries.size(); ++i) entries[i].*member = value;
+    });
+  };
+  lasting(batch.thread_at(), batch.thread(), &Entry::thread);
+  lasting(batch.stack_at(), batch.stack(), &Entry::stack);
+  lasting(batch.code_at(), batch.code(), &Entry::code);
+  for (Entry& entry : entries) entry.time_us = batch.first_us();
+  Spread(batch.time_at(), batch.time_step(), [&](uint64_t from, auto step) {
+    for (size_t i = from; i < entries.size(); ++i) entries[i].time_us += step;
+  });
+  Spread(batch.action_at(), batch.action(), [&](uint64_t i, int action) {
+    entries[i].action = static_cast<PageAction>(action);
+  });
+  Spread(batch.action_at(), batch.action_pages(),
+         [&](uint64_t i, uint64_t pages) { entries[i].pages = pages; });
+  Spread(batch.action_at(), batch.moved_to(),
+         [&](uint64_t i, uint64_t to) { entries[i].moved_to = to; });
+  Spread(batch.inferred_at(), batch.inferred_at(),
+         [&](uint64_t i, uint32_t) { entries[i].inferred = true; });
+  return entries;
+}
+
+struct Output final : RecordSink {
+  using RecordSink::Write;
+  void Write(absl::string_view bytes, RowCounts counts) override {
+    Record record;
+    ASSERT_TRUE(record.ParseFromArray(bytes.data(), bytes.size()));
+    EXPECT_EQ(counts.rows, 0u);
+    // By hand and by protobuf: the same bytes.
+    EXPECT_EQ(record.SerializeAsString(), bytes);
+    if (record.has_pages()) {
+      for (const Entry& entry : EntriesOf(record.pages())) {
+        entries.push_back(entry);
+      }
+      weight = record.pages().weight();
+    }
+    records.push_back(std::move(record));
+  }
+  std::vector<Record> records;
+  std::vector<Entry> entries;
+  uint32_t weight = 0;
+};
+
+class PageEncoderTest : public testing::Test {
+ protected:
+  PageEncoderTest() { clock_.Start(false, {0, 1000000}, {}); }
+
+  ClockScale clock_;
+  Output out_;
+  DefinitionTable definitions_{&clock_, &out_};
+  PageStacks stacks_{&definitions_};
+  MappingTable mappings_{0, &out_};
+  PageEncoder encoder_{
+      {getpid(), 4096, 8, &clock_, &definitions_, &stacks_, &mappings_, &out_}};
+};
+
+TEST_F(PageEncoderTest, RandomEntriesComeBackOneByOne) {
+  std::minstd_rand random;
+  std::vector<Entry> expected;
+  std::vector<uint32_t> stacks;
+  for (uint32_t i = 1; i <= 50; ++i) {
+    stacks.push_back(definitions_.InternStack(0, 1, i));
+  }
+  uint64_t time_ns = 0;
+  for (int i = 0; i < 200000; ++i) {
+    time_ns += random() % 5 == 0 ? random() % 100000 : 0;
+    const uint64_t us = time_ns <= 1000000 ? 0 : (time_ns - 1000000) / 1000;
+    const uint64_t page = (uint64_t{random()} << 16 | random() % 100) >> 4;
+    const uint32_t tid = 1000 + random() % 3, stack = stacks[random() % 50];
+    const uint32_t thread =
+        definitions_.NativeThread(tid, 0, [] { return std::string("t"); });
+    if (random() % 20 == 0) {
+      PageMark mark = {time_ns, PageMark::kRange, PAGES_MOVED, tid,
+                       stack,   page * 4096,      3 * 4096,    77 * 4096};
+      encoder_.AddRange(mark);
+      expected.push_back(
+          {us, page, thread, stack, 0, PAGES_MOVED, 3, 77, false});
+    } else {
+      const bool inferred = random() % 10 == 0;
+      const PageSample sample = {time_ns, page * 4096 + 5, 0, tid};
+      encoder_.AddSample({&sample, time_ns, stack, inferred});
+      expected.push_back(
+          {us, page, thread, stack, 0, PAGE_CAME, 1, 0, inferred});
+    }
+  }
+  encoder_.EndBatch();
+  EXPECT_EQ(out_.weight, 8u);
+  ASSERT_EQ(out_.entries.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const Entry& got = out_.entries[i];
+    const Entry& want = expected[i];
+    ASSERT_EQ(got.time_us, want.time_us) << i;
+    ASSERT_EQ(got.page, want.page) << i;
+    ASSERT_EQ(got.thread, want.thread) << i;
+    ASSERT_EQ(got.stack, want.stack) << i;
+    ASSERT_EQ(got.code, want.code) << i;
+    ASSERT_EQ(got.action, want.action) << i;
+    ASSERT_EQ(got.pages, want.pages) << i;
+    ASSERT_EQ(got.moved_to, want.moved_to) << i;
+    ASSERT_EQ(got.inferred, want.inferred) << i;
+  }
+  EXPECT_GT(encoder_.page_events(), 180000u);
+  EXPECT_GT(encoder_.inferred(), 10000u);
+}
+
+TEST_F(PageEncoderTest, WhoIsNotKnownIsCharged) {
+  const uint32_t main = static_cast<uint32_t>(getpid());
+  const PageSample first = {2000000, 4096, uint64_t{1} << 63, main};
+  encoder_.AddSample({&first, 2000000, 0, true});
+  const PageSample second = {2000000, 8192, 0, main + 1000000};
+  encoder_.AddSample({&second, 2000000, 0, true});
+  encoder_.EndBatch();
+  std::vector<std::string> names;
+  for (const Record& record : out_.records) {
+    if (record.has_code()) names.push_back(record.code().name());
+    if (record.has_thread()) names.push_back(record.thread().name());
+    if (record.has_mapping()) names.push_back(record.mapping().name());
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"MainThread", "<interpreter>", "[kernel]",
+                                      "native thread", "<native thread>"}));
+  EXPECT_EQ(out_.entries[0].code, 1u);
+  EXPECT_EQ(out_.entries[1].code, 0u);
+}
+
+TEST_F(PageEncoderTest, RangesAreWholePagesAndNothingIsNoRange) {
+  PageMark mark = {2000000, PageMark::kRange, PAGES_UNMAPPED, 7, 1, 8192, 1, 0};
+  encoder_.AddRange(mark);
+  mark.bytes = 0;
+  encoder_.AddRange(mark);
+  mark.address = ~uint64_t{0} - 4095;
+  mark.bytes = 8192;
+  encoder_.AddRange(mark);
+  encoder_.EndBatch();
+  ASSERT_EQ(out_.entries.size(), 1u);
+  EXPECT_EQ(out_.entries[0].page, 2u);
+  EXPECT_EQ(out_.entries[0].pages, 1u);
+}
+
+TEST_F(PageEncoderTest, AnAnswerIsWrittenAsDistances) {
+  ResidencyAnswer answer;
+  answer.begin_ns = 3000000;
+  answer.end_ns = 4000000;
+  answer.rss_bytes = 123;
+  answer.ranges = {{0x2000, 0x5000, 1, 0},
+                   {0x5000, 0x6000, 1, Residency::FILE_BACKED},
+                   {0x9000, 0xa000, 2, Residency::FILE_BACKED}};
+  encoder_.WriteResidency(answer);
+  encoder_.WriteLoss(5000000, 3, 4);
+  encoder_.WriteFork(6000000);
+  ASSERT_EQ(out_.records.size(), 3u);
+  const Residency& r = out_.records[0].residency();
+  EXPECT_EQ(r.begin_us(), 2000u);
+  EXPECT_EQ(r.time_us(), 3000u);
+  const auto list = [](const auto& column) {
+    return std::vector<uint64_t>(column.begin(), column.end());
+  };
+  EXPECT_EQ(list(r.gap_pages()), (std::vector<uint64_t>{2, 0, 3}));
+  EXPECT_EQ(list(r.pages()), (std::vector<uint64_t>{3, 1, 1}));
+  EXPECT_EQ(list(r.mapping_at()), (std::vector<uint64_t>{0, 2}));
+  EXPECT_EQ(list(r.mapping()), (std::vector<uint64_t>{1, 2}));
+  EXPECT_EQ(list(r.flags_at()), (std::vector<uint64_t>{0, 1}));
+  EXPECT_EQ(list(r.flags()), (std::vector<uint64_t>{0, 1}));
+  EXPECT_EQ(out_.records[1].page_loss().samples(), 3u);
+  EXPECT_EQ(out_.records[1].page_loss().stacks(), 4u);
+  EXPECT_EQ(out_.records[2].fork().time_us(), 5000u);
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,108 @@
+#include "collector/page_matcher.h"
+
+#include <algorithm>
+
+namespace pymemrun {
+namespace {
+
+// Threads come and go; those that nothing waits for are forgotten beyond this.
+constexpr size_t kMaxThreads = 1u << 14;
+
+template <typename T>
+void InsertByTime(const T& item, std::deque<T>* sorted) {
+  auto at = sorted->end();
+  while (at != sorted->begin() && (at - 1)->time_ns > item.time_ns) --at;
+  sorted->insert(at, item);
+}
+
+}  // namespace
+
+// Nothing that waits, or is yet to come, is older; but for stragglers.
+uint64_t PageMatcher::Settled() const {
+  return samples_.empty() ? emitted_ns_ : samples_.front().time_ns;
+}
+
+void PageMatcher::DropOlder(uint64_t time_ns, Thread* thread) {
+  std::deque<PageTouch>& touches = thread->touches;
+  while (!touches.empty() && touches.front().time_ns < time_ns) {
+    thread->last = touches.front();
+    touches.pop_front();
+    --touches_;
+  }
+}
+
+void PageMatcher::AddTouch(uint32_t thread_id, const PageTouch& touch) {
+  if (threads_.size() >= kMaxThreads) ForgetThreads();
+  Thread& thread = threads_[thread_id];
+  DropOlder(Settled(), &thread);
+  InsertByTime(touch, &thread.touches);
+  ++touches_;
+}
+
+void PageMatcher::AddSamples(const std::vector<PageSample>& samples) {
+  for (const PageSample& sample : samples) {
+    InsertByTime(sample, &samples_);
+    uint64_t& newest = threads_[sample.thread].newest_sample_ns;
+    newest = std::max(newest, sample.time_ns);
+  }
+}
+
+void PageMatcher::AddMark(const PageMark& mark) { InsertByTime(mark, &marks_); }
+
+void PageMatcher::Emit(uint64_t complete_ns, Output* out) {
+  while (true) {
+    const uint64_t sample_ns =
+        samples_.empty() ? UINT64_MAX : samples_.front().time_ns;
+    const uint64_t mark_ns =
+        marks_.empty() ? UINT64_MAX : marks_.front().time_ns;
+    if (std::min(sample_ns, mark_ns) > complete_ns) break;
+    if (samples_.empty() && marks_.empty()) break;
+    if (!marks_.empty() && mark_ns <= sample_ns) {
+      PageMark mark = marks_.front();
+      marks_.pop_front();
+      mark.time_ns = Step(mark_ns);
+      out->OnMark(mark);
+    } else if (!EmitSample(complete_ns, out)) {
+      return;
+    }
+  }
+  // So that touches which no sample waits for can go.
+  if (complete_ns != UINT64_MAX) Step(complete_ns);
+}
+
+bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
+  const PageSample sample = samples_.front();
+  Thread& thread = threads_[sample.thread];
+  DropOlder(sample.time_ns, &thread);
+  const bool found = !thread.touches.empty();
+  if (!found && waiting() <= kMaxWaiting &&
+      complete_ns <= thread.newest_sample_ns + kPatienceNs) {
+    return false;
+  }
+  const PageTouch& touch = found ? thread.touches.front() : thread.last;
+  const bool exact =
+      found && !touch.late && touch.page == sample.address / page_bytes_;
+  samples_.pop_front();
+  out->OnSample({&sample, Step(sample.time_ns), touch.stack, !exact});
+  return true;
+}
+
+uint64_t PageMatcher::Step(uint64_t time_ns) {
+  emitted_ns_ = std::max(emitted_ns_, time_ns);
+  return emitted_ns_;
+}
+
+void PageMatcher::ForgetThreads() {
+  for (auto it = threads_.begin(); it != threads_.end();) {
+    DropOlder(Settled(), &it->second);
+    const bool waits =
+        !it->second.touches.empty() || it->second.newest_sample_ns >= Settled();
+    if (waits) {
+      ++it;
+    } else {
+      threads_.erase(it++);
+    }
+  }
+}
+
+}  // namespace pymemrun

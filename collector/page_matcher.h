@@ -1,0 +1,106 @@
+// Gives each page fault the stack of the thread that took it, and puts all that
+// happened to pages into the order of time.
+#ifndef PYMEMRUN_COLLECTOR_PAGE_MATCHER_H_
+#define PYMEMRUN_COLLECTOR_PAGE_MATCHER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/functional/function_ref.h"
+#include "collector/page_rings.h"
+
+namespace pymemrun {
+
+// A signal told that a thread had faulted, and where it was.
+struct PageTouch {
+  uint64_t time_ns;
+  uint64_t page;
+  uint32_t stack;  // StackDef.id
+  bool late;       // not the stack of the moment
+};
+
+// A fault with its stack.
+struct MatchedSample {
+  const PageSample* sample;
+  uint64_t time_ns;  // never below that of what came before
+  uint32_t stack;    // 0: none is known of this thread
+  bool inferred;
+};
+
+// Something else that happened to pages, or to our knowledge of them.
+struct PageMark {
+  enum Kind { kRange, kFork, kResidency };
+  uint64_t time_ns;
+  Kind kind;
+  // Of kRange.
+  uint32_t action;  // PageAction
+  uint32_t thread;  // Linux thread id
+  uint32_t stack;   // StackDef.id
+  uint64_t address;
+  uint64_t bytes;
+  uint64_t new_address;
+};
+
+// The rule: a sample's stack is that of its thread's first touch that is not
+// older; exactly so if that touch names the sample's page and is not late. One
+// system call may fault a thousand times and is signalled once, with the first
+// address; the others' stacks are inferred from it. Where no touch comes for 1
+// s after the thread's last sample, the thread is dead or blocks the signal:
+// then it is the last one before.
+//
+// So what is given out waits until the oldest sample's stack is known, while at
+// most kMaxWaiting samples and touches wait with it; beyond that the oldest do
+// not wait longer. Not thread safe.
+class PageMatcher {
+ public:
+  static constexpr size_t kMaxWaiting = 1u << 20;
+  static constexpr uint64_t kPatienceNs = 1000000000;
+
+  explicit PageMatcher(uint32_t page_bytes) : page_bytes_(page_bytes) {}
+
+  // Samples before the touches that were read before them.
+  void AddTouch(uint32_t thread, const PageTouch& touch);
+  void AddSamples(const std::vector<PageSample>& samples);
+  void AddMark(const PageMark& mark);
+
+  class Output {
+   public:
+    virtual ~Output() = default;
+    virtual void OnSample(const MatchedSample& sample) = 0;
+    // Its time is not below that of what came before.
+    virtual void OnMark(const PageMark& mark) = 0;
+  };
+  // Gives out what is settled, in the order of time. `complete_ns`: all samples
+  // and touches up to then have been added; nothing younger is given out.
+  // UINT64_MAX: nothing more will come, and all is.
+  void Emit(uint64_t complete_ns, Output* out);
+
+  size_t waiting() const { return samples_.size() + marks_.size() + touches_; }
+
+ private:
+  struct Thread {
+    std::deque<PageTouch> touches;
+    PageTouch last = {};  // the last one older than what waits; stack 0: none
+    uint64_t newest_sample_ns = 0;
+  };
+
+  uint64_t Settled() const;
+  void DropOlder(uint64_t time_ns, Thread* thread);
+  bool EmitSample(uint64_t complete_ns, Output* out);
+  void ForgetThreads();
+  uint64_t Step(uint64_t time_ns);
+
+  const uint32_t page_bytes_;
+  std::deque<PageSample> samples_;
+  std::deque<PageMark> marks_;
+  absl::flat_hash_map<uint32_t, Thread> threads_;
+  size_t touches_ = 0;       // of all threads
+  uint64_t emitted_ns_ = 0;  // time of the last that was given out...
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PAGE_MATCHER_H_

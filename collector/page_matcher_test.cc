@@ -1,0 +1,176 @@
+#include "collector/page_matcher.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kSecond = 1000000000;
+
+class PageMatcherTest : public testing::Test, public PageMatcher::Output {
+ protected:
+  void OnSample(const MatchedSample& m) override {
+    out_.push_back(absl::StrCat(m.sample->thread, ":", m.sample->address / 4096,
+                                "=", m.stack, m.inferred ? "?" : ""));
+    EXPECT_GE(m.time_ns, last_ns_);
+    last_ns_ = m.time_ns;
+  }
+  void OnMark(const PageMark& mark) override {
+    out_.push_back(absl::StrCat("mark ", mark.address));
+    EXPECT_GE(mark.time_ns, last_ns_);
+    last_ns_ = mark.time_ns;
+  }
+  void Sample(uint32_t thread, uint64_t time_ns, uint64_t page) {
+    matcher_.AddSamples({{time_ns, page * 4096 + 17, 0, thread}});
+  }
+  void Touch(uint32_t thread, uint64_t time_ns, uint64_t page, uint32_t stack,
+             bool late = false) {
+    matcher_.AddTouch(thread, {time_ns, page, stack, late});
+  }
+  std::string Emit(uint64_t complete_ns) {
+    matcher_.Emit(complete_ns, this);
+    const std::string text = absl::StrJoin(out_, " ");
+    out_.clear();
+    return text;
+  }
+
+  PageMatcher matcher_{4096};
+  std::vector<std::string> out_;
+  uint64_t last_ns_ = 0;
+};
+
+TEST_F(PageMatcherTest, EachFaultHasTheStackThatFollowsIt) {
+  Sample(1, 10, 100);
+  Sample(1, 20, 101);
+  Touch(1, 12, 100, 5);
+  Touch(1, 22, 101, 6);
+  EXPECT_EQ(Emit(30), "1:100=5 1:101=6");
+}
+
+TEST_F(PageMatcherTest, OneSignalForAReadIntoManyPages) {
+  for (int i = 0; i < 5; ++i) Sample(1, 10 + i, 100 + i);
+  EXPECT_EQ(Emit(1000), "");  // the call has not come back
+  Touch(1, 2000, 100, 5);
+  EXPECT_EQ(Emit(3000), "1:100=5 1:101=5? 1:102=5? 1:103=5? 1:104=5?");
+}
+
+TEST_F(PageMatcherTest, ThreadsDoNotShareStacks) {
+  Sample(1, 10, 100);
+  Sample(2, 11, 200);
+  Touch(2, 12, 200, 7);
+  EXPECT_EQ(Emit(20), "");  // in the order of time: thread 1 comes first
+  Touch(1, 13, 100, 5);
+  EXPECT_EQ(Emit(20), "1:100=5 2:200=7");
+}
+
+TEST_F(PageMatcherTest, ALateOneIsInferred) {
+  Sample(1, 10, 100);
+  Touch(1, 900, 100, 5, /*late=*/true);
+  EXPECT_EQ(Emit(1000), "1:100=5?");
+}
+
+TEST_F(PageMatcherTest, ADeadThreadsFaultsTakeItsLastKnownPlace) {
+  Sample(1, 10, 100);
+  Touch(1, 12, 100, 5);
+  Sample(1, 20, 101);
+  Sample(2, 21, 300);  // this one was never heard of
+  EXPECT_EQ(Emit(kSecond), "1:100=5");
+  EXPECT_EQ(Emit(2 * kSecond), "1:101=5? 2:300=0?");
+}
+
+TEST_F(PageMatcherTest, AThreadThatGoesOnFaultingIsWaitedFor) {
+  for (uint64_t i = 0; i < 5; ++i) Sample(1, i * kSecond / 2, 100 + i);
+  EXPECT_EQ(Emit(5 * kSecond / 2), "");
+  Touch(1, 5 * kSecond / 2 + 1, 100, 5);
+  EXPECT_EQ(Emit(4 * kSecond), "1:100=5 1:101=5? 1:102=5? 1:103=5? 1:104=5?");
+}
+
+TEST_F(PageMatcherTest, ALostStackIsInferredFromTheNext) {
+  Sample(1, 10, 100);
+  Sample(1, 20, 101);
+  Touch(1, 22, 101, 6);
+  EXPECT_EQ(Emit(30), "1:100=6? 1:101=6");
+}
+
+TEST_F(PageMatcherTest, MarksStandBetweenTheirSamples) {
+  Sample(1, 10, 100);
+  Sample(1, 20, 101);
+  Touch(1, 12, 100, 5);
+  Touch(1, 22, 101, 6);
+  PageMark mark = {};
+  mark.time_ns = 15;
+  mark.address = 77;
+  matcher_.AddMark(mark);
+  mark.time_ns = 35;
+  matcher_.AddMark(mark);
+  EXPECT_EQ(Emit(30), "1:100=5 mark 77 1:101=6");
+  EXPECT_EQ(Emit(34), "");
+  EXPECT_EQ(Emit(35), "mark 77");
+}
+
+TEST_F(PageMatcherTest, WhatIsYoungerThanWhatIsCompleteWaits) {
+  Sample(1, 10, 100);
+  Touch(1, 12, 100, 5);
+  Sample(1, 20, 101);
+  Touch(1, 22, 101, 6);
+  EXPECT_EQ(Emit(15), "1:100=5");
+  EXPECT_EQ(Emit(20), "1:101=6");
+}
+
+TEST_F(PageMatcherTest, AStragglerKeepsItsStackAndNotItsTime) {
+  Sample(1, 100, 100);
+  Touch(1, 120, 100, 5);
+  EXPECT_EQ(Emit(110), "1:100=5");
+  Sample(2, 50, 200);
+  Touch(2, 60, 200, 7);
+  EXPECT_EQ(Emit(130), "2:200=7");
+  EXPECT_EQ(last_ns_, 110u);
+}
+
+TEST_F(PageMatcherTest, AtTheEndAllComesOut) {
+  Sample(1, 10, 100);
+  Touch(1, 12, 100, 5);
+  Sample(1, 20, 101);
+  PageMark mark = {};
+  mark.time_ns = UINT64_MAX - 1;
+  matcher_.AddMark(mark);
+  EXPECT_EQ(Emit(UINT64_MAX), "1:100=5 1:101=5? mark 0");
+  EXPECT_EQ(matcher_.waiting(), 0u);
+}
+
+TEST_F(PageMatcherTest, WhatWaitsIsBounded) {
+  const size_t count = PageMatcher::kMaxWaiting + 1000;
+  std::vector<PageSample> samples;
+  for (size_t i = 0; i < count; ++i) samples.push_back({i, i * 4096, 0, 1});
+  matcher_.AddSamples(samples);
+  matcher_.Emit(count, this);
+  EXPECT_EQ(out_.size(), 1000u);
+  EXPECT_EQ(matcher_.waiting(), PageMatcher::kMaxWaiting);
+}
+
+TEST_F(PageMatcherTest, StacksWithoutSamplesDoNotPileUp) {
+  for (uint64_t i = 0; i < 100000; ++i) {
+    Touch(1, i, 0, 5);
+    Emit(i);
+  }
+  EXPECT_LT(matcher_.waiting(), 10u);
+}
+
+TEST_F(PageMatcherTest, ThreadsThatEndedAreForgotten) {
+  for (uint64_t i = 0; i < 100000; ++i) {
+    const uint32_t thread = static_cast<uint32_t>(i + 1);
+    Sample(thread, 10 * i, i);
+    Touch(thread, 10 * i + 1, i, 5);
+    ASSERT_EQ(Emit(10 * i + 5), absl::StrCat(thread, ":", i, "=5"));
+  }
+  EXPECT_LT(matcher_.waiting(), 1u << 15);
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,145 @@
+#include "collector/page_stacks.h"
+
+#include <cstring>
+
+#include "absl/hash/hash.h"
+#include "collector/payload_reader.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kMaxKnown = 1u << 17;
+constexpr size_t kMaxCodesAlive = 1u << 18;
+constexpr size_t kMaxTextBytes = size_t{64} << 20;
+
+constexpr absl::string_view kSpecialNames[kSpecialStacks] = {
+    "<native thread>", "<interpreter>", "<unknown>", "<deeper frames>"};
+
+void SetBytes(std::string* field, absl::string_view bytes) {
+  field->assign(bytes.data(), bytes.size());
+}
+
+uint32_t FramesOf(const SideItemView& item) {
+  const uint32_t frames = item.detail & 0xffff;
+  return frames <= kMaxSideFrames ? frames : kMaxSideFrames;
+}
+
+// The innermost is frame 0.
+SideFrame FrameAt(const SideItemView& item, uint32_t i) {
+  if (i == 0) return item.first_frame;
+  SideFrame frame;
+  std::memcpy(&frame, item.payload.data() + (i - 1) * sizeof(frame),
+              sizeof(frame));
+  return frame;
+}
+
+uint64_t HashOf(const SideItemView& item, uint32_t frames) {
+  const uint64_t first = static_cast<uint64_t>(item.first_frame.code) << 32 |
+                         item.first_frame.position;
+  const uint32_t flags = item.flags & (kSideCut | kSideUnknownFrame);
+  return absl::HashOf(
+      first, flags,
+      item.payload.substr(0, (frames - kSideFramesInHead) * sizeof(SideFrame)));
+}
+
+}  // namespace
+
+void PageStacks::Define(const SideItemView& item) {
+  PayloadReader in(item.payload);
+  const auto head = in.Take<SideCodePayload>();
+  CodeDef def;
+  def.set_first_line(head.first_line);
+  SetBytes(def.mutable_file(), in.TakeString());
+  SetBytes(def.mutable_name(), in.TakeString());
+  SetBytes(def.mutable_qualname(), in.TakeString());
+  SetBytes(def.mutable_module(), in.TakeString());
+  const absl::string_view table = in.TakeString();
+  const auto raw = static_cast<uint32_t>(item.address);
+  if (raw == 0) return;
+  if (codes_.size() >= kMaxCodesAlive) codes_.clear(), text_bytes_ = 0;
+  Forget(raw);
+  Code& code = codes_[raw];
+  code.id = definitions_->InternCode(def);
+  code.first_line = head.first_line;
+  code.line_table_kind = head.line_table_kind;
+  if (text_bytes_ + table.size() > kMaxTextBytes) return;
+  code.table = std::string(table);
+  text_bytes_ += table.size();
+}
+
+void PageStacks::Forget(uint32_t raw_code) {
+  const auto found = codes_.find(raw_code);
+  if (found == codes_.end()) return;
+  const Code& code = found->second;
+  text_bytes_ -= code.decoded ? code.lines.size_bytes() : code.table.size();
+  codes_.erase(found);
+}
+
+PageStacks::Node PageStacks::NodeOf(SideFrame frame) {
+  const auto found = codes_.find(frame.code);
+  if (found == codes_.end()) return {SpecialCode(SpecialStack::kUnknown), 0};
+  Code& code = found->second;
+  if (!code.decoded) {
+    code.lines =
+        LineTable::Decode(static_cast<LineTableKind>(code.line_table_kind),
+                          code.first_line, code.table);
+    text_bytes_ += code.lines.size_bytes() - code.table.size();
+    std::string().swap(code.table);
+    code.decoded = true;
+  }
+  return {code.id, code.lines.LineAt(frame.position)};
+}
+
+uint32_t PageStacks::StackOf(const SideItemView& item, bool is_main) {
+  const uint32_t frames = FramesOf(item);
+  if (frames == 0) {
+    if ((item.flags & kSideUnknownFrame) != 0) {
+      return Special(SpecialStack::kUnknown);
+    }
+    return Special((item.flags & kSideNoPython) != 0 && !is_main
+                       ? SpecialStack::kNativeThread
+                       : SpecialStack::kInterpreter);
+  }
+  if (known_.size() >= kMaxKnown) known_.clear();
+  const auto [known, fresh] = known_.try_emplace(HashOf(item, frames), 0);
+  if (!fresh) return known->second;
+  bool lasting = true;
+  const uint32_t stack = MakeStack(item, frames, &lasting);
+  if (lasting) {
+    known->second = stack;
+  } else {
+    known_.erase(known);
+  }
+  return stack;
+}
+
+// Outermost first. `lasting` turns false when a code object was not known: it
+// may be defined yet.
+uint32_t PageStacks::MakeStack(const SideItemView& item, uint32_t frames,
+                               bool* lasting) {
+  uint32_t stack = 0;
+  if ((item.flags & kSideUnknownFrame) != 0) {
+    stack = Special(SpecialStack::kUnknown);
+  } else if ((item.flags & kSideCut) != 0) {
+    stack = Special(SpecialStack::kDeeperFrames);
+  }
+  for (uint32_t i = frames; i-- > 0;) {
+    const SideFrame frame = FrameAt(item, i);
+    if (frame.code != 0 && !codes_.contains(frame.code)) *lasting = false;
+    const Node node = NodeOf(frame);
+    stack = definitions_->InternStack(stack, node.code, node.line);
+  }
+  return stack;
+}
+
+uint32_t PageStacks::SpecialCode(SpecialStack which) {
+  CodeDef def;
+  SetBytes(def.mutable_name(), kSpecialNames[static_cast<size_t>(which)]);
+  return definitions_->InternCode(def);
+}
+
+uint32_t PageStacks::Special(SpecialStack which) {
+  return definitions_->InternStack(0, SpecialCode(which), 0);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,78 @@
+// The stacks of page events: code objects as the side ring defines them, and
+// nodes of the file's call tree made from frames.
+#ifndef PYMEMRUN_COLLECTOR_PAGE_STACKS_H_
+#define PYMEMRUN_COLLECTOR_PAGE_STACKS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "collector/definition_table.h"
+#include "collector/line_table.h"
+#include "collector/side_reader.h"
+#include "tracer/ring_layout.h"
+
+namespace pymemrun {
+
+// The places of memory that no Python line can be charged with: code objects
+// without a file, by name.
+enum class SpecialStack {
+  kNativeThread,  // a thread without a Python frame
+  kInterpreter,   // a Python thread without one, and before there is Python
+  kUnknown,       // of a code object or frame that could not be read
+  kDeeperFrames,  // stands for the frames that a cut stack lacks
+};
+inline constexpr size_t kSpecialStacks = 4;
+
+// Memory is bounded: beyond fixed budgets line tables are not kept (lines are
+// then 0), and known stacks are forgotten and found again. Not thread safe.
+// `definitions` must outlive it.
+class PageStacks {
+ public:
+  explicit PageStacks(DefinitionTable* definitions)
+      : definitions_(definitions) {}
+
+  // kCode and kCodeGone.
+  void Define(const SideItemView& item);
+  void Forget(uint32_t raw_code);
+
+  // StackDef.id of the innermost frame of a kTouch or kRange, defined in the
+  // file. Without any frame: of kSideNoPython <native thread>, else
+  // <interpreter>; `is_main`: the thread was there before Python.
+  uint32_t StackOf(const SideItemView& item, bool is_main);
+  uint32_t Special(SpecialStack which);
+
+  // Of code objects that are alive.
+  size_t text_bytes() const { return text_bytes_; }
+
+ private:
+  struct Code {
+    uint32_t id = 0;  // the file's
+    uint32_t first_line = 0;
+    uint32_t line_table_kind = 0;
+    bool decoded = false;
+    std::string table;  // as it came, until a line is asked for
+    LineTable lines;
+  };
+  struct Node {
+    uint32_t code;
+    uint32_t line;
+  };
+
+  uint32_t SpecialCode(SpecialStack which);
+  Node NodeOf(SideFrame frame);
+  uint32_t MakeStack(const SideItemView& item, uint32_t frames, bool* lasting);
+
+  DefinitionTable* definitions_;
+  absl::flat_hash_map<uint32_t, Code> codes_;
+  size_t text_bytes_ = 0;
+  // By a hash of the frames. Ids of code objects are not used again, so what
+  // was found stays true.
+  absl::flat_hash_map<uint64_t, uint32_t> known_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PAGE_STACKS_H_

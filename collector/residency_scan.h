@@ -1,0 +1,90 @@
+// Asks the kernel which pages of the traced process are resident.
+#ifndef PYMEMRUN_COLLECTOR_RESIDENCY_SCAN_H_
+#define PYMEMRUN_COLLECTOR_RESIDENCY_SCAN_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "collector/mapping_table.h"
+#include "collector/pagemap_scan.h"
+
+namespace pymemrun {
+
+struct ResidentPages {
+  uint64_t begin;  // addresses
+  uint64_t end;
+  uint32_t mapping;  // MappingDef.id
+  uint32_t flags;    // of Residency.Flag
+};
+
+struct ResidencyAnswer {
+  uint64_t begin_ns = 0;   // CLOCK_MONOTONIC, before the kernel was asked...
+  uint64_t end_ns = 0;     // ...and after
+  uint64_t rss_bytes = 0;  // statm, just after
+  std::vector<ResidentPages> ranges;  // in the order of addresses
+};
+
+// Not thread safe.
+class ResidencyScan {
+ public:
+  // More ranges than that, and the answer is none: a record of them would not
+  // be read.
+  static constexpr size_t kMaxRanges = size_t{1} << 18;
+
+  // Keeps files of /proc/PID open. `mappings` must outlive it.
+  ResidencyScan(pid_t pid, uint32_t page_bytes, MappingTable* mappings);
+  ~ResidencyScan();
+  ResidencyScan(const ResidencyScan&) = delete;
+  ResidencyScan& operator=(const ResidencyScan&) = delete;
+
+  // False where the kernel does not say, as of a process that is gone. Pages of
+  // zeros that were only read are left out; not so before Linux 6.7, which does
+  // not tell them from others.
+  bool Read(ResidencyAnswer* answer);
+  // RSS as statm has it now; 0 when the process is gone.
+  uint64_t RssBytes();
+
+  // For tests: as if Linux were older than 6.7.
+  void UseEntries() { use_entries_ = true; }
+
+ private:
+  bool ReadMapping(const Mapping& mapping, ResidencyAnswer* answer);
+  bool ScanMapping(const Mapping& mapping, ResidencyAnswer* answer);
+  bool ReadEntries(const Mapping& mapping, ResidencyAnswer* answer);
+  bool Add(const PageRegion& region, const Mapping& mapping,
+           ResidencyAnswer* answer);
+
+  const uint64_t page_bytes_;
+  MappingTable* mappings_;
+  int pagemap_fd_;
+  int statm_fd_;
+  bool use_entries_ = false;
+  std::vector<PageRegion> regions_;
+  std::vector<uint64_t> entries_;
+};
+
+// When to ask: as often as it is worth, at a bounded cost. Not thread safe.
+class ResidencySchedule {
+ public:
+  // Whether to ask now. `rss_bytes` is statm's. Since the last answer so many
+  // bytes came one page each, and at most so many left.
+  bool IsDue(uint64_t now_ns, uint64_t rss_bytes, uint64_t came_bytes,
+             uint64_t left_bytes) const;
+  // An answer came, or none did (`ranges` 0).
+  void Asked(uint64_t begin_ns, uint64_t end_ns, uint64_t rss_bytes,
+             size_t ranges);
+  // statm is worth reading from here on.
+  uint64_t next_look_ns() const { return next_look_ns_; }
+
+ private:
+  uint64_t next_look_ns_ = 0;
+  uint64_t next_regular_ns_ = 0;
+  uint64_t rss_bytes_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_RESIDENCY_SCAN_H_

@@ -1,0 +1,145 @@
+#include "collector/residency_scan.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+struct Names final : RecordSink {
+  using RecordSink::Write;
+  void Write(absl::string_view bytes, RowCounts) override {
+    Record record;
+    ASSERT_TRUE(record.ParseFromArray(bytes.data(), bytes.size()));
+    EXPECT_EQ(record.mapping().id(), names.size());
+    names.push_back(record.mapping().name());
+  }
+  std::vector<std::string> names = {"(none)"};
+};
+
+class ResidencyScanTest : public testing::Test {
+ protected:
+  char* Map(size_t pages) {
+    char* memory =
+        static_cast<char*>(mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    madvise(memory, pages * kPage, MADV_NOHUGEPAGE);
+    return memory;
+  }
+  // Resident pages of the range, as the answer says.
+  uint64_t Pages(const char* begin, size_t pages) const {
+    const uint64_t from = reinterpret_cast<uint64_t>(begin);
+    uint64_t found = 0, last = 0;
+    for (const ResidentPages& range : answer_.ranges) {
+      EXPECT_LE(last, range.begin);
+      EXPECT_LT(range.begin, range.end);
+      last = range.end;
+      const uint64_t low = std::max(range.begin, from);
+      const uint64_t high = std::min(range.end, from + pages * kPage);
+      if (low < high) found += (high - low) / kPage;
+    }
+    return found;
+  }
+
+  Names names_;
+  MappingTable mappings_{getpid(), &names_};
+  ResidencyScan scan_{getpid(), kPage, &mappings_};
+  ResidencyAnswer answer_;
+};
+
+TEST_F(ResidencyScanTest, KnownMemoryIsFoundPageByPage) {
+  char* memory = Map(100);
+  for (int i = 0; i < 40; ++i) memory[i * kPage] = 1;
+  volatile char sum = 0;
+  for (int i = 60; i < 80; ++i) sum = sum + memory[i * kPage];  // zeros, read
+  ASSERT_TRUE(scan_.Read(&answer_));
+  EXPECT_EQ(Pages(memory, 40), 40u);
+  EXPECT_EQ(Pages(memory + 40 * kPage, 20), 0u);
+  EXPECT_GT(answer_.end_ns, answer_.begin_ns);
+  madvise(memory, 10 * kPage, MADV_DONTNEED);
+  ASSERT_TRUE(scan_.Read(&answer_));
+  EXPECT_EQ(Pages(memory, 40), 30u);
+  munmap(memory, 100 * kPage);
+  ASSERT_TRUE(scan_.Read(&answer_));
+  EXPECT_EQ(Pages(memory, 100), 0u);
+}
+
+TEST_F(ResidencyScanTest, PagesOfZerosAreNotCountedWhereTheKernelTells) {
+  char* memory = Map(100);
+  volatile char sum = 0;
+  for (int i = 60; i < 80; ++i) sum = sum + memory[i * kPage];
+  ASSERT_TRUE(scan_.Read(&answer_));
+  const uint64_t zeros = Pages(memory + 60 * kPage, 20);
+  if (zeros == 20) GTEST_SKIP() << "this kernel has no PAGEMAP_SCAN";
+  EXPECT_EQ(zeros, 0u);
+  munmap(memory, 100 * kPage);
+}
+
+TEST_F(ResidencyScanTest, AnOlderKernelTellsTheSameButForZeros) {
+  char* memory = Map(20000);
+  for (int i = 0; i < 20000; i += 3) memory[i * kPage] = 1;
+  scan_.UseEntries();
+  ASSERT_TRUE(scan_.Read(&answer_));
+  EXPECT_EQ(Pages(memory, 20000), 6667u);
+  munmap(memory, 20000 * kPage);
+}
+
+TEST_F(ResidencyScanTest, TheSumIsAboutRss) {
+  char* memory = Map(5000);
+  for (int i = 0; i < 5000; ++i) memory[i * kPage] = 1;
+  ASSERT_TRUE(scan_.Read(&answer_));
+  uint64_t bytes = 0;
+  bool file_backed = false;
+  for (const ResidentPages& range : answer_.ranges) {
+    bytes += range.end - range.begin;
+    file_backed = file_backed || (range.flags & Residency::FILE_BACKED) != 0;
+    EXPECT_LT(range.mapping, names_.names.size());
+  }
+  EXPECT_TRUE(file_backed);
+  // statm is the sum of counters that lag by some pages on each CPU.
+  EXPECT_NEAR(static_cast<double>(bytes),
+              static_cast<double>(answer_.rss_bytes), 2e6);
+  munmap(memory, 5000 * kPage);
+}
+
+TEST_F(ResidencyScanTest, AProcessThatIsGoneGivesNoAnswer) {
+  MappingTable mappings(0, &names_);
+  ResidencyScan scan(0, kPage, &mappings);
+  EXPECT_FALSE(scan.Read(&answer_));
+  EXPECT_EQ(scan.RssBytes(), 0u);
+}
+
+constexpr uint64_t kMs = 1000000, kMiB = 1 << 20;
+
+TEST(ResidencySchedule, AsksSoonWhenRssIsNotExplained) {
+  ResidencySchedule schedule;
+  EXPECT_TRUE(schedule.IsDue(1, 10 * kMiB, 0, 0));
+  schedule.Asked(0, kMs / 10, 10 * kMiB, 300);
+  EXPECT_FALSE(schedule.IsDue(10 * kMs, 90 * kMiB, 0, 0));  // too early
+  EXPECT_TRUE(schedule.IsDue(25 * kMs, 90 * kMiB, 0, 0));
+  EXPECT_FALSE(schedule.IsDue(25 * kMs, 90 * kMiB, 80 * kMiB, 0));
+  EXPECT_TRUE(schedule.IsDue(25 * kMs, 2 * kMiB, 0, 0));
+  EXPECT_FALSE(schedule.IsDue(25 * kMs, 2 * kMiB, 0, 9 * kMiB));
+  // Regularly where anything moved, else never.
+  EXPECT_TRUE(schedule.IsDue(250 * kMs, 10 * kMiB, 4096, 0));
+  EXPECT_TRUE(schedule.IsDue(250 * kMs, 10 * kMiB + 4096, 0, 0));
+  EXPECT_FALSE(schedule.IsDue(9000 * kMs, 10 * kMiB, 0, 0));
+}
+
+TEST(ResidencySchedule, CostsAtMostATwentieth) {
+  ResidencySchedule schedule;
+  schedule.Asked(0, 30 * kMs, 10 * kMiB, 300);
+  EXPECT_FALSE(schedule.IsDue(620 * kMs, 900 * kMiB, 0, 0));
+  EXPECT_TRUE(schedule.IsDue(631 * kMs, 900 * kMiB, 0, 0));
+  schedule.Asked(0, kMs, 10 * kMiB, 200000);  // a large record
+  EXPECT_FALSE(schedule.IsDue(999 * kMs, 900 * kMiB, 0, 0));
+  EXPECT_TRUE(schedule.IsDue(1002 * kMs, 900 * kMiB, 0, 0));
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,154 @@
+#include "collector/side_reader.h"
+
+#include <cstring>
+
+#include "collector/ring_reader.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kPatienceNs = 2000000000;
+constexpr uint32_t kMaxItemCells =
+    2 + static_cast<uint32_t>(kMaxSideDefinition / kSidePayloadBytes);
+// Given back in pieces, so that a waiting producer goes on early.
+constexpr uint64_t kPieceCells = kSideCells / 16;
+constexpr uint16_t kAllFlags =
+    kSideLate | kSideCut | kSideNoPython | kSideUnknownFrame;
+
+// Without the sequence, which is read by itself.
+struct HeadFields {
+  SideKind kind;
+  uint16_t flags;
+  uint32_t cells, thread, detail;
+  uint64_t time_ns, address, more, extra;
+  SideFrame frame;
+};
+static_assert(sizeof(HeadFields) == kSidePayloadBytes);
+
+HeadFields FieldsOf(const SideContinued& cell) {
+  HeadFields fields;
+  std::memcpy(&fields, cell.payload, sizeof(fields));
+  return fields;
+}
+
+// What an item of this head must have behind it.
+uint64_t PayloadBytes(const HeadFields& head) {
+  if (head.kind == SideKind::kCode) return head.more;
+  if (head.kind != SideKind::kTouch && head.kind != SideKind::kRange) return 0;
+  const uint64_t frames = head.detail & 0xffff;
+  return frames <= kSideFramesInHead
+             ? 0
+             : (frames - kSideFramesInHead) * sizeof(SideFrame);
+}
+
+}  // namespace
+
+bool SideReader::IsCommitted(uint64_t index) const {
+  // Acquire: pairs with the producer's release, so the cell is whole.
+  return Cell(index).sequence.load(std::memory_order_acquire) == index + 1;
+}
+
+// Whether the committed cell at `index` can be a head. Only asked where an item
+// is missing: a continued cell that agrees in all of this by chance is not to
+// be expected.
+bool SideReader::IsHead(uint64_t index, uint64_t end) const {
+  const HeadFields head = FieldsOf(Cell(index));
+  if (head.kind < SideKind::kTouch || head.kind > SideKind::kFork) return false;
+  if ((head.flags & ~kAllFlags) != 0) return false;
+  if (head.cells == 0 || head.cells > end - index) return false;
+  const uint64_t payload = PayloadBytes(head);
+  return payload <= kMaxSideDefinition &&
+         head.cells ==
+             1 + (payload + kSidePayloadBytes - 1) / kSidePayloadBytes;
+}
+
+// How many cells the committed item at the tail has; one that says nonsense is
+// passed over cell by cell.
+uint32_t SideReader::CellsAtTail() const {
+  const HeadFields head = FieldsOf(Cell(tail_));
+  return head.cells == 0 || head.cells > kMaxItemCells ? 1 : head.cells;
+}
+
+bool SideReader::IsWhole(uint64_t end) const {
+  if (!IsCommitted(tail_)) return false;
+  const uint32_t cells = CellsAtTail();
+  if (cells > end - tail_) return false;
+  for (uint32_t i = 1; i < cells; ++i) {
+    if (!IsCommitted(tail_ + i)) return false;
+  }
+  return true;
+}
+
+size_t SideReader::Drain(uint64_t now_ns, bool last,
+                         absl::FunctionRef<void(const SideItemView&)> take) {
+  const uint64_t begin = tail_;
+  uint64_t released = tail_;
+  uint64_t end = page_->side_head.load(std::memory_order_acquire);
+  // More than a ring can hold: the program wrote over the page.
+  if (end - tail_ > kSideCells) end = tail_;
+  while (tail_ != end) {
+    if (IsWhole(end)) {
+      Take(take);
+    } else if (WaitedLongEnough(now_ns, last)) {
+      ++lost_;
+      PassOver(end);
+    } else {
+      break;
+    }
+    if (tail_ - released >= kPieceCells) {
+      Release(released);
+      released = tail_;
+    }
+  }
+  drained_ = tail_ == end;
+  if (tail_ != released) Release(released);
+  return tail_ - begin;
+}
+
+void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
+  const HeadFields head = FieldsOf(Cell(tail_));
+  const uint32_t cells = CellsAtTail();
+  payload_.clear();
+  for (uint32_t i = 1; i < cells; ++i) {
+    payload_.append(Cell(tail_ + i).payload, kSidePayloadBytes);
+  }
+  tail_ += cells;
+  if (head.kind < SideKind::kTouch || head.kind > SideKind::kFork) return;
+  const uint64_t needed = PayloadBytes(head);
+  if (needed > payload_.size()) {
+    ++lost_;
+    return;
+  }
+  payload_.resize(needed);
+  take({head.kind, head.flags, head.thread, head.detail, head.time_ns,
+        head.address, head.more, head.extra, head.frame, payload_});
+}
+
+bool SideReader::WaitedLongEnough(uint64_t now_ns, bool last) {
+  if (last) return true;
+  if (waiting_at_ != tail_) {
+    waiting_at_ = tail_;
+    waiting_since_ns_ = now_ns;
+  }
+  return now_ns - waiting_since_ns_ > kPatienceNs;
+}
+
+void SideReader::PassOver(uint64_t end) {
+  do {
+    ++tail_;
+  } while (tail_ != end && !(IsCommitted(tail_) && IsHead(tail_, end)));
+}
+
+void SideReader::Release(uint64_t first) {
+  const uint64_t used =
+      page_->side_head.load(std::memory_order_relaxed) - first;
+  page_->side_tail.store(tail_, std::memory_order_release);
+  // A producer waits only when an item finds no room, and no item is as large
+  // as half the ring; below that nobody can be waiting.
+  if (used >= kSideCells / 2) {
+    page_->wake_producer.fetch_add(1, std::memory_order_seq_cst);
+    WakeSharedFutex(&page_->wake_producer);
+  }
+}
+
+}  // namespace pymemrun

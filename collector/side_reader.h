@@ -1,0 +1,79 @@
+// The consumer side of the side ring. One reader; the producers are threads of
+// the traced process, each of which may be killed at any moment.
+#ifndef PYMEMRUN_COLLECTOR_SIDE_READER_H_
+#define PYMEMRUN_COLLECTOR_SIDE_READER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+#include "tracer/ring_layout.h"
+
+namespace pymemrun {
+
+// An item's head, checked, and what follows it.
+struct SideItemView {
+  SideKind kind;
+  uint16_t flags;
+  uint32_t thread;  // Linux thread id
+  uint32_t detail;
+  uint64_t time_ns;
+  uint64_t address;
+  uint64_t more;
+  uint64_t extra;
+  SideFrame first_frame;
+  absl::string_view payload;  // the continued cells', in one piece
+};
+
+// Not thread safe. `page` and `cells` are shared memory that must outlive it.
+//
+// Order is carried by two pairs of atomics: a cell's `sequence`, stored with
+// release when it is filled and loaded here with acquire; and side_tail, stored
+// with release after the last read and loaded by producers with acquire.
+class SideReader {
+ public:
+  SideReader(ControlPage* page, const SideContinued* cells)
+      : page_(page), cells_(cells) {}
+
+  // Gives what is committed to `take`, the oldest first, up to the first item
+  // that is not; the view is valid during the call. Where that one has stood at
+  // the tail for more than 2 s its thread is dead: it is lost, and the next
+  // item follows. `last`: nobody commits any more, so that is not waited for.
+  // Returns the number of cells given back.
+  size_t Drain(uint64_t now_ns, bool last,
+               absl::FunctionRef<void(const SideItemView&)> take);
+
+  // Whether the last Drain() came to the ring's end, as it was then.
+  bool drained() const { return drained_; }
+  // Items that never came whole.
+  uint64_t lost() const { return lost_; }
+
+ private:
+  const SideContinued& Cell(uint64_t index) const {
+    return cells_[index & (kSideCells - 1)];
+  }
+  bool IsCommitted(uint64_t index) const;
+  bool IsHead(uint64_t index, uint64_t end) const;
+  bool IsWhole(uint64_t end) const;
+  uint32_t CellsAtTail() const;
+  void Take(absl::FunctionRef<void(const SideItemView&)> take);
+  bool WaitedLongEnough(uint64_t now_ns, bool last);
+  void PassOver(uint64_t end);
+  void Release(uint64_t first);
+
+  ControlPage* page_;
+  const SideContinued* cells_;
+  // Our own copy: what stands in the page is for the producers to read.
+  uint64_t tail_ = 0;
+  uint64_t waiting_at_ = ~uint64_t{0};  // the tail that is waited at...
+  uint64_t waiting_since_ns_ = 0;       // ...since
+  uint64_t lost_ = 0;
+  bool drained_ = true;
+  std::string payload_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_SIDE_READER_H_

@@ -93,6 +93,9 @@ void AddCounts(const EndReportInput& in, Paragraph* out) {
   const Footer& footer = in.footer;
   out->Add(absl::StrCat(
       ShortTerminalText(in.file_name, kMaxFileNameBytes, true), ":"));
+  const std::string size =
+      absl::StrCat(HumanBytes(static_cast<double>(in.file_bytes)), ".");
+  if (in.header.calls_off() && footer.events() == 0) return out->Add(size);
   out->Add(absl::StrCat(Counted(footer.events(), "event"), ","));
   const bool has_context = footer.context_rows() > 0;
   out->Add(absl::StrCat(Counted(footer.rows(), "row"), has_context ? "" : ","));
@@ -110,7 +113,7 @@ void AddCounts(const EndReportInput& in, Paragraph* out) {
     out->Add(Grouped(footer.lost_on_write()));
     out->AddWords("lost because the file could not be written,");
   }
-  out->Add(absl::StrCat(HumanBytes(static_cast<double>(in.file_bytes)), "."));
+  out->Add(size);
 }
 
 // Where patterns were given and no row came of it: which filters to look at.
@@ -184,9 +187,28 @@ std::string EndText(const EndReportInput& in) {
   }
 }
 
+std::string PageEventsText(const EndReportInput& in) {
+  const Footer& footer = in.footer;
+  std::string text = absl::StrCat(Counted(footer.page_events(), "page event"));
+  if (in.header.page_period() > 1) {
+    absl::StrAppend(&text, ", one fault in ", Grouped(in.header.page_period()));
+  }
+  absl::StrAppend(&text, ", ", Grouped(footer.pages_inferred()),
+                  " with an inferred stack, ",
+                  Grouped(footer.page_samples_lost()), " lost");
+  if (footer.page_stacks_lost() > 0) {
+    absl::StrAppend(&text, " and ",
+                    Counted(footer.page_stacks_lost(), "stack"));
+  }
+  return text + ".";
+}
+
 // The sentences that stand by themselves.
 std::vector<std::string> ClosingSentences(const EndReportInput& in) {
   std::vector<std::string> sentences = {EndText(in)};
+  if (in.has_footer && in.header.page_period() > 0) {
+    sentences.push_back(PageEventsText(in));
+  }
   const uint64_t own_bytes =
       std::max(in.footer.own_bytes(), in.header.own_bytes());
   if (own_bytes > 0) {

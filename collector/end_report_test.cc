@@ -62,6 +62,30 @@ TEST(EndReportTest, AShortParagraphSaysItAll) {
       "pymemrun: RSS source faults (best there is).\n");
 }
 
+TEST(EndReportTest, PageEventsAreOneSentence) {
+  EndReportInput in = Example();
+  EXPECT_EQ(EndReportText(in).find("page event"), std::string::npos);
+  in.header.set_page_period(1);
+  in.footer.set_page_events(12345);
+  in.footer.set_pages_inferred(67);
+  std::string text = absl::StrJoin(LinesOf(in), " ");
+  EXPECT_NE(text.find("12,345 page events, 67 with an inferred stack, 0 lost."),
+            std::string::npos)
+      << text;
+  in.header.set_page_period(8);
+  in.footer.set_page_samples_lost(1000);
+  in.footer.set_page_stacks_lost(1);
+  EXPECT_NE(EndReportText(in).find("12,345 page events, one fault in 8, 67 "
+                                   "with an inferred stack, 1,000\n"
+                                   "pymemrun:   lost and 1 stack."),
+            std::string::npos)
+      << EndReportText(in);
+  // Without calls there is no count of theirs.
+  in.header.set_calls_off(true);
+  in.footer.set_events(0);
+  EXPECT_EQ(EndReportText(in).find("pymemrun: run.pb: 55.4 KiB."), 0u);
+}
+
 TEST(EndReportTest, FiltersThatNothingPassedAreNamed) {
   EndReportInput in = Example();
   in.header.mutable_filters()->add_include("*/x.py");

@@ -32,6 +32,21 @@ TEST(LaunchTextTest, EveryKeyFindsItsField) {
   EXPECT_TRUE(header.filters().stacks());
 }
 
+TEST(LaunchTextTest, PageEventsAreThereWhenTheirCountersAreNamed) {
+  const char text[] = "page_counters=4\0page_period=8\0pages_user_only=1\0";
+  LaunchText launch = ParseLaunchText({text, sizeof(text)});
+  EXPECT_TRUE(launch.has_pages);
+  EXPECT_EQ(launch.page_counters, 4u);
+  EXPECT_EQ(launch.header.page_period(), 8u);
+  EXPECT_TRUE(launch.header.pages_user_only());
+  EXPECT_FALSE(launch.header.calls_off());
+  EXPECT_EQ(ParseLaunchText("page_counters=4").header.page_period(), 1u);
+  launch = ParseLaunchText("calls_off=1");
+  EXPECT_FALSE(launch.has_pages);
+  EXPECT_TRUE(launch.header.calls_off());
+  EXPECT_EQ(launch.header.page_period(), 0u);
+}
+
 TEST(LaunchTextTest, NoTextIsNoError) {
   EXPECT_EQ(ParseLaunchText("").output, "");
   EXPECT_EQ(ParseLaunchText("pid=notanumber").header.pid(), 0u);

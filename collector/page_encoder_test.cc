@@ -26,34 +26,50 @@ void Spread(const At& at, const Values& values, F f) {
   for (int i = 0; i < at.size(); ++i) f(entry += at.Get(i), values.Get(i));
 }
 
-std::vector<Entry> EntriesOf(const PageBatch& batch) {
-  std::vector<Entry> entries(batch.page_step_size());
-  uint64_t page = 0;
-  for (int i = 0; i < batch.page_step_size(); ++i) {
-    entries[i].page = page += batch.page_step(i);
-    entries[i].pages = 1;
+// The values at their entries, 0 at the others; `lasting`: until the next.
+template <typename At, typename Values>
+std::vector<uint64_t> Dense(const At& at, const Values& values, size_t count,
+                            bool lasting) {
+  std::vector<uint64_t> dense(count);
+  Spread(at, values, [&](uint64_t i, uint64_t value) { dense.at(i) = value; });
+  uint64_t next = 0;
+  int stated = 0;
+  for (size_t i = 0; lasting && i < count; ++i) {
+    if (stated < at.size() && i == next + at.Get(stated)) {
+      next = i;
+      ++stated;
+    } else if (i > 0) {
+      dense[i] = dense[i - 1];
+    }
   }
-  const auto lasting = [&](const auto& at, const auto& values, auto member) {
-    Spread(at, values, [&](uint64_t from, auto value) {
-      for (size_t i = from; i < entries.size(); ++i) entries[i].*member = value;
-    });
+  return dense;
+}
+
+std::vector<Entry> EntriesOf(const PageBatch& batch) {
+  const size_t count = batch.page_step_size();
+  const auto thread = Dense(batch.thread_at(), batch.thread(), count, true);
+  const auto stack = Dense(batch.stack_at(), batch.stack(), count, true);
+  const auto code = Dense(batch.code_at(), batch.code(), count, true);
+  const auto step = Dense(batch.time_at(), batch.time_step(), count, false);
+  const auto& at = batch.action_at();
+  const auto action = Dense(at, batch.action(), count, false);
+  const auto pages = Dense(at, batch.action_pages(), count, false);
+  const auto moved_to = Dense(at, batch.moved_to(), count, false);
+  struct Ones {
+    uint64_t Get(int) const { return 1; }
   };
-  lasting(batch.thread_at(), batch.thread(), &Entry::thread);
-  lasting(batch.stack_at(), batch.stack(), &Entry::stack);
-  lasting(batch.code_at(), batch.code(), &Entry::code);
-  for (Entry& entry : entries) entry.time_us = batch.first_us();
-  Spread(batch.time_at(), batch.time_step(), [&](uint64_t from, auto step) {
-    for (size_t i = from; i < entries.size(); ++i) entries[i].time_us += step;
-  });
-  Spread(batch.action_at(), batch.action(), [&](uint64_t i, int action) {
-    entries[i].action = static_cast<PageAction>(action);
-  });
-  Spread(batch.action_at(), batch.action_pages(),
-         [&](uint64_t i, uint64_t pages) { entries[i].pages = pages; });
-  Spread(batch.action_at(), batch.moved_to(),
-         [&](uint64_t i, uint64_t to) { entries[i].moved_to = to; });
-  Spread(batch.inferred_at(), batch.inferred_at(),
-         [&](uint64_t i, uint32_t) { entries[i].inferred = true; });
+  const auto inferred = Dense(batch.inferred_at(), Ones(), count, false);
+  std::vector<Entry> entries;
+  uint64_t page = 0, time_us = batch.first_us();
+  for (size_t i = 0; i < count; ++i) {
+    page += batch.page_step(static_cast<int>(i));
+    time_us += step[i];
+    entries.push_back(
+        {time_us, page, static_cast<uint32_t>(thread[i]),
+         static_cast<uint32_t>(stack[i]), static_cast<uint32_t>(code[i]),
+         static_cast<PageAction>(action[i]),
+         action[i] == PAGE_CAME ? 1 : pages[i], moved_to[i], inferred[i] != 0});
+  }
   return entries;
 }
 

@@ -16,7 +16,7 @@ for i in range(3): grow()
 # As many events as fill a small file; the highest RSS comes at the end.
 NOISY = """
 def work(): pass
-for i in range(2500000): work()
+for i in range(4000000): work()
 held = bytearray(32 << 20)
 work()
 """
@@ -126,7 +126,7 @@ class EndReportTest(support.ProgramTest):
     def test_a_disk_that_fills_up(self):
         script = self.write("noisy.py", NOISY)
         path = os.path.join(self.folder, "full.pb")
-        text = self.check(self.with_room_for(5 << 20, path, script))
+        text = self.check(self.with_room_for(7 << 20, path, script))
         self.assertRegex(text, r"[\d,]+ lost because the file could not be")
         # Its place was in what is lost.
         self.assertRegex(text, r"Highest RSS at any row [\d.]+ MiB at "
@@ -134,7 +134,7 @@ class EndReportTest(support.ProgramTest):
 
     def test_rows_and_context_are_those_in_the_file(self):
         run = self.with_room_for(
-            5 << 20, os.path.join(self.folder, "context.pb"), "--events",
+            7 << 20, os.path.join(self.folder, "context.pb"), "--events",
             "call", self.write("noisy.py", NOISY))
         footer, batches = run.footer, run.records("events")
         self.assertGreater(footer.lost_on_write, 0)

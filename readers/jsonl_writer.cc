@@ -40,7 +40,8 @@ struct JsonlStyle : MachineCells<JsonlStyle> {
 std::unique_ptr<RowWriter> NewJsonlWriter(const RowWriter::Options& options,
                                           OutputBuffer* output) {
   return std::make_unique<PlanWriter<JsonlStyle>>(
-      JsonlStyle(), options.columns.empty() ? MachineColumns() : options.columns,
+      JsonlStyle(),
+      options.columns.empty() ? MachineColumns() : options.columns,
       options.with_header, /*adds_thread=*/false, output);
 }
 

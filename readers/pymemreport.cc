@@ -11,6 +11,7 @@
 #include "format/terminal_text.h"
 #include "readers/report_options.h"
 #include "readers/report_output.h"
+#include "readers/resident_report.h"
 #include "readers/run_facts.h"
 #include "readers/run_summary.h"
 #include "readers/top_table.h"
@@ -143,9 +144,17 @@ int PrintSummaries(const ReportOptions& options, const Console& console,
 
 int Print(const ReportOptions& options, const Console& console,
           OutputBuffer* output) {
-  return options.command == ReportOptions::Command::kTop
-             ? PrintTop(options, console, output)
-             : PrintSummaries(options, console, output);
+  switch (options.command) {
+    case ReportOptions::Command::kTop:
+      return PrintTop(options, console, output);
+    case ReportOptions::Command::kSummary:
+      return PrintSummaries(options, console, output);
+    case ReportOptions::Command::kResident:
+      return PrintResident(options, console, output);
+    case ReportOptions::Command::kTimeline:
+      return kExitUsage;
+  }
+  return kExitUsage;
 }
 
 int PrintToConsole(const ReportOptions& options, const Console& console) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "format/nearest_name.h"
 #include "format/terminal_text.h"
+#include "readers/option_values.h"
 
 namespace pymemrun {
 namespace {
@@ -26,7 +27,14 @@ constexpr KnownCommand kCommands[] = {
      "Growth that pymemcat shows at a C function is counted where Python code\n"
      "calls it: at the calling line, and for the Python function it is in.",
      ReportOptions::Command::kTop, 20, ""},
-    {"resident", nullptr, {}, 0, nullptr},
+    {"resident",
+     "Lists who made the pages that are resident at a moment: bytes stand at\n"
+     "the place where a page was first touched. Of a run with page events.\n"
+     "\n"
+     "All rows add up to RSS. `unattributed` is what statm says beyond what "
+     "is\n"
+     "known of pages; it may be below 0.",
+     ReportOptions::Command::kResident, 20, ""},
     {"timeline", nullptr, {}, 0, nullptr},
     {"heap", nullptr, {}, 0, nullptr},
     {"history", nullptr, {}, 0, nullptr},
@@ -36,6 +44,8 @@ constexpr KnownCommand kCommands[] = {
     {"export", nullptr, {}, 0, nullptr},
 };
 
+constexpr uint64_t kMostTop = 24;  // series that can be told apart
+
 constexpr char kHelp[] =
     "Answers from run files.\n"
     "Usage: pymemreport COMMAND FILE... [options]\n"
@@ -43,6 +53,7 @@ constexpr char kHelp[] =
     "Commands:\n"
     "  summary   what a run came to: RSS, VmHWM, losses, CPU, top lines\n"
     "  top       the places where RSS grew\n"
+    "  resident  who made the pages that are resident at a moment\n"
     "\n"
     "pymemreport COMMAND --help tells a command's options; --version says\n"
     "which pymemreport this is.\n";
@@ -52,33 +63,146 @@ struct Words {
   bool csv = false, json = false;
   std::string by = "line";
   std::string limit;
+  std::string at = "peak", owner = "touch", format = "svg", top = "8";
 };
 
-void Describe(const KnownCommand& command, CLI::App* app, Words* words,
-              ReportOptions* options) {
-  app->add_option("FILE", options->files, "run files; - reads standard input")
-      ->required()
-      ->option_text(" ");
+void DescribeTables(const KnownCommand& command, CLI::App* app, Words* words,
+                    ReportOptions* options) {
   app->add_flag("--csv", words->csv, absl::StrCat("print CSV", command.rows));
   app->add_flag("--json", words->json,
                 absl::StrCat("print JSON", command.rows));
-  app->add_option("-o,--output", options->output,
-                  "write to PATH, once all is well")
-      ->option_text("PATH");
   options->limit = command.usual_limit;
   app->add_option("--limit", words->limit,
                   absl::StrCat("list at most N places (", command.usual_limit,
                                "); 0: all"))
       ->option_text("N");
-  if (options->command != ReportOptions::Command::kTop) return;
+}
+
+void DescribeResident(CLI::App* app, Words* words, ReportOptions* options) {
+  app->add_option(
+         "--at", words->at,
+         "the moment: peak (default; the highest RSS), end, or seconds")
+      ->option_text("T");
+  app->add_option("--by", words->by,
+                  "line (default), function (Python's), file, thread, mapping "
+                  "(what the page is part of), module (the file whose "
+                  "instruction touched it)")
+      ->option_text("KIND");
+  app->add_option("--owner", words->owner,
+                  "who owns a page: touch (default), who touched it first; "
+                  "heap, by the blocks in it")
+      ->option_text("KIND");
+  app->add_flag("--stacks", options->stacks,
+                "print a tree of call stacks; N is then frames");
+  app->add_flag("--collapsed", options->collapsed,
+                "print frame;frame;frame bytes, for tools that draw flame "
+                "graphs");
+}
+
+void DescribeTimeline(CLI::App* app, Words* words) {
+  app->add_option("--format", words->format, "svg (default) or csv")
+      ->option_text("FORMAT");
   app->add_option("--by", words->by,
                   "line (default), function (Python's), file, thread")
       ->option_text("KIND");
+  app->add_option("--top", words->top,
+                  "stack the N places with the highest peaks (8)")
+      ->option_text("N");
+}
+
+void Describe(const KnownCommand& command, CLI::App* app, Words* words,
+              ReportOptions* options) {
+  const bool one = command.command == ReportOptions::Command::kResident ||
+                   command.command == ReportOptions::Command::kTimeline;
+  app->add_option("FILE", options->files,
+                  one ? "a run file; - reads standard input"
+                      : "run files; - reads standard input")
+      ->required()
+      ->option_text(" ");
+  if (options->command != ReportOptions::Command::kTimeline) {
+    DescribeTables(command, app, words, options);
+  }
+  app->add_option("-o,--output", options->output,
+                  "write to PATH, once all is well")
+      ->option_text("PATH");
+  switch (options->command) {
+    case ReportOptions::Command::kResident:
+      return DescribeResident(app, words, options);
+    case ReportOptions::Command::kTimeline:
+      return DescribeTimeline(app, words);
+    case ReportOptions::Command::kTop:
+      app->add_option("--by", words->by,
+                      "line (default), function (Python's), file, thread")
+          ->option_text("KIND");
+      return;
+    case ReportOptions::Command::kSummary:
+      return;
+  }
+}
+
+// What --stacks and --collapsed do not go with; empty: nothing.
+std::string ForbiddenStacks(const Words& words, const ReportOptions& options) {
+  if (!options.stacks && !options.collapsed) return "";
+  if (options.stacks && options.collapsed) {
+    return "give one of --stacks and --collapsed";
+  }
+  if (options.resident_by == ResidentBy::kMapping) {
+    return "--by mapping has no stacks";
+  }
+  if (options.collapsed && (words.csv || words.json || !words.limit.empty())) {
+    return "--collapsed prints all stacks, as lines: it takes no --csv, --json "
+           "or --limit";
+  }
+  return "";
+}
+
+// As TakeWords(); these are of runs with page events.
+std::string TakePageWords(const Words& words, ReportOptions* options) {
+  const bool timeline = options->command == ReportOptions::Command::kTimeline;
+  if (options->files.size() > 1) return "takes one FILE";
+  if (!ParseResidentBy(words.by, &options->resident_by) ||
+      (timeline && options->resident_by > ResidentBy::kThread)) {
+    return absl::StrCat("--by: expected line, function, file",
+                        timeline ? " or thread" : ", thread, mapping or module",
+                        ", found '", TerminalText(words.by), "'");
+  }
+  options->at_peak = words.at == "peak";
+  options->at_us = ResidentReplay::kEnd;
+  if (!options->at_peak && words.at != "end") {
+    const auto at_us = ParseSeconds(words.at);
+    if (!at_us.ok()) {
+      return absl::StrCat("--at: expected peak, end or seconds, found '",
+                          TerminalText(words.at), "'");
+    }
+    options->at_us = *at_us;
+  }
+  if (words.owner == "heap") {
+    return "--owner heap needs heap events, of which the run has none";
+  }
+  if (words.owner != "touch") {
+    return absl::StrCat("--owner: expected touch or heap, found '",
+                        TerminalText(words.owner), "'");
+  }
+  options->as_svg = words.format == "svg";
+  if (!options->as_svg && words.format != "csv") {
+    return absl::StrCat("--format: expected svg or csv, found '",
+                        TerminalText(words.format), "'");
+  }
+  if (!absl::SimpleAtoi(words.top, &options->top) || options->top == 0 ||
+      options->top > kMostTop) {
+    return absl::StrCat("--top: expected a number from 1 to ", kMostTop,
+                        ", found '", TerminalText(words.top), "'");
+  }
+  return ForbiddenStacks(words, *options);
 }
 
 // What is wrong with the words; empty: nothing.
 std::string TakeWords(const Words& words, ReportOptions* options) {
-  if (!ParsePlaceKind(words.by, &options->by)) {
+  if (options->command == ReportOptions::Command::kResident ||
+      options->command == ReportOptions::Command::kTimeline) {
+    const std::string problem = TakePageWords(words, options);
+    if (!problem.empty()) return problem;
+  } else if (!ParsePlaceKind(words.by, &options->by)) {
     return absl::StrCat(
         "--by: expected line, function, file or thread, found '",
         TerminalText(words.by), "'");

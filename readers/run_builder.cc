@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "format/page_rows.h"
 
 namespace pymemrun {
 namespace {
@@ -159,6 +160,58 @@ uint32_t RunBuilder::AddThread(absl::string_view name, uint64_t native_id) {
   thread->set_name(Bytes(name));
   AddRecord(record);
   return threads_;
+}
+
+uint32_t RunBuilder::AddStack(uint32_t parent, uint32_t code, uint32_t line) {
+  Record record;
+  StackDef* stack = record.mutable_stack();
+  stack->set_id(++stacks_);
+  stack->set_parent(parent);
+  stack->set_code(code);
+  stack->set_line(line);
+  AddRecord(record);
+  return stacks_;
+}
+
+uint32_t RunBuilder::AddMapping(absl::string_view name) {
+  Record record;
+  record.mutable_mapping()->set_id(++mappings_);
+  record.mutable_mapping()->set_name(Bytes(name));
+  AddRecord(record);
+  return mappings_;
+}
+
+void RunBuilder::AddPages(const std::vector<PageEntry>& entries) {
+  Record record;
+  EncodePages(entries, record.mutable_pages());
+  AddRecord(record);
+}
+
+void RunBuilder::AddResidency(uint64_t begin_us, uint64_t time_us,
+                              uint64_t rss_bytes,
+                              const std::vector<ResidentRange>& ranges) {
+  Record record;
+  Residency* residency = record.mutable_residency();
+  EncodeRanges(ranges, residency);
+  residency->set_begin_us(begin_us);
+  residency->set_time_us(time_us);
+  residency->set_rss_bytes(rss_bytes);
+  AddRecord(record);
+}
+
+void RunBuilder::AddProcess(uint64_t time_us, uint64_t rss_bytes,
+                            uint64_t hwm_bytes) {
+  Record record;
+  record.mutable_process()->set_time_us(time_us);
+  record.mutable_process()->set_rss_bytes(rss_bytes);
+  record.mutable_process()->set_hwm_bytes(hwm_bytes);
+  AddRecord(record);
+}
+
+void RunBuilder::AddFork(uint64_t time_us) {
+  Record record;
+  record.mutable_fork()->set_time_us(time_us);
+  AddRecord(record);
 }
 
 void RunBuilder::AddRow(const Row& row) {

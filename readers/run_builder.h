@@ -32,7 +32,15 @@ class RunBuilder {
   uint32_t AddSite(What what, uint32_t code, uint32_t line,
                    uint32_t function = 0);
   uint32_t AddThread(absl::string_view name, uint64_t native_id);
+  uint32_t AddStack(uint32_t parent, uint32_t code, uint32_t line);
+  uint32_t AddMapping(absl::string_view name);
   void AddRow(const Row& row);
+  // Each record holds what one call gives it.
+  void AddPages(const std::vector<PageEntry>& entries);
+  void AddResidency(uint64_t begin_us, uint64_t time_us, uint64_t rss_bytes,
+                    const std::vector<ResidentRange>& ranges);
+  void AddProcess(uint64_t time_us, uint64_t rss_bytes, uint64_t hwm_bytes);
+  void AddFork(uint64_t time_us);
   void AddMark(uint64_t time_us, uint64_t next_number, uint32_t thread,
                absl::string_view label, uint64_t rss_bytes);
   void AddRecord(const Record& record);
@@ -48,6 +56,7 @@ class RunBuilder {
   std::unique_ptr<StreamWriter> writer_;
   std::vector<Row> rows_;
   uint32_t codes_ = 0, functions_ = 0, sites_ = 0, threads_ = 0;
+  uint32_t stacks_ = 0, mappings_ = 0;
 };
 
 // A row: thread 1, no stack, exact.

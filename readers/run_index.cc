@@ -1,7 +1,6 @@
 #include "readers/run_index.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -9,9 +8,6 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t kBlockBytes = 256 * 1024;
-// What a name costs besides its bytes: a slot in the set.
-constexpr size_t kNameOverheadBytes = 32;
 // After so much of it a stack's text is cut.
 constexpr size_t kMaxStackTextBytes = 256 * 1024;
 // The run file did not say, or what it said was damaged.
@@ -30,37 +26,6 @@ absl::string_view WhatName(What what) {
                                                  "C_RETURN", "C_EXCEPT"};
   const auto index = static_cast<size_t>(what);
   return index < std::size(kNames) ? kNames[index] : "?";
-}
-
-absl::string_view NamePool::Keep(absl::string_view name) {
-  std::string cut;
-  if (name.size() > kMaxNameBytes) {
-    cut = absl::StrCat(name.substr(0, kMaxNameBytes), "... (", name.size(),
-                       " bytes)");
-    name = cut;
-  }
-  const auto found = names_.find(name);
-  if (found != names_.end()) return *found;
-  if (used_bytes_ + name.size() + kNameOverheadBytes > max_bytes_) {
-    return kNoRoom;
-  }
-  const absl::string_view kept = Store(name);
-  names_.insert(kept);
-  return kept;
-}
-
-absl::string_view NamePool::Store(absl::string_view name) {
-  used_bytes_ += name.size() + kNameOverheadBytes;
-  if (name.size() > room_) {
-    room_ = std::max(kBlockBytes, name.size());
-    blocks_.emplace_back(new char[room_]);
-    next_ = blocks_.back().get();
-  }
-  if (!name.empty()) std::memcpy(next_, name.data(), name.size());
-  const absl::string_view kept(next_, name.size());
-  next_ += name.size();
-  room_ -= name.size();
-  return kept;
 }
 
 void RunIndex::Add(const CodeDef& code) {
@@ -111,9 +76,53 @@ void RunIndex::Add(const StackDef& node) {
   stacks_.push_back({known ? node.parent() : 0, node.code(), node.line()});
 }
 
+void RunIndex::Add(const MappingDef& mapping) {
+  if (mappings_.size() >= limits_.mappings) {
+    ++not_kept_;
+    return;
+  }
+  mappings_.push_back(names_.Keep(mapping.name()));
+}
+
 bool RunIndex::MakesObject(uint32_t site_id) const {
   const Site* site = Find(sites_, site_id);
   return site != nullptr && site->makes_object;
+}
+
+void RunIndex::SetCode(uint32_t code_id, Place* place) const {
+  place->file = place->function = place->code_name = NamePool::kNoRoom;
+  const Code* code = Find(codes_, code_id);
+  if (code_id == 0) {
+    place->file = place->function = place->code_name = kUnknownName;
+  } else if (code != nullptr) {
+    place->file = code->file;
+    place->function = place->code_name = code->name;
+    place->module = code->module;
+    place->first_line = code->first_line;
+  }
+}
+
+Place RunIndex::ResolveStack(uint32_t stack_id) const {
+  Place place;
+  const StackNode* node = Find(stacks_, stack_id);
+  // A node that was not kept has a code that is not known either.
+  SetCode(node != nullptr ? node->code
+          : stack_id == 0 ? 0
+                          : UINT32_MAX,
+          &place);
+  if (node != nullptr) place.line = node->line;
+  return place;
+}
+
+uint32_t RunIndex::ParentStack(uint32_t stack_id) const {
+  const StackNode* node = Find(stacks_, stack_id);
+  return node == nullptr ? 0 : node->parent;
+}
+
+absl::string_view RunIndex::MappingName(uint32_t mapping_id) const {
+  if (mapping_id == 0) return kUnknownName;
+  const absl::string_view* name = Find(mappings_, mapping_id);
+  return name == nullptr ? NamePool::kNoRoom : *name;
 }
 
 Place RunIndex::Resolve(uint32_t site_id) const {
@@ -124,15 +133,7 @@ Place RunIndex::Resolve(uint32_t site_id) const {
   place.kind = site->what;
   place.what = WhatName(site->what);
   place.line = site->line;
-  const Code* code = Find(codes_, site->code);
-  if (site->code == 0) {
-    place.file = place.function = place.code_name = kUnknownName;
-  } else if (code != nullptr) {
-    place.file = code->file;
-    place.function = place.code_name = code->name;
-    place.module = code->module;
-    place.first_line = code->first_line;
-  }
+  SetCode(site->code, &place);
   if (site->function == 0) return place;
   const Function* function = Find(functions_, site->function);
   place.function = function == nullptr ? NamePool::kNoRoom : function->qualname;

@@ -1,43 +1,19 @@
-// The definitions of one run file (code, C functions, sites, threads), kept so
-// that a row's ids become names. Every reader has one for each file it reads.
+// The definitions of one run file (code, C functions, sites, threads, stacks,
+// mappings), kept so that ids become names. Every reader has one for each file
+// it reads.
 #ifndef PYMEMRUN_READERS_RUN_INDEX_H_
 #define PYMEMRUN_READERS_RUN_INDEX_H_
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <string>
-#include <vector>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "format/record_visitor.h"
+#include "readers/name_pool.h"
 
 namespace pymemrun {
-
-// Keeps each distinct name once, for as long as it lives, within a fixed
-// budget. Not thread safe.
-class NamePool {
- public:
-  explicit NamePool(size_t max_bytes) : max_bytes_(max_bytes) {}
-  // `name`, kept; a name above kMaxNameBytes is cut and says so. Once the
-  // budget is used up every new name is kNoRoom.
-  absl::string_view Keep(absl::string_view name);
-
-  static constexpr size_t kMaxNameBytes = 64 * 1024;
-  static constexpr absl::string_view kNoRoom = "<name not kept>";
-
- private:
-  absl::string_view Store(absl::string_view name);
-
-  const size_t max_bytes_;
-  size_t used_bytes_ = 0;
-  std::vector<std::unique_ptr<char[]>> blocks_;
-  char* next_ = nullptr;
-  size_t room_ = 0;
-  absl::flat_hash_set<absl::string_view> names_;
-};
 
 // Where a row happened. The names live as long as the index.
 struct Place {
@@ -64,6 +40,7 @@ class RunIndex {
     size_t sites = 1 << 21;
     size_t threads = 1 << 18;
     size_t stacks = 1 << 21;  // nodes of the call tree
+    size_t mappings = 1 << 18;
     size_t name_bytes = 64 << 20;
   };
 
@@ -76,6 +53,7 @@ class RunIndex {
   void Add(const SiteDef& site);
   void Add(const ThreadDef& thread);
   void Add(const StackDef& node);
+  void Add(const MappingDef& mapping);
 
   Place Resolve(uint32_t site) const;
   // "name#native_id".
@@ -88,12 +66,20 @@ class RunIndex {
   // "file:line:function;...", the innermost frame last; empty for no stack.
   // What is too long loses outer frames, and begins with "...;".
   std::string StackText(uint32_t stack) const;
+  // The innermost frame of a stack; names "?" for no stack.
+  Place ResolveStack(uint32_t stack) const;
+  // The stack without its innermost frame; 0: there are no others. It is below
+  // `stack`.
+  uint32_t ParentStack(uint32_t stack) const;
+  absl::string_view MappingName(uint32_t mapping) const;  // 0: "?"
   size_t threads() const { return threads_.size(); }
   size_t sites() const { return sites_.size(); }
   // Definitions that found no room.
   uint64_t not_kept() const { return not_kept_; }
 
  private:
+  void SetCode(uint32_t code_id, Place* place) const;
+
   struct Code {
     absl::string_view file, name, module;
     uint32_t first_line;
@@ -123,6 +109,7 @@ class RunIndex {
   std::deque<Site> sites_;
   std::deque<Thread> threads_;
   std::deque<StackNode> stacks_;
+  std::deque<absl::string_view> mappings_;
   uint64_t not_kept_ = 0;
 };
 
@@ -136,6 +123,7 @@ class IndexingVisitor : public RecordVisitor {
   void OnSite(const SiteDef& site) override { index_.Add(site); }
   void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
   void OnStack(const StackDef& node) override { index_.Add(node); }
+  void OnMapping(const MappingDef& def) override { index_.Add(def); }
 
   const RunIndex& index() const { return index_; }
 

@@ -1,0 +1,252 @@
+#include "readers/resident_model.h"
+
+#include <algorithm>
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kHugeBytes = 2 << 20;
+constexpr uint64_t kAroundBytes = 64 << 10;
+// A page stands for no more, whatever the file says: sums stay far below 64
+// bits.
+constexpr uint32_t kMaxWeight = 1 << 20;
+
+bool IsPageSize(uint64_t bytes) {
+  return bytes >= 4096 && bytes <= kAroundBytes && (bytes & (bytes - 1)) == 0;
+}
+
+// Pages of an aligned block of this size come together.
+uint64_t BlockOf(const ResidentRange& range, uint64_t page_bytes) {
+  if (range.huge) return kHugeBytes / page_bytes;
+  return range.file_backed ? kAroundBytes / page_bytes : 1;
+}
+
+}  // namespace
+
+ResidentModel::ResidentModel(const Limits& limits)
+    : limits_(limits), pages_(limits.blocks) {}
+
+void ResidentModel::SetHeader(const Header& header) {
+  if (IsPageSize(header.page_bytes())) page_bytes_ = header.page_bytes();
+  sampled_ = header.page_period() > 1;
+}
+
+uint64_t ResidentModel::RssBytes() const {
+  if (rss_bytes_ == 0) return OwnedBytes();
+  const uint64_t since = (owned_pages_ - owned_at_rss_) * page_bytes_;
+  const auto rss = static_cast<int64_t>(rss_bytes_ + since);
+  return rss < 0 ? 0 : static_cast<uint64_t>(rss);
+}
+
+void ResidentModel::SetRss(uint64_t rss_bytes) {
+  rss_bytes_ = rss_bytes;
+  owned_at_rss_ = owned_pages_;
+}
+
+uint32_t ResidentModel::OwnerId(const PageOwner& owner) {
+  if (last_id_ != 0 && owner == last_owner_) return last_id_;
+  const auto found = ids_.find(owner);
+  uint32_t id = 0;
+  if (found != ids_.end()) {
+    id = found->second;
+  } else if (owners_.size() <= limits_.owners) {
+    id = static_cast<uint32_t>(owners_.size());
+    owners_.push_back(owner);
+    counts_.push_back(0);
+    ids_.emplace(owner, id);
+  }
+  last_owner_ = owner;
+  return last_id_ = id;
+}
+
+uint32_t ResidentModel::InferredId(uint32_t id) {
+  PageOwner owner = owners_[id];
+  if (owner.before_tracing()) return id;
+  owner.inferred = true;
+  owner.weight = 1;
+  return OwnerId(owner);
+}
+
+// One page fewer of `owner`'s, which may be nobody.
+void ResidentModel::Drop(uint32_t owner) {
+  if (owner == 0) return;
+  --counts_[owner];
+  owned_pages_ -= owners_[owner].weight;
+}
+
+// The page is `owner`'s now, whoever's it was; false: there is no room for it.
+bool ResidentModel::Put(uint64_t page, uint32_t owner, uint64_t time_us) {
+  const uint32_t old = pages_.Get(page).owner;
+  if (owner == 0 || !pages_.Set(page, {owner, time_us})) return false;
+  Drop(old);
+  ++counts_[owner];
+  owned_pages_ += owners_[owner].weight;
+  return true;
+}
+
+void ResidentModel::Add(const PageEntry& entry) {
+  switch (entry.action) {
+    case PAGE_CAME:
+      return Come(entry);
+    case PAGES_POPULATED:
+      return Populate(entry);
+    case PAGES_MOVED:
+      return Move(entry);
+    default:
+      return Remove(entry.page, entry.pages);
+  }
+}
+
+void ResidentModel::Come(const PageEntry& entry) {
+  const PageMap::Page there = pages_.Get(entry.page);
+  if (there.owner != 0 && fork_us_ != 0 && there.came_us <= fork_us_) {
+    pages_.Set(entry.page,
+               {there.owner, std::max(entry.time_us, fork_us_ + 1)});
+    return;
+  }
+  PageOwner owner;
+  owner.stack = entry.stack;
+  owner.thread = entry.thread;
+  owner.code_mapping = entry.code_mapping;
+  owner.weight = std::min(entry.weight, kMaxWeight);
+  owner.inferred = entry.inferred;
+  sampled_ |= entry.weight > 1;
+  if (!Put(entry.page, OwnerId(owner), entry.time_us)) ++not_kept_;
+}
+
+void ResidentModel::Populate(const PageEntry& entry) {
+  PageOwner owner;
+  owner.stack = entry.stack;
+  owner.thread = entry.thread;
+  owner.code_mapping = entry.code_mapping;
+  owner.inferred = entry.inferred;
+  const uint32_t id = OwnerId(owner);
+  const uint64_t end = entry.page + entry.pages;
+  std::vector<Owned> known;
+  pages_.ForRange(entry.page, end, [&](uint64_t page, PageMap::Page* there) {
+    known.push_back({page, there->owner});
+  });
+  uint64_t begin = entry.page;
+  for (const Owned& next : known) {
+    Own(begin, next.page, id, entry.time_us);
+    begin = next.page + 1;
+  }
+  Own(begin, end, id, entry.time_us);
+}
+
+void ResidentModel::Remove(uint64_t page, uint64_t pages) {
+  pages_.ForRange(page, page + pages, [this](uint64_t, PageMap::Page* there) {
+    Drop(there->owner);
+    there->owner = 0;
+  });
+}
+
+void ResidentModel::Move(const PageEntry& entry) {
+  std::vector<Owned> moved;
+  pages_.ForRange(
+      entry.page, entry.page + entry.pages,
+      [&](uint64_t page, PageMap::Page* there) {
+        moved.push_back({page - entry.page + entry.moved_to, there->owner});
+        Drop(there->owner);
+        there->owner = 0;
+      });
+  Remove(entry.moved_to, entry.pages);
+  for (const Owned& page : moved) {
+    if (!Put(page.page, page.owner, entry.time_us)) ++not_kept_;
+  }
+}
+
+void ResidentModel::Add(const ResidencyView& seen) {
+  RemoveUnseen(seen);
+  FindOwners(seen);
+  any_residency_ = true;
+  ranges_.assign(seen.ranges.begin(), seen.ranges.end());
+  if (seen.rss_bytes != 0) SetRss(seen.rss_bytes);
+}
+
+void ResidentModel::RemoveUnseen(const ResidencyView& seen) {
+  const auto end = seen.ranges.end();
+  auto range = seen.ranges.begin();
+  pages_.ForRange(0, kMaxPage, [&](uint64_t page, PageMap::Page* there) {
+    while (range != end && range->page + range->pages <= page) ++range;
+    if (there->came_us >= seen.begin_us) return;
+    if (range != end && range->page <= page) return;
+    Drop(there->owner);
+    there->owner = 0;
+  });
+}
+
+void ResidentModel::FindOwners(const ResidencyView& seen) {
+  unowned_.clear();
+  for (const ResidentRange& range : seen.ranges) {
+    FindOwners(range, seen.time_us);
+  }
+}
+
+void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
+  Gap gap;
+  gap.mapping = range.mapping;
+  gap.time_us = time_us;
+  if (any_residency_ && !sampled_) gap.block = BlockOf(range, page_bytes_);
+  const uint64_t end = range.page + range.pages;
+  // Also the pages around it that lie in the same blocks.
+  std::vector<Owned> known;
+  pages_.ForRange(range.page / gap.block * gap.block,
+                  (end + gap.block - 1) / gap.block * gap.block,
+                  [&known](uint64_t page, PageMap::Page* there) {
+                    known.push_back({page, there->owner});
+                  });
+  gap.begin = range.page;
+  for (const Owned& next : known) {
+    gap.end = std::min(next.page, end);
+    gap.right = next;
+    Fill(gap);
+    gap.left = next;
+    gap.begin = std::max(gap.begin, next.page + 1);
+  }
+  gap.end = end;
+  gap.right = {};
+  Fill(gap);
+}
+
+// Gives the pages between two known ones, or an end of the range, their owners.
+void ResidentModel::Fill(const Gap& gap) {
+  if (gap.begin >= gap.end) return;
+  uint64_t left_end = gap.begin, right_begin = gap.end;
+  if (gap.left.owner != 0 && gap.block > 1) {
+    left_end = std::clamp((gap.left.page / gap.block + 1) * gap.block,
+                          gap.begin, gap.end);
+  }
+  if (gap.right.owner != 0 && gap.block > 1) {
+    right_begin =
+        std::clamp(gap.right.page / gap.block * gap.block, gap.begin, gap.end);
+  }
+  if (left_end > right_begin) {  // both are near: half of it each
+    left_end = right_begin = std::clamp(
+        (gap.left.page + gap.right.page) / 2 + 1, gap.begin, gap.end);
+  }
+  if (gap.begin < left_end) {
+    Own(gap.begin, left_end, InferredId(gap.left.owner), gap.time_us);
+  }
+  if (left_end < right_begin && !any_residency_) {
+    PageOwner before;
+    before.mapping = gap.mapping;
+    Own(left_end, right_begin, OwnerId(before), gap.time_us);
+  } else if (left_end < right_begin) {
+    unowned_[gap.mapping] += right_begin - left_end;
+  }
+  if (right_begin < gap.end) {
+    Own(right_begin, gap.end, InferredId(gap.right.owner), gap.time_us);
+  }
+}
+
+void ResidentModel::Own(uint64_t begin, uint64_t end, uint32_t owner,
+                        uint64_t time_us) {
+  for (uint64_t page = begin; page < end; ++page) {
+    if (Put(page, owner, time_us)) continue;
+    not_kept_ += end - page;  // there is no room for the others either
+    return;
+  }
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,145 @@
+// Who made each resident page: replays the page events of a run up to a moment.
+//
+// The base truth is who first touched a page. The rules:
+//   - A page that comes takes its place, also when it is there already (that it
+//     left may have been missed, or it was a page of zeros that was read before
+//     it was written), except where a child was forked since the page came: the
+//     page is copied because it is written to, and stays whose it was.
+//   - What a populating call brings belongs to it where no page is there yet.
+//   - Unmapped, discarded, trimmed pages go; moved ones keep their owners.
+//   - A Residency puts things right: pages that came before the kernel was
+//     asked and were not found go. Pages that were found and nobody brought
+//     belong, in the first Residency, to the time before tracing; in huge pages
+//     to the owner of the nearest page of the same 2 MiB, in pages of files to
+//     that of the nearest one within the same 64 KiB, which the kernel maps
+//     around a fault: both inferred. The others have no owner.
+//   - Where pages were sampled each stands for so many, and pages that nobody
+//     brought have no owner, but for those before tracing.
+//
+// Memory: about 14 bytes for each resident page (PageMap), and some for each
+// distinct owner; it does not grow with the number of events.
+#ifndef PYMEMRUN_READERS_RESIDENT_MODEL_H_
+#define PYMEMRUN_READERS_RESIDENT_MODEL_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "format/record_visitor.h"
+#include "readers/page_map.h"
+
+namespace pymemrun {
+
+struct PageOwner {
+  uint32_t stack = 0;
+  uint32_t thread = 0;        // 0: before tracing, see `mapping`
+  uint32_t code_mapping = 0;  // of the instruction
+  uint32_t mapping = 0;       // before tracing: what the page is part of
+  uint32_t weight = 1;        // each page stands for so many
+  bool inferred = false;
+
+  bool before_tracing() const { return thread == 0; }
+  friend bool operator==(const PageOwner& a, const PageOwner& b) {
+    return a.stack == b.stack && a.thread == b.thread &&
+           a.code_mapping == b.code_mapping && a.mapping == b.mapping &&
+           a.weight == b.weight && a.inferred == b.inferred;
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const PageOwner& o) {
+    return H::combine(std::move(h), o.stack, o.thread, o.code_mapping,
+                      o.mapping, o.weight, o.inferred);
+  }
+};
+
+// Not thread safe.
+class ResidentModel {
+ public:
+  struct Limits {
+    size_t blocks = PageMap::kMaxBlocks;
+    size_t owners = size_t{1} << 22;
+  };
+
+  ResidentModel() : ResidentModel(Limits()) {}
+  explicit ResidentModel(const Limits& limits);
+
+  void SetHeader(const Header& header);
+  void Add(const PageEntry& entry);
+  void Add(const ResidencyView& seen);
+  // What statm said at a moment up to which everything has been added.
+  void SetRss(uint64_t rss_bytes);
+  void AddFork(uint64_t time_us) { fork_us_ = time_us; }
+
+  uint64_t page_bytes() const { return page_bytes_; }
+  // statm's latest, and what came and went since; without one OwnedBytes().
+  uint64_t RssBytes() const;
+  uint64_t OwnedBytes() const { return owned_pages_ * page_bytes_; }
+  // What has no owner; below 0 where more is thought to be there than is.
+  int64_t UnattributedBytes() const {
+    return static_cast<int64_t>(RssBytes() - OwnedBytes());
+  }
+  // Index 0 is nobody. Pages of each: as many as it stands for.
+  const std::vector<PageOwner>& owners() const { return owners_; }
+  uint64_t PagesOf(uint32_t owner) const {
+    return counts_[owner] * owners_[owner].weight;
+  }
+  // Pages with their owners, in the order of addresses.
+  const PageMap& pages() const { return pages_; }
+  // The latest Residency: its ranges, and pages by MappingDef.id that were
+  // found there and have no owner.
+  const std::vector<ResidentRange>& ranges() const { return ranges_; }
+  const absl::flat_hash_map<uint32_t, uint64_t>& unowned() const {
+    return unowned_;
+  }
+  // Pages that found no room.
+  uint64_t not_kept() const { return not_kept_; }
+
+ private:
+  struct Owned {
+    uint64_t page = 0;
+    uint32_t owner = 0;
+  };
+  // Pages of a Residency that nobody is known to have brought.
+  struct Gap {
+    uint64_t begin = 0, end = 0;
+    Owned left, right;   // the known pages on both sides; owner 0: none
+    uint64_t block = 1;  // pages of an aligned block that come together
+    uint32_t mapping = 0;
+    uint64_t time_us = 0;
+  };
+
+  uint32_t OwnerId(const PageOwner& owner);
+  uint32_t InferredId(uint32_t owner);
+  bool Put(uint64_t page, uint32_t owner, uint64_t time_us);
+  void Own(uint64_t begin, uint64_t end, uint32_t owner, uint64_t time_us);
+  void Drop(uint32_t owner);
+  void Come(const PageEntry& entry);
+  void Populate(const PageEntry& entry);
+  void Remove(uint64_t page, uint64_t pages);
+  void Move(const PageEntry& entry);
+  void RemoveUnseen(const ResidencyView& seen);
+  void FindOwners(const ResidencyView& seen);
+  void FindOwners(const ResidentRange& range, uint64_t time_us);
+  void Fill(const Gap& gap);
+
+  const Limits limits_;
+  PageMap pages_;
+  std::vector<PageOwner> owners_ = {{}};
+  std::vector<uint64_t> counts_ = {0};  // by owner, not weighted
+  absl::flat_hash_map<PageOwner, uint32_t> ids_;
+  uint64_t page_bytes_ = 4096;
+  uint64_t owned_pages_ = 0;  // as many as they stand for
+  uint64_t rss_bytes_ = 0;    // statm's latest; 0: none
+  uint64_t owned_at_rss_ = 0;
+  uint64_t fork_us_ = 0;
+  bool sampled_ = false;
+  bool any_residency_ = false;
+  std::vector<ResidentRange> ranges_;
+  absl::flat_hash_map<uint32_t, uint64_t> unowned_;
+  uint64_t not_kept_ = 0;
+  PageOwner last_owner_;  // the last one asked for
+  uint32_t last_id_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RESIDENT_MODEL_H_

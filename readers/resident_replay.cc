@@ -1,0 +1,126 @@
+#include "readers/resident_replay.h"
+
+#include <algorithm>
+
+namespace pymemrun {
+namespace {
+
+// A reading that stands behind page events which are so much later says nothing
+// of what is resident by then.
+constexpr uint64_t kLateUs = 50000;
+constexpr size_t kMaxReadings = 4096;
+
+}  // namespace
+
+void ResidentReplay::OnHeader(const Header& header) {
+  header_ = header;
+  has_page_events_ = header.page_period() != 0;
+  model_.SetHeader(header);
+}
+
+void ResidentReplay::MoveTo(uint64_t time_us) {
+  if (time_us <= now_us_) return;
+  OnTime(time_us);
+  now_us_ = time_us;
+}
+
+// Everything before `time_us` has come.
+void ResidentReplay::AdvanceTo(uint64_t time_us) {
+  while (!readings_.empty() && readings_.front().time_us < time_us) {
+    const Reading reading = readings_.front();
+    readings_.pop_front();
+    if (reading.time_us > until_us_) continue;
+    if (reading.time_us + kLateUs < now_us_) continue;
+    MoveTo(reading.time_us);
+    if (reading.rss_bytes != 0) model_.SetRss(reading.rss_bytes);
+    OnReading(now_us_, reading.hwm_bytes);
+  }
+  if (time_us <= until_us_) MoveTo(time_us);
+}
+
+bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
+  has_page_events_ = true;
+  for (size_t i = 0; i < count && !past_; ++i) {
+    const PageEntry& entry = entries[i];
+    AdvanceTo(entry.time_us);
+    past_ = entry.time_us > until_us_;
+    if (!past_) model_.Add(entry);
+  }
+  if (!past_ && count > 0) last_us_ = std::max(last_us_, now_us_);
+  return !done_;
+}
+
+void ResidentReplay::OnResidency(const ResidencyView& seen) {
+  has_page_events_ = true;
+  if (done_) return;
+  AdvanceTo(seen.time_us);
+  past_ |= seen.time_us > until_us_;
+  if (past_) {
+    later_ranges_.assign(seen.ranges.begin(), seen.ranges.end());
+    done_ = true;
+    return;
+  }
+  model_.Add(seen);
+  last_us_ = std::max(last_us_, seen.time_us);
+  if (seen.rss_bytes != 0) OnReading(now_us_, 0);
+}
+
+void ResidentReplay::OnProcess(const ProcessSample& sample) {
+  if (sample.time_us() > until_us_) return;
+  last_us_ = std::max(last_us_, sample.time_us());
+  if (readings_.size() >= kMaxReadings) readings_.pop_front();
+  readings_.push_back(
+      {sample.time_us(), sample.rss_bytes(), sample.hwm_bytes()});
+}
+
+void ResidentReplay::OnFork(const Fork& fork) {
+  if (past_ || fork.time_us() > until_us_) return;
+  AdvanceTo(fork.time_us());
+  model_.AddFork(fork.time_us());
+}
+
+void ResidentReplay::OnPageLoss(const PageLoss& loss) {
+  if (loss.time_us() <= until_us_) lost_samples_ += loss.samples();
+}
+
+void ResidentReplay::OnFooter(const Footer& footer) {
+  last_us_ = std::max(last_us_, std::min(footer.end_us(), until_us_));
+}
+
+void ResidentReplay::OnDamage(const StreamReader::Damage& damage) {
+  if (teller_ != nullptr) teller_->Say(damage);
+}
+
+void ResidentReplay::Finish() {
+  AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_) + 1));
+}
+
+void PeakFinder::OnTime(uint64_t) {
+  const uint64_t rss = model().RssBytes();
+  if (rss <= high_bytes_) return;
+  high_bytes_ = rss;
+  high_us_ = now_us();
+}
+
+void PeakFinder::OnReading(uint64_t, uint64_t hwm_bytes) {
+  OnTime(now_us());
+  if (hwm_bytes == 0) return;
+  Take(hwm_bytes);
+}
+
+void PeakFinder::Take(uint64_t most_bytes) {
+  const uint64_t bytes = std::min(high_bytes_, most_bytes);
+  if (bytes > peak_bytes_) {
+    peak_bytes_ = bytes;
+    peak_us_ = high_us_;
+  }
+  high_bytes_ = 0;
+}
+
+void PeakFinder::Finish() {
+  ResidentReplay::Finish();
+  OnTime(now_us());
+  Take(kEnd);
+}
+
+}  // namespace pymemrun

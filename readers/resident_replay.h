@@ -1,0 +1,100 @@
+// Reads a run file's page events into a ResidentModel, up to a moment.
+#ifndef PYMEMRUN_READERS_RESIDENT_REPLAY_H_
+#define PYMEMRUN_READERS_RESIDENT_REPLAY_H_
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <vector>
+
+#include "readers/command_line.h"
+#include "readers/resident_model.h"
+#include "readers/run_index.h"
+
+namespace pymemrun {
+
+// Not thread safe.
+class ResidentReplay : public IndexingVisitor {
+ public:
+  static constexpr uint64_t kEnd = std::numeric_limits<uint64_t>::max();
+
+  // What happened up to `until_us`, this moment included.
+  explicit ResidentReplay(uint64_t until_us = kEnd) : until_us_(until_us) {}
+
+  void OnHeader(const Header& header) override;
+  bool OnRows(const Row*, size_t) override { return !done_; }
+  bool OnPages(const PageEntry* entries, size_t count) override;
+  void OnResidency(const ResidencyView& seen) override;
+  void OnProcess(const ProcessSample& sample) override;
+  void OnFork(const Fork& fork) override;
+  void OnPageLoss(const PageLoss& loss) override;
+  void OnFooter(const Footer& footer) override;
+  void OnDamage(const StreamReader::Damage& damage) override;
+  // Who is to be told of damage; null: nobody.
+  void TellDamage(DamageTeller* teller) { teller_ = teller; }
+  // To be called when the reading has ended.
+  virtual void Finish();
+
+  const ResidentModel& model() const { return model_; }
+  const Header& header() const { return header_; }
+  // The run was made with page events.
+  bool has_page_events() const { return has_page_events_; }
+  // The last moment that the file tells of, as far as it was read.
+  uint64_t last_us() const { return last_us_; }
+  uint64_t lost_samples() const { return lost_samples_; }
+  // The ranges of the first Residency after the moment: what pages that came
+  // after model().ranges() are part of.
+  const std::vector<ResidentRange>& later_ranges() const {
+    return later_ranges_;
+  }
+
+ protected:
+  // Called before anything that happened at `time_us` is added to the model,
+  // which is as it was from now_us() until then. Times rise.
+  virtual void OnTime(uint64_t time_us) {}
+  // statm and VmHWM were read, the model has been told.
+  virtual void OnReading(uint64_t time_us, uint64_t hwm_bytes) {}
+  uint64_t now_us() const { return now_us_; }
+
+ private:
+  struct Reading {
+    uint64_t time_us, rss_bytes, hwm_bytes;
+  };
+  void AdvanceTo(uint64_t time_us);
+  void MoveTo(uint64_t time_us);
+
+  const uint64_t until_us_;
+  DamageTeller* teller_ = nullptr;
+  ResidentModel model_;
+  Header header_;
+  // Those of ProcessSamples that stand before page events of earlier times.
+  std::deque<Reading> readings_;
+  uint64_t now_us_ = 0, last_us_ = 0;
+  uint64_t lost_samples_ = 0;
+  bool has_page_events_ = false;
+  bool past_ = false;  // what comes is after the moment
+  bool done_ = false;  // nothing more is wanted
+  std::vector<ResidentRange> later_ranges_;
+};
+
+// Finds the moment of the highest RSS: as statm had it, or between two readings
+// as the page events tell, but never above the VmHWM that was read next.
+class PeakFinder final : public ResidentReplay {
+ public:
+  // REQUIRES: Finish() was called.
+  uint64_t peak_us() const { return peak_us_; }
+  uint64_t peak_bytes() const { return peak_bytes_; }
+  void Finish() override;
+
+ private:
+  void OnTime(uint64_t time_us) override;
+  void OnReading(uint64_t time_us, uint64_t hwm_bytes) override;
+  void Take(uint64_t most_bytes);
+
+  uint64_t peak_us_ = 0, peak_bytes_ = 0;
+  uint64_t high_us_ = 0, high_bytes_ = 0;  // since the last reading
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RESIDENT_REPLAY_H_

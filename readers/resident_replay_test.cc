@@ -1,0 +1,126 @@
+#include "readers/resident_replay.h"
+
+#include <string>
+
+#include "gtest/gtest.h"
+#include "readers/page_run_for_tests.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+template <typename Replay>
+void ReadInto(const std::string& file, Replay* replay) {
+  StringSource source(file);
+  ReadResult result;
+  ASSERT_TRUE(ReadStream(&source, {}, replay, &result).ok());
+  replay->Finish();
+}
+
+uint64_t OwnedPagesAt(uint64_t time_us) {
+  ResidentReplay replay(time_us);
+  ReadInto(PageRun().Build(), &replay);
+  return replay.model().OwnedBytes() / kPage;
+}
+
+TEST(ResidentReplayTest, StopsAtTheMoment) {
+  EXPECT_EQ(OwnedPagesAt(0), 0u);
+  EXPECT_EQ(OwnedPagesAt(1000), 20u);
+  EXPECT_EQ(OwnedPagesAt(50000), 21u);
+  EXPECT_EQ(OwnedPagesAt(50009), 21u);
+  EXPECT_EQ(OwnedPagesAt(50010), 22u);
+  EXPECT_EQ(OwnedPagesAt(399999), 100u);
+  EXPECT_EQ(OwnedPagesAt(400000), 60u);
+  EXPECT_EQ(OwnedPagesAt(ResidentReplay::kEnd), 60u);
+}
+
+TEST(ResidentReplayTest, KnowsWhatTheRunIs) {
+  ResidentReplay replay;
+  ReadInto(PageRun().Build(), &replay);
+  EXPECT_TRUE(replay.has_page_events());
+  EXPECT_EQ(replay.last_us(), 600000u);
+  EXPECT_EQ(replay.model().UnattributedBytes(), int64_t{kPage});
+}
+
+TEST(ResidentReplayTest, TheNextResidencyTellsOfPagesThatCameSince) {
+  ResidentReplay replay(200000);
+  ReadInto(PageRun().Build(), &replay);
+  EXPECT_EQ(replay.model().ranges().size(), 1u);
+  EXPECT_EQ(replay.later_ranges().size(), 3u);
+}
+
+// Builds a run from what a test adds to its header.
+struct BuiltRun {
+  StringSink sink;
+  RunBuilder builder{&sink};
+  BuiltRun() {
+    Header header = RunBuilder::DefaultHeader();
+    header.set_page_period(1);
+    builder.AddHeader(header);
+    builder.AddThread("MainThread", 1);
+    builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
+    builder.AddMapping("");
+  }
+  uint64_t Peak() {
+    builder.Flush();
+    PeakFinder finder;
+    ReadInto(sink.contents(), &finder);
+    return finder.peak_us();
+  }
+};
+
+TEST(PeakFinderTest, FindsTheMomentOfTheHighestRss) {
+  PeakFinder finder;
+  ReadInto(PageRun().Build(), &finder);
+  EXPECT_EQ(finder.peak_us(), 150290u);  // its last page came
+  EXPECT_EQ(finder.peak_bytes(), 100 * kPage);
+}
+
+TEST(PeakFinderTest, APeakAtTheVeryEndIsFound) {
+  BuiltRun run;
+  run.builder.AddPages(CamePages(100, 1, 10, 1));
+  EXPECT_EQ(run.Peak(), 190u);
+}
+
+TEST(PeakFinderTest, ReadingsOfStatmCount) {
+  BuiltRun run;
+  run.builder.AddPages(CamePages(100, 1, 10, 1));
+  run.builder.AddProcess(1000, 500 * kPage, 500 * kPage);
+  run.builder.AddProcess(2000, 10 * kPage, 500 * kPage);
+  run.builder.AddPages(CamePages(3000, 100, 20, 1));
+  EXPECT_EQ(run.Peak(), 1000u);
+}
+
+TEST(PeakFinderTest, PagesWhoseLeavingWasMissedAreNoPeak) {
+  BuiltRun run;
+  run.builder.AddPages(CamePages(100, 1, 90, 1));
+  run.builder.AddProcess(2000, 10 * kPage, 30 * kPage);
+  run.builder.AddPages(CamePages(3000, 100, 40, 1));
+  run.builder.AddProcess(4000, 50 * kPage, 50 * kPage);
+  EXPECT_EQ(run.Peak(), 3390u);
+}
+
+TEST(ResidentReplayTest, AReadingAppliesToItsOwnMoment) {
+  BuiltRun run;
+  run.builder.AddProcess(150, 100 * kPage, 100 * kPage);  // 6 pages are there
+  run.builder.AddPages(CamePages(100, 1, 10, 1));
+  run.builder.Flush();
+  ResidentReplay replay;
+  ReadInto(run.sink.contents(), &replay);
+  EXPECT_EQ(replay.model().RssBytes(), 104 * kPage);
+}
+
+TEST(ResidentReplayTest, AReadingThatComesMuchTooLateIsPassedOver) {
+  BuiltRun run;
+  run.builder.AddPages(CamePages(100, 1, 10, 1));
+  run.builder.AddPages(CamePages(900000, 50, 10, 1));
+  run.builder.AddProcess(150, 5 * kPage, 5 * kPage);
+  run.builder.Flush();
+  ResidentReplay replay;
+  ReadInto(run.sink.contents(), &replay);
+  EXPECT_EQ(replay.model().RssBytes(), 20 * kPage);
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -77,8 +77,8 @@ pid_t Number(const char* name) {
 }
 
 // A thread that has the signal open, among those that `entries` name.
-pid_t OpenAmong(const char* entries, long bytes, pid_t self) {
-  for (long at = 0; at < bytes;) {
+pid_t OpenAmong(const char* entries, int64_t bytes, pid_t self) {
+  for (int64_t at = 0; at < bytes;) {
     const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
     const pid_t number = Number(entry->d_name);
     if (number != 0 && number != self && !HasItBlocked(number)) return number;
@@ -95,7 +95,7 @@ pid_t OpenThread(pid_t self) {
   if (folder < 0) return 0;
   alignas(dirent64) char entries[1024];
   pid_t found = 0;
-  long bytes;
+  int64_t bytes;
   while (found == 0 && (bytes = syscall(SYS_getdents64, folder, entries,
                                         sizeof(entries))) > 0) {
     found = OpenAmong(entries, bytes, self);

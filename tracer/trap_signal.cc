@@ -306,7 +306,7 @@ bool TrapSignal::Own(FaultFunction* on_fault) {
 
 void TrapSignal::Release() {
   if (!TrapState::IsVirtual()) return;
-  DisableEvents();
+  if (TrapState::events()) DisableEvents();
   g_owner.pid = 0;
   siginfo_t info;
   const bool pending = TrapMask::Take(&info);

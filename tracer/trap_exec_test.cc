@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +70,29 @@ TEST(TrapExecTest, TheNewProgramFindsWhatWasSet) {
     Mask(SIG_BLOCK);
     raise(SIGTRAP);
     Exec(kGrep);
+  });
+}
+
+// The path lies in a file's page, which is not in memory until the kernel reads
+// it there.
+char* FreshPath() {
+  const int file = memfd_create("path", 0);
+  EXPECT_EQ(write(file, kGrep, sizeof(kGrep)), ssize_t{sizeof(kGrep)});
+  void* page = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, file, 0);
+  close(file);
+  return static_cast<char*>(page);
+}
+
+TEST(TrapExecTest, AFaultInTheCallItselfDoesNotReachTheNewProgram) {
+  ExpectTheSame([] { Exec(FreshPath()); });
+  ExpectTheSame([] {
+    pthread_t thread;
+    auto run = [](void*) -> void* {
+      Exec(FreshPath());
+      return nullptr;
+    };
+    pthread_create(&thread, nullptr, run, nullptr);
+    pthread_join(thread, nullptr);
   });
 }
 

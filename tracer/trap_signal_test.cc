@@ -365,6 +365,15 @@ TEST(TrapWaitTest, OneOpensItLater) {
   });
 }
 
+TEST(TrapWaitTest, PageSignalsWithinOurHandler) {
+  ExpectTheSame([] {
+    Handle(SIGTRAP, SayHandled);
+    TouchInHandler();
+    raise(SIGTRAP);
+    ExpectPageSignals();
+  });
+}
+
 TEST(TrapWaitTest, PageSignalsOnAFreshAlternateStack) {
   ExpectTheSame([] {
     constexpr size_t kSize = 256 * 1024;

@@ -23,6 +23,10 @@ void Say(const char* format, ...);
 // Touches fresh pages: as many page signals.
 void Touch(int pages = 8);
 
+// Takes a fault whose handler takes one itself, as does the one of that, eight
+// times. Says so where page signals do not come.
+void TouchInHandler();
+
 // Says so where page signals of this thread do not come, or come late.
 void ExpectPageSignals();
 

@@ -16,7 +16,7 @@ namespace {
 std::atomic<int> g_faults, g_late_faults;
 
 // Pages that the handler is to touch itself.
-alignas(4096) char g_fresh[8][4096];
+alignas(4096) volatile char g_fresh[8][4096];
 std::atomic<int> g_fresh_left;
 
 void OnFault(const siginfo_t* info, void*) {

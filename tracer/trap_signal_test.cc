@@ -1,14 +1,13 @@
-// SIGTRAP while it is ours: a program's actions, masks and waiting.
+// SIGTRAP while it is ours: a program's actions and masks.
 #include "tracer/trap_signal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <atomic>
 
 #include "tracer/trap_test_support.h"
 
@@ -16,14 +15,6 @@ extern "C" void (*bsd_signal(int, void (*)(int)) noexcept)(int);
 
 namespace pymemrun {
 namespace {
-
-sigset_t TrapSet(int also = 0) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGTRAP);
-  if (also != 0) sigaddset(&set, also);
-  return set;
-}
 
 TEST(TrapActionTest, DefaultDiesBySigtrap) {
   ExpectTheSame([] { raise(SIGTRAP); });
@@ -152,19 +143,21 @@ TEST(TrapActionTest, BreakpointsCannotBeBlockedOrIgnored) {
 #endif
 }
 
+std::atomic<bool> g_handled;
+
 // Another thread sends the signal to the one that reads.
 void ReadWhileSignalled(int flags) {
   static pthread_t reader;
   static int ends[2];
   reader = pthread_self();
   Say("pipe %d\n", pipe(ends));
-  Handle(
-      SIGTRAP, [](int, siginfo_t*, void*) { Say("handler\n"); }, flags);
+  auto handler = [](int, siginfo_t*, void*) { g_handled = true; };
+  Handle(SIGTRAP, handler, flags);
   auto run = [](void*) -> void* {
-    const timespec nap = {0, 200'000'000};
-    nanosleep(&nap, nullptr);
+    AwaitCall(getpid(), SYS_read);
     pthread_kill(reader, SIGTRAP);
-    nanosleep(&nap, nullptr);
+    while (!g_handled) {
+    }
     return reinterpret_cast<void*>(write(ends[1], "x", 1));
   };
   pthread_t sender;
@@ -258,135 +251,6 @@ TEST(TrapMaskTest, SuspendDeliversWhatItOpens) {
     const int result = sigsuspend(&none);
     Say("suspend %d errno %d\n", result, errno);
     SayState();
-  });
-}
-
-TEST(TrapWaitTest, WaitingTakesWhatIsPending) {
-  ExpectTheSame([] {
-    Mask(SIG_BLOCK);
-    const sigset_t set = TrapSet();
-    int number = 0;
-    raise(SIGTRAP);
-    Say("wait %d", sigwait(&set, &number));
-    Say(" %d\n", number);
-    kill(getpid(), SIGTRAP);
-    siginfo_t info;
-    Say("info %d", sigwaitinfo(&set, &info));
-    Say(" code %d own %d\n", info.si_code, info.si_pid == getpid());
-    raise(SIGTRAP);
-    Say("info %d", sigwaitinfo(&set, &info));
-    Say(" code %d\n", info.si_code);
-    SayState();
-  });
-}
-
-TEST(TrapWaitTest, WaitingEnds) {
-  ExpectTheSame([] {
-    Mask(SIG_BLOCK, true);
-    const sigset_t set = TrapSet(SIGUSR1);
-    const timespec soon = {0, 50'000'000}, never = {-1, 0};
-    siginfo_t info;
-    Touch();
-    Say("none %d", sigtimedwait(&set, &info, &soon));
-    Say(" errno %d\n", errno);
-    Say("wrong %d", sigtimedwait(&set, &info, &never));
-    Say(" errno %d\n", errno);
-    raise(SIGUSR1);
-    Say("other %d", sigtimedwait(&set, &info, &soon));
-    Say(" %d\n", info.si_signo);
-  });
-}
-
-// A thread that waits, one that has it blocked: the signal is for the process.
-TEST(TrapWaitTest, SignalsForTheProcessGoToAThreadThatWaits) {
-  ExpectTheSame([] {
-    Mask(SIG_BLOCK, true);
-    auto run = [](void*) -> void* {
-      const sigset_t set = TrapSet();
-      int number = 0;
-      ExpectPageSignals();
-      const int result = sigwait(&set, &number);
-      Say("waiter: %d %d\n", result, number);
-      ExpectPageSignals();
-      return nullptr;
-    };
-    pthread_t waiter;
-    pthread_create(&waiter, nullptr, run, nullptr);
-    const timespec nap = {0, 200'000'000};
-    nanosleep(&nap, nullptr);
-    kill(getpid(), SIGTRAP);
-    pthread_join(waiter, nullptr);
-    SayState();
-  });
-}
-
-TEST(TrapWaitTest, SignalsForTheProcessGoToAThreadThatHasItOpen) {
-  static int ends[2];
-  static pthread_t open_thread;
-  ExpectTheSame([] {
-    Say("pipe %d\n", pipe(ends));
-    Handle(SIGTRAP, [](int, siginfo_t* info, void*) {
-      Say("open thread %d code %d\n", pthread_self() == open_thread,
-          info->si_code);
-    });
-    auto run = [](void*) -> void* {
-      char byte;
-      ssize_t got;
-      while ((got = read(ends[0], &byte, 1)) < 0 && errno == EINTR) {
-      }
-      return reinterpret_cast<void*>(got);
-    };
-    pthread_create(&open_thread, nullptr, run, nullptr);
-    Mask(SIG_BLOCK);
-    kill(getpid(), SIGTRAP);
-    const timespec nap = {0, 200'000'000};
-    nanosleep(&nap, nullptr);
-    SayState();
-    Say("write %d\n", static_cast<int>(write(ends[1], "x", 1)));
-    pthread_join(open_thread, nullptr);
-  });
-}
-
-TEST(TrapWaitTest, OneOpensItLater) {
-  ExpectTheSame([] {
-    Handle(SIGTRAP, SayHandled);
-    Mask(SIG_BLOCK);
-    kill(getpid(), SIGTRAP);
-    auto run = [](void*) -> void* {
-      SayState();
-      Mask(SIG_UNBLOCK);
-      SayState();
-      return nullptr;
-    };
-    pthread_t thread;
-    pthread_create(&thread, nullptr, run, nullptr);
-    pthread_join(thread, nullptr);
-    SayState();
-  });
-}
-
-TEST(TrapWaitTest, PageSignalsWithinOurHandler) {
-  ExpectTheSame([] {
-    Handle(SIGTRAP, SayHandled);
-    TouchInHandler();
-    raise(SIGTRAP);
-    ExpectPageSignals();
-  });
-}
-
-TEST(TrapWaitTest, PageSignalsOnAFreshAlternateStack) {
-  ExpectTheSame([] {
-    constexpr size_t kSize = 256 * 1024;
-    void* fresh = mmap(nullptr, kSize, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    const stack_t stack = {fresh, 0, kSize};
-    Say("sigaltstack %d\n", sigaltstack(&stack, nullptr));
-    Handle(SIGTRAP, SayHandled, SA_ONSTACK);
-    ExpectPageSignals();
-    raise(SIGTRAP);
-    munmap(fresh, kSize);
-    const stack_t none = {nullptr, SS_DISABLE, 0};
-    Say("sigaltstack %d\n", sigaltstack(&none, nullptr));
   });
 }
 

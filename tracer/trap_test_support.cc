@@ -72,6 +72,17 @@ void Say(const char* format, ...) {
   ASSERT_EQ(write(g_said, line, size), size);
 }
 
+void AwaitCall(pid_t thread, int number) {
+  const std::string path =
+      "/proc/self/task/" + std::to_string(thread) + "/syscall";
+  int found = -1;
+  while (found != number) {
+    FILE* file = fopen(path.c_str(), "r");
+    if (file == nullptr || fscanf(file, "%d", &found) != 1) found = -1;
+    if (file != nullptr) fclose(file);
+  }
+}
+
 void ExpectPageSignals() {
   const int before = g_faults, late = g_late_faults;
   Touch(8);

@@ -5,6 +5,7 @@
 #define PYMEMRUN_TRACER_TRAP_TEST_SUPPORT_H_
 
 #include <signal.h>
+#include <sys/types.h>
 
 #include <ostream>
 #include <string>
@@ -29,6 +30,9 @@ void TouchInHandler();
 
 // Says so where page signals of this thread do not come, or come late.
 void ExpectPageSignals();
+
+// Returns when that thread sleeps in that system call.
+void AwaitCall(pid_t thread, int number);
 
 struct Ended {
   int status;

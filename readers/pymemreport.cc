@@ -14,6 +14,7 @@
 #include "readers/resident_report.h"
 #include "readers/run_facts.h"
 #include "readers/run_summary.h"
+#include "readers/timeline_report.h"
 #include "readers/top_table.h"
 
 namespace pymemrun {
@@ -152,7 +153,7 @@ int Print(const ReportOptions& options, const Console& console,
     case ReportOptions::Command::kResident:
       return PrintResident(options, console, output);
     case ReportOptions::Command::kTimeline:
-      return kExitUsage;
+      return PrintTimeline(options, console, output);
   }
   return kExitUsage;
 }

@@ -35,7 +35,10 @@ constexpr KnownCommand kCommands[] = {
      "is\n"
      "known of pages; it may be below 0.",
      ReportOptions::Command::kResident, 20, ""},
-    {"timeline", nullptr, {}, 0, nullptr},
+    {"timeline",
+     "Draws RSS over time, stacked by the places that held most of it.\n"
+     "Of a run with page events.",
+     ReportOptions::Command::kTimeline, 0, ""},
     {"heap", nullptr, {}, 0, nullptr},
     {"history", nullptr, {}, 0, nullptr},
     {"snapshot", nullptr, {}, 0, nullptr},
@@ -54,6 +57,7 @@ constexpr char kHelp[] =
     "  summary   what a run came to: RSS, VmHWM, losses, CPU, top lines\n"
     "  top       the places where RSS grew\n"
     "  resident  who made the pages that are resident at a moment\n"
+    "  timeline  RSS over time by place, as a picture or CSV\n"
     "\n"
     "pymemreport COMMAND --help tells a command's options; --version says\n"
     "which pymemreport this is.\n";

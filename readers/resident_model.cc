@@ -161,7 +161,6 @@ void ResidentModel::Add(const ResidencyView& seen) {
   FindOwners(seen);
   any_residency_ = true;
   ranges_.assign(seen.ranges.begin(), seen.ranges.end());
-  if (seen.rss_bytes != 0) SetRss(seen.rss_bytes);
 }
 
 void ResidentModel::RemoveUnseen(const ResidencyView& seen) {

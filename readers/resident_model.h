@@ -64,6 +64,7 @@ class ResidentModel {
 
   void SetHeader(const Header& header);
   void Add(const PageEntry& entry);
+  // But for its RSS, which was read later.
   void Add(const ResidencyView& seen);
   // What statm said at a moment up to which everything has been added.
   void SetRss(uint64_t rss_bytes);

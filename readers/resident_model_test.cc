@@ -29,6 +29,7 @@ class ResidentModelTest : public testing::Test {
   }
   void See(const std::vector<ResidentRange>& ranges, uint64_t rss_bytes = 0) {
     model_.Add(ResidencyView{now_us_, now_us_ + 5, rss_bytes, ranges});
+    if (rss_bytes != 0) model_.SetRss(rss_bytes);
     now_us_ += 10;
   }
   // {page: who}; below 0: inferred.

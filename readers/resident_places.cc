@@ -18,7 +18,11 @@ ResidentPlace PlaceOfStack(ResidentBy by, const RunIndex& index,
   const Place where = index.ResolveStack(stack);
   ResidentPlace place;
   place.file = where.file;
-  if (by == ResidentBy::kFile) return place;
+  if (by == ResidentBy::kFile) {
+    // What is no Python code has a name for itself.
+    if (place.file.empty()) place.file = where.code_name;
+    return place;
+  }
   place.line = by == ResidentBy::kLine ? where.line : where.first_line;
   place.function = where.code_name;
   return place;

@@ -53,24 +53,31 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
 void ResidentReplay::OnResidency(const ResidencyView& seen) {
   has_page_events_ = true;
   if (done_) return;
-  AdvanceTo(seen.time_us);
-  past_ |= seen.time_us > until_us_;
+  // It stands where the kernel began to be asked; RSS was read at its end.
+  AdvanceTo(seen.begin_us);
+  past_ |= seen.begin_us > until_us_;
   if (past_) {
     later_ranges_.assign(seen.ranges.begin(), seen.ranges.end());
     done_ = true;
     return;
   }
   model_.Add(seen);
+  if (seen.time_us > until_us_) return;
   last_us_ = std::max(last_us_, seen.time_us);
-  if (seen.rss_bytes != 0) OnReading(now_us_, 0);
+  if (seen.rss_bytes != 0) AddReading({seen.time_us, seen.rss_bytes, 0});
+}
+
+void ResidentReplay::AddReading(const Reading& reading) {
+  if (readings_.size() >= kMaxReadings) readings_.pop_front();
+  auto at = readings_.end();
+  while (at != readings_.begin() && (at - 1)->time_us > reading.time_us) --at;
+  readings_.insert(at, reading);
 }
 
 void ResidentReplay::OnProcess(const ProcessSample& sample) {
   if (sample.time_us() > until_us_) return;
   last_us_ = std::max(last_us_, sample.time_us());
-  if (readings_.size() >= kMaxReadings) readings_.pop_front();
-  readings_.push_back(
-      {sample.time_us(), sample.rss_bytes(), sample.hwm_bytes()});
+  AddReading({sample.time_us(), sample.rss_bytes(), sample.hwm_bytes()});
 }
 
 void ResidentReplay::OnFork(const Fork& fork) {

@@ -60,6 +60,7 @@ class ResidentReplay : public IndexingVisitor {
   struct Reading {
     uint64_t time_us, rss_bytes, hwm_bytes;
   };
+  void AddReading(const Reading& reading);
   void AdvanceTo(uint64_t time_us);
   void MoveTo(uint64_t time_us);
 
@@ -67,7 +68,7 @@ class ResidentReplay : public IndexingVisitor {
   DamageTeller* teller_ = nullptr;
   ResidentModel model_;
   Header header_;
-  // Those of ProcessSamples that stand before page events of earlier times.
+  // By time: they stand in the file before page events of earlier times.
   std::deque<Reading> readings_;
   uint64_t now_us_ = 0, last_us_ = 0;
   uint64_t lost_samples_ = 0;

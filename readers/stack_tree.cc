@@ -118,6 +118,7 @@ std::vector<uint32_t> StackTree::Ordered(uint64_t limit) const {
 std::string StackTree::Label(const Node& node) const {
   const ResidentPlace& place = node.place;
   if (place.function.empty()) return std::string(place.file);
+  if (place.file.empty()) return std::string(place.function);
   std::string label = absl::StrCat(place.function, " (", place.file);
   if (place.line != 0) absl::StrAppend(&label, ":", place.line);
   return label + ")";

@@ -51,7 +51,8 @@ std::string TextOf(const Cell& cell, CellLook look) {
 void PrintCsv(const Table& table, OutputBuffer* output) {
   std::string line;
   for (const auto& heading : table.headings) {
-    absl::StrAppend(&line, line.empty() ? "" : ",", heading.name);
+    if (!line.empty()) line += ',';
+    AppendCsvCell(heading.name, /*guard=*/true, &line);
   }
   output->Append(line + "\r\n");
   for (const auto& row : table.rows) {

@@ -1,0 +1,159 @@
+#include "readers/timeline_report.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "format/report_text.h"
+#include "readers/resident_report.h"
+#include "readers/svg_chart.h"
+#include "readers/table.h"
+#include "readers/timeline.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr absl::string_view kOther = "other places";
+constexpr absl::string_view kUnattributed = "unattributed";
+
+// "/job.py:5 load", "/job.py", "worker#4712".
+std::string LabelOf(const ResidentPlace& place) {
+  std::string label(place.file);
+  if (place.line != 0) absl::StrAppend(&label, ":", place.line);
+  if (!place.function.empty()) {
+    absl::StrAppend(&label, label.empty() ? "" : " ", place.function);
+  }
+  return label;
+}
+
+Table TimelineTable(const Timeline& line) {
+  Table table;
+  table.headings = {{"time_s", ""}, {"rss_bytes", ""}};
+  for (const auto& series : line.series) {
+    table.headings.push_back({LabelOf(series.place), ""});
+  }
+  for (const absl::string_view name : {kOther, kBeforeTracing, kUnattributed}) {
+    table.headings.push_back({std::string(name), ""});
+  }
+  for (size_t step = 0; step < line.time_us.size(); ++step) {
+    std::vector<Cell> row = {static_cast<double>(line.time_us[step]) / 1e6,
+                             line.rss_bytes[step]};
+    for (const auto& series : line.series) {
+      row.emplace_back(series.bytes[step]);
+    }
+    row.emplace_back(line.other_bytes[step]);
+    row.emplace_back(line.before_bytes[step]);
+    row.emplace_back(line.unattributed_bytes[step]);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+std::string PeakText(double bytes) {
+  return absl::StrCat("peak ", HumanBytes(bytes));
+}
+
+template <typename Number>
+StackedChart::Layer MakeLayer(std::string label, absl::string_view color,
+                              const std::vector<Number>& values) {
+  StackedChart::Layer layer;
+  layer.label = std::move(label);
+  layer.color = std::string(color);
+  double lowest = 0, highest = 0;
+  for (const Number value : values) {
+    const auto bytes = static_cast<double>(value);
+    lowest = std::min(lowest, bytes);
+    highest = std::max(highest, bytes);
+    layer.bytes.push_back(std::max(bytes, 0.0));
+  }
+  layer.detail = PeakText(highest);
+  if (lowest < 0)
+    absl::StrAppend(&layer.detail, ", least ", HumanBytes(lowest));
+  return layer;
+}
+
+std::string ByText(ResidentBy by) {
+  switch (by) {
+    case ResidentBy::kFunction:
+      return "Python function";
+    case ResidentBy::kFile:
+      return "file";
+    case ResidentBy::kThread:
+      return "thread";
+    default:
+      return "line";
+  }
+}
+
+void SetTexts(ResidentBy by, const ResidentReplay& replay,
+              StackedChart* chart) {
+  const Header& header = replay.header();
+  chart->title = header.script().empty()
+                     ? "Resident memory"
+                     : absl::StrCat("Resident memory of ", header.script());
+  chart->subtitle = absl::StrCat("by ", ByText(by), " of first touch; process ",
+                                 header.pid());
+  if (header.page_period() > 1) {
+    absl::StrAppend(&chart->subtitle, "; estimated from one in ",
+                    Grouped(header.page_period()), " page faults");
+  }
+  if (replay.lost_samples() > 0) {
+    absl::StrAppend(&chart->subtitle, "; ",
+                    Counted(replay.lost_samples(), "page event"), " lost");
+  }
+}
+
+StackedChart ChartOf(ResidentBy by, const ResidentReplay& replay,
+                     const Timeline& line) {
+  StackedChart chart;
+  SetTexts(by, replay, &chart);
+  for (const uint64_t time_us : line.time_us) {
+    chart.seconds.push_back(static_cast<double>(time_us) / 1e6);
+  }
+  chart.layers.push_back(
+      MakeLayer(std::string(kBeforeTracing), "#c9ced4", line.before_bytes));
+  const std::vector<std::string> colors = LayerColors(line.series.size());
+  for (size_t i = 0; i < line.series.size(); ++i) {
+    chart.layers.push_back(MakeLayer(LabelOf(line.series[i].place), colors[i],
+                                     line.series[i].bytes));
+  }
+  chart.layers.push_back(
+      MakeLayer(std::string(kOther), "#8c959f", line.other_bytes));
+  chart.layers.push_back(MakeLayer(std::string(kUnattributed), "#eaeef2",
+                                   line.unattributed_bytes));
+  for (const uint64_t bytes : line.rss_bytes) {
+    chart.line_bytes.push_back(static_cast<double>(bytes));
+  }
+  const auto peak =
+      std::max_element(chart.line_bytes.begin(), chart.line_bytes.end());
+  chart.marked_step = static_cast<size_t>(peak - chart.line_bytes.begin());
+  chart.line_label = "RSS";
+  chart.line_detail = PeakText(*peak);
+  chart.mark = absl::StrFormat("%s at %s", HumanBytes(*peak),
+                               HumanSeconds(line.time_us[chart.marked_step]));
+  return chart;
+}
+
+}  // namespace
+
+int PrintTimeline(const ReportOptions& options, const Console& console,
+                  OutputBuffer* output) {
+  const auto file = RereadFile::Open(options.files[0], console);
+  if (file == nullptr) return kExitFailed;
+  PeakFinder finder;
+  if (!file->Read(&finder)) return kExitFailed;
+  if (SayNoPageEvents(finder, *file, console)) return kExitUsage;
+  TimelineReplay replay(options.resident_by,
+                        TimelineSteps(finder.last_us(), finder.peak_us()));
+  if (!file->Read(&replay)) return kExitFailed;
+  const Timeline line = replay.Result(options.top);
+  if (options.as_svg) {
+    PrintSvg(ChartOf(options.resident_by, replay, line), output);
+  } else {
+    PrintTable(TimelineTable(line), TableFormat::kCsv, output);
+  }
+  return file->code();
+}
+
+}  // namespace pymemrun

@@ -104,7 +104,7 @@ void DropPageSignals() {
   bool kept = false;
   siginfo_t keep;
   while (TakeRealTrap(&info)) {
-    if (TrapSignal::IsPageSignal(&info)) continue;
+    if (TrapSignal::IsPageSignal(&info) || TrapState::DoRequest(info)) continue;
     keep = info;
     kept = true;
   }
@@ -183,7 +183,8 @@ int WaitForTrap(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
     if (result == SIGTRAP && TrapSignal::IsPageSignal(&got)) {
       page_signal = got;
       any_page_signal = true;
-    } else if (result != SIGTRAP || !TrapMask::IsNudge(got)) {
+    } else if (result != SIGTRAP ||
+               !(TrapMask::IsNudge(got) || TrapState::DoRequest(got))) {
       if (result > 0 && info != nullptr) *info = got;
       break;
     }

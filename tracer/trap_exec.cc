@@ -43,8 +43,10 @@ struct ProgramsTraps {
 void TakeRealTraps(ProgramsTraps* traps) {
   siginfo_t info;
   while (TakeRealTrap(&info)) {
-    if (TrapSignal::IsPageSignal(&info) || TrapMask::IsNudge(info)) continue;
-    if (traps->count == 2) continue;
+    if (TrapSignal::IsPageSignal(&info) || TrapMask::IsNudge(info) ||
+        TrapState::DoRequest(info) || traps->count == 2) {
+      continue;
+    }
     traps->info[traps->count++] = info;
   }
 }

@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,6 +114,25 @@ TEST(TrapExecTest, FromAThread) {
     block = i % 2 == 1;
     ExpectTheSame(scenario);
   }
+}
+
+TEST(TrapExecTest, FromAThreadWhileTheMainOneWaitsForTheSignal) {
+  ExpectTheSame([] {
+    Mask(SIG_BLOCK, true);
+    auto run = [](void*) -> void* {
+      AwaitCall(getpid(), SYS_rt_sigtimedwait);
+      Exec("/nonexistent/program");
+      Say("errno %d\n", errno);
+      Exec(kGrep);
+      return nullptr;
+    };
+    pthread_t thread;
+    pthread_create(&thread, nullptr, run, nullptr);
+    sigset_t set;
+    sigfillset(&set);
+    int number = 0;
+    Say("wait %d\n", sigwait(&set, &number));
+  });
 }
 
 TEST(TrapExecTest, AFailedExecChangesNothing) {

@@ -59,15 +59,6 @@ std::atomic<uint32_t> g_request;
 
 bool SetEvents(int option) { return prctl(option, 0, 0, 0, 0) == 0; }
 
-bool IsRequest(const siginfo_t& info) {
-  return info.si_code == SI_QUEUE && info.si_value.sival_ptr == &g_request;
-}
-
-void DoRequest() {
-  SetEvents(static_cast<int>(g_request.exchange(0)));
-  syscall(SYS_futex, &g_request, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-}
-
 // Has the main thread do it, if that can be heard within a second.
 bool AskMainThread(int option) {
   siginfo_t info = {};
@@ -134,6 +125,17 @@ void Call(const TrapAction& action, siginfo_t* info, void* context) {
 }
 
 }  // namespace
+
+bool TrapState::DoRequest(const siginfo_t& info) {
+  if (info.si_code != SI_QUEUE || info.si_value.sival_ptr != &g_request) {
+    return false;
+  }
+  const int option = static_cast<int>(g_request.load());
+  if (option != 0) SetEvents(option);
+  g_request.store(0);
+  syscall(SYS_futex, &g_request, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  return true;
+}
 
 std::atomic<bool> TrapSignal::owned_ = false;
 std::atomic<bool> TrapState::events_ = false;
@@ -253,7 +255,7 @@ void TrapState::OnTrap(int, siginfo_t* info, void* context) {
 }
 
 void TrapState::OnProgramsTrap(siginfo_t* info, void* context) {
-  if (IsRequest(*info)) return DoRequest();
+  if (DoRequest(*info)) return;
   const bool blocked = TrapMask::blocked();
   siginfo_t taken;
   if (!blocked && TrapMask::IsNudge(*info)) {

@@ -53,6 +53,9 @@ class TrapState {
   static bool InstallHandler();
   static void InstallInstead(void (*special)(int));
 
+  // Whether this only asks the main thread for something, which is then done.
+  static bool DoRequest(const siginfo_t& info);
+
   // Whether our events are enabled.
   static bool events() { return events_.load(std::memory_order_relaxed); }
 

@@ -33,16 +33,19 @@ constinit thread_local ThreadMask t_mask = {};
 
 constexpr uint32_t kEmpty = 0, kBusy = 1, kFull = 2;
 
+// Threads end without a word.
+bool IsOfNoThread(uint64_t place) {
+  const pid_t thread = static_cast<pid_t>(place);
+  return syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;
+}
+
 uint32_t FreePlace() {
-  for (uint32_t i = 0; i < kPlaces; ++i) {
-    uint64_t seen = g_threads[i].load(std::memory_order_relaxed);
-    const pid_t thread = static_cast<pid_t>(seen);
-    // Threads end without a word.
-    if (seen != 0 &&
-        (syscall(SYS_tgkill, getpid(), thread, 0) == 0 || errno != ESRCH)) {
-      continue;
+  for (const bool look_closer : {false, true}) {
+    for (uint32_t i = 0; i < kPlaces; ++i) {
+      uint64_t seen = g_threads[i].load(std::memory_order_relaxed);
+      if (seen != 0 && !(look_closer && IsOfNoThread(seen))) continue;
+      if (g_threads[i].compare_exchange_strong(seen, kBlocked)) return i + 1;
     }
-    if (g_threads[i].compare_exchange_strong(seen, kBlocked)) return i + 1;
   }
   g_untold.store(true);
   return 0;

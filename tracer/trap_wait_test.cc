@@ -115,6 +115,31 @@ TEST(TrapWaitTest, SignalsForTheProcessGoToAThreadThatHasItOpen) {
   });
 }
 
+// More threads than are remembered, all of which ended with it blocked.
+TEST(TrapWaitTest, ManyThreadsThatHadItBlockedAreForgotten) {
+  ExpectTheSame([] {
+    Mask(SIG_BLOCK);
+    auto run = [](void*) -> void* { return nullptr; };
+    for (int i = 0; i < 600; ++i) {
+      pthread_t thread;
+      if (pthread_create(&thread, nullptr, run, nullptr) != 0) _exit(1);
+      pthread_join(thread, nullptr);
+    }
+    auto open = [](void*) -> void* {
+      Mask(SIG_UNBLOCK);
+      while (!g_handled) {
+      }
+      return nullptr;
+    };
+    Handle(SIGTRAP, [](int, siginfo_t*, void*) { g_handled = true; });
+    pthread_t thread;
+    pthread_create(&thread, nullptr, open, nullptr);
+    kill(getpid(), SIGTRAP);
+    pthread_join(thread, nullptr);
+    SayState();
+  });
+}
+
 TEST(TrapWaitTest, OneOpensItLater) {
   ExpectTheSame([] {
     Handle(SIGTRAP, SayHandled);

@@ -206,7 +206,7 @@ std::string PageEventsText(const EndReportInput& in) {
 // The sentences that stand by themselves.
 std::vector<std::string> ClosingSentences(const EndReportInput& in) {
   std::vector<std::string> sentences = {EndText(in)};
-  if (in.has_footer && in.header.page_period() > 0) {
+  if (in.header.page_period() > 0) {
     sentences.push_back(PageEventsText(in));
   }
   const uint64_t own_bytes =

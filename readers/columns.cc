@@ -12,9 +12,13 @@ namespace pymemrun {
 namespace {
 
 constexpr absl::string_view kNames[kColumns] = {
-    "event", "devent",   "clock_s",   "what",       "file",
-    "line",  "function", "rss_bytes", "drss_bytes", "thread",
-    "pid",   "context",  "module",    "rss_exact",  "stack"};
+    "event",        "devent",    "clock_s",
+    "what",         "file",      "line",
+    "function",     "rss_bytes", "drss_bytes",
+    "thread",       "pid",       "context",
+    "module",       "rss_exact", "stack",
+    "page_address", "action",    "pages",
+    "moved_to",     "inferred",  "instruction_module"};
 
 }  // namespace
 
@@ -41,16 +45,19 @@ absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list) {
   return columns;
 }
 
-std::vector<Column> MachineColumns() {
+std::vector<Column> MachineColumns(bool with_pages) {
   std::vector<Column> columns;
   for (int i = 0; i < kColumns; ++i) {
     const auto column = static_cast<Column>(i);
-    if (column != Column::kStack) columns.push_back(column);
+    if (column == Column::kStack) continue;
+    if (column >= kFirstPageColumn && !with_pages) break;
+    columns.push_back(column);
   }
   return columns;
 }
 
-std::vector<Column> TextColumns(bool with_context, bool with_pid) {
+std::vector<Column> TextColumns(bool with_context, bool with_pid,
+                                bool with_pages) {
   std::vector<Column> columns;
   for (const Column column :
        {Column::kContext, Column::kEvent, Column::kDevent, Column::kClock,
@@ -59,6 +66,13 @@ std::vector<Column> TextColumns(bool with_context, bool with_pid) {
     if (column == Column::kContext && !with_context) continue;
     if (column == Column::kPid && !with_pid) continue;
     columns.push_back(column);
+  }
+  if (with_pages) {
+    for (const Column column :
+         {Column::kPageAddress, Column::kAction, Column::kPages,
+          Column::kMovedTo, Column::kInferred, Column::kInstructionModule}) {
+      columns.push_back(column);
+    }
   }
   return columns;
 }

@@ -27,8 +27,16 @@ enum class Column : uint8_t {
   kModule,
   kExact,
   kStack,
+  // Of page events alone.
+  kPageAddress,
+  kAction,
+  kPages,
+  kMovedTo,
+  kInferred,
+  kInstructionModule,
 };
-inline constexpr int kColumns = 15;
+inline constexpr int kColumns = 21;
+inline constexpr Column kFirstPageColumn = Column::kPageAddress;
 
 // As in CSV's header row and JSON's keys: "event", "clock_s", ...
 absl::string_view ColumnName(Column column);
@@ -37,10 +45,13 @@ absl::string_view ColumnName(Column column);
 // message that names the first that is unknown and lists those that are.
 absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list);
 
-// Those of CSV and JSON lines, in their order: all but the stack.
-std::vector<Column> MachineColumns();
-// Those of text: with the NEXT:/PREV: prefix or without, with the pid or not.
-std::vector<Column> TextColumns(bool with_context, bool with_pid);
+// Those of CSV and JSON lines, in their order: all but the stack, those of page
+// events if they are printed.
+std::vector<Column> MachineColumns(bool with_pages);
+// Those of text: with the NEXT:/PREV: prefix or without, with the pid or not,
+// with those of page events or not.
+std::vector<Column> TextColumns(bool with_context, bool with_pid,
+                                bool with_pages);
 
 }  // namespace pymemrun
 

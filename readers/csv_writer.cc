@@ -22,7 +22,7 @@ struct CsvStyle : MachineCells<CsvStyle> {
   void TextCell(Column, absl::string_view name, std::string* out) const {
     AppendCsvCell(name, guard, out);
   }
-  void EmptyCell(std::string*) const {}
+  void EmptyCell(Column, std::string*) const {}
 
   char* Context(RowContext context, char* out) const {
     if (context == RowContext::kNone) return out;
@@ -48,7 +48,8 @@ std::unique_ptr<RowWriter> NewCsvWriter(const RowWriter::Options& options,
                                         OutputBuffer* output) {
   return std::make_unique<PlanWriter<CsvStyle>>(
       CsvStyle(!options.raw_text),
-      options.columns.empty() ? MachineColumns() : options.columns,
+      options.columns.empty() ? MachineColumns(options.with_pages)
+                              : options.columns,
       options.with_header, /*adds_thread=*/false, output);
 }
 

@@ -21,7 +21,7 @@ struct JsonlStyle : MachineCells<JsonlStyle> {
   void TextCell(Column, absl::string_view name, std::string* out) const {
     AppendJsonString(name, out);
   }
-  void EmptyCell(std::string* out) const { *out += "null"; }
+  void EmptyCell(Column, std::string* out) const { *out += "null"; }
 
   char* Context(RowContext context, char* out) const {
     if (context == RowContext::kNone) {
@@ -41,7 +41,8 @@ std::unique_ptr<RowWriter> NewJsonlWriter(const RowWriter::Options& options,
                                           OutputBuffer* output) {
   return std::make_unique<PlanWriter<JsonlStyle>>(
       JsonlStyle(),
-      options.columns.empty() ? MachineColumns() : options.columns,
+      options.columns.empty() ? MachineColumns(options.with_pages)
+                              : options.columns,
       options.with_header, /*adds_thread=*/false, output);
 }
 

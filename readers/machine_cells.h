@@ -14,8 +14,7 @@
 
 namespace pymemrun {
 
-// `Style` is the class derived from it; it adds TextCell(), and EmptyCell() for
-// what a mark has no value for.
+// `Style` is the class derived from it; it adds TextCell() and EmptyCell().
 template <typename Style>
 struct MachineCells {
   void NumberCell(Column, uint64_t value, std::string* out) const {
@@ -42,6 +41,10 @@ struct MachineCells {
     return out + (exact ? 4 : 5);
   }
 
+  void PageContext(std::string* out) const {
+    static_cast<const Style&>(*this).EmptyCell(Column::kContext, out);
+  }
+
   void MarkCell(Column column, const MarkCells& cells, std::string* out) const {
     const Style& style = static_cast<const Style&>(*this);
     char text[kMaxNumberWidth];
@@ -62,7 +65,7 @@ struct MachineCells {
       case Column::kPid:
         return NumberCell(column, cells.pid, out);
       default:
-        style.EmptyCell(out);
+        style.EmptyCell(column, out);
     }
   }
 };

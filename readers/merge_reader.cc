@@ -35,7 +35,9 @@ MergeInput::State MergeInput::Wait() {
 }
 
 uint64_t MergeInput::time_ns() const {
-  return AbsoluteNs(mark_ != nullptr ? mark_->time_us() : rows_[next_].time_us);
+  if (mark_ != nullptr) return AbsoluteNs(mark_->time_us());
+  return AbsoluteNs(pages_ != nullptr ? pages_[next_].time_us
+                                      : rows_[next_].time_us);
 }
 
 bool MergeInput::Print(uint64_t until_ns) {
@@ -44,7 +46,9 @@ bool MergeInput::Print(uint64_t until_ns) {
     printer_->OnMark(*mark_);
   } else {
     do {
-      wanted = printer_->PrintRow(rows_[next_++]);
+      wanted = pages_ != nullptr ? printer_->PrintPage(pages_[next_])
+                                 : printer_->PrintRow(rows_[next_]);
+      ++next_;
     } while (wanted && next_ < count_ && time_ns() <= until_ns);
     if (wanted && next_ < count_) return true;
   }
@@ -84,7 +88,17 @@ bool MergeInput::OnRows(const Row* rows, size_t count) {
   count_ = count;
   next_ = 0;
   mark_ = nullptr;
+  pages_ = nullptr;
   return HandOver(State::kRows);
+}
+
+bool MergeInput::OnPages(const PageEntry* entries, size_t count) {
+  if (count == 0 || !printer_->wants_pages()) return true;
+  pages_ = entries;
+  count_ = count;
+  next_ = 0;
+  mark_ = nullptr;
+  return HandOver(State::kPages);
 }
 
 void MergeInput::OnMark(const Mark& mark) {

@@ -25,7 +25,7 @@ namespace pymemrun {
 class MergeInput final : public RecordVisitor {
  public:
   // What the reading thread has for the merging thread.
-  enum class State { kReading, kRows, kMark, kDone };
+  enum class State { kReading, kRows, kMark, kPages, kDone };
 
   // `on_damage` is called on the reading thread. All of them must outlive the
   // input, and so must the plan in `options`.
@@ -39,7 +39,7 @@ class MergeInput final : public RecordVisitor {
   void Start();
   // Waits for the next rows, mark or end. The merging thread's.
   State Wait();
-  // REQUIRES: Wait() gave kRows or kMark.
+  // REQUIRES: Wait() gave kRows, kMark or kPages.
   uint64_t time_ns() const;
   // Prints what is there up to `until_ns`, and at least one item; `false` when
   // nothing more is wanted of this file.
@@ -63,6 +63,8 @@ class MergeInput final : public RecordVisitor {
   void OnStack(const StackDef& node) override { printer_->OnStack(node); }
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark& mark) override;
+  void OnMapping(const MappingDef& def) override { printer_->OnMapping(def); }
+  bool OnPages(const PageEntry* entries, size_t count) override;
   void OnDamage(const StreamReader::Damage& damage) override {
     on_damage_(damage);
   }
@@ -88,7 +90,8 @@ class MergeInput final : public RecordVisitor {
   // Written by the reading thread before it hands over, read by the merging
   // thread until it releases; the mutex orders the two.
   const Row* rows_ = nullptr;
-  size_t count_ = 0;
+  const PageEntry* pages_ = nullptr;
+  size_t count_ = 0;  // of rows_ or pages_
   size_t next_ = 0;
   const Mark* mark_ = nullptr;
   absl::Status status_;

@@ -40,11 +40,14 @@ TEST(ParseRecordsTest, ChoosesCallsAndMarks) {
   ASSERT_TRUE(ParseRecords("marks", &options).ok());
   EXPECT_FALSE(options.calls);
   EXPECT_TRUE(options.marks);
+  EXPECT_FALSE(options.pages);
+  ASSERT_TRUE(ParseRecords("calls,pages", &options).ok());
+  EXPECT_TRUE(options.calls && options.pages);
 }
 
 TEST(ParseRecordsTest, SaysWhatIsNotBuilt) {
   FilterOptions options;
-  EXPECT_THAT(ParseRecords("calls,pages", &options).message(),
+  EXPECT_THAT(ParseRecords("calls,heap", &options).message(),
               HasSubstr("not built yet"));
   EXPECT_THAT(ParseRecords("cals", &options).message(), HasSubstr("'cals'"));
 }
@@ -64,12 +67,14 @@ TEST(ParseColumnsTest, RefusesUnknownAndRepeatedNames) {
 
 TEST(ColumnsTest, EveryColumnHasItsName) {
   std::string names;
-  for (const Column column : MachineColumns()) {
+  for (const Column column : MachineColumns(/*with_pages=*/true)) {
     names += std::string(ColumnName(column)) + " ";
   }
   EXPECT_EQ(names,
             "event devent clock_s what file line function rss_bytes drss_bytes "
-            "thread pid context module rss_exact ");
+            "thread pid context module rss_exact page_address action pages "
+            "moved_to inferred instruction_module ");
+  EXPECT_EQ(MachineColumns(/*with_pages=*/false).size(), 14u);
 }
 
 }  // namespace

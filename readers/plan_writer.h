@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "readers/number_cells.h"
 #include "readers/number_format.h"
+#include "readers/page_cells.h"
 #include "readers/row_plan.h"
 
 namespace pymemrun {
@@ -58,6 +60,9 @@ class PlanWriter final : public RowWriter {
         case RowStep::kNumber:
           WriteNumber(step, run, row, devent);
           break;
+        case RowStep::kEmpty:
+          output_->Append(step.before);
+          break;
       }
     }
     output_->Append(Style::kRowEnd);
@@ -77,6 +82,22 @@ class PlanWriter final : public RowWriter {
     output_->Append(line);
   }
 
+  void WritePage(const RunView& run, const PageEntry& entry) override {
+    if (adds_thread_ && IsSecondThread(run.slot, entry.thread)) {
+      AddThreadColumn();
+    }
+    const Place place = run.index->ResolveStack(entry.stack);
+    std::string line(Style::kRowStart);
+    const Column* previous = nullptr;
+    for (const Column& column : columns_) {
+      style_.Before(column, previous, &line);
+      AppendPageCell(style_, column, run, entry, place, &line);
+      previous = &column;
+    }
+    absl::StrAppend(&line, Style::kRowEnd);
+    output_->Append(line);
+  }
+
  private:
   // Room for one number with what stands before it.
   static constexpr size_t kNumberRoom = 96;
@@ -86,34 +107,8 @@ class PlanWriter final : public RowWriter {
     char* out = output_->Reserve(kNumberRoom);
     std::memcpy(out, step.before.data(), step.before.size());
     out += step.before.size();
-    switch (step.number) {
-      case Column::kEvent:
-        out = style_.Event(row.number, out);
-        break;
-      case Column::kDevent:
-        out = style_.Devent(devent, out);
-        break;
-      case Column::kClock:
-        out = style_.Clock(row.time_us, out);
-        break;
-      case Column::kRss:
-        out = style_.Rss(run.NetRss(row.rss_bytes), out);
-        break;
-      case Column::kDrss:
-        out = style_.Drss(run.NetDrss(row), out);
-        break;
-      case Column::kContext:
-        out = style_.Context(ContextOf(run, row), out);
-        break;
-      default:
-        out = style_.Exact(row.exact, out);
-    }
+    out = NumberCellOf(style_, step.number, run, row, devent, out);
     output_->Commit(out);
-  }
-
-  static RowContext ContextOf(const RunView& run, const Row& row) {
-    if (!run.with_context) return RowContext::kNone;
-    return row.context ? RowContext::kPrevious : RowContext::kNext;
   }
 
   bool IsSecondThread(uint32_t slot, uint32_t thread) {

@@ -48,6 +48,7 @@ RowWriter::Options WriterOptions(const CatOptions& options) {
   writer.columns = options.columns;
   writer.with_header = options.with_header;
   writer.raw_text = options.raw_text;
+  writer.with_pages = options.filter.pages;
   writer.with_pid = options.files.size() > 1;
   return writer;
 }
@@ -306,14 +307,15 @@ int Pymemcat::Summarise(Input* input) {
 
 void Pymemcat::WarnOfSpreadsheet() {
   if (options_.format != CatOptions::Format::kCsv || !output_.ok()) return;
+  // --every thins neither marks nor page events.
+  const uint64_t others = target_.marks + target_.pages;
   const uint64_t step = SpreadsheetStep(target_.next_rows, target_.context_rows,
-                                        target_.marks, target_.most_context);
+                                        others, target_.most_context);
   if (step == 0) return;
-  console_.Say(
-      absl::StrCat(target_.next_rows + target_.context_rows + target_.marks,
-                   " rows are more than the ", kSpreadsheetRows,
-                   " of a spreadsheet; --every ", step * options_.filter.every,
-                   " stays below"));
+  console_.Say(absl::StrCat(target_.next_rows + target_.context_rows + others,
+                            " rows are more than the ", kSpreadsheetRows,
+                            " of a spreadsheet; --every ",
+                            step * options_.filter.every, " stays below"));
 }
 
 }  // namespace

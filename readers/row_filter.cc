@@ -10,6 +10,8 @@ namespace {
 // Clocks of threads may be apart by a little; rows are in the order of their
 // numbers, not exactly of their times.
 constexpr uint64_t kTimeSlackUs = 1000000;
+// Page events stand behind rows of their time by a second at most.
+constexpr uint64_t kPageSlackUs = 3000000;
 // Verdicts are kept for ids up to this.
 constexpr uint32_t kMaxRemembered = 1 << 21;
 
@@ -93,7 +95,7 @@ bool GlobMatches(absl::string_view pattern, absl::string_view text) {
 
 bool FilterOptions::PassesEverything() const {
   return calls && !HasTimes() && threads.empty() && files.empty() &&
-         functions.empty() && (kinds | kMarkBit) == kAllKinds &&
+         functions.empty() && (kinds | kMarkBit | kPageBit) == kAllKinds &&
          min_drss_bytes == 0 && every <= 1;
 }
 
@@ -115,41 +117,63 @@ bool RowFilter::PassesMark(const Mark& mark) {
          PassesThread(mark.thread());
 }
 
-bool RowFilter::IsPast(const Row& row) const {
-  return row.time_us > options_.to_us &&
-         row.time_us - options_.to_us > kTimeSlackUs;
+bool RowFilter::PassesPage(const PageEntry& entry) {
+  return options_.pages && entry.time_us >= options_.from_us &&
+         entry.time_us <= options_.to_us &&
+         (options_.kinds & FilterOptions::kPageBit) != 0 &&
+         PassesThread(entry.thread) && PassesStack(entry.stack);
+}
+
+bool RowFilter::IsPast(uint64_t time_us) const {
+  return time_us > options_.to_us &&
+         time_us - options_.to_us >
+             (options_.pages ? kPageSlackUs : kTimeSlackUs);
+}
+
+bool RowFilter::PassesPlace(absl::string_view file,
+                            absl::string_view function) const {
+  return (options_.files.empty() || AnyMatches(options_.files, file)) &&
+         (options_.functions.empty() ||
+          AnyMatches(options_.functions, function));
+}
+
+// The verdict on an id, which is kept.
+template <typename Judge>
+bool RowFilter::Remembered(uint32_t id, std::vector<Verdict>* verdicts,
+                           Judge judge) {
+  if (id < verdicts->size() && (*verdicts)[id] != kUnknown) {
+    return (*verdicts)[id] == kPass;
+  }
+  const bool passes = judge();
+  if (id <= kMaxRemembered) {
+    if (id >= verdicts->size()) verdicts->resize(id + id / 2 + 64);
+    (*verdicts)[id] = passes ? kPass : kFail;
+  }
+  return passes;
 }
 
 bool RowFilter::PassesSite(uint32_t site) {
   if (options_.files.empty() && options_.functions.empty()) return true;
-  if (site < sites_.size() && sites_[site] != kUnknown) {
-    return sites_[site] == kPass;
-  }
-  const Place place = index_.Resolve(site);
-  const bool passes =
-      (options_.files.empty() || AnyMatches(options_.files, place.file)) &&
-      (options_.functions.empty() ||
-       AnyMatches(options_.functions, place.function));
-  if (site <= kMaxRemembered) {
-    if (site >= sites_.size()) sites_.resize(site + site / 2 + 64);
-    sites_[site] = passes ? kPass : kFail;
-  }
-  return passes;
+  return Remembered(site, &sites_, [&] {
+    const Place place = index_.Resolve(site);
+    return PassesPlace(place.file, place.function);
+  });
+}
+
+bool RowFilter::PassesStack(uint32_t stack) {
+  if (options_.files.empty() && options_.functions.empty()) return true;
+  return Remembered(stack, &stacks_, [&] {
+    const Place place = index_.ResolveStack(stack);
+    return PassesPlace(place.file, place.code_name);
+  });
 }
 
 bool RowFilter::PassesThread(uint32_t thread) {
   if (options_.threads.empty()) return true;
-  if (thread < threads_.size() && threads_[thread] != kUnknown) {
-    return threads_[thread] == kPass;
-  }
-  const bool passes =
-      AnyMatches(options_.threads, index_.ThreadLabel(thread)) ||
-      AnyMatches(options_.threads, index_.ThreadName(thread));
-  if (thread <= kMaxRemembered) {
-    if (thread >= threads_.size()) threads_.resize(thread + thread / 2 + 64);
-    threads_[thread] = passes ? kPass : kFail;
-  }
-  return passes;
+  return Remembered(thread, &threads_, [&] {
+    return AnyMatches(options_.threads, index_.ThreadLabel(thread)) ||
+           AnyMatches(options_.threads, index_.ThreadName(thread));
+  });
 }
 
 }  // namespace pymemrun

@@ -1,6 +1,7 @@
-// Which rows and marks of a run file are printed: pymemcat's re-filters, with
-// the words of the recording ones. A filter asks whether a row is logged
-// (NEXT); its context (PREV) goes with it, whatever the context itself is.
+// Which rows, marks and page events of a run file are printed: pymemcat's
+// re-filters, with the words of the recording ones. A filter asks whether a row
+// is logged (NEXT); its context (PREV) goes with it, whatever the context
+// itself is.
 #ifndef PYMEMRUN_READERS_ROW_FILTER_H_
 #define PYMEMRUN_READERS_ROW_FILTER_H_
 
@@ -22,7 +23,8 @@ bool GlobMatches(absl::string_view pattern, absl::string_view text);
 
 struct FilterOptions {
   static constexpr uint32_t kMarkBit = 1u << 5;  // in `kinds`
-  static constexpr uint32_t kAllKinds = 0x3f;
+  static constexpr uint32_t kPageBit = 1u << 6;
+  static constexpr uint32_t kAllKinds = 0x7f;
 
   uint64_t from_us = 0;
   uint64_t to_us = std::numeric_limits<uint64_t>::max();
@@ -35,6 +37,7 @@ struct FilterOptions {
   uint64_t every = 1;                  // of the rows that pass, each every-th
   bool calls = true;                   // rows at all
   bool marks = true;
+  bool pages = false;
 
   // Rows are left out because of their time.
   bool HasTimes() const {
@@ -58,19 +61,26 @@ class RowFilter {
   bool PassesNext(const Row& row);
   // Marks are asked for time, thread and kind only.
   bool PassesMark(const Mark& mark);
-  // All rows from here on are too late: `to` lies well behind.
-  bool IsPast(const Row& row) const;
+  // Page events are asked for all but dRSS and `every`.
+  bool PassesPage(const PageEntry& entry);
+  // Everything from here on is too late: `to` lies well behind.
+  bool IsPast(uint64_t time_us) const;
 
  private:
   enum Verdict : uint8_t { kUnknown, kPass, kFail };
 
+  template <typename Judge>
+  bool Remembered(uint32_t id, std::vector<Verdict>* verdicts, Judge judge);
   bool PassesSite(uint32_t site);
+  bool PassesStack(uint32_t stack);
   bool PassesThread(uint32_t thread);
+  bool PassesPlace(absl::string_view file, absl::string_view function) const;
 
   const FilterOptions& options_;
   const RunIndex& index_;
   const bool passes_everything_;
-  std::vector<Verdict> sites_, threads_;  // by id, up to the index's limits
+  std::vector<Verdict> sites_, threads_,
+      stacks_;  // by id, up to the index's limits
   uint64_t passed_ = 0;
 };
 

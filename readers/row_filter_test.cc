@@ -173,8 +173,8 @@ TEST_F(RowFilterTest, MarksAreAskedForTimeThreadAndKind) {
 TEST_F(RowFilterTest, PastMeansWellBehindTheEnd) {
   options_.to_us = 1000;
   RowFilter filter(&options_, &index_);
-  EXPECT_FALSE(filter.IsPast(MakeRow(0, 500000, 1, 0, 0)));
-  EXPECT_TRUE(filter.IsPast(MakeRow(0, 2000000, 1, 0, 0)));
+  EXPECT_FALSE(filter.IsPast(500000));
+  EXPECT_TRUE(filter.IsPast(2000000));
 }
 
 }  // namespace

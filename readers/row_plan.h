@@ -10,6 +10,8 @@
 //   char* Event(uint64_t number, char* out) const;
 //   // likewise Devent, Clock, Rss, Drss, Context, Exact
 //   void MarkCell(Column column, const MarkCells& mark, string* out) const;
+//   void EmptyCell(Column column, string* out) const;
+//   void PageContext(string* out) const;  // the context of a page event
 //   void Header(const vector<Column>& columns, OutputBuffer* out) const;
 //   static constexpr string_view kRowStart, kRowEnd;
 #ifndef PYMEMRUN_READERS_ROW_PLAN_H_
@@ -35,10 +37,10 @@ struct MarkCells {
 };
 
 struct RowStep {
-  enum Kind : uint8_t { kSite, kThread, kStack, kNumber };
+  enum Kind : uint8_t { kSite, kThread, kStack, kNumber, kEmpty };
   Kind kind;
-  Column number;                                      // kNumber
-  std::string before;                                 // kNumber
+  Column number;       // kNumber
+  std::string before;  // kNumber; of kEmpty with the cell
   std::vector<std::pair<Column, std::string>> cells;  // with what is before
   TextCache cache;
 };
@@ -57,7 +59,7 @@ inline RowStep::Kind StepKindOf(Column column) {
     case Column::kStack:
       return RowStep::kStack;
     default:
-      return RowStep::kNumber;
+      return column >= kFirstPageColumn ? RowStep::kEmpty : RowStep::kNumber;
   }
 }
 
@@ -68,13 +70,14 @@ std::vector<RowStep> MakeRowPlan(const Style& style,
   const Column* previous = nullptr;
   for (const Column& column : columns) {
     const auto kind = StepKindOf(column);
-    if (kind == RowStep::kNumber || steps.empty() ||
-        steps.back().kind != kind) {
+    const bool alone = kind == RowStep::kNumber || kind == RowStep::kEmpty;
+    if (alone || steps.empty() || steps.back().kind != kind) {
       steps.push_back({kind, column, {}, {}, {}});
     }
     std::string before;
     style.Before(column, previous, &before);
-    if (kind == RowStep::kNumber) {
+    if (kind == RowStep::kEmpty) style.EmptyCell(column, &before);
+    if (alone) {
       steps.back().before = before;
     } else {
       steps.back().cells.emplace_back(column, before);

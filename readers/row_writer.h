@@ -1,5 +1,5 @@
-// Prints rows and marks: text, CSV, JSON lines. One writer prints the rows of
-// all files of one pymemcat.
+// Prints rows, marks and page events: text, CSV, JSON lines. One writer prints
+// the rows of all files of one pymemcat.
 #ifndef PYMEMRUN_READERS_ROW_WRITER_H_
 #define PYMEMRUN_READERS_ROW_WRITER_H_
 
@@ -19,6 +19,7 @@ struct RunView {
   const RunIndex* index = nullptr;
   uint32_t slot = 0;  // number of the file: 0, 1, ...
   uint32_t pid = 0;
+  uint32_t page_bytes = 4096;
   bool with_context = false;  // rows are NEXT or PREV; if not, all were logged
   uint64_t own_bytes = 0;     // to be subtracted from every RSS
 
@@ -45,6 +46,7 @@ class RowWriter {
     bool raw_text = false;     // CSV: no ' before what looks like a formula
     bool with_context = true;  // text: the NEXT:/PREV: prefix
     bool with_pid = false;     // text: several files
+    bool with_pages = false;   // page events are printed, too
   };
 
   virtual ~RowWriter() = default;
@@ -54,6 +56,8 @@ class RowWriter {
   virtual void WriteRow(const RunView& run, const Row& row,
                         uint64_t devent) = 0;
   virtual void WriteMark(const RunView& run, const Mark& mark) = 0;
+  // `what` is PAGE, the place that of the stack's innermost frame.
+  virtual void WritePage(const RunView& run, const PageEntry& entry) = 0;
 };
 
 // The columns as the older tracer's readers know them, in fixed widths; longer

@@ -39,6 +39,11 @@ Footer FooterFromStream(const RunFacts& facts) {
     footer.set_max_rss_thread(facts.highest->thread);
     footer.set_max_rss_us(facts.highest->time_us);
   }
+  const RunFacts::PageCounts pages = facts.Pages();
+  footer.set_page_events(pages.events);
+  footer.set_pages_inferred(pages.inferred);
+  footer.set_page_samples_lost(pages.samples_lost);
+  footer.set_page_stacks_lost(pages.stacks_lost);
   if (facts.HasPeak()) *footer.mutable_peak() = *facts.peak;
   if (facts.gauge_changes > 0) {
     *footer.mutable_gauge_change() = facts.last_gauge_change;

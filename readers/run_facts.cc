@@ -69,6 +69,31 @@ void RunFacts::OnPause(const Pause& pause) {
   profile_.Add(pause);
 }
 
+bool RunFacts::OnPages(const PageEntry* entries, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    last_us_ = std::max(last_us_, entries[i].time_us);
+    if (entries[i].action != PAGE_CAME) continue;
+    ++pages_.events;
+    pages_.inferred += entries[i].inferred;
+  }
+  return true;
+}
+
+void RunFacts::OnPageLoss(const PageLoss& loss) {
+  pages_.samples_lost += loss.samples();
+  pages_.stacks_lost += loss.stacks();
+}
+
+RunFacts::PageCounts RunFacts::Pages() const {
+  if (!footer.has_value()) return pages_;
+  return {footer->page_events(), footer->pages_inferred(),
+          footer->page_samples_lost(), footer->page_stacks_lost()};
+}
+
+bool RunFacts::HasPages() const {
+  return header.page_period() > 0 || pages_.events > 0;
+}
+
 void RunFacts::OnFooter(const Footer& found) {
   footer = found;
   if (found.user_us() + found.system_us() > 0) {

@@ -30,6 +30,8 @@ class RunFacts : public IndexingVisitor {
   void OnPeak(const Peak& peak) override;
   void OnGauge(const GaugeChange& change) override;
   void OnPause(const Pause& pause) override;
+  bool OnPages(const PageEntry* entries, size_t count) override;
+  void OnPageLoss(const PageLoss& loss) override;
   void OnFooter(const Footer& found) override;
 
   const CallProfile& profile() const { return profile_; }
@@ -49,6 +51,12 @@ class RunFacts : public IndexingVisitor {
     uint64_t frames = 0, bound = 0;
   };
   ObjectsMade MadeObjects() const;
+  // Faults recorded, unweighted, and what was lost of them.
+  struct PageCounts {
+    uint64_t events = 0, inferred = 0, samples_lost = 0, stacks_lost = 0;
+  };
+  PageCounts Pages() const;
+  bool HasPages() const;
   // Rows lost on a full ring. Only a footer knows of all; without one they are
   // at least `lost_rows`.
   std::optional<uint64_t> DroppedRows() const;
@@ -79,6 +87,7 @@ class RunFacts : public IndexingVisitor {
   CallProfile profile_;
   uint64_t last_us_ = 0;
   uint64_t sampled_hwm_bytes_ = 0;
+  PageCounts pages_;  // in the stream
 };
 
 // The end report's text, as `pymemrun` prints it. Where the file has no footer,

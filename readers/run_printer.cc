@@ -19,13 +19,17 @@ void PrintTarget::Start() {
 
 RunPrinter::RunPrinter(const FilterOptions* filter, bool net, uint32_t slot,
                        PrintTarget* target)
-    : net_(net), target_(target), filter_(filter, &index()) {
+    : net_(net),
+      wants_pages_(filter->pages),
+      target_(target),
+      filter_(filter, &index()) {
   view_.index = &index();
   view_.slot = slot;
 }
 
 void RunPrinter::OnHeader(const Header& header) {
   view_.pid = header.pid();
+  view_.page_bytes = header.page_bytes();
   view_.with_context = HasContextRows(header.filters());
   view_.own_bytes = net_ ? header.own_bytes() : 0;
   start_realtime_ns_ = header.start_realtime_ns();
@@ -53,13 +57,29 @@ bool RunPrinter::PrintRow(const Row& row) {
     Write(row);
   }
   held_.clear();
-  return !filter_.IsPast(row);
+  return !filter_.IsPast(row.time_us);
 }
 
 void RunPrinter::OnMark(const Mark& mark) {
   if (!filter_.PassesMark(mark)) return;
   target_->Writer()->WriteMark(view_, mark);
   ++target_->marks;
+}
+
+bool RunPrinter::OnPages(const PageEntry* entries, size_t count) {
+  if (!wants_pages_) return target_->ok();
+  for (size_t i = 0; i < count; ++i) {
+    if (!PrintPage(entries[i])) return false;
+  }
+  return target_->ok();
+}
+
+bool RunPrinter::PrintPage(const PageEntry& entry) {
+  if (filter_.PassesPage(entry)) {
+    target_->Writer()->WritePage(view_, entry);
+    ++target_->pages;
+  }
+  return !filter_.IsPast(entry.time_us);
 }
 
 void RunPrinter::Hold(const Row& row) {

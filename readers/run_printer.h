@@ -48,6 +48,7 @@ class PrintTarget {
   uint64_t next_rows = 0;
   uint64_t context_rows = 0;
   uint64_t marks = 0;
+  uint64_t pages = 0;
   uint64_t most_context = 0;  // before one row
 
  private:
@@ -75,9 +76,12 @@ class RunPrinter : public IndexingVisitor {
   // Stops once the output has failed or no later row can be wanted.
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark& mark) override;
+  bool OnPages(const PageEntry* entries, size_t count) override;
 
   // One row; `false` as from OnRows.
   bool PrintRow(const Row& row);
+  bool PrintPage(const PageEntry& entry);
+  bool wants_pages() const { return wants_pages_; }
   uint64_t start_realtime_ns() const { return start_realtime_ns_; }
 
  private:
@@ -85,6 +89,7 @@ class RunPrinter : public IndexingVisitor {
   void Write(const Row& row);
 
   const bool net_;
+  const bool wants_pages_;
   PrintTarget* const target_;
   RowFilter filter_;
   RunView view_;

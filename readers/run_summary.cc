@@ -240,6 +240,26 @@ std::string DescribeTracingItself(const RunFacts& facts) {
   return text;
 }
 
+std::string DescribePages(const RunFacts& facts) {
+  const RunFacts::PageCounts pages = facts.Pages();
+  std::string text = Grouped(pages.events);
+  const uint32_t period = facts.header.page_period();
+  if (period > 1) {
+    absl::StrAppend(&text, " of one in ", Grouped(period),
+                    " faults: each stands for so many");
+  }
+  absl::StrAppend(
+      &text, "; ", Grouped(pages.inferred),
+      " with an inferred stack; lost: ", Counted(pages.samples_lost, "event"),
+      ", ", Counted(pages.stacks_lost, "stack"));
+  if (facts.header.pages_user_only()) {
+    absl::StrAppend(&text,
+                    "; only those of the program's own instructions, not of "
+                    "system calls");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string KindNames(const Filters& filters) {
@@ -270,6 +290,7 @@ std::vector<std::pair<std::string, std::string>> DescribeRun(
       {"CPU", DescribeCpu(facts)},
       {"tracing itself", DescribeTracingItself(facts)},
   };
+  if (facts.HasPages()) lines.emplace_back("page events", DescribePages(facts));
   if (!facts.footer.has_value()) return lines;
   if (facts.footer->rss_reads() > 0) {
     lines.emplace_back("RSS reads", RssReadsText(*facts.footer));

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
+#include "readers/page_run_for_tests.h"
 #include "readers/program_test_util.h"
 
 namespace pymemrun {
@@ -295,6 +296,34 @@ TEST_F(RunFactsTest, TheMainSizeIsTheFirstInBytes) {
     EXPECT_EQ(name, "highest_rss_bytes");
     break;
   }
+}
+
+TEST_F(RunFactsTest, PageEventsAreCounted) {
+  Read(PageRun().Build());
+  EXPECT_EQ(Fact("page events"),
+            "80; 5 with an inferred stack; lost: 0 events, 0 stacks");
+  EXPECT_EQ(std::get<uint64_t>(Value("page_events")), 80u);
+  EXPECT_EQ(std::get<uint64_t>(Value("page_period")), 1u);
+  EXPECT_EQ(std::get<uint64_t>(Value("pages_inferred")), 5u);
+}
+
+TEST_F(RunFactsTest, WithoutAFooterPageEventsAreThoseOfTheStream) {
+  PageRun run;
+  run.with_footer = false;
+  run.period = 16;
+  Read(run.Build());
+  EXPECT_EQ(Fact("page events"),
+            "80 of one in 16 faults: each stands for so many; 5 with an "
+            "inferred stack; lost: 0 events, 0 stacks");
+  EXPECT_TRUE(absl::StrContains(
+      EndReportOf(facts_, "run.pb", 777),
+      "80 page events, one fault in 16, 5 with an inferred stack, 0 lost."));
+}
+
+TEST_F(RunFactsTest, RunsWithoutPageEventsSayNothingOfThem) {
+  Read(SmallRun().Build());
+  EXPECT_EQ(Fact("page events"), "no such fact");
+  EXPECT_TRUE(IsUnknown(Value("page_events")));
 }
 
 }  // namespace

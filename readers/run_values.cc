@@ -212,6 +212,23 @@ void AddTracing(const RunFacts& facts, Values* values) {
        {"tables_emptied", emptied}});
 }
 
+void AddPages(const RunFacts& facts, Values* values) {
+  Cell events, inferred, samples, stacks;
+  if (facts.HasPages()) {
+    const RunFacts::PageCounts pages = facts.Pages();
+    events = pages.events;
+    inferred = pages.inferred;
+    samples = pages.samples_lost;
+    stacks = pages.stacks_lost;
+  }
+  values->insert(values->end(),
+                 {{"page_events", events},
+                  {"page_period", Known(facts.header.page_period())},
+                  {"pages_inferred", inferred},
+                  {"page_events_lost", samples},
+                  {"page_stacks_lost", stacks}});
+}
+
 }  // namespace
 
 Values SummaryValues(const RunFacts& facts, const std::string& run_file,
@@ -225,6 +242,7 @@ Values SummaryValues(const RunFacts& facts, const std::string& run_file,
   AddFilters(facts.header.filters(), &values);
   AddTracing(facts, &values);
   AddVerification(facts, &values);
+  AddPages(facts, &values);
   values.emplace_back("run_file_bytes", file_bytes);
   return values;
 }

@@ -20,12 +20,27 @@ struct TextStyle {
     bool right;
   };
   static const Look& LookOf(Column column) {
-    static constexpr Look kLooks[kColumns] = {
-        {"Event", 12, false},    {"dEvent", 7, false}, {"Clock", 12, false},
-        {"What", 8, false},      {"File", 80, false},  {"#line", 5, false},
-        {"Function", 32, false}, {"RSS", 12, true},    {"dRSS", 12, true},
-        {"Thread", 24, false},   {"Pid", 8, false},    {"", 5, false},
-        {"Module", 24, false},   {"Exact", 5, false},  {"Stack", 5, false}};
+    static constexpr Look kLooks[kColumns] = {{"Event", 12, false},
+                                              {"dEvent", 7, false},
+                                              {"Clock", 12, false},
+                                              {"What", 8, false},
+                                              {"File", 80, false},
+                                              {"#line", 5, false},
+                                              {"Function", 32, false},
+                                              {"RSS", 12, true},
+                                              {"dRSS", 12, true},
+                                              {"Thread", 24, false},
+                                              {"Pid", 8, false},
+                                              {"", 5, false},
+                                              {"Module", 24, false},
+                                              {"Exact", 5, false},
+                                              {"Stack", 5, false},
+                                              {"Address", 14, false},
+                                              {"Action", 9, false},
+                                              {"Pages", 8, false},
+                                              {"Moved to", 14, false},
+                                              {"Infer", 5, false},
+                                              {"Instruction in", 14, false}};
     return kLooks[static_cast<int>(column)];
   }
 
@@ -86,6 +101,11 @@ struct TextStyle {
     return out + 5;
   }
 
+  void EmptyCell(Column column, std::string* out) const {
+    Pad(0, LookOf(column).width, out);
+  }
+  void PageContext(std::string* out) const { *out += "PAGE:"; }
+
   void MarkCell(Column column, const MarkCells& cells, std::string* out) const {
     char text[64];
     switch (column) {
@@ -110,7 +130,7 @@ struct TextStyle {
       case Column::kPid:
         return NumberCell(column, cells.pid, out);
       default:
-        Pad(0, LookOf(column).width, out);
+        EmptyCell(column, out);
     }
   }
 
@@ -137,7 +157,8 @@ std::unique_ptr<RowWriter> NewTextWriter(const RowWriter::Options& options,
   const bool own_columns = options.columns.empty();
   return std::make_unique<PlanWriter<TextStyle>>(
       TextStyle(),
-      own_columns ? TextColumns(options.with_context, options.with_pid)
+      own_columns ? TextColumns(options.with_context, options.with_pid,
+                                options.with_pages)
                   : options.columns,
       options.with_header, own_columns, output);
 }

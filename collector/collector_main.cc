@@ -14,8 +14,10 @@ int main(int argc, char** argv) {
   }
   const pymemrun::LaunchText launch =
       pymemrun::ReadLaunchText(pymemrun::kCollectorTextFd);
-  pymemrun::DetachFromProgram(pymemrun::kCollectorTextFd +
-                              static_cast<int>(launch.page_counters));
+  // Those that signal do so while they are open: until the end.
+  pymemrun::DetachFromProgram(
+      pymemrun::kCollectorTextFd +
+      static_cast<int>(launch.page_counters + launch.page_signals));
   auto collector = pymemrun::CollectorProcess::Create(
       {.region = pymemrun::kCollectorRegionFd,
        .output = pymemrun::kCollectorOutputFd,

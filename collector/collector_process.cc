@@ -100,7 +100,7 @@ absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
   auto pages = PageCollector::Create({.page = page_,
                                       .first_fd = first_fd,
                                       .counters = launch_.page_counters,
-                                      .period = launch_.header.page_period(),
+                                      .signals = launch_.page_signals,
                                       .clock = &clock_,
                                       .definitions = &encoder_.definitions(),
                                       .out = &writer_});

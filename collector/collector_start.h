@@ -10,10 +10,13 @@ inline constexpr int kCollectorRegionFd = 3;  // memfd: ControlPage + ring
 inline constexpr int kCollectorOutputFd = 4;  // the run file, empty, writable
 inline constexpr int kCollectorPidFd = 5;     // pidfd of the traced process
 inline constexpr int kCollectorTextFd = 6;    // launch text, at offset 0
-// With page events, one perf event for each CPU that has one, from here on. Each
-// is sampled (PERF_SAMPLE_IP, TID, TIME on CLOCK_MONOTONIC, ADDR) and not mapped
-// yet; page_counters of the launch text says how many there are. They count as
-// long as the collector keeps them.
+// With page events, one perf event for each CPU that has one, from here on.
+// Each is sampled (PERF_SAMPLE_IP, TID, TIME on CLOCK_MONOTONIC, ADDR) and not
+// mapped yet; page_counters of the launch text says how many there are. After
+// these as many as page_signals says, which only send signals (as many: one
+// fault in page_period; twice as many: first those that signal each fault, and
+// the collector has only one half count). All count as long as the collector
+// keeps them.
 inline constexpr int kCollectorPageFds = 7;
 
 // The launch text is a sequence of NUL-terminated `key=value` strings, the
@@ -25,7 +28,7 @@ inline constexpr int kCollectorPageFds = 7;
 //   drss_since_logged stacks paused  (0 or 1)
 //   kinds (bit mask over What, decimal) include exclude function thread
 //   (the last four any number of times)
-//   page_counters page_period (decimal; absent without page events)
+//   page_counters page_signals page_period (decimal; absent without pages)
 //   pages_user_only calls_off (0 or 1)
 // Unknown keys are passed over.
 

@@ -21,6 +21,8 @@ bool SetPages(absl::string_view key, uint64_t value, LaunchText* launch) {
   if (key == "page_counters") {
     launch->has_pages = true;
     launch->page_counters = static_cast<uint32_t>(value);
+  } else if (key == "page_signals") {
+    launch->page_signals = static_cast<uint32_t>(value);
   } else if (key == "page_period") {
     launch->header.set_page_period(static_cast<uint32_t>(value));
   } else {

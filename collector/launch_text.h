@@ -16,6 +16,7 @@ struct LaunchText {
   std::string output;  // the run file's path, for messages
   bool has_pages = false;
   uint32_t page_counters = 0;
+  uint32_t page_signals = 0;
 };
 
 // Reads the launch text (see collector_start.h). Unknown keys and what is no

@@ -1,7 +1,5 @@
 #include "collector/page_collector.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 
 namespace pymemrun {
@@ -26,12 +24,6 @@ uint32_t NapFor(const PageRings* rings) {
   const size_t half_ms = rings->samples_in_ring() / 2 / kSamplesPerMs;
   return std::clamp(static_cast<uint32_t>(half_ms * 1000), kShortestNapUs,
                     kLongestNapUs);
-}
-
-uint32_t Seed() {
-  uint32_t seed = 1;
-  if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) < 0) return 1;
-  return seed;
 }
 
 const SideContinued* CellsOf(const ControlPage* page) {
@@ -62,13 +54,14 @@ PageCollector::PageCollector(const Options& options,
       mappings_(static_cast<pid_t>(options.page->traced_pid), options.out),
       scan_(static_cast<pid_t>(options.page->traced_pid),
             options.page->page_bytes, &mappings_),
+      signal_rate_(
+          options.first_fd + static_cast<int>(options.counters),
+          options.signals == 2 * options.counters ? options.counters : 0),
       matcher_(options.page->page_bytes),
       encoder_({static_cast<pid_t>(options.page->traced_pid),
-                options.page->page_bytes, std::max(options.period, 1u),
-                options.clock, options.definitions, &stacks_, &mappings_,
-                options.out}),
-      longest_nap_us_(NapFor(rings_.get())),
-      random_(Seed()) {}
+                options.page->page_bytes, options.clock, options.definitions,
+                &stacks_, &mappings_, options.out}),
+      longest_nap_us_(NapFor(rings_.get())) {}
 
 size_t PageCollector::Drain(uint64_t now_ns) {
   const uint64_t until_ns = now_ns - std::min(now_ns, kSettleNs);
@@ -81,7 +74,7 @@ size_t PageCollector::Drain(uint64_t now_ns) {
     rings_->Drain(until_ns, &samples_);
   }
   taken += samples_.size() - before;
-  TakeSamples(before);
+  CountSamples(now_ns, before);
   if (!started_) return taken;
   Match(complete_ns_);
   MaybeAskResidency(now_ns);
@@ -121,7 +114,7 @@ void PageCollector::TakeItem(const SideItemView& item) {
     case SideKind::kTouch:
       touches_.push_back(
           {item.thread,
-           {item.time_ns, item.address / options_.page->page_bytes,
+           {item.time_ns, item.address / options_.page->page_bytes, item.more,
             stacks_.StackOf(item, is_main), (item.flags & kSideLate) != 0}});
       break;
     case SideKind::kRange:
@@ -157,18 +150,10 @@ void PageCollector::TakeRange(const SideItemView& item) {
                     item.extra});
 }
 
-// Thins the samples from `first` on: each is kept with the probability 1/N, for
-// itself, and stands for N. The kernel samples every fault, and the tracer
-// sends every stack, whatever N is; the coin knows neither page nor stack, so
-// it does not matter that it falls before they are matched.
-void PageCollector::TakeSamples(size_t first) {
+// Of the samples from `first` on.
+void PageCollector::CountSamples(uint64_t now_ns, size_t first) {
   came_bytes_ += (samples_.size() - first) * options_.page->page_bytes;
-  if (options_.period <= 1) return;
-  std::uniform_int_distribution<uint32_t> coin(1, options_.period);
-  samples_.erase(
-      std::remove_if(samples_.begin() + first, samples_.end(),
-                     [&](const PageSample&) { return coin(random_) != 1; }),
-      samples_.end());
+  signal_rate_.Update(now_ns, samples_.size() - first);
 }
 
 void PageCollector::Match(uint64_t until_ns) {
@@ -211,7 +196,8 @@ void PageCollector::AskResidency() {
                   answer.rss_bytes, answer.ranges.size());
   came_bytes_ = left_bytes_ = 0;
   if (!answered) return;
-  matcher_.AddMark({.time_ns = answer.begin_ns, .kind = PageMark::kResidency});
+  // What came while the kernel was looking is in its figure of RSS.
+  matcher_.AddMark({.time_ns = answer.end_ns, .kind = PageMark::kResidency});
   answers_.push_back(std::move(answer));
 }
 
@@ -233,7 +219,7 @@ void PageCollector::Finish(uint64_t now_ns) {
   DrainSide(now_ns, true);
   const size_t before = samples_.size();
   if (rings_ != nullptr) rings_->Drain(UINT64_MAX, &samples_);
-  TakeSamples(before);
+  CountSamples(now_ns, before);
   Match(UINT64_MAX);
   EndBatch(now_ns);
   rings_.reset();

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,6 +24,7 @@
 #include "collector/record_sink.h"
 #include "collector/residency_scan.h"
 #include "collector/side_reader.h"
+#include "collector/signal_rate.h"
 #include "tracer/ring_layout.h"
 
 namespace pymemrun {
@@ -36,8 +36,8 @@ class PageCollector final : private PageMatcher::Output {
   struct Options {
     ControlPage* page;  // begins the mapped region
     int first_fd;       // of the perf events...
-    uint32_t counters;  // ...and how many they are
-    uint32_t period;    // one sample in so many is kept
+    uint32_t counters;  // ...and how many of them sample
+    uint32_t signals;   // ...and how many only signal, see collector_start.h
     const ClockScale* clock;
     DefinitionTable* definitions;
     RecordSink* out;
@@ -75,7 +75,7 @@ class PageCollector final : private PageMatcher::Output {
   void KeepEarly(const SideItemView& item);
   void TakeItem(const SideItemView& item);
   void TakeRange(const SideItemView& item);
-  void TakeSamples(size_t first);
+  void CountSamples(uint64_t now_ns, size_t first);
   void Match(uint64_t until_ns);
   void MaybeAskResidency(uint64_t now_ns);
   void AskResidency();
@@ -90,6 +90,7 @@ class PageCollector final : private PageMatcher::Output {
   MappingTable mappings_;
   ResidencyScan scan_;
   ResidencySchedule schedule_;
+  SignalRate signal_rate_;
   PageMatcher matcher_;
   PageEncoder encoder_;
   uint32_t longest_nap_us_;
@@ -106,7 +107,6 @@ class PageCollector final : private PageMatcher::Output {
   uint64_t next_statm_ns_ = 0;
   uint64_t written_samples_lost_ = 0;
   uint64_t written_stacks_lost_ = 0;
-  std::minstd_rand random_;
 };
 
 }  // namespace pymemrun

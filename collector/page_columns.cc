@@ -54,7 +54,7 @@ void PageColumns::ForEach(F f) const {
   f(PageBatch::kInferredAtFieldNumber, inferred_at_.steps());
 }
 
-absl::string_view PageColumns::Serialize(uint32_t weight) {
+absl::string_view PageColumns::Serialize() {
   size_t needed =
       kMaxFieldHeadBytes + 2 * (kMaxFieldHeadBytes + kMaxVarintBytes);
   ForEach([&](int, const PackedColumn& column) {
@@ -69,7 +69,6 @@ absl::string_view PageColumns::Serialize(uint32_t weight) {
   ForEach([&](int field, const PackedColumn& column) {
     out = PutColumn(out, field, column);
   });
-  out = PutScalar(out, PageBatch::kWeightFieldNumber, weight);
   uint8_t* const begin =
       PutHeadBefore(body, Record::kPagesFieldNumber, out - body);
   return {reinterpret_cast<const char*>(begin),

@@ -34,7 +34,7 @@ class PageColumns {
 
   uint32_t entries() const { return entries_; }
   // The batch as a serialised pymemrun.Record, valid until the next call.
-  absl::string_view Serialize(uint32_t weight);
+  absl::string_view Serialize();
   void Clear();
 
  private:

@@ -53,7 +53,7 @@ void PageEncoder::Append(const PageRow& row) {
 
 void PageEncoder::EndBatch() {
   if (columns_.entries() == 0) return;
-  in_.out->Write(columns_.Serialize(in_.period), {});
+  in_.out->Write(columns_.Serialize(), {});
   columns_.Clear();
 }
 

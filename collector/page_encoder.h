@@ -25,7 +25,6 @@ class PageEncoder {
   struct Context {
     pid_t pid;
     uint32_t page_bytes;
-    uint32_t period;  // Header.page_period
     const ClockScale* clock;
     DefinitionTable* definitions;
     PageStacks* stacks;

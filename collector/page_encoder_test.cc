@@ -85,13 +85,11 @@ struct Output final : RecordSink {
       for (const Entry& entry : EntriesOf(record.pages())) {
         entries.push_back(entry);
       }
-      weight = record.pages().weight();
     }
     records.push_back(std::move(record));
   }
   std::vector<Record> records;
   std::vector<Entry> entries;
-  uint32_t weight = 0;
 };
 
 class PageEncoderTest : public testing::Test {
@@ -104,7 +102,7 @@ class PageEncoderTest : public testing::Test {
   PageStacks stacks_{&definitions_};
   MappingTable mappings_{0, &out_};
   PageEncoder encoder_{
-      {getpid(), 4096, 8, &clock_, &definitions_, &stacks_, &mappings_, &out_}};
+      {getpid(), 4096, &clock_, &definitions_, &stacks_, &mappings_, &out_}};
 };
 
 TEST_F(PageEncoderTest, RandomEntriesComeBackOneByOne) {
@@ -137,7 +135,6 @@ TEST_F(PageEncoderTest, RandomEntriesComeBackOneByOne) {
     }
   }
   encoder_.EndBatch();
-  EXPECT_EQ(out_.weight, 8u);
   ASSERT_EQ(out_.entries.size(), expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     const Entry& got = out_.entries[i];

@@ -8,6 +8,9 @@ namespace {
 // Threads come and go; those that nothing waits for are forgotten beyond this.
 constexpr size_t kMaxThreads = 1u << 14;
 
+// As long a loop may go on in one place between two of its faults.
+constexpr uint64_t kShortlyNs = 10000000;
+
 template <typename T>
 void InsertByTime(const T& item, std::deque<T>* sorted) {
   auto at = sorted->end();
@@ -79,12 +82,24 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
       complete_ns <= thread.newest_sample_ns + kPatienceNs) {
     return false;
   }
-  const PageTouch& touch = found ? thread.touches.front() : thread.last;
+  const PageTouch& touch = TouchOf(sample, thread);
   const bool exact =
       found && !touch.late && touch.page == sample.address / page_bytes_;
   samples_.pop_front();
   out->OnSample({&sample, Step(sample.time_ns), touch.stack, !exact});
   return true;
+}
+
+const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
+                                      const Thread& thread) const {
+  if (thread.touches.empty()) return thread.last;
+  const PageTouch& next = thread.touches.front();
+  const bool last_fits = thread.last.stack != 0 &&
+                         thread.last.instruction == sample.instruction &&
+                         sample.time_ns - thread.last.time_ns <= kShortlyNs;
+  const bool next_fits = next.instruction == sample.instruction ||
+                         next.page == sample.address / page_bytes_;
+  return last_fits && !next_fits ? thread.last : next;
 }
 
 uint64_t PageMatcher::Step(uint64_t time_ns) {

@@ -18,6 +18,7 @@ namespace pymemrun {
 struct PageTouch {
   uint64_t time_ns;
   uint64_t page;
+  uint64_t instruction;
   uint32_t stack;  // StackDef.id
   bool late;       // not the stack of the moment
 };
@@ -47,9 +48,12 @@ struct PageMark {
 // The rule: a sample's stack is that of its thread's first touch that is not
 // older; exactly so if that touch names the sample's page and is not late. One
 // system call may fault a thousand times and is signalled once, with the first
-// address; the others' stacks are inferred from it. Where no touch comes for 1
-// s after the thread's last sample, the thread is dead or blocks the signal:
-// then it is the last one before.
+// address; the others' stacks are inferred from it. So are those of faults that
+// were not signalled; there, the thread's touch shortly before is taken instead
+// where it is of the same instruction and the other is not: what fills memory
+// in a loop faults in one place again and again. Where no touch comes for 1 s
+// after the thread's last sample, the thread is dead or blocks the signal: then
+// it is the last one before.
 //
 // So what is given out waits until the oldest sample's stack is known, while at
 // most kMaxWaiting samples and touches wait with it; beyond that the oldest do
@@ -90,6 +94,8 @@ class PageMatcher {
   uint64_t Settled() const;
   void DropOlder(uint64_t time_ns, Thread* thread);
   bool EmitSample(uint64_t complete_ns, Output* out);
+  const PageTouch& TouchOf(const PageSample& sample,
+                           const Thread& thread) const;
   void ForgetThreads();
   uint64_t Step(uint64_t time_ns);
 

@@ -27,11 +27,11 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
     last_ns_ = mark.time_ns;
   }
   void Sample(uint32_t thread, uint64_t time_ns, uint64_t page) {
-    matcher_.AddSamples({{time_ns, page * 4096 + 17, 0, thread}});
+    matcher_.AddSamples({{time_ns, page * 4096 + 17, instruction_, thread}});
   }
   void Touch(uint32_t thread, uint64_t time_ns, uint64_t page, uint32_t stack,
              bool late = false) {
-    matcher_.AddTouch(thread, {time_ns, page, stack, late});
+    matcher_.AddTouch(thread, {time_ns, page, instruction_, stack, late});
   }
   std::string Emit(uint64_t complete_ns) {
     matcher_.Emit(complete_ns, this);
@@ -43,7 +43,27 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
   PageMatcher matcher_{4096};
   std::vector<std::string> out_;
   uint64_t last_ns_ = 0;
+  uint64_t instruction_ = 0x400;
 };
+
+TEST_F(PageMatcherTest, FaultsOfOneInstructionBelongTogether) {
+  for (uint64_t i = 0; i < 4; ++i) Sample(1, 10 + 10 * i, 100 + i);
+  Touch(1, 21, 101, 7);  // 103 is of the same loop
+  instruction_ = 0x500;
+  Sample(1, 50, 200);
+  Touch(1, 61, 201, 8);
+  Sample(1, 60, 201);
+  EXPECT_EQ(Emit(100), "1:100=7? 1:101=7 1:102=7? 1:103=7? 1:200=8? 1:201=8");
+}
+
+TEST_F(PageMatcherTest, ALongTimeAgoIsNoSignOfTheSameLoop) {
+  Sample(1, 10, 100);
+  Touch(1, 11, 100, 7);
+  Sample(1, 1000000000, 101);
+  instruction_ = 0x500;
+  Touch(1, 1000000010, 300, 8);
+  EXPECT_EQ(Emit(2000000000), "1:100=7 1:101=8?");
+}
 
 TEST_F(PageMatcherTest, EachFaultHasTheStackThatFollowsIt) {
   Sample(1, 10, 100);

@@ -58,7 +58,7 @@ TEST(PageRing, SamplesComeInOrderAlsoWhereTheyWrap) {
   uint64_t next = 0;
   std::vector<PageSample> samples;
   for (int round = 0; round < 50; ++round) {
-    for (int i = 0; i < 90; ++i, ++next) ring.Sample(7, next, next * 4096);
+    for (int i = 0; i < 80; ++i, ++next) ring.Sample(7, next, next * 4096);
     reader.Drain(&samples);
     EXPECT_EQ(ring.tail(), ring.head());
   }

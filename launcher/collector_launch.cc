@@ -124,9 +124,13 @@ std::vector<char*> SmallEnvironment() {
   static_assert(kCollectorOutputFd == kCollectorRegionFd + 1);
   static_assert(kCollectorPidFd == kCollectorRegionFd + 2);
   static_assert(kCollectorTextFd == kCollectorRegionFd + 3);
-  int fds[] = {files.region, files.output, files.pid, files.text, status};
-  bool arranged = ArrangeDescriptors(fds, 5, kCollectorRegionFd);
-  status = fds[4];
+  static_assert(kCollectorPageFds == kCollectorTextFd + 1);
+  std::vector<int> fds = {files.region, files.output, files.pid, files.text};
+  fds.insert(fds.end(), files.pages.begin(), files.pages.end());
+  fds.push_back(status);
+  bool arranged = ArrangeDescriptors(fds.data(), static_cast<int>(fds.size()),
+                                     kCollectorRegionFd);
+  status = fds.back();
   if (arranged) {
     if (chdir("/") != 0) errno = 0;  // only so as not to hold the folder
     char name[sizeof kCollectorProgram];

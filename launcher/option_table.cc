@@ -20,6 +20,8 @@ bool EachOf(const std::string& list, Take take) {
   }
 }
 
+constexpr int64_t kMaxPagePeriod = 1000000;
+
 template <typename T>
 struct Named {
   std::string_view name;
@@ -44,6 +46,16 @@ bool ReadTrace(const std::string& text, Options* options) {
     if (part == "pages") options->trace_pages = true;
     return part == "calls" || part == "pages";
   });
+}
+
+bool ReadPagePeriod(const std::string& text, Options* options) {
+  if (text == "auto") {
+    options->page_period = Options().page_period;
+    return true;
+  }
+  std::optional<int64_t> period = ParseNumber(text, 1, kMaxPagePeriod);
+  if (period) options->page_period = {static_cast<uint32_t>(*period), false};
+  return period.has_value();
 }
 
 bool ReadEvents(const std::string& text, Options* options) {
@@ -176,6 +188,11 @@ const OptionRow kOptionTable[] = {
      SetFlag<&Options::force>, "", false, true},
     {"trace", "LIST", "what to trace: calls, pages, both, or none (calls)",
      ReadTrace, "calls, pages, calls,pages or none", false, true},
+    {"page-period", "N",
+     "with pages: one page in N gets the stack of its own moment, the others "
+     "their thread's next one; auto: each page while they come slowly, then "
+     "one in 7 (auto)",
+     ReadPagePeriod, "auto, or a number from 1 to 1000000", false, true},
     {"min-drss", "BYTES",
      "log an event when RSS changed by BYTES or more, 0 logs every event (one "
      "page). Sizes: 4096, 4K = 4KiB = 4096, 1M = 1MiB = 1048576, 1MB = 1000000",

@@ -60,9 +60,7 @@ bool ReadVariable(const OptionRow& row, const Environment& environment,
 // An option is known from the first day; a value whose part is missing must
 // not look as if it had been obeyed.
 bool CheckBuilt(const Options& options, std::string* error) {
-  if (options.trace_pages) {
-    *error = "--trace pages is not built yet";
-  } else if (options.heap != "off") {
+  if (options.heap != "off") {
     *error = "--heap " + options.heap + " is not built yet";
   } else if (!options.heap_rates.empty() && !options.heap_given) {
     *error = "--heap-rates: heap tracing is not built yet";

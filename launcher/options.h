@@ -22,6 +22,8 @@ struct Options {
   bool no_argv = false;
   std::string python;  // --python; empty: choose
   bool trace_calls = true;
+  bool trace_pages = false;
+  PagePeriod page_period = {7, true};
   uint64_t min_drss_bytes = 0;  // set to one page by ReadOptions
   bool drss_since_logged = false;
   uint32_t context = 1;
@@ -35,7 +37,6 @@ struct Options {
   OnFull on_full = OnFull::kBlock;
   int compress_level = 1;
   // Parsed before they are built; ReadOptions refuses all but harmless values.
-  bool trace_pages = false;
   bool native = false;
   bool heap_given = false;
   std::string heap = "off";

@@ -137,12 +137,27 @@ TEST(OptionsTest, HelpTellsWhichListsTakeColons) {
                                     "`:`; lists such as that of --events"));
 }
 
+TEST(OptionsTest, PageEventsAndHowOftenTheyHaveAStack) {
+  Options options = Read({"--trace", "calls,pages"}).options;
+  EXPECT_TRUE(options.trace_calls);
+  EXPECT_TRUE(options.trace_pages);
+  EXPECT_EQ(options.page_period.faults, 7u);
+  EXPECT_TRUE(options.page_period.is_least);
+  options = Read({"--trace", "pages", "--page-period", "3"}).options;
+  EXPECT_FALSE(options.trace_calls);
+  EXPECT_EQ(options.page_period.faults, 3u);
+  EXPECT_FALSE(options.page_period.is_least);
+  EXPECT_TRUE(Read({"--page-period", "auto"}).options.page_period.is_least);
+  for (const char* wrong : {"0", "-1", "x", "1000001", ""}) {
+    EXPECT_FALSE(Read({"--page-period", wrong}).ok) << wrong;
+  }
+}
+
 TEST(OptionsTest, PartsNotBuiltYetAreRefusedUnlessHarmless) {
   const std::vector<std::vector<const char*>> refused = {
       {"--heap", "sampled"},
       {"--heap", "all"},
       {"--heap", "stats"},
-      {"--trace", "calls,pages"},
       {"--native"},
       {"--follow", "all"},
       {"--heap-rates", "64KiB"},

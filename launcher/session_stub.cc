@@ -12,7 +12,7 @@ pid_t g_pid = 0;
 
 }  // namespace
 
-ControlPage* Session::CreateRegion(int* region_fd) {
+ControlPage* Session::CreateRegion(bool, int* region_fd) {
   int fd = memfd_create("pymemrun-ring", MFD_CLOEXEC);
   if (fd < 0) return nullptr;
   if (ftruncate(fd, kRegionBytes) != 0) return nullptr;
@@ -27,6 +27,8 @@ const char* Session::Prepare(ControlPage*, const TraceConfig*) {
   g_pid = getpid();
   return nullptr;
 }
+
+const char* Session::OpenPages(const PagePeriod&, PageCounters*) { return "none here"; }
 
 void Session::PrepareUntraced() {}
 

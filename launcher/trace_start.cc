@@ -27,6 +27,9 @@ namespace {
 
 // Closes what is open of it when it goes: no descriptor of ours stays behind.
 struct OwnedFiles : CollectorFiles {
+  uint32_t page_samplers = 0;
+  bool pages_user_only = false;
+
   OwnedFiles() = default;
   OwnedFiles(const OwnedFiles&) = delete;
   OwnedFiles& operator=(const OwnedFiles&) = delete;
@@ -34,6 +37,7 @@ struct OwnedFiles : CollectorFiles {
     for (int fd : {region, output, pid, text}) {
       if (fd >= 0) close(fd);
     }
+    for (int fd : pages) close(fd);
   }
 };
 
@@ -114,8 +118,19 @@ void AddFilters(const Options& options, LaunchFacts* facts) {
   for (const std::string& glob : options.thread) add("thread", glob);
 }
 
+void AddPages(const Options& options, const OwnedFiles& files,
+              LaunchFacts* facts) {
+  facts->push_back({"calls_off", options.trace_calls ? "0" : "1"});
+  if (files.pages.empty()) return;
+  facts->push_back({"page_counters", std::to_string(files.page_samplers)});
+  facts->push_back({"page_signals",
+                    std::to_string(files.pages.size() - files.page_samplers)});
+  facts->push_back({"page_period", std::to_string(options.page_period.faults)});
+  facts->push_back({"pages_user_only", files.pages_user_only ? "1" : "0"});
+}
+
 LaunchFacts FactsOf(const TraceRequest& request, const RunIdentity& identity,
-                    const std::string& output) {
+                    const std::string& output, const OwnedFiles& files) {
   struct utsname system = {};
   uname(&system);
   char folder[PATH_MAX] = "";
@@ -131,6 +146,7 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunIdentity& identity,
       {"kernel", std::string(system.sysname) + " " + system.release},
       {"output", output}};
   AddFilters(*request.options, &facts);
+  AddPages(*request.options, files, &facts);
   if (request.options->no_argv) return facts;
   facts.push_back({"script", ScriptText(*request.command_line)});
   facts.push_back({"argv", request.python});
@@ -148,9 +164,10 @@ const char* const* Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-const TraceConfig* ConfigOf(const Options& options) {
+const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files) {
   auto* config = new TraceConfig;  // for the whole process
   config->calls = options.trace_calls;
+  config->pages = !files.pages.empty();
   config->min_drss_bytes = options.min_drss_bytes;
   config->drss_since_logged = options.drss_since_logged;
   config->context = options.context;
@@ -202,13 +219,30 @@ void FillControlPage(const Options& options, ControlPage* page) {
   page->compress_level = options.compress_level;
 }
 
+// Opens what tells of page faults. Without it calls are traced, if they were
+// asked for; returns whether there is anything to trace.
+bool OpenPages(const Options& options, OwnedFiles* files) {
+  PageCounters counters;
+  const char* refused = Session::OpenPages(options.page_period, &counters);
+  if (refused == nullptr) {
+    files->pages.assign(counters.fds, counters.fds + counters.count);
+    files->page_samplers = counters.samplers;
+    files->pages_user_only = counters.user_only;
+    return true;
+  }
+  const std::string why = std::string(refused) + "; --trace calls does without";
+  if (!options.trace_calls) return !RunUntraced(why);
+  Say(why + "; calls are traced");
+  return true;
+}
+
 // Starts the collector on `files`. Empty, or why it did not start.
 std::string Launch(const TraceRequest& request, const std::string& collector,
                    const RunIdentity& identity, const std::string& path,
                    OwnedFiles* files) {
   files->pid = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
   if (files->pid < 0) return std::string("pidfd_open: ") + strerror(errno);
-  files->text = MakeLaunchText(FactsOf(request, identity, path));
+  files->text = MakeLaunchText(FactsOf(request, identity, path, *files));
   if (files->text < 0) return std::string("memfd: ") + strerror(errno);
   int failure = StartCollector(collector, *files);
   if (failure != 0) return collector + ": " + strerror(failure);
@@ -234,19 +268,19 @@ bool StartTracing(const TraceRequest& request) {
   if (collector.empty()) return RunUntraced(WhyNoCollector());
 
   OwnedFiles files;
-  ControlPage* page = Session::CreateRegion(&files.region);
+  ControlPage* page = Session::CreateRegion(options.trace_pages, &files.region);
   if (page == nullptr) {
     return RunUntraced(std::string("no shared memory: ") + strerror(errno));
   }
   if (AdoptsOrphans()) BecomeSmallInit(page);  // goes on in the child
+  if (options.trace_pages && !OpenPages(options, &files)) return true;
 
   RunIdentity identity = IdentityOf(*request.command_line);
   OutputRequest output = {options.output, options.force, identity,
                           [&collector](const std::string& file) {
                             return AskNameOf(collector, file);
                           }};
-  std::string path;
-  std::string error;
+  std::string path, error;
   files.output = CreateOutputFile(output, &path, &error);
   if (files.output < 0) {
     Say(error);
@@ -259,7 +293,7 @@ bool StartTracing(const TraceRequest& request) {
     unlink(path.c_str());
     return RunUntraced("the collector does not start: " + error);
   }
-  const char* refused = Session::Prepare(page, ConfigOf(options));
+  const char* refused = Session::Prepare(page, ConfigOf(options, files));
   if (refused != nullptr) {
     unlink(path.c_str());
     return RunUntraced(refused);

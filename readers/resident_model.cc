@@ -7,6 +7,9 @@ namespace {
 
 constexpr uint64_t kHugeBytes = 2 << 20;
 constexpr uint64_t kAroundBytes = 64 << 10;
+// A fault is recorded when it begins, and the page is there when it ends: a huge
+// one must be cleared, one of a file may have to be read.
+constexpr uint64_t kFaultUs = 20000;
 // A page stands for no more, whatever the file says: sums stay far below 64
 // bits.
 constexpr uint32_t kMaxWeight = 1 << 20;
@@ -28,7 +31,6 @@ ResidentModel::ResidentModel(const Limits& limits)
 
 void ResidentModel::SetHeader(const Header& header) {
   if (IsPageSize(header.page_bytes())) page_bytes_ = header.page_bytes();
-  sampled_ = header.page_period() > 1;
 }
 
 uint64_t ResidentModel::RssBytes() const {
@@ -168,7 +170,7 @@ void ResidentModel::RemoveUnseen(const ResidencyView& seen) {
   auto range = seen.ranges.begin();
   pages_.ForRange(0, kMaxPage, [&](uint64_t page, PageMap::Page* there) {
     while (range != end && range->page + range->pages <= page) ++range;
-    if (there->came_us >= seen.begin_us) return;
+    if (there->came_us + kFaultUs >= seen.begin_us) return;
     if (range != end && range->page <= page) return;
     Drop(there->owner);
     there->owner = 0;

@@ -127,7 +127,7 @@ TEST_F(ResidentModelTest, PagesThatAreNotSeenHaveGone) {
   See({});
   Came(10, 1);
   Came(11, 1);
-  now_us_ += 10;
+  now_us_ += 30000;  // no fault takes so long
   See({{11, 1, 7, false, false}});
   EXPECT_THAT(Owners(), ElementsAre(Pair(11, 1)));
 }
@@ -135,7 +135,7 @@ TEST_F(ResidentModelTest, PagesThatAreNotSeenHaveGone) {
 TEST_F(ResidentModelTest, PagesThatCameMeanwhileStay) {
   See({});
   Came(10, 1);
-  now_us_ += 10;
+  now_us_ += 30000;  // no fault takes so long
   Came(12, 2);  // at the moment when the kernel began to be asked
   See({});
   EXPECT_THAT(Owners(), ElementsAre(Pair(12, 2)));

@@ -93,8 +93,10 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
   EXPECT_THAT(Resident({}, {}), HasSubstr("RSS 400.0 KiB at 0.150 s (peak); "));
   PageRun sampled;
   sampled.period = 16;
-  EXPECT_THAT(Resident(sampled, {}),
-              HasSubstr("\nestimated: one in 16 page faults was recorded\n"));
+  EXPECT_THAT(
+      Resident(sampled, {}),
+      HasSubstr("\ninferred: one page in 16 has the stack of its "
+                "moment, the others that of their thread's next one\n"));
 }
 
 TEST(ResidentReportTest, Json) {

@@ -253,8 +253,9 @@ std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
       "; bytes are first touch: they stand where a page was first touched\n");
   const uint32_t period = replay.header().page_period();
   if (period > 1) {
-    absl::StrAppend(&text, "estimated: one in ", Grouped(period),
-                    " page faults was recorded\n");
+    absl::StrAppend(&text, "inferred: one page in ", Grouped(period),
+                    " has the stack of its moment, the others that of their "
+                    "thread's next one\n");
   }
   if (replay.lost_samples() > 0) {
     absl::StrAppend(&text, Counted(replay.lost_samples(), "page event"),

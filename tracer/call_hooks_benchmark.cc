@@ -81,7 +81,7 @@ PyObject* MakeModule() {
 
 int Main() {
   int region = -1;
-  ControlPage* page = Session::CreateRegion(&region);
+  ControlPage* page = Session::CreateRegion(false, &region);
   if (page == nullptr) return 1;
   page->collector_pid = static_cast<uint32_t>(getpid());  // it lives
   g_changes.min_drss_bytes = 4096;

@@ -11,6 +11,8 @@
 #define PYMEMRUN_FRAME_PREVIOUS 48
 #define PYMEMRUN_FRAME_INSTRUCTION 56
 #define PYMEMRUN_FRAME_LOCALS 72
+// What is read of a frame, but for its locals.
+#define PYMEMRUN_FRAME_HEAD_BYTES 72
 // Every frame of the chain runs Python code.
 #define PYMEMRUN_IS_C_FRAME(frame) 0
 

@@ -11,6 +11,9 @@ typedef PyFrameObject PymemrunFrame;
 static inline const PymemrunFrame* PymemrunFrameOf(PyFrameObject* f) {
   return f;
 }
+// What is read of a frame.
+#define PYMEMRUN_FRAME_HEAD_BYTES sizeof(PyFrameObject)
+
 static inline PyCodeObject* PymemrunFrameCode(const PymemrunFrame* frame) {
   return frame->f_code;
 }

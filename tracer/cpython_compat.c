@@ -174,6 +174,38 @@ size_t PymemrunCopyUtf8(PyObject* text, char* buffer, size_t size) {
   return n;
 }
 
+size_t PymemrunUtf8Piece(PyObject* text, Py_ssize_t* at, char* buffer,
+                         size_t size) {
+  if (text == NULL || !PyUnicode_Check(text)) return 0;
+  const int kind = PyUnicode_KIND(text);
+  const void* data = PyUnicode_DATA(text);
+  size_t n = 0;
+  for (; *at < PyUnicode_GET_LENGTH(text); ++*at) {
+    char bytes[4];
+    const size_t k = EncodeUtf8(PyUnicode_READ(kind, data, *at), bytes);
+    if (n + k > size) break;
+    memcpy(buffer + n, bytes, k);
+    n += k;
+  }
+  return n;
+}
+
+int PymemrunIsOnFrameStack(const PyThreadState* tstate,
+                           const PymemrunFrame* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+  PyObject* const* at = (PyObject* const*)frame;
+  const _PyStackChunk* chunk = tstate->datastack_chunk;
+  if (chunk == NULL) return 0;
+  if (at >= chunk->data && at < tstate->datastack_top) return 1;
+  while ((chunk = chunk->previous) != NULL) {
+    if (at >= chunk->data && at < &chunk->data[chunk->top]) return 1;
+  }
+  return 0;
+#else
+  return 1;
+#endif
+}
+
 const pthread_cond_t* PymemrunGilSwitchCond(void) {
 #ifdef PYMEMRUN_MONITORING
   return NULL;

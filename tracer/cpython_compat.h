@@ -73,6 +73,17 @@ int PymemrunEnteredFromC(const PymemrunFrame* frame);
 // `size` bytes were written. Allocates nothing.
 size_t PymemrunCopyUtf8(PyObject* text, char* buffer, size_t size);
 
+// Writes the text from character *at on, as far as it fits, the same way, and
+// moves *at behind it. Returns the bytes written, 0 at the end. Needs no GIL
+// where the text is kept alive.
+size_t PymemrunUtf8Piece(PyObject* text, Py_ssize_t* at, char* buffer,
+                         size_t size);
+
+// Whether the frame lies on the thread's own frame stack, in use; always so
+// where frames are objects. Of the calling thread's state, without the GIL.
+int PymemrunIsOnFrameStack(const PyThreadState* tstate,
+                           const PymemrunFrame* frame);
+
 // The condition variable that a thread signals right after it has taken the
 // GIL; valid from interpreter creation on. NULL where nobody need know: events
 // come for all threads at once.

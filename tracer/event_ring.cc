@@ -1,20 +1,10 @@
 #include "tracer/event_ring.h"
 
-#include <errno.h>
-#include <linux/futex.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "tracer/clock.h"
 
 namespace pymemrun {
 namespace {
 
-// A stall is at most this long; then events are dropped until there is room.
-constexpr uint64_t kMaxStallNs = 2'000'000'000;
-constexpr uint64_t kWaitStepNs = 10'000'000;
 // The collector is woken when this much has come since it last looked.
 constexpr uint64_t kWakeSlots = kRingSlots / 4;
 
@@ -26,15 +16,6 @@ struct FullState {
 };
 FullState g_full;
 SayFunction g_say = nullptr;
-
-void WakeCollector(ControlPage* page) {
-  // Pairs with the collector's store of collector_sleeps before it looks at
-  // `head` once more: either it sees our head, or we see that it sleeps.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (page->collector_sleeps.load(std::memory_order_relaxed) == 0) return;
-  page->wake_collector.store(1, std::memory_order_release);
-  syscall(SYS_futex, &page->wake_collector, FUTEX_WAKE, 1, nullptr, nullptr, 0);
-}
 
 void SayOnce(bool gone) {
   if (g_full.said) return;
@@ -53,39 +34,18 @@ void SayOnce(bool gone) {
   }
 }
 
-uint64_t FreeUpTo(ControlPage* page) {
-  // Pairs with the release by which the collector gives slots back.
-  return page->tail.load(std::memory_order_acquire) + kRingSlots;
-}
+RingRoom RoomOf(ControlPage* page) { return {&page->tail, kRingSlots}; }
 
-// Waits until `end` slots exist or the stall is over. errno is kept: the
-// interrupted program must not see ours.
-[[gnu::noinline, gnu::cold]] bool WaitForRoom(HotState& hot, uint64_t end) {
+// Waits until `end` slots exist or the stall is over.
+[[gnu::noinline, gnu::cold]] bool WaitForSlots(HotState& hot, uint64_t end) {
   ControlPage* page = hot.page;
-  const int saved_errno = errno;
   page->stalls.fetch_add(1, std::memory_order_relaxed);
-  const uint64_t give_up = MonotonicNs() + kMaxStallNs;
-  bool room = false;
-  bool gone = false;
-  while (!(room = end <= FreeUpTo(page)) && MonotonicNs() < give_up) {
-    gone = RingCollectorIsGone(page);
-    if (gone) break;
-    const uint32_t seen = page->wake_producer.load(std::memory_order_acquire);
-    page->wake_collector.store(1, std::memory_order_release);
-    syscall(SYS_futex, &page->wake_collector, FUTEX_WAKE, 1, nullptr, nullptr,
-            0);
-    if (end <= FreeUpTo(page)) continue;
-    const timespec step = {0, static_cast<long>(kWaitStepNs)};
-    syscall(SYS_futex, &page->wake_producer, FUTEX_WAIT, seen, &step, nullptr,
-            0);
-  }
-  if (!room) {
-    g_full.gave_up = true;
-    g_full.beat = page->heartbeat.load(std::memory_order_relaxed);
-    SayOnce(gone);
-  }
-  errno = saved_errno;
-  return room;
+  const RingWait outcome = WaitForRoom(page, RoomOf(page), end);
+  if (outcome == RingWait::kRoom) return true;
+  g_full.gave_up = true;
+  g_full.beat = page->heartbeat.load(std::memory_order_relaxed);
+  SayOnce(outcome == RingWait::kCollectorGone);
+  return false;
 }
 
 // Copies into the ring, around its end.
@@ -101,12 +61,6 @@ void CopyIn(HotState& hot, uint64_t byte, const void* data, size_t size) {
 
 void RingSaysBy(SayFunction say) { g_say = say; }
 
-bool RingCollectorIsGone(ControlPage* page) {
-  return page->done_state.load(std::memory_order_acquire) != 0 ||
-         (page->collector_pid.load(std::memory_order_acquire) != 0 &&
-          HolderDied(page->collector_alive));
-}
-
 bool RingGaveUp(ControlPage* page) {
   return g_full.gave_up &&
          g_full.beat == page->heartbeat.load(std::memory_order_relaxed);
@@ -115,14 +69,14 @@ bool RingGaveUp(ControlPage* page) {
 bool ReserveSlots(HotState& hot, uint32_t slots) {
   const uint64_t end = hot.head + slots;
   ControlPage* page = hot.page;
-  uint64_t free_to = FreeUpTo(page);
+  uint64_t free_to = RoomOf(page).FreeUpTo();
   if (end > free_to) {
     if (page->on_full == OnFull::kDrop || g_full.gave_up ||
-        !WaitForRoom(hot, end)) {
+        !WaitForSlots(hot, end)) {
       hot.limit = 0;
       return false;
     }
-    free_to = FreeUpTo(page);
+    free_to = RoomOf(page).FreeUpTo();
   }
   g_full.gave_up = false;
   // Wake the collector once per quarter; the limit brings us back for it.

@@ -9,6 +9,7 @@
 
 #include "tracer/hot_state.h"
 #include "tracer/ring_layout.h"
+#include "tracer/ring_wait.h"
 
 namespace pymemrun {
 
@@ -54,10 +55,6 @@ bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
                 const Piece* pieces, size_t count);
 
 inline constexpr size_t kMaxPayloadBytes = kRingBytes / 4;
-
-// Whether the collector's process has ended, or has nothing more to do. Any
-// thread; two or three loads.
-bool RingCollectorIsGone(ControlPage* page);
 
 // Whether a stall timed out, and the collector has shown no sign of life since.
 bool RingGaveUp(ControlPage* page);

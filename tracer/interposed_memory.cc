@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include "tracer/interposed_state.h"
+#include "tracer/range_events.h"
 #include "tracer/rss_gauge.h"
 
 namespace pymemrun {
@@ -48,11 +49,70 @@ void Unmapping(const void* start, size_t length) {
   RssGauge::CountersGo(Hot());
 }
 
+void MapEvents(const RangeEvents& events, const void* result, size_t length,
+               int flags) {
+  if (result == MAP_FAILED) return;
+  if ((flags & MAP_FIXED) != 0) {
+    events.Add(RangeAction::kUnmapped, result, length);
+  }
+  if ((flags & (MAP_POPULATE | MAP_LOCKED)) != 0) {
+    events.Add(RangeAction::kPopulated, result, length);
+  }
+}
+
+// With MADV_FREE pages stay until memory is short.
+void AdviceEvents(const RangeEvents& events, const void* address, size_t length,
+                  int advice) {
+  constexpr int kPopulateRead = 22, kPopulateWrite = 23;  // Linux 5.14
+  if (advice == MADV_DONTNEED || advice == MADV_REMOVE) {
+    events.Add(RangeAction::kDiscarded, address, length);
+  } else if (advice == kPopulateRead || advice == kPopulateWrite) {
+    events.Add(RangeAction::kPopulated, address, length);
+  }
+}
+
+// As free() and realloc() below, where page events are wanted.
+[[gnu::noinline, gnu::cold]] void FreeWithEvents(void* block) {
+  const MappedBlock mapping = MappedBlockOf(block);
+  if (mapping.bytes > 0) {
+    const RangeEvents events;
+    Next(g_free, "free")(block);
+    events.Add(RangeAction::kUnmapped, mapping.start, mapping.bytes);
+    return;
+  }
+  const BreakWatch end;
+  Next(g_free, "free")(block);
+  end.AddTrimmed();
+}
+
+[[gnu::noinline, gnu::cold]] void* ReallocWithEvents(void* block, size_t size) {
+  const MappedBlock old = MappedBlockOf(block);
+  if (old.bytes == 0) {
+    const BreakWatch end;
+    void* result = Next(g_realloc, "realloc")(block, size);
+    end.AddTrimmed();
+    return result;
+  }
+  const RangeEvents events;
+  void* result = Next(g_realloc, "realloc")(block, size);
+  if (result == nullptr && size != 0) return nullptr;
+  // glibc moves a mapping where the result has one too; else it copies.
+  const MappedBlock now = MappedBlockOf(result);
+  if (now.bytes > 0) {
+    events.AddMoved(old.start, old.bytes, now.start, now.bytes);
+  } else {
+    events.Add(RangeAction::kUnmapped, old.start, old.bytes);
+  }
+  return result;
+}
+
 void* Map(void* address, size_t length, int protection, int flags, int fd,
           off_t offset) {
+  const RangeEvents events;
   if ((flags & MAP_FIXED) != 0) Unmapping(address, length);
   void* result =
       Next(g_mmap, "mmap")(address, length, protection, flags, fd, offset);
+  MapEvents(events, result, length, flags);
   // Populated pages come without a fault; a fixed mapping replaces others.
   if ((flags & (MAP_POPULATE | MAP_LOCKED | MAP_FIXED)) != 0) SignUnmap();
   return result;
@@ -64,15 +124,19 @@ void* Map(void* address, size_t length, int protection, int flags, int fd,
 using namespace pymemrun;  // the definitions below are libc's names
 
 PYMEMRUN_INTERPOSE int munmap(void* address, size_t length) noexcept {
+  const RangeEvents events;
   Unmapping(address, length);
   const int result = Next(g_munmap, "munmap")(address, length);
+  if (result == 0) events.Add(RangeAction::kUnmapped, address, length);
   SignUnmap();
   return result;
 }
 
 PYMEMRUN_INTERPOSE int madvise(void* address, size_t length,
                                int advice) noexcept {
+  const RangeEvents events;
   const int result = Next(g_madvise, "madvise")(address, length, advice);
+  if (result == 0) AdviceEvents(events, address, length, advice);
   SignUnmap();
   return result;
 }
@@ -96,35 +160,49 @@ PYMEMRUN_INTERPOSE void* mremap(void* address, size_t old_length,
     wanted = va_arg(list, void*);
     va_end(list);
   }
+  const RangeEvents events;
   if (old_length > 0) Unmapping(address, old_length);
   if (wanted != nullptr) Unmapping(wanted, new_length);
   void* result =
       Next(g_mremap, "mremap")(address, old_length, new_length, flags, wanted);
+  if (result != MAP_FAILED) {
+    events.AddMoved(address, old_length, result, new_length);
+  }
   SignUnmap();
   return result;
 }
 
 PYMEMRUN_INTERPOSE int brk(void* address) noexcept {
+  const BreakWatch end;
   const int result = Next(g_brk, "brk")(address);
+  end.AddTrimmed();
   SignUnmap();
   return result;
 }
 
 PYMEMRUN_INTERPOSE void* sbrk(intptr_t increment) noexcept {
+  const BreakWatch end;
   void* result = Next(g_sbrk, "sbrk")(increment);
+  end.AddTrimmed();
   if (increment != 0) SignUnmap();
   return result;
 }
 
 PYMEMRUN_INTERPOSE void free(void* block) noexcept {
   const bool unmaps = MayUnmap(block);
-  Next(g_free, "free")(block);
+  if (__builtin_expect(PageEvents::on(), 0)) {
+    FreeWithEvents(block);
+  } else {
+    Next(g_free, "free")(block);
+  }
   if (__builtin_expect(unmaps, 0)) SignUnmap();
 }
 
 PYMEMRUN_INTERPOSE void* realloc(void* block, size_t size) noexcept {
   const bool unmaps = MayUnmap(block);
-  void* result = Next(g_realloc, "realloc")(block, size);
+  void* result = __builtin_expect(PageEvents::on(), 0)
+                     ? ReallocWithEvents(block, size)
+                     : Next(g_realloc, "realloc")(block, size);
   if (__builtin_expect(unmaps, 0)) SignUnmap();
   return result;
 }

@@ -3,11 +3,13 @@
 #include "tracer/profile_event.h"
 #include "tracer/profiler_gaps.h"
 #include "tracer/slot_watch.h"
+#include "tracer/thread_registry.h"
 
 namespace pymemrun {
 namespace {
 
 Py_tracefunc g_hook = nullptr;  // null: not armed
+bool g_only_names = false;      // it is NameHook
 ProfileSlot::Watcher g_watcher = nullptr;
 
 void Arm(PyThreadState* tstate) {
@@ -19,6 +21,7 @@ void Arm(PyThreadState* tstate) {
 // Whether the slot is ours to fill: tracing is on, and the thread belongs to
 // the main interpreter.
 bool WantsHook(PyThreadState* tstate) {
+  if (g_only_names && t_thread_id != 0) return false;
   return g_hook != nullptr && Hot().page != nullptr && tstate != nullptr &&
          PyThreadState_GetInterpreter(tstate) == PyInterpreterState_Main();
 }
@@ -52,10 +55,26 @@ int WatcherHook(PyObject* object, PyFrameObject* f, int what, PyObject* arg) {
   return g_hook(object, f, what, arg);
 }
 
+int NameHook(PyObject*, PyFrameObject* f, int, PyObject*) {
+  HotState& hot = Hot();
+  if (hot.page != nullptr && t_thread_id == 0) {
+    ThreadRegistry::Define(hot, PymemrunFrameOf(f));
+  }
+  ProfileSlot::Leave();
+  return 0;
+}
+
 }  // namespace
+
+void ProfileSlot::NameThreads() {
+  ThreadRegistry::Define(Hot(), nullptr);
+  g_hook = NameHook;
+  g_only_names = true;
+}
 
 void ProfileSlot::ArmAll(Py_tracefunc hook) {
   g_hook = hook;
+  g_only_names = false;
   PymemrunKeepBoundObjects();
   SlotWatch::Begin();
   for (PyThreadState* t =
@@ -93,7 +112,7 @@ void ProfileSlot::Unwatch() { Arm(PyThreadState_Get()); }
 
 void ProfileSlot::Leave() { PymemrunSetSlot(PyThreadState_Get(), nullptr); }
 
-bool ProfileSlot::armed() { return g_hook != nullptr; }
+bool ProfileSlot::armed() { return g_hook != nullptr && !g_only_names; }
 
 void ProfileSlot::OnGilTaken() {
   PyThreadState* tstate = PymemrunGilLastHolder();

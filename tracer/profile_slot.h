@@ -20,6 +20,10 @@ class ProfileSlot {
   // No thread has it any more, none gets it.
   static void DisarmAll();
   static bool armed();
+  // Where no calls are traced: from here on each new thread has one event, at
+  // which it gets its definition with its name. From CPython 3.12 on it does
+  // nothing: threads are known by their kernel names then.
+  static void NameThreads();
 
   // Stands in the calling thread's slot before and after the user's code.
   // Returns whether the event is to be traced after all, which goes to the hook

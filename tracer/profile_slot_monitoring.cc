@@ -70,6 +70,8 @@ void ProfileSlot::DisarmAll() {
   Install();
 }
 
+void ProfileSlot::NameThreads() {}
+
 bool ProfileSlot::armed() { return g_hook != nullptr; }
 
 void ProfileSlot::Watch(Watcher watcher) {

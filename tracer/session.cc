@@ -17,7 +17,10 @@
 #include "tracer/hot_state.h"
 #include "tracer/interposed.h"
 #include "tracer/own_memory.h"
+#include "tracer/own_stack.h"
+#include "tracer/page_events.h"
 #include "tracer/pauses.h"
+#include "tracer/profile_slot.h"
 #include "tracer/profiler_gaps.h"
 #include "tracer/python_module.h"
 #include "tracer/rss_gauge.h"
@@ -44,7 +47,9 @@ struct SessionState {
   uint64_t prepare_stamp;
   uint64_t prepare_ns;
   SayFunction say;
-  bool untraced;  // the collector did not start, and that was said
+  bool only_pages;      // calls are not traced
+  size_t region_bytes;  // mapped
+  bool untraced;        // the collector did not start, and that was said
   bool still_writing;
   char line[512];
 };
@@ -97,10 +102,10 @@ void MakeSignsOfLife(ControlPage* page) {
 // Touches it: the launcher may have forked since it was made.
 bool KeepRegionToOurselves(ControlPage* page) {
   volatile char* bytes = reinterpret_cast<volatile char*>(page);
-  for (size_t at = 0; at < kSideRingOffset; at += page->page_bytes) {
+  for (size_t at = 0; at < g_session.region_bytes; at += page->page_bytes) {
     bytes[at] = bytes[at];
   }
-  return madvise(page, kSideRingOffset, MADV_DONTFORK) == 0;
+  return madvise(page, g_session.region_bytes, MADV_DONTFORK) == 0;
 }
 
 // The moment before the user's code. GIL.
@@ -129,6 +134,8 @@ bool Begin() {
   page->start_state.store(1, std::memory_order_release);
   FutexWake(&page->start_state);
   hot.page = page;
+  OwnStack::Allow();
+  if (g_session.only_pages) ProfileSlot::NameThreads();
   if (!PythonModule::StartsPaused()) return true;
   hot.rss_pages =
       static_cast<uint32_t>(page->first_rss_bytes / page->page_bytes);
@@ -142,6 +149,7 @@ void CountFork() {
   if (hot.page != nullptr) {
     hot.page->untraced_children.fetch_add(1, std::memory_order_relaxed);
   }
+  PageEvents::Forked();
 }
 
 // madvise on memory of the executable's own .bss: an anonymous mapping.
@@ -198,12 +206,13 @@ bool WaitForFooter(ControlPage* page, uint64_t timeout_ns) {
 
 }  // namespace
 
-ControlPage* Session::CreateRegion(int* region_fd) {
+ControlPage* Session::CreateRegion(bool side_ring, int* region_fd) {
+  const size_t bytes = side_ring ? kRegionBytes : kSideRingOffset;
   const int fd = memfd_create("pymemrun-ring", MFD_CLOEXEC);
   if (fd < 0) return nullptr;
   void* memory = MAP_FAILED;
   if (ftruncate(fd, kRegionBytes) == 0) {
-    memory = mmap(nullptr, kSideRingOffset, PROT_READ | PROT_WRITE,
+    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                   MAP_SHARED | MAP_POPULATE, fd, 0);
   }
   if (memory == MAP_FAILED) {
@@ -212,6 +221,7 @@ ControlPage* Session::CreateRegion(int* region_fd) {
     errno = saved;
     return nullptr;
   }
+  g_session.region_bytes = bytes;
   ControlPage* page = static_cast<ControlPage*>(memory);
   page->magic = kRingMagic;
   page->version = 1;
@@ -222,12 +232,20 @@ ControlPage* Session::CreateRegion(int* region_fd) {
   return page;
 }
 
+const char* Session::OpenPages(const PagePeriod& period,
+                               PageCounters* counters) {
+  const bool open = PageEvents::Open(period, counters, g_session.line,
+                                     sizeof(g_session.line));
+  return open ? nullptr : g_session.line;
+}
+
 const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   HotState& hot = Hot();
   g_session.page = page;
   g_session.pid = getpid();
   page->traced_pid = static_cast<uint32_t>(g_session.pid);
   g_session.say = config->say;
+  g_session.only_pages = config->pages && !config->calls;
   RingSaysBy(config->say);
   hot.page_bytes = page->page_bytes;
   hot.time_is_tsc = TscIsInvariant();
@@ -241,12 +259,17 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   const auto* filters = new (g_filters_memory) Filters(config);
   ThreadRegistry::Create(filters);
   if (!CodeRegistry::Create(filters) || !EventLog::Create(config) ||
-      !WipeHotPageOnFork()) {
+      !WipeHotPageOnFork() || (config->pages && !PageEvents::Start(page))) {
     snprintf(g_session.line, sizeof(g_session.line), "tables: %s",
              strerror(errno));
     return g_session.line;
   }
-  if (!RssGauge::Open(hot, config->rss_source)) {
+  // Nobody asks for RSS at each event where there are none of calls.
+  const GaugeSource source =
+      g_session.only_pages && config->rss_source == GaugeSource::kAuto
+          ? GaugeSource::kHints
+          : config->rss_source;
+  if (!RssGauge::Open(hot, source)) {
     snprintf(g_session.line, sizeof(g_session.line), "RSS source: %s",
              RssGauge::reason());
     return g_session.line;
@@ -257,7 +280,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
          strlen(RssGauge::reason()) + 1);
   hot.ring = reinterpret_cast<EventSlot*>(reinterpret_cast<char*>(page) +
                                           kControlBytes);
-  OwnMemory::Add(page, kSideRingOffset);
+  OwnMemory::Add(page, g_session.region_bytes);
   if (!Interposed::Enable(g_session.pid, page)) {
     return "the tracer's state cannot be kept from children";
   }
@@ -286,6 +309,7 @@ bool Session::Finish(EndReason reason, int status, int timeout_ms) {
     page->on_full = OnFull::kDrop;
   }
   Interposed::Disable();
+  PageEvents::Stop();
   SendEnd(page, reason, status);
   return WaitForFooter(page, static_cast<uint64_t>(timeout_ms) * 1000000);
 }

@@ -15,13 +15,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/page_counters.h"
 #include "tracer/ring_layout.h"
 
 namespace pymemrun {
 
 // What to trace. Strings and arrays must live until the process ends.
 struct TraceConfig {
-  bool calls = true;            // profile events; false: --trace none
+  bool calls = true;            // profile events
+  bool pages = false;           // page events; OpenPages succeeded
   uint64_t min_drss_bytes = 0;  // 0: log every event
   bool drss_since_logged = false;
   uint32_t context = 1;   // previous events kept; at most kMaxContext
@@ -47,10 +49,16 @@ inline constexpr uint32_t kMaxContext = 1024;
 
 class Session {
  public:
-  // Makes and touches the shared region. On success returns it and sets
-  // *region_fd to a close-on-exec descriptor of it, which the caller closes; on
-  // failure returns nullptr, errno tells why.
-  static ControlPage* CreateRegion(int* region_fd);
+  // Makes and touches the shared region, with the side ring or without. On
+  // success returns it and sets *region_fd to a close-on-exec descriptor of it,
+  // which the caller closes; on failure returns nullptr, errno tells why.
+  static ControlPage* CreateRegion(bool side_ring, int* region_fd);
+
+  // For page events, after CreateRegion with a side ring: opens what tells of
+  // page faults, with the stacks of some. Returns nullptr, or one
+  // line that says why there are none.
+  static const char* OpenPages(const PagePeriod& period,
+                               PageCounters* counters);
 
   // Opens the RSS source, makes and touches the tables, registers the built-in
   // module `pymemrun` and the one-time audit hook. Returns nullptr, or one line

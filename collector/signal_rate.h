@@ -1,0 +1,37 @@
+// How many page faults send a signal: each, while they are few; when they come
+// so fast that their signals would slow the program by more than some 5 %, one
+// in several.
+#ifndef PYMEMRUN_COLLECTOR_SIGNAL_RATE_H_
+#define PYMEMRUN_COLLECTOR_SIGNAL_RATE_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pymemrun {
+
+// Not thread safe.
+class SignalRate {
+ public:
+  // The perf events from `first_fd` on: `count` that signal each fault, then as
+  // many that signal one in several. With count 0 there is nothing to choose.
+  SignalRate(int first_fd, uint32_t count)
+      : first_fd_(first_fd), count_(count) {}
+
+  // To be told now and then how many faults there were since it was told last.
+  void Update(uint64_t now_ns, size_t faults);
+
+ private:
+  enum class Which { kUnknown, kEach, kSome };
+
+  void Choose(Which which);
+
+  const int first_fd_;
+  const uint32_t count_;
+  Which chosen_ = Which::kUnknown;
+  uint64_t since_ns_ = 0;
+  uint64_t faults_ = 0;  // since then
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_SIGNAL_RATE_H_

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""Resident memory by line, from page events: what each line has touched, beside
+the kernel's own word on the very pages that the line's objects lie in."""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import support
+
+TOLERANCE = 0.02, 64 * 1024
+
+# Eight structures on eight lines, in four threads; the pages of each are known by
+# the addresses of its objects. What pagemap says of them is printed when all are
+# there and, after five are dropped, at the end. Small objects come from arenas
+# that were not there before: each structure is much larger than what is free. The
+# lists do not grow, so that nothing is left behind that the line touched, too.
+STRUCTURES = r'''
+import ctypes, gc, json, mmap, os, sys, threading
+import numpy as np
+gc.disable()
+PAGE = 4096
+pagemap = os.open("/proc/self/pagemap", os.O_RDONLY)
+
+def resident(pages):
+    return sum(PAGE for page in pages
+               if os.pread(pagemap, 8, 8 * page)[7] & 0x80)
+
+def pages_of(address, size):
+    return set(range(address // PAGE, (address + size - 1) // PAGE + 1))
+
+def pages_of_objects(objects):
+    """Those of the objects, and of the list's own table of them."""
+    table = ctypes.c_void_p.from_address(id(objects) + 24).value
+    return ({id(x) // PAGE for x in objects} |
+            pages_of(table, sys.getsizeof(objects) - sys.getsizeof([])))
+
+def buffer(b):
+    return ctypes.addressof(ctypes.c_char.from_buffer(b))
+
+kept = {}
+lock = threading.Lock()
+turns = [threading.Semaphore(0) for n in range(4)]
+
+def small_bytes():
+    a = kept["small_bytes"] = [None] * 150_000
+    for n in range(150_000): a[n] = b"%050d" % n
+
+def floats():
+    a = kept["floats"] = [None] * 400_000
+    for n in range(400_000): a[n] = n + 0.5
+
+def one_bytearray():
+    kept["one_bytearray"] = bytearray(b"\1") * 20_000_000
+
+def ones():
+    kept["ones"] = np.arange(2_000_000)
+
+def filled():
+    a = np.empty(3_000_000)
+    a.fill(1.5)
+    kept["filled"] = a
+
+def mapped():
+    m = mmap.mmap(-1, 12_000_000, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    m.write(source)
+    kept["mapped"] = m
+
+def read_in():
+    b = np.empty(16_000_000, dtype=np.uint8)
+    with open("/dev/zero", "rb", buffering=0) as zero:
+        zero.readinto(b)
+    kept["read_in"] = b
+
+def strings():
+    a = kept["strings"] = [None] * 120_000
+    for n in range(120_000): a[n] = "%060d" % n
+
+source = b"\1" * 12_000_000
+WORK = [(small_bytes, floats), (one_bytearray, ones), (filled, mapped),
+        (read_in, strings)]
+
+def work(n):
+    for step in WORK[n]:
+        turns[n].acquire()
+        step()
+        done.release()
+
+done = threading.Semaphore(0)
+threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+for t in threads:
+    t.start()
+for round in range(2):
+    for turn in turns:
+        turn.release()
+        done.acquire()
+
+def known():
+    found = {}
+    for name, thing in kept.items():
+        if isinstance(thing, list):
+            found[name] = pages_of_objects(thing)
+        elif isinstance(thing, np.ndarray):
+            found[name] = pages_of(thing.ctypes.data, thing.nbytes)
+        elif isinstance(thing, (bytearray, mmap.mmap)):
+            found[name] = pages_of(buffer(thing), len(thing))
+    return found
+'''
+
+MEASURED = STRUCTURES + r'''
+import time
+pages = known()
+peak = {name: resident(p) for name, p in pages.items()}
+import pymemrun
+pymemrun.mark("peak")
+time.sleep(0.6)  # the kernel is asked meanwhile what is resident
+for name in ("floats", "one_bytearray", "ones", "read_in", "mapped"):
+    del kept[name]
+for t in threads:
+    t.join()
+pymemrun.mark("end")
+time.sleep(0.6)
+print(json.dumps([peak, {name: resident(p) for name, p in pages.items()},
+                  {name: [f.__code__.co_firstlineno,
+                          max(l for *_, l in f.__code__.co_lines() if l)]
+                   for name, f in globals().items()
+                   if name in peak and hasattr(f, "__code__")}]))
+'''
+
+
+def resident(run, *options):
+    """The table of `pymemreport resident` as a list of dicts."""
+    text = subprocess.run(
+        [support.PYMEMREPORT, "resident", run.path, "--csv", *options],
+        check=True, stdout=subprocess.PIPE).stdout.decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+class ResidentLinesTest(support.ProgramTest):
+    def check(self, table, truth, spans, of=None):
+        """`of`: the tolerance is a share of these instead."""
+        for name, expected in truth.items():
+            first, last = spans[name]
+            found = sum(int(row["resident_bytes"]) for row in table
+                        if row["file"].endswith("script.py") and
+                        first <= int(row["line"] or 0) <= last)
+            share, least = TOLERANCE
+            self.assertLessEqual(abs(found - expected),
+                                 max(share * (of or truth)[name], least),
+                                 f"{name}: {found}, the kernel says {expected}")
+
+    def unattributed(self, table):
+        rows = [row for row in table if row["function"] == "unattributed" or
+                row["file"] == "unattributed"]
+        self.assertEqual(len(rows), 1, table[:3])
+        total = sum(int(row["resident_bytes"]) for row in table)
+        return int(rows[0]["resident_bytes"]), total
+
+    def check_run(self, run, allowed, some_inferred=False):
+        peak, end, spans = json.loads(run.stdout)
+        at_peak = resident(run, "--at", "peak")
+        self.check(at_peak, peak, spans)
+        # The interpreter's own end drops the rest.
+        marks = {mark.label: mark.time_us / 1e6 for mark in run.records("mark")}
+        # A line's last pages may be inferred to be its neighbour's.
+        self.check(resident(run, "--at", str(marks[b"end"] + 0.5)), end, spans,
+                   peak if some_inferred else None)
+        missing, total = self.unattributed(at_peak)
+        self.assertLessEqual(abs(missing), allowed * total)
+        footer = run.footer
+        self.assertEqual(footer.page_samples_lost, 0)
+        self.assertGreater(footer.page_events, 10_000)
+
+    def test_each_line_has_what_it_touched(self):
+        self.check_run(self.run_script(MEASURED, "--trace", "pages",
+                                       "--page-period", "1"), 0.02)
+
+    def test_with_the_default_period(self):
+        self.check_run(self.run_script(MEASURED, "--trace", "pages"), 0.02,
+                       some_inferred=True)
+
+    def test_beside_call_events(self):
+        self.check_run(self.run_script(MEASURED, "--trace", "calls,pages"), 0.02,
+                       some_inferred=True)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,86 @@
+#include "tracer/known_codes.h"
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace pymemrun {
+namespace {
+
+const void* Address(uint64_t n) {
+  return reinterpret_cast<const void*>(0x7f0000000000 + n * 176);
+}
+
+class KnownCodesTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { ASSERT_TRUE(KnownCodes::Create()); }
+};
+
+TEST_F(KnownCodesTest, FindsWhatWasAddedUntilItIsRemoved) {
+  EXPECT_EQ(KnownCodes::Find(Address(1)), 0u);
+  const uint32_t id = KnownCodes::NewId();
+  KnownCodes::Add(Address(1), id);
+  EXPECT_EQ(KnownCodes::Find(Address(1)), id);
+  EXPECT_EQ(KnownCodes::Find(Address(2)), 0u);
+  EXPECT_EQ(KnownCodes::Remove(Address(1)), id);
+  EXPECT_EQ(KnownCodes::Find(Address(1)), 0u);
+  EXPECT_EQ(KnownCodes::Remove(Address(1)), 0u);
+}
+
+TEST_F(KnownCodesTest, OneObjectAddedTwiceIsRemovedTwice) {
+  KnownCodes::Add(Address(3), 1001);
+  KnownCodes::Add(Address(3), 1002);
+  EXPECT_EQ(KnownCodes::Remove(Address(3)) + KnownCodes::Remove(Address(3)),
+            2003u);
+  EXPECT_EQ(KnownCodes::Remove(Address(3)), 0u);
+}
+
+TEST_F(KnownCodesTest, AddressesThatComeBackHaveTheirNewId) {
+  for (int round = 0; round < 100; ++round) {
+    for (uint64_t i = 0; i < 2000; ++i) {
+      ASSERT_EQ(KnownCodes::Find(Address(i)), 0u);
+      const uint32_t id = KnownCodes::NewId();
+      KnownCodes::Add(Address(i), id);
+      ASSERT_EQ(KnownCodes::Find(Address(i)), id);
+    }
+    for (uint64_t i = 0; i < 2000; ++i) {
+      ASSERT_NE(KnownCodes::Remove(Address(i)), 0u);
+    }
+  }
+}
+
+TEST_F(KnownCodesTest, MoreThanItHoldsAreOnlyNotRemembered) {
+  constexpr uint64_t kMany = 200000;
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < kMany; ++i) KnownCodes::Add(Address(i), 1);
+  for (uint64_t i = 0; i < kMany; ++i) found += KnownCodes::Find(Address(i));
+  EXPECT_GT(found, 50000u);
+  EXPECT_LT(found, kMany);
+  for (uint64_t i = 0; i < kMany; ++i) KnownCodes::Remove(Address(i));
+  for (uint64_t i = 0; i < kMany; ++i) {
+    ASSERT_EQ(KnownCodes::Find(Address(i)), 0u);
+  }
+}
+
+TEST_F(KnownCodesTest, ThreadsFindOnlyTheirOwn) {
+  std::atomic<uint64_t> wrong{0};
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t) {
+    threads.emplace_back([t, &wrong] {
+      for (uint64_t i = 0; i < 50000; ++i) {
+        const void* code = Address(t * 1000 + i % 997);
+        const uint32_t id = KnownCodes::NewId();
+        KnownCodes::Add(code, id);
+        wrong += KnownCodes::Find(code) != id;
+        wrong += KnownCodes::Remove(code) != id;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0u);
+}
+
+}  // namespace
+}  // namespace pymemrun

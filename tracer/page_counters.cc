@@ -1,0 +1,179 @@
+#include "tracer/page_counters.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "tracer/trap_signal.h"
+
+namespace pymemrun {
+namespace {
+
+// The address that the trial waits for, until it is signalled.
+std::atomic<const void*> g_awaited;
+
+// What <linux/perf_event.h> of Debian 12 has, and what a kernel before 5.13
+// answers with E2BIG or EINVAL.
+struct Kind {
+  bool samples;
+  uint32_t signal_period;  // 0: it sends none
+};
+
+int OpenOne(const Kind& kind, int cpu, bool user_only) {
+  perf_event_attr attr;
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_PAGE_FAULTS;
+  attr.sample_period = kind.samples ? 1 : kind.signal_period;
+  attr.sample_type = PERF_SAMPLE_ADDR;
+  if (kind.samples) {
+    attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+  }
+  attr.disabled = 1;
+  attr.inherit = 1;
+  attr.inherit_thread = 1;  // threads, not forked children
+  attr.remove_on_exec = 1;
+  attr.sigtrap = kind.signal_period != 0;
+  attr.sig_data = kPagePerfData;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.exclude_kernel = user_only;
+  attr.exclude_hv = user_only;
+  // The collector looks by itself; nobody polls.
+  attr.watermark = 1;
+  attr.wakeup_watermark = 1u << 30;
+  return static_cast<int>(
+      syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+bool Refused(int error) { return error == EACCES || error == EPERM; }
+
+bool OpenAll(const Kind& kind, int cpus, PageCounters* counters) {
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    int fd = OpenOne(kind, cpu, counters->user_only);
+    if (fd < 0 && Refused(errno) && !counters->user_only &&
+        counters->count == 0) {
+      counters->user_only = true;
+      fd = OpenOne(kind, cpu, true);
+    }
+    if (fd < 0 && errno == ENODEV) continue;  // it is offline
+    if (fd < 0) return false;
+    counters->fds[counters->count++] = fd;
+  }
+  return counters->count > 0;
+}
+
+bool OpenKinds(const PagePeriod& period, int cpus, PageCounters* counters) {
+  const bool samplers_signal = period.faults == 1;
+  if (!OpenAll({true, samplers_signal ? 1u : 0u}, cpus, counters)) return false;
+  counters->samplers = counters->count;
+  if (samplers_signal) return true;
+  return (!period.is_least || OpenAll({false, 1}, cpus, counters)) &&
+         OpenAll({false, period.faults}, cpus, counters);
+}
+
+// Whether a fault is signalled, one in `period`, before the instruction after
+// it.
+bool SignalComes(uint32_t period) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t bytes = page * 2 * period;  // it may change the CPU under way
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  bool came = false;
+  EnablePageCounters();
+  for (size_t at = 0; !came && at < bytes; at += page) {
+    char* byte = static_cast<char*>(memory) + at;
+    g_awaited.store(byte, std::memory_order_relaxed);
+    *static_cast<volatile char*>(byte) = 1;
+    came = g_awaited.exchange(nullptr) == nullptr;
+  }
+  DisablePageCounters();
+  munmap(memory, bytes);
+  return came;
+}
+
+// The kernel signals each `period`th fault of a thread on a CPU; at which one
+// it begins is left to chance, here for the thread that is there.
+void BeginAnywhere(uint32_t period) {
+  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  uint32_t random = 0;
+  if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0 || period == 1) {
+    return;
+  }
+  const size_t bytes = page * (random % period + 1);
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  EnablePageCounters();
+  for (size_t at = 0; at < bytes; at += page) {
+    static_cast<volatile char*>(memory)[at] = 1;
+  }
+  DisablePageCounters();
+  munmap(memory, bytes);
+}
+
+const char* WayOut(int error) {
+  if (Refused(error)) {
+    return "; kernel.perf_event_paranoid <= 2 (in a container: a seccomp "
+           "profile with perf_event_open) gives them";
+  }
+  if (error == EINVAL || error == E2BIG) return "; they need Linux 6.1";
+  return "";
+}
+
+}  // namespace
+
+bool OpenPageCounters(const PagePeriod& period, PageCounters* counters,
+                      char* reason, size_t size) {
+  *counters = PageCounters{};
+  const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+  if (cpus > static_cast<long>(PageCounters::kMostCpus)) {
+    snprintf(reason, size, "page events: %ld CPUs, of %u at most", cpus,
+             PageCounters::kMostCpus);
+    return false;
+  }
+  const bool open = OpenKinds(period, static_cast<int>(cpus), counters);
+  const int error = errno;
+  const bool works = open && SignalComes(period.faults);
+  if (works) {
+    BeginAnywhere(period.faults);
+    return true;
+  }
+  ClosePageCounters(counters);
+  if (open) {
+    snprintf(
+        reason, size,
+        "page events: a page fault was not signalled; they need Linux 6.1");
+  } else {
+    snprintf(reason, size, "page events: perf_event_open: %s%s",
+             strerror(error), WayOut(error));
+  }
+  return false;
+}
+
+void ClosePageCounters(PageCounters* counters) {
+  for (uint32_t i = 0; i < counters->count; ++i) close(counters->fds[i]);
+  counters->count = 0;
+}
+
+void EnablePageCounters() { TrapSignal::EnableEvents(); }
+void DisablePageCounters() { TrapSignal::DisableEvents(); }
+
+void PageCountersSaw(const void* address) {
+  const void* awaited = address;
+  g_awaited.compare_exchange_strong(awaited, nullptr,
+                                    std::memory_order_relaxed);
+}
+
+}  // namespace pymemrun

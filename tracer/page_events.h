@@ -1,0 +1,48 @@
+// Page events (--trace pages): which stack a page came by, and which pages
+// leave by calls of the program's. What the kernel's samples do not say.
+#ifndef PYMEMRUN_TRACER_PAGE_EVENTS_H_
+#define PYMEMRUN_TRACER_PAGE_EVENTS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/page_counters.h"
+#include "tracer/ring_layout.h"
+#include "tracer/side_ring.h"
+
+namespace pymemrun {
+
+class PageEvents {
+ public:
+  // Makes SIGTRAP ours and opens the perf events. Returns false with the
+  // reason; then nothing has changed. REQUIRES: one thread.
+  static bool Open(const PagePeriod& period, PageCounters* counters,
+                   char* reason, size_t size);
+  // Makes the tables; events come from here on. `page` begins a region that is
+  // mapped whole. Returns false with errno set.
+  static bool Start(ControlPage* page);
+  // None comes any more. Any thread.
+  static void Stop();
+  static bool on() { return SideRing::page() != nullptr; }
+  // Whether pages that the kernel fills are told by nobody but the calls that
+  // make it do so.
+  static bool wants_input() { return wants_input_ && on(); }
+
+  // The moment at which pages leave or move is taken before the call that does
+  // it, for their addresses may be another's at once. CLOCK_MONOTONIC, ns.
+  static uint64_t Now();
+  // Pages [address, address + bytes) came, left or moved to `to` by a call that
+  // began at `time_ns`. What is not whole pages at either end is left out, or,
+  // of kPopulated, put in. Any thread.
+  static void Range(RangeAction action, uint64_t time_ns, const void* address,
+                    size_t bytes, const void* to = nullptr);
+  // A child was forked.
+  static void Forked();
+
+ private:
+  static bool wants_input_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_PAGE_EVENTS_H_

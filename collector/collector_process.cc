@@ -106,6 +106,7 @@ absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
                                       .out = &writer_});
   if (!pages.ok()) return pages.status();
   pages_ = *std::move(pages);
+  AskToWakePromptly();
   return absl::OkStatus();
 }
 

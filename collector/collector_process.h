@@ -35,6 +35,9 @@ struct CollectorFds {
 // keeps only descriptors 0 to `last_fd`, leads its own session, ignores what a
 // terminal or a shell sends to whole groups. What the system refuses is left.
 void DetachFromProgram(int last_fd);
+// For a thread that drains what fills without waiting for it. What the system
+// refuses is left.
+void AskToWakePromptly();
 
 // Not thread safe.
 class CollectorProcess {

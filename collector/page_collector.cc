@@ -1,5 +1,7 @@
 #include "collector/page_collector.h"
 
+#include <time.h>
+
 #include <algorithm>
 
 namespace pymemrun {
@@ -11,13 +13,19 @@ constexpr uint64_t kSettleNs = 2000000;
 constexpr uint64_t kStatmPeriodNs = 20000000;
 // Kept before the header is written. What does not fit stays in the rings.
 constexpr size_t kMaxEarlyBytes = size_t{64} << 20;
-constexpr size_t kMaxEarlySamples = size_t{1} << 20;
+constexpr size_t kMaxSamplesHeld = size_t{1} << 20;
 
 constexpr uint32_t kLongestNapUs = 10000;
 constexpr uint32_t kShortestNapUs = 500;
 // At its fastest a CPU takes some two million faults a second, for reads into
 // fresh memory; half a ring of them is how long we may look away.
 constexpr uint32_t kSamplesPerMs = 2000;
+
+uint64_t MonotonicNs() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
+}
 
 uint32_t NapFor(const PageRings* rings) {
   if (rings == nullptr) return kLongestNapUs;
@@ -64,21 +72,26 @@ PageCollector::PageCollector(const Options& options,
       longest_nap_us_(NapFor(rings_.get())) {}
 
 size_t PageCollector::Drain(uint64_t now_ns) {
+  const size_t taken = Gather(now_ns);
+  if (!started_) return taken;
+  Match(complete_ns_);
+  MaybeAskResidency(now_ns);
+  return taken;
+}
+
+// Empties the rings into memory.
+size_t PageCollector::Gather(uint64_t now_ns) {
   const uint64_t until_ns = now_ns - std::min(now_ns, kSettleNs);
   // In this order: a sample is in its ring before the signal that it makes, so
   // of every touch seen here all samples up to it are seen below.
   size_t taken = DrainSide(now_ns, false);
   if (side_.drained()) complete_ns_ = until_ns;
   const size_t before = samples_.size();
-  if (rings_ != nullptr && before < kMaxEarlySamples) {
+  if (rings_ != nullptr && before < kMaxSamplesHeld) {
     rings_->Drain(until_ns, &samples_);
   }
-  taken += samples_.size() - before;
   CountSamples(now_ns, before);
-  if (!started_) return taken;
-  Match(complete_ns_);
-  MaybeAskResidency(now_ns);
-  return taken;
+  return taken + samples_.size() - before;
 }
 
 size_t PageCollector::DrainSide(uint64_t now_ns, bool last) {
@@ -191,7 +204,8 @@ void PageCollector::MaybeAskResidency(uint64_t now_ns) {
 
 void PageCollector::AskResidency() {
   ResidencyAnswer answer;
-  const bool answered = scan_.Read(&answer);
+  // The rings go on filling meanwhile.
+  const bool answered = scan_.Read([this] { Gather(MonotonicNs()); }, &answer);
   schedule_.Asked(answer.begin_ns, std::max(answer.begin_ns, answer.end_ns),
                   answer.rss_bytes, answer.ranges.size());
   came_bytes_ = left_bytes_ = 0;

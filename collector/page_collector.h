@@ -71,6 +71,7 @@ class PageCollector final : private PageMatcher::Output {
     std::string payload;
   };
 
+  size_t Gather(uint64_t now_ns);
   size_t DrainSide(uint64_t now_ns, bool last);
   void KeepEarly(const SideItemView& item);
   void TakeItem(const SideItemView& item);

@@ -12,7 +12,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t kLargestRing = size_t{2} << 20;
+constexpr size_t kLargestRing = size_t{8} << 20;
 constexpr size_t kSmallestRing = size_t{64} << 10;
 constexpr size_t kMostForAll = size_t{32} << 20;
 

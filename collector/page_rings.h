@@ -48,7 +48,7 @@ class PageRing {
 class PageRings {
  public:
   // Maps the events `first_fd` to `first_fd + count - 1`, and closes these: the
-  // mapping keeps the event. All rings have one size, the largest of 2 MiB and
+  // mapping keeps the event. All rings have one size, the largest of 8 MiB and
   // its halves that the system grants and that is at most 32 MiB for all. Fails
   // when not even 64 KiB for each are granted.
   static absl::StatusOr<std::unique_ptr<PageRings>> Map(int first_fd,

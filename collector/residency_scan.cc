@@ -19,6 +19,9 @@ namespace {
 
 constexpr size_t kRegionsAtOnce = 4096;
 constexpr size_t kEntriesAtOnce = 8192;
+// The kernel walks 64 MiB of pages in some 3 ms.
+constexpr uint64_t kPieceBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxPieces = 4096;
 // Without the ioctl every page of a mapping is an entry of 8 bytes. Mappings
 // that are so large are reserved address space, of which little is resident.
 constexpr uint64_t kMaxEntriesOfMapping = uint64_t{1} << 24;
@@ -78,12 +81,14 @@ uint64_t ResidencyScan::RssBytes() {
   return pages * page_bytes_;
 }
 
-bool ResidencyScan::Read(ResidencyAnswer* answer) {
+bool ResidencyScan::Read(absl::FunctionRef<void()> meanwhile,
+                         ResidencyAnswer* answer) {
   answer->ranges.clear();
   answer->begin_ns = MonotonicNs();
   if (pagemap_fd_ < 0 || !mappings_->Refresh()) return false;
   for (const Mapping& mapping : mappings_->mappings()) {
-    if (mapping.counted && !ReadMapping(mapping, answer)) return false;
+    if (mapping.counted && !ReadMapping(mapping, meanwhile, answer))
+      return false;
   }
   answer->rss_bytes = RssBytes();
   answer->end_ns = MonotonicNs();
@@ -91,9 +96,10 @@ bool ResidencyScan::Read(ResidencyAnswer* answer) {
 }
 
 bool ResidencyScan::ReadMapping(const Mapping& mapping,
+                                absl::FunctionRef<void()> meanwhile,
                                 ResidencyAnswer* answer) {
   if (!use_entries_) {
-    if (ScanMapping(mapping, answer)) return true;
+    if (ScanMapping(mapping, meanwhile, answer)) return true;
     if (errno != ENOTTY && errno != EINVAL) return false;
     use_entries_ = true;
   }
@@ -101,6 +107,7 @@ bool ResidencyScan::ReadMapping(const Mapping& mapping,
 }
 
 bool ResidencyScan::ScanMapping(const Mapping& mapping,
+                                absl::FunctionRef<void()> meanwhile,
                                 ResidencyAnswer* answer) {
   regions_.resize(kRegionsAtOnce);
   PagemapScan scan = {};
@@ -110,16 +117,32 @@ bool ResidencyScan::ScanMapping(const Mapping& mapping,
   scan.category_mask = kPageIsPresent | kPageIsZeroPage;
   scan.category_inverted = kPageIsZeroPage;
   scan.return_mask = kPageIsFile | kPageIsHuge;
-  scan.end = mapping.end;
+  // What is larger by far than memory is mostly empty, and quickly walked.
+  const uint64_t piece =
+      std::max(kPieceBytes, (mapping.end - mapping.begin) / kMaxPieces /
+                                page_bytes_ * page_bytes_);
   for (scan.begin = mapping.begin; scan.begin < mapping.end;) {
-    const int count = ioctl(pagemap_fd_, kPagemapScan, &scan);
+    scan.end = std::min(mapping.end, scan.begin + piece);
+    walked_bytes_ += scan.end - scan.begin;
+    if (!ScanPiece(&scan, mapping, answer)) return false;
+    if (walked_bytes_ < kPieceBytes) continue;
+    walked_bytes_ = 0;
+    meanwhile();
+  }
+  return true;
+}
+
+bool ResidencyScan::ScanPiece(PagemapScan* scan, const Mapping& mapping,
+                              ResidencyAnswer* answer) {
+  while (scan->begin < scan->end) {
+    const int count = ioctl(pagemap_fd_, kPagemapScan, scan);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return false;
     for (int i = 0; i < count; ++i) {
       if (!Add(regions_[i], mapping, answer)) return Fail(E2BIG);
     }
-    if (scan.walk_end <= scan.begin) return Fail(EIO);
-    scan.begin = scan.walk_end;
+    if (scan->walk_end <= scan->begin) return Fail(EIO);
+    scan->begin = scan->walk_end;
   }
   return true;
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "collector/mapping_table.h"
 #include "collector/pagemap_scan.h"
 
@@ -42,8 +43,8 @@ class ResidencyScan {
 
   // False where the kernel does not say, as of a process that is gone. Pages of
   // zeros that were only read are left out; not so before Linux 6.7, which does
-  // not tell them from others.
-  bool Read(ResidencyAnswer* answer);
+  // not tell them from others. `meanwhile` is called each few milliseconds.
+  bool Read(absl::FunctionRef<void()> meanwhile, ResidencyAnswer* answer);
   // RSS as statm has it now; 0 when the process is gone.
   uint64_t RssBytes();
 
@@ -51,8 +52,12 @@ class ResidencyScan {
   void UseEntries() { use_entries_ = true; }
 
  private:
-  bool ReadMapping(const Mapping& mapping, ResidencyAnswer* answer);
-  bool ScanMapping(const Mapping& mapping, ResidencyAnswer* answer);
+  bool ReadMapping(const Mapping& mapping, absl::FunctionRef<void()> meanwhile,
+                   ResidencyAnswer* answer);
+  bool ScanMapping(const Mapping& mapping, absl::FunctionRef<void()> meanwhile,
+                   ResidencyAnswer* answer);
+  bool ScanPiece(PagemapScan* scan, const Mapping& mapping,
+                 ResidencyAnswer* answer);
   bool ReadEntries(const Mapping& mapping, ResidencyAnswer* answer);
   bool Add(const PageRegion& region, const Mapping& mapping,
            ResidencyAnswer* answer);
@@ -62,6 +67,7 @@ class ResidencyScan {
   int pagemap_fd_;
   int statm_fd_;
   bool use_entries_ = false;
+  uint64_t walked_bytes_ = 0;  // since `meanwhile` was called
   std::vector<PageRegion> regions_;
   std::vector<uint64_t> entries_;
 };

@@ -57,23 +57,39 @@ TEST_F(ResidencyScanTest, KnownMemoryIsFoundPageByPage) {
   for (int i = 0; i < 40; ++i) memory[i * kPage] = 1;
   volatile char sum = 0;
   for (int i = 60; i < 80; ++i) sum = sum + memory[i * kPage];  // zeros, read
-  ASSERT_TRUE(scan_.Read(&answer_));
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
   EXPECT_EQ(Pages(memory, 40), 40u);
   EXPECT_EQ(Pages(memory + 40 * kPage, 20), 0u);
   EXPECT_GT(answer_.end_ns, answer_.begin_ns);
   madvise(memory, 10 * kPage, MADV_DONTNEED);
-  ASSERT_TRUE(scan_.Read(&answer_));
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
   EXPECT_EQ(Pages(memory, 40), 30u);
   munmap(memory, 100 * kPage);
-  ASSERT_TRUE(scan_.Read(&answer_));
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
   EXPECT_EQ(Pages(memory, 100), 0u);
+}
+
+// Mappings of any size are walked in pieces; nothing falls between two.
+TEST_F(ResidencyScanTest, LargeMappingsAreWalkedInPieces) {
+  const size_t pages = (size_t{1} << 38) / kPage;
+  char* memory = static_cast<char*>(
+      mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  madvise(memory, pages * kPage, MADV_NOHUGEPAGE);
+  for (size_t i = 0; i < 1000; ++i) memory[(i * 67108864 + i * 131) * 3] = 1;
+  int calls = 0;
+  ASSERT_TRUE(scan_.Read([&] { ++calls; }, &answer_));
+  EXPECT_EQ(Pages(memory, pages), 1000u);
+  EXPECT_GT(calls, 1000);
+  munmap(memory, pages * kPage);
 }
 
 TEST_F(ResidencyScanTest, PagesOfZerosAreNotCountedWhereTheKernelTells) {
   char* memory = Map(100);
   volatile char sum = 0;
   for (int i = 60; i < 80; ++i) sum = sum + memory[i * kPage];
-  ASSERT_TRUE(scan_.Read(&answer_));
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
   const uint64_t zeros = Pages(memory + 60 * kPage, 20);
   if (zeros == 20) GTEST_SKIP() << "this kernel has no PAGEMAP_SCAN";
   EXPECT_EQ(zeros, 0u);
@@ -84,7 +100,7 @@ TEST_F(ResidencyScanTest, AnOlderKernelTellsTheSameButForZeros) {
   char* memory = Map(20000);
   for (int i = 0; i < 20000; i += 3) memory[i * kPage] = 1;
   scan_.UseEntries();
-  ASSERT_TRUE(scan_.Read(&answer_));
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
   EXPECT_EQ(Pages(memory, 20000), 6667u);
   munmap(memory, 20000 * kPage);
 }
@@ -92,7 +108,7 @@ TEST_F(ResidencyScanTest, AnOlderKernelTellsTheSameButForZeros) {
 TEST_F(ResidencyScanTest, TheSumIsAboutRss) {
   char* memory = Map(5000);
   for (int i = 0; i < 5000; ++i) memory[i * kPage] = 1;
-  ASSERT_TRUE(scan_.Read(&answer_));
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
   uint64_t bytes = 0;
   bool file_backed = false;
   for (const ResidentPages& range : answer_.ranges) {
@@ -110,7 +126,7 @@ TEST_F(ResidencyScanTest, TheSumIsAboutRss) {
 TEST_F(ResidencyScanTest, AProcessThatIsGoneGivesNoAnswer) {
   MappingTable mappings(0, &names_);
   ResidencyScan scan(0, kPage, &mappings);
-  EXPECT_FALSE(scan.Read(&answer_));
+  EXPECT_FALSE(scan.Read([] {}, &answer_));
   EXPECT_EQ(scan.RssBytes(), 0u);
 }
 

@@ -63,6 +63,10 @@ class DefinitionTable {
   // defines it by the same name, that is the same id.
   uint32_t NativeThread(uint64_t native_id, uint64_t first_us,
                         absl::FunctionRef<std::string()> name);
+  // Whether it has been defined, either way.
+  bool HasNativeThread(uint64_t native_id) const {
+    return native_threads_.contains(native_id);
+  }
 
   // Keeps the names of a row for the end, whatever is forgotten until then.
   enum KeptPlace { kHighestRss, kPeak, kKeptPlaces };

@@ -183,6 +183,11 @@ void PageCollector::OnSample(const MatchedSample& sample) {
   encoder_.AddSample(sample);
 }
 
+bool PageCollector::IsNamed(uint32_t thread) {
+  return thread == options_.page->traced_pid ||
+         options_.definitions->HasNativeThread(thread);
+}
+
 void PageCollector::OnMark(const PageMark& mark) {
   if (mark.kind == PageMark::kRange) {
     encoder_.AddRange(mark);

@@ -82,6 +82,7 @@ class PageCollector final : private PageMatcher::Output {
   void AskResidency();
   uint64_t stacks_lost() const;
   void OnSample(const MatchedSample& sample) override;
+  bool IsNamed(uint32_t thread) override;
   void OnMark(const PageMark& mark) override;
 
   const Options options_;

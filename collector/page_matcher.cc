@@ -82,6 +82,11 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
       complete_ns <= thread.newest_sample_ns + kPatienceNs) {
     return false;
   }
+  if (waiting() <= kMaxWaiting &&
+      complete_ns <= sample.time_ns + kNamePatienceNs &&
+      !out->IsNamed(sample.thread)) {
+    return false;
+  }
   const PageTouch& touch = TouchOf(sample, thread);
   const bool exact =
       found && !touch.late && touch.page == sample.address / page_bytes_;

@@ -62,6 +62,8 @@ class PageMatcher {
  public:
   static constexpr size_t kMaxWaiting = 1u << 20;
   static constexpr uint64_t kPatienceNs = 1000000000;
+  // A new thread of Python's takes its first faults before it has its name.
+  static constexpr uint64_t kNamePatienceNs = 200000000;
 
   explicit PageMatcher(uint32_t page_bytes) : page_bytes_(page_bytes) {}
 
@@ -74,6 +76,8 @@ class PageMatcher {
    public:
     virtual ~Output() = default;
     virtual void OnSample(const MatchedSample& sample) = 0;
+    // Whether the thread needs no name any more; without, its samples wait.
+    virtual bool IsNamed(uint32_t thread) = 0;
     // Its time is not below that of what came before.
     virtual void OnMark(const PageMark& mark) = 0;
   };

@@ -26,6 +26,7 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
     EXPECT_GE(mark.time_ns, last_ns_);
     last_ns_ = mark.time_ns;
   }
+  bool IsNamed(uint32_t thread) override { return thread != unnamed_; }
   void Sample(uint32_t thread, uint64_t time_ns, uint64_t page) {
     matcher_.AddSamples({{time_ns, page * 4096 + 17, instruction_, thread}});
   }
@@ -44,6 +45,7 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
   std::vector<std::string> out_;
   uint64_t last_ns_ = 0;
   uint64_t instruction_ = 0x400;
+  uint32_t unnamed_ = 0;
 };
 
 TEST_F(PageMatcherTest, FaultsOfOneInstructionBelongTogether) {
@@ -116,6 +118,20 @@ TEST_F(PageMatcherTest, ALostStackIsInferredFromTheNext) {
   Sample(1, 20, 101);
   Touch(1, 22, 101, 6);
   EXPECT_EQ(Emit(30), "1:100=6? 1:101=6");
+}
+
+TEST_F(PageMatcherTest, ANewThreadIsGivenTimeForItsName) {
+  Sample(1, 10, 100);
+  Touch(1, 12, 100, 5);
+  unnamed_ = 1;
+  EXPECT_EQ(Emit(kSecond / 10), "");
+  unnamed_ = 0;
+  EXPECT_EQ(Emit(kSecond / 10), "1:100=5");
+  unnamed_ = 2;
+  Sample(2, kSecond, 100);
+  Touch(2, kSecond + 1, 100, 5);
+  EXPECT_EQ(Emit(kSecond + kSecond / 10), "");
+  EXPECT_EQ(Emit(kSecond + kSecond / 4), "2:100=5");
 }
 
 TEST_F(PageMatcherTest, MarksStandBetweenTheirSamples) {

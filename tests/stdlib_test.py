@@ -4,10 +4,11 @@ the interpreter itself: test by test, with the default options. Each run file
 ends cleanly and holds rows of the module's own test functions, or it is shown
 that no memory moved in these.
 
-    stdlib_test.py [--children] MODULE...
+    stdlib_test.py [--children] [--pages] MODULE...
 
 --children: sys.executable is the launcher, so that the child interpreters which
-the tests start are traced runs of their own.
+the tests start are traced runs of their own. --pages: with page events, one for
+each page that comes.
 
 What differs must be in stdlib_expected.txt, with its reason. Exit status: 0 the
 same, 1 a difference, 77 these tests are not installed, or another Python is
@@ -231,7 +232,7 @@ def check_rows(module, run):
                 f"came in {', '.join(sorted(shown))}"], first
 
 
-def check(module, children, folder):
+def check(module, children, more, folder):
     """Whether the module's results are the same; prints one line, or more."""
     # Children of other users write there too.
     runs = tempfile.mkdtemp(prefix=module + ".runs.")
@@ -245,7 +246,8 @@ def check(module, children, folder):
 
     def run(name, *options):
         path = os.path.join(folder, name)
-        command = [TOOLS["PYMEMRUN_BIN"], "--force", "-o", path, *options]
+        command = [TOOLS["PYMEMRUN_BIN"], "--force", "-o", path, *more,
+                   *options]
         result = run_module(command, module, folder, ignored, **env)
         return result, path, compare(module, plain, result) + clean_read(path)
 
@@ -268,11 +270,11 @@ def check(module, children, folder):
     return not problems
 
 
-def check_all(modules, children, keep):
+def check_all(modules, children, more, keep):
     good = True
     for module in modules:
         folder = tempfile.mkdtemp(prefix=module + ".", dir=os.getcwd())
-        good = check(module, children, folder) and good
+        good = check(module, children, more, folder) and good
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
     return good
@@ -282,6 +284,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("modules", nargs="+")
     parser.add_argument("--children", action="store_true")
+    parser.add_argument("--pages", action="store_true")
     parser.add_argument("--keep", action="store_true",
                         help="leave outputs and run files where they are")
     options = parser.parse_args()
@@ -295,7 +298,9 @@ def main():
         print("not installed: the tests of the standard library "
               "(Debian: libpython3.11-testsuite)")
         return SKIPPED
-    same = check_all(options.modules, options.children, options.keep)
+    more = ["--trace", "calls,pages", "--page-period", "1"]
+    same = check_all(options.modules, options.children,
+                     more if options.pages else [], options.keep)
     return 0 if same else 1
 
 

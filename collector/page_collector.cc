@@ -194,9 +194,23 @@ void PageCollector::OnMark(const PageMark& mark) {
   } else if (mark.kind == PageMark::kFork) {
     encoder_.WriteFork(mark.time_ns);
   } else if (!answers_.empty()) {
-    encoder_.WriteResidency(answers_.front());
-    answers_.pop_front();
+    WriteAnswer();
   }
+}
+
+// A page whose fault was under way when the kernel was asked may have come just
+// after: of it the answer says nothing. After the last one nobody faults.
+void PageCollector::WriteAnswer() {
+  ResidencyAnswer& answer = answers_.front();
+  const bool is_last = finished_ && answers_.size() == 1;
+  const uint64_t since_ns =
+      is_last ? answer.begin_ns : matcher_.FaultsUnderWaySince(answer.begin_ns);
+  if (since_ns < answer.begin_ns) {
+    answer.begin_ns = since_ns;
+    came_bytes_ += options_.page->page_bytes;  // worth to be asked again
+  }
+  encoder_.WriteResidency(answer);
+  answers_.pop_front();
 }
 
 void PageCollector::MaybeAskResidency(uint64_t now_ns) {
@@ -235,6 +249,7 @@ void PageCollector::EndBatch(uint64_t now_ns) {
 
 void PageCollector::Finish(uint64_t now_ns) {
   AskResidency();
+  finished_ = true;
   DrainSide(now_ns, true);
   const size_t before = samples_.size();
   if (rings_ != nullptr) rings_->Drain(UINT64_MAX, &samples_);

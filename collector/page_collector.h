@@ -80,6 +80,7 @@ class PageCollector final : private PageMatcher::Output {
   void Match(uint64_t until_ns);
   void MaybeAskResidency(uint64_t now_ns);
   void AskResidency();
+  void WriteAnswer();
   uint64_t stacks_lost() const;
   void OnSample(const MatchedSample& sample) override;
   bool IsNamed(uint32_t thread) override;
@@ -98,6 +99,7 @@ class PageCollector final : private PageMatcher::Output {
   uint32_t longest_nap_us_;
 
   bool started_ = false;
+  bool finished_ = false;
   std::vector<EarlyItem> early_items_;
   size_t early_bytes_ = 0;
   std::vector<PageSample> samples_;

@@ -11,6 +11,9 @@ constexpr size_t kMaxThreads = 1u << 14;
 // As long a loop may go on in one place between two of its faults.
 constexpr uint64_t kShortlyNs = 10000000;
 
+// Whoever has waited longer is not in a fault, but lost its signal.
+constexpr uint64_t kLongestFaultNs = 200000000;
+
 template <typename T>
 void InsertByTime(const T& item, std::deque<T>* sorted) {
   auto at = sorted->end();
@@ -90,6 +93,8 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
   const PageTouch& touch = TouchOf(sample, thread);
   const bool exact =
       found && !touch.late && touch.page == sample.address / page_bytes_;
+  thread.fault_began_ns = sample.time_ns;
+  thread.fault_over_ns = exact ? touch.time_ns : UINT64_MAX;
   samples_.pop_front();
   out->OnSample({&sample, Step(sample.time_ns), touch.stack, !exact});
   return true;
@@ -105,6 +110,18 @@ const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
   const bool next_fits = next.instruction == sample.instruction ||
                          next.page == sample.address / page_bytes_;
   return last_fits && !next_fits ? thread.last : next;
+}
+
+uint64_t PageMatcher::FaultsUnderWaySince(uint64_t time_ns) const {
+  uint64_t since_ns = time_ns;
+  for (const auto& [id, thread] : threads_) {
+    const uint64_t began_ns = thread.fault_began_ns;
+    if (thread.fault_over_ns > time_ns &&
+        began_ns + kLongestFaultNs > time_ns) {
+      since_ns = std::min(since_ns, began_ns);
+    }
+  }
+  return since_ns;
 }
 
 uint64_t PageMatcher::Step(uint64_t time_ns) {

@@ -134,6 +134,23 @@ TEST_F(PageMatcherTest, ANewThreadIsGivenTimeForItsName) {
   EXPECT_EQ(Emit(kSecond + kSecond / 4), "2:100=5");
 }
 
+TEST_F(PageMatcherTest, AFaultIsUnderWayUntilItsSignalOrTheThreadsNext) {
+  constexpr uint64_t kMs = 1000000;
+  Sample(1, 10 * kMs, 100);
+  Touch(1, 30 * kMs, 100, 5);
+  EXPECT_EQ(Emit(11 * kMs), "1:100=5");
+  EXPECT_EQ(matcher_.FaultsUnderWaySince(20 * kMs), 10 * kMs);
+  EXPECT_EQ(matcher_.FaultsUnderWaySince(31 * kMs), 31 * kMs);
+  Sample(1, 40 * kMs, 101);  // not signalled
+  Sample(1, 50 * kMs, 102);
+  Touch(1, 60 * kMs, 102, 5);
+  EXPECT_EQ(Emit(45 * kMs), "1:101=5?");
+  EXPECT_EQ(matcher_.FaultsUnderWaySince(45 * kMs), 40 * kMs);
+  EXPECT_EQ(matcher_.FaultsUnderWaySince(400 * kMs), 400 * kMs);
+  EXPECT_EQ(Emit(55 * kMs), "1:102=5");
+  EXPECT_EQ(matcher_.FaultsUnderWaySince(55 * kMs), 50 * kMs);
+}
+
 TEST_F(PageMatcherTest, MarksStandBetweenTheirSamples) {
   Sample(1, 10, 100);
   Sample(1, 20, 101);

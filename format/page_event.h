@@ -35,6 +35,21 @@ struct ResidentRange {
   bool huge;
 };
 
+// Walks ranges in the order of addresses.
+class RangeCursor {
+ public:
+  explicit RangeCursor(absl::Span<const ResidentRange> ranges)
+      : at_(ranges.begin()), end_(ranges.end()) {}
+  // The range that `page` lies in, or null. Pages rise from call to call.
+  const ResidentRange* Find(uint64_t page) {
+    while (at_ != end_ && at_->page + at_->pages <= page) ++at_;
+    return at_ != end_ && at_->page <= page ? &*at_ : nullptr;
+  }
+
+ private:
+  absl::Span<const ResidentRange>::const_iterator at_, end_;
+};
+
 // One answer of the kernel's to what is resident. The ranges are in the order
 // of addresses, do not overlap, and are valid during the call.
 struct ResidencyView {

@@ -32,6 +32,7 @@ inline PageEntry RangeEntry(uint64_t time_us, PageAction action, uint64_t page,
 // unmapped. At the end one page of 100 is nobody's.
 struct PageRun {
   uint32_t period = 1;
+  uint32_t weight = 1;
   bool with_footer = true;
   std::string file = "/job.py";
   std::string load = "load";
@@ -43,7 +44,8 @@ struct PageRun {
     RunBuilder builder(&sink);
     Header header = RunBuilder::DefaultHeader();
     header.set_page_period(period);
-    header.set_script("job.py");
+    header.set_script("/src/job.py");
+    header.set_first_rss_bytes(0);
     builder.AddHeader(header);
     builder.AddThread("MainThread", 4711);
     builder.AddThread("worker", 4712);
@@ -56,7 +58,9 @@ struct PageRun {
     const uint32_t heap = builder.AddMapping("[heap]");
     const uint32_t none = builder.AddMapping("");
     builder.AddResidency(0, 1000, 20 * kPage, {{100, 20, python, true, false}});
-    builder.AddPages(CamePages(50000, 1000, 50, five));
+    std::vector<PageEntry> first = CamePages(50000, 1000, 50, five);
+    first[0].weight = weight;
+    builder.AddPages(first);
     std::vector<PageEntry> second = CamePages(150000, 2000, 30, six, 2);
     for (size_t i = 0; i < 5; ++i) second[i].inferred = true;
     builder.AddPages(second);

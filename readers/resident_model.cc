@@ -7,8 +7,8 @@ namespace {
 
 constexpr uint64_t kHugeBytes = 2 << 20;
 constexpr uint64_t kAroundBytes = 64 << 10;
-// A fault is recorded when it begins, and the page is there when it ends: a huge
-// one must be cleared, one of a file may have to be read.
+// A fault is recorded when it begins, and the page is there when it ends: a
+// huge one must be cleared, one of a file may have to be read.
 constexpr uint64_t kFaultUs = 20000;
 // A page stands for no more, whatever the file says: sums stay far below 64
 // bits.
@@ -37,7 +37,25 @@ uint64_t ResidentModel::RssBytes() const {
   if (rss_bytes_ == 0) return OwnedBytes();
   const uint64_t since = (owned_pages_ - owned_at_rss_) * page_bytes_;
   const auto rss = static_cast<int64_t>(rss_bytes_ + since);
-  return rss < 0 ? 0 : static_cast<uint64_t>(rss);
+  return rss < 0 ? 0 : std::min(static_cast<uint64_t>(rss), most_rss_bytes_);
+}
+
+uint64_t ResidentModel::UnlistedBeforeBytes() const {
+  const uint64_t rss = RssBytes(), owned = OwnedBytes();
+  return any_residency_ || rss < owned ? 0 : rss - owned;
+}
+
+absl::flat_hash_map<uint32_t, uint64_t> ResidentModel::Unowned() const {
+  absl::flat_hash_map<uint32_t, uint64_t> unowned = unowned_;
+  RangeCursor ranges(ranges_);
+  // Those that came while the kernel was asked have owners by now.
+  pages_.ForEach([&](uint64_t page, const PageMap::Page& there) {
+    const ResidentRange* range = ranges.Find(page);
+    if (range == nullptr || there.came_us < ranges_us_) return;
+    const auto found = unowned.find(range->mapping);
+    if (found != unowned.end() && found->second > 0) --found->second;
+  });
+  return unowned;
 }
 
 void ResidentModel::SetRss(uint64_t rss_bytes) {
@@ -99,6 +117,17 @@ void ResidentModel::Add(const PageEntry& entry) {
   }
 }
 
+// Whoever brought the pages of an entry.
+uint32_t ResidentModel::ToucherId(const PageEntry& entry, uint32_t weight) {
+  PageOwner owner;
+  owner.stack = entry.stack;
+  owner.thread = entry.thread;
+  owner.code_mapping = entry.code_mapping;
+  owner.weight = weight;
+  owner.inferred = entry.inferred;
+  return OwnerId(owner);
+}
+
 void ResidentModel::Come(const PageEntry& entry) {
   const PageMap::Page there = pages_.Get(entry.page);
   if (there.owner != 0 && fork_us_ != 0 && there.came_us <= fork_us_) {
@@ -106,23 +135,13 @@ void ResidentModel::Come(const PageEntry& entry) {
                {there.owner, std::max(entry.time_us, fork_us_ + 1)});
     return;
   }
-  PageOwner owner;
-  owner.stack = entry.stack;
-  owner.thread = entry.thread;
-  owner.code_mapping = entry.code_mapping;
-  owner.weight = std::min(entry.weight, kMaxWeight);
-  owner.inferred = entry.inferred;
   sampled_ |= entry.weight > 1;
-  if (!Put(entry.page, OwnerId(owner), entry.time_us)) ++not_kept_;
+  const uint32_t id = ToucherId(entry, std::min(entry.weight, kMaxWeight));
+  if (!Put(entry.page, id, entry.time_us)) ++not_kept_;
 }
 
 void ResidentModel::Populate(const PageEntry& entry) {
-  PageOwner owner;
-  owner.stack = entry.stack;
-  owner.thread = entry.thread;
-  owner.code_mapping = entry.code_mapping;
-  owner.inferred = entry.inferred;
-  const uint32_t id = OwnerId(owner);
+  const uint32_t id = ToucherId(entry, 1);
   const uint64_t end = entry.page + entry.pages;
   std::vector<Owned> known;
   pages_.ForRange(entry.page, end, [&](uint64_t page, PageMap::Page* there) {
@@ -159,10 +178,14 @@ void ResidentModel::Move(const PageEntry& entry) {
 }
 
 void ResidentModel::Add(const ResidencyView& seen) {
+  const uint64_t owned_pages = owned_pages_;
   RemoveUnseen(seen);
   FindOwners(seen);
   any_residency_ = true;
   ranges_.assign(seen.ranges.begin(), seen.ranges.end());
+  ranges_us_ = seen.begin_us;
+  // More is known than before of what RSS was all along.
+  owned_at_rss_ += owned_pages_ - owned_pages;
 }
 
 void ResidentModel::RemoveUnseen(const ResidencyView& seen) {
@@ -180,7 +203,8 @@ void ResidentModel::RemoveUnseen(const ResidencyView& seen) {
 void ResidentModel::FindOwners(const ResidencyView& seen) {
   unowned_.clear();
   for (const ResidentRange& range : seen.ranges) {
-    FindOwners(range, seen.time_us);
+    // They came before the kernel was asked.
+    FindOwners(range, std::max<uint64_t>(seen.begin_us, 1) - 1);
   }
 }
 
@@ -233,7 +257,7 @@ void ResidentModel::Fill(const Gap& gap) {
     PageOwner before;
     before.mapping = gap.mapping;
     Own(left_end, right_begin, OwnerId(before), gap.time_us);
-  } else if (left_end < right_begin) {
+  } else if (left_end < right_begin && !sampled_) {
     unowned_[gap.mapping] += right_begin - left_end;
   }
   if (right_begin < gap.end) {

@@ -27,29 +27,9 @@
 #include "absl/container/flat_hash_map.h"
 #include "format/record_visitor.h"
 #include "readers/page_map.h"
+#include "readers/page_owner.h"
 
 namespace pymemrun {
-
-struct PageOwner {
-  uint32_t stack = 0;
-  uint32_t thread = 0;        // 0: before tracing, see `mapping`
-  uint32_t code_mapping = 0;  // of the instruction
-  uint32_t mapping = 0;       // before tracing: what the page is part of
-  uint32_t weight = 1;        // each page stands for so many
-  bool inferred = false;
-
-  bool before_tracing() const { return thread == 0; }
-  friend bool operator==(const PageOwner& a, const PageOwner& b) {
-    return a.stack == b.stack && a.thread == b.thread &&
-           a.code_mapping == b.code_mapping && a.mapping == b.mapping &&
-           a.weight == b.weight && a.inferred == b.inferred;
-  }
-  template <typename H>
-  friend H AbslHashValue(H h, const PageOwner& o) {
-    return H::combine(std::move(h), o.stack, o.thread, o.code_mapping,
-                      o.mapping, o.weight, o.inferred);
-  }
-};
 
 // Not thread safe.
 class ResidentModel {
@@ -71,12 +51,18 @@ class ResidentModel {
   void AddFork(uint64_t time_us) { fork_us_ = time_us; }
 
   uint64_t page_bytes() const { return page_bytes_; }
-  // statm's latest, and what came and went since; without one OwnedBytes().
+  // statm's latest, and what came and went since, as far as page events tell;
+  // without one OwnedBytes().
   uint64_t RssBytes() const;
+  // RSS was never higher.
+  void SetMostRss(uint64_t bytes) { most_rss_bytes_ = bytes; }
   uint64_t OwnedBytes() const { return owned_pages_ * page_bytes_; }
+  // What was there before tracing and is in no Residency yet.
+  uint64_t UnlistedBeforeBytes() const;
   // What has no owner; below 0 where more is thought to be there than is.
   int64_t UnattributedBytes() const {
-    return static_cast<int64_t>(RssBytes() - OwnedBytes());
+    return static_cast<int64_t>(RssBytes() - OwnedBytes() -
+                                UnlistedBeforeBytes());
   }
   // Index 0 is nobody. Pages of each: as many as it stands for.
   const std::vector<PageOwner>& owners() const { return owners_; }
@@ -85,12 +71,13 @@ class ResidentModel {
   }
   // Pages with their owners, in the order of addresses.
   const PageMap& pages() const { return pages_; }
-  // The latest Residency: its ranges, and pages by MappingDef.id that were
-  // found there and have no owner.
+  // Those of the latest Residency.
   const std::vector<ResidentRange>& ranges() const { return ranges_; }
-  const absl::flat_hash_map<uint32_t, uint64_t>& unowned() const {
-    return unowned_;
-  }
+  // Pages by MappingDef.id that were found there and have no owner; none where
+  // pages were sampled.
+  absl::flat_hash_map<uint32_t, uint64_t> Unowned() const;
+  // Pages were sampled.
+  bool sampled() const { return sampled_; }
   // Pages that found no room.
   uint64_t not_kept() const { return not_kept_; }
 
@@ -109,6 +96,7 @@ class ResidentModel {
   };
 
   uint32_t OwnerId(const PageOwner& owner);
+  uint32_t ToucherId(const PageEntry& entry, uint32_t weight);
   uint32_t InferredId(uint32_t owner);
   bool Put(uint64_t page, uint32_t owner, uint64_t time_us);
   void Own(uint64_t begin, uint64_t end, uint32_t owner, uint64_t time_us);
@@ -130,12 +118,14 @@ class ResidentModel {
   uint64_t page_bytes_ = 4096;
   uint64_t owned_pages_ = 0;  // as many as they stand for
   uint64_t rss_bytes_ = 0;    // statm's latest; 0: none
+  uint64_t most_rss_bytes_ = UINT64_MAX;
   uint64_t owned_at_rss_ = 0;
   uint64_t fork_us_ = 0;
   bool sampled_ = false;
   bool any_residency_ = false;
   std::vector<ResidentRange> ranges_;
-  absl::flat_hash_map<uint32_t, uint64_t> unowned_;
+  uint64_t ranges_us_ = 0;  // when the kernel began to be asked for them
+  absl::flat_hash_map<uint32_t, uint64_t> unowned_;  // at ranges_us_
   uint64_t not_kept_ = 0;
   PageOwner last_owner_;  // the last one asked for
   uint32_t last_id_ = 0;

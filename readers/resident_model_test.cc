@@ -120,7 +120,7 @@ TEST_F(ResidentModelTest, WhatIsThereAtFirstWasThereBeforeTracing) {
   See({{10, 3, 7, false, false}});
   EXPECT_THAT(Owners(), ElementsAre(Pair(10, 0), Pair(11, 1), Pair(12, 0)));
   EXPECT_EQ(model_.owners()[model_.pages().Get(10).owner].mapping, 7u);
-  EXPECT_THAT(model_.unowned(), IsEmpty());
+  EXPECT_THAT(model_.Unowned(), IsEmpty());
 }
 
 TEST_F(ResidentModelTest, PagesThatAreNotSeenHaveGone) {
@@ -136,7 +136,7 @@ TEST_F(ResidentModelTest, PagesThatCameMeanwhileStay) {
   See({});
   Came(10, 1);
   now_us_ += 30000;  // no fault takes so long
-  Came(12, 2);  // at the moment when the kernel began to be asked
+  Came(12, 2);       // at the moment when the kernel began to be asked
   See({});
   EXPECT_THAT(Owners(), ElementsAre(Pair(12, 2)));
 }
@@ -145,7 +145,7 @@ TEST_F(ResidentModelTest, LaterPagesOfNobodyHaveNoOwner) {
   See({});
   See({{10, 3, 7, false, false}, {20, 2, 8, false, false}}, 100 * kPage);
   EXPECT_THAT(Owners(), IsEmpty());
-  EXPECT_THAT(model_.unowned(), UnorderedElementsAre(Pair(7, 3), Pair(8, 2)));
+  EXPECT_THAT(model_.Unowned(), UnorderedElementsAre(Pair(7, 3), Pair(8, 2)));
   EXPECT_EQ(model_.UnattributedBytes(), int64_t{100 * kPage});
 }
 
@@ -162,7 +162,7 @@ TEST_F(ResidentModelTest, AHugePageIsWhoseNearestPageItIs) {
   EXPECT_EQ(owners.at(512 + 150), -1);
   EXPECT_EQ(owners.at(512 + 151), -2);
   EXPECT_EQ(owners.at(1023), -2);
-  EXPECT_THAT(model_.unowned(), ElementsAre(Pair(7, 512)));
+  EXPECT_THAT(model_.Unowned(), ElementsAre(Pair(7, 512)));
 }
 
 TEST_F(ResidentModelTest, PagesOfAFileComeAroundAFault) {
@@ -175,7 +175,7 @@ TEST_F(ResidentModelTest, PagesOfAFileComeAroundAFault) {
   EXPECT_EQ(owners.at(16), -1);
   EXPECT_EQ(owners.at(18), 1);
   EXPECT_EQ(owners.at(31), -1);
-  EXPECT_THAT(model_.unowned(), ElementsAre(Pair(7, 14)));
+  EXPECT_THAT(model_.Unowned(), ElementsAre(Pair(7, 14)));
 }
 
 TEST_F(ResidentModelTest, AnonymousPagesAreNotInferred) {
@@ -201,6 +201,7 @@ TEST_F(ResidentModelTest, ASampledPageStandsForSoMany) {
 }
 
 TEST_F(ResidentModelTest, UnattributedIsSigned) {
+  See({});
   Came(10, 1);
   Came(11, 1);
   model_.SetRss(kPage);
@@ -213,6 +214,48 @@ TEST_F(ResidentModelTest, RssGoesOnFromTheLastReading) {
   EXPECT_EQ(model_.RssBytes(), 11 * kPage);
   model_.Add(Entry(PAGES_UNMAPPED, 10, 1));
   EXPECT_EQ(model_.RssBytes(), 10 * kPage);
+}
+
+TEST_F(ResidentModelTest, AnAnswerOfTheKernelsChangesNoRss) {
+  See({}, 10 * kPage);
+  Came(10, 1);
+  Came(11, 1);
+  now_us_ += 30000;
+  See({{11, 1, 7, false, false}, {512, 512, 7, false, true}});
+  EXPECT_EQ(model_.RssBytes(), 12 * kPage);
+  Came(512, 1);
+  now_us_ += 30000;
+  See({{512, 512, 7, false, true}});
+  EXPECT_EQ(model_.RssBytes(), 13 * kPage);
+  EXPECT_EQ(model_.UnattributedBytes(), -499 * static_cast<int64_t>(kPage));
+}
+
+TEST_F(ResidentModelTest, RssIsNeverAboveTheHighestThatWasRead) {
+  model_.SetMostRss(11 * kPage);
+  model_.SetRss(10 * kPage);
+  Came(10, 1);
+  Came(11, 1);
+  EXPECT_EQ(model_.RssBytes(), 11 * kPage);
+}
+
+TEST_F(ResidentModelTest, BeforeTheFirstAnswerTheRestWasThereBefore) {
+  model_.SetRss(10 * kPage);
+  Came(10, 1);
+  EXPECT_EQ(model_.UnlistedBeforeBytes(), 10 * kPage);
+  EXPECT_EQ(model_.UnattributedBytes(), 0);
+  See({});
+  EXPECT_EQ(model_.UnlistedBeforeBytes(), 0u);
+  EXPECT_EQ(model_.UnattributedBytes(), int64_t{10 * kPage});
+}
+
+TEST_F(ResidentModelTest, WhatCameMeanwhileHasAnOwner) {
+  See({});
+  now_us_ -= 5;
+  const uint64_t begin_us = now_us_;
+  See({{10, 3, 7, false, false}});
+  now_us_ = begin_us + 1;
+  Came(11, 1);
+  EXPECT_THAT(model_.Unowned(), ElementsAre(Pair(7, 2)));
 }
 
 TEST_F(ResidentModelTest, HostileWeightsAndPageSizesStayBounded) {
@@ -249,7 +292,7 @@ TEST_F(ResidentModelTest, HostileResidenciesTakeNoMoreThanThereIsRoomFor) {
   EXPECT_EQ(model.OwnedBytes(), 64 * kPage);
   // What a huge page cannot give its pages has an owner, but no room.
   model.Add(ResidencyView{1, 1, 0, ranges});
-  EXPECT_EQ(model.unowned().at(1), (uint64_t{1} << 34) - 512);
+  EXPECT_EQ(model.Unowned().at(1), (uint64_t{1} << 34) - 512);
 }
 
 }  // namespace

@@ -16,6 +16,9 @@ void ResidentReplay::OnHeader(const Header& header) {
   header_ = header;
   has_page_events_ = header.page_period() != 0;
   model_.SetHeader(header);
+  if (header.first_rss_bytes() != 0) {
+    AddReading({0, header.first_rss_bytes(), 0});
+  }
 }
 
 void ResidentReplay::MoveTo(uint64_t time_us) {
@@ -68,6 +71,8 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
 }
 
 void ResidentReplay::AddReading(const Reading& reading) {
+  highest_read_ =
+      std::max({highest_read_, reading.rss_bytes, reading.hwm_bytes});
   if (readings_.size() >= kMaxReadings) readings_.pop_front();
   auto at = readings_.end();
   while (at != readings_.begin() && (at - 1)->time_us > reading.time_us) --at;
@@ -92,6 +97,7 @@ void ResidentReplay::OnPageLoss(const PageLoss& loss) {
 
 void ResidentReplay::OnFooter(const Footer& footer) {
   last_us_ = std::max(last_us_, std::min(footer.end_us(), until_us_));
+  highest_read_ = std::max<uint64_t>(highest_read_, footer.hwm_bytes());
 }
 
 void ResidentReplay::OnDamage(const StreamReader::Damage& damage) {

@@ -18,8 +18,13 @@ class ResidentReplay : public IndexingVisitor {
  public:
   static constexpr uint64_t kEnd = std::numeric_limits<uint64_t>::max();
 
-  // What happened up to `until_us`, this moment included.
-  explicit ResidentReplay(uint64_t until_us = kEnd) : until_us_(until_us) {}
+  // What happened up to `until_us`, this moment included. RSS was never above
+  // `most_rss_bytes`.
+  explicit ResidentReplay(uint64_t until_us = kEnd,
+                          uint64_t most_rss_bytes = kEnd)
+      : until_us_(until_us) {
+    model_.SetMostRss(most_rss_bytes);
+  }
 
   void OnHeader(const Header& header) override;
   bool OnRows(const Row*, size_t) override { return !done_; }
@@ -42,6 +47,10 @@ class ResidentReplay : public IndexingVisitor {
   // The last moment that the file tells of, as far as it was read.
   uint64_t last_us() const { return last_us_; }
   uint64_t lost_samples() const { return lost_samples_; }
+  // The highest RSS and VmHWM that were read; kEnd: none were.
+  uint64_t most_rss_bytes() const {
+    return highest_read_ == 0 ? kEnd : highest_read_;
+  }
   // The ranges of the first Residency after the moment: what pages that came
   // after model().ranges() are part of.
   const std::vector<ResidentRange>& later_ranges() const {
@@ -72,6 +81,7 @@ class ResidentReplay : public IndexingVisitor {
   std::deque<Reading> readings_;
   uint64_t now_us_ = 0, last_us_ = 0;
   uint64_t lost_samples_ = 0;
+  uint64_t highest_read_ = 0;
   bool has_page_events_ = false;
   bool past_ = false;  // what comes is after the moment
   bool done_ = false;  // nothing more is wanted

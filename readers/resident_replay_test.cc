@@ -54,9 +54,10 @@ TEST(ResidentReplayTest, TheNextResidencyTellsOfPagesThatCameSince) {
 struct BuiltRun {
   StringSink sink;
   RunBuilder builder{&sink};
-  BuiltRun() {
+  explicit BuiltRun(uint64_t first_rss_bytes = 0) {
     Header header = RunBuilder::DefaultHeader();
     header.set_page_period(1);
+    header.set_first_rss_bytes(first_rss_bytes);
     builder.AddHeader(header);
     builder.AddThread("MainThread", 1);
     builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
@@ -109,6 +110,16 @@ TEST(ResidentReplayTest, AReadingAppliesToItsOwnMoment) {
   ResidentReplay replay;
   ReadInto(run.sink.contents(), &replay);
   EXPECT_EQ(replay.model().RssBytes(), 104 * kPage);
+}
+
+TEST(ResidentReplayTest, RssBeginsWithTheHeaders) {
+  BuiltRun run(30 * kPage);
+  run.builder.AddPages(CamePages(0, 1, 1, 1));  // is in it
+  run.builder.AddPages(CamePages(100, 2, 10, 1));
+  run.builder.Flush();
+  ResidentReplay replay;
+  ReadInto(run.sink.contents(), &replay);
+  EXPECT_EQ(replay.model().RssBytes(), 40 * kPage);
 }
 
 TEST(ResidentReplayTest, AReadingThatComesMuchTooLateIsPassedOver) {

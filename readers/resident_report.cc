@@ -33,16 +33,12 @@ int PrintResident(const ReportOptions& options, const Console& console,
                   OutputBuffer* output) {
   const auto file = RereadFile::Open(options.files[0], console);
   if (file == nullptr) return kExitFailed;
-  uint64_t at_us = options.at_us;
-  if (options.at_peak) {
-    PeakFinder finder;
-    if (!file->Read(&finder)) return kExitFailed;
-    if (SayNoPageEvents(finder, *file, console)) return kExitUsage;
-    at_us = finder.peak_us();
-  }
-  ResidentReplay replay(at_us);
+  PeakFinder finder;
+  if (!file->Read(&finder)) return kExitFailed;
+  if (SayNoPageEvents(finder, *file, console)) return kExitUsage;
+  const uint64_t at_us = options.at_peak ? finder.peak_us() : options.at_us;
+  ResidentReplay replay(at_us, finder.most_rss_bytes());
   if (!file->Read(&replay)) return kExitFailed;
-  if (SayNoPageEvents(replay, *file, console)) return kExitUsage;
   if (options.format == TableFormat::kText && !options.collapsed) {
     output->Append(ResidentHeading(replay, std::min(at_us, replay.last_us()),
                                    options.at_peak));

@@ -91,10 +91,15 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
                               "touched\nresident without an owner: 4.0 KiB of "
                               "<anonymous>\n"));
   EXPECT_THAT(Resident({}, {}), HasSubstr("RSS 400.0 KiB at 0.150 s (peak); "));
+  EXPECT_THAT(Resident({}, {}), Not(HasSubstr("estimated")));
   PageRun sampled;
-  sampled.period = 16;
+  sampled.weight = 4;
+  EXPECT_THAT(Resident(sampled, {}),
+              HasSubstr("\nestimated: not every page fault was recorded\n"));
+  PageRun inferred;
+  inferred.period = 16;
   EXPECT_THAT(
-      Resident(sampled, {}),
+      Resident(inferred, {}),
       HasSubstr("\ninferred: one page in 16 has the stack of its "
                 "moment, the others that of their thread's next one\n"));
 }

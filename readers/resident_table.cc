@@ -54,21 +54,6 @@ Amounts ByOwner(ResidentBy by, const ResidentReplay& replay) {
   return {std::move(amounts), before};
 }
 
-// Walks ranges in the order of addresses.
-class RangeCursor {
- public:
-  explicit RangeCursor(const std::vector<ResidentRange>& ranges)
-      : at_(ranges.begin()), end_(ranges.end()) {}
-  // The range that `page` lies in, or null. Pages rise from call to call.
-  const ResidentRange* Find(uint64_t page) {
-    while (at_ != end_ && at_->page + at_->pages <= page) ++at_;
-    return at_ != end_ && at_->page <= page ? &*at_ : nullptr;
-  }
-
- private:
-  std::vector<ResidentRange>::const_iterator at_, end_;
-};
-
 Amounts ByMapping(const ResidentReplay& replay) {
   const ResidentModel& model = replay.model();
   absl::flat_hash_map<absl::string_view, Amount> found;
@@ -90,7 +75,7 @@ Amounts ByMapping(const ResidentReplay& replay) {
     amount.pages += owner.weight;
     if (owner.inferred) amount.inferred_pages += owner.weight;
   });
-  for (const auto& [mapping, pages] : model.unowned()) {
+  for (const auto& [mapping, pages] : model.Unowned()) {
     amount_of(mapping).unowned_pages += pages;
   }
   Amounts amounts;
@@ -141,7 +126,8 @@ class TableMaker {
   void AddPlace(const Amount& amount) {
     std::vector<Cell> cells = {std::string(amount.place.file)};
     if (HasLines()) {
-      cells.emplace_back(uint64_t{amount.place.line});
+      cells.emplace_back();
+      if (amount.place.line != 0) cells[1] = uint64_t{amount.place.line};
       cells.emplace_back(std::string(amount.place.function));
     }
     AddAmount(amount, std::move(cells));
@@ -196,8 +182,8 @@ class TableMaker {
 std::string UnownedText(const ResidentReplay& replay) {
   constexpr size_t kMost = 3;
   std::vector<std::pair<uint64_t, uint32_t>> order;
-  for (const auto& [mapping, pages] : replay.model().unowned()) {
-    order.emplace_back(pages, mapping);
+  for (const auto& [mapping, pages] : replay.model().Unowned()) {
+    if (pages > 0) order.emplace_back(pages, mapping);
   }
   std::sort(order.rbegin(), order.rend());
   std::string text;
@@ -256,6 +242,9 @@ std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
     absl::StrAppend(&text, "inferred: one page in ", Grouped(period),
                     " has the stack of its moment, the others that of their "
                     "thread's next one\n");
+  }
+  if (model.sampled()) {
+    absl::StrAppend(&text, "estimated: not every page fault was recorded\n");
   }
   if (replay.lost_samples() > 0) {
     absl::StrAppend(&text, Counted(replay.lost_samples(), "page event"),

@@ -245,8 +245,8 @@ std::string DescribePages(const RunFacts& facts) {
   std::string text = Grouped(pages.events);
   const uint32_t period = facts.header.page_period();
   if (period > 1) {
-    absl::StrAppend(&text, " of one in ", Grouped(period),
-                    " faults: each stands for so many");
+    absl::StrAppend(&text, ", at least one in ", Grouped(period),
+                    " with the stack of its moment");
   }
   absl::StrAppend(
       &text, "; ", Grouped(pages.inferred),

@@ -313,7 +313,7 @@ TEST_F(RunFactsTest, WithoutAFooterPageEventsAreThoseOfTheStream) {
   run.period = 16;
   Read(run.Build());
   EXPECT_EQ(Fact("page events"),
-            "80 of one in 16 faults: each stands for so many; 5 with an "
+            "80, at least one in 16 with the stack of its moment; 5 with an "
             "inferred stack; lost: 0 events, 0 stacks");
   EXPECT_TRUE(absl::StrContains(
       EndReportOf(facts_, "run.pb", 777),

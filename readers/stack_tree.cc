@@ -33,6 +33,12 @@ StackTree::StackTree(ResidentBy by, const ResidentReplay* replay)
     if (pages == 0) continue;
     nodes_[NodeOf(model.owners()[owner])].self_pages += pages;
   }
+  const uint64_t before = model.UnlistedBeforeBytes();
+  if (before > 0) {
+    ResidentPlace place;
+    place.file = kBeforeTracing;
+    nodes_[Child(0, place)].self_pages += before / model.page_bytes();
+  }
   // Callers come before what they call.
   for (Node& node : nodes_) node.pages = node.self_pages;
   for (size_t i = nodes_.size(); --i > 0;) {

@@ -6,8 +6,9 @@
 
 namespace pymemrun {
 
-TimelineReplay::TimelineReplay(ResidentBy by, std::vector<uint64_t> time_us)
-    : places_(by, this) {
+TimelineReplay::TimelineReplay(ResidentBy by, std::vector<uint64_t> time_us,
+                               uint64_t most_rss_bytes)
+    : ResidentReplay(kEnd, most_rss_bytes), places_(by, this) {
   line_.time_us = std::move(time_us);
 }
 
@@ -37,17 +38,16 @@ void TimelineReplay::TakeValues() {
     bytes_[number].back() += bytes;
   }
   line_.rss_bytes.push_back(model().RssBytes());
+  line_.before_bytes.push_back(model().UnlistedBeforeBytes());
   line_.unattributed_bytes.push_back(model().UnattributedBytes());
   ++next_;
 }
 
-Timeline TimelineReplay::Result(uint64_t top) const {
+Timeline TimelineReplay::Result(uint64_t top, uint64_t least_bytes) const {
   Timeline line = line_;
   const size_t steps = line.time_us.size();
-  line.before_bytes.assign(steps, 0);
-  if (!bytes_.empty()) {
-    line.before_bytes = bytes_[0];
-    line.before_bytes.resize(steps);
+  for (size_t i = 0; !bytes_.empty() && i < bytes_[0].size(); ++i) {
+    line.before_bytes[i] += bytes_[0][i];
   }
   std::vector<Timeline::Series> all;
   for (size_t number = 1; number < bytes_.size(); ++number) {
@@ -64,6 +64,8 @@ Timeline TimelineReplay::Result(uint64_t top) const {
               return a.peak_bytes != b.peak_bytes ? a.peak_bytes > b.peak_bytes
                                                   : a.place < b.place;
             });
+  top = std::min<uint64_t>(top, all.size());
+  while (top > 0 && all[top - 1].peak_bytes < least_bytes) --top;
   line.other_bytes = too_many_;
   for (size_t i = top; i < all.size(); ++i) {
     for (size_t step = 0; step < steps; ++step) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "format/report_text.h"
 #include "readers/resident_report.h"
 #include "readers/svg_chart.h"
@@ -14,6 +13,7 @@
 namespace pymemrun {
 namespace {
 
+constexpr uint64_t kHairline = 360;  // of the picture's height
 constexpr absl::string_view kOther = "other places";
 constexpr absl::string_view kUnattributed = "unattributed";
 
@@ -89,14 +89,17 @@ std::string ByText(ResidentBy by) {
 void SetTexts(ResidentBy by, const ResidentReplay& replay,
               StackedChart* chart) {
   const Header& header = replay.header();
-  chart->title = header.script().empty()
-                     ? "Resident memory"
-                     : absl::StrCat("Resident memory of ", header.script());
+  chart->title = "Resident memory";
+  if (!header.script().empty()) {
+    const std::string& script = header.script();
+    absl::StrAppend(&chart->title, " of ",
+                    script.substr(script.rfind('/') + 1));
+  }
   chart->subtitle = absl::StrCat("by ", ByText(by), " of first touch; process ",
                                  header.pid());
-  if (header.page_period() > 1) {
-    absl::StrAppend(&chart->subtitle, "; estimated from one in ",
-                    Grouped(header.page_period()), " page faults");
+  if (replay.model().sampled()) {
+    absl::StrAppend(&chart->subtitle,
+                    "; estimated, not every page fault was recorded");
   }
   if (replay.lost_samples() > 0) {
     absl::StrAppend(&chart->subtitle, "; ",
@@ -105,7 +108,7 @@ void SetTexts(ResidentBy by, const ResidentReplay& replay,
 }
 
 StackedChart ChartOf(ResidentBy by, const ResidentReplay& replay,
-                     const Timeline& line) {
+                     const Timeline& line, uint64_t peak_us) {
   StackedChart chart;
   SetTexts(by, replay, &chart);
   for (const uint64_t time_us : line.time_us) {
@@ -126,12 +129,13 @@ StackedChart ChartOf(ResidentBy by, const ResidentReplay& replay,
     chart.line_bytes.push_back(static_cast<double>(bytes));
   }
   const auto peak =
-      std::max_element(chart.line_bytes.begin(), chart.line_bytes.end());
-  chart.marked_step = static_cast<size_t>(peak - chart.line_bytes.begin());
+      std::find(line.time_us.begin(), line.time_us.end(), peak_us);
+  chart.marked_step = static_cast<size_t>(peak - line.time_us.begin());
+  const double peak_bytes = chart.line_bytes[chart.marked_step];
   chart.line_label = "RSS";
-  chart.line_detail = PeakText(*peak);
-  chart.mark = absl::StrFormat("%s at %s", HumanBytes(*peak),
-                               HumanSeconds(line.time_us[chart.marked_step]));
+  chart.line_detail = PeakText(peak_bytes);
+  chart.mark =
+      absl::StrCat(HumanBytes(peak_bytes), " at ", HumanSeconds(peak_us));
   return chart;
 }
 
@@ -144,12 +148,17 @@ int PrintTimeline(const ReportOptions& options, const Console& console,
   PeakFinder finder;
   if (!file->Read(&finder)) return kExitFailed;
   if (SayNoPageEvents(finder, *file, console)) return kExitUsage;
+  const uint64_t peak_us = std::min(finder.peak_us(), finder.last_us());
   TimelineReplay replay(options.resident_by,
-                        TimelineSteps(finder.last_us(), finder.peak_us()));
+                        TimelineSteps(finder.last_us(), peak_us),
+                        finder.most_rss_bytes());
   if (!file->Read(&replay)) return kExitFailed;
-  const Timeline line = replay.Result(options.top);
+  // What would be no more than a hairline needs no colour.
+  const uint64_t least_bytes =
+      options.as_svg ? finder.peak_bytes() / kHairline : 0;
+  const Timeline line = replay.Result(options.top, least_bytes);
   if (options.as_svg) {
-    PrintSvg(ChartOf(options.resident_by, replay, line), output);
+    PrintSvg(ChartOf(options.resident_by, replay, line, peak_us), output);
   } else {
     PrintTable(TimelineTable(line), TableFormat::kCsv, output);
   }

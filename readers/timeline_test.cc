@@ -144,6 +144,7 @@ std::string OverfullRun() {
   RunBuilder builder(&sink);
   Header header = RunBuilder::DefaultHeader();
   header.set_page_period(1);
+  header.set_first_rss_bytes(0);
   builder.AddHeader(header);
   builder.AddThread("MainThread", 1);
   builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);

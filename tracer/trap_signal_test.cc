@@ -158,8 +158,7 @@ void ReadWhileSignalled(int flags) {
     pthread_kill(reader, SIGTRAP);
     while (!g_handled) {
     }
-    if (write(ends[1], "x", 1) != 1) _exit(1);
-    return nullptr;
+    return reinterpret_cast<void*>(write(ends[1], "x", 1));
   };
   pthread_t sender;
   pthread_create(&sender, nullptr, run, nullptr);

@@ -1,0 +1,34 @@
+// Who a resident page is charged to.
+#ifndef PYMEMRUN_READERS_PAGE_OWNER_H_
+#define PYMEMRUN_READERS_PAGE_OWNER_H_
+
+#include <cstdint>
+#include <utility>
+
+namespace pymemrun {
+
+// Ids are those of the run file.
+struct PageOwner {
+  uint32_t stack = 0;
+  uint32_t thread = 0;        // 0: before tracing, see `mapping`
+  uint32_t code_mapping = 0;  // of the instruction
+  uint32_t mapping = 0;       // before tracing: what the page is part of
+  uint32_t weight = 1;        // each page stands for so many
+  bool inferred = false;
+
+  bool before_tracing() const { return thread == 0; }
+  friend bool operator==(const PageOwner& a, const PageOwner& b) {
+    return a.stack == b.stack && a.thread == b.thread &&
+           a.code_mapping == b.code_mapping && a.mapping == b.mapping &&
+           a.weight == b.weight && a.inferred == b.inferred;
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const PageOwner& o) {
+    return H::combine(std::move(h), o.stack, o.thread, o.code_mapping,
+                      o.mapping, o.weight, o.inferred);
+  }
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PAGE_OWNER_H_

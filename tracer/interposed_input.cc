@@ -35,11 +35,12 @@ auto Filled(void* buffer, size_t wanted, size_t unit, Fill fill) {
   if (__builtin_expect(!PageEvents::wants_input() || wanted < kWorthwhile, 1)) {
     return fill();
   }
-  const RangeEvents events;
   const auto result = fill();
   if (result > 0) {
-    events.Add(RangeAction::kPopulated, buffer,
-               static_cast<size_t>(result) * unit);
+    // Made after the call, which may wait for hours: only what leaves needs the
+    // time before.
+    RangeEvents().Add(RangeAction::kPopulated, buffer,
+                      static_cast<size_t>(result) * unit);
   }
   return result;
 }

@@ -12,14 +12,24 @@
 namespace pymemrun {
 
 // The events of one call. To be made before it: it takes the time, for the
-// addresses that the call gives back may be another's at once. In a vfork child
-// it does nothing.
+// addresses that the call gives back may be another's at once, and holds the
+// side ring's place for them. A call that unmaps much takes milliseconds, and
+// until it is known what has left, what comes at these addresses must wait. In
+// a vfork child it does nothing.
 class RangeEvents {
  public:
   RangeEvents() {
     if (!PageEvents::on() || TracedPage() == nullptr) return;
     time_ns_ = PageEvents::Now();
+    place_.Reserve(0);
   }
+  ~RangeEvents() {
+    if (!place_.ok()) return;
+    place_.head().kind = SideKind::kNothing;
+    place_.Commit();
+  }
+  RangeEvents(const RangeEvents&) = delete;
+  RangeEvents& operator=(const RangeEvents&) = delete;
 
   bool wanted() const { return time_ns_ != 0; }
 
@@ -40,6 +50,7 @@ class RangeEvents {
 
  private:
   uint64_t time_ns_ = 0;
+  SideItem place_;
 };
 
 // Tells of pages that a call made the break give back. Costs two loads where it

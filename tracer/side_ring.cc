@@ -54,7 +54,8 @@ void SideRing::Close() {
   g_state.page.store(nullptr, std::memory_order_release);
 }
 
-SideItem::SideItem(size_t payload_bytes) : page_(SideRing::page()) {
+void SideItem::Reserve(size_t payload_bytes) {
+  page_ = SideRing::page();
   if (page_ == nullptr) return;
   ++t_items_open;
   const uint32_t cells = static_cast<uint32_t>(

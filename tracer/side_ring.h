@@ -42,11 +42,15 @@ class SideItem {
   // Reserves an item of `payload_bytes` behind its head. Where the ring is full
   // it waits as the policy says; without room ok() is false and the item counts
   // as dropped.
-  explicit SideItem(size_t payload_bytes);
+  explicit SideItem(size_t payload_bytes) { Reserve(payload_bytes); }
+  // Not ok() yet.
+  SideItem() = default;
   ~SideItem();
   SideItem(const SideItem&) = delete;
   SideItem& operator=(const SideItem&) = delete;
 
+  // As the first constructor. At most once.
+  void Reserve(size_t payload_bytes);
   bool ok() const { return cells_ != 0; }
   // REQUIRES for all that follows: ok().
   // The head, to be filled but for `sequence` and `cells`.
@@ -59,7 +63,7 @@ class SideItem {
  private:
   SideContinued& CellAt(uint32_t i);
 
-  ControlPage* page_;
+  ControlPage* page_ = nullptr;
   uint64_t index_ = 0;
   uint32_t cells_ = 0;
   uint32_t at_cell_ = 1;

@@ -35,6 +35,7 @@ enum class SideKind : uint16_t {
                    // line table; strings are `u32 length` + bytes, unaligned
   kCodeGone = 4,   // address = id: it is not used again
   kFork = 5,       // a child was made
+  kNothing = 6,  // no more than that until its commit nothing behind it counts
 };
 
 // As PageAction in trace.proto.

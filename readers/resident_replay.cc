@@ -1,6 +1,7 @@
 #include "readers/resident_replay.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace pymemrun {
 namespace {
@@ -108,6 +109,10 @@ void ResidentReplay::Finish() {
   AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_) + 1));
 }
 
+bool PeakFinder::IsAlmost(uint64_t bytes, uint64_t peak_bytes) {
+  return bytes >= peak_bytes - peak_bytes / 100;
+}
+
 void PeakFinder::OnTime(uint64_t) {
   const uint64_t rss = model().RssBytes();
   if (rss <= high_bytes_) return;
@@ -117,8 +122,21 @@ void PeakFinder::OnTime(uint64_t) {
 
 void PeakFinder::OnReading(uint64_t, uint64_t hwm_bytes) {
   OnTime(now_us());
-  if (hwm_bytes == 0) return;
+  if (hwm_bytes == 0) return RememberWhatIsKnown();
   Take(hwm_bytes);
+}
+
+// The kernel has just said what is resident.
+void PeakFinder::RememberWhatIsKnown() {
+  const uint64_t rss = model().RssBytes();
+  const uint64_t most = std::max({peak_bytes_, high_bytes_, known_bytes_});
+  if (!IsAlmost(rss, most)) return;
+  const auto unknown =
+      static_cast<uint64_t>(std::abs(model().UnattributedBytes()));
+  if (IsAlmost(known_bytes_, most) && unknown >= unknown_bytes_) return;
+  known_us_ = now_us();
+  known_bytes_ = rss;
+  unknown_bytes_ = unknown;
 }
 
 void PeakFinder::Take(uint64_t most_bytes) {
@@ -134,6 +152,9 @@ void PeakFinder::Finish() {
   ResidentReplay::Finish();
   OnTime(now_us());
   Take(kEnd);
+  if (known_bytes_ == 0 || !IsAlmost(known_bytes_, peak_bytes_)) return;
+  peak_bytes_ = known_bytes_;
+  peak_us_ = known_us_;
 }
 
 }  // namespace pymemrun

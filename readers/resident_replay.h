@@ -89,7 +89,10 @@ class ResidentReplay : public IndexingVisitor {
 };
 
 // Finds the moment of the highest RSS: as statm had it, or between two readings
-// as the page events tell, but never above the VmHWM that was read next.
+// as the page events tell, but never above the VmHWM that was read next. Where
+// RSS stayed within a hundredth of that, the moment is chosen at which the
+// kernel had said what is resident and the least was unattributed: shortly
+// after a system call began to fill memory most of it has no owner yet.
 class PeakFinder final : public ResidentReplay {
  public:
   // REQUIRES: Finish() was called.
@@ -101,9 +104,14 @@ class PeakFinder final : public ResidentReplay {
   void OnTime(uint64_t time_us) override;
   void OnReading(uint64_t time_us, uint64_t hwm_bytes) override;
   void Take(uint64_t most_bytes);
+  void RememberWhatIsKnown();
+  static bool IsAlmost(uint64_t bytes, uint64_t peak_bytes);
 
   uint64_t peak_us_ = 0, peak_bytes_ = 0;
   uint64_t high_us_ = 0, high_bytes_ = 0;  // since the last reading
+  // The moment at which RSS was almost as high, and of the most of it the owner
+  // was known.
+  uint64_t known_us_ = 0, known_bytes_ = 0, unknown_bytes_ = 0;
 };
 
 }  // namespace pymemrun

@@ -8,6 +8,9 @@ namespace {
 // Threads come and go; those that nothing waits for are forgotten beyond this.
 constexpr size_t kMaxThreads = 1u << 14;
 
+// What fills memory from its begin on takes a huge page's fault at its begin.
+constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
+
 // As long a loop may go on in one place between two of its faults.
 constexpr uint64_t kShortlyNs = 10000000;
 
@@ -104,7 +107,8 @@ const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
                                       const Thread& thread) const {
   if (thread.touches.empty()) return thread.last;
   const PageTouch& next = thread.touches.front();
-  const bool last_fits = thread.last.stack != 0 &&
+  const bool may_be_huge = sample.address % kHugeBytes < page_bytes_;
+  const bool last_fits = may_be_huge && thread.last.stack != 0 &&
                          thread.last.instruction == sample.instruction &&
                          sample.time_ns - thread.last.time_ns <= kShortlyNs;
   const bool next_fits = next.instruction == sample.instruction ||

@@ -48,23 +48,25 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
   uint32_t unnamed_ = 0;
 };
 
-TEST_F(PageMatcherTest, FaultsOfOneInstructionBelongTogether) {
-  for (uint64_t i = 0; i < 4; ++i) Sample(1, 10 + 10 * i, 100 + i);
-  Touch(1, 21, 101, 7);  // 103 is of the same loop
+TEST_F(PageMatcherTest, HugePagesOfOneInstructionBelongTogether) {
+  Sample(1, 10, 512);
+  Touch(1, 11, 512, 7);
+  Sample(1, 20, 1024);  // of the same loop
+  Sample(1, 21, 1025);  // no begin of a huge page
   instruction_ = 0x500;
-  Sample(1, 50, 200);
-  Touch(1, 61, 201, 8);
-  Sample(1, 60, 201);
-  EXPECT_EQ(Emit(100), "1:100=7? 1:101=7 1:102=7? 1:103=7? 1:200=8? 1:201=8");
+  Sample(1, 30, 1536);
+  Touch(1, 41, 2048, 8);
+  Sample(1, 40, 2048);
+  EXPECT_EQ(Emit(100), "1:512=7 1:1024=7? 1:1025=8? 1:1536=8? 1:2048=8");
 }
 
 TEST_F(PageMatcherTest, ALongTimeAgoIsNoSignOfTheSameLoop) {
-  Sample(1, 10, 100);
-  Touch(1, 11, 100, 7);
-  Sample(1, 1000000000, 101);
+  Sample(1, 10, 512);
+  Touch(1, 11, 512, 7);
+  Sample(1, 1000000000, 1024);
   instruction_ = 0x500;
   Touch(1, 1000000010, 300, 8);
-  EXPECT_EQ(Emit(2000000000), "1:100=7 1:101=8?");
+  EXPECT_EQ(Emit(2000000000), "1:512=7 1:1024=8?");
 }
 
 TEST_F(PageMatcherTest, EachFaultHasTheStackThatFollowsIt) {

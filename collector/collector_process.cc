@@ -28,6 +28,8 @@ constexpr uint64_t kQuarter = kRingSlots / 4;
 // Given back in pieces, so that a waiting producer goes on early.
 constexpr size_t kPieceSlots = 16384;
 constexpr int kWaitForStatusMs = 500;
+constexpr int kSampleTries = 5;
+constexpr uint64_t kPromptNs = 300000;
 
 uint64_t MonotonicNs() {
   timespec now;
@@ -218,7 +220,7 @@ void CollectorProcess::Housekeep(uint64_t now_ns) {
     next_sample_ns_ = now_ns + kSamplePeriodNs;
     clock_.Recalibrate();
     encoder_.ClockChanged();
-    SampleProcess(now_ns);
+    SampleProcess(UINT64_MAX);
   }
   const bool wanted =
       (page_->wanted.load(std::memory_order_relaxed) & kWantedFlush) != 0;
@@ -233,15 +235,24 @@ void CollectorProcess::FlushFile(uint64_t now_ns) {
   writer_.Flush();
 }
 
-void CollectorProcess::SampleProcess(uint64_t now_ns) {
+void CollectorProcess::SampleProcess(uint64_t latest_ns) {
   const uint64_t number = page_->next_number.load(std::memory_order_relaxed);
+  // RSS and its time must belong together: again, where we were held up.
+  bool changed = false;
+  uint64_t now_ns = MonotonicNs();
+  for (int tries = 0; tries < kSampleTries; ++tries) {
+    const uint64_t before_ns = now_ns;
+    changed |= stats_.Read(&sample_);
+    now_ns = MonotonicNs();
+    if (now_ns - before_ns < kPromptNs) break;
+  }
   // A program that sleeps does not make its file grow.
-  if (!stats_.Read(&sample_) && number == sampled_number_) return;
+  if (!changed && number == sampled_number_) return;
   sampled_number_ = number;
   encoder_.EndBatch();
   Record record;
   sample_.set_next_number(number);
-  sample_.set_time_us(clock_.MicrosOfMonotonic(now_ns));
+  sample_.set_time_us(clock_.MicrosOfMonotonic(std::min(now_ns, latest_ns)));
   *record.mutable_process() = sample_;
   writer_.Write(record);
 }

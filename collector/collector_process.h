@@ -66,7 +66,7 @@ class CollectorProcess {
   void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);
   void FlushFile(uint64_t now_ns);
-  void SampleProcess(uint64_t now_ns);
+  void SampleProcess(uint64_t latest_ns);
   void Beat();
 
   void Finish(ProcessWatch::State end, uint64_t now_ns);

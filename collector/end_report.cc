@@ -190,9 +190,6 @@ std::string EndText(const EndReportInput& in) {
 std::string PageEventsText(const EndReportInput& in) {
   const Footer& footer = in.footer;
   std::string text = absl::StrCat(Counted(footer.page_events(), "page event"));
-  if (in.header.page_period() > 1) {
-    absl::StrAppend(&text, ", one fault in ", Grouped(in.header.page_period()));
-  }
   absl::StrAppend(&text, ", ", Grouped(footer.pages_inferred()),
                   " with an inferred stack, ",
                   Grouped(footer.page_samples_lost()), " lost");

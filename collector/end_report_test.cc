@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 
 namespace pymemrun {
@@ -72,14 +73,12 @@ TEST(EndReportTest, PageEventsAreOneSentence) {
   EXPECT_NE(text.find("12,345 page events, 67 with an inferred stack, 0 lost."),
             std::string::npos)
       << text;
-  in.header.set_page_period(8);
   in.footer.set_page_samples_lost(1000);
   in.footer.set_page_stacks_lost(1);
-  EXPECT_NE(EndReportText(in).find("12,345 page events, one fault in 8, 67 "
-                                   "with an inferred stack, 1,000\n"
-                                   "pymemrun:   lost and 1 stack."),
+  text = absl::StrReplaceAll(EndReportText(in), {{"\npymemrun:  ", ""}});
+  EXPECT_NE(text.find("67 with an inferred stack, 1,000 lost and 1 stack."),
             std::string::npos)
-      << EndReportText(in);
+      << text;
   // Without calls there is no count of theirs.
   in.header.set_calls_off(true);
   in.footer.set_events(0);

@@ -34,6 +34,10 @@ constexpr uint64_t kRangeNs = 5000;
 constexpr uint64_t kBlurBytes = uint64_t{1} << 20;
 constexpr uint64_t kBlurFraction = 50;  // 2 % of RSS
 
+// At a million faults a second a figure and its time must belong together.
+constexpr int kTries = 10;
+constexpr uint64_t kPromptNs = 100000;
+
 uint64_t MonotonicNs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -90,8 +94,13 @@ bool ResidencyScan::Read(absl::FunctionRef<void()> meanwhile,
     if (mapping.counted && !ReadMapping(mapping, meanwhile, answer))
       return false;
   }
-  answer->rss_bytes = RssBytes();
-  answer->end_ns = MonotonicNs();
+  // RSS is that of end_ns: again, where we were held up in between.
+  for (int tries = 0; tries < kTries; ++tries) {
+    const uint64_t before_ns = MonotonicNs();
+    answer->rss_bytes = RssBytes();
+    answer->end_ns = MonotonicNs();
+    if (answer->end_ns - before_ns < kPromptNs) break;
+  }
   return answer->rss_bytes != 0;
 }
 

@@ -4,11 +4,12 @@ the interpreter itself: test by test, with the default options. Each run file
 ends cleanly and holds rows of the module's own test functions, or it is shown
 that no memory moved in these.
 
-    stdlib_test.py [--children] [--pages] MODULE...
+    stdlib_test.py [--children|--pages] MODULE...
 
 --children: sys.executable is the launcher, so that the child interpreters which
-the tests start are traced runs of their own. --pages: with page events, one for
-each page that comes.
+the tests start are traced runs of their own.
+--pages: with `--trace pages`, where nothing at all may differ, and the run file
+holds page events.
 
 What differs must be in stdlib_expected.txt, with its reason. Exit status: 0 the
 same, 1 a difference, 77 these tests are not installed, or another Python is
@@ -135,9 +136,8 @@ def expected_differences(module):
     return allowed
 
 
-def compare(module, plain, traced):
-    """Lines that say what differs and may not; empty if nothing does."""
-    allowed = expected_differences(module)
+def compare(module, plain, traced, allowed):
+    """Lines that say what differs and is not `allowed`; empty if nothing does."""
     gone = plain.results - traced.results
     new = traced.results - plain.results
     seen = allowed & set(new)
@@ -232,7 +232,28 @@ def check_rows(module, run):
                 f"came in {', '.join(sorted(shown))}"], first
 
 
-def check(module, children, more, folder):
+def check_pages(module, folder):
+    """Whether the module's results are the same with page events."""
+    path = os.path.join(folder, "pages.pb")
+    plain = run_module([PYTHON], module, folder)
+    traced = run_module([TOOLS["PYMEMRUN_BIN"], "--force", "-o", path,
+                         "--trace", "pages", "--page-period", "1"], module, folder)
+    problems = compare(module, plain, traced, set()) + clean_read(path)
+    *_, last = support.file_records(path)
+    if last.footer.page_events < 1000:
+        problems.append(f"{last.footer.page_events} page events")
+    print(f"{module}: {'DIFFERS' if problems else 'same'}, "
+          f"{sum(traced.results.values())} results, "
+          f"{last.footer.page_events} page events, "
+          f"{plain.seconds:.1f} s, traced {traced.seconds:.1f} s", flush=True)
+    for line in problems:
+        print("   ", line.rstrip())
+    if problems:
+        print(f"---- {module}, traced:\n{traced.output[-20000:]}")
+    return not problems
+
+
+def check(module, children, folder):
     """Whether the module's results are the same; prints one line, or more."""
     # Children of other users write there too.
     runs = tempfile.mkdtemp(prefix=module + ".runs.")
@@ -246,10 +267,10 @@ def check(module, children, more, folder):
 
     def run(name, *options):
         path = os.path.join(folder, name)
-        command = [TOOLS["PYMEMRUN_BIN"], "--force", "-o", path, *more,
-                   *options]
+        command = [TOOLS["PYMEMRUN_BIN"], "--force", "-o", path, *options]
         result = run_module(command, module, folder, ignored, **env)
-        return result, path, compare(module, plain, result) + clean_read(path)
+        found = compare(module, plain, result, expected_differences(module))
+        return result, path, found + clean_read(path)
 
     plain = run_module([PYTHON], module, folder, ignored)
     shows, problems, traced = check_rows(module, run)
@@ -270,12 +291,15 @@ def check(module, children, more, folder):
     return not problems
 
 
-def check_all(modules, children, more, keep):
+def check_all(options):
     good = True
-    for module in modules:
+    for module in options.modules:
         folder = tempfile.mkdtemp(prefix=module + ".", dir=os.getcwd())
-        good = check(module, children, more, folder) and good
-        if not keep:
+        if options.pages:
+            good = check_pages(module, folder) and good
+        else:
+            good = check(module, options.children, folder) and good
+        if not options.keep:
             shutil.rmtree(folder, ignore_errors=True)
     return good
 
@@ -298,9 +322,7 @@ def main():
         print("not installed: the tests of the standard library "
               "(Debian: libpython3.11-testsuite)")
         return SKIPPED
-    more = ["--trace", "calls,pages", "--page-period", "1"]
-    same = check_all(options.modules, options.children,
-                     more if options.pages else [], options.keep)
+    same = check_all(options)
     return 0 if same else 1
 
 

@@ -158,7 +158,8 @@ void ReadWhileSignalled(int flags) {
     pthread_kill(reader, SIGTRAP);
     while (!g_handled) {
     }
-    return reinterpret_cast<void*>(write(ends[1], "x", 1));
+    if (write(ends[1], "x", 1) != 1) _exit(1);
+    return nullptr;
   };
   pthread_t sender;
   pthread_create(&sender, nullptr, run, nullptr);

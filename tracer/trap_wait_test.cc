@@ -102,7 +102,8 @@ TEST(TrapWaitTest, SignalsForTheProcessGoToAThreadThatHasItOpen) {
       ssize_t got;
       while ((got = read(ends[0], &byte, 1)) < 0 && errno == EINTR) {
       }
-      return reinterpret_cast<void*>(got);
+      if (got != 1) _exit(1);
+      return nullptr;
     };
     pthread_create(&open_thread, nullptr, run, nullptr);
     Mask(SIG_BLOCK);

@@ -88,6 +88,9 @@ BARS = (
     Bar("calls", "what everything-logged adds, beside what cPyMemTrace adds that "
         "logs everything", 0.01, share_of_peer, "{:.4f}"),
     Bar("calls", "bytes per event, everything logged", 1.0, _bytes_per_event),
+    *(Bar(name, "`--trace pages`, beside untraced", limit,
+          _ratio(name, modes.PAGES, modes.UNTRACED))
+      for name, limit in (("calls", 1.02), ("alloc", 1.10), ("numpy", 1.10))),
     Bar("", "the traced process's extra RSS, MiB, most of all modes", 16, _extra_rss,
         "{:.1f}"),
     Bar("", "the collector's RSS, MiB, most of all modes", 48, _collector_rss,

@@ -9,6 +9,7 @@ UNTRACED = "untraced"
 FLOOR = "empty callback"
 MONITORING = "empty, monitoring"
 ALL_LOGGED = "--min-drss 0"
+PAGES = "--trace pages"
 
 
 class Tools:
@@ -68,6 +69,7 @@ OURS = {
     ALL_LOGGED: (["--min-drss", "0", "--heap", "off"], False),
     "--min-drss 0 --stacks": (["--min-drss", "0", "--stacks", "--heap", "off"],
                               False),
+    PAGES: (["--trace", "pages", "--heap", "off"], False),
     "--rss-source rusage": (["--heap", "off", "--rss-source", "rusage"], True),
     "--rss-source statm": (["--heap", "off", "--rss-source", "statm"], True),
 }

@@ -24,6 +24,9 @@ def number_before(word, text):
 def parse(summary, report, size):
     """`summary`: of pymemcat --summary; `report`: of pymemreport summary."""
     summary = summary.rpartition("run.pb: ")[2]
+    if not re.search(r"[\d,]+ events", summary):  # none of calls were traced
+        number_before("page events", summary)
+        return Facts(0, 0, 0, size, 0)
     rows = re.search(r"in the file ([\d,]+) rows", report).group(1)
     return Facts(number_before("events", summary), number_before("rows", summary),
                  number_before("dropped", summary), size,

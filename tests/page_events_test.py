@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Page events: every page is accounted for, whoever touches it and however, by
+the code that did; and what happens where they cannot be had."""
+import csv
+import io
+import re
+import subprocess
+import unittest
+
+import perf_support
+import support
+
+MIB = 1 << 20
+
+
+def resident(run, *options):
+    """The table of `pymemreport resident` as a list of dicts."""
+    text = subprocess.run(
+        [support.PYMEMREPORT, "resident", run.path, "--csv", *options],
+        check=True, stdout=subprocess.PIPE).stdout.decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def resident_bytes(table, **where):
+    return sum(int(row["resident_bytes"]) for row in table
+               if all(row[key] == value for key, value in where.items()))
+
+
+# One system call that fills fresh memory: a signal for all of its pages.
+READ_IN = r'''
+import mmap, pymemrun, time
+m = mmap.mmap(-1, %d, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+def fill():
+    with open("/dev/zero", "rb", buffering=0) as zero:
+        while zero.readinto(m) != len(m):
+            pass
+fill()
+time.sleep(0.5)
+'''
+
+# A worker that wants no signal at all, and never again.
+BLOCKED = r'''
+import mmap, signal, threading, time
+def worker():
+    signal.pthread_sigmask(signal.SIG_BLOCK, range(1, signal.NSIG))
+    touch()
+def touch():
+    global m
+    m = mmap.mmap(-1, 64 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for at in range(0, len(m), 4096):
+        m[at] = 1
+t = threading.Thread(target=worker)
+t.start()
+t.join()
+time.sleep(0.5)
+'''
+
+# The second build takes what the first one left: a few objects keep the memory
+# from going back to the kernel.
+REUSED = r'''
+import time
+def build(n):
+    return [b"%050d" % i for i in range(n)]
+def A():
+    global few
+    few = build(180_000)[::500]
+def B():
+    global kept
+    kept = build(180_000)
+A()
+B()
+time.sleep(0.5)
+'''
+
+COMES_AND_GOES = r'''
+import ctypes, mmap, time, pymemrun
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mremap.restype = ctypes.c_void_p
+size = 32 << 20
+def touched():
+    m = libc.mmap(None, ctypes.c_size_t(size), 3, 0x22, -1, ctypes.c_long(0))
+    ctypes.memset(m, 1, size)
+    return m
+def populated():
+    return libc.mmap(None, ctypes.c_size_t(size), 3, 0x22 | 0x8000, -1,
+                     ctypes.c_long(0))
+def mark(label):
+    time.sleep(0.02)
+    pymemrun.mark(label)
+    time.sleep(0.02)
+a = touched()
+b = populated()
+mark("there")
+c = libc.mremap(ctypes.c_void_p(a), ctypes.c_size_t(size),
+                ctypes.c_size_t(2 * size), 1)
+assert libc.munmap(ctypes.c_void_p(b), ctypes.c_size_t(size)) == 0
+mark("moved")
+assert libc.madvise(ctypes.c_void_p(c), ctypes.c_size_t(size // 2), 4) == 0
+mark("discarded")
+'''
+
+
+class PageEventsTest(support.ProgramTest):
+    def accounted(self, run, *options):
+        """The table, where next to nothing is unattributed and nothing lost."""
+        table = resident(run, *options)
+        rss = resident_bytes(table)
+        missing = resident_bytes(table, file="unattributed")
+        self.assertLessEqual(abs(missing), 0.02 * rss, table)
+        self.assertEqual(run.footer.page_samples_lost, 0)
+        return table
+
+    def test_one_call_that_brings_a_quarter_of_a_million_pages(self):
+        run = self.run_script(READ_IN % (1 << 30), "--trace", "pages",
+                              timeout=120)
+        table = self.accounted(run, "--by", "function")
+        self.assertEqual(resident_bytes(table, function="fill") // MIB, 1024)
+
+    def test_a_worker_with_every_signal_blocked(self):
+        run = self.run_script(BLOCKED, "--trace", "pages", "--page-period", "1")
+        table = self.accounted(run, "--by", "function")
+        self.assertAlmostEqual(resident_bytes(table, function="touch") / MIB, 64,
+                               delta=1)
+        # Blocked for the program, not for us: every stack is of its moment.
+        self.assertLess(run.footer.pages_inferred,
+                        0.05 * run.footer.page_events)
+
+    def test_memory_that_is_used_again_is_its_first_users(self):
+        run = self.run_script(REUSED, "--trace", "pages",
+                              "--page-period", "1")
+        stacks = subprocess.run(
+            [support.PYMEMREPORT, "resident", run.path, "--collapsed"],
+            check=True, stdout=subprocess.PIPE).stdout.decode().splitlines()
+        amounts = {"A": 0, "B": 0}
+        for line in stacks:
+            frames, _, amount = line.rpartition(" ")
+            for name in amounts:
+                if re.search(rf"(^|;|\s){name}( |;|$)", frames):
+                    amounts[name] += int(amount)
+        self.assertGreater(amounts["A"], 8 * amounts["B"], stacks[:5])
+
+    def test_where_call_events_see_growth_page_events_see_it_too(self):
+        run = self.run_script(READ_IN % (64 * MIB), "--trace", "calls,pages",
+                              "--page-period", "1")
+        grown = sum(row["drss_bytes"] for row in run.rows()
+                    if row["function"] in ("FileIO.readinto", "fill") and
+                    row["context"] != "PREV")
+        table = self.accounted(run, "--by", "function")
+        self.assertAlmostEqual(resident_bytes(table, function="fill") / MIB,
+                               grown / MIB, delta=1)
+
+    def test_pages_that_leave_or_move_by_calls(self):
+        run = self.run_script(COMES_AND_GOES, "--trace", "pages",
+                              "--page-period", "1")
+        marks = {mark.label.decode(): mark.time_us / 1e6
+                 for mark in run.records("mark")}
+        found = {}
+        for label, at in marks.items():
+            table = resident(run, "--by", "function", "--at", str(at))
+            found[label] = [round(resident_bytes(table, function=name) / MIB)
+                            for name in ("touched", "populated")]
+        self.assertEqual(found, {"there": [32, 32], "moved": [32, 0],
+                                 "discarded": [16, 0]})
+
+    @unittest.skipIf(perf_support.paranoid() > 2, "perf is for root alone here")
+    def test_an_ordinary_user_misses_little(self):
+        # A folder that anybody may write to.
+        subprocess.run(["chmod", "0777", self.folder], check=True)
+        run = self.run_script(READ_IN % (64 * MIB), "--trace", "pages",
+                              preexec=perf_support.become_ordinary)
+        self.assertTrue(run.header.pages_user_only)
+        table = resident(run, "--by", "function")
+        missing = resident_bytes(table, file="unattributed")
+        self.assertLessEqual(abs(missing), 0.05 * resident_bytes(table))
+        self.assertAlmostEqual(resident_bytes(table, function="fill") / MIB, 64,
+                               delta=1)
+
+    def refused(self, options, *words):
+        run = self.run_script("print(6 * 7)", "--trace", options,
+                              preexec=perf_support.refuse_perf)
+        self.assertEqual(run.stdout, "42\n")
+        self.assertEqual(run.stderr.count("\n"), 1)
+        for word in words:
+            self.assertIn(word, run.stderr)
+        return run
+
+    def test_where_perf_is_refused_one_line_says_what_would_help(self):
+        run = self.refused("pages", "perf_event_open", "perf_event_paranoid",
+                           "--trace calls", "runs untraced")
+        with self.assertRaises(FileNotFoundError):
+            open(run.path)
+
+    def test_where_perf_is_refused_calls_are_traced_all_the_same(self):
+        run = self.refused("calls,pages", "perf_event_paranoid",
+                           "calls are traced")
+        self.assertGreater(run.footer.events, 1)
+        self.assertEqual(run.footer.page_events, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -24,6 +24,7 @@ constexpr uint64_t kSamplePeriodNs = 250000000;
 // A producer in a hurry wakes us when a quarter is full.
 constexpr uint32_t kShortestNapUs = 2000;
 constexpr uint32_t kLongestNapUs = 40000;
+constexpr uint32_t kStartNapUs = 500;
 constexpr uint64_t kQuarter = kRingSlots / 4;
 // Given back in pieces, so that a waiting producer goes on early.
 constexpr size_t kPieceSlots = 16384;
@@ -158,7 +159,8 @@ ProcessWatch::State CollectorProcess::WaitForStart() {
     uint32_t nap_us = kLongestNapUs / 4;
     if (pages_ != nullptr) {
       pages_->Drain(MonotonicNs());
-      nap_us = std::min(nap_us, pages_->longest_nap_us());
+      // What is resident at the start is asked when it is seen.
+      nap_us = kStartNapUs;
     }
     ring_.Wait(nap_us, 0);
     Beat();

@@ -315,9 +315,9 @@ TEST_F(RunFactsTest, WithoutAFooterPageEventsAreThoseOfTheStream) {
   EXPECT_EQ(Fact("page events"),
             "80, at least one in 16 with the stack of its moment; 5 with an "
             "inferred stack; lost: 0 events, 0 stacks");
-  EXPECT_TRUE(absl::StrContains(
-      EndReportOf(facts_, "run.pb", 777),
-      "80 page events, one fault in 16, 5 with an inferred stack, 0 lost."));
+  EXPECT_TRUE(
+      absl::StrContains(EndReportOf(facts_, "run.pb", 777),
+                        "80 page events, 5 with an inferred stack, 0 lost."));
 }
 
 TEST_F(RunFactsTest, RunsWithoutPageEventsSayNothingOfThem) {

@@ -98,10 +98,10 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
               HasSubstr("\nestimated: not every page fault was recorded\n"));
   PageRun inferred;
   inferred.period = 16;
-  EXPECT_THAT(
-      Resident(inferred, {}),
-      HasSubstr("\ninferred: one page in 16 has the stack of its "
-                "moment, the others that of their thread's next one\n"));
+  EXPECT_THAT(Resident(inferred, {}),
+              HasSubstr("\ninferred: of pages that came fast one in 16 has the "
+                        "stack of its moment, the others that of their "
+                        "thread's next one\n"));
 }
 
 TEST(ResidentReportTest, Json) {

@@ -239,7 +239,8 @@ std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
       "; bytes are first touch: they stand where a page was first touched\n");
   const uint32_t period = replay.header().page_period();
   if (period > 1) {
-    absl::StrAppend(&text, "inferred: one page in ", Grouped(period),
+    absl::StrAppend(&text, "inferred: of pages that came fast one in ",
+                    Grouped(period),
                     " has the stack of its moment, the others that of their "
                     "thread's next one\n");
   }

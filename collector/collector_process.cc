@@ -238,6 +238,8 @@ void CollectorProcess::FlushFile(uint64_t now_ns) {
 }
 
 void CollectorProcess::SampleProcess(uint64_t latest_ns) {
+  // What can be read may be the next program's.
+  if (page_->exec_pending.load(std::memory_order_acquire) != 0) return;
   const uint64_t number = page_->next_number.load(std::memory_order_relaxed);
   // RSS and its time must belong together: again, where we were held up.
   bool changed = false;

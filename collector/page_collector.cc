@@ -62,6 +62,7 @@ PageCollector::PageCollector(const Options& options,
       mappings_(static_cast<pid_t>(options.page->traced_pid), options.out),
       scan_(static_cast<pid_t>(options.page->traced_pid),
             options.page->page_bytes, &mappings_),
+      stats_(static_cast<pid_t>(options.page->traced_pid)),
       signal_rate_(
           options.first_fd + static_cast<int>(options.counters),
           options.signals == 2 * options.counters ? options.counters : 0),
@@ -228,10 +229,17 @@ void PageCollector::AskResidency() {
   schedule_.Asked(answer.begin_ns, std::max(answer.begin_ns, answer.end_ns),
                   answer.rss_bytes, answer.ranges.size());
   came_bytes_ = left_bytes_ = 0;
-  if (!answered) return;
+  if (!answered || IsEnding()) return;
   // What came while the kernel was looking is in its figure of RSS.
   matcher_.AddMark({.time_ns = answer.end_ns, .kind = PageMark::kResidency});
   answers_.push_back(std::move(answer));
+}
+
+// Whether what is resident is no longer the program's doing: its memory is
+// being taken away, or is another program's.
+bool PageCollector::IsEnding() {
+  return options_.page->exec_pending.load(std::memory_order_acquire) != 0 ||
+         stats_.IsEnding();
 }
 
 void PageCollector::EndBatch(uint64_t now_ns) {

@@ -21,6 +21,7 @@
 #include "collector/page_matcher.h"
 #include "collector/page_rings.h"
 #include "collector/page_stacks.h"
+#include "collector/process_stats.h"
 #include "collector/record_sink.h"
 #include "collector/residency_scan.h"
 #include "collector/side_reader.h"
@@ -80,6 +81,7 @@ class PageCollector final : private PageMatcher::Output {
   void Match(uint64_t until_ns);
   void MaybeAskResidency(uint64_t now_ns);
   void AskResidency();
+  bool IsEnding();
   void WriteAnswer();
   uint64_t stacks_lost() const;
   void OnSample(const MatchedSample& sample) override;
@@ -92,6 +94,7 @@ class PageCollector final : private PageMatcher::Output {
   PageStacks stacks_;
   MappingTable mappings_;
   ResidencyScan scan_;
+  ProcessStats stats_;
   ResidencySchedule schedule_;
   SignalRate signal_rate_;
   PageMatcher matcher_;

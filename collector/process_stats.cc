@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ std::vector<absl::string_view> FieldsOfStat(absl::string_view stat) {
 }
 // Numbered as in proc(5), less the two before the state and the 1 they start
 // at.
-constexpr size_t kState = 0, kUserTicks = 11, kSystemTicks = 12, kExitCode = 49;
+constexpr size_t kState = 0, kFlags = 6, kUserTicks = 11, kSystemTicks = 12,
+                 kExitCode = 49;
 
 uint64_t TicksToMicros(absl::string_view text, uint64_t otherwise) {
   static const uint64_t ticks_per_second = sysconf(_SC_CLK_TCK);
@@ -69,10 +71,24 @@ bool ProcessStats::Read(ProcessSample* sample) {
   const ProcessSample before = *sample;
   ParseStat(ReadWhole(stat_fd_, buffer, sizeof(buffer)), sample);
   ParseStatus(ReadWhole(status_fd_, buffer, sizeof(buffer)), sample);
+  // After it: what was read of one that is not ending now was right.
+  if (IsEnding()) {
+    sample->set_rss_bytes(before.rss_bytes());
+    sample->set_hwm_bytes(std::max(before.hwm_bytes(), sample->hwm_bytes()));
+  }
   return sample->user_us() != before.user_us() ||
          sample->system_us() != before.system_us() ||
          sample->hwm_bytes() != before.hwm_bytes() ||
          sample->rss_bytes() != before.rss_bytes();
+}
+
+bool ProcessStats::IsEnding() {
+  constexpr uint32_t kExiting = 4;  // the kernel's PF_EXITING
+  char buffer[4096];
+  const auto fields = FieldsOfStat(ReadWhole(stat_fd_, buffer, sizeof(buffer)));
+  uint32_t flags = 0;
+  return fields.size() <= kFlags || !absl::SimpleAtoi(fields[kFlags], &flags) ||
+         (flags & kExiting) != 0;
 }
 
 int ProcessStats::ZombieWaitStatus() {

@@ -22,8 +22,11 @@ class ProcessStats {
 
   // Sets user_us, system_us, hwm_bytes and rss_bytes. What cannot be read (the
   // process is gone, or became another user's) keeps its last value; of what a
-  // zombie still tells the times are taken. Returns whether anything changed.
+  // zombie still tells the times are taken, of one that is ending not its RSS.
+  // Returns whether anything changed.
   bool Read(ProcessSample* sample);
+  // Whether it is ending: its memory goes.
+  bool IsEnding();
   // The wait status of a process that has died and was not reaped, or 0.
   int ZombieWaitStatus();
 

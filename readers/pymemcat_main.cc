@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/byte_io.h"
+#include "readers/out_of_memory.h"
 #include "readers/pymemcat.h"
 
 namespace {
@@ -23,6 +24,7 @@ void OnInterrupt(int) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  pymemrun::EndPlainlyWithoutMemory("pymemcat");
   signal(SIGPIPE, SIG_IGN);  // a reader that has gone is seen as EPIPE
   const std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
   for (const std::string& argument : arguments) {

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "format/byte_io.h"
+#include "readers/out_of_memory.h"
 #include "readers/pymemreport.h"
 
 int main(int argc, char** argv) {
+  pymemrun::EndPlainlyWithoutMemory("pymemreport");
   signal(SIGPIPE, SIG_IGN);  // a reader that has gone is seen as EPIPE
   pymemrun::FdSink out(STDOUT_FILENO);
   const pymemrun::Console console = {"pymemreport", &out};

@@ -84,6 +84,7 @@ bool RereadFile::Read(ResidentReplay* replay) {
   replay->TellDamage(nullptr);
   replay->Finish();
   if (!was_read_) {
+    whole_ = status.ok() && !result.torn && result.damages == 0;
     code_ = std::max(code_, SayResult(*console_, shown_name(), status, result));
   }
   was_read_ = true;

@@ -26,6 +26,8 @@ class RereadFile {
   bool Read(ResidentReplay* replay);
   // For messages.
   const std::string& shown_name() const { return file_->shown_name(); }
+  // Read to its end without damage.
+  bool whole() const { return whole_; }
   // What the program is to exit with for what was found so far.
   int code() const { return code_; }
 
@@ -39,6 +41,7 @@ class RereadFile {
   int fd_ = -1;       // what is read
   int kept_fd_ = -1;  // the temporary file, if there is one
   bool was_read_ = false;
+  bool whole_ = false;
   int code_ = kExitOk;
 };
 

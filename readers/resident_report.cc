@@ -23,9 +23,11 @@ void PrintStacks(const ReportOptions& options, const ResidentReplay& replay,
 bool SayNoPageEvents(const ResidentReplay& replay, const RereadFile& file,
                      const Console& console) {
   if (replay.has_page_events()) return false;
+  const bool whole = file.whole();
   console.Say(absl::StrCat(
       file.shown_name(),
-      ": has no page events: the run was not made with --trace pages"));
+      whole ? ": has no page events: the run was not made with --trace pages"
+            : ": no page events in what could be read"));
   return true;
 }
 
@@ -35,7 +37,9 @@ int PrintResident(const ReportOptions& options, const Console& console,
   if (file == nullptr) return kExitFailed;
   PeakFinder finder;
   if (!file->Read(&finder)) return kExitFailed;
-  if (SayNoPageEvents(finder, *file, console)) return kExitUsage;
+  if (SayNoPageEvents(finder, *file, console)) {
+    return file->whole() ? kExitUsage : file->code();
+  }
   const uint64_t at_us = options.at_peak ? finder.peak_us() : options.at_us;
   ResidentReplay replay(at_us, finder.most_rss_bytes());
   if (!file->Read(&replay)) return kExitFailed;

@@ -181,6 +181,15 @@ TEST(ResidentReportTest, HostileNamesAreEscaped) {
   EXPECT_THAT(Resident(run, {"--stacks"}), Not(HasSubstr("\x1b")));
 }
 
+TEST(ResidentReportTest, OfADamagedFileItIsNotSaidThatItHasNone) {
+  const std::string run = PageRun().Build();
+  TempFile file(run.substr(0, 60));  // within the first frame
+  const Printed printed = Report({"resident", file.path()});
+  EXPECT_EQ(printed.code, 0);  // cut off, as a run that was killed
+  EXPECT_THAT(printed.err, HasSubstr(": no page events in what could be read"));
+  EXPECT_THAT(printed.err, Not(HasSubstr("was not made")));
+}
+
 TEST(ResidentReportTest, ARunWithoutPageEventsIsNamed) {
   TempFile file(SmallRun().Build());
   for (const char* at : {"peak", "end"}) {

@@ -224,6 +224,8 @@ Table ResidentTable(ResidentBy by, uint64_t limit,
       others.Add(places[i]);
     }
   }
+  amounts.before.pages +=
+      replay.model().UnlistedBeforeBytes() / replay.model().page_bytes();
   maker.AddOther(kOtherPlaces, others);
   maker.AddOther(kBeforeTracing, amounts.before);
   maker.AddUnattributed();

@@ -5,6 +5,7 @@ import csv
 import io
 import re
 import subprocess
+import time
 import unittest
 
 import perf_support
@@ -53,6 +54,16 @@ t = threading.Thread(target=worker)
 t.start()
 t.join()
 time.sleep(0.5)
+'''
+
+# No handler runs at its end.
+ENDS = r'''
+import os, time
+def fill():
+    return bytearray(b"\1") * (30 << 20)
+a = fill()
+time.sleep(0.4)
+%s
 '''
 
 # The second build takes what the first one left: a few objects keep the memory
@@ -175,6 +186,21 @@ class PageEventsTest(support.ProgramTest):
         self.assertLessEqual(abs(missing), 0.05 * resident_bytes(table))
         self.assertAlmostEqual(resident_bytes(table, function="fill") / MIB, 64,
                                delta=1)
+
+    def test_a_program_that_is_killed_or_becomes_another(self):
+        for end, status in (("os.kill(os.getpid(), 9)", -9), ("os._exit(3)", 3),
+                            ("os.execv('/bin/true', ['true'])", 0)):
+            run = self.run_script(ENDS % end, "--trace", "pages", status=status)
+            for _ in range(50):  # its collector writes on
+                if run.records()[-1].WhichOneof("kind") == "footer":
+                    break
+                run._records = None
+                time.sleep(0.1)
+            for at in ("peak", "end"):
+                table = self.accounted(run, "--by", "function", "--at", at)
+                self.assertAlmostEqual(
+                    resident_bytes(table, function="fill") / MIB, 30, delta=1,
+                    msg=f"{end} {at}")
 
     def refused(self, options, *words):
         run = self.run_script("print(6 * 7)", "--trace", options,

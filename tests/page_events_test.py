@@ -112,7 +112,7 @@ mark("discarded")
 '''
 
 
-class PageEventsTest(support.ProgramTest):
+class PageEventsTest(support.PageEventsTest):
     def accounted(self, run, *options):
         """The table, where next to nothing is unattributed and nothing lost."""
         table = resident(run, *options)
@@ -202,6 +202,8 @@ class PageEventsTest(support.ProgramTest):
                     resident_bytes(table, function="fill") / MIB, 30, delta=1,
                     msg=f"{end} {at}")
 
+
+class PerfIsRefusedTest(support.ProgramTest):
     def refused(self, options, *words):
         run = self.run_script("print(6 * 7)", "--trace", options,
                               preexec=perf_support.refuse_perf)

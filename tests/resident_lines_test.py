@@ -139,7 +139,7 @@ def resident(run, *options):
     return list(csv.DictReader(io.StringIO(text)))
 
 
-class ResidentLinesTest(support.ProgramTest):
+class ResidentLinesTest(support.PageEventsTest):
     def check(self, table, truth, spans, of=None):
         """`of`: the tolerance is a share of these instead."""
         for name, expected in truth.items():

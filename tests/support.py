@@ -191,3 +191,17 @@ class ProgramTest(unittest.TestCase):
                          list(range(len(rows))))
         self.assertEqual(footer.rows, len(rows))
         self.assertEqual(footer.events, len(rows))
+
+
+class PageEventsTest(ProgramTest):
+    """Of runs with page events; skipped where the machine has none."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        tried = subprocess.run(
+            [PYMEMRUN, "-o", os.path.join(cls.folder, "try.pb"), "--trace",
+             "pages", "-c", "pass"], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True, timeout=60)
+        if "runs untraced" in tried.stderr:
+            raise unittest.SkipTest(tried.stderr.strip())

@@ -290,7 +290,7 @@ if sys.argv[1] == "dies": signal.raise_signal(signal.SIGTRAP)
 """
 
 
-class TrapSignalsTest(support.ProgramTest):
+class TrapSignalsTest(support.PageEventsTest):
     def command(self, traced, *arguments):
         if not traced:
             return [support.PYTHON, *arguments]

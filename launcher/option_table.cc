@@ -20,7 +20,7 @@ bool EachOf(const std::string& list, Take take) {
   }
 }
 
-constexpr int64_t kMaxPagePeriod = 1000000;
+constexpr int64_t kMaxPagePeriod = 10000;
 
 template <typename T>
 struct Named {
@@ -192,7 +192,7 @@ const OptionRow kOptionTable[] = {
      "with pages: one page in N gets the stack of its own moment, the others "
      "their thread's next one; auto: each page while they come slowly, then "
      "one in 7 (auto)",
-     ReadPagePeriod, "auto, or a number from 1 to 1000000", false, true},
+     ReadPagePeriod, "auto, or a number from 1 to 10000", false, true},
     {"min-drss", "BYTES",
      "log an event when RSS changed by BYTES or more, 0 logs every event (one "
      "page). Sizes: 4096, 4K = 4KiB = 4096, 1M = 1MiB = 1048576, 1MB = 1000000",

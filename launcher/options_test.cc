@@ -148,7 +148,7 @@ TEST(OptionsTest, PageEventsAndHowOftenTheyHaveAStack) {
   EXPECT_EQ(options.page_period.faults, 3u);
   EXPECT_FALSE(options.page_period.is_least);
   EXPECT_TRUE(Read({"--page-period", "auto"}).options.page_period.is_least);
-  for (const char* wrong : {"0", "-1", "x", "1000001", ""}) {
+  for (const char* wrong : {"0", "-1", "x", "10001", ""}) {
     EXPECT_FALSE(Read({"--page-period", wrong}).ok) << wrong;
   }
 }

@@ -28,7 +28,9 @@ const char* Session::Prepare(ControlPage*, const TraceConfig*) {
   return nullptr;
 }
 
-const char* Session::OpenPages(const PagePeriod&, PageCounters*) { return "none here"; }
+const char* Session::OpenPages(const PagePeriod&, PageCounters*) {
+  return "none here";
+}
 
 void Session::PrepareUntraced() {}
 

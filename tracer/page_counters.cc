@@ -82,45 +82,60 @@ bool OpenKinds(const PagePeriod& period, int cpus, PageCounters* counters) {
          OpenAll({false, period.faults}, cpus, counters);
 }
 
+// A page to fault on again and again.
+class TrialPage {
+ public:
+  TrialPage()
+      : bytes_(static_cast<size_t>(sysconf(_SC_PAGESIZE))),
+        memory_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
+  ~TrialPage() {
+    if (ok()) munmap(memory_, bytes_);
+  }
+  TrialPage(const TrialPage&) = delete;
+  TrialPage& operator=(const TrialPage&) = delete;
+
+  bool ok() const { return memory_ != MAP_FAILED; }
+  void Fault() {
+    madvise(memory_, bytes_, MADV_DONTNEED);
+    *static_cast<volatile char*>(memory_) = 1;
+  }
+  const void* address() const { return memory_; }
+
+ private:
+  const size_t bytes_;
+  void* const memory_;
+};
+
 // Whether a fault is signalled, one in `period`, before the instruction after
-// it.
+// it. The thread may change the CPU under way, so there may be twice as many.
 bool SignalComes(uint32_t period) {
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const size_t bytes = page * 2 * period;  // it may change the CPU under way
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return false;
+  TrialPage page;
+  if (!page.ok()) return false;
   bool came = false;
+  g_awaited.store(page.address(), std::memory_order_relaxed);
   EnablePageCounters();
-  for (size_t at = 0; !came && at < bytes; at += page) {
-    char* byte = static_cast<char*>(memory) + at;
-    g_awaited.store(byte, std::memory_order_relaxed);
-    *static_cast<volatile char*>(byte) = 1;
-    came = g_awaited.exchange(nullptr) == nullptr;
+  for (uint32_t i = 0; !came && i < 2 * period; ++i) {
+    page.Fault();
+    came = g_awaited.load(std::memory_order_relaxed) == nullptr;
   }
   DisablePageCounters();
-  munmap(memory, bytes);
+  g_awaited.store(nullptr, std::memory_order_relaxed);
   return came;
 }
 
 // The kernel signals each `period`th fault of a thread on a CPU; at which one
 // it begins is left to chance, here for the thread that is there.
 void BeginAnywhere(uint32_t period) {
-  const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   uint32_t random = 0;
-  if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0 || period == 1) {
+  TrialPage page;
+  if (period == 1 || !page.ok() ||
+      getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0) {
     return;
   }
-  const size_t bytes = page * (random % period + 1);
-  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return;
   EnablePageCounters();
-  for (size_t at = 0; at < bytes; at += page) {
-    static_cast<volatile char*>(memory)[at] = 1;
-  }
+  for (uint32_t i = 0; i <= random % period; ++i) page.Fault();
   DisablePageCounters();
-  munmap(memory, bytes);
 }
 
 const char* WayOut(int error) {

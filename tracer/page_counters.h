@@ -31,10 +31,10 @@ struct PageCounters {
 };
 
 // Opens them for the calling thread and what it will start, not counting yet,
-// and sees that a fault is told to `handler`'s thread: one page is touched for
-// it. They count from EnablePageCounters() on, for as long as a descriptor or a
-// mapping of one is left in any process. Returns false with the reason, one
-// line that says what would help. REQUIRES: one thread; SIGTRAP is ours.
+// and sees that a fault is signalled, for which it takes some. They count from
+// EnablePageCounters() on, for as long as a descriptor or a mapping of one is
+// left in any process. Returns false with the reason, one line that says what
+// would help. REQUIRES: one thread; SIGTRAP is ours.
 bool OpenPageCounters(const PagePeriod& period, PageCounters* counters,
                       char* reason, size_t size);
 void ClosePageCounters(PageCounters* counters);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "tracer/event_ring.h"
-#include "tracer/own_stack.h"
 #include "tracer/own_memory.h"
+#include "tracer/own_stack.h"
 #include "tracer/pointer_table.h"
 #include "tracer/tracing_cost.h"
 

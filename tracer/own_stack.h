@@ -14,7 +14,9 @@ class OwnStack {
  public:
   // Frames may be read from here on. Under the GIL, after Py_Initialize.
   static void Allow();
-  // The code object dies: its address may become another's. Under the GIL.
+  // The code object dies: its address may become another's. Under the GIL. No
+  // frame of the thread names it any more: the interpreter takes a frame from
+  // the chain before it drops what the frame holds.
   static void CodeDied(const void* code);
 
   // Looks at the stack, and sends the code objects that the side ring does not

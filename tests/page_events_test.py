@@ -83,6 +83,26 @@ B()
 time.sleep(0.5)
 '''
 
+# Code objects that die as soon as they have run, so that the next one is at the
+# same address; each frees a mapping of its own while it dies.
+DYING = r'''
+import mmap, time, types
+kept = []
+def touch():
+    m = mmap.mmap(-1, 64 << 10, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    m.write(source)
+    kept.append(m)
+source = b"\1" * (64 << 10)
+def code(n):
+    return touch.__code__.replace(
+        co_name=f"touch_{n}",
+        # Each larger than all before, so that malloc maps it for itself.
+        co_consts=touch.__code__.co_consts + (bytes([n]) * (n + 16 << 16),))
+for n in range(50):
+    types.FunctionType(code(n), globals())()
+time.sleep(0.3)
+'''
+
 COMES_AND_GOES = r'''
 import ctypes, mmap, time, pymemrun
 libc = ctypes.CDLL(None, use_errno=True)
@@ -109,6 +129,19 @@ assert libc.munmap(ctypes.c_void_p(b), ctypes.c_size_t(size)) == 0
 mark("moved")
 assert libc.madvise(ctypes.c_void_p(c), ctypes.c_size_t(size // 2), 4) == 0
 mark("discarded")
+libc.malloc.restype = libc.realloc.restype = ctypes.c_void_p
+def allocated():
+    block = libc.malloc(ctypes.c_size_t(size))
+    ctypes.memset(block, 1, size)
+    return block
+d = allocated()
+mark("allocated")
+d = libc.realloc(ctypes.c_void_p(d), ctypes.c_size_t(64 * size))
+mark("moved_on")
+d = libc.realloc(ctypes.c_void_p(d), ctypes.c_size_t(size // 4))
+mark("shrunk")
+libc.free(ctypes.c_void_p(d))
+mark("freed")
 '''
 
 
@@ -161,6 +194,16 @@ class PageEventsTest(support.PageEventsTest):
         self.assertAlmostEqual(resident_bytes(table, function="fill") / MIB,
                                grown / MIB, delta=1)
 
+    def test_code_objects_at_one_address_are_told_apart(self):
+        run = self.run_script(DYING, "--trace", "pages", "--page-period", "1")
+        table = resident(run, "--by", "function", "--limit", "0")
+        for n in range(50):
+            # And at most a page or two for what it allocates.
+            self.assertAlmostEqual(
+                resident_bytes(table, function=f"touch_{n}") >> 12, 17, delta=1,
+                msg=str(n))
+        self.assertEqual(resident_bytes(table, function="<unknown>"), 0)
+
     def test_pages_that_leave_or_move_by_calls(self):
         run = self.run_script(COMES_AND_GOES, "--trace", "pages",
                               "--page-period", "1")
@@ -170,9 +213,11 @@ class PageEventsTest(support.PageEventsTest):
         for label, at in marks.items():
             table = resident(run, "--by", "function", "--at", str(at))
             found[label] = [round(resident_bytes(table, function=name) / MIB)
-                            for name in ("touched", "populated")]
-        self.assertEqual(found, {"there": [32, 32], "moved": [32, 0],
-                                 "discarded": [16, 0]})
+                            for name in ("touched", "populated", "allocated")]
+        self.assertEqual(found, {
+            "there": [32, 32, 0], "moved": [32, 0, 0], "discarded": [16, 0, 0],
+            "allocated": [16, 0, 32], "moved_on": [16, 0, 32],
+            "shrunk": [16, 0, 8], "freed": [16, 0, 0]})
 
     @unittest.skipIf(perf_support.paranoid() > 2, "perf is for root alone here")
     def test_an_ordinary_user_misses_little(self):

@@ -49,26 +49,19 @@ void Unmapping(const void* start, size_t length) {
   RssGauge::CountersGo(Hot());
 }
 
-void MapEvents(const RangeEvents& events, const void* result, size_t length,
-               int flags) {
-  if (result == MAP_FAILED) return;
-  if ((flags & MAP_FIXED) != 0) {
-    events.Add(RangeAction::kUnmapped, result, length);
-  }
-  if ((flags & (MAP_POPULATE | MAP_LOCKED)) != 0) {
-    events.Add(RangeAction::kPopulated, result, length);
-  }
+// With MADV_FREE pages stay until memory is short.
+bool Discards(int advice) {
+  return advice == MADV_DONTNEED || advice == MADV_REMOVE;
 }
 
-// With MADV_FREE pages stay until memory is short.
-void AdviceEvents(const RangeEvents& events, const void* address, size_t length,
-                  int advice) {
+bool Populates(int advice) {
   constexpr int kPopulateRead = 22, kPopulateWrite = 23;  // Linux 5.14
-  if (advice == MADV_DONTNEED || advice == MADV_REMOVE) {
-    events.Add(RangeAction::kDiscarded, address, length);
-  } else if (advice == kPopulateRead || advice == kPopulateWrite) {
-    events.Add(RangeAction::kPopulated, address, length);
-  }
+  return advice == kPopulateRead || advice == kPopulateWrite;
+}
+
+// Pages came by a call that is over: only what leaves needs the time before.
+void AddPopulated(const void* start, size_t length) {
+  RangeEvents().Add(RangeAction::kPopulated, start, length);
 }
 
 // As free() and realloc() below, where page events are wanted.
@@ -106,15 +99,29 @@ void AdviceEvents(const RangeEvents& events, const void* address, size_t length,
   return result;
 }
 
-void* Map(void* address, size_t length, int protection, int flags, int fd,
-          off_t offset) {
+// What a fixed mapping is put over leaves.
+void* MapOver(void* address, size_t length, int protection, int flags, int fd,
+              off_t offset) {
   const RangeEvents events;
-  if ((flags & MAP_FIXED) != 0) Unmapping(address, length);
+  Unmapping(address, length);
   void* result =
       Next(g_mmap, "mmap")(address, length, protection, flags, fd, offset);
-  MapEvents(events, result, length, flags);
+  if (result != MAP_FAILED) {
+    events.Add(RangeAction::kUnmapped, result, length);
+  }
+  return result;
+}
+
+void* Map(void* address, size_t length, int protection, int flags, int fd,
+          off_t offset) {
+  const bool over = (flags & MAP_FIXED) != 0;
+  const bool populates = (flags & (MAP_POPULATE | MAP_LOCKED)) != 0;
+  void* result = over ? MapOver(address, length, protection, flags, fd, offset)
+                      : Next(g_mmap, "mmap")(address, length, protection, flags,
+                                             fd, offset);
+  if (populates && result != MAP_FAILED) AddPopulated(result, length);
   // Populated pages come without a fault; a fixed mapping replaces others.
-  if ((flags & (MAP_POPULATE | MAP_LOCKED | MAP_FIXED)) != 0) SignUnmap();
+  if (over || populates) SignUnmap();
   return result;
 }
 
@@ -134,9 +141,10 @@ PYMEMRUN_INTERPOSE int munmap(void* address, size_t length) noexcept {
 
 PYMEMRUN_INTERPOSE int madvise(void* address, size_t length,
                                int advice) noexcept {
-  const RangeEvents events;
+  const RangeEvents events(Discards(advice));
   const int result = Next(g_madvise, "madvise")(address, length, advice);
-  if (result == 0) AdviceEvents(events, address, length, advice);
+  if (result == 0) events.Add(RangeAction::kDiscarded, address, length);
+  if (result == 0 && Populates(advice)) AddPopulated(address, length);
   SignUnmap();
   return result;
 }

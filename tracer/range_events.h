@@ -18,8 +18,9 @@ namespace pymemrun {
 // a vfork child it does nothing.
 class RangeEvents {
  public:
-  RangeEvents() {
-    if (!PageEvents::on() || TracedPage() == nullptr) return;
+  // `wanted`: there is something to tell of this call.
+  explicit RangeEvents(bool wanted = true) {
+    if (!wanted || !PageEvents::on() || TracedPage() == nullptr) return;
     time_ns_ = PageEvents::Now();
     place_.Reserve(0);
   }

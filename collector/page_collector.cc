@@ -194,24 +194,25 @@ void PageCollector::OnMark(const PageMark& mark) {
     encoder_.AddRange(mark);
   } else if (mark.kind == PageMark::kFork) {
     encoder_.WriteFork(mark.time_ns);
-  } else if (!answers_.empty()) {
-    WriteAnswer();
+  } else if (answers_.empty()) {
+    return;
+  } else if (mark.kind == PageMark::kAsked) {
+    AllowForFaults(&answers_.front());
+  } else {
+    encoder_.WriteResidency(answers_.front());
+    answers_.pop_front();
   }
 }
 
 // A page whose fault was under way when the kernel was asked may have come just
 // after: of it the answer says nothing. After the last one nobody faults.
-void PageCollector::WriteAnswer() {
-  ResidencyAnswer& answer = answers_.front();
+void PageCollector::AllowForFaults(ResidencyAnswer* answer) {
   const bool is_last = finished_ && answers_.size() == 1;
-  const uint64_t since_ns =
-      is_last ? answer.begin_ns : matcher_.FaultsUnderWaySince(answer.begin_ns);
-  if (since_ns < answer.begin_ns) {
-    answer.begin_ns = since_ns;
-    came_bytes_ += options_.page->page_bytes;  // worth to be asked again
-  }
-  encoder_.WriteResidency(answer);
-  answers_.pop_front();
+  if (is_last) return;
+  const uint64_t since_ns = matcher_.FaultsUnderWaySince(answer->begin_ns);
+  if (since_ns == answer->begin_ns) return;
+  answer->begin_ns = since_ns;
+  came_bytes_ += options_.page->page_bytes;  // worth to be asked again
 }
 
 void PageCollector::MaybeAskResidency(uint64_t now_ns) {
@@ -231,6 +232,7 @@ void PageCollector::AskResidency() {
   came_bytes_ = left_bytes_ = 0;
   if (!answered || IsEnding()) return;
   // What came while the kernel was looking is in its figure of RSS.
+  matcher_.AddMark({.time_ns = answer.begin_ns, .kind = PageMark::kAsked});
   matcher_.AddMark({.time_ns = answer.end_ns, .kind = PageMark::kResidency});
   answers_.push_back(std::move(answer));
 }

@@ -82,7 +82,7 @@ class PageCollector final : private PageMatcher::Output {
   void MaybeAskResidency(uint64_t now_ns);
   void AskResidency();
   bool IsEnding();
-  void WriteAnswer();
+  void AllowForFaults(ResidencyAnswer* answer);
   uint64_t stacks_lost() const;
   void OnSample(const MatchedSample& sample) override;
   bool IsNamed(uint32_t thread) override;
@@ -108,7 +108,7 @@ class PageCollector final : private PageMatcher::Output {
   std::vector<PageSample> samples_;
   std::vector<std::pair<uint32_t, PageTouch>> touches_;
   uint64_t complete_ns_ = 0;  // the side ring was empty, and then the others
-  std::deque<ResidencyAnswer> answers_;  // not written yet
+  std::deque<ResidencyAnswer> answers_;  // not written yet; two marks each
   uint64_t came_bytes_ = 0;              // since the last answer
   uint64_t left_bytes_ = 0;
   uint64_t next_statm_ns_ = 0;

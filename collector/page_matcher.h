@@ -33,7 +33,9 @@ struct MatchedSample {
 
 // Something else that happened to pages, or to our knowledge of them.
 struct PageMark {
-  enum Kind { kRange, kFork, kResidency };
+  // kAsked: the kernel began to be asked what is resident, and kResidency: it
+  // has answered.
+  enum Kind { kRange, kFork, kAsked, kResidency };
   uint64_t time_ns;
   Kind kind;
   // Of kRange.

@@ -25,6 +25,7 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
     out_.push_back(absl::StrCat("mark ", mark.address));
     EXPECT_GE(mark.time_ns, last_ns_);
     last_ns_ = mark.time_ns;
+    since_ns_.push_back(matcher_.FaultsUnderWaySince(mark.time_ns));
   }
   bool IsNamed(uint32_t thread) override { return thread != unnamed_; }
   void Sample(uint32_t thread, uint64_t time_ns, uint64_t page) {
@@ -44,6 +45,7 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
   PageMatcher matcher_{4096};
   std::vector<std::string> out_;
   uint64_t last_ns_ = 0;
+  std::vector<uint64_t> since_ns_;  // faults were under way, at each mark
   uint64_t instruction_ = 0x400;
   uint32_t unnamed_ = 0;
 };
@@ -151,6 +153,17 @@ TEST_F(PageMatcherTest, AFaultIsUnderWayUntilItsSignalOrTheThreadsNext) {
   EXPECT_EQ(matcher_.FaultsUnderWaySince(400 * kMs), 400 * kMs);
   EXPECT_EQ(Emit(55 * kMs), "1:102=5");
   EXPECT_EQ(matcher_.FaultsUnderWaySince(55 * kMs), 50 * kMs);
+}
+
+TEST_F(PageMatcherTest, AMarkShowsTheFaultsOfItsMoment) {
+  Sample(1, 10, 100);
+  Touch(1, 20, 100, 5);
+  Sample(1, 30, 101);
+  Touch(1, 32, 101, 5);
+  matcher_.AddMark({.time_ns = 15, .kind = PageMark::kAsked});
+  matcher_.AddMark({.time_ns = 31, .kind = PageMark::kResidency});
+  Emit(40);
+  EXPECT_EQ(since_ns_, (std::vector<uint64_t>{10, 30}));
 }
 
 TEST_F(PageMatcherTest, MarksStandBetweenTheirSamples) {

@@ -7,9 +7,6 @@ namespace {
 
 constexpr uint64_t kHugeBytes = 2 << 20;
 constexpr uint64_t kAroundBytes = 64 << 10;
-// A fault is recorded when it begins, and the page is there when it ends: a
-// huge one must be cleared, one of a file may have to be read.
-constexpr uint64_t kFaultUs = 20000;
 // A page stands for no more, whatever the file says: sums stay far below 64
 // bits.
 constexpr uint32_t kMaxWeight = 1 << 20;
@@ -193,7 +190,7 @@ void ResidentModel::RemoveUnseen(const ResidencyView& seen) {
   auto range = seen.ranges.begin();
   pages_.ForRange(0, kMaxPage, [&](uint64_t page, PageMap::Page* there) {
     while (range != end && range->page + range->pages <= page) ++range;
-    if (there->came_us + kFaultUs >= seen.begin_us) return;
+    if (there->came_us >= seen.begin_us) return;
     if (range != end && range->page <= page) return;
     Drop(there->owner);
     there->owner = 0;

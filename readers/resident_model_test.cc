@@ -127,7 +127,7 @@ TEST_F(ResidentModelTest, PagesThatAreNotSeenHaveGone) {
   See({});
   Came(10, 1);
   Came(11, 1);
-  now_us_ += 30000;  // no fault takes so long
+  now_us_ += 10;
   See({{11, 1, 7, false, false}});
   EXPECT_THAT(Owners(), ElementsAre(Pair(11, 1)));
 }
@@ -135,8 +135,8 @@ TEST_F(ResidentModelTest, PagesThatAreNotSeenHaveGone) {
 TEST_F(ResidentModelTest, PagesThatCameMeanwhileStay) {
   See({});
   Came(10, 1);
-  now_us_ += 30000;  // no fault takes so long
-  Came(12, 2);       // at the moment when the kernel began to be asked
+  now_us_ += 10;
+  Came(12, 2);  // at the moment when the kernel began to be asked
   See({});
   EXPECT_THAT(Owners(), ElementsAre(Pair(12, 2)));
 }
@@ -220,11 +220,11 @@ TEST_F(ResidentModelTest, AnAnswerOfTheKernelsChangesNoRss) {
   See({}, 10 * kPage);
   Came(10, 1);
   Came(11, 1);
-  now_us_ += 30000;
+  now_us_ += 10;
   See({{11, 1, 7, false, false}, {512, 512, 7, false, true}});
   EXPECT_EQ(model_.RssBytes(), 12 * kPage);
   Came(512, 1);
-  now_us_ += 30000;
+  now_us_ += 10;
   See({{512, 512, 7, false, true}});
   EXPECT_EQ(model_.RssBytes(), 13 * kPage);
   EXPECT_EQ(model_.UnattributedBytes(), -499 * static_cast<int64_t>(kPage));

@@ -1,10 +1,10 @@
 #include "collector/clock_scale.h"
 
-#include <time.h>
-
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #endif
+
+#include "collector/monotonic_clock.h"
 
 namespace pymemrun {
 namespace {
@@ -15,12 +15,6 @@ uint64_t ReadTsc() {
 #else
   return 0;
 #endif
-}
-
-uint64_t MonotonicNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
 }
 
 // A slope from a shorter interval than this would be worse than the one from

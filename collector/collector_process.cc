@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/end_report.h"
+#include "collector/monotonic_clock.h"
 
 namespace pymemrun {
 namespace {
@@ -31,12 +31,6 @@ constexpr size_t kPieceSlots = 16384;
 constexpr int kWaitForStatusMs = 500;
 constexpr int kSampleTries = 5;
 constexpr uint64_t kPromptNs = 300000;
-
-uint64_t MonotonicNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
-}
 
 // What the gauge did, and what --verify-rss found of it.
 void AddGaugeToFooter(const ControlPage& page, Footer* footer) {

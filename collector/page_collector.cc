@@ -1,8 +1,8 @@
 #include "collector/page_collector.h"
 
-#include <time.h>
-
 #include <algorithm>
+
+#include "collector/monotonic_clock.h"
 
 namespace pymemrun {
 namespace {
@@ -20,12 +20,6 @@ constexpr uint32_t kShortestNapUs = 500;
 // At its fastest a CPU takes some two million faults a second, for reads into
 // fresh memory; half a ring of them is how long we may look away.
 constexpr uint32_t kSamplesPerMs = 2000;
-
-uint64_t MonotonicNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
-}
 
 uint32_t NapFor(const PageRings* rings) {
   if (rings == nullptr) return kLongestNapUs;

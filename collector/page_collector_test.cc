@@ -3,11 +3,8 @@
 #include "collector/page_collector.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -16,6 +13,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "collector/fault_fixture.h"
+#include "collector/monotonic_clock.h"
 #include "collector/side_ring_fixture.h"
 #include "format/page_event.h"
 #include "format/record_decoder.h"
@@ -23,13 +22,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t kPage = 4096;
-
-uint64_t NowNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
-}
+constexpr size_t kPage = kFixturePage;
 
 // Decodes all as readers do.
 class Output final : public RecordSink, public RecordVisitor {
@@ -75,7 +68,7 @@ class PageCollectorTest : public testing::Test {
     producer_ =
         SideProducer(page_, reinterpret_cast<SideContinued*>(
                                 static_cast<char*>(region_) + kSideRingOffset));
-    clock_.Start(false, {0, NowNs()}, {});
+    clock_.Start(false, {0, MonotonicNs()}, {});
     Record header;
     header.mutable_header()->set_format_version(1);
     header.mutable_header()->set_page_bytes(kPage);
@@ -83,26 +76,10 @@ class PageCollectorTest : public testing::Test {
   }
   void TearDown() override { munmap(region_, kRegionBytes); }
 
-  // One event for each CPU, for this thread. False where perf is refused.
+  // False where perf is refused.
   bool OpenCounters() {
-    perf_event_attr attr = {};
-    attr.size = sizeof(attr);
-    attr.type = PERF_TYPE_SOFTWARE;
-    attr.config = PERF_COUNT_SW_PAGE_FAULTS;
-    attr.sample_period = 1;
-    attr.sample_type =
-        PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
-    attr.use_clockid = 1;
-    attr.clockid = CLOCK_MONOTONIC;
-    attr.exclude_kernel = attr.exclude_hv = geteuid() != 0;
-    for (long cpu = 0; cpu < sysconf(_SC_NPROCESSORS_ONLN); ++cpu) {
-      const int fd = static_cast<int>(
-          syscall(SYS_perf_event_open, &attr, 0, static_cast<int>(cpu), -1, 0));
-      if (fd < 0) return false;
-      EXPECT_EQ(dup2(fd, kFirstFd + static_cast<int>(counters_++)) < 0, false);
-      close(fd);
-    }
-    return true;
+    counters_ = static_cast<uint32_t>(CpusOnline());
+    return OpenFaultsOfCpus(kFirstFd);
   }
   std::unique_ptr<PageCollector> Make() {
     auto made = PageCollector::Create(
@@ -110,15 +87,8 @@ class PageCollectorTest : public testing::Test {
     EXPECT_TRUE(made.ok()) << made.status();
     return *std::move(made);
   }
-  char* Map(size_t pages) {
-    char* memory =
-        static_cast<char*>(mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    madvise(memory, pages * kPage, MADV_NOHUGEPAGE);
-    return memory;
-  }
   void Touch(const char* at, uint32_t code) {
-    producer_.Touch(Self(), NowNs(), reinterpret_cast<uint64_t>(at),
+    producer_.Touch(Self(), MonotonicNs(), reinterpret_cast<uint64_t>(at),
                     {{code, 0}});
   }
   static uint32_t Self() { return static_cast<uint32_t>(gettid()); }
@@ -151,26 +121,26 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   if (!OpenCounters()) GTEST_SKIP() << "no perf events: " << strerror(errno);
   auto collector = Make();
   producer_.Code(1, "a.py", "early", 1);
-  char* early = Map(10);
+  char* early = MapFreshPages(10);
   for (int i = 0; i < 10; ++i) Touch(&(early[i * kPage] = 1), 1);
-  collector->Drain(NowNs());  // before the header is written: kept
+  collector->Drain(MonotonicNs());  // before the header is written: kept
   EXPECT_TRUE(out_.entries.empty());
-  collector->Start(NowNs());
+  collector->Start(MonotonicNs());
   producer_.Code(2, "a.py", "touches", 1);
   producer_.Code(3, "a.py", "reads", 1);
-  char* touched = Map(1000);
+  char* touched = MapFreshPages(1000);
   for (int i = 0; i < 1000; ++i) {
     Touch(&(touched[i * kPage] = 1), 2);
-    if (i % 100 == 0) collector->Drain(NowNs());
+    if (i % 100 == 0) collector->Drain(MonotonicNs());
   }
-  char* read = Map(50);
+  char* read = MapFreshPages(50);
   for (int i = 0; i < 50; ++i) read[i * kPage] = 1;
   Touch(read, 3);  // one signal for all
   madvise(touched, 100 * kPage, MADV_DONTNEED);
-  producer_.Range(RangeAction::kDiscarded, Self(), NowNs(),
+  producer_.Range(RangeAction::kDiscarded, Self(), MonotonicNs(),
                   reinterpret_cast<uint64_t>(touched), 100 * kPage, {{3, 0}});
-  producer_.Plain(SideKind::kFork, NowNs());
-  collector->Finish(NowNs());
+  producer_.Plain(SideKind::kFork, MonotonicNs());
+  collector->Finish(MonotonicNs());
   EXPECT_EQ(Charged(early, 10), (Counts{{"early", 10}}));
   EXPECT_EQ(Charged(touched, 1000),
             (Counts{{"reads PAGES_DISCARDED", 1}, {"touches", 1000}}));
@@ -196,14 +166,14 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
 
 TEST_F(PageCollectorTest, WhatIsLostIsSaidAsItHappens) {
   auto collector = Make();
-  collector->Start(NowNs());
-  collector->EndBatch(NowNs());
+  collector->Start(MonotonicNs());
+  collector->EndBatch(MonotonicNs());
   EXPECT_EQ(out_.loss.stacks(), 0u);
   page_->side_dropped.store(5);
-  collector->EndBatch(NowNs());
+  collector->EndBatch(MonotonicNs());
   EXPECT_EQ(out_.loss.stacks(), 5u);
   page_->side_dropped.store(7);
-  collector->Finish(NowNs());
+  collector->Finish(MonotonicNs());
   EXPECT_EQ(out_.loss.stacks(), 2u);  // since then
   Footer footer;
   collector->AddToFooter(&footer);
@@ -215,15 +185,15 @@ TEST_F(PageCollectorTest, WhatIsLostIsSaidAsItHappens) {
 TEST_F(PageCollectorTest, WhereOneInNIsSignalledTheOthersTakeItsStack) {
   if (!OpenCounters()) GTEST_SKIP() << "no perf events: " << strerror(errno);
   auto collector = Make();
-  collector->Start(NowNs());
+  collector->Start(MonotonicNs());
   producer_.Code(2, "a.py", "touches", 1);
-  char* touched = Map(40000);
+  char* touched = MapFreshPages(40000);
   for (int i = 0; i < 40000; ++i) {
     touched[i * kPage] = 1;
     if (i % 8 == 7) Touch(&touched[i * kPage], 2);
-    if (i % 1000 == 999) collector->Drain(NowNs());
+    if (i % 1000 == 999) collector->Drain(MonotonicNs());
   }
-  collector->Finish(NowNs());
+  collector->Finish(MonotonicNs());
   const Counts charged = Charged(touched, 40000);
   ASSERT_EQ(charged.size(), 2u);
   EXPECT_EQ(charged.at("touches"), 5000);

@@ -4,12 +4,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <set>
 #include <vector>
+
+#include "collector/fault_fixture.h"
 
 namespace pymemrun {
 namespace {
@@ -96,39 +97,16 @@ TEST(PageRing, ARecordWithoutSizeEndsTheDrain) {
   EXPECT_EQ(ring.tail(), ring.head());
 }
 
-int OpenFaults(int cpu) {
-  perf_event_attr attr = {};
-  attr.size = sizeof(attr);
-  attr.type = PERF_TYPE_SOFTWARE;
-  attr.config = PERF_COUNT_SW_PAGE_FAULTS;
-  attr.sample_period = 1;
-  attr.sample_type =
-      PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
-  attr.use_clockid = 1;
-  attr.clockid = CLOCK_MONOTONIC;
-  attr.exclude_kernel = attr.exclude_hv = geteuid() != 0;
-  return static_cast<int>(
-      syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC));
-}
-
 TEST(PageRings, TheKernelsSamplesOfThisProcessArrive) {
-  const int cpus = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-  const int first_fd = fcntl(0, F_DUPFD, 100);
-  close(first_fd);
-  for (int cpu = 0; cpu < cpus; ++cpu) {
-    const int fd = OpenFaults(cpu);
-    if (fd < 0) GTEST_SKIP() << "no perf events here: " << strerror(errno);
-    dup2(fd, first_fd + cpu);
-    close(fd);
+  constexpr int kFirstFd = 200;
+  if (!OpenFaultsOfCpus(kFirstFd)) {
+    GTEST_SKIP() << "no perf events here: " << strerror(errno);
   }
-  auto rings = PageRings::Map(first_fd, static_cast<uint32_t>(cpus));
+  auto rings = PageRings::Map(kFirstFd, static_cast<uint32_t>(CpusOnline()));
   ASSERT_TRUE(rings.ok()) << rings.status();
-  EXPECT_EQ(fcntl(first_fd, F_GETFD), -1);  // closed, and yet it counts
+  EXPECT_EQ(fcntl(kFirstFd, F_GETFD), -1);  // closed, and yet it counts
   constexpr size_t kPages = 1000;
-  char* memory =
-      static_cast<char*>(mmap(nullptr, kPages * 4096, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  madvise(memory, kPages * 4096, MADV_NOHUGEPAGE);
+  char* memory = MapFreshPages(kPages);
   for (size_t i = 0; i < kPages; ++i) memory[i * 4096 + 8] = 1;
   std::vector<PageSample> samples;
   (*rings)->Drain(UINT64_MAX, &samples);

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/sysmacros.h>
-#include <time.h>
+
+#include "collector/monotonic_clock.h"
 
 namespace pymemrun {
 namespace {
@@ -21,12 +22,6 @@ struct PidfdInfo {
 static_assert(sizeof(PidfdInfo) == 64);
 constexpr uint64_t kPidfdInfoExit = 1u << 3;
 constexpr unsigned long kPidfdGetInfo = _IOWR(0xff, 11, PidfdInfo);
-
-uint64_t NowNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
-}
 
 short Poll(int fd, int timeout_ms) {
   pollfd entry = {.fd = fd, .events = POLLIN, .revents = 0};
@@ -64,7 +59,7 @@ bool ProcessWatch::BecameAnotherProgram() {
   if (!HolderDied(page_->alive)) return false;
   const bool announced =
       page_->exec_pending.load(std::memory_order_acquire) != 0;
-  const uint64_t now_ns = NowNs();
+  const uint64_t now_ns = MonotonicNs();
   if (!announced && now_ns < next_look_ns_) return false;
   next_look_ns_ = now_ns + 100000000;
   const absl::optional<bool> maps = StillMapsRegion();
@@ -101,7 +96,7 @@ absl::optional<bool> ProcessWatch::StillMapsRegion() const {
 }
 
 absl::optional<int> ProcessWatch::WaitStatus(int timeout_ms) const {
-  const uint64_t until_ns = NowNs() + uint64_t(timeout_ms) * 1000000;
+  const uint64_t until_ns = MonotonicNs() + uint64_t(timeout_ms) * 1000000;
   while (true) {
     // POLLHUP: reaped, so what is not said after it never will be. Older
     // kernels say neither, and the wait is for nothing.
@@ -112,7 +107,7 @@ absl::optional<int> ProcessWatch::WaitStatus(int timeout_ms) const {
         (info.mask & kPidfdInfoExit) != 0) {
       return info.exit_code;
     }
-    if (reaped || NowNs() >= until_ns) break;
+    if (reaped || MonotonicNs() >= until_ns) break;
     const timespec nap = {.tv_sec = 0, .tv_nsec = 2000000};
     nanosleep(&nap, nullptr);
   }

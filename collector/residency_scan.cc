@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "collector/monotonic_clock.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {
@@ -37,12 +37,6 @@ constexpr uint64_t kBlurFraction = 50;  // 2 % of RSS
 // At a million faults a second a figure and its time must belong together.
 constexpr int kTries = 10;
 constexpr uint64_t kPromptNs = 100000;
-
-uint64_t MonotonicNs() {
-  timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
-}
 
 int OpenOf(pid_t pid, absl::string_view name) {
   return open(absl::StrCat("/proc/", pid, "/", name).c_str(),

@@ -6,10 +6,12 @@
 
 #include <string>
 
+#include "collector/fault_fixture.h"
+
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kPage = kFixturePage;
 
 struct Names final : RecordSink {
   using RecordSink::Write;
@@ -24,13 +26,6 @@ struct Names final : RecordSink {
 
 class ResidencyScanTest : public testing::Test {
  protected:
-  char* Map(size_t pages) {
-    char* memory =
-        static_cast<char*>(mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    madvise(memory, pages * kPage, MADV_NOHUGEPAGE);
-    return memory;
-  }
   // Resident pages of the range, as the answer says.
   uint64_t Pages(const char* begin, size_t pages) const {
     const uint64_t from = reinterpret_cast<uint64_t>(begin);
@@ -53,7 +48,7 @@ class ResidencyScanTest : public testing::Test {
 };
 
 TEST_F(ResidencyScanTest, KnownMemoryIsFoundPageByPage) {
-  char* memory = Map(100);
+  char* memory = MapFreshPages(100);
   for (int i = 0; i < 40; ++i) memory[i * kPage] = 1;
   volatile char sum = 0;
   for (int i = 60; i < 80; ++i) sum = sum + memory[i * kPage];  // zeros, read
@@ -86,7 +81,7 @@ TEST_F(ResidencyScanTest, LargeMappingsAreWalkedInPieces) {
 }
 
 TEST_F(ResidencyScanTest, PagesOfZerosAreNotCountedWhereTheKernelTells) {
-  char* memory = Map(100);
+  char* memory = MapFreshPages(100);
   volatile char sum = 0;
   for (int i = 60; i < 80; ++i) sum = sum + memory[i * kPage];
   ASSERT_TRUE(scan_.Read([] {}, &answer_));
@@ -97,7 +92,7 @@ TEST_F(ResidencyScanTest, PagesOfZerosAreNotCountedWhereTheKernelTells) {
 }
 
 TEST_F(ResidencyScanTest, AnOlderKernelTellsTheSameButForZeros) {
-  char* memory = Map(20000);
+  char* memory = MapFreshPages(20000);
   for (int i = 0; i < 20000; i += 3) memory[i * kPage] = 1;
   scan_.UseEntries();
   ASSERT_TRUE(scan_.Read([] {}, &answer_));
@@ -106,7 +101,7 @@ TEST_F(ResidencyScanTest, AnOlderKernelTellsTheSameButForZeros) {
 }
 
 TEST_F(ResidencyScanTest, TheSumIsAboutRss) {
-  char* memory = Map(5000);
+  char* memory = MapFreshPages(5000);
   for (int i = 0; i < 5000; ++i) memory[i * kPage] = 1;
   ASSERT_TRUE(scan_.Read([] {}, &answer_));
   uint64_t bytes = 0;

@@ -161,7 +161,8 @@ void PageCollector::TakeRange(const SideItemView& item) {
 // Of the samples from `first` on.
 void PageCollector::CountSamples(uint64_t now_ns, size_t first) {
   came_bytes_ += (samples_.size() - first) * options_.page->page_bytes;
-  signal_rate_.Update(now_ns, samples_.size() - first);
+  // Before, the process has yet to enable the events, all of them.
+  if (started_) signal_rate_.Update(now_ns, samples_.size() - first);
 }
 
 void PageCollector::Match(uint64_t until_ns) {

@@ -83,7 +83,7 @@ class PageCollectorTest : public testing::Test {
   }
   std::unique_ptr<PageCollector> Make() {
     auto made = PageCollector::Create(
-        {page_, kFirstFd, counters_, 0, &clock_, &definitions_, &out_});
+        {page_, kFirstFd, counters_, signals_, &clock_, &definitions_, &out_});
     EXPECT_TRUE(made.ok()) << made.status();
     return *std::move(made);
   }
@@ -112,6 +112,7 @@ class PageCollectorTest : public testing::Test {
   ControlPage* page_ = nullptr;
   SideProducer producer_{nullptr, nullptr};
   uint32_t counters_ = 0;
+  uint32_t signals_ = 0;
   ClockScale clock_;
   Output out_;
   DefinitionTable definitions_{&clock_, &out_};
@@ -178,6 +179,21 @@ TEST_F(PageCollectorTest, WhatIsLostIsSaidAsItHappens) {
   Footer footer;
   collector->AddToFooter(&footer);
   EXPECT_EQ(footer.page_stacks_lost(), 7u);
+}
+
+TEST_F(PageCollectorTest, WhichFaultsSignalIsChosenOnceTheProcessStarted) {
+  if (!OpenCounters()) GTEST_SKIP() << "no perf events: " << strerror(errno);
+  const int each = kFirstFd + CpusOnline(), some = each + CpusOnline();
+  ASSERT_TRUE(OpenFaultsOfCpus(each) && OpenFaultsOfCpus(some));
+  signals_ = 2 * counters_;
+  auto collector = Make();
+  collector->Drain(MonotonicNs());
+  EXPECT_TRUE(FaultsOfCpusCount(each));
+  EXPECT_TRUE(FaultsOfCpusCount(some));
+  collector->Start(MonotonicNs());
+  EXPECT_TRUE(FaultsOfCpusCount(each));
+  EXPECT_FALSE(FaultsOfCpusCount(some));
+  collector->Finish(MonotonicNs());
 }
 
 // As with a period of 8: the pages between take the next one's stack, and all

@@ -18,6 +18,7 @@ class SignalRate {
       : first_fd_(first_fd), count_(count) {}
 
   // To be told now and then how many faults there were since it was told last.
+  // Not before the traced process has started: as it does, it enables all.
   void Update(uint64_t now_ns, size_t faults);
 
  private:

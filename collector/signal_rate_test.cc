@@ -1,0 +1,76 @@
+#include "collector/signal_rate.h"
+
+#include <errno.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "collector/fault_fixture.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr int kEachFd = 200;
+constexpr uint64_t kMs = 1000000;
+
+// Events that count instead of signalling: which set is on shows all the same.
+class SignalRateTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!OpenFaultsOfCpus(kEachFd) || !OpenFaultsOfCpus(some_fd_)) {
+      GTEST_SKIP() << "no perf events here: " << strerror(errno);
+    }
+  }
+  // Faults at this rate for 10 ms.
+  void Go(uint64_t faults_per_second) {
+    now_ns_ += 10 * kMs;
+    rate_.Update(now_ns_, faults_per_second / 100);
+  }
+  bool EachSignals() const { return FaultsOfCpusCount(kEachFd); }
+  bool SomeSignal() const { return FaultsOfCpusCount(some_fd_); }
+
+  const int some_fd_ = kEachFd + CpusOnline();
+  SignalRate rate_{kEachFd, static_cast<uint32_t>(CpusOnline())};
+  uint64_t now_ns_ = 1000 * kMs;
+};
+
+TEST_F(SignalRateTest, ItBeginsWithEachAlone) {
+  EXPECT_TRUE(EachSignals() && SomeSignal());  // as the process enabled them
+  rate_.Update(now_ns_, 1);
+  EXPECT_TRUE(EachSignals());
+  EXPECT_FALSE(SomeSignal());
+}
+
+TEST_F(SignalRateTest, ManyFaultsSignalSomeAndFewSignalEach) {
+  rate_.Update(now_ns_, 0);
+  Go(11000);
+  EXPECT_TRUE(EachSignals());
+  Go(13000);
+  EXPECT_FALSE(EachSignals());
+  EXPECT_TRUE(SomeSignal());
+  Go(9000);  // in between it stays as it is
+  EXPECT_FALSE(EachSignals());
+  EXPECT_TRUE(SomeSignal());
+  Go(7000);
+  EXPECT_TRUE(EachSignals());
+  EXPECT_FALSE(SomeSignal());
+}
+
+TEST_F(SignalRateTest, AShortBurstIsNoRate) {
+  rate_.Update(now_ns_, 0);
+  rate_.Update(now_ns_ += kMs, 100);  // 100,000 a second
+  EXPECT_TRUE(EachSignals());
+  rate_.Update(now_ns_ += 19 * kMs, 0);
+  EXPECT_TRUE(EachSignals());
+  EXPECT_FALSE(SomeSignal());
+}
+
+TEST_F(SignalRateTest, WhereThereIsOneSetItStaysOn) {
+  SignalRate one(kEachFd, 0);
+  one.Update(now_ns_, 0);
+  one.Update(now_ns_ + 10 * kMs, 100000);
+  EXPECT_TRUE(EachSignals() && SomeSignal());
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -53,7 +53,9 @@ bool SideReader::IsCommitted(uint64_t index) const {
 // be expected.
 bool SideReader::IsHead(uint64_t index, uint64_t end) const {
   const HeadFields head = FieldsOf(Cell(index));
-  if (head.kind < SideKind::kTouch || head.kind > SideKind::kFork) return false;
+  if (head.kind < SideKind::kTouch || head.kind > SideKind::kNothing) {
+    return false;
+  }
   if ((head.flags & ~kAllFlags) != 0) return false;
   if (head.cells == 0 || head.cells > end - index) return false;
   const uint64_t payload = PayloadBytes(head);

@@ -95,6 +95,25 @@ TEST_F(SideReaderTest, ADeadThreadsItemIsPassedOverAfterTwoSeconds) {
   EXPECT_TRUE(reader_.drained());
 }
 
+// As one of an interposed call that is under way: what is behind it waits too.
+TEST_F(SideReaderTest, ItemsOfNothingBehindADeadThreadsAreNotLost) {
+  SideHead head = {};
+  head.kind = SideKind::kTouch;
+  producer_.Push(head, "", /*commit=*/false);
+  producer_.Plain(SideKind::kNothing, 0);
+  const uint64_t second = producer_.Push(head, "", /*commit=*/false);
+  producer_.Touch(8, 2, 0x9000, {});
+  Drain(1);
+  Drain(1 + 2 * kSecond + 1);
+  EXPECT_EQ(reader_.lost(), 1u);
+  EXPECT_EQ(page_->side_tail.load(), second);  // waits anew, for this one
+  EXPECT_TRUE(items_.empty());
+  producer_.Commit(second);
+  Drain(1 + 2 * kSecond + 2);
+  EXPECT_EQ(items_.size(), 2u);
+  EXPECT_EQ(reader_.lost(), 1u);
+}
+
 TEST_F(SideReaderTest, AtTheEndNothingIsWaitedFor) {
   SideHead head = {};
   head.kind = SideKind::kTouch;

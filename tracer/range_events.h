@@ -27,6 +27,7 @@ class RangeEvents {
   ~RangeEvents() {
     if (!place_.ok()) return;
     place_.head().kind = SideKind::kNothing;
+    place_.head().flags = 0;
     place_.Commit();
   }
   RangeEvents(const RangeEvents&) = delete;

@@ -29,7 +29,10 @@ inline constexpr int kCollectorPageFds = 7;
 //   kinds (bit mask over What, decimal) include exclude function thread
 //   (the last four any number of times)
 //   page_counters page_signals page_period (decimal; absent without pages)
-//   pages_user_only calls_off (0 or 1)
+//   pages_user_only calls_off heap_native (0 or 1)
+//   heap (HeapMode, decimal)
+//   heap_mean_bytes (decimal; how allocations are sampled at the beginning)
+//   heap_class `below_bytes:probability`, once for each, instead of it
 // Unknown keys are passed over.
 
 inline constexpr char kCollectorProgram[] = "pymemrun-collector";

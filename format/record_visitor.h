@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "format/byte_io.h"
+#include "format/heap_event.h"
 #include "format/page_event.h"
 #include "format/stream_reader.h"
 #include "format/trace.pb.h"
@@ -60,6 +61,11 @@ class RecordVisitor {
   virtual void OnResidency(const ResidencyView&) {}
   virtual void OnPageLoss(const PageLoss&) {}
   virtual void OnFork(const Fork&) {}
+  // Heap events, in batches as rows come, in the order of HeapBatch. Return
+  // false to stop reading.
+  virtual bool OnHeap(const HeapEvent* events, size_t count) { return true; }
+  virtual void OnHeapRates(const HeapRates&) {}
+  virtual void OnHeapLoss(const HeapLoss&) {}
   virtual void OnFooter(const Footer&) {}
   // A record of a kind that this reader does not know.
   virtual void OnUnknown() {}

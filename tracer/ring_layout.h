@@ -6,8 +6,9 @@
 //   region  := ControlPage ring side-ring (side_ring_layout.h)
 //   ring    := kRingSlots slots of 16 bytes, used circularly
 //   stream  := item*            what the ring carries, in event-number order
-//   item    := state | definition | row
+//   item    := state | definition | row | heap event
 //   row     := one slot whose `what` is 0..4 (EventSlot)
+//   heap event := one slot whose `what` is 6 or 7 (HeapSlot)
 //   state   := one slot (kThread, kNumber, kRss, kClock, kStack, ...) that
 //              changes what the following rows mean
 //   definition := a header slot (w1 = payload bytes) + ceil(w1 / 16) slots
@@ -68,6 +69,31 @@ struct EventSlot {
 };
 static_assert(sizeof(EventSlot) == kRingSlotBytes);
 
+// With --heap all: an allocation or a free that was seen under the GIL. Its
+// thread and time are those of the state: kThread, and the last row's time or
+// kClock's. A realloc is a free, then an allocation.
+struct HeapSlot {
+  uint32_t what_and_stack;  // of an allocation: stack id, 0: no Python frame
+  uint32_t size;            // low half; kHeapSize before it has the high one
+  uint32_t address_low;
+  uint32_t address_high;  // bits 32 to 47; kHeapAllocator*, kHeapTracing
+};
+static_assert(sizeof(HeapSlot) == kRingSlotBytes);
+inline constexpr uint32_t kAllocWhat = 6;
+inline constexpr uint32_t kFreeWhat = 7;
+inline constexpr uint32_t kHeapAllocatorShift = 16;  // HeapAllocator, 4 bits
+inline constexpr uint32_t kHeapAllocatorMask = 15;
+inline constexpr uint32_t kHeapTracing = 1u << 20;  // made by tracing itself
+
+// What a block was asked of, as in trace.proto.
+enum class HeapAllocator : uint32_t {
+  kObj = 0,
+  kMem = 1,
+  kRaw = 2,
+  kMalloc = 3,
+  kMmap = 4,
+};
+
 // State and definition slots: w0 = kControlWhat << kWhatShift | ControlKind.
 struct ControlSlot {
   uint32_t what_and_kind;
@@ -81,13 +107,14 @@ enum class ControlKind : uint32_t {
   // State. A row's number is the previous row's + 1 unless kNumber came; its
   // dRSS is 0 and its RSS the previous row's unless kRss came; its time is the
   // previous time + (tsc_low - previous tsc_low mod 2^32) unless kClock came.
-  kThread = 1,  // w1 = thread id of the rows from here on
-  kNumber = 2,  // w2:w1 = number of the next row (w2 high half)
-  kRss = 3,     // w1 = RSS in pages, w2 = dRSS in pages (signed) of the next
-                // row, w3 = flags (kRssInexact: of this and all rows until
-                // the next kRss)
-  kClock = 4,   // w2:w1 = full time stamp that the next tsc_low is taken from
-  kStack = 5,   // w1 = stack id of the next row
+  kThread = 1,    // w1 = thread id of the rows from here on
+  kNumber = 2,    // w2:w1 = number of the next row (w2 high half)
+  kRss = 3,       // w1 = RSS in pages, w2 = dRSS in pages (signed) of the next
+                  // row, w3 = flags (kRssInexact: of this and all rows until
+                  // the next kRss)
+  kClock = 4,     // w2:w1 = full time stamp that the next tsc_low is taken from
+  kStack = 5,     // w1 = stack id of the next row
+  kHeapSize = 6,  // w1 = high half of the next allocation's size
   // Definitions: w1 = payload bytes, w2 = id, w3 = kind-specific.
   // Payload strings are each `u32 length` + bytes, unaligned.
   kCode = 16,       // CodePayload, file, name, qualname, module, line table
@@ -266,6 +293,7 @@ struct ControlPage {
   std::atomic<uint32_t> untraced_children;  // forks seen
   std::atomic<uint32_t> tables_emptied;     // of code objects or C functions
   std::atomic<uint64_t> rss_reads;          // statm reads of the gauge
+  std::atomic<uint64_t> heap_dropped;       // heap events lost on a full ring
 
   // -- The producer's, with --verify-rss (see trace.proto).
   alignas(64) std::atomic<uint64_t> verified_events;  // 0: not asked for

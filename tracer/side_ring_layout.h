@@ -36,6 +36,14 @@ enum class SideKind : uint16_t {
   kCodeGone = 4,   // address = id: it is not used again
   kFork = 5,       // a child was made
   kNothing = 6,  // no more than that until its commit nothing behind it counts
+  // Heap events; time_ns is a time stamp as in the event ring. A realloc is a
+  // free, then an allocation.
+  kAlloc = 7,      // address, more = size, extra = address of the code that
+                   // called malloc, 0: not known; detail = frames (low half),
+                   // HeapAllocator (high half)
+  kFree = 8,       // address; a head without frames
+  kHeapRates = 9,  // more = mean bytes from here on; the first has flags 0, one
+                   // that was adapted kSideAdapted
 };
 
 // As PageAction in trace.proto.
@@ -53,8 +61,10 @@ inline constexpr uint16_t kSideCut = 2;       // more frames than fit
 inline constexpr uint16_t kSideNoPython = 4;  // the thread has no Python state
 inline constexpr uint16_t kSideUnknownFrame = 8;  // a frame could not be read,
                                                   // nor those below it
+inline constexpr uint16_t kSideTracing = 16;  // kAlloc: made by tracing itself
+inline constexpr uint16_t kSideAdapted = 32;  // kHeapRates
 
-// A frame of the stack, the innermost first; kTouch and kRange.
+// A frame of the stack, the innermost first; kTouch, kRange and kAlloc.
 struct SideFrame {
   uint32_t code;      // id of a kCode, 0: not known
   uint32_t position;  // instruction offset in code units
@@ -71,8 +81,8 @@ struct SideHead {
   uint16_t flags;
   uint32_t cells;    // of the item, this one included
   uint32_t thread;   // Linux thread id
-  uint32_t detail;   // kTouch, kRange: number of frames (low half), RangeAction
-                     // (high half)
+  uint32_t detail;   // kTouch, kRange, kAlloc: number of frames (low half),
+                     // RangeAction or HeapAllocator (high half)
   uint64_t time_ns;  // CLOCK_MONOTONIC
   uint64_t address;
   uint64_t more;

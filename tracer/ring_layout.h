@@ -81,12 +81,12 @@ struct HeapSlot {
 static_assert(sizeof(HeapSlot) == kRingSlotBytes);
 inline constexpr uint32_t kAllocWhat = 6;
 inline constexpr uint32_t kFreeWhat = 7;
-inline constexpr uint32_t kHeapAllocatorShift = 16;  // HeapAllocator, 4 bits
+inline constexpr uint32_t kHeapAllocatorShift = 16;  // AllocatorKind, 4 bits
 inline constexpr uint32_t kHeapAllocatorMask = 15;
 inline constexpr uint32_t kHeapTracing = 1u << 20;  // made by tracing itself
 
 // What a block was asked of, as in trace.proto.
-enum class HeapAllocator : uint32_t {
+enum class AllocatorKind : uint32_t {
   kObj = 0,
   kMem = 1,
   kRaw = 2,

@@ -40,7 +40,7 @@ enum class SideKind : uint16_t {
   // free, then an allocation.
   kAlloc = 7,      // address, more = size, extra = address of the code that
                    // called malloc, 0: not known; detail = frames (low half),
-                   // HeapAllocator (high half)
+                   // AllocatorKind (high half)
   kFree = 8,       // address; a head without frames
   kHeapRates = 9,  // more = mean bytes from here on; the first has flags 0, one
                    // that was adapted kSideAdapted
@@ -82,7 +82,7 @@ struct SideHead {
   uint32_t cells;    // of the item, this one included
   uint32_t thread;   // Linux thread id
   uint32_t detail;   // kTouch, kRange, kAlloc: number of frames (low half),
-                     // RangeAction or HeapAllocator (high half)
+                     // RangeAction or AllocatorKind (high half)
   uint64_t time_ns;  // CLOCK_MONOTONIC
   uint64_t address;
   uint64_t more;

@@ -114,8 +114,19 @@ std::vector<char*> SmallEnvironment() {
   return variables;
 }
 
-// In the collector-to-be: does not return. Tells `status` the errno of a
-// failure; a successful exec closes it.
+// What is told of a start, each by one of the processes that make it.
+struct StartNote {
+  int error;  // 0, or the errno of a failure
+  pid_t collector;
+};
+
+// Whether it could be told.
+bool Tell(int status, const StartNote& note) {
+  return write(status, &note, sizeof note) == sizeof note;
+}
+
+// In the collector-to-be: does not return. Tells `status` of a failure; a
+// successful exec closes it.
 [[noreturn]] void BecomeCollector(const char* path, char* const* environment,
                                   const CollectorFiles& files, int status) {
   setsid();
@@ -138,9 +149,7 @@ std::vector<char*> SmallEnvironment() {
     char* arguments[] = {name, nullptr};
     execve(path, arguments, environment);
   }
-  int error = errno;
-  if (write(status, &error, sizeof error) < 0) _exit(126);
-  _exit(127);
+  _exit(Tell(status, {errno, 0}) ? 127 : 126);
 }
 
 bool CanExecute(const std::string& path) {
@@ -204,29 +213,30 @@ int MakeLaunchText(const LaunchFacts& facts) {
   return fd;
 }
 
-int StartCollector(const std::string& path, const CollectorFiles& files) {
+int StartCollector(const std::string& path, const CollectorFiles& files,
+                   pid_t* collector) {
   std::vector<char*> environment = SmallEnvironment();
   int status[2];
   if (pipe2(status, O_CLOEXEC) != 0) return errno;
   pid_t middle = ForkQuietly();
   if (middle == 0) {
     // The middle process ends at once, so the collector is nobody's child here.
-    pid_t collector = ForkQuietly();
-    if (collector == 0) {
+    pid_t started = ForkQuietly();
+    if (started == 0) {
       BecomeCollector(path.c_str(), environment.data(), files, status[1]);
     }
-    int error = collector < 0 ? errno : 0;
-    if (error != 0 && write(status[1], &error, sizeof error) < 0) _exit(126);
-    _exit(0);
+    _exit(Tell(status[1], {started < 0 ? errno : 0, started}) ? 0 : 126);
   }
   int error = middle < 0 ? errno : 0;
   close(status[1]);
   if (middle > 0) {
     WaitFor(middle);
-    int told = 0;
-    size_t size =
-        ReadAll(status[0], reinterpret_cast<char*>(&told), sizeof told);
-    if (size == sizeof told) error = told ? told : EIO;
+    StartNote notes[2] = {};
+    ReadAll(status[0], reinterpret_cast<char*>(notes), sizeof notes);
+    for (const StartNote& note : notes) {
+      if (note.error != 0) error = note.error;
+      if (note.collector > 0) *collector = note.collector;
+    }
   }
   close(status[0]);
   return error;

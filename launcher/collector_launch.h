@@ -3,6 +3,8 @@
 #ifndef PYMEMRUN_LAUNCHER_COLLECTOR_LAUNCH_H_
 #define PYMEMRUN_LAUNCHER_COLLECTOR_LAUNCH_H_
 
+#include <sys/types.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,9 +34,11 @@ struct CollectorFiles {
 };
 
 // Starts the collector at `path`. It is no child of ours when this returns, and
-// its start and end send no signal. Returns 0 once it executes, else the errno
-// that prevented it. The caller closes `files`. REQUIRES: one thread.
-int StartCollector(const std::string& path, const CollectorFiles& files);
+// its start and end send no signal. Returns 0 once it executes, with its
+// process id in *collector, else the errno that prevented it. The caller closes
+// `files`. REQUIRES: one thread.
+int StartCollector(const std::string& path, const CollectorFiles& files,
+                   pid_t* collector);
 
 // Runs `<path> --name-of FILE`: the name YYYYMMDD_HHMMSS_PID that a run file
 // gives itself, empty if it is none or the helper fails.

@@ -44,7 +44,7 @@ class CollectorLaunchTest : public testing::Test {
         "#!/bin/sh\n(" + body + ") > " + (folder_ / "tmp") + " 2>&1\nmv " +
             (folder_ / "tmp") + " " + (folder_ / "done") + "\n",
         0755);
-    EXPECT_EQ(StartCollector(path, files_), 0);
+    EXPECT_EQ(StartCollector(path, files_, &collector_), 0);
     for (int i = 0; i < 500 && access((folder_ / "done").c_str(), F_OK); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -53,6 +53,7 @@ class CollectorLaunchTest : public testing::Test {
 
   TestFolder folder_;
   CollectorFiles files_;
+  pid_t collector_ = 0;
 };
 
 TEST_F(CollectorLaunchTest, HasItsDescriptorsAndNothingElse) {
@@ -84,11 +85,18 @@ TEST_F(CollectorLaunchTest, IsAnOrphanWithCleanSignalsAndEnvironment) {
   EXPECT_EQ(errno, ECHILD);
 }
 
+TEST_F(CollectorLaunchTest, ItsProcessIsKnown) {
+  const std::string itself = Run("echo $$");
+  EXPECT_EQ(itself, std::to_string(collector_) + "\n");
+}
+
 TEST_F(CollectorLaunchTest, AStartThatFailsSaysWhy) {
-  EXPECT_EQ(StartCollector(folder_ / "gone", files_), ENOENT);
-  EXPECT_EQ(StartCollector(folder_.Write("bad", "x", 0644), files_), EACCES);
-  EXPECT_EQ(StartCollector(folder_.Write("bad2", "\x7f", 0755), files_),
-            ENOEXEC);
+  const auto start = [this](const std::string& path) {
+    return StartCollector(path, files_, &collector_);
+  };
+  EXPECT_EQ(start(folder_ / "gone"), ENOENT);
+  EXPECT_EQ(start(folder_.Write("bad", "x", 0644)), EACCES);
+  EXPECT_EQ(start(folder_.Write("bad2", "\x7f", 0755)), ENOEXEC);
 }
 
 TEST_F(CollectorLaunchTest, NothingStaysOpen) {

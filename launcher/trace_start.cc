@@ -29,6 +29,7 @@ namespace {
 struct OwnedFiles : CollectorFiles {
   uint32_t page_samplers = 0;
   bool pages_user_only = false;
+  pid_t collector = 0;  // that was started on them
 
   OwnedFiles() = default;
   OwnedFiles(const OwnedFiles&) = delete;
@@ -185,6 +186,7 @@ const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files) {
   config->trace_startup = options.trace_startup;
   config->rss_source = options.rss_source;
   config->verify_rss = options.verify_rss;
+  config->collector = files.collector;
   // Not where the program has put something else in stderr's place.
   config->say = [](const char* line, size_t size) {
     WriteToStandardError({line, size});
@@ -244,7 +246,7 @@ std::string Launch(const TraceRequest& request, const std::string& collector,
   if (files->pid < 0) return std::string("pidfd_open: ") + strerror(errno);
   files->text = MakeLaunchText(FactsOf(request, identity, path, *files));
   if (files->text < 0) return std::string("memfd: ") + strerror(errno);
-  int failure = StartCollector(collector, *files);
+  int failure = StartCollector(collector, *files, &files->collector);
   if (failure != 0) return collector + ": " + strerror(failure);
   return {};
 }

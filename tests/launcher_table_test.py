@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from launcher_programs import (COMMAND_LINES, EXITS, NO_RUN_FILE, PROBE,
@@ -187,6 +188,24 @@ class LauncherTest(unittest.TestCase):
             self.assertEqual(found.stdout, expected.stdout)
             self.assertRegex(found.stderr, rb"^pymemrun: .*untraced\n$")
             self.assertEqual(os.listdir(self.runs), [])
+
+    def test_a_collector_that_cannot_live_delays_nothing(self):
+        # As one that finds no room under a limit of the address space.
+        dead = os.path.join(self.runs, "dead")
+        expected = self.python(["s.py"])
+        for end in ("exit 1", "kill -9 $$"):
+            own = self.own()
+            with open(dead, "w") as file:
+                file.write("#!/bin/sh\n" + end + "\n")
+            os.chmod(dead, 0o755)
+            start = time.monotonic()
+            found = run(PYMEMRUN, ["s.py"], self.folder,
+                        {"PYMEMRUN_COLLECTOR": dead}, own=own)
+            # It is waited for 2 s where it may yet come.
+            self.assertLess(time.monotonic() - start, 1.5)
+            self.assertEqual((found.returncode, found.stdout),
+                             (expected.returncode, expected.stdout))
+            self.assertRegex(found.stderr, rb"^pymemrun: .*untraced\n$")
 
     def test_children_run_the_interpreter_or_for_tests_the_launcher(self):
         code = "import sys; print(sys.executable)"

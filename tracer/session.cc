@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -44,6 +45,7 @@ constexpr uint64_t kSilenceNs = 2'000'000'000;
 struct SessionState {
   ControlPage* page;
   pid_t pid;
+  pid_t collector;  // 0: not known
   uint64_t prepare_stamp;
   uint64_t prepare_ns;
   SayFunction say;
@@ -68,10 +70,29 @@ void FutexWait(std::atomic<uint32_t>* word, uint32_t seen, uint64_t ns) {
   syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, nullptr, 0);
 }
 
+// Whether a process that is no child of ours is over; also when nobody reaps
+// it.
+bool HasEnded(pid_t pid) {
+  const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
+  if (fd < 0) return errno == ESRCH;
+  pollfd end = {.fd = fd, .events = POLLIN, .revents = 0};
+  const bool has_ended = poll(&end, 1, 0) > 0;
+  syscall(SYS_close, fd);
+  return has_ended;
+}
+
+// Also one that ended before it was ready, for lack of memory for instance.
+bool CollectorIsGone(ControlPage* page) {
+  if (page->collector_pid.load(std::memory_order_acquire) != 0) {
+    return RingCollectorIsGone(page);
+  }
+  return g_session.collector != 0 && HasEnded(g_session.collector);
+}
+
 bool WaitForCollector(ControlPage* page) {
   const uint64_t give_up = MonotonicNs() + kCollectorReadyNs;
   while (page->collector_pid.load(std::memory_order_acquire) == 0) {
-    if (MonotonicNs() >= give_up) return false;
+    if (MonotonicNs() >= give_up || CollectorIsGone(page)) return false;
     const timespec nap = {0, 200'000};
     nanosleep(&nap, nullptr);
   }
@@ -194,7 +215,7 @@ bool WaitForFooter(ControlPage* page, uint64_t timeout_ns) {
     const uint32_t seen = page->heartbeat.load(std::memory_order_relaxed);
     if (seen != beat) beat_ns = now;
     beat = seen;
-    if (now - beat_ns >= kSilenceNs || RingCollectorIsGone(page)) break;
+    if (now - beat_ns >= kSilenceNs || CollectorIsGone(page)) break;
     if (now >= give_up) {
       g_session.still_writing = true;
       break;
@@ -244,6 +265,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   g_session.page = page;
   g_session.pid = getpid();
   page->traced_pid = static_cast<uint32_t>(g_session.pid);
+  g_session.collector = config->collector;
   g_session.say = config->say;
   g_session.only_pages = config->pages && !config->calls;
   RingSaysBy(config->say);

@@ -12,6 +12,8 @@
 #ifndef PYMEMRUN_TRACER_SESSION_H_
 #define PYMEMRUN_TRACER_SESSION_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -41,6 +43,7 @@ struct TraceConfig {
   bool trace_startup = false;  // from the interpreter's `import site` on
   GaugeSource rss_source = GaugeSource::kAuto;
   bool verify_rss = false;  // read statm beside the gauge at every event
+  pid_t collector = 0;      // its process, no child of ours; 0: not known
   // Tells the user one line; null: nobody. May be called at any event.
   void (*say)(const char* line, size_t size) = nullptr;
 };

@@ -180,7 +180,11 @@ int PrintToFile(const ReportOptions& options, const Console& console) {
   OutputBuffer output(file->get());
   const int code = Print(options, console, &output);
   absl::Status status = output.Flush();
-  // With nothing readable there is no report to put in the old one's place.
+  if (status.ok() && code != kExitOk && (*file)->ReplacesOne()) {
+    console.Say(absl::StrCat(name, ": left as it was"));
+    return code;
+  }
+  // With nothing readable there is no report.
   if (status.ok() && (*file)->bytes_written() > 0) status = (*file)->Commit();
   if (status.ok() || (*file)->last_errno() == EPIPE) return code;
   console.Say(absl::StrCat(name, ": ", TerminalText(status.message())));

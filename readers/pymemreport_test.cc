@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -166,6 +167,34 @@ TEST(PymemreportTest, AFailedRunLeavesTheOldOutput) {
   TempFile text("no run file"), target("what was there");
   EXPECT_EQ(Report({"top", text.path(), "-o", target.path()}).code, 1);
   EXPECT_EQ(ContentsOf(target.path()), "what was there");
+}
+
+TEST(PymemreportTest, OfDamagedInputNoOldOutputIsReplaced) {
+  std::string run = SmallRun().Build();
+  const size_t second_frame = run.find("\x28\xb5\x2f\xfd", 1);
+  ASSERT_NE(second_frame, std::string::npos);
+  run[second_frame + 14] ^= 0x55;
+  TempFile damaged(run), whole(SmallRun().Build()), target("what was there");
+  for (const auto& files :
+       {std::vector<std::string>{damaged.path()},
+        std::vector<std::string>{whole.path(), damaged.path()},
+        std::vector<std::string>{whole.path(), "/nowhere.pb"}}) {
+    std::vector<std::string> arguments = {"summary", "-o", target.path()};
+    arguments.insert(arguments.end(), files.begin(), files.end());
+    const Printed printed = Report(arguments);
+    EXPECT_EQ(printed.code, 1);
+    EXPECT_THAT(printed.err,
+                HasSubstr(absl::StrCat("pymemreport: ", target.path(),
+                                       ": left as it was\n")));
+    EXPECT_EQ(ContentsOf(target.path()), "what was there");
+  }
+  // Where there is none, what can be read is better than nothing.
+  unlink(target.path().c_str());
+  EXPECT_EQ(
+      Report({"summary", damaged.path(), "--csv", "-o", target.path()}).code,
+      1);
+  EXPECT_EQ(ContentsOf(target.path()),
+            Report({"summary", damaged.path(), "--csv"}).out);
 }
 
 TEST(PymemreportTest, AnInputIsNotOverwritten) {

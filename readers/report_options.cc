@@ -126,8 +126,9 @@ void Describe(const KnownCommand& command, CLI::App* app, Words* words,
   if (options->command != ReportOptions::Command::kTimeline) {
     DescribeTables(command, app, words, options);
   }
-  app->add_option("-o,--output", options->output,
-                  "write to PATH, once all is well")
+  app->add_option(
+         "-o,--output", options->output,
+         "write to PATH; a file that is there is replaced if all went well")
       ->option_text("PATH");
   switch (options->command) {
     case ReportOptions::Command::kResident:

@@ -35,6 +35,8 @@ class ReplacedFile final : public ByteSink {
   int last_errno() const { return sink_.last_errno(); }
   absl::Status Commit();
 
+  // Whether another file is there, which Commit() replaces.
+  bool ReplacesOne() const { return is_there_ && is_plain_; }
   // Whether it would replace this file. "-" is standard input.
   bool Replaces(const std::string& path) const;
 

@@ -1,4 +1,5 @@
-// What a row costs a reader: decoding it, and printing it in each form.
+// What a row costs a reader: decoding it, and printing it in each form; and
+// what a heap event costs that is replayed.
 #include <benchmark/benchmark.h>
 
 #include <memory>
@@ -7,6 +8,7 @@
 
 #include "format/byte_io.h"
 #include "format/record_visitor.h"
+#include "readers/heap_model.h"
 #include "readers/output_buffer.h"
 #include "readers/row_writer.h"
 #include "readers/run_builder.h"
@@ -97,6 +99,47 @@ void BM_WriteRows(benchmark::State& state, MakeWriter make) {
 BENCHMARK_CAPTURE(BM_WriteRows, text, &NewTextWriter);
 BENCHMARK_CAPTURE(BM_WriteRows, csv, &NewCsvWriter);
 BENCHMARK_CAPTURE(BM_WriteRows, jsonl, &NewJsonlWriter);
+
+// Blocks that are allocated and freed at once, at `live` different addresses.
+std::vector<HeapEvent> HeapEvents(uint64_t live) {
+  std::vector<HeapEvent> events;
+  for (uint64_t i = 0; i < kRows; ++i) {
+    const uint64_t block = i / 2;
+    HeapEvent event;
+    event.time_us = i;
+    event.thread = 1;
+    event.is_free = i % 2 != 0;
+    // Scattered, as addresses of a used heap are.
+    const uint64_t slot = block % live * 0x9e3779b1 % live;
+    event.address = 0x7f0000000000 + slot * 48;
+    if (!event.is_free) {
+      event.size = 16 + block % 480;
+      event.stack = static_cast<uint32_t>(1 + block % 997);
+    }
+    events.push_back(event);
+  }
+  return events;
+}
+
+void BM_HeapModel(benchmark::State& state) {
+  const auto live = static_cast<uint64_t>(state.range(0));
+  const std::vector<HeapEvent> events = HeapEvents(live);
+  std::vector<HeapEvent> first;
+  for (uint64_t i = 0; i < live; ++i) {
+    first.push_back(events[2 * i % events.size()]);
+    first.back().address = 0x7f0000000000 + i * 48 + 16;
+  }
+  HeapModel model;
+  model.Add(first.data(), first.size());
+  for (auto _ : state) {
+    constexpr size_t kBatch = 4096;  // as they are read
+    for (size_t i = 0; i < events.size(); i += kBatch) {
+      model.Add(&events[i], kBatch);
+    }
+  }
+  CountRows(state, kRows);
+}
+BENCHMARK(BM_HeapModel)->Arg(1000)->Arg(1000000);
 
 }  // namespace
 }  // namespace pymemrun

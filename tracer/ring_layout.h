@@ -70,13 +70,20 @@ struct EventSlot {
 static_assert(sizeof(EventSlot) == kRingSlotBytes);
 
 // With --heap all: an allocation or a free that was seen under the GIL. Its
-// thread and time are those of the state: kThread, and the last row's time or
-// kClock's. A realloc is a free, then an allocation.
+// thread is kThread's; its time the last row's or kClock's, which is there at
+// least each few events. A realloc is a free with kHeapTentative, from before
+// it, and after it as the next heap slot an allocation; or, where it failed, a
+// free of the same address with kHeapKept: there was no free.
+//
+// What has no GIL goes through the side ring, and malloc may give it the
+// addresses that are freed here, and the other way round. So its items name the
+// slot that they come before: `head` as it was after the allocation, or before
+// the free.
 struct HeapSlot {
   uint32_t what_and_stack;  // of an allocation: stack id, 0: no Python frame
   uint32_t size;            // low half; kHeapSize before it has the high one
   uint32_t address_low;
-  uint32_t address_high;  // bits 32 to 47; kHeapAllocator*, kHeapTracing
+  uint32_t address_high;  // bits 32 to 47; AllocatorKind; the flags below
 };
 static_assert(sizeof(HeapSlot) == kRingSlotBytes);
 inline constexpr uint32_t kAllocWhat = 6;
@@ -84,6 +91,8 @@ inline constexpr uint32_t kFreeWhat = 7;
 inline constexpr uint32_t kHeapAllocatorShift = 16;  // AllocatorKind, 4 bits
 inline constexpr uint32_t kHeapAllocatorMask = 15;
 inline constexpr uint32_t kHeapTracing = 1u << 20;  // made by tracing itself
+inline constexpr uint32_t kHeapTentative = 1u << 21;
+inline constexpr uint32_t kHeapKept = 1u << 22;
 
 // What a block was asked of, as in trace.proto.
 enum class AllocatorKind : uint32_t {

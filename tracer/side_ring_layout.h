@@ -36,10 +36,9 @@ enum class SideKind : uint16_t {
   kCodeGone = 4,   // address = id: it is not used again
   kFork = 5,       // a child was made
   kNothing = 6,  // no more than that until its commit nothing behind it counts
-  // Heap events; time_ns is a time stamp as in the event ring. A realloc is a
-  // free, then an allocation.
-  kAlloc = 7,      // address, more = size, extra = address of the code that
-                   // called malloc, 0: not known; detail = frames (low half),
+  // Heap events. A realloc is a free, then an allocation. extra = index of the
+  // slot of the event ring that it comes before, see HeapSlot.
+  kAlloc = 7,      // address, more = size; detail = frames (low half),
                    // AllocatorKind (high half)
   kFree = 8,       // address; a head without frames
   kHeapRates = 9,  // more = mean bytes from here on; the first has flags 0, one
@@ -63,6 +62,9 @@ inline constexpr uint16_t kSideUnknownFrame = 8;  // a frame could not be read,
                                                   // nor those below it
 inline constexpr uint16_t kSideTracing = 16;  // kAlloc: made by tracing itself
 inline constexpr uint16_t kSideAdapted = 32;  // kHeapRates
+// kAlloc: behind the frames that the head does not hold, 8 bytes: the address
+// of the code that called malloc.
+inline constexpr uint16_t kSideCaller = 64;
 
 // A frame of the stack, the innermost first; kTouch, kRange and kAlloc.
 struct SideFrame {

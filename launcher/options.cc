@@ -74,6 +74,22 @@ bool CheckBuilt(const Options& options, std::string* error) {
   return false;
 }
 
+// What somebody writes for this run is not to be without effect; a variable may
+// stand for many runs.
+bool CheckEffect(const std::vector<OwnArgument>& given, const Options& options,
+                 std::string* error) {
+  for (const OwnArgument& argument : given) {
+    const OptionRow& row = kOptionTable[argument.option];
+    if (row.of == nullptr) continue;
+    const std::string_view of = row.of;
+    if (of == "calls" ? options.trace_calls : options.trace_pages) continue;
+    *error = std::string("--") + row.name + " has no effect without --trace " +
+             row.of;
+    return false;
+  }
+  return true;
+}
+
 std::string Wrapped(std::string_view text, size_t indent, size_t width) {
   std::string out;
   size_t column = indent;
@@ -119,7 +135,9 @@ bool ReadOptions(int argc, const char* const* argv,
     std::string origin = std::string("--") + row.name;
     if (!Read(row, origin, argument.value, options, error)) return false;
   }
-  return options->help || options->version || CheckBuilt(*options, error);
+  if (options->help || options->version) return true;
+  return CheckBuilt(*options, error) &&
+         CheckEffect(command_line->own, *options, error);
 }
 
 std::string HelpText() {

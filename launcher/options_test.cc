@@ -48,7 +48,7 @@ TEST(OptionsTest, Defaults) {
 
 TEST(OptionsTest, ReadsEveryValue) {
   Result result = Read({"--trace",
-                        "none",
+                        "calls,pages",
                         "--min-drss",
                         "0",
                         "--drss-since",
@@ -89,7 +89,7 @@ TEST(OptionsTest, ReadsEveryValue) {
                         "s.py"});
   ASSERT_TRUE(result.ok) << result.error;
   const Options& options = result.options;
-  EXPECT_FALSE(options.trace_calls);
+  EXPECT_TRUE(options.trace_calls && options.trace_pages);
   EXPECT_EQ(options.min_drss_bytes, 0u);
   EXPECT_TRUE(options.drss_since_logged && options.stacks && options.paused);
   EXPECT_TRUE(options.no_argv && options.trace_startup && options.force);
@@ -147,10 +147,44 @@ TEST(OptionsTest, PageEventsAndHowOftenTheyHaveAStack) {
   EXPECT_FALSE(options.trace_calls);
   EXPECT_EQ(options.page_period.faults, 3u);
   EXPECT_FALSE(options.page_period.is_least);
-  EXPECT_TRUE(Read({"--page-period", "auto"}).options.page_period.is_least);
+  EXPECT_TRUE(Read({"--trace", "pages", "--page-period", "auto"})
+                  .options.page_period.is_least);
   for (const char* wrong : {"0", "-1", "x", "10001", ""}) {
-    EXPECT_FALSE(Read({"--page-period", wrong}).ok) << wrong;
+    EXPECT_FALSE(Read({"--trace", "pages", "--page-period", wrong}).ok)
+        << wrong;
   }
+}
+
+TEST(OptionsTest, AnOptionOfWhatIsNotTracedIsRefused) {
+  const std::vector<std::vector<const char*>> of_calls = {
+      {"--min-drss", "0"},  {"--drss-since", "logged"}, {"--context", "1"},
+      {"--events", "call"}, {"--include", "x"},         {"--exclude", "x"},
+      {"--function", "x"},  {"--thread", "x"},          {"--stacks"},
+      {"--verify-rss"}};
+  for (std::vector<const char*> words : of_calls) {
+    const std::string name = words[0];
+    EXPECT_TRUE(Read(words).ok) << name;
+    for (const char* trace : {"--trace=pages", "--trace=none"}) {
+      words.push_back(trace);
+      EXPECT_EQ(Read(words).error,
+                name + " has no effect without --trace calls");
+      words.pop_back();
+    }
+    words.push_back("--trace=calls,pages");
+    EXPECT_TRUE(Read(words).ok) << name;
+  }
+  EXPECT_EQ(Read({"--page-period", "3"}).error,
+            "--page-period has no effect without --trace pages");
+  EXPECT_FALSE(Read({"--min-drss", "0"}, {{"PYMEMRUN_TRACE", "pages"}}).ok);
+}
+
+TEST(OptionsTest, VariablesOfWhatIsNotTracedAreNot) {
+  const Result result =
+      Read({"--trace", "none"}, {{"PYMEMRUN_MIN_DRSS", "0"},
+                                 {"PYMEMRUN_STACKS", "1"},
+                                 {"PYMEMRUN_PAGE_PERIOD", "3"}});
+  EXPECT_TRUE(result.ok) << result.error;
+  EXPECT_FALSE(result.options.trace_calls || result.options.trace_pages);
 }
 
 TEST(OptionsTest, PartsNotBuiltYetAreRefusedUnlessHarmless) {

@@ -1,5 +1,6 @@
 #include "launcher/option_table.h"
 
+#include <cctype>
 #include <cstdlib>
 #include <string_view>
 
@@ -113,35 +114,83 @@ bool ReadCompress(const std::string& text, Options* options) {
 }
 
 bool ReadHeap(const std::string& text, Options* options) {
-  options->heap = text;
-  options->heap_given = true;
-  return text == "off" || text == "sampled" || text == "all" || text == "stats";
+  constexpr Named<HeapMode> kNames[] = {{"off", HeapMode::kOff},
+                                        {"sampled", HeapMode::kSampled},
+                                        {"all", HeapMode::kAll},
+                                        {"stats", HeapMode::kStats}};
+  return Choose(text, kNames, &options->heap.mode);
+}
+
+// The whole of `text` as a number from `lowest` to `highest`.
+std::optional<double> ParseReal(const std::string& text, double lowest,
+                                double highest) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || std::isspace(text[0])) return {};
+  return value >= lowest && value <= highest ? std::optional(value)
+                                             : std::nullopt;
 }
 
 // `{128:1e-4, 8192:0.1}`: rising sizes, each with its probability.
-bool IsSizeClasses(std::string_view text) {
+bool ReadSizeClasses(std::string_view text, HeapRatesConfig* rates) {
   if (text.size() < 2 || text.front() != '{' || text.back() != '}')
     return false;
-  uint64_t previous = 0;
   std::string inside(text.substr(1, text.size() - 2));
   std::erase(inside, ' ');
+  rates->mean_bytes = 0;
   return EachOf(inside, [&](std::string_view part) {
-    size_t colon = part.find(':');
+    const size_t colon = part.find(':');
     if (colon == std::string_view::npos) return false;
-    std::optional<uint64_t> size = ParseSize(part.substr(0, colon));
-    std::string probability(part.substr(colon + 1));
-    char* end = nullptr;
-    double p = std::strtod(probability.c_str(), &end);
-    if (!size || *size <= previous || probability.empty() || *end) return false;
-    previous = *size;
-    return p > 0 && p <= 1;
+    const std::optional<uint64_t> below = ParseSize(part.substr(0, colon));
+    const std::optional<double> probability =
+        ParseReal(std::string(part.substr(colon + 1)), 0, 1);
+    const size_t i = rates->class_count;
+    if (!below || !probability || i == kMaxHeapClasses) return false;
+    if (*below <= (i == 0 ? 0 : rates->classes[i - 1].below_bytes)) {
+      return false;
+    }
+    rates->classes[rates->class_count++] = {*below, *probability};
+    return true;
   });
 }
 
 bool ReadHeapRates(const std::string& text, Options* options) {
-  options->heap_rates = text;
-  std::optional<uint64_t> mean = ParseSize(text);
-  return text == "auto" || (mean && *mean > 0) || IsSizeClasses(text);
+  HeapRatesConfig& rates = options->heap.rates;
+  const double budget = rates.budget;
+  rates = {};
+  rates.budget = budget;
+  rates.adapt = text == "auto";
+  if (rates.adapt) return true;
+  const std::optional<uint64_t> mean = ParseSize(text);
+  if (!mean) return ReadSizeClasses(text, &rates);
+  rates.mean_bytes = *mean;
+  return *mean > 0;
+}
+
+bool ReadHeapBudget(const std::string& text, Options* options) {
+  if (text.empty() || text.back() != '%') return false;
+  const std::optional<double> percent =
+      ParseReal(text.substr(0, text.size() - 1), 0.1, 100);
+  if (percent) options->heap.rates.budget = *percent / 100;
+  return percent.has_value();
+}
+
+bool ReadHeapDomains(const std::string& text, Options* options) {
+  constexpr std::string_view kDomains[] = {"obj", "mem", "raw"};
+  options->heap.domains = 0;
+  return EachOf(text, [&](std::string_view part) {
+    for (size_t i = 0; i < std::size(kDomains); ++i) {
+      if (part != kDomains[i]) continue;
+      options->heap.domains |= 1u << i;
+      return true;
+    }
+    return false;
+  });
+}
+
+bool ReadNative(const std::string&, Options* options) {
+  options->heap.native = true;
+  return true;
 }
 
 bool ReadFollow(const std::string& text, Options* options) {
@@ -228,16 +277,27 @@ const OptionRow kOptionTable[] = {
      "and report how often, for how long and by how much it was wrong",
      SetFlag<&Options::verify_rss>, "", false, true, "calls"},
     {"heap", "MODE",
-     "allocator hooks: off, sampled, all, stats (off; the others are not built "
-     "yet)",
+     "allocations and frees of Python's allocators: off; sampled; all of them; "
+     "stats, a table of their sizes at the end, which needs no file (off)",
      ReadHeap, "off, sampled, all or stats", false, true},
     {"heap-rates", "SPEC",
-     "auto, a mean number of bytes between samples (64KiB), or size classes "
-     "with their probabilities ({128:1e-4, 8192:0.1}); needs --heap",
+     "how allocations are sampled: a mean number of bytes between samples; "
+     "size classes with their probabilities ({128:1e-4, 8192:0.1}: below 128 "
+     "bytes one in 10000, below 8192 one in 10, larger ones always); auto: as "
+     "many as the budget allows (512KiB)",
      ReadHeapRates,
-     "auto, a size, or {SIZE:PROBABILITY, ...} with rising sizes", false, true},
-    {"native", nullptr, "also malloc and its kin (not built yet)",
-     SetFlag<&Options::native>, "", false, true},
+     "auto, a size, or {SIZE:PROBABILITY, ...} with rising sizes, at most 16",
+     false, true, "sampled"},
+    {"heap-budget", "PERCENT",
+     "with --heap-rates auto: what sampling may cost of the program's time "
+     "(5%)",
+     ReadHeapBudget, "a percentage from 0.1% to 100%", false, true, "auto"},
+    {"heap-domains", "LIST",
+     "which of Python's allocators: obj,mem,raw (all). What one asks of the "
+     "next counts once, as the first's",
+     ReadHeapDomains, "a list of obj,mem,raw", false, true, "heap"},
+    {"native", nullptr, "also malloc and its kin (not built yet)", ReadNative,
+     "", false, true, "heap"},
     {"follow", "WHAT",
      "child processes to trace: none, fork, all (fork; until it is built no "
      "child is traced, and the end report says so)",

@@ -20,8 +20,9 @@ struct OptionRow {
   const char* expected;
   bool repeatable;  // a list, in its variable separated by `:`
   bool from_environment;
-  // What must be traced for it to have an effect: "calls", "pages"; nullptr:
-  // nothing in particular.
+  // What there must be for it to have an effect: "calls", "pages" traced,
+  // "heap" events, "sampled" ones, with rates that are "auto"; nullptr: nothing
+  // in particular.
   const char* of = nullptr;
 };
 

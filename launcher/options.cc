@@ -60,11 +60,7 @@ bool ReadVariable(const OptionRow& row, const Environment& environment,
 // An option is known from the first day; a value whose part is missing must
 // not look as if it had been obeyed.
 bool CheckBuilt(const Options& options, std::string* error) {
-  if (options.heap != "off") {
-    *error = "--heap " + options.heap + " is not built yet";
-  } else if (!options.heap_rates.empty() && !options.heap_given) {
-    *error = "--heap-rates: heap tracing is not built yet";
-  } else if (options.native) {
+  if (options.heap.native) {
     *error = "--native is not built yet";
   } else if (options.follow == "all") {
     *error = "--follow all is not built yet";
@@ -74,6 +70,30 @@ bool CheckBuilt(const Options& options, std::string* error) {
   return false;
 }
 
+// What an option may need, and which option gives it.
+struct Condition {
+  std::string_view name;  // OptionRow::of
+  const char* option;
+  bool (*holds)(const Options& options);
+};
+constexpr Condition kConditions[] = {
+    {"calls", "--trace calls", [](const Options& o) { return o.trace_calls; }},
+    {"pages", "--trace pages", [](const Options& o) { return o.trace_pages; }},
+    {"heap", "--heap",
+     [](const Options& o) { return o.heap.mode != HeapMode::kOff; }},
+    {"sampled", "--heap sampled",
+     [](const Options& o) { return o.heap.mode == HeapMode::kSampled; }},
+    {"auto", "--heap-rates auto",
+     [](const Options& o) {
+       return o.heap.mode == HeapMode::kSampled && o.heap.rates.adapt;
+     }},
+};
+
+const Condition* ConditionOf(std::string_view name) {
+  return std::find_if(std::begin(kConditions), std::end(kConditions) - 1,
+                      [&](const Condition& c) { return c.name == name; });
+}
+
 // What somebody writes for this run is not to be without effect; a variable may
 // stand for many runs.
 bool CheckEffect(const std::vector<OwnArgument>& given, const Options& options,
@@ -81,10 +101,10 @@ bool CheckEffect(const std::vector<OwnArgument>& given, const Options& options,
   for (const OwnArgument& argument : given) {
     const OptionRow& row = kOptionTable[argument.option];
     if (row.of == nullptr) continue;
-    const std::string_view of = row.of;
-    if (of == "calls" ? options.trace_calls : options.trace_pages) continue;
-    *error = std::string("--") + row.name + " has no effect without --trace " +
-             row.of;
+    const Condition* needed = ConditionOf(row.of);
+    if (needed->holds(options)) continue;
+    *error = std::string("--") + row.name + " has no effect without " +
+             needed->option;
     return false;
   }
   return true;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "launcher/command_line.h"
+#include "tracer/heap_config.h"
 #include "tracer/session.h"
 
 namespace pymemrun {
@@ -36,11 +37,8 @@ struct Options {
   bool verify_rss = false;
   OnFull on_full = OnFull::kBlock;
   int compress_level = 1;
-  // Parsed before they are built; ReadOptions refuses all but harmless values.
-  bool native = false;
-  bool heap_given = false;
-  std::string heap = "off";
-  std::string heap_rates;
+  HeapConfig heap;
+  // Parsed before it is built; ReadOptions refuses all but the harmless values.
   std::string follow = "fork";
 };
 

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cinttypes>
 #include <climits>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 
@@ -119,9 +121,28 @@ void AddFilters(const Options& options, LaunchFacts* facts) {
   for (const std::string& glob : options.thread) add("thread", glob);
 }
 
+void AddHeap(const HeapConfig& heap, LaunchFacts* facts) {
+  if (!RecordsHeap(heap)) return;
+  facts->push_back({"heap", std::to_string(static_cast<int>(heap.mode))});
+  facts->push_back({"heap_native", heap.native ? "1" : "0"});
+  if (heap.mode != HeapMode::kSampled) return;
+  if (heap.rates.mean_bytes > 0) {
+    facts->push_back(
+        {"heap_mean_bytes", std::to_string(heap.rates.mean_bytes)});
+  }
+  for (size_t i = 0; i < heap.rates.class_count; ++i) {
+    char text[64];
+    snprintf(text, sizeof text, "%" PRIu64 ":%.17g",
+             heap.rates.classes[i].below_bytes,
+             heap.rates.classes[i].probability);
+    facts->push_back({"heap_class", text});
+  }
+}
+
 void AddPages(const Options& options, const OwnedFiles& files,
               LaunchFacts* facts) {
   facts->push_back({"calls_off", options.trace_calls ? "0" : "1"});
+  AddHeap(options.heap, facts);
   if (files.pages.empty()) return;
   facts->push_back({"page_counters", std::to_string(files.page_samplers)});
   facts->push_back({"page_signals",
@@ -169,6 +190,7 @@ const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files) {
   auto* config = new TraceConfig;  // for the whole process
   config->calls = options.trace_calls;
   config->pages = !files.pages.empty();
+  config->heap = options.heap;
   config->min_drss_bytes = options.min_drss_bytes;
   config->drss_since_logged = options.drss_since_logged;
   config->context = options.context;
@@ -270,7 +292,8 @@ bool StartTracing(const TraceRequest& request) {
   if (collector.empty()) return RunUntraced(WhyNoCollector());
 
   OwnedFiles files;
-  ControlPage* page = Session::CreateRegion(options.trace_pages, &files.region);
+  const bool side_ring = options.trace_pages || RecordsHeap(options.heap);
+  ControlPage* page = Session::CreateRegion(side_ring, &files.region);
   if (page == nullptr) {
     return RunUntraced(std::string("no shared memory: ") + strerror(errno));
   }

@@ -27,6 +27,7 @@ typedef struct {
 } Kept;
 static Kept g_kept[kKept];
 
+static int g_binding;
 static descrgetfunc g_bind;
 static destructor g_dealloc;
 static void Dealloc(PyObject* self);
@@ -43,7 +44,11 @@ static PyObject* Bind(PyObject* descr, PyObject* self, PyObject* type) {
   if (object == NULL || kept->method != method->d_method ||
       kept->flags != method->d_method->ml_flags || self == NULL ||
       !Py_IS_TYPE(self, method->d_common.d_type)) {
-    return g_bind(descr, self, type);
+    const int outer = g_binding;
+    g_binding = 1;
+    PyObject* made = g_bind(descr, self, type);
+    g_binding = outer;
+    return made;
   }
   kept->object = NULL;
   object->m_self = Py_NewRef(self);
@@ -82,6 +87,8 @@ static void Dealloc(PyObject* self) {
   Py_DECREF(bound_to);
 }
 
+int PymemrunIsBinding(void) { return g_binding; }
+
 void PymemrunKeepBoundObjects(void) {
   if (g_bind != NULL) return;
   g_bind = PyMethodDescr_Type.tp_descr_get;
@@ -91,4 +98,5 @@ void PymemrunKeepBoundObjects(void) {
 }
 #else
 void PymemrunKeepBoundObjects(void) {}
+int PymemrunIsBinding(void) { return 0; }
 #endif

@@ -123,7 +123,19 @@ size_t PymemrunBoundObjectBytes(const PymemrunFrame* frame) {
 int PymemrunEnteredFromC(const PymemrunFrame* frame) {
   return ((const _PyInterpreterFrame*)frame)->is_entry;
 }
+
+int PymemrunIsForProfiling(PyThreadState* tstate, size_t bytes) {
+  const _PyInterpreterFrame* frame = tstate->cframe->current_frame;
+  if (tstate->c_profilefunc == NULL || frame == NULL) return 0;
+  const PymemrunFrame* top = (const PymemrunFrame*)frame;
+  // Each event of a frame finds it with its object, or makes it.
+  if (frame->frame_obj == NULL && bytes == PymemrunFrameObjectBytes(top)) {
+    return 1;
+  }
+  return PymemrunIsBinding() && bytes == PymemrunBoundObjectBytes(top);
+}
 #else
+int PymemrunIsForProfiling(PyThreadState* tstate, size_t bytes) { return 0; }
 int PymemrunIsBoundWhenCalled(const PyCFunctionObject* function) { return 0; }
 size_t PymemrunBoundObjectBytes(const PymemrunFrame* frame) { return 0; }
 int PymemrunEnteredFromC(const PymemrunFrame* frame) { return 0; }
@@ -215,19 +227,13 @@ const pthread_cond_t* PymemrunGilSwitchCond(void) {
 }
 
 const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate) {
-#if PY_VERSION_HEX >= 0x030D0000
-  const PymemrunFrame* frame = (const PymemrunFrame*)tstate->current_frame;
-#elif PY_VERSION_HEX >= 0x030B0000
-  const PymemrunFrame* frame =
-      (const PymemrunFrame*)tstate->cframe->current_frame;
-#else
-  return tstate->frame;
-#endif
-#if PY_VERSION_HEX >= 0x030B0000
-  return frame != NULL && PYMEMRUN_IS_C_FRAME(frame) ? PymemrunFrameBack(frame)
-                                                     : frame;
-#endif
+  return PymemrunInnermostFrame(tstate);
 }
+
+#if PY_VERSION_HEX < 0x030C0000
+PyThreadState* const volatile* const PymemrunHolderWord =
+    (PyThreadState* const volatile*)&_PyRuntime.gilstate.tstate_current._value;
+#endif
 
 #ifndef PYMEMRUN_MONITORING
 PyThreadState* PymemrunGilLastHolder(void) {

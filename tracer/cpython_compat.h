@@ -92,6 +92,16 @@ const pthread_cond_t* PymemrunGilSwitchCond(void);
 // The innermost frame of the thread that runs Python code, or NULL.
 const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate);
 
+// Whether a block of `bytes` that the thread asks for now is an object that the
+// interpreter needs only because it is profiled: the frame object of a call, or
+// a bound object. Outside of calls of C functions, which may bind too.
+int PymemrunIsForProfiling(PyThreadState* tstate, size_t bytes);
+
+#if PY_VERSION_HEX < 0x030C0000
+// Where the interpreter keeps the GIL holder's thread state.
+extern PyThreadState* const volatile* const PymemrunHolderWord;
+#endif
+
 #ifndef PYMEMRUN_MONITORING
 // The thread state that took the GIL last.
 PyThreadState* PymemrunGilLastHolder(void);
@@ -102,6 +112,8 @@ Py_tracefunc PymemrunGetSlot(PyThreadState* tstate);
 // From now on bound objects that died are used again for calls of the same
 // method (bound_objects.c). May be called again.
 void PymemrunKeepBoundObjects(void);
+// Whether a method of a built-in type is being bound to its object.
+int PymemrunIsBinding(void);
 #endif
 
 // Whether Py_RunMain, once it has finalised the interpreter, will send SIGINT
@@ -119,5 +131,15 @@ int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
 #ifdef __cplusplus
 }  // extern "C"
 #endif
+
+// The thread state of whoever holds the GIL, or NULL. Without the GIL it may be
+// another thread's.
+static inline PyThreadState* PymemrunGilHolder(void) {
+#if PY_VERSION_HEX < 0x030C0000
+  return *PymemrunHolderWord;
+#else
+  return _PyThreadState_UncheckedGet();
+#endif
+}
 
 #endif  // PYMEMRUN_TRACER_CPYTHON_COMPAT_H_

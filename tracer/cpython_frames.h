@@ -26,6 +26,10 @@ static inline uint32_t PymemrunFramePosition(const PymemrunFrame* frame) {
       uint32_t)((instruction - PymemrunFrameCode(frame)->co_code_adaptive) >>
                 1);
 }
+// Where its last instruction lies.
+static inline const void* PymemrunFrameInstruction(const PymemrunFrame* frame) {
+  return PYMEMRUN_LOAD(const void*, frame, PYMEMRUN_FRAME_INSTRUCTION);
+}
 // The Python frame that called it, or NULL.
 static inline const PymemrunFrame* PymemrunFrameBack(
     const PymemrunFrame* frame) {
@@ -33,6 +37,18 @@ static inline const PymemrunFrame* PymemrunFrameBack(
     frame = PYMEMRUN_LOAD(const PymemrunFrame*, frame, PYMEMRUN_FRAME_PREVIOUS);
   } while (frame != NULL && PYMEMRUN_IS_C_FRAME(frame));
   return frame;
+}
+// The innermost frame of the thread that runs Python code, or NULL.
+static inline const PymemrunFrame* PymemrunInnermostFrame(
+    const PyThreadState* tstate) {
+#if PY_VERSION_HEX >= 0x030D0000
+  const void* innermost = tstate->current_frame;
+#else
+  const void* innermost = tstate->cframe->current_frame;
+#endif
+  const PymemrunFrame* frame = (const PymemrunFrame*)innermost;
+  return frame != NULL && PYMEMRUN_IS_C_FRAME(frame) ? PymemrunFrameBack(frame)
+                                                     : frame;
 }
 static inline PyObject* PymemrunFrameGlobals(const PymemrunFrame* frame) {
   return PYMEMRUN_LOAD(PyObject*, frame, PYMEMRUN_FRAME_GLOBALS);

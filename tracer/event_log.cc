@@ -232,7 +232,8 @@ bool EventLog::Create(const TraceConfig* config) {
   hot.kinds = config->kinds;
   hot.drss_since_logged = config->drss_since_logged;
   hot.stacks = config->stacks;
-  if (config->stacks && !StackWalk::Create()) return false;
+  const bool walks = config->stacks || config->heap.mode == HeapMode::kAll;
+  if (walks && !StackWalk::Create()) return false;
   return MakeHistory(hot, config->context);
 }
 

@@ -3,6 +3,7 @@
 #ifndef PYMEMRUN_TRACER_PAGE_EVENTS_H_
 #define PYMEMRUN_TRACER_PAGE_EVENTS_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -18,12 +19,15 @@ class PageEvents {
   // reason; then nothing has changed. REQUIRES: one thread.
   static bool Open(const PagePeriod& period, PageCounters* counters,
                    char* reason, size_t size);
-  // Makes the tables; events come from here on. `page` begins a region that is
-  // mapped whole. Returns false with errno set.
-  static bool Start(ControlPage* page);
+  // Events come from here on. REQUIRES: the side ring is open.
+  static void Start();
   // None comes any more. Any thread.
   static void Stop();
-  static bool on() { return SideRing::page() != nullptr; }
+  // Not in a forked child.
+  static bool on() {
+    return started_.load(std::memory_order_relaxed) &&
+           SideRing::page() != nullptr;
+  }
   // Whether pages that the kernel fills are told by nobody but the calls that
   // make it do so.
   static bool wants_input() { return wants_input_ && on(); }
@@ -40,6 +44,7 @@ class PageEvents {
   static void Forked();
 
  private:
+  static std::atomic<bool> started_;
   static bool wants_input_;
 };
 

@@ -6,6 +6,7 @@
 #include "tracer/clock.h"
 #include "tracer/cpython_compat.h"
 #include "tracer/event_ring.h"
+#include "tracer/heap_hooks.h"
 #include "tracer/hot_state.h"
 #include "tracer/pauses.h"
 #include "tracer/profile_slot.h"
@@ -16,9 +17,9 @@ namespace pymemrun {
 namespace {
 
 bool g_calls = true;
-bool g_paused = false;
 
 PyObject* Start(PyObject*, PyObject*) {
+  HeapHooks::Record(true);
   if (g_calls && Hot().page != nullptr && !ProfileSlot::armed()) {
     Pauses::End(Hot());
     ProfileSlot::ArmAll(CallHooks::hook());
@@ -27,6 +28,7 @@ PyObject* Start(PyObject*, PyObject*) {
 }
 
 PyObject* Stop(PyObject*, PyObject*) {
+  HeapHooks::Record(false);
   if (Hot().page != nullptr && ProfileSlot::armed()) {
     ProfileSlot::DisarmAll();
     Pauses::Begin(Hot());
@@ -133,12 +135,9 @@ PyObject* Init() { return PyModuleDef_Init(&kModule); }
 
 }  // namespace
 
-void PythonModule::Register(bool calls, bool paused) {
+void PythonModule::Register(bool calls) {
   g_calls = calls;
-  g_paused = paused || !calls;
   PyImport_AppendInittab("pymemrun", Init);
 }
-
-bool PythonModule::StartsPaused() { return g_paused; }
 
 }  // namespace pymemrun

@@ -7,10 +7,8 @@ namespace pymemrun {
 class PythonModule {
  public:
   // Adds it to the interpreter's table of built-in modules. `calls`: start()
-  // arms the profile hook. `paused`: nothing is traced until it is called.
-  // Before Py_InitializeFromConfig.
-  static void Register(bool calls, bool paused);
-  static bool StartsPaused();
+  // arms the profile hook. Before Py_InitializeFromConfig.
+  static void Register(bool calls);
 };
 
 }  // namespace pymemrun

@@ -15,8 +15,10 @@
 #include "tracer/cpython_compat.h"
 #include "tracer/event_log.h"
 #include "tracer/event_ring.h"
+#include "tracer/heap_hooks.h"
 #include "tracer/hot_state.h"
 #include "tracer/interposed.h"
+#include "tracer/known_codes.h"
 #include "tracer/own_memory.h"
 #include "tracer/own_stack.h"
 #include "tracer/page_events.h"
@@ -25,6 +27,7 @@
 #include "tracer/profiler_gaps.h"
 #include "tracer/python_module.h"
 #include "tracer/rss_gauge.h"
+#include "tracer/side_ring.h"
 #include "tracer/stack_walk.h"
 #include "tracer/startup.h"
 #include "tracer/statm.h"
@@ -49,7 +52,8 @@ struct SessionState {
   uint64_t prepare_stamp;
   uint64_t prepare_ns;
   SayFunction say;
-  bool only_pages;      // calls are not traced
+  bool calls;           // are traced...
+  bool paused;          // ...but not from the beginning
   size_t region_bytes;  // mapped
   bool untraced;        // the collector did not start, and that was said
   bool still_writing;
@@ -156,8 +160,10 @@ bool Begin() {
   FutexWake(&page->start_state);
   hot.page = page;
   OwnStack::Allow();
-  if (g_session.only_pages) ProfileSlot::NameThreads();
-  if (!PythonModule::StartsPaused()) return true;
+  HeapHooks::Record(!g_session.paused);
+  HeapHooks::Install();
+  if (!g_session.calls) ProfileSlot::NameThreads();
+  if (g_session.calls && !g_session.paused) return true;
   hot.rss_pages =
       static_cast<uint32_t>(page->first_rss_bytes / page->page_bytes);
   Pauses::Begin(hot);
@@ -225,6 +231,12 @@ bool WaitForFooter(ControlPage* page, uint64_t timeout_ns) {
   return page->done_state.load(std::memory_order_acquire) != 0;
 }
 
+// Where page or heap events want it.
+bool StartSideRing(ControlPage* page, const TraceConfig& config) {
+  if (!config.pages && !RecordsHeap(config.heap)) return true;
+  return KnownCodes::Create() && SideRing::Open(page);
+}
+
 }  // namespace
 
 ControlPage* Session::CreateRegion(bool side_ring, int* region_fd) {
@@ -267,7 +279,8 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   page->traced_pid = static_cast<uint32_t>(g_session.pid);
   g_session.collector = config->collector;
   g_session.say = config->say;
-  g_session.only_pages = config->pages && !config->calls;
+  g_session.calls = config->calls;
+  g_session.paused = config->paused;
   RingSaysBy(config->say);
   hot.page_bytes = page->page_bytes;
   hot.time_is_tsc = TscIsInvariant();
@@ -281,14 +294,16 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   const auto* filters = new (g_filters_memory) Filters(config);
   ThreadRegistry::Create(filters);
   if (!CodeRegistry::Create(filters) || !EventLog::Create(config) ||
-      !WipeHotPageOnFork() || (config->pages && !PageEvents::Start(page))) {
+      !WipeHotPageOnFork() || !StartSideRing(page, *config) ||
+      !HeapHooks::Create(&config->heap)) {
     snprintf(g_session.line, sizeof(g_session.line), "tables: %s",
              strerror(errno));
     return g_session.line;
   }
+  if (config->pages) PageEvents::Start();
   // Nobody asks for RSS at each event where there are none of calls.
   const GaugeSource source =
-      g_session.only_pages && config->rss_source == GaugeSource::kAuto
+      !config->calls && config->rss_source == GaugeSource::kAuto
           ? GaugeSource::kHints
           : config->rss_source;
   if (!RssGauge::Open(hot, source)) {
@@ -307,12 +322,12 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
     return "the tracer's state cannot be kept from children";
   }
   pthread_atfork(nullptr, CountFork, Statm::CloseInChild);
-  PythonModule::Register(config->calls, config->paused);
+  PythonModule::Register(config->calls);
   Startup::Watch(config, Begin);
   return nullptr;
 }
 
-void Session::PrepareUntraced() { PythonModule::Register(false, true); }
+void Session::PrepareUntraced() { PythonModule::Register(false); }
 
 bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   ControlPage* page = g_session.page;
@@ -332,6 +347,7 @@ bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   }
   Interposed::Disable();
   PageEvents::Stop();
+  SideRing::Close();
   SendEnd(page, reason, status);
   return WaitForFooter(page, static_cast<uint64_t>(timeout_ms) * 1000000);
 }

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/heap_config.h"
 #include "tracer/page_counters.h"
 #include "tracer/ring_layout.h"
 
@@ -26,6 +27,7 @@ namespace pymemrun {
 struct TraceConfig {
   bool calls = true;            // profile events
   bool pages = false;           // page events; OpenPages succeeded
+  HeapConfig heap;              // heap events
   uint64_t min_drss_bytes = 0;  // 0: log every event
   bool drss_since_logged = false;
   uint32_t context = 1;   // previous events kept; at most kMaxContext

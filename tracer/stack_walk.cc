@@ -33,8 +33,10 @@ Tables* g_tables = nullptr;
 PointerTable<Node, kNodes> g_nodes;
 uint32_t g_last_id = 0;
 uint32_t g_code_generation = 0;  // of the code ids that the nodes are made of
+uint32_t g_generation = 0;
 
 void ForgetAll(HotState& hot) {
+  ++g_generation;
   g_code_generation = CodeRegistry::generation();
   g_nodes.Clear();
   g_last_id = 0;
@@ -106,5 +108,21 @@ uint32_t StackWalk::Intern(HotState& hot, const PymemrunFrame* frame) {
   ForgetAll(hot);
   return InternFrames(hot, depth);
 }
+
+uint32_t StackWalk::Child(HotState& hot, uint32_t parent,
+                          const PymemrunFrame* frame) {
+  if (g_nodes.used() + 1 >= g_nodes.kMaxUsed ||
+      g_code_generation != CodeRegistry::generation()) {
+    return 0;
+  }
+  const SiteId site = CodeOf(hot, PymemrunFrameCode(frame), frame);
+  if (site.id == 0 || g_code_generation != CodeRegistry::generation()) {
+    return 0;
+  }
+  return InternNode(hot,
+                    Node{parent, site.id, PymemrunFramePosition(frame), 0});
+}
+
+uint32_t StackWalk::generation() { return g_generation; }
 
 }  // namespace pymemrun

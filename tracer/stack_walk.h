@@ -22,6 +22,13 @@ class StackWalk {
   // The id of the stack that ends in `frame`; sends the nodes that are new. 0
   // when a definition found no room.
   static uint32_t Intern(HotState& hot, const PymemrunFrame* frame);
+
+  // The id of the stack that is `frame` called from the stack `parent`; 0 where
+  // that needs Intern().
+  static uint32_t Child(HotState& hot, uint32_t parent,
+                        const PymemrunFrame* frame);
+  // Ids from before it changed are void.
+  static uint32_t generation();
 };
 
 }  // namespace pymemrun

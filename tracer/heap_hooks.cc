@@ -1,0 +1,386 @@
+#include "tracer/heap_hooks.h"
+
+#include <string.h>
+
+#include <atomic>
+
+#include "tracer/cpython_compat.h"
+#include "tracer/heap_log.h"
+#include "tracer/heap_sampler.h"
+#include "tracer/heap_sizes.h"
+#include "tracer/hot_state.h"
+#include "tracer/sampled_blocks.h"
+#include "tracer/side_ring.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint32_t kObj = static_cast<uint32_t>(AllocatorKind::kObj);
+constexpr uint32_t kMem = static_cast<uint32_t>(AllocatorKind::kMem);
+constexpr uint32_t kRaw = static_cast<uint32_t>(AllocatorKind::kRaw);
+
+const HeapConfig* g_config = nullptr;
+PyMemAllocatorEx g_next[3];  // by AllocatorKind
+// Sizes up to here never reach the raw domain.
+size_t g_small = 0;
+std::atomic<bool> g_recording;
+
+inline bool IsRecording() {
+  return g_recording.load(std::memory_order_relaxed);
+}
+
+// Whether the obj and mem hooks may forward without saying that they are at
+// work. 0 is not.
+inline bool StaysSmall(size_t size) { return size - 1 < g_small; }
+
+// The allocator below, by its four ways.
+template <uint32_t D>
+inline void* NextMalloc(size_t size) {
+  return g_next[D].malloc(g_next[D].ctx, size);
+}
+template <uint32_t D>
+inline void* NextRealloc(void* block, size_t size) {
+  return g_next[D].realloc(g_next[D].ctx, block, size);
+}
+
+// What malloc and calloc share: how to ask the allocator below.
+struct Plain {
+  template <uint32_t D>
+  void* Ask(size_t size) const {
+    return NextMalloc<D>(size);
+  }
+};
+struct Cleared {
+  size_t count, each;
+  template <uint32_t D>
+  void* Ask(size_t) const {
+    return g_next[D].calloc(g_next[D].ctx, count, each);
+  }
+};
+
+// Objects that only tracing makes. GIL.
+inline bool IsTracings(PyThreadState* tstate, size_t size) {
+  return Hot().last_function == nullptr && tstate != nullptr &&
+         PymemrunIsForProfiling(tstate, size) != 0;
+}
+
+// --- sampled ---
+
+struct ByBytes {
+  static bool Charge(size_t size) {
+    return HeapSampler::ChargeBytes(size + (size == 0));
+  }
+  static bool Take(size_t) { return HeapSampler::TakeBytes(); }
+};
+struct ByClass {
+  static bool Charge(size_t size) { return HeapSampler::ChargeClass(size); }
+  static bool Take(size_t size) { return HeapSampler::TakeClass(size); }
+};
+
+// Whether the allocation, which has been charged, is to be recorded.
+template <class Sampler>
+bool Take(size_t size) {
+  if (SideRing::page() == nullptr) {  // a forked child, or tracing has ended
+    HeapSampler::Rest();
+    return false;
+  }
+  return Sampler::Take(size) && IsRecording();
+}
+
+template <uint32_t D>
+void Sample(void* block, size_t size) {
+  if (!SampledBlocks::Add(block)) {
+    ControlPage* page = SideRing::page();
+    page->heap_dropped.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  const bool by_tracing = D == kObj && IsTracings(PymemrunGilHolder(), size);
+  if (!HeapAside::Allocated(
+          {block, size, static_cast<AllocatorKind>(D), by_tracing, nullptr})) {
+    SampledBlocks::Remove(block);
+  }
+}
+
+template <class Sampler, uint32_t D, class Way>
+[[gnu::noinline]] void* SampledSlow(size_t size, bool charged, Way way) {
+  void* block;
+  {
+    const HeapInside inside;
+    block = way.template Ask<D>(size);
+  }
+  if (block == nullptr) return nullptr;
+  if ((charged || Sampler::Charge(size)) && Take<Sampler>(size)) {
+    Sample<D>(block, size);
+  }
+  return block;
+}
+
+template <class Sampler, uint32_t D, class Way>
+inline void* SampledAllocation(size_t size, Way way) {
+  bool charged = false;
+  if (D == kRaw) {
+    if (t_heap_inside) return way.template Ask<D>(size);
+  } else if (__builtin_expect(StaysSmall(size), 1)) {
+    charged = Sampler::Charge(size);
+    if (__builtin_expect(!charged, 1)) return way.template Ask<D>(size);
+  }
+  return SampledSlow<Sampler, D>(size, charged, way);
+}
+
+// Forgets the block that is about to go. Whether it was sampled.
+bool RemoveSampled(const void* block) {
+  return SampledBlocks::MayHold(block) && SideRing::page() != nullptr &&
+         SampledBlocks::Remove(block);
+}
+
+[[gnu::noinline]] void SampledGoes(const void* block) {
+  if (RemoveSampled(block)) HeapAside::Freeing(block);
+}
+
+template <uint32_t D>
+void* ReallocSampled(void* old, size_t size) {
+  const HeapInside inside;
+  if (!RemoveSampled(old)) return NextRealloc<D>(old, size);
+  HeapAsideRealloc free(old);
+  void* block = NextRealloc<D>(old, size);
+  if (block != nullptr) {
+    free.Freed();
+  } else {
+    SampledBlocks::Add(old);
+  }
+  return block;
+}
+
+template <class Sampler>
+struct Sampled {
+  template <uint32_t D, class Way>
+  static void* Allocate(size_t size, Way way) {
+    return SampledAllocation<Sampler, D>(size, way);
+  }
+  template <uint32_t D>
+  static void* Reallocate(void* old, size_t size) {
+    if (D == kRaw && t_heap_inside) return NextRealloc<D>(old, size);
+    void* block = ReallocSampled<D>(old, size);
+    if (block != nullptr && Sampler::Charge(size) && Take<Sampler>(size)) {
+      Sample<D>(block, size);
+    }
+    return block;
+  }
+  template <uint32_t D>
+  static void Free(void* block) {
+    if (__builtin_expect(SampledBlocks::MayHold(block), 0)) SampledGoes(block);
+    g_next[D].free(g_next[D].ctx, block);
+  }
+};
+
+// --- all ---
+
+// The thread state to log for through the event ring; null: the caller has no
+// GIL.
+template <uint32_t D>
+inline PyThreadState* RingThread() {
+  PyThreadState* holder = PymemrunGilHolder();
+  if (D == kRaw && holder != nullptr &&
+      PyGILState_GetThisThreadState() != holder) {
+    return nullptr;
+  }
+  return holder;
+}
+
+template <uint32_t D>
+inline void LogAllocated(void* block, size_t size) {
+  HotState& hot = Hot();
+  if (hot.page == nullptr || !IsRecording()) return;
+  PyThreadState* tstate = RingThread<D>();
+  const bool by_tracing = D == kObj && IsTracings(tstate, size);
+  const HeapBlock made = {block, size, static_cast<AllocatorKind>(D),
+                          by_tracing, nullptr};
+  if (__builtin_expect(tstate == nullptr, 0)) {
+    HeapAside::Allocated(made);
+  } else {
+    HeapLog::Allocated(hot, tstate, made);
+  }
+}
+
+struct All {
+  template <uint32_t D, class Way>
+  static void* Allocate(size_t size, Way way) {
+    if (t_heap_inside) return way.template Ask<D>(size);
+    void* block;
+    if (D != kRaw && StaysSmall(size)) {
+      block = way.template Ask<D>(size);
+    } else {
+      const HeapInside inside;
+      block = way.template Ask<D>(size);
+    }
+    if (block != nullptr) LogAllocated<D>(block, size);
+    return block;
+  }
+
+  template <uint32_t D>
+  static void* Reallocate(void* old, size_t size) {
+    HotState& hot = Hot();
+    if (t_heap_inside || hot.page == nullptr) return NextRealloc<D>(old, size);
+    void* block;
+    if (RingThread<D>() != nullptr) {
+      HeapLog::Reallocating(hot, old);
+      {
+        const HeapInside inside;
+        block = NextRealloc<D>(old, size);
+      }
+      if (block == nullptr) HeapLog::Kept(hot, old);
+    } else {
+      const HeapInside inside;
+      HeapAsideRealloc free(old);
+      block = NextRealloc<D>(old, size);
+      if (block != nullptr) free.Freed();
+    }
+    if (block != nullptr) LogAllocated<D>(block, size);
+    return block;
+  }
+
+  template <uint32_t D>
+  static void Free(void* block) {
+    HotState& hot = Hot();
+    if (block != nullptr && !t_heap_inside && hot.page != nullptr) {
+      if (__builtin_expect(RingThread<D>() != nullptr, 1)) {
+        HeapLog::Freeing(hot, block);
+      } else {
+        HeapAside::Freeing(block);
+      }
+    }
+    const HeapInside inside;
+    g_next[D].free(g_next[D].ctx, block);
+  }
+};
+
+// --- stats ---
+
+template <uint32_t D>
+inline void CountSize(size_t size) {
+  if (!IsRecording()) return;
+  if (D == kRaw) {
+    HeapSizes::CountAside(size);
+  } else {
+    HeapSizes::Count(size);
+  }
+}
+
+struct Sizes {
+  template <uint32_t D, class Way>
+  static void* Allocate(size_t size, Way way) {
+    if (t_heap_inside) return way.template Ask<D>(size);
+    const HeapInside inside;
+    void* block = way.template Ask<D>(size);
+    if (block != nullptr) CountSize<D>(size);
+    return block;
+  }
+  template <uint32_t D>
+  static void* Reallocate(void* old, size_t size) {
+    if (t_heap_inside) return NextRealloc<D>(old, size);
+    const HeapInside inside;
+    void* block = NextRealloc<D>(old, size);
+    if (block != nullptr) CountSize<D>(size);
+    return block;
+  }
+  template <uint32_t D>
+  static void Free(void* block) {
+    g_next[D].free(g_next[D].ctx, block);
+  }
+};
+
+// --- PEP 445 ---
+
+template <class Mode, uint32_t D>
+void* Malloc(void*, size_t size) {
+  return Mode::template Allocate<D>(size, Plain{});
+}
+
+template <class Mode, uint32_t D>
+void* Calloc(void*, size_t count, size_t each) {
+  size_t size;
+  if (__builtin_mul_overflow(count, each, &size)) size = SIZE_MAX;  // it fails
+  return Mode::template Allocate<D>(size, Cleared{count, each});
+}
+
+template <class Mode, uint32_t D>
+void* Realloc(void*, void* block, size_t size) {
+  return block == nullptr ? Mode::template Allocate<D>(size, Plain{})
+                          : Mode::template Reallocate<D>(block, size);
+}
+
+template <class Mode, uint32_t D>
+void Free(void*, void* block) {
+  Mode::template Free<D>(block);
+}
+
+template <class Mode, uint32_t D>
+void Hook(PyMemAllocatorDomain domain) {
+  if ((g_config->domains >> D & 1) == 0) return;
+  PyMem_GetAllocator(domain, &g_next[D]);
+  PyMemAllocatorEx ours = {nullptr, Malloc<Mode, D>, Calloc<Mode, D>,
+                           Realloc<Mode, D>, Free<Mode, D>};
+  PyMem_SetAllocator(domain, &ours);
+}
+
+template <class Mode>
+void HookAll() {
+  Hook<Mode, kRaw>(PYMEM_DOMAIN_RAW);
+  Hook<Mode, kMem>(PYMEM_DOMAIN_MEM);
+  Hook<Mode, kObj>(PYMEM_DOMAIN_OBJ);
+}
+
+// Live blocks that are sampled: one in `mean_bytes` of the heap.
+uint32_t Capacity(const HeapRatesConfig& rates) {
+  constexpr uint64_t kFew = 64 * 1024;
+  const bool few = rates.mean_bytes >= kFew && !rates.adapt;
+  return few ? 1u << 16 : 1u << 20;
+}
+
+}  // namespace
+
+bool HeapHooks::Create(const HeapConfig* config) {
+  g_config = config;
+  switch (config->mode) {
+    case HeapMode::kOff:
+      return true;
+    case HeapMode::kStats:
+      return HeapSizes::Create();
+    case HeapMode::kAll:
+      return HeapLog::Create();
+    case HeapMode::kSampled:
+      HeapSampler::Set(config->rates);
+      return SampledBlocks::Create(Capacity(config->rates));
+  }
+  return false;
+}
+
+void HeapHooks::Install() {
+  const char* allocator = _PyMem_GetCurrentAllocatorName();
+  const bool is_pymalloc =
+      allocator != nullptr && strcmp(allocator, "pymalloc") == 0;
+  g_small = is_pymalloc ? 512 : 0;
+  switch (g_config->mode) {
+    case HeapMode::kOff:
+      break;
+    case HeapMode::kStats:
+      HookAll<Sizes>();
+      break;
+    case HeapMode::kAll:
+      HookAll<All>();
+      break;
+    case HeapMode::kSampled:
+      if (HeapSampler::by_class()) {
+        HookAll<Sampled<ByClass>>();
+      } else {
+        HookAll<Sampled<ByBytes>>();
+      }
+      break;
+  }
+}
+
+void HeapHooks::Record(bool on) {
+  g_recording.store(on, std::memory_order_relaxed);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,83 @@
+// Heap events on their way to the collector. With --heap all those seen under
+// the GIL go into the event ring, a slot each; all others, and all samples, go
+// into the side ring.
+#ifndef PYMEMRUN_TRACER_HEAP_LOG_H_
+#define PYMEMRUN_TRACER_HEAP_LOG_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/cpython_compat.h"
+#include "tracer/hot_state.h"
+#include "tracer/ring_layout.h"
+#include "tracer/side_ring.h"
+
+namespace pymemrun {
+
+// The calling thread is within an allocator's hook: what is asked for there of
+// the allocators below is part of what was counted already, or not the
+// program's.
+extern constinit thread_local bool t_heap_inside;
+
+class HeapInside {
+ public:
+  HeapInside() : before_(t_heap_inside) { t_heap_inside = true; }
+  ~HeapInside() { t_heap_inside = before_; }
+  HeapInside(const HeapInside&) = delete;
+  HeapInside& operator=(const HeapInside&) = delete;
+
+ private:
+  const bool before_;
+};
+
+// An allocation.
+struct HeapBlock {
+  const void* address;
+  size_t size;
+  AllocatorKind kind;
+  bool by_tracing;     // made by tracing itself
+  const void* caller;  // of malloc, or null
+};
+
+// Under the GIL; `tstate` is its holder. Nothing allocates.
+class HeapLog {
+ public:
+  // Makes and touches the tables. Returns false with errno set.
+  static bool Create();
+
+  static void Allocated(HotState& hot, PyThreadState* tstate,
+                        const HeapBlock& block);
+  // Before the free.
+  static void Freeing(HotState& hot, const void* address);
+  // Before a realloc of `address`; then Allocated, or where it failed Kept.
+  static void Reallocating(HotState& hot, const void* address);
+  static void Kept(HotState& hot, const void* address);
+};
+
+// Any thread, with or without the GIL. Keeps errno.
+class HeapAside {
+ public:
+  // Returns false where there was no room.
+  static bool Allocated(const HeapBlock& block);
+  // Before the free.
+  static void Freeing(const void* address);
+};
+
+// The free that a realloc may come to: made before it, it holds the place.
+class HeapAsideRealloc {
+ public:
+  explicit HeapAsideRealloc(const void* old);
+  // The realloc failed if Freed() was not called.
+  ~HeapAsideRealloc();
+  HeapAsideRealloc(const HeapAsideRealloc&) = delete;
+  HeapAsideRealloc& operator=(const HeapAsideRealloc&) = delete;
+  void Freed();
+
+ private:
+  SideItem place_;
+  bool done_ = false;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_HEAP_LOG_H_

@@ -1,0 +1,56 @@
+// Which allocations are recorded: each with a known probability, whatever was
+// before it. A thread counts down to its next sample: bytes, drawn from an
+// exponential distribution, or for each class of sizes allocations, drawn from
+// a geometric one. Neither remembers, so a count may be drawn anew at any time.
+//
+// Any thread, with or without the GIL; no lock, nothing allocates.
+#ifndef PYMEMRUN_TRACER_HEAP_SAMPLER_H_
+#define PYMEMRUN_TRACER_HEAP_SAMPLER_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/heap_config.h"
+
+namespace pymemrun {
+
+// What Charge() counts down.
+extern constinit thread_local int64_t t_heap_bytes_left;
+extern constinit thread_local int64_t t_heap_left[kMaxHeapClasses];
+
+class HeapSampler {
+ public:
+  // The rates from here on; threads that drew their count before keep it.
+  static void Set(const HeapRatesConfig& rates);
+  static const HeapRatesConfig& rates() { return g_rates; }
+  static bool by_class() { return g_rates.mean_bytes == 0; }
+
+  // By bytes. Counts an allocation; true: Take() must be asked.
+  static bool ChargeBytes(size_t size) {
+    t_heap_bytes_left -= static_cast<int64_t>(size);
+    return t_heap_bytes_left < 0;
+  }
+  // By classes.
+  static bool ChargeClass(size_t size) {
+    size_t i = 0;
+    while (i < g_rates.class_count && size >= g_rates.classes[i].below_bytes) {
+      ++i;
+    }
+    return i == g_rates.class_count || --t_heap_left[i] < 0;
+  }
+
+  // Of the allocation just charged: whether it is to be recorded. Draws the
+  // next.
+  static bool TakeBytes();
+  static bool TakeClass(size_t size);
+
+  // Nothing is taken on this thread until its count is drawn again.
+  static void Rest();
+
+ private:
+  static HeapRatesConfig g_rates;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_HEAP_SAMPLER_H_

@@ -1,0 +1,57 @@
+// How many allocations there were of which size (--heap stats). Frees do not
+// count.
+#ifndef PYMEMRUN_TRACER_HEAP_SIZES_H_
+#define PYMEMRUN_TRACER_HEAP_SIZES_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace pymemrun {
+
+class HeapSizes {
+ public:
+  // Bin k holds the sizes above 2^(k-1) up to 2^k; bin 0 also size 0.
+  static constexpr uint32_t kBins = 64;
+  static uint32_t BinOf(size_t size) {
+    return size <= 1 ? 0
+                     : 64 - static_cast<uint32_t>(__builtin_clzll(size - 1));
+  }
+
+  // Touches the counts, and sees to it that forked children find their own.
+  // Returns false with errno set.
+  static bool Create();
+  // Under the GIL.
+  static void Count(size_t size) {
+    Bin& bin = g_table.under_gil[BinOf(size)];
+    bin.count.store(bin.count.load(std::memory_order_relaxed) + 1,
+                    std::memory_order_relaxed);
+    bin.bytes.store(bin.bytes.load(std::memory_order_relaxed) + size,
+                    std::memory_order_relaxed);
+  }
+  // Any thread.
+  static void CountAside(size_t size) {
+    Bin& bin = g_table.aside[BinOf(size)];
+    bin.count.fetch_add(1, std::memory_order_relaxed);
+    bin.bytes.fetch_add(size, std::memory_order_relaxed);
+  }
+
+  // What was counted so far.
+  static uint64_t count(uint32_t bin);
+  static uint64_t bytes(uint32_t bin);
+
+ private:
+  struct Bin {
+    std::atomic<uint64_t> count;
+    std::atomic<uint64_t> bytes;
+  };
+  struct alignas(4096) Table {
+    Bin under_gil[kBins];
+    Bin aside[kBins];
+  };
+  static Table g_table;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_HEAP_SIZES_H_

@@ -1,0 +1,44 @@
+#include "tracer/side_event.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tracer/own_stack.h"
+
+namespace pymemrun {
+namespace {
+
+constinit thread_local uint32_t t_native_id = 0;
+
+}  // namespace
+
+uint32_t NativeThreadId() {
+  if (t_native_id == 0) {
+    t_native_id = static_cast<uint32_t>(syscall(SYS_gettid));
+  }
+  return t_native_id;
+}
+
+bool PutWithStack(const SideFacts& facts) {
+  const int saved_errno = errno;
+  const OwnStack stack;
+  SideItem item(stack.payload_bytes());
+  if (item.ok()) {
+    SideHead& head = item.head();
+    head.kind = facts.kind;
+    head.flags = static_cast<uint16_t>(facts.flags | stack.flags());
+    head.thread = NativeThreadId();
+    head.detail = stack.frames() | static_cast<uint32_t>(facts.detail) << 16;
+    head.time_ns = facts.time_ns;
+    head.address = facts.address;
+    head.more = facts.more;
+    head.extra = facts.extra;
+    stack.PutInto(&item);
+    item.Commit();
+  }
+  errno = saved_errno;
+  return item.ok();
+}
+
+}  // namespace pymemrun

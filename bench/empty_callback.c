@@ -6,6 +6,8 @@
 //               cost per event can be given
 //   monitoring  from CPython 3.12 on: the events reach an empty function
 //               directly, without what makes them a profile function's
+//   allocators  none, but hooks on all three of Python's allocators that only
+//               forward: the floor of any tool that sees every allocation
 //   none        none at all: what the embedding itself costs
 #define Py_BUILD_CORE 1
 #include <Python.h>
@@ -56,6 +58,35 @@ static void ReplaceCallbacks(void) {}
 static void RemoveAuditHooks(void) { _PyRuntime.audit_hook_head = NULL; }
 #endif
 
+static PyMemAllocatorEx g_below[3];
+
+static void* Malloc(void* below, size_t size) {
+  const PyMemAllocatorEx* next = below;
+  return next->malloc(next->ctx, size);
+}
+static void* Calloc(void* below, size_t count, size_t size) {
+  const PyMemAllocatorEx* next = below;
+  return next->calloc(next->ctx, count, size);
+}
+static void* Realloc(void* below, void* block, size_t size) {
+  const PyMemAllocatorEx* next = below;
+  return next->realloc(next->ctx, block, size);
+}
+static void Free(void* below, void* block) {
+  const PyMemAllocatorEx* next = below;
+  next->free(next->ctx, block);
+}
+
+static void HookAllocators(void) {
+  const PyMemAllocatorDomain domains[] = {PYMEM_DOMAIN_RAW, PYMEM_DOMAIN_MEM,
+                                          PYMEM_DOMAIN_OBJ};
+  for (int i = 0; i < 3; ++i) {
+    PyMem_GetAllocator(domains[i], &g_below[i]);
+    PyMemAllocatorEx hook = {&g_below[i], Malloc, Calloc, Realloc, Free};
+    PyMem_SetAllocator(domains[i], &hook);
+  }
+}
+
 static void PrintEvents(void) { fprintf(stderr, "events %llu\n", g_events); }
 
 // Installs the callback at the moment pymemrun does: before the user's code.
@@ -69,6 +100,8 @@ static int AuditHook(const char* event, PyObject* args, void* unused) {
     } else if (strcmp(which, "count") == 0) {
       atexit(PrintEvents);
       PyEval_SetProfile(CountingCallback, NULL);
+    } else if (strcmp(which, "allocators") == 0) {
+      HookAllocators();
     } else if (strcmp(which, "monitoring") == 0) {
       PyEval_SetProfile(EmptyCallback, NULL);
       ReplaceCallbacks();

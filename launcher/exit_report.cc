@@ -1,9 +1,11 @@
 #include "launcher/exit_report.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <algorithm>
 
+#include "format/heap_size_table.h"
 #include "launcher/message.h"
 #include "tracer/session.h"
 
@@ -50,7 +52,24 @@ void AtExit(int status, void*) {
   if (installed != nullptr) Tell(EndReason::kExit, status);
 }
 
+pid_t g_sizes_pid = 0;
+
+void PrintSizes() {
+  if (getpid() != g_sizes_pid) return;  // a child of the program
+  HeapSizeBins bins;
+  for (uint32_t k = 0; k < bins.size(); ++k) {
+    const Session::SizeCount size = Session::SizesOf(k);
+    bins[k] = {size.count, size.bytes};
+  }
+  WriteToStandardError(HeapSizeReport(bins));
+}
+
 }  // namespace
+
+void InstallSizesReport() {
+  g_sizes_pid = getpid();
+  atexit(PrintSizes);
+}
 
 void InstallExitReport(ControlPage* page, const std::string& output,
                        bool quiet) {

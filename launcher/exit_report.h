@@ -17,7 +17,11 @@ namespace pymemrun {
 void InstallExitReport(ControlPage* page, const std::string& output,
                        bool quiet);
 
-// Does the same just before the process ends by `signal`. Where no report was
+// Installs the C exit handler that prints the sizes of allocations (--heap
+// stats). In forked children it does nothing.
+void InstallSizesReport();
+
+// Does the same as the first just before the process ends by `signal`. Where no report was
 // installed, or this is another process, it does nothing.
 void ReportBeforeSignal(int signal);
 

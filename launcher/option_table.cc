@@ -40,6 +40,7 @@ bool Choose(const std::string& text, const Named<T> (&names)[N], T* value) {
 }
 
 bool ReadTrace(const std::string& text, Options* options) {
+  options->trace_given = true;
   options->trace_calls = options->trace_pages = false;
   if (text == "none") return true;
   return EachOf(text, [&](std::string_view part) {
@@ -278,7 +279,8 @@ const OptionRow kOptionTable[] = {
      SetFlag<&Options::verify_rss>, "", false, true, "calls"},
     {"heap", "MODE",
      "allocations and frees of Python's allocators: off; sampled; all of them; "
-     "stats, a table of their sizes at the end, which needs no file (off)",
+     "stats, only a table of their sizes on stderr at the end; without --trace "
+     "there is no run file then (off)",
      ReadHeap, "off, sampled, all or stats", false, true},
     {"heap-rates", "SPEC",
      "how allocations are sampled: a mean number of bytes between samples; "

@@ -22,6 +22,7 @@ struct Options {
   bool version = false;
   bool no_argv = false;
   std::string python;  // --python; empty: choose
+  bool trace_given = false;  // on the command line or by a variable
   bool trace_calls = true;
   bool trace_pages = false;
   PagePeriod page_period = {7, true};

@@ -119,6 +119,7 @@ TEST(OptionsTest, ValuesThatAreNoneAreRefusedWithWhatIsExpected) {
       {"--heap", "on"},
       {"--heap-rates", "{9:2}"},
       {"--heap-rates", "{9:0.1,8:0.1}"},
+      {"--heap-domains", "none"},
       {"--output="},
       {"-o", "-"},
       {"--include="}};
@@ -187,21 +188,58 @@ TEST(OptionsTest, VariablesOfWhatIsNotTracedAreNot) {
   EXPECT_FALSE(result.options.trace_calls || result.options.trace_pages);
 }
 
+TEST(OptionsTest, HeapRatesAreAMeanOrClassesOrAutomatic) {
+  const char* const sampled = "--heap=sampled";
+  Options options = Read({sampled}).options;
+  EXPECT_EQ(options.heap.mode, HeapMode::kSampled);
+  EXPECT_EQ(options.heap.rates.mean_bytes, 512u * 1024);
+  EXPECT_FALSE(options.heap.rates.adapt);
+  EXPECT_EQ(options.heap.domains, kAllHeapDomains);
+  options = Read({sampled, "--heap-rates", "64KiB"}).options;
+  EXPECT_EQ(options.heap.rates.mean_bytes, 65536u);
+  options = Read({sampled, "--heap-rates", "{128:1e-4, 8192:0}"}).options;
+  const HeapRatesConfig& rates = options.heap.rates;
+  EXPECT_EQ(rates.mean_bytes, 0u);
+  ASSERT_EQ(rates.class_count, 2u);
+  EXPECT_EQ(rates.classes[0].below_bytes, 128u);
+  EXPECT_EQ(rates.classes[0].probability, 1e-4);
+  EXPECT_EQ(rates.classes[1].probability, 0.0);
+  options = Read({sampled, "--heap-rates=auto", "--heap-budget=2.5%"}).options;
+  EXPECT_TRUE(options.heap.rates.adapt);
+  EXPECT_EQ(options.heap.rates.budget, 0.025);
+  options = Read({"--heap=all", "--heap-domains=mem,obj"}).options;
+  EXPECT_EQ(options.heap.mode, HeapMode::kAll);
+  EXPECT_EQ(options.heap.domains, 3u);
+  for (const char* wrong :
+       {"0", "{}", "{128}", "{128:}", "{128:2}", "{128:-1}", "{128:nan}",
+        "{128:.1,128:.2}", "{0:1}", "{128:.1", "128:.1"}) {
+    EXPECT_FALSE(Read({sampled, "--heap-rates", wrong}).ok) << wrong;
+  }
+  for (const char* wrong : {"5", "0%", "101%", "%", "x%"}) {
+    EXPECT_FALSE(
+        Read({sampled, "--heap-rates=auto", "--heap-budget", wrong}).ok)
+        << wrong;
+  }
+  EXPECT_FALSE(Read({sampled, "--heap-domains", "object"}).ok);
+}
+
+TEST(OptionsTest, AnOptionOfAnotherHeapModeIsRefused) {
+  EXPECT_EQ(Read({"--heap=all", "--heap-rates=auto"}).error,
+            "--heap-rates has no effect without --heap sampled");
+  EXPECT_EQ(Read({"--heap=sampled", "--heap-budget=5%"}).error,
+            "--heap-budget has no effect without --heap-rates auto");
+  EXPECT_EQ(Read({"--heap=off", "--heap-domains=obj"}).error,
+            "--heap-domains has no effect without --heap");
+}
+
 TEST(OptionsTest, PartsNotBuiltYetAreRefusedUnlessHarmless) {
   const std::vector<std::vector<const char*>> refused = {
-      {"--heap", "sampled"},
-      {"--heap", "all"},
-      {"--heap", "stats"},
-      {"--native"},
-      {"--follow", "all"},
-      {"--heap-rates", "64KiB"},
-      {"--heap-rates", "{128:1e-4, 8192:0.1}"}};
+      {"--heap", "all", "--native"}, {"--follow", "all"}};
   for (const auto& words : refused) {
     Result result = Read(words);
     EXPECT_FALSE(result.ok);
     EXPECT_THAT(result.error, HasSubstr("not built yet"));
   }
-  EXPECT_TRUE(Read({"--heap", "off", "--heap-rates", "auto"}).ok);
   EXPECT_TRUE(Read({"--follow", "fork"}).ok);
   EXPECT_TRUE(Read({"--native", "--help"}).ok);
 }

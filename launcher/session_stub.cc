@@ -32,6 +32,10 @@ const char* Session::OpenPages(const PagePeriod&, PageCounters*) {
   return "none here";
 }
 
+const char* Session::PrepareSizes(const TraceConfig*) { return nullptr; }
+
+Session::SizeCount Session::SizesOf(uint32_t) { return {}; }
+
 void Session::PrepareUntraced() {}
 
 bool Session::Finish(EndReason, int, int) { return true; }

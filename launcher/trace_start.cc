@@ -255,8 +255,13 @@ bool OpenPages(const Options& options, OwnedFiles* files) {
     return true;
   }
   const std::string why = std::string(refused) + "; --trace calls does without";
-  if (!options.trace_calls) return !RunUntraced(why);
-  Say(why + "; calls are traced");
+  if (options.trace_calls) {
+    Say(why + "; calls are traced");
+  } else if (RecordsHeap(options.heap)) {
+    Say(why + "; the heap is traced");
+  } else {
+    return !RunUntraced(why);
+  }
   return true;
 }
 
@@ -273,20 +278,14 @@ std::string Launch(const TraceRequest& request, const std::string& collector,
   return {};
 }
 
-}  // namespace
-
-bool HasUserCode(const CommandLine& command_line) {
-  if (command_line.form == ProgramForm::kNone) return false;
-  if (command_line.form != ProgramForm::kScript) return true;
-  const std::string& path = command_line.target;
-  struct stat status;
-  if (stat(path.c_str(), &status) != 0) return false;
-  if (S_ISDIR(status.st_mode)) return HasMain(path);
-  return faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0;
+// Only the sizes of allocations are counted.
+bool StartSizes(const Options& options) {
+  const char* refused = Session::PrepareSizes(ConfigOf(options, OwnedFiles()));
+  return refused == nullptr || RunUntraced(refused);
 }
 
-bool StartTracing(const TraceRequest& request) {
-  const FileSizeLimitAside aside;
+// Returns as StartTracing.
+bool StartRun(const TraceRequest& request) {
   const Options& options = *request.options;
   std::string collector = FindCollector(request.collector);
   if (collector.empty()) return RunUntraced(WhyNoCollector());
@@ -325,6 +324,29 @@ bool StartTracing(const TraceRequest& request) {
   }
   InstallExitReport(page, path, options.quiet);
   return true;
+}
+
+}  // namespace
+
+bool HasUserCode(const CommandLine& command_line) {
+  if (command_line.form == ProgramForm::kNone) return false;
+  if (command_line.form != ProgramForm::kScript) return true;
+  const std::string& path = command_line.target;
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return false;
+  if (S_ISDIR(status.st_mode)) return HasMain(path);
+  return faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0;
+}
+
+bool StartTracing(const TraceRequest& request) {
+  const FileSizeLimitAside aside;
+  const Options& options = *request.options;
+  const bool sizes = options.heap.mode == HeapMode::kStats;
+  const bool only_sizes = sizes && !options.trace_given;
+  const bool goes_on = only_sizes ? StartSizes(options) : StartRun(request);
+  // Here it is the process that the program runs in, whichever started it.
+  if (sizes && goes_on) InstallSizesReport();
+  return goes_on;
 }
 
 }  // namespace pymemrun

@@ -14,7 +14,7 @@ ALLOWED = {
     'collector': r'collector/|format/|tracer/(side_)?ring_layout\.h$',
     'readers': r'readers/|format/|collector/end_report\.h$',
     'tracer': r'tracer/',
-    'launcher': r'launcher/|tracer/|collector/collector_start\.h$|format/(nearest_name|size_text)\.h$',
+    'launcher': r'launcher/|tracer/|collector/collector_start\.h$|format/(heap_size_table|nearest_name|size_text)\.h$',
     'tests': r'',
     'bench': r'',
 }

@@ -167,7 +167,8 @@ class LauncherTest(unittest.TestCase):
         os.mkfifo(os.path.join(self.folder, "fifo"))
         os.symlink("s.py", os.path.join(self.folder, "link"))
         lines = [["--min-drs", "1"], ["--min-drss", "big"], ["--native"],
-                 ["--heap", "all"], ["-o", "/nowhere/x.pb"], ["-o", "s.py"],
+                 ["--heap", "all", "--native"], ["--heap", "on"],
+                 ["-o", "/nowhere/x.pb"], ["-o", "s.py"],
                  ["-o", "fifo", "--force"], ["-o", "dir", "--force"],
                  ["-o", "link", "--force"], ["--python", "/nowhere"],
                  ["--python", "/bin/ls"], ["--output"]]

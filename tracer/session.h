@@ -70,6 +70,17 @@ class Session {
   // that says why the program will run untraced. `page` and `config` must stay.
   static const char* Prepare(ControlPage* page, const TraceConfig* config);
 
+  // For a run that only counts the sizes of allocations: no file, no collector.
+  // Returns nullptr, or one line that says why it will not.
+  static const char* PrepareSizes(const TraceConfig* config);
+  // With HeapMode::kStats: how many allocations there were so far of the sizes
+  // above 2^(bin-1) up to 2^bin, and of how many bytes. bin < 64.
+  struct SizeCount {
+    uint64_t count;
+    uint64_t bytes;
+  };
+  static SizeCount SizesOf(uint32_t bin);
+
   // For a run without tracing: `import pymemrun` works, its functions do
   // nothing.
   static void PrepareUntraced();

@@ -129,7 +129,8 @@ void PeakFinder::OnReading(uint64_t, uint64_t hwm_bytes) {
 // The kernel has just said what is resident.
 void PeakFinder::RememberWhatIsKnown() {
   const uint64_t rss = model().RssBytes();
-  const uint64_t most = std::max({peak_bytes_, high_bytes_, known_bytes_});
+  // Not what events made of RSS since statm was read: that may be too high.
+  const uint64_t most = std::max({peak_bytes_, known_bytes_, rss});
   if (!IsAlmost(rss, most)) return;
   const auto unknown =
       static_cast<uint64_t>(std::abs(model().UnattributedBytes()));

@@ -102,6 +102,20 @@ TEST(PeakFinderTest, PagesWhoseLeavingWasMissedAreNoPeak) {
   EXPECT_EQ(run.Peak(), 3390u);
 }
 
+TEST(PeakFinderTest, OfTheMomentsOfAPeakOneIsTakenOfWhichMostIsKnown) {
+  BuiltRun run;
+  const ResidentRange before = {1, 100, 1, false, false};
+  const ResidentRange filled = {1000, 64, 1, false, false};
+  run.builder.AddResidency(10, 20, 100 * kPage, {before});
+  run.builder.AddResidency(1000, 1010, 164 * kPage, {before, filled});
+  // The call that filled memory returns: what it brought is in RSS already.
+  run.builder.AddPages(
+      {{1500, 1000, 64, 0, 1, 1, 0, 1, PAGES_POPULATED, false}});
+  run.builder.AddResidency(2000, 2010, 164 * kPage, {before, filled});
+  run.builder.AddProcess(3000, 164 * kPage, 164 * kPage);
+  EXPECT_EQ(run.Peak(), 2010u);
+}
+
 TEST(ResidentReplayTest, AReadingAppliesToItsOwnMoment) {
   BuiltRun run;
   run.builder.AddProcess(150, 100 * kPage, 100 * kPage);  // 6 pages are there

@@ -247,7 +247,9 @@ class PageEventsTest(support.PageEventsTest):
     def test_an_ordinary_user_misses_little(self):
         # A folder that anybody may write to.
         subprocess.run(["chmod", "0777", self.folder], check=True)
-        run = self.run_script(READ_IN % (64 * MIB), "--trace", "pages",
+        # Not while the kernel is asked what was there before.
+        script = "import time\ntime.sleep(0.1)\n" + READ_IN % (64 * MIB)
+        run = self.run_script(script, "--trace", "pages",
                               preexec=perf_support.become_ordinary)
         self.assertTrue(run.header.pages_user_only)
         table = resident(run, "--by", "function")

@@ -63,6 +63,17 @@ class CheckingVisitor : public RecordVisitor {
     Keep("page loss ", l.samples());
   }
   void OnFork(const Fork& f) override { Keep("fork ", f.time_us()); }
+  bool OnHeap(const HeapEvent* events, size_t count) override {
+    Check(count > 0 && count <= 4096);
+    for (size_t i = 0; i < count; ++i) OnHeapEvent(events[i]);
+    return true;
+  }
+  void OnHeapRates(const HeapRates& r) override {
+    Keep("heap rates ", r.mean_bytes());
+  }
+  void OnHeapLoss(const HeapLoss& l) override {
+    Keep("heap loss ", l.events());
+  }
   void OnMark(const Mark& m) override { Keep("mark ", m.time_us()); }
   void OnFooter(const Footer& f) override { Keep("footer ", f.events()); }
   void OnUnknown() override { Keep("unknown ", 0); }
@@ -103,6 +114,13 @@ class CheckingVisitor : public RecordVisitor {
     Check(entry.thread >= 1 && entry.thread <= threads_);
     Check(entry.stack <= stacks_ && entry.code_mapping <= mappings_);
     Keep("page ", entry.page);
+  }
+  void OnHeapEvent(const HeapEvent& event) {
+    Check(event.thread >= 1 && event.thread <= threads_);
+    Check(event.stack <= stacks_ && event.code <= mappings_);
+    Check(HeapAllocator_IsValid(event.allocator));
+    Check(!event.is_free || (event.size == 0 && event.stack == 0));
+    Keep(event.is_free ? "free " : "alloc ", event.address);
   }
   void Keep(const char* kind, uint64_t value) {
     if (keep_) lines_.push_back(absl::StrCat(kind, value));

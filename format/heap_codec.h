@@ -32,16 +32,24 @@ class HeapEncoder {
   std::unique_ptr<State> state_;
 };
 
+// Everything but whether the ids are defined: whether the columns fit each
+// other. Fails with kDataLoss and the name of the column.
+absl::Status CheckHeapBatch(const HeapBatch& batch);
+// Whether probabilities are from 0 to 1 and sizes rise.
+absl::Status CheckHeapRates(const HeapRates& rates);
+
 // Not thread safe.
 class HeapDecoder {
  public:
   HeapDecoder();
   ~HeapDecoder();
 
-  // Calls `take` with each entry, in order. Where the columns do not fit each
-  // other: an error that names the column, and what came before was given out.
-  absl::Status Decode(const HeapBatch& batch,
-                      absl::FunctionRef<void(const HeapEvent&)> take);
+  // Calls `take` with the entries, in order and some at a time, which are valid
+  // during the call, until it returns false.
+  // REQUIRES: CheckHeapBatch() found the batch good.
+  void Decode(
+      const HeapBatch& batch,
+      absl::FunctionRef<bool(const HeapEvent* events, size_t count)> take);
 
  private:
   struct State;

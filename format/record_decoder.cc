@@ -10,6 +10,7 @@
 #include "format/definition_kinds.h"
 #include "format/page_rows.h"
 #include "format/record_span.h"
+#include "format/sparse_column.h"
 #include "format/status_util.h"
 #include "format/varint.h"
 
@@ -53,7 +54,9 @@ bool BeginsWithKnownKind(absl::string_view record) {
   return (kind >= Record::kHeaderFieldNumber &&
           kind <= Record::kPauseFieldNumber) ||
          (kind >= Record::kMappingFieldNumber &&
-          kind <= Record::kForkFieldNumber);
+          kind <= Record::kForkFieldNumber) ||
+         (kind >= Record::kHeapFieldNumber &&
+          kind <= Record::kHeapLossFieldNumber);
 }
 
 bool Parse(absl::string_view bytes, google::protobuf::MessageLite* message) {
@@ -209,6 +212,22 @@ absl::Status RecordDecoder::DispatchPages(const Record& record) {
       visitor_->OnFork(record.fork());
       return absl::OkStatus();
     default:
+      return DispatchHeap(record);
+  }
+}
+
+absl::Status RecordDecoder::DispatchHeap(const Record& record) {
+  switch (record.kind_case()) {
+    case Record::kHeap:
+      return DecodeHeap(record.heap());
+    case Record::kHeapRates:
+      RETURN_IF_ERROR(CheckHeapRates(record.heap_rates()));
+      visitor_->OnHeapRates(record.heap_rates());
+      return absl::OkStatus();
+    case Record::kHeapLoss:
+      visitor_->OnHeapLoss(record.heap_loss());
+      return absl::OkStatus();
+    default:
       return DecodeUnknown();
   }
 }
@@ -332,6 +351,24 @@ absl::Status RecordDecoder::DecodePages(const PageBatch& batch) {
       break;
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeHeap(const HeapBatch& batch) {
+  uint32_t thread = 0, stack = 0, mapping = 0;
+  RETURN_IF_ERROR(CheckHeapBatch(batch));
+  RETURN_IF_ERROR(CheckIds("heap.thread", batch.thread(), 1, &thread));
+  RETURN_IF_ERROR(CheckIds("heap.stack", batch.stack(), 0, &stack));
+  RETURN_IF_ERROR(CheckIds("heap.code", batch.code(), 0, &mapping));
+  RETURN_IF_ERROR(Refer<ThreadDef>(thread, "heap.thread"));
+  RETURN_IF_ERROR(Refer<StackDef>(stack, "heap.stack"));
+  RETURN_IF_ERROR(Refer<MappingDef>(mapping, "heap.code"));
+  if (heap_ == nullptr) heap_ = std::make_unique<HeapDecoder>();
+  heap_->Decode(batch, [this](const HeapEvent* events, size_t count) {
+    result_.heap_entries += count;
+    result_.stopped = !visitor_->OnHeap(events, count);
+    return !result_.stopped;
+  });
   return absl::OkStatus();
 }
 

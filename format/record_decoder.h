@@ -3,10 +3,12 @@
 #define PYMEMRUN_FORMAT_RECORD_DECODER_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "format/heap_codec.h"
 #include "format/record_visitor.h"
 
 namespace pymemrun {
@@ -52,6 +54,8 @@ class RecordDecoder {
   absl::Status DispatchPages(const Record& record);
   absl::Status DecodePages(const PageBatch& batch);
   absl::Status DecodeResidency(const Residency& residency);
+  absl::Status DispatchHeap(const Record& record);
+  absl::Status DecodeHeap(const HeapBatch& batch);
   absl::Status DecodeUnknown();
   template <class Def>
   absl::Status Define(const Def& def);
@@ -71,6 +75,7 @@ class RecordDecoder {
   EventBatch batch_;
   std::vector<Row> rows_;
   std::vector<PageEntry> entries_;
+  std::unique_ptr<HeapDecoder> heap_;  // made for the first batch
 };
 
 }  // namespace pymemrun

@@ -92,15 +92,17 @@ std::optional<FrameSpan> SpanOfBatch(absl::string_view batch) {
   return span;
 }
 
-// The times of page events.
-std::optional<FrameSpan> SpanOfPages(absl::string_view batch) {
+// The times of page events or heap events, by the numbers of these two fields.
+std::optional<FrameSpan> SpanOfTimes(absl::string_view batch,
+                                     uint32_t first_us_field,
+                                     uint32_t time_step_field) {
   uint64_t first_us = 0, lasted_us = 0;
   Field field;
   while (!batch.empty()) {
     if (!TakeField(&batch, &field)) return std::nullopt;
-    if (field.number == PageBatch::kFirstUsFieldNumber) {
+    if (field.number == first_us_field) {
       first_us = field.value;
-    } else if (field.number == PageBatch::kTimeStepFieldNumber) {
+    } else if (field.number == time_step_field) {
       lasted_us = SumOf(field.bytes);
     }
   }
@@ -148,6 +150,14 @@ FrameSpan SpanOfOther(absl::string_view bytes) {
       return At(record.page_loss().time_us(), record.page_loss().time_us());
     case Record::kFork:
       return At(record.fork().time_us(), record.fork().time_us());
+    case Record::kHeapLoss:
+      return At(record.heap_loss().time_us(), record.heap_loss().time_us());
+    case Record::kHeapRates: {
+      FrameSpan span =
+          At(record.heap_rates().time_us(), record.heap_rates().time_us());
+      span.needed = true;
+      return span;
+    }
     default:
       return Needed();
   }
@@ -173,7 +183,8 @@ bool HoldsRowsOnly(absl::string_view record) {
   if (!TakeField(&record, &field) || !record.empty()) return false;
   return field.number == Record::kEventsFieldNumber ||
          field.number == Record::kPagesFieldNumber ||
-         field.number == Record::kResidencyFieldNumber;
+         field.number == Record::kResidencyFieldNumber ||
+         field.number == Record::kHeapFieldNumber;
 }
 
 FrameSpan SpanOfRecord(absl::string_view record) {
@@ -188,7 +199,14 @@ FrameSpan SpanOfRecord(absl::string_view record) {
   const bool one_field = TakeField(&rest, &field) && rest.empty();
   FrameSpan any = At(0, kEver);
   if (one_field && field.number == Record::kPagesFieldNumber) {
-    return SpanOfPages(field.bytes).value_or(any);
+    return SpanOfTimes(field.bytes, PageBatch::kFirstUsFieldNumber,
+                       PageBatch::kTimeStepFieldNumber)
+        .value_or(any);
+  }
+  if (one_field && field.number == Record::kHeapFieldNumber) {
+    return SpanOfTimes(field.bytes, HeapBatch::kFirstUsFieldNumber,
+                       HeapBatch::kTimeStepFieldNumber)
+        .value_or(any);
   }
   if (one_field && field.number == Record::kEventsFieldNumber) {
     any.end_number = kEver;

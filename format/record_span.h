@@ -37,8 +37,8 @@ struct FrameSpan {
 // not understood is needed, a batch that is not is of any time.
 FrameSpan SpanOfRecord(absl::string_view record);
 
-// Whether the record is an EventBatch, a PageBatch or a Residency: it holds
-// rows and nothing that those of other times need.
+// Whether the record is an EventBatch, a PageBatch, a Residency or a HeapBatch:
+// it holds rows and nothing that those of other times need.
 bool HoldsRowsOnly(absl::string_view record);
 
 }  // namespace pymemrun

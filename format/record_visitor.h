@@ -1,7 +1,7 @@
 // The one place that decodes records: ReadStream() turns a run file into calls
 // of a visitor, with the columns of EventBatch unrolled into rows, those of
-// PageBatch into entries, and every id checked. Readers derive from
-// RecordVisitor and override what they use.
+// PageBatch and HeapBatch into entries, and every id checked. Readers derive
+// from RecordVisitor and override what they use.
 #ifndef PYMEMRUN_FORMAT_RECORD_VISITOR_H_
 #define PYMEMRUN_FORMAT_RECORD_VISITOR_H_
 
@@ -86,6 +86,7 @@ struct ReadResult {
   bool second_run = false;    // its header was found: reading ended there
   uint64_t rows = 0;          // given to OnRows
   uint64_t page_entries = 0;  // given to OnPages
+  uint64_t heap_entries = 0;  // given to OnHeap
   uint64_t placeholders = 0;  // definitions made up, see RecordVisitor
 };
 

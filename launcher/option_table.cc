@@ -161,7 +161,10 @@ bool ReadHeapRates(const std::string& text, Options* options) {
   rates = {};
   rates.budget = budget;
   rates.adapt = text == "auto";
-  if (rates.adapt) return true;
+  if (rates.adapt) {
+    rates.mean_bytes = kAdaptedFromBytes;
+    return true;
+  }
   const std::optional<uint64_t> mean = ParseSize(text);
   if (!mean) return ReadSizeClasses(text, &rates);
   rates.mean_bytes = *mean;

@@ -31,6 +31,9 @@ struct HeapRatesConfig {
   double budget = 0.05;  // what sampling may cost, of the program's time
 };
 
+// Where adapted rates begin.
+inline constexpr uint64_t kAdaptedFromBytes = 64 * 1024;
+
 // Bits of HeapConfig::domains: 1 << AllocatorKind.
 inline constexpr uint32_t kAllHeapDomains = 7;
 

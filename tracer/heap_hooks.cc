@@ -6,6 +6,7 @@
 
 #include "tracer/cpython_compat.h"
 #include "tracer/heap_log.h"
+#include "tracer/heap_rate_control.h"
 #include "tracer/heap_sampler.h"
 #include "tracer/heap_sizes.h"
 #include "tracer/hot_state.h"
@@ -89,6 +90,7 @@ bool Take(size_t size) {
 
 template <uint32_t D>
 void Sample(void* block, size_t size) {
+  const HeapCost cost;
   if (!SampledBlocks::Add(block)) {
     ControlPage* page = SideRing::page();
     page->heap_dropped.fetch_add(1, std::memory_order_relaxed);
@@ -134,6 +136,7 @@ bool RemoveSampled(const void* block) {
 }
 
 [[gnu::noinline]] void SampledGoes(const void* block) {
+  const HeapCost cost;
   if (RemoveSampled(block)) HeapAside::Freeing(block);
 }
 

@@ -12,6 +12,7 @@ constinit thread_local int64_t t_heap_bytes_left = 0;
 constinit thread_local int64_t t_heap_left[kMaxHeapClasses] = {};
 
 HeapRatesConfig HeapSampler::g_rates;
+std::atomic<uint64_t> HeapSampler::g_mean_bytes;
 
 namespace {
 
@@ -70,10 +71,13 @@ bool IsFirst(uint32_t count) {
 
 }  // namespace
 
-void HeapSampler::Set(const HeapRatesConfig& rates) { g_rates = rates; }
+void HeapSampler::Set(const HeapRatesConfig& rates) {
+  g_rates = rates;
+  SetMean(rates.mean_bytes);
+}
 
 bool HeapSampler::TakeBytes() {
-  const double mean = static_cast<double>(g_rates.mean_bytes);
+  const double mean = static_cast<double>(mean_bytes());
   if (IsFirst(kMaxHeapClasses)) {
     // What is left is minus the allocation's size.
     t_heap_bytes_left += DrawBytes(mean);

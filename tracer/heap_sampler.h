@@ -7,6 +7,7 @@
 #ifndef PYMEMRUN_TRACER_HEAP_SAMPLER_H_
 #define PYMEMRUN_TRACER_HEAP_SAMPLER_H_
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -22,6 +23,14 @@ class HeapSampler {
  public:
   // The rates from here on; threads that drew their count before keep it.
   static void Set(const HeapRatesConfig& rates);
+  // Another mean from here on, where there is one.
+  static void SetMean(uint64_t bytes) {
+    g_mean_bytes.store(bytes, std::memory_order_relaxed);
+  }
+  static uint64_t mean_bytes() {
+    return g_mean_bytes.load(std::memory_order_relaxed);
+  }
+  // As they were set, whatever the mean is now.
   static const HeapRatesConfig& rates() { return g_rates; }
   static bool by_class() { return g_rates.mean_bytes == 0; }
 
@@ -49,6 +58,7 @@ class HeapSampler {
 
  private:
   static HeapRatesConfig g_rates;
+  static std::atomic<uint64_t> g_mean_bytes;
 };
 
 }  // namespace pymemrun

@@ -1,0 +1,88 @@
+#include "tracer/heap_rate_control.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "tracer/sampled_blocks.h"
+#include "tracer/side_ring.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kStepNs = 250'000'000;
+constexpr uint64_t kSmallestMean = 64;
+constexpr uint64_t kLargestMean = uint64_t{1} << 30;
+// Of the budget, what the samples may take. The counting of all allocations
+// takes some of the rest.
+constexpr double kShareOfSamples = 0.5;
+// What a sample costs in all, for each time that it takes in the program: the
+// collector's work, and caches that it disturbs.
+constexpr double kCostInAll = 1.6;
+
+std::atomic<uint64_t> g_spent_ns;
+std::atomic<uint64_t> g_next_step_ns;
+// Of the thread whose step it is.
+std::atomic<uint64_t> g_cpu_ns;
+
+uint64_t CpuNs() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u +
+         static_cast<uint64_t>(t.tv_nsec);
+}
+
+void Tell(uint64_t mean) {
+  SideItem item(0);
+  if (!item.ok()) return;
+  SideHead& head = item.head();
+  head.kind = SideKind::kHeapRates;
+  head.flags = kSideAdapted;
+  head.thread = 0;
+  head.detail = 0;
+  head.time_ns = MonotonicNs();
+  head.more = mean;
+  item.Commit();
+  HeapSampler::SetMean(mean);
+}
+
+// One thread's at a time.
+void Step() {
+  const uint64_t cpu = CpuNs();
+  const uint64_t before = g_cpu_ns.exchange(cpu, std::memory_order_relaxed);
+  const auto spent =
+      static_cast<double>(g_spent_ns.exchange(0, std::memory_order_relaxed));
+  if (before == 0 || cpu <= before) return;
+  const double own = std::max(static_cast<double>(cpu - before) - spent, 1.0);
+  const uint64_t mean = HeapSampler::mean_bytes();
+  const uint64_t next = HeapRateControl::NextMean(
+      mean, spent * kCostInAll / own,
+      HeapSampler::rates().budget * kShareOfSamples, SampledBlocks::fill());
+  if (next != mean) Tell(next);
+}
+
+}  // namespace
+
+uint64_t HeapRateControl::NextMean(uint64_t mean, double spent, double wanted,
+                                   double fill) {
+  double factor = std::clamp(spent / wanted, 0.25, 4.0);
+  if (fill > 0.5) factor = std::max(factor, 2.0);
+  // What is about right stays.
+  if (factor > 0.85 && factor < 1.15) return mean;
+  const double next = static_cast<double>(mean) * factor;
+  return std::clamp(static_cast<uint64_t>(next), kSmallestMean, kLargestMean);
+}
+
+void HeapRateControl::Spent(uint64_t ns, uint64_t now_ns) {
+  g_spent_ns.fetch_add(ns, std::memory_order_relaxed);
+  uint64_t next = g_next_step_ns.load(std::memory_order_relaxed);
+  if (now_ns < next) return;
+  if (!g_next_step_ns.compare_exchange_strong(next, now_ns + kStepNs,
+                                              std::memory_order_relaxed)) {
+    return;
+  }
+  Step();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,44 @@
+// --heap-rates auto: chooses the mean number of bytes between samples so that
+// sampling keeps to its budget, from what the samples before have cost. Any
+// thread, with or without the GIL; no lock, nothing allocates.
+#ifndef PYMEMRUN_TRACER_HEAP_RATE_CONTROL_H_
+#define PYMEMRUN_TRACER_HEAP_RATE_CONTROL_H_
+
+#include <cstdint>
+
+#include "tracer/clock.h"
+#include "tracer/heap_sampler.h"
+
+namespace pymemrun {
+
+class HeapRateControl {
+ public:
+  // The next mean, from one that cost `spent` of the program's time so that it
+  // costs `wanted`; both are shares. `fill`: of the table of sampled blocks,
+  // which must not run full.
+  static uint64_t NextMean(uint64_t mean, double spent, double wanted,
+                           double fill);
+
+  // What a sample or its free has taken, and the moment at which it was over.
+  static void Spent(uint64_t ns, uint64_t now_ns);
+};
+
+// Accounts for a sample, or for the free of one, from its making to its end.
+class HeapCost {
+ public:
+  HeapCost() : begin_ns_(HeapSampler::rates().adapt ? MonotonicNs() : 0) {}
+  ~HeapCost() {
+    if (begin_ns_ == 0) return;
+    const uint64_t now = MonotonicNs();
+    HeapRateControl::Spent(now - begin_ns_, now);
+  }
+  HeapCost(const HeapCost&) = delete;
+  HeapCost& operator=(const HeapCost&) = delete;
+
+ private:
+  const uint64_t begin_ns_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_HEAP_RATE_CONTROL_H_

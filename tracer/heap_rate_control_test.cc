@@ -1,0 +1,42 @@
+#include "tracer/heap_rate_control.h"
+
+#include <gtest/gtest.h>
+
+namespace pymemrun {
+namespace {
+
+// What a sampler of that mean costs where each sample costs the same.
+uint64_t Settle(uint64_t mean, double bytes_per_s, double cost_s) {
+  for (int i = 0; i < 40; ++i) {
+    const double spent = bytes_per_s / static_cast<double>(mean) * cost_s;
+    mean = HeapRateControl::NextMean(mean, spent, 0.025, 0);
+  }
+  return mean;
+}
+
+TEST(HeapRateControlTest, SettlesWhereTheCostIsWhatWasWanted) {
+  for (double bytes_per_s : {1e7, 1e9, 1e11}) {
+    const uint64_t mean = Settle(512 * 1024, bytes_per_s, 2e-6);
+    const double spent = bytes_per_s / static_cast<double>(mean) * 2e-6;
+    EXPECT_GT(spent, 0.020) << bytes_per_s;
+    EXPECT_LT(spent, 0.030) << bytes_per_s;
+  }
+}
+
+TEST(HeapRateControlTest, StaysWithinBounds) {
+  EXPECT_EQ(Settle(4096, 1, 1e-9), 64u);
+  EXPECT_EQ(Settle(4096, 1e18, 1), uint64_t{1} << 30);
+}
+
+TEST(HeapRateControlTest, WhatIsAboutRightStays) {
+  EXPECT_EQ(HeapRateControl::NextMean(1000, 0.0255, 0.025, 0), 1000u);
+  EXPECT_EQ(HeapRateControl::NextMean(1000, 0.0225, 0.025, 0), 1000u);
+}
+
+TEST(HeapRateControlTest, WhereTheTableFillsLessIsSampled) {
+  EXPECT_EQ(HeapRateControl::NextMean(1000, 0.001, 0.025, 0.6), 2000u);
+  EXPECT_EQ(HeapRateControl::NextMean(1000, 0.1, 0.025, 0.6), 4000u);
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -301,8 +301,10 @@ const OptionRow kOptionTable[] = {
      "which of Python's allocators: obj,mem,raw (all). What one asks of the "
      "next counts once, as the first's",
      ReadHeapDomains, "a list of obj,mem,raw", false, true, "heap"},
-    {"native", nullptr, "also malloc and its kin (not built yet)", ReadNative,
-     "", false, true, "heap"},
+    {"native", nullptr,
+     "with --heap: also what C code asks of malloc and its kin, and what it "
+     "maps",
+     ReadNative, "", false, true, "recorded"},
     {"follow", "WHAT",
      "child processes to trace: none, fork, all (fork; until it is built no "
      "child is traced, and the end report says so)",

@@ -60,13 +60,8 @@ bool ReadVariable(const OptionRow& row, const Environment& environment,
 // An option is known from the first day; a value whose part is missing must
 // not look as if it had been obeyed.
 bool CheckBuilt(const Options& options, std::string* error) {
-  if (options.heap.native) {
-    *error = "--native is not built yet";
-  } else if (options.follow == "all") {
-    *error = "--follow all is not built yet";
-  } else {
-    return true;
-  }
+  if (options.follow != "all") return true;
+  *error = "--follow all is not built yet";
   return false;
 }
 
@@ -81,6 +76,8 @@ constexpr Condition kConditions[] = {
     {"pages", "--trace pages", [](const Options& o) { return o.trace_pages; }},
     {"heap", "--heap",
      [](const Options& o) { return o.heap.mode != HeapMode::kOff; }},
+    {"recorded", "--heap sampled or all",
+     [](const Options& o) { return RecordsHeap(o.heap); }},
     {"sampled", "--heap sampled",
      [](const Options& o) { return o.heap.mode == HeapMode::kSampled; }},
     {"auto", "--heap-rates auto",

@@ -228,13 +228,15 @@ TEST(OptionsTest, AnOptionOfAnotherHeapModeIsRefused) {
             "--heap-rates has no effect without --heap sampled");
   EXPECT_EQ(Read({"--heap=sampled", "--heap-budget=5%"}).error,
             "--heap-budget has no effect without --heap-rates auto");
+  EXPECT_EQ(Read({"--heap=stats", "--native"}).error,
+            "--native has no effect without --heap sampled or all");
+  EXPECT_TRUE(Read({"--heap=all", "--native"}).options.heap.native);
   EXPECT_EQ(Read({"--heap=off", "--heap-domains=obj"}).error,
             "--heap-domains has no effect without --heap");
 }
 
 TEST(OptionsTest, PartsNotBuiltYetAreRefusedUnlessHarmless) {
-  const std::vector<std::vector<const char*>> refused = {
-      {"--heap", "all", "--native"}, {"--follow", "all"}};
+  const std::vector<std::vector<const char*>> refused = {{"--follow", "all"}};
   for (const auto& words : refused) {
     Result result = Read(words);
     EXPECT_FALSE(result.ok);

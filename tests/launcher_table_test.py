@@ -166,8 +166,8 @@ class LauncherTest(unittest.TestCase):
     def test_usage_errors_start_nothing(self):
         os.mkfifo(os.path.join(self.folder, "fifo"))
         os.symlink("s.py", os.path.join(self.folder, "link"))
-        lines = [["--min-drs", "1"], ["--min-drss", "big"], ["--native"],
-                 ["--heap", "all", "--native"], ["--heap", "on"],
+        lines = [["--min-drs", "1"], ["--min-drss", "big"], ["--native", "--heap=off"],
+                 ["--heap=stats", "--native"], ["--heap", "on"],
                  ["-o", "/nowhere/x.pb"], ["-o", "s.py"],
                  ["-o", "fifo", "--force"], ["-o", "dir", "--force"],
                  ["-o", "link", "--force"], ["--python", "/nowhere"],

@@ -1,7 +1,9 @@
 // The C half of cpython_compat.h: what needs CPython's internal headers.
+#define _GNU_SOURCE
 #define Py_BUILD_CORE 1
 #include "tracer/cpython_compat.h"
 
+#include <dlfcn.h>
 #include <opcode.h>
 #include <stddef.h>
 #include <string.h>
@@ -234,6 +236,20 @@ const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate) {
 PyThreadState* const volatile* const PymemrunHolderWord =
     (PyThreadState* const volatile*)&_PyRuntime.gilstate.tstate_current._value;
 #endif
+
+void PymemrunFindInterpreter(const void** start, const void** end) {
+#if __GLIBC_PREREQ(2, 35)
+  struct dl_find_object object;
+  if (_dl_find_object((void*)PyObject_Malloc, &object) == 0) {
+    *start = object.dlfo_map_start;
+    *end = object.dlfo_map_end;
+    return;
+  }
+#endif
+  extern const char __executable_start, _end;
+  *start = &__executable_start;
+  *end = &_end;
+}
 
 #ifndef PYMEMRUN_MONITORING
 PyThreadState* PymemrunGilLastHolder(void) {

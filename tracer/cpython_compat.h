@@ -116,6 +116,9 @@ void PymemrunKeepBoundObjects(void);
 int PymemrunIsBinding(void);
 #endif
 
+// Where the code of the interpreter lies: in the executable, or in libpython.
+void PymemrunFindInterpreter(const void** start, const void** end);
+
 // Whether Py_RunMain, once it has finalised the interpreter, will send SIGINT
 // to the process: a KeyboardInterrupt reached the top.
 int PymemrunInterruptIsUnhandled(void);

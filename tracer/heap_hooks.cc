@@ -2,16 +2,13 @@
 
 #include <string.h>
 
-#include <atomic>
-
 #include "tracer/cpython_compat.h"
 #include "tracer/heap_log.h"
-#include "tracer/heap_rate_control.h"
-#include "tracer/heap_sampler.h"
+#include "tracer/heap_native.h"
+#include "tracer/heap_samples.h"
 #include "tracer/heap_sizes.h"
 #include "tracer/hot_state.h"
 #include "tracer/sampled_blocks.h"
-#include "tracer/side_ring.h"
 
 namespace pymemrun {
 namespace {
@@ -24,11 +21,6 @@ const HeapConfig* g_config = nullptr;
 PyMemAllocatorEx g_next[3];  // by AllocatorKind
 // Sizes up to here never reach the raw domain.
 size_t g_small = 0;
-std::atomic<bool> g_recording;
-
-inline bool IsRecording() {
-  return g_recording.load(std::memory_order_relaxed);
-}
 
 // Whether the obj and mem hooks may forward without saying that they are at
 // work. 0 is not.
@@ -67,40 +59,11 @@ inline bool IsTracings(PyThreadState* tstate, size_t size) {
 
 // --- sampled ---
 
-struct ByBytes {
-  static bool Charge(size_t size) {
-    return HeapSampler::ChargeBytes(size + (size == 0));
-  }
-  static bool Take(size_t) { return HeapSampler::TakeBytes(); }
-};
-struct ByClass {
-  static bool Charge(size_t size) { return HeapSampler::ChargeClass(size); }
-  static bool Take(size_t size) { return HeapSampler::TakeClass(size); }
-};
-
-// Whether the allocation, which has been charged, is to be recorded.
-template <class Sampler>
-bool Take(size_t size) {
-  if (SideRing::page() == nullptr) {  // a forked child, or tracing has ended
-    HeapSampler::Rest();
-    return false;
-  }
-  return Sampler::Take(size) && IsRecording();
-}
-
 template <uint32_t D>
 void Sample(void* block, size_t size) {
-  const HeapCost cost;
-  if (!SampledBlocks::Add(block)) {
-    ControlPage* page = SideRing::page();
-    page->heap_dropped.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
   const bool by_tracing = D == kObj && IsTracings(PymemrunGilHolder(), size);
-  if (!HeapAside::Allocated(
-          {block, size, static_cast<AllocatorKind>(D), by_tracing, nullptr})) {
-    SampledBlocks::Remove(block);
-  }
+  HeapSamples::Add(
+      {block, size, static_cast<AllocatorKind>(D), by_tracing, nullptr});
 }
 
 template <class Sampler, uint32_t D, class Way>
@@ -111,7 +74,7 @@ template <class Sampler, uint32_t D, class Way>
     block = way.template Ask<D>(size);
   }
   if (block == nullptr) return nullptr;
-  if ((charged || Sampler::Charge(size)) && Take<Sampler>(size)) {
+  if ((charged || Sampler::Charge(size)) && HeapSamples::Take<Sampler>(size)) {
     Sample<D>(block, size);
   }
   return block;
@@ -129,27 +92,16 @@ inline void* SampledAllocation(size_t size, Way way) {
   return SampledSlow<Sampler, D>(size, charged, way);
 }
 
-// Forgets the block that is about to go. Whether it was sampled.
-bool RemoveSampled(const void* block) {
-  return SampledBlocks::MayHold(block) && SideRing::page() != nullptr &&
-         SampledBlocks::Remove(block);
-}
-
-[[gnu::noinline]] void SampledGoes(const void* block) {
-  const HeapCost cost;
-  if (RemoveSampled(block)) HeapAside::Freeing(block);
-}
-
 template <uint32_t D>
 void* ReallocSampled(void* old, size_t size) {
   const HeapInside inside;
-  if (!RemoveSampled(old)) return NextRealloc<D>(old, size);
+  if (!HeapSamples::Remove(old)) return NextRealloc<D>(old, size);
   HeapAsideRealloc free(old);
   void* block = NextRealloc<D>(old, size);
   if (block != nullptr) {
     free.Freed();
   } else {
-    SampledBlocks::Add(old);
+    HeapSamples::PutBack(old);
   }
   return block;
 }
@@ -164,14 +116,17 @@ struct Sampled {
   static void* Reallocate(void* old, size_t size) {
     if (D == kRaw && t_heap_inside) return NextRealloc<D>(old, size);
     void* block = ReallocSampled<D>(old, size);
-    if (block != nullptr && Sampler::Charge(size) && Take<Sampler>(size)) {
+    if (block != nullptr && Sampler::Charge(size) &&
+        HeapSamples::Take<Sampler>(size)) {
       Sample<D>(block, size);
     }
     return block;
   }
   template <uint32_t D>
   static void Free(void* block) {
-    if (__builtin_expect(SampledBlocks::MayHold(block), 0)) SampledGoes(block);
+    if (__builtin_expect(SampledBlocks::MayHold(block), 0)) {
+      HeapSamples::Goes(block);
+    }
     g_next[D].free(g_next[D].ctx, block);
   }
 };
@@ -193,7 +148,7 @@ inline PyThreadState* RingThread() {
 template <uint32_t D>
 inline void LogAllocated(void* block, size_t size) {
   HotState& hot = Hot();
-  if (hot.page == nullptr || !IsRecording()) return;
+  if (hot.page == nullptr || !HeapSamples::records()) return;
   PyThreadState* tstate = RingThread<D>();
   const bool by_tracing = D == kObj && IsTracings(tstate, size);
   const HeapBlock made = {block, size, static_cast<AllocatorKind>(D),
@@ -261,7 +216,7 @@ struct All {
 
 template <uint32_t D>
 inline void CountSize(size_t size) {
-  if (!IsRecording()) return;
+  if (!HeapSamples::records()) return;
   if (D == kRaw) {
     HeapSizes::CountAside(size);
   } else {
@@ -359,6 +314,7 @@ bool HeapHooks::Create(const HeapConfig* config) {
 }
 
 void HeapHooks::Install() {
+  if (g_config->native) HeapNative::Start(g_config->mode);
   const char* allocator = _PyMem_GetCurrentAllocatorName();
   const bool is_pymalloc =
       allocator != nullptr && strcmp(allocator, "pymalloc") == 0;
@@ -380,10 +336,6 @@ void HeapHooks::Install() {
       }
       break;
   }
-}
-
-void HeapHooks::Record(bool on) {
-  g_recording.store(on, std::memory_order_relaxed);
 }
 
 }  // namespace pymemrun

@@ -22,8 +22,6 @@ class HeapHooks {
   static bool Create(const HeapConfig* config);
   // Puts the hooks in. GIL; one thread runs Python code, or none.
   static void Install();
-  // Whether allocations are recorded; frees are in any case. GIL.
-  static void Record(bool on);
 };
 
 }  // namespace pymemrun

@@ -143,7 +143,7 @@ bool HeapAside::Allocated(const HeapBlock& block) {
   return PutWithStack({SideKind::kAlloc, flags,
                        static_cast<uint16_t>(block.kind), MonotonicNs(),
                        reinterpret_cast<uint64_t>(block.address), block.size,
-                       RingPosition()});
+                       RingPosition(), block.caller});
 }
 
 void HeapAside::Freeing(const void* address) {
@@ -155,6 +155,7 @@ void HeapAside::Freeing(const void* address) {
 }
 
 HeapAsideRealloc::HeapAsideRealloc(const void* old) {
+  if (old == nullptr) return;
   const uint64_t position = RingPosition();
   place_.Reserve(0);
   if (place_.ok()) FillFree(&place_, old, position);

@@ -63,7 +63,8 @@ class HeapAside {
   static void Freeing(const void* address);
 };
 
-// The free that a realloc may come to: made before it, it holds the place.
+// The free that a realloc may come to: made before it, it holds the place. Of
+// null there is none.
 class HeapAsideRealloc {
  public:
   explicit HeapAsideRealloc(const void* old);

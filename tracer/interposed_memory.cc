@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "tracer/heap_native.h"
 #include "tracer/interposed_state.h"
 #include "tracer/range_events.h"
 #include "tracer/rss_gauge.h"
@@ -125,12 +126,52 @@ void* Map(void* address, size_t length, int protection, int flags, int fd,
   return result;
 }
 
+// With --native: memory that C code maps for its own use counts as a block.
+void* CountMapping(void* mapping, size_t length, int flags,
+                   const void* caller) {
+  if (mapping != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0 &&
+      HeapNative::counts() && !HeapNative::IsInterpreters(caller)) {
+    HeapNative::Allocated(
+        {mapping, length, AllocatorKind::kMmap, false, caller});
+  }
+  return mapping;
+}
+
+// The mapping is at `to` now. Where its old address has been given away in the
+// meantime, that block's free comes too late.
+void CountMoved(void* from, void* to, size_t length, const void* caller) {
+  if (!HeapNative::counts() || HeapNative::IsInterpreters(caller)) return;
+  HeapNative::Freeing(from);
+  HeapNative::Allocated({to, length, AllocatorKind::kMmap, false, caller});
+}
+
+void* Realloc(void* block, size_t size) {
+  const bool unmaps = MayUnmap(block);
+  void* result = __builtin_expect(PageEvents::on(), 0)
+                     ? ReallocWithEvents(block, size)
+                     : Next(g_realloc, "realloc")(block, size);
+  if (__builtin_expect(unmaps, 0)) SignUnmap();
+  return result;
+}
+
+[[gnu::noinline, gnu::cold]] void* CountedRealloc(void* block, size_t size,
+                                                  const void* caller) {
+  HeapNativeRealloc change(block);
+  void* result = Realloc(block, size);
+  // glibc frees a block that is to have no bytes.
+  if (result != nullptr || (block != nullptr && size == 0)) {
+    change.Made({result, size, AllocatorKind::kMalloc, false, caller});
+  }
+  return result;
+}
+
 }  // namespace
 }  // namespace pymemrun
 
 using namespace pymemrun;  // the definitions below are libc's names
 
 PYMEMRUN_INTERPOSE int munmap(void* address, size_t length) noexcept {
+  if (HeapNative::counts()) HeapNative::Freeing(address);
   const RangeEvents events;
   Unmapping(address, length);
   const int result = Next(g_munmap, "munmap")(address, length);
@@ -151,12 +192,14 @@ PYMEMRUN_INTERPOSE int madvise(void* address, size_t length,
 
 PYMEMRUN_INTERPOSE void* mmap(void* address, size_t length, int protection,
                               int flags, int fd, off_t offset) noexcept {
-  return Map(address, length, protection, flags, fd, offset);
+  return CountMapping(Map(address, length, protection, flags, fd, offset),
+                      length, flags, __builtin_return_address(0));
 }
 
 PYMEMRUN_INTERPOSE void* mmap64(void* address, size_t length, int protection,
                                 int flags, int fd, off64_t offset) noexcept {
-  return Map(address, length, protection, flags, fd, offset);
+  return CountMapping(Map(address, length, protection, flags, fd, offset),
+                      length, flags, __builtin_return_address(0));
 }
 
 PYMEMRUN_INTERPOSE void* mremap(void* address, size_t old_length,
@@ -175,6 +218,7 @@ PYMEMRUN_INTERPOSE void* mremap(void* address, size_t old_length,
       Next(g_mremap, "mremap")(address, old_length, new_length, flags, wanted);
   if (result != MAP_FAILED) {
     events.AddMoved(address, old_length, result, new_length);
+    CountMoved(address, result, new_length, __builtin_return_address(0));
   }
   SignUnmap();
   return result;
@@ -197,6 +241,7 @@ PYMEMRUN_INTERPOSE void* sbrk(intptr_t increment) noexcept {
 }
 
 PYMEMRUN_INTERPOSE void free(void* block) noexcept {
+  if (HeapNative::counts()) HeapNative::Freeing(block);
   const bool unmaps = MayUnmap(block);
   if (__builtin_expect(PageEvents::on(), 0)) {
     FreeWithEvents(block);
@@ -207,10 +252,7 @@ PYMEMRUN_INTERPOSE void free(void* block) noexcept {
 }
 
 PYMEMRUN_INTERPOSE void* realloc(void* block, size_t size) noexcept {
-  const bool unmaps = MayUnmap(block);
-  void* result = __builtin_expect(PageEvents::on(), 0)
-                     ? ReallocWithEvents(block, size)
-                     : Next(g_realloc, "realloc")(block, size);
-  if (__builtin_expect(unmaps, 0)) SignUnmap();
-  return result;
+  return HeapNative::counts()
+             ? CountedRealloc(block, size, __builtin_return_address(0))
+             : Realloc(block, size);
 }

@@ -6,7 +6,7 @@
 #include "tracer/clock.h"
 #include "tracer/cpython_compat.h"
 #include "tracer/event_ring.h"
-#include "tracer/heap_hooks.h"
+#include "tracer/heap_samples.h"
 #include "tracer/hot_state.h"
 #include "tracer/pauses.h"
 #include "tracer/profile_slot.h"
@@ -19,7 +19,7 @@ namespace {
 bool g_calls = true;
 
 PyObject* Start(PyObject*, PyObject*) {
-  HeapHooks::Record(true);
+  HeapSamples::Record(true);
   if (g_calls && Hot().page != nullptr && !ProfileSlot::armed()) {
     Pauses::End(Hot());
     ProfileSlot::ArmAll(CallHooks::hook());
@@ -28,7 +28,7 @@ PyObject* Start(PyObject*, PyObject*) {
 }
 
 PyObject* Stop(PyObject*, PyObject*) {
-  HeapHooks::Record(false);
+  HeapSamples::Record(false);
   if (Hot().page != nullptr && ProfileSlot::armed()) {
     ProfileSlot::DisarmAll();
     Pauses::Begin(Hot());

@@ -16,6 +16,7 @@
 #include "tracer/event_log.h"
 #include "tracer/event_ring.h"
 #include "tracer/heap_hooks.h"
+#include "tracer/heap_samples.h"
 #include "tracer/hot_state.h"
 #include "tracer/interposed.h"
 #include "tracer/known_codes.h"
@@ -160,7 +161,7 @@ bool Begin() {
   FutexWake(&page->start_state);
   hot.page = page;
   OwnStack::Allow();
-  HeapHooks::Record(!g_session.paused);
+  HeapSamples::Record(!g_session.paused);
   HeapHooks::Install();
   if (!g_session.calls) ProfileSlot::NameThreads();
   if (g_session.calls && !g_session.paused) return true;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tracer/heap_hooks.h"
+#include "tracer/heap_samples.h"
 #include "tracer/heap_sizes.h"
 #include "tracer/python_module.h"
 #include "tracer/session.h"
@@ -17,7 +18,7 @@ char g_line[128];
 
 // The moment before the user's code. GIL.
 bool Begin() {
-  HeapHooks::Record(!g_config->paused);
+  HeapSamples::Record(!g_config->paused);
   HeapHooks::Install();
   return false;
 }

@@ -23,11 +23,13 @@ uint32_t NativeThreadId() {
 bool PutWithStack(const SideFacts& facts) {
   const int saved_errno = errno;
   const OwnStack stack;
-  SideItem item(stack.payload_bytes());
+  const size_t caller_bytes = facts.caller != nullptr ? sizeof(void*) : 0;
+  SideItem item(stack.payload_bytes() + caller_bytes);
   if (item.ok()) {
     SideHead& head = item.head();
     head.kind = facts.kind;
-    head.flags = static_cast<uint16_t>(facts.flags | stack.flags());
+    head.flags = static_cast<uint16_t>(facts.flags | stack.flags() |
+                                       (caller_bytes > 0 ? kSideCaller : 0));
     head.thread = NativeThreadId();
     head.detail = stack.frames() | static_cast<uint32_t>(facts.detail) << 16;
     head.time_ns = facts.time_ns;
@@ -35,6 +37,7 @@ bool PutWithStack(const SideFacts& facts) {
     head.more = facts.more;
     head.extra = facts.extra;
     stack.PutInto(&item);
+    item.Append(&facts.caller, caller_bytes);
     item.Commit();
   }
   errno = saved_errno;

@@ -17,6 +17,7 @@ struct SideFacts {
   uint64_t address;
   uint64_t more;
   uint64_t extra;
+  const void* caller = nullptr;  // kAlloc: sent with kSideCaller if not null
 };
 
 // Sends the item with the calling thread's stack. Any thread, in a signal

@@ -47,6 +47,7 @@ class HeapModel {
   // What this stack allocates is tracing's own: no part of live() and the peak.
   void SetTracing(uint32_t stack);
   void SetRates(const HeapRates& rates) { rate_ = weights_.NumberOf(rates); }
+  uint32_t rate() const { return rate_; }  // their HeapWeights number
   // Events in the order of the file.
   void Add(const HeapEvent* events, size_t count);
 

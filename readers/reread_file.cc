@@ -68,7 +68,7 @@ bool RereadFile::Keep() {
   return true;
 }
 
-bool RereadFile::Read(ResidentReplay* replay) {
+bool RereadFile::Read(ReplayVisitor* replay) {
   if (lseek(fd_, 0, SEEK_SET) != 0) {
     console_->Say(absl::StrCat(shown_name(), ": ", strerror(errno)));
     code_ = kExitFailed;

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "readers/command_line.h"
-#include "readers/resident_replay.h"
+#include "readers/input_file.h"
+#include "readers/replay_visitor.h"
 
 namespace pymemrun {
 
@@ -23,7 +24,7 @@ class RereadFile {
 
   // Reads all of it, or what `replay` wants, and finishes it. False: nothing
   // could be read.
-  bool Read(ResidentReplay* replay);
+  bool Read(ReplayVisitor* replay);
   // For messages.
   const std::string& shown_name() const { return file_->shown_name(); }
   // Read to its end without damage.

@@ -101,10 +101,6 @@ void ResidentReplay::OnFooter(const Footer& footer) {
   highest_read_ = std::max<uint64_t>(highest_read_, footer.hwm_bytes());
 }
 
-void ResidentReplay::OnDamage(const StreamReader::Damage& damage) {
-  if (teller_ != nullptr) teller_->Say(damage);
-}
-
 void ResidentReplay::Finish() {
   AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_) + 1));
 }

@@ -4,20 +4,16 @@
 
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <vector>
 
-#include "readers/command_line.h"
+#include "readers/replay_visitor.h"
 #include "readers/resident_model.h"
-#include "readers/run_index.h"
 
 namespace pymemrun {
 
 // Not thread safe.
-class ResidentReplay : public IndexingVisitor {
+class ResidentReplay : public ReplayVisitor {
  public:
-  static constexpr uint64_t kEnd = std::numeric_limits<uint64_t>::max();
-
   // What happened up to `until_us`, this moment included. RSS was never above
   // `most_rss_bytes`.
   explicit ResidentReplay(uint64_t until_us = kEnd,
@@ -34,11 +30,7 @@ class ResidentReplay : public IndexingVisitor {
   void OnFork(const Fork& fork) override;
   void OnPageLoss(const PageLoss& loss) override;
   void OnFooter(const Footer& footer) override;
-  void OnDamage(const StreamReader::Damage& damage) override;
-  // Who is to be told of damage; null: nobody.
-  void TellDamage(DamageTeller* teller) { teller_ = teller; }
-  // To be called when the reading has ended.
-  virtual void Finish();
+  void Finish() override;
 
   const ResidentModel& model() const { return model_; }
   const Header& header() const { return header_; }
@@ -74,7 +66,6 @@ class ResidentReplay : public IndexingVisitor {
   void MoveTo(uint64_t time_us);
 
   const uint64_t until_us_;
-  DamageTeller* teller_ = nullptr;
   ResidentModel model_;
   Header header_;
   // By time: they stand in the file before page events of earlier times.

@@ -1,0 +1,159 @@
+#include "readers/heap_replay.h"
+
+#include <algorithm>
+
+namespace pymemrun {
+namespace {
+
+// In the order of time, each once.
+std::vector<uint64_t> StopsFor(const std::vector<HeapMoment>& moments) {
+  std::vector<uint64_t> stops;
+  for (const HeapMoment& moment : moments) {
+    if (moment.kind == HeapMoment::kTime) stops.push_back(moment.time_us);
+  }
+  std::sort(stops.begin(), stops.end());
+  stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
+  return stops;
+}
+
+bool NeedEnd(const std::vector<HeapMoment>& moments) {
+  return std::any_of(moments.begin(), moments.end(), [](const HeapMoment& m) {
+    return m.kind != HeapMoment::kTime;
+  });
+}
+
+std::vector<HeapSums> LiveSums(const HeapModel& model) {
+  std::vector<HeapSums> sums;
+  sums.reserve(model.sources().size());
+  for (const HeapSource& source : model.sources()) sums.push_back(source.live);
+  return sums;
+}
+
+HeapSums SumUp(const HeapModel& model, const std::vector<HeapSums>& sums,
+               bool tracing) {
+  HeapSums sum;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (model.sources()[i].tracing == tracing) sum.Add(sums[i]);
+  }
+  return sum;
+}
+
+}  // namespace
+
+void HeapReplay::OnHeader(const Header& header) {
+  header_ = header;
+  has_heap_events_ = header.heap() != HEAP_OFF;
+}
+
+void HeapReplay::OnCode(const CodeDef& code) {
+  IndexingVisitor::OnCode(code);
+  if (code.file().empty() && code.name() == kTracingItself) {
+    tracing_code_ = code.id();
+  }
+}
+
+void HeapReplay::OnStack(const StackDef& node) {
+  IndexingVisitor::OnStack(node);
+  if (tracing_code_ != 0 && node.code() == tracing_code_) {
+    model_.SetTracing(node.id());
+  }
+}
+
+// Those that lie before what happened at `time_us`.
+void HeapReplay::StopsBefore(uint64_t time_us) {
+  while (next_stop_ < stops_us_.size() && stops_us_[next_stop_] < time_us) {
+    last_us_ = std::max(last_us_, stops_us_[next_stop_]);
+    OnStop(next_stop_++);
+  }
+  done_ = !to_end_ && next_stop_ == stops_us_.size();
+}
+
+bool HeapReplay::OnHeap(const HeapEvent* events, size_t count) {
+  has_heap_events_ = true;
+  const HeapEvent* const end = events + count;
+  while (events != end && !done_) {
+    const HeapEvent* next = end;
+    if (next_stop_ < stops_us_.size() &&
+        (end - 1)->time_us > stops_us_[next_stop_]) {
+      next = std::find_if(events, end, [this](const HeapEvent& event) {
+        return event.time_us > stops_us_[next_stop_];
+      });
+    }
+    model_.Add(events, next - events);
+    if (next != events) last_us_ = std::max(last_us_, (next - 1)->time_us);
+    if (next != end) StopsBefore(next->time_us);
+    events = next;
+  }
+  return !done_;
+}
+
+void HeapReplay::OnHeapRates(const HeapRates& rates) {
+  if (done_) return;
+  const uint32_t before = model_.rate();
+  model_.SetRates(rates);
+  if (has_rates_ && model_.rate() != before) ++rate_changes_;
+  has_rates_ = true;
+  rates_ = rates;
+}
+
+void HeapReplay::OnHeapLoss(const HeapLoss& loss) {
+  if (!done_) lost_events_ += loss.events();
+}
+
+void HeapReplay::OnProcess(const ProcessSample& sample) {
+  // It may stand in the file before heap events of earlier times.
+  if (to_end_) last_us_ = std::max(last_us_, sample.time_us());
+}
+
+void HeapReplay::OnFooter(const Footer& footer) {
+  if (!done_) last_us_ = std::max(last_us_, footer.end_us());
+}
+
+void HeapReplay::Finish() {
+  // Stops that lie behind the end are at the end.
+  while (next_stop_ < stops_us_.size()) OnStop(next_stop_++);
+}
+
+HeapMoments::HeapMoments(std::vector<HeapMoment> moments)
+    : HeapReplay(StopsFor(moments), NeedEnd(moments)),
+      moments_(std::move(moments)) {}
+
+void HeapMoments::OnStop(size_t) { sums_.push_back(LiveSums(model())); }
+
+std::vector<HeapSums> HeapMoments::SumsAt(size_t moment) const {
+  const HeapMoment& at = moments_[moment];
+  if (at.kind == HeapMoment::kEnd) return LiveSums(model());
+  if (at.kind == HeapMoment::kTime) {
+    return sums_[std::lower_bound(stops_us().begin(), stops_us().end(),
+                                  at.time_us) -
+                 stops_us().begin()];
+  }
+  std::vector<HeapSums> sums;
+  for (uint32_t i = 0; i < model().sources().size(); ++i) {
+    sums.push_back(model().AtPeak(i));
+  }
+  return sums;
+}
+
+uint64_t HeapMoments::TimeOf(size_t moment) const {
+  switch (moments_[moment].kind) {
+    case HeapMoment::kPeak:
+      return model().peak_us();
+    case HeapMoment::kEnd:
+      return last_us();
+    case HeapMoment::kTime:
+      return std::min(moments_[moment].time_us, last_us());
+  }
+  return 0;
+}
+
+HeapSums SumUp(const HeapModel& model, const std::vector<HeapSums>& sums) {
+  return SumUp(model, sums, /*tracing=*/false);
+}
+
+HeapSums SumUpTracing(const HeapModel& model,
+                      const std::vector<HeapSums>& sums) {
+  return SumUp(model, sums, /*tracing=*/true);
+}
+
+}  // namespace pymemrun

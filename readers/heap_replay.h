@@ -1,0 +1,108 @@
+// Reads a run file's heap events into a HeapModel, and stops at moments.
+#ifndef PYMEMRUN_READERS_HEAP_REPLAY_H_
+#define PYMEMRUN_READERS_HEAP_REPLAY_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "readers/heap_model.h"
+#include "readers/replay_visitor.h"
+
+namespace pymemrun {
+
+// The code name of the stack that holds what tracing itself allocated.
+inline constexpr absl::string_view kTracingItself = "<tracing itself>";
+
+// Not thread safe.
+class HeapReplay : public ReplayVisitor {
+ public:
+  // Calls OnStop() at each of `stops_us`, which rise. Reads to the run's end,
+  // or to the last stop.
+  explicit HeapReplay(std::vector<uint64_t> stops_us = {}, bool to_end = true)
+      : stops_us_(std::move(stops_us)), to_end_(to_end) {}
+
+  void OnHeader(const Header& header) override;
+  void OnCode(const CodeDef& code) override;
+  void OnStack(const StackDef& node) override;
+  bool OnRows(const Row*, size_t) override { return !done_; }
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+  void OnHeapRates(const HeapRates& rates) override;
+  void OnHeapLoss(const HeapLoss& loss) override;
+  void OnProcess(const ProcessSample& sample) override;
+  void OnFooter(const Footer& footer) override;
+  void Finish() override;
+
+  const HeapModel& model() const { return model_; }
+  const Header& header() const { return header_; }
+  // The run was made with heap events.
+  bool has_heap_events() const { return has_heap_events_; }
+  // Not every allocation was recorded.
+  bool sampled() const {
+    return rate_changes_ > 0 || model_.rate() != 0 ||
+           header_.heap() == HEAP_SAMPLED;
+  }
+  // The latest rates, and how often they changed.
+  const HeapRates& rates() const { return rates_; }
+  uint64_t rate_changes() const { return rate_changes_; }
+  // The last moment that the file tells of, as far as it was read.
+  uint64_t last_us() const { return last_us_; }
+  uint64_t lost_events() const { return lost_events_; }
+
+ protected:
+  // Everything up to stops_us[stop], this moment included, is in the model.
+  virtual void OnStop(size_t stop) {}
+  HeapModel& mutable_model() { return model_; }
+  const std::vector<uint64_t>& stops_us() const { return stops_us_; }
+
+ private:
+  void StopsBefore(uint64_t time_us);
+
+  const std::vector<uint64_t> stops_us_;
+  const bool to_end_;
+  HeapModel model_;
+  Header header_;
+  HeapRates rates_;
+  uint32_t tracing_code_ = 0;
+  size_t next_stop_ = 0;
+  uint64_t last_us_ = 0, lost_events_ = 0, rate_changes_ = 0;
+  bool has_heap_events_ = false, has_rates_ = false;
+  bool done_ = false;  // nothing more is wanted
+};
+
+// "peak", "end" or so many microseconds since the start.
+struct HeapMoment {
+  enum Kind { kPeak, kEnd, kTime };
+  Kind kind = kPeak;
+  uint64_t time_us = 0;  // kTime
+};
+
+// What was alive at one or two moments.
+class HeapMoments final : public HeapReplay {
+ public:
+  // REQUIRES: one or two moments.
+  explicit HeapMoments(std::vector<HeapMoment> moments);
+  void CountTemporary(uint32_t limit) { mutable_model().CountTemporary(limit); }
+
+  // By source, which may be fewer than all: the others had nothing. REQUIRES:
+  // Finish() was called.
+  std::vector<HeapSums> SumsAt(size_t moment) const;
+  // When it was; a moment after the end is the end.
+  uint64_t TimeOf(size_t moment) const;
+  const HeapMoment& moment(size_t i) const { return moments_[i]; }
+
+ private:
+  void OnStop(size_t stop) override;
+
+  const std::vector<HeapMoment> moments_;
+  std::vector<std::vector<HeapSums>> sums_;  // by stop
+};
+
+// What all of these come to, without tracing's own.
+HeapSums SumUp(const HeapModel& model, const std::vector<HeapSums>& sums);
+// And tracing's.
+HeapSums SumUpTracing(const HeapModel& model,
+                      const std::vector<HeapSums>& sums);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_REPLAY_H_

@@ -1,0 +1,75 @@
+// A call tree with bytes: the memory at a moment by call stack, as a table and
+// as collapsed stacks. Used by StackTree and by what shows heap events.
+#ifndef PYMEMRUN_READERS_PLACE_TREE_H_
+#define PYMEMRUN_READERS_PLACE_TREE_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "readers/output_buffer.h"
+#include "readers/resident_places.h"
+#include "readers/table.h"
+
+namespace pymemrun {
+
+// Frames are lines, functions or files. Not thread safe; the index must outlive
+// it, and the names of other places too.
+class PlaceTree {
+ public:
+  struct Node {
+    uint32_t parent = 0;  // 0: it is an outermost one
+    uint32_t depth = 0;
+    ResidentPlace place;
+    double self_bytes = 0, self_count = 0;
+    // With all that was called from there; see SumUp().
+    double bytes = 0, count = 0;
+  };
+
+  // REQUIRES: `frames_by` is kLine, kFunction or kFile.
+  PlaceTree(ResidentBy frames_by, const RunIndex* index)
+      : frames_by_(frames_by), index_(*index) {}
+
+  // The number of the node of that place below `parent`, 0: an outermost one.
+  uint32_t Child(uint32_t parent, const ResidentPlace& place);
+  // That of a stack below `root`, 0: of the tree.
+  uint32_t NodeOf(uint32_t root, uint32_t stack);
+  // That of the stack's outermost frame, with the others above it.
+  uint32_t InvertedNodeOf(uint32_t root, uint32_t stack);
+  void Add(uint32_t node, double bytes, double count) {
+    nodes_[node].self_bytes += bytes;
+    nodes_[node].self_count += count;
+  }
+  // To be called when everything was added.
+  void SumUp();
+
+  // By number; callers come before what they call.
+  const std::vector<Node>& nodes() const { return nodes_; }
+  // The `limit` nodes with the most bytes (0: all), in the order of a walk
+  // through the tree, larger ones first.
+  std::vector<uint32_t> Ordered(uint64_t limit) const;
+  // "function (file:line)".
+  static std::string Label(const ResidentPlace& place);
+
+  // Columns that say which frame a row is of: for text one indented cell.
+  static std::vector<Table::Heading> NameHeadings(TableFormat format);
+  static std::vector<Cell> NameCells(const Node& node, TableFormat format);
+  // "outermost;...;innermost bytes", a line for each stack that has some.
+  void PrintCollapsed(OutputBuffer* output) const;
+
+ private:
+  using Key = std::pair<uint32_t, ResidentPlace>;  // parent, place
+
+  const ResidentBy frames_by_;
+  const RunIndex& index_;
+  std::vector<Node> nodes_ = {{}};  // 0: above the outermost ones
+  absl::flat_hash_map<Key, uint32_t> children_;
+  // By root and stack.
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> known_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PLACE_TREE_H_

@@ -118,8 +118,7 @@ uint32_t HeapModel::FindSource(const HeapEvent& event) {
   const auto number = static_cast<uint32_t>(sources_.size());
   sources_.emplace_back();
   sources_.back().key = key;
-  sources_.back().tracing =
-      event.stack < tracing_.size() && tracing_[event.stack];
+  sources_.back().tracing = IsTracing(event.stack);
   numbers_.emplace(key, number);
   return number;
 }

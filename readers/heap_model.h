@@ -72,6 +72,14 @@ class HeapModel {
     return weights_.WeightOf(block.rate, block.size);
   }
 
+  // Of what is recorded now.
+  double WeightNow(uint64_t size) const {
+    return weights_.WeightOf(rate_, size);
+  }
+  bool IsTracing(uint32_t stack) const {
+    return stack < tracing_.size() && tracing_[stack];
+  }
+
   // Frees of no known block, and allocations where one was still alive: that
   // one's free was lost.
   uint64_t unmatched_frees() const { return unmatched_frees_; }

@@ -16,6 +16,10 @@ std::vector<uint64_t> StopsFor(const std::vector<HeapMoment>& moments) {
   return stops;
 }
 
+uint64_t FirstOf(const std::vector<uint64_t>& stops) {
+  return stops.empty() ? ReplayVisitor::kEnd : stops[0];
+}
+
 bool NeedEnd(const std::vector<HeapMoment>& moments) {
   return std::any_of(moments.begin(), moments.end(), [](const HeapMoment& m) {
     return m.kind != HeapMoment::kTime;
@@ -61,11 +65,11 @@ void HeapReplay::OnStack(const StackDef& node) {
 
 // Those that lie before what happened at `time_us`.
 void HeapReplay::StopsBefore(uint64_t time_us) {
-  while (next_stop_ < stops_us_.size() && stops_us_[next_stop_] < time_us) {
-    last_us_ = std::max(last_us_, stops_us_[next_stop_]);
-    OnStop(next_stop_++);
+  while (next_stop_us_ < time_us) {
+    last_us_ = std::max(last_us_, next_stop_us_);
+    next_stop_us_ = OnStop(next_stop_us_);
   }
-  done_ = !to_end_ && next_stop_ == stops_us_.size();
+  done_ = !to_end_ && next_stop_us_ == kEnd;
 }
 
 bool HeapReplay::OnHeap(const HeapEvent* events, size_t count) {
@@ -73,10 +77,9 @@ bool HeapReplay::OnHeap(const HeapEvent* events, size_t count) {
   const HeapEvent* const end = events + count;
   while (events != end && !done_) {
     const HeapEvent* next = end;
-    if (next_stop_ < stops_us_.size() &&
-        (end - 1)->time_us > stops_us_[next_stop_]) {
+    if ((end - 1)->time_us > next_stop_us_) {
       next = std::find_if(events, end, [this](const HeapEvent& event) {
-        return event.time_us > stops_us_[next_stop_];
+        return event.time_us > next_stop_us_;
       });
     }
     model_.Add(events, next - events);
@@ -110,24 +113,28 @@ void HeapReplay::OnFooter(const Footer& footer) {
 }
 
 void HeapReplay::Finish() {
-  // Stops that lie behind the end are at the end.
-  while (next_stop_ < stops_us_.size()) OnStop(next_stop_++);
+  if (last_us_ < kEnd) StopsBefore(last_us_ + 1);
 }
 
 HeapMoments::HeapMoments(std::vector<HeapMoment> moments)
-    : HeapReplay(StopsFor(moments), NeedEnd(moments)),
-      moments_(std::move(moments)) {}
+    : HeapReplay(FirstOf(StopsFor(moments)), NeedEnd(moments)),
+      moments_(std::move(moments)),
+      stops_us_(StopsFor(moments_)) {}
 
-void HeapMoments::OnStop(size_t) { sums_.push_back(LiveSums(model())); }
+uint64_t HeapMoments::OnStop(uint64_t) {
+  sums_.push_back(LiveSums(model()));
+  return sums_.size() < stops_us_.size() ? stops_us_[sums_.size()] : kEnd;
+}
 
 std::vector<HeapSums> HeapMoments::SumsAt(size_t moment) const {
   const HeapMoment& at = moments_[moment];
-  if (at.kind == HeapMoment::kEnd) return LiveSums(model());
   if (at.kind == HeapMoment::kTime) {
-    return sums_[std::lower_bound(stops_us().begin(), stops_us().end(),
-                                  at.time_us) -
-                 stops_us().begin()];
+    const auto stop =
+        std::lower_bound(stops_us_.begin(), stops_us_.end(), at.time_us);
+    const size_t i = stop - stops_us_.begin();
+    if (i < sums_.size()) return sums_[i];
   }
+  if (at.kind != HeapMoment::kPeak) return LiveSums(model());
   std::vector<HeapSums> sums;
   for (uint32_t i = 0; i < model().sources().size(); ++i) {
     sums.push_back(model().AtPeak(i));

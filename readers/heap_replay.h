@@ -16,10 +16,10 @@ inline constexpr absl::string_view kTracingItself = "<tracing itself>";
 // Not thread safe.
 class HeapReplay : public ReplayVisitor {
  public:
-  // Calls OnStop() at each of `stops_us`, which rise. Reads to the run's end,
-  // or to the last stop.
-  explicit HeapReplay(std::vector<uint64_t> stops_us = {}, bool to_end = true)
-      : stops_us_(std::move(stops_us)), to_end_(to_end) {}
+  // Stops at `first_stop_us` first. Reads to the run's end, or only until there
+  // is no further stop.
+  explicit HeapReplay(uint64_t first_stop_us = kEnd, bool to_end = true)
+      : next_stop_us_(first_stop_us), to_end_(to_end) {}
 
   void OnHeader(const Header& header) override;
   void OnCode(const CodeDef& code) override;
@@ -49,21 +49,21 @@ class HeapReplay : public ReplayVisitor {
   uint64_t lost_events() const { return lost_events_; }
 
  protected:
-  // Everything up to stops_us[stop], this moment included, is in the model.
-  virtual void OnStop(size_t stop) {}
+  // Everything up to `stop_us`, this moment included, is in the model. Returns
+  // the next stop, which is later, or kEnd. Stops behind the run's end do not
+  // come.
+  virtual uint64_t OnStop(uint64_t stop_us) { return kEnd; }
   HeapModel& mutable_model() { return model_; }
-  const std::vector<uint64_t>& stops_us() const { return stops_us_; }
 
  private:
   void StopsBefore(uint64_t time_us);
 
-  const std::vector<uint64_t> stops_us_;
+  uint64_t next_stop_us_;
   const bool to_end_;
   HeapModel model_;
   Header header_;
   HeapRates rates_;
   uint32_t tracing_code_ = 0;
-  size_t next_stop_ = 0;
   uint64_t last_us_ = 0, lost_events_ = 0, rate_changes_ = 0;
   bool has_heap_events_ = false, has_rates_ = false;
   bool done_ = false;  // nothing more is wanted
@@ -91,10 +91,11 @@ class HeapMoments final : public HeapReplay {
   const HeapMoment& moment(size_t i) const { return moments_[i]; }
 
  private:
-  void OnStop(size_t stop) override;
+  uint64_t OnStop(uint64_t stop_us) override;
 
   const std::vector<HeapMoment> moments_;
-  std::vector<std::vector<HeapSums>> sums_;  // by stop
+  const std::vector<uint64_t> stops_us_;
+  std::vector<std::vector<HeapSums>> sums_;  // at each stop that came
 };
 
 // What all of these come to, without tracing's own.

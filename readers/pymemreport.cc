@@ -9,6 +9,9 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "format/terminal_text.h"
+#include "readers/heap_history.h"
+#include "readers/heap_report.h"
+#include "readers/heap_stats.h"
 #include "readers/report_options.h"
 #include "readers/report_output.h"
 #include "readers/resident_report.h"
@@ -154,6 +157,14 @@ int Print(const ReportOptions& options, const Console& console,
       return PrintResident(options, console, output);
     case ReportOptions::Command::kTimeline:
       return PrintTimeline(options, console, output);
+    case ReportOptions::Command::kHeap:
+      return PrintHeap(options, console, output);
+    case ReportOptions::Command::kHistory:
+      return PrintHistory(options, console, output);
+    case ReportOptions::Command::kSnapshot:
+      return PrintSnapshot(options, console, output);
+    case ReportOptions::Command::kStats:
+      return PrintStats(options, console, output);
   }
   return kExitUsage;
 }

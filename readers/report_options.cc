@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "format/nearest_name.h"
 #include "format/terminal_text.h"
+#include "readers/heap_words.h"
 #include "readers/option_values.h"
 
 namespace pymemrun {
@@ -39,10 +40,25 @@ constexpr KnownCommand kCommands[] = {
      "Draws RSS over time, stacked by the places that held most of it.\n"
      "Of a run with page events.",
      ReportOptions::Command::kTimeline, 0, ""},
-    {"heap", nullptr, {}, 0, nullptr},
-    {"history", nullptr, {}, 0, nullptr},
-    {"snapshot", nullptr, {}, 0, nullptr},
-    {"stats", nullptr, {}, 0, nullptr},
+    {"heap",
+     "Lists what is alive on the heap at a moment, and who allocated it. Of a "
+     "run\nwith heap events.\n"
+     "\n"
+     "Where allocations were sampled the numbers are estimates; one standard "
+     "error\nstands beside them.",
+     ReportOptions::Command::kHeap, 20, ""},
+    {"history",
+     "Tells the live bytes over time, by the places that held most of them. Of "
+     "a\nrun with heap events.",
+     ReportOptions::Command::kHistory, 0, ": a row for each moment"},
+    {"snapshot",
+     "Lists what is alive at a moment by call stack. Of a run with heap "
+     "events.",
+     ReportOptions::Command::kSnapshot, 0, ""},
+    {"stats",
+     "Counts allocations by size, and suggests rates to sample them at. Of a "
+     "run\nwith heap events.",
+     ReportOptions::Command::kStats, 0, ": a row for each range of sizes"},
     {"flame", nullptr, {}, 0, nullptr},
     {"export", nullptr, {}, 0, nullptr},
 };
@@ -58,6 +74,10 @@ constexpr char kHelp[] =
     "  top       the places where RSS grew\n"
     "  resident  who made the pages that are resident at a moment\n"
     "  timeline  RSS over time by place, as a picture or CSV\n"
+    "  heap      live bytes at a moment and who allocated them; leaks, diffs\n"
+    "  history   live bytes over time by place\n"
+    "  snapshot  live bytes at a moment by call stack\n"
+    "  stats     allocations by size\n"
     "\n"
     "pymemreport COMMAND --help tells a command's options; --version says\n"
     "which pymemreport this is.\n";
@@ -68,17 +88,26 @@ struct Words {
   std::string by = "line";
   std::string limit;
   std::string at = "peak", owner = "touch", format = "svg", top = "8";
+  HeapWords heap;
 };
+
+// What it prints is not a list of places.
+bool HasNoLimit(ReportOptions::Command command) {
+  return command == ReportOptions::Command::kHistory ||
+         command == ReportOptions::Command::kStats;
+}
 
 void DescribeTables(const KnownCommand& command, CLI::App* app, Words* words,
                     ReportOptions* options) {
   app->add_flag("--csv", words->csv, absl::StrCat("print CSV", command.rows));
   app->add_flag("--json", words->json,
                 absl::StrCat("print JSON", command.rows));
+  if (HasNoLimit(command.command)) return;
   options->limit = command.usual_limit;
-  app->add_option("--limit", words->limit,
-                  absl::StrCat("list at most N places (", command.usual_limit,
-                               "); 0: all"))
+  app->add_option(
+         "--limit", words->limit,
+         absl::StrCat("list at most N places (", command.usual_limit,
+                      command.usual_limit == 0 ? ": all)" : "); 0: all"))
       ->option_text("N");
 }
 
@@ -117,7 +146,8 @@ void DescribeTimeline(CLI::App* app, Words* words) {
 void Describe(const KnownCommand& command, CLI::App* app, Words* words,
               ReportOptions* options) {
   const bool one = command.command == ReportOptions::Command::kResident ||
-                   command.command == ReportOptions::Command::kTimeline;
+                   command.command == ReportOptions::Command::kTimeline ||
+                   IsHeapCommand(command.command);
   app->add_option("FILE", options->files,
                   one ? "a run file; - reads standard input"
                       : "run files; - reads standard input")
@@ -142,21 +172,19 @@ void Describe(const KnownCommand& command, CLI::App* app, Words* words,
       return;
     case ReportOptions::Command::kSummary:
       return;
+    default:
+      return DescribeHeapCommand(app, &words->heap, options);
   }
 }
 
 // What --stacks and --collapsed do not go with; empty: nothing.
-std::string ForbiddenStacks(const Words& words, const ReportOptions& options) {
+std::string ForbiddenStacks(const ReportOptions& options) {
   if (!options.stacks && !options.collapsed) return "";
   if (options.stacks && options.collapsed) {
     return "give one of --stacks and --collapsed";
   }
   if (options.resident_by == ResidentBy::kMapping) {
     return "--by mapping has no stacks";
-  }
-  if (options.collapsed && (words.csv || words.json || !words.limit.empty())) {
-    return "--collapsed prints all stacks, as lines: it takes no --csv, --json "
-           "or --limit";
   }
   return "";
 }
@@ -198,20 +226,11 @@ std::string TakePageWords(const Words& words, ReportOptions* options) {
     return absl::StrCat("--top: expected a number from 1 to ", kMostTop,
                         ", found '", TerminalText(words.top), "'");
   }
-  return ForbiddenStacks(words, *options);
+  return ForbiddenStacks(*options);
 }
 
 // What is wrong with the words; empty: nothing.
 std::string TakeWords(const Words& words, ReportOptions* options) {
-  if (options->command == ReportOptions::Command::kResident ||
-      options->command == ReportOptions::Command::kTimeline) {
-    const std::string problem = TakePageWords(words, options);
-    if (!problem.empty()) return problem;
-  } else if (!ParsePlaceKind(words.by, &options->by)) {
-    return absl::StrCat(
-        "--by: expected line, function, file or thread, found '",
-        TerminalText(words.by), "'");
-  }
   if (!words.limit.empty() && !absl::SimpleAtoi(words.limit, &options->limit)) {
     return absl::StrCat("--limit: expected a number from 0 on, found '",
                         TerminalText(words.limit), "'");
@@ -219,6 +238,22 @@ std::string TakeWords(const Words& words, ReportOptions* options) {
   if (words.csv && words.json) return "give one of --csv and --json";
   if (words.csv) options->format = TableFormat::kCsv;
   if (words.json) options->format = TableFormat::kJson;
+  if (options->collapsed && (words.csv || words.json || !words.limit.empty())) {
+    return "--collapsed prints all stacks, as lines: it takes no --csv, --json "
+           "or --limit";
+  }
+  if (options->command == ReportOptions::Command::kResident ||
+      options->command == ReportOptions::Command::kTimeline) {
+    const std::string problem = TakePageWords(words, options);
+    if (!problem.empty()) return problem;
+  } else if (IsHeapCommand(options->command)) {
+    const std::string problem = TakeHeapWords(words.heap, options);
+    if (!problem.empty()) return problem;
+  } else if (!ParsePlaceKind(words.by, &options->by)) {
+    return absl::StrCat(
+        "--by: expected line, function, file or thread, found '",
+        TerminalText(words.by), "'");
+  }
   if (options->output == "-") options->output.clear();
   if (std::count(options->files.begin(), options->files.end(), "-") > 1) {
     return "standard input (-) can be read once only";
@@ -244,7 +279,8 @@ std::optional<int> ParseCommand(const KnownCommand& command,
   Words words;
   options->command = command.command;
   Describe(command, &app, &words, options);
-  const std::optional<int> ended = ParseArguments(&app, arguments, console);
+  const std::optional<int> ended =
+      ParseArguments(&app, WithTemporaryNumber(arguments), console);
   if (ended.has_value()) return ended;
   const std::string problem = TakeWords(words, options);
   if (problem.empty()) return std::nullopt;

@@ -9,13 +9,24 @@
 
 #include "readers/call_profile.h"
 #include "readers/command_line.h"
+#include "readers/heap_options.h"
 #include "readers/resident_places.h"
 #include "readers/table.h"
 
 namespace pymemrun {
 
 struct ReportOptions {
-  enum class Command { kSummary, kTop, kResident, kTimeline };
+  enum class Command {
+    kSummary,
+    kTop,
+    kResident,
+    kTimeline,
+    // Those of heap events:
+    kHeap,
+    kHistory,
+    kSnapshot,
+    kStats,
+  };
 
   Command command = Command::kSummary;
   std::vector<std::string> files;
@@ -23,14 +34,15 @@ struct ReportOptions {
   uint64_t limit = 0;               // of places; 0: all
   TableFormat format = TableFormat::kText;
   std::string output;  // empty: standard output
+  HeapOptions heap;    // kHeap and those after it
   // kResident, kTimeline:
   ResidentBy resident_by = ResidentBy::kLine;
   bool at_peak = false;
-  uint64_t at_us = 0;  // unless at_peak
-  bool stacks = false;
-  bool collapsed = false;
-  bool as_svg = true;  // kTimeline
-  uint64_t top = 0;    // places with a series of their own
+  uint64_t at_us = 0;      // unless at_peak
+  bool stacks = false;     // and kHeap
+  bool collapsed = false;  // and kHeap, kSnapshot
+  bool as_svg = true;      // kTimeline, kHistory
+  uint64_t top = 0;        // places with a series of their own
 };
 
 // Fills *options. Returns the exit code with which to end at once, see

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "format/heap_codec.h"
 #include "format/page_rows.h"
 
 namespace pymemrun {
@@ -184,6 +185,14 @@ uint32_t RunBuilder::AddMapping(absl::string_view name) {
 void RunBuilder::AddPages(const std::vector<PageEntry>& entries) {
   Record record;
   EncodePages(entries, record.mutable_pages());
+  AddRecord(record);
+}
+
+void RunBuilder::AddHeap(const std::vector<HeapEvent>& events) {
+  HeapEncoder encoder;
+  for (const HeapEvent& event : events) encoder.Add(event);
+  Record record;
+  encoder.Take(record.mutable_heap());
   AddRecord(record);
 }
 

@@ -37,6 +37,7 @@ class RunBuilder {
   void AddRow(const Row& row);
   // Each record holds what one call gives it.
   void AddPages(const std::vector<PageEntry>& entries);
+  void AddHeap(const std::vector<HeapEvent>& events);
   void AddResidency(uint64_t begin_us, uint64_t time_us, uint64_t rss_bytes,
                     const std::vector<ResidentRange>& ranges);
   void AddProcess(uint64_t time_us, uint64_t rss_bytes, uint64_t hwm_bytes);

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "format/report_text.h"
+#include "readers/place_label.h"
 #include "readers/resident_report.h"
 #include "readers/svg_chart.h"
 #include "readers/table.h"
@@ -16,16 +17,6 @@ namespace {
 constexpr uint64_t kHairline = 360;  // of the picture's height
 constexpr absl::string_view kOther = "other places";
 constexpr absl::string_view kUnattributed = "unattributed";
-
-// "/job.py:5 load", "/job.py", "worker#4712".
-std::string LabelOf(const ResidentPlace& place) {
-  std::string label(place.file);
-  if (place.line != 0) absl::StrAppend(&label, ":", place.line);
-  if (!place.function.empty()) {
-    absl::StrAppend(&label, label.empty() ? "" : " ", place.function);
-  }
-  return label;
-}
 
 Table TimelineTable(const Timeline& line) {
   Table table;

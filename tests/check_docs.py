@@ -16,7 +16,8 @@ SOURCE_DIR = os.environ.get('PYMEMRUN_SOURCE_DIR',
 TOOLS = {
     'pymemrun': ('PYMEMRUN_BIN', ()),
     'pymemcat': ('PYMEMCAT_BIN', ()),
-    'pymemreport': ('PYMEMREPORT_BIN', ('summary', 'top', 'resident', 'timeline')),
+    'pymemreport': ('PYMEMREPORT_BIN', ('summary', 'top', 'resident', 'timeline', 'heap', 'history',
+                                           'snapshot', 'stats')),
 }
 # Long options in the documentation that belong to other programs.
 FOREIGN = {

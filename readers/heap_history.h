@@ -1,0 +1,69 @@
+// Live bytes over time by place: `pymemreport history`.
+#ifndef PYMEMRUN_READERS_HEAP_HISTORY_H_
+#define PYMEMRUN_READERS_HEAP_HISTORY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "readers/heap_places.h"
+#include "readers/report_options.h"
+
+namespace pymemrun {
+
+// One value for each moment: at each the series and the others add up to the
+// live bytes; tracing's own come beside them.
+struct HeapHistory {
+  struct Series {
+    ResidentPlace place;  // names live as long as the replay
+    std::vector<double> bytes;
+    double peak_bytes = 0;
+  };
+  std::vector<uint64_t> time_us;
+  std::vector<double> live_bytes;
+  std::vector<Series> series;  // the highest peaks first
+  std::vector<double> other_bytes;
+  std::vector<double> tracing_bytes;
+};
+
+// Takes the values: each interval from a moment on, and at the end of the range
+// or the run. Without an interval, at 60 to 120 moments. Not thread safe.
+class HeapHistoryReplay final : public HeapReplay {
+ public:
+  // Moments at a given interval.
+  static constexpr size_t kMaxMoments = 100000;
+
+  explicit HeapHistoryReplay(const HeapOptions& options);
+  void Finish() override;
+  // There were more moments than kMaxMoments: the others were not taken.
+  bool too_many() const { return too_many_; }
+  // With a series for each of the `top` places. REQUIRES: Finish() was called.
+  HeapHistory Result(uint64_t top) const;
+
+ private:
+  // Values that are kept: places that come when there is no room are others.
+  static constexpr size_t kMaxValues = size_t{1} << 25;
+  // Without an interval: when there are so many moments every other goes.
+  static constexpr size_t kMostChosen = 120;
+
+  uint64_t OnStop(uint64_t stop_us) override;
+  void TakeValues(uint64_t time_us);
+  void Halve();
+
+  const uint64_t from_us_, to_us_;
+  const bool choose_;
+  uint64_t interval_us_;
+  bool too_many_ = false;
+  SourcePlaces places_;
+  HeapHistory history_;  // without its series
+  // By number of the place; shorter where the last ones are 0.
+  std::vector<std::vector<double>> bytes_;
+};
+
+// Reads options.files[0] and prints; returns the exit code.
+int PrintHistory(const ReportOptions& options, const Console& console,
+                 OutputBuffer* output);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_HISTORY_H_

@@ -1,0 +1,212 @@
+#include "readers/heap_report.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "format/report_text.h"
+#include "format/terminal_text.h"
+#include "readers/heap_stacks.h"
+#include "readers/heap_table.h"
+
+namespace pymemrun {
+namespace {
+
+std::string MomentText(const HeapMoments& replay, size_t moment) {
+  std::string text = HumanSeconds(replay.TimeOf(moment));
+  if (replay.moment(moment).kind == HeapMoment::kPeak) text += " (peak)";
+  return text;
+}
+
+// "live 1.2 GiB in 3,456 blocks at 12.300 s (peak)".
+std::string LiveText(const HeapMoments& replay, size_t moment) {
+  const HeapSums live = SumUp(replay.model(), replay.SumsAt(moment));
+  return absl::StrCat("live ", HeapSumsText(live, replay.sampled()), " at ",
+                      MomentText(replay, moment), "\n");
+}
+
+// Where everything was read the peak is known.
+std::string PeakText(const HeapMoments& replay) {
+  if (replay.moment(0).kind != HeapMoment::kEnd) return "";
+  return absl::StrCat("peak ", HumanBytes(replay.model().peak_bytes()), " at ",
+                      HumanSeconds(replay.model().peak_us()), "\n");
+}
+
+HeapRowsMaker::Keep LeaksOnly(InterpreterStacks* interpreter) {
+  return [interpreter](const HeapSource& source) {
+    return !source.tracing && !interpreter->Contains(source.key.stack);
+  };
+}
+
+std::vector<HeapSums> TemporarySums(const HeapModel& model) {
+  std::vector<HeapSums> sums;
+  for (const HeapSource& source : model.sources()) {
+    sums.push_back(source.temporary);
+  }
+  return sums;
+}
+
+// What heading and table show of a file's blocks.
+struct Shown {
+  std::string heading;
+  HeapTableOptions table;
+  HeapRowsMaker rows;
+};
+
+void ShowLive(const HeapMoments& replay, Shown* shown) {
+  shown->heading = LiveText(replay, 0) + PeakText(replay);
+  shown->rows.Add(replay, replay.SumsAt(0));
+}
+
+void ShowLeaks(const HeapMoments& replay, Shown* shown) {
+  InterpreterStacks interpreter(&replay.index());
+  const auto keep = LeaksOnly(&interpreter);
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
+  HeapSums leaked;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (keep(replay.model().sources()[i])) leaked.Add(sums[i]);
+  }
+  shown->heading =
+      absl::StrCat("alive at the end ", HeapSumsText(leaked, replay.sampled()),
+                   ", without what the interpreter keeps for itself\n",
+                   LiveText(replay, 0), PeakText(replay));
+  shown->rows.Add(replay, sums, /*before=*/false, keep);
+}
+
+void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
+  const std::vector<HeapSums> sums = TemporarySums(replay.model());
+  shown->heading = absl::StrCat(
+      "temporary ", HeapSumsText(SumUp(replay.model(), sums), false),
+      ", freed before ", Counted(limit, "further allocation"),
+      " of the same thread\n");
+  shown->table.name = "temporary";
+  shown->rows.Add(replay, sums);
+}
+
+void ShowChange(const HeapMoments& replay, Shown* shown) {
+  shown->heading = absl::StrCat("before: ", LiveText(replay, 0),
+                                "after: ", LiveText(replay, 1));
+  shown->table.is_change = true;
+  shown->table.name = "change";
+  shown->rows.Add(replay, replay.SumsAt(0), /*before=*/true);
+  shown->rows.Add(replay, replay.SumsAt(1));
+}
+
+void ShowDiff(const HeapMoments& first, const HeapMoments& second,
+              Shown* shown) {
+  shown->heading = absl::StrCat("before: ", LiveText(first, 0),
+                                "after: ", LiveText(second, 0));
+  shown->table.is_change = true;
+  shown->table.name = "change";
+  shown->table.with_errors |= second.sampled();
+  shown->rows.Add(first, first.SumsAt(0), /*before=*/true);
+  shown->rows.Add(second, second.SumsAt(0));
+}
+
+// Whether not every allocation was recorded, so that none can be said to have
+// been the next; says so.
+bool SayNotTemporary(const HeapReplay& replay, const std::string& path,
+                     const Console& console) {
+  if (!replay.sampled()) return false;
+  console.Say(absl::StrCat(
+      TerminalText(path),
+      ": --temporary needs every allocation: the run was not made with "
+      "--heap all"));
+  return true;
+}
+
+int PrintTables(const ReportOptions& options, const HeapMoments& replay,
+                const Console& console, OutputBuffer* output) {
+  const HeapOptions& heap = options.heap;
+  Shown shown = {"", {}, HeapRowsMaker(heap.by)};
+  shown.table.by = heap.by;
+  shown.table.limit = options.limit;
+  shown.table.with_errors = replay.sampled();
+  int code = kExitOk;
+  HeapMoments second(heap.moments);
+  if (heap.diff) {
+    if (!ReadHeap(options.files[1], console, &second, &code)) return code;
+    ShowDiff(replay, second, &shown);
+  } else if (heap.moments.size() > 1) {
+    ShowChange(replay, &shown);
+  } else if (heap.temporary != 0) {
+    ShowTemporary(heap.temporary, replay, &shown);
+  } else if (heap.leaks) {
+    ShowLeaks(replay, &shown);
+  } else {
+    ShowLive(replay, &shown);
+  }
+  if (options.format == TableFormat::kText) {
+    output->Append(shown.heading + HeapHeading(replay));
+  }
+  PrintTable(HeapTable(shown.table, shown.rows.Take()), options.format, output);
+  return code;
+}
+
+}  // namespace
+
+bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
+                   int* code) {
+  const bool read = file->Read(replay);
+  *code = std::max(*code, file->code());
+  if (!read) *code = std::max(*code, kExitFailed);
+  if (!read || replay->has_heap_events()) return read;
+  console.Say(absl::StrCat(
+      file->shown_name(),
+      file->whole() ? ": has no heap events: the run was made with --heap off"
+                    : ": no heap events in what could be read"));
+  if (file->whole()) *code = kExitUsage;
+  return false;
+}
+
+bool ReadHeap(const std::string& path, const Console& console,
+              HeapReplay* replay, int* code) {
+  const auto file = RereadFile::Open(path, console);
+  if (file != nullptr) return ReadHeapAgain(file.get(), console, replay, code);
+  *code = std::max(*code, kExitFailed);
+  return false;
+}
+
+int PrintHeap(const ReportOptions& options, const Console& console,
+              OutputBuffer* output) {
+  const HeapOptions& heap = options.heap;
+  HeapMoments replay(heap.moments);
+  replay.CountTemporary(heap.temporary);
+  int code = kExitOk;
+  if (!ReadHeap(options.files[0], console, &replay, &code)) return code;
+  if (heap.temporary != 0 &&
+      SayNotTemporary(replay, options.files[0], console)) {
+    return kExitUsage;
+  }
+  if (!options.stacks && !options.collapsed) {
+    return std::max(code, PrintTables(options, replay, console, output));
+  }
+  HeapStacks stacks(heap.by, &replay);
+  InterpreterStacks interpreter(&replay.index());
+  stacks.Add(replay.SumsAt(0), heap.leaks ? LeaksOnly(&interpreter) : nullptr);
+  if (options.format == TableFormat::kText && !options.collapsed) {
+    output->Append(LiveText(replay, 0) + HeapHeading(replay));
+  }
+  stacks.Print(options, output);
+  return code;
+}
+
+int PrintSnapshot(const ReportOptions& options, const Console& console,
+                  OutputBuffer* output) {
+  HeapMoments replay(options.heap.moments);
+  int code = kExitOk;
+  if (!ReadHeap(options.files[0], console, &replay, &code)) return code;
+  if (options.format == TableFormat::kJson) {
+    PrintSnapshotJson(replay, options.limit, output);
+    return code;
+  }
+  if (options.format == TableFormat::kText && !options.collapsed) {
+    output->Append(LiveText(replay, 0) + HeapHeading(replay));
+  }
+  HeapStacks stacks(options.heap.by, &replay);
+  stacks.Add(replay.SumsAt(0), nullptr);
+  stacks.Print(options, output);
+  return code;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,146 @@
+#include "readers/heap_stacks.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "readers/escape.h"
+#include "readers/whole_number.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kMostFrames = 10000;  // of one stack in JSON
+
+ResidentBy FramesBy(HeapBy by) {
+  switch (by) {
+    case HeapBy::kFunction:
+      return ResidentBy::kFunction;
+    case HeapBy::kFile:
+      return ResidentBy::kFile;
+    default:
+      return ResidentBy::kLine;
+  }
+}
+
+// "key": value.
+void AppendMember(absl::string_view key, const Cell& value, std::string* out) {
+  absl::StrAppend(out, ", ");
+  AppendJsonString(key, out);
+  absl::StrAppend(out, ": ");
+  AppendJsonCell(value, out);
+}
+
+// [{"file": ..., "line": ..., "function": ...}, ...].
+std::string FramesJson(const RunIndex& index, uint32_t stack) {
+  std::vector<std::string> frames;  // innermost first
+  for (uint32_t at = stack; at != 0 && frames.size() < kMostFrames;
+       at = index.ParentStack(at)) {
+    const Place place = index.ResolveStack(at);
+    std::string frame = "{\"file\": ";
+    AppendJsonString(place.file, &frame);
+    AppendMember("line", place.line == 0 ? Cell() : uint64_t{place.line},
+                 &frame);
+    AppendMember("function", std::string(place.code_name), &frame);
+    frames.push_back(frame + "}");
+  }
+  std::string text = "[";
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    absl::StrAppend(&text, frame == frames.rbegin() ? "" : ", ", *frame);
+  }
+  return text + "]";
+}
+
+std::string SourceJson(const HeapReplay& replay, const HeapSource& source,
+                       const HeapSums& sums) {
+  std::string text = "{\"stack\": ";
+  text += FramesJson(replay.index(), source.key.stack);
+  AppendMember("thread",
+               std::string(replay.index().ThreadLabel(source.key.thread)),
+               &text);
+  AppendMember("allocator",
+               std::string(HeapAllocatorName(source.key.allocator)), &text);
+  AppendMember("live_bytes", WholeNumber(sums.bytes), &text);
+  AppendMember("live_count", WholeNumber(sums.count), &text);
+  if (replay.sampled()) {
+    AppendMember("error_bytes", WholeNumber(sums.BytesError()), &text);
+    AppendMember("error_count", WholeNumber(sums.CountError()), &text);
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+HeapStacks::HeapStacks(HeapBy by, const HeapReplay* replay, bool inverted)
+    : by_(by),
+      inverted_(inverted),
+      replay_(*replay),
+      tree_(FramesBy(by), &replay->index()) {}
+
+void HeapStacks::Add(const std::vector<HeapSums>& sums,
+                     const HeapRowsMaker::Keep& keep) {
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const HeapSource& source = replay_.model().sources()[i];
+    if (sums[i].recorded == 0 || source.tracing) continue;
+    if (keep != nullptr && !keep(source)) continue;
+    uint32_t root = 0;
+    if (by_ == HeapBy::kThread) {
+      ResidentPlace place;
+      place.file = replay_.index().ThreadLabel(source.key.thread);
+      root = tree_.Child(0, place);
+    }
+    const uint32_t node = inverted_
+                              ? tree_.InvertedNodeOf(root, source.key.stack)
+                              : tree_.NodeOf(root, source.key.stack);
+    tree_.Add(node, sums[i].bytes, sums[i].count);
+  }
+  tree_.SumUp();
+}
+
+void HeapStacks::Print(const ReportOptions& options,
+                       OutputBuffer* output) const {
+  if (options.collapsed) return tree_.PrintCollapsed(output);
+  Table table;
+  table.headings = PlaceTree::NameHeadings(options.format);
+  table.headings.insert(table.headings.end(),
+                        {{"live_bytes", "live", CellLook::kBytes},
+                         {"self_bytes", "self", CellLook::kBytes},
+                         {"live_count", "blocks"},
+                         {"share", "share", CellLook::kShare}});
+  const double total = tree_.nodes()[0].bytes;
+  for (const uint32_t id : tree_.Ordered(options.limit)) {
+    const PlaceTree::Node& node = tree_.nodes()[id];
+    if (node.count <= 0) continue;
+    std::vector<Cell> cells = PlaceTree::NameCells(node, options.format);
+    cells.emplace_back(WholeNumber(node.bytes));
+    cells.emplace_back(WholeNumber(node.self_bytes));
+    cells.emplace_back(WholeNumber(node.count));
+    cells.emplace_back(total > 0 ? node.bytes / total : 0.0);
+    table.rows.push_back(std::move(cells));
+  }
+  PrintTable(table, options.format, output);
+}
+
+void PrintSnapshotJson(const HeapMoments& replay, uint64_t limit,
+                       OutputBuffer* output) {
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
+  std::vector<size_t> order;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const bool tracing = replay.model().sources()[i].tracing;
+    if (sums[i].recorded != 0 && !tracing) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&sums](size_t a, size_t b) {
+    return sums[a].bytes != sums[b].bytes ? sums[a].bytes > sums[b].bytes
+                                          : a < b;
+  });
+  if (limit != 0 && limit < order.size()) order.resize(limit);
+  output->Append("[");
+  for (const size_t i : order) {
+    output->Append(i == order[0] ? "\n  " : ",\n  ");
+    output->Append(SourceJson(replay, replay.model().sources()[i], sums[i]));
+  }
+  output->Append("\n]\n");
+}
+
+}  // namespace pymemrun

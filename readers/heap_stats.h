@@ -1,0 +1,30 @@
+// The command `pymemreport stats`.
+#ifndef PYMEMRUN_READERS_HEAP_STATS_H_
+#define PYMEMRUN_READERS_HEAP_STATS_H_
+
+#include <array>
+
+#include "format/heap_size_table.h"
+#include "readers/heap_replay.h"
+#include "readers/report_options.h"
+
+namespace pymemrun {
+
+// Counts the allocations of the program, not tracing's own. Not thread safe.
+class HeapSizes final : public HeapReplay {
+ public:
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+  // Of a sampled run as estimated.
+  HeapSizeBins Bins() const;
+
+ private:
+  std::array<HeapSums, HeapSizeBins().size()> sums_;
+};
+
+// Reads options.files[0] and prints; returns the exit code.
+int PrintStats(const ReportOptions& options, const Console& console,
+               OutputBuffer* output);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_STATS_H_

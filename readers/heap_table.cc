@@ -1,0 +1,230 @@
+#include "readers/heap_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "format/report_text.h"
+#include "readers/whole_number.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr absl::string_view kOtherPlaces = "<other places>";
+
+bool HasLines(HeapBy by) {
+  return by == HeapBy::kLine || by == HeapBy::kFunction;
+}
+
+void AddUp(const HeapRows::Row& row, HeapRows::Row* sum) {
+  sum->sums.Add(row.sums);
+  sum->before.Add(row.before);
+}
+
+class TableMaker {
+ public:
+  TableMaker(const HeapTableOptions& options, double total_bytes)
+      : options_(options), total_bytes_(total_bytes) {
+    const std::string& name = options.name;
+    table_.headings = HeapPlaceHeadings(options.by);
+    const auto add = [this](std::string column, std::string title,
+                            CellLook look) {
+      table_.headings.push_back({std::move(column), std::move(title), look});
+    };
+    add(name + "_bytes", name, CellLook::kBytes);
+    add(name + "_count", "blocks", CellLook::kPlain);
+    if (options.is_change) {
+      add("before_bytes", "before", CellLook::kBytes);
+      add("after_bytes", "after", CellLook::kBytes);
+    } else {
+      add("share", "share", CellLook::kShare);
+    }
+    if (!options.with_errors) return;
+    add("error_bytes", "std error", CellLook::kBytes);
+    add("error_count", "of blocks", CellLook::kPlain);
+  }
+
+  void AddPlace(const HeapRows::Row& row) {
+    std::vector<Cell> cells = {std::string(row.place.file)};
+    if (HasLines(options_.by)) {
+      cells.emplace_back();
+      if (row.place.line != 0) cells[1] = uint64_t{row.place.line};
+      cells.emplace_back(std::string(row.place.function));
+    }
+    AddSums(row, true, std::move(cells));
+  }
+  void AddOther(absl::string_view name, const HeapRows::Row& row, bool share) {
+    if (row.sums.recorded == 0 && row.before.recorded == 0) return;
+    std::vector<Cell> cells(HasLines(options_.by) ? 3 : 1);
+    cells[0] = std::string(name);
+    AddSums(row, share, std::move(cells));
+  }
+  Table Take() { return std::move(table_); }
+
+ private:
+  void AddSums(const HeapRows::Row& row, bool share, std::vector<Cell> cells) {
+    const HeapSums &sums = row.sums, &before = row.before;
+    if (options_.is_change) {
+      cells.emplace_back(SignedNumber(sums.bytes - before.bytes));
+      cells.emplace_back(SignedNumber(sums.count - before.count));
+      cells.emplace_back(WholeNumber(before.bytes));
+      cells.emplace_back(WholeNumber(sums.bytes));
+    } else {
+      cells.emplace_back(WholeNumber(sums.bytes));
+      cells.emplace_back(WholeNumber(sums.count));
+      cells.emplace_back();
+      if (share) {
+        cells.back() = total_bytes_ > 0 ? sums.bytes / total_bytes_ : 0.0;
+      }
+    }
+    if (options_.with_errors) {
+      HeapSums both = sums;
+      both.Add(before);
+      cells.emplace_back(WholeNumber(both.BytesError()));
+      cells.emplace_back(WholeNumber(both.CountError()));
+    }
+    table_.rows.push_back(std::move(cells));
+  }
+
+  const HeapTableOptions& options_;
+  const double total_bytes_;
+  Table table_;
+};
+
+double SortKey(const HeapRows::Row& row) {
+  return std::fabs(row.sums.bytes - row.before.bytes);
+}
+
+std::string RatesText(const HeapReplay& replay) {
+  const HeapRates& rates = replay.rates();
+  std::string text;
+  if (rates.mean_bytes() != 0) {
+    text = absl::StrCat("one sample in ",
+                        HumanBytes(static_cast<double>(rates.mean_bytes())),
+                        " on average");
+  } else if (rates.classes_size() != 0) {
+    for (const HeapClass& of : rates.classes()) {
+      absl::StrAppend(&text, text.empty() ? "{" : ", ", of.below_bytes(), ": ",
+                      absl::StrFormat("%g", of.probability()));
+    }
+    text += "} of sizes below, larger ones always";
+  } else {
+    text = "at rates that the file does not tell";
+  }
+  if (replay.rate_changes() > 0) {
+    absl::StrAppend(&text, "; the rates changed ",
+                    Counted(replay.rate_changes(), "time"));
+  }
+  return text;
+}
+
+}  // namespace
+
+void HeapRowsMaker::Add(const HeapReplay& replay,
+                        const std::vector<HeapSums>& sums, bool before,
+                        const Keep& keep) {
+  SourcePlaces places(by_, &replay);
+  const auto add = [before](const HeapSums& of, HeapRows::Row* row) {
+    (before ? row->before : row->sums).Add(of);
+  };
+  for (uint32_t i = 0; i < sums.size(); ++i) {
+    const HeapSource& source = replay.model().sources()[i];
+    if (sums[i].recorded == 0 || (keep != nullptr && !keep(source))) continue;
+    if (source.tracing) {
+      add(sums[i], &rows_.tracing);
+      continue;
+    }
+    const uint32_t number = places.NumberOf(i);
+    const ResidentPlace& place = places.places()[number];
+    const auto [found, is_new] = numbers_.emplace(place, rows_.places.size());
+    if (is_new) rows_.places.push_back({place, {}, {}});
+    add(sums[i], &rows_.places[found->second]);
+  }
+}
+
+std::vector<Table::Heading> HeapPlaceHeadings(HeapBy by) {
+  switch (by) {
+    case HeapBy::kLine:
+    case HeapBy::kFunction:
+      return {{"file", "file", CellLook::kName},
+              {"line", by == HeapBy::kLine ? "line" : "first line"},
+              {"function", "Python function", CellLook::kName}};
+    case HeapBy::kFile:
+      return {{"file", "file", CellLook::kName}};
+    case HeapBy::kThread:
+      return {{"thread", "thread", CellLook::kName}};
+    case HeapBy::kAllocator:
+      return {{"allocator", "allocator", CellLook::kName}};
+    case HeapBy::kModule:
+      return {{"module", "module", CellLook::kName}};
+    case HeapBy::kStack:
+      return {{"stack", "stack", CellLook::kName}};
+  }
+  return {};
+}
+
+Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
+  std::vector<HeapRows::Row>& places = rows.places;
+  std::sort(places.begin(), places.end(),
+            [](const HeapRows::Row& a, const HeapRows::Row& b) {
+              return SortKey(a) != SortKey(b) ? SortKey(a) > SortKey(b)
+                                              : a.place < b.place;
+            });
+  double total_bytes = 0;
+  for (const HeapRows::Row& row : places) total_bytes += row.sums.bytes;
+  TableMaker maker(options, total_bytes);
+  HeapRows::Row others;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (options.limit == 0 || i < options.limit) {
+      maker.AddPlace(places[i]);
+    } else {
+      AddUp(places[i], &others);
+    }
+  }
+  maker.AddOther(kOtherPlaces, others, true);
+  maker.AddOther(kTracingItself, rows.tracing, false);
+  return maker.Take();
+}
+
+std::string HeapSumsText(const HeapSums& sums, bool sampled) {
+  std::string text = absl::StrCat(HumanBytes(sums.bytes), " in ",
+                                  Counted(WholeNumber(sums.count), "block"));
+  if (sampled) {
+    absl::StrAppend(&text, " (standard error ", HumanBytes(sums.BytesError()),
+                    ")");
+  }
+  return text;
+}
+
+std::string HeapHeading(const HeapReplay& replay) {
+  const HeapModel& model = replay.model();
+  const HeapSums allocated = model.Allocated();
+  std::string text =
+      absl::StrCat("allocated ", HeapSumsText(allocated, replay.sampled()),
+                   ", freed ", HeapSumsText(model.Freed(), false), " by ",
+                   HumanSeconds(replay.last_us()), "\n");
+  if (replay.sampled()) {
+    absl::StrAppend(&text, "estimated: ", RatesText(replay), "; ",
+                    Counted(allocated.recorded, "block"), " recorded\n");
+  }
+  if (model.unmatched_frees() > 0) {
+    absl::StrAppend(&text, "frees of earlier blocks: ",
+                    Grouped(model.unmatched_frees()), "\n");
+  }
+  if (model.missed_frees() > 0) {
+    absl::StrAppend(&text, "addresses allocated again without a free: ",
+                    Grouped(model.missed_frees()), "\n");
+  }
+  if (replay.lost_events() > 0) {
+    absl::StrAppend(&text, Counted(replay.lost_events(), "heap event"),
+                    " lost: blocks may be missing, or never freed\n");
+  }
+  if (model.not_kept() > 0) {
+    absl::StrAppend(&text, Counted(model.not_kept(), "block"),
+                    " more than can be kept\n");
+  }
+  return text;
+}
+
+}  // namespace pymemrun

@@ -11,12 +11,14 @@
 #include "absl/status/statusor.h"
 #include "collector/clock_scale.h"
 #include "collector/event_encoder.h"
+#include "collector/heap_collector.h"
 #include "collector/launch_text.h"
 #include "collector/page_collector.h"
 #include "collector/process_stats.h"
 #include "collector/process_watch.h"
 #include "collector/ring_reader.h"
 #include "collector/run_writer.h"
+#include "collector/side_items.h"
 #include "tracer/ring_layout.h"
 
 namespace pymemrun {
@@ -58,11 +60,14 @@ class CollectorProcess {
   CollectorProcess(ControlPage* page, const CollectorFds& fds,
                    LaunchText launch);
   absl::Status OpenPageEvents(int first_fd);
+  void OpenHeapEvents();
+  void OpenSideRing();
 
   ProcessWatch::State WaitForStart();
   void BeginFile(bool started);
   ProcessWatch::State CollectUntilEnd();
   size_t Drain();
+  size_t DrainSlots(uint64_t most);
   void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);
   void FlushFile(uint64_t now_ns);
@@ -81,7 +86,9 @@ class CollectorProcess {
   RunWriter writer_;
   EventEncoder encoder_;
   RingReader ring_;
+  std::unique_ptr<SideItems> side_;       // with either of these two
   std::unique_ptr<PageCollector> pages_;  // nullptr without page events
+  std::unique_ptr<HeapCollector> heap_;   // nullptr without heap events
   ProcessWatch watch_;
   ProcessStats stats_;
   ProcessSample sample_;

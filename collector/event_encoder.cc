@@ -18,6 +18,7 @@ constexpr size_t kMaxPlaces = 1u << 16;
 constexpr size_t kMaxPayloadBytes = 12 * 1024 * 1024;
 
 constexpr uint32_t kFirstControl = kControlWhat << kWhatShift;
+constexpr uint32_t kFirstHeap = kAllocWhat << kWhatShift;
 // A stamp so little below the one before was taken by another processor at the
 // same moment; any other one is above it.
 constexpr uint32_t kBackwardStep = 0xffff0000;
@@ -71,6 +72,10 @@ void EventEncoder::ConsumeChunk(const EventSlot* slot, size_t count) {
     }
     slot = ConsumeRows(slot, end);
     if (slot == end) break;
+    if (slot->what_and_code >= kFirstHeap) {
+      slot = ConsumeHeap(slot, end);
+      continue;
+    }
     ControlSlot control;
     std::memcpy(&control, slot++, sizeof(control));
     Control(control);
@@ -114,6 +119,26 @@ const EventSlot* EventEncoder::ConsumeRows(const EventSlot* slot,
   stamp_ = stamp;
   rows_ = row;
   last_site_ = encoded;
+  return slot;
+}
+
+// Heap events up to the first slot that is none. Their thread is that of the
+// next row.
+const EventSlot* EventEncoder::ConsumeHeap(const EventSlot* slot,
+                                           const EventSlot* end) {
+  if (heap_ == nullptr) {
+    ++bad_slots_;
+    return slot + 1;
+  }
+  if ((pending_ & kThread) == 0) {
+    pending_thread_ = thread_ != 0 ? thread_ : definitions_.Thread(0);
+  }
+  for (; slot != end && slot->what_and_code >= kFirstHeap; ++slot) {
+    HeapSlot event;
+    std::memcpy(&event, slot, sizeof(event));
+    heap_->TakeSlot(event, heap_size_high_, stamp_, pending_thread_);
+    if (event.what_and_stack >> kWhatShift == kAllocWhat) heap_size_high_ = 0;
+  }
   return slot;
 }
 
@@ -236,6 +261,12 @@ void EventEncoder::ForgetSites() {
   places_.clear();
 }
 
+void EventEncoder::Forget(ControlKind kind) {
+  if (heap_ != nullptr) heap_->ForgetStacks();
+  ForgetSites();
+  definitions_.Forget(kind);
+}
+
 void EventEncoder::EndBatch() {
   if (rows_ == 0) return;
   if (stack_rows_ > 0) PadStack(rows_);
@@ -281,9 +312,10 @@ void EventEncoder::Control(const ControlSlot& slot) {
   } else if (kind == ControlKind::kStack) {
     pending_stack_ = definitions_.Stack(slot.w1);
     pending_ |= kStack;
+  } else if (kind == ControlKind::kHeapSize) {
+    heap_size_high_ = slot.w1;
   } else if (kind == ControlKind::kForget) {
-    ForgetSites();
-    definitions_.Forget(static_cast<ControlKind>(slot.w3));
+    Forget(static_cast<ControlKind>(slot.w3));
   } else if (HasPayload(kind) && slot.w1 <= kMaxChunkBytes) {
     payload_head_ = slot;
     payload_left_ = slot.w1;
@@ -320,9 +352,13 @@ void EventEncoder::FinishPayload() {
     payload = chunks_;
   }
   if (kind < ControlKind::kMark) {
+    if (kind == ControlKind::kStackDef && heap_ != nullptr) {
+      heap_->ForgetStack(payload_head_.w2);
+    }
     if (definitions_.Define(kind, payload_head_.w2, payload)) ForgetSites();
   } else {
     EndBatch();
+    if (heap_ != nullptr) heap_->WriteBatch();
     WriteFact(kind, payload);
   }
   if (!chunks_.empty()) std::string().swap(chunks_);

@@ -11,6 +11,7 @@
 #include "collector/batch_columns.h"
 #include "collector/clock_scale.h"
 #include "collector/definition_table.h"
+#include "collector/heap_collector.h"
 #include "collector/record_sink.h"
 #include "collector/site_cache.h"
 #include "tracer/ring_layout.h"
@@ -47,6 +48,10 @@ class EventEncoder {
   // REQUIRES: `clock` was started.
   void Start(uint64_t start_stamp) { stamp_ = start_stamp; }
 
+  // Where heap events go; without it they are bad slots. It must outlive the
+  // last call of Consume().
+  void set_heap(HeapCollector* heap) { heap_ = heap; }
+
   void Consume(const EventSlot* slots, size_t count);
 
   // Writes the rows gathered so far. No effect when there are none.
@@ -74,6 +79,7 @@ class EventEncoder {
   void ConsumeChunk(const EventSlot* slots, size_t count);
   // The hot loop: rows up to the first slot that is none. Returns that slot.
   const EventSlot* ConsumeRows(const EventSlot* slot, const EventSlot* end);
+  const EventSlot* ConsumeHeap(const EventSlot* slot, const EventSlot* end);
   uint64_t StepTime(uint32_t row, uint64_t stamp, uint32_t step);
   void CountStepBack(uint64_t units);
   void RowExtras(uint32_t row, uint32_t what_and_code, uint32_t site);
@@ -82,6 +88,7 @@ class EventEncoder {
   void MarkInexact(uint32_t rows);
   uint32_t FindSite(const RawPlace& place);
   void ForgetSites();
+  void Forget(ControlKind kind);
 
   void Control(const ControlSlot& slot);
   void TakePayload(const EventSlot** slots, const EventSlot* end);
@@ -97,6 +104,7 @@ class EventEncoder {
   const uint64_t page_bytes_;
   const ClockScale* clock_;
   RecordSink* out_;
+  HeapCollector* heap_ = nullptr;
   DefinitionTable definitions_;
   SiteCache cache_;
   // What the cache had no room for.
@@ -117,7 +125,8 @@ class EventEncoder {
   ControlSlot pending_rss_ = {};
   uint32_t pending_thread_ = 0;
   uint32_t pending_stack_ = 0;
-  uint32_t stack_rows_ = 0;  // rows that the stack column covers
+  uint32_t heap_size_high_ = 0;  // of the next allocation
+  uint32_t stack_rows_ = 0;      // rows that the stack column covers
   // RSS is an estimate since this row of the batch.
   uint32_t inexact_from_ = kNoRow;
 

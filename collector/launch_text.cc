@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 
 namespace pymemrun {
 namespace {
@@ -25,6 +27,31 @@ bool SetPages(absl::string_view key, uint64_t value, LaunchText* launch) {
     launch->page_signals = static_cast<uint32_t>(value);
   } else if (key == "page_period") {
     launch->header.set_page_period(static_cast<uint32_t>(value));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool SetHeap(absl::string_view key, absl::string_view value,
+             LaunchText* launch) {
+  if (key == "heap") {
+    const uint64_t mode = Number(value);
+    if (mode > HeapMode_MAX) return false;
+    launch->header.set_heap(static_cast<HeapMode>(mode));
+  } else if (key == "heap_native") {
+    launch->header.set_heap_native(Number(value) != 0);
+  } else if (key == "heap_mean_bytes") {
+    launch->heap_rates.set_mean_bytes(Number(value));
+  } else if (key == "heap_class") {
+    const std::pair<absl::string_view, absl::string_view> parts =
+        absl::StrSplit(value, absl::MaxSplits(':', 1));
+    HeapClass* const one = launch->heap_rates.add_classes();
+    one->set_below_bytes(Number(parts.first));
+    double probability = 0;
+    if (absl::SimpleAtod(parts.second, &probability)) {
+      one->set_probability(probability);
+    }
   } else {
     return false;
   }
@@ -102,6 +129,7 @@ LaunchText ParseLaunchText(absl::string_view text) {
     const absl::string_view value = entry.substr(equals + 1);
     if (SetNumber(key, Number(value), &launch.header)) continue;
     if (SetPages(key, Number(value), &launch)) continue;
+    if (SetHeap(key, value, &launch)) continue;
     std::string* field = TextField(key, &launch);
     if (field != nullptr) field->assign(value.data(), value.size());
   }

@@ -12,8 +12,9 @@
 namespace pymemrun {
 
 struct LaunchText {
-  Header header;       // the fields that the launcher knows
-  std::string output;  // the run file's path, for messages
+  Header header;         // the fields that the launcher knows
+  std::string output;    // the run file's path, for messages
+  HeapRates heap_rates;  // at the beginning
   bool has_pages = false;
   uint32_t page_counters = 0;
   uint32_t page_signals = 0;

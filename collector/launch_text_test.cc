@@ -71,6 +71,24 @@ TEST(LaunchTextTest, ThePageCompletesTheHeader) {
   EXPECT_EQ(unstarted.rss_source_reason(), "");
 }
 
+TEST(LaunchTextTest, HeapKeysAreHeaderAndRates) {
+  const char mean[] = "heap=1\0heap_native=1\0heap_mean_bytes=65536";
+  LaunchText launch = ParseLaunchText({mean, sizeof(mean)});
+  EXPECT_EQ(launch.header.heap(), HEAP_SAMPLED);
+  EXPECT_TRUE(launch.header.heap_native());
+  EXPECT_EQ(launch.heap_rates.mean_bytes(), 65536u);
+  const char text[] =
+      "heap=2\0heap_class=128:1e-4\0heap_class=8192:0.1\0heap=9";
+  launch = ParseLaunchText({text, sizeof(text)});
+  EXPECT_EQ(launch.header.heap(), HEAP_ALL);
+  EXPECT_EQ(launch.heap_rates.mean_bytes(), 0u);
+  ASSERT_EQ(launch.heap_rates.classes_size(), 2);
+  EXPECT_EQ(launch.heap_rates.classes(0).below_bytes(), 128u);
+  EXPECT_EQ(launch.heap_rates.classes(0).probability(), 1e-4);
+  EXPECT_EQ(launch.heap_rates.classes(1).below_bytes(), 8192u);
+  EXPECT_EQ(launch.heap_rates.classes(1).probability(), 0.1);
+}
+
 TEST(ProcessStatsTest, ParsesWhatProcSays) {
   ProcessSample sample;
   ParseStat("12 (a) b) (c) R 1 2 3 4 5 6 7 8 9 10 250 50 0 0", &sample);

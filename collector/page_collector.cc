@@ -11,8 +11,7 @@ namespace {
 // time and showing the sample.
 constexpr uint64_t kSettleNs = 2000000;
 constexpr uint64_t kStatmPeriodNs = 20000000;
-// Kept before the header is written. What does not fit stays in the rings.
-constexpr size_t kMaxEarlyBytes = size_t{64} << 20;
+// What does not fit stays in the rings.
 constexpr size_t kMaxSamplesHeld = size_t{1} << 20;
 
 constexpr uint32_t kLongestNapUs = 10000;
@@ -26,11 +25,6 @@ uint32_t NapFor(const PageRings* rings) {
   const size_t half_ms = rings->samples_in_ring() / 2 / kSamplesPerMs;
   return std::clamp(static_cast<uint32_t>(half_ms * 1000), kShortestNapUs,
                     kLongestNapUs);
-}
-
-const SideContinued* CellsOf(const ControlPage* page) {
-  return reinterpret_cast<const SideContinued*>(
-      reinterpret_cast<const char*>(page) + kSideRingOffset);
 }
 
 }  // namespace
@@ -51,11 +45,8 @@ PageCollector::PageCollector(const Options& options,
                              std::unique_ptr<PageRings> rings)
     : options_(options),
       rings_(std::move(rings)),
-      side_(options.page, CellsOf(options.page)),
-      stacks_(options.definitions),
-      mappings_(static_cast<pid_t>(options.page->traced_pid), options.out),
       scan_(static_cast<pid_t>(options.page->traced_pid),
-            options.page->page_bytes, &mappings_),
+            options.page->page_bytes, options.side->mappings()),
       stats_(static_cast<pid_t>(options.page->traced_pid)),
       signal_rate_(
           options.first_fd + static_cast<int>(options.counters),
@@ -63,7 +54,7 @@ PageCollector::PageCollector(const Options& options,
       matcher_(options.page->page_bytes),
       encoder_({static_cast<pid_t>(options.page->traced_pid),
                 options.page->page_bytes, options.clock, options.definitions,
-                &stacks_, &mappings_, options.out}),
+                options.side->stacks(), options.side->mappings(), options.out}),
       longest_nap_us_(NapFor(rings_.get())) {}
 
 size_t PageCollector::Drain(uint64_t now_ns) {
@@ -79,8 +70,8 @@ size_t PageCollector::Gather(uint64_t now_ns) {
   const uint64_t until_ns = now_ns - std::min(now_ns, kSettleNs);
   // In this order: a sample is in its ring before the signal that it makes, so
   // of every touch seen here all samples up to it are seen below.
-  size_t taken = DrainSide(now_ns, false);
-  if (side_.drained()) complete_ns_ = until_ns;
+  size_t taken = options_.side->Drain(now_ns, false);
+  if (options_.side->drained()) complete_ns_ = until_ns;
   const size_t before = samples_.size();
   if (rings_ != nullptr && before < kMaxSamplesHeld) {
     rings_->Drain(until_ns, &samples_);
@@ -89,50 +80,22 @@ size_t PageCollector::Gather(uint64_t now_ns) {
   return taken + samples_.size() - before;
 }
 
-size_t PageCollector::DrainSide(uint64_t now_ns, bool last) {
-  if (!started_ && early_bytes_ >= kMaxEarlyBytes) return 0;
-  return side_.Drain(now_ns, last, [this](const SideItemView& item) {
-    if (started_) {
-      TakeItem(item);
-    } else {
-      KeepEarly(item);
-    }
-  });
-}
-
-void PageCollector::KeepEarly(const SideItemView& item) {
-  early_items_.push_back({item, std::string(item.payload)});
-  early_bytes_ += sizeof(EarlyItem) + item.payload.size();
-}
-
 void PageCollector::Start(uint64_t now_ns) {
   started_ = true;
-  for (EarlyItem& early : early_items_) {
-    early.item.payload = early.payload;
-    TakeItem(early.item);
-  }
-  std::vector<EarlyItem>().swap(early_items_);
   AskResidency();
   Drain(now_ns);
 }
 
-void PageCollector::TakeItem(const SideItemView& item) {
-  const bool is_main = item.thread == options_.page->traced_pid;
+void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   switch (item.kind) {
     case SideKind::kTouch:
       touches_.push_back(
           {item.thread,
            {item.time_ns, item.address / options_.page->page_bytes, item.more,
-            stacks_.StackOf(item, is_main), (item.flags & kSideLate) != 0}});
+            stack, (item.flags & kSideLate) != 0}});
       break;
     case SideKind::kRange:
-      TakeRange(item);
-      break;
-    case SideKind::kCode:
-      stacks_.Define(item);
-      break;
-    case SideKind::kCodeGone:
-      stacks_.Forget(static_cast<uint32_t>(item.address));
+      TakeRange(item, stack);
       break;
     case SideKind::kFork:
       matcher_.AddMark({.time_ns = item.time_ns, .kind = PageMark::kFork});
@@ -142,7 +105,7 @@ void PageCollector::TakeItem(const SideItemView& item) {
   }
 }
 
-void PageCollector::TakeRange(const SideItemView& item) {
+void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
   const uint32_t action = item.detail >> 16;
   if (action == PAGE_CAME || !PageAction_IsValid(static_cast<int>(action))) {
     return;
@@ -152,10 +115,8 @@ void PageCollector::TakeRange(const SideItemView& item) {
   } else if (action != PAGES_MOVED) {
     left_bytes_ += item.more;
   }
-  const bool is_main = item.thread == options_.page->traced_pid;
-  matcher_.AddMark({item.time_ns, PageMark::kRange, action, item.thread,
-                    stacks_.StackOf(item, is_main), item.address, item.more,
-                    item.extra});
+  matcher_.AddMark({item.time_ns, PageMark::kRange, action, item.thread, stack,
+                    item.address, item.more, item.extra});
 }
 
 // Of the samples from `first` on.
@@ -242,7 +203,7 @@ bool PageCollector::IsEnding() {
 void PageCollector::EndBatch(uint64_t now_ns) {
   encoder_.EndBatch();
   const uint64_t samples = rings_ == nullptr ? 0 : rings_->lost();
-  const uint64_t stacks = stacks_lost();
+  const uint64_t stacks = options_.side->lost();
   if (samples == written_samples_lost_ && stacks == written_stacks_lost_) {
     return;
   }
@@ -255,18 +216,13 @@ void PageCollector::EndBatch(uint64_t now_ns) {
 void PageCollector::Finish(uint64_t now_ns) {
   AskResidency();
   finished_ = true;
-  DrainSide(now_ns, true);
+  options_.side->Drain(now_ns, true);
   const size_t before = samples_.size();
   if (rings_ != nullptr) rings_->Drain(UINT64_MAX, &samples_);
   CountSamples(now_ns, before);
   Match(UINT64_MAX);
   EndBatch(now_ns);
   rings_.reset();
-}
-
-uint64_t PageCollector::stacks_lost() const {
-  return options_.page->side_dropped.load(std::memory_order_relaxed) +
-         side_.lost();
 }
 
 void PageCollector::AddToFooter(Footer* footer) const {

@@ -16,15 +16,13 @@
 #include "absl/status/statusor.h"
 #include "collector/clock_scale.h"
 #include "collector/definition_table.h"
-#include "collector/mapping_table.h"
 #include "collector/page_encoder.h"
 #include "collector/page_matcher.h"
 #include "collector/page_rings.h"
-#include "collector/page_stacks.h"
 #include "collector/process_stats.h"
 #include "collector/record_sink.h"
 #include "collector/residency_scan.h"
-#include "collector/side_reader.h"
+#include "collector/side_items.h"
 #include "collector/signal_rate.h"
 #include "tracer/ring_layout.h"
 
@@ -32,7 +30,7 @@ namespace pymemrun {
 
 // CollectorProcess owns one when the launch text says so, and calls it from its
 // one thread.
-class PageCollector final : private PageMatcher::Output {
+class PageCollector final : public SideTaker, private PageMatcher::Output {
  public:
   struct Options {
     ControlPage* page;  // begins the mapped region
@@ -41,6 +39,7 @@ class PageCollector final : private PageMatcher::Output {
     uint32_t signals;   // ...and how many only signal, see collector_start.h
     const ClockScale* clock;
     DefinitionTable* definitions;
+    SideItems* side;
     RecordSink* out;
   };
   // Maps the perf events, and closes their descriptors. All pointers must
@@ -48,11 +47,13 @@ class PageCollector final : private PageMatcher::Output {
   static absl::StatusOr<std::unique_ptr<PageCollector>> Create(
       const Options& options);
 
-  // Empties the rings. Before Start() what they held is kept in memory, within
-  // bounds; from then on records are written. Returns how many samples and side
-  // ring cells there were.
+  // Empties the rings, the side ring too. Before Start() what they held is kept
+  // in memory, within bounds; from then on records are written. Returns how
+  // many samples and side ring cells there were.
   size_t Drain(uint64_t now_ns);
-  // The header is written. REQUIRES: options.clock was started.
+  void TakeItem(const SideItemView& item, uint32_t stack) override;
+  // The header is written, and options.side started. REQUIRES: options.clock
+  // was started.
   void Start(uint64_t now_ns);
   // Writes the entries gathered so far.
   void EndBatch(uint64_t now_ns);
@@ -67,32 +68,20 @@ class PageCollector final : private PageMatcher::Output {
  private:
   PageCollector(const Options& options, std::unique_ptr<PageRings> rings);
 
-  struct EarlyItem {
-    SideItemView item;
-    std::string payload;
-  };
-
   size_t Gather(uint64_t now_ns);
-  size_t DrainSide(uint64_t now_ns, bool last);
-  void KeepEarly(const SideItemView& item);
-  void TakeItem(const SideItemView& item);
-  void TakeRange(const SideItemView& item);
+  void TakeRange(const SideItemView& item, uint32_t stack);
   void CountSamples(uint64_t now_ns, size_t first);
   void Match(uint64_t until_ns);
   void MaybeAskResidency(uint64_t now_ns);
   void AskResidency();
   bool IsEnding();
   void AllowForFaults(ResidencyAnswer* answer);
-  uint64_t stacks_lost() const;
   void OnSample(const MatchedSample& sample) override;
   bool IsNamed(uint32_t thread) override;
   void OnMark(const PageMark& mark) override;
 
   const Options options_;
   std::unique_ptr<PageRings> rings_;  // nullptr: there are no counters
-  SideReader side_;
-  PageStacks stacks_;
-  MappingTable mappings_;
   ResidencyScan scan_;
   ProcessStats stats_;
   ResidencySchedule schedule_;
@@ -103,8 +92,6 @@ class PageCollector final : private PageMatcher::Output {
 
   bool started_ = false;
   bool finished_ = false;
-  std::vector<EarlyItem> early_items_;
-  size_t early_bytes_ = 0;
   std::vector<PageSample> samples_;
   std::vector<std::pair<uint32_t, PageTouch>> touches_;
   uint64_t complete_ns_ = 0;  // the side ring was empty, and then the others

@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -82,10 +83,17 @@ class PageCollectorTest : public testing::Test {
     return OpenFaultsOfCpus(kFirstFd);
   }
   std::unique_ptr<PageCollector> Make() {
-    auto made = PageCollector::Create(
-        {page_, kFirstFd, counters_, signals_, &clock_, &definitions_, &out_});
+    side_ = std::make_unique<SideItems>(page_, &definitions_, &out_);
+    auto made =
+        PageCollector::Create({page_, kFirstFd, counters_, signals_, &clock_,
+                               &definitions_, side_.get(), &out_});
     EXPECT_TRUE(made.ok()) << made.status();
+    side_->set_pages(made->get());
     return *std::move(made);
+  }
+  void Start(PageCollector* collector) {
+    side_->Start();
+    collector->Start(MonotonicNs());
   }
   void Touch(const char* at, uint32_t code) {
     producer_.Touch(Self(), MonotonicNs(), reinterpret_cast<uint64_t>(at),
@@ -116,6 +124,7 @@ class PageCollectorTest : public testing::Test {
   ClockScale clock_;
   Output out_;
   DefinitionTable definitions_{&clock_, &out_};
+  std::unique_ptr<SideItems> side_;
 };
 
 TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
@@ -126,7 +135,7 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   for (int i = 0; i < 10; ++i) Touch(&(early[i * kPage] = 1), 1);
   collector->Drain(MonotonicNs());  // before the header is written: kept
   EXPECT_TRUE(out_.entries.empty());
-  collector->Start(MonotonicNs());
+  Start(collector.get());
   producer_.Code(2, "a.py", "touches", 1);
   producer_.Code(3, "a.py", "reads", 1);
   char* touched = MapFreshPages(1000);
@@ -167,7 +176,7 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
 
 TEST_F(PageCollectorTest, WhatIsLostIsSaidAsItHappens) {
   auto collector = Make();
-  collector->Start(MonotonicNs());
+  Start(collector.get());
   collector->EndBatch(MonotonicNs());
   EXPECT_EQ(out_.loss.stacks(), 0u);
   page_->side_dropped.store(5);
@@ -190,7 +199,7 @@ TEST_F(PageCollectorTest, WhichFaultsSignalIsChosenOnceTheProcessStarted) {
   collector->Drain(MonotonicNs());
   EXPECT_TRUE(FaultsOfCpusCount(each));
   EXPECT_TRUE(FaultsOfCpusCount(some));
-  collector->Start(MonotonicNs());
+  Start(collector.get());
   EXPECT_TRUE(FaultsOfCpusCount(each));
   EXPECT_FALSE(FaultsOfCpusCount(some));
   collector->Finish(MonotonicNs());
@@ -201,7 +210,7 @@ TEST_F(PageCollectorTest, WhichFaultsSignalIsChosenOnceTheProcessStarted) {
 TEST_F(PageCollectorTest, WhereOneInNIsSignalledTheOthersTakeItsStack) {
   if (!OpenCounters()) GTEST_SKIP() << "no perf events: " << strerror(errno);
   auto collector = Make();
-  collector->Start(MonotonicNs());
+  Start(collector.get());
   producer_.Code(2, "a.py", "touches", 1);
   char* touched = MapFreshPages(40000);
   for (int i = 0; i < 40000; ++i) {

@@ -1,10 +1,6 @@
 #include "collector/page_encoder.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
+#include "collector/native_thread.h"
 
 namespace pymemrun {
 
@@ -104,22 +100,7 @@ void PageEncoder::WriteLoss(uint64_t time_ns, uint64_t samples,
 }
 
 uint32_t PageEncoder::ThreadOf(uint32_t thread, uint64_t time_us) {
-  return in_.definitions->NativeThread(thread, time_us,
-                                       [&] { return NameOf(thread); });
-}
-
-std::string PageEncoder::NameOf(uint32_t thread) const {
-  // As threading calls it, so that it is one thread with the ring's.
-  if (thread == static_cast<uint32_t>(in_.pid)) return "MainThread";
-  char name[64];
-  const int fd =
-      open(absl::StrCat("/proc/", in_.pid, "/task/", thread, "/comm").c_str(),
-           O_RDONLY | O_CLOEXEC);
-  const ssize_t got = fd < 0 ? -1 : read(fd, name, sizeof(name));
-  if (fd >= 0) close(fd);
-  if (got <= 0) return "native thread";
-  return std::string(absl::StripAsciiWhitespace(
-      absl::string_view(name, static_cast<size_t>(got))));
+  return NativeThreadId(in_.pid, thread, time_us, in_.definitions);
 }
 
 }  // namespace pymemrun

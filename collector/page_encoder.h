@@ -6,16 +6,15 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <string>
 
 #include "collector/clock_scale.h"
 #include "collector/definition_table.h"
 #include "collector/mapping_table.h"
 #include "collector/page_columns.h"
 #include "collector/page_matcher.h"
-#include "collector/page_stacks.h"
 #include "collector/record_sink.h"
 #include "collector/residency_scan.h"
+#include "collector/side_stacks.h"
 
 namespace pymemrun {
 
@@ -27,7 +26,7 @@ class PageEncoder {
     uint32_t page_bytes;
     const ClockScale* clock;
     DefinitionTable* definitions;
-    PageStacks* stacks;
+    SideStacks* stacks;
     MappingTable* mappings;
     RecordSink* out;
   };
@@ -48,7 +47,6 @@ class PageEncoder {
  private:
   void Append(const PageRow& row);
   uint32_t ThreadOf(uint32_t thread, uint64_t time_us);
-  std::string NameOf(uint32_t thread) const;
 
   const Context in_;
   PageColumns columns_;

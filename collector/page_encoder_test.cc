@@ -99,7 +99,7 @@ class PageEncoderTest : public testing::Test {
   ClockScale clock_;
   Output out_;
   DefinitionTable definitions_{&clock_, &out_};
-  PageStacks stacks_{&definitions_};
+  SideStacks stacks_{&definitions_};
   MappingTable mappings_{0, &out_};
   PageEncoder encoder_{
       {getpid(), 4096, &clock_, &definitions_, &stacks_, &mappings_, &out_}};

@@ -19,6 +19,28 @@ class SlotStream {
     slots_.push_back({what << kWhatShift | (context ? kContextBit : 0) | code,
                       position, function, static_cast<uint32_t>(stamp)});
   }
+  void Alloc(uint32_t stack, uint64_t address, uint64_t size,
+             AllocatorKind allocator = AllocatorKind::kObj,
+             uint32_t flags = 0) {
+    if (size >> 32 != 0) {
+      State(ControlKind::kHeapSize, static_cast<uint32_t>(size >> 32));
+    }
+    const uint32_t kind = static_cast<uint32_t>(allocator);
+    slots_.push_back({kAllocWhat << kWhatShift | stack,
+                      static_cast<uint32_t>(size),
+                      static_cast<uint32_t>(address),
+                      static_cast<uint32_t>(address >> 32) |
+                          kind << kHeapAllocatorShift | flags});
+  }
+  void Free(uint64_t address) {
+    slots_.push_back({kFreeWhat << kWhatShift, 0,
+                      static_cast<uint32_t>(address),
+                      static_cast<uint32_t>(address >> 32)});
+  }
+  void Stack(uint32_t id, uint32_t parent, uint32_t code, uint32_t position) {
+    Payload(ControlKind::kStackDef, id,
+            Bytes(StackPayload{parent, code, position, 0}));
+  }
   void State(ControlKind kind, uint32_t w1, uint32_t w2 = 0, uint32_t w3 = 0) {
     slots_.push_back(
         {kControlWhat << kWhatShift | static_cast<uint32_t>(kind), w1, w2, w3});

@@ -12,8 +12,8 @@ constexpr uint32_t kMaxItemCells =
     2 + static_cast<uint32_t>(kMaxSideDefinition / kSidePayloadBytes);
 // Given back in pieces, so that a waiting producer goes on early.
 constexpr uint64_t kPieceCells = kSideCells / 16;
-constexpr uint16_t kAllFlags =
-    kSideLate | kSideCut | kSideNoPython | kSideUnknownFrame;
+constexpr uint16_t kAllFlags = kSideLate | kSideCut | kSideNoPython |
+                               kSideUnknownFrame | kSideTracing | kSideAdapted;
 
 // Without the sequence, which is read by itself.
 struct HeadFields {
@@ -34,7 +34,10 @@ HeadFields FieldsOf(const SideContinued& cell) {
 // What an item of this head must have behind it.
 uint64_t PayloadBytes(const HeadFields& head) {
   if (head.kind == SideKind::kCode) return head.more;
-  if (head.kind != SideKind::kTouch && head.kind != SideKind::kRange) return 0;
+  if (head.kind != SideKind::kTouch && head.kind != SideKind::kRange &&
+      head.kind != SideKind::kAlloc) {
+    return 0;
+  }
   const uint64_t frames = head.detail & 0xffff;
   return frames <= kSideFramesInHead
              ? 0
@@ -53,7 +56,7 @@ bool SideReader::IsCommitted(uint64_t index) const {
 // be expected.
 bool SideReader::IsHead(uint64_t index, uint64_t end) const {
   const HeadFields head = FieldsOf(Cell(index));
-  if (head.kind < SideKind::kTouch || head.kind > SideKind::kNothing) {
+  if (head.kind < SideKind::kTouch || head.kind > SideKind::kHeapRates) {
     return false;
   }
   if ((head.flags & ~kAllFlags) != 0) return false;
@@ -115,7 +118,10 @@ void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
     payload_.append(Cell(tail_ + i).payload, kSidePayloadBytes);
   }
   tail_ += cells;
-  if (head.kind < SideKind::kTouch || head.kind > SideKind::kFork) return;
+  if (head.kind < SideKind::kTouch || head.kind > SideKind::kHeapRates ||
+      head.kind == SideKind::kNothing) {
+    return;
+  }
   const uint64_t needed = PayloadBytes(head);
   if (needed > payload_.size()) {
     ++lost_;

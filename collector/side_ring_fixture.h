@@ -65,6 +65,38 @@ class SideProducer {
     head.detail |= static_cast<uint32_t>(action) << 16;
     return Push(head, payload);
   }
+  uint64_t Alloc(AllocatorKind allocator, uint32_t thread, uint64_t stamp,
+                 uint64_t address, uint64_t size,
+                 const std::vector<SideFrame>& frames, uint16_t flags = 0,
+                 uint64_t caller = 0) {
+    SideHead head = {};
+    head.kind = SideKind::kAlloc;
+    head.flags = flags;
+    head.thread = thread;
+    head.time_ns = stamp;
+    head.address = address;
+    head.more = size;
+    head.extra = caller;
+    const std::string payload = WithFrames(frames, &head);
+    head.detail |= static_cast<uint32_t>(allocator) << 16;
+    return Push(head, payload);
+  }
+  uint64_t Free(uint32_t thread, uint64_t stamp, uint64_t address) {
+    SideHead head = {};
+    head.kind = SideKind::kFree;
+    head.thread = thread;
+    head.time_ns = stamp;
+    head.address = address;
+    return Push(head, "");
+  }
+  uint64_t HeapRates(uint64_t stamp, uint64_t mean_bytes, uint16_t flags) {
+    SideHead head = {};
+    head.kind = SideKind::kHeapRates;
+    head.flags = flags;
+    head.time_ns = stamp;
+    head.more = mean_bytes;
+    return Push(head, "");
+  }
   uint64_t Code(uint32_t id, absl::string_view file, absl::string_view name,
                 uint32_t first_line, absl::string_view line_table = "") {
     const SideCodePayload fields = {first_line, 3};

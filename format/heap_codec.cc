@@ -149,6 +149,15 @@ void HeapEncoder::Add(const HeapEvent& event) {
 
 size_t HeapEncoder::entries() const { return state_->op.size(); }
 
+size_t HeapEncoder::max_stated_bytes() const {
+  const HeapBatch& b = state_->batch;
+  // Address, size and time step are of 64 bits, the others of 32.
+  return 10 * static_cast<size_t>(b.address_step_size() + b.size_size() +
+                                  b.time_step_size()) +
+         5 * static_cast<size_t>(b.stack_size() + b.time_at_size() +
+                                 2 * b.thread_size() + 2 * b.code_size());
+}
+
 void HeapEncoder::Take(HeapBatch* batch) {
   State& state = *state_;
   state.batch.set_op(state.op);

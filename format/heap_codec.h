@@ -24,6 +24,8 @@ class HeapEncoder {
   // Times must not fall within a batch; one that does is taken for the last.
   void Add(const HeapEvent& event);
   size_t entries() const;
+  // No more bytes than these, and one for each entry, does the batch have.
+  size_t max_stated_bytes() const;
   // Moves what was added to `batch`, and begins anew.
   void Take(HeapBatch* batch);
 

@@ -1,4 +1,4 @@
-#include "collector/page_stacks.h"
+#include "collector/side_stacks.h"
 
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ struct Definitions final : RecordSink {
   std::vector<ThreadDef> threads = {ThreadDef()};
 };
 
-class PageStacksTest : public testing::Test {
+class SideStacksTest : public testing::Test {
  protected:
   // The stack of the last kTouch, all before it taken in.
   std::string Take(bool is_main = false) {
@@ -62,10 +62,10 @@ class PageStacksTest : public testing::Test {
   ClockScale clock_;
   Definitions out_;
   DefinitionTable definitions_{&clock_, &out_};
-  PageStacks stacks_{&definitions_};
+  SideStacks stacks_{&definitions_};
 };
 
-TEST_F(PageStacksTest, FramesBecomeNodesFromTheOutermostOn) {
+TEST_F(SideStacksTest, FramesBecomeNodesFromTheOutermostOn) {
   producer_.Code(11, "a.py", "main", 3);
   producer_.Code(12, "a.py", "work", 7);
   producer_.Touch(1, 1, 0, {{12, 0}, {12, 4}, {11, 2}});
@@ -80,7 +80,7 @@ TEST_F(PageStacksTest, FramesBecomeNodesFromTheOutermostOn) {
   EXPECT_EQ(out_.stacks.size(), 4u);
 }
 
-TEST_F(PageStacksTest, PositionsBecomeLines) {
+TEST_F(SideStacksTest, PositionsBecomeLines) {
   // Two location entries of 2 code units each: short, line +0; one line, +1.
   const std::string table("\x81\x00\xd9\x00\x00", 5);
   producer_.Code(11, "a.py", "f", 3, table);
@@ -92,7 +92,7 @@ TEST_F(PageStacksTest, PositionsBecomeLines) {
   EXPECT_EQ(second, "/f:4");
 }
 
-TEST_F(PageStacksTest, WhoHasNoFrameIsSaid) {
+TEST_F(SideStacksTest, WhoHasNoFrameIsSaid) {
   producer_.Touch(1, 1, 0, {}, kSideNoPython);
   EXPECT_EQ(Take(), "/<native thread>:0");
   producer_.Touch(1, 1, 0, {}, kSideNoPython);
@@ -106,7 +106,7 @@ TEST_F(PageStacksTest, WhoHasNoFrameIsSaid) {
   EXPECT_TRUE(out_.codes[1].file().empty());
 }
 
-TEST_F(PageStacksTest, CutStacksHangBelowAMark) {
+TEST_F(SideStacksTest, CutStacksHangBelowAMark) {
   producer_.Code(11, "a.py", "f", 3);
   producer_.Touch(1, 1, 0, {{11, 0}}, kSideCut);
   EXPECT_EQ(Take(), "/<deeper frames>:0/f:3");
@@ -116,7 +116,7 @@ TEST_F(PageStacksTest, CutStacksHangBelowAMark) {
   EXPECT_EQ(Take(), "/f:3");
 }
 
-TEST_F(PageStacksTest, CodeThatIsGoneFreesItsTable) {
+TEST_F(SideStacksTest, CodeThatIsGoneFreesItsTable) {
   for (uint32_t id = 1; id < 2000; ++id) {
     producer_.Code(id, "a.py", "f", 3, std::string(1000, '\xd8'));
     producer_.Touch(1, 1, 0, {{id, 0}});
@@ -129,7 +129,7 @@ TEST_F(PageStacksTest, CodeThatIsGoneFreesItsTable) {
   EXPECT_EQ(Take(), "/<unknown>:0");
 }
 
-TEST_F(PageStacksTest, ACodeObjectDefinedLaterIsNotUnknownForEver) {
+TEST_F(SideStacksTest, ACodeObjectDefinedLaterIsNotUnknownForEver) {
   producer_.Touch(1, 1, 0, {{11, 0}});
   EXPECT_EQ(Take(), "/<unknown>:0");
   producer_.Code(11, "a.py", "f", 3);
@@ -138,7 +138,7 @@ TEST_F(PageStacksTest, ACodeObjectDefinedLaterIsNotUnknownForEver) {
 }
 
 // The event ring's definitions and these are of one file.
-TEST_F(PageStacksTest, IdsAreOneSequenceWithTheEventRings) {
+TEST_F(SideStacksTest, IdsAreOneSequenceWithTheEventRings) {
   definitions_.Define(ControlKind::kCode, 5,
                       SlotStream::CodeBytes("b.py", "g", 9, ""));
   producer_.Code(11, "a.py", "f", 3);
@@ -149,7 +149,7 @@ TEST_F(PageStacksTest, IdsAreOneSequenceWithTheEventRings) {
   EXPECT_EQ(out_.Text(definitions_.Stack(1)), "/g:9");
 }
 
-TEST_F(PageStacksTest, AThreadThatBothNameIsOne) {
+TEST_F(SideStacksTest, AThreadThatBothNameIsOne) {
   const auto name = [] { return std::string("MainThread"); };
   const uint32_t id = definitions_.NativeThread(77, 5, name);
   EXPECT_EQ(definitions_.NativeThread(77, 9, name), id);

@@ -1,4 +1,4 @@
-#include "collector/page_stacks.h"
+#include "collector/side_stacks.h"
 
 #include <cstring>
 
@@ -13,7 +13,8 @@ constexpr size_t kMaxCodesAlive = 1u << 18;
 constexpr size_t kMaxTextBytes = size_t{64} << 20;
 
 constexpr absl::string_view kSpecialNames[kSpecialStacks] = {
-    "<native thread>", "<interpreter>", "<unknown>", "<deeper frames>"};
+    "<native thread>", "<interpreter>", "<unknown>", "<deeper frames>",
+    "<tracing itself>"};
 
 void SetBytes(std::string* field, absl::string_view bytes) {
   field->assign(bytes.data(), bytes.size());
@@ -44,7 +45,7 @@ uint64_t HashOf(const SideItemView& item, uint32_t frames) {
 
 }  // namespace
 
-void PageStacks::Define(const SideItemView& item) {
+void SideStacks::Define(const SideItemView& item) {
   PayloadReader in(item.payload);
   const auto head = in.Take<SideCodePayload>();
   CodeDef def;
@@ -67,7 +68,7 @@ void PageStacks::Define(const SideItemView& item) {
   text_bytes_ += table.size();
 }
 
-void PageStacks::Forget(uint32_t raw_code) {
+void SideStacks::Forget(uint32_t raw_code) {
   const auto found = codes_.find(raw_code);
   if (found == codes_.end()) return;
   const Code& code = found->second;
@@ -75,7 +76,7 @@ void PageStacks::Forget(uint32_t raw_code) {
   codes_.erase(found);
 }
 
-PageStacks::Node PageStacks::NodeOf(SideFrame frame) {
+SideStacks::Node SideStacks::NodeOf(SideFrame frame) {
   const auto found = codes_.find(frame.code);
   if (found == codes_.end()) return {SpecialCode(SpecialStack::kUnknown), 0};
   Code& code = found->second;
@@ -90,7 +91,7 @@ PageStacks::Node PageStacks::NodeOf(SideFrame frame) {
   return {code.id, code.lines.LineAt(frame.position)};
 }
 
-uint32_t PageStacks::StackOf(const SideItemView& item, bool is_main) {
+uint32_t SideStacks::StackOf(const SideItemView& item, bool is_main) {
   const uint32_t frames = FramesOf(item);
   if (frames == 0) {
     if ((item.flags & kSideUnknownFrame) != 0) {
@@ -115,7 +116,7 @@ uint32_t PageStacks::StackOf(const SideItemView& item, bool is_main) {
 
 // Outermost first. `lasting` turns false when a code object was not known: it
 // may be defined yet.
-uint32_t PageStacks::MakeStack(const SideItemView& item, uint32_t frames,
+uint32_t SideStacks::MakeStack(const SideItemView& item, uint32_t frames,
                                bool* lasting) {
   uint32_t stack = 0;
   if ((item.flags & kSideUnknownFrame) != 0) {
@@ -132,14 +133,15 @@ uint32_t PageStacks::MakeStack(const SideItemView& item, uint32_t frames,
   return stack;
 }
 
-uint32_t PageStacks::SpecialCode(SpecialStack which) {
+uint32_t SideStacks::SpecialCode(SpecialStack which) {
   CodeDef def;
   SetBytes(def.mutable_name(), kSpecialNames[static_cast<size_t>(which)]);
   return definitions_->InternCode(def);
 }
 
-uint32_t PageStacks::Special(SpecialStack which) {
-  return definitions_->InternStack(0, SpecialCode(which), 0);
+uint32_t SideStacks::MakeSpecial(SpecialStack which) {
+  return special_[static_cast<size_t>(which)] =
+             definitions_->InternStack(0, SpecialCode(which), 0);
 }
 
 }  // namespace pymemrun

@@ -1,8 +1,9 @@
-// The stacks of page events: code objects as the side ring defines them, and
-// nodes of the file's call tree made from frames.
-#ifndef PYMEMRUN_COLLECTOR_PAGE_STACKS_H_
-#define PYMEMRUN_COLLECTOR_PAGE_STACKS_H_
+// The stacks of what comes on the side ring: code objects as it defines them,
+// and nodes of the file's call tree made from frames.
+#ifndef PYMEMRUN_COLLECTOR_SIDE_STACKS_H_
+#define PYMEMRUN_COLLECTOR_SIDE_STACKS_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -23,26 +24,30 @@ enum class SpecialStack {
   kInterpreter,   // a Python thread without one, and before there is Python
   kUnknown,       // of a code object or frame that could not be read
   kDeeperFrames,  // stands for the frames that a cut stack lacks
+  kTracing,       // what tracing makes the interpreter allocate
 };
-inline constexpr size_t kSpecialStacks = 4;
+inline constexpr size_t kSpecialStacks = 5;
 
 // Memory is bounded: beyond fixed budgets line tables are not kept (lines are
 // then 0), and known stacks are forgotten and found again. Not thread safe.
 // `definitions` must outlive it.
-class PageStacks {
+class SideStacks {
  public:
-  explicit PageStacks(DefinitionTable* definitions)
+  explicit SideStacks(DefinitionTable* definitions)
       : definitions_(definitions) {}
 
   // kCode and kCodeGone.
   void Define(const SideItemView& item);
   void Forget(uint32_t raw_code);
 
-  // StackDef.id of the innermost frame of a kTouch or kRange, defined in the
+  // StackDef.id of the innermost frame of an item with frames, defined in the
   // file. Without any frame: of kSideNoPython <native thread>, else
   // <interpreter>; `is_main`: the thread was there before Python.
   uint32_t StackOf(const SideItemView& item, bool is_main);
-  uint32_t Special(SpecialStack which);
+  uint32_t Special(SpecialStack which) {
+    const uint32_t known = special_[static_cast<size_t>(which)];
+    return known != 0 ? known : MakeSpecial(which);
+  }
 
   // Of code objects that are alive.
   size_t text_bytes() const { return text_bytes_; }
@@ -62,10 +67,12 @@ class PageStacks {
   };
 
   uint32_t SpecialCode(SpecialStack which);
+  uint32_t MakeSpecial(SpecialStack which);
   Node NodeOf(SideFrame frame);
   uint32_t MakeStack(const SideItemView& item, uint32_t frames, bool* lasting);
 
   DefinitionTable* definitions_;
+  std::array<uint32_t, kSpecialStacks> special_ = {};  // 0: not made yet
   absl::flat_hash_map<uint32_t, Code> codes_;
   size_t text_bytes_ = 0;
   // By a hash of the frames. Ids of code objects are not used again, so what
@@ -75,4 +82,4 @@ class PageStacks {
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_COLLECTOR_PAGE_STACKS_H_
+#endif  // PYMEMRUN_COLLECTOR_SIDE_STACKS_H_

@@ -1,0 +1,178 @@
+// The end of a run: what CollectorProcess does once the traced process has
+// ended or says that it will.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "collector/collector_process.h"
+#include "collector/end_report.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr int kWaitForStatusMs = 500;
+
+// What the gauge did, and what --verify-rss found of it.
+void AddGaugeToFooter(const ControlPage& page, Footer* footer) {
+  footer->set_rss_reads(page.rss_reads.load(std::memory_order_relaxed));
+  const uint64_t events = page.verified_events.load(std::memory_order_relaxed);
+  if (events == 0) return;
+  RssVerification* found = footer->mutable_rss_verification();
+  found->set_events(events);
+  found->set_agreeing(page.agreeing_events.load(std::memory_order_relaxed));
+  found->set_changing(page.changing_events.load(std::memory_order_relaxed));
+  found->set_worst_staleness_ns(
+      page.worst_staleness_ns.load(std::memory_order_relaxed));
+  found->set_worst_error_bytes(
+      page.worst_error_pages.load(std::memory_order_relaxed) * page.page_bytes);
+}
+
+EndReportPlace ReportPlace(const Place& place) {
+  return {static_cast<What>(place.what),
+          place.file,
+          place.line,
+          place.function,
+          place.thread_name,
+          place.native_thread_id};
+}
+
+// What the traced process knows better.
+void AddTracerFacts(const ControlPage& page, Footer* footer) {
+  footer->set_stalls(page.stalls.load(std::memory_order_relaxed));
+  footer->set_untraced_children(
+      page.untraced_children.load(std::memory_order_relaxed));
+  footer->set_tables_emptied(
+      page.tables_emptied.load(std::memory_order_relaxed));
+  footer->set_line_array_bytes(page.line_array_bytes);
+  footer->set_frame_object_bytes(page.frame_object_bytes);
+  footer->set_bound_object_bytes(page.bound_object_bytes);
+}
+
+}  // namespace
+
+void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
+  clock_.Recalibrate();
+  encoder_.ClockChanged();
+  // What was published until now; threads that still run add nothing that
+  // counts, so the number of events is taken before the rows. Two rings' worth
+  // is more than all that can be there.
+  const uint64_t events = page_->next_number.load(std::memory_order_acquire);
+  for (int i = 0; i < 2 && Drain() > 0; ++i) Beat();
+  encoder_.EndBatch();
+  // While the program waits for us, it can still be asked about.
+  if (pages_ != nullptr) pages_->Finish(now_ns);
+  if (heap_ != nullptr) {
+    side_->Drain(now_ns, true);
+    heap_->Finish(now_ns);
+  }
+  SampleProcess(now_ns);
+  Record record;
+  *record.mutable_footer() = MakeFooter(end, now_ns);
+  record.mutable_footer()->set_events(
+      std::max(events, encoder_.totals().next_number));
+  writer_.WriteFooter(record);
+  Answer(record.footer());
+}
+
+Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
+  const RowTotals& totals = encoder_.totals();
+  Footer footer;
+  SetExit(end, &footer);
+  const bool said = end == ProcessWatch::State::kSaidEnd;
+  footer.set_end_us(
+      clock_.MicrosOfMonotonic(said ? page_->end_monotonic_ns : now_ns));
+  // All rows are safe before a footer follows them, or lost for good.
+  writer_.Settle();
+  footer.set_rows(writer_.rows_written());
+  footer.set_lost_on_write(writer_.rows_lost());
+  footer.set_dropped(page_->dropped.load(std::memory_order_acquire));
+  footer.set_context_rows(writer_.context_rows_written());
+  footer.set_own_bytes(said ? page_->own_bytes_end : 0);
+  footer.set_last_rss_bytes(said ? page_->last_rss_bytes : 0);
+  footer.set_max_rss_bytes(totals.max_rss_bytes);
+  footer.set_max_rss_number(totals.max_rss_number);
+  // Definitions may have been lost with their frame: then unknown.
+  const bool whole = writer_.write_errno() == 0;
+  footer.set_max_rss_site(whole ? totals.max_rss_site : 0);
+  footer.set_max_rss_thread(whole ? totals.max_rss_thread : 0);
+  footer.set_max_rss_us(totals.max_rss_us);
+  footer.set_seen_max_rss_bytes(
+      std::max<uint64_t>(totals.max_rss_bytes, page_->max_rss_bytes));
+  // The kernel's high-water mark may lag behind what statm has shown.
+  footer.set_hwm_bytes(
+      std::max<uint64_t>({sample_.hwm_bytes(), said ? page_->end_hwm_bytes : 0,
+                          footer.seen_max_rss_bytes()}));
+  footer.set_clock_steps_back(totals.clock_steps_back);
+  footer.set_worst_clock_step_back_ns(
+      clock_.Nanos(totals.worst_clock_step_back));
+  AddTracerFacts(*page_, &footer);
+  if (pages_ != nullptr) pages_->AddToFooter(&footer);
+  if (heap_ != nullptr) heap_->AddToFooter(&footer);
+  AddGaugeToFooter(*page_, &footer);
+  if (totals.gauge_changes > 0) {
+    *footer.mutable_gauge_change() = totals.gauge_change;
+    footer.set_gauge_changes(totals.gauge_changes);
+  }
+  if (totals.peak.hwm_bytes() > footer.seen_max_rss_bytes()) {
+    *footer.mutable_peak() = totals.peak;
+  }
+  footer.set_user_us(sample_.user_us());
+  footer.set_system_us(sample_.system_us());
+  return footer;
+}
+
+void CollectorProcess::SetExit(ProcessWatch::State end, Footer* footer) {
+  if (end == ProcessWatch::State::kExec ||
+      (end == ProcessWatch::State::kSaidEnd &&
+       page_->end_reason == EndReason::kExec)) {
+    footer->set_end(Footer::EXEC);
+    return;
+  }
+  if (end == ProcessWatch::State::kSaidEnd) {
+    footer->set_end(page_->end_reason == EndReason::kSignal ? Footer::SIGNAL
+                                                            : Footer::EXIT);
+    footer->set_exit_status(page_->exit_status);
+    return;
+  }
+  footer->set_end(Footer::KILLED_OR_EXITED);
+  // A zombie may still say it, whatever the kernel's age; 0 could also mean
+  // that we may not know.
+  int status = stats_.ZombieWaitStatus();
+  if (status == 0) {
+    const absl::optional<int> told = watch_.WaitStatus(kWaitForStatusMs);
+    if (!told.has_value()) return;
+    status = *told;
+  }
+  footer->set_end(WIFSIGNALED(status) ? Footer::SIGNAL : Footer::EXIT);
+  footer->set_exit_status(WIFSIGNALED(status) ? WTERMSIG(status)
+                                              : WEXITSTATUS(status));
+}
+
+void CollectorProcess::Answer(const Footer& footer) {
+  EndReportInput input;
+  input.header = launch_.header;
+  input.footer = footer;
+  input.file_name = launch_.output;
+  input.file_bytes = writer_.file_bytes();
+  DefinitionTable& names = encoder_.definitions();
+  if (const Place* place = names.Kept(DefinitionTable::kHighestRss)) {
+    input.highest = ReportPlace(*place);
+  }
+  const Place* peak = names.Kept(DefinitionTable::kPeak);
+  if (peak != nullptr && footer.has_peak()) input.peak = ReportPlace(*peak);
+  static_assert(sizeof(page_->report) >= kMaxEndReportBytes);
+  const std::string text = EndReportText(input);
+  const size_t bytes = std::min(text.size(), sizeof(page_->report));
+  std::memcpy(page_->report, text.data(), bytes);
+  page_->report_bytes = static_cast<uint32_t>(bytes);
+  page_->write_errno = writer_.write_errno();
+  page_->file_bytes = writer_.file_bytes();
+  page_->rows_written = writer_.rows_written();
+  page_->rows_lost_on_write = writer_.rows_lost();
+  // Releases all of the above to the launcher, which acquires it.
+  page_->done_state.store(1, std::memory_order_release);
+  WakeSharedFutex(&page_->done_state);
+}
+
+}  // namespace pymemrun

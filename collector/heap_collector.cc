@@ -1,0 +1,179 @@
+#include "collector/heap_collector.h"
+
+#include <algorithm>
+
+#include "collector/monotonic_clock.h"
+#include "collector/native_thread.h"
+
+namespace pymemrun {
+namespace {
+
+// A record must stay below the 4 MiB that readers accept.
+constexpr size_t kMaxEntries = 1u << 17;
+constexpr size_t kMaxStatedBytes = size_t{2} << 20;
+// Threads that come to wait out of order do so by this many places.
+constexpr int kMaxPlacesBack = 64;
+
+uint64_t Wide(uint32_t low, uint32_t high) {
+  return static_cast<uint64_t>(high) << 32 | low;
+}
+
+// What the tracer does not say is an object's.
+HeapAllocator AllocatorOf(uint32_t kind) {
+  return HeapAllocator_IsValid(static_cast<int>(kind))
+             ? static_cast<HeapAllocator>(kind)
+             : HEAP_OBJ;
+}
+
+}  // namespace
+
+HeapCollector::HeapCollector(const Options& options) : options_(options) {}
+
+void HeapCollector::Start(const HeapRates& rates) {
+  if (rates.mean_bytes() != 0 || rates.classes_size() != 0) WriteRates(rates);
+}
+
+void HeapCollector::MoveTime(uint64_t stamp) {
+  last_stamp_ = stamp;
+  slot_us_ = std::max(slot_us_, options_.clock->Micros(stamp));
+}
+
+void HeapCollector::AddSlot(const HeapSlot& slot, uint32_t size_high,
+                            uint32_t thread) {
+  HeapEvent event;
+  event.time_us = slot_us_;
+  event.address = Wide(slot.address_low, slot.address_high & 0xffff);
+  event.thread = thread;
+  event.is_free = slot.what_and_stack >> kWhatShift == kFreeWhat;
+  if (!event.is_free) {
+    event.size = Wide(slot.size, size_high);
+    event.stack = StackOfSlot(slot);
+    event.allocator = AllocatorOf(slot.address_high >> kHeapAllocatorShift &
+                                  kHeapAllocatorMask);
+  }
+  Add(event);
+}
+
+uint32_t HeapCollector::StackOfSlot(const HeapSlot& slot) {
+  SideStacks* const stacks = options_.side->stacks();
+  if ((slot.address_high & kHeapTracing) != 0) {
+    return stacks->Special(SpecialStack::kTracing);
+  }
+  const uint32_t raw = slot.what_and_stack & kIdMask;
+  if (raw == 0) return stacks->Special(SpecialStack::kInterpreter);
+  KnownStack& known = known_stacks_[raw & (kKnownStacks - 1)];
+  if (known.raw == raw) return known.id;
+  const uint32_t id = options_.definitions->Stack(raw);
+  if (id == 0) return stacks->Special(SpecialStack::kUnknown);
+  known = {raw, id};
+  return id;
+}
+
+void HeapCollector::TakeItem(const SideItemView& item, uint32_t stack) {
+  if (item.kind == SideKind::kHeapRates) {
+    HeapRates rates;
+    rates.set_time_us(options_.clock->Micros(item.time_ns));
+    rates.set_mean_bytes(item.more);
+    rates.set_adapted((item.flags & kSideAdapted) != 0);
+    // What the launch text said is in the file already.
+    if (item.more == 0 || item.more == rates_.mean_bytes()) return;
+    return WriteRates(rates);
+  }
+  Waiting waiting = {item.time_ns, round_, HeapEvent()};
+  HeapEvent& event = waiting.event;
+  event.time_us = options_.clock->Micros(item.time_ns);
+  event.address = item.address;
+  event.thread =
+      NativeThreadId(static_cast<pid_t>(options_.page->traced_pid), item.thread,
+                     event.time_us, options_.definitions);
+  event.is_free = item.kind == SideKind::kFree;
+  if (!event.is_free) {
+    event.size = item.more;
+    event.stack = stack;
+    event.allocator = AllocatorOf(item.detail >> 16);
+    if (item.extra != 0) {
+      event.code = options_.side->mappings()->CodeAt(item.extra, MonotonicNs());
+    }
+  }
+  if (!options_.merges) return Add(event);
+  // Two threads may have reserved their items in another order than they took
+  // their stamps.
+  auto at = waiting_.end();
+  for (int i = 0; i < kMaxPlacesBack && at != waiting_.begin() &&
+                  std::prev(at)->stamp > waiting.stamp;
+       ++i) {
+    --at;
+  }
+  waiting_.insert(at, waiting);
+  first_waiting_stamp_ = waiting_.front().stamp;
+}
+
+void HeapCollector::GiveOutFirst() {
+  Add(waiting_.front().event);
+  waiting_.pop_front();
+  first_waiting_stamp_ =
+      waiting_.empty() ? ~uint64_t{0} : waiting_.front().stamp;
+}
+
+void HeapCollector::GiveOutBelow(uint64_t stamp) {
+  while (first_waiting_stamp_ < stamp) GiveOutFirst();
+}
+
+void HeapCollector::EndRound() {
+  while (!waiting_.empty() && waiting_.front().round != round_) GiveOutFirst();
+}
+
+void HeapCollector::Add(const HeapEvent& event) {
+  ++(event.is_free ? frees_ : allocations_);
+  encoder_.Add(event);
+  if (encoder_.entries() >= kMaxEntries ||
+      encoder_.max_stated_bytes() >= kMaxStatedBytes) {
+    WriteBatch();
+  }
+}
+
+void HeapCollector::WriteBatch() {
+  if (encoder_.entries() == 0) return;
+  Record record;
+  encoder_.Take(record.mutable_heap());
+  options_.out->Write(record);
+}
+
+void HeapCollector::WriteRates(const HeapRates& rates) {
+  WriteBatch();
+  rates_ = rates;
+  Record record;
+  *record.mutable_heap_rates() = rates;
+  options_.out->Write(record);
+}
+
+void HeapCollector::EndBatch(uint64_t now_ns) {
+  WriteBatch();
+  const uint64_t all_lost = lost();
+  if (all_lost == written_lost_) return;
+  Record record;
+  HeapLoss* const loss = record.mutable_heap_loss();
+  loss->set_time_us(options_.clock->MicrosOfMonotonic(now_ns));
+  loss->set_events(all_lost - written_lost_);
+  written_lost_ = all_lost;
+  options_.out->Write(record);
+}
+
+void HeapCollector::Finish(uint64_t now_ns) {
+  GiveOutBelow(~uint64_t{0});
+  EndBatch(now_ns);
+}
+
+// With page events an item of the side ring may have been either's.
+uint64_t HeapCollector::lost() const {
+  return options_.page->heap_dropped.load(std::memory_order_relaxed) +
+         options_.side->lost();
+}
+
+void HeapCollector::AddToFooter(Footer* footer) const {
+  footer->set_heap_allocations(allocations_);
+  footer->set_heap_frees(frees_);
+  footer->set_heap_events_lost(written_lost_);
+}
+
+}  // namespace pymemrun

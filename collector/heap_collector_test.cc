@@ -1,0 +1,398 @@
+// Both rings as the tracer fills them, to what readers see.
+#include "collector/heap_collector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "collector/event_encoder.h"
+#include "collector/monotonic_clock.h"
+#include "collector/ring_fixture.h"
+#include "collector/side_ring_fixture.h"
+#include "format/record_decoder.h"
+
+namespace pymemrun {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr uint64_t kSecond = 1000000000;
+
+void AnyFunction() {}
+
+// Decodes all as readers do, and keeps each record as a line.
+class Output final : public RecordSink, public RecordVisitor {
+ public:
+  using RecordSink::Write;
+  void Write(absl::string_view bytes, RowCounts) override {
+    EXPECT_LT(bytes.size(), size_t{4} << 20);
+    const absl::Status status = decoder_.Decode(bytes);
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  void OnCode(const CodeDef& def) override { codes.push_back(def); }
+  void OnStack(const StackDef& def) override { stacks.push_back(def); }
+  void OnThread(const ThreadDef& def) override { threads.push_back(def); }
+  void OnMapping(const MappingDef& def) override {
+    files.push_back(def.name());
+  }
+  bool OnHeap(const HeapEvent* events, size_t count) override {
+    for (size_t i = 0; i < count; ++i) {
+      lines.push_back(TextOf(events[i]));
+      heap.push_back(events[i]);
+    }
+    return true;
+  }
+  void OnHeapRates(const HeapRates& rates) override {
+    lines.push_back(absl::StrCat("rates ", rates.mean_bytes(),
+                                 rates.adapted() ? " adapted" : ""));
+  }
+  void OnHeapLoss(const HeapLoss& loss) override {
+    lines.push_back(absl::StrCat("loss ", loss.events()));
+  }
+  void OnMark(const Mark& mark) override {
+    lines.push_back(absl::StrCat("mark ", mark.label()));
+  }
+  bool OnRows(const Row*, size_t count) override {
+    lines.push_back(absl::StrCat(count, " rows"));
+    return true;
+  }
+
+  std::string StackText(uint32_t stack) const {
+    if (stack == 0) return "";
+    const StackDef& def = stacks[stack];
+    return absl::StrCat(StackText(def.parent()), "/", codes[def.code()].name());
+  }
+  // Without time and thread.
+  std::string TextOf(const HeapEvent& event) const {
+    const std::string address = absl::StrCat(absl::Hex(event.address));
+    if (event.is_free) return absl::StrCat("free ", address);
+    return absl::StrCat(HeapAllocator_Name(event.allocator), " ", address, " ",
+                        event.size, " ", StackText(event.stack));
+  }
+
+  std::vector<CodeDef> codes = {CodeDef()};
+  std::vector<StackDef> stacks = {StackDef()};
+  std::vector<ThreadDef> threads = {ThreadDef()};
+  std::vector<std::string> files = {""};
+  std::vector<std::string> lines;
+  std::vector<HeapEvent> heap;
+
+ private:
+  RecordDecoder decoder_{this};
+};
+
+class HeapCollectorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    region_ = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    page_ = static_cast<ControlPage*>(region_);
+    page_->traced_pid = static_cast<uint32_t>(getpid());
+    page_->page_bytes = 4096;
+    side_ring_ =
+        SideProducer(page_, reinterpret_cast<SideContinued*>(
+                                static_cast<char*>(region_) + kSideRingOffset));
+    clock_.Start(false, {0, kSecond}, {});
+    encoder_.Start(kSecond);
+    Record header;
+    header.mutable_header()->set_format_version(1);
+    out_.Write(header);
+    Make(/*merges=*/true);
+    ring_.Code(1, "a.py", "outer");
+    ring_.Code(2, "a.py", "inner");
+    ring_.Stack(1, 0, 1, 0);
+    ring_.Stack(2, 1, 2, 0);
+    ring_.Thread(1, page_->traced_pid, "MainThread");
+    ring_.State(ControlKind::kThread, 1);
+    side_ring_.Code(1, "a.py", "sided", 1);
+  }
+  void TearDown() override { munmap(region_, kRegionBytes); }
+
+  void Make(bool merges) {
+    side_ = std::make_unique<SideItems>(page_, &encoder_.definitions(), &out_);
+    heap_ = std::make_unique<HeapCollector>(HeapCollector::Options{
+        page_, side_.get(), &clock_, &encoder_.definitions(), &out_, merges});
+    side_->set_heap(heap_.get());
+    encoder_.set_heap(heap_.get());
+  }
+  void Start(uint64_t mean_bytes = 0) {
+    HeapRates rates;
+    rates.set_mean_bytes(mean_bytes);
+    heap_->Start(rates);
+    side_->Start();
+  }
+  // A round of what both rings hold now.
+  void Round() {
+    heap_->BeginRound();
+    side_->Drain(MonotonicNs(), false);
+    encoder_.Consume(ring_.slots().data(), ring_.slots().size());
+    ring_.Clear();
+    heap_->EndRound();
+  }
+  std::vector<std::string> Finish() {
+    encoder_.EndBatch();
+    side_->Drain(MonotonicNs(), true);
+    heap_->Finish(MonotonicNs());
+    return out_.lines;
+  }
+  void Clock(uint64_t stamp) { ring_.Wide(ControlKind::kClock, stamp); }
+  void SideAlloc(uint64_t stamp, uint64_t address, uint64_t size) {
+    side_ring_.Alloc(AllocatorKind::kRaw, page_->traced_pid, stamp, address,
+                     size, {{1, 0}});
+  }
+  void SideFree(uint64_t stamp, uint64_t address) {
+    side_ring_.Free(page_->traced_pid, stamp, address);
+  }
+
+  void* region_ = nullptr;
+  ControlPage* page_ = nullptr;
+  SideProducer side_ring_{nullptr, nullptr};
+  SlotStream ring_;
+  ClockScale clock_;
+  Output out_;
+  EventEncoder encoder_{4096, &clock_, &out_};
+  std::unique_ptr<SideItems> side_;
+  std::unique_ptr<HeapCollector> heap_;
+};
+
+TEST_F(HeapCollectorTest, SlotsOfTheEventRingBecomeEvents) {
+  Start();
+  ring_.Alloc(2, 0x7f0011112220, 56);
+  ring_.Alloc(1, 0x7f0011113330, uint64_t{5} << 30, AllocatorKind::kRaw);
+  ring_.Free(0x7f0011112220);
+  ring_.Alloc(0, 0x7f0011112220, 8, AllocatorKind::kMem);
+  ring_.Alloc(2, 0x7f0011114440, 400, AllocatorKind::kObj, kHeapTracing);
+  ring_.Alloc(99, 0x10, 1);  // a stack that was never defined
+  Round();
+  EXPECT_THAT(
+      Finish(),
+      ElementsAre("HEAP_OBJ 7f0011112220 56 /outer/inner",
+                  "HEAP_RAW 7f0011113330 5368709120 /outer",
+                  "free 7f0011112220", "HEAP_MEM 7f0011112220 8 /<interpreter>",
+                  "HEAP_OBJ 7f0011114440 400 /<tracing itself>",
+                  "HEAP_OBJ 10 1 /<unknown>"));
+  Footer footer;
+  heap_->AddToFooter(&footer);
+  EXPECT_EQ(footer.heap_allocations(), 5u);
+  EXPECT_EQ(footer.heap_frees(), 1u);
+  EXPECT_EQ(footer.heap_events_lost(), 0u);
+}
+
+TEST_F(HeapCollectorTest, TheHighHalfOfASizeIsOfOneAllocation) {
+  Start();
+  ring_.State(ControlKind::kHeapSize, 1);
+  ring_.Free(0x20);
+  ring_.Alloc(1, 0x20, 0);
+  ring_.Alloc(1, 0x30, 7);
+  Round();
+  EXPECT_THAT(Finish(), ElementsAre("free 20", "HEAP_OBJ 20 4294967296 /outer",
+                                    "HEAP_OBJ 30 7 /outer"));
+}
+
+TEST_F(HeapCollectorTest, ThreadAndTimeAreTheState) {
+  Start();
+  ring_.Alloc(1, 0x100, 1);
+  Clock(kSecond + 5000);
+  ring_.Alloc(1, 0x200, 1);
+  ring_.Thread(2, 77, "worker");
+  ring_.State(ControlKind::kThread, 2);
+  ring_.Free(0x100);
+  ring_.Row(0, 1, 0, 0, kSecond + 9000);  // a row moves the time, too
+  ring_.Free(0x200);
+  Round();
+  Finish();
+  ASSERT_EQ(out_.heap.size(), 4u);
+  std::vector<std::string> seen;
+  for (const HeapEvent& event : out_.heap) {
+    seen.push_back(
+        absl::StrCat(event.time_us, " us ", out_.threads[event.thread].name()));
+  }
+  EXPECT_THAT(seen, ElementsAre("0 us MainThread", "5 us MainThread",
+                                "5 us worker", "9 us worker"));
+}
+
+TEST_F(HeapCollectorTest, AStackIdMayBeDefinedAnew) {
+  Start();
+  ring_.Alloc(1, 0x100, 1);
+  ring_.Stack(1, 0, 2, 0);
+  ring_.Alloc(1, 0x200, 1);
+  ring_.State(ControlKind::kForget, 0, 0,
+              static_cast<uint32_t>(ControlKind::kStackDef));
+  ring_.Alloc(1, 0x300, 1);
+  Round();
+  EXPECT_THAT(Finish(),
+              ElementsAre("HEAP_OBJ 100 1 /outer", "HEAP_OBJ 200 1 /inner",
+                          "HEAP_OBJ 300 1 /<unknown>"));
+}
+
+// A raw block is freed without the GIL, its address given out under the GIL,
+// freed there and given out without it.
+TEST_F(HeapCollectorTest, BothRingsComeInTheOrderOfTheirStamps) {
+  Start();
+  SideAlloc(kSecond + 100, 0x1000, 10);
+  SideFree(kSecond + 200, 0x1000);
+  Clock(kSecond + 300);
+  ring_.Alloc(1, 0x1000, 20);
+  Clock(kSecond + 400);
+  ring_.Free(0x1000);
+  SideAlloc(kSecond + 500, 0x1000, 30);
+  Clock(kSecond + 600);
+  ring_.Alloc(1, 0x2000, 40);
+  Round();
+  EXPECT_THAT(Finish(), ElementsAre("HEAP_RAW 1000 10 /sided", "free 1000",
+                                    "HEAP_OBJ 1000 20 /outer", "free 1000",
+                                    "HEAP_RAW 1000 30 /sided",
+                                    "HEAP_OBJ 2000 40 /outer"));
+}
+
+// What the side ring held may be younger than what the event ring holds yet.
+TEST_F(HeapCollectorTest, WhatCameInThisRoundWaitsForTheNext) {
+  Start();
+  SideAlloc(kSecond + 500, 0x1000, 30);
+  Round();
+  heap_->WriteBatch();
+  EXPECT_THAT(out_.lines, ElementsAre());
+  Clock(kSecond + 400);
+  ring_.Free(0x1000);
+  Round();
+  SideFree(kSecond + 700, 0x1000);
+  Round();
+  heap_->WriteBatch();
+  EXPECT_THAT(out_.lines, ElementsAre("free 1000", "HEAP_RAW 1000 30 /sided"));
+  Round();  // nothing has come for it to wait for
+  heap_->WriteBatch();
+  EXPECT_EQ(out_.lines.size(), 3u);
+}
+
+TEST_F(HeapCollectorTest, ItemsReservedOutOfOrderComeInTheirs) {
+  Start();
+  SideAlloc(kSecond + 200, 0x2000, 2);
+  SideFree(kSecond + 100, 0x1000);
+  Clock(kSecond + 150);
+  ring_.Alloc(1, 0x1000, 1);
+  Clock(kSecond + 250);
+  ring_.Free(0x2000);
+  Round();
+  EXPECT_THAT(Finish(), ElementsAre("free 1000", "HEAP_OBJ 1000 1 /outer",
+                                    "HEAP_RAW 2000 2 /sided", "free 2000"));
+}
+
+TEST_F(HeapCollectorTest, TimesDoNotFallWithinABatch) {
+  Start();
+  Clock(kSecond + 9000);
+  ring_.Alloc(1, 0x10, 1);
+  Round();
+  SideAlloc(kSecond + 3000, 0x20, 1);
+  Round();
+  Finish();
+  ASSERT_EQ(out_.heap.size(), 2u);
+  EXPECT_EQ(out_.heap[1].time_us, 9u);
+}
+
+TEST_F(HeapCollectorTest, SamplesComeAtOnceAndInTheRingsOrder) {
+  Make(/*merges=*/false);
+  side_ring_.Code(1, "a.py", "sided", 1);
+  // Before the header is written they are kept.
+  SideAlloc(kSecond + 500, 0x1000, 30);
+  side_->Drain(MonotonicNs(), false);
+  EXPECT_THAT(out_.lines, ElementsAre());
+  Start(65536);
+  side_ring_.HeapRates(kSecond + 600, 65536, 0);  // the same: said already
+  SideFree(kSecond + 400, 0x1000);
+  side_ring_.HeapRates(kSecond + 700, 4096, kSideAdapted);
+  side_ring_.Alloc(AllocatorKind::kMem, 12345, kSecond + 800, 0x3000, 5, {},
+                   kSideNoPython);
+  side_ring_.Alloc(AllocatorKind::kMem, 12345, kSecond + 800, 0x4000, 5,
+                   {{1, 0}}, kSideTracing);
+  Round();
+  EXPECT_THAT(Finish(), ElementsAre("rates 65536", "HEAP_RAW 1000 30 /sided",
+                                    "free 1000", "rates 4096 adapted",
+                                    "HEAP_MEM 3000 5 /<native thread>",
+                                    "HEAP_MEM 4000 5 /<tracing itself>"));
+  EXPECT_EQ(out_.threads[out_.heap[0].thread].name(), "MainThread");
+  EXPECT_EQ(out_.threads[out_.heap[2].thread].native_id(), 12345u);
+}
+
+TEST_F(HeapCollectorTest, ClassesOfSizesAreRatesToo) {
+  HeapRates rates;
+  HeapClass* const one = rates.add_classes();
+  one->set_below_bytes(128);
+  one->set_probability(0.5);
+  heap_->Start(rates);
+  EXPECT_THAT(out_.lines, ElementsAre("rates 0"));
+}
+
+TEST_F(HeapCollectorTest, TheFileThatCalledMallocIsNamed) {
+  Start();
+  const auto caller = reinterpret_cast<uint64_t>(&AnyFunction);
+  side_ring_.Alloc(AllocatorKind::kMalloc, page_->traced_pid, kSecond + 1,
+                   0x1000, 5, {{1, 0}}, 0, caller);
+  SideAlloc(kSecond + 2, 0x2000, 5);
+  Round();
+  Finish();
+  ASSERT_EQ(out_.heap.size(), 2u);
+  EXPECT_THAT(out_.files[out_.heap[0].code],
+              testing::HasSubstr("heap_collector_test"));
+  EXPECT_EQ(out_.heap[1].code, 0u);
+}
+
+TEST_F(HeapCollectorTest, AMarkStandsBetweenTheEventsAroundIt) {
+  Start();
+  ring_.Alloc(1, 0x100, 1);
+  ring_.Payload(ControlKind::kMark, 0,
+                SlotStream::Bytes(MarkPayload{0, kSecond + 5, 1, 1, 0}) +
+                    SlotStream::Text("here"));
+  ring_.Free(0x100);
+  Round();
+  EXPECT_THAT(Finish(),
+              ElementsAre("HEAP_OBJ 100 1 /outer", "mark here", "free 100"));
+}
+
+TEST_F(HeapCollectorTest, WhatIsLostIsSaidAsItHappens) {
+  Start();
+  heap_->EndBatch(MonotonicNs());
+  page_->heap_dropped.store(3);
+  page_->side_dropped.store(2);
+  heap_->EndBatch(MonotonicNs());
+  page_->side_dropped.store(4);
+  EXPECT_THAT(Finish(), ElementsAre("loss 5", "loss 2"));
+  Footer footer;
+  heap_->AddToFooter(&footer);
+  EXPECT_EQ(footer.heap_events_lost(), 7u);
+}
+
+TEST_F(HeapCollectorTest, ManyEventsAreSeveralBatches) {
+  Start();
+  for (uint64_t i = 0; i < 300000; ++i) {
+    Clock(kSecond + 1000000 * i);
+    ring_.Alloc(1, i * 0x123456789 & 0xffffffffffff, i << 20);
+  }
+  Round();
+  Finish();
+  ASSERT_EQ(out_.heap.size(), 300000u);
+  for (uint64_t i = 0; i < 300000; ++i) {
+    ASSERT_EQ(out_.heap[i].address, i * 0x123456789 & 0xffffffffffff);
+    ASSERT_EQ(out_.heap[i].size, i << 20);
+    ASSERT_EQ(out_.heap[i].time_us, 1000 * i);
+  }
+}
+
+TEST_F(HeapCollectorTest, WithoutHeapEventsItsSlotsAreBad) {
+  encoder_.set_heap(nullptr);
+  ring_.Clear();
+  ring_.Alloc(1, 0x10, 1);
+  ring_.Row(0, 1, 0, 0, kSecond);
+  encoder_.Consume(ring_.slots().data(), ring_.slots().size());
+  EXPECT_EQ(encoder_.bad_slots(), 1u);
+  EXPECT_EQ(encoder_.rows_in_batch(), 1u);
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,77 @@
+#include "collector/side_items.h"
+
+#include <sys/types.h>
+
+namespace pymemrun {
+namespace {
+
+// Kept before the header is written. What does not fit stays in the ring.
+constexpr size_t kMaxEarlyBytes = size_t{64} << 20;
+
+const SideContinued* CellsOf(const ControlPage* page) {
+  return reinterpret_cast<const SideContinued*>(
+      reinterpret_cast<const char*>(page) + kSideRingOffset);
+}
+
+}  // namespace
+
+SideItems::SideItems(ControlPage* page, DefinitionTable* definitions,
+                     RecordSink* out)
+    : page_(page),
+      reader_(page, CellsOf(page)),
+      stacks_(definitions),
+      mappings_(static_cast<pid_t>(page->traced_pid), out) {}
+
+size_t SideItems::Drain(uint64_t now_ns, bool last) {
+  if (!started_ && early_bytes_ >= kMaxEarlyBytes) return 0;
+  return reader_.Drain(now_ns, last, [this](const SideItemView& item) {
+    if (started_) return Give(item);
+    early_items_.push_back({item, std::string(item.payload)});
+    early_bytes_ += sizeof(EarlyItem) + item.payload.size();
+  });
+}
+
+void SideItems::Start() {
+  started_ = true;
+  for (EarlyItem& early : early_items_) {
+    early.item.payload = early.payload;
+    Give(early.item);
+  }
+  std::vector<EarlyItem>().swap(early_items_);
+}
+
+void SideItems::Give(const SideItemView& item) {
+  switch (item.kind) {
+    case SideKind::kTouch:
+    case SideKind::kRange:
+      if (pages_ != nullptr) pages_->TakeItem(item, StackOf(item));
+      break;
+    case SideKind::kFork:
+      if (pages_ != nullptr) pages_->TakeItem(item, 0);
+      break;
+    case SideKind::kAlloc:
+      if (heap_ != nullptr) heap_->TakeItem(item, StackOf(item));
+      break;
+    case SideKind::kFree:
+    case SideKind::kHeapRates:
+      if (heap_ != nullptr) heap_->TakeItem(item, 0);
+      break;
+    case SideKind::kCode:
+      stacks_.Define(item);
+      break;
+    case SideKind::kCodeGone:
+      stacks_.Forget(static_cast<uint32_t>(item.address));
+      break;
+    default:
+      break;
+  }
+}
+
+uint32_t SideItems::StackOf(const SideItemView& item) {
+  if ((item.flags & kSideTracing) != 0) {
+    return stacks_.Special(SpecialStack::kTracing);
+  }
+  return stacks_.StackOf(item, item.thread == page_->traced_pid);
+}
+
+}  // namespace pymemrun

@@ -55,7 +55,6 @@ void AtExit(int status, void*) {
 pid_t g_sizes_pid = 0;
 
 void PrintSizes() {
-  if (getpid() != g_sizes_pid) return;  // a child of the program
   HeapSizeBins bins;
   for (uint32_t k = 0; k < bins.size(); ++k) {
     const Session::SizeCount size = Session::SizesOf(k);
@@ -68,7 +67,10 @@ void PrintSizes() {
 
 void InstallSizesReport() {
   g_sizes_pid = getpid();
-  atexit(PrintSizes);
+  Session::PrintSizesBy(PrintSizes);
+  atexit([] {
+    if (getpid() == g_sizes_pid) Session::FinishSizes();  // no child's
+  });
 }
 
 void InstallExitReport(ControlPage* page, const std::string& output,

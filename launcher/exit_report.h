@@ -17,8 +17,8 @@ namespace pymemrun {
 void InstallExitReport(ControlPage* page, const std::string& output,
                        bool quiet);
 
-// Installs the C exit handler that prints the sizes of allocations (--heap
-// stats). In forked children it does nothing.
+// Installs the C exit handler that prints the sizes of allocations, where they
+// were counted. In forked children it does nothing.
 void InstallSizesReport();
 
 // Does the same as the first just before the process ends by `signal`. Where no report was

@@ -32,7 +32,11 @@ const char* Session::OpenPages(const PagePeriod&, PageCounters*) {
   return "none here";
 }
 
-const char* Session::PrepareSizes(const TraceConfig*) { return nullptr; }
+void Session::PrepareSizes(const TraceConfig*) {}
+
+void Session::PrintSizesBy(void (*)()) {}
+
+void Session::FinishSizes() {}
 
 Session::SizeCount Session::SizesOf(uint32_t) { return {}; }
 

@@ -278,12 +278,6 @@ std::string Launch(const TraceRequest& request, const std::string& collector,
   return {};
 }
 
-// Only the sizes of allocations are counted.
-bool StartSizes(const Options& options) {
-  const char* refused = Session::PrepareSizes(ConfigOf(options, OwnedFiles()));
-  return refused == nullptr || RunUntraced(refused);
-}
-
 // Returns as StartTracing.
 bool StartRun(const TraceRequest& request) {
   const Options& options = *request.options;
@@ -341,12 +335,14 @@ bool HasUserCode(const CommandLine& command_line) {
 bool StartTracing(const TraceRequest& request) {
   const FileSizeLimitAside aside;
   const Options& options = *request.options;
-  const bool sizes = options.heap.mode == HeapMode::kStats;
-  const bool only_sizes = sizes && !options.trace_given;
-  const bool goes_on = only_sizes ? StartSizes(options) : StartRun(request);
+  if (options.heap.mode == HeapMode::kStats && !options.trace_given) {
+    Session::PrepareSizes(ConfigOf(options, OwnedFiles()));
+  } else if (!StartRun(request)) {
+    return false;
+  }
   // Here it is the process that the program runs in, whichever started it.
-  if (sizes && goes_on) InstallSizesReport();
-  return goes_on;
+  InstallSizesReport();
+  return true;
 }
 
 }  // namespace pymemrun

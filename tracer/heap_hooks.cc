@@ -5,8 +5,9 @@
 #include "tracer/cpython_compat.h"
 #include "tracer/heap_log.h"
 #include "tracer/heap_native.h"
+#include "tracer/heap_rate_control.h"
 #include "tracer/heap_samples.h"
-#include "tracer/heap_sizes.h"
+#include "tracer/heap_size_hooks.h"
 #include "tracer/hot_state.h"
 #include "tracer/sampled_blocks.h"
 
@@ -212,41 +213,6 @@ struct All {
   }
 };
 
-// --- stats ---
-
-template <uint32_t D>
-inline void CountSize(size_t size) {
-  if (!HeapSamples::records()) return;
-  if (D == kRaw) {
-    HeapSizes::CountAside(size);
-  } else {
-    HeapSizes::Count(size);
-  }
-}
-
-struct Sizes {
-  template <uint32_t D, class Way>
-  static void* Allocate(size_t size, Way way) {
-    if (t_heap_inside) return way.template Ask<D>(size);
-    const HeapInside inside;
-    void* block = way.template Ask<D>(size);
-    if (block != nullptr) CountSize<D>(size);
-    return block;
-  }
-  template <uint32_t D>
-  static void* Reallocate(void* old, size_t size) {
-    if (t_heap_inside) return NextRealloc<D>(old, size);
-    const HeapInside inside;
-    void* block = NextRealloc<D>(old, size);
-    if (block != nullptr) CountSize<D>(size);
-    return block;
-  }
-  template <uint32_t D>
-  static void Free(void* block) {
-    g_next[D].free(g_next[D].ctx, block);
-  }
-};
-
 // --- PEP 445 ---
 
 template <class Mode, uint32_t D>
@@ -272,13 +238,18 @@ void Free(void*, void* block) {
   Mode::template Free<D>(block);
 }
 
+// Puts our functions in, or other ones of ours in their place.
 template <class Mode, uint32_t D>
 void Hook(PyMemAllocatorDomain domain) {
   if ((g_config->domains >> D & 1) == 0) return;
-  PyMem_GetAllocator(domain, &g_next[D]);
+  if (g_next[D].malloc == nullptr) PyMem_GetAllocator(domain, &g_next[D]);
   PyMemAllocatorEx ours = {nullptr, Malloc<Mode, D>, Calloc<Mode, D>,
                            Realloc<Mode, D>, Free<Mode, D>};
-  PyMem_SetAllocator(domain, &ours);
+  if (HeapSizeHooks::installed()) {  // they lie over ours
+    HeapSizeHooks::below(D) = ours;
+  } else {
+    PyMem_SetAllocator(domain, &ours);
+  }
 }
 
 template <class Mode>
@@ -286,6 +257,31 @@ void HookAll() {
   Hook<Mode, kRaw>(PYMEM_DOMAIN_RAW);
   Hook<Mode, kMem>(PYMEM_DOMAIN_MEM);
   Hook<Mode, kObj>(PYMEM_DOMAIN_OBJ);
+}
+
+void HookSampled() {
+  if (HeapSampler::by_class()) {
+    HookAll<Sampled<ByClass>>();
+  } else {
+    HookAll<Sampled<ByBytes>>();
+  }
+}
+
+template <uint32_t D>
+bool IsOurs(const PyMemAllocatorEx* there) {
+  return (g_config->domains >> D & 1) == 0 ||
+         there[D].malloc == Malloc<Sampled<ByBytes>, D> ||
+         there[D].malloc == Malloc<Sampled<ByClass>, D>;
+}
+
+// Whether no other tool's hooks lie over ours.
+bool IsUppermost() {
+  if (HeapSizeHooks::installed()) return true;
+  PyMemAllocatorEx there[3];
+  PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &there[kObj]);
+  PyMem_GetAllocator(PYMEM_DOMAIN_MEM, &there[kMem]);
+  PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &there[kRaw]);
+  return IsOurs<kObj>(there) && IsOurs<kMem>(there) && IsOurs<kRaw>(there);
 }
 
 // Live blocks that are sampled: one in `mean_bytes` of the heap.
@@ -301,9 +297,8 @@ bool HeapHooks::Create(const HeapConfig* config) {
   g_config = config;
   switch (config->mode) {
     case HeapMode::kOff:
+    case HeapMode::kStats:  // HeapModule's
       return true;
-    case HeapMode::kStats:
-      return HeapSizes::Create();
     case HeapMode::kAll:
       return HeapLog::Create();
     case HeapMode::kSampled:
@@ -321,21 +316,29 @@ void HeapHooks::Install() {
   g_small = is_pymalloc ? 512 : 0;
   switch (g_config->mode) {
     case HeapMode::kOff:
-      break;
     case HeapMode::kStats:
-      HookAll<Sizes>();
       break;
     case HeapMode::kAll:
       HookAll<All>();
       break;
     case HeapMode::kSampled:
-      if (HeapSampler::by_class()) {
-        HookAll<Sampled<ByClass>>();
-      } else {
-        HookAll<Sampled<ByBytes>>();
-      }
+      HookSampled();
       break;
   }
+}
+
+bool HeapHooks::samples() {
+  return g_config != nullptr && g_config->mode == HeapMode::kSampled;
+}
+
+bool HeapHooks::SetRates(const HeapRatesConfig& rates) {
+  const bool other_hooks = (rates.mean_bytes == 0) != HeapSampler::by_class();
+  // Those of another tool would be taken out with ours.
+  if (other_hooks && !IsUppermost()) return false;
+  HeapSampler::Set(rates);
+  if (other_hooks) HookSampled();
+  HeapRateControl::Tell(rates, false);
+  return true;
 }
 
 }  // namespace pymemrun

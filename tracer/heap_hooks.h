@@ -22,6 +22,12 @@ class HeapHooks {
   static bool Create(const HeapConfig* config);
   // Puts the hooks in. GIL; one thread runs Python code, or none.
   static void Install();
+
+  // Whether allocations are sampled, so that rates may be set.
+  static bool samples();
+  // Other rates from here on. Returns false where that takes other hooks, and
+  // another tool's lie over ours. GIL. REQUIRES: samples(), Install().
+  static bool SetRates(const HeapRatesConfig& rates);
 };
 
 }  // namespace pymemrun

@@ -33,20 +33,6 @@ uint64_t CpuNs() {
          static_cast<uint64_t>(t.tv_nsec);
 }
 
-void Tell(uint64_t mean) {
-  SideItem item(0);
-  if (!item.ok()) return;
-  SideHead& head = item.head();
-  head.kind = SideKind::kHeapRates;
-  head.flags = kSideAdapted;
-  head.thread = 0;
-  head.detail = 0;
-  head.time_ns = MonotonicNs();
-  head.more = mean;
-  item.Commit();
-  HeapSampler::SetMean(mean);
-}
-
 // One thread's at a time.
 void Step() {
   const uint64_t cpu = CpuNs();
@@ -59,7 +45,11 @@ void Step() {
   const uint64_t next = HeapRateControl::NextMean(
       mean, spent * kCostInAll / own,
       HeapSampler::rates().budget * kShareOfSamples, SampledBlocks::fill());
-  if (next != mean) Tell(next);
+  if (next == mean) return;
+  HeapRatesConfig adapted;
+  adapted.mean_bytes = next;
+  HeapRateControl::Tell(adapted, true);
+  HeapSampler::SetMean(next);
 }
 
 }  // namespace
@@ -72,6 +62,25 @@ uint64_t HeapRateControl::NextMean(uint64_t mean, double spent, double wanted,
   if (factor > 0.85 && factor < 1.15) return mean;
   const double next = static_cast<double>(mean) * factor;
   return std::clamp(static_cast<uint64_t>(next), kSmallestMean, kLargestMean);
+}
+
+void HeapRateControl::Tell(const HeapRatesConfig& rates, bool adapted) {
+  SideHeapClass classes[kMaxHeapClasses];
+  for (size_t i = 0; i < rates.class_count; ++i) {
+    classes[i] = {rates.classes[i].below_bytes, rates.classes[i].probability};
+  }
+  const size_t bytes = rates.class_count * sizeof(classes[0]);
+  SideItem item(bytes);
+  if (!item.ok()) return;
+  SideHead& head = item.head();
+  head.kind = SideKind::kHeapRates;
+  head.flags = adapted ? kSideAdapted : 0;
+  head.thread = 0;
+  head.detail = static_cast<uint32_t>(rates.class_count);
+  head.time_ns = MonotonicNs();
+  head.more = rates.mean_bytes;
+  item.Append(classes, bytes);
+  item.Commit();
 }
 
 void HeapRateControl::Spent(uint64_t ns, uint64_t now_ns) {

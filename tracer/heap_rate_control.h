@@ -19,6 +19,10 @@ class HeapRateControl {
   static uint64_t NextMean(uint64_t mean, double spent, double wanted,
                            double fill);
 
+  // The collector learns how allocations are sampled from here on. `adapted`:
+  // chosen by cost.
+  static void Tell(const HeapRatesConfig& rates, bool adapted);
+
   // What a sample or its free has taken, and the moment at which it was over.
   static void Spent(uint64_t ns, uint64_t now_ns);
 };

@@ -15,6 +15,15 @@ bool HeapSizes::Create() {
   return true;
 }
 
+void HeapSizes::Clear() {
+  for (Bin* bins : {g_table.under_gil, g_table.aside}) {
+    for (uint32_t i = 0; i < kBins; ++i) {
+      bins[i].count.store(0, std::memory_order_relaxed);
+      bins[i].bytes.store(0, std::memory_order_relaxed);
+    }
+  }
+}
+
 uint64_t HeapSizes::count(uint32_t bin) {
   return g_table.under_gil[bin].count.load(std::memory_order_relaxed) +
          g_table.aside[bin].count.load(std::memory_order_relaxed);

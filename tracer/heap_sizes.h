@@ -36,6 +36,8 @@ class HeapSizes {
     bin.bytes.fetch_add(size, std::memory_order_relaxed);
   }
 
+  // Forgets what was counted. Under the GIL.
+  static void Clear();
   // What was counted so far.
   static uint64_t count(uint32_t bin);
   static uint64_t bytes(uint32_t bin);

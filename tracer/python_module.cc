@@ -6,6 +6,7 @@
 #include "tracer/clock.h"
 #include "tracer/cpython_compat.h"
 #include "tracer/event_ring.h"
+#include "tracer/heap_module.h"
 #include "tracer/heap_samples.h"
 #include "tracer/hot_state.h"
 #include "tracer/pauses.h"
@@ -16,23 +17,49 @@
 namespace pymemrun {
 namespace {
 
+bool g_traced = true;
 bool g_calls = true;
+bool g_sizes = false;  // --heap stats
 
-PyObject* Start(PyObject*, PyObject*) {
+void StartTracing() {
   HeapSamples::Record(true);
+  if (g_sizes) HeapModule::GatherSizes();
   if (g_calls && Hot().page != nullptr && !ProfileSlot::armed()) {
     Pauses::End(Hot());
     ProfileSlot::ArmAll(CallHooks::hook());
   }
-  Py_RETURN_NONE;
 }
 
-PyObject* Stop(PyObject*, PyObject*) {
+void StopTracing() {
   HeapSamples::Record(false);
+  HeapModule::StopSizes();
   if (Hot().page != nullptr && ProfileSlot::armed()) {
     ProfileSlot::DisarmAll();
     Pauses::Begin(Hot());
   }
+}
+
+PyObject* Start(PyObject*, PyObject* args, PyObject* kwargs) {
+  static const char* const kNames[] = {"heap", nullptr};
+  PyObject* heap = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O:start",
+                                   const_cast<char**>(kNames), &heap)) {
+    return nullptr;
+  }
+  if (heap != Py_None && g_traced && !HeapModule::SetRates(heap)) {
+    return nullptr;
+  }
+  StartTracing();
+  Py_RETURN_NONE;
+}
+
+PyObject* Stop(PyObject*, PyObject*) {
+  StopTracing();
+  Py_RETURN_NONE;
+}
+
+PyObject* GatherStats(PyObject*, PyObject*) {
+  if (!HeapModule::GatherSizes()) return PyErr_SetFromErrno(PyExc_OSError);
   Py_RETURN_NONE;
 }
 
@@ -72,7 +99,7 @@ PyObject* TraceEnter(PyObject* self, PyObject*) {
   auto* trace = reinterpret_cast<TraceObject*>(self);
   if (!ProfileSlot::armed()) {
     trace->started = true;
-    Py_DECREF(Start(nullptr, nullptr));
+    StartTracing();
   }
   Py_INCREF(self);
   return self;
@@ -80,7 +107,7 @@ PyObject* TraceEnter(PyObject* self, PyObject*) {
 
 PyObject* TraceExit(PyObject* self, PyObject*) {
   auto* trace = reinterpret_cast<TraceObject*>(self);
-  if (trace->started) Py_DECREF(Stop(nullptr, nullptr));
+  if (trace->started) StopTracing();
   trace->started = false;
   Py_RETURN_NONE;
 }
@@ -98,12 +125,19 @@ PyType_Spec kTraceSpec = {"pymemrun.trace", sizeof(TraceObject), 0,
                           Py_TPFLAGS_DEFAULT, kTraceSlots};
 
 PyMethodDef kMethods[] = {
-    {"start", Start, METH_NOARGS,
-     "start()\n--\n\nBegins or resumes tracing, on all threads. No effect when "
-     "it is on."},
+    {"start", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Start)),
+     METH_VARARGS | METH_KEYWORDS,
+     "start(*, heap=None)\n--\n\nBegins or resumes tracing, on all threads; "
+     "what is on stays on.\n\nheap: how allocations are sampled from here on: "
+     "a dict {size: probability}, where\neach size bounds a class from above, "
+     "not included, and what is larger is always\nrecorded; or the mean number "
+     "of bytes between two samples."},
     {"stop", Stop, METH_NOARGS,
      "stop()\n--\n\nSuspends tracing, on all threads. No effect when it is "
      "off."},
+    {"gather_stats", GatherStats, METH_NOARGS,
+     "gather_stats()\n--\n\nCounts the sizes of allocations from here on. "
+     "stop(), or the program's end,\nprints the table to stderr."},
     {"mark", MarkNow, METH_O,
      "mark(label)\n--\n\nPuts a label with the time and the RSS into the run."},
     {"rss", Rss, METH_NOARGS,
@@ -135,8 +169,10 @@ PyObject* Init() { return PyModuleDef_Init(&kModule); }
 
 }  // namespace
 
-void PythonModule::Register(bool calls) {
-  g_calls = calls;
+void PythonModule::Register(const TraceConfig* config) {
+  g_traced = config != nullptr;
+  g_calls = g_traced && config->calls;
+  g_sizes = g_traced && config->heap.mode == HeapMode::kStats;
   PyImport_AppendInittab("pymemrun", Init);
 }
 

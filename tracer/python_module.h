@@ -2,13 +2,16 @@
 #ifndef PYMEMRUN_TRACER_PYTHON_MODULE_H_
 #define PYMEMRUN_TRACER_PYTHON_MODULE_H_
 
+#include "tracer/session.h"
+
 namespace pymemrun {
 
 class PythonModule {
  public:
-  // Adds it to the interpreter's table of built-in modules. `calls`: start()
-  // arms the profile hook. Before Py_InitializeFromConfig.
-  static void Register(bool calls);
+  // Adds it to the interpreter's table of built-in modules. `config` is null
+  // where nothing is traced: then its functions do nothing. Before
+  // Py_InitializeFromConfig.
+  static void Register(const TraceConfig* config);
 };
 
 }  // namespace pymemrun

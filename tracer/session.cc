@@ -16,6 +16,7 @@
 #include "tracer/event_log.h"
 #include "tracer/event_ring.h"
 #include "tracer/heap_hooks.h"
+#include "tracer/heap_module.h"
 #include "tracer/heap_samples.h"
 #include "tracer/hot_state.h"
 #include "tracer/interposed.h"
@@ -55,6 +56,7 @@ struct SessionState {
   SayFunction say;
   bool calls;           // are traced...
   bool paused;          // ...but not from the beginning
+  bool sizes;           // of allocations are counted
   size_t region_bytes;  // mapped
   bool untraced;        // the collector did not start, and that was said
   bool still_writing;
@@ -162,6 +164,7 @@ bool Begin() {
   hot.page = page;
   OwnStack::Allow();
   HeapSamples::Record(!g_session.paused);
+  if (g_session.sizes && !g_session.paused) HeapModule::GatherSizes();
   HeapHooks::Install();
   if (!g_session.calls) ProfileSlot::NameThreads();
   if (g_session.calls && !g_session.paused) return true;
@@ -282,6 +285,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   g_session.say = config->say;
   g_session.calls = config->calls;
   g_session.paused = config->paused;
+  g_session.sizes = config->heap.mode == HeapMode::kStats;
   RingSaysBy(config->say);
   hot.page_bytes = page->page_bytes;
   hot.time_is_tsc = TscIsInvariant();
@@ -323,12 +327,12 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
     return "the tracer's state cannot be kept from children";
   }
   pthread_atfork(nullptr, CountFork, Statm::CloseInChild);
-  PythonModule::Register(config->calls);
+  PythonModule::Register(config);
   Startup::Watch(config, Begin);
   return nullptr;
 }
 
-void Session::PrepareUntraced() { PythonModule::Register(false); }
+void Session::PrepareUntraced() { PythonModule::Register(nullptr); }
 
 bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   ControlPage* page = g_session.page;

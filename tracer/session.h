@@ -71,10 +71,13 @@ class Session {
   static const char* Prepare(ControlPage* page, const TraceConfig* config);
 
   // For a run that only counts the sizes of allocations: no file, no collector.
-  // Returns nullptr, or one line that says why it will not.
-  static const char* PrepareSizes(const TraceConfig* config);
-  // With HeapMode::kStats: how many allocations there were so far of the sizes
-  // above 2^(bin-1) up to 2^bin, and of how many bytes. bin < 64.
+  static void PrepareSizes(const TraceConfig* config);
+  // How the sizes are printed, when --heap stats or the script's
+  // pymemrun.gather_stats() has counted some; and that it is time to.
+  static void PrintSizesBy(void (*print)());
+  static void FinishSizes();
+  // How many allocations there were of the sizes above 2^(bin-1) up to 2^bin,
+  // and of how many bytes. bin < 64.
   struct SizeCount {
     uint64_t count;
     uint64_t bytes;

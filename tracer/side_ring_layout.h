@@ -41,8 +41,9 @@ enum class SideKind : uint16_t {
   kAlloc = 7,      // address, more = size; detail = frames (low half),
                    // AllocatorKind (high half)
   kFree = 8,       // address; a head without frames
-  kHeapRates = 9,  // more = mean bytes from here on; the first has flags 0, one
-                   // that was adapted kSideAdapted
+  kHeapRates = 9,  // how allocations are sampled from here on: more = mean
+                   // bytes, detail = number of SideHeapClass in the payload;
+                   // kSideAdapted: chosen by what the samples have cost
 };
 
 // As PageAction in trace.proto.
@@ -105,6 +106,12 @@ struct SideCodePayload {
   uint32_t line_table_kind;  // LineTableKind
 };
 static_assert(sizeof(SideCodePayload) == 8);
+
+struct SideHeapClass {  // as HeapClass in trace.proto
+  uint64_t below_bytes;
+  double probability;
+};
+static_assert(sizeof(SideHeapClass) == 16);
 
 // A definition has at most so many bytes; a longer line table is left out.
 inline constexpr size_t kMaxSideDefinition = 256 * 1024;

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "format/heap_predictor.h"
+#include "format/heap_guesses.h"
+#include "format/heap_op.h"
 #include "format/sparse_column.h"
 #include "format/status_util.h"
 
@@ -15,13 +16,6 @@ namespace pymemrun {
 namespace {
 
 constexpr size_t kEventsPerCall = 4096;
-
-// Blocks of these come from CPython's pools when they are small.
-bool IsPooled(uint32_t allocator) { return allocator <= HEAP_MEM; }
-
-uint32_t ClassOf(uint32_t allocator, uint64_t size) {
-  return IsPooled(allocator) ? HeapPools::ClassOf(size) : 0;
-}
 
 // States an entry in a sparse column.
 class AtWriter {
@@ -38,7 +32,7 @@ class AtWriter {
 }  // namespace
 
 struct HeapEncoder::State {
-  HeapPredictor predictor;
+  HeapGuesses guesses;
   HeapBatch batch;
   std::string op;
   uint64_t time_us = 0;
@@ -85,26 +79,25 @@ void HeapEncoder::State::AddState(const HeapEvent& event) {
 uint8_t HeapEncoder::State::AddAllocation(const HeapEvent& event) {
   const auto allocator = static_cast<uint32_t>(event.allocator);
   auto bits = static_cast<uint8_t>(allocator << kHeapOpAllocatorShift);
-  uint32_t* const stack = predictor.Stack();
-  if (*stack != event.stack) {
+  uint32_t& stack = guesses.contexts.Stack();
+  if (stack != event.stack) {
     bits |= kHeapOpStack;
     batch.mutable_stack()->Add(event.stack);
-    *stack = event.stack;
+    stack = event.stack;
   }
-  predictor.NoteStack(event.stack);
-  uint64_t* const size = predictor.Size();
-  if (*size != event.size) {
+  uint64_t& size = guesses.contexts.Size(event.stack);
+  if (size != event.size) {
     bits |= kHeapOpSize;
     batch.mutable_size()->Add(event.size);
-    *size = event.size;
+    size = event.size;
   }
-  predictor.NoteSize(event.size);
-  const uint32_t size_class = ClassOf(allocator, event.size);
-  if (predictor.Block(size_class, event.size) != event.address) {
+  guesses.contexts.Note(event.stack, event.size);
+  const uint32_t size_class = HeapGuesses::ClassOf(allocator, event.size);
+  if (guesses.Address(size_class, event.size) != event.address) {
     bits |= kHeapOpAddress;
-    bits |= StateStep(event.address - predictor.LastOf(size_class));
+    bits |= StateStep(event.address - guesses.last_of[size_class]);
   }
-  predictor.NoteAllocated(event.address, size_class, event.size);
+  guesses.NoteAllocated(event.address, size_class, event.size);
   return bits;
 }
 
@@ -112,27 +105,28 @@ uint8_t HeapEncoder::State::AddAllocation(const HeapEvent& event) {
 uint8_t HeapEncoder::State::StateFreed(uint64_t address) {
   size_t nearest = 0;
   uint64_t least = ~uint64_t{0};
-  for (size_t lane = 0; lane < HeapPredictor::kLanes; ++lane) {
-    const uint64_t step = address - predictor.Lane(lane);
+  for (size_t lane = 0; lane < HeapFreeOrder::kLanes; ++lane) {
+    const uint64_t step = address - guesses.frees.Lane(lane);
     const uint64_t distance = std::min(step, ~step);
     if (distance < least) {
       least = distance;
       nearest = lane;
     }
   }
-  const uint8_t unit = StateStep(address - predictor.Lane(nearest));
+  const uint8_t unit = StateStep(address - guesses.frees.Lane(nearest));
   return static_cast<uint8_t>(unit | nearest << kHeapOpLaneShift);
 }
 
 uint8_t HeapEncoder::State::AddFree(uint64_t address) {
-  auto guess = FreeGuess::kInOrder;
-  while (guess != FreeGuess::kStated && predictor.Freed(guess) != address) {
-    guess = static_cast<FreeGuess>(static_cast<uint8_t>(guess) + 1);
+  uint8_t bits = kHeapOpFree;
+  auto how = HeapFreed::kInOrder;
+  if (guesses.frees.InOrder() != address) {
+    how = guesses.frees.Newest() == address ? HeapFreed::kNewest
+                                            : HeapFreed::kStated;
   }
-  auto bits = static_cast<uint8_t>(kHeapOpFree | static_cast<uint8_t>(guess)
-                                                     << kHeapOpGuessShift);
-  if (guess == FreeGuess::kStated) bits |= StateFreed(address);
-  predictor.NoteFreed(address);
+  bits |= static_cast<uint8_t>(how) << kHeapOpFreedShift;
+  if (how == HeapFreed::kStated) bits |= StateFreed(address);
+  guesses.NoteFreed(address);
   return bits;
 }
 
@@ -164,7 +158,7 @@ void HeapEncoder::Take(HeapBatch* batch) {
   batch->Swap(&state.batch);
   state.batch.Clear();
   state.op.clear();
-  state.predictor.Reset();
+  state.guesses.Reset();
   state.thread = state.code = 0;
   state.time_at = state.thread_at = state.code_at = AtWriter();
 }
@@ -183,10 +177,10 @@ absl::Status CountStated(const std::string& op, Stated* stated) {
     const uint64_t count = counts[value];
     if (count == 0) continue;
     if ((value & kHeapOpFree) != 0) {
-      const unsigned guess = value >> kHeapOpGuessShift & kHeapOpGuessMask;
-      const auto last = static_cast<unsigned>(FreeGuess::kStated);
+      const unsigned guess = value >> kHeapOpFreedShift & kHeapOpFreedMask;
+      const auto last = static_cast<unsigned>(HeapFreed::kStated);
       if (guess > last) {
-        return WrongColumn("heap.op", "a guess of 0 to 4", guess);
+        return WrongColumn("heap.op", "a guess of 0 to 2", guess);
       }
       if (guess == last) stated->addresses += count;
       continue;
@@ -214,9 +208,9 @@ absl::Status CheckStated(absl::string_view field, uint64_t expected,
 // Reads a batch that CheckHeapBatch() found good.
 class BatchReader {
  public:
-  BatchReader(const HeapBatch& batch, HeapPredictor* predictor)
+  BatchReader(const HeapBatch& batch, HeapGuesses* guesses)
       : batch_(batch),
-        predictor_(*predictor),
+        guesses_(*guesses),
         step_(batch.address_step().data()),
         stack_(batch.stack().data()),
         size_(batch.size().data()),
@@ -262,38 +256,44 @@ class BatchReader {
   }
   void ReadAllocation(uint8_t bits, HeapEvent* event) {
     *event = state_;
-    uint32_t* const stack = predictor_.Stack();
-    if ((bits & kHeapOpStack) != 0) *stack = *stack_++;
-    event->stack = *stack;
-    predictor_.NoteStack(event->stack);
-    uint64_t* const size = predictor_.Size();
-    if ((bits & kHeapOpSize) != 0) *size = *size_++;
-    event->size = *size;
-    predictor_.NoteSize(event->size);
+    uint32_t& stack = guesses_.contexts.Stack();
+    if ((bits & kHeapOpStack) != 0) stack = *stack_++;
+    event->stack = stack;
+    uint64_t& size = guesses_.contexts.Size(event->stack);
+    if ((bits & kHeapOpSize) != 0) size = *size_++;
+    event->size = size;
+    guesses_.contexts.Note(event->stack, event->size);
     const uint32_t allocator = bits >> kHeapOpAllocatorShift;
     event->allocator = static_cast<HeapAllocator>(allocator);
-    const uint32_t size_class = ClassOf(allocator, event->size);
+    const uint32_t size_class = HeapGuesses::ClassOf(allocator, event->size);
     event->address = (bits & kHeapOpAddress) != 0
-                         ? predictor_.LastOf(size_class) + Step(bits)
-                         : predictor_.Block(size_class, event->size);
-    predictor_.NoteAllocated(event->address, size_class, event->size);
+                         ? guesses_.last_of[size_class] + Step(bits)
+                         : guesses_.Address(size_class, event->size);
+    guesses_.NoteAllocated(event->address, size_class, event->size);
   }
   void ReadFree(uint8_t bits, HeapEvent* event) {
     *event = HeapEvent();
     event->time_us = state_.time_us;
     event->thread = state_.thread;
     event->is_free = true;
-    const auto guess =
-        static_cast<FreeGuess>(bits >> kHeapOpGuessShift & kHeapOpGuessMask);
-    event->address =
-        guess == FreeGuess::kStated
-            ? predictor_.Lane(bits >> kHeapOpLaneShift) + Step(bits)
-            : predictor_.Freed(guess);
-    predictor_.NoteFreed(event->address);
+    switch (
+        static_cast<HeapFreed>(bits >> kHeapOpFreedShift & kHeapOpFreedMask)) {
+      case HeapFreed::kInOrder:
+        event->address = guesses_.frees.InOrder();
+        break;
+      case HeapFreed::kNewest:
+        event->address = guesses_.frees.Newest();
+        break;
+      case HeapFreed::kStated:
+        event->address =
+            guesses_.frees.Lane(bits >> kHeapOpLaneShift) + Step(bits);
+        break;
+    }
+    guesses_.NoteFreed(event->address);
   }
 
   const HeapBatch& batch_;
-  HeapPredictor& predictor_;
+  HeapGuesses& guesses_;
   const int64_t* step_;
   const uint32_t* stack_;
   const uint64_t* size_;
@@ -304,7 +304,7 @@ class BatchReader {
 }  // namespace
 
 struct HeapDecoder::State {
-  HeapPredictor predictor;
+  HeapGuesses guesses;
   std::vector<HeapEvent> events = std::vector<HeapEvent>(kEventsPerCall);
 };
 
@@ -352,8 +352,8 @@ absl::Status CheckHeapRates(const HeapRates& rates) {
 void HeapDecoder::Decode(
     const HeapBatch& batch,
     absl::FunctionRef<bool(const HeapEvent*, size_t)> take) {
-  state_->predictor.Reset();
-  BatchReader reader(batch, &state_->predictor);
+  state_->guesses.Reset();
+  BatchReader reader(batch, &state_->guesses);
   HeapEvent* const events = state_->events.data();
   const size_t entries = batch.op().size();
   for (size_t begin = 0; begin < entries; begin += kEventsPerCall) {

@@ -37,7 +37,7 @@ class HeapPools {
   static constexpr uint32_t kPoolUnits = 1 << 10;  // of 16 bytes
   static constexpr uint32_t kFirstUnit = 3;        // behind the pool's header
   static constexpr size_t kPools = 1 << 11;
-  static constexpr size_t kLinks = 1 << 16;
+  static constexpr size_t kLinks = 1 << 15;
   static constexpr uint16_t kNone = 0xffff;
 
   struct Pool {
@@ -75,6 +75,66 @@ class HeapPools {
   std::array<uint16_t, kClasses> first_;
   uint64_t newest_;  // the pool met last for the first time
 };
+
+inline uint64_t HeapPools::Next(uint32_t size_class) const {
+  const uint16_t at = first_[size_class];
+  if (at == kNone) {
+    return newest_ + (uint64_t{kPoolUnits} + kFirstUnit) * 16;
+  }
+  const Pool& pool = pools_[at];
+  return pool.begin + 16 * uint64_t{pool.freed != 0 ? pool.freed : pool.fresh};
+}
+
+inline void HeapPools::PutFirst(size_t at) {
+  Pool& pool = pools_[at];
+  uint16_t& first = first_[pool.size_class];
+  pool.next = first;
+  pool.previous = kNone;
+  pool.listed = true;
+  if (first != kNone) pools_[first].previous = static_cast<uint16_t>(at);
+  first = static_cast<uint16_t>(at);
+}
+
+inline void HeapPools::TakeOut(size_t at) {
+  Pool& pool = pools_[at];
+  if (!pool.listed) return;
+  pool.listed = false;
+  if (pool.next != kNone) pools_[pool.next].previous = pool.previous;
+  if (pool.previous != kNone) {
+    pools_[pool.previous].next = pool.next;
+  } else {
+    first_[pool.size_class] = pool.next;
+  }
+}
+
+inline void HeapPools::Allocated(uint64_t address, uint32_t size_class) {
+  const size_t at = PoolAt(address);
+  if (pools_[at].begin != BeginOf(address) ||
+      pools_[at].size_class != size_class) {
+    Renew(at, address, size_class);
+  }
+  Pool& pool = pools_[at];
+  const uint16_t unit = UnitOf(address);
+  if (pool.freed == unit) pool.freed = LinkOf(address);
+  if (pool.fresh <= unit) {
+    pool.fresh = static_cast<uint16_t>(unit + size_class);
+  }
+  if (pool.IsFull()) {
+    TakeOut(at);
+  } else if (first_[size_class] != at) {
+    TakeOut(at);
+    PutFirst(at);
+  }
+}
+
+inline void HeapPools::Freed(uint64_t address) {
+  const size_t at = PoolAt(address);
+  Pool& pool = pools_[at];
+  if (pool.begin != BeginOf(address) || pool.size_class == 0) return;
+  LinkOf(address) = pool.freed;
+  pool.freed = UnitOf(address);
+  if (!pool.listed) PutFirst(at);
+}
 
 }  // namespace pymemrun
 

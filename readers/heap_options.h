@@ -11,12 +11,18 @@
 namespace pymemrun {
 
 struct HeapOptions {
+  enum class Export { kPprof, kCollapsed, kSpeedscope };
+
   HeapBy by = HeapBy::kLine;
   // The moment; two: the change between them.
   std::vector<HeapMoment> moments = {{}};
   bool leaks = false;
   uint32_t temporary = 0;  // freed before so many allocations; 0: all blocks
   bool diff = false;       // files[1] is compared with files[0]
+  Export export_as = Export::kPprof;
+  // kFlame:
+  bool inverted = false;   // the frames that allocated first
+  bool by_thread = false;  // a root for each thread
   // kHistory:
   uint64_t interval_us = 0;  // 0: to be chosen
   uint64_t from_us = 0;

@@ -16,7 +16,7 @@ namespace pymemrun {
 class HeapStacks {
  public:
   // REQUIRES: kLine, kFunction, kFile or kThread. `inverted`: the innermost
-  // frames are the outermost, with their callers above them.
+  // frames are the outermost, with their callers below them.
   HeapStacks(HeapBy by, const HeapReplay* replay, bool inverted = false);
   // Once: `sums` by source, of those that pass `keep` (null: all).
   void Add(const std::vector<HeapSums>& sums, const HeapRowsMaker::Keep& keep);

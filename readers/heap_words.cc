@@ -142,6 +142,21 @@ std::string TakeHistory(const HeapWords& words, ReportOptions* options) {
   return "";
 }
 
+std::string TakeExport(const std::string& format,
+                       HeapOptions::Export* export_as) {
+  if (format == "pprof") {
+    *export_as = HeapOptions::Export::kPprof;
+  } else if (format == "collapsed") {
+    *export_as = HeapOptions::Export::kCollapsed;
+  } else if (format == "speedscope") {
+    *export_as = HeapOptions::Export::kSpeedscope;
+  } else {
+    return absl::StrCat("--format: ",
+                        Found("pprof, collapsed or speedscope", format));
+  }
+  return "";
+}
+
 // What does not go together; empty: nothing.
 std::string Forbidden(const HeapWords& words, const ReportOptions& options) {
   const HeapOptions& heap = options.heap;
@@ -195,6 +210,19 @@ void DescribeHeapCommand(CLI::App* app, HeapWords* words,
                     "print frame;frame;frame bytes, for tools that draw flame "
                     "graphs");
       return;
+    case Command::kFlame:
+      DescribeMoment(app, words);
+      app->add_flag("--inverted", words->inverted,
+                    "begin with the frames that allocated, callers below them");
+      app->add_flag("--by-thread", words->by_thread, "a root for each thread");
+      return;
+    case Command::kExport:
+      DescribeMoment(app, words);
+      app->add_option("--format", words->format,
+                      "pprof (default), collapsed (frame;frame;frame bytes), "
+                      "speedscope")
+          ->option_text("FORMAT");
+      return;
     default:
       return;
   }
@@ -226,6 +254,10 @@ std::string TakeHeapWords(const HeapWords& words, ReportOptions* options) {
     return absl::StrCat("--temporary: ",
                         Found("a number from 1 on", words.temporary));
   }
+  problem = TakeExport(words.format, &heap.export_as);
+  if (!problem.empty()) return problem;
+  heap.inverted = words.inverted;
+  heap.by_thread = words.by_thread;
   heap.leaks = words.leaks;
   heap.diff = !words.diff.empty();
   if (heap.diff) options->files.push_back(words.diff);

@@ -13,7 +13,8 @@ namespace pymemrun {
 struct HeapWords {
   std::string by = "line", at = "peak", to, from;
   std::string temporary, diff, interval, top = "10";
-  bool leaks = false, svg = false;
+  std::string format = "pprof";
+  bool leaks = false, svg = false, inverted = false, by_thread = false;
 };
 
 bool IsHeapCommand(ReportOptions::Command command);

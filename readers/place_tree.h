@@ -36,7 +36,7 @@ class PlaceTree {
   uint32_t Child(uint32_t parent, const ResidentPlace& place);
   // That of a stack below `root`, 0: of the tree.
   uint32_t NodeOf(uint32_t root, uint32_t stack);
-  // That of the stack's outermost frame, with the others above it.
+  // That of the stack's outermost frame, with what it calls above it.
   uint32_t InvertedNodeOf(uint32_t root, uint32_t stack);
   void Add(uint32_t node, double bytes, double count) {
     nodes_[node].self_bytes += bytes;

@@ -9,6 +9,8 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "format/terminal_text.h"
+#include "readers/heap_export.h"
+#include "readers/heap_flame.h"
 #include "readers/heap_history.h"
 #include "readers/heap_report.h"
 #include "readers/heap_stats.h"
@@ -165,6 +167,10 @@ int Print(const ReportOptions& options, const Console& console,
       return PrintSnapshot(options, console, output);
     case ReportOptions::Command::kStats:
       return PrintStats(options, console, output);
+    case ReportOptions::Command::kFlame:
+      return PrintHeapFlame(options, console, output);
+    case ReportOptions::Command::kExport:
+      return PrintExport(options, console, output);
   }
   return kExitUsage;
 }

@@ -215,7 +215,6 @@ TEST(PymemreportTest, UsageErrors) {
   } kCases[] = {
       {{}, "expected a command"},
       {{"summery", "x"}, "did you mean summary?"},
-      {{"flame", "x"}, "'flame' is not built yet"},
       {{"top"}, "FILE"},
       {{"top", file.path(), "--limt", "3"}, "did you mean --limit?"},
       {{"top", file.path(), "--by", "module"}, "found 'module'"},

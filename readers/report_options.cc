@@ -14,7 +14,7 @@ namespace {
 
 struct KnownCommand {
   const char* name;
-  const char* help;  // null: not built yet
+  const char* help;
   ReportOptions::Command command;
   uint64_t usual_limit;
   const char* rows;  // of CSV and JSON
@@ -59,8 +59,14 @@ constexpr KnownCommand kCommands[] = {
      "Counts allocations by size, and suggests rates to sample them at. Of a "
      "run\nwith heap events.",
      ReportOptions::Command::kStats, 0, ": a row for each range of sizes"},
-    {"flame", nullptr, {}, 0, nullptr},
-    {"export", nullptr, {}, 0, nullptr},
+    {"flame",
+     "Draws what is alive at a moment as a flame graph: an SVG to click and to "
+     "search\nin. Of a run with heap events.",
+     ReportOptions::Command::kFlame, 0, ""},
+    {"export",
+     "Writes what is alive at a moment, and what was allocated, for other "
+     "tools. Of a\nrun with heap events.",
+     ReportOptions::Command::kExport, 0, ""},
 };
 
 constexpr uint64_t kMostTop = 24;  // series that can be told apart
@@ -78,6 +84,8 @@ constexpr char kHelp[] =
     "  history   live bytes over time by place\n"
     "  snapshot  live bytes at a moment by call stack\n"
     "  stats     allocations by size\n"
+    "  flame     live bytes at a moment as a flame graph\n"
+    "  export    live bytes at a moment for pprof, speedscope and others\n"
     "\n"
     "pymemreport COMMAND --help tells a command's options; --version says\n"
     "which pymemreport this is.\n";
@@ -90,6 +98,12 @@ struct Words {
   std::string at = "peak", owner = "touch", format = "svg", top = "8";
   HeapWords heap;
 };
+
+bool HasTables(ReportOptions::Command command) {
+  return command != ReportOptions::Command::kTimeline &&
+         command != ReportOptions::Command::kFlame &&
+         command != ReportOptions::Command::kExport;
+}
 
 // What it prints is not a list of places.
 bool HasNoLimit(ReportOptions::Command command) {
@@ -153,7 +167,7 @@ void Describe(const KnownCommand& command, CLI::App* app, Words* words,
                       : "run files; - reads standard input")
       ->required()
       ->option_text(" ");
-  if (options->command != ReportOptions::Command::kTimeline) {
+  if (HasTables(command.command)) {
     DescribeTables(command, app, words, options);
   }
   app->add_option(
@@ -305,10 +319,6 @@ std::optional<int> ParseReportOptions(const std::vector<std::string>& arguments,
       [&name](const KnownCommand& known) { return name == known.name; });
   if (command == std::end(kCommands)) {
     SayUnknownCommand(name, console);
-    return kExitUsage;
-  }
-  if (command->help == nullptr) {
-    console.Usage(absl::StrCat("the command '", name, "' is not built yet"));
     return kExitUsage;
   }
   return ParseCommand(*command, {arguments.begin() + 1, arguments.end()},

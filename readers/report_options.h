@@ -26,6 +26,8 @@ struct ReportOptions {
     kHistory,
     kSnapshot,
     kStats,
+    kFlame,
+    kExport,
   };
 
   Command command = Command::kSummary;

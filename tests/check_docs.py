@@ -17,7 +17,7 @@ TOOLS = {
     'pymemrun': ('PYMEMRUN_BIN', ()),
     'pymemcat': ('PYMEMCAT_BIN', ()),
     'pymemreport': ('PYMEMREPORT_BIN', ('summary', 'top', 'resident', 'timeline', 'heap', 'history',
-                                           'snapshot', 'stats')),
+                                           'snapshot', 'stats', 'flame', 'export')),
 }
 # Long options in the documentation that belong to other programs.
 FOREIGN = {

@@ -19,6 +19,11 @@ find_package(Threads REQUIRED)
 find_library(PYMEMRUN_ZSTD_STATIC libzstd.a REQUIRED)
 add_library(pymemrun_zstd INTERFACE)
 target_link_libraries(pymemrun_zstd INTERFACE "${PYMEMRUN_ZSTD_STATIC}")
+find_path(PYMEMRUN_ZLIB_INCLUDE zlib.h REQUIRED)  # zlib1g-dev
+find_library(PYMEMRUN_ZLIB_STATIC libz.a REQUIRED)
+add_library(pymemrun_zlib INTERFACE)
+target_include_directories(pymemrun_zlib SYSTEM INTERFACE "${PYMEMRUN_ZLIB_INCLUDE}")
+target_link_libraries(pymemrun_zlib INTERFACE "${PYMEMRUN_ZLIB_STATIC}")
 if(PYMEMRUN_BUILD_TESTS)
   find_package(GTest REQUIRED)                    # libgtest-dev libgmock-dev
 endif()

@@ -1,0 +1,243 @@
+#include "readers/heap_export.h"
+
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <map>
+
+#include "absl/strings/str_cat.h"
+#include "format/terminal_text.h"
+#include "readers/escape.h"
+#include "readers/heap_report.h"
+#include "readers/heap_stacks.h"
+#include "readers/pprof.pb.h"
+#include "readers/stack_frames.h"
+#include "readers/whole_number.h"
+
+namespace pymemrun {
+namespace {
+
+// Sources that had blocks, without tracing's own.
+bool IsExported(const HeapSource& source) {
+  return !source.tracing && source.allocated.recorded != 0;
+}
+
+HeapSums AtOrNothing(const std::vector<HeapSums>& sums, size_t source) {
+  return source < sums.size() ? sums[source] : HeapSums();
+}
+
+class PprofMaker {
+ public:
+  explicit PprofMaker(const HeapReplay* replay)
+      : replay_(*replay), frames_(&replay->index()) {
+    Text("");
+    AddType("alloc_objects", "count");
+    AddType("alloc_space", "bytes");
+    AddType("inuse_objects", "count");
+    AddType("inuse_space", "bytes");
+    profile_.set_default_value_type(Text("inuse_space"));
+    SetTypes("space", "bytes", profile_.mutable_period_type());
+    profile_.set_period(static_cast<int64_t>(
+        std::max<uint64_t>(replay->rates().mean_bytes(), 1)));
+    profile_.set_time_ns(
+        static_cast<int64_t>(replay->header().start_realtime_ns()));
+  }
+
+  void SetMoment(uint64_t time_us) {
+    profile_.set_duration_ns(static_cast<int64_t>(time_us * 1000));
+    profile_.add_comments(
+        Text(absl::StrCat("live at ", static_cast<double>(time_us) / 1e6, " s",
+                          replay_.sampled() ? ", estimated" : "")));
+  }
+
+  void Add(const HeapSource& source, const HeapSums& live) {
+    pprof::Sample* sample = profile_.add_samples();
+    for (const uint32_t frame : frames_.Of(source.key.stack)) {
+      sample->add_locations(frame + 1);
+    }
+    sample->add_values(SignedNumber(source.allocated.count));
+    sample->add_values(SignedNumber(source.allocated.bytes));
+    sample->add_values(SignedNumber(live.count));
+    sample->add_values(SignedNumber(live.bytes));
+    AddLabel("thread", replay_.index().ThreadLabel(source.key.thread), sample);
+    AddLabel("allocator", HeapAllocatorName(source.key.allocator), sample);
+  }
+
+  std::string Take() {
+    for (size_t i = 0; i < frames_.frames().size(); ++i) AddFrame(i);
+    for (const auto& [text, number] : numbers_) {
+      *profile_.mutable_strings(static_cast<int>(number)) = text;
+    }
+    return profile_.SerializeAsString();
+  }
+
+ private:
+  using Functions = std::map<std::tuple<int64_t, int64_t, int64_t>, uint64_t>;
+
+  int64_t Text(absl::string_view text) {
+    const auto [found, is_new] = numbers_.emplace(
+        TerminalText(text), static_cast<int64_t>(numbers_.size()));
+    if (is_new) profile_.add_strings();
+    return found->second;
+  }
+  void SetTypes(absl::string_view type, absl::string_view unit,
+                pprof::Value* value) {
+    value->set_type(Text(type));
+    value->set_unit(Text(unit));
+  }
+  void AddType(absl::string_view type, absl::string_view unit) {
+    SetTypes(type, unit, profile_.add_value_types());
+  }
+  void AddLabel(absl::string_view key, absl::string_view text,
+                pprof::Sample* sample) {
+    pprof::Label* label = sample->add_labels();
+    label->set_key(Text(key));
+    label->set_text(Text(text));
+  }
+  void AddFrame(size_t number) {
+    const StackFrames::Frame& frame = frames_.frames()[number];
+    pprof::Location* location = profile_.add_locations();
+    location->set_id(number + 1);
+    pprof::Line* line = location->add_lines();
+    line->set_line(frame.place.line);
+    line->set_function(FunctionOf(frame));
+  }
+  uint64_t FunctionOf(const StackFrames::Frame& frame) {
+    const int64_t name = Text(frame.place.function);
+    const int64_t file = Text(frame.place.file);
+    const auto [found, is_new] = functions_.emplace(
+        std::make_tuple(name, file, int64_t{frame.first_line}),
+        functions_.size() + 1);
+    if (!is_new) return found->second;
+    pprof::Function* function = profile_.add_functions();
+    function->set_id(found->second);
+    function->set_name(name);
+    function->set_system_name(name);
+    function->set_file(file);
+    function->set_first_line(frame.first_line);
+    return found->second;
+  }
+
+  const HeapReplay& replay_;
+  StackFrames frames_;
+  pprof::Profile profile_;
+  std::map<std::string, int64_t> numbers_;
+  Functions functions_;
+};
+
+std::string FrameJson(const StackFrames::Frame& frame) {
+  std::string text = "{\"name\":";
+  AppendJsonString(TerminalText(frame.place.function), &text);
+  if (!frame.place.file.empty()) {
+    text += ",\"file\":";
+    AppendJsonString(TerminalText(frame.place.file), &text);
+  }
+  if (frame.place.line != 0) {
+    absl::StrAppend(&text, ",\"line\":", frame.place.line);
+  }
+  return text + "}";
+}
+
+std::string ScriptName(const HeapReplay& replay) {
+  const std::string& script = replay.header().script();
+  return script.empty() ? "python" : script.substr(script.rfind('/') + 1);
+}
+
+}  // namespace
+
+std::string PprofProfile(const HeapMoments& replay) {
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
+  PprofMaker maker(&replay);
+  maker.SetMoment(replay.TimeOf(0));
+  const auto& sources = replay.model().sources();
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (IsExported(sources[i])) maker.Add(sources[i], AtOrNothing(sums, i));
+  }
+  return maker.Take();
+}
+
+std::string Gzipped(const std::string& bytes) {
+  constexpr int kGzipWindow = 15 + 16;
+  z_stream stream = {};
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kGzipWindow, 8,
+                   Z_DEFAULT_STRATEGY) != Z_OK) {
+    return "";
+  }
+  std::string zipped(deflateBound(&stream, bytes.size()), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(zipped.data());
+  stream.avail_out = static_cast<uInt>(zipped.size());
+  const bool whole = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  zipped.resize(whole ? stream.total_out : 0);
+  deflateEnd(&stream);
+  return zipped;
+}
+
+std::string SpeedscopeJson(const HeapMoments& replay) {
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
+  StackFrames frames(&replay.index());
+  std::string samples, weights;
+  uint64_t total = 0;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const HeapSource& source = replay.model().sources()[i];
+    const uint64_t bytes = WholeNumber(sums[i].bytes);
+    if (bytes == 0 || source.tracing) continue;
+    const std::vector<uint32_t> stack = frames.Of(source.key.stack);
+    const char* separator = samples.empty() ? "[" : ",[";
+    for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {
+      absl::StrAppend(&samples, separator, *frame);
+      separator = ",";
+    }
+    samples += "]";
+    absl::StrAppend(&weights, weights.empty() ? "" : ",", bytes);
+    total += bytes;
+  }
+  std::string text =
+      "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+      "\"exporter\":\"pymemreport " PYMEMRUN_VERSION "\",\"name\":";
+  AppendJsonString(TerminalText(ScriptName(replay)), &text);
+  text += ",\"activeProfileIndex\":0,\"shared\":{\"frames\":[";
+  for (size_t i = 0; i < frames.frames().size(); ++i) {
+    absl::StrAppend(&text, i == 0 ? "\n" : ",\n",
+                    FrameJson(frames.frames()[i]));
+  }
+  text += "]},\n\"profiles\":[{\"type\":\"sampled\",\"name\":";
+  AppendJsonString(
+      absl::StrCat("live bytes at ",
+                   static_cast<double>(replay.TimeOf(0)) / 1e6, " s"),
+      &text);
+  absl::StrAppend(
+      &text, ",\"unit\":\"bytes\",\"startValue\":0,\"endValue\":", total,
+      ",\n\"samples\":[", samples, "],\n\"weights\":[", weights, "]}]}\n");
+  return text;
+}
+
+int PrintExport(const ReportOptions& options, const Console& console,
+                OutputBuffer* output) {
+  const bool pprof = options.heap.export_as == HeapOptions::Export::kPprof;
+  if (pprof && options.output.empty() && isatty(console.out_fd) != 0) {
+    console.Usage("pprof files are not for a terminal: name one with -o");
+    return kExitUsage;
+  }
+  HeapMoments replay(options.heap.moments);
+  int code = kExitOk;
+  if (!ReadHeap(options.files[0], console, &replay, &code)) return code;
+  switch (options.heap.export_as) {
+    case HeapOptions::Export::kPprof:
+      output->Append(Gzipped(PprofProfile(replay)));
+      break;
+    case HeapOptions::Export::kSpeedscope:
+      output->Append(SpeedscopeJson(replay));
+      break;
+    case HeapOptions::Export::kCollapsed:
+      HeapStacks stacks(HeapBy::kLine, &replay);
+      stacks.Add(replay.SumsAt(0), nullptr);
+      stacks.tree().PrintCollapsed(output);
+      break;
+  }
+  return code;
+}
+
+}  // namespace pymemrun

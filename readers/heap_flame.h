@@ -1,0 +1,29 @@
+// The command `pymemreport flame`: a call tree as a flame graph.
+#ifndef PYMEMRUN_READERS_HEAP_FLAME_H_
+#define PYMEMRUN_READERS_HEAP_FLAME_H_
+
+#include <string>
+
+#include "readers/place_tree.h"
+#include "readers/report_options.h"
+
+namespace pymemrun {
+
+struct FlameTexts {
+  std::string title;
+  std::string subtitle;
+};
+
+// One SVG that needs nothing else: callers above what they call, as wide as
+// their bytes; its script zooms and searches. Frames below a ten thousandth of
+// the whole, or deeper than 500, are left out.
+void PrintFlame(const PlaceTree& tree, const FlameTexts& texts,
+                OutputBuffer* output);
+
+// Reads options.files[0] and prints; returns the exit code.
+int PrintHeapFlame(const ReportOptions& options, const Console& console,
+                   OutputBuffer* output);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_FLAME_H_

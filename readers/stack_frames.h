@@ -1,0 +1,39 @@
+// The frames of stacks, each distinct one numbered. Used by the exports.
+#ifndef PYMEMRUN_READERS_STACK_FRAMES_H_
+#define PYMEMRUN_READERS_STACK_FRAMES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "readers/resident_places.h"
+
+namespace pymemrun {
+
+// Not thread safe; the index must outlive it.
+class StackFrames {
+ public:
+  struct Frame {
+    ResidentPlace place;  // a line
+    uint32_t first_line = 0;
+  };
+  // What is deeper loses outer frames.
+  static constexpr size_t kMostFrames = 10000;
+
+  explicit StackFrames(const RunIndex* index) : index_(*index) {}
+  // Numbers of a stack's frames, the innermost first; at least one.
+  std::vector<uint32_t> Of(uint32_t stack);
+  const std::vector<Frame>& frames() const { return frames_; }
+
+ private:
+  uint32_t NumberOf(uint32_t stack);
+
+  const RunIndex& index_;
+  std::vector<Frame> frames_;
+  absl::flat_hash_map<ResidentPlace, uint32_t> numbers_;
+  absl::flat_hash_map<uint32_t, uint32_t> by_stack_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_STACK_FRAMES_H_

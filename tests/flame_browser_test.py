@@ -1,0 +1,194 @@
+"""The flame graph in a real browser: a click zooms, typing searches.
+
+Chromium is driven through its debugging pipe: messages of JSON, each ended by a
+zero byte. Without Chromium the test is skipped.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PYMEMREPORT = os.environ['PYMEMREPORT_BIN']
+GENERATE = os.path.join(os.path.dirname(PYMEMREPORT), 'pymemrun-generate')
+CHROMIUM = shutil.which('chromium') or shutil.which('chromium-browser')
+
+
+class Browser:
+    """One page of a headless Chromium."""
+
+    def __init__(self, folder):
+        to_browser, self._to = os.pipe()
+        self._from, from_browser = os.pipe()
+
+        def use_pipes():
+            # What comes as 3 or 4 must not be overwritten before it is moved.
+            high_in, high_out = os.dup(to_browser), os.dup(from_browser)
+            os.dup2(high_in, 3)
+            os.dup2(high_out, 4)
+
+        # pass_fds would close 3 and 4 again.
+        self._process = subprocess.Popen(
+            [CHROMIUM, '--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
+             '--remote-debugging-pipe', '--user-data-dir=' + folder, 'about:blank'],
+            preexec_fn=use_pipes, close_fds=False, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(to_browser)
+        os.close(from_browser)
+        self._answers = os.fdopen(self._from, 'rb')
+        self._last = 0
+        self._session = None
+        target = self.call('Target.createTarget', url='about:blank')['targetId']
+        self._session = self.call('Target.attachToTarget', targetId=target,
+                                  flatten=True)['sessionId']
+
+    def _read(self):
+        message = bytearray()
+        while True:
+            byte = self._answers.read(1)
+            if not byte:
+                raise EOFError('the browser has gone')
+            if byte == b'\0':
+                return json.loads(message)
+            message += byte
+
+    def call(self, method, **parameters):
+        self._last += 1
+        message = {'id': self._last, 'method': method, 'params': parameters}
+        if self._session:
+            message['sessionId'] = self._session
+        os.write(self._to, json.dumps(message).encode() + b'\0')
+        while True:
+            answer = self._read()
+            if answer.get('id') == self._last:
+                assert 'error' not in answer, answer
+                return answer['result']
+
+    def value(self, expression):
+        result = self.call('Runtime.evaluate', expression=expression, returnByValue=True)
+        assert 'exceptionDetails' not in result, result
+        return result['result'].get('value')
+
+    def open(self, path):
+        self.call('Page.enable')
+        self.call('Emulation.setDeviceMetricsOverride', width=1240, height=800,
+                  deviceScaleFactor=1, mobile=False)
+        self.call('Page.navigate', url='file://' + path)
+        while self.value('document.readyState') != 'complete' or \
+                not self.value('location.pathname').endswith('.svg'):
+            pass
+
+    def click(self, x, y):
+        for kind in ('mousePressed', 'mouseReleased'):
+            self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, button='left', clickCount=1)
+
+    def close(self):
+        try:
+            self._session = None
+            self.call('Browser.close')
+        finally:
+            os.close(self._to)
+            self._answers.close()
+            self._process.wait(timeout=30)
+
+
+FRAMES = '''Array.from(document.querySelectorAll('g.f')).map(g => ({
+  name: g.querySelector('title').textContent.split('\\n')[0],
+  bytes: Number(g.getAttribute('data-b')),
+  depth: Number(g.getAttribute('data-d')),
+  shown: g.style.display !== 'none',
+  hit: g.classList.contains('hit'),
+  width: Number(g.querySelector('rect').getAttribute('width')),
+  text: g.querySelector('text').textContent,
+  box: (r => [r.x + r.width / 2, r.y + r.height / 2])(
+      g.querySelector('rect').getBoundingClientRect())}))'''
+WHOLE = 1176  # the plot's width
+
+
+@unittest.skipUnless(CHROMIUM, 'there is no chromium')
+class FlameInABrowser(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        run = os.path.join(cls.folder.name, 'run.pb')
+        with open(run, 'wb') as out:
+            subprocess.run([GENERATE, '--heap', '20000'], stdout=out, check=True)
+        cls.svg = os.path.join(cls.folder.name, 'flame.svg')
+        subprocess.run([PYMEMREPORT, 'flame', run, '-o', cls.svg], check=True)
+        cls.browser = Browser(os.path.join(cls.folder.name, 'profile'))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.browser.open(self.svg)
+
+    def frames(self):
+        return self.browser.value(FRAMES)
+
+    def click_frame(self, frame):
+        self.browser.click(*frame['box'])
+
+    def test_a_click_zooms_and_show_all_leads_back(self):
+        before = self.frames()
+        root = before[0]
+        self.assertEqual(root['width'], WHOLE)
+        chosen = next(f for f in before if f['depth'] == 2 and 60 < f['width'] < WHOLE / 2)
+        self.click_frame(chosen)
+        after = self.frames()
+        at = before.index(chosen)
+        self.assertEqual(after[at]['width'], WHOLE)
+        self.assertEqual(after[at]['text'], chosen['name'])
+        grown = 0
+        for old, new in zip(before, after):
+            if new['shown'] and new['depth'] > 2 and old['width'] > 1:
+                self.assertAlmostEqual(new['width'] / old['width'], WHOLE / chosen['width'],
+                                       delta=0.05 * WHOLE / chosen['width'])
+                grown += 1
+        self.assertGreater(grown, 0)
+        self.assertTrue(any(not f['shown'] for f in after))
+        x, y = self.browser.value(
+            '(r => [r.x + r.width / 2, r.y + r.height / 2])'
+            '(document.querySelector("#reset").getBoundingClientRect())')
+        self.browser.click(x, y)
+        self.assertEqual([f['width'] for f in self.frames()], [f['width'] for f in before])
+
+    def test_typing_searches_and_sums_what_matches(self):
+        x, y = self.browser.value(
+            '(r => [r.x + 20, r.y + r.height / 2])'
+            '(document.querySelector("#search").getBoundingClientRect())')
+        self.browser.click(x, y)
+        self.browser.call('Input.insertText', text='STEP_1 (')
+        frames = self.frames()
+        hits = [f for f in frames if f['hit']]
+        self.assertTrue(hits)
+        self.assertEqual({f['name'].startswith('step_1 (') for f in hits}, {True})
+        self.assertEqual(sum(f['name'].startswith('step_1 (') for f in frames), len(hits))
+        matched = self.browser.value('document.querySelector("#matched").textContent')
+        self.assertRegex(matched, r'^matched: [0-9.]+ (bytes|KiB|MiB), [0-9.]+ %$')
+        share = float(matched.split(', ')[1].split()[0])
+        self.assertLessEqual(share, 100 * sum(f['bytes'] for f in hits) / frames[0]['bytes'] + 0.1)
+        self.assertGreaterEqual(share, 100 * max(f['bytes'] for f in hits) / frames[0]['bytes'] - 0.1)
+        self.browser.value('document.querySelector("#search").value = "";'
+                           'document.querySelector("#search").dispatchEvent(new Event("input"))')
+        self.assertFalse(any(f['hit'] for f in self.frames()))
+
+    def test_a_picture(self):
+        keep = os.environ.get('PYMEMRUN_KEEP_PICTURES')
+        if not keep:
+            self.skipTest('set PYMEMRUN_KEEP_PICTURES to a folder to look at it')
+        import base64
+        data = self.browser.call('Page.captureScreenshot')['data']
+        with open(os.path.join(keep, 'flame.png'), 'wb') as out:
+            out.write(base64.b64decode(data))
+
+
+if __name__ == '__main__':
+    if not CHROMIUM:
+        print('no chromium: skipped')
+        sys.exit(77)
+    unittest.main()

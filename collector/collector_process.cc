@@ -190,10 +190,9 @@ size_t CollectorProcess::Drain() {
   if (heap_ == nullptr) return DrainSlots(kRingSlots);
   // A round of both rings, in the order that HeapCollector asks for.
   const uint64_t there = ring_.backlog();
-  heap_->BeginRound();
   const size_t cells = side_->Drain(MonotonicNs(), false);
   const size_t slots = DrainSlots(there);
-  heap_->EndRound();
+  heap_->EndRound(encoder_.next_index());
   return cells + slots;
 }
 

@@ -56,7 +56,9 @@ EventEncoder::EventEncoder(uint32_t page_bytes, const ClockScale* clock,
 void EventEncoder::Consume(const EventSlot* slots, size_t count) {
   while (count > 0) {
     const size_t chunk = std::min(count, kChunkSlots);
+    chunk_ = slots;
     ConsumeChunk(slots, chunk);
+    chunk_index_ += chunk;
     if (rows_ >= kBatchRows || columns_.size_bytes() >= kBatchBytes) EndBatch();
     slots += chunk;
     count -= chunk;
@@ -136,7 +138,8 @@ const EventSlot* EventEncoder::ConsumeHeap(const EventSlot* slot,
   for (; slot != end && slot->what_and_code >= kFirstHeap; ++slot) {
     HeapSlot event;
     std::memcpy(&event, slot, sizeof(event));
-    heap_->TakeSlot(event, heap_size_high_, stamp_, pending_thread_);
+    heap_->TakeSlot(event, chunk_index_ + static_cast<uint64_t>(slot - chunk_),
+                    heap_size_high_, stamp_, pending_thread_);
     if (event.what_and_stack >> kWhatShift == kAllocWhat) heap_size_high_ = 0;
   }
   return slot;

@@ -61,6 +61,8 @@ class EventEncoder {
 
   const RowTotals& totals() const { return totals_; }
   uint32_t rows_in_batch() const { return rows_; }
+  // Index in the ring of the slot that comes next.
+  uint64_t next_index() const { return chunk_index_; }
   uint64_t bad_slots() const { return bad_slots_; }
   DefinitionTable& definitions() { return definitions_; }
 
@@ -126,7 +128,10 @@ class EventEncoder {
   uint32_t pending_thread_ = 0;
   uint32_t pending_stack_ = 0;
   uint32_t heap_size_high_ = 0;  // of the next allocation
-  uint32_t stack_rows_ = 0;      // rows that the stack column covers
+  // The slots being taken, and the index of the first in the ring.
+  const EventSlot* chunk_ = nullptr;
+  uint64_t chunk_index_ = 0;
+  uint32_t stack_rows_ = 0;  // rows that the stack column covers
   // RSS is an estimate since this row of the batch.
   uint32_t inexact_from_ = kNoRow;
 

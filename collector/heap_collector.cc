@@ -1,6 +1,7 @@
 #include "collector/heap_collector.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "collector/monotonic_clock.h"
 #include "collector/native_thread.h"
@@ -38,8 +39,20 @@ void HeapCollector::MoveTime(uint64_t stamp) {
   slot_us_ = std::max(slot_us_, options_.clock->Micros(stamp));
 }
 
+// What the slot says of the realloc before it, if there is one. Whether that is
+// all that it says.
+bool HeapCollector::SettleRealloc(const HeapSlot& slot) {
+  const bool failed = (slot.address_high & kHeapKept) != 0;
+  if (!failed) Add(tentative_);
+  tentative_.address = 0;
+  return failed;
+}
+
 void HeapCollector::AddSlot(const HeapSlot& slot, uint32_t size_high,
                             uint32_t thread) {
+  if (ABSL_PREDICT_FALSE(tentative_.address != 0) && SettleRealloc(slot)) {
+    return;
+  }
   HeapEvent event;
   event.time_us = slot_us_;
   event.address = Wide(slot.address_low, slot.address_high & 0xffff);
@@ -50,6 +63,10 @@ void HeapCollector::AddSlot(const HeapSlot& slot, uint32_t size_high,
     event.stack = StackOfSlot(slot);
     event.allocator = AllocatorOf(slot.address_high >> kHeapAllocatorShift &
                                   kHeapAllocatorMask);
+  } else if (ABSL_PREDICT_FALSE(
+                 (slot.address_high & (kHeapTentative | kHeapKept)) != 0)) {
+    if ((slot.address_high & kHeapTentative) != 0) tentative_ = event;
+    return;
   }
   Add(event);
 }
@@ -69,58 +86,70 @@ uint32_t HeapCollector::StackOfSlot(const HeapSlot& slot) {
   return id;
 }
 
-void HeapCollector::TakeItem(const SideItemView& item, uint32_t stack) {
-  if (item.kind == SideKind::kHeapRates) {
-    HeapRates rates;
-    rates.set_time_us(options_.clock->Micros(item.time_ns));
-    rates.set_mean_bytes(item.more);
-    rates.set_adapted((item.flags & kSideAdapted) != 0);
-    // What the launch text said is in the file already.
-    if (item.more == 0 || item.more == rates_.mean_bytes()) return;
-    return WriteRates(rates);
+void HeapCollector::TakeRates(const SideItemView& item) {
+  HeapRates rates;
+  rates.set_time_us(options_.clock->MicrosOfMonotonic(item.time_ns));
+  rates.set_mean_bytes(item.more);
+  rates.set_adapted((item.flags & kSideAdapted) != 0);
+  const size_t count = std::min<size_t>(
+      item.detail, item.payload.size() / sizeof(SideHeapClass));
+  for (size_t i = 0; i < count; ++i) {
+    SideHeapClass read;
+    std::memcpy(&read, item.payload.data() + i * sizeof(read), sizeof(read));
+    HeapClass* const written = rates.add_classes();
+    written->set_below_bytes(read.below_bytes);
+    written->set_probability(read.probability);
   }
-  Waiting waiting = {item.time_ns, round_, HeapEvent()};
-  HeapEvent& event = waiting.event;
-  event.time_us = options_.clock->Micros(item.time_ns);
+  if (rates.mean_bytes() != 0 || rates.classes_size() != 0) WriteRates(rates);
+}
+
+HeapEvent HeapCollector::EventOf(const SideItemView& item, uint32_t stack) {
+  HeapEvent event;
+  event.time_us = options_.clock->MicrosOfMonotonic(item.time_ns);
   event.address = item.address;
   event.thread =
       NativeThreadId(static_cast<pid_t>(options_.page->traced_pid), item.thread,
                      event.time_us, options_.definitions);
   event.is_free = item.kind == SideKind::kFree;
-  if (!event.is_free) {
-    event.size = item.more;
-    event.stack = stack;
-    event.allocator = AllocatorOf(item.detail >> 16);
-    if (item.extra != 0) {
-      event.code = options_.side->mappings()->CodeAt(item.extra, MonotonicNs());
-    }
+  if (event.is_free) return event;
+  event.size = item.more;
+  event.stack = stack;
+  event.allocator = AllocatorOf(item.detail >> 16);
+  if (item.caller != 0) {
+    event.code = options_.side->mappings()->CodeAt(item.caller, MonotonicNs());
   }
-  if (!options_.merges) return Add(event);
-  // Two threads may have reserved their items in another order than they took
-  // their stamps.
+  return event;
+}
+
+void HeapCollector::TakeItem(const SideItemView& item, uint32_t stack) {
+  if (item.kind == SideKind::kHeapRates) return TakeRates(item);
+  const Waiting waiting = {item.extra, EventOf(item, stack)};
+  if (!options_.merges) return Add(waiting.event);
+  // Two threads may have reserved their items in another order than they looked
+  // at the event ring.
   auto at = waiting_.end();
   for (int i = 0; i < kMaxPlacesBack && at != waiting_.begin() &&
-                  std::prev(at)->stamp > waiting.stamp;
+                  std::prev(at)->index > waiting.index;
        ++i) {
     --at;
   }
   waiting_.insert(at, waiting);
-  first_waiting_stamp_ = waiting_.front().stamp;
+  first_waiting_index_ = waiting_.front().index;
 }
 
-void HeapCollector::GiveOutFirst() {
-  Add(waiting_.front().event);
-  waiting_.pop_front();
-  first_waiting_stamp_ =
-      waiting_.empty() ? ~uint64_t{0} : waiting_.front().stamp;
-}
-
-void HeapCollector::GiveOutBelow(uint64_t stamp) {
-  while (first_waiting_stamp_ < stamp) GiveOutFirst();
-}
-
-void HeapCollector::EndRound() {
-  while (!waiting_.empty() && waiting_.front().round != round_) GiveOutFirst();
+void HeapCollector::GiveOutUpTo(uint64_t index) {
+  while (first_waiting_index_ <= index && !waiting_.empty()) {
+    const HeapEvent event = waiting_.front().event;
+    waiting_.pop_front();
+    first_waiting_index_ =
+        waiting_.empty() ? ~uint64_t{0} : waiting_.front().index;
+    // Who else has the address by now had it from the realloc.
+    if (tentative_.address != 0 && tentative_.address == event.address) {
+      Add(tentative_);
+      tentative_.address = 0;
+    }
+    Add(event);
+  }
 }
 
 void HeapCollector::Add(const HeapEvent& event) {
@@ -160,7 +189,7 @@ void HeapCollector::EndBatch(uint64_t now_ns) {
 }
 
 void HeapCollector::Finish(uint64_t now_ns) {
-  GiveOutBelow(~uint64_t{0});
+  GiveOutUpTo(~uint64_t{0});
   EndBatch(now_ns);
 }
 

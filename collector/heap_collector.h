@@ -18,14 +18,13 @@
 namespace pymemrun {
 
 // A block may be allocated by one ring and freed by the other, and its address
-// given out anew. Both rings are brought into the order of their time stamps,
-// by rounds:
-//   1. BeginRound(); whoever calls takes the event ring's head;
+// given out anew. So an item of the side ring says which slot of the event ring
+// it comes before, see HeapSlot; and a round of both is this:
+//   1. whoever calls takes the event ring's head;
 //   2. the side ring is emptied, and its heap events wait;
-//   3. the event ring is emptied up to that head; before each heap slot those
-//      waiting whose stamp is below the slot's;
-//   4. EndRound(): those that have waited since an earlier round. What came to
-//      wait in this one may be younger than what the event ring holds by now.
+//   3. the event ring is emptied up to that head; before each heap slot come
+//      those waiting that are to;
+//   4. EndRound(): those that wait for no slot beyond that head.
 // Where the event ring has no heap events (sampled), nothing waits.
 //
 // Not thread safe. All pointers must outlive it.
@@ -44,14 +43,14 @@ class HeapCollector final : public SideTaker {
   // The header is written; `rates` too, unless they are empty.
   void Start(const HeapRates& rates);
 
-  void BeginRound() { ++round_; }
-  void EndRound();
+  // The event ring's slots below `index` are taken.
+  void EndRound(uint64_t index) { GiveOutUpTo(index); }
 
-  // An allocation or a free of the event ring, at that stamp; `thread` is the
-  // file's.
-  void TakeSlot(const HeapSlot& slot, uint32_t size_high, uint64_t stamp,
-                uint32_t thread) {
-    if (stamp > first_waiting_stamp_) GiveOutBelow(stamp);
+  // An allocation or a free of the event ring, at that index and stamp;
+  // `thread` is the file's.
+  void TakeSlot(const HeapSlot& slot, uint64_t index, uint32_t size_high,
+                uint64_t stamp, uint32_t thread) {
+    if (index >= first_waiting_index_) GiveOutUpTo(index);
     if (stamp != last_stamp_) MoveTime(stamp);
     AddSlot(slot, size_high, thread);
   }
@@ -78,16 +77,17 @@ class HeapCollector final : public SideTaker {
     uint32_t id = 0;
   };
   struct Waiting {
-    uint64_t stamp;
-    uint64_t round;  // in which it came
+    uint64_t index;  // of the slot that it comes before
     HeapEvent event;
   };
 
   void AddSlot(const HeapSlot& slot, uint32_t size_high, uint32_t thread);
   uint32_t StackOfSlot(const HeapSlot& slot);
   void MoveTime(uint64_t stamp);
-  void GiveOutBelow(uint64_t stamp);
-  void GiveOutFirst();
+  void TakeRates(const SideItemView& item);
+  HeapEvent EventOf(const SideItemView& item, uint32_t stack);
+  void GiveOutUpTo(uint64_t index);
+  bool SettleRealloc(const HeapSlot& slot);
   void Add(const HeapEvent& event);
   void WriteRates(const HeapRates& rates);
   uint64_t lost() const;
@@ -95,8 +95,9 @@ class HeapCollector final : public SideTaker {
   const Options options_;
   HeapEncoder encoder_;
   std::deque<Waiting> waiting_;
-  uint64_t round_ = 0;
-  uint64_t first_waiting_stamp_ = ~uint64_t{0};
+  uint64_t first_waiting_index_ = ~uint64_t{0};
+  // The free of a realloc that may yet fail; an address of 0: there is none.
+  HeapEvent tentative_;
   std::array<KnownStack, kKnownStacks> known_stacks_ = {};
   uint64_t last_stamp_ = 0;  // of the last slot...
   uint64_t slot_us_ = 0;     // ...and its time

@@ -10,13 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "collector/event_encoder.h"
+#include "collector/heap_output_for_tests.h"
 #include "collector/monotonic_clock.h"
 #include "collector/ring_fixture.h"
 #include "collector/side_ring_fixture.h"
-#include "format/record_decoder.h"
 
 namespace pymemrun {
 namespace {
@@ -26,67 +24,6 @@ using testing::ElementsAre;
 constexpr uint64_t kSecond = 1000000000;
 
 void AnyFunction() {}
-
-// Decodes all as readers do, and keeps each record as a line.
-class Output final : public RecordSink, public RecordVisitor {
- public:
-  using RecordSink::Write;
-  void Write(absl::string_view bytes, RowCounts) override {
-    EXPECT_LT(bytes.size(), size_t{4} << 20);
-    const absl::Status status = decoder_.Decode(bytes);
-    EXPECT_TRUE(status.ok()) << status;
-  }
-  void OnCode(const CodeDef& def) override { codes.push_back(def); }
-  void OnStack(const StackDef& def) override { stacks.push_back(def); }
-  void OnThread(const ThreadDef& def) override { threads.push_back(def); }
-  void OnMapping(const MappingDef& def) override {
-    files.push_back(def.name());
-  }
-  bool OnHeap(const HeapEvent* events, size_t count) override {
-    for (size_t i = 0; i < count; ++i) {
-      lines.push_back(TextOf(events[i]));
-      heap.push_back(events[i]);
-    }
-    return true;
-  }
-  void OnHeapRates(const HeapRates& rates) override {
-    lines.push_back(absl::StrCat("rates ", rates.mean_bytes(),
-                                 rates.adapted() ? " adapted" : ""));
-  }
-  void OnHeapLoss(const HeapLoss& loss) override {
-    lines.push_back(absl::StrCat("loss ", loss.events()));
-  }
-  void OnMark(const Mark& mark) override {
-    lines.push_back(absl::StrCat("mark ", mark.label()));
-  }
-  bool OnRows(const Row*, size_t count) override {
-    lines.push_back(absl::StrCat(count, " rows"));
-    return true;
-  }
-
-  std::string StackText(uint32_t stack) const {
-    if (stack == 0) return "";
-    const StackDef& def = stacks[stack];
-    return absl::StrCat(StackText(def.parent()), "/", codes[def.code()].name());
-  }
-  // Without time and thread.
-  std::string TextOf(const HeapEvent& event) const {
-    const std::string address = absl::StrCat(absl::Hex(event.address));
-    if (event.is_free) return absl::StrCat("free ", address);
-    return absl::StrCat(HeapAllocator_Name(event.allocator), " ", address, " ",
-                        event.size, " ", StackText(event.stack));
-  }
-
-  std::vector<CodeDef> codes = {CodeDef()};
-  std::vector<StackDef> stacks = {StackDef()};
-  std::vector<ThreadDef> threads = {ThreadDef()};
-  std::vector<std::string> files = {""};
-  std::vector<std::string> lines;
-  std::vector<HeapEvent> heap;
-
- private:
-  RecordDecoder decoder_{this};
-};
 
 class HeapCollectorTest : public testing::Test {
  protected:
@@ -130,11 +67,10 @@ class HeapCollectorTest : public testing::Test {
   }
   // A round of what both rings hold now.
   void Round() {
-    heap_->BeginRound();
     side_->Drain(MonotonicNs(), false);
     encoder_.Consume(ring_.slots().data(), ring_.slots().size());
     ring_.Clear();
-    heap_->EndRound();
+    heap_->EndRound(encoder_.next_index());
   }
   std::vector<std::string> Finish() {
     encoder_.EndBatch();
@@ -143,12 +79,18 @@ class HeapCollectorTest : public testing::Test {
     return out_.lines;
   }
   void Clock(uint64_t stamp) { ring_.Wide(ControlKind::kClock, stamp); }
-  void SideAlloc(uint64_t stamp, uint64_t address, uint64_t size) {
-    side_ring_.Alloc(AllocatorKind::kRaw, page_->traced_pid, stamp, address,
-                     size, {{1, 0}});
+  // The event ring's head, as a thread without the GIL sees it now.
+  uint64_t Head() const { return encoder_.next_index() + ring_.slots().size(); }
+  void SideAlloc(uint64_t address, uint64_t size) {
+    SideAllocAt(Head(), address, size);
   }
-  void SideFree(uint64_t stamp, uint64_t address) {
-    side_ring_.Free(page_->traced_pid, stamp, address);
+  void SideAllocAt(uint64_t index, uint64_t address, uint64_t size) {
+    side_ring_.Alloc(AllocatorKind::kRaw, page_->traced_pid, kSecond + 500,
+                     index, address, size, {{1, 0}});
+  }
+  void SideFree(uint64_t address) { SideFreeAt(Head(), address); }
+  void SideFreeAt(uint64_t index, uint64_t address) {
+    side_ring_.Free(page_->traced_pid, kSecond + 500, index, address);
   }
 
   void* region_ = nullptr;
@@ -156,7 +98,7 @@ class HeapCollectorTest : public testing::Test {
   SideProducer side_ring_{nullptr, nullptr};
   SlotStream ring_;
   ClockScale clock_;
-  Output out_;
+  HeapOutput out_;
   EventEncoder encoder_{4096, &clock_, &out_};
   std::unique_ptr<SideItems> side_;
   std::unique_ptr<HeapCollector> heap_;
@@ -234,16 +176,13 @@ TEST_F(HeapCollectorTest, AStackIdMayBeDefinedAnew) {
 
 // A raw block is freed without the GIL, its address given out under the GIL,
 // freed there and given out without it.
-TEST_F(HeapCollectorTest, BothRingsComeInTheOrderOfTheirStamps) {
+TEST_F(HeapCollectorTest, AnItemComesBeforeTheSlotThatItNames) {
   Start();
-  SideAlloc(kSecond + 100, 0x1000, 10);
-  SideFree(kSecond + 200, 0x1000);
-  Clock(kSecond + 300);
+  SideAlloc(0x1000, 10);
+  SideFree(0x1000);
   ring_.Alloc(1, 0x1000, 20);
-  Clock(kSecond + 400);
   ring_.Free(0x1000);
-  SideAlloc(kSecond + 500, 0x1000, 30);
-  Clock(kSecond + 600);
+  SideAlloc(0x1000, 30);
   ring_.Alloc(1, 0x2000, 40);
   Round();
   EXPECT_THAT(Finish(), ElementsAre("HEAP_RAW 1000 10 /sided", "free 1000",
@@ -252,36 +191,67 @@ TEST_F(HeapCollectorTest, BothRingsComeInTheOrderOfTheirStamps) {
                                     "HEAP_OBJ 2000 40 /outer"));
 }
 
-// What the side ring held may be younger than what the event ring holds yet.
-TEST_F(HeapCollectorTest, WhatCameInThisRoundWaitsForTheNext) {
+// The side ring is read after the event ring's head was: what it says may come
+// behind slots that nobody has looked at yet.
+TEST_F(HeapCollectorTest, AnItemWaitsForTheSlotsBeforeIt) {
   Start();
-  SideAlloc(kSecond + 500, 0x1000, 30);
+  SideAllocAt(Head() + 1, 0x1000, 30);
   Round();
   heap_->WriteBatch();
   EXPECT_THAT(out_.lines, ElementsAre());
-  Clock(kSecond + 400);
   ring_.Free(0x1000);
-  Round();
-  SideFree(kSecond + 700, 0x1000);
   Round();
   heap_->WriteBatch();
   EXPECT_THAT(out_.lines, ElementsAre("free 1000", "HEAP_RAW 1000 30 /sided"));
-  Round();  // nothing has come for it to wait for
+  SideFree(0x1000);  // nothing is before it
+  Round();
   heap_->WriteBatch();
   EXPECT_EQ(out_.lines.size(), 3u);
 }
 
 TEST_F(HeapCollectorTest, ItemsReservedOutOfOrderComeInTheirs) {
   Start();
-  SideAlloc(kSecond + 200, 0x2000, 2);
-  SideFree(kSecond + 100, 0x1000);
-  Clock(kSecond + 150);
+  const uint64_t head = Head();
+  SideAllocAt(head + 1, 0x2000, 2);
+  SideFreeAt(head, 0x1000);
   ring_.Alloc(1, 0x1000, 1);
-  Clock(kSecond + 250);
   ring_.Free(0x2000);
   Round();
   EXPECT_THAT(Finish(), ElementsAre("free 1000", "HEAP_OBJ 1000 1 /outer",
                                     "HEAP_RAW 2000 2 /sided", "free 2000"));
+}
+
+TEST_F(HeapCollectorTest, AReallocIsAFreeUnlessItFails) {
+  Start();
+  ring_.Free(0x1000, kHeapTentative);
+  ring_.Alloc(1, 0x2000, 2);
+  ring_.Free(0x2000, kHeapTentative);
+  ring_.Free(0x2000, kHeapKept);
+  ring_.Free(0x2000);
+  Round();
+  EXPECT_THAT(Finish(),
+              ElementsAre("free 1000", "HEAP_OBJ 2000 2 /outer", "free 2000"));
+}
+
+// Another thread gets the address while the realloc is under way.
+TEST_F(HeapCollectorTest, AnAddressGivenOutAgainWasFreedByItsRealloc) {
+  Start();
+  ring_.Free(0x1000, kHeapTentative);
+  SideAlloc(0x3000, 3);
+  SideAlloc(0x1000, 1);
+  ring_.Alloc(1, 0x2000, 2);
+  Round();
+  EXPECT_THAT(Finish(),
+              ElementsAre("HEAP_RAW 3000 3 /sided", "free 1000",
+                          "HEAP_RAW 1000 1 /sided", "HEAP_OBJ 2000 2 /outer"));
+}
+
+TEST_F(HeapCollectorTest, AReallocThatTheProgramDiedInFreesNothing) {
+  Start();
+  ring_.Alloc(1, 0x1000, 1);
+  ring_.Free(0x1000, kHeapTentative);
+  Round();
+  EXPECT_THAT(Finish(), ElementsAre("HEAP_OBJ 1000 1 /outer"));
 }
 
 TEST_F(HeapCollectorTest, TimesDoNotFallWithinABatch) {
@@ -289,7 +259,7 @@ TEST_F(HeapCollectorTest, TimesDoNotFallWithinABatch) {
   Clock(kSecond + 9000);
   ring_.Alloc(1, 0x10, 1);
   Round();
-  SideAlloc(kSecond + 3000, 0x20, 1);
+  SideAlloc(0x20, 1);
   Round();
   Finish();
   ASSERT_EQ(out_.heap.size(), 2u);
@@ -300,16 +270,15 @@ TEST_F(HeapCollectorTest, SamplesComeAtOnceAndInTheRingsOrder) {
   Make(/*merges=*/false);
   side_ring_.Code(1, "a.py", "sided", 1);
   // Before the header is written they are kept.
-  SideAlloc(kSecond + 500, 0x1000, 30);
+  SideAlloc(0x1000, 30);
   side_->Drain(MonotonicNs(), false);
   EXPECT_THAT(out_.lines, ElementsAre());
   Start(65536);
-  side_ring_.HeapRates(kSecond + 600, 65536, 0);  // the same: said already
-  SideFree(kSecond + 400, 0x1000);
+  SideFreeAt(Head() + 100, 0x1000);
   side_ring_.HeapRates(kSecond + 700, 4096, kSideAdapted);
-  side_ring_.Alloc(AllocatorKind::kMem, 12345, kSecond + 800, 0x3000, 5, {},
+  side_ring_.Alloc(AllocatorKind::kMem, 12345, kSecond + 800, 0, 0x3000, 5, {},
                    kSideNoPython);
-  side_ring_.Alloc(AllocatorKind::kMem, 12345, kSecond + 800, 0x4000, 5,
+  side_ring_.Alloc(AllocatorKind::kMem, 12345, kSecond + 800, 0, 0x4000, 5,
                    {{1, 0}}, kSideTracing);
   Round();
   EXPECT_THAT(Finish(), ElementsAre("rates 65536", "HEAP_RAW 1000 30 /sided",
@@ -326,15 +295,19 @@ TEST_F(HeapCollectorTest, ClassesOfSizesAreRatesToo) {
   one->set_below_bytes(128);
   one->set_probability(0.5);
   heap_->Start(rates);
-  EXPECT_THAT(out_.lines, ElementsAre("rates 0"));
+  side_->Start();
+  side_ring_.HeapRates(kSecond + 1, 0, 0, {{128, 0.5}, {4096, 1}});
+  Round();
+  EXPECT_THAT(out_.lines,
+              ElementsAre("rates 0 128:0.5", "rates 0 128:0.5 4096:1"));
 }
 
 TEST_F(HeapCollectorTest, TheFileThatCalledMallocIsNamed) {
   Start();
   const auto caller = reinterpret_cast<uint64_t>(&AnyFunction);
   side_ring_.Alloc(AllocatorKind::kMalloc, page_->traced_pid, kSecond + 1,
-                   0x1000, 5, {{1, 0}}, 0, caller);
-  SideAlloc(kSecond + 2, 0x2000, 5);
+                   Head(), 0x1000, 5, {{1, 0}, {1, 0}, {1, 0}}, 0, caller);
+  SideAlloc(0x2000, 5);
   Round();
   Finish();
   ASSERT_EQ(out_.heap.size(), 2u);

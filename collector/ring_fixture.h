@@ -32,10 +32,10 @@ class SlotStream {
                       static_cast<uint32_t>(address >> 32) |
                           kind << kHeapAllocatorShift | flags});
   }
-  void Free(uint64_t address) {
+  void Free(uint64_t address, uint32_t flags = 0) {
     slots_.push_back({kFreeWhat << kWhatShift, 0,
                       static_cast<uint32_t>(address),
-                      static_cast<uint32_t>(address >> 32)});
+                      static_cast<uint32_t>(address >> 32) | flags});
   }
   void Stack(uint32_t id, uint32_t parent, uint32_t code, uint32_t position) {
     Payload(ControlKind::kStackDef, id,

@@ -32,8 +32,8 @@ HeadFields FieldsOf(const SideContinued& cell) {
 }
 
 // What an item of this head must have behind it.
-uint64_t PayloadBytes(const HeadFields& head) {
-  if (head.kind == SideKind::kCode) return head.more;
+// Of the frames that the head does not hold.
+uint64_t FrameBytes(const HeadFields& head) {
   if (head.kind != SideKind::kTouch && head.kind != SideKind::kRange &&
       head.kind != SideKind::kAlloc) {
     return 0;
@@ -42,6 +42,18 @@ uint64_t PayloadBytes(const HeadFields& head) {
   return frames <= kSideFramesInHead
              ? 0
              : (frames - kSideFramesInHead) * sizeof(SideFrame);
+}
+
+bool HasCaller(const HeadFields& head) {
+  return head.kind == SideKind::kAlloc && (head.flags & kSideCaller) != 0;
+}
+
+uint64_t PayloadBytes(const HeadFields& head) {
+  if (head.kind == SideKind::kCode) return head.more;
+  if (head.kind == SideKind::kHeapRates) {
+    return uint64_t{head.detail} * sizeof(SideHeapClass);
+  }
+  return FrameBytes(head) + (HasCaller(head) ? sizeof(uint64_t) : 0);
 }
 
 }  // namespace
@@ -127,9 +139,14 @@ void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
     ++lost_;
     return;
   }
-  payload_.resize(needed);
+  uint64_t caller = 0;
+  if (HasCaller(head)) {
+    std::memcpy(&caller, payload_.data() + needed - sizeof(caller),
+                sizeof(caller));
+  }
+  payload_.resize(needed - (HasCaller(head) ? sizeof(caller) : 0));
   take({head.kind, head.flags, head.thread, head.detail, head.time_ns,
-        head.address, head.more, head.extra, head.frame, payload_});
+        head.address, head.more, head.extra, caller, head.frame, payload_});
 }
 
 bool SideReader::WaitedLongEnough(uint64_t now_ns, bool last) {

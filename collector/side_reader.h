@@ -23,6 +23,7 @@ struct SideItemView {
   uint64_t address;
   uint64_t more;
   uint64_t extra;
+  uint64_t caller;  // kAlloc: of the code that called malloc; 0: not known
   SideFrame first_frame;
   absl::string_view payload;  // the continued cells', in one piece
 };

@@ -44,58 +44,55 @@ class SideProducer {
   uint64_t Touch(uint32_t thread, uint64_t time_ns, uint64_t address,
                  const std::vector<SideFrame>& frames, uint16_t flags = 0) {
     SideHead head = {};
-    head.kind = SideKind::kTouch;
+    Fill(SideKind::kTouch, thread, time_ns, address, &head);
     head.flags = flags;
-    head.thread = thread;
-    head.time_ns = time_ns;
-    head.address = address;
     return Push(head, WithFrames(frames, &head));
   }
   uint64_t Range(RangeAction action, uint32_t thread, uint64_t time_ns,
                  uint64_t address, uint64_t bytes,
                  const std::vector<SideFrame>& frames, uint64_t to = 0) {
     SideHead head = {};
-    head.kind = SideKind::kRange;
-    head.thread = thread;
-    head.time_ns = time_ns;
-    head.address = address;
+    Fill(SideKind::kRange, thread, time_ns, address, &head);
     head.more = bytes;
     head.extra = to;
     const std::string payload = WithFrames(frames, &head);
     head.detail |= static_cast<uint32_t>(action) << 16;
     return Push(head, payload);
   }
-  uint64_t Alloc(AllocatorKind allocator, uint32_t thread, uint64_t stamp,
-                 uint64_t address, uint64_t size,
+  // `index`: of the event ring's slot that it comes before.
+  uint64_t Alloc(AllocatorKind allocator, uint32_t thread, uint64_t time_ns,
+                 uint64_t index, uint64_t address, uint64_t size,
                  const std::vector<SideFrame>& frames, uint16_t flags = 0,
                  uint64_t caller = 0) {
     SideHead head = {};
-    head.kind = SideKind::kAlloc;
-    head.flags = flags;
-    head.thread = thread;
-    head.time_ns = stamp;
-    head.address = address;
+    Fill(SideKind::kAlloc, thread, time_ns, address, &head);
+    head.flags = static_cast<uint16_t>(flags | (caller != 0 ? kSideCaller : 0));
     head.more = size;
-    head.extra = caller;
-    const std::string payload = WithFrames(frames, &head);
+    head.extra = index;
+    std::string payload = WithFrames(frames, &head);
     head.detail |= static_cast<uint32_t>(allocator) << 16;
+    if (caller != 0) {
+      payload.append(reinterpret_cast<const char*>(&caller), sizeof(caller));
+    }
     return Push(head, payload);
   }
-  uint64_t Free(uint32_t thread, uint64_t stamp, uint64_t address) {
+  uint64_t Free(uint32_t thread, uint64_t time_ns, uint64_t index,
+                uint64_t address) {
     SideHead head = {};
-    head.kind = SideKind::kFree;
-    head.thread = thread;
-    head.time_ns = stamp;
-    head.address = address;
+    Fill(SideKind::kFree, thread, time_ns, address, &head);
+    head.extra = index;
     return Push(head, "");
   }
-  uint64_t HeapRates(uint64_t stamp, uint64_t mean_bytes, uint16_t flags) {
+  uint64_t HeapRates(uint64_t time_ns, uint64_t mean_bytes, uint16_t flags,
+                     const std::vector<SideHeapClass>& classes = {}) {
     SideHead head = {};
     head.kind = SideKind::kHeapRates;
     head.flags = flags;
-    head.time_ns = stamp;
+    head.time_ns = time_ns;
     head.more = mean_bytes;
-    return Push(head, "");
+    head.detail = static_cast<uint32_t>(classes.size());
+    return Push(head, {reinterpret_cast<const char*>(classes.data()),
+                       classes.size() * sizeof(SideHeapClass)});
   }
   uint64_t Code(uint32_t id, absl::string_view file, absl::string_view name,
                 uint32_t first_line, absl::string_view line_table = "") {
@@ -122,6 +119,13 @@ class SideProducer {
   }
 
  private:
+  static void Fill(SideKind kind, uint32_t thread, uint64_t time_ns,
+                   uint64_t address, SideHead* head) {
+    head->kind = kind;
+    head->thread = thread;
+    head->time_ns = time_ns;
+    head->address = address;
+  }
   static void CopyFields(const SideHead& from, SideHead* to) {
     std::memcpy(static_cast<void*>(&to->kind), &from.kind, kSidePayloadBytes);
   }

@@ -27,6 +27,17 @@ size_t g_small = 0;
 // work. 0 is not.
 inline bool StaysSmall(size_t size) { return size - 1 < g_small; }
 
+// What the raw domain is asked when a request for `size` falls through to it:
+// by pymalloc the same.
+inline size_t Asked(size_t size) { return g_small != 0 ? size : kAnySize; }
+
+// Whether the request is part of one that a hook above has counted.
+template <uint32_t D>
+inline bool IsCounted(size_t size) {
+  return t_heap_inside &&
+         (D != kRaw || t_heap_request == kAnySize || t_heap_request == size);
+}
+
 // The allocator below, by its four ways.
 template <uint32_t D>
 inline void* NextMalloc(size_t size) {
@@ -71,7 +82,7 @@ template <class Sampler, uint32_t D, class Way>
 [[gnu::noinline]] void* SampledSlow(size_t size, bool charged, Way way) {
   void* block;
   {
-    const HeapInside inside;
+    const HeapInside inside(Asked(size));
     block = way.template Ask<D>(size);
   }
   if (block == nullptr) return nullptr;
@@ -85,7 +96,7 @@ template <class Sampler, uint32_t D, class Way>
 inline void* SampledAllocation(size_t size, Way way) {
   bool charged = false;
   if (D == kRaw) {
-    if (t_heap_inside) return way.template Ask<D>(size);
+    if (IsCounted<D>(size)) return way.template Ask<D>(size);
   } else if (__builtin_expect(StaysSmall(size), 1)) {
     charged = Sampler::Charge(size);
     if (__builtin_expect(!charged, 1)) return way.template Ask<D>(size);
@@ -95,7 +106,7 @@ inline void* SampledAllocation(size_t size, Way way) {
 
 template <uint32_t D>
 void* ReallocSampled(void* old, size_t size) {
-  const HeapInside inside;
+  const HeapInside inside(Asked(size));
   if (!HeapSamples::Remove(old)) return NextRealloc<D>(old, size);
   HeapAsideRealloc free(old);
   void* block = NextRealloc<D>(old, size);
@@ -115,7 +126,7 @@ struct Sampled {
   }
   template <uint32_t D>
   static void* Reallocate(void* old, size_t size) {
-    if (D == kRaw && t_heap_inside) return NextRealloc<D>(old, size);
+    if (D == kRaw && IsCounted<D>(size)) return NextRealloc<D>(old, size);
     void* block = ReallocSampled<D>(old, size);
     if (block != nullptr && Sampler::Charge(size) &&
         HeapSamples::Take<Sampler>(size)) {
@@ -164,12 +175,12 @@ inline void LogAllocated(void* block, size_t size) {
 struct All {
   template <uint32_t D, class Way>
   static void* Allocate(size_t size, Way way) {
-    if (t_heap_inside) return way.template Ask<D>(size);
+    if (IsCounted<D>(size)) return way.template Ask<D>(size);
     void* block;
     if (D != kRaw && StaysSmall(size)) {
       block = way.template Ask<D>(size);
     } else {
-      const HeapInside inside;
+      const HeapInside inside(Asked(size));
       block = way.template Ask<D>(size);
     }
     if (block != nullptr) LogAllocated<D>(block, size);
@@ -179,17 +190,19 @@ struct All {
   template <uint32_t D>
   static void* Reallocate(void* old, size_t size) {
     HotState& hot = Hot();
-    if (t_heap_inside || hot.page == nullptr) return NextRealloc<D>(old, size);
+    if (IsCounted<D>(size) || hot.page == nullptr) {
+      return NextRealloc<D>(old, size);
+    }
     void* block;
     if (RingThread<D>() != nullptr) {
       HeapLog::Reallocating(hot, old);
       {
-        const HeapInside inside;
+        const HeapInside inside(Asked(size));
         block = NextRealloc<D>(old, size);
       }
       if (block == nullptr) HeapLog::Kept(hot, old);
     } else {
-      const HeapInside inside;
+      const HeapInside inside(Asked(size));
       HeapAsideRealloc free(old);
       block = NextRealloc<D>(old, size);
       if (block != nullptr) free.Freed();

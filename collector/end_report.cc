@@ -200,11 +200,22 @@ std::string PageEventsText(const EndReportInput& in) {
   return text + ".";
 }
 
+std::string HeapEventsText(const EndReportInput& in) {
+  const Footer& footer = in.footer;
+  return absl::StrCat(Counted(footer.heap_allocations(), "allocation"),
+                      in.header.heap() == HEAP_SAMPLED ? " sampled, " : ", ",
+                      Counted(footer.heap_frees(), "free"), ", ",
+                      Grouped(footer.heap_events_lost()), " lost.");
+}
+
 // The sentences that stand by themselves.
 std::vector<std::string> ClosingSentences(const EndReportInput& in) {
   std::vector<std::string> sentences = {EndText(in)};
   if (in.header.page_period() > 0) {
     sentences.push_back(PageEventsText(in));
+  }
+  if (in.header.heap() != HEAP_OFF) {
+    sentences.push_back(HeapEventsText(in));
   }
   const uint64_t own_bytes =
       std::max(in.footer.own_bytes(), in.header.own_bytes());

@@ -63,6 +63,20 @@ TEST(EndReportTest, AShortParagraphSaysItAll) {
       "pymemrun: RSS source faults (best there is).\n");
 }
 
+TEST(EndReportTest, HeapEventsAreOneSentence) {
+  EndReportInput in = Example();
+  EXPECT_EQ(EndReportText(in).find("allocation"), std::string::npos);
+  in.header.set_heap(HEAP_ALL);
+  in.footer.set_heap_allocations(12345);
+  in.footer.set_heap_frees(1);
+  EXPECT_NE(EndReportText(in).find("12,345 allocations, 1 free, 0 lost."),
+            std::string::npos);
+  in.header.set_heap(HEAP_SAMPLED);
+  in.footer.set_heap_events_lost(7);
+  EXPECT_NE(EndReportText(in).find("12,345 allocations sampled, 1 free, 7 "),
+            std::string::npos);
+}
+
 TEST(EndReportTest, PageEventsAreOneSentence) {
   EndReportInput in = Example();
   EXPECT_EQ(EndReportText(in).find("page event"), std::string::npos);

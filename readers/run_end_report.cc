@@ -44,6 +44,10 @@ Footer FooterFromStream(const RunFacts& facts) {
   footer.set_pages_inferred(pages.inferred);
   footer.set_page_samples_lost(pages.samples_lost);
   footer.set_page_stacks_lost(pages.stacks_lost);
+  const RunFacts::HeapCounts heap = facts.Heap();
+  footer.set_heap_allocations(heap.allocations);
+  footer.set_heap_frees(heap.frees);
+  footer.set_heap_events_lost(heap.lost);
   if (facts.HasPeak()) *footer.mutable_peak() = *facts.peak;
   if (facts.gauge_changes > 0) {
     *footer.mutable_gauge_change() = facts.last_gauge_change;

@@ -94,6 +94,25 @@ bool RunFacts::HasPages() const {
   return header.page_period() > 0 || pages_.events > 0;
 }
 
+bool RunFacts::OnHeap(const HeapEvent* events, size_t count) {
+  uint64_t frees = 0;
+  for (size_t i = 0; i < count; ++i) frees += events[i].is_free;
+  heap_.frees += frees;
+  heap_.allocations += count - frees;
+  if (count > 0) last_us_ = std::max(last_us_, events[count - 1].time_us);
+  return true;
+}
+
+RunFacts::HeapCounts RunFacts::Heap() const {
+  if (!footer.has_value()) return heap_;
+  return {footer->heap_allocations(), footer->heap_frees(),
+          footer->heap_events_lost()};
+}
+
+bool RunFacts::HasHeap() const {
+  return header.heap() != HEAP_OFF || heap_.allocations + heap_.frees > 0;
+}
+
 void RunFacts::OnFooter(const Footer& found) {
   footer = found;
   if (found.user_us() + found.system_us() > 0) {

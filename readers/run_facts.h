@@ -32,6 +32,11 @@ class RunFacts : public IndexingVisitor {
   void OnPause(const Pause& pause) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
   void OnPageLoss(const PageLoss& loss) override;
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+  void OnHeapRates(const HeapRates& rates) override { heap_rates = rates; }
+  void OnHeapLoss(const HeapLoss& loss) override {
+    heap_.lost += loss.events();
+  }
   void OnFooter(const Footer& found) override;
 
   const CallProfile& profile() const { return profile_; }
@@ -57,6 +62,12 @@ class RunFacts : public IndexingVisitor {
   };
   PageCounts Pages() const;
   bool HasPages() const;
+  // Heap events recorded, and those that found no room.
+  struct HeapCounts {
+    uint64_t allocations = 0, frees = 0, lost = 0;
+  };
+  HeapCounts Heap() const;
+  bool HasHeap() const;
   // Rows lost on a full ring. Only a footer knows of all; without one they are
   // at least `lost_rows`.
   std::optional<uint64_t> DroppedRows() const;
@@ -82,12 +93,14 @@ class RunFacts : public IndexingVisitor {
   std::optional<Row> before_peak;       // the row after_number, if it is in
   uint64_t gauge_changes = 0;
   GaugeChange last_gauge_change;
+  HeapRates heap_rates;  // the last ones
 
  private:
   CallProfile profile_;
   uint64_t last_us_ = 0;
   uint64_t sampled_hwm_bytes_ = 0;
   PageCounts pages_;  // in the stream
+  HeapCounts heap_;   // in the stream
 };
 
 // The end report's text, as `pymemrun` prints it. Where the file has no footer,

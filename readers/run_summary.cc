@@ -260,6 +260,22 @@ std::string DescribePages(const RunFacts& facts) {
   return text;
 }
 
+std::string DescribeHeap(const RunFacts& facts) {
+  const RunFacts::HeapCounts heap = facts.Heap();
+  const bool sampled = facts.header.heap() == HEAP_SAMPLED;
+  std::string text = absl::StrCat(
+      sampled ? "sampled" : "all", facts.header.heap_native() ? ", native" : "",
+      "; ", Counted(heap.allocations, "allocation"), ", ",
+      Counted(heap.frees, "free"), "; lost: ", Counted(heap.lost, "event"));
+  if (facts.heap_rates.mean_bytes() != 0) {
+    absl::StrAppend(
+        &text, "; one sample in ",
+        HumanBytes(static_cast<double>(facts.heap_rates.mean_bytes())),
+        facts.heap_rates.adapted() ? ", as adapted last" : "");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string KindNames(const Filters& filters) {
@@ -291,6 +307,7 @@ std::vector<std::pair<std::string, std::string>> DescribeRun(
       {"tracing itself", DescribeTracingItself(facts)},
   };
   if (facts.HasPages()) lines.emplace_back("page events", DescribePages(facts));
+  if (facts.HasHeap()) lines.emplace_back("heap events", DescribeHeap(facts));
   if (!facts.footer.has_value()) return lines;
   if (facts.footer->rss_reads() > 0) {
     lines.emplace_back("RSS reads", RssReadsText(*facts.footer));

@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "gtest/gtest.h"
+#include "readers/heap_run_for_tests.h"
 #include "readers/page_run_for_tests.h"
 #include "readers/program_test_util.h"
 
@@ -324,6 +325,35 @@ TEST_F(RunFactsTest, RunsWithoutPageEventsSayNothingOfThem) {
   Read(SmallRun().Build());
   EXPECT_EQ(Fact("page events"), "no such fact");
   EXPECT_TRUE(IsUnknown(Value("page_events")));
+}
+
+TEST_F(RunFactsTest, HeapEvents) {
+  HeapRun run;
+  run.mode = HEAP_SAMPLED;
+  run.mean_bytes = 65536;
+  Read(run.Build());
+  EXPECT_EQ(Fact("heap events"),
+            "sampled; 21 allocations, 8 frees; lost: 0 events; one sample in "
+            "64.0 KiB");
+  EXPECT_EQ(std::get<std::string>(Value("heap")), "sampled");
+  EXPECT_EQ(std::get<uint64_t>(Value("heap_frees")), 8u);
+  EXPECT_NE(EndReportOf(facts_, "run.pb", 5)
+                .find("21 allocations sampled, 8 frees, 0 lost."),
+            std::string::npos);
+}
+
+TEST_F(RunFactsTest, WithoutAFooterHeapEventsAreCounted) {
+  HeapRun run;
+  run.with_footer = false;
+  Read(run.Build());
+  EXPECT_EQ(Fact("heap events"),
+            "all; 21 allocations, 8 frees; lost: 0 events");
+}
+
+TEST_F(RunFactsTest, NoHeapEventsAreNotSpokenOf) {
+  Read(SmallRun().Build());
+  EXPECT_EQ(Fact("heap events"), "no such fact");
+  EXPECT_TRUE(IsUnknown(Value("heap_allocations")));
 }
 
 }  // namespace

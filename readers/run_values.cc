@@ -229,6 +229,25 @@ void AddPages(const RunFacts& facts, Values* values) {
                   {"page_stacks_lost", stacks}});
 }
 
+void AddHeap(const RunFacts& facts, Values* values) {
+  Cell mode, allocations, frees, lost, native;
+  if (facts.HasHeap()) {
+    const RunFacts::HeapCounts heap = facts.Heap();
+    mode = facts.header.heap() == HEAP_SAMPLED ? "sampled" : "all";
+    allocations = heap.allocations;
+    frees = heap.frees;
+    lost = heap.lost;
+    native = uint64_t{facts.header.heap_native()};
+  }
+  values->insert(values->end(),
+                 {{"heap", mode},
+                  {"heap_native", native},
+                  {"heap_allocations", allocations},
+                  {"heap_frees", frees},
+                  {"heap_events_lost", lost},
+                  {"heap_mean_bytes", Known(facts.heap_rates.mean_bytes())}});
+}
+
 }  // namespace
 
 Values SummaryValues(const RunFacts& facts, const std::string& run_file,
@@ -243,6 +262,7 @@ Values SummaryValues(const RunFacts& facts, const std::string& run_file,
   AddTracing(facts, &values);
   AddVerification(facts, &values);
   AddPages(facts, &values);
+  AddHeap(facts, &values);
   values.emplace_back("run_file_bytes", file_bytes);
   return values;
 }

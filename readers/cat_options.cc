@@ -47,7 +47,8 @@ void DescribeInput(CLI::App* app, CatOptions* options, Words* words) {
 
 void DescribeOutput(CLI::App* app, CatOptions* options, Words* words) {
   app->add_option("--what", words->what,
-                  "kinds: call,return,c_call,c_return,c_except,mark,page")
+                  "kinds: call,return,c_call,c_return,c_except,mark,page,alloc,"
+                  "free")
       ->option_text("LIST");
   app->add_option("--min-drss", words->min_drss,
                   "rows with at least this abs(dRSS): 4096, 4KiB, 1M")
@@ -126,7 +127,8 @@ std::string Contradiction(const CatOptions& options) {
   if (options.format != Format::kRaw) return "";
   if (files > 1) return "--raw takes one FILE";
   if (!options.filter.PassesEverything() || !options.filter.marks ||
-      options.filter.pages || !options.columns.empty() || options.net) {
+      options.filter.extra.pages || options.filter.extra.heap ||
+      !options.columns.empty() || options.net) {
     return "--raw prints the whole stream: it takes no filter and no columns";
   }
   return "";

@@ -12,13 +12,25 @@ namespace pymemrun {
 namespace {
 
 constexpr absl::string_view kNames[kColumns] = {
-    "event",        "devent",    "clock_s",
-    "what",         "file",      "line",
-    "function",     "rss_bytes", "drss_bytes",
-    "thread",       "pid",       "context",
-    "module",       "rss_exact", "stack",
-    "page_address", "action",    "pages",
-    "moved_to",     "inferred",  "instruction_module"};
+    "event",        "devent",     "clock_s",
+    "what",         "file",       "line",
+    "function",     "rss_bytes",  "drss_bytes",
+    "thread",       "pid",        "context",
+    "module",       "rss_exact",  "stack",
+    "page_address", "action",     "pages",
+    "moved_to",     "inferred",   "instruction_module",
+    "address",      "size_bytes", "allocator",
+    "weight"};
+
+// Appends those of extra records.
+void AppendExtra(ExtraRecords extra, std::vector<Column>* columns) {
+  for (int i = static_cast<int>(kFirstPageColumn); i < kColumns; ++i) {
+    const auto column = static_cast<Column>(i);
+    if (column < kFirstHeapColumn ? extra.pages : extra.heap) {
+      columns->push_back(column);
+    }
+  }
+}
 
 }  // namespace
 
@@ -45,19 +57,17 @@ absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list) {
   return columns;
 }
 
-std::vector<Column> MachineColumns(bool with_pages) {
+std::vector<Column> MachineColumns(ExtraRecords extra) {
   std::vector<Column> columns;
-  for (int i = 0; i < kColumns; ++i) {
-    const auto column = static_cast<Column>(i);
-    if (column == Column::kStack) continue;
-    if (column >= kFirstPageColumn && !with_pages) break;
-    columns.push_back(column);
+  for (int i = 0; i < static_cast<int>(Column::kStack); ++i) {
+    columns.push_back(static_cast<Column>(i));
   }
+  AppendExtra(extra, &columns);
   return columns;
 }
 
 std::vector<Column> TextColumns(bool with_context, bool with_pid,
-                                bool with_pages) {
+                                ExtraRecords extra) {
   std::vector<Column> columns;
   for (const Column column :
        {Column::kContext, Column::kEvent, Column::kDevent, Column::kClock,
@@ -67,13 +77,7 @@ std::vector<Column> TextColumns(bool with_context, bool with_pid,
     if (column == Column::kPid && !with_pid) continue;
     columns.push_back(column);
   }
-  if (with_pages) {
-    for (const Column column :
-         {Column::kPageAddress, Column::kAction, Column::kPages,
-          Column::kMovedTo, Column::kInferred, Column::kInstructionModule}) {
-      columns.push_back(column);
-    }
-  }
+  AppendExtra(extra, &columns);
   return columns;
 }
 

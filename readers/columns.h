@@ -34,9 +34,21 @@ enum class Column : uint8_t {
   kMovedTo,
   kInferred,
   kInstructionModule,
+  // Of heap events alone.
+  kAddress,
+  kSize,
+  kAllocator,
+  kWeight,
 };
-inline constexpr int kColumns = 21;
+inline constexpr int kColumns = 25;
 inline constexpr Column kFirstPageColumn = Column::kPageAddress;
+inline constexpr Column kFirstHeapColumn = Column::kAddress;
+
+// What is printed besides rows and marks, and has columns of its own.
+struct ExtraRecords {
+  bool pages = false;
+  bool heap = false;
+};
 
 // As in CSV's header row and JSON's keys: "event", "clock_s", ...
 absl::string_view ColumnName(Column column);
@@ -45,13 +57,13 @@ absl::string_view ColumnName(Column column);
 // message that names the first that is unknown and lists those that are.
 absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list);
 
-// Those of CSV and JSON lines, in their order: all but the stack, those of page
-// events if they are printed.
-std::vector<Column> MachineColumns(bool with_pages);
+// Those of CSV and JSON lines, in their order: all but the stack, those of
+// extra records if they are printed.
+std::vector<Column> MachineColumns(ExtraRecords extra);
 // Those of text: with the NEXT:/PREV: prefix or without, with the pid or not,
-// with those of page events or not.
+// with those of extra records.
 std::vector<Column> TextColumns(bool with_context, bool with_pid,
-                                bool with_pages);
+                                ExtraRecords extra);
 
 }  // namespace pymemrun
 

@@ -48,8 +48,7 @@ std::unique_ptr<RowWriter> NewCsvWriter(const RowWriter::Options& options,
                                         OutputBuffer* output) {
   return std::make_unique<PlanWriter<CsvStyle>>(
       CsvStyle(!options.raw_text),
-      options.columns.empty() ? MachineColumns(options.with_pages)
-                              : options.columns,
+      options.columns.empty() ? MachineColumns(options.extra) : options.columns,
       options.with_header, /*adds_thread=*/false, output);
 }
 

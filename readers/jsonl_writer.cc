@@ -41,8 +41,7 @@ std::unique_ptr<RowWriter> NewJsonlWriter(const RowWriter::Options& options,
                                           OutputBuffer* output) {
   return std::make_unique<PlanWriter<JsonlStyle>>(
       JsonlStyle(),
-      options.columns.empty() ? MachineColumns(options.with_pages)
-                              : options.columns,
+      options.columns.empty() ? MachineColumns(options.extra) : options.columns,
       options.with_header, /*adds_thread=*/false, output);
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "readers/number_format.h"
 #include "readers/row_plan.h"
 
@@ -41,7 +42,14 @@ struct MachineCells {
     return out + (exact ? 4 : 5);
   }
 
-  void PageContext(std::string* out) const {
+  void SizeCell(Column, uint64_t bytes, std::string* out) const {
+    absl::StrAppend(out, bytes);
+  }
+  void DecimalCell(Column, double value, std::string* out) const {
+    absl::StrAppendFormat(out, "%.10g", value);
+  }
+
+  void ExtraContext(absl::string_view, std::string* out) const {
     static_cast<const Style&>(*this).EmptyCell(Column::kContext, out);
   }
 

@@ -34,23 +34,31 @@ MergeInput::State MergeInput::Wait() {
   return state_;
 }
 
-uint64_t MergeInput::time_ns() const {
-  if (mark_ != nullptr) return AbsoluteNs(mark_->time_us());
-  return AbsoluteNs(pages_ != nullptr ? pages_[next_].time_us
-                                      : rows_[next_].time_us);
+uint64_t MergeInput::time_us() const {
+  if (items_.mark != nullptr) return items_.mark->time_us();
+  if (items_.pages != nullptr) return items_.pages[next_].time_us;
+  if (items_.heap != nullptr) return items_.heap[next_].time_us;
+  return items_.rows[next_].time_us;
+}
+
+uint64_t MergeInput::time_ns() const { return AbsoluteNs(time_us()); }
+
+bool MergeInput::PrintNext() {
+  if (items_.pages != nullptr) return printer_->PrintPage(items_.pages[next_]);
+  if (items_.heap != nullptr) return printer_->PrintHeap(items_.heap[next_]);
+  return printer_->PrintRow(items_.rows[next_]);
 }
 
 bool MergeInput::Print(uint64_t until_ns) {
   bool wanted = true;
-  if (mark_ != nullptr) {
-    printer_->OnMark(*mark_);
+  if (items_.mark != nullptr) {
+    printer_->OnMark(*items_.mark);
   } else {
     do {
-      wanted = pages_ != nullptr ? printer_->PrintPage(pages_[next_])
-                                 : printer_->PrintRow(rows_[next_]);
+      wanted = PrintNext();
       ++next_;
-    } while (wanted && next_ < count_ && time_ns() <= until_ns);
-    if (wanted && next_ < count_) return true;
+    } while (wanted && next_ < items_.count && time_ns() <= until_ns);
+    if (wanted && next_ < items_.count) return true;
   }
   if (!wanted) {
     Stop();
@@ -73,9 +81,11 @@ void MergeInput::Release() {
   changed_.notify_all();
 }
 
-bool MergeInput::HandOver(State state) {
+bool MergeInput::HandOver(State state, const Items& items) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (stopped_) return false;
+  items_ = items;
+  next_ = 0;
   state_ = state;
   changed_.notify_all();
   changed_.wait(lock, [this] { return state_ == State::kReading || stopped_; });
@@ -84,26 +94,21 @@ bool MergeInput::HandOver(State state) {
 
 bool MergeInput::OnRows(const Row* rows, size_t count) {
   if (count == 0) return true;
-  rows_ = rows;
-  count_ = count;
-  next_ = 0;
-  mark_ = nullptr;
-  pages_ = nullptr;
-  return HandOver(State::kRows);
+  return HandOver(State::kRows, {.rows = rows, .count = count});
 }
 
 bool MergeInput::OnPages(const PageEntry* entries, size_t count) {
   if (count == 0 || !printer_->wants_pages()) return true;
-  pages_ = entries;
-  count_ = count;
-  next_ = 0;
-  mark_ = nullptr;
-  return HandOver(State::kPages);
+  return HandOver(State::kPages, {.pages = entries, .count = count});
+}
+
+bool MergeInput::OnHeap(const HeapEvent* events, size_t count) {
+  if (count == 0 || !printer_->wants_heap()) return true;
+  return HandOver(State::kHeap, {.heap = events, .count = count});
 }
 
 void MergeInput::OnMark(const Mark& mark) {
-  mark_ = &mark;
-  HandOver(State::kMark);
+  HandOver(State::kMark, {.mark = &mark});
 }
 
 void PrintMerged(const std::vector<std::unique_ptr<MergeInput>>& inputs,

@@ -25,7 +25,7 @@ namespace pymemrun {
 class MergeInput final : public RecordVisitor {
  public:
   // What the reading thread has for the merging thread.
-  enum class State { kReading, kRows, kMark, kPages, kDone };
+  enum class State { kReading, kRows, kMark, kPages, kHeap, kDone };
 
   // `on_damage` is called on the reading thread. All of them must outlive the
   // input, and so must the plan in `options`.
@@ -39,7 +39,7 @@ class MergeInput final : public RecordVisitor {
   void Start();
   // Waits for the next rows, mark or end. The merging thread's.
   State Wait();
-  // REQUIRES: Wait() gave kRows, kMark or kPages.
+  // REQUIRES: Wait() gave neither kReading nor kDone.
   uint64_t time_ns() const;
   // Prints what is there up to `until_ns`, and at least one item; `false` when
   // nothing more is wanted of this file.
@@ -65,12 +65,27 @@ class MergeInput final : public RecordVisitor {
   void OnMark(const Mark& mark) override;
   void OnMapping(const MappingDef& def) override { printer_->OnMapping(def); }
   bool OnPages(const PageEntry* entries, size_t count) override;
+  void OnHeapRates(const HeapRates& rates) override {
+    printer_->OnHeapRates(rates);
+  }
+  bool OnHeap(const HeapEvent* events, size_t count) override;
   void OnDamage(const StreamReader::Damage& damage) override {
     on_damage_(damage);
   }
 
  private:
-  bool HandOver(State state);
+  // All are null but what is there.
+  struct Items {
+    const Row* rows = nullptr;
+    const PageEntry* pages = nullptr;
+    const HeapEvent* heap = nullptr;
+    const Mark* mark = nullptr;
+    size_t count = 0;
+  };
+
+  bool HandOver(State state, const Items& items);
+  uint64_t time_us() const;
+  bool PrintNext();
   void Release();
   uint64_t AbsoluteNs(uint64_t time_us) const {
     return printer_->start_realtime_ns() + time_us * 1000;
@@ -89,11 +104,8 @@ class MergeInput final : public RecordVisitor {
 
   // Written by the reading thread before it hands over, read by the merging
   // thread until it releases; the mutex orders the two.
-  const Row* rows_ = nullptr;
-  const PageEntry* pages_ = nullptr;
-  size_t count_ = 0;  // of rows_ or pages_
+  Items items_;
   size_t next_ = 0;
-  const Mark* mark_ = nullptr;
   absl::Status status_;
   ReadResult result_;
 };

@@ -46,15 +46,17 @@ absl::StatusOr<uint64_t> ParseSeconds(absl::string_view text) {
 
 absl::StatusOr<uint32_t> ParseKinds(absl::string_view list) {
   static constexpr absl::string_view kNames[] = {
-      "call", "return", "c_call", "c_return", "c_except", "mark", "page"};
+      "call", "return", "c_call", "c_return", "c_except",
+      "mark", "page",   "alloc",  "free"};
   uint32_t kinds = 0;
   for (absl::string_view word : absl::StrSplit(list, ',')) {
     const auto* found = std::find(std::begin(kNames), std::end(kNames),
                                   absl::AsciiStrToLower(word));
     if (found == std::end(kNames)) {
-      return Invalid(word,
-                     "kind of event; there are "
-                     "call,return,c_call,c_return,c_except,mark,page");
+      return Invalid(
+          word,
+          "kind of event; there are "
+          "call,return,c_call,c_return,c_except,mark,page,alloc,free");
     }
     kinds |= 1u << (found - std::begin(kNames));
   }
@@ -62,17 +64,17 @@ absl::StatusOr<uint32_t> ParseKinds(absl::string_view list) {
 }
 
 absl::Status ParseRecords(absl::string_view list, FilterOptions* options) {
-  options->calls = options->marks = options->pages = false;
+  options->calls = options->marks = false;
+  options->extra = {};
   for (absl::string_view word : absl::StrSplit(list, ',')) {
     if (word == "calls") {
       options->calls = true;
     } else if (word == "marks") {
       options->marks = true;
     } else if (word == "pages") {
-      options->pages = true;
+      options->extra.pages = true;
     } else if (word == "heap") {
-      return absl::UnimplementedError(
-          absl::StrCat("records of kind '", word, "' are not built yet"));
+      options->extra.heap = true;
     } else {
       return Invalid(word, "kind of record; there are calls,marks,pages,heap");
     }

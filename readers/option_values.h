@@ -22,8 +22,7 @@ absl::StatusOr<uint64_t> ParseSeconds(absl::string_view text);
 // "call,c_return,mark", letters of any case, as FilterOptions::kinds.
 absl::StatusOr<uint32_t> ParseKinds(absl::string_view list);
 
-// "calls,marks" into options->calls and marks. Kinds of records that are not
-// built yet fail and say so.
+// "calls,marks,heap" into options->calls, marks and extra.
 absl::Status ParseRecords(absl::string_view list, FilterOptions* options);
 
 }  // namespace pymemrun

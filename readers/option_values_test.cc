@@ -40,15 +40,16 @@ TEST(ParseRecordsTest, ChoosesCallsAndMarks) {
   ASSERT_TRUE(ParseRecords("marks", &options).ok());
   EXPECT_FALSE(options.calls);
   EXPECT_TRUE(options.marks);
-  EXPECT_FALSE(options.pages);
+  EXPECT_FALSE(options.extra.pages || options.extra.heap);
   ASSERT_TRUE(ParseRecords("calls,pages", &options).ok());
-  EXPECT_TRUE(options.calls && options.pages);
+  EXPECT_TRUE(options.calls && options.extra.pages && !options.extra.heap);
+  ASSERT_TRUE(ParseRecords("heap", &options).ok());
+  EXPECT_TRUE(options.extra.heap);
+  EXPECT_FALSE(options.calls || options.extra.pages);
 }
 
-TEST(ParseRecordsTest, SaysWhatIsNotBuilt) {
+TEST(ParseRecordsTest, SaysWhichWordIsNone) {
   FilterOptions options;
-  EXPECT_THAT(ParseRecords("calls,heap", &options).message(),
-              HasSubstr("not built yet"));
   EXPECT_THAT(ParseRecords("cals", &options).message(), HasSubstr("'cals'"));
 }
 
@@ -67,14 +68,15 @@ TEST(ParseColumnsTest, RefusesUnknownAndRepeatedNames) {
 
 TEST(ColumnsTest, EveryColumnHasItsName) {
   std::string names;
-  for (const Column column : MachineColumns(/*with_pages=*/true)) {
+  for (const Column column : MachineColumns({.pages = true, .heap = true})) {
     names += std::string(ColumnName(column)) + " ";
   }
   EXPECT_EQ(names,
             "event devent clock_s what file line function rss_bytes drss_bytes "
             "thread pid context module rss_exact page_address action pages "
-            "moved_to inferred instruction_module ");
-  EXPECT_EQ(MachineColumns(/*with_pages=*/false).size(), 14u);
+            "moved_to inferred instruction_module address size_bytes allocator "
+            "weight ");
+  EXPECT_EQ(MachineColumns({}).size(), 14u);
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ void AppendPageCell(const Style& style, Column column, const RunView& run,
   char text[kMaxNumberWidth];
   switch (column) {
     case Column::kContext:
-      return style.PageContext(out);
+      return style.ExtraContext("PAGE", out);
     case Column::kClock:
       out->append(text, style.Clock(entry.time_us, text) - text);
       return;

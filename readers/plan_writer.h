@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "readers/heap_cells.h"
 #include "readers/number_cells.h"
 #include "readers/number_format.h"
 #include "readers/page_cells.h"
@@ -26,16 +27,15 @@ class PlanWriter final : public RowWriter {
         columns_(std::move(columns)),
         with_header_(with_header),
         adds_thread_(adds_thread),
-        output_(output) {
-    steps_ = MakeRowPlan(style_, columns_);
-  }
+        output_(output),
+        steps_(MakeRowPlan(style_, columns_)) {}
 
   void WriteHeader() override {
     if (with_header_) style_.Header(columns_, output_);
   }
 
   void WriteRow(const RunView& run, const Row& row, uint64_t devent) override {
-    if (adds_thread_ && IsSecondThread(run.slot, row.thread)) AddThreadColumn();
+    NoteThread(run.slot, row.thread);
     output_->Append(Style::kRowStart);
     for (RowStep& step : steps_) {
       switch (step.kind) {
@@ -71,36 +71,45 @@ class PlanWriter final : public RowWriter {
   void WriteMark(const RunView& run, const Mark& mark) override {
     const MarkCells cells = {mark, run.index->ThreadLabel(mark.thread()),
                              run.NetRss(mark.rss_bytes()), run.pid};
-    std::string line(Style::kRowStart);
-    const Column* previous = nullptr;
-    for (const Column& column : columns_) {
-      style_.Before(column, previous, &line);
-      style_.MarkCell(column, cells, &line);
-      previous = &column;
-    }
-    absl::StrAppend(&line, Style::kRowEnd);
-    output_->Append(line);
+    WriteLine([&](Column column, std::string* line) {
+      style_.MarkCell(column, cells, line);
+    });
   }
 
   void WritePage(const RunView& run, const PageEntry& entry) override {
-    if (adds_thread_ && IsSecondThread(run.slot, entry.thread)) {
-      AddThreadColumn();
-    }
+    NoteThread(run.slot, entry.thread);
     const Place place = run.index->ResolveStack(entry.stack);
-    std::string line(Style::kRowStart);
-    const Column* previous = nullptr;
-    for (const Column& column : columns_) {
-      style_.Before(column, previous, &line);
-      AppendPageCell(style_, column, run, entry, place, &line);
-      previous = &column;
-    }
-    absl::StrAppend(&line, Style::kRowEnd);
-    output_->Append(line);
+    WriteLine([&](Column column, std::string* line) {
+      AppendPageCell(style_, column, run, entry, place, line);
+    });
+  }
+
+  void WriteHeap(const RunView& run, const HeapEvent& event,
+                 double weight) override {
+    NoteThread(run.slot, event.thread);
+    const Place place = run.index->ResolveStack(event.stack);
+    WriteLine([&](Column column, std::string* line) {
+      AppendHeapCell(style_, column, run, event, weight, place, line);
+    });
   }
 
  private:
   // Room for one number with what stands before it.
   static constexpr size_t kNumberRoom = 96;
+
+  // A line that is no row: `cell` appends each cell.
+  template <typename Cell>
+  void WriteLine(Cell cell) {
+    std::string line(Style::kRowStart);
+    const Column* previous = nullptr;
+    for (const Column& column : columns_) {
+      style_.Before(column, previous, &line);
+      cell(column, &line);
+      previous = &column;
+    }
+    absl::StrAppend(&line, Style::kRowEnd);
+    output_->Append(line);
+  }
 
   void WriteNumber(const RowStep& step, const RunView& run, const Row& row,
                    uint64_t devent) {
@@ -111,10 +120,11 @@ class PlanWriter final : public RowWriter {
     output_->Commit(out);
   }
 
-  bool IsSecondThread(uint32_t slot, uint32_t thread) {
+  void NoteThread(uint32_t slot, uint32_t thread) {
+    if (!adds_thread_) return;
     if (slot >= first_threads_.size()) first_threads_.resize(slot + 1, 0);
     if (first_threads_[slot] == 0) first_threads_[slot] = thread;
-    return first_threads_[slot] != thread;
+    if (first_threads_[slot] != thread) AddThreadColumn();
   }
 
   void AddThreadColumn() {

@@ -48,7 +48,7 @@ RowWriter::Options WriterOptions(const CatOptions& options) {
   writer.columns = options.columns;
   writer.with_header = options.with_header;
   writer.raw_text = options.raw_text;
-  writer.with_pages = options.filter.pages;
+  writer.extra = options.filter.extra;
   writer.with_pid = options.files.size() > 1;
   return writer;
 }
@@ -307,8 +307,8 @@ int Pymemcat::Summarise(Input* input) {
 
 void Pymemcat::WarnOfSpreadsheet() {
   if (options_.format != CatOptions::Format::kCsv || !output_.ok()) return;
-  // --every thins neither marks nor page events.
-  const uint64_t others = target_.marks + target_.pages;
+  // --every thins neither marks nor page and heap events.
+  const uint64_t others = target_.marks + target_.extra;
   const uint64_t step = SpreadsheetStep(target_.next_rows, target_.context_rows,
                                         others, target_.most_context);
   if (step == 0) return;

@@ -174,7 +174,7 @@ TEST(PymemcatTest, UsageErrorsNameWhatIsWrong) {
       {{file.path(), "--from", "soon"}, "'soon' is no time"},
       {{file.path(), "--from", "2", "--to", "1"}, "--from is later than --to"},
       {{file.path(), "--what", "jump"}, "'jump' is no kind"},
-      {{file.path(), "--records", "heap"}, "not built yet"},
+      {{file.path(), "--records", "heaps"}, "'heaps' is no kind of record"},
       {{file.path(), "--raw", "--every", "2"}, "takes no filter"},
       {{file.path(), file.path(), "--raw"}, "takes one FILE"},
       {{file.path(), file.path(), "--follow"}, "takes one FILE"},

@@ -10,8 +10,8 @@ namespace {
 // Clocks of threads may be apart by a little; rows are in the order of their
 // numbers, not exactly of their times.
 constexpr uint64_t kTimeSlackUs = 1000000;
-// Page events stand behind rows of their time by a second at most.
-constexpr uint64_t kPageSlackUs = 3000000;
+// Page and heap events stand behind rows of their time by a second at most.
+constexpr uint64_t kExtraSlackUs = 3000000;
 // Verdicts are kept for ids up to this.
 constexpr uint32_t kMaxRemembered = 1 << 21;
 
@@ -95,7 +95,7 @@ bool GlobMatches(absl::string_view pattern, absl::string_view text) {
 
 bool FilterOptions::PassesEverything() const {
   return calls && !HasTimes() && threads.empty() && files.empty() &&
-         functions.empty() && (kinds | kMarkBit | kPageBit) == kAllKinds &&
+         functions.empty() && (kinds & kRowKinds) == kRowKinds &&
          min_drss_bytes == 0 && every <= 1;
 }
 
@@ -118,16 +118,27 @@ bool RowFilter::PassesMark(const Mark& mark) {
 }
 
 bool RowFilter::PassesPage(const PageEntry& entry) {
-  return options_.pages && entry.time_us >= options_.from_us &&
+  return options_.extra.pages && entry.time_us >= options_.from_us &&
          entry.time_us <= options_.to_us &&
          (options_.kinds & FilterOptions::kPageBit) != 0 &&
          PassesThread(entry.thread) && PassesStack(entry.stack);
 }
 
+bool RowFilter::PassesHeap(const HeapEvent& event) {
+  const uint32_t kind =
+      event.is_free ? FilterOptions::kFreeBit : FilterOptions::kAllocBit;
+  return options_.extra.heap && event.time_us >= options_.from_us &&
+         event.time_us <= options_.to_us && (options_.kinds & kind) != 0 &&
+         PassesThread(event.thread) &&
+         (event.is_free ? options_.files.empty() && options_.functions.empty()
+                        : PassesStack(event.stack));
+}
+
 bool RowFilter::IsPast(uint64_t time_us) const {
   return time_us > options_.to_us &&
-         time_us - options_.to_us >
-             (options_.pages ? kPageSlackUs : kTimeSlackUs);
+         time_us - options_.to_us > (options_.extra.pages || options_.extra.heap
+                                         ? kExtraSlackUs
+                                         : kTimeSlackUs);
 }
 
 bool RowFilter::PassesPlace(absl::string_view file,

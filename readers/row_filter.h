@@ -1,4 +1,4 @@
-// Which rows, marks and page events of a run file are printed: pymemcat's
+// Which rows, marks, page and heap events of a run file are printed: pymemcat's
 // re-filters, with the words of the recording ones. A filter asks whether a row
 // is logged (NEXT); its context (PREV) goes with it, whatever the context
 // itself is.
@@ -12,6 +12,7 @@
 
 #include "absl/strings/string_view.h"
 #include "format/record_visitor.h"
+#include "readers/columns.h"
 #include "readers/run_index.h"
 
 namespace pymemrun {
@@ -24,7 +25,10 @@ bool GlobMatches(absl::string_view pattern, absl::string_view text);
 struct FilterOptions {
   static constexpr uint32_t kMarkBit = 1u << 5;  // in `kinds`
   static constexpr uint32_t kPageBit = 1u << 6;
-  static constexpr uint32_t kAllKinds = 0x7f;
+  static constexpr uint32_t kAllocBit = 1u << 7;
+  static constexpr uint32_t kFreeBit = 1u << 8;
+  static constexpr uint32_t kRowKinds = kMarkBit - 1;
+  static constexpr uint32_t kAllKinds = 0x1ff;
 
   uint64_t from_us = 0;
   uint64_t to_us = std::numeric_limits<uint64_t>::max();
@@ -37,7 +41,7 @@ struct FilterOptions {
   uint64_t every = 1;                  // of the rows that pass, each every-th
   bool calls = true;                   // rows at all
   bool marks = true;
-  bool pages = false;
+  ExtraRecords extra;
 
   // Rows are left out because of their time.
   bool HasTimes() const {
@@ -63,6 +67,8 @@ class RowFilter {
   bool PassesMark(const Mark& mark);
   // Page events are asked for all but dRSS and `every`.
   bool PassesPage(const PageEntry& entry);
+  // So are heap events. A free has no place.
+  bool PassesHeap(const HeapEvent& event);
   // Everything from here on is too late: `to` lies well behind.
   bool IsPast(uint64_t time_us) const;
 

@@ -11,7 +11,10 @@
 //   // likewise Devent, Clock, Rss, Drss, Context, Exact
 //   void MarkCell(Column column, const MarkCells& mark, string* out) const;
 //   void EmptyCell(Column column, string* out) const;
-//   void PageContext(string* out) const;  // the context of a page event
+//   void SizeCell(Column column, uint64_t bytes, string* out) const;
+//   void DecimalCell(Column column, double value, string* out) const;
+//   // The context of a page event or heap event: `label` is PAGE or HEAP.
+//   void ExtraContext(string_view label, string* out) const;
 //   void Header(const vector<Column>& columns, OutputBuffer* out) const;
 //   static constexpr string_view kRowStart, kRowEnd;
 #ifndef PYMEMRUN_READERS_ROW_PLAN_H_

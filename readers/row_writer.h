@@ -1,5 +1,5 @@
-// Prints rows, marks and page events: text, CSV, JSON lines. One writer prints
-// the rows of all files of one pymemcat.
+// Prints rows, marks, page events and heap events: text, CSV, JSON lines. One
+// writer prints the rows of all files of one pymemcat.
 #ifndef PYMEMRUN_READERS_ROW_WRITER_H_
 #define PYMEMRUN_READERS_ROW_WRITER_H_
 
@@ -46,7 +46,7 @@ class RowWriter {
     bool raw_text = false;     // CSV: no ' before what looks like a formula
     bool with_context = true;  // text: the NEXT:/PREV: prefix
     bool with_pid = false;     // text: several files
-    bool with_pages = false;   // page events are printed, too
+    ExtraRecords extra;        // printed, too
   };
 
   virtual ~RowWriter() = default;
@@ -58,6 +58,10 @@ class RowWriter {
   virtual void WriteMark(const RunView& run, const Mark& mark) = 0;
   // `what` is PAGE, the place that of the stack's innermost frame.
   virtual void WritePage(const RunView& run, const PageEntry& entry) = 0;
+  // `what` is ALLOC or FREE; the place that of an allocation's innermost frame,
+  // which stands for `weight` of its kind.
+  virtual void WriteHeap(const RunView& run, const HeapEvent& event,
+                         double weight) = 0;
 };
 
 // The columns as the older tracer's readers know them, in fixed widths; longer

@@ -20,7 +20,7 @@ void PrintTarget::Start() {
 RunPrinter::RunPrinter(const FilterOptions* filter, bool net, uint32_t slot,
                        PrintTarget* target)
     : net_(net),
-      wants_pages_(filter->pages),
+      extra_(filter->extra),
       target_(target),
       filter_(filter, &index()) {
   view_.index = &index();
@@ -67,7 +67,7 @@ void RunPrinter::OnMark(const Mark& mark) {
 }
 
 bool RunPrinter::OnPages(const PageEntry* entries, size_t count) {
-  if (!wants_pages_) return target_->ok();
+  if (!extra_.pages) return target_->ok();
   for (size_t i = 0; i < count; ++i) {
     if (!PrintPage(entries[i])) return false;
   }
@@ -77,9 +77,30 @@ bool RunPrinter::OnPages(const PageEntry* entries, size_t count) {
 bool RunPrinter::PrintPage(const PageEntry& entry) {
   if (filter_.PassesPage(entry)) {
     target_->Writer()->WritePage(view_, entry);
-    ++target_->pages;
+    ++target_->extra;
   }
   return !filter_.IsPast(entry.time_us);
+}
+
+void RunPrinter::OnHeapRates(const HeapRates& rates) {
+  rates_ = weights_.NumberOf(rates);
+}
+
+bool RunPrinter::OnHeap(const HeapEvent* events, size_t count) {
+  if (!extra_.heap) return target_->ok();
+  for (size_t i = 0; i < count; ++i) {
+    if (!PrintHeap(events[i])) return false;
+  }
+  return target_->ok();
+}
+
+bool RunPrinter::PrintHeap(const HeapEvent& event) {
+  if (filter_.PassesHeap(event)) {
+    target_->Writer()->WriteHeap(view_, event,
+                                 weights_.WeightOf(rates_, event.size));
+    ++target_->extra;
+  }
+  return !filter_.IsPast(event.time_us);
 }
 
 void RunPrinter::Hold(const Row& row) {

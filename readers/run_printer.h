@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "format/record_visitor.h"
+#include "readers/heap_weights.h"
 #include "readers/output_buffer.h"
 #include "readers/row_filter.h"
 #include "readers/row_writer.h"
@@ -48,7 +49,7 @@ class PrintTarget {
   uint64_t next_rows = 0;
   uint64_t context_rows = 0;
   uint64_t marks = 0;
-  uint64_t pages = 0;
+  uint64_t extra = 0;         // page events and heap events
   uint64_t most_context = 0;  // before one row
 
  private:
@@ -77,11 +78,15 @@ class RunPrinter : public IndexingVisitor {
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark& mark) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
+  void OnHeapRates(const HeapRates& rates) override;
+  bool OnHeap(const HeapEvent* events, size_t count) override;
 
   // One row; `false` as from OnRows.
   bool PrintRow(const Row& row);
   bool PrintPage(const PageEntry& entry);
-  bool wants_pages() const { return wants_pages_; }
+  bool PrintHeap(const HeapEvent& event);
+  bool wants_pages() const { return extra_.pages; }
+  bool wants_heap() const { return extra_.heap; }
   uint64_t start_realtime_ns() const { return start_realtime_ns_; }
 
  private:
@@ -89,7 +94,7 @@ class RunPrinter : public IndexingVisitor {
   void Write(const Row& row);
 
   const bool net_;
-  const bool wants_pages_;
+  const ExtraRecords extra_;
   PrintTarget* const target_;
   RowFilter filter_;
   RunView view_;
@@ -97,6 +102,8 @@ class RunPrinter : public IndexingVisitor {
   uint64_t last_next_ = 0;    // number of the last NEXT row printed
   uint64_t context_run_ = 0;  // context rows printed since then
   std::vector<Row> held_;
+  HeapWeights weights_;
+  uint32_t rates_ = 0;  // the number of those in force
 };
 
 }  // namespace pymemrun

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "format/terminal_text.h"
 #include "readers/plan_writer.h"
 
@@ -40,7 +41,11 @@ struct TextStyle {
                                               {"Pages", 8, false},
                                               {"Moved to", 14, false},
                                               {"Infer", 5, false},
-                                              {"Instruction in", 14, false}};
+                                              {"Instruction in", 14, false},
+                                              {"Address", 14, false},
+                                              {"Size", 12, true},
+                                              {"Of", 6, false},
+                                              {"Weight", 12, false}};
     return kLooks[static_cast<int>(column)];
   }
 
@@ -104,7 +109,17 @@ struct TextStyle {
   void EmptyCell(Column column, std::string* out) const {
     Pad(0, LookOf(column).width, out);
   }
-  void PageContext(std::string* out) const { *out += "PAGE:"; }
+  void ExtraContext(absl::string_view label, std::string* out) const {
+    absl::StrAppend(out, label, ":");
+  }
+  void SizeCell(Column column, uint64_t bytes, std::string* out) const {
+    const std::string digits = std::to_string(bytes);
+    Pad(digits.size(), LookOf(column).width, out);
+    *out += digits;
+  }
+  void DecimalCell(Column column, double value, std::string* out) const {
+    TextCell(column, absl::StrFormat("%.10g", value), out);
+  }
 
   void MarkCell(Column column, const MarkCells& cells, std::string* out) const {
     char text[64];
@@ -157,9 +172,9 @@ std::unique_ptr<RowWriter> NewTextWriter(const RowWriter::Options& options,
   const bool own_columns = options.columns.empty();
   return std::make_unique<PlanWriter<TextStyle>>(
       TextStyle(),
-      own_columns ? TextColumns(options.with_context, options.with_pid,
-                                options.with_pages)
-                  : options.columns,
+      own_columns
+          ? TextColumns(options.with_context, options.with_pid, options.extra)
+          : options.columns,
       options.with_header, own_columns, output);
 }
 

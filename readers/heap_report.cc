@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "format/report_text.h"
 #include "format/terminal_text.h"
+#include "readers/heap_exit.h"
 #include "readers/heap_stacks.h"
 #include "readers/heap_table.h"
 
@@ -66,10 +67,10 @@ void ShowLeaks(const HeapMoments& replay, Shown* shown) {
   for (size_t i = 0; i < sums.size(); ++i) {
     if (keep(replay.model().sources()[i])) leaked.Add(sums[i]);
   }
-  shown->heading =
-      absl::StrCat("alive at the end ", HeapSumsText(leaked, replay.sampled()),
-                   ", without what the interpreter keeps for itself\n",
-                   LiveText(replay, 0), PeakText(replay));
+  shown->heading = absl::StrCat(
+      "alive when the program ended ", HeapSumsText(leaked, replay.sampled()),
+      ", without what the interpreter keeps for itself\n", LiveText(replay, 0),
+      PeakText(replay));
   shown->rows.Add(replay, sums, /*before=*/false, keep);
 }
 
@@ -112,6 +113,19 @@ bool SayNotTemporary(const HeapReplay& replay, const std::string& path,
       TerminalText(path),
       ": --temporary needs every allocation: the run was not made with "
       "--heap all"));
+  return true;
+}
+
+// When the program ended, for --leaks: as ReadHeapAgain().
+bool FindExit(RereadFile* file, const Console& console, HeapMoment* moment,
+              int* code) {
+  HeapExitFinder finder;
+  if (!ReadHeapAgain(file, console, &finder, code)) return false;
+  if (finder.exit_us() == ReplayVisitor::kEnd) {
+    *moment = {HeapMoment::kEnd, 0};
+  } else {
+    *moment = {HeapMoment::kTime, finder.exit_us()};
+  }
   return true;
 }
 
@@ -170,10 +184,16 @@ bool ReadHeap(const std::string& path, const Console& console,
 int PrintHeap(const ReportOptions& options, const Console& console,
               OutputBuffer* output) {
   const HeapOptions& heap = options.heap;
-  HeapMoments replay(heap.moments);
-  replay.CountTemporary(heap.temporary);
   int code = kExitOk;
-  if (!ReadHeap(options.files[0], console, &replay, &code)) return code;
+  const auto file = RereadFile::Open(options.files[0], console);
+  if (file == nullptr) return kExitFailed;
+  std::vector<HeapMoment> moments = heap.moments;
+  if (heap.leaks && !FindExit(file.get(), console, &moments[0], &code)) {
+    return code;
+  }
+  HeapMoments replay(moments);
+  replay.CountTemporary(heap.temporary);
+  if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
   if (heap.temporary != 0 &&
       SayNotTemporary(replay, options.files[0], console)) {
     return kExitUsage;

@@ -112,8 +112,36 @@ TEST(HeapReportTest, LeaksAreWhatTheProgramKeeps) {
                 "/job.py,5,load,1000,10,0.500000\r\n"
                 "/job.py,6,load,1000,1,0.500000\r\n");
   EXPECT_THAT(Heap({}, {"--leaks"}),
-              StartsWith("alive at the end 2.0 KiB in 11 blocks, without what "
-                         "the interpreter keeps for itself\n"));
+              StartsWith("alive when the program ended 2.0 KiB in 11 blocks, "
+                         "without what the interpreter keeps for itself\n"
+                         "live 2.1 KiB in 13 blocks at 0.006 s\n"));
+}
+
+TEST(HeapReportTest, WhatTheInterpretersEndFreesIsAliveWhenTheProgramEnded) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 4711);
+  const uint32_t begin =
+      builder.AddStack(0, builder.AddCode("/job.py", "<module>", 1), 7);
+  const uint32_t at_exit =
+      builder.AddStack(0, builder.AddCode("/job.py", "close", 3), 4);
+  const uint32_t thread = builder.AddStack(
+      0, builder.AddCode("/usr/lib/python3.11/threading.py", "_bootstrap", 9),
+      10);
+  builder.AddHeap({AllocEvent(1, 16, 100, begin), AllocEvent(2, 32, 10, begin),
+                   AllocEvent(3, 48, 5, thread), FreeEvent(4, 32),
+                   AllocEvent(4, 64, 1, thread),  // the program's last
+                   AllocEvent(6, 80, 3, at_exit), FreeEvent(7, 16)});
+  builder.Flush();
+  TempFile file(sink.contents());
+  const Printed printed = Report({"heap", file.path(), "--leaks", "--csv"});
+  EXPECT_EQ(printed.out, std::string(kLineColumns) +
+                             "/job.py,7,<module>,100,1,0.943396\r\n"
+                             "/usr/lib/python3.11/threading.py,10,_bootstrap,6,"
+                             "2,0.056604\r\n");
 }
 
 TEST(HeapReportTest, TemporaryBlocksAreFreedBeforeTheNextAllocations) {

@@ -38,9 +38,10 @@ void DescribeHeap(CLI::App* app, HeapWords* words, ReportOptions* options) {
                   "line (default), function (Python's), file, thread, "
                   "allocator, module (the file that called malloc)")
       ->option_text("KIND");
-  app->add_flag("--leaks", words->leaks,
-                "what is alive at the end, without what the interpreter keeps "
-                "for itself");
+  app->add_flag(
+      "--leaks", words->leaks,
+      "what is alive when the program ends, without what the interpreter keeps "
+      "for itself");
   app->add_option("--temporary", words->temporary,
                   "blocks that were freed before their thread had allocated N "
                   "times more (1)")

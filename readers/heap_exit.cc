@@ -1,0 +1,46 @@
+#include "readers/heap_exit.h"
+
+#include "absl/strings/match.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint32_t kMaxStack = 1 << 22;
+
+bool IsThreadBegin(const ResidentPlace& function) {
+  return function.function == "_bootstrap" &&
+         absl::EndsWith(function.file, "/threading.py");
+}
+
+}  // namespace
+
+HeapExitFinder::Kind HeapExitFinder::KindOf(uint32_t stack) {
+  if (stack == 0 || stack > kMaxStack) return kOther;
+  if (stack >= kinds_.size()) kinds_.resize(2 * stack + 1);
+  if (kinds_[stack] != kUnknown) return kinds_[stack];
+  Kind kind = kOther;
+  if (!interpreter_.Contains(stack)) {
+    uint32_t root = stack;
+    while (index().ParentStack(root) != 0) root = index().ParentStack(root);
+    const ResidentPlace function =
+        PlaceOfStack(ResidentBy::kFunction, index(), root);
+    const bool thread = IsThreadBegin(function);
+    if (!has_program_ && !thread) {
+      program_ = function;
+      has_program_ = true;
+    }
+    if (thread || function == program_) kind = kProgram;
+  }
+  return kinds_[stack] = kind;
+}
+
+bool HeapExitFinder::OnHeap(const HeapEvent* events, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!events[i].is_free && KindOf(events[i].stack) == kProgram) {
+      exit_us_ = events[i].time_us;
+    }
+  }
+  return HeapReplay::OnHeap(events, 0);
+}
+
+}  // namespace pymemrun

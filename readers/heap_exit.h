@@ -1,0 +1,36 @@
+// When a run's program ended, as heap events tell: `pymemreport heap --leaks`.
+#ifndef PYMEMRUN_READERS_HEAP_EXIT_H_
+#define PYMEMRUN_READERS_HEAP_EXIT_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "readers/heap_places.h"
+
+namespace pymemrun {
+
+// Finds the last allocation below the frame that the program began with, or
+// below that of one of its threads. What comes after it is the interpreter's
+// end, which frees what the program keeps: exit handlers and finalizers have
+// outermost frames of their own. Not thread safe.
+class HeapExitFinder final : public HeapReplay {
+ public:
+  HeapExitFinder() : interpreter_(&index()) {}
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+  // Everything up to this moment was the program's; kEnd: it is not known.
+  uint64_t exit_us() const { return exit_us_; }
+
+ private:
+  enum Kind : uint8_t { kUnknown, kOther, kProgram };
+  Kind KindOf(uint32_t stack);
+
+  InterpreterStacks interpreter_;
+  std::vector<Kind> kinds_;  // by stack
+  ResidentPlace program_;    // the function that it began with
+  bool has_program_ = false;
+  uint64_t exit_us_ = kEnd;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_EXIT_H_

@@ -283,7 +283,7 @@ const OptionRow kOptionTable[] = {
     {"heap", "MODE",
      "allocations and frees of Python's allocators: off; sampled; all of them; "
      "stats, only a table of their sizes on stderr at the end; without --trace "
-     "there is no run file then (off)",
+     "there is no run file then (sampled)",
      ReadHeap, "off, sampled, all or stats", false, true},
     {"heap-rates", "SPEC",
      "how allocations are sampled: a mean number of bytes between samples; "

@@ -38,7 +38,7 @@ struct Options {
   bool verify_rss = false;
   OnFull on_full = OnFull::kBlock;
   int compress_level = 1;
-  HeapConfig heap;
+  HeapConfig heap = {HeapMode::kSampled, {}, kAllHeapDomains, false};
   // Parsed before it is built; ReadOptions refuses all but the harmless values.
   std::string follow = "fork";
 };

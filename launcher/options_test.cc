@@ -188,6 +188,11 @@ TEST(OptionsTest, VariablesOfWhatIsNotTracedAreNot) {
   EXPECT_FALSE(result.options.trace_calls || result.options.trace_pages);
 }
 
+TEST(OptionsTest, TheHeapIsSampledUnlessSaidOtherwise) {
+  EXPECT_EQ(Read({"s.py"}).options.heap.mode, HeapMode::kSampled);
+  EXPECT_EQ(Read({"--heap=off", "s.py"}).options.heap.mode, HeapMode::kOff);
+}
+
 TEST(OptionsTest, HeapRatesAreAMeanOrClassesOrAutomatic) {
   const char* const sampled = "--heap=sampled";
   Options options = Read({sampled}).options;

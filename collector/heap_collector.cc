@@ -14,6 +14,9 @@ constexpr size_t kMaxEntries = 1u << 17;
 constexpr size_t kMaxStatedBytes = size_t{2} << 20;
 // Threads that come to wait out of order do so by this many places.
 constexpr int kMaxPlacesBack = 64;
+// For the name of their thread samples wait so long, and no more than so many.
+constexpr uint64_t kNamePatienceNs = 200000000;
+constexpr size_t kMaxWaiting = 1u << 16;
 
 uint64_t Wide(uint32_t low, uint32_t high) {
   return static_cast<uint64_t>(high) << 32 | low;
@@ -87,6 +90,7 @@ uint32_t HeapCollector::StackOfSlot(const HeapSlot& slot) {
 }
 
 void HeapCollector::TakeRates(const SideItemView& item) {
+  GiveOutUpTo(~uint64_t{0});  // they are by the rates before
   HeapRates rates;
   rates.set_time_us(options_.clock->MicrosOfMonotonic(item.time_ns));
   rates.set_mean_bytes(item.more);
@@ -107,9 +111,6 @@ HeapEvent HeapCollector::EventOf(const SideItemView& item, uint32_t stack) {
   HeapEvent event;
   event.time_us = options_.clock->MicrosOfMonotonic(item.time_ns);
   event.address = item.address;
-  event.thread =
-      NativeThreadId(static_cast<pid_t>(options_.page->traced_pid), item.thread,
-                     event.time_us, options_.definitions);
   event.is_free = item.kind == SideKind::kFree;
   if (event.is_free) return event;
   event.size = item.more;
@@ -123,8 +124,9 @@ HeapEvent HeapCollector::EventOf(const SideItemView& item, uint32_t stack) {
 
 void HeapCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   if (item.kind == SideKind::kHeapRates) return TakeRates(item);
-  const Waiting waiting = {item.extra, EventOf(item, stack)};
-  if (!options_.merges) return Add(waiting.event);
+  const Waiting waiting = {item.extra, item.time_ns, item.thread,
+                           EventOf(item, stack)};
+  if (!options_.merges) return waiting_.push_back(waiting);
   // Two threads may have reserved their items in another order than they looked
   // at the event ring.
   auto at = waiting_.end();
@@ -137,19 +139,40 @@ void HeapCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   first_waiting_index_ = waiting_.front().index;
 }
 
-void HeapCollector::GiveOutUpTo(uint64_t index) {
-  while (first_waiting_index_ <= index && !waiting_.empty()) {
-    const HeapEvent event = waiting_.front().event;
-    waiting_.pop_front();
-    first_waiting_index_ =
-        waiting_.empty() ? ~uint64_t{0} : waiting_.front().index;
-    // Who else has the address by now had it from the realloc.
-    if (tentative_.address != 0 && tentative_.address == event.address) {
-      Add(tentative_);
-      tentative_.address = 0;
-    }
-    Add(event);
+void HeapCollector::GiveOutFirst() {
+  const Waiting first = waiting_.front();
+  waiting_.pop_front();
+  HeapEvent event = first.event;
+  event.thread =
+      NativeThreadId(static_cast<pid_t>(options_.page->traced_pid),
+                     first.native_thread, event.time_us, options_.definitions);
+  // Who else has the address by now had it from the realloc.
+  if (tentative_.address != 0 && tentative_.address == event.address) {
+    Add(tentative_);
+    tentative_.address = 0;
   }
+  Add(event);
+}
+
+void HeapCollector::GiveOutUpTo(uint64_t index) {
+  while (!waiting_.empty() && waiting_.front().index <= index) GiveOutFirst();
+  first_waiting_index_ =
+      waiting_.empty() ? ~uint64_t{0} : waiting_.front().index;
+}
+
+// A new thread of Python's asks for memory before it has its name.
+bool HeapCollector::IsNamed(const Waiting& waiting, uint64_t now_ns) const {
+  return waiting.native_thread == options_.page->traced_pid ||
+         options_.definitions->HasNativeThread(waiting.native_thread) ||
+         now_ns > waiting.time_ns + kNamePatienceNs ||
+         waiting_.size() > kMaxWaiting;
+}
+
+void HeapCollector::EndRound(uint64_t index) {
+  if (waiting_.empty()) return;
+  if (options_.merges) return GiveOutUpTo(index);
+  const uint64_t now_ns = MonotonicNs();
+  while (!waiting_.empty() && IsNamed(waiting_.front(), now_ns)) GiveOutFirst();
 }
 
 void HeapCollector::Add(const HeapEvent& event) {

@@ -25,7 +25,8 @@ namespace pymemrun {
 //   3. the event ring is emptied up to that head; before each heap slot come
 //      those waiting that are to;
 //   4. EndRound(): those that wait for no slot beyond that head.
-// Where the event ring has no heap events (sampled), nothing waits.
+// Where the event ring has no heap events (sampled), an item waits only until
+// its thread has its name, and not for long.
 //
 // Not thread safe. All pointers must outlive it.
 class HeapCollector final : public SideTaker {
@@ -44,7 +45,7 @@ class HeapCollector final : public SideTaker {
   void Start(const HeapRates& rates);
 
   // The event ring's slots below `index` are taken.
-  void EndRound(uint64_t index) { GiveOutUpTo(index); }
+  void EndRound(uint64_t index);
 
   // An allocation or a free of the event ring, at that index and stamp;
   // `thread` is the file's.
@@ -78,6 +79,8 @@ class HeapCollector final : public SideTaker {
   };
   struct Waiting {
     uint64_t index;  // of the slot that it comes before
+    uint64_t time_ns;
+    uint32_t native_thread;
     HeapEvent event;
   };
 
@@ -87,6 +90,8 @@ class HeapCollector final : public SideTaker {
   void TakeRates(const SideItemView& item);
   HeapEvent EventOf(const SideItemView& item, uint32_t stack);
   void GiveOutUpTo(uint64_t index);
+  void GiveOutFirst();
+  bool IsNamed(const Waiting& waiting, uint64_t now_ns) const;
   bool SettleRealloc(const HeapSlot& slot);
   void Add(const HeapEvent& event);
   void WriteRates(const HeapRates& rates);

@@ -21,8 +21,8 @@ void InstallExitReport(ControlPage* page, const std::string& output,
 // were counted. In forked children it does nothing.
 void InstallSizesReport();
 
-// Does the same as the first just before the process ends by `signal`. Where no report was
-// installed, or this is another process, it does nothing.
+// Does the same as the first just before the process ends by `signal`. Where no
+// report was installed, or this is another process, it does nothing.
 void ReportBeforeSignal(int signal);
 
 }  // namespace pymemrun

@@ -119,6 +119,7 @@ bool ReadHeap(const std::string& text, Options* options) {
                                         {"sampled", HeapMode::kSampled},
                                         {"all", HeapMode::kAll},
                                         {"stats", HeapMode::kStats}};
+  options->heap_given = true;
   return Choose(text, kNames, &options->heap.mode);
 }
 

@@ -21,8 +21,8 @@ struct OptionRow {
   bool repeatable;  // a list, in its variable separated by `:`
   bool from_environment;
   // What there must be for it to have an effect: "calls", "pages" traced,
-  // "heap" events or sizes, events "recorded", "sampled" ones, with rates that are "auto"; nullptr: nothing
-  // in particular.
+  // "heap" events or sizes, events "recorded", "sampled" ones, with rates that
+  // are "auto"; nullptr: nothing in particular.
   const char* of = nullptr;
 };
 

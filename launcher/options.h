@@ -21,7 +21,7 @@ struct Options {
   bool help = false;
   bool version = false;
   bool no_argv = false;
-  std::string python;  // --python; empty: choose
+  std::string python;        // --python; empty: choose
   bool trace_given = false;  // on the command line or by a variable
   bool trace_calls = true;
   bool trace_pages = false;
@@ -38,6 +38,7 @@ struct Options {
   bool verify_rss = false;
   OnFull on_full = OnFull::kBlock;
   int compress_level = 1;
+  bool heap_given = false;  // on the command line or by a variable
   HeapConfig heap = {HeapMode::kSampled, {}, kAllHeapDomains, false};
   // Parsed before it is built; ReadOptions refuses all but the harmless values.
   std::string follow = "fork";

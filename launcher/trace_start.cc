@@ -278,6 +278,13 @@ std::string Launch(const TraceRequest& request, const std::string& collector,
   return {};
 }
 
+// Whether a limit leaves little more than the interpreter needs itself: then
+// what nobody asked for takes none of it.
+bool AddressSpaceIsShort() {
+  struct rlimit limit = {};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < rlim_t{64} << 20;
+}
+
 // Returns as StartTracing.
 bool StartRun(const TraceRequest& request) {
   const Options& options = *request.options;
@@ -334,10 +341,15 @@ bool HasUserCode(const CommandLine& command_line) {
 
 bool StartTracing(const TraceRequest& request) {
   const FileSizeLimitAside aside;
-  const Options& options = *request.options;
-  if (options.heap.mode == HeapMode::kStats && !options.trace_given) {
-    Session::PrepareSizes(ConfigOf(options, OwnedFiles()));
-  } else if (!StartRun(request)) {
+  auto* const options = new Options(*request.options);  // for the process
+  if (!options->heap_given && AddressSpaceIsShort()) {
+    options->heap.mode = HeapMode::kOff;
+  }
+  TraceRequest ours = request;
+  ours.options = options;
+  if (options->heap.mode == HeapMode::kStats && !options->trace_given) {
+    Session::PrepareSizes(ConfigOf(*options, OwnedFiles()));
+  } else if (!StartRun(ours)) {
     return false;
   }
   // Here it is the process that the program runs in, whichever started it.

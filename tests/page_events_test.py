@@ -342,8 +342,9 @@ class CollectorIsKilledTest(support.PageEventsTest):
 
 
 class PerfIsRefusedTest(support.ProgramTest):
-    def refused(self, options, *words):
+    def refused(self, options, *words, heap="off"):
         run = self.run_script("print(6 * 7)", "--trace", options,
+                              "--heap", heap,
                               preexec=perf_support.refuse_perf)
         self.assertEqual(run.stdout, "42\n")
         self.assertEqual(run.stderr.count("\n"), 1)
@@ -356,6 +357,11 @@ class PerfIsRefusedTest(support.ProgramTest):
                            "--trace calls", "runs untraced")
         with self.assertRaises(FileNotFoundError):
             open(run.path)
+
+    def test_where_perf_is_refused_the_heap_is_traced_all_the_same(self):
+        run = self.refused("pages", "perf_event_paranoid",
+                           "the heap is traced", heap="sampled")
+        self.assertGreater(len(run.records()), 1)
 
     def test_where_perf_is_refused_calls_are_traced_all_the_same(self):
         run = self.refused("calls,pages", "perf_event_paranoid",

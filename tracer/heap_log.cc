@@ -25,10 +25,13 @@ constexpr size_t kLarge = 512;
 // GIL.
 uint32_t g_since_clock = 0;
 
-// The thread's first event.
+// The thread has no id yet. It gets one with its name, which its first frame
+// tells; what comes before that is nobody's.
 [[gnu::noinline, gnu::cold]] void DefineThread(HotState& hot) {
+  const PymemrunFrame* frame = PymemrunTopFrame(PymemrunGilHolder());
+  if (frame == nullptr && NativeThreadId() != hot.page->traced_pid) return;
   const HeapInside inside;
-  ThreadRegistry::Define(hot, PymemrunTopFrame(_PyThreadState_UncheckedGet()));
+  ThreadRegistry::Define(hot, frame);
 }
 
 [[gnu::noinline, gnu::cold]] void Lost(HotState& hot) {

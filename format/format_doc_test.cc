@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "format/stream_for_tests.h"
 #include "gtest/gtest.h"
@@ -130,6 +131,57 @@ TEST(GoldenFiles, VersionOneIsReadable) {
   EXPECT_TRUE(result.has_header && result.has_footer && !result.torn);
   EXPECT_EQ(result.damages, 0u);
   EXPECT_EQ(visitor.text(), FileContents("tests/golden/run_v1.csv"));
+}
+
+// The heap events, with the columns of tests/golden's tables.
+class HeapCsvVisitor : public RecordVisitor {
+ public:
+  void OnCode(const CodeDef& d) override { codes_.push_back(d); }
+  void OnStack(const StackDef& d) override { stacks_.push_back(d); }
+  bool OnHeap(const HeapEvent* events, size_t count) override {
+    for (size_t i = 0; i < count; ++i) Append(events[i]);
+    return true;
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  void Append(const HeapEvent& e) {
+    absl::StrAppend(&text_, e.time_us / 1000000, ".",
+                    absl::Dec(e.time_us % 1000000, absl::kZeroPad6), ",",
+                    e.is_free ? "FREE" : "ALLOC", ",0x", absl::Hex(e.address));
+    if (e.is_free) {
+      absl::StrAppend(&text_, ",,,,,\r\n");
+      return;
+    }
+    static constexpr absl::string_view kWords[] = {"obj", "mem", "raw",
+                                                   "malloc", "mmap"};
+    absl::StrAppend(&text_, ",", e.size, ",", kWords[e.allocator], ",");
+    if (e.stack == 0) {
+      absl::StrAppend(&text_, "?,0,?\r\n");
+      return;
+    }
+    const StackDef& stack = stacks_[e.stack - 1];
+    const CodeDef& code = codes_[stack.code() - 1];
+    absl::StrAppend(&text_, code.file(), ",", stack.line(), ",", code.name(),
+                    "\r\n");
+  }
+
+  std::string text_ =
+      "clock_s,what,address,size_bytes,allocator,file,line,function\r\n";
+  std::vector<CodeDef> codes_;
+  std::vector<StackDef> stacks_;
+};
+
+// What is predicted never changes.
+TEST(GoldenFiles, HeapEventsOfVersionOneAreReadable) {
+  const std::string file = FileContents("tests/golden/heap_v1.pb");
+  StringSource source(file);
+  HeapCsvVisitor visitor;
+  ReadResult result;
+  ASSERT_TRUE(ReadStream(&source, {}, &visitor, &result).ok());
+  EXPECT_EQ(result.damages, 0u);
+  EXPECT_EQ(result.heap_entries, 903u);
+  EXPECT_EQ(visitor.text(), FileContents("tests/golden/heap_v1.csv"));
 }
 
 }  // namespace

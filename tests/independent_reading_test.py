@@ -34,6 +34,10 @@ work(200)
 EXAMPLE = "event,clock_s,what,file,line,function,rss_bytes,drss_bytes"
 AS_EXAMPLE = ("--csv", "--raw-text", "--records", "calls", "--columns", EXAMPLE)
 
+AS_HEAP_EXAMPLE = ("--csv", "--raw-text", "--records", "heap", "--columns",
+                   "clock_s,what,address,size_bytes,allocator,file,line,"
+                   "function")
+
 
 def csv_rows(run):
     """pymemcat's rows, every column as it is written."""
@@ -42,14 +46,14 @@ def csv_rows(run):
 
 
 class IndependentReadingTest(support.ProgramTest):
-    def check_example(self, path, expected):
+    def check_example(self, path, expected, example="example_reader.py"):
         """The example's output, got as the example says, byte for byte."""
-        for name in ("trace.proto", "example_reader.py"):
+        for name in ("trace.proto", example):
             shutil.copy(os.path.join(support.SOURCE, "format", name),
                         self.folder)
         found = subprocess.run(
             "protoc --python_out=. trace.proto && "
-            f"zstd -dc {path} | /usr/bin/python3 example_reader.py",
+            f"zstd -dc {path} | /usr/bin/python3 {example}",
             shell=True, cwd=self.folder, check=True, env={"LANG": "C.UTF-8",
             "PATH": os.environ["PATH"]}, stdout=subprocess.PIPE).stdout
         self.assertEqual(found.splitlines(), expected.splitlines())
@@ -118,6 +122,27 @@ class IndependentReadingTest(support.ProgramTest):
             out.writerow([row["number"], f"{int(row['time_us']) / 1e6:.6f}",
                           *(row[name] for name in EXAMPLE.split(",")[2:])])
         self.check_example(golden + ".pb", expected.getvalue().encode())
+
+    def check_heap(self, *options):
+        """What the rules predict is what the program did: pymemcat and the
+        example took them from FORMAT.md each by itself."""
+        run = self.run_script(PROGRAM, "--trace", "none", *options)
+        expected = run.cat(*AS_HEAP_EXAMPLE)
+        self.assertGreater(expected.count(b"ALLOC"), 30)
+        self.check_example(run.path, expected, "example_heap_reader.py")
+
+    def test_all_heap_events(self):
+        self.check_heap("--heap", "all")
+
+    def test_sampled_heap_events(self):
+        self.check_heap("--heap", "sampled", "--heap-rates", "2KiB")
+
+    def test_the_golden_heap_events_of_version_1(self):
+        golden = os.path.join(support.SOURCE, "tests", "golden", "heap_v1")
+        with open(golden + ".csv", "rb") as file:
+            expected = file.read()
+        self.assertEqual(expected.count(b"\n"), 1 + 903)
+        self.check_example(golden + ".pb", expected, "example_heap_reader.py")
 
     def test_raw_is_the_decompressed_stream(self):
         run = self.run_script(PROGRAM, "--min-drss", "0")

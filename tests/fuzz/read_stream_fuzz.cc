@@ -132,6 +132,46 @@ void MutateResidency(Residency* r, Random* random) {
   MutateColumn(r->mutable_pages(), random);
 }
 
+// Other guesses and predictions, often with the columns that they take.
+void MutateOps(HeapBatch* b, Random* random) {
+  std::string* const op = b->mutable_op();
+  const auto value = static_cast<char>((*random)());
+  if (op->empty() || (*random)() % 3 == 0) {
+    op->push_back(value);
+  } else {
+    (*op)[(*random)() % op->size()] = value;
+  }
+  if ((*random)() % 2 == 0) return;
+  MutateColumn(b->mutable_address_step(), random);
+  b->add_stack(0);
+  b->add_size((*random)() % 1024);
+}
+
+void MutateHeap(HeapBatch* b, Random* random) {
+  google::protobuf::RepeatedField<uint32_t>* const columns[] = {
+      b->mutable_stack(),  b->mutable_time_at(), b->mutable_thread_at(),
+      b->mutable_thread(), b->mutable_code_at(), b->mutable_code()};
+  switch ((*random)() % 6) {
+    case 0:
+      return MutateColumn(b->mutable_address_step(), random);
+    case 1:
+      return MutateColumn(b->mutable_time_step(), random);
+    case 2:
+      return MutateColumn(b->mutable_size(), random);
+    case 3:
+      return MutateColumn(columns[(*random)() % std::size(columns)], random);
+    default:
+      return MutateOps(b, random);
+  }
+}
+
+void MutateRates(HeapRates* rates, Random* random) {
+  rates->set_mean_bytes((*random)() % 2 * 65536);
+  HeapClass* const one = rates->add_classes();
+  one->set_below_bytes((*random)() % 300);
+  one->set_probability(static_cast<double>((*random)() % 5) / 4);
+}
+
 void MutateRecord(std::string* bytes, Random* random) {
   Record record;
   if ((*random)() % 2 == 0 || !record.ParseFromString(*bytes)) {
@@ -143,6 +183,10 @@ void MutateRecord(std::string* bytes, Random* random) {
     MutatePages(record.mutable_pages(), random);
   } else if (record.has_residency()) {
     MutateResidency(record.mutable_residency(), random);
+  } else if (record.has_heap()) {
+    MutateHeap(record.mutable_heap(), random);
+  } else if (record.has_heap_rates()) {
+    MutateRates(record.mutable_heap_rates(), random);
   } else if (record.has_site()) {
     record.mutable_site()->set_id((*random)() % 9);
   } else {

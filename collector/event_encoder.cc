@@ -119,6 +119,7 @@ const EventSlot* EventEncoder::ConsumeRows(const EventSlot* slot,
   }
   columns_.site.set_end(out);
   stamp_ = stamp;
+  if (row != rows_) row_stamp_ = stamp;
   rows_ = row;
   last_site_ = encoded;
   return slot;
@@ -309,7 +310,8 @@ void EventEncoder::Control(const ControlSlot& slot) {
     pending_ |= kRss;
   } else if (kind == ControlKind::kClock) {
     const uint64_t stamp = Wide(slot.w1, slot.w2);
-    if (stamp < stamp_) CountStepBack(stamp_ - stamp);
+    // Heap events have moved stamp_ on, rows of context are older.
+    if (stamp < row_stamp_) CountStepBack(row_stamp_ - stamp);
     stamp_ = stamp;
     next_step_stamp_ = 0;
   } else if (kind == ControlKind::kStack) {

@@ -116,7 +116,8 @@ class EventEncoder {
   uint32_t rows_ = 0;             // in the batch...
   uint32_t context_rows_ = 0;     // ...and of these, context
   uint64_t number_offset_ = 0;    // number of the next row, less rows_
-  uint64_t stamp_ = 0;            // of the last row
+  uint64_t stamp_ = 0;            // what the next row's is counted from
+  uint64_t row_stamp_ = 0;        // of the last row
   uint64_t next_step_stamp_ = 0;  // below it the microsecond has not moved
   uint64_t last_us_ = 0;
   uint64_t rss_bytes_ = 0;

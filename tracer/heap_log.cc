@@ -142,6 +142,8 @@ void HeapLog::Kept(HotState& hot, const void* address) {
   PutFree(hot, address, kHeapKept);
 }
 
+void HeapLog::StateClock() { g_since_clock = kClockEvents; }
+
 bool HeapAside::Allocated(const HeapBlock& block) {
   const uint16_t flags = block.by_tracing ? kSideTracing : 0;
   return PutWithStack({SideKind::kAlloc, flags,

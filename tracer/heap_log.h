@@ -63,6 +63,8 @@ class HeapLog {
   // Before a realloc of `address`; then Allocated, or where it failed Kept.
   static void Reallocating(HotState& hot, const void* address);
   static void Kept(HotState& hot, const void* address);
+  // The next event states its time: it is from behind a mark.
+  static void StateClock();
 };
 
 // Any thread, with or without the GIL. Keeps errno.

@@ -6,6 +6,7 @@
 #include "tracer/clock.h"
 #include "tracer/cpython_compat.h"
 #include "tracer/event_ring.h"
+#include "tracer/heap_log.h"
 #include "tracer/heap_module.h"
 #include "tracer/heap_samples.h"
 #include "tracer/hot_state.h"
@@ -80,6 +81,7 @@ PyObject* MarkNow(PyObject*, PyObject* label) {
   const Piece pieces[] = {
       {&payload, sizeof(payload)}, {&length, 4}, {text, length}};
   PutPayload(hot, ControlKind::kMark, 0, 0, pieces, 3);
+  HeapLog::StateClock();
   Py_RETURN_NONE;
 }
 

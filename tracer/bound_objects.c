@@ -27,13 +27,28 @@ typedef struct {
 } Kept;
 static Kept g_kept[kKept];
 
-static int g_binding;
+static int g_binding;  // for the evaluator
+// From the evaluator's place on the stack to Bind()'s, where the former calls
+// the latter itself; by PymemrunCallKind.
+static size_t g_distance[2] = {SIZE_MAX, SIZE_MAX};
 static descrgetfunc g_bind;
 static destructor g_dealloc;
 static void Dealloc(PyObject* self);
 
 static Kept* KeptFor(const PyMethodDef* method) {
   return &g_kept[((uintptr_t)method / sizeof(PyMethodDef)) % kKept];
+}
+
+// Whether the evaluator itself binds, which it does only because it is profiled
+// and at an instruction that calls. Functions that bind for the program, as
+// getattr() does, lie between the two on the stack: those are further apart.
+static int IsForEvaluator(const char* own_place) {
+  PyThreadState* tstate = PyThreadState_Get();
+  const int kind = PymemrunCallKind(PymemrunInnermostFrame(tstate));
+  if (kind < 0 || tstate->c_profilefunc == NULL) return 0;
+  const size_t distance = (size_t)((const char*)tstate->cframe - own_place);
+  if (distance < g_distance[kind]) g_distance[kind] = distance;
+  return distance == g_distance[kind];
 }
 
 // PyMethodDescr_Type.tp_descr_get
@@ -45,7 +60,7 @@ static PyObject* Bind(PyObject* descr, PyObject* self, PyObject* type) {
       kept->flags != method->d_method->ml_flags || self == NULL ||
       !Py_IS_TYPE(self, method->d_common.d_type)) {
     const int outer = g_binding;
-    g_binding = 1;
+    g_binding = IsForEvaluator((const char*)__builtin_frame_address(0));
     PyObject* made = g_bind(descr, self, type);
     g_binding = outer;
     return made;
@@ -87,7 +102,7 @@ static void Dealloc(PyObject* self) {
   Py_DECREF(bound_to);
 }
 
-int PymemrunIsBinding(void) { return g_binding; }
+int PymemrunEvaluatorBinds(void) { return g_binding; }
 
 void PymemrunKeepBoundObjects(void) {
   if (g_bind != NULL) return;
@@ -98,5 +113,5 @@ void PymemrunKeepBoundObjects(void) {
 }
 #else
 void PymemrunKeepBoundObjects(void) {}
-int PymemrunIsBinding(void) { return 0; }
+int PymemrunEvaluatorBinds(void) { return 0; }
 #endif

@@ -76,11 +76,13 @@ size_t PymemrunLineArrayBytes(PyCodeObject* code) {
 #endif
 }
 
+// Before each object that the garbage collector knows.
+enum { kGcHead = 2 * sizeof(void*) };
+
 size_t PymemrunFrameObjectBytes(const PymemrunFrame* frame) {
 #if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
   const PyCodeObject* code = PymemrunFrameCode(frame);
-  const size_t gc_head = 2 * sizeof(void*);
-  return gc_head + (size_t)PyFrame_Type.tp_basicsize +
+  return kGcHead + (size_t)PyFrame_Type.tp_basicsize +
          (size_t)PyFrame_Type.tp_itemsize *
              (size_t)(code->co_nlocalsplus + code->co_stacksize);
 #else
@@ -108,18 +110,24 @@ int PymemrunIsBoundWhenCalled(const PyCFunctionObject* function) {
          strcmp(function->m_ml->ml_name, "__new__") != 0;
 }
 
-size_t PymemrunBoundObjectBytes(const PymemrunFrame* frame) {
-  const _Py_CODEUNIT* instruction =
-      ((const _PyInterpreterFrame*)frame)->prev_instr;
-  switch (_Py_OPCODE(*instruction)) {
+int PymemrunCallKind(const PymemrunFrame* frame) {
+  if (frame == NULL) return -1;
+  switch (_Py_OPCODE(*((const _PyInterpreterFrame*)frame)->prev_instr)) {
     case CALL:
     case CALL_ADAPTIVE:
     case CALL_PY_EXACT_ARGS:
     case CALL_PY_WITH_DEFAULTS:
-      return 2 * sizeof(void*) + (size_t)PyCFunction_Type.tp_basicsize;
-    default:
       return 0;
+    case CALL_FUNCTION_EX:
+      return 1;
+    default:
+      return -1;
   }
+}
+
+size_t PymemrunBoundObjectBytes(const PymemrunFrame* frame) {
+  if (PymemrunCallKind(frame) != 0) return 0;
+  return kGcHead + (size_t)PyCFunction_Type.tp_basicsize;
 }
 
 int PymemrunEnteredFromC(const PymemrunFrame* frame) {
@@ -129,15 +137,30 @@ int PymemrunEnteredFromC(const PymemrunFrame* frame) {
 int PymemrunIsForProfiling(PyThreadState* tstate, size_t bytes) {
   const _PyInterpreterFrame* frame = tstate->cframe->current_frame;
   if (tstate->c_profilefunc == NULL || frame == NULL) return 0;
-  const PymemrunFrame* top = (const PymemrunFrame*)frame;
-  // Each event of a frame finds it with its object, or makes it.
-  if (frame->frame_obj == NULL && bytes == PymemrunFrameObjectBytes(top)) {
+  // Each event of a frame finds it with its object, or makes it; none comes
+  // before what makes cells, or the generator, which is of about that size.
+  if (frame->frame_obj == NULL &&
+      bytes == PymemrunFrameObjectBytes((const PymemrunFrame*)frame) &&
+      _PyInterpreterFrame_LASTI(frame) >= frame->f_code->_co_firsttraceable) {
     return 1;
   }
-  return PymemrunIsBinding() && bytes == PymemrunBoundObjectBytes(top);
+  return PymemrunEvaluatorBinds();
+}
+
+int PymemrunIsLineArray(PyThreadState* tstate, size_t bytes) {
+  const _PyInterpreterFrame* frame = tstate->cframe->current_frame;
+  if (tstate->tracing == 0 || tstate->c_profilefunc == NULL || frame == NULL) {
+    return 0;
+  }
+  // An entry for each instruction, of the smallest type that all fit in.
+  const size_t entries = (size_t)Py_SIZE(frame->f_code);
+  return frame->f_code->_co_linearray == NULL &&
+         (bytes == entries * sizeof(int16_t) ||
+          bytes == entries * sizeof(int32_t));
 }
 #else
 int PymemrunIsForProfiling(PyThreadState* tstate, size_t bytes) { return 0; }
+int PymemrunIsLineArray(PyThreadState* tstate, size_t bytes) { return 0; }
 int PymemrunIsBoundWhenCalled(const PyCFunctionObject* function) { return 0; }
 size_t PymemrunBoundObjectBytes(const PymemrunFrame* frame) { return 0; }
 int PymemrunEnteredFromC(const PymemrunFrame* frame) { return 0; }

@@ -65,6 +65,8 @@ int PymemrunIsBoundWhenCalled(const PyCFunctionObject* function);
 // Bytes of the bound object that may live because `frame` calls a C function;
 // 0 where it does not, or no such object is made.
 size_t PymemrunBoundObjectBytes(const PymemrunFrame* frame);
+// 0: its instruction calls; 1: it calls with a tuple; -1: neither, or no frame.
+int PymemrunCallKind(const PymemrunFrame* frame);
 // Whether C code entered the interpreter to run this frame.
 int PymemrunEnteredFromC(const PymemrunFrame* frame);
 
@@ -94,8 +96,9 @@ const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate);
 
 // Whether a block of `bytes` that the thread asks for now is an object that the
 // interpreter needs only because it is profiled: the frame object of a call, or
-// a bound object. Outside of calls of C functions, which may bind too.
+// a bound object; or, of other memory, a code object's array of lines.
 int PymemrunIsForProfiling(PyThreadState* tstate, size_t bytes);
+int PymemrunIsLineArray(PyThreadState* tstate, size_t bytes);
 
 #if PY_VERSION_HEX < 0x030C0000
 // Where the interpreter keeps the GIL holder's thread state.
@@ -109,11 +112,10 @@ PyThreadState* PymemrunGilLastHolder(void);
 // without touching the slot's object, so that sys.getprofile() stays None.
 void PymemrunSetSlot(PyThreadState* tstate, Py_tracefunc func);
 Py_tracefunc PymemrunGetSlot(PyThreadState* tstate);
-// From now on bound objects that died are used again for calls of the same
-// method (bound_objects.c). May be called again.
+// From now on bound objects that died are used again. May be called again.
 void PymemrunKeepBoundObjects(void);
-// Whether a method of a built-in type is being bound to its object.
-int PymemrunIsBinding(void);
+// Whether a method is being bound to its object because its call is profiled.
+int PymemrunEvaluatorBinds(void);
 #endif
 
 // Where the code of the interpreter lies: in the executable, or in libpython.

@@ -63,17 +63,19 @@ struct Cleared {
   }
 };
 
-// Objects that only tracing makes. GIL.
+// What only tracing makes. `tstate`: the GIL's holder, or null.
+template <uint32_t D>
 inline bool IsTracings(PyThreadState* tstate, size_t size) {
-  return Hot().last_function == nullptr && tstate != nullptr &&
-         PymemrunIsForProfiling(tstate, size) != 0;
+  if (D == kRaw || tstate == nullptr) return false;
+  if (D == kMem) return PymemrunIsLineArray(tstate, size) != 0;
+  return PymemrunIsForProfiling(tstate, size) != 0;
 }
 
 // --- sampled ---
 
 template <uint32_t D>
 void Sample(void* block, size_t size) {
-  const bool by_tracing = D == kObj && IsTracings(PymemrunGilHolder(), size);
+  const bool by_tracing = IsTracings<D>(PymemrunGilHolder(), size);
   HeapSamples::Add(
       {block, size, static_cast<AllocatorKind>(D), by_tracing, nullptr});
 }
@@ -162,7 +164,7 @@ inline void LogAllocated(void* block, size_t size) {
   HotState& hot = Hot();
   if (hot.page == nullptr || !HeapSamples::records()) return;
   PyThreadState* tstate = RingThread<D>();
-  const bool by_tracing = D == kObj && IsTracings(tstate, size);
+  const bool by_tracing = IsTracings<D>(tstate, size);
   const HeapBlock made = {block, size, static_cast<AllocatorKind>(D),
                           by_tracing, nullptr};
   if (__builtin_expect(tstate == nullptr, 0)) {

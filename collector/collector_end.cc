@@ -58,7 +58,7 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   // counts, so the number of events is taken before the rows. Two rings' worth
   // is more than all that can be there.
   const uint64_t events = page_->next_number.load(std::memory_order_acquire);
-  for (int i = 0; i < 2 && Drain() > 0; ++i) Beat();
+  for (int i = 0; i < 2 && Drain(/*last=*/true) > 0; ++i) Beat();
   encoder_.EndBatch();
   // While the program waits for us, it can still be asked about.
   if (pages_ != nullptr) pages_->Finish(now_ns);

@@ -168,7 +168,7 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
   uint32_t nap_us = kShortestNapUs;
   while (true) {
     Beat();
-    size_t drained = Drain();
+    size_t drained = Drain(/*last=*/false);
     if (pages_ != nullptr) drained += pages_->Drain(MonotonicNs());
     Housekeep(MonotonicNs());
     const ProcessWatch::State state = watch_.Check();
@@ -186,12 +186,15 @@ void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
   if (ring_.backlog() < kQuarter) ring_.Wait(*nap_us, kQuarter);
 }
 
-size_t CollectorProcess::Drain() {
+size_t CollectorProcess::Drain(bool last) {
   if (heap_ == nullptr) return DrainSlots(kRingSlots);
-  // A round of both rings, in the order that HeapCollector asks for.
-  const uint64_t there = ring_.backlog();
+  // A round of both rings, in the order that HeapCollector asks for. Behind an
+  // item that is begun and not committed may be some that come before slots
+  // which are there already: those slots wait too.
+  const uint64_t head = encoder_.next_index() + ring_.backlog();
   const size_t cells = side_->Drain(MonotonicNs(), false);
-  const size_t slots = DrainSlots(there);
+  if (last || side_->drained()) merged_up_to_ = head;
+  const size_t slots = DrainSlots(merged_up_to_ - encoder_.next_index());
   heap_->EndRound(encoder_.next_index());
   return cells + slots;
 }

@@ -66,7 +66,7 @@ class CollectorProcess {
   ProcessWatch::State WaitForStart();
   void BeginFile(bool started);
   ProcessWatch::State CollectUntilEnd();
-  size_t Drain();
+  size_t Drain(bool last);
   size_t DrainSlots(uint64_t most);
   void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);
@@ -89,6 +89,8 @@ class CollectorProcess {
   std::unique_ptr<SideItems> side_;       // with either of these two
   std::unique_ptr<PageCollector> pages_;  // nullptr without page events
   std::unique_ptr<HeapCollector> heap_;   // nullptr without heap events
+  // What the side ring says of the event ring's slots below is all known.
+  uint64_t merged_up_to_ = 0;
   ProcessWatch watch_;
   ProcessStats stats_;
   ProcessSample sample_;

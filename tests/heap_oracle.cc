@@ -43,14 +43,19 @@ std::unordered_map<void*, Block>* g_live;
 std::unordered_set<std::string>* g_files;
 PyMemAllocatorEx g_below[3];
 std::vector<void*> g_made;
-// In the calling thread the allocator above has counted the block already.
-thread_local bool t_inside = false;
+// In the calling thread the allocator above counts a block of so many bytes;
+// one of another size is for its own books, and counts too.
+constexpr size_t kNone = ~size_t{0};
+constexpr size_t kAny = kNone - 1;
+thread_local size_t t_counted = kNone;
 
 struct Inside {
-  const bool before = t_inside;
-  Inside() { t_inside = true; }
-  ~Inside() { t_inside = before; }
+  const size_t before = t_counted;
+  explicit Inside(size_t size) { t_counted = size; }
+  ~Inside() { t_counted = before; }
 };
+
+bool IsCounted(size_t size) { return t_counted == kAny || t_counted == size; }
 
 template <typename T>
 T Load(const void* base, size_t offset) {
@@ -70,8 +75,9 @@ Place PlaceNow() {
       PyUnicode_IS_ASCII(code->co_filename)
           ? static_cast<const char*>(PyUnicode_DATA(code->co_filename))
           : "?";
-  return {&*g_files->insert(file).first,
-          PyCode_Addr2Line(code, static_cast<int>(at))};
+  // What no line asked for is -1.
+  const int line = PyCode_Addr2Line(code, static_cast<int>(at));
+  return {&*g_files->insert(file).first, line < 0 ? 0 : line};
 }
 
 void Came(void* block, size_t size) {
@@ -87,8 +93,8 @@ void Goes(void* block) {
 
 void* Malloc(void* below, size_t size) {
   const auto* next = static_cast<PyMemAllocatorEx*>(below);
-  if (t_inside) return next->malloc(next->ctx, size);
-  const Inside inside;
+  if (IsCounted(size)) return next->malloc(next->ctx, size);
+  const Inside inside(size);
   void* block = next->malloc(next->ctx, size);
   Came(block, size);
   return block;
@@ -96,8 +102,8 @@ void* Malloc(void* below, size_t size) {
 
 void* Calloc(void* below, size_t count, size_t each) {
   const auto* next = static_cast<PyMemAllocatorEx*>(below);
-  if (t_inside) return next->calloc(next->ctx, count, each);
-  const Inside inside;
+  if (IsCounted(count * each)) return next->calloc(next->ctx, count, each);
+  const Inside inside(count * each);
   void* block = next->calloc(next->ctx, count, each);
   Came(block, count * each);
   return block;
@@ -105,8 +111,8 @@ void* Calloc(void* below, size_t count, size_t each) {
 
 void* Realloc(void* below, void* old, size_t size) {
   const auto* next = static_cast<PyMemAllocatorEx*>(below);
-  if (t_inside) return next->realloc(next->ctx, old, size);
-  const Inside inside;
+  if (IsCounted(size)) return next->realloc(next->ctx, old, size);
+  const Inside inside(size);
   // Nobody else gets an address that it gives back before it is known here.
   const std::lock_guard lock(g_mutex);
   void* block = next->realloc(next->ctx, old, size);
@@ -117,8 +123,8 @@ void* Realloc(void* below, void* old, size_t size) {
 
 void Free(void* below, void* block) {
   const auto* next = static_cast<PyMemAllocatorEx*>(below);
-  if (!t_inside && block != nullptr) Goes(block);
-  const Inside inside;
+  if (t_counted == kNone && block != nullptr) Goes(block);
+  const Inside inside(kAny);
   next->free(next->ctx, block);
 }
 

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""With `--heap all` the run file says of every line which blocks are alive, at
+any moment, exactly as a layer of allocators below ours counts them."""
+import unittest
+
+import heap_programs
+import heap_support
+from heap_support import TRACING
+
+PROGRAMS = {"allocates": heap_programs.ALLOCATES,
+            "calls": heap_programs.CALLS,
+            "threads": heap_programs.THREADS,
+            "finalises": heap_programs.FINALISES}
+# Two words for the garbage collector, then the object.
+BOUND_BYTES = 16 + type(len).__basicsize__
+
+
+class HeapExactTest(heap_support.HeapTest):
+    def check(self, text, *options, env=None, python=()):
+        """That each moment is as the oracle has it; returns what was found."""
+        run, heap, oracle = self.run_above_oracle(
+            text, "--heap", "all", *(options or ("--trace", "none")), *python,
+            env=env)
+        self.assert_complete(run, heap)
+        found, live = heap_support.live_at_marks(heap)
+        self.assertEqual(found.keys(), oracle.keys())
+        for name in found:
+            with self.subTest(moment=name):
+                self.compare(found[name], oracle[name], self.own_lines(text))
+        self.assertGreater(live.allocations, 500)
+        return found
+
+    def test_live_blocks_of_each_line_are_those_of_the_layer_below(self):
+        for name, text in PROGRAMS.items():
+            with self.subTest(name):
+                self.check(text)
+
+    def test_with_calls_traced_too(self):
+        for name, text in PROGRAMS.items():
+            with self.subTest(name):
+                found = self.check(text, "--trace", "calls")
+                self.assertGreater(found["end"][TRACING][1], 1000)
+
+    def test_what_profiling_makes_is_not_the_programs(self):
+        """Frame objects, bound objects, arrays of lines. But dead bound objects
+        of the program's, too, are kept for calls that are profiled."""
+        text = heap_programs.CALLS
+        plain = self.check(text)
+        profiled = self.check(text, "--trace", "calls")
+        for moment in plain:
+            self.assertGreater(profiled[moment].pop(TRACING)[1], 1000)
+            kept = 0
+            for place in plain[moment].keys() | profiled[moment].keys():
+                if not place[0].endswith("script.py"):
+                    continue
+                ours = profiled[moment].get(place, (0, 0))
+                theirs = plain[moment].get(place, (0, 0))
+                more = ours[0] - theirs[0]
+                with self.subTest(moment=moment, place=place):
+                    self.assertEqual(ours[1] - theirs[1], more * BOUND_BYTES)
+                kept += abs(more)
+            self.assertLess(kept, 10)
+
+
+if __name__ == "__main__":
+    unittest.main()

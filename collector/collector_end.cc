@@ -153,7 +153,8 @@ void CollectorProcess::Answer(const Footer& footer) {
   EndReportInput input;
   input.header = launch_.header;
   input.footer = footer;
-  input.file_name = launch_.output;
+  input.file_name =
+      encoder_.output().empty() ? launch_.output : encoder_.output();
   input.file_bytes = writer_.file_bytes();
   DefinitionTable& names = encoder_.definitions();
   if (const Place* place = names.Kept(DefinitionTable::kHighestRss)) {

@@ -63,6 +63,8 @@ class EventEncoder {
   uint32_t rows_in_batch() const { return rows_; }
   // Index in the ring of the slot that comes next.
   uint64_t next_index() const { return chunk_index_; }
+  // The run file's path, where the script has given it another; else empty.
+  const std::string& output() const { return output_; }
   uint64_t bad_slots() const { return bad_slots_; }
   DefinitionTable& definitions() { return definitions_; }
 
@@ -141,6 +143,7 @@ class EventEncoder {
   ControlSlot payload_head_ = {};
   std::string payload_;
   std::string chunks_;
+  std::string output_;
 
   uint64_t bad_slots_ = 0;
   RowTotals totals_;

@@ -18,6 +18,11 @@ void EventEncoder::WriteFact(ControlKind kind, absl::string_view payload) {
       return WriteGauge(payload);
     case ControlKind::kPause:
       return WritePause(payload);
+    case ControlKind::kOutput: {
+      const absl::string_view path = PayloadReader(payload).TakeString();
+      output_.assign(path.data(), path.size());
+      return;
+    }
     default:
       ++bad_slots_;
   }

@@ -186,7 +186,7 @@ const char* const* Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files) {
+TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files) {
   auto* config = new TraceConfig;  // for the whole process
   config->calls = options.trace_calls;
   config->pages = !files.pages.empty();
@@ -318,7 +318,9 @@ bool StartRun(const TraceRequest& request) {
     unlink(path.c_str());
     return RunUntraced("the collector does not start: " + error);
   }
-  const char* refused = Session::Prepare(page, ConfigOf(options, files));
+  TraceConfig* config = ConfigOf(options, files);
+  config->output = strdup(path.c_str());
+  const char* refused = Session::Prepare(page, config);
   if (refused != nullptr) {
     unlink(path.c_str());
     return RunUntraced(refused);

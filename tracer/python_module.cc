@@ -12,6 +12,7 @@
 #include "tracer/hot_state.h"
 #include "tracer/pauses.h"
 #include "tracer/profile_slot.h"
+#include "tracer/run_file.h"
 #include "tracer/statm.h"
 #include "tracer/thread_registry.h"
 
@@ -23,6 +24,7 @@ bool g_calls = true;
 bool g_sizes = false;  // --heap stats
 
 void StartTracing() {
+  RunFile::Begin();
   HeapSamples::Record(true);
   if (g_sizes) HeapModule::GatherSizes();
   if (g_calls && Hot().page != nullptr && !ProfileSlot::armed()) {
@@ -41,12 +43,15 @@ void StopTracing() {
 }
 
 PyObject* Start(PyObject*, PyObject* args, PyObject* kwargs) {
-  static const char* const kNames[] = {"heap", nullptr};
+  static const char* const kNames[] = {"heap", "output", nullptr};
   PyObject* heap = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$O:start",
-                                   const_cast<char**>(kNames), &heap)) {
+  PyObject* output = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OO:start",
+                                   const_cast<char**>(kNames), &heap,
+                                   &output)) {
     return nullptr;
   }
+  if (output != Py_None && !RunFile::Rename(output)) return nullptr;
   if (heap != Py_None && g_traced && !HeapModule::SetRates(heap)) {
     return nullptr;
   }
@@ -129,11 +134,14 @@ PyType_Spec kTraceSpec = {"pymemrun.trace", sizeof(TraceObject), 0,
 PyMethodDef kMethods[] = {
     {"start", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Start)),
      METH_VARARGS | METH_KEYWORDS,
-     "start(*, heap=None)\n--\n\nBegins or resumes tracing, on all threads; "
+     "start(*, heap=None, output=None)\n--\n\nBegins or resumes tracing, on "
+     "all threads; "
      "what is on stays on.\n\nheap: how allocations are sampled from here on: "
      "a dict {size: probability}, where\neach size bounds a class from above, "
      "not included, and what is larger is always\nrecorded; or the mean number "
-     "of bytes between two samples."},
+     "of bytes between two samples.\noutput: the run file's path, in a run "
+     "that "
+     "began with --paused; one that is\nthere is an error."},
     {"stop", Stop, METH_NOARGS,
      "stop()\n--\n\nSuspends tracing, on all threads. No effect when it is "
      "off."},

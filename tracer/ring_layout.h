@@ -140,6 +140,7 @@ enum class ControlKind : uint32_t {
       37,       // w1 = 0, w3 = ControlKind: all ids of that definition kind are
                 // void from here on and will be defined anew
   kPause = 38,  // PausePayload
+  kOutput = 39,  // the run file's path: the script has given it another
   // A payload larger than kMaxChunkBytes is sent in pieces: every piece but the
   // last as kChunk, the last under its own kind; the payload is their sum.
   kChunk = 48,

@@ -29,6 +29,7 @@
 #include "tracer/profiler_gaps.h"
 #include "tracer/python_module.h"
 #include "tracer/rss_gauge.h"
+#include "tracer/run_file.h"
 #include "tracer/side_ring.h"
 #include "tracer/stack_walk.h"
 #include "tracer/startup.h"
@@ -327,6 +328,8 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
     return "the tracer's state cannot be kept from children";
   }
   pthread_atfork(nullptr, CountFork, Statm::CloseInChild);
+  RunFile::Set(config->output);
+  if (!config->paused) RunFile::Begin();
   PythonModule::Register(config);
   Startup::Watch(config, Begin);
   return nullptr;

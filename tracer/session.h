@@ -44,8 +44,9 @@ struct TraceConfig {
   bool paused = false;         // not armed until pymemrun.start()
   bool trace_startup = false;  // from the interpreter's `import site` on
   GaugeSource rss_source = GaugeSource::kAuto;
-  bool verify_rss = false;  // read statm beside the gauge at every event
-  pid_t collector = 0;      // its process, no child of ours; 0: not known
+  const char* output = nullptr;  // the run file's absolute path
+  bool verify_rss = false;       // read statm beside the gauge at every event
+  pid_t collector = 0;           // its process, no child of ours; 0: not known
   // Tells the user one line; null: nobody. May be called at any event.
   void (*say)(const char* line, size_t size) = nullptr;
 };

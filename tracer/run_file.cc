@@ -1,0 +1,67 @@
+#include "tracer/run_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tracer/event_ring.h"
+#include "tracer/hot_state.h"
+
+namespace pymemrun {
+namespace {
+
+const char* g_path = nullptr;
+bool g_begun = false;
+
+// `path` as an absolute one. Returns its length, or 0 with errno set.
+size_t MakeAbsolute(const char* path, char* buffer, size_t size) {
+  buffer[0] = '\0';
+  if (path[0] != '/' && getcwd(buffer, size) == nullptr) return 0;
+  const size_t at = strlen(buffer);
+  const int added =
+      snprintf(buffer + at, size - at, "%s%s", path[0] != '/' ? "/" : "", path);
+  if (added >= 0 && static_cast<size_t>(added) < size - at) {
+    return at + static_cast<size_t>(added);
+  }
+  errno = ENAMETOOLONG;
+  return 0;
+}
+
+bool RenameTo(const char* path, PyObject* given) {
+  char absolute[PATH_MAX];
+  const size_t length = MakeAbsolute(path, absolute, sizeof(absolute));
+  if (length == 0 ||
+      renameat2(AT_FDCWD, g_path, AT_FDCWD, absolute, RENAME_NOREPLACE) != 0) {
+    PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, given);
+    return false;
+  }
+  const uint32_t bytes = static_cast<uint32_t>(length);
+  const Piece pieces[] = {{&bytes, sizeof(bytes)}, {absolute, length}};
+  PutPayload(Hot(), ControlKind::kOutput, 0, 0, pieces, 2);
+  return true;
+}
+
+}  // namespace
+
+void RunFile::Set(const char* path) { g_path = path; }
+
+void RunFile::Begin() { g_begun = true; }
+
+bool RunFile::Rename(PyObject* path) {
+  if (g_path == nullptr || Hot().page == nullptr) return true;
+  if (g_begun) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "output: the run has begun; run with --paused");
+    return false;
+  }
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(path, &bytes) == 0) return false;
+  const bool renamed = RenameTo(PyBytes_AS_STRING(bytes), path);
+  Py_DECREF(bytes);
+  return renamed;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,23 @@
+// The run file, as far as the script may change it: its name. GIL.
+#ifndef PYMEMRUN_TRACER_RUN_FILE_H_
+#define PYMEMRUN_TRACER_RUN_FILE_H_
+
+#include <Python.h>
+
+namespace pymemrun {
+
+class RunFile {
+ public:
+  // Its absolute path, which must stay; null: there is no file.
+  static void Set(const char* path);
+  // Something is recorded from here on: its name is final.
+  static void Begin();
+  // Gives it the name `path`, anything that os.fspath takes. Returns false with
+  // an exception: OSError, FileExistsError among them; RuntimeError after
+  // Begin(). Without a file it does nothing.
+  static bool Rename(PyObject* path);
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_RUN_FILE_H_

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""With `--native` what C code asks of malloc and its kin is there too, with its
+exact size, at the Python line that led to it and with the file that asked."""
+import importlib.util
+import unittest
+
+import heap_decoder
+import heap_support
+import support
+
+# How a block is said to be asked for, by HeapAllocator.
+OBJ, MEM, RAW, MALLOC, MMAP = range(5)
+
+LIBC = r'''
+import ctypes, sys, pymemrun
+libc = ctypes.CDLL(None)
+for name in ("malloc", "calloc", "realloc", "aligned_alloc", "memalign",
+             "valloc"):
+    getattr(libc, name).restype = ctypes.c_void_p
+def p(address): return ctypes.c_void_p(address)
+def s(n): return ctypes.c_size_t(n)
+aligned = p(None)
+pymemrun.mark("begin")
+a = libc.malloc(s(12345))  # malloc 12345
+b = libc.calloc(s(10), s(1000))  # gone
+c = libc.malloc(s(500))  # gone
+c = libc.realloc(p(c), s(700000))  # realloc 700000
+d = libc.realloc(p(None), s(333))  # realloc of none 333
+libc.posix_memalign(ctypes.byref(aligned), s(64), s(7777))  # aligned 7777
+e = libc.aligned_alloc(s(64), s(6400))  # aligned 6400
+f = libc.memalign(s(128), s(999))  # aligned 999
+g = libc.valloc(s(5000))  # aligned 5000
+h = [libc.calloc(s(3), s(n)) for n in range(1, 5)]  # four 30
+none = libc.malloc(s(1 << 62))  # too large
+libc.free(p(b)); libc.free(p(None))
+assert libc.realloc(p(a), s(1 << 62)) is None
+pymemrun.mark("all")
+for block in (a, c, d, aligned.value, e, f, g, *h): libc.free(p(block))
+pymemrun.mark("freed")
+'''
+
+MAPPINGS = r'''
+import mmap, pymemrun
+pymemrun.mark("begin")
+kept = mmap.mmap(-1, 1 << 20)  # kept
+gone = mmap.mmap(-1, 3 << 20)  # gone
+gone.close()
+pymemrun.mark("all")
+kept.close()
+pymemrun.mark("freed")
+'''
+
+ARRAYS = r'''
+import numpy as np, pymemrun
+pymemrun.mark("begin")
+zeros = np.zeros(1000003)  # 8000024
+ones = np.empty(100003, np.uint8)  # 100003
+gone = np.zeros(3000000)  # gone
+del gone
+table = np.arange(50000)
+table = table.reshape(500, 100).T.copy()  # 400000
+pymemrun.mark("all")
+del zeros, ones, table
+pymemrun.mark("freed")
+'''
+
+MIXED = r'''
+import ctypes, decimal, json, pymemrun, zlib
+pymemrun.mark("begin")
+keep = [str(n) * 40 for n in range(3000)]
+keep.append(json.loads(json.dumps({str(n): [n] for n in range(2000)})))
+keep.append([bytes(n) for n in range(500, 1500)])
+keep.append(zlib.compressobj())
+keep.append([decimal.Decimal(n) ** 20 for n in range(500)])
+for n in range(2000): keep.append(bytearray(n)); keep[-1].extend(b"x" * n)
+del keep[1::2]
+pymemrun.mark("all")
+'''
+
+
+def comments(text):
+    """{line: what its comment says}."""
+    return {number: line.partition("  # ")[2]
+            for number, line in enumerate(text.splitlines(), 1)
+            if "  # " in line}
+
+
+class HeapNativeTest(support.ProgramTest):
+    def live(self, text, *options):
+        """{mark: [event...]} of what is alive, and the run's heap events."""
+        run = self.run_script(text, "--trace", "none", "--heap", "all",
+                              *options)
+        heap = heap_decoder.HeapRun(run)
+        self.assertEqual(heap.lost, 0)
+        begin = heap.marks["begin"]
+        live, found, moments = heap_support.Live(strict=False), {}, sorted(
+            (us, name) for name, us in heap.marks.items())
+        for event in heap.events:
+            while moments and event.us > moments[0][0]:
+                found[moments.pop(0)[1]] = list(live.blocks.values())
+            live.take(event)
+        found.update((name, list(live.blocks.values())) for _, name in moments)
+        return heap, {name: [event for event in events if event.us > begin]
+                      for name, events in found.items()}
+
+    def of_script(self, heap, events, *allocators):
+        """{line: [event...]} of those allocators."""
+        found = {}
+        for event in events:
+            file, line = heap.place(event.stack)
+            if file.endswith("script.py") and event.allocator in allocators:
+                found.setdefault(line, []).append(event)
+        return found
+
+    def check(self, text, allocator, least, asked_by):
+        heap, live = self.live(text, "--native")
+        found = self.of_script(heap, live["all"], allocator)
+        for line, words in comments(text).items():
+            blocks = [event for event in found.get(line, ())
+                      if event.size >= least]
+            last = words.rpartition(" ")[2]
+            expected = int(last) if last.isdigit() else 0
+            with self.subTest(words, line=line):
+                self.assertEqual(sum(event.size for event in blocks), expected)
+                for event in blocks:
+                    self.assertIn(asked_by, heap.mappings[event.code])
+        left = self.of_script(heap, live["freed"], allocator)
+        self.assertEqual([event for line in comments(text)
+                          for event in left.get(line, ())
+                          if event.size >= least], [])
+        return found
+
+    def test_malloc_and_its_kin(self):
+        found = self.check(LIBC, MALLOC, 1, "libffi")
+        self.assertEqual(sorted(len(blocks) for blocks in found.values())[-1], 4)
+
+    def test_anonymous_mappings(self):
+        heap, live = self.live(MAPPINGS, "--native")
+        found = self.of_script(heap, live["all"], MMAP)
+        line, = (line for line, words in comments(MAPPINGS).items()
+                 if words == "kept")
+        self.assertEqual({at: [event.size for event in events]
+                          for at, events in found.items()}, {line: [1 << 20]})
+        self.assertIn("mmap", heap.mappings[found[line][0].code])
+        self.assertEqual(self.of_script(heap, live["freed"], MMAP), {})
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "no numpy")
+    def test_arrays(self):
+        self.check(ARRAYS, MALLOC, 10000, "numpy")
+
+    def test_pythons_own_blocks_are_counted_once(self):
+        sums = []
+        for options in ((), ("--native",)):
+            heap, live = self.live(MIXED, *options)
+            sums.append({
+                line: (len(events), sum(event.size for event in events))
+                for line, events in
+                self.of_script(heap, live["all"], OBJ, MEM, RAW).items()})
+            addresses = [event.address for event in live["all"]]
+            self.assertEqual(len(addresses), len(set(addresses)))
+        self.assertEqual(*sums)
+        self.assertGreater(sum(size for _, size in sums[0].values()), 1e6)
+
+    def test_the_program_runs_as_without(self):
+        script = self.write("script.py", LIBC.replace(
+            "pymemrun.mark", "str").replace(", pymemrun", "") +
+            "print(none, sys.getsizeof(h))\n")
+        run = self.pymemrun("--quiet", "--heap", "all", "--native", script)
+        self.assertEqual(run.stdout, self.run_python(script))
+        self.assertEqual(run.stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

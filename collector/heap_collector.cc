@@ -11,6 +11,7 @@ namespace {
 
 // A record must stay below the 4 MiB that readers accept.
 constexpr size_t kMaxEntries = 1u << 17;
+constexpr size_t kLookEach = 1024;
 constexpr size_t kMaxStatedBytes = size_t{2} << 20;
 // Threads that come to wait out of order do so by this many places.
 constexpr int kMaxPlacesBack = 64;
@@ -178,8 +179,10 @@ void HeapCollector::EndRound(uint64_t index) {
 void HeapCollector::Add(const HeapEvent& event) {
   ++(event.is_free ? frees_ : allocations_);
   encoder_.Add(event);
-  if (encoder_.entries() >= kMaxEntries ||
-      encoder_.max_stated_bytes() >= kMaxStatedBytes) {
+  const size_t entries = encoder_.entries();
+  if (entries % kLookEach == 0 &&
+      (entries >= kMaxEntries ||
+       encoder_.max_stated_bytes() >= kMaxStatedBytes)) {
     WriteBatch();
   }
 }

@@ -289,6 +289,13 @@ void EventEncoder::EndBatch() {
   pending_ |= kBegin;
 }
 
+void EventEncoder::SetClock(uint64_t stamp) {
+  // Heap events have moved stamp_ on, rows of context are older.
+  if (stamp < row_stamp_) CountStepBack(row_stamp_ - stamp);
+  stamp_ = stamp;
+  next_step_stamp_ = 0;
+}
+
 void EventEncoder::Control(const ControlSlot& slot) {
   const uint32_t kind_number = slot.what_and_kind & kIdMask;
   const auto kind = static_cast<ControlKind>(kind_number);
@@ -309,11 +316,7 @@ void EventEncoder::Control(const ControlSlot& slot) {
     pending_rss_ = slot;
     pending_ |= kRss;
   } else if (kind == ControlKind::kClock) {
-    const uint64_t stamp = Wide(slot.w1, slot.w2);
-    // Heap events have moved stamp_ on, rows of context are older.
-    if (stamp < row_stamp_) CountStepBack(row_stamp_ - stamp);
-    stamp_ = stamp;
-    next_step_stamp_ = 0;
+    SetClock(Wide(slot.w1, slot.w2));
   } else if (kind == ControlKind::kStack) {
     pending_stack_ = definitions_.Stack(slot.w1);
     pending_ |= kStack;

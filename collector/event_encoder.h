@@ -13,26 +13,11 @@
 #include "collector/definition_table.h"
 #include "collector/heap_collector.h"
 #include "collector/record_sink.h"
+#include "collector/row_totals.h"
 #include "collector/site_cache.h"
 #include "tracer/ring_layout.h"
 
 namespace pymemrun {
-
-// What the footer says about all rows.
-struct RowTotals {
-  uint64_t rows = 0;
-  uint64_t next_number = 0;  // last row's number + 1
-  uint64_t max_rss_bytes = 0;
-  uint64_t max_rss_number = 0;
-  uint32_t max_rss_site = 0;
-  uint32_t max_rss_thread = 0;
-  uint64_t max_rss_us = 0;
-  Peak peak;  // the highest; hwm_bytes is 0 when there was none
-  uint64_t clock_steps_back = 0;       // rows below the time of the one before
-  uint64_t worst_clock_step_back = 0;  // in time stamp units
-  GaugeChange gauge_change;            // the last...
-  uint32_t gauge_changes = 0;          // ...of so many
-};
 
 // A state machine over slots: spans may end anywhere, also inside a definition.
 // Rows are gathered into batches; a batch is written when it is large, before
@@ -95,6 +80,7 @@ class EventEncoder {
   void Forget(ControlKind kind);
 
   void Control(const ControlSlot& slot);
+  void SetClock(uint64_t stamp);
   void TakePayload(const EventSlot** slots, const EventSlot* end);
   void FinishPayload();
   void WriteFact(ControlKind kind, absl::string_view payload);

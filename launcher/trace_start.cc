@@ -186,8 +186,10 @@ const char* const* Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files) {
+const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
+                            const std::string& output) {
   auto* config = new TraceConfig;  // for the whole process
+  config->output = strdup(output.c_str());
   config->calls = options.trace_calls;
   config->pages = !files.pages.empty();
   config->heap = options.heap;
@@ -318,9 +320,7 @@ bool StartRun(const TraceRequest& request) {
     unlink(path.c_str());
     return RunUntraced("the collector does not start: " + error);
   }
-  TraceConfig* config = ConfigOf(options, files);
-  config->output = strdup(path.c_str());
-  const char* refused = Session::Prepare(page, config);
+  const char* refused = Session::Prepare(page, ConfigOf(options, files, path));
   if (refused != nullptr) {
     unlink(path.c_str());
     return RunUntraced(refused);
@@ -350,7 +350,7 @@ bool StartTracing(const TraceRequest& request) {
   TraceRequest ours = request;
   ours.options = options;
   if (options->heap.mode == HeapMode::kStats && !options->trace_given) {
-    Session::PrepareSizes(ConfigOf(*options, OwnedFiles()));
+    Session::PrepareSizes(ConfigOf(*options, OwnedFiles(), ""));
   } else if (!StartRun(ours)) {
     return false;
   }

@@ -123,8 +123,9 @@ class Figures(unittest.TestCase):
 
     def test_share_of_the_peer_is_of_what_each_adds(self):
         peer = series(bars.PEER_EVERYTHING, [201.0], peer="cPyMemTrace")
+        share = bars.share("calls", modes.ALL_LOGGED, bars.PEER_EVERYTHING)
         self.assertAlmostEqual(
-            bars.share_of_peer({"calls": self.result(peer)}, "full"), 0.01)
+            share({"calls": self.result(peer)}, "full"), 0.01)
 
     def test_bars_say_met_missed_and_not_measured(self):
         text = "\n".join(bars.lines({"calls": self.result()}, "full"))

@@ -26,20 +26,20 @@ def _ratio(workload, mode, base, what="cpu"):
     return figure
 
 
-def share_of_peer(results, scale):
-    """What everything-logged adds to the run, as a share of what cPyMemTrace adds
-    that logs everything: seconds of CPU more than untraced, at the peer's size."""
-    del scale
-    result = results.get("calls")
-    if result is None:
+def share(workload, mode, peer):
+    """What the mode adds to the untraced run, as a share of what the peer adds."""
+    def figure(results, scale):
+        del scale
+        result = results.get(workload)
+        for size in result.scales() if result is not None else ():
+            untraced = result.find(modes.UNTRACED, size)
+            ours = added(result.find(mode, size), untraced)
+            theirs = added(result.find(peer, size), untraced)
+            if ours is not None and theirs:
+                return ours / theirs
         return None
-    for size in result.scales():
-        untraced = result.find(modes.UNTRACED, size)
-        ours = added(result.find(modes.ALL_LOGGED, size), untraced)
-        theirs = added(result.find(PEER_EVERYTHING, size), untraced)
-        if ours is not None and theirs:
-            return ours / theirs
-    return None
+
+    return figure
 
 
 def _bytes_per_event(results, scale):
@@ -86,11 +86,24 @@ BARS = (
           _ratio(name, "default", modes.FLOOR))
       for name in ("calls", "alloc", "numpy", "threads")),
     Bar("calls", "what everything-logged adds, beside what cPyMemTrace adds that "
-        "logs everything", 0.01, share_of_peer, "{:.4f}"),
+        "logs everything", 0.01,
+        share("calls", modes.ALL_LOGGED, PEER_EVERYTHING), "{:.4f}"),
     Bar("calls", "bytes per event, everything logged", 1.0, _bytes_per_event),
     *(Bar(name, "`--trace pages`, beside untraced", limit,
           _ratio(name, modes.PAGES, modes.UNTRACED))
       for name, limit in (("calls", 1.02), ("alloc", 1.10), ("numpy", 1.10))),
+    *(Bar(name, "`--heap sampled` alone, beside hooks that only forward", 1.03,
+          _ratio(name, modes.SAMPLED, modes.FORWARDED))
+      for name in ("alloc", "threads")),
+    Bar("calls", "the default, beside `--heap off`", 1.02,
+        _ratio("calls", "default", modes.HEAP_OFF)),
+    Bar("alloc", "`--heap all` alone, beside untraced, wall", 1.6,
+        _ratio("alloc", modes.ALL_HEAP, modes.UNTRACED, "wall")),
+    Bar("alloc", "`--heap all` alone, beside untraced", 2.3,
+        _ratio("alloc", modes.ALL_HEAP, modes.UNTRACED)),
+    *(Bar("alloc", f"what `--heap all` adds, beside what `{peer}` adds", 0.33,
+          share("alloc", modes.ALL_HEAP, peer))
+      for peer in ("memray run --trace-python-allocators", "-X tracemalloc=1")),
     Bar("", "the traced process's extra RSS, MiB, most of all modes", 16, _extra_rss,
         "{:.1f}"),
     Bar("", "the collector's RSS, MiB, most of all modes", 48, _collector_rss,

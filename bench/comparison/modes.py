@@ -10,6 +10,10 @@ FLOOR = "empty callback"
 MONITORING = "empty, monitoring"
 ALL_LOGGED = "--min-drss 0"
 PAGES = "--trace pages"
+FORWARDED = "forwarding hooks"
+SAMPLED = "--trace none --heap sampled"
+ALL_HEAP = "--trace none --heap all"
+HEAP_OFF = "--heap off"
 
 
 class Tools:
@@ -70,6 +74,13 @@ OURS = {
     "--min-drss 0 --stacks": (["--min-drss", "0", "--stacks", "--heap", "off"],
                               False),
     PAGES: (["--trace", "pages", "--heap", "off"], False),
+    HEAP_OFF: (["--heap", "off"], False),
+    SAMPLED: (["--trace", "none", "--heap", "sampled"], False),
+    ALL_HEAP: (["--trace", "none", "--heap", "all"], False),
+    "--trace none --heap all --native": (
+        ["--trace", "none", "--heap", "all", "--native"], False),
+    "--trace none --heap-rates auto": (
+        ["--trace", "none", "--heap", "sampled", "--heap-rates", "auto"], False),
     "--rss-source rusage": (["--heap", "off", "--rss-source", "rusage"], True),
     "--rss-source statm": (["--heap", "off", "--rss-source", "statm"], True),
 }
@@ -84,6 +95,7 @@ def references(tools):
         Mode(UNTRACED, lambda script, _: [tools.python, script]),
         Mode(FLOOR, floor),
         Mode("no callback", floor, environment={"BENCH_CALLBACK": "none"}),
+        Mode(FORWARDED, floor, environment={"BENCH_CALLBACK": "allocators"}),
     ]
     if tools.has_monitoring:
         found.append(Mode(MONITORING, floor,

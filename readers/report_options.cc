@@ -38,7 +38,7 @@ constexpr KnownCommand kCommands[] = {
      ReportOptions::Command::kResident, 20, ""},
     {"timeline",
      "Draws RSS over time, stacked by the places that held most of it.\n"
-     "Of a run with page events.",
+     "Of a run with page events; --by heap: with heap events.",
      ReportOptions::Command::kTimeline, 0, ""},
     {"heap",
      "Lists what is alive on the heap at a moment, and who allocated it. Of a "
@@ -150,7 +150,9 @@ void DescribeTimeline(CLI::App* app, Words* words) {
   app->add_option("--format", words->format, "svg (default) or csv")
       ->option_text("FORMAT");
   app->add_option("--by", words->by,
-                  "line (default), function (Python's), file, thread")
+                  "line (default), function (Python's), file, thread; heap: "
+                  "live bytes of "
+                  "Python and of C code, and the rest of RSS")
       ->option_text("KIND");
   app->add_option("--top", words->top,
                   "stack the N places with the highest peaks (8)")
@@ -203,16 +205,25 @@ std::string ForbiddenStacks(const ReportOptions& options) {
   return "";
 }
 
+std::string TakeBy(const Words& words, ReportOptions* options) {
+  const bool timeline = options->command == ReportOptions::Command::kTimeline;
+  options->by_heap = timeline && words.by == "heap";
+  if ((!options->by_heap &&
+       !ParseResidentBy(words.by, &options->resident_by)) ||
+      (timeline && options->resident_by > ResidentBy::kThread)) {
+    return absl::StrCat(
+        "--by: expected line, function, file",
+        timeline ? ", thread or heap" : ", thread, mapping or module",
+        ", found '", TerminalText(words.by), "'");
+  }
+  return "";
+}
+
 // As TakeWords(); these are of runs with page events.
 std::string TakePageWords(const Words& words, ReportOptions* options) {
-  const bool timeline = options->command == ReportOptions::Command::kTimeline;
   if (options->files.size() > 1) return "takes one FILE";
-  if (!ParseResidentBy(words.by, &options->resident_by) ||
-      (timeline && options->resident_by > ResidentBy::kThread)) {
-    return absl::StrCat("--by: expected line, function, file",
-                        timeline ? " or thread" : ", thread, mapping or module",
-                        ", found '", TerminalText(words.by), "'");
-  }
+  const std::string problem = TakeBy(words, options);
+  if (!problem.empty()) return problem;
   options->at_peak = words.at == "peak";
   options->at_us = ResidentReplay::kEnd;
   if (!options->at_peak && words.at != "end") {
@@ -223,10 +234,11 @@ std::string TakePageWords(const Words& words, ReportOptions* options) {
     }
     options->at_us = *at_us;
   }
-  if (words.owner == "heap") {
-    return "--owner heap needs heap events, of which the run has none";
+  options->owner_heap = words.owner == "heap";
+  if (options->owner_heap && options->resident_by == ResidentBy::kMapping) {
+    return "--owner heap has no mappings";
   }
-  if (words.owner != "touch") {
+  if (!options->owner_heap && words.owner != "touch") {
     return absl::StrCat("--owner: expected touch or heap, found '",
                         TerminalText(words.owner), "'");
   }

@@ -39,6 +39,8 @@ struct ReportOptions {
   HeapOptions heap;    // kHeap and those after it
   // kResident, kTimeline:
   ResidentBy resident_by = ResidentBy::kLine;
+  bool owner_heap = false;  // kResident: pages are charged to blocks in them
+  bool by_heap = false;     // kTimeline: live bytes beside RSS
   bool at_peak = false;
   uint64_t at_us = 0;      // unless at_peak
   bool stacks = false;     // and kHeap

@@ -1,8 +1,11 @@
 #include "readers/resident_report.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "readers/heap_pages.h"
+#include "readers/heap_report.h"
 #include "readers/reread_file.h"
 #include "readers/resident_table.h"
 #include "readers/stack_tree.h"
@@ -10,12 +13,30 @@
 namespace pymemrun {
 namespace {
 
+// The heap's tree where there is a `heap`.
 void PrintStacks(const ReportOptions& options, const ResidentReplay& replay,
-                 OutputBuffer* output) {
-  const StackTree tree(options.resident_by, &replay);
+                 const HeapReplay* heap, OutputBuffer* output) {
+  const StackTree tree =
+      heap == nullptr
+          ? StackTree(options.resident_by, &replay)
+          : StackTree(HeapResidentTree(options.resident_by, replay, *heap),
+                      &replay);
   if (options.collapsed) return tree.PrintCollapsed(output);
   PrintTable(tree.ToTable(options.limit, options.format), options.format,
              output);
+}
+
+std::string Heading(const ReportOptions& options, const ResidentReplay& replay,
+                    uint64_t at_us, const HeapReplay* heap) {
+  std::string text = ResidentHeading(replay, std::min(at_us, replay.last_us()),
+                                     options.at_peak);
+  if (heap == nullptr) return text;
+  absl::StrAppend(
+      &text, "pages in which blocks are alive: charged to who allocated them, ",
+      heap->sampled() ? "as estimated from samples"
+                      : "each with its bytes there",
+      "\n");
+  return text;
 }
 
 }  // namespace
@@ -43,12 +64,24 @@ int PrintResident(const ReportOptions& options, const Console& console,
   const uint64_t at_us = options.at_peak ? finder.peak_us() : options.at_us;
   ResidentReplay replay(at_us, finder.most_rss_bytes());
   if (!file->Read(&replay)) return kExitFailed;
+  std::unique_ptr<HeapMoments> heap;
+  if (options.owner_heap) {
+    const auto kind =
+        at_us == ResidentReplay::kEnd ? HeapMoment::kEnd : HeapMoment::kTime;
+    heap =
+        std::make_unique<HeapMoments>(std::vector<HeapMoment>{{kind, at_us}});
+    int code = kExitOk;
+    if (!ReadHeapAgain(file.get(), console, heap.get(), &code)) return code;
+  }
   if (options.format == TableFormat::kText && !options.collapsed) {
-    output->Append(ResidentHeading(replay, std::min(at_us, replay.last_us()),
-                                   options.at_peak));
+    output->Append(Heading(options, replay, at_us, heap.get()));
   }
   if (options.stacks || options.collapsed) {
-    PrintStacks(options, replay, output);
+    PrintStacks(options, replay, heap.get(), output);
+  } else if (heap != nullptr) {
+    PrintTable(
+        HeapResidentTable(options.resident_by, options.limit, replay, *heap),
+        options.format, output);
   } else {
     PrintTable(ResidentTable(options.resident_by, options.limit, replay),
                options.format, output);

@@ -223,7 +223,7 @@ TEST(ResidentReportTest, UsageErrors) {
       {{"--at", "noon"}, "--at: expected peak, end or seconds, found 'noon'"},
       {{"--at", "-1"}, "--at: expected"},
       {{"--by", "color"}, "mapping or module, found 'color'"},
-      {{"--owner", "heap"}, "--owner heap needs heap events"},
+      {{"--owner", "heap", "--by", "mapping"}, "--owner heap has no mappings"},
       {{"--owner", "me"}, "--owner: expected touch or heap, found 'me'"},
       {{"--stacks", "--collapsed"}, "one of --stacks and --collapsed"},
       {{"--stacks", "--by", "mapping"}, "--by mapping has no stacks"},

@@ -3,6 +3,7 @@
 #define PYMEMRUN_READERS_STACK_TREE_H_
 
 #include <cstdint>
+#include <utility>
 
 #include "readers/output_buffer.h"
 #include "readers/place_tree.h"
@@ -18,6 +19,9 @@ class StackTree {
  public:
   // REQUIRES: not kMapping.
   StackTree(ResidentBy by, const ResidentReplay* replay);
+  // Of what holds the same bytes, in other hands.
+  StackTree(PlaceTree tree, const ResidentReplay* replay)
+      : replay_(*replay), tree_(std::move(tree)) {}
 
   // The `limit` frames with the most bytes (0: all), each below its caller,
   // and last what has no owner. `resident_bytes` is with all that was called
@@ -31,7 +35,7 @@ class StackTree {
   uint32_t NodeOf(const PageOwner& owner);
 
   const ResidentReplay& replay_;
-  const ResidentBy by_;
+  const ResidentBy by_ = ResidentBy::kLine;
   PlaceTree tree_;
 };
 

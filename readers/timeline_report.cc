@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "format/report_text.h"
+#include "readers/heap_timeline.h"
 #include "readers/place_label.h"
 #include "readers/resident_report.h"
 #include "readers/svg_chart.h"
@@ -138,6 +139,9 @@ int PrintTimeline(const ReportOptions& options, const Console& console,
   if (file == nullptr) return kExitFailed;
   PeakFinder finder;
   if (!file->Read(&finder)) return kExitFailed;
+  if (options.by_heap) {
+    return PrintHeapTimeline(options, finder, file.get(), console, output);
+  }
   if (SayNoPageEvents(finder, *file, console)) return kExitUsage;
   const uint64_t peak_us = std::min(finder.peak_us(), finder.last_us());
   TimelineReplay replay(options.resident_by,

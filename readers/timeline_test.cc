@@ -178,7 +178,7 @@ TEST(TimelineTest, UsageErrors) {
   EXPECT_THAT(TimelineOf(run, {"--format", "png"}).err,
               HasSubstr("--format: expected svg or csv, found 'png'"));
   EXPECT_THAT(TimelineOf(run, {"--by", "mapping"}).err,
-              HasSubstr("line, function, file or thread, found 'mapping'"));
+              HasSubstr("line, function, file, thread or heap, found 'mapping'"));
   EXPECT_THAT(TimelineOf(run, {"--top", "0"}).err,
               HasSubstr("--top: expected a number from 1 to 24, found '0'"));
   EXPECT_EQ(TimelineOf(run, {"--csv"}).code, 2);

@@ -1,0 +1,86 @@
+#include "readers/heap_pages.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pymemrun {
+namespace {
+
+struct LiveBlock {
+  uint64_t begin, end;
+  uint32_t source;
+  float weight;
+};
+
+// By address.
+std::vector<LiveBlock> LiveBlocks(const HeapModel& heap) {
+  std::vector<LiveBlock> blocks;
+  blocks.reserve(heap.blocks().size());
+  for (const auto& [address, block] : heap.blocks()) {
+    if (block.size == 0 || address > UINT64_MAX - block.size) continue;
+    blocks.push_back({address, address + block.size, block.source,
+                      static_cast<float>(heap.WeightOf(block))});
+  }
+  std::sort(
+      blocks.begin(), blocks.end(),
+      [](const LiveBlock& a, const LiveBlock& b) { return a.begin < b.begin; });
+  return blocks;
+}
+
+// Charges one page after the other, in the order of addresses.
+class PageCharger {
+ public:
+  PageCharger(const ResidentModel& pages, const HeapModel& heap,
+              HeapCharges* charges)
+      : pages_(pages), charges_(*charges), blocks_(LiveBlocks(heap)) {
+    charges_.by_source.resize(heap.sources().size());
+    charges_.by_owner.resize(pages.owners().size());
+  }
+
+  void Charge(uint64_t page, uint32_t owner) {
+    const uint64_t begin = page * pages_.page_bytes();
+    const uint64_t end = begin + pages_.page_bytes();
+    const auto page_bytes = static_cast<double>(pages_.page_bytes());
+    const auto stands_for = static_cast<double>(pages_.owners()[owner].weight);
+    while (next_ < blocks_.size() && blocks_[next_].end <= begin) ++next_;
+    double all = 0;
+    inside_.clear();
+    for (size_t i = next_; i < blocks_.size() && blocks_[i].begin < end; ++i) {
+      const uint64_t from = std::max(begin, blocks_[i].begin);
+      const uint64_t to = std::min(end, blocks_[i].end);
+      if (to <= from) continue;
+      const double bytes = static_cast<double>(to - from) * blocks_[i].weight;
+      inside_.emplace_back(blocks_[i].source, bytes);
+      all += bytes;
+    }
+    if (inside_.empty()) {
+      charges_.by_owner[owner] += stands_for * page_bytes;
+      return;
+    }
+    const double part = std::min(1.0, page_bytes / all) * stands_for;
+    for (const auto& [source, bytes] : inside_) {
+      charges_.by_source[source] += bytes * part;
+    }
+    charges_.slack_bytes += std::max(page_bytes - all, 0.0) * stands_for;
+  }
+
+ private:
+  const ResidentModel& pages_;
+  HeapCharges& charges_;
+  const std::vector<LiveBlock> blocks_;
+  size_t next_ = 0;  // those before it end before the page
+  std::vector<std::pair<uint32_t, double>> inside_;  // source, bytes
+};
+
+}  // namespace
+
+HeapCharges ChargePages(const ResidentModel& pages, const HeapModel& heap) {
+  HeapCharges charges;
+  PageCharger charger(pages, heap, &charges);
+  pages.pages().ForEach([&](uint64_t page, const PageMap::Page& there) {
+    charger.Charge(page, there.owner);
+  });
+  return charges;
+}
+
+}  // namespace pymemrun

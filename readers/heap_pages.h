@@ -1,0 +1,45 @@
+// Whose blocks lie in each resident page: `pymemreport resident --owner heap`.
+#ifndef PYMEMRUN_READERS_HEAP_PAGES_H_
+#define PYMEMRUN_READERS_HEAP_PAGES_H_
+
+#include <vector>
+
+#include "readers/heap_replay.h"
+#include "readers/place_tree.h"
+#include "readers/resident_replay.h"
+#include "readers/table.h"
+
+namespace pymemrun {
+
+// What becomes of the bytes of all pages that have an owner:
+//   - A page in which blocks are alive is charged to them, each with the bytes
+//     of it that lie there, as many times as the block stands for; what is left
+//     of the page is slack. Where samples stand for more than the page has,
+//     each gets its part of it.
+//   - Other pages stay with whoever touched them first.
+struct HeapCharges {
+  std::vector<double> by_source;  // HeapModel::sources()
+  std::vector<double> by_owner;   // ResidentModel::owners()
+  double slack_bytes = 0;
+};
+
+// Memory: 24 bytes for each live block, beside the models.
+HeapCharges ChargePages(const ResidentModel& pages, const HeapModel& heap);
+
+// The places, most bytes first, at most `limit` of them (0: all), then the
+// others as one row, if there are any, what the allocator keeps free in pages
+// with blocks, what was there before tracing and what has no owner: all rows
+// add up to RSS. `heap_bytes` is the part of `resident_bytes` that blocks are
+// charged with. REQUIRES: both replays are of one file and moment; `by` is not
+// kMapping.
+Table HeapResidentTable(ResidentBy by, uint64_t limit,
+                        const ResidentReplay& pages, const HeapReplay& heap);
+
+// The same as a call tree of places, in bytes, without what has no owner. The
+// replays must outlive it. REQUIRES: the same.
+PlaceTree HeapResidentTree(ResidentBy by, const ResidentReplay& pages,
+                           const HeapReplay& heap);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_PAGES_H_

@@ -1,0 +1,121 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "format/report_text.h"
+#include "readers/heap_report.h"
+#include "readers/heap_timeline.h"
+#include "readers/svg_chart.h"
+#include "readers/table.h"
+#include "readers/timeline.h"
+#include "readers/whole_number.h"
+
+namespace pymemrun {
+namespace {
+
+struct Step {
+  uint64_t time_us = 0;
+  double rss = 0;
+  HeapDomains::Values heap;
+  double rest() const { return rss - heap.python - heap.native - heap.tracing; }
+};
+
+Table StepTable(const std::vector<Step>& steps) {
+  Table table;
+  table.headings = {{"time_s"},       {"rss_bytes"},     {"python_bytes"},
+                    {"native_bytes"}, {"tracing_bytes"}, {"rest_bytes"}};
+  for (const Step& step : steps) {
+    const uint64_t rss = WholeNumber(step.rss);
+    const uint64_t python = WholeNumber(step.heap.python);
+    const uint64_t native = WholeNumber(step.heap.native);
+    const uint64_t tracing = WholeNumber(step.heap.tracing);
+    table.rows.push_back(
+        {static_cast<double>(step.time_us) / 1e6, rss, python, native, tracing,
+         static_cast<int64_t>(rss - python - native - tracing)});
+  }
+  return table;
+}
+
+template <typename ValueOf>
+void AddLayer(const std::vector<Step>& steps, std::string label,
+              std::string color, ValueOf value_of, StackedChart* chart) {
+  StackedChart::Layer layer;
+  double highest = 0;
+  for (const Step& step : steps) {
+    const double bytes = std::max(value_of(step), 0.0);
+    highest = std::max(highest, bytes);
+    layer.bytes.push_back(bytes);
+  }
+  layer.label = std::move(label);
+  layer.color = std::move(color);
+  layer.detail = absl::StrCat("peak ", HumanBytes(highest));
+  chart->layers.push_back(std::move(layer));
+}
+
+std::string TitleOf(const Header& header) {
+  const std::string& script = header.script();
+  return script.empty() ? "RSS and the heap"
+                        : absl::StrCat("RSS and the heap of ",
+                                       script.substr(script.rfind('/') + 1));
+}
+
+StackedChart ChartOf(const std::vector<Step>& steps, const HeapReplay& heap) {
+  StackedChart chart;
+  chart.title = TitleOf(heap.header());
+  chart.subtitle = absl::StrCat(
+      "process ", heap.header().pid(),
+      heap.sampled() ? "; live bytes are estimated from samples" : "");
+  AddLayer(
+      steps, "Python's live bytes", "#4e79a7",
+      [](const Step& step) { return step.heap.python; }, &chart);
+  AddLayer(
+      steps, "native live bytes", "#59a14f",
+      [](const Step& step) { return step.heap.native; }, &chart);
+  AddLayer(
+      steps, "tracing itself", "#edc948",
+      [](const Step& step) { return step.heap.tracing; }, &chart);
+  AddLayer(
+      steps, "rest of RSS: code, mappings, what allocators keep", "#c9ced4",
+      [](const Step& step) { return step.rest(); }, &chart);
+  for (const Step& step : steps) {
+    chart.seconds.push_back(static_cast<double>(step.time_us) / 1e6);
+    chart.line_bytes.push_back(step.rss);
+  }
+  const auto highest =
+      std::max_element(chart.line_bytes.begin(), chart.line_bytes.end());
+  chart.marked_step = highest - chart.line_bytes.begin();
+  chart.line_label = "RSS";
+  chart.line_detail = absl::StrCat("peak ", HumanBytes(*highest));
+  chart.mark = absl::StrCat(HumanBytes(*highest), " at ",
+                            HumanSeconds(steps[chart.marked_step].time_us));
+  return chart;
+}
+
+}  // namespace
+
+int PrintHeapTimeline(const ReportOptions& options, const PeakFinder& finder,
+                      RereadFile* file, const Console& console,
+                      OutputBuffer* output) {
+  const uint64_t end_us = finder.last_us();
+  const std::vector<uint64_t> time_us =
+      TimelineSteps(end_us, std::min(finder.peak_us(), end_us));
+  HeapDomains heap(time_us);
+  int code = kExitOk;
+  if (!ReadHeapAgain(file, console, &heap, &code)) return code;
+  RssAtMoments rss(time_us, finder.most_rss_bytes());
+  if (!file->Read(&rss)) return kExitFailed;
+  std::vector<Step> steps;
+  for (size_t i = 0; i < time_us.size(); ++i) {
+    steps.push_back({time_us[i], static_cast<double>(rss.rss_bytes()[i]),
+                     heap.values()[i]});
+  }
+  if (options.as_svg) {
+    PrintSvg(ChartOf(steps, heap), output);
+  } else {
+    PrintTable(StepTable(steps), TableFormat::kCsv, output);
+  }
+  return code;
+}
+
+}  // namespace pymemrun

@@ -23,7 +23,10 @@ bool HeapSamples::records() {
 void HeapSamples::Add(const HeapBlock& block) {
   const HeapCost cost;
   if (!SampledBlocks::Add(block.address)) {
-    SideRing::page()->heap_dropped.fetch_add(1, std::memory_order_relaxed);
+    ControlPage* page = SideRing::page();  // it may end meanwhile
+    if (page != nullptr) {
+      page->heap_dropped.fetch_add(1, std::memory_order_relaxed);
+    }
   } else if (!HeapAside::Allocated(block)) {
     SampledBlocks::Remove(block.address);
   }

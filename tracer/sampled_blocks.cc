@@ -57,6 +57,7 @@ bool SampledBlocks::Add(const void* block) {
 
 bool SampledBlocks::Remove(const void* block) {
   const auto address = reinterpret_cast<uintptr_t>(block);
+  if (address == 0) return false;  // it stands for a hole
   for (uint32_t step = 0; step < kReach; ++step) {
     std::atomic<uintptr_t>& place = PlaceAt(address, step);
     if (place.load(std::memory_order_relaxed) != address) continue;

@@ -97,6 +97,14 @@ TEST_F(SampledBlocksTest, ThreadsDoNotDisturbEachOther) {
   EXPECT_EQ(SampledBlocks::fill(), 0.0);
 }
 
+TEST_F(SampledBlocksTest, NullIsNoBlock) {
+  const void* block = Block(0x640000000010);  // of a page that null shares
+  ASSERT_TRUE(SampledBlocks::Add(block));
+  EXPECT_FALSE(SampledBlocks::Remove(nullptr));
+  EXPECT_TRUE(SampledBlocks::Remove(block));
+  EXPECT_EQ(SampledBlocks::fill(), 0.0);
+}
+
 TEST_F(SampledBlocksTest, AForkedChildFindsNone) {
   const void* block = Block(0x630000000010);
   ASSERT_TRUE(SampledBlocks::Add(block));

@@ -113,7 +113,10 @@ class PprofMaker {
     pprof::Function* function = profile_.add_functions();
     function->set_id(found->second);
     function->set_name(name);
-    function->set_system_name(name);
+    // Unlike the name: where they are equal, pprof takes it for C++ and what is
+    // in <> for a template's arguments.
+    function->set_system_name(
+        Text(absl::StrCat(frame.place.file, ":", frame.place.function)));
     function->set_file(file);
     function->set_first_line(frame.first_line);
     return found->second;

@@ -101,6 +101,7 @@ TEST(HeapExportTest, PprofFramesAreInnermostFirst) {
   const auto& function =
       profile.functions(static_cast<int>(outer.lines(0).function()) - 1);
   EXPECT_EQ(profile.strings(static_cast<int>(function.name())), "<module>");
+  EXPECT_NE(function.system_name(), function.name());
   EXPECT_EQ(profile.strings(static_cast<int>(function.file())), "/job.py");
   EXPECT_EQ(function.first_line(), 1);
   ASSERT_EQ(sample.labels_size(), 2);

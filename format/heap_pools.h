@@ -42,10 +42,10 @@ class HeapPools {
 
   struct Pool {
     uint64_t begin = 0;
-    uint16_t freed = 0;     // unit of the block freed last, 0: none
-    uint16_t fresh = 0;     // from this unit on no block was given out
-    uint16_t next = kNone;  // in the list of its class
-    uint16_t previous = kNone;
+    uint16_t freed = 0;  // unit of the block freed last, 0: none
+    uint16_t fresh = 0;  // from this unit on no block was given out
+    uint16_t next = 0;   // in the list of its class, where it is listed
+    uint16_t previous = 0;
     uint8_t size_class = 0;
     bool listed = false;
     bool IsFull() const {

@@ -81,6 +81,15 @@ TEST(HeapHistoryTest, Picture) {
   EXPECT_THAT(svg, HasSubstr("</svg>\n"));
 }
 
+TEST(HeapHistoryTest, APictureOfARangeBeginsThere) {
+  TempFile file(HeapRun().Build());
+  const std::string svg =
+      History(file.path(), {"--svg", "--from", "0.004", "--to", "0.008"}).out;
+  EXPECT_THAT(svg, HasSubstr(">0.0040</text>"));
+  EXPECT_THAT(svg, HasSubstr(">0.0080</text>"));
+  EXPECT_THAT(svg, testing::Not(HasSubstr(">0.0020</text>")));
+}
+
 TEST(HeapHistoryTest, TooManyMomentsAreRefused) {
   StringSink sink;
   RunBuilder builder(&sink);

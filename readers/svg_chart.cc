@@ -16,6 +16,7 @@ constexpr double kPlotWidth = kWidth - kLeft - kRight, kPlotHeight = 360;
 constexpr double kBottom = kTop + kPlotHeight;
 constexpr double kLegendTop = kBottom + 62, kLegendRow = 22;
 constexpr size_t kMostLabel = 96;
+constexpr int kMostTicks = 20;
 constexpr absl::string_view kInk = "#24292f", kSoft = "#57606a";
 
 struct ByteUnit {
@@ -62,8 +63,9 @@ class SvgPrinter {
     unit_ = UnitFor(highest);
     byte_ticks_ = RoundTicks(highest, unit_.bytes, 6);
     highest_ = byte_ticks_.back();
+    first_second_ = chart.seconds.empty() ? 0 : chart.seconds.front();
     last_second_ = chart.seconds.empty() ? 0 : chart.seconds.back();
-    if (last_second_ <= 0) last_second_ = 1e-6;
+    last_second_ = std::max(last_second_, first_second_ + 1e-6);
   }
 
   void Print() {
@@ -78,7 +80,8 @@ class SvgPrinter {
 
  private:
   double X(double seconds) const {
-    return kLeft + kPlotWidth * seconds / last_second_;
+    return kLeft + kPlotWidth * (seconds - first_second_) /
+                       (last_second_ - first_second_);
   }
   double Y(double bytes) const {
     return kBottom - kPlotHeight * bytes / highest_;
@@ -96,7 +99,7 @@ class SvgPrinter {
   OutputBuffer& output_;
   ByteUnit unit_;
   std::vector<double> byte_ticks_;
-  double highest_, last_second_;
+  double highest_, first_second_, last_second_;
 };
 
 void SvgPrinter::PrintHead() const {
@@ -181,16 +184,18 @@ void SvgPrinter::PrintAxes() const {
                         absl::StrCat(TickText(bytes / unit_.bytes, byte_step),
                                      " ", unit_.name)));
   }
-  const std::vector<double> ticks = RoundTicks(last_second_, 1, 8);
-  for (const double seconds : ticks) {
-    if (seconds > last_second_ * (1 + 1e-9)) continue;
+  const double step = RoundTicks(last_second_ - first_second_, 1, 8)[1];
+  const double first_tick = std::ceil(first_second_ / step - 1e-9) * step;
+  for (int i = 0; i < kMostTicks; ++i) {
+    const double seconds = first_tick + i * step;
+    if (seconds > last_second_ * (1 + 1e-9)) break;
     const double x = X(seconds);
     output_.Append(
         absl::StrFormat("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" "
                         "stroke=\"%s\"/>\n",
                         x, kBottom, x, kBottom + 5, kSoft));
     output_.Append(Text(x, kBottom + 20, "text-anchor=\"middle\"",
-                        TickText(seconds, ticks[1] - ticks[0])));
+                        TickText(seconds, step)));
   }
   output_.Append(absl::StrFormat(
       "<path d=\"M%.1f %.1fV%.1fH%.1f\" fill=\"none\" stroke=\"%s\"/>\n", kLeft,

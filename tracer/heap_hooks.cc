@@ -174,6 +174,23 @@ inline void LogAllocated(void* block, size_t size) {
   }
 }
 
+// What the raw domain gave to the thread last.
+constinit thread_local const void* t_last_raw = nullptr;
+
+// Where pymalloc got no more memory, a small request has fallen through to the
+// raw domain all the same, which has counted it.
+[[gnu::noinline, gnu::cold]] void TakeFromRaw(const void* block) {
+  if (block == nullptr) return;
+  t_last_raw = nullptr;
+  HotState& hot = Hot();
+  if (hot.page == nullptr) return;
+  if (RingThread<kObj>() != nullptr) {
+    HeapLog::Freeing(hot, block);
+  } else {
+    HeapAside::Freeing(block);
+  }
+}
+
 struct All {
   template <uint32_t D, class Way>
   static void* Allocate(size_t size, Way way) {
@@ -181,10 +198,12 @@ struct All {
     void* block;
     if (D != kRaw && StaysSmall(size)) {
       block = way.template Ask<D>(size);
+      if (__builtin_expect(block == t_last_raw, 0)) TakeFromRaw(block);
     } else {
       const HeapInside inside(Asked(size));
       block = way.template Ask<D>(size);
     }
+    if (D == kRaw) t_last_raw = block;
     if (block != nullptr) LogAllocated<D>(block, size);
     return block;
   }
@@ -216,6 +235,7 @@ struct All {
   template <uint32_t D>
   static void Free(void* block) {
     HotState& hot = Hot();
+    if (D == kRaw && block == t_last_raw) t_last_raw = nullptr;
     if (block != nullptr && !t_heap_inside && hot.page != nullptr) {
       if (__builtin_expect(RingThread<D>() != nullptr, 1)) {
         HeapLog::Freeing(hot, block);

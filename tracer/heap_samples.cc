@@ -22,6 +22,9 @@ bool HeapSamples::records() {
 
 void HeapSamples::Add(const HeapBlock& block) {
   const HeapCost cost;
+  // Where pymalloc got no more memory, a small request falls through to the raw
+  // domain, which may have sampled it too.
+  if (Remove(block.address)) HeapAside::Freeing(block.address);
   if (!SampledBlocks::Add(block.address)) {
     ControlPage* page = SideRing::page();  // it may end meanwhile
     if (page != nullptr) {

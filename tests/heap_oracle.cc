@@ -7,6 +7,7 @@
 //                   file, line, blocks, bytes
 //   churn(rounds, keep)  without the GIL: asks the raw allocator for blocks and
 //                   frees them, but for every `keep`th; 0: for none
+//   fail(n)         the nth request from here on gets no memory; 0: none
 //   make(count, bytes), drop()  raw blocks made under the GIL, and freed
 //                   without it
 //
@@ -15,6 +16,7 @@
 #include <Python.h>
 #include <stdlib.h>
 
+#include <atomic>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -48,6 +50,11 @@ std::vector<void*> g_made;
 constexpr size_t kNone = ~size_t{0};
 constexpr size_t kAny = kNone - 1;
 thread_local size_t t_counted = kNone;
+
+// Requests up to the one that fails; 0: none does.
+std::atomic<long> g_fails_in;
+
+bool Fails() { return g_fails_in.load() > 0 && g_fails_in.fetch_sub(1) == 1; }
 
 struct Inside {
   const size_t before = t_counted;
@@ -94,6 +101,7 @@ void Goes(void* block) {
 void* Malloc(void* below, size_t size) {
   const auto* next = static_cast<PyMemAllocatorEx*>(below);
   if (IsCounted(size)) return next->malloc(next->ctx, size);
+  if (Fails()) return nullptr;
   const Inside inside(size);
   void* block = next->malloc(next->ctx, size);
   Came(block, size);
@@ -103,6 +111,7 @@ void* Malloc(void* below, size_t size) {
 void* Calloc(void* below, size_t count, size_t each) {
   const auto* next = static_cast<PyMemAllocatorEx*>(below);
   if (IsCounted(count * each)) return next->calloc(next->ctx, count, each);
+  if (Fails()) return nullptr;
   const Inside inside(count * each);
   void* block = next->calloc(next->ctx, count, each);
   Came(block, count * each);
@@ -112,6 +121,7 @@ void* Calloc(void* below, size_t count, size_t each) {
 void* Realloc(void* below, void* old, size_t size) {
   const auto* next = static_cast<PyMemAllocatorEx*>(below);
   if (IsCounted(size)) return next->realloc(next->ctx, old, size);
+  if (Fails()) return nullptr;
   const Inside inside(size);
   // Nobody else gets an address that it gives back before it is known here.
   const std::lock_guard lock(g_mutex);
@@ -170,6 +180,13 @@ PyObject* Snapshot(PyObject*, PyObject* name) {
   Py_RETURN_NONE;
 }
 
+PyObject* Fail(PyObject*, PyObject* number) {
+  const long n = PyLong_AsLong(number);
+  if (n == -1 && PyErr_Occurred() != nullptr) return nullptr;
+  g_fails_in.store(n);
+  Py_RETURN_NONE;
+}
+
 PyObject* Churn(PyObject*, PyObject* args) {
   int rounds, keep;
   if (!PyArg_ParseTuple(args, "ii", &rounds, &keep)) return nullptr;
@@ -210,6 +227,7 @@ PyObject* Drop(PyObject*, PyObject*) {
 
 PyMethodDef g_methods[] = {{"begin", Begin, METH_NOARGS, nullptr},
                            {"snapshot", Snapshot, METH_O, nullptr},
+                           {"fail", Fail, METH_O, nullptr},
                            {"churn", Churn, METH_VARARGS, nullptr},
                            {"make", Make, METH_VARARGS, nullptr},
                            {"drop", Drop, METH_NOARGS, nullptr},

@@ -8,6 +8,7 @@ heap_oracle.begin()` before all that is to be compared."""
 import os
 import tempfile
 
+import fault_support
 import heap_decoder
 import support
 
@@ -113,6 +114,7 @@ class HeapTest(support.ProgramTest):
             env={"PYTHONPATH": path, "HEAP_ORACLE": dumps, "PYTHONHASHSEED": "0",
                  **(env or {})},
             **kwargs)
+        fault_support.wait_for_collector_to_end(run.path)
         oracle = {name: read_snapshot(os.path.join(dumps, name))
                   for name in os.listdir(dumps)}
         return run, heap_decoder.HeapRun(run), oracle

@@ -59,7 +59,8 @@ class EndReportTest(support.ProgramTest):
         self.assertRegex(text, r" 0 dropped, [\d.]+ (KiB|bytes)\.")
         self.assertRegex(text, r"Highest RSS at any row [\d.]+ MiB at ")
         self.assertIn("grow.py:4 ", text)
-        self.assertIn("Exit status 0. Our own memory", text)
+        self.assertRegex(text, r"Exit status 0\. [\d,]+ allocations? sampled, "
+                               r"[\d,]+ frees?, 0 lost\. Our own memory")
         self.assertRegex(text, r"RSS source \w+")
 
     def test_the_highest_row_may_be_context(self):

@@ -89,7 +89,7 @@ time.sleep(0.5)
 # Code objects that die as soon as they have run, so that the next one is at the
 # same address; each frees a mapping of its own while it dies.
 DYING = r'''
-import mmap, time, types
+import mmap, pymemrun, time, types
 kept = []
 def touch():
     m = mmap.mmap(-1, 64 << 10, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
@@ -104,6 +104,7 @@ def code(n):
 for n in range(50):
     types.FunctionType(code(n), globals())()
 time.sleep(0.3)
+pymemrun.mark("all")
 '''
 
 # Touches memory, waits for us, and touches more.
@@ -220,7 +221,9 @@ class PageEventsTest(support.PageEventsTest):
 
     def test_code_objects_at_one_address_are_told_apart(self):
         run = self.run_script(DYING, "--trace", "pages", "--page-period", "1")
-        table = resident(run, "--by", "function", "--limit", "0")
+        at = run.records("mark")[0].time_us / 1e6
+        table = resident(run, "--by", "function", "--limit", "0",
+                         "--at", str(at))
         for n in range(50):
             # And at most a page or two for what it allocates.
             self.assertAlmostEqual(

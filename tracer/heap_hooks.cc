@@ -38,6 +38,16 @@ inline bool IsCounted(size_t size) {
          (D != kRaw || t_heap_request == kAnySize || t_heap_request == size);
 }
 
+// The same of a free: a hook above is about to free that block. One that other
+// hooks of the program keep for their own books is another.
+inline size_t Freed(const void* block) {
+  return Asked(reinterpret_cast<size_t>(block));
+}
+template <uint32_t D>
+inline bool IsFreeCounted(const void* block) {
+  return IsCounted<D>(reinterpret_cast<size_t>(block));
+}
+
 // The allocator below, by its four ways.
 template <uint32_t D>
 inline void* NextMalloc(size_t size) {
@@ -236,14 +246,14 @@ struct All {
   static void Free(void* block) {
     HotState& hot = Hot();
     if (D == kRaw && block == t_last_raw) t_last_raw = nullptr;
-    if (block != nullptr && !t_heap_inside && hot.page != nullptr) {
+    if (block != nullptr && !IsFreeCounted<D>(block) && hot.page != nullptr) {
       if (__builtin_expect(RingThread<D>() != nullptr, 1)) {
         HeapLog::Freeing(hot, block);
       } else {
         HeapAside::Freeing(block);
       }
     }
-    const HeapInside inside;
+    const HeapInside inside(Freed(block));
     g_next[D].free(g_next[D].ctx, block);
   }
 };

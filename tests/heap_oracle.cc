@@ -45,11 +45,9 @@ std::unordered_map<void*, Block>* g_live;
 std::unordered_set<std::string>* g_files;
 PyMemAllocatorEx g_below[3];
 std::vector<void*> g_made;
-// In the calling thread the allocator above counts a block of so many bytes;
-// one of another size is for its own books, and counts too.
-constexpr size_t kNone = ~size_t{0};
-constexpr size_t kAny = kNone - 1;
-thread_local size_t t_counted = kNone;
+// In the calling thread the allocator above counts the block already, or has
+// asked for its own books.
+thread_local bool t_inside = false;
 
 // Requests up to the one that fails; 0: none does.
 std::atomic<long> g_fails_in;
@@ -57,12 +55,10 @@ std::atomic<long> g_fails_in;
 bool Fails() { return g_fails_in.load() > 0 && g_fails_in.fetch_sub(1) == 1; }
 
 struct Inside {
-  const size_t before = t_counted;
-  explicit Inside(size_t size) { t_counted = size; }
-  ~Inside() { t_counted = before; }
+  const bool before = t_inside;
+  Inside() { t_inside = true; }
+  ~Inside() { t_inside = before; }
 };
-
-bool IsCounted(size_t size) { return t_counted == kAny || t_counted == size; }
 
 template <typename T>
 T Load(const void* base, size_t offset) {
@@ -100,9 +96,9 @@ void Goes(void* block) {
 
 void* Malloc(void* below, size_t size) {
   const auto* next = static_cast<PyMemAllocatorEx*>(below);
-  if (IsCounted(size)) return next->malloc(next->ctx, size);
+  if (t_inside) return next->malloc(next->ctx, size);
   if (Fails()) return nullptr;
-  const Inside inside(size);
+  const Inside inside;
   void* block = next->malloc(next->ctx, size);
   Came(block, size);
   return block;
@@ -110,9 +106,9 @@ void* Malloc(void* below, size_t size) {
 
 void* Calloc(void* below, size_t count, size_t each) {
   const auto* next = static_cast<PyMemAllocatorEx*>(below);
-  if (IsCounted(count * each)) return next->calloc(next->ctx, count, each);
+  if (t_inside) return next->calloc(next->ctx, count, each);
   if (Fails()) return nullptr;
-  const Inside inside(count * each);
+  const Inside inside;
   void* block = next->calloc(next->ctx, count, each);
   Came(block, count * each);
   return block;
@@ -120,9 +116,9 @@ void* Calloc(void* below, size_t count, size_t each) {
 
 void* Realloc(void* below, void* old, size_t size) {
   const auto* next = static_cast<PyMemAllocatorEx*>(below);
-  if (IsCounted(size)) return next->realloc(next->ctx, old, size);
+  if (t_inside) return next->realloc(next->ctx, old, size);
   if (Fails()) return nullptr;
-  const Inside inside(size);
+  const Inside inside;
   // Nobody else gets an address that it gives back before it is known here.
   const std::lock_guard lock(g_mutex);
   void* block = next->realloc(next->ctx, old, size);
@@ -133,8 +129,8 @@ void* Realloc(void* below, void* old, size_t size) {
 
 void Free(void* below, void* block) {
   const auto* next = static_cast<PyMemAllocatorEx*>(below);
-  if (t_counted == kNone && block != nullptr) Goes(block);
-  const Inside inside(kAny);
+  if (!t_inside && block != nullptr) Goes(block);
+  const Inside inside;
   next->free(next->ctx, block);
 }
 

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""Heap events are as exact with CPython's other allocators, beside tracemalloc
+and with some of the domains only; and the lines are tracemalloc's."""
+import collections
+import json
+import unittest
+
+import heap_decoder
+import heap_programs
+import heap_support
+import support
+
+# Of blocks above 1000 bytes: how many are alive at the end, and their bytes.
+TRACEMALLOC = r'''
+import tracemalloc
+import pymemrun
+before = [str(n) for n in range(100)]
+tracemalloc.start(5)
+during = [b"x" * (n + 1000) for n in range(3000)]  # 1500 3799500
+del before
+for n in range(100): grown = bytearray(n); grown.extend(bytes(5 * n))
+del during[::2]
+tracemalloc.stop()
+after = {bytes(n + 100) for n in range(3, 1000)}  # 133 173546
+pymemrun.mark("after")
+'''
+
+# With an argument it also prints what tracemalloc says. No lists, dicts, floats
+# or blocks of TUPLES: where CPython keeps dead ones for later, tracemalloc has
+# the line that got them last.
+LINES = r'''
+import json, sys, tracemalloc
+from pymemrun import mark
+class Node:
+    __slots__ = ("n", "more", "third", "fourth", "fifth")
+    def __init__(self, n):
+        self.n = n + 1000
+        self.more = "n" * n
+def numbers(n):
+    for i in range(n):
+        yield str(i) * 3
+if len(sys.argv) > 1: tracemalloc.start()
+mark("begin")
+nodes = {Node(n) for n in range(300)}
+texts = {str(n) + "text" for n in range(1000)}
+names = set(numbers(500))
+blocks = {bytes(n) for n in range(2000)}
+kept = {n * 1000003 for n in range(700)}
+code = compile("def f(x):\n    return {x + str(i) for i in range(100)}\n"
+               "kept = f('kept')", "<string>", "exec")
+exec(code)
+while len(texts) > 300: texts.pop()
+big = bytearray(100000) * 3
+mark("here")
+if tracemalloc.is_tracing():
+    print(json.dumps([[t.traceback[0].filename, t.traceback[0].lineno, t.size]
+                      for t in tracemalloc.take_snapshot().traces]))
+'''
+
+
+def live_at(heap, mark):
+    live = heap_support.Live()
+    for event in heap.events:
+        if event.us > heap.marks[mark]:
+            break
+        live.take(event)
+    return live.blocks.values()
+
+
+RAW = 2
+# Of tuples with one element and with two.
+TUPLES = (48, 56)
+
+
+class HeapModesTest(heap_support.HeapTest):
+    def check(self, text, *options, env=None):
+        run, heap, oracle = self.run_above_oracle(
+            text, "--heap", "all", "--trace", "none", *options, env=env)
+        self.assert_complete(run, heap)
+        found, live = heap_support.live_at_marks(heap)
+        self.assertEqual(found.keys(), oracle.keys())
+        for name in found:
+            with self.subTest(moment=name):
+                self.compare(found[name], oracle[name], self.own_lines(text))
+        self.assertGreater(live.allocations, 3000)
+
+    def test_other_allocators(self):
+        for name in ("malloc", "debug", "malloc_debug", "pymalloc_debug"):
+            with self.subTest(name):
+                self.check(heap_programs.ALLOCATES, env={"PYTHONMALLOC": name})
+        self.check(heap_programs.FINALISES, "-X", "dev")
+
+    def test_tracemalloc_before(self):
+        self.check(heap_programs.SIMPLE, "-X", "tracemalloc=3")
+
+    def test_some_domains(self):
+        """What the others ask for is as it is in a run with all of them."""
+        def sums(*options):
+            run = self.run_script(LINES, "--heap", "all", "--trace", "none",
+                                  *options, env={"PYTHONHASHSEED": "0"})
+            heap = heap_decoder.HeapRun(run)
+            found = collections.Counter()
+            for event in live_at(heap, "here"):
+                if heap.place(event.stack)[0].endswith("script.py"):
+                    found[event.allocator] += event.size
+            return found
+        everything = sums()
+        objects = sums("--heap-domains", "obj")
+        self.assertEqual(objects, {0: everything[0]})
+        self.assertGreater(objects[0], 100000)
+        # The raw domain then has what the others ask of it, too.
+        others = sums("--heap-domains", "mem,raw")
+        self.assertEqual(others.keys() | {2}, {1, 2})
+        self.assertEqual(others[1], everything[1])
+        raw = sums("--heap-domains", "raw")
+        self.assertEqual(raw.keys(), {2})
+        self.assertGreater(raw[2], 300000)
+
+
+class LinesTest(support.ProgramTest):
+    def test_tracemalloc_beside(self):
+        """Its own blocks come and go too, within requests of the program's."""
+        run = self.run_script(TRACEMALLOC, "--heap", "all", "--trace", "none")
+        heap = heap_decoder.HeapRun(run)
+        found = collections.defaultdict(list)
+        for event in live_at(heap, "after"):
+            if event.size > 1000 and event.allocator != RAW:
+                found[heap.place(event.stack)[1]].append(event.size)
+        for line, words in enumerate(TRACEMALLOC.splitlines(), 1):
+            if "  # " in words:
+                blocks, size = map(int, words.rpartition("  # ")[2].split())
+                with self.subTest(words):
+                    self.assertEqual((len(found[line]), sum(found[line])),
+                                     (blocks, size))
+
+    def test_lines_are_those_of_tracemalloc(self):
+        script = self.write("script.py", LINES)
+        run = self.pymemrun("--quiet", "--heap", "all", "--trace", "none",
+                            "--heap-domains", "obj,mem", script, "too")
+        expected, found = (collections.defaultdict(list) for _ in range(2))
+        for file, line, size in json.loads(run.stdout):
+            expected[file, line].append(size)
+        heap = heap_decoder.HeapRun(run)
+        for event in live_at(heap, "here"):
+            if event.us > heap.marks["begin"]:
+                found[heap.place(event.stack)].append(event.size)
+        begin = LINES[:LINES.index("mark(\"begin\")")].count("\n") + 1
+        end = LINES[:LINES.index("mark(\"here\")")].count("\n") + 1
+        lines = {(script, line) for line in range(begin + 1, end)}
+        lines |= {("<string>", 1), ("<string>", 2), ("<string>", 3)}
+        # Functions that are called from there.
+        lines |= {(script, line) for line in range(7, 12)}
+        for place in sorted(lines):
+            with self.subTest(place):
+                ours, theirs = (sorted(size for size in sizes[place]
+                                       if size not in TUPLES)
+                                for sizes in (found, expected))
+                self.assertEqual(ours, theirs)
+        self.assertGreater(len(lines & found.keys()), 8)
+
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -4,12 +4,13 @@ the interpreter itself: test by test, with the default options. Each run file
 ends cleanly and holds rows of the module's own test functions, or it is shown
 that no memory moved in these.
 
-    stdlib_test.py [--children|--pages] MODULE...
+    stdlib_test.py [--children|--pages|--heap] MODULE...
 
 --children: sys.executable is the launcher, so that the child interpreters which
 the tests start are traced runs of their own.
 --pages: with `--trace pages`, where nothing at all may differ, and the run file
 holds page events.
+--heap: with `--trace none --heap all`, likewise.
 
 What differs must be in stdlib_expected.txt, with its reason. Exit status: 0 the
 same, 1 a difference, 77 these tests are not installed, or another Python is
@@ -232,19 +233,28 @@ def check_rows(module, run):
                 f"came in {', '.join(sorted(shown))}"], first
 
 
-def check_pages(module, folder):
-    """Whether the module's results are the same with page events."""
-    path = os.path.join(folder, "pages.pb")
+# How a module is run where nothing at all may differ, and what the run file's
+# footer must then count.
+PAGES = (("--trace", "pages", "--page-period", "1"), "page_events")
+HEAP = (("--trace", "none", "--heap", "all"), "heap_allocations")
+
+
+def check_same(module, folder, options, counter):
+    """Whether the module's results are the same with these options."""
+    path = os.path.join(folder, "same.pb")
     plain = run_module([PYTHON], module, folder)
     traced = run_module([TOOLS["PYMEMRUN_BIN"], "--force", "-o", path,
-                         "--trace", "pages", "--page-period", "1"], module, folder)
+                         *options], module, folder)
     problems = compare(module, plain, traced, set()) + clean_read(path)
     *_, last = support.file_records(path)
-    if last.footer.page_events < 1000:
-        problems.append(f"{last.footer.page_events} page events")
+    counted = getattr(last.footer, counter)
+    if counted < 1000:
+        problems.append(f"{counted} {counter}")
+    if last.footer.heap_events_lost:
+        problems.append(f"{last.footer.heap_events_lost} heap events lost")
     print(f"{module}: {'DIFFERS' if problems else 'same'}, "
           f"{sum(traced.results.values())} results, "
-          f"{last.footer.page_events} page events, "
+          f"{counted} {counter}, "
           f"{plain.seconds:.1f} s, traced {traced.seconds:.1f} s", flush=True)
     for line in problems:
         print("   ", line.rstrip())
@@ -295,8 +305,9 @@ def check_all(options):
     good = True
     for module in options.modules:
         folder = tempfile.mkdtemp(prefix=module + ".", dir=os.getcwd())
-        if options.pages:
-            good = check_pages(module, folder) and good
+        if options.pages or options.heap:
+            good = check_same(module, folder,
+                              *(PAGES if options.pages else HEAP)) and good
         else:
             good = check(module, options.children, folder) and good
         if not options.keep:
@@ -309,6 +320,7 @@ def main():
     parser.add_argument("modules", nargs="+")
     parser.add_argument("--children", action="store_true")
     parser.add_argument("--pages", action="store_true")
+    parser.add_argument("--heap", action="store_true")
     parser.add_argument("--keep", action="store_true",
                         help="leave outputs and run files where they are")
     options = parser.parse_args()

@@ -164,13 +164,17 @@ std::vector<Table::Heading> HeapPlaceHeadings(HeapBy by) {
   return {};
 }
 
-Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
-  std::vector<HeapRows::Row>& places = rows.places;
-  std::sort(places.begin(), places.end(),
+void SortByBytes(std::vector<HeapRows::Row>* places) {
+  std::sort(places->begin(), places->end(),
             [](const HeapRows::Row& a, const HeapRows::Row& b) {
               return SortKey(a) != SortKey(b) ? SortKey(a) > SortKey(b)
                                               : a.place < b.place;
             });
+}
+
+Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
+  std::vector<HeapRows::Row>& places = rows.places;
+  SortByBytes(&places);
   double total_bytes = 0;
   for (const HeapRows::Row& row : places) total_bytes += row.sums.bytes;
   TableMaker maker(options, total_bytes);

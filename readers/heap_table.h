@@ -38,6 +38,9 @@ class HeapRowsMaker {
   absl::flat_hash_map<ResidentPlace, size_t> numbers_;
 };
 
+// Most bytes first; of changes the largest in either direction.
+void SortByBytes(std::vector<HeapRows::Row>* places);
+
 struct HeapTableOptions {
   HeapBy by = HeapBy::kLine;
   uint64_t limit = 0;         // of places; 0: all

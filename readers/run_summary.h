@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "readers/run_facts.h"
 #include "readers/table.h"
 
@@ -15,6 +16,9 @@ namespace pymemrun {
 
 // The kinds of event that --events let pass, as it takes them; empty: all.
 std::string KindNames(const Filters& filters);
+
+// "exit", "signal", "exec", "killed or exited", "unknown".
+absl::string_view EndName(Footer::End end);
 
 // Label and text, in the order they are shown; texts are escaped for a
 // terminal.

@@ -38,24 +38,10 @@ void AddProcess(const RunFacts& facts, Values* values) {
        {"duration_s", Seconds(facts.DurationUs())}});
 }
 
-std::string EndWord(const RunFacts& facts) {
-  if (!facts.footer.has_value()) return "no footer";
-  switch (facts.footer->end()) {
-    case Footer::EXIT:
-      return "exit";
-    case Footer::SIGNAL:
-      return "signal";
-    case Footer::EXEC:
-      return "exec";
-    case Footer::KILLED_OR_EXITED:
-      return "killed or exited";
-    default:
-      return "unknown";
-  }
-}
-
 void AddEnd(const RunFacts& facts, Values* values) {
-  const std::string end = EndWord(facts);
+  const std::string end = facts.footer.has_value()
+                              ? std::string(EndName(facts.footer->end()))
+                              : "no footer";
   Cell status;
   if (facts.footer.has_value()) status = int64_t{facts.footer->exit_status()};
   values->insert(values->end(),
@@ -249,6 +235,21 @@ void AddHeap(const RunFacts& facts, Values* values) {
 }
 
 }  // namespace
+
+absl::string_view EndName(Footer::End end) {
+  switch (end) {
+    case Footer::EXIT:
+      return "exit";
+    case Footer::SIGNAL:
+      return "signal";
+    case Footer::EXEC:
+      return "exec";
+    case Footer::KILLED_OR_EXITED:
+      return "killed or exited";
+    default:
+      return "unknown";
+  }
+}
 
 Values SummaryValues(const RunFacts& facts, const std::string& run_file,
                      uint64_t file_bytes) {

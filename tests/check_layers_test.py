@@ -25,6 +25,14 @@ class Layers(unittest.TestCase):
         self.refused('readers/x.cc', '#include "collector/stats.h"')
         self.fine('readers/x.cc', '#include "collector/end_report.h"')
 
+    def test_only_the_readers_module_sees_pybind(self):
+        self.fine('readers/python/x.cc', '#include "pybind11/pybind11.h"')
+        self.fine('readers/python/x.cc', '#include "readers/run_index.h"')
+        self.refused('readers/python/x.cc', '#include "tracer/session.h"')
+        self.refused('readers/x.cc', '#include "pybind11/pybind11.h"')
+        self.refused('readers/x.cc', '#include "readers/python/run_file.h"')
+        self.refused('format/x.cc', '#include "readers/python/run_file.h"')
+
     def test_the_collector_sees_only_the_wire(self):
         self.fine('collector/x.cc', '#include "tracer/ring_layout.h"')
         self.refused('collector/x.cc', '#include "tracer/session.h"')

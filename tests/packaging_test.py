@@ -23,6 +23,10 @@ FILES = (
     'usr/share/doc/pymemrun/README.md',
     'usr/share/doc/pymemrun/copyright',
     'usr/share/doc/pymemrun/docs/design.md',
+    'usr/lib/python3/dist-packages/pymemrun_reader/__init__.py',
+    'usr/lib/python3/dist-packages/pymemrun_reader/_reader.pyi',
+    'usr/lib/python3/dist-packages/pymemrun_reader/py.typed',
+    'usr/lib/python3/dist-packages/pymemrun_reader/_reader.cpython-311-x86_64-linux-gnu.so',
 )
 
 
@@ -53,6 +57,10 @@ class Package(unittest.TestCase):
         rows = run(folder + '/pymemcat', '--text', '--no-header', 'run.pb').splitlines()
         self.assertEqual(4, len(rows), rows)  # CALL, C_CALL, C_RETURN, RETURN
         self.assertIn('1', run(folder + '/pymemreport', 'summary', 'run.pb'))
+        read = 'import pymemrun_reader as r; print(len(list(r.open("run.pb").events("calls"))))'
+        modules = folder + '/../lib/python3/dist-packages'
+        self.assertEqual('4\n', run('/usr/bin/python3', '-c', read,
+                                    env={**os.environ, 'PYTHONPATH': modules}))
 
     def test_its_name_is_debians(self):
         arch = run('dpkg', '--print-architecture').strip()

@@ -47,3 +47,10 @@ function(pymemrun_add_test name)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
   set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT})
 endfunction()
+
+# pymemrun_for_module(TARGETS...): libraries that go into a shared object too. With
+# hidden names the code is as that for programs alone.
+function(pymemrun_for_module)
+  set_target_properties(${ARGN} PROPERTIES POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()

@@ -30,3 +30,14 @@ endif()
 if(PYMEMRUN_BUILD_BENCH)
   find_package(benchmark REQUIRED)                # libbenchmark-dev
 endif()
+
+# The module pymemrun_reader is for Debian's own python3.
+set(PYMEMRUN_READER_PYTHON /usr/bin/python3)
+set(PYMEMRUN_READER_MODULE OFF)
+if(Python3_EXECUTABLE STREQUAL PYMEMRUN_READER_PYTHON AND
+   PYMEMRUN_PYTHON_LINK STREQUAL "static" AND NOT PYMEMRUN_SANITIZER)
+  set(PYBIND11_NOPYTHON ON)                       # it would look for another
+  find_package(pybind11 2.10 CONFIG)              # pybind11-dev
+  set(PYMEMRUN_READER_MODULE ${pybind11_FOUND})
+endif()
+find_library(PYMEMRUN_PROTOBUF_LITE_SHARED libprotobuf-lite.so REQUIRED)

@@ -1,7 +1,8 @@
 # cmake --install and cpack: what goes where.
 #   bin/                  the tools
 #   libexec/pymemrun/     the collector, which only pymemrun starts
-#   share/pymemrun/       the run file's schema and the example that reads it
+#   lib/python3/dist-packages/pymemrun_reader/  the module that reads run files
+#   share/pymemrun/       the run file's schema, examples that read one
 #   share/doc/pymemrun/   README, LICENSE, docs
 foreach(target pymemrun pymemcat pymemreport)
   if(TARGET ${target})
@@ -12,10 +13,20 @@ if(TARGET pymemrun-collector)
   install(TARGETS pymemrun-collector
           RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/pymemrun")
 endif()
+if(TARGET pymemrun_reader)
+  set(_modules lib/python3/dist-packages/pymemrun_reader)
+  install(TARGETS pymemrun_reader LIBRARY DESTINATION "${_modules}"
+          PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/readers/python/pymemrun_reader/"
+          DESTINATION "${_modules}" FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi"
+          PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
+endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/format/"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/pymemrun"
         FILES_MATCHING PATTERN "*.proto" PATTERN "FORMAT.md" PATTERN "example*.py"
         PATTERN "__pycache__" EXCLUDE)
+install(FILES "${PROJECT_SOURCE_DIR}/examples/heap_history.py"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/pymemrun")
 include(package_docs)
 package_docs("${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_BINARY_DIR}/package/README.md")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS

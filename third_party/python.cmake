@@ -4,6 +4,7 @@
 #   PYMEMRUN_PYTHON_ARCHIVE   libpython3.11.a      (static)
 #   PYMEMRUN_PYTHON_LIBRARY   libpython3.11.so     (shared)
 #   PYMEMRUN_PYTHON_LIBS      what else it links: -lm -lz -lexpat ...
+#   PYMEMRUN_EXTENSION_SUFFIX .cpython-311-x86_64-linux-gnu.so
 # Asked from the interpreter itself: FindPython3 would look past the one named.
 function(_pymemrun_ask_python out code)
   execute_process(COMMAND "${Python3_EXECUTABLE}" -IS -c "${code}"
@@ -19,6 +20,8 @@ _pymemrun_ask_python(PYMEMRUN_PYTHON_VERSION
 _pymemrun_ask_python(_include "import sysconfig; print(sysconfig.get_path('include'))")
 _pymemrun_ask_python(_libpl "import sysconfig; print(sysconfig.get_config_var('LIBPL'))")
 _pymemrun_ask_python(_libdir "import sysconfig; print(sysconfig.get_config_var('LIBDIR'))")
+_pymemrun_ask_python(PYMEMRUN_EXTENSION_SUFFIX
+  "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))")
 _pymemrun_ask_python(_libs
   "import sysconfig as s; print(s.get_config_var('LIBS'), s.get_config_var('SYSLIBS'), s.get_config_var('MODLIBS') or '')")
 

@@ -1,0 +1,93 @@
+#include "readers/python/event_records.h"
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "absl/strings/str_cat.h"
+#include "readers/heap_places.h"
+#include "readers/page_cells.h"
+
+namespace pymemrun {
+namespace {
+
+namespace py = pybind11;
+
+void AddKind(const std::string& name, EventKinds* kinds) {
+  if (name == "calls") {
+    kinds->calls = true;
+  } else if (name == "marks") {
+    kinds->marks = true;
+  } else if (name == "pages") {
+    kinds->pages = true;
+  } else if (name == "heap") {
+    kinds->heap = true;
+  } else {
+    throw py::value_error(absl::StrCat(
+        "kinds: expected calls, marks, pages or heap, found '", name, "'"));
+  }
+}
+
+}  // namespace
+
+EventKinds EventKindsOf(py::handle names) {
+  if (names.is_none()) return {true, true, true, true};
+  EventKinds kinds;
+  const bool is_text = py::isinstance<py::str>(names);
+  const py::object list = is_text ? names.attr("split")(",")
+                                  : py::reinterpret_borrow<py::object>(names);
+  for (const py::handle name : list) {
+    AddKind(py::str(name).cast<std::string>(), &kinds);
+  }
+  return kinds;
+}
+
+EventRecords::EventRecords(std::shared_ptr<const RunFile> file,
+                           EventKinds kinds)
+    : stream_(std::move(file), kinds) {}
+
+py::object EventRecords::Next() {
+  const Event* const event = stream_.Next();
+  if (event == nullptr) throw py::stop_iteration();
+  return std::visit([this](const auto& of) { return RecordOf(of); }, *event);
+}
+
+py::str EventRecords::ThreadOf(uint32_t thread) {
+  return texts_.Of(stream_.index().ThreadLabel(thread));
+}
+
+py::object EventRecords::RecordOf(const Row& row) {
+  const Place place = stream_.index().Resolve(row.site);
+  return row_.Make(row.number, Seconds(row.time_us), texts_.Of(place.what),
+                   texts_.Of(place.file), place.line, texts_.Of(place.function),
+                   row.rss_bytes, row.drss_bytes, ThreadOf(row.thread),
+                   row.context, texts_.Of(place.module), row.exact, row.stack);
+}
+
+py::object EventRecords::RecordOf(const WeighedHeapEvent& heap) {
+  const HeapEvent& event = heap.event;
+  if (event.is_free) {
+    return free_.Make(Seconds(event.time_us), event.address,
+                      ThreadOf(event.thread));
+  }
+  const absl::string_view module =
+      event.code == 0 ? "" : stream_.index().MappingName(event.code);
+  return allocation_.Make(
+      Seconds(event.time_us), event.address, event.size, heap.weight,
+      texts_.Of(HeapAllocatorName(event.allocator)), ThreadOf(event.thread),
+      event.stack, texts_.Of(module));
+}
+
+py::object EventRecords::RecordOf(const PageEntry& entry) {
+  const uint64_t page_bytes = stream_.page_bytes();
+  return page_.Make(Seconds(entry.time_us), entry.page * page_bytes,
+                    entry.pages, texts_.Of(ActionName(entry.action)),
+                    ThreadOf(entry.thread), entry.stack, entry.inferred);
+}
+
+py::object EventRecords::RecordOf(const MarkEvent& mark) {
+  return mark_.Make(Seconds(mark.time_us), PythonText(mark.label),
+                    ThreadOf(mark.thread), mark.rss_bytes);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,58 @@
+#include "readers/python/event_stream.h"
+
+#include <utility>
+
+namespace pymemrun {
+
+EventStream::EventStream(std::shared_ptr<const RunFile> file, EventKinds kinds)
+    : file_(std::move(file)),
+      kinds_(kinds),
+      source_(file_.get()),
+      steps_(&source_, StreamReader::Options(), this) {}
+
+const Event* EventStream::Next() {
+  while (next_ == events_.size() && !ended_) {
+    events_.clear();
+    next_ = 0;
+    const absl::StatusOr<bool> more = steps_.Step();
+    ended_ = !more.ok() || !*more;
+    if (!more.ok()) file_->Raise(more.status());
+  }
+  return next_ < events_.size() ? &events_[next_++] : nullptr;
+}
+
+void EventStream::OnHeader(const Header& header) {
+  page_bytes_ = header.page_bytes();
+}
+
+bool EventStream::OnRows(const Row* rows, size_t count) {
+  if (kinds_.calls) events_.insert(events_.end(), rows, rows + count);
+  return true;
+}
+
+bool EventStream::OnPages(const PageEntry* entries, size_t count) {
+  if (kinds_.pages) events_.insert(events_.end(), entries, entries + count);
+  return true;
+}
+
+bool EventStream::OnHeap(const HeapEvent* events, size_t count) {
+  if (!kinds_.heap) return true;
+  for (size_t i = 0; i < count; ++i) {
+    const double weight =
+        events[i].is_free ? 0 : weights_.WeightOf(rate_, events[i].size);
+    events_.emplace_back(WeighedHeapEvent{events[i], weight});
+  }
+  return true;
+}
+
+void EventStream::OnHeapRates(const HeapRates& rates) {
+  rate_ = weights_.NumberOf(rates);
+}
+
+void EventStream::OnMark(const Mark& mark) {
+  if (!kinds_.marks) return;
+  events_.emplace_back(
+      MarkEvent{mark.time_us(), mark.rss_bytes(), mark.thread(), mark.label()});
+}
+
+}  // namespace pymemrun

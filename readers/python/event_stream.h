@@ -1,0 +1,65 @@
+// A run file's events one after the other, for who asks for them.
+#ifndef PYMEMRUN_READERS_PYTHON_EVENT_STREAM_H_
+#define PYMEMRUN_READERS_PYTHON_EVENT_STREAM_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "format/read_steps.h"
+#include "readers/heap_weights.h"
+#include "readers/python/run_file.h"
+#include "readers/run_index.h"
+
+namespace pymemrun {
+
+struct EventKinds {
+  bool calls = false, marks = false, pages = false, heap = false;
+};
+
+struct WeighedHeapEvent {
+  HeapEvent event;
+  double weight;  // of an allocation
+};
+struct MarkEvent {
+  uint64_t time_us, rss_bytes;
+  uint32_t thread;
+  std::string label;
+};
+using Event = std::variant<Row, WeighedHeapEvent, PageEntry, MarkEvent>;
+
+// In the order of the file. Not thread safe.
+class EventStream final : public IndexingVisitor {
+ public:
+  EventStream(std::shared_ptr<const RunFile> file, EventKinds kinds);
+  // The next one, valid until the next call; null: there is none. Raises as
+  // RunFile::Read().
+  const Event* Next();
+  uint64_t page_bytes() const { return page_bytes_; }
+
+ private:
+  void OnHeader(const Header& header) override;
+  bool OnRows(const Row* rows, size_t count) override;
+  bool OnPages(const PageEntry* entries, size_t count) override;
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+  void OnHeapRates(const HeapRates& rates) override;
+  void OnMark(const Mark& mark) override;
+
+  const std::shared_ptr<const RunFile> file_;
+  const EventKinds kinds_;
+  RunFileSource source_;
+  ReadSteps steps_;
+  bool ended_ = false;
+  uint64_t page_bytes_ = 0;
+  HeapWeights weights_;
+  uint32_t rate_ = 0;          // number of the rates in force
+  std::vector<Event> events_;  // those of one record
+  size_t next_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PYTHON_EVENT_STREAM_H_

@@ -1,0 +1,177 @@
+#include "readers/python/heap_answers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "readers/heap_history.h"
+#include "readers/place_label.h"
+#include "readers/whole_number.h"
+
+namespace pymemrun {
+namespace {
+
+namespace py = pybind11;
+
+constexpr double kMostSeconds = 1e12;
+
+// Raises ValueError for what is no time.
+uint64_t MicrosecondsOf(const char* name, const py::object& seconds) {
+  const double value = PyFloat_AsDouble(seconds.ptr());
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  if (!(value >= 0)) {
+    throw py::value_error(
+        absl::StrCat(name, ": expected seconds, found ", value));
+  }
+  return static_cast<uint64_t>(
+      std::llround(std::min(value, kMostSeconds) * 1e6));
+}
+
+HeapMoment MomentOf(const py::object& at) {
+  if (!py::isinstance<py::str>(at)) {
+    return {HeapMoment::kTime, MicrosecondsOf("at", at)};
+  }
+  const auto name = at.cast<std::string>();
+  if (name == "peak") return {HeapMoment::kPeak, 0};
+  if (name == "end") return {HeapMoment::kEnd, 0};
+  throw py::value_error(absl::StrCat(
+      "at: expected \"peak\", \"end\" or seconds, found \"", name, "\""));
+}
+
+HeapBy ByOf(const std::string& name) {
+  HeapBy by;
+  if (ParseHeapBy(name, &by)) return by;
+  throw py::value_error(
+      absl::StrCat("by: expected line, function, file, thread, allocator, "
+                   "module or stack, found \"",
+                   name, "\""));
+}
+
+void ReadHeapEvents(const RunFile& file, HeapReplay* replay) {
+  const ReadResult result = file.Read(replay);
+  {
+    const py::gil_scoped_release others_may_run;
+    replay->Finish();
+  }
+  if (replay->has_heap_events()) return;
+  throw py::value_error(absl::StrCat(
+      file.shown_name(),
+      result.has_header
+          ? ": has no heap events: the run was made with --heap off"
+          : ": no heap events in what could be read"));
+}
+
+// By places with lines, or by names.
+bool HasPlaces(HeapBy by) {
+  return by == HeapBy::kLine || by == HeapBy::kFunction || by == HeapBy::kFile;
+}
+
+std::vector<double> NotNegative(std::vector<double> values) {
+  for (double& value : values) value = std::max(value, 0.0);
+  return values;
+}
+
+}  // namespace
+
+py::object HeapHistoryOf(const RunFile& file, const py::object& interval_s,
+                         int top, const std::string& by) {
+  HeapOptions options;
+  options.by = ByOf(by);
+  if (top < 0) throw py::value_error("top: expected 0 or more");
+  if (!interval_s.is_none()) {
+    options.interval_us = MicrosecondsOf("interval_s", interval_s);
+    if (options.interval_us == 0) {
+      throw py::value_error("interval_s: expected a microsecond or more");
+    }
+  }
+  HeapHistoryReplay replay(options);
+  ReadHeapEvents(file, &replay);
+  if (replay.too_many()) {
+    throw py::value_error(absl::StrCat("interval_s: gives more than ",
+                                       HeapHistoryReplay::kMaxMoments,
+                                       " moments"));
+  }
+  const HeapHistory history = replay.Result(top);
+  std::vector<double> seconds;
+  for (const uint64_t time_us : history.time_us) {
+    seconds.push_back(Seconds(time_us));
+  }
+  py::list rows, labels;
+  for (const HeapHistory::Series& series : history.series) {
+    rows.append(FloatArray(NotNegative(series.bytes)));
+    labels.append(PythonText(LabelOf(series.place)));
+  }
+  rows.append(FloatArray(NotNegative(history.other_bytes)));
+  labels.append("other");
+  return RecordType("History").Make(FloatArray(seconds), rows, labels);
+}
+
+HeapSnapshot::HeapSnapshot(const RunFile& file, const py::object& at)
+    : replay_(std::make_unique<HeapMoments>(
+          std::vector<HeapMoment>{MomentOf(at)})) {
+  ReadHeapEvents(file, replay_.get());
+  sums_ = replay_->SumsAt(0);
+  live_ = SumUp(replay_->model(), sums_);
+  tracing_ = SumUpTracing(replay_->model(), sums_);
+  rows_ = RowsBy(HeapBy::kLine);
+}
+
+py::list HeapSnapshot::RowsBy(HeapBy by) const {
+  HeapRowsMaker maker(by);
+  maker.Add(*replay_, sums_);
+  HeapRows rows = maker.Take();
+  SortByBytes(&rows.places);
+  const bool has_places = HasPlaces(by);
+  const RecordType type(has_places ? "PlaceRow" : "NameRow");
+  PythonTexts texts;
+  py::list list;
+  for (const HeapRows::Row& row : rows.places) {
+    const uint64_t bytes = WholeNumber(row.sums.bytes);
+    const uint64_t count = WholeNumber(row.sums.count);
+    const uint64_t error = WholeNumber(row.sums.BytesError());
+    const py::str name = texts.Of(row.place.file);
+    list.append(has_places ? type.Make(name, row.place.line,
+                                       texts.Of(row.place.function), bytes,
+                                       count, error)
+                           : type.Make(name, bytes, count, error));
+  }
+  return list;
+}
+
+py::list HeapSnapshot::Stacks() const {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < sums_.size(); ++i) {
+    const bool tracing = replay_->model().sources()[i].tracing;
+    if (sums_[i].recorded != 0 && !tracing) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
+    return sums_[a].bytes != sums_[b].bytes ? sums_[a].bytes > sums_[b].bytes
+                                            : a < b;
+  });
+  const RecordType type("StackRow"), frame("Frame");
+  PythonTexts texts;
+  py::list list;
+  for (const size_t i : order) {
+    const HeapSource::Key& key = replay_->model().sources()[i].key;
+    const RunIndex& index = replay_->index();
+    list.append(type.Make(
+        FramesOf(index, key.stack, frame, &texts),
+        texts.Of(index.ThreadLabel(key.thread)),
+        texts.Of(HeapAllocatorName(key.allocator)), WholeNumber(sums_[i].bytes),
+        WholeNumber(sums_[i].count), WholeNumber(sums_[i].BytesError())));
+  }
+  return list;
+}
+
+py::list HeapTop(const RunFile& file, const std::string& by,
+                 const py::object& limit, const py::object& at) {
+  const HeapBy kind = ByOf(by);
+  const auto most = limit.is_none() ? 0 : limit.cast<int64_t>();
+  if (most < 0) throw py::value_error("limit: expected 0 or more, or None");
+  const py::list rows = HeapSnapshot(file, at).RowsBy(kind);
+  if (most == 0) return rows;
+  return rows[py::slice(0, most, 1)].cast<py::list>();
+}
+
+}  // namespace pymemrun

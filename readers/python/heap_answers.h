@@ -1,0 +1,56 @@
+// What a Run answers about the heap.
+#ifndef PYMEMRUN_READERS_PYTHON_HEAP_ANSWERS_H_
+#define PYMEMRUN_READERS_PYTHON_HEAP_ANSWERS_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pybind11/pybind11.h"
+#include "readers/heap_replay.h"
+#include "readers/heap_table.h"
+#include "readers/python/python_values.h"
+#include "readers/python/run_file.h"
+
+namespace pymemrun {
+
+// All of this needs the GIL, and lets it go while the file is read. Raises
+// ValueError for arguments that make no sense and for runs without heap events.
+
+// A History record. `interval_s` None: such that there are 60 to 120 moments.
+pybind11::object HeapHistoryOf(const RunFile& file,
+                               const pybind11::object& interval_s, int top,
+                               const std::string& by);
+
+// What was alive at a moment: a sequence of PlaceRows, by line. `at` is "peak",
+// "end" or seconds.
+class HeapSnapshot {
+ public:
+  HeapSnapshot(const RunFile& file, const pybind11::object& at);
+  // PlaceRow records, or NameRow ones, most bytes first.
+  pybind11::list RowsBy(HeapBy by) const;
+  // StackRow records, one for each stack, thread and allocator.
+  pybind11::list Stacks() const;
+
+  // By line.
+  const pybind11::list& rows() const { return rows_; }
+  double time_s() const { return Seconds(replay_->TimeOf(0)); }
+  const HeapSums& live() const { return live_; }
+  const HeapSums& tracing() const { return tracing_; }
+
+ private:
+  std::unique_ptr<HeapMoments> replay_;
+  std::vector<HeapSums> sums_;  // by source
+  HeapSums live_, tracing_;
+  pybind11::list rows_;
+};
+
+// The first `limit` of the rows of a snapshot; None or 0: all.
+pybind11::list HeapTop(const RunFile& file, const std::string& by,
+                       const pybind11::object& limit,
+                       const pybind11::object& at);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PYTHON_HEAP_ANSWERS_H_

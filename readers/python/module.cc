@@ -1,0 +1,250 @@
+// The extension module pymemrun_reader._reader.
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "format/report_text.h"
+#include "pybind11/pybind11.h"
+#include "readers/python/event_records.h"
+#include "readers/python/heap_answers.h"
+#include "readers/python/run_object.h"
+#include "readers/whole_number.h"
+
+namespace pymemrun {
+namespace {
+
+namespace py = pybind11;
+
+using RunClass = py::class_<RunObject>;
+
+// A property with a text of the header.
+template <typename Get>
+void DefineText(RunClass* run, const char* name, Get get, const char* doc) {
+  run->def_property_readonly(
+      name,
+      [get](const RunObject& self) { return PythonText(get(self.header())); },
+      doc);
+}
+template <typename Get>
+void DefineNumber(RunClass* run, const char* name, Get get, const char* doc) {
+  run->def_property_readonly(
+      name, [get](const RunObject& self) { return get(self.header()); }, doc);
+}
+
+void DefineProgram(RunClass* run) {
+  DefineNumber(
+      run, "pid", [](const Header& h) { return h.pid(); }, "The process id.");
+  DefineNumber(
+      run, "parent_pid", [](const Header& h) { return h.parent_pid(); },
+      "The process id of its parent.");
+  run->def_property_readonly("argv", &RunObject::Argv,
+                             "sys.orig_argv; empty with --no-argv.");
+  DefineText(
+      run, "script", [](const Header& h) { return h.script(); },
+      "What was run, in short; empty with --no-argv.");
+  DefineText(
+      run, "python", [](const Header& h) { return h.python(); },
+      "The path of the interpreter.");
+  DefineText(
+      run, "python_version", [](const Header& h) { return h.python_version(); },
+      "Its sys.version.");
+  DefineText(
+      run, "host", [](const Header& h) { return h.host(); },
+      "The machine's name.");
+  DefineText(
+      run, "cwd", [](const Header& h) { return h.cwd(); },
+      "The folder that it began in.");
+  DefineText(
+      run, "kernel", [](const Header& h) { return h.kernel(); },
+      "The kernel's release.");
+  DefineText(
+      run, "tool_version", [](const Header& h) { return h.tool_version(); },
+      "The version of pymemrun that wrote the file.");
+  run->def_property_readonly(
+      "start_time", &RunObject::StartTime,
+      "When the run began, a datetime in UTC. All times in seconds count from "
+      "here.");
+}
+
+void DefineSettings(RunClass* run) {
+  DefineNumber(
+      run, "page_bytes", [](const Header& h) { return h.page_bytes(); },
+      "Bytes of a page of memory.");
+  DefineNumber(
+      run, "first_rss_bytes",
+      [](const Header& h) { return h.first_rss_bytes(); },
+      "Resident bytes when the run began.");
+  DefineNumber(
+      run, "own_bytes", [](const Header& h) { return h.own_bytes(); },
+      "Resident bytes of the tracer itself at the first event.");
+  DefineText(
+      run, "rss_source",
+      [](const Header& h) { return RssSourceName(h.rss_source()); },
+      "Where RSS came from at first: faults, hints, rusage, statm.");
+  DefineNumber(
+      run, "min_drss_bytes",
+      [](const Header& h) { return h.filters().min_drss_bytes(); },
+      "The change of RSS from which on a call was logged; 0: all.");
+  run->def_property_readonly("heap", &RunObject::HeapMode,
+                             "Which heap events there are: off, sampled, all.");
+  DefineNumber(
+      run, "heap_native", [](const Header& h) { return h.heap_native(); },
+      "Whether C code's own allocations are there too.");
+}
+
+void DefineWholeFile(RunClass* run) {
+  run->def_property_readonly(
+      "end", &RunObject::End,
+      "How the run ended, an End; None while it goes on, or where the file was "
+      "cut off. Reads the file the first time.");
+  run->def_property_readonly(
+      "torn", &RunObject::Torn,
+      "Whether the file ends inside a frame, as after a kill or while the run "
+      "goes on. Reads the file the first time.");
+  run->def_property_readonly(
+      "damages", &RunObject::Damages,
+      "How many places in the file are damaged; what is readable around them "
+      "is read. Reads the file the first time.");
+  run->def("summary", &RunObject::Summary,
+           "What `pymemreport summary --json` tells, as a dict; units are in "
+           "the names. Reads the file the first time.");
+  run->def(
+      "stack", &RunObject::Stack, py::arg("id"),
+      "The frames of the stack of an event, the outermost first; [] for "
+      "stack 0. Raises KeyError for one that the file does not have. Reads "
+      "the file the first time.");
+}
+
+void DefineHeap(RunClass* run) {
+  run->def(
+      "heap_history",
+      [](const RunObject& self, const py::object& interval_s, int top,
+         const std::string& by) {
+        return HeapHistoryOf(*self.file(), interval_s, top, by);
+      },
+      py::arg("interval_s") = py::none(), py::arg("top") = 10,
+      py::arg("by") = "line",
+      "Live bytes over time, a History: x, the moments in seconds, each "
+      "`interval_s` seconds and at the end (None: 60 to 120 moments); ys, a "
+      "row of bytes for each of the `top` places with the highest peaks, and "
+      "last one for all the others, named \"other\"; labels. Arrays are "
+      "numpy's if it is installed. What tracing itself allocated is left out. "
+      "`by` is line, function, file, thread, allocator, module or stack. Reads "
+      "the file. Raises ValueError for a run without heap events.");
+  run->def(
+      "snapshot",
+      [](const RunObject& self, const py::object& at_s) {
+        return std::make_unique<HeapSnapshot>(*self.file(), at_s);
+      },
+      py::arg("at_s") = "peak",
+      "What was alive at a moment: seconds, \"peak\" (the most live bytes) or "
+      "\"end\". Reads the file. Raises ValueError for a run without heap "
+      "events.");
+  run->def(
+      "top",
+      [](const RunObject& self, const std::string& by, const py::object& limit,
+         const py::object& at) { return HeapTop(*self.file(), by, limit, at); },
+      py::arg("by") = "line", py::arg("limit") = 10, py::arg("at") = "peak",
+      "The places with the most live bytes at a moment, as of snapshot(): "
+      "PlaceRows by line, function or file, NameRows by thread, allocator, "
+      "module or stack; `limit` of them, None: all. Reads the file. Raises "
+      "ValueError for a run without heap events.");
+}
+
+using SnapshotClass = py::class_<HeapSnapshot>;
+
+void DefineSequence(SnapshotClass* snapshot) {
+  snapshot->def("__len__",
+                [](const HeapSnapshot& self) { return self.rows().size(); });
+  snapshot->def("__getitem__",
+                [](const HeapSnapshot& self, const py::object& index) {
+                  return py::object(self.rows()[index]);
+                });
+  snapshot->def("__iter__",
+                [](const HeapSnapshot& self) { return py::iter(self.rows()); });
+  snapshot->def("stacks", &HeapSnapshot::Stacks,
+                "The same by call stack: StackRows, one for each stack, thread "
+                "and allocator, most bytes first.");
+}
+
+void DefineSums(SnapshotClass* snapshot) {
+  const auto define = [snapshot](const char* name, auto get, const char* doc) {
+    snapshot->def_property_readonly(
+        name,
+        [get](const HeapSnapshot& self) { return WholeNumber(get(self)); },
+        doc);
+  };
+  snapshot->def_property_readonly("time_s", &HeapSnapshot::time_s,
+                                  "The moment, in seconds.");
+  define(
+      "live_bytes", [](const HeapSnapshot& s) { return s.live().bytes; },
+      "All live bytes.");
+  define(
+      "live_count", [](const HeapSnapshot& s) { return s.live().count; },
+      "All live blocks.");
+  define(
+      "error_bytes",
+      [](const HeapSnapshot& s) { return s.live().BytesError(); },
+      "One standard error of live_bytes; 0 where it is exact.");
+  define(
+      "tracing_bytes", [](const HeapSnapshot& s) { return s.tracing().bytes; },
+      "Live bytes that tracing itself made the interpreter allocate; they are "
+      "in no row.");
+}
+
+void DefineFile(RunClass* run) {
+  run->def(
+      "events",
+      [](const RunObject& self, const py::object& kinds) {
+        return std::make_unique<EventRecords>(self.file(), EventKindsOf(kinds));
+      },
+      py::arg("kinds") = py::none(),
+      "Iterates over the run's events in the order of the file: of one kind "
+      "in the order of time, of different kinds up to a second apart. `kinds` "
+      "are some of \"calls\" (Row), \"heap\" (Allocation, Free), \"pages\" "
+      "(Page), \"marks\" (Mark); None: all.");
+  run->def("close", &RunObject::Close,
+           "Closes the file. Facts of the header stay; iterators that were "
+           "begun go on.");
+  run->def("__enter__", [](py::object self) { return self; });
+  run->def("__exit__", [](RunObject& self, const py::args&) { self.Close(); });
+  run->def("__repr__", [](const RunObject& self) {
+    return PythonText(absl::StrCat("<pymemrun_reader.Run of ",
+                                   self.header().script(), ", process ",
+                                   self.header().pid(), ">"));
+  });
+}
+
+}  // namespace
+}  // namespace pymemrun
+
+PYBIND11_MODULE(_reader, m) {
+  using pymemrun::EventRecords;
+  using pymemrun::RunObject;
+  m.doc() = "Reads pymemrun's run files.";
+  m.attr("__version__") = PYMEMRUN_VERSION;
+  pybind11::class_<EventRecords>(m, "EventIterator", "What Run.events() gives.")
+      .def("__iter__", [](pybind11::object self) { return self; })
+      .def("__next__", &EventRecords::Next);
+  pymemrun::RunClass run(m, "Run", "A run file that has been opened.");
+  pymemrun::DefineProgram(&run);
+  pymemrun::DefineSettings(&run);
+  pymemrun::DefineWholeFile(&run);
+  pymemrun::DefineFile(&run);
+  pymemrun::DefineHeap(&run);
+  pymemrun::SnapshotClass snapshot(
+      m, "Snapshot",
+      "What was alive at a moment: a sequence of PlaceRows by line, most bytes "
+      "first, without what tracing itself allocated. Where allocations were "
+      "sampled the numbers are estimates.");
+  pymemrun::DefineSequence(&snapshot);
+  pymemrun::DefineSums(&snapshot);
+  m.def(
+      "open",
+      [](const pybind11::object& path) {
+        return std::make_unique<RunObject>(path);
+      },
+      pybind11::arg("path"),
+      "Opens a run file. Raises OSError where the system refuses, ValueError "
+      "for what is no run file.");
+}

@@ -1,0 +1,120 @@
+"""The records that pymemrun_reader gives. Times are in seconds since the run
+began, sizes in bytes."""
+from typing import NamedTuple, Sequence
+
+
+class Frame(NamedTuple):
+    """A frame of a call stack."""
+    file: str
+    line: int  # 0: not known
+    function: str
+
+
+class Row(NamedTuple):
+    """A call, a return, or another event of the profile hook. Of a C function
+    file and line are those of the Python code that calls it."""
+    event: int  # counted over the whole process, before any filter
+    time_s: float
+    what: str  # CALL, RETURN, C_CALL, C_RETURN, C_EXCEPT
+    file: str
+    line: int
+    function: str
+    rss_bytes: int
+    drss_bytes: int  # change of RSS since the previous event
+    thread: str  # "name#native id"
+    is_context: bool  # kept beside a row that was logged
+    module: str
+    rss_exact: bool
+    stack: int  # for Run.stack(); 0 without --stacks
+
+
+class Allocation(NamedTuple):
+    """A block that was allocated."""
+    time_s: float
+    address: int
+    size_bytes: int  # as it was asked for
+    weight: float  # it stands for so many; 1.0 where all are recorded
+    allocator: str  # obj, mem, raw: CPython's domains; malloc, mmap: C code's
+    thread: str
+    stack: int  # for Run.stack()
+    module: str  # the file that called malloc; empty for Python's allocators
+
+
+class Free(NamedTuple):
+    """A block that was freed."""
+    time_s: float
+    address: int
+    thread: str
+
+
+class Page(NamedTuple):
+    """Pages of memory that came or left."""
+    time_s: float
+    address: int  # of the first one
+    pages: int
+    action: str  # came, populated, unmapped, discarded, moved, trimmed
+    thread: str
+    stack: int  # for Run.stack()
+    inferred: bool  # the stack is not that of the moment
+
+
+class Mark(NamedTuple):
+    """A label that the program put there by pymemrun.mark()."""
+    time_s: float
+    label: str
+    thread: str
+    rss_bytes: int
+
+
+class End(NamedTuple):
+    """How the run ended, and what it came to."""
+    how: str  # exit, signal, exec, "killed or exited", unknown
+    status: int  # of exit: its status; of signal: which one
+    time_s: float
+    events: int
+    rows: int  # recorded, context included...
+    dropped: int  # ...lost because they came too fast
+    lost_on_write: int  # ...lost because they could not be written
+    hwm_bytes: int  # VmHWM
+    own_bytes: int  # resident bytes of the tracer itself; 0: not known
+    user_s: float
+    system_s: float
+    page_events: int
+    heap_allocations: int  # recorded
+    heap_frees: int
+    heap_events_lost: int
+
+
+class PlaceRow(NamedTuple):
+    """What is alive of what a line, function or file allocated."""
+    file: str
+    line: int  # of a function its first; 0: none
+    function: str  # empty for a file
+    live_bytes: int
+    live_count: int
+    error_bytes: int  # one standard error of live_bytes; 0 where it is exact
+
+
+class NameRow(NamedTuple):
+    """What is alive of what a thread, an allocator or a module allocated."""
+    name: str
+    live_bytes: int
+    live_count: int
+    error_bytes: int
+
+
+class StackRow(NamedTuple):
+    """What is alive of what a stack allocated on a thread."""
+    frames: Sequence[Frame]  # the outermost first
+    thread: str
+    allocator: str
+    live_bytes: int
+    live_count: int
+    error_bytes: int
+
+
+class History(NamedTuple):
+    """Live bytes over time, as matplotlib.pyplot.stackplot() takes them."""
+    x: Sequence[float]  # seconds
+    ys: Sequence[Sequence[float]]  # bytes, a row for each label
+    labels: Sequence[str]

@@ -1,0 +1,70 @@
+#include "readers/python/python_values.h"
+
+namespace pymemrun {
+namespace {
+
+namespace py = pybind11;
+
+constexpr size_t kMostFrames = 10000;
+
+}  // namespace
+
+py::str PythonText(absl::string_view bytes) {
+  const auto size = static_cast<Py_ssize_t>(bytes.size());
+  PyObject* text = PyUnicode_DecodeUTF8(bytes.data(), size, "surrogatepass");
+  if (text == nullptr && PyErr_ExceptionMatches(PyExc_UnicodeDecodeError)) {
+    PyErr_Clear();
+    text = PyUnicode_DecodeUTF8(bytes.data(), size, "backslashreplace");
+  }
+  if (text == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(text);
+}
+
+py::str PythonTexts::Of(absl::string_view bytes) {
+  const auto found = made_.find(bytes);
+  if (found != made_.end()) return found->second;
+  return made_.emplace(bytes, PythonText(bytes)).first->second;
+}
+
+RecordType::RecordType(const char* name)
+    : type_(py::module_::import("pymemrun_reader._records").attr(name)) {}
+
+// As tuple.__new__ does, without a tuple of arguments.
+py::object RecordType::Make(py::object* items, size_t count) const {
+  auto* const type = reinterpret_cast<PyTypeObject*>(type_.ptr());
+  PyObject* const record = type->tp_alloc(type, static_cast<Py_ssize_t>(count));
+  if (record == nullptr) throw py::error_already_set();
+  for (size_t i = 0; i < count; ++i) {
+    PyTuple_SET_ITEM(record, i, items[i].release().ptr());
+  }
+  return py::reinterpret_steal<py::object>(record);
+}
+
+double Seconds(uint64_t time_us) { return static_cast<double>(time_us) / 1e6; }
+
+py::list FramesOf(const RunIndex& index, uint32_t stack,
+                  const RecordType& frame, PythonTexts* texts) {
+  py::list frames;
+  for (uint32_t at = stack; at != 0 && frames.size() < kMostFrames;
+       at = index.ParentStack(at)) {
+    const Place place = index.ResolveStack(at);
+    frames.append(frame.Make(texts->Of(place.file), place.line,
+                             texts->Of(place.code_name)));
+  }
+  if (PyList_Reverse(frames.ptr()) != 0) throw py::error_already_set();
+  return frames;
+}
+
+py::object FloatArray(const std::vector<double>& values) {
+  const py::bytes bytes(reinterpret_cast<const char*>(values.data()),
+                        values.size() * sizeof(double));
+  py::object array = py::module_::import("array").attr("array")("d", bytes);
+  try {
+    return py::module_::import("numpy").attr("asarray")(array);
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ImportError)) throw;
+    return array;
+  }
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,71 @@
+// What the module gives to Python code: texts, and records as the named tuples
+// of pymemrun_reader/_records.py. All of it needs the GIL.
+#ifndef PYMEMRUN_READERS_PYTHON_PYTHON_VALUES_H_
+#define PYMEMRUN_READERS_PYTHON_PYTHON_VALUES_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "pybind11/pybind11.h"
+#include "readers/run_index.h"
+
+namespace pymemrun {
+
+// As the program had it, lone surrogates too; bytes that are no text, as in
+// damaged files, are escaped: \xff.
+pybind11::str PythonText(absl::string_view bytes);
+
+// Texts, each made once. The bytes must outlive it. Not thread safe.
+class PythonTexts {
+ public:
+  pybind11::str Of(absl::string_view bytes);
+
+ private:
+  absl::flat_hash_map<absl::string_view, pybind11::str> made_;
+};
+
+inline pybind11::object PythonObject(pybind11::object object) { return object; }
+template <typename Number>
+requires std::is_arithmetic_v<Number> pybind11::object PythonObject(
+    Number number) {
+  return pybind11::cast(number);
+}
+
+// A kind of named tuple.
+class RecordType {
+ public:
+  // `name` in _records.py.
+  explicit RecordType(const char* name);
+  // A record of these values, in the order of its fields.
+  template <typename... Values>
+  pybind11::object Make(Values&&... values) const {
+    std::array<pybind11::object, sizeof...(Values)> items = {
+        PythonObject(std::forward<Values>(values))...};
+    return Make(items.data(), items.size());
+  }
+
+ private:
+  pybind11::object Make(pybind11::object* items, size_t count) const;
+
+  pybind11::type type_;
+};
+
+double Seconds(uint64_t time_us);
+
+// The frames of a stack as Frame records, the outermost first. One that is too
+// deep loses outer frames.
+pybind11::list FramesOf(const RunIndex& index, uint32_t stack,
+                        const RecordType& frame, PythonTexts* texts);
+
+// An array of float64: numpy's if it can be imported, else array.array's.
+pybind11::object FloatArray(const std::vector<double>& values);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PYTHON_PYTHON_VALUES_H_

@@ -1,0 +1,124 @@
+#include "readers/python/run_object.h"
+
+#include <utility>
+#include <variant>
+
+#include "format/read_steps.h"
+#include "readers/run_summary.h"
+
+namespace pymemrun {
+namespace {
+
+namespace py = pybind11;
+
+class HeaderVisitor final : public RecordVisitor {
+ public:
+  void OnHeader(const Header& found) override { header = found; }
+  Header header;
+};
+
+Header HeaderOf(const RunFile& file) {
+  RunFileSource source(&file);
+  HeaderVisitor visitor;
+  ReadSteps steps(&source, StreamReader::Options(), &visitor);
+  absl::StatusOr<bool> more = true;
+  while (more.ok() && *more && !steps.result().has_header) more = steps.Step();
+  if (!more.ok()) file.Raise(more.status());
+  return visitor.header;
+}
+
+py::object ValueOf(const Cell& cell) {
+  if (std::holds_alternative<std::monostate>(cell)) return py::none();
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    return PythonText(*text);
+  }
+  if (const auto* number = std::get_if<int64_t>(&cell))
+    return py::cast(*number);
+  if (const auto* number = std::get_if<uint64_t>(&cell)) {
+    return py::cast(*number);
+  }
+  return py::cast(std::get<double>(cell));
+}
+
+}  // namespace
+
+RunObject::RunObject(py::handle path)
+    : file_(RunFile::Open(path)), header_(HeaderOf(*file_)) {}
+
+const std::shared_ptr<const RunFile>& RunObject::file() const {
+  if (file_ == nullptr) throw py::value_error("the run file is closed");
+  return file_;
+}
+
+py::list RunObject::Argv() const {
+  py::list arguments;
+  for (const std::string& argument : header_.argv()) {
+    arguments.append(PythonText(argument));
+  }
+  return arguments;
+}
+
+py::object RunObject::StartTime() const {
+  const py::module_ datetime = py::module_::import("datetime");
+  const py::object epoch = datetime.attr("datetime")(
+      1970, 1, 1, py::arg("tzinfo") = datetime.attr("timezone").attr("utc"));
+  return epoch +
+         datetime.attr("timedelta")(py::arg("microseconds") =
+                                        header_.start_realtime_ns() / 1000);
+}
+
+const char* RunObject::HeapMode() const {
+  switch (header_.heap()) {
+    case HEAP_OFF:
+      return "off";
+    case HEAP_SAMPLED:
+      return "sampled";
+    case HEAP_ALL:
+      return "all";
+    default:
+      return "?";
+  }
+}
+
+std::shared_ptr<RunObject::WholeFile> RunObject::Facts() {
+  const std::shared_ptr<const RunFile> file = this->file();
+  const uint64_t file_bytes = file->SizeBytes();
+  if (facts_ == nullptr || facts_->file_bytes != file_bytes) {
+    auto facts = std::make_shared<WholeFile>();
+    facts->file_bytes = file_bytes;
+    facts->result = file->Read(facts.get());
+    facts_ = std::move(facts);
+  }
+  return facts_;
+}
+
+py::object RunObject::End() {
+  const auto facts = Facts();
+  if (!facts->footer.has_value()) return py::none();
+  const Footer& footer = *facts->footer;
+  return end_.Make(PythonText(EndName(footer.end())), footer.exit_status(),
+                   Seconds(footer.end_us()), footer.events(), footer.rows(),
+                   footer.dropped(), footer.lost_on_write(), footer.hwm_bytes(),
+                   footer.own_bytes(), Seconds(footer.user_us()),
+                   Seconds(footer.system_us()), footer.page_events(),
+                   footer.heap_allocations(), footer.heap_frees(),
+                   footer.heap_events_lost());
+}
+
+py::list RunObject::Stack(uint32_t id) {
+  const auto facts = Facts();
+  if (id > facts->last_stack) throw py::key_error(std::to_string(id));
+  return FramesOf(facts->index(), id, frame_, &facts->texts);
+}
+
+py::dict RunObject::Summary() {
+  const auto facts = Facts();
+  py::dict values;
+  for (const auto& [name, cell] :
+       SummaryValues(*facts, file_->shown_name(), facts->file_bytes)) {
+    values[PythonText(name)] = ValueOf(cell);
+  }
+  return values;
+}
+
+}  // namespace pymemrun

@@ -191,8 +191,10 @@ size_t CollectorProcess::Drain(bool last) {
   // A round of both rings, in the order that HeapCollector asks for. Behind an
   // item that is begun and not committed may be some that come before slots
   // which are there already: those slots wait too.
+  const uint64_t now_ns = MonotonicNs();
   const uint64_t head = encoder_.next_index() + ring_.backlog();
-  const size_t cells = side_->Drain(MonotonicNs(), false);
+  if (head == encoder_.next_index()) heap_->NoSlotsBefore(now_ns);
+  const size_t cells = side_->Drain(now_ns, false);
   if (last || side_->drained()) merged_up_to_ = head;
   const size_t slots = DrainSlots(merged_up_to_ - encoder_.next_index());
   heap_->EndRound(encoder_.next_index());

@@ -43,6 +43,10 @@ void HeapCollector::MoveTime(uint64_t stamp) {
   slot_us_ = std::max(slot_us_, options_.clock->Micros(stamp));
 }
 
+void HeapCollector::NoSlotsBefore(uint64_t now_ns) {
+  slot_us_ = std::max(slot_us_, options_.clock->MicrosOfMonotonic(now_ns));
+}
+
 // What the slot says of the realloc before it, if there is one. Whether that is
 // all that it says.
 bool HeapCollector::SettleRealloc(const HeapSlot& slot) {

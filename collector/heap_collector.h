@@ -44,6 +44,9 @@ class HeapCollector final : public SideTaker {
   // The header is written; `rates` too, unless they are empty.
   void Start(const HeapRates& rates);
 
+  // The event ring was empty then: what comes is not older, though its time is
+  // stated with some slots only.
+  void NoSlotsBefore(uint64_t now_ns);
   // The event ring's slots below `index` are taken.
   void EndRound(uint64_t index);
 

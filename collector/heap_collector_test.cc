@@ -254,6 +254,21 @@ TEST_F(HeapCollectorTest, AReallocThatTheProgramDiedInFreesNothing) {
   EXPECT_THAT(Finish(), ElementsAre("HEAP_OBJ 1000 1 /outer"));
 }
 
+// Frees do not state their time themselves.
+TEST_F(HeapCollectorTest, WhatComesAfterAPauseIsNotOfBeforeIt) {
+  Start();
+  Clock(kSecond + 1000000);
+  ring_.Alloc(1, 0x10, 1);
+  Round();
+  heap_->NoSlotsBefore(kSecond + 250000000);
+  ring_.Free(0x10);
+  Round();
+  Finish();
+  ASSERT_EQ(out_.heap.size(), 2u);
+  EXPECT_EQ(out_.heap[0].time_us, 1000u);
+  EXPECT_EQ(out_.heap[1].time_us, 250000u);
+}
+
 TEST_F(HeapCollectorTest, TimesDoNotFallWithinABatch) {
   Start();
   Clock(kSecond + 9000);

@@ -209,6 +209,24 @@ again = bytes(80004)  # again
                 sizes = [event.size for event in live.blocks.values()]
                 self.assertEqual(sizes.count(80001 + HEAD), 10)
 
+    def test_the_context_manager_leaves_recording_as_it_was(self):
+        text = """
+import pymemrun
+def work(k): return [bytes(k + n) for n in range(10)]
+with pymemrun.trace(): within = work(70000)
+after = work(80000)
+pymemrun.stop()
+with pymemrun.trace(): again = work(90000)
+stopped = work(95000)
+"""
+        for trace in ("none", "calls"):
+            with self.subTest(trace):
+                heap = self.run_heap(text, "{1:1}", "--trace", trace)
+                found = collections.Counter(
+                    event.size // 1000 for event in heap.events)
+                self.assertEqual([found[k] for k in (70, 80, 90, 95)],
+                                 [10, 10, 10, 0])
+
 
 class ManyRunsTest(SampledTest):
     RUNS = 200

@@ -104,7 +104,8 @@ struct TraceObject {
 
 PyObject* TraceEnter(PyObject* self, PyObject*) {
   auto* trace = reinterpret_cast<TraceObject*>(self);
-  if (!ProfileSlot::armed()) {
+  // Both begin and end together, but for calls that are never traced.
+  if (!(g_calls ? ProfileSlot::armed() : HeapSamples::records())) {
     trace->started = true;
     StartTracing();
   }

@@ -1,12 +1,17 @@
 """The module pymemrun_reader: what it gives of real runs is what the tools
 print of them."""
+import _thread
 import ast
 import collections
+import concurrent.futures
 import csv
 import datetime
+import functools
 import io
 import json
+import operator
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -277,6 +282,31 @@ class ReaderModuleTest(support.ProgramTest):
         self.assertEqual((run.torn, run.damages), (False, 1))  # it has grown
         self.assertEqual(run.end.how, "exit")
         self.assertGreater(len(run.snapshot("end")), 0)
+
+    def test_reading_can_be_interrupted(self):
+        for read in self.run_all.snapshot, self.run_all.events().__next__:
+            reached = []
+            with self.assertRaises(KeyboardInterrupt):  # no Python code in between
+                list(map(operator.call, (_thread.interrupt_main, read,
+                                         functools.partial(reached.append, 1))))
+            self.assertEqual(reached, [])
+        self.assertGreater(len(self.run_all.snapshot()), 0)
+
+    def test_an_iterator_is_not_read_by_a_handler_meanwhile(self):
+        events = self.run_all.events()
+        old = signal.signal(signal.SIGINT, lambda *_: next(events))
+        self.addCleanup(signal.signal, signal.SIGINT, old)
+        with self.assertRaisesRegex(ValueError, "in use"):
+            list(map(operator.call, (_thread.interrupt_main, events.__next__)))
+        self.assertEqual(list(events), [])  # as a generator that has raised
+
+    def test_threads_read_beside_each_other(self):
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            tops = list(pool.map(lambda _: self.run_all.top(), range(8)))
+            counts = list(pool.map(lambda _: sum(1 for _ in self.run_all.events("marks")),
+                                   range(8)))
+        self.assertEqual(tops, [self.run_all.top()] * 8)
+        self.assertEqual(counts, [2] * 8)
 
     # -- What is said of it
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
+
 namespace pymemrun {
 
 EventStream::EventStream(std::shared_ptr<const RunFile> file, EventKinds kinds)
@@ -11,12 +13,18 @@ EventStream::EventStream(std::shared_ptr<const RunFile> file, EventKinds kinds)
       steps_(&source_, StreamReader::Options(), this) {}
 
 const Event* EventStream::Next() {
+  if (reading_) {
+    throw pybind11::value_error("the iterator is in use already");
+  }
   while (next_ == events_.size() && !ended_) {
     events_.clear();
     next_ = 0;
+    reading_ = true;
+    const absl::Cleanup done = [this] { reading_ = false; };
+    ended_ = true;  // also where the step raises
     const absl::StatusOr<bool> more = steps_.Step();
-    ended_ = !more.ok() || !*more;
     if (!more.ok()) file_->Raise(more.status());
+    ended_ = !*more;
   }
   return next_ < events_.size() ? &events_[next_++] : nullptr;
 }

@@ -36,7 +36,8 @@ class EventStream final : public IndexingVisitor {
  public:
   EventStream(std::shared_ptr<const RunFile> file, EventKinds kinds);
   // The next one, valid until the next call; null: there is none. Raises as
-  // RunFile::Read().
+  // RunFile::Read(), and ValueError when a signal's handler, or a thread that
+  // runs meanwhile, asks for one while another is read.
   const Event* Next();
   uint64_t page_bytes() const { return page_bytes_; }
 
@@ -52,7 +53,7 @@ class EventStream final : public IndexingVisitor {
   const EventKinds kinds_;
   RunFileSource source_;
   ReadSteps steps_;
-  bool ended_ = false;
+  bool ended_ = false, reading_ = false;
   uint64_t page_bytes_ = 0;
   HeapWeights weights_;
   uint32_t rate_ = 0;          // number of the rates in force

@@ -13,6 +13,7 @@ namespace pymemrun {
 namespace {
 
 constexpr uint64_t kLookPeriodNs = 50000000;
+constexpr uint64_t kLooksAtOnce = 20;
 // Names beyond this are written again should they return.
 constexpr size_t kMaxNames = 1u << 16;
 // A process has at most some 65530 mappings, each a line of a path.
@@ -117,6 +118,15 @@ const Mapping* MappingTable::Find(uint64_t address) const {
   return address < mapping.end && mapping.executable ? &mapping : nullptr;
 }
 
+bool MappingTable::MayLook(uint64_t now_ns) {
+  // What was not used of the time since is kept, so much of it.
+  constexpr uint64_t kKeptNs = kLooksAtOnce * kLookPeriodNs;
+  if (now_ns > next_look_ns_ + kKeptNs) next_look_ns_ = now_ns - kKeptNs;
+  if (now_ns < next_look_ns_) return false;
+  next_look_ns_ += kLookPeriodNs;
+  return true;
+}
+
 uint32_t MappingTable::CodeAt(uint64_t address, uint64_t now_ns) {
   if (address >= hit_.begin && address < hit_.end) return hit_.name;
   if (address >= kKernelHalf) {
@@ -124,9 +134,8 @@ uint32_t MappingTable::CodeAt(uint64_t address, uint64_t now_ns) {
     return hit_.name;
   }
   const Mapping* mapping = Find(address);
-  if (mapping == nullptr && now_ns >= next_look_ns_) {
-    next_look_ns_ = now_ns + kLookPeriodNs;
-    if (Refresh()) mapping = Find(address);
+  if (mapping == nullptr && MayLook(now_ns) && Refresh()) {
+    mapping = Find(address);
   }
   if (mapping == nullptr) return 0;
   hit_ = *mapping;

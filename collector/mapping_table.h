@@ -42,11 +42,12 @@ class MappingTable {
   const std::vector<Mapping>& mappings() const { return mappings_; }
 
   // MappingDef.id of the code at `address`; 0 when it is not known. Looks again
-  // at the file if nothing is known there, at most every 50 ms. The kernel's
-  // own code is named "[kernel]".
+  // at the file if nothing is known there, every 50 ms on average at most and
+  // 20 times at once, as libraries come. The kernel's own code is "[kernel]".
   uint32_t CodeAt(uint64_t address, uint64_t now_ns);
 
  private:
+  bool MayLook(uint64_t now_ns);
   uint32_t IdOf(absl::string_view name);
   const Mapping* Find(uint64_t address) const;
 

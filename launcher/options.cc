@@ -74,7 +74,7 @@ struct Condition {
 constexpr Condition kConditions[] = {
     {"calls", "--trace calls", [](const Options& o) { return o.trace_calls; }},
     {"pages", "--trace pages", [](const Options& o) { return o.trace_pages; }},
-    {"heap", "--heap",
+    {"heap", "--heap sampled, all or stats",
      [](const Options& o) { return o.heap.mode != HeapMode::kOff; }},
     {"recorded", "--heap sampled or all",
      [](const Options& o) { return RecordsHeap(o.heap); }},

@@ -237,7 +237,8 @@ TEST(OptionsTest, AnOptionOfAnotherHeapModeIsRefused) {
             "--native has no effect without --heap sampled or all");
   EXPECT_TRUE(Read({"--heap=all", "--native"}).options.heap.native);
   EXPECT_EQ(Read({"--heap=off", "--heap-domains=obj"}).error,
-            "--heap-domains has no effect without --heap");
+            "--heap-domains has no effect without --heap sampled, all or "
+            "stats");
 }
 
 TEST(OptionsTest, PartsNotBuiltYetAreRefusedUnlessHarmless) {

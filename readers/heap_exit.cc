@@ -7,6 +7,9 @@ namespace {
 
 constexpr uint32_t kMaxStack = 1 << 22;
 
+// Stacks of so many frames lack their outermost ones: the tracer keeps no more.
+constexpr int kMostFrames = 4096;
+
 bool IsThreadBegin(const ResidentPlace& function) {
   return function.function == "_bootstrap" &&
          absl::EndsWith(function.file, "/threading.py");
@@ -21,15 +24,22 @@ HeapExitFinder::Kind HeapExitFinder::KindOf(uint32_t stack) {
   Kind kind = kOther;
   if (!interpreter_.Contains(stack)) {
     uint32_t root = stack;
-    while (index().ParentStack(root) != 0) root = index().ParentStack(root);
+    int frames = 1;
+    while (index().ParentStack(root) != 0) {
+      root = index().ParentStack(root);
+      ++frames;
+    }
     const ResidentPlace function =
         PlaceOfStack(ResidentBy::kFunction, index(), root);
-    const bool thread = IsThreadBegin(function);
-    if (!has_program_ && !thread) {
+    // What runs that deep is the program, wherever it began.
+    const bool cut =
+        frames >= kMostFrames || function.function == "<deeper frames>";
+    const bool begins = cut || IsThreadBegin(function);
+    if (!has_program_ && !begins) {
       program_ = function;
       has_program_ = true;
     }
-    if (thread || function == program_) kind = kProgram;
+    if (begins || function == program_) kind = kProgram;
   }
   return kinds_[stack] = kind;
 }

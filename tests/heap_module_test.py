@@ -47,6 +47,23 @@ class StartTest(support.ProgramTest):
         self.assertEqual(run.stdout.split(), ["ValueError"] * 4 +
                          ["TypeError"] * 3 + ["ValueError"])
 
+    def test_what_is_refused_changes_nothing(self):
+        run = self.run_script(
+            "import os, pymemrun\n"
+            "for arguments in (dict(heap='all', output='p.pb'),\n"
+            "                  dict(output='-'), dict(output='')):\n"
+            "    try: pymemrun.start(**arguments)\n"
+            "    except (TypeError, ValueError): print(os.listdir('.'))\n"
+            "pymemrun.start(output='q.pb')\n", "--paused")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertNotIn("p.pb", run.stdout)
+        self.assertEqual(run.stdout.count("["), 3)
+
+    def test_a_run_that_never_starts_has_no_heap_events(self):
+        run = self.run_script("kept = [str(i) for i in range(1000)]\n",
+                              "--paused", "--heap", "all")
+        self.assertEqual(run.records("heap"), [])
+
     def test_without_samples_there_are_no_rates_to_set(self):
         run = self.run_script("import pymemrun\n"
                               "try: pymemrun.start(heap=4096)\n"

@@ -221,7 +221,8 @@ struct All {
   template <uint32_t D>
   static void* Reallocate(void* old, size_t size) {
     HotState& hot = Hot();
-    if (IsCounted<D>(size) || hot.page == nullptr) {
+    if (IsCounted<D>(size) || hot.page == nullptr ||
+        !HeapSamples::has_begun()) {
       return NextRealloc<D>(old, size);
     }
     void* block;
@@ -246,7 +247,8 @@ struct All {
   static void Free(void* block) {
     HotState& hot = Hot();
     if (D == kRaw && block == t_last_raw) t_last_raw = nullptr;
-    if (block != nullptr && !IsFreeCounted<D>(block) && hot.page != nullptr) {
+    if (block != nullptr && !IsFreeCounted<D>(block) && hot.page != nullptr &&
+        HeapSamples::has_begun()) {
       if (__builtin_expect(RingThread<D>() != nullptr, 1)) {
         HeapLog::Freeing(hot, block);
       } else {

@@ -67,16 +67,24 @@ bool ReadClasses(PyObject* dict, HeapRatesConfig* rates) {
 
 }  // namespace
 
-bool HeapModule::SetRates(PyObject* heap) {
-  HeapRatesConfig rates;
-  if (PyDict_Check(heap) ? !ReadClasses(heap, &rates)
-                         : !ReadBytes(heap, &rates.mean_bytes)) {
+bool HeapModule::ReadRates(PyObject* heap, HeapRatesConfig* rates) {
+  *rates = {};
+  const bool is_dict = PyDict_Check(heap);
+  if (!is_dict && (!PyLong_Check(heap) || PyBool_Check(heap))) {
+    return Refuse(PyExc_TypeError,
+                  "heap: expected a dict {size: probability} or an int, the "
+                  "mean number of bytes between samples");
+  }
+  if (is_dict ? !ReadClasses(heap, rates)
+              : !ReadBytes(heap, &rates->mean_bytes)) {
     return false;
   }
-  if (!HeapHooks::samples()) {
-    return Refuse(PyExc_RuntimeError,
-                  "the heap is not sampled: run with --heap sampled");
-  }
+  return HeapHooks::samples() ||
+         Refuse(PyExc_RuntimeError,
+                "the heap is not sampled: run with --heap sampled");
+}
+
+bool HeapModule::SetRates(const HeapRatesConfig& rates) {
   return HeapHooks::SetRates(rates) ||
          Refuse(PyExc_RuntimeError,
                 "another tool's allocator hooks lie over pymemrun's");

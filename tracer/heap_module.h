@@ -5,14 +5,18 @@
 
 #include <Python.h>
 
+#include "tracer/heap_config.h"
+
 namespace pymemrun {
 
 class HeapModule {
  public:
-  // Sets the sampling rates that `heap` says: a dict of sizes and
+  // Reads the sampling rates that `heap` says: a dict of sizes and
   // probabilities, or a mean number of bytes. Returns false with an exception:
   // TypeError, ValueError; RuntimeError where allocations are not sampled.
-  static bool SetRates(PyObject* heap);
+  static bool ReadRates(PyObject* heap, HeapRatesConfig* rates);
+  // They are in force from here on. Returns false with a RuntimeError.
+  static bool SetRates(const HeapRatesConfig& rates);
 
   // Begins to count the sizes of allocations anew. Returns false with errno
   // set.

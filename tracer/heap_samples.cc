@@ -1,23 +1,15 @@
 #include "tracer/heap_samples.h"
 
-#include <atomic>
-
 #include "tracer/heap_rate_control.h"
 #include "tracer/sampled_blocks.h"
 
 namespace pymemrun {
-namespace {
 
-std::atomic<bool> g_recording;
-
-}  // namespace
+std::atomic<int> HeapSamples::g_state;
 
 void HeapSamples::Record(bool on) {
-  g_recording.store(on, std::memory_order_relaxed);
-}
-
-bool HeapSamples::records() {
-  return g_recording.load(std::memory_order_relaxed);
+  if (!on && !has_begun()) return;
+  g_state.store(on ? kRecords : kRests, std::memory_order_relaxed);
 }
 
 void HeapSamples::Add(const HeapBlock& block) {

@@ -2,6 +2,7 @@
 #ifndef PYMEMRUN_TRACER_HEAP_SAMPLES_H_
 #define PYMEMRUN_TRACER_HEAP_SAMPLES_H_
 
+#include <atomic>
 #include <cstddef>
 
 #include "tracer/heap_log.h"
@@ -25,9 +26,10 @@ struct ByClass {
 // Any thread, with or without the GIL; nothing allocates.
 class HeapSamples {
  public:
-  // Whether allocations are recorded; frees are in any case.
+  // Whether allocations are recorded; frees are from the first time on.
   static void Record(bool on);
-  static bool records();
+  static bool records() { return Is(kRecords); }
+  static bool has_begun() { return !Is(kNotBegun); }
 
   // Whether the allocation, which has been charged, is to be recorded.
   template <class Sampler>
@@ -47,6 +49,13 @@ class HeapSamples {
   static bool Remove(const void* block);
   // Its free failed, as that of a realloc may.
   static void PutBack(const void* block);
+
+ private:
+  enum State : int { kNotBegun, kRests, kRecords };
+  static bool Is(State state) {
+    return g_state.load(std::memory_order_relaxed) == state;
+  }
+  static std::atomic<int> g_state;
 };
 
 }  // namespace pymemrun

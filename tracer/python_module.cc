@@ -51,10 +51,11 @@ PyObject* Start(PyObject*, PyObject* args, PyObject* kwargs) {
                                    &output)) {
     return nullptr;
   }
+  HeapRatesConfig rates;
+  const bool sets_rates = heap != Py_None && g_traced;
+  if (sets_rates && !HeapModule::ReadRates(heap, &rates)) return nullptr;
   if (output != Py_None && !RunFile::Rename(output)) return nullptr;
-  if (heap != Py_None && g_traced && !HeapModule::SetRates(heap)) {
-    return nullptr;
-  }
+  if (sets_rates && !HeapModule::SetRates(rates)) return nullptr;
   StartTracing();
   Py_RETURN_NONE;
 }

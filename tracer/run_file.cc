@@ -59,7 +59,13 @@ bool RunFile::Rename(PyObject* path) {
   }
   PyObject* bytes = nullptr;
   if (PyUnicode_FSConverter(path, &bytes) == 0) return false;
-  const bool renamed = RenameTo(PyBytes_AS_STRING(bytes), path);
+  const char* text = PyBytes_AS_STRING(bytes);
+  bool renamed = false;
+  if (text[0] == '\0' || strcmp(text, "-") == 0) {
+    PyErr_SetString(PyExc_ValueError, "output: expected the path of a file");
+  } else {
+    renamed = RenameTo(text, path);
+  }
   Py_DECREF(bytes);
   return renamed;
 }

@@ -13,8 +13,8 @@ class RunFile {
   // Something is recorded from here on: its name is final.
   static void Begin();
   // Gives it the name `path`, anything that os.fspath takes. Returns false with
-  // an exception: OSError, FileExistsError among them; RuntimeError after
-  // Begin(). Without a file it does nothing.
+  // an exception: OSError, FileExistsError among them; ValueError; RuntimeError
+  // after Begin(). Without a file it does nothing.
   static bool Rename(PyObject* path);
 };
 

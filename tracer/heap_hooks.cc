@@ -331,11 +331,12 @@ bool IsUppermost() {
   return IsOurs<kObj>(there) && IsOurs<kMem>(there) && IsOurs<kRaw>(there);
 }
 
-// Live blocks that are sampled: one in `mean_bytes` of the heap.
+// Live blocks that are sampled: one in `mean_bytes` of the heap. Adapted rates
+// see to it that half of the table is enough.
 uint32_t Capacity(const HeapRatesConfig& rates) {
   constexpr uint64_t kFew = 64 * 1024;
-  const bool few = rates.mean_bytes >= kFew && !rates.adapt;
-  return few ? 1u << 16 : 1u << 20;
+  if (rates.adapt) return 1u << 18;
+  return rates.mean_bytes >= kFew ? 1u << 16 : 1u << 19;
 }
 
 }  // namespace

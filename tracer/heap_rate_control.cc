@@ -16,7 +16,7 @@ constexpr uint64_t kSmallestMean = 64;
 constexpr uint64_t kLargestMean = uint64_t{1} << 30;
 // Of the budget, what the samples may take. The counting of all allocations
 // takes some of the rest.
-constexpr double kShareOfSamples = 0.5;
+constexpr double kShareOfSamples = 0.4;
 // What a sample costs in all, for each time that it takes in the program: the
 // collector's work, and caches that it disturbs.
 constexpr double kCostInAll = 1.6;

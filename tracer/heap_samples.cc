@@ -28,13 +28,14 @@ void HeapSamples::Add(const HeapBlock& block) {
 }
 
 void HeapSamples::Goes(const void* block) {
+  if (!SampledBlocks::IsLikely(block)) return;
   const HeapCost cost;
   if (Remove(block)) HeapAside::Freeing(block);
 }
 
 bool HeapSamples::Remove(const void* block) {
-  return SampledBlocks::MayHold(block) && SideRing::page() != nullptr &&
-         SampledBlocks::Remove(block);
+  return SampledBlocks::MayHold(block) && SampledBlocks::IsLikely(block) &&
+         SideRing::page() != nullptr && SampledBlocks::Remove(block);
 }
 
 void HeapSamples::PutBack(const void* block) { SampledBlocks::Add(block); }

@@ -19,6 +19,16 @@ std::atomic<uintptr_t>& PlaceAt(uintptr_t block, uint32_t step) {
   return g_places[((hash >> 32) + step) & (g_capacity - 1)];
 }
 
+// A count that has come to kStuck is not known any more, and stays.
+void Step(std::atomic<uint8_t>* counter, int by) {
+  constexpr uint8_t kStuck = 255;
+  uint8_t count = counter->load(std::memory_order_relaxed);
+  while (count != kStuck && !counter->compare_exchange_weak(
+                                count, static_cast<uint8_t>(count + by),
+                                std::memory_order_relaxed)) {
+  }
+}
+
 }  // namespace
 
 SampledBlocks::Filter SampledBlocks::g_filter;
@@ -30,8 +40,8 @@ bool SampledBlocks::Create(uint32_t capacity) {
       madvise(&g_filter, sizeof(g_filter), MADV_WIPEONFORK) != 0) {
     return false;
   }
-  for (std::atomic<uint8_t>& page : g_filter.pages) {
-    page.store(0, std::memory_order_relaxed);  // touched
+  for (size_t at = 0; at < sizeof(g_filter); at += 4096) {  // touched
+    reinterpret_cast<std::atomic<uint8_t>*>(&g_filter)[at] = 0;
   }
   OwnMemory::Add(&g_filter, sizeof(g_filter));
   g_places = static_cast<std::atomic<uintptr_t>*>(memory);
@@ -78,21 +88,13 @@ double SampledBlocks::fill() {
 }
 
 void SampledBlocks::Count(const void* block) {
-  std::atomic<uint8_t>& page = g_filter.pages[PageOf(block)];
-  uint8_t count = page.load(std::memory_order_relaxed);
-  while (count != kStuck &&
-         !page.compare_exchange_weak(count, static_cast<uint8_t>(count + 1),
-                                     std::memory_order_relaxed)) {
-  }
+  Step(&g_filter.pages[PageOf(block)], 1);
+  Step(&g_filter.blocks[HashOf(block)], 1);
 }
 
 void SampledBlocks::Uncount(const void* block) {
-  std::atomic<uint8_t>& page = g_filter.pages[PageOf(block)];
-  uint8_t count = page.load(std::memory_order_relaxed);
-  while (count != kStuck && count != 0 &&
-         !page.compare_exchange_weak(count, static_cast<uint8_t>(count - 1),
-                                     std::memory_order_relaxed)) {
-  }
+  Step(&g_filter.pages[PageOf(block)], -1);
+  Step(&g_filter.blocks[HashOf(block)], -1);
 }
 
 }  // namespace pymemrun

@@ -15,7 +15,7 @@ class Facts:
 
 def number_before(word, text):
     """The number that stands before the word: `1,234 events`."""
-    match = re.search(r"([\d,]+) " + word, text)
+    match = re.search(rf"([\d,]+) (?:{word})", text)
     if not match:
         raise ValueError(f"no number before '{word}' in: {text}")
     return int(match.group(1).replace(",", ""))
@@ -25,7 +25,7 @@ def parse(summary, report, size):
     """`summary`: of pymemcat --summary; `report`: of pymemreport summary."""
     summary = summary.rpartition("run.pb: ")[2]
     if not re.search(r"[\d,]+ events", summary):  # none of calls were traced
-        number_before("page events", summary)
+        number_before("page events|allocations?", summary)
         return Facts(0, 0, 0, size, 0)
     rows = re.search(r"in the file ([\d,]+) rows", report).group(1)
     return Facts(number_before("events", summary), number_before("rows", summary),

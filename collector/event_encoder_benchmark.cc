@@ -8,6 +8,7 @@
 
 #include "collector/event_encoder.h"
 #include "format/byte_io.h"
+#include "format/discard_sink.h"
 #include "format/stream_writer.h"
 
 namespace pymemrun {
@@ -55,18 +56,6 @@ class SyntheticProgram {
   uint32_t tsc_ = 0;
 };
 
-class Discard final : public ByteSink {
- public:
-  absl::Status Append(absl::string_view bytes) override {
-    bytes_ += bytes.size();
-    return absl::OkStatus();
-  }
-  uint64_t bytes_written() const override { return bytes_; }
-
- private:
-  uint64_t bytes_ = 0;
-};
-
 class Output final : public RecordSink {
  public:
   explicit Output(int level) {
@@ -84,7 +73,7 @@ class Output final : public RecordSink {
   uint64_t raw() const { return raw_; }
 
  private:
-  Discard sink_;
+  DiscardSink sink_;
   std::unique_ptr<StreamWriter> writer_;
   uint64_t raw_ = 0;
 };

@@ -14,6 +14,7 @@
 #include "collector/event_encoder.h"
 #include "collector/ring_fixture.h"
 #include "format/byte_io.h"
+#include "format/discard_sink.h"
 #include "format/record_visitor.h"
 #include "format/stream_writer.h"
 
@@ -78,18 +79,6 @@ const std::vector<HeapEvent>& Events() {
   return *events;
 }
 
-class Discard final : public ByteSink {
- public:
-  absl::Status Append(absl::string_view bytes) override {
-    bytes_ += bytes.size();
-    return absl::OkStatus();
-  }
-  uint64_t bytes_written() const override { return bytes_; }
-
- private:
-  uint64_t bytes_ = 0;
-};
-
 class Output final : public RecordSink {
  public:
   Output() : writer_(StreamWriter::Create(&sink_, {.level = 1}).value()) {}
@@ -102,7 +91,7 @@ class Output final : public RecordSink {
   }
 
  private:
-  Discard sink_;
+  DiscardSink sink_;
   std::unique_ptr<StreamWriter> writer_;
 };
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "format/byte_io.h"
+#include "format/discard_sink.h"
 #include "format/record_visitor.h"
 #include "readers/heap_model.h"
 #include "readers/output_buffer.h"
@@ -28,18 +29,6 @@ const std::string& File() {
   }();
   return *file;
 }
-
-class Discard final : public ByteSink {
- public:
-  absl::Status Append(absl::string_view bytes) override {
-    bytes_ += bytes.size();
-    return absl::OkStatus();
-  }
-  uint64_t bytes_written() const override { return bytes_; }
-
- private:
-  uint64_t bytes_ = 0;
-};
 
 class KeepRows final : public IndexingVisitor {
  public:
@@ -86,7 +75,7 @@ void BM_WriteRows(benchmark::State& state, MakeWriter make) {
   if (!ReadStream(&source, {}, &kept, &result).ok()) {
     return state.SkipWithError("not readable");
   }
-  Discard sink;
+  DiscardSink sink;
   OutputBuffer output(&sink);
   const std::unique_ptr<RowWriter> writer = make({}, &output);
   RunView view;

@@ -49,11 +49,7 @@ void DescribeHeap(CLI::App* app, HeapWords* words, ReportOptions* options) {
   app->add_option("--diff", words->diff,
                   "show what FILE2, another run, has more or less")
       ->option_text("FILE2");
-  app->add_flag("--stacks", options->stacks,
-                "print a tree of call stacks; N is then frames");
-  app->add_flag("--collapsed", options->collapsed,
-                "print frame;frame;frame bytes, for tools that draw flame "
-                "graphs");
+  DescribeCallTrees(app, options);
 }
 
 void DescribeHistory(CLI::App* app, HeapWords* words) {
@@ -196,6 +192,14 @@ std::vector<std::string> WithTemporaryNumber(
     changed.back() += absl::StrCat("=", has_number ? arguments[++i] : "1");
   }
   return changed;
+}
+
+void DescribeCallTrees(CLI::App* app, ReportOptions* options) {
+  app->add_flag("--stacks", options->stacks,
+                "print a tree of call stacks; N is then frames");
+  app->add_flag("--collapsed", options->collapsed,
+                "print frame;frame;frame bytes, for tools that draw flame "
+                "graphs");
 }
 
 void DescribeHeapCommand(CLI::App* app, HeapWords* words,

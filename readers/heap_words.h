@@ -23,6 +23,9 @@ bool IsHeapCommand(ReportOptions::Command command);
 std::vector<std::string> WithTemporaryNumber(
     const std::vector<std::string>& arguments);
 
+// --stacks and --collapsed, which `resident` has too.
+void DescribeCallTrees(CLI::App* app, ReportOptions* options);
+
 void DescribeHeapCommand(CLI::App* app, HeapWords* words,
                          ReportOptions* options);
 

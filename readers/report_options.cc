@@ -139,11 +139,7 @@ void DescribeResident(CLI::App* app, Words* words, ReportOptions* options) {
                   "who owns a page: touch (default), who touched it first; "
                   "heap, by the blocks in it")
       ->option_text("KIND");
-  app->add_flag("--stacks", options->stacks,
-                "print a tree of call stacks; N is then frames");
-  app->add_flag("--collapsed", options->collapsed,
-                "print frame;frame;frame bytes, for tools that draw flame "
-                "graphs");
+  DescribeCallTrees(app, options);
 }
 
 void DescribeTimeline(CLI::App* app, Words* words) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "readers/event_cells.h"
 #include "readers/number_format.h"
 #include "readers/row_writer.h"
 
@@ -55,32 +56,10 @@ template <typename Style>
 void AppendPageCell(const Style& style, Column column, const RunView& run,
                     const PageEntry& entry, const Place& place,
                     std::string* out) {
-  char text[kMaxNumberWidth];
-  switch (column) {
-    case Column::kContext:
-      return style.ExtraContext("PAGE", out);
-    case Column::kClock:
-      out->append(text, style.Clock(entry.time_us, text) - text);
-      return;
-    case Column::kWhat:
-      return style.TextCell(column, "PAGE", out);
-    case Column::kFile:
-      return style.TextCell(column, place.file, out);
-    case Column::kLine:
-      return style.NumberCell(column, place.line, out);
-    case Column::kFunction:
-      return style.TextCell(column, place.code_name, out);
-    case Column::kModule:
-      return style.TextCell(column, place.module, out);
-    case Column::kThread:
-      return style.TextCell(column, run.index->ThreadLabel(entry.thread), out);
-    case Column::kPid:
-      return style.NumberCell(column, run.pid, out);
-    case Column::kStack:
-      return style.TextCell(column, run.index->StackText(entry.stack), out);
-    default:
-      return AppendOwnPageCell(style, column, run, entry, out);
-  }
+  AppendEventCell(
+      style, column, run,
+      {"PAGE", "PAGE", entry.time_us, entry.thread, entry.stack, &place},
+      [&] { AppendOwnPageCell(style, column, run, entry, out); }, out);
 }
 
 }  // namespace pymemrun

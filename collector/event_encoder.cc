@@ -136,13 +136,11 @@ const EventSlot* EventEncoder::ConsumeHeap(const EventSlot* slot,
   if ((pending_ & kThread) == 0) {
     pending_thread_ = thread_ != 0 ? thread_ : definitions_.Thread(0);
   }
-  for (; slot != end && slot->what_and_code >= kFirstHeap; ++slot) {
-    HeapSlot event;
-    std::memcpy(&event, slot, sizeof(event));
-    heap_->TakeSlot(event, chunk_index_ + static_cast<uint64_t>(slot - chunk_),
-                    heap_size_high_, stamp_, pending_thread_);
-    if (event.what_and_stack >> kWhatShift == kAllocWhat) heap_size_high_ = 0;
-  }
+  const EventSlot* const begin = slot;
+  while (slot != end && slot->what_and_code >= kFirstHeap) ++slot;
+  heap_size_high_ = heap_->TakeSlots(
+      {begin, slot, chunk_index_ + static_cast<uint64_t>(begin - chunk_),
+       stamp_, pending_thread_, heap_size_high_});
   return slot;
 }
 

@@ -11,7 +11,6 @@ namespace {
 
 // A record must stay below the 4 MiB that readers accept.
 constexpr size_t kMaxEntries = 1u << 17;
-constexpr size_t kLookEach = 1024;
 constexpr size_t kMaxStatedBytes = size_t{2} << 20;
 // Threads that come to wait out of order do so by this many places.
 constexpr int kMaxPlacesBack = 64;
@@ -23,11 +22,18 @@ uint64_t Wide(uint32_t low, uint32_t high) {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
+uint64_t AddressOf(const HeapSlot& slot) {
+  return Wide(slot.address_low, slot.address_high & 0xffff);
+}
+
+bool IsFree(const HeapSlot& slot) {
+  return slot.what_and_stack >> kWhatShift == kFreeWhat;
+}
+
 // What the tracer does not say is an object's.
-HeapAllocator AllocatorOf(uint32_t kind) {
-  return HeapAllocator_IsValid(static_cast<int>(kind))
-             ? static_cast<HeapAllocator>(kind)
-             : HEAP_OBJ;
+uint32_t AllocatorOf(uint32_t kind) {
+  constexpr uint32_t kObj = HEAP_OBJ;
+  return kind <= static_cast<uint32_t>(HeapAllocator_MAX) ? kind : kObj;
 }
 
 }  // namespace
@@ -38,11 +44,6 @@ void HeapCollector::Start(const HeapRates& rates) {
   if (rates.mean_bytes() != 0 || rates.classes_size() != 0) WriteRates(rates);
 }
 
-void HeapCollector::MoveTime(uint64_t stamp) {
-  last_stamp_ = stamp;
-  slot_us_ = std::max(slot_us_, options_.clock->Micros(stamp));
-}
-
 void HeapCollector::NoSlotsBefore(uint64_t now_ns) {
   slot_us_ = std::max(slot_us_, options_.clock->MicrosOfMonotonic(now_ns));
 }
@@ -50,33 +51,82 @@ void HeapCollector::NoSlotsBefore(uint64_t now_ns) {
 // What the slot says of the realloc before it, if there is one. Whether that is
 // all that it says.
 bool HeapCollector::SettleRealloc(const HeapSlot& slot) {
+  if (tentative_.address == 0) return false;
   const bool failed = (slot.address_high & kHeapKept) != 0;
   if (!failed) Add(tentative_);
   tentative_.address = 0;
   return failed;
 }
 
-void HeapCollector::AddSlot(const HeapSlot& slot, uint32_t size_high,
-                            uint32_t thread) {
-  if (ABSL_PREDICT_FALSE(tentative_.address != 0) && SettleRealloc(slot)) {
+inline void HeapCollector::AddAllocation(const HeapSlot& slot,
+                                         uint32_t size_high) {
+  ++allocations_;
+  encoder_.AddAllocation(AddressOf(slot), Wide(slot.size, size_high),
+                         StackOfSlot(slot),
+                         AllocatorOf(slot.address_high >> kHeapAllocatorShift &
+                                     kHeapAllocatorMask));
+  if (IsToLook()) Look();
+}
+
+// Nearly all slots: allocations, and frees that are no realloc's. Returns the
+// first that is another.
+const EventSlot* HeapCollector::TakePlain(const EventSlot* slot,
+                                          const EventSlot* end) {
+  for (; slot != end; ++slot) {
+    HeapSlot heap;
+    std::memcpy(&heap, slot, sizeof(heap));
+    if (!IsFree(heap)) {
+      AddAllocation(heap, 0);
+    } else if (ABSL_PREDICT_TRUE(
+                   (heap.address_high & (kHeapTentative | kHeapKept)) == 0)) {
+      ++frees_;
+      encoder_.AddFree(AddressOf(heap));
+      if (IsToLook()) Look();
+    } else {
+      break;
+    }
+  }
+  return slot;
+}
+
+void HeapCollector::TakeOne(const EventSlot& slot, Run* run) {
+  HeapSlot heap;
+  std::memcpy(&heap, &slot, sizeof(heap));
+  if (SettleRealloc(heap)) return;
+  if (IsFree(heap)) {
+    HeapEvent free;
+    free.time_us = slot_us_;
+    free.address = AddressOf(heap);
+    free.thread = run->thread;
+    free.is_free = true;
+    if ((heap.address_high & kHeapTentative) != 0) {
+      tentative_ = free;
+    } else if ((heap.address_high & kHeapKept) == 0) {
+      Add(free);
+    }
     return;
   }
-  HeapEvent event;
-  event.time_us = slot_us_;
-  event.address = Wide(slot.address_low, slot.address_high & 0xffff);
-  event.thread = thread;
-  event.is_free = slot.what_and_stack >> kWhatShift == kFreeWhat;
-  if (!event.is_free) {
-    event.size = Wide(slot.size, size_high);
-    event.stack = StackOfSlot(slot);
-    event.allocator = AllocatorOf(slot.address_high >> kHeapAllocatorShift &
-                                  kHeapAllocatorMask);
-  } else if (ABSL_PREDICT_FALSE(
-                 (slot.address_high & (kHeapTentative | kHeapKept)) != 0)) {
-    if ((slot.address_high & kHeapTentative) != 0) tentative_ = event;
-    return;
+  encoder_.SetState(slot_us_, run->thread, 0);
+  AddAllocation(heap, run->size_high);
+  run->size_high = 0;
+}
+
+uint32_t HeapCollector::TakeSlots(Run run) {
+  slot_us_ = std::max(slot_us_, options_.clock->Micros(run.stamp));
+  const EventSlot* slot = run.begin;
+  while (slot != run.end) {
+    const uint64_t index = run.index + static_cast<uint64_t>(slot - run.begin);
+    if (index >= first_waiting_index_) GiveOutUpTo(index);
+    const auto left = static_cast<uint64_t>(run.end - slot);
+    const EventSlot* const end =
+        slot + std::min(left, first_waiting_index_ - index);
+    if (tentative_.address == 0 && run.size_high == 0) {
+      encoder_.SetState(slot_us_, run.thread, 0);
+      slot = TakePlain(slot, end);
+    }
+    if (slot != end) TakeOne(*slot++, &run);
   }
-  Add(event);
+  return run.size_high;
 }
 
 uint32_t HeapCollector::StackOfSlot(const HeapSlot& slot) {
@@ -120,7 +170,7 @@ HeapEvent HeapCollector::EventOf(const SideItemView& item, uint32_t stack) {
   if (event.is_free) return event;
   event.size = item.more;
   event.stack = stack;
-  event.allocator = AllocatorOf(item.detail >> 16);
+  event.allocator = static_cast<HeapAllocator>(AllocatorOf(item.detail >> 16));
   if (item.caller != 0) {
     event.code = options_.side->mappings()->CodeAt(item.caller, MonotonicNs());
   }
@@ -183,18 +233,22 @@ void HeapCollector::EndRound(uint64_t index) {
 void HeapCollector::Add(const HeapEvent& event) {
   ++(event.is_free ? frees_ : allocations_);
   encoder_.Add(event);
-  const size_t entries = encoder_.entries();
-  if (entries % kLookEach == 0 &&
-      (entries >= kMaxEntries ||
-       encoder_.max_stated_bytes() >= kMaxStatedBytes)) {
-    WriteBatch();
+  if (IsToLook()) Look();
+}
+
+void HeapCollector::Look() {
+  if (encoder_.entries() >= kMaxEntries ||
+      encoder_.max_stated_bytes() >= kMaxStatedBytes) {
+    return WriteBatch();
   }
+  look_at_ = encoder_.entries() + kLookEach;
 }
 
 void HeapCollector::WriteBatch() {
   if (encoder_.entries() == 0) return;
   Record record;
   encoder_.Take(record.mutable_heap());
+  look_at_ = kLookEach;
   options_.out->Write(record);
 }
 

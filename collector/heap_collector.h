@@ -12,7 +12,7 @@
 #include "collector/definition_table.h"
 #include "collector/record_sink.h"
 #include "collector/side_items.h"
-#include "format/heap_codec.h"
+#include "format/heap_encoder.h"
 #include "tracer/ring_layout.h"
 
 namespace pymemrun {
@@ -50,14 +50,20 @@ class HeapCollector final : public SideTaker {
   // The event ring's slots below `index` are taken.
   void EndRound(uint64_t index);
 
-  // An allocation or a free of the event ring, at that index and stamp;
-  // `thread` is the file's.
-  void TakeSlot(const HeapSlot& slot, uint64_t index, uint32_t size_high,
-                uint64_t stamp, uint32_t thread) {
-    if (index >= first_waiting_index_) GiveOutUpTo(index);
-    if (stamp != last_stamp_) MoveTime(stamp);
-    AddSlot(slot, size_high, thread);
-  }
+  // Consecutive heap slots of the event ring, the first of them at `index`;
+  // `stamp`, `thread` (the file's) and `size_high`, which is the next
+  // allocation's, are what the slots before them stated. Returns size_high for
+  // the next run.
+  struct Run {
+    const EventSlot* begin;
+    const EventSlot* end;
+    uint64_t index;
+    uint64_t stamp;
+    uint32_t thread;
+    uint32_t size_high;
+  };
+  uint32_t TakeSlots(Run run);
+
   // What the event ring's stack ids mean has changed.
   void ForgetStack(uint32_t raw_stack) {
     known_stacks_[raw_stack & (kKnownStacks - 1)] = {};
@@ -76,6 +82,7 @@ class HeapCollector final : public SideTaker {
 
  private:
   static constexpr size_t kKnownStacks = 4096;
+  static constexpr size_t kLookEach = 1024;
   struct KnownStack {
     uint32_t raw = 0;
     uint32_t id = 0;
@@ -87,9 +94,10 @@ class HeapCollector final : public SideTaker {
     HeapEvent event;
   };
 
-  void AddSlot(const HeapSlot& slot, uint32_t size_high, uint32_t thread);
+  const EventSlot* TakePlain(const EventSlot* slot, const EventSlot* end);
+  void TakeOne(const EventSlot& slot, Run* run);
+  void AddAllocation(const HeapSlot& slot, uint32_t size_high);
   uint32_t StackOfSlot(const HeapSlot& slot);
-  void MoveTime(uint64_t stamp);
   void TakeRates(const SideItemView& item);
   HeapEvent EventOf(const SideItemView& item, uint32_t stack);
   void GiveOutUpTo(uint64_t index);
@@ -97,6 +105,9 @@ class HeapCollector final : public SideTaker {
   bool IsNamed(const Waiting& waiting, uint64_t now_ns) const;
   bool SettleRealloc(const HeapSlot& slot);
   void Add(const HeapEvent& event);
+  // Whether the batch is to be looked at, which need not be at each entry.
+  bool IsToLook() const { return encoder_.entries() >= look_at_; }
+  void Look();
   void WriteRates(const HeapRates& rates);
   uint64_t lost() const;
 
@@ -104,12 +115,12 @@ class HeapCollector final : public SideTaker {
   HeapEncoder encoder_;
   std::deque<Waiting> waiting_;
   uint64_t first_waiting_index_ = ~uint64_t{0};
+  size_t look_at_ = kLookEach;
   // The free of a realloc that may yet fail; an address of 0: there is none.
   HeapEvent tentative_;
   std::array<KnownStack, kKnownStacks> known_stacks_ = {};
-  uint64_t last_stamp_ = 0;  // of the last slot...
-  uint64_t slot_us_ = 0;     // ...and its time
-  HeapRates rates_;          // written last
+  uint64_t slot_us_ = 0;  // time of the last slots
+  HeapRates rates_;       // written last
   uint64_t allocations_ = 0;
   uint64_t frees_ = 0;
   uint64_t written_lost_ = 0;

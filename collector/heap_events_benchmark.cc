@@ -15,6 +15,7 @@
 #include "collector/ring_fixture.h"
 #include "format/byte_io.h"
 #include "format/discard_sink.h"
+#include "format/heap_codec.h"
 #include "format/record_visitor.h"
 #include "format/stream_writer.h"
 

@@ -1,6 +1,6 @@
-// HeapBatch to and from heap events. Both sides keep the same small tables of
-// what followed what, so that most events take one byte that is often the same.
-// FORMAT.md has the rules.
+// HeapBatch to heap events; heap_encoder.h is the way back. Both keep the same
+// small tables of what followed what, so that most events take one byte that is
+// often the same. FORMAT.md has the rules.
 #ifndef PYMEMRUN_FORMAT_HEAP_CODEC_H_
 #define PYMEMRUN_FORMAT_HEAP_CODEC_H_
 
@@ -14,25 +14,6 @@
 #include "format/trace.pb.h"
 
 namespace pymemrun {
-
-// Not thread safe.
-class HeapEncoder {
- public:
-  HeapEncoder();
-  ~HeapEncoder();
-
-  // Times must not fall within a batch; one that does is taken for the last.
-  void Add(const HeapEvent& event);
-  size_t entries() const;
-  // No more bytes than these, and one for each entry, does the batch have.
-  size_t max_stated_bytes() const;
-  // Moves what was added to `batch`, and begins anew.
-  void Take(HeapBatch* batch);
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
 
 // Everything but whether the ids are defined: whether the columns fit each
 // other. Fails with kDataLoss and the name of the column.

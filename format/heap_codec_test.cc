@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "format/heap_encoder.h"
 #include "format/heap_run_for_tests.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "format/heap_codec.h"
+#include "format/heap_encoder.h"
 #include "format/stream_for_tests.h"
 
 namespace pymemrun {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "format/heap_codec.h"
+#include "format/heap_encoder.h"
 #include "format/page_rows.h"
 
 namespace pymemrun {

@@ -58,6 +58,27 @@ bool HeapCollector::SettleRealloc(const HeapSlot& slot) {
   return failed;
 }
 
+inline uint32_t HeapCollector::StackOfSlot(const HeapSlot& slot) {
+  const uint32_t raw = slot.what_and_stack & kIdMask;
+  const KnownStack& known = known_stacks_[raw & (kKnownStacks - 1)];
+  const bool is_known =
+      known.raw == raw && raw != 0 && (slot.address_high & kHeapTracing) == 0;
+  return ABSL_PREDICT_TRUE(is_known) ? known.id : FindStack(slot);
+}
+
+uint32_t HeapCollector::FindStack(const HeapSlot& slot) {
+  SideStacks* const stacks = options_.side->stacks();
+  if ((slot.address_high & kHeapTracing) != 0) {
+    return stacks->Special(SpecialStack::kTracing);
+  }
+  const uint32_t raw = slot.what_and_stack & kIdMask;
+  if (raw == 0) return stacks->Special(SpecialStack::kInterpreter);
+  const uint32_t id = options_.definitions->Stack(raw);
+  if (id == 0) return stacks->Special(SpecialStack::kUnknown);
+  known_stacks_[raw & (kKnownStacks - 1)] = {raw, id};
+  return id;
+}
+
 inline void HeapCollector::AddAllocation(const HeapSlot& slot,
                                          uint32_t size_high) {
   ++allocations_;
@@ -127,21 +148,6 @@ uint32_t HeapCollector::TakeSlots(Run run) {
     if (slot != end) TakeOne(*slot++, &run);
   }
   return run.size_high;
-}
-
-uint32_t HeapCollector::StackOfSlot(const HeapSlot& slot) {
-  SideStacks* const stacks = options_.side->stacks();
-  if ((slot.address_high & kHeapTracing) != 0) {
-    return stacks->Special(SpecialStack::kTracing);
-  }
-  const uint32_t raw = slot.what_and_stack & kIdMask;
-  if (raw == 0) return stacks->Special(SpecialStack::kInterpreter);
-  KnownStack& known = known_stacks_[raw & (kKnownStacks - 1)];
-  if (known.raw == raw) return known.id;
-  const uint32_t id = options_.definitions->Stack(raw);
-  if (id == 0) return stacks->Special(SpecialStack::kUnknown);
-  known = {raw, id};
-  return id;
 }
 
 void HeapCollector::TakeRates(const SideItemView& item) {

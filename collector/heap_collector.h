@@ -98,6 +98,7 @@ class HeapCollector final : public SideTaker {
   void TakeOne(const EventSlot& slot, Run* run);
   void AddAllocation(const HeapSlot& slot, uint32_t size_high);
   uint32_t StackOfSlot(const HeapSlot& slot);
+  uint32_t FindStack(const HeapSlot& slot);
   void TakeRates(const SideItemView& item);
   HeapEvent EventOf(const SideItemView& item, uint32_t stack);
   void GiveOutUpTo(uint64_t index);

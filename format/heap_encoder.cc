@@ -7,6 +7,8 @@ namespace pymemrun {
 namespace {
 
 constexpr size_t kFirstOps = 256;
+// Of addresses that a program can have; of others any lane will do.
+constexpr uint64_t kMaxDistance = ~uint64_t{0} / HeapFreeOrder::kLanes;
 
 }  // namespace
 
@@ -61,16 +63,15 @@ uint32_t HeapEncoder::StateStep(uint64_t step) {
 
 // As the distance from the nearest lane.
 uint32_t HeapEncoder::StateFreed(uint64_t address) {
-  size_t nearest = 0;
+  // Distance and lane as one number: which lane it is nobody can foretell, so
+  // a branch for each would cost more than all else here.
   uint64_t least = ~uint64_t{0};
   for (size_t lane = 0; lane < HeapFreeOrder::kLanes; ++lane) {
     const uint64_t step = address - guesses_.frees.Lane(lane);
-    const uint64_t distance = std::min(step, ~step);
-    if (distance < least) {
-      least = distance;
-      nearest = lane;
-    }
+    const uint64_t distance = std::min(step, ~step) & kMaxDistance;
+    least = std::min(least, distance * HeapFreeOrder::kLanes + lane);
   }
+  const size_t nearest = least % HeapFreeOrder::kLanes;
   const uint32_t unit = StateStep(address - guesses_.frees.Lane(nearest));
   return unit | static_cast<uint32_t>(nearest << kHeapOpLaneShift);
 }

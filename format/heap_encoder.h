@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/base/attributes.h"
 #include "format/heap_event.h"
 #include "format/heap_guesses.h"
 #include "format/heap_op.h"
@@ -38,9 +39,10 @@ class HeapEncoder {
       ChangeState(time_us, thread, code);
     }
   }
-  void AddAllocation(uint64_t address, uint64_t size, uint32_t stack,
-                     uint32_t allocator);
-  void AddFree(uint64_t address);
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void AddAllocation(uint64_t address,
+                                                  uint64_t size, uint32_t stack,
+                                                  uint32_t allocator);
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void AddFree(uint64_t address);
 
   size_t entries() const { return entries_; }
   // No more bytes than these, and one for each entry, does the batch have.

@@ -76,7 +76,9 @@ struct Cleared {
 // What only tracing makes. `tstate`: the GIL's holder, or null.
 template <uint32_t D>
 inline bool IsTracings(PyThreadState* tstate, size_t size) {
-  if (D == kRaw || tstate == nullptr) return false;
+  if (D == kRaw || tstate == nullptr || tstate->c_profilefunc == nullptr) {
+    return false;
+  }
   if (D == kMem) return PymemrunIsLineArray(tstate, size) != 0;
   return PymemrunIsForProfiling(tstate, size) != 0;
 }

@@ -1,11 +1,8 @@
 #include "tracer/heap_log.h"
 
-#include <errno.h>
-
 #include "tracer/clock.h"
 #include "tracer/event_ring.h"
 #include "tracer/heap_stack.h"
-#include "tracer/known_codes.h"
 #include "tracer/side_event.h"
 #include "tracer/thread_registry.h"
 

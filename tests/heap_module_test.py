@@ -137,6 +137,12 @@ class SizesTest(support.ProgramTest):
         self.assertEqual(table[4096][0] // 10, 100)
         self.assertNotIn(1 << 20, table)
 
+    def test_starting_what_runs_forgets_nothing(self):
+        run = self.run_script(self.CODE % ("", "pymemrun.start()"),
+                              "--heap", "stats")
+        self.assertGreaterEqual(rows(run.stderr)[4096][0], 1000)
+        self.assertEqual(run.stderr.count(RULE), 1)
+
     def test_what_nobody_stops_is_printed_at_the_end(self):
         run = self.run_script(self.CODE % ("pymemrun.gather_stats()", ""))
         self.assertGreaterEqual(rows(run.stderr)[4096][0], 1000)

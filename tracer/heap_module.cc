@@ -91,6 +91,7 @@ bool HeapModule::SetRates(const HeapRatesConfig& rates) {
 }
 
 bool HeapModule::GatherSizes() {
+  if (g_gathering) return true;
   if (!HeapSizeHooks::installed()) {
     if (!HeapSizeHooks::Create()) return false;
     HeapSizeHooks::Install();

@@ -76,6 +76,13 @@ void HeapSampler::Set(const HeapRatesConfig& rates) {
   SetMean(rates.mean_bytes);
 }
 
+void HeapSampler::SetMean(uint64_t bytes) {
+  g_mean_bytes.store(bytes, std::memory_order_relaxed);
+  t_heap_bytes_left = 0;
+  for (int64_t& left : t_heap_left) left = 0;
+  t_drawn = 0;
+}
+
 bool HeapSampler::TakeBytes() {
   const double mean = static_cast<double>(mean_bytes());
   if (IsFirst(kMaxHeapClasses)) {

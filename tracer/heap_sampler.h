@@ -21,12 +21,11 @@ extern constinit thread_local int64_t t_heap_left[kMaxHeapClasses];
 
 class HeapSampler {
  public:
-  // The rates from here on; threads that drew their count before keep it.
+  // The rates from here on. The calling thread's counts are drawn anew; other
+  // threads come to the new rates with their next sample.
   static void Set(const HeapRatesConfig& rates);
-  // Another mean from here on, where there is one.
-  static void SetMean(uint64_t bytes) {
-    g_mean_bytes.store(bytes, std::memory_order_relaxed);
-  }
+  // Another mean from here on, where there is one; else as Set().
+  static void SetMean(uint64_t bytes);
   static uint64_t mean_bytes() {
     return g_mean_bytes.load(std::memory_order_relaxed);
   }

@@ -96,6 +96,26 @@ TEST(HeapSamplerTest, AClassMayHaveNoneOrAll) {
   EXPECT_EQ(TakenOf<true>(1000, 64), 1000);
 }
 
+// A count drawn by a large mean would pass over what a small one takes.
+TEST(HeapSamplerTest, NewRatesHoldAtOnce) {
+  HeapRatesConfig rare, often;
+  rare.mean_bytes = 1 << 30;
+  often.mean_bytes = 16;
+  std::thread([&] {
+    HeapSampler::Set(rare);
+    for (int i = 0; i < 1000; ++i) {
+      if (HeapSampler::ChargeBytes(16)) HeapSampler::TakeBytes();
+    }
+    HeapSampler::Set(often);
+    constexpr int kCount = 100000;
+    int taken = 0;
+    for (int i = 0; i < kCount; ++i) {
+      taken += HeapSampler::ChargeBytes(16) && HeapSampler::TakeBytes();
+    }
+    ExpectBinomial(taken, kCount, 1 - std::exp(-1.0));
+  }).join();
+}
+
 TEST(HeapSamplerTest, AThreadAtRestIsNotAskedAgain) {
   HeapRatesConfig rates;
   rates.mean_bytes = 1;

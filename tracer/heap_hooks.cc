@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "tracer/allocator_layers.h"
 #include "tracer/cpython_compat.h"
 #include "tracer/heap_log.h"
 #include "tracer/heap_native.h"
@@ -291,13 +292,14 @@ void Free(void*, void* block) {
 template <class Mode, uint32_t D>
 void Hook(PyMemAllocatorDomain domain) {
   if ((g_config->domains >> D & 1) == 0) return;
-  if (g_next[D].malloc == nullptr) PyMem_GetAllocator(domain, &g_next[D]);
-  PyMemAllocatorEx ours = {nullptr, Malloc<Mode, D>, Calloc<Mode, D>,
-                           Realloc<Mode, D>, Free<Mode, D>};
-  if (HeapSizeHooks::installed()) {  // they lie over ours
+  const PyMemAllocatorEx ours = {nullptr, Malloc<Mode, D>, Calloc<Mode, D>,
+                                 Realloc<Mode, D>, Free<Mode, D>};
+  if (g_next[D].malloc == nullptr) {
+    AllocatorLayers::Put(domain, ours, &g_next[D]);
+  } else if (HeapSizeHooks::installed()) {  // they lie over ours
     HeapSizeHooks::below(D) = ours;
   } else {
-    PyMem_SetAllocator(domain, &ours);
+    AllocatorLayers::Replace(domain, ours);
   }
 }
 
@@ -317,20 +319,18 @@ void HookSampled() {
 }
 
 template <uint32_t D>
-bool IsOurs(const PyMemAllocatorEx* there) {
+bool IsUppermost(PyMemAllocatorDomain domain) {
+  const auto there = AllocatorLayers::Get(domain).malloc;
   return (g_config->domains >> D & 1) == 0 ||
-         there[D].malloc == Malloc<Sampled<ByBytes>, D> ||
-         there[D].malloc == Malloc<Sampled<ByClass>, D>;
+         there == Malloc<Sampled<ByBytes>, D> ||
+         there == Malloc<Sampled<ByClass>, D>;
 }
 
 // Whether no other tool's hooks lie over ours.
-bool IsUppermost() {
-  if (HeapSizeHooks::installed()) return true;
-  PyMemAllocatorEx there[3];
-  PyMem_GetAllocator(PYMEM_DOMAIN_OBJ, &there[kObj]);
-  PyMem_GetAllocator(PYMEM_DOMAIN_MEM, &there[kMem]);
-  PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &there[kRaw]);
-  return IsOurs<kObj>(there) && IsOurs<kMem>(there) && IsOurs<kRaw>(there);
+bool AreUppermost() {
+  return HeapSizeHooks::installed() || (IsUppermost<kObj>(PYMEM_DOMAIN_OBJ) &&
+                                        IsUppermost<kMem>(PYMEM_DOMAIN_MEM) &&
+                                        IsUppermost<kRaw>(PYMEM_DOMAIN_RAW));
 }
 
 // Live blocks that are sampled: one in `mean_bytes` of the heap. Adapted rates
@@ -384,7 +384,7 @@ bool HeapHooks::samples() {
 bool HeapHooks::SetRates(const HeapRatesConfig& rates) {
   const bool other_hooks = (rates.mean_bytes == 0) != HeapSampler::by_class();
   // Those of another tool would be taken out with ours.
-  if (other_hooks && !IsUppermost()) return false;
+  if (other_hooks && !AreUppermost()) return false;
   HeapSampler::Set(rates);
   if (other_hooks) HookSampled();
   HeapRateControl::Tell(rates, false);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "tracer/allocator_layers.h"
 #include "tracer/heap_sizes.h"
 
 namespace pymemrun {
@@ -65,9 +66,8 @@ void Free(void*, void* block) {
 
 template <uint32_t D>
 void Hook(PyMemAllocatorDomain domain) {
-  PyMem_GetAllocator(domain, &g_next[D]);
-  PyMemAllocatorEx ours = {nullptr, Malloc<D>, Calloc<D>, Realloc<D>, Free<D>};
-  PyMem_SetAllocator(domain, &ours);
+  AllocatorLayers::Put(
+      domain, {nullptr, Malloc<D>, Calloc<D>, Realloc<D>, Free<D>}, &g_next[D]);
 }
 
 }  // namespace

@@ -51,6 +51,7 @@ class CoarseStatmTest(support.ProgramTest):
         self.assertEqual(summary["statm_step_bytes"], step)
 
     def test_faults_tell_what_a_coarse_figure_does_not(self):
+        self.need_counters()
         run = self.traced("--rss-source", "faults", env=COARSE)
         self.assertEqual(run.header.statm_step_bytes, STEP)
         self.assertIn("statm moves by 256.0 KiB: RSS in between is estimated",
@@ -65,6 +66,7 @@ class CoarseStatmTest(support.ProgramTest):
         self.assertLess(estimates, 300)
 
     def test_an_estimate_holds_until_the_next_value(self):
+        self.need_counters()
         run = self.traced("--rss-source", "faults", env=COARSE)
         rss, exact, held = 0, "true", 0
         for row in run.rows():
@@ -84,6 +86,7 @@ class CoarseStatmTest(support.ProgramTest):
         self.assertEqual({row["rss_bytes"] % STEP for row in rows}, {0})
 
     def test_the_gauge_is_verified_against_the_figure_itself(self):
+        self.need_counters()
         run = self.traced("--rss-source", "faults", "--verify-rss", env=COARSE)
         found = run.footer.rss_verification
         self.assertGreaterEqual(found.agreeing, 0.999 * found.events)

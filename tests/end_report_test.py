@@ -47,7 +47,9 @@ class EndReportTest(support.ProgramTest):
         """Both ways to the report give this text; returns its words."""
         self.assertEqual(run.stderr, self.summary(run.path))
         lines = run.stderr.splitlines()
-        self.assertLess(len(lines), 12, run.stderr)
+        # Why there are no page-fault counters may take some lines more.
+        reason = run.header.rss_source_reason.decode()
+        self.assertLess(len(lines) - len(reason) // 50, 12, run.stderr)
         for line in lines:
             self.assertRegex(line, r"\Apymemrun: ( \s)?\S.*\S\Z")
             self.assertLessEqual(len(line), columns, line)

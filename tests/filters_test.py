@@ -207,6 +207,7 @@ class FiltersTest(support.ProgramTest):
 
     def test_sizes(self):
         """Each way to write a size; in the region only known changes."""
+        source = self.exact_sources()[0]
         for size, limit in (("4096", 1), ("1", 1), ("4KiB", 1), ("8k", 2),
                             ("8192", 2), ("12288", 3), ("0x9", None),
                             ("40000", 10), ("160KiB", 40), ("1M", 256)):
@@ -216,7 +217,8 @@ class FiltersTest(support.ProgramTest):
                                            status=2)
                     self.assertIn("--min-drss", result.stderr)
                     continue
-                run = self.run_script(GROWTHS, "--min-drss", size)
+                run = self.run_script(GROWTHS, "--min-drss", size,
+                                      "--rss-source", source)
                 changes = [row["drss_bytes"] // 4096
                            for row in logged(run.rows())
                            if row["function"] in ("mmap.write", "mmap.close")]
@@ -312,7 +314,8 @@ class FiltersTest(support.ProgramTest):
             self.assertEqual(run.footer.context_rows, 0)
 
     def test_the_row_before_a_growth(self):
-        rows = self.run_script(GROWTHS).rows()
+        rows = self.run_script(GROWTHS, "--rss-source",
+                               self.exact_sources()[0]).rows()
         at = [n for n, row in enumerate(rows) if row["what"] == "C_RETURN" and
               row["function"] == "mmap.write"]
         self.assertGreaterEqual(len(at), 5)

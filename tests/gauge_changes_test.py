@@ -122,18 +122,13 @@ class GaugeChangesTest(support.ProgramTest):
         summary = json.loads(run.report("summary", "--json"))[0]
         self.assertEqual(summary["rss_source_changes"], 1)
 
-    def have_counters(self):
-        run = self.run_script("pass")
-        if run.header.rss_source != self.source("FAULTS"):
-            self.skipTest("no page-fault counters here")
-
     def test_counters_that_are_stopped_give_way_to_hints(self):
-        self.have_counters()
+        self.need_counters()
         self.check_lost_counters(STOPPED,
                                  "the page-fault counters have stopped")
 
     def test_counters_that_are_unmapped_give_way_to_hints(self):
-        self.have_counters()
+        self.need_counters()
         self.check_lost_counters(
             UNMAPPED, "the program has unmapped the page-fault counters")
 

@@ -96,6 +96,7 @@ class ProgramsTest(VerifyTest):
             yield name, self.verified(run)
 
     def check_agreement(self, **kwargs):
+        self.need_counters()
         for name, found in self.verified_programs("FAULTS", **kwargs):
             self.assertGreaterEqual(found.agreeing, AGREEING * found.events,
                                     (name, found))

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "collector/ring_fixture.h"
+#include "collector/side_ring_fixture.h"
 #include "format/record_visitor.h"
 
 namespace pymemrun {
@@ -34,9 +35,14 @@ struct FileContents final : RecordVisitor {
     }
     return true;
   }
+  bool OnHeap(const HeapEvent* events, size_t count) override {
+    for (size_t i = 0; i < count; ++i) heap += events[i].is_free ? "-" : "+";
+    return true;
+  }
   Header header;
   Footer footer;
   uint64_t rows = 0;
+  std::string heap;      // its allocations and frees
   bool in_order = true;  // numbered from 0 without gaps
   ReadResult result;
 };
@@ -62,12 +68,19 @@ class CollectorProcessTest : public testing::Test {
     pthread_mutex_init(&page_->alive, &attributes);
     output_fd_ = memfd_create("run.pb", MFD_CLOEXEC);
     text_fd_ = memfd_create("text", MFD_CLOEXEC);
-    const char text[] = "output=run.pb\0argv=python\0min_drss_bytes=4096";
-    ASSERT_EQ(write(text_fd_, text, sizeof(text)), ssize_t{sizeof(text)});
+    SetText({"output=run.pb", "argv=python", "min_drss_bytes=4096"});
   }
   void TearDown() override {
     munmap(page_, kRegionBytes);
     for (const int fd : {region_fd_, output_fd_, text_fd_}) close(fd);
+  }
+
+  void SetText(const std::vector<std::string>& facts) {
+    std::string text;
+    for (const std::string& fact : facts) text.append(fact).push_back('\0');
+    ASSERT_EQ(ftruncate(text_fd_, 0), 0);
+    ASSERT_EQ(pwrite(text_fd_, text.data(), text.size(), 0),
+              static_cast<ssize_t>(text.size()));
   }
 
   // Runs a collector on a process that does `program`.
@@ -304,6 +317,29 @@ TEST_F(CollectorProcessTest, ADeviceThatTakesNothing) {
   });
   EXPECT_EQ(page_->write_errno, ENOSPC);
   EXPECT_EQ(page_->rows_lost_on_write, 1000000u);
+}
+
+// A free stands behind an item that is begun and not committed, when the
+// address has been given out anew.
+TEST_F(CollectorProcessTest, SlotsWaitForItemsThatAreBegun) {
+  SetText({"output=run.pb", "argv=python", "heap=2", "calls_off=1"});
+  Trace([&] {
+    StartTracing();
+    SideProducer side(
+        page_, reinterpret_cast<SideContinued*>(reinterpret_cast<char*>(page_) +
+                                                kSideRingOffset));
+    const uint64_t index = page_->head.load();
+    const uint64_t begun = side.Push({}, "", /*commit=*/false);
+    side.Free(page_->traced_pid, page_->start_monotonic_ns, index, 0x7f0000);
+    SlotStream stream;
+    stream.Alloc(0, 0x7f0000, 56);
+    RingProducer(page_, slots_).TryPush(stream.slots());
+    usleep(100000);  // the collector looks at both rings meanwhile
+    side.Commit(begun);
+    SayEnd(0);
+    pause();
+  });
+  EXPECT_EQ(Read().heap, "-+");
 }
 
 TEST_F(CollectorProcessTest, AnotherVersionsRegionIsRefused) {

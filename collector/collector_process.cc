@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <random>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -28,6 +29,11 @@ constexpr uint64_t kQuarter = kRingSlots / 4;
 // Given back in pieces, so that a waiting producer goes on early.
 constexpr size_t kPieceSlots = 16384;
 constexpr int kSampleTries = 5;
+
+uint64_t RandomSeed() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
 constexpr uint64_t kPromptNs = 300000;
 
 }  // namespace
@@ -78,14 +84,17 @@ void CollectorProcess::OpenHeapEvents() {
 absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
   if (!launch_.has_pages || first_fd < 0) return absl::OkStatus();
   OpenSideRing();
-  auto pages = PageCollector::Create({.page = page_,
-                                      .first_fd = first_fd,
-                                      .counters = launch_.page_counters,
-                                      .signals = launch_.page_signals,
-                                      .clock = &clock_,
-                                      .definitions = &encoder_.definitions(),
-                                      .side = side_.get(),
-                                      .out = &writer_});
+  auto pages = PageCollector::Create(
+      {.page = page_,
+       .first_fd = first_fd,
+       .counters = launch_.page_counters,
+       .signals = launch_.page_signals,
+       .weight = std::max(launch_.header.page_weight(), 1u),
+       .seed = RandomSeed(),
+       .clock = &clock_,
+       .definitions = &encoder_.definitions(),
+       .side = side_.get(),
+       .out = &writer_});
   if (!pages.ok()) return pages.status();
   pages_ = *std::move(pages);
   side_->set_pages(pages_.get());

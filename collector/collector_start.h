@@ -28,7 +28,8 @@ inline constexpr int kCollectorPageFds = 7;
 //   drss_since_logged stacks paused  (0 or 1)
 //   kinds (bit mask over What, decimal) include exclude function thread
 //   (the last four any number of times)
-//   page_counters page_signals page_period (decimal; absent without pages)
+//   page_counters page_signals page_period page_weight (decimal; absent
+//   without pages)
 //   pages_user_only calls_off heap_native (0 or 1)
 //   heap (HeapMode, decimal)
 //   heap_mean_bytes (decimal; how allocations are sampled at the beginning)

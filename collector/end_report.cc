@@ -190,6 +190,8 @@ std::string EndText(const EndReportInput& in) {
 std::string PageEventsText(const EndReportInput& in) {
   const Footer& footer = in.footer;
   std::string text = absl::StrCat(Counted(footer.page_events(), "page event"));
+  const uint32_t weight = in.header.page_weight();
+  if (weight > 1) absl::StrAppend(&text, " (one page in ", weight, ")");
   absl::StrAppend(&text, ", ", Grouped(footer.pages_inferred()),
                   " with an inferred stack, ",
                   Grouped(footer.page_samples_lost()), " lost");

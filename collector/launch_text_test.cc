@@ -33,11 +33,13 @@ TEST(LaunchTextTest, EveryKeyFindsItsField) {
 }
 
 TEST(LaunchTextTest, PageEventsAreThereWhenTheirCountersAreNamed) {
-  const char text[] = "page_counters=4\0page_period=8\0pages_user_only=1\0";
+  const char text[] =
+      "page_counters=4\0page_period=8\0pages_user_only=1\0page_weight=5\0";
   LaunchText launch = ParseLaunchText({text, sizeof(text)});
   EXPECT_TRUE(launch.has_pages);
   EXPECT_EQ(launch.page_counters, 4u);
   EXPECT_EQ(launch.header.page_period(), 8u);
+  EXPECT_EQ(launch.header.page_weight(), 5u);
   EXPECT_TRUE(launch.header.pages_user_only());
   EXPECT_FALSE(launch.header.calls_off());
   EXPECT_EQ(ParseLaunchText("page_counters=4").header.page_period(), 1u);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -13,7 +14,6 @@ namespace pymemrun {
 namespace {
 
 constexpr uint64_t kLookPeriodNs = 50000000;
-constexpr uint64_t kLooksAtOnce = 20;
 // Names beyond this are written again should they return.
 constexpr size_t kMaxNames = 1u << 16;
 // A process has at most some 65530 mappings, each a line of a path.
@@ -24,6 +24,17 @@ constexpr absl::string_view kKernelName = "[kernel]";
 // Pages that the kernel shows and does not count: they are not the process's.
 bool IsCounted(absl::string_view name) {
   return name != "[vvar]" && name != "[vvar_vclock]" && name != "[vsyscall]";
+}
+
+// Of names of mappings that are no files: memory that is shared, which comes
+// page by page, has some that look so.
+bool IsFile(absl::string_view name) {
+  if (!absl::StartsWith(name, "/")) return false;
+  for (const absl::string_view shared :
+       {"/dev/shm/", "/dev/zero", "/memfd:", "/SYSV"}) {
+    if (absl::StartsWith(name, shared)) return false;
+  }
+  return true;
 }
 
 bool TakeHex(absl::string_view* text, char end, uint64_t* value) {
@@ -80,13 +91,14 @@ bool MappingTable::Refresh() {
 
 void MappingTable::Parse(absl::string_view maps) {
   mappings_.clear();
-  hit_ = {};
+  hit_ = data_hit_ = {};
   for (const absl::string_view line : absl::StrSplit(maps, '\n')) {
     Mapping mapping = {};
     absl::string_view name;
     if (!ParseLine(line, &mapping, &name)) continue;
     mapping.name = IdOf(name);
     mapping.counted = IsCounted(name);
+    mapping.file = IsFile(name);
     mappings_.push_back(mapping);
   }
   const auto by_begin = [](const Mapping& a, const Mapping& b) {
@@ -115,31 +127,48 @@ const Mapping* MappingTable::Find(uint64_t address) const {
       [](uint64_t value, const Mapping& m) { return value < m.begin; });
   if (above == mappings_.begin()) return nullptr;
   const Mapping& mapping = *(above - 1);
-  return address < mapping.end && mapping.executable ? &mapping : nullptr;
+  return address < mapping.end ? &mapping : nullptr;
 }
 
-bool MappingTable::MayLook(uint64_t now_ns) {
+bool MappingTable::Looks::MayLook(uint64_t now_ns) {
   // What was not used of the time since is kept, so much of it.
-  constexpr uint64_t kKeptNs = kLooksAtOnce * kLookPeriodNs;
-  if (now_ns > next_look_ns_ + kKeptNs) next_look_ns_ = now_ns - kKeptNs;
-  if (now_ns < next_look_ns_) return false;
-  next_look_ns_ += kLookPeriodNs;
+  const uint64_t kept_ns = at_once_ * kLookPeriodNs;
+  if (now_ns > next_ns_ + kept_ns) next_ns_ = now_ns - kept_ns;
+  if (now_ns < next_ns_) return false;
+  next_ns_ += kLookPeriodNs;
   return true;
 }
 
 uint32_t MappingTable::CodeAt(uint64_t address, uint64_t now_ns) {
   if (address >= hit_.begin && address < hit_.end) return hit_.name;
   if (address >= kKernelHalf) {
-    hit_ = {kKernelHalf, UINT64_MAX, IdOf(kKernelName), true, false};
+    hit_ = {kKernelHalf, UINT64_MAX, IdOf(kKernelName), true, false, false};
     return hit_.name;
   }
-  const Mapping* mapping = Find(address);
-  if (mapping == nullptr && MayLook(now_ns) && Refresh()) {
-    mapping = Find(address);
+  const auto find = [&] {
+    const Mapping* mapping = Find(address);
+    return mapping != nullptr && mapping->executable ? mapping : nullptr;
+  };
+  const Mapping* mapping = find();
+  if (mapping == nullptr && looks_.MayLook(now_ns) && Refresh()) {
+    mapping = find();
   }
   if (mapping == nullptr) return 0;
   hit_ = *mapping;
   return hit_.name;
+}
+
+bool MappingTable::IsFileAt(uint64_t address, uint64_t now_ns) {
+  if (address >= data_hit_.begin && address < data_hit_.end) {
+    return data_hit_.file;
+  }
+  const Mapping* mapping = Find(address);
+  if (mapping == nullptr && data_looks_.MayLook(now_ns) && Refresh()) {
+    mapping = Find(address);
+  }
+  if (mapping == nullptr) return false;
+  data_hit_ = *mapping;
+  return mapping->file;
 }
 
 }  // namespace pymemrun

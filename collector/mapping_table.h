@@ -21,6 +21,7 @@ struct Mapping {
   uint32_t name;  // MappingDef.id
   bool executable;
   bool counted;  // its pages are part of RSS
+  bool file;     // of a file on a disk, or the like; not memory that is shared
 };
 
 // Writes each name once, as a MappingDef with dense ids. Not thread safe. `out`
@@ -45,9 +46,23 @@ class MappingTable {
   // at the file if nothing is known there, every 50 ms on average at most and
   // 20 times at once, as libraries come. The kernel's own code is "[kernel]".
   uint32_t CodeAt(uint64_t address, uint64_t now_ns);
+  // Whether a file is mapped at `address`, as far as is known. Looks again as
+  // CodeAt() does, 100 times at once.
+  bool IsFileAt(uint64_t address, uint64_t now_ns);
 
  private:
-  bool MayLook(uint64_t now_ns);
+  // How often the file may be looked at for what is not known.
+  class Looks {
+   public:
+    // So many at once, if there were none for a while.
+    explicit Looks(uint64_t at_once) : at_once_(at_once) {}
+    bool MayLook(uint64_t now_ns);
+
+   private:
+    const uint64_t at_once_;
+    uint64_t next_ns_ = 0;
+  };
+
   uint32_t IdOf(absl::string_view name);
   const Mapping* Find(uint64_t address) const;
 
@@ -56,8 +71,11 @@ class MappingTable {
   std::vector<Mapping> mappings_;
   absl::flat_hash_map<std::string, uint32_t> ids_;
   uint32_t last_id_ = 0;
-  Mapping hit_ = {};  // of the last call of CodeAt()
-  uint64_t next_look_ns_ = 0;
+  Mapping hit_ = {};       // of the last call of CodeAt()
+  Mapping data_hit_ = {};  // of IsFileAt()
+  Looks looks_{20};
+  // Libraries come many at a time, and of what is not known most is none.
+  Looks data_looks_{100};
   std::string text_;
 };
 

@@ -50,8 +50,11 @@ PageCollector::PageCollector(const Options& options,
       stats_(static_cast<pid_t>(options.page->traced_pid)),
       signal_rate_(
           options.first_fd + static_cast<int>(options.counters),
-          options.signals == 2 * options.counters ? options.counters : 0),
+          options.signals == 2 * options.counters ? options.counters : 0,
+          options.weight),
       matcher_(options.page->page_bytes),
+      sampler_({options.weight, options.seed, options.page->page_bytes,
+                options.side->mappings()}),
       encoder_({static_cast<pid_t>(options.page->traced_pid),
                 options.page->page_bytes, options.clock, options.definitions,
                 options.side->stacks(), options.side->mappings(), options.out}),
@@ -136,8 +139,11 @@ void PageCollector::Match(uint64_t until_ns) {
   matcher_.Emit(until_ns, this);
 }
 
-void PageCollector::OnSample(const MatchedSample& sample) {
-  encoder_.AddSample(sample);
+void PageCollector::OnSample(const MatchedSample& matched) {
+  const PageSample& sample = *matched.sample;
+  const PageChoice choice = sampler_.Choose(sample.address, sample.time_ns);
+  if (choice == PageChoice::kLeftOut) return;
+  encoder_.AddSample(matched, choice == PageChoice::kCertain);
 }
 
 bool PageCollector::IsNamed(uint32_t thread) {
@@ -147,7 +153,7 @@ bool PageCollector::IsNamed(uint32_t thread) {
 
 void PageCollector::OnMark(const PageMark& mark) {
   if (mark.kind == PageMark::kRange) {
-    encoder_.AddRange(mark);
+    WriteRange(mark);
   } else if (mark.kind == PageMark::kFork) {
     encoder_.WriteFork(mark.time_ns);
   } else if (answers_.empty()) {
@@ -155,9 +161,50 @@ void PageCollector::OnMark(const PageMark& mark) {
   } else if (mark.kind == PageMark::kAsked) {
     AllowForFaults(&answers_.front());
   } else {
-    encoder_.WriteResidency(answers_.front());
+    WriteResidency(answers_.front());
     answers_.pop_front();
   }
+}
+
+void PageCollector::WriteRange(const PageMark& range) {
+  if (range.action == PAGES_POPULATED) return WritePopulated(range);
+  sampler_.Left(range.address, range.bytes);
+  encoder_.AddRange(range, true);
+}
+
+// Those of its pages that were chosen, as far as they lie together.
+void PageCollector::WritePopulated(const PageMark& range) {
+  if (!sampler_.chooses()) return encoder_.AddRange(range, true);
+  const uint64_t page_bytes = options_.page->page_bytes;
+  const uint64_t end = range.address + range.bytes;
+  PageMark part = range;
+  part.bytes = 0;
+  PageChoice last = PageChoice::kLeftOut;
+  for (uint64_t at = range.address; at < end; at += page_bytes) {
+    const PageChoice choice = sampler_.Choose(at, range.time_ns);
+    if (choice != last) {
+      encoder_.AddRange(part, last == PageChoice::kCertain);
+      part.address = at;
+      part.bytes = 0;
+      last = choice;
+    }
+    if (choice != PageChoice::kLeftOut) part.bytes += page_bytes;
+  }
+  encoder_.AddRange(part, last == PageChoice::kCertain);
+}
+
+void PageCollector::WriteResidency(const ResidencyAnswer& answer) {
+  encoder_.WriteResidency(answer);
+  sampler_.Found(answer.ranges);
+  BeginToChoose();
+}
+
+// Not before it is known what was there before, which what came since then must
+// be told from.
+void PageCollector::BeginToChoose() {
+  if (sampler_.chooses() || options_.weight <= 1) return;
+  sampler_.Begin();
+  encoder_.SetWeight(options_.weight);
 }
 
 // A page whose fault was under way when the kernel was asked may have come just
@@ -186,6 +233,7 @@ void PageCollector::AskResidency() {
   schedule_.Asked(answer.begin_ns, std::max(answer.begin_ns, answer.end_ns),
                   answer.rss_bytes, answer.ranges.size());
   came_bytes_ = left_bytes_ = 0;
+  if (!answered) BeginToChoose();
   if (!answered || IsEnding()) return;
   // What came while the kernel was looking is in its figure of RSS.
   matcher_.AddMark({.time_ns = answer.begin_ns, .kind = PageMark::kAsked});

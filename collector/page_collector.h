@@ -19,6 +19,7 @@
 #include "collector/page_encoder.h"
 #include "collector/page_matcher.h"
 #include "collector/page_rings.h"
+#include "collector/page_sampler.h"
 #include "collector/process_stats.h"
 #include "collector/record_sink.h"
 #include "collector/residency_scan.h"
@@ -37,6 +38,8 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
     int first_fd;       // of the perf events...
     uint32_t counters;  // ...and how many of them sample
     uint32_t signals;   // ...and how many only signal, see collector_start.h
+    uint32_t weight;    // one page in so many is recorded; 1: all
+    uint64_t seed;      // of the choice
     const ClockScale* clock;
     DefinitionTable* definitions;
     SideItems* side;
@@ -70,6 +73,10 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
 
   size_t Gather(uint64_t now_ns);
   void TakeRange(const SideItemView& item, uint32_t stack);
+  void WriteRange(const PageMark& range);
+  void WritePopulated(const PageMark& range);
+  void WriteResidency(const ResidencyAnswer& answer);
+  void BeginToChoose();
   void CountSamples(uint64_t now_ns, size_t first);
   void Match(uint64_t until_ns);
   void MaybeAskResidency(uint64_t now_ns);
@@ -87,6 +94,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   ResidencySchedule schedule_;
   SignalRate signal_rate_;
   PageMatcher matcher_;
+  PageSampler sampler_;
   PageEncoder encoder_;
   uint32_t longest_nap_us_;
 

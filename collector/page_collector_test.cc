@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -70,13 +72,16 @@ class PageCollectorTest : public testing::Test {
         SideProducer(page_, reinterpret_cast<SideContinued*>(
                                 static_cast<char*>(region_) + kSideRingOffset));
     clock_.Start(false, {0, MonotonicNs()}, {});
-    Record header;
-    header.mutable_header()->set_format_version(1);
-    header.mutable_header()->set_page_bytes(kPage);
-    out_.Write(header);
+    WriteHeader(&out_);
   }
   void TearDown() override { munmap(region_, kRegionBytes); }
 
+  static void WriteHeader(Output* out) {
+    Record header;
+    header.mutable_header()->set_format_version(1);
+    header.mutable_header()->set_page_bytes(kPage);
+    out->Write(header);
+  }
   // False where perf is refused.
   bool OpenCounters() {
     counters_ = static_cast<uint32_t>(CpusOnline());
@@ -84,9 +89,9 @@ class PageCollectorTest : public testing::Test {
   }
   std::unique_ptr<PageCollector> Make() {
     side_ = std::make_unique<SideItems>(page_, &definitions_, &out_);
-    auto made =
-        PageCollector::Create({page_, kFirstFd, counters_, signals_, &clock_,
-                               &definitions_, side_.get(), &out_});
+    auto made = PageCollector::Create({page_, kFirstFd, counters_, signals_,
+                                       /*weight=*/1, /*seed=*/1, &clock_,
+                                       &definitions_, side_.get(), &out_});
     EXPECT_TRUE(made.ok()) << made.status();
     side_->set_pages(made->get());
     return *std::move(made);
@@ -112,6 +117,55 @@ class PageCollectorTest : public testing::Test {
                              came ? "" : PageAction_Name(entry.action))];
     }
     return charged;
+  }
+
+  // How many pages the entries of a range of memory stand for, each once.
+  struct Estimate {
+    double pages = 0;
+    size_t entries = 0;
+    bool all_before = false;  // each page that came before there was a choice
+  };
+  static Estimate EstimateOf(const std::vector<PageEntry>& entries,
+                             const char* begin, size_t pages) {
+    const uint64_t first = reinterpret_cast<uint64_t>(begin) / kPage;
+    std::map<uint64_t, uint32_t> weights;
+    for (const PageEntry& entry : entries) {
+      if (entry.page < first || entry.page >= first + pages) continue;
+      weights[entry.page] = std::max(weights[entry.page], entry.weight);
+    }
+    Estimate estimate;
+    for (const auto& [page, weight] : weights) estimate.pages += weight;
+    estimate.entries = weights.size();
+    return estimate;
+  }
+  // A whole run of its own: every other page of some memory is touched, the
+  // first hundred twice.
+  Estimate OneInTen(uint64_t seed, size_t pages) {
+    Output out;
+    WriteHeader(&out);
+    DefinitionTable definitions(&clock_, &out);
+    SideItems side(page_, &definitions, &out);
+    auto made =
+        PageCollector::Create({page_, kFirstFd, counters_, signals_, 10, seed,
+                               &clock_, &definitions, &side, &out});
+    EXPECT_TRUE(made.ok()) << made.status();
+    PageCollector* collector = made->get();
+    side.set_pages(collector);
+    char* early = MapFreshPages(100);
+    for (size_t i = 0; i < 100; ++i) early[i * kPage] = 1;
+    side.Start();
+    collector->Start(MonotonicNs());
+    char* touched = MapFreshPages(2 * pages);
+    for (size_t i = 0; i < pages; ++i) touched[2 * i * kPage] = 1;
+    madvise(touched, 200 * kPage, MADV_DONTNEED);
+    for (size_t i = 0; i < 100; ++i) touched[2 * i * kPage] = 1;
+    collector->Finish(MonotonicNs());
+    Estimate estimate = EstimateOf(out.entries, touched, 2 * pages);
+    const Estimate before = EstimateOf(out.entries, early, 100);
+    estimate.all_before = before.pages == 100 && before.entries == 100;
+    munmap(touched, 2 * pages * kPage);
+    munmap(early, 100 * kPage);
+    return estimate;
   }
 
   static constexpr int kFirstFd = 200;
@@ -227,6 +281,27 @@ TEST_F(PageCollectorTest, WhereOneInNIsSignalledTheOthersTakeItsStack) {
   collector->AddToFooter(&footer);
   EXPECT_GE(footer.pages_inferred(), 35000u);
   munmap(touched, 40000 * kPage);
+}
+
+// Known pages that are touched, some of them twice, in many runs with a choice
+// of their own each: all that counts are the weights.
+TEST_F(PageCollectorTest, OnePageInTenStandsForTenWhateverIsChosen) {
+  if (!OpenCounters()) GTEST_SKIP() << "no perf events: " << strerror(errno);
+  constexpr int kRuns = 40, kPages = 3000;
+  double sum = 0, squares = 0;
+  for (uint64_t seed = 1; seed <= kRuns; ++seed) {
+    ASSERT_TRUE(OpenCounters());
+    const Estimate estimate = OneInTen(seed, kPages);
+    sum += estimate.pages;
+    squares += estimate.pages * estimate.pages;
+    EXPECT_LT(estimate.entries, kPages / 6u);
+    EXPECT_TRUE(estimate.all_before);
+  }
+  const double mean = sum / kRuns;
+  const double error = std::sqrt((squares / kRuns - mean * mean) / (kRuns - 1));
+  EXPECT_NEAR(mean, kPages, 3 * error);
+  // A run is off by 122, as of each ten pages five are touched.
+  EXPECT_LT(error, 30);
 }
 
 }  // namespace

@@ -32,10 +32,12 @@ void PageColumns::Append(const PageRow& entry) {
     moved_to_.Append(entry.moved_to);
   }
   if (entry.inferred) inferred_at_.Append(entries_);
+  if (entry.certain && weight_ > 1) certain_at_.Append(entries_);
   ++entries_;
 }
 
-// In the order of the fields; first_us stands before them.
+// In the order of the fields; first_us stands before them, weight behind them,
+// certain_at last.
 template <typename F>
 void PageColumns::ForEach(F f) const {
   f(PageBatch::kPageStepFieldNumber, page_step_);
@@ -56,10 +58,11 @@ void PageColumns::ForEach(F f) const {
 
 absl::string_view PageColumns::Serialize() {
   size_t needed =
-      kMaxFieldHeadBytes + 2 * (kMaxFieldHeadBytes + kMaxVarintBytes);
+      kMaxFieldHeadBytes + 3 * (kMaxFieldHeadBytes + kMaxVarintBytes);
   ForEach([&](int, const PackedColumn& column) {
     needed += kMaxFieldHeadBytes + column.size();
   });
+  needed += kMaxFieldHeadBytes + certain_at_.steps().size();
   if (record_capacity_ < needed) {
     record_capacity_ = needed + needed / 2;
     record_.reset(new uint8_t[record_capacity_]);
@@ -69,6 +72,10 @@ absl::string_view PageColumns::Serialize() {
   ForEach([&](int field, const PackedColumn& column) {
     out = PutColumn(out, field, column);
   });
+  if (weight_ > 1) {
+    out = PutScalar(out, PageBatch::kWeightFieldNumber, weight_);
+  }
+  out = PutColumn(out, PageBatch::kCertainAtFieldNumber, certain_at_.steps());
   uint8_t* const begin =
       PutHeadBefore(body, Record::kPagesFieldNumber, out - body);
   return {reinterpret_cast<const char*>(begin),
@@ -84,7 +91,7 @@ void PageColumns::Clear() {
     column->Clear();
   }
   for (RowColumn* column : {&time_at_, &thread_.at, &stack_.at, &code_.at,
-                            &action_at_, &inferred_at_}) {
+                            &action_at_, &inferred_at_, &certain_at_}) {
     column->Clear();
   }
 }

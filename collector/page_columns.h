@@ -23,6 +23,8 @@ struct PageRow {
   uint64_t pages;   // of any but PAGE_CAME
   uint64_t moved_to;
   bool inferred;
+  // Recorded in any case: its pages do not stand for `weight` of them.
+  bool certain;
 };
 
 // Not thread safe.
@@ -33,6 +35,9 @@ class PageColumns {
   static constexpr uint32_t kMaxEntries = 1u << 16;
 
   uint32_t entries() const { return entries_; }
+  // How many each page stands for that came and is not certain. REQUIRES: there
+  // are no entries.
+  void set_weight(uint32_t weight) { weight_ = weight; }
   // The batch as a serialised pymemrun.Record, valid until the next call.
   absl::string_view Serialize();
   void Clear();
@@ -61,6 +66,8 @@ class PageColumns {
   PackedColumn action_pages_{kMaxEntries * 10};
   PackedColumn moved_to_{kMaxEntries * 10};
   RowColumn inferred_at_{kMaxEntries * 3};
+  uint32_t weight_ = 1;
+  RowColumn certain_at_{kMaxEntries * 3};
 
   size_t record_capacity_ = 0;
   std::unique_ptr<uint8_t[]> record_;

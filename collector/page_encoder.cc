@@ -1,10 +1,16 @@
 #include "collector/page_encoder.h"
 
 #include "collector/native_thread.h"
+#include "format/page_event.h"
 
 namespace pymemrun {
 
-void PageEncoder::AddSample(const MatchedSample& matched) {
+void PageEncoder::SetWeight(uint32_t weight) {
+  EndBatch();
+  columns_.set_weight(weight);
+}
+
+void PageEncoder::AddSample(const MatchedSample& matched, bool certain) {
   const PageSample& sample = *matched.sample;
   PageRow row = {};
   row.time_us = in_.clock->MicrosOfMonotonic(matched.time_ns);
@@ -19,12 +25,13 @@ void PageEncoder::AddSample(const MatchedSample& matched) {
   row.code = in_.mappings->CodeAt(sample.instruction, sample.time_ns);
   row.action = PAGE_CAME;
   row.inferred = matched.inferred;
+  row.certain = certain;
   ++page_events_;
   inferred_ += row.inferred;
   Append(row);
 }
 
-void PageEncoder::AddRange(const PageMark& range) {
+void PageEncoder::AddRange(const PageMark& range, bool certain) {
   const uint64_t end = range.address + range.bytes;
   PageRow row = {};
   row.time_us = in_.clock->MicrosOfMonotonic(range.time_ns);
@@ -35,6 +42,7 @@ void PageEncoder::AddRange(const PageMark& range) {
   row.thread = ThreadOf(range.thread, row.time_us);
   row.stack = range.stack;
   row.action = range.action;
+  row.certain = certain && IsComing(static_cast<PageAction>(range.action));
   if (row.action == PAGES_MOVED) {
     row.moved_to = range.new_address / in_.page_bytes;
   }

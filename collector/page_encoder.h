@@ -32,8 +32,11 @@ class PageEncoder {
   };
   explicit PageEncoder(const Context& context) : in_(context) {}
 
-  void AddSample(const MatchedSample& sample);
-  void AddRange(const PageMark& range);
+  // Each page that comes from here on and is not certain stands for so many.
+  void SetWeight(uint32_t weight);
+  // `certain`: it was recorded in any case.
+  void AddSample(const MatchedSample& sample, bool certain);
+  void AddRange(const PageMark& range, bool certain);
   void WriteFork(uint64_t time_ns);
   void WriteResidency(const ResidencyAnswer& answer);
   // So many were lost since the last call.

@@ -123,13 +123,13 @@ TEST_F(PageEncoderTest, RandomEntriesComeBackOneByOne) {
     if (random() % 20 == 0) {
       PageMark mark = {time_ns, PageMark::kRange, PAGES_MOVED, tid,
                        stack,   page * 4096,      3 * 4096,    77 * 4096};
-      encoder_.AddRange(mark);
+      encoder_.AddRange(mark, true);
       expected.push_back(
           {us, page, thread, stack, 0, PAGES_MOVED, 3, 77, false});
     } else {
       const bool inferred = random() % 10 == 0;
       const PageSample sample = {time_ns, page * 4096 + 5, 0, tid};
-      encoder_.AddSample({&sample, time_ns, stack, inferred});
+      encoder_.AddSample({&sample, time_ns, stack, inferred}, true);
       expected.push_back(
           {us, page, thread, stack, 0, PAGE_CAME, 1, 0, inferred});
     }
@@ -156,9 +156,9 @@ TEST_F(PageEncoderTest, RandomEntriesComeBackOneByOne) {
 TEST_F(PageEncoderTest, WhoIsNotKnownIsCharged) {
   const uint32_t main = static_cast<uint32_t>(getpid());
   const PageSample first = {2000000, 4096, uint64_t{1} << 63, main};
-  encoder_.AddSample({&first, 2000000, 0, true});
+  encoder_.AddSample({&first, 2000000, 0, true}, true);
   const PageSample second = {2000000, 8192, 0, main + 1000000};
-  encoder_.AddSample({&second, 2000000, 0, true});
+  encoder_.AddSample({&second, 2000000, 0, true}, true);
   encoder_.EndBatch();
   std::vector<std::string> names;
   for (const Record& record : out_.records) {
@@ -175,16 +175,45 @@ TEST_F(PageEncoderTest, WhoIsNotKnownIsCharged) {
 
 TEST_F(PageEncoderTest, RangesAreWholePagesAndNothingIsNoRange) {
   PageMark mark = {2000000, PageMark::kRange, PAGES_UNMAPPED, 7, 1, 8192, 1, 0};
-  encoder_.AddRange(mark);
+  encoder_.AddRange(mark, true);
   mark.bytes = 0;
-  encoder_.AddRange(mark);
+  encoder_.AddRange(mark, true);
   mark.address = ~uint64_t{0} - 4095;
   mark.bytes = 8192;
-  encoder_.AddRange(mark);
+  encoder_.AddRange(mark, true);
   encoder_.EndBatch();
   ASSERT_EQ(out_.entries.size(), 1u);
   EXPECT_EQ(out_.entries[0].page, 2u);
   EXPECT_EQ(out_.entries[0].pages, 1u);
+}
+
+TEST_F(PageEncoderTest, FromThenOnPagesHaveTheWeightUnlessTheyAreCertain) {
+  const PageSample sample = {2000000, 4096, 0, 7};
+  encoder_.AddSample({&sample, 2000000, 1, false}, true);
+  encoder_.SetWeight(10);
+  const auto populated = [](uint64_t address) {
+    return PageMark{
+        2000000, PageMark::kRange, PAGES_POPULATED, 7, 1, address, 8192, 0};
+  };
+  encoder_.AddSample({&sample, 2000000, 1, false}, false);
+  encoder_.AddSample({&sample, 2000000, 1, false}, true);
+  encoder_.AddRange(populated(40960), false);
+  encoder_.AddRange(populated(81920), true);
+  PageMark left = populated(4096);
+  left.action = PAGES_UNMAPPED;
+  encoder_.AddRange(left, true);
+  encoder_.EndBatch();
+  std::vector<PageBatch> batches;
+  for (const Record& record : out_.records) {
+    if (record.has_pages()) batches.push_back(record.pages());
+  }
+  ASSERT_EQ(batches.size(), 2u);
+  EXPECT_EQ(batches[0].weight(), 0u);
+  EXPECT_EQ(batches[0].certain_at_size(), 0);
+  EXPECT_EQ(batches[1].weight(), 10u);
+  const auto& at = batches[1].certain_at();
+  EXPECT_EQ(std::vector<uint32_t>(at.begin(), at.end()),
+            (std::vector<uint32_t>{1, 2}));  // the second and, 2 on, the fourth
 }
 
 TEST_F(PageEncoderTest, AnAnswerIsWrittenAsDistances) {

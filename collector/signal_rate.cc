@@ -25,9 +25,9 @@ void SignalRate::Update(uint64_t now_ns, size_t faults) {
   const uint64_t rate = faults_ * kSecondNs / elapsed_ns;
   since_ns_ = now_ns;
   faults_ = 0;
-  if (rate >= kManyPerSecond) {
+  if (rate * weight_ >= kManyPerSecond) {
     Choose(Which::kSome);
-  } else if (rate < kFewPerSecond) {
+  } else if (rate * weight_ < kFewPerSecond) {
     Choose(Which::kEach);
   }
 }

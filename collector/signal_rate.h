@@ -14,8 +14,10 @@ class SignalRate {
  public:
   // The perf events from `first_fd` on: `count` that signal each fault, then as
   // many that signal one in several. With count 0 there is nothing to choose.
-  SignalRate(int first_fd, uint32_t count)
-      : first_fd_(first_fd), count_(count) {}
+  // Where one page in `weight` is recorded a signal is worth so much less, and
+  // there is to be less of them.
+  SignalRate(int first_fd, uint32_t count, uint32_t weight)
+      : first_fd_(first_fd), count_(count), weight_(weight) {}
 
   // To be told now and then how many faults there were since it was told last.
   // Not before the traced process has started: as it does, it enables all.
@@ -28,6 +30,7 @@ class SignalRate {
 
   const int first_fd_;
   const uint32_t count_;
+  const uint32_t weight_;
   Which chosen_ = Which::kUnknown;
   uint64_t since_ns_ = 0;
   uint64_t faults_ = 0;  // since then

@@ -30,7 +30,7 @@ class SignalRateTest : public testing::Test {
   bool SomeSignal() const { return FaultsOfCpusCount(some_fd_); }
 
   const int some_fd_ = kEachFd + CpusOnline();
-  SignalRate rate_{kEachFd, static_cast<uint32_t>(CpusOnline())};
+  SignalRate rate_{kEachFd, static_cast<uint32_t>(CpusOnline()), 1};
   uint64_t now_ns_ = 1000 * kMs;
 };
 
@@ -56,6 +56,16 @@ TEST_F(SignalRateTest, ManyFaultsSignalSomeAndFewSignalEach) {
   EXPECT_FALSE(SomeSignal());
 }
 
+TEST_F(SignalRateTest, WhereOnePageInTenIsRecordedATenthIsMany) {
+  SignalRate rate(kEachFd, static_cast<uint32_t>(CpusOnline()), 10);
+  rate.Update(now_ns_, 0);
+  rate.Update(now_ns_ += 10 * kMs, 11);  // 1,100 a second
+  EXPECT_TRUE(EachSignals());
+  rate.Update(now_ns_ += 10 * kMs, 13);
+  EXPECT_FALSE(EachSignals());
+  EXPECT_TRUE(SomeSignal());
+}
+
 TEST_F(SignalRateTest, AShortBurstIsNoRate) {
   rate_.Update(now_ns_, 0);
   rate_.Update(now_ns_ += kMs, 100);  // 100,000 a second
@@ -66,7 +76,7 @@ TEST_F(SignalRateTest, AShortBurstIsNoRate) {
 }
 
 TEST_F(SignalRateTest, WhereThereIsOneSetItStaysOn) {
-  SignalRate one(kEachFd, 0);
+  SignalRate one(kEachFd, 0, 1);
   one.Update(now_ns_, 0);
   one.Update(now_ns_ + 10 * kMs, 100000);
   EXPECT_TRUE(EachSignals() && SomeSignal());

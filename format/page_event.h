@@ -22,10 +22,16 @@ struct PageEntry {
   uint32_t thread;        // defined
   uint32_t stack;         // 0 or defined
   uint32_t code_mapping;  // of the instruction; 0 or defined
-  uint32_t weight;        // of PAGE_CAME: it stands for so many, at least 1
+  uint32_t weight;        // of what came: each page stands for so many, at
+                          // least 1; of other actions 1
   PageAction action;
   bool inferred;  // the stack is not that of the moment
 };
+
+// Whether the pages of this came: by a fault, or by a call.
+inline bool IsComing(PageAction action) {
+  return action == PAGE_CAME || action == PAGES_POPULATED;
+}
 
 struct ResidentRange {
   uint64_t page;  // the first one

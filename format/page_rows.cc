@@ -20,6 +20,7 @@ absl::Status CheckPageColumns(const PageBatch& b) {
   RETURN_IF_ERROR(CheckAtFromZero("pages.code_at", b.code_at(), rows));
   RETURN_IF_ERROR(CheckAt("pages.action_at", b.action_at(), 0, rows));
   RETURN_IF_ERROR(CheckAt("pages.inferred_at", b.inferred_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("pages.certain_at", b.certain_at(), 0, rows));
   RETURN_IF_ERROR(
       CheckLength("pages.time_step", b.time_at_size(), b.time_step_size()));
   RETURN_IF_ERROR(
@@ -148,9 +149,10 @@ PageRows::PageRows(const PageBatch& batch)
       stack_(batch.stack_at()),
       code_(batch.code_at()),
       action_(batch.action_at()),
-      inferred_(batch.inferred_at()) {
+      inferred_(batch.inferred_at()),
+      certain_(batch.certain_at()),
+      weight_(std::max<uint32_t>(1, batch.weight())) {
   last_.time_us = batch.first_us();
-  last_.weight = std::max<uint32_t>(1, batch.weight());
 }
 
 size_t PageRows::Next(PageEntry* entries, size_t size) {
@@ -183,6 +185,7 @@ size_t PageRows::Next(PageEntry* entries, size_t size) {
       action_.Advance();
     }
     entry.inferred = inferred_.Take(i);
+    entry.weight = !certain_.Take(i) && IsComing(entry.action) ? weight_ : 1;
     entries[i - begin] = entry;
   }
   last_ = entry;
@@ -218,13 +221,18 @@ void EncodePages(absl::Span<const PageEntry> entries, PageBatch* batch) {
   batch->Clear();
   if (entries.empty()) return;
   batch->set_first_us(entries[0].time_us);
-  batch->set_weight(entries[0].weight);
+  uint32_t weight = 0;
+  for (const PageEntry& entry : entries) {
+    if (IsComing(entry.action)) weight = std::max(weight, entry.weight);
+  }
+  batch->set_weight(weight);
   AtColumn time_at(batch->mutable_time_at());
   AtColumn thread_at(batch->mutable_thread_at());
   AtColumn stack_at(batch->mutable_stack_at());
   AtColumn code_at(batch->mutable_code_at());
   AtColumn action_at(batch->mutable_action_at());
   AtColumn inferred_at(batch->mutable_inferred_at());
+  AtColumn certain_at(batch->mutable_certain_at());
   uint64_t page = 0, time_us = entries[0].time_us;
   for (size_t i = 0; i < entries.size(); ++i) {
     const PageEntry& entry = entries[i];
@@ -245,6 +253,7 @@ void EncodePages(absl::Span<const PageEntry> entries, PageBatch* batch) {
       batch->add_moved_to(entry.moved_to);
     }
     if (entry.inferred) inferred_at.Add(i);
+    if (IsComing(entry.action) && entry.weight < weight) certain_at.Add(i);
   }
 }
 

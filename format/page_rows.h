@@ -37,7 +37,8 @@ class PageRows {
 
  private:
   const PageBatch& batch_;
-  SparseCursor time_, thread_, stack_, code_, action_, inferred_;
+  SparseCursor time_, thread_, stack_, code_, action_, inferred_, certain_;
+  const uint32_t weight_;
   uint64_t row_ = 0;
   PageEntry last_ = {};
 };
@@ -46,7 +47,8 @@ class PageRows {
 std::vector<ResidentRange> RangesOf(const Residency& residency);
 
 // The inverse: replace what is in the record. For tests and generators. The
-// weight is the first entry's; times do not sink, ranges rise.
+// weight is the highest; what came has that or 1. Times do not sink, ranges
+// rise.
 void EncodePages(absl::Span<const PageEntry> entries, PageBatch* batch);
 void EncodeRanges(absl::Span<const ResidentRange> ranges, Residency* residency);
 

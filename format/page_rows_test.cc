@@ -90,7 +90,8 @@ TEST_F(PageRowsTest, ManyEntriesComeInSeveralCalls) {
     many.back().weight = 4;
     if (i % 7 == 0) {
       many.back() = ActionEntry(10 + i / 3, PAGES_DISCARDED, i, i);
-      many.back().weight = 4;
+    } else if (i % 11 == 0) {  // recorded in any case
+      many.back().weight = 1;
     }
   }
   ASSERT_TRUE(Decode(PagesRecord(many)).ok());

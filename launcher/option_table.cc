@@ -1,5 +1,6 @@
 #include "launcher/option_table.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <string_view>
@@ -50,14 +51,32 @@ bool ReadTrace(const std::string& text, Options* options) {
   });
 }
 
-bool ReadPagePeriod(const std::string& text, Options* options) {
-  if (text == "auto") {
-    options->page_period = Options().page_period;
+// Of pages that come fast one in so many has the stack of its moment, where one
+// in `weight` is recorded: a prime number, so that lines that touch pages in
+// turn do not fall into step with it.
+uint32_t SignalPeriod(uint32_t weight) {
+  const auto is_prime = [](uint32_t number) {
+    for (uint32_t i = 2; i * i <= number; ++i) {
+      if (number % i == 0) return false;
+    }
     return true;
-  }
-  std::optional<int64_t> period = ParseNumber(text, 1, kMaxPagePeriod);
-  if (period) options->page_period = {static_cast<uint32_t>(*period), false};
-  return period.has_value();
+  };
+  uint32_t period = std::max(Options().page_period.faults, weight);
+  while (!is_prime(period)) ++period;
+  return period;
+}
+
+bool ReadPagePeriod(const std::string& text, Options* options) {
+  options->page_period = Options().page_period;
+  options->page_weight = 1;
+  if (text == "auto") return true;
+  const std::optional<int64_t> period = ParseNumber(text, 1, kMaxPagePeriod);
+  if (!period) return false;
+  options->page_weight = static_cast<uint32_t>(*period);
+  const bool is_each = options->page_weight == 1;
+  options->page_period = {is_each ? 1 : SignalPeriod(options->page_weight),
+                          !is_each};
+  return true;
 }
 
 bool ReadEvents(const std::string& text, Options* options) {
@@ -243,9 +262,9 @@ const OptionRow kOptionTable[] = {
     {"trace", "LIST", "what to trace: calls, pages, both, or none (calls)",
      ReadTrace, "calls, pages, calls,pages or none", false, true},
     {"page-period", "N",
-     "with pages: one page in N gets the stack of its own moment, the others "
-     "their thread's next one; auto: each page while they come slowly, then "
-     "one in 7 (auto)",
+     "with pages: record a random one in N, which stands for N; 1: each, with "
+     "the stack of its own moment; auto: each, while they come fast one in 7 "
+     "with its own stack and the others with their thread's next one (auto)",
      ReadPagePeriod, "auto, or a number from 1 to 10000", false, true, "pages"},
     {"min-drss", "BYTES",
      "log an event when RSS changed by BYTES or more, 0 logs every event (one "

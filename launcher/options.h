@@ -25,8 +25,9 @@ struct Options {
   bool trace_given = false;  // on the command line or by a variable
   bool trace_calls = true;
   bool trace_pages = false;
-  PagePeriod page_period = {7, true};
-  uint64_t min_drss_bytes = 0;  // set to one page by ReadOptions
+  PagePeriod page_period = {7, true};  // of their signals
+  uint32_t page_weight = 1;            // one page in so many is recorded
+  uint64_t min_drss_bytes = 0;         // set to one page by ReadOptions
   bool drss_since_logged = false;
   uint32_t context = 1;
   uint32_t kinds = 0x1f;  // bit (1 << EventWhat)

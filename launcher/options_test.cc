@@ -144,15 +144,33 @@ TEST(OptionsTest, PageEventsAndHowOftenTheyHaveAStack) {
   EXPECT_TRUE(options.trace_pages);
   EXPECT_EQ(options.page_period.faults, 7u);
   EXPECT_TRUE(options.page_period.is_least);
-  options = Read({"--trace", "pages", "--page-period", "3"}).options;
+  EXPECT_EQ(options.page_weight, 1u);
+  options = Read({"--trace", "pages", "--page-period", "1"}).options;
   EXPECT_FALSE(options.trace_calls);
-  EXPECT_EQ(options.page_period.faults, 3u);
+  EXPECT_EQ(options.page_period.faults, 1u);
   EXPECT_FALSE(options.page_period.is_least);
-  EXPECT_TRUE(Read({"--trace", "pages", "--page-period", "auto"})
-                  .options.page_period.is_least);
+  options = Read({"--trace", "pages", "--page-period", "auto"}).options;
+  EXPECT_EQ(options.page_period.faults, 7u);
+  EXPECT_TRUE(options.page_period.is_least);
+  EXPECT_EQ(options.page_weight, 1u);
   for (const char* wrong : {"0", "-1", "x", "10001", ""}) {
     EXPECT_FALSE(Read({"--trace", "pages", "--page-period", wrong}).ok)
         << wrong;
+  }
+}
+
+TEST(OptionsTest, WhereOnePageInNIsRecordedAboutSoManySignal) {
+  for (const auto& [period, faults] : {std::pair{"2", 7u},
+                                       {"7", 7u},
+                                       {"8", 11u},
+                                       {"10", 11u},
+                                       {"100", 101u},
+                                       {"10000", 10007u}}) {
+    const Options options =
+        Read({"--trace", "pages", "--page-period", period}).options;
+    EXPECT_EQ(std::to_string(options.page_weight), period);
+    EXPECT_EQ(options.page_period.faults, faults);
+    EXPECT_TRUE(options.page_period.is_least);
   }
 }
 

@@ -148,6 +148,7 @@ void AddPages(const Options& options, const OwnedFiles& files,
   facts->push_back({"page_signals",
                     std::to_string(files.pages.size() - files.page_samplers)});
   facts->push_back({"page_period", std::to_string(options.page_period.faults)});
+  facts->push_back({"page_weight", std::to_string(options.page_weight)});
   facts->push_back({"pages_user_only", files.pages_user_only ? "1" : "0"});
 }
 

@@ -26,7 +26,10 @@ constexpr absl::string_view kNames[kColumns] = {
 void AppendExtra(ExtraRecords extra, std::vector<Column>* columns) {
   for (int i = static_cast<int>(kFirstPageColumn); i < kColumns; ++i) {
     const auto column = static_cast<Column>(i);
-    if (column < kFirstHeapColumn ? extra.pages : extra.heap) {
+    const bool of_both = column == Column::kWeight;
+    const bool of_pages = column < kFirstHeapColumn || of_both;
+    const bool of_heap = column >= kFirstHeapColumn;
+    if ((extra.pages && of_pages) || (extra.heap && of_heap)) {
       columns->push_back(column);
     }
   }

@@ -38,7 +38,7 @@ enum class Column : uint8_t {
   kAddress,
   kSize,
   kAllocator,
-  kWeight,
+  kWeight,  // of page events too
 };
 inline constexpr int kColumns = 25;
 inline constexpr Column kFirstPageColumn = Column::kPageAddress;

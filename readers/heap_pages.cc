@@ -30,9 +30,14 @@ std::vector<LiveBlock> LiveBlocks(const HeapModel& heap) {
 // Charges one page after the other, in the order of addresses.
 class PageCharger {
  public:
+  using Visit = std::function<void(const PageCharge&)>;
+
   PageCharger(const ResidentModel& pages, const HeapModel& heap,
-              HeapCharges* charges)
-      : pages_(pages), charges_(*charges), blocks_(LiveBlocks(heap)) {
+              const Visit& visit, HeapCharges* charges)
+      : pages_(pages),
+        visit_(visit),
+        charges_(*charges),
+        blocks_(LiveBlocks(heap)) {
     charges_.by_source.resize(heap.sources().size());
     charges_.by_owner.resize(pages.owners().size());
   }
@@ -41,7 +46,8 @@ class PageCharger {
     const uint64_t begin = page * pages_.page_bytes();
     const uint64_t end = begin + pages_.page_bytes();
     const auto page_bytes = static_cast<double>(pages_.page_bytes());
-    const auto stands_for = static_cast<double>(pages_.owners()[owner].weight);
+    const uint32_t weight = pages_.owners()[owner].weight;
+    const auto stands_for = static_cast<double>(weight);
     while (next_ < blocks_.size() && blocks_[next_].end <= begin) ++next_;
     double all = 0;
     inside_.clear();
@@ -54,18 +60,36 @@ class PageCharger {
       all += bytes;
     }
     if (inside_.empty()) {
-      charges_.by_owner[owner] += stands_for * page_bytes;
+      Add({page, weight, PageCharge::To::kOwner, owner,
+           stands_for * page_bytes});
       return;
     }
     const double part = std::min(1.0, page_bytes / all) * stands_for;
     for (const auto& [source, bytes] : inside_) {
-      charges_.by_source[source] += bytes * part;
+      Add({page, weight, PageCharge::To::kSource, source, bytes * part});
     }
-    charges_.slack_bytes += std::max(page_bytes - all, 0.0) * stands_for;
+    Add({page, weight, PageCharge::To::kSlack, 0,
+         std::max(page_bytes - all, 0.0) * stands_for});
   }
 
  private:
+  void Add(const PageCharge& charge) {
+    switch (charge.to) {
+      case PageCharge::To::kOwner:
+        charges_.by_owner[charge.id] += charge.bytes;
+        break;
+      case PageCharge::To::kSource:
+        charges_.by_source[charge.id] += charge.bytes;
+        break;
+      case PageCharge::To::kSlack:
+        charges_.slack_bytes += charge.bytes;
+        break;
+    }
+    if (visit_ != nullptr) visit_(charge);
+  }
+
   const ResidentModel& pages_;
+  const Visit& visit_;
   HeapCharges& charges_;
   const std::vector<LiveBlock> blocks_;
   size_t next_ = 0;  // those before it end before the page
@@ -74,9 +98,10 @@ class PageCharger {
 
 }  // namespace
 
-HeapCharges ChargePages(const ResidentModel& pages, const HeapModel& heap) {
+HeapCharges ChargePages(const ResidentModel& pages, const HeapModel& heap,
+                        const std::function<void(const PageCharge&)>& visit) {
   HeapCharges charges;
-  PageCharger charger(pages, heap, &charges);
+  PageCharger charger(pages, heap, visit, &charges);
   pages.pages().ForEach([&](uint64_t page, const PageMap::Page& there) {
     charger.Charge(page, there.owner);
   });

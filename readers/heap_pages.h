@@ -2,6 +2,8 @@
 #ifndef PYMEMRUN_READERS_HEAP_PAGES_H_
 #define PYMEMRUN_READERS_HEAP_PAGES_H_
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "readers/heap_replay.h"
@@ -23,15 +25,29 @@ struct HeapCharges {
   double slack_bytes = 0;
 };
 
-// Memory: 24 bytes for each live block, beside the models.
-HeapCharges ChargePages(const ResidentModel& pages, const HeapModel& heap);
+// A part of a page's bytes, with its weight.
+struct PageCharge {
+  enum class To { kOwner, kSource, kSlack };
+  uint64_t page;
+  uint32_t weight;  // of the page
+  To to;
+  uint32_t id;  // owner or source
+  double bytes;
+};
+
+// Memory: 24 bytes for each live block, beside the models. Also says each part
+// where there is a `visit`, in the order of pages.
+HeapCharges ChargePages(
+    const ResidentModel& pages, const HeapModel& heap,
+    const std::function<void(const PageCharge&)>& visit = nullptr);
 
 // The places, most bytes first, at most `limit` of them (0: all), then the
 // others as one row, if there are any, what the allocator keeps free in pages
 // with blocks, what was there before tracing and what has no owner: all rows
 // add up to RSS. `heap_bytes` is the part of `resident_bytes` that blocks are
-// charged with. REQUIRES: both replays are of one file and moment; `by` is not
-// kMapping.
+// charged with. Where pages were sampled `error_bytes` is one standard error of
+// `resident_bytes` for that. REQUIRES: both replays are of one file and moment;
+// `by` is not kMapping.
 Table HeapResidentTable(ResidentBy by, uint64_t limit,
                         const ResidentReplay& pages, const HeapReplay& heap);
 

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <utility>
 
 #include "readers/heap_pages.h"
 #include "readers/heap_places.h"
 #include "readers/heap_table.h"
+#include "readers/sample_errors.h"
 #include "readers/whole_number.h"
 
 namespace pymemrun {
@@ -32,46 +35,113 @@ struct Amount {
   ResidentPlace place;
   double bytes = 0;
   double heap_bytes = 0;  // of these
+  double variance = 0;    // of bytes, where pages were sampled
 };
 
 struct Amounts {
   std::vector<Amount> places;
   double before_bytes = 0;  // tracing
   double slack_bytes = 0;
+  double slack_variance = 0;
+  double variance = 0;  // of all
+};
+
+// Numbers the places of owners and sources alike.
+class PlaceNumbers {
+ public:
+  PlaceNumbers(ResidentBy by, const ResidentReplay& pages,
+               const HeapReplay& heap)
+      : owners_(by, &pages), sources_(HeapByOf(by), &heap) {}
+
+  size_t OfOwner(uint32_t owner) {
+    const uint32_t number = owners_.NumberOf(owner);
+    return NumberOf(owners_.places()[number]);
+  }
+  size_t OfSource(uint32_t source) {
+    const uint32_t number = sources_.NumberOf(source);
+    return NumberOf(sources_.places()[number]);
+  }
+  // By number.
+  const std::vector<ResidentPlace>& places() const { return places_; }
+
+ private:
+  size_t NumberOf(const ResidentPlace& place) {
+    const auto [found, is_new] = numbers_.emplace(place, places_.size());
+    if (is_new) places_.push_back(place);
+    return found->second;
+  }
+
+  OwnerPlaces owners_;
+  SourcePlaces sources_;
+  std::vector<ResidentPlace> places_;
+  absl::flat_hash_map<ResidentPlace, size_t> numbers_;
+};
+
+// Collects the errors of what sampled pages are charged with.
+class ChargeErrors {
+ public:
+  explicit ChargeErrors(PlaceNumbers* numbers) : numbers_(*numbers) {}
+
+  void Add(const PageCharge& charge) {
+    if (charge.weight <= 1) return;
+    size_t number = kSlackNumber;
+    if (charge.to == PageCharge::To::kOwner) {
+      number = kFirstPlace + numbers_.OfOwner(charge.id);
+    } else if (charge.to == PageCharge::To::kSource) {
+      number = kFirstPlace + numbers_.OfSource(charge.id);
+    }
+    errors_.Add(number, charge.page, charge.weight, charge.bytes);
+    errors_.Add(kAll, charge.page, charge.weight, charge.bytes);
+  }
+  void SetVariances(Amounts* amounts) const {
+    amounts->variance = errors_.VarianceOf(kAll);
+    amounts->slack_variance = errors_.VarianceOf(kSlackNumber);
+    for (size_t i = 0; i < amounts->places.size(); ++i) {
+      amounts->places[i].variance = errors_.VarianceOf(kFirstPlace + i);
+    }
+  }
+
+ private:
+  static constexpr size_t kAll = 0, kSlackNumber = 1, kFirstPlace = 2;
+  PlaceNumbers& numbers_;
+  SampleErrors errors_;
 };
 
 // Of the places of owners, without kBeforeTracing.
 Amounts AmountsOf(ResidentBy by, const ResidentReplay& pages,
                   const HeapReplay& heap) {
-  const HeapCharges charges = ChargePages(pages.model(), heap.model());
+  PlaceNumbers numbers(by, pages, heap);
+  ChargeErrors errors(&numbers);
+  std::function<void(const PageCharge&)> visit;
+  if (pages.model().sampled()) {
+    visit = [&errors](const PageCharge& charge) { errors.Add(charge); };
+  }
+  const HeapCharges charges = ChargePages(pages.model(), heap.model(), visit);
   Amounts amounts;
   amounts.slack_bytes = charges.slack_bytes;
   amounts.before_bytes =
       static_cast<double>(pages.model().UnlistedBeforeBytes());
-  absl::flat_hash_map<ResidentPlace, size_t> numbers;
-  const auto amount_of = [&](const ResidentPlace& place) -> Amount& {
-    const auto [found, is_new] = numbers.emplace(place, amounts.places.size());
-    if (is_new) amounts.places.push_back({place});
-    return amounts.places[found->second];
+  const auto amount = [&](size_t number) -> Amount& {
+    while (amounts.places.size() <= number) {
+      amounts.places.push_back({numbers.places()[amounts.places.size()]});
+    }
+    return amounts.places[number];
   };
-  OwnerPlaces owners(by, &pages);
   for (uint32_t i = 1; i < charges.by_owner.size(); ++i) {
     if (charges.by_owner[i] <= 0) continue;
     if (pages.model().owners()[i].before_tracing()) {
       amounts.before_bytes += charges.by_owner[i];
       continue;
     }
-    const uint32_t number = owners.NumberOf(i);
-    amount_of(owners.places()[number]).bytes += charges.by_owner[i];
+    amount(numbers.OfOwner(i)).bytes += charges.by_owner[i];
   }
-  SourcePlaces sources(HeapByOf(by), &heap);
   for (uint32_t i = 0; i < charges.by_source.size(); ++i) {
     if (charges.by_source[i] <= 0) continue;
-    const uint32_t number = sources.NumberOf(i);
-    Amount& amount = amount_of(sources.places()[number]);
-    amount.bytes += charges.by_source[i];
-    amount.heap_bytes += charges.by_source[i];
+    Amount& of = amount(numbers.OfSource(i));
+    of.bytes += charges.by_source[i];
+    of.heap_bytes += charges.by_source[i];
   }
+  errors.SetVariances(&amounts);
   return amounts;
 }
 
@@ -79,12 +149,16 @@ class TableMaker {
  public:
   TableMaker(ResidentBy by, const ResidentModel& model)
       : lines_(by == ResidentBy::kLine || by == ResidentBy::kFunction),
+        with_errors_(model.sampled()),
         rss_bytes_(static_cast<double>(model.RssBytes())) {
     table_.headings = HeapPlaceHeadings(HeapByOf(by));
     table_.headings.insert(table_.headings.end(),
                            {{"resident_bytes", "resident", CellLook::kBytes},
                             {"heap_bytes", "heap", CellLook::kBytes},
                             {"share", "share", CellLook::kShare}});
+    if (with_errors_) {
+      table_.headings.push_back({"error_bytes", "std error", CellLook::kBytes});
+    }
   }
   void AddPlace(const Amount& amount) {
     std::vector<Cell> cells = {std::string(amount.place.file)};
@@ -93,26 +167,31 @@ class TableMaker {
       if (amount.place.line != 0) cells[1] = uint64_t{amount.place.line};
       cells.emplace_back(std::string(amount.place.function));
     }
-    AddAmount(amount.bytes, WholeNumber(amount.heap_bytes), std::move(cells));
+    AddAmount(amount.bytes, WholeNumber(amount.heap_bytes), amount.variance,
+              std::move(cells));
   }
   // `heap`: its heap_bytes.
-  void AddOther(absl::string_view name, double bytes, Cell heap) {
+  void AddOther(absl::string_view name, double bytes, Cell heap,
+                double variance) {
     if (bytes == 0 && name != kUnattributed) return;
     std::vector<Cell> cells(lines_ ? 3 : 1);
     cells[0] = std::string(name);
-    AddAmount(bytes, std::move(heap), std::move(cells));
+    AddAmount(bytes, std::move(heap), variance, std::move(cells));
   }
   Table Take() { return std::move(table_); }
 
  private:
-  void AddAmount(double bytes, Cell heap, std::vector<Cell> cells) {
+  void AddAmount(double bytes, Cell heap, double variance,
+                 std::vector<Cell> cells) {
     cells.emplace_back(SignedNumber(bytes));
     cells.push_back(std::move(heap));
     cells.emplace_back(rss_bytes_ > 0 ? bytes / rss_bytes_ : 0.0);
+    if (with_errors_) cells.emplace_back(WholeNumber(std::sqrt(variance)));
     table_.rows.push_back(std::move(cells));
   }
 
   const bool lines_;
+  const bool with_errors_;
   const double rss_bytes_;
   Table table_;
 };
@@ -161,13 +240,15 @@ Table HeapResidentTable(ResidentBy by, uint64_t limit,
     }
     others.bytes += places[i].bytes;
     others.heap_bytes += places[i].heap_bytes;
+    others.variance += places[i].variance;
   }
-  maker.AddOther(kOtherPlaces, others.bytes, WholeNumber(others.heap_bytes));
-  maker.AddOther(kSlack, amounts.slack_bytes, Cell());
-  maker.AddOther(kBeforeTracing, amounts.before_bytes, Cell());
+  maker.AddOther(kOtherPlaces, others.bytes, WholeNumber(others.heap_bytes),
+                 others.variance);
+  maker.AddOther(kSlack, amounts.slack_bytes, Cell(), amounts.slack_variance);
+  maker.AddOther(kBeforeTracing, amounts.before_bytes, Cell(), 0);
   maker.AddOther(kUnattributed,
-                 static_cast<double>(pages.model().UnattributedBytes()),
-                 Cell());
+                 static_cast<double>(pages.model().UnattributedBytes()), Cell(),
+                 amounts.variance);
   return maker.Take();
 }
 

@@ -89,7 +89,7 @@ TEST(ChargePagesTest, SamplesThatStandForMoreThanThePageShareIt) {
 
 // Line 5 touches pages 1000 to 1009; line 6 allocates a block of 5000 bytes in
 // the first two, line 5 one of 96 in the third.
-std::string RunWithBoth(HeapMode mode) {
+std::string RunWithBoth(HeapMode mode, uint32_t weight = 1) {
   StringSink sink;
   RunBuilder builder(&sink);
   Header header = RunBuilder::DefaultHeader();
@@ -103,7 +103,9 @@ std::string RunWithBoth(HeapMode mode) {
   const uint32_t six = builder.AddStack(0, code, 6);
   builder.AddMapping("/usr/bin/python3.11");
   builder.AddResidency(0, 10, 4 * kPage, {{100, 4, 1, true, false}});
-  builder.AddPages(CamePages(1000, 1000, 10, five));
+  std::vector<PageEntry> pages = CamePages(1000, 1000, 10, five);
+  for (PageEntry& page : pages) page.weight = weight;
+  builder.AddPages(pages);
   if (mode != HEAP_OFF) {
     builder.AddHeap({AllocEvent(1100, 1000 * kPage, 5000, six),
                      AllocEvent(1200, 1002 * kPage + 1000, 96, five)});
@@ -136,6 +138,24 @@ TEST(ResidentOwnerHeapTest, PagesWithBlocksAreChargedToThem) {
   EXPECT_THAT(Report({"resident", file.path(), "--owner", "heap"}).out,
               HasSubstr("\npages in which blocks are alive: charged to who "
                         "allocated them, each with its bytes there\n"));
+}
+
+// Of groups of four 1000 to 1007 are a pair, so are 1008 and 1009 with what is
+// not there.
+TEST(ResidentOwnerHeapTest, WhereOnePageInFourWasRecordedItStandsForFour) {
+  TempFile file(RunWithBoth(HEAP_ALL, 4));
+  const auto rows =
+      nlohmann::json::parse(Report({"resident", file.path(), "--owner", "heap",
+                                    "--json", "--at", "end"})
+                                .out);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(rows[0]["resident_bytes"], 4 * 28768);
+  EXPECT_EQ(rows[1]["resident_bytes"], 4 * 5000);
+  EXPECT_EQ(rows[1]["error_bytes"], 4 * 5000);
+  EXPECT_EQ(rows[2]["resident_bytes"], 4 * 7192);
+  EXPECT_EQ(rows[2]["error_bytes"], 4 * 7192);
+  EXPECT_EQ(rows[3]["error_bytes"], 0);
+  EXPECT_EQ(rows[4]["error_bytes"], 8 * 4096);
 }
 
 TEST(ResidentOwnerHeapTest, AllRowsAddUpToRss) {

@@ -46,6 +46,9 @@ void AppendOwnPageCell(const Style& style, Column column, const RunView& run,
       if (entry.code_mapping == 0) return style.EmptyCell(column, out);
       return style.TextCell(column, run.index->MappingName(entry.code_mapping),
                             out);
+    case Column::kWeight:
+      if (!IsComing(entry.action)) return style.EmptyCell(column, out);
+      return style.DecimalCell(column, entry.weight, out);
     default:
       return style.EmptyCell(column, out);
   }

@@ -28,6 +28,7 @@ ResidentModel::ResidentModel(const Limits& limits)
 
 void ResidentModel::SetHeader(const Header& header) {
   if (IsPageSize(header.page_bytes())) page_bytes_ = header.page_bytes();
+  sampled_ = header.page_weight() > 1;
 }
 
 uint64_t ResidentModel::RssBytes() const {
@@ -84,6 +85,18 @@ uint32_t ResidentModel::InferredId(uint32_t id) {
   return OwnerId(owner);
 }
 
+// The page stands for itself alone from here on.
+void ResidentModel::CountEach(PageMap::Page* there) {
+  PageOwner owner = owners_[there->owner];
+  owner.weight = 1;
+  const uint32_t id = OwnerId(owner);
+  if (id == 0) return;
+  Drop(there->owner);
+  there->owner = id;
+  ++counts_[id];
+  ++owned_pages_;
+}
+
 // One page fewer of `owner`'s, which may be nobody.
 void ResidentModel::Drop(uint32_t owner) {
   if (owner == 0) return;
@@ -115,12 +128,12 @@ void ResidentModel::Add(const PageEntry& entry) {
 }
 
 // Whoever brought the pages of an entry.
-uint32_t ResidentModel::ToucherId(const PageEntry& entry, uint32_t weight) {
+uint32_t ResidentModel::ToucherId(const PageEntry& entry) {
   PageOwner owner;
   owner.stack = entry.stack;
   owner.thread = entry.thread;
   owner.code_mapping = entry.code_mapping;
-  owner.weight = weight;
+  owner.weight = std::min(entry.weight, kMaxWeight);
   owner.inferred = entry.inferred;
   return OwnerId(owner);
 }
@@ -133,12 +146,13 @@ void ResidentModel::Come(const PageEntry& entry) {
     return;
   }
   sampled_ |= entry.weight > 1;
-  const uint32_t id = ToucherId(entry, std::min(entry.weight, kMaxWeight));
+  const uint32_t id = ToucherId(entry);
   if (!Put(entry.page, id, entry.time_us)) ++not_kept_;
 }
 
 void ResidentModel::Populate(const PageEntry& entry) {
-  const uint32_t id = ToucherId(entry, 1);
+  sampled_ |= entry.weight > 1;
+  const uint32_t id = ToucherId(entry);
   const uint64_t end = entry.page + entry.pages;
   std::vector<Owned> known;
   pages_.ForRange(entry.page, end, [&](uint64_t page, PageMap::Page* there) {
@@ -209,15 +223,23 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
   Gap gap;
   gap.mapping = range.mapping;
   gap.time_us = time_us;
-  if (any_residency_ && !sampled_) gap.block = BlockOf(range, page_bytes_);
+  if (any_residency_) gap.block = BlockOf(range, page_bytes_);
   const uint64_t end = range.page + range.pages;
   // Also the pages around it that lie in the same blocks.
   std::vector<Owned> known;
-  pages_.ForRange(range.page / gap.block * gap.block,
-                  (end + gap.block - 1) / gap.block * gap.block,
-                  [&known](uint64_t page, PageMap::Page* there) {
-                    known.push_back({page, there->owner});
-                  });
+  pages_.ForRange(
+      range.page / gap.block * gap.block,
+      (end + gap.block - 1) / gap.block * gap.block,
+      [&](uint64_t page, PageMap::Page* there) {
+        const bool many = owners_[there->owner].weight > 1;
+        if (many && range.huge && page >= range.page && page < end) {
+          CountEach(there);
+        }
+        // A file's faults are all there, those of memory that looks
+        // like one are not: beside these nothing is inferred.
+        const bool tells = !many || range.huge;
+        known.push_back({page, tells ? there->owner : 0});
+      });
   gap.begin = range.page;
   for (const Owned& next : known) {
     gap.end = std::min(next.page, end);

@@ -13,8 +13,10 @@
 //     to the owner of the nearest page of the same 2 MiB, in pages of files to
 //     that of the nearest one within the same 64 KiB, which the kernel maps
 //     around a fault: both inferred. The others have no owner.
-//   - Where pages were sampled each stands for so many, and pages that nobody
-//     brought have no owner, but for those before tracing.
+//   - Where one page in N was chosen it stands for N; the others are not known,
+//     and those that nobody brought are not either, but for those before
+//     tracing and those of blocks, see there: of a huge page's each then stands
+//     for itself.
 //
 // Memory: about 14 bytes for each resident page (PageMap), and some for each
 // distinct owner; it does not grow with the number of events.
@@ -96,8 +98,9 @@ class ResidentModel {
   };
 
   uint32_t OwnerId(const PageOwner& owner);
-  uint32_t ToucherId(const PageEntry& entry, uint32_t weight);
+  uint32_t ToucherId(const PageEntry& entry);
   uint32_t InferredId(uint32_t owner);
+  void CountEach(PageMap::Page* there);
   bool Put(uint64_t page, uint32_t owner, uint64_t time_us);
   void Own(uint64_t begin, uint64_t end, uint32_t owner, uint64_t time_us);
   void Drop(uint32_t owner);

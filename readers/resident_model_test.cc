@@ -200,6 +200,32 @@ TEST_F(ResidentModelTest, ASampledPageStandsForSoMany) {
   EXPECT_EQ(model_.OwnedBytes(), kPage);
 }
 
+TEST_F(ResidentModelTest, AHugePagesPagesStandForThemselvesAlsoWhereSampled) {
+  See({{1, 1, 7, false, false}});
+  PageEntry entry = Entry(PAGE_CAME, 700, 1, 2);
+  entry.weight = 8;
+  model_.Add(entry);
+  Came(512, 1);
+  EXPECT_EQ(PagesOfStack(2), 8u);
+  now_us_ += 10;
+  See({{1, 1, 7, false, false}, {512, 512, 7, false, true}}, 513 * kPage);
+  EXPECT_EQ(PagesOfStack(1) + PagesOfStack(2), 512u);
+  EXPECT_EQ(model_.UnattributedBytes(), 0);
+}
+
+TEST_F(ResidentModelTest, WhatACallBringsIsSampledToo) {
+  Header header;
+  header.set_page_weight(8);
+  model_.SetHeader(header);
+  EXPECT_TRUE(model_.sampled());
+  PageEntry entry = Entry(PAGES_POPULATED, 16, 2, 1);
+  entry.weight = 8;
+  model_.Add(entry);
+  model_.Add(Entry(PAGES_POPULATED, 17, 2, 2));  // the first is there already
+  EXPECT_EQ(PagesOfStack(1), 16u);
+  EXPECT_EQ(PagesOfStack(2), 1u);
+}
+
 TEST_F(ResidentModelTest, UnattributedIsSigned) {
   See({});
   Came(10, 1);

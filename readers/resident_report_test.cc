@@ -94,8 +94,12 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
   EXPECT_THAT(Resident({}, {}), Not(HasSubstr("estimated")));
   PageRun sampled;
   sampled.weight = 4;
-  EXPECT_THAT(Resident(sampled, {}),
-              HasSubstr("\nestimated: not every page fault was recorded\n"));
+  EXPECT_THAT(
+      Resident(sampled, {}),
+      HasSubstr("\nestimated: not every page fault was recorded; beside "
+                "the bytes stands one standard error\n"));
+  EXPECT_THAT(Resident(sampled, {"--csv", "--at", "end"}),
+              HasSubstr(",inferred_bytes,error_bytes\r\n"));
   PageRun inferred;
   inferred.period = 16;
   EXPECT_THAT(Resident(inferred, {}),

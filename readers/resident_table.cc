@@ -1,12 +1,15 @@
 #include "readers/resident_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "format/report_text.h"
 #include "format/terminal_text.h"
+#include "readers/sample_errors.h"
+#include "readers/whole_number.h"
 
 namespace pymemrun {
 namespace {
@@ -19,8 +22,10 @@ struct Amount {
   uint64_t pages = 0;
   uint64_t inferred_pages = 0;
   uint64_t unowned_pages = 0;  // by mapping
+  double variance = 0;         // of pages, where they were sampled
 
   void Add(const Amount& other) {
+    variance += other.variance;
     pages += other.pages;
     inferred_pages += other.inferred_pages;
     unowned_pages += other.unowned_pages;
@@ -29,8 +34,29 @@ struct Amount {
 
 struct Amounts {
   std::vector<Amount> places;
-  Amount before;  // tracing
+  Amount before;        // tracing
+  double variance = 0;  // of all pages
 };
+
+// Sets the variances. `number_of`: where in amounts.places the owner of a page
+// has its sum.
+template <typename NumberOf>
+void SetVariances(const ResidentModel& model, NumberOf number_of,
+                  Amounts* amounts) {
+  if (!model.sampled()) return;
+  SampleErrors errors;
+  const size_t all = amounts->places.size();
+  model.pages().ForEach([&](uint64_t page, const PageMap::Page& there) {
+    const uint32_t weight = model.owners()[there.owner].weight;
+    if (weight <= 1) return;
+    errors.Add(number_of(page, there.owner), page, weight, weight);
+    errors.Add(all, page, weight, weight);
+  });
+  for (size_t i = 0; i < all; ++i) {
+    amounts->places[i].variance = errors.VarianceOf(i);
+  }
+  amounts->variance = errors.VarianceOf(all);
+}
 
 Amounts ByOwner(ResidentBy by, const ResidentReplay& replay) {
   const ResidentModel& model = replay.model();
@@ -49,41 +75,68 @@ Amounts ByOwner(ResidentBy by, const ResidentReplay& replay) {
   for (size_t i = 0; i < amounts.size(); ++i) {
     amounts[i].place = places.places()[i];
   }
-  const Amount before = amounts[0];
+  Amounts result;
+  result.before = amounts[0];
   amounts.erase(amounts.begin());
-  return {std::move(amounts), before};
+  result.places = std::move(amounts);
+  // Pages from before tracing are not sampled.
+  SetVariances(
+      model,
+      [&places](uint64_t, uint32_t owner) {
+        return places.NumberOf(owner) - 1;
+      },
+      &result);
+  return result;
 }
+
+// What pages are part of, in the order of addresses.
+class PageMappings {
+ public:
+  explicit PageMappings(const ResidentReplay& replay)
+      : ranges_(replay.model().ranges()), later_(replay.later_ranges()) {}
+  uint32_t Of(uint64_t page, const PageOwner& owner) {
+    const ResidentRange* range = ranges_.Find(page);
+    const ResidentRange* later_range = later_.Find(page);
+    if (owner.before_tracing()) return owner.mapping;
+    if (range == nullptr) range = later_range;
+    return range != nullptr ? range->mapping : 0;
+  }
+
+ private:
+  RangeCursor ranges_, later_;
+};
 
 Amounts ByMapping(const ResidentReplay& replay) {
   const ResidentModel& model = replay.model();
-  absl::flat_hash_map<absl::string_view, Amount> found;
-  const auto amount_of = [&](uint32_t mapping) -> Amount& {
+  Amounts amounts;
+  absl::flat_hash_map<absl::string_view, size_t> numbers;
+  const auto number_of = [&](uint32_t mapping) {
     const absl::string_view name = ShownMapping(replay.index(), mapping);
-    Amount& amount = found[name];
-    amount.place.file = name;
-    return amount;
+    const auto [found, is_new] = numbers.emplace(name, amounts.places.size());
+    if (is_new) amounts.places.emplace_back().place.file = name;
+    return found->second;
   };
-  RangeCursor ranges(model.ranges()), later(replay.later_ranges());
+  PageMappings mappings(replay);
   model.pages().ForEach([&](uint64_t page, const PageMap::Page& there) {
-    const ResidentRange* range = ranges.Find(page);
-    const ResidentRange* later_range = later.Find(page);
-    if (range == nullptr) range = later_range;
     const PageOwner& owner = model.owners()[there.owner];
-    uint32_t mapping = range != nullptr ? range->mapping : 0;
-    if (owner.before_tracing()) mapping = owner.mapping;
-    Amount& amount = amount_of(mapping);
+    Amount& amount = amounts.places[number_of(mappings.Of(page, owner))];
     amount.pages += owner.weight;
     if (owner.inferred) amount.inferred_pages += owner.weight;
   });
   for (const auto& [mapping, pages] : model.Unowned()) {
-    amount_of(mapping).unowned_pages += pages;
+    amounts.places[number_of(mapping)].unowned_pages += pages;
   }
-  Amounts amounts;
-  for (auto& [name, amount] : found) amounts.places.push_back(amount);
+  PageMappings again(replay);
+  SetVariances(
+      model,
+      [&](uint64_t page, uint32_t owner) {
+        return number_of(again.Of(page, model.owners()[owner]));
+      },
+      &amounts);
   return amounts;
 }
 
-std::vector<Table::Heading> Headings(ResidentBy by) {
+std::vector<Table::Heading> Headings(ResidentBy by, bool with_errors) {
   std::vector<Table::Heading> headings;
   switch (by) {
     case ResidentBy::kLine:
@@ -113,6 +166,9 @@ std::vector<Table::Heading> Headings(ResidentBy by) {
   if (by == ResidentBy::kMapping) {
     headings.push_back({"unowned_bytes", "no owner", CellLook::kBytes});
   }
+  if (with_errors) {
+    headings.push_back({"error_bytes", "std error", CellLook::kBytes});
+  }
   return headings;
 }
 
@@ -120,7 +176,7 @@ class TableMaker {
  public:
   TableMaker(ResidentBy by, const ResidentModel& model)
       : by_(by), model_(model) {
-    table_.headings = Headings(by);
+    table_.headings = Headings(by, model.sampled());
   }
 
   void AddPlace(const Amount& amount) {
@@ -137,13 +193,15 @@ class TableMaker {
       AddAmount(amount, NamedCells(name));
     }
   }
-  void AddUnattributed() {
+  // `variance`: of all pages that have an owner.
+  void AddUnattributed(double variance) {
     const int64_t bytes = model_.UnattributedBytes();
     std::vector<Cell> cells = NamedCells(kUnattributed);
     cells.emplace_back(bytes);
     cells.emplace_back(bytes / static_cast<int64_t>(model_.page_bytes()));
     cells.push_back(Share(static_cast<double>(bytes)));
     cells.resize(table_.headings.size());
+    if (model_.sampled()) cells.back() = Error(variance);
     table_.rows.push_back(std::move(cells));
   }
   Table Take() { return std::move(table_); }
@@ -161,6 +219,10 @@ class TableMaker {
     const auto rss = static_cast<double>(model_.RssBytes());
     return rss > 0 ? bytes / rss : 0.0;
   }
+  Cell Error(double variance) const {
+    return WholeNumber(std::sqrt(variance) *
+                       static_cast<double>(model_.page_bytes()));
+  }
   void AddAmount(const Amount& amount, std::vector<Cell> cells) {
     const uint64_t bytes = amount.pages * model_.page_bytes();
     cells.emplace_back(bytes);
@@ -170,6 +232,7 @@ class TableMaker {
     if (by_ == ResidentBy::kMapping) {
       cells.emplace_back(amount.unowned_pages * model_.page_bytes());
     }
+    if (model_.sampled()) cells.push_back(Error(amount.variance));
     table_.rows.push_back(std::move(cells));
   }
 
@@ -228,8 +291,14 @@ Table ResidentTable(ResidentBy by, uint64_t limit,
       replay.model().UnlistedBeforeBytes() / replay.model().page_bytes();
   maker.AddOther(kOtherPlaces, others);
   maker.AddOther(kBeforeTracing, amounts.before);
-  maker.AddUnattributed();
+  maker.AddUnattributed(amounts.variance);
   return maker.Take();
+}
+
+std::string SampledText(const Header& header) {
+  if (header.page_weight() <= 1) return "not every page fault was recorded";
+  return absl::StrCat("one page in ", Grouped(header.page_weight()),
+                      " was recorded");
 }
 
 std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
@@ -247,7 +316,8 @@ std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
                     "thread's next one\n");
   }
   if (model.sampled()) {
-    absl::StrAppend(&text, "estimated: not every page fault was recorded\n");
+    absl::StrAppend(&text, "estimated: ", SampledText(replay.header()),
+                    "; beside the bytes stands one standard error\n");
   }
   if (replay.lost_samples() > 0) {
     absl::StrAppend(&text, Counted(replay.lost_samples(), "page event"),

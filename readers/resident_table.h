@@ -13,10 +13,15 @@ namespace pymemrun {
 // The places, most bytes first, at most `limit` of them (0: all), then the
 // others as one row, if there are any, what was there before tracing and what
 // has no owner, which may be below 0: all rows add up to RSS. `share` is a
-// row's part of RSS. By mapping, `unowned_bytes` says what of a mapping's pages
-// had no owner at the latest Residency.
+// row's part of RSS. Where pages were sampled `error_bytes` is one standard
+// error; of what has no owner that of all that has one. By mapping,
+// `unowned_bytes` says what of a mapping's pages had no owner at the latest
+// Residency.
 Table ResidentTable(ResidentBy by, uint64_t limit,
                     const ResidentReplay& replay);
+
+// "one page in 10 was recorded", of a run of which that is so.
+std::string SampledText(const Header& header);
 
 // What stands above the table in text: RSS, the moment, what the bytes mean,
 // what is missing. Lines, each ended.

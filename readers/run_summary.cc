@@ -243,6 +243,10 @@ std::string DescribeTracingItself(const RunFacts& facts) {
 std::string DescribePages(const RunFacts& facts) {
   const RunFacts::PageCounts pages = facts.Pages();
   std::string text = Grouped(pages.events);
+  const uint32_t weight = facts.header.page_weight();
+  if (weight > 1) {
+    absl::StrAppend(&text, ", one page in ", Grouped(weight));
+  }
   const uint32_t period = facts.header.page_period();
   if (period > 1) {
     absl::StrAppend(&text, ", at least one in ", Grouped(period),

@@ -306,6 +306,7 @@ TEST_F(RunFactsTest, PageEventsAreCounted) {
   EXPECT_EQ(std::get<uint64_t>(Value("page_events")), 80u);
   EXPECT_EQ(std::get<uint64_t>(Value("page_period")), 1u);
   EXPECT_EQ(std::get<uint64_t>(Value("pages_inferred")), 5u);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(Value("page_weight")));
 }
 
 TEST_F(RunFactsTest, WithoutAFooterPageEventsAreThoseOfTheStream) {

@@ -210,6 +210,7 @@ void AddPages(const RunFacts& facts, Values* values) {
   values->insert(values->end(),
                  {{"page_events", events},
                   {"page_period", Known(facts.header.page_period())},
+                  {"page_weight", Known(facts.header.page_weight())},
                   {"pages_inferred", inferred},
                   {"page_events_lost", samples},
                   {"page_stacks_lost", stacks}});

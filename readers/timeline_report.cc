@@ -8,6 +8,7 @@
 #include "readers/heap_timeline.h"
 #include "readers/place_label.h"
 #include "readers/resident_report.h"
+#include "readers/resident_table.h"
 #include "readers/svg_chart.h"
 #include "readers/table.h"
 #include "readers/timeline.h"
@@ -91,7 +92,7 @@ void SetTexts(ResidentBy by, const ResidentReplay& replay,
                                  header.pid());
   if (replay.model().sampled()) {
     absl::StrAppend(&chart->subtitle,
-                    "; estimated, not every page fault was recorded");
+                    "; estimated: ", SampledText(replay.header()));
   }
   if (replay.lost_samples() > 0) {
     absl::StrAppend(&chart->subtitle, "; ",

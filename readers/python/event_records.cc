@@ -82,7 +82,8 @@ py::object EventRecords::RecordOf(const PageEntry& entry) {
   const uint64_t page_bytes = stream_.page_bytes();
   return page_.Make(Seconds(entry.time_us), entry.page * page_bytes,
                     entry.pages, texts_.Of(ActionName(entry.action)),
-                    ThreadOf(entry.thread), entry.stack, entry.inferred);
+                    ThreadOf(entry.thread), entry.stack, entry.inferred,
+                    entry.weight);
 }
 
 py::object EventRecords::RecordOf(const MarkEvent& mark) {

@@ -56,6 +56,7 @@ class Page(NamedTuple):
     thread: str
     stack: int  # for Run.stack()
     inferred: bool  # the stack is not that of the moment
+    weight: int  # each that came stands for so many; 1 where all are recorded
 
 
 class Mark(NamedTuple):

@@ -1,0 +1,179 @@
+#include "collector/page_sampler.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kBlockPages = 512;     // of 2 MiB
+constexpr uint64_t kFirst = 0x7f0000000;  // a page that begins a block
+
+class Nothing final : public RecordSink {
+ public:
+  using RecordSink::Write;
+  void Write(absl::string_view, RowCounts) override {}
+};
+
+class PageSamplerTest : public testing::Test {
+ protected:
+  // Of a program without files, the first faults of all blocks behind it.
+  PageSampler Make(uint32_t period, uint64_t seed) {
+    mappings_.Parse("100000000000-800000000000 rw-p 00000000 00:00 0\n");
+    PageSampler sampler({period, seed, kPage, &mappings_});
+    sampler.Begin();
+    return sampler;
+  }
+  static PageChoice Choose(uint64_t page, PageSampler* sampler) {
+    return sampler->Choose(page * kPage + 17, 1);
+  }
+  static void TouchBlocks(uint64_t page, uint64_t pages, PageSampler* sampler) {
+    for (uint64_t at = page; at < page + pages; at += kBlockPages) {
+      Choose(at, sampler);
+    }
+  }
+  // How many pages what is chosen of these stands for.
+  double Estimate(const std::vector<uint64_t>& pages, uint32_t period,
+                  uint64_t seed) {
+    PageSampler sampler = Make(period, seed);
+    TouchBlocks(pages.front() / kBlockPages * kBlockPages, 1 << 16, &sampler);
+    double estimate = 0;
+    for (const uint64_t page : pages) {
+      const PageChoice choice = Choose(page, &sampler);
+      EXPECT_NE(choice, PageChoice::kCertain);
+      if (choice == PageChoice::kChosen) estimate += period;
+    }
+    return estimate;
+  }
+  // The mean over many runs must be what is there, whatever stands where.
+  void ExpectUnbiased(const std::vector<uint64_t>& pages, uint32_t period) {
+    constexpr int kRuns = 400;
+    double sum = 0, squares = 0;
+    for (int run = 0; run < kRuns; ++run) {
+      const double estimate = Estimate(pages, period, run);
+      sum += estimate;
+      squares += estimate * estimate;
+    }
+    const double mean = sum / kRuns;
+    const double error =
+        std::sqrt(std::max(squares / kRuns - mean * mean, 0.0) / kRuns);
+    const auto truth = static_cast<double>(pages.size());
+    EXPECT_LE(std::fabs(mean - truth), 3 * error + 1e-9)
+        << mean << ", there are " << truth;
+    // Each page is chosen for itself within its group: this is the most that
+    // chance may do.
+    EXPECT_LE(error * std::sqrt(kRuns),
+              1.1 * std::sqrt(truth * (period - 1.0)));
+  }
+
+  Nothing out_;
+  MappingTable mappings_{0, &out_};
+};
+
+TEST_F(PageSamplerTest, TheMeanOfManyRunsIsWhatIsThere) {
+  std::vector<uint64_t> row, tenth, twentieth, any;
+  std::mt19937 random(4);
+  std::set<uint64_t> drawn;
+  for (uint64_t i = 0; i < 1000; ++i) {
+    row.push_back(kFirst + 3 + i);
+    tenth.push_back(kFirst + 7 + 10 * i);
+    twentieth.push_back(kFirst + 4 + 20 * i);
+    drawn.insert(kFirst + random() % 30000);
+  }
+  any.assign(drawn.begin(), drawn.end());
+  for (const uint32_t period : {2u, 10u, 100u}) {
+    for (const auto& pages : {row, tenth, twentieth, any}) {
+      ExpectUnbiased(pages, period);
+    }
+  }
+}
+
+TEST_F(PageSamplerTest, EachPageHasTheSameChance) {
+  constexpr int kRuns = 2000;
+  std::vector<int> chosen(40);
+  for (int run = 0; run < kRuns; ++run) {
+    PageSampler sampler = Make(10, run);
+    Choose(kFirst, &sampler);
+    for (uint64_t i = 0; i < chosen.size(); ++i) {
+      chosen[i] += Choose(kFirst + i, &sampler) == PageChoice::kChosen;
+    }
+  }
+  // 200 +- 13.4 each: 4 of these.
+  for (const int times : chosen) EXPECT_NEAR(times, kRuns / 10, 54);
+}
+
+TEST_F(PageSamplerTest, OneOfEachGroupWhateverHappensToIt) {
+  PageSampler sampler = Make(10, 5);
+  Choose(kFirst, &sampler);
+  const uint64_t begin = (kFirst / 10 + 1) * 10;
+  for (int time = 0; time < 2; ++time) {
+    for (uint64_t group = begin; group < begin + 400; group += 10) {
+      int chosen = 0;
+      for (uint64_t page = group; page < group + 10; ++page) {
+        chosen += Choose(page, &sampler) == PageChoice::kChosen;
+      }
+      EXPECT_EQ(chosen, 1);
+    }
+  }
+}
+
+TEST_F(PageSamplerTest, AllAreCertainBeforeItBeginsAndWithAPeriodOfOne) {
+  PageSampler all = Make(1, 5);
+  PageSampler later({1000, 5, kPage, &mappings_});
+  for (uint64_t page = kFirst; page < kFirst + 1000; ++page) {
+    EXPECT_EQ(Choose(page, &all), PageChoice::kCertain);
+    EXPECT_EQ(Choose(page, &later), PageChoice::kCertain);
+  }
+}
+
+TEST_F(PageSamplerTest, WhatMayBringAHugePageIsCertain) {
+  PageSampler sampler = Make(10000, 5);
+  const auto certain = [&](uint64_t page) {
+    return Choose(page, &sampler) == PageChoice::kCertain;
+  };
+  EXPECT_TRUE(certain(kFirst + 9));
+  EXPECT_FALSE(certain(kFirst + 8));
+  EXPECT_TRUE(certain(kFirst + kBlockPages));
+  EXPECT_FALSE(certain(kFirst + 7));
+  sampler.Left((kFirst + 16) * kPage, 16 * kPage);  // no room for one
+  EXPECT_FALSE(certain(kFirst + 16));
+  sampler.Left((kFirst + 256) * kPage, 512 * kPage);
+  EXPECT_TRUE(certain(kFirst + 16));
+  EXPECT_TRUE(certain(kFirst + kBlockPages + 16));
+  // Nothing is left of the second block.
+  sampler.Found({{kFirst * kPage, (kFirst + 3) * kPage, 1, 0}});
+  EXPECT_FALSE(certain(kFirst + 16));
+  EXPECT_TRUE(certain(kFirst + kBlockPages + 16));
+  sampler.Left(0, uint64_t{1} << 47);
+  EXPECT_TRUE(certain(kFirst + 16));
+}
+
+TEST_F(PageSamplerTest, FilesAreRecordedWholeAndSharedMemoryIsNot) {
+  mappings_.Parse(
+      "10000000-20000000 r--p 00000000 08:01 99  /usr/lib/libm.so.6\n"
+      "20000000-30000000 rw-s 00000000 00:01 98  /dev/zero (deleted)\n"
+      "30000000-40000000 rw-s 00000000 00:01 98  /memfd:x (deleted)\n"
+      "40000000-50000000 rw-p 00000000 00:00 0   [heap]\n");
+  PageSampler sampler({10000, 5, kPage, &mappings_});
+  sampler.Begin();
+  const auto certain = [&](uint64_t first) {
+    int certain = 0;
+    for (uint64_t page = first + 1; page < first + 100; ++page) {
+      certain += Choose(page, &sampler) == PageChoice::kCertain;
+    }
+    return certain;
+  };
+  EXPECT_EQ(certain(0x10000), 99);
+  for (const uint64_t first : {0x20000, 0x30000, 0x40000}) {
+    EXPECT_EQ(certain(first), 1);
+  }
+}
+
+}  // namespace
+}  // namespace pymemrun

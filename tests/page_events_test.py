@@ -83,6 +83,9 @@ def B():
     kept = build(180_000)
 A()
 B()
+import sys, pymemrun
+print(sum(map(sys.getsizeof, kept)) + sys.getsizeof(kept))
+pymemrun.mark("there")
 time.sleep(0.5)
 '''
 
@@ -171,6 +174,19 @@ mark("freed")
 
 
 class PageEventsTest(support.PageEventsTest):
+    def of_functions(self, run, *names, options=()):
+        """What is resident by stacks with each of the functions in them."""
+        stacks = subprocess.run(
+            [support.PYMEMREPORT, "resident", run.path, "--collapsed", *options],
+            check=True, stdout=subprocess.PIPE).stdout.decode().splitlines()
+        amounts = dict.fromkeys(names, 0)
+        for line in stacks:
+            frames, _, amount = line.rpartition(" ")
+            for name in amounts:
+                if re.search(rf"(^|;|\s){name}( |;|$)", frames):
+                    amounts[name] += int(amount)
+        return amounts
+
     def accounted(self, run, *options):
         """The table, where next to nothing is unattributed and nothing lost."""
         table = resident(run, *options)
@@ -198,16 +214,22 @@ class PageEventsTest(support.PageEventsTest):
     def test_memory_that_is_used_again_is_its_first_users(self):
         run = self.run_script(REUSED, "--trace", "pages",
                               "--page-period", "1")
-        stacks = subprocess.run(
-            [support.PYMEMREPORT, "resident", run.path, "--collapsed"],
-            check=True, stdout=subprocess.PIPE).stdout.decode().splitlines()
-        amounts = {"A": 0, "B": 0}
-        for line in stacks:
-            frames, _, amount = line.rpartition(" ")
-            for name in amounts:
-                if re.search(rf"(^|;|\s){name}( |;|$)", frames):
-                    amounts[name] += int(amount)
-        self.assertGreater(amounts["A"], 8 * amounts["B"], stacks[:5])
+        amounts = self.of_functions(run, "A", "B")
+        self.assertGreater(amounts["A"], 8 * amounts["B"])
+
+    def test_by_owner_heap_memory_that_is_used_again_is_its_users(self):
+        for options in ((), ("--page-period", "10")):
+            run = self.run_script(REUSED, "--trace", "pages", *options, "--heap",
+                                  "all")
+            at = ("--at", str(run.records("mark")[0].time_us / 1e6 + 0.4))
+            first = self.of_functions(run, "A", "B", options=at)
+            self.assertGreater(first["A"], 8 * first["B"])
+            owned = self.of_functions(run, "A", "B",
+                                      options=("--owner", "heap", *at))
+            there = int(run.stdout)
+            self.assertGreater(there, 15_000_000)
+            self.assertAlmostEqual(owned["B"] / there, 1, delta=0.05)
+            self.assertLess(owned["A"], 0.05 * there)
 
     def test_where_call_events_see_growth_page_events_see_it_too(self):
         run = self.run_script(READ_IN % (64 * MIB), "--trace", "calls,pages",

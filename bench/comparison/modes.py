@@ -74,6 +74,9 @@ OURS = {
     "--min-drss 0 --stacks": (["--min-drss", "0", "--stacks", "--heap", "off"],
                               False),
     PAGES: (["--trace", "pages", "--heap", "off"], False),
+    **{f"{PAGES} --page-period {period}":
+       (["--trace", "pages", "--page-period", str(period), "--heap", "off"], False)
+       for period in (1, 10, 100)},
     HEAP_OFF: (["--heap", "off"], False),
     SAMPLED: (["--trace", "none", "--heap", "sampled"], False),
     ALL_HEAP: (["--trace", "none", "--heap", "all"], False),

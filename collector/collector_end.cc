@@ -37,6 +37,17 @@ EndReportPlace ReportPlace(const Place& place) {
           place.native_thread_id};
 }
 
+void AddFinalizeToFooter(const ControlPage& page, const ClockScale& clock,
+                         Footer* footer) {
+  const uint64_t ns = page.finalize_ns.load(std::memory_order_acquire);
+  if (ns != 0) {
+    footer->set_finalize(Footer::FINALIZED);
+    footer->set_finalize_us(clock.MicrosOfMonotonic(ns));
+  } else if (page.tells_finalize != 0) {
+    footer->set_finalize(Footer::NOT_FINALIZED);
+  }
+}
+
 // What the traced process knows better.
 void AddTracerFacts(const ControlPage& page, Footer* footer) {
   footer->set_stalls(page.stalls.load(std::memory_order_relaxed));
@@ -107,6 +118,7 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_worst_clock_step_back_ns(
       clock_.Nanos(totals.worst_clock_step_back));
   AddTracerFacts(*page_, &footer);
+  AddFinalizeToFooter(*page_, clock_, &footer);
   if (pages_ != nullptr) pages_->AddToFooter(&footer);
   if (heap_ != nullptr) heap_->AddToFooter(&footer);
   AddGaugeToFooter(*page_, &footer);

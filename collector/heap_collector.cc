@@ -185,7 +185,7 @@ HeapEvent HeapCollector::EventOf(const SideItemView& item, uint32_t stack) {
 
 void HeapCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   if (item.kind == SideKind::kHeapRates) return TakeRates(item);
-  const Waiting waiting = {item.extra, item.time_ns, item.thread,
+  const Waiting waiting = {item.extra, item.time_ns, item.thread, item.kind,
                            EventOf(item, stack)};
   if (!options_.merges) return waiting_.push_back(waiting);
   // Two threads may have reserved their items in another order than they looked
@@ -203,6 +203,10 @@ void HeapCollector::TakeItem(const SideItemView& item, uint32_t stack) {
 void HeapCollector::GiveOutFirst() {
   const Waiting first = waiting_.front();
   waiting_.pop_front();
+  if (first.kind == SideKind::kFinalize) {
+    finalize_events_ = allocations_ + frees_;
+    return;
+  }
   HeapEvent event = first.event;
   event.thread =
       NativeThreadId(static_cast<pid_t>(options_.page->traced_pid),
@@ -293,6 +297,9 @@ void HeapCollector::AddToFooter(Footer* footer) const {
   footer->set_heap_allocations(allocations_);
   footer->set_heap_frees(frees_);
   footer->set_heap_events_lost(written_lost_);
+  if (finalize_events_.has_value()) {
+    footer->set_finalize_heap_events(*finalize_events_);
+  }
 }
 
 }  // namespace pymemrun

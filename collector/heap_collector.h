@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 
+#include "absl/types/optional.h"
 #include "collector/clock_scale.h"
 #include "collector/definition_table.h"
 #include "collector/record_sink.h"
@@ -91,6 +92,7 @@ class HeapCollector final : public SideTaker {
     uint64_t index;  // of the slot that it comes before
     uint64_t time_ns;
     uint32_t native_thread;
+    SideKind kind;
     HeapEvent event;
   };
 
@@ -125,6 +127,7 @@ class HeapCollector final : public SideTaker {
   uint64_t allocations_ = 0;
   uint64_t frees_ = 0;
   uint64_t written_lost_ = 0;
+  absl::optional<uint64_t> finalize_events_;  // that came before
 };
 
 }  // namespace pymemrun

@@ -343,6 +343,20 @@ TEST_F(HeapCollectorTest, AMarkStandsBetweenTheEventsAroundIt) {
               ElementsAre("HEAP_OBJ 100 1 /outer", "mark here", "free 100"));
 }
 
+TEST_F(HeapCollectorTest, FinalisationBeginsAmongTheEventsAroundIt) {
+  Start();
+  SideAlloc(0x1000, 10);
+  ring_.Alloc(1, 0x2000, 20);
+  side_ring_.Free(page_->traced_pid, kSecond + 5, Head(), 0,
+                  SideKind::kFinalize);
+  ring_.Free(0x2000);
+  Round();
+  EXPECT_EQ(Finish().size(), 3u);
+  Footer footer;
+  heap_->AddToFooter(&footer);
+  EXPECT_EQ(footer.finalize_heap_events(), 2u);
+}
+
 TEST_F(HeapCollectorTest, WhatIsLostIsSaidAsItHappens) {
   Start();
   heap_->EndBatch(MonotonicNs());

@@ -54,6 +54,7 @@ void SideItems::Give(const SideItemView& item) {
       break;
     case SideKind::kFree:
     case SideKind::kHeapRates:
+    case SideKind::kFinalize:
       if (heap_ != nullptr) heap_->TakeItem(item, 0);
       break;
     case SideKind::kCode:

@@ -13,7 +13,8 @@ constexpr uint32_t kMaxItemCells =
 // Given back in pieces, so that a waiting producer goes on early.
 constexpr uint64_t kPieceCells = kSideCells / 16;
 constexpr uint16_t kAllFlags = kSideLate | kSideCut | kSideNoPython |
-                               kSideUnknownFrame | kSideTracing | kSideAdapted;
+                               kSideUnknownFrame | kSideTracing | kSideAdapted |
+                               kSideCaller;
 
 // Without the sequence, which is read by itself.
 struct HeadFields {
@@ -68,7 +69,7 @@ bool SideReader::IsCommitted(uint64_t index) const {
 // be expected.
 bool SideReader::IsHead(uint64_t index, uint64_t end) const {
   const HeadFields head = FieldsOf(Cell(index));
-  if (head.kind < SideKind::kTouch || head.kind > SideKind::kHeapRates) {
+  if (head.kind < SideKind::kTouch || head.kind > kLastSideKind) {
     return false;
   }
   if ((head.flags & ~kAllFlags) != 0) return false;
@@ -130,7 +131,7 @@ void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
     payload_.append(Cell(tail_ + i).payload, kSidePayloadBytes);
   }
   tail_ += cells;
-  if (head.kind < SideKind::kTouch || head.kind > SideKind::kHeapRates ||
+  if (head.kind < SideKind::kTouch || head.kind > kLastSideKind ||
       head.kind == SideKind::kNothing) {
     return;
   }

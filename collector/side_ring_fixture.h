@@ -77,9 +77,9 @@ class SideProducer {
     return Push(head, payload);
   }
   uint64_t Free(uint32_t thread, uint64_t time_ns, uint64_t index,
-                uint64_t address) {
+                uint64_t address, SideKind kind = SideKind::kFree) {
     SideHead head = {};
-    Fill(SideKind::kFree, thread, time_ns, address, &head);
+    Fill(kind, thread, time_ns, address, &head);
     head.extra = index;
     return Push(head, "");
   }

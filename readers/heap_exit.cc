@@ -47,10 +47,35 @@ HeapExitFinder::Kind HeapExitFinder::KindOf(uint32_t stack) {
 bool HeapExitFinder::OnHeap(const HeapEvent* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (!events[i].is_free && KindOf(events[i].stack) == kProgram) {
-      exit_us_ = events[i].time_us;
+      last_us_ = events[i].time_us;
     }
   }
+  events_ += count;
   return HeapReplay::OnHeap(events, 0);
+}
+
+void HeapExitFinder::OnFooter(const Footer& footer) {
+  HeapReplay::OnFooter(footer);
+  footer_ = footer;
+}
+
+HeapMoment HeapExitFinder::exit() const {
+  switch (footer_.finalize()) {
+    case Footer::FINALIZED:
+      // Of a file that lacks some, others would be counted.
+      if (footer_.has_finalize_heap_events() &&
+          events_ == footer_.heap_allocations() + footer_.heap_frees()) {
+        return {HeapMoment::kEvents, footer_.finalize_us(),
+                footer_.finalize_heap_events()};
+      }
+      return {HeapMoment::kTime, footer_.finalize_us()};
+    case Footer::NOT_FINALIZED:
+      return {HeapMoment::kEnd};
+    default:
+      break;
+  }
+  if (last_us_ == kEnd) return {HeapMoment::kEnd};
+  return {HeapMoment::kTime, last_us_};
 }
 
 }  // namespace pymemrun

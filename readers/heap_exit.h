@@ -9,16 +9,18 @@
 
 namespace pymemrun {
 
-// Finds the last allocation below the frame that the program began with, or
-// below that of one of its threads. What comes after it is the interpreter's
-// end, which frees what the program keeps: exit handlers and finalizers have
-// outermost frames of their own. Not thread safe.
+// The footer tells it. Where it does not, as in files of earlier versions and
+// such as were cut, this finds the last allocation below the frame that the
+// program began with, or below that of one of its threads. What comes after it
+// is the interpreter's end, which frees what the program keeps: exit handlers
+// and finalizers have outermost frames of their own. Not thread safe.
 class HeapExitFinder final : public HeapReplay {
  public:
   HeapExitFinder() : interpreter_(&index()) {}
   bool OnHeap(const HeapEvent* events, size_t count) override;
-  // Everything up to this moment was the program's; kEnd: it is not known.
-  uint64_t exit_us() const { return exit_us_; }
+  void OnFooter(const Footer& footer) override;
+  // Everything up to this moment was the program's.
+  HeapMoment exit() const;
 
  private:
   enum Kind : uint8_t { kUnknown, kOther, kProgram };
@@ -28,7 +30,9 @@ class HeapExitFinder final : public HeapReplay {
   std::vector<Kind> kinds_;  // by stack
   ResidentPlace program_;    // the function that it began with
   bool has_program_ = false;
-  uint64_t exit_us_ = kEnd;
+  uint64_t last_us_ = kEnd;  // of those allocations; kEnd: there is none
+  uint64_t events_ = 0;
+  Footer footer_;
 };
 
 }  // namespace pymemrun

@@ -119,7 +119,19 @@ void HeapReplay::Finish() {
 HeapMoments::HeapMoments(std::vector<HeapMoment> moments)
     : HeapReplay(FirstOf(StopsFor(moments)), NeedEnd(moments)),
       moments_(std::move(moments)),
-      stops_us_(StopsFor(moments_)) {}
+      stops_us_(StopsFor(moments_)),
+      events_left_(moments_[0].kind == HeapMoment::kEvents ? moments_[0].events
+                                                           : kEnd) {}
+
+bool HeapMoments::OnHeap(const HeapEvent* events, size_t count) {
+  if (count < events_left_) {
+    events_left_ -= events_left_ == kEnd ? 0 : count;
+    return HeapReplay::OnHeap(events, count);
+  }
+  HeapReplay::OnHeap(events, events_left_);
+  EndAt(moments_[0].time_us);
+  return false;
+}
 
 uint64_t HeapMoments::OnStop(uint64_t) {
   sums_.push_back(LiveSums(model()));
@@ -149,6 +161,7 @@ uint64_t HeapMoments::TimeOf(size_t moment) const {
     case HeapMoment::kEnd:
       return last_us();
     case HeapMoment::kTime:
+    case HeapMoment::kEvents:
       return std::min(moments_[moment].time_us, last_us());
   }
   return 0;

@@ -54,6 +54,11 @@ class HeapReplay : public ReplayVisitor {
   // come.
   virtual uint64_t OnStop(uint64_t stop_us) { return kEnd; }
   HeapModel& mutable_model() { return model_; }
+  // Nothing after `time_us` is wanted.
+  void EndAt(uint64_t time_us) {
+    done_ = true;
+    last_us_ = time_us;
+  }
 
  private:
   void StopsBefore(uint64_t time_us);
@@ -69,19 +74,22 @@ class HeapReplay : public ReplayVisitor {
   bool done_ = false;  // nothing more is wanted
 };
 
-// "peak", "end" or so many microseconds since the start.
+// "peak", "end", so many microseconds since the start, or after so many heap
+// events.
 struct HeapMoment {
-  enum Kind { kPeak, kEnd, kTime };
+  enum Kind { kPeak, kEnd, kTime, kEvents };
   Kind kind = kPeak;
-  uint64_t time_us = 0;  // kTime
+  uint64_t time_us = 0;  // kTime, kEvents
+  uint64_t events = 0;   // kEvents
 };
 
 // What was alive at one or two moments.
 class HeapMoments final : public HeapReplay {
  public:
-  // REQUIRES: one or two moments.
+  // REQUIRES: one or two moments; one, if it is kEvents.
   explicit HeapMoments(std::vector<HeapMoment> moments);
   void CountTemporary(uint32_t limit) { mutable_model().CountTemporary(limit); }
+  bool OnHeap(const HeapEvent* events, size_t count) override;
 
   // By source, which may be fewer than all: the others had nothing. REQUIRES:
   // Finish() was called.
@@ -96,6 +104,7 @@ class HeapMoments final : public HeapReplay {
   const std::vector<HeapMoment> moments_;
   const std::vector<uint64_t> stops_us_;
   std::vector<std::vector<HeapSums>> sums_;  // at each stop that came
+  uint64_t events_left_;                     // of kEvents
 };
 
 // What all of these come to, without tracing's own.

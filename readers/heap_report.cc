@@ -121,11 +121,7 @@ bool FindExit(RereadFile* file, const Console& console, HeapMoment* moment,
               int* code) {
   HeapExitFinder finder;
   if (!ReadHeapAgain(file, console, &finder, code)) return false;
-  if (finder.exit_us() == ReplayVisitor::kEnd) {
-    *moment = {HeapMoment::kEnd, 0};
-  } else {
-    *moment = {HeapMoment::kTime, finder.exit_us()};
-  }
+  *moment = finder.exit();
   return true;
 }
 

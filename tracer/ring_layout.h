@@ -333,6 +333,10 @@ struct ControlPage {
   alignas(64) std::atomic<uint64_t> side_tail;  // cells consumed (release)
 
   // -- The end. Written by the traced process, released by end_state = 1.
+  // When the interpreter began to finalise, CLOCK_MONOTONIC; 0: it has not.
+  // From before the start on: whether that would be said.
+  alignas(64) std::atomic<uint64_t> finalize_ns;
+  uint32_t tells_finalize;
   alignas(64) std::atomic<uint32_t> end_state;
   EndReason end_reason;
   int32_t exit_status;

@@ -15,6 +15,7 @@
 #include "tracer/cpython_compat.h"
 #include "tracer/event_log.h"
 #include "tracer/event_ring.h"
+#include "tracer/finalization.h"
 #include "tracer/heap_hooks.h"
 #include "tracer/heap_module.h"
 #include "tracer/heap_samples.h"
@@ -291,6 +292,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   hot.page_bytes = page->page_bytes;
   hot.time_is_tsc = TscIsInvariant();
   page->time_is_tsc = hot.time_is_tsc;
+  page->tells_finalize = Finalization::IsSeen();
   g_session.prepare_stamp = TimeStamp(hot.time_is_tsc);
   g_session.prepare_ns = MonotonicNs();
   if (!KeepRegionToOurselves(page)) {

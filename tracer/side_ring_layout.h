@@ -44,7 +44,10 @@ enum class SideKind : uint16_t {
   kHeapRates = 9,  // how allocations are sampled from here on: more = mean
                    // bytes, detail = number of SideHeapClass in the payload;
                    // kSideAdapted: chosen by what the samples have cost
+  kFinalize = 10,  // the interpreter begins to finalise; extra as of kAlloc
 };
+
+inline constexpr SideKind kLastSideKind = SideKind::kFinalize;
 
 // As PageAction in trace.proto.
 enum class RangeAction : uint32_t {

@@ -143,16 +143,24 @@ void DefinitionTable::WriteThread(uint32_t id, uint64_t native_id,
   if (native_threads_.size() >= kMaxSmallInfos) native_threads_.clear();
 }
 
+uint32_t DefinitionTable::CodeOfStack(uint32_t raw_code) {
+  if (codes_.Find(raw_code) == 0) DefineCode(raw_code, kUndefined);
+  return codes_.Find(raw_code);
+}
+
 bool DefinitionTable::DefineStack(uint32_t raw_id, absl::string_view payload) {
   PayloadReader in(payload);
   const StackPayload node = in.Take<StackPayload>();
   const uint32_t parent = stacks_.Find(node.parent);
-  uint32_t code = codes_.Find(node.code);
-  if (code == 0) {
-    DefineCode(node.code, kUndefined);
-    code = codes_.Find(node.code);
+  uint32_t code, line = 0;
+  if (node.code == kDeeperFrames) {
+    CodeDef def;
+    SetBytes(def.mutable_name(), kDeeperFramesName);
+    code = InternCode(def);
+  } else {
+    code = CodeOfStack(node.code);
+    line = code_facts_.LineOf(code, node.position);
   }
-  const uint32_t line = code_facts_.LineOf(code, node.position);
   const IdSpace::Binding bound =
       stacks_.Bind(raw_id, StackHash(parent, code, line));
   if (bound.fresh) WriteStack(bound.id, parent, code, line);

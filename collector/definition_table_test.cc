@@ -16,7 +16,11 @@ class SiteOutput final : public RecordSink {
     Record record;
     ASSERT_TRUE(record.ParseFromArray(bytes.data(), bytes.size()));
     if (record.has_site()) sites.push_back(record.site());
+    if (record.has_code()) codes.push_back(record.code());
+    if (record.has_stack()) stacks.push_back(record.stack());
   }
+  std::vector<CodeDef> codes;
+  std::vector<StackDef> stacks;
   std::vector<SiteDef> sites;
 };
 
@@ -53,6 +57,22 @@ TEST_F(DefinitionTableTest, ACallMakesAFrameObjectWhereItBegins) {
   EXPECT_FALSE(MakesObject(CALL, 2, 4, 0));
   EXPECT_FALSE(MakesObject(CALL, 3, 4, 0));  // never defined
   EXPECT_EQ(out_.sites.size(), 5u);
+}
+
+TEST_F(DefinitionTableTest, ACutStackBeginsWithDeeperFrames) {
+  DefineCode(1, "f", 4);
+  const auto define = [this](uint32_t id, uint32_t parent, uint32_t code) {
+    table_.Define(ControlKind::kStackDef, id,
+                  SlotStream::Bytes(StackPayload{parent, code, 0, 0}));
+  };
+  define(1, 0, kDeeperFrames);
+  define(2, 1, 1);
+  ASSERT_EQ(out_.stacks.size(), 2u);
+  EXPECT_EQ(out_.codes[out_.stacks[0].code() - 1].name(), "<deeper frames>");
+  EXPECT_EQ(out_.stacks[0].line(), 0u);
+  EXPECT_EQ(out_.stacks[1].parent(), out_.stacks[0].id());
+  // What other rings' cut stacks begin with is the same.
+  EXPECT_EQ(table_.InternStack(0, out_.stacks[0].code(), 0), table_.Stack(1));
 }
 
 TEST_F(DefinitionTableTest, ACallOfAMethodMakesABoundObject) {

@@ -13,7 +13,7 @@ constexpr size_t kMaxCodesAlive = 1u << 18;
 constexpr size_t kMaxTextBytes = size_t{64} << 20;
 
 constexpr absl::string_view kSpecialNames[kSpecialStacks] = {
-    "<native thread>", "<interpreter>", "<unknown>", "<deeper frames>",
+    "<native thread>", "<interpreter>", "<unknown>", kDeeperFramesName,
     "<tracing itself>"};
 
 void SetBytes(std::string* field, absl::string_view bytes) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """With `--heap all` the run file says of every line which blocks are alive, at
 any moment, exactly as a layer of allocators below ours counts them."""
+import json
 import unittest
 
 import heap_programs
@@ -34,6 +35,19 @@ class HeapExactTest(heap_support.HeapTest):
         for name, text in PROGRAMS.items():
             with self.subTest(name):
                 self.check(text)
+
+    def test_a_stack_that_is_cut_says_so(self):
+        run = self.run_script("""import sys
+sys.setrecursionlimit(10000)
+def down(n):
+    return down(n - 1) if n else bytearray(1_000_000)
+kept = down(5000)
+""", "--trace", "none", "--heap", "all")
+        stack = max(json.loads(run.report("snapshot", "--json")),
+                    key=lambda stack: stack["live_bytes"])["stack"]
+        self.assertEqual(stack[0], {"file": "", "line": None, "function": "<deeper frames>"})
+        self.assertEqual(len(stack), 4097)
+        self.assertEqual({frame["function"] for frame in stack[1:]}, {"down"})
 
     def test_with_calls_traced_too(self):
         for name, text in PROGRAMS.items():

@@ -185,6 +185,9 @@ struct ThreadPayload {
 };
 static_assert(sizeof(ThreadPayload) == 16);
 
+// In a code object's stead: the frames that a cut stack lacks.
+inline constexpr uint32_t kDeeperFrames = kIdMask;
+
 struct StackPayload {  // one node of the call tree
   uint32_t parent;     // stack id, 0 = the root
   uint32_t code;

@@ -62,10 +62,13 @@ uint32_t InternNode(HotState& hot, Node node) {
   return node.id;
 }
 
-// The frames' nodes from the outermost on; 0 when one found no room in the ring
-// or the ids became void under way.
-uint32_t InternFrames(HotState& hot, uint32_t depth) {
+// The frames' nodes from the outermost on; `cut`: there are more. 0 when one
+// found no room in the ring or the ids became void under way.
+uint32_t InternFrames(HotState& hot, uint32_t depth, bool cut) {
   uint32_t id = 0;
+  if (cut && (id = InternNode(hot, Node{0, kDeeperFrames, 0, 0})) == 0) {
+    return 0;
+  }
   while (depth > 0) {
     const PymemrunFrame* frame = g_tables->frames[--depth];
     PyCodeObject* code = PymemrunFrameCode(frame);
@@ -97,16 +100,17 @@ uint32_t StackWalk::Intern(HotState& hot, const PymemrunFrame* frame) {
        frame = PymemrunFrameBack(frame)) {
     g_tables->frames[depth++] = frame;
   }
+  const bool cut = frame != nullptr;
   // The stack must fit without the table being emptied half way.
-  if (g_nodes.used() + depth >= g_nodes.kMaxUsed ||
+  if (g_nodes.used() + depth + 1 >= g_nodes.kMaxUsed ||
       g_code_generation != CodeRegistry::generation()) {
     ForgetAll(hot);
   }
-  const uint32_t id = InternFrames(hot, depth);
+  const uint32_t id = InternFrames(hot, depth, cut);
   if (g_code_generation == CodeRegistry::generation()) return id;
   // The table of code objects was full: now there is room for these.
   ForgetAll(hot);
-  return InternFrames(hot, depth);
+  return InternFrames(hot, depth, cut);
 }
 
 uint32_t StackWalk::Child(HotState& hot, uint32_t parent,

@@ -12,7 +12,8 @@
 
 namespace pymemrun {
 
-// Frames looked at; a deeper stack keeps its innermost ones.
+// Frames looked at; a deeper stack keeps its innermost ones, under one of
+// kDeeperFrames.
 inline constexpr uint32_t kMaxStackDepth = 4096;
 
 class StackWalk {

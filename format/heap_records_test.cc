@@ -90,6 +90,15 @@ TEST_F(HeapRecordsTest, WrongColumnsAndRatesAreDamage) {
   EXPECT_THAT(Fault(), HasSubstr("heap_rates.classes: "));
 }
 
+TEST_F(HeapRecordsTest, ABatchHasNoMoreEntriesThanItMay) {
+  record_ = HeapRecord({FreeEvent(1, 0x10)});
+  std::string* const op = record_.mutable_heap()->mutable_op();
+  op->assign(1 << 20, op->at(0));
+  op->push_back(op->at(0));
+  EXPECT_EQ(Fault(),
+            "heap.op: expected at most 1048576 entries, found 1048577");
+}
+
 TEST_F(HeapRecordsTest, ASpoiledBatchIsNoLostDefinition) {
   batch_->add_size(5);
   Fault();

@@ -24,12 +24,20 @@ constexpr size_t kMaxKnownRecordBytes = 4 * 1024 * 1024;
 constexpr uint64_t kMaxDefinitionBytes = 256 * 1024 * 1024;
 constexpr uint32_t kMaxDefinitions = 1 << 24;
 constexpr uint32_t kMaxPlaceholders = 1 << 20;
+// Of rows, page events or heap events in one record.
+constexpr size_t kMaxEntries = 1 << 20;
 constexpr size_t kRowsPerCall = 4096;
 
 absl::Status Wrong(absl::string_view field, absl::string_view expected,
                    absl::string_view found) {
   return absl::DataLossError(
       absl::StrCat(field, ": expected ", expected, ", found ", found));
+}
+
+absl::Status CheckEntries(absl::string_view column, size_t count) {
+  if (count <= kMaxEntries) return absl::OkStatus();
+  return Wrong(column, absl::StrCat("at most ", kMaxEntries, " entries"),
+               absl::StrCat(count));
 }
 
 // The length-delimited payload of `record` when its one field is `events`.
@@ -317,6 +325,7 @@ absl::Status RecordDecoder::DecodeStack(const StackDef& stack) {
 
 absl::Status RecordDecoder::DecodeEvents(const EventBatch& batch) {
   RETURN_IF_ERROR(CheckFirst(Record::kEvents));
+  RETURN_IF_ERROR(CheckEntries("events.site", batch.site_size()));
   BatchIds ids;
   uint64_t end_number;
   RETURN_IF_ERROR(CheckBatch(batch, next_number_, &ids, &end_number));
@@ -338,6 +347,7 @@ absl::Status RecordDecoder::DecodeEvents(const EventBatch& batch) {
 
 absl::Status RecordDecoder::DecodePages(const PageBatch& batch) {
   PageIds ids;
+  RETURN_IF_ERROR(CheckEntries("pages.page_step", batch.page_step_size()));
   RETURN_IF_ERROR(CheckPageBatch(batch, &ids));
   RETURN_IF_ERROR(Refer<ThreadDef>(ids.thread, "pages.thread"));
   RETURN_IF_ERROR(Refer<StackDef>(ids.stack, "pages.stack"));
@@ -356,6 +366,7 @@ absl::Status RecordDecoder::DecodePages(const PageBatch& batch) {
 
 absl::Status RecordDecoder::DecodeHeap(const HeapBatch& batch) {
   uint32_t thread = 0, stack = 0, mapping = 0;
+  RETURN_IF_ERROR(CheckEntries("heap.op", batch.op().size()));
   RETURN_IF_ERROR(CheckHeapBatch(batch));
   RETURN_IF_ERROR(CheckIds("heap.thread", batch.thread(), 1, &thread));
   RETURN_IF_ERROR(CheckIds("heap.stack", batch.stack(), 0, &stack));

@@ -20,7 +20,7 @@ std::string Padded(const std::string& text, size_t width) {
 
 std::vector<TableRow> RowsOf(const HeapSizeBins& bins) {
   std::vector<TableRow> rows = {{"Size", "Count", "Bytes"}};
-  uint64_t low = 1;
+  uint64_t low = LowestSize(bins);
   for (size_t k = 0; k < bins.size(); ++k) {
     if (bins[k].count == 0) continue;
     const uint64_t high = uint64_t{1} << k;
@@ -47,6 +47,10 @@ std::string ProbabilityText(int tens) {
 }
 
 }  // namespace
+
+uint64_t LowestSize(const HeapSizeBins& bins) {
+  return bins[0].count != 0 ? 0 : 1;
+}
 
 size_t HeapSizeBinOf(uint64_t size) {
   size_t bin = 0;
@@ -93,7 +97,7 @@ std::string HeapSizeReport(const HeapSizeBins& bins) {
   return HeapSizeTable(bins) +
          (rates.empty()
               ? "All of these can be recorded: --heap all\n"
-              : "Rates for some 10000 samples of a row at most: --heap-rates "
+              : "For about 10000 samples of each row, or fewer: --heap-rates "
                 "'" +
                     rates + "'\n");
 }

@@ -21,6 +21,9 @@ using HeapSizeBins = std::array<HeapSizeBin, 64>;
 // The bin of a size.
 size_t HeapSizeBinOf(uint64_t size);
 
+// What the first row that is shown begins with.
+uint64_t LowestSize(const HeapSizeBins& bins);
+
 // Several lines; bins without allocations are left out, and the next row begins
 // where the last one shown ended.
 std::string HeapSizeTable(const HeapSizeBins& bins);

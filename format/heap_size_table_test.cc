@@ -26,7 +26,7 @@ TEST(HeapSizeTableTest, ColumnsAreRightAlignedAndEmptyBinsLeftOut) {
             "-------------------------------------------\n"
             "HEAP USAGE SUMMARY\n"
             "  Size  Count Bytes\n"
-            " 1 - 1 138553  6646\n"
+            " 0 - 1 138553  6646\n"
             " 2 - 2      2     4\n"
             "3 - 16     10   123\n");
 }

@@ -106,6 +106,16 @@ void HeapReplay::OnHeapLoss(const HeapLoss& loss) {
 void HeapReplay::OnProcess(const ProcessSample& sample) {
   // It may stand in the file before heap events of earlier times.
   if (to_end_) last_us_ = std::max(last_us_, sample.time_us());
+  if (sample.rss_bytes() == 0 || rss_.size() >= kMostRss) return;
+  rss_.push_back({sample.time_us(), sample.rss_bytes()});
+}
+
+uint64_t HeapReplay::RssNear(uint64_t time_us) const {
+  uint64_t bytes = rss_.empty() ? 0 : rss_[0].bytes;
+  for (const RssAt& rss : rss_) {
+    if (rss.time_us <= time_us) bytes = rss.bytes;
+  }
+  return bytes;
 }
 
 void HeapReplay::OnFooter(const Footer& footer) {

@@ -47,6 +47,10 @@ class HeapReplay : public ReplayVisitor {
   // The last moment that the file tells of, as far as it was read.
   uint64_t last_us() const { return last_us_; }
   uint64_t lost_events() const { return lost_events_; }
+  // As it was read last before that moment, or else first; 0: it was not read.
+  uint64_t RssNear(uint64_t time_us) const;
+  // A moment that was asked for and is after last_us(); 0: none is.
+  virtual uint64_t BeyondEndUs() const { return 0; }
 
  protected:
   // Everything up to `stop_us`, this moment included, is in the model. Returns
@@ -61,6 +65,11 @@ class HeapReplay : public ReplayVisitor {
   }
 
  private:
+  struct RssAt {
+    uint64_t time_us, bytes;
+  };
+  static constexpr size_t kMostRss = 1 << 20;  // three days of them
+
   void StopsBefore(uint64_t time_us);
 
   uint64_t next_stop_us_;
@@ -70,6 +79,7 @@ class HeapReplay : public ReplayVisitor {
   HeapRates rates_;
   uint32_t tracing_code_ = 0;
   uint64_t last_us_ = 0, lost_events_ = 0, rate_changes_ = 0;
+  std::vector<RssAt> rss_;  // in the order of the file
   bool has_heap_events_ = false, has_rates_ = false;
   bool done_ = false;  // nothing more is wanted
 };
@@ -97,6 +107,10 @@ class HeapMoments final : public HeapReplay {
   // When it was; a moment after the end is the end.
   uint64_t TimeOf(size_t moment) const;
   const HeapMoment& moment(size_t i) const { return moments_[i]; }
+  uint64_t BeyondEndUs() const override {
+    const uint64_t last = stops_us_.empty() ? 0 : stops_us_.back();
+    return last > last_us() ? last : 0;
+  }
 
  private:
   uint64_t OnStop(uint64_t stop_us) override;

@@ -33,6 +33,24 @@ std::string PeakText(const HeapMoments& replay) {
                       HumanSeconds(replay.model().peak_us()), "\n");
 }
 
+// Where RSS is far above what heap events tell of, and C code's own memory was
+// not asked for: how to see it.
+std::string RestText(const HeapMoments& replay) {
+  constexpr double kMuch = 64 << 20;
+  if (replay.header().heap_native()) return "";
+  const auto rss = static_cast<double>(replay.RssNear(replay.TimeOf(0)));
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
+  const double known = SumUp(replay.model(), sums).bytes +
+                       SumUpTracing(replay.model(), sums).bytes +
+                       static_cast<double>(replay.header().own_bytes());
+  const double rest = rss - known;
+  if (rest <= kMuch || rest <= rss / 2) return "";
+  return absl::StrCat(
+      "RSS was ", HumanBytes(rss), ", ", HumanBytes(rest),
+      " beyond these: pymemrun --native records C code's own "
+      "memory, pymemreport timeline --by heap shows the rest\n");
+}
+
 HeapRowsMaker::Keep LeaksOnly(InterpreterStacks* interpreter) {
   return [interpreter](const HeapSource& source) {
     return !source.tracing && !interpreter->Contains(source.key.stack);
@@ -55,23 +73,29 @@ struct Shown {
 };
 
 void ShowLive(const HeapMoments& replay, Shown* shown) {
-  shown->heading = LiveText(replay, 0) + PeakText(replay);
+  shown->heading = LiveText(replay, 0) + PeakText(replay) + RestText(replay);
   shown->rows.Add(replay, replay.SumsAt(0));
 }
 
-void ShowLeaks(const HeapMoments& replay, Shown* shown) {
-  InterpreterStacks interpreter(&replay.index());
-  const auto keep = LeaksOnly(&interpreter);
+// What --leaks begins with, of what passes `keep`.
+std::string LeaksText(const HeapMoments& replay,
+                      const HeapRowsMaker::Keep& keep) {
   const std::vector<HeapSums> sums = replay.SumsAt(0);
   HeapSums leaked;
   for (size_t i = 0; i < sums.size(); ++i) {
     if (keep(replay.model().sources()[i])) leaked.Add(sums[i]);
   }
-  shown->heading = absl::StrCat(
-      "alive when the program ended ", HeapSumsText(leaked, replay.sampled()),
-      ", without what the interpreter keeps for itself\n", LiveText(replay, 0),
-      PeakText(replay));
-  shown->rows.Add(replay, sums, /*before=*/false, keep);
+  return absl::StrCat("alive when the program ended ",
+                      HeapSumsText(leaked, replay.sampled()),
+                      ", without what the interpreter keeps for itself\n",
+                      LiveText(replay, 0), PeakText(replay));
+}
+
+void ShowLeaks(const HeapMoments& replay, Shown* shown) {
+  InterpreterStacks interpreter(&replay.index());
+  const auto keep = LeaksOnly(&interpreter);
+  shown->heading = LeaksText(replay, keep);
+  shown->rows.Add(replay, replay.SumsAt(0), /*before=*/false, keep);
 }
 
 void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
@@ -95,8 +119,9 @@ void ShowChange(const HeapMoments& replay, Shown* shown) {
 
 void ShowDiff(const HeapMoments& first, const HeapMoments& second,
               Shown* shown) {
-  shown->heading = absl::StrCat("before: ", LiveText(first, 0),
-                                "after: ", LiveText(second, 0));
+  shown->heading =
+      absl::StrCat("before: ", LiveText(first, 0), HeapHeading(first),
+                   "after: ", LiveText(second, 0), HeapHeading(second));
   shown->table.is_change = true;
   shown->table.name = "change";
   shown->table.with_errors |= second.sampled();
@@ -125,6 +150,15 @@ bool FindExit(RereadFile* file, const Console& console, HeapMoment* moment,
   return true;
 }
 
+void SayBeyondEnd(const HeapReplay& replay, const std::string& shown_name,
+                  const Console& console) {
+  if (replay.BeyondEndUs() == 0) return;
+  console.Say(absl::StrCat(shown_name, ": ", HumanSeconds(replay.BeyondEndUs()),
+                           " is after the run's end, ",
+                           HumanSeconds(replay.last_us()),
+                           ": the end is shown"));
+}
+
 int PrintTables(const ReportOptions& options, const HeapMoments& replay,
                 const Console& console, OutputBuffer* output) {
   const HeapOptions& heap = options.heap;
@@ -147,10 +181,26 @@ int PrintTables(const ReportOptions& options, const HeapMoments& replay,
     ShowLive(replay, &shown);
   }
   if (options.format == TableFormat::kText) {
-    output->Append(shown.heading + HeapHeading(replay));
+    output->Append(shown.heading + (heap.diff ? "" : HeapHeading(replay)));
   }
   PrintTable(HeapTable(shown.table, shown.rows.Take()), options.format, output);
   return code;
+}
+
+void PrintStacks(const ReportOptions& options, const HeapMoments& replay,
+                 OutputBuffer* output) {
+  InterpreterStacks interpreter(&replay.index());
+  const HeapRowsMaker::Keep keep =
+      options.heap.leaks ? LeaksOnly(&interpreter) : nullptr;
+  if (options.format == TableFormat::kText && !options.collapsed) {
+    output->Append((options.heap.leaks
+                        ? LeaksText(replay, keep)
+                        : LiveText(replay, 0) + RestText(replay)) +
+                   HeapHeading(replay));
+  }
+  HeapStacks stacks(options.heap.by, &replay);
+  stacks.Add(replay.SumsAt(0), keep);
+  stacks.Print(options, output);
 }
 
 }  // namespace
@@ -160,7 +210,11 @@ bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
   const bool read = file->Read(replay);
   *code = std::max(*code, file->code());
   if (!read) *code = std::max(*code, kExitFailed);
-  if (!read || replay->has_heap_events()) return read;
+  if (!read) return false;
+  if (replay->has_heap_events()) {
+    SayBeyondEnd(*replay, file->shown_name(), console);
+    return true;
+  }
   console.Say(absl::StrCat(
       file->shown_name(),
       file->whole() ? ": has no heap events: the run was made with --heap off"
@@ -197,13 +251,7 @@ int PrintHeap(const ReportOptions& options, const Console& console,
   if (!options.stacks && !options.collapsed) {
     return std::max(code, PrintTables(options, replay, console, output));
   }
-  HeapStacks stacks(heap.by, &replay);
-  InterpreterStacks interpreter(&replay.index());
-  stacks.Add(replay.SumsAt(0), heap.leaks ? LeaksOnly(&interpreter) : nullptr);
-  if (options.format == TableFormat::kText && !options.collapsed) {
-    output->Append(LiveText(replay, 0) + HeapHeading(replay));
-  }
-  stacks.Print(options, output);
+  PrintStacks(options, replay, output);
   return code;
 }
 

@@ -144,57 +144,6 @@ TEST(HeapReportTest, WhatTheInterpretersEndFreesIsAliveWhenTheProgramEnded) {
                              "2,0.056604\r\n");
 }
 
-// A file whose footer tells where the program ended.
-std::string LeaksWithFooter(const Footer& footer) {
-  StringSink sink;
-  RunBuilder builder(&sink);
-  Header header = RunBuilder::DefaultHeader();
-  header.set_heap(HEAP_ALL);
-  builder.AddHeader(header);
-  builder.AddThread("MainThread", 4711);
-  const uint32_t begin =
-      builder.AddStack(0, builder.AddCode("/job.py", "<module>", 1), 7);
-  const uint32_t at_exit =
-      builder.AddStack(0, builder.AddCode("/job.py", "close", 3), 4);
-  builder.AddHeap({AllocEvent(1, 16, 100, begin), AllocEvent(2, 32, 10, begin),
-                   AllocEvent(2, 48, 3, at_exit)});
-  builder.AddHeap({FreeEvent(2, 32), AllocEvent(2, 32, 1, at_exit),
-                   FreeEvent(3, 48), FreeEvent(4, 16)});
-  Record record;
-  *record.mutable_footer() = footer;
-  builder.AddRecord(record);
-  builder.Flush();
-  TempFile file(sink.contents());
-  const Printed printed =
-      Report({"heap", file.path(), "--leaks", "--csv", "--by", "function"});
-  EXPECT_EQ(printed.err, "");
-  return printed.out.substr(printed.out.find('\n') + 1);
-}
-
-TEST(HeapReportTest, TheFooterTellsWhereTheProgramEnded) {
-  Footer footer;
-  footer.set_end_us(5);
-  footer.set_heap_allocations(4);
-  footer.set_heap_frees(3);
-  footer.set_finalize(Footer::FINALIZED);
-  footer.set_finalize_us(2);
-  footer.set_finalize_heap_events(4);
-  EXPECT_EQ(LeaksWithFooter(footer),
-            "/job.py,1,<module>,100,1,0.970874\r\n"
-            "/job.py,3,close,3,1,0.029126\r\n");
-  // Where the file lacks events, or does not tell the number, the time does.
-  footer.set_heap_frees(4);
-  EXPECT_EQ(LeaksWithFooter(footer),
-            "/job.py,1,<module>,100,1,0.961538\r\n"
-            "/job.py,3,close,4,2,0.038462\r\n");
-  footer.set_finalize(Footer::NOT_FINALIZED);
-  EXPECT_EQ(LeaksWithFooter(footer), "/job.py,3,close,1,1,1.000000\r\n");
-  footer.set_finalize(Footer::FINALIZE_UNKNOWN);
-  EXPECT_EQ(LeaksWithFooter(footer),
-            "/job.py,1,<module>,100,1,0.961538\r\n"
-            "/job.py,3,close,4,2,0.038462\r\n");
-}
-
 TEST(HeapReportTest, TemporaryBlocksAreFreedBeforeTheNextAllocations) {
   EXPECT_EQ(Heap({}, {"--temporary", "--csv"}),
             "file,line,function,temporary_bytes,temporary_count,share\r\n"
@@ -345,6 +294,9 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
       {{"heap", "--by", "stack"},
        "--by: expected line, function, file, thread, allocator or module, "
        "found 'stack'"},
+      {{"heap", "--temporary", "-1"},
+       "--temporary: expected a number from 1 on, found '-1'"},
+      {{"heap", "--at", "1", "--at", "2"}, "--at: is given more than once"},
       {{"heap", "--leaks", "--temporary"},
        "give one of --leaks, --temporary, --diff and --to"},
       {{"heap", "--leaks", "--at", "1"},

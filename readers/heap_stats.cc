@@ -1,24 +1,45 @@
 #include "readers/heap_stats.h"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "readers/heap_report.h"
+#include "readers/heap_table.h"
 #include "readers/table.h"
 #include "readers/whole_number.h"
 
 namespace pymemrun {
 namespace {
 
-// As the text has them.
-Table SizeTable(const HeapSizeBins& bins) {
+// As the text has them; of a sampled run with one standard error each.
+Table SizeTable(const HeapSizes& sizes) {
+  const HeapSizeBins bins = sizes.Bins();
   Table table;
   table.headings = {{"size_from"}, {"size_to"}, {"count"}, {"total_bytes"}};
-  uint64_t low = 1;
+  if (sizes.sampled()) {
+    table.headings.insert(table.headings.end(),
+                          {{"error_count"}, {"error_bytes"}});
+  }
+  uint64_t low = LowestSize(bins);
   for (size_t i = 0; i < bins.size(); ++i) {
     if (bins[i].count == 0) continue;
     const uint64_t high = uint64_t{1} << i;
-    table.rows.push_back({low, high, bins[i].count, bins[i].bytes});
+    std::vector<Cell> row = {low, high, bins[i].count, bins[i].bytes};
+    if (sizes.sampled()) {
+      row.emplace_back(WholeNumber(sizes.sums()[i].CountError()));
+      row.emplace_back(WholeNumber(sizes.sums()[i].BytesError()));
+    }
+    table.rows.push_back(std::move(row));
     low = high + 1;
   }
   return table;
+}
+
+std::string EstimateText(const HeapSizes& sizes) {
+  HeapSums all;
+  for (const HeapSums& sums : sizes.sums()) all.Add(sums);
+  return HeapEstimateText(sizes, all.recorded);
 }
 
 }  // namespace
@@ -48,9 +69,9 @@ int PrintStats(const ReportOptions& options, const Console& console,
   int code = kExitOk;
   if (!ReadHeap(options.files[0], console, &sizes, &code)) return code;
   if (options.format == TableFormat::kText) {
-    output->Append(HeapSizeReport(sizes.Bins()));
+    output->Append(HeapSizeReport(sizes.Bins()) + EstimateText(sizes));
   } else {
-    PrintTable(SizeTable(sizes.Bins()), options.format, output);
+    PrintTable(SizeTable(sizes), options.format, output);
   }
   return code;
 }

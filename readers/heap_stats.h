@@ -16,9 +16,11 @@ class HeapSizes final : public HeapReplay {
   bool OnHeap(const HeapEvent* events, size_t count) override;
   // Of a sampled run as estimated.
   HeapSizeBins Bins() const;
+  using Sums = std::array<HeapSums, HeapSizeBins().size()>;
+  const Sums& sums() const { return sums_; }
 
  private:
-  std::array<HeapSums, HeapSizeBins().size()> sums_;
+  Sums sums_;
 };
 
 // Reads options.files[0] and prints; returns the exit code.

@@ -119,6 +119,25 @@ std::string RatesText(const HeapReplay& replay) {
   return text;
 }
 
+// The sizes that the rates leave out; nothing is known of these, not even how
+// far the sums are off.
+std::string NotRecordedText(const HeapRates& rates) {
+  if (rates.mean_bytes() != 0) return "";
+  std::string sizes;
+  uint64_t from = 0;
+  for (const HeapClass& of : rates.classes()) {
+    if (of.probability() <= 0 && of.below_bytes() > from) {
+      absl::StrAppend(&sizes, sizes.empty() ? "" : ", ", from, " to ",
+                      of.below_bytes() - 1);
+    }
+    from = std::max(from, of.below_bytes());
+  }
+  if (sizes.empty()) return "";
+  return absl::StrCat("blocks of ", sizes,
+                      " bytes were not recorded: they are in no number here, "
+                      "nor in the standard errors\n");
+}
+
 }  // namespace
 
 void HeapRowsMaker::Add(const HeapReplay& replay,
@@ -194,11 +213,18 @@ Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
 std::string HeapSumsText(const HeapSums& sums, bool sampled) {
   std::string text = absl::StrCat(HumanBytes(sums.bytes), " in ",
                                   Counted(WholeNumber(sums.count), "block"));
-  if (sampled) {
+  if (sampled && sums.bytes_variance > 0) {
     absl::StrAppend(&text, " (standard error ", HumanBytes(sums.BytesError()),
                     ")");
   }
   return text;
+}
+
+std::string HeapEstimateText(const HeapReplay& replay, uint64_t recorded) {
+  if (!replay.sampled()) return "";
+  return absl::StrCat("estimated: ", RatesText(replay), "; ",
+                      Counted(recorded, "block"), " recorded\n",
+                      NotRecordedText(replay.rates()));
 }
 
 std::string HeapHeading(const HeapReplay& replay) {
@@ -208,10 +234,7 @@ std::string HeapHeading(const HeapReplay& replay) {
       absl::StrCat("allocated ", HeapSumsText(allocated, replay.sampled()),
                    ", freed ", HeapSumsText(model.Freed(), false), " by ",
                    HumanSeconds(replay.last_us()), "\n");
-  if (replay.sampled()) {
-    absl::StrAppend(&text, "estimated: ", RatesText(replay), "; ",
-                    Counted(allocated.recorded, "block"), " recorded\n");
-  }
+  text += HeapEstimateText(replay, allocated.recorded);
   if (model.unmatched_frees() > 0) {
     absl::StrAppend(&text, "frees of earlier blocks: ",
                     Grouped(model.unmatched_frees()), "\n");

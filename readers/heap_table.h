@@ -60,7 +60,10 @@ std::vector<Table::Heading> HeapPlaceHeadings(HeapBy by);
 
 // What stands above the table in text. Lines, each ended.
 std::string HeapHeading(const HeapReplay& replay);
-// "1.2 GiB in 3,456 blocks (standard error 3.0 MiB)".
+// The part of it that says what samples stand for, empty of a run that is not
+// sampled.
+std::string HeapEstimateText(const HeapReplay& replay, uint64_t recorded);
+// "1.2 GiB in 3,456 blocks (standard error 3.0 MiB)"; not an error of 0.
 std::string HeapSumsText(const HeapSums& sums, bool sampled);
 
 }  // namespace pymemrun

@@ -143,7 +143,9 @@ int PrintTimeline(const ReportOptions& options, const Console& console,
   if (options.by_heap) {
     return PrintHeapTimeline(options, finder, file.get(), console, output);
   }
-  if (SayNoPageEvents(finder, *file, console)) return kExitUsage;
+  if (SayNoPageEvents(finder, *file, console)) {
+    return file->whole() ? kExitUsage : file->code();
+  }
   const uint64_t peak_us = std::min(finder.peak_us(), finder.last_us());
   TimelineReplay replay(options.resident_by,
                         TimelineSteps(finder.last_us(), peak_us),

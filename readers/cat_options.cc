@@ -58,8 +58,10 @@ void DescribeOutput(CLI::App* app, CatOptions* options, Words* words) {
       ->option_text("N");
   app->add_option("--columns", words->columns, "these columns, in this order")
       ->option_text("LIST");
-  app->add_option("--records", words->records,
-                  "what to print: calls,marks (default both), pages, heap")
+  app->add_option(
+         "--records", words->records,
+         "what to print: calls,marks (default both), pages, heap; each "
+         "with columns of its own")
       ->option_text("LIST");
   app->add_flag("--no-header", words->no_header, "leave out the header line");
   app->add_flag("--raw-text", options->raw_text,

@@ -12,15 +12,15 @@ namespace pymemrun {
 namespace {
 
 constexpr absl::string_view kNames[kColumns] = {
-    "event",        "devent",     "clock_s",
-    "what",         "file",       "line",
-    "function",     "rss_bytes",  "drss_bytes",
-    "thread",       "pid",        "context",
-    "module",       "rss_exact",  "stack",
-    "page_address", "action",     "pages",
-    "moved_to",     "inferred",   "instruction_module",
-    "address",      "size_bytes", "allocator",
-    "weight"};
+    "event",        "devent",       "clock_s",
+    "what",         "file",         "line",
+    "function",     "rss_bytes",    "drss_bytes",
+    "thread",       "pid",          "context",
+    "module",       "rss_exact",    "stack",
+    "page_address", "action",       "pages",
+    "moved_to",     "inferred",     "instruction_module",
+    "address",      "size_bytes",   "allocator",
+    "weight",       "caller_module"};
 
 // Appends those of extra records.
 void AppendExtra(ExtraRecords extra, std::vector<Column>* columns) {

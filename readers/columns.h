@@ -39,8 +39,9 @@ enum class Column : uint8_t {
   kSize,
   kAllocator,
   kWeight,  // of page events too
+  kCallerModule,
 };
-inline constexpr int kColumns = 25;
+inline constexpr int kColumns = 26;
 inline constexpr Column kFirstPageColumn = Column::kPageAddress;
 inline constexpr Column kFirstHeapColumn = Column::kAddress;
 

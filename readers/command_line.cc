@@ -34,6 +34,16 @@ std::string EmptyOption(const CLI::App& app) {
   return "";
 }
 
+// An option that takes one value and was given several times; empty: none was.
+std::string RepeatedOption(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 1 && option->count() > 1) {
+      return option->get_name();
+    }
+  }
+  return "";
+}
+
 // The first argument left over, said as an unknown option or argument.
 void SayUnknown(const CLI::App& app, absl::string_view word,
                 const Console& console) {
@@ -91,8 +101,11 @@ std::optional<int> ParseArguments(CLI::App* app,
         return kExitUsage;
       }
     }
+    const std::string repeated = RepeatedOption(*app);
     console.Usage(
-        TerminalText(absl::StrReplaceAll(error.what(), {{"\n", " "}})));
+        repeated.empty()
+            ? TerminalText(absl::StrReplaceAll(error.what(), {{"\n", " "}}))
+            : absl::StrCat(repeated, ": is given more than once"));
     return kExitUsage;
   }
   const std::string empty = EmptyOption(*app);
@@ -132,8 +145,10 @@ void DamageTeller::Say(const StreamReader::Damage& damage) {
 
 DamageTeller::~DamageTeller() {
   if (count_ <= kMaxSaid) return;
-  console_->Say(
-      absl::StrCat(name_, ": ", count_ - kMaxSaid, " more places are damaged"));
+  const int more = count_ - kMaxSaid;
+  console_->Say(absl::StrCat(
+      name_, ": ", more,
+      more == 1 ? " more place is damaged" : " more places are damaged"));
 }
 
 bool ReaderHasGone(const Console& console) {

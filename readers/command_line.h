@@ -44,10 +44,11 @@ std::optional<int> ParseArguments(CLI::App* app,
 int SayResult(const Console& console, absl::string_view name,
               const absl::Status& status, const ReadResult& result);
 
-// Says each damage, "run.pb: byte 1234: expected ..., found ...", up to a few.
+// Says each damage, "run.pb: byte 1234: expected ..., found ...", up to a few,
+// and of more than these how many.
 class DamageTeller {
  public:
-  static constexpr int kMaxSaid = 10;
+  static constexpr int kMaxSaid = 3;
   DamageTeller(const Console* console, std::string name)
       : console_(console), name_(std::move(name)) {}
   ~DamageTeller();

@@ -13,7 +13,7 @@ namespace pymemrun {
 
 // What heap events alone have; a free has its address.
 template <typename Style>
-void AppendOwnHeapCell(const Style& style, Column column,
+void AppendOwnHeapCell(const Style& style, Column column, const RunView& run,
                        const HeapEvent& event, double weight,
                        std::string* out) {
   if (column == Column::kAddress) {
@@ -28,6 +28,9 @@ void AppendOwnHeapCell(const Style& style, Column column,
       return style.TextCell(column, HeapAllocatorName(event.allocator), out);
     case Column::kWeight:
       return style.DecimalCell(column, weight, out);
+    case Column::kCallerModule:
+      if (event.code == 0) return style.EmptyCell(column, out);
+      return style.TextCell(column, run.index->MappingName(event.code), out);
     default:
       return style.EmptyCell(column, out);
   }
@@ -42,7 +45,7 @@ void AppendHeapCell(const Style& style, Column column, const RunView& run,
       style, column, run,
       {"HEAP", event.is_free ? "FREE" : "ALLOC", event.time_us, event.thread,
        event.stack, event.is_free ? nullptr : &place},
-      [&] { AppendOwnHeapCell(style, column, event, weight, out); }, out);
+      [&] { AppendOwnHeapCell(style, column, run, event, weight, out); }, out);
 }
 
 }  // namespace pymemrun

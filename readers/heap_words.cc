@@ -17,9 +17,11 @@ std::string Found(absl::string_view expected, absl::string_view found) {
                       "'");
 }
 
-bool IsNumber(const std::string& text) {
+// Also one that is too low for every option.
+bool IsNumber(absl::string_view text) {
+  if (text.size() > 1 && text[0] == '-') text.remove_prefix(1);
   return !text.empty() &&
-         text.find_first_not_of("0123456789") == std::string::npos;
+         text.find_first_not_of("0123456789") == absl::string_view::npos;
 }
 
 void DescribeMoment(CLI::App* app, HeapWords* words) {

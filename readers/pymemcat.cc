@@ -138,6 +138,8 @@ class Pymemcat {
   int PrintAll();
   int Told(const Input& input, const absl::Status& status,
            const ReadResult& result);
+  void SayMissing(const Input& input, const RunPrinter& printer,
+                  const ReadResult& result);
   void Follow(Input* input);
   bool Idle();
   void WarnOfSpreadsheet();
@@ -236,6 +238,13 @@ int Pymemcat::Told(const Input& input, const absl::Status& status,
   return SayResult(console_, input.file->shown_name(), status, result);
 }
 
+void Pymemcat::SayMissing(const Input& input, const RunPrinter& printer,
+                          const ReadResult& result) {
+  const std::string missing = printer.Missing();
+  if (!result.has_header || missing.empty()) return;
+  console_.Say(absl::StrCat(input.file->shown_name(), ": has no ", missing));
+}
+
 int Pymemcat::PrintOne(Input* input) {
   DamageTeller teller(&console_, input->file->shown_name());
   ReadResult result;
@@ -245,6 +254,7 @@ int Pymemcat::PrintOne(Input* input) {
       ReadStream(input->source(), input->options(), &printer, &result);
   if (result.has_header) target_.Writer();  // its header, without any row too
   output_.Flush().IgnoreError();
+  SayMissing(*input, printer, result);
   return Told(*input, status, result);
 }
 
@@ -271,6 +281,7 @@ int Pymemcat::PrintAll() {
   bool any_header = false;
   for (size_t i = 0; i < merged.size(); ++i) {
     any_header |= merged[i]->result().has_header;
+    SayMissing(inputs_[i], *printers[i], merged[i]->result());
     code = std::max(code,
                     Told(inputs_[i], merged[i]->status(), merged[i]->result()));
   }

@@ -66,6 +66,18 @@ TEST(PymemcatDamageTest, DamageInsideIsSaidAfterWhatIsReadable) {
   EXPECT_THAT(printed.out, HasSubstr("\r\n0,0,0.000100,CALL,/job.py"));
 }
 
+TEST(PymemcatDamageTest, OfMuchDamageAFewPlacesAreNamed) {
+  std::string run = SmallRun().Build();
+  const std::string tail = run.substr(run.find("\x28\xb5\x2f\xfd", 4));
+  for (int i = 0; i < 30; ++i) run += tail;
+  TempFile file(run);
+  const Printed printed = Cat({file.path(), "--csv"});
+  EXPECT_EQ(printed.code, 1);
+  EXPECT_EQ(std::count(printed.err.begin(), printed.err.end(), '\n'), 4)
+      << printed.err;
+  EXPECT_THAT(printed.err, EndsWith(" more places are damaged\n"));
+}
+
 TEST(PymemcatDamageTest, OfTwoRunsInOneFileTheFirstIsRead) {
   const std::string run = SmallRun().Build();
   TempFile one(run), two(run + run);

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -33,15 +34,16 @@ TEST(PymemcatHeapTest, AsCsv) {
   const auto lines = CsvLines(CatRun({"--csv", "--records", "heap"}));
   ASSERT_THAT(lines, SizeIs(1 + 29));
   EXPECT_THAT(lines[0],
-              EndsWith(",rss_exact,address,size_bytes,allocator,weight"));
+              EndsWith(",rss_exact,address,size_bytes,allocator,weight,"
+                       "caller_module"));
   EXPECT_EQ(lines[1],
             ",,0.001000,ALLOC,/job.py,5,load,,,MainThread#4711,4711,,mod,,"
-            "0x100000,100,obj,1");
+            "0x100000,100,obj,1,");
   EXPECT_EQ(lines[11],
             ",,0.002000,ALLOC,/job.py,6,load,,,worker#4712,4711,,mod,,"
-            "0x200000,1000,mem,1");
+            "0x200000,1000,mem,1,");
   EXPECT_EQ(lines[29],
-            ",,0.007000,FREE,,,,,,MainThread#4711,4711,,,,0x999000,,,");
+            ",,0.007000,FREE,,,,,,MainThread#4711,4711,,,,0x999000,,,,");
 }
 
 TEST(PymemcatHeapTest, ASampleHasTheWeightOfItsRates) {
@@ -76,10 +78,12 @@ TEST(PymemcatHeapTest, AsJsonLines) {
 
 TEST(PymemcatHeapTest, AsText) {
   const std::string out = CatRun({"--records", "heap"}).out;
-  EXPECT_THAT(out, HasSubstr(" Address                Size Of     Weight"));
+  EXPECT_THAT(out,
+              HasSubstr(" Address                Size Allocator Weight       "
+                        "Called from"));
   EXPECT_THAT(out,
               HasSubstr("\nHEAP:                      0.001000     ALLOC"));
-  EXPECT_THAT(out, HasSubstr(" 0x100000                100 obj    1"));
+  EXPECT_THAT(out, HasSubstr(" 0x100000                100 obj       1"));
   EXPECT_THAT(out, HasSubstr(" Clock        Thread "));  // there are two
 }
 
@@ -114,8 +118,59 @@ TEST(PymemcatHeapTest, TheirColumnsStandBehindThoseOfPages) {
   const auto lines =
       CsvLines(CatRun({"--csv", "--records", "calls,pages,heap"}));
   EXPECT_THAT(lines[0], EndsWith(",inferred,instruction_module,address,"
-                                 "size_bytes,allocator,weight"));
-  EXPECT_THAT(lines[1], EndsWith(",mod,,,,,,,,0x100000,100,obj,1"));
+                                 "size_bytes,allocator,weight,caller_module"));
+  EXPECT_THAT(lines[1], EndsWith(",mod,,,,,,,,0x100000,100,obj,1,"));
+}
+
+TEST(PymemcatHeapTest, TheFileThatCalledMallocIsNamed) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 4711);
+  Record record;
+  record.mutable_mapping()->set_id(1);
+  record.mutable_mapping()->set_name("/lib/x.so");
+  builder.AddRecord(record);
+  HeapEvent event = AllocEvent(1, 0x10, 5, 0);
+  event.allocator = HEAP_MALLOC;
+  event.code = 1;
+  builder.AddHeap({event, FreeEvent(2, 0x10)});
+  builder.Flush();
+  const Printed printed = CatRun({"--csv", "--no-header", "--records", "heap",
+                                  "--columns", "allocator,caller_module"},
+                                 sink.contents());
+  EXPECT_THAT(CsvLines(printed), ElementsAre("malloc,/lib/x.so", ","));
+}
+
+TEST(PymemcatHeapTest, ARunWithoutThemIsNamed) {
+  TempFile file(SmallRun().Build()), other(HeapRun().Build());
+  const std::string begin =
+      absl::StrCat("pymemcat: ", file.path(), ": has no ");
+  for (const std::vector<std::string>& files :
+       {std::vector<std::string>{file.path()}, {other.path(), file.path()}}) {
+    std::vector<std::string> arguments = files;
+    arguments.insert(arguments.end(), {"--records", "calls,heap"});
+    Printed printed = Cat(arguments);
+    EXPECT_EQ(printed.code, 0);
+    EXPECT_EQ(printed.err,
+              begin + "heap events: the run was made with --heap off\n");
+  }
+  const Printed printed = Cat({file.path(), "--records", "pages"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_EQ(printed.err,
+            begin + "page events: the run was not made with --trace pages\n");
+  EXPECT_EQ(Cat({file.path()}).err, "");
+}
+
+TEST(PymemcatHeapTest, RecordsAreOneList) {
+  const Printed printed =
+      Cat({"run.pb", "--records", "calls", "--records", "heap"});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_EQ(printed.err,
+            "pymemcat: --records: is given more than once (pymemcat --help "
+            "tells more)\n");
 }
 
 TEST(PymemcatHeapTest, RawTakesNoRecords) {

@@ -33,7 +33,18 @@ void RunPrinter::OnHeader(const Header& header) {
   view_.with_context = HasContextRows(header.filters());
   view_.own_bytes = net_ ? header.own_bytes() : 0;
   start_realtime_ns_ = header.start_realtime_ns();
+  recorded_ = {header.page_period() != 0, header.heap() != HEAP_OFF};
   if (view_.with_context) target_->ExpectContext();
+}
+
+std::string RunPrinter::Missing() const {
+  if (extra_.heap && !recorded_.heap) {
+    return "heap events: the run was made with --heap off";
+  }
+  if (extra_.pages && !recorded_.pages) {
+    return "page events: the run was not made with --trace pages";
+  }
+  return "";
 }
 
 bool RunPrinter::OnRows(const Row* rows, size_t count) {

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "format/record_visitor.h"
@@ -74,6 +76,9 @@ class RunPrinter : public IndexingVisitor {
              PrintTarget* target);
 
   void OnHeader(const Header& header) override;
+  // Of the kinds of records that are to be printed, one that the run was not to
+  // have, as "heap events: the run was made with --heap off"; empty: none.
+  std::string Missing() const;
   // Stops once the output has failed or no later row can be wanted.
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark& mark) override;
@@ -95,6 +100,7 @@ class RunPrinter : public IndexingVisitor {
 
   const bool net_;
   const ExtraRecords extra_;
+  ExtraRecords recorded_;
   PrintTarget* const target_;
   RowFilter filter_;
   RunView view_;

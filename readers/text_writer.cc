@@ -44,8 +44,9 @@ struct TextStyle {
                                               {"Instruction in", 14, false},
                                               {"Address", 14, false},
                                               {"Size", 12, true},
-                                              {"Of", 6, false},
-                                              {"Weight", 12, false}};
+                                              {"Allocator", 9, false},
+                                              {"Weight", 12, false},
+                                              {"Called from", 14, false}};
     return kLooks[static_cast<int>(column)];
   }
 

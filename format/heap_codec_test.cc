@@ -120,6 +120,29 @@ TEST(HeapCodecTest, ATimeThatFallsIsTheLastOne) {
   EXPECT_EQ(Decode(batch), events);
 }
 
+TEST(HeapCodecTest, TheStateOfAnEntryIsTheLastOneBeforeIt) {
+  HeapEncoder encoder;
+  const auto change = [&](uint32_t value) {
+    for (uint32_t i = value - 2; i <= value; ++i) encoder.SetState(i, i, i);
+  };
+  std::vector<HeapEvent> events;
+  for (uint32_t value = 10; value < 50; value += 10) {
+    change(value);
+    encoder.AddAllocation(16 * value, 8, 1, HEAP_RAW);
+    events.push_back(Alloc(16 * value, 8, 1, HEAP_RAW));
+    events.back().time_us = events.back().thread = events.back().code = value;
+  }
+  change(100);
+  HeapBatch batch;
+  encoder.Take(&batch);
+  EXPECT_EQ(Decode(batch), events);
+  encoder.AddFree(32);
+  encoder.Take(&batch);
+  events = {Free(32)};
+  events.back().time_us = events.back().thread = 100;
+  EXPECT_EQ(Decode(batch), events);
+}
+
 TEST(HeapCodecTest, EachBatchStandsAlone) {
   Program program;
   program.Round(300);

@@ -34,20 +34,35 @@ void HeapEncoder::ChangeState(uint64_t time_us, uint32_t thread,
     return Begin();
   }
   if (time_us > time_us_) {
-    time_at_.Add(entries_, batch_.mutable_time_at());
-    batch_.add_time_step(time_us - time_us_);
+    const uint64_t step = time_us - time_us_;
+    if (time_at_.IsAt(entries_)) {
+      *batch_.mutable_time_step()->rbegin() += step;
+    } else {
+      time_at_.Add(entries_, batch_.mutable_time_at());
+      batch_.add_time_step(step);
+    }
     time_us_ = time_us;
   }
   if (thread != thread_) {
-    thread_at_.Add(entries_, batch_.mutable_thread_at());
-    batch_.add_thread(thread);
+    Change(thread, &thread_at_, batch_.mutable_thread_at(),
+           batch_.mutable_thread());
     thread_ = thread;
   }
   if (code != code_) {
-    code_at_.Add(entries_, batch_.mutable_code_at());
-    batch_.add_code(code);
+    Change(code, &code_at_, batch_.mutable_code_at(), batch_.mutable_code());
     code_ = code;
   }
+}
+
+// It may change again before there is an entry.
+void HeapEncoder::Change(uint32_t value, AtWriter* writer, Column32* at,
+                         Column32* values) {
+  if (writer->IsAt(entries_)) {
+    *values->rbegin() = value;
+    return;
+  }
+  writer->Add(entries_, at);
+  values->Add(value);
 }
 
 void HeapEncoder::GrowOps() {
@@ -86,9 +101,26 @@ size_t HeapEncoder::max_stated_bytes() const {
                                  2 * batch_.code_size());
 }
 
+// What was stated behind the last entry is the next batch's.
+void HeapEncoder::DropWhatNoEntryHas() {
+  if (time_at_.IsAt(entries_)) {
+    batch_.mutable_time_at()->RemoveLast();
+    batch_.mutable_time_step()->RemoveLast();
+  }
+  if (thread_at_.IsAt(entries_)) {
+    batch_.mutable_thread_at()->RemoveLast();
+    batch_.mutable_thread()->RemoveLast();
+  }
+  if (code_at_.IsAt(entries_)) {
+    batch_.mutable_code_at()->RemoveLast();
+    batch_.mutable_code()->RemoveLast();
+  }
+}
+
 void HeapEncoder::Take(HeapBatch* batch) {
   batch->Clear();
   if (entries_ > 0) {
+    DropWhatNoEntryHas();
     batch_.set_op(ops_.data(), entries_);
     batch->Swap(&batch_);
     batch_.Clear();

@@ -58,6 +58,8 @@ class HeapEncoder {
       at->Add(static_cast<uint32_t>(entry - last_));
       last_ = entry;
     }
+    // Of an entry above 0: whether it was the last one.
+    bool IsAt(size_t entry) const { return last_ == entry; }
 
    private:
     size_t last_ = 0;
@@ -65,6 +67,8 @@ class HeapEncoder {
 
   void Begin();
   void ChangeState(uint64_t time_us, uint32_t thread, uint32_t code);
+  void Change(uint32_t value, AtWriter* writer, Column32* at, Column32* values);
+  void DropWhatNoEntryHas();
   void GrowOps();
   void PutOp(uint32_t bits) {
     if (entries_ == ops_.size()) GrowOps();

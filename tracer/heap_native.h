@@ -21,6 +21,16 @@ class HeapNative {
            !t_heap_inside;
   }
 
+  // Whether the free of a block is to be: also within a domain's hook, if that
+  // is about to free another. A tool's hook below ours may have asked for it
+  // where ours does not say that it is at work.
+  static bool CountsFree(const void* block) {
+    return __builtin_expect(g_on.load(std::memory_order_relaxed), 0) &&
+           (!t_heap_inside ||
+            (t_heap_request != kAnySize &&
+             t_heap_request != reinterpret_cast<size_t>(block)));
+  }
+
   // Whether the code at that address is CPython's, which maps what its own
   // allocators divide.
   static bool IsInterpreters(const void* code) {
@@ -29,7 +39,7 @@ class HeapNative {
 
   // REQUIRES: counts(). `block` may be null: then nothing happens.
   static void Allocated(const HeapBlock& block);
-  // Before the free.
+  // Before the free. REQUIRES: CountsFree(block).
   static void Freeing(const void* block);
 
  private:

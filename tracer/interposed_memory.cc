@@ -241,7 +241,7 @@ PYMEMRUN_INTERPOSE void* sbrk(intptr_t increment) noexcept {
 }
 
 PYMEMRUN_INTERPOSE void free(void* block) noexcept {
-  if (HeapNative::counts()) HeapNative::Freeing(block);
+  if (HeapNative::CountsFree(block)) HeapNative::Freeing(block);
   const bool unmaps = MayUnmap(block);
   if (__builtin_expect(PageEvents::on(), 0)) {
     FreeWithEvents(block);

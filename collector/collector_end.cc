@@ -60,6 +60,12 @@ void AddTracerFacts(const ControlPage& page, Footer* footer) {
   footer->set_bound_object_bytes(page.bound_object_bytes);
 }
 
+void AddLostOnWrite(const RowCounts& lost, Footer* footer) {
+  footer->set_lost_on_write(lost.rows);
+  footer->set_heap_events_lost(footer->heap_events_lost() + lost.heap_events);
+  footer->set_page_samples_lost(footer->page_samples_lost() + lost.page_events);
+}
+
 }  // namespace
 
 void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
@@ -96,7 +102,6 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   // All rows are safe before a footer follows them, or lost for good.
   writer_.Settle();
   footer.set_rows(writer_.rows_written());
-  footer.set_lost_on_write(writer_.rows_lost());
   footer.set_dropped(page_->dropped.load(std::memory_order_acquire));
   footer.set_context_rows(writer_.context_rows_written());
   footer.set_own_bytes(said ? page_->own_bytes_end : 0);
@@ -121,6 +126,7 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   AddFinalizeToFooter(*page_, clock_, &footer);
   if (pages_ != nullptr) pages_->AddToFooter(&footer);
   if (heap_ != nullptr) heap_->AddToFooter(&footer);
+  AddLostOnWrite(writer_.lost(), &footer);
   AddGaugeToFooter(*page_, &footer);
   if (totals.gauge_changes > 0) {
     *footer.mutable_gauge_change() = totals.gauge_change;

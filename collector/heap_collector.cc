@@ -256,10 +256,11 @@ void HeapCollector::Look() {
 
 void HeapCollector::WriteBatch() {
   if (encoder_.entries() == 0) return;
+  const RowCounts holds = {.heap_events = encoder_.entries()};
   Record record;
   encoder_.Take(record.mutable_heap());
   look_at_ = kLookEach;
-  options_.out->Write(record);
+  options_.out->Write(record.SerializeAsString(), holds);
 }
 
 void HeapCollector::WriteRates(const HeapRates& rates) {

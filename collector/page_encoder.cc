@@ -57,7 +57,7 @@ void PageEncoder::Append(const PageRow& row) {
 
 void PageEncoder::EndBatch() {
   if (columns_.entries() == 0) return;
-  in_.out->Write(columns_.Serialize(), {});
+  in_.out->Write(columns_.Serialize(), {.page_events = columns_.entries()});
   columns_.Clear();
 }
 

@@ -9,9 +9,27 @@
 
 namespace pymemrun {
 
+// What records hold.
 struct RowCounts {
   uint64_t rows = 0;
   uint64_t context = 0;  // of these
+  uint64_t heap_events = 0;
+  uint64_t page_events = 0;
+
+  RowCounts& operator+=(const RowCounts& more) {
+    rows += more.rows;
+    context += more.context;
+    heap_events += more.heap_events;
+    page_events += more.page_events;
+    return *this;
+  }
+  RowCounts& operator-=(const RowCounts& less) {
+    rows -= less.rows;
+    context -= less.context;
+    heap_events -= less.heap_events;
+    page_events -= less.page_events;
+    return *this;
+  }
 };
 
 // Not thread safe. Cannot fail for the caller: whoever implements it counts
@@ -20,9 +38,9 @@ class RecordSink {
  public:
   virtual ~RecordSink() = default;
 
-  // Takes one serialised pymemrun.Record that holds so many rows. The bytes
-  // are valid during the call.
-  virtual void Write(absl::string_view record, RowCounts rows) = 0;
+  // Takes one serialised pymemrun.Record that holds so much. The bytes are
+  // valid during the call.
+  virtual void Write(absl::string_view record, RowCounts holds) = 0;
 
   void Write(const Record& record) { Write(record.SerializeAsString(), {}); }
 };

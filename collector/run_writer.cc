@@ -29,15 +29,14 @@ RunWriter::RunWriter(int fd, int level, std::function<void()> waiting,
   }
 }
 
-void RunWriter::Write(absl::string_view record, RowCounts rows) {
+void RunWriter::Write(absl::string_view record, RowCounts holds) {
   if (write_errno_ != 0) {
-    rows_lost_ += rows.rows;
+    lost_ += holds;
     return;
   }
   // Does the record not fit? Then it is in the next frame.
   queue_.set_rows(taken_);
-  taken_.rows += rows.rows;
-  taken_.context += rows.context;
+  taken_ += holds;
   if (!writer_->AppendSerialized(record).ok()) return Fail();
   if (queue_.bytes_written() == ended_bytes_) return;
   ended_bytes_ = queue_.bytes_written();
@@ -71,7 +70,8 @@ void RunWriter::Fail() {
   TakeProgress();
   const int error = queue_.progress().error;
   if (error != 0) write_errno_ = error;
-  rows_lost_ += taken_.rows - safe_.rows;
+  lost_ += taken_;
+  lost_ -= safe_;
   CutToWholeFrames();
 }
 

@@ -27,7 +27,7 @@ class RunWriter final : public RecordSink {
             std::function<void(uint64_t rows)> wrote);
 
   using RecordSink::Write;
-  void Write(absl::string_view record, RowCounts rows) override;
+  void Write(absl::string_view record, RowCounts holds) override;
   // Ends the frame.
   void Flush();
   // Ends the frame, and waits until what came so far is in the file or lost.
@@ -41,7 +41,8 @@ class RunWriter final : public RecordSink {
   int write_errno() const { return write_errno_; }
   uint64_t rows_written() const { return safe_.rows; }
   uint64_t context_rows_written() const { return safe_.context; }
-  uint64_t rows_lost() const { return rows_lost_; }
+  uint64_t rows_lost() const { return lost_.rows; }
+  const RowCounts& lost() const { return lost_; }
   // Bytes in whole frames.
   uint64_t file_bytes() const { return good_bytes_; }
 
@@ -60,7 +61,7 @@ class RunWriter final : public RecordSink {
   uint64_t good_bytes_ = 0;   // of these, in frames that were written
   RowCounts taken_;           // until the first failure
   RowCounts safe_;            // of these, in frames that were written
-  uint64_t rows_lost_ = 0;
+  RowCounts lost_;
 };
 
 }  // namespace pymemrun

@@ -32,13 +32,14 @@ class RunWriterTest : public testing::Test {
     const rlimit limit = {bytes, before_.rlim_max};
     setrlimit(RLIMIT_FSIZE, &limit);
   }
-  // A record that does not compress, said to hold 10 rows, 3 of them context.
+  // A record that does not compress, said to hold 10 rows, 3 of them context,
+  // 7 heap events and 2 page events.
   static void WriteBulk(RunWriter* writer) {
     Record record;
     std::string* label = record.mutable_mark()->mutable_label();
     for (int i = 0; i < 300000; ++i)
       label->push_back(static_cast<char>(rand()));
-    writer->Write(record.SerializeAsString(), {10, 3});
+    writer->Write(record.SerializeAsString(), {10, 3, 7, 2});
   }
   static void WriteHeader(RunWriter* writer) {
     Record record;
@@ -126,6 +127,8 @@ TEST_F(RunWriterTest, AFullDiskLeavesWholeFramesAndCountsTheRest) {
   EXPECT_EQ(writer.rows_written() + writer.rows_lost(), 200u);
   EXPECT_GT(writer.rows_written(), 0u);
   EXPECT_EQ(writer.context_rows_written(), writer.rows_written() / 10 * 3);
+  EXPECT_EQ(writer.lost().heap_events, writer.rows_lost() / 10 * 7);
+  EXPECT_EQ(writer.lost().page_events, writer.rows_lost() / 10 * 2);
   EXPECT_EQ(writer.file_bytes(),
             static_cast<uint64_t>(lseek(fd_, 0, SEEK_END)));
   EXPECT_FALSE(Read().has_footer);

@@ -120,6 +120,8 @@ uint64_t HeapReplay::RssNear(uint64_t time_us) const {
 
 void HeapReplay::OnFooter(const Footer& footer) {
   if (!done_) last_us_ = std::max(last_us_, footer.end_us());
+  // It counts also those that could not be written.
+  lost_events_ = std::max<uint64_t>(lost_events_, footer.heap_events_lost());
 }
 
 void HeapReplay::Finish() {

@@ -99,6 +99,8 @@ void ResidentReplay::OnPageLoss(const PageLoss& loss) {
 void ResidentReplay::OnFooter(const Footer& footer) {
   last_us_ = std::max(last_us_, std::min(footer.end_us(), until_us_));
   highest_read_ = std::max<uint64_t>(highest_read_, footer.hwm_bytes());
+  // It counts also those that could not be written.
+  lost_samples_ = std::max<uint64_t>(lost_samples_, footer.page_samples_lost());
 }
 
 void ResidentReplay::Finish() {

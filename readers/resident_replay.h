@@ -38,6 +38,8 @@ class ResidentReplay : public ReplayVisitor {
   bool has_page_events() const { return has_page_events_; }
   // The last moment that the file tells of, as far as it was read.
   uint64_t last_us() const { return last_us_; }
+  // `until_us`; or where the file ends before that, its last moment.
+  uint64_t shown_us() const { return past_ ? until_us_ : last_us_; }
   uint64_t lost_samples() const { return lost_samples_; }
   // The highest RSS and VmHWM that were read; kEnd: none were.
   uint64_t most_rss_bytes() const {

@@ -27,9 +27,9 @@ void PrintStacks(const ReportOptions& options, const ResidentReplay& replay,
 }
 
 std::string Heading(const ReportOptions& options, const ResidentReplay& replay,
-                    uint64_t at_us, const HeapReplay* heap) {
-  std::string text = ResidentHeading(replay, std::min(at_us, replay.last_us()),
-                                     options.at_peak);
+                    const HeapReplay* heap) {
+  std::string text =
+      ResidentHeading(replay, replay.shown_us(), options.at_peak);
   if (heap == nullptr) return text;
   absl::StrAppend(
       &text, "pages in which blocks are alive: charged to who allocated them, ",
@@ -74,7 +74,7 @@ int PrintResident(const ReportOptions& options, const Console& console,
     if (!ReadHeapAgain(file.get(), console, heap.get(), &code)) return code;
   }
   if (options.format == TableFormat::kText && !options.collapsed) {
-    output->Append(Heading(options, replay, at_us, heap.get()));
+    output->Append(Heading(options, replay, heap.get()));
   }
   if (options.stacks || options.collapsed) {
     PrintStacks(options, replay, heap.get(), output);

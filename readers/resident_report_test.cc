@@ -54,6 +54,9 @@ TEST(ResidentReportTest, LinesAtTheEnd) {
 TEST(ResidentReportTest, AMomentInSeconds) {
   EXPECT_THAT(Resident({}, {"--csv", "--at", "0.05", "--by", "function"}),
               HasSubstr("/job.py,3,load,4096,1,"));
+  // Also where nothing happened then.
+  EXPECT_THAT(Resident({}, {"--at", "0.0501"}), HasSubstr(" at 0.050 s;"));
+  EXPECT_THAT(Resident({}, {"--at", "0.123"}), HasSubstr(" at 0.123 s;"));
 }
 
 TEST(ResidentReportTest, OtherKindsOfPlaces) {

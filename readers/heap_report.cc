@@ -217,8 +217,9 @@ bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
   }
   console.Say(absl::StrCat(
       file->shown_name(),
-      file->whole() ? ": has no heap events: the run was made with --heap off"
-                    : ": no heap events in what could be read"));
+      file->whole()
+          ? ": has no heap events: the run was made with --heap off or stats"
+          : ": no heap events in what could be read"));
   if (file->whole()) *code = kExitUsage;
   return false;
 }

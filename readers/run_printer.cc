@@ -39,7 +39,7 @@ void RunPrinter::OnHeader(const Header& header) {
 
 std::string RunPrinter::Missing() const {
   if (extra_.heap && !recorded_.heap) {
-    return "heap events: the run was made with --heap off";
+    return "heap events: the run was made with --heap off or stats";
   }
   if (extra_.pages && !recorded_.pages) {
     return "page events: the run was not made with --trace pages";

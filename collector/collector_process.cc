@@ -29,12 +29,12 @@ constexpr uint64_t kQuarter = kRingSlots / 4;
 // Given back in pieces, so that a waiting producer goes on early.
 constexpr size_t kPieceSlots = 16384;
 constexpr int kSampleTries = 5;
+constexpr uint64_t kPromptNs = 300000;
 
 uint64_t RandomSeed() {
   std::random_device device;
   return uint64_t{device()} << 32 | device();
 }
-constexpr uint64_t kPromptNs = 300000;
 
 }  // namespace
 

@@ -11,7 +11,6 @@
 #include "readers/heap_run_for_tests.h"
 #include "readers/page_run_for_tests.h"
 #include "readers/program_test_util.h"
-#include "readers/pymemreport.h"
 
 namespace pymemrun {
 namespace {
@@ -116,12 +115,6 @@ std::string RunWithBoth(HeapMode mode, uint32_t weight = 1) {
   builder.AddRecord(record);
   builder.Flush();
   return sink.contents();
-}
-
-Printed Report(const std::vector<std::string>& arguments) {
-  return RunProgram("pymemreport", [&](const Console& console) {
-    return RunPymemreport(arguments, console);
-  });
 }
 
 TEST(ResidentOwnerHeapTest, PagesWithBlocksAreChargedToThem) {

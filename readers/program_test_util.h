@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "readers/command_line.h"
 #include "readers/pymemcat.h"
+#include "readers/pymemreport.h"
 #include "readers/run_builder.h"
 
 namespace pymemrun {
@@ -52,6 +53,12 @@ inline std::atomic<bool> never{false};
 inline Printed Cat(const std::vector<std::string>& arguments) {
   return RunProgram("pymemcat", [&](const Console& console) {
     return RunPymemcat(arguments, console, &never);
+  });
+}
+
+inline Printed Report(const std::vector<std::string>& arguments) {
+  return RunProgram("pymemreport", [&](const Console& console) {
+    return RunPymemreport(arguments, console);
   });
 }
 

@@ -21,12 +21,6 @@ using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-Printed Report(const std::vector<std::string>& arguments) {
-  return RunProgram("pymemreport", [&](const Console& console) {
-    return RunPymemreport(arguments, console);
-  });
-}
-
 TEST(PymemreportTest, TopAsCsv) {
   TempFile file(SmallRun().Build());
   const Printed printed = Report({"top", file.path(), "--csv"});

@@ -9,7 +9,6 @@
 #include "nlohmann/json.hpp"
 #include "readers/page_run_for_tests.h"
 #include "readers/program_test_util.h"
-#include "readers/pymemreport.h"
 
 namespace pymemrun {
 namespace {
@@ -17,12 +16,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-Printed Report(const std::vector<std::string>& arguments) {
-  return RunProgram("pymemreport", [&](const Console& console) {
-    return RunPymemreport(arguments, console);
-  });
-}
 
 std::string Resident(const PageRun& run, std::vector<std::string> options) {
   TempFile file(run.Build());

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "gtest/gtest.h"
 #include "readers/program_test_util.h"
+#include "readers/run_builder.h"
 #include "readers/top_table.h"
 
 namespace pymemrun {

@@ -8,6 +8,7 @@
 #include "readers/heap_run_for_tests.h"
 #include "readers/program_test_util.h"
 #include "readers/pymemreport.h"
+#include "readers/run_builder.h"
 
 namespace pymemrun {
 namespace {

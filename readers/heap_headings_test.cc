@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "readers/heap_run_for_tests.h"
 #include "readers/program_test_util.h"
+#include "readers/run_builder.h"
 
 namespace pymemrun {
 namespace {

@@ -9,6 +9,8 @@
 #include "readers/heap_run_for_tests.h"
 #include "readers/program_test_util.h"
 #include "readers/pymemreport.h"
+#include "readers/run_builder.h"
+#include "readers/small_run_for_tests.h"
 
 namespace pymemrun {
 namespace {

@@ -6,6 +6,8 @@
 #include "gtest/gtest.h"
 #include "readers/merge_reader.h"
 #include "readers/program_test_util.h"
+#include "readers/run_builder.h"
+#include "readers/small_run_for_tests.h"
 
 namespace pymemrun {
 namespace {

@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "readers/program_test_util.h"
 #include "readers/pymemcat.h"
+#include "readers/run_builder.h"
 
 namespace pymemrun {
 namespace {

@@ -7,6 +7,8 @@
 #include "nlohmann/json.hpp"
 #include "readers/page_run_for_tests.h"
 #include "readers/program_test_util.h"
+#include "readers/run_builder.h"
+#include "readers/small_run_for_tests.h"
 
 namespace pymemrun {
 namespace {

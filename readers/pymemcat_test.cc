@@ -14,6 +14,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/program_test_util.h"
+#include "readers/run_builder.h"
+#include "readers/small_run_for_tests.h"
 
 namespace pymemrun {
 namespace {

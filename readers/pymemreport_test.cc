@@ -12,6 +12,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/program_test_util.h"
+#include "readers/small_run_for_tests.h"
 
 namespace pymemrun {
 namespace {

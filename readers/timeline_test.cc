@@ -10,6 +10,8 @@
 #include "readers/page_run_for_tests.h"
 #include "readers/program_test_util.h"
 #include "readers/pymemreport.h"
+#include "readers/run_builder.h"
+#include "readers/small_run_for_tests.h"
 #include "readers/svg_chart.h"
 
 namespace pymemrun {
@@ -177,8 +179,9 @@ TEST(TimelineTest, UsageErrors) {
   const std::string run = PageRun().Build();
   EXPECT_THAT(TimelineOf(run, {"--format", "png"}).err,
               HasSubstr("--format: expected svg or csv, found 'png'"));
-  EXPECT_THAT(TimelineOf(run, {"--by", "mapping"}).err,
-              HasSubstr("line, function, file, thread or heap, found 'mapping'"));
+  EXPECT_THAT(
+      TimelineOf(run, {"--by", "mapping"}).err,
+      HasSubstr("line, function, file, thread or heap, found 'mapping'"));
   EXPECT_THAT(TimelineOf(run, {"--top", "0"}).err,
               HasSubstr("--top: expected a number from 1 to 24, found '0'"));
   EXPECT_EQ(TimelineOf(run, {"--csv"}).code, 2);

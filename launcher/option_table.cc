@@ -314,7 +314,7 @@ const OptionRow kOptionTable[] = {
      "auto, a size, or {SIZE:PROBABILITY, ...} with rising sizes, at most 16",
      false, true, "sampled"},
     {"heap-budget", "PERCENT",
-     "with --heap-rates auto: what sampling may cost of the program's time "
+     "with --heap-rates auto: what heap events may cost, of the program's time "
      "(5%)",
      ReadHeapBudget, "a percentage from 0.1% to 100%", false, true, "auto"},
     {"heap-domains", "LIST",

@@ -105,6 +105,7 @@ void PrintSummaryText(const RunFacts& facts, uint64_t limit,
     output->Append(absl::StrCat(
         label, std::string(kLabelWidth - label.size(), ' '), value, "\n"));
   }
+  if (!facts.HasCalls()) return;
   ProfileTable profile(PlaceKind::kLine);
   facts.AddTo(&profile);
   output->Append("\nlines with the most growth of RSS\n");

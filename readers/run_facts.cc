@@ -90,6 +90,8 @@ RunFacts::PageCounts RunFacts::Pages() const {
           footer->page_samples_lost(), footer->page_stacks_lost()};
 }
 
+bool RunFacts::HasCalls() const { return !header.calls_off() || Events() > 0; }
+
 bool RunFacts::HasPages() const {
   return header.page_period() > 0 || pages_.events > 0;
 }

@@ -56,6 +56,8 @@ class RunFacts : public IndexingVisitor {
     uint64_t frames = 0, bound = 0;
   };
   ObjectsMade MadeObjects() const;
+  // Whether calls were traced, or asked for.
+  bool HasCalls() const;
   // Faults recorded, unweighted, and what was lost of them.
   struct PageCounts {
     uint64_t events = 0, inferred = 0, samples_lost = 0, stacks_lost = 0;

@@ -280,6 +280,15 @@ std::string DescribeHeap(const RunFacts& facts) {
   return text;
 }
 
+void AddCalls(const RunFacts& facts, Descriptions* lines) {
+  lines->emplace_back("events", DescribeRows(facts));
+  lines->emplace_back("filters", DescribeFilters(facts.header.filters()));
+  lines->emplace_back("losses", DescribeLosses(facts));
+  lines->emplace_back("profiler gaps", DescribeGaps(facts));
+  lines->emplace_back("RSS", DescribeRss(facts));
+  lines->emplace_back("highest RSS", DescribeHighest(facts));
+}
+
 }  // namespace
 
 std::string KindNames(const Filters& filters) {
@@ -291,25 +300,23 @@ std::string KindNames(const Filters& filters) {
   });
 }
 
-std::vector<std::pair<std::string, std::string>> DescribeRun(
-    const RunFacts& facts) {
-  std::vector<std::pair<std::string, std::string>> lines = {
+Descriptions DescribeRun(const RunFacts& facts) {
+  Descriptions lines = {
       {"command", DescribeCommand(facts.header)},
       {"started", DescribeStart(facts.header)},
       {"ran", HumanSeconds(facts.DurationUs())},
       {"end", DescribeEnd(facts)},
-      {"events", DescribeRows(facts)},
-      {"filters", DescribeFilters(facts.header.filters())},
-      {"losses", DescribeLosses(facts)},
-      {"profiler gaps", DescribeGaps(facts)},
-      {"RSS", DescribeRss(facts)},
-      {"highest RSS", DescribeHighest(facts)},
-      {"VmHWM", DescribeHwm(facts)},
-      {"RSS source", DescribeSource(facts)},
-      {"clock", DescribeClock(facts)},
-      {"CPU", DescribeCpu(facts)},
-      {"tracing itself", DescribeTracingItself(facts)},
   };
+  if (facts.HasCalls()) {
+    AddCalls(facts, &lines);
+  } else {
+    lines.emplace_back("events", "none of calls: they were not asked for");
+  }
+  lines.emplace_back("VmHWM", DescribeHwm(facts));
+  if (facts.HasCalls()) lines.emplace_back("RSS source", DescribeSource(facts));
+  lines.emplace_back("clock", DescribeClock(facts));
+  lines.emplace_back("CPU", DescribeCpu(facts));
+  lines.emplace_back("tracing itself", DescribeTracingItself(facts));
   if (facts.HasPages()) lines.emplace_back("page events", DescribePages(facts));
   if (facts.HasHeap()) lines.emplace_back("heap events", DescribeHeap(facts));
   if (!facts.footer.has_value()) return lines;

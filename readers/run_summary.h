@@ -22,8 +22,8 @@ absl::string_view EndName(Footer::End end);
 
 // Label and text, in the order they are shown; texts are escaped for a
 // terminal.
-std::vector<std::pair<std::string, std::string>> DescribeRun(
-    const RunFacts& facts);
+using Descriptions = std::vector<std::pair<std::string, std::string>>;
+Descriptions DescribeRun(const RunFacts& facts);
 
 // The same run as names and values: sizes in bytes, times in seconds, the unit
 // in the name; what is not known is std::monostate. The names are the same for

@@ -65,6 +65,20 @@ TEST_F(RunFactsTest, TheFootersWordCounts) {
   EXPECT_EQ(Fact("clock"), "TSC, calibrated against CLOCK_MONOTONIC");
 }
 
+TEST_F(RunFactsTest, WithoutCallsNothingIsSaidOfTheirRows) {
+  Header header;
+  header.set_calls_off(true);
+  facts_.OnHeader(header);
+  EXPECT_EQ(Fact("events"), "none of calls: they were not asked for");
+  for (const char* label : {"filters", "losses", "RSS", "RSS source"}) {
+    EXPECT_EQ(Fact(label), "no such fact") << label;
+  }
+  Footer footer;
+  footer.set_events(1);  // the script asked for them after all
+  facts_.OnFooter(footer);
+  EXPECT_NE(Fact("filters"), "no such fact");
+}
+
 TEST_F(RunFactsTest, ObjectsAreCountedWhereEveryEventWasLogged) {
   for (const uint64_t min_drss_bytes : {0, 4096}) {
     RunFacts facts;

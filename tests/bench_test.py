@@ -2,9 +2,11 @@
 peers that are not there are said, and a comparison runs from end to end."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 SOURCE = pathlib.Path(os.environ.get("PYMEMRUN_SOURCE_DIR",
@@ -14,7 +16,8 @@ BUILD = pathlib.Path(os.environ.get("PYMEMRUN_BUILD_DIR",
 sys.path.insert(0, str(SOURCE / "bench"))
 
 from comparison import bars, growth, many, modes, processes  # noqa: E402
-from comparison import results_file, rounds, run_file, tables, workloads  # noqa: E402
+from comparison import results_file, rounds, run_file, tables  # noqa: E402
+from comparison import together, workloads  # noqa: E402
 
 
 def run_of(cpu, wall=1.0, peak=0, collector=0):
@@ -150,6 +153,20 @@ class Completeness(unittest.TestCase):
         self.assertEqual(self.verdict(5, 5, 0, 5, counted=7), "2 NOT SEEN")
 
 
+class Together(unittest.TestCase):
+    def test_all_run_at_once_on_the_one_processor(self):
+        before = os.sched_getaffinity(0)
+        processor = max(before)
+        both = threading.Barrier(2, timeout=30)
+
+        def run():
+            both.wait()   # breaks where they run in turn
+            return subprocess.run(["nproc"], stdout=subprocess.PIPE).stdout
+
+        self.assertEqual(together.at_once(processor, [run, run]), [b"1\n"] * 2)
+        self.assertEqual(os.sched_getaffinity(0), before)
+
+
 class Growth(unittest.TestCase):
     def result(self, untraced, ours):
         every = series("ours", [ours], ours=True)
@@ -239,6 +256,13 @@ class Programs(unittest.TestCase):
         text = self.run_program("start_up", "--build", BUILD, "--runs", "2")
         self.assertRegex(text, r"\| python3 \| [\d.]+ \| 0\.0 \|")
         self.assertRegex(text, r"\| pymemrun \| [\d.]+ \| ")
+
+    def test_sampling_cost_says_what_auto_has_chosen(self):
+        text = self.run_program("sampling_cost", "--build", BUILD, "--runs", "2",
+                                "--scale", "tiny")
+        rows = re.findall(r"^\| allocations.py, (\d+) steps \| [\d.]+ "
+                          r"\| [\d.]+ \w+ \|( [+-][\d.]+ % \|){6}$", text, re.M)
+        self.assertEqual([steps for steps, _ in rows], ["1", "50", "1000"])
 
     def test_threads_in_turn_lose_no_event(self):
         text = self.run_program("threads_in_turn", "--build", BUILD, "--scale",

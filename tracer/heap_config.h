@@ -28,7 +28,7 @@ struct HeapRatesConfig {
   HeapRateClass classes[kMaxHeapClasses] = {};  // rising
   size_t class_count = 0;
   bool adapt = false;    // mean_bytes is where it begins
-  double budget = 0.05;  // what sampling may cost, of the program's time
+  double budget = 0.05;  // what it all may cost, of the program's time
 };
 
 // Where adapted rates begin.

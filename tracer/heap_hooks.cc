@@ -9,6 +9,7 @@
 #include "tracer/heap_rate_control.h"
 #include "tracer/heap_samples.h"
 #include "tracer/heap_size_hooks.h"
+#include "tracer/hook_cost.h"
 #include "tracer/hot_state.h"
 #include "tracer/sampled_blocks.h"
 
@@ -371,9 +372,12 @@ void HeapHooks::Install() {
     case HeapMode::kAll:
       HookAll<All>();
       break;
-    case HeapMode::kSampled:
+    case HeapMode::kSampled: {
+      const HookCost cost;
       HookSampled();
+      HeapRateControl::SetHookNs(cost.PairNs());
       break;
+    }
   }
 }
 

@@ -1,9 +1,11 @@
 // --heap-rates auto: chooses the mean number of bytes between samples so that
-// sampling keeps to its budget, from what the samples before have cost. Any
-// thread, with or without the GIL; no lock, nothing allocates.
+// sampling keeps to its budget, from what the samples before have cost and from
+// how many allocations have gone through the hooks. Any thread, with or without
+// the GIL; no lock, nothing allocates.
 #ifndef PYMEMRUN_TRACER_HEAP_RATE_CONTROL_H_
 #define PYMEMRUN_TRACER_HEAP_RATE_CONTROL_H_
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tracer/clock.h"
@@ -19,10 +21,21 @@ class HeapRateControl {
   static uint64_t NextMean(uint64_t mean, double spent, double wanted,
                            double fill);
 
+  // The share of the program's time that samples may take of `budget` where the
+  // hooks alone take `hooks`: never nothing, or nothing would be seen.
+  static double ForSamples(double budget, double hooks);
+  // How many allocations of `size` one that was taken stands for.
+  static double StandsFor(size_t size, uint64_t mean);
+
+  // What the hooks add to an allocation and its free, in ns.
+  static void SetHookNs(double ns);
+
   // The collector learns how allocations are sampled from here on. `adapted`:
   // chosen by cost.
   static void Tell(const HeapRatesConfig& rates, bool adapted);
 
+  // An allocation of `size` has been taken.
+  static void Took(size_t size);
   // What a sample or its free has taken, and the moment at which it was over.
   static void Spent(uint64_t ns, uint64_t now_ns);
 };

@@ -38,5 +38,23 @@ TEST(HeapRateControlTest, WhereTheTableFillsLessIsSampled) {
   EXPECT_EQ(HeapRateControl::NextMean(1000, 0.1, 0.025, 0.6), 4000u);
 }
 
+TEST(HeapRateControlTest, WhatTheHooksTakeIsTakenOffTheBudget) {
+  EXPECT_DOUBLE_EQ(HeapRateControl::ForSamples(0.05, 0), 0.04);
+  EXPECT_NEAR(HeapRateControl::ForSamples(0.05, 0.03), 0.01, 1e-12);
+}
+
+TEST(HeapRateControlTest, WhereTheHooksTakeItAllSamplesTakeATenth) {
+  EXPECT_DOUBLE_EQ(HeapRateControl::ForSamples(0.05, 0.04), 0.005);
+  EXPECT_DOUBLE_EQ(HeapRateControl::ForSamples(0.05, 0.4), 0.005);
+}
+
+TEST(HeapRateControlTest, ASampleStandsForTheInverseOfItsProbability) {
+  EXPECT_NEAR(HeapRateControl::StandsFor(1, 1 << 20), 1 << 20, 1);
+  EXPECT_EQ(HeapRateControl::StandsFor(0, 64),
+            HeapRateControl::StandsFor(1, 64));
+  EXPECT_NEAR(HeapRateControl::StandsFor(1024, 1024), 1.582, 0.001);
+  EXPECT_DOUBLE_EQ(HeapRateControl::StandsFor(1 << 20, 64), 1);
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -14,6 +14,7 @@ void HeapSamples::Record(bool on) {
 
 void HeapSamples::Add(const HeapBlock& block) {
   const HeapCost cost;
+  HeapRateControl::Took(block.size);
   // Where pymalloc got no more memory, a small request falls through to the raw
   // domain, which may have sampled it too.
   if (Remove(block.address)) HeapAside::Freeing(block.address);

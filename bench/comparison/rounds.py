@@ -1,5 +1,6 @@
-"""Runs the modes of one workload in turn, several times."""
+"""Runs the modes of one workload, in turn or at once, several times."""
 import dataclasses
+import functools
 import pathlib
 import re
 import shutil
@@ -9,6 +10,7 @@ import tempfile
 from comparison import modes as mode_list
 from comparison import run_file
 from comparison.processes import Reaper, RunFailed
+from comparison.together import at_once
 from comparison.workloads import FOLDER, DataSets
 
 
@@ -62,7 +64,7 @@ def schedule(modes, scale):
 
 
 class Bench:
-    """Runs one thing at a time, in a folder that goes away at close()."""
+    """Runs things in a folder that goes away at close()."""
 
     def __init__(self, tools, limit_s):
         self.tools = tools
@@ -109,10 +111,15 @@ class Bench:
                   for mode, scale in schedule(modes, options.scale)]
         expected = {}
         for number in range(options.runs):
-            for one in series:
-                rare = one.mode.slow and number >= options.slow_runs
-                if not one.failure and not rare:
-                    self._run_and_check(one, workload, number, expected)
+            due = [functools.partial(self._run_and_check, one, workload, number,
+                                     expected)
+                   for one in series if not one.failure and
+                   (number < options.slow_runs or not one.mode.slow)]
+            if options.together is not None:
+                at_once(options.together, due)
+            else:
+                for run in due:
+                    run()
         scales = dict.fromkeys(s.scale for s in series)
         return Result(workload, series,
                       {s: self.count_events(workload, s) for s in scales})

@@ -39,8 +39,8 @@ TEST(HeapRateControlTest, WhereTheTableFillsLessIsSampled) {
 }
 
 TEST(HeapRateControlTest, WhatTheHooksTakeIsTakenOffTheBudget) {
-  EXPECT_DOUBLE_EQ(HeapRateControl::ForSamples(0.05, 0), 0.04);
-  EXPECT_NEAR(HeapRateControl::ForSamples(0.05, 0.03), 0.01, 1e-12);
+  EXPECT_DOUBLE_EQ(HeapRateControl::ForSamples(0.05, 0), 0.0325);
+  EXPECT_NEAR(HeapRateControl::ForSamples(0.05, 0.02), 0.0125, 1e-12);
 }
 
 TEST(HeapRateControlTest, WhereTheHooksTakeItAllSamplesTakeATenth) {

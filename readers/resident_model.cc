@@ -21,6 +21,11 @@ uint64_t BlockOf(const ResidentRange& range, uint64_t page_bytes) {
   return range.file_backed ? kAroundBytes / page_bytes : 1;
 }
 
+// The most that a file's cache holds, and the kernel maps, in one piece.
+uint64_t PieceOf(const ResidentRange& range, uint64_t page_bytes) {
+  return range.huge || range.file_backed ? kHugeBytes / page_bytes : 1;
+}
+
 }  // namespace
 
 ResidentModel::ResidentModel(const Limits& limits)
@@ -223,7 +228,10 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
   Gap gap;
   gap.mapping = range.mapping;
   gap.time_us = time_us;
-  if (any_residency_) gap.block = BlockOf(range, page_bytes_);
+  if (any_residency_) {
+    gap.block = BlockOf(range, page_bytes_);
+    gap.piece = PieceOf(range, page_bytes_);
+  }
   const uint64_t end = range.page + range.pages;
   // Also the pages around it that lie in the same blocks.
   std::vector<Owned> known;
@@ -253,34 +261,47 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
   Fill(gap);
 }
 
+ResidentModel::Middle ResidentModel::Without(const Gap& gap, uint64_t block,
+                                             Middle middle) {
+  if (block == 1) return middle;
+  Middle rest = middle;
+  if (gap.left.owner != 0) {
+    rest.begin = std::clamp((gap.left.page / block + 1) * block, middle.begin,
+                            middle.end);
+  }
+  if (gap.right.owner != 0) {
+    rest.end =
+        std::clamp(gap.right.page / block * block, middle.begin, middle.end);
+  }
+  if (rest.begin > rest.end) {  // both are near: half of it each
+    rest.begin = rest.end = std::clamp((gap.left.page + gap.right.page) / 2 + 1,
+                                       middle.begin, middle.end);
+  }
+  return rest;
+}
+
 // Gives the pages between two known ones, or an end of the range, their owners.
 void ResidentModel::Fill(const Gap& gap) {
   if (gap.begin >= gap.end) return;
-  uint64_t left_end = gap.begin, right_begin = gap.end;
-  if (gap.left.owner != 0 && gap.block > 1) {
-    left_end = std::clamp((gap.left.page / gap.block + 1) * gap.block,
-                          gap.begin, gap.end);
+  Middle rest = Without(gap, gap.block, {gap.begin, gap.end});
+  if (gap.piece > gap.block) {
+    Gap inside = gap;
+    if (gap.left.page + 1 != gap.begin) inside.left = {};
+    if (gap.right.page != gap.end) inside.right = {};
+    rest = Without(inside, gap.piece, rest);
   }
-  if (gap.right.owner != 0 && gap.block > 1) {
-    right_begin =
-        std::clamp(gap.right.page / gap.block * gap.block, gap.begin, gap.end);
+  if (gap.begin < rest.begin) {
+    Own(gap.begin, rest.begin, InferredId(gap.left.owner), gap.time_us);
   }
-  if (left_end > right_begin) {  // both are near: half of it each
-    left_end = right_begin = std::clamp(
-        (gap.left.page + gap.right.page) / 2 + 1, gap.begin, gap.end);
-  }
-  if (gap.begin < left_end) {
-    Own(gap.begin, left_end, InferredId(gap.left.owner), gap.time_us);
-  }
-  if (left_end < right_begin && !any_residency_) {
+  if (rest.begin < rest.end && !any_residency_) {
     PageOwner before;
     before.mapping = gap.mapping;
-    Own(left_end, right_begin, OwnerId(before), gap.time_us);
-  } else if (left_end < right_begin && !sampled_) {
-    unowned_[gap.mapping] += right_begin - left_end;
+    Own(rest.begin, rest.end, OwnerId(before), gap.time_us);
+  } else if (rest.begin < rest.end && !sampled_) {
+    unowned_[gap.mapping] += rest.end - rest.begin;
   }
-  if (right_begin < gap.end) {
-    Own(right_begin, gap.end, InferredId(gap.right.owner), gap.time_us);
+  if (rest.end < gap.end) {
+    Own(rest.end, gap.end, InferredId(gap.right.owner), gap.time_us);
   }
 }
 

@@ -12,7 +12,9 @@
 //     belong, in the first Residency, to the time before tracing; in huge pages
 //     to the owner of the nearest page of the same 2 MiB, in pages of files to
 //     that of the nearest one within the same 64 KiB, which the kernel maps
-//     around a fault: both inferred. The others have no owner.
+//     around a fault, else, in what is resident without a hole, within the same
+//     2 MiB, which it may hold in one piece: all inferred. The others have no
+//     owner.
 //   - Where one page in N was chosen it stands for N; the others are not known,
 //     and those that nobody brought are not either, but for those before
 //     tracing and those of blocks, see there: of a huge page's each then stands
@@ -91,11 +93,18 @@ class ResidentModel {
   // Pages of a Residency that nobody is known to have brought.
   struct Gap {
     uint64_t begin = 0, end = 0;
-    Owned left, right;   // the known pages on both sides; owner 0: none
-    uint64_t block = 1;  // pages of an aligned block that come together
+    Owned left, right;  // the known pages on both sides; owner 0: none
+    // Pages of an aligned block that come together, and that may.
+    uint64_t block = 1, piece = 1;
     uint32_t mapping = 0;
     uint64_t time_us = 0;
   };
+
+  // Of a gap, what has no owner near.
+  struct Middle {
+    uint64_t begin, end;
+  };
+  static Middle Without(const Gap& gap, uint64_t block, Middle middle);
 
   uint32_t OwnerId(const PageOwner& owner);
   uint32_t ToucherId(const PageEntry& entry);

@@ -167,15 +167,32 @@ TEST_F(ResidentModelTest, AHugePageIsWhoseNearestPageItIs) {
 
 TEST_F(ResidentModelTest, PagesOfAFileComeAroundAFault) {
   See({});
-  Came(18, 1);
+  Came(2, 1);
+  Came(20, 2);
   now_us_ += 10;
-  See({{10, 30, 7, true, false}});
+  See({{0, 32, 7, true, false}});
   const auto owners = Owners();
-  EXPECT_EQ(owners.size(), 16u);
-  EXPECT_EQ(owners.at(16), -1);
-  EXPECT_EQ(owners.at(18), 1);
-  EXPECT_EQ(owners.at(31), -1);
-  EXPECT_THAT(model_.Unowned(), ElementsAre(Pair(7, 14)));
+  EXPECT_EQ(owners.size(), 32u);
+  EXPECT_EQ(owners.at(0), -1);
+  EXPECT_EQ(owners.at(2), 1);
+  EXPECT_EQ(owners.at(15), -1);  // though 20 is nearer
+  EXPECT_EQ(owners.at(16), -2);
+  EXPECT_EQ(owners.at(31), -2);
+}
+
+TEST_F(ResidentModelTest, PagesOfAFileMayComeInAPieceOf2MiB) {
+  See({});
+  Came(18, 1);
+  Came(512 + 100, 2);
+  now_us_ += 10;
+  // A hole, and beyond it what no fault of the piece has brought.
+  See({{10, 600, 7, true, false}, {640, 20, 7, true, false}});
+  const auto owners = Owners();
+  EXPECT_EQ(owners.at(10), -1);
+  EXPECT_EQ(owners.at(511), -1);
+  EXPECT_EQ(owners.at(512), -2);
+  EXPECT_EQ(owners.at(609), -2);
+  EXPECT_THAT(model_.Unowned(), ElementsAre(Pair(7, 20)));
 }
 
 TEST_F(ResidentModelTest, AnonymousPagesAreNotInferred) {

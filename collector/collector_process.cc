@@ -11,6 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "collector/monotonic_clock.h"
+#include "collector/quiet_span.h"
 
 namespace pymemrun {
 namespace {
@@ -19,6 +20,7 @@ namespace {
 // flush's own period, a nap, and the time to write.
 constexpr uint64_t kFlushPeriodNs = 150000000;
 constexpr uint64_t kSamplePeriodNs = 250000000;
+constexpr uint64_t kSampleAgainNs = 10000000;
 // While events flow the ring is left to fill for so long, then emptied at once.
 // A producer in a hurry wakes us when a quarter is full.
 constexpr uint32_t kShortestNapUs = 2000;
@@ -30,6 +32,11 @@ constexpr uint64_t kQuarter = kRingSlots / 4;
 constexpr size_t kPieceSlots = 16384;
 constexpr int kSampleTries = 5;
 constexpr uint64_t kPromptNs = 300000;
+
+bool Differ(const ProcessSample& a, const ProcessSample& b) {
+  return a.user_us() != b.user_us() || a.system_us() != b.system_us() ||
+         a.hwm_bytes() != b.hwm_bytes() || a.rss_bytes() != b.rss_bytes();
+}
 
 uint64_t RandomSeed() {
   std::random_device device;
@@ -227,10 +234,10 @@ size_t CollectorProcess::DrainSlots(uint64_t most) {
 
 void CollectorProcess::Housekeep(uint64_t now_ns) {
   if (now_ns >= next_sample_ns_) {
-    next_sample_ns_ = now_ns + kSamplePeriodNs;
     clock_.Recalibrate();
     encoder_.ClockChanged();
-    SampleProcess(UINT64_MAX);
+    const bool has_rss = SampleProcess(UINT64_MAX);
+    next_sample_ns_ = now_ns + (has_rss ? kSamplePeriodNs : kSampleAgainNs);
   }
   const bool wanted =
       (page_->wanted.load(std::memory_order_relaxed) & kWantedFlush) != 0;
@@ -246,29 +253,45 @@ void CollectorProcess::FlushFile(uint64_t now_ns) {
   writer_.Flush();
 }
 
-void CollectorProcess::SampleProcess(uint64_t latest_ns) {
+// Returns false where it is worth to try again soon.
+bool CollectorProcess::SampleProcess(uint64_t latest_ns) {
   // What can be read may be the next program's.
-  if (page_->exec_pending.load(std::memory_order_acquire) != 0) return;
+  if (page_->exec_pending.load(std::memory_order_acquire) != 0) return true;
   const uint64_t number = page_->next_number.load(std::memory_order_relaxed);
-  // RSS and its time must belong together: again, where we were held up.
-  bool changed = false;
-  uint64_t now_ns = MonotonicNs();
-  for (int tries = 0; tries < kSampleTries; ++tries) {
-    const uint64_t before_ns = now_ns;
-    changed |= stats_.Read(&sample_);
-    now_ns = MonotonicNs();
-    if (now_ns - before_ns < kPromptNs) break;
-  }
+  const ProcessSample before = sample_;
+  uint64_t time_ns = 0;
+  bool has_rss = ReadMemory(&time_ns);
+  const bool of_program = WasOfProgram(*page_, &stats_);
+  if (!of_program) sample_ = before;
+  has_rss &= of_program;
+  if (!has_rss) sample_.set_rss_bytes(before.rss_bytes());
+  stats_.ReadTimes(&sample_);
   // A program that sleeps does not make its file grow.
-  if (!changed && number == sampled_number_) return;
+  if (number == sampled_number_ && !Differ(sample_, before)) return has_rss;
   sampled_number_ = number;
   encoder_.EndBatch();
   if (heap_ != nullptr) heap_->WriteBatch();
   Record record;
   sample_.set_next_number(number);
-  sample_.set_time_us(clock_.MicrosOfMonotonic(std::min(now_ns, latest_ns)));
+  sample_.set_time_us(clock_.MicrosOfMonotonic(std::min(time_ns, latest_ns)));
   *record.mutable_process() = sample_;
+  // An old one must not pass for one of now.
+  if (!has_rss) record.mutable_process()->clear_rss_bytes();
   writer_.Write(record);
+  return has_rss || !of_program;
+}
+
+// Returns whether RSS is that of `*time_ns`: no call that gives memory back was
+// under way, nor were we held up.
+bool CollectorProcess::ReadMemory(uint64_t* time_ns) {
+  for (int tries = 0; tries < kSampleTries; ++tries) {
+    QuietSpan span(pages_ != nullptr ? side_.get() : nullptr);
+    *time_ns = span.begin_ns();
+    stats_.ReadMemory(&sample_);
+    if (span.Held(kPromptNs)) return true;
+  }
+  // Without page events nothing is reckoned from it.
+  return pages_ == nullptr;
 }
 
 }  // namespace pymemrun

@@ -71,7 +71,8 @@ class CollectorProcess {
   void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);
   void FlushFile(uint64_t now_ns);
-  void SampleProcess(uint64_t latest_ns);
+  bool SampleProcess(uint64_t latest_ns);
+  bool ReadMemory(uint64_t* time_ns);
   void Beat();
 
   void Finish(ProcessWatch::State end, uint64_t now_ns);

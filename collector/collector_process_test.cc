@@ -35,6 +35,9 @@ struct FileContents final : RecordVisitor {
     }
     return true;
   }
+  void OnProcess(const ProcessSample& sample) override {
+    rss.push_back(sample.rss_bytes());
+  }
   bool OnHeap(const HeapEvent* events, size_t count) override {
     for (size_t i = 0; i < count; ++i) heap += events[i].is_free ? "-" : "+";
     return true;
@@ -42,7 +45,8 @@ struct FileContents final : RecordVisitor {
   Header header;
   Footer footer;
   uint64_t rows = 0;
-  std::string heap;      // its allocations and frees
+  std::string heap;  // its allocations and frees
+  std::vector<uint64_t> rss;
   bool in_order = true;  // numbered from 0 without gaps
   ReadResult result;
 };
@@ -97,8 +101,8 @@ class CollectorProcessTest : public testing::Test {
     page_->traced_pid = pid;
     const int pid_fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     ASSERT_GE(pid_fd, 0);
-    auto collector =
-        CollectorProcess::Create({region_fd_, output_fd_, pid_fd, text_fd_});
+    auto collector = CollectorProcess::Create(
+        {region_fd_, output_fd_, pid_fd, text_fd_, kFirstPageFd});
     ASSERT_TRUE(collector.ok()) << collector.status();
     (*collector)->Run();
     kill(pid, SIGKILL);
@@ -147,6 +151,7 @@ class CollectorProcessTest : public testing::Test {
     return contents;
   }
 
+  static constexpr int kFirstPageFd = 1000;  // there are no page counters
   int region_fd_ = -1, output_fd_ = -1, text_fd_ = -1;
   ControlPage* page_ = nullptr;
   EventSlot* slots_ = nullptr;
@@ -317,6 +322,43 @@ TEST_F(CollectorProcessTest, ADeviceThatTakesNothing) {
   });
   EXPECT_EQ(page_->write_errno, ENOSPC);
   EXPECT_EQ(page_->rows_lost_on_write, 1000000u);
+}
+
+TEST_F(CollectorProcessTest, RssIsNotSaidWhileACallGivesMemoryBack) {
+  SetText({"output=run.pb", "argv=python", "page_period=1", "page_weight=1",
+           "page_counters=0"});
+  Trace([&] {
+    SideProducer side(
+        page_, reinterpret_cast<SideContinued*>(reinterpret_cast<char*>(page_) +
+                                                kSideRingOffset));
+    SideHead place = {};
+    place.kind = SideKind::kNothing;
+    const uint64_t index = side.Push(place, "", /*commit=*/false);
+    StartTracing();
+    usleep(100000);
+    side.Commit(index);
+    usleep(100000);
+    SayEnd(0);
+    pause();
+  });
+  const FileContents file = Read();
+  ASSERT_GE(file.rss.size(), 2u);
+  EXPECT_EQ(file.rss.front(), 0u);
+  EXPECT_GT(file.rss.back(), 0u);
+}
+
+TEST_F(CollectorProcessTest, RssOfAProgramThatHasDiedIsNotThatOfBefore) {
+  Trace([&] {
+    StartTracing();
+    PushRows(1);
+    usleep(100000);
+    PushRows(2);  // so that there is something to say
+    _exit(0);
+  });
+  const FileContents file = Read();
+  ASSERT_GE(file.rss.size(), 2u);
+  EXPECT_GT(file.rss.front(), 0u);
+  EXPECT_EQ(file.rss.back(), 0u);
 }
 
 // A free stands behind an item that is begun and not committed, when the

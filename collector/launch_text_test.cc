@@ -109,7 +109,13 @@ TEST(ProcessStatsTest, ParsesWhatProcSays) {
 TEST(ProcessStatsTest, AProcessThatIsNotThereChangesNothing) {
   ProcessStats stats(0x7ffffff0);
   ProcessSample sample;
-  EXPECT_FALSE(stats.Read(&sample));
+  sample.set_rss_bytes(7);
+  sample.set_user_us(8);
+  stats.ReadMemory(&sample);
+  stats.ReadTimes(&sample);
+  EXPECT_EQ(sample.rss_bytes(), 7u);
+  EXPECT_EQ(sample.user_us(), 8u);
+  EXPECT_TRUE(stats.IsEnding());
   EXPECT_EQ(stats.ZombieWaitStatus(), 0);
 }
 

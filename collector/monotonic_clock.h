@@ -8,13 +8,16 @@
 
 namespace pymemrun {
 
-// CLOCK_MONOTONIC.
-inline uint64_t MonotonicNs() {
+inline uint64_t ClockNs(clockid_t clock) {
   timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
          static_cast<uint64_t>(now.tv_nsec);
 }
+// CLOCK_MONOTONIC.
+inline uint64_t MonotonicNs() { return ClockNs(CLOCK_MONOTONIC); }
+// How long this thread has run.
+inline uint64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace pymemrun
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "collector/monotonic_clock.h"
+#include "collector/process_watch.h"
+#include "collector/quiet_span.h"
 
 namespace pymemrun {
 namespace {
@@ -11,6 +13,10 @@ namespace {
 // time and showing the sample.
 constexpr uint64_t kSettleNs = 2000000;
 constexpr uint64_t kStatmPeriodNs = 20000000;
+// RSS and its time must belong together, at a million faults a second too.
+constexpr int kRssTries = 10;
+constexpr uint64_t kPromptNs = 100000;
+constexpr int kMostPutOff = 12;  // by that period each
 // What does not fit stays in the rings.
 constexpr size_t kMaxSamplesHeld = size_t{1} << 20;
 
@@ -221,31 +227,48 @@ void PageCollector::AllowForFaults(ResidencyAnswer* answer) {
 void PageCollector::MaybeAskResidency(uint64_t now_ns) {
   if (now_ns < next_statm_ns_) return;
   next_statm_ns_ = now_ns + kStatmPeriodNs;
-  if (schedule_.IsDue(now_ns, scan_.RssBytes(), came_bytes_, left_bytes_)) {
-    AskResidency();
+  if (!schedule_.IsDue(now_ns, scan_.RssBytes(), came_bytes_, left_bytes_)) {
+    return;
   }
+  // What a call under way is about to give back would be found, and thought to
+  // have come since. One that lasts, or many, are not waited for.
+  if (!QuietSpan(options_.side).began_quiet() && ++put_off_ < kMostPutOff) {
+    return;
+  }
+  put_off_ = 0;
+  AskResidency();
 }
 
 void PageCollector::AskResidency() {
   ResidencyAnswer answer;
+  const uint64_t cpu_ns = ThreadCpuNs();
   // The rings go on filling meanwhile.
-  const bool answered = scan_.Read([this] { Gather(MonotonicNs()); }, &answer);
+  bool answered = scan_.Read([this] { Gather(MonotonicNs()); }, &answer);
+  const uint64_t rss_bytes = answered ? AddRss(&answer) : 0;
+  answered &= rss_bytes != 0;  // else the process is gone
   schedule_.Asked(answer.begin_ns, std::max(answer.begin_ns, answer.end_ns),
-                  answer.rss_bytes, answer.ranges.size());
+                  ThreadCpuNs() - cpu_ns, rss_bytes, answer.ranges.size());
   came_bytes_ = left_bytes_ = 0;
   if (!answered) BeginToChoose();
-  if (!answered || IsEnding()) return;
+  if (!answered || !WasOfProgram(*options_.page, &stats_)) return;
   // What came while the kernel was looking is in its figure of RSS.
   matcher_.AddMark({.time_ns = answer.begin_ns, .kind = PageMark::kAsked});
   matcher_.AddMark({.time_ns = answer.end_ns, .kind = PageMark::kResidency});
   answers_.push_back(std::move(answer));
 }
 
-// Whether what is resident is no longer the program's doing: its memory is
-// being taken away, or is another program's.
-bool PageCollector::IsEnding() {
-  return options_.page->exec_pending.load(std::memory_order_acquire) != 0 ||
-         stats_.IsEnding();
+// RSS of the answer's end, where it can be told. Returns what statm last said.
+uint64_t PageCollector::AddRss(ResidencyAnswer* answer) {
+  uint64_t rss_bytes = 0;
+  for (int tries = 0; tries < kRssTries; ++tries) {
+    QuietSpan span(options_.side);
+    rss_bytes = scan_.RssBytes();
+    if (!span.Held(kPromptNs)) continue;
+    answer->rss_bytes = rss_bytes;
+    answer->end_ns = span.begin_ns();
+    break;
+  }
+  return rss_bytes;
 }
 
 void PageCollector::EndBatch(uint64_t now_ns) {

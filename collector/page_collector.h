@@ -81,7 +81,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   void Match(uint64_t until_ns);
   void MaybeAskResidency(uint64_t now_ns);
   void AskResidency();
-  bool IsEnding();
+  uint64_t AddRss(ResidencyAnswer* answer);
   void AllowForFaults(ResidencyAnswer* answer);
   void OnSample(const MatchedSample& sample) override;
   bool IsNamed(uint32_t thread) override;
@@ -107,6 +107,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   uint64_t came_bytes_ = 0;              // since the last answer
   uint64_t left_bytes_ = 0;
   uint64_t next_statm_ns_ = 0;
+  int put_off_ = 0;  // so often, since it was due
   uint64_t written_samples_lost_ = 0;
   uint64_t written_stacks_lost_ = 0;
 };

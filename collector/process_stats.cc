@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -66,20 +65,14 @@ ProcessStats::~ProcessStats() {
   if (status_fd_ >= 0) close(status_fd_);
 }
 
-bool ProcessStats::Read(ProcessSample* sample) {
+void ProcessStats::ReadMemory(ProcessSample* sample) {
   char buffer[4096];
-  const ProcessSample before = *sample;
-  ParseStat(ReadWhole(stat_fd_, buffer, sizeof(buffer)), sample);
   ParseStatus(ReadWhole(status_fd_, buffer, sizeof(buffer)), sample);
-  // After it: what was read of one that is not ending now was right.
-  if (IsEnding()) {
-    sample->set_rss_bytes(before.rss_bytes());
-    sample->set_hwm_bytes(std::max(before.hwm_bytes(), sample->hwm_bytes()));
-  }
-  return sample->user_us() != before.user_us() ||
-         sample->system_us() != before.system_us() ||
-         sample->hwm_bytes() != before.hwm_bytes() ||
-         sample->rss_bytes() != before.rss_bytes();
+}
+
+void ProcessStats::ReadTimes(ProcessSample* sample) {
+  char buffer[4096];
+  ParseStat(ReadWhole(stat_fd_, buffer, sizeof(buffer)), sample);
 }
 
 bool ProcessStats::IsEnding() {

@@ -20,12 +20,14 @@ class ProcessStats {
   ProcessStats(const ProcessStats&) = delete;
   ProcessStats& operator=(const ProcessStats&) = delete;
 
-  // Sets user_us, system_us, hwm_bytes and rss_bytes. What cannot be read (the
-  // process is gone, or became another user's) keeps its last value; of what a
-  // zombie still tells the times are taken, of one that is ending not its RSS.
-  // Returns whether anything changed.
-  bool Read(ProcessSample* sample);
-  // Whether it is ending: its memory goes.
+  // What cannot be read (the process is gone, or became another user's) keeps
+  // its value.
+  // Sets hwm_bytes and rss_bytes.
+  void ReadMemory(ProcessSample* sample);
+  // Sets user_us and system_us, which a zombie still tells.
+  void ReadTimes(ProcessSample* sample);
+  // Whether it is ending: its memory goes. Asked after something was read, for
+  // what was read of one that is not ending now was right.
   bool IsEnding();
   // The wait status of a process that has died and was not reaped, or 0.
   int ZombieWaitStatus();

@@ -30,6 +30,12 @@ short Poll(int fd, int timeout_ms) {
 
 }  // namespace
 
+bool WasOfProgram(const ControlPage& page, ProcessStats* stats) {
+  // An exec that nobody announced has let go of the mutex first.
+  return page.exec_pending.load(std::memory_order_acquire) == 0 &&
+         !HolderDied(page.alive) && !stats->IsEnding();
+}
+
 ProcessWatch::ProcessWatch(const ControlPage* page, int region_fd, int pid_fd)
     : page_(page), pid_fd_(pid_fd) {
   fstat(region_fd, &region_);

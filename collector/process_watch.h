@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "absl/types/optional.h"
+#include "collector/process_stats.h"
 #include "tracer/ring_layout.h"
 
 namespace pymemrun {
@@ -41,6 +42,10 @@ class ProcessWatch {
   struct stat region_ = {};
   uint64_t next_look_ns_ = 0;
 };
+
+// Whether what has just been read of the process's memory was the program's: it
+// had not begun to end, nor become another program.
+bool WasOfProgram(const ControlPage& page, ProcessStats* stats);
 
 }  // namespace pymemrun
 

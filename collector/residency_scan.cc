@@ -34,10 +34,6 @@ constexpr uint64_t kRangeNs = 5000;
 constexpr uint64_t kBlurBytes = uint64_t{1} << 20;
 constexpr uint64_t kBlurFraction = 50;  // 2 % of RSS
 
-// At a million faults a second a figure and its time must belong together.
-constexpr int kTries = 10;
-constexpr uint64_t kPromptNs = 100000;
-
 int OpenOf(pid_t pid, absl::string_view name) {
   return open(absl::StrCat("/proc/", pid, "/", name).c_str(),
               O_RDONLY | O_CLOEXEC);
@@ -88,14 +84,8 @@ bool ResidencyScan::Read(absl::FunctionRef<void()> meanwhile,
     if (mapping.counted && !ReadMapping(mapping, meanwhile, answer))
       return false;
   }
-  // RSS is that of end_ns: again, where we were held up in between.
-  for (int tries = 0; tries < kTries; ++tries) {
-    const uint64_t before_ns = MonotonicNs();
-    answer->rss_bytes = RssBytes();
-    answer->end_ns = MonotonicNs();
-    if (answer->end_ns - before_ns < kPromptNs) break;
-  }
-  return answer->rss_bytes != 0;
+  answer->end_ns = MonotonicNs();
+  return true;
 }
 
 bool ResidencyScan::ReadMapping(const Mapping& mapping,
@@ -209,9 +199,10 @@ bool ResidencySchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes,
 }
 
 void ResidencySchedule::Asked(uint64_t begin_ns, uint64_t end_ns,
-                              uint64_t rss_bytes, size_t ranges) {
-  const uint64_t pause = std::max(
-      {kLookPeriodNs, kCostFactor * (end_ns - begin_ns), kRangeNs * ranges});
+                              uint64_t cpu_ns, uint64_t rss_bytes,
+                              size_t ranges) {
+  const uint64_t pause =
+      std::max({kLookPeriodNs, kCostFactor * cpu_ns, kRangeNs * ranges});
   next_look_ns_ = end_ns + pause;
   next_regular_ns_ = std::max(next_look_ns_, begin_ns + kRegularPeriodNs);
   rss_bytes_ = rss_bytes;

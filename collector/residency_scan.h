@@ -22,9 +22,10 @@ struct ResidentPages {
 };
 
 struct ResidencyAnswer {
-  uint64_t begin_ns = 0;   // CLOCK_MONOTONIC, before the kernel was asked...
-  uint64_t end_ns = 0;     // ...and after
-  uint64_t rss_bytes = 0;  // statm, just after
+  uint64_t begin_ns = 0;  // CLOCK_MONOTONIC, before the kernel was asked...
+  uint64_t end_ns = 0;    // ...and after
+  // statm at end_ns; 0: it could not be had. Left to the caller.
+  uint64_t rss_bytes = 0;
   std::vector<ResidentPages> ranges;  // in the order of addresses
 };
 
@@ -79,9 +80,9 @@ class ResidencySchedule {
   // bytes came one page each, and at most so many left.
   bool IsDue(uint64_t now_ns, uint64_t rss_bytes, uint64_t came_bytes,
              uint64_t left_bytes) const;
-  // An answer came, or none did (`ranges` 0).
-  void Asked(uint64_t begin_ns, uint64_t end_ns, uint64_t rss_bytes,
-             size_t ranges);
+  // An answer came, or none did (`ranges` 0). `cpu_ns`: what it took of a CPU.
+  void Asked(uint64_t begin_ns, uint64_t end_ns, uint64_t cpu_ns,
+             uint64_t rss_bytes, size_t ranges);
   // statm is worth reading from here on.
   uint64_t next_look_ns() const { return next_look_ns_; }
 

@@ -113,8 +113,8 @@ TEST_F(ResidencyScanTest, TheSumIsAboutRss) {
   }
   EXPECT_TRUE(file_backed);
   // statm is the sum of counters that lag by some pages on each CPU.
-  EXPECT_NEAR(static_cast<double>(bytes),
-              static_cast<double>(answer_.rss_bytes), 2e6);
+  EXPECT_NEAR(static_cast<double>(bytes), static_cast<double>(scan_.RssBytes()),
+              2e6);
   munmap(memory, 5000 * kPage);
 }
 
@@ -130,7 +130,7 @@ constexpr uint64_t kMs = 1000000, kMiB = 1 << 20;
 TEST(ResidencySchedule, AsksSoonWhenRssIsNotExplained) {
   ResidencySchedule schedule;
   EXPECT_TRUE(schedule.IsDue(1, 10 * kMiB, 0, 0));
-  schedule.Asked(0, kMs / 10, 10 * kMiB, 300);
+  schedule.Asked(0, kMs / 10, kMs / 10, 10 * kMiB, 300);
   EXPECT_FALSE(schedule.IsDue(10 * kMs, 90 * kMiB, 0, 0));  // too early
   EXPECT_TRUE(schedule.IsDue(25 * kMs, 90 * kMiB, 0, 0));
   EXPECT_FALSE(schedule.IsDue(25 * kMs, 90 * kMiB, 80 * kMiB, 0));
@@ -144,10 +144,14 @@ TEST(ResidencySchedule, AsksSoonWhenRssIsNotExplained) {
 
 TEST(ResidencySchedule, CostsAtMostATwentieth) {
   ResidencySchedule schedule;
-  schedule.Asked(0, 30 * kMs, 10 * kMiB, 300);
+  schedule.Asked(0, 30 * kMs, 30 * kMs, 10 * kMiB, 300);
   EXPECT_FALSE(schedule.IsDue(620 * kMs, 900 * kMiB, 0, 0));
   EXPECT_TRUE(schedule.IsDue(631 * kMs, 900 * kMiB, 0, 0));
-  schedule.Asked(0, kMs, 10 * kMiB, 200000);  // a large record
+  // Of that it waited for a CPU most of the time.
+  schedule.Asked(0, 30 * kMs, 2 * kMs, 10 * kMiB, 300);
+  EXPECT_FALSE(schedule.IsDue(69 * kMs, 900 * kMiB, 0, 0));
+  EXPECT_TRUE(schedule.IsDue(71 * kMs, 900 * kMiB, 0, 0));
+  schedule.Asked(0, kMs, kMs, 10 * kMiB, 200000);  // a large record
   EXPECT_FALSE(schedule.IsDue(999 * kMs, 900 * kMiB, 0, 0));
   EXPECT_TRUE(schedule.IsDue(1002 * kMs, 900 * kMiB, 0, 0));
 }

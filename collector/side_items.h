@@ -45,6 +45,8 @@ class SideItems {
 
   // Whether the last Drain() came to the ring's end, as it was then.
   bool drained() const { return reader_.drained(); }
+  // How many calls that held a place in the ring have been taken.
+  uint64_t places() const { return reader_.places(); }
   // Items that found no room, or never came whole.
   uint64_t lost() const {
     return page_->side_dropped.load(std::memory_order_relaxed) + reader_.lost();

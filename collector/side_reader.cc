@@ -131,8 +131,9 @@ void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
     payload_.append(Cell(tail_ + i).payload, kSidePayloadBytes);
   }
   tail_ += cells;
-  if (head.kind < SideKind::kTouch || head.kind > kLastSideKind ||
-      head.kind == SideKind::kNothing) {
+  if (head.kind < SideKind::kTouch || head.kind > kLastSideKind) return;
+  if (head.kind == SideKind::kNothing) {
+    ++places_;
     return;
   }
   const uint64_t needed = PayloadBytes(head);
@@ -156,7 +157,8 @@ bool SideReader::WaitedLongEnough(uint64_t now_ns, bool last) {
     waiting_at_ = tail_;
     waiting_since_ns_ = now_ns;
   }
-  return now_ns - waiting_since_ns_ > kPatienceNs;
+  // Callers' times may sink by what passed since they asked for theirs.
+  return now_ns > waiting_since_ns_ + kPatienceNs;
 }
 
 void SideReader::PassOver(uint64_t end) {

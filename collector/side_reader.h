@@ -50,6 +50,8 @@ class SideReader {
   bool drained() const { return drained_; }
   // Items that never came whole.
   uint64_t lost() const { return lost_; }
+  // How many kNothing have been taken.
+  uint64_t places() const { return places_; }
 
  private:
   const SideContinued& Cell(uint64_t index) const {
@@ -71,6 +73,7 @@ class SideReader {
   uint64_t waiting_at_ = ~uint64_t{0};  // the tail that is waited at...
   uint64_t waiting_since_ns_ = 0;       // ...since
   uint64_t lost_ = 0;
+  uint64_t places_ = 0;
   bool drained_ = true;
   std::string payload_;
 };

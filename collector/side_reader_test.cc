@@ -95,6 +95,16 @@ TEST_F(SideReaderTest, ADeadThreadsItemIsPassedOverAfterTwoSeconds) {
   EXPECT_TRUE(reader_.drained());
 }
 
+TEST_F(SideReaderTest, WhoLooksWithAnEarlierTimeIsNoLessPatient) {
+  SideHead head = {};
+  head.kind = SideKind::kTouch;
+  producer_.Push(head, "", /*commit=*/false);
+  Drain(2 * kSecond);
+  Drain(2 * kSecond - 1);
+  EXPECT_EQ(reader_.lost(), 0u);
+  EXPECT_FALSE(reader_.drained());
+}
+
 // As one of an interposed call that is under way: what is behind it waits too.
 TEST_F(SideReaderTest, ItemsOfNothingBehindADeadThreadsAreNotLost) {
   SideHead head = {};

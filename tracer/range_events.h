@@ -21,8 +21,10 @@ class RangeEvents {
   // `wanted`: there is something to tell of this call.
   explicit RangeEvents(bool wanted = true) {
     if (!wanted || !PageEvents::on() || TracedPage() == nullptr) return;
-    time_ns_ = PageEvents::Now();
+    // In this order: the collector never sees a time whose place it could not
+    // have seen.
     place_.Reserve(0);
+    time_ns_ = PageEvents::Now();
   }
   ~RangeEvents() {
     if (!place_.ok()) return;

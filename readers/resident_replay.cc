@@ -17,15 +17,15 @@ void ResidentReplay::OnHeader(const Header& header) {
   header_ = header;
   has_page_events_ = header.page_period() != 0;
   model_.SetHeader(header);
-  if (header.first_rss_bytes() != 0) {
-    AddReading({0, header.first_rss_bytes(), 0});
-  }
+  AddReading({0, header.first_rss_bytes(), 0});
 }
 
 void ResidentReplay::MoveTo(uint64_t time_us) {
   if (time_us <= now_us_) return;
   OnTime(time_us);
   now_us_ = time_us;
+  // A program that dies may have grown since.
+  if (now_us_ > bound_.until_us) model_.SetMostRss(kEnd);
 }
 
 // Everything before `time_us` has come.
@@ -36,7 +36,7 @@ void ResidentReplay::AdvanceTo(uint64_t time_us) {
     if (reading.time_us > until_us_) continue;
     if (reading.time_us + kLateUs < now_us_) continue;
     MoveTo(reading.time_us);
-    if (reading.rss_bytes != 0) model_.SetRss(reading.rss_bytes);
+    model_.SetRss(reading.rss_bytes);
     OnReading(now_us_, reading.hwm_bytes);
   }
   if (time_us <= until_us_) MoveTo(time_us);
@@ -68,12 +68,15 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
   model_.Add(seen);
   if (seen.time_us > until_us_) return;
   last_us_ = std::max(last_us_, seen.time_us);
-  if (seen.rss_bytes != 0) AddReading({seen.time_us, seen.rss_bytes, 0});
+  AddReading({seen.time_us, seen.rss_bytes, 0});
 }
 
 void ResidentReplay::AddReading(const Reading& reading) {
   highest_read_ =
       std::max({highest_read_, reading.rss_bytes, reading.hwm_bytes});
+  // RSS is not known of this moment, and VmHWM may be an earlier one's.
+  if (reading.rss_bytes == 0) return;
+  read_us_ = std::max(read_us_, reading.time_us);
   if (readings_.size() >= kMaxReadings) readings_.pop_front();
   auto at = readings_.end();
   while (at != readings_.begin() && (at - 1)->time_us > reading.time_us) --at;

@@ -11,15 +11,19 @@
 
 namespace pymemrun {
 
+// RSS was never above `bytes` until `until_us`, when it was read last.
+struct RssBound {
+  uint64_t bytes = UINT64_MAX;
+  uint64_t until_us = UINT64_MAX;
+};
+
 // Not thread safe.
 class ResidentReplay : public ReplayVisitor {
  public:
-  // What happened up to `until_us`, this moment included. RSS was never above
-  // `most_rss_bytes`.
-  explicit ResidentReplay(uint64_t until_us = kEnd,
-                          uint64_t most_rss_bytes = kEnd)
-      : until_us_(until_us) {
-    model_.SetMostRss(most_rss_bytes);
+  // What happened up to `until_us`, this moment included.
+  explicit ResidentReplay(uint64_t until_us = kEnd, const RssBound& bound = {})
+      : until_us_(until_us), bound_(bound) {
+    model_.SetMostRss(bound.bytes);
   }
 
   void OnHeader(const Header& header) override;
@@ -41,9 +45,9 @@ class ResidentReplay : public ReplayVisitor {
   // `until_us`; or where the file ends before that, its last moment.
   uint64_t shown_us() const { return past_ ? until_us_ : last_us_; }
   uint64_t lost_samples() const { return lost_samples_; }
-  // The highest RSS and VmHWM that were read; kEnd: none were.
-  uint64_t most_rss_bytes() const {
-    return highest_read_ == 0 ? kEnd : highest_read_;
+  // By the highest RSS and VmHWM that were read.
+  RssBound rss_bound() const {
+    return highest_read_ == 0 ? RssBound() : RssBound{highest_read_, read_us_};
   }
   // The ranges of the first Residency after the moment: what pages that came
   // after model().ranges() are part of.
@@ -68,6 +72,7 @@ class ResidentReplay : public ReplayVisitor {
   void MoveTo(uint64_t time_us);
 
   const uint64_t until_us_;
+  const RssBound bound_;
   ResidentModel model_;
   Header header_;
   // By time: they stand in the file before page events of earlier times.
@@ -75,6 +80,7 @@ class ResidentReplay : public ReplayVisitor {
   uint64_t now_us_ = 0, last_us_ = 0;
   uint64_t lost_samples_ = 0;
   uint64_t highest_read_ = 0;
+  uint64_t read_us_ = 0;  // the last time
   bool has_page_events_ = false;
   bool past_ = false;  // what comes is after the moment
   bool done_ = false;  // nothing more is wanted

@@ -126,6 +126,23 @@ TEST(ResidentReplayTest, AReadingAppliesToItsOwnMoment) {
   EXPECT_EQ(replay.model().RssBytes(), 104 * kPage);
 }
 
+// It died before RSS could be read again.
+TEST(ResidentReplayTest, AProgramMayHaveGrownSinceRssWasReadLast) {
+  BuiltRun run;
+  run.builder.AddPages(CamePages(100, 1, 10, 1));
+  run.builder.AddProcess(1000, 10 * kPage, 12 * kPage);
+  run.builder.AddPages(CamePages(2000, 50, 30, 1));
+  run.builder.AddProcess(3000, 0, 12 * kPage);
+  EXPECT_EQ(run.Peak(), 2290u);
+  PeakFinder finder;
+  ReadInto(run.sink.contents(), &finder);
+  EXPECT_EQ(finder.rss_bound().bytes, 12 * kPage);
+  ResidentReplay replay(ResidentReplay::kEnd, finder.rss_bound());
+  ReadInto(run.sink.contents(), &replay);
+  EXPECT_EQ(replay.model().RssBytes(), 40 * kPage);
+  EXPECT_EQ(replay.model().UnattributedBytes(), 0);
+}
+
 TEST(ResidentReplayTest, RssBeginsWithTheHeaders) {
   BuiltRun run(30 * kPage);
   run.builder.AddPages(CamePages(0, 1, 1, 1));  // is in it

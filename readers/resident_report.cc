@@ -62,7 +62,7 @@ int PrintResident(const ReportOptions& options, const Console& console,
     return file->whole() ? kExitUsage : file->code();
   }
   const uint64_t at_us = options.at_peak ? finder.peak_us() : options.at_us;
-  ResidentReplay replay(at_us, finder.most_rss_bytes());
+  ResidentReplay replay(at_us, finder.rss_bound());
   if (!file->Read(&replay)) return kExitFailed;
   std::unique_ptr<HeapMoments> heap;
   if (options.owner_heap) {

@@ -7,8 +7,8 @@
 namespace pymemrun {
 
 TimelineReplay::TimelineReplay(ResidentBy by, std::vector<uint64_t> time_us,
-                               uint64_t most_rss_bytes)
-    : ResidentReplay(kEnd, most_rss_bytes), places_(by, this) {
+                               const RssBound& bound)
+    : ResidentReplay(kEnd, bound), places_(by, this) {
   line_.time_us = std::move(time_us);
 }
 

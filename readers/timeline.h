@@ -29,10 +29,9 @@ struct Timeline {
 // Takes a value at each of some moments. Not thread safe.
 class TimelineReplay final : public ResidentReplay {
  public:
-  // `time_us` rises; RSS was never above `most_rss_bytes`. REQUIRES: `by` is
-  // not kMapping.
+  // `time_us` rises. REQUIRES: `by` is not kMapping.
   TimelineReplay(ResidentBy by, std::vector<uint64_t> time_us,
-                 uint64_t most_rss_bytes);
+                 const RssBound& bound);
   void Finish() override;
   // With a series for each of the `top` places with the highest peaks, if they
   // are at least `least_bytes`. REQUIRES: Finish() was called.

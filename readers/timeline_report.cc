@@ -149,7 +149,7 @@ int PrintTimeline(const ReportOptions& options, const Console& console,
   const uint64_t peak_us = std::min(finder.peak_us(), finder.last_us());
   TimelineReplay replay(options.resident_by,
                         TimelineSteps(finder.last_us(), peak_us),
-                        finder.most_rss_bytes());
+                        finder.rss_bound());
   if (!file->Read(&replay)) return kExitFailed;
   // What would be no more than a hairline needs no colour.
   const uint64_t least_bytes =

@@ -80,7 +80,8 @@ class PlaceNumbers {
 // Collects the errors of what sampled pages are charged with.
 class ChargeErrors {
  public:
-  explicit ChargeErrors(PlaceNumbers* numbers) : numbers_(*numbers) {}
+  ChargeErrors(uint64_t page_bytes, PlaceNumbers* numbers)
+      : numbers_(*numbers), errors_(page_bytes) {}
 
   void Add(const PageCharge& charge) {
     if (charge.weight <= 1) return;
@@ -111,7 +112,7 @@ class ChargeErrors {
 Amounts AmountsOf(ResidentBy by, const ResidentReplay& pages,
                   const HeapReplay& heap) {
   PlaceNumbers numbers(by, pages, heap);
-  ChargeErrors errors(&numbers);
+  ChargeErrors errors(pages.model().page_bytes(), &numbers);
   std::function<void(const PageCharge&)> visit;
   if (pages.model().sampled()) {
     visit = [&errors](const PageCharge& charge) { errors.Add(charge); };

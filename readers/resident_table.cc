@@ -44,7 +44,7 @@ template <typename NumberOf>
 void SetVariances(const ResidentModel& model, NumberOf number_of,
                   Amounts* amounts) {
   if (!model.sampled()) return;
-  SampleErrors errors;
+  SampleErrors errors(model.page_bytes());
   const size_t all = amounts->places.size();
   model.pages().ForEach([&](uint64_t page, const PageMap::Page& there) {
     const uint32_t weight = model.owners()[there.owner].weight;

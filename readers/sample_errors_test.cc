@@ -24,7 +24,7 @@ Found Repeat(const std::set<uint64_t>& pages) {
   std::mt19937 random(7);
   double sum = 0, squares = 0, stated = 0;
   for (int run = 0; run < kRuns; ++run) {
-    SampleErrors errors;
+    SampleErrors errors(4096);
     double estimate = 0;
     uint64_t group = UINT64_MAX, chosen = 0;
     for (const uint64_t page : pages) {
@@ -74,8 +74,77 @@ TEST(SampleErrorsTest, OfPagesInARowOnlyTheEndsAreUncertain) {
   EXPECT_LE(found.stated, 2 * kWeight * kWeight);
 }
 
+// A piece of memory that lies anywhere.
+struct Piece {
+  uint64_t begin;
+  uint64_t pages;
+};
+
+struct Seen {
+  double estimate = 0;
+  double error = 0;
+};
+
+// As PageSampler chooses: one of each group, and one of each 2 MiB in any case.
+Seen Sample(const Piece& piece, uint32_t weight, std::mt19937* random) {
+  SampleErrors errors(4096);
+  Seen seen;
+  const uint64_t end = piece.begin + piece.pages;
+  for (uint64_t group = piece.begin / weight; group * weight < end; ++group) {
+    const uint64_t page = group * weight + (*random)() % weight;
+    if (page < piece.begin || page >= end) continue;
+    if (page % 512 == 0) continue;
+    seen.estimate += weight;
+    errors.Add(0, page, weight, weight);
+  }
+  const uint64_t blocks = (end - 1) / 512 - (piece.begin - 1) / 512;
+  seen.estimate += static_cast<double>(blocks);
+  seen.error = errors.ErrorOf(0);
+  return seen;
+}
+
+// How often two errors were enough, of the times that any page was chosen.
+double Coverage(uint64_t pages, uint32_t weight) {
+  std::mt19937 random(static_cast<uint32_t>(pages * 31 + weight));
+  int seen = 0, covered = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    const Piece piece = {10000000 + random() % 100000, pages};
+    const Seen sample = Sample(piece, weight, &random);
+    if (sample.error == 0) continue;
+    ++seen;
+    const double off = sample.estimate - static_cast<double>(pages);
+    covered += std::fabs(off) <= 2 * sample.error;
+  }
+  EXPECT_GT(seen, 0);
+  return static_cast<double>(covered) / seen;
+}
+
+// 2000 times each: by chance that differs by 0.015 (three errors).
+TEST(SampleErrorsTest, TwoErrorsAreEnoughNineteenTimesInTwenty) {
+  for (const uint32_t weight : {10u, 100u}) {
+    for (const double groups : {0.1, 0.3, 0.5, 0.7, 0.9, 1.0, 1.4, 2.0, 2.6,
+                                3.3, 5.0, 10.2, 50.7, 164.0, 1000.5}) {
+      const auto pages = static_cast<uint64_t>(groups * weight);
+      const double coverage = Coverage(pages, weight);
+      EXPECT_GE(coverage, 0.935) << pages << " pages, one in " << weight;
+    }
+  }
+}
+
+// However the choice falls, of a piece in one the error is never none.
+TEST(SampleErrorsTest, APieceIsNeverStatedToBeCertain) {
+  std::mt19937 random(3);
+  for (int run = 0; run < kRuns; ++run) {
+    const Piece piece = {10000000 + random() % 1000, 1000 + random() % 10000};
+    const Seen sample = Sample(piece, 100, &random);
+    EXPECT_GE(sample.error, 100 * std::sqrt(1.0 / 3));
+    // Nor to be more in the dark than it is: 17 MiB and more know 2.
+    EXPECT_LE(sample.error, 300);
+  }
+}
+
 TEST(SampleErrorsTest, SumsAreKeptApartAndCertainPagesHaveNoError) {
-  SampleErrors errors;
+  SampleErrors errors(4096);
   errors.Add(0, 5, 10, 40960);
   errors.Add(1, 25, 10, 10);
   errors.Add(1, 31, 10, 4);  // the pair's other group

@@ -231,9 +231,11 @@ std::vector<std::string> ClosingSentences(const EndReportInput& in) {
         Counted(children, "child process was", "child processes were"),
         " not traced."));
   }
-  sentences.push_back(
-      absl::StrCat("RSS source ",
-                   RssSourceText(in.header, in.footer, kMaxReasonBytes), "."));
+  if (HasRssSource(in.header, in.footer.events())) {
+    sentences.push_back(absl::StrCat(
+        "RSS source ", RssSourceText(in.header, in.footer, kMaxReasonBytes),
+        "."));
+  }
   if (in.footer.has_rss_verification()) {
     sentences.push_back(absl::StrCat(
         "RSS verified: ", RssVerificationText(in.footer.rss_verification()),

@@ -93,10 +93,13 @@ TEST(EndReportTest, PageEventsAreOneSentence) {
   EXPECT_NE(text.find("67 with an inferred stack, 1,000 lost and 1 stack."),
             std::string::npos)
       << text;
-  // Without calls there is no count of theirs.
+  // Without calls there is no count of theirs, nor RSS at each.
+  EXPECT_NE(text.find("RSS source"), std::string::npos) << text;
   in.header.set_calls_off(true);
   in.footer.set_events(0);
-  EXPECT_EQ(EndReportText(in).find("pymemrun: run.pb: 55.4 KiB."), 0u);
+  text = EndReportText(in);
+  EXPECT_EQ(text.find("pymemrun: run.pb: 55.4 KiB."), 0u);
+  EXPECT_EQ(text.find("RSS source"), std::string::npos) << text;
 }
 
 TEST(EndReportTest, FiltersThatNothingPassedAreNamed) {

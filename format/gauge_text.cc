@@ -46,6 +46,10 @@ std::string ChangeText(const Footer& footer, size_t most_reason_bytes) {
 
 }  // namespace
 
+bool HasRssSource(const Header& header, uint64_t events) {
+  return !header.calls_off() || events > 0;
+}
+
 std::string RssSourceText(const Header& header, const Footer& footer,
                           size_t most_reason_bytes) {
   std::string text(RssSourceName(header.rss_source()));

@@ -4,11 +4,16 @@
 #define PYMEMRUN_FORMAT_GAUGE_TEXT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "format/trace.pb.h"
 
 namespace pymemrun {
+
+// Whether RSS was asked for at events: none were traced otherwise, and the RSS
+// source says nothing of the run.
+bool HasRssSource(const Header& header, uint64_t events);
 
 // The RSS source, whether it changed, and statm's step: "faults; statm is exact
 // to the page". Reasons are escaped for terminals and shortened to

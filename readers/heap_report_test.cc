@@ -308,6 +308,10 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
        "--interval: expected a time such as 60s or 500ms, found '0s'"},
       {{"history", "--top", "25"},
        "--top: expected a number from 1 to 24, found '25'"},
+      {{"history", "--limit", "3"},
+       "--limit: here --top N says how many places there are"},
+      {{"timeline", "--limit", "3"},
+       "--limit: here --top N says how many places there are"},
       {{"history", "--from", "2", "--to", "1"}, "--to must be after --from"},
       {{"history", "--svg", "--csv"}, "give one of --csv, --json and --svg"},
   };

@@ -111,6 +111,12 @@ bool HasNoLimit(ReportOptions::Command command) {
          command == ReportOptions::Command::kStats;
 }
 
+// It is --top of these; --limit is known, so that it can be said.
+bool HasTop(ReportOptions::Command command) {
+  return command == ReportOptions::Command::kHistory ||
+         command == ReportOptions::Command::kTimeline;
+}
+
 void DescribeTables(const KnownCommand& command, CLI::App* app, Words* words,
                     ReportOptions* options) {
   app->add_flag("--csv", words->csv, absl::StrCat("print CSV", command.rows));
@@ -167,6 +173,9 @@ void Describe(const KnownCommand& command, CLI::App* app, Words* words,
       ->option_text(" ");
   if (HasTables(command.command)) {
     DescribeTables(command, app, words, options);
+  }
+  if (HasTop(command.command)) {
+    app->add_option("--limit", words->limit)->group("");  // not in --help
   }
   app->add_option(
          "-o,--output", options->output,
@@ -253,6 +262,9 @@ std::string TakePageWords(const Words& words, ReportOptions* options) {
 
 // What is wrong with the words; empty: nothing.
 std::string TakeWords(const Words& words, ReportOptions* options) {
+  if (HasTop(options->command) && !words.limit.empty()) {
+    return "--limit: here --top N says how many places there are";
+  }
   if (!words.limit.empty() && !absl::SimpleAtoi(words.limit, &options->limit)) {
     return absl::StrCat("--limit: expected a number from 0 on, found '",
                         TerminalText(words.limit), "'");

@@ -65,6 +65,12 @@ class EndReportTest(support.ProgramTest):
                                r"[\d,]+ frees?, 0 lost\. Our own memory")
         self.assertRegex(text, r"RSS source \w+")
 
+    def test_without_calls_there_is_no_rss_source(self):
+        text = self.check(self.pymemrun("--trace", "none",
+                                        self.write("grow.py", SCRIPT)))
+        self.assertIn("Exit status 0. ", text)
+        self.assertNotIn("RSS source", text)
+
     def test_the_highest_row_may_be_context(self):
         run = self.pymemrun("--min-drss", "0", "--function", "shrunk",
                             self.write("shrinks.py", SHRINKS))

@@ -94,10 +94,7 @@ TEST(HeapHistoryTest, APictureOfARangeBeginsThere) {
 TEST(HeapHistoryTest, TooManyMomentsAreRefused) {
   StringSink sink;
   RunBuilder builder(&sink);
-  Header header = RunBuilder::DefaultHeader();
-  header.set_heap(HEAP_ALL);
-  builder.AddHeader(header);
-  builder.AddThread("MainThread", 4711);
+  BeginHeapRun(&builder);
   builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
   builder.AddHeap({AllocEvent(1, 16, 16, 1), AllocEvent(200000, 32, 16, 1)});
   builder.Flush();

@@ -114,10 +114,7 @@ TEST(HeapReportTest, LeaksAreWhatTheProgramKeeps) {
 TEST(HeapReportTest, WhatTheInterpretersEndFreesIsAliveWhenTheProgramEnded) {
   StringSink sink;
   RunBuilder builder(&sink);
-  Header header = RunBuilder::DefaultHeader();
-  header.set_heap(HEAP_ALL);
-  builder.AddHeader(header);
-  builder.AddThread("MainThread", 4711);
+  BeginHeapRun(&builder);
   const uint32_t begin =
       builder.AddStack(0, builder.AddCode("/job.py", "<module>", 1), 7);
   const uint32_t at_exit =

@@ -42,6 +42,14 @@ inline std::vector<HeapEvent> AllocEvents(uint64_t time_us, uint64_t address,
   return events;
 }
 
+// Header and main thread of a run of --heap all.
+inline void BeginHeapRun(RunBuilder* builder) {
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  builder->AddHeader(header);
+  builder->AddThread("MainThread", 4711);
+}
+
 // Two lines of one function, on two threads. Line 5 (load, called at line 9)
 // allocates 10 blocks of 100 bytes in thread 1 at 1 ms, line 6 five of 1000
 // from `mem` in thread 2 at 2 ms; then tracing itself 400 bytes, the

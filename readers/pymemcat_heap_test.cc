@@ -127,10 +127,7 @@ TEST(PymemcatHeapTest, TheirColumnsStandBehindThoseOfPages) {
 TEST(PymemcatHeapTest, TheFileThatCalledMallocIsNamed) {
   StringSink sink;
   RunBuilder builder(&sink);
-  Header header = RunBuilder::DefaultHeader();
-  header.set_heap(HEAP_ALL);
-  builder.AddHeader(header);
-  builder.AddThread("MainThread", 4711);
+  BeginHeapRun(&builder);
   Record record;
   record.mutable_mapping()->set_id(1);
   record.mutable_mapping()->set_name("/lib/x.so");

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "collector/monotonic_clock.h"
 
 namespace pymemrun {
 namespace {
@@ -139,10 +140,21 @@ bool MappingTable::Looks::MayLook(uint64_t now_ns) {
   return true;
 }
 
+bool MappingTable::LookAgain(uint64_t now_ns, Looks* looks) {
+  if (!looks->MayLook(now_ns)) return false;
+  const uint64_t cpu_ns = ThreadCpuNs();
+  const bool looked = Refresh();
+  looks->Took(ThreadCpuNs() - cpu_ns);
+  return looked;
+}
+
 uint32_t MappingTable::CodeAt(uint64_t address, uint64_t now_ns) {
   if (address >= hit_.begin && address < hit_.end) return hit_.name;
   if (address >= kKernelHalf) {
-    hit_ = {kKernelHalf, UINT64_MAX, IdOf(kKernelName), true, false, false};
+    hit_ = {};
+    hit_.begin = kKernelHalf;
+    hit_.end = UINT64_MAX;
+    hit_.name = IdOf(kKernelName);
     return hit_.name;
   }
   const auto find = [&] {
@@ -150,25 +162,33 @@ uint32_t MappingTable::CodeAt(uint64_t address, uint64_t now_ns) {
     return mapping != nullptr && mapping->executable ? mapping : nullptr;
   };
   const Mapping* mapping = find();
-  if (mapping == nullptr && looks_.MayLook(now_ns) && Refresh()) {
-    mapping = find();
-  }
+  if (mapping == nullptr && LookAgain(now_ns, &looks_)) mapping = find();
   if (mapping == nullptr) return 0;
   hit_ = *mapping;
   return hit_.name;
 }
 
-bool MappingTable::IsFileAt(uint64_t address, uint64_t now_ns) {
-  if (address >= data_hit_.begin && address < data_hit_.end) {
-    return data_hit_.file;
+const Mapping& MappingTable::DataAt(uint64_t address, uint64_t now_ns) {
+  static constexpr Mapping kNothing = {};
+  if (address >= data_hit_.begin && address < data_hit_.end) return data_hit_;
+  const Mapping* found = Find(address);
+  Mapping was = {};
+  if (found != nullptr && found->gone && !found->file) was = *found;
+  if (found == nullptr || found->gone) {
+    found = LookAgain(now_ns, &data_looks_) ? Find(address) : nullptr;
   }
-  const Mapping* mapping = Find(address);
-  if (mapping == nullptr && data_looks_.MayLook(now_ns) && Refresh()) {
-    mapping = Find(address);
-  }
-  if (mapping == nullptr) return false;
-  data_hit_ = *mapping;
-  return mapping->file;
+  if (found == nullptr && was.end == 0) return kNothing;
+  data_hit_ = found != nullptr ? *found : was;
+  return data_hit_;
+}
+
+void MappingTable::Left(uint64_t address, uint64_t bytes) {
+  const uint64_t end = address + bytes;
+  auto at = std::upper_bound(
+      mappings_.begin(), mappings_.end(), address,
+      [](uint64_t value, const Mapping& m) { return value < m.end; });
+  for (; at != mappings_.end() && at->begin < end; ++at) at->gone = true;
+  data_hit_ = {};
 }
 
 }  // namespace pymemrun

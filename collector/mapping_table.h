@@ -22,6 +22,7 @@ struct Mapping {
   bool executable;
   bool counted;  // its pages are part of RSS
   bool file;     // of a file on a disk, or the like; not memory that is shared
+  bool gone;     // some of it was given back since: it may be another now
 };
 
 // Writes each name once, as a MappingDef with dense ids. Not thread safe. `out`
@@ -46,9 +47,19 @@ class MappingTable {
   // at the file if nothing is known there, every 50 ms on average at most and
   // 20 times at once, as libraries come. The kernel's own code is "[kernel]".
   uint32_t CodeAt(uint64_t address, uint64_t now_ns);
-  // Whether a file is mapped at `address`, as far as is known. Looks again as
-  // CodeAt() does, 100 times at once.
-  bool IsFileAt(uint64_t address, uint64_t now_ns);
+  // MappingDef.id of what is mapped at `address`, 0 when it is not known, and
+  // whether that is a file. They look again as CodeAt() does, 40 times at
+  // once, also where something was given back since the last look. Where they
+  // may not, or it has gone before they could, other memory than a file's is
+  // thought to be what it was.
+  uint32_t NameAt(uint64_t address, uint64_t now_ns) {
+    return DataAt(address, now_ns).name;
+  }
+  bool IsFileAt(uint64_t address, uint64_t now_ns) {
+    return DataAt(address, now_ns).file;
+  }
+  // The process has unmapped, or moved, what lay there.
+  void Left(uint64_t address, uint64_t bytes);
 
  private:
   // How often the file may be looked at for what is not known.
@@ -57,6 +68,8 @@ class MappingTable {
     // So many at once, if there were none for a while.
     explicit Looks(uint64_t at_once) : at_once_(at_once) {}
     bool MayLook(uint64_t now_ns);
+    // It took so long of a CPU: at most a hundredth of one in the long run.
+    void Took(uint64_t cpu_ns) { next_ns_ += 100 * cpu_ns; }
 
    private:
     const uint64_t at_once_;
@@ -65,6 +78,8 @@ class MappingTable {
 
   uint32_t IdOf(absl::string_view name);
   const Mapping* Find(uint64_t address) const;
+  bool LookAgain(uint64_t now_ns, Looks* looks);
+  const Mapping& DataAt(uint64_t address, uint64_t now_ns);
 
   int fd_;
   RecordSink* out_;
@@ -72,10 +87,10 @@ class MappingTable {
   absl::flat_hash_map<std::string, uint32_t> ids_;
   uint32_t last_id_ = 0;
   Mapping hit_ = {};       // of the last call of CodeAt()
-  Mapping data_hit_ = {};  // of IsFileAt()
+  Mapping data_hit_ = {};  // of DataAt()
   Looks looks_{20};
   // Libraries come many at a time, and of what is not known most is none.
-  Looks data_looks_{100};
+  Looks data_looks_{40};
   std::string text_;
 };
 

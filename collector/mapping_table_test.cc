@@ -1,6 +1,7 @@
 #include "collector/mapping_table.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <string>
@@ -45,6 +46,40 @@ TEST(MappingTable, NamesAreDefinedOnceAndCodeIsFound) {
   EXPECT_EQ(table.CodeAt(0x550000, 0), 0u);  // not executable
   EXPECT_EQ(table.CodeAt(0x7f0000001000, 0), 0u);
   EXPECT_EQ(out.names[table.CodeAt(~uint64_t{0} << 40, 0)], "[kernel]");
+}
+
+TEST(MappingTable, WhatWasGivenBackIsNamedAsItWasUnlessItIsAFiles) {
+  Names out;
+  MappingTable table(0, &out);  // which cannot be looked at again
+  table.Parse(kMaps);
+  const uint32_t anonymous = table.NameAt(0x600000, 0);
+  EXPECT_EQ(out.names[anonymous], "");
+  EXPECT_NE(anonymous, 0u);
+  EXPECT_EQ(table.NameAt(0x700000, 0), 0u);
+  table.Left(0x610000, 0x1000);
+  EXPECT_EQ(table.NameAt(0x600000, 0), anonymous);
+  EXPECT_EQ(out.names[table.NameAt(0x510000, 0)], "/usr/bin/my program");
+  EXPECT_TRUE(table.IsFileAt(0x510000, 0));
+  table.Left(0x4f0000, 0x20000);  // of two mappings
+  EXPECT_EQ(table.NameAt(0x510000, 0), 0u);
+  EXPECT_FALSE(table.IsFileAt(0x410000, 0));
+  EXPECT_EQ(out.names[table.CodeAt(0x400123, 0)], "/usr/bin/my program");
+}
+
+TEST(MappingTable, NewMemoryIsSeenWhenItIsAskedFor) {
+  Names out;
+  MappingTable table(getpid(), &out);
+  ASSERT_TRUE(table.Refresh());
+  void* memory = mmap(nullptr, 64 << 20, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const auto address = reinterpret_cast<uint64_t>(memory);
+  const uint32_t name = table.NameAt(address + (32 << 20), 1);
+  EXPECT_NE(name, 0u);
+  EXPECT_EQ(out.names[name], "");
+  munmap(memory, 64 << 20);
+  table.Left(address, 64 << 20);
+  EXPECT_EQ(table.NameAt(address, uint64_t{3600} * 1000000000), name);
 }
 
 TEST(MappingTable, LooksAgainWhereNothingIsKnown) {

@@ -175,6 +175,9 @@ void PageCollector::OnMark(const PageMark& mark) {
 void PageCollector::WriteRange(const PageMark& range) {
   if (range.action == PAGES_POPULATED) return WritePopulated(range);
   sampler_.Left(range.address, range.bytes);
+  if (range.action == PAGES_UNMAPPED || range.action == PAGES_MOVED) {
+    options_.side->mappings()->Left(range.address, range.bytes);
+  }
   encoder_.AddRange(range, true);
 }
 

@@ -1,6 +1,7 @@
 #include "collector/page_columns.h"
 
 #include "collector/wire_put.h"
+#include "format/page_event.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {
@@ -33,11 +34,16 @@ void PageColumns::Append(const PageRow& entry) {
   }
   if (entry.inferred) inferred_at_.Append(entries_);
   if (entry.certain && weight_ > 1) certain_at_.Append(entries_);
+  if (IsComing(static_cast<PageAction>(entry.action)) &&
+      entry.mapping != mapping_.last) {
+    mapping_.at.Append(entries_);
+    mapping_.value.Append(mapping_.last = entry.mapping);
+  }
   ++entries_;
 }
 
-// In the order of the fields; first_us stands before them, weight behind them,
-// certain_at last.
+// In the order of the fields; first_us stands before them, weight and the
+// columns of ForEachBehind() behind them.
 template <typename F>
 void PageColumns::ForEach(F f) const {
   f(PageBatch::kPageStepFieldNumber, page_step_);
@@ -56,26 +62,35 @@ void PageColumns::ForEach(F f) const {
   f(PageBatch::kInferredAtFieldNumber, inferred_at_.steps());
 }
 
+template <typename F>
+void PageColumns::ForEachBehind(F f) const {
+  f(PageBatch::kCertainAtFieldNumber, certain_at_.steps());
+  f(PageBatch::kMappingAtFieldNumber, mapping_.at.steps());
+  f(PageBatch::kMappingFieldNumber, mapping_.value);
+}
+
 absl::string_view PageColumns::Serialize() {
   size_t needed =
       kMaxFieldHeadBytes + 3 * (kMaxFieldHeadBytes + kMaxVarintBytes);
-  ForEach([&](int, const PackedColumn& column) {
+  const auto add = [&](int, const PackedColumn& column) {
     needed += kMaxFieldHeadBytes + column.size();
-  });
-  needed += kMaxFieldHeadBytes + certain_at_.steps().size();
+  };
+  ForEach(add);
+  ForEachBehind(add);
   if (record_capacity_ < needed) {
     record_capacity_ = needed + needed / 2;
     record_.reset(new uint8_t[record_capacity_]);
   }
   uint8_t* const body = record_.get() + kMaxFieldHeadBytes;
   uint8_t* out = PutScalar(body, PageBatch::kFirstUsFieldNumber, first_us_);
-  ForEach([&](int field, const PackedColumn& column) {
+  const auto put = [&](int field, const PackedColumn& column) {
     out = PutColumn(out, field, column);
-  });
+  };
+  ForEach(put);
   if (weight_ > 1) {
     out = PutScalar(out, PageBatch::kWeightFieldNumber, weight_);
   }
-  out = PutColumn(out, PageBatch::kCertainAtFieldNumber, certain_at_.steps());
+  ForEachBehind(put);
   uint8_t* const begin =
       PutHeadBefore(body, Record::kPagesFieldNumber, out - body);
   return {reinterpret_cast<const char*>(begin),
@@ -85,13 +100,15 @@ absl::string_view PageColumns::Serialize() {
 void PageColumns::Clear() {
   entries_ = 0;
   last_page_ = 0;
+  mapping_.last = 0;
   for (PackedColumn* column :
        {&page_step_, &time_step_, &thread_.value, &stack_.value, &code_.value,
-        &action_, &action_pages_, &moved_to_}) {
+        &action_, &action_pages_, &moved_to_, &mapping_.value}) {
     column->Clear();
   }
-  for (RowColumn* column : {&time_at_, &thread_.at, &stack_.at, &code_.at,
-                            &action_at_, &inferred_at_, &certain_at_}) {
+  for (RowColumn* column :
+       {&time_at_, &thread_.at, &stack_.at, &code_.at, &action_at_,
+        &inferred_at_, &certain_at_, &mapping_.at}) {
     column->Clear();
   }
 }

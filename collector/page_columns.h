@@ -23,6 +23,7 @@ struct PageRow {
   uint64_t pages;   // of any but PAGE_CAME
   uint64_t moved_to;
   bool inferred;
+  uint32_t mapping;  // of what comes; 0: not known
   // Recorded in any case: its pages do not stand for `weight` of them.
   bool certain;
 };
@@ -52,6 +53,8 @@ class PageColumns {
   void State(uint32_t value, Lasting* column);
   template <typename F>
   void ForEach(F f) const;
+  template <typename F>
+  void ForEachBehind(F f) const;
 
   uint32_t entries_ = 0;
   uint64_t first_us_ = 0;
@@ -68,6 +71,7 @@ class PageColumns {
   RowColumn inferred_at_{kMaxEntries * 3};
   uint32_t weight_ = 1;
   RowColumn certain_at_{kMaxEntries * 3};
+  Lasting mapping_;
 
   size_t record_capacity_ = 0;
   std::unique_ptr<uint8_t[]> record_;

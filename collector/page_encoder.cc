@@ -23,6 +23,7 @@ void PageEncoder::AddSample(const MatchedSample& matched, bool certain) {
                                             : SpecialStack::kNativeThread);
   }
   row.code = in_.mappings->CodeAt(sample.instruction, sample.time_ns);
+  row.mapping = in_.mappings->NameAt(sample.address, sample.time_ns);
   row.action = PAGE_CAME;
   row.inferred = matched.inferred;
   row.certain = certain;
@@ -42,7 +43,10 @@ void PageEncoder::AddRange(const PageMark& range, bool certain) {
   row.thread = ThreadOf(range.thread, row.time_us);
   row.stack = range.stack;
   row.action = range.action;
-  row.certain = certain && IsComing(static_cast<PageAction>(range.action));
+  if (IsComing(static_cast<PageAction>(range.action))) {
+    row.certain = certain;
+    row.mapping = in_.mappings->NameAt(range.address, range.time_ns);
+  }
   if (row.action == PAGES_MOVED) {
     row.moved_to = range.new_address / in_.page_bytes;
   }

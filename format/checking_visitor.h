@@ -112,7 +112,8 @@ class CheckingVisitor : public RecordVisitor {
     Check(entry.page < kMaxPage && entry.pages <= kMaxPage - entry.page);
     Check(entry.moved_to <= kMaxPage - entry.pages);
     Check(entry.thread >= 1 && entry.thread <= threads_);
-    Check(entry.stack <= stacks_ && entry.code_mapping <= mappings_);
+    Check(entry.stack <= stacks_ && entry.code_mapping <= mappings_ &&
+          entry.mapping <= mappings_);
     Keep("page ", entry.page);
   }
   void OnHeapEvent(const HeapEvent& event) {

@@ -21,6 +21,9 @@ absl::Status CheckPageColumns(const PageBatch& b) {
   RETURN_IF_ERROR(CheckAt("pages.action_at", b.action_at(), 0, rows));
   RETURN_IF_ERROR(CheckAt("pages.inferred_at", b.inferred_at(), 0, rows));
   RETURN_IF_ERROR(CheckAt("pages.certain_at", b.certain_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("pages.mapping_at", b.mapping_at(), 0, rows));
+  RETURN_IF_ERROR(
+      CheckLength("pages.mapping", b.mapping_at_size(), b.mapping_size()));
   RETURN_IF_ERROR(
       CheckLength("pages.time_step", b.time_at_size(), b.time_step_size()));
   RETURN_IF_ERROR(
@@ -117,6 +120,7 @@ absl::Status CheckPageBatch(const PageBatch& batch, PageIds* ids) {
   RETURN_IF_ERROR(AddAll("pages.time_step", batch.time_step(), &time));
   RETURN_IF_ERROR(CheckIds("pages.thread", batch.thread(), 1, &ids->thread));
   RETURN_IF_ERROR(CheckIds("pages.stack", batch.stack(), 0, &ids->stack));
+  RETURN_IF_ERROR(CheckIds("pages.mapping", batch.mapping(), 0, &ids->mapping));
   return CheckIds("pages.code", batch.code(), 0, &ids->mapping);
 }
 
@@ -151,6 +155,7 @@ PageRows::PageRows(const PageBatch& batch)
       action_(batch.action_at()),
       inferred_(batch.inferred_at()),
       certain_(batch.certain_at()),
+      mapping_(batch.mapping_at()),
       weight_(std::max<uint32_t>(1, batch.weight())) {
   last_.time_us = batch.first_us();
 }
@@ -184,6 +189,8 @@ size_t PageRows::Next(PageEntry* entries, size_t size) {
       entry.moved_to = batch_.moved_to(action_.index);
       action_.Advance();
     }
+    take(&mapping_, i, batch_.mapping(), &last_mapping_);
+    entry.mapping = IsComing(entry.action) ? last_mapping_ : 0;
     entry.inferred = inferred_.Take(i);
     entry.weight = !certain_.Take(i) && IsComing(entry.action) ? weight_ : 1;
     entries[i - begin] = entry;
@@ -233,6 +240,8 @@ void EncodePages(absl::Span<const PageEntry> entries, PageBatch* batch) {
   AtColumn action_at(batch->mutable_action_at());
   AtColumn inferred_at(batch->mutable_inferred_at());
   AtColumn certain_at(batch->mutable_certain_at());
+  AtColumn mapping_at(batch->mutable_mapping_at());
+  uint32_t mapping = 0;
   uint64_t page = 0, time_us = entries[0].time_us;
   for (size_t i = 0; i < entries.size(); ++i) {
     const PageEntry& entry = entries[i];
@@ -253,7 +262,11 @@ void EncodePages(absl::Span<const PageEntry> entries, PageBatch* batch) {
       batch->add_moved_to(entry.moved_to);
     }
     if (entry.inferred) inferred_at.Add(i);
-    if (IsComing(entry.action) && entry.weight < weight) certain_at.Add(i);
+    if (!IsComing(entry.action)) continue;
+    if (entry.weight < weight) certain_at.Add(i);
+    if (entry.mapping == mapping) continue;
+    mapping_at.Add(i);
+    batch->add_mapping(mapping = entry.mapping);
   }
 }
 

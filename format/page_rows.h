@@ -37,8 +37,10 @@ class PageRows {
 
  private:
   const PageBatch& batch_;
-  SparseCursor time_, thread_, stack_, code_, action_, inferred_, certain_;
+  SparseCursor time_, thread_, stack_, code_, action_, inferred_, certain_,
+      mapping_;
   const uint32_t weight_;
+  uint32_t last_mapping_ = 0;
   uint64_t row_ = 0;
   PageEntry last_ = {};
 };

@@ -88,6 +88,7 @@ TEST_F(PageRowsTest, ManyEntriesComeInSeveralCalls) {
     many.push_back(PlainEntry(10 + i / 3, (i * 7919) % 5000));
     if (i % 3 == 0) many.back().stack = 0;
     many.back().weight = 4;
+    many.back().mapping = i / 100 % 3;
     if (i % 7 == 0) {
       many.back() = ActionEntry(10 + i / 3, PAGES_DISCARDED, i, i);
     } else if (i % 11 == 0) {  // recorded in any case

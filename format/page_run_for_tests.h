@@ -14,8 +14,8 @@ inline bool operator==(const PageEntry& a, const PageEntry& b) {
   return a.time_us == b.time_us && a.page == b.page && a.pages == b.pages &&
          a.moved_to == b.moved_to && a.thread == b.thread &&
          a.stack == b.stack && a.code_mapping == b.code_mapping &&
-         a.weight == b.weight && a.action == b.action &&
-         a.inferred == b.inferred;
+         a.mapping == b.mapping && a.weight == b.weight &&
+         a.action == b.action && a.inferred == b.inferred;
 }
 
 inline bool operator==(const ResidentRange& a, const ResidentRange& b) {

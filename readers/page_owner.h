@@ -10,9 +10,9 @@ namespace pymemrun {
 // Ids are those of the run file.
 struct PageOwner {
   uint32_t stack = 0;
-  uint32_t thread = 0;        // 0: before tracing, see `mapping`
+  uint32_t thread = 0;        // 0: before tracing
   uint32_t code_mapping = 0;  // of the instruction
-  uint32_t mapping = 0;       // before tracing: what the page is part of
+  uint32_t mapping = 0;       // what the page was part of when it came
   uint32_t weight = 1;        // each page stands for so many
   bool inferred = false;
 

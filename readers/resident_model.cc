@@ -138,6 +138,7 @@ uint32_t ResidentModel::ToucherId(const PageEntry& entry) {
   owner.stack = entry.stack;
   owner.thread = entry.thread;
   owner.code_mapping = entry.code_mapping;
+  owner.mapping = entry.mapping;
   owner.weight = std::min(entry.weight, kMaxWeight);
   owner.inferred = entry.inferred;
   return OwnerId(owner);

@@ -183,7 +183,7 @@ TEST_F(ResidentModelTest, PagesOfAFileComeAroundAFault) {
 TEST_F(ResidentModelTest, PagesOfAFileMayComeInAPieceOf2MiB) {
   See({});
   Came(18, 1);
-  Came(512 + 100, 2);
+  Came(512 + 50, 2);
   now_us_ += 10;
   // A hole, and beyond it what no fault of the piece has brought.
   See({{10, 600, 7, true, false}, {640, 20, 7, true, false}});

@@ -74,6 +74,28 @@ TEST(ResidentReportTest, MappingsWithWhatHasNoOwner) {
             "unattributed,4096,1,0.016393,,\r\n");
 }
 
+// It came and went between two times that the kernel was asked.
+TEST(ResidentReportTest, MappingsThatNoResidencyHasAreAsPageEventsSay) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_page_period(1);
+  header.set_first_rss_bytes(0);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 1);
+  builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
+  const uint32_t shared = builder.AddMapping("/dev/shm/a");
+  std::vector<PageEntry> pages = CamePages(100, 1000, 6, 1);
+  for (size_t i = 0; i < 4; ++i) pages[i].mapping = shared;
+  for (PageEntry& page : pages) page.code_mapping = 0;
+  builder.AddPages(pages);
+  builder.Flush();
+  TempFile file(sink.contents());
+  EXPECT_THAT(Report({"resident", file.path(), "--csv", "--by", "mapping"}).out,
+              HasSubstr("\r\n/dev/shm/a,16384,4,0.666667,0,0\r\n"
+                        "?,8192,2,0.333333,0,0\r\n"));
+}
+
 TEST(ResidentReportTest, PlacesThatAreNotListedAreSummedUp) {
   const std::string out = Resident({}, {"--csv", "--limit", "1"});
   EXPECT_THAT(out, HasSubstr("\r\n<other places>,,,122880,30,0.300000,20480"));

@@ -98,8 +98,10 @@ class PageMappings {
     const ResidentRange* range = ranges_.Find(page);
     const ResidentRange* later_range = later_.Find(page);
     if (owner.before_tracing()) return owner.mapping;
-    if (range == nullptr) range = later_range;
-    return range != nullptr ? range->mapping : 0;
+    if (range != nullptr) return range->mapping;
+    // The kernel was not asked while it was there.
+    if (owner.mapping != 0 || later_range == nullptr) return owner.mapping;
+    return later_range->mapping;
   }
 
  private:

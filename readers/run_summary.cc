@@ -166,9 +166,6 @@ std::string DescribeHwm(const RunFacts& facts) {
 
 std::string DescribeSource(const RunFacts& facts) {
   constexpr size_t kMostReasonBytes = 480;
-  if (!HasRssSource(facts.header, facts.Events())) {
-    return "none: no calls were traced";
-  }
   Footer footer;
   if (facts.gauge_changes > 0) {
     *footer.mutable_gauge_change() = facts.last_gauge_change;

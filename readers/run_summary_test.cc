@@ -175,9 +175,6 @@ TEST_F(RunFactsTest, WhatHappenedBesidesIsCounted) {
   EXPECT_EQ(Fact("CPU"), "0.900 s user, 0.100 s system, 50 % of one core");
   EXPECT_EQ(Fact("RSS source"),
             "unknown; from event 5 on hints (perf\\x1b refused)");
-  facts_.header.set_calls_off(true);
-  EXPECT_EQ(Fact("RSS source"), "none: no calls were traced");
-  facts_.header.set_calls_off(false);
   EXPECT_EQ(Fact("VmHWM"),
             "1.0 GiB, as last sampled, reached between events 3 and 4 "
             "(0.000 s)");

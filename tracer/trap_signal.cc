@@ -248,6 +248,11 @@ void TrapState::OnTrap(int, siginfo_t* info, void* context) {
   const int saved = errno;
   if (TrapSignal::IsPageSignal(info)) {
     g_on_fault(info, context);
+    // It takes the place of a nudge that came while it was pending.
+    siginfo_t taken;
+    if (!TrapMask::blocked() && TrapMask::TakeOfProcess(&taken)) {
+      OnProgramsTrap(&taken, context);
+    }
   } else {
     OnProgramsTrap(info, context);
   }

@@ -55,10 +55,14 @@ void* BeginBlocked(void* start) {
 int CreateBlocked(pthread_t* thread, const pthread_attr_t* attributes,
                   ThreadFunction* function, void* argument) {
   ThreadStart start = {function, argument, 0};
+  // The thread inherits it: until it is known that it has the signal blocked
+  // none must come.
+  ChangeRealMask(SIG_BLOCK, kTrapBit);
   const int result = Next(g_pthread_create, "pthread_create")(
       thread, attributes, BeginBlocked, &start);
-  if (result != 0) return result;
   const int saved = errno;
+  ChangeRealMask(SIG_UNBLOCK, kTrapBit);
+  if (result != 0) return result;
   while (start.read.load(std::memory_order_acquire) == 0) {
     syscall(SYS_futex, &start.read, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
   }

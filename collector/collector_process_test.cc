@@ -337,7 +337,7 @@ TEST_F(CollectorProcessTest, RssIsNotSaidWhileACallGivesMemoryBack) {
     StartTracing();
     usleep(100000);
     side.Commit(index);
-    usleep(100000);
+    usleep(600000);
     SayEnd(0);
     pause();
   });

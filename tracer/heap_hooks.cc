@@ -11,6 +11,7 @@
 #include "tracer/heap_size_hooks.h"
 #include "tracer/hook_cost.h"
 #include "tracer/hot_state.h"
+#include "tracer/made_by_tracing.h"
 #include "tracer/sampled_blocks.h"
 
 namespace pymemrun {
@@ -74,16 +75,6 @@ struct Cleared {
     return g_next[D].calloc(g_next[D].ctx, count, each);
   }
 };
-
-// What only tracing makes. `tstate`: the GIL's holder, or null.
-template <uint32_t D>
-inline bool IsTracings(PyThreadState* tstate, size_t size) {
-  if (D == kRaw || tstate == nullptr || tstate->c_profilefunc == nullptr) {
-    return false;
-  }
-  if (D == kMem) return PymemrunIsLineArray(tstate, size) != 0;
-  return PymemrunIsForProfiling(tstate, size) != 0;
-}
 
 // --- sampled ---
 
@@ -375,7 +366,9 @@ void HeapHooks::Install() {
     case HeapMode::kSampled: {
       const HookCost cost;
       HookSampled();
+      HeapSampler::Rest();  // what is timed is no allocation of the program's
       HeapRateControl::SetHookNs(cost.PairNs());
+      HeapSampler::SetMean(HeapSampler::mean_bytes());
       break;
     }
   }

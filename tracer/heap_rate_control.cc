@@ -14,7 +14,10 @@ namespace {
 
 constexpr uint64_t kStepNs = 250'000'000;
 constexpr uint64_t kSmallestMean = 64;
-constexpr uint64_t kLargestMean = uint64_t{1} << 30;
+// Beyond that little is saved, and of most programs' memory little is seen...
+constexpr uint64_t kLargestMean = uint64_t{1} << 20;
+// ...but the table of sampled blocks must have room.
+constexpr uint64_t kLargestMeanOfMany = uint64_t{1} << 30;
 // Of the budget, what is aimed at: the cost varies, and is to stay below.
 constexpr double kAim = 0.65;
 // Of the budget, what samples may take in any case.
@@ -75,7 +78,8 @@ uint64_t HeapRateControl::NextMean(uint64_t mean, double spent, double wanted,
   // What is about right stays.
   if (factor > 0.85 && factor < 1.15) return mean;
   const double next = static_cast<double>(mean) * factor;
-  return std::clamp(static_cast<uint64_t>(next), kSmallestMean, kLargestMean);
+  const uint64_t most = fill > 0.5 ? kLargestMeanOfMany : kLargestMean;
+  return std::clamp(static_cast<uint64_t>(next), kSmallestMean, most);
 }
 
 double HeapRateControl::ForSamples(double budget, double hooks) {

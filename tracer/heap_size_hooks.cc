@@ -4,6 +4,7 @@
 
 #include "tracer/allocator_layers.h"
 #include "tracer/heap_sizes.h"
+#include "tracer/made_by_tracing.h"
 
 namespace pymemrun {
 namespace {
@@ -31,7 +32,7 @@ void* Counted(void* block, size_t size) {
   }
   if (D == kRaw) {
     HeapSizes::CountAside(size);
-  } else {
+  } else if (!IsTracings<D>(PymemrunGilHolder(), size)) {
     HeapSizes::Count(size);
   }
   return block;

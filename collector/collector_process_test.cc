@@ -335,9 +335,10 @@ TEST_F(CollectorProcessTest, RssIsNotSaidWhileACallGivesMemoryBack) {
     place.kind = SideKind::kNothing;
     const uint64_t index = side.Push(place, "", /*commit=*/false);
     StartTracing();
-    usleep(100000);
+    const off_t header = AwaitLarger(output_fd_, 0);
+    const off_t first = AwaitLarger(output_fd_, header);
     side.Commit(index);
-    usleep(600000);
+    AwaitLarger(output_fd_, first);
     SayEnd(0);
     pause();
   });

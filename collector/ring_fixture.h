@@ -2,6 +2,9 @@
 #ifndef PYMEMRUN_COLLECTOR_RING_FIXTURE_H_
 #define PYMEMRUN_COLLECTOR_RING_FIXTURE_H_
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstring>
 #include <string>
 #include <vector>
@@ -120,6 +123,17 @@ class RingProducer {
   ControlPage* page_;
   EventSlot* slots_;
 };
+
+// Waits until the file is larger than `size`, at most some 20 s. Returns its
+// size.
+inline off_t AwaitLarger(int fd, off_t size) {
+  struct stat status = {};
+  for (int i = 0; i < 20000 && status.st_size <= size; ++i) {
+    usleep(1000);
+    fstat(fd, &status);
+  }
+  return status.st_size;
+}
 
 }  // namespace pymemrun
 

@@ -217,14 +217,18 @@ void PageCollector::BeginToChoose() {
 }
 
 // A page whose fault was under way when the kernel was asked may have come just
-// after: of it the answer says nothing. After the last one nobody faults.
+// after. After the last answer nobody faults.
 void PageCollector::AllowForFaults(ResidencyAnswer* answer) {
   const bool is_last = finished_ && answers_.size() == 1;
   if (is_last) return;
-  const uint64_t since_ns = matcher_.FaultsUnderWaySince(answer->begin_ns);
-  if (since_ns == answer->begin_ns) return;
-  answer->begin_ns = since_ns;
-  came_bytes_ += options_.page->page_bytes;  // worth to be asked again
+  MappingTable* const mappings = options_.side->mappings();
+  for (const uint64_t address : matcher_.FaultsUnderWay(answer->begin_ns)) {
+    const uint64_t page = address & ~uint64_t{options_.page->page_bytes - 1};
+    const bool file = mappings->IsFileAt(address, answer->begin_ns);
+    answer->Include({page, page + options_.page->page_bytes,
+                     mappings->NameAt(address, answer->begin_ns),
+                     file ? static_cast<uint32_t>(Residency::FILE_BACKED) : 0});
+  }
 }
 
 void PageCollector::MaybeAskResidency(uint64_t now_ns) {

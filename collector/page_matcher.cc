@@ -96,6 +96,7 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
   const PageTouch& touch = TouchOf(sample, thread);
   const bool exact =
       found && !touch.late && touch.page == sample.address / page_bytes_;
+  thread.fault_address = sample.address;
   thread.fault_began_ns = sample.time_ns;
   thread.fault_over_ns = exact ? touch.time_ns : UINT64_MAX;
   samples_.pop_front();
@@ -116,16 +117,15 @@ const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
   return last_fits && !next_fits ? thread.last : next;
 }
 
-uint64_t PageMatcher::FaultsUnderWaySince(uint64_t time_ns) const {
-  uint64_t since_ns = time_ns;
+std::vector<uint64_t> PageMatcher::FaultsUnderWay(uint64_t time_ns) const {
+  std::vector<uint64_t> addresses;
   for (const auto& [id, thread] : threads_) {
-    const uint64_t began_ns = thread.fault_began_ns;
     if (thread.fault_over_ns > time_ns &&
-        began_ns + kLongestFaultNs > time_ns) {
-      since_ns = std::min(since_ns, began_ns);
+        thread.fault_began_ns + kLongestFaultNs > time_ns) {
+      addresses.push_back(thread.fault_address);
     }
   }
-  return since_ns;
+  return addresses;
 }
 
 uint64_t PageMatcher::Step(uint64_t time_ns) {

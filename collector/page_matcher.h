@@ -89,13 +89,12 @@ class PageMatcher {
   // UINT64_MAX: nothing more will come, and all is.
   void Emit(uint64_t complete_ns, Output* out);
 
-  // Of the samples given out: the time since when one of the faults may still
-  // have been under way at `time_ns`, or that. A fault is sampled when it
-  // begins; it is over when its own signal comes, or its thread's next fault.
-  // Under load, and where a huge page is cleared, that takes tens of
-  // milliseconds. REQUIRES: to be called when all up to `time_ns`, and no more,
-  // is given out.
-  uint64_t FaultsUnderWaySince(uint64_t time_ns) const;
+  // Of the samples given out: the addresses of faults that may still have been
+  // under way at `time_ns`. A fault is sampled when it begins; it is over when
+  // its own signal comes, or its thread's next fault. Under load, and where a
+  // huge page is cleared, that takes tens of milliseconds. REQUIRES: to be
+  // called when all up to `time_ns`, and no more, is given out.
+  std::vector<uint64_t> FaultsUnderWay(uint64_t time_ns) const;
 
   size_t waiting() const { return samples_.size() + marks_.size() + touches_; }
 
@@ -104,8 +103,9 @@ class PageMatcher {
     std::deque<PageTouch> touches;
     PageTouch last = {};  // the last one older than what waits; stack 0: none
     uint64_t newest_sample_ns = 0;
-    // Of the last sample given out: its time, and when it was over at the
-    // latest.
+    // Of the last sample given out: its address and time, and when it was over
+    // at the latest.
+    uint64_t fault_address = 0;
     uint64_t fault_began_ns = 0;
     uint64_t fault_over_ns = 0;
   };

@@ -12,6 +12,7 @@ namespace pymemrun {
 namespace {
 
 constexpr uint64_t kSecond = 1000000000;
+using Pages = std::vector<uint64_t>;
 
 class PageMatcherTest : public testing::Test, public PageMatcher::Output {
  protected:
@@ -25,7 +26,7 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
     out_.push_back(absl::StrCat("mark ", mark.address));
     EXPECT_GE(mark.time_ns, last_ns_);
     last_ns_ = mark.time_ns;
-    since_ns_.push_back(matcher_.FaultsUnderWaySince(mark.time_ns));
+    under_way_.push_back(PagesUnderWay(mark.time_ns));
   }
   bool IsNamed(uint32_t thread) override { return thread != unnamed_; }
   void Sample(uint32_t thread, uint64_t time_ns, uint64_t page) {
@@ -42,10 +43,16 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
     return text;
   }
 
+  Pages PagesUnderWay(uint64_t time_ns) const {
+    Pages pages = matcher_.FaultsUnderWay(time_ns);
+    for (uint64_t& page : pages) page /= 4096;
+    return pages;
+  }
+
   PageMatcher matcher_{4096};
   std::vector<std::string> out_;
   uint64_t last_ns_ = 0;
-  std::vector<uint64_t> since_ns_;  // faults were under way, at each mark
+  std::vector<Pages> under_way_;  // at each mark
   uint64_t instruction_ = 0x400;
   uint32_t unnamed_ = 0;
 };
@@ -143,16 +150,16 @@ TEST_F(PageMatcherTest, AFaultIsUnderWayUntilItsSignalOrTheThreadsNext) {
   Sample(1, 10 * kMs, 100);
   Touch(1, 30 * kMs, 100, 5);
   EXPECT_EQ(Emit(11 * kMs), "1:100=5");
-  EXPECT_EQ(matcher_.FaultsUnderWaySince(20 * kMs), 10 * kMs);
-  EXPECT_EQ(matcher_.FaultsUnderWaySince(31 * kMs), 31 * kMs);
+  EXPECT_EQ(PagesUnderWay(20 * kMs), Pages{100});
+  EXPECT_EQ(PagesUnderWay(31 * kMs), Pages{});
   Sample(1, 40 * kMs, 101);  // not signalled
   Sample(1, 50 * kMs, 102);
   Touch(1, 60 * kMs, 102, 5);
   EXPECT_EQ(Emit(45 * kMs), "1:101=5?");
-  EXPECT_EQ(matcher_.FaultsUnderWaySince(45 * kMs), 40 * kMs);
-  EXPECT_EQ(matcher_.FaultsUnderWaySince(400 * kMs), 400 * kMs);
+  EXPECT_EQ(PagesUnderWay(45 * kMs), Pages{101});
+  EXPECT_EQ(PagesUnderWay(400 * kMs), Pages{});
   EXPECT_EQ(Emit(55 * kMs), "1:102=5");
-  EXPECT_EQ(matcher_.FaultsUnderWaySince(55 * kMs), 50 * kMs);
+  EXPECT_EQ(PagesUnderWay(55 * kMs), Pages{102});
 }
 
 TEST_F(PageMatcherTest, AMarkShowsTheFaultsOfItsMoment) {
@@ -163,7 +170,7 @@ TEST_F(PageMatcherTest, AMarkShowsTheFaultsOfItsMoment) {
   matcher_.AddMark({.time_ns = 15, .kind = PageMark::kAsked});
   matcher_.AddMark({.time_ns = 31, .kind = PageMark::kResidency});
   Emit(40);
-  EXPECT_EQ(since_ns_, (std::vector<uint64_t>{10, 30}));
+  EXPECT_EQ(under_way_, (std::vector<Pages>{{100}, {101}}));
 }
 
 TEST_F(PageMatcherTest, MarksStandBetweenTheirSamples) {

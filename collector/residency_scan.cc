@@ -51,6 +51,13 @@ uint32_t FlagsOf(uint64_t categories) {
 
 }  // namespace
 
+void ResidencyAnswer::Include(const ResidentPages& page) {
+  const auto at = std::partition_point(
+      ranges.begin(), ranges.end(),
+      [&](const ResidentPages& range) { return range.end <= page.begin; });
+  if (at == ranges.end() || at->begin >= page.end) ranges.insert(at, page);
+}
+
 ResidencyScan::ResidencyScan(pid_t pid, uint32_t page_bytes,
                              MappingTable* mappings)
     : page_bytes_(page_bytes),

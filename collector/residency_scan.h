@@ -27,6 +27,9 @@ struct ResidencyAnswer {
   // statm at end_ns; 0: it could not be had. Left to the caller.
   uint64_t rss_bytes = 0;
   std::vector<ResidentPages> ranges;  // in the order of addresses
+
+  // These are resident too, if they are not there yet. REQUIRES: one page.
+  void Include(const ResidentPages& page);
 };
 
 // Not thread safe.

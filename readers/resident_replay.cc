@@ -57,9 +57,12 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
 void ResidentReplay::OnResidency(const ResidencyView& seen) {
   has_page_events_ = true;
   if (done_) return;
-  // It stands where the kernel began to be asked; RSS was read at its end.
-  AdvanceTo(seen.begin_us);
-  past_ |= seen.begin_us > until_us_;
+  // It stands where the kernel had answered: until then pages left by calls
+  // that are told. The first tells what was there before tracing.
+  const bool first = model_.ranges().empty();
+  const uint64_t time_us = first ? seen.begin_us : seen.time_us;
+  AdvanceTo(time_us);
+  past_ |= time_us > until_us_;
   if (past_) {
     later_ranges_.assign(seen.ranges.begin(), seen.ranges.end());
     done_ = true;

@@ -1,34 +1,17 @@
 #!/usr/bin/env python3
 """Page events: every page is accounted for, whoever touches it and however, by
-the code that did; and what happens where they cannot be had."""
-import csv
-import io
+the code that did."""
 import os
 import re
-import signal
 import subprocess
 import time
 import unittest
 
-import fault_support
 import perf_support
 import support
+from page_support import resident, resident_bytes, timeline
 
 MIB = 1 << 20
-
-
-def resident(run, *options):
-    """The table of `pymemreport resident` as a list of dicts."""
-    text = subprocess.run(
-        [support.PYMEMREPORT, "resident", run.path, "--csv", *options],
-        check=True, stdout=subprocess.PIPE).stdout.decode()
-    return list(csv.DictReader(io.StringIO(text)))
-
-
-def resident_bytes(table, **where):
-    return sum(int(row["resident_bytes"]) for row in table
-               if all(row[key] == value for key, value in where.items()))
-
 
 # One system call that fills fresh memory: a signal for all of its pages.
 READ_IN = r'''
@@ -111,27 +94,6 @@ time.sleep(0.3)
 pymemrun.mark("all")
 '''
 
-# Touches memory, waits for us, and touches more.
-TWICE = r'''
-import mmap, sys
-def fresh(mib):
-    return mmap.mmap(-1, mib << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-def before(m):
-    for at in range(0, len(m), 4096):
-        m[at] = 1
-    return m
-def after(m):
-    for at in range(0, len(m), 4096):
-        m[at] = 1
-    return sum(m[::4096])
-kept = before(fresh(16))
-print("ready", flush=True)
-sys.stdin.readline()
-print("goes on", flush=True)
-print(sum(after(fresh(8)) for i in range(64)), flush=True)
-sys.exit(3)
-'''
-
 COMES_AND_GOES = r'''
 import ctypes, mmap, time, pymemrun
 libc = ctypes.CDLL(None, use_errno=True)
@@ -171,6 +133,20 @@ d = libc.realloc(ctypes.c_void_p(d), ctypes.c_size_t(size // 4))
 mark("shrunk")
 libc.free(ctypes.c_void_p(d))
 mark("freed")
+'''
+
+# glibc gives memory back by calls of its own: it lowers the break, and discards
+# the end of a thread's heap.
+TRIMMED = r'''
+import threading
+def churn():
+    for _ in range(4):
+        blocks = [bytes(1000) for _ in range(40_000)]
+        del blocks
+churn()
+thread = threading.Thread(target=churn)
+thread.start()
+thread.join()
 '''
 
 
@@ -269,6 +245,13 @@ class PageEventsTest(support.PageEventsTest):
             "allocated": [16, 0, 32], "moved_on": [16, 0, 32],
             "shrunk": [16, 0, 8], "freed": [16, 0, 0]})
 
+    def test_rss_is_known_at_any_moment_while_malloc_gives_memory_back(self):
+        run = self.run_script(TRIMMED, "--trace", "pages", "--heap", "off")
+        moments = timeline(run)
+        self.assertGreater(max(rss for rss, _ in moments), 50 * MIB)
+        wrong = [rest for _, rest in moments if abs(rest) > MIB]
+        self.assertEqual(wrong, [])
+
     @unittest.skipIf(perf_support.paranoid() > 2, "perf is for root alone here")
     def test_an_ordinary_user_misses_little(self):
         # A folder that anybody may write to.
@@ -298,102 +281,6 @@ class PageEventsTest(support.PageEventsTest):
                 self.assertAlmostEqual(
                     resident_bytes(table, function="fill") / MIB, 60, delta=1,
                     msg=f"{end} {at}")
-
-
-class CollectorIsKilledTest(support.PageEventsTest):
-    """The program goes on as if nothing was, also where signals of its faults
-    are under way, and what was written by then can be read."""
-
-    def start(self, *options):
-        script = self.write("twice.py", TWICE)
-        self.path = os.path.join(self.folder, self.id() + ".pb")
-        self.program = subprocess.Popen(
-            [support.PYMEMRUN, "--quiet", "--force", "-o", self.path,
-             "--trace", "pages", *options, script], text=True,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE)
-        self.addCleanup(self.program.kill)
-        self.expect("ready")
-        time.sleep(0.5)  # what came by now is in the file
-        self.collector, = fault_support.collectors(os.path.realpath(self.path))
-
-    def expect(self, line):
-        self.assertEqual(self.program.stdout.readline(), line + "\n")
-
-    def go_on(self):
-        self.program.stdin.write("\n")
-        self.program.stdin.flush()
-        self.expect("goes on")
-
-    def ends_as_under_python(self):
-        plain = subprocess.run([support.PYTHON, self.program.args[-1]],
-                               input="\n", text=True, stdout=subprocess.PIPE)
-        out, err = self.program.communicate(timeout=60)
-        self.assertEqual(self.program.returncode, plain.returncode)
-        self.assertEqual("ready\ngoes on\n" + out, plain.stdout)
-        # Ours alone; the last says how far the file goes.
-        lines = err.splitlines()
-        self.assertIn("may end before the program did", lines[-1])
-        for line in lines:
-            self.assertTrue(line.startswith("pymemrun: "), line)
-
-    def file_is_readable(self):
-        report = subprocess.run(
-            [support.PYMEMREPORT, "resident", self.path, "--csv", "--by",
-             "function"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True)
-        self.assertEqual(report.returncode, 0)
-        self.assertEqual(report.stderr.count("\n"), 1)
-        self.assertIn("no footer", report.stderr)
-        table = list(csv.DictReader(io.StringIO(report.stdout)))
-        self.assertAlmostEqual(resident_bytes(table, function="before") / MIB,
-                               16, delta=1)
-
-    def test_while_the_program_waits(self):
-        self.start()
-        os.kill(self.collector, signal.SIGKILL)
-        self.go_on()
-        self.ends_as_under_python()
-        self.file_is_readable()
-
-    def test_while_pages_come(self):
-        for options in ((), ("--page-period", "1")):
-            with self.subTest(options):
-                self.start(*options)
-                self.go_on()
-                time.sleep(0.1)
-                os.kill(self.collector, signal.SIGKILL)
-                self.ends_as_under_python()
-                self.file_is_readable()
-
-
-class PerfIsRefusedTest(support.ProgramTest):
-    def refused(self, options, *words, heap="off"):
-        run = self.run_script("print(6 * 7)", "--trace", options,
-                              "--heap", heap,
-                              preexec=perf_support.refuse_perf)
-        self.assertEqual(run.stdout, "42\n")
-        self.assertEqual(run.stderr.count("\n"), 1)
-        for word in words:
-            self.assertIn(word, run.stderr)
-        return run
-
-    def test_where_perf_is_refused_one_line_says_what_would_help(self):
-        run = self.refused("pages", "perf_event_open", "perf_event_paranoid",
-                           "--trace calls", "runs untraced")
-        with self.assertRaises(FileNotFoundError):
-            open(run.path)
-
-    def test_where_perf_is_refused_the_heap_is_traced_all_the_same(self):
-        run = self.refused("pages", "perf_event_paranoid",
-                           "the heap is traced", heap="sampled")
-        self.assertGreater(len(run.records()), 1)
-
-    def test_where_perf_is_refused_calls_are_traced_all_the_same(self):
-        run = self.refused("calls,pages", "perf_event_paranoid",
-                           "calls are traced")
-        self.assertGreater(run.footer.events, 1)
-        self.assertEqual(run.footer.page_events, 0)
 
 
 if __name__ == "__main__":

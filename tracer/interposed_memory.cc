@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "tracer/heap_end_watch.h"
 #include "tracer/heap_native.h"
 #include "tracer/interposed_state.h"
 #include "tracer/range_events.h"
@@ -23,6 +24,7 @@ std::atomic<MmapFunction*> g_mmap;
 std::atomic<MremapFunction*> g_mremap;
 std::atomic<decltype(::brk)*> g_brk;
 std::atomic<decltype(::sbrk)*> g_sbrk;
+std::atomic<decltype(::malloc_trim)*> g_malloc_trim;
 using FreeFunction = void(void*);
 using ReallocFunction = void*(void*, size_t);
 std::atomic<FreeFunction*> g_free;
@@ -74,17 +76,17 @@ void AddPopulated(const void* start, size_t length) {
     events.Add(RangeAction::kUnmapped, mapping.start, mapping.bytes);
     return;
   }
-  const BreakWatch end;
+  const HeapEndWatch end(block);
   Next(g_free, "free")(block);
-  end.AddTrimmed();
+  end.AddLeft();
 }
 
 [[gnu::noinline, gnu::cold]] void* ReallocWithEvents(void* block, size_t size) {
   const MappedBlock old = MappedBlockOf(block);
   if (old.bytes == 0) {
-    const BreakWatch end;
+    const HeapEndWatch end(block, size);
     void* result = Next(g_realloc, "realloc")(block, size);
-    end.AddTrimmed();
+    end.AddLeft();
     return result;
   }
   const RangeEvents events;
@@ -225,7 +227,7 @@ PYMEMRUN_INTERPOSE void* mremap(void* address, size_t old_length,
 }
 
 PYMEMRUN_INTERPOSE int brk(void* address) noexcept {
-  const BreakWatch end;
+  const BreakWatch end(address < BreakWatch::Break());
   const int result = Next(g_brk, "brk")(address);
   end.AddTrimmed();
   SignUnmap();
@@ -233,10 +235,19 @@ PYMEMRUN_INTERPOSE int brk(void* address) noexcept {
 }
 
 PYMEMRUN_INTERPOSE void* sbrk(intptr_t increment) noexcept {
-  const BreakWatch end;
+  const BreakWatch end(increment < 0);
   void* result = Next(g_sbrk, "sbrk")(increment);
   end.AddTrimmed();
   if (increment != 0) SignUnmap();
+  return result;
+}
+
+// What it gives back inside of a heap the kernel is asked for.
+PYMEMRUN_INTERPOSE int malloc_trim(size_t pad) noexcept {
+  const BreakWatch end(true);
+  const int result = Next(g_malloc_trim, "malloc_trim")(pad);
+  end.AddTrimmed();
+  SignUnmap();
   return result;
 }
 

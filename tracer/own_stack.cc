@@ -1,13 +1,10 @@
 #include "tracer/own_stack.h"
 
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
 #include <atomic>
 
 #include "tracer/cpython_compat.h"
 #include "tracer/known_codes.h"
+#include "tracer/safe_read.h"
 
 namespace pymemrun {
 namespace {
@@ -16,14 +13,6 @@ std::atomic<bool> g_allowed;
 
 // Longest text sent in a definition.
 constexpr size_t kMaxText = 16 * 1024;
-
-// Reads memory that may not be there. Takes a third of a microsecond.
-bool ReadSafely(const void* from, void* to, size_t bytes) {
-  const iovec local = {to, bytes};
-  const iovec remote = {const_cast<void*>(from), bytes};
-  return syscall(SYS_process_vm_readv, getpid(), &local, 1, &remote, 1, 0) ==
-         static_cast<long>(bytes);
-}
 
 bool IsCode(const PyCodeObject* code) {
   PyObject head;

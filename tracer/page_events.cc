@@ -1,12 +1,15 @@
 #include "tracer/page_events.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "tracer/clock.h"
+#include "tracer/heap_end_watch.h"
 #include "tracer/side_event.h"
 #include "tracer/trap_signal.h"
 
@@ -22,6 +25,16 @@ uint64_t InstructionOf(const void* context) {
 #else
   return 0;
 #endif
+}
+
+// Whether blocks are those of libc's own allocator: no other's free() comes
+// before it.
+bool FreesAreLibcs() {
+  void* const libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (libc == nullptr) return false;
+  const void* const free_function = dlsym(libc, "free");
+  dlclose(libc);
+  return free_function != nullptr && free_function == dlsym(RTLD_NEXT, "free");
 }
 
 void OnFault(const siginfo_t* info, void* context) {
@@ -53,6 +66,7 @@ bool PageEvents::Open(const PagePeriod& period, PageCounters* counters,
 }
 
 void PageEvents::Start() {
+  if (FreesAreLibcs()) HeapEndWatch::Start(static_cast<const char*>(sbrk(0)));
   started_ = true;
   EnablePageCounters();
 }

@@ -57,49 +57,6 @@ class RangeEvents {
   SideItem place_;
 };
 
-// Tells of pages that a call made the break give back. Costs two loads where it
-// did not; so the time is that of the call's end.
-class BreakWatch {
- public:
-  BreakWatch() : before_(Break()) {}
-  void AddTrimmed() const {
-    const char* now = Break();
-    if (now >= before_) return;
-    RangeEvents().Add(RangeAction::kTrimmed, now,
-                      static_cast<size_t>(before_ - now));
-  }
-
- private:
-  static const char* Break() {
-    void* const* word = Hot().brk_word;
-    return word != nullptr ? static_cast<const char*>(*word) : nullptr;
-  }
-  const char* const before_;
-};
-
-// The mapping that glibc made for one block alone; `bytes` is 0 where the block
-// has none.
-struct MappedBlock {
-  const char* start = nullptr;
-  size_t bytes = 0;
-};
-
-// Of a block of malloc's: such a one begins 16 bytes into a page, and of the
-// two words before it the nearer is its size with bit 1 set, the other what
-// lies unused before it.
-inline MappedBlock MappedBlockOf(const void* block) {
-  constexpr size_t kMapped = 2, kFlags = 7, kPage = 4096;
-  if ((reinterpret_cast<uintptr_t>(block) & (kPage - 1)) != 0x10) return {};
-  const size_t size = static_cast<const size_t*>(block)[-1];
-  const size_t before = static_cast<const size_t*>(block)[-2];
-  if ((size & kMapped) == 0) return {};
-  const MappedBlock mapping = {static_cast<const char*>(block) - 16 - before,
-                               (size & ~kFlags) + before};
-  const bool sound = before % kPage == 0 && mapping.bytes % kPage == 0 &&
-                     mapping.bytes < size_t{1} << 46;
-  return sound ? mapping : MappedBlock{};
-}
-
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_TRACER_RANGE_EVENTS_H_

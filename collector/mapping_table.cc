@@ -1,6 +1,8 @@
 #include "collector/mapping_table.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,13 +10,14 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "collector/monotonic_clock.h"
+#include "collector/procmap_query.h"
 
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kLookPeriodNs = 50000000;
 // Names beyond this are written again should they return.
 constexpr size_t kMaxNames = 1u << 16;
 // A process has at most some 65530 mappings, each a line of a path.
@@ -132,11 +135,9 @@ const Mapping* MappingTable::Find(uint64_t address) const {
 }
 
 bool MappingTable::Looks::MayLook(uint64_t now_ns) {
-  // What was not used of the time since is kept, so much of it.
-  const uint64_t kept_ns = at_once_ * kLookPeriodNs;
-  if (now_ns > next_ns_ + kept_ns) next_ns_ = now_ns - kept_ns;
+  if (now_ns > next_ns_ + kept_ns_) next_ns_ = now_ns - kept_ns_;
   if (now_ns < next_ns_) return false;
-  next_ns_ += kLookPeriodNs;
+  next_ns_ += period_ns_;
   return true;
 }
 
@@ -146,6 +147,58 @@ bool MappingTable::LookAgain(uint64_t now_ns, Looks* looks) {
   const bool looked = Refresh();
   looks->Took(ThreadCpuNs() - cpu_ns);
   return looked;
+}
+
+// Returns whether something is there, which the table has then.
+bool MappingTable::Query(uint64_t address, uint64_t now_ns) {
+  if (!can_query_ || fd_ < 0 || !queries_.MayLook(now_ns)) return false;
+  const uint64_t cpu_ns = ThreadCpuNs();
+  const bool found = AskFor(address);
+  queries_.Took(ThreadCpuNs() - cpu_ns);
+  return found;
+}
+
+bool MappingTable::AskFor(uint64_t address) {
+  char name[4096];
+  ProcmapQuery query = {};
+  query.size = sizeof(query);
+  query.address = address;
+  query.name = reinterpret_cast<uintptr_t>(name);
+  query.name_size = sizeof(name);
+  if (ioctl(fd_, kProcmapQuery, &query) != 0) {
+    can_query_ = errno == ENOENT || errno == ESRCH || errno == ENAMETOOLONG;
+    return false;
+  }
+  const size_t length = query.name_size > 0 ? query.name_size - 1 : 0;
+  // As /proc/PID/maps has it.
+  const std::string shown =
+      absl::StrReplaceAll(absl::string_view(name, length), {{"\n", "\\012"}});
+  Mapping mapping = {};
+  mapping.begin = query.begin;
+  mapping.end = query.end;
+  mapping.executable = (query.permissions & kProcmapExecutable) != 0;
+  mapping.name = IdOf(shown);
+  mapping.counted = IsCounted(shown);
+  mapping.file = IsFile(shown);
+  Replace(mapping);
+  return true;
+}
+
+// What it lies over is no more.
+void MappingTable::Replace(const Mapping& mapping) {
+  const auto first = std::partition_point(
+      mappings_.begin(), mappings_.end(),
+      [&](const Mapping& m) { return m.end <= mapping.begin; });
+  const auto end = std::partition_point(
+      first, mappings_.end(),
+      [&](const Mapping& m) { return m.begin < mapping.end; });
+  hit_ = data_hit_ = {};
+  if (first == end) {
+    mappings_.insert(first, mapping);
+  } else {
+    *first = mapping;
+    mappings_.erase(first + 1, end);
+  }
 }
 
 uint32_t MappingTable::CodeAt(uint64_t address, uint64_t now_ns) {
@@ -175,7 +228,9 @@ const Mapping& MappingTable::DataAt(uint64_t address, uint64_t now_ns) {
   Mapping was = {};
   if (found != nullptr && found->gone && !found->file) was = *found;
   if (found == nullptr || found->gone) {
-    found = LookAgain(now_ns, &data_looks_) ? Find(address) : nullptr;
+    const bool asked = Query(address, now_ns) ||
+                       (!can_query_ && LookAgain(now_ns, &data_looks_));
+    found = asked ? Find(address) : nullptr;
   }
   if (found == nullptr && was.end == 0) return kNothing;
   data_hit_ = found != nullptr ? *found : was;

@@ -48,10 +48,11 @@ class MappingTable {
   // 20 times at once, as libraries come. The kernel's own code is "[kernel]".
   uint32_t CodeAt(uint64_t address, uint64_t now_ns);
   // MappingDef.id of what is mapped at `address`, 0 when it is not known, and
-  // whether that is a file. They look again as CodeAt() does, 40 times at
-  // once, also where something was given back since the last look. Where they
-  // may not, or it has gone before they could, other memory than a file's is
-  // thought to be what it was.
+  // whether that is a file. They ask the kernel again, also where something was
+  // given back since the last look: for that mapping alone from Linux 6.11 on,
+  // before that as CodeAt() does, 40 times at once. Where they may not, or it
+  // has gone before they could, other memory than a file's is thought to be
+  // what it was.
   uint32_t NameAt(uint64_t address, uint64_t now_ns) {
     return DataAt(address, now_ns).name;
   }
@@ -62,23 +63,28 @@ class MappingTable {
   void Left(uint64_t address, uint64_t bytes);
 
  private:
-  // How often the file may be looked at for what is not known.
+  // How often the kernel may be asked for what is not known.
   class Looks {
    public:
-    // So many at once, if there were none for a while.
-    explicit Looks(uint64_t at_once) : at_once_(at_once) {}
+    // Once in `period_ns`; what was not used of the time is kept, so much of
+    // it.
+    Looks(uint64_t period_ns, uint64_t kept_ns)
+        : period_ns_(period_ns), kept_ns_(kept_ns) {}
     bool MayLook(uint64_t now_ns);
     // It took so long of a CPU: at most a hundredth of one in the long run.
     void Took(uint64_t cpu_ns) { next_ns_ += 100 * cpu_ns; }
 
    private:
-    const uint64_t at_once_;
+    const uint64_t period_ns_, kept_ns_;
     uint64_t next_ns_ = 0;
   };
 
   uint32_t IdOf(absl::string_view name);
   const Mapping* Find(uint64_t address) const;
   bool LookAgain(uint64_t now_ns, Looks* looks);
+  bool Query(uint64_t address, uint64_t now_ns);
+  bool AskFor(uint64_t address);
+  void Replace(const Mapping& mapping);
   const Mapping& DataAt(uint64_t address, uint64_t now_ns);
 
   int fd_;
@@ -88,9 +94,13 @@ class MappingTable {
   uint32_t last_id_ = 0;
   Mapping hit_ = {};       // of the last call of CodeAt()
   Mapping data_hit_ = {};  // of DataAt()
-  Looks looks_{20};
+  static constexpr uint64_t kLookNs = 50000000;
+  Looks looks_{kLookNs, 20 * kLookNs};
   // Libraries come many at a time, and of what is not known most is none.
-  Looks data_looks_{40};
+  Looks data_looks_{kLookNs, 40 * kLookNs};
+  // Each takes some microseconds.
+  Looks queries_{0, 20 * kLookNs};
+  bool can_query_ = true;
   std::string text_;
 };
 

@@ -29,6 +29,8 @@ constexpr char kMaps[] =
     "7ffd00000000-7ffd00004000 r--p 00000000 00:00 0    [vvar]\n"
     "nonsense\n";
 
+constexpr uint64_t kHourNs = uint64_t{3600} * 1000000000;
+
 TEST(MappingTable, NamesAreDefinedOnceAndCodeIsFound) {
   Names out;
   MappingTable table(0, &out);
@@ -79,7 +81,44 @@ TEST(MappingTable, NewMemoryIsSeenWhenItIsAskedFor) {
   EXPECT_EQ(out.names[name], "");
   munmap(memory, 64 << 20);
   table.Left(address, 64 << 20);
-  EXPECT_EQ(table.NameAt(address, uint64_t{3600} * 1000000000), name);
+  EXPECT_EQ(table.NameAt(address, kHourNs), name);
+}
+
+TEST(MappingTable, OneMappingIsNamedAsInTheListOfAll) {
+  Names names, out;
+  MappingTable all(getpid(), &names);
+  ASSERT_TRUE(all.Refresh());
+  const std::vector<Mapping> mappings = all.mappings();
+  MappingTable table(getpid(), &out);
+  size_t files = 0;
+  for (const Mapping& mapping : mappings) {
+    if (!mapping.counted) continue;  // [vsyscall] is no mapping
+    const uint32_t id = table.NameAt(mapping.end - 1, kHourNs);
+    ASSERT_EQ(out.names[id], names.names[mapping.name]);
+    ASSERT_EQ(table.IsFileAt(mapping.begin, kHourNs), mapping.file);
+    files += mapping.file;
+  }
+  EXPECT_GT(files, 0u);
+}
+
+TEST(MappingTable, WhatHasGrownIsOneMapping) {
+  Names out;
+  MappingTable table(getpid(), &out);
+  constexpr size_t kPart = 1 << 20;
+  void* memory =
+      mmap(nullptr, 4 * kPart, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  const auto address = reinterpret_cast<uint64_t>(memory);
+  ASSERT_EQ(mprotect(memory, kPart, PROT_READ | PROT_WRITE), 0);
+  EXPECT_NE(table.NameAt(address, kHourNs), 0u);
+  ASSERT_EQ(mprotect(memory, 3 * kPart, PROT_READ | PROT_WRITE), 0);
+  EXPECT_NE(table.NameAt(address + 2 * kPart, kHourNs), 0u);
+  size_t over = 0;
+  for (const Mapping& mapping : table.mappings()) {
+    over += mapping.end > address && mapping.begin < address + 3 * kPart;
+  }
+  EXPECT_EQ(over, 1u);
+  munmap(memory, 4 * kPart);
 }
 
 TEST(MappingTable, LooksAgainWhereNothingIsKnown) {

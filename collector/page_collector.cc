@@ -149,7 +149,12 @@ void PageCollector::OnSample(const MatchedSample& matched) {
   const PageSample& sample = *matched.sample;
   const PageChoice choice = sampler_.Choose(sample.address, sample.time_ns);
   if (choice == PageChoice::kLeftOut) return;
-  encoder_.AddSample(matched, choice == PageChoice::kCertain);
+  encoder_.AddSample(matched, IsCertain(choice));
+  uint64_t begin = 0, end = 0;
+  if (choice == PageChoice::kFirst &&
+      scan_.FindHuge(sample.address, &begin, &end)) {
+    encoder_.AddHuge(matched, begin, end - begin);
+  }
 }
 
 bool PageCollector::IsNamed(uint32_t thread) {
@@ -190,16 +195,17 @@ void PageCollector::WritePopulated(const PageMark& range) {
   part.bytes = 0;
   PageChoice last = PageChoice::kLeftOut;
   for (uint64_t at = range.address; at < end; at += page_bytes) {
-    const PageChoice choice = sampler_.Choose(at, range.time_ns);
+    PageChoice choice = sampler_.Choose(at, range.time_ns);
+    if (choice == PageChoice::kFirst) choice = PageChoice::kCertain;
     if (choice != last) {
-      encoder_.AddRange(part, last == PageChoice::kCertain);
+      encoder_.AddRange(part, IsCertain(last));
       part.address = at;
       part.bytes = 0;
       last = choice;
     }
     if (choice != PageChoice::kLeftOut) part.bytes += page_bytes;
   }
-  encoder_.AddRange(part, last == PageChoice::kCertain);
+  encoder_.AddRange(part, IsCertain(last));
 }
 
 void PageCollector::WriteResidency(const ResidencyAnswer& answer) {

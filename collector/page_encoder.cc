@@ -10,7 +10,7 @@ void PageEncoder::SetWeight(uint32_t weight) {
   columns_.set_weight(weight);
 }
 
-void PageEncoder::AddSample(const MatchedSample& matched, bool certain) {
+PageRow PageEncoder::RowOf(const MatchedSample& matched) {
   const PageSample& sample = *matched.sample;
   PageRow row = {};
   row.time_us = in_.clock->MicrosOfMonotonic(matched.time_ns);
@@ -26,9 +26,25 @@ void PageEncoder::AddSample(const MatchedSample& matched, bool certain) {
   row.mapping = in_.mappings->NameAt(sample.address, sample.time_ns);
   row.action = PAGE_CAME;
   row.inferred = matched.inferred;
+  return row;
+}
+
+void PageEncoder::AddSample(const MatchedSample& matched, bool certain) {
+  PageRow row = RowOf(matched);
   row.certain = certain;
   ++page_events_;
   inferred_ += row.inferred;
+  Append(row);
+}
+
+void PageEncoder::AddHuge(const MatchedSample& matched, uint64_t address,
+                          uint64_t bytes) {
+  PageRow row = RowOf(matched);
+  row.action = PAGES_POPULATED;
+  row.page = address / in_.page_bytes;
+  row.pages = bytes / in_.page_bytes;
+  row.inferred = true;
+  row.certain = true;
   Append(row);
 }
 

@@ -36,6 +36,8 @@ class PageEncoder {
   void SetWeight(uint32_t weight);
   // `certain`: it was recorded in any case.
   void AddSample(const MatchedSample& sample, bool certain);
+  // The sample's page, which was just added, came with all of these, in bytes.
+  void AddHuge(const MatchedSample& matched, uint64_t address, uint64_t bytes);
   void AddRange(const PageMark& range, bool certain);
   void WriteFork(uint64_t time_ns);
   void WriteResidency(const ResidencyAnswer& answer);
@@ -48,6 +50,7 @@ class PageEncoder {
   uint64_t inferred() const { return inferred_; }
 
  private:
+  PageRow RowOf(const MatchedSample& matched);
   void Append(const PageRow& row);
   uint32_t ThreadOf(uint32_t thread, uint64_t time_us);
 

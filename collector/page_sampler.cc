@@ -23,11 +23,11 @@ uint64_t Mix(uint64_t x) {
 }  // namespace
 
 PageChoice PageSampler::Choose(uint64_t address, uint64_t time_ns) {
-  if (!chooses_ || options_.period <= 1) return PageChoice::kCertain;
   if (options_.mappings->IsFileAt(address, time_ns)) {
     return PageChoice::kCertain;
   }
-  if (IsFirstInBlock(address)) return PageChoice::kCertain;
+  if (IsFirstInBlock(address)) return PageChoice::kFirst;
+  if (!chooses_ || options_.period <= 1) return PageChoice::kCertain;
   const uint64_t page = address / options_.page_bytes;
   const uint64_t group = page / options_.period;
   const uint64_t chosen = Mix(Mix(options_.seed) ^ group) % options_.period;
@@ -44,7 +44,7 @@ bool PageSampler::IsFirstInBlock(uint64_t address) {
 }
 
 void PageSampler::Left(uint64_t address, uint64_t bytes) {
-  if (bytes < kLeastLeftBytes || !chooses_) return;
+  if (bytes < kLeastLeftBytes) return;
   last_block_ = UINT64_MAX;
   const uint64_t first = address / kBlockBytes;
   const uint64_t last = (address + bytes - 1) / kBlockBytes;
@@ -63,7 +63,6 @@ void PageSampler::Left(uint64_t address, uint64_t bytes) {
 }
 
 void PageSampler::Found(const std::vector<ResidentPages>& ranges) {
-  if (!chooses_) return;
   absl::flat_hash_set<uint64_t> still;
   for (const ResidentPages& range : ranges) {
     const uint64_t last = (range.end - 1) / kBlockBytes;

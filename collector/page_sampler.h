@@ -1,4 +1,5 @@
-// Which pages that come are recorded where not all are: `--page-period N`.
+// Which pages that come are recorded where not all are, `--page-period N`, and
+// which may have come with others.
 #ifndef PYMEMRUN_COLLECTOR_PAGE_SAMPLER_H_
 #define PYMEMRUN_COLLECTOR_PAGE_SAMPLER_H_
 
@@ -15,7 +16,11 @@ enum class PageChoice {
   kLeftOut,
   kChosen,   // it stands for as many as there are in its group
   kCertain,  // it would have been recorded in any case, and stands for itself
+  kFirst,    // certain, and the first of its 2 MiB: it may be a huge page's
 };
+inline bool IsCertain(PageChoice choice) {
+  return choice == PageChoice::kCertain || choice == PageChoice::kFirst;
+}
 
 // Pages are chosen by address, in groups of N that lie side by side: one of
 // each group, at random. So a page that comes again, that is copied after a
@@ -41,7 +46,7 @@ class PageSampler {
   // `mappings` must outlive it.
   explicit PageSampler(const Options& options) : options_(options) {}
 
-  // Until this is called every page is certain.
+  // Until this is called, and with a period of 1, every page is certain.
   void Begin() { chooses_ = true; }
   bool chooses() const { return chooses_; }
   PageChoice Choose(uint64_t address, uint64_t time_ns);

@@ -46,7 +46,7 @@ class PageSamplerTest : public testing::Test {
     double estimate = 0;
     for (const uint64_t page : pages) {
       const PageChoice choice = Choose(page, &sampler);
-      EXPECT_NE(choice, PageChoice::kCertain);
+      EXPECT_FALSE(IsCertain(choice));
       if (choice == PageChoice::kChosen) estimate += period;
     }
     return estimate;
@@ -127,31 +127,31 @@ TEST_F(PageSamplerTest, AllAreCertainBeforeItBeginsAndWithAPeriodOfOne) {
   PageSampler all = Make(1, 5);
   PageSampler later({1000, 5, kPage, &mappings_});
   for (uint64_t page = kFirst; page < kFirst + 1000; ++page) {
-    EXPECT_EQ(Choose(page, &all), PageChoice::kCertain);
-    EXPECT_EQ(Choose(page, &later), PageChoice::kCertain);
+    EXPECT_TRUE(IsCertain(Choose(page, &all)));
+    EXPECT_TRUE(IsCertain(Choose(page, &later)));
   }
 }
 
-TEST_F(PageSamplerTest, WhatMayBringAHugePageIsCertain) {
+TEST_F(PageSamplerTest, WhatMayBringAHugePageIsFirst) {
   PageSampler sampler = Make(10000, 5);
-  const auto certain = [&](uint64_t page) {
-    return Choose(page, &sampler) == PageChoice::kCertain;
+  const auto first = [&](uint64_t page) {
+    return Choose(page, &sampler) == PageChoice::kFirst;
   };
-  EXPECT_TRUE(certain(kFirst + 9));
-  EXPECT_FALSE(certain(kFirst + 8));
-  EXPECT_TRUE(certain(kFirst + kBlockPages));
-  EXPECT_FALSE(certain(kFirst + 7));
+  EXPECT_TRUE(first(kFirst + 9));
+  EXPECT_FALSE(first(kFirst + 8));
+  EXPECT_TRUE(first(kFirst + kBlockPages));
+  EXPECT_FALSE(first(kFirst + 7));
   sampler.Left((kFirst + 16) * kPage, 16 * kPage);  // no room for one
-  EXPECT_FALSE(certain(kFirst + 16));
+  EXPECT_FALSE(first(kFirst + 16));
   sampler.Left((kFirst + 256) * kPage, 512 * kPage);
-  EXPECT_TRUE(certain(kFirst + 16));
-  EXPECT_TRUE(certain(kFirst + kBlockPages + 16));
+  EXPECT_TRUE(first(kFirst + 16));
+  EXPECT_TRUE(first(kFirst + kBlockPages + 16));
   // Nothing is left of the second block.
   sampler.Found({{kFirst * kPage, (kFirst + 3) * kPage, 1, 0}});
-  EXPECT_FALSE(certain(kFirst + 16));
-  EXPECT_TRUE(certain(kFirst + kBlockPages + 16));
+  EXPECT_FALSE(first(kFirst + 16));
+  EXPECT_TRUE(first(kFirst + kBlockPages + 16));
   sampler.Left(0, uint64_t{1} << 47);
-  EXPECT_TRUE(certain(kFirst + 16));
+  EXPECT_TRUE(first(kFirst + 16));
 }
 
 TEST_F(PageSamplerTest, FilesAreRecordedWholeAndSharedMemoryIsNot) {
@@ -165,7 +165,7 @@ TEST_F(PageSamplerTest, FilesAreRecordedWholeAndSharedMemoryIsNot) {
   const auto certain = [&](uint64_t first) {
     int certain = 0;
     for (uint64_t page = first + 1; page < first + 100; ++page) {
-      certain += Choose(page, &sampler) == PageChoice::kCertain;
+      certain += IsCertain(Choose(page, &sampler));
     }
     return certain;
   };

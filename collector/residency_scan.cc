@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <string>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -26,6 +28,8 @@ constexpr uint64_t kMaxPieces = 4096;
 // that are so large are reserved address space, of which little is resident.
 constexpr uint64_t kMaxEntriesOfMapping = uint64_t{1} << 24;
 
+constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
+
 constexpr uint64_t kLookPeriodNs = 20000000;
 constexpr uint64_t kRegularPeriodNs = 250000000;
 // At most 5 % of one CPU, and so many ranges a second in the file.
@@ -37,6 +41,14 @@ constexpr uint64_t kBlurFraction = 50;  // 2 % of RSS
 int OpenOf(pid_t pid, absl::string_view name) {
   return open(absl::StrCat("/proc/", pid, "/", name).c_str(),
               O_RDONLY | O_CLOEXEC);
+}
+
+// Whether the kernel gives any program huge pages without being asked for
+// hugetlbfs's, which do not count in RSS.
+bool HasHugePages() {
+  std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string text;
+  return std::getline(setting, text) && !absl::StrContains(text, "[never]");
 }
 
 bool Fail(int why) {
@@ -63,11 +75,32 @@ ResidencyScan::ResidencyScan(pid_t pid, uint32_t page_bytes,
     : page_bytes_(page_bytes),
       mappings_(mappings),
       pagemap_fd_(OpenOf(pid, "pagemap")),
-      statm_fd_(OpenOf(pid, "statm")) {}
+      statm_fd_(OpenOf(pid, "statm")),
+      has_huge_pages_(HasHugePages()) {}
 
 ResidencyScan::~ResidencyScan() {
   if (pagemap_fd_ >= 0) close(pagemap_fd_);
   if (statm_fd_ >= 0) close(statm_fd_);
+}
+
+bool ResidencyScan::FindHuge(uint64_t address, uint64_t* begin, uint64_t* end) {
+  if (!has_huge_pages_ || use_entries_ || pagemap_fd_ < 0) return false;
+  PageRegion region = {};
+  PagemapScan scan = {};
+  scan.size = sizeof(scan);
+  scan.begin = address & ~(kHugeBytes - 1);
+  scan.end = scan.begin + kHugeBytes;
+  scan.regions = reinterpret_cast<uintptr_t>(&region);
+  scan.regions_max = 1;
+  scan.category_mask = scan.return_mask = kPageIsPresent | kPageIsHuge;
+  const int count = ioctl(pagemap_fd_, kPagemapScan, &scan);
+  // One that was split again, or given back in part, comes as it is.
+  if (count != 1 || region.begin > address || region.end <= address) {
+    return false;
+  }
+  *begin = region.begin;
+  *end = region.end;
+  return true;
 }
 
 uint64_t ResidencyScan::RssBytes() {

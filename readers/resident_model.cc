@@ -61,8 +61,9 @@ absl::flat_hash_map<uint32_t, uint64_t> ResidentModel::Unowned() const {
   return unowned;
 }
 
-void ResidentModel::SetRss(uint64_t rss_bytes) {
+void ResidentModel::SetRss(uint64_t rss_bytes, uint64_t time_us) {
   rss_bytes_ = rss_bytes;
+  rss_us_ = time_us;
   owned_at_rss_ = owned_pages_;
 }
 
@@ -162,7 +163,7 @@ void ResidentModel::Populate(const PageEntry& entry) {
   const uint64_t end = entry.page + entry.pages;
   std::vector<Owned> known;
   pages_.ForRange(entry.page, end, [&](uint64_t page, PageMap::Page* there) {
-    known.push_back({page, there->owner});
+    known.push_back({page, there->owner, 0});
   });
   uint64_t begin = entry.page;
   for (const Owned& next : known) {
@@ -184,7 +185,7 @@ void ResidentModel::Move(const PageEntry& entry) {
   pages_.ForRange(
       entry.page, entry.page + entry.pages,
       [&](uint64_t page, PageMap::Page* there) {
-        moved.push_back({page - entry.page + entry.moved_to, there->owner});
+        moved.push_back({page - entry.page + entry.moved_to, there->owner, 0});
         Drop(there->owner);
         there->owner = 0;
       });
@@ -196,13 +197,14 @@ void ResidentModel::Move(const PageEntry& entry) {
 
 void ResidentModel::Add(const ResidencyView& seen) {
   const uint64_t owned_pages = owned_pages_;
+  changed_since_rss_ = 0;
   RemoveUnseen(seen);
   FindOwners(seen);
   any_residency_ = true;
   ranges_.assign(seen.ranges.begin(), seen.ranges.end());
   ranges_us_ = seen.begin_us;
-  // More is known than before of what RSS was all along.
-  owned_at_rss_ += owned_pages_ - owned_pages;
+  // Of other pages more is known than before of what RSS was all along.
+  owned_at_rss_ += owned_pages_ - owned_pages - changed_since_rss_;
 }
 
 void ResidentModel::RemoveUnseen(const ResidencyView& seen) {
@@ -212,6 +214,9 @@ void ResidentModel::RemoveUnseen(const ResidencyView& seen) {
     while (range != end && range->page + range->pages <= page) ++range;
     if (there->came_us >= seen.begin_us) return;
     if (range != end && range->page <= page) return;
+    if (there->came_us > rss_us_) {
+      changed_since_rss_ -= owners_[there->owner].weight;
+    }
     Drop(there->owner);
     there->owner = 0;
   });
@@ -247,7 +252,7 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
         // A file's faults are all there, those of memory that looks
         // like one are not: beside these nothing is inferred.
         const bool tells = !many || range.huge;
-        known.push_back({page, tells ? there->owner : 0});
+        known.push_back({page, tells ? there->owner : 0, there->came_us});
       });
   gap.begin = range.page;
   for (const Owned& next : known) {
@@ -292,7 +297,7 @@ void ResidentModel::Fill(const Gap& gap) {
     rest = Without(inside, gap.piece, rest);
   }
   if (gap.begin < rest.begin) {
-    Own(gap.begin, rest.begin, InferredId(gap.left.owner), gap.time_us);
+    Infer(gap.begin, rest.begin, gap.left, gap.time_us);
   }
   if (rest.begin < rest.end && !any_residency_) {
     PageOwner before;
@@ -302,7 +307,17 @@ void ResidentModel::Fill(const Gap& gap) {
     unowned_[gap.mapping] += rest.end - rest.begin;
   }
   if (rest.end < gap.end) {
-    Own(rest.end, gap.end, InferredId(gap.right.owner), gap.time_us);
+    Infer(rest.end, gap.end, gap.right, gap.time_us);
+  }
+}
+
+// They came together with a page beside them.
+void ResidentModel::Infer(uint64_t begin, uint64_t end, const Owned& from,
+                          uint64_t time_us) {
+  const uint64_t owned_pages = owned_pages_;
+  Own(begin, end, InferredId(from.owner), time_us);
+  if (from.came_us > rss_us_) {
+    changed_since_rss_ += owned_pages_ - owned_pages;
   }
 }
 

@@ -51,7 +51,7 @@ class ResidentModel {
   // But for its RSS, which was read later.
   void Add(const ResidencyView& seen);
   // What statm said at a moment up to which everything has been added.
-  void SetRss(uint64_t rss_bytes);
+  void SetRss(uint64_t rss_bytes, uint64_t time_us);
   void AddFork(uint64_t time_us) { fork_us_ = time_us; }
 
   uint64_t page_bytes() const { return page_bytes_; }
@@ -89,13 +89,13 @@ class ResidentModel {
   struct Owned {
     uint64_t page = 0;
     uint32_t owner = 0;
+    uint64_t came_us = 0;
   };
   // Pages of a Residency that nobody is known to have brought.
   struct Gap {
     uint64_t begin = 0, end = 0;
     Owned left, right;  // the known pages on both sides; owner 0: none
-    // Pages of an aligned block that come together, and that may.
-    uint64_t block = 1, piece = 1;
+    uint64_t block = 1, piece = 1;  // aligned pages come together; may come
     uint32_t mapping = 0;
     uint64_t time_us = 0;
   };
@@ -121,6 +121,7 @@ class ResidentModel {
   void FindOwners(const ResidencyView& seen);
   void FindOwners(const ResidentRange& range, uint64_t time_us);
   void Fill(const Gap& gap);
+  void Infer(uint64_t begin, uint64_t end, const Owned& from, uint64_t time_us);
 
   const Limits limits_;
   PageMap pages_;
@@ -129,9 +130,10 @@ class ResidentModel {
   absl::flat_hash_map<PageOwner, uint32_t> ids_;
   uint64_t page_bytes_ = 4096;
   uint64_t owned_pages_ = 0;  // as many as they stand for
-  uint64_t rss_bytes_ = 0;    // statm's latest; 0: none
-  uint64_t most_rss_bytes_ = UINT64_MAX;
+  uint64_t rss_bytes_ = 0;    // statm's latest, at rss_us_; 0: none
+  uint64_t rss_us_ = 0, most_rss_bytes_ = UINT64_MAX;
   uint64_t owned_at_rss_ = 0;
+  uint64_t changed_since_rss_ = 0;  // by an answer, of pages that came since
   uint64_t fork_us_ = 0;
   bool sampled_ = false;
   bool any_residency_ = false;

@@ -29,7 +29,7 @@ class ResidentModelTest : public testing::Test {
   }
   void See(const std::vector<ResidentRange>& ranges, uint64_t rss_bytes = 0) {
     model_.Add(ResidencyView{now_us_, now_us_ + 5, rss_bytes, ranges});
-    if (rss_bytes != 0) model_.SetRss(rss_bytes);
+    if (rss_bytes != 0) model_.SetRss(rss_bytes, now_us_ + 5);
     now_us_ += 10;
   }
   // {page: who}; below 0: inferred.
@@ -247,42 +247,54 @@ TEST_F(ResidentModelTest, UnattributedIsSigned) {
   See({});
   Came(10, 1);
   Came(11, 1);
-  model_.SetRss(kPage);
+  model_.SetRss(kPage, now_us_);
   EXPECT_EQ(model_.UnattributedBytes(), -static_cast<int64_t>(kPage));
 }
 
 TEST_F(ResidentModelTest, RssGoesOnFromTheLastReading) {
-  model_.SetRss(10 * kPage);
+  model_.SetRss(10 * kPage, 1);
   Came(10, 1);
   EXPECT_EQ(model_.RssBytes(), 11 * kPage);
   model_.Add(Entry(PAGES_UNMAPPED, 10, 1));
   EXPECT_EQ(model_.RssBytes(), 10 * kPage);
 }
 
-TEST_F(ResidentModelTest, AnAnswerOfTheKernelsChangesNoRss) {
+TEST_F(ResidentModelTest, AnAnswerOfTheKernelsChangesNoRssThatWasRead) {
+  See({});
+  Came(10, 1);
+  Came(11, 1);
+  Came(512, 1);
+  now_us_ += 10;
+  model_.SetRss(600 * kPage, now_us_);
+  See({{11, 1, 7, false, false}, {512, 512, 7, false, true}});
+  EXPECT_EQ(model_.RssBytes(), 600 * kPage);
+  EXPECT_EQ(model_.UnattributedBytes(), 87 * int64_t{kPage});
+}
+
+TEST_F(ResidentModelTest, WhatCameSinceRssWasReadIsAsTheKernelAnswers) {
   See({}, 10 * kPage);
   Came(10, 1);
   Came(11, 1);
   now_us_ += 10;
-  See({{11, 1, 7, false, false}, {512, 512, 7, false, true}});
-  EXPECT_EQ(model_.RssBytes(), 12 * kPage);
+  See({{11, 1, 7, false, false}});
+  EXPECT_EQ(model_.RssBytes(), 11 * kPage);
   Came(512, 1);
   now_us_ += 10;
-  See({{512, 512, 7, false, true}});
-  EXPECT_EQ(model_.RssBytes(), 13 * kPage);
-  EXPECT_EQ(model_.UnattributedBytes(), -499 * static_cast<int64_t>(kPage));
+  See({{11, 1, 7, false, false}, {512, 512, 7, false, true}});
+  EXPECT_EQ(model_.RssBytes(), 523 * kPage);
+  EXPECT_EQ(model_.UnattributedBytes(), int64_t{10 * kPage});
 }
 
 TEST_F(ResidentModelTest, RssIsNeverAboveTheHighestThatWasRead) {
   model_.SetMostRss(11 * kPage);
-  model_.SetRss(10 * kPage);
+  model_.SetRss(10 * kPage, 1);
   Came(10, 1);
   Came(11, 1);
   EXPECT_EQ(model_.RssBytes(), 11 * kPage);
 }
 
 TEST_F(ResidentModelTest, BeforeTheFirstAnswerTheRestWasThereBefore) {
-  model_.SetRss(10 * kPage);
+  model_.SetRss(10 * kPage, 1);
   Came(10, 1);
   EXPECT_EQ(model_.UnlistedBeforeBytes(), 10 * kPage);
   EXPECT_EQ(model_.UnattributedBytes(), 0);

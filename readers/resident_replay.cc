@@ -36,7 +36,7 @@ void ResidentReplay::AdvanceTo(uint64_t time_us) {
     if (reading.time_us > until_us_) continue;
     if (reading.time_us + kLateUs < now_us_) continue;
     MoveTo(reading.time_us);
-    model_.SetRss(reading.rss_bytes);
+    model_.SetRss(reading.rss_bytes, reading.time_us);
     OnReading(now_us_, reading.hwm_bytes);
   }
   if (time_us <= until_us_) MoveTo(time_us);

@@ -101,7 +101,8 @@ void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {
       touches_.push_back(
           {item.thread,
            {item.time_ns, item.address / options_.page->page_bytes, item.more,
-            stack, (item.flags & kSideLate) != 0}});
+            stack, (item.flags & kSideLate) != 0,
+            (item.flags & kSideFarToo) != 0}});
       break;
     case SideKind::kRange:
       TakeRange(item, stack);
@@ -150,10 +151,11 @@ void PageCollector::OnSample(const MatchedSample& matched) {
   const PageChoice choice = sampler_.Choose(sample.address, sample.time_ns);
   if (choice == PageChoice::kLeftOut) return;
   encoder_.AddSample(matched, IsCertain(choice));
-  uint64_t begin = 0, end = 0;
-  if (choice == PageChoice::kFirst &&
-      scan_.FindHuge(sample.address, &begin, &end)) {
-    encoder_.AddHuge(matched, begin, end - begin);
+  if (choice != PageChoice::kFirst) return;
+  constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
+  const absl::optional<bool> huge = scan_.IsHuge(sample.address);
+  if (huge.value_or(matched.far_too)) {
+    encoder_.AddHuge(matched, sample.address & ~(kHugeBytes - 1), kHugeBytes);
   }
 }
 

@@ -36,7 +36,7 @@ class PageEncoder {
   void SetWeight(uint32_t weight);
   // `certain`: it was recorded in any case.
   void AddSample(const MatchedSample& sample, bool certain);
-  // The sample's page, which was just added, came with all of these, in bytes.
+  // The sample's page, which was just added, came with all of these bytes.
   void AddHuge(const MatchedSample& matched, uint64_t address, uint64_t bytes);
   void AddRange(const PageMark& range, bool certain);
   void WriteFork(uint64_t time_ns);

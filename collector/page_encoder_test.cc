@@ -173,6 +173,25 @@ TEST_F(PageEncoderTest, WhoIsNotKnownIsCharged) {
   EXPECT_EQ(out_.entries[1].code, 0u);
 }
 
+TEST_F(PageEncoderTest, AHugePageIsItsFaultAndAllOfItsPages) {
+  constexpr uint64_t kHuge = uint64_t{2} << 20;
+  const PageSample sample = {2000000, 3 * kHuge + 8192, 0, 7};
+  encoder_.AddSample({&sample, 2000000, 5, false}, true);
+  encoder_.AddHuge({&sample, 2000000, 5, false}, 3 * kHuge, kHuge);
+  encoder_.EndBatch();
+  ASSERT_EQ(out_.entries.size(), 2u);
+  const Entry &fault = out_.entries[0], &huge = out_.entries[1];
+  EXPECT_EQ(fault.page, 3 * 512 + 2u);
+  EXPECT_EQ(fault.action, PAGE_CAME);
+  EXPECT_FALSE(fault.inferred);
+  EXPECT_EQ(huge.page, 3 * 512u);
+  EXPECT_EQ(huge.action, PAGES_POPULATED);
+  EXPECT_EQ(huge.pages, 512u);
+  EXPECT_EQ(huge.stack, 5u);
+  EXPECT_TRUE(huge.inferred);
+  EXPECT_EQ(encoder_.page_events(), 1u);
+}
+
 TEST_F(PageEncoderTest, RangesAreWholePagesAndNothingIsNoRange) {
   PageMark mark = {2000000, PageMark::kRange, PAGES_UNMAPPED, 7, 1, 8192, 1, 0};
   encoder_.AddRange(mark, true);

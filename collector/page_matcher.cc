@@ -100,7 +100,8 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
   thread.fault_began_ns = sample.time_ns;
   thread.fault_over_ns = exact ? touch.time_ns : UINT64_MAX;
   samples_.pop_front();
-  out->OnSample({&sample, Step(sample.time_ns), touch.stack, !exact});
+  out->OnSample({&sample, Step(sample.time_ns), touch.stack, !exact,
+                 touch.far_too && touch.instruction == sample.instruction});
   return true;
 }
 

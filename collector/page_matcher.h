@@ -19,8 +19,9 @@ struct PageTouch {
   uint64_t time_ns;
   uint64_t page;
   uint64_t instruction;
-  uint32_t stack;  // StackDef.id
-  bool late;       // not the stack of the moment
+  uint32_t stack;        // StackDef.id
+  bool late;             // not the stack of the moment
+  bool far_too = false;  // so was a page far from it in the same 2 MiB
 };
 
 // A fault with its stack.
@@ -29,6 +30,9 @@ struct MatchedSample {
   uint64_t time_ns;  // never below that of what came before
   uint32_t stack;    // 0: none is known of this thread
   bool inferred;
+  // See PageTouch; of another fault by the same instruction, where the stack is
+  // that one's.
+  bool far_too = false;
 };
 
 // Something else that happened to pages, or to our knowledge of them.

@@ -18,7 +18,8 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
  protected:
   void OnSample(const MatchedSample& m) override {
     out_.push_back(absl::StrCat(m.sample->thread, ":", m.sample->address / 4096,
-                                "=", m.stack, m.inferred ? "?" : ""));
+                                "=", m.stack, m.inferred ? "?" : "",
+                                m.far_too ? "+" : ""));
     EXPECT_GE(m.time_ns, last_ns_);
     last_ns_ = m.time_ns;
   }
@@ -67,6 +68,15 @@ TEST_F(PageMatcherTest, HugePagesOfOneInstructionBelongTogether) {
   Touch(1, 41, 2048, 8);
   Sample(1, 40, 2048);
   EXPECT_EQ(Emit(100), "1:512=7 1:1024=7? 1:1025=8? 1:1536=8? 1:2048=8");
+}
+
+TEST_F(PageMatcherTest, WhatAHugePageShowsGoesForOthersOfItsInstruction) {
+  Sample(1, 10, 512);  // not signalled
+  Sample(1, 20, 1024);
+  matcher_.AddTouch(1, {21, 1024, instruction_, 7, false, true});
+  instruction_ = 0x500;
+  Sample(1, 15, 300);
+  EXPECT_EQ(Emit(100), "1:512=7?+ 1:300=7? 1:1024=7+");
 }
 
 TEST_F(PageMatcherTest, ALongTimeAgoIsNoSignOfTheSameLoop) {

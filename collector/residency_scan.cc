@@ -28,8 +28,6 @@ constexpr uint64_t kMaxPieces = 4096;
 // that are so large are reserved address space, of which little is resident.
 constexpr uint64_t kMaxEntriesOfMapping = uint64_t{1} << 24;
 
-constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
-
 constexpr uint64_t kLookPeriodNs = 20000000;
 constexpr uint64_t kRegularPeriodNs = 250000000;
 // At most 5 % of one CPU, and so many ranges a second in the file.
@@ -83,24 +81,20 @@ ResidencyScan::~ResidencyScan() {
   if (statm_fd_ >= 0) close(statm_fd_);
 }
 
-bool ResidencyScan::FindHuge(uint64_t address, uint64_t* begin, uint64_t* end) {
-  if (!has_huge_pages_ || use_entries_ || pagemap_fd_ < 0) return false;
+absl::optional<bool> ResidencyScan::IsHuge(uint64_t address) {
+  if (!has_huge_pages_) return false;
+  if (use_entries_ || pagemap_fd_ < 0) return absl::nullopt;
   PageRegion region = {};
   PagemapScan scan = {};
   scan.size = sizeof(scan);
-  scan.begin = address & ~(kHugeBytes - 1);
-  scan.end = scan.begin + kHugeBytes;
+  scan.begin = address / page_bytes_ * page_bytes_;
+  scan.end = scan.begin + page_bytes_;
   scan.regions = reinterpret_cast<uintptr_t>(&region);
   scan.regions_max = 1;
-  scan.category_mask = scan.return_mask = kPageIsPresent | kPageIsHuge;
-  const int count = ioctl(pagemap_fd_, kPagemapScan, &scan);
-  // One that was split again, or given back in part, comes as it is.
-  if (count != 1 || region.begin > address || region.end <= address) {
-    return false;
-  }
-  *begin = region.begin;
-  *end = region.end;
-  return true;
+  scan.category_mask = kPageIsPresent;
+  scan.return_mask = kPageIsHuge;
+  if (ioctl(pagemap_fd_, kPagemapScan, &scan) != 1) return absl::nullopt;
+  return (region.categories & kPageIsHuge) != 0;
 }
 
 uint64_t ResidencyScan::RssBytes() {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
+#include "absl/types/optional.h"
 #include "collector/mapping_table.h"
 #include "collector/pagemap_scan.h"
 
@@ -49,9 +50,9 @@ class ResidencyScan {
   // zeros that were only read are left out; not so before Linux 6.7, which does
   // not tell them from others. `meanwhile` is called each few milliseconds.
   bool Read(absl::FunctionRef<void()> meanwhile, ResidencyAnswer* answer);
-  // Whether a page that has come there is part of a huge page, which it gives.
-  // False also where the kernel does not say, or has none at all.
-  bool FindHuge(uint64_t address, uint64_t* begin, uint64_t* end);
+  // Whether the page there is part of a huge page of 2 MiB; nullopt where it is
+  // not resident any more, or the kernel does not say.
+  absl::optional<bool> IsHuge(uint64_t address);
   // RSS as statm has it now; 0 when the process is gone.
   uint64_t RssBytes();
 
@@ -74,7 +75,7 @@ class ResidencyScan {
   int pagemap_fd_;
   int statm_fd_;
   bool use_entries_ = false;
-  bool has_huge_pages_;
+  const bool has_huge_pages_;
   uint64_t walked_bytes_ = 0;  // since `meanwhile` was called
   std::vector<PageRegion> regions_;
   std::vector<uint64_t> entries_;

@@ -65,6 +65,27 @@ TEST_F(ResidencyScanTest, KnownMemoryIsFoundPageByPage) {
 }
 
 // Mappings of any size are walked in pieces; nothing falls between two.
+TEST_F(ResidencyScanTest, AHugePageIsToldFromSmallOnes) {
+  constexpr uint64_t kHuge = uint64_t{2} << 20;
+  char* memory =
+      static_cast<char*>(mmap(nullptr, 3 * kHuge, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  const uint64_t begin =
+      (reinterpret_cast<uint64_t>(memory) + kHuge - 1) & ~(kHuge - 1);
+  char* small = reinterpret_cast<char*>(begin);
+  char* large = small + kHuge;
+  madvise(small, kHuge, MADV_NOHUGEPAGE);
+  const bool possible = madvise(large, kHuge, MADV_HUGEPAGE) == 0;
+  small[0] = large[0] = 1;
+  EXPECT_NE(scan_.IsHuge(begin), true);
+  EXPECT_NE(scan_.IsHuge(begin + kPage), true);  // not there
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
+  const bool came_whole = possible && Pages(large, 512) == 512;
+  EXPECT_EQ(scan_.IsHuge(begin + kHuge + 5 * kPage) == true, came_whole);
+  munmap(memory, 3 * kHuge);
+}
+
 TEST_F(ResidencyScanTest, LargeMappingsAreWalkedInPieces) {
   const size_t pages = (size_t{1} << 38) / kPage;
   char* memory = static_cast<char*>(

@@ -138,7 +138,14 @@ void PeakFinder::RememberWhatIsKnown() {
   if (!IsAlmost(rss, most)) return;
   const auto unknown =
       static_cast<uint64_t>(std::abs(model().UnattributedBytes()));
-  if (IsAlmost(known_bytes_, most) && unknown >= unknown_bytes_) return;
+  // What it is below the peak, and what is not known of it, count alike.
+  const auto part = [](uint64_t bytes, uint64_t unknown_bytes) {
+    return bytes - std::min(bytes, unknown_bytes);
+  };
+  if (IsAlmost(known_bytes_, most) &&
+      part(rss, unknown) <= part(known_bytes_, unknown_bytes_)) {
+    return;
+  }
   known_us_ = now_us();
   known_bytes_ = rss;
   unknown_bytes_ = unknown;

@@ -90,8 +90,9 @@ class ResidentReplay : public ReplayVisitor {
 // Finds the moment of the highest RSS: as statm had it, or between two readings
 // as the page events tell, but never above the VmHWM that was read next. Where
 // RSS stayed within a hundredth of that, the moment is chosen at which the
-// kernel had said what is resident and the least was unattributed: shortly
-// after a system call began to fill memory most of it has no owner yet.
+// kernel had said what is resident and most of it was known, RSS less what is
+// unattributed: shortly after a system call began to fill memory most of it has
+// no owner yet.
 class PeakFinder final : public ResidentReplay {
  public:
   // REQUIRES: Finish() was called.

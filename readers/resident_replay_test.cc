@@ -102,6 +102,16 @@ TEST(PeakFinderTest, PagesWhoseLeavingWasMissedAreNoPeak) {
   EXPECT_EQ(run.Peak(), 3390u);
 }
 
+TEST(PeakFinderTest, AHigherMomentIsTakenWhereTheMoreIsKnown) {
+  BuiltRun run;
+  const ResidentRange before = {1, 1000, 1, false, false};
+  run.builder.AddResidency(10, 20, 1000 * kPage, {before});
+  run.builder.AddPages(CamePages(100, 2000, 5, 1));
+  run.builder.AddResidency(2000, 2010, 1006 * kPage,
+                           {before, {2000, 5, 1, false, false}});
+  EXPECT_EQ(run.Peak(), 2010u);
+}
+
 TEST(PeakFinderTest, OfTheMomentsOfAPeakOneIsTakenOfWhichMostIsKnown) {
   BuiltRun run;
   const ResidentRange before = {1, 100, 1, false, false};

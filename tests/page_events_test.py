@@ -149,6 +149,22 @@ thread.start()
 thread.join()
 '''
 
+# Memory of huge pages, where there are any, that does not stay for long.
+HUGE = r'''
+import mmap, time
+SIZE = 48 << 20
+def fill():
+    m = mmap.mmap(-1, SIZE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    m.madvise(mmap.MADV_HUGEPAGE)
+    for at in range(0, SIZE, 4096):
+        m[at] = 1
+    return m
+for pause in (0, 0.004, 0.03, 0, 0.01):
+    m = fill()
+    time.sleep(pause)
+    m.close()
+'''
+
 
 class PageEventsTest(support.PageEventsTest):
     def of_functions(self, run, *names, options=()):
@@ -250,6 +266,15 @@ class PageEventsTest(support.PageEventsTest):
         moments = timeline(run)
         self.assertGreater(max(rss for rss, _ in moments), 50 * MIB)
         wrong = [rest for _, rest in moments if abs(rest) > MIB]
+        self.assertEqual(wrong, [])
+
+    def test_huge_pages_count_whole_however_soon_they_leave(self):
+        run = self.run_script(HUGE, "--trace", "pages", "--heap", "off")
+        table = resident(run, "--by", "function")
+        self.assertAlmostEqual(
+            resident_bytes(table, function="fill") / MIB, 48, delta=1)
+        # RSS may have been read while one of them was being filled.
+        wrong = [rest for _, rest in timeline(run) if abs(rest) > 2.5 * MIB]
         self.assertEqual(wrong, [])
 
     @unittest.skipIf(perf_support.paranoid() > 2, "perf is for root alone here")

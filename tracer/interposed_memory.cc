@@ -188,6 +188,7 @@ PYMEMRUN_INTERPOSE int madvise(void* address, size_t length,
   const int result = Next(g_madvise, "madvise")(address, length, advice);
   if (result == 0) events.Add(RangeAction::kDiscarded, address, length);
   if (result == 0 && Populates(advice)) AddPopulated(address, length);
+  if (result == 0 && advice == MADV_HUGEPAGE) PageEvents::MayBeHuge();
   SignUnmap();
   return result;
 }

@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -37,19 +39,46 @@ bool FreesAreLibcs() {
   return free_function != nullptr && free_function == dlsym(RTLD_NEXT, "free");
 }
 
-void OnFault(const siginfo_t* info, void* context) {
-  PageCountersSaw(info->si_addr);
-  if (SideRing::page() == nullptr) return;
-  const uint16_t flags = TrapSignal::CameLate(info) ? kSideLate : 0;
-  PutWithStack({SideKind::kTouch, flags, 0, MonotonicNs(),
-                reinterpret_cast<uint64_t>(info->si_addr),
-                InstructionOf(context), 0});
+// Whether all programs get huge pages, without asking for them.
+bool HugePagesForAll() {
+  const int fd =
+      open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return false;
+  char text[64] = {};
+  const ssize_t got = read(fd, text, sizeof(text) - 1);
+  close(fd);
+  return got > 0 && strstr(text, "[always]") != nullptr;
 }
 
 }  // namespace
 
 std::atomic<bool> PageEvents::started_;
 bool PageEvents::wants_input_ = false;
+std::atomic<bool> PageEvents::may_be_huge_;
+
+// Whether the page 1 MiB away in the same aligned 2 MiB is resident, which
+// after the first fault in them tells a huge page.
+bool PageEvents::IsFarThere(const void* address) {
+  if (!may_be_huge_.load(std::memory_order_relaxed)) return false;
+  constexpr uintptr_t kHalf = uintptr_t{1} << 20;
+  const uintptr_t page = reinterpret_cast<uintptr_t>(address) &
+                         ~uintptr_t{SideRing::page()->page_bytes - 1};
+  unsigned char there = 0;
+  return mincore(reinterpret_cast<void*>(page ^ kHalf), 1, &there) == 0 &&
+         (there & 1) != 0;
+}
+
+void PageEvents::OnFault(const siginfo_t* info, void* context) {
+  PageCountersSaw(info->si_addr);
+  if (SideRing::page() == nullptr) return;
+  const uint64_t time_ns = MonotonicNs();
+  uint16_t flags = 0;
+  if (TrapSignal::CameLate(info)) flags |= kSideLate;
+  if (IsFarThere(info->si_addr)) flags |= kSideFarToo;
+  PutWithStack({SideKind::kTouch, flags, 0, time_ns,
+                reinterpret_cast<uint64_t>(info->si_addr),
+                InstructionOf(context), 0});
+}
 
 bool PageEvents::Open(const PagePeriod& period, PageCounters* counters,
                       char* reason, size_t size) {
@@ -59,6 +88,7 @@ bool PageEvents::Open(const PagePeriod& period, PageCounters* counters,
   }
   if (OpenPageCounters(period, counters, reason, size)) {
     wants_input_ = counters->user_only;
+    if (HugePagesForAll()) MayBeHuge();
     return true;
   }
   TrapSignal::Release();

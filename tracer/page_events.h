@@ -3,6 +3,8 @@
 #ifndef PYMEMRUN_TRACER_PAGE_EVENTS_H_
 #define PYMEMRUN_TRACER_PAGE_EVENTS_H_
 
+#include <signal.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -42,10 +44,16 @@ class PageEvents {
                     size_t bytes, const void* to = nullptr);
   // A child was forked.
   static void Forked();
+  // The kernel may give huge pages from here on.
+  static void MayBeHuge() { may_be_huge_ = true; }
 
  private:
+  static void OnFault(const siginfo_t* info, void* context);
+  static bool IsFarThere(const void* address);
+
   static std::atomic<bool> started_;
   static bool wants_input_;
+  static std::atomic<bool> may_be_huge_;
 };
 
 }  // namespace pymemrun

@@ -69,6 +69,8 @@ inline constexpr uint16_t kSideAdapted = 32;  // kHeapRates
 // kAlloc: behind the frames that the head does not hold, 8 bytes: the address
 // of the code that called malloc.
 inline constexpr uint16_t kSideCaller = 64;
+// kTouch: of the same aligned 2 MiB a page far from this one is there too.
+inline constexpr uint16_t kSideFarToo = 128;
 
 // A frame of the stack, the innermost first; kTouch, kRange and kAlloc.
 struct SideFrame {

@@ -6,10 +6,12 @@
 namespace pymemrun {
 namespace {
 
-// A signal takes 3 to 4 us: each at this rate takes 4 % of a CPU.
-constexpr uint64_t kManyPerSecond = 12000;
-constexpr uint64_t kFewPerSecond = 8000;
+// A signal takes 3 to 4 us: each at this rate takes 2 % of a CPU.
+constexpr uint64_t kManyPerSecond = 6000;
+constexpr uint64_t kFewPerSecond = 4000;
 constexpr uint64_t kWindowNs = 5000000;
+// Faults come in bursts, whose begin would be signalled whole each time.
+constexpr uint64_t kCalmNs = 100000000;
 constexpr uint64_t kSecondNs = 1000000000;
 
 }  // namespace
@@ -25,9 +27,10 @@ void SignalRate::Update(uint64_t now_ns, size_t faults) {
   const uint64_t rate = faults_ * kSecondNs / elapsed_ns;
   since_ns_ = now_ns;
   faults_ = 0;
+  if (rate * weight_ >= kFewPerSecond) few_since_ns_ = now_ns;
   if (rate * weight_ >= kManyPerSecond) {
     Choose(Which::kSome);
-  } else if (rate * weight_ < kFewPerSecond) {
+  } else if (now_ns - few_since_ns_ >= kCalmNs) {
     Choose(Which::kEach);
   }
 }

@@ -1,5 +1,5 @@
 // How many page faults send a signal: each, while they are few; when they come
-// so fast that their signals would slow the program by more than some 5 %, one
+// so fast that their signals would slow the program by more than some 2 %, one
 // in several.
 #ifndef PYMEMRUN_COLLECTOR_SIGNAL_RATE_H_
 #define PYMEMRUN_COLLECTOR_SIGNAL_RATE_H_
@@ -33,7 +33,8 @@ class SignalRate {
   const uint32_t weight_;
   Which chosen_ = Which::kUnknown;
   uint64_t since_ns_ = 0;
-  uint64_t faults_ = 0;  // since then
+  uint64_t faults_ = 0;        // since then
+  uint64_t few_since_ns_ = 0;  // there have not been many
 };
 
 }  // namespace pymemrun

@@ -43,25 +43,34 @@ TEST_F(SignalRateTest, ItBeginsWithEachAlone) {
 
 TEST_F(SignalRateTest, ManyFaultsSignalSomeAndFewSignalEach) {
   rate_.Update(now_ns_, 0);
-  Go(11000);
+  Go(5500);
   EXPECT_TRUE(EachSignals());
-  Go(13000);
+  Go(6500);
   EXPECT_FALSE(EachSignals());
   EXPECT_TRUE(SomeSignal());
-  Go(9000);  // in between it stays as it is
+  for (int i = 0; i < 20; ++i) Go(4500);  // in between it stays as it is
   EXPECT_FALSE(EachSignals());
   EXPECT_TRUE(SomeSignal());
-  Go(7000);
+  for (int i = 0; i < 10; ++i) Go(3500);
   EXPECT_TRUE(EachSignals());
   EXPECT_FALSE(SomeSignal());
+}
+
+TEST_F(SignalRateTest, BurstsThatFollowEachOtherSignalSome) {
+  rate_.Update(now_ns_, 0);
+  Go(50000);
+  for (int i = 0; i < 30; ++i) {
+    Go(i % 9 == 8 ? 50000 : 0);
+    EXPECT_FALSE(EachSignals());
+  }
 }
 
 TEST_F(SignalRateTest, WhereOnePageInTenIsRecordedATenthIsMany) {
   SignalRate rate(kEachFd, static_cast<uint32_t>(CpusOnline()), 10);
   rate.Update(now_ns_, 0);
-  rate.Update(now_ns_ += 10 * kMs, 11);  // 1,100 a second
+  rate.Update(now_ns_ += 10 * kMs, 5);  // 500 a second
   EXPECT_TRUE(EachSignals());
-  rate.Update(now_ns_ += 10 * kMs, 13);
+  rate.Update(now_ns_ += 10 * kMs, 7);
   EXPECT_FALSE(EachSignals());
   EXPECT_TRUE(SomeSignal());
 }

@@ -85,10 +85,11 @@ absl::Status ReadSteps::OnEnd() {
   if (held_.has_value()) return AtOffset(held_->offset, held_->status);
   ReadResult& result = decoder_.result();
   if (plan_ != nullptr && plan_->ended()) result.stopped = true;
-  if (result.records == 0 && result.damages == 0 && !result.torn) {
-    return absl::InvalidArgumentError(
-        "byte 0: expected a zstd frame (28 b5 2f fd), found the end: "
-        "the file holds no records");
+  if (result.records == 0 && result.damages == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "byte 0: expected a zstd frame (28 b5 2f fd), found the end",
+        result.torn ? " inside of the first" : "",
+        ": the file holds no records"));
   }
   return absl::OkStatus();
 }

@@ -26,6 +26,16 @@ inline PageEntry RangeEntry(uint64_t time_us, PageAction action, uint64_t page,
   return {time_us, page, pages, moved_to, 1, 1, 0, 1, action, false};
 }
 
+// A run with page events of one thread, 1, which has one stack, 1.
+inline void BeginPageRun(RunBuilder* builder, uint64_t first_rss_bytes = 0) {
+  Header header = RunBuilder::DefaultHeader();
+  header.set_page_period(1);
+  header.set_first_rss_bytes(first_rss_bytes);
+  builder->AddHeader(header);
+  builder->AddThread("MainThread", 1);
+  builder->AddStack(0, builder->AddCode("/job.py", "f", 1), 2);
+}
+
 // Four lines of two functions on two threads. 20 pages are there before; then
 // line 5 (load, called at line 9) brings 50, line 6 brings 30 in thread 2, of
 // which 5 inferred; RSS is highest after that, at 200 ms; then 40 of the 50 are

@@ -55,12 +55,7 @@ struct BuiltRun {
   StringSink sink;
   RunBuilder builder{&sink};
   explicit BuiltRun(uint64_t first_rss_bytes = 0) {
-    Header header = RunBuilder::DefaultHeader();
-    header.set_page_period(1);
-    header.set_first_rss_bytes(first_rss_bytes);
-    builder.AddHeader(header);
-    builder.AddThread("MainThread", 1);
-    builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
+    BeginPageRun(&builder, first_rss_bytes);
     builder.AddMapping("");
   }
   uint64_t Peak() {

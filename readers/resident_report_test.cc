@@ -78,12 +78,7 @@ TEST(ResidentReportTest, MappingsWithWhatHasNoOwner) {
 TEST(ResidentReportTest, MappingsThatNoResidencyHasAreAsPageEventsSay) {
   StringSink sink;
   RunBuilder builder(&sink);
-  Header header = RunBuilder::DefaultHeader();
-  header.set_page_period(1);
-  header.set_first_rss_bytes(0);
-  builder.AddHeader(header);
-  builder.AddThread("MainThread", 1);
-  builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
+  BeginPageRun(&builder);
   const uint32_t shared = builder.AddMapping("/dev/shm/a");
   std::vector<PageEntry> pages = CamePages(100, 1000, 6, 1);
   for (size_t i = 0; i < 4; ++i) pages[i].mapping = shared;

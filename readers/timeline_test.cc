@@ -144,12 +144,7 @@ TEST(TimelineTest, HostileNamesDoNoHarmToXml) {
 std::string OverfullRun() {
   StringSink sink;
   RunBuilder builder(&sink);
-  Header header = RunBuilder::DefaultHeader();
-  header.set_page_period(1);
-  header.set_first_rss_bytes(0);
-  builder.AddHeader(header);
-  builder.AddThread("MainThread", 1);
-  builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
+  BeginPageRun(&builder);
   builder.AddMapping("");
   builder.AddPages(CamePages(100, 1, 100, 1));
   builder.AddProcess(200000, 40 * 4096, 110 * 4096);

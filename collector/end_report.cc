@@ -155,9 +155,11 @@ void AddHighest(const EndReportInput& in, Paragraph* out) {
 void AddHwm(const EndReportInput& in, Paragraph* out) {
   const Footer& footer = in.footer;
   if (footer.hwm_bytes() == 0) return;
+  // A program that died, or became another, has said nothing of its end.
+  const bool is_of_the_end = in.has_footer && footer.own_bytes() != 0;
   const std::string hwm = absl::StrCat(
       "VmHWM ", HumanBytes(static_cast<double>(footer.hwm_bytes())),
-      in.has_footer ? "" : " as last sampled");
+      is_of_the_end ? "" : " as last sampled");
   out->NewLine();
   if (!footer.has_peak()) return out->AddWords(absl::StrCat(hwm, "."));
   const bool has_place = in.peak.has_value() && footer.max_rss_site() != 0;

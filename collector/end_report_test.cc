@@ -23,6 +23,7 @@ EndReportInput Example() {
   in.header.set_own_bytes(9100000);
   Footer& footer = in.footer;
   footer.set_end(Footer::EXIT);
+  footer.set_own_bytes(9100000);
   footer.set_events(1234567);
   footer.set_rows(2345);
   footer.set_context_rows(1201);
@@ -125,11 +126,13 @@ TEST(EndReportTest, LossesAndOtherEndsAreSaid) {
   in.footer.set_seen_max_rss_bytes(125000000);
   in.footer.set_end(Footer::SIGNAL);
   in.footer.set_exit_status(9);
+  in.footer.set_own_bytes(0);  // it could not say
   in.peak = {C_CALL, "n.py", 3, "sum", "T", 5};
   const std::string text = absl::StrJoin(LinesOf(in), "\n");
   for (const char* part :
        {"5,000 lost because the file could", "signal 9.",
         "2 child processes were not traced.", "Highest at any event 119.2 MiB.",
+        "VmHWM 143.1 MiB as last sampled, reached",
         "n.py:3 sum (C_CALL, T#5)."}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }

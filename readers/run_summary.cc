@@ -154,7 +154,10 @@ std::string DescribeHighest(const RunFacts& facts) {
 std::string DescribeHwm(const RunFacts& facts) {
   if (facts.HwmBytes() == 0) return "not recorded";
   std::string text = HumanBytes(facts.HwmBytes());
-  if (!facts.footer.has_value()) text += ", as last sampled";
+  // A program that died, or became another, has said nothing of its end.
+  const bool is_of_the_end =
+      facts.footer.has_value() && facts.footer->own_bytes() != 0;
+  if (!is_of_the_end) text += ", as last sampled";
   if (facts.HasPeak()) {
     absl::StrAppend(&text, ", reached between events ",
                     facts.peak->after_number(), " and ",

@@ -264,8 +264,17 @@ TEST_F(RunFactsTest, AnEarlyPeakIsNotWhereALaterMaximumCameFrom) {
   Footer footer;
   footer.set_hwm_bytes(14 << 20);
   footer.set_seen_max_rss_bytes(14 << 20);
+  footer.set_own_bytes(1 << 20);
   facts_.OnFooter(footer);
   EXPECT_EQ(Fact("VmHWM"), "14.0 MiB");
+}
+
+TEST_F(RunFactsTest, OfAProgramThatSaidNothingAtItsEndVmHwmIsThatOfASample) {
+  Footer footer;
+  footer.set_end(Footer::SIGNAL);
+  footer.set_hwm_bytes(14 << 20);
+  facts_.OnFooter(footer);
+  EXPECT_EQ(Fact("VmHWM"), "14.0 MiB, as last sampled");
 }
 
 TEST_F(RunFactsTest, ValuesAreNumbersWithTheirUnitInTheName) {

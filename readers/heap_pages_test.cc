@@ -135,6 +135,29 @@ TEST(ResidentOwnerHeapTest, PagesWithBlocksAreChargedToThem) {
                         "allocated them, each with its bytes there\n"));
 }
 
+// The peak is later than the last heap event, and nobody asked for that time.
+TEST(ResidentOwnerHeapTest, OfACutFileThePeakMayBeAfterAllHeapEvents) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_page_period(1);
+  header.set_first_rss_bytes(0);
+  header.set_heap(HEAP_ALL);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 1);
+  builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
+  builder.AddHeap({AllocEvent(1100, 1000 * kPage, 5000, 1)});
+  std::vector<PageEntry> pages = CamePages(9000, 1000, 10, 1);
+  for (PageEntry& page : pages) page.code_mapping = 0;
+  builder.AddPages(pages);
+  builder.Flush();
+  TempFile file(sink.contents());
+  const Printed printed = Report({"resident", file.path(), "--owner", "heap"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.err, HasSubstr(": no footer: "));
+  EXPECT_THAT(printed.err, Not(HasSubstr("after the run's end")));
+}
+
 // Of groups of four 1000 to 1007 are a pair, so are 1008 and 1009 with what is
 // not there.
 TEST(ResidentOwnerHeapTest, WhereOnePageInFourWasRecordedItStandsForFour) {

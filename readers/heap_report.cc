@@ -206,13 +206,13 @@ void PrintStacks(const ReportOptions& options, const HeapMoments& replay,
 }  // namespace
 
 bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
-                   int* code) {
+                   int* code, bool say_beyond_end) {
   const bool read = file->Read(replay);
   *code = std::max(*code, file->code());
   if (!read) *code = std::max(*code, kExitFailed);
   if (!read) return false;
   if (replay->has_heap_events()) {
-    SayBeyondEnd(*replay, file->shown_name(), console);
+    if (say_beyond_end) SayBeyondEnd(*replay, file->shown_name(), console);
     return true;
   }
   console.Say(absl::StrCat(

@@ -19,9 +19,10 @@ int PrintSnapshot(const ReportOptions& options, const Console& console,
 // said; *code is at least what the program is to exit with.
 bool ReadHeap(const std::string& path, const Console& console,
               HeapReplay* replay, int* code);
-// As ReadHeap(), of a file that is to be read again.
+// As ReadHeap(), of a file that is to be read again. `say_beyond_end`: that a
+// moment was asked for at which the run had ended.
 bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
-                   int* code);
+                   int* code, bool say_beyond_end = true);
 
 }  // namespace pymemrun
 

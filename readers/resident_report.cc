@@ -71,7 +71,11 @@ int PrintResident(const ReportOptions& options, const Console& console,
     heap =
         std::make_unique<HeapMoments>(std::vector<HeapMoment>{{kind, at_us}});
     int code = kExitOk;
-    if (!ReadHeapAgain(file.get(), console, heap.get(), &code)) return code;
+    // Of a file that was cut the last heap events may be before the peak.
+    if (!ReadHeapAgain(file.get(), console, heap.get(), &code,
+                       !options.at_peak)) {
+      return code;
+    }
   }
   if (options.format == TableFormat::kText && !options.collapsed) {
     output->Append(Heading(options, replay, heap.get()));

@@ -200,8 +200,14 @@ TEST(ResidentReportTest, HostileNamesAreEscaped) {
 }
 
 TEST(ResidentReportTest, OfADamagedFileItIsNotSaidThatItHasNone) {
-  const std::string run = PageRun().Build();
-  TempFile file(run.substr(0, 60));  // within the first frame
+  StringSink sink;
+  RunBuilder builder(&sink);
+  builder.AddHeader(RunBuilder::DefaultHeader());
+  builder.Flush();
+  const size_t first_frame_bytes = sink.contents().size();
+  builder.AddThread("MainThread", 1);
+  builder.Flush();
+  TempFile file(sink.contents().substr(0, first_frame_bytes + 10));
   const Printed printed = Report({"resident", file.path()});
   EXPECT_EQ(printed.code, 0);  // cut off, as a run that was killed
   EXPECT_THAT(printed.err, HasSubstr(": no page events in what could be read"));

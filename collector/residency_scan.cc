@@ -41,8 +41,7 @@ int OpenOf(pid_t pid, absl::string_view name) {
               O_RDONLY | O_CLOEXEC);
 }
 
-// Whether the kernel gives any program huge pages without being asked for
-// hugetlbfs's, which do not count in RSS.
+// Whether memory may be of huge pages. (hugetlbfs's do not count in RSS.)
 bool HasHugePages() {
   std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
   std::string text;

@@ -84,15 +84,22 @@ int PrintTop(const ReportOptions& options, const Console& console,
   ProfileTable profile(options.by);
   OwnCost cost;
   int code = kExitOk;
-  bool any_readable = false;
+  bool any_calls = false;
   for (const std::string& path : options.files) {
     const auto facts = FactsReader::Read(path, console, &code);
     if (facts == nullptr) continue;
-    any_readable = true;
+    if (!facts->HasCalls()) {
+      console.Say(absl::StrCat(
+          TerminalText(path),
+          ": has no calls: the run was not made with --trace calls"));
+      code = std::max(code, kExitUsage);
+      continue;
+    }
+    any_calls = true;
     facts->AddTo(&profile);
     AddCost(*facts, &cost);
   }
-  if (any_readable) {
+  if (any_calls) {
     PrintTable(TopTable(profile, options.limit, cost), options.format, output);
   }
   return code;

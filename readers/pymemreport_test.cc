@@ -238,6 +238,20 @@ TEST(PymemreportTest, UnreadableFilesFail) {
   EXPECT_EQ(Report({"summary", "/nowhere.pb"}).code, 1);
 }
 
+TEST(PymemreportTest, TopOfARunWithoutCallsSaysSo) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_calls_off(true);
+  builder.AddHeader(header);
+  builder.Flush();
+  TempFile file(sink.contents());
+  const Printed printed = Report({"top", file.path()});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_THAT(printed.err, HasSubstr(": has no calls: the run was not made"));
+}
+
 TEST(PymemreportTest, AMissingFooterIsNoFailure) {
   SmallRun run;
   run.with_footer = false;

@@ -233,6 +233,9 @@ size_t CollectorProcess::DrainSlots(uint64_t most) {
 }
 
 void CollectorProcess::Housekeep(uint64_t now_ns) {
+  if (pages_ != nullptr && pages_->TakeRssHasMoved()) {
+    SampleProcess(UINT64_MAX);
+  }
   if (now_ns >= next_sample_ns_) {
     clock_.Recalibrate();
     encoder_.ClockChanged();

@@ -151,7 +151,8 @@ bool MappingTable::LookAgain(uint64_t now_ns, Looks* looks) {
 
 // Returns whether something is there, which the table has then.
 bool MappingTable::Query(uint64_t address, uint64_t now_ns) {
-  if (!can_query_ || fd_ < 0 || !queries_.MayLook(now_ns)) return false;
+  if (!can_query_ || fd_ < 0 || hole_.Has(address, now_ns)) return false;
+  if (!queries_.MayLook(now_ns)) return false;
   const uint64_t cpu_ns = ThreadCpuNs();
   const bool found = AskFor(address);
   queries_.Took(ThreadCpuNs() - cpu_ns);
@@ -162,11 +163,17 @@ bool MappingTable::AskFor(uint64_t address) {
   char name[4096];
   ProcmapQuery query = {};
   query.size = sizeof(query);
+  query.flags = kProcmapOrNext;
   query.address = address;
   query.name = reinterpret_cast<uintptr_t>(name);
   query.name_size = sizeof(name);
   if (ioctl(fd_, kProcmapQuery, &query) != 0) {
     can_query_ = errno == ENOENT || errno == ESRCH || errno == ENAMETOOLONG;
+    if (errno == ENOENT) hole_ = {address, UINT64_MAX, MonotonicNs()};
+    return false;
+  }
+  if (query.begin > address) {
+    hole_ = {address, query.begin, MonotonicNs()};
     return false;
   }
   const size_t length = query.name_size > 0 ? query.name_size - 1 : 0;

@@ -52,7 +52,7 @@ class MappingTable {
   // given back since the last look: for that mapping alone from Linux 6.11 on,
   // before that as CodeAt() does, 40 times at once. Where they may not, or it
   // has gone before they could, other memory than a file's is thought to be
-  // what it was.
+  // what it was. `now_ns`: CLOCK_MONOTONIC, or somewhat before.
   uint32_t NameAt(uint64_t address, uint64_t now_ns) {
     return DataAt(address, now_ns).name;
   }
@@ -79,6 +79,15 @@ class MappingTable {
     uint64_t next_ns_ = 0;
   };
 
+  // Where there was nothing when the kernel was asked last: what came there
+  // before that has gone.
+  struct Hole {
+    uint64_t begin, end, until_ns;
+    bool Has(uint64_t address, uint64_t now_ns) const {
+      return address >= begin && address < end && now_ns <= until_ns;
+    }
+  };
+
   uint32_t IdOf(absl::string_view name);
   const Mapping* Find(uint64_t address) const;
   bool LookAgain(uint64_t now_ns, Looks* looks);
@@ -101,6 +110,7 @@ class MappingTable {
   // Each takes some microseconds.
   Looks queries_{0, 20 * kLookNs};
   bool can_query_ = true;
+  Hole hole_ = {};
   std::string text_;
 };
 

@@ -68,6 +68,20 @@ TEST(MappingTable, WhatWasGivenBackIsNamedAsItWasUnlessItIsAFiles) {
   EXPECT_EQ(out.names[table.CodeAt(0x400123, 0)], "/usr/bin/my program");
 }
 
+TEST(MappingTable, SharedMemoryThatLooksLikeAFileIsNone) {
+  Names out;
+  MappingTable table(0, &out);
+  table.Parse(
+      "10000000-20000000 r--p 00000000 08:01 99  /usr/lib/libm.so.6\n"
+      "20000000-30000000 rw-s 00000000 00:01 98  /dev/zero (deleted)\n"
+      "30000000-40000000 rw-s 00000000 00:01 98  /memfd:x (deleted)\n"
+      "40000000-50000000 rw-p 00000000 00:00 0   [heap]\n");
+  EXPECT_TRUE(table.IsFileAt(0x10000000, 0));
+  for (const uint64_t address : {0x20000000, 0x30000000, 0x40000000}) {
+    EXPECT_FALSE(table.IsFileAt(address, 0));
+  }
+}
+
 TEST(MappingTable, NewMemoryIsSeenWhenItIsAskedFor) {
   Names out;
   MappingTable table(getpid(), &out);

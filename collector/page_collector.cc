@@ -12,11 +12,12 @@ namespace {
 // What is younger may still be on its way: a CPU is held up between taking the
 // time and showing the sample.
 constexpr uint64_t kSettleNs = 2000000;
-constexpr uint64_t kStatmPeriodNs = 20000000;
+constexpr uint64_t kStatmPeriodNs = 5000000;
+constexpr uint64_t kPutOffNs = 20000000;
 // RSS and its time must belong together, at a million faults a second too.
 constexpr int kRssTries = 10;
 constexpr uint64_t kPromptNs = 100000;
-constexpr int kMostPutOff = 12;  // by that period each
+constexpr int kMostPutOff = 12;  // by so long each
 // What does not fit stays in the rings.
 constexpr size_t kMaxSamplesHeld = size_t{1} << 20;
 
@@ -59,8 +60,7 @@ PageCollector::PageCollector(const Options& options,
           options.signals == 2 * options.counters ? options.counters : 0,
           options.weight),
       matcher_(options.page->page_bytes),
-      sampler_({options.weight, options.seed, options.page->page_bytes,
-                options.side->mappings()}),
+      sampler_({options.weight, options.seed, options.page->page_bytes}),
       encoder_({static_cast<pid_t>(options.page->traced_pid),
                 options.page->page_bytes, options.clock, options.definitions,
                 options.side->stacks(), options.side->mappings(), options.out}),
@@ -86,6 +86,7 @@ size_t PageCollector::Gather(uint64_t now_ns) {
     rings_->Drain(until_ns, &samples_);
   }
   CountSamples(now_ns, before);
+  if (started_) NameSamples();
   return taken + samples_.size() - before;
 }
 
@@ -125,6 +126,9 @@ void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
   } else if (action != PAGES_MOVED) {
     left_bytes_ += item.more;
   }
+  if (action == PAGES_UNMAPPED || action == PAGES_MOVED) {
+    options_.side->mappings()->Left(item.address, item.more);
+  }
   matcher_.AddMark({item.time_ns, PageMark::kRange, action, item.thread, stack,
                     item.address, item.more, item.extra});
 }
@@ -136,9 +140,22 @@ void PageCollector::CountSamples(uint64_t now_ns, size_t first) {
   if (started_) signal_rate_.Update(now_ns, samples_.size() - first);
 }
 
+// As soon as they are seen: until their stacks are known their memory may have
+// been given back.
+void PageCollector::NameSamples() {
+  MappingTable* const mappings = options_.side->mappings();
+  for (; named_ < samples_.size(); ++named_) {
+    PageSample& sample = samples_[named_];
+    sample.mapping = mappings->NameAt(sample.address, sample.time_ns);
+    sample.of_file = mappings->IsFileAt(sample.address, sample.time_ns);
+  }
+}
+
 void PageCollector::Match(uint64_t until_ns) {
+  NameSamples();
   matcher_.AddSamples(samples_);
   samples_.clear();
+  named_ = 0;
   for (const auto& [thread, touch] : touches_) {
     matcher_.AddTouch(thread, touch);
   }
@@ -148,14 +165,27 @@ void PageCollector::Match(uint64_t until_ns) {
 
 void PageCollector::OnSample(const MatchedSample& matched) {
   const PageSample& sample = *matched.sample;
-  const PageChoice choice = sampler_.Choose(sample.address, sample.time_ns);
+  const PageChoice choice = sampler_.Choose(sample.address, sample.of_file);
   if (choice == PageChoice::kLeftOut) return;
   encoder_.AddSample(matched, IsCertain(choice));
-  if (choice != PageChoice::kFirst) return;
+  if (sample.of_file) {
+    AddFilePages(matched);
+  } else if (choice == PageChoice::kFirst) {
+    AddIfHuge(matched);
+  }
+}
+
+void PageCollector::AddFilePages(const MatchedSample& matched) {
+  const PageRegion with = scan_.FilePagesAround(matched.sample->address);
+  if (with.end - with.begin <= options_.page->page_bytes) return;
+  encoder_.AddWith(matched, with.begin, with.end - with.begin);
+}
+
+void PageCollector::AddIfHuge(const MatchedSample& matched) {
   constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
-  const absl::optional<bool> huge = scan_.IsHuge(sample.address);
-  if (huge.value_or(matched.far_too)) {
-    encoder_.AddHuge(matched, sample.address & ~(kHugeBytes - 1), kHugeBytes);
+  const uint64_t address = matched.sample->address;
+  if (scan_.IsHuge(address).value_or(matched.far_too)) {
+    encoder_.AddWith(matched, address & ~(kHugeBytes - 1), kHugeBytes);
   }
 }
 
@@ -182,9 +212,6 @@ void PageCollector::OnMark(const PageMark& mark) {
 void PageCollector::WriteRange(const PageMark& range) {
   if (range.action == PAGES_POPULATED) return WritePopulated(range);
   sampler_.Left(range.address, range.bytes);
-  if (range.action == PAGES_UNMAPPED || range.action == PAGES_MOVED) {
-    options_.side->mappings()->Left(range.address, range.bytes);
-  }
   encoder_.AddRange(range, true);
 }
 
@@ -197,7 +224,8 @@ void PageCollector::WritePopulated(const PageMark& range) {
   part.bytes = 0;
   PageChoice last = PageChoice::kLeftOut;
   for (uint64_t at = range.address; at < end; at += page_bytes) {
-    PageChoice choice = sampler_.Choose(at, range.time_ns);
+    PageChoice choice = sampler_.Choose(
+        at, options_.side->mappings()->IsFileAt(at, range.time_ns));
     if (choice == PageChoice::kFirst) choice = PageChoice::kCertain;
     if (choice != last) {
       encoder_.AddRange(part, IsCertain(last));
@@ -242,15 +270,18 @@ void PageCollector::AllowForFaults(ResidencyAnswer* answer) {
 void PageCollector::MaybeAskResidency(uint64_t now_ns) {
   if (now_ns < next_statm_ns_) return;
   next_statm_ns_ = now_ns + kStatmPeriodNs;
-  if (!schedule_.IsDue(now_ns, scan_.RssBytes(), came_bytes_, left_bytes_)) {
-    return;
-  }
+  const uint64_t rss_bytes = scan_.RssBytes();
+  rss_has_moved_ |= rss_bytes != 0 && schedule_.IsUnexplained(
+                                          rss_bytes, came_bytes_, left_bytes_);
+  if (!schedule_.IsDue(now_ns, rss_bytes, came_bytes_, left_bytes_)) return;
   // What a call under way is about to give back would be found, and thought to
   // have come since. One that lasts, or many, are not waited for.
   if (!QuietSpan(options_.side).began_quiet() && ++put_off_ < kMostPutOff) {
+    next_statm_ns_ = now_ns + kPutOffNs;
     return;
   }
   put_off_ = 0;
+  rss_has_moved_ = false;
   AskResidency();
 }
 

@@ -64,6 +64,9 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   // writes all that is left.
   void Finish(uint64_t now_ns);
   void AddToFooter(Footer* footer) const;
+  // Whether RSS was found to be another than page events tell, for the first
+  // time since this was asked: the kernel may be asked for pages only so often.
+  bool TakeRssHasMoved() { return std::exchange(rss_has_moved_, false); }
 
   // The rings hold what comes in a few of these at full speed.
   uint32_t longest_nap_us() const { return longest_nap_us_; }
@@ -78,12 +81,15 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   void WriteResidency(const ResidencyAnswer& answer);
   void BeginToChoose();
   void CountSamples(uint64_t now_ns, size_t first);
+  void NameSamples();
   void Match(uint64_t until_ns);
   void MaybeAskResidency(uint64_t now_ns);
   void AskResidency();
   uint64_t AddRss(ResidencyAnswer* answer);
   void AllowForFaults(ResidencyAnswer* answer);
   void OnSample(const MatchedSample& sample) override;
+  void AddFilePages(const MatchedSample& matched);
+  void AddIfHuge(const MatchedSample& matched);
   bool IsNamed(uint32_t thread) override;
   void OnMark(const PageMark& mark) override;
 
@@ -101,6 +107,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   bool started_ = false;
   bool finished_ = false;
   std::vector<PageSample> samples_;
+  size_t named_ = 0;  // of these
   std::vector<std::pair<uint32_t, PageTouch>> touches_;
   uint64_t complete_ns_ = 0;  // the side ring was empty, and then the others
   std::deque<ResidencyAnswer> answers_;  // not written yet; two marks each
@@ -108,6 +115,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   uint64_t left_bytes_ = 0;
   uint64_t next_statm_ns_ = 0;
   int put_off_ = 0;  // so often, since it was due
+  bool rss_has_moved_ = false;
   uint64_t written_samples_lost_ = 0;
   uint64_t written_stacks_lost_ = 0;
 };

@@ -23,7 +23,7 @@ PageRow PageEncoder::RowOf(const MatchedSample& matched) {
                                             : SpecialStack::kNativeThread);
   }
   row.code = in_.mappings->CodeAt(sample.instruction, sample.time_ns);
-  row.mapping = in_.mappings->NameAt(sample.address, sample.time_ns);
+  row.mapping = sample.mapping;
   row.action = PAGE_CAME;
   row.inferred = matched.inferred;
   return row;
@@ -37,7 +37,7 @@ void PageEncoder::AddSample(const MatchedSample& matched, bool certain) {
   Append(row);
 }
 
-void PageEncoder::AddHuge(const MatchedSample& matched, uint64_t address,
+void PageEncoder::AddWith(const MatchedSample& matched, uint64_t address,
                           uint64_t bytes) {
   PageRow row = RowOf(matched);
   row.action = PAGES_POPULATED;

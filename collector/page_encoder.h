@@ -36,8 +36,9 @@ class PageEncoder {
   void SetWeight(uint32_t weight);
   // `certain`: it was recorded in any case.
   void AddSample(const MatchedSample& sample, bool certain);
-  // The sample's page, which was just added, came with all of these bytes.
-  void AddHuge(const MatchedSample& matched, uint64_t address, uint64_t bytes);
+  // The sample's page, which was just added, came with those among these bytes
+  // that were not there yet.
+  void AddWith(const MatchedSample& matched, uint64_t address, uint64_t bytes);
   void AddRange(const PageMark& range, bool certain);
   void WriteFork(uint64_t time_ns);
   void WriteResidency(const ResidencyAnswer& answer);

@@ -177,7 +177,7 @@ TEST_F(PageEncoderTest, AHugePageIsItsFaultAndAllOfItsPages) {
   constexpr uint64_t kHuge = uint64_t{2} << 20;
   const PageSample sample = {2000000, 3 * kHuge + 8192, 0, 7};
   encoder_.AddSample({&sample, 2000000, 5, false}, true);
-  encoder_.AddHuge({&sample, 2000000, 5, false}, 3 * kHuge, kHuge);
+  encoder_.AddWith({&sample, 2000000, 5, false}, 3 * kHuge, kHuge);
   encoder_.EndBatch();
   ASSERT_EQ(out_.entries.size(), 2u);
   const Entry &fault = out_.entries[0], &huge = out_.entries[1];

@@ -22,10 +22,8 @@ uint64_t Mix(uint64_t x) {
 
 }  // namespace
 
-PageChoice PageSampler::Choose(uint64_t address, uint64_t time_ns) {
-  if (options_.mappings->IsFileAt(address, time_ns)) {
-    return PageChoice::kCertain;
-  }
+PageChoice PageSampler::Choose(uint64_t address, bool of_file) {
+  if (of_file) return PageChoice::kCertain;
   if (IsFirstInBlock(address)) return PageChoice::kFirst;
   if (!chooses_ || options_.period <= 1) return PageChoice::kCertain;
   const uint64_t page = address / options_.page_bytes;

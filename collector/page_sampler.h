@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "absl/container/flat_hash_set.h"
-#include "collector/mapping_table.h"
 #include "collector/residency_scan.h"
 
 namespace pymemrun {
@@ -41,15 +40,14 @@ class PageSampler {
     uint32_t period;  // N, at least 1
     uint64_t seed;
     uint32_t page_bytes;
-    MappingTable* mappings;
   };
-  // `mappings` must outlive it.
   explicit PageSampler(const Options& options) : options_(options) {}
 
   // Until this is called, and with a period of 1, every page is certain.
   void Begin() { chooses_ = true; }
   bool chooses() const { return chooses_; }
-  PageChoice Choose(uint64_t address, uint64_t time_ns);
+  // `of_file`: the address is in a file's mapping.
+  PageChoice Choose(uint64_t address, bool of_file);
   // Pages were given back.
   void Left(uint64_t address, uint64_t bytes);
   // The kernel said what is resident; in the order of addresses.

@@ -15,23 +15,16 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kBlockPages = 512;     // of 2 MiB
 constexpr uint64_t kFirst = 0x7f0000000;  // a page that begins a block
 
-class Nothing final : public RecordSink {
- public:
-  using RecordSink::Write;
-  void Write(absl::string_view, RowCounts) override {}
-};
-
 class PageSamplerTest : public testing::Test {
  protected:
   // Of a program without files, the first faults of all blocks behind it.
   PageSampler Make(uint32_t period, uint64_t seed) {
-    mappings_.Parse("100000000000-800000000000 rw-p 00000000 00:00 0\n");
-    PageSampler sampler({period, seed, kPage, &mappings_});
+    PageSampler sampler({period, seed, kPage});
     sampler.Begin();
     return sampler;
   }
   static PageChoice Choose(uint64_t page, PageSampler* sampler) {
-    return sampler->Choose(page * kPage + 17, 1);
+    return sampler->Choose(page * kPage + 17, false);
   }
   static void TouchBlocks(uint64_t page, uint64_t pages, PageSampler* sampler) {
     for (uint64_t at = page; at < page + pages; at += kBlockPages) {
@@ -71,9 +64,6 @@ class PageSamplerTest : public testing::Test {
     EXPECT_LE(error * std::sqrt(kRuns),
               1.1 * std::sqrt(truth * (period - 1.0)));
   }
-
-  Nothing out_;
-  MappingTable mappings_{0, &out_};
 };
 
 TEST_F(PageSamplerTest, TheMeanOfManyRunsIsWhatIsThere) {
@@ -125,7 +115,7 @@ TEST_F(PageSamplerTest, OneOfEachGroupWhateverHappensToIt) {
 
 TEST_F(PageSamplerTest, AllAreCertainBeforeItBeginsAndWithAPeriodOfOne) {
   PageSampler all = Make(1, 5);
-  PageSampler later({1000, 5, kPage, &mappings_});
+  PageSampler later({1000, 5, kPage});
   for (uint64_t page = kFirst; page < kFirst + 1000; ++page) {
     EXPECT_TRUE(IsCertain(Choose(page, &all)));
     EXPECT_TRUE(IsCertain(Choose(page, &later)));
@@ -154,25 +144,12 @@ TEST_F(PageSamplerTest, WhatMayBringAHugePageIsFirst) {
   EXPECT_TRUE(first(kFirst + 16));
 }
 
-TEST_F(PageSamplerTest, FilesAreRecordedWholeAndSharedMemoryIsNot) {
-  mappings_.Parse(
-      "10000000-20000000 r--p 00000000 08:01 99  /usr/lib/libm.so.6\n"
-      "20000000-30000000 rw-s 00000000 00:01 98  /dev/zero (deleted)\n"
-      "30000000-40000000 rw-s 00000000 00:01 98  /memfd:x (deleted)\n"
-      "40000000-50000000 rw-p 00000000 00:00 0   [heap]\n");
-  PageSampler sampler({10000, 5, kPage, &mappings_});
-  sampler.Begin();
-  const auto certain = [&](uint64_t first) {
-    int certain = 0;
-    for (uint64_t page = first + 1; page < first + 100; ++page) {
-      certain += IsCertain(Choose(page, &sampler));
-    }
-    return certain;
-  };
-  EXPECT_EQ(certain(0x10000), 99);
-  for (const uint64_t first : {0x20000, 0x30000, 0x40000}) {
-    EXPECT_EQ(certain(first), 1);
+TEST_F(PageSamplerTest, FilesAreRecordedWhole) {
+  PageSampler sampler = Make(10000, 5);
+  for (uint64_t page = kFirst; page < kFirst + 100; ++page) {
+    EXPECT_EQ(sampler.Choose(page * kPage, true), PageChoice::kCertain);
   }
+  EXPECT_EQ(Choose(kFirst, &sampler), PageChoice::kFirst);
 }
 
 }  // namespace

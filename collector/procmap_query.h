@@ -10,8 +10,8 @@
 namespace pymemrun {
 
 struct ProcmapQuery {
-  uint64_t size;   // of this struct
-  uint64_t flags;  // 0: of the mapping that covers the address, else ENOENT
+  uint64_t size;  // of this struct
+  uint64_t flags;
   uint64_t address;
   uint64_t begin;  // set by the kernel from here on: addresses
   uint64_t end;
@@ -31,6 +31,9 @@ static_assert(sizeof(ProcmapQuery) == 104);
 inline constexpr unsigned long kProcmapQuery =
     _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, sizeof(ProcmapQuery));
 
+// In flags: else of the next one above it. Without it, or where there is none,
+// ENOENT.
+inline constexpr uint64_t kProcmapOrNext = 1u << 4;
 inline constexpr uint64_t kProcmapExecutable = 1u << 2;
 
 }  // namespace pymemrun

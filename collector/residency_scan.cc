@@ -28,6 +28,8 @@ constexpr uint64_t kMaxPieces = 4096;
 // that are so large are reserved address space, of which little is resident.
 constexpr uint64_t kMaxEntriesOfMapping = uint64_t{1} << 24;
 
+constexpr uint64_t kPiecePages = 512;
+
 constexpr uint64_t kLookPeriodNs = 20000000;
 constexpr uint64_t kRegularPeriodNs = 250000000;
 // At most 5 % of one CPU, and so many ranges a second in the file.
@@ -94,6 +96,23 @@ absl::optional<bool> ResidencyScan::IsHuge(uint64_t address) {
   scan.return_mask = kPageIsHuge;
   if (ioctl(pagemap_fd_, kPagemapScan, &scan) != 1) return absl::nullopt;
   return (region.categories & kPageIsHuge) != 0;
+}
+
+PageRegion ResidencyScan::FilePagesAround(uint64_t address) {
+  if (use_entries_ || pagemap_fd_ < 0) return {};
+  PageRegion around[kPiecePages];
+  PagemapScan scan = {};
+  scan.size = sizeof(scan);
+  scan.begin = address & ~(kPiecePages * page_bytes_ - 1);
+  scan.end = scan.begin + kPiecePages * page_bytes_;
+  scan.regions = reinterpret_cast<uintptr_t>(around);
+  scan.regions_max = kPiecePages;
+  scan.category_mask = kPageIsPresent | kPageIsFile;
+  const int count = ioctl(pagemap_fd_, kPagemapScan, &scan);
+  for (int i = 0; i < count; ++i) {
+    if (around[i].begin <= address && address < around[i].end) return around[i];
+  }
+  return {};
 }
 
 uint64_t ResidencyScan::RssBytes() {
@@ -220,15 +239,20 @@ bool ResidencyScan::Add(const PageRegion& region, const Mapping& mapping,
   return true;
 }
 
+bool ResidencySchedule::IsUnexplained(uint64_t rss_bytes, uint64_t came_bytes,
+                                      uint64_t left_bytes) const {
+  const uint64_t blur = std::max(kBlurBytes, rss_bytes / kBlurFraction);
+  const uint64_t most = rss_bytes_ + came_bytes;
+  const uint64_t least = most - std::min(most, left_bytes);
+  return rss_bytes > most + blur || rss_bytes + blur < least;
+}
+
 bool ResidencySchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes,
                               uint64_t came_bytes, uint64_t left_bytes) const {
   if (now_ns < next_look_ns_ || rss_bytes == 0) return false;
   const bool moved = rss_bytes != rss_bytes_ || came_bytes + left_bytes != 0;
   if (now_ns >= next_regular_ns_) return moved;
-  const uint64_t blur = std::max(kBlurBytes, rss_bytes / kBlurFraction);
-  const uint64_t most = rss_bytes_ + came_bytes;
-  const uint64_t least = most - std::min(most, left_bytes);
-  return rss_bytes > most + blur || rss_bytes + blur < least;
+  return IsUnexplained(rss_bytes, came_bytes, left_bytes);
 }
 
 void ResidencySchedule::Asked(uint64_t begin_ns, uint64_t end_ns,

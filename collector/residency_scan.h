@@ -53,6 +53,11 @@ class ResidencyScan {
   // Whether the page there is part of a huge page of 2 MiB; nullopt where it is
   // not resident any more, or the kernel does not say.
   absl::optional<bool> IsHuge(uint64_t address);
+  // The resident pages of files around the one at the address without a hole,
+  // within its aligned 2 MiB: the kernel maps up to so many at a fault.
+  // Nothing, begin = end, where that one is not there, or the kernel does not
+  // say.
+  PageRegion FilePagesAround(uint64_t address);
   // RSS as statm has it now; 0 when the process is gone.
   uint64_t RssBytes();
 
@@ -84,8 +89,11 @@ class ResidencyScan {
 // When to ask: as often as it is worth, at a bounded cost. Not thread safe.
 class ResidencySchedule {
  public:
-  // Whether to ask now. `rss_bytes` is statm's. Since the last answer so many
-  // bytes came one page each, and at most so many left.
+  // Whether `rss_bytes`, statm's, is not what is known makes of it. Since the
+  // last answer so many bytes came one page each, and at most so many left.
+  bool IsUnexplained(uint64_t rss_bytes, uint64_t came_bytes,
+                     uint64_t left_bytes) const;
+  // Whether to ask now.
   bool IsDue(uint64_t now_ns, uint64_t rss_bytes, uint64_t came_bytes,
              uint64_t left_bytes) const;
   // An answer came, or none did (`ranges` 0). `cpu_ns`: what it took of a CPU.

@@ -1,6 +1,7 @@
 #include "collector/residency_scan.h"
 
 #include <gtest/gtest.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -84,6 +85,35 @@ TEST_F(ResidencyScanTest, AHugePageIsToldFromSmallOnes) {
   const bool came_whole = possible && Pages(large, 512) == 512;
   EXPECT_EQ(scan_.IsHuge(begin + kHuge + 5 * kPage) == true, came_whole);
   munmap(memory, 3 * kHuge);
+}
+
+TEST_F(ResidencyScanTest, PagesOfAFileAroundOneAreFound) {
+  FILE* file = tmpfile();
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(ftruncate(fileno(file), 64 * kPage), 0);
+  char* memory = static_cast<char*>(
+      mmap(nullptr, 64 * kPage, PROT_READ, MAP_SHARED, fileno(file), 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  madvise(memory, 64 * kPage, MADV_RANDOM);
+  const uint64_t begin =
+      (reinterpret_cast<uint64_t>(memory) + 0xffff) & ~uint64_t{0xffff};
+  volatile char sum = 0;
+  for (const uint64_t page : {0, 1, 5}) {
+    sum = sum + *reinterpret_cast<const char*>(begin + page * kPage);
+  }
+  const PageRegion found = scan_.FilePagesAround(begin + 5 * kPage);
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
+  if (found.end != found.begin) {  // else there is no PAGEMAP_SCAN
+    const auto* const at = reinterpret_cast<const char*>(found.begin);
+    const uint64_t pages = (found.end - found.begin) / kPage;
+    EXPECT_LE(found.begin, begin + 5 * kPage);
+    EXPECT_GT(found.end, begin + 5 * kPage);
+    EXPECT_EQ(Pages(at, pages), pages);
+    EXPECT_LT(Pages(at - kPage, pages + 2), pages + 2);
+  }
+  EXPECT_EQ(scan_.FilePagesAround(begin + 40 * kPage).end, 0u);  // not there
+  munmap(memory, 64 * kPage);
+  fclose(file);
 }
 
 TEST_F(ResidencyScanTest, LargeMappingsAreWalkedInPieces) {

@@ -20,19 +20,37 @@ bool BreakWatch::AddTrimmed() const {
 
 const char* HeapEndWatch::heap_begin_ = nullptr;
 TrimForecast HeapEndWatch::forecast_;
+ThreadHeaps HeapEndWatch::thread_heaps_;
 
-void HeapEndWatch::Start(const char* heap_begin) { heap_begin_ = heap_begin; }
+void HeapEndWatch::Start(const char* heap_begin, bool thread_heaps) {
+  heap_begin_ = heap_begin;
+  if (thread_heaps) thread_heaps_.Start();
+}
 
 HeapEndWatch::HeapEndWatch(const void* block, size_t kept_bytes)
-    : end_(heap_begin_ == nullptr
-               ? HeapEnd{}
-               : EndAbove(block, kept_bytes, heap_begin_, BreakWatch::Break())),
-      break_(forecast_.IsExpected(end_)) {
-  // A heap that is empty goes as a whole, and then the end of the one before
-  // it. A thread's first one never does, so that it can be looked at after any
-  // call.
-  const ThreadHeap* heap = end_.heap;
-  if (heap == nullptr) return;
+    : end_(FindEnd(block, kept_bytes)), break_(forecast_.IsExpected(end_)) {
+  if (heap_ != nullptr) Watch();
+}
+
+HeapEnd HeapEndWatch::FindEnd(const void* block, size_t kept_bytes) {
+  if (heap_begin_ == nullptr || block == nullptr) return {};
+  const int saved_errno = errno;
+  const ThreadHeap* const heap = ThreadHeapOf(block);
+  const bool known = heap != nullptr && thread_heaps_.Know(heap, block);
+  errno = saved_errno;
+  if (!known) {
+    const char* const end = heap == nullptr ? BreakWatch::Break() : nullptr;
+    return EndAbove(block, kept_bytes, heap_begin_, end);
+  }
+  heap_ = heap;
+  const auto begin = reinterpret_cast<const char*>(heap);
+  return EndAbove(block, kept_bytes, begin, begin + heap->bytes);
+}
+
+// A heap that is empty goes as a whole, and then the end of the one before it.
+// A thread's first one never does, so that it can be looked at after any call.
+void HeapEndWatch::Watch() {
+  const ThreadHeap* heap = heap_;
   stays_ = heap->before == nullptr;
   if (!expected() && !stays_) return;
   for (Watched& watched : watched_) {
@@ -44,7 +62,7 @@ HeapEndWatch::HeapEndWatch(const void* block, size_t kept_bytes)
 
 void HeapEndWatch::AddLeft() const {
   const bool trimmed =
-      end_.heap != nullptr ? AddLeftOfThread() : break_.AddTrimmed();
+      heap_ != nullptr ? AddLeftOfThread() : break_.AddTrimmed();
   if (trimmed || expected()) forecast_.Saw(end_, trimmed);
 }
 
@@ -71,6 +89,7 @@ bool HeapEndWatch::AddLeftOfThread() const {
 void HeapEndWatch::AddLeftOfHeap(const Watched& watched,
                                  size_t bytes_now) const {
   const auto begin = reinterpret_cast<const char*>(watched.heap);
+  if (bytes_now == 0) thread_heaps_.Forget(watched.heap);
   const RangeEvents late(!expected());
   const RangeEvents& events = expected() ? break_.events() : late;
   events.Add(bytes_now > 0 ? RangeAction::kDiscarded : RangeAction::kUnmapped,

@@ -7,6 +7,7 @@
 
 #include "tracer/malloc_heap.h"
 #include "tracer/range_events.h"
+#include "tracer/thread_heaps.h"
 #include "tracer/trim_forecast.h"
 
 namespace pymemrun {
@@ -40,8 +41,9 @@ class HeapEndWatch {
   void AddLeft() const;
 
   // Blocks are glibc's from here on, and the break's heap lies above
-  // `heap_begin`. Before, nothing is expected.
-  static void Start(const char* heap_begin);
+  // `heap_begin`. Before, nothing is expected. `thread_heaps`: threads' heaps
+  // may be as large as ThreadHeap says, which a setting can change.
+  static void Start(const char* heap_begin, bool thread_heaps);
 
  private:
   // What is watched of a thread's heaps.
@@ -50,13 +52,17 @@ class HeapEndWatch {
     size_t bytes = 0;
   };
   static constexpr int kMostWatched = 4;
+  HeapEnd FindEnd(const void* block, size_t kept_bytes);
+  void Watch();
   bool AddLeftOfThread() const;
   void AddLeftOfHeap(const Watched& watched, size_t bytes_now) const;
   bool expected() const { return break_.events().wanted(); }
 
   static const char* heap_begin_;
   static TrimForecast forecast_;
+  static ThreadHeaps thread_heaps_;
 
+  const ThreadHeap* heap_ = nullptr;  // nullptr: the break's
   const HeapEnd end_;
   const BreakWatch break_;
   Watched watched_[kMostWatched];  // up to the first without a heap

@@ -42,48 +42,45 @@ struct ThreadHeap {
   size_t accessible_bytes;
 };
 
+// The heap of a thread's that the block lies in, by its address alone; nullptr:
+// it lies in the break's heap, or has a mapping.
+inline const ThreadHeap* ThreadHeapOf(const void* block) {
+  constexpr size_t kMapped = 2, kOfThread = 4;
+  const size_t word = static_cast<const size_t*>(block)[-1];
+  if ((word & (kMapped | kOfThread)) != kOfThread) return nullptr;
+  return reinterpret_cast<const ThreadHeap*>(
+      reinterpret_cast<uintptr_t>(block) & ~(ThreadHeap::kMostBytes - 1));
+}
+
 // The free end of a heap, which is what glibc gives back of it.
 struct HeapEnd {
   // As large as it is with the block; 0: the block does not lie right below it.
   size_t bytes = 0;
-  const ThreadHeap* heap = nullptr;  // whose; nullptr: the break's
   // The block may be kept for the thread's next malloc() instead of joining it.
   bool may_be_cached = false;
 };
 
 // The end that the block joins when it is freed but for its first `kept_bytes`.
-// The break's heap lies in [begin, end); of blocks below `begin` nothing is
-// said. Costs two loads at most places.
+// Its heap is [begin, end); of blocks elsewhere nothing is said. Costs two
+// loads at most places.
 inline HeapEnd EndAbove(const void* block, size_t kept_bytes, const char* begin,
                         const char* end) {
-  constexpr size_t kFlags = 7, kBelowInUse = 1, kMapped = 2, kOfThread = 4;
+  constexpr size_t kFlags = 7, kBelowInUse = 1;
   constexpr size_t kHead = 2 * sizeof(size_t), kLeast = 2 * kHead;
   constexpr size_t kMostCached = 1040;
-  if (block == nullptr) return {};
   const char* const at = static_cast<const char*>(block);
+  if (at < begin + kHead || at >= end) return {};
   const size_t word = static_cast<const size_t*>(block)[-1];
   const size_t size = word & ~kFlags;
-  HeapEnd found;
-  if ((word & kOfThread) != 0) {
-    if ((word & kMapped) != 0) return {};
-    found.heap = reinterpret_cast<const ThreadHeap*>(
-        reinterpret_cast<uintptr_t>(block) & ~(ThreadHeap::kMostBytes - 1));
-    begin = reinterpret_cast<const char*>(found.heap);
-    end = begin + found.heap->bytes;
-    if (found.heap->bytes > ThreadHeap::kMostBytes) return {};
-  }
-  if (at < begin + kHead || at >= end) return {};
   if (size < kLeast || size <= kept_bytes) return {};
   if (size > static_cast<size_t>(end - at)) return {};
   // What lies above the block is the heap's end if it is all there is.
   const char* const above = at + size - kHead;
   const size_t rest = reinterpret_cast<const size_t*>(above)[1] & ~kFlags;
   if (above + rest != end) return {};
-  found.may_be_cached = size <= kMostCached;
   const size_t below =
       (word & kBelowInUse) != 0 ? 0 : static_cast<const size_t*>(block)[-2];
-  found.bytes = below + size - kept_bytes + rest;
-  return found;
+  return {below + size - kept_bytes + rest, size <= kMostCached};
 }
 
 }  // namespace pymemrun

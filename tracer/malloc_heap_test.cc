@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <climits>
 #include <thread>
 #include <vector>
 
+#include "tracer/thread_heaps.h"
 #include "tracer/trim_forecast.h"
 
 namespace pymemrun {
@@ -19,8 +21,11 @@ constexpr size_t kBlock = 4000;  // is never cached, nor mapped
 const char* Break() { return static_cast<const char*>(sbrk(0)); }
 
 HeapEnd EndAboveAny(const void* block, size_t kept_bytes = 0) {
+  const ThreadHeap* const heap = ThreadHeapOf(block);
+  const auto begin = reinterpret_cast<const char*>(heap);
   // Nothing of this process's heap is left out.
-  return EndAbove(block, kept_bytes, nullptr, Break());
+  return EndAbove(block, kept_bytes, begin,
+                  heap != nullptr ? begin + heap->bytes : Break());
 }
 
 class MallocHeapTest : public testing::Test {
@@ -61,7 +66,7 @@ TEST_F(MallocHeapTest, ABlockOfItsOwnMappingIsFound) {
 
 TEST_F(MallocHeapTest, TheEndIsAsLargeAsMallocSaysOnceTheBlockIsFreed) {
   const HeapEnd end = EndAboveAny(AllocateLast());
-  EXPECT_EQ(end.heap, nullptr);
+  EXPECT_EQ(ThreadHeapOf(blocks_.back()), nullptr);
   EXPECT_FALSE(end.may_be_cached);
   FreeLast();
   EXPECT_EQ(end.bytes, mallinfo2().keepcost);
@@ -91,7 +96,6 @@ TEST_F(MallocHeapTest, ABlockBelowAnotherIsNotAtTheEnd) {
   AllocateLast();
   EXPECT_EQ(EndAboveAny(block).bytes, 0u);
   EXPECT_EQ(EndAbove(blocks_.back(), 0, Break(), Break()).bytes, 0u);
-  EXPECT_EQ(EndAboveAny(nullptr).bytes, 0u);
 }
 
 TEST_F(MallocHeapTest, AThreadsHeapIsFoundAndGetsSmaller) {
@@ -99,16 +103,53 @@ TEST_F(MallocHeapTest, AThreadsHeapIsFoundAndGetsSmaller) {
     std::vector<void*> own;
     own.reserve(500);  // below them
     for (int i = 0; i < 500; ++i) own.push_back(malloc(kBlock));
-    const HeapEnd end = EndAboveAny(own.back());
-    ASSERT_NE(end.heap, nullptr);
-    EXPECT_EQ(end.heap->before, nullptr);
-    EXPECT_LE(end.bytes, end.heap->bytes);
-    EXPECT_LE(end.heap->bytes, end.heap->accessible_bytes);
+    const ThreadHeap* const heap = ThreadHeapOf(own.back());
+    ASSERT_NE(heap, nullptr);
+    EXPECT_EQ(heap->before, nullptr);
+    EXPECT_LE(EndAboveAny(own.back()).bytes, heap->bytes);
+    EXPECT_LE(heap->bytes, heap->accessible_bytes);
     mallopt(M_TRIM_THRESHOLD, 64 << 10);
-    const size_t bytes = end.heap->bytes;
+    const size_t bytes = heap->bytes;
     for (; !own.empty(); own.pop_back()) free(own.back());
-    EXPECT_LE(end.heap->bytes, bytes - 500 * kBlock + (256 << 10));
+    EXPECT_LE(heap->bytes, bytes - 500 * kBlock + (256 << 10));
   }).join();
+}
+
+TEST_F(MallocHeapTest, AThreadsHeapIsKnownByWhatStandsAtItsBegin) {
+  std::thread([] {
+    void* volatile made = malloc(kBlock);
+    void* const block = made;  // of which the compiler knows no size
+    ThreadHeaps heaps;
+    EXPECT_FALSE(heaps.Know(ThreadHeapOf(block), block));  // not started
+    heaps.Start();
+    EXPECT_TRUE(heaps.Know(ThreadHeapOf(block), block));
+    EXPECT_TRUE(heaps.Know(ThreadHeapOf(block), block));
+    free(block);
+  }).join();
+}
+
+TEST(ThreadHeapsTest, WhereOneIsNoneNoOtherIsLookedFor) {
+  constexpr size_t kMost = ThreadHeap::kMostBytes;
+  void* area = mmap(nullptr, 2 * kMost, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(area, MAP_FAILED);
+  const uintptr_t begin =
+      (reinterpret_cast<uintptr_t>(area) + kMost - 1) & ~(kMost - 1);
+  auto* const heap = reinterpret_cast<ThreadHeap*>(begin);
+  const auto* const block = reinterpret_cast<const char*>(begin) + 8192;
+  ThreadHeaps heaps;
+  heaps.Start();
+  EXPECT_FALSE(heaps.Know(heap, block));  // it cannot be read
+  ASSERT_EQ(mprotect(heap, 4096, PROT_READ | PROT_WRITE), 0);
+  *heap = {area, nullptr, 16384, 16384};
+  EXPECT_FALSE(heaps.Know(heap, block));
+  ThreadHeaps others;
+  others.Start();
+  EXPECT_TRUE(others.Know(heap, block));
+  heap->bytes = 4096;  // the block is beyond
+  others.Forget(heap);
+  EXPECT_FALSE(others.Know(heap, block));
+  munmap(area, 2 * kMost);
 }
 
 HeapEnd EndOf(size_t bytes, bool may_be_cached = false) {

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -37,6 +38,19 @@ bool FreesAreLibcs() {
   const void* const free_function = dlsym(libc, "free");
   dlclose(libc);
   return free_function != nullptr && free_function == dlsym(RTLD_NEXT, "free");
+}
+
+// glibc's setting of huge pages for its heaps: '0' for none, '1' if it asks for
+// them as a program would; others make heaps of another size.
+char HugeHeaps() {
+  constexpr char kName[] = "glibc.malloc.hugetlb=";
+  const char* const tunables = getenv("GLIBC_TUNABLES");
+  const char* const at =
+      tunables != nullptr ? strstr(tunables, kName) : nullptr;
+  if (at == nullptr) return '0';
+  const char* const value = at + sizeof(kName) - 1;
+  const bool is_digit = value[0] == '0' || value[0] == '1';
+  return is_digit && (value[1] == 0 || value[1] == ':') ? value[0] : '2';
 }
 
 // Whether all programs get huge pages, without asking for them.
@@ -88,7 +102,7 @@ bool PageEvents::Open(const PagePeriod& period, PageCounters* counters,
   }
   if (OpenPageCounters(period, counters, reason, size)) {
     wants_input_ = counters->user_only;
-    if (HugePagesForAll()) MayBeHuge();
+    if (HugePagesForAll() || HugeHeaps() != '0') MayBeHuge();
     return true;
   }
   TrapSignal::Release();
@@ -96,7 +110,9 @@ bool PageEvents::Open(const PagePeriod& period, PageCounters* counters,
 }
 
 void PageEvents::Start() {
-  if (FreesAreLibcs()) HeapEndWatch::Start(static_cast<const char*>(sbrk(0)));
+  if (FreesAreLibcs()) {
+    HeapEndWatch::Start(static_cast<const char*>(sbrk(0)), HugeHeaps() <= '1');
+  }
   started_ = true;
   EnablePageCounters();
 }

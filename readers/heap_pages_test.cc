@@ -135,6 +135,15 @@ TEST(ResidentOwnerHeapTest, PagesWithBlocksAreChargedToThem) {
                         "allocated them, each with its bytes there\n"));
 }
 
+TEST(ResidentOwnerHeapTest, OfASampledRunItIsSaidWhatThatMeans) {
+  TempFile all(RunWithBoth(HEAP_ALL)), sampled(RunWithBoth(HEAP_SAMPLED));
+  const auto said = [](const TempFile& file) {
+    return Report({"resident", file.path(), "--owner", "heap"}).err;
+  };
+  EXPECT_EQ(said(all), "");
+  EXPECT_THAT(said(sampled), HasSubstr(": allocations were sampled: "));
+}
+
 // The peak is later than the last heap event, and nobody asked for that time.
 TEST(ResidentOwnerHeapTest, OfACutFileThePeakMayBeAfterAllHeapEvents) {
   StringSink sink;

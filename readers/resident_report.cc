@@ -39,6 +39,26 @@ std::string Heading(const ReportOptions& options, const ResidentReplay& replay,
   return text;
 }
 
+// The blocks alive at a moment; nullptr: there is nothing to report, which has
+// been said.
+std::unique_ptr<HeapMoments> ReadBlocks(uint64_t at_us, bool at_peak,
+                                        RereadFile* file,
+                                        const Console& console, int* code) {
+  const auto kind =
+      at_us == ResidentReplay::kEnd ? HeapMoment::kEnd : HeapMoment::kTime;
+  auto heap =
+      std::make_unique<HeapMoments>(std::vector<HeapMoment>{{kind, at_us}});
+  // Of a file that was cut the last heap events may be before the peak.
+  if (!ReadHeapAgain(file, console, heap.get(), code, !at_peak)) return nullptr;
+  if (heap->sampled()) {
+    console.Say(absl::StrCat(
+        file->shown_name(),
+        ": allocations were sampled: pages without a sampled block stay with "
+        "who touched them first (--heap all knows every block)"));
+  }
+  return heap;
+}
+
 }  // namespace
 
 bool SayNoPageEvents(const ResidentReplay& replay, const RereadFile& file,
@@ -66,16 +86,9 @@ int PrintResident(const ReportOptions& options, const Console& console,
   if (!file->Read(&replay)) return kExitFailed;
   std::unique_ptr<HeapMoments> heap;
   if (options.owner_heap) {
-    const auto kind =
-        at_us == ResidentReplay::kEnd ? HeapMoment::kEnd : HeapMoment::kTime;
-    heap =
-        std::make_unique<HeapMoments>(std::vector<HeapMoment>{{kind, at_us}});
     int code = kExitOk;
-    // Of a file that was cut the last heap events may be before the peak.
-    if (!ReadHeapAgain(file.get(), console, heap.get(), &code,
-                       !options.at_peak)) {
-      return code;
-    }
+    heap = ReadBlocks(at_us, options.at_peak, file.get(), console, &code);
+    if (heap == nullptr) return code;
   }
   if (options.format == TableFormat::kText && !options.collapsed) {
     output->Append(Heading(options, replay, heap.get()));

@@ -37,6 +37,17 @@ print(sum(after(fresh(8)) for i in range(64)), flush=True)
 sys.exit(3)
 '''
 
+OF_A_THREAD = r'''
+import threading
+def work():
+    for _ in range(10):
+        blocks = [bytes(600 + i % 3000) for i in range(20_000)]
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+print("ok")
+'''
+
 
 class CollectorIsKilledTest(support.PageEventsTest):
     """The program goes on as if nothing was, also where signals of its faults
@@ -103,6 +114,18 @@ class CollectorIsKilledTest(support.PageEventsTest):
                 os.kill(self.collector, signal.SIGKILL)
                 self.ends_as_under_python()
                 self.file_is_readable()
+
+
+class HeapsOfAnotherSizeTest(support.PageEventsTest):
+    """What is known of glibc's heaps holds for its usual settings alone."""
+
+    def test_the_program_runs_as_ever(self):
+        for value in ("0", "1", "2", "2097152"):
+            tunables = f"glibc.malloc.hugetlb={value}:glibc.malloc.mxfast=0"
+            run = self.run_script(OF_A_THREAD, "--trace", "pages",
+                                  env={"GLIBC_TUNABLES": tunables})
+            self.assertEqual(run.stdout, "ok\n", value)
+            self.assertGreater(run.footer.page_events, 1000)
 
 
 class PerfIsRefusedTest(support.ProgramTest):

@@ -104,7 +104,7 @@ void DropPageSignals() {
   bool kept = false;
   siginfo_t keep;
   while (TakeRealTrap(&info)) {
-    if (TrapSignal::IsPageSignal(&info) || TrapState::DoRequest(info)) continue;
+    if (TrapState::DoRequest(info) || TrapSignal::IsPageSignal(&info)) continue;
     keep = info;
     kept = true;
   }
@@ -180,11 +180,11 @@ int WaitForTrap(const sigset_t* set, siginfo_t* info, const timespec* timeout) {
     }
     result = Next(g_sigtimedwait, "sigtimedwait")(
         set, &got, timeout != nullptr ? &left : nullptr);
+    const bool asks = result == SIGTRAP && TrapState::DoRequest(got);
     if (result == SIGTRAP && TrapSignal::IsPageSignal(&got)) {
       page_signal = got;
       any_page_signal = true;
-    } else if (result != SIGTRAP ||
-               !(TrapMask::IsNudge(got) || TrapState::DoRequest(got))) {
+    } else if (result != SIGTRAP || !(TrapMask::IsNudge(got) || asks)) {
       if (result > 0 && info != nullptr) *info = got;
       break;
     }

@@ -43,8 +43,8 @@ struct ProgramsTraps {
 void TakeRealTraps(ProgramsTraps* traps) {
   siginfo_t info;
   while (TakeRealTrap(&info)) {
-    if (TrapSignal::IsPageSignal(&info) || TrapMask::IsNudge(info) ||
-        TrapState::DoRequest(info) || traps->count == 2) {
+    if (TrapState::DoRequest(info) || TrapSignal::IsPageSignal(&info) ||
+        TrapMask::IsNudge(info) || traps->count == 2) {
       continue;
     }
     traps->info[traps->count++] = info;

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tracer/kernel_signals.h"
 #include "tracer/trap_test_support.h"
 
 namespace pymemrun {
@@ -114,6 +115,26 @@ TEST(TrapExecTest, FromAThread) {
     block = i % 2 == 1;
     ExpectTheSame(scenario);
   }
+}
+
+TEST(TrapExecTest, TheMainThreadHearsWhileAPageSignalIsPending) {
+  static std::atomic<bool> go;
+  ExpectTheSame([] {
+    pthread_t thread;
+    const auto run = [](void*) -> void* {
+      while (!go) sched_yield();
+      Say("%d\n", !TrapSignal::owned() || TrapSignal::DisableEvents());
+      return nullptr;
+    };
+    pthread_create(&thread, nullptr, run, nullptr);
+    ChangeRealMask(SIG_BLOCK, kTrapBit);
+    Touch(1);
+    go = true;
+    usleep(20000);
+    ChangeRealMask(SIG_UNBLOCK, kTrapBit);
+    pthread_join(thread, nullptr);
+    if (TrapSignal::owned()) TrapSignal::EnableEvents();
+  });
 }
 
 TEST(TrapExecTest, FromAThreadWhileTheMainOneWaitsForTheSignal) {

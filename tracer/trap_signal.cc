@@ -127,14 +127,15 @@ void Call(const TrapAction& action, siginfo_t* info, void* context) {
 }  // namespace
 
 bool TrapState::DoRequest(const siginfo_t& info) {
-  if (info.si_code != SI_QUEUE || info.si_value.sival_ptr != &g_request) {
-    return false;
+  const bool asks =
+      info.si_code == SI_QUEUE && info.si_value.sival_ptr == &g_request;
+  const uint32_t option = g_request.load();
+  if (option != 0 && ThreadNumber() == getpid()) {
+    SetEvents(static_cast<int>(option));
+    g_request.store(0);
+    syscall(SYS_futex, &g_request, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
   }
-  const int option = static_cast<int>(g_request.load());
-  if (option != 0) SetEvents(option);
-  g_request.store(0);
-  syscall(SYS_futex, &g_request, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-  return true;
+  return asks;
 }
 
 std::atomic<bool> TrapSignal::owned_ = false;
@@ -248,6 +249,7 @@ void TrapState::OnTrap(int, siginfo_t* info, void* context) {
   const int saved = errno;
   if (TrapSignal::IsPageSignal(info)) {
     g_on_fault(info, context);
+    DoRequest(*info);
     // It takes the place of a nudge that came while it was pending.
     siginfo_t taken;
     if (!TrapMask::blocked() && TrapMask::TakeOfProcess(&taken)) {

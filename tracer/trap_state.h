@@ -53,7 +53,9 @@ class TrapState {
   static bool InstallHandler();
   static void InstallInstead(void (*special)(int));
 
-  // Whether this only asks the main thread for something, which is then done.
+  // Whether this only asks the main thread for something. What it is asked for
+  // is then done, and also at any other signal: one that was pending when the
+  // request came has taken its place.
   static bool DoRequest(const siginfo_t& info);
 
   // Whether our events are enabled.

@@ -337,7 +337,7 @@ class ReaderModuleTest(support.ProgramTest):
     def test_the_example_prints_a_history(self):
         example = os.path.join(support.SOURCE, "examples", "heap_history.py")
         environment = {**os.environ, "PYTHONPATH": os.environ["PYMEMRUN_READER_PATH"]}
-        said = subprocess.run([sys.executable, example, self.all.path, "0.02"], text=True,
+        said = subprocess.run([sys.executable, example, self.all.path, "0.001"], text=True,
                               env=environment, stdout=subprocess.PIPE, check=True).stdout
         self.assertIn("script.py:7 load", said)
 

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import fault_support
-from fault_support import (FaultTest, NOBODY, PYMEMCAT, PYMEMREPORT, PYMEMRUN,
+from fault_support import (FaultTest, PYMEMCAT, PYMEMREPORT, PYMEMRUN,
                            can_be_nobody, run)
 
 CALLS = """
@@ -59,10 +59,7 @@ class LauncherTest(FaultTest):
     @can_be_nobody
     def test_unreadable_script(self):
         os.chmod(self.path("s.py"), 0)
-        def become():
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-        self.as_python("s.py", preexec_fn=become)
+        self.as_python("s.py", ordinary=True)
 
     def test_unknown_options(self):
         for option, nearest in (("--outptu", "--output"), ("--min-drs", "--min-drss"),
@@ -114,11 +111,8 @@ class LauncherTest(FaultTest):
     @can_be_nobody
     def test_output_in_a_folder_of_somebody_else(self):
         os.mkdir(self.path("closed"), 0o700)
-        def become():
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
         self.refused("-o", "closed/run.pb", "s.py", says="ermission denied",
-                     preexec_fn=become)
+                     ordinary=True)
 
     def test_virtual_environment_of_another_python(self):
         venv = self.path("venv")

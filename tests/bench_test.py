@@ -7,7 +7,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+import types
 import unittest
+from unittest import mock
 
 SOURCE = pathlib.Path(os.environ.get("PYMEMRUN_SOURCE_DIR",
                                      pathlib.Path(__file__).parent.parent))
@@ -15,7 +17,7 @@ BUILD = pathlib.Path(os.environ.get("PYMEMRUN_BUILD_DIR",
                                     SOURCE / "build" / "release"))
 sys.path.insert(0, str(SOURCE / "bench"))
 
-from comparison import bars, growth, many, modes, processes  # noqa: E402
+from comparison import bars, growth, machine, many, modes, processes  # noqa: E402
 from comparison import results_file, rounds, run_file, tables  # noqa: E402
 from comparison import together, workloads  # noqa: E402
 
@@ -212,6 +214,14 @@ class ResultsFile(unittest.TestCase):
     def test_a_section_without_an_end_is_left_alone(self):
         with self.assertRaises(ValueError):
             results_file.replaced("<!-- BEGIN a -->\nmuch else", "a", "new")
+
+
+class Machine(unittest.TestCase):
+    def test_without_git_the_revision_is_unknown(self):
+        tools = types.SimpleNamespace(python=workloads.PYTHON, version="pymemrun 1")
+        with mock.patch.dict(os.environ, PATH="/nowhere"):
+            text = "\n".join(machine.description(tools))
+        self.assertIn("pymemrun 1 at an unknown revision, as ", text)
 
 
 class Programs(unittest.TestCase):

@@ -12,41 +12,29 @@ import tempfile
 import time
 import unittest
 
+import ordinary_user
+from ordinary_user import NOBODY, can_be_nobody, is_root  # noqa: F401  for tests
+
 PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
 PYMEMRUN = os.environ.get("PYMEMRUN_BIN", "pymemrun")
 PYMEMCAT = os.environ.get("PYMEMCAT_BIN", "pymemcat")
 PYMEMREPORT = os.environ.get("PYMEMREPORT_BIN", "pymemreport")
 SOURCE = os.environ.get("PYMEMRUN_SOURCE_DIR",
                         os.path.dirname(os.path.dirname(__file__)))
-NOBODY = 65534
 
 Outcome = collections.namedtuple("Outcome", "returncode stdout stderr seconds")
-
-is_root = unittest.skipUnless(os.geteuid() == 0, "needs root")
-
-
-def _anybody_may_run(path):
-    while path != "/":
-        if not os.stat(path).st_mode & 0o001:
-            return False
-        path = os.path.dirname(path)
-    return True
-
-
-def can_be_nobody(test):
-    """For a test that runs interpreter and launcher as an ordinary user."""
-    return is_root(unittest.skipUnless(
-        _anybody_may_run(PYTHON), f"nobody but root may run {PYTHON}")(test))
-
 
 def can_unshare(*flags):
     return subprocess.run(["unshare", *flags, "true"],
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
-def run(arguments, timeout=60, **kwargs):
-    """The outcome of a command; both of its streams are kept."""
+def run(arguments, timeout=60, ordinary=False, **kwargs):
+    """The outcome of a command, of an ordinary user if asked for; both of its
+    streams are kept."""
     kwargs.setdefault("stdin", subprocess.DEVNULL)
+    if ordinary:
+        arguments, kwargs = ordinary_user.as_ordinary(arguments, kwargs)
     start = time.monotonic()
     done = subprocess.run(arguments, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=timeout, **kwargs)

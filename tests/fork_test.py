@@ -261,10 +261,7 @@ os.execv("/bin/echo", ["echo", "new"])
 
     @can_be_nobody
     def test_as_nobody(self):
-        def become():
-            os.setgid(NOBODY)
-            os.setuid(NOBODY)
-        self.same([self.script(CHILD + "traced_still()")], preexec_fn=become)
+        self.same([self.script(CHILD + "traced_still()")], ordinary=True)
         self.assert_whole(self.run_file())
         self.assertEqual(os.stat(self.output).st_mode & 0o777, 0o600)
 

@@ -279,12 +279,9 @@ class PageEventsTest(support.PageEventsTest):
 
     @unittest.skipIf(perf_support.paranoid() > 2, "perf is for root alone here")
     def test_an_ordinary_user_misses_little(self):
-        # A folder that anybody may write to.
-        subprocess.run(["chmod", "0777", self.folder], check=True)
         # Not while the kernel is asked what was there before.
         script = "import time\ntime.sleep(0.1)\n" + READ_IN % (64 * MIB)
-        run = self.run_script(script, "--trace", "pages",
-                              preexec=perf_support.become_ordinary)
+        run = self.run_script(script, "--trace", "pages", ordinary=True)
         self.assertTrue(run.header.pages_user_only)
         table = resident(run, "--by", "function")
         missing = resident_bytes(table, file="unattributed")

@@ -1,10 +1,8 @@
-"""Ways to run a program as machines do that give it less of perf: for ordinary
-users, and where it is refused altogether."""
+"""How much of perf the machine gives, and a way to run a program as where it is
+refused altogether."""
 import ctypes
 import os
 import struct
-
-NOBODY = 65534
 
 PR_SET_NO_NEW_PRIVS = 38
 PR_SET_SECCOMP = 22
@@ -35,14 +33,6 @@ def refuse_perf():
             libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER,
                        ctypes.byref(prog), 0, 0) != 0):
         raise OSError(ctypes.get_errno(), "seccomp")
-
-
-def become_ordinary():
-    """In a child before exec: root no longer."""
-    if os.getuid() == 0:
-        os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
 
 
 def paranoid():

@@ -10,6 +10,8 @@ import sys
 import tempfile
 import unittest
 
+import ordinary_user
+
 # The interpreter embedded, which is the oracle.
 PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
 VERSION = tuple(map(int, subprocess.run(
@@ -153,18 +155,22 @@ class ProgramTest(unittest.TestCase):
         return path
 
     def pymemrun(self, *arguments, stdin="", status=0, env=None, timeout=60,
-                 preexec=None):
+                 preexec=None, ordinary=False):
         """Runs `pymemrun arguments` with a run file of its own. `preexec` is
-        called in the child first."""
+        called in the child first. `ordinary`: an ordinary user runs it."""
         type(self)._runs += 1
         path = os.path.join(self.folder, f"run{self._runs}.pb")
         variables = {k: v for k, v in os.environ.items()
                      if not k.startswith("PYTHON")}
         variables.update(env or {})
+        command = [PYMEMRUN, "-o", path, *arguments]
+        options = {"env": variables, "preexec_fn": preexec}
+        if ordinary:
+            os.chmod(self.folder, 0o777)
+            command, options = ordinary_user.as_ordinary(command, options)
         result = subprocess.run(
-            [PYMEMRUN, "-o", path, *arguments], cwd=self.folder, text=True,
-            env=variables, input=stdin, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, timeout=timeout, preexec_fn=preexec)
+            command, cwd=self.folder, text=True, input=stdin, timeout=timeout,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         self.assertEqual(result.returncode, status, result.stderr)
         return Run(path, result)
 

@@ -17,7 +17,11 @@ def _processor():
 
 
 def _output(*command):
-    done = subprocess.run(command, capture_output=True, text=True)
+    """What the command prints, or "" where it fails or there is none."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError:
+        return ""
     return done.stdout.strip() if done.returncode == 0 else ""
 
 

@@ -1,0 +1,61 @@
+"""Runs the tools as an ordinary user, also where only root can reach the folder
+that they were built in, as in root's own home."""
+import atexit
+import functools
+import os
+import shutil
+import tempfile
+import unittest
+
+PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
+PYMEMRUN = os.environ.get("PYMEMRUN_BIN", "pymemrun")
+COLLECTOR = os.environ.get("PYMEMRUN_COLLECTOR")
+NOBODY = 65534
+
+is_root = unittest.skipUnless(os.geteuid() == 0, "needs root")
+
+
+def _anybody_may_run(path):
+    while path != "/":
+        if not os.stat(path).st_mode & 0o001:
+            return False
+        path = os.path.dirname(path)
+    return True
+
+
+def can_be_nobody(test):
+    """For a test that runs interpreter and launcher as an ordinary user."""
+    return is_root(unittest.skipUnless(
+        _anybody_may_run(PYTHON), f"nobody but root may run {PYTHON}")(test))
+
+
+def become():
+    """In a child before exec: root no longer."""
+    if os.getuid() == 0:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+
+@functools.cache
+def _launcher():
+    """A copy of the launcher, its collector beside it, which anybody may run."""
+    folder = tempfile.mkdtemp(prefix="pymemrun_tools_")
+    atexit.register(shutil.rmtree, folder)
+    for tool in (PYMEMRUN, COLLECTOR):
+        shutil.copy(tool, folder)
+    for path in (folder, *(entry.path for entry in os.scandir(folder))):
+        os.chmod(path, 0o755)
+    return os.path.join(folder, os.path.basename(PYMEMRUN))
+
+
+def as_ordinary(command, options):
+    """The command and the options of subprocess.run() by which an ordinary user
+    runs it; as they are where this process is not root's."""
+    if os.getuid() != 0:
+        return command, options
+    variables = dict(options.get("env") or os.environ)
+    if command[0] == PYMEMRUN and COLLECTOR:
+        command = [_launcher(), *command[1:]]
+        variables.pop("PYMEMRUN_COLLECTOR", None)
+    return command, {**options, "env": variables, "preexec_fn": become}

@@ -124,11 +124,10 @@ class RingProducer {
   EventSlot* slots_;
 };
 
-// Waits until the file is larger than `size`, at most some 20 s. Returns its
-// size.
+// Waits until the file is larger than `size`, for some minutes. Returns its size.
 inline off_t AwaitLarger(int fd, off_t size) {
   struct stat status = {};
-  for (int i = 0; i < 20000 && status.st_size <= size; ++i) {
+  for (int i = 0; i < 200000 && status.st_size <= size; ++i) {
     usleep(1000);
     fstat(fd, &status);
   }

@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
@@ -246,14 +248,20 @@ TEST(PymemcatTest, FollowEndsWhenInterrupted) {
   run.with_footer = false;
   TempFile file(run.Build());
   std::atomic<bool> interrupted{false};
-  std::thread user([&] {
-    absl::SleepFor(absl::Milliseconds(200));
-    interrupted = true;
-  });
   const Printed printed = RunProgram("pymemcat", [&](const Console& console) {
-    return RunPymemcat({file.path(), "--follow"}, console, &interrupted);
+    std::thread user([&] {
+      std::string seen(10000, '\0');
+      do {  // ctest ends a wait in vain
+        absl::SleepFor(absl::Milliseconds(1));
+        EXPECT_GE(pread(console.out_fd, seen.data(), seen.size(), 0), 0);
+      } while (!absl::StrContains(seen, "NEXT: 20 "));
+      interrupted = true;
+    });
+    const int code =
+        RunPymemcat({file.path(), "--follow"}, console, &interrupted);
+    user.join();
+    return code;
   });
-  user.join();
   EXPECT_EQ(printed.code, 0);
   EXPECT_EQ(printed.err, "");
   EXPECT_THAT(printed.out, HasSubstr("NEXT: 20 "));

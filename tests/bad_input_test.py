@@ -9,6 +9,7 @@ import unittest
 import fault_support
 from fault_support import (FaultTest, PYMEMCAT, PYMEMREPORT, PYMEMRUN,
                            can_be_nobody, run)
+from waiting import PATIENCE_S
 
 CALLS = """
 def f(): return len([])
@@ -194,7 +195,7 @@ class ReaderTest(FaultTest):
                                     stderr=subprocess.PIPE)
                    for form in ("--csv", "--raw", "--summary")]
         for reader in readers:
-            text = reader.communicate(timeout=60)[1].decode()
+            text = reader.communicate(timeout=PATIENCE_S)[1].decode()
             self.assertEqual(reader.returncode, 0, text)
             self.assertRegex(text, r"\Apymemcat: [^\n]+inside a frame[^\n]+\n\Z")
 

@@ -8,6 +8,7 @@ import unittest
 
 import fault_support
 import support
+from waiting import PATIENCE_S
 
 # Each call is a pair of rows, and its result lies between them.
 PROGRAM = r'''
@@ -97,7 +98,7 @@ class ClockTest(support.ProgramTest):
              'if [ -e "$2" ]; then mount --bind "$1" "$2"; fi && '
              'shift 2 && exec "$@"', cpuinfo, clock, source,
              support.PYMEMRUN, "--min-drss", "0", "-o", path, script],
-            cwd=self.folder, capture_output=True, text=True, timeout=60)
+            cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE_S)
         self.assertEqual(result.returncode, 0, result.stderr)
         run = support.Run(path, result)
         self.check(run)

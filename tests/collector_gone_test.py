@@ -71,7 +71,7 @@ class GoneTest(FaultTest):
         def state():
             with open(f"/proc/{program.collector}/stat") as stat:
                 return stat.read().rpartition(")")[2].split()[0]
-        self.assertTrue(wait_until(lambda: state() == "Z", 10))
+        self.assertTrue(wait_until(lambda: state() == "Z"))
         program.go()
         seconds = program.seconds()
         status, stderr, end_seconds = program.finish()
@@ -203,7 +203,7 @@ os.write(1, b"%d bytes" % os.fstat(victim).st_size)
         program = subprocess.Popen(self.command([script]), cwd=self.folder,
                                    stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE)
-        self.assertTrue(wait_until(lambda: collectors(self.output), 10))
+        self.assertTrue(wait_until(lambda: collectors(self.output)))
         time.sleep(0.3)
         out = program.communicate(b"%d\n" % collectors(self.output)[0])[0]
         self.assertEqual((program.returncode, out), (0, b"0 bytes"))

@@ -14,6 +14,7 @@ import unittest
 
 import ordinary_user
 from ordinary_user import NOBODY, can_be_nobody, is_root  # noqa: F401  for tests
+from waiting import PATIENCE_S, wait_until
 
 PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
 PYMEMRUN = os.environ.get("PYMEMRUN_BIN", "pymemrun")
@@ -29,7 +30,7 @@ def can_unshare(*flags):
                           stderr=subprocess.DEVNULL).returncode == 0
 
 
-def run(arguments, timeout=60, ordinary=False, **kwargs):
+def run(arguments, timeout=PATIENCE_S, ordinary=False, **kwargs):
     """The outcome of a command, of an ordinary user if asked for; both of its
     streams are kept."""
     kwargs.setdefault("stdin", subprocess.DEVNULL)
@@ -55,18 +56,8 @@ def collectors(path):
     return found
 
 
-def wait_until(condition, seconds):
-    """Whether `condition` came to hold within so many seconds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(0.01)
-    return True
-
-
-def wait_for_collector_to_end(path, seconds=20):
-    if not wait_until(lambda: not collectors(path), seconds):
+def wait_for_collector_to_end(path):
+    if not wait_until(lambda: not collectors(path)):
         raise AssertionError("the collector of " + path + " does not end")
 
 

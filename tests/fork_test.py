@@ -2,11 +2,14 @@
 untraced, their parent's file stays whole, and what the program does to its
 folders and rights harms neither it nor the run."""
 import os
+import socket
 import subprocess
 import unittest
 
 from fault_support import (CHILD, FaultTest, NOBODY, can_be_nobody,
-                           can_unshare, is_root, run)
+                           can_unshare, is_root, run,
+                           wait_for_collector_to_end)
+from waiting import PATIENCE_S
 
 
 class ChildTest(FaultTest):
@@ -24,14 +27,14 @@ class ChildTest(FaultTest):
     def test_many_forks_from_allocating_threads(self):
         file = self.same_and_whole("""
 import random, signal, time
-signal.alarm(100)
+signal.alarm(280)
 FORKS = 500
 todo = iter(range(FORKS))
 statuses = []
 def one_child(i):
     pid = os.fork()
     if pid == 0:
-        signal.alarm(20)
+        signal.alarm(200)
         held = [bytearray(random.randrange(1, 100000)) for _ in range(20)]
         only_in_a_child()
         if i % 8 == 0: os.execv("/bin/true", ["true"])
@@ -56,7 +59,7 @@ wrong = [s for s in statuses if s[1] != (0 if s[0] % 8 in (0, 1) else 7 << 8)]
 # sys.exit in a thread ends that thread, and the child by its last thread.
 wrong = [s for s in wrong if s[0] % 8 != 1]
 print(len(statuses), wrong)
-""", timeout=150)
+""")
         self.assertEqual(file.footer.untraced_children, 500)
 
     def test_many_subprocesses(self):
@@ -65,7 +68,7 @@ import subprocess
 for i in range(1000):
     subprocess.run(["true"], close_fds=True, check=True)
 blocks = [bytearray(1 << 20) for _ in range(8)]
-""", timeout=150)
+""")
         # The gauge goes on: it sees the last blocks come.
         self.assertGreater(file.footer.max_rss_bytes,
                            file.header.first_rss_bytes + (4 << 20))
@@ -179,17 +182,21 @@ print(os.wait()[1] >> 8)
     def test_the_child_outlives_the_program(self):
         # It keeps neither the run file open nor its end waiting.
         script = self.script(CHILD + """
-import time
 if os.fork() == 0:
     only_in_a_child()
-    time.sleep(5)
+    os.read(0, 1)  # for as long as we hold the other end
     os._exit(0)
 traced_still()
 """)
-        result = subprocess.run(self.command([script], ["--quiet"]), timeout=4,
-                                cwd=self.folder, stdin=subprocess.DEVNULL)
-        self.assertEqual(result.returncode, 0)
-        file = self.run_file()
+        ours, theirs = socket.socketpair()
+        with ours:
+            with theirs:
+                result = subprocess.run(
+                    self.command([script], ["--quiet"]), stdin=theirs,
+                    cwd=self.folder, timeout=PATIENCE_S)
+            self.assertEqual(result.returncode, 0)
+            wait_for_collector_to_end(self.output)
+            file = self.run_file()
         self.assert_whole(file)
         self.assertNotIn("only_in_a_child", file.names)
 

@@ -13,6 +13,7 @@ import heap_decoder
 import heap_support
 import support
 from heap_support import at
+from waiting import PATIENCE_S
 
 WORK = r'''
 import os, sys
@@ -211,10 +212,10 @@ class CollectorTest(support.ProgramTest):
             with self.subTest(mode):
                 self.start("--heap", mode)
                 self.assertTrue(fault_support.wait_until(
-                    lambda: os.path.getsize(self.path) > 0, 20))
+                    lambda: os.path.getsize(self.path) > 0))
                 os.kill(self.collector, signal.SIGKILL)
                 self.assertEqual(self.go_on(), self.plain())
-                self.program.communicate("\n", timeout=60)
+                self.program.communicate("\n", timeout=PATIENCE_S)
                 self.assertEqual(self.program.returncode, 4)
                 self.file_is_readable()
 
@@ -228,7 +229,7 @@ class CollectorTest(support.ProgramTest):
             os.kill(self.collector, signal.SIGCONT)
         self.assertLess(time.monotonic() - start, 30)
         time.sleep(0.3)  # what has been in the ring is taken
-        self.program.communicate("\n", timeout=60)
+        self.program.communicate("\n", timeout=PATIENCE_S)
         self.assertEqual(self.program.returncode, 4)
         fault_support.wait_for_collector_to_end(self.path)
         self.file_is_readable()

@@ -67,7 +67,7 @@ class Estimate:
 class SampledTest(support.ProgramTest):
     def run_heap(self, text, rates, *options):
         run = self.run_script(text, "--trace", "none", "--heap", "sampled",
-                              "--heap-rates", rates, *options, timeout=240)
+                              "--heap-rates", rates, *options)
         heap = heap_decoder.HeapRun(run)
         self.assertEqual(heap.lost, 0)
         self.assertEqual(len(heap.rates), 1)

@@ -110,7 +110,7 @@ class HeapTest(support.ProgramTest):
         dumps = tempfile.mkdtemp(dir=self.folder)
         path = os.pathsep.join((self.site, os.environ["PYMEMRUN_HEAP_ORACLE"]))
         run = self.run_script(
-            PREAMBLE + text, *options, timeout=240,
+            PREAMBLE + text, *options,
             env={"PYTHONPATH": path, "HEAP_ORACLE": dumps, "PYTHONHASHSEED": "0",
                  **(env or {})},
             **kwargs)

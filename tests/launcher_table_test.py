@@ -18,6 +18,7 @@ import unittest
 
 from launcher_programs import (COMMAND_LINES, EXITS, NO_RUN_FILE, PROBE,
                                make_files)
+from waiting import PATIENCE_S
 
 PYMEMRUN = ""
 PYTHON = ""  # the interpreter that this pymemrun is built with
@@ -30,7 +31,7 @@ def run(program, arguments, cwd, env=None, stdin="", own=(), **kwargs):
     variables.update(env or {})
     return subprocess.run([program, *own, *arguments], cwd=cwd, env=variables,
                           input=stdin.encode(), stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=60, **kwargs)
+                          stderr=subprocess.PIPE, timeout=PATIENCE_S, **kwargs)
 
 
 class LauncherTest(unittest.TestCase):
@@ -199,14 +200,18 @@ class LauncherTest(unittest.TestCase):
             with open(dead, "w") as file:
                 file.write("#!/bin/sh\n" + end + "\n")
             os.chmod(dead, 0o755)
-            start = time.monotonic()
-            found = run(PYMEMRUN, ["s.py"], self.folder,
-                        {"PYMEMRUN_COLLECTOR": dead}, own=own)
-            # It is waited for 2 s where it may yet come.
-            self.assertLess(time.monotonic() - start, 1.5)
-            self.assertEqual((found.returncode, found.stdout),
-                             (expected.returncode, expected.stdout))
-            self.assertRegex(found.stderr, rb"^pymemrun: .*untraced\n$")
+            seconds = []
+            # It is waited for 2 s where it may yet come. A busy machine may be
+            # as slow at times, not always.
+            while len(seconds) < 20 and min(seconds, default=2) > 1.5:
+                start = time.monotonic()
+                found = run(PYMEMRUN, ["s.py"], self.folder,
+                            {"PYMEMRUN_COLLECTOR": dead}, own=own)
+                seconds.append(time.monotonic() - start)
+                self.assertEqual((found.returncode, found.stdout),
+                                 (expected.returncode, expected.stdout))
+                self.assertRegex(found.stderr, rb"^pymemrun: .*untraced\n$")
+            self.assertLess(min(seconds), 1.5, seconds)
 
     def test_children_run_the_interpreter_or_for_tests_the_launcher(self):
         code = "import sys; print(sys.executable)"

@@ -46,7 +46,7 @@ class ManyCpusTest(support.ProgramTest):
     def test_threads_on_several_cpus_agree_with_statm(self):
         name = "threads.py"
         run = self.run_many(64, "--verify-rss", rss_verified_test.workload(name),
-                            env=rss_verified_test.PROGRAMS[name], timeout=120)
+                            env=rss_verified_test.PROGRAMS[name])
         found = run.footer.rss_verification
         self.assertGreaterEqual(found.agreeing, AGREEING * found.events, found)
 

@@ -66,7 +66,7 @@ ENDS = {
     "os.kill(os.getpid(), signal.SIGTERM)": ("SIGNAL", signal.SIGTERM),
     "os.kill(os.getpid(), signal.SIGHUP)": ("SIGNAL", signal.SIGHUP),
     "os.kill(os.getpid(), signal.SIGKILL)": ("SIGNAL", signal.SIGKILL),
-    "os.kill(os.getpid(), signal.SIGINT); time.sleep(9)":
+    "os.kill(os.getpid(), signal.SIGINT); time.sleep(900)":
         ("SIGNAL", signal.SIGINT),
     "os.abort()": ("SIGNAL", signal.SIGABRT),
     "ctypes.CDLL(None).quick_exit(7)": ("EXIT", 7),
@@ -92,7 +92,7 @@ class KillTest(FaultTest):
             self.command([self.counting, counts, str(threads)]),
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if not from_start:
-            self.assertTrue(wait_until(lambda: all(done()), 20))
+            self.assertTrue(wait_until(lambda: all(done())))
         time.sleep(delay)
         program.kill()
         stderr = program.communicate()[1]
@@ -149,7 +149,7 @@ class EndTest(FaultTest):
                     self.assertIn(file.end(), [expected, TOLD_LITTLE])
 
     def exec_ended(self, code):
-        """Runs `code`, which becomes `sleep 3`; the footer must not wait."""
+        """Runs `code`, which becomes a sleep; the footer must not wait."""
         program = subprocess.Popen(
             self.command([self.script(BEFORE + code)], ["--quiet"]),
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
@@ -159,8 +159,8 @@ class EndTest(FaultTest):
         def sleeps():
             with open(f"/proc/{program.pid}/comm") as file:
                 return file.read() == "sleep\n"
-        self.assertTrue(wait_until(sleeps, 20))
-        self.assertTrue(wait_until(lambda: not collectors(self.output), 1))
+        self.assertTrue(wait_until(sleeps))
+        wait_for_collector_to_end(self.output)
         self.assertIsNone(program.poll())
         file = self.run_file()
         self.assert_whole(file)
@@ -168,9 +168,9 @@ class EndTest(FaultTest):
         self.assertEqual(file.end()[0], "EXEC")
 
     def test_exec(self):
-        for call in ("os.execv('/bin/sleep', ['sleep', '3'])",
-                     "os.execvpe('sleep', ['sleep', '3'], {'PATH': '/bin'})",
-                     "ctypes.CDLL(None).execl(b'/bin/sleep', b'sleep', b'3', "
+        for call in ("os.execv('/bin/sleep', ['sleep', '1000'])",
+                     "os.execvpe('sleep', ['sleep', '1000'], {'PATH': '/bin'})",
+                     "ctypes.CDLL(None).execl(b'/bin/sleep', b'sleep', b'1000', "
                      "ctypes.c_void_p())"):
             with self.subTest(call):
                 self.exec_ended(call)
@@ -178,15 +178,15 @@ class EndTest(FaultTest):
     @unittest.skipUnless(os.uname().machine == "x86_64", "numbers of x86-64")
     def test_exec_by_a_raw_system_call(self):
         self.exec_ended("""
-argv = (ctypes.c_char_p * 3)(b"sleep", b"3")
+argv = (ctypes.c_char_p * 3)(b"sleep", b"1000")
 ctypes.CDLL(None).syscall(59, b"/bin/sleep", argv, ctypes.c_void_p())
 """)
 
     def test_exec_from_another_thread(self):
         self.exec_ended("""
 import threading
-threading.Thread(target=os.execv, args=("/bin/sleep", ["sleep", "3"])).start()
-time.sleep(9)
+threading.Thread(target=os.execv, args=("/bin/sleep", ["sleep", "1000"])).start()
+time.sleep(900)
 """)
 
     def test_a_failed_exec_changes_nothing(self):
@@ -333,7 +333,7 @@ while True: time.sleep(0.05)
         def done():
             with open(counts, "rb") as file:
                 return memoryview(file.read()).cast("Q").tolist()
-        self.assertTrue(wait_until(lambda: any(done()), 20))
+        self.assertTrue(wait_until(lambda: any(done())))
         time.sleep(random.uniform(0.5, 1.5))
         children = f"/proc/{program.pid}/task/{program.pid}/children"
         with open(children) as file:

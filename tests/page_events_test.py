@@ -4,9 +4,9 @@ the code that did."""
 import os
 import re
 import subprocess
-import time
 import unittest
 
+import fault_support
 import perf_support
 import support
 from page_support import resident, resident_bytes, timeline
@@ -190,8 +190,7 @@ class PageEventsTest(support.PageEventsTest):
         return table
 
     def test_one_call_that_brings_a_quarter_of_a_million_pages(self):
-        run = self.run_script(READ_IN % (1 << 30), "--trace", "pages",
-                              timeout=120)
+        run = self.run_script(READ_IN % (1 << 30), "--trace", "pages")
         table = self.accounted(run, "--by", "function")
         self.assertEqual(resident_bytes(table, function="fill") // MIB, 1024)
 
@@ -293,11 +292,7 @@ class PageEventsTest(support.PageEventsTest):
         for end, status in (("os.kill(os.getpid(), 9)", -9), ("os._exit(3)", 3),
                             ("os.execv('/bin/true', ['true'])", 0)):
             run = self.run_script(ENDS % end, "--trace", "pages", status=status)
-            for _ in range(50):  # its collector writes on
-                if run.records()[-1].WhichOneof("kind") == "footer":
-                    break
-                run._records = None
-                time.sleep(0.1)
+            fault_support.wait_for_collector_to_end(run.path)
             for at in ("peak", "end"):
                 table = self.accounted(run, "--by", "function", "--at", at)
                 self.assertAlmostEqual(

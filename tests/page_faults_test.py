@@ -13,6 +13,7 @@ import fault_support
 import perf_support
 import support
 from page_support import resident_bytes
+from waiting import PATIENCE_S, wait_until
 
 MIB = 1 << 20
 
@@ -63,7 +64,8 @@ class CollectorIsKilledTest(support.PageEventsTest):
             stderr=subprocess.PIPE)
         self.addCleanup(self.program.kill)
         self.expect("ready")
-        time.sleep(0.5)  # what came by now is in the file
+        self.assertTrue(wait_until(  # what came by now is in the file
+            lambda: self.resident_mib(self.report()) > 15))
         self.collector, = fault_support.collectors(os.path.realpath(self.path))
 
     def expect(self, line):
@@ -77,7 +79,7 @@ class CollectorIsKilledTest(support.PageEventsTest):
     def ends_as_under_python(self):
         plain = subprocess.run([support.PYTHON, self.program.args[-1]],
                                input="\n", text=True, stdout=subprocess.PIPE)
-        out, err = self.program.communicate(timeout=60)
+        out, err = self.program.communicate(timeout=PATIENCE_S)
         self.assertEqual(self.program.returncode, plain.returncode)
         self.assertEqual("ready\ngoes on\n" + out, plain.stdout)
         # Ours alone; the last says how far the file goes.
@@ -86,17 +88,23 @@ class CollectorIsKilledTest(support.PageEventsTest):
         for line in lines:
             self.assertTrue(line.startswith("pymemrun: "), line)
 
-    def file_is_readable(self):
-        report = subprocess.run(
+    def report(self):
+        return subprocess.run(
             [support.PYMEMREPORT, "resident", self.path, "--csv", "--by",
              "function"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True)
+
+    def resident_mib(self, report):
+        """Of the function `before`."""
+        table = list(csv.DictReader(io.StringIO(report.stdout)))
+        return resident_bytes(table, function="before") / MIB
+
+    def file_is_readable(self):
+        report = self.report()
         self.assertEqual(report.returncode, 0)
         self.assertEqual(report.stderr.count("\n"), 1)
         self.assertIn("no footer", report.stderr)
-        table = list(csv.DictReader(io.StringIO(report.stdout)))
-        self.assertAlmostEqual(resident_bytes(table, function="before") / MIB,
-                               16, delta=1)
+        self.assertAlmostEqual(self.resident_mib(report), 16, delta=1)
 
     def test_while_the_program_waits(self):
         self.start()

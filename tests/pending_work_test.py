@@ -88,7 +88,7 @@ class PendingWorkTest(support.ProgramTest):
         path = self.write("program.py", program)
         expected = self.run_python(path)
         for options in ((), ("--min-drss", "0"), ("--paused",)):
-            run = self.pymemrun("--quiet", *options, path, timeout=20)
+            run = self.pymemrun("--quiet", *options, path)
             self.assertEqual(run.stdout, expected)
         return expected
 

@@ -88,7 +88,7 @@ class ProgramsTest(VerifyTest):
         out = tempfile.mkdtemp(dir=self.folder)
         os.chmod(out, 0o777)
         return self.pymemrun("--quiet", *options,
-                             os.path.join(self.workloads, name), timeout=120,
+                             os.path.join(self.workloads, name),
                              env={**self.variables, **PROGRAMS[name],
                                   "WORK_OUT": out}, **kwargs)
 

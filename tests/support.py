@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 import ordinary_user
+from waiting import PATIENCE_S
 
 # The interpreter embedded, which is the oracle.
 PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
@@ -154,7 +155,7 @@ class ProgramTest(unittest.TestCase):
             file.write(text)
         return path
 
-    def pymemrun(self, *arguments, stdin="", status=0, env=None, timeout=60,
+    def pymemrun(self, *arguments, stdin="", status=0, env=None, timeout=PATIENCE_S,
                  preexec=None, ordinary=False):
         """Runs `pymemrun arguments` with a run file of its own. `preexec` is
         called in the child first. `ordinary`: an ordinary user runs it."""
@@ -186,7 +187,7 @@ class ProgramTest(unittest.TestCase):
                      if not k.startswith("PYTHON")}
         return subprocess.run([PYTHON, *arguments], cwd=self.folder, text=True,
                               input=stdin, check=True, env=variables,
-                              stdout=subprocess.PIPE, timeout=60).stdout
+                              stdout=subprocess.PIPE, timeout=PATIENCE_S).stdout
 
     def exact_sources(self):
         """The sources by which this machine knows RSS at every event."""
@@ -218,6 +219,6 @@ class PageEventsTest(ProgramTest):
         tried = subprocess.run(
             [PYMEMRUN, "--quiet", "-o", os.path.join(cls.folder, "try.pb"),
              "--trace", "pages", "-c", "pass"], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, timeout=60)
+            stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
         if tried.stderr:
             raise unittest.SkipTest(tried.stderr.strip())

@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 import support
+from waiting import PATIENCE_S
 
 TRACED = [support.PYMEMRUN, "--trace", "pages", "--page-period", "1", "--quiet",
           "--force", "-o"]
@@ -144,12 +145,16 @@ say(info.si_signo, info.si_code, info.si_pid == os.getpid())
 """,
     "a thread that waits for all": """
 signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+taken = threading.Semaphore(0)
 def wait():
     touch()
-    for i in range(3): say(signal.sigwait(signal.valid_signals()))
+    for i in range(3):
+        say(signal.sigwait(signal.valid_signals()))
+        taken.release()
 thread = threading.Thread(target=wait); thread.start()
 for number in SIGTRAP, signal.SIGUSR2, SIGTRAP:
     time.sleep(0.1); os.kill(os.getpid(), number)
+    taken.acquire()  # before the next: a signal is pending once
 thread.join()
 say(signal.sigpending())
 """,
@@ -299,7 +304,7 @@ class TrapSignalsTest(support.PageEventsTest):
     def end(self, traced, script, begin=None):
         found = subprocess.run(
             self.command(traced, script), cwd=self.folder, preexec_fn=begin,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_S)
         # Addresses differ from run to run.
         return (found.returncode, *(
             re.sub(r"0x[0-9a-f]+", "0x", text.decode())

@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+from waiting import PATIENCE_S
+
 PYMEMREPORT = os.environ['PYMEMREPORT_BIN']
 GENERATE = os.path.join(os.path.dirname(PYMEMREPORT), 'pymemrun-generate')
 CHROMIUM = shutil.which('chromium') or shutil.which('chromium-browser')
@@ -91,7 +93,7 @@ class Browser:
         finally:
             os.close(self._to)
             self._answers.close()
-            self._process.wait(timeout=30)
+            self._process.wait(timeout=PATIENCE_S)
 
 
 FRAMES = '''Array.from(document.querySelectorAll('g.f')).map(g => ({

@@ -68,8 +68,7 @@ def creep(count):
     for n in range(count):
         m.write(page)
     return m
-creep(2).close()
-pymemrun.mark("counted")
+creep(2).close(); pymemrun.mark("counted")
 creep(100)
 '''
 
@@ -329,7 +328,7 @@ class FiltersTest(support.ProgramTest):
         """Growth in steps below the limit is seen against the last row."""
         def written(*options):
             run = self.run_script(CREEP, "--min-drss", "64KiB", *options)
-            # The growth before may come to a row of its own.
+            # What grew before may have made a row.
             first = run.records("mark")[0].next_number
             return [row for row in logged(run.rows())
                     if row["function"] == "mmap.write" and row["event"] >= first]

@@ -124,7 +124,8 @@ class RingProducer {
   EventSlot* slots_;
 };
 
-// Waits until the file is larger than `size`, for some minutes. Returns its size.
+// Waits until the file is larger than `size`, for some minutes. Returns its
+// size.
 inline off_t AwaitLarger(int fd, off_t size) {
   struct stat status = {};
   for (int i = 0; i < 200000 && status.st_size <= size; ++i) {

@@ -45,7 +45,8 @@ class CollectorLaunchTest : public testing::Test {
             (folder_ / "tmp") + " " + (folder_ / "done") + "\n",
         0755);
     EXPECT_EQ(StartCollector(path, files_, &collector_), 0);
-    for (int i = 0; i < 30000 && access((folder_ / "done").c_str(), F_OK); ++i) {
+    for (int i = 0; i < 30000 && access((folder_ / "done").c_str(), F_OK);
+         ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return TestFolder::Read(folder_ / "done");

@@ -15,18 +15,25 @@ NOBODY = 65534
 is_root = unittest.skipUnless(os.geteuid() == 0, "needs root")
 
 
-def _anybody_may_run(path):
-    while path != "/":
-        if not os.stat(path).st_mode & 0o001:
-            return False
+def _anybody_may_enter(path):
+    while os.stat(path).st_mode & 0o001:
+        if path == "/":
+            return True
         path = os.path.dirname(path)
-    return True
+    return False
+
+
+def why_not():
+    """Why root cannot run programs as an ordinary user here, or None."""
+    for path in PYTHON, os.path.realpath(tempfile.gettempdir()):
+        if not _anybody_may_enter(path):
+            return f"nobody but root may enter {path}"
+    return None
 
 
 def can_be_nobody(test):
     """For a test that runs interpreter and launcher as an ordinary user."""
-    return is_root(unittest.skipUnless(
-        _anybody_may_run(PYTHON), f"nobody but root may run {PYTHON}")(test))
+    return is_root(unittest.skipIf(why_not(), why_not())(test))
 
 
 def become():
@@ -54,6 +61,8 @@ def as_ordinary(command, options):
     runs it; as they are where this process is not root's."""
     if os.getuid() != 0:
         return command, options
+    if why_not():
+        raise unittest.SkipTest(why_not())
     variables = dict(options.get("env") or os.environ)
     if command[0] == PYMEMRUN and COLLECTOR:
         command = [_launcher(), *command[1:]]

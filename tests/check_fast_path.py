@@ -121,6 +121,26 @@ class FastPathTest(unittest.TestCase):
                 for instruction in code:
                     self.assertNotRegex(instruction, r"^(lock |syscall|xchg .*\()")
 
+    def test_the_next_function_is_found_without_leaving_the_executable(self):
+        # It works before the executable is relocated, and inside of dlsym.
+        reached, waiting = set(), {"FindNext"}
+        while waiting:
+            name = waiting.pop()
+            reached.add(name)
+            for code in self.parts(name).values():
+                for instruction in code:
+                    self.assertNotIn("@plt", instruction, name)
+            waiting |= {short(target) for target in self.calls_of(name)} - reached
+        self.assertIn("Defines", reached)
+
+    def calls_of(self, name):
+        """What it calls by name."""
+        for code in self.parts(name).values():
+            for instruction in code:
+                match = re.match(r"call\s.*<(.*)>", instruction)
+                if match:
+                    yield match.group(1)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,9 +1,8 @@
 // What the interposed functions share: whether the calling process is the one
-// that is traced, and the way to libc's own functions.
+// that is traced. (The way to libc's own functions is in next_function.h.)
 #ifndef PYMEMRUN_TRACER_INTERPOSED_STATE_H_
 #define PYMEMRUN_TRACER_INTERPOSED_STATE_H_
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include <atomic>
 
 #include "tracer/hot_state.h"
+#include "tracer/next_function.h"
 #include "tracer/ring_layout.h"
 
 // Exported by name (launcher/interposed_symbols.txt).
@@ -37,18 +37,6 @@ inline ControlPage* TracedPage() {
 // only cause one read too many.
 inline void SignUnmap() {
   Hot().unmaps.fetch_add(1, std::memory_order_release);
-}
-
-// libc's function of that name, found once. dlsym may be called at any time
-// after the dynamic linker has run; `cache` makes it one load later.
-template <typename Function>
-inline Function* Next(std::atomic<Function*>& cache, const char* name) {
-  Function* function = cache.load(std::memory_order_relaxed);
-  if (__builtin_expect(function == nullptr, 0)) {
-    function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-    cache.store(function, std::memory_order_relaxed);
-  }
-  return function;
 }
 
 }  // namespace pymemrun

@@ -69,6 +69,7 @@ void MakePendingReal() {
 
 TrapForExec::TrapForExec(const char* path, char* const* argv,
                          char* const* envp) {
+  if (!TrapSignal::owned()) return;  // maybe too early to ask for errno
   const int saved = errno;
   if (TrapState::IsVirtual()) {
     active_ = true;
@@ -138,6 +139,7 @@ TrapForSpawn::TrapForSpawn() {
 }
 
 TrapForSpawn::~TrapForSpawn() {
+  if (!ignored_ && !blocked_) return;  // maybe too early to ask for errno
   const int saved = errno;
   if (ignored_ && g_spawns_ignoring.fetch_sub(1) == 1) {
     TrapState::InstallHandler();

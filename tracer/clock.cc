@@ -4,6 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tracer/next_function.h"
+
 namespace pymemrun {
 namespace {
 
@@ -18,6 +20,13 @@ void ReadSmallFile(const char* path, char* buffer, size_t size) {
 }
 
 }  // namespace
+
+void UseKernelsClock() {
+  void* const kernels = FindNext("__vdso_clock_gettime");
+  if (kernels != nullptr) {
+    g_read_clock = reinterpret_cast<ClockFunction*>(kernels);
+  }
+}
 
 ClockPair BothClocks(bool is_tsc) {
   ClockPair best = {};

@@ -12,16 +12,23 @@
 
 namespace pymemrun {
 
+// What reads the kernel's clocks. It is libc's, until UseKernelsClock() has
+// been called: then the kernel's own, for a preloaded library may show the
+// program another time than the collector's.
+using ClockFunction = int(clockid_t, timespec*);
+inline constinit ClockFunction* g_read_clock = clock_gettime;
+void UseKernelsClock();
+
 inline uint64_t MonotonicNs() {
   timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
+  g_read_clock(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u +
          static_cast<uint64_t>(t.tv_nsec);
 }
 
 inline uint64_t RealtimeNs() {
   timespec t;
-  clock_gettime(CLOCK_REALTIME, &t);
+  g_read_clock(CLOCK_REALTIME, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u +
          static_cast<uint64_t>(t.tv_nsec);
 }

@@ -290,6 +290,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   g_session.sizes = config->heap.mode == HeapMode::kStats;
   RingSaysBy(config->say);
   hot.page_bytes = page->page_bytes;
+  UseKernelsClock();
   hot.time_is_tsc = TscIsInvariant();
   page->time_is_tsc = hot.time_is_tsc;
   page->tells_finalize = Finalization::IsSeen();

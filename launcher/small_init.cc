@@ -21,6 +21,24 @@ int64_t NowMs() {
   return now.tv_sec * int64_t{1000} + now.tv_nsec / 1000000;
 }
 
+// Whether a signal of that number ends a process that does nothing about it.
+// No number, -1, does not.
+bool EndsAProcess(int number) {
+  switch (number) {
+    case -1:
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGURG:
+    case SIGWINCH:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+      return false;
+    default:
+      return true;
+  }
+}
+
 class SmallInit {
  public:
   SmallInit(pid_t program, const ControlPage* page)
@@ -32,11 +50,9 @@ class SmallInit {
     while (!ended_) {
       siginfo_t signal;
       if (sigwaitinfo(&all_, &signal) < 0) continue;
-      if (signal.si_signo == SIGCHLD) {
-        Reap();
-      } else {
-        Forward(signal);
-      }
+      // First, for a number that was reaped may be another process's.
+      Reap();
+      if (!ended_ && signal.si_signo != SIGCHLD) Forward(signal);
     }
     WaitForCollector();
     EndAsProgram();
@@ -75,6 +91,7 @@ class SmallInit {
     kill(program_, SIGCONT);  // we run again: somebody sent us SIGCONT
   }
 
+  // Until it has finished, or a signal comes that is to end us.
   void WaitForCollector() {
     // As PID 1 we take everything with us when we end, the collector included.
     if (page_ == nullptr || page_->traced_pid == 0) return;
@@ -82,7 +99,7 @@ class SmallInit {
     while (page_->done_state.load(std::memory_order_acquire) == 0 && Reap() &&
            NowMs() < deadline) {
       struct timespec pause = {0, 1000000};
-      nanosleep(&pause, nullptr);
+      if (EndsAProcess(sigtimedwait(&all_, nullptr, &pause))) return;
     }
   }
 
@@ -122,13 +139,19 @@ void BecomeSmallInit(const ControlPage* page) {
   sigset_t before;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &before);
+  // An ignored SIGCHLD would lose the program's status. Changed only before the
+  // fork: a change drops the signal of a program that has ended by then.
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  struct sigaction inherited;
+  sigaction(SIGCHLD, &standard, &inherited);
   pid_t program = fork();
   if (program <= 0) {
     // The child; or no child can be made, then the program runs here.
+    sigaction(SIGCHLD, &inherited, nullptr);
     sigprocmask(SIG_SETMASK, &before, nullptr);
     return;
   }
-  signal(SIGCHLD, SIG_DFL);  // if ignored, the program's status would be lost
   SmallInit(program, page).Run();
 }
 

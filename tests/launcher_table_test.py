@@ -22,12 +22,14 @@ from waiting import PATIENCE_S
 
 PYMEMRUN = ""
 PYTHON = ""  # the interpreter that this pymemrun is built with
+# Becomes a child subreaper (PR_SET_CHILD_SUBREAPER), then its arguments.
+ADOPT = ("import ctypes, os, sys\n"
+         "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n"
+         "os.execv(sys.argv[1], sys.argv[1:])")
 
 
 def run(program, arguments, cwd, env=None, stdin="", own=(), **kwargs):
     variables = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LANG": "C.UTF-8"}
-    if "PYMEMRUN_COLLECTOR" in os.environ:
-        variables["PYMEMRUN_COLLECTOR"] = os.environ["PYMEMRUN_COLLECTOR"]
     variables.update(env or {})
     return subprocess.run([program, *own, *arguments], cwd=cwd, env=variables,
                           input=stdin.encode(), stdout=subprocess.PIPE,
@@ -224,10 +226,7 @@ class LauncherTest(unittest.TestCase):
 
     def adopting(self, arguments):
         """Runs them as a child subreaper, as a container's init may."""
-        become = ("import ctypes, os, sys\n"
-                  "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n"
-                  "os.execv(sys.argv[1], sys.argv[1:])")
-        return run("/usr/bin/python3", ["-c", become, *arguments], self.folder)
+        return run("/usr/bin/python3", ["-c", ADOPT, *arguments], self.folder)
 
     def test_adopting_orphans(self):
         wait = ("import os\ntry: print(os.wait())\n"
@@ -255,16 +254,69 @@ class LauncherTest(unittest.TestCase):
         code = ("import signal, time\n"
                 "signal.signal(15, lambda *a: (print('got it'), exit(11)))\n"
                 "print('ready', flush=True); time.sleep(30)")
-        become = ("import ctypes, os, sys\n"
-                  "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n"
-                  "os.execv(sys.argv[1], sys.argv[1:])")
-        with subprocess.Popen(["/usr/bin/python3", "-c", become, PYMEMRUN,
+        with subprocess.Popen(["/usr/bin/python3", "-c", ADOPT, PYMEMRUN,
                                *self.own(), "-c", code], cwd=self.folder,
                               stdout=subprocess.PIPE) as process:
             self.assertEqual(process.stdout.readline(), b"ready\n")
             process.terminate()
             self.assertEqual(process.stdout.read(), b"got it\n")
         self.assertEqual(process.returncode, 11)
+
+    def test_a_program_that_ends_at_once_does_not_leave_the_small_init(self):
+        if shutil.which("strace") is None:
+            self.skipTest("no strace")
+        # The launcher sleeps before each change of a signal's action; meanwhile
+        # the program, which is not delayed, ends.
+        slow = ["strace", "-D", "-o", "/dev/null", "-e",
+                "inject=rt_sigaction:delay_enter=2000000"]
+        found = self.adopting(["/usr/bin/env", *slow, PYMEMRUN, *self.own(),
+                               "-c", "import os; os._exit(7)"])
+        self.assertEqual((found.returncode, found.stdout), (7, b""))
+
+    def test_the_small_init_ends_by_a_signal_while_it_waits_for_a_collector(self):
+        stuck = os.path.join(self.runs, "stuck")
+        own = self.own()
+        with open(stuck, "w") as file:
+            file.write("#!/bin/sh\nexec sleep 30\n")
+        os.chmod(stuck, 0o755)
+        code = "import os; print(os.getpid(), flush=True); os._exit(9)"
+        with subprocess.Popen(["/usr/bin/python3", "-c", ADOPT, PYMEMRUN, *own,
+                               "-c", code], cwd=self.folder,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              env={**os.environ, "PYMEMRUN_COLLECTOR": stuck}
+                              ) as process:
+            program = int(process.stdout.readline())
+            while os.path.exists("/proc/%d" % program):
+                time.sleep(0.01)
+            start = time.monotonic()
+            process.terminate()
+            process.wait()
+            # Without a signal it waits for 5 s.
+            self.assertLess(time.monotonic() - start, 4)
+        self.assertEqual(process.returncode, 9)
+
+    def test_a_message_tells_one_true_thing(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
+        own = ["--trace", "calls,pages"]
+        found = self.traced(["s.py"], own=own, preexec_fn=limit)
+        self.assertEqual((found.returncode, found.stdout), (2, b""))
+        self.assertRegex(found.stderr,
+                         rb"^pymemrun: cannot make [^\n]*: Too many open files\n$")
+
+    def test_a_refused_prctl_is_said_to_be_one(self):
+        own = ["--trace", "calls,pages"]
+        if shutil.which("strace") is None:
+            self.skipTest("no strace")
+        if self.traced(["s.py"], own=own).stderr:
+            self.skipTest("no page events here")
+        refused = ["-D", "-o", "/dev/null", "-e", "inject=prctl:error=EPERM"]
+        found = run("strace", [*refused, PYMEMRUN, *self.own(*own), "s.py"],
+                    self.folder)
+        self.assertEqual(found.stdout, self.python(["s.py"]).stdout)
+        self.assertEqual(
+            found.stderr, b"pymemrun: page events: prctl: Operation not "
+            b"permitted; --trace calls does without; calls are traced\n")
 
     def test_exports_and_libraries_are_the_interpreters(self):
         if self.link != "static":

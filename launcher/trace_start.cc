@@ -247,8 +247,9 @@ void FillControlPage(const Options& options, ControlPage* page) {
 }
 
 // Opens what tells of page faults. Without it calls are traced, if they were
-// asked for; returns whether there is anything to trace.
-bool OpenPages(const Options& options, OwnedFiles* files) {
+// asked for, and `notice` is to say so once tracing has begun; returns whether
+// there is anything to trace.
+bool OpenPages(const Options& options, OwnedFiles* files, std::string* notice) {
   PageCounters counters;
   const char* refused = Session::OpenPages(options.page_period, &counters);
   if (refused == nullptr) {
@@ -259,9 +260,9 @@ bool OpenPages(const Options& options, OwnedFiles* files) {
   }
   const std::string why = std::string(refused) + "; --trace calls does without";
   if (options.trace_calls) {
-    Say(why + "; calls are traced");
+    *notice = why + "; calls are traced";
   } else if (RecordsHeap(options.heap)) {
-    Say(why + "; the heap is traced");
+    *notice = why + "; the heap is traced";
   } else {
     return !RunUntraced(why);
   }
@@ -301,7 +302,8 @@ bool StartRun(const TraceRequest& request) {
     return RunUntraced(std::string("no shared memory: ") + strerror(errno));
   }
   if (AdoptsOrphans()) BecomeSmallInit(page);  // goes on in the child
-  if (options.trace_pages && !OpenPages(options, &files)) return true;
+  std::string notice;
+  if (options.trace_pages && !OpenPages(options, &files, &notice)) return true;
 
   RunIdentity identity = IdentityOf(*request.command_line);
   OutputRequest output = {options.output, options.force, identity,
@@ -326,6 +328,7 @@ bool StartRun(const TraceRequest& request) {
     unlink(path.c_str());
     return RunUntraced(refused);
   }
+  if (!notice.empty()) Say(notice);
   InstallExitReport(page, path, options.quiet);
   return true;
 }

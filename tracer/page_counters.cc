@@ -107,21 +107,27 @@ class TrialPage {
   void* const memory_;
 };
 
+// What became of a trial.
+struct Trial {
+  bool signalled;
+  const char* refused;  // the call that was refused, with errno; or null
+};
+
 // Whether a fault is signalled, one in `period`, before the instruction after
 // it. The thread may change the CPU under way, so there may be twice as many.
-bool SignalComes(uint32_t period) {
+Trial TrySignal(uint32_t period) {
   TrialPage page;
-  if (!page.ok()) return false;
-  bool came = false;
+  if (!page.ok()) return {false, "mmap"};
+  if (!TrapSignal::EnableEvents()) return {false, "prctl"};
   g_awaited.store(page.address(), std::memory_order_relaxed);
-  EnablePageCounters();
+  bool came = false;
   for (uint32_t i = 0; !came && i < 2 * period; ++i) {
     page.Fault();
     came = g_awaited.load(std::memory_order_relaxed) == nullptr;
   }
   DisablePageCounters();
   g_awaited.store(nullptr, std::memory_order_relaxed);
-  return came;
+  return {came, nullptr};
 }
 
 // The kernel signals each `period`th fault of a thread on a CPU; at which one
@@ -158,21 +164,22 @@ bool OpenPageCounters(const PagePeriod& period, PageCounters* counters,
              PageCounters::kMostCpus);
     return false;
   }
+  Trial trial = {false, "perf_event_open"};
   const bool open = OpenKinds(period, static_cast<int>(cpus), counters);
-  const int error = errno;
-  const bool works = open && SignalComes(period.faults);
-  if (works) {
+  if (open) trial = TrySignal(period.faults);
+  if (trial.signalled) {
     BeginAnywhere(period.faults);
     return true;
   }
+  const int error = errno;
   ClosePageCounters(counters);
-  if (open) {
+  if (trial.refused != nullptr) {
+    snprintf(reason, size, "page events: %s: %s%s", trial.refused,
+             strerror(error), open ? "" : WayOut(error));
+  } else {
     snprintf(
         reason, size,
         "page events: a page fault was not signalled; they need Linux 6.1");
-  } else {
-    snprintf(reason, size, "page events: perf_event_open: %s%s",
-             strerror(error), WayOut(error));
   }
   return false;
 }

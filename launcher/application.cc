@@ -14,6 +14,7 @@
 #include "launcher/options.h"
 #include "launcher/python_choice.h"
 #include "launcher/python_runtime.h"
+#include "launcher/test_variables.h"
 #include "launcher/trace_start.h"
 #include "tracer/session.h"
 
@@ -57,7 +58,9 @@ int RunApplication(int argc, char** argv) {
   std::string error;
   PythonWishes wishes = {"", Variable("VIRTUAL_ENV"), ExecutedPath(),
                          PYMEMRUN_PYTHON_EXECUTABLE, Variable("PATH")};
+  TestVariables test;
   bool usable =
+      ReadTestVariables(OwnPath(), &test, &error) &&
       ReadOptions(argc, argv, secure_getenv, options, command_line, &error);
   if (usable && options->help) return Print(HelpText());
   wishes.option = options->python;
@@ -68,13 +71,10 @@ int RunApplication(int argc, char** argv) {
   }
   if (options->version) return Print(VersionText(start.program));
   start.arguments = command_line->python;
-  if (Variable("PYMEMRUN_TEST_SYS_EXECUTABLE") == "launcher") {
-    start.test_executable = OwnPath();
-  }
+  if (test.executable_is_ours) start.test_executable = OwnPath();
   if (HasUserCode(*command_line)) {
     TraceRequest request = {options, command_line, start.program,
-                            PythonVersionText(),
-                            Variable("PYMEMRUN_COLLECTOR")};
+                            PythonVersionText(), test.collector};
     if (!StartTracing(request)) return kUsage;
   }
   PreinitializePython(start);

@@ -14,7 +14,7 @@ namespace pymemrun {
 // The folder and file of the running executable; empty if /proc does not tell.
 std::string OwnPath();
 
-// The collector's path: `override` (tests) if not empty, else beside us, in the
+// The collector's path: `override_path` if not empty, else beside us, in the
 // build tree, or installed in libexec. Empty if there is none to execute.
 std::string FindCollector(const std::string& override_path);
 

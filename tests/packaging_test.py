@@ -11,6 +11,10 @@ import subprocess
 import sys
 import unittest
 
+# An installed pymemrun refuses those that are for tests.
+for variable in [name for name in os.environ
+                 if name == 'PYMEMRUN_COLLECTOR' or name.startswith('PYMEMRUN_TEST_')]:
+    del os.environ[variable]
 BUILD_DIR = os.environ.get('PYMEMRUN_BUILD_DIR', '.')
 INSTALL = '--install' in sys.argv
 FILES = (
@@ -96,6 +100,23 @@ class Package(unittest.TestCase):
 
     def test_it_runs_from_where_it_is_unpacked(self):
         self.check_tools(self.root + '/usr/bin')
+
+    def test_variables_for_tests_are_refused(self):
+        tool = self.root + '/usr/bin/pymemrun'
+        ran = os.path.abspath('ran')
+        with open('collector', 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\ntouch ' + ran + '\n')
+        os.chmod('collector', 0o755)
+        for name, value in (('PYMEMRUN_COLLECTOR', os.path.abspath('collector')),
+                            ('PYMEMRUN_TEST_SYS_EXECUTABLE', 'launcher'),
+                            ('PYMEMRUN_TEST_ANYTHING', '1')):
+            found = subprocess.run([tool, '-o', 'refused.pb', '-c', 'print(1)'],
+                                   env={**os.environ, name: value}, text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual((2, ''), (found.returncode, found.stdout), name)
+            self.assertRegex(found.stderr, r'^pymemrun: %s is .*\n$' % name)
+        self.assertFalse(os.path.exists(ran))
+        self.assertFalse(os.path.exists('refused.pb'))
 
     @unittest.skipUnless(INSTALL, 'changes the machine: only with --install')
     def test_it_installs_and_leaves_nothing_behind(self):

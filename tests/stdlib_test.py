@@ -33,7 +33,7 @@ import support
 
 PYTHON = "/usr/bin/python3"
 TOOLS = {name: os.environ.get(name, "") for name in
-         ("PYMEMRUN_BIN", "PYMEMCAT_BIN", "PYMEMRUN_COLLECTOR")}
+         ("PYMEMRUN_BIN", "PYMEMCAT_BIN")}
 EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                         "stdlib_expected.txt")
 SKIPPED = 77
@@ -65,8 +65,6 @@ def clean_environment(folder, **more):
            and key not in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE",
                            "PYTHONPATH", "VIRTUAL_ENV")}
     env.update(TMPDIR=folder, **more)
-    if TOOLS["PYMEMRUN_COLLECTOR"]:
-        env["PYMEMRUN_COLLECTOR"] = TOOLS["PYMEMRUN_COLLECTOR"]
     return env
 
 

@@ -44,7 +44,7 @@ static Kept* KeptFor(const PyMethodDef* method) {
 // getattr() does, lie between the two on the stack: those are further apart.
 static int IsForEvaluator(const char* own_place) {
   PyThreadState* tstate = PyThreadState_Get();
-  const int kind = PymemrunCallKind(PymemrunInnermostFrame(tstate));
+  const int kind = PymemrunCallKind(PymemrunTopFrame(tstate));
   if (kind < 0 || tstate->c_profilefunc == NULL) return 0;
   const size_t distance = (size_t)((const char*)tstate->cframe - own_place);
   if (distance < g_distance[kind]) g_distance[kind] = distance;

@@ -1,6 +1,7 @@
 #include "tracer/call_hooks.h"
 
 #include "tracer/event_log.h"
+#include "tracer/frame_mark.h"
 #include "tracer/profile_event.h"
 #include "tracer/startup.h"
 
@@ -24,6 +25,7 @@ int LogAllHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   HotState& hot = Hot();
   if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
   const PymemrunFrame* frame = PymemrunFrameOf(f);
+  ClearHeardMark(frame);
   const uint32_t what = WhatOf(py_what);
   if (__builtin_expect(!hot.time_is_tsc, 0)) {
     return EventLog::LogAllByClock(frame, what, arg);
@@ -45,6 +47,7 @@ int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   HotState& hot = Hot();
   if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
   const PymemrunFrame* frame = PymemrunFrameOf(f);
+  ClearHeardMark(frame);
   const uint32_t what = WhatOf(py_what);
   if (__builtin_expect(!hot.time_is_tsc, 0)) {
     return EventLog::FilterByClock(frame, what, arg);
@@ -70,8 +73,10 @@ template <int (*kSlow)(const PymemrunFrame*, uint32_t, PyObject*, uint64_t,
 int VerifyingHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   HotState& hot = Hot();
   if (hot.page == nullptr) return Startup::NotTracing();
-  return kSlow(PymemrunFrameOf(f), WhatOf(py_what), arg,
-               TimeStamp(hot.time_is_tsc), TakeNumber(hot));
+  const PymemrunFrame* frame = PymemrunFrameOf(f);
+  ClearHeardMark(frame);
+  return kSlow(frame, WhatOf(py_what), arg, TimeStamp(hot.time_is_tsc),
+               TakeNumber(hot));
 }
 
 }  // namespace

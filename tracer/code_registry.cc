@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "tracer/current_stack.h"
 #include "tracer/event_ring.h"
-#include "tracer/heap_stack.h"
 #include "tracer/own_memory.h"
 #include "tracer/own_stack.h"
 #include "tracer/pointer_table.h"
@@ -212,7 +212,7 @@ void EmptyFunctions(HotState& hot) {
 void CodeDied(PyObject* code) {
   HotState& hot = Hot();
   OwnStack::CodeDied(code);
-  HeapStack::CodeDied();
+  CurrentStack::CodeDied();
   if (g_tables != nullptr) {
     if (hot.last_code == code) hot.last_code = nullptr;
     CodeEntry& recent = Recent(g_tables->recent.codes, HashAddress(code));

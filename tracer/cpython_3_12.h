@@ -12,6 +12,7 @@
 #define PYMEMRUN_FRAME_LOCALS 72
 // What is read of a frame, but for its locals.
 #define PYMEMRUN_FRAME_HEAD_BYTES 72
+#define PYMEMRUN_OWNED_BY_GENERATOR 1
 #define PYMEMRUN_OWNED_BY_CSTACK 3
 #define PYMEMRUN_IS_C_FRAME(frame) \
   (PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_OWNER) == PYMEMRUN_OWNED_BY_CSTACK)

@@ -28,6 +28,17 @@ static inline uint32_t PymemrunFramePosition(const PymemrunFrame* frame) {
 static inline const void* PymemrunFrameInstruction(const PymemrunFrame* frame) {
   return PyBytes_AS_STRING(frame->f_code->co_code) + frame->f_lasti;
 }
+static inline const PymemrunFrame* PymemrunFramePrevious(
+    const PymemrunFrame* frame) {
+  return frame->f_back;
+}
+static inline int PymemrunFrameIsC(const PymemrunFrame* frame) { return 0; }
+// Whether it runs Python code.
+static inline int PymemrunFrameRuns(const PymemrunFrame* frame) { return 1; }
+static inline const PymemrunFrame* PymemrunFrameThatRuns(
+    const PymemrunFrame* frame) {
+  return frame;
+}
 static inline const PymemrunFrame* PymemrunFrameBack(
     const PymemrunFrame* frame) {
   return frame->f_back;

@@ -30,15 +30,42 @@ static inline uint32_t PymemrunFramePosition(const PymemrunFrame* frame) {
 static inline const void* PymemrunFrameInstruction(const PymemrunFrame* frame) {
   return PYMEMRUN_LOAD(const void*, frame, PYMEMRUN_FRAME_INSTRUCTION);
 }
+// The frame below it, whatever that is, or NULL.
+static inline const PymemrunFrame* PymemrunFramePrevious(
+    const PymemrunFrame* frame) {
+  return PYMEMRUN_LOAD(const PymemrunFrame*, frame, PYMEMRUN_FRAME_PREVIOUS);
+}
+// Whether it stands for a call into the interpreter by C code.
+static inline int PymemrunFrameIsC(const PymemrunFrame* frame) {
+  return PYMEMRUN_IS_C_FRAME(frame);
+}
+// Whether the frame runs Python code. Before the instruction where it can be
+// traced it is still being made ready: its cells, or the generator that takes
+// it over. What is allocated then is its caller's doing.
+static inline int PymemrunFrameRuns(const PymemrunFrame* frame) {
+  if (PymemrunFrameIsC(frame)) return 0;
+  const PyCodeObject* code = PymemrunFrameCode(frame);
+  const char* begin =
+      code->co_code_adaptive + (Py_ssize_t)2 * code->_co_firsttraceable;
+  return PYMEMRUN_LOAD(const char*, frame, PYMEMRUN_FRAME_INSTRUCTION) >=
+             begin ||
+         PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_OWNER) ==
+             PYMEMRUN_OWNED_BY_GENERATOR;
+}
+// The frame itself, or the nearest below it that runs Python code, or NULL.
+static inline const PymemrunFrame* PymemrunFrameThatRuns(
+    const PymemrunFrame* frame) {
+  while (frame != NULL && !PymemrunFrameRuns(frame)) {
+    frame = PymemrunFramePrevious(frame);
+  }
+  return frame;
+}
 // The Python frame that called it, or NULL.
 static inline const PymemrunFrame* PymemrunFrameBack(
     const PymemrunFrame* frame) {
-  do {
-    frame = PYMEMRUN_LOAD(const PymemrunFrame*, frame, PYMEMRUN_FRAME_PREVIOUS);
-  } while (frame != NULL && PYMEMRUN_IS_C_FRAME(frame));
-  return frame;
+  return PymemrunFrameThatRuns(PymemrunFramePrevious(frame));
 }
-// The innermost frame of the thread that runs Python code, or NULL.
+// The innermost frame of the thread, whatever that is, or NULL.
 static inline const PymemrunFrame* PymemrunInnermostFrame(
     const PyThreadState* tstate) {
 #if PY_VERSION_HEX >= 0x030D0000
@@ -46,9 +73,7 @@ static inline const PymemrunFrame* PymemrunInnermostFrame(
 #else
   const void* innermost = tstate->cframe->current_frame;
 #endif
-  const PymemrunFrame* frame = (const PymemrunFrame*)innermost;
-  return frame != NULL && PYMEMRUN_IS_C_FRAME(frame) ? PymemrunFrameBack(frame)
-                                                     : frame;
+  return (const PymemrunFrame*)innermost;
 }
 static inline PyObject* PymemrunFrameGlobals(const PymemrunFrame* frame) {
   return PYMEMRUN_LOAD(PyObject*, frame, PYMEMRUN_FRAME_GLOBALS);

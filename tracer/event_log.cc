@@ -2,9 +2,9 @@
 
 #include <string.h>
 
+#include "tracer/current_stack.h"
 #include "tracer/own_memory.h"
 #include "tracer/rss_verifier.h"
-#include "tracer/stack_walk.h"
 #include "tracer/startup.h"
 #include "tracer/thread_registry.h"
 #include "tracer/tracing_cost.h"
@@ -69,8 +69,12 @@ Place PlaceOf(HotState& hot, const PymemrunFrame* frame, uint32_t what,
   return MakePlace(what, code, PymemrunFramePosition(frame), function);
 }
 
-inline uint32_t Stack(HotState& hot, const PymemrunFrame* frame) {
-  return hot.stacks ? StackWalk::Intern(hot, frame) : 0;
+inline uint32_t Stack(HotState& hot, const RawEvent& event,
+                      const PymemrunFrame* frame) {
+  if (!hot.stacks) return 0;
+  const uint32_t what = event.what_and_code >> kWhatShift;
+  return CurrentStack::AtEvent(
+      hot, frame, what == static_cast<uint32_t>(EventWhat::kReturn));
 }
 
 // The part of a slow half that every event of its kind shares.
@@ -142,7 +146,7 @@ void LogContext(HotState& hot, uint64_t number) {
                                       const PymemrunFrame* frame) {
   hot.logged_rss_pages = event.rss_pages;
   const uint32_t generation = CodeRegistry::generation();
-  const uint32_t stack = Stack(hot, frame);
+  const uint32_t stack = Stack(hot, event, frame);
   if (__builtin_expect(generation != CodeRegistry::generation(), 0)) {
     // Looking at the frames has emptied the table of code objects.
     const SiteId site =
@@ -233,7 +237,7 @@ bool EventLog::Create(const TraceConfig* config) {
   hot.drss_since_logged = config->drss_since_logged;
   hot.stacks = config->stacks;
   const bool walks = config->stacks || config->heap.mode == HeapMode::kAll;
-  if (walks && !StackWalk::Create()) return false;
+  if (walks && !(StackNodes::Create() && CurrentStack::Create())) return false;
   return MakeHistory(hot, config->context);
 }
 

@@ -340,9 +340,8 @@ bool HeapHooks::Create(const HeapConfig* config) {
   switch (config->mode) {
     case HeapMode::kOff:
     case HeapMode::kStats:  // HeapModule's
+    case HeapMode::kAll:    // CurrentStack's
       return true;
-    case HeapMode::kAll:
-      return HeapLog::Create();
     case HeapMode::kSampled:
       HeapSampler::Set(config->rates);
       return SampledBlocks::Create(Capacity(config->rates));

@@ -1,8 +1,8 @@
 #include "tracer/heap_log.h"
 
 #include "tracer/clock.h"
+#include "tracer/current_stack.h"
 #include "tracer/event_ring.h"
-#include "tracer/heap_stack.h"
 #include "tracer/side_event.h"
 #include "tracer/thread_registry.h"
 
@@ -108,12 +108,9 @@ void FillFree(SideItem* item, const void* address, uint64_t position) {
 
 }  // namespace
 
-bool HeapLog::Create() { return HeapStack::Create(); }
-
 void HeapLog::Allocated(HotState& hot, PyThreadState* tstate,
                         const HeapBlock& block) {
-  const uint32_t stack =
-      HeapStack::Current(hot, PymemrunInnermostFrame(tstate));
+  const uint32_t stack = CurrentStack::Of(hot, PymemrunInnermostFrame(tstate));
   if (!IsReady(hot)) return;
   const bool large = block.size > kLarge;
   uint64_t at = PutState(hot, large);

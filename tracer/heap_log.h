@@ -53,9 +53,6 @@ struct HeapBlock {
 // Under the GIL; `tstate` is its holder. Nothing allocates.
 class HeapLog {
  public:
-  // Makes and touches the tables. Returns false with errno set.
-  static bool Create();
-
   static void Allocated(HotState& hot, PyThreadState* tstate,
                         const HeapBlock& block);
   // Before the free.

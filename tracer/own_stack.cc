@@ -35,14 +35,16 @@ bool IsReadable(PyThreadState* tstate, const PymemrunFrame* frame) {
   return KnownCodes::Find(code) != 0 || IsCode(code);
 }
 
-// Calls visit(frame) for each frame of the thread, the innermost first, until
-// it returns false. Returns whether every frame could be read.
+// Calls visit(frame) for each frame of the thread that runs Python code, the
+// innermost first, until it returns false. Returns whether every frame could be
+// read.
 template <typename Visit>
 bool EachFrame(PyThreadState* tstate, Visit visit) {
-  const PymemrunFrame* frame = PymemrunTopFrame(tstate);
-  for (; frame != nullptr; frame = PymemrunFrameBack(frame)) {
+  const PymemrunFrame* frame = PymemrunInnermostFrame(tstate);
+  for (; frame != nullptr; frame = PymemrunFramePrevious(frame)) {
+    if (PymemrunFrameIsC(frame)) continue;
     if (!IsReadable(tstate, frame)) return false;
-    if (!visit(frame)) break;
+    if (PymemrunFrameRuns(frame) && !visit(frame)) break;
   }
   return true;
 }

@@ -1,5 +1,6 @@
 #include "tracer/profile_slot.h"
 
+#include "tracer/current_stack.h"
 #include "tracer/profile_event.h"
 #include "tracer/profiler_gaps.h"
 #include "tracer/slot_watch.h"
@@ -15,6 +16,7 @@ ProfileSlot::Watcher g_watcher = nullptr;
 void Arm(PyThreadState* tstate) {
   // The thread's next event may be the return of a call that was not seen.
   Hot().last_function = nullptr;
+  CurrentStack::EventsMissed();
   PymemrunSetSlot(tstate, g_hook);
 }
 
@@ -75,6 +77,7 @@ void ProfileSlot::NameThreads() {
 void ProfileSlot::ArmAll(Py_tracefunc hook) {
   g_hook = hook;
   g_only_names = false;
+  CurrentStack::HeardBy(hook);
   PymemrunKeepBoundObjects();
   SlotWatch::Begin();
   for (PyThreadState* t =
@@ -94,6 +97,7 @@ void ProfileSlot::DisarmAll() {
   const Py_tracefunc hook = g_hook;
   g_hook = nullptr;
   if (hook == nullptr) return;
+  CurrentStack::EventsMissed();
   ProfilerGaps::Flush(Hot());
   for (PyThreadState* t =
            PyInterpreterState_ThreadHead(PyInterpreterState_Main());
@@ -110,7 +114,10 @@ void ProfileSlot::Watch(Watcher watcher) {
 
 void ProfileSlot::Unwatch() { Arm(PyThreadState_Get()); }
 
-void ProfileSlot::Leave() { PymemrunSetSlot(PyThreadState_Get(), nullptr); }
+void ProfileSlot::Leave() {
+  CurrentStack::EventsMissed();
+  PymemrunSetSlot(PyThreadState_Get(), nullptr);
+}
 
 bool ProfileSlot::armed() { return g_hook != nullptr && !g_only_names; }
 
@@ -145,6 +152,7 @@ void ProfileSlot::Changed(PyThreadState* tstate, Py_tracefunc func) {
   }
   if (own.func == nullptr) own.open_calls = 0;
   own.func = func;
+  CurrentStack::EventsMissed();
   PymemrunSetSlot(tstate, OwnProfilerHook);
   ProfilerGaps::Begin(hot, tstate);
 }

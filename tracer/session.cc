@@ -32,7 +32,6 @@
 #include "tracer/rss_gauge.h"
 #include "tracer/run_file.h"
 #include "tracer/side_ring.h"
-#include "tracer/stack_walk.h"
 #include "tracer/startup.h"
 #include "tracer/statm.h"
 #include "tracer/thread_registry.h"

@@ -1,6 +1,6 @@
 #include "tracer/tracing_cost.h"
 
-#include "tracer/stack_walk.h"
+#include "tracer/stack_nodes.h"
 
 namespace pymemrun {
 namespace {

@@ -25,7 +25,7 @@ int LogAllHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   HotState& hot = Hot();
   if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
   const PymemrunFrame* frame = PymemrunFrameOf(f);
-  ClearHeardMark(frame);
+  ClearSpare(frame);
   const uint32_t what = WhatOf(py_what);
   if (__builtin_expect(!hot.time_is_tsc, 0)) {
     return EventLog::LogAllByClock(frame, what, arg);
@@ -47,7 +47,7 @@ int FilterHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   HotState& hot = Hot();
   if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
   const PymemrunFrame* frame = PymemrunFrameOf(f);
-  ClearHeardMark(frame);
+  ClearSpare(frame);
   const uint32_t what = WhatOf(py_what);
   if (__builtin_expect(!hot.time_is_tsc, 0)) {
     return EventLog::FilterByClock(frame, what, arg);
@@ -74,7 +74,7 @@ int VerifyingHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   HotState& hot = Hot();
   if (hot.page == nullptr) return Startup::NotTracing();
   const PymemrunFrame* frame = PymemrunFrameOf(f);
-  ClearHeardMark(frame);
+  ClearSpare(frame);
   return kSlow(frame, WhatOf(py_what), arg, TimeStamp(hot.time_is_tsc),
                TakeNumber(hot));
 }

@@ -4,7 +4,7 @@ import random, sys, threading
 sys.setrecursionlimit(1_000_000)
 
 def keep(n):
-    return [float(n)]
+    return object(), [n]
 
 class Thing:
     def __init__(self, n):
@@ -112,7 +112,7 @@ def on_threads(target, count):
 def under_trace_function(target, seed):
     def trace(frame, event, arg):
         keep(4)
-        frame.f_trace_opcodes = event == 'call' and frame.f_lineno % 2
+        frame.f_trace_opcodes = frame.f_lasti % 4 == 0
         if frame.f_code.co_name == 'keep' and event == 'return':
             frame.f_locals
         return trace
@@ -178,8 +178,8 @@ def around(n):
 def with_room(function, n):
     threading.stack_size(1 << 28)
     thread = threading.Thread(target=function, args=(n,))
-    threading.stack_size(0)
     thread.start()
+    threading.stack_size(0)
     thread.join()
 
 def through_map(n):

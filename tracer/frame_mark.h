@@ -15,7 +15,7 @@
 //   keeps, while the frame runs, what it was set to then; and it may yet be
 //   read. These marks are in two bytes that CPython does not use, and our hook
 //   clears them with each event of the frame. They hold only as long as the
-//   hook hears all calls.
+//   hook hears all calls. (tracer/told_calls.h uses these bytes too.)
 //
 // GIL held. Nothing of it is visible to the program; a frame that is copied is
 // not running, and what lies above its stack pointer is not copied.
@@ -44,11 +44,17 @@ inline bool IsEnteredFromC(const PymemrunFrame* frame) {
   return PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_IS_ENTRY) != 0;
 }
 
-// For the hook, with each event of the frame.
-inline void ClearHeardMark(const PymemrunFrame* frame) {
+// The two spare bytes. Our hooks clear them with each event of the frame, so
+// that it never begins with what another one has left there.
+inline uint16_t& FrameSpare(const PymemrunFrame* frame) {
   auto* bytes = reinterpret_cast<char*>(const_cast<PymemrunFrame*>(frame));
-  *reinterpret_cast<uint16_t*>(bytes + PYMEMRUN_FRAME_STACKTOP + 6) = 0;
+  return *reinterpret_cast<uint16_t*>(bytes + PYMEMRUN_FRAME_STACKTOP + 6);
 }
+inline void ClearSpare(const PymemrunFrame* frame) { FrameSpare(frame) = 0; }
+// Other values: a profiler of the script's was told of the frame's C call, or a
+// mark of kHeard, which has the highest bit.
+inline constexpr uint16_t kToldOfCall = 1;
+inline constexpr uint16_t kHeardBit = 0x8000;
 
 // Whether the thread's calls are events, and no callback of one is under way.
 inline bool IsProfiledNow(const PyThreadState* tstate) {
@@ -76,9 +82,9 @@ class FrameMark {
       // From -2 on downwards.
       const uint32_t tag = ~(static_cast<uint32_t>(serial_ & 0x3fffffff) + 1);
       state_ = (now & ~uint64_t{0xffffffff}) | tag;
-    } else if (heard) {
+    } else if (heard && FrameSpare(frame) != kToldOfCall) {
       kind_ = kHeard;
-      const uint64_t tag = (serial_ & 0x7fff) | 0x8000;
+      const uint64_t tag = (serial_ & (kHeardBit - 1)) | kHeardBit;
       state_ = (now & kAllButSpare) | tag << kSpareShift;
     } else {
       return false;
@@ -137,7 +143,7 @@ class FrameMark {
 
 #else
 namespace pymemrun {
-inline void ClearHeardMark(const PymemrunFrame*) {}
+inline void ClearSpare(const PymemrunFrame*) {}
 }  // namespace pymemrun
 #endif  // PYMEMRUN_FRAME_MARKS
 #endif  // PYMEMRUN_TRACER_FRAME_MARK_H_

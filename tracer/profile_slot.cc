@@ -5,6 +5,7 @@
 #include "tracer/profiler_gaps.h"
 #include "tracer/slot_watch.h"
 #include "tracer/thread_registry.h"
+#include "tracer/told_calls.h"
 
 namespace pymemrun {
 namespace {
@@ -31,21 +32,21 @@ bool WantsHook(PyThreadState* tstate) {
 // The script's profiler that holds this thread's slot; none if func is null.
 struct OwnProfiler {
   Py_tracefunc func;
-  uint64_t open_calls;  // C calls whose begin it was told
+  ToldCalls calls;
 };
 constinit thread_local OwnProfiler t_own = {};
 
-// Stands in the slot for the script's profiler. CPython tells the end of a C
-// call only when a profiler was there at its begin; ours was, so that the end
-// of sys.setprofile itself would come to a profiler that does not expect it.
+// Stands in the slot for the script's profiler.
 int OwnProfilerHook(PyObject* object, PyFrameObject* f, int what,
                     PyObject* arg) {
   OwnProfiler& own = t_own;
+  const PymemrunFrame* frame = PymemrunFrameOf(f);
   if (what == PyTrace_C_CALL) {
-    ++own.open_calls;
+    own.calls.Begins(frame);
   } else if (what == PyTrace_C_RETURN || what == PyTrace_C_EXCEPTION) {
-    if (own.open_calls == 0) return 0;
-    --own.open_calls;
+    if (!own.calls.Ends(frame)) return 0;
+  } else {
+    ClearSpare(frame);
   }
   return own.func(object, f, what, arg);
 }
@@ -53,11 +54,13 @@ int OwnProfilerHook(PyObject* object, PyFrameObject* f, int what,
 // Stands in the slot for g_watcher.
 int WatcherHook(PyObject* object, PyFrameObject* f, int what, PyObject* arg) {
   const auto event = static_cast<EventWhat>(WhatOf(what));
+  ClearSpare(PymemrunFrameOf(f));
   if (!g_watcher(PymemrunFrameOf(f), event)) return 0;
   return g_hook(object, f, what, arg);
 }
 
 int NameHook(PyObject*, PyFrameObject* f, int, PyObject*) {
+  ClearSpare(PymemrunFrameOf(f));
   HotState& hot = Hot();
   if (hot.page != nullptr && t_thread_id == 0) {
     ThreadRegistry::Define(hot, PymemrunFrameOf(f));
@@ -150,7 +153,7 @@ void ProfileSlot::Changed(PyThreadState* tstate, Py_tracefunc func) {
     Arm(tstate);
     return;
   }
-  if (own.func == nullptr) own.open_calls = 0;
+  if (own.func == nullptr) own.calls.Forget();
   own.func = func;
   CurrentStack::EventsMissed();
   PymemrunSetSlot(tstate, OwnProfilerHook);

@@ -106,6 +106,21 @@ TEST(HeapCodecTest, WhatIsEncodedComesBack) {
   EXPECT_EQ(Decode(EncodedHeap(events)), events);
 }
 
+// Not even from one batch to the next.
+TEST(HeapCodecTest, NoBatchBeginsBeforeTheEndOfTheLast) {
+  HeapEncoder encoder;
+  HeapBatch first, second;
+  encoder.Add(FreeEvent(1000, 16));
+  encoder.Take(&first);
+  encoder.Add(FreeEvent(946, 32));
+  encoder.Add(FreeEvent(1001, 48));
+  encoder.Take(&second);
+  const std::vector<HeapEvent> events = Decode(second);
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].time_us, 1000u);
+  EXPECT_EQ(events[1].time_us, 1001u);
+}
+
 TEST(HeapCodecTest, NothingIsABatchToo) {
   EXPECT_TRUE(Decode(EncodedHeap({})).empty());
   EXPECT_TRUE(Decode(HeapBatch()).empty());

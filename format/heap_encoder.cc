@@ -28,7 +28,7 @@ void HeapEncoder::ChangeState(uint64_t time_us, uint32_t thread,
                               uint32_t code) {
   if (entries_ == 0) {
     batch_.Clear();
-    time_us_ = time_us;
+    time_us_ = std::max(time_us_, time_us);
     thread_ = thread;
     code_ = code;
     return Begin();

@@ -32,8 +32,8 @@ class HeapEncoder {
   }
 
   // The same in parts: when and by whom the entries from here on are, and by
-  // which code the allocations. Times must not fall within a batch; one that
-  // does is taken for the last.
+  // which code the allocations. Times never fall, in all that is encoded: one
+  // that does is taken for the last.
   void SetState(uint64_t time_us, uint32_t thread, uint32_t code) {
     if (time_us != time_us_ || thread != thread_ || code != code_) {
       ChangeState(time_us, thread, code);

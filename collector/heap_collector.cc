@@ -172,7 +172,12 @@ HeapEvent HeapCollector::EventOf(const SideItemView& item, uint32_t stack) {
   HeapEvent event;
   event.time_us = options_.clock->MicrosOfMonotonic(item.time_ns);
   event.address = item.address;
-  event.is_free = item.kind == SideKind::kFree;
+  event.is_free = item.kind != SideKind::kAlloc;
+  if (item.kind == SideKind::kUnmap) {
+    event.size = item.more;
+    event.free_of = (item.flags & kSideMoves) != 0 ? HeapFreeOf::kMovedRange
+                                                   : HeapFreeOf::kRange;
+  }
   if (event.is_free) return event;
   event.size = item.more;
   event.stack = stack;

@@ -2,107 +2,15 @@
 #include "collector/heap_collector.h"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "collector/event_encoder.h"
-#include "collector/heap_output_for_tests.h"
-#include "collector/monotonic_clock.h"
-#include "collector/ring_fixture.h"
-#include "collector/side_ring_fixture.h"
+#include "collector/heap_collector_fixture.h"
 
 namespace pymemrun {
 namespace {
 
 using testing::ElementsAre;
 
-constexpr uint64_t kSecond = 1000000000;
-
 void AnyFunction() {}
-
-class HeapCollectorTest : public testing::Test {
- protected:
-  void SetUp() override {
-    region_ = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    page_ = static_cast<ControlPage*>(region_);
-    page_->traced_pid = static_cast<uint32_t>(getpid());
-    page_->page_bytes = 4096;
-    side_ring_ =
-        SideProducer(page_, reinterpret_cast<SideContinued*>(
-                                static_cast<char*>(region_) + kSideRingOffset));
-    clock_.Start(false, {0, kSecond}, {});
-    encoder_.Start(kSecond);
-    Record header;
-    header.mutable_header()->set_format_version(1);
-    out_.Write(header);
-    Make(/*merges=*/true);
-    ring_.Code(1, "a.py", "outer");
-    ring_.Code(2, "a.py", "inner");
-    ring_.Stack(1, 0, 1, 0);
-    ring_.Stack(2, 1, 2, 0);
-    ring_.Thread(1, page_->traced_pid, "MainThread");
-    ring_.State(ControlKind::kThread, 1);
-    side_ring_.Code(1, "a.py", "sided", 1);
-  }
-  void TearDown() override { munmap(region_, kRegionBytes); }
-
-  void Make(bool merges) {
-    side_ = std::make_unique<SideItems>(page_, &encoder_.definitions(), &out_);
-    heap_ = std::make_unique<HeapCollector>(HeapCollector::Options{
-        page_, side_.get(), &clock_, &encoder_.definitions(), &out_, merges});
-    side_->set_heap(heap_.get());
-    encoder_.set_heap(heap_.get());
-  }
-  void Start(uint64_t mean_bytes = 0) {
-    HeapRates rates;
-    rates.set_mean_bytes(mean_bytes);
-    heap_->Start(rates);
-    side_->Start();
-  }
-  // A round of what both rings hold now.
-  void Round() {
-    side_->Drain(MonotonicNs(), false);
-    encoder_.Consume(ring_.slots().data(), ring_.slots().size());
-    ring_.Clear();
-    heap_->EndRound(encoder_.next_index());
-  }
-  std::vector<std::string> Finish() {
-    encoder_.EndBatch();
-    side_->Drain(MonotonicNs(), true);
-    heap_->Finish(MonotonicNs());
-    return out_.lines;
-  }
-  void Clock(uint64_t stamp) { ring_.Wide(ControlKind::kClock, stamp); }
-  // The event ring's head, as a thread without the GIL sees it now.
-  uint64_t Head() const { return encoder_.next_index() + ring_.slots().size(); }
-  void SideAlloc(uint64_t address, uint64_t size) {
-    SideAllocAt(Head(), address, size);
-  }
-  void SideAllocAt(uint64_t index, uint64_t address, uint64_t size) {
-    side_ring_.Alloc(AllocatorKind::kRaw, page_->traced_pid, kSecond + 500,
-                     index, address, size, {{1, 0}});
-  }
-  void SideFree(uint64_t address) { SideFreeAt(Head(), address); }
-  void SideFreeAt(uint64_t index, uint64_t address) {
-    side_ring_.Free(page_->traced_pid, kSecond + 500, index, address);
-  }
-
-  void* region_ = nullptr;
-  ControlPage* page_ = nullptr;
-  SideProducer side_ring_{nullptr, nullptr};
-  SlotStream ring_;
-  ClockScale clock_;
-  HeapOutput out_;
-  EventEncoder encoder_{4096, &clock_, &out_};
-  std::unique_ptr<SideItems> side_;
-  std::unique_ptr<HeapCollector> heap_;
-};
 
 TEST_F(HeapCollectorTest, SlotsOfTheEventRingBecomeEvents) {
   Start();
@@ -394,6 +302,54 @@ TEST_F(HeapCollectorTest, WithoutHeapEventsItsSlotsAreBad) {
   encoder_.Consume(ring_.slots().data(), ring_.slots().size());
   EXPECT_EQ(encoder_.bad_slots(), 1u);
   EXPECT_EQ(encoder_.rows_in_batch(), 1u);
+}
+
+// The place of what goes is from before the call: who gets the addresses comes
+// after it.
+TEST_F(HeapCollectorTest, RangesGoAndMoveInTheirPlace) {
+  Start();
+  const auto unmap = [this](uint64_t address, uint64_t bytes, uint16_t flags) {
+    side_ring_.Unmap(page_->traced_pid, kSecond + 500, Head(), address, bytes,
+                     flags);
+  };
+  const auto map = [this](AllocatorKind kind, uint64_t address,
+                          uint64_t bytes) {
+    side_ring_.Alloc(kind, page_->traced_pid, kSecond + 500, Head(), address,
+                     bytes, {{1, 0}});
+  };
+  map(AllocatorKind::kMmap, 0x7f0000000000, 65536);
+  ring_.Alloc(1, 0x10, 8);
+  unmap(0x7f0000001000, 8192, 0);
+  map(AllocatorKind::kMmap, 0x7f0000001000, 4096);
+  unmap(0x7f0000004000, 4096, kSideMoves);
+  map(AllocatorKind::kMremap, 0x7f1000000000, 12288);
+  Round();
+  EXPECT_THAT(Finish(),
+              ElementsAre("HEAP_MMAP 7f0000000000 65536 /sided",
+                          "HEAP_OBJ 10 8 /outer", "unmap 7f0000001000 8192",
+                          "HEAP_MMAP 7f0000001000 4096 /sided",
+                          "move 7f0000004000 4096",
+                          "HEAP_MREMAP 7f1000000000 12288 /sided"));
+  Footer footer;
+  heap_->AddToFooter(&footer);
+  EXPECT_EQ(footer.heap_allocations(), 4u);
+  EXPECT_EQ(footer.heap_frees(), 2u);
+}
+
+// An item may be older than another that was written before it: a thread looks
+// at the clock, and has its place in the ring later.
+TEST_F(HeapCollectorTest, TimesNeverFallFromBatchToBatch) {
+  Make(/*merges=*/false);
+  Start(65536);
+  for (const uint64_t us : {1000, 946, 1200, 1199}) {
+    side_ring_.Free(page_->traced_pid, kSecond + us * 1000, 0, us);
+    Round();
+    heap_->WriteBatch();
+  }
+  Finish();
+  std::vector<uint64_t> times;
+  for (const HeapEvent& event : out_.heap) times.push_back(event.time_us);
+  EXPECT_THAT(times, ElementsAre(1000, 1000, 1200, 1200));
 }
 
 }  // namespace

@@ -62,6 +62,10 @@ class HeapOutput final : public RecordSink, public RecordVisitor {
   // Without time and thread.
   std::string TextOf(const HeapEvent& event) const {
     const std::string address = absl::StrCat(absl::Hex(event.address));
+    if (event.free_of != HeapFreeOf::kBlock) {
+      const bool moves = event.free_of == HeapFreeOf::kMovedRange;
+      return absl::StrCat(moves ? "move " : "unmap ", address, " ", event.size);
+    }
     if (event.is_free) return absl::StrCat("free ", address);
     return absl::StrCat(HeapAllocator_Name(event.allocator), " ", address, " ",
                         event.size, " ", StackText(event.stack));

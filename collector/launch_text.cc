@@ -10,6 +10,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "format/format_version.h"
 
 namespace pymemrun {
 namespace {
@@ -152,7 +153,8 @@ LaunchText ReadLaunchText(int fd) {
 }
 
 void AddPageToHeader(const ControlPage& page, bool started, Header* header) {
-  header->set_format_version(1);
+  header->set_format_version(
+      header->heap_native() ? kFormatVersion : kFormatVersionWithoutRanges);
   if (header->pid() == 0) header->set_pid(page.traced_pid);
   header->set_page_bytes(page.page_bytes);
   if (!started) {

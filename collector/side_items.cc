@@ -53,6 +53,7 @@ void SideItems::Give(const SideItemView& item) {
       if (heap_ != nullptr) heap_->TakeItem(item, StackOf(item));
       break;
     case SideKind::kFree:
+    case SideKind::kUnmap:
     case SideKind::kHeapRates:
     case SideKind::kFinalize:
       if (heap_ != nullptr) heap_->TakeItem(item, 0);

@@ -34,7 +34,7 @@ class SideItems {
 
   // Who takes kTouch, kRange and kFork; nullptr: nobody.
   void set_pages(SideTaker* pages) { pages_ = pages; }
-  // Who takes kAlloc, kFree, kHeapRates and kFinalize.
+  // Who takes kAlloc, kFree, kUnmap, kHeapRates and kFinalize.
   void set_heap(SideTaker* heap) { heap_ = heap; }
 
   // Empties the ring; see SideReader::Drain. Before Start() the items are kept

@@ -14,7 +14,7 @@ constexpr uint32_t kMaxItemCells =
 constexpr uint64_t kPieceCells = kSideCells / 16;
 constexpr uint16_t kAllFlags = kSideLate | kSideCut | kSideNoPython |
                                kSideUnknownFrame | kSideTracing | kSideAdapted |
-                               kSideCaller | kSideFarToo;
+                               kSideCaller | kSideFarToo | kSideMoves;
 
 // Without the sequence, which is read by itself.
 struct HeadFields {

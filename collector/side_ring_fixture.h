@@ -83,6 +83,15 @@ class SideProducer {
     head.extra = index;
     return Push(head, "");
   }
+  uint64_t Unmap(uint32_t thread, uint64_t time_ns, uint64_t index,
+                 uint64_t address, uint64_t bytes, uint16_t flags = 0) {
+    SideHead head = {};
+    Fill(SideKind::kUnmap, thread, time_ns, address, &head);
+    head.flags = flags;
+    head.more = bytes;
+    head.extra = index;
+    return Push(head, "");
+  }
   uint64_t HeapRates(uint64_t time_ns, uint64_t mean_bytes, uint16_t flags,
                      const std::vector<SideHeapClass>& classes = {}) {
     SideHead head = {};

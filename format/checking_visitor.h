@@ -120,7 +120,10 @@ class CheckingVisitor : public RecordVisitor {
     Check(event.thread >= 1 && event.thread <= threads_);
     Check(event.stack <= stacks_ && event.code <= mappings_);
     Check(HeapAllocator_IsValid(event.allocator));
-    Check(!event.is_free || (event.size == 0 && event.stack == 0));
+    Check(!event.is_free || event.stack == 0);
+    const bool of_block = event.free_of == HeapFreeOf::kBlock;
+    Check(event.is_free || of_block);
+    Check(!event.is_free || !of_block || event.size == 0);
     Keep(event.is_free ? "free " : "alloc ", event.address);
   }
   void Keep(const char* kind, uint64_t value) {

@@ -133,11 +133,14 @@ def events(batch):
         times[time_at] = step
     for i, op in enumerate(batch.op):
         us += times.get(i, 0)
-        if op & 1:
+        if op & 15 in (7, 9):
+            address = guess.lane[op >> 5] + next(steps) * (1 if op & 16 else 16) & M64
+            yield us, "UNMAP" if op & 15 == 7 else "MOVE", address, next(sizes), "", 0
+        elif op & 1:
             yield us, "FREE", guess.free(op, steps), "", "", 0
         else:
             stack, size, allocator, address = guess.allocation(op, stacks, sizes, steps)
-            yield us, "ALLOC", address, size, "obj mem raw malloc mmap".split()[allocator], stack
+            yield us, "ALLOC", address, size, "obj mem raw malloc mmap mremap".split()[allocator], stack
 
 
 def main():
@@ -149,7 +152,7 @@ def main():
         for kind, value in record.ListFields():
             known[kind.name, getattr(value, "id", 0)] = value
         for us, what, address, size, allocator, stack in events(record.heap):
-            place = ["", "", ""] if what == "FREE" else ["?", 0, "?"]
+            place = ["", "", ""] if what != "ALLOC" else ["?", 0, "?"]
             if stack:
                 node = known["stack", stack]
                 code = known["code", node.code]

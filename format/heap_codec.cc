@@ -29,11 +29,14 @@ absl::Status CountStated(const std::string& op, Stated* stated) {
     if (count == 0) continue;
     if ((value & kHeapOpFree) != 0) {
       const unsigned guess = value >> kHeapOpFreedShift & kHeapOpFreedMask;
-      const auto last = static_cast<unsigned>(HeapFreed::kStated);
+      const auto last = static_cast<unsigned>(HeapFreed::kMovedRange);
       if (guess > last) {
-        return WrongColumn("heap.op", "a guess of 0 to 2", guess);
+        return WrongColumn("heap.op", absl::StrCat("a guess of 0 to ", last),
+                           guess);
       }
-      if (guess == last) stated->addresses += count;
+      const auto how = static_cast<HeapFreed>(guess);
+      if (how >= HeapFreed::kStated) stated->addresses += count;
+      if (how >= HeapFreed::kRange) stated->sizes += count;
       continue;
     }
     if (!HeapAllocator_IsValid(
@@ -136,11 +139,22 @@ class BatchReader {
         event->address = guesses_.frees.Newest();
         break;
       case HeapFreed::kStated:
-        event->address =
-            guesses_.frees.Lane(bits >> kHeapOpLaneShift) + Step(bits);
+        event->address = StatedFreed(bits);
         break;
+      case HeapFreed::kRange:
+        return ReadRange(bits, HeapFreeOf::kRange, event);
+      case HeapFreed::kMovedRange:
+        return ReadRange(bits, HeapFreeOf::kMovedRange, event);
     }
     guesses_.NoteFreed(event->address);
+  }
+  uint64_t StatedFreed(uint8_t bits) {
+    return guesses_.frees.Lane(bits >> kHeapOpLaneShift) + Step(bits);
+  }
+  void ReadRange(uint8_t bits, HeapFreeOf of, HeapEvent* event) {
+    event->free_of = of;
+    event->address = StatedFreed(bits);
+    event->size = *size_++;
   }
 
   const HeapBatch& batch_;

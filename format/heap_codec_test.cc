@@ -106,6 +106,35 @@ TEST(HeapCodecTest, WhatIsEncodedComesBack) {
   EXPECT_EQ(Decode(EncodedHeap(events)), events);
 }
 
+TEST(HeapCodecTest, RangesComeBackAndForetellNothing) {
+  Program program;
+  program.Round(50);
+  std::vector<HeapEvent> events = program.events();
+  std::vector<HeapEvent> with_ranges;
+  for (const HeapEvent& event : events) {
+    with_ranges.push_back(event);
+    with_ranges.push_back(RangeEvent(0, 0x7f3000000000 + event.address, 8192));
+    with_ranges.push_back(
+        RangeEvent(0, 0x1001, ~uint64_t{0}, HeapFreeOf::kMovedRange));
+  }
+  with_ranges.push_back(Alloc(0x7f4000000000, 12345, 3, HEAP_MREMAP));
+  const HeapBatch batch = EncodedHeap(with_ranges);
+  EXPECT_EQ(Decode(batch), with_ranges);
+  // What is not a range has the same bytes as without them.
+  std::string without_ranges;
+  for (size_t i = 0; i < batch.op().size(); i += 3) {
+    without_ranges += batch.op()[i];
+  }
+  without_ranges.pop_back();
+  EXPECT_EQ(without_ranges, EncodedHeap(events).op());
+}
+
+TEST(HeapCodecTest, ARangeStatesItsSize) {
+  HeapBatch batch = EncodedHeap({RangeEvent(0, 4096, 8192)});
+  batch.clear_size();
+  EXPECT_EQ(ErrorOf(batch), "heap.size: expected 1 entries, found 0");
+}
+
 // Not even from one batch to the next.
 TEST(HeapCodecTest, NoBatchBeginsBeforeTheEndOfTheLast) {
   HeapEncoder encoder;
@@ -230,9 +259,9 @@ TEST(HeapCodecTest, EachColumnIsChecked) {
   EXPECT_THAT(error([](HeapBatch* b) { b->clear_code(); }),
               HasSubstr("heap.code: "));
   EXPECT_EQ(error([](HeapBatch* b) { b->set_op("\x0b\x05\x0e"); }),
-            "heap.op: expected a guess of 0 to 2, found 5");
-  EXPECT_EQ(error([](HeapBatch* b) { b->set_op("\xae\x05\x0e"); }),
-            "heap.op: expected an allocator of 0 to 4, found 5");
+            "heap.op: expected a guess of 0 to 4, found 5");
+  EXPECT_EQ(error([](HeapBatch* b) { b->set_op("\xce\x05\x0e"); }),
+            "heap.op: expected an allocator of 0 to 5, found 6");
 }
 
 TEST(HeapCodecTest, RatesAreChecked) {

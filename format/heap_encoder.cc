@@ -91,6 +91,16 @@ uint32_t HeapEncoder::StateFreed(uint64_t address) {
   return unit | static_cast<uint32_t>(nearest << kHeapOpLaneShift);
 }
 
+// Such are rare, and not blocks: they say nothing of what comes.
+void HeapEncoder::AddRange(const HeapEvent& event) {
+  const auto how = event.free_of == HeapFreeOf::kMovedRange
+                       ? HeapFreed::kMovedRange
+                       : HeapFreed::kRange;
+  batch_.add_size(event.size);
+  PutOp(kHeapOpFree | static_cast<uint32_t>(how) << kHeapOpFreedShift |
+        StateFreed(event.address));
+}
+
 size_t HeapEncoder::max_stated_bytes() const {
   // Address, size and time step are of 64 bits, the others of 32.
   return 10 *

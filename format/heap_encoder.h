@@ -26,6 +26,7 @@ class HeapEncoder {
 
   void Add(const HeapEvent& event) {
     SetState(event.time_us, event.thread, event.is_free ? code_ : event.code);
+    if (event.free_of != HeapFreeOf::kBlock) return AddRange(event);
     if (event.is_free) return AddFree(event.address);
     AddAllocation(event.address, event.size, event.stack,
                   static_cast<uint32_t>(event.allocator));
@@ -43,6 +44,8 @@ class HeapEncoder {
                                                   uint64_t size, uint32_t stack,
                                                   uint32_t allocator);
   ABSL_ATTRIBUTE_ALWAYS_INLINE void AddFree(uint64_t address);
+  // REQUIRES: a free of a range.
+  void AddRange(const HeapEvent& event);
 
   size_t entries() const { return entries_; }
   // No more bytes than these, and one for each entry, does the batch have.

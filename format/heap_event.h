@@ -8,8 +8,15 @@
 
 namespace pymemrun {
 
-// An allocation, or the free of a block. Of a free only the time, the thread
-// and the address are known; the others are 0.
+// What a free gives back.
+enum class HeapFreeOf : uint8_t {
+  kBlock,
+  kRange,       // of addresses, `size` bytes: what was mapped there
+  kMovedRange,  // the same; it is where its thread's next HEAP_MREMAP says
+};
+
+// An allocation, or a free. Of a free only the time, the thread and the address
+// are known, and of a range its size; the others are 0.
 struct HeapEvent {
   uint64_t time_us = 0;
   uint64_t address = 0;
@@ -19,6 +26,7 @@ struct HeapEvent {
   uint32_t code = 0;    // MappingDef.id of the code that called malloc
   HeapAllocator allocator = HEAP_OBJ;
   bool is_free = false;
+  HeapFreeOf free_of = HeapFreeOf::kBlock;
 };
 
 }  // namespace pymemrun

@@ -25,6 +25,10 @@ enum class HeapFreed : uint8_t {
   kInOrder = 0,  // HeapFreeOrder::InOrder()
   kNewest = 1,   // the one allocated last
   kStated = 2,
+  // No block, but a range of addresses, stated with its size: what C code had
+  // mapped there goes, or moves.
+  kRange = 3,
+  kMovedRange = 4,
 };
 
 }  // namespace pymemrun

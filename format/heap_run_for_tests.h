@@ -14,7 +14,7 @@ namespace pymemrun {
 inline bool operator==(const HeapEvent& a, const HeapEvent& b) {
   const auto all = [](const HeapEvent& e) {
     return std::tie(e.time_us, e.address, e.size, e.stack, e.thread, e.code,
-                    e.allocator, e.is_free);
+                    e.allocator, e.is_free, e.free_of);
   };
   return all(a) == all(b);
 }
@@ -39,6 +39,14 @@ inline HeapEvent FreeEvent(uint64_t time_us, uint64_t address) {
   event.address = address;
   event.thread = 1;
   event.is_free = true;
+  return event;
+}
+
+inline HeapEvent RangeEvent(uint64_t time_us, uint64_t address, uint64_t bytes,
+                            HeapFreeOf free_of = HeapFreeOf::kRange) {
+  HeapEvent event = FreeEvent(time_us, address);
+  event.size = bytes;
+  event.free_of = free_of;
   return event;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "format/format_version.h"
 #include "format/record_visitor.h"
 #include "format/stream_for_tests.h"
 #include "format/stream_writer.h"
@@ -62,9 +63,9 @@ TEST(ReadStream, SaysWhyNothingCanBeRead) {
   EXPECT_THAT(WhyUnreadable(flipped), HasSubstr("byte 0: expected a frame "
                                                 "that fits its checksum"));
   Record newer = HeaderRecord();
-  newer.mutable_header()->set_format_version(2);
+  newer.mutable_header()->set_format_version(kFormatVersion + 1);
   EXPECT_EQ(WhyUnreadable(FrameOf({newer})),
-            "byte 0: expected format version 1, found 2: a newer pymemrun "
+            "byte 0: expected format version 2, found 3: a newer pymemrun "
             "wrote this file");
   newer.mutable_header()->set_format_version(0);
   EXPECT_THAT(WhyUnreadable(FrameOf({newer})), HasSubstr("not a run file"));

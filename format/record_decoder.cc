@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "format/batch_rows.h"
 #include "format/definition_kinds.h"
+#include "format/format_version.h"
 #include "format/page_rows.h"
 #include "format/record_span.h"
 #include "format/sparse_column.h"
@@ -17,7 +18,6 @@
 namespace pymemrun {
 namespace {
 
-constexpr uint32_t kFormatVersion = 1;
 // What one file may make its readers hold, whatever it claims. Real runs stay
 // far below.
 constexpr size_t kMaxKnownRecordBytes = 4 * 1024 * 1024;

@@ -11,7 +11,20 @@
 
 namespace pymemrun {
 
-// What heap events alone have; a free has its address.
+inline absl::string_view HeapWhat(const HeapEvent& event) {
+  if (!event.is_free) return "ALLOC";
+  switch (event.free_of) {
+    case HeapFreeOf::kRange:
+      return "UNMAP";
+    case HeapFreeOf::kMovedRange:
+      return "MOVE";
+    default:
+      return "FREE";
+  }
+}
+
+// What heap events alone have; a free has its address, that of a range also its
+// size.
 template <typename Style>
 void AppendOwnHeapCell(const Style& style, Column column, const RunView& run,
                        const HeapEvent& event, double weight,
@@ -20,6 +33,9 @@ void AppendOwnHeapCell(const Style& style, Column column, const RunView& run,
     return style.TextCell(column, absl::StrCat("0x", absl::Hex(event.address)),
                           out);
   }
+  if (event.free_of != HeapFreeOf::kBlock && column == Column::kSize) {
+    return style.SizeCell(column, event.size, out);
+  }
   if (event.is_free) return style.EmptyCell(column, out);
   switch (column) {
     case Column::kSize:
@@ -27,6 +43,8 @@ void AppendOwnHeapCell(const Style& style, Column column, const RunView& run,
     case Column::kAllocator:
       return style.TextCell(column, HeapAllocatorName(event.allocator), out);
     case Column::kWeight:
+      // It has that of what it moved.
+      if (event.allocator == HEAP_MREMAP) return style.EmptyCell(column, out);
       return style.DecimalCell(column, weight, out);
     case Column::kCallerModule:
       if (event.code == 0) return style.EmptyCell(column, out);
@@ -43,8 +61,8 @@ void AppendHeapCell(const Style& style, Column column, const RunView& run,
                     std::string* out) {
   AppendEventCell(
       style, column, run,
-      {"HEAP", event.is_free ? "FREE" : "ALLOC", event.time_us, event.thread,
-       event.stack, event.is_free ? nullptr : &place},
+      {"HEAP", HeapWhat(event), event.time_us, event.thread, event.stack,
+       event.is_free ? nullptr : &place},
       [&] { AppendOwnHeapCell(style, column, run, event, weight, out); }, out);
 }
 

@@ -7,8 +7,10 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "format/terminal_text.h"
 #include "readers/escape.h"
+#include "readers/heap_mapped.h"
 #include "readers/heap_report.h"
 #include "readers/heap_stacks.h"
 #include "readers/pprof.pb.h"
@@ -18,9 +20,9 @@
 namespace pymemrun {
 namespace {
 
-// Sources that had blocks, without tracing's own.
+// Sources that had live bytes.
 bool IsExported(const HeapSource& source) {
-  return !source.tracing && source.allocated.recorded != 0;
+  return source.counts() && source.allocated.recorded != 0;
 }
 
 HeapSums AtOrNothing(const std::vector<HeapSums>& sums, size_t source) {
@@ -49,6 +51,9 @@ class PprofMaker {
     profile_.add_comments(
         Text(absl::StrCat("live at ", static_cast<double>(time_us) / 1e6, " s",
                           replay_.sampled() ? ", estimated" : "")));
+  }
+  void SetComment(absl::string_view text) {
+    if (!text.empty()) profile_.add_comments(Text(text));
   }
 
   void Add(const HeapSource& source, const HeapSums& live) {
@@ -153,6 +158,7 @@ std::string PprofProfile(const HeapMoments& replay) {
   const std::vector<HeapSums> sums = replay.SumsAt(0);
   PprofMaker maker(&replay);
   maker.SetMoment(replay.TimeOf(0));
+  maker.SetComment(absl::StripSuffix(MappedText(replay), "\n"));
   const auto& sources = replay.model().sources();
   for (size_t i = 0; i < sources.size(); ++i) {
     if (IsExported(sources[i])) maker.Add(sources[i], AtOrNothing(sums, i));
@@ -186,7 +192,7 @@ std::string SpeedscopeJson(const HeapMoments& replay) {
   for (size_t i = 0; i < sums.size(); ++i) {
     const HeapSource& source = replay.model().sources()[i];
     const uint64_t bytes = WholeNumber(sums[i].bytes);
-    if (bytes == 0 || source.tracing) continue;
+    if (bytes == 0 || !source.counts()) continue;
     const std::vector<uint32_t> stack = frames.Of(source.key.stack);
     const char* separator = samples.empty() ? "[" : ",[";
     for (auto frame = stack.rbegin(); frame != stack.rend(); ++frame) {

@@ -6,9 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "format/report_text.h"
 #include "format/terminal_text.h"
 #include "readers/flame_script.h"
+#include "readers/heap_mapped.h"
 #include "readers/heap_report.h"
 #include "readers/heap_stacks.h"
 #include "readers/svg_chart.h"
@@ -158,6 +160,10 @@ int PrintHeapFlame(const ReportOptions& options, const Console& console,
       HeapSumsText(SumUp(replay.model(), sums), replay.sampled()), "; process ",
       replay.header().pid(),
       options.heap.inverted ? "; the frames that allocated are on top" : "");
+  const std::string mapped = MappedText(replay);
+  if (!mapped.empty()) {
+    absl::StrAppend(&texts.subtitle, "; ", absl::StripSuffix(mapped, "\n"));
+  }
   PrintFlame(stacks.tree(), texts, output);
   return code;
 }

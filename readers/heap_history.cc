@@ -48,13 +48,13 @@ void HeapHistoryReplay::Finish() {
 
 void HeapHistoryReplay::TakeValues(uint64_t time_us) {
   const size_t step = history_.time_us.size();
-  double live = 0, other = 0, tracing = 0;
+  double live = 0, other = 0, tracing = 0, reserved = 0;
   for (uint32_t i = 0; i < model().sources().size(); ++i) {
     const HeapSource& source = model().sources()[i];
     if (source.live.recorded == 0) continue;
     const double bytes = source.live.bytes;
-    if (source.tracing) {
-      tracing += bytes;
+    if (!source.counts()) {
+      (source.tracing ? tracing : reserved) += bytes;
       continue;
     }
     live += bytes;
@@ -71,6 +71,7 @@ void HeapHistoryReplay::TakeValues(uint64_t time_us) {
   history_.live_bytes.push_back(live);
   history_.other_bytes.push_back(other);
   history_.tracing_bytes.push_back(tracing);
+  history_.reserved_bytes.push_back(reserved);
 }
 
 // There is an odd number of moments: the last one is kept.
@@ -79,6 +80,7 @@ void HeapHistoryReplay::Halve() {
   KeepEveryOther(&history_.live_bytes);
   KeepEveryOther(&history_.other_bytes);
   KeepEveryOther(&history_.tracing_bytes);
+  KeepEveryOther(&history_.reserved_bytes);
   for (auto& values : bytes_) KeepEveryOther(&values);
   interval_us_ *= 2;
 }

@@ -12,7 +12,8 @@
 namespace pymemrun {
 
 // One value for each moment: at each the series and the others add up to the
-// live bytes; tracing's own come beside them.
+// live bytes; tracing's own and what is reserved
+// come beside them.
 struct HeapHistory {
   struct Series {
     ResidentPlace place;  // names live as long as the replay
@@ -24,6 +25,7 @@ struct HeapHistory {
   std::vector<Series> series;  // the highest peaks first
   std::vector<double> other_bytes;
   std::vector<double> tracing_bytes;
+  std::vector<double> reserved_bytes;  // what C code has mapped
 };
 
 // Takes the values: each interval from a moment on, and at the end of the range

@@ -16,8 +16,15 @@ namespace {
 
 constexpr absl::string_view kOther = "other places";
 
+bool IsAnyAbove0(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(),
+                     [](double value) { return value > 0; });
+}
+
 // For text, series have numbers for names.
-Table HistoryTable(const HeapHistory& history, bool has_tracing) {
+Table HistoryTable(const HeapHistory& history) {
+  const bool has_tracing = IsAnyAbove0(history.tracing_bytes);
+  const bool has_reserved = IsAnyAbove0(history.reserved_bytes);
   Table table;
   const auto add = [&table](std::string name, std::string title) {
     table.headings.push_back(
@@ -30,6 +37,7 @@ Table HistoryTable(const HeapHistory& history, bool has_tracing) {
   }
   add(std::string(kOther), "other");
   if (has_tracing) add(std::string(kTracingItself), "tracing");
+  if (has_reserved) add(std::string(kReserved), "reserved");
   for (size_t step = 0; step < history.time_us.size(); ++step) {
     std::vector<Cell> row = {static_cast<double>(history.time_us[step]) / 1e6,
                              WholeNumber(history.live_bytes[step])};
@@ -38,6 +46,9 @@ Table HistoryTable(const HeapHistory& history, bool has_tracing) {
     }
     row.emplace_back(WholeNumber(history.other_bytes[step]));
     if (has_tracing) row.emplace_back(WholeNumber(history.tracing_bytes[step]));
+    if (has_reserved) {
+      row.emplace_back(WholeNumber(history.reserved_bytes[step]));
+    }
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -134,10 +145,7 @@ int PrintHistory(const ReportOptions& options, const Console& console,
   if (options.format == TableFormat::kText) {
     output->Append(Legend(history) + HeapHeading(replay));
   }
-  const bool has_tracing =
-      std::any_of(history.tracing_bytes.begin(), history.tracing_bytes.end(),
-                  [](double bytes) { return bytes > 0; });
-  PrintTable(HistoryTable(history, has_tracing), options.format, output);
+  PrintTable(HistoryTable(history), options.format, output);
   return code;
 }
 

@@ -9,6 +9,11 @@
 // they are exact and the variances 0. A free takes away what its allocation
 // added.
 //
+// What C code has mapped is kept beside the blocks, by ranges of addresses. It
+// is reserved, and may never be touched: it is no part of what is alive.
+// Unmapping a part takes that part's bytes away; what is left keeps the weight
+// that the whole had, and is one block until its last part goes.
+//
 // Memory: 24 bytes of a hash table for each live block, some 250 for each
 // distinct source; it does not grow with the number of events.
 #ifndef PYMEMRUN_READERS_HEAP_MODEL_H_
@@ -19,6 +24,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "readers/heap_mappings.h"
 #include "readers/heap_source.h"
 #include "readers/heap_weights.h"
 
@@ -51,7 +57,7 @@ class HeapModel {
   // Events in the order of the file.
   void Add(const HeapEvent* events, size_t count);
 
-  // Those of all, without tracing's own.
+  // Those of all blocks, without tracing's own.
   const HeapSums& live() const { return live_; }
   HeapSums Allocated() const;
   HeapSums Freed() const;
@@ -71,6 +77,10 @@ class HeapModel {
   double WeightOf(const Block& block) const {
     return weights_.WeightOf(block.rate, block.size);
   }
+  const HeapMappings& mappings() const { return mappings_; }
+  double WeightOf(const HeapMappings::Mapping& mapping) const {
+    return weights_.WeightOf(mapping.rate, mapping.rate_bytes);
+  }
 
   // Of what is recorded now.
   double WeightNow(uint64_t size) const {
@@ -88,8 +98,23 @@ class HeapModel {
   uint64_t not_kept() const { return not_kept_; }
 
  private:
+  // A part of a mapping on its way to another address.
+  struct Moved {
+    uint64_t distance;  // from the begin of what moves
+    uint64_t bytes;
+    uint32_t rate;
+    uint64_t rate_bytes;
+  };
+
   void Allocate(const HeapEvent& event);
   void Free(const Block& block);
+  void FreeAt(const HeapEvent& event);
+  void Map(const HeapEvent& event);
+  void TakeMoved(const HeapEvent& event);
+  void AddMapping(uint64_t begin, const HeapMappings::Mapping& mapping);
+  void Unmap(const HeapEvent& range);
+  void ShrinkMapping(const HeapMappings::Mapping& mapping, uint64_t bytes);
+  void MakeRoomFor(const HeapEvent& event);
   uint32_t SourceOf(const HeapEvent& event);
   uint32_t FindSource(const HeapEvent& event);
   // It is going to change.
@@ -98,6 +123,8 @@ class HeapModel {
 
   const Limits limits_;
   absl::flat_hash_map<uint64_t, Block> blocks_;
+  HeapMappings mappings_;
+  absl::flat_hash_map<uint32_t, std::vector<Moved>> moved_;  // by thread
   std::vector<HeapSource> sources_;
   std::vector<uint32_t> last_of_stack_;  // the source found last; 0: none yet
   absl::flat_hash_map<HeapSource::Key, uint32_t> numbers_;

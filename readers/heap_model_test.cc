@@ -98,7 +98,7 @@ HeapEvent RandomEvent(uint64_t i, std::mt19937_64* random) {
   const auto thread = static_cast<uint32_t>(1 + (*random)() % 3);
   if ((*random)() % 100 < 40) return FreeEvent(i, address, thread);
   HeapEvent event = AllocEvent(i, address, (*random)() % 5000, stack, thread);
-  event.allocator = static_cast<HeapAllocator>((*random)() % 5);
+  event.allocator = static_cast<HeapAllocator>((*random)() % HEAP_MMAP);
   return event;
 }
 

@@ -17,6 +17,7 @@ struct HeapOptions {
   // The moment; two: the change between them.
   std::vector<HeapMoment> moments = {{}};
   bool leaks = false;
+  bool reserved = false;   // what C code has mapped, instead of blocks
   uint32_t temporary = 0;  // freed before so many allocations; 0: all blocks
   bool diff = false;       // files[1] is compared with files[0]
   Export export_as = Export::kPprof;

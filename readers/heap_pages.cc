@@ -37,7 +37,9 @@ class PageCharger {
       : pages_(pages),
         visit_(visit),
         charges_(*charges),
-        blocks_(LiveBlocks(heap)) {
+        heap_(heap),
+        blocks_(LiveBlocks(heap)),
+        next_part_(heap.mappings().parts().begin()) {
     charges_.by_source.resize(heap.sources().size());
     charges_.by_owner.resize(pages.owners().size());
   }
@@ -59,20 +61,49 @@ class PageCharger {
       inside_.emplace_back(blocks_[i].source, bytes);
       all += bytes;
     }
-    if (inside_.empty()) {
+    const bool has_blocks = !inside_.empty();
+    double rest = page_bytes;
+    if (has_blocks) rest -= AddInside(page, weight, all, page_bytes);
+    // What blocks of a mapping leave of a page is the mapping's.
+    all = FindMappings(begin, end);
+    if (inside_.empty() && !has_blocks) {
       Add({page, weight, PageCharge::To::kOwner, owner,
            stands_for * page_bytes});
       return;
     }
-    const double part = std::min(1.0, page_bytes / all) * stands_for;
-    for (const auto& [source, bytes] : inside_) {
-      Add({page, weight, PageCharge::To::kSource, source, bytes * part});
-    }
-    Add({page, weight, PageCharge::To::kSlack, 0,
-         std::max(page_bytes - all, 0.0) * stands_for});
+    if (!inside_.empty()) rest -= AddInside(page, weight, all, rest);
+    Add({page, weight, PageCharge::To::kSlack, 0, rest * stands_for});
   }
 
  private:
+  // Charges those inside_, `all` bytes, with no more than `room` bytes of the
+  // page. Returns with how many.
+  double AddInside(uint64_t page, uint32_t weight, double all, double room) {
+    const double part = std::min(1.0, room / all);
+    for (const auto& [source, bytes] : inside_) {
+      Add({page, weight, PageCharge::To::kSource, source,
+           bytes * part * weight});
+    }
+    return all * part;
+  }
+  // Leaves the mappings' bytes that lie there in inside_; returns their sum.
+  double FindMappings(uint64_t begin, uint64_t end) {
+    const HeapMappings::Parts& parts = heap_.mappings().parts();
+    while (next_part_ != parts.end() && next_part_->second.end <= begin) {
+      ++next_part_;
+    }
+    double all = 0;
+    inside_.clear();
+    for (auto at = next_part_; at != parts.end() && at->first < end; ++at) {
+      const auto& mapping = heap_.mappings().OfPart(at->second);
+      const uint64_t bytes =
+          std::min(end, at->second.end) - std::max(begin, at->first);
+      inside_.emplace_back(
+          mapping.source, static_cast<double>(bytes) * heap_.WeightOf(mapping));
+      all += inside_.back().second;
+    }
+    return all;
+  }
   void Add(const PageCharge& charge) {
     switch (charge.to) {
       case PageCharge::To::kOwner:
@@ -91,8 +122,10 @@ class PageCharger {
   const ResidentModel& pages_;
   const Visit& visit_;
   HeapCharges& charges_;
+  const HeapModel& heap_;
   const std::vector<LiveBlock> blocks_;
   size_t next_ = 0;  // those before it end before the page
+  HeapMappings::Parts::const_iterator next_part_;    // the same
   std::vector<std::pair<uint32_t, double>> inside_;  // source, bytes
 };
 

@@ -25,8 +25,8 @@ bool ParseHeapBy(absl::string_view name, HeapBy* by) {
 }
 
 absl::string_view HeapAllocatorName(HeapAllocator allocator) {
-  static constexpr absl::string_view kNames[] = {"obj", "mem", "raw", "malloc",
-                                                 "mmap"};
+  static constexpr absl::string_view kNames[] = {"obj",    "mem",  "raw",
+                                                 "malloc", "mmap", "mremap"};
   const auto index = static_cast<size_t>(allocator);
   return index < std::size(kNames) ? kNames[index] : "?";
 }

@@ -28,8 +28,8 @@ enum class HeapBy {
 // for anything else.
 bool ParseHeapBy(absl::string_view name, HeapBy* by);
 
-// "obj", "mem", "raw", "malloc", "mmap"; "?" for one that this reader does not
-// know.
+// "obj", "mem", "raw", "malloc", "mmap", "mremap"; "?" for one that this reader
+// does not know.
 absl::string_view HeapAllocatorName(HeapAllocator allocator);
 
 // Places of sources, each once and numbered. Not thread safe; the replay must

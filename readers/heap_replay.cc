@@ -33,11 +33,12 @@ std::vector<HeapSums> LiveSums(const HeapModel& model) {
   return sums;
 }
 
-HeapSums SumUp(const HeapModel& model, const std::vector<HeapSums>& sums,
-               bool tracing) {
+template <typename Keep>
+HeapSums SumUpThose(const HeapModel& model, const std::vector<HeapSums>& sums,
+                    Keep keep) {
   HeapSums sum;
   for (size_t i = 0; i < sums.size(); ++i) {
-    if (model.sources()[i].tracing == tracing) sum.Add(sums[i]);
+    if (keep(model.sources()[i])) sum.Add(sums[i]);
   }
   return sum;
 }
@@ -180,12 +181,20 @@ uint64_t HeapMoments::TimeOf(size_t moment) const {
 }
 
 HeapSums SumUp(const HeapModel& model, const std::vector<HeapSums>& sums) {
-  return SumUp(model, sums, /*tracing=*/false);
+  return SumUpThose(model, sums,
+                    [](const HeapSource& source) { return source.counts(); });
 }
 
 HeapSums SumUpTracing(const HeapModel& model,
                       const std::vector<HeapSums>& sums) {
-  return SumUp(model, sums, /*tracing=*/true);
+  return SumUpThose(model, sums,
+                    [](const HeapSource& source) { return source.tracing; });
+}
+
+HeapSums SumUpReserved(const HeapModel& model,
+                       const std::vector<HeapSums>& sums) {
+  return SumUpThose(model, sums,
+                    [](const HeapSource& source) { return source.reserved; });
 }
 
 }  // namespace pymemrun

@@ -12,6 +12,9 @@ namespace pymemrun {
 
 // The code name of the stack that holds what tracing itself allocated.
 inline constexpr absl::string_view kTracingItself = "<tracing itself>";
+// What stands for what C code has mapped, where no page events tell of it.
+inline constexpr absl::string_view kReserved =
+    "<reserved, not known to be touched>";
 
 // Not thread safe.
 class HeapReplay : public ReplayVisitor {
@@ -121,11 +124,13 @@ class HeapMoments final : public HeapReplay {
   uint64_t events_left_;                     // of kEvents
 };
 
-// What all of these come to, without tracing's own.
+// What all of these come to, without tracing's own and what is reserved.
 HeapSums SumUp(const HeapModel& model, const std::vector<HeapSums>& sums);
-// And tracing's.
+// And each of these.
 HeapSums SumUpTracing(const HeapModel& model,
                       const std::vector<HeapSums>& sums);
+HeapSums SumUpReserved(const HeapModel& model,
+                       const std::vector<HeapSums>& sums);
 
 }  // namespace pymemrun
 

@@ -7,6 +7,7 @@
 #include "format/report_text.h"
 #include "format/terminal_text.h"
 #include "readers/heap_exit.h"
+#include "readers/heap_mapped.h"
 #include "readers/heap_stacks.h"
 #include "readers/heap_table.h"
 
@@ -72,9 +73,24 @@ struct Shown {
   HeapRowsMaker rows;
 };
 
-void ShowLive(const HeapMoments& replay, Shown* shown) {
+// Blocks alive and, beside them, what is resident of mappings.
+void ShowBlocks(const HeapMoments& replay, RereadFile* file,
+                const HeapRowsMaker::Keep& keep, Shown* shown) {
+  const auto resident = ReadMappedResident(replay, file);
+  shown->heading += MappedText(replay, resident);
+  shown->rows.Add(replay, replay.SumsAt(0), /*before=*/false, keep);
+  if (resident.has_value()) shown->rows.AddMapped(replay, *resident, keep);
+}
+
+void ShowLive(const HeapMoments& replay, RereadFile* file, Shown* shown) {
   shown->heading = LiveText(replay, 0) + PeakText(replay) + RestText(replay);
-  shown->rows.Add(replay, replay.SumsAt(0));
+  ShowBlocks(replay, file, nullptr, shown);
+}
+
+// What C code has mapped, whether or not it was touched.
+void ShowReserved(const HeapMoments& replay, RereadFile* file, Shown* shown) {
+  shown->table.name = "reserved";
+  ShowBlocks(replay, file, nullptr, shown);
 }
 
 // What --leaks begins with, of what passes `keep`.
@@ -83,7 +99,8 @@ std::string LeaksText(const HeapMoments& replay,
   const std::vector<HeapSums> sums = replay.SumsAt(0);
   HeapSums leaked;
   for (size_t i = 0; i < sums.size(); ++i) {
-    if (keep(replay.model().sources()[i])) leaked.Add(sums[i]);
+    const HeapSource& source = replay.model().sources()[i];
+    if (source.counts() && keep(source)) leaked.Add(sums[i]);
   }
   return absl::StrCat("alive when the program ended ",
                       HeapSumsText(leaked, replay.sampled()),
@@ -91,11 +108,11 @@ std::string LeaksText(const HeapMoments& replay,
                       LiveText(replay, 0), PeakText(replay));
 }
 
-void ShowLeaks(const HeapMoments& replay, Shown* shown) {
+void ShowLeaks(const HeapMoments& replay, RereadFile* file, Shown* shown) {
   InterpreterStacks interpreter(&replay.index());
   const auto keep = LeaksOnly(&interpreter);
   shown->heading = LeaksText(replay, keep);
-  shown->rows.Add(replay, replay.SumsAt(0), /*before=*/false, keep);
+  ShowBlocks(replay, file, keep, shown);
 }
 
 void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
@@ -105,6 +122,7 @@ void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
       ", freed before ", Counted(limit, "further allocation"),
       " of the same thread\n");
   shown->table.name = "temporary";
+  shown->table.with_mapped = false;
   shown->rows.Add(replay, sums);
 }
 
@@ -160,25 +178,30 @@ void SayBeyondEnd(const HeapReplay& replay, const std::string& shown_name,
 }
 
 int PrintTables(const ReportOptions& options, const HeapMoments& replay,
-                const Console& console, OutputBuffer* output) {
+                RereadFile* file, const Console& console,
+                OutputBuffer* output) {
   const HeapOptions& heap = options.heap;
-  Shown shown = {"", {}, HeapRowsMaker(heap.by)};
+  Shown shown = {"", {}, HeapRowsMaker(heap.by, heap.reserved)};
   shown.table.by = heap.by;
   shown.table.limit = options.limit;
   shown.table.with_errors = replay.sampled();
+  shown.table.with_mapped = replay.header().heap_native();
   int code = kExitOk;
   HeapMoments second(heap.moments);
   if (heap.diff) {
     if (!ReadHeap(options.files[1], console, &second, &code)) return code;
+    shown.table.with_mapped |= second.header().heap_native();
     ShowDiff(replay, second, &shown);
   } else if (heap.moments.size() > 1) {
     ShowChange(replay, &shown);
   } else if (heap.temporary != 0) {
     ShowTemporary(heap.temporary, replay, &shown);
   } else if (heap.leaks) {
-    ShowLeaks(replay, &shown);
+    ShowLeaks(replay, file, &shown);
+  } else if (heap.reserved) {
+    ShowReserved(replay, file, &shown);
   } else {
-    ShowLive(replay, &shown);
+    ShowLive(replay, file, &shown);
   }
   if (options.format == TableFormat::kText) {
     output->Append(shown.heading + (heap.diff ? "" : HeapHeading(replay)));
@@ -196,7 +219,7 @@ void PrintStacks(const ReportOptions& options, const HeapMoments& replay,
     output->Append((options.heap.leaks
                         ? LeaksText(replay, keep)
                         : LiveText(replay, 0) + RestText(replay)) +
-                   HeapHeading(replay));
+                   MappedText(replay) + HeapHeading(replay));
   }
   HeapStacks stacks(options.heap.by, &replay);
   stacks.Add(replay.SumsAt(0), keep);
@@ -250,7 +273,8 @@ int PrintHeap(const ReportOptions& options, const Console& console,
     return kExitUsage;
   }
   if (!options.stacks && !options.collapsed) {
-    return std::max(code, PrintTables(options, replay, console, output));
+    return std::max(code,
+                    PrintTables(options, replay, file.get(), console, output));
   }
   PrintStacks(options, replay, output);
   return code;
@@ -266,7 +290,8 @@ int PrintSnapshot(const ReportOptions& options, const Console& console,
     return code;
   }
   if (options.format == TableFormat::kText && !options.collapsed) {
-    output->Append(LiveText(replay, 0) + HeapHeading(replay));
+    output->Append(LiveText(replay, 0) + MappedText(replay) +
+                   HeapHeading(replay));
   }
   HeapStacks stacks(options.heap.by, &replay);
   stacks.Add(replay.SumsAt(0), nullptr);

@@ -42,6 +42,15 @@ struct HeapSums {
     bytes_variance -= size_bytes * size_bytes * variance;
     count_variance -= variance;
   }
+  // What was added with `from` bytes has only `to` left; of none it is gone.
+  void Shrink(uint64_t from, uint64_t to, double weight) {
+    if (to == 0) return Remove(from, weight);
+    const auto before = static_cast<double>(from);
+    const auto after = static_cast<double>(to);
+    bytes -= weight * (before - after);
+    if (weight == 1) return;
+    bytes_variance -= (before * before - after * after) * weight * (weight - 1);
+  }
   void Add(const HeapSums& other) {
     recorded += other.recorded;
     bytes += other.bytes;
@@ -75,13 +84,17 @@ struct HeapSource {
   };
 
   Key key;
-  bool tracing = false;  // tracing's own, not the program's
+  bool tracing = false;   // tracing's own, not the program's
+  bool reserved = false;  // what C code has mapped: addresses, not memory
   HeapSums live;
   HeapSums allocated;  // since the run's begin
   HeapSums temporary;  // of these, see HeapModel::CountTemporary()
   // `live` as it was at the peak of this number, if it has changed since.
   uint64_t kept_for = 0;
   HeapSums kept;
+
+  // Whether what is alive of it are live bytes of the program.
+  bool counts() const { return !tracing && !reserved; }
 };
 
 }  // namespace pymemrun

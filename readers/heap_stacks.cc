@@ -82,7 +82,7 @@ void HeapStacks::Add(const std::vector<HeapSums>& sums,
                      const HeapRowsMaker::Keep& keep) {
   for (size_t i = 0; i < sums.size(); ++i) {
     const HeapSource& source = replay_.model().sources()[i];
-    if (sums[i].recorded == 0 || source.tracing) continue;
+    if (sums[i].recorded == 0 || !source.counts()) continue;
     if (keep != nullptr && !keep(source)) continue;
     uint32_t root = 0;
     if (by_ == HeapBy::kThread) {
@@ -127,8 +127,8 @@ void PrintSnapshotJson(const HeapMoments& replay, uint64_t limit,
   const std::vector<HeapSums> sums = replay.SumsAt(0);
   std::vector<size_t> order;
   for (size_t i = 0; i < sums.size(); ++i) {
-    const bool tracing = replay.model().sources()[i].tracing;
-    if (sums[i].recorded != 0 && !tracing) order.push_back(i);
+    const bool counts = replay.model().sources()[i].counts();
+    if (sums[i].recorded != 0 && counts) order.push_back(i);
   }
   std::sort(order.begin(), order.end(), [&sums](size_t a, size_t b) {
     return sums[a].bytes != sums[b].bytes ? sums[a].bytes > sums[b].bytes

@@ -47,7 +47,11 @@ std::string EstimateText(const HeapSizes& sizes) {
 bool HeapSizes::OnHeap(const HeapEvent* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const HeapEvent& event = events[i];
-    if (event.is_free || model().IsTracing(event.stack)) continue;
+    // What mremap moves was allocated before.
+    if (event.is_free || event.allocator == HEAP_MREMAP ||
+        model().IsTracing(event.stack)) {
+      continue;
+    }
     sums_[HeapSizeBinOf(event.size)].Add(event.size,
                                          model().WeightNow(event.size));
   }

@@ -20,12 +20,16 @@ bool HasLines(HeapBy by) {
 void AddUp(const HeapRows::Row& row, HeapRows::Row* sum) {
   sum->sums.Add(row.sums);
   sum->before.Add(row.before);
+  sum->mapped_bytes += row.mapped_bytes;
 }
 
 class TableMaker {
  public:
-  TableMaker(const HeapTableOptions& options, double total_bytes)
-      : options_(options), total_bytes_(total_bytes) {
+  TableMaker(const HeapTableOptions& options, double total_bytes,
+             bool knows_mapped)
+      : options_(options),
+        total_bytes_(total_bytes),
+        knows_mapped_(knows_mapped) {
     const std::string& name = options.name;
     table_.headings = HeapPlaceHeadings(options.by);
     const auto add = [this](std::string column, std::string title,
@@ -40,9 +44,11 @@ class TableMaker {
     } else {
       add("share", "share", CellLook::kShare);
     }
-    if (!options.with_errors) return;
-    add("error_bytes", "std error", CellLook::kBytes);
-    add("error_count", "of blocks", CellLook::kPlain);
+    if (options.with_errors) {
+      add("error_bytes", "std error", CellLook::kBytes);
+      add("error_count", "of blocks", CellLook::kPlain);
+    }
+    if (options.with_mapped) add("mapped_bytes", "mapped", CellLook::kBytes);
   }
 
   void AddPlace(const HeapRows::Row& row) {
@@ -55,14 +61,33 @@ class TableMaker {
     AddSums(row, true, std::move(cells));
   }
   void AddOther(absl::string_view name, const HeapRows::Row& row, bool share) {
-    if (row.sums.recorded == 0 && row.before.recorded == 0) return;
-    std::vector<Cell> cells(HasLines(options_.by) ? 3 : 1);
-    cells[0] = std::string(name);
-    AddSums(row, share, std::move(cells));
+    if (IsNothing(row)) return;
+    AddSums(row, share, NameCells(name));
+  }
+  // In its own column alone.
+  void AddReserved(const HeapRows::Row& row) {
+    if (IsNothing(row)) return;
+    std::vector<Cell> cells = NameCells(kReserved);
+    cells.resize(table_.headings.size());
+    if (options_.is_change) {
+      cells.back() = SignedNumber(row.sums.bytes - row.before.bytes);
+    } else {
+      cells.back() = WholeNumber(row.sums.bytes);
+    }
+    table_.rows.push_back(std::move(cells));
   }
   Table Take() { return std::move(table_); }
 
  private:
+  static bool IsNothing(const HeapRows::Row& row) {
+    return row.sums.recorded == 0 && row.before.recorded == 0 &&
+           row.mapped_bytes <= 0;
+  }
+  std::vector<Cell> NameCells(absl::string_view name) const {
+    std::vector<Cell> cells(HasLines(options_.by) ? 3 : 1);
+    cells[0] = std::string(name);
+    return cells;
+  }
   void AddSums(const HeapRows::Row& row, bool share, std::vector<Cell> cells) {
     const HeapSums &sums = row.sums, &before = row.before;
     if (options_.is_change) {
@@ -84,16 +109,21 @@ class TableMaker {
       cells.emplace_back(WholeNumber(both.BytesError()));
       cells.emplace_back(WholeNumber(both.CountError()));
     }
+    if (options_.with_mapped) {
+      cells.emplace_back();
+      if (knows_mapped_) cells.back() = WholeNumber(row.mapped_bytes);
+    }
     table_.rows.push_back(std::move(cells));
   }
 
   const HeapTableOptions& options_;
   const double total_bytes_;
+  const bool knows_mapped_;
   Table table_;
 };
 
 double SortKey(const HeapRows::Row& row) {
-  return std::fabs(row.sums.bytes - row.before.bytes);
+  return std::fabs(row.sums.bytes - row.before.bytes) + row.mapped_bytes;
 }
 
 std::string RatesText(const HeapReplay& replay) {
@@ -150,16 +180,30 @@ void HeapRowsMaker::Add(const HeapReplay& replay,
   for (uint32_t i = 0; i < sums.size(); ++i) {
     const HeapSource& source = replay.model().sources()[i];
     if (sums[i].recorded == 0 || (keep != nullptr && !keep(source))) continue;
-    if (source.tracing) {
-      add(sums[i], &rows_.tracing);
-      continue;
+    if (source.reserved == of_reserved_ && !source.tracing) {
+      add(sums[i], RowOf(places.places()[places.NumberOf(i)]));
+    } else if (!of_reserved_) {
+      add(sums[i], source.tracing ? &rows_.tracing : &rows_.reserved);
     }
-    const uint32_t number = places.NumberOf(i);
-    const ResidentPlace& place = places.places()[number];
-    const auto [found, is_new] = numbers_.emplace(place, rows_.places.size());
-    if (is_new) rows_.places.push_back({place, {}, {}});
-    add(sums[i], &rows_.places[found->second]);
   }
+}
+
+void HeapRowsMaker::AddMapped(const HeapReplay& replay,
+                              const std::vector<double>& bytes,
+                              const Keep& keep) {
+  rows_.knows_mapped = true;
+  SourcePlaces places(by_, &replay);
+  for (uint32_t i = 0; i < bytes.size(); ++i) {
+    const HeapSource& source = replay.model().sources()[i];
+    if (bytes[i] <= 0 || (keep != nullptr && !keep(source))) continue;
+    RowOf(places.places()[places.NumberOf(i)])->mapped_bytes += bytes[i];
+  }
+}
+
+HeapRows::Row* HeapRowsMaker::RowOf(const ResidentPlace& place) {
+  const auto [found, is_new] = numbers_.emplace(place, rows_.places.size());
+  if (is_new) rows_.places.push_back({place, {}, {}});
+  return &rows_.places[found->second];
 }
 
 std::vector<Table::Heading> HeapPlaceHeadings(HeapBy by) {
@@ -196,7 +240,7 @@ Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
   SortByBytes(&places);
   double total_bytes = 0;
   for (const HeapRows::Row& row : places) total_bytes += row.sums.bytes;
-  TableMaker maker(options, total_bytes);
+  TableMaker maker(options, total_bytes, rows.knows_mapped);
   HeapRows::Row others;
   for (size_t i = 0; i < places.size(); ++i) {
     if (options.limit == 0 || i < options.limit) {
@@ -207,6 +251,9 @@ Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
   }
   maker.AddOther(kOtherPlaces, others, true);
   maker.AddOther(kTracingItself, rows.tracing, false);
+  if (options.with_mapped && !rows.knows_mapped) {
+    maker.AddReserved(rows.reserved);
+  }
   return maker.Take();
 }
 

@@ -17,23 +17,35 @@ struct HeapRows {
   struct Row {
     ResidentPlace place;  // names live as long as the replays
     HeapSums sums;
-    HeapSums before;  // where there is something to compare with
+    HeapSums before;          // where there is something to compare with
+    double mapped_bytes = 0;  // resident of what C code has mapped
   };
   std::vector<Row> places;
-  Row tracing;  // tracing's own, in no place
+  Row tracing;   // tracing's own, in no place
+  Row reserved;  // what C code has mapped, likewise
+  // The rows have mapped_bytes: page events tell what is resident.
+  bool knows_mapped = false;
 };
 
 // Adds `sums`, by source, of those sources of the replay that pass `keep`.
 class HeapRowsMaker {
  public:
-  explicit HeapRowsMaker(HeapBy by) : by_(by) {}
+  // `of_reserved`: of what C code has mapped, instead of what is alive.
+  explicit HeapRowsMaker(HeapBy by, bool of_reserved = false)
+      : by_(by), of_reserved_(of_reserved) {}
   using Keep = std::function<bool(const HeapSource&)>;
   void Add(const HeapReplay& replay, const std::vector<HeapSums>& sums,
            bool before = false, const Keep& keep = nullptr);
+  // What is resident of mappings, by source of the replay.
+  void AddMapped(const HeapReplay& replay, const std::vector<double>& bytes,
+                 const Keep& keep = nullptr);
   HeapRows Take() { return std::move(rows_); }
 
  private:
+  HeapRows::Row* RowOf(const ResidentPlace& place);
+
   const HeapBy by_;
+  const bool of_reserved_;
   HeapRows rows_;
   absl::flat_hash_map<ResidentPlace, size_t> numbers_;
 };
@@ -47,12 +59,15 @@ struct HeapTableOptions {
   std::string name = "live";  // of what is counted: live_bytes, live_count
   bool is_change = false;     // sums - before, signed
   bool with_errors = false;   // one standard error each
+  bool with_mapped = false;   // a column for what C code has mapped
 };
 
 // The places, most bytes first (of changes the largest in either direction),
 // then the others as one row, if there are any, and what tracing itself
-// allocated, of which `share` is not known. All rows but the last add up to
-// `total_bytes`, of which `share` is a row's part.
+// allocated, of which `share` is not known. All rows but that one add up to
+// `total_bytes`, of which `share` is a row's part. What C code has mapped is in
+// a column of its own: of each place what is resident, or where that is not
+// known all of it in a last row.
 Table HeapTable(const HeapTableOptions& options, HeapRows rows);
 
 // The columns that name a place.

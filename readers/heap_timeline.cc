@@ -19,6 +19,8 @@ void HeapDomains::TakeValues() {
     const double bytes = source.live.bytes;
     if (source.tracing) {
       values.tracing += bytes;
+    } else if (source.reserved) {
+      values.reserved += bytes;
     } else if (source.key.allocator >= HEAP_MALLOC) {
       values.native += bytes;
     } else {

@@ -16,9 +16,10 @@ namespace pymemrun {
 class HeapDomains final : public HeapReplay {
  public:
   struct Values {
-    double python = 0;   // CPython's allocator domains
-    double native = 0;   // malloc and mmap of C code
-    double tracing = 0;  // tracing's own
+    double python = 0;    // CPython's allocator domains
+    double native = 0;    // malloc and its kin of C code
+    double tracing = 0;   // tracing's own
+    double reserved = 0;  // what C code has mapped, touched or not
   };
   // `time_us` rises. REQUIRES: it is not empty.
   explicit HeapDomains(std::vector<uint64_t> time_us);

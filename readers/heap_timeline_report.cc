@@ -23,16 +23,18 @@ struct Step {
 
 Table StepTable(const std::vector<Step>& steps) {
   Table table;
-  table.headings = {{"time_s"},       {"rss_bytes"},     {"python_bytes"},
-                    {"native_bytes"}, {"tracing_bytes"}, {"rest_bytes"}};
+  table.headings = {{"time_s"},        {"rss_bytes"},     {"python_bytes"},
+                    {"native_bytes"},  {"tracing_bytes"}, {"rest_bytes"},
+                    {"reserved_bytes"}};
   for (const Step& step : steps) {
     const uint64_t rss = WholeNumber(step.rss);
     const uint64_t python = WholeNumber(step.heap.python);
     const uint64_t native = WholeNumber(step.heap.native);
     const uint64_t tracing = WholeNumber(step.heap.tracing);
-    table.rows.push_back(
-        {static_cast<double>(step.time_us) / 1e6, rss, python, native, tracing,
-         static_cast<int64_t>(rss - python - native - tracing)});
+    table.rows.push_back({static_cast<double>(step.time_us) / 1e6, rss, python,
+                          native, tracing,
+                          static_cast<int64_t>(rss - python - native - tracing),
+                          WholeNumber(step.heap.reserved)});
   }
   return table;
 }
@@ -60,12 +62,27 @@ std::string TitleOf(const Header& header) {
                                        script.substr(script.rfind('/') + 1));
 }
 
+// What C code has mapped is no layer: RSS has only what was touched of it, in
+// its rest.
+std::string SubtitleOf(const std::vector<Step>& steps, const HeapReplay& heap) {
+  std::string text = absl::StrCat(
+      "process ", heap.header().pid(),
+      heap.sampled() ? "; live bytes are estimated from samples" : "");
+  double reserved = 0;
+  for (const Step& step : steps) {
+    reserved = std::max(reserved, step.heap.reserved);
+  }
+  if (reserved > 0) {
+    absl::StrAppend(&text, "; reserved, not known to be touched: up to ",
+                    HumanBytes(reserved));
+  }
+  return text;
+}
+
 StackedChart ChartOf(const std::vector<Step>& steps, const HeapReplay& heap) {
   StackedChart chart;
   chart.title = TitleOf(heap.header());
-  chart.subtitle = absl::StrCat(
-      "process ", heap.header().pid(),
-      heap.sampled() ? "; live bytes are estimated from samples" : "");
+  chart.subtitle = SubtitleOf(steps, heap);
   AddLayer(
       steps, "Python's live bytes", "#4e79a7",
       [](const Step& step) { return step.heap.python; }, &chart);

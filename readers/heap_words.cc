@@ -44,6 +44,9 @@ void DescribeHeap(CLI::App* app, HeapWords* words, ReportOptions* options) {
       "--leaks", words->leaks,
       "what is alive when the program ends, without what the interpreter keeps "
       "for itself");
+  app->add_flag("--reserved", words->reserved,
+                "what C code has mapped, touched or not, of a run with "
+                "--native");
   app->add_option("--temporary", words->temporary,
                   "blocks that were freed before their thread had allocated N "
                   "times more (1)")
@@ -160,8 +163,11 @@ std::string TakeExport(const std::string& format,
 std::string Forbidden(const HeapWords& words, const ReportOptions& options) {
   const HeapOptions& heap = options.heap;
   const int ways = (heap.leaks ? 1 : 0) + (heap.temporary != 0 ? 1 : 0) +
-                   (heap.diff ? 1 : 0) + (heap.moments.size() > 1 ? 1 : 0);
-  if (ways > 1) return "give one of --leaks, --temporary, --diff and --to";
+                   (heap.diff ? 1 : 0) + (heap.moments.size() > 1 ? 1 : 0) +
+                   (heap.reserved ? 1 : 0);
+  if (ways > 1) {
+    return "give one of --leaks, --temporary, --diff, --to and --reserved";
+  }
   if ((heap.leaks || heap.temporary != 0) && words.at != "peak") {
     return absl::StrCat(heap.leaks ? "--leaks" : "--temporary",
                         " is of the whole run: it takes no --at");
@@ -170,7 +176,8 @@ std::string Forbidden(const HeapWords& words, const ReportOptions& options) {
   if (options.stacks && options.collapsed) {
     return "give one of --stacks and --collapsed";
   }
-  if (heap.temporary != 0 || heap.diff || heap.moments.size() > 1) {
+  if (heap.temporary != 0 || heap.diff || heap.reserved ||
+      heap.moments.size() > 1) {
     return "--stacks and --collapsed are of what is alive at one moment";
   }
   if (heap.by == HeapBy::kAllocator || heap.by == HeapBy::kModule) {
@@ -266,6 +273,7 @@ std::string TakeHeapWords(const HeapWords& words, ReportOptions* options) {
   heap.inverted = words.inverted;
   heap.by_thread = words.by_thread;
   heap.leaks = words.leaks;
+  heap.reserved = words.reserved;
   heap.diff = !words.diff.empty();
   if (heap.diff) options->files.push_back(words.diff);
   problem = Forbidden(words, *options);

@@ -14,7 +14,8 @@ struct HeapWords {
   std::string by = "line", at = "peak", to, from;
   std::string temporary, diff, interval, top = "10";
   std::string format = "pprof";
-  bool leaks = false, svg = false, inverted = false, by_thread = false;
+  bool leaks = false, reserved = false, svg = false, inverted = false,
+       by_thread = false;
 };
 
 bool IsHeapCommand(ReportOptions::Command command);

@@ -2,8 +2,11 @@
 else, and which blocks are alive by them."""
 import collections
 
+# What a free gives back: a block, or a range of addresses, which may move.
+BLOCK, RANGE, MOVED_RANGE = range(3)
 Event = collections.namedtuple(
-    "Event", "is_free address size stack thread us allocator code")
+    "Event", "is_free address size stack thread us allocator code free_of",
+    defaults=(BLOCK,))
 
 _64 = (1 << 64) - 1
 _32 = (1 << 32) - 1
@@ -127,6 +130,10 @@ class _Batch:
         assert how == 2, how
         return self.lanes[op >> 5] + self.step(op) & _64
 
+    def range(self, op):
+        """Address and size."""
+        return self.lanes[op >> 5] + self.step(op) & _64, next(self.size)
+
     def free(self, op):
         key = _key(*self.last_steps, 12)
         address = self.freed_address(op, key)
@@ -162,7 +169,11 @@ def decoded(batch):
         us += times.get(entry, 0)
         thread = threads.get(entry, thread)
         code = codes.get(entry, code)
-        if op & 1:
+        if op & 1 and op >> 1 & 7 > 2:
+            address, size = state.range(op)
+            yield Event(True, address, size, 0, thread, us, 0, 0,
+                        (op >> 1 & 7) - 2)
+        elif op & 1:
             yield Event(True, state.free(op), 0, 0, thread, us, 0, 0)
         else:
             address, size, stack, allocator = state.allocation(op)

@@ -2,14 +2,14 @@
 """With `--native` what C code asks of malloc and its kin is there too, with its
 exact size, at the Python line that led to it and with the file that asked."""
 import importlib.util
+import json
+import subprocess
 import unittest
 
 import heap_decoder
 import heap_support
 import support
-
-# How a block is said to be asked for, by HeapAllocator.
-OBJ, MEM, RAW, MALLOC, MMAP = range(5)
+from heap_support import MALLOC, MEM, MMAP, MREMAP, OBJ, RAW
 
 LIBC = r'''
 import ctypes, sys, pymemrun
@@ -48,6 +48,77 @@ gone.close()
 pymemrun.mark("all")
 kept.close()
 pymemrun.mark("freed")
+'''
+
+# Each comment tells how many pages of what its line mapped are left.
+RANGES = r'''
+import ctypes, mmap, os, pymemrun, tempfile
+libc = ctypes.CDLL(None, use_errno=True)
+size = ctypes.c_size_t
+libc.mmap.restype = libc.mremap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, size, ctypes.c_int, ctypes.c_int,
+                      ctypes.c_int, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, size]
+libc.madvise.argtypes = [ctypes.c_void_p, size, ctypes.c_int]
+libc.mremap.argtypes = [ctypes.c_void_p, size, size, ctypes.c_int,
+                        ctypes.c_void_p]
+P = 4096
+PRIVATE, FIXED, MAYMOVE, MOVE_FIXED, DONTUNMAP = 0x22, 0x10, 1, 2, 4
+m = libc.mmap
+pymemrun.mark("begin")
+def unmap(at, pages):
+    assert libc.munmap(at, pages * P) == 0
+def work():
+    a = m(None, 8 * P, 3, PRIVATE, -1, 0)  # head 5
+    unmap(a, 3)
+    b = m(None, 8 * P, 3, PRIVATE, -1, 0)  # tail 6
+    unmap(b + 6 * P, 2)
+    c = m(None, 5 * P, 3, PRIVATE, -1, 0)  # holes 3
+    unmap(c + P, 1); unmap(c + 3 * P, 1)
+    room = m(None, 8 * P, 0, PRIVATE, -1, 0)  # two at once 0
+    d = m(room, 4 * P, 3, PRIVATE | FIXED, -1, 0)  # first of two 0
+    e = m(room + 4 * P, 4 * P, 3, PRIVATE | FIXED, -1, 0)  # second of two 0
+    unmap(room, 8)
+    f = m(None, 2048 * P, 3, PRIVATE, -1, 0)  # munmap fails 2048
+    assert libc.munmap(f, 0) == -1 and libc.munmap(f + 1, P) == -1
+    g = m(None, 8 * P, 3, PRIVATE, -1, 0)  # replaced in its middle 4
+    h = m(g + 2 * P, 4 * P, 3, PRIVATE | FIXED, -1, 0)  # fixed 4
+    i = m(None, 8 * P, 3, PRIVATE, -1, 0)  # a file over it 6
+    name = tempfile.TemporaryFile(); name.truncate(9 * P)
+    m(i + P, 2 * P, 1, 2 | FIXED, name.fileno(), 0)  # a file 0
+    j = m(None, 8 * P, 3, PRIVATE, -1, 0)  # grows 0
+    j = libc.mremap(j, 8 * P, 900 * P, MAYMOVE, None)  # grown 900
+    k = m(None, 8 * P, 3, PRIVATE, -1, 0)  # shrinks 0
+    k = libc.mremap(k, 8 * P, 2 * P, 0, None)  # shrunk 2
+    l = m(None, 8 * P, 3, PRIVATE, -1, 0)  # a part leaves 6
+    w = m(None, 8 * P, 3, PRIVATE, -1, 0)  # is moved over 6
+    l2 = libc.mremap(l + P, 2 * P, 2 * P, MAYMOVE | MOVE_FIXED, w + P)  # moved there 2
+    n = m(None, 8 * P, 3, PRIVATE, -1, 0)  # does not move 8
+    assert libc.mremap(n, 8 * P, 1 << 62, MAYMOVE, None) == (1 << 64) - 1
+    o = m(None, 8 * P, 3, PRIVATE, -1, 0)  # stays mapped 8
+    o2 = libc.mremap(o, 8 * P, 8 * P, MAYMOVE | DONTUNMAP, None)  # its pages 8
+    q = m(None, 4 * P, 3, 1, name.fileno(), 0)  # a file 0
+    q = libc.mremap(q, 4 * P, 8 * P, MAYMOVE, None)  # a larger file 0
+    r = m(None, 8 * P, 3, PRIVATE, -1, 0)  # is discarded 8
+    assert libc.madvise(r, 8 * P, 4) == 0
+    s = m(None, 3 * P - 5, 3, PRIVATE, -1, 0)  # not whole pages 2
+    unmap(s + 2 * P, 1)
+work()
+pymemrun.mark("all")
+'''
+
+# Half of each of the mappings goes.
+SAMPLED = r'''
+import ctypes, mmap, pymemrun
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int,
+                      ctypes.c_int, ctypes.c_int, ctypes.c_long]
+libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+for n in range(2000):
+    at = libc.mmap(None, 16 * 4096, 0, 0x22, -1, 0)
+    assert libc.munmap(at + n % 9 * 4096, 8 * 4096) == 0
+pymemrun.mark("all")
 '''
 
 ARRAYS = r'''
@@ -91,17 +162,24 @@ class HeapNativeTest(support.ProgramTest):
         run = self.run_script(text, "--trace", "none", "--heap", "all",
                               *options)
         heap = heap_decoder.HeapRun(run)
+        heap.path = run.path
         self.assertEqual(heap.lost, 0)
         begin = heap.marks["begin"]
         live, found, moments = heap_support.Live(strict=False), {}, sorted(
             (us, name) for name, us in heap.marks.items())
         for event in heap.events:
             while moments and event.us > moments[0][0]:
-                found[moments.pop(0)[1]] = list(live.blocks.values())
+                found[moments.pop(0)[1]] = live.events()
             live.take(event)
-        found.update((name, list(live.blocks.values())) for _, name in moments)
+        found.update((name, live.events()) for _, name in moments)
         return heap, {name: [event for event in events if event.us > begin]
                       for name, events in found.items()}
+
+    def report(self, *arguments):
+        """The rows of a pymemreport command."""
+        return json.loads(subprocess.run(
+            [support.PYMEMREPORT, *arguments, "--json", "--limit", "0"],
+            check=True, stdout=subprocess.PIPE).stdout)
 
     def of_script(self, heap, events, *allocators):
         """{line: [event...]} of those allocators."""
@@ -143,6 +221,46 @@ class HeapNativeTest(support.ProgramTest):
                           for at, events in found.items()}, {line: [1 << 20]})
         self.assertIn("mmap", heap.mappings[found[line][0].code])
         self.assertEqual(self.of_script(heap, live["freed"], MMAP), {})
+
+    def test_what_is_left_of_mappings(self):
+        heap, live = self.live(RANGES, "--native")
+        found = {line: sum(event.size for event in events) / 4096
+                 for line, events in
+                 self.of_script(heap, live["all"], MMAP, MREMAP).items()}
+        for line, words in comments(RANGES).items():
+            with self.subTest(words, line=line):
+                self.assertEqual(found.pop(line, 0), int(words.split()[-1]))
+        self.assertEqual(found, {})
+        # The readers' own account is the same.
+        report = self.report("heap", heap.path, "--reserved", "--at", "end")
+        for row in report:
+            pages = comments(RANGES).get(row["line"])
+            if row["file"].endswith("script.py"):
+                self.assertEqual(row["reserved_bytes"],
+                                 4096 * int(pages.split()[-1]), row)
+
+    def test_reserved_is_not_live(self):
+        heap, _ = self.live(RANGES, "--native")
+        rows = self.report("heap", heap.path, "--at", "end")
+        reserved = [row for row in rows if row["file"].startswith("<reserved")]
+        self.assertEqual(len(reserved), 1)
+        self.assertIsNone(reserved[0]["live_bytes"])
+        self.assertGreaterEqual(reserved[0]["mapped_bytes"], 3000 * 4096)
+        live = sum(row["live_bytes"] or 0 for row in rows)
+        self.assertLess(live, 2048 * 4096)
+
+    def test_sampled_mappings_are_estimated_without_bias(self):
+        """Within 5 standard errors, of what is left: 1 in 1,700,000 runs not."""
+        run = self.run_script(SAMPLED, "--trace", "none", "--native",
+                              "--heap-rates", "{1000000000: 0.25}")
+        rows = self.report("heap", run.path, "--reserved", "--at", "end")
+        row, = (row for row in rows if row["file"].endswith("script.py"))
+        truth = 2000 * 8 * 4096
+        error = (2000 * 3) ** 0.5 * 8 * 4096
+        self.assertAlmostEqual(row["reserved_bytes"], truth, delta=5 * error)
+        self.assertAlmostEqual(row["reserved_count"], 2000,
+                               delta=5 * (2000 * 3) ** 0.5)
+        self.assertLess(abs(row["error_bytes"] / error - 1), 0.2)
 
     def test_what_a_tool_below_allocates_and_frees(self):
         """tracemalloc's own books, within requests of the program's."""

@@ -13,6 +13,7 @@ import heap_decoder
 import support
 
 TRACING = ("<tracing itself>", 0)
+OBJ, MEM, RAW, MALLOC, MMAP, MREMAP = range(6)  # HeapAllocator
 NAMES = ("begin", "end")  # of moments that are no marks, or not compared
 
 PREAMBLE = """import heap_oracle, pymemrun
@@ -35,11 +36,56 @@ class Live:
 
     def __init__(self, strict=True):
         self.blocks = {}  # address: Event
+        self.mapped = []  # [begin, end, Event]: what is left of mappings
+        self._moved = {}  # thread: what it moves, at distances
         self._gone = set()
         self.strict = strict
         self.frees = self.allocations = self.unknown_frees = 0
 
+    def events(self):
+        """Those of blocks, and of the parts of mappings with their bytes."""
+        return list(self.blocks.values()) + [
+            event._replace(address=begin, size=end - begin)
+            for begin, end, event in self.mapped]
+
+    def unmap(self, begin, end):
+        """Takes out what is there: [begin, end, Event]..."""
+        taken, left = [], []
+        for part in self.mapped:
+            low, high, event = part
+            if high <= begin or end <= low:
+                left.append(part)
+                continue
+            taken.append([max(low, begin), min(high, end), event])
+            left += [piece for piece in ([low, begin, event], [end, high, event])
+                     if piece[0] < piece[1]]
+        self.mapped = left
+        return sorted(taken, key=lambda part: part[0])
+
+    def _map(self, event):
+        begin, end = event.address, event.address + event.size
+        parts = [[begin, end, event]]
+        if event.allocator == MREMAP:
+            parts = [[begin + low, min(begin + high, end), event]
+                     for low, high in self._moved.pop(event.thread, ())
+                     if begin + low < end]
+            if parts:
+                parts[-1][1] = end
+        if parts and self.unmap(begin, end) and self.strict:
+            raise Mismatch(f"{event} over a live mapping")
+        self.mapped += parts
+
     def take(self, event):
+        if event.is_free and event.free_of != heap_decoder.BLOCK:
+            parts = self.unmap(event.address, event.address + event.size)
+            if event.free_of == heap_decoder.MOVED_RANGE:
+                self._moved[event.thread] = [
+                    (low - event.address, high - event.address)
+                    for low, high, _ in parts]
+            return
+        if not event.is_free and event.allocator in (MMAP, MREMAP):
+            self._map(event)
+            return
         if event.is_free:
             self.frees += 1
             if self.blocks.pop(event.address, None) is not None:

@@ -115,7 +115,7 @@ template <uint32_t D>
 void* ReallocSampled(void* old, size_t size) {
   const HeapInside inside(Asked(size));
   if (!HeapSamples::Remove(old)) return NextRealloc<D>(old, size);
-  HeapAsideRealloc free(old);
+  HeapAsideFree free(old);
   void* block = NextRealloc<D>(old, size);
   if (block != nullptr) {
     free.Freed();
@@ -230,7 +230,7 @@ struct All {
       if (block == nullptr) HeapLog::Kept(hot, old);
     } else {
       const HeapInside inside(Asked(size));
-      HeapAsideRealloc free(old);
+      HeapAsideFree free(old);
       block = NextRealloc<D>(old, size);
       if (block != nullptr) free.Freed();
     }

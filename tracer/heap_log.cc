@@ -154,21 +154,33 @@ void HeapAside::Freeing(const void* address) {
   item.Commit();
 }
 
-HeapAsideRealloc::HeapAsideRealloc(const void* old) {
+HeapAsideFree::HeapAsideFree(const void* old) { Hold(old); }
+
+HeapAsideFree::HeapAsideFree(const void* start, size_t bytes, bool moves) {
+  Hold(start);
+  if (!place_.ok()) return;
+  SideHead& head = place_.head();
+  head.kind = SideKind::kUnmap;
+  head.flags = moves ? kSideMoves : 0;
+  head.more = bytes;
+}
+
+void HeapAsideFree::Hold(const void* old) {
   if (old == nullptr) return;
   const uint64_t position = RingPosition();
   place_.Reserve(0);
   if (place_.ok()) FillFree(&place_, old, position);
 }
 
-void HeapAsideRealloc::Freed() {
+void HeapAsideFree::Freed() {
   done_ = true;
   if (place_.ok()) place_.Commit();
 }
 
-HeapAsideRealloc::~HeapAsideRealloc() {
+HeapAsideFree::~HeapAsideFree() {
   if (!place_.ok() || done_) return;
   place_.head().kind = SideKind::kNothing;
+  place_.head().flags = 0;
   place_.Commit();
 }
 

@@ -73,18 +73,24 @@ class HeapAside {
   static void Freeing(const void* address);
 };
 
-// The free that a realloc may come to: made before it, it holds the place. Of
-// null there is none.
-class HeapAsideRealloc {
+// The free that a call may come to: made before it, it holds the place. Of null
+// there is none.
+class HeapAsideFree {
  public:
-  explicit HeapAsideRealloc(const void* old);
-  // The realloc failed if Freed() was not called.
-  ~HeapAsideRealloc();
-  HeapAsideRealloc(const HeapAsideRealloc&) = delete;
-  HeapAsideRealloc& operator=(const HeapAsideRealloc&) = delete;
+  // By a realloc.
+  explicit HeapAsideFree(const void* old);
+  // By a call that unmaps whole pages, or moves them to where this thread's
+  // next allocation of kMremap says.
+  HeapAsideFree(const void* start, size_t bytes, bool moves);
+  // The call failed if Freed() was not called.
+  ~HeapAsideFree();
+  HeapAsideFree(const HeapAsideFree&) = delete;
+  HeapAsideFree& operator=(const HeapAsideFree&) = delete;
   void Freed();
 
  private:
+  void Hold(const void* old);
+
   SideItem place_;
   bool done_ = false;
 };

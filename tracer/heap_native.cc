@@ -2,6 +2,7 @@
 
 #include "tracer/cpython_compat.h"
 #include "tracer/heap_samples.h"
+#include "tracer/interposed_state.h"
 
 namespace pymemrun {
 namespace {
@@ -16,9 +17,16 @@ bool Take(size_t size) {
              : ByBytes::Charge(size) && HeapSamples::Take<ByBytes>(size);
 }
 
+// What the kernel makes of a length.
+size_t WholePages(size_t bytes) {
+  constexpr size_t kPage = 4096;
+  return (bytes + kPage - 1) & ~(kPage - 1);
+}
+
 }  // namespace
 
 std::atomic<bool> HeapNative::g_on;
+std::atomic<bool> HeapNative::g_mapped;
 const void* HeapNative::g_interpreter_start = nullptr;
 const void* HeapNative::g_interpreter_end = nullptr;
 
@@ -38,6 +46,19 @@ void HeapNative::Allocated(const HeapBlock& block) {
   }
 }
 
+void HeapNative::Mapped(const void* start, size_t bytes, const void* caller) {
+  if (IsInterpreters(caller) || !Take(bytes)) return;
+  const HeapInside inside;
+  // Whoever unmaps it knows of it by the program's own means.
+  g_mapped.store(true, std::memory_order_relaxed);
+  const HeapBlock mapping = {start, bytes, AllocatorKind::kMmap, false, caller};
+  if (g_all) {
+    HeapAside::Allocated(mapping);
+  } else {
+    HeapSamples::AddMapping(mapping);
+  }
+}
+
 void HeapNative::Freeing(const void* block) {
   if (block == nullptr) return;
   const HeapInside inside;
@@ -46,6 +67,23 @@ void HeapNative::Freeing(const void* block) {
   } else {
     HeapSamples::Goes(block);
   }
+}
+
+HeapNativeUnmap::HeapNativeUnmap(What what, const void* start, size_t bytes,
+                                 const void* caller)
+    : wanted_(what != kNothing && bytes > 0 &&
+              HeapNative::g_mapped.load(std::memory_order_relaxed) &&
+              !HeapNative::IsInterpreters(caller) && TracedPage() != nullptr),
+      free_(wanted_ ? start : nullptr, WholePages(bytes), what == kMoves) {}
+
+// It is told whether or not allocations are recorded now: what was recorded
+// goes on there.
+void HeapNativeUnmap::MovedTo(const void* start, size_t bytes,
+                              const void* caller) {
+  if (!wanted_) return;
+  Done();
+  const HeapInside inside;
+  HeapAside::Allocated({start, bytes, AllocatorKind::kMremap, false, caller});
 }
 
 HeapNativeRealloc::HeapNativeRealloc(const void* old)

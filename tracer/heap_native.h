@@ -39,13 +39,37 @@ class HeapNative {
 
   // REQUIRES: counts(). `block` may be null: then nothing happens.
   static void Allocated(const HeapBlock& block);
+  // The same of anonymous memory that code at `caller` has mapped.
+  static void Mapped(const void* start, size_t bytes, const void* caller);
   // Before the free. REQUIRES: CountsFree(block).
   static void Freeing(const void* block);
 
  private:
+  friend class HeapNativeUnmap;
   static std::atomic<bool> g_on;
+  // A mapping has been recorded.
+  static std::atomic<bool> g_mapped;
   static const void* g_interpreter_start;
   static const void* g_interpreter_end;
+};
+
+// A call of the code at `caller` that unmaps what lies at `start`, or moves it:
+// to be made before the call. It tells which pages went, also within an
+// allocator's hook: they may be part of any mapping that was recorded. Until
+// there is one, nothing is told. In a vfork child it does nothing.
+class HeapNativeUnmap {
+ public:
+  enum What { kNothing, kGoes, kMoves };
+  HeapNativeUnmap(What what, const void* start, size_t bytes,
+                  const void* caller);
+  // The call has not failed.
+  void Done() { free_.Freed(); }
+  // The same of what moves: it is there now.
+  void MovedTo(const void* start, size_t bytes, const void* caller);
+
+ private:
+  const bool wanted_;
+  HeapAsideFree free_;
 };
 
 // A realloc, or another call that may free a block and make one: to be made
@@ -61,7 +85,7 @@ class HeapNativeRealloc {
   const void* const old_;
   const bool was_recorded_;
   bool done_ = false;
-  HeapAsideRealloc free_;
+  HeapAsideFree free_;
 };
 
 }  // namespace pymemrun

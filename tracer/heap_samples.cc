@@ -28,6 +28,12 @@ void HeapSamples::Add(const HeapBlock& block) {
   }
 }
 
+void HeapSamples::AddMapping(const HeapBlock& mapping) {
+  const HeapCost cost;
+  HeapRateControl::Took(mapping.size);
+  HeapAside::Allocated(mapping);
+}
+
 void HeapSamples::Goes(const void* block) {
   if (!SampledBlocks::IsLikely(block)) return;
   const HeapCost cost;

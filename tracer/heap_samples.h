@@ -42,6 +42,8 @@ class HeapSamples {
   }
   // Records it, if there is room.
   static void Add(const HeapBlock& block);
+  // The same of a mapping, which no free() will name.
+  static void AddMapping(const HeapBlock& mapping);
 
   // The block is about to be freed, and may have been recorded.
   static void Goes(const void* block);

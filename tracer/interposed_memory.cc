@@ -128,23 +128,45 @@ void* Map(void* address, size_t length, int protection, int flags, int fd,
   return result;
 }
 
-// With --native: memory that C code maps for its own use counts as a block.
-void* CountMapping(void* mapping, size_t length, int flags,
-                   const void* caller) {
-  if (mapping != MAP_FAILED && (flags & MAP_ANONYMOUS) != 0 &&
-      HeapNative::counts() && !HeapNative::IsInterpreters(caller)) {
-    HeapNative::Allocated(
-        {mapping, length, AllocatorKind::kMmap, false, caller});
+// With --native: memory that C code maps for its own use is told of, and what a
+// fixed mapping was put over.
+void* CountedMap(void* address, size_t length, int protection, int flags,
+                 int fd, off_t offset, const void* caller) {
+  const auto what = (flags & MAP_FIXED) != 0 ? HeapNativeUnmap::kGoes
+                                             : HeapNativeUnmap::kNothing;
+  HeapNativeUnmap gone(what, address, length, caller);
+  void* result = Map(address, length, protection, flags, fd, offset);
+  if (result == MAP_FAILED) return result;
+  gone.Done();
+  if ((flags & MAP_ANONYMOUS) != 0 && HeapNative::counts()) {
+    HeapNative::Mapped(result, length, caller);
   }
-  return mapping;
+  return result;
 }
 
-// The mapping is at `to` now. Where its old address has been given away in the
-// meantime, that block's free comes too late.
-void CountMoved(void* from, void* to, size_t length, const void* caller) {
-  if (!HeapNative::counts() || HeapNative::IsInterpreters(caller)) return;
-  HeapNative::Freeing(from);
-  HeapNative::Allocated({to, length, AllocatorKind::kMmap, false, caller});
+// The same of mremap.
+void* CountedRemap(void* address, size_t old_length, size_t new_length,
+                   int flags, void* wanted, const void* caller) {
+  const bool stays = (flags & MREMAP_DONTUNMAP) != 0;
+  HeapNativeUnmap over(
+      wanted != nullptr ? HeapNativeUnmap::kGoes : HeapNativeUnmap::kNothing,
+      wanted, new_length, caller);
+  HeapNativeUnmap moved(
+      stays ? HeapNativeUnmap::kNothing : HeapNativeUnmap::kMoves, address,
+      old_length, caller);
+  const RangeEvents events;
+  if (old_length > 0) Unmapping(address, old_length);
+  if (wanted != nullptr) Unmapping(wanted, new_length);
+  void* result =
+      Next(g_mremap, "mremap")(address, old_length, new_length, flags, wanted);
+  if (result == MAP_FAILED) return result;
+  events.AddMoved(address, old_length, result, new_length);
+  over.Done();
+  moved.MovedTo(result, new_length, caller);
+  if (stays && HeapNative::counts()) {
+    HeapNative::Mapped(result, new_length, caller);
+  }
+  return result;
 }
 
 void* Realloc(void* block, size_t size) {
@@ -173,11 +195,15 @@ void* Realloc(void* block, size_t size) {
 using namespace pymemrun;  // the definitions below are libc's names
 
 PYMEMRUN_INTERPOSE int munmap(void* address, size_t length) noexcept {
-  if (HeapNative::counts()) HeapNative::Freeing(address);
+  HeapNativeUnmap gone(HeapNativeUnmap::kGoes, address, length,
+                       __builtin_return_address(0));
   const RangeEvents events;
   Unmapping(address, length);
   const int result = Next(g_munmap, "munmap")(address, length);
-  if (result == 0) events.Add(RangeAction::kUnmapped, address, length);
+  if (result == 0) {
+    events.Add(RangeAction::kUnmapped, address, length);
+    gone.Done();
+  }
   SignUnmap();
   return result;
 }
@@ -195,14 +221,14 @@ PYMEMRUN_INTERPOSE int madvise(void* address, size_t length,
 
 PYMEMRUN_INTERPOSE void* mmap(void* address, size_t length, int protection,
                               int flags, int fd, off_t offset) noexcept {
-  return CountMapping(Map(address, length, protection, flags, fd, offset),
-                      length, flags, __builtin_return_address(0));
+  return CountedMap(address, length, protection, flags, fd, offset,
+                    __builtin_return_address(0));
 }
 
 PYMEMRUN_INTERPOSE void* mmap64(void* address, size_t length, int protection,
                                 int flags, int fd, off64_t offset) noexcept {
-  return CountMapping(Map(address, length, protection, flags, fd, offset),
-                      length, flags, __builtin_return_address(0));
+  return CountedMap(address, length, protection, flags, fd, offset,
+                    __builtin_return_address(0));
 }
 
 PYMEMRUN_INTERPOSE void* mremap(void* address, size_t old_length,
@@ -214,15 +240,8 @@ PYMEMRUN_INTERPOSE void* mremap(void* address, size_t old_length,
     wanted = va_arg(list, void*);
     va_end(list);
   }
-  const RangeEvents events;
-  if (old_length > 0) Unmapping(address, old_length);
-  if (wanted != nullptr) Unmapping(wanted, new_length);
-  void* result =
-      Next(g_mremap, "mremap")(address, old_length, new_length, flags, wanted);
-  if (result != MAP_FAILED) {
-    events.AddMoved(address, old_length, result, new_length);
-    CountMoved(address, result, new_length, __builtin_return_address(0));
-  }
+  void* result = CountedRemap(address, old_length, new_length, flags, wanted,
+                              __builtin_return_address(0));
   SignUnmap();
   return result;
 }

@@ -101,6 +101,7 @@ enum class AllocatorKind : uint32_t {
   kRaw = 2,
   kMalloc = 3,
   kMmap = 4,
+  kMremap = 5,
 };
 
 // State and definition slots: w0 = kControlWhat << kWhatShift | ControlKind.

@@ -45,9 +45,12 @@ enum class SideKind : uint16_t {
                    // bytes, detail = number of SideHeapClass in the payload;
                    // kSideAdapted: chosen by what the samples have cost
   kFinalize = 10,  // the interpreter begins to finalise; extra as of kAlloc
+  kUnmap = 11,     // a heap event: what C code has mapped at address, more =
+                   // bytes, whole pages, is not there any more; with kSideMoves
+                   // it is where this thread's next kAlloc of kMremap says
 };
 
-inline constexpr SideKind kLastSideKind = SideKind::kFinalize;
+inline constexpr SideKind kLastSideKind = SideKind::kUnmap;
 
 // As PageAction in trace.proto.
 enum class RangeAction : uint32_t {
@@ -71,6 +74,7 @@ inline constexpr uint16_t kSideAdapted = 32;  // kHeapRates
 inline constexpr uint16_t kSideCaller = 64;
 // kTouch: of the same aligned 2 MiB a page far from this one is there too.
 inline constexpr uint16_t kSideFarToo = 128;
+inline constexpr uint16_t kSideMoves = 256;  // kUnmap
 
 // A frame of the stack, the innermost first; kTouch, kRange and kAlloc.
 struct SideFrame {

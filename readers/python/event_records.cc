@@ -66,6 +66,11 @@ py::object EventRecords::RecordOf(const Row& row) {
 
 py::object EventRecords::RecordOf(const WeighedHeapEvent& heap) {
   const HeapEvent& event = heap.event;
+  if (event.free_of != HeapFreeOf::kBlock) {
+    return unmap_.Make(Seconds(event.time_us), event.address, event.size,
+                       event.free_of == HeapFreeOf::kMovedRange,
+                       ThreadOf(event.thread));
+  }
   if (event.is_free) {
     return free_.Make(Seconds(event.time_us), event.address,
                       ThreadOf(event.thread));

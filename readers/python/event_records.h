@@ -27,7 +27,7 @@ class EventRecords {
   EventStream stream_;
   PythonTexts texts_;
   const RecordType row_{"Row"}, allocation_{"Allocation"}, free_{"Free"},
-      page_{"Page"}, mark_{"Mark"};
+      unmap_{"Unmap"}, page_{"Page"}, mark_{"Mark"};
 };
 
 // From names such as "heap": an iterable of them, or one str with commas; None:

@@ -46,8 +46,10 @@ bool EventStream::OnPages(const PageEntry* entries, size_t count) {
 bool EventStream::OnHeap(const HeapEvent* events, size_t count) {
   if (!kinds_.heap) return true;
   for (size_t i = 0; i < count; ++i) {
+    const bool has_weight =
+        !events[i].is_free && events[i].allocator != HEAP_MREMAP;
     const double weight =
-        events[i].is_free ? 0 : weights_.WeightOf(rate_, events[i].size);
+        has_weight ? weights_.WeightOf(rate_, events[i].size) : 0;
     events_.emplace_back(WeighedHeapEvent{events[i], weight});
   }
   return true;

@@ -114,6 +114,7 @@ HeapSnapshot::HeapSnapshot(const RunFile& file, const py::object& at)
   sums_ = replay_->SumsAt(0);
   live_ = SumUp(replay_->model(), sums_);
   tracing_ = SumUpTracing(replay_->model(), sums_);
+  reserved_ = SumUpReserved(replay_->model(), sums_);
   rows_ = RowsBy(HeapBy::kLine);
 }
 
@@ -142,8 +143,8 @@ py::list HeapSnapshot::RowsBy(HeapBy by) const {
 py::list HeapSnapshot::Stacks() const {
   std::vector<size_t> order;
   for (size_t i = 0; i < sums_.size(); ++i) {
-    const bool tracing = replay_->model().sources()[i].tracing;
-    if (sums_[i].recorded != 0 && !tracing) order.push_back(i);
+    const bool counts = replay_->model().sources()[i].counts();
+    if (sums_[i].recorded != 0 && counts) order.push_back(i);
   }
   std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
     return sums_[a].bytes != sums_[b].bytes ? sums_[a].bytes > sums_[b].bytes

@@ -38,11 +38,12 @@ class HeapSnapshot {
   double time_s() const { return Seconds(replay_->TimeOf(0)); }
   const HeapSums& live() const { return live_; }
   const HeapSums& tracing() const { return tracing_; }
+  const HeapSums& reserved() const { return reserved_; }
 
  private:
   std::unique_ptr<HeapMoments> replay_;
   std::vector<HeapSums> sums_;  // by source
-  HeapSums live_, tracing_;
+  HeapSums live_, tracing_, reserved_;
   pybind11::list rows_;
 };
 

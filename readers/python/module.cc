@@ -190,6 +190,11 @@ void DefineSums(SnapshotClass* snapshot) {
       "tracing_bytes", [](const HeapSnapshot& s) { return s.tracing().bytes; },
       "Live bytes that tracing itself made the interpreter allocate; they are "
       "in no row.");
+  define(
+      "reserved_bytes",
+      [](const HeapSnapshot& s) { return s.reserved().bytes; },
+      "What C code had mapped, touched or not; it is in no row. Of a run with "
+      "--native.");
 }
 
 void DefineFile(RunClass* run) {
@@ -201,7 +206,8 @@ void DefineFile(RunClass* run) {
       py::arg("kinds") = py::none(),
       "Iterates over the run's events in the order of the file: of one kind "
       "in the order of time, of different kinds up to a second apart. `kinds` "
-      "are some of \"calls\" (Row), \"heap\" (Allocation, Free), \"pages\" "
+      "are some of \"calls\" (Row), \"heap\" (Allocation, Free, Unmap), "
+      "\"pages\" "
       "(Page), \"marks\" (Mark); None: all.");
   run->def("close", &RunObject::Close,
            "Closes the file. Facts of the header stay; iterators that were "

@@ -12,7 +12,7 @@ or is damaged inside, is read as far as it can be; Run.torn and Run.damages tell
 """
 from ._reader import Run, Snapshot, __version__, open
 from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow, Page, PlaceRow, Row,
-                       StackRow)
+                       StackRow, Unmap)
 
 __all__ = ['Allocation', 'End', 'Frame', 'Free', 'History', 'Mark', 'NameRow', 'Page', 'PlaceRow',
-           'Row', 'Run', 'Snapshot', 'StackRow', 'open']
+           'Row', 'Run', 'Snapshot', 'StackRow', 'Unmap', 'open']

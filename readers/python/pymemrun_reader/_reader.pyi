@@ -4,9 +4,9 @@ from types import TracebackType
 from typing import Iterable, Iterator, Literal, Sequence, Union, overload
 
 from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow, Page, PlaceRow, Row,
-                       StackRow)
+                       StackRow, Unmap)
 
-_Event = Union[Row, Allocation, Free, Page, Mark]
+_Event = Union[Row, Allocation, Free, Unmap, Page, Mark]
 _Moment = Union[float, Literal["peak", "end"]]
 _Place = Literal["line", "function", "file"]
 _Name = Literal["thread", "allocator", "module", "stack"]
@@ -30,6 +30,8 @@ class Snapshot:
     def error_bytes(self) -> int: ...
     @property
     def tracing_bytes(self) -> int: ...
+    @property
+    def reserved_bytes(self) -> int: ...
     def stacks(self) -> list[StackRow]: ...
     def __len__(self) -> int: ...
     @overload

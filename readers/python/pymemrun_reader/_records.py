@@ -33,8 +33,8 @@ class Allocation(NamedTuple):
     time_s: float
     address: int
     size_bytes: int  # as it was asked for
-    weight: float  # it stands for so many; 1.0 where all are recorded
-    allocator: str  # obj, mem, raw: CPython's domains; malloc, mmap: C code's
+    weight: float  # it stands for so many; 1.0 where all are recorded; 0.0: as what was moved
+    allocator: str  # obj, mem, raw: CPython's domains; malloc, mmap, mremap: C code's
     thread: str
     stack: int  # for Run.stack()
     module: str  # the file that called malloc; empty for Python's allocators
@@ -44,6 +44,16 @@ class Free(NamedTuple):
     """A block that was freed."""
     time_s: float
     address: int
+    thread: str
+
+
+class Unmap(NamedTuple):
+    """Addresses that are not mapped any more. Of C code's mappings there may be
+    any parts among them, or none."""
+    time_s: float
+    address: int
+    size_bytes: int
+    moves: bool  # to where the thread's next Allocation by mremap says
     thread: str
 
 

@@ -1,0 +1,29 @@
+// What C code has mapped, as reports of live blocks show it beside these.
+#ifndef PYMEMRUN_READERS_HEAP_MAPPED_H_
+#define PYMEMRUN_READERS_HEAP_MAPPED_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "readers/heap_replay.h"
+#include "readers/reread_file.h"
+
+namespace pymemrun {
+
+// What is resident of it at the replay's first moment, in bytes by source.
+// Reads the file again, up to that moment, if there is something to find.
+// Nothing: the file has no page events, or could not be read. REQUIRES:
+// `replay` has read it.
+std::optional<std::vector<double>> ReadMappedResident(const HeapMoments& replay,
+                                                      RereadFile* file);
+
+// The line that says how much is reserved, and what of it is resident as far as
+// that is known; empty where there is nothing.
+std::string MappedText(
+    const HeapMoments& replay,
+    const std::optional<std::vector<double>>& resident = std::nullopt);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_MAPPED_H_

@@ -1,0 +1,208 @@
+// What C code has mapped, in each report of what is alive.
+#include "readers/heap_mapped.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "readers/heap_pages.h"
+#include "readers/heap_run_for_tests.h"
+#include "readers/page_run_for_tests.h"
+#include "readers/program_test_util.h"
+#include "readers/run_builder.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+// Of --native. Line 5 allocates 8000 bytes; line 6 maps a GiB, of which with
+// page events 3 pages are touched at line 5 and one more by nobody known, then
+// unmaps a quarter; line 5 maps 2 pages, touched. At 5 ms half of the 8000
+// bytes is freed, and line 6 maps 1 MiB more.
+std::string NativeRun(bool pages) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  header.set_heap_native(true);
+  header.set_first_rss_bytes(0);
+  if (pages) header.set_page_period(1);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 4711);
+  const uint32_t code = builder.AddCode("/job.py", "load", 3);
+  const uint32_t five = builder.AddStack(0, code, 5);
+  const uint32_t six = builder.AddStack(0, code, 6);
+  builder.AddHeap({AllocEvent(1000, 0x10000, 4000, five),
+                   AllocEvent(1001, 0x20000, 4000, five),
+                   MapEvent(1002, kGiB, kGiB, six),
+                   UnmapEvent(1003, kGiB, kGiB / 4),
+                   MapEvent(1004, 8 * kGiB, 2 * kPage, five)});
+  if (pages) {
+    builder.AddPages(CamePages(1500, 3 * kGiB / 2 / kPage, 3, five));
+    builder.AddPages(CamePages(1600, 8 * kGiB / kPage, 2, six));
+    builder.AddPages(CamePages(1700, 100 * kGiB / kPage, 7, six));
+  }
+  builder.AddHeap(
+      {FreeEvent(5000, 0x20000), MapEvent(5001, 16 * kGiB, 1 << 20, six)});
+  Record record;
+  record.mutable_footer()->set_end(Footer::EXIT);
+  record.mutable_footer()->set_end_us(10000);
+  builder.AddRecord(record);
+  builder.Flush();
+  return sink.contents();
+}
+
+std::string Of(std::vector<std::string> arguments, bool pages = false) {
+  TempFile file(NativeRun(pages));
+  arguments.insert(arguments.begin() + 1, file.path());
+  const Printed printed = Report(arguments);
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  return printed.out;
+}
+
+TEST(HeapMappedTest, WithoutPageEventsItHasALineOfItsOwn) {
+  EXPECT_EQ(Of({"heap", "--csv"}),
+            "file,line,function,live_bytes,live_count,share,mapped_bytes\r\n"
+            "/job.py,5,load,8000,2,1.000000,\r\n"
+            "\"<reserved, not known to be touched>\",,,,,,805314560\r\n");
+}
+
+TEST(HeapMappedTest, TheHeadingSaysItToo) {
+  const std::string text = Of({"heap"});
+  EXPECT_THAT(text, HasSubstr("live 7.8 KiB in 2 blocks at 0.001 s (peak)\n"));
+  EXPECT_THAT(text, HasSubstr("reserved, not known to be touched: 768.0 MiB in "
+                              "2 mappings\n"));
+  EXPECT_THAT(text, HasSubstr("allocated 7.8 KiB in 2 blocks, freed "));
+}
+
+TEST(HeapMappedTest, PageEventsTellWhatIsResident) {
+  EXPECT_EQ(Of({"heap", "--csv"}, true),
+            "file,line,function,live_bytes,live_count,share,mapped_bytes\r\n"
+            "/job.py,5,load,8000,2,1.000000,0\r\n");
+  EXPECT_EQ(Of({"heap", "--csv", "--at", "end"}, true),
+            "file,line,function,live_bytes,live_count,share,mapped_bytes\r\n"
+            "/job.py,6,load,0,0,0.000000,12288\r\n"
+            "/job.py,5,load,4000,1,1.000000,8192\r\n");
+  EXPECT_THAT(Of({"heap", "--at", "end"}, true),
+              HasSubstr("mapped by C code: 20.0 KiB resident of 769.0 MiB in 3 "
+                        "mappings\n"));
+}
+
+TEST(HeapMappedTest, ReservedIsByPlaceWhereItIsAskedFor) {
+  EXPECT_EQ(Of({"heap", "--csv", "--reserved"}),
+            "file,line,function,reserved_bytes,reserved_count,share,"
+            "mapped_bytes\r\n"
+            "/job.py,6,load,805306368,1,0.999990,\r\n"
+            "/job.py,5,load,8192,1,0.000010,\r\n");
+  EXPECT_EQ(
+      Of({"heap", "--csv", "--reserved", "--by", "allocator", "--at", "end"},
+         true),
+      "allocator,reserved_bytes,reserved_count,share,mapped_bytes\r\n"
+      "mmap,806363136,3,1.000000,20480\r\n");
+}
+
+TEST(HeapMappedTest, AChangeOfItIsBesideThoseOfBlocks) {
+  EXPECT_EQ(Of({"heap", "--csv", "--at", "0.002", "--to", "end"}),
+            "file,line,function,change_bytes,change_count,before_bytes,"
+            "after_bytes,mapped_bytes\r\n"
+            "/job.py,5,load,-4000,-1,8000,4000,\r\n"
+            "\"<reserved, not known to be touched>\",,,,,,,1048576\r\n");
+}
+
+TEST(HeapMappedTest, LeaksAndTemporaryBlocksAreOfBlocks) {
+  const std::string leaks = Of({"heap", "--leaks"});
+  EXPECT_THAT(leaks,
+              HasSubstr("alive when the program ended 3.9 KiB in 1 block"));
+  EXPECT_THAT(leaks, HasSubstr("reserved, not known to be touched: 769.0 MiB"));
+  EXPECT_EQ(Of({"heap", "--csv", "--temporary", "9"}),
+            "file,line,function,temporary_bytes,temporary_count,share\r\n"
+            "/job.py,5,load,4000,1,1.000000\r\n");
+}
+
+TEST(HeapMappedTest, HistoryHasAColumnForIt) {
+  EXPECT_EQ(Of({"history", "--csv", "--from", "0.002", "--interval", "4ms",
+                "--to", "0.006"}),
+            "time_s,live_bytes,/job.py:5 load,other places,"
+            "\"<reserved, not known to be touched>\"\r\n"
+            "0.002000,8000,8000,0,805314560\r\n"
+            "0.006000,4000,4000,0,806363136\r\n");
+}
+
+TEST(HeapMappedTest, TimelineByHeapHasItBesideRss) {
+  const std::string text = Of({"timeline", "--by", "heap", "--format", "csv"});
+  EXPECT_THAT(text, HasSubstr("time_s,rss_bytes,python_bytes,native_bytes,"
+                              "tracing_bytes,rest_bytes,reserved_bytes\r\n"));
+  EXPECT_THAT(text, HasSubstr(",4000,0,0,"));
+  EXPECT_THAT(text, HasSubstr(",806363136\r\n"));
+  EXPECT_THAT(
+      Of({"timeline", "--by", "heap"}),
+      HasSubstr("; reserved, not known to be touched: up to 769.0 MiB"));
+}
+
+TEST(HeapMappedTest, StacksFlamesAndExportsHaveNothingOfIt) {
+  EXPECT_EQ(Of({"snapshot", "--collapsed"}), "load (/job.py:5) 8000\n");
+  const std::string json = Of({"snapshot", "--json"});
+  EXPECT_THAT(json, Not(HasSubstr("mmap")));
+  EXPECT_THAT(Of({"snapshot"}), HasSubstr("\nreserved, not known to be "
+                                          "touched: 768.0 MiB in 2 mappings"));
+  const std::string flame = Of({"flame"});
+  EXPECT_THAT(flame, Not(HasSubstr("/job.py:6")));
+  EXPECT_THAT(flame, HasSubstr("reserved, not known to be touched: 768.0 MiB"));
+  EXPECT_EQ(Of({"export", "--format", "collapsed"}), "load (/job.py:5) 8000\n");
+  EXPECT_THAT(Of({"export", "--format", "speedscope"}),
+              HasSubstr("\"endValue\":8000"));
+}
+
+TEST(HeapMappedTest, PagesOfAMappingAreItsOwners) {
+  EXPECT_EQ(Of({"resident", "--owner", "heap", "--csv", "--at", "end"}, true),
+            "file,line,function,resident_bytes,heap_bytes,share\r\n"
+            "/job.py,6,load,40960,12288,0.000000\r\n"
+            "/job.py,5,load,8192,8192,0.000000\r\n"
+            "unattributed,,,0,,0.000000\r\n");
+}
+
+// Blocks in it come first: what they leave of a page is the mapping's.
+TEST(HeapMappedTest, BlocksWithinAMappingAreNotChargedTwice) {
+  ResidentModel pages;
+  pages.Add(CamePages(1, 100, 1, 1)[0]);
+  pages.Add(CamePages(1, 101, 1, 1)[0]);
+  HeapModel heap;
+  const std::vector<HeapEvent> events = {
+      MapEvent(1, 100 * kPage, 2 * kPage - 96, 2),
+      AllocEvent(2, 100 * kPage + 16, 1000, 3)};
+  heap.Add(events.data(), events.size());
+  const HeapCharges charges = ChargePages(pages, heap);
+  EXPECT_EQ(charges.by_source[1], 2 * kPage - 96 - 1000);
+  EXPECT_EQ(charges.by_source[2], 1000);
+  EXPECT_EQ(charges.slack_bytes, 96);
+}
+
+TEST(HeapMappedTest, PymemcatTellsWhatGoesAndMoves) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginHeapRun(&builder);
+  builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
+  builder.AddHeap({MapEvent(1000, 4096, 8192, 1)});
+  builder.AddHeap(MoveEvents(1000, 4096, 8192, 65536, 12288, 1));
+  builder.AddHeap({UnmapEvent(1001, 65536, 4096)});
+  builder.Flush();
+  TempFile file(sink.contents());
+  EXPECT_EQ(Cat({file.path(), "--records", "heap", "--csv", "--columns",
+                 "what,address,size_bytes,allocator,weight"})
+                .out,
+            "what,address,size_bytes,allocator,weight\r\n"
+            "ALLOC,0x1000,8192,mmap,1.000000\r\n"
+            "MOVE,0x1000,8192,,\r\n"
+            "ALLOC,0x10000,12288,mremap,\r\n"
+            "UNMAP,0x10000,4096,,\r\n");
+}
+
+}  // namespace
+}  // namespace pymemrun

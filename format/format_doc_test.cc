@@ -145,16 +145,25 @@ class HeapCsvVisitor : public RecordVisitor {
   const std::string& text() const { return text_; }
 
  private:
+  static absl::string_view WhatOf(const HeapEvent& e) {
+    if (!e.is_free) return "ALLOC";
+    if (e.free_of == HeapFreeOf::kMovedRange) return "MOVE";
+    return e.free_of == HeapFreeOf::kRange ? "UNMAP" : "FREE";
+  }
   void Append(const HeapEvent& e) {
     absl::StrAppend(&text_, e.time_us / 1000000, ".",
                     absl::Dec(e.time_us % 1000000, absl::kZeroPad6), ",",
-                    e.is_free ? "FREE" : "ALLOC", ",0x", absl::Hex(e.address));
+                    WhatOf(e), ",0x", absl::Hex(e.address));
+    if (e.free_of != HeapFreeOf::kBlock) {
+      absl::StrAppend(&text_, ",", e.size, ",,,,\r\n");
+      return;
+    }
     if (e.is_free) {
       absl::StrAppend(&text_, ",,,,,\r\n");
       return;
     }
-    static constexpr absl::string_view kWords[] = {"obj", "mem", "raw",
-                                                   "malloc", "mmap"};
+    static constexpr absl::string_view kWords[] = {"obj",    "mem",  "raw",
+                                                   "malloc", "mmap", "mremap"};
     absl::StrAppend(&text_, ",", e.size, ",", kWords[e.allocator], ",");
     if (e.stack == 0) {
       absl::StrAppend(&text_, "?,0,?\r\n");
@@ -172,16 +181,25 @@ class HeapCsvVisitor : public RecordVisitor {
   std::vector<StackDef> stacks_;
 };
 
-// What is predicted never changes.
-TEST(GoldenFiles, HeapEventsOfVersionOneAreReadable) {
-  const std::string file = FileContents("tests/golden/heap_v1.pb");
+void ExpectHeapEvents(const std::string& name, uint64_t entries) {
+  const std::string file = FileContents("tests/golden/" + name + ".pb");
   StringSource source(file);
   HeapCsvVisitor visitor;
   ReadResult result;
   ASSERT_TRUE(ReadStream(&source, {}, &visitor, &result).ok());
   EXPECT_EQ(result.damages, 0u);
-  EXPECT_EQ(result.heap_entries, 903u);
-  EXPECT_EQ(visitor.text(), FileContents("tests/golden/heap_v1.csv"));
+  EXPECT_EQ(result.heap_entries, entries);
+  EXPECT_EQ(visitor.text(), FileContents("tests/golden/" + name + ".csv"));
+}
+
+// What is predicted never changes.
+TEST(GoldenFiles, HeapEventsOfVersionOneAreReadable) {
+  ExpectHeapEvents("heap_v1", 903);
+}
+
+// With ranges that are unmapped, and that move.
+TEST(GoldenFiles, HeapEventsOfVersionTwoAreReadable) {
+  ExpectHeapEvents("heap_v2", 526);
 }
 
 }  // namespace

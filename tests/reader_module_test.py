@@ -21,8 +21,10 @@ import support
 sys.path.insert(0, os.environ.get("PYMEMRUN_READER_PATH", "."))
 import pymemrun_reader  # noqa: E402  where the line above says
 
+# With an argument it waits until what load() did is in the file, so that what
+# comes afterwards is in another frame.
 SCRIPT = """
-import sys, threading
+import os, sys, threading, time
 pymemrun = __import__("pymemrun") if "pymemrun" in sys.builtin_module_names else None
 kept = []
 def load(count):
@@ -31,6 +33,10 @@ def load(count):
 def work():
     load(300)
 load(1000)
+def written(): return sum(f.stat().st_size for f in os.scandir() if f.name.endswith(".pb"))
+for _ in sys.argv[1:] * 2:  # the first frame may hold a part
+    before = written()
+    while written() == before: time.sleep(0.01)
 pymemrun.mark("loaded \\udcff")
 thread = threading.Thread(target=work, name="worker")
 thread.start()
@@ -50,7 +56,7 @@ class ReaderModuleTest(support.ProgramTest):
         super().setUpClass()
         self = cls("setUp")
         cls.all = self.run_script(SCRIPT, "--heap", "all", "--stacks",
-                                  "--min-drss", "0")
+                                  "--min-drss", "0", arguments=["wait"])
         cls.sampled = self.run_script(SCRIPT, "--heap", "sampled",
                                       "--heap-rates", "16KiB")
         cls.without = self.run_script(SCRIPT, "--heap", "off")
@@ -67,7 +73,8 @@ class ReaderModuleTest(support.ProgramTest):
     def test_the_header(self):
         run, header = self.run_all, self.all.header
         self.assertEqual(run.pid, header.pid)
-        self.assertEqual(run.argv[-1], os.path.join(self.folder, "script.py"))
+        self.assertEqual(run.argv[-2:],
+                         [os.path.join(self.folder, "script.py"), "wait"])
         self.assertEqual(run.python_version, header.python_version.decode())
         self.assertEqual(run.page_bytes, os.sysconf("SC_PAGESIZE"))
         self.assertEqual((run.heap, run.heap_native), ("all", False))

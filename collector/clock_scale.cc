@@ -21,6 +21,13 @@ uint64_t ReadTsc() {
 // before the run: 40 ns in 20 ms are 2 ppm.
 constexpr uint64_t kMinBaselineNs = 20000000;
 
+// Stamps may be anything, and what is beyond 64 bits has no value in C++.
+uint64_t Clamped(double value) {
+  constexpr double kEnd = 18446744073709551616.0;  // 2^64
+  if (!(value > 0)) return 0;
+  return value < kEnd ? static_cast<uint64_t>(value) : UINT64_MAX;
+}
+
 }  // namespace
 
 ClockScale::Pair ClockScale::Measure() {
@@ -83,13 +90,18 @@ uint64_t ClockScale::Micros(uint64_t stamp) const {
       anchor_us_ +
       static_cast<double>(static_cast<int64_t>(stamp - anchor_stamp_)) *
           us_per_tick_;
-  return us <= 0 ? 0 : static_cast<uint64_t>(us);
+  return Clamped(us);
 }
 
 uint64_t ClockScale::StampAfter(uint64_t micros) const {
   const double ticks =
       (static_cast<double>(micros + 1) - anchor_us_) * ticks_per_us_;
-  return anchor_stamp_ + static_cast<uint64_t>(static_cast<int64_t>(ticks));
+  return ticks < 0 ? anchor_stamp_ - Clamped(-ticks)
+                   : anchor_stamp_ + Clamped(ticks);
+}
+
+uint64_t ClockScale::Nanos(uint64_t units) const {
+  return Clamped(static_cast<double>(units) * us_per_tick_ * 1e3);
 }
 
 uint64_t ClockScale::MicrosOfMonotonic(uint64_t monotonic_ns) const {

@@ -36,10 +36,7 @@ class ClockScale {
   uint64_t StampAfter(uint64_t micros) const;
   uint64_t MicrosOfMonotonic(uint64_t monotonic_ns) const;
   // How long so many units of the stamps are.
-  uint64_t Nanos(uint64_t units) const {
-    return static_cast<uint64_t>(static_cast<double>(units) * us_per_tick_ *
-                                 1e3);
-  }
+  uint64_t Nanos(uint64_t units) const;
 
  private:
   void SetSlope(double us_per_tick);

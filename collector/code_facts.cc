@@ -31,6 +31,7 @@ void CodeFacts::Clear() {
   facts_.clear();
   text_.Reset();
   text_bytes_ = 0;
+  large_.clear();
   files_.resize(1);
   file_index_.clear();
 }
@@ -53,17 +54,25 @@ bool CodeFacts::IsStart(uint32_t code, uint32_t position) const {
 uint32_t CodeFacts::LineOf(uint32_t code, uint32_t position) {
   const auto found = facts_.find(code);
   if (found == facts_.end()) return 0;
-  const Facts& facts = found->second;
-  Decoded& decoded = facts.table_bytes <= kSmallTableBytes
-                         ? small_[code % kSmallTables]
-                         : large_;
+  return LinesOf(code, found->second).LineAt(position);
+}
+
+const LineTable& CodeFacts::LinesOf(uint32_t code, const Facts& facts) {
+  const auto decode = [&facts] {
+    return LineTable::Decode(static_cast<LineTableKind>(facts.line_table_kind),
+                             facts.first_line, {facts.text, facts.table_bytes});
+  };
+  if (facts.table_bytes > kSmallTableBytes) {
+    const auto [known, fresh] = large_.try_emplace(code);
+    if (fresh) known->second = decode();
+    return known->second;
+  }
+  Decoded& decoded = small_[code % kSmallTables];
   if (decoded.code != code) {
     decoded.code = code;
-    decoded.lines =
-        LineTable::Decode(static_cast<LineTableKind>(facts.line_table_kind),
-                          facts.first_line, {facts.text, facts.table_bytes});
+    decoded.lines = decode();
   }
-  return decoded.lines.LineAt(position);
+  return decoded.lines;
 }
 
 absl::string_view CodeFacts::FileOf(uint32_t code) const {

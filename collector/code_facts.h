@@ -18,9 +18,10 @@ namespace pymemrun {
 
 // Line tables are kept as they came, which is a fraction of what they are
 // decoded, and decoded again when a line is asked for; the last ones asked for
-// stay decoded. So all that the traced process may define between two calls of
-// Clear() fits (kMaxCodes, kMaxCodeTextBytes). From one that sends more, first
-// lines are kept and no names. Not thread safe.
+// stay decoded, and so do all large ones, which take long. So all that the
+// traced process may define between two calls of Clear() fits (kMaxCodes,
+// kMaxCodeTextBytes). From one that sends more, first lines are kept and no
+// names. Not thread safe.
 class CodeFacts {
  public:
   bool Has(uint32_t code) const { return facts_.contains(code); }
@@ -57,11 +58,13 @@ class CodeFacts {
     uint32_t code = 0;
     LineTable lines;
   };
-  // Larger tables have one place for all, so that memory stays bounded.
+  // Larger tables are few: each byte of one counts in kMaxTextBytes, and makes
+  // at most one entry.
   static constexpr uint32_t kSmallTableBytes = 4096;
   static constexpr size_t kSmallTables = 256;
 
   uint32_t FileIndex(absl::string_view file);
+  const LineTable& LinesOf(uint32_t code, const Facts& facts);
 
   absl::flat_hash_map<uint32_t, Facts> facts_;
   google::protobuf::Arena text_;
@@ -69,7 +72,7 @@ class CodeFacts {
   std::vector<std::string> files_ = {""};
   absl::flat_hash_map<std::string, uint32_t> file_index_;
   std::array<Decoded, kSmallTables> small_;
-  Decoded large_;
+  absl::flat_hash_map<uint32_t, LineTable> large_;
 };
 
 }  // namespace pymemrun

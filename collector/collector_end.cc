@@ -14,7 +14,8 @@ namespace {
 constexpr int kWaitForStatusMs = 500;
 
 // What the gauge did, and what --verify-rss found of it.
-void AddGaugeToFooter(const ControlPage& page, Footer* footer) {
+void AddGaugeToFooter(const ControlPage& page, uint32_t page_bytes,
+                      Footer* footer) {
   footer->set_rss_reads(page.rss_reads.load(std::memory_order_relaxed));
   const uint64_t events = page.verified_events.load(std::memory_order_relaxed);
   if (events == 0) return;
@@ -25,7 +26,7 @@ void AddGaugeToFooter(const ControlPage& page, Footer* footer) {
   found->set_worst_staleness_ns(
       page.worst_staleness_ns.load(std::memory_order_relaxed));
   found->set_worst_error_bytes(
-      page.worst_error_pages.load(std::memory_order_relaxed) * page.page_bytes);
+      page.worst_error_pages.load(std::memory_order_relaxed) * page_bytes);
 }
 
 EndReportPlace ReportPlace(const Place& place) {
@@ -55,9 +56,6 @@ void AddTracerFacts(const ControlPage& page, Footer* footer) {
       page.untraced_children.load(std::memory_order_relaxed));
   footer->set_tables_emptied(
       page.tables_emptied.load(std::memory_order_relaxed));
-  footer->set_line_array_bytes(page.line_array_bytes);
-  footer->set_frame_object_bytes(page.frame_object_bytes);
-  footer->set_bound_object_bytes(page.bound_object_bytes);
 }
 
 void AddLostOnWrite(const RowCounts& lost, Footer* footer) {
@@ -95,17 +93,17 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
 Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   const RowTotals& totals = encoder_.totals();
   Footer footer;
-  SetExit(end, &footer);
+  EndFacts facts = {};  // zeros of a process that has said nothing
   const bool said = end == ProcessWatch::State::kSaidEnd;
+  if (said) std::memcpy(&facts, &page_->end, sizeof(facts));
+  SetExit(end, facts, &footer);
   footer.set_end_us(
-      clock_.MicrosOfMonotonic(said ? page_->end_monotonic_ns : now_ns));
+      clock_.MicrosOfMonotonic(said ? facts.monotonic_ns : now_ns));
   // All rows are safe before a footer follows them, or lost for good.
   writer_.Settle();
   footer.set_rows(writer_.rows_written());
   footer.set_dropped(page_->dropped.load(std::memory_order_acquire));
   footer.set_context_rows(writer_.context_rows_written());
-  footer.set_own_bytes(said ? page_->own_bytes_end : 0);
-  footer.set_last_rss_bytes(said ? page_->last_rss_bytes : 0);
   footer.set_max_rss_bytes(totals.max_rss_bytes);
   footer.set_max_rss_number(totals.max_rss_number);
   // Definitions may have been lost with their frame: then unknown.
@@ -113,12 +111,7 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   footer.set_max_rss_site(whole ? totals.max_rss_site : 0);
   footer.set_max_rss_thread(whole ? totals.max_rss_thread : 0);
   footer.set_max_rss_us(totals.max_rss_us);
-  footer.set_seen_max_rss_bytes(
-      std::max<uint64_t>(totals.max_rss_bytes, page_->max_rss_bytes));
-  // The kernel's high-water mark may lag behind what statm has shown.
-  footer.set_hwm_bytes(
-      std::max<uint64_t>({sample_.hwm_bytes(), said ? page_->end_hwm_bytes : 0,
-                          footer.seen_max_rss_bytes()}));
+  AddMemory(facts, &footer);
   footer.set_clock_steps_back(totals.clock_steps_back);
   footer.set_worst_clock_step_back_ns(
       clock_.Nanos(totals.worst_clock_step_back));
@@ -127,7 +120,7 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   if (pages_ != nullptr) pages_->AddToFooter(&footer);
   if (heap_ != nullptr) heap_->AddToFooter(&footer);
   AddLostOnWrite(writer_.lost(), &footer);
-  AddGaugeToFooter(*page_, &footer);
+  AddGaugeToFooter(*page_, page_bytes_, &footer);
   if (totals.gauge_changes > 0) {
     *footer.mutable_gauge_change() = totals.gauge_change;
     footer.set_gauge_changes(totals.gauge_changes);
@@ -140,17 +133,31 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   return footer;
 }
 
-void CollectorProcess::SetExit(ProcessWatch::State end, Footer* footer) {
+void CollectorProcess::AddMemory(const EndFacts& facts, Footer* footer) {
+  footer->set_own_bytes(facts.own_bytes);
+  footer->set_last_rss_bytes(facts.last_rss_bytes);
+  footer->set_seen_max_rss_bytes(
+      std::max(encoder_.totals().max_rss_bytes, facts.max_rss_bytes));
+  // The kernel's high-water mark may lag behind what statm has shown.
+  footer->set_hwm_bytes(std::max<uint64_t>(
+      {sample_.hwm_bytes(), facts.hwm_bytes, footer->seen_max_rss_bytes()}));
+  footer->set_line_array_bytes(facts.line_array_bytes);
+  footer->set_frame_object_bytes(facts.frame_object_bytes);
+  footer->set_bound_object_bytes(facts.bound_object_bytes);
+}
+
+void CollectorProcess::SetExit(ProcessWatch::State end, const EndFacts& facts,
+                               Footer* footer) {
   if (end == ProcessWatch::State::kExec ||
       (end == ProcessWatch::State::kSaidEnd &&
-       page_->end_reason == EndReason::kExec)) {
+       facts.reason == EndReason::kExec)) {
     footer->set_end(Footer::EXEC);
     return;
   }
   if (end == ProcessWatch::State::kSaidEnd) {
-    footer->set_end(page_->end_reason == EndReason::kSignal ? Footer::SIGNAL
-                                                            : Footer::EXIT);
-    footer->set_exit_status(page_->exit_status);
+    footer->set_end(facts.reason == EndReason::kSignal ? Footer::SIGNAL
+                                                       : Footer::EXIT);
+    footer->set_exit_status(facts.exit_status);
     return;
   }
   footer->set_end(Footer::KILLED_OR_EXITED);
@@ -180,18 +187,18 @@ void CollectorProcess::Answer(const Footer& footer) {
   }
   const Place* peak = names.Kept(DefinitionTable::kPeak);
   if (peak != nullptr && footer.has_peak()) input.peak = ReportPlace(*peak);
-  static_assert(sizeof(page_->report) >= kMaxEndReportBytes);
+  static_assert(sizeof(reply_->report) >= kMaxEndReportBytes);
   const std::string text = EndReportText(input);
-  const size_t bytes = std::min(text.size(), sizeof(page_->report));
-  std::memcpy(page_->report, text.data(), bytes);
-  page_->report_bytes = static_cast<uint32_t>(bytes);
-  page_->write_errno = writer_.write_errno();
-  page_->file_bytes = writer_.file_bytes();
-  page_->rows_written = writer_.rows_written();
-  page_->rows_lost_on_write = writer_.rows_lost();
+  const size_t bytes = std::min(text.size(), sizeof(reply_->report));
+  std::memcpy(reply_->report, text.data(), bytes);
+  reply_->report_bytes = static_cast<uint32_t>(bytes);
+  reply_->write_errno = writer_.write_errno();
+  reply_->file_bytes = writer_.file_bytes();
+  reply_->rows_written = writer_.rows_written();
+  reply_->rows_lost_on_write = writer_.rows_lost();
   // Releases all of the above to the launcher, which acquires it.
-  page_->done_state.store(1, std::memory_order_release);
-  WakeSharedFutex(&page_->done_state);
+  reply_->done_state.store(1, std::memory_order_release);
+  WakeSharedFutex(&reply_->done_state);
 }
 
 }  // namespace pymemrun

@@ -16,10 +16,11 @@ int main(int argc, char** argv) {
       pymemrun::ReadLaunchText(pymemrun::kCollectorTextFd);
   // Those that signal do so while they are open: until the end.
   pymemrun::DetachFromProgram(
-      pymemrun::kCollectorTextFd +
+      pymemrun::kCollectorPageFds - 1 +
       static_cast<int>(launch.page_counters + launch.page_signals));
   auto collector = pymemrun::CollectorProcess::Create(
       {.region = pymemrun::kCollectorRegionFd,
+       .reply = pymemrun::kCollectorReplyFd,
        .output = pymemrun::kCollectorOutputFd,
        .pid = pymemrun::kCollectorPidFd,
        .text = pymemrun::kCollectorTextFd,

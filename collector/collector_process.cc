@@ -1,7 +1,5 @@
 #include "collector/collector_process.h"
 
-#include <errno.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +7,6 @@
 #include <random>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "collector/monotonic_clock.h"
 #include "collector/quiet_span.h"
 
@@ -28,8 +25,7 @@ constexpr uint32_t kLongestNapUs = 40000;
 constexpr uint32_t kLongestSideNapUs = 10000;  // the side ring is small
 constexpr uint32_t kStartNapUs = 500;
 constexpr uint64_t kQuarter = kRingSlots / 4;
-// Given back in pieces, so that a waiting producer goes on early.
-constexpr size_t kPieceSlots = 16384;
+constexpr size_t kBusySlots = 4096;
 constexpr int kSampleTries = 5;
 constexpr uint64_t kPromptNs = 300000;
 
@@ -47,21 +43,10 @@ uint64_t RandomSeed() {
 
 absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
     const CollectorFds& fds) {
-  void* region = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                      fds.region, 0);
-  if (region == MAP_FAILED) {
-    return absl::InternalError(
-        absl::StrCat("cannot map the shared region: ", strerror(errno)));
-  }
-  auto* page = static_cast<ControlPage*>(region);
-  if (page->magic != kRingMagic || page->version != 1 ||
-      page->page_bytes == 0) {
-    munmap(region, kRegionBytes);
-    return absl::FailedPreconditionError(
-        "the shared region is not one of this version");
-  }
+  auto memory = SharedMemory::Map(fds.region, fds.reply);
+  if (!memory.ok()) return memory.status();
   std::unique_ptr<CollectorProcess> collector(
-      new CollectorProcess(page, fds, ReadLaunchText(fds.text)));
+      new CollectorProcess(*std::move(memory), fds, ReadLaunchText(fds.text)));
   const absl::Status opened = collector->OpenPageEvents(fds.first_page);
   if (!opened.ok()) return opened;
   collector->OpenHeapEvents();
@@ -70,7 +55,8 @@ absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
 
 void CollectorProcess::OpenSideRing() {
   if (side_ != nullptr) return;
-  side_ = std::make_unique<SideItems>(page_, &encoder_.definitions(), &writer_);
+  side_ = std::make_unique<SideItems>(page_, reply_, pid_,
+                                      &encoder_.definitions(), &writer_);
   AskToWakePromptly();
 }
 
@@ -79,6 +65,7 @@ void CollectorProcess::OpenHeapEvents() {
   OpenSideRing();
   heap_ = std::make_unique<HeapCollector>(
       HeapCollector::Options{.page = page_,
+                             .pid = pid_,
                              .side = side_.get(),
                              .clock = &clock_,
                              .definitions = &encoder_.definitions(),
@@ -93,6 +80,8 @@ absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
   OpenSideRing();
   auto pages = PageCollector::Create(
       {.page = page_,
+       .pid = pid_,
+       .page_bytes = page_bytes_,
        .first_fd = first_fd,
        .counters = launch_.page_counters,
        .signals = launch_.page_signals,
@@ -108,39 +97,36 @@ absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
   return absl::OkStatus();
 }
 
-CollectorProcess::CollectorProcess(ControlPage* page, const CollectorFds& fds,
-                                   LaunchText launch)
-    : page_(page),
+CollectorProcess::CollectorProcess(std::unique_ptr<SharedMemory> memory,
+                                   const CollectorFds& fds, LaunchText launch)
+    : memory_(std::move(memory)),
+      page_(memory_->page()),
+      reply_(memory_->reply()),
       launch_(std::move(launch)),
+      pid_(static_cast<pid_t>(launch_.header.pid())),
+      page_bytes_(static_cast<uint32_t>(sysconf(_SC_PAGESIZE))),
       earlier_(ClockScale::Measure()),
       writer_(
-          fds.output, page->compress_level, [this] { Beat(); },
-          [page](uint64_t rows) {
+          fds.output, launch_.compress_level, [this] { Beat(); },
+          [reply = reply_](uint64_t rows) {
             // Read by the launcher when this process is gone.
-            page->rows_in_file.store(rows, std::memory_order_release);
+            reply->rows_in_file.store(rows, std::memory_order_release);
           }),
-      encoder_(page->page_bytes, &clock_, &writer_),
-      ring_(page, reinterpret_cast<const EventSlot*>(
-                      reinterpret_cast<const char*>(page) + kControlBytes)),
-      watch_(page, fds.region, fds.pid),
-      stats_(static_cast<pid_t>(page->traced_pid)) {}
-
-CollectorProcess::~CollectorProcess() {
-  pthread_mutex_unlock(&page_->collector_alive);
-  munmap(page_, kRegionBytes);
-}
+      encoder_(page_bytes_, &clock_, &writer_),
+      ring_(page_, memory_->slots(), reply_),
+      watch_(page_, pid_, fds.region, fds.pid),
+      stats_(pid_) {}
 
 void CollectorProcess::Run() {
   Beat();
-  pthread_mutex_lock(&page_->collector_alive);
-  page_->collector_pid.store(getpid(), std::memory_order_release);
+  memory_->ShowLife();
   ProcessWatch::State end = WaitForStart();
   if (end == ProcessWatch::State::kRunning) end = CollectUntilEnd();
   Finish(end, MonotonicNs());
 }
 
 void CollectorProcess::Beat() {
-  page_->heartbeat.fetch_add(1, std::memory_order_relaxed);
+  reply_->heartbeat.fetch_add(1, std::memory_order_relaxed);
 }
 
 ProcessWatch::State CollectorProcess::WaitForStart() {
@@ -166,11 +152,14 @@ ProcessWatch::State CollectorProcess::WaitForStart() {
 }
 
 void CollectorProcess::BeginFile(bool started) {
-  AddPageToHeader(*page_, started, &launch_.header);
-  const ClockScale::Pair start = {page_->start_tsc,
+  StartFacts facts = {};
+  if (started) std::memcpy(&facts, &page_->start, sizeof(facts));
+  AddStartToHeader(started ? &facts : nullptr, page_bytes_, &launch_.header);
+  const ClockScale::Pair start = {facts.tsc,
                                   launch_.header.start_monotonic_ns()};
-  clock_.Start(started && page_->time_is_tsc != 0, start, earlier_);
-  encoder_.Start(page_->time_is_tsc != 0 ? start.tsc : start.monotonic_ns);
+  const bool time_is_tsc = facts.time_is_tsc != 0;
+  clock_.Start(time_is_tsc, start, earlier_);
+  encoder_.Start(time_is_tsc ? start.tsc : start.monotonic_ns);
   Record record;
   *record.mutable_header() = launch_.header;
   writer_.Write(record);
@@ -194,41 +183,41 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
 }
 
 void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
-  *nap_us = drained >= kPieceSlots / 4 ? kShortestNapUs
-                                       : std::min(2 * *nap_us, kLongestNapUs);
+  *nap_us = drained >= kBusySlots ? kShortestNapUs
+                                  : std::min(2 * *nap_us, kLongestNapUs);
   // Nobody wakes us when the kernel's rings fill.
   if (pages_ != nullptr) *nap_us = std::min(*nap_us, pages_->longest_nap_us());
   if (side_ != nullptr) *nap_us = std::min(*nap_us, kLongestSideNapUs);
-  if (ring_.backlog() < kQuarter) ring_.Wait(*nap_us, kQuarter);
+  if (ring_.Look() - ring_.tail() < kQuarter) ring_.Wait(*nap_us, kQuarter);
 }
 
 size_t CollectorProcess::Drain(bool last) {
-  if (heap_ == nullptr) return DrainSlots(kRingSlots);
+  const uint64_t head = ring_.Look();
+  if (heap_ == nullptr) return DrainSlots(head);
   // A round of both rings, in the order that HeapCollector asks for. Behind an
   // item that is begun and not committed may be some that come before slots
   // which are there already: those slots wait too.
   const uint64_t now_ns = MonotonicNs();
-  const uint64_t head = encoder_.next_index() + ring_.backlog();
-  if (head == encoder_.next_index()) heap_->NoSlotsBefore(now_ns);
+  if (head == ring_.tail()) heap_->NoSlotsBefore(now_ns);
   const size_t cells = side_->Drain(now_ns, false);
   if (last || side_->drained()) merged_up_to_ = head;
-  const size_t slots = DrainSlots(merged_up_to_ - encoder_.next_index());
-  heap_->EndRound(encoder_.next_index());
+  const size_t slots = DrainSlots(merged_up_to_);
+  heap_->EndRound(ring_.tail());
   return cells + slots;
 }
 
-// At most so many, and so at most a ring's worth: the rest of the loop gets its
-// turn.
-size_t CollectorProcess::DrainSlots(uint64_t most) {
+// Up to index `end`, which was once the head, and so at most a ring's worth:
+// the rest of the loop gets its turn.
+size_t CollectorProcess::DrainSlots(uint64_t end) {
+  // What was passed over, and what the side ring said of slots before it.
+  if (encoder_.next_index() != ring_.tail()) encoder_.SkipTo(ring_.tail());
   size_t drained = 0;
-  while (drained < most) {
-    RingReader::Span span = ring_.Peek();
-    if (span.count == 0) break;
-    span.count = std::min({span.count, kPieceSlots, most - drained});
+  while (end - ring_.tail() - 1 < kRingSlots) {
+    const RingReader::Span span = ring_.Take(end);
     encoder_.Consume(span.slots, span.count);
-    ring_.Release(span.count);
     drained += span.count;
   }
+  ring_.WakeProducer();
   return drained;
 }
 
@@ -242,10 +231,7 @@ void CollectorProcess::Housekeep(uint64_t now_ns) {
     const bool has_rss = SampleProcess(UINT64_MAX);
     next_sample_ns_ = now_ns + (has_rss ? kSamplePeriodNs : kSampleAgainNs);
   }
-  const bool wanted =
-      (page_->wanted.load(std::memory_order_relaxed) & kWantedFlush) != 0;
-  if (wanted) page_->wanted.fetch_and(~kWantedFlush, std::memory_order_relaxed);
-  if (wanted || now_ns >= next_flush_ns_) FlushFile(now_ns);
+  if (now_ns >= next_flush_ns_) FlushFile(now_ns);
 }
 
 void CollectorProcess::FlushFile(uint64_t now_ns) {

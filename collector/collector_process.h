@@ -18,6 +18,7 @@
 #include "collector/process_watch.h"
 #include "collector/ring_reader.h"
 #include "collector/run_writer.h"
+#include "collector/shared_memory.h"
 #include "collector/side_items.h"
 #include "tracer/ring_layout.h"
 
@@ -26,6 +27,7 @@ namespace pymemrun {
 // As collector_start.h numbers them. They stay the caller's.
 struct CollectorFds {
   int region;
+  int reply;
   int output;
   int pid;
   int text;
@@ -44,11 +46,11 @@ void AskToWakePromptly();
 // Not thread safe.
 class CollectorProcess {
  public:
-  // Maps the region and reads the launch text. Fails when the region is not
-  // what ring_layout.h says.
+  // Maps what is shared and reads the launch text. Fails when the region is not
+  // what ring_layout.h says. From then on nobody else can map the reply to
+  // write.
   static absl::StatusOr<std::unique_ptr<CollectorProcess>> Create(
       const CollectorFds& fds);
-  ~CollectorProcess();
   CollectorProcess(const CollectorProcess&) = delete;
   CollectorProcess& operator=(const CollectorProcess&) = delete;
 
@@ -57,8 +59,8 @@ class CollectorProcess {
   void Run();
 
  private:
-  CollectorProcess(ControlPage* page, const CollectorFds& fds,
-                   LaunchText launch);
+  CollectorProcess(std::unique_ptr<SharedMemory> memory,
+                   const CollectorFds& fds, LaunchText launch);
   absl::Status OpenPageEvents(int first_fd);
   void OpenHeapEvents();
   void OpenSideRing();
@@ -67,7 +69,7 @@ class CollectorProcess {
   void BeginFile(bool started);
   ProcessWatch::State CollectUntilEnd();
   size_t Drain(bool last);
-  size_t DrainSlots(uint64_t most);
+  size_t DrainSlots(uint64_t end);
   void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);
   void FlushFile(uint64_t now_ns);
@@ -77,11 +79,16 @@ class CollectorProcess {
 
   void Finish(ProcessWatch::State end, uint64_t now_ns);
   Footer MakeFooter(ProcessWatch::State end, uint64_t now_ns);
-  void SetExit(ProcessWatch::State end, Footer* footer);
+  void AddMemory(const EndFacts& facts, Footer* footer);
+  void SetExit(ProcessWatch::State end, const EndFacts& facts, Footer* footer);
   void Answer(const Footer& footer);
 
-  ControlPage* page_;
+  const std::unique_ptr<SharedMemory> memory_;
+  const ControlPage* const page_;  // these are its
+  ReplyPage* const reply_;
   LaunchText launch_;
+  const pid_t pid_;
+  const uint32_t page_bytes_;
   ClockScale clock_;
   ClockScale::Pair earlier_;  // measured before the run began
   RunWriter writer_;

@@ -54,17 +54,14 @@ struct FileContents final : RecordVisitor {
 class CollectorProcessTest : public testing::Test {
  protected:
   void SetUp() override {
-    region_fd_ = memfd_create("region", MFD_CLOEXEC);
-    ASSERT_EQ(ftruncate(region_fd_, kRegionBytes), 0);
-    void* region = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
-                        MAP_SHARED, region_fd_, 0);
+    void* region = MakeShared("region", kRegionBytes, &region_fd_);
     page_ = static_cast<ControlPage*>(region);
+    reply_ =
+        static_cast<ReplyPage*>(MakeShared("reply", kReplyBytes, &reply_fd_));
     slots_ = reinterpret_cast<EventSlot*>(static_cast<char*>(region) +
                                           kControlBytes);
     page_->magic = kRingMagic;
-    page_->version = 1;
-    page_->page_bytes = 4096;
-    page_->compress_level = 1;
+    page_->version = kWireVersion;
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
@@ -76,12 +73,22 @@ class CollectorProcessTest : public testing::Test {
   }
   void TearDown() override {
     munmap(page_, kRegionBytes);
-    for (const int fd : {region_fd_, output_fd_, text_fd_}) close(fd);
+    munmap(reply_, kReplyBytes);
+    for (const int fd : {region_fd_, reply_fd_, output_fd_, text_fd_}) {
+      close(fd);
+    }
+  }
+  static void* MakeShared(const char* name, size_t bytes, int* fd) {
+    *fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    EXPECT_EQ(ftruncate(*fd, static_cast<off_t>(bytes)), 0);
+    return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
   }
 
-  void SetText(const std::vector<std::string>& facts) {
-    std::string text;
-    for (const std::string& fact : facts) text.append(fact).push_back('\0');
+  void SetText(const std::vector<std::string>& facts) { facts_ = facts; }
+  // As the launcher writes it of the process that it starts.
+  void WriteText(pid_t pid) {
+    std::string text = "pid=" + std::to_string(pid) + '\0';
+    for (const std::string& fact : facts_) text.append(fact).push_back('\0');
     ASSERT_EQ(ftruncate(text_fd_, 0), 0);
     ASSERT_EQ(pwrite(text_fd_, text.data(), text.size(), 0),
               static_cast<ssize_t>(text.size()));
@@ -98,33 +105,33 @@ class CollectorProcessTest : public testing::Test {
     Collect(pid);
   }
   void Collect(pid_t pid) {
-    page_->traced_pid = pid;
+    WriteText(pid);
     const int pid_fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     ASSERT_GE(pid_fd, 0);
     auto collector = CollectorProcess::Create(
-        {region_fd_, output_fd_, pid_fd, text_fd_, kFirstPageFd});
+        {region_fd_, reply_fd_, output_fd_, pid_fd, text_fd_, kFirstPageFd});
     ASSERT_TRUE(collector.ok()) << collector.status();
     (*collector)->Run();
     kill(pid, SIGKILL);
     waitpid(pid, nullptr, 0);
     close(pid_fd);
-    EXPECT_EQ(page_->done_state.load(), 1u);
+    EXPECT_EQ(reply_->done_state.load(), 1u);
   }
 
   // -- In the traced process.
   void StartTracing() {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    page_->start_monotonic_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
+    page_->start.monotonic_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
     page_->start_state.store(1, std::memory_order_release);
   }
   // Pushes rows until `count`, waiting where the ring is full.
   void PushRows(uint64_t count) {
-    RingProducer producer(page_, slots_);
+    RingProducer producer(page_, slots_, reply_);
     SlotStream stream;
     for (uint64_t i = 0; i < count; ++i) {
       stream.Clear();
-      stream.Row(i % 2, 1 + i / 2 % 7, 0, 0, page_->start_monotonic_ns);
+      stream.Row(i % 2, 1 + i / 2 % 7, 0, 0, page_->start.monotonic_ns);
       while (!producer.TryPush(stream.slots())) usleep(100);
       page_->next_number.store(i + 1, std::memory_order_relaxed);
     }
@@ -132,9 +139,9 @@ class CollectorProcessTest : public testing::Test {
   void SayEnd(int status) {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    page_->end_monotonic_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
-    page_->end_reason = EndReason::kExit;
-    page_->exit_status = status;
+    page_->end.monotonic_ns = now.tv_sec * 1000000000ull + now.tv_nsec;
+    page_->end.reason = EndReason::kExit;
+    page_->end.exit_status = status;
     page_->end_state.store(1, std::memory_order_release);
   }
 
@@ -152,8 +159,10 @@ class CollectorProcessTest : public testing::Test {
   }
 
   static constexpr int kFirstPageFd = 1000;  // there are no page counters
-  int region_fd_ = -1, output_fd_ = -1, text_fd_ = -1;
+  int region_fd_ = -1, reply_fd_ = -1, output_fd_ = -1, text_fd_ = -1;
+  std::vector<std::string> facts_;
   ControlPage* page_ = nullptr;
+  ReplyPage* reply_ = nullptr;
   EventSlot* slots_ = nullptr;
 };
 
@@ -172,8 +181,8 @@ TEST_F(CollectorProcessTest, AProgramThatSaysItsEnd) {
   EXPECT_EQ(file.footer.events(), 1000000u);
   EXPECT_EQ(file.header.argv_size(), 1);
   EXPECT_EQ(file.header.filters().min_drss_bytes(), 4096u);
-  EXPECT_EQ(page_->rows_written, 1000000u);
-  const std::string report(page_->report, page_->report_bytes);
+  EXPECT_EQ(reply_->rows_written, 1000000u);
+  const std::string report(reply_->report, reply_->report_bytes);
   EXPECT_NE(report.find("run.pb: 1,000,000 events, 1,000,000 rows"),
             std::string::npos)
       << report;
@@ -289,7 +298,7 @@ TEST_F(CollectorProcessTest, AFullDiskCostsRowsNotTheProgram) {
   char path[] = "/tmp/collector_process_test_XXXXXX";
   output_fd_ = mkstemp(path);
   unlink(path);
-  page_->compress_level = kNoCompression;
+  SetText({"output=run.pb", "compress_level=-1000"});
   const pid_t pid = fork();
   if (pid == 0) {
     pthread_mutex_lock(&page_->alive);
@@ -303,11 +312,11 @@ TEST_F(CollectorProcessTest, AFullDiskCostsRowsNotTheProgram) {
   Collect(pid);
   setrlimit(RLIMIT_FSIZE, &before);
   const FileContents file = Read();
-  EXPECT_EQ(page_->write_errno, EFBIG);
+  EXPECT_EQ(reply_->write_errno, EFBIG);
   EXPECT_GT(file.rows, 0u);
-  EXPECT_EQ(file.rows, page_->rows_written);
-  EXPECT_EQ(page_->rows_written + page_->rows_lost_on_write, 5000000u);
-  EXPECT_EQ(page_->file_bytes,
+  EXPECT_EQ(file.rows, reply_->rows_written);
+  EXPECT_EQ(reply_->rows_written + reply_->rows_lost_on_write, 5000000u);
+  EXPECT_EQ(reply_->file_bytes,
             static_cast<uint64_t>(lseek(output_fd_, 0, SEEK_END)));
 }
 
@@ -320,8 +329,8 @@ TEST_F(CollectorProcessTest, ADeviceThatTakesNothing) {
     SayEnd(0);
     pause();
   });
-  EXPECT_EQ(page_->write_errno, ENOSPC);
-  EXPECT_EQ(page_->rows_lost_on_write, 1000000u);
+  EXPECT_EQ(reply_->write_errno, ENOSPC);
+  EXPECT_EQ(reply_->rows_lost_on_write, 1000000u);
 }
 
 TEST_F(CollectorProcessTest, RssIsNotSaidWhileACallGivesMemoryBack) {
@@ -373,10 +382,11 @@ TEST_F(CollectorProcessTest, SlotsWaitForItemsThatAreBegun) {
                                                 kSideRingOffset));
     const uint64_t index = page_->head.load();
     const uint64_t begun = side.Push({}, "", /*commit=*/false);
-    side.Free(page_->traced_pid, page_->start_monotonic_ns, index, 0x7f0000);
+    side.Free(static_cast<uint32_t>(getpid()), page_->start.monotonic_ns, index,
+              0x7f0000);
     SlotStream stream;
     stream.Alloc(0, 0x7f0000, 56);
-    RingProducer(page_, slots_).TryPush(stream.slots());
+    RingProducer(page_, slots_, reply_).TryPush(stream.slots());
     usleep(100000);  // the collector looks at both rings meanwhile
     side.Commit(begun);
     SayEnd(0);
@@ -386,9 +396,10 @@ TEST_F(CollectorProcessTest, SlotsWaitForItemsThatAreBegun) {
 }
 
 TEST_F(CollectorProcessTest, AnotherVersionsRegionIsRefused) {
-  page_->version = 2;
-  EXPECT_FALSE(
-      CollectorProcess::Create({region_fd_, output_fd_, -1, text_fd_}).ok());
+  page_->version = kWireVersion + 1;
+  EXPECT_FALSE(CollectorProcess::Create(
+                   {region_fd_, reply_fd_, output_fd_, -1, text_fd_})
+                   .ok());
 }
 
 }  // namespace

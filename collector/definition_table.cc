@@ -8,6 +8,8 @@ namespace {
 
 constexpr size_t kMaxSites = 1u << 17;
 constexpr size_t kMaxSmallInfos = 1u << 14;
+// Of names that are kept for the end report, which shows less of them.
+constexpr size_t kMaxKeptNameBytes = 1024;
 
 uint64_t ContentHash(absl::string_view bytes) {
   return absl::Hash<absl::string_view>()(bytes);
@@ -19,6 +21,10 @@ constexpr absl::string_view kUndefined = "";
 uint64_t StackHash(uint32_t parent, uint32_t code, uint32_t line) {
   const uint32_t content[] = {parent, code, line};
   return ContentHash({reinterpret_cast<const char*>(content), sizeof(content)});
+}
+
+std::string KeptName(absl::string_view name) {
+  return std::string(name.substr(0, kMaxKeptNameBytes));
 }
 
 void SetBytes(std::string* field, absl::string_view bytes) {
@@ -101,7 +107,7 @@ bool DefinitionTable::DefineFunction(uint32_t raw_id,
   SetBytes(def->mutable_module(), in.TakeString());
   out_->Write(record);
   if (function_names_.size() < kMaxSmallInfos) {
-    function_names_.emplace(bound.id, def->qualname());
+    function_names_.emplace(bound.id, KeptName(def->qualname()));
   }
   return bound.rebound;
 }
@@ -120,7 +126,7 @@ bool DefinitionTable::DefineThread(uint32_t raw_id, absl::string_view payload) {
   const IdSpace::Binding bound = threads_.Bind(raw_id, ContentHash(payload));
   if (bound.fresh) WriteThread(bound.id, head.native_id, first_us, name);
   if (head.native_id != 0) {
-    native_threads_[head.native_id] = {bound.id, std::string(name), true};
+    native_threads_[head.native_id] = {bound.id, KeptName(name), true};
   }
   return bound.rebound;
 }
@@ -138,7 +144,7 @@ void DefinitionTable::WriteThread(uint32_t id, uint64_t native_id,
     ResolveKept();
     thread_info_.clear();
   }
-  thread_info_[id] = {native_id, def->name()};
+  thread_info_[id] = {native_id, KeptName(name)};
   // Costs a repeated definition of a thread that still runs, nothing else.
   if (native_threads_.size() >= kMaxSmallInfos) native_threads_.clear();
 }

@@ -65,6 +65,12 @@ void EventEncoder::Consume(const EventSlot* slots, size_t count) {
   }
 }
 
+void EventEncoder::SkipTo(uint64_t index) {
+  chunk_index_ = index;
+  payload_left_ = 0;
+  chunks_.clear();
+}
+
 void EventEncoder::ConsumeChunk(const EventSlot* slot, size_t count) {
   const EventSlot* const end = slot + count;
   while (slot != end) {

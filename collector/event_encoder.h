@@ -37,7 +37,11 @@ class EventEncoder {
   // last call of Consume().
   void set_heap(HeapCollector* heap) { heap_ = heap; }
 
+  // The slots are the caller's alone: nobody writes over them meanwhile.
   void Consume(const EventSlot* slots, size_t count);
+  // The slots below `index` are not to be had: what comes next is no part of
+  // what came before.
+  void SkipTo(uint64_t index);
 
   // Writes the rows gathered so far. No effect when there are none.
   void EndBatch();

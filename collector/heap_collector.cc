@@ -17,6 +17,9 @@ constexpr int kMaxPlacesBack = 64;
 // For the name of their thread samples wait so long, and no more than so many.
 constexpr uint64_t kNamePatienceNs = 200000000;
 constexpr size_t kMaxWaiting = 1u << 16;
+// Of those that wait for a slot. A slot that never comes must not keep them:
+// whoever wrote over the ring may have named any.
+constexpr size_t kMostWaiting = 1u << 20;
 
 uint64_t Wide(uint32_t low, uint32_t high) {
   return static_cast<uint64_t>(high) << 32 | low;
@@ -190,6 +193,7 @@ HeapEvent HeapCollector::EventOf(const SideItemView& item, uint32_t stack) {
 
 void HeapCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   if (item.kind == SideKind::kHeapRates) return TakeRates(item);
+  if (waiting_.size() >= kMostWaiting) GiveOutFirst();
   const Waiting waiting = {item.extra, item.time_ns, item.thread, item.kind,
                            EventOf(item, stack)};
   if (!options_.merges) return waiting_.push_back(waiting);
@@ -213,9 +217,8 @@ void HeapCollector::GiveOutFirst() {
     return;
   }
   HeapEvent event = first.event;
-  event.thread =
-      NativeThreadId(static_cast<pid_t>(options_.page->traced_pid),
-                     first.native_thread, event.time_us, options_.definitions);
+  event.thread = NativeThreadId(options_.pid, first.native_thread,
+                                event.time_us, options_.definitions);
   // Who else has the address by now had it from the realloc.
   if (tentative_.address != 0 && tentative_.address == event.address) {
     Add(tentative_);
@@ -232,7 +235,7 @@ void HeapCollector::GiveOutUpTo(uint64_t index) {
 
 // A new thread of Python's asks for memory before it has its name.
 bool HeapCollector::IsNamed(const Waiting& waiting, uint64_t now_ns) const {
-  return waiting.native_thread == options_.page->traced_pid ||
+  return waiting.native_thread == static_cast<uint32_t>(options_.pid) ||
          options_.definitions->HasNativeThread(waiting.native_thread) ||
          now_ns > waiting.time_ns + kNamePatienceNs ||
          waiting_.size() > kMaxWaiting;
@@ -279,7 +282,7 @@ void HeapCollector::WriteRates(const HeapRates& rates) {
 void HeapCollector::EndBatch(uint64_t now_ns) {
   WriteBatch();
   const uint64_t all_lost = lost();
-  if (all_lost == written_lost_) return;
+  if (all_lost <= written_lost_) return;
   Record record;
   HeapLoss* const loss = record.mutable_heap_loss();
   loss->set_time_us(options_.clock->MicrosOfMonotonic(now_ns));

@@ -3,6 +3,8 @@
 #ifndef PYMEMRUN_COLLECTOR_HEAP_COLLECTOR_H_
 #define PYMEMRUN_COLLECTOR_HEAP_COLLECTOR_H_
 
+#include <sys/types.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +35,8 @@ namespace pymemrun {
 class HeapCollector final : public SideTaker {
  public:
   struct Options {
-    ControlPage* page;
+    const ControlPage* page;
+    pid_t pid;  // of the traced process
     SideItems* side;
     const ClockScale* clock;
     DefinitionTable* definitions;

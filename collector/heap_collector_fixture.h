@@ -3,7 +3,6 @@
 #define PYMEMRUN_COLLECTOR_HEAP_COLLECTOR_FIXTURE_H_
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <memory>
@@ -16,6 +15,7 @@
 #include "collector/monotonic_clock.h"
 #include "collector/ring_fixture.h"
 #include "collector/side_ring_fixture.h"
+#include "tracer/region_for_tests.h"
 
 namespace pymemrun {
 
@@ -24,14 +24,7 @@ inline constexpr uint64_t kSecond = 1000000000;
 class HeapCollectorTest : public testing::Test {
  protected:
   void SetUp() override {
-    region_ = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    page_ = static_cast<ControlPage*>(region_);
     page_->traced_pid = static_cast<uint32_t>(getpid());
-    page_->page_bytes = 4096;
-    side_ring_ =
-        SideProducer(page_, reinterpret_cast<SideContinued*>(
-                                static_cast<char*>(region_) + kSideRingOffset));
     clock_.Start(false, {0, kSecond}, {});
     encoder_.Start(kSecond);
     Record header;
@@ -46,12 +39,13 @@ class HeapCollectorTest : public testing::Test {
     ring_.State(ControlKind::kThread, 1);
     side_ring_.Code(1, "a.py", "sided", 1);
   }
-  void TearDown() override { munmap(region_, kRegionBytes); }
 
   void Make(bool merges) {
-    side_ = std::make_unique<SideItems>(page_, &encoder_.definitions(), &out_);
-    heap_ = std::make_unique<HeapCollector>(HeapCollector::Options{
-        page_, side_.get(), &clock_, &encoder_.definitions(), &out_, merges});
+    side_ = std::make_unique<SideItems>(page_, region_.reply(), getpid(),
+                                        &encoder_.definitions(), &out_);
+    heap_ = std::make_unique<HeapCollector>(
+        HeapCollector::Options{page_, getpid(), side_.get(), &clock_,
+                               &encoder_.definitions(), &out_, merges});
     side_->set_heap(heap_.get());
     encoder_.set_heap(heap_.get());
   }
@@ -89,9 +83,9 @@ class HeapCollectorTest : public testing::Test {
     side_ring_.Free(page_->traced_pid, kSecond + 500, index, address);
   }
 
-  void* region_ = nullptr;
-  ControlPage* page_ = nullptr;
-  SideProducer side_ring_{nullptr, nullptr};
+  TestRegion region_;
+  ControlPage* const page_ = region_.page();
+  SideProducer side_ring_{page_, region_.cells()};
   SlotStream ring_;
   ClockScale clock_;
   HeapOutput out_;

@@ -18,6 +18,7 @@
 #include "format/heap_codec.h"
 #include "format/record_visitor.h"
 #include "format/stream_writer.h"
+#include "tracer/region_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -163,17 +164,17 @@ std::vector<EventSlot> SlotsOf(const std::vector<HeapEvent>& events) {
 // waiting.
 void BM_Collect(benchmark::State& state) {
   const std::vector<EventSlot> slots = SlotsOf(Events());
-  auto* const page = static_cast<ControlPage*>(
-      mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  const TestRegion region;
   ClockScale clock;
   const ClockScale::Pair now = ClockScale::Measure();
   clock.Start(true, now, now);
   Output out;
   EventEncoder encoder(4096, &clock, &out);
   encoder.Start(now.tsc);
-  SideItems side(page, &encoder.definitions(), &out);
-  HeapCollector heap({.page = page,
+  SideItems side(region.page(), region.reply(), getpid(),
+                 &encoder.definitions(), &out);
+  HeapCollector heap({.page = region.page(),
+                      .pid = getpid(),
                       .side = &side,
                       .clock = &clock,
                       .definitions = &encoder.definitions(),
@@ -186,7 +187,6 @@ void BM_Collect(benchmark::State& state) {
     }
   }
   heap.WriteBatch();
-  munmap(page, kRegionBytes);
   Report(&state, static_cast<double>(out.bytes()));
 }
 BENCHMARK(BM_Collect)->Unit(benchmark::kMillisecond);

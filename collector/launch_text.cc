@@ -61,6 +61,14 @@ bool SetHeap(absl::string_view key, absl::string_view value,
   return true;
 }
 
+bool SetLevel(absl::string_view key, absl::string_view value,
+              LaunchText* launch) {
+  int level = 0;
+  if (key != "compress_level") return false;
+  if (absl::SimpleAtoi(value, &level)) launch->compress_level = level;
+  return true;
+}
+
 bool SetNumber(absl::string_view key, uint64_t value, Header* header) {
   Filters* filters = header->mutable_filters();
   if (key == "pid") {
@@ -133,6 +141,7 @@ LaunchText ParseLaunchText(absl::string_view text) {
     if (SetNumber(key, Number(value), &launch.header)) continue;
     if (SetPages(key, Number(value), &launch)) continue;
     if (SetHeap(key, value, &launch)) continue;
+    if (SetLevel(key, value, &launch)) continue;
     std::string* field = TextField(key, &launch);
     if (field != nullptr) field->assign(value.data(), value.size());
   }
@@ -152,27 +161,26 @@ LaunchText ReadLaunchText(int fd) {
   return ParseLaunchText(text);
 }
 
-void AddPageToHeader(const ControlPage& page, bool started, Header* header) {
+void AddStartToHeader(const StartFacts* start, uint32_t page_bytes,
+                      Header* header) {
   header->set_format_version(
       header->heap_native() ? kFormatVersion : kFormatVersionWithoutRanges);
-  if (header->pid() == 0) header->set_pid(page.traced_pid);
-  header->set_page_bytes(page.page_bytes);
-  if (!started) {
+  header->set_page_bytes(page_bytes);
+  if (start == nullptr) {
     header->set_start_realtime_ns(ClockNs(CLOCK_REALTIME));
     header->set_start_monotonic_ns(ClockNs(CLOCK_MONOTONIC));
     return;
   }
-  header->set_start_realtime_ns(page.start_realtime_ns);
-  header->set_start_monotonic_ns(page.start_monotonic_ns);
-  header->set_clock(page.time_is_tsc != 0 ? TSC : MONOTONIC);
-  header->set_rss_source(static_cast<RssSource>(page.rss_source));
+  header->set_start_realtime_ns(start->realtime_ns);
+  header->set_start_monotonic_ns(start->monotonic_ns);
+  header->set_clock(start->time_is_tsc != 0 ? TSC : MONOTONIC);
+  header->set_rss_source(static_cast<RssSource>(start->rss_source));
   header->set_rss_source_reason(
-      page.rss_source_reason,
-      strnlen(page.rss_source_reason, sizeof(page.rss_source_reason)));
-  header->set_statm_step_bytes(uint64_t{page.statm_step_pages} *
-                               page.page_bytes);
-  header->set_own_bytes(page.own_bytes_start);
-  header->set_first_rss_bytes(page.first_rss_bytes);
+      start->rss_source_reason,
+      strnlen(start->rss_source_reason, sizeof(start->rss_source_reason)));
+  header->set_statm_step_bytes(uint64_t{start->statm_step_pages} * page_bytes);
+  header->set_own_bytes(start->own_bytes);
+  header->set_first_rss_bytes(start->first_rss_bytes);
 }
 
 }  // namespace pymemrun

@@ -12,9 +12,10 @@
 namespace pymemrun {
 
 struct LaunchText {
-  Header header;         // the fields that the launcher knows
-  std::string output;    // the run file's path, for messages
-  HeapRates heap_rates;  // at the beginning
+  Header header;           // the fields that the launcher knows
+  std::string output;      // the run file's path, for messages
+  HeapRates heap_rates;    // at the beginning
+  int compress_level = 1;  // zstd's, or kNoCompression
   bool has_pages = false;
   uint32_t page_counters = 0;
   uint32_t page_signals = 0;
@@ -27,9 +28,10 @@ LaunchText ParseLaunchText(absl::string_view text);
 // The launch text that lies in the file `fd`; what cannot be read is empty.
 LaunchText ReadLaunchText(int fd);
 
-// Adds what the control page says: all of it when tracing has begun, otherwise
-// only what the launcher wrote.
-void AddPageToHeader(const ControlPage& page, bool started, Header* header);
+// Adds the size of a page, and what the traced process knew when tracing began;
+// nullptr: it never did.
+void AddStartToHeader(const StartFacts* start, uint32_t page_bytes,
+                      Header* header);
 
 }  // namespace pymemrun
 

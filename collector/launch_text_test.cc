@@ -49,26 +49,32 @@ TEST(LaunchTextTest, PageEventsAreThereWhenTheirCountersAreNamed) {
   EXPECT_EQ(launch.header.page_period(), 0u);
 }
 
+TEST(LaunchTextTest, TheLevelOfCompressionMayBeNegative) {
+  EXPECT_EQ(ParseLaunchText("").compress_level, 1);
+  EXPECT_EQ(ParseLaunchText("compress_level=19").compress_level, 19);
+  EXPECT_EQ(ParseLaunchText("compress_level=-1000").compress_level,
+            kNoCompression);
+  EXPECT_EQ(ParseLaunchText("compress_level=fast").compress_level, 1);
+}
+
 TEST(LaunchTextTest, NoTextIsNoError) {
   EXPECT_EQ(ParseLaunchText("").output, "");
   EXPECT_EQ(ParseLaunchText("pid=notanumber").header.pid(), 0u);
 }
 
-TEST(LaunchTextTest, ThePageCompletesTheHeader) {
-  auto page = std::make_unique<ControlPage>();
-  page->traced_pid = 77;
-  page->page_bytes = 4096;
-  page->statm_step_pages = 2;
-  page->start_monotonic_ns = 9;
-  std::fill_n(page->rss_source_reason, sizeof(page->rss_source_reason), 'r');
+TEST(LaunchTextTest, TheStartCompletesTheHeader) {
+  StartFacts start = {};
+  start.statm_step_pages = 2;
+  start.monotonic_ns = 9;
+  std::fill_n(start.rss_source_reason, sizeof(start.rss_source_reason), 'r');
   Header header;
-  AddPageToHeader(*page, true, &header);
-  EXPECT_EQ(header.pid(), 77u);
+  AddStartToHeader(&start, 4096, &header);
   EXPECT_EQ(header.statm_step_bytes(), 8192u);
   EXPECT_EQ(header.start_monotonic_ns(), 9u);
-  EXPECT_EQ(header.rss_source_reason().size(), sizeof(page->rss_source_reason));
+  EXPECT_EQ(header.rss_source_reason().size(), sizeof(start.rss_source_reason));
   Header unstarted;
-  AddPageToHeader(*page, false, &unstarted);
+  AddStartToHeader(nullptr, 4096, &unstarted);
+  EXPECT_EQ(unstarted.page_bytes(), 4096u);
   EXPECT_GT(unstarted.start_realtime_ns(), 1000000000000000000u);
   EXPECT_EQ(unstarted.rss_source_reason(), "");
 }

@@ -52,18 +52,17 @@ PageCollector::PageCollector(const Options& options,
                              std::unique_ptr<PageRings> rings)
     : options_(options),
       rings_(std::move(rings)),
-      scan_(static_cast<pid_t>(options.page->traced_pid),
-            options.page->page_bytes, options.side->mappings()),
-      stats_(static_cast<pid_t>(options.page->traced_pid)),
+      scan_(options.pid, options.page_bytes, options.side->mappings()),
+      stats_(options.pid),
       signal_rate_(
           options.first_fd + static_cast<int>(options.counters),
           options.signals == 2 * options.counters ? options.counters : 0,
           options.weight),
-      matcher_(options.page->page_bytes),
-      sampler_({options.weight, options.seed, options.page->page_bytes}),
-      encoder_({static_cast<pid_t>(options.page->traced_pid),
-                options.page->page_bytes, options.clock, options.definitions,
-                options.side->stacks(), options.side->mappings(), options.out}),
+      matcher_(options.page_bytes),
+      sampler_({options.weight, options.seed, options.page_bytes}),
+      encoder_({options.pid, options.page_bytes, options.clock,
+                options.definitions, options.side->stacks(),
+                options.side->mappings(), options.out}),
       longest_nap_us_(NapFor(rings_.get())) {}
 
 size_t PageCollector::Drain(uint64_t now_ns) {
@@ -101,9 +100,8 @@ void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {
     case SideKind::kTouch:
       touches_.push_back(
           {item.thread,
-           {item.time_ns, item.address / options_.page->page_bytes, item.more,
-            stack, (item.flags & kSideLate) != 0,
-            (item.flags & kSideFarToo) != 0}});
+           {item.time_ns, item.address / options_.page_bytes, item.more, stack,
+            (item.flags & kSideLate) != 0, (item.flags & kSideFarToo) != 0}});
       break;
     case SideKind::kRange:
       TakeRange(item, stack);
@@ -135,7 +133,7 @@ void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
 
 // Of the samples from `first` on.
 void PageCollector::CountSamples(uint64_t now_ns, size_t first) {
-  came_bytes_ += (samples_.size() - first) * options_.page->page_bytes;
+  came_bytes_ += (samples_.size() - first) * options_.page_bytes;
   // Before, the process has yet to enable the events, all of them.
   if (started_) signal_rate_.Update(now_ns, samples_.size() - first);
 }
@@ -177,7 +175,7 @@ void PageCollector::OnSample(const MatchedSample& matched) {
 
 void PageCollector::AddFilePages(const MatchedSample& matched) {
   const PageRegion with = scan_.FilePagesAround(matched.sample->address);
-  if (with.end - with.begin <= options_.page->page_bytes) return;
+  if (with.end - with.begin <= options_.page_bytes) return;
   encoder_.AddWith(matched, with.begin, with.end - with.begin);
 }
 
@@ -190,7 +188,7 @@ void PageCollector::AddIfHuge(const MatchedSample& matched) {
 }
 
 bool PageCollector::IsNamed(uint32_t thread) {
-  return thread == options_.page->traced_pid ||
+  return thread == static_cast<uint32_t>(options_.pid) ||
          options_.definitions->HasNativeThread(thread);
 }
 
@@ -218,7 +216,7 @@ void PageCollector::WriteRange(const PageMark& range) {
 // Those of its pages that were chosen, as far as they lie together.
 void PageCollector::WritePopulated(const PageMark& range) {
   if (!sampler_.chooses()) return encoder_.AddRange(range, true);
-  const uint64_t page_bytes = options_.page->page_bytes;
+  const uint64_t page_bytes = options_.page_bytes;
   const uint64_t end = range.address + range.bytes;
   PageMark part = range;
   part.bytes = 0;
@@ -259,9 +257,9 @@ void PageCollector::AllowForFaults(ResidencyAnswer* answer) {
   if (is_last) return;
   MappingTable* const mappings = options_.side->mappings();
   for (const uint64_t address : matcher_.FaultsUnderWay(answer->begin_ns)) {
-    const uint64_t page = address & ~uint64_t{options_.page->page_bytes - 1};
+    const uint64_t page = address & ~uint64_t{options_.page_bytes - 1};
     const bool file = mappings->IsFileAt(address, answer->begin_ns);
-    answer->Include({page, page + options_.page->page_bytes,
+    answer->Include({page, page + options_.page_bytes,
                      mappings->NameAt(address, answer->begin_ns),
                      file ? static_cast<uint32_t>(Residency::FILE_BACKED) : 0});
   }
@@ -321,7 +319,7 @@ void PageCollector::EndBatch(uint64_t now_ns) {
   encoder_.EndBatch();
   const uint64_t samples = rings_ == nullptr ? 0 : rings_->lost();
   const uint64_t stacks = options_.side->lost();
-  if (samples == written_samples_lost_ && stacks == written_stacks_lost_) {
+  if (samples <= written_samples_lost_ && stacks <= written_stacks_lost_) {
     return;
   }
   encoder_.WriteLoss(now_ns, samples - written_samples_lost_,

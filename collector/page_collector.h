@@ -34,8 +34,10 @@ namespace pymemrun {
 class PageCollector final : public SideTaker, private PageMatcher::Output {
  public:
   struct Options {
-    ControlPage* page;  // begins the mapped region
-    int first_fd;       // of the perf events...
+    const ControlPage* page;
+    pid_t pid;  // of the traced process...
+    uint32_t page_bytes;
+    int first_fd;       // ...and of the perf events...
     uint32_t counters;  // ...and how many of them sample
     uint32_t signals;   // ...and how many only signal, see collector_start.h
     uint32_t weight;    // one page in so many is recorded; 1: all

@@ -21,6 +21,7 @@
 #include "collector/side_ring_fixture.h"
 #include "format/page_event.h"
 #include "format/record_decoder.h"
+#include "tracer/region_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -63,18 +64,9 @@ class Output final : public RecordSink, public RecordVisitor {
 class PageCollectorTest : public testing::Test {
  protected:
   void SetUp() override {
-    region_ = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    page_ = static_cast<ControlPage*>(region_);
-    page_->traced_pid = static_cast<uint32_t>(getpid());
-    page_->page_bytes = kPage;
-    producer_ =
-        SideProducer(page_, reinterpret_cast<SideContinued*>(
-                                static_cast<char*>(region_) + kSideRingOffset));
     clock_.Start(false, {0, MonotonicNs()}, {});
     WriteHeader(&out_);
   }
-  void TearDown() override { munmap(region_, kRegionBytes); }
 
   static void WriteHeader(Output* out) {
     Record header;
@@ -88,10 +80,11 @@ class PageCollectorTest : public testing::Test {
     return OpenFaultsOfCpus(kFirstFd);
   }
   std::unique_ptr<PageCollector> Make() {
-    side_ = std::make_unique<SideItems>(page_, &definitions_, &out_);
-    auto made = PageCollector::Create({page_, kFirstFd, counters_, signals_,
-                                       /*weight=*/1, /*seed=*/1, &clock_,
-                                       &definitions_, side_.get(), &out_});
+    side_ = std::make_unique<SideItems>(page_, region_.reply(), getpid(),
+                                        &definitions_, &out_);
+    auto made = PageCollector::Create(
+        {page_, getpid(), kPage, kFirstFd, counters_, signals_,
+         /*weight=*/1, /*seed=*/1, &clock_, &definitions_, side_.get(), &out_});
     EXPECT_TRUE(made.ok()) << made.status();
     side_->set_pages(made->get());
     return *std::move(made);
@@ -144,10 +137,10 @@ class PageCollectorTest : public testing::Test {
     Output out;
     WriteHeader(&out);
     DefinitionTable definitions(&clock_, &out);
-    SideItems side(page_, &definitions, &out);
-    auto made =
-        PageCollector::Create({page_, kFirstFd, counters_, signals_, 10, seed,
-                               &clock_, &definitions, &side, &out});
+    SideItems side(page_, region_.reply(), getpid(), &definitions, &out);
+    auto made = PageCollector::Create({page_, getpid(), kPage, kFirstFd,
+                                       counters_, signals_, 10, seed, &clock_,
+                                       &definitions, &side, &out});
     EXPECT_TRUE(made.ok()) << made.status();
     PageCollector* collector = made->get();
     side.set_pages(collector);
@@ -170,9 +163,9 @@ class PageCollectorTest : public testing::Test {
 
   static constexpr int kFirstFd = 200;
   using Counts = std::map<std::string, int>;
-  void* region_ = nullptr;
-  ControlPage* page_ = nullptr;
-  SideProducer producer_{nullptr, nullptr};
+  TestRegion region_;
+  ControlPage* const page_ = region_.page();
+  SideProducer producer_{page_, region_.cells()};
   uint32_t counters_ = 0;
   uint32_t signals_ = 0;
   ClockScale clock_;

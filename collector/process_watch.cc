@@ -36,8 +36,9 @@ bool WasOfProgram(const ControlPage& page, ProcessStats* stats) {
          !HolderDied(page.alive) && !stats->IsEnding();
 }
 
-ProcessWatch::ProcessWatch(const ControlPage* page, int region_fd, int pid_fd)
-    : page_(page), pid_fd_(pid_fd) {
+ProcessWatch::ProcessWatch(const ControlPage* page, pid_t pid, int region_fd,
+                           int pid_fd)
+    : page_(page), pid_(pid), pid_fd_(pid_fd) {
   fstat(region_fd, &region_);
 }
 
@@ -77,7 +78,7 @@ bool ProcessWatch::BecameAnotherProgram() {
 
 absl::optional<bool> ProcessWatch::StillMapsRegion() const {
   char path[64];
-  snprintf(path, sizeof(path), "/proc/%u/maps", page_->traced_pid);
+  snprintf(path, sizeof(path), "/proc/%d/maps", pid_);
   FILE* maps = fopen(path, "re");
   // No memory: the main thread is gone while others run on. An exec by one of
   // them would have given its number to the new program.

@@ -16,7 +16,8 @@ namespace pymemrun {
 // Not thread safe. The descriptors stay the caller's; `page` must outlive it.
 class ProcessWatch {
  public:
-  ProcessWatch(const ControlPage* page, int region_fd, int pid_fd);
+  // `pid` and `pid_fd` are the traced process's.
+  ProcessWatch(const ControlPage* page, pid_t pid, int region_fd, int pid_fd);
 
   enum class State {
     kRunning,
@@ -38,6 +39,7 @@ class ProcessWatch {
   absl::optional<bool> StillMapsRegion() const;
 
   const ControlPage* page_;
+  const pid_t pid_;
   int pid_fd_;
   struct stat region_ = {};
   uint64_t next_look_ns_ = 0;

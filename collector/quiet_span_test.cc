@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "collector/side_ring_fixture.h"
+#include "tracer/region_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -19,16 +20,10 @@ class Nothing final : public RecordSink {
 class QuietSpanTest : public testing::Test {
  protected:
   void SetUp() override {
-    region_ = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    auto* page = static_cast<ControlPage*>(region_);
-    producer_ =
-        SideProducer(page, reinterpret_cast<SideContinued*>(
-                               static_cast<char*>(region_) + kSideRingOffset));
-    side_ = std::make_unique<SideItems>(page, &definitions_, &out_);
+    side_ = std::make_unique<SideItems>(region_.page(), region_.reply(),
+                                        getpid(), &definitions_, &out_);
     side_->Start();
   }
-  void TearDown() override { munmap(region_, kRegionBytes); }
   // As a call does that unmaps memory.
   uint64_t BeginCall() {
     SideHead place = {};
@@ -37,8 +32,8 @@ class QuietSpanTest : public testing::Test {
   }
   void EndCall(uint64_t place) { producer_.Commit(place); }
 
-  void* region_ = nullptr;
-  SideProducer producer_{nullptr, nullptr};
+  TestRegion region_;
+  SideProducer producer_{region_.page(), region_.cells()};
   ClockScale clock_;
   Nothing out_;
   DefinitionTable definitions_{&clock_, &out_};

@@ -102,19 +102,19 @@ class SlotStream {
 // The producer's side of a ring in (shared) memory.
 class RingProducer {
  public:
-  RingProducer(ControlPage* page, EventSlot* slots)
-      : page_(page), slots_(slots) {}
+  RingProducer(ControlPage* page, EventSlot* slots, const ReplyPage* reply)
+      : page_(page), slots_(slots), reply_(reply) {}
 
   // Publishes all of `stream` at once, or nothing when there is no room now.
   bool TryPush(const std::vector<EventSlot>& stream) {
     const uint64_t head = page_->head.load(std::memory_order_relaxed);
-    // Acquire: pairs with the release in RingReader::Release.
-    const uint64_t tail = page_->tail.load(std::memory_order_acquire);
+    // Acquire: pairs with the release in RingReader::Take.
+    const uint64_t tail = reply_->tail.load(std::memory_order_acquire);
     if (head + stream.size() - tail > kRingSlots) return false;
     for (size_t i = 0; i < stream.size(); ++i) {
       slots_[(head + i) & (kRingSlots - 1)] = stream[i];
     }
-    // Release: pairs with the acquire in RingReader::Peek.
+    // Release: pairs with the acquire in RingReader::Look.
     page_->head.store(head + stream.size(), std::memory_order_release);
     return true;
   }
@@ -122,6 +122,7 @@ class RingProducer {
  private:
   ControlPage* page_;
   EventSlot* slots_;
+  const ReplyPage* reply_;
 };
 
 // Waits until the file is larger than `size`, for some minutes. Returns its

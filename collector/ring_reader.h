@@ -3,6 +3,7 @@
 #ifndef PYMEMRUN_COLLECTOR_RING_READER_H_
 #define PYMEMRUN_COLLECTOR_RING_READER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -10,14 +11,17 @@
 
 namespace pymemrun {
 
-// Not thread safe: it is the ring's single consumer. `page` and `slots` are
-// shared memory that must outlive it.
+// Not thread safe: it is the ring's single consumer. `page`, `slots` and
+// `reply` are shared memory that must outlive it.
 //
 // Two pairs of atomics carry all the order there is:
-//   head: the producer stores the slots, then head with release; Peek() loads
+//   head: the producer stores the slots, then head with release; Look() loads
 //         head with acquire, so the slots below it are whole.
-//   tail: Release() stores tail with release after the last read of the slots;
-//         the producer loads it with acquire before it writes over them.
+//   tail: Take() stores tail with release after it has copied the slots; the
+//         producer loads it with acquire before it writes over them.
+//
+// The traced program may write anything over page and slots, at any time. So
+// slots are given out as copies, and `head` only says how far to copy.
 class RingReader {
  public:
   struct Span {
@@ -25,27 +29,28 @@ class RingReader {
     size_t count;
   };
 
-  RingReader(ControlPage* page, const EventSlot* slots)
+  RingReader(const ControlPage* page, const EventSlot* slots, ReplyPage* reply)
       : page_(page),
         slots_(slots),
-        tail_(page->tail.load(std::memory_order_relaxed)) {}
+        reply_(reply),
+        tail_(reply->tail.load(std::memory_order_relaxed)) {}
 
-  // The published slots that lie in one piece from the oldest on; those beyond
-  // the ring's edge come with the next call. count is 0 when there are none.
-  // They stay valid until they are released.
-  Span Peek();
+  // The index behind the last slot that is published now; never below tail().
+  // Where `head` makes no sense, what is there is passed over.
+  uint64_t Look();
+  // Copies the oldest slots, at most kMostTaken and below index `end`, and
+  // gives them back. They stay valid until the next call. REQUIRES: Look() has
+  // returned `end` or more.
+  Span Take(uint64_t end);
+  static constexpr size_t kMostTaken = 1024;
+  // Index of the slot that is next.
+  uint64_t tail() const { return tail_; }
+  // Wakes a producer that may be waiting for what Take() gave back since the
+  // last call. Take() calls it now and then.
+  void WakeProducer();
 
-  // Gives the oldest `count` slots back, and wakes a producer that may be
-  // waiting for room. REQUIRES: Peek() has shown them.
-  void Release(size_t count);
-
-  // Slots published and not yet released.
-  uint64_t backlog() const {
-    return page_->head.load(std::memory_order_acquire) - tail_;
-  }
-
-  // Waits until the producer wakes us, slots are there, or `timeout_us` is
-  // over. `quiet_slots`: so many waiting slots are no reason to stay awake.
+  // Waits until the producer wakes us, more than `quiet_slots` wait, or
+  // `timeout_us` is over.
   void Wait(uint32_t timeout_us, uint64_t quiet_slots);
 
   // Slots passed over because head made no sense (the traced program wrote
@@ -53,15 +58,20 @@ class RingReader {
   uint64_t slots_skipped() const { return slots_skipped_; }
 
  private:
-  ControlPage* page_;
+  const ControlPage* page_;
   const EventSlot* slots_;
-  // Our own copy: what stands in the page is for the producer to read.
+  ReplyPage* reply_;
   uint64_t tail_;
+  uint64_t taken_ = 0;     // since a waiting producer was woken...
+  bool may_wait_ = false;  // ...if one can have been waiting meanwhile
   uint64_t slots_skipped_ = 0;
+  std::array<EventSlot, kMostTaken> copies_;
 };
 
 // Wakes all waiters on a futex word in shared memory, of any process.
-void WakeSharedFutex(std::atomic<uint32_t>* word);
+void WakeSharedFutex(const std::atomic<uint32_t>* word);
+// Counts the word of producers that wait up, and wakes them.
+void WakeProducers(ReplyPage* reply);
 
 }  // namespace pymemrun
 

@@ -1,7 +1,5 @@
 #include "collector/side_items.h"
 
-#include <sys/types.h>
-
 namespace pymemrun {
 namespace {
 
@@ -15,12 +13,13 @@ const SideContinued* CellsOf(const ControlPage* page) {
 
 }  // namespace
 
-SideItems::SideItems(ControlPage* page, DefinitionTable* definitions,
-                     RecordSink* out)
+SideItems::SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
+                     DefinitionTable* definitions, RecordSink* out)
     : page_(page),
-      reader_(page, CellsOf(page)),
+      main_thread_(static_cast<uint32_t>(pid)),
+      reader_(page, CellsOf(page), reply),
       stacks_(definitions),
-      mappings_(static_cast<pid_t>(page->traced_pid), out) {}
+      mappings_(pid, out) {}
 
 size_t SideItems::Drain(uint64_t now_ns, bool last) {
   if (!started_ && early_bytes_ >= kMaxEarlyBytes) return 0;
@@ -73,7 +72,7 @@ uint32_t SideItems::StackOf(const SideItemView& item) {
   if ((item.flags & kSideTracing) != 0) {
     return stacks_.Special(SpecialStack::kTracing);
   }
-  return stacks_.StackOf(item, item.thread == page_->traced_pid);
+  return stacks_.StackOf(item, item.thread == main_thread_);
 }
 
 }  // namespace pymemrun

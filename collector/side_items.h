@@ -3,6 +3,8 @@
 #ifndef PYMEMRUN_COLLECTOR_SIDE_ITEMS_H_
 #define PYMEMRUN_COLLECTOR_SIDE_ITEMS_H_
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -30,7 +32,9 @@ class SideTaker {
 // all use it from its one thread. The pointers must outlive it.
 class SideItems {
  public:
-  SideItems(ControlPage* page, DefinitionTable* definitions, RecordSink* out);
+  // `page` begins the region, mapped whole; `pid` is the traced process's.
+  SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
+            DefinitionTable* definitions, RecordSink* out);
 
   // Who takes kTouch, kRange and kFork; nullptr: nobody.
   void set_pages(SideTaker* pages) { pages_ = pages; }
@@ -63,7 +67,8 @@ class SideItems {
   void Give(const SideItemView& item);
   uint32_t StackOf(const SideItemView& item);
 
-  ControlPage* const page_;
+  const ControlPage* const page_;
+  const uint32_t main_thread_;
   SideReader reader_;
   SideStacks stacks_;
   MappingTable mappings_;

@@ -16,25 +16,16 @@ constexpr uint16_t kAllFlags = kSideLate | kSideCut | kSideNoPython |
                                kSideUnknownFrame | kSideTracing | kSideAdapted |
                                kSideCaller | kSideFarToo | kSideMoves;
 
-// Without the sequence, which is read by itself.
-struct HeadFields {
-  SideKind kind;
-  uint16_t flags;
-  uint32_t cells, thread, detail;
-  uint64_t time_ns, address, more, extra;
-  SideFrame frame;
-};
-static_assert(sizeof(HeadFields) == kSidePayloadBytes);
+}  // namespace
 
-HeadFields FieldsOf(const SideContinued& cell) {
+SideReader::HeadFields SideReader::FieldsOf(uint64_t index) const {
   HeadFields fields;
-  std::memcpy(&fields, cell.payload, sizeof(fields));
+  std::memcpy(&fields, Cell(index).payload, sizeof(fields));
   return fields;
 }
 
-// What an item of this head must have behind it.
 // Of the frames that the head does not hold.
-uint64_t FrameBytes(const HeadFields& head) {
+uint64_t SideReader::FrameBytes(const HeadFields& head) {
   if (head.kind != SideKind::kTouch && head.kind != SideKind::kRange &&
       head.kind != SideKind::kAlloc) {
     return 0;
@@ -45,19 +36,18 @@ uint64_t FrameBytes(const HeadFields& head) {
              : (frames - kSideFramesInHead) * sizeof(SideFrame);
 }
 
-bool HasCaller(const HeadFields& head) {
+bool SideReader::HasCaller(const HeadFields& head) {
   return head.kind == SideKind::kAlloc && (head.flags & kSideCaller) != 0;
 }
 
-uint64_t PayloadBytes(const HeadFields& head) {
+// What an item of this head must have behind it.
+uint64_t SideReader::PayloadBytes(const HeadFields& head) {
   if (head.kind == SideKind::kCode) return head.more;
   if (head.kind == SideKind::kHeapRates) {
     return uint64_t{head.detail} * sizeof(SideHeapClass);
   }
   return FrameBytes(head) + (HasCaller(head) ? sizeof(uint64_t) : 0);
 }
-
-}  // namespace
 
 bool SideReader::IsCommitted(uint64_t index) const {
   // Acquire: pairs with the producer's release, so the cell is whole.
@@ -68,7 +58,7 @@ bool SideReader::IsCommitted(uint64_t index) const {
 // is missing: a continued cell that agrees in all of this by chance is not to
 // be expected.
 bool SideReader::IsHead(uint64_t index, uint64_t end) const {
-  const HeadFields head = FieldsOf(Cell(index));
+  const HeadFields head = FieldsOf(index);
   if (head.kind < SideKind::kTouch || head.kind > kLastSideKind) {
     return false;
   }
@@ -80,32 +70,39 @@ bool SideReader::IsHead(uint64_t index, uint64_t end) const {
              1 + (payload + kSidePayloadBytes - 1) / kSidePayloadBytes;
 }
 
-// How many cells the committed item at the tail has; one that says nonsense is
-// passed over cell by cell.
-uint32_t SideReader::CellsAtTail() const {
-  const HeadFields head = FieldsOf(Cell(tail_));
-  return head.cells == 0 || head.cells > kMaxItemCells ? 1 : head.cells;
-}
-
-bool SideReader::IsWhole(uint64_t end) const {
+// Whether the item at the tail is there, whole; then it is in head_. One whose
+// head says nonsense is taken cell by cell.
+bool SideReader::Fetch(uint64_t end) {
   if (!IsCommitted(tail_)) return false;
-  const uint32_t cells = CellsAtTail();
-  if (cells > end - tail_) return false;
-  for (uint32_t i = 1; i < cells; ++i) {
+  head_ = FieldsOf(tail_);
+  head_cells_ =
+      head_.cells == 0 || head_.cells > kMaxItemCells ? 1 : head_.cells;
+  if (head_cells_ > end - tail_) return false;
+  for (uint32_t i = 1; i < head_cells_; ++i) {
     if (!IsCommitted(tail_ + i)) return false;
   }
   return true;
 }
 
+// The index behind the last cell that is reserved now. More than a ring can
+// hold: the program wrote over the page, and what is there is passed over.
+uint64_t SideReader::Look() {
+  const uint64_t end = page_->side_head.load(std::memory_order_acquire);
+  if (end - tail_ > kSideCells) {
+    ++lost_;
+    tail_ = end;
+    Release(tail_);
+  }
+  return end;
+}
+
 size_t SideReader::Drain(uint64_t now_ns, bool last,
                          absl::FunctionRef<void(const SideItemView&)> take) {
+  const uint64_t end = Look();
   const uint64_t begin = tail_;
   uint64_t released = tail_;
-  uint64_t end = page_->side_head.load(std::memory_order_acquire);
-  // More than a ring can hold: the program wrote over the page.
-  if (end - tail_ > kSideCells) end = tail_;
   while (tail_ != end) {
-    if (IsWhole(end)) {
+    if (Fetch(end)) {
       Take(take);
     } else if (WaitedLongEnough(now_ns, last)) {
       ++lost_;
@@ -124,20 +121,19 @@ size_t SideReader::Drain(uint64_t now_ns, bool last,
 }
 
 void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
-  const HeadFields head = FieldsOf(Cell(tail_));
-  const uint32_t cells = CellsAtTail();
   payload_.clear();
-  for (uint32_t i = 1; i < cells; ++i) {
+  for (uint32_t i = 1; i < head_cells_; ++i) {
     payload_.append(Cell(tail_ + i).payload, kSidePayloadBytes);
   }
-  tail_ += cells;
-  if (head.kind < SideKind::kTouch || head.kind > kLastSideKind) return;
+  tail_ += head_cells_;
+  const HeadFields& head = head_;
   if (head.kind == SideKind::kNothing) {
     ++places_;
     return;
   }
   const uint64_t needed = PayloadBytes(head);
-  if (needed > payload_.size()) {
+  if (head.kind < SideKind::kTouch || head.kind > kLastSideKind ||
+      needed > payload_.size()) {
     ++lost_;
     return;
   }
@@ -170,12 +166,11 @@ void SideReader::PassOver(uint64_t end) {
 void SideReader::Release(uint64_t first) {
   const uint64_t used =
       page_->side_head.load(std::memory_order_relaxed) - first;
-  page_->side_tail.store(tail_, std::memory_order_release);
+  reply_->side_tail.store(tail_, std::memory_order_release);
   // A producer waits only when an item finds no room, and no item is as large
   // as half the ring; below that nobody can be waiting.
   if (used >= kSideCells / 2) {
-    page_->wake_producer.fetch_add(1, std::memory_order_seq_cst);
-    WakeSharedFutex(&page_->wake_producer);
+    WakeProducers(reply_);
   }
 }
 

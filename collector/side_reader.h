@@ -28,15 +28,18 @@ struct SideItemView {
   absl::string_view payload;  // the continued cells', in one piece
 };
 
-// Not thread safe. `page` and `cells` are shared memory that must outlive it.
+// Not thread safe. `page`, `cells` and `reply` are shared memory that must
+// outlive it. The traced program may write anything over the first two at any
+// time: each head is copied once, and only the copy is looked at.
 //
 // Order is carried by two pairs of atomics: a cell's `sequence`, stored with
 // release when it is filled and loaded here with acquire; and side_tail, stored
 // with release after the last read and loaded by producers with acquire.
 class SideReader {
  public:
-  SideReader(ControlPage* page, const SideContinued* cells)
-      : page_(page), cells_(cells) {}
+  SideReader(const ControlPage* page, const SideContinued* cells,
+             ReplyPage* reply)
+      : page_(page), cells_(cells), reply_(reply) {}
 
   // Gives what is committed to `take`, the oldest first, up to the first item
   // that is not; the view is valid during the call. Where that one has stood at
@@ -48,26 +51,41 @@ class SideReader {
 
   // Whether the last Drain() came to the ring's end, as it was then.
   bool drained() const { return drained_; }
-  // Items that never came whole.
+  // Items that never came whole, or made no sense.
   uint64_t lost() const { return lost_; }
   // How many kNothing have been taken.
   uint64_t places() const { return places_; }
 
  private:
+  // What follows the sequence, which is read by itself.
+  struct HeadFields {
+    SideKind kind;
+    uint16_t flags;
+    uint32_t cells, thread, detail;
+    uint64_t time_ns, address, more, extra;
+    SideFrame frame;
+  };
+  static_assert(sizeof(HeadFields) == kSidePayloadBytes);
+
+  static uint64_t FrameBytes(const HeadFields& head);
+  static bool HasCaller(const HeadFields& head);
+  static uint64_t PayloadBytes(const HeadFields& head);
+  HeadFields FieldsOf(uint64_t index) const;
+  uint64_t Look();
   const SideContinued& Cell(uint64_t index) const {
     return cells_[index & (kSideCells - 1)];
   }
   bool IsCommitted(uint64_t index) const;
   bool IsHead(uint64_t index, uint64_t end) const;
-  bool IsWhole(uint64_t end) const;
-  uint32_t CellsAtTail() const;
+  bool Fetch(uint64_t end);
   void Take(absl::FunctionRef<void(const SideItemView&)> take);
   bool WaitedLongEnough(uint64_t now_ns, bool last);
   void PassOver(uint64_t end);
   void Release(uint64_t first);
 
-  ControlPage* page_;
+  const ControlPage* page_;
   const SideContinued* cells_;
+  ReplyPage* reply_;
   // Our own copy: what stands in the page is for the producers to read.
   uint64_t tail_ = 0;
   uint64_t waiting_at_ = ~uint64_t{0};  // the tail that is waited at...
@@ -75,6 +93,8 @@ class SideReader {
   uint64_t lost_ = 0;
   uint64_t places_ = 0;
   bool drained_ = true;
+  HeadFields head_ = {};     // of the item that Fetch() has found...
+  uint32_t head_cells_ = 0;  // ...and how many cells that is
   std::string payload_;
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "collector/side_ring_fixture.h"
+#include "tracer/region_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -32,10 +33,11 @@ class SideReaderTest : public testing::Test {
     return frames;
   }
 
-  std::unique_ptr<ControlPage> page_ = std::make_unique<ControlPage>();
-  std::unique_ptr<SideContinued[]> cells_{new SideContinued[kSideCells]()};
-  SideProducer producer_{page_.get(), cells_.get()};
-  SideReader reader_{page_.get(), cells_.get()};
+  TestRegion region_;
+  ControlPage* const page_ = region_.page();
+  ReplyPage* const reply_ = region_.reply();
+  SideProducer producer_{page_, region_.cells()};
+  SideReader reader_{page_, region_.cells(), reply_};
   std::vector<Item> items_;
 };
 
@@ -57,7 +59,7 @@ TEST_F(SideReaderTest, ItemsComeWithAllTheirFrames) {
   EXPECT_EQ(rest[510].code, 512u);
   EXPECT_EQ(rest[510].position, 5110u);
   EXPECT_TRUE(reader_.drained());
-  EXPECT_EQ(page_->side_tail.load(), page_->side_head.load());
+  EXPECT_EQ(reply_->side_tail.load(), page_->side_head.load());
 }
 
 TEST_F(SideReaderTest, WhatIsNotCommittedIsWaitedFor) {
@@ -116,7 +118,7 @@ TEST_F(SideReaderTest, ItemsOfNothingBehindADeadThreadsAreNotLost) {
   Drain(1);
   Drain(1 + 2 * kSecond + 1);
   EXPECT_EQ(reader_.lost(), 1u);
-  EXPECT_EQ(page_->side_tail.load(), second);  // waits anew, for this one
+  EXPECT_EQ(reply_->side_tail.load(), second);  // waits anew, for this one
   EXPECT_TRUE(items_.empty());
   producer_.Commit(second);
   Drain(1 + 2 * kSecond + 2);
@@ -180,7 +182,7 @@ TEST_F(SideReaderTest, ItemsOfManyThreadsAllArriveInEachThreadsOrder) {
     threads.emplace_back([this, t] {
       for (uint32_t i = 0; i < kItems; ++i) {
         // Room for what all may add at once.
-        while (page_->side_head.load() - page_->side_tail.load() >
+        while (page_->side_head.load() - reply_->side_tail.load() >
                kSideCells - 100) {
           std::this_thread::yield();
         }

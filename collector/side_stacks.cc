@@ -11,6 +11,7 @@ namespace {
 constexpr size_t kMaxKnown = 1u << 17;
 constexpr size_t kMaxCodesAlive = 1u << 18;
 constexpr size_t kMaxTextBytes = size_t{64} << 20;
+constexpr size_t kMaxDecodedBytes = 2 * kMaxTextBytes;
 
 constexpr absl::string_view kSpecialNames[kSpecialStacks] = {
     "<native thread>", "<interpreter>", "<unknown>", kDeeperFramesName,
@@ -84,6 +85,9 @@ SideStacks::Node SideStacks::NodeOf(SideFrame frame) {
     code.lines =
         LineTable::Decode(static_cast<LineTableKind>(code.line_table_kind),
                           code.first_line, code.table);
+    if (text_bytes_ + code.lines.size_bytes() > kMaxDecodedBytes) {
+      code.lines = {};
+    }
     text_bytes_ += code.lines.size_bytes() - code.table.size();
     std::string().swap(code.table);
     code.decoded = true;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "collector/ring_fixture.h"
 #include "collector/side_ring_fixture.h"
+#include "tracer/region_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -55,10 +56,9 @@ class SideStacksTest : public testing::Test {
     return out_.Text(stack);
   }
 
-  std::unique_ptr<ControlPage> page_ = std::make_unique<ControlPage>();
-  std::unique_ptr<SideContinued[]> cells_{new SideContinued[kSideCells]()};
-  SideProducer producer_{page_.get(), cells_.get()};
-  SideReader reader_{page_.get(), cells_.get()};
+  TestRegion region_;
+  SideProducer producer_{region_.page(), region_.cells()};
+  SideReader reader_{region_.page(), region_.cells(), region_.reply()};
   ClockScale clock_;
   Definitions out_;
   DefinitionTable definitions_{&clock_, &out_};

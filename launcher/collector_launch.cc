@@ -132,8 +132,10 @@ bool Tell(int status, const StartNote& note) {
   static_assert(kCollectorOutputFd == kCollectorRegionFd + 1);
   static_assert(kCollectorPidFd == kCollectorRegionFd + 2);
   static_assert(kCollectorTextFd == kCollectorRegionFd + 3);
-  static_assert(kCollectorPageFds == kCollectorTextFd + 1);
-  std::vector<int> fds = {files.region, files.output, files.pid, files.text};
+  static_assert(kCollectorReplyFd == kCollectorRegionFd + 4);
+  static_assert(kCollectorPageFds == kCollectorRegionFd + 5);
+  std::vector<int> fds = {files.region, files.output, files.pid, files.text,
+                          files.reply};
   fds.insert(fds.end(), files.pages.begin(), files.pages.end());
   fds.push_back(status);
   bool arranged = ArrangeDescriptors(fds.data(), static_cast<int>(fds.size()),

@@ -27,6 +27,7 @@ int MakeLaunchText(const LaunchFacts& facts);
 
 struct CollectorFiles {
   int region = -1;
+  int reply = -1;
   int output = -1;
   int pid = -1;
   int text = -1;

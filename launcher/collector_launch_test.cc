@@ -23,12 +23,14 @@ class CollectorLaunchTest : public testing::Test {
  protected:
   void SetUp() override {
     files_.region = Open("region");
+    files_.reply = Open("reply");
     files_.output = Open("output");
     files_.pid = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
     files_.text = MakeLaunchText({{"pid", "1"}, {"argv", "a b"}});
   }
   void TearDown() override {
-    for (int fd : {files_.region, files_.output, files_.pid, files_.text}) {
+    for (int fd : {files_.region, files_.reply, files_.output, files_.pid,
+                   files_.text}) {
       close(fd);
     }
   }
@@ -68,7 +70,8 @@ TEST_F(CollectorLaunchTest, HasItsDescriptorsAndNothingElse) {
   EXPECT_THAT(seen, HasSubstr("4 -> " + (folder_ / "output")));
   EXPECT_THAT(seen, HasSubstr("5 -> anon_inode:[pidfd]"));
   EXPECT_EQ(seen.find("/dev/zero"), std::string::npos);
-  EXPECT_EQ(seen.find("7 -> "), std::string::npos);
+  EXPECT_THAT(seen, HasSubstr("7 -> " + (folder_ / "reply")));
+  EXPECT_EQ(seen.find("8 -> "), std::string::npos);
 }
 
 TEST_F(CollectorLaunchTest, IsAnOrphanWithCleanSignalsAndEnvironment) {

@@ -43,9 +43,9 @@ void Tell(EndReason reason, int status) {
     return;
   }
   if (report.quiet) return;
-  size_t size =
-      std::min<size_t>(report.page->report_bytes, sizeof report.page->report);
-  WriteToStandardError({report.page->report, size});
+  const ReplyPage& reply = ReplyOf(report.page);
+  size_t size = std::min<size_t>(reply.report_bytes, sizeof reply.report);
+  WriteToStandardError({reply.report, size});
 }
 
 void AtExit(int status, void*) {

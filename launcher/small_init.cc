@@ -96,7 +96,8 @@ class SmallInit {
     // As PID 1 we take everything with us when we end, the collector included.
     if (page_ == nullptr || page_->traced_pid == 0) return;
     int64_t deadline = NowMs() + kPatienceMs;
-    while (page_->done_state.load(std::memory_order_acquire) == 0 && Reap() &&
+    const ReplyPage& reply = ReplyOf(page_);
+    while (reply.done_state.load(std::memory_order_acquire) == 0 && Reap() &&
            NowMs() < deadline) {
       struct timespec pause = {0, 1000000};
       if (EndsAProcess(sigtimedwait(&all_, nullptr, &pause))) return;

@@ -23,6 +23,7 @@
 #include "launcher/output_file.h"
 #include "launcher/small_init.h"
 #include "tracer/session.h"
+#include "tracer/shared_region.h"
 
 namespace pymemrun {
 namespace {
@@ -37,7 +38,7 @@ struct OwnedFiles : CollectorFiles {
   OwnedFiles(const OwnedFiles&) = delete;
   OwnedFiles& operator=(const OwnedFiles&) = delete;
   ~OwnedFiles() {
-    for (int fd : {region, output, pid, text}) {
+    for (int fd : {region, reply, output, pid, text}) {
       if (fd >= 0) close(fd);
     }
     for (int fd : pages) close(fd);
@@ -167,7 +168,8 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunIdentity& identity,
       {"host", identity.host},
       {"cwd", folder},
       {"kernel", std::string(system.sysname) + " " + system.release},
-      {"output", output}};
+      {"output", output},
+      {"compress_level", std::to_string(request.options->compress_level)}};
   AddFilters(*request.options, &facts);
   AddPages(*request.options, files, &facts);
   if (request.options->no_argv) return facts;
@@ -238,12 +240,8 @@ const char* WhyNoCollector() {
 }
 
 void FillControlPage(const Options& options, ControlPage* page) {
-  page->magic = kRingMagic;
-  page->version = 1;
   page->traced_pid = static_cast<uint32_t>(getpid());
-  page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
   page->on_full = options.on_full;
-  page->compress_level = options.compress_level;
 }
 
 // Opens what tells of page faults. Without it calls are traced, if they were
@@ -297,10 +295,13 @@ bool StartRun(const TraceRequest& request) {
 
   OwnedFiles files;
   const bool side_ring = options.trace_pages || RecordsHeap(options.heap);
-  ControlPage* page = Session::CreateRegion(side_ring, &files.region);
+  RegionFds shared;
+  ControlPage* page = SharedRegion::Create(side_ring, &shared);
   if (page == nullptr) {
     return RunUntraced(std::string("no shared memory: ") + strerror(errno));
   }
+  files.region = shared.region;
+  files.reply = shared.reply;
   if (AdoptsOrphans()) BecomeSmallInit(page);  // goes on in the child
   std::string notice;
   if (options.trace_pages && !OpenPages(options, &files, &notice)) return true;

@@ -2,6 +2,7 @@
 // make one: the whole tracer in an interpreter, on a script that calls the
 // benchmarks. The ring's other end is here too.
 #include <benchmark/benchmark.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tracer/call_hooks.h"
@@ -9,6 +10,7 @@
 #include "tracer/event_log.h"
 #include "tracer/hot_state.h"
 #include "tracer/session.h"
+#include "tracer/shared_region.h"
 
 namespace pymemrun {
 namespace {
@@ -16,10 +18,12 @@ namespace {
 TraceConfig g_everything;  // min_drss_bytes 0
 TraceConfig g_changes;     // a page or more, with one event of context
 
+ReplyPage* g_reply = nullptr;
+
 void TakeAll() {
-  ControlPage* page = Hot().page;
-  page->tail.store(page->head.load(std::memory_order_relaxed),
-                   std::memory_order_release);
+  const ControlPage* page = Hot().page;
+  g_reply->tail.store(page->head.load(std::memory_order_relaxed),
+                      std::memory_order_release);
 }
 
 int EmptyHook(PyObject*, PyFrameObject*, int, PyObject*) { return 0; }
@@ -80,10 +84,14 @@ PyObject* MakeModule() {
 }
 
 int Main() {
-  int region = -1;
-  ControlPage* page = Session::CreateRegion(false, &region);
+  RegionFds fds;
+  ControlPage* page = SharedRegion::Create(false, &fds);
   if (page == nullptr) return 1;
-  page->collector_pid = static_cast<uint32_t>(getpid());  // it lives
+  void* const reply = mmap(nullptr, kReplyBytes, PROT_READ | PROT_WRITE,
+                           MAP_SHARED, fds.reply, 0);
+  if (reply == MAP_FAILED) return 1;
+  g_reply = static_cast<ReplyPage*>(reply);
+  g_reply->collector_pid = static_cast<uint32_t>(getpid());  // it lives
   g_changes.min_drss_bytes = 4096;
   if (Session::Prepare(page, &g_everything) != nullptr) return 1;
   PyImport_AppendInittab("_benchmarks", MakeModule);

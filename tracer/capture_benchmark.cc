@@ -1,13 +1,14 @@
 // What one event costs in the traced process without the interpreter: asking
 // the gauge's signs, and putting a row into the ring.
 #include <benchmark/benchmark.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <new>
 
 #include "tracer/event_ring.h"
 #include "tracer/hot_state.h"
+#include "tracer/region_for_tests.h"
 #include "tracer/row_writer.h"
 #include "tracer/rss_gauge.h"
 
@@ -17,37 +18,31 @@ namespace {
 // A shared region with nobody at its other end, and signs that never move.
 class Region {
  public:
-  Region()
-      : memory_(mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
-                     MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0)),
-        page_(new (memory_) ControlPage()) {
-    page_->collector_pid = static_cast<uint32_t>(getpid());  // it lives
+  Region() {
+    std::memset(region_.slots(), 0, kRingBytes);  // it is there
+    region_.reply()->collector_pid = static_cast<uint32_t>(getpid());
     HotState& hot = Hot();
     new (&hot) HotState{};
-    hot.page = page_;
-    hot.ring = reinterpret_cast<EventSlot*>(static_cast<char*>(memory_) +
-                                            kControlBytes);
+    hot.page = region_.page();
+    hot.ring = region_.slots();
     hot.row_number = ~uint64_t{0};
     hot.deadline = ~uint64_t{0};
     hot.heads[0] = hot.heads[1] = &head_;
     hot.brk_word = &brk_;
   }
-  ~Region() {
-    new (&Hot()) HotState{};
-    munmap(memory_, kRegionBytes);
-  }
+  ~Region() { new (&Hot()) HotState{}; }
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
 
   // What the collector does, now and then: all that is there is taken.
   void TakeAll() {
-    page_->tail.store(page_->head.load(std::memory_order_relaxed),
-                      std::memory_order_release);
+    region_.reply()->tail.store(
+        region_.page()->head.load(std::memory_order_relaxed),
+        std::memory_order_release);
   }
 
  private:
-  void* const memory_;
-  ControlPage* const page_;
+  TestRegion region_;
   const volatile uint64_t head_ = 0;
   void* const brk_ = nullptr;
 };

@@ -34,7 +34,9 @@ void SayOnce(bool gone) {
   }
 }
 
-RingRoom RoomOf(ControlPage* page) { return {&page->tail, kRingSlots}; }
+RingRoom RoomOf(const ControlPage* page) {
+  return {&ReplyOf(page).tail, kRingSlots};
+}
 
 // Waits until `end` slots exist or the stall is over.
 [[gnu::noinline, gnu::cold]] bool WaitForSlots(HotState& hot, uint64_t end) {
@@ -43,7 +45,7 @@ RingRoom RoomOf(ControlPage* page) { return {&page->tail, kRingSlots}; }
   const RingWait outcome = WaitForRoom(page, RoomOf(page), end);
   if (outcome == RingWait::kRoom) return true;
   g_full.gave_up = true;
-  g_full.beat = page->heartbeat.load(std::memory_order_relaxed);
+  g_full.beat = ReplyOf(page).heartbeat.load(std::memory_order_relaxed);
   SayOnce(outcome == RingWait::kCollectorGone);
   return false;
 }
@@ -61,9 +63,9 @@ void CopyIn(HotState& hot, uint64_t byte, const void* data, size_t size) {
 
 void RingSaysBy(SayFunction say) { g_say = say; }
 
-bool RingGaveUp(ControlPage* page) {
+bool RingGaveUp(const ControlPage* page) {
   return g_full.gave_up &&
-         g_full.beat == page->heartbeat.load(std::memory_order_relaxed);
+         g_full.beat == ReplyOf(page).heartbeat.load(std::memory_order_relaxed);
 }
 
 bool ReserveSlots(HotState& hot, uint32_t slots) {

@@ -57,7 +57,7 @@ bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
 inline constexpr size_t kMaxPayloadBytes = kRingBytes / 4;
 
 // Whether a stall timed out, and the collector has shown no sign of life since.
-bool RingGaveUp(ControlPage* page);
+bool RingGaveUp(const ControlPage* page);
 
 // Forces the next event onto the slow path.
 inline void ForceSlowPath(HotState& hot) { hot.limit = 0; }

@@ -2,7 +2,6 @@
 // in comes out, around the ring's end, and a full ring blocks or drops as told.
 #include "tracer/event_ring.h"
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tracer/region_for_tests.h"
 #include "tracer/row_writer.h"
 
 namespace pymemrun {
@@ -21,23 +21,18 @@ namespace {
 class EventRingTest : public testing::Test {
  protected:
   EventRingTest() {
-    region_ = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    page_ = new (region_) ControlPage();
-    page_->collector_pid = static_cast<uint32_t>(getpid());  // it lives
+    reply_->collector_pid = static_cast<uint32_t>(getpid());  // it lives
     HotState& hot = Hot();
     new (&hot) HotState{};
     hot.page = page_;
-    hot.ring = reinterpret_cast<EventSlot*>(static_cast<char*>(region_) +
-                                            kControlBytes);
+    hot.ring = region_.slots();
     hot.row_number = ~uint64_t{0};
     hot.time_is_tsc = false;
   }
   ~EventRingTest() override {
-    page_->tail = page_->head.load();
+    reply_->tail = page_->head.load();
     FlushLoss(Hot());  // what is still to be said must not reach the next test
     new (&Hot()) HotState{};
-    munmap(region_, kRegionBytes);
   }
 
   // A collector that ends: its main thread, with what it holds.
@@ -45,10 +40,10 @@ class EventRingTest : public testing::Test {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&page_->collector_alive, &attributes);
+    pthread_mutex_init(&reply_->collector_alive, &attributes);
     pthread_mutexattr_destroy(&attributes);
     std::thread([this] {
-      pthread_mutex_lock(&page_->collector_alive);
+      pthread_mutex_lock(&reply_->collector_alive);
       EXPECT_FALSE(RingCollectorIsGone(page_));
     }).join();
   }
@@ -57,7 +52,7 @@ class EventRingTest : public testing::Test {
   void StartAt(uint64_t slots) {
     Hot().head = slots;
     page_->head = slots;
-    page_->tail = slots;
+    reply_->tail = slots;
   }
 
   EventSlot Slot(uint64_t index) const {
@@ -73,8 +68,9 @@ class EventRingTest : public testing::Test {
     return out;
   }
 
-  void* region_;
-  ControlPage* page_;
+  TestRegion region_;
+  ControlPage* const page_ = region_.page();
+  ReplyPage* const reply_ = region_.reply();
 };
 
 uint32_t KindOf(const EventSlot& slot) {
@@ -190,7 +186,7 @@ TEST_F(EventRingTest, FullRingDropsAtOnceWhenToldSo) {
   EXPECT_GE(number, uint64_t{kRingSlots} - 16);
   // Room again: the loss is said before the next row.
   const uint64_t at = page_->head;
-  page_->tail = page_->head.load();
+  reply_->tail = page_->head.load();
   PutRow(Hot(), Event(number, number), false, 0);
   EXPECT_EQ(KindOf(Slot(at)), static_cast<uint32_t>(ControlKind::kLoss));
   LossPayload loss;
@@ -228,7 +224,7 @@ TEST_F(EventRingTest, BlockingProducerLosesNothing) {
         ++last;
         ++rows;
       }
-      page_->tail.store(tail, std::memory_order_release);
+      reply_->tail.store(tail, std::memory_order_release);
       if (last_look) return;
     }
   });
@@ -242,14 +238,14 @@ TEST_F(EventRingTest, BlockingProducerLosesNothing) {
 
 TEST_F(EventRingTest, CollectorThatEndedIsKnown) {
   EXPECT_FALSE(RingCollectorIsGone(page_));
-  page_->collector_pid = 0;  // not there yet
+  reply_->collector_pid = 0;  // not there yet
   EXPECT_FALSE(RingCollectorIsGone(page_));
-  page_->collector_pid = static_cast<uint32_t>(getpid());
+  reply_->collector_pid = static_cast<uint32_t>(getpid());
   EndCollector();
   EXPECT_TRUE(RingCollectorIsGone(page_));
-  page_->collector_pid = 0;
+  reply_->collector_pid = 0;
   EXPECT_FALSE(RingCollectorIsGone(page_));
-  page_->done_state = 1;
+  reply_->done_state = 1;
   EXPECT_TRUE(RingCollectorIsGone(page_));
 }
 

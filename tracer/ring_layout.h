@@ -1,9 +1,17 @@
-// The wire between the traced process and the collector: one shared memory
-// region, made by the launcher before the program starts. Both sides include
+// The wire between the traced process and the collector: two pieces of shared
+// memory, made by the launcher before the program starts. Both sides include
 // this header and nothing else of each other. Everything is fixed width; every
 // stored struct has its size asserted.
 //
+//   reply   := ReplyPage        the collector writes, the traced process reads
 //   region  := ControlPage ring side-ring (side_ring_layout.h)
+//                               the traced process writes, the collector reads
+//
+// Each side maps the other's piece for reading only. The traced program may
+// write anything into the region: it can have dropped privileges that the
+// collector still has. So the collector reads each word once, checks its copy,
+// and keeps nothing there that it needs itself.
+//
 //   ring    := kRingSlots slots of 16 bytes, used circularly
 //   stream  := item*            what the ring carries, in event-number order
 //   item    := state | definition | row | heap event
@@ -39,6 +47,7 @@ inline constexpr uint32_t kRingSlotBytes = 16;
 inline constexpr uint32_t kRingSlots = 1u << 18;  // 4 MiB
 inline constexpr size_t kRingBytes = size_t{kRingSlots} * kRingSlotBytes;
 inline constexpr size_t kControlBytes = 8192;
+inline constexpr size_t kReplyBytes = 65536;  // a multiple of any page size
 inline constexpr size_t kSideRingOffset = kControlBytes + kRingBytes;
 inline constexpr size_t kRegionBytes = kSideRingOffset + kSideRingBytes;
 
@@ -272,38 +281,60 @@ enum class EndReason : uint32_t {
 
 enum class OnFull : uint32_t { kBlock = 0, kDrop = 1 };
 
+// What the traced process knows when tracing starts.
+struct StartFacts {
+  GaugeSource rss_source;
+  uint32_t statm_step_pages;  // smallest change that statm showed; 0 unmeasured
+  uint32_t time_is_tsc;       // 1: tsc fields are TSC; 0: CLOCK_MONOTONIC ns
+  uint32_t unused;
+  uint64_t tsc;
+  uint64_t monotonic_ns;
+  uint64_t realtime_ns;
+  uint64_t own_bytes;
+  uint64_t first_rss_bytes;
+  char rss_source_reason[256];  // why not a better one; NUL-terminated
+};
+static_assert(sizeof(StartFacts) == 312);
+
+// What it knows at its end.
+struct EndFacts {
+  EndReason reason;
+  int32_t exit_status;
+  uint64_t tsc;
+  uint64_t monotonic_ns;
+  uint64_t own_bytes;
+  uint64_t hwm_bytes;
+  uint64_t max_rss_bytes;   // highest RSS seen at an event
+  uint64_t last_rss_bytes;  // RSS at the last event
+  // What profiling made the interpreter allocate, at its most.
+  uint64_t line_array_bytes;
+  uint64_t frame_object_bytes;
+  uint64_t bound_object_bytes;
+};
+static_assert(sizeof(EndFacts) == 80);
+
 // The first kControlBytes of the region. Fields are grouped by who writes them
 // so that no cache line has two writers. Plain fields are written before
 // `start_state` is released, or are said to be otherwise.
 struct ControlPage {
   // -- Written by the launcher before the collector starts.
   uint64_t magic;
-  uint32_t version;  // 1
+  uint32_t version;  // 2
+  OnFull on_full;
+  // For the traced process; the collector asks the launch text and the system.
   uint32_t traced_pid;
   uint32_t page_bytes;
-  OnFull on_full;
-  int32_t compress_level;  // zstd level; kNoCompression = stored frames
-  uint32_t unused;
 
   // -- Written by the traced process when tracing starts, released by
   // start_state = 1. Until then the collector only waits.
   alignas(64) std::atomic<uint32_t> start_state;
-  GaugeSource rss_source;
-  uint32_t statm_step_pages;  // smallest change that statm showed; 0 unmeasured
-  uint32_t time_is_tsc;       // 1: tsc fields are TSC; 0: CLOCK_MONOTONIC ns
-  uint64_t start_tsc;
-  uint64_t start_monotonic_ns;
-  uint64_t start_realtime_ns;
-  uint64_t own_bytes_start;
-  uint64_t first_rss_bytes;
-  char rss_source_reason[256];  // why not a better one; NUL-terminated
+  StartFacts start;
 
   // -- The producer's line.
   alignas(64) std::atomic<uint64_t> head;   // slots published
   std::atomic<uint64_t> next_number;        // events seen so far
   std::atomic<uint64_t> dropped;            // rows lost on a full ring
   std::atomic<uint64_t> stalls;             // times the producer waited
-  std::atomic<uint32_t> wanted;             // kWanted* bits for collector
   std::atomic<uint32_t> untraced_children;  // forks seen
   std::atomic<uint32_t> tables_emptied;     // of code objects or C functions
   std::atomic<uint64_t> rss_reads;          // statm reads of the gauge
@@ -316,25 +347,15 @@ struct ControlPage {
   std::atomic<uint64_t> worst_error_pages;
   std::atomic<uint64_t> changing_events;
 
-  // -- The collector's line.
-  alignas(64) std::atomic<uint64_t> tail;  // slots consumed (release)
-  std::atomic<uint32_t> heartbeat;         // changes at least each 100 ms
-  std::atomic<uint32_t> collector_pid;     // 0 until it is ready
-  // Futex words. The collector sleeps on `wake_collector` while it is 0 (the
-  // waker stores 1 and wakes); a producer on `wake_producer` (a counter).
-  std::atomic<uint32_t> wake_collector;
-  std::atomic<uint32_t> wake_producer;
-  std::atomic<uint32_t> collector_sleeps;  // 1 while it is in futex_wait
-  // In frames that were written whole, context included; set after each frame.
-  std::atomic<uint64_t> rows_in_file;
+  // -- Any thread's. A futex word, one more with each wake: the collector
+  // sleeps on it.
+  alignas(64) std::atomic<uint32_t> wake_collector;
 
   // -- The side ring's producers, any thread. side_head is moved by
   // compare-and-swap.
   alignas(64) std::atomic<uint64_t> side_head;
   std::atomic<uint64_t> side_dropped;  // items that found no room
   std::atomic<uint32_t> side_stalls;   // times that one was waited for
-  // -- The collector's.
-  alignas(64) std::atomic<uint64_t> side_tail;  // cells consumed (release)
 
   // -- The end. Written by the traced process, released by end_state = 1.
   // When the interpreter began to finalise, CLOCK_MONOTONIC; 0: it has not.
@@ -342,21 +363,31 @@ struct ControlPage {
   alignas(64) std::atomic<uint64_t> finalize_ns;
   uint32_t tells_finalize;
   alignas(64) std::atomic<uint32_t> end_state;
-  EndReason end_reason;
-  int32_t exit_status;
   std::atomic<uint32_t> exec_pending;  // an exec* call is under way
-  uint64_t end_tsc;
-  uint64_t end_monotonic_ns;
-  uint64_t own_bytes_end;
-  uint64_t end_hwm_bytes;
-  uint64_t max_rss_bytes;   // highest RSS seen at an event
-  uint64_t last_rss_bytes;  // RSS at the last event
-  // What profiling made the interpreter allocate, at its most.
-  uint64_t line_array_bytes;
-  uint64_t frame_object_bytes;
-  uint64_t bound_object_bytes;
+  EndFacts end;
 
-  // -- The collector's answer, released by done_state (futex word).
+  // Held by the traced process's main thread for its whole life, so that its
+  // end is seen even where pidfd says nothing (exec by a raw system call). The
+  // collector looks at its lock word and never takes it.
+  alignas(64) pthread_mutex_t alive;
+};
+static_assert(sizeof(ControlPage) <= kControlBytes);
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+// What the collector tells the traced process, which cannot write here: it has
+// only ever had a descriptor to read it by.
+struct ReplyPage {
+  alignas(64) std::atomic<uint64_t> tail;  // slots consumed (release)
+  std::atomic<uint32_t> heartbeat;         // changes at least each 100 ms
+  std::atomic<uint32_t> collector_pid;     // 0 until it is ready
+  std::atomic<uint32_t> wake_producer;     // futex word, a counter
+  std::atomic<uint32_t> collector_sleeps;  // 1 while it is in futex_wait
+  // In frames that were written whole, context included; set after each frame.
+  std::atomic<uint64_t> rows_in_file;
+
+  alignas(64) std::atomic<uint64_t> side_tail;  // cells consumed (release)
+
+  // The answer at the end, released by done_state (futex word).
   alignas(64) std::atomic<uint32_t> done_state;  // 1: the run file is complete
   int32_t write_errno;  // 0, or why the file is not complete
   uint64_t file_bytes;
@@ -365,14 +396,18 @@ struct ControlPage {
   uint32_t report_bytes;
   char report[4096];  // the end report's text, ready to print
 
-  // Held by the traced process's main thread for its whole life, so that its
-  // end is seen even where pidfd says nothing (exec by a raw system call).
-  alignas(64) pthread_mutex_t alive;
-  // The same of the collector's main thread, from before collector_pid is set.
+  // Held by the collector's main thread, from before collector_pid is set. libc
+  // follows pointers in it, so it lies where the collector alone writes.
   alignas(64) pthread_mutex_t collector_alive;
 };
-static_assert(sizeof(ControlPage) <= kControlBytes);
-static_assert(std::atomic<uint64_t>::is_always_lock_free);
+static_assert(sizeof(ReplyPage) <= kReplyBytes);
+
+// The traced process maps the reply right before the region. REQUIRES: `page`
+// begins the region as the traced process maps it.
+inline const ReplyPage& ReplyOf(const ControlPage* page) {
+  return *reinterpret_cast<const ReplyPage*>(
+      reinterpret_cast<const char*>(page) - kReplyBytes);
+}
 
 // Of a robust mutex that a thread holds for its life: whether that thread has
 // ended, reaped or not. The kernel says so, however it ended.
@@ -382,9 +417,7 @@ inline bool HolderDied(const pthread_mutex_t& mutex) {
 }
 
 inline constexpr int32_t kNoCompression = -1000;
-
-// Bits of ControlPage::wanted, set by the producer.
-inline constexpr uint32_t kWantedFlush = 1;  // write out what is there now
+inline constexpr uint32_t kWireVersion = 2;
 
 }  // namespace pymemrun
 

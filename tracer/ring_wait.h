@@ -32,7 +32,7 @@ void WakeCollector(ControlPage* page);
 
 // Whether the collector's process has ended, or has nothing more to do; two or
 // three loads.
-bool RingCollectorIsGone(ControlPage* page);
+bool RingCollectorIsGone(const ControlPage* page);
 
 }  // namespace pymemrun
 

@@ -35,7 +35,7 @@ const char* g_single_threaded = &kManyThreads;
 struct GaugeState {
   GaugeSource source = GaugeSource::kStatm;
   GaugeSource lost_source = GaugeSource::kAuto;  // while RSS cannot be read
-  char reason[sizeof(ControlPage::rss_source_reason)] = {};
+  char reason[sizeof(StartFacts::rss_source_reason)] = {};
   FaultCounters counters = {};
   std::atomic<bool> counters_unmapped{false};
   uint64_t check_stamp = 0;  // the counters are not looked into before

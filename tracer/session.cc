@@ -31,6 +31,7 @@
 #include "tracer/python_module.h"
 #include "tracer/rss_gauge.h"
 #include "tracer/run_file.h"
+#include "tracer/shared_region.h"
 #include "tracer/side_ring.h"
 #include "tracer/startup.h"
 #include "tracer/statm.h"
@@ -55,11 +56,10 @@ struct SessionState {
   uint64_t prepare_stamp;
   uint64_t prepare_ns;
   SayFunction say;
-  bool calls;           // are traced...
-  bool paused;          // ...but not from the beginning
-  bool sizes;           // of allocations are counted
-  size_t region_bytes;  // mapped
-  bool untraced;        // the collector did not start, and that was said
+  bool calls;     // are traced...
+  bool paused;    // ...but not from the beginning
+  bool sizes;     // of allocations are counted
+  bool untraced;  // the collector did not start, and that was said
   bool still_writing;
   char line[512];
 };
@@ -72,7 +72,7 @@ void FutexWake(std::atomic<uint32_t>* word) {
   syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
 }
 
-void FutexWait(std::atomic<uint32_t>* word, uint32_t seen, uint64_t ns) {
+void FutexWait(const std::atomic<uint32_t>* word, uint32_t seen, uint64_t ns) {
   const timespec timeout = {static_cast<time_t>(ns / 1000000000),
                             static_cast<long>(ns % 1000000000)};
   syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, nullptr, 0);
@@ -90,16 +90,17 @@ bool HasEnded(pid_t pid) {
 }
 
 // Also one that ended before it was ready, for lack of memory for instance.
-bool CollectorIsGone(ControlPage* page) {
-  if (page->collector_pid.load(std::memory_order_acquire) != 0) {
+bool CollectorIsGone(const ControlPage* page) {
+  if (ReplyOf(page).collector_pid.load(std::memory_order_acquire) != 0) {
     return RingCollectorIsGone(page);
   }
   return g_session.collector != 0 && HasEnded(g_session.collector);
 }
 
-bool WaitForCollector(ControlPage* page) {
+bool WaitForCollector(const ControlPage* page) {
+  const ReplyPage& reply = ReplyOf(page);
   const uint64_t give_up = MonotonicNs() + kCollectorReadyNs;
-  while (page->collector_pid.load(std::memory_order_acquire) == 0) {
+  while (reply.collector_pid.load(std::memory_order_acquire) == 0) {
     if (MonotonicNs() >= give_up || CollectorIsGone(page)) return false;
     const timespec nap = {0, 200'000};
     nanosleep(&nap, nullptr);
@@ -116,27 +117,6 @@ uint64_t StalenessInUnits(uint64_t stamp, uint64_t now_ns) {
   return static_cast<uint64_t>(rate * static_cast<double>(kStalenessNs));
 }
 
-// By which each process sees the end of the other.
-void MakeSignsOfLife(ControlPage* page) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_init(&page->alive, &attributes);
-  pthread_mutex_init(&page->collector_alive, &attributes);
-  pthread_mutexattr_destroy(&attributes);
-}
-
-// A forked child has no use for the region and must not count it as its memory.
-// Touches it: the launcher may have forked since it was made.
-bool KeepRegionToOurselves(ControlPage* page) {
-  volatile char* bytes = reinterpret_cast<volatile char*>(page);
-  for (size_t at = 0; at < g_session.region_bytes; at += page->page_bytes) {
-    bytes[at] = bytes[at];
-  }
-  return madvise(page, g_session.region_bytes, MADV_DONTFORK) == 0;
-}
-
 // The moment before the user's code. GIL.
 bool Begin() {
   ControlPage* page = g_session.page;
@@ -150,14 +130,14 @@ bool Begin() {
     g_session.untraced = true;
     return false;
   }
-  page->own_bytes_start = OwnMemory::ResidentBytes();
-  page->first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
+  page->start.own_bytes = OwnMemory::ResidentBytes();
+  page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
   const ClockPair start = BothClocks(hot.time_is_tsc);
-  page->start_tsc = start.stamp;
-  page->start_monotonic_ns = start.monotonic_ns;
-  page->start_realtime_ns = RealtimeNs();
-  hot.staleness = StalenessInUnits(page->start_tsc, page->start_monotonic_ns);
-  hot.row_tsc = page->start_tsc;
+  page->start.tsc = start.stamp;
+  page->start.monotonic_ns = start.monotonic_ns;
+  page->start.realtime_ns = RealtimeNs();
+  hot.staleness = StalenessInUnits(page->start.tsc, page->start.monotonic_ns);
+  hot.row_tsc = page->start.tsc;
   hot.row_number = ~uint64_t{0};
   hot.current_thread = ~0u;  // no thread has had an event
   page->start_state.store(1, std::memory_order_release);
@@ -170,7 +150,7 @@ bool Begin() {
   if (!g_session.calls) ProfileSlot::NameThreads();
   if (g_session.calls && !g_session.paused) return true;
   hot.rss_pages =
-      static_cast<uint32_t>(page->first_rss_bytes / page->page_bytes);
+      static_cast<uint32_t>(page->start.first_rss_bytes / page->page_bytes);
   Pauses::Begin(hot);
   return false;
 }
@@ -190,20 +170,21 @@ bool WipeHotPageOnFork() {
 }
 
 void SendEnd(ControlPage* page, EndReason reason, int status) {
-  page->own_bytes_end = OwnMemory::ResidentBytes();
-  page->end_hwm_bytes = Statm::ReadHwmPages() * page->page_bytes;
-  page->max_rss_bytes = RssGauge::max_rss_pages() * page->page_bytes;
-  page->last_rss_bytes =
+  EndFacts& end = page->end;
+  end.own_bytes = OwnMemory::ResidentBytes();
+  end.hwm_bytes = Statm::ReadHwmPages() * page->page_bytes;
+  end.max_rss_bytes = RssGauge::max_rss_pages() * page->page_bytes;
+  end.last_rss_bytes =
       static_cast<uint64_t>(RssPages(Hot().rss_pages)) * page->page_bytes;
-  page->line_array_bytes = TracingCost::peak_line_array_bytes();
-  page->frame_object_bytes = TracingCost::peak_frame_bytes();
-  page->bound_object_bytes = TracingCost::peak_bound_bytes();
-  page->end_reason = reason;
-  page->exit_status = status;
-  page->end_tsc = TimeStamp(page->time_is_tsc != 0);
-  page->end_monotonic_ns = MonotonicNs();
+  end.line_array_bytes = TracingCost::peak_line_array_bytes();
+  end.frame_object_bytes = TracingCost::peak_frame_bytes();
+  end.bound_object_bytes = TracingCost::peak_bound_bytes();
+  end.reason = reason;
+  end.exit_status = status;
+  end.tsc = TimeStamp(page->start.time_is_tsc != 0);
+  end.monotonic_ns = MonotonicNs();
   page->end_state.store(1, std::memory_order_release);
-  page->wake_collector.store(1, std::memory_order_release);
+  page->wake_collector.fetch_add(1, std::memory_order_release);
   FutexWake(&page->wake_collector);
 }
 
@@ -215,15 +196,16 @@ bool NoOtherProducer() {
 
 // Whether the collector said within `timeout_ns` that the file is complete.
 // Does not wait for one that is gone or stuck.
-bool WaitForFooter(ControlPage* page, uint64_t timeout_ns) {
+bool WaitForFooter(const ControlPage* page, uint64_t timeout_ns) {
+  const ReplyPage& reply = ReplyOf(page);
   uint64_t now = MonotonicNs();
   const uint64_t give_up = now + timeout_ns;
   // After a stall that timed out the program has waited enough.
   uint64_t beat_ns = RingGaveUp(page) ? now - kSilenceNs : now;
-  uint32_t beat = page->heartbeat.load(std::memory_order_relaxed);
-  while (page->done_state.load(std::memory_order_acquire) == 0) {
+  uint32_t beat = reply.heartbeat.load(std::memory_order_relaxed);
+  while (reply.done_state.load(std::memory_order_acquire) == 0) {
     now = MonotonicNs();
-    const uint32_t seen = page->heartbeat.load(std::memory_order_relaxed);
+    const uint32_t seen = reply.heartbeat.load(std::memory_order_relaxed);
     if (seen != beat) beat_ns = now;
     beat = seen;
     if (now - beat_ns >= kSilenceNs || CollectorIsGone(page)) break;
@@ -231,9 +213,9 @@ bool WaitForFooter(ControlPage* page, uint64_t timeout_ns) {
       g_session.still_writing = true;
       break;
     }
-    FutexWait(&page->done_state, 0, 20'000'000);
+    FutexWait(&reply.done_state, 0, 20'000'000);
   }
-  return page->done_state.load(std::memory_order_acquire) != 0;
+  return reply.done_state.load(std::memory_order_acquire) != 0;
 }
 
 // Where page or heap events want it.
@@ -243,32 +225,6 @@ bool StartSideRing(ControlPage* page, const TraceConfig& config) {
 }
 
 }  // namespace
-
-ControlPage* Session::CreateRegion(bool side_ring, int* region_fd) {
-  const size_t bytes = side_ring ? kRegionBytes : kSideRingOffset;
-  const int fd = memfd_create("pymemrun-ring", MFD_CLOEXEC);
-  if (fd < 0) return nullptr;
-  void* memory = MAP_FAILED;
-  if (ftruncate(fd, kRegionBytes) == 0) {
-    memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                  MAP_SHARED | MAP_POPULATE, fd, 0);
-  }
-  if (memory == MAP_FAILED) {
-    const int saved = errno;
-    close(fd);
-    errno = saved;
-    return nullptr;
-  }
-  g_session.region_bytes = bytes;
-  ControlPage* page = static_cast<ControlPage*>(memory);
-  page->magic = kRingMagic;
-  page->version = 1;
-  page->traced_pid = static_cast<uint32_t>(getpid());
-  page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
-  MakeSignsOfLife(page);
-  *region_fd = fd;
-  return page;
-}
 
 const char* Session::OpenPages(const PagePeriod& period,
                                PageCounters* counters) {
@@ -291,11 +247,11 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   hot.page_bytes = page->page_bytes;
   UseKernelsClock();
   hot.time_is_tsc = TscIsInvariant();
-  page->time_is_tsc = hot.time_is_tsc;
+  page->start.time_is_tsc = hot.time_is_tsc;
   page->tells_finalize = Finalization::IsSeen();
   g_session.prepare_stamp = TimeStamp(hot.time_is_tsc);
   g_session.prepare_ns = MonotonicNs();
-  if (!KeepRegionToOurselves(page)) {
+  if (!SharedRegion::KeepToOurselves(page)) {
     return "the shared region cannot be kept from children";
   }
   pthread_mutex_lock(&page->alive);  // for the process's whole life
@@ -319,13 +275,13 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
              RssGauge::reason());
     return g_session.line;
   }
-  page->rss_source = RssGauge::source();
-  page->statm_step_pages = RssGauge::statm_step_pages();
-  memcpy(page->rss_source_reason, RssGauge::reason(),
+  page->start.rss_source = RssGauge::source();
+  page->start.statm_step_pages = RssGauge::statm_step_pages();
+  memcpy(page->start.rss_source_reason, RssGauge::reason(),
          strlen(RssGauge::reason()) + 1);
   hot.ring = reinterpret_cast<EventSlot*>(reinterpret_cast<char*>(page) +
                                           kControlBytes);
-  OwnMemory::Add(page, g_session.region_bytes);
+  OwnMemory::Add(&ReplyOf(page), SharedRegion::mapped_bytes());
   if (!Interposed::Enable(g_session.pid, page)) {
     return "the tracer's state cannot be kept from children";
   }
@@ -382,7 +338,7 @@ uint64_t Session::LostRows() {
     return page->dropped.load(std::memory_order_relaxed);
   }
   return EventLog::RowsMade(*page) -
-         page->rows_in_file.load(std::memory_order_acquire);
+         ReplyOf(page).rows_in_file.load(std::memory_order_acquire);
 }
 
 }  // namespace pymemrun

@@ -2,7 +2,7 @@
 // launcher makes the shared region, starts the collector on it, and calls, in
 // this order:
 //
-//   Session::CreateRegion   before anything else of ours
+//   SharedRegion::Create    before anything else of ours
 //   Session::Prepare        before the first thread and before Py_Initialize*
 //   (Py_InitializeFromConfig, Py_RunMain: the session arms itself at the last
 //   moment before the user's code)
@@ -55,12 +55,7 @@ inline constexpr uint32_t kMaxContext = 1024;
 
 class Session {
  public:
-  // Makes and touches the shared region, with the side ring or without. On
-  // success returns it and sets *region_fd to a close-on-exec descriptor of it,
-  // which the caller closes; on failure returns nullptr, errno tells why.
-  static ControlPage* CreateRegion(bool side_ring, int* region_fd);
-
-  // For page events, after CreateRegion with a side ring: opens what tells of
+  // For page events, with a region that has a side ring: opens what tells of
   // page faults, with the stacks of some. Returns nullptr, or one
   // line that says why there are none.
   static const char* OpenPages(const PagePeriod& period,

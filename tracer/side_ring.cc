@@ -26,7 +26,7 @@ bool MayWait(const ControlPage& page) {
 
 // Whether there is room up to `end` now, or was after a wait.
 bool MakeRoom(ControlPage* page, uint64_t end) {
-  const RingRoom room = {&page->side_tail, kSideCells};
+  const RingRoom room = {&ReplyOf(page).side_tail, kSideCells};
   if (end <= room.FreeUpTo()) {
     g_gave_up.store(false, std::memory_order_relaxed);
     return true;
@@ -71,7 +71,7 @@ void SideItem::Reserve(size_t payload_bytes) {
   index_ = index;
   cells_ = cells;
   const uint64_t used =
-      index + cells - page_->side_tail.load(std::memory_order_relaxed);
+      index + cells - ReplyOf(page_).side_tail.load(std::memory_order_relaxed);
   if (used >= kWakeCells) WakeCollector(page_);
 }
 

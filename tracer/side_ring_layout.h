@@ -10,7 +10,7 @@
 // `sequence`: index + 1, stored with release. So a cell whose sequence is not
 // its own is not there yet; one that never comes, because its thread was
 // killed, is passed over after a time, up to the next cell that is a head. The
-// collector moves side_tail.
+// collector moves ReplyPage::side_tail.
 #ifndef PYMEMRUN_TRACER_SIDE_RING_LAYOUT_H_
 #define PYMEMRUN_TRACER_SIDE_RING_LAYOUT_H_
 

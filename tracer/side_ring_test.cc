@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tracer/region_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -24,23 +25,15 @@ namespace {
 class SideRingTest : public testing::Test {
  protected:
   SideRingTest() {
-    region_ = mmap(nullptr, kRegionBytes, PROT_READ | PROT_WRITE,
-                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    page_ = new (region_) ControlPage();
-    page_->collector_pid = static_cast<uint32_t>(getpid());  // it lives
+    reply_->collector_pid = static_cast<uint32_t>(getpid());  // it lives
     EXPECT_TRUE(SideRing::Open(page_));
   }
-  ~SideRingTest() override {
-    SideRing::Close();
-    munmap(region_, kRegionBytes);
-  }
+  ~SideRingTest() override { SideRing::Close(); }
 
-  void StartAt(uint64_t cell) { page_->side_head = page_->side_tail = cell; }
+  void StartAt(uint64_t cell) { page_->side_head = reply_->side_tail = cell; }
 
   const SideContinued& Cell(uint64_t index) const {
-    return reinterpret_cast<const SideContinued*>(
-        static_cast<const char*>(region_) +
-        kSideRingOffset)[index & (kSideCells - 1)];
+    return region_.cells()[index & (kSideCells - 1)];
   }
   const SideHead& Head(uint64_t index) const {
     return reinterpret_cast<const SideHead&>(Cell(index));
@@ -52,7 +45,7 @@ class SideRingTest : public testing::Test {
   // The item at the tail with its payload; the tail moves behind it. Returns
   // false when none is committed.
   bool Take(uint64_t* address, std::string* payload) {
-    const uint64_t at = page_->side_tail;
+    const uint64_t at = reply_->side_tail;
     if (at == page_->side_head || !Committed(at)) return false;
     *address = Head(at).address;
     payload->clear();
@@ -61,12 +54,13 @@ class SideRingTest : public testing::Test {
       EXPECT_TRUE(Committed(at + i)) << "a head before what continues it";
       payload->append(Cell(at + i).payload, kSidePayloadBytes);
     }
-    page_->side_tail = at + cells;
+    reply_->side_tail = at + cells;
     return true;
   }
 
-  void* region_;
-  ControlPage* page_;
+  TestRegion region_;
+  ControlPage* const page_ = region_.page();
+  ReplyPage* const reply_ = region_.reply();
 };
 
 bool PutItem(uint64_t address, const std::string& payload) {
@@ -149,7 +143,7 @@ TEST_F(SideRingTest, AFullRingDropsWhereItMayNotWait) {
   }
   EXPECT_EQ(page_->side_dropped, 1u);
   EXPECT_EQ(page_->side_stalls, 0u);
-  page_->side_tail = page_->side_head.load();
+  reply_->side_tail = page_->side_head.load();
   EXPECT_TRUE(PutItem(0, ""));
 }
 
@@ -159,7 +153,7 @@ TEST_F(SideRingTest, AFullRingWaitsForRoom) {
   page_->side_head = kSideCells;
   std::thread collector([this] {
     while (page_->side_stalls == 0) std::this_thread::yield();
-    page_->side_tail = kSideCells;
+    reply_->side_tail = kSideCells;
   });
   EXPECT_TRUE(PutItem(5, "x"));
   collector.join();

@@ -1,5 +1,7 @@
 #include "collector/page_collector.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "collector/monotonic_clock.h"
@@ -14,6 +16,9 @@ namespace {
 constexpr uint64_t kSettleNs = 2000000;
 constexpr uint64_t kStatmPeriodNs = 5000000;
 constexpr uint64_t kPutOffNs = 20000000;
+// No machine fills memory faster than that; and no more at once than it has.
+// Beyond, a program forges calls: each page of one takes us time.
+constexpr uint64_t kMostBytesPerNs = 64;
 // RSS and its time must belong together, at a million faults a second too.
 constexpr int kRssTries = 10;
 constexpr uint64_t kPromptNs = 100000;
@@ -79,7 +84,9 @@ size_t PageCollector::Gather(uint64_t now_ns) {
   // In this order: a sample is in its ring before the signal that it makes, so
   // of every touch seen here all samples up to it are seen below.
   size_t taken = options_.side->Drain(now_ns, false);
-  if (options_.side->drained()) complete_ns_ = until_ns;
+  // A program that begins items and never commits them must not make all wait.
+  const bool too_many = matcher_.waiting() > PageMatcher::kMaxWaiting;
+  if (options_.side->drained() || too_many) complete_ns_ = until_ns;
   const size_t before = samples_.size();
   if (rings_ != nullptr && before < kMaxSamplesHeld) {
     rings_->Drain(until_ns, &samples_);
@@ -120,6 +127,7 @@ void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
     return;
   }
   if (action == PAGES_POPULATED) {
+    if (!MayHaveCome(item.more)) return;
     came_bytes_ += item.more;
   } else if (action != PAGES_MOVED) {
     left_bytes_ += item.more;
@@ -129,6 +137,23 @@ void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
   }
   matcher_.AddMark({item.time_ns, PageMark::kRange, action, item.thread, stack,
                     item.address, item.more, item.extra});
+}
+
+bool PageCollector::MayHaveCome(uint64_t bytes) {
+  static const uint64_t memory_bytes =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * options_.page_bytes;
+  const uint64_t now_ns = MonotonicNs();
+  const uint64_t passed_ns =
+      std::min(now_ns - populated_ns_, memory_bytes / kMostBytesPerNs);
+  populated_ns_ = now_ns;
+  may_come_bytes_ =
+      std::min(may_come_bytes_ + passed_ns * kMostBytesPerNs, memory_bytes);
+  if (bytes > may_come_bytes_) {
+    ++forged_;
+    return false;
+  }
+  may_come_bytes_ -= bytes;
+  return true;
 }
 
 // Of the samples from `first` on.
@@ -318,7 +343,7 @@ uint64_t PageCollector::AddRss(ResidencyAnswer* answer) {
 void PageCollector::EndBatch(uint64_t now_ns) {
   encoder_.EndBatch();
   const uint64_t samples = rings_ == nullptr ? 0 : rings_->lost();
-  const uint64_t stacks = options_.side->lost();
+  const uint64_t stacks = options_.side->lost() + forged_;
   if (samples <= written_samples_lost_ && stacks <= written_stacks_lost_) {
     return;
   }

@@ -5,9 +5,6 @@
 namespace pymemrun {
 namespace {
 
-// Threads come and go; those that nothing waits for are forgotten beyond this.
-constexpr size_t kMaxThreads = 1u << 14;
-
 // What fills memory from its begin on takes a huge page's fault at its begin.
 constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
 
@@ -17,10 +14,18 @@ constexpr uint64_t kShortlyNs = 10000000;
 // Whoever has waited longer is not in a fault, but lost its signal.
 constexpr uint64_t kLongestFaultNs = 200000000;
 
+// What comes late does so by a few places; by more only from a program that
+// forges times, and must not take the longer the more there is.
+constexpr int kMaxPlacesBack = 1 << 14;
+
 template <typename T>
 void InsertByTime(const T& item, std::deque<T>* sorted) {
   auto at = sorted->end();
-  while (at != sorted->begin() && (at - 1)->time_ns > item.time_ns) --at;
+  for (int i = 0; i < kMaxPlacesBack && at != sorted->begin() &&
+                  (at - 1)->time_ns > item.time_ns;
+       ++i) {
+    --at;
+  }
   sorted->insert(at, item);
 }
 
@@ -41,7 +46,7 @@ void PageMatcher::DropOlder(uint64_t time_ns, Thread* thread) {
 }
 
 void PageMatcher::AddTouch(uint32_t thread_id, const PageTouch& touch) {
-  if (threads_.size() >= kMaxThreads) ForgetThreads();
+  if (threads_.size() >= forget_at_) ForgetThreads();
   Thread& thread = threads_[thread_id];
   DropOlder(Settled(), &thread);
   InsertByTime(touch, &thread.touches);
@@ -145,6 +150,7 @@ void PageMatcher::ForgetThreads() {
       threads_.erase(it++);
     }
   }
+  forget_at_ = std::max(kMaxThreads, 2 * threads_.size());
 }
 
 }  // namespace pymemrun

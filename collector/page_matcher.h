@@ -126,6 +126,10 @@ class PageMatcher {
   std::deque<PageSample> samples_;
   std::deque<PageMark> marks_;
   absl::flat_hash_map<uint32_t, Thread> threads_;
+  // Threads come and go; those that nothing waits for are forgotten when there
+  // are so many.
+  static constexpr size_t kMaxThreads = 1u << 14;
+  size_t forget_at_ = kMaxThreads;
   size_t touches_ = 0;       // of all threads
   uint64_t emitted_ns_ = 0;  // time of the last that was given out...
 };

@@ -1,5 +1,9 @@
 #include "collector/side_items.h"
 
+#include <algorithm>
+
+#include "collector/monotonic_clock.h"
+
 namespace pymemrun {
 namespace {
 
@@ -23,7 +27,11 @@ SideItems::SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
 
 size_t SideItems::Drain(uint64_t now_ns, bool last) {
   if (!started_ && early_bytes_ >= kMaxEarlyBytes) return 0;
-  return reader_.Drain(now_ns, last, [this](const SideItemView& item) {
+  return reader_.Drain(now_ns, last, [this, now_ns](SideItemView item) {
+    // What waits for its time must not wait for ever.
+    if (item.time_ns > now_ns) {
+      item.time_ns = std::min(item.time_ns, MonotonicNs());
+    }
     if (started_) return Give(item);
     early_items_.push_back({item, std::string(item.payload)});
     early_bytes_ += sizeof(EarlyItem) + item.payload.size();

@@ -32,6 +32,8 @@ constexpr uint32_t kShortestNapUs = 500;
 // fresh memory; half a ring of them is how long we may look away.
 constexpr uint32_t kSamplesPerMs = 2000;
 
+constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
+
 uint32_t NapFor(const PageRings* rings) {
   if (rings == nullptr) return kLongestNapUs;
   const size_t half_ms = rings->samples_in_ring() / 2 / kSamplesPerMs;
@@ -135,6 +137,7 @@ void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
   if (action == PAGES_UNMAPPED || action == PAGES_MOVED) {
     options_.side->mappings()->Left(item.address, item.more);
   }
+  if (action != PAGES_POPULATED) ForgetAsked(item.address, item.more);
   matcher_.AddMark({item.time_ns, PageMark::kRange, action, item.thread, stack,
                     item.address, item.more, item.extra});
 }
@@ -171,7 +174,28 @@ void PageCollector::NameSamples() {
     PageSample& sample = samples_[named_];
     sample.mapping = mappings->NameAt(sample.address, sample.time_ns);
     sample.of_file = mappings->IsFileAt(sample.address, sample.time_ns);
+    sample.huge = !sample.of_file && LooksHuge(sample.address);
   }
+}
+
+void PageCollector::ForgetAsked(uint64_t address, uint64_t bytes) {
+  const uint64_t first = address / kHugeBytes;
+  const uint64_t last = (address + bytes) / kHugeBytes;
+  if (last - first >= asked_blocks_.size()) return asked_blocks_.fill(0);
+  for (uint64_t block = first; block <= last; ++block) {
+    uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
+    if (asked == block) asked = 0;
+  }
+}
+
+// Asks once for each 2 MiB, until they are given back or others take their
+// place: it is the first fault that may bring a huge page. One that is still
+// under way is asked for again when its stack is known.
+bool PageCollector::LooksHuge(uint64_t address) {
+  const uint64_t block = address / kHugeBytes;
+  uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
+  if (std::exchange(asked, block) == block) return false;
+  return scan_.IsHuge(address).value_or(false);
 }
 
 void PageCollector::Match(uint64_t until_ns) {
@@ -186,30 +210,41 @@ void PageCollector::Match(uint64_t until_ns) {
   matcher_.Emit(until_ns, this);
 }
 
-void PageCollector::OnSample(const MatchedSample& matched) {
+PageSpan PageCollector::OnSample(const MatchedSample& matched) {
   const PageSample& sample = *matched.sample;
+  const uint64_t page_bytes = options_.page_bytes;
+  const uint64_t page = sample.address & ~(page_bytes - 1);
+  PageSpan brings = {page, page + page_bytes};
   const PageChoice choice = sampler_.Choose(sample.address, sample.of_file);
-  if (choice == PageChoice::kLeftOut) return;
+  if (choice == PageChoice::kLeftOut) return brings;
   encoder_.AddSample(matched, IsCertain(choice));
+  PageSpan with = {};
   if (sample.of_file) {
-    AddFilePages(matched);
-  } else if (choice == PageChoice::kFirst) {
-    AddIfHuge(matched);
+    with = FilePagesWith(sample.address);
+  } else if (choice == PageChoice::kFirst ||
+             (sample.huge && choice == PageChoice::kCertain)) {
+    with = HugePageWith(matched);
   }
+  if (with.end - with.begin > page_bytes) {
+    encoder_.AddWith(matched, with.begin, with.end - with.begin);
+    brings = with;
+  }
+  return brings;
 }
 
-void PageCollector::AddFilePages(const MatchedSample& matched) {
-  const PageRegion with = scan_.FilePagesAround(matched.sample->address);
-  if (with.end - with.begin <= options_.page_bytes) return;
-  encoder_.AddWith(matched, with.begin, with.end - with.begin);
+PageSpan PageCollector::FilePagesWith(uint64_t address) {
+  const PageRegion around = scan_.FilePagesAround(address);
+  return {around.begin, around.end};
 }
 
-void PageCollector::AddIfHuge(const MatchedSample& matched) {
-  constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
+PageSpan PageCollector::HugePageWith(const MatchedSample& matched) {
   const uint64_t address = matched.sample->address;
-  if (scan_.IsHuge(address).value_or(matched.far_too)) {
-    encoder_.AddWith(matched, address & ~(kHugeBytes - 1), kHugeBytes);
+  if (!matched.sample->huge &&
+      !scan_.IsHuge(address).value_or(matched.far_too)) {
+    return {};
   }
+  const uint64_t begin = address & ~(kHugeBytes - 1);
+  return {begin, begin + kHugeBytes};
 }
 
 bool PageCollector::IsNamed(uint32_t thread) {
@@ -275,17 +310,16 @@ void PageCollector::BeginToChoose() {
   encoder_.SetWeight(options_.weight);
 }
 
-// A page whose fault was under way when the kernel was asked may have come just
-// after. After the last answer nobody faults.
+// What a fault was bringing when the kernel was asked may have come just after.
+// After the last answer nobody faults.
 void PageCollector::AllowForFaults(ResidencyAnswer* answer) {
   const bool is_last = finished_ && answers_.size() == 1;
   if (is_last) return;
   MappingTable* const mappings = options_.side->mappings();
-  for (const uint64_t address : matcher_.FaultsUnderWay(answer->begin_ns)) {
-    const uint64_t page = address & ~uint64_t{options_.page_bytes - 1};
-    const bool file = mappings->IsFileAt(address, answer->begin_ns);
-    answer->Include({page, page + options_.page_bytes,
-                     mappings->NameAt(address, answer->begin_ns),
+  for (const FaultUnderWay& fault : matcher_.FaultsUnderWay(answer->begin_ns)) {
+    const bool file = mappings->IsFileAt(fault.address, answer->begin_ns);
+    answer->Include({fault.brings.begin, fault.brings.end,
+                     mappings->NameAt(fault.address, answer->begin_ns),
                      file ? static_cast<uint32_t>(Residency::FILE_BACKED) : 0});
   }
 }

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -85,14 +86,16 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   void BeginToChoose();
   void CountSamples(uint64_t now_ns, size_t first);
   void NameSamples();
+  void ForgetAsked(uint64_t address, uint64_t bytes);
+  bool LooksHuge(uint64_t address);
   void Match(uint64_t until_ns);
   void MaybeAskResidency(uint64_t now_ns);
   void AskResidency();
   uint64_t AddRss(ResidencyAnswer* answer);
   void AllowForFaults(ResidencyAnswer* answer);
-  void OnSample(const MatchedSample& sample) override;
-  void AddFilePages(const MatchedSample& matched);
-  void AddIfHuge(const MatchedSample& matched);
+  PageSpan OnSample(const MatchedSample& sample) override;
+  PageSpan FilePagesWith(uint64_t address);
+  PageSpan HugePageWith(const MatchedSample& matched);
   bool IsNamed(uint32_t thread) override;
   void OnMark(const PageMark& mark) override;
 
@@ -111,6 +114,8 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   bool finished_ = false;
   std::vector<PageSample> samples_;
   size_t named_ = 0;  // of these
+  // Of 2 MiB each, those that the kernel was asked for last, by their numbers.
+  std::array<uint64_t, 1024> asked_blocks_ = {};
   std::vector<std::pair<uint32_t, PageTouch>> touches_;
   uint64_t complete_ns_ = 0;  // the side ring was empty, and then the others
   std::deque<ResidencyAnswer> answers_;  // not written yet; two marks each

@@ -8,8 +8,9 @@ namespace {
 // What fills memory from its begin on takes a huge page's fault at its begin.
 constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
 
-// As long a loop may go on in one place between two of its faults.
-constexpr uint64_t kShortlyNs = 10000000;
+// A loop is thought to go on where no more lies between two of its faults. Each
+// may have to wait for its huge page and for a CPU.
+constexpr uint64_t kLoopStepNs = 1000000000;
 
 // Whoever has waited longer is not in a fault, but lost its signal.
 constexpr uint64_t kLongestFaultNs = 200000000;
@@ -40,6 +41,7 @@ void PageMatcher::DropOlder(uint64_t time_ns, Thread* thread) {
   std::deque<PageTouch>& touches = thread->touches;
   while (!touches.empty() && touches.front().time_ns < time_ns) {
     thread->last = touches.front();
+    thread->loop_ns = thread->last.time_ns;
     touches.pop_front();
     --touches_;
   }
@@ -72,16 +74,28 @@ void PageMatcher::Emit(uint64_t complete_ns, Output* out) {
     if (std::min(sample_ns, mark_ns) > complete_ns) break;
     if (samples_.empty() && marks_.empty()) break;
     if (!marks_.empty() && mark_ns <= sample_ns) {
-      PageMark mark = marks_.front();
-      marks_.pop_front();
-      mark.time_ns = Step(mark_ns);
-      out->OnMark(mark);
+      EmitMark(out);
     } else if (!EmitSample(complete_ns, out)) {
       return;
     }
   }
   // So that touches which no sample waits for can go.
   if (complete_ns != UINT64_MAX) Step(complete_ns);
+}
+
+void PageMatcher::EmitMark(Output* out) {
+  PageMark mark = marks_.front();
+  marks_.pop_front();
+  if (mark.kind == PageMark::kRange) {
+    // Its thread is in a call, and no longer in a fault.
+    const auto found = threads_.find(mark.thread);
+    if (found != threads_.end()) {
+      uint64_t& over_ns = found->second.fault_over_ns;
+      over_ns = std::min(over_ns, mark.time_ns);
+    }
+  }
+  mark.time_ns = Step(mark.time_ns);
+  out->OnMark(mark);
 }
 
 bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
@@ -101,12 +115,16 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
   const PageTouch& touch = TouchOf(sample, thread);
   const bool exact =
       found && !touch.late && touch.page == sample.address / page_bytes_;
-  thread.fault_address = sample.address;
+  if (sample.instruction == thread.last.instruction) {
+    thread.loop_ns = sample.time_ns;
+  }
   thread.fault_began_ns = sample.time_ns;
   thread.fault_over_ns = exact ? touch.time_ns : UINT64_MAX;
   samples_.pop_front();
-  out->OnSample({&sample, Step(sample.time_ns), touch.stack, !exact,
-                 touch.far_too && touch.instruction == sample.instruction});
+  const PageSpan brings =
+      out->OnSample({&sample, Step(sample.time_ns), touch.stack, !exact,
+                     touch.far_too && touch.instruction == sample.instruction});
+  thread.fault = {sample.address, brings};
   return true;
 }
 
@@ -117,21 +135,21 @@ const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
   const bool may_be_huge = sample.address % kHugeBytes < page_bytes_;
   const bool last_fits = may_be_huge && thread.last.stack != 0 &&
                          thread.last.instruction == sample.instruction &&
-                         sample.time_ns - thread.last.time_ns <= kShortlyNs;
+                         sample.time_ns - thread.loop_ns <= kLoopStepNs;
   const bool next_fits = next.instruction == sample.instruction ||
                          next.page == sample.address / page_bytes_;
   return last_fits && !next_fits ? thread.last : next;
 }
 
-std::vector<uint64_t> PageMatcher::FaultsUnderWay(uint64_t time_ns) const {
-  std::vector<uint64_t> addresses;
+std::vector<FaultUnderWay> PageMatcher::FaultsUnderWay(uint64_t time_ns) const {
+  std::vector<FaultUnderWay> faults;
   for (const auto& [id, thread] : threads_) {
     if (thread.fault_over_ns > time_ns &&
         thread.fault_began_ns + kLongestFaultNs > time_ns) {
-      addresses.push_back(thread.fault_address);
+      faults.push_back(thread.fault);
     }
   }
-  return addresses;
+  return faults;
 }
 
 uint64_t PageMatcher::Step(uint64_t time_ns) {

@@ -35,6 +35,16 @@ struct MatchedSample {
   bool far_too = false;
 };
 
+struct PageSpan {
+  uint64_t begin, end;  // addresses
+};
+
+// A fault that has begun and may not be over.
+struct FaultUnderWay {
+  uint64_t address;
+  PageSpan brings;  // its page, and what is known to come with it
+};
+
 // Something else that happened to pages, or to our knowledge of them.
 struct PageMark {
   // kAsked: the kernel began to be asked what is resident, and kResidency: it
@@ -56,11 +66,12 @@ struct PageMark {
 // system call may fault a thousand times and is signalled once, with the first
 // address; the others' stacks are inferred from it. So are those of faults that
 // were not signalled. There, of a fault that may have brought a huge page, the
-// thread's touch shortly before is taken instead where it is of the same
-// instruction and the other is not. (Of all faults, that makes more of the
-// single guesses right, and the sums of lines worse: errors no longer cancel.)
-// Where no touch comes for 1 s after the thread's last sample, the thread is
-// dead or blocks the signal: then it is the last one before.
+// thread's touch before it is taken instead where it is of the same instruction
+// and the other is not, and that instruction's faults have gone on since. (Of
+// all faults, that makes more of the single guesses right, and the sums of
+// lines worse: errors no longer cancel.) Where no touch comes for 1 s after the
+// thread's last sample, the thread is dead or blocks the signal: then it is the
+// last one before.
 //
 // So what is given out waits until the oldest sample's stack is known, while at
 // most kMaxWaiting samples and touches wait with it; beyond that the oldest do
@@ -82,7 +93,8 @@ class PageMatcher {
   class Output {
    public:
     virtual ~Output() = default;
-    virtual void OnSample(const MatchedSample& sample) = 0;
+    // Returns which pages came by it, the sample's own among them.
+    virtual PageSpan OnSample(const MatchedSample& sample) = 0;
     // Whether the thread needs no name any more; without, its samples wait.
     virtual bool IsNamed(uint32_t thread) = 0;
     // Its time is not below that of what came before.
@@ -93,23 +105,24 @@ class PageMatcher {
   // UINT64_MAX: nothing more will come, and all is.
   void Emit(uint64_t complete_ns, Output* out);
 
-  // Of the samples given out: the addresses of faults that may still have been
-  // under way at `time_ns`. A fault is sampled when it begins; it is over when
-  // its own signal comes, or its thread's next fault. Under load, and where a
+  // Of the samples given out: the faults that may still have been under way at
+  // `time_ns`. A fault is sampled when it begins; it is over when its own
+  // signal comes, or its thread does anything else. Under load, and where a
   // huge page is cleared, that takes tens of milliseconds. REQUIRES: to be
   // called when all up to `time_ns`, and no more, is given out.
-  std::vector<uint64_t> FaultsUnderWay(uint64_t time_ns) const;
+  std::vector<FaultUnderWay> FaultsUnderWay(uint64_t time_ns) const;
 
   size_t waiting() const { return samples_.size() + marks_.size() + touches_; }
 
  private:
   struct Thread {
     std::deque<PageTouch> touches;
-    PageTouch last = {};  // the last one older than what waits; stack 0: none
+    PageTouch last = {};   // the last one older than what waits; stack 0: none
+    uint64_t loop_ns = 0;  // the latest fault since by its instruction
     uint64_t newest_sample_ns = 0;
-    // Of the last sample given out: its address and time, and when it was over
-    // at the latest.
-    uint64_t fault_address = 0;
+    // Of the last sample given out: when it began, and when it was over at the
+    // latest.
+    FaultUnderWay fault = {};
     uint64_t fault_began_ns = 0;
     uint64_t fault_over_ns = 0;
   };
@@ -117,6 +130,7 @@ class PageMatcher {
   uint64_t Settled() const;
   void DropOlder(uint64_t time_ns, Thread* thread);
   bool EmitSample(uint64_t complete_ns, Output* out);
+  void EmitMark(Output* out);
   const PageTouch& TouchOf(const PageSample& sample,
                            const Thread& thread) const;
   void ForgetThreads();

@@ -16,12 +16,14 @@ using Pages = std::vector<uint64_t>;
 
 class PageMatcherTest : public testing::Test, public PageMatcher::Output {
  protected:
-  void OnSample(const MatchedSample& m) override {
+  PageSpan OnSample(const MatchedSample& m) override {
     out_.push_back(absl::StrCat(m.sample->thread, ":", m.sample->address / 4096,
                                 "=", m.stack, m.inferred ? "?" : "",
                                 m.far_too ? "+" : ""));
     EXPECT_GE(m.time_ns, last_ns_);
     last_ns_ = m.time_ns;
+    const uint64_t page = m.sample->address / 4096 * 4096;
+    return {page, page + fault_pages_ * 4096};
   }
   void OnMark(const PageMark& mark) override {
     out_.push_back(absl::StrCat("mark ", mark.address));
@@ -45,8 +47,12 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
   }
 
   Pages PagesUnderWay(uint64_t time_ns) const {
-    Pages pages = matcher_.FaultsUnderWay(time_ns);
-    for (uint64_t& page : pages) page /= 4096;
+    Pages pages;
+    for (const FaultUnderWay& fault : matcher_.FaultsUnderWay(time_ns)) {
+      EXPECT_EQ(fault.brings.begin, fault.address / 4096 * 4096);
+      EXPECT_EQ(fault.brings.end - fault.brings.begin, fault_pages_ * 4096);
+      pages.push_back(fault.address / 4096);
+    }
     return pages;
   }
 
@@ -56,6 +62,7 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
   std::vector<Pages> under_way_;  // at each mark
   uint64_t instruction_ = 0x400;
   uint32_t unnamed_ = 0;
+  uint64_t fault_pages_ = 1;  // what each brings
 };
 
 TEST_F(PageMatcherTest, HugePagesOfOneInstructionBelongTogether) {
@@ -82,10 +89,24 @@ TEST_F(PageMatcherTest, WhatAHugePageShowsGoesForOthersOfItsInstruction) {
 TEST_F(PageMatcherTest, ALongTimeAgoIsNoSignOfTheSameLoop) {
   Sample(1, 10, 512);
   Touch(1, 11, 512, 7);
-  Sample(1, 1000000000, 1024);
+  Sample(1, 2 * kSecond, 1024);
   instruction_ = 0x500;
-  Touch(1, 1000000010, 300, 8);
-  EXPECT_EQ(Emit(2000000000), "1:512=7 1:1024=8?");
+  Touch(1, 2 * kSecond + 10, 300, 8);
+  EXPECT_EQ(Emit(3 * kSecond), "1:512=7 1:1024=8?");
+}
+
+// Where the machine's own memory comes only now, a huge page takes 100 ms.
+TEST_F(PageMatcherTest, ALoopMayTakeLongForEachHugePage) {
+  Sample(1, 10, 512);
+  Touch(1, 11, 512, 7);
+  std::string expected = "1:512=7";
+  for (uint64_t i = 1; i <= 20; ++i) {
+    Sample(1, i * kSecond / 10, 512 * (i + 1));
+    absl::StrAppend(&expected, " 1:", 512 * (i + 1), "=7?");
+  }
+  instruction_ = 0x500;
+  Touch(1, 3 * kSecond, 300, 8);
+  EXPECT_EQ(Emit(4 * kSecond), expected);
 }
 
 TEST_F(PageMatcherTest, EachFaultHasTheStackThatFollowsIt) {
@@ -170,6 +191,28 @@ TEST_F(PageMatcherTest, AFaultIsUnderWayUntilItsSignalOrTheThreadsNext) {
   EXPECT_EQ(PagesUnderWay(400 * kMs), Pages{});
   EXPECT_EQ(Emit(55 * kMs), "1:102=5");
   EXPECT_EQ(PagesUnderWay(55 * kMs), Pages{102});
+}
+
+TEST_F(PageMatcherTest, AFaultUnderWayIsKnownWithAllThatItBrings) {
+  fault_pages_ = 512;
+  Sample(1, 10, 512);
+  Touch(1, 30, 512, 5);
+  Emit(11);
+  EXPECT_EQ(PagesUnderWay(20), Pages{512});
+}
+
+TEST_F(PageMatcherTest, AThreadThatUnmapsIsNotInAFault) {
+  Sample(1, 10, 100);  // not signalled
+  Sample(2, 11, 200);
+  Touch(1, 50, 300, 5);
+  Touch(2, 50, 301, 6);
+  PageMark mark = {};
+  mark.time_ns = 20;
+  mark.kind = PageMark::kRange;
+  mark.thread = 1;
+  matcher_.AddMark(mark);
+  Emit(30);
+  EXPECT_EQ(PagesUnderWay(30), Pages{200});
 }
 
 TEST_F(PageMatcherTest, AMarkShowsTheFaultsOfItsMoment) {

@@ -19,10 +19,12 @@ struct PageSample {
   uint64_t address;
   uint64_t instruction;  // the kernel's own where it faulted for the program
   uint32_t thread;       // Linux thread id
-  // What it is part of, MappingDef.id, and whether that is a file; to be found
-  // out soon, for memory may be given back.
+  // What it is part of, MappingDef.id, whether that is a file, and whether it
+  // was seen to be part of a huge page; to be found out soon, for memory may be
+  // given back.
   uint32_t mapping = 0;
   bool of_file = false;
+  bool huge = false;
 };
 
 // The consumer of one ring: a perf_event_mmap_page, and behind it the records,

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 
 #include "absl/strings/match.h"
@@ -43,13 +42,6 @@ int OpenOf(pid_t pid, absl::string_view name) {
               O_RDONLY | O_CLOEXEC);
 }
 
-// Whether memory may be of huge pages. (hugetlbfs's do not count in RSS.)
-bool HasHugePages() {
-  std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
-  std::string text;
-  return std::getline(setting, text) && !absl::StrContains(text, "[never]");
-}
-
 bool Fail(int why) {
   errno = why;
   return false;
@@ -62,11 +54,22 @@ uint32_t FlagsOf(uint64_t categories) {
 
 }  // namespace
 
-void ResidencyAnswer::Include(const ResidentPages& page) {
-  const auto at = std::partition_point(
+void ResidencyAnswer::Include(const ResidentPages& pages) {
+  ResidentPages rest = pages;
+  auto at = std::partition_point(
       ranges.begin(), ranges.end(),
-      [&](const ResidentPages& range) { return range.end <= page.begin; });
-  if (at == ranges.end() || at->begin >= page.end) ranges.insert(at, page);
+      [&](const ResidentPages& range) { return range.end <= pages.begin; });
+  while (at != ranges.end() && at->begin < pages.end) {
+    const uint64_t there = at->begin, there_until = at->end;
+    if (rest.begin < there) {
+      ResidentPages before = rest;
+      before.end = there;
+      at = ranges.insert(at, before) + 1;
+    }
+    rest.begin = there_until;
+    ++at;
+  }
+  if (rest.begin < rest.end) ranges.insert(at, rest);
 }
 
 ResidencyScan::ResidencyScan(pid_t pid, uint32_t page_bytes,
@@ -74,8 +77,7 @@ ResidencyScan::ResidencyScan(pid_t pid, uint32_t page_bytes,
     : page_bytes_(page_bytes),
       mappings_(mappings),
       pagemap_fd_(OpenOf(pid, "pagemap")),
-      statm_fd_(OpenOf(pid, "statm")),
-      has_huge_pages_(HasHugePages()) {}
+      statm_fd_(OpenOf(pid, "statm")) {}
 
 ResidencyScan::~ResidencyScan() {
   if (pagemap_fd_ >= 0) close(pagemap_fd_);
@@ -83,7 +85,6 @@ ResidencyScan::~ResidencyScan() {
 }
 
 absl::optional<bool> ResidencyScan::IsHuge(uint64_t address) {
-  if (!has_huge_pages_) return false;
   if (use_entries_ || pagemap_fd_ < 0) return absl::nullopt;
   PageRegion region = {};
   PagemapScan scan = {};

@@ -29,8 +29,8 @@ struct ResidencyAnswer {
   uint64_t rss_bytes = 0;
   std::vector<ResidentPages> ranges;  // in the order of addresses
 
-  // These are resident too, if they are not there yet. REQUIRES: one page.
-  void Include(const ResidentPages& page);
+  // These are resident too, as far as they are not there yet.
+  void Include(const ResidentPages& pages);
 };
 
 // Not thread safe.
@@ -80,7 +80,6 @@ class ResidencyScan {
   int pagemap_fd_;
   int statm_fd_;
   bool use_entries_ = false;
-  const bool has_huge_pages_;
   uint64_t walked_bytes_ = 0;  // since `meanwhile` was called
   std::vector<PageRegion> regions_;
   std::vector<uint64_t> entries_;

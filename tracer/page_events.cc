@@ -53,15 +53,25 @@ char HugeHeaps() {
   return is_digit && (value[1] == 0 || value[1] == ':') ? value[0] : '2';
 }
 
-// Whether all programs get huge pages, without asking for them.
-bool HugePagesForAll() {
-  const int fd =
-      open("/sys/kernel/mm/transparent_hugepage/enabled", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return false;
+// Whether the setting chooses `word`. It cannot be read where /sys is not
+// mounted, or the kernel is older than the setting.
+bool Chooses(const char* setting, const char* word, bool if_unknown) {
+  const int fd = open(setting, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return if_unknown;
   char text[64] = {};
   const ssize_t got = read(fd, text, sizeof(text) - 1);
   close(fd);
-  return got > 0 && strstr(text, "[always]") != nullptr;
+  return got > 0 ? strstr(text, word) != nullptr : if_unknown;
+}
+
+// Whether all programs may get huge pages, without asking for them. From Linux
+// 6.8 on their size has a setting of its own, which usually inherits the other.
+bool HugePagesForAll() {
+#define PYMEMRUN_HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/"
+  return Chooses(PYMEMRUN_HUGE_PAGES "enabled", "[always]", true) ||
+         Chooses(PYMEMRUN_HUGE_PAGES "hugepages-2048kB/enabled", "[always]",
+                 false);
+#undef PYMEMRUN_HUGE_PAGES
 }
 
 }  // namespace

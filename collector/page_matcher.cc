@@ -12,6 +12,8 @@ constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
 // may have to wait for its huge page and for a CPU.
 constexpr uint64_t kLoopStepNs = 1000000000;
 
+constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
+
 // Whoever has waited longer is not in a fault, but lost its signal.
 constexpr uint64_t kLongestFaultNs = 200000000;
 
@@ -42,6 +44,7 @@ void PageMatcher::DropOlder(uint64_t time_ns, Thread* thread) {
   while (!touches.empty() && touches.front().time_ns < time_ns) {
     thread->last = touches.front();
     thread->loop_ns = thread->last.time_ns;
+    thread->since_last = 0;
     touches.pop_front();
     --touches_;
   }
@@ -58,8 +61,12 @@ void PageMatcher::AddTouch(uint32_t thread_id, const PageTouch& touch) {
 void PageMatcher::AddSamples(const std::vector<PageSample>& samples) {
   for (const PageSample& sample : samples) {
     InsertByTime(sample, &samples_);
-    uint64_t& newest = threads_[sample.thread].newest_sample_ns;
-    newest = std::max(newest, sample.time_ns);
+    Thread& thread = threads_[sample.thread];
+    std::deque<uint64_t>& waiting = thread.waiting_ns;
+    waiting.insert(
+        std::upper_bound(waiting.begin(), waiting.end(), sample.time_ns),
+        sample.time_ns);
+    thread.newest_sample_ns = std::max(thread.newest_sample_ns, sample.time_ns);
   }
 }
 
@@ -102,7 +109,12 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
   const PageSample sample = samples_.front();
   Thread& thread = threads_[sample.thread];
   DropOlder(sample.time_ns, &thread);
-  const bool found = !thread.touches.empty();
+  const PageTouch* const next =
+      thread.touches.empty() ? nullptr : &thread.touches.front();
+  const bool exact = next != nullptr && !next->late &&
+                     next->page == sample.address / page_bytes_;
+  // Which touch is nearer is known once all samples in between are.
+  const bool found = exact || (next != nullptr && next->time_ns <= complete_ns);
   if (!found && waiting() <= kMaxWaiting &&
       complete_ns <= thread.newest_sample_ns + kPatienceNs) {
     return false;
@@ -112,12 +124,12 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
       !out->IsNamed(sample.thread)) {
     return false;
   }
-  const PageTouch& touch = TouchOf(sample, thread);
-  const bool exact =
-      found && !touch.late && touch.page == sample.address / page_bytes_;
+  const PageTouch& touch = exact ? *next : TouchOf(sample, thread);
   if (sample.instruction == thread.last.instruction) {
     thread.loop_ns = sample.time_ns;
   }
+  if (!thread.waiting_ns.empty()) thread.waiting_ns.pop_front();
+  ++thread.since_last;
   thread.fault_began_ns = sample.time_ns;
   thread.fault_over_ns = exact ? touch.time_ns : UINT64_MAX;
   samples_.pop_front();
@@ -132,13 +144,26 @@ const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
                                       const Thread& thread) const {
   if (thread.touches.empty()) return thread.last;
   const PageTouch& next = thread.touches.front();
+  // The signal of a system call's faults comes after them.
+  if (thread.last.stack == 0 || sample.instruction >= kKernelHalf) return next;
+  const bool last_fits = thread.last.instruction == sample.instruction;
+  const bool next_fits = next.instruction == sample.instruction;
   const bool may_be_huge = sample.address % kHugeBytes < page_bytes_;
-  const bool last_fits = may_be_huge && thread.last.stack != 0 &&
-                         thread.last.instruction == sample.instruction &&
-                         sample.time_ns - thread.loop_ns <= kLoopStepNs;
-  const bool next_fits = next.instruction == sample.instruction ||
-                         next.page == sample.address / page_bytes_;
-  return last_fits && !next_fits ? thread.last : next;
+  const bool goes_on = sample.time_ns - thread.loop_ns <= kLoopStepNs;
+  if (may_be_huge && goes_on && last_fits != next_fits) {
+    return last_fits ? thread.last : next;
+  }
+  return IsNearerToLast(thread) ? thread.last : next;
+}
+
+// Whether from the thread's oldest sample it is fewer faults back to the last
+// touch than on to the next one.
+bool PageMatcher::IsNearerToLast(const Thread& thread) {
+  const std::deque<uint64_t>& waiting = thread.waiting_ns;
+  const auto after = std::upper_bound(waiting.begin(), waiting.end(),
+                                      thread.touches.front().time_ns);
+  const auto until_next = static_cast<uint64_t>(after - waiting.begin());
+  return thread.since_last + 1 < until_next - std::min<uint64_t>(until_next, 1);
 }
 
 std::vector<FaultUnderWay> PageMatcher::FaultsUnderWay(uint64_t time_ns) const {

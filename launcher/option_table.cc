@@ -264,7 +264,7 @@ const OptionRow kOptionTable[] = {
     {"page-period", "N",
      "with pages: record a random one in N, which stands for N; 1: each, with "
      "the stack of its own moment; auto: each, while they come fast one in 7 "
-     "with its own stack and the others with their thread's next one (auto)",
+     "with its own stack and the others with their thread's nearest one (auto)",
      ReadPagePeriod, "auto, or a number from 1 to 10000", false, true, "pages"},
     {"min-drss", "BYTES",
      "log an event when RSS changed by BYTES or more, 0 logs every event (one "

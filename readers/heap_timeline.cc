@@ -35,8 +35,9 @@ void HeapDomains::Finish() {
   while (values_.size() < time_us_.size()) TakeValues();
 }
 
-RssAtMoments::RssAtMoments(std::vector<uint64_t> time_us, const RssBound& bound)
-    : ResidentReplay(kEnd, bound), time_us_(std::move(time_us)) {}
+RssAtMoments::RssAtMoments(std::vector<uint64_t> time_us, Hindsight hindsight)
+    : ResidentReplay(kEnd, std::move(hindsight)),
+      time_us_(std::move(time_us)) {}
 
 void RssAtMoments::TakeRows(uint64_t time_us) {
   while (row_.size() < time_us_.size() && time_us_[row_.size()] < time_us) {

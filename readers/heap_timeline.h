@@ -39,7 +39,7 @@ class HeapDomains final : public HeapReplay {
 // else the latest of the rows and of what was read each 250 ms.
 class RssAtMoments final : public ResidentReplay {
  public:
-  RssAtMoments(std::vector<uint64_t> time_us, const RssBound& bound);
+  RssAtMoments(std::vector<uint64_t> time_us, Hindsight hindsight);
   bool OnRows(const Row* rows, size_t count) override;
   void Finish() override;
   // One for each moment. REQUIRES: Finish() was called.

@@ -120,7 +120,7 @@ int PrintHeapTimeline(const ReportOptions& options, const PeakFinder& finder,
   HeapDomains heap(time_us);
   int code = kExitOk;
   if (!ReadHeapAgain(file, console, &heap, &code)) return code;
-  RssAtMoments rss(time_us, finder.rss_bound());
+  RssAtMoments rss(time_us, finder.hindsight());
   if (!file->Read(&rss)) return kExitFailed;
   std::vector<Step> steps;
   for (size_t i = 0; i < time_us.size(); ++i) {

@@ -35,8 +35,13 @@ class PageMap {
   // it must not call anything else of this map.
   template <typename Visit>
   void ForRange(uint64_t begin, uint64_t end, Visit visit);
+  // The same with values that stay.
   template <typename Visit>
-  void ForEach(Visit visit) const;
+  void ForRange(uint64_t begin, uint64_t end, Visit visit) const;
+  template <typename Visit>
+  void ForEach(Visit visit) const {
+    ForRange(0, UINT64_MAX, visit);
+  }
   size_t blocks() const { return blocks_.size(); }
 
  private:
@@ -83,11 +88,13 @@ void PageMap::ForRange(uint64_t begin, uint64_t end, Visit visit) {
 }
 
 template <typename Visit>
-void PageMap::ForEach(Visit visit) const {
-  for (const auto& [number, block] : blocks_) {
+void PageMap::ForRange(uint64_t begin, uint64_t end, Visit visit) const {
+  for (auto it = blocks_.lower_bound(begin / kBlockPages);
+       it != blocks_.end() && it->first * kBlockPages < end; ++it) {
     for (uint64_t i = 0; i < kBlockPages; ++i) {
-      if (block->owner[i] == 0) continue;
-      visit(number * kBlockPages + i, Page{block->owner[i], block->came_us[i]});
+      const uint64_t page = it->first * kBlockPages + i;
+      if (it->second->owner[i] == 0 || page < begin || page >= end) continue;
+      visit(page, Page{it->second->owner[i], it->second->came_us[i]});
     }
   }
 }

@@ -159,18 +159,17 @@ void ResidentModel::Come(const PageEntry& entry) {
 
 void ResidentModel::Populate(const PageEntry& entry) {
   sampled_ |= entry.weight > 1;
-  const uint32_t id = ToucherId(entry);
-  const uint64_t end = entry.page + entry.pages;
-  std::vector<Owned> known;
-  pages_.ForRange(entry.page, end, [&](uint64_t page, PageMap::Page* there) {
-    known.push_back({page, there->owner, 0});
-  });
-  uint64_t begin = entry.page;
-  for (const Owned& next : known) {
-    Own(begin, next.page, id, entry.time_us);
-    begin = next.page + 1;
-  }
-  Own(begin, end, id, entry.time_us);
+  OwnFree(entry.page, entry.page + entry.pages, ToucherId(entry),
+          entry.time_us);
+}
+
+void ResidentModel::Add(const LateArrival& late) {
+  const PageMap::Page with = pages_.Get(late.with);
+  if (with.owner == 0) return;
+  const uint64_t owned_pages = owned_pages_;
+  OwnFree(late.begin, late.end, InferredId(with.owner), with.came_us);
+  // They are in the RSS that was read since.
+  if (with.came_us <= rss_us_) owned_at_rss_ += owned_pages_ - owned_pages;
 }
 
 void ResidentModel::Remove(uint64_t page, uint64_t pages) {
@@ -319,6 +318,20 @@ void ResidentModel::Infer(uint64_t begin, uint64_t end, const Owned& from,
   if (from.came_us > rss_us_) {
     changed_since_rss_ += owned_pages_ - owned_pages;
   }
+}
+
+// Those of the pages that nobody has.
+void ResidentModel::OwnFree(uint64_t begin, uint64_t end, uint32_t owner,
+                            uint64_t time_us) {
+  std::vector<uint64_t> known;
+  pages_.ForRange(begin, end, [&](uint64_t page, PageMap::Page*) {
+    known.push_back(page);
+  });
+  for (const uint64_t page : known) {
+    Own(begin, page, owner, time_us);
+    begin = page + 1;
+  }
+  Own(begin, end, owner, time_us);
 }
 
 void ResidentModel::Own(uint64_t begin, uint64_t end, uint32_t owner,

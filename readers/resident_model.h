@@ -13,15 +13,13 @@
 //     to the owner of the nearest page of the same 2 MiB, in pages of files to
 //     that of the nearest one within the same 64 KiB, which the kernel maps
 //     around a fault, else, in what is resident without a hole, within the same
-//     2 MiB, which it may hold in one piece: all inferred. The others have no
-//     owner.
+//     2 MiB, which it may hold in one piece: all inferred. Others have nobody.
 //   - Where one page in N was chosen it stands for N; the others are not known,
 //     and those that nobody brought are not either, but for those before
 //     tracing and those of blocks, see there: of a huge page's each then stands
 //     for itself.
 //
-// Memory: about 14 bytes for each resident page (PageMap), and some for each
-// distinct owner; it does not grow with the number of events.
+// Memory: about 14 bytes a resident page (PageMap), and some a distinct owner.
 #ifndef PYMEMRUN_READERS_RESIDENT_MODEL_H_
 #define PYMEMRUN_READERS_RESIDENT_MODEL_H_
 
@@ -30,6 +28,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "format/record_visitor.h"
+#include "readers/hindsight.h"
 #include "readers/page_map.h"
 #include "readers/page_owner.h"
 
@@ -50,6 +49,8 @@ class ResidentModel {
   void Add(const PageEntry& entry);
   // But for its RSS, which was read later.
   void Add(const ResidencyView& seen);
+  // They are whoever's the other is, if that is there.
+  void Add(const LateArrival& late);
   // What statm said at a moment up to which everything has been added.
   void SetRss(uint64_t rss_bytes, uint64_t time_us);
   void AddFork(uint64_t time_us) { fork_us_ = time_us; }
@@ -68,7 +69,7 @@ class ResidentModel {
     return static_cast<int64_t>(RssBytes() - OwnedBytes() -
                                 UnlistedBeforeBytes());
   }
-  // Index 0 is nobody. Pages of each: as many as it stands for.
+  // Index 0 is nobody. Pages: as many as they stand for.
   const std::vector<PageOwner>& owners() const { return owners_; }
   uint64_t PagesOf(uint32_t owner) const {
     return counts_[owner] * owners_[owner].weight;
@@ -99,19 +100,18 @@ class ResidentModel {
     uint32_t mapping = 0;
     uint64_t time_us = 0;
   };
-
   // Of a gap, what has no owner near.
   struct Middle {
     uint64_t begin, end;
   };
   static Middle Without(const Gap& gap, uint64_t block, Middle middle);
-
   uint32_t OwnerId(const PageOwner& owner);
   uint32_t ToucherId(const PageEntry& entry);
   uint32_t InferredId(uint32_t owner);
   void CountEach(PageMap::Page* there);
   bool Put(uint64_t page, uint32_t owner, uint64_t time_us);
   void Own(uint64_t begin, uint64_t end, uint32_t owner, uint64_t time_us);
+  void OwnFree(uint64_t begin, uint64_t end, uint32_t owner, uint64_t time_us);
   void Drop(uint32_t owner);
   void Come(const PageEntry& entry);
   void Populate(const PageEntry& entry);

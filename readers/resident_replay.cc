@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "readers/late_arrivals.h"
+
 namespace pymemrun {
 namespace {
 
@@ -10,8 +12,31 @@ namespace {
 // of what is resident by then.
 constexpr uint64_t kLateUs = 50000;
 constexpr size_t kMaxReadings = 4096;
+constexpr size_t kMaxLate = size_t{1} << 18;
+// VmHWM and RSS are sums of counters that lag by some pages on each CPU.
+constexpr uint64_t kBlurBytes = 1 << 20;
 
 }  // namespace
+
+ResidentReplay::ResidentReplay(uint64_t until_us, Hindsight hindsight)
+    : until_us_(until_us), before_(std::move(hindsight)) {
+  model_.SetMostRss(before_.most_rss_bytes);
+}
+
+Hindsight ResidentReplay::hindsight() const {
+  Hindsight hindsight;
+  if (highest_read_ != 0) {
+    hindsight.most_rss_bytes = highest_read_;
+    hindsight.until_us = read_us_;
+  }
+  hindsight.late = before_.late;
+  hindsight.late.insert(hindsight.late.end(), late_.begin(), late_.end());
+  std::sort(hindsight.late.begin(), hindsight.late.end(),
+            [](const LateArrival& a, const LateArrival& b) {
+              return a.time_us < b.time_us;
+            });
+  return hindsight;
+}
 
 void ResidentReplay::OnHeader(const Header& header) {
   header_ = header;
@@ -22,10 +47,23 @@ void ResidentReplay::OnHeader(const Header& header) {
 
 void ResidentReplay::MoveTo(uint64_t time_us) {
   if (time_us <= now_us_) return;
+  LeaveMoment();
   OnTime(time_us);
   now_us_ = time_us;
   // A program that dies may have grown since.
-  if (now_us_ > bound_.until_us) model_.SetMostRss(kEnd);
+  if (now_us_ > before_.until_us) model_.SetMostRss(kEnd);
+}
+
+// All of now_us() has been added, but for what is known beforehand.
+void ResidentReplay::LeaveMoment() {
+  const std::vector<LateArrival>& late = before_.late;
+  for (; next_late_ < late.size() && late[next_late_].time_us <= now_us_;
+       ++next_late_) {
+    model_.Add(late[next_late_]);
+  }
+  if (now_us_ == before_.peak_us && before_.peak_rss_bytes != 0) {
+    model_.SetRss(before_.peak_rss_bytes, now_us_);
+  }
 }
 
 // Everything before `time_us` has come.
@@ -67,6 +105,10 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
     later_ranges_.assign(seen.ranges.begin(), seen.ranges.end());
     done_ = true;
     return;
+  }
+  for (const LateArrival& late : FindLateArrivals(seen, model_)) {
+    model_.Add(late);
+    if (before_.late.size() + late_.size() < kMaxLate) late_.push_back(late);
   }
   model_.Add(seen);
   if (seen.time_us > until_us_) return;
@@ -111,6 +153,7 @@ void ResidentReplay::OnFooter(const Footer& footer) {
 
 void ResidentReplay::Finish() {
   AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_) + 1));
+  LeaveMoment();
 }
 
 bool PeakFinder::IsAlmost(uint64_t bytes, uint64_t peak_bytes) {
@@ -127,6 +170,7 @@ void PeakFinder::OnTime(uint64_t) {
 void PeakFinder::OnReading(uint64_t, uint64_t hwm_bytes) {
   OnTime(now_us());
   if (hwm_bytes == 0) return RememberWhatIsKnown();
+  RaiseTo(hwm_bytes);
   Take(hwm_bytes);
 }
 
@@ -151,22 +195,49 @@ void PeakFinder::RememberWhatIsKnown() {
   unknown_bytes_ = unknown;
 }
 
+// Since the last reading RSS was as high as it was seen, but no higher than
+// `most_bytes`.
 void PeakFinder::Take(uint64_t most_bytes) {
   const uint64_t bytes = std::min(high_bytes_, most_bytes);
   if (bytes > peak_bytes_) {
     peak_bytes_ = bytes;
     peak_us_ = high_us_;
+    peak_unseen_ = false;
   }
   high_bytes_ = 0;
+}
+
+// VmHWM has been read: where it has risen, RSS was as high since then.
+void PeakFinder::RaiseTo(uint64_t hwm_bytes) {
+  const bool risen = last_hwm_bytes_ != 0 && hwm_bytes > last_hwm_bytes_;
+  last_hwm_bytes_ = hwm_bytes;
+  if (!risen || hwm_bytes <= high_bytes_ + kBlurBytes ||
+      IsAlmost(high_bytes_, hwm_bytes) || hwm_bytes <= peak_bytes_) {
+    return;
+  }
+  peak_bytes_ = hwm_bytes;
+  peak_us_ = high_us_;
+  peak_unseen_ = true;
+}
+
+Hindsight PeakFinder::hindsight() const {
+  Hindsight hindsight = ResidentReplay::hindsight();
+  if (peak_unseen_) {
+    hindsight.peak_rss_bytes = peak_bytes_;
+    hindsight.peak_us = peak_us_;
+  }
+  return hindsight;
 }
 
 void PeakFinder::Finish() {
   ResidentReplay::Finish();
   OnTime(now_us());
+  RaiseTo(highest_read());
   Take(kEnd);
   if (known_bytes_ == 0 || !IsAlmost(known_bytes_, peak_bytes_)) return;
   peak_bytes_ = known_bytes_;
   peak_us_ = known_us_;
+  peak_unseen_ = false;
 }
 
 }  // namespace pymemrun

@@ -4,27 +4,20 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
+#include "readers/hindsight.h"
 #include "readers/replay_visitor.h"
 #include "readers/resident_model.h"
 
 namespace pymemrun {
 
-// RSS was never above `bytes` until `until_us`, when it was read last.
-struct RssBound {
-  uint64_t bytes = UINT64_MAX;
-  uint64_t until_us = UINT64_MAX;
-};
-
 // Not thread safe.
 class ResidentReplay : public ReplayVisitor {
  public:
   // What happened up to `until_us`, this moment included.
-  explicit ResidentReplay(uint64_t until_us = kEnd, const RssBound& bound = {})
-      : until_us_(until_us), bound_(bound) {
-    model_.SetMostRss(bound.bytes);
-  }
+  explicit ResidentReplay(uint64_t until_us = kEnd, Hindsight hindsight = {});
 
   void OnHeader(const Header& header) override;
   bool OnRows(const Row*, size_t) override { return !done_; }
@@ -45,10 +38,8 @@ class ResidentReplay : public ReplayVisitor {
   // `until_us`; or where the file ends before that, its last moment.
   uint64_t shown_us() const { return past_ ? until_us_ : last_us_; }
   uint64_t lost_samples() const { return lost_samples_; }
-  // By the highest RSS and VmHWM that were read.
-  RssBound rss_bound() const {
-    return highest_read_ == 0 ? RssBound() : RssBound{highest_read_, read_us_};
-  }
+  // What another reading of the file may know beforehand.
+  virtual Hindsight hindsight() const;
   // The ranges of the first Residency after the moment: what pages that came
   // after model().ranges() are part of.
   const std::vector<ResidentRange>& later_ranges() const {
@@ -62,6 +53,8 @@ class ResidentReplay : public ReplayVisitor {
   // statm and VmHWM were read, the model has been told.
   virtual void OnReading(uint64_t time_us, uint64_t hwm_bytes) {}
   uint64_t now_us() const { return now_us_; }
+  // Of RSS and VmHWM.
+  uint64_t highest_read() const { return highest_read_; }
 
  private:
   struct Reading {
@@ -70,9 +63,12 @@ class ResidentReplay : public ReplayVisitor {
   void AddReading(const Reading& reading);
   void AdvanceTo(uint64_t time_us);
   void MoveTo(uint64_t time_us);
+  void LeaveMoment();
 
   const uint64_t until_us_;
-  const RssBound bound_;
+  const Hindsight before_;
+  size_t next_late_ = 0;           // of before_
+  std::vector<LateArrival> late_;  // that were found
   ResidentModel model_;
   Header header_;
   // By time: they stand in the file before page events of earlier times.
@@ -89,26 +85,35 @@ class ResidentReplay : public ReplayVisitor {
 
 // Finds the moment of the highest RSS: as statm had it, or between two readings
 // as the page events tell, but never above the VmHWM that was read next. Where
+// that has risen above all that is known, RSS was as high at a time that nobody
+// saw; it is told of the moment at which the most was known to be there. Where
 // RSS stayed within a hundredth of that, the moment is chosen at which the
 // kernel had said what is resident and most of it was known, RSS less what is
 // unattributed: shortly after a system call began to fill memory most of it has
 // no owner yet.
 class PeakFinder final : public ResidentReplay {
  public:
+  explicit PeakFinder(Hindsight hindsight = {})
+      : ResidentReplay(kEnd, std::move(hindsight)) {}
+
   // REQUIRES: Finish() was called.
   uint64_t peak_us() const { return peak_us_; }
   uint64_t peak_bytes() const { return peak_bytes_; }
+  Hindsight hindsight() const override;
   void Finish() override;
 
  private:
   void OnTime(uint64_t time_us) override;
   void OnReading(uint64_t time_us, uint64_t hwm_bytes) override;
   void Take(uint64_t most_bytes);
+  void RaiseTo(uint64_t hwm_bytes);
   void RememberWhatIsKnown();
   static bool IsAlmost(uint64_t bytes, uint64_t peak_bytes);
 
   uint64_t peak_us_ = 0, peak_bytes_ = 0;
+  bool peak_unseen_ = false;
   uint64_t high_us_ = 0, high_bytes_ = 0;  // since the last reading
+  uint64_t last_hwm_bytes_ = 0;
   // The moment at which RSS was almost as high, and of the most of it the owner
   // was known.
   uint64_t known_us_ = 0, known_bytes_ = 0, unknown_bytes_ = 0;

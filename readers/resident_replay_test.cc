@@ -141,8 +141,8 @@ TEST(ResidentReplayTest, AProgramMayHaveGrownSinceRssWasReadLast) {
   EXPECT_EQ(run.Peak(), 2290u);
   PeakFinder finder;
   ReadInto(run.sink.contents(), &finder);
-  EXPECT_EQ(finder.rss_bound().bytes, 12 * kPage);
-  ResidentReplay replay(ResidentReplay::kEnd, finder.rss_bound());
+  EXPECT_EQ(finder.hindsight().most_rss_bytes, 12 * kPage);
+  ResidentReplay replay(ResidentReplay::kEnd, finder.hindsight());
   ReadInto(run.sink.contents(), &replay);
   EXPECT_EQ(replay.model().RssBytes(), 40 * kPage);
   EXPECT_EQ(replay.model().UnattributedBytes(), 0);
@@ -167,6 +167,110 @@ TEST(ResidentReplayTest, AReadingThatComesMuchTooLateIsPassedOver) {
   ResidentReplay replay;
   ReadInto(run.sink.contents(), &replay);
   EXPECT_EQ(replay.model().RssBytes(), 20 * kPage);
+}
+
+// The kernel's answers, of a run of its own: a page comes at 100 us, in a block
+// of 2 MiB that is found whole at 2,000 us.
+struct LateRun : BuiltRun {
+  explicit LateRun(bool marked_huge, uint64_t fault_page = 1024)
+      : huge{1024, 512, 1, false, marked_huge} {
+    builder.AddResidency(10, 20, 10 * kPage, {before});
+    builder.AddPages(CamePages(100, fault_page, 1, 1));
+  }
+  ResidentReplay At(uint64_t time_us) {
+    PeakFinder finder;
+    ReadInto(sink.contents(), &finder);
+    ResidentReplay replay(time_us, finder.hindsight());
+    ReadInto(sink.contents(), &replay);
+    return replay;
+  }
+  ResidentRange before = {1, 10, 1, false, false};
+  ResidentRange huge;
+};
+
+uint64_t OwnedPages(const ResidentReplay& replay) {
+  return replay.model().OwnedBytes() / kPage;
+}
+
+TEST(HindsightTest, AHugePageIsThereFromItsFaultOn) {
+  for (const bool marked : {true, false}) {  // as older kernels do not
+    LateRun run(marked, 1024 + 77);
+    run.builder.AddProcess(1000, 522 * kPage, 522 * kPage);
+    run.builder.AddResidency(2000, 2010, 522 * kPage, {run.before, run.huge});
+    run.builder.Flush();
+    EXPECT_EQ(OwnedPages(run.At(99)), 10u);
+    for (const uint64_t at_us : {100, 500, 1000, 1999, 3000}) {
+      const ResidentReplay replay = run.At(at_us);
+      EXPECT_EQ(OwnedPages(replay), 522u) << at_us;
+      EXPECT_EQ(replay.model().UnattributedBytes(), 0) << at_us;
+    }
+  }
+}
+
+TEST(HindsightTest, ThePeakKnowsWhatCameLate) {
+  LateRun run(true);
+  run.builder.AddPages(
+      {{600, 1024, 512, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
+  run.builder.AddPages(CamePages(700, 1024, 1, 1));
+  run.builder.AddPages(CamePages(800, 5000, 20, 1));
+  run.builder.AddResidency(2000, 2010, 542 * kPage,
+                           {run.before, run.huge, {5000, 20, 1, false, false}});
+  run.builder.AddPages(
+      {{3000, 1024, 512, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
+  run.builder.Flush();
+  // Of the block that was there first nothing is known, it may have been small.
+  EXPECT_EQ(OwnedPages(run.At(500)), 11u);
+  EXPECT_EQ(OwnedPages(run.At(650)), 10u);
+  EXPECT_EQ(OwnedPages(run.At(750)), 522u);
+  EXPECT_EQ(OwnedPages(run.At(990)), 542u);
+  EXPECT_EQ(OwnedPages(run.At(3000)), 30u);
+}
+
+TEST(HindsightTest, PagesOfWhichSeveralAreKnownCameEachForItself) {
+  LateRun run(false);
+  run.builder.AddPages(CamePages(200, 1030, 1, 1));
+  run.builder.AddResidency(2000, 2010, 522 * kPage, {run.before, run.huge});
+  run.builder.Flush();
+  const ResidentReplay replay = run.At(3000);
+  EXPECT_EQ(OwnedPages(replay), 12u);
+  EXPECT_EQ(replay.model().UnattributedBytes(), 510 * int64_t{kPage});
+}
+
+TEST(HindsightTest, ABlockWithAHoleIsNoHugePage) {
+  LateRun run(false);
+  run.huge.pages = 511;
+  run.builder.AddResidency(2000, 2010, 521 * kPage, {run.before, run.huge});
+  run.builder.Flush();
+  EXPECT_EQ(OwnedPages(run.At(3000)), 11u);
+}
+
+// A huge page was given back before anybody had looked: VmHWM alone tells.
+TEST(HindsightTest, APeakThatNobodySawIsUnattributed) {
+  LateRun run(true);
+  run.builder.AddProcess(50, 10 * kPage, 20 * kPage);
+  run.builder.AddPages(
+      {{300, 1024, 512, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
+  run.builder.AddProcess(1000, 10 * kPage, 522 * kPage);
+  run.builder.Flush();
+  PeakFinder finder;
+  ReadInto(run.sink.contents(), &finder);
+  EXPECT_EQ(finder.peak_us(), 100u);
+  EXPECT_EQ(finder.peak_bytes(), 522 * kPage);
+  const ResidentReplay replay = run.At(finder.peak_us());
+  EXPECT_EQ(replay.model().RssBytes(), 522 * kPage);
+  EXPECT_EQ(replay.model().UnattributedBytes(), 511 * int64_t{kPage});
+  EXPECT_EQ(run.At(2000).model().RssBytes(), 10 * kPage);
+}
+
+// It may be from before tracing.
+TEST(HindsightTest, TheFirstVmHwmTellsOfNoPeak) {
+  LateRun run(true);
+  run.builder.AddProcess(1000, 11 * kPage, 5000 * kPage);
+  run.builder.AddProcess(2000, 11 * kPage, 5000 * kPage);
+  run.builder.Flush();
+  PeakFinder finder;
+  ReadInto(run.sink.contents(), &finder);
+  EXPECT_EQ(finder.peak_bytes(), 11 * kPage);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "readers/heap_pages.h"
@@ -72,17 +73,27 @@ bool SayNoPageEvents(const ResidentReplay& replay, const RereadFile& file,
   return true;
 }
 
+std::unique_ptr<PeakFinder> FindPeak(RereadFile* file) {
+  auto finder = std::make_unique<PeakFinder>();
+  if (!file->Read(finder.get())) return nullptr;
+  Hindsight hindsight;
+  hindsight.late = finder->hindsight().late;
+  if (hindsight.late.empty()) return finder;
+  finder = std::make_unique<PeakFinder>(std::move(hindsight));
+  return file->Read(finder.get()) ? std::move(finder) : nullptr;
+}
+
 int PrintResident(const ReportOptions& options, const Console& console,
                   OutputBuffer* output) {
   const auto file = RereadFile::Open(options.files[0], console);
   if (file == nullptr) return kExitFailed;
-  PeakFinder finder;
-  if (!file->Read(&finder)) return kExitFailed;
-  if (SayNoPageEvents(finder, *file, console)) {
+  const std::unique_ptr<PeakFinder> finder = FindPeak(file.get());
+  if (finder == nullptr) return kExitFailed;
+  if (SayNoPageEvents(*finder, *file, console)) {
     return file->whole() ? kExitUsage : file->code();
   }
-  const uint64_t at_us = options.at_peak ? finder.peak_us() : options.at_us;
-  ResidentReplay replay(at_us, finder.rss_bound());
+  const uint64_t at_us = options.at_peak ? finder->peak_us() : options.at_us;
+  ResidentReplay replay(at_us, finder->hindsight());
   if (!file->Read(&replay)) return kExitFailed;
   std::unique_ptr<HeapMoments> heap;
   if (options.owner_heap) {

@@ -119,7 +119,7 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
   EXPECT_THAT(Resident(inferred, {}),
               HasSubstr("\ninferred: of pages that came fast one in 16 has the "
                         "stack of its moment, the others that of their "
-                        "thread's next one\n"));
+                        "thread's nearest one\n"));
 }
 
 TEST(ResidentReportTest, Json) {

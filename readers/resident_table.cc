@@ -315,7 +315,7 @@ std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
     absl::StrAppend(&text, "inferred: of pages that came fast one in ",
                     Grouped(period),
                     " has the stack of its moment, the others that of their "
-                    "thread's next one\n");
+                    "thread's nearest one\n");
   }
   if (model.sampled()) {
     absl::StrAppend(&text, "estimated: ", SampledText(replay.header()),

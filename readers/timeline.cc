@@ -7,8 +7,8 @@
 namespace pymemrun {
 
 TimelineReplay::TimelineReplay(ResidentBy by, std::vector<uint64_t> time_us,
-                               const RssBound& bound)
-    : ResidentReplay(kEnd, bound), places_(by, this) {
+                               Hindsight hindsight)
+    : ResidentReplay(kEnd, std::move(hindsight)), places_(by, this) {
   line_.time_us = std::move(time_us);
 }
 

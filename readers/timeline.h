@@ -31,7 +31,7 @@ class TimelineReplay final : public ResidentReplay {
  public:
   // `time_us` rises. REQUIRES: `by` is not kMapping.
   TimelineReplay(ResidentBy by, std::vector<uint64_t> time_us,
-                 const RssBound& bound);
+                 Hindsight hindsight);
   void Finish() override;
   // With a series for each of the `top` places with the highest peaks, if they
   // are at least `least_bytes`. REQUIRES: Finish() was called.

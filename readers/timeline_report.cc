@@ -138,22 +138,22 @@ int PrintTimeline(const ReportOptions& options, const Console& console,
                   OutputBuffer* output) {
   const auto file = RereadFile::Open(options.files[0], console);
   if (file == nullptr) return kExitFailed;
-  PeakFinder finder;
-  if (!file->Read(&finder)) return kExitFailed;
+  const std::unique_ptr<PeakFinder> finder = FindPeak(file.get());
+  if (finder == nullptr) return kExitFailed;
   if (options.by_heap) {
-    return PrintHeapTimeline(options, finder, file.get(), console, output);
+    return PrintHeapTimeline(options, *finder, file.get(), console, output);
   }
-  if (SayNoPageEvents(finder, *file, console)) {
+  if (SayNoPageEvents(*finder, *file, console)) {
     return file->whole() ? kExitUsage : file->code();
   }
-  const uint64_t peak_us = std::min(finder.peak_us(), finder.last_us());
+  const uint64_t peak_us = std::min(finder->peak_us(), finder->last_us());
   TimelineReplay replay(options.resident_by,
-                        TimelineSteps(finder.last_us(), peak_us),
-                        finder.rss_bound());
+                        TimelineSteps(finder->last_us(), peak_us),
+                        finder->hindsight());
   if (!file->Read(&replay)) return kExitFailed;
   // What would be no more than a hairline needs no colour.
   const uint64_t least_bytes =
-      options.as_svg ? finder.peak_bytes() / kHairline : 0;
+      options.as_svg ? finder->peak_bytes() / kHairline : 0;
   const Timeline line = replay.Result(options.top, least_bytes);
   if (options.as_svg) {
     PrintSvg(ChartOf(options.resident_by, replay, line, peak_us), output);

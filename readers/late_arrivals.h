@@ -1,0 +1,25 @@
+// Finds huge pages of which only the fault is known, in what the kernel said
+// later is resident. For ResidentReplay.
+#ifndef PYMEMRUN_READERS_LATE_ARRIVALS_H_
+#define PYMEMRUN_READERS_LATE_ARRIVALS_H_
+
+#include <vector>
+
+#include "format/record_visitor.h"
+#include "readers/hindsight.h"
+#include "readers/resident_model.h"
+
+namespace pymemrun {
+
+// Of each aligned 2 MiB of anonymous memory that are resident, while the model
+// has a single page of them: the others came with that one. Not all kernels
+// mark such memory, and what was a huge page may have become small ones since;
+// so the mark is asked for only where pages were sampled, and one in N is
+// known. Before the first Residency nothing is found: it is about what was
+// there before tracing.
+std::vector<LateArrival> FindLateArrivals(const ResidencyView& seen,
+                                          const ResidentModel& model);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_LATE_ARRIVALS_H_

@@ -309,8 +309,8 @@ TEST_F(HeapCollectorTest, WithoutHeapEventsItsSlotsAreBad) {
 TEST_F(HeapCollectorTest, RangesGoAndMoveInTheirPlace) {
   Start();
   const auto unmap = [this](uint64_t address, uint64_t bytes, uint16_t flags) {
-    side_ring_.Unmap(page_->traced_pid, kSecond + 500, Head(), address, bytes,
-                     flags);
+    side_ring_.Free(page_->traced_pid, kSecond + 500, Head(), address,
+                    SideKind::kUnmap, bytes, flags);
   };
   const auto map = [this](AllocatorKind kind, uint64_t address,
                           uint64_t bytes) {

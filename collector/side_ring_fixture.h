@@ -24,10 +24,8 @@ class SideProducer {
     const uint32_t count = static_cast<uint32_t>(
         1 + (payload.size() + kSidePayloadBytes - 1) / kSidePayloadBytes);
     const uint64_t index = page_->side_head.fetch_add(count);
-    SideHead head;
-    CopyFields(fields, &head);
-    head.cells = count;
-    std::memcpy(Cell(index).payload, &head.kind, kSidePayloadBytes);
+    std::memcpy(Cell(index).payload, &fields.kind, kSidePayloadBytes);
+    reinterpret_cast<SideHead&>(Cell(index)).cells = count;
     for (uint32_t i = 1; i < count; ++i) {
       const absl::string_view part =
           payload.substr((i - 1) * kSidePayloadBytes, kSidePayloadBytes);
@@ -77,16 +75,10 @@ class SideProducer {
     return Push(head, payload);
   }
   uint64_t Free(uint32_t thread, uint64_t time_ns, uint64_t index,
-                uint64_t address, SideKind kind = SideKind::kFree) {
+                uint64_t address, SideKind kind = SideKind::kFree,
+                uint64_t bytes = 0, uint16_t flags = 0) {
     SideHead head = {};
     Fill(kind, thread, time_ns, address, &head);
-    head.extra = index;
-    return Push(head, "");
-  }
-  uint64_t Unmap(uint32_t thread, uint64_t time_ns, uint64_t index,
-                 uint64_t address, uint64_t bytes, uint16_t flags = 0) {
-    SideHead head = {};
-    Fill(SideKind::kUnmap, thread, time_ns, address, &head);
     head.flags = flags;
     head.more = bytes;
     head.extra = index;
@@ -134,9 +126,6 @@ class SideProducer {
     head->thread = thread;
     head->time_ns = time_ns;
     head->address = address;
-  }
-  static void CopyFields(const SideHead& from, SideHead* to) {
-    std::memcpy(static_cast<void*>(&to->kind), &from.kind, kSidePayloadBytes);
   }
   SideContinued& Cell(uint64_t index) {
     return cells_[index & (kSideCells - 1)];

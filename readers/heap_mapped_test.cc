@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/heap_pages.h"
-#include "readers/heap_run_for_tests.h"
+#include "readers/mapping_events_for_tests.h"
 #include "readers/page_run_for_tests.h"
 #include "readers/program_test_util.h"
 #include "readers/run_builder.h"
@@ -36,6 +36,7 @@ std::string NativeRun(bool pages) {
   if (pages) header.set_page_period(1);
   builder.AddHeader(header);
   builder.AddThread("MainThread", 4711);
+  builder.AddMapping("/usr/bin/python3.11");
   const uint32_t code = builder.AddCode("/job.py", "load", 3);
   const uint32_t five = builder.AddStack(0, code, 5);
   const uint32_t six = builder.AddStack(0, code, 6);

@@ -11,7 +11,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/heap_model.h"
-#include "readers/heap_run_for_tests.h"
+#include "readers/mapping_events_for_tests.h"
 
 namespace pymemrun {
 namespace {

@@ -13,8 +13,7 @@ namespace pymemrun {
 // The code name of the stack that holds what tracing itself allocated.
 inline constexpr absl::string_view kTracingItself = "<tracing itself>";
 // What stands for what C code has mapped, where no page events tell of it.
-inline constexpr absl::string_view kReserved =
-    "<reserved, not known to be touched>";
+inline constexpr char kReserved[] = "<reserved, not known to be touched>";
 
 // Not thread safe.
 class HeapReplay : public ReplayVisitor {

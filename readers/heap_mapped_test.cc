@@ -22,10 +22,10 @@ using ::testing::Not;
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
-// Of --native. Line 5 allocates 8000 bytes; line 6 maps a GiB, of which with
-// page events 3 pages are touched at line 5 and one more by nobody known, then
-// unmaps a quarter; line 5 maps 2 pages, touched. At 5 ms half of the 8000
-// bytes is freed, and line 6 maps 1 MiB more.
+// Of --native. Line 6 maps a GiB and unmaps a quarter of it, line 5 maps 2
+// pages and allocates 8000 bytes, which is the peak. With page events 3 pages
+// of line 6's are touched then, both of line 5's, and 7 that are nobody's. At 5
+// ms half of the 8000 bytes is freed, and line 6 maps 1 MiB more.
 std::string NativeRun(bool pages) {
   StringSink sink;
   RunBuilder builder(&sink);
@@ -40,11 +40,11 @@ std::string NativeRun(bool pages) {
   const uint32_t code = builder.AddCode("/job.py", "load", 3);
   const uint32_t five = builder.AddStack(0, code, 5);
   const uint32_t six = builder.AddStack(0, code, 6);
-  builder.AddHeap({AllocEvent(1000, 0x10000, 4000, five),
-                   AllocEvent(1001, 0x20000, 4000, five),
-                   MapEvent(1002, kGiB, kGiB, six),
-                   UnmapEvent(1003, kGiB, kGiB / 4),
-                   MapEvent(1004, 8 * kGiB, 2 * kPage, five)});
+  builder.AddHeap({MapEvent(1000, kGiB, kGiB, six),
+                   UnmapEvent(1001, kGiB, kGiB / 4),
+                   MapEvent(1002, 8 * kGiB, 2 * kPage, five),
+                   AllocEvent(1003, 0x10000, 4000, five),
+                   AllocEvent(1004, 0x20000, 4000, five)});
   if (pages) {
     builder.AddPages(CamePages(1500, 3 * kGiB / 2 / kPage, 3, five));
     builder.AddPages(CamePages(1600, 8 * kGiB / kPage, 2, six));
@@ -164,8 +164,8 @@ TEST(HeapMappedTest, StacksFlamesAndExportsHaveNothingOfIt) {
 TEST(HeapMappedTest, PagesOfAMappingAreItsOwners) {
   EXPECT_EQ(Of({"resident", "--owner", "heap", "--csv", "--at", "end"}, true),
             "file,line,function,resident_bytes,heap_bytes,share\r\n"
-            "/job.py,6,load,40960,12288,0.000000\r\n"
-            "/job.py,5,load,8192,8192,0.000000\r\n"
+            "/job.py,6,load,40960,12288,0.833333\r\n"
+            "/job.py,5,load,8192,8192,0.166667\r\n"
             "unattributed,,,0,,0.000000\r\n");
 }
 
@@ -199,7 +199,7 @@ TEST(HeapMappedTest, PymemcatTellsWhatGoesAndMoves) {
                  "what,address,size_bytes,allocator,weight"})
                 .out,
             "what,address,size_bytes,allocator,weight\r\n"
-            "ALLOC,0x1000,8192,mmap,1.000000\r\n"
+            "ALLOC,0x1000,8192,mmap,1\r\n"
             "MOVE,0x1000,8192,,\r\n"
             "ALLOC,0x10000,12288,mremap,\r\n"
             "UNMAP,0x10000,4096,,\r\n");

@@ -289,7 +289,7 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
        "--temporary: expected a number from 1 on, found '-1'"},
       {{"heap", "--at", "1", "--at", "2"}, "--at: is given more than once"},
       {{"heap", "--leaks", "--temporary"},
-       "give one of --leaks, --temporary, --diff and --to"},
+       "give one of --leaks, --temporary, --diff, --to and --reserved"},
       {{"heap", "--leaks", "--at", "1"},
        "--leaks is of the whole run: it takes no --at"},
       {{"heap", "--temporary", "0"},

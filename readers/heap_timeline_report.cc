@@ -21,20 +21,23 @@ struct Step {
   double rest() const { return rss - heap.python - heap.native - heap.tracing; }
 };
 
-Table StepTable(const std::vector<Step>& steps) {
+// Of a run with --native also what is reserved, which is no part of RSS.
+Table StepTable(const std::vector<Step>& steps, bool native_run) {
   Table table;
-  table.headings = {{"time_s"},        {"rss_bytes"},     {"python_bytes"},
-                    {"native_bytes"},  {"tracing_bytes"}, {"rest_bytes"},
-                    {"reserved_bytes"}};
+  table.headings = {{"time_s"},       {"rss_bytes"},     {"python_bytes"},
+                    {"native_bytes"}, {"tracing_bytes"}, {"rest_bytes"}};
+  if (native_run) table.headings.push_back({"reserved_bytes"});
   for (const Step& step : steps) {
     const uint64_t rss = WholeNumber(step.rss);
     const uint64_t python = WholeNumber(step.heap.python);
     const uint64_t native = WholeNumber(step.heap.native);
     const uint64_t tracing = WholeNumber(step.heap.tracing);
-    table.rows.push_back({static_cast<double>(step.time_us) / 1e6, rss, python,
-                          native, tracing,
-                          static_cast<int64_t>(rss - python - native - tracing),
-                          WholeNumber(step.heap.reserved)});
+    table.rows.push_back(
+        {static_cast<double>(step.time_us) / 1e6, rss, python, native, tracing,
+         static_cast<int64_t>(rss - python - native - tracing)});
+    if (native_run) {
+      table.rows.back().emplace_back(WholeNumber(step.heap.reserved));
+    }
   }
   return table;
 }
@@ -130,7 +133,8 @@ int PrintHeapTimeline(const ReportOptions& options, const PeakFinder& finder,
   if (options.as_svg) {
     PrintSvg(ChartOf(steps, heap), output);
   } else {
-    PrintTable(StepTable(steps), TableFormat::kCsv, output);
+    PrintTable(StepTable(steps, heap.header().heap_native()), TableFormat::kCsv,
+               output);
   }
   return code;
 }

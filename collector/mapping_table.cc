@@ -13,6 +13,7 @@
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "collector/monotonic_clock.h"
+#include "collector/proc_number.h"
 #include "collector/procmap_query.h"
 
 namespace pymemrun {
@@ -71,7 +72,7 @@ bool ParseLine(absl::string_view line, Mapping* mapping,
 }  // namespace
 
 MappingTable::MappingTable(pid_t pid, RecordSink* out)
-    : fd_(open(absl::StrCat("/proc/", pid, "/maps").c_str(),
+    : fd_(open(absl::StrCat("/proc/", ProcNumberOf(pid), "/maps").c_str(),
                O_RDONLY | O_CLOEXEC)),
       out_(out) {}
 

@@ -7,6 +7,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "collector/proc_number.h"
 
 namespace pymemrun {
 namespace {
@@ -16,7 +17,8 @@ std::string NameOf(pid_t pid, uint32_t thread) {
   if (thread == static_cast<uint32_t>(pid)) return "MainThread";
   char name[64];
   const int fd =
-      open(absl::StrCat("/proc/", pid, "/task/", thread, "/comm").c_str(),
+      open(absl::StrCat("/proc/", ProcNumberOf(pid), "/task/", thread, "/comm")
+               .c_str(),
            O_RDONLY | O_CLOEXEC);
   const ssize_t got = fd < 0 ? -1 : read(fd, name, sizeof(name));
   if (fd >= 0) close(fd);

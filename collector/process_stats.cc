@@ -10,6 +10,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "collector/proc_number.h"
 
 namespace pymemrun {
 namespace {
@@ -55,10 +56,11 @@ absl::string_view ReadWhole(int fd, char* buffer, size_t size) {
 }  // namespace
 
 ProcessStats::ProcessStats(pid_t pid)
-    : stat_fd_(open(absl::StrCat("/proc/", pid, "/stat").c_str(),
+    : stat_fd_(open(absl::StrCat("/proc/", ProcNumberOf(pid), "/stat").c_str(),
                     O_RDONLY | O_CLOEXEC)),
-      status_fd_(open(absl::StrCat("/proc/", pid, "/status").c_str(),
-                      O_RDONLY | O_CLOEXEC)) {}
+      status_fd_(
+          open(absl::StrCat("/proc/", ProcNumberOf(pid), "/status").c_str(),
+               O_RDONLY | O_CLOEXEC)) {}
 
 ProcessStats::~ProcessStats() {
   if (stat_fd_ >= 0) close(stat_fd_);

@@ -8,6 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "collector/monotonic_clock.h"
+#include "collector/proc_number.h"
 
 namespace pymemrun {
 namespace {
@@ -78,7 +79,7 @@ bool ProcessWatch::BecameAnotherProgram() {
 
 absl::optional<bool> ProcessWatch::StillMapsRegion() const {
   char path[64];
-  snprintf(path, sizeof(path), "/proc/%d/maps", pid_);
+  snprintf(path, sizeof(path), "/proc/%d/maps", ProcNumberOf(pid_));
   FILE* maps = fopen(path, "re");
   // No memory: the main thread is gone while others run on. An exec by one of
   // them would have given its number to the new program.

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "collector/monotonic_clock.h"
+#include "collector/proc_number.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {
@@ -38,7 +39,7 @@ constexpr uint64_t kBlurBytes = uint64_t{1} << 20;
 constexpr uint64_t kBlurFraction = 50;  // 2 % of RSS
 
 int OpenOf(pid_t pid, absl::string_view name) {
-  return open(absl::StrCat("/proc/", pid, "/", name).c_str(),
+  return open(absl::StrCat("/proc/", ProcNumberOf(pid), "/", name).c_str(),
               O_RDONLY | O_CLOEXEC);
 }
 

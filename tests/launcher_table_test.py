@@ -21,6 +21,7 @@ from launcher_programs import (COMMAND_LINES, EXITS, NO_RUN_FILE, PROBE,
 from waiting import PATIENCE_S
 
 PYMEMRUN = ""
+PYMEMREPORT = os.environ.get("PYMEMREPORT_BIN", "pymemreport")
 PYTHON = ""  # the interpreter that this pymemrun is built with
 # Becomes a child subreaper (PR_SET_CHILD_SUBREAPER), then its arguments.
 ADOPT = ("import ctypes, os, sys\n"
@@ -249,6 +250,22 @@ class LauncherTest(unittest.TestCase):
                                     code], self.folder)
             self.assertEqual((found.returncode, found.stderr), (status, b""))
             self.assertIn(found.stdout, (b"no child\n", b""))
+
+    def test_in_a_pid_namespace_whose_proc_is_an_outer_one(self):
+        unshare = ["--pid", "--fork"]
+        if run("unshare", [*unshare, "true"], "/").returncode != 0:
+            self.skipTest("no PID namespace can be made here")
+        # Here another process has the number that the program has there.
+        own = self.own("--trace", "pages")
+        found = run("unshare", [*unshare, PYMEMRUN, *own, "-c", "b'x' * 10**7"],
+                    self.folder)
+        if found.stderr:
+            self.skipTest(found.stderr)
+        path, = (os.path.join(self.runs, name) for name in os.listdir(self.runs))
+        text = subprocess.run([PYMEMREPORT, "resident", path, "--by", "mapping"],
+                              capture_output=True, text=True, check=True).stdout
+        self.assertIn("pymemrun\n", text)
+        self.assertIn("<anonymous>", text)
 
     def test_signals_reach_the_program_under_the_small_init(self):
         code = ("import signal, time\n"

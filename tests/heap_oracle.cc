@@ -65,11 +65,22 @@ T Load(const void* base, size_t offset) {
   return *reinterpret_cast<T const*>(static_cast<const char*>(base) + offset);
 }
 
-// Of the calling thread's innermost frame; CPython 3.11.
+// Whether the frame has come to the instruction where its line can be traced.
+// One that has not is still being made; a generator's always has.
+bool HasBegun(const void* frame) {
+  const auto* code = Load<const PyCodeObject*>(frame, 32);
+  const long at = Load<const char*>(frame, 56) - code->co_code_adaptive;
+  return at / 2 >= code->_co_firsttraceable || Load<char>(frame, 69) == 1;
+}
+
+// Of the calling thread's innermost frame that has begun; CPython 3.11.
 Place PlaceNow() {
   static const std::string none = "<interpreter>";
   PyThreadState* own = PyGILState_GetThisThreadState();
   const void* frame = own != nullptr ? own->cframe->current_frame : nullptr;
+  while (frame != nullptr && !HasBegun(frame)) {
+    frame = Load<const void*>(frame, 48);
+  }
   if (frame == nullptr) return {&none, 0};
   auto* code = Load<PyCodeObject*>(frame, 32);
   const char* instruction = Load<const char*>(frame, 56);

@@ -44,16 +44,16 @@ inline bool IsEnteredFromC(const PymemrunFrame* frame) {
   return PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_IS_ENTRY) != 0;
 }
 
-// The two spare bytes. Our hooks clear them with each event of the frame, so
-// that it never begins with what another one has left there.
-inline uint16_t& FrameSpare(const PymemrunFrame* frame) {
-  auto* bytes = reinterpret_cast<char*>(const_cast<PymemrunFrame*>(frame));
-  return *reinterpret_cast<uint16_t*>(bytes + PYMEMRUN_FRAME_STACKTOP + 6);
+// The second of the two spare bytes. Our hooks clear it with each event of the
+// frame, so that it never begins with what another one has left there.
+inline uint8_t& FrameSpare(const PymemrunFrame* frame) {
+  auto* bytes = reinterpret_cast<uint8_t*>(const_cast<PymemrunFrame*>(frame));
+  return bytes[PYMEMRUN_FRAME_STACKTOP + 7];
 }
 inline void ClearSpare(const PymemrunFrame* frame) { FrameSpare(frame) = 0; }
 // Other values: a profiler of the script's was told of the frame's C call, or a
 // mark of kHeard, which has the highest bit.
-inline constexpr uint16_t kToldOfCall = 1;
+inline constexpr uint8_t kToldOfCall = 1;
 inline constexpr uint16_t kHeardBit = 0x8000;
 
 // Whether the thread's calls are events, and no callback of one is under way.

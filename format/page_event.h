@@ -10,8 +10,9 @@
 
 namespace pymemrun {
 
-// Pages are below this, and so are the ends of ranges of them.
-inline constexpr uint64_t kMaxPage = uint64_t{1} << 52;
+// Pages are below this, and so are the ends of ranges of them: an address space
+// of 57 bits, the largest of x86-64, in pages of 4 KiB.
+inline constexpr uint64_t kMaxPage = uint64_t{1} << 45;
 
 // One page that came, or a range of pages that something happened to.
 struct PageEntry {
@@ -51,6 +52,11 @@ class RangeCursor {
   const ResidentRange* Find(uint64_t page) {
     while (at_ != end_ && at_->page + at_->pages <= page) ++at_;
     return at_ != end_ && at_->page <= page ? &*at_ : nullptr;
+  }
+  // Up to where Find() gives what it gave last, of this page.
+  uint64_t End(uint64_t page) const {
+    if (at_ == end_) return kMaxPage;
+    return at_->page <= page ? at_->page + at_->pages : at_->page;
   }
 
  private:

@@ -40,7 +40,7 @@ absl::Status CheckPageColumns(const PageBatch& b) {
 
 absl::Status CheckEnd(absl::string_view field, uint64_t page, uint64_t pages) {
   if (page <= kMaxPage && pages <= kMaxPage - page) return absl::OkStatus();
-  return WrongColumn(field, "a range of pages below 2^52", pages);
+  return WrongColumn(field, "a range of pages below 2^45", pages);
 }
 
 // The pages of the entries, and where the ranges of actions end.
@@ -51,7 +51,7 @@ absl::Status CheckAddresses(const PageBatch& b) {
     // Modulo 2^64: what lies outside is above kMaxPage.
     page += static_cast<uint64_t>(b.page_step(i));
     if (page >= kMaxPage) {
-      return WrongColumn("pages.page_step", "a page below 2^52", page);
+      return WrongColumn("pages.page_step", "a page below 2^45", page);
     }
     if (static_cast<uint64_t>(i) != action.next) continue;
     const int at = action.index;

@@ -141,7 +141,9 @@ TEST_F(PageRowsTest, PagesStayBelowTheirLimit) {
   batch_->set_page_step(0, -1);
   EXPECT_THAT(Fault(pages_), HasSubstr("pages.page_step: expected a page"));
   batch_->set_page_step(0, std::numeric_limits<int64_t>::max());
-  EXPECT_THAT(Fault(pages_), HasSubstr("expected a page below 2^52"));
+  EXPECT_THAT(Fault(pages_), HasSubstr("expected a page below 2^45"));
+  batch_->set_page_step(0, int64_t{1} << 45);  // an address of 57 bits
+  EXPECT_THAT(Fault(pages_), HasSubstr("expected a page below 2^45"));
 }
 
 TEST_F(PageRowsTest, RangesDoNotOverflow) {

@@ -80,6 +80,7 @@ void RecordDecoder::Emit(const Def& def) {
     if (site_what_.empty()) site_what_.push_back(CALL);  // ids start at 1
     site_what_.push_back(def.what());
   }
+  if constexpr (std::is_same_v<Def, StackDef>) depths_.Add(def.parent());
   (visitor_->*DefTraits<Def>::kVisit)(def);
 }
 
@@ -121,13 +122,9 @@ absl::Status RecordDecoder::DecodeKind(absl::string_view record) {
         absl::StrCat("at most ", kMaxKnownRecordBytes, " bytes of this kind"),
         absl::StrCat(record.size()));
   }
-  bool parsed;
   const std::optional<absl::string_view> events = OnlyEvents(record);
-  if (events.has_value()) {
-    parsed = Parse(*events, &batch_);
-  } else {
-    parsed = Parse(record, &record_);
-  }
+  const bool parsed =
+      events.has_value() ? Parse(*events, &batch_) : Parse(record, &record_);
   if (!parsed) {
     RETURN_IF_ERROR(CheckFirst(Record::KIND_NOT_SET));
     return Wrong("record", "a pymemrun.Record",
@@ -318,6 +315,11 @@ absl::Status RecordDecoder::DecodeStack(const StackDef& stack) {
   if (stack.id() != 0 && stack.parent() >= stack.id()) {
     return Wrong("stack.parent", absl::StrCat("an id below ", stack.id()),
                  absl::StrCat(stack.parent()));
+  }
+  RETURN_IF_ERROR(Refer<StackDef>(stack.parent(), "stack.parent"));
+  if (depths_.Below(stack.parent()) > kMaxStackNodes) {
+    return Wrong("stack.parent",
+                 absl::StrCat("at most ", kMaxStackNodes, " frames"), "more");
   }
   RETURN_IF_ERROR(Refer<CodeDef>(stack.code(), "stack.code"));
   return Define(stack);

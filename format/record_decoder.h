@@ -10,6 +10,7 @@
 #include "absl/strings/string_view.h"
 #include "format/heap_codec.h"
 #include "format/record_visitor.h"
+#include "format/stack_depths.h"
 
 namespace pymemrun {
 
@@ -71,7 +72,8 @@ class RecordDecoder {
   uint64_t definition_bytes_ = 0;
   uint64_t next_number_ = 0;     // smallest number that a row may have
   std::vector<What> site_what_;  // by SiteDef.id
-  Record record_;                // reused, and so are batch_ and rows_
+  StackDepths depths_;
+  Record record_;  // reused, and so are batch_ and rows_
   EventBatch batch_;
   std::vector<Row> rows_;
   std::vector<PageEntry> entries_;

@@ -69,6 +69,28 @@ TEST_F(RecordDecoderTest, ABatchWithoutRowsGivesNone) {
   EXPECT_EQ(Fault(), "events.context_at: expected a row below 0, found 0");
 }
 
+TEST_F(RecordDecoderTest, StacksAreNoDeeperThanTheRecordersAre) {
+  Record record;
+  StackDef* const stack = record.mutable_stack();
+  for (uint32_t id = 2; id <= kMaxStackNodes; ++id) {
+    stack->set_id(id);
+    stack->set_parent(id - 1);
+    ASSERT_TRUE(Decode(record).ok()) << id;
+  }
+  stack->set_id(kMaxStackNodes + 1);
+  stack->set_parent(kMaxStackNodes);
+  record_ = record;
+  EXPECT_EQ(Fault(), "stack.parent: expected at most 4097 frames, found more");
+  // Another one below the same caller is as deep as that.
+  stack->set_parent(kMaxStackNodes - 1);
+  EXPECT_TRUE(Decode(record).ok());
+  // After damage a placeholder stands in for what is missing: not a deep one.
+  stack->set_id(kMaxStackNodes + 3);
+  stack->set_parent(kMaxStackNodes + 2);
+  EXPECT_TRUE(Decode(record).ok());
+  EXPECT_EQ(decoder_.result().placeholders, 1u);
+}
+
 TEST_F(RecordDecoderTest, DistancesLieWithinTheBatch) {
   batch_->add_inexact_at(1);
   batch_->add_inexact_at(2);

@@ -34,7 +34,8 @@ void AppendPlaceCell(const Style& style, Column column, const RunView& run,
     case Column::kModule:
       return style.TextCell(column, facts.place->module, out);
     default:
-      return style.TextCell(column, run.index->StackText(facts.stack), out);
+      return style.TextCell(
+          column, run.index->StackText(facts.stack, &run.stacks), out);
   }
 }
 

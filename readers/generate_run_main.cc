@@ -1,12 +1,15 @@
 // pymemrun-generate ROWS: writes a run file of that many rows to stdout;
-// pymemrun-generate --heap EVENTS: of that many heap events. To measure the
-// readers with, and for tests. Not installed.
+// pymemrun-generate --heap EVENTS: of that many heap events; pymemrun-generate
+// --hostile NAME COUNT: one of hostile_run_builder.h; --hostile: their names.
+// To measure the readers with, and for tests. Not installed.
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "format/byte_io.h"
 #include "readers/heap_run_builder.h"
+#include "readers/hostile_run_builder.h"
 #include "readers/run_builder.h"
 
 int main(int argc, char** argv) {
@@ -15,7 +18,15 @@ int main(int argc, char** argv) {
     pymemrun::BuildLargeHeapRun(strtoull(argv[2], nullptr, 10), &out);
     return 0;
   }
+  if (argc == 4 && strcmp(argv[1], "--hostile") == 0) {
+    const uint64_t count = strtoull(argv[3], nullptr, 10);
+    return pymemrun::BuildHostileRun(argv[2], count, &out) ? 0 : 2;
+  }
   if (argc != 2) return 2;
+  if (strcmp(argv[1], "--hostile") == 0) {
+    for (const auto& name : pymemrun::HostileRunNames()) puts(name.c_str());
+    return 0;
+  }
   pymemrun::BuildLargeRun(strtoull(argv[1], nullptr, 10), &out);
   return 0;
 }

@@ -1,6 +1,7 @@
 #include "readers/heap_exit.h"
 
 #include "absl/strings/match.h"
+#include "format/stack_depths.h"
 
 namespace pymemrun {
 namespace {
@@ -8,7 +9,7 @@ namespace {
 constexpr uint32_t kMaxStack = 1 << 22;
 
 // Stacks of so many frames lack their outermost ones: the tracer keeps no more.
-constexpr int kMostFrames = 4096;
+constexpr uint32_t kMostFrames = kMaxStackNodes - 1;
 
 bool IsThreadBegin(const ResidentPlace& function) {
   return function.function == "_bootstrap" &&
@@ -23,12 +24,7 @@ HeapExitFinder::Kind HeapExitFinder::KindOf(uint32_t stack) {
   if (kinds_[stack] != kUnknown) return kinds_[stack];
   Kind kind = kOther;
   if (!interpreter_.Contains(stack)) {
-    uint32_t root = stack;
-    int frames = 1;
-    while (index().ParentStack(root) != 0) {
-      root = index().ParentStack(root);
-      ++frames;
-    }
+    const auto [root, frames] = RootOf(stack);
     const ResidentPlace function =
         PlaceOfStack(ResidentBy::kFunction, index(), root);
     // What runs that deep is the program, wherever it began.
@@ -42,6 +38,26 @@ HeapExitFinder::Kind HeapExitFinder::KindOf(uint32_t stack) {
     if (begins || function == program_) kind = kProgram;
   }
   return kinds_[stack] = kind;
+}
+
+// Frames that lie on the way are remembered, for the others' sake.
+HeapExitFinder::Root HeapExitFinder::RootOf(uint32_t stack) {
+  std::vector<uint32_t> path;
+  Root root = {0, 0};
+  for (uint32_t at = stack; at != 0; at = index().ParentStack(at)) {
+    if (at < roots_.size() && roots_[at].frames != 0) {
+      root = roots_[at];
+      break;
+    }
+    path.push_back(at);
+  }
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    if (root.frames == 0) root.stack = *at;
+    ++root.frames;
+    if (*at >= roots_.size()) roots_.resize(*at + 1);
+    roots_[*at] = root;
+  }
+  return root;
 }
 
 bool HeapExitFinder::OnHeap(const HeapEvent* events, size_t count) {

@@ -24,10 +24,16 @@ class HeapExitFinder final : public HeapReplay {
 
  private:
   enum Kind : uint8_t { kUnknown, kOther, kProgram };
+  // A stack's outermost frame, and how many it has.
+  struct Root {
+    uint32_t stack, frames;
+  };
   Kind KindOf(uint32_t stack);
+  Root RootOf(uint32_t stack);
 
   InterpreterStacks interpreter_;
   std::vector<Kind> kinds_;  // by stack
+  std::vector<Root> roots_;  // by stack; frames 0: not known yet
   ResidentPlace program_;    // the function that it began with
   bool has_program_ = false;
   uint64_t last_us_ = kEnd;  // of those allocations; kEnd: there is none

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -70,6 +72,10 @@ class PprofMaker {
   }
 
   std::string Take() {
+    for (const StackFrames::Frame& frame : frames_.frames()) {
+      names_[std::string(frame.qualname)].insert(BeginOf(frame));
+      names_[ShortName(frame)].insert(BeginOf(frame));
+    }
     for (size_t i = 0; i < frames_.frames().size(); ++i) AddFrame(i);
     for (const auto& [text, number] : numbers_) {
       *profile_.mutable_strings(static_cast<int>(number)) = text;
@@ -80,6 +86,16 @@ class PprofMaker {
  private:
   using Functions = std::map<std::tuple<int64_t, int64_t, int64_t>, uint64_t>;
 
+  using Begin = std::pair<absl::string_view, uint32_t>;  // file, line
+
+  static Begin BeginOf(const StackFrames::Frame& frame) {
+    return {frame.place.file, frame.first_line};
+  }
+  static std::string ShortName(const StackFrames::Frame& frame) {
+    const absl::string_view file = frame.place.file;
+    return absl::StrCat(frame.qualname, " (", file.substr(file.rfind('/') + 1),
+                        ":", frame.first_line, ")");
+  }
   int64_t Text(absl::string_view text) {
     const auto [found, is_new] = numbers_.emplace(
         TerminalText(text), static_cast<int64_t>(numbers_.size()));
@@ -108,8 +124,17 @@ class PprofMaker {
     line->set_line(frame.place.line);
     line->set_function(FunctionOf(frame));
   }
+  // pprof adds up what has one name, so that each function has its own: the
+  // shortest that no other has.
+  std::string NameOf(const StackFrames::Frame& frame) {
+    for (std::string name : {std::string(frame.qualname), ShortName(frame)}) {
+      if (names_[name].size() == 1) return name;
+    }
+    return absl::StrCat(frame.qualname, " (", frame.place.file, ":",
+                        frame.first_line, ")");
+  }
   uint64_t FunctionOf(const StackFrames::Frame& frame) {
-    const int64_t name = Text(frame.place.function);
+    const int64_t name = Text(NameOf(frame));
     const int64_t file = Text(frame.place.file);
     const auto [found, is_new] = functions_.emplace(
         std::make_tuple(name, file, int64_t{frame.first_line}),
@@ -132,6 +157,7 @@ class PprofMaker {
   pprof::Profile profile_;
   std::map<std::string, int64_t> numbers_;
   Functions functions_;
+  std::map<std::string, std::set<Begin>> names_;  // whose they could be
 };
 
 std::string FrameJson(const StackFrames::Frame& frame) {

@@ -18,6 +18,8 @@ namespace pymemrun {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 std::string Exported(const HeapRun& run, std::vector<std::string> options) {
   TempFile file(run.Build());
@@ -107,6 +109,65 @@ TEST(HeapExportTest, PprofFramesAreInnermostFirst) {
   ASSERT_EQ(sample.labels_size(), 2);
   EXPECT_EQ(profile.strings(static_cast<int>(sample.labels(0).text())),
             "MainThread#4711");
+}
+
+// Live bytes by the name of the innermost function.
+std::map<std::string, int64_t> LiveByName(const pprof::Profile& profile) {
+  std::map<std::string, int64_t> live;
+  for (const pprof::Sample& sample : profile.samples()) {
+    const auto& line =
+        profile.locations(static_cast<int>(sample.locations(0)) - 1).lines(0);
+    const auto& function =
+        profile.functions(static_cast<int>(line.function()) - 1);
+    live[profile.strings(static_cast<int>(function.name()))] +=
+        sample.values(3);
+  }
+  return live;
+}
+
+TEST(HeapExportTest, PprofFunctionsHaveNamesThatTellThemApart) {
+  struct Function {
+    std::string file, name, qualname;
+    uint32_t first_line;
+  };
+  const std::vector<Function> functions = {
+      {"/a/job.py", "load", "load", 3},
+      {"/a/job.py", "__init__", "Well.__init__", 10},
+      {"/a/job.py", "__init__", "Log.__init__", 20},
+      {"/a/job.py", "make", "make", 30},
+      {"/a/page.py", "make", "make", 30},
+      {"/a/x.py", "run", "run", 1},
+      {"/b/x.py", "run", "run", 1},
+  };
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginHeapRun(&builder);
+  uint32_t stack = 0;
+  for (const Function& function : functions) {
+    Record record;
+    CodeDef* code = record.mutable_code();
+    code->set_id(++stack);
+    code->set_file(function.file);
+    code->set_name(function.name);
+    code->set_qualname(function.qualname);
+    code->set_first_line(function.first_line);
+    builder.AddRecord(record);
+    builder.AddStack(0, stack, function.first_line + 1);
+    builder.AddHeap({AllocEvent(1000, 0x1000 * stack, stack, stack)});
+  }
+  builder.Flush();
+  TempFile file(sink.contents());
+  const Printed printed = RunProgram("pymemreport", [&](const Console& c) {
+    return RunPymemreport({"export", file.path()}, c);
+  });
+  pprof::Profile profile;
+  ASSERT_TRUE(profile.ParseFromString(Unzipped(printed.out)));
+  EXPECT_THAT(
+      LiveByName(profile),
+      UnorderedElementsAre(
+          Pair("load", 1), Pair("Well.__init__", 2), Pair("Log.__init__", 3),
+          Pair("make (job.py:30)", 4), Pair("make (page.py:30)", 5),
+          Pair("run (/a/x.py:1)", 6), Pair("run (/b/x.py:1)", 7)));
 }
 
 TEST(HeapExportTest, Speedscope) {

@@ -23,6 +23,7 @@ constexpr double kWidth = 1200, kLeft = 12, kPlotWidth = kWidth - 2 * kLeft;
 constexpr double kTop = 84, kRow = 18, kLetter = 6.7;
 constexpr double kLeastShare = 1e-4;
 constexpr uint32_t kMostDepth = 500;
+constexpr size_t kMostLetters = 1000;
 
 constexpr char kStyle[] =
     "<style>\n"
@@ -56,12 +57,14 @@ struct Box {
   double bytes = 0, count = 0;
 };
 
-void PrintBox(const Box& box, OutputBuffer* output) {
+void PrintBox(const Box& box, bool at_least, OutputBuffer* output) {
   const double x = kLeft + box.begin * kPlotWidth;
   const double width = std::max(box.share * kPlotWidth, 0.3);
   const double y = kTop + box.depth * kRow;
   const std::string tip = absl::StrFormat(
-      "%s\n%s in %s, %.2f %%", TerminalText(box.label), HumanBytes(box.bytes),
+      "%s\n%s in %s%s, %.2f %%",
+      ShortTerminalText(box.label, kMostLetters, /*keep_end=*/false),
+      HumanBytes(box.bytes), at_least ? "at least " : "",
       Counted(WholeNumber(box.count), "block"), 100 * box.share);
   output->Append(absl::StrFormat(
       "<g class=\"f\" data-x=\"%.10g\" data-w=\"%.10g\" data-d=\"%d\" "
@@ -140,7 +143,7 @@ void PrintFlame(const PlaceTree& tree, const FlameTexts& texts,
       absl::StrFormat("<g id=\"plot\" data-left=\"%.0f\" "
                       "data-width=\"%.0f\" data-letter=\"%.1f\">\n",
                       kLeft, kPlotWidth, kLetter));
-  for (const Box& box : boxes) PrintBox(box, output);
+  for (const Box& box : boxes) PrintBox(box, texts.counts_are_least, output);
   output->Append(absl::StrCat("</g>\n<script><![CDATA[\n", kFlameScript,
                               "]]></script>\n</svg>\n"));
 }
@@ -156,8 +159,9 @@ int PrintHeapFlame(const ReportOptions& options, const Console& console,
   stacks.Add(sums, nullptr);
   FlameTexts texts;
   texts.title = TitleOf(replay);
+  texts.counts_are_least = replay.unseen().count > 0;
   texts.subtitle = absl::StrCat(
-      HeapSumsText(SumUp(replay.model(), sums), replay.sampled()), "; process ",
+      HeapSumsText(SumUp(replay.model(), sums), replay), "; process ",
       replay.header().pid(),
       options.heap.inverted ? "; the frames that allocated are on top" : "");
   const std::string mapped = MappedText(replay);

@@ -12,6 +12,7 @@ namespace pymemrun {
 struct FlameTexts {
   std::string title;
   std::string subtitle;
+  bool counts_are_least = false;  // of blocks there may be more
 };
 
 // One SVG that needs nothing else: callers above what they call, as wide as

@@ -27,7 +27,8 @@ HeapHistoryReplay::HeapHistoryReplay(const HeapOptions& options)
       places_(options.by, this) {}
 
 uint64_t HeapHistoryReplay::OnStop(uint64_t stop_us) {
-  too_many_ = !choose_ && history_.time_us.size() >= kMaxMoments;
+  too_many_ = !choose_ && (history_.time_us.size() >= kMaxMoments ||
+                           looked_at_ > kMaxLooks);
   if (too_many_) return kEnd;
   TakeValues(stop_us);
   if (stop_us >= to_us_) return kEnd;
@@ -49,6 +50,7 @@ void HeapHistoryReplay::Finish() {
 void HeapHistoryReplay::TakeValues(uint64_t time_us) {
   const size_t step = history_.time_us.size();
   double live = 0, other = 0, tracing = 0, reserved = 0;
+  looked_at_ += model().sources().size();
   for (uint32_t i = 0; i < model().sources().size(); ++i) {
     const HeapSource& source = model().sources()[i];
     if (source.live.recorded == 0) continue;
@@ -88,29 +90,34 @@ void HeapHistoryReplay::Halve() {
 HeapHistory HeapHistoryReplay::Result(uint64_t top) const {
   HeapHistory history = history_;
   const size_t steps = history.time_us.size();
-  std::vector<HeapHistory::Series> all;
+  // Without their values: most places have only a few.
+  std::vector<std::pair<HeapHistory::Series, size_t>> all;
   for (size_t number = 0; number < bytes_.size(); ++number) {
     HeapHistory::Series series;
     series.place = places_.places()[number];
-    series.bytes = bytes_[number];
-    series.bytes.resize(steps);
-    for (const double bytes : series.bytes) {
+    for (const double bytes : bytes_[number]) {
       series.peak_bytes = std::max(series.peak_bytes, bytes);
     }
-    if (series.peak_bytes > 0) all.push_back(std::move(series));
+    if (series.peak_bytes > 0) all.emplace_back(std::move(series), number);
   }
-  std::sort(all.begin(), all.end(),
-            [](const HeapHistory::Series& a, const HeapHistory::Series& b) {
-              return a.peak_bytes != b.peak_bytes ? a.peak_bytes > b.peak_bytes
-                                                  : a.place < b.place;
-            });
-  for (size_t i = top; i < all.size(); ++i) {
-    for (size_t step = 0; step < steps; ++step) {
-      history.other_bytes[step] += all[i].bytes[step];
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    const HeapHistory::Series &left = a.first, &right = b.first;
+    return left.peak_bytes != right.peak_bytes
+               ? left.peak_bytes > right.peak_bytes
+               : left.place < right.place;
+  });
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::vector<double>& values = bytes_[all[i].second];
+    if (i < top) {
+      all[i].first.bytes = values;
+      all[i].first.bytes.resize(steps);
+      history.series.push_back(std::move(all[i].first));
+      continue;
+    }
+    for (size_t step = 0; step < values.size(); ++step) {
+      history.other_bytes[step] += values[step];
     }
   }
-  if (all.size() > top) all.resize(top);
-  history.series = std::move(all);
   return history;
 }
 

@@ -37,7 +37,8 @@ class HeapHistoryReplay final : public HeapReplay {
 
   explicit HeapHistoryReplay(const HeapOptions& options);
   void Finish() override;
-  // There were more moments than kMaxMoments: the others were not taken.
+  // There were more moments than kMaxMoments, or fewer with so many sources
+  // that each look at all of them takes long: the others were not taken.
   bool too_many() const { return too_many_; }
   // With a series for each of the `top` places. REQUIRES: Finish() was called.
   HeapHistory Result(uint64_t top) const;
@@ -45,6 +46,8 @@ class HeapHistoryReplay final : public HeapReplay {
  private:
   // Values that are kept: places that come when there is no room are others.
   static constexpr size_t kMaxValues = size_t{1} << 25;
+  // Some ten seconds.
+  static constexpr uint64_t kMaxLooks = uint64_t{1} << 32;
   // Without an interval: when there are so many moments every other goes.
   static constexpr size_t kMostChosen = 120;
 
@@ -56,6 +59,7 @@ class HeapHistoryReplay final : public HeapReplay {
   const bool choose_;
   uint64_t interval_us_;
   bool too_many_ = false;
+  uint64_t looked_at_ = 0;  // sources, at all moments
   SourcePlaces places_;
   HeapHistory history_;  // without its series
   // By number of the place; shorter where the last ones are 0.

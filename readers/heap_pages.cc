@@ -12,7 +12,8 @@ struct LiveBlock {
   float weight;
 };
 
-// By address.
+// By address. Where two overlap the lower one's free was lost: it ends where
+// the other begins.
 std::vector<LiveBlock> LiveBlocks(const HeapModel& heap) {
   std::vector<LiveBlock> blocks;
   blocks.reserve(heap.blocks().size());
@@ -24,10 +25,13 @@ std::vector<LiveBlock> LiveBlocks(const HeapModel& heap) {
   std::sort(
       blocks.begin(), blocks.end(),
       [](const LiveBlock& a, const LiveBlock& b) { return a.begin < b.begin; });
+  for (size_t i = 1; i < blocks.size(); ++i) {
+    blocks[i - 1].end = std::min(blocks[i - 1].end, blocks[i].begin);
+  }
   return blocks;
 }
 
-// Charges one page after the other, in the order of addresses.
+// Charges one run after the other, in the order of addresses.
 class PageCharger {
  public:
   using Visit = std::function<void(const PageCharge&)>;
@@ -42,6 +46,60 @@ class PageCharger {
         next_part_(heap.mappings().parts().begin()) {
     charges_.by_source.resize(heap.sources().size());
     charges_.by_owner.resize(pages.owners().size());
+  }
+
+  void Charge(const PageMap::Run& run) {
+    for (uint64_t page = run.begin; page < run.end;) {
+      const uint64_t pages = ChargeAlike(page, run);
+      if (pages == 0) Charge(page, run.owner);
+      page += std::max<uint64_t>(pages, 1);
+    }
+  }
+
+ private:
+  // Pages from `page` on that no block and no mapping is in, or that one of
+  // them fills, at once; so many, or 0 where there is another.
+  uint64_t ChargeAlike(uint64_t page, const PageMap::Run& run) {
+    const uint64_t page_bytes = pages_.page_bytes();
+    const uint64_t begin = page * page_bytes;
+    if (run.sampled) return 0;  // each has its part in the error
+    while (next_ < blocks_.size() && blocks_[next_].end <= begin) ++next_;
+    const LiveBlock* const block =
+        next_ < blocks_.size() ? &blocks_[next_] : nullptr;
+    uint64_t end = run.end;
+    PageCharge charge = {page, 1, PageCharge::To::kOwner, run.owner, 0};
+    if (block != nullptr && block->begin <= begin) {
+      end = std::min(end, block->end / page_bytes);
+      charge.to = PageCharge::To::kSource;
+      charge.id = block->source;
+    } else {
+      if (block != nullptr) end = std::min(end, block->begin / page_bytes);
+      end = MappedAlike(begin, end, &charge);
+    }
+    if (end <= page) return 0;
+    charge.bytes = static_cast<double>((end - page) * page_bytes);
+    Add(charge);
+    return end - page;
+  }
+
+  // Of the pages from address `begin` up to page `end`, in which no block is:
+  // up to where a mapping fills them, which is charged, or none is there.
+  uint64_t MappedAlike(uint64_t begin, uint64_t end, PageCharge* charge) {
+    const HeapMappings::Parts& parts = heap_.mappings().parts();
+    PassParts(begin);
+    if (next_part_ == parts.end()) return end;
+    if (next_part_->first > begin) {
+      return std::min(end, next_part_->first / pages_.page_bytes());
+    }
+    charge->to = PageCharge::To::kSource;
+    charge->id = heap_.mappings().OfPart(next_part_->second).source;
+    return std::min(end, next_part_->second.end / pages_.page_bytes());
+  }
+  void PassParts(uint64_t begin) {
+    const HeapMappings::Parts& parts = heap_.mappings().parts();
+    while (next_part_ != parts.end() && next_part_->second.end <= begin) {
+      ++next_part_;
+    }
   }
 
   void Charge(uint64_t page, uint32_t owner) {
@@ -75,7 +133,6 @@ class PageCharger {
     Add({page, weight, PageCharge::To::kSlack, 0, rest * stands_for});
   }
 
- private:
   // Charges those inside_, `all` bytes, with no more than `room` bytes of the
   // page. Returns with how many.
   double AddInside(uint64_t page, uint32_t weight, double all, double room) {
@@ -89,9 +146,7 @@ class PageCharger {
   // Leaves the mappings' bytes that lie there in inside_; returns their sum.
   double FindMappings(uint64_t begin, uint64_t end) {
     const HeapMappings::Parts& parts = heap_.mappings().parts();
-    while (next_part_ != parts.end() && next_part_->second.end <= begin) {
-      ++next_part_;
-    }
+    PassParts(begin);
     double all = 0;
     inside_.clear();
     for (auto at = next_part_; at != parts.end() && at->first < end; ++at) {
@@ -135,9 +190,8 @@ HeapCharges ChargePages(const ResidentModel& pages, const HeapModel& heap,
                         const std::function<void(const PageCharge&)>& visit) {
   HeapCharges charges;
   PageCharger charger(pages, heap, visit, &charges);
-  pages.pages().ForEach([&](uint64_t page, const PageMap::Page& there) {
-    charger.Charge(page, there.owner);
-  });
+  pages.pages().ForEach(
+      [&charger](const PageMap::Run& run) { charger.Charge(run); });
   return charges;
 }
 

@@ -51,7 +51,7 @@ ResidentPlace SourcePlaces::PlaceOf(const HeapSource::Key& key) {
       place.file = key.code == 0 ? "<python>" : ShownMapping(index, key.code);
       return place;
     case HeapBy::kStack:
-      stack_texts_.push_back(index.StackText(key.stack));
+      stack_texts_.push_back(index.StackText(key.stack, &stack_budget_));
       place.file = stack_texts_.back();
       return place;
   }

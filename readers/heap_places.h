@@ -49,6 +49,7 @@ class SourcePlaces {
   const HeapReplay& replay_;
   std::vector<ResidentPlace> places_;
   std::deque<std::string> stack_texts_;
+  FrameBudget stack_budget_{FrameBudget::kBytes / 4};
   absl::flat_hash_map<ResidentPlace, uint32_t> numbers_;
   std::vector<uint32_t> by_source_;  // number + 1; 0: not asked for yet
 };

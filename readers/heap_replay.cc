@@ -98,6 +98,7 @@ void HeapReplay::OnHeapRates(const HeapRates& rates) {
   if (has_rates_ && model_.rate() != before) ++rate_changes_;
   has_rates_ = true;
   rates_ = rates;
+  unseen_.TakeMost(UnseenAt(rates));
 }
 
 void HeapReplay::OnHeapLoss(const HeapLoss& loss) {

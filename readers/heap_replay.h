@@ -46,6 +46,8 @@ class HeapReplay : public ReplayVisitor {
   // The latest rates, and how often they changed.
   const HeapRates& rates() const { return rates_; }
   uint64_t rate_changes() const { return rate_changes_; }
+  // By the rates that there were.
+  const HeapUnseen& unseen() const { return unseen_; }
   // The last moment that the file tells of, as far as it was read.
   uint64_t last_us() const { return last_us_; }
   uint64_t lost_events() const { return lost_events_; }
@@ -79,6 +81,7 @@ class HeapReplay : public ReplayVisitor {
   HeapModel model_;
   Header header_;
   HeapRates rates_;
+  HeapUnseen unseen_;
   uint32_t tracing_code_ = 0;
   uint64_t last_us_ = 0, lost_events_ = 0, rate_changes_ = 0;
   std::vector<RssAt> rss_;  // in the order of the file

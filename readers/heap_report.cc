@@ -23,7 +23,7 @@ std::string MomentText(const HeapMoments& replay, size_t moment) {
 // "live 1.2 GiB in 3,456 blocks at 12.300 s (peak)".
 std::string LiveText(const HeapMoments& replay, size_t moment) {
   const HeapSums live = SumUp(replay.model(), replay.SumsAt(moment));
-  return absl::StrCat("live ", HeapSumsText(live, replay.sampled()), " at ",
+  return absl::StrCat("live ", HeapSumsText(live, replay), " at ",
                       MomentText(replay, moment), "\n");
 }
 
@@ -103,7 +103,7 @@ std::string LeaksText(const HeapMoments& replay,
     if (source.counts() && keep(source)) leaked.Add(sums[i]);
   }
   return absl::StrCat("alive when the program ended ",
-                      HeapSumsText(leaked, replay.sampled()),
+                      HeapSumsText(leaked, replay),
                       ", without what the interpreter keeps for itself\n",
                       LiveText(replay, 0), PeakText(replay));
 }
@@ -118,7 +118,7 @@ void ShowLeaks(const HeapMoments& replay, RereadFile* file, Shown* shown) {
 void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
   const std::vector<HeapSums> sums = TemporarySums(replay.model());
   shown->heading = absl::StrCat(
-      "temporary ", HeapSumsText(SumUp(replay.model(), sums), false),
+      "temporary ", HeapSumsText(SumUp(replay.model(), sums), replay),
       ", freed before ", Counted(limit, "further allocation"),
       " of the same thread\n");
   shown->table.name = "temporary";
@@ -143,6 +143,7 @@ void ShowDiff(const HeapMoments& first, const HeapMoments& second,
   shown->table.is_change = true;
   shown->table.name = "change";
   shown->table.with_errors |= second.sampled();
+  shown->table.unseen.TakeMost(second.unseen());
   shown->rows.Add(first, first.SumsAt(0), /*before=*/true);
   shown->rows.Add(second, second.SumsAt(0));
 }
@@ -186,6 +187,8 @@ int PrintTables(const ReportOptions& options, const HeapMoments& replay,
   shown.table.limit = options.limit;
   shown.table.with_errors = replay.sampled();
   shown.table.with_mapped = replay.header().heap_native();
+  shown.table.unseen = replay.unseen();
+  shown.table.for_text = options.format == TableFormat::kText;
   int code = kExitOk;
   HeapMoments second(heap.moments);
   if (heap.diff) {

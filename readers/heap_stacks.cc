@@ -6,12 +6,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/escape.h"
+#include "readers/frame_budget.h"
 #include "readers/whole_number.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr size_t kMostFrames = 10000;  // of one stack in JSON
 
 ResidentBy FramesBy(HeapBy by) {
   switch (by) {
@@ -32,18 +31,28 @@ void AppendMember(absl::string_view key, const Cell& value, std::string* out) {
   AppendJsonCell(value, out);
 }
 
+std::string FrameJson(absl::string_view file, uint64_t line,
+                      absl::string_view function) {
+  std::string frame = "{\"file\": ";
+  AppendJsonString(file, &frame);
+  AppendMember("line", line == 0 ? Cell() : line, &frame);
+  AppendMember("function", std::string(function), &frame);
+  return frame + "}";
+}
+
 // [{"file": ..., "line": ..., "function": ...}, ...].
-std::string FramesJson(const RunIndex& index, uint32_t stack) {
+std::string FramesJson(const RunIndex& index, uint32_t stack,
+                       FrameBudget* budget) {
   std::vector<std::string> frames;  // innermost first
-  for (uint32_t at = stack; at != 0 && frames.size() < kMostFrames;
-       at = index.ParentStack(at)) {
+  budget->BeginStack();
+  for (uint32_t at = stack; at != 0; at = index.ParentStack(at)) {
+    if (!budget->HasRoom()) {
+      frames.push_back(FrameJson("", 0, kDeeperFrames));
+      break;
+    }
     const Place place = index.ResolveStack(at);
-    std::string frame = "{\"file\": ";
-    AppendJsonString(place.file, &frame);
-    AppendMember("line", place.line == 0 ? Cell() : uint64_t{place.line},
-                 &frame);
-    AppendMember("function", std::string(place.code_name), &frame);
-    frames.push_back(frame + "}");
+    frames.push_back(FrameJson(place.file, place.line, place.code_name));
+    budget->Take(frames.back().size());
   }
   std::string text = "[";
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
@@ -53,9 +62,9 @@ std::string FramesJson(const RunIndex& index, uint32_t stack) {
 }
 
 std::string SourceJson(const HeapReplay& replay, const HeapSource& source,
-                       const HeapSums& sums) {
+                       const HeapSums& sums, FrameBudget* budget) {
   std::string text = "{\"stack\": ";
-  text += FramesJson(replay.index(), source.key.stack);
+  text += FramesJson(replay.index(), source.key.stack, budget);
   AppendMember("thread",
                std::string(replay.index().ThreadLabel(source.key.thread)),
                &text);
@@ -66,6 +75,8 @@ std::string SourceJson(const HeapReplay& replay, const HeapSource& source,
   if (replay.sampled()) {
     AppendMember("error_bytes", WholeNumber(sums.BytesError()), &text);
     AppendMember("error_count", WholeNumber(sums.CountError()), &text);
+    AppendMember("unseen_bytes", UnseenCell(replay.unseen().bytes), &text);
+    AppendMember("unseen_count", UnseenCell(replay.unseen().count), &text);
   }
   return text + "}";
 }
@@ -109,6 +120,8 @@ void HeapStacks::Print(const ReportOptions& options,
                          {"live_count", "blocks"},
                          {"share", "share", CellLook::kShare}});
   const double total = tree_.nodes()[0].bytes;
+  const bool at_least =
+      options.format == TableFormat::kText && replay_.unseen().count > 0;
   for (const uint32_t id : tree_.Ordered(options.limit)) {
     const PlaceTree::Node& node = tree_.nodes()[id];
     if (node.count <= 0) continue;
@@ -116,6 +129,7 @@ void HeapStacks::Print(const ReportOptions& options,
     cells.emplace_back(WholeNumber(node.bytes));
     cells.emplace_back(WholeNumber(node.self_bytes));
     cells.emplace_back(WholeNumber(node.count));
+    if (at_least) cells.back() = absl::StrCat(">= ", WholeNumber(node.count));
     cells.emplace_back(total > 0 ? node.bytes / total : 0.0);
     table.rows.push_back(std::move(cells));
   }
@@ -135,10 +149,12 @@ void PrintSnapshotJson(const HeapMoments& replay, uint64_t limit,
                                           : a < b;
   });
   if (limit != 0 && limit < order.size()) order.resize(limit);
+  FrameBudget budget;
   output->Append("[");
   for (const size_t i : order) {
     output->Append(i == order[0] ? "\n  " : ",\n  ");
-    output->Append(SourceJson(replay, replay.model().sources()[i], sums[i]));
+    output->Append(
+        SourceJson(replay, replay.model().sources()[i], sums[i], &budget));
   }
   output->Append("\n]\n");
 }

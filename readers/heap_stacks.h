@@ -32,7 +32,8 @@ class HeapStacks {
 };
 
 // An array with an object for each stack, thread and allocator, most bytes
-// first, `limit` of them (0: all); frames are the outermost first.
+// first, `limit` of them (0: all); frames are the outermost first, as many of
+// them as FrameBudget lets.
 void PrintSnapshotJson(const HeapMoments& replay, uint64_t limit,
                        OutputBuffer* output);
 

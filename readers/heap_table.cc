@@ -47,6 +47,10 @@ class TableMaker {
     if (options.with_errors) {
       add("error_bytes", "std error", CellLook::kBytes);
       add("error_count", "of blocks", CellLook::kPlain);
+      if (!options.for_text) {  // its heading tells it
+        add("unseen_bytes", "", CellLook::kBytes);
+        add("unseen_count", "", CellLook::kPlain);
+      }
     }
     if (options.with_mapped) add("mapped_bytes", "mapped", CellLook::kBytes);
   }
@@ -97,7 +101,7 @@ class TableMaker {
       cells.emplace_back(WholeNumber(sums.bytes));
     } else {
       cells.emplace_back(WholeNumber(sums.bytes));
-      cells.emplace_back(WholeNumber(sums.count));
+      cells.push_back(Count(sums));
       cells.emplace_back();
       if (share) {
         cells.back() = total_bytes_ > 0 ? sums.bytes / total_bytes_ : 0.0;
@@ -108,12 +112,22 @@ class TableMaker {
       both.Add(before);
       cells.emplace_back(WholeNumber(both.BytesError()));
       cells.emplace_back(WholeNumber(both.CountError()));
+      if (!options_.for_text) {
+        cells.push_back(UnseenCell(options_.unseen.bytes));
+        cells.push_back(UnseenCell(options_.unseen.count));
+      }
     }
     if (options_.with_mapped) {
       cells.emplace_back();
       if (knows_mapped_) cells.back() = WholeNumber(row.mapped_bytes);
     }
     table_.rows.push_back(std::move(cells));
+  }
+
+  Cell Count(const HeapSums& sums) const {
+    const uint64_t count = WholeNumber(sums.count);
+    if (!options_.for_text || !IsAtLeast(sums, options_.unseen)) return count;
+    return absl::StrCat(">= ", count);
   }
 
   const HeapTableOptions& options_;
@@ -166,6 +180,14 @@ std::string NotRecordedText(const HeapRates& rates) {
   return absl::StrCat("blocks of ", sizes,
                       " bytes were not recorded: they are in no number here, "
                       "nor in the standard errors\n");
+}
+
+// What may be missing at a place of which no error tells.
+std::string UnseenText(const HeapUnseen& unseen) {
+  if (unseen.count == 0 || std::isinf(unseen.count)) return "";
+  return absl::StrCat("at any place up to ", HumanBytes(unseen.bytes),
+                      " in small blocks may be without a sample (more in one "
+                      "case of 20): a count may be at least what is shown\n");
 }
 
 }  // namespace
@@ -257,10 +279,21 @@ Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
   return maker.Take();
 }
 
-std::string HeapSumsText(const HeapSums& sums, bool sampled) {
-  std::string text = absl::StrCat(HumanBytes(sums.bytes), " in ",
-                                  Counted(WholeNumber(sums.count), "block"));
-  if (sampled && sums.bytes_variance > 0) {
+bool IsAtLeast(const HeapSums& sums, const HeapUnseen& unseen) {
+  return unseen.count > 2 * sums.CountError();
+}
+
+Cell UnseenCell(double amount) {
+  if (std::isinf(amount)) return {};
+  return WholeNumber(amount);
+}
+
+std::string HeapSumsText(const HeapSums& sums, const HeapReplay& replay) {
+  std::string text =
+      absl::StrCat(HumanBytes(sums.bytes), " in ",
+                   IsAtLeast(sums, replay.unseen()) ? "at least " : "",
+                   Counted(WholeNumber(sums.count), "block"));
+  if (replay.sampled() && sums.bytes_variance > 0) {
     absl::StrAppend(&text, " (standard error ", HumanBytes(sums.BytesError()),
                     ")");
   }
@@ -271,16 +304,18 @@ std::string HeapEstimateText(const HeapReplay& replay, uint64_t recorded) {
   if (!replay.sampled()) return "";
   return absl::StrCat("estimated: ", RatesText(replay), "; ",
                       Counted(recorded, "block"), " recorded\n",
-                      NotRecordedText(replay.rates()));
+                      NotRecordedText(replay.rates()),
+                      UnseenText(replay.unseen()));
 }
 
 std::string HeapHeading(const HeapReplay& replay) {
   const HeapModel& model = replay.model();
   const HeapSums allocated = model.Allocated();
-  std::string text =
-      absl::StrCat("allocated ", HeapSumsText(allocated, replay.sampled()),
-                   ", freed ", HeapSumsText(model.Freed(), false), " by ",
-                   HumanSeconds(replay.last_us()), "\n");
+  HeapSums freed = model.Freed();
+  freed.bytes_variance = freed.count_variance = 0;  // as of what is allocated
+  std::string text = absl::StrCat("allocated ", HeapSumsText(allocated, replay),
+                                  ", freed ", HeapSumsText(freed, replay),
+                                  " by ", HumanSeconds(replay.last_us()), "\n");
   text += HeapEstimateText(replay, allocated.recorded);
   if (model.unmatched_frees() > 0) {
     absl::StrAppend(&text, "frees of earlier blocks: ",

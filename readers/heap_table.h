@@ -58,8 +58,10 @@ struct HeapTableOptions {
   uint64_t limit = 0;         // of places; 0: all
   std::string name = "live";  // of what is counted: live_bytes, live_count
   bool is_change = false;     // sums - before, signed
-  bool with_errors = false;   // one standard error each
+  bool with_errors = false;   // one standard error each, and what is unseen
   bool with_mapped = false;   // a column for what C code has mapped
+  HeapUnseen unseen;          // at each place
+  bool for_text = false;      // a count that is too small is ">= 30"
 };
 
 // The places, most bytes first (of changes the largest in either direction),
@@ -78,8 +80,14 @@ std::string HeapHeading(const HeapReplay& replay);
 // The part of it that says what samples stand for, empty of a run that is not
 // sampled.
 std::string HeapEstimateText(const HeapReplay& replay, uint64_t recorded);
-// "1.2 GiB in 3,456 blocks (standard error 3.0 MiB)"; not an error of 0.
-std::string HeapSumsText(const HeapSums& sums, bool sampled);
+// "1.2 GiB in 3,456 blocks (standard error 3.0 MiB)"; not an error of 0. Where
+// more blocks may be unseen than the count's error covers: "at least 3,456".
+std::string HeapSumsText(const HeapSums& sums, const HeapReplay& replay);
+// Whether there may be more blocks, by more than two errors: true of what is
+// sampled unless also the smallest blocks are mostly recorded.
+bool IsAtLeast(const HeapSums& sums, const HeapUnseen& unseen);
+// What may be unseen, for machines; empty where that has no bound.
+Cell UnseenCell(double amount);
 
 }  // namespace pymemrun
 

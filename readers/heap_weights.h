@@ -2,6 +2,7 @@
 #ifndef PYMEMRUN_READERS_HEAP_WEIGHTS_H_
 #define PYMEMRUN_READERS_HEAP_WEIGHTS_H_
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,6 +11,23 @@
 #include "format/trace.pb.h"
 
 namespace pymemrun {
+
+// What a place may have without a sample of it: whoever says that it has no
+// more is wrong in one of 20 cases at most. The count is that of the smallest
+// blocks.
+struct HeapUnseen {
+  // Infinite where blocks of some sizes are never recorded.
+  double bytes = 0, count = 0;
+
+  void TakeMost(const HeapUnseen& other) {
+    bytes = std::fmax(bytes, other.bytes);
+    count = std::fmax(count, other.count);
+  }
+};
+
+// n blocks of probability p all remain unseen with a chance of (1 - p)^n; this
+// is the n, over all sizes, for which that is 1/20.
+HeapUnseen UnseenAt(const HeapRates& rates);
 
 // Rates have numbers; number 0 records everything. Not thread safe.
 class HeapWeights {
@@ -28,7 +46,7 @@ class HeapWeights {
 
  private:
   struct Class {
-    uint64_t below_bytes;
+    uint64_t below_bytes;  // rising
     double weight;
   };
   struct Rates {

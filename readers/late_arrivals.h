@@ -3,6 +3,7 @@
 #ifndef PYMEMRUN_READERS_LATE_ARRIVALS_H_
 #define PYMEMRUN_READERS_LATE_ARRIVALS_H_
 
+#include <cstdint>
 #include <vector>
 
 #include "format/record_visitor.h"
@@ -16,9 +17,11 @@ namespace pymemrun {
 // mark such memory, and what was a huge page may have become small ones since;
 // so the mark is asked for only where pages were sampled, and one in N is
 // known. Before the first Residency nothing is found: it is about what was
-// there before tracing.
+// there before tracing. `looks_left`: at so many runs of pages it looks at the
+// most, and takes off at how many it did.
 std::vector<LateArrival> FindLateArrivals(const ResidencyView& seen,
-                                          const ResidentModel& model);
+                                          const ResidentModel& model,
+                                          uint64_t* looks_left);
 
 }  // namespace pymemrun
 

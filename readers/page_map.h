@@ -4,100 +4,83 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
-#include "absl/container/btree_map.h"
+#include "readers/page_run_tree.h"
 
 namespace pymemrun {
 
-// Pages with an owner each (a number above 0) and when it came. Pages lie in
-// blocks of 16, which memory is taken for: about 14 bytes for each page where
-// they are dense, 220 where each lies alone. Not thread safe.
+// Runs of pages. What happens to a range of pages takes time for the runs that
+// are made or removed, and for all others only the logarithm of their number:
+// moving a million runs, or finding that none is to go, is no work. So a file
+// takes a time that its own size tells, whatever it says. Some 36 bytes for
+// each run. Not thread safe.
 class PageMap {
  public:
-  struct Page {
-    uint32_t owner = 0;  // 0: the page is not there
-    uint64_t came_us = 0;
+  using Run = PageRun;
+  struct Range {
+    uint64_t begin, end;
   };
 
-  // At most so many blocks: 64 GiB of small pages where they are dense.
-  static constexpr size_t kMaxBlocks = size_t{1} << 20;
+  // 32 GiB of pages that have nothing in common with those beside them.
+  static constexpr size_t kMaxRuns = size_t{1} << 23;
 
-  explicit PageMap(size_t max_blocks = kMaxBlocks) : max_blocks_(max_blocks) {}
+  explicit PageMap(size_t max_runs = kMaxRuns) : max_runs_(max_runs) {}
+  PageMap(const PageMap&) = delete;
+  PageMap& operator=(const PageMap&) = delete;
 
-  Page Get(uint64_t page) const;
-  // Puts a page there, or changes it; false: there is no room for it.
-  // REQUIRES: value.owner != 0.
-  bool Set(uint64_t page, const Page& value);
-  // Calls visit(page, &value) for each page there from `begin` up to, and
-  // without, `end`, in their order. It may change the value, also to owner 0;
-  // it must not call anything else of this map.
-  template <typename Visit>
-  void ForRange(uint64_t begin, uint64_t end, Visit visit);
-  // The same with values that stay.
-  template <typename Visit>
-  void ForRange(uint64_t begin, uint64_t end, Visit visit) const;
-  template <typename Visit>
-  void ForEach(Visit visit) const {
-    ForRange(0, UINT64_MAX, visit);
-  }
-  size_t blocks() const { return blocks_.size(); }
+  // The run in which the page is; the last one that begins below `page`; the
+  // first one that ends above it.
+  Run At(uint64_t page) const;
+  Run Before(uint64_t page) const;
+  Run After(uint64_t page) const;
+  // How many pages of a range are there, and where none are: all such ranges,
+  // or as many as `most` of them.
+  uint64_t Covered(uint64_t begin, uint64_t end) const;
+  std::vector<Range> Gaps(uint64_t begin, uint64_t end, size_t most) const;
+  void ForEach(VisitRun visit) const;  // in the order of addresses
+  size_t runs() const { return tree_.runs(); }
+
+  // Puts a run there; false: there is no room for it. REQUIRES: it is one page,
+  // and takes the place of what is there, or nothing is.
+  bool Put(const Run& run);
+  // Each calls `visit` with what it takes away: all in that range; what came
+  // before `before_us`; what was where the others go. Moved runs came then.
+  void Remove(uint64_t begin, uint64_t end, VisitRun visit);
+  void RemoveOlder(uint64_t begin, uint64_t end, uint64_t before_us,
+                   VisitRun visit);
+  void Move(uint64_t begin, uint64_t end, uint64_t to, uint64_t came_us,
+            VisitRun visit);
+  // Gives the runs there that are sampled an owner of pages that are not.
+  void ReplaceSampled(uint64_t begin, uint64_t end, NewRunOwner owner);
+  // Of what came before `before_us`, when it came does not matter any more, but
+  // for whether it was after `mark_us`: so runs side by side become one.
+  void Age(uint64_t before_us, uint64_t mark_us);
 
  private:
-  static constexpr uint64_t kBlockPages = 16;
-  struct Block {
-    uint32_t owner[kBlockPages] = {};
-    uint64_t came_us[kBlockPages] = {};
-    bool empty() const;
-  };
+  using Node = PageRunTree::Node;
+  class GapFinder;
 
-  Block* Find(uint64_t number) const;
-  Block* Make(uint64_t number);
+  // Takes a range's subtree out, and puts back what `change` makes of it.
+  void Change(uint64_t begin, uint64_t end,
+              absl::FunctionRef<Node*(Node*)> change);
+  bool HasOlder(uint64_t begin, uint64_t end, uint64_t before_us) const;
+  // Sets found_, found_begin_ and found_end_. REQUIRES: the map is not empty.
+  void Find(uint64_t page) const;
+  void Settle() const;
+  void CloseFound() const;
 
-  const size_t max_blocks_;
-  absl::btree_map<uint64_t, Block*> blocks_;  // by page / kBlockPages
-  std::deque<Block> store_;                   // never moved
-  std::vector<Block*> free_;
-  // Found last: pages come in rows.
-  mutable uint64_t last_number_ = UINT64_MAX;
-  mutable Block* last_ = nullptr;
+  const size_t max_runs_;
+  PageRunTree tree_;
+  Node* root_ = nullptr;
+  // Pages from found_begin_ to found_end_ belong to the node that was found
+  // last: pages come in rows. Where it was changed its ancestors' sums are put
+  // right by Settle().
+  mutable Node* found_ = nullptr;
+  mutable uint64_t found_begin_ = 0, found_end_ = 0;
+  mutable bool changed_ = false;
+  mutable std::vector<Node*> path_;  // to it
 };
-
-template <typename Visit>
-void PageMap::ForRange(uint64_t begin, uint64_t end, Visit visit) {
-  auto it = blocks_.lower_bound(begin / kBlockPages);
-  while (it != blocks_.end() && it->first * kBlockPages < end) {
-    Block* const block = it->second;
-    for (uint64_t i = 0; i < kBlockPages; ++i) {
-      const uint64_t page = it->first * kBlockPages + i;
-      if (block->owner[i] == 0 || page < begin || page >= end) continue;
-      Page value = {block->owner[i], block->came_us[i]};
-      visit(page, &value);
-      block->owner[i] = value.owner;
-      block->came_us[i] = value.came_us;
-    }
-    if (!block->empty()) {
-      ++it;
-      continue;
-    }
-    free_.push_back(block);
-    last_ = nullptr;
-    it = blocks_.erase(it);
-  }
-}
-
-template <typename Visit>
-void PageMap::ForRange(uint64_t begin, uint64_t end, Visit visit) const {
-  for (auto it = blocks_.lower_bound(begin / kBlockPages);
-       it != blocks_.end() && it->first * kBlockPages < end; ++it) {
-    for (uint64_t i = 0; i < kBlockPages; ++i) {
-      const uint64_t page = it->first * kBlockPages + i;
-      if (it->second->owner[i] == 0 || page < begin || page >= end) continue;
-      visit(page, Page{it->second->owner[i], it->second->came_us[i]});
-    }
-  }
-}
 
 }  // namespace pymemrun
 

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "format/terminal_text.h"
+#include "readers/frame_budget.h"
 #include "readers/whole_number.h"
 
 namespace pymemrun {
@@ -41,6 +42,7 @@ uint32_t PlaceTree::Child(uint32_t parent, const ResidentPlace& place) {
 uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
   // Outwards up to a frame that is known, and back.
   std::vector<uint32_t> path;
+  const uint64_t most = StepsLeft();
   uint32_t node = root;
   for (uint32_t at = stack;; at = index_.ParentStack(at)) {
     const auto found = known_.find({root, at});
@@ -48,9 +50,14 @@ uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
       node = found->second;
       break;
     }
+    if (path.size() == most) {
+      node = DeeperFrames(root);
+      break;
+    }
     path.push_back(at);
     if (index_.ParentStack(at) == 0) break;
   }
+  TakeSteps(path.size());
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
     node = Child(node, PlaceOfStack(frames_by_, index_, *at));
     known_.emplace(std::make_pair(root, *at), node);
@@ -60,10 +67,23 @@ uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
 
 uint32_t PlaceTree::InvertedNodeOf(uint32_t root, uint32_t stack) {
   uint32_t node = root;
+  uint64_t steps = 0;
+  const uint64_t most = StepsLeft();
   for (uint32_t at = stack;; at = index_.ParentStack(at)) {
     node = Child(node, PlaceOfStack(frames_by_, index_, at));
-    if (index_.ParentStack(at) == 0) return node;
+    ++steps;
+    const bool is_last = index_.ParentStack(at) == 0;
+    if (!is_last && steps == most) node = DeeperFrames(node);
+    if (is_last || steps == most) break;
   }
+  TakeSteps(steps);
+  return node;
+}
+
+uint32_t PlaceTree::DeeperFrames(uint32_t parent) {
+  ResidentPlace place;
+  place.function = kDeeperFrames;
+  return Child(parent, place);
 }
 
 void PlaceTree::SumUp() {
@@ -130,18 +150,21 @@ std::vector<Cell> PlaceTree::NameCells(const Node& node, TableFormat format) {
 }
 
 void PlaceTree::PrintCollapsed(OutputBuffer* output) const {
+  FrameBudget budget;
   for (const uint32_t id : Ordered(0)) {
     const uint64_t self_bytes = WholeNumber(nodes_[id].self_bytes);
     if (self_bytes == 0) continue;
     std::vector<std::string> frames;  // innermost first
     size_t bytes = 0;
+    budget.BeginStack();
     for (uint32_t at = id; at != 0; at = nodes_[at].parent) {
-      if (bytes > kMaxLineBytes) {
+      if (bytes > kMaxLineBytes || !budget.HasRoom()) {
         frames.emplace_back("...");
         break;
       }
       frames.push_back(CollapsedLabel(nodes_[at].place));
       bytes += frames.back().size();
+      budget.Take(frames.back().size());
     }
     std::string line;
     for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {

@@ -3,6 +3,7 @@
 #ifndef PYMEMRUN_READERS_PLACE_TREE_H_
 #define PYMEMRUN_READERS_PLACE_TREE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -31,6 +32,12 @@ class PlaceTree {
   // REQUIRES: `frames_by` is kLine, kFunction or kFile.
   PlaceTree(ResidentBy frames_by, const RunIndex* index)
       : frames_by_(frames_by), index_(*index) {}
+
+  // Callers and what they call are the same frames for many stacks, but not
+  // where a tree begins with the innermost frames, or has a root for each
+  // thread. Beyond so many frames a stack has its innermost 16 in such a tree,
+  // under `<deeper frames>`.
+  static constexpr uint64_t kMostSteps = uint64_t{1} << 21;
 
   // The number of the node of that place below `parent`, 0: an outermost one.
   uint32_t Child(uint32_t parent, const ResidentPlace& place);
@@ -62,8 +69,17 @@ class PlaceTree {
  private:
   using Key = std::pair<uint32_t, ResidentPlace>;  // parent, place
 
+  // How many frames of the next stack may be taken.
+  uint64_t StepsLeft() const { return std::max(steps_left_, kLeastSteps); }
+  void TakeSteps(uint64_t steps) {
+    steps_left_ -= std::min(steps_left_, steps);
+  }
+  uint32_t DeeperFrames(uint32_t parent);
+
+  static constexpr uint64_t kLeastSteps = 16;
   const ResidentBy frames_by_;
   const RunIndex& index_;
+  uint64_t steps_left_ = kMostSteps;
   std::vector<Node> nodes_ = {{}};  // 0: above the outermost ones
   absl::flat_hash_map<Key, uint32_t> children_;
   // By root and stack.

@@ -4,7 +4,6 @@
 #define PYMEMRUN_READERS_PLAN_WRITER_H_
 
 #include <algorithm>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,22 +39,16 @@ class PlanWriter final : public RowWriter {
     for (RowStep& step : steps_) {
       switch (step.kind) {
         case RowStep::kSite:
-          output_->Append(
-              step.cache.Get(run.slot, row.site, [&](std::string* out) {
-                RenderSite(style_, step, run, row.site, out);
-              }));
+          WriteCached(RenderSite<Style>, run, row.site, &step);
           break;
         case RowStep::kThread:
-          output_->Append(
-              step.cache.Get(run.slot, row.thread, [&](std::string* out) {
-                RenderThread(style_, step, run, row.thread, out);
-              }));
+          WriteCached(RenderThread<Style>, run, row.thread, &step);
           break;
-        case RowStep::kStack:
-          output_->Append(
-              step.cache.Get(run.slot, row.stack, [&](std::string* out) {
-                RenderStack(style_, step, run, row.stack, out);
-              }));
+        case RowStep::kStack:  // short ones, once the budget is used up
+          if (!run.stacks.TakeAgain(
+                  WriteCached(RenderStack<Style>, run, row.stack, &step))) {
+            step.cache.Clear();
+          }
           break;
         case RowStep::kNumber:
           WriteNumber(step, run, row, devent);
@@ -111,13 +104,22 @@ class PlanWriter final : public RowWriter {
     output_->Append(line);
   }
 
+  // Returns how many bytes.
+  template <typename Render>
+  size_t WriteCached(Render render, const RunView& run, uint32_t id,
+                     RowStep* step) {
+    const auto text = step->cache.Get(run.slot, id, [&](std::string* out) {
+      render(style_, *step, run, id, out);
+    });
+    output_->Append(text);
+    return text.size();
+  }
+
   void WriteNumber(const RowStep& step, const RunView& run, const Row& row,
                    uint64_t devent) {
-    char* out = output_->Reserve(kNumberRoom);
-    std::memcpy(out, step.before.data(), step.before.size());
-    out += step.before.size();
-    out = NumberCellOf(style_, step.number, run, row, devent, out);
-    output_->Commit(out);
+    char* const out = std::copy(step.before.begin(), step.before.end(),
+                                output_->Reserve(kNumberRoom));
+    output_->Commit(NumberCellOf(style_, step.number, run, row, devent, out));
   }
 
   void NoteThread(uint32_t slot, uint32_t thread) {
@@ -129,9 +131,8 @@ class PlanWriter final : public RowWriter {
 
   void AddThreadColumn() {
     adds_thread_ = false;
-    auto at = std::find(columns_.begin(), columns_.end(), Column::kClock);
-    if (at != columns_.end()) ++at;
-    columns_.insert(at, Column::kThread);
+    const auto at = std::find(columns_.begin(), columns_.end(), Column::kClock);
+    columns_.insert(at == columns_.end() ? at : at + 1, Column::kThread);
     steps_ = MakeRowPlan(style_, columns_);
     WriteHeader();
   }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,21 +28,16 @@ std::string FolderOf(const std::string& path) {
   return path.substr(0, slash == 0 ? 1 : slash);
 }
 
-// Where links lead; `path` itself where there is nothing.
-std::string Resolved(const std::string& path) {
-  char* real = realpath(path.c_str(), nullptr);
-  const std::string resolved = real == nullptr ? path : real;
-  free(real);
-  return resolved;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ReplacedFile>> ReplacedFile::Create(
     const std::string& path) {
   auto file = absl::WrapUnique(new ReplacedFile);
-  file->path_ = MeansADescriptor(path) ? path : Resolved(path);
-  file->is_there_ = stat(file->path_.c_str(), &file->there_) == 0;
+  file->path_ = path;
+  // Those names are links; any other link may be somebody else's trap.
+  const bool follow = MeansADescriptor(path);
+  file->is_there_ = fstatat(AT_FDCWD, path.c_str(), &file->there_,
+                            follow ? 0 : AT_SYMLINK_NOFOLLOW) == 0;
   if (!file->is_there_ && errno != ENOENT) return SystemError();
   if (!file->is_there_) {
     if (access(FolderOf(file->path_).c_str(), W_OK | X_OK) != 0) {
@@ -55,9 +49,11 @@ absl::StatusOr<std::unique_ptr<ReplacedFile>> ReplacedFile::Create(
     errno = EISDIR;
     return SystemError();
   }
+  if (S_ISLNK(file->there_.st_mode)) {
+    return absl::UnavailableError("is a symbolic link: name the file itself");
+  }
   if (access(file->path_.c_str(), W_OK) != 0) return SystemError();
-  file->is_plain_ =
-      S_ISREG(file->there_.st_mode) && !MeansADescriptor(file->path_);
+  file->is_plain_ = S_ISREG(file->there_.st_mode) && !follow;
   if (file->is_plain_ &&
       access(FolderOf(file->path_).c_str(), W_OK | X_OK) != 0) {
     return SystemError();
@@ -73,19 +69,18 @@ ReplacedFile::~ReplacedFile() {
 absl::Status ReplacedFile::Open() {
   std::string path = path_;
   int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
+  if (!MeansADescriptor(path_)) flags |= O_NOFOLLOW;
   if (is_plain_) {
     path = absl::StrCat(path_, ".", getpid(), ".tmp");
-    flags |= O_CREAT | O_EXCL | O_NOFOLLOW;
+    flags |= O_CREAT | O_EXCL;
   } else {
     flags |= O_APPEND;
   }
-  fd_ = open(path.c_str(), flags, 0666);
+  fd_ = open(path.c_str(), flags, 0600);
   if (fd_ < 0) return SystemError();
-  if (is_plain_) temporary_path_ = path;
-  if (is_plain_ && is_there_) {
-    // As far as we may: the owner first, for that takes permissions away.
-    (void)!fchown(fd_, there_.st_uid, there_.st_gid);
-    (void)!fchmod(fd_, there_.st_mode & 07777);
+  if (is_plain_) {
+    temporary_path_ = path;
+    (void)!fchmod(fd_, 0600);  // the umask may have taken bits away
   }
   sink_ = FdSink(fd_);
   return absl::OkStatus();

@@ -16,13 +16,15 @@
 namespace pymemrun {
 
 // A file that comes to be as a whole: what is there under its name stays until
-// Commit(), so a run that fails loses nothing. A device, a pipe or whatever
-// else is no plain file is written as it comes. Not thread safe.
+// Commit(), so a run that fails loses nothing. The new one is its owner's
+// alone, mode 0600 whatever the umask, as the run file is: reports hold
+// arguments and paths too. A device, a pipe or whatever else is no plain file
+// is written as it comes. Not thread safe.
 class ReplacedFile final : public ByteSink {
  public:
   // Nothing is made yet, but what would stand in the way is found: fails with
-  // the system's reason. A file that is there must be one that may be written;
-  // its permissions are kept, and a link leads to the file that it names.
+  // the system's reason. A file that is there must be one that may be written.
+  // A symbolic link is refused, unless it is a name of an open descriptor.
   static absl::StatusOr<std::unique_ptr<ReplacedFile>> Create(
       const std::string& path);
   // Takes back what was not committed.

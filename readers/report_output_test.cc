@@ -78,30 +78,48 @@ TEST_F(ReplacedFileTest, AnEmptyReportIsAFileToo) {
   EXPECT_EQ(Entries(), 1);
 }
 
-TEST_F(ReplacedFileTest, PermissionsStayAndNewFilesHaveTheUsualOnes) {
+TEST_F(ReplacedFileTest, AReportIsItsOwnersAloneWhateverTheUmask) {
   Put("out", "old");
-  chmod(Path("out").c_str(), 0640);
-  ASSERT_TRUE(Create("out")->Commit().ok());
-  struct stat info;
-  ASSERT_EQ(stat(Path("out").c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 07777, 0640u);
-  const mode_t mask = umask(027);
-  ASSERT_TRUE(Create("new")->Commit().ok());
-  umask(mask);
-  ASSERT_EQ(stat(Path("new").c_str(), &info), 0);
-  EXPECT_EQ(info.st_mode & 07777, 0640u);
+  chmod(Path("out").c_str(), 0644);
+  for (const mode_t mask : {000u, 022u, 0277u}) {
+    const mode_t before = umask(mask);
+    for (const std::string name : {"out", "new"}) {
+      ASSERT_TRUE(Create(name)->Commit().ok());
+      struct stat info;
+      ASSERT_EQ(stat(Path(name).c_str(), &info), 0);
+      EXPECT_EQ(info.st_mode & 07777, 0600u) << name;
+    }
+    umask(before);
+    unlink(Path("new").c_str());
+  }
 }
 
-TEST_F(ReplacedFileTest, ALinkStaysAndItsFileIsReplaced) {
+TEST_F(ReplacedFileTest, ALinkIsNotFollowed) {
   Put("out", "old");
   ASSERT_EQ(symlink("out", Path("link").c_str()), 0);
-  auto file = Create("link");
-  ASSERT_TRUE(file->Append("new").ok());
-  ASSERT_TRUE(file->Commit().ok());
-  EXPECT_EQ(Get("out"), "new");
-  struct stat info;
-  ASSERT_EQ(lstat(Path("link").c_str(), &info), 0);
-  EXPECT_TRUE(S_ISLNK(info.st_mode));
+  ASSERT_EQ(symlink("nothing", Path("dangling").c_str()), 0);
+  for (const std::string name : {"link", "dangling"}) {
+    EXPECT_EQ(ReplacedFile::Create(Path(name)).status().message(),
+              "is a symbolic link: name the file itself");
+  }
+  EXPECT_EQ(Get("out"), "old");
+  EXPECT_EQ(Entries(), 3);
+}
+
+TEST_F(ReplacedFileTest, ALinkThatComesMeanwhileIsNotFollowed) {
+  Put("target", "old");
+  ASSERT_EQ(mkfifo(Path("pipe").c_str(), 0600), 0);
+  auto pipe = Create("pipe");
+  auto made = Create("new");
+  for (const std::string name : {"pipe", "new"}) {
+    unlink(Path(name).c_str());
+    ASSERT_EQ(symlink("target", Path(name).c_str()), 0);
+  }
+  EXPECT_FALSE(pipe->Append("text").ok());
+  ASSERT_TRUE(made->Append("text").ok());
+  ASSERT_TRUE(made->Commit().ok());  // it takes the link's place
+  EXPECT_EQ(Get("target"), "old");
+  EXPECT_EQ(Get("new"), "text");
 }
 
 TEST_F(ReplacedFileTest, WhatStandsInTheWayIsSaidAtOnce) {
@@ -142,8 +160,8 @@ TEST_F(ReplacedFileTest, KnowsItsFileByWhateverName) {
   Put("out", "old");
   Put("other", "other");
   ASSERT_EQ(symlink("out", Path("link").c_str()), 0);
-  auto file = Create("link");
-  EXPECT_TRUE(file->Replaces(Path("out")));
+  auto file = Create("out");
+  EXPECT_TRUE(file->Replaces(Path("link")));
   EXPECT_TRUE(
       file->Replaces(Path("../") + std::string(folder_).substr(5) + "/out"));
   EXPECT_FALSE(file->Replaces(Path("other")));

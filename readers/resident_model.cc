@@ -10,6 +10,12 @@ constexpr uint64_t kAroundBytes = 64 << 10;
 // A page stands for no more, whatever the file says: sums stay far below 64
 // bits.
 constexpr uint32_t kMaxWeight = 1 << 20;
+// Nor are there more in all, with their weights: what they come to in bytes
+// fits into 60 bits.
+constexpr uint64_t kMostPages = uint64_t{1} << 44;
+// Gaps that an entry or a range allows to be looked at. Real files have fewer.
+constexpr uint64_t kGapsForEach = 64;
+constexpr size_t kGapsAtOnce = 64;
 
 bool IsPageSize(uint64_t bytes) {
   return bytes >= 4096 && bytes <= kAroundBytes && (bytes & (bytes - 1)) == 0;
@@ -29,7 +35,7 @@ uint64_t PieceOf(const ResidentRange& range, uint64_t page_bytes) {
 }  // namespace
 
 ResidentModel::ResidentModel(const Limits& limits)
-    : limits_(limits), pages_(limits.blocks) {}
+    : limits_(limits), pages_(limits.runs), gaps_left_(limits.gaps) {}
 
 void ResidentModel::SetHeader(const Header& header) {
   if (IsPageSize(header.page_bytes())) page_bytes_ = header.page_bytes();
@@ -50,13 +56,21 @@ uint64_t ResidentModel::UnlistedBeforeBytes() const {
 
 absl::flat_hash_map<uint32_t, uint64_t> ResidentModel::Unowned() const {
   absl::flat_hash_map<uint32_t, uint64_t> unowned = unowned_;
-  RangeCursor ranges(ranges_);
+  auto range = ranges_.begin();
+  const auto end_of = [](const ResidentRange& of) {
+    return of.page + of.pages;
+  };
   // Those that came while the kernel was asked have owners by now.
-  pages_.ForEach([&](uint64_t page, const PageMap::Page& there) {
-    const ResidentRange* range = ranges.Find(page);
-    if (range == nullptr || there.came_us < ranges_us_) return;
-    const auto found = unowned.find(range->mapping);
-    if (found != unowned.end() && found->second > 0) --found->second;
+  pages_.ForEach([&](const PageMap::Run& run) {
+    if (run.came_us < ranges_us_) return;
+    while (range != ranges_.end() && end_of(*range) <= run.begin) ++range;
+    for (auto at = range; at != ranges_.end() && at->page < run.end; ++at) {
+      const auto found = unowned.find(at->mapping);
+      if (found == unowned.end()) continue;
+      const uint64_t pages =
+          std::min(end_of(*at), run.end) - std::max(at->page, run.begin);
+      found->second -= std::min(found->second, pages);
+    }
   });
   return unowned;
 }
@@ -91,36 +105,38 @@ uint32_t ResidentModel::InferredId(uint32_t id) {
   return OwnerId(owner);
 }
 
-// The page stands for itself alone from here on.
-void ResidentModel::CountEach(PageMap::Page* there) {
-  PageOwner owner = owners_[there->owner];
+// Each page of the run stands for itself alone from here on: whose it then is.
+uint32_t ResidentModel::CountEach(const PageMap::Run& run) {
+  PageOwner owner = owners_[run.owner];
   owner.weight = 1;
   const uint32_t id = OwnerId(owner);
-  if (id == 0) return;
-  Drop(there->owner);
-  there->owner = id;
-  ++counts_[id];
-  ++owned_pages_;
+  if (id == 0) return run.owner;
+  DropRun(run);
+  counts_[id] += run.pages();
+  owned_pages_ += run.pages();
+  return id;
 }
 
-// One page fewer of `owner`'s, which may be nobody.
-void ResidentModel::Drop(uint32_t owner) {
+// So many pages fewer of `owner`'s, which may be nobody.
+void ResidentModel::Drop(uint32_t owner, uint64_t pages) {
   if (owner == 0) return;
-  --counts_[owner];
-  owned_pages_ -= owners_[owner].weight;
+  counts_[owner] -= pages;
+  owned_pages_ -= pages * owners_[owner].weight;
 }
 
-// The page is `owner`'s now, whoever's it was; false: there is no room for it.
-bool ResidentModel::Put(uint64_t page, uint32_t owner, uint64_t time_us) {
-  const uint32_t old = pages_.Get(page).owner;
-  if (owner == 0 || !pages_.Set(page, {owner, time_us})) return false;
-  Drop(old);
-  ++counts_[owner];
-  owned_pages_ += owners_[owner].weight;
+// Where nothing is; false: there is no room for it.
+bool ResidentModel::Put(const PageMap::Run& run) {
+  if (run.owner == 0) return false;
+  const uint64_t weight = owners_[run.owner].weight;
+  if (run.pages() > (kMostPages - owned_pages_) / weight) return false;
+  if (!pages_.Put(run)) return false;
+  counts_[run.owner] += run.pages();
+  owned_pages_ += run.pages() * weight;
   return true;
 }
 
 void ResidentModel::Add(const PageEntry& entry) {
+  gaps_left_ += kGapsForEach;
   switch (entry.action) {
     case PAGE_CAME:
       return Come(entry);
@@ -140,58 +156,51 @@ uint32_t ResidentModel::ToucherId(const PageEntry& entry) {
   owner.thread = entry.thread;
   owner.code_mapping = entry.code_mapping;
   owner.mapping = entry.mapping;
-  owner.weight = std::min(entry.weight, kMaxWeight);
+  // Of more than two side by side not each was chosen among so many.
+  owner.weight = entry.pages > 2 ? 1 : std::min(entry.weight, kMaxWeight);
   owner.inferred = entry.inferred;
   return OwnerId(owner);
 }
 
 void ResidentModel::Come(const PageEntry& entry) {
-  const PageMap::Page there = pages_.Get(entry.page);
+  const PageMap::Run there = pages_.At(entry.page);
+  PageMap::Run run = {entry.page, entry.page + 1, entry.time_us};
   if (there.owner != 0 && fork_us_ != 0 && there.came_us <= fork_us_) {
-    pages_.Set(entry.page,
-               {there.owner, std::max(entry.time_us, fork_us_ + 1)});
+    run.came_us = std::max(entry.time_us, fork_us_ + 1);
+    run.owner = there.owner;
+    run.sampled = there.sampled;
+    pages_.Put(run);
     return;
   }
+  run.owner = ToucherId(entry);
+  run.sampled = owners_[run.owner].weight > 1;
   sampled_ |= entry.weight > 1;
-  const uint32_t id = ToucherId(entry);
-  if (!Put(entry.page, id, entry.time_us)) ++not_kept_;
+  if (Put(run)) return Drop(there.owner, 1);
+  ++not_kept_;
 }
 
 void ResidentModel::Populate(const PageEntry& entry) {
   sampled_ |= entry.weight > 1;
-  OwnFree(entry.page, entry.page + entry.pages, ToucherId(entry),
-          entry.time_us);
+  Own(entry.page, entry.page + entry.pages, ToucherId(entry), entry.time_us);
 }
 
 void ResidentModel::Add(const LateArrival& late) {
-  const PageMap::Page with = pages_.Get(late.with);
+  const PageMap::Run with = pages_.At(late.with);
   if (with.owner == 0) return;
   const uint64_t owned_pages = owned_pages_;
-  OwnFree(late.begin, late.end, InferredId(with.owner), with.came_us);
+  Own(late.begin, late.end, InferredId(with.owner), with.came_us);
   // They are in the RSS that was read since.
   if (with.came_us <= rss_us_) owned_at_rss_ += owned_pages_ - owned_pages;
 }
 
 void ResidentModel::Remove(uint64_t page, uint64_t pages) {
-  pages_.ForRange(page, page + pages, [this](uint64_t, PageMap::Page* there) {
-    Drop(there->owner);
-    there->owner = 0;
-  });
+  pages_.Remove(page, page + pages,
+                [this](const PageMap::Run& run) { DropRun(run); });
 }
 
 void ResidentModel::Move(const PageEntry& entry) {
-  std::vector<Owned> moved;
-  pages_.ForRange(
-      entry.page, entry.page + entry.pages,
-      [&](uint64_t page, PageMap::Page* there) {
-        moved.push_back({page - entry.page + entry.moved_to, there->owner, 0});
-        Drop(there->owner);
-        there->owner = 0;
-      });
-  Remove(entry.moved_to, entry.pages);
-  for (const Owned& page : moved) {
-    if (!Put(page.page, page.owner, entry.time_us)) ++not_kept_;
-  }
+  pages_.Move(entry.page, entry.page + entry.pages, entry.moved_to,
+              entry.time_us, [this](const PageMap::Run& run) { DropRun(run); });
 }
 
 void ResidentModel::Add(const ResidencyView& seen) {
@@ -204,105 +213,111 @@ void ResidentModel::Add(const ResidencyView& seen) {
   ranges_us_ = seen.begin_us;
   // Of other pages more is known than before of what RSS was all along.
   owned_at_rss_ += owned_pages_ - owned_pages - changed_since_rss_;
+  pages_.Age(std::min(seen.begin_us, rss_us_), fork_us_);
 }
 
 void ResidentModel::RemoveUnseen(const ResidencyView& seen) {
-  const auto end = seen.ranges.end();
-  auto range = seen.ranges.begin();
-  pages_.ForRange(0, kMaxPage, [&](uint64_t page, PageMap::Page* there) {
-    while (range != end && range->page + range->pages <= page) ++range;
-    if (there->came_us >= seen.begin_us) return;
-    if (range != end && range->page <= page) return;
-    if (there->came_us > rss_us_) {
-      changed_since_rss_ -= owners_[there->owner].weight;
+  const auto gone = [this](const PageMap::Run& run) {
+    if (run.came_us > rss_us_) {
+      changed_since_rss_ -= run.pages() * owners_[run.owner].weight;
     }
-    Drop(there->owner);
-    there->owner = 0;
-  });
+    DropRun(run);
+  };
+  uint64_t begin = 0;
+  for (const ResidentRange& range : seen.ranges) {
+    pages_.RemoveOlder(begin, range.page, seen.begin_us, gone);
+    begin = range.page + range.pages;
+  }
+  pages_.RemoveOlder(begin, kMaxPage, seen.begin_us, gone);
 }
 
 void ResidentModel::FindOwners(const ResidencyView& seen) {
   unowned_.clear();
   for (const ResidentRange& range : seen.ranges) {
+    gaps_left_ += kGapsForEach;
     // They came before the kernel was asked.
     FindOwners(range, std::max<uint64_t>(seen.begin_us, 1) - 1);
   }
 }
 
 void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
-  Gap gap;
+  const uint64_t end = range.page + range.pages;
+  if (range.huge && sampled_) {
+    pages_.ReplaceSampled(range.page, end, [this](const PageMap::Run& run) {
+      return CountEach(run);
+    });
+  }
+  if (!any_residency_) {
+    PageOwner before;
+    before.mapping = range.mapping;
+    return Own(range.page, end, OwnerId(before), time_us);
+  }
+  PageGap gap;
   gap.mapping = range.mapping;
   gap.time_us = time_us;
-  if (any_residency_) {
-    gap.block = BlockOf(range, page_bytes_);
-    gap.piece = PieceOf(range, page_bytes_);
-  }
-  const uint64_t end = range.page + range.pages;
-  // Also the pages around it that lie in the same blocks.
-  std::vector<Owned> known;
-  pages_.ForRange(
-      range.page / gap.block * gap.block,
-      (end + gap.block - 1) / gap.block * gap.block,
-      [&](uint64_t page, PageMap::Page* there) {
-        const bool many = owners_[there->owner].weight > 1;
-        if (many && range.huge && page >= range.page && page < end) {
-          CountEach(there);
-        }
-        // A file's faults are all there, those of memory that looks
-        // like one are not: beside these nothing is inferred.
-        const bool tells = !many || range.huge;
-        known.push_back({page, tells ? there->owner : 0, there->came_us});
-      });
-  gap.begin = range.page;
-  for (const Owned& next : known) {
-    gap.end = std::min(next.page, end);
-    gap.right = next;
-    Fill(gap);
-    gap.left = next;
-    gap.begin = std::max(gap.begin, next.page + 1);
-  }
-  gap.end = end;
-  gap.right = {};
-  Fill(gap);
+  gap.block = BlockOf(range, page_bytes_);
+  gap.piece = PieceOf(range, page_bytes_);
+  if (gap.piece > 1) return FillGaps(range, gap);
+  CountUnowned(range.page, end, range.mapping);
 }
 
-ResidentModel::Middle ResidentModel::Without(const Gap& gap, uint64_t block,
-                                             Middle middle) {
-  if (block == 1) return middle;
-  Middle rest = middle;
-  if (gap.left.owner != 0) {
-    rest.begin = std::clamp((gap.left.page / block + 1) * block, middle.begin,
-                            middle.end);
+void ResidentModel::FillGaps(const ResidentRange& range, PageGap gap) {
+  const uint64_t end = range.page + range.pages;
+  uint64_t begin = range.page;
+  while (begin < end) {
+    const uint64_t most = std::min<uint64_t>(gaps_left_, kGapsAtOnce);
+    const auto gaps = pages_.Gaps(begin, end, most);
+    gaps_left_ -= gaps.size();
+    for (const PageMap::Range& one : gaps) {
+      gap.begin = one.begin;
+      gap.end = one.end;
+      gap.left = Known(pages_.Before(one.begin), one.begin - 1, range);
+      gap.right = Known(pages_.After(one.end), one.end, range);
+      Fill(gap);
+    }
+    if (gaps.size() < kGapsAtOnce && gaps_left_ > 0) return;
+    if (!gaps.empty()) begin = gaps.back().end;
+    if (gaps_left_ == 0) return CountUnowned(begin, end, range.mapping);
   }
-  if (gap.right.owner != 0) {
-    rest.end =
-        std::clamp(gap.right.page / block * block, middle.begin, middle.end);
-  }
-  if (rest.begin > rest.end) {  // both are near: half of it each
-    rest.begin = rest.end = std::clamp((gap.left.page + gap.right.page) / 2 + 1,
-                                       middle.begin, middle.end);
-  }
-  return rest;
+}
+
+// The page of the run that is nearest to one beside it, where it lies in a
+// block with the range and tells whose the others are.
+KnownPage ResidentModel::Known(const PageMap::Run& run, uint64_t beside,
+                               const ResidentRange& range) const {
+  // A file's faults are all there, those of memory that looks like one are not:
+  // beside these nothing is inferred.
+  if (run.owner == 0 || (run.sampled && !range.huge)) return {};
+  const uint64_t block = BlockOf(range, page_bytes_);
+  const uint64_t first = range.page / block * block;
+  const uint64_t end = range.page + range.pages;
+  const uint64_t last = (end + block - 1) / block * block - 1;
+  const uint64_t page = std::clamp(beside, run.begin, run.end - 1);
+  if (page < first || page > last) return {};
+  return {page, run.owner, run.came_us};
+}
+
+void ResidentModel::CountUnowned(uint64_t begin, uint64_t end,
+                                 uint32_t mapping) {
+  if (sampled_ || begin >= end) return;
+  const uint64_t pages = end - begin - pages_.Covered(begin, end);
+  if (pages > 0) unowned_[mapping] += pages;
 }
 
 // Gives the pages between two known ones, or an end of the range, their owners.
-void ResidentModel::Fill(const Gap& gap) {
+void ResidentModel::Fill(const PageGap& gap) {
   if (gap.begin >= gap.end) return;
-  Middle rest = Without(gap, gap.block, {gap.begin, gap.end});
+  GapMiddle rest = WithoutNear(gap, gap.block, {gap.begin, gap.end});
   if (gap.piece > gap.block) {
-    Gap inside = gap;
+    PageGap inside = gap;
     if (gap.left.page + 1 != gap.begin) inside.left = {};
     if (gap.right.page != gap.end) inside.right = {};
-    rest = Without(inside, gap.piece, rest);
+    rest = WithoutNear(inside, gap.piece, rest);
   }
   if (gap.begin < rest.begin) {
     Infer(gap.begin, rest.begin, gap.left, gap.time_us);
   }
-  if (rest.begin < rest.end && !any_residency_) {
-    PageOwner before;
-    before.mapping = gap.mapping;
-    Own(rest.begin, rest.end, OwnerId(before), gap.time_us);
-  } else if (rest.begin < rest.end && !sampled_) {
+  if (rest.begin < rest.end && !sampled_) {
     unowned_[gap.mapping] += rest.end - rest.begin;
   }
   if (rest.end < gap.end) {
@@ -311,7 +326,7 @@ void ResidentModel::Fill(const Gap& gap) {
 }
 
 // They came together with a page beside them.
-void ResidentModel::Infer(uint64_t begin, uint64_t end, const Owned& from,
+void ResidentModel::Infer(uint64_t begin, uint64_t end, const KnownPage& from,
                           uint64_t time_us) {
   const uint64_t owned_pages = owned_pages_;
   Own(begin, end, InferredId(from.owner), time_us);
@@ -320,26 +335,22 @@ void ResidentModel::Infer(uint64_t begin, uint64_t end, const Owned& from,
   }
 }
 
-// Those of the pages that nobody has.
-void ResidentModel::OwnFree(uint64_t begin, uint64_t end, uint32_t owner,
-                            uint64_t time_us) {
-  std::vector<uint64_t> known;
-  pages_.ForRange(begin, end, [&](uint64_t page, PageMap::Page*) {
-    known.push_back(page);
-  });
-  for (const uint64_t page : known) {
-    Own(begin, page, owner, time_us);
-    begin = page + 1;
-  }
-  Own(begin, end, owner, time_us);
-}
-
+// Where nothing is yet.
 void ResidentModel::Own(uint64_t begin, uint64_t end, uint32_t owner,
                         uint64_t time_us) {
-  for (uint64_t page = begin; page < end; ++page) {
-    if (Put(page, owner, time_us)) continue;
-    not_kept_ += end - page;  // there is no room for the others either
-    return;
+  while (begin < end) {
+    const auto gaps = pages_.Gaps(begin, end, kGapsAtOnce);
+    for (const PageMap::Range& gap : gaps) {
+      if (Put({gap.begin, gap.end, time_us, owner,
+               owners_[owner].weight > 1})) {
+        continue;
+      }
+      // There is no room for the others either.
+      not_kept_ += end - gap.begin - pages_.Covered(gap.begin, end);
+      return;
+    }
+    if (gaps.size() < kGapsAtOnce) return;
+    begin = gaps.back().end;
   }
 }
 

@@ -19,7 +19,10 @@
 //     tracing and those of blocks, see there: of a huge page's each then stands
 //     for itself.
 //
-// Memory: about 14 bytes a resident page (PageMap), and some a distinct owner.
+// Memory: some 36 bytes for each run of pages that have an owner and the moment
+// they came in common (PageMap), until the kernel was asked again the owner
+// alone; and some for each distinct owner. It does not grow with the number of
+// events.
 #ifndef PYMEMRUN_READERS_RESIDENT_MODEL_H_
 #define PYMEMRUN_READERS_RESIDENT_MODEL_H_
 
@@ -29,6 +32,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "format/record_visitor.h"
 #include "readers/hindsight.h"
+#include "readers/page_gap.h"
 #include "readers/page_map.h"
 #include "readers/page_owner.h"
 
@@ -38,8 +42,11 @@ namespace pymemrun {
 class ResidentModel {
  public:
   struct Limits {
-    size_t blocks = PageMap::kMaxBlocks;
+    size_t runs = PageMap::kMaxRuns;
     size_t owners = size_t{1} << 22;
+    // Between known pages, in files and huge pages, that are looked at; each
+    // entry and each range that comes allows for some more.
+    uint64_t gaps = uint64_t{1} << 22;
   };
 
   ResidentModel() : ResidentModel(Limits()) {}
@@ -87,32 +94,16 @@ class ResidentModel {
   uint64_t not_kept() const { return not_kept_; }
 
  private:
-  struct Owned {
-    uint64_t page = 0;
-    uint32_t owner = 0;
-    uint64_t came_us = 0;
-  };
-  // Pages of a Residency that nobody is known to have brought.
-  struct Gap {
-    uint64_t begin = 0, end = 0;
-    Owned left, right;  // the known pages on both sides; owner 0: none
-    uint64_t block = 1, piece = 1;  // aligned pages come together; may come
-    uint32_t mapping = 0;
-    uint64_t time_us = 0;
-  };
-  // Of a gap, what has no owner near.
-  struct Middle {
-    uint64_t begin, end;
-  };
-  static Middle Without(const Gap& gap, uint64_t block, Middle middle);
   uint32_t OwnerId(const PageOwner& owner);
   uint32_t ToucherId(const PageEntry& entry);
   uint32_t InferredId(uint32_t owner);
-  void CountEach(PageMap::Page* there);
-  bool Put(uint64_t page, uint32_t owner, uint64_t time_us);
+  uint32_t CountEach(const PageMap::Run& run);
+  KnownPage Known(const PageMap::Run& run, uint64_t page,
+                  const ResidentRange& range) const;
+  bool Put(const PageMap::Run& run);
   void Own(uint64_t begin, uint64_t end, uint32_t owner, uint64_t time_us);
-  void OwnFree(uint64_t begin, uint64_t end, uint32_t owner, uint64_t time_us);
-  void Drop(uint32_t owner);
+  void Drop(uint32_t owner, uint64_t pages);
+  void DropRun(const PageMap::Run& run) { Drop(run.owner, run.pages()); }
   void Come(const PageEntry& entry);
   void Populate(const PageEntry& entry);
   void Remove(uint64_t page, uint64_t pages);
@@ -120,8 +111,11 @@ class ResidentModel {
   void RemoveUnseen(const ResidencyView& seen);
   void FindOwners(const ResidencyView& seen);
   void FindOwners(const ResidentRange& range, uint64_t time_us);
-  void Fill(const Gap& gap);
-  void Infer(uint64_t begin, uint64_t end, const Owned& from, uint64_t time_us);
+  void FillGaps(const ResidentRange& range, PageGap gap);
+  void CountUnowned(uint64_t begin, uint64_t end, uint32_t mapping);
+  void Fill(const PageGap& gap);
+  void Infer(uint64_t begin, uint64_t end, const KnownPage& from,
+             uint64_t time_us);
 
   const Limits limits_;
   PageMap pages_;
@@ -141,6 +135,7 @@ class ResidentModel {
   uint64_t ranges_us_ = 0;  // when the kernel began to be asked for them
   absl::flat_hash_map<uint32_t, uint64_t> unowned_;  // at ranges_us_
   uint64_t not_kept_ = 0;
+  uint64_t gaps_left_;    // see Limits
   PageOwner last_owner_;  // the last one asked for
   uint32_t last_id_ = 0;
 };

@@ -35,10 +35,12 @@ class ResidentModelTest : public testing::Test {
   // {page: who}; below 0: inferred.
   std::map<uint64_t, int> Owners() const {
     std::map<uint64_t, int> owners;
-    model_.pages().ForEach([&](uint64_t page, const PageMap::Page& there) {
-      const PageOwner& owner = model_.owners()[there.owner];
+    model_.pages().ForEach([&](const PageMap::Run& run) {
+      const PageOwner& owner = model_.owners()[run.owner];
       const int stack = static_cast<int>(owner.stack);
-      owners[page] = owner.inferred ? -stack : stack;
+      for (uint64_t page = run.begin; page < run.end; ++page) {
+        owners[page] = owner.inferred ? -stack : stack;
+      }
     });
     return owners;
   }
@@ -119,7 +121,7 @@ TEST_F(ResidentModelTest, WhatIsThereAtFirstWasThereBeforeTracing) {
   Came(11, 1);
   See({{10, 3, 7, false, false}});
   EXPECT_THAT(Owners(), ElementsAre(Pair(10, 0), Pair(11, 1), Pair(12, 0)));
-  EXPECT_EQ(model_.owners()[model_.pages().Get(10).owner].mapping, 7u);
+  EXPECT_EQ(model_.owners()[model_.pages().At(10).owner].mapping, 7u);
   EXPECT_THAT(model_.Unowned(), IsEmpty());
 }
 
@@ -325,29 +327,36 @@ TEST_F(ResidentModelTest, HostileWeightsAndPageSizesStayBounded) {
 }
 
 TEST_F(ResidentModelTest, HostileRangesTakeNoMoreThanThereIsRoomFor) {
-  ResidentModel model({.blocks = 4, .owners = 2});
-  model.Add(Entry(PAGES_POPULATED, 0, kMaxPage));
-  EXPECT_EQ(model.OwnedBytes(), 64 * kPage);
-  EXPECT_EQ(model.not_kept(), kMaxPage - 64);
-  model.Add(Entry(PAGES_MOVED, 0, kMaxPage / 2, 1, kMaxPage / 2));
-  EXPECT_EQ(model.OwnedBytes(), 64 * kPage);
-  model.Add(Entry(PAGE_CAME, kMaxPage / 2, 1, 2));
-  model.Add(Entry(PAGE_CAME, kMaxPage / 2 + 1, 1, 3));  // one owner too many
-  EXPECT_EQ(model.not_kept(), kMaxPage - 63);
+  ResidentModel model({.runs = 4, .owners = 2});
+  const uint64_t most = uint64_t{1} << 44;
+  model.Add(Entry(PAGES_POPULATED, 0, most + 1));
+  EXPECT_EQ(model.OwnedBytes(), 0u);
+  EXPECT_EQ(model.not_kept(), most + 1);
+  model.Add(Entry(PAGES_POPULATED, 0, most));
+  EXPECT_EQ(model.OwnedBytes(), most * kPage);
+  model.Add(Entry(PAGE_CAME, most, 1, 2));
+  EXPECT_EQ(model.not_kept(), most + 2);
+  model.Add(Entry(PAGES_MOVED, 0, most, 1, most / 2));
+  EXPECT_EQ(model.OwnedBytes(), most * kPage);
+  model.Add(Entry(PAGES_UNMAPPED, most - 1, 1));
+  model.Add(Entry(PAGE_CAME, most - 1, 1, 3));  // one owner too many
+  EXPECT_EQ(model.not_kept(), most + 3);
+  model.Add(Entry(PAGE_CAME, 0, 1, 2));
+  model.Add(Entry(PAGE_CAME, 2, 1, 2));  // one run too many
+  EXPECT_EQ(model.not_kept(), most + 4);
   model.Add(Entry(PAGES_UNMAPPED, 0, kMaxPage));
   EXPECT_EQ(model.OwnedBytes(), 0u);
 }
 
 TEST_F(ResidentModelTest, HostileResidenciesTakeNoMoreThanThereIsRoomFor) {
-  ResidentModel model({.blocks = 4, .owners = 2});
+  ResidentModel model({.runs = 3, .owners = 2});
   const std::vector<ResidentRange> ranges = {
       {0, uint64_t{1} << 33, 1, false, true},
       {uint64_t{1} << 40, uint64_t{1} << 33, 1, true, false}};
   model.Add(ResidencyView{0, 0, 0, ranges});
-  EXPECT_EQ(model.OwnedBytes(), 64 * kPage);
-  // What a huge page cannot give its pages has an owner, but no room.
+  EXPECT_EQ(model.OwnedBytes(), (uint64_t{1} << 34) * kPage);
   model.Add(ResidencyView{1, 1, 0, ranges});
-  EXPECT_EQ(model.Unowned().at(1), (uint64_t{1} << 34) - 512);
+  EXPECT_TRUE(model.Unowned().empty());
 }
 
 }  // namespace

@@ -13,6 +13,9 @@ namespace {
 constexpr uint64_t kLateUs = 50000;
 constexpr size_t kMaxReadings = 4096;
 constexpr size_t kMaxLate = size_t{1} << 18;
+// Runs of pages that an entry or a range allows to be looked at for late
+// arrivals. Real files need fewer.
+constexpr uint64_t kLooksForEach = 64;
 // VmHWM and RSS are sums of counters that lag by some pages on each CPU.
 constexpr uint64_t kBlurBytes = 1 << 20;
 
@@ -68,9 +71,9 @@ void ResidentReplay::LeaveMoment() {
 
 // Everything before `time_us` has come.
 void ResidentReplay::AdvanceTo(uint64_t time_us) {
-  while (!readings_.empty() && readings_.front().time_us < time_us) {
-    const Reading reading = readings_.front();
-    readings_.pop_front();
+  while (!readings_.empty() && readings_.begin()->first < time_us) {
+    const Reading reading = readings_.begin()->second;
+    readings_.erase(readings_.begin());
     if (reading.time_us > until_us_) continue;
     if (reading.time_us + kLateUs < now_us_) continue;
     MoveTo(reading.time_us);
@@ -82,6 +85,7 @@ void ResidentReplay::AdvanceTo(uint64_t time_us) {
 
 bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
   has_page_events_ = true;
+  looks_left_ += kLooksForEach * count;
   for (size_t i = 0; i < count && !past_; ++i) {
     const PageEntry& entry = entries[i];
     AdvanceTo(entry.time_us);
@@ -106,7 +110,8 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
     done_ = true;
     return;
   }
-  for (const LateArrival& late : FindLateArrivals(seen, model_)) {
+  looks_left_ += kLooksForEach * seen.ranges.size();
+  for (const LateArrival& late : FindLateArrivals(seen, model_, &looks_left_)) {
     model_.Add(late);
     if (before_.late.size() + late_.size() < kMaxLate) late_.push_back(late);
   }
@@ -122,10 +127,8 @@ void ResidentReplay::AddReading(const Reading& reading) {
   // RSS is not known of this moment, and VmHWM may be an earlier one's.
   if (reading.rss_bytes == 0) return;
   read_us_ = std::max(read_us_, reading.time_us);
-  if (readings_.size() >= kMaxReadings) readings_.pop_front();
-  auto at = readings_.end();
-  while (at != readings_.begin() && (at - 1)->time_us > reading.time_us) --at;
-  readings_.insert(at, reading);
+  if (readings_.size() >= kMaxReadings) readings_.erase(readings_.begin());
+  readings_.emplace(reading.time_us, reading);
 }
 
 void ResidentReplay::OnProcess(const ProcessSample& sample) {

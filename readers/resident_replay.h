@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "readers/hindsight.h"
 #include "readers/replay_visitor.h"
 #include "readers/resident_model.h"
@@ -67,12 +68,13 @@ class ResidentReplay : public ReplayVisitor {
 
   const uint64_t until_us_;
   const Hindsight before_;
-  size_t next_late_ = 0;           // of before_
-  std::vector<LateArrival> late_;  // that were found
+  size_t next_late_ = 0;                     // of before_
+  std::vector<LateArrival> late_;            // that were found
+  uint64_t looks_left_ = uint64_t{1} << 22;  // see FindLateArrivals()
   ResidentModel model_;
   Header header_;
   // By time: they stand in the file before page events of earlier times.
-  std::deque<Reading> readings_;
+  absl::btree_multimap<uint64_t, Reading> readings_;
   uint64_t now_us_ = 0, last_us_ = 0;
   uint64_t lost_samples_ = 0;
   uint64_t highest_read_ = 0;

@@ -46,11 +46,13 @@ void SetVariances(const ResidentModel& model, NumberOf number_of,
   if (!model.sampled()) return;
   SampleErrors errors(model.page_bytes());
   const size_t all = amounts->places.size();
-  model.pages().ForEach([&](uint64_t page, const PageMap::Page& there) {
-    const uint32_t weight = model.owners()[there.owner].weight;
+  model.pages().ForEach([&](const PageMap::Run& run) {
+    const uint32_t weight = model.owners()[run.owner].weight;
     if (weight <= 1) return;
-    errors.Add(number_of(page, there.owner), page, weight, weight);
-    errors.Add(all, page, weight, weight);
+    for (uint64_t page = run.begin; page < run.end; ++page) {
+      errors.Add(number_of(page, run.owner), page, weight, weight);
+      errors.Add(all, page, weight, weight);
+    }
   });
   for (size_t i = 0; i < all; ++i) {
     amounts->places[i].variance = errors.VarianceOf(i);
@@ -103,6 +105,10 @@ class PageMappings {
     if (owner.mapping != 0 || later_range == nullptr) return owner.mapping;
     return later_range->mapping;
   }
+  // Up to where Of() gives what it gave last, of this page.
+  uint64_t End(uint64_t page) const {
+    return std::min(ranges_.End(page), later_.End(page));
+  }
 
  private:
   RangeCursor ranges_, later_;
@@ -119,11 +125,15 @@ Amounts ByMapping(const ResidentReplay& replay) {
     return found->second;
   };
   PageMappings mappings(replay);
-  model.pages().ForEach([&](uint64_t page, const PageMap::Page& there) {
-    const PageOwner& owner = model.owners()[there.owner];
-    Amount& amount = amounts.places[number_of(mappings.Of(page, owner))];
-    amount.pages += owner.weight;
-    if (owner.inferred) amount.inferred_pages += owner.weight;
+  model.pages().ForEach([&](const PageMap::Run& run) {
+    const PageOwner& owner = model.owners()[run.owner];
+    for (uint64_t page = run.begin; page < run.end;) {
+      Amount& amount = amounts.places[number_of(mappings.Of(page, owner))];
+      const uint64_t end = std::min(run.end, mappings.End(page));
+      amount.pages += (end - page) * owner.weight;
+      if (owner.inferred) amount.inferred_pages += (end - page) * owner.weight;
+      page = end;
+    }
   });
   for (const auto& [mapping, pages] : model.Unowned()) {
     amounts.places[number_of(mapping)].unowned_pages += pages;

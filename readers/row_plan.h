@@ -136,7 +136,7 @@ void RenderStack(const Style& style, const RowStep& step, const RunView& run,
                  uint32_t stack, std::string* out) {
   for (const auto& [column, before] : step.cells) {
     *out += before;
-    style.TextCell(column, run.index->StackText(stack), out);
+    style.TextCell(column, run.index->StackText(stack, &run.stacks), out);
   }
 }
 

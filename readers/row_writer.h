@@ -9,6 +9,7 @@
 
 #include "format/record_visitor.h"
 #include "readers/columns.h"
+#include "readers/frame_budget.h"
 #include "readers/output_buffer.h"
 #include "readers/run_index.h"
 
@@ -27,6 +28,10 @@ struct RunView {
     return rss_bytes > own_bytes ? rss_bytes - own_bytes : 0;
   }
   // The first event's dRSS is its RSS, where tracing began with the program.
+  // What the rows' stacks may still take. Rows are many: those of some 200
+  // frames stay whole.
+  mutable FrameBudget stacks{FrameBudget::kBytes, 16 << 10};
+
   int64_t NetDrss(const Row& row) const {
     const bool all_of_it =
         row.number == 0 && row.drss_bytes >= 0 &&

@@ -33,7 +33,10 @@ void RunIndex::Add(const CodeDef& code) {
     ++not_kept_;
     return;
   }
-  codes_.push_back({names_.Keep(code.file()), names_.Keep(code.name()),
+  const absl::string_view name = names_.Keep(code.name());
+  const absl::string_view qualname =
+      code.qualname().empty() ? name : names_.Keep(code.qualname());
+  codes_.push_back({names_.Keep(code.file()), name, qualname,
                     names_.Keep(code.module()), code.first_line()});
 }
 
@@ -90,13 +93,13 @@ bool RunIndex::MakesObject(uint32_t site_id) const {
 }
 
 void RunIndex::SetCode(uint32_t code_id, Place* place) const {
-  place->file = place->function = place->code_name = NamePool::kNoRoom;
   const Code* code = Find(codes_, code_id);
-  if (code_id == 0) {
-    place->file = place->function = place->code_name = kUnknownName;
-  } else if (code != nullptr) {
+  place->file = place->function = place->code_name = place->qualname =
+      code_id == 0 ? kUnknownName : NamePool::kNoRoom;
+  if (code != nullptr) {
     place->file = code->file;
     place->function = place->code_name = code->name;
+    place->qualname = code->qualname;
     place->module = code->module;
     place->first_line = code->first_line;
   }
@@ -141,11 +144,12 @@ Place RunIndex::Resolve(uint32_t site_id) const {
   return place;
 }
 
-std::string RunIndex::StackText(uint32_t stack_id) const {
+std::string RunIndex::StackText(uint32_t stack_id, FrameBudget* budget) const {
   std::vector<std::string> frames;  // innermost first
   size_t bytes = 0;
+  budget->BeginStack();
   while (const StackNode* node = Find(stacks_, stack_id)) {
-    if (bytes > kMaxStackTextBytes) {
+    if (bytes > kMaxStackTextBytes || !budget->HasRoom()) {
       frames.emplace_back("...");
       break;
     }
@@ -154,6 +158,7 @@ std::string RunIndex::StackText(uint32_t stack_id) const {
         code == nullptr ? NamePool::kNoRoom : code->file, ":", node->line, ":",
         code == nullptr ? NamePool::kNoRoom : code->name));
     bytes += frames.back().size();
+    budget->Take(frames.back().size());
     stack_id = node->parent;
   }
   std::reverse(frames.begin(), frames.end());

@@ -11,6 +11,7 @@
 
 #include "absl/strings/string_view.h"
 #include "format/record_visitor.h"
+#include "readers/frame_budget.h"
 #include "readers/name_pool.h"
 
 namespace pymemrun {
@@ -21,6 +22,7 @@ struct Place {
   uint32_t line = 0;            // 0: unknown
   absl::string_view function;   // as printed: the C function for C events
   absl::string_view code_name;  // the Python function that the line is in
+  absl::string_view qualname;   // the same with its classes, as "Job.load"
   uint32_t first_line = 0;      // of that function
   absl::string_view module;
   What kind = CALL;
@@ -64,8 +66,9 @@ class RunIndex {
   // it was profiled.
   bool MakesObject(uint32_t site) const;
   // "file:line:function;...", the innermost frame last; empty for no stack.
-  // What is too long loses outer frames, and begins with "...;".
-  std::string StackText(uint32_t stack) const;
+  // What is too long loses outer frames, and begins with "...;": beyond 256
+  // KiB, or else where `budget` has no room.
+  std::string StackText(uint32_t stack, FrameBudget* budget) const;
   // The innermost frame of a stack; names "?" for no stack.
   Place ResolveStack(uint32_t stack) const;
   // The stack without its innermost frame; 0: there are no others. It is below
@@ -81,7 +84,7 @@ class RunIndex {
   void SetCode(uint32_t code_id, Place* place) const;
 
   struct Code {
-    absl::string_view file, name, module;
+    absl::string_view file, name, qualname, module;
     uint32_t first_line;
   };
   struct Function {

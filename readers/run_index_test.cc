@@ -52,12 +52,34 @@ TEST(RunIndexTest, DeepStacksLoseTheirOuterFrames) {
     node.set_line(i);
     index.Add(node);
   }
-  EXPECT_EQ(index.StackText(1), "/a.py:1:" + name);
-  const std::string text = index.StackText(5000);
+  FrameBudget budget;
+  EXPECT_EQ(index.StackText(1, &budget), "/a.py:1:" + name);
+  const std::string text = index.StackText(5000, &budget);
   EXPECT_LT(text.size(), 300000u);
   EXPECT_EQ(text.substr(0, 10), "...;/a.py:");
   EXPECT_TRUE(absl::EndsWith(text, "/a.py:5000:" + name));
-  EXPECT_EQ(index.StackText(0), "");
+  EXPECT_EQ(index.StackText(0, &budget), "");
+}
+
+TEST(RunIndexTest, StacksAreCutOnceTheirSumIsLarge) {
+  RunIndex index;
+  const std::string name(90, 'f');
+  index.Add(Code("/a.py", name));
+  for (uint32_t i = 1; i <= 1000; ++i) {
+    StackDef node;
+    node.set_parent(i - 1);
+    node.set_code(1);
+    node.set_line(5);
+    index.Add(node);
+  }
+  FrameBudget budget(150'000);
+  EXPECT_EQ(index.StackText(1000, &budget).substr(0, 6), "/a.py:");
+  EXPECT_EQ(index.StackText(1000, &budget).substr(0, 5), "...;/");
+  // The innermost frames stay, and short stacks are whole.
+  const std::string cut = index.StackText(1000, &budget);
+  EXPECT_GT(cut.size(), 4096u);
+  EXPECT_LT(cut.size(), 4300u);
+  EXPECT_EQ(index.StackText(20, &budget).substr(0, 6), "/a.py:");
 }
 
 TEST(RunIndexTest, AStackWhoseParentIsNotThereEndsThere) {
@@ -68,7 +90,8 @@ TEST(RunIndexTest, AStackWhoseParentIsNotThereEndsThere) {
   node.set_code(1);
   node.set_line(3);
   index.Add(node);
-  EXPECT_EQ(index.StackText(1), "/a.py:3:f");
+  FrameBudget budget;
+  EXPECT_EQ(index.StackText(1, &budget), "/a.py:3:f");
 }
 
 TEST(RunIndexTest, CSitesHaveTheCallersLineAndTheirOwnName) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "readers/frame_budget.h"
 #include "readers/resident_places.h"
 
 namespace pymemrun {
@@ -14,21 +15,23 @@ namespace pymemrun {
 class StackFrames {
  public:
   struct Frame {
-    ResidentPlace place;  // a line
+    ResidentPlace place;         // a line
+    absl::string_view qualname;  // of the function, with its classes
     uint32_t first_line = 0;
   };
-  // What is deeper loses outer frames.
-  static constexpr size_t kMostFrames = 10000;
-
-  explicit StackFrames(const RunIndex* index) : index_(*index) {}
-  // Numbers of a stack's frames, the innermost first; at least one.
+  explicit StackFrames(const RunIndex* index)
+      : index_(*index), budget_(FrameBudget::kBytes / 2) {}
+  // Numbers of a stack's frames, the innermost first; at least one, and as many
+  // as FrameBudget lets.
   std::vector<uint32_t> Of(uint32_t stack);
   const std::vector<Frame>& frames() const { return frames_; }
 
  private:
   uint32_t NumberOf(uint32_t stack);
+  uint32_t NumberOf(const Frame& frame);
 
   const RunIndex& index_;
+  FrameBudget budget_;
   std::vector<Frame> frames_;
   absl::flat_hash_map<ResidentPlace, uint32_t> numbers_;
   absl::flat_hash_map<uint32_t, uint32_t> by_stack_;

@@ -11,6 +11,9 @@
 namespace pymemrun {
 namespace {
 
+// One long name does not make each row as long.
+constexpr size_t kMostWidth = 1000;
+
 bool IsText(const Cell& cell) {
   return std::holds_alternative<std::string>(cell);
 }
@@ -100,10 +103,13 @@ void PrintText(const Table& table, OutputBuffer* output) {
       cells.push_back(TextOf(row[i], heading.look));
     }
     size_t width = 0;
-    for (const auto& cell : cells) width = std::max(width, ColumnsOf(cell));
+    for (const auto& cell : cells) {
+      width = std::max(width, std::min(ColumnsOf(cell), kMostWidth));
+    }
     const bool last = at + 1 == order.size();
     for (size_t r = 0; r < cells.size(); ++r) {
-      const std::string space(width - ColumnsOf(cells[r]), ' ');
+      const std::string space(width - std::min(width, ColumnsOf(cells[r])),
+                              ' ');
       absl::StrAppend(&lines[r], at == 0 ? "" : "  ", at < numbers ? space : "",
                       cells[r], at < numbers || last ? "" : space);
     }

@@ -32,6 +32,15 @@ for i in range(100):
 time.sleep(0.2)
 list(range(10))
 """
+SAME_NAMES = """\
+class Well:
+    def __init__(self):
+        self.data = bytearray(3_000_000)
+class Log:
+    def __init__(self):
+        self.data = bytearray(1_000_000)
+keep = [Well(), Log()]
+"""
 # One byte more than asked for, for the end of a C string, and the object.
 LOADED, WORKED, BIG, TEMPORARY = 3_000_057, 1_000_057, 8_000_057, 70_057
 
@@ -122,25 +131,40 @@ class HeapReports(unittest.TestCase):
         total = sum(int(line.rsplit(' ', 1)[1]) for line in collapsed.splitlines())
         self.assertEqual(sum(speedscope['profiles'][0]['weights']), total)
 
-    @unittest.skipUnless(shutil.which('go'), 'there is no go')
-    def test_pprof_reads_the_export(self):
+    def pprof(self, run, *options):
+        """What `go tool pprof` prints of a run's live bytes."""
+        tool = ['go', 'tool', 'pprof']
+        if shutil.which('go') is None or subprocess.run(
+                tool + ['-h'], stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL).returncode not in (0, 2):
+            self.skipTest('there is no go, or it has no pprof')
         profile = os.path.join(self.folder.name, 'heap.pb.gz')
-        self.report('export', '-o', profile)
-        pprof = ['go', 'tool', 'pprof', '-lines']
-        if subprocess.run(pprof[:3] + ['-h'], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL).returncode not in (0, 2):
-            self.skipTest('go has no pprof')
-        raw = subprocess.run(pprof + ['-raw', profile], stdout=subprocess.PIPE,
-                             stderr=subprocess.DEVNULL, check=True).stdout.decode()
+        subprocess.run([PYMEMREPORT, 'export', run, '-o', profile], check=True)
+        return subprocess.run(tool + [*options, profile], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, check=True).stdout.decode()
+
+    def test_pprof_reads_the_export(self):
+        raw = self.pprof(self.runs['all'], '-lines', '-raw')
         self.assertIn('alloc_objects/count alloc_space/bytes inuse_objects/count '
                       'inuse_space/bytes[dflt]', raw)
-        top = subprocess.run(pprof + ['-top', '-unit=B', '-nodecount=1', profile],
-                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                             check=True).stdout.decode()
+        top = self.pprof(self.runs['all'], '-lines', '-top', '-unit=B', '-nodecount=1')
         first = top.splitlines()[-1]
         self.assertIn('job.py:12', first)
         flat = int(first.split()[0].rstrip('B'))
         self.assertIn(flat - BIG, range(200))
+
+    def test_pprof_tells_functions_of_one_name_apart(self):
+        script = os.path.join(self.folder.name, 'names.py')
+        with open(script, 'w') as out:
+            out.write(SAME_NAMES)
+        run = os.path.join(self.folder.name, 'names.pb')
+        subprocess.run([PYMEMRUN, '--quiet', '--trace', 'none', '--heap', 'all',
+                        '-o', run, '--', script], check=True)
+        top = self.pprof(run, '-top', '-unit=B')
+        flat = {line.split()[-1]: int(line.split()[0].rstrip('B'))
+                for line in top.splitlines() if '.__init__' in line}
+        self.assertIn(flat['Well.__init__'] - LOADED, range(2000))
+        self.assertIn(flat['Log.__init__'] - WORKED, range(2000))
 
 
 if __name__ == '__main__':

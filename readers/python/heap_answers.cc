@@ -152,12 +152,13 @@ py::list HeapSnapshot::Stacks() const {
   });
   const RecordType type("StackRow"), frame("Frame");
   PythonTexts texts;
+  FrameBudget budget;
   py::list list;
   for (const size_t i : order) {
     const HeapSource::Key& key = replay_->model().sources()[i].key;
     const RunIndex& index = replay_->index();
     list.append(type.Make(
-        FramesOf(index, key.stack, frame, &texts),
+        FramesOf(index, key.stack, frame, &texts, &budget),
         texts.Of(index.ThreadLabel(key.thread)),
         texts.Of(HeapAllocatorName(key.allocator)), WholeNumber(sums_[i].bytes),
         WholeNumber(sums_[i].count), WholeNumber(sums_[i].BytesError())));

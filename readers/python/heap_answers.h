@@ -39,6 +39,7 @@ class HeapSnapshot {
   const HeapSums& live() const { return live_; }
   const HeapSums& tracing() const { return tracing_; }
   const HeapSums& reserved() const { return reserved_; }
+  const HeapUnseen& unseen() const { return replay_->unseen(); }
 
  private:
   std::unique_ptr<HeapMoments> replay_;

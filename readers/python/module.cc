@@ -181,11 +181,20 @@ void DefineSums(SnapshotClass* snapshot) {
       "All live bytes.");
   define(
       "live_count", [](const HeapSnapshot& s) { return s.live().count; },
-      "All live blocks.");
+      "All live blocks; where allocations were sampled at least: see "
+      "unseen_count.");
   define(
       "error_bytes",
       [](const HeapSnapshot& s) { return s.live().BytesError(); },
       "One standard error of live_bytes; 0 where it is exact.");
+  define(
+      "unseen_bytes", [](const HeapSnapshot& s) { return s.unseen().bytes; },
+      "What any row may have more in small blocks of which no sample was "
+      "taken, except in one case of 20. Where sizes are never recorded it has "
+      "no bound, and is 2**63.");
+  define(
+      "unseen_count", [](const HeapSnapshot& s) { return s.unseen().count; },
+      "The same in blocks.");
   define(
       "tracing_bytes", [](const HeapSnapshot& s) { return s.tracing().bytes; },
       "Live bytes that tracing itself made the interpreter allocate; they are "

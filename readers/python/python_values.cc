@@ -5,7 +5,8 @@ namespace {
 
 namespace py = pybind11;
 
-constexpr size_t kMostFrames = 10000;
+// What a record takes, with its place in a list.
+constexpr uint64_t kFrameBytes = 96;
 
 }  // namespace
 
@@ -43,10 +44,16 @@ py::object RecordType::Make(py::object* items, size_t count) const {
 double Seconds(uint64_t time_us) { return static_cast<double>(time_us) / 1e6; }
 
 py::list FramesOf(const RunIndex& index, uint32_t stack,
-                  const RecordType& frame, PythonTexts* texts) {
+                  const RecordType& frame, PythonTexts* texts,
+                  FrameBudget* budget) {
   py::list frames;
-  for (uint32_t at = stack; at != 0 && frames.size() < kMostFrames;
-       at = index.ParentStack(at)) {
+  budget->BeginStack();
+  for (uint32_t at = stack; at != 0; at = index.ParentStack(at)) {
+    if (!budget->HasRoom()) {
+      frames.append(frame.Make(texts->Of(""), 0u, texts->Of(kDeeperFrames)));
+      break;
+    }
+    budget->Take(kFrameBytes);
     const Place place = index.ResolveStack(at);
     frames.append(frame.Make(texts->Of(place.file), place.line,
                              texts->Of(place.code_name)));

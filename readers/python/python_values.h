@@ -13,6 +13,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "pybind11/pybind11.h"
+#include "readers/frame_budget.h"
 #include "readers/run_index.h"
 
 namespace pymemrun {
@@ -58,10 +59,11 @@ class RecordType {
 
 double Seconds(uint64_t time_us);
 
-// The frames of a stack as Frame records, the outermost first. One that is too
-// deep loses outer frames.
+// The frames of a stack as Frame records, the outermost first, as many as the
+// budget lets.
 pybind11::list FramesOf(const RunIndex& index, uint32_t stack,
-                        const RecordType& frame, PythonTexts* texts);
+                        const RecordType& frame, PythonTexts* texts,
+                        FrameBudget* budget);
 
 // An array of float64: numpy's if it can be imported, else array.array's.
 pybind11::object FloatArray(const std::vector<double>& values);

@@ -108,7 +108,8 @@ py::object RunObject::End() {
 py::list RunObject::Stack(uint32_t id) {
   const auto facts = Facts();
   if (id > facts->last_stack) throw py::key_error(std::to_string(id));
-  return FramesOf(facts->index(), id, frame_, &facts->texts);
+  FrameBudget budget;
+  return FramesOf(facts->index(), id, frame_, &facts->texts, &budget);
 }
 
 py::dict RunObject::Summary() {

@@ -1,0 +1,344 @@
+#include "readers/hostile_run_builder.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "readers/run_builder.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint32_t kDeepest = 4097;  // nodes of a stack
+constexpr uint64_t kManyPages = uint64_t{1} << 22;
+constexpr uint64_t kEntriesOfBatch = 1 << 16;
+
+// A file of both kinds of events, with two lines, 1 and 2.
+class HostileRun {
+ public:
+  explicit HostileRun(ByteSink* sink) : builder_(sink) {
+    Header header = RunBuilder::DefaultHeader();
+    header.set_page_period(1);
+    header.set_heap(HEAP_ALL);
+    builder_.AddHeader(header);
+    builder_.AddThread("MainThread", 1);
+    code_ = builder_.AddCode("/job.py", "f", 1);
+    for (uint32_t line = 1; line <= 2; ++line) AddStack(0, line);
+    builder_.AddMapping("/lib/libc.so.6");
+    builder_.AddResidency(0, 1, 0, {{1, 1, 1, false, false}});
+  }
+  ~HostileRun() {
+    FlushPages();
+    FlushHeap();
+    builder_.Flush();
+  }
+
+  RunBuilder& builder() { return builder_; }
+  uint32_t code() const { return code_; }
+  uint32_t AddStack(uint32_t parent, uint32_t line) {
+    return builder_.AddStack(parent, code_, line);
+  }
+  // The innermost of a chain of so many nodes.
+  uint32_t AddChain(uint32_t nodes) {
+    uint32_t stack = 0;
+    for (uint32_t i = 0; i < nodes; ++i) stack = AddStack(stack, i % 50 + 1);
+    return stack;
+  }
+  void Page(PageAction action, uint64_t page, uint64_t pages,
+            uint64_t moved_to = 0, uint32_t stack = 1) {
+    pages_.push_back(
+        {++now_us_, page, pages, moved_to, 1, stack, 0, 1, action, false});
+    if (pages_.size() >= kEntriesOfBatch) FlushPages();
+  }
+  // Pages `step` apart, of lines 1 and 2 in turn: none is like those beside it.
+  void ScatteredPages(uint64_t count, uint64_t step) {
+    for (uint64_t i = 0; i < count; ++i) {
+      Page(PAGE_CAME, 1000 + i * step, 1, 0, 1 + i % 2);
+    }
+  }
+  void Residencies(uint64_t count, const std::vector<ResidentRange>& ranges) {
+    FlushPages();
+    for (uint64_t i = 0; i < count; ++i) {
+      now_us_ += 2;
+      builder_.AddResidency(now_us_ - 1, now_us_, 0, ranges);
+    }
+  }
+  void Alloc(uint64_t address, uint64_t size, uint32_t stack,
+             uint32_t thread = 1) {
+    HeapEvent event;
+    event.time_us = ++now_us_;
+    event.address = address;
+    event.size = size;
+    event.stack = stack;
+    event.thread = thread;
+    heap_.push_back(event);
+    if (heap_.size() >= kEntriesOfBatch) FlushHeap();
+  }
+  void Pass(uint64_t us) { now_us_ += us; }
+  uint64_t now_us() const { return now_us_; }
+  void FlushHeap() {
+    if (!heap_.empty()) builder_.AddHeap(heap_);
+    heap_.clear();
+  }
+  void FlushPages() {
+    if (!pages_.empty()) builder_.AddPages(pages_);
+    pages_.clear();
+  }
+
+ private:
+  RunBuilder builder_;
+  uint32_t code_;
+  uint64_t now_us_ = 10;
+  std::vector<PageEntry> pages_;
+  std::vector<HeapEvent> heap_;
+};
+
+void MovedRange(uint64_t count, HostileRun* run) {
+  run->Page(PAGES_POPULATED, kManyPages, kManyPages);
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t from = i % 2 == 0 ? 1 : 3;
+    run->Page(PAGES_MOVED, from * kManyPages, kManyPages,
+              (4 - from) * kManyPages);
+  }
+}
+
+void MovedOntoItself(uint64_t count, HostileRun* run) {
+  run->ScatteredPages(count, 1);
+  for (uint64_t i = 0; i < count; ++i) {
+    run->Page(PAGES_MOVED, 1000 + i % 7, count, 1000 + (i + 3) % 7);
+  }
+}
+
+void MovedPieces(uint64_t count, HostileRun* run) {
+  run->ScatteredPages(count, 2);
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t from = i % 2 == 0 ? 0 : kManyPages;
+    run->Page(PAGES_MOVED, from, kManyPages, kManyPages - from);
+  }
+}
+
+void PopulatedSpace(uint64_t count, HostileRun* run) {
+  constexpr uint64_t kSpace = uint64_t{1} << 44;
+  for (uint64_t i = 0; i < count; ++i) {
+    run->Page(PAGES_POPULATED, 0, kSpace);
+    run->Page(PAGES_UNMAPPED, 0, kSpace - 1);
+  }
+  run->Page(PAGES_POPULATED, 0, kSpace);
+}
+
+void PopulatedAgain(uint64_t count, HostileRun* run) {
+  run->ScatteredPages(count, 2);
+  for (uint64_t i = 0; i < count; ++i) {
+    run->Page(PAGES_POPULATED, 0, kManyPages);
+  }
+}
+
+void Holes(uint64_t count, HostileRun* run) {
+  run->Page(PAGES_POPULATED, 0, 4 * count);
+  for (uint64_t i = 0; i < count; ++i) {
+    run->Page(PAGES_UNMAPPED, 4 * (i * 7919 % count), 1);
+  }
+  for (uint64_t i = 0; i < count; ++i) run->Page(PAGES_UNMAPPED, 4 * i, 1);
+}
+
+void AnswersOfOneRange(uint64_t count, HostileRun* run) {
+  run->ScatteredPages(count, 2);
+  run->Residencies(count, {{0, 4 * count + 1000, 1, false, false}});
+}
+
+// Between the pages is what no page is near enough to.
+void AnswersOfAFile(uint64_t count, HostileRun* run) {
+  run->ScatteredPages(count, 2048);
+  run->Residencies(count, {{0, 2048 * count + 1000, 1, true, false}});
+}
+
+void AnswersOfHugePages(uint64_t count, HostileRun* run) {
+  run->ScatteredPages(count, 512);
+  run->Residencies(count, {{0, 512 * count + 1000, 1, false, true}});
+}
+
+void AnswersInPieces(uint64_t count, HostileRun* run) {
+  run->Page(PAGES_POPULATED, 0, 2 * count);
+  std::vector<ResidentRange> ranges;
+  for (uint64_t i = 0; i < count; ++i) {
+    ranges.push_back({2 * i, 1, 1, false, false});
+  }
+  run->Residencies(2, ranges);
+}
+
+void ForksAndPages(uint64_t count, HostileRun* run) {
+  for (uint64_t i = 0; i < count; ++i) {
+    run->Page(PAGE_CAME, 1000 + i % 99, 1);
+    run->FlushPages();
+    run->builder().AddFork(run->now_us());
+  }
+}
+
+void ReadingsBackwards(uint64_t count, HostileRun* run) {
+  for (uint64_t i = 0; i < count; ++i) {
+    run->builder().AddProcess(10'000'000 + count - i, 1 << 20, 0);
+  }
+}
+
+// All leaves share what is below them.
+void DeepLeaves(uint64_t count, HostileRun* run) {
+  const uint32_t chain = run->AddChain(kDeepest - 1);
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto line = static_cast<uint32_t>(i + 100);
+    run->Alloc(64 * (i + 1), 48, run->AddStack(chain, line));
+    run->Page(PAGE_CAME, 1000 + i, 1, 0, 2 + kDeepest - 1 + i + 1);
+  }
+}
+
+// All on one line, so that only their callers could tell them apart.
+void DeepLeavesOfOneLine(uint64_t count, HostileRun* run) {
+  const uint32_t chain = run->AddChain(kDeepest - 1);
+  for (uint64_t i = 0; i < count; ++i) {
+    run->Alloc(64 * (i + 1), 48, run->AddStack(chain, 7));
+  }
+}
+
+void DeepThreads(uint64_t count, HostileRun* run) {
+  const uint32_t chain = run->AddChain(kDeepest);
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint32_t thread = run->builder().AddThread(absl::StrCat("t", i), i);
+    run->Alloc(64 * (i + 1), 48, chain, thread);
+  }
+}
+
+// Deeper than the recorder records.
+void TooDeep(uint64_t count, HostileRun* run) {
+  const uint32_t chain = run->AddChain(static_cast<uint32_t>(10 * count));
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto line = static_cast<uint32_t>(i + 100);
+    run->Alloc(64 * (i + 1), 48, run->AddStack(chain, line));
+  }
+}
+
+void DeepRows(uint64_t count, HostileRun* run) {
+  const uint32_t chain = run->AddChain(kDeepest);
+  const uint32_t site = run->builder().AddSite(CALL, run->code(), 1);
+  for (uint64_t i = 0; i < count; ++i) {
+    Row row = MakeRow(i, i, site, 1 << 20, 4096);
+    row.stack = chain - static_cast<uint32_t>(i % 97);
+    run->builder().AddRow(row);
+  }
+}
+
+void LongName(uint64_t count, HostileRun* run) {
+  RunBuilder& builder = run->builder();
+  const uint32_t code = builder.AddCode(std::string(60000, 'x'), "f", 1);
+  const uint32_t stack = builder.AddStack(0, code, 1);
+  run->Alloc(64, 48, stack);
+  run->Page(PAGE_CAME, 999, 1, 0, stack);
+  builder.AddRow(MakeRow(0, 1, builder.AddSite(CALL, code, 1), 1 << 20, 4096));
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto line = static_cast<uint32_t>(i + 100);
+    run->Alloc(64 * (i + 2), 48, run->AddStack(0, line));
+    builder.AddRow(MakeRow(
+        i + 1, i + 2, builder.AddSite(CALL, run->code(), line), 1 << 20, 4096));
+  }
+}
+
+void ManySizeClasses(uint64_t count, HostileRun* run) {
+  Record record;
+  for (uint64_t i = 0; i < count; ++i) {
+    HeapClass* const of = record.mutable_heap_rates()->add_classes();
+    of->set_below_bytes(i + 1);
+    of->set_probability(0.5);
+  }
+  run->builder().AddRecord(record);
+  for (uint64_t i = 0; i < 10 * count; ++i) {
+    run->Alloc(64 * (i + 1), 2 * count, 1);
+  }
+}
+
+// Each change of rates, and nothing in between.
+void ManyRates(uint64_t count, HostileRun* run) {
+  for (uint64_t i = 0; i < count; ++i) {
+    Record record;
+    record.mutable_heap_rates()->set_mean_bytes(i + 1);
+    run->builder().AddRecord(record);
+    run->Alloc(64 * (i + 1), 48, 1);
+    run->FlushHeap();
+  }
+}
+
+// Blocks that reach over all pages, and begin one behind the other.
+void OverlappingBlocks(uint64_t count, HostileRun* run) {
+  run->Page(PAGES_POPULATED, 0, uint64_t{1} << 44);
+  run->ScatteredPages(count, 2);
+  for (uint64_t i = 0; i < count; ++i) run->Alloc(16 * i, UINT64_MAX, 1);
+}
+
+void ManySourcesOverTime(uint64_t count, HostileRun* run) {
+  uint64_t step = 1;
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto line = static_cast<uint32_t>(i + 100);
+    run->Alloc(64 * (i + 1), 48, run->AddStack(0, line));
+    if (i % 64 != 0) continue;
+    run->FlushHeap();
+    run->Pass(step);
+    step = std::min<uint64_t>(step * 2, uint64_t{1} << 40);
+  }
+}
+
+void MissingDefinitions(uint64_t count, HostileRun* run) {
+  Record record;
+  StackDef* const stack = record.mutable_stack();
+  stack->set_id(static_cast<uint32_t>(count) + 3);
+  stack->set_parent(stack->id() + 1);  // damage
+  run->builder().AddRecord(record);
+  stack->set_parent(stack->id() - 1);
+  run->builder().AddRecord(record);
+}
+
+struct HostileKind {
+  absl::string_view name;
+  void (*build)(uint64_t count, HostileRun* run);
+};
+
+constexpr HostileKind kKinds[] = {
+    {"moved_range", MovedRange},
+    {"moved_onto_itself", MovedOntoItself},
+    {"moved_pieces", MovedPieces},
+    {"populated_space", PopulatedSpace},
+    {"populated_again", PopulatedAgain},
+    {"holes", Holes},
+    {"answers_of_one_range", AnswersOfOneRange},
+    {"answers_of_a_file", AnswersOfAFile},
+    {"answers_of_huge_pages", AnswersOfHugePages},
+    {"answers_in_pieces", AnswersInPieces},
+    {"forks_and_pages", ForksAndPages},
+    {"readings_backwards", ReadingsBackwards},
+    {"deep_leaves", DeepLeaves},
+    {"deep_leaves_of_one_line", DeepLeavesOfOneLine},
+    {"deep_threads", DeepThreads},
+    {"too_deep", TooDeep},
+    {"deep_rows", DeepRows},
+    {"long_name", LongName},
+    {"many_size_classes", ManySizeClasses},
+    {"many_rates", ManyRates},
+    {"overlapping_blocks", OverlappingBlocks},
+    {"many_sources_over_time", ManySourcesOverTime},
+    {"missing_definitions", MissingDefinitions},
+};
+
+}  // namespace
+
+std::vector<std::string> HostileRunNames() {
+  std::vector<std::string> names;
+  for (const HostileKind& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
+
+bool BuildHostileRun(absl::string_view name, uint64_t count, ByteSink* sink) {
+  for (const HostileKind& kind : kKinds) {
+    if (kind.name != name) continue;
+    HostileRun run(sink);
+    kind.build(count, &run);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace pymemrun

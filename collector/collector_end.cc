@@ -7,6 +7,7 @@
 
 #include "collector/collector_process.h"
 #include "collector/end_report.h"
+#include "collector/output_fate.h"
 
 namespace pymemrun {
 namespace {
@@ -62,6 +63,8 @@ void AddLostOnWrite(const RowCounts& lost, Footer* footer) {
   footer->set_lost_on_write(lost.rows);
   footer->set_heap_events_lost(footer->heap_events_lost() + lost.heap_events);
   footer->set_page_samples_lost(footer->page_samples_lost() + lost.page_events);
+  // It counts events of the file.
+  if (lost.heap_events > 0) footer->clear_finalize_heap_events();
 }
 
 }  // namespace
@@ -101,13 +104,13 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
       clock_.MicrosOfMonotonic(said ? facts.monotonic_ns : now_ns));
   // All rows are safe before a footer follows them, or lost for good.
   writer_.Settle();
-  footer.set_rows(writer_.rows_written());
+  footer.set_rows(writer_.written().rows);
   footer.set_dropped(page_->dropped.load(std::memory_order_acquire));
-  footer.set_context_rows(writer_.context_rows_written());
+  footer.set_context_rows(writer_.written().context);
   footer.set_max_rss_bytes(totals.max_rss_bytes);
   footer.set_max_rss_number(totals.max_rss_number);
   // Definitions may have been lost with their frame: then unknown.
-  const bool whole = writer_.write_errno() == 0;
+  const bool whole = !writer_.lost_frames();
   footer.set_max_rss_site(whole ? totals.max_rss_site : 0);
   footer.set_max_rss_thread(whole ? totals.max_rss_thread : 0);
   footer.set_max_rss_us(totals.max_rss_us);
@@ -120,6 +123,7 @@ Footer CollectorProcess::MakeFooter(ProcessWatch::State end, uint64_t now_ns) {
   if (pages_ != nullptr) pages_->AddToFooter(&footer);
   if (heap_ != nullptr) heap_->AddToFooter(&footer);
   AddLostOnWrite(writer_.lost(), &footer);
+  footer.set_output_name(FateOfOutput(output_fd_, MadeAt()).name);
   AddGaugeToFooter(*page_, page_bytes_, &footer);
   if (totals.gauge_changes > 0) {
     *footer.mutable_gauge_change() = totals.gauge_change;
@@ -174,12 +178,16 @@ void CollectorProcess::SetExit(ProcessWatch::State end, const EndFacts& facts,
                                               : WEXITSTATUS(status));
 }
 
+// The script may have given it another name.
+std::string CollectorProcess::MadeAt() const {
+  return encoder_.output().empty() ? launch_.output : encoder_.output();
+}
+
 void CollectorProcess::Answer(const Footer& footer) {
   EndReportInput input;
   input.header = launch_.header;
   input.footer = footer;
-  input.file_name =
-      encoder_.output().empty() ? launch_.output : encoder_.output();
+  input.file_name = FateOfOutput(output_fd_, MadeAt()).path;
   input.file_bytes = writer_.file_bytes();
   DefinitionTable& names = encoder_.definitions();
   if (const Place* place = names.Kept(DefinitionTable::kHighestRss)) {
@@ -194,8 +202,8 @@ void CollectorProcess::Answer(const Footer& footer) {
   reply_->report_bytes = static_cast<uint32_t>(bytes);
   reply_->write_errno = writer_.write_errno();
   reply_->file_bytes = writer_.file_bytes();
-  reply_->rows_written = writer_.rows_written();
-  reply_->rows_lost_on_write = writer_.rows_lost();
+  reply_->rows_written = writer_.written().rows;
+  reply_->rows_lost_on_write = writer_.lost().rows;
   // Releases all of the above to the launcher, which acquires it.
   reply_->done_state.store(1, std::memory_order_release);
   WakeSharedFutex(&reply_->done_state);

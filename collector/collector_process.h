@@ -81,12 +81,14 @@ class CollectorProcess {
   Footer MakeFooter(ProcessWatch::State end, uint64_t now_ns);
   void AddMemory(const EndFacts& facts, Footer* footer);
   void SetExit(ProcessWatch::State end, const EndFacts& facts, Footer* footer);
+  std::string MadeAt() const;
   void Answer(const Footer& footer);
 
   const std::unique_ptr<SharedMemory> memory_;
   const ControlPage* const page_;  // these are its
   ReplyPage* const reply_;
   LaunchText launch_;
+  const int output_fd_;
   const pid_t pid_;
   const uint32_t page_bytes_;
   ClockScale clock_;

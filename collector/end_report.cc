@@ -116,6 +116,18 @@ void AddCounts(const EndReportInput& in, Paragraph* out) {
   out->Add(size);
 }
 
+// What others did to the file: whoever looks for it should know.
+void AddOutputName(const EndReportInput& in, Paragraph* out) {
+  const Footer::OutputName name = in.footer.output_name();
+  if (name == Footer::OUTPUT_KEPT) return;
+  out->NewLine();
+  out->AddWords(name == Footer::OUTPUT_DELETED
+                    ? "The run file was deleted while it was written: nothing "
+                      "of it is left."
+                    : "The run file was renamed or moved while it was "
+                      "written.");
+}
+
 // Where patterns were given and no row came of it: which filters to look at.
 void AddNothingMatched(const EndReportInput& in, Paragraph* out) {
   const Footer& footer = in.footer;
@@ -251,6 +263,7 @@ std::vector<std::string> ClosingSentences(const EndReportInput& in) {
 std::string EndReportText(const EndReportInput& input) {
   Paragraph report;
   AddCounts(input, &report);
+  AddOutputName(input, &report);
   AddNothingMatched(input, &report);
   AddHighest(input, &report);
   AddHwm(input, &report);

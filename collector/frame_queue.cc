@@ -1,6 +1,7 @@
 #include "collector/frame_queue.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <utility>
@@ -11,6 +12,10 @@ namespace {
 // It writes and waits: no more stack than that takes.
 constexpr size_t kStackBytes = 64 * 1024;
 constexpr std::chrono::milliseconds kWaitStep(50);
+// How long a disk that failed is left alone, and how often it is tried at the
+// end.
+constexpr std::chrono::milliseconds kPause(100);
+constexpr int kLastTries = 3;
 
 }  // namespace
 
@@ -19,7 +24,7 @@ FrameQueue::FrameQueue(int fd, size_t max_bytes, std::function<void()> waiting,
     : max_bytes_(max_bytes),
       waiting_(std::move(waiting)),
       wrote_(std::move(wrote)),
-      sink_(fd) {
+      fd_(fd) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kStackBytes);
@@ -51,23 +56,45 @@ absl::Status FrameQueue::Append(absl::string_view frame) {
   std::unique_lock<std::mutex> lock(mutex_);
   // One frame is always taken, however large.
   WaitUntil(&lock, [&] {
-    return frames_.empty() || progress_.error != 0 ||
+    return frames_.empty() || fails_ ||
            queued_bytes_ + frame.size() <= max_bytes_;
   });
-  if (progress_.error != 0) {
+  const bool has_room = !fails_ || frames_.empty() ||
+                        queued_bytes_ + frame.size() <= 2 * max_bytes_;
+  if (progress_.gave_up || !has_room) {
     return absl::ErrnoToStatus(progress_.error, "run file");
   }
   bytes_taken_ += frame.size();
   frames_.push_back({std::string(frame), rows_});
   queued_bytes_ += frame.size();
-  lock.unlock();
-  changed_.notify_all();
-  return threaded_ ? absl::OkStatus() : WriteFrame(frames_.front());
+  if (threaded_) {
+    lock.unlock();
+    changed_.notify_all();
+  } else {
+    while (!frames_.empty() && WriteFirst(&lock)) {
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool FrameQueue::IsStuck() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return fails_ && queued_bytes_ >= max_bytes_;
 }
 
 void FrameQueue::Settle() {
   std::unique_lock<std::mutex> lock(mutex_);
+  tries_left_ = kLastTries;
+  changed_.notify_all();
+  while (!threaded_ && !frames_.empty()) {
+    if (WriteFirst(&lock)) continue;
+    lock.unlock();
+    waiting_();
+    usleep(std::chrono::microseconds(kPause).count());
+    lock.lock();
+  }
   WaitUntil(&lock, [&] { return frames_.empty(); });
+  tries_left_ = 0;
 }
 
 FrameQueue::Progress FrameQueue::progress() const {
@@ -85,33 +112,56 @@ void FrameQueue::WriteFrames() {
   while (true) {
     changed_.wait(lock, [&] { return ends_ || !frames_.empty(); });
     if (ends_) return;
-    // Stays where it is while others are put behind it.
-    const Frame& frame = frames_.front();
-    lock.unlock();
-    WriteFrame(frame).IgnoreError();  // progress_ has it
-    lock.lock();
+    if (WriteFirst(&lock)) continue;
+    // Also when Settle() has come meanwhile: it has some pauses of patience.
+    changed_.wait_for(lock, kPause, [&] { return ends_; });
   }
 }
 
-absl::Status FrameQueue::WriteFrame(const Frame& frame) {
-  const absl::Status written = sink_.Append(frame.bytes);
-  if (written.ok()) wrote_(frame.rows.rows);
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (written.ok()) {
-      ++progress_.frames;
-      progress_.bytes += frame.bytes.size();
-      progress_.rows = frame.rows;
-      queued_bytes_ -= frame.bytes.size();
-      frames_.pop_front();
-    } else {
-      progress_.error = sink_.last_errno() != 0 ? sink_.last_errno() : EIO;
-      queued_bytes_ = 0;
-      frames_.clear();
-    }
+// REQUIRES: there is a frame. Returns false where it stays, or all were given
+// up.
+bool FrameQueue::WriteFirst(std::unique_lock<std::mutex>* lock) {
+  // Stays where it is while others are put behind it.
+  const Frame& frame = frames_.front();
+  const uint64_t end = progress_.bytes;
+  lock->unlock();
+  const bool written = WriteAtEnd(frame.bytes, end);
+  if (written) wrote_(frame.rows.rows);
+  lock->lock();
+  fails_ = !written;
+  if (written) {
+    ++progress_.frames;
+    progress_.bytes += frame.bytes.size();
+    progress_.rows = frame.rows;
+    if (tries_left_ > 0) tries_left_ = kLastTries;
+    queued_bytes_ -= frame.bytes.size();
+    frames_.pop_front();
+  } else {
+    TakeFailure();
   }
   changed_.notify_all();
   return written;
+}
+
+// What was written of a frame that failed is cut off: the room may be needed,
+// and readers then find no damage. A pipe cannot be cut.
+bool FrameQueue::WriteAtEnd(absl::string_view bytes, uint64_t end) {
+  FdSink sink(fd_);
+  if (sink.Append(bytes).ok()) return true;
+  last_error_ = sink.last_errno();
+  const auto offset = static_cast<off_t>(end);
+  // Where it cannot be cut what comes next is written over it.
+  if (ftruncate(fd_, offset) != 0) errno = 0;
+  lseek(fd_, offset, SEEK_SET);
+  return false;
+}
+
+void FrameQueue::TakeFailure() {
+  if (progress_.error == 0) progress_.error = last_error_;
+  if (tries_left_ == 0 || --tries_left_ > 0) return;
+  progress_.gave_up = true;
+  queued_bytes_ = 0;
+  frames_.clear();
 }
 
 }  // namespace pymemrun

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -115,7 +117,7 @@ TEST_F(FrameQueueTest, TellsWhatTheFileHoldsAfterEachFrame) {
   EXPECT_EQ(queue.progress().rows.context, 5u);
 }
 
-TEST_F(FrameQueueTest, NothingIsTakenAfterAFailure) {
+TEST_F(FrameQueueTest, NothingIsTakenAfterFramesWereGivenUp) {
   FrameQueue queue(
       fds_[1], 1 << 20, [] {}, [](uint64_t) {});
   ASSERT_TRUE(queue.Append("first").ok());
@@ -126,6 +128,7 @@ TEST_F(FrameQueueTest, NothingIsTakenAfterAFailure) {
   EXPECT_EQ(queue.progress().frames, 1u);
   EXPECT_EQ(queue.progress().bytes, 5u);
   EXPECT_EQ(queue.progress().error, EPIPE);
+  EXPECT_TRUE(queue.progress().gave_up);
   EXPECT_FALSE(queue.Append("third").ok());
   EXPECT_EQ(queue.bytes_written(), 11u);
 }
@@ -135,8 +138,84 @@ TEST_F(FrameQueueTest, WhoeverWaitsForRoomHearsOfAFailure) {
       fds_[1], pipe_bytes_, [this] { CloseReader(); }, [](uint64_t) {});
   const std::string frame(pipe_bytes_, 'x');
   absl::Status status;
-  for (int i = 0; i < 4 && status.ok(); ++i) status = queue.Append(frame);
+  for (int i = 0; i < 6 && status.ok(); ++i) status = queue.Append(frame);
   EXPECT_FALSE(status.ok());
+}
+
+// A file that the test lets grow or not: a disk that is full for a time.
+class FullDiskTest : public testing::Test {
+ protected:
+  FullDiskTest() {
+    char path[] = "/tmp/frame_queue_test_XXXXXX";
+    fd_ = mkstemp(path);
+    unlink(path);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before_);
+  }
+  ~FullDiskTest() override {
+    Limit(before_.rlim_cur);
+    close(fd_);
+  }
+  void Limit(rlim_t bytes) {
+    const rlimit limit = {bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  std::string Contents() const {
+    std::string text(1 << 16, '\0');
+    text.resize(pread(fd_, text.data(), text.size(), 0));
+    return text;
+  }
+  static void WaitForFailure(const FrameQueue& queue) {
+    while (queue.progress().error == 0) std::this_thread::yield();
+  }
+
+  int fd_;
+  rlimit before_;
+};
+
+TEST_F(FullDiskTest, WhatFailedIsTriedAgainAndNothingIsMissing) {
+  FrameQueue queue(
+      fd_, 1 << 20, [] {}, [](uint64_t) {});
+  const std::string first(1000, '1'), second(300, '2');
+  Limit(500);
+  ASSERT_TRUE(queue.Append(first).ok());
+  WaitForFailure(queue);
+  ASSERT_TRUE(queue.Append(second).ok());
+  EXPECT_EQ(queue.progress().frames, 0u);
+  Limit(before_.rlim_cur);
+  queue.Settle();
+  EXPECT_EQ(queue.progress().frames, 2u);
+  EXPECT_FALSE(queue.progress().gave_up);
+  EXPECT_EQ(queue.progress().error, EFBIG);  // there was one
+  EXPECT_EQ(Contents(), first + second);
+}
+
+TEST_F(FullDiskTest, MeanwhileTheFileEndsWithAWholeFrame) {
+  FrameQueue queue(
+      fd_, 1 << 20, [] {}, [](uint64_t) {});
+  Limit(500);
+  ASSERT_TRUE(queue.Append("whole").ok());
+  ASSERT_TRUE(queue.Append(std::string(1000, 'x')).ok());
+  WaitForFailure(queue);
+  queue.Settle();
+  EXPECT_TRUE(queue.progress().gave_up);
+  EXPECT_EQ(Contents(), "whole");
+}
+
+TEST_F(FullDiskTest, OneThatHasEnoughIsStuckAndTakesTwiceAsMuchAtMost) {
+  FrameQueue queue(
+      fd_, 1000, [] { FAIL() << "waits"; }, [](uint64_t) {});
+  Limit(0);
+  const std::string frame(400, 'x');
+  ASSERT_TRUE(queue.Append(frame).ok());
+  WaitForFailure(queue);
+  EXPECT_FALSE(queue.IsStuck());
+  ASSERT_TRUE(queue.Append(frame).ok());
+  ASSERT_TRUE(queue.Append(frame).ok());
+  EXPECT_TRUE(queue.IsStuck());
+  EXPECT_TRUE(queue.Append(frame).ok());
+  EXPECT_TRUE(queue.Append(frame).ok());
+  EXPECT_FALSE(queue.Append(frame).ok());
 }
 
 TEST_F(FrameQueueTest, EndsWithFramesLeft) {

@@ -296,10 +296,9 @@ void HeapCollector::Finish(uint64_t now_ns) {
   EndBatch(now_ns);
 }
 
-// With page events an item of the side ring may have been either's.
 uint64_t HeapCollector::lost() const {
   return options_.page->heap_dropped.load(std::memory_order_relaxed) +
-         options_.side->lost();
+         options_.side->lost(SideParty::kHeap);
 }
 
 void HeapCollector::AddToFooter(Footer* footer) const {

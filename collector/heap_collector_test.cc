@@ -269,9 +269,9 @@ TEST_F(HeapCollectorTest, WhatIsLostIsSaidAsItHappens) {
   Start();
   heap_->EndBatch(MonotonicNs());
   page_->heap_dropped.store(3);
-  page_->side_dropped.store(2);
+  page_->side_dropped[1].store(2);
   heap_->EndBatch(MonotonicNs());
-  page_->side_dropped.store(4);
+  page_->side_dropped[1].store(4);
   EXPECT_THAT(Finish(), ElementsAre("loss 5", "loss 2"));
   Footer footer;
   heap_->AddToFooter(&footer);

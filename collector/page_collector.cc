@@ -377,7 +377,7 @@ uint64_t PageCollector::AddRss(ResidencyAnswer* answer) {
 void PageCollector::EndBatch(uint64_t now_ns) {
   encoder_.EndBatch();
   const uint64_t samples = rings_ == nullptr ? 0 : rings_->lost();
-  const uint64_t stacks = options_.side->lost() + forged_;
+  const uint64_t stacks = options_.side->lost(SideParty::kPages) + forged_;
   if (samples <= written_samples_lost_ && stacks <= written_stacks_lost_) {
     return;
   }

@@ -226,10 +226,10 @@ TEST_F(PageCollectorTest, WhatIsLostIsSaidAsItHappens) {
   Start(collector.get());
   collector->EndBatch(MonotonicNs());
   EXPECT_EQ(out_.loss.stacks(), 0u);
-  page_->side_dropped.store(5);
+  page_->side_dropped[0].store(5);
   collector->EndBatch(MonotonicNs());
   EXPECT_EQ(out_.loss.stacks(), 5u);
-  page_->side_dropped.store(7);
+  page_->side_dropped[0].store(7);
   collector->Finish(MonotonicNs());
   EXPECT_EQ(out_.loss.stacks(), 2u);  // since then
   Footer footer;

@@ -16,6 +16,9 @@ struct RowCounts {
   uint64_t heap_events = 0;
   uint64_t page_events = 0;
 
+  bool is_nothing() const {
+    return rows == 0 && context == 0 && heap_events == 0 && page_events == 0;
+  }
   RowCounts& operator+=(const RowCounts& more) {
     rows += more.rows;
     context += more.context;

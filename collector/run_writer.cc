@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "format/record_span.h"
 #include "tracer/ring_layout.h"
 
 namespace pymemrun {
@@ -25,54 +27,102 @@ RunWriter::RunWriter(int fd, int level, std::function<void()> waiting,
   if (writer.ok()) {
     writer_ = *std::move(writer);
   } else {
-    write_errno_ = ENOMEM;
+    error_ = ENOMEM;
+    lost_frames_ = true;
   }
 }
 
 void RunWriter::Write(absl::string_view record, RowCounts holds) {
-  if (write_errno_ != 0) {
-    lost_ += holds;
-    return;
+  const bool rows_only = HoldsRowsOnly(record);
+  if (lost_frames_ || (rows_only && queue_.IsStuck())) {
+    return Drop(record, holds);
   }
+  if (rows_only) SayDropped();
+  Take(record, holds);
+}
+
+void RunWriter::Take(absl::string_view record, RowCounts holds) {
   // Does the record not fit? Then it is in the next frame.
   queue_.set_rows(taken_);
-  taken_ += holds;
-  if (!writer_->AppendSerialized(record).ok()) return Fail();
-  if (queue_.bytes_written() == ended_bytes_) return;
-  ended_bytes_ = queue_.bytes_written();
-  TakeProgress();
+  const absl::Status taken = writer_->AppendSerialized(record);
+  if (taken.ok()) {
+    taken_ += holds;
+  } else {
+    // Larger than any that readers accept; or the queue takes no more.
+    lost_frames_ |= !absl::IsInvalidArgument(taken);
+    Drop(record, holds);
+  }
+}
+
+void RunWriter::Drop(absl::string_view record, RowCounts holds) {
+  dropped_ += holds;
+  const FrameSpan span = SpanOfRecord(record);
+  if (span.has_rows() && unsaid_.counts.rows == 0) {
+    unsaid_.first_number = span.first_number;
+  }
+  if (span.has_rows()) unsaid_.last_number = span.end_number - 1;
+  unsaid_.last_us = std::max(unsaid_.last_us, span.last_us);
+  unsaid_.counts += holds;
+}
+
+void RunWriter::SayDropped() {
+  const Dropped said = std::exchange(unsaid_, {});
+  Record record;
+  if (said.counts.rows > 0) {
+    Loss* const loss = record.mutable_loss();
+    loss->set_rows(said.counts.rows);
+    loss->set_from_number(said.first_number);
+    loss->set_to_number(said.last_number);
+    loss->set_time_us(said.last_us);
+    Take(record.SerializeAsString(), {});
+  }
+  if (said.counts.heap_events > 0) {
+    record.mutable_heap_loss()->set_time_us(said.last_us);
+    record.mutable_heap_loss()->set_events(said.counts.heap_events);
+    Take(record.SerializeAsString(), {});
+  }
+  if (said.counts.page_events > 0) {
+    record.mutable_page_loss()->set_time_us(said.last_us);
+    record.mutable_page_loss()->set_samples(said.counts.page_events);
+    Take(record.SerializeAsString(), {});
+  }
 }
 
 void RunWriter::Flush() {
-  if (write_errno_ != 0) return;
+  if (lost_frames_ || queue_.IsStuck()) return;
   queue_.set_rows(taken_);
-  if (!writer_->Flush().ok()) return Fail();
-  ended_bytes_ = queue_.bytes_written();
-  TakeProgress();
+  lost_frames_ = !writer_->Flush().ok();
 }
 
 void RunWriter::Settle() {
-  Flush();
+  if (!lost_frames_) {
+    SayDropped();
+    queue_.set_rows(taken_);
+    lost_frames_ = !writer_->Flush().ok();
+  }
   queue_.Settle();
   TakeProgress();
+  if (lost_frames_) CutToWholeFrames();
 }
 
 void RunWriter::TakeProgress() {
   const FrameQueue::Progress progress = queue_.progress();
   safe_ = progress.rows;
   good_bytes_ = progress.bytes;
-  if (progress.error != 0 && write_errno_ == 0) Fail();
+  lost_frames_ |= progress.gave_up;
+  if (error_ == 0) error_ = progress.error;
 }
 
-void RunWriter::Fail() {
-  write_errno_ = EIO;  // unless the queue knows better
-  queue_.Settle();
-  TakeProgress();
-  const int error = queue_.progress().error;
-  if (error != 0) write_errno_ = error;
-  lost_ += taken_;
-  lost_ -= safe_;
-  CutToWholeFrames();
+int RunWriter::write_errno() const {
+  if (!lost_frames_ && dropped_.is_nothing()) return 0;
+  return error_ != 0 ? error_ : EIO;
+}
+
+RowCounts RunWriter::lost() const {
+  RowCounts lost = dropped_;
+  lost += taken_;
+  lost -= safe_;
+  return lost;
 }
 
 void RunWriter::CutToWholeFrames() {
@@ -88,13 +138,13 @@ void RunWriter::WriteIndex() {
   queue_.Settle();
   const FrameQueue::Progress progress = queue_.progress();
   good_bytes_ = progress.bytes;
-  if (!taken.ok() || progress.error != 0) CutToWholeFrames();
+  if (!taken.ok() || progress.gave_up) CutToWholeFrames();
 }
 
 void RunWriter::WriteFooter(const Record& footer) {
-  if (write_errno_ == 0) Write(footer);
+  if (!lost_frames_) Take(footer.SerializeAsString(), {});
   Settle();
-  if (write_errno_ == 0) return WriteIndex();
+  if (!lost_frames_) return WriteIndex();
   if (lseek(fd_, 0, SEEK_CUR) < 0) return;
   // Cutting the torn frame off may have made the room that a footer needs.
   FdSink sink(fd_);

@@ -14,41 +14,58 @@
 
 namespace pymemrun {
 
-// After the first failure nothing more is written, rows are only counted, and
-// the file is cut back to its last whole frame: it stays readable up to there.
+// While the disk fails, frames wait in memory. When they are many, records that
+// hold rows or events are dropped and counted; all others are kept, because
+// later ones need them. Once the disk takes frames again, records say what was
+// dropped, and it goes on. What still waits at the end is lost: then the file
+// ends with its last whole frame, and a footer where there is room.
 // Not thread safe.
 class RunWriter final : public RecordSink {
  public:
-  // `fd` stays the caller's. `level` as in ControlPage. While the disk keeps a
-  // call waiting, `waiting` is called several times a second. `wrote` is called
-  // with the number of rows in the file whenever that has grown; by another
-  // thread.
+  // `fd` stays the caller's. `level` as zstd has it, or kNoCompression. While
+  // the disk keeps a call waiting, `waiting` is called several times a second.
+  // `wrote` is called with the number of rows in the file whenever that has
+  // grown; by another thread.
   RunWriter(int fd, int level, std::function<void()> waiting,
             std::function<void(uint64_t rows)> wrote);
 
   using RecordSink::Write;
   void Write(absl::string_view record, RowCounts holds) override;
-  // Ends the frame.
+  // Ends the frame, unless the disk takes none now.
   void Flush();
   // Ends the frame, and waits until what came so far is in the file or lost.
   void Settle();
-  // Writes the last record, and the index of frames behind it; after a failure
-  // tries once more, in case room came back meanwhile. Waits as Settle() does.
+  // Writes the last record, and the index of frames behind it; where frames
+  // were lost it tries once more, in case room came back meanwhile. Waits as
+  // Settle() does.
   void WriteFooter(const Record& footer);
 
-  // What is known of frames that were handed to the disk; all, after Settle().
-  // errno of the first failure, 0 if there was none.
-  int write_errno() const { return write_errno_; }
-  uint64_t rows_written() const { return safe_.rows; }
-  uint64_t context_rows_written() const { return safe_.context; }
-  uint64_t rows_lost() const { return lost_.rows; }
-  const RowCounts& lost() const { return lost_; }
+  // So far, because too many frames waited.
+  const RowCounts& dropped() const { return dropped_; }
+
+  // What is known after Settle(). errno of the first failure, if it cost
+  // anything; else 0.
+  int write_errno() const;
+  // Frames were lost, and with them what later ones need.
+  bool lost_frames() const { return lost_frames_; }
+  const RowCounts& written() const { return safe_; }
+  RowCounts lost() const;
   // Bytes in whole frames.
   uint64_t file_bytes() const { return good_bytes_; }
 
  private:
+  // What was dropped and is not yet said.
+  struct Dropped {
+    RowCounts counts;
+    uint64_t first_number = 0;  // of rows...
+    uint64_t last_number = 0;
+    uint64_t last_us = 0;
+  };
+
+  void Take(absl::string_view record, RowCounts holds);
+  void Drop(absl::string_view record, RowCounts holds);
+  void SayDropped();
   void TakeProgress();
-  void Fail();
   void CutToWholeFrames();
   void WriteIndex();
 
@@ -56,12 +73,13 @@ class RunWriter final : public RecordSink {
   StreamWriter::Options options_;
   FrameQueue queue_;
   std::unique_ptr<StreamWriter> writer_;
-  int write_errno_ = 0;
-  uint64_t ended_bytes_ = 0;  // in frames that were ended
-  uint64_t good_bytes_ = 0;   // of these, in frames that were written
-  RowCounts taken_;           // until the first failure
+  int error_ = 0;             // errno of the first failure
+  bool lost_frames_ = false;  // from here on nothing is taken
+  uint64_t good_bytes_ = 0;   // in frames that were written
+  RowCounts taken_;           // into frames
   RowCounts safe_;            // of these, in frames that were written
-  RowCounts lost_;
+  RowCounts dropped_;         // instead of taken
+  Dropped unsaid_;
 };
 
 }  // namespace pymemrun

@@ -1,7 +1,10 @@
 #include "collector/side_items.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "collector/monotonic_clock.h"
 
 namespace pymemrun {
@@ -15,13 +18,19 @@ const SideContinued* CellsOf(const ControlPage* page) {
       reinterpret_cast<const char*>(page) + kSideRingOffset);
 }
 
+bool HasThread(pid_t pid, uint32_t thread) {
+  return access(absl::StrCat("/proc/", pid, "/task/", thread).c_str(), F_OK) ==
+         0;
+}
+
 }  // namespace
 
 SideItems::SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
                      DefinitionTable* definitions, RecordSink* out)
     : page_(page),
       main_thread_(static_cast<uint32_t>(pid)),
-      reader_(page, CellsOf(page), reply),
+      reader_(page, CellsOf(page), reply,
+              [pid](uint32_t thread) { return HasThread(pid, thread); }),
       stacks_(definitions),
       mappings_(pid, out) {}
 

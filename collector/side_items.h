@@ -51,9 +51,10 @@ class SideItems {
   bool drained() const { return reader_.drained(); }
   // How many calls that held a place in the ring have been taken.
   uint64_t places() const { return reader_.places(); }
-  // Items that found no room, or never came whole.
-  uint64_t lost() const {
-    return page_->side_dropped.load(std::memory_order_relaxed) + reader_.lost();
+  // Items that found no room, or never came whole: those of one party, and
+  // those that may have been its.
+  uint64_t lost(SideParty party) const {
+    return LostOf(party) + LostOf(SideParty::kEither);
   }
   SideStacks* stacks() { return &stacks_; }
   MappingTable* mappings() { return &mappings_; }
@@ -64,6 +65,10 @@ class SideItems {
     std::string payload;
   };
 
+  uint64_t LostOf(SideParty party) const {
+    const auto& dropped = page_->side_dropped[static_cast<uint32_t>(party)];
+    return dropped.load(std::memory_order_relaxed) + reader_.lost(party);
+  }
   void Give(const SideItemView& item);
   uint32_t StackOf(const SideItemView& item);
 

@@ -54,6 +54,21 @@ bool SideReader::IsCommitted(uint64_t index) const {
   return Cell(index).sequence.load(std::memory_order_acquire) == index + 1;
 }
 
+// Whether its head is marked: then it has its kind and thread.
+bool SideReader::IsBegun(uint64_t index) const {
+  return Cell(index).sequence.load(std::memory_order_acquire) ==
+         ((index + 1) | kSideBegun);
+}
+
+// Of the item at the tail, which is not committed.
+bool SideReader::HolderLives() const {
+  return IsBegun(tail_) && lives_(FieldsOf(tail_).thread);
+}
+
+void SideReader::CountLost(SideKind kind) {
+  ++lost_[static_cast<uint32_t>(PartyOf(kind))];
+}
+
 // Whether the committed cell at `index` can be a head. Only asked where an item
 // is missing: a continued cell that agrees in all of this by chance is not to
 // be expected.
@@ -89,7 +104,7 @@ bool SideReader::Fetch(uint64_t end) {
 uint64_t SideReader::Look() {
   const uint64_t end = page_->side_head.load(std::memory_order_acquire);
   if (end - tail_ > kSideCells) {
-    ++lost_;
+    CountLost(SideKind::kContinued);
     tail_ = end;
     Release(tail_);
   }
@@ -105,7 +120,6 @@ size_t SideReader::Drain(uint64_t now_ns, bool last,
     if (Fetch(end)) {
       Take(take);
     } else if (WaitedLongEnough(now_ns, last)) {
-      ++lost_;
       PassOver(end);
     } else {
       break;
@@ -134,8 +148,7 @@ void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
   const uint64_t needed = PayloadBytes(head);
   if (head.kind < SideKind::kTouch || head.kind > kLastSideKind ||
       needed > payload_.size()) {
-    ++lost_;
-    return;
+    return CountLost(head.kind);
   }
   uint64_t caller = 0;
   if (HasCaller(head)) {
@@ -154,13 +167,21 @@ bool SideReader::WaitedLongEnough(uint64_t now_ns, bool last) {
     waiting_since_ns_ = now_ns;
   }
   // Callers' times may sink by what passed since they asked for theirs.
-  return now_ns > waiting_since_ns_ + kPatienceNs;
+  if (now_ns <= waiting_since_ns_ + kPatienceNs) return false;
+  if (!HolderLives()) return true;
+  waiting_since_ns_ = now_ns;
+  return false;
 }
 
+// A place that was held for what might come is no loss.
 void SideReader::PassOver(uint64_t end) {
+  const SideKind kind =
+      IsBegun(tail_) ? FieldsOf(tail_).kind : SideKind::kContinued;
+  if (kind != SideKind::kNothing) CountLost(kind);
   do {
     ++tail_;
-  } while (tail_ != end && !(IsCommitted(tail_) && IsHead(tail_, end)));
+  } while (tail_ != end && !IsBegun(tail_) &&
+           !(IsCommitted(tail_) && IsHead(tail_, end)));
 }
 
 void SideReader::Release(uint64_t first) {

@@ -3,9 +3,12 @@
 #ifndef PYMEMRUN_COLLECTOR_SIDE_READER_H_
 #define PYMEMRUN_COLLECTOR_SIDE_READER_H_
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
@@ -37,22 +40,25 @@ struct SideItemView {
 // with release after the last read and loaded by producers with acquire.
 class SideReader {
  public:
+  // `lives`: whether the traced process has such a thread.
   SideReader(const ControlPage* page, const SideContinued* cells,
-             ReplyPage* reply)
-      : page_(page), cells_(cells), reply_(reply) {}
+             ReplyPage* reply, std::function<bool(uint32_t thread)> lives)
+      : page_(page), cells_(cells), reply_(reply), lives_(std::move(lives)) {}
 
   // Gives what is committed to `take`, the oldest first, up to the first item
   // that is not; the view is valid during the call. Where that one has stood at
-  // the tail for more than 2 s its thread is dead: it is lost, and the next
-  // item follows. `last`: nobody commits any more, so that is not waited for.
-  // Returns the number of cells given back.
+  // the tail for more than 2 s, and its thread does not live, it is lost, and
+  // the next item follows. `last`: nobody commits any more, so that is not
+  // waited for. Returns the number of cells given back.
   size_t Drain(uint64_t now_ns, bool last,
                absl::FunctionRef<void(const SideItemView&)> take);
 
   // Whether the last Drain() came to the ring's end, as it was then.
   bool drained() const { return drained_; }
   // Items that never came whole, or made no sense.
-  uint64_t lost() const { return lost_; }
+  uint64_t lost(SideParty party) const {
+    return lost_[static_cast<uint32_t>(party)];
+  }
   // How many kNothing have been taken.
   uint64_t places() const { return places_; }
 
@@ -76,21 +82,25 @@ class SideReader {
     return cells_[index & (kSideCells - 1)];
   }
   bool IsCommitted(uint64_t index) const;
+  bool IsBegun(uint64_t index) const;
+  void CountLost(SideKind kind);
   bool IsHead(uint64_t index, uint64_t end) const;
   bool Fetch(uint64_t end);
   void Take(absl::FunctionRef<void(const SideItemView&)> take);
   bool WaitedLongEnough(uint64_t now_ns, bool last);
+  bool HolderLives() const;
   void PassOver(uint64_t end);
   void Release(uint64_t first);
 
   const ControlPage* page_;
   const SideContinued* cells_;
   ReplyPage* reply_;
+  const std::function<bool(uint32_t thread)> lives_;
   // Our own copy: what stands in the page is for the producers to read.
   uint64_t tail_ = 0;
   uint64_t waiting_at_ = ~uint64_t{0};  // the tail that is waited at...
   uint64_t waiting_since_ns_ = 0;       // ...since
-  uint64_t lost_ = 0;
+  std::array<uint64_t, kSideParties> lost_ = {};
   uint64_t places_ = 0;
   bool drained_ = true;
   HeadFields head_ = {};     // of the item that Fetch() has found...

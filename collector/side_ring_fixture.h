@@ -34,6 +34,13 @@ class SideProducer {
     for (uint32_t i = count; commit && i-- > 0;) Commit(index + i);
     return index;
   }
+  // As a thread does that has reserved its item and not filled it.
+  void Begin(uint64_t index, SideKind kind, uint32_t thread) {
+    SideHead& head = reinterpret_cast<SideHead&>(Cell(index));
+    head.kind = kind;
+    head.thread = thread;
+    head.sequence.store((index + 1) | kSideBegun, std::memory_order_release);
+  }
   void Commit(uint64_t index) {
     Cell(index).sequence.store(index + 1, std::memory_order_release);
   }

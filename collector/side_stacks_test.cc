@@ -58,7 +58,8 @@ class SideStacksTest : public testing::Test {
 
   TestRegion region_;
   SideProducer producer_{region_.page(), region_.cells()};
-  SideReader reader_{region_.page(), region_.cells(), region_.reply()};
+  SideReader reader_{region_.page(), region_.cells(), region_.reply(),
+                     [](uint32_t) { return false; }};
   ClockScale clock_;
   Definitions out_;
   DefinitionTable definitions_{&clock_, &out_};

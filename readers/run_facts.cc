@@ -157,7 +157,9 @@ uint64_t RunFacts::HwmBytes() const {
 
 std::optional<uint64_t> RunFacts::DroppedRows() const {
   if (!footer.has_value()) return std::nullopt;
-  return std::max(lost_rows, footer->dropped());
+  // Records tell of those that could not be written, too.
+  const uint64_t unwritten = std::min(lost_rows, footer->lost_on_write());
+  return std::max(lost_rows - unwritten, footer->dropped());
 }
 
 uint64_t RunFacts::SeenBytes() const {

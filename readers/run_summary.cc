@@ -105,13 +105,20 @@ std::string DescribeLosses(const RunFacts& facts) {
   if (!facts.footer.has_value()) {
     if (facts.lost_rows == 0) return "not known: the file has no footer";
     return absl::StrCat("at least ", Counted(facts.lost_rows, "row"),
-                        " on a full ring; the file has no footer");
+                        "; the file has no footer");
   }
   const uint64_t dropped = *facts.DroppedRows();
   const uint64_t unwritten = facts.footer->lost_on_write();
   if (dropped == 0 && unwritten == 0) return "none";
   return absl::StrCat(Counted(dropped, "row"), " on a full ring, ",
                       Counted(unwritten, "row"), " on failed writes");
+}
+
+// What others did to the file's name.
+std::string DescribeOutputName(const Footer& footer) {
+  return footer.output_name() == Footer::OUTPUT_DELETED
+             ? "deleted while it was written"
+             : "renamed or moved while it was written";
 }
 
 std::string DescribeRss(const RunFacts& facts) {
@@ -323,6 +330,9 @@ Descriptions DescribeRun(const RunFacts& facts) {
   if (facts.HasPages()) lines.emplace_back("page events", DescribePages(facts));
   if (facts.HasHeap()) lines.emplace_back("heap events", DescribeHeap(facts));
   if (!facts.footer.has_value()) return lines;
+  if (facts.footer->output_name() != Footer::OUTPUT_KEPT) {
+    lines.emplace_back("run file", DescribeOutputName(*facts.footer));
+  }
   if (facts.footer->rss_reads() > 0) {
     lines.emplace_back("RSS reads", RssReadsText(*facts.footer));
   }

@@ -132,6 +132,88 @@ except OSError as error: print(error)
         wait_for_collector_to_end(program.path)
         return program, result
 
+    def failing(self, writes, error="ENOSPC", script=None, own=()):
+        """The outcome of a run of whose writes to the file those of a range
+        fail, from the first on."""
+        output = self.new_run()
+        found = run(["strace", "-f", "-qq", "-o", "/dev/null", "-P", output,
+                     "-e", "trace=write", "-e",
+                     f"inject=write:error={error}:when={writes}",
+                     *self.command([script or self.script(self.NOISY)],
+                                   ["--quiet", *own], output=output)],
+                    cwd=self.folder)
+        if b"strace" in found.stderr:
+            self.skipTest(found.stderr.decode())
+        self.assertEqual(found.returncode, 0, found.stderr)
+        wait_for_collector_to_end(output)
+        return found
+
+    def test_a_first_write_that_fails_loses_nothing(self):
+        for writes, error in (("1", "EIO"), ("1..8", "ENOSPC")):
+            with self.subTest(writes=writes):
+                found = self.failing(writes, error)
+                self.assertEqual(found[1:3], (b"done\n", b""))
+                self.assert_whole(self.run_file())
+
+    # More than waits in memory, then a while in which the disk takes it.
+    MUCH = """
+import time
+def f(): pass
+def work(n):
+    for i in range(n): f()
+for i in range(40):
+    work(50000)
+    time.sleep(0.05)
+time.sleep(1)
+work(1000)
+"""
+
+    def test_what_a_full_disk_cost_is_said_when_room_comes_back(self):
+        self.failing("1..25", script=self.script(self.MUCH),
+                     own=["--compress", "none"])
+        file = self.run_file()
+        self.assertEqual(file.messages, "")
+        self.assertEqual((file.headers, file.footers, file.unordered),
+                         (1, 1, 0))
+        self.assertGreater(file.footer.lost_on_write, 0)
+        self.assertEqual(file.lost, file.footer.lost_on_write)
+        self.assertEqual(file.rows + file.lost, file.footer.events)
+        self.assertEqual(file.next_number, file.footer.events)
+        # The names of what came before and after are all there.
+        self.assertGreater(file.rows_named("f"), 0)
+        self.assertEqual(file.rows_named("?"), 0)
+
+    def test_a_file_whose_name_goes_while_it_is_written(self):
+        for change, name, said in (
+                ("os.rename(output, output + '.new')", "OUTPUT_MOVED",
+                 "renamed or moved while it was written"),
+                ("os.link(output, output + '.new'), os.unlink(output)",
+                 "OUTPUT_MOVED", "renamed or moved while it was written"),
+                ("os.unlink(output)", None, "was deleted while it was")):
+            with self.subTest(change):
+                output = self.new_run()
+                script = self.script(
+                    f"import os\noutput = {output!r}\n{change}\n")
+                found = run(self.command([script], output=output))
+                text = re.sub(r"\npymemrun: *", " ", found.stderr.decode())
+                self.assertEqual(found.returncode, 0, text)
+                self.assertIn(said, text)
+                wait_for_collector_to_end(output)
+                if name is None:
+                    self.assertFalse(os.path.exists(output))
+                    continue
+                file = RunFile(output + ".new")
+                self.assert_whole(file)
+                self.assertEqual(
+                    file.footer.OutputName.Name(file.footer.output_name), name)
+                shown = run([PYMEMCAT, "--summary", output + ".new"])
+                self.assertIn(said, re.sub(r"\npymemrun: *", " ",
+                                           shown.stdout.decode()))
+
+    def test_a_file_that_keeps_its_name_is_not_spoken_of(self):
+        found = run(self.command([self.script("print(1)")]))
+        self.assertNotIn(b"while it was written", found.stderr)
+
     def test_input_output_error(self):
         for error in ("EIO", "ENOSPC", "EDQUOT"):
             with self.subTest(error):

@@ -20,12 +20,10 @@ void TellBegin() {
   const uint64_t now_ns = MonotonicNs();
   const uint64_t position = page->head.load(std::memory_order_relaxed);
   page->finalize_ns.store(now_ns, std::memory_order_release);
-  SideItem item(0);
+  SideItem item(SideKind::kFinalize, 0);
   if (!item.ok()) return;
   SideHead& head = item.head();
-  head.kind = SideKind::kFinalize;
   head.flags = 0;
-  head.thread = page->traced_pid;
   head.detail = 0;
   head.time_ns = now_ns;
   head.extra = position;

@@ -97,9 +97,7 @@ uint64_t RingPosition() {
 
 void FillFree(SideItem* item, const void* address, uint64_t position) {
   SideHead& head = item->head();
-  head.kind = SideKind::kFree;
   head.flags = 0;
-  head.thread = NativeThreadId();
   head.detail = 0;
   head.time_ns = MonotonicNs();
   head.address = reinterpret_cast<uint64_t>(address);
@@ -148,7 +146,7 @@ bool HeapAside::Allocated(const HeapBlock& block) {
 
 void HeapAside::Freeing(const void* address) {
   const uint64_t position = RingPosition();
-  SideItem item(0);
+  SideItem item(SideKind::kFree, 0);
   if (!item.ok()) return;
   FillFree(&item, address, position);
   item.Commit();
@@ -168,7 +166,7 @@ HeapAsideFree::HeapAsideFree(const void* start, size_t bytes, bool moves) {
 void HeapAsideFree::Hold(const void* old) {
   if (old == nullptr) return;
   const uint64_t position = RingPosition();
-  place_.Reserve(0);
+  place_.Reserve(SideKind::kFree, 0);
   if (place_.ok()) FillFree(&place_, old, position);
 }
 

@@ -100,12 +100,10 @@ void HeapRateControl::Tell(const HeapRatesConfig& rates, bool adapted) {
     classes[i] = {rates.classes[i].below_bytes, rates.classes[i].probability};
   }
   const size_t bytes = rates.class_count * sizeof(classes[0]);
-  SideItem item(bytes);
+  SideItem item(SideKind::kHeapRates, bytes);
   if (!item.ok()) return;
   SideHead& head = item.head();
-  head.kind = SideKind::kHeapRates;
   head.flags = adapted ? kSideAdapted : 0;
-  head.thread = 0;
   head.detail = static_cast<uint32_t>(rates.class_count);
   head.time_ns = MonotonicNs();
   head.more = rates.mean_bytes;

@@ -81,11 +81,10 @@ uint32_t Define(PyCodeObject* code) {
     facts.line_table_bytes = 0;
   }
   total += facts.line_table_bytes;
-  SideItem item(total);
+  SideItem item(SideKind::kCode, total);
   if (!item.ok()) return 0;
   const uint32_t id = KnownCodes::NewId();
   SideHead& head = item.head();
-  head.kind = SideKind::kCode;
   head.flags = 0;
   head.detail = 0;
   head.address = id;
@@ -120,10 +119,9 @@ void OwnStack::Allow() { g_allowed.store(true, std::memory_order_relaxed); }
 
 void OwnStack::CodeDied(const void* code) {
   while (const uint32_t id = KnownCodes::Remove(code)) {
-    SideItem item(0);
+    SideItem item(SideKind::kCodeGone, 0);
     if (!item.ok()) continue;
     SideHead& head = item.head();
-    head.kind = SideKind::kCodeGone;
     head.flags = 0;
     head.detail = 0;
     head.address = id;

@@ -23,12 +23,11 @@ class RangeEvents {
     if (!wanted || !PageEvents::on() || TracedPage() == nullptr) return;
     // In this order: the collector never sees a time whose place it could not
     // have seen.
-    place_.Reserve(0);
+    place_.Reserve(SideKind::kNothing, 0);
     time_ns_ = PageEvents::Now();
   }
   ~RangeEvents() {
     if (!place_.ok()) return;
-    place_.head().kind = SideKind::kNothing;
     place_.head().flags = 0;
     place_.Commit();
   }

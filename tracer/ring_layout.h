@@ -354,7 +354,7 @@ struct ControlPage {
   // -- The side ring's producers, any thread. side_head is moved by
   // compare-and-swap.
   alignas(64) std::atomic<uint64_t> side_head;
-  std::atomic<uint64_t> side_dropped;  // items that found no room
+  std::atomic<uint64_t> side_dropped[kSideParties];  // that found no room
   std::atomic<uint32_t> side_stalls;   // times that one was waited for
 
   // -- The end. Written by the traced process, released by end_state = 1.

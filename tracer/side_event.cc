@@ -1,36 +1,20 @@
 #include "tracer/side_event.h"
 
 #include <errno.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "tracer/own_stack.h"
 
 namespace pymemrun {
-namespace {
-
-constinit thread_local uint32_t t_native_id = 0;
-
-}  // namespace
-
-uint32_t NativeThreadId() {
-  if (t_native_id == 0) {
-    t_native_id = static_cast<uint32_t>(syscall(SYS_gettid));
-  }
-  return t_native_id;
-}
 
 bool PutWithStack(const SideFacts& facts) {
   const int saved_errno = errno;
   const OwnStack stack;
   const size_t caller_bytes = facts.caller != nullptr ? sizeof(void*) : 0;
-  SideItem item(stack.payload_bytes() + caller_bytes);
+  SideItem item(facts.kind, stack.payload_bytes() + caller_bytes);
   if (item.ok()) {
     SideHead& head = item.head();
-    head.kind = facts.kind;
     head.flags = static_cast<uint16_t>(facts.flags | stack.flags() |
                                        (caller_bytes > 0 ? kSideCaller : 0));
-    head.thread = NativeThreadId();
     head.detail = stack.frames() | static_cast<uint32_t>(facts.detail) << 16;
     head.time_ns = facts.time_ns;
     head.address = facts.address;

@@ -24,9 +24,6 @@ struct SideFacts {
 // handler too; keeps errno. Returns false where there was no room.
 bool PutWithStack(const SideFacts& facts);
 
-// The calling thread's number in the kernel.
-uint32_t NativeThreadId();
-
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_TRACER_SIDE_EVENT_H_

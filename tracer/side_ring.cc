@@ -2,6 +2,8 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "tracer/ring_wait.h"
 
@@ -16,8 +18,17 @@ constexpr uint64_t kWakeCells = kSideCells / 4;
 // handler that interrupts it must not wait for the collector, who waits for it.
 constinit thread_local uint32_t t_items_open = 0;
 
+constinit thread_local uint32_t t_native_id = 0;
+
 // A wait timed out; nobody waits again until there is room.
 std::atomic<bool> g_gave_up;
+
+// A place that is held for what may come says nothing by itself.
+void CountDropped(ControlPage* page, SideKind kind) {
+  if (kind == SideKind::kNothing) return;
+  page->side_dropped[static_cast<uint32_t>(PartyOf(kind))].fetch_add(
+      1, std::memory_order_relaxed);
+}
 
 bool MayWait(const ControlPage& page) {
   return page.on_full == OnFull::kBlock && t_items_open == 1 &&
@@ -54,7 +65,14 @@ void SideRing::Close() {
   g_state.page.store(nullptr, std::memory_order_release);
 }
 
-void SideItem::Reserve(size_t payload_bytes) {
+uint32_t NativeThreadId() {
+  if (t_native_id == 0) {
+    t_native_id = static_cast<uint32_t>(syscall(SYS_gettid));
+  }
+  return t_native_id;
+}
+
+void SideItem::Reserve(SideKind kind, size_t payload_bytes) {
   page_ = SideRing::page();
   if (page_ == nullptr) return;
   ++t_items_open;
@@ -63,13 +81,17 @@ void SideItem::Reserve(size_t payload_bytes) {
   uint64_t index = page_->side_head.load(std::memory_order_relaxed);
   do {
     if (!MakeRoom(page_, index + cells)) {
-      page_->side_dropped.fetch_add(1, std::memory_order_relaxed);
+      CountDropped(page_, kind);
       return;
     }
   } while (!page_->side_head.compare_exchange_weak(index, index + cells,
                                                    std::memory_order_relaxed));
   index_ = index;
   cells_ = cells;
+  SideHead& begun = head();
+  begun.kind = kind;
+  begun.thread = NativeThreadId();
+  begun.sequence.store((index + 1) | kSideBegun, std::memory_order_release);
   const uint64_t used =
       index + cells - ReplyOf(page_).side_tail.load(std::memory_order_relaxed);
   if (used >= kWakeCells) WakeCollector(page_);

@@ -35,14 +35,19 @@ class SideRing {
   static State g_state;
 };
 
+// The calling thread's number in the kernel.
+uint32_t NativeThreadId();
+
 // One item under way. The collector waits for what was reserved, so it is to be
 // filled and committed at once.
 class SideItem {
  public:
   // Reserves an item of `payload_bytes` behind its head. Where the ring is full
   // it waits as the policy says; without room ok() is false and the item counts
-  // as dropped.
-  explicit SideItem(size_t payload_bytes) { Reserve(payload_bytes); }
+  // as dropped, unless it is of kNothing. The head has its kind and thread.
+  SideItem(SideKind kind, size_t payload_bytes) {
+    Reserve(kind, payload_bytes);
+  }
   // Not ok() yet.
   SideItem() = default;
   ~SideItem();
@@ -50,7 +55,7 @@ class SideItem {
   SideItem& operator=(const SideItem&) = delete;
 
   // As the first constructor. At most once.
-  void Reserve(size_t payload_bytes);
+  void Reserve(SideKind kind, size_t payload_bytes);
   bool ok() const { return cells_ != 0; }
   // REQUIRES for all that follows: ok().
   // The head, to be filled but for `sequence` and `cells`.

@@ -6,11 +6,13 @@
 //   item      := a head cell, then cells that continue it
 //
 // Producers reserve cells by moving ControlPage::side_head with compare-and-
-// swap, fill them from the last to the first, and commit each by its
-// `sequence`: index + 1, stored with release. So a cell whose sequence is not
-// its own is not there yet; one that never comes, because its thread was
-// killed, is passed over after a time, up to the next cell that is a head. The
-// collector moves ReplyPage::side_tail.
+// swap, mark the item as begun, fill the cells, and commit them from the last
+// to the first, each by its `sequence`: index + 1, stored with release. So a
+// cell whose sequence is not its own is not there yet. The mark says in the
+// head, with kSideBegun in its sequence, what it will be and whose: the
+// collector waits for it as long as that thread lives, in a call for instance
+// that unmaps gigabytes. One that never comes is passed over after a time, up
+// to the next head. The collector moves ReplyPage::side_tail.
 #ifndef PYMEMRUN_TRACER_SIDE_RING_LAYOUT_H_
 #define PYMEMRUN_TRACER_SIDE_RING_LAYOUT_H_
 
@@ -51,6 +53,34 @@ enum class SideKind : uint16_t {
 };
 
 inline constexpr SideKind kLastSideKind = SideKind::kUnmap;
+
+// Whose an item is; what is lost is counted by it.
+enum class SideParty : uint32_t {
+  kPages = 0,
+  kHeap = 1,
+  kEither = 2,  // a definition, or not known
+};
+inline constexpr uint32_t kSideParties = 3;
+
+constexpr SideParty PartyOf(SideKind kind) {
+  switch (kind) {
+    case SideKind::kTouch:
+    case SideKind::kRange:
+    case SideKind::kFork:
+      return SideParty::kPages;
+    case SideKind::kAlloc:
+    case SideKind::kFree:
+    case SideKind::kHeapRates:
+    case SideKind::kFinalize:
+      return SideParty::kHeap;
+    default:
+      return SideParty::kEither;
+  }
+}
+
+// Of a head's sequence: the item is begun, not committed. `kind` and `thread`
+// are there.
+inline constexpr uint64_t kSideBegun = uint64_t{1} << 63;
 
 // As PageAction in trace.proto.
 enum class RangeAction : uint32_t {

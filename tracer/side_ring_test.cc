@@ -42,6 +42,10 @@ class SideRingTest : public testing::Test {
     return Cell(index).sequence.load(std::memory_order_acquire) == index + 1;
   }
 
+  uint64_t Dropped(SideParty party = SideParty::kPages) const {
+    return page_->side_dropped[static_cast<uint32_t>(party)];
+  }
+
   // The item at the tail with its payload; the tail moves behind it. Returns
   // false when none is committed.
   bool Take(uint64_t* address, std::string* payload) {
@@ -64,9 +68,8 @@ class SideRingTest : public testing::Test {
 };
 
 bool PutItem(uint64_t address, const std::string& payload) {
-  SideItem item(payload.size());
+  SideItem item(SideKind::kTouch, payload.size());
   if (!item.ok()) return false;
-  item.head().kind = SideKind::kTouch;
   item.head().address = address;
   item.Append(payload.data(), payload.size());
   item.Commit();
@@ -97,7 +100,7 @@ TEST_F(SideRingTest, AnItemThatIsNotCommittedIsNotThere) {
   uint64_t address;
   std::string payload;
   {
-    SideItem item(100);
+    SideItem item(SideKind::kTouch, 100);
     ASSERT_TRUE(item.ok());
     item.head().address = 7;
     EXPECT_FALSE(Take(&address, &payload));
@@ -134,14 +137,39 @@ TEST_F(SideRingTest, ItemsOfAllThreadsComeInTheirOwnOrder) {
     ASSERT_EQ(payload.substr(0, expected.size()), expected);
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(page_->side_dropped, 0u);
+  EXPECT_EQ(Dropped(), 0u);
+}
+
+TEST_F(SideRingTest, AnItemThatIsBegunSaysWhatAndWhose) {
+  StartAt(5);
+  SideItem place(SideKind::kNothing, 0);
+  ASSERT_TRUE(place.ok());
+  EXPECT_EQ(Head(5).sequence.load(), kSideBegun | 6);
+  EXPECT_EQ(Head(5).kind, SideKind::kNothing);
+  EXPECT_EQ(Head(5).thread, static_cast<uint32_t>(gettid()));
+  place.Commit();
+  EXPECT_TRUE(Committed(5));
+}
+
+TEST_F(SideRingTest, WhatFindsNoRoomIsCountedByWhoseItIs) {
+  page_->on_full = OnFull::kDrop;
+  StartAt(0);
+  page_->side_head = kSideCells;
+  for (const SideKind kind :
+       {SideKind::kAlloc, SideKind::kFree, SideKind::kCode, SideKind::kRange,
+        SideKind::kNothing}) {
+    EXPECT_FALSE(SideItem(kind, 0).ok());
+  }
+  EXPECT_EQ(Dropped(SideParty::kHeap), 2u);
+  EXPECT_EQ(Dropped(SideParty::kPages), 1u);
+  EXPECT_EQ(Dropped(SideParty::kEither), 1u);
 }
 
 TEST_F(SideRingTest, AFullRingDropsWhereItMayNotWait) {
   page_->on_full = OnFull::kDrop;
   while (PutItem(0, std::string(40 * kSidePayloadBytes, 'x'))) {
   }
-  EXPECT_EQ(page_->side_dropped, 1u);
+  EXPECT_EQ(Dropped(), 1u);
   EXPECT_EQ(page_->side_stalls, 0u);
   reply_->side_tail = page_->side_head.load();
   EXPECT_TRUE(PutItem(0, ""));
@@ -157,7 +185,7 @@ TEST_F(SideRingTest, AFullRingWaitsForRoom) {
   });
   EXPECT_TRUE(PutItem(5, "x"));
   collector.join();
-  EXPECT_EQ(page_->side_dropped, 0u);
+  EXPECT_EQ(Dropped(), 0u);
   EXPECT_EQ(page_->side_stalls, 1u);
 }
 
@@ -167,14 +195,14 @@ TEST_F(SideRingTest, AHandlerNeverWaitsForWhatItInterrupted) {
   page_->on_full = OnFull::kBlock;
   StartAt(0);
   page_->side_head = kSideCells - 2;
-  SideItem item(kSidePayloadBytes);
+  SideItem item(SideKind::kTouch, kSidePayloadBytes);
   ASSERT_TRUE(item.ok());  // and the ring is full
   signal(SIGUSR1, [](int) { g_put_in_handler = PutItem(1, "x"); });
   raise(SIGUSR1);
   signal(SIGUSR1, SIG_DFL);
   EXPECT_FALSE(g_put_in_handler);
   EXPECT_EQ(page_->side_stalls, 0u);
-  EXPECT_EQ(page_->side_dropped, 1u);
+  EXPECT_EQ(Dropped(), 1u);
   item.Commit();
 }
 

@@ -269,27 +269,8 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size,
   return file.size();
 }
 
-#else  // replay
+#else
 
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-int main(int argc, char** argv) {
-  size_t files = 0;
-  for (int i = 1; i < argc; ++i) {
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
-      std::stringstream contents;
-      contents << std::ifstream(entry.path(), std::ios::binary).rdbuf();
-      const std::string bytes = contents.str();
-      LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()),
-                             bytes.size());
-      ++files;
-    }
-  }
-  printf("%zu files\n", files);
-  return files == 0 ? 1 : 0;
-}
+#include "tests/fuzz/replay_main.h"
 
 #endif

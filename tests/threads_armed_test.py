@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Every thread is traced, also those that C code starts, and again after the
 script's own profilers."""
+import json
 import unittest
 
+import fault_support
 import support
 
 KINDS = r'''
@@ -54,6 +56,27 @@ for n in range(40):
     _thread.start_new_thread(work, (lock,))
 for lock in locks:
     lock.acquire()
+'''
+
+# Threads that give themselves other names, and are at work then: `late` once the
+# new name must have been seen.
+RENAMED = r'''
+import threading, time
+def late():
+    return [object() for n in range(1000)]
+def work():
+    threading.current_thread().name += " renamed"
+    begin = time.monotonic()
+    while time.monotonic() - begin < .05:
+        [object() for n in range(100)]
+    kept.append(late())
+kept = []
+thread = threading.Thread(target=work, name="worker")
+thread.start()
+thread.join()
+work()
+import os
+os._exit(0)
 '''
 
 # Three profilers inside one another; `until` marks how many calls go by until
@@ -184,6 +207,25 @@ class ThreadsArmedTest(support.ProgramTest):
         run = self.run_script(text, "--min-drss", "0", *options, **kwargs)
         self.assert_nothing_lost(run)
         return run
+
+    def test_a_thread_that_renames_itself_has_its_new_name(self):
+        for options in (["--trace", "calls", "--min-drss", "0"],
+                        ["--trace", "none", "--heap", "all"],
+                        ["--trace", "none", "--heap", "sampled",
+                         "--heap-rates", "{1:1}"]):
+            with self.subTest(options):
+                run = self.run_script(RENAMED, *options)
+                fault_support.wait_for_collector_to_end(run.path)
+                if "calls" in options:
+                    names = {row["thread"] for row in run.rows()
+                             if row["function"] == "late"}
+                else:
+                    names = {entry["thread"] for entry in json.loads(
+                                 run.report("snapshot", "--json", "--at", "end"))
+                             if any(frame["function"] == "late"
+                                    for frame in entry["stack"])}
+                self.assertEqual({name.rpartition("#")[0] for name in names},
+                                 {"worker renamed", "MainThread renamed"})
 
     def test_every_way_to_make_a_thread(self):
         run = self.traced(KINDS)

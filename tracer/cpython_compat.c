@@ -322,6 +322,14 @@ int PymemrunInterruptIsUnhandled(void) {
 #endif
 }
 
+int PymemrunIsFinalizing(void) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing();
+#else
+  return _Py_IsFinalizing();
+#endif
+}
+
 void PymemrunUnlinkAuditHook(Py_AuditHookFunction func) {
 #if PY_VERSION_HEX >= 0x030C0000
   _Py_AuditHookEntry** link = &_PyRuntime.audit_hooks.head;

@@ -34,8 +34,7 @@ typedef Py_tracefunc PymemrunHook;
 extern "C" {
 #endif
 
-// Strings of a code object, borrowed, valid while it lives. Lengths in bytes;
-// text is UTF-8 with surrogates as WTF-8 ("surrogatepass").
+// Strings of a code object, borrowed, valid while it lives. Lengths in bytes.
 typedef struct {
   PyObject* file;
   PyObject* name;
@@ -124,6 +123,7 @@ void PymemrunFindInterpreter(const void** start, const void** end);
 // Whether Py_RunMain, once it has finalised the interpreter, will send SIGINT
 // to the process: a KeyboardInterrupt reached the top.
 int PymemrunInterruptIsUnhandled(void);
+int PymemrunIsFinalizing(void);
 
 // Removes the audit hook `func` that PySys_AddAuditHook installed. May be
 // called from inside it.

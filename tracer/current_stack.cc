@@ -127,13 +127,14 @@ bool UpdateCaller(HotState& hot, Level* level) {
 }
 
 // Marks the frame of the level, and keeps what is known of it.
-void Keep(const Walk& walk, Level level, bool inlined) {
+void Keep(const Walk& walk, const Level& level, bool inlined) {
+  FrameMark mark;
   Level& kept = LevelFor(level.frame);
   const bool may_hear = walk.may_hear && level.frame != walk.leaving;
   // Of frames further down than a cut stack's not everything is known.
-  if (level.stack != kUnknown &&
-      level.mark.Put(level.frame, inlined, may_hear)) {
+  if (level.stack != kUnknown && mark.Put(level.frame, inlined, may_hear)) {
     kept = level;
+    kept.mark = mark;
   } else if (kept.frame == level.frame) {
     kept.frame = nullptr;
   }

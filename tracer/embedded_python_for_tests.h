@@ -46,7 +46,7 @@ struct EmbeddedTests {
 // main() is to return.
 inline int RunTestsInPython(void (*prepare)()) {
   static TraceConfig config;
-  config.stacks = true;
+  config.stacks = true;  // the tables for them
   config.paused = true;
   int region = -1;
   ControlPage* page = Session::CreateRegion(false, &region);

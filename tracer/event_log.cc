@@ -88,6 +88,7 @@ inline RawEvent Examine(HotState& hot, const PymemrunFrame* frame,
   }
   if constexpr (kVerify) RssVerifier::Check(hot, stamp);
   const Place place = PlaceOf(hot, frame, what, arg);
+  if (t_thread_id != 0) ThreadRegistry::LookAtName(hot, stamp);
   if (t_thread_id != hot.current_thread) EnterThreadSlow(hot, frame);
   *flags = place.flags;
   return {number,         stamp,          place.what_and_code,

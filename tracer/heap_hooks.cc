@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tracer/allocator_layers.h"
+#include "tracer/clock.h"
 #include "tracer/cpython_compat.h"
 #include "tracer/heap_log.h"
 #include "tracer/heap_native.h"
@@ -13,6 +14,7 @@
 #include "tracer/hot_state.h"
 #include "tracer/made_by_tracing.h"
 #include "tracer/sampled_blocks.h"
+#include "tracer/thread_registry.h"
 
 namespace pymemrun {
 namespace {
@@ -81,6 +83,10 @@ struct Cleared {
 template <uint32_t D>
 void Sample(void* block, size_t size) {
   const bool by_tracing = IsTracings<D>(PymemrunGilHolder(), size);
+  HotState& hot = Hot();
+  if (D != kRaw && hot.page != nullptr) {
+    ThreadRegistry::LookAtName(hot, TimeStamp(hot.time_is_tsc));
+  }
   HeapSamples::Add(
       {block, size, static_cast<AllocatorKind>(D), by_tracing, nullptr});
 }

@@ -41,6 +41,7 @@ uint32_t g_since_clock = 0;
 inline bool IsReady(HotState& hot) {
   if (__builtin_expect(t_thread_id == 0, 0)) DefineThread(hot);
   if (__builtin_expect(hot.head + kMaxSlots <= hot.limit, 1)) return true;
+  ThreadRegistry::LookAtName(hot, TimeStamp(hot.time_is_tsc));
   if (ReserveSlots(hot, kMaxSlots)) return true;
   Lost(hot);
   return false;
@@ -61,6 +62,8 @@ uint64_t PutClock(HotState& hot, uint64_t at) {
              static_cast<uint32_t>(stamp >> 32), 0);
   hot.row_tsc = stamp;
   g_since_clock = 0;
+  // The room that is reserved is not for a definition.
+  if (ThreadRegistry::IsNameOld(stamp)) ForceSlowPath(hot);
   return at + 1;
 }
 

@@ -6,21 +6,36 @@
 
 #include "tracer/clock.h"
 #include "tracer/event_ring.h"
+#include "tracer/heap_log.h"
 
 namespace pymemrun {
 
 namespace {
 
 constinit thread_local bool t_passes = true;
+// Of its definition: a hash of the name, and the time.
+constinit thread_local uint64_t t_name_hash = 0;
+constinit thread_local uint64_t t_defined = 0;
 
 const Filters* g_filters = nullptr;
 uint32_t g_last_id = 0;
 
 constexpr size_t kMaxName = 1024;
 
+// A Thread object's `_name` by the generic lookup, which runs no Python code
+// for it; 0 where it has none. Keeps no error.
+size_t NameOf(PyObject* thread, char* buffer) {
+  static PyObject* key = nullptr;
+  if (key == nullptr) key = PyUnicode_InternFromString("_name");
+  PyObject* text = PyObject_GenericGetAttr(thread, key);
+  if (text == nullptr) PyErr_Clear();
+  const size_t length = PymemrunCopyUtf8(text, buffer, kMaxName);
+  Py_XDECREF(text);
+  return length < kMaxName ? length : kMaxName;
+}
+
 // The name of the thread that `frame` begins, when it is threading.Thread's own
-// first method; 0 otherwise. Reads `self._name` by the generic lookup, which
-// runs no Python code for a Thread.
+// first method; 0 otherwise.
 size_t NameFromBootstrap(const PymemrunFrame* frame, char* buffer) {
   for (; frame != nullptr; frame = PymemrunFrameBack(frame)) {
     PymemrunCodeFacts facts;
@@ -33,19 +48,82 @@ size_t NameFromBootstrap(const PymemrunFrame* frame, char* buffer) {
     if (thread == nullptr) return 0;
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject* key = PyUnicode_InternFromString("_name");
-    PyObject* text =
-        key != nullptr ? PyObject_GenericGetAttr(thread, key) : nullptr;
-    const size_t length = PymemrunCopyUtf8(text, buffer, kMaxName);
-    Py_XDECREF(text);
-    Py_XDECREF(key);
+    const size_t length = NameOf(thread, buffer);
     PyErr_Restore(type, value, traceback);
-    return length < kMaxName ? length : kMaxName;
+    return length;
   }
   return 0;
 }
 
+uint64_t HashOf(const char* name, size_t length) {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < length; ++i) {
+    hash = (hash ^ static_cast<unsigned char>(name[i])) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+// The Thread object of the calling thread in threading's own table, borrowed,
+// or null.
+PyObject* FindThread() {
+  static PyObject *module_name = nullptr, *table_name = nullptr;
+  if (module_name == nullptr) {
+    module_name = PyUnicode_InternFromString("threading");
+    table_name = PyUnicode_InternFromString("_active");
+  }
+  PyObject* module =
+      PyDict_GetItemWithError(PyImport_GetModuleDict(), module_name);
+  PyObject* table =
+      module != nullptr && PyModule_Check(module)
+          ? PyDict_GetItemWithError(PyModule_GetDict(module), table_name)
+          : nullptr;
+  if (table == nullptr || !PyDict_CheckExact(table)) return nullptr;
+  const unsigned long own = PyThread_get_thread_ident();
+  PyObject *key, *thread;
+  Py_ssize_t at = 0;
+  while (PyDict_Next(table, &at, &key, &thread) != 0) {
+    if (PyLong_CheckExact(key) && PyLong_AsUnsignedLong(key) == own) {
+      return thread;
+    }
+  }
+  return nullptr;
+}
+
+// The name that the calling thread has now, by its Thread object; 0 where it
+// has none. One that `threading` made up for a thread it did not start is none.
+size_t NameNow(char* buffer) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyObject* thread = FindThread();
+  size_t length = thread != nullptr ? NameOf(thread, buffer) : 0;
+  if (length >= 6 && memcmp(buffer, "Dummy-", 6) == 0 &&
+      strcmp(Py_TYPE(thread)->tp_name, "_DummyThread") == 0) {
+    length = 0;
+  }
+  PyErr_Restore(type, value, traceback);
+  return length;
+}
+
+// Gives the calling thread a new id, under which it is known by that name.
+void Send(HotState& hot, const char* name, size_t length) {
+  const uint64_t native_id = static_cast<uint64_t>(syscall(SYS_gettid));
+  t_passes = g_filters->PassesThread(name);
+  t_name_hash = HashOf(name, length);
+  t_defined = TimeStamp(hot.time_is_tsc);
+  const ThreadPayload payload = {native_id, t_defined};
+  const uint32_t name_length = static_cast<uint32_t>(length);
+  const Piece pieces[] = {
+      {&payload, sizeof(payload)}, {&name_length, 4}, {name, length}};
+  // Without room the rows of the thread stand under an id that the collector
+  // names by itself.
+  t_thread_id = ++g_last_id;
+  PutPayload(hot, ControlKind::kThreadDef, t_thread_id, 0, pieces, 3);
+}
+
 }  // namespace
+
+constinit thread_local uint64_t ThreadRegistry::t_looked = 0;
+constinit thread_local uint64_t ThreadRegistry::t_look_after = 0;
 
 void ThreadRegistry::Create(const Filters* filters) { g_filters = filters; }
 
@@ -64,16 +142,26 @@ void ThreadRegistry::Define(HotState& hot, const PymemrunFrame* frame) {
     }
   }
   name[length] = '\0';
-  t_passes = g_filters->PassesThread(name);
-  const ThreadPayload payload = {static_cast<uint64_t>(native_id),
-                                 TimeStamp(hot.time_is_tsc)};
-  const uint32_t name_length = static_cast<uint32_t>(length);
-  const Piece pieces[] = {
-      {&payload, sizeof(payload)}, {&name_length, 4}, {name, length}};
-  // Without room the rows of the thread stand under an id that the collector
-  // names by itself.
-  t_thread_id = ++g_last_id;
-  PutPayload(hot, ControlKind::kThreadDef, t_thread_id, 0, pieces, 3);
+  Send(hot, name, length);
+}
+
+void ThreadRegistry::LookAtNameSlow(HotState& hot, uint64_t stamp) {
+  const uint64_t late = (stamp - t_defined) / 8;
+  const uint64_t most = hot.staleness * 20;  // 1 ms
+  t_looked = stamp;
+  t_look_after = late < most ? late : most;
+  // Before that nothing can have changed; after the program's end its modules
+  // go.
+  if (t_thread_id == 0 || PymemrunGilHolder() == nullptr ||
+      PymemrunIsFinalizing() != 0) {
+    return;
+  }
+  const HeapInside inside;
+  char name[kMaxName + 1];
+  const size_t length = NameNow(name);
+  if (length == 0 || HashOf(name, length) == t_name_hash) return;
+  name[length] = '\0';
+  Send(hot, name, length);
 }
 
 bool ThreadRegistry::CurrentPasses() { return t_passes; }

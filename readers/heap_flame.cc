@@ -23,6 +23,7 @@ constexpr double kWidth = 1200, kLeft = 12, kPlotWidth = kWidth - 2 * kLeft;
 constexpr double kTop = 84, kRow = 18, kLetter = 6.7;
 constexpr double kLeastShare = 1e-4;
 constexpr uint32_t kMostDepth = 500;
+constexpr uint64_t kMostBoxes = 100000;  // the largest
 constexpr size_t kMostLetters = 1000;
 
 constexpr char kStyle[] =
@@ -84,7 +85,7 @@ std::vector<Box> BoxesOf(const PlaceTree& tree) {
   if (total <= 0) return boxes;
   // Where the next child of each begins.
   std::vector<double> next(nodes.size(), 0.0);
-  for (const uint32_t id : tree.Ordered(0)) {
+  for (const uint32_t id : tree.Ordered(kMostBoxes)) {
     const PlaceTree::Node& node = nodes[id];
     const double share = node.bytes / total;
     const double begin = next[node.parent];

@@ -17,7 +17,7 @@ struct FlameTexts {
 
 // One SVG that needs nothing else: callers above what they call, as wide as
 // their bytes; its script zooms and searches. Frames below a ten thousandth of
-// the whole, or deeper than 500, are left out.
+// the whole, or deeper than 500, are left out, and all but the 100,000 largest.
 void PrintFlame(const PlaceTree& tree, const FlameTexts& texts,
                 OutputBuffer* output);
 

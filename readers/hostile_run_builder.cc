@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "format/event_columns.h"
 #include "readers/run_builder.h"
 
 namespace pymemrun {
@@ -217,11 +218,14 @@ void TooDeep(uint64_t count, HostileRun* run) {
 void DeepRows(uint64_t count, HostileRun* run) {
   const uint32_t chain = run->AddChain(kDeepest);
   const uint32_t site = run->builder().AddSite(CALL, run->code(), 1);
+  std::vector<Row> rows;
   for (uint64_t i = 0; i < count; ++i) {
-    Row row = MakeRow(i, i, site, 1 << 20, 4096);
-    row.stack = chain - static_cast<uint32_t>(i % 97);
-    run->builder().AddRow(row);
+    rows.push_back(MakeRow(i, i, site, 1 << 20, 4096));
+    rows.back().stack = chain - static_cast<uint32_t>(i % 97);
   }
+  Record record;
+  EncodeRows(rows, /*stacks=*/true, record.mutable_events());
+  run->builder().AddRecord(record);
 }
 
 void LongName(uint64_t count, HostileRun* run) {

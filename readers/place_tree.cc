@@ -42,7 +42,7 @@ uint32_t PlaceTree::Child(uint32_t parent, const ResidentPlace& place) {
 uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
   // Outwards up to a frame that is known, and back.
   std::vector<uint32_t> path;
-  const uint64_t most = StepsLeft();
+  const uint64_t most = root == 0 ? UINT64_MAX : StepsLeft();
   uint32_t node = root;
   for (uint32_t at = stack;; at = index_.ParentStack(at)) {
     const auto found = known_.find({root, at});
@@ -57,7 +57,7 @@ uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
     path.push_back(at);
     if (index_.ParentStack(at) == 0) break;
   }
-  TakeSteps(path.size());
+  if (root != 0) TakeSteps(path.size());
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
     node = Child(node, PlaceOfStack(frames_by_, index_, *at));
     known_.emplace(std::make_pair(root, *at), node);

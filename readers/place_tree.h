@@ -37,7 +37,7 @@ class PlaceTree {
   // where a tree begins with the innermost frames, or has a root for each
   // thread. Beyond so many frames a stack has its innermost 16 in such a tree,
   // under `<deeper frames>`.
-  static constexpr uint64_t kMostSteps = uint64_t{1} << 21;
+  static constexpr uint64_t kMostSteps = uint64_t{1} << 20;
 
   // The number of the node of that place below `parent`, 0: an outermost one.
   uint32_t Child(uint32_t parent, const ResidentPlace& place);

@@ -46,7 +46,7 @@ class ResidentModel {
     size_t owners = size_t{1} << 22;
     // Between known pages, in files and huge pages, that are looked at; each
     // entry and each range that comes allows for some more.
-    uint64_t gaps = uint64_t{1} << 22;
+    uint64_t gaps = uint64_t{1} << 20;
   };
 
   ResidentModel() : ResidentModel(Limits()) {}

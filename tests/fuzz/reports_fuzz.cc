@@ -1,0 +1,83 @@
+// Lets the readers' programs print arbitrary bytes as a run file: no crash, no
+// hang, bounded memory, in every form. See record_mutator.h.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "format/byte_io.h"
+#include "readers/command_line.h"
+#include "readers/pymemcat.h"
+#include "readers/pymemreport.h"
+#include "tests/fuzz/record_mutator.h"
+
+namespace pymemrun {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+// The file's name is put behind the first.
+const Arguments kReports[] = {
+    {"top", "--limit", "0"},
+    {"summary", "--json"},
+    {"resident", "--limit", "0"},
+    {"resident", "--by", "mapping", "--csv"},
+    {"resident", "--stacks", "--by", "thread"},
+    {"resident", "--owner", "heap"},
+    {"timeline"},
+    {"timeline", "--by", "heap", "--format", "csv"},
+    {"heap", "--limit", "0"},
+    {"heap", "--leaks"},
+    {"heap", "--temporary"},
+    {"heap", "--by", "stack", "--at", "0.01", "--to", "end"},
+    {"history", "--csv"},
+    {"history", "--svg", "--by", "stack"},
+    {"snapshot", "--json"},
+    {"snapshot", "--collapsed"},
+    {"stats"},
+    {"flame", "--inverted"},
+    {"flame", "--by-thread"},
+    {"export"},
+    {"export", "--format", "speedscope"},
+};
+const Arguments kCats[] = {
+    {"--text"},
+    {"--summary"},
+    {"--csv", "--columns", "event,stack"},
+    {"--jsonl", "--records", "calls,marks,pages,heap"},
+};
+
+Arguments WithFile(Arguments arguments, const std::string& path) {
+  arguments.insert(arguments.begin() + 1, path);
+  return arguments;
+}
+
+void PrintAll(const std::string& path, const Console& console) {
+  static std::atomic<bool> never{false};
+  for (const Arguments& report : kReports) {
+    RunPymemreport(WithFile(report, path), console);
+  }
+  for (const Arguments& cat : kCats) {
+    RunPymemcat(WithFile(cat, path), console, &never);
+  }
+}
+
+}  // namespace
+}  // namespace pymemrun
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const int fd = memfd_create("run.pb", MFD_CLOEXEC);
+  const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  pymemrun::FdSink file(fd), out(null);
+  file.Append({reinterpret_cast<const char*>(data), size}).IgnoreError();
+  pymemrun::PrintAll(absl::StrCat("/proc/self/fd/", fd),
+                     {"reports_fuzz", &out, null, null});
+  close(fd);
+  close(null);
+  return 0;
+}

@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collector/collector_process.h"
@@ -55,7 +56,7 @@ class CollectorFixture : public testing::Test {
     return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
   }
 
-  void SetText(const std::vector<std::string>& facts) { facts_ = facts; }
+  void SetText(std::vector<std::string> facts) { facts_ = std::move(facts); }
   // As the launcher writes it of the process that it starts.
   void WriteText(pid_t pid) {
     std::string text = "pid=" + std::to_string(pid) + '\0';
@@ -129,16 +130,13 @@ class CollectorFixture : public testing::Test {
   FileContents Read() {
     FileContents contents = ReadDamaged();
     EXPECT_EQ(contents.result.damages, 0u);
-    EXPECT_FALSE(contents.result.torn);
-    EXPECT_TRUE(contents.in_order);
+    EXPECT_TRUE(!contents.result.torn && contents.in_order);
     return contents;
   }
-
   SideProducer MakeSideProducer() {
     return {page_, reinterpret_cast<SideContinued*>(
                        reinterpret_cast<char*>(page_) + kSideRingOffset)};
   }
-
   static constexpr int kFirstPageFd = 1000;  // there are no page counters
   int region_fd_ = -1, reply_fd_ = -1, output_fd_ = -1, text_fd_ = -1;
   std::vector<std::string> facts_;

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "collector/heap_collector_fixture.h"
+#include "collector/heap_collector_for_tests.h"
 
 namespace pymemrun {
 namespace {

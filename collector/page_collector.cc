@@ -1,7 +1,5 @@
 #include "collector/page_collector.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 
 #include "collector/monotonic_clock.h"
@@ -16,9 +14,6 @@ namespace {
 constexpr uint64_t kSettleNs = 2000000;
 constexpr uint64_t kStatmPeriodNs = 5000000;
 constexpr uint64_t kPutOffNs = 20000000;
-// No machine fills memory faster than that; and no more at once than it has.
-// Beyond, a program forges calls: each page of one takes us time.
-constexpr uint64_t kMostBytesPerNs = 64;
 // RSS and its time must belong together, at a million faults a second too.
 constexpr int kRssTries = 10;
 constexpr uint64_t kPromptNs = 100000;
@@ -129,7 +124,10 @@ void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
     return;
   }
   if (action == PAGES_POPULATED) {
-    if (!MayHaveCome(item.more)) return;
+    if (!budget_.Take(item.more, MonotonicNs())) {
+      ++forged_;
+      return;
+    }
     came_bytes_ += item.more;
   } else if (action != PAGES_MOVED) {
     left_bytes_ += item.more;
@@ -140,23 +138,6 @@ void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
   if (action != PAGES_POPULATED) ForgetAsked(item.address, item.more);
   matcher_.AddMark({item.time_ns, PageMark::kRange, action, item.thread, stack,
                     item.address, item.more, item.extra});
-}
-
-bool PageCollector::MayHaveCome(uint64_t bytes) {
-  static const uint64_t memory_bytes =
-      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * options_.page_bytes;
-  const uint64_t now_ns = MonotonicNs();
-  const uint64_t passed_ns =
-      std::min(now_ns - populated_ns_, memory_bytes / kMostBytesPerNs);
-  populated_ns_ = now_ns;
-  may_come_bytes_ =
-      std::min(may_come_bytes_ + passed_ns * kMostBytesPerNs, memory_bytes);
-  if (bytes > may_come_bytes_) {
-    ++forged_;
-    return false;
-  }
-  may_come_bytes_ -= bytes;
-  return true;
 }
 
 // Of the samples from `first` on.

@@ -21,6 +21,7 @@
 #include "collector/page_matcher.h"
 #include "collector/page_rings.h"
 #include "collector/page_sampler.h"
+#include "collector/populate_budget.h"
 #include "collector/process_stats.h"
 #include "collector/record_sink.h"
 #include "collector/residency_scan.h"
@@ -79,7 +80,6 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
 
   size_t Gather(uint64_t now_ns);
   void TakeRange(const SideItemView& item, uint32_t stack);
-  bool MayHaveCome(uint64_t bytes);
   void WriteRange(const PageMark& range);
   void WritePopulated(const PageMark& range);
   void WriteResidency(const ResidencyAnswer& answer);
@@ -121,8 +121,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   std::deque<ResidencyAnswer> answers_;  // not written yet; two marks each
   uint64_t came_bytes_ = 0;              // since the last answer
   uint64_t left_bytes_ = 0;
-  uint64_t may_come_bytes_ = 0;  // by calls, as of populated_ns_
-  uint64_t populated_ns_ = 0;
+  PopulateBudget budget_;
   uint64_t forged_ = 0;  // calls that can never have been
   uint64_t next_statm_ns_ = 0;
   int put_off_ = 0;  // so often, since it was due

@@ -30,15 +30,13 @@ struct MatchedSample {
   uint64_t time_ns;  // never below that of what came before
   uint32_t stack;    // 0: none is known of this thread
   bool inferred;
-  // See PageTouch; of another fault by the same instruction, where the stack is
-  // that one's.
+  // See PageTouch; where the stack is another fault's, of that one.
   bool far_too = false;
 };
 
 struct PageSpan {
   uint64_t begin, end;  // addresses
 };
-
 struct FaultUnderWay {
   uint64_t address;
   PageSpan brings;  // its page, and what is known to come with it
@@ -46,8 +44,8 @@ struct FaultUnderWay {
 
 // Something else that happened to pages, or to our knowledge of them.
 struct PageMark {
-  // kAsked: the kernel began to be asked what is resident, and kResidency: it
-  // has answered.
+  // kAsked, kResidency: the kernel began to be asked what is resident,
+  // answered.
   enum Kind { kRange, kFork, kAsked, kResidency };
   uint64_t time_ns;
   Kind kind;
@@ -105,9 +103,8 @@ class PageMatcher {
 
   // Of the samples given out: the faults that may still have been under way at
   // `time_ns`. A fault is sampled when it begins; it is over when its signal
-  // comes, or its thread does anything else. Under load, and where a huge page
-  // is cleared, that takes 10 ms and more. REQUIRES: to be called when all up
-  // to `time_ns`, and no more, is given out.
+  // comes, or its thread does anything else: under load 10 ms later and more.
+  // REQUIRES: all up to `time_ns`, and no more, is given out.
   std::vector<FaultUnderWay> FaultsUnderWay(uint64_t time_ns) const;
 
   size_t waiting() const { return samples_.size() + marks_.size() + touches_; }
@@ -141,8 +138,7 @@ class PageMatcher {
   std::deque<PageSample> samples_;
   std::deque<PageMark> marks_;
   absl::flat_hash_map<uint32_t, Thread> threads_;
-  // Threads come and go; those that nothing waits for are forgotten when there
-  // are so many.
+  // When there are so many, those that nothing waits for are forgotten.
   static constexpr size_t kMaxThreads = 1u << 14;
   size_t forget_at_ = kMaxThreads;
   size_t touches_ = 0;       // of all threads

@@ -94,9 +94,8 @@ class SideProducer {
   uint64_t HeapRates(uint64_t time_ns, uint64_t mean_bytes, uint16_t flags,
                      const std::vector<SideHeapClass>& classes = {}) {
     SideHead head = {};
-    head.kind = SideKind::kHeapRates;
+    Fill(SideKind::kHeapRates, 0, time_ns, 0, &head);
     head.flags = flags;
-    head.time_ns = time_ns;
     head.more = mean_bytes;
     head.detail = static_cast<uint32_t>(classes.size());
     return Push(head, {reinterpret_cast<const char*>(classes.data()),
@@ -113,16 +112,13 @@ class SideProducer {
       payload.append(text.data(), text.size());
     }
     SideHead head = {};
-    head.kind = SideKind::kCode;
-    head.address = id;
+    Fill(SideKind::kCode, 0, 0, id, &head);
     head.more = payload.size();
     return Push(head, payload);
   }
   uint64_t Plain(SideKind kind, uint64_t time_ns, uint64_t address = 0) {
     SideHead head = {};
-    head.kind = kind;
-    head.time_ns = time_ns;
-    head.address = address;
+    Fill(kind, 0, time_ns, address, &head);
     return Push(head, "");
   }
 
@@ -134,9 +130,7 @@ class SideProducer {
     head->time_ns = time_ns;
     head->address = address;
   }
-  SideContinued& Cell(uint64_t index) {
-    return cells_[index & (kSideCells - 1)];
-  }
+  SideContinued& Cell(uint64_t i) { return cells_[i & (kSideCells - 1)]; }
   static std::string WithFrames(const std::vector<SideFrame>& frames,
                                 SideHead* head) {
     head->detail = static_cast<uint32_t>(frames.size());

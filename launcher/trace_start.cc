@@ -287,6 +287,18 @@ bool AddressSpaceIsShort() {
   return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < rlim_t{64} << 20;
 }
 
+// Makes the memory that is shared with the collector; null, errno set, where
+// there is none.
+ControlPage* ShareMemory(const Options& options, OwnedFiles* files) {
+  RegionFds shared;
+  const bool side_ring = options.trace_pages || RecordsHeap(options.heap);
+  ControlPage* page = SharedRegion::Create(side_ring, &shared);
+  if (page == nullptr) return nullptr;
+  files->region = shared.region;
+  files->reply = shared.reply;
+  return page;
+}
+
 // Returns as StartTracing.
 bool StartRun(const TraceRequest& request) {
   const Options& options = *request.options;
@@ -294,16 +306,12 @@ bool StartRun(const TraceRequest& request) {
   if (collector.empty()) return RunUntraced(WhyNoCollector());
 
   OwnedFiles files;
-  const bool side_ring = options.trace_pages || RecordsHeap(options.heap);
-  RegionFds shared;
-  ControlPage* page = SharedRegion::Create(side_ring, &shared);
+  ControlPage* page = ShareMemory(options, &files);
   if (page == nullptr) {
     return RunUntraced(std::string("no shared memory: ") + strerror(errno));
   }
-  files.region = shared.region;
-  files.reply = shared.reply;
   if (AdoptsOrphans()) BecomeSmallInit(page);  // goes on in the child
-  std::string notice;
+  std::string path, error, notice;
   if (options.trace_pages && !OpenPages(options, &files, &notice)) return true;
 
   RunIdentity identity = IdentityOf(*request.command_line);
@@ -311,7 +319,6 @@ bool StartRun(const TraceRequest& request) {
                           [&collector](const std::string& file) {
                             return AskNameOf(collector, file);
                           }};
-  std::string path, error;
   files.output = CreateOutputFile(output, &path, &error);
   if (files.output < 0) {
     Say(error);

@@ -89,7 +89,6 @@ class PlanWriter final : public RowWriter {
  private:
   // Room for one number with what stands before it.
   static constexpr size_t kNumberRoom = 96;
-
   // A line that is no row: `cell` appends each cell.
   template <typename Cell>
   void WriteLine(Cell cell) {

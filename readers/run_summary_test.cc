@@ -169,8 +169,7 @@ TEST_F(RunFactsTest, WhatHappenedBesidesIsCounted) {
   peak.set_before_number(4);
   facts_.OnPeak(peak);
   EXPECT_EQ(Fact("profiler gaps").substr(0, 11), "1 (1.500 s)");
-  EXPECT_EQ(Fact("losses"),
-            "at least 1,234 rows; the file has no footer");
+  EXPECT_EQ(Fact("losses"), "at least 1,234 rows; the file has no footer");
   EXPECT_TRUE(IsUnknown(Value("dropped_rows")));
   EXPECT_EQ(Fact("CPU"), "0.900 s user, 0.100 s system, 50 % of one core");
   EXPECT_EQ(Fact("RSS source"),

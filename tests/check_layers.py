@@ -50,6 +50,7 @@ SIZES = (
 # Files that may be larger, each with the reason.
 SIZE_EXCEPTIONS = {
     'tracer/ring_layout.h': 'the whole wire on one page: it is read as a document',
+    'tracer/side_ring_layout.h': 'the second wire, likewise',
 }
 
 FUNCTION_LINES = 40

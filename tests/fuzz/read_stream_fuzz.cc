@@ -1,13 +1,10 @@
 // Reads arbitrary bytes as a run file: no crash, no hang, bounded memory, and
 // every promise to visitors kept (CheckingVisitor ends the program else).
-//
-// See record_mutator.h.
 #include <cstdint>
 
 #include "format/read_plan.h"
 #include "format/stream_for_tests.h"
 #include "format/stream_reader.h"
-#include "tests/fuzz/record_mutator.h"
 
 namespace pymemrun {
 namespace {
@@ -47,3 +44,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       absl::string_view(reinterpret_cast<const char*>(data), size));
   return 0;
 }
+
+#ifndef PYMEMRUN_FUZZER
+#include "tests/fuzz/replay_main.h"
+#endif

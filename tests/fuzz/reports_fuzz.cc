@@ -14,7 +14,6 @@
 #include "readers/command_line.h"
 #include "readers/pymemcat.h"
 #include "readers/pymemreport.h"
-#include "tests/fuzz/record_mutator.h"
 
 namespace pymemrun {
 namespace {
@@ -81,3 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   close(null);
   return 0;
 }
+
+#ifndef PYMEMRUN_FUZZER
+#include "tests/fuzz/replay_main.h"
+#endif

@@ -1,19 +1,13 @@
-// What fuzzers of run files share. To be included once, by the fuzzer's source.
-//
-// Checksums stop blind mutation, so the mutator opens the frames, changes the
-// records in them and closes them again with right checksums. Built without
-// libFuzzer this replays the files of the folders given.
-#ifndef PYMEMRUN_TESTS_FUZZ_RECORD_MUTATOR_H_
-#define PYMEMRUN_TESTS_FUZZ_RECORD_MUTATOR_H_
-
-#ifdef PYMEMRUN_FUZZER
-
+// libFuzzer's mutator of run files, for all fuzzers that read them. Checksums
+// stop blind mutation: it opens the frames, changes the records in them and
+// closes them again with right checksums.
 #include <cstdint>
 #include <cstring>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "format/stream_for_tests.h"
 #include "format/stream_reader.h"
 #include "format/stream_writer.h"
 
@@ -230,8 +224,3 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size,
   memcpy(data, file.data(), file.size());
   return file.size();
 }
-#else
-#include "tests/fuzz/replay_main.h"
-#endif
-
-#endif  // PYMEMRUN_TESTS_FUZZ_RECORD_MUTATOR_H_

@@ -1,6 +1,6 @@
 // Both rings as the tracer fills them, before a HeapCollector. For tests only.
-#ifndef PYMEMRUN_COLLECTOR_HEAP_COLLECTOR_FIXTURE_H_
-#define PYMEMRUN_COLLECTOR_HEAP_COLLECTOR_FIXTURE_H_
+#ifndef PYMEMRUN_COLLECTOR_HEAP_COLLECTOR_FOR_TESTS_H_
+#define PYMEMRUN_COLLECTOR_HEAP_COLLECTOR_FOR_TESTS_H_
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -96,4 +96,4 @@ class HeapCollectorTest : public testing::Test {
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_COLLECTOR_HEAP_COLLECTOR_FIXTURE_H_
+#endif  // PYMEMRUN_COLLECTOR_HEAP_COLLECTOR_FOR_TESTS_H_

@@ -1,0 +1,40 @@
+// How much memory calls can have filled by now: a program may forge such calls,
+// and each page of one takes the collector time. Used by PageCollector.
+#ifndef PYMEMRUN_COLLECTOR_POPULATE_BUDGET_H_
+#define PYMEMRUN_COLLECTOR_POPULATE_BUDGET_H_
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace pymemrun {
+
+// Not thread safe.
+class PopulateBudget {
+ public:
+  // Whether so many bytes can have come between the last call and `now_ns`, on
+  // CLOCK_MONOTONIC; they are counted.
+  bool Take(uint64_t bytes, uint64_t now_ns) {
+    const uint64_t passed_ns =
+        std::min(now_ns - then_ns_, memory_bytes_ / kMostBytesPerNs);
+    then_ns_ = now_ns;
+    bytes_ = std::min(bytes_ + passed_ns * kMostBytesPerNs, memory_bytes_);
+    if (bytes > bytes_) return false;
+    bytes_ -= bytes;
+    return true;
+  }
+
+ private:
+  // No machine fills memory faster than that; and no more at once than it has.
+  static constexpr uint64_t kMostBytesPerNs = 64;
+
+  const uint64_t memory_bytes_ =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+      static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t bytes_ = 0, then_ns_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_POPULATE_BUDGET_H_

@@ -40,7 +40,7 @@ inline void BeginPageRun(RunBuilder* builder, uint64_t first_rss_bytes = 0) {
 // line 5 (load, called at line 9) brings 50, line 6 brings 30 in thread 2, of
 // which 5 inferred; RSS is highest after that, at 200 ms; then 40 of the 50 are
 // unmapped. At the end one page of 100 is nobody's.
-struct PageRun {
+struct PageEventsRun {
   uint32_t period = 1;
   uint32_t weight = 1;
   bool with_footer = true;

@@ -21,7 +21,7 @@ using ::testing::SizeIs;
 using ::testing::StartsWith;
 
 Printed CatRun(std::vector<std::string> arguments,
-               const std::string& run = PageRun().Build()) {
+               const std::string& run = PageEventsRun().Build()) {
   TempFile file(run);
   arguments.insert(arguments.begin(), file.path());
   const Printed printed = Cat(arguments);
@@ -54,7 +54,7 @@ TEST(PymemcatPagesTest, AsCsv) {
 }
 
 TEST(PymemcatPagesTest, EachThatCameHasItsWeight) {
-  PageRun sampled;
+  PageEventsRun sampled;
   sampled.weight = 8;
   const auto lines = CsvLines(CatRun(
       {"--csv", "--records", "pages", "--columns", "page_address,weight"},
@@ -99,7 +99,7 @@ TEST(PymemcatPagesTest, AreFiltered) {
 }
 
 TEST(PymemcatPagesTest, OfSeveralFilesAreMergedByTime) {
-  TempFile first(PageRun().Build()), second(PageRun().Build());
+  TempFile first(PageEventsRun().Build()), second(PageEventsRun().Build());
   const Printed printed =
       Cat({first.path(), second.path(), "--csv", "--records", "pages",
            "--columns", "clock_s,action"});
@@ -125,7 +125,7 @@ TEST(PymemcatPagesTest, RowsHaveNothingInTheColumnsOfPages) {
 }
 
 TEST(PymemcatPagesTest, RawTakesNoRecords) {
-  TempFile file(PageRun().Build());
+  TempFile file(PageEventsRun().Build());
   EXPECT_EQ(Cat({file.path(), "--raw", "--records", "calls,marks,pages"}).code,
             2);
 }

@@ -1,5 +1,6 @@
 #include "readers/resident_replay.h"
 
+#include <memory>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -20,7 +21,7 @@ void ReadInto(const std::string& file, Replay* replay) {
 
 uint64_t OwnedPagesAt(uint64_t time_us) {
   ResidentReplay replay(time_us);
-  ReadInto(PageRun().Build(), &replay);
+  ReadInto(PageEventsRun().Build(), &replay);
   return replay.model().OwnedBytes() / kPage;
 }
 
@@ -37,7 +38,7 @@ TEST(ResidentReplayTest, StopsAtTheMoment) {
 
 TEST(ResidentReplayTest, KnowsWhatTheRunIs) {
   ResidentReplay replay;
-  ReadInto(PageRun().Build(), &replay);
+  ReadInto(PageEventsRun().Build(), &replay);
   EXPECT_TRUE(replay.has_page_events());
   EXPECT_EQ(replay.last_us(), 600000u);
   EXPECT_EQ(replay.model().UnattributedBytes(), int64_t{kPage});
@@ -45,7 +46,7 @@ TEST(ResidentReplayTest, KnowsWhatTheRunIs) {
 
 TEST(ResidentReplayTest, TheNextResidencyTellsOfPagesThatCameSince) {
   ResidentReplay replay(200000);
-  ReadInto(PageRun().Build(), &replay);
+  ReadInto(PageEventsRun().Build(), &replay);
   EXPECT_EQ(replay.model().ranges().size(), 1u);
   EXPECT_EQ(replay.later_ranges().size(), 3u);
 }
@@ -68,7 +69,7 @@ struct BuiltRun {
 
 TEST(PeakFinderTest, FindsTheMomentOfTheHighestRss) {
   PeakFinder finder;
-  ReadInto(PageRun().Build(), &finder);
+  ReadInto(PageEventsRun().Build(), &finder);
   EXPECT_EQ(finder.peak_us(), 150290u);  // its last page came
   EXPECT_EQ(finder.peak_bytes(), 100 * kPage);
 }
@@ -177,11 +178,11 @@ struct LateRun : BuiltRun {
     builder.AddResidency(10, 20, 10 * kPage, {before});
     builder.AddPages(CamePages(100, fault_page, 1, 1));
   }
-  ResidentReplay At(uint64_t time_us) {
+  std::unique_ptr<ResidentReplay> At(uint64_t time_us) {
     PeakFinder finder;
     ReadInto(sink.contents(), &finder);
-    ResidentReplay replay(time_us, finder.hindsight());
-    ReadInto(sink.contents(), &replay);
+    auto replay = std::make_unique<ResidentReplay>(time_us, finder.hindsight());
+    ReadInto(sink.contents(), replay.get());
     return replay;
   }
   ResidentRange before = {1, 10, 1, false, false};
@@ -198,11 +199,11 @@ TEST(HindsightTest, AHugePageIsThereFromItsFaultOn) {
     run.builder.AddProcess(1000, 522 * kPage, 522 * kPage);
     run.builder.AddResidency(2000, 2010, 522 * kPage, {run.before, run.huge});
     run.builder.Flush();
-    EXPECT_EQ(OwnedPages(run.At(99)), 10u);
+    EXPECT_EQ(OwnedPages(*run.At(99)), 10u);
     for (const uint64_t at_us : {100, 500, 1000, 1999, 3000}) {
-      const ResidentReplay replay = run.At(at_us);
-      EXPECT_EQ(OwnedPages(replay), 522u) << at_us;
-      EXPECT_EQ(replay.model().UnattributedBytes(), 0) << at_us;
+      const auto replay = run.At(at_us);
+      EXPECT_EQ(OwnedPages(*replay), 522u) << at_us;
+      EXPECT_EQ(replay->model().UnattributedBytes(), 0) << at_us;
     }
   }
 }
@@ -219,11 +220,11 @@ TEST(HindsightTest, ThePeakKnowsWhatCameLate) {
       {{3000, 1024, 512, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
   run.builder.Flush();
   // Of the block that was there first nothing is known, it may have been small.
-  EXPECT_EQ(OwnedPages(run.At(500)), 11u);
-  EXPECT_EQ(OwnedPages(run.At(650)), 10u);
-  EXPECT_EQ(OwnedPages(run.At(750)), 522u);
-  EXPECT_EQ(OwnedPages(run.At(990)), 542u);
-  EXPECT_EQ(OwnedPages(run.At(3000)), 30u);
+  EXPECT_EQ(OwnedPages(*run.At(500)), 11u);
+  EXPECT_EQ(OwnedPages(*run.At(650)), 10u);
+  EXPECT_EQ(OwnedPages(*run.At(750)), 522u);
+  EXPECT_EQ(OwnedPages(*run.At(990)), 542u);
+  EXPECT_EQ(OwnedPages(*run.At(3000)), 30u);
 }
 
 TEST(HindsightTest, PagesOfWhichSeveralAreKnownCameEachForItself) {
@@ -231,9 +232,9 @@ TEST(HindsightTest, PagesOfWhichSeveralAreKnownCameEachForItself) {
   run.builder.AddPages(CamePages(200, 1030, 1, 1));
   run.builder.AddResidency(2000, 2010, 522 * kPage, {run.before, run.huge});
   run.builder.Flush();
-  const ResidentReplay replay = run.At(3000);
-  EXPECT_EQ(OwnedPages(replay), 12u);
-  EXPECT_EQ(replay.model().UnattributedBytes(), 510 * int64_t{kPage});
+  const auto replay = run.At(3000);
+  EXPECT_EQ(OwnedPages(*replay), 12u);
+  EXPECT_EQ(replay->model().UnattributedBytes(), 510 * int64_t{kPage});
 }
 
 TEST(HindsightTest, ABlockWithAHoleIsNoHugePage) {
@@ -241,7 +242,7 @@ TEST(HindsightTest, ABlockWithAHoleIsNoHugePage) {
   run.huge.pages = 511;
   run.builder.AddResidency(2000, 2010, 521 * kPage, {run.before, run.huge});
   run.builder.Flush();
-  EXPECT_EQ(OwnedPages(run.At(3000)), 11u);
+  EXPECT_EQ(OwnedPages(*run.At(3000)), 11u);
 }
 
 // A huge page was given back before anybody had looked: VmHWM alone tells.
@@ -256,10 +257,10 @@ TEST(HindsightTest, APeakThatNobodySawIsUnattributed) {
   ReadInto(run.sink.contents(), &finder);
   EXPECT_EQ(finder.peak_us(), 100u);
   EXPECT_EQ(finder.peak_bytes(), 522 * kPage);
-  const ResidentReplay replay = run.At(finder.peak_us());
-  EXPECT_EQ(replay.model().RssBytes(), 522 * kPage);
-  EXPECT_EQ(replay.model().UnattributedBytes(), 511 * int64_t{kPage});
-  EXPECT_EQ(run.At(2000).model().RssBytes(), 10 * kPage);
+  const auto replay = run.At(finder.peak_us());
+  EXPECT_EQ(replay->model().RssBytes(), 522 * kPage);
+  EXPECT_EQ(replay->model().UnattributedBytes(), 511 * int64_t{kPage});
+  EXPECT_EQ(run.At(2000)->model().RssBytes(), 10 * kPage);
 }
 
 // It may be from before tracing.

@@ -18,7 +18,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-std::string Resident(const PageRun& run, std::vector<std::string> options) {
+std::string Resident(const PageEventsRun& run,
+                     std::vector<std::string> options) {
   TempFile file(run.Build());
   options.insert(options.begin(), {"resident", file.path()});
   const Printed printed = Report(options);
@@ -106,7 +107,7 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
                               "<anonymous>\n"));
   EXPECT_THAT(Resident({}, {}), HasSubstr("RSS 400.0 KiB at 0.150 s (peak); "));
   EXPECT_THAT(Resident({}, {}), Not(HasSubstr("estimated")));
-  PageRun sampled;
+  PageEventsRun sampled;
   sampled.weight = 4;
   EXPECT_THAT(
       Resident(sampled, {}),
@@ -114,7 +115,7 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
                 "the bytes stands one standard error\n"));
   EXPECT_THAT(Resident(sampled, {"--csv", "--at", "end"}),
               HasSubstr(",inferred_bytes,error_bytes\r\n"));
-  PageRun inferred;
+  PageEventsRun inferred;
   inferred.period = 16;
   EXPECT_THAT(Resident(inferred, {}),
               HasSubstr("\ninferred: of pages that came fast one in 16 has the "
@@ -189,7 +190,7 @@ TEST(ResidentReportTest, CollapsedStacks) {
 }
 
 TEST(ResidentReportTest, HostileNamesAreEscaped) {
-  PageRun run;
+  PageEventsRun run;
   run.file = "=1;\x1b[2J\n\"x\".py";
   run.load = "lo;ad\xff";
   EXPECT_THAT(Resident(run, {"--csv"}), HasSubstr("\"'=1;\\x1b[2J\n\"\"x\"\""));
@@ -228,7 +229,7 @@ TEST(ResidentReportTest, ARunWithoutPageEventsIsNamed) {
 }
 
 TEST(ResidentReportTest, DamageIsToldOnceAndTheRestIsShown) {
-  std::string bytes = PageRun().Build();
+  std::string bytes = PageEventsRun().Build();
   bytes += "garbage that is no frame";
   TempFile file(bytes);
   const Printed printed = Report({"resident", file.path(), "--csv"});
@@ -239,7 +240,7 @@ TEST(ResidentReportTest, DamageIsToldOnceAndTheRestIsShown) {
 }
 
 TEST(ResidentReportTest, UsageErrors) {
-  TempFile file(PageRun().Build());
+  TempFile file(PageEventsRun().Build());
   const struct {
     std::vector<std::string> options;
     const char* expected;

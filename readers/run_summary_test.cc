@@ -324,7 +324,7 @@ TEST_F(RunFactsTest, TheMainSizeIsTheFirstInBytes) {
 }
 
 TEST_F(RunFactsTest, PageEventsAreCounted) {
-  Read(PageRun().Build());
+  Read(PageEventsRun().Build());
   EXPECT_EQ(Fact("page events"),
             "80; 5 with an inferred stack; lost: 0 events, 0 stacks");
   EXPECT_EQ(std::get<uint64_t>(Value("page_events")), 80u);
@@ -334,7 +334,7 @@ TEST_F(RunFactsTest, PageEventsAreCounted) {
 }
 
 TEST_F(RunFactsTest, WithoutAFooterPageEventsAreThoseOfTheStream) {
-  PageRun run;
+  PageEventsRun run;
   run.with_footer = false;
   run.period = 16;
   Read(run.Build());

@@ -31,7 +31,8 @@ Printed TimelineOf(const std::string& run, std::vector<std::string> options) {
   });
 }
 
-std::string Drawn(const PageRun& run, std::vector<std::string> options = {}) {
+std::string Drawn(const PageEventsRun& run,
+                  std::vector<std::string> options = {}) {
   const Printed printed = TimelineOf(run.Build(), std::move(options));
   EXPECT_EQ(printed.code, 0) << printed.err;
   return printed.out;
@@ -76,7 +77,8 @@ std::string XmlFault(absl::string_view xml) {
 }
 
 TEST(TimelineTest, CsvHasAColumnForEachSeries) {
-  const auto rows = Rows(TimelineOf(PageRun().Build(), {"--format", "csv"}));
+  const auto rows =
+      Rows(TimelineOf(PageEventsRun().Build(), {"--format", "csv"}));
   EXPECT_THAT(rows[0], ElementsAre("time_s", "rss_bytes", "/job.py:5 load",
                                    "/job.py:6 load", "other places",
                                    "<before tracing>", "unattributed"));
@@ -88,8 +90,9 @@ TEST(TimelineTest, CsvHasAColumnForEachSeries) {
 TEST(TimelineTest, SeriesAddUpToRssAtEveryStep) {
   for (const char* by : {"line", "function", "file", "thread"}) {
     for (const char* top : {"1", "8"}) {
-      const auto rows = Rows(TimelineOf(
-          PageRun().Build(), {"--format", "csv", "--by", by, "--top", top}));
+      const auto rows =
+          Rows(TimelineOf(PageEventsRun().Build(),
+                          {"--format", "csv", "--by", by, "--top", top}));
       bool peak_seen = false;
       for (size_t r = 1; r < rows.size(); ++r) {
         int64_t sum = 0;
@@ -103,8 +106,8 @@ TEST(TimelineTest, SeriesAddUpToRssAtEveryStep) {
 }
 
 TEST(TimelineTest, PlacesBelowTheTopAreOthers) {
-  const auto rows =
-      Rows(TimelineOf(PageRun().Build(), {"--format", "csv", "--top", "1"}));
+  const auto rows = Rows(
+      TimelineOf(PageEventsRun().Build(), {"--format", "csv", "--top", "1"}));
   EXPECT_THAT(rows[0],
               ElementsAre("time_s", "rss_bytes", "/job.py:5 load",
                           "other places", "<before tracing>", "unattributed"));
@@ -130,7 +133,7 @@ TEST(TimelineTest, SvgIsWellFormedAndNamesWhatItShows) {
 }
 
 TEST(TimelineTest, HostileNamesDoNoHarmToXml) {
-  PageRun run;
+  PageEventsRun run;
   run.file = "</title><script>alert(1)</script>&\x1b[2J\xff\"'";
   run.load = "]]>";
   const std::string svg = Drawn(run);
@@ -171,7 +174,7 @@ TEST(TimelineTest, ARunWithoutPageEventsIsNamed) {
 }
 
 TEST(TimelineTest, UsageErrors) {
-  const std::string run = PageRun().Build();
+  const std::string run = PageEventsRun().Build();
   EXPECT_THAT(TimelineOf(run, {"--format", "png"}).err,
               HasSubstr("--format: expected svg or csv, found 'png'"));
   EXPECT_THAT(

@@ -149,6 +149,29 @@ class ReaderModuleTest(support.ProgramTest):
         self.assertEqual(rows, {frame: size for frame, size in lines.items()
                                 if frame.function != "<tracing itself>"})
 
+    def test_what_c_code_maps_is_reserved(self):
+        run = self.run_script(
+            "import ctypes\n"
+            "libc = ctypes.CDLL(None)\n"
+            "libc.mmap.restype = ctypes.c_void_p\n"
+            "at = libc.mmap(None, ctypes.c_size_t(5 << 30), 0, 0x4022, -1, 0)\n"
+            "libc.munmap(ctypes.c_void_p(at), ctypes.c_size_t(1 << 30))\n",
+            "--heap", "all", "--native", "--trace", "none")
+        reader = pymemrun_reader.open(run.path)
+        events = list(reader.events("heap"))
+        mapped, = (event for event in events
+                   if isinstance(event, pymemrun_reader.Allocation) and
+                   (event.allocator, event.size_bytes) == ("mmap", 5 << 30))
+        gone, = (event for event in events
+                 if isinstance(event, pymemrun_reader.Unmap) and
+                 event.size_bytes == 1 << 30)
+        self.assertEqual((gone.address, gone.moves, gone.thread),
+                         (mapped.address, False, mapped.thread))
+        end = reader.snapshot("end")
+        self.assertGreaterEqual(end.reserved_bytes, 4 << 30)
+        self.assertLess(end.reserved_bytes, 5 << 30)
+        self.assertLess(end.live_bytes, 1 << 30)
+
     def test_marks_and_the_order_of_the_file(self):
         first, second = self.run_all.events("marks")
         self.assertEqual((first.label, second.label), ("loaded \udcff", "done"))

@@ -104,7 +104,7 @@ class HostileProgramTest(FaultTest):
 
     def assert_ended_by_itself(self):
         """It has neither crashed nor hung: the footer is its last act."""
-        wait_for_collector_to_end(self.output, 30)
+        wait_for_collector_to_end(self.output)
         shown = run([PYMEMCAT, "--summary", self.output])
         self.assertIn(shown.returncode, (0, 1))
         self.assertNotIn(b"has no footer", shown.stdout + shown.stderr)

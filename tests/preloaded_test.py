@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 import support
+from waiting import PATIENCE_S
 
 EARLY_CALLS = os.environ["PYMEMRUN_EARLY_CALLS"]
 OWN_MALLOC = os.environ["PYMEMRUN_OWN_MALLOC"]
@@ -36,7 +37,7 @@ class PreloadedTest(support.ProgramTest):
         env = {**os.environ, "LD_PRELOAD": library, **env}
         plain = subprocess.run([support.PYTHON, *arguments], env=env,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               text=True, timeout=60, cwd=self.folder)
+                               text=True, timeout=PATIENCE_S, cwd=self.folder)
         return plain, self.pymemrun("--quiet", *arguments, env=env)
 
     def assert_traced(self, run):
@@ -71,7 +72,7 @@ class PreloadedTest(support.ProgramTest):
 
     def outcome(self, *command):
         return subprocess.run(command, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, timeout=120,
+                              stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S,
                               cwd=self.folder)
 
     def check(self, *tool):
@@ -107,7 +108,7 @@ class PreloadedTest(support.ProgramTest):
                              "--min-drss", "0", "--native", script])):
             done = subprocess.run(arguments, stdout=subprocess.PIPE, text=True,
                                   env={**os.environ, "LD_PRELOAD": OWN_MALLOC},
-                                  cwd=self.folder, timeout=60)
+                                  cwd=self.folder, timeout=PATIENCE_S)
             self.assertEqual(done.returncode, 0)
             *output, last = done.stdout.splitlines()
             # What the program printed last has no end of line.

@@ -41,6 +41,7 @@ class HostileProgramTest : public CollectorFixture {
     return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   }
   void StartHeapAndCalls() {
+    while (reply_->collector_pid == 0) usleep(100);  // it takes the region
     StartTracing();
     PushRows(1000);
   }

@@ -192,7 +192,7 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   }
   char* read = MapFreshPages(50);
   for (int i = 0; i < 50; ++i) read[i * kPage] = 1;
-  Touch(read, 3);  // one signal for all
+  Touch(read, 3);  // one signal for all: the nearer half is its
   madvise(touched, 100 * kPage, MADV_DONTNEED);
   producer_.Range(RangeAction::kDiscarded, Self(), MonotonicNs(),
                   reinterpret_cast<uint64_t>(touched), 100 * kPage, {{3, 0}});
@@ -201,7 +201,8 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   EXPECT_EQ(Charged(early, 10), (Counts{{"early", 10}}));
   EXPECT_EQ(Charged(touched, 1000),
             (Counts{{"reads PAGES_DISCARDED", 1}, {"touches", 1000}}));
-  EXPECT_EQ(Charged(read, 50), (Counts{{"reads", 1}, {"reads?", 49}}));
+  EXPECT_EQ(Charged(read, 50),
+            (Counts{{"reads", 1}, {"reads?", 26}, {"touches?", 23}}));
   EXPECT_EQ(out_.forks, 1);
   uint64_t resident = 0;
   const uint64_t first = reinterpret_cast<uint64_t>(touched) / kPage;

@@ -45,6 +45,8 @@ class RunWriterTest : public testing::Test {
   static void WriteRows(RunWriter* writer) {
     Record record;
     Residency* const residency = record.mutable_residency();
+    residency->add_mapping_at(0);
+    residency->add_mapping(0);
     for (int i = 0; i < 100000; ++i) {
       residency->add_gap_pages(static_cast<uint64_t>(rand()) % 4096 + 1);
       residency->add_pages(1);

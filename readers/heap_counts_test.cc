@@ -9,6 +9,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/heap_run_for_tests.h"
+#include "readers/heap_source.h"
 #include "readers/heap_weights.h"
 #include "readers/program_test_util.h"
 

@@ -280,6 +280,21 @@ std::string Launch(const TraceRequest& request, const std::string& collector,
   return {};
 }
 
+// The same, and prepares tracing to `page`. Empty, or why there is none.
+std::string Begin(const TraceRequest& request, const std::string& collector,
+                  const RunIdentity& identity, const std::string& path,
+                  ControlPage* page, OwnedFiles* files) {
+  FillControlPage(*request.options, page);
+  const std::string error = Launch(request, collector, identity, path, files);
+  if (!error.empty()) {
+    page->traced_pid = 0;  // nobody to wait for
+    return "the collector does not start: " + error;
+  }
+  const char* refused =
+      Session::Prepare(page, ConfigOf(*request.options, *files, path));
+  return refused != nullptr ? refused : "";
+}
+
 // Whether a limit leaves little more than the interpreter needs itself: then
 // what nobody asked for takes none of it.
 bool AddressSpaceIsShort() {
@@ -324,17 +339,10 @@ bool StartRun(const TraceRequest& request) {
     Say(error);
     return false;
   }
-  FillControlPage(options, page);
-  error = Launch(request, collector, identity, path, &files);
+  error = Begin(request, collector, identity, path, page, &files);
   if (!error.empty()) {
-    page->traced_pid = 0;  // nobody to wait for
     unlink(path.c_str());
-    return RunUntraced("the collector does not start: " + error);
-  }
-  const char* refused = Session::Prepare(page, ConfigOf(options, files, path));
-  if (refused != nullptr) {
-    unlink(path.c_str());
-    return RunUntraced(refused);
+    return RunUntraced(error);
   }
   if (!notice.empty()) Say(notice);
   InstallExitReport(page, path, options.quiet);

@@ -345,7 +345,7 @@ struct Call {
  * compile. */
 static const struct Call calls[] = {
 #define INTERPOSED(name) {#name, call_##name},
-#include <interposed_calls.inc>
+#include "tests/early_calls/interposed_calls.inc"
 };
 
 /* Whether libc itself cannot take that call before it is initialised: a thread

@@ -316,14 +316,24 @@ class LauncherTest(unittest.TestCase):
         # Without a signal it waits for 5 s.
         self.assertLess(shortest(attempt, 4), 4)
 
-    def test_a_message_tells_one_true_thing(self):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (4, 4))
-        own = ["--trace", "calls,pages"]
-        found = self.traced(["s.py"], own=own, preexec_fn=limit)
-        self.assertEqual((found.returncode, found.stdout), (2, b""))
-        self.assertRegex(found.stderr,
-                         rb"^pymemrun: cannot make [^\n]*: Too many open files\n$")
+    def test_with_few_descriptors_one_thing_is_said_and_it_is_true(self):
+        expected = self.python(["s.py"]).stdout
+        for most in range(4, 12):
+            found = self.traced(
+                ["s.py"], own=["--trace", "calls,pages"],
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE,
+                                                      (most, most)))
+            with self.subTest(most=most, said=found.stderr):
+                files = len(os.listdir(self.runs))
+                self.assertLessEqual(found.stderr.count(b"\n"), 1)
+                if b"cannot make" in found.stderr:
+                    outcome = (2, b"", 0)
+                elif b"untraced" in found.stderr:
+                    outcome = (0, expected, 0)
+                else:
+                    self.assertRegex(found.stderr, b"^(.*; calls are traced\n)?$")
+                    outcome = (0, expected, 1)
+                self.assertEqual((found.returncode, found.stdout, files), outcome)
 
     def test_a_refused_prctl_is_said_to_be_one(self):
         own = ["--trace", "calls,pages"]

@@ -4,23 +4,20 @@
 #define PYMEMRUN_TRACER_EMBEDDED_PYTHON_FOR_TESTS_H_
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "tracer/cpython_compat.h"
 #include "tracer/hot_state.h"
 #include "tracer/session.h"
+#include "tracer/shared_region.h"
 
 namespace pymemrun {
-
-inline void EmptyRing() {
-  ControlPage* page = Hot().page;
-  page->tail.store(page->head.load(std::memory_order_relaxed),
-                   std::memory_order_release);
-}
 
 struct EmbeddedTests {
   static inline void (*prepare)();
   static inline int result = 1;
+  static inline ReplyPage* reply = nullptr;
 
   static PyObject* Run(PyObject*, PyObject*) {
     prepare();
@@ -42,16 +39,26 @@ struct EmbeddedTests {
   }
 };
 
+inline void EmptyRing() {
+  const ControlPage* page = Hot().page;
+  EmbeddedTests::reply->tail.store(page->head.load(std::memory_order_relaxed),
+                                   std::memory_order_release);
+}
+
 // Calls `prepare` in the interpreter, and runs all tests there. Returns what
 // main() is to return.
 inline int RunTestsInPython(void (*prepare)()) {
   static TraceConfig config;
   config.stacks = true;  // the tables for them
   config.paused = true;
-  int region = -1;
-  ControlPage* page = Session::CreateRegion(false, &region);
+  RegionFds fds;
+  ControlPage* page = SharedRegion::Create(false, &fds);
   if (page == nullptr) return 1;
-  page->collector_pid = static_cast<uint32_t>(getpid());  // it lives
+  void* const reply = mmap(nullptr, kReplyBytes, PROT_READ | PROT_WRITE,
+                           MAP_SHARED, fds.reply, 0);
+  if (reply == MAP_FAILED) return 1;
+  EmbeddedTests::reply = static_cast<ReplyPage*>(reply);
+  EmbeddedTests::reply->collector_pid = static_cast<uint32_t>(getpid());
   if (Session::Prepare(page, &config) != nullptr) return 1;
   EmbeddedTests::prepare = prepare;
   PyImport_AppendInittab("_tests", EmbeddedTests::MakeModule);

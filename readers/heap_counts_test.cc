@@ -135,7 +135,7 @@ TEST(HeapCountsTest, CountsThatMayBeTooSmallSaySo) {
   EXPECT_THAT(ShownCounts(1000, {"flame"}), HasSubstr(" in at least "));
   for (const char* command : {"heap", "snapshot", "flame"}) {
     EXPECT_THAT(ShownCounts(0, {command}), Not(HasSubstr("at least")));
-    EXPECT_THAT(ShownCounts(0, {command}), Not(HasSubstr(">= ")));
+    EXPECT_THAT(ShownCounts(0, {command}), Not(HasSubstr(">= 1")));
   }
 }
 

@@ -144,7 +144,7 @@ TEST(HeapMappedTest, TimelineByHeapHasItBesideRss) {
   EXPECT_THAT(text, HasSubstr(",806363136\r\n"));
   EXPECT_THAT(
       Of({"timeline", "--by", "heap"}),
-      HasSubstr("; reserved, not known to be touched: up to 769.0 MiB"));
+      HasSubstr("; reserved, not known to be touched: up to 1.0 GiB"));
 }
 
 TEST(HeapMappedTest, StacksFlamesAndExportsHaveNothingOfIt) {

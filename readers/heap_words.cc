@@ -45,8 +45,8 @@ void DescribeHeap(CLI::App* app, HeapWords* words, ReportOptions* options) {
       "what is alive when the program ends, without what the interpreter keeps "
       "for itself");
   app->add_flag("--reserved", words->reserved,
-                "what C code has mapped, touched or not, of a run with "
-                "--native");
+                "what C code has mapped, touched or not, where the run has "
+                "recorded that");
   app->add_option("--temporary", words->temporary,
                   "blocks that were freed before their thread had allocated N "
                   "times more (1)")

@@ -42,7 +42,7 @@ void WriteToStandardError(std::string_view text) {
   }
 }
 
-void Say(std::string_view line) {
+std::string MessageText(std::string_view line) {
   std::string text = "pymemrun: ";
   for (unsigned char c : line) {
     if (c >= 0x20 && c != 0x7f) {
@@ -53,7 +53,9 @@ void Say(std::string_view line) {
     std::snprintf(escaped, sizeof escaped, "\\x%02x", c);
     text += escaped;
   }
-  WriteToStandardError(text + '\n');
+  return text + '\n';
 }
+
+void Say(std::string_view line) { WriteToStandardError(MessageText(line)); }
 
 }  // namespace pymemrun

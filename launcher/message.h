@@ -2,6 +2,7 @@
 #ifndef PYMEMRUN_LAUNCHER_MESSAGE_H_
 #define PYMEMRUN_LAUNCHER_MESSAGE_H_
 
+#include <string>
 #include <string_view>
 
 namespace pymemrun {
@@ -16,7 +17,10 @@ void RememberStandardError();
 // ignored. Safe in exit handlers: no allocation.
 void WriteToStandardError(std::string_view text);
 
-// Writes "pymemrun: <line>\n", control characters as \xNN.
+// "pymemrun: <line>\n", control characters as \xNN.
+std::string MessageText(std::string_view line);
+
+// Writes that.
 void Say(std::string_view line);
 
 }  // namespace pymemrun

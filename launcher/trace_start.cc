@@ -33,6 +33,7 @@ struct OwnedFiles : CollectorFiles {
   uint32_t page_samplers = 0;
   bool pages_user_only = false;
   pid_t collector = 0;  // that was started on them
+  std::string notice;   // what could not be opened; see TraceConfig
 
   OwnedFiles() = default;
   OwnedFiles(const OwnedFiles&) = delete;
@@ -214,6 +215,9 @@ const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   config->rss_source = options.rss_source;
   config->verify_rss = options.verify_rss;
   config->collector = files.collector;
+  if (!files.notice.empty()) {
+    config->notice = strdup(MessageText(files.notice).c_str());
+  }
   // Not where the program has put something else in stderr's place.
   config->say = [](const char* line, size_t size) {
     WriteToStandardError({line, size});
@@ -245,9 +249,9 @@ void FillControlPage(const Options& options, ControlPage* page) {
 }
 
 // Opens what tells of page faults. Without it calls are traced, if they were
-// asked for, and `notice` is to say so once tracing has begun; returns whether
-// there is anything to trace.
-bool OpenPages(const Options& options, OwnedFiles* files, std::string* notice) {
+// asked for, and `files->notice` says so; returns whether there is anything to
+// trace.
+bool OpenPages(const Options& options, OwnedFiles* files) {
   PageCounters counters;
   const char* refused = Session::OpenPages(options.page_period, &counters);
   if (refused == nullptr) {
@@ -258,9 +262,9 @@ bool OpenPages(const Options& options, OwnedFiles* files, std::string* notice) {
   }
   const std::string why = std::string(refused) + "; --trace calls does without";
   if (options.trace_calls) {
-    *notice = why + "; calls are traced";
+    files->notice = why + "; calls are traced";
   } else if (RecordsHeap(options.heap)) {
-    *notice = why + "; the heap is traced";
+    files->notice = why + "; the heap is traced";
   } else {
     return !RunUntraced(why);
   }
@@ -326,8 +330,8 @@ bool StartRun(const TraceRequest& request) {
     return RunUntraced(std::string("no shared memory: ") + strerror(errno));
   }
   if (AdoptsOrphans()) BecomeSmallInit(page);  // goes on in the child
-  std::string path, error, notice;
-  if (options.trace_pages && !OpenPages(options, &files, &notice)) return true;
+  std::string path, error;
+  if (options.trace_pages && !OpenPages(options, &files)) return true;
 
   RunIdentity identity = IdentityOf(*request.command_line);
   OutputRequest output = {options.output, options.force, identity,
@@ -344,7 +348,6 @@ bool StartRun(const TraceRequest& request) {
     unlink(path.c_str());
     return RunUntraced(error);
   }
-  if (!notice.empty()) Say(notice);
   InstallExitReport(page, path, options.quiet);
   return true;
 }

@@ -351,6 +351,20 @@ class LauncherTest(unittest.TestCase):
             found.stderr, b"pymemrun: page events: prctl: Operation not "
             b"permitted; --trace calls does without; calls are traced\n")
 
+    def test_no_line_says_what_a_later_one_takes_back(self):
+        if shutil.which("strace") is None:
+            self.skipTest("no strace")
+        dead = os.path.join(self.runs, "dead")
+        own = self.own("--trace", "calls,pages")
+        with open(dead, "w") as file:
+            file.write("#!/bin/sh\nexit 1\n")
+        os.chmod(dead, 0o755)
+        refused = ["-D", "-o", "/dev/null", "-e", "inject=prctl:error=EPERM"]
+        found = run("strace", [*refused, PYMEMRUN, *own, "s.py"], self.folder,
+                    {"PYMEMRUN_COLLECTOR": dead})
+        self.assertEqual(found.stdout, self.python(["s.py"]).stdout)
+        self.assertRegex(found.stderr, rb"^pymemrun: [^\n]*untraced\n$")
+
     def test_exports_and_libraries_are_the_interpreters(self):
         if self.link != "static":
             self.skipTest("a shared libpython")

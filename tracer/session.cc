@@ -56,10 +56,11 @@ struct SessionState {
   uint64_t prepare_stamp;
   uint64_t prepare_ns;
   SayFunction say;
-  bool calls;     // are traced...
-  bool paused;    // ...but not from the beginning
-  bool sizes;     // of allocations are counted
-  bool untraced;  // the collector did not start, and that was said
+  const char* notice;  // see TraceConfig
+  bool calls;          // are traced...
+  bool paused;         // ...but not from the beginning
+  bool sizes;          // of allocations are counted
+  bool untraced;       // the collector did not start, and that was said
   bool still_writing;
   char line[512];
 };
@@ -129,6 +130,9 @@ bool Begin() {
     if (g_session.say != nullptr) g_session.say(kLine, sizeof(kLine) - 1);
     g_session.untraced = true;
     return false;
+  }
+  if (g_session.say != nullptr && g_session.notice != nullptr) {
+    g_session.say(g_session.notice, strlen(g_session.notice));
   }
   page->start.own_bytes = OwnMemory::ResidentBytes();
   page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
@@ -240,6 +244,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   page->traced_pid = static_cast<uint32_t>(g_session.pid);
   g_session.collector = config->collector;
   g_session.say = config->say;
+  g_session.notice = config->notice;
   g_session.calls = config->calls;
   g_session.paused = config->paused;
   g_session.sizes = config->heap.mode == HeapMode::kStats;

@@ -49,6 +49,8 @@ struct TraceConfig {
   pid_t collector = 0;           // its process, no child of ours; 0: not known
   // Tells the user one line; null: nobody. May be called at any event.
   void (*say)(const char* line, size_t size) = nullptr;
+  // A line for it once tracing has begun: what it does without. Null: nothing.
+  const char* notice = nullptr;
 };
 
 inline constexpr uint32_t kMaxContext = 1024;

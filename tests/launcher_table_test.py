@@ -316,55 +316,6 @@ class LauncherTest(unittest.TestCase):
         # Without a signal it waits for 5 s.
         self.assertLess(shortest(attempt, 4), 4)
 
-    def test_with_few_descriptors_one_thing_is_said_and_it_is_true(self):
-        expected = self.python(["s.py"]).stdout
-        for most in range(4, 12):
-            def limit(most=most):
-                resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-            if self.python(["s.py"], preexec_fn=limit).stderr:
-                continue  # too few for the interpreter's own start
-            found = self.traced(["s.py"], own=["--trace", "calls,pages"],
-                                preexec_fn=limit)
-            with self.subTest(most=most, said=found.stderr):
-                files = len(os.listdir(self.runs))
-                self.assertLessEqual(found.stderr.count(b"\n"), 1)
-                if b"cannot make" in found.stderr:
-                    outcome = (2, b"", 0)
-                elif b"untraced" in found.stderr:
-                    outcome = (0, expected, 0)
-                else:
-                    self.assertRegex(found.stderr, b"^(.*; calls are traced\n)?$")
-                    outcome = (0, expected, 1)
-                self.assertEqual((found.returncode, found.stdout, files), outcome)
-
-    def test_a_refused_prctl_is_said_to_be_one(self):
-        own = ["--trace", "calls,pages"]
-        if shutil.which("strace") is None:
-            self.skipTest("no strace")
-        if self.traced(["s.py"], own=own).stderr:
-            self.skipTest("no page events here")
-        refused = ["-D", "-o", "/dev/null", "-e", "inject=prctl:error=EPERM"]
-        found = run("strace", [*refused, PYMEMRUN, *self.own(*own), "s.py"],
-                    self.folder)
-        self.assertEqual(found.stdout, self.python(["s.py"]).stdout)
-        self.assertEqual(
-            found.stderr, b"pymemrun: page events: prctl: Operation not "
-            b"permitted; --trace calls does without; calls are traced\n")
-
-    def test_no_line_says_what_a_later_one_takes_back(self):
-        if shutil.which("strace") is None:
-            self.skipTest("no strace")
-        dead = os.path.join(self.runs, "dead")
-        own = self.own("--trace", "calls,pages")
-        with open(dead, "w") as file:
-            file.write("#!/bin/sh\nexit 1\n")
-        os.chmod(dead, 0o755)
-        refused = ["-D", "-o", "/dev/null", "-e", "inject=prctl:error=EPERM"]
-        found = run("strace", [*refused, PYMEMRUN, *own, "s.py"], self.folder,
-                    {"PYMEMRUN_COLLECTOR": dead})
-        self.assertEqual(found.stdout, self.python(["s.py"]).stdout)
-        self.assertRegex(found.stderr, rb"^pymemrun: [^\n]*untraced\n$")
-
     def test_exports_and_libraries_are_the_interpreters(self):
         if self.link != "static":
             self.skipTest("a shared libpython")

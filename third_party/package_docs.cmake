@@ -11,7 +11,7 @@ function(package_docs source destination)
   string(REPLACE "](LICENSE)" "](copyright)" _text "${_text}")
   set(_parts
       "launcher|tracer|collector|format|readers|tests|bench|examples|third_party|docs")
-  string(REGEX REPLACE "\\[([^]\n]*)\\]\\((${_parts})(/well_logs|/python)?/?\\)" "\\1"
+  string(REGEX REPLACE "\\[([^]\n]*)\\]\\((${_parts})(/well_logs|/python|/fresh_machine)?/?\\)" "\\1"
          _text "${_text}")
   file(WRITE "${destination}" "${_text}")
 endfunction()

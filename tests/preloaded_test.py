@@ -2,6 +2,8 @@
 from constructors, from resolvers before anything is relocated, from inside of
 dlsym. Each program does under pymemrun what it does under python3, and is
 traced."""
+import csv
+import io
 import os
 import re
 import shutil
@@ -127,6 +129,22 @@ class PreloadedTest(support.ProgramTest):
 
     def test_faketime(self):
         self.check("faketime", "2020-01-02 03:04:05")
+
+    def test_page_events_under_faketime(self):
+        # The kernel's samples have the true time, and need theirs.
+        path = os.path.join(self.folder, "pages.pb")
+        command = [support.PYMEMRUN, "--quiet", "--force", "-o", path, "--trace",
+                   "pages", self.write("pages.py", "x = b'x' * (30 << 20)")]
+        if shutil.which("faketime") is None:
+            self.skipTest("no faketime")
+        if self.outcome(*command).stderr:
+            self.skipTest("no page events here")
+        found = self.outcome("faketime", "2020-01-02 03:04:05", *command)
+        self.assertEqual((found.returncode, found.stderr), (0, ""))
+        report = support.Run(path, found).report("resident", "--csv")
+        bytes_of = {row["function"]: int(row["resident_bytes"])
+                    for row in csv.DictReader(io.StringIO(report))}
+        self.assertGreater(bytes_of["<module>"], 29 << 20)
 
     def test_heaptrack(self):
         data = os.path.join(self.folder, "heaptrack")

@@ -50,8 +50,9 @@ for i in range(100):
 os._exit(0) if chance.random() < 0.5 else os.kill(os.getpid(), 9)
 """
 
-# A lock of the collector's thread, as libc has it: the owner's number, and
-# after 24 bytes two pointers, which libc follows when the lock is let go.
+# A lock of the collector's thread, as libc has it: the owner's number twice, the
+# kind (robust, of many processes), and after 24 bytes two pointers, which libc
+# follows when the lock is let go.
 LOCKS = SHARED + """
 import glob, struct
 collectors = set()
@@ -64,8 +65,9 @@ areas = list(shared(True))
 drop()
 for begin, end in areas:
     for at in range(begin, min(end, begin + 16384), 8):
-        owner, = struct.unpack("<I", ctypes.string_at(at, 4))
-        if owner & 0x3fffffff in collectors and owner:
+        lock, count, owner, users, kind = struct.unpack(
+            "<5I", ctypes.string_at(at, 20))
+        if lock == owner and owner in collectors and kind == 144:
             print("a lock at", at - begin)
             for address in at + 24, at + 32:
                 ctypes.c_uint64.from_address(address).value = 0x1111111110

@@ -155,7 +155,7 @@ void PageCollector::NameSamples() {
     PageSample& sample = samples_[named_];
     sample.mapping = mappings->NameAt(sample.address, sample.time_ns);
     sample.of_file = mappings->IsFileAt(sample.address, sample.time_ns);
-    sample.huge = !sample.of_file && LooksHuge(sample.address);
+    if (!sample.of_file) sample.huge = LooksHuge(sample.address);
   }
 }
 
@@ -170,13 +170,14 @@ void PageCollector::ForgetAsked(uint64_t address, uint64_t bytes) {
 }
 
 // Asks once for each 2 MiB, until they are given back or others take their
-// place: it is the first fault that may bring a huge page. One that is still
-// under way is asked for again when its stack is known.
-bool PageCollector::LooksHuge(uint64_t address) {
+// place: it is the first fault that may bring a huge page. nullopt: the kernel
+// was not asked, or the fault is still under way; then it is asked again when
+// the stack is known.
+absl::optional<bool> PageCollector::LooksHuge(uint64_t address) {
   const uint64_t block = address / kHugeBytes;
   uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
-  if (std::exchange(asked, block) == block) return false;
-  return scan_.IsHuge(address).value_or(false);
+  if (std::exchange(asked, block) == block) return absl::nullopt;
+  return scan_.IsHuge(address);
 }
 
 void PageCollector::Match(uint64_t until_ns) {
@@ -203,7 +204,7 @@ PageSpan PageCollector::OnSample(const MatchedSample& matched) {
   if (sample.of_file) {
     with = FilePagesWith(sample.address);
   } else if (choice == PageChoice::kFirst ||
-             (sample.huge && choice == PageChoice::kCertain)) {
+             (sample.huge == true && choice == PageChoice::kCertain)) {
     with = HugePageWith(matched);
   }
   if (with.end - with.begin > page_bytes) {
@@ -220,10 +221,9 @@ PageSpan PageCollector::FilePagesWith(uint64_t address) {
 
 PageSpan PageCollector::HugePageWith(const MatchedSample& matched) {
   const uint64_t address = matched.sample->address;
-  if (!matched.sample->huge &&
-      !scan_.IsHuge(address).value_or(matched.far_too)) {
-    return {};
-  }
+  absl::optional<bool> huge = matched.sample->huge;
+  if (!huge.has_value()) huge = scan_.IsHuge(address);
+  if (!huge.value_or(matched.far_too)) return {};
   const uint64_t begin = address & ~(kHugeBytes - 1);
   return {begin, begin + kHugeBytes};
 }

@@ -87,7 +87,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   void CountSamples(uint64_t now_ns, size_t first);
   void NameSamples();
   void ForgetAsked(uint64_t address, uint64_t bytes);
-  bool LooksHuge(uint64_t address);
+  absl::optional<bool> LooksHuge(uint64_t address);
   void Match(uint64_t until_ns);
   void MaybeAskResidency(uint64_t now_ns);
   void AskResidency();

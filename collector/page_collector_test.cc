@@ -222,6 +222,27 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   EXPECT_EQ(footer.page_samples_lost(), 0u);
 }
 
+// The kernel is asked while the page is there; what its signal found far from
+// it later, when the rest had come page by page, says nothing then.
+TEST_F(PageCollectorTest, APageThatWasSeenToBeSmallStaysSo) {
+  if (!OpenCounters()) GTEST_SKIP() << "no perf events: " << strerror(errno);
+  auto collector = Make();
+  Start(collector.get());
+  producer_.Code(1, "a.py", "small", 1);
+  constexpr uint64_t kHuge = uint64_t{2} << 20;
+  char* memory = MapFreshPages(2 * kHuge / kPage);
+  char* small = memory + kHuge - reinterpret_cast<uint64_t>(memory) % kHuge;
+  *small = 1;
+  collector->Drain(MonotonicNs() +
+                   10000000);  // what has come is old enough then
+  madvise(small, kPage, MADV_DONTNEED);
+  producer_.Touch(Self(), MonotonicNs(), reinterpret_cast<uint64_t>(small),
+                  {{1, 0}}, kSideFarToo);
+  collector->Finish(MonotonicNs());
+  EXPECT_EQ(Charged(small, kHuge / kPage), (Counts{{"small", 1}}));
+  munmap(memory, 2 * kHuge);
+}
+
 TEST_F(PageCollectorTest, WhatIsLostIsSaidAsItHappens) {
   auto collector = Make();
   Start(collector.get());

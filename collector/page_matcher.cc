@@ -135,9 +135,18 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
   samples_.pop_front();
   const PageSpan brings =
       out->OnSample({&sample, Step(sample.time_ns), touch.stack, !exact,
-                     touch.far_too && touch.instruction == sample.instruction});
+                     touch.far_too && (exact || TellsOf(sample, touch))});
   thread.fault = {sample.address, brings};
   return true;
+}
+
+// Whether what a touch says of the page far from it goes for another fault: it
+// is of the same instruction, and was the first in its 2 MiB, where such a loop
+// begins. Later ones find there what came page by page.
+bool PageMatcher::TellsOf(const PageSample& sample,
+                          const PageTouch& touch) const {
+  return touch.instruction == sample.instruction &&
+         touch.page % (kHugeBytes / page_bytes_) == 0;
 }
 
 const PageTouch& PageMatcher::TouchOf(const PageSample& sample,

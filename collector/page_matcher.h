@@ -30,8 +30,7 @@ struct MatchedSample {
   uint64_t time_ns;  // never below that of what came before
   uint32_t stack;    // 0: none is known of this thread
   bool inferred;
-  // See PageTouch; where the stack is another fault's, of that one.
-  bool far_too = false;
+  bool far_too = false;  // see PageTouch; or another fault tells it of this one
 };
 
 struct PageSpan {
@@ -130,6 +129,7 @@ class PageMatcher {
   void EmitMark(Output* out);
   const PageTouch& TouchOf(const PageSample& sample,
                            const Thread& thread) const;
+  bool TellsOf(const PageSample& sample, const PageTouch& touch) const;
   static bool IsNearerToLast(const Thread& thread);
   void ForgetThreads();
   uint64_t Step(uint64_t time_ns);

@@ -95,6 +95,17 @@ TEST_F(PageMatcherTest, WhatAHugePageShowsGoesForOthersOfItsInstruction) {
   EXPECT_EQ(Emit(100), "1:512=7?+ 1:300=7? 1:1024=7+");
 }
 
+TEST_F(PageMatcherTest, SmallPagesThatFillABlockDoNotShowTheNextOneToBeHuge) {
+  Sample(1, 10, 511);
+  matcher_.AddTouch(1, {11, 511, instruction_, 7, false, true});
+  for (uint64_t i = 0; i < 9; ++i) Sample(1, 20 + i, 512 + i);
+  Sample(1, 40, 700);
+  matcher_.AddTouch(1, {41, 700, instruction_, 7, false, true});
+  EXPECT_EQ(Emit(100),
+            "1:511=7+ 1:512=7? 1:513=7? 1:514=7? 1:515=7? 1:516=7? 1:517=7? "
+            "1:518=7? 1:519=7? 1:520=7? 1:700=7+");
+}
+
 TEST_F(PageMatcherTest, ALongTimeAgoIsNoSignOfTheSameLoop) {
   Sample(1, 10, 512);
   Touch(1, 11, 512, 7);

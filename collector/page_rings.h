@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/optional.h"
 
 namespace pymemrun {
 
@@ -24,7 +25,7 @@ struct PageSample {
   // given back.
   uint32_t mapping = 0;
   bool of_file = false;
-  bool huge = false;
+  absl::optional<bool> huge = absl::nullopt;
 };
 
 // The consumer of one ring: a perf_event_mmap_page, and behind it the records,

@@ -135,7 +135,9 @@ TEST(HeapCountsTest, CountsThatMayBeTooSmallSaySo) {
   EXPECT_THAT(ShownCounts(1000, {"flame"}), HasSubstr(" in at least "));
   for (const char* command : {"heap", "snapshot", "flame"}) {
     EXPECT_THAT(ShownCounts(0, {command}), Not(HasSubstr("at least")));
-    EXPECT_THAT(ShownCounts(0, {command}), Not(HasSubstr(">= 1")));
+  }
+  for (const char* command : {"heap", "snapshot"}) {  // no script in these
+    EXPECT_THAT(ShownCounts(0, {command}), Not(HasSubstr(">= ")));
   }
 }
 

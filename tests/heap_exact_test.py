@@ -87,6 +87,7 @@ os._exit(0)
         """Frame objects, bound objects, arrays of lines. But dead bound objects
         of the program's, too, are kept for calls that are profiled."""
         text = heap_programs.CALLS
+        class_line = 1 + (heap_support.PREAMBLE + text).splitlines().index("class Thing:")
         plain = self.check(text)
         profiled = self.check(text, "--trace", "calls")
         for moment in plain:
@@ -99,7 +100,10 @@ os._exit(0)
                 theirs = plain[moment].get(place, (0, 0))
                 more = ours[0] - theirs[0]
                 with self.subTest(moment=moment, place=place):
-                    self.assertEqual(ours[1] - theirs[1], more * BOUND_BYTES)
+                    off = abs(ours[1] - theirs[1] - more * BOUND_BYTES)
+                    # A class stands among its base's under its address, an int
+                    # of 28 bytes below 2^30, which is where the heap may begin.
+                    self.assertIn(off, (0, 4) if place[1] == class_line else (0,))
                 kept += abs(more)
             self.assertLess(kept, 10)
 

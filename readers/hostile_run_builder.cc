@@ -4,94 +4,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "format/event_columns.h"
-#include "readers/run_builder.h"
+#include "readers/hostile_run.h"
 
 namespace pymemrun {
 namespace {
 
 constexpr uint32_t kDeepest = 4097;  // nodes of a stack
 constexpr uint64_t kManyPages = uint64_t{1} << 22;
-constexpr uint64_t kEntriesOfBatch = 1 << 16;
-
-// A file of both kinds of events, with two lines, 1 and 2.
-class HostileRun {
- public:
-  explicit HostileRun(ByteSink* sink) : builder_(sink) {
-    Header header = RunBuilder::DefaultHeader();
-    header.set_page_period(1);
-    header.set_heap(HEAP_ALL);
-    builder_.AddHeader(header);
-    builder_.AddThread("MainThread", 1);
-    code_ = builder_.AddCode("/job.py", "f", 1);
-    for (uint32_t line = 1; line <= 2; ++line) AddStack(0, line);
-    builder_.AddMapping("/lib/libc.so.6");
-    builder_.AddResidency(0, 1, 0, {{1, 1, 1, false, false}});
-  }
-  ~HostileRun() {
-    FlushPages();
-    FlushHeap();
-    builder_.Flush();
-  }
-
-  RunBuilder& builder() { return builder_; }
-  uint32_t code() const { return code_; }
-  uint32_t AddStack(uint32_t parent, uint32_t line) {
-    return builder_.AddStack(parent, code_, line);
-  }
-  // The innermost of a chain of so many nodes.
-  uint32_t AddChain(uint32_t nodes) {
-    uint32_t stack = 0;
-    for (uint32_t i = 0; i < nodes; ++i) stack = AddStack(stack, i % 50 + 1);
-    return stack;
-  }
-  void Page(PageAction action, uint64_t page, uint64_t pages,
-            uint64_t moved_to = 0, uint32_t stack = 1) {
-    pages_.push_back(
-        {++now_us_, page, pages, moved_to, 1, stack, 0, 1, action, false});
-    if (pages_.size() >= kEntriesOfBatch) FlushPages();
-  }
-  // Pages `step` apart, of lines 1 and 2 in turn: none is like those beside it.
-  void ScatteredPages(uint64_t count, uint64_t step) {
-    for (uint64_t i = 0; i < count; ++i) {
-      Page(PAGE_CAME, 1000 + i * step, 1, 0, 1 + i % 2);
-    }
-  }
-  void Residencies(uint64_t count, const std::vector<ResidentRange>& ranges) {
-    FlushPages();
-    for (uint64_t i = 0; i < count; ++i) {
-      now_us_ += 2;
-      builder_.AddResidency(now_us_ - 1, now_us_, 0, ranges);
-    }
-  }
-  void Alloc(uint64_t address, uint64_t size, uint32_t stack,
-             uint32_t thread = 1) {
-    HeapEvent event;
-    event.time_us = ++now_us_;
-    event.address = address;
-    event.size = size;
-    event.stack = stack;
-    event.thread = thread;
-    heap_.push_back(event);
-    if (heap_.size() >= kEntriesOfBatch) FlushHeap();
-  }
-  void Pass(uint64_t us) { now_us_ += us; }
-  uint64_t now_us() const { return now_us_; }
-  void FlushHeap() {
-    if (!heap_.empty()) builder_.AddHeap(heap_);
-    heap_.clear();
-  }
-  void FlushPages() {
-    if (!pages_.empty()) builder_.AddPages(pages_);
-    pages_.clear();
-  }
-
- private:
-  RunBuilder builder_;
-  uint32_t code_;
-  uint64_t now_us_ = 10;
-  std::vector<PageEntry> pages_;
-  std::vector<HeapEvent> heap_;
-};
 
 void MovedRange(uint64_t count, HostileRun* run) {
   run->Page(PAGES_POPULATED, kManyPages, kManyPages);
@@ -155,6 +74,17 @@ void AnswersOfAFile(uint64_t count, HostileRun* run) {
 void AnswersOfHugePages(uint64_t count, HostileRun* run) {
   run->ScatteredPages(count, 512);
   run->Residencies(count, {{0, 512 * count + 1000, 1, false, true}});
+}
+
+// Each page is the only known one of 2 MiB, some of them for ever.
+void AnswersOfSinglePages(uint64_t count, HostileRun* run) {
+  std::vector<ResidentRange> single;
+  for (uint64_t i = 0; i < count; ++i) {
+    single.push_back({512 * (count + i), 1, 1, false, false});
+  }
+  run->Residencies(1, single);
+  run->ScatteredPages(count, 512);
+  run->Residencies(count, {{0, 1024 * count, 1, false, false}});
 }
 
 void AnswersInPieces(uint64_t count, HostileRun* run) {
@@ -274,6 +204,26 @@ void OverlappingBlocks(uint64_t count, HostileRun* run) {
   for (uint64_t i = 0; i < count; ++i) run->Alloc(16 * i, UINT64_MAX, 1);
 }
 
+void MovedMappings(uint64_t count, HostileRun* run) {
+  constexpr uint64_t kSpace = uint64_t{1} << 40;
+  for (uint64_t i = 0; i < count; ++i) {
+    run->Map(8192 * (i + 1), 4096, HEAP_MMAP);
+  }
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t from = i % 2 == 0 ? 0 : kSpace;
+    run->Unmap(from, kSpace, HeapFreeOf::kMovedRange);
+    run->Map(kSpace - from, kSpace, HEAP_MREMAP);
+  }
+}
+
+void HolesInMappings(uint64_t count, HostileRun* run) {
+  run->Map(4096, uint64_t{1} << 46, HEAP_MMAP);
+  for (uint64_t i = 0; i < count; ++i) {
+    run->Unmap(12288 * (i * 7919 % count + 1), 4096, HeapFreeOf::kRange);
+  }
+  run->Page(PAGES_POPULATED, 0, uint64_t{1} << 44);
+}
+
 void ManySourcesOverTime(uint64_t count, HostileRun* run) {
   uint64_t step = 1;
   for (uint64_t i = 0; i < count; ++i) {
@@ -311,6 +261,7 @@ constexpr HostileKind kKinds[] = {
     {"answers_of_one_range", AnswersOfOneRange},
     {"answers_of_a_file", AnswersOfAFile},
     {"answers_of_huge_pages", AnswersOfHugePages},
+    {"answers_of_single_pages", AnswersOfSinglePages},
     {"answers_in_pieces", AnswersInPieces},
     {"forks_and_pages", ForksAndPages},
     {"readings_backwards", ReadingsBackwards},
@@ -323,6 +274,8 @@ constexpr HostileKind kKinds[] = {
     {"many_size_classes", ManySizeClasses},
     {"many_rates", ManyRates},
     {"overlapping_blocks", OverlappingBlocks},
+    {"moved_mappings", MovedMappings},
+    {"holes_in_mappings", HolesInMappings},
     {"many_sources_over_time", ManySourcesOverTime},
     {"missing_definitions", MissingDefinitions},
 };

@@ -16,52 +16,46 @@ class Finder {
         looks_left_(*looks_left),
         block_pages_(kHugeBytes / model.page_bytes()) {}
 
+  // What has aged was there alone when the kernel answered the last time: the
+  // others came later.
   void Look(const ResidentRange& range) {
-    const uint64_t first =
+    const uint64_t begin =
         (range.page + block_pages_ - 1) / block_pages_ * block_pages_;
     const uint64_t end =
         (range.page + range.pages) / block_pages_ * block_pages_;
-    uint64_t done = first;  // pages before it
-    while (done < end && looks_left_ > 0) {
+    if (begin >= end) return;
+    model_.pages().ForEachNew(begin, end, [&](const PageRun& run) {
+      if (looks_left_ == 0) return false;
       --looks_left_;
-      PageRun run = model_.pages().After(done);
-      if (run.owner == 0 || run.begin >= end) break;
-      done = run.end;
-      run.begin = std::max(run.begin, first);
-      run.end = std::min(run.end, end);
-      Take(run);
-    }
-    EndBlock();
+      // Of a run of several pages one may lie in the next block.
+      const uint64_t first = std::max(run.begin, begin);
+      const uint64_t last = std::min(run.end, end) - 1;
+      LookAt(first, run);
+      if (last / block_pages_ != first / block_pages_) {
+        LookAt(last / block_pages_ * block_pages_, run);
+      }
+      return true;
+    });
   }
   std::vector<LateArrival> Found() { return std::move(found_); }
 
  private:
-  void Take(const PageRun& run) {
-    if (run.begin / block_pages_ != run_.begin / block_pages_) EndBlock();
-    known_ += run.pages();
-    run_ = run;
-    // The block in which it ends, if that is another, has several as well.
-    run_.begin =
-        std::max(run.begin, (run.end - 1) / block_pages_ * block_pages_);
-  }
-  void EndBlock() {
-    const PageOwner& owner = model_.owners()[run_.owner];
-    // What has aged was there alone when the kernel answered the last time: the
-    // others came later.
-    if (known_ == 1 && !run_.aged && owner.weight == 1 &&
-        !owner.before_tracing()) {
-      const uint64_t begin = run_.begin / block_pages_ * block_pages_;
-      found_.push_back({run_.came_us, run_.begin, begin, begin + block_pages_});
-    }
-    known_ = 0;
+  // Whether the page, of that run, is the only known one of its block.
+  void LookAt(uint64_t page, const PageRun& run) {
+    const PageOwner& owner = model_.owners()[run.owner];
+    const uint64_t begin = page / block_pages_ * block_pages_;
+    if (begin == begin_) return;
+    begin_ = begin;
+    if (owner.weight != 1 || owner.before_tracing()) return;
+    const uint64_t end = begin + block_pages_;
+    if (model_.pages().Covered(begin, end) != 1) return;
+    found_.push_back({run.came_us, page, begin, end});
   }
 
   const ResidentModel& model_;
   uint64_t& looks_left_;
   const uint64_t block_pages_;
-  // Of the block: how many pages at least, and the last run of them.
-  uint64_t known_ = 0;
-  PageRun run_;
+  uint64_t begin_ = UINT64_MAX;  // of the block looked at last
   std::vector<LateArrival> found_;
 };
 

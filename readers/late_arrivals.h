@@ -18,7 +18,8 @@ namespace pymemrun {
 // so the mark is asked for only where pages were sampled, and one in N is
 // known. Before the first Residency nothing is found: it is about what was
 // there before tracing. `looks_left`: at so many runs of pages it looks at the
-// most, and takes off at how many it did.
+// most, of those that came since the last Residency, and takes off at how many
+// it did.
 std::vector<LateArrival> FindLateArrivals(const ResidencyView& seen,
                                           const ResidentModel& model,
                                           uint64_t* looks_left);

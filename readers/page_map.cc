@@ -168,6 +168,12 @@ std::vector<PageMap::Range> PageMap::Gaps(uint64_t begin, uint64_t end,
 
 void PageMap::ForEach(VisitRun visit) const { PageRunTree::Walk(root_, visit); }
 
+void PageMap::ForEachNew(uint64_t begin, uint64_t end,
+                         VisitRunWhile visit) const {
+  Settle();
+  PageRunTree::WalkNew(root_, begin, end, visit);
+}
+
 bool PageMap::Put(const Run& run) {
   // A page in the midst of a run makes three of it.
   if (runs() + 2 > max_runs_) return false;

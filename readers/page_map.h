@@ -39,6 +39,9 @@ class PageMap {
   uint64_t Covered(uint64_t begin, uint64_t end) const;
   std::vector<Range> Gaps(uint64_t begin, uint64_t end, size_t most) const;
   void ForEach(VisitRun visit) const;  // in the order of addresses
+  // Those of a range that have not aged, until `visit` returns false. Takes no
+  // time for the others.
+  void ForEachNew(uint64_t begin, uint64_t end, VisitRunWhile visit) const;
   size_t runs() const { return tree_.runs(); }
 
   // Puts a run there; false: there is no room for it. REQUIRES: it is one page,

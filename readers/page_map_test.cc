@@ -196,6 +196,24 @@ TEST_F(PageMapTest, WhatHasAgedBecomesOneRun) {
   EXPECT_EQ(map_.runs(), 1u);
 }
 
+TEST_F(PageMapTest, WhatHasNotAgedIsFoundAmongTheOthers) {
+  for (uint64_t page = 0; page < 1000; ++page) {
+    map_.Put({2 * page, 2 * page + 1, page, 1});
+  }
+  map_.Age(990, 0);
+  std::vector<uint64_t> found;
+  const auto visit = [&found](const PageMap::Run& run) {
+    found.push_back(run.begin);
+    return found.size() < 3;
+  };
+  map_.ForEachNew(0, 1970, visit);
+  EXPECT_THAT(found, testing::IsEmpty());
+  map_.ForEachNew(1983, 1986, visit);
+  EXPECT_THAT(found, testing::ElementsAre(1984));
+  map_.ForEachNew(0, UINT64_MAX, visit);
+  EXPECT_THAT(found, testing::ElementsAre(1984, 1980, 1982));
+}
+
 TEST_F(PageMapTest, SampledPagesGetOtherOwnersOnce) {
   for (uint64_t page = 0; page < 100; ++page) {
     map_.Put({page, page + 1, page, 2, page % 10 == 0});

@@ -180,6 +180,21 @@ void PageRunTree::Walk(Node* node, VisitRun visit) {
   Walk(node->right, visit);
 }
 
+bool PageRunTree::WalkNew(Node* node, uint64_t begin, uint64_t end,
+                          VisitRunWhile visit) {
+  if (node == nullptr || node->all.oldest_new == kKeep || node->last <= begin ||
+      node->first >= end) {
+    return true;
+  }
+  Push(node);
+  if (!WalkNew(node->left, begin, end, visit)) return false;
+  for (const PageRun& run : node->runs) {
+    if (run.aged || run.end <= begin || run.begin >= end) continue;
+    if (!visit(run)) return false;
+  }
+  return WalkNew(node->right, begin, end, visit);
+}
+
 PageRunTree::Node* PageRunTree::FreeAll(Node* node, VisitRun visit) {
   if (node == nullptr) return nullptr;
   Push(node);

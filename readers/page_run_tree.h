@@ -28,6 +28,7 @@ struct PageRun {
   }
 };
 using VisitRun = absl::FunctionRef<void(const PageRun&)>;
+using VisitRunWhile = absl::FunctionRef<bool(const PageRun&)>;
 using NewRunOwner = absl::FunctionRef<uint32_t(const PageRun&)>;
 
 // The first run that ends above `page`.
@@ -80,6 +81,10 @@ class PageRunTree {
   // REQUIRES: all of `left` lies below all of `right`.
   static Node* Merge(Node* left, Node* right);
   static void Walk(Node* node, VisitRun visit);
+  // Those of a range that have not aged, until `visit` returns false, which
+  // this does too then.
+  static bool WalkNew(Node* node, uint64_t begin, uint64_t end,
+                      VisitRunWhile visit);
   // Each returns what is left of the subtree.
   Node* FreeAll(Node* node, VisitRun visit);
   Node* FreeOlder(Node* node, uint64_t before_us, VisitRun visit);

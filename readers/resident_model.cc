@@ -213,7 +213,9 @@ void ResidentModel::Add(const ResidencyView& seen) {
   ranges_us_ = seen.begin_us;
   // Of other pages more is known than before of what RSS was all along.
   owned_at_rss_ += owned_pages_ - owned_pages - changed_since_rss_;
-  pages_.Age(std::min(seen.begin_us, rss_us_), fork_us_);
+  // What came since RSS was read still counts, if it was.
+  const uint64_t read_us = rss_bytes_ == 0 ? UINT64_MAX : rss_us_;
+  pages_.Age(std::min(seen.begin_us, read_us), fork_us_);
 }
 
 void ResidentModel::RemoveUnseen(const ResidencyView& seen) {

@@ -70,7 +70,7 @@ class ResidentReplay : public ReplayVisitor {
   const Hindsight before_;
   size_t next_late_ = 0;                     // of before_
   std::vector<LateArrival> late_;            // that were found
-  uint64_t looks_left_ = uint64_t{1} << 22;  // see FindLateArrivals()
+  uint64_t looks_left_ = uint64_t{1} << 20;  // see FindLateArrivals()
   ResidentModel model_;
   Header header_;
   // By time: they stand in the file before page events of earlier times.

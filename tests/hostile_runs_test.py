@@ -27,7 +27,7 @@ PAGES += [['timeline'], ['timeline', '--format', 'csv'], ['timeline', '--by', 'h
 HEAP = [['heap', *options] for options in (
     ['--limit', '0'], ['--leaks'], ['--by', 'stack'], ['--by', 'thread', '--csv'],
     ['--stacks', '--limit', '0'], ['--stacks', '--by', 'thread'], ['--collapsed'],
-    ['--temporary', '9'], ['--at', '0.001', '--to', 'end', '--json'])]
+    ['--temporary', '9'], ['--reserved', '--csv'], ['--at', '0.001', '--to', 'end', '--json'])]
 HEAP += [['history', *options] for options in (
     [], ['--csv', '--by', 'stack'], ['--svg'], ['--interval', '10ms', '--to', '100'])]
 HEAP += [['snapshot', *options] for options in ([], ['--json'], ['--collapsed'], ['--csv'])]

@@ -3,6 +3,7 @@ import dataclasses
 import os
 import pathlib
 import subprocess
+import threading
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "workloads"
 PYTHON = "/usr/bin/python3"
@@ -57,6 +58,7 @@ class DataSets:
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
+        self.making = threading.Lock()   # runs may be prepared side by side
 
     def environment(self, workload, scale, out_folder):
         environment = base_environment()
@@ -68,10 +70,12 @@ class DataSets:
 
     def las(self, size, files):
         path = self.folder / f"las-{size}-{files}"
-        if not path.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            unfinished = path.with_name(f"{path.name}.{os.getpid()}")
-            subprocess.run([PYTHON, FOLDER / "gen_las.py", unfinished, str(size),
-                            str(files)], check=True, stdout=subprocess.DEVNULL)
-            unfinished.rename(path)
+        with self.making:
+            if not path.exists():
+                self.folder.mkdir(parents=True, exist_ok=True)
+                unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+                subprocess.run([PYTHON, FOLDER / "gen_las.py", unfinished,
+                                str(size), str(files)],
+                               check=True, stdout=subprocess.DEVNULL)
+                unfinished.rename(path)
         return path

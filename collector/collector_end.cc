@@ -63,7 +63,7 @@ void AddLostOnWrite(const RowCounts& lost, Footer* footer) {
   footer->set_lost_on_write(lost.rows);
   footer->set_heap_events_lost(footer->heap_events_lost() + lost.heap_events);
   footer->set_page_samples_lost(footer->page_samples_lost() + lost.page_events);
-  // It counts events of the file.
+  // It counts events in the file, so it is wrong where some are missing.
   if (lost.heap_events > 0) footer->clear_finalize_heap_events();
 }
 

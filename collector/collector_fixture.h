@@ -34,11 +34,7 @@ class CollectorFixture : public testing::Test {
                                           kControlBytes);
     page_->magic = kRingMagic;
     page_->version = kWireVersion;
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutex_init(&page_->alive, &attributes);
+    MakeSignOfLife(&page_->alive);
     output_fd_ = memfd_create("run.pb", MFD_CLOEXEC);
     text_fd_ = memfd_create("text", MFD_CLOEXEC);
     SetText({"output=run.pb", "argv=python", "min_drss_bytes=4096"});

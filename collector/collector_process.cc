@@ -189,16 +189,18 @@ void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
   // Nobody wakes us when the kernel's rings fill.
   if (pages_ != nullptr) *nap_us = std::min(*nap_us, pages_->longest_nap_us());
   if (side_ != nullptr) *nap_us = std::min(*nap_us, kLongestSideNapUs);
-  if (ring_.Look() - ring_.tail() < kQuarter) ring_.Wait(*nap_us, kQuarter);
+  const uint64_t head = ring_.Look();  // which may move the tail
+  if (head - ring_.tail() < kQuarter) ring_.Wait(*nap_us, kQuarter);
 }
 
 size_t CollectorProcess::Drain(bool last) {
-  const uint64_t head = ring_.Look();
-  if (heap_ == nullptr) return DrainSlots(head);
+  if (heap_ == nullptr) return DrainSlots(ring_.Look());
   // A round of both rings, in the order that HeapCollector asks for. Behind an
   // item that is begun and not committed may be some that come before slots
-  // which are there already: those slots wait too.
+  // which are there already: those slots wait too. The time comes before the
+  // look: slots that are not seen are later.
   const uint64_t now_ns = MonotonicNs();
+  const uint64_t head = ring_.Look();
   if (head == ring_.tail()) heap_->NoSlotsBefore(now_ns);
   const size_t cells = side_->Drain(now_ns, false);
   if (last || side_->drained()) merged_up_to_ = head;

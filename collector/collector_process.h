@@ -85,7 +85,7 @@ class CollectorProcess {
   void Answer(const Footer& footer);
 
   const std::unique_ptr<SharedMemory> memory_;
-  const ControlPage* const page_;  // these are its
+  const ControlPage* const page_;  // in memory_, as the next
   ReplyPage* const reply_;
   LaunchText launch_;
   const int output_fd_;

@@ -113,7 +113,8 @@ void FrameQueue::WriteFrames() {
     changed_.wait(lock, [&] { return ends_ || !frames_.empty(); });
     if (ends_) return;
     if (WriteFirst(&lock)) continue;
-    // Also when Settle() has come meanwhile: it has some pauses of patience.
+    // Not shorter where Settle() has come meanwhile: its tries are one pause
+    // apart too.
     changed_.wait_for(lock, kPause, [&] { return ends_; });
   }
 }

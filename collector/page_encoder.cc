@@ -113,7 +113,8 @@ void PageEncoder::WriteResidency(const ResidencyAnswer& answer) {
       flags_row = i;
     }
   }
-  in_.out->Write(record);
+  // One that is not written counts as a page event.
+  in_.out->Write(record.SerializeAsString(), {.page_events = 1});
 }
 
 void PageEncoder::WriteLoss(uint64_t time_ns, uint64_t samples,

@@ -17,18 +17,22 @@ class PopulateBudget {
   // CLOCK_MONOTONIC; they are counted.
   bool Take(uint64_t bytes, uint64_t now_ns) {
     const uint64_t passed_ns =
-        std::min(now_ns - then_ns_, memory_bytes_ / kMostBytesPerNs);
+        std::min(now_ns - then_ns_, memory_bytes_ / bytes_per_ns_);
     then_ns_ = now_ns;
-    bytes_ = std::min(bytes_ + passed_ns * kMostBytesPerNs, memory_bytes_);
+    bytes_ = std::min(bytes_ + passed_ns * bytes_per_ns_, memory_bytes_);
     if (bytes > bytes_) return false;
     bytes_ -= bytes;
     return true;
   }
 
  private:
-  // No machine fills memory faster than that; and no more at once than it has.
-  static constexpr uint64_t kMostBytesPerNs = 64;
+  // No processor fills memory faster than that, and no call fills more than
+  // there is.
+  static constexpr uint64_t kProcessorBytesPerNs = 64;
 
+  const uint64_t bytes_per_ns_ =
+      kProcessorBytesPerNs *
+      static_cast<uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   const uint64_t memory_bytes_ =
       static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
       static_cast<uint64_t>(sysconf(_SC_PAGESIZE));

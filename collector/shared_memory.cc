@@ -38,8 +38,8 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Map(int region_fd,
                      reply_fd, 0);
   const int why = errno;
   if (region != MAP_FAILED && reply != MAP_FAILED) {
-    // Whoever still has a descriptor of it, ours included. Older kernels do not
-    // know it; there nobody should have one.
+    // For whoever still has a descriptor of it, ours included. Kernels before
+    // 5.1 lack this seal: there the launcher has closed its descriptor.
     fcntl(reply_fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL);
     std::unique_ptr<SharedMemory> memory(
         new SharedMemory(static_cast<const ControlPage*>(region),
@@ -69,12 +69,7 @@ const EventSlot* SharedMemory::slots() const {
 }
 
 void SharedMemory::ShowLife() {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_init(&reply_->collector_alive, &attributes);
-  pthread_mutexattr_destroy(&attributes);
+  MakeSignOfLife(&reply_->collector_alive);
   pthread_mutex_lock(&reply_->collector_alive);
   shows_life_ = true;
   reply_->collector_pid.store(static_cast<uint32_t>(getpid()),

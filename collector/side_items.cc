@@ -1,10 +1,11 @@
 #include "collector/side_items.h"
 
+#include <errno.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "collector/monotonic_clock.h"
 
 namespace pymemrun {
@@ -18,9 +19,9 @@ const SideContinued* CellsOf(const ControlPage* page) {
       reinterpret_cast<const char*>(page) + kSideRingOffset);
 }
 
+// Not by /proc, which may be another PID namespace's.
 bool HasThread(pid_t pid, uint32_t thread) {
-  return access(absl::StrCat("/proc/", pid, "/task/", thread).c_str(), F_OK) ==
-         0;
+  return syscall(SYS_tgkill, pid, thread, 0) == 0 || errno == EPERM;
 }
 
 }  // namespace

@@ -7,7 +7,10 @@
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kPatienceNs = 2000000000;
+constexpr uint64_t kSecond = 1000000000;
+constexpr uint64_t kPatienceNs = 2 * kSecond;
+// With a thread that lives.
+constexpr uint64_t kLongestPatienceNs = 60 * kSecond;
 constexpr uint32_t kMaxItemCells =
     2 + static_cast<uint32_t>(kMaxSideDefinition / kSidePayloadBytes);
 // Given back in pieces, so that a waiting producer goes on early.
@@ -164,12 +167,14 @@ bool SideReader::WaitedLongEnough(uint64_t now_ns, bool last) {
   if (last) return true;
   if (waiting_at_ != tail_) {
     waiting_at_ = tail_;
-    waiting_since_ns_ = now_ns;
+    waiting_since_ns_ = asked_ns_ = now_ns;
   }
   // Callers' times may sink by what passed since they asked for theirs.
-  if (now_ns <= waiting_since_ns_ + kPatienceNs) return false;
-  if (!HolderLives()) return true;
-  waiting_since_ns_ = now_ns;
+  if (now_ns <= asked_ns_ + kPatienceNs) return false;
+  if (now_ns > waiting_since_ns_ + kLongestPatienceNs || !HolderLives()) {
+    return true;
+  }
+  asked_ns_ = now_ns;
   return false;
 }
 

@@ -47,8 +47,8 @@ class SideReader {
 
   // Gives what is committed to `take`, the oldest first, up to the first item
   // that is not; the view is valid during the call. Where that one has stood at
-  // the tail for more than 2 s, and its thread does not live, it is lost, and
-  // the next item follows. `last`: nobody commits any more, so that is not
+  // the tail for more than 2 s, and its thread does not live, or for more than
+  // a minute, it is lost, and the next item follows. `last`: nobody commits any more, so that is not
   // waited for. Returns the number of cells given back.
   size_t Drain(uint64_t now_ns, bool last,
                absl::FunctionRef<void(const SideItemView&)> take);
@@ -100,6 +100,7 @@ class SideReader {
   uint64_t tail_ = 0;
   uint64_t waiting_at_ = ~uint64_t{0};  // the tail that is waited at...
   uint64_t waiting_since_ns_ = 0;       // ...since
+  uint64_t asked_ns_ = 0;               // when it was asked whether that lives
   std::array<uint64_t, kSideParties> lost_ = {};
   uint64_t places_ = 0;
   bool drained_ = true;

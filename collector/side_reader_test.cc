@@ -105,7 +105,7 @@ TEST_F(SideReaderTest, ADeadThreadsItemIsPassedOverAfterTwoSeconds) {
 }
 
 // A call may take long, and its thread may be stopped.
-TEST_F(SideReaderTest, ALivingThreadsItemIsWaitedForHoweverLong) {
+TEST_F(SideReaderTest, ALivingThreadsItemIsWaitedFor) {
   SideHead head = {};
   head.kind = SideKind::kFree;
   const uint64_t index = producer_.Push(head, "", /*commit=*/false);
@@ -120,17 +120,34 @@ TEST_F(SideReaderTest, ALivingThreadsItemIsWaitedForHoweverLong) {
   EXPECT_EQ(Lost(), 0u);
 }
 
+// A signal's handler may have left the call that it is held across.
+TEST_F(SideReaderTest, ALivingThreadsItemIsPassedOverAfterAMinute) {
+  SideHead head = {};
+  head.kind = SideKind::kFree;
+  const uint64_t index = producer_.Push(head, "", /*commit=*/false);
+  producer_.Begin(index, SideKind::kFree, 7);
+  producer_.Touch(8, 2, 0x9000, {});
+  living_thread_ = 7;
+  for (uint64_t s = 1; s < 61; ++s) Drain(s * kSecond);
+  EXPECT_FALSE(reader_.drained());
+  Drain(64 * kSecond);
+  EXPECT_TRUE(reader_.drained());
+  EXPECT_EQ(items_.size(), 1u);
+  EXPECT_EQ(reader_.lost(SideParty::kHeap), 1u);
+}
+
 TEST_F(SideReaderTest, WhatIsLostIsCountedByWhoseItWas) {
   SideHead head = {};
   const SideKind kinds[] = {SideKind::kNothing, SideKind::kFree,
-                            SideKind::kTouch, SideKind::kAlloc};
+                            SideKind::kTouch, SideKind::kAlloc,
+                            SideKind::kUnmap};
   for (const SideKind kind : kinds) {
     producer_.Begin(producer_.Push(head, "", /*commit=*/false), kind, 7);
   }
   producer_.Touch(8, 2, 0x9000, {});
   Drain(1, /*last=*/true);
   EXPECT_EQ(items_.size(), 1u);
-  EXPECT_EQ(reader_.lost(SideParty::kHeap), 2u);
+  EXPECT_EQ(reader_.lost(SideParty::kHeap), 3u);
   EXPECT_EQ(reader_.lost(SideParty::kPages), 1u);
   EXPECT_EQ(reader_.lost(SideParty::kEither), 0u);
 }

@@ -21,8 +21,8 @@ int64_t NowMs() {
   return now.tv_sec * int64_t{1000} + now.tv_nsec / 1000000;
 }
 
-// Whether a signal of that number ends a process that does nothing about it.
-// No number, -1, does not.
+// Whether a signal of that number ends a process that does nothing about it;
+// -1: no signal came.
 bool EndsAProcess(int number) {
   switch (number) {
     case -1:

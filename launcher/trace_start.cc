@@ -330,7 +330,6 @@ bool StartRun(const TraceRequest& request) {
     return RunUntraced(std::string("no shared memory: ") + strerror(errno));
   }
   if (AdoptsOrphans()) BecomeSmallInit(page);  // goes on in the child
-  std::string path, error;
   if (options.trace_pages && !OpenPages(options, &files)) return true;
 
   RunIdentity identity = IdentityOf(*request.command_line);
@@ -338,6 +337,7 @@ bool StartRun(const TraceRequest& request) {
                           [&collector](const std::string& file) {
                             return AskNameOf(collector, file);
                           }};
+  std::string path, error;
   files.output = CreateOutputFile(output, &path, &error);
   if (files.output < 0) {
     Say(error);

@@ -39,8 +39,8 @@ uint32_t Walk(const PymemrunFrame* frame) {
   return count;
 }
 
-// Whether the levels up to `level` and the innermost of `count` frames are the
-// same.
+// How many of the kept levels, from the outermost on, are still those of the
+// `count` frames that were walked.
 uint32_t SameLevels(uint32_t count) {
   uint32_t same = 0;
   while (same < g_depth && same < count) {

@@ -37,11 +37,7 @@ class EventRingTest : public testing::Test {
 
   // A collector that ends: its main thread, with what it holds.
   void EndCollector() {
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    pthread_mutex_init(&reply_->collector_alive, &attributes);
-    pthread_mutexattr_destroy(&attributes);
+    MakeSignOfLife(&reply_->collector_alive);
     std::thread([this] {
       pthread_mutex_lock(&reply_->collector_alive);
       EXPECT_FALSE(RingCollectorIsGone(page_));

@@ -155,21 +155,20 @@ void HeapAside::Freeing(const void* address) {
   item.Commit();
 }
 
-HeapAsideFree::HeapAsideFree(const void* old) { Hold(old); }
+HeapAsideFree::HeapAsideFree(const void* old) { Hold(SideKind::kFree, old); }
 
 HeapAsideFree::HeapAsideFree(const void* start, size_t bytes, bool moves) {
-  Hold(start);
+  Hold(SideKind::kUnmap, start);
   if (!place_.ok()) return;
   SideHead& head = place_.head();
-  head.kind = SideKind::kUnmap;
   head.flags = moves ? kSideMoves : 0;
   head.more = bytes;
 }
 
-void HeapAsideFree::Hold(const void* old) {
+void HeapAsideFree::Hold(SideKind kind, const void* old) {
   if (old == nullptr) return;
   const uint64_t position = RingPosition();
-  place_.Reserve(SideKind::kFree, 0);
+  place_.Reserve(kind, 0);
   if (place_.ok()) FillFree(&place_, old, position);
 }
 

@@ -89,7 +89,7 @@ class HeapAsideFree {
   void Freed();
 
  private:
-  void Hold(const void* old);
+  void Hold(SideKind kind, const void* old);
 
   SideItem place_;
   bool done_ = false;

@@ -49,7 +49,8 @@ void HeapNative::Allocated(const HeapBlock& block) {
 void HeapNative::Mapped(const void* start, size_t bytes, const void* caller) {
   if (IsInterpreters(caller) || !Take(bytes)) return;
   const HeapInside inside;
-  // Whoever unmaps it knows of it by the program's own means.
+  // Relaxed: a thread that unmaps it has its address from this one, and with
+  // that sees the store.
   g_mapped.store(true, std::memory_order_relaxed);
   const HeapBlock mapping = {start, bytes, AllocatorKind::kMmap, false, caller};
   if (g_all) {

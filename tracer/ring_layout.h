@@ -300,7 +300,6 @@ static_assert(sizeof(StartFacts) == 312);
 struct EndFacts {
   EndReason reason;
   int32_t exit_status;
-  uint64_t tsc;
   uint64_t monotonic_ns;
   uint64_t own_bytes;
   uint64_t hwm_bytes;
@@ -311,7 +310,7 @@ struct EndFacts {
   uint64_t frame_object_bytes;
   uint64_t bound_object_bytes;
 };
-static_assert(sizeof(EndFacts) == 80);
+static_assert(sizeof(EndFacts) == 72);
 
 // The first kControlBytes of the region. Fields are grouped by who writes them
 // so that no cache line has two writers. Plain fields are written before
@@ -414,6 +413,16 @@ inline const ReplyPage& ReplyOf(const ControlPage* page) {
 inline bool HolderDied(const pthread_mutex_t& mutex) {
   return (__atomic_load_n(&mutex.__data.__lock, __ATOMIC_ACQUIRE) &
           FUTEX_OWNER_DIED) != 0;
+}
+
+// Makes such a mutex, in memory that both processes map.
+inline void MakeSignOfLife(pthread_mutex_t* mutex) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(mutex, &attributes);
+  pthread_mutexattr_destroy(&attributes);
 }
 
 inline constexpr int32_t kNoCompression = -1000;

@@ -124,6 +124,7 @@ bool Begin() {
   HotState& hot = Hot();
   CodeRegistry::WatchDeaths();
   Interposed::WatchGil();
+  ThreadRegistry::MakeKeys();
   if (!WaitForCollector(page)) {
     static constexpr char kLine[] =
         "pymemrun: the collector did not start; the program runs untraced\n";
@@ -185,7 +186,6 @@ void SendEnd(ControlPage* page, EndReason reason, int status) {
   end.bound_object_bytes = TracingCost::peak_bound_bytes();
   end.reason = reason;
   end.exit_status = status;
-  end.tsc = TimeStamp(page->start.time_is_tsc != 0);
   end.monotonic_ns = MonotonicNs();
   page->end_state.store(1, std::memory_order_release);
   page->wake_collector.fetch_add(1, std::memory_order_release);

@@ -46,16 +46,6 @@ int OpenForReading(int fd) {
   return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-// By which the collector sees the end of this process.
-void MakeSignOfLife(ControlPage* page) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_init(&page->alive, &attributes);
-  pthread_mutexattr_destroy(&attributes);
-}
-
 // Both pieces side by side; nullptr, errno set, where there is no room.
 ControlPage* MapBoth(int reply_fd, int region_fd, size_t region_bytes) {
   void* place = mmap(nullptr, kReplyBytes + region_bytes, PROT_NONE,
@@ -100,7 +90,7 @@ ControlPage* SharedRegion::Create(bool side_ring, RegionFds* fds) {
   page->version = kWireVersion;
   page->traced_pid = static_cast<uint32_t>(getpid());
   page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
-  MakeSignOfLife(page);
+  MakeSignOfLife(&page->alive);
   TouchReply(page);
   *fds = {region.Release(), reply.Release()};
   return page;

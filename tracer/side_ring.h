@@ -1,7 +1,8 @@
 // The producers' half of the side ring: what signal handlers and interposed
 // calls tell the collector. Any thread, at any time, in a signal handler too:
-// no lock, no allocation; a handler may interrupt another item being made. Only
-// a full ring makes a system call. Keeps errno.
+// no lock, no allocation; a handler may interrupt another item being made. A
+// system call is made for a thread's first item, and where the ring fills.
+// Keeps errno.
 #ifndef PYMEMRUN_TRACER_SIDE_RING_H_
 #define PYMEMRUN_TRACER_SIDE_RING_H_
 
@@ -38,8 +39,9 @@ class SideRing {
 // The calling thread's number in the kernel.
 uint32_t NativeThreadId();
 
-// One item under way. The collector waits for what was reserved, so it is to be
-// filled and committed at once.
+// One item under way. The collector waits for what was reserved, and takes
+// nothing behind it, so it is to be committed at once, or after one call that it
+// is held across.
 class SideItem {
  public:
   // Reserves an item of `payload_bytes` behind its head. Where the ring is full

@@ -10,9 +10,10 @@
 // to the first, each by its `sequence`: index + 1, stored with release. So a
 // cell whose sequence is not its own is not there yet. The mark says in the
 // head, with kSideBegun in its sequence, what it will be and whose: the
-// collector waits for it as long as that thread lives, in a call for instance
-// that unmaps gigabytes. One that never comes is passed over after a time, up
-// to the next head. The collector moves ReplyPage::side_tail.
+// collector waits for it while that thread lives, in a call for instance that
+// unmaps gigabytes; but for a minute at the most, for a signal's handler may
+// have left that call by a jump. One that never comes is passed over after a
+// time, up to the next head. The collector moves ReplyPage::side_tail.
 #ifndef PYMEMRUN_TRACER_SIDE_RING_LAYOUT_H_
 #define PYMEMRUN_TRACER_SIDE_RING_LAYOUT_H_
 
@@ -70,6 +71,7 @@ constexpr SideParty PartyOf(SideKind kind) {
       return SideParty::kPages;
     case SideKind::kAlloc:
     case SideKind::kFree:
+    case SideKind::kUnmap:
     case SideKind::kHeapRates:
     case SideKind::kFinalize:
       return SideParty::kHeap;

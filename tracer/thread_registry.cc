@@ -22,12 +22,21 @@ uint32_t g_last_id = 0;
 
 constexpr size_t kMaxName = 1024;
 
-// A Thread object's `_name` by the generic lookup, which runs no Python code
-// for it; 0 where it has none. Keeps no error.
+// By which names are looked up; all null where they could not be made.
+struct Keys {
+  PyObject *name, *threading, *active;
+};
+Keys g_keys = {};
+
+// A Thread object's `_name`, if it is its own: what its class defines under
+// that name may be a descriptor, and no Python code of the program's may run
+// here. 0 where it has none. Keeps no error.
 size_t NameOf(PyObject* thread, char* buffer) {
-  static PyObject* key = nullptr;
-  if (key == nullptr) key = PyUnicode_InternFromString("_name");
-  PyObject* text = PyObject_GenericGetAttr(thread, key);
+  if (g_keys.name == nullptr ||
+      _PyType_Lookup(Py_TYPE(thread), g_keys.name) != nullptr) {
+    return 0;
+  }
+  PyObject* text = PyObject_GenericGetAttr(thread, g_keys.name);
   if (text == nullptr) PyErr_Clear();
   const size_t length = PymemrunCopyUtf8(text, buffer, kMaxName);
   Py_XDECREF(text);
@@ -66,16 +75,12 @@ uint64_t HashOf(const char* name, size_t length) {
 // The Thread object of the calling thread in threading's own table, borrowed,
 // or null.
 PyObject* FindThread() {
-  static PyObject *module_name = nullptr, *table_name = nullptr;
-  if (module_name == nullptr) {
-    module_name = PyUnicode_InternFromString("threading");
-    table_name = PyUnicode_InternFromString("_active");
-  }
+  if (g_keys.threading == nullptr) return nullptr;
   PyObject* module =
-      PyDict_GetItemWithError(PyImport_GetModuleDict(), module_name);
+      PyDict_GetItemWithError(PyImport_GetModuleDict(), g_keys.threading);
   PyObject* table =
       module != nullptr && PyModule_Check(module)
-          ? PyDict_GetItemWithError(PyModule_GetDict(module), table_name)
+          ? PyDict_GetItemWithError(PyModule_GetDict(module), g_keys.active)
           : nullptr;
   if (table == nullptr || !PyDict_CheckExact(table)) return nullptr;
   const unsigned long own = PyThread_get_thread_ident();
@@ -127,6 +132,18 @@ constinit thread_local uint64_t ThreadRegistry::t_look_after = 0;
 
 void ThreadRegistry::Create(const Filters* filters) { g_filters = filters; }
 
+void ThreadRegistry::MakeKeys() {
+  const Keys keys = {PyUnicode_InternFromString("_name"),
+                     PyUnicode_InternFromString("threading"),
+                     PyUnicode_InternFromString("_active")};
+  if (keys.name != nullptr && keys.threading != nullptr &&
+      keys.active != nullptr) {
+    g_keys = keys;
+  } else {
+    PyErr_Clear();
+  }
+}
+
 void ThreadRegistry::Define(HotState& hot, const PymemrunFrame* frame) {
   const pid_t native_id = static_cast<pid_t>(syscall(SYS_gettid));
   char name[kMaxName + 1];
@@ -150,10 +167,12 @@ void ThreadRegistry::LookAtNameSlow(HotState& hot, uint64_t stamp) {
   const uint64_t most = hot.staleness * 20;  // 1 ms
   t_looked = stamp;
   t_look_after = late < most ? late : most;
-  // Before that nothing can have changed; after the program's end its modules
-  // go.
-  if (t_thread_id == 0 || PymemrunGilHolder() == nullptr ||
-      PymemrunIsFinalizing() != 0) {
+  // One that is not defined has no name to change. When the interpreter ends
+  // its modules go. A subinterpreter has a `threading` of its own, and while it
+  // is made or taken down no modules at all.
+  const PyThreadState* tstate = PymemrunGilHolder();
+  if (t_thread_id == 0 || tstate == nullptr || PymemrunIsFinalizing() != 0 ||
+      tstate->interp != PyInterpreterState_Main()) {
     return;
   }
   const HeapInside inside;

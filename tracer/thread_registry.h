@@ -12,6 +12,9 @@ namespace pymemrun {
 class ThreadRegistry {
  public:
   static void Create(const Filters* filters);
+  // Makes what names are looked up by: not in a hook, which may run in the
+  // midst of the table of interned strings. GIL; without it names do not change.
+  static void MakeKeys();
 
   // Gives the calling thread an id and sends its definition. `frame` is its
   // current frame or null: a thread that `threading` has just begun is known by

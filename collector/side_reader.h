@@ -48,8 +48,8 @@ class SideReader {
   // Gives what is committed to `take`, the oldest first, up to the first item
   // that is not; the view is valid during the call. Where that one has stood at
   // the tail for more than 2 s, and its thread does not live, or for more than
-  // a minute, it is lost, and the next item follows. `last`: nobody commits any more, so that is not
-  // waited for. Returns the number of cells given back.
+  // a minute, it is lost, and the next item follows. `last`: nobody commits any
+  // more, so that is not waited for. Returns the number of cells given back.
   size_t Drain(uint64_t now_ns, bool last,
                absl::FunctionRef<void(const SideItemView&)> take);
 

@@ -16,12 +16,10 @@
 #include "collector/code_facts.h"
 #include "collector/id_space.h"
 #include "collector/record_sink.h"
+#include "format/stack_depths.h"
 #include "tracer/ring_layout.h"
 
 namespace pymemrun {
-
-// The name of what stands for the frames that a cut stack lacks.
-inline constexpr absl::string_view kDeeperFramesName = "<deeper frames>";
 
 // A row's place with all names, for the end report.
 struct Place {

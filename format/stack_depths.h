@@ -1,15 +1,22 @@
-// How deep the nodes of a file's call tree are. Used by RecordDecoder.
+// How deep the nodes of a file's call tree are, and what stands for those that
+// are deeper. Used by RecordDecoder, and by all that writes stacks.
 #ifndef PYMEMRUN_FORMAT_STACK_DEPTHS_H_
 #define PYMEMRUN_FORMAT_STACK_DEPTHS_H_
 
 #include <cstdint>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+
 namespace pymemrun {
 
-// The recorder keeps so many frames of a stack, and below them one that says
-// that there were more. A file with deeper stacks is damaged: else it could
-// make its readers write each of a million leaves with a million callers.
+// The name of the code that stands for a stack's outermost frames, where these
+// are left out. Of a run file and of reports.
+inline constexpr absl::string_view kDeeperFramesName = "<deeper frames>";
+
+// The recorder keeps 4,096 frames of a stack at most, and one that stands for
+// the deeper ones. A file with deeper stacks is damaged: else it could make its
+// readers write each of a million leaves with a million callers.
 inline constexpr uint32_t kMaxStackNodes = 4096 + 1;
 
 // Not thread safe.

@@ -6,13 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "absl/strings/string_view.h"
+#include "format/stack_depths.h"
 
 namespace pymemrun {
-
-// What stands in a stack's outermost place where there were more frames: the
-// recorder's word too.
-inline constexpr absl::string_view kDeeperFrames = "<deeper frames>";
 
 // Stacks share their outer frames, a file has each once. Written one by one,
 // ten thousand stacks of a few kilobytes could become gigabytes. So a stack is

@@ -8,7 +8,8 @@ namespace {
 
 constexpr uint32_t kMaxStack = 1 << 22;
 
-// Stacks of so many frames lack their outermost ones: the tracer keeps no more.
+// Files of earlier versions kept so many innermost frames and nothing to stand
+// for the others: such a stack may lack its outermost ones.
 constexpr uint32_t kMostFrames = kMaxStackNodes - 1;
 
 bool IsThreadBegin(const ResidentPlace& function) {
@@ -29,7 +30,7 @@ HeapExitFinder::Kind HeapExitFinder::KindOf(uint32_t stack) {
         PlaceOfStack(ResidentBy::kFunction, index(), root);
     // What runs that deep is the program, wherever it began.
     const bool cut =
-        frames >= kMostFrames || function.function == "<deeper frames>";
+        frames >= kMostFrames || function.function == kDeeperFramesName;
     const bool begins = cut || IsThreadBegin(function);
     if (!has_program_ && !begins) {
       program_ = function;

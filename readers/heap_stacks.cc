@@ -47,7 +47,7 @@ std::string FramesJson(const RunIndex& index, uint32_t stack,
   budget->BeginStack();
   for (uint32_t at = stack; at != 0; at = index.ParentStack(at)) {
     if (!budget->HasRoom()) {
-      frames.push_back(FrameJson("", 0, kDeeperFrames));
+      frames.push_back(FrameJson("", 0, kDeeperFramesName));
       break;
     }
     const Place place = index.ResolveStack(at);

@@ -82,7 +82,7 @@ uint32_t PlaceTree::InvertedNodeOf(uint32_t root, uint32_t stack) {
 
 uint32_t PlaceTree::DeeperFrames(uint32_t parent) {
   ResidentPlace place;
-  place.function = kDeeperFrames;
+  place.function = kDeeperFramesName;
   return Child(parent, place);
 }
 

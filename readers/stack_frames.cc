@@ -33,7 +33,7 @@ std::vector<uint32_t> StackFrames::Of(uint32_t stack) {
        at = index_.ParentStack(at)) {
     if (!budget_.HasRoom()) {
       Frame deeper;
-      deeper.place.function = deeper.qualname = kDeeperFrames;
+      deeper.place.function = deeper.qualname = kDeeperFramesName;
       numbers.push_back(NumberOf(deeper));
       break;
     }

@@ -50,7 +50,8 @@ py::list FramesOf(const RunIndex& index, uint32_t stack,
   budget->BeginStack();
   for (uint32_t at = stack; at != 0; at = index.ParentStack(at)) {
     if (!budget->HasRoom()) {
-      frames.append(frame.Make(texts->Of(""), 0u, texts->Of(kDeeperFrames)));
+      frames.append(
+          frame.Make(texts->Of(""), 0u, texts->Of(kDeeperFramesName)));
       break;
     }
     budget->Take(kFrameBytes);

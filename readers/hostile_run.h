@@ -51,17 +51,24 @@ class HostileRun {
         {++now_us_, page, pages, moved_to, 1, stack, 0, 1, action, false});
     if (pages_.size() >= kEntriesOfBatch) FlushPages();
   }
+  // As if it had been long ago, in a batch of its own.
+  void PageAt(uint64_t time_us, PageAction action, uint64_t page,
+              uint64_t pages) {
+    FlushPages();
+    builder_.AddPages({{time_us, page, pages, 0, 1, 1, 0, 1, action, false}});
+  }
   // Pages `step` apart, of lines 1 and 2 in turn: none is like those beside it.
   void ScatteredPages(uint64_t count, uint64_t step) {
     for (uint64_t i = 0; i < count; ++i) {
       Page(PAGE_CAME, 1000 + i * step, 1, 0, 1 + i % 2);
     }
   }
-  void Residencies(uint64_t count, const std::vector<ResidentRange>& ranges) {
+  void Residencies(uint64_t count, const std::vector<ResidentRange>& ranges,
+                   uint64_t rss_bytes = 0) {
     FlushPages();
     for (uint64_t i = 0; i < count; ++i) {
       now_us_ += 2;
-      builder_.AddResidency(now_us_ - 1, now_us_, 0, ranges);
+      builder_.AddResidency(now_us_ - 1, now_us_, rss_bytes, ranges);
     }
   }
   void Alloc(uint64_t address, uint64_t size, uint32_t stack,

@@ -36,6 +36,28 @@ void MovedPieces(uint64_t count, HostileRun* run) {
   }
 }
 
+// All are new again each time, until the kernel answers and RSS was read.
+void MovedThenAnswered(uint64_t count, HostileRun* run) {
+  run->ScatteredPages(count, 2);
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t from = i % 2 == 0 ? 0 : kManyPages;
+    run->Page(PAGES_MOVED, from, kManyPages, kManyPages - from);
+    run->Residencies(2, {{0, 2 * kManyPages, 1, false, false}}, 1 << 20);
+  }
+}
+
+// What fills the gaps is older than the answer that takes it away, the pages
+// between are not.
+void PopulatedLongAgo(uint64_t count, HostileRun* run) {
+  run->Pass(1000);
+  run->ScatteredPages(count, 2);
+  for (uint64_t i = 0; i < count; ++i) {
+    run->PageAt(10, PAGES_POPULATED, 0, 2 * count + 1000);
+    run->builder().AddResidency(500, 500, 0,
+                                {{kManyPages, 1, 1, false, false}});
+  }
+}
+
 void PopulatedSpace(uint64_t count, HostileRun* run) {
   constexpr uint64_t kSpace = uint64_t{1} << 44;
   for (uint64_t i = 0; i < count; ++i) {
@@ -255,7 +277,9 @@ constexpr HostileKind kKinds[] = {
     {"moved_range", MovedRange},
     {"moved_onto_itself", MovedOntoItself},
     {"moved_pieces", MovedPieces},
+    {"moved_then_answered", MovedThenAnswered},
     {"populated_space", PopulatedSpace},
+    {"populated_long_ago", PopulatedLongAgo},
     {"populated_again", PopulatedAgain},
     {"holes", Holes},
     {"answers_of_one_range", AnswersOfOneRange},

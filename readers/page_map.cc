@@ -250,7 +250,7 @@ void PageMap::Move(uint64_t begin, uint64_t end, uint64_t to, uint64_t came_us,
   });
   Remove(to, to + (end - begin), visit);
   if (moved == nullptr) return;
-  PageRunTree::Apply(to - begin, came_us, moved);
+  PageRunTree::Apply(to - begin, came_us, /*aged=*/false, moved);
   const PageRunTree::Halves halves = tree_.Split(root_, to);
   root_ =
       PageRunTree::Merge(PageRunTree::Merge(halves.left, moved), halves.right);

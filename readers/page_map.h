@@ -12,9 +12,9 @@ namespace pymemrun {
 
 // Runs of pages. What happens to a range of pages takes time for the runs that
 // are made or removed, and for all others only the logarithm of their number:
-// moving a million runs, or finding that none is to go, is no work. So a file
-// takes a time that its own size tells, whatever it says. Some 36 bytes for
-// each run. Not thread safe.
+// moving a million runs, ageing them then, or finding that none is to go, is no
+// work. So a file takes a time that its own size tells, whatever it says. Some
+// 40 to 80 bytes for each run. Not thread safe.
 class PageMap {
  public:
   using Run = PageRun;
@@ -45,7 +45,7 @@ class PageMap {
   size_t runs() const { return tree_.runs(); }
 
   // Puts a run there; false: there is no room for it. REQUIRES: it is one page,
-  // and takes the place of what is there, or nothing is.
+  // or nothing is there yet.
   bool Put(const Run& run);
   // Each calls `visit` with what it takes away: all in that range; what came
   // before `before_us`; what was where the others go. Moved runs came then.

@@ -15,6 +15,11 @@ void Append(const PageRun& run, std::vector<PageRun>* runs) {
   }
 }
 
+// All that is left of it is whether it was after the mark.
+uint64_t AgedTime(uint64_t came_us, uint64_t mark_us) {
+  return came_us > mark_us && mark_us != 0 ? mark_us + 1 : 0;
+}
+
 }  // namespace
 
 std::vector<PageRun>::iterator FirstRunAbove(std::vector<PageRun>* runs,
@@ -55,7 +60,8 @@ void PageRunTree::Free(Node* node) {
   --nodes_;
 }
 
-void PageRunTree::Apply(uint64_t shift, uint64_t came_us, Node* node) {
+void PageRunTree::Apply(uint64_t shift, uint64_t came_us, bool aged,
+                        Node* node) {
   if (node == nullptr) return;
   for (uint64_t* page :
        {&node->own_first, &node->own_last, &node->first, &node->last}) {
@@ -64,8 +70,10 @@ void PageRunTree::Apply(uint64_t shift, uint64_t came_us, Node* node) {
   node->shift += shift;
   if (came_us == kKeep) return;
   node->came_us = came_us;
+  node->aged = aged;
   for (Sums* sums : {&node->own, &node->all}) {
-    sums->oldest = sums->oldest_new = came_us;
+    sums->oldest = came_us;
+    sums->oldest_new = aged ? kKeep : came_us;
   }
 }
 
@@ -76,10 +84,10 @@ void PageRunTree::Push(Node* node) {
     run.end += node->shift;
     if (node->came_us == kKeep) continue;
     run.came_us = node->came_us;
-    run.aged = false;
+    run.aged = node->aged;
   }
-  Apply(node->shift, node->came_us, node->left);
-  Apply(node->shift, node->came_us, node->right);
+  Apply(node->shift, node->came_us, node->aged, node->left);
+  Apply(node->shift, node->came_us, node->aged, node->right);
   node->shift = 0;
   node->came_us = kKeep;
 }
@@ -89,6 +97,7 @@ void PageRunTree::Sums::Add(const Sums& other) {
   oldest = std::min(oldest, other.oldest);
   oldest_new = std::min(oldest_new, other.oldest_new);
   sampled |= other.sampled;
+  loose |= other.loose;
 }
 
 void PageRunTree::Pull(Node* node) {
@@ -109,9 +118,11 @@ void PageRunTree::PullRuns(Node* node) {
   node->own_first = node->runs.front().begin;
   node->own_last = node->runs.back().end;
   node->own = Sums();
+  const PageRun* last = nullptr;
   for (const PageRun& run : node->runs) {
     node->own.Add({run.pages(), run.came_us, run.aged ? kKeep : run.came_us,
-                   run.sampled});
+                   run.sampled, last != nullptr && last->MayGoOnIn(run)});
+    last = &run;
   }
   Pull(node);
 }
@@ -246,13 +257,16 @@ void PageRunTree::ReplaceSampled(Node* node, NewRunOwner owner) {
 
 void PageRunTree::Age(Node* node, uint64_t before_us, uint64_t mark_us) {
   if (node == nullptr || node->all.oldest_new >= before_us) return;
+  if (node->came_us != kKeep && !node->all.loose) {
+    return Apply(0, AgedTime(node->came_us, mark_us), true, node);
+  }
   Push(node);
   Age(node->left, before_us, mark_us);
   std::vector<PageRun> runs;
   runs.reserve(node->runs.size());
   for (PageRun run : node->runs) {
     if (!run.aged && run.came_us < before_us) {
-      run.came_us = run.came_us > mark_us && mark_us != 0 ? mark_us + 1 : 0;
+      run.came_us = AgedTime(run.came_us, mark_us);
       run.aged = true;
     }
     Append(run, &runs);

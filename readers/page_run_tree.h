@@ -26,6 +26,10 @@ struct PageRun {
            came_us == next.came_us && sampled == next.sampled &&
            aged == next.aged;
   }
+  // Whether it would be if both had come at one time.
+  bool MayGoOnIn(const PageRun& next) const {
+    return end == next.begin && owner == next.owner && sampled == next.sampled;
+  }
 };
 using VisitRun = absl::FunctionRef<void(const PageRun&)>;
 using VisitRunWhile = absl::FunctionRef<bool(const PageRun&)>;
@@ -48,6 +52,7 @@ class PageRunTree {
     uint64_t oldest = kKeep;      // came_us
     uint64_t oldest_new = kKeep;  // of what has not aged
     bool sampled = false;
+    bool loose = false;  // in a node one run may go on in the next one
 
     void Add(const Sums& other);
   };
@@ -60,6 +65,7 @@ class PageRunTree {
     Sums own, all;
     // To be done to all runs of it, modulo 2^64; kKeep: nothing.
     uint64_t shift = 0, came_us = kKeep;
+    bool aged = false;  // with came_us
   };
   struct Halves {
     Node *left, *right;
@@ -68,8 +74,9 @@ class PageRunTree {
   PageRunTree();
   // A subtree of those, which lie side by side and are at most kNodeRuns.
   Node* NewNode(std::vector<PageRun> runs);
-  // Moves all of it, and sets when it came unless that is kKeep.
-  static void Apply(uint64_t shift, uint64_t came_us, Node* node);
+  // Moves all of it, and sets when it came, and whether that has aged, unless
+  // it is kKeep.
+  static void Apply(uint64_t shift, uint64_t came_us, bool aged, Node* node);
   // Does to the node and its children what was kept at it.
   static void Push(Node* node);
   // Sums up what the node says of its subtree: from its children's sums and its
@@ -81,14 +88,15 @@ class PageRunTree {
   // REQUIRES: all of `left` lies below all of `right`.
   static Node* Merge(Node* left, Node* right);
   static void Walk(Node* node, VisitRun visit);
-  // Those of a range that have not aged, until `visit` returns false, which
-  // this does too then.
+  // Those of a range that have not aged, until `visit` returns false. Returns
+  // false if `visit` did.
   static bool WalkNew(Node* node, uint64_t begin, uint64_t end,
                       VisitRunWhile visit);
   // Each returns what is left of the subtree.
   Node* FreeAll(Node* node, VisitRun visit);
   Node* FreeOlder(Node* node, uint64_t before_us, VisitRun visit);
   static void ReplaceSampled(Node* node, NewRunOwner owner);
+  // What was moved as a whole ages as a whole, unless runs of it become one.
   void Age(Node* node, uint64_t before_us, uint64_t mark_us);
   // The same with full nodes, where many are nearly empty and as many were made
   // as that takes apart.

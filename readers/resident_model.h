@@ -19,10 +19,10 @@
 //     tracing and those of blocks, see there: of a huge page's each then stands
 //     for itself.
 //
-// Memory: some 36 bytes for each run of pages that have an owner and the moment
-// they came in common (PageMap), until the kernel was asked again the owner
-// alone; and some for each distinct owner. It does not grow with the number of
-// events.
+// Memory: some 40 to 80 bytes for each run of pages that have an owner and the
+// moment they came in common (PageMap), until the kernel was asked again the
+// owner alone; and some for each distinct owner. It does not grow with the
+// number of events.
 #ifndef PYMEMRUN_READERS_RESIDENT_MODEL_H_
 #define PYMEMRUN_READERS_RESIDENT_MODEL_H_
 

@@ -90,7 +90,12 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
     const PageEntry& entry = entries[i];
     AdvanceTo(entry.time_us);
     past_ = entry.time_us > until_us_;
-    if (!past_) model_.Add(entry);
+    if (past_) break;
+    // Times never fall in a recorder's file. What came before an answer of the
+    // kernel's that stands before it would go with each further one.
+    PageEntry risen = entry;
+    risen.time_us = std::max(entry.time_us, now_us_);
+    model_.Add(risen);
   }
   if (!past_ && count > 0) last_us_ = std::max(last_us_, now_us_);
   return !done_;

@@ -170,6 +170,19 @@ TEST(ResidentReplayTest, AReadingThatComesMuchTooLateIsPassedOver) {
   EXPECT_EQ(replay.model().RssBytes(), 20 * kPage);
 }
 
+// Else each further answer would take away what is as old as that.
+TEST(ResidentReplayTest, WhatStandsBehindAnAnswerCameNoEarlier) {
+  BuiltRun run;
+  run.builder.AddResidency(0, 1, 0, {{1, 1, 1, false, false}});
+  run.builder.AddPages(CamePages(1000, 50, 1, 1));
+  run.builder.AddPages({RangeEntry(10, PAGES_POPULATED, 40, 20)});
+  run.builder.AddResidency(500, 600, 0, {{1, 1, 1, false, false}});
+  run.builder.Flush();
+  ResidentReplay replay;
+  ReadInto(run.sink.contents(), &replay);
+  EXPECT_EQ(replay.model().pages().Covered(40, 60), 20u);
+}
+
 // The kernel's answers, of a run of its own: a page comes at 100 us, in a block
 // of 2 MiB that is found whole at 2,000 us.
 struct LateRun : BuiltRun {

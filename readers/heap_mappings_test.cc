@@ -191,6 +191,19 @@ TEST(HeapMappingsTest, WhatIsNotKnownDoesNotBecomeSoByMoving) {
   EXPECT_EQ(mapped.PagesOf(3), 4);
 }
 
+// Behind the last address is not the first one.
+TEST(HeapMappingsTest, WhatMovesBeyondTheLastAddressIsGone) {
+  Mapped mapped;
+  mapped.Map(102, 1, 1);
+  mapped.Map(1, 6, 2);
+  mapped.Add(MoveEvents(9, 100 * kPage, 4 * kPage, uint64_t{0} - kPage,
+                        uint64_t{1} << 40, 3));
+  EXPECT_EQ(mapped.PagesOf(1), 0);
+  EXPECT_EQ(mapped.PagesOf(2), 6);
+  EXPECT_EQ(mapped.PagesOf(3), 0);
+  EXPECT_EQ(mapped.model.mappings().parts().size(), 1u);
+}
+
 TEST(HeapMappingsTest, ManyPartsMoveWithAllTheirBytes) {
   Mapped mapped;
   for (uint32_t i = 0; i < 500; ++i) mapped.Map(1000 + i, 1, 1);

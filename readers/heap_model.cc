@@ -164,6 +164,8 @@ void HeapModel::TakeMoved(const HeapEvent& event) {
   moved_.erase(found);
   const uint64_t size = std::min(event.size, kMostBytes);
   if (moved.empty() || size == 0) return;
+  // No kernel puts it there. Its parts would begin anew at address 0.
+  if (event.address > UINT64_MAX - size) return;
   MakeRoomFor(event);
   for (size_t i = 0; i < moved.size(); ++i) {
     const Moved& part = moved[i];

@@ -184,7 +184,7 @@ std::string PprofProfile(const HeapMoments& replay) {
   const std::vector<HeapSums> sums = replay.SumsAt(0);
   PprofMaker maker(&replay);
   maker.SetMoment(replay.TimeOf(0));
-  maker.SetComment(absl::StripSuffix(MappedText(replay), "\n"));
+  maker.SetComment(absl::StripSuffix(ReservedText(replay), "\n"));
   const auto& sources = replay.model().sources();
   for (size_t i = 0; i < sources.size(); ++i) {
     if (IsExported(sources[i])) maker.Add(sources[i], AtOrNothing(sums, i));

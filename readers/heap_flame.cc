@@ -165,7 +165,7 @@ int PrintHeapFlame(const ReportOptions& options, const Console& console,
       HeapSumsText(SumUp(replay.model(), sums), replay), "; process ",
       replay.header().pid(),
       options.heap.inverted ? "; the frames that allocated are on top" : "");
-  const std::string mapped = MappedText(replay);
+  const std::string mapped = ReservedText(replay);
   if (!mapped.empty()) {
     absl::StrAppend(&texts.subtitle, "; ", absl::StripSuffix(mapped, "\n"));
   }

@@ -11,8 +11,9 @@
 
 namespace pymemrun {
 
-// What is resident of it at the replay's first moment, in bytes by source.
-// Reads the file again, up to that moment, if there is something to find.
+// What is resident of it at the replay's first moment, in bytes by source, as
+// `pymemreport resident --owner heap` has it. Reads the file again, several
+// times, if there is something to find.
 // Nothing: the file has no page events, or could not be read. REQUIRES:
 // `replay` has read it.
 std::optional<std::vector<double>> ReadMappedResident(const HeapMoments& replay,
@@ -20,9 +21,10 @@ std::optional<std::vector<double>> ReadMappedResident(const HeapMoments& replay,
 
 // The line that says how much is reserved, and what of it is resident as far as
 // that is known; empty where there is nothing.
-std::string MappedText(
-    const HeapMoments& replay,
-    const std::optional<std::vector<double>>& resident = std::nullopt);
+std::string MappedText(const HeapMoments& replay,
+                       const std::optional<std::vector<double>>& resident);
+// The line of reports that show the stacks of blocks, and look at no pages.
+std::string ReservedText(const HeapMoments& replay);
 
 }  // namespace pymemrun
 

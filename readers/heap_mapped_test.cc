@@ -60,6 +60,18 @@ std::string NativeRun(bool pages) {
   return sink.contents();
 }
 
+// With page events of one thread, and nothing else yet.
+void BeginNativeRun(RunBuilder* builder) {
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  header.set_heap_native(true);
+  header.set_page_period(1);
+  header.set_first_rss_bytes(0);
+  builder->AddHeader(header);
+  builder->AddThread("MainThread", 4711);
+  builder->AddMapping("/usr/bin/python3.11");
+}
+
 std::string Of(std::vector<std::string> arguments, bool pages = false) {
   TempFile file(NativeRun(pages));
   arguments.insert(arguments.begin() + 1, file.path());
@@ -109,6 +121,26 @@ TEST(HeapMappedTest, ReservedIsByPlaceWhereItIsAskedFor) {
       "mmap,806363136,3,1.000000,20480\r\n");
 }
 
+TEST(HeapMappedTest, ReservedHasAMoment) {
+  EXPECT_THAT(Of({"heap", "--reserved"}, true),
+              HasSubstr("mapped by C code at 0.001 s (peak of live bytes)\n"));
+  EXPECT_THAT(Of({"heap", "--reserved", "--at", "0.006"}, true),
+              HasSubstr("mapped by C code at 0.006 s\n"));
+}
+
+TEST(HeapMappedTest, ReservedNeedsARunWithNative) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginHeapRun(&builder);
+  builder.AddHeap({AllocEvent(1003, 0x10000, 4000, 0)});
+  builder.Flush();
+  TempFile file(sink.contents());
+  const Printed printed = Report({"heap", file.path(), "--reserved"});
+  EXPECT_EQ(printed.code, kExitUsage);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_THAT(printed.err, HasSubstr(": --reserved needs a run with --native"));
+}
+
 TEST(HeapMappedTest, AChangeOfItIsBesideThoseOfBlocks) {
   EXPECT_EQ(Of({"heap", "--csv", "--at", "0.002", "--to", "end"}),
             "file,line,function,change_bytes,change_count,before_bytes,"
@@ -142,20 +174,21 @@ TEST(HeapMappedTest, TimelineByHeapHasItBesideRss) {
                               "tracing_bytes,rest_bytes,reserved_bytes\r\n"));
   EXPECT_THAT(text, HasSubstr(",4000,0,0,"));
   EXPECT_THAT(text, HasSubstr(",806363136\r\n"));
-  EXPECT_THAT(
-      Of({"timeline", "--by", "heap"}),
-      HasSubstr("; reserved, not known to be touched: up to 1.0 GiB"));
+  EXPECT_THAT(Of({"timeline", "--by", "heap"}),
+              HasSubstr("; reserved, not known to be touched: up to 1.0 GiB"));
 }
 
 TEST(HeapMappedTest, StacksFlamesAndExportsHaveNothingOfIt) {
   EXPECT_EQ(Of({"snapshot", "--collapsed"}), "load (/job.py:5) 8000\n");
   const std::string json = Of({"snapshot", "--json"});
   EXPECT_THAT(json, Not(HasSubstr("mmap")));
-  EXPECT_THAT(Of({"snapshot"}), HasSubstr("\nreserved, not known to be "
-                                          "touched: 768.0 MiB in 2 mappings"));
+  EXPECT_THAT(Of({"snapshot"}),
+              HasSubstr("\nreserved by C code: 768.0 MiB in 2 "
+                        "mappings, in no stack here\n"));
   const std::string flame = Of({"flame"});
   EXPECT_THAT(flame, Not(HasSubstr("/job.py:6")));
-  EXPECT_THAT(flame, HasSubstr("reserved, not known to be touched: 768.0 MiB"));
+  EXPECT_THAT(flame, HasSubstr("; reserved by C code: 768.0 MiB in 2 "
+                               "mappings, in no stack here"));
   EXPECT_EQ(Of({"export", "--format", "collapsed"}), "load (/job.py:5) 8000\n");
   EXPECT_THAT(Of({"export", "--format", "speedscope"}),
               HasSubstr("\"endValue\":8000"));
@@ -167,6 +200,63 @@ TEST(HeapMappedTest, PagesOfAMappingAreItsOwners) {
             "/job.py,6,load,40960,12288,0.833333\r\n"
             "/job.py,5,load,8192,8192,0.166667\r\n"
             "unattributed,,,0,,0.000000\r\n");
+}
+
+// Line 5 maps a page, then the program ends, and line 6 maps another in the
+// same microsecond; a page of each is touched.
+TEST(HeapMappedTest, LeaksKnowWhatWasMappedBeforeTheEndAlone) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginNativeRun(&builder);
+  const uint32_t code = builder.AddCode("/job.py", "load", 3);
+  const uint32_t five = builder.AddStack(0, code, 5);
+  builder.AddPages(CamePages(500, kGiB / kPage, 100, five));
+  std::vector<HeapEvent> events = {MapEvent(1000, kGiB, kPage, five)};
+  for (uint64_t i = 1; i < 90; ++i) {
+    events.push_back(MapEvent(1000, kGiB + i * kPage, kPage,
+                              builder.AddStack(0, code, 5 + i)));
+  }
+  builder.AddHeap(events);
+  Record record;
+  Footer* const footer = record.mutable_footer();
+  footer->set_end(Footer::EXIT);
+  footer->set_finalize(Footer::FINALIZED);
+  footer->set_end_us(10000);
+  footer->set_heap_allocations(events.size());
+  footer->set_finalize_us(2000);
+  footer->set_finalize_heap_events(1);
+  builder.AddRecord(record);
+  builder.Flush();
+  TempFile file(sink.contents());
+  EXPECT_EQ(Report({"heap", file.path(), "--leaks", "--csv"}).out,
+            "file,line,function,live_bytes,live_count,share,mapped_bytes\r\n"
+            "/job.py,5,load,0,0,0.000000,4096\r\n");
+}
+
+// Of a huge page only the fault is known until the kernel is asked.
+TEST(HeapMappedTest, WhatTheKernelSaidLaterCounts) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginNativeRun(&builder);
+  const uint32_t code = builder.AddCode("/job.py", "load", 3);
+  const uint32_t five = builder.AddStack(0, code, 5);
+  const uint32_t none = builder.AddMapping("");
+  builder.AddResidency(0, 1, 0, {{1, 1, none, false, false}});
+  builder.AddHeap({MapEvent(900, kGiB, 2 << 20, five)});
+  builder.AddPages(CamePages(1000, kGiB / kPage, 1, five));
+  builder.AddResidency(9000, 9001, 0, {{kGiB / kPage, 512, none, false, true}});
+  Record record;
+  record.mutable_footer()->set_end_us(10000);
+  builder.AddRecord(record);
+  builder.Flush();
+  TempFile file(sink.contents());
+  EXPECT_EQ(Report({"heap", file.path(), "--csv", "--at", "0.002"}).out,
+            "file,line,function,live_bytes,live_count,share,mapped_bytes\r\n"
+            "/job.py,5,load,0,0,0.000000,2097152\r\n");
+  EXPECT_THAT(Report({"resident", file.path(), "--owner", "heap", "--csv",
+                      "--at", "0.002"})
+                  .out,
+              HasSubstr("/job.py,5,load,2097152,2097152,"));
 }
 
 // Blocks in it come first: what they leave of a page is the mapping's.

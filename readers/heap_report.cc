@@ -87,8 +87,17 @@ void ShowLive(const HeapMoments& replay, RereadFile* file, Shown* shown) {
   ShowBlocks(replay, file, nullptr, shown);
 }
 
+// "mapped by C code at 12.300 s (peak of live bytes)".
+std::string ReservedMomentText(const HeapMoments& replay) {
+  return absl::StrCat(
+      "mapped by C code at ", HumanSeconds(replay.TimeOf(0)),
+      replay.moment(0).kind == HeapMoment::kPeak ? " (peak of live bytes)" : "",
+      "\n");
+}
+
 // What C code has mapped, whether or not it was touched.
 void ShowReserved(const HeapMoments& replay, RereadFile* file, Shown* shown) {
+  shown->heading = ReservedMomentText(replay);
   shown->table.name = "reserved";
   ShowBlocks(replay, file, nullptr, shown);
 }
@@ -160,6 +169,15 @@ bool SayNotTemporary(const HeapReplay& replay, const std::string& path,
   return true;
 }
 
+// Whether nothing of C code was recorded; says so.
+bool SayNothingReserved(const HeapReplay& replay, const std::string& path,
+                        const Console& console) {
+  if (replay.header().heap_native()) return false;
+  console.Say(absl::StrCat(TerminalText(path),
+                           ": --reserved needs a run with --native"));
+  return true;
+}
+
 // When the program ended, for --leaks: as ReadHeapAgain().
 bool FindExit(RereadFile* file, const Console& console, HeapMoment* moment,
               int* code) {
@@ -222,7 +240,7 @@ void PrintStacks(const ReportOptions& options, const HeapMoments& replay,
     output->Append((options.heap.leaks
                         ? LeaksText(replay, keep)
                         : LiveText(replay, 0) + RestText(replay)) +
-                   MappedText(replay) + HeapHeading(replay));
+                   ReservedText(replay) + HeapHeading(replay));
   }
   HeapStacks stacks(options.heap.by, &replay);
   stacks.Add(replay.SumsAt(0), keep);
@@ -275,6 +293,9 @@ int PrintHeap(const ReportOptions& options, const Console& console,
       SayNotTemporary(replay, options.files[0], console)) {
     return kExitUsage;
   }
+  if (heap.reserved && SayNothingReserved(replay, options.files[0], console)) {
+    return kExitUsage;
+  }
   if (!options.stacks && !options.collapsed) {
     return std::max(code,
                     PrintTables(options, replay, file.get(), console, output));
@@ -293,7 +314,7 @@ int PrintSnapshot(const ReportOptions& options, const Console& console,
     return code;
   }
   if (options.format == TableFormat::kText && !options.collapsed) {
-    output->Append(LiveText(replay, 0) + MappedText(replay) +
+    output->Append(LiveText(replay, 0) + ReservedText(replay) +
                    HeapHeading(replay));
   }
   HeapStacks stacks(options.heap.by, &replay);

@@ -62,7 +62,9 @@ class PageCharger {
   uint64_t ChargeAlike(uint64_t page, const PageMap::Run& run) {
     const uint64_t page_bytes = pages_.page_bytes();
     const uint64_t begin = page * page_bytes;
-    if (run.sampled) return 0;  // each has its part in the error
+    // Each has its part in the error. A run that is not sampled any more has
+    // its old owner where there was no room for another.
+    if (pages_.owners()[run.owner].weight > 1) return 0;
     while (next_ < blocks_.size() && blocks_[next_].end <= begin) ++next_;
     const LiveBlock* const block =
         next_ < blocks_.size() ? &blocks_[next_] : nullptr;

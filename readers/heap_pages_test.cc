@@ -67,6 +67,20 @@ TEST(ChargePagesTest, EachByteIsItsBlocksOrSlackOrTheTouchers) {
   }
 }
 
+// In a huge page each would stand for itself, but there is room for one owner.
+TEST(ChargePagesTest, PagesWithoutRoomForAnotherOwnerKeepTheirWeight) {
+  ResidentModel::Limits limits;
+  limits.owners = 1;
+  ResidentModel pages(limits);
+  PageEntry came = CamePages(10, 512, 1, 1)[0];
+  came.weight = 4;
+  pages.Add(came);
+  const std::vector<ResidentRange> huge = {{512, 512, 1, false, true}};
+  pages.Add(ResidencyView{20, 21, 0, huge});
+  EXPECT_EQ(pages.OwnedBytes(), 4 * kPage);
+  EXPECT_EQ(ChargePages(pages, HeapModel()).by_owner[1], 4 * kPage);
+}
+
 TEST(ChargePagesTest, SamplesThatStandForMoreThanThePageShareIt) {
   ResidentModel pages;
   pages.Add(CamePages(1, 100, 1, 1)[0]);

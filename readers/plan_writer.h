@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "readers/heap_cells.h"
+#include "readers/line_cells.h"
 #include "readers/number_cells.h"
 #include "readers/number_format.h"
 #include "readers/page_cells.h"
@@ -89,18 +90,11 @@ class PlanWriter final : public RowWriter {
  private:
   // Room for one number with what stands before it.
   static constexpr size_t kNumberRoom = 96;
+
   // A line that is no row: `cell` appends each cell.
   template <typename Cell>
   void WriteLine(Cell cell) {
-    std::string line(Style::kRowStart);
-    const Column* previous = nullptr;
-    for (const Column& column : columns_) {
-      style_.Before(column, previous, &line);
-      cell(column, &line);
-      previous = &column;
-    }
-    absl::StrAppend(&line, Style::kRowEnd);
-    output_->Append(line);
+    AppendLine(style_, columns_, cell, output_);
   }
 
   // Returns how many bytes.

@@ -28,10 +28,6 @@ struct RunView {
     return rss_bytes > own_bytes ? rss_bytes - own_bytes : 0;
   }
   // The first event's dRSS is its RSS, where tracing began with the program.
-  // What the rows' stacks may still take. Rows are many: those of some 200
-  // frames stay whole.
-  mutable FrameBudget stacks{FrameBudget::kBytes, 16 << 10};
-
   int64_t NetDrss(const Row& row) const {
     const bool all_of_it =
         row.number == 0 && row.drss_bytes >= 0 &&
@@ -39,6 +35,10 @@ struct RunView {
     return all_of_it ? static_cast<int64_t>(NetRss(row.rss_bytes))
                      : row.drss_bytes;
   }
+
+  // What the rows' stacks may still take. Rows are many: those of some 200
+  // frames stay whole.
+  mutable FrameBudget stacks{FrameBudget::kBytes, 16 << 10};
 };
 
 // Not thread safe. The output must outlive the writer; its status tells of

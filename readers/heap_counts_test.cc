@@ -129,8 +129,8 @@ TEST(HeapCountsTest, CountsThatMayBeTooSmallSaySo) {
   EXPECT_THAT(ShownCounts(1000, {"heap"}), HasSubstr(" in at least "));
   EXPECT_THAT(ShownCounts(1000, {"heap"}),
               HasSubstr("\nat any place up to 2.9 KiB in small blocks may be "
-                        "without a sample (more in one case of 20): a count "
-                        "may be at least what is shown\n"));
+                        "without a sample (more in one case of 20), so there "
+                        "may be more blocks than a count says\n"));
   EXPECT_THAT(ShownCounts(1000, {"snapshot"}), HasSubstr(">= "));
   EXPECT_THAT(ShownCounts(1000, {"flame"}), HasSubstr(" in at least "));
   for (const char* command : {"heap", "snapshot", "flame"}) {

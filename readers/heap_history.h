@@ -12,8 +12,7 @@
 namespace pymemrun {
 
 // One value for each moment: at each the series and the others add up to the
-// live bytes; tracing's own and what is reserved
-// come beside them.
+// live bytes; tracing's own and what is reserved come beside them.
 struct HeapHistory {
   struct Series {
     ResidentPlace place;  // names live as long as the replay

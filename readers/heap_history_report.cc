@@ -127,9 +127,8 @@ int PrintHistory(const ReportOptions& options, const Console& console,
   int code = kExitOk;
   if (!ReadHeap(options.files[0], console, &replay, &code)) return code;
   if (replay.too_many()) {
-    console.Usage(absl::StrCat("--interval: gives more than ",
-                               Grouped(HeapHistoryReplay::kMaxMoments),
-                               " moments"));
+    console.Usage(
+        "--interval: too many moments for this run; give a longer one");
     return kExitUsage;
   }
   const HeapHistory history = replay.Result(options.heap.top);

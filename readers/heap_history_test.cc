@@ -101,8 +101,10 @@ TEST(HeapHistoryTest, TooManyMomentsAreRefused) {
   TempFile file(sink.contents());
   const Printed printed = History(file.path(), {"--interval", "1us"});
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err,
-              HasSubstr("--interval: gives more than 100,000 moments"));
+  EXPECT_THAT(
+      printed.err,
+      HasSubstr(
+          "--interval: too many moments for this run; give a longer one"));
   EXPECT_EQ(History(file.path(), {"--interval", "1ms"}).code, 0);
 }
 

@@ -14,8 +14,9 @@
 // Unmapping a part takes that part's bytes away; what is left keeps the weight
 // that the whole had, and is one block until its last part goes.
 //
-// Memory: 24 bytes of a hash table for each live block, some 250 for each
-// distinct source; it does not grow with the number of events.
+// Memory: 24 bytes of a hash table for each live block, some 80 for each
+// mapping and 40 for each further part of one, some 250 for each distinct
+// source; it does not grow with the number of events.
 #ifndef PYMEMRUN_READERS_HEAP_MODEL_H_
 #define PYMEMRUN_READERS_HEAP_MODEL_H_
 

@@ -15,9 +15,12 @@ namespace pymemrun {
 
 // What becomes of the bytes of all pages that have an owner:
 //   - A page in which blocks are alive is charged to them, each with the bytes
-//     of it that lie there, as many times as the block stands for; what is left
-//     of the page is slack. Where samples stand for more than the page has,
-//     each gets its part of it.
+//     of it that lie there, as many times as the block stands for. Where
+//     samples stand for more than the page has, each gets its part of it.
+//   - What they leave of it is charged to the mappings of C code that lie
+//   there,
+//     likewise; so is a page without blocks.
+//   - What then is left of a page with blocks or mappings is slack.
 //   - Other pages stay with whoever touched them first.
 struct HeapCharges {
   std::vector<double> by_source;  // HeapModel::sources()

@@ -187,7 +187,8 @@ std::string UnseenText(const HeapUnseen& unseen) {
   if (unseen.count == 0 || std::isinf(unseen.count)) return "";
   return absl::StrCat("at any place up to ", HumanBytes(unseen.bytes),
                       " in small blocks may be without a sample (more in one "
-                      "case of 20): a count may be at least what is shown\n");
+                      "case of 20), so there may be more blocks than a count "
+                      "says\n");
 }
 
 }  // namespace

@@ -88,9 +88,8 @@ py::object HeapHistoryOf(const RunFile& file, const py::object& interval_s,
   HeapHistoryReplay replay(options);
   ReadHeapEvents(file, &replay);
   if (replay.too_many()) {
-    throw py::value_error(absl::StrCat("interval_s: gives more than ",
-                                       HeapHistoryReplay::kMaxMoments,
-                                       " moments"));
+    throw py::value_error(
+        "interval_s: too many moments for this run; give a longer one");
   }
   const HeapHistory history = replay.Result(top);
   std::vector<double> seconds;

@@ -33,7 +33,7 @@ class Allocation(NamedTuple):
     time_s: float
     address: int
     size_bytes: int  # as it was asked for
-    weight: float  # it stands for so many; 1.0 where all are recorded; 0.0: as what was moved
+    weight: float  # it stands for so many; 1.0 where all are recorded; 0.0 for mremap: the weight stays that of what was moved
     allocator: str  # obj, mem, raw: CPython's domains; malloc, mmap, mremap: C code's
     thread: str
     stack: int  # for Run.stack()
@@ -48,8 +48,8 @@ class Free(NamedTuple):
 
 
 class Unmap(NamedTuple):
-    """Addresses that are not mapped any more. Of C code's mappings there may be
-    any parts among them, or none."""
+    """Addresses that are not mapped any more. The range may hold parts of several
+    mappings, or none."""
     time_s: float
     address: int
     size_bytes: int

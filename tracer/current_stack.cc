@@ -216,6 +216,19 @@ void CurrentStack::EventsMissed() { g_heard_from = FrameMark::next_serial(); }
 
 uint64_t CurrentStack::frames_seen() { return g_frames_seen; }
 
+uint32_t CurrentStack::FindMoved(HotState& hot, const PymemrunFrame* top) {
+  Level& level = LevelFor(top);
+  ++g_frames_seen;
+  // Another frame may have taken its level.
+  if (level.frame != top || level.mark.state() != g_last.state ||
+      !StackNodes::Fit(2) || !Update(hot, &level)) {
+    return Find(hot, top, kNoEvent);
+  }
+  g_last.instruction = level.instruction;
+  g_last.stack = level.stack;
+  return level.stack;
+}
+
 uint32_t CurrentStack::Find(HotState& hot, const PymemrunFrame* top,
                             Event event) {
   g_last.frame = NoFrame();

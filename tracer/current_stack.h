@@ -27,11 +27,11 @@ class CurrentStack {
   static uint32_t Of(HotState& hot, const PymemrunFrame* top) {
 #ifdef PYMEMRUN_FRAME_MARKS
     // Its mark stands: the frame has not been left.
-    if (__builtin_expect(
-            top == g_last.frame && FrameState(top) == g_last.state &&
-                PymemrunFrameInstruction(top) == g_last.instruction,
-            1)) {
-      return g_last.stack;
+    if (__builtin_expect(top == g_last.frame && FrameState(top) == g_last.state,
+                         1)) {
+      return PymemrunFrameInstruction(top) == g_last.instruction
+                 ? g_last.stack
+                 : FindMoved(hot, top);
     }
 #endif
     return Find(hot, top, kNoEvent);
@@ -59,6 +59,9 @@ class CurrentStack {
   static uint32_t Find(HotState& hot, const PymemrunFrame* top, Event event);
 
 #ifdef PYMEMRUN_FRAME_MARKS
+  // Of the last one, which has gone on to another instruction.
+  static uint32_t FindMoved(HotState& hot, const PymemrunFrame* top);
+
   struct Last {
     const PymemrunFrame* frame;  // marked as one that runs, never null
     uint64_t state;

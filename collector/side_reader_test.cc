@@ -36,6 +36,17 @@ class SideReaderTest : public testing::Test {
     for (uint32_t i = 0; i < count; ++i) frames.push_back({i + 1, 10 * i});
     return frames;
   }
+  // A free that a living thread has begun, which is returned, and an item
+  // behind it.
+  uint64_t BeginAndLive() {
+    SideHead head = {};
+    head.kind = SideKind::kFree;
+    const uint64_t index = producer_.Push(head, "", /*commit=*/false);
+    producer_.Begin(index, SideKind::kFree, 7);
+    producer_.Touch(8, 2, 0x9000, {});
+    living_thread_ = 7;
+    return index;
+  }
 
   TestRegion region_;
   ControlPage* const page_ = region_.page();
@@ -106,12 +117,7 @@ TEST_F(SideReaderTest, ADeadThreadsItemIsPassedOverAfterTwoSeconds) {
 
 // A call may take long, and its thread may be stopped.
 TEST_F(SideReaderTest, ALivingThreadsItemIsWaitedFor) {
-  SideHead head = {};
-  head.kind = SideKind::kFree;
-  const uint64_t index = producer_.Push(head, "", /*commit=*/false);
-  producer_.Begin(index, SideKind::kFree, 7);
-  producer_.Touch(8, 2, 0x9000, {});
-  living_thread_ = 7;
+  const uint64_t index = BeginAndLive();
   for (uint64_t s = 1; s < 20; ++s) Drain(s * kSecond);
   EXPECT_FALSE(reader_.drained());
   producer_.Commit(index);
@@ -122,12 +128,7 @@ TEST_F(SideReaderTest, ALivingThreadsItemIsWaitedFor) {
 
 // A signal's handler may have left the call that it is held across.
 TEST_F(SideReaderTest, ALivingThreadsItemIsPassedOverAfterAMinute) {
-  SideHead head = {};
-  head.kind = SideKind::kFree;
-  const uint64_t index = producer_.Push(head, "", /*commit=*/false);
-  producer_.Begin(index, SideKind::kFree, 7);
-  producer_.Touch(8, 2, 0x9000, {});
-  living_thread_ = 7;
+  BeginAndLive();
   for (uint64_t s = 1; s < 61; ++s) Drain(s * kSecond);
   EXPECT_FALSE(reader_.drained());
   Drain(64 * kSecond);

@@ -219,8 +219,10 @@ void PeakFinder::Take(uint64_t most_bytes) {
 void PeakFinder::RaiseTo(uint64_t hwm_bytes) {
   const bool risen = last_hwm_bytes_ != 0 && hwm_bytes > last_hwm_bytes_;
   last_hwm_bytes_ = hwm_bytes;
-  if (!risen || hwm_bytes <= high_bytes_ + kBlurBytes ||
-      IsAlmost(high_bytes_, hwm_bytes) || hwm_bytes <= peak_bytes_) {
+  // Some pages more than at a moment that was seen are of that one.
+  const uint64_t seen_bytes = std::max(high_bytes_, peak_bytes_);
+  if (!risen || hwm_bytes <= seen_bytes + kBlurBytes ||
+      IsAlmost(seen_bytes, hwm_bytes)) {
     return;
   }
   peak_bytes_ = hwm_bytes;

@@ -276,6 +276,24 @@ TEST(HindsightTest, APeakThatNobodySawIsUnattributed) {
   EXPECT_EQ(run.At(2000)->model().RssBytes(), 10 * kPage);
 }
 
+// Rows of calls read RSS some pages higher than it is known to be.
+TEST(HindsightTest, SomePagesMoreThanAPeakThatWasSeenAreOfIt) {
+  LateRun run(true);
+  run.builder.AddPages(
+      {{200, 4096, 1000, 0, 1, 1, 0, 1, PAGES_POPULATED, false}});
+  run.builder.AddProcess(250, 1011 * kPage, 1011 * kPage);
+  run.builder.AddPages(
+      {{300, 4096, 1000, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
+  run.builder.AddProcess(900, 11 * kPage, 1011 * kPage);
+  run.builder.AddProcess(1000, 0, 1013 * kPage);  // RSS is not known
+  run.builder.Flush();
+  PeakFinder finder;
+  ReadInto(run.sink.contents(), &finder);
+  EXPECT_LT(finder.peak_us(), 300u);
+  EXPECT_EQ(run.At(finder.peak_us())->model().UnattributedBytes(), 0);
+  EXPECT_EQ(run.At(2000)->model().RssBytes(), 11 * kPage);
+}
+
 // It may be from before tracing.
 TEST(HindsightTest, TheFirstVmHwmTellsOfNoPeak) {
   LateRun run(true);

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import unittest
 
+import page_support
 import support
 
 TOLERANCE = 0.02, 64 * 1024
@@ -230,6 +231,16 @@ class ResidentLinesTest(support.PageEventsTest):
     def test_beside_call_events(self):
         self.check_run(self.run_script(MEASURED, "--trace", "calls,pages"), 0.02,
                        some_inferred=True)
+
+    def test_the_peak_is_where_memory_was_not_where_the_run_ends(self):
+        text = "x = [bytearray(5000) for n in range(12000)]\n"
+        for trace in ("pages", *5 * ("calls,pages",)):
+            run = self.run_script(text, "--trace", trace)
+            table = page_support.resident(run)
+            total = page_support.resident_bytes(table)
+            self.assertGreater(total, 50 << 20)
+            unknown = page_support.resident_bytes(table, function="unattributed")
+            self.assertLess(abs(unknown), total / 20, trace)
 
 
 if __name__ == "__main__":

@@ -51,9 +51,10 @@ std::string VersionText(const std::string& python) {
 
 int RunApplication(int argc, char** argv) {
   RememberStandardError();
-  // Both live until the process ends, the tracer points into them.
-  auto* options = new Options;
-  auto* command_line = new CommandLine;
+  // Both live until the process ends, the tracer points into them. Static, so
+  // that a leak checker, which may be preloaded, finds who holds them.
+  static Options* const options = new Options;
+  static CommandLine* const command_line = new CommandLine;
   PythonStart start;
   std::string error;
   PythonWishes wishes = {"", Variable("VIRTUAL_ENV"), ExecutedPath(),

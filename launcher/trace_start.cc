@@ -192,7 +192,8 @@ const char* const* Pointers(const std::vector<std::string>& strings) {
 
 const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
                             const std::string& output) {
-  auto* config = new TraceConfig;  // for the whole process
+  // For the whole process; static as in application.cc.
+  static TraceConfig* const config = new TraceConfig;
   config->output = strdup(output.c_str());
   config->calls = options.trace_calls;
   config->pages = !files.pages.empty();
@@ -366,7 +367,8 @@ bool HasUserCode(const CommandLine& command_line) {
 
 bool StartTracing(const TraceRequest& request) {
   const FileSizeLimitAside aside;
-  auto* const options = new Options(*request.options);  // for the process
+  // For the whole process; static as in application.cc.
+  static Options* const options = new Options(*request.options);
   if (!options->heap_given && AddressSpaceIsShort()) {
     options->heap.mode = HeapMode::kOff;
   }

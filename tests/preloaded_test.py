@@ -162,6 +162,20 @@ class PreloadedTest(support.ProgramTest):
     def test_address_sanitizer(self):
         self.sanitizer("libasan.so", "ASAN_OPTIONS=detect_leaks=0")
 
+    def test_a_leak_checker_finds_nothing_of_ours(self):
+        path = library_of_gcc("libasan.so")
+        if not os.path.exists(path):
+            self.skipTest("no libasan.so")
+        program = ["-c", "print(2)"]
+        plain, ours = (
+            self.outcome("env", "LD_PRELOAD=" + path, *command, *program)
+            for command in ([support.PYTHON],
+                            [support.PYMEMRUN, "--quiet", "--force", "-o",
+                             os.path.join(self.folder, "own.pb"), "--"]))
+        if plain.returncode != 0:
+            self.skipTest("CPython's own memory counts as leaked")
+        self.assertEqual((ours.returncode, ours.stdout, ours.stderr), (0, "2\n", ""))
+
     def test_thread_sanitizer(self):
         self.sanitizer("libtsan.so")
 

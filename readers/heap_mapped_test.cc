@@ -202,14 +202,25 @@ TEST(HeapMappedTest, PagesOfAMappingAreItsOwners) {
             "unattributed,,,0,,0.000000\r\n");
 }
 
+// A run of nothing yet but a function and its line 5.
+struct LineFiveRun {
+  LineFiveRun() {
+    BeginNativeRun(&builder);
+    code = builder.AddCode("/job.py", "load", 3);
+    five = builder.AddStack(0, code, 5);
+  }
+
+  StringSink sink;
+  RunBuilder builder{&sink};
+  uint32_t code;
+  uint32_t five;
+};
+
 // Line 5 maps a page, then the program ends, and line 6 maps another in the
 // same microsecond; a page of each is touched.
 TEST(HeapMappedTest, LeaksKnowWhatWasMappedBeforeTheEndAlone) {
-  StringSink sink;
-  RunBuilder builder(&sink);
-  BeginNativeRun(&builder);
-  const uint32_t code = builder.AddCode("/job.py", "load", 3);
-  const uint32_t five = builder.AddStack(0, code, 5);
+  LineFiveRun run;
+  auto& [sink, builder, code, five] = run;
   builder.AddPages(CamePages(500, kGiB / kPage, 100, five));
   std::vector<HeapEvent> events = {MapEvent(1000, kGiB, kPage, five)};
   for (uint64_t i = 1; i < 90; ++i) {
@@ -235,11 +246,8 @@ TEST(HeapMappedTest, LeaksKnowWhatWasMappedBeforeTheEndAlone) {
 
 // Of a huge page only the fault is known until the kernel is asked.
 TEST(HeapMappedTest, WhatTheKernelSaidLaterCounts) {
-  StringSink sink;
-  RunBuilder builder(&sink);
-  BeginNativeRun(&builder);
-  const uint32_t code = builder.AddCode("/job.py", "load", 3);
-  const uint32_t five = builder.AddStack(0, code, 5);
+  LineFiveRun run;
+  auto& [sink, builder, code, five] = run;
   const uint32_t none = builder.AddMapping("");
   builder.AddResidency(0, 1, 0, {{1, 1, none, false, false}});
   builder.AddHeap({MapEvent(900, kGiB, 2 << 20, five)});

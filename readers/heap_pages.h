@@ -18,8 +18,7 @@ namespace pymemrun {
 //     of it that lie there, as many times as the block stands for. Where
 //     samples stand for more than the page has, each gets its part of it.
 //   - What they leave of it is charged to the mappings of C code that lie
-//   there,
-//     likewise; so is a page without blocks.
+//     there, likewise; so is a page without blocks.
 //   - What then is left of a page with blocks or mappings is slack.
 //   - Other pages stay with whoever touched them first.
 struct HeapCharges {

@@ -9,14 +9,15 @@
 #include <cstring>
 #include <string>
 
-#include "launcher/collector_launch.h"
-#include "launcher/message.h"
-#include "launcher/options.h"
-#include "launcher/python_choice.h"
+#include "launcher/options/help_text.h"
+#include "launcher/options/options.h"
+#include "launcher/python/python_choice.h"
 #include "launcher/python_runtime.h"
+#include "launcher/session/collector_launch.h"
+#include "launcher/session/message.h"
+#include "launcher/session/trace_start.h"
 #include "launcher/test_variables.h"
-#include "launcher/trace_start.h"
-#include "tracer/session.h"
+#include "tracer/session/session.h"
 
 namespace pymemrun {
 namespace {
@@ -63,6 +64,7 @@ int RunApplication(int argc, char** argv) {
   bool usable =
       ReadTestVariables(OwnPath(), &test, &error) &&
       ReadOptions(argc, argv, secure_getenv, options, command_line, &error);
+  if (usable && options->help_all) return Print(AllHelpText());
   if (usable && options->help) return Print(HelpText());
   wishes.option = options->python;
   if (!usable ||

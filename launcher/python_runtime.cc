@@ -3,9 +3,9 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "launcher/exit_report.h"
 #include "launcher/python_runtime.h"
-#include "tracer/session.h"
+#include "launcher/session/exit_report.h"
+#include "tracer/session/session.h"
 
 namespace pymemrun {
 namespace {

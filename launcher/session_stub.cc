@@ -2,7 +2,8 @@
 // alone: the run file stays as the collector leaves it.
 #include <unistd.h>
 
-#include "tracer/session.h"
+#include "tracer/session/session.h"
+#include "tracer/session/size_run.h"
 
 namespace pymemrun {
 namespace {
@@ -20,13 +21,13 @@ const char* Session::OpenPages(const PagePeriod&, PageCounters*) {
   return "none here";
 }
 
-void Session::PrepareSizes(const TraceConfig*) {}
+void SizeRun::Prepare(const TraceConfig*) {}
 
-void Session::PrintSizesBy(void (*)()) {}
+void SizeRun::PrintBy(void (*)()) {}
 
-void Session::FinishSizes() {}
+void SizeRun::Finish() {}
 
-Session::SizeCount Session::SizesOf(uint32_t) { return {}; }
+SizeRun::Count SizeRun::CountOf(uint32_t) { return {}; }
 
 void Session::PrepareUntraced() {}
 

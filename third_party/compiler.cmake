@@ -21,6 +21,36 @@ if(PYMEMRUN_BUILD_TESTS)
   enable_testing()
 endif()
 
+# pymemrun_precompile(TARGET [HEADER...]): what its sources include most is read
+# by the compiler once: libraries' headers, and the messages. Sources still
+# include what they use: builds without this option see to it.
+function(pymemrun_precompile target)
+  if(PYMEMRUN_PRECOMPILED_HEADERS)
+    target_precompile_headers(${target} PRIVATE
+      <algorithm> <functional> <map> <memory> <optional> <string> <utility> <vector>
+      <absl/container/flat_hash_map.h> <absl/status/statusor.h>
+      <absl/strings/str_cat.h> <absl/strings/str_format.h>
+      <absl/strings/str_split.h> <format/trace.pb.h> ${ARGN})
+  endif()
+endfunction()
+
+# pymemrun_sources(VARIABLE ROOM...): the sources of a library that is made of
+# these rooms (folders, relative to the caller's): all .c and .cc files but those
+# of tests, benchmarks and programs.
+set(PYMEMRUN_NOT_IN_LIBRARIES
+    "_(test|benchmark|main|builder|for_tests|test_support)\\.cc$")
+function(pymemrun_sources variable)
+  set(found "")
+  foreach(room IN LISTS ARGN)
+    file(GLOB more CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
+         "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.c"
+         "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cc")
+    list(APPEND found ${more})
+  endforeach()
+  list(FILTER found EXCLUDE REGEX "${PYMEMRUN_NOT_IN_LIBRARIES}")
+  set(${variable} "${found}" PARENT_SCOPE)
+endfunction()
+
 # pymemrun_add_library(NAME SOURCES... LIBS...): a static library of one part.
 function(pymemrun_add_library name)
   cmake_parse_arguments(A "" "" "SOURCES;LIBS" ${ARGN})
@@ -45,8 +75,29 @@ function(pymemrun_add_test name)
   add_executable(${name} ${A_SOURCES})
   target_link_libraries(${name} PRIVATE ${A_LIBS} pymemrun_compile pymemrun_sanitize
                         GTest::gmock GTest::gtest GTest::gtest_main)
+  if(TARGET pymemrun_test_headers AND A_LIBS MATCHES "pymemrun_(text|format|collector|readers)")
+    target_precompile_headers(${name} REUSE_FROM pymemrun_test_headers)
+  endif()
+  # What is tested is optimized; the tests themselves run once for each time that
+  # they are compiled.
+  target_compile_options(${name} PRIVATE -O0)
   add_test(NAME ${name} COMMAND ${name} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
   set_tests_properties(${name} PROPERTIES LABELS "${A_LABELS}" TIMEOUT ${A_TIMEOUT})
+endfunction()
+
+# pymemrun_add_room_test(ROOM LIBS... [EXCEPT name...]): one GoogleTest program,
+# named after the part and the room, of all the room's *_test.cc; without those
+# named, which are programs of their own.
+function(pymemrun_add_room_test room)
+  cmake_parse_arguments(A "" "" "LIBS;EXCEPT" ${ARGN})
+  file(GLOB tests CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
+       "${CMAKE_CURRENT_SOURCE_DIR}/${room}/*_test.cc")
+  foreach(name IN LISTS A_EXCEPT)
+    list(REMOVE_ITEM tests "${room}/${name}_test.cc")
+  endforeach()
+  get_filename_component(part "${CMAKE_CURRENT_SOURCE_DIR}" NAME)
+  string(REGEX REPLACE "_\\.$" "" name "${part}_${room}")
+  pymemrun_add_test(${name}_test SOURCES ${tests} LIBS ${A_LIBS} TIMEOUT 300)
 endfunction()
 
 # pymemrun_for_module(TARGETS...): libraries that go into a shared object too. With

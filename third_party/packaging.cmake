@@ -3,7 +3,10 @@
 #   libexec/pymemrun/     the collector, which only pymemrun starts
 #   lib/python3/dist-packages/pymemrun_reader/  the module that reads run files
 #   share/pymemrun/       the run file's schema, examples that read one
-#   share/doc/pymemrun/   README, LICENSE, docs
+#   share/doc/pymemrun/   README, CHANGELOG, LICENSE, docs
+#   share/man/man1/       manual pages
+#   share/bash-completion/completions/, share/zsh/vendor-completions/,
+#   share/fish/vendor_completions.d/  completions, where Debian's shells look
 foreach(target pymemrun pymemcat pymemreport)
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
@@ -21,22 +24,58 @@ if(TARGET pymemrun_reader)
           DESTINATION "${_modules}" FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi"
           PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 endif()
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/format/"
-        DESTINATION "${CMAKE_INSTALL_DATADIR}/pymemrun"
-        FILES_MATCHING PATTERN "*.proto" PATTERN "FORMAT.md" PATTERN "example*.py"
-        PATTERN "__pycache__" EXCLUDE)
+file(GLOB _format "${PROJECT_SOURCE_DIR}/format/*.proto"
+     "${PROJECT_SOURCE_DIR}/format/FORMAT.md" "${PROJECT_SOURCE_DIR}/format/example*.py")
+install(FILES ${_format} DESTINATION "${CMAKE_INSTALL_DATADIR}/pymemrun")
 install(FILES "${PROJECT_SOURCE_DIR}/examples/heap_history.py"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/pymemrun")
 include(package_docs)
-package_docs("${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_BINARY_DIR}/package/README.md")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-             "${PROJECT_SOURCE_DIR}/README.md")
+file(GLOB_RECURSE _pages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+     "${PROJECT_SOURCE_DIR}/docs/*.md")
+foreach(page IN LISTS _pages ITEMS README.md CHANGELOG.md)
+  package_docs("${PROJECT_SOURCE_DIR}/${page}" "${PROJECT_BINARY_DIR}/package/${page}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+               "${PROJECT_SOURCE_DIR}/${page}")
+endforeach()
 install(FILES "${PROJECT_BINARY_DIR}/package/README.md"
+              "${PROJECT_BINARY_DIR}/package/CHANGELOG.md"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
         RENAME copyright)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/"
-        DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs" FILES_MATCHING PATTERN "*.md")
+foreach(page IN LISTS _pages)
+  cmake_path(GET page PARENT_PATH _folder)
+  install(FILES "${PROJECT_BINARY_DIR}/package/${page}"
+          DESTINATION "${CMAKE_INSTALL_DOCDIR}/${_folder}")
+endforeach()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/pictures/"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs/pictures"
+        FILES_MATCHING PATTERN "*.svg" PATTERN "__pycache__" EXCLUDE)
+
+# -- Manual pages and completions, from docs/cli.md
+set(_manual "${PROJECT_BINARY_DIR}/manual")
+set(_made "")
+foreach(tool pymemrun pymemcat pymemreport)
+  list(APPEND _made "${_manual}/man/${tool}.1" "${_manual}/bash/${tool}"
+       "${_manual}/zsh/_${tool}" "${_manual}/fish/${tool}.fish")
+endforeach()
+file(GLOB _makers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/manual/*.py")
+find_program(PYMEMRUN_SCRIPT_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(PYMEMRUN_SCRIPT_PYTHON python3 REQUIRED)
+add_custom_command(
+  OUTPUT ${_made}
+  COMMAND "${PYMEMRUN_SCRIPT_PYTHON}" "${PROJECT_SOURCE_DIR}/docs/make_man"
+          "${_manual}" "${PROJECT_VERSION}"
+  DEPENDS "${PROJECT_SOURCE_DIR}/docs/cli.md" "${PROJECT_SOURCE_DIR}/docs/make_man" ${_makers}
+  COMMENT "Making manual pages and completions"
+  VERBATIM)
+add_custom_target(manual ALL DEPENDS ${_made})
+install(DIRECTORY "${_manual}/man/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+install(DIRECTORY "${_manual}/bash/"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+install(DIRECTORY "${_manual}/zsh/"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
+install(DIRECTORY "${_manual}/fish/"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME pymemrun)

@@ -5,8 +5,8 @@
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "readers/heap_places.h"
-#include "readers/page_cells.h"
+#include "readers/heap/heap_places.h"
+#include "readers/rows/page_cells.h"
 
 namespace pymemrun {
 namespace {
@@ -57,7 +57,7 @@ py::str EventRecords::ThreadOf(uint32_t thread) {
 }
 
 py::object EventRecords::RecordOf(const Row& row) {
-  const Place place = stream_.index().Resolve(row.site);
+  const SourceLocation place = stream_.index().Resolve(row.site);
   return row_.Make(row.number, Seconds(row.time_us), texts_.Of(place.what),
                    texts_.Of(place.file), place.line, texts_.Of(place.function),
                    row.rss_bytes, row.drss_bytes, ThreadOf(row.thread),

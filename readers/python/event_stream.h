@@ -9,10 +9,10 @@
 #include <variant>
 #include <vector>
 
-#include "format/read_steps.h"
-#include "readers/heap_weights.h"
+#include "format/records/read_steps.h"
+#include "readers/heap/heap_weights.h"
 #include "readers/python/run_file.h"
-#include "readers/run_index.h"
+#include "readers/run/run_index.h"
 
 namespace pymemrun {
 

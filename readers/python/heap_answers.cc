@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "readers/heap_history.h"
-#include "readers/place_label.h"
-#include "readers/whole_number.h"
+#include "readers/heap/heap_history.h"
+#include "readers/output/whole_number.h"
+#include "readers/places/place.h"
 
 namespace pymemrun {
 namespace {
@@ -39,9 +39,12 @@ HeapMoment MomentOf(const py::object& at) {
       "at: expected \"peak\", \"end\" or seconds, found \"", name, "\""));
 }
 
-HeapBy ByOf(const std::string& name) {
-  HeapBy by;
-  if (ParseHeapBy(name, &by)) return by;
+GroupBy ByOf(const std::string& name) {
+  const std::optional<GroupBy> by =
+      ParseGroupBy(name, {GroupBy::kLine, GroupBy::kFunction, GroupBy::kFile,
+                          GroupBy::kThread, GroupBy::kAllocator,
+                          GroupBy::kModule, GroupBy::kStack});
+  if (by.has_value()) return *by;
   throw py::value_error(
       absl::StrCat("by: expected line, function, file, thread, allocator, "
                    "module or stack, found \"",
@@ -63,8 +66,9 @@ void ReadHeapEvents(const RunFile& file, HeapReplay* replay) {
 }
 
 // By places with lines, or by names.
-bool HasPlaces(HeapBy by) {
-  return by == HeapBy::kLine || by == HeapBy::kFunction || by == HeapBy::kFile;
+bool HasPlaces(GroupBy by) {
+  return by == GroupBy::kLine || by == GroupBy::kFunction ||
+         by == GroupBy::kFile;
 }
 
 std::vector<double> NotNegative(std::vector<double> values) {
@@ -76,7 +80,7 @@ std::vector<double> NotNegative(std::vector<double> values) {
 
 py::object HeapHistoryOf(const RunFile& file, const py::object& interval_s,
                          int top, const std::string& by) {
-  HeapOptions options;
+  HeapHistoryOptions options;
   options.by = ByOf(by);
   if (top < 0) throw py::value_error("top: expected 0 or more");
   if (!interval_s.is_none()) {
@@ -114,10 +118,10 @@ HeapSnapshot::HeapSnapshot(const RunFile& file, const py::object& at)
   live_ = SumUp(replay_->model(), sums_);
   tracing_ = SumUpTracing(replay_->model(), sums_);
   reserved_ = SumUpReserved(replay_->model(), sums_);
-  rows_ = RowsBy(HeapBy::kLine);
+  rows_ = RowsBy(GroupBy::kLine);
 }
 
-py::list HeapSnapshot::RowsBy(HeapBy by) const {
+py::list HeapSnapshot::RowsBy(GroupBy by) const {
   HeapRowsMaker maker(by);
   maker.Add(*replay_, sums_);
   HeapRows rows = maker.Take();
@@ -167,7 +171,7 @@ py::list HeapSnapshot::Stacks() const {
 
 py::list HeapTop(const RunFile& file, const std::string& by,
                  const py::object& limit, const py::object& at) {
-  const HeapBy kind = ByOf(by);
+  const GroupBy kind = ByOf(by);
   const auto most = limit.is_none() ? 0 : limit.cast<int64_t>();
   if (most < 0) throw py::value_error("limit: expected 0 or more, or None");
   const py::list rows = HeapSnapshot(file, at).RowsBy(kind);

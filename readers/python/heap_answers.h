@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "pybind11/pybind11.h"
-#include "readers/heap_replay.h"
-#include "readers/heap_table.h"
+#include "readers/heap/heap_replay.h"
+#include "readers/heap/heap_table.h"
 #include "readers/python/python_values.h"
 #include "readers/python/run_file.h"
 
@@ -29,7 +29,7 @@ class HeapSnapshot {
  public:
   HeapSnapshot(const RunFile& file, const pybind11::object& at);
   // PlaceRow records, or NameRow ones, most bytes first.
-  pybind11::list RowsBy(HeapBy by) const;
+  pybind11::list RowsBy(GroupBy by) const;
   // StackRow records, one for each stack, thread and allocator.
   pybind11::list Stacks() const;
 

@@ -3,12 +3,13 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "format/report_text.h"
+#include "format/summary/gauge_text.h"
 #include "pybind11/pybind11.h"
+#include "readers/output/whole_number.h"
 #include "readers/python/event_records.h"
 #include "readers/python/heap_answers.h"
 #include "readers/python/run_object.h"
-#include "readers/whole_number.h"
+#include "text/report_text.h"
 
 namespace pymemrun {
 namespace {
@@ -181,7 +182,7 @@ void DefineSums(SnapshotClass* snapshot) {
       "All live bytes.");
   define(
       "live_count", [](const HeapSnapshot& s) { return s.live().count; },
-      "All live blocks; where allocations were sampled at least: see "
+      "All live blocks. Of sampled allocations there may be more: see "
       "unseen_count.");
   define(
       "error_bytes",
@@ -189,21 +190,21 @@ void DefineSums(SnapshotClass* snapshot) {
       "One standard error of live_bytes; 0 where it is exact.");
   define(
       "unseen_bytes", [](const HeapSnapshot& s) { return s.unseen().bytes; },
-      "What any row may have more in small blocks of which no sample was "
-      "taken, except in one case of 20. Where sizes are never recorded it has "
-      "no bound, and is 2**63.");
+      "What any row may lack: bytes of small blocks without a sample. In 1 "
+      "case of 20 it is more. Where some sizes are never recorded it has no "
+      "bound, and is 2**63.");
   define(
       "unseen_count", [](const HeapSnapshot& s) { return s.unseen().count; },
       "The same in blocks.");
   define(
       "tracing_bytes", [](const HeapSnapshot& s) { return s.tracing().bytes; },
-      "Live bytes that tracing itself made the interpreter allocate; they are "
-      "in no row.");
+      "Live bytes that tracing itself made the interpreter allocate. No row "
+      "counts them.");
   define(
       "reserved_bytes",
       [](const HeapSnapshot& s) { return s.reserved().bytes; },
-      "What C code had mapped, touched or not; it is in no row. Of a run with "
-      "--native.");
+      "What C code had mapped, touched or not. No row counts it. It needs a "
+      "run with --native.");
 }
 
 void DefineFile(RunClass* run) {
@@ -261,5 +262,5 @@ PYBIND11_MODULE(_reader, m) {
       },
       pybind11::arg("path"),
       "Opens a run file. Raises OSError where the system refuses, ValueError "
-      "for what is no run file.");
+      "for a file that is not a run file.");
 }

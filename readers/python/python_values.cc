@@ -6,7 +6,7 @@ namespace {
 namespace py = pybind11;
 
 // What a record takes, with its place in a list.
-constexpr uint64_t kFrameBytes = 96;
+constexpr uint64_t kFrameTupleBytes = 96;
 
 }  // namespace
 
@@ -54,8 +54,8 @@ py::list FramesOf(const RunIndex& index, uint32_t stack,
           frame.Make(texts->Of(""), 0u, texts->Of(kDeeperFramesName)));
       break;
     }
-    budget->Take(kFrameBytes);
-    const Place place = index.ResolveStack(at);
+    budget->Take(kFrameTupleBytes);
+    const SourceLocation place = index.ResolveStack(at);
     frames.append(frame.Make(texts->Of(place.file), place.line,
                              texts->Of(place.code_name)));
   }

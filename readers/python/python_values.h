@@ -13,8 +13,8 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "pybind11/pybind11.h"
-#include "readers/frame_budget.h"
-#include "readers/run_index.h"
+#include "readers/run/frame_budget.h"
+#include "readers/run/run_index.h"
 
 namespace pymemrun {
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "format/terminal_text.h"
 #include "readers/python/python_values.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {

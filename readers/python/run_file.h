@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "format/record_visitor.h"
+#include "format/records/record_visitor.h"
 #include "pybind11/pybind11.h"
 
 namespace pymemrun {

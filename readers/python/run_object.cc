@@ -3,8 +3,8 @@
 #include <utility>
 #include <variant>
 
-#include "format/read_steps.h"
-#include "readers/run_summary.h"
+#include "format/records/read_steps.h"
+#include "readers/summary/run_summary.h"
 
 namespace pymemrun {
 namespace {

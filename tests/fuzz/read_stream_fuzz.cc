@@ -2,9 +2,9 @@
 // every promise to visitors kept (CheckingVisitor ends the program else).
 #include <cstdint>
 
-#include "format/read_plan.h"
-#include "format/stream_for_tests.h"
-#include "format/stream_reader.h"
+#include "format/stream/read_plan.h"
+#include "format/stream/stream_for_tests.h"
+#include "format/stream/stream_reader.h"
 
 namespace pymemrun {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "format/stream_for_tests.h"
-#include "format/stream_reader.h"
-#include "format/stream_writer.h"
+#include "format/stream/stream_for_tests.h"
+#include "format/stream/stream_reader.h"
+#include "format/stream/stream_writer.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 

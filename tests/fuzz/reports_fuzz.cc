@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "format/byte_io.h"
-#include "readers/command_line.h"
-#include "readers/pymemcat.h"
-#include "readers/pymemreport.h"
+#include "format/stream/byte_io.h"
+#include "readers/cat/pymemcat.h"
+#include "readers/options/command_line.h"
+#include "readers/report/pymemreport.h"
 
 namespace pymemrun {
 namespace {

@@ -14,12 +14,12 @@
 #include <cstring>
 
 #include "absl/strings/string_view.h"
-#include "collector/event_encoder.h"
-#include "collector/heap_collector.h"
-#include "collector/ring_reader.h"
-#include "collector/side_items.h"
-#include "format/record_decoder.h"
-#include "tracer/region_for_tests.h"
+#include "collector/events/event_encoder.h"
+#include "collector/heap/heap_collector.h"
+#include "collector/ring/ring_reader.h"
+#include "collector/side/side_items.h"
+#include "format/records/record_decoder.h"
+#include "tracer/wire/region_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -102,8 +102,10 @@ void Collect(absl::string_view bytes) {
   RingReader ring(region.page(), region.slots(), region.reply());
   SideItems side(region.page(), region.reply(), kNobody, &encoder.definitions(),
                  &out);
-  HeapCollector heap({region.page(), kNobody, &side, &clock,
-                      &encoder.definitions(), &out, /*merges=*/true});
+  RingMerger merger(&ring, &encoder);
+  HeapCollector heap({region.page(), kNobody, &side, &merger, &clock,
+                      &encoder.definitions(), &out});
+  merger.set_events(&side, &heap, /*merges=*/true);
   side.set_heap(&heap);
   encoder.set_heap(&heap);
   heap.Start({});
@@ -111,15 +113,9 @@ void Collect(absl::string_view bytes) {
   Input in(bytes);
   while (!in.empty()) {
     Fill(&in, region.page());
-    const uint64_t end = ring.Look();
-    side.Drain(kStartNs, false);
-    if (encoder.next_index() != ring.tail()) encoder.SkipTo(ring.tail());
-    while (ring.tail() != end) {
-      const RingReader::Span span = ring.Take(end);
-      encoder.Consume(span.slots, span.count);
-    }
-    heap.EndRound(end);
+    merger.Drain(/*last=*/false);
   }
+  merger.Drain(/*last=*/true);
   encoder.EndBatch();
   side.Drain(kStartNs, true);
   heap.Finish(kStartNs);

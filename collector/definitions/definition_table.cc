@@ -1,0 +1,303 @@
+#include "collector/definitions/definition_table.h"
+
+#include "absl/hash/hash.h"
+#include "collector/ring/payload_reader.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kMaxSites = 1u << 17;
+constexpr size_t kMaxSmallInfos = 1u << 14;
+// Of names that are kept for the end report, which shows less of them.
+constexpr size_t kMaxKeptNameBytes = 1024;
+
+uint64_t ContentHash(absl::string_view bytes) {
+  return absl::Hash<absl::string_view>()(bytes);
+}
+
+// Ids that the ring never defined are bound to this content.
+constexpr absl::string_view kUndefined = "";
+
+uint64_t StackHash(uint32_t parent, uint32_t code, uint32_t line) {
+  const uint32_t content[] = {parent, code, line};
+  return ContentHash({reinterpret_cast<const char*>(content), sizeof(content)});
+}
+
+std::string KeptName(absl::string_view name) {
+  return std::string(name.substr(0, kMaxKeptNameBytes));
+}
+
+void SetBytes(std::string* field, absl::string_view bytes) {
+  field->assign(bytes.data(), bytes.size());
+}
+
+}  // namespace
+
+bool DefinitionTable::Define(ControlKind kind, uint32_t raw_id,
+                             absl::string_view payload) {
+  switch (kind) {
+    case ControlKind::kCode:
+      return DefineCode(raw_id, payload);
+    case ControlKind::kFunction:
+      return DefineFunction(raw_id, payload);
+    case ControlKind::kThreadDef:
+      return DefineThread(raw_id, payload);
+    case ControlKind::kStackDef:
+      return DefineStack(raw_id, payload);
+    default:
+      return false;
+  }
+}
+
+void DefinitionTable::Forget(ControlKind kind) {
+  if (kind == ControlKind::kCode) {
+    codes_.Forget();
+    // Only now can no id need them any more.
+    ResolveKept();
+    code_facts_.Clear();
+  } else if (kind == ControlKind::kFunction) {
+    functions_.Forget();
+    bound_functions_.clear();
+  } else if (kind == ControlKind::kThreadDef) {
+    threads_.Forget();
+  } else if (kind == ControlKind::kStackDef) {
+    stacks_.Forget();
+  }
+}
+
+bool DefinitionTable::DefineCode(uint32_t raw_id, absl::string_view payload) {
+  const IdSpace::Binding bound = codes_.Bind(raw_id, ContentHash(payload));
+  if (!bound.fresh && code_facts_.Has(bound.id)) return bound.rebound;
+  const CodeDefinition code(payload);
+  code_facts_.Add(bound.id, code.head, code.file, code.name, code.line_table);
+  if (bound.fresh) {
+    Record record;
+    record.mutable_code()->set_id(bound.id);
+    code.AddTo(record.mutable_code());
+    out_->Write(record);
+  }
+  return bound.rebound;
+}
+
+bool DefinitionTable::DefineFunction(uint32_t raw_id,
+                                     absl::string_view payload) {
+  const IdSpace::Binding bound = functions_.Bind(raw_id, ContentHash(payload));
+  PayloadReader in(payload);
+  const auto head = in.Take<FunctionPayload>();
+  if (head.makes_bound_object != 0) {
+    bound_functions_.insert(raw_id);
+  } else {
+    bound_functions_.erase(raw_id);
+  }
+  if (!bound.fresh) return bound.rebound;
+  Record record;
+  FunctionDef* def = record.mutable_function();
+  def->set_id(bound.id);
+  SetBytes(def->mutable_qualname(), in.TakeName());
+  SetBytes(def->mutable_module(), in.TakeName());
+  out_->Write(record);
+  if (function_names_.size() < kMaxSmallInfos) {
+    function_names_.emplace(bound.id, KeptName(def->qualname()));
+  }
+  return bound.rebound;
+}
+
+bool DefinitionTable::DefineThread(uint32_t raw_id, absl::string_view payload) {
+  PayloadReader in(payload);
+  const ThreadPayload head = in.Take<ThreadPayload>();
+  const uint64_t first_us = in.ok() ? clock_->Micros(head.tsc) : 0;
+  const absl::string_view name = in.TakeName();
+  const auto native = native_threads_.find(head.native_id);
+  if (native != native_threads_.end() && !native->second.from_ring &&
+      native->second.name == name) {
+    native->second.from_ring = true;
+    threads_.Alias(ContentHash(payload), native->second.id);
+  }
+  const IdSpace::Binding bound = threads_.Bind(raw_id, ContentHash(payload));
+  if (bound.fresh) WriteThread(bound.id, head.native_id, first_us, name);
+  if (head.native_id != 0) {
+    native_threads_[head.native_id] = {bound.id, KeptName(name), true};
+  }
+  return bound.rebound;
+}
+
+void DefinitionTable::WriteThread(uint32_t id, uint64_t native_id,
+                                  uint64_t first_us, absl::string_view name) {
+  Record record;
+  ThreadDef* def = record.mutable_thread();
+  def->set_id(id);
+  def->set_native_id(native_id);
+  def->set_first_us(first_us);
+  SetBytes(def->mutable_name(), name);
+  out_->Write(record);
+  if (thread_info_.size() >= kMaxSmallInfos) {
+    ResolveKept();
+    thread_info_.clear();
+  }
+  thread_info_[id] = {native_id, KeptName(name)};
+  // Costs a repeated definition of a thread that still runs, nothing else.
+  if (native_threads_.size() >= kMaxSmallInfos) native_threads_.clear();
+}
+
+uint32_t DefinitionTable::CodeOfStack(uint32_t raw_code) {
+  if (codes_.Find(raw_code) == 0) DefineCode(raw_code, kUndefined);
+  return codes_.Find(raw_code);
+}
+
+bool DefinitionTable::DefineStack(uint32_t raw_id, absl::string_view payload) {
+  PayloadReader in(payload);
+  const StackPayload node = in.Take<StackPayload>();
+  const uint32_t parent = stacks_.Find(node.parent);
+  uint32_t code, line = 0;
+  if (node.code == kDeeperFrames) {
+    CodeDef def;
+    SetBytes(def.mutable_name(), kDeeperFramesName);
+    code = InternCode(def);
+  } else {
+    code = CodeOfStack(node.code);
+    line = code_facts_.LineOf(code, node.position);
+  }
+  const IdSpace::Binding bound =
+      stacks_.Bind(raw_id, StackHash(parent, code, line));
+  if (bound.fresh) WriteStack(bound.id, parent, code, line);
+  return false;  // sites do not depend on stacks
+}
+
+void DefinitionTable::WriteStack(uint32_t id, uint32_t parent, uint32_t code,
+                                 uint32_t line) {
+  Record record;
+  StackDef* def = record.mutable_stack();
+  def->set_id(id);
+  def->set_parent(parent);
+  def->set_code(code);
+  def->set_line(line);
+  out_->Write(record);
+}
+
+uint32_t DefinitionTable::InternStack(uint32_t parent, uint32_t code,
+                                      uint32_t line) {
+  const IdSpace::Binding bound = stacks_.Intern(StackHash(parent, code, line));
+  if (bound.fresh) WriteStack(bound.id, parent, code, line);
+  return bound.id;
+}
+
+uint32_t DefinitionTable::InternCode(const CodeDef& names) {
+  // Not as the ring's payload is: of two code objects with one name and place,
+  // which may have different lines, the ring's facts must not be mixed.
+  Record record;
+  CodeDef* def = record.mutable_code();
+  *def = names;
+  def->clear_id();
+  const IdSpace::Binding bound =
+      codes_.Intern(ContentHash(record.SerializeAsString()));
+  if (!bound.fresh) return bound.id;
+  def->set_id(bound.id);
+  out_->Write(record);
+  return bound.id;
+}
+
+uint32_t DefinitionTable::NativeThread(uint64_t native_id, uint64_t first_us,
+                                       absl::FunctionRef<std::string()> name) {
+  const auto known = native_threads_.find(native_id);
+  if (known != native_threads_.end()) return known->second.id;
+  const std::string text = name();
+  const std::pair<uint64_t, uint64_t> content = {native_id, first_us};
+  const IdSpace::Binding bound = threads_.Intern(
+      absl::Hash<std::pair<std::pair<uint64_t, uint64_t>, std::string>>()(
+          {content, text}));
+  if (bound.fresh) WriteThread(bound.id, native_id, first_us, text);
+  native_threads_[native_id] = {bound.id, text, false};
+  return bound.id;
+}
+
+uint32_t DefinitionTable::Site(uint32_t what, uint32_t raw_code,
+                               uint32_t position, uint32_t raw_function) {
+  uint32_t code = codes_.Find(raw_code);
+  if (code == 0) {
+    DefineCode(raw_code, kUndefined);
+    code = codes_.Find(raw_code);
+  }
+  uint32_t function = 0;
+  if (raw_function != 0) {
+    function = functions_.Find(raw_function);
+    if (function == 0) {
+      DefineFunction(raw_function, kUndefined);
+      function = functions_.Find(raw_function);
+    }
+  }
+  if (sites_.size() >= kMaxSites) ForgetSites();
+  const SiteKey key = {what, code, code_facts_.LineOf(code, position), function,
+                       MakesObject(what, code, position, raw_function)};
+  const uint32_t next = first_site_ + static_cast<uint32_t>(sites_.size());
+  const auto [known, fresh] = site_ids_.try_emplace(key, next);
+  if (!fresh) return known->second;
+  sites_.push_back(key);
+  Record record;
+  SiteDef* def = record.mutable_site();
+  def->set_id(next);
+  def->set_what(static_cast<What>(what));
+  def->set_code(code);
+  def->set_line(key.line);
+  def->set_function(function);
+  def->set_makes_object(key.makes_object);
+  out_->Write(record);
+  return next;
+}
+
+bool DefinitionTable::MakesObject(uint32_t what, uint32_t code,
+                                  uint32_t position,
+                                  uint32_t raw_function) const {
+  if (what == CALL) return code_facts_.IsStart(code, position);
+  return what == C_CALL && bound_functions_.contains(raw_function);
+}
+
+uint32_t DefinitionTable::Thread(uint32_t raw_thread) {
+  const uint32_t thread = threads_.Find(raw_thread);
+  if (thread != 0) return thread;
+  DefineThread(raw_thread, kUndefined);
+  return threads_.Find(raw_thread);
+}
+
+uint32_t DefinitionTable::Stack(uint32_t raw_stack) {
+  return stacks_.Find(raw_stack);
+}
+
+void DefinitionTable::ForgetSites() {
+  ResolveKept();
+  first_site_ += static_cast<uint32_t>(sites_.size());
+  sites_.clear();
+  site_ids_.clear();
+}
+
+void DefinitionTable::ResolveKept() {
+  for (KeptRow& kept : kept_) {
+    if (kept.site == 0 || kept.resolved) continue;
+    kept.resolved = true;
+    if (kept.site < first_site_ || kept.site - first_site_ >= sites_.size()) {
+      continue;
+    }
+    const SiteKey& site = sites_[kept.site - first_site_];
+    kept.place.what = site.what;
+    kept.place.line = site.line;
+    kept.place.file = std::string(code_facts_.FileOf(site.code));
+    kept.place.function = std::string(code_facts_.NameOf(site.code));
+    if (site.function != 0) {
+      const auto name = function_names_.find(site.function);
+      kept.place.function =
+          name == function_names_.end() ? std::string() : name->second;
+    }
+    if (const auto thread = thread_info_.find(kept.thread);
+        thread != thread_info_.end()) {
+      kept.place.native_thread_id = thread->second.native_id;
+      kept.place.thread_name = thread->second.name;
+    }
+  }
+}
+
+const Place* DefinitionTable::Kept(KeptPlace which) {
+  if (kept_[which].site == 0) return nullptr;
+  ResolveKept();
+  return &kept_[which].place;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,137 @@
+// What the ring's ids mean, and the file's definitions made from it.
+#ifndef PYMEMRUN_COLLECTOR_DEFINITIONS_DEFINITION_TABLE_H_
+#define PYMEMRUN_COLLECTOR_DEFINITIONS_DEFINITION_TABLE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+#include "collector/definitions/code_facts.h"
+#include "collector/definitions/id_space.h"
+#include "collector/output/record_sink.h"
+#include "collector/process/clock_scale.h"
+#include "format/records/stack_depths.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// A row's place with all names, for the end report.
+struct Place {
+  uint32_t what = 0;
+  uint32_t line = 0;
+  uint64_t native_thread_id = 0;
+  std::string file;
+  std::string function;
+  std::string thread_name;
+};
+
+// Writes each definition once, at its first use or mention, with dense ids.
+// Definitions are told apart by content, so a program that makes the same code
+// over and over does not grow the file. Memory is bounded whatever the program
+// does: beyond fixed budgets old contents are forgotten (and written again
+// under a new id should they return).
+// Not thread safe. `clock` and `out` must outlive it.
+class DefinitionTable {
+ public:
+  DefinitionTable(const ClockScale* clock, RecordSink* out)
+      : clock_(clock), out_(out) {}
+
+  // Takes a definition from the ring. Returns whether it gave a new meaning to
+  // an id in use, which makes site ids that the caller remembers void.
+  bool Define(ControlKind kind, uint32_t raw_id, absl::string_view payload);
+  // All ids of `kind` are void; so are remembered sites.
+  void Forget(ControlKind kind);
+
+  // The file's ids, defined in the file when the call returns. An id that the
+  // ring never defined gets a definition without names.
+  uint32_t Site(uint32_t what, uint32_t raw_code, uint32_t position,
+                uint32_t raw_function);
+  uint32_t Thread(uint32_t raw_thread);
+  uint32_t Stack(uint32_t raw_stack);  // 0 when undefined
+
+  // The same for what does not come from the event ring but is defined in the
+  // same file: ids of the same sequences, by content alone.
+  uint32_t InternCode(const CodeDef& names);  // its id is not looked at
+  uint32_t InternStack(uint32_t parent, uint32_t code, uint32_t line);
+  // The thread that the ring last defined under that Linux thread id. Otherwise
+  // it is defined here by the name that `name` gives; where the ring later
+  // defines it by the same name, that is the same id.
+  uint32_t NativeThread(uint64_t native_id, uint64_t first_us,
+                        absl::FunctionRef<std::string()> name);
+  // Whether it has been defined, either way.
+  bool HasNativeThread(uint64_t native_id) const {
+    return native_threads_.contains(native_id);
+  }
+
+  // Keeps the names of a row for the end, whatever is forgotten until then.
+  enum KeptPlace { kHighestRss, kPeak, kKeptPlaces };
+  void Keep(KeptPlace which, uint32_t site, uint32_t thread) {
+    kept_[which] = {site, thread, false, Place()};
+  }
+  void KeepNothing(KeptPlace which) { kept_[which] = {}; }
+  // nullptr when nothing was kept.
+  const Place* Kept(KeptPlace which);
+
+ private:
+  struct SiteKey {
+    uint32_t what, code, line, function;
+    bool makes_object;
+    bool operator==(const SiteKey&) const = default;
+    template <typename H>
+    friend H AbslHashValue(H h, const SiteKey& k) {
+      return H::combine(std::move(h), k.what, k.code, k.line, k.function,
+                        k.makes_object);
+    }
+  };
+  struct ThreadInfo {
+    uint64_t native_id = 0;
+    std::string name;
+  };
+  struct NativeInfo {
+    uint32_t id = 0;
+    std::string name;
+    bool from_ring = false;
+  };
+  struct KeptRow {
+    uint32_t site = 0, thread = 0;
+    bool resolved = false;
+    Place place;
+  };
+
+  bool DefineCode(uint32_t raw_id, absl::string_view payload);
+  bool DefineFunction(uint32_t raw_id, absl::string_view payload);
+  bool DefineThread(uint32_t raw_id, absl::string_view payload);
+  void WriteThread(uint32_t id, uint64_t native_id, uint64_t first_us,
+                   absl::string_view name);
+  uint32_t CodeOfStack(uint32_t raw_code);
+  bool DefineStack(uint32_t raw_id, absl::string_view payload);
+  void WriteStack(uint32_t id, uint32_t parent, uint32_t code, uint32_t line);
+  bool MakesObject(uint32_t what, uint32_t code, uint32_t position,
+                   uint32_t raw_function) const;
+  void ForgetSites();
+  void ResolveKept();
+
+  const ClockScale* clock_;
+  RecordSink* out_;
+  IdSpace codes_, functions_, threads_, stacks_;
+  // The ring's ids of functions whose calls make a bound object.
+  absl::flat_hash_set<uint32_t> bound_functions_;
+  absl::flat_hash_map<SiteKey, uint32_t> site_ids_;
+  std::vector<SiteKey> sites_;  // of the ids from first_site_ on
+  uint32_t first_site_ = 1;
+  CodeFacts code_facts_;
+  absl::flat_hash_map<uint32_t, std::string> function_names_;
+  absl::flat_hash_map<uint32_t, ThreadInfo> thread_info_;
+  absl::flat_hash_map<uint64_t, NativeInfo> native_threads_;
+  std::array<KeptRow, kKeptPlaces> kept_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_DEFINITIONS_DEFINITION_TABLE_H_

@@ -1,0 +1,257 @@
+#include "collector/definitions/mapping_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "collector/definitions/procmap_query.h"
+#include "collector/process/monotonic_clock.h"
+#include "collector/process/proc_number.h"
+
+namespace pymemrun {
+namespace {
+
+// Names beyond this are written again should they return.
+constexpr size_t kMaxNames = 1u << 16;
+// A process has at most some 65530 mappings, each a line of a path.
+constexpr size_t kMaxMapsBytes = size_t{64} << 20;
+constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
+constexpr absl::string_view kKernelName = "[kernel]";
+
+// Pages that the kernel shows and does not count: they are not the process's.
+bool IsCounted(absl::string_view name) {
+  return name != "[vvar]" && name != "[vvar_vclock]" && name != "[vsyscall]";
+}
+
+// Of names of mappings that are no files: memory that is shared, which comes
+// page by page, has some that look so.
+bool IsFile(absl::string_view name) {
+  if (!absl::StartsWith(name, "/")) return false;
+  for (const absl::string_view shared :
+       {"/dev/shm/", "/dev/zero", "/memfd:", "/SYSV"}) {
+    if (absl::StartsWith(name, shared)) return false;
+  }
+  return true;
+}
+
+bool TakeHex(absl::string_view* text, char end, uint64_t* value) {
+  const size_t at = text->find(end);
+  if (at == absl::string_view::npos) return false;
+  if (!absl::SimpleHexAtoi(text->substr(0, at), value)) return false;
+  text->remove_prefix(at + 1);
+  return true;
+}
+
+// "begin-end perms offset device inode     name"; the name may hold spaces.
+bool ParseLine(absl::string_view line, Mapping* mapping,
+               absl::string_view* name) {
+  if (!TakeHex(&line, '-', &mapping->begin)) return false;
+  if (!TakeHex(&line, ' ', &mapping->end) || line.size() < 5) return false;
+  mapping->executable = line[2] == 'x';
+  for (int field = 0; field < 4; ++field) {
+    const size_t space = line.find(' ');
+    if (space == absl::string_view::npos) {
+      line = {};
+      break;
+    }
+    line.remove_prefix(space + 1);
+  }
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  *name = line;
+  return mapping->begin < mapping->end;
+}
+
+}  // namespace
+
+MappingTable::MappingTable(pid_t pid, RecordSink* out)
+    : fd_(open(absl::StrCat("/proc/", ProcNumberOf(pid), "/maps").c_str(),
+               O_RDONLY | O_CLOEXEC)),
+      out_(out) {}
+
+MappingTable::~MappingTable() {
+  if (fd_ >= 0) close(fd_);
+}
+
+bool MappingTable::Refresh() {
+  if (fd_ < 0 || lseek(fd_, 0, SEEK_SET) != 0) return false;
+  text_.clear();
+  char buffer[16384];
+  while (text_.size() < kMaxMapsBytes) {
+    const ssize_t got = read(fd_, buffer, sizeof(buffer));
+    if (got <= 0) break;
+    text_.append(buffer, static_cast<size_t>(got));
+  }
+  if (text_.empty()) return false;
+  Parse(text_);
+  return true;
+}
+
+void MappingTable::Parse(absl::string_view maps) {
+  mappings_.clear();
+  hit_ = data_hit_ = {};
+  for (const absl::string_view line : absl::StrSplit(maps, '\n')) {
+    Mapping mapping = {};
+    absl::string_view name;
+    if (!ParseLine(line, &mapping, &name)) continue;
+    mapping.name = IdOf(name);
+    mapping.counted = IsCounted(name);
+    mapping.file = IsFile(name);
+    mappings_.push_back(mapping);
+  }
+  const auto by_begin = [](const Mapping& a, const Mapping& b) {
+    return a.begin < b.begin;
+  };
+  if (!std::is_sorted(mappings_.begin(), mappings_.end(), by_begin)) {
+    std::sort(mappings_.begin(), mappings_.end(), by_begin);
+  }
+}
+
+uint32_t MappingTable::IdOf(absl::string_view name) {
+  if (ids_.size() >= kMaxNames) ids_.clear();
+  const auto [known, fresh] = ids_.try_emplace(name, last_id_ + 1);
+  if (!fresh) return known->second;
+  ++last_id_;
+  Record record;
+  record.mutable_mapping()->set_id(last_id_);
+  record.mutable_mapping()->mutable_name()->assign(name.data(), name.size());
+  out_->Write(record);
+  return last_id_;
+}
+
+const Mapping* MappingTable::Find(uint64_t address) const {
+  const auto above = std::upper_bound(
+      mappings_.begin(), mappings_.end(), address,
+      [](uint64_t value, const Mapping& m) { return value < m.begin; });
+  if (above == mappings_.begin()) return nullptr;
+  const Mapping& mapping = *(above - 1);
+  return address < mapping.end ? &mapping : nullptr;
+}
+
+bool MappingTable::Looks::MayLook(uint64_t now_ns) {
+  if (now_ns > next_ns_ + kept_ns_) next_ns_ = now_ns - kept_ns_;
+  if (now_ns < next_ns_) return false;
+  next_ns_ += period_ns_;
+  return true;
+}
+
+bool MappingTable::LookAgain(uint64_t now_ns, Looks* looks) {
+  if (!looks->MayLook(now_ns)) return false;
+  const uint64_t cpu_ns = ThreadCpuNs();
+  const bool looked = Refresh();
+  looks->Took(ThreadCpuNs() - cpu_ns);
+  return looked;
+}
+
+// Returns whether something is there, which the table has then.
+bool MappingTable::Query(uint64_t address, uint64_t now_ns) {
+  if (!can_query_ || fd_ < 0 || hole_.Has(address, now_ns)) return false;
+  if (!queries_.MayLook(now_ns)) return false;
+  const uint64_t cpu_ns = ThreadCpuNs();
+  const bool found = AskFor(address);
+  queries_.Took(ThreadCpuNs() - cpu_ns);
+  return found;
+}
+
+bool MappingTable::AskFor(uint64_t address) {
+  char name[4096];
+  ProcmapQuery query = {};
+  query.size = sizeof(query);
+  query.flags = kProcmapOrNext;
+  query.address = address;
+  query.name = reinterpret_cast<uintptr_t>(name);
+  query.name_size = sizeof(name);
+  if (ioctl(fd_, kProcmapQuery, &query) != 0) {
+    can_query_ = errno == ENOENT || errno == ESRCH || errno == ENAMETOOLONG;
+    if (errno == ENOENT) hole_ = {address, UINT64_MAX, MonotonicNs()};
+    return false;
+  }
+  if (query.begin > address) {
+    hole_ = {address, query.begin, MonotonicNs()};
+    return false;
+  }
+  const size_t length = query.name_size > 0 ? query.name_size - 1 : 0;
+  // As /proc/PID/maps has it.
+  const std::string shown =
+      absl::StrReplaceAll(absl::string_view(name, length), {{"\n", "\\012"}});
+  Mapping mapping = {};
+  mapping.begin = query.begin;
+  mapping.end = query.end;
+  mapping.executable = (query.permissions & kProcmapExecutable) != 0;
+  mapping.name = IdOf(shown);
+  mapping.counted = IsCounted(shown);
+  mapping.file = IsFile(shown);
+  Replace(mapping);
+  return true;
+}
+
+// What it lies over is no more.
+void MappingTable::Replace(const Mapping& mapping) {
+  const auto first = std::partition_point(
+      mappings_.begin(), mappings_.end(),
+      [&](const Mapping& m) { return m.end <= mapping.begin; });
+  const auto end = std::partition_point(
+      first, mappings_.end(),
+      [&](const Mapping& m) { return m.begin < mapping.end; });
+  hit_ = data_hit_ = {};
+  if (first == end) {
+    mappings_.insert(first, mapping);
+  } else {
+    *first = mapping;
+    mappings_.erase(first + 1, end);
+  }
+}
+
+uint32_t MappingTable::CodeAt(uint64_t address, uint64_t now_ns) {
+  if (address >= hit_.begin && address < hit_.end) return hit_.name;
+  if (address >= kKernelHalf) {
+    hit_ = {};
+    hit_.begin = kKernelHalf;
+    hit_.end = UINT64_MAX;
+    hit_.name = IdOf(kKernelName);
+    return hit_.name;
+  }
+  const auto find = [&] {
+    const Mapping* mapping = Find(address);
+    return mapping != nullptr && mapping->executable ? mapping : nullptr;
+  };
+  const Mapping* mapping = find();
+  if (mapping == nullptr && LookAgain(now_ns, &looks_)) mapping = find();
+  if (mapping == nullptr) return 0;
+  hit_ = *mapping;
+  return hit_.name;
+}
+
+const Mapping& MappingTable::DataAt(uint64_t address, uint64_t now_ns) {
+  static constexpr Mapping kNothing = {};
+  if (address >= data_hit_.begin && address < data_hit_.end) return data_hit_;
+  const Mapping* found = Find(address);
+  Mapping was = {};
+  if (found != nullptr && found->gone && !found->file) was = *found;
+  if (found == nullptr || found->gone) {
+    const bool asked = Query(address, now_ns) ||
+                       (!can_query_ && LookAgain(now_ns, &data_looks_));
+    found = asked ? Find(address) : nullptr;
+  }
+  if (found == nullptr && was.end == 0) return kNothing;
+  data_hit_ = found != nullptr ? *found : was;
+  return data_hit_;
+}
+
+void MappingTable::Left(uint64_t address, uint64_t bytes) {
+  const uint64_t end = address + bytes;
+  auto at = std::upper_bound(
+      mappings_.begin(), mappings_.end(), address,
+      [](uint64_t value, const Mapping& m) { return value < m.end; });
+  for (; at != mappings_.end() && at->begin < end; ++at) at->gone = true;
+  data_hit_ = {};
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,119 @@
+// What lies where in the traced process: /proc/PID/maps, by name.
+#ifndef PYMEMRUN_COLLECTOR_DEFINITIONS_MAPPING_TABLE_H_
+#define PYMEMRUN_COLLECTOR_DEFINITIONS_MAPPING_TABLE_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "collector/output/record_sink.h"
+
+namespace pymemrun {
+
+struct Mapping {
+  uint64_t begin;
+  uint64_t end;
+  uint32_t name;  // MappingDef.id
+  bool executable;
+  bool counted;  // its pages are part of RSS
+  bool file;     // of a file on a disk, or the like; not memory that is shared
+  bool gone;     // some of it was given back since: it may be another now
+};
+
+// Writes each name once, as a MappingDef with dense ids. Not thread safe. `out`
+// must outlive it.
+class MappingTable {
+ public:
+  // Keeps /proc/PID/maps open, which goes on meaning that process.
+  MappingTable(pid_t pid, RecordSink* out);
+  ~MappingTable();
+  MappingTable(const MappingTable&) = delete;
+  MappingTable& operator=(const MappingTable&) = delete;
+
+  // Reads the file again. False: it cannot be read, or says nothing (the
+  // process is gone); then the mappings stay as they were.
+  bool Refresh();
+  // The same, of a text as /proc/PID/maps has.
+  void Parse(absl::string_view maps);
+  // In the order of addresses.
+  const std::vector<Mapping>& mappings() const { return mappings_; }
+
+  // MappingDef.id of the code at `address`; 0 when it is not known. Looks again
+  // at the file if nothing is known there, every 50 ms on average at most and
+  // 20 times at once, as libraries come. The kernel's own code is "[kernel]".
+  uint32_t CodeAt(uint64_t address, uint64_t now_ns);
+  // MappingDef.id of what is mapped at `address`, 0 when it is not known, and
+  // whether that is a file. They ask the kernel again, also where something was
+  // given back since the last look: for that mapping alone from Linux 6.11 on,
+  // before that as CodeAt() does, 40 times at once. Where they may not, or it
+  // has gone before they could, other memory than a file's is thought to be
+  // what it was. `now_ns`: CLOCK_MONOTONIC, or somewhat before.
+  uint32_t NameAt(uint64_t address, uint64_t now_ns) {
+    return DataAt(address, now_ns).name;
+  }
+  bool IsFileAt(uint64_t address, uint64_t now_ns) {
+    return DataAt(address, now_ns).file;
+  }
+  // The process has unmapped, or moved, what lay there.
+  void Left(uint64_t address, uint64_t bytes);
+
+ private:
+  // How often the kernel may be asked for what is not known.
+  class Looks {
+   public:
+    // Once in `period_ns`; what was not used of the time is kept, so much of
+    // it.
+    Looks(uint64_t period_ns, uint64_t kept_ns)
+        : period_ns_(period_ns), kept_ns_(kept_ns) {}
+    bool MayLook(uint64_t now_ns);
+    // It took so long of a CPU: at most a hundredth of one in the long run.
+    void Took(uint64_t cpu_ns) { next_ns_ += 100 * cpu_ns; }
+
+   private:
+    const uint64_t period_ns_, kept_ns_;
+    uint64_t next_ns_ = 0;
+  };
+
+  // Where there was nothing when the kernel was asked last: what came there
+  // before that has gone.
+  struct Hole {
+    uint64_t begin, end, until_ns;
+    bool Has(uint64_t address, uint64_t now_ns) const {
+      return address >= begin && address < end && now_ns <= until_ns;
+    }
+  };
+
+  uint32_t IdOf(absl::string_view name);
+  const Mapping* Find(uint64_t address) const;
+  bool LookAgain(uint64_t now_ns, Looks* looks);
+  bool Query(uint64_t address, uint64_t now_ns);
+  bool AskFor(uint64_t address);
+  void Replace(const Mapping& mapping);
+  const Mapping& DataAt(uint64_t address, uint64_t now_ns);
+
+  int fd_;
+  RecordSink* out_;
+  std::vector<Mapping> mappings_;
+  absl::flat_hash_map<std::string, uint32_t> ids_;
+  uint32_t last_id_ = 0;
+  Mapping hit_ = {};       // of the last call of CodeAt()
+  Mapping data_hit_ = {};  // of DataAt()
+  static constexpr uint64_t kLookNs = 50000000;
+  Looks looks_{kLookNs, 20 * kLookNs};
+  // Libraries come many at a time, and of what is not known most is none.
+  Looks data_looks_{kLookNs, 40 * kLookNs};
+  // Each takes some microseconds.
+  Looks queries_{0, 20 * kLookNs};
+  bool can_query_ = true;
+  Hole hole_ = {};
+  std::string text_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_DEFINITIONS_MAPPING_TABLE_H_

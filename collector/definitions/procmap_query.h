@@ -1,0 +1,41 @@
+// ioctl PROCMAP_QUERY of /proc/PID/maps, as Linux has it since 6.11; headers of
+// older systems do not.
+#ifndef PYMEMRUN_COLLECTOR_DEFINITIONS_PROCMAP_QUERY_H_
+#define PYMEMRUN_COLLECTOR_DEFINITIONS_PROCMAP_QUERY_H_
+
+#include <linux/ioctl.h>
+
+#include <cstdint>
+
+namespace pymemrun {
+
+struct ProcmapQuery {
+  uint64_t size;  // of this struct
+  uint64_t flags;
+  uint64_t address;
+  uint64_t begin;  // set by the kernel from here on: addresses
+  uint64_t end;
+  uint64_t permissions;
+  uint64_t page_size;
+  uint64_t offset;
+  uint64_t inode;
+  uint32_t device_major;
+  uint32_t device_minor;
+  uint32_t name_size;      // in: of the buffer; out: with the final 0; 0: none
+  uint32_t build_id_size;  // 0: not wanted
+  uint64_t name;           // address of the buffer
+  uint64_t build_id;
+};
+static_assert(sizeof(ProcmapQuery) == 104);
+
+inline constexpr unsigned long kProcmapQuery =
+    _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, sizeof(ProcmapQuery));
+
+// In flags: else of the next one above it. Without it, or where there is none,
+// ENOENT.
+inline constexpr uint64_t kProcmapOrNext = 1u << 4;
+inline constexpr uint64_t kProcmapExecutable = 1u << 2;
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_DEFINITIONS_PROCMAP_QUERY_H_

@@ -1,0 +1,397 @@
+#include "collector/events/event_encoder.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "collector/ring/ring_fixture.h"
+#include "format/records/record_decoder.h"
+
+namespace pymemrun {
+namespace {
+
+// Parses every record with the generated classes, and decodes it as readers do.
+class Output final : public RecordSink, public RecordVisitor {
+ public:
+  Output() : decoder_(this) {
+    Record record;
+    record.mutable_header()->set_format_version(1);
+    Write(record);
+  }
+  using RecordSink::Write;
+  void Write(absl::string_view bytes, RowCounts counts) override {
+    Record record;
+    ASSERT_TRUE(record.ParseFromArray(bytes.data(), bytes.size()));
+    if (record.has_events()) {
+      EXPECT_EQ(record.events().site_size(), static_cast<int>(counts.rows));
+      EXPECT_EQ(record.events().context_at_size(),
+                static_cast<int>(counts.context));
+      // By hand and by protobuf: the same bytes.
+      EXPECT_EQ(record.SerializeAsString(), bytes);
+    }
+    const absl::Status status = decoder_.Decode(bytes);
+    EXPECT_TRUE(status.ok()) << status;
+    records.push_back(std::move(record));
+  }
+  bool OnRows(const Row* batch, size_t count) override {
+    rows.insert(rows.end(), batch, batch + count);
+    return true;
+  }
+  void OnCode(const CodeDef& def) override { codes.push_back(def); }
+  void OnSite(const SiteDef& def) override { sites.push_back(def); }
+  void OnThread(const ThreadDef& def) override { threads.push_back(def); }
+  void OnStack(const StackDef& def) override { stacks.push_back(def); }
+  void OnFunction(const FunctionDef& d) override { functions.push_back(d); }
+
+  std::vector<Record> records;
+  std::vector<Row> rows;
+  std::vector<CodeDef> codes;
+  std::vector<SiteDef> sites;
+  std::vector<ThreadDef> threads;
+  std::vector<StackDef> stacks;
+  std::vector<FunctionDef> functions;
+
+ private:
+  RecordDecoder decoder_;
+};
+
+// Time stamps are nanoseconds, so that the expected times are exact.
+class EventEncoderTest : public testing::Test {
+ protected:
+  EventEncoderTest() : encoder_(4096, &clock_, &out_) {
+    clock_.Start(false, {0, 1000}, {});
+    encoder_.Start(1000);
+  }
+  // Gives the stream in spans of random lengths, as the ring's edges would.
+  void Send(uint32_t largest_span = 1000000) {
+    size_t at = 0;
+    while (at < stream_.slots().size()) {
+      const size_t count = std::min<size_t>(1 + random_() % largest_span,
+                                            stream_.slots().size() - at);
+      // A copy, so that reading beyond the span is seen by sanitizers.
+      const std::vector<EventSlot> span(stream_.slots().begin() + at,
+                                        stream_.slots().begin() + at + count);
+      encoder_.Consume(span.data(), span.size());
+      at += count;
+    }
+    stream_.Clear();
+  }
+
+  std::minstd_rand random_;
+  ClockScale clock_;
+  Output out_;
+  EventEncoder encoder_;
+  SlotStream stream_;
+};
+
+TEST_F(EventEncoderTest, ARowCarriesAllThatWasSaid) {
+  stream_.Code(7, "a.py", "f", 10);
+  stream_.Function(3, "list.append");
+  stream_.Thread(2, 4711, "MainThread");
+  stream_.State(ControlKind::kThread, 2);
+  stream_.Wide(ControlKind::kNumber, uint64_t{1} << 33);
+  stream_.State(ControlKind::kRss, 500, static_cast<uint32_t>(-3), kRssInexact);
+  stream_.Row(2, 7, 0, 3, 1000 + 5000000);
+  stream_.Row(3, 7, 0, 3, 1000 + 5000999, true);
+  stream_.Row(1, 7, 0, 0, 1000 + 5001000);
+  Send(2);
+  encoder_.EndBatch();
+  ASSERT_EQ(out_.rows.size(), 3u);
+  const Row& first = out_.rows[0];
+  EXPECT_EQ(first.number, uint64_t{1} << 33);
+  EXPECT_EQ(first.time_us, 5000u);
+  EXPECT_EQ(first.rss_bytes, 500u * 4096);
+  EXPECT_EQ(first.drss_bytes, -3 * 4096);
+  EXPECT_FALSE(first.exact);
+  EXPECT_FALSE(first.context);
+  EXPECT_EQ(first.what, C_CALL);
+  EXPECT_EQ(out_.rows[1].time_us, 5000u);
+  EXPECT_TRUE(out_.rows[1].context);
+  EXPECT_FALSE(out_.rows[1].exact);  // the same estimate
+  EXPECT_EQ(out_.rows[1].drss_bytes, 0);
+  EXPECT_EQ(out_.rows[1].rss_bytes, 500u * 4096);
+  EXPECT_EQ(out_.rows[2].time_us, 5001u);
+  EXPECT_EQ(out_.rows[2].number, (uint64_t{1} << 33) + 2);
+  const SiteDef& site = out_.sites[first.site - 1];
+  EXPECT_EQ(out_.codes[site.code() - 1].name(), "f");
+  EXPECT_EQ(site.line(), 10u);
+  EXPECT_EQ(out_.functions[site.function() - 1].qualname(), "list.append");
+  EXPECT_EQ(out_.threads[first.thread - 1].native_id(), 4711u);
+  EXPECT_EQ(encoder_.totals().max_rss_bytes, 500u * 4096);
+  const Place* place =
+      encoder_.definitions().Kept(DefinitionTable::kHighestRss);
+  ASSERT_NE(place, nullptr);
+  EXPECT_EQ(place->function, "list.append");
+  EXPECT_EQ(place->file, "a.py");
+  EXPECT_EQ(place->thread_name, "MainThread");
+}
+
+TEST_F(EventEncoderTest, StampsBelowTheRowBeforeAreCounted) {
+  stream_.Code(1, "a.py", "f");
+  stream_.Row(0, 1, 0, 0, 1000 + 9000000);
+  stream_.Row(0, 1, 0, 0, 1000 + 9000000 - 300);  // a little
+  stream_.Wide(ControlKind::kClock, 1000 + 2000000);
+  stream_.Row(0, 1, 0, 0, 1000 + 2000000);  // a lot
+  stream_.Wide(ControlKind::kClock, 1000 + 9500000);
+  stream_.Row(0, 1, 0, 0, 1000 + 9500000);
+  Send(1);
+  encoder_.EndBatch();
+  EXPECT_EQ(encoder_.totals().clock_steps_back, 2u);
+  EXPECT_EQ(encoder_.totals().worst_clock_step_back, 7000000u);
+  std::vector<uint64_t> times;
+  for (const Row& r : out_.rows) times.push_back(r.time_us);
+  EXPECT_EQ(times, (std::vector<uint64_t>{9000, 9000, 9000, 9500}));
+}
+
+// What the random stream means, worked out row by row.
+struct Model {
+  uint64_t number = 0, stamp = 1000, rss = 0;
+  uint32_t thread = 0;
+  bool exact = true;
+};
+
+TEST_F(EventEncoderTest, RandomStreamsComeBackRowByRow) {
+  Model model;
+  std::vector<Row> expected;
+  for (uint32_t id = 1; id <= 300; ++id) {
+    stream_.Code(id, "f.py", absl::StrCat("f", id), id);
+  }
+  for (uint32_t id = 1; id <= 5; ++id) stream_.Thread(id, 100 + id, "t");
+  for (int i = 0; i < 300000; ++i) {
+    Row row = {};
+    const uint32_t kind = random_() % 50;
+    if (i == 0 || kind == 0) {
+      stream_.State(ControlKind::kThread, model.thread = 1 + random_() % 5);
+    }
+    if (kind == 1) {
+      model.number += random_() % 100;
+      stream_.Wide(ControlKind::kNumber, model.number);
+    }
+    if (kind == 2 || kind == 3) {
+      const uint32_t pages = random_() % 100000;
+      const int32_t step = static_cast<int32_t>(random_() % 200) - 100;
+      stream_.State(ControlKind::kRss, pages, static_cast<uint32_t>(step),
+                    kind == 3 ? kRssInexact : 0);
+      model.rss = pages * uint64_t{4096};
+      model.exact = kind == 2;
+      row.drss_bytes = step * 4096;
+    }
+    if (kind == 4) {
+      model.stamp += uint64_t{5} << 32;
+      stream_.Wide(ControlKind::kClock, model.stamp);
+    }
+    model.stamp += random_() % 100;
+    row.context = kind == 5;
+    row.exact = model.exact;
+    row.number = model.number++;
+    row.time_us = (model.stamp - 1000) / 1000;
+    row.rss_bytes = model.rss;
+    row.thread = model.thread;
+    row.what = static_cast<What>(random_() % 2);
+    const uint32_t code = 1 + random_() % 300;
+    stream_.Row(row.what, code, random_() % 3, 0, model.stamp, row.context);
+    row.site = code;  // compared by what the site says
+    expected.push_back(row);
+  }
+  Send(3000);
+  encoder_.EndBatch();
+  ASSERT_EQ(out_.rows.size(), expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const Row& got = out_.rows[i];
+    const Row& want = expected[i];
+    ASSERT_EQ(got.number, want.number) << i;
+    ASSERT_EQ(got.time_us, want.time_us) << i;
+    ASSERT_EQ(got.rss_bytes, want.rss_bytes) << i;
+    ASSERT_EQ(got.drss_bytes, want.drss_bytes) << i;
+    ASSERT_EQ(out_.threads[got.thread - 1].native_id(), 100 + want.thread) << i;
+    ASSERT_EQ(got.context, want.context) << i;
+    ASSERT_EQ(got.exact, want.exact) << i;
+    ASSERT_EQ(got.what, want.what) << i;
+    ASSERT_EQ(out_.sites[got.site - 1].line(), want.site) << i;
+  }
+  // One code, two kinds, one line: positions of one line are one site.
+  EXPECT_EQ(out_.sites.size(), 600u);
+  EXPECT_EQ(encoder_.bad_slots(), 0u);
+}
+
+TEST_F(EventEncoderTest, ForgottenIdsMeanWhatTheyAreGivenNext) {
+  for (int round = 0; round < 50; ++round) {
+    stream_.Code(1, "x.py", round % 2 == 0 ? "one" : "two", 1 + round % 2);
+    stream_.Row(0, 1, 4, 0, 1000);
+    stream_.Row(1, 1, 4, 0, 1000);
+    stream_.State(ControlKind::kForget, 0, 0,
+                  static_cast<uint32_t>(ControlKind::kCode));
+  }
+  Send();
+  encoder_.EndBatch();
+  ASSERT_EQ(out_.rows.size(), 100u);
+  for (size_t i = 0; i < 100; ++i) {
+    const SiteDef& site = out_.sites[out_.rows[i].site - 1];
+    EXPECT_EQ(out_.codes[site.code() - 1].name(), i / 2 % 2 ? "two" : "one");
+  }
+  EXPECT_EQ(out_.codes.size(), 2u);  // the file does not grow
+  EXPECT_EQ(out_.sites.size(), 4u);
+}
+
+TEST_F(EventEncoderTest, AnIdRedefinedWithoutWarningIsNotConfused) {
+  stream_.Code(1, "x.py", "old");
+  stream_.Row(0, 1, 0, 0, 1000);
+  stream_.Code(1, "x.py", "new");
+  stream_.Row(0, 1, 0, 0, 1000);
+  Send();
+  encoder_.EndBatch();
+  ASSERT_EQ(out_.rows.size(), 2u);
+  EXPECT_NE(out_.rows[0].site, out_.rows[1].site);
+}
+
+TEST_F(EventEncoderTest, UndefinedIdsStillMakeAReadableFile) {
+  stream_.State(ControlKind::kThread, 9);
+  stream_.Row(3, 12345, 1, 99, 1000);
+  Send();
+  encoder_.EndBatch();
+  ASSERT_EQ(out_.rows.size(), 1u);
+  EXPECT_EQ(out_.codes.size(), 1u);
+  EXPECT_EQ(out_.functions.size(), 1u);
+  EXPECT_EQ(out_.threads.size(), 1u);
+}
+
+TEST_F(EventEncoderTest, StacksAreDefinedBeforeTheyAreUsed) {
+  stream_.Code(1, "x.py", "f", 3);
+  stream_.Row(0, 1, 0, 0, 1000);
+  stream_.Payload(ControlKind::kStackDef, 1,
+                  SlotStream::Bytes(StackPayload{0, 1, 0, 0}));
+  stream_.Payload(ControlKind::kStackDef, 2,
+                  SlotStream::Bytes(StackPayload{1, 1, 0, 0}));
+  stream_.State(ControlKind::kStack, 2);
+  stream_.Row(0, 1, 0, 0, 1000);
+  stream_.Row(1, 1, 0, 0, 1000);
+  Send();
+  encoder_.EndBatch();
+  ASSERT_EQ(out_.rows.size(), 3u);
+  EXPECT_EQ(out_.rows[0].stack, 0u);
+  EXPECT_EQ(out_.rows[1].stack, 2u);
+  EXPECT_EQ(out_.rows[2].stack, 0u);
+  ASSERT_EQ(out_.stacks.size(), 2u);
+  EXPECT_EQ(out_.stacks[1].parent(), 1u);
+  EXPECT_EQ(out_.stacks[1].line(), 3u);
+}
+
+TEST_F(EventEncoderTest, FactsStandBetweenTheirRows) {
+  stream_.Row(0, 1, 0, 0, 1000);
+  stream_.Payload(ControlKind::kMark, 0,
+                  SlotStream::Bytes(MarkPayload{1, 2501000, 3, 0, 0}) +
+                      SlotStream::Text("here"));
+  stream_.Payload(ControlKind::kLoss, 0,
+                  SlotStream::Bytes(LossPayload{5, 1, 6, 1000}));
+  stream_.Wide(ControlKind::kNumber, 7);
+  stream_.Row(1, 1, 0, 0, 1000);
+  stream_.Payload(ControlKind::kPeak, 0,
+                  SlotStream::Bytes(PeakPayload{100, 7, 8, 1000}));
+  stream_.Payload(ControlKind::kGauge, 0,
+                  SlotStream::Bytes(GaugePayload{8, 1000, GaugeSource::kHints,
+                                                 GaugeSource::kFaults}) +
+                      SlotStream::Text("why"));
+  stream_.Payload(ControlKind::kProfilerGap, 0,
+                  SlotStream::Bytes(GapPayload{8, 9, 1000, 2000, 0, 0}));
+  stream_.Payload(ControlKind::kPause, 0,
+                  SlotStream::Bytes(PausePayload{8, 1000, 2000, 5, 7}));
+  Send(3);
+  std::vector<Record::KindCase> kinds;
+  for (const Record& record : out_.records) {
+    if (record.kind_case() >= Record::kEvents) {
+      kinds.push_back(record.kind_case());
+    }
+  }
+  EXPECT_EQ(kinds, (std::vector<Record::KindCase>{
+                       Record::kEvents, Record::kMark, Record::kLoss,
+                       Record::kEvents, Record::kPeak, Record::kGauge,
+                       Record::kProfilerGap, Record::kPause}));
+  const Pause& pause = out_.records.back().pause();
+  EXPECT_EQ(pause.next_number(), 8u);
+  EXPECT_LT(pause.from_us(), pause.to_us());
+  EXPECT_EQ(pause.from_rss_bytes(), 5u * 4096);
+  EXPECT_EQ(pause.to_rss_bytes(), 7u * 4096);
+  EXPECT_EQ(encoder_.totals().peak.hwm_bytes(), 409600u);
+  const GaugeChange& change = encoder_.totals().gauge_change;
+  EXPECT_EQ(encoder_.totals().gauge_changes, 1u);
+  EXPECT_EQ(change.number(), 8u);
+  EXPECT_EQ(change.rss_source(), HINTS);
+  EXPECT_EQ(change.old_rss_source(), FAULTS);
+  EXPECT_EQ(change.reason(), "why");
+  EXPECT_NE(encoder_.definitions().Kept(DefinitionTable::kPeak), nullptr);
+  EXPECT_EQ(out_.rows[1].number, 7u);
+}
+
+TEST_F(EventEncoderTest, LongDefinitionsComeInPieces) {
+  const std::string name(150000, 'n');
+  const std::string payload = SlotStream::CodeBytes("x.py", name, 1, "");
+  absl::string_view rest = payload;
+  while (rest.size() > kMaxChunkBytes) {
+    stream_.Payload(ControlKind::kChunk, 1, rest.substr(0, kMaxChunkBytes));
+    rest.remove_prefix(kMaxChunkBytes);
+  }
+  stream_.Payload(ControlKind::kCode, 1, rest);
+  stream_.Code(2, "y.py", "short");
+  Send(700);
+  ASSERT_EQ(out_.codes.size(), 2u);
+  EXPECT_EQ(out_.codes[0].name(), name);
+  EXPECT_EQ(out_.codes[1].name(), "short");
+}
+
+TEST_F(EventEncoderTest, NamesAreCutToWhatReadersAccept) {
+  // Characters of two bytes; the limit lies within one.
+  std::string name = "n";
+  while (name.size() < 3 * kMaxKnownRecordBytes / 4) name += "\xc3\xa9";
+  const std::string payload = SlotStream::CodeBytes(name, name, 1, "");
+  absl::string_view rest = payload;
+  for (; rest.size() > kMaxChunkBytes; rest.remove_prefix(kMaxChunkBytes)) {
+    stream_.Payload(ControlKind::kChunk, 1, rest.substr(0, kMaxChunkBytes));
+  }
+  stream_.Payload(ControlKind::kCode, 1, rest);
+  Send(700);
+  ASSERT_EQ(out_.codes.size(), 1u);
+  EXPECT_EQ(out_.codes[0].name(), name.substr(0, kMaxNameBytes - 1));
+  EXPECT_LT(out_.codes[0].ByteSizeLong(), kMaxKnownRecordBytes);
+}
+
+TEST_F(EventEncoderTest, NumbersThatWouldGoBackArePassedOver) {
+  stream_.Wide(ControlKind::kNumber, 100);
+  stream_.Row(0, 1, 0, 0, 1000);
+  stream_.Wide(ControlKind::kNumber, 50);
+  stream_.Row(0, 1, 0, 0, 1000);
+  Send();
+  encoder_.EndBatch();
+  ASSERT_EQ(out_.rows.size(), 2u);
+  EXPECT_EQ(out_.rows[1].number, 101u);
+  EXPECT_EQ(encoder_.bad_slots(), 1u);
+}
+
+TEST_F(EventEncoderTest, TimeNeverGoesBack) {
+  stream_.Row(0, 1, 0, 0, 1000000);
+  stream_.Row(0, 1, 0, 0, 1000000 - 5000);  // another processor's clock
+  stream_.Row(0, 1, 0, 0, 1000000 + 2000);
+  Send();
+  encoder_.EndBatch();
+  EXPECT_EQ(out_.rows[0].time_us, 999u);
+  EXPECT_EQ(out_.rows[1].time_us, 999u);
+  EXPECT_EQ(out_.rows[2].time_us, 1001u);
+}
+
+TEST_F(EventEncoderTest, NoiseInTheRingIsHarmless) {
+  std::vector<EventSlot> noise(200000);
+  for (EventSlot& slot : noise) {
+    slot.what_and_code = static_cast<uint32_t>(random_() * 2);
+    slot.position = static_cast<uint32_t>(random_() % 70000);
+    slot.function = static_cast<uint32_t>(random_());
+    slot.tsc_low = static_cast<uint32_t>(random_());
+  }
+  encoder_.Consume(noise.data(), noise.size());
+  encoder_.EndBatch();
+  EXPECT_GT(encoder_.bad_slots(), 0u);
+}
+
+}  // namespace
+}  // namespace pymemrun

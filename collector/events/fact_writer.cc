@@ -1,0 +1,136 @@
+#include "collector/events/fact_writer.h"
+
+#include "collector/ring/payload_reader.h"
+
+namespace pymemrun {
+namespace {
+
+using Context = FactWriter::Context;
+
+uint32_t ThreadOf(const Context& in, uint32_t raw_thread) {
+  return raw_thread == 0 ? 0 : in.definitions->Thread(raw_thread);
+}
+
+Record MarkOf(const Context& in, PayloadReader payload) {
+  const auto head = payload.Take<MarkPayload>();
+  const absl::string_view label = payload.TakeName();
+  Record record;
+  Mark* mark = record.mutable_mark();
+  mark->set_time_us(in.clock->Micros(head.tsc));
+  mark->set_next_number(head.next_number);
+  mark->set_thread(ThreadOf(in, head.thread));
+  mark->mutable_label()->assign(label.data(), label.size());
+  mark->set_rss_bytes(head.rss_pages * in.page_bytes);
+  return record;
+}
+
+Record GapOf(const Context& in, PayloadReader payload) {
+  const auto head = payload.Take<GapPayload>();
+  Record record;
+  ProfilerGap* gap = record.mutable_profiler_gap();
+  gap->set_thread(ThreadOf(in, head.thread));
+  gap->set_from_us(in.clock->Micros(head.from_tsc));
+  gap->set_to_us(in.clock->Micros(head.to_tsc));
+  gap->set_from_number(head.from_number);
+  gap->set_to_number(head.to_number);
+  return record;
+}
+
+Record LossOf(const Context& in, PayloadReader payload) {
+  const auto head = payload.Take<LossPayload>();
+  Record record;
+  Loss* loss = record.mutable_loss();
+  loss->set_rows(head.rows);
+  loss->set_from_number(head.from_number);
+  loss->set_to_number(head.to_number);
+  loss->set_time_us(in.clock->Micros(head.tsc));
+  return record;
+}
+
+Record PeakOf(const Context& in, PayloadReader payload) {
+  const auto head = payload.Take<PeakPayload>();
+  Record record;
+  Peak* peak = record.mutable_peak();
+  peak->set_hwm_bytes(head.hwm_pages * in.page_bytes);
+  peak->set_after_number(head.after_number);
+  peak->set_before_number(head.before_number);
+  peak->set_time_us(in.clock->Micros(head.tsc));
+  return record;
+}
+
+Record GaugeOf(const Context& in, PayloadReader payload) {
+  const auto head = payload.Take<GaugePayload>();
+  const absl::string_view reason = payload.TakeName();
+  Record record;
+  GaugeChange* change = record.mutable_gauge();
+  change->set_time_us(in.clock->Micros(head.tsc));
+  change->set_number(head.number);
+  change->set_rss_source(static_cast<RssSource>(head.source));
+  change->set_old_rss_source(static_cast<RssSource>(head.old_source));
+  change->mutable_reason()->assign(reason.data(), reason.size());
+  return record;
+}
+
+Record PauseOf(const Context& in, PayloadReader payload) {
+  const auto head = payload.Take<PausePayload>();
+  Record record;
+  Pause* pause = record.mutable_pause();
+  pause->set_from_us(in.clock->Micros(head.from_tsc));
+  pause->set_to_us(in.clock->Micros(head.to_tsc));
+  pause->set_next_number(head.next_number);
+  pause->set_from_rss_bytes(head.from_rss_pages * in.page_bytes);
+  pause->set_to_rss_bytes(head.to_rss_pages * in.page_bytes);
+  return record;
+}
+
+// KIND_NOT_SET: none is known of that kind.
+Record RecordOf(const Context& in, ControlKind kind, PayloadReader payload) {
+  switch (kind) {
+    case ControlKind::kMark:
+      return MarkOf(in, payload);
+    case ControlKind::kProfilerGap:
+      return GapOf(in, payload);
+    case ControlKind::kLoss:
+      return LossOf(in, payload);
+    case ControlKind::kPeak:
+      return PeakOf(in, payload);
+    case ControlKind::kGauge:
+      return GaugeOf(in, payload);
+    case ControlKind::kPause:
+      return PauseOf(in, payload);
+    default:
+      return Record();
+  }
+}
+
+}  // namespace
+
+bool FactWriter::Write(ControlKind kind, absl::string_view payload,
+                       const RowBefore& before) {
+  if (kind == ControlKind::kOutput) {
+    output_ = std::string(PayloadReader(payload).TakeString());
+    return true;
+  }
+  const Record record = RecordOf(in_, kind, PayloadReader(payload));
+  if (record.kind_case() == Record::KIND_NOT_SET) return false;
+  in_.out->Write(record);
+  if (record.has_peak()) Keep(record.peak(), before);
+  if (record.has_gauge()) {
+    in_.totals->gauge_change = record.gauge();
+    ++in_.totals->gauge_changes;
+  }
+  return true;
+}
+
+void FactWriter::Keep(const Peak& peak, const RowBefore& before) {
+  if (peak.hwm_bytes() <= in_.totals->peak.hwm_bytes()) return;
+  in_.totals->peak = peak;
+  // The row before the peak names its place only if it is that very event.
+  if (before.site != 0 && before.number == peak.after_number()) {
+    in_.definitions->Keep(DefinitionTable::kPeak, before.site, before.thread);
+  } else {
+    in_.definitions->KeepNothing(DefinitionTable::kPeak);
+  }
+}
+
+}  // namespace pymemrun

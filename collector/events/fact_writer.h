@@ -1,0 +1,50 @@
+// The facts of the event ring, which stand between rows, as records.
+#ifndef PYMEMRUN_COLLECTOR_EVENTS_FACT_WRITER_H_
+#define PYMEMRUN_COLLECTOR_EVENTS_FACT_WRITER_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "collector/definitions/definition_table.h"
+#include "collector/events/row_totals.h"
+#include "collector/output/record_sink.h"
+#include "collector/process/clock_scale.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// EventEncoder owns one. Not thread safe. All pointers must outlive it.
+class FactWriter {
+ public:
+  struct Context {
+    uint64_t page_bytes;
+    const ClockScale* clock;
+    DefinitionTable* definitions;
+    RecordSink* out;
+    RowTotals* totals;  // of what is known of peaks and gauges
+  };
+  explicit FactWriter(const Context& context) : in_(context) {}
+
+  // The row that a fact comes after. Site 0: there is none.
+  struct RowBefore {
+    uint64_t number;
+    uint32_t site;
+    uint32_t thread;
+  };
+  // False: no such kind is known, and nothing was written.
+  bool Write(ControlKind kind, absl::string_view payload,
+             const RowBefore& before);
+  // The run file's path, where the script has given it another; else empty.
+  const std::string& output() const { return output_; }
+
+ private:
+  void Keep(const Peak& peak, const RowBefore& before);
+
+  const Context in_;
+  std::string output_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_EVENTS_FACT_WRITER_H_

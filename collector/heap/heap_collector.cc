@@ -1,0 +1,303 @@
+#include "collector/heap/heap_collector.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "collector/definitions/native_thread.h"
+#include "collector/process/monotonic_clock.h"
+#include "format/limits.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kMaxEntries = kMaxBatchEntries / 8;
+constexpr size_t kMaxStatedBytes = kMaxKnownRecordBytes / 2;
+// For the name of their thread samples wait so long, and no more than so many.
+constexpr uint64_t kNamePatienceNs = 200000000;
+constexpr size_t kMaxWaiting = 1u << 16;
+// Of those that wait for a slot. A slot that never comes must not keep them:
+// whoever wrote over the ring may have named any.
+constexpr size_t kMostWaiting = 1u << 20;
+
+uint64_t Wide(uint32_t low, uint32_t high) {
+  return static_cast<uint64_t>(high) << 32 | low;
+}
+
+uint64_t AddressOf(const HeapSlot& slot) {
+  return Wide(slot.address_low, slot.address_high & 0xffff);
+}
+
+bool IsFree(const HeapSlot& slot) {
+  return slot.what_and_stack >> kWhatShift == kFreeWhat;
+}
+
+// What the tracer does not say is an object's.
+uint32_t AllocatorOf(uint32_t kind) {
+  constexpr uint32_t kObj = HEAP_OBJ;
+  return kind <= static_cast<uint32_t>(HeapAllocator_MAX) ? kind : kObj;
+}
+
+}  // namespace
+
+HeapCollector::HeapCollector(const Options& options) : options_(options) {}
+
+void HeapCollector::Start(const HeapRates& rates) {
+  if (rates.mean_bytes() != 0 || rates.classes_size() != 0) WriteRates(rates);
+}
+
+void HeapCollector::NoSlotsBefore(uint64_t now_ns) {
+  slot_us_ = std::max(slot_us_, options_.clock->MicrosOfMonotonic(now_ns));
+}
+
+// What the slot says of the realloc before it, if there is one. Whether that is
+// all that it says.
+bool HeapCollector::SettleRealloc(const HeapSlot& slot) {
+  if (tentative_.address == 0) return false;
+  const bool failed = (slot.address_high & kHeapKept) != 0;
+  if (!failed) Add(tentative_);
+  tentative_.address = 0;
+  return failed;
+}
+
+inline uint32_t HeapCollector::StackOfSlot(const HeapSlot& slot) {
+  const uint32_t raw = slot.what_and_stack & kIdMask;
+  const KnownStack& known = known_stacks_[raw & (kKnownStacks - 1)];
+  const bool is_known =
+      known.raw == raw && raw != 0 && (slot.address_high & kHeapTracing) == 0;
+  return ABSL_PREDICT_TRUE(is_known) ? known.id : FindStack(slot);
+}
+
+uint32_t HeapCollector::FindStack(const HeapSlot& slot) {
+  SideStacks* const stacks = options_.side->stacks();
+  if ((slot.address_high & kHeapTracing) != 0) {
+    return stacks->Special(SpecialStack::kTracing);
+  }
+  const uint32_t raw = slot.what_and_stack & kIdMask;
+  if (raw == 0) return stacks->Special(SpecialStack::kInterpreter);
+  const uint32_t id = options_.definitions->Stack(raw);
+  if (id == 0) return stacks->Special(SpecialStack::kUnknown);
+  known_stacks_[raw & (kKnownStacks - 1)] = {raw, id};
+  return id;
+}
+
+inline void HeapCollector::AddAllocation(const HeapSlot& slot,
+                                         uint32_t size_high) {
+  ++allocations_;
+  encoder_.AddAllocation(AddressOf(slot), Wide(slot.size, size_high),
+                         StackOfSlot(slot),
+                         AllocatorOf(slot.address_high >> kHeapAllocatorShift &
+                                     kHeapAllocatorMask));
+  if (IsToLook()) Look();
+}
+
+// Nearly all slots: allocations, and frees that are no realloc's. Returns the
+// first that is another.
+const EventSlot* HeapCollector::TakePlain(const EventSlot* slot,
+                                          const EventSlot* end) {
+  for (; slot != end; ++slot) {
+    HeapSlot heap;
+    std::memcpy(&heap, slot, sizeof(heap));
+    if (!IsFree(heap)) {
+      AddAllocation(heap, 0);
+    } else if (ABSL_PREDICT_TRUE(
+                   (heap.address_high & (kHeapTentative | kHeapKept)) == 0)) {
+      ++frees_;
+      encoder_.AddFree(AddressOf(heap));
+      if (IsToLook()) Look();
+    } else {
+      break;
+    }
+  }
+  return slot;
+}
+
+void HeapCollector::TakeOne(const EventSlot& slot, Run* run) {
+  HeapSlot heap;
+  std::memcpy(&heap, &slot, sizeof(heap));
+  if (SettleRealloc(heap)) return;
+  if (IsFree(heap)) {
+    HeapEvent free;
+    free.time_us = slot_us_;
+    free.address = AddressOf(heap);
+    free.thread = run->thread;
+    free.is_free = true;
+    if ((heap.address_high & kHeapTentative) != 0) {
+      tentative_ = free;
+    } else if ((heap.address_high & kHeapKept) == 0) {
+      Add(free);
+    }
+    return;
+  }
+  encoder_.SetState(slot_us_, run->thread, 0);
+  AddAllocation(heap, run->size_high);
+  run->size_high = 0;
+}
+
+uint32_t HeapCollector::TakeSlots(Run run) {
+  const RingMerger& merger = *options_.merger;
+  slot_us_ = std::max(slot_us_, options_.clock->Micros(run.stamp));
+  const EventSlot* slot = run.begin;
+  while (slot != run.end) {
+    const uint64_t index = run.index + static_cast<uint64_t>(slot - run.begin);
+    if (index >= merger.first_index()) GiveOutUpTo(index);
+    const auto left = static_cast<uint64_t>(run.end - slot);
+    const EventSlot* const end =
+        slot + std::min(left, merger.first_index() - index);
+    if (tentative_.address == 0 && run.size_high == 0) {
+      encoder_.SetState(slot_us_, run.thread, 0);
+      slot = TakePlain(slot, end);
+    }
+    if (slot != end) TakeOne(*slot++, &run);
+  }
+  return run.size_high;
+}
+
+void HeapCollector::TakeRates(const SideItemView& item) {
+  GiveOutUpTo(~uint64_t{0});  // they are by the rates before
+  HeapRates rates;
+  rates.set_time_us(options_.clock->MicrosOfMonotonic(item.time_ns));
+  rates.set_mean_bytes(item.more);
+  rates.set_adapted((item.flags & kSideAdapted) != 0);
+  const size_t count = std::min<size_t>(
+      item.detail, item.payload.size() / sizeof(SideHeapClass));
+  for (size_t i = 0; i < count; ++i) {
+    SideHeapClass read;
+    std::memcpy(&read, item.payload.data() + i * sizeof(read), sizeof(read));
+    HeapClass* const written = rates.add_classes();
+    written->set_below_bytes(read.below_bytes);
+    written->set_probability(read.probability);
+  }
+  if (rates.mean_bytes() != 0 || rates.classes_size() != 0) WriteRates(rates);
+}
+
+HeapEvent HeapCollector::EventOf(const SideItemView& item, uint32_t stack) {
+  HeapEvent event;
+  event.time_us = options_.clock->MicrosOfMonotonic(item.time_ns);
+  event.address = item.address;
+  event.is_free = item.kind != SideKind::kAlloc;
+  if (item.kind == SideKind::kUnmap) {
+    event.size = item.more;
+    event.free_of = (item.flags & kSideMoves) != 0 ? HeapFreeOf::kMovedRange
+                                                   : HeapFreeOf::kRange;
+  }
+  if (event.is_free) return event;
+  event.size = item.more;
+  event.stack = stack;
+  event.allocator = static_cast<HeapAllocator>(AllocatorOf(item.detail >> 16));
+  if (item.caller != 0) {
+    event.code = options_.side->mappings()->CodeAt(item.caller, MonotonicNs());
+  }
+  return event;
+}
+
+void HeapCollector::TakeItem(const SideItemView& item, uint32_t stack) {
+  if (item.kind == SideKind::kHeapRates) return TakeRates(item);
+  if (options_.merger->waiting() >= kMostWaiting) GiveOutFirst();
+  options_.merger->Add(
+      {item.extra, item.time_ns, item.thread, item.kind, EventOf(item, stack)});
+}
+
+void HeapCollector::GiveOutFirst() {
+  const WaitingEvent first = options_.merger->TakeFirst();
+  if (first.kind == SideKind::kFinalize) {
+    finalize_events_ = allocations_ + frees_;
+    return;
+  }
+  HeapEvent event = first.event;
+  event.thread = NativeThreadId(options_.pid, first.native_thread,
+                                event.time_us, options_.definitions);
+  // Who else has the address by now had it from the realloc.
+  if (tentative_.address != 0 && tentative_.address == event.address) {
+    Add(tentative_);
+    tentative_.address = 0;
+  }
+  Add(event);
+}
+
+void HeapCollector::GiveOutUpTo(uint64_t index) {
+  const RingMerger& merger = *options_.merger;
+  while (merger.waiting() > 0 && merger.first().index <= index) GiveOutFirst();
+}
+
+// A new thread of Python's asks for memory before it has its name.
+bool HeapCollector::IsNamed(const WaitingEvent& waiting,
+                            uint64_t now_ns) const {
+  return waiting.native_thread == static_cast<uint32_t>(options_.pid) ||
+         options_.definitions->HasNativeThread(waiting.native_thread) ||
+         now_ns > waiting.time_ns + kNamePatienceNs ||
+         options_.merger->waiting() > kMaxWaiting;
+}
+
+void HeapCollector::EndRound(uint64_t index) {
+  const RingMerger& merger = *options_.merger;
+  if (merger.waiting() == 0) return;
+  if (merger.merges()) return GiveOutUpTo(index);
+  const uint64_t now_ns = MonotonicNs();
+  while (merger.waiting() > 0 && IsNamed(merger.first(), now_ns)) {
+    GiveOutFirst();
+  }
+}
+
+void HeapCollector::Add(const HeapEvent& event) {
+  ++(event.is_free ? frees_ : allocations_);
+  encoder_.Add(event);
+  if (IsToLook()) Look();
+}
+
+void HeapCollector::Look() {
+  if (encoder_.entries() >= kMaxEntries ||
+      encoder_.max_stated_bytes() >= kMaxStatedBytes) {
+    return WriteBatch();
+  }
+  look_at_ = encoder_.entries() + kLookEach;
+}
+
+void HeapCollector::WriteBatch() {
+  if (encoder_.entries() == 0) return;
+  const RowCounts holds = {.heap_events = encoder_.entries()};
+  Record record;
+  encoder_.Take(record.mutable_heap());
+  look_at_ = kLookEach;
+  options_.out->Write(record.SerializeAsString(), holds);
+}
+
+void HeapCollector::WriteRates(const HeapRates& rates) {
+  WriteBatch();
+  rates_ = rates;
+  Record record;
+  *record.mutable_heap_rates() = rates;
+  options_.out->Write(record);
+}
+
+void HeapCollector::EndBatch(uint64_t now_ns) {
+  WriteBatch();
+  const uint64_t all_lost = lost();
+  if (all_lost <= written_lost_) return;
+  Record record;
+  HeapLoss* const loss = record.mutable_heap_loss();
+  loss->set_time_us(options_.clock->MicrosOfMonotonic(now_ns));
+  loss->set_events(all_lost - written_lost_);
+  written_lost_ = all_lost;
+  options_.out->Write(record);
+}
+
+void HeapCollector::Finish(uint64_t now_ns) {
+  GiveOutUpTo(~uint64_t{0});
+  EndBatch(now_ns);
+}
+
+uint64_t HeapCollector::lost() const {
+  return options_.page->heap_dropped.load(std::memory_order_relaxed) +
+         options_.side->lost(SideParty::kHeap);
+}
+
+void HeapCollector::AddToFooter(Footer* footer) const {
+  footer->set_heap_allocations(allocations_);
+  footer->set_heap_frees(frees_);
+  footer->set_heap_events_lost(written_lost_);
+  if (finalize_events_.has_value()) {
+    footer->set_finalize_heap_events(*finalize_events_);
+  }
+}
+
+}  // namespace pymemrun

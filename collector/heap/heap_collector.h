@@ -1,0 +1,114 @@
+// The collector's half of heap events: those of the event ring and those of the
+// side ring, in one order, to the run file's records.
+#ifndef PYMEMRUN_COLLECTOR_HEAP_HEAP_COLLECTOR_H_
+#define PYMEMRUN_COLLECTOR_HEAP_HEAP_COLLECTOR_H_
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/types/optional.h"
+#include "collector/definitions/definition_table.h"
+#include "collector/output/record_sink.h"
+#include "collector/process/clock_scale.h"
+#include "collector/side/ring_merger.h"
+#include "collector/side/side_items.h"
+#include "format/batches/heap_batch.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// Not thread safe. All pointers must outlive it.
+class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
+ public:
+  struct Options {
+    const ControlPage* page;
+    pid_t pid;  // of the traced process
+    SideItems* side;
+    RingMerger* merger;  // which knows of this one before it drains
+    const ClockScale* clock;
+    DefinitionTable* definitions;
+    RecordSink* out;
+  };
+  explicit HeapCollector(const Options& options);
+
+  // The header is written; `rates` too, unless they are empty.
+  void Start(const HeapRates& rates);
+
+  void NoSlotsBefore(uint64_t now_ns) override;
+  void EndRound(uint64_t index) override;
+
+  // Consecutive heap slots of the event ring, the first of them at `index`;
+  // `stamp`, `thread` (the file's) and `size_high`, which is the next
+  // allocation's, are what the slots before them stated. Returns size_high for
+  // the next run.
+  struct Run {
+    const EventSlot* begin;
+    const EventSlot* end;
+    uint64_t index;
+    uint64_t stamp;
+    uint32_t thread;
+    uint32_t size_high;
+  };
+  uint32_t TakeSlots(Run run);
+
+  // What the event ring's stack ids mean has changed.
+  void ForgetStack(uint32_t raw_stack) {
+    known_stacks_[raw_stack & (kKnownStacks - 1)] = {};
+  }
+  void ForgetStacks() { known_stacks_.fill({}); }
+
+  void TakeItem(const SideItemView& item, uint32_t stack) override;
+
+  // Writes the events gathered so far.
+  void WriteBatch();
+  // The same, and what was lost since the last call.
+  void EndBatch(uint64_t now_ns);
+  // Both rings are empty, for good.
+  void Finish(uint64_t now_ns);
+  void AddToFooter(Footer* footer) const;
+
+ private:
+  static constexpr size_t kKnownStacks = 4096;
+  static constexpr size_t kLookEach = 1024;
+  struct KnownStack {
+    uint32_t raw = 0;
+    uint32_t id = 0;
+  };
+  const EventSlot* TakePlain(const EventSlot* slot, const EventSlot* end);
+  void TakeOne(const EventSlot& slot, Run* run);
+  void AddAllocation(const HeapSlot& slot, uint32_t size_high);
+  uint32_t StackOfSlot(const HeapSlot& slot);
+  uint32_t FindStack(const HeapSlot& slot);
+  void TakeRates(const SideItemView& item);
+  HeapEvent EventOf(const SideItemView& item, uint32_t stack);
+  void GiveOutUpTo(uint64_t index);
+  void GiveOutFirst();
+  bool IsNamed(const WaitingEvent& waiting, uint64_t now_ns) const;
+  bool SettleRealloc(const HeapSlot& slot);
+  void Add(const HeapEvent& event);
+  // Whether the batch is to be looked at, which need not be at each entry.
+  bool IsToLook() const { return encoder_.entries() >= look_at_; }
+  void Look();
+  void WriteRates(const HeapRates& rates);
+  uint64_t lost() const;
+
+  const Options options_;
+  HeapBatchEncoder encoder_;
+  size_t look_at_ = kLookEach;
+  // The free of a realloc that may yet fail; an address of 0: there is none.
+  HeapEvent tentative_;
+  std::array<KnownStack, kKnownStacks> known_stacks_ = {};
+  uint64_t slot_us_ = 0;  // time of the last slots
+  HeapRates rates_;       // written last
+  uint64_t allocations_ = 0;
+  uint64_t frees_ = 0;
+  uint64_t written_lost_ = 0;
+  absl::optional<uint64_t> finalize_events_;  // that came before
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_HEAP_HEAP_COLLECTOR_H_

@@ -1,0 +1,53 @@
+// Where the encoder's finished records go: the run file, or memory in tests.
+#ifndef PYMEMRUN_COLLECTOR_OUTPUT_RECORD_SINK_H_
+#define PYMEMRUN_COLLECTOR_OUTPUT_RECORD_SINK_H_
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+
+// What records hold.
+struct RowCounts {
+  uint64_t rows = 0;
+  uint64_t context = 0;  // of these
+  uint64_t heap_events = 0;
+  uint64_t page_events = 0;
+
+  bool is_nothing() const {
+    return rows == 0 && context == 0 && heap_events == 0 && page_events == 0;
+  }
+  RowCounts& operator+=(const RowCounts& more) {
+    rows += more.rows;
+    context += more.context;
+    heap_events += more.heap_events;
+    page_events += more.page_events;
+    return *this;
+  }
+  RowCounts& operator-=(const RowCounts& less) {
+    rows -= less.rows;
+    context -= less.context;
+    heap_events -= less.heap_events;
+    page_events -= less.page_events;
+    return *this;
+  }
+};
+
+// Not thread safe. Cannot fail for the caller: whoever implements it counts
+// what it could not keep, because the ring must be drained all the same.
+class RecordSink {
+ public:
+  virtual ~RecordSink() = default;
+
+  // Takes one serialised pymemrun.Record that holds so much. The bytes are
+  // valid during the call.
+  virtual void Write(absl::string_view record, RowCounts holds) = 0;
+
+  void Write(const Record& record) { Write(record.SerializeAsString(), {}); }
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_OUTPUT_RECORD_SINK_H_

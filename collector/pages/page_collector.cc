@@ -1,0 +1,390 @@
+#include "collector/pages/page_collector.h"
+
+#include <algorithm>
+
+#include "collector/process/monotonic_clock.h"
+#include "collector/process/process_watch.h"
+#include "collector/side/quiet_span.h"
+
+namespace pymemrun {
+namespace {
+
+// What is younger may still be on its way: a CPU is held up between taking the
+// time and showing the sample.
+constexpr uint64_t kSettleNs = 2000000;
+constexpr uint64_t kStatmPeriodNs = 5000000;
+constexpr uint64_t kPutOffNs = 20000000;
+// RSS and its time must belong together, at a million faults a second too.
+constexpr int kRssTries = 10;
+constexpr uint64_t kPromptNs = 100000;
+constexpr int kMostPutOff = 12;  // by so long each
+// What does not fit stays in the rings.
+constexpr size_t kMaxSamplesHeld = size_t{1} << 20;
+
+constexpr uint32_t kLongestNapUs = 10000;
+constexpr uint32_t kShortestNapUs = 500;
+// At its fastest a CPU takes some two million faults a second, for reads into
+// fresh memory; half a ring of them is how long we may look away.
+constexpr uint32_t kSamplesPerMs = 2000;
+
+constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
+
+uint32_t NapFor(const PageRings* rings) {
+  if (rings == nullptr) return kLongestNapUs;
+  const size_t half_ms = rings->samples_in_ring() / 2 / kSamplesPerMs;
+  return std::clamp(static_cast<uint32_t>(half_ms * 1000), kShortestNapUs,
+                    kLongestNapUs);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<PageCollector>> PageCollector::Create(
+    const Options& options) {
+  std::unique_ptr<PageRings> rings;
+  if (options.counters > 0) {
+    auto mapped = PageRings::Map(options.first_fd, options.counters);
+    if (!mapped.ok()) return mapped.status();
+    rings = *std::move(mapped);
+  }
+  return std::unique_ptr<PageCollector>(
+      new PageCollector(options, std::move(rings)));
+}
+
+PageCollector::PageCollector(const Options& options,
+                             std::unique_ptr<PageRings> rings)
+    : options_(options),
+      rings_(std::move(rings)),
+      scan_(options.pid, options.page_bytes, options.side->mappings()),
+      stats_(options.pid),
+      signal_rate_(
+          options.first_fd + static_cast<int>(options.counters),
+          options.signals == 2 * options.counters ? options.counters : 0,
+          options.weight),
+      matcher_(options.page_bytes),
+      sampler_({options.weight, options.seed, options.page_bytes}),
+      encoder_({options.pid, options.page_bytes, options.clock,
+                options.definitions, options.side->stacks(),
+                options.side->mappings(), options.out}),
+      longest_nap_us_(NapFor(rings_.get())) {}
+
+size_t PageCollector::Drain(uint64_t now_ns) {
+  const size_t taken = Gather(now_ns);
+  if (!started_) return taken;
+  Match(complete_ns_);
+  MaybeAskResidency(now_ns);
+  return taken;
+}
+
+// Empties the rings into memory.
+size_t PageCollector::Gather(uint64_t now_ns) {
+  const uint64_t until_ns = now_ns - std::min(now_ns, kSettleNs);
+  // In this order: a sample is in its ring before the signal that it makes, so
+  // of every touch seen here all samples up to it are seen below.
+  size_t taken = options_.side->Drain(now_ns, false);
+  // A program that begins items and never commits them must not make all wait.
+  const bool too_many = matcher_.waiting() > PageMatcher::kMaxWaiting;
+  if (options_.side->drained() || too_many) complete_ns_ = until_ns;
+  const size_t before = samples_.size();
+  if (rings_ != nullptr && before < kMaxSamplesHeld) {
+    rings_->Drain(until_ns, &samples_);
+  }
+  CountSamples(now_ns, before);
+  if (started_) NameSamples();
+  return taken + samples_.size() - before;
+}
+
+void PageCollector::Start(uint64_t now_ns) {
+  started_ = true;
+  AskResidency();
+  Drain(now_ns);
+}
+
+void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {
+  switch (item.kind) {
+    case SideKind::kTouch:
+      touches_.push_back(
+          {item.thread,
+           {item.time_ns, item.address / options_.page_bytes, item.more, stack,
+            (item.flags & kSideLate) != 0, (item.flags & kSideFarToo) != 0}});
+      break;
+    case SideKind::kRange:
+      TakeRange(item, stack);
+      break;
+    case SideKind::kFork:
+      matcher_.AddMark({.time_ns = item.time_ns, .kind = PageMark::kFork});
+      break;
+    default:
+      break;
+  }
+}
+
+void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
+  const uint32_t action = item.detail >> 16;
+  if (action == PAGE_CAME || !PageAction_IsValid(static_cast<int>(action))) {
+    return;
+  }
+  if (action == PAGES_POPULATED) {
+    if (!budget_.Take(item.more, MonotonicNs())) {
+      ++forged_;
+      return;
+    }
+    came_bytes_ += item.more;
+  } else if (action != PAGES_MOVED) {
+    left_bytes_ += item.more;
+  }
+  if (action == PAGES_UNMAPPED || action == PAGES_MOVED) {
+    options_.side->mappings()->Left(item.address, item.more);
+  }
+  if (action != PAGES_POPULATED) ForgetAsked(item.address, item.more);
+  matcher_.AddMark({item.time_ns, PageMark::kRange, action, item.thread, stack,
+                    item.address, item.more, item.extra});
+}
+
+// Of the samples from `first` on.
+void PageCollector::CountSamples(uint64_t now_ns, size_t first) {
+  came_bytes_ += (samples_.size() - first) * options_.page_bytes;
+  // Before, the process has yet to enable the events, all of them.
+  if (started_) signal_rate_.Update(now_ns, samples_.size() - first);
+}
+
+// As soon as they are seen: until their stacks are known their memory may have
+// been given back.
+void PageCollector::NameSamples() {
+  MappingTable* const mappings = options_.side->mappings();
+  for (; named_ < samples_.size(); ++named_) {
+    PageSample& sample = samples_[named_];
+    sample.mapping = mappings->NameAt(sample.address, sample.time_ns);
+    sample.of_file = mappings->IsFileAt(sample.address, sample.time_ns);
+    if (!sample.of_file) sample.huge = LooksHuge(sample.address);
+  }
+}
+
+void PageCollector::ForgetAsked(uint64_t address, uint64_t bytes) {
+  const uint64_t first = address / kHugeBytes;
+  const uint64_t last = (address + bytes) / kHugeBytes;
+  if (last - first >= asked_blocks_.size()) return asked_blocks_.fill(0);
+  for (uint64_t block = first; block <= last; ++block) {
+    uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
+    if (asked == block) asked = 0;
+  }
+}
+
+// Asks once for each 2 MiB, until they are given back or others take their
+// place: it is the first fault that may bring a huge page. nullopt: the kernel
+// was not asked, or the fault is still under way; then it is asked again when
+// the stack is known.
+absl::optional<bool> PageCollector::LooksHuge(uint64_t address) {
+  const uint64_t block = address / kHugeBytes;
+  uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
+  if (std::exchange(asked, block) == block) return absl::nullopt;
+  return scan_.IsHuge(address);
+}
+
+void PageCollector::Match(uint64_t until_ns) {
+  NameSamples();
+  matcher_.AddSamples(samples_);
+  samples_.clear();
+  named_ = 0;
+  for (const auto& [thread, touch] : touches_) {
+    matcher_.AddTouch(thread, touch);
+  }
+  touches_.clear();
+  matcher_.Emit(until_ns, this);
+}
+
+PageSpan PageCollector::OnSample(const MatchedSample& matched) {
+  const PageSample& sample = *matched.sample;
+  const uint64_t page_bytes = options_.page_bytes;
+  const uint64_t page = sample.address & ~(page_bytes - 1);
+  PageSpan brings = {page, page + page_bytes};
+  const PageChoice choice = sampler_.Choose(sample.address, sample.of_file);
+  if (choice == PageChoice::kLeftOut) return brings;
+  encoder_.AddSample(matched, IsCertain(choice));
+  PageSpan with = {};
+  if (sample.of_file) {
+    with = FilePagesWith(sample.address);
+  } else if (choice == PageChoice::kFirst ||
+             (sample.huge == true && choice == PageChoice::kCertain)) {
+    with = HugePageWith(matched);
+  }
+  if (with.end - with.begin > page_bytes) {
+    encoder_.AddWith(matched, with.begin, with.end - with.begin);
+    brings = with;
+  }
+  return brings;
+}
+
+PageSpan PageCollector::FilePagesWith(uint64_t address) {
+  const PageRegion around = scan_.FilePagesAround(address);
+  return {around.begin, around.end};
+}
+
+PageSpan PageCollector::HugePageWith(const MatchedSample& matched) {
+  const uint64_t address = matched.sample->address;
+  absl::optional<bool> huge = matched.sample->huge;
+  if (!huge.has_value()) huge = scan_.IsHuge(address);
+  if (!huge.value_or(matched.far_too)) return {};
+  const uint64_t begin = address & ~(kHugeBytes - 1);
+  return {begin, begin + kHugeBytes};
+}
+
+bool PageCollector::IsNamed(uint32_t thread) {
+  return thread == static_cast<uint32_t>(options_.pid) ||
+         options_.definitions->HasNativeThread(thread);
+}
+
+void PageCollector::OnMark(const PageMark& mark) {
+  if (mark.kind == PageMark::kRange) {
+    WriteRange(mark);
+  } else if (mark.kind == PageMark::kFork) {
+    encoder_.WriteFork(mark.time_ns);
+  } else if (answers_.empty()) {
+    return;
+  } else if (mark.kind == PageMark::kAsked) {
+    AllowForFaults(&answers_.front());
+  } else {
+    WriteResidency(answers_.front());
+    answers_.pop_front();
+  }
+}
+
+void PageCollector::WriteRange(const PageMark& range) {
+  if (range.action == PAGES_POPULATED) return WritePopulated(range);
+  sampler_.Left(range.address, range.bytes);
+  encoder_.AddRange(range, true);
+}
+
+// Those of its pages that were chosen, as far as they lie together.
+void PageCollector::WritePopulated(const PageMark& range) {
+  if (!sampler_.chooses()) return encoder_.AddRange(range, true);
+  const uint64_t page_bytes = options_.page_bytes;
+  const uint64_t end = range.address + range.bytes;
+  PageMark part = range;
+  part.bytes = 0;
+  PageChoice last = PageChoice::kLeftOut;
+  for (uint64_t at = range.address; at < end; at += page_bytes) {
+    PageChoice choice = sampler_.Choose(
+        at, options_.side->mappings()->IsFileAt(at, range.time_ns));
+    if (choice == PageChoice::kFirst) choice = PageChoice::kCertain;
+    if (choice != last) {
+      encoder_.AddRange(part, IsCertain(last));
+      part.address = at;
+      part.bytes = 0;
+      last = choice;
+    }
+    if (choice != PageChoice::kLeftOut) part.bytes += page_bytes;
+  }
+  encoder_.AddRange(part, IsCertain(last));
+}
+
+void PageCollector::WriteResidency(const ResidencyAnswer& answer) {
+  encoder_.WriteResidency(answer);
+  sampler_.Found(answer.ranges);
+  BeginToChoose();
+}
+
+// Not before it is known what was there before, which what came since then must
+// be told from.
+void PageCollector::BeginToChoose() {
+  if (sampler_.chooses() || options_.weight <= 1) return;
+  sampler_.Begin();
+  encoder_.SetWeight(options_.weight);
+}
+
+// What a fault was bringing when the kernel was asked may have come just after.
+// After the last answer nobody faults.
+void PageCollector::AllowForFaults(ResidencyAnswer* answer) {
+  const bool is_last = finished_ && answers_.size() == 1;
+  if (is_last) return;
+  MappingTable* const mappings = options_.side->mappings();
+  for (const FaultUnderWay& fault : matcher_.FaultsUnderWay(answer->begin_ns)) {
+    const bool file = mappings->IsFileAt(fault.address, answer->begin_ns);
+    answer->Include({fault.brings.begin, fault.brings.end,
+                     mappings->NameAt(fault.address, answer->begin_ns),
+                     file ? static_cast<uint32_t>(Residency::FILE_BACKED) : 0});
+  }
+}
+
+void PageCollector::MaybeAskResidency(uint64_t now_ns) {
+  if (now_ns < next_statm_ns_) return;
+  next_statm_ns_ = now_ns + kStatmPeriodNs;
+  const uint64_t rss_bytes = scan_.RssBytes();
+  rss_has_moved_ |= rss_bytes != 0 && schedule_.IsUnexplained(
+                                          rss_bytes, came_bytes_, left_bytes_);
+  if (!schedule_.IsDue(now_ns, rss_bytes, came_bytes_, left_bytes_)) return;
+  // What a call under way is about to give back would be found, and thought to
+  // have come since. One that lasts, or many, are not waited for.
+  if (!QuietSpan(options_.side).began_quiet() && ++put_off_ < kMostPutOff) {
+    next_statm_ns_ = now_ns + kPutOffNs;
+    return;
+  }
+  put_off_ = 0;
+  rss_has_moved_ = false;
+  AskResidency();
+}
+
+void PageCollector::AskResidency() {
+  ResidencyAnswer answer;
+  const uint64_t cpu_ns = ThreadCpuNs();
+  // The rings go on filling meanwhile.
+  bool answered = scan_.Read([this] { Gather(MonotonicNs()); }, &answer);
+  const uint64_t rss_bytes = answered ? AddRss(&answer) : 0;
+  answered &= rss_bytes != 0;  // else the process is gone
+  schedule_.Asked(answer.begin_ns, std::max(answer.begin_ns, answer.end_ns),
+                  ThreadCpuNs() - cpu_ns, rss_bytes, answer.ranges.size());
+  came_bytes_ = left_bytes_ = 0;
+  if (!answered) BeginToChoose();
+  if (!answered || !WasOfProgram(*options_.page, &stats_)) return;
+  // What came while the kernel was looking is in its figure of RSS.
+  matcher_.AddMark({.time_ns = answer.begin_ns, .kind = PageMark::kAsked});
+  matcher_.AddMark({.time_ns = answer.end_ns, .kind = PageMark::kResidency});
+  answers_.push_back(std::move(answer));
+}
+
+// RSS of the answer's end, where it can be told. Returns what statm last said.
+uint64_t PageCollector::AddRss(ResidencyAnswer* answer) {
+  uint64_t rss_bytes = 0;
+  for (int tries = 0; tries < kRssTries; ++tries) {
+    QuietSpan span(options_.side);
+    rss_bytes = scan_.RssBytes();
+    if (!span.Held(kPromptNs)) continue;
+    answer->rss_bytes = rss_bytes;
+    answer->end_ns = span.begin_ns();
+    break;
+  }
+  return rss_bytes;
+}
+
+void PageCollector::EndBatch(uint64_t now_ns) {
+  encoder_.EndBatch();
+  const uint64_t samples = rings_ == nullptr ? 0 : rings_->lost();
+  const uint64_t stacks = options_.side->lost(SideParty::kPages) + forged_;
+  if (samples <= written_samples_lost_ && stacks <= written_stacks_lost_) {
+    return;
+  }
+  encoder_.WriteLoss(now_ns, samples - written_samples_lost_,
+                     stacks - written_stacks_lost_);
+  written_samples_lost_ = samples;
+  written_stacks_lost_ = stacks;
+}
+
+void PageCollector::Finish(uint64_t now_ns) {
+  AskResidency();
+  finished_ = true;
+  options_.side->Drain(now_ns, true);
+  const size_t before = samples_.size();
+  if (rings_ != nullptr) rings_->Drain(UINT64_MAX, &samples_);
+  CountSamples(now_ns, before);
+  Match(UINT64_MAX);
+  EndBatch(now_ns);
+  rings_.reset();
+}
+
+void PageCollector::AddToFooter(Footer* footer) const {
+  footer->set_page_events(encoder_.page_events());
+  footer->set_page_samples_lost(written_samples_lost_);
+  footer->set_page_stacks_lost(written_stacks_lost_);
+  footer->set_pages_inferred(encoder_.inferred());
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,135 @@
+// The collector's half of page events: from the kernel's samples, the signals'
+// stacks and the kernel's answers to the run file's records.
+#ifndef PYMEMRUN_COLLECTOR_PAGES_PAGE_COLLECTOR_H_
+#define PYMEMRUN_COLLECTOR_PAGES_PAGE_COLLECTOR_H_
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "collector/definitions/definition_table.h"
+#include "collector/output/record_sink.h"
+#include "collector/pages/page_encoder.h"
+#include "collector/pages/page_matcher.h"
+#include "collector/pages/page_rings.h"
+#include "collector/pages/page_sampler.h"
+#include "collector/pages/populate_budget.h"
+#include "collector/pages/residency_scan.h"
+#include "collector/pages/signal_rate.h"
+#include "collector/process/clock_scale.h"
+#include "collector/process/process_stats.h"
+#include "collector/side/side_items.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// CollectorProcess owns one when the launch text says so, and calls it from its
+// one thread.
+class PageCollector final : public SideTaker, private PageMatcher::Output {
+ public:
+  struct Options {
+    const ControlPage* page;
+    pid_t pid;  // of the traced process...
+    uint32_t page_bytes;
+    int first_fd;       // ...and of the perf events...
+    uint32_t counters;  // ...and how many of them sample
+    uint32_t signals;   // ...and how many only signal, see collector_start.h
+    uint32_t weight;    // one page in so many is recorded; 1: all
+    uint64_t seed;      // of the choice
+    const ClockScale* clock;
+    DefinitionTable* definitions;
+    SideItems* side;
+    RecordSink* out;
+  };
+  // Maps the perf events, and closes their descriptors. All pointers must
+  // outlive the result.
+  static absl::StatusOr<std::unique_ptr<PageCollector>> Create(
+      const Options& options);
+
+  // Empties the rings, the side ring too. Before Start() what they held is kept
+  // in memory, within bounds; from then on records are written. Returns how
+  // many samples and side ring cells there were.
+  size_t Drain(uint64_t now_ns);
+  void TakeItem(const SideItemView& item, uint32_t stack) override;
+  // The header is written, and options.side started. REQUIRES: options.clock
+  // was started.
+  void Start(uint64_t now_ns);
+  // Writes the entries gathered so far.
+  void EndBatch(uint64_t now_ns);
+  // The program ended, or is about to: asks once more what is resident and
+  // writes all that is left.
+  void Finish(uint64_t now_ns);
+  void AddToFooter(Footer* footer) const;
+  // Whether RSS was found to be another than page events tell, for the first
+  // time since this was asked: the kernel may be asked for pages only so often.
+  bool TakeRssHasMoved() { return std::exchange(rss_has_moved_, false); }
+
+  // The rings hold what comes in a few of these at full speed.
+  uint32_t longest_nap_us() const { return longest_nap_us_; }
+
+ private:
+  PageCollector(const Options& options, std::unique_ptr<PageRings> rings);
+
+  size_t Gather(uint64_t now_ns);
+  void TakeRange(const SideItemView& item, uint32_t stack);
+  void WriteRange(const PageMark& range);
+  void WritePopulated(const PageMark& range);
+  void WriteResidency(const ResidencyAnswer& answer);
+  void BeginToChoose();
+  void CountSamples(uint64_t now_ns, size_t first);
+  void NameSamples();
+  void ForgetAsked(uint64_t address, uint64_t bytes);
+  absl::optional<bool> LooksHuge(uint64_t address);
+  void Match(uint64_t until_ns);
+  void MaybeAskResidency(uint64_t now_ns);
+  void AskResidency();
+  uint64_t AddRss(ResidencyAnswer* answer);
+  void AllowForFaults(ResidencyAnswer* answer);
+  PageSpan OnSample(const MatchedSample& sample) override;
+  PageSpan FilePagesWith(uint64_t address);
+  PageSpan HugePageWith(const MatchedSample& matched);
+  bool IsNamed(uint32_t thread) override;
+  void OnMark(const PageMark& mark) override;
+
+  const Options options_;
+  std::unique_ptr<PageRings> rings_;  // nullptr: there are no counters
+  ResidencyScan scan_;
+  ProcessStats stats_;
+  ResidencySchedule schedule_;
+  SignalRate signal_rate_;
+  PageMatcher matcher_;
+  PageSampler sampler_;
+  PageEncoder encoder_;
+  uint32_t longest_nap_us_;
+
+  bool started_ = false;
+  bool finished_ = false;
+  std::vector<PageSample> samples_;
+  size_t named_ = 0;  // of these
+  // Of 2 MiB each, those that the kernel was asked for last, by their numbers.
+  std::array<uint64_t, 1024> asked_blocks_ = {};
+  std::vector<std::pair<uint32_t, PageTouch>> touches_;
+  uint64_t complete_ns_ = 0;  // the side ring was empty, and then the others
+  std::deque<ResidencyAnswer> answers_;  // not written yet; two marks each
+  uint64_t came_bytes_ = 0;              // since the last answer
+  uint64_t left_bytes_ = 0;
+  PopulateBudget budget_;
+  uint64_t forged_ = 0;  // calls that can never have been
+  uint64_t next_statm_ns_ = 0;
+  int put_off_ = 0;  // so often, since it was due
+  bool rss_has_moved_ = false;
+  uint64_t written_samples_lost_ = 0;
+  uint64_t written_stacks_lost_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PAGES_PAGE_COLLECTOR_H_

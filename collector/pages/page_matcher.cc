@@ -1,0 +1,208 @@
+#include "collector/pages/page_matcher.h"
+
+#include <algorithm>
+
+namespace pymemrun {
+namespace {
+
+// What fills memory from its begin on takes a huge page's fault at its begin.
+constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
+
+// A loop is thought to go on where no more lies between two of its faults. Each
+// may have to wait for its huge page and for a CPU.
+constexpr uint64_t kLoopStepNs = 1000000000;
+
+constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
+
+// Whoever has waited longer is not in a fault, but lost its signal.
+constexpr uint64_t kLongestFaultNs = 200000000;
+
+// What comes late does so by a few places; by more only from a program that
+// forges times, and must not take the longer the more there is.
+constexpr int kMaxPlacesBack = 1 << 14;
+
+template <typename T>
+void InsertByTime(const T& item, std::deque<T>* sorted) {
+  auto at = sorted->end();
+  for (int i = 0; i < kMaxPlacesBack && at != sorted->begin() &&
+                  (at - 1)->time_ns > item.time_ns;
+       ++i) {
+    --at;
+  }
+  sorted->insert(at, item);
+}
+
+}  // namespace
+
+// Nothing that waits, or is yet to come, is older; but for stragglers.
+uint64_t PageMatcher::Settled() const {
+  return samples_.empty() ? emitted_ns_ : samples_.front().time_ns;
+}
+
+void PageMatcher::DropOlder(uint64_t time_ns, Thread* thread) {
+  std::deque<PageTouch>& touches = thread->touches;
+  while (!touches.empty() && touches.front().time_ns < time_ns) {
+    thread->last = touches.front();
+    thread->loop_ns = thread->last.time_ns;
+    thread->since_last = 0;
+    touches.pop_front();
+    --touches_;
+  }
+}
+
+void PageMatcher::AddTouch(uint32_t thread_id, const PageTouch& touch) {
+  if (threads_.size() >= forget_at_) ForgetThreads();
+  Thread& thread = threads_[thread_id];
+  DropOlder(Settled(), &thread);
+  InsertByTime(touch, &thread.touches);
+  ++touches_;
+}
+
+void PageMatcher::AddSamples(const std::vector<PageSample>& samples) {
+  for (const PageSample& sample : samples) {
+    InsertByTime(sample, &samples_);
+    Thread& thread = threads_[sample.thread];
+    std::deque<uint64_t>& waiting = thread.waiting_ns;
+    waiting.insert(
+        std::upper_bound(waiting.begin(), waiting.end(), sample.time_ns),
+        sample.time_ns);
+    thread.newest_sample_ns = std::max(thread.newest_sample_ns, sample.time_ns);
+  }
+}
+
+void PageMatcher::AddMark(const PageMark& mark) { InsertByTime(mark, &marks_); }
+
+void PageMatcher::Emit(uint64_t complete_ns, Output* out) {
+  while (true) {
+    const uint64_t sample_ns =
+        samples_.empty() ? UINT64_MAX : samples_.front().time_ns;
+    const uint64_t mark_ns =
+        marks_.empty() ? UINT64_MAX : marks_.front().time_ns;
+    if (std::min(sample_ns, mark_ns) > complete_ns) break;
+    if (samples_.empty() && marks_.empty()) break;
+    if (!marks_.empty() && mark_ns <= sample_ns) {
+      EmitMark(out);
+    } else if (!EmitSample(complete_ns, out)) {
+      return;
+    }
+  }
+  // So that touches which no sample waits for can go.
+  if (complete_ns != UINT64_MAX) Step(complete_ns);
+}
+
+void PageMatcher::EmitMark(Output* out) {
+  PageMark mark = marks_.front();
+  marks_.pop_front();
+  if (mark.kind == PageMark::kRange) {
+    // Its thread is in a call, and no longer in a fault.
+    const auto found = threads_.find(mark.thread);
+    if (found != threads_.end()) {
+      uint64_t& over_ns = found->second.fault_over_ns;
+      over_ns = std::min(over_ns, mark.time_ns);
+    }
+  }
+  mark.time_ns = Step(mark.time_ns);
+  out->OnMark(mark);
+}
+
+bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
+  const PageSample sample = samples_.front();
+  Thread& thread = threads_[sample.thread];
+  DropOlder(sample.time_ns, &thread);
+  const PageTouch* const next =
+      thread.touches.empty() ? nullptr : &thread.touches.front();
+  const bool exact = next != nullptr && !next->late &&
+                     next->page == sample.address / page_bytes_;
+  // Which touch is nearer is known once all samples in between are.
+  const bool found = exact || (next != nullptr && next->time_ns <= complete_ns);
+  if (!found && waiting() <= kMaxWaiting &&
+      complete_ns <= thread.newest_sample_ns + kPatienceNs) {
+    return false;
+  }
+  if (waiting() <= kMaxWaiting &&
+      complete_ns <= sample.time_ns + kNamePatienceNs &&
+      !out->IsNamed(sample.thread)) {
+    return false;
+  }
+  const PageTouch& touch = exact ? *next : TouchOf(sample, thread);
+  if (sample.instruction == thread.last.instruction) {
+    thread.loop_ns = sample.time_ns;
+  }
+  if (!thread.waiting_ns.empty()) thread.waiting_ns.pop_front();
+  ++thread.since_last;
+  thread.fault_began_ns = sample.time_ns;
+  thread.fault_over_ns = exact ? touch.time_ns : UINT64_MAX;
+  samples_.pop_front();
+  const PageSpan brings =
+      out->OnSample({&sample, Step(sample.time_ns), touch.stack, !exact,
+                     touch.far_too && (exact || TellsOf(sample, touch))});
+  thread.fault = {sample.address, brings};
+  return true;
+}
+
+// Whether what a touch says of the page far from it goes for another fault: it
+// is of the same instruction, and was the first in its 2 MiB, where such a loop
+// begins. Later ones find there what came page by page.
+bool PageMatcher::TellsOf(const PageSample& sample,
+                          const PageTouch& touch) const {
+  return touch.instruction == sample.instruction &&
+         touch.page % (kHugeBytes / page_bytes_) == 0;
+}
+
+const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
+                                      const Thread& thread) const {
+  if (thread.touches.empty()) return thread.last;
+  const PageTouch& next = thread.touches.front();
+  // The signal of a system call's faults comes after them.
+  if (thread.last.stack == 0 || sample.instruction >= kKernelHalf) return next;
+  const bool last_fits = thread.last.instruction == sample.instruction;
+  const bool next_fits = next.instruction == sample.instruction;
+  const bool may_be_huge = sample.address % kHugeBytes < page_bytes_;
+  const bool goes_on = sample.time_ns - thread.loop_ns <= kLoopStepNs;
+  if (may_be_huge && goes_on && last_fits != next_fits) {
+    return last_fits ? thread.last : next;
+  }
+  return IsNearerToLast(thread) ? thread.last : next;
+}
+
+// Whether from the thread's oldest sample it is fewer faults back to the last
+// touch than on to the next one.
+bool PageMatcher::IsNearerToLast(const Thread& thread) {
+  const std::deque<uint64_t>& waiting = thread.waiting_ns;
+  const auto after = std::upper_bound(waiting.begin(), waiting.end(),
+                                      thread.touches.front().time_ns);
+  const auto until_next = static_cast<uint64_t>(after - waiting.begin());
+  return thread.since_last + 1 < until_next - std::min<uint64_t>(until_next, 1);
+}
+
+std::vector<FaultUnderWay> PageMatcher::FaultsUnderWay(uint64_t time_ns) const {
+  std::vector<FaultUnderWay> faults;
+  for (const auto& [id, thread] : threads_) {
+    if (thread.fault_over_ns > time_ns &&
+        thread.fault_began_ns + kLongestFaultNs > time_ns) {
+      faults.push_back(thread.fault);
+    }
+  }
+  return faults;
+}
+
+uint64_t PageMatcher::Step(uint64_t time_ns) {
+  emitted_ns_ = std::max(emitted_ns_, time_ns);
+  return emitted_ns_;
+}
+
+void PageMatcher::ForgetThreads() {
+  for (auto it = threads_.begin(); it != threads_.end();) {
+    DropOlder(Settled(), &it->second);
+    const bool waits =
+        !it->second.touches.empty() || it->second.newest_sample_ns >= Settled();
+    if (waits) {
+      ++it;
+    } else {
+      threads_.erase(it++);
+    }
+  }
+  forget_at_ = std::max(kMaxThreads, 2 * threads_.size());
+}
+
+}  // namespace pymemrun

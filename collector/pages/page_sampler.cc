@@ -1,0 +1,75 @@
+#include "collector/pages/page_sampler.h"
+
+#include <algorithm>
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kBlockBytes = uint64_t{2} << 20;
+// Less does not make room for a huge page, or not often: what gives back and
+// takes a few pages again and again would else be recorded each time.
+constexpr uint64_t kLeastLeftBytes = uint64_t{256} << 10;
+// 512 GiB. Beyond, each block is taken for new now and then.
+constexpr size_t kMaxBlocks = size_t{1} << 18;
+
+// Spreads numbers that lie side by side over all of 64 bits.
+uint64_t Mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+PageChoice PageSampler::Choose(uint64_t address, bool of_file) {
+  if (of_file) return PageChoice::kCertain;
+  if (IsFirstInBlock(address)) return PageChoice::kFirst;
+  if (!chooses_ || options_.period <= 1) return PageChoice::kCertain;
+  const uint64_t page = address / options_.page_bytes;
+  const uint64_t group = page / options_.period;
+  const uint64_t chosen = Mix(Mix(options_.seed) ^ group) % options_.period;
+  return page % options_.period == chosen ? PageChoice::kChosen
+                                          : PageChoice::kLeftOut;
+}
+
+bool PageSampler::IsFirstInBlock(uint64_t address) {
+  const uint64_t block = address / kBlockBytes;
+  if (block == last_block_) return false;
+  last_block_ = block;
+  if (blocks_.size() >= kMaxBlocks) blocks_.clear();
+  return blocks_.insert(block).second;
+}
+
+void PageSampler::Left(uint64_t address, uint64_t bytes) {
+  if (bytes < kLeastLeftBytes) return;
+  last_block_ = UINT64_MAX;
+  const uint64_t first = address / kBlockBytes;
+  const uint64_t last = (address + bytes - 1) / kBlockBytes;
+  if (last - first < blocks_.size()) {
+    for (uint64_t block = first; block <= last; ++block) blocks_.erase(block);
+    return;
+  }
+  for (auto it = blocks_.begin(); it != blocks_.end();) {
+    const bool left = *it >= first && *it <= last;
+    if (left) {
+      blocks_.erase(it++);
+    } else {
+      ++it;
+    }
+  }
+}
+
+void PageSampler::Found(const std::vector<ResidentPages>& ranges) {
+  absl::flat_hash_set<uint64_t> still;
+  for (const ResidentPages& range : ranges) {
+    const uint64_t last = (range.end - 1) / kBlockBytes;
+    for (uint64_t at = range.begin / kBlockBytes; at <= last; ++at) {
+      if (blocks_.contains(at)) still.insert(at);
+    }
+  }
+  blocks_ = std::move(still);
+  last_block_ = UINT64_MAX;
+}
+
+}  // namespace pymemrun

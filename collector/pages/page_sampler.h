@@ -1,0 +1,67 @@
+// Which pages that come are recorded where not all are, `--page-period N`, and
+// which may have come with others.
+#ifndef PYMEMRUN_COLLECTOR_PAGES_PAGE_SAMPLER_H_
+#define PYMEMRUN_COLLECTOR_PAGES_PAGE_SAMPLER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "collector/pages/residency_scan.h"
+
+namespace pymemrun {
+
+enum class PageChoice {
+  kLeftOut,
+  kChosen,   // it stands for as many as there are in its group
+  kCertain,  // it would have been recorded in any case, and stands for itself
+  kFirst,    // certain, and the first of its 2 MiB: it may be a huge page's
+};
+inline bool IsCertain(PageChoice choice) {
+  return choice == PageChoice::kCertain || choice == PageChoice::kFirst;
+}
+
+// Pages are chosen by address, in groups of N that lie side by side: one of
+// each group, at random. So a page that comes again, that is copied after a
+// fork or read before it is written is chosen always or never, and what is
+// known of the chosen ones at any time is what would be known of them if all
+// were recorded. What stands in a row in memory is divided evenly, and no
+// pattern of addresses can fall into step with a choice that is made anew for
+// each group.
+//
+// A fault may bring more than its page, and that must not hang on one in N:
+//   - The first fault in each aligned 2 MiB is certain, for it may have brought
+//     a huge page; again after these were given back.
+//   - So is each fault in a file's pages, which come sixteen at a time.
+// Not thread safe.
+class PageSampler {
+ public:
+  struct Options {
+    uint32_t period;  // N, at least 1
+    uint64_t seed;
+    uint32_t page_bytes;
+  };
+  explicit PageSampler(const Options& options) : options_(options) {}
+
+  // Until this is called, and with a period of 1, every page is certain.
+  void Begin() { chooses_ = true; }
+  bool chooses() const { return chooses_; }
+  // `of_file`: the address is in a file's mapping.
+  PageChoice Choose(uint64_t address, bool of_file);
+  // Pages were given back.
+  void Left(uint64_t address, uint64_t bytes);
+  // The kernel said what is resident; in the order of addresses.
+  void Found(const std::vector<ResidentPages>& ranges);
+
+ private:
+  bool IsFirstInBlock(uint64_t address);
+
+  const Options options_;
+  bool chooses_ = false;
+  absl::flat_hash_set<uint64_t> blocks_;  // of 2 MiB that faults were in
+  uint64_t last_block_ = UINT64_MAX;      // one of them
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PAGES_PAGE_SAMPLER_H_

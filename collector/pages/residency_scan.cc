@@ -1,0 +1,270 @@
+#include "collector/pages/residency_scan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "collector/process/monotonic_clock.h"
+#include "collector/process/proc_number.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kRegionsAtOnce = 4096;
+constexpr size_t kEntriesAtOnce = 8192;
+// The kernel walks 64 MiB of pages in some 3 ms.
+constexpr uint64_t kPieceBytes = uint64_t{64} << 20;
+constexpr uint64_t kMaxPieces = 4096;
+// Without the ioctl every page of a mapping is an entry of 8 bytes. Mappings
+// that are so large are reserved address space, of which little is resident.
+constexpr uint64_t kMaxEntriesOfMapping = uint64_t{1} << 24;
+
+constexpr uint64_t kPiecePages = 512;
+
+constexpr uint64_t kLookPeriodNs = 20000000;
+constexpr uint64_t kRegularPeriodNs = 250000000;
+// At most 5 % of one CPU, and so many ranges a second in the file.
+constexpr uint64_t kCostFactor = 20;
+constexpr uint64_t kRangeNs = 5000;
+constexpr uint64_t kBlurBytes = uint64_t{1} << 20;
+constexpr uint64_t kBlurFraction = 50;  // 2 % of RSS
+
+int OpenOf(pid_t pid, absl::string_view name) {
+  return open(absl::StrCat("/proc/", ProcNumberOf(pid), "/", name).c_str(),
+              O_RDONLY | O_CLOEXEC);
+}
+
+bool Fail(int why) {
+  errno = why;
+  return false;
+}
+
+uint32_t FlagsOf(uint64_t categories) {
+  return ((categories & kPageIsFile) != 0 ? Residency::FILE_BACKED : 0) |
+         ((categories & kPageIsHuge) != 0 ? Residency::HUGE : 0);
+}
+
+}  // namespace
+
+void ResidencyAnswer::Include(const ResidentPages& pages) {
+  ResidentPages rest = pages;
+  auto at = std::partition_point(
+      ranges.begin(), ranges.end(),
+      [&](const ResidentPages& range) { return range.end <= pages.begin; });
+  while (at != ranges.end() && at->begin < pages.end) {
+    const uint64_t there = at->begin, there_until = at->end;
+    if (rest.begin < there) {
+      ResidentPages before = rest;
+      before.end = there;
+      at = ranges.insert(at, before) + 1;
+    }
+    rest.begin = there_until;
+    ++at;
+  }
+  if (rest.begin < rest.end) ranges.insert(at, rest);
+}
+
+ResidencyScan::ResidencyScan(pid_t pid, uint32_t page_bytes,
+                             MappingTable* mappings)
+    : page_bytes_(page_bytes),
+      mappings_(mappings),
+      pagemap_fd_(OpenOf(pid, "pagemap")),
+      statm_fd_(OpenOf(pid, "statm")) {}
+
+ResidencyScan::~ResidencyScan() {
+  if (pagemap_fd_ >= 0) close(pagemap_fd_);
+  if (statm_fd_ >= 0) close(statm_fd_);
+}
+
+absl::optional<bool> ResidencyScan::IsHuge(uint64_t address) {
+  if (use_entries_ || pagemap_fd_ < 0) return absl::nullopt;
+  PageRegion region = {};
+  PagemapScan scan = {};
+  scan.size = sizeof(scan);
+  scan.begin = address / page_bytes_ * page_bytes_;
+  scan.end = scan.begin + page_bytes_;
+  scan.regions = reinterpret_cast<uintptr_t>(&region);
+  scan.regions_max = 1;
+  scan.category_mask = kPageIsPresent;
+  scan.return_mask = kPageIsHuge;
+  if (ioctl(pagemap_fd_, kPagemapScan, &scan) != 1) return absl::nullopt;
+  return (region.categories & kPageIsHuge) != 0;
+}
+
+PageRegion ResidencyScan::FilePagesAround(uint64_t address) {
+  if (use_entries_ || pagemap_fd_ < 0) return {};
+  PageRegion around[kPiecePages];
+  PagemapScan scan = {};
+  scan.size = sizeof(scan);
+  scan.begin = address & ~(kPiecePages * page_bytes_ - 1);
+  scan.end = scan.begin + kPiecePages * page_bytes_;
+  scan.regions = reinterpret_cast<uintptr_t>(around);
+  scan.regions_max = kPiecePages;
+  scan.category_mask = kPageIsPresent | kPageIsFile;
+  const int count = ioctl(pagemap_fd_, kPagemapScan, &scan);
+  for (int i = 0; i < count; ++i) {
+    if (around[i].begin <= address && address < around[i].end) return around[i];
+  }
+  return {};
+}
+
+uint64_t ResidencyScan::RssBytes() {
+  char buffer[256];
+  const ssize_t got =
+      statm_fd_ < 0 ? -1 : pread(statm_fd_, buffer, sizeof(buffer), 0);
+  if (got <= 0) return 0;
+  const std::vector<absl::string_view> fields =
+      absl::StrSplit(absl::string_view(buffer, static_cast<size_t>(got)), ' ');
+  uint64_t pages = 0;
+  if (fields.size() < 2 || !absl::SimpleAtoi(fields[1], &pages)) return 0;
+  return pages * page_bytes_;
+}
+
+bool ResidencyScan::Read(absl::FunctionRef<void()> meanwhile,
+                         ResidencyAnswer* answer) {
+  answer->ranges.clear();
+  answer->begin_ns = MonotonicNs();
+  if (pagemap_fd_ < 0 || !mappings_->Refresh()) return false;
+  for (const Mapping& mapping : mappings_->mappings()) {
+    if (mapping.counted && !ReadMapping(mapping, meanwhile, answer))
+      return false;
+  }
+  answer->end_ns = MonotonicNs();
+  return true;
+}
+
+bool ResidencyScan::ReadMapping(const Mapping& mapping,
+                                absl::FunctionRef<void()> meanwhile,
+                                ResidencyAnswer* answer) {
+  if (!use_entries_) {
+    if (ScanMapping(mapping, meanwhile, answer)) return true;
+    if (errno != ENOTTY && errno != EINVAL) return false;
+    use_entries_ = true;
+  }
+  return ReadEntries(mapping, answer);
+}
+
+bool ResidencyScan::ScanMapping(const Mapping& mapping,
+                                absl::FunctionRef<void()> meanwhile,
+                                ResidencyAnswer* answer) {
+  regions_.resize(kRegionsAtOnce);
+  PagemapScan scan = {};
+  scan.size = sizeof(scan);
+  scan.regions = reinterpret_cast<uintptr_t>(regions_.data());
+  scan.regions_max = regions_.size();
+  scan.category_mask = kPageIsPresent | kPageIsZeroPage;
+  scan.category_inverted = kPageIsZeroPage;
+  scan.return_mask = kPageIsFile | kPageIsHuge;
+  // What is larger by far than memory is mostly empty, and quickly walked.
+  const uint64_t piece =
+      std::max(kPieceBytes, (mapping.end - mapping.begin) / kMaxPieces /
+                                page_bytes_ * page_bytes_);
+  for (scan.begin = mapping.begin; scan.begin < mapping.end;) {
+    scan.end = std::min(mapping.end, scan.begin + piece);
+    walked_bytes_ += scan.end - scan.begin;
+    if (!ScanPiece(&scan, mapping, answer)) return false;
+    if (walked_bytes_ < kPieceBytes) continue;
+    walked_bytes_ = 0;
+    meanwhile();
+  }
+  return true;
+}
+
+bool ResidencyScan::ScanPiece(PagemapScan* scan, const Mapping& mapping,
+                              ResidencyAnswer* answer) {
+  while (scan->begin < scan->end) {
+    const int count = ioctl(pagemap_fd_, kPagemapScan, scan);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    for (int i = 0; i < count; ++i) {
+      if (!Add(regions_[i], mapping, answer)) return Fail(E2BIG);
+    }
+    if (scan->walk_end <= scan->begin) return Fail(EIO);
+    scan->begin = scan->walk_end;
+  }
+  return true;
+}
+
+bool ResidencyScan::ReadEntries(const Mapping& mapping,
+                                ResidencyAnswer* answer) {
+  const uint64_t first = mapping.begin / page_bytes_;
+  const uint64_t end = mapping.end / page_bytes_;
+  if (end - first > kMaxEntriesOfMapping) return true;
+  entries_.resize(kEntriesAtOnce);
+  for (uint64_t page = first; page < end;) {
+    const size_t wanted = std::min<uint64_t>(end - page, kEntriesAtOnce);
+    const ssize_t got =
+        pread(pagemap_fd_, entries_.data(), wanted * sizeof(uint64_t),
+              static_cast<off_t>(page * sizeof(uint64_t)));
+    if (got < 0 && errno == EINTR) continue;
+    // Not readable ([vsyscall]), or gone meanwhile.
+    if (got < static_cast<ssize_t>(sizeof(uint64_t))) return true;
+    for (size_t i = 0; i < got / sizeof(uint64_t); ++i, ++page) {
+      if ((entries_[i] & kPagemapPresent) == 0) continue;
+      const uint64_t categories =
+          (entries_[i] & kPagemapFile) != 0 ? kPageIsFile : 0;
+      const PageRegion region = {page * page_bytes_, (page + 1) * page_bytes_,
+                                 categories};
+      if (!Add(region, mapping, answer)) return false;
+    }
+  }
+  return true;
+}
+
+bool ResidencyScan::Add(const PageRegion& region, const Mapping& mapping,
+                        ResidencyAnswer* answer) {
+  std::vector<ResidentPages>& ranges = answer->ranges;
+  const uint32_t flags = FlagsOf(region.categories);
+  uint64_t begin = region.begin;
+  if (!ranges.empty()) {
+    ResidentPages& last = ranges.back();
+    // Mappings may change between two looks; ranges must not overlap.
+    begin = std::max(begin, last.end);
+    if (begin >= region.end) return true;
+    if (last.end == begin && last.flags == flags &&
+        last.mapping == mapping.name) {
+      last.end = region.end;
+      return true;
+    }
+  }
+  if (ranges.size() >= kMaxRanges) return false;
+  ranges.push_back({begin, region.end, mapping.name, flags});
+  return true;
+}
+
+bool ResidencySchedule::IsUnexplained(uint64_t rss_bytes, uint64_t came_bytes,
+                                      uint64_t left_bytes) const {
+  const uint64_t blur = std::max(kBlurBytes, rss_bytes / kBlurFraction);
+  const uint64_t most = rss_bytes_ + came_bytes;
+  const uint64_t least = most - std::min(most, left_bytes);
+  return rss_bytes > most + blur || rss_bytes + blur < least;
+}
+
+bool ResidencySchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes,
+                              uint64_t came_bytes, uint64_t left_bytes) const {
+  if (now_ns < next_look_ns_ || rss_bytes == 0) return false;
+  const bool moved = rss_bytes != rss_bytes_ || came_bytes + left_bytes != 0;
+  if (now_ns >= next_regular_ns_) return moved;
+  return IsUnexplained(rss_bytes, came_bytes, left_bytes);
+}
+
+void ResidencySchedule::Asked(uint64_t begin_ns, uint64_t end_ns,
+                              uint64_t cpu_ns, uint64_t rss_bytes,
+                              size_t ranges) {
+  const uint64_t pause =
+      std::max({kLookPeriodNs, kCostFactor * cpu_ns, kRangeNs * ranges});
+  next_look_ns_ = end_ns + pause;
+  next_regular_ns_ = std::max(next_look_ns_, begin_ns + kRegularPeriodNs);
+  rss_bytes_ = rss_bytes;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,112 @@
+// Asks the kernel which pages of the traced process are resident.
+#ifndef PYMEMRUN_COLLECTOR_PAGES_RESIDENCY_SCAN_H_
+#define PYMEMRUN_COLLECTOR_PAGES_RESIDENCY_SCAN_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/types/optional.h"
+#include "collector/definitions/mapping_table.h"
+#include "collector/pages/pagemap_scan.h"
+
+namespace pymemrun {
+
+struct ResidentPages {
+  uint64_t begin;  // addresses
+  uint64_t end;
+  uint32_t mapping;  // MappingDef.id
+  uint32_t flags;    // of Residency.Flag
+};
+
+struct ResidencyAnswer {
+  uint64_t begin_ns = 0;  // CLOCK_MONOTONIC, before the kernel was asked...
+  uint64_t end_ns = 0;    // ...and after
+  // statm at end_ns; 0: it could not be had. Left to the caller.
+  uint64_t rss_bytes = 0;
+  std::vector<ResidentPages> ranges;  // in the order of addresses
+
+  // These are resident too, as far as they are not there yet.
+  void Include(const ResidentPages& pages);
+};
+
+// Not thread safe.
+class ResidencyScan {
+ public:
+  // More ranges than that, and the answer is none: a record of them would not
+  // be read.
+  static constexpr size_t kMaxRanges = size_t{1} << 18;
+
+  // Keeps files of /proc/PID open. `mappings` must outlive it.
+  ResidencyScan(pid_t pid, uint32_t page_bytes, MappingTable* mappings);
+  ~ResidencyScan();
+  ResidencyScan(const ResidencyScan&) = delete;
+  ResidencyScan& operator=(const ResidencyScan&) = delete;
+
+  // False where the kernel does not say, as of a process that is gone. Pages of
+  // zeros that were only read are left out; not so before Linux 6.7, which does
+  // not tell them from others. `meanwhile` is called each few milliseconds.
+  bool Read(absl::FunctionRef<void()> meanwhile, ResidencyAnswer* answer);
+  // Whether the page there is part of a huge page of 2 MiB; nullopt where it is
+  // not resident any more, or the kernel does not say.
+  absl::optional<bool> IsHuge(uint64_t address);
+  // The resident pages of files around the one at the address without a hole,
+  // within its aligned 2 MiB: the kernel maps up to so many at a fault.
+  // Nothing, begin = end, where that one is not there, or the kernel does not
+  // say.
+  PageRegion FilePagesAround(uint64_t address);
+  // RSS as statm has it now; 0 when the process is gone.
+  uint64_t RssBytes();
+
+  // For tests: as if Linux were older than 6.7.
+  void UseEntries() { use_entries_ = true; }
+
+ private:
+  bool ReadMapping(const Mapping& mapping, absl::FunctionRef<void()> meanwhile,
+                   ResidencyAnswer* answer);
+  bool ScanMapping(const Mapping& mapping, absl::FunctionRef<void()> meanwhile,
+                   ResidencyAnswer* answer);
+  bool ScanPiece(PagemapScan* scan, const Mapping& mapping,
+                 ResidencyAnswer* answer);
+  bool ReadEntries(const Mapping& mapping, ResidencyAnswer* answer);
+  bool Add(const PageRegion& region, const Mapping& mapping,
+           ResidencyAnswer* answer);
+
+  const uint64_t page_bytes_;
+  MappingTable* mappings_;
+  int pagemap_fd_;
+  int statm_fd_;
+  bool use_entries_ = false;
+  uint64_t walked_bytes_ = 0;  // since `meanwhile` was called
+  std::vector<PageRegion> regions_;
+  std::vector<uint64_t> entries_;
+};
+
+// When to ask: as often as it is worth, at a bounded cost. Not thread safe.
+class ResidencySchedule {
+ public:
+  // Whether `rss_bytes`, statm's, is not what is known makes of it. Since the
+  // last answer so many bytes came one page each, and at most so many left.
+  bool IsUnexplained(uint64_t rss_bytes, uint64_t came_bytes,
+                     uint64_t left_bytes) const;
+  // Whether to ask now.
+  bool IsDue(uint64_t now_ns, uint64_t rss_bytes, uint64_t came_bytes,
+             uint64_t left_bytes) const;
+  // An answer came, or none did (`ranges` 0). `cpu_ns`: what it took of a CPU.
+  void Asked(uint64_t begin_ns, uint64_t end_ns, uint64_t cpu_ns,
+             uint64_t rss_bytes, size_t ranges);
+  // statm is worth reading from here on.
+  uint64_t next_look_ns() const { return next_look_ns_; }
+
+ private:
+  uint64_t next_look_ns_ = 0;
+  uint64_t next_regular_ns_ = 0;
+  uint64_t rss_bytes_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PAGES_RESIDENCY_SCAN_H_

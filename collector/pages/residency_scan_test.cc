@@ -1,0 +1,262 @@
+#include "collector/pages/residency_scan.h"
+
+#include <gtest/gtest.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector/pages/fault_fixture.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kPage = kFixturePage;
+
+struct Names final : RecordSink {
+  using RecordSink::Write;
+  void Write(absl::string_view bytes, RowCounts) override {
+    Record record;
+    ASSERT_TRUE(record.ParseFromArray(bytes.data(), bytes.size()));
+    EXPECT_EQ(record.mapping().id(), names.size());
+    names.push_back(record.mapping().name());
+  }
+  std::vector<std::string> names = {"(none)"};
+};
+
+class ResidencyScanTest : public testing::Test {
+ protected:
+  // Resident pages of the range, as the answer says.
+  uint64_t Pages(const char* begin, size_t pages) const {
+    const uint64_t from = reinterpret_cast<uint64_t>(begin);
+    uint64_t found = 0, last = 0;
+    for (const ResidentPages& range : answer_.ranges) {
+      EXPECT_LE(last, range.begin);
+      EXPECT_LT(range.begin, range.end);
+      last = range.end;
+      const uint64_t low = std::max(range.begin, from);
+      const uint64_t high = std::min(range.end, from + pages * kPage);
+      if (low < high) found += (high - low) / kPage;
+    }
+    return found;
+  }
+
+  // Whether the answer has what begins there as a huge page.
+  bool HugeThere(const char* at) const {
+    const uint64_t address = reinterpret_cast<uint64_t>(at);
+    for (const ResidentPages& range : answer_.ranges) {
+      if (range.begin <= address && address < range.end) {
+        return (range.flags & Residency::HUGE) != 0;
+      }
+    }
+    return false;
+  }
+
+  Names names_;
+  MappingTable mappings_{getpid(), &names_};
+  ResidencyScan scan_{getpid(), kPage, &mappings_};
+  ResidencyAnswer answer_;
+};
+
+TEST_F(ResidencyScanTest, KnownMemoryIsFoundPageByPage) {
+  char* memory = MapFreshPages(100);
+  for (int i = 0; i < 40; ++i) memory[i * kPage] = 1;
+  volatile char sum = 0;
+  for (int i = 60; i < 80; ++i) sum = sum + memory[i * kPage];  // zeros, read
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
+  EXPECT_EQ(Pages(memory, 40), 40u);
+  EXPECT_EQ(Pages(memory + 40 * kPage, 20), 0u);
+  EXPECT_GT(answer_.end_ns, answer_.begin_ns);
+  madvise(memory, 10 * kPage, MADV_DONTNEED);
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
+  EXPECT_EQ(Pages(memory, 40), 30u);
+  munmap(memory, 100 * kPage);
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
+  EXPECT_EQ(Pages(memory, 100), 0u);
+}
+
+// The kernel may make a huge page of small ones, or the other way round, and
+// hide one while it moves it: what is said in between counts where it said the
+// same before and after.
+TEST_F(ResidencyScanTest, AHugePageIsToldFromSmallOnes) {
+  constexpr uint64_t kHuge = uint64_t{2} << 20;
+  char* memory =
+      static_cast<char*>(mmap(nullptr, 3 * kHuge, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  const uint64_t begin =
+      (reinterpret_cast<uint64_t>(memory) + kHuge - 1) & ~(kHuge - 1);
+  char* small = reinterpret_cast<char*>(begin);
+  char* large = small + kHuge;
+  madvise(small, kHuge, MADV_NOHUGEPAGE);
+  madvise(large, kHuge, MADV_HUGEPAGE);
+  small[0] = large[0] = 1;
+  EXPECT_NE(scan_.IsHuge(begin), true);
+  EXPECT_NE(scan_.IsHuge(begin + kPage), true);  // not there
+  bool agrees = false;
+  for (int tries = 0; tries < 1000 && !agrees; ++tries) {
+    ASSERT_TRUE(scan_.Read([] {}, &answer_));
+    const uint64_t before = Pages(large, 512);
+    const absl::optional<bool> huge = scan_.IsHuge(begin + kHuge + 5 * kPage);
+    ASSERT_TRUE(scan_.Read([] {}, &answer_));
+    agrees = before == Pages(large, 512) &&
+             (huge == true) == (before == 512 && HugeThere(large));
+  }
+  EXPECT_TRUE(agrees);
+  munmap(memory, 3 * kHuge);
+}
+
+TEST_F(ResidencyScanTest, WhatIsIncludedIsThereOnce) {
+  answer_.ranges = {{20 * kPage, 22 * kPage, 1, 0},
+                    {24 * kPage, 25 * kPage, 1, 0},
+                    {40 * kPage, 50 * kPage, 1, 0}};
+  const auto spans = [this] {
+    std::vector<std::pair<uint64_t, uint64_t>> spans;
+    for (const ResidentPages& range : answer_.ranges) {
+      spans.emplace_back(range.begin / kPage, range.end / kPage);
+    }
+    return spans;
+  };
+  answer_.Include({20 * kPage, 21 * kPage, 2, 0});
+  answer_.Include({45 * kPage, 48 * kPage, 2, 0});
+  EXPECT_EQ(answer_.ranges.size(), 3u);
+  answer_.Include({30 * kPage, 31 * kPage, 2, 0});
+  answer_.Include({18 * kPage, 28 * kPage, 2, 0});
+  answer_.Include({49 * kPage, 60 * kPage, 2, 0});
+  using Spans = std::vector<std::pair<uint64_t, uint64_t>>;
+  EXPECT_EQ(spans(), (Spans{{18, 20},
+                            {20, 22},
+                            {22, 24},
+                            {24, 25},
+                            {25, 28},
+                            {30, 31},
+                            {40, 50},
+                            {50, 60}}));
+}
+
+TEST_F(ResidencyScanTest, PagesOfAFileAroundOneAreFound) {
+  FILE* file = tmpfile();
+  ASSERT_NE(file, nullptr);
+  ASSERT_EQ(ftruncate(fileno(file), 64 * kPage), 0);
+  char* memory = static_cast<char*>(
+      mmap(nullptr, 64 * kPage, PROT_READ, MAP_SHARED, fileno(file), 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  madvise(memory, 64 * kPage, MADV_RANDOM);
+  const uint64_t begin =
+      (reinterpret_cast<uint64_t>(memory) + 0xffff) & ~uint64_t{0xffff};
+  volatile char sum = 0;
+  for (const uint64_t page : {0, 1, 5}) {
+    sum = sum + *reinterpret_cast<const char*>(begin + page * kPage);
+  }
+  const PageRegion found = scan_.FilePagesAround(begin + 5 * kPage);
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
+  if (found.end != found.begin) {  // else there is no PAGEMAP_SCAN
+    const auto* const at = reinterpret_cast<const char*>(found.begin);
+    const uint64_t pages = (found.end - found.begin) / kPage;
+    EXPECT_LE(found.begin, begin + 5 * kPage);
+    EXPECT_GT(found.end, begin + 5 * kPage);
+    EXPECT_EQ(Pages(at, pages), pages);
+    EXPECT_LT(Pages(at - kPage, pages + 2), pages + 2);
+  }
+  EXPECT_EQ(scan_.FilePagesAround(begin + 40 * kPage).end, 0u);  // not there
+  munmap(memory, 64 * kPage);
+  fclose(file);
+}
+
+// Mappings of any size are walked in pieces; nothing falls between two.
+TEST_F(ResidencyScanTest, LargeMappingsAreWalkedInPieces) {
+  const size_t pages = (size_t{1} << 38) / kPage;
+  char* memory = static_cast<char*>(
+      mmap(nullptr, pages * kPage, PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  madvise(memory, pages * kPage, MADV_NOHUGEPAGE);
+  for (size_t i = 0; i < 1000; ++i) memory[(i * 67108864 + i * 131) * 3] = 1;
+  int calls = 0;
+  ASSERT_TRUE(scan_.Read([&] { ++calls; }, &answer_));
+  EXPECT_EQ(Pages(memory, pages), 1000u);
+  EXPECT_GT(calls, 1000);
+  munmap(memory, pages * kPage);
+}
+
+TEST_F(ResidencyScanTest, PagesOfZerosAreNotCountedWhereTheKernelTells) {
+  char* memory = MapFreshPages(100);
+  volatile char sum = 0;
+  for (int i = 60; i < 80; ++i) sum = sum + memory[i * kPage];
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
+  const uint64_t zeros = Pages(memory + 60 * kPage, 20);
+  if (zeros == 20) GTEST_SKIP() << "this kernel has no PAGEMAP_SCAN";
+  EXPECT_EQ(zeros, 0u);
+  munmap(memory, 100 * kPage);
+}
+
+TEST_F(ResidencyScanTest, AnOlderKernelTellsTheSameButForZeros) {
+  char* memory = MapFreshPages(20000);
+  for (int i = 0; i < 20000; i += 3) memory[i * kPage] = 1;
+  scan_.UseEntries();
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
+  EXPECT_EQ(Pages(memory, 20000), 6667u);
+  munmap(memory, 20000 * kPage);
+}
+
+TEST_F(ResidencyScanTest, TheSumIsAboutRss) {
+  char* memory = MapFreshPages(5000);
+  for (int i = 0; i < 5000; ++i) memory[i * kPage] = 1;
+  ASSERT_TRUE(scan_.Read([] {}, &answer_));
+  uint64_t bytes = 0;
+  bool file_backed = false;
+  for (const ResidentPages& range : answer_.ranges) {
+    bytes += range.end - range.begin;
+    file_backed = file_backed || (range.flags & Residency::FILE_BACKED) != 0;
+    EXPECT_LT(range.mapping, names_.names.size());
+  }
+  EXPECT_TRUE(file_backed);
+  // statm is the sum of counters that lag by some pages on each CPU.
+  EXPECT_NEAR(static_cast<double>(bytes), static_cast<double>(scan_.RssBytes()),
+              2e6);
+  munmap(memory, 5000 * kPage);
+}
+
+TEST_F(ResidencyScanTest, AProcessThatIsGoneGivesNoAnswer) {
+  MappingTable mappings(0, &names_);
+  ResidencyScan scan(0, kPage, &mappings);
+  EXPECT_FALSE(scan.Read([] {}, &answer_));
+  EXPECT_EQ(scan.RssBytes(), 0u);
+}
+
+constexpr uint64_t kMs = 1000000, kMiB = 1 << 20;
+
+TEST(ResidencySchedule, AsksSoonWhenRssIsNotExplained) {
+  ResidencySchedule schedule;
+  EXPECT_TRUE(schedule.IsDue(1, 10 * kMiB, 0, 0));
+  schedule.Asked(0, kMs / 10, kMs / 10, 10 * kMiB, 300);
+  EXPECT_FALSE(schedule.IsDue(10 * kMs, 90 * kMiB, 0, 0));  // too early
+  EXPECT_TRUE(schedule.IsDue(25 * kMs, 90 * kMiB, 0, 0));
+  EXPECT_FALSE(schedule.IsDue(25 * kMs, 90 * kMiB, 80 * kMiB, 0));
+  EXPECT_TRUE(schedule.IsDue(25 * kMs, 2 * kMiB, 0, 0));
+  EXPECT_FALSE(schedule.IsDue(25 * kMs, 2 * kMiB, 0, 9 * kMiB));
+  // Regularly where anything moved, else never.
+  EXPECT_TRUE(schedule.IsDue(250 * kMs, 10 * kMiB, 4096, 0));
+  EXPECT_TRUE(schedule.IsDue(250 * kMs, 10 * kMiB + 4096, 0, 0));
+  EXPECT_FALSE(schedule.IsDue(9000 * kMs, 10 * kMiB, 0, 0));
+}
+
+TEST(ResidencySchedule, CostsAtMostATwentieth) {
+  ResidencySchedule schedule;
+  schedule.Asked(0, 30 * kMs, 30 * kMs, 10 * kMiB, 300);
+  EXPECT_FALSE(schedule.IsDue(620 * kMs, 900 * kMiB, 0, 0));
+  EXPECT_TRUE(schedule.IsDue(631 * kMs, 900 * kMiB, 0, 0));
+  // Of that it waited for a CPU most of the time.
+  schedule.Asked(0, 30 * kMs, 2 * kMs, 10 * kMiB, 300);
+  EXPECT_FALSE(schedule.IsDue(69 * kMs, 900 * kMiB, 0, 0));
+  EXPECT_TRUE(schedule.IsDue(71 * kMs, 900 * kMiB, 0, 0));
+  schedule.Asked(0, kMs, kMs, 10 * kMiB, 200000);  // a large record
+  EXPECT_FALSE(schedule.IsDue(999 * kMs, 900 * kMiB, 0, 0));
+  EXPECT_TRUE(schedule.IsDue(1002 * kMs, 900 * kMiB, 0, 0));
+}
+
+}  // namespace
+}  // namespace pymemrun

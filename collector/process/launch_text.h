@@ -1,0 +1,38 @@
+// What the launcher tells about the run, and the header made of it.
+#ifndef PYMEMRUN_COLLECTOR_PROCESS_LAUNCH_TEXT_H_
+#define PYMEMRUN_COLLECTOR_PROCESS_LAUNCH_TEXT_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "format/trace.pb.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+struct LaunchText {
+  Header header;           // the fields that the launcher knows
+  std::string output;      // the run file's path, for messages
+  HeapRates heap_rates;    // at the beginning
+  int compress_level = 1;  // zstd's, or kNoCompression
+  bool has_pages = false;
+  uint32_t page_counters = 0;
+  uint32_t page_signals = 0;
+};
+
+// Reads the launch text (see collector_start.h). Unknown keys and what is no
+// `key=value` are passed over, numbers that are none are 0.
+LaunchText ParseLaunchText(absl::string_view text);
+
+// The launch text that lies in the file `fd`; what cannot be read is empty.
+LaunchText ReadLaunchText(int fd);
+
+// Adds the size of a page, and what the traced process knew when tracing began;
+// nullptr: it never did.
+void AddStartToHeader(const StartFacts* start, uint32_t page_bytes,
+                      Header* header);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PROCESS_LAUNCH_TEXT_H_

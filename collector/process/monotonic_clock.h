@@ -1,0 +1,24 @@
+// The clock that page events, the process watch and all periods go by.
+#ifndef PYMEMRUN_COLLECTOR_PROCESS_MONOTONIC_CLOCK_H_
+#define PYMEMRUN_COLLECTOR_PROCESS_MONOTONIC_CLOCK_H_
+
+#include <time.h>
+
+#include <cstdint>
+
+namespace pymemrun {
+
+inline uint64_t ClockNs(clockid_t clock) {
+  timespec now;
+  clock_gettime(clock, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000000000u +
+         static_cast<uint64_t>(now.tv_nsec);
+}
+// CLOCK_MONOTONIC.
+inline uint64_t MonotonicNs() { return ClockNs(CLOCK_MONOTONIC); }
+// How long this thread has run.
+inline uint64_t ThreadCpuNs() { return ClockNs(CLOCK_THREAD_CPUTIME_ID); }
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PROCESS_MONOTONIC_CLOCK_H_

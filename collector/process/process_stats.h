@@ -1,0 +1,46 @@
+// What /proc says about the traced process.
+#ifndef PYMEMRUN_COLLECTOR_PROCESS_PROCESS_STATS_H_
+#define PYMEMRUN_COLLECTOR_PROCESS_PROCESS_STATS_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "absl/strings/string_view.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+
+// Keeps two files of /proc/PID open, which go on meaning that process when its
+// number is used again. Not thread safe.
+class ProcessStats {
+ public:
+  explicit ProcessStats(pid_t pid);
+  ~ProcessStats();
+  ProcessStats(const ProcessStats&) = delete;
+  ProcessStats& operator=(const ProcessStats&) = delete;
+
+  // What cannot be read (the process is gone, or became another user's) keeps
+  // its value.
+  // Sets hwm_bytes and rss_bytes.
+  void ReadMemory(ProcessSample* sample);
+  // Sets user_us and system_us, which a zombie still tells.
+  void ReadTimes(ProcessSample* sample);
+  // Whether it is ending: its memory goes. Asked after something was read, for
+  // what was read of one that is not ending now was right.
+  bool IsEnding();
+  // The wait status of a process that has died and was not reaped, or 0.
+  int ZombieWaitStatus();
+
+ private:
+  int stat_fd_;
+  int status_fd_;
+};
+
+// The parsers, for tests. Fields that are missing stay as they are.
+void ParseStat(absl::string_view stat, ProcessSample* sample);
+void ParseStatus(absl::string_view status, ProcessSample* sample);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PROCESS_PROCESS_STATS_H_

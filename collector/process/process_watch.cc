@@ -1,0 +1,125 @@
+#include "collector/process/process_watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+
+#include "collector/process/monotonic_clock.h"
+#include "collector/process/proc_number.h"
+
+namespace pymemrun {
+namespace {
+
+// As <linux/pidfd.h> of Linux 6.15 has it; Debian 12's header is older.
+struct PidfdInfo {
+  uint64_t mask;
+  uint64_t cgroup_id;
+  uint32_t ids[11];
+  int32_t exit_code;
+};
+static_assert(sizeof(PidfdInfo) == 64);
+constexpr uint64_t kPidfdInfoExit = 1u << 3;
+constexpr unsigned long kPidfdGetInfo = _IOWR(0xff, 11, PidfdInfo);
+
+short Poll(int fd, int timeout_ms) {
+  pollfd entry = {.fd = fd, .events = POLLIN, .revents = 0};
+  return poll(&entry, 1, timeout_ms) > 0 ? entry.revents : 0;
+}
+
+}  // namespace
+
+bool WasOfProgram(const ControlPage& page, ProcessStats* stats) {
+  // An exec that nobody announced has let go of the mutex first.
+  return page.exec_pending.load(std::memory_order_acquire) == 0 &&
+         !HolderDied(page.alive) && !stats->IsEnding();
+}
+
+ProcessWatch::ProcessWatch(const ControlPage* page, pid_t pid, int region_fd,
+                           int pid_fd)
+    : page_(page), pid_(pid), pid_fd_(pid_fd) {
+  fstat(region_fd, &region_);
+}
+
+ProcessWatch::State ProcessWatch::Check() {
+  // Acquire: what the process wrote about its end is there with it.
+  if (page_->end_state.load(std::memory_order_acquire) != 0) {
+    return State::kSaidEnd;
+  }
+  if (Poll(pid_fd_, 0) != 0) {
+    // It may have said so in the meantime, as its last act. An exec that was
+    // never withdrawn led to another program, which ended before we looked.
+    if (page_->end_state.load(std::memory_order_acquire) != 0) {
+      return State::kSaidEnd;
+    }
+    return page_->exec_pending.load(std::memory_order_acquire) != 0
+               ? State::kExec
+               : State::kDied;
+  }
+  return BecameAnotherProgram() ? State::kExec : State::kRunning;
+}
+
+bool ProcessWatch::BecameAnotherProgram() {
+  // The kernel marks the mutex when the main thread ends: by exec, but also
+  // when it merely left by pthread_exit and others run on.
+  if (!HolderDied(page_->alive)) return false;
+  const bool announced =
+      page_->exec_pending.load(std::memory_order_acquire) != 0;
+  const uint64_t now_ns = MonotonicNs();
+  if (!announced && now_ns < next_look_ns_) return false;
+  next_look_ns_ = now_ns + 100000000;
+  const absl::optional<bool> maps = StillMapsRegion();
+  // Another user's program cannot be looked into: then the announcement counts.
+  const bool gone = maps.has_value() ? !*maps : announced;
+  // If the process has died, its number may be somebody else's.
+  return gone && Poll(pid_fd_, 0) == 0;
+}
+
+absl::optional<bool> ProcessWatch::StillMapsRegion() const {
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/%d/maps", ProcNumberOf(pid_));
+  FILE* maps = fopen(path, "re");
+  // No memory: the main thread is gone while others run on. An exec by one of
+  // them would have given its number to the new program.
+  if (maps == nullptr && errno == ESRCH) return true;
+  if (maps == nullptr) return absl::nullopt;
+  char* line = nullptr;
+  size_t capacity = 0;
+  bool any = false, found = false;
+  while (!found && getline(&line, &capacity, maps) > 0) {
+    any = true;
+    unsigned major_number = 0, minor_number = 0;
+    unsigned long inode = 0;
+    if (sscanf(line, "%*s %*s %*s %x:%x %lu", &major_number, &minor_number,
+               &inode) == 3) {
+      found = inode == region_.st_ino &&
+              makedev(major_number, minor_number) == region_.st_dev;
+    }
+  }
+  free(line);
+  fclose(maps);
+  return found || !any;  // empty: no memory, as above
+}
+
+absl::optional<int> ProcessWatch::WaitStatus(int timeout_ms) const {
+  const uint64_t until_ns = MonotonicNs() + uint64_t(timeout_ms) * 1000000;
+  while (true) {
+    // POLLHUP: reaped, so what is not said after it never will be. Older
+    // kernels say neither, and the wait is for nothing.
+    const bool reaped = (Poll(pid_fd_, 0) & POLLHUP) != 0;
+    PidfdInfo info = {};
+    info.mask = kPidfdInfoExit;
+    if (ioctl(pid_fd_, kPidfdGetInfo, &info) == 0 &&
+        (info.mask & kPidfdInfoExit) != 0) {
+      return info.exit_code;
+    }
+    if (reaped || MonotonicNs() >= until_ns) break;
+    const timespec nap = {.tv_sec = 0, .tv_nsec = 2000000};
+    nanosleep(&nap, nullptr);
+  }
+  return absl::nullopt;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,87 @@
+#include "collector/ring/ring_reader.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+namespace pymemrun {
+namespace {
+
+// Producers that wait are woken when so much was given back, so that they go on
+// early.
+constexpr uint64_t kPieceSlots = 16384;
+
+}  // namespace
+
+// No FUTEX_PRIVATE_FLAG in either: the other side is another process.
+void WakeSharedFutex(const std::atomic<uint32_t>* word) {
+  syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+static void WaitSharedFutex(const std::atomic<uint32_t>* word,
+                            uint32_t expected, uint32_t timeout_us) {
+  const timespec timeout = {
+      .tv_sec = timeout_us / 1000000,
+      .tv_nsec = static_cast<long>(timeout_us % 1000000) * 1000};
+  syscall(SYS_futex, word, FUTEX_WAIT, expected, &timeout, nullptr, 0);
+}
+
+void WakeProducers(ReplyPage* reply) {
+  reply->wake_producer.fetch_add(1, std::memory_order_seq_cst);
+  WakeSharedFutex(&reply->wake_producer);
+}
+
+uint64_t RingReader::Look() {
+  const uint64_t head = page_->head.load(std::memory_order_acquire);
+  if (head - tail_ > kRingSlots) {
+    slots_skipped_ += kRingSlots;
+    tail_ = head;
+    reply_->tail.store(tail_, std::memory_order_release);
+  }
+  return head;
+}
+
+RingReader::Span RingReader::Take(uint64_t end) {
+  const uint64_t count = std::min<uint64_t>(end - tail_, kMostTaken);
+  const uint64_t index = tail_ & (kRingSlots - 1);
+  const uint64_t first = std::min(count, kRingSlots - index);
+  std::memcpy(copies_.data(), slots_ + index, first * sizeof(EventSlot));
+  std::memcpy(copies_.data() + first, slots_,
+              (count - first) * sizeof(EventSlot));
+  // A producer waits only when an item finds no room, and an item is far
+  // smaller than half the ring; below that nobody can be waiting.
+  const uint64_t used = page_->head.load(std::memory_order_relaxed) - tail_;
+  may_wait_ |= used >= kRingSlots / 2;
+  tail_ += count;
+  reply_->tail.store(tail_, std::memory_order_release);
+  taken_ += count;
+  if (taken_ >= kPieceSlots) WakeProducer();
+  return {copies_.data(), count};
+}
+
+void RingReader::WakeProducer() {
+  if (may_wait_ && taken_ > 0) WakeProducers(reply_);
+  may_wait_ = false;
+  taken_ = 0;
+}
+
+void RingReader::Wait(uint32_t timeout_us, uint64_t quiet_slots) {
+  // Before the looks below: whoever wakes us after them has counted it up.
+  const uint32_t seen = page_->wake_collector.load(std::memory_order_acquire);
+  // seq_cst on both sides: the producer publishes head, then looks at
+  // collector_sleeps; we announce the sleep, then look at head. One of the two
+  // sees the other.
+  reply_->collector_sleeps.store(1, std::memory_order_seq_cst);
+  if (page_->head.load(std::memory_order_seq_cst) - tail_ <= quiet_slots &&
+      page_->end_state.load(std::memory_order_seq_cst) == 0) {
+    WaitSharedFutex(&page_->wake_collector, seen, timeout_us);
+  }
+  reply_->collector_sleeps.store(0, std::memory_order_relaxed);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,203 @@
+#include "collector/ring/side_reader.h"
+
+#include <cstring>
+
+#include "collector/ring/ring_reader.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kSecond = 1000000000;
+constexpr uint64_t kPatienceNs = 2 * kSecond;
+// With a thread that lives.
+constexpr uint64_t kLongestPatienceNs = 60 * kSecond;
+constexpr uint32_t kMaxItemCells =
+    2 + static_cast<uint32_t>(kMaxSideDefinition / kSidePayloadBytes);
+// Given back in pieces, so that a waiting producer goes on early.
+constexpr uint64_t kPieceCells = kSideCells / 16;
+constexpr uint16_t kAllFlags = kSideLate | kSideCut | kSideNoPython |
+                               kSideUnknownFrame | kSideTracing | kSideAdapted |
+                               kSideCaller | kSideFarToo | kSideMoves;
+
+}  // namespace
+
+SideReader::HeadFields SideReader::FieldsOf(uint64_t index) const {
+  HeadFields fields;
+  std::memcpy(&fields, Cell(index).payload, sizeof(fields));
+  return fields;
+}
+
+// Of the frames that the head does not hold.
+uint64_t SideReader::FrameBytes(const HeadFields& head) {
+  if (head.kind != SideKind::kTouch && head.kind != SideKind::kRange &&
+      head.kind != SideKind::kAlloc) {
+    return 0;
+  }
+  const uint64_t frames = head.detail & 0xffff;
+  return frames <= kSideFramesInHead
+             ? 0
+             : (frames - kSideFramesInHead) * sizeof(SideFrame);
+}
+
+bool SideReader::HasCaller(const HeadFields& head) {
+  return head.kind == SideKind::kAlloc && (head.flags & kSideCaller) != 0;
+}
+
+// What an item of this head must have behind it.
+uint64_t SideReader::PayloadBytes(const HeadFields& head) {
+  if (head.kind == SideKind::kCode) return head.more;
+  if (head.kind == SideKind::kHeapRates) {
+    return uint64_t{head.detail} * sizeof(SideHeapClass);
+  }
+  return FrameBytes(head) + (HasCaller(head) ? sizeof(uint64_t) : 0);
+}
+
+bool SideReader::IsCommitted(uint64_t index) const {
+  // Acquire: pairs with the producer's release, so the cell is whole.
+  return Cell(index).sequence.load(std::memory_order_acquire) == index + 1;
+}
+
+// Whether its head is marked: then it has its kind and thread.
+bool SideReader::IsBegun(uint64_t index) const {
+  return Cell(index).sequence.load(std::memory_order_acquire) ==
+         ((index + 1) | kSideBegun);
+}
+
+// Of the item at the tail, which is not committed.
+bool SideReader::HolderLives() const {
+  return IsBegun(tail_) && lives_(FieldsOf(tail_).thread);
+}
+
+void SideReader::CountLost(SideKind kind) {
+  ++lost_[static_cast<uint32_t>(PartyOf(kind))];
+}
+
+// Whether the committed cell at `index` can be a head. Only asked where an item
+// is missing: a continued cell that agrees in all of this by chance is not to
+// be expected.
+bool SideReader::IsHead(uint64_t index, uint64_t end) const {
+  const HeadFields head = FieldsOf(index);
+  if (head.kind < SideKind::kTouch || head.kind > kLastSideKind) {
+    return false;
+  }
+  if ((head.flags & ~kAllFlags) != 0) return false;
+  if (head.cells == 0 || head.cells > end - index) return false;
+  const uint64_t payload = PayloadBytes(head);
+  return payload <= kMaxSideDefinition &&
+         head.cells ==
+             1 + (payload + kSidePayloadBytes - 1) / kSidePayloadBytes;
+}
+
+// Whether the item at the tail is there, whole; then it is in head_. One whose
+// head says nonsense is taken cell by cell.
+bool SideReader::Fetch(uint64_t end) {
+  if (!IsCommitted(tail_)) return false;
+  head_ = FieldsOf(tail_);
+  head_cells_ =
+      head_.cells == 0 || head_.cells > kMaxItemCells ? 1 : head_.cells;
+  if (head_cells_ > end - tail_) return false;
+  for (uint32_t i = 1; i < head_cells_; ++i) {
+    if (!IsCommitted(tail_ + i)) return false;
+  }
+  return true;
+}
+
+// The index behind the last cell that is reserved now. More than a ring can
+// hold: the program wrote over the page, and what is there is passed over.
+uint64_t SideReader::Look() {
+  const uint64_t end = page_->side_head.load(std::memory_order_acquire);
+  if (end - tail_ > kSideCells) {
+    CountLost(SideKind::kContinued);
+    tail_ = end;
+    Release(tail_);
+  }
+  return end;
+}
+
+size_t SideReader::Drain(uint64_t now_ns, bool last,
+                         absl::FunctionRef<void(const SideItemView&)> take) {
+  const uint64_t end = Look();
+  const uint64_t begin = tail_;
+  uint64_t released = tail_;
+  while (tail_ != end) {
+    if (Fetch(end)) {
+      Take(take);
+    } else if (WaitedLongEnough(now_ns, last)) {
+      PassOver(end);
+    } else {
+      break;
+    }
+    if (tail_ - released >= kPieceCells) {
+      Release(released);
+      released = tail_;
+    }
+  }
+  drained_ = tail_ == end;
+  if (tail_ != released) Release(released);
+  return tail_ - begin;
+}
+
+void SideReader::Take(absl::FunctionRef<void(const SideItemView&)> take) {
+  payload_.clear();
+  for (uint32_t i = 1; i < head_cells_; ++i) {
+    payload_.append(Cell(tail_ + i).payload, kSidePayloadBytes);
+  }
+  tail_ += head_cells_;
+  const HeadFields& head = head_;
+  if (head.kind == SideKind::kNothing) {
+    ++places_;
+    return;
+  }
+  const uint64_t needed = PayloadBytes(head);
+  if (head.kind < SideKind::kTouch || head.kind > kLastSideKind ||
+      needed > payload_.size()) {
+    return CountLost(head.kind);
+  }
+  uint64_t caller = 0;
+  if (HasCaller(head)) {
+    std::memcpy(&caller, payload_.data() + needed - sizeof(caller),
+                sizeof(caller));
+  }
+  payload_.resize(needed - (HasCaller(head) ? sizeof(caller) : 0));
+  take({head.kind, head.flags, head.thread, head.detail, head.time_ns,
+        head.address, head.more, head.extra, caller, head.frame, payload_});
+}
+
+bool SideReader::WaitedLongEnough(uint64_t now_ns, bool last) {
+  if (last) return true;
+  if (waiting_at_ != tail_) {
+    waiting_at_ = tail_;
+    waiting_since_ns_ = asked_ns_ = now_ns;
+  }
+  // Callers' times may sink by what passed since they asked for theirs.
+  if (now_ns <= asked_ns_ + kPatienceNs) return false;
+  if (now_ns > waiting_since_ns_ + kLongestPatienceNs || !HolderLives()) {
+    return true;
+  }
+  asked_ns_ = now_ns;
+  return false;
+}
+
+// A place that was held for what might come is no loss.
+void SideReader::PassOver(uint64_t end) {
+  const SideKind kind =
+      IsBegun(tail_) ? FieldsOf(tail_).kind : SideKind::kContinued;
+  if (kind != SideKind::kNothing) CountLost(kind);
+  do {
+    ++tail_;
+  } while (tail_ != end && !IsBegun(tail_) &&
+           !(IsCommitted(tail_) && IsHead(tail_, end)));
+}
+
+void SideReader::Release(uint64_t first) {
+  const uint64_t used =
+      page_->side_head.load(std::memory_order_relaxed) - first;
+  reply_->side_tail.store(tail_, std::memory_order_release);
+  // A producer waits only when an item finds no room, and no item is as large
+  // as half the ring; below that nobody can be waiting.
+  if (used >= kSideCells / 2) {
+    WakeProducers(reply_);
+  }
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,114 @@
+// The consumer side of the side ring. One reader; the producers are threads of
+// the traced process, each of which may be killed at any moment.
+#ifndef PYMEMRUN_COLLECTOR_RING_SIDE_READER_H_
+#define PYMEMRUN_COLLECTOR_RING_SIDE_READER_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "absl/functional/function_ref.h"
+#include "absl/strings/string_view.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// An item's head, checked, and what follows it.
+struct SideItemView {
+  SideKind kind;
+  uint16_t flags;
+  uint32_t thread;  // Linux thread id
+  uint32_t detail;
+  uint64_t time_ns;
+  uint64_t address;
+  uint64_t more;
+  uint64_t extra;
+  uint64_t caller;  // kAlloc: of the code that called malloc; 0: not known
+  SideFrame first_frame;
+  absl::string_view payload;  // the continued cells', in one piece
+};
+
+// Not thread safe. `page`, `cells` and `reply` are shared memory that must
+// outlive it. The traced program may write anything over the first two at any
+// time: each head is copied once, and only the copy is looked at.
+//
+// Order is carried by two pairs of atomics: a cell's `sequence`, stored with
+// release when it is filled and loaded here with acquire; and side_tail, stored
+// with release after the last read and loaded by producers with acquire.
+class SideReader {
+ public:
+  // `lives`: whether the traced process has such a thread.
+  SideReader(const ControlPage* page, const SideContinued* cells,
+             ReplyPage* reply, std::function<bool(uint32_t thread)> lives)
+      : page_(page), cells_(cells), reply_(reply), lives_(std::move(lives)) {}
+
+  // Gives what is committed to `take`, the oldest first, up to the first item
+  // that is not; the view is valid during the call. Where that one has stood at
+  // the tail for more than 2 s, and its thread does not live, or for more than
+  // a minute, it is lost, and the next item follows. `last`: nobody commits any
+  // more, so that is not waited for. Returns the number of cells given back.
+  size_t Drain(uint64_t now_ns, bool last,
+               absl::FunctionRef<void(const SideItemView&)> take);
+
+  // Whether the last Drain() came to the ring's end, as it was then.
+  bool drained() const { return drained_; }
+  // Items that never came whole, or made no sense.
+  uint64_t lost(SideParty party) const {
+    return lost_[static_cast<uint32_t>(party)];
+  }
+  // How many kNothing have been taken.
+  uint64_t places() const { return places_; }
+
+ private:
+  // What follows the sequence, which is read by itself.
+  struct HeadFields {
+    SideKind kind;
+    uint16_t flags;
+    uint32_t cells, thread, detail;
+    uint64_t time_ns, address, more, extra;
+    SideFrame frame;
+  };
+  static_assert(sizeof(HeadFields) == kSidePayloadBytes);
+
+  static uint64_t FrameBytes(const HeadFields& head);
+  static bool HasCaller(const HeadFields& head);
+  static uint64_t PayloadBytes(const HeadFields& head);
+  HeadFields FieldsOf(uint64_t index) const;
+  uint64_t Look();
+  const SideContinued& Cell(uint64_t index) const {
+    return cells_[index & (kSideCells - 1)];
+  }
+  bool IsCommitted(uint64_t index) const;
+  bool IsBegun(uint64_t index) const;
+  void CountLost(SideKind kind);
+  bool IsHead(uint64_t index, uint64_t end) const;
+  bool Fetch(uint64_t end);
+  void Take(absl::FunctionRef<void(const SideItemView&)> take);
+  bool WaitedLongEnough(uint64_t now_ns, bool last);
+  bool HolderLives() const;
+  void PassOver(uint64_t end);
+  void Release(uint64_t first);
+
+  const ControlPage* page_;
+  const SideContinued* cells_;
+  ReplyPage* reply_;
+  const std::function<bool(uint32_t thread)> lives_;
+  // Our own copy: what stands in the page is for the producers to read.
+  uint64_t tail_ = 0;
+  uint64_t waiting_at_ = ~uint64_t{0};  // the tail that is waited at...
+  uint64_t waiting_since_ns_ = 0;       // ...since
+  uint64_t asked_ns_ = 0;               // when it was asked whether that lives
+  std::array<uint64_t, kSideParties> lost_ = {};
+  uint64_t places_ = 0;
+  bool drained_ = true;
+  HeadFields head_ = {};     // of the item that Fetch() has found...
+  uint32_t head_cells_ = 0;  // ...and how many cells that is
+  std::string payload_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_RING_SIDE_READER_H_

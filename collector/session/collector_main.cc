@@ -1,0 +1,33 @@
+// pymemrun-collector: started by the launcher as collector_start.h says. With
+// `--name-of FILE` it only prints what an earlier run is to be called.
+#include <unistd.h>
+
+#include <cstring>
+
+#include "collector/output/run_name.h"
+#include "collector/process/detach.h"
+#include "collector/session/collector_process.h"
+#include "collector/session/collector_start.h"
+
+int main(int argc, char** argv) {
+  if (argc == 3 && std::strcmp(argv[1], "--name-of") == 0) {
+    return pymemrun::PrintRunName(argv[2]);
+  }
+  const pymemrun::LaunchText launch =
+      pymemrun::ReadLaunchText(pymemrun::kCollectorTextFd);
+  // Those that signal do so while they are open: until the end.
+  pymemrun::DetachFromProgram(
+      pymemrun::kCollectorPageFds - 1 +
+      static_cast<int>(launch.page_counters + launch.page_signals));
+  auto collector = pymemrun::CollectorProcess::Create(
+      {.region = pymemrun::kCollectorRegionFd,
+       .reply = pymemrun::kCollectorReplyFd,
+       .output = pymemrun::kCollectorOutputFd,
+       .pid = pymemrun::kCollectorPidFd,
+       .text = pymemrun::kCollectorTextFd,
+       .first_page = pymemrun::kCollectorPageFds});
+  // Nobody listens to stderr; that collector_pid stays 0 tells the launcher.
+  if (!collector.ok()) return 1;
+  (*collector)->Run();
+  return 0;
+}

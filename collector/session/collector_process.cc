@@ -1,0 +1,295 @@
+#include "collector/session/collector_process.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <utility>
+
+#include "collector/process/detach.h"
+#include "collector/process/monotonic_clock.h"
+#include "collector/session/run_end.h"
+#include "collector/side/quiet_span.h"
+
+namespace pymemrun {
+namespace {
+
+// If the collector dies with the program, at most 250 ms are missing: the
+// flush's own period, a nap, and the time to write.
+constexpr uint64_t kFlushPeriodNs = 150000000;
+constexpr uint64_t kSamplePeriodNs = 250000000;
+constexpr uint64_t kSampleAgainNs = 10000000;
+// While events flow the ring is left to fill for so long, then emptied at once.
+// A producer in a hurry wakes us when a quarter is full.
+constexpr uint32_t kShortestNapUs = 2000;
+constexpr uint32_t kLongestNapUs = 40000;
+constexpr uint32_t kLongestSideNapUs = 10000;  // the side ring is small
+constexpr uint32_t kStartNapUs = 500;
+constexpr uint64_t kQuarter = kRingSlots / 4;
+constexpr size_t kBusySlots = 4096;
+constexpr int kSampleTries = 5;
+constexpr uint64_t kPromptNs = 300000;
+
+bool Differ(const ProcessSample& a, const ProcessSample& b) {
+  return a.user_us() != b.user_us() || a.system_us() != b.system_us() ||
+         a.hwm_bytes() != b.hwm_bytes() || a.rss_bytes() != b.rss_bytes();
+}
+
+uint64_t RandomSeed() {
+  std::random_device device;
+  return uint64_t{device()} << 32 | device();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
+    const CollectorFds& fds) {
+  auto memory = SharedMemory::Map(fds.region, fds.reply);
+  if (!memory.ok()) return memory.status();
+  std::unique_ptr<CollectorProcess> collector(
+      new CollectorProcess(*std::move(memory), fds, ReadLaunchText(fds.text)));
+  const absl::Status opened = collector->OpenPageEvents(fds.first_page);
+  if (!opened.ok()) return opened;
+  collector->OpenHeapEvents();
+  return collector;
+}
+
+void CollectorProcess::OpenSideRing() {
+  if (side_ != nullptr) return;
+  side_ = std::make_unique<SideItems>(page_, reply_, pid_,
+                                      &encoder_.definitions(), &writer_);
+  AskToWakePromptly();
+}
+
+void CollectorProcess::OpenHeapEvents() {
+  if (launch_.header.heap() == HEAP_OFF) return;
+  OpenSideRing();
+  heap_ = std::make_unique<HeapCollector>(
+      HeapCollector::Options{.page = page_,
+                             .pid = pid_,
+                             .side = side_.get(),
+                             .merger = &merger_,
+                             .clock = &clock_,
+                             .definitions = &encoder_.definitions(),
+                             .out = &writer_});
+  merger_.set_events(side_.get(), heap_.get(),
+                     /*merges=*/launch_.header.heap() == HEAP_ALL);
+  side_->set_heap(heap_.get());
+  encoder_.set_heap(heap_.get());
+}
+
+absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
+  if (!launch_.has_pages || first_fd < 0) return absl::OkStatus();
+  OpenSideRing();
+  auto pages = PageCollector::Create(
+      {.page = page_,
+       .pid = pid_,
+       .page_bytes = page_bytes_,
+       .first_fd = first_fd,
+       .counters = launch_.page_counters,
+       .signals = launch_.page_signals,
+       .weight = std::max(launch_.header.page_weight(), 1u),
+       .seed = RandomSeed(),
+       .clock = &clock_,
+       .definitions = &encoder_.definitions(),
+       .side = side_.get(),
+       .out = &writer_});
+  if (!pages.ok()) return pages.status();
+  pages_ = *std::move(pages);
+  side_->set_pages(pages_.get());
+  return absl::OkStatus();
+}
+
+CollectorProcess::CollectorProcess(std::unique_ptr<SharedMemory> memory,
+                                   const CollectorFds& fds, LaunchText launch)
+    : memory_(std::move(memory)),
+      page_(memory_->page()),
+      reply_(memory_->reply()),
+      launch_(std::move(launch)),
+      output_fd_(fds.output),
+      pid_(static_cast<pid_t>(launch_.header.pid())),
+      page_bytes_(static_cast<uint32_t>(sysconf(_SC_PAGESIZE))),
+      earlier_(ClockScale::Measure()),
+      writer_(
+          fds.output, launch_.compress_level, [this] { Beat(); },
+          [reply = reply_](uint64_t rows) {
+            // Read by the launcher when this process is gone.
+            reply->rows_in_file.store(rows, std::memory_order_release);
+          }),
+      encoder_(page_bytes_, &clock_, &writer_),
+      ring_(page_, memory_->slots(), reply_),
+      merger_(&ring_, &encoder_),
+      watch_(page_, pid_, fds.region, fds.pid),
+      stats_(pid_) {}
+
+void CollectorProcess::Run() {
+  Beat();
+  memory_->ShowLife();
+  ProcessWatch::State end = WaitForStart();
+  if (end == ProcessWatch::State::kRunning) end = CollectUntilEnd();
+  Finish(end, MonotonicNs());
+}
+
+void CollectorProcess::Beat() {
+  reply_->heartbeat.fetch_add(1, std::memory_order_relaxed);
+}
+
+ProcessWatch::State CollectorProcess::WaitForStart() {
+  auto state = ProcessWatch::State::kRunning;
+  bool started = false;
+  while (true) {
+    // In this order: a process that starts and ends at once has started.
+    state = watch_.Check();
+    started = page_->start_state.load(std::memory_order_acquire) != 0;
+    if (started || state != ProcessWatch::State::kRunning) break;
+    uint32_t nap_us = kLongestNapUs / 4;
+    if (side_ != nullptr) side_->Drain(MonotonicNs(), false);
+    if (pages_ != nullptr) {
+      pages_->Drain(MonotonicNs());
+      // What is resident at the start is asked when it is seen.
+      nap_us = kStartNapUs;
+    }
+    ring_.Wait(nap_us, 0);
+    Beat();
+  }
+  BeginFile(started);
+  return state;
+}
+
+void CollectorProcess::BeginFile(bool started) {
+  StartFacts facts = {};
+  if (started) std::memcpy(&facts, &page_->start, sizeof(facts));
+  AddStartToHeader(started ? &facts : nullptr, page_bytes_, &launch_.header);
+  const ClockScale::Pair start = {facts.tsc,
+                                  launch_.header.start_monotonic_ns()};
+  const bool time_is_tsc = facts.time_is_tsc != 0;
+  clock_.Start(time_is_tsc, start, earlier_);
+  encoder_.Start(time_is_tsc ? start.tsc : start.monotonic_ns);
+  Record record;
+  *record.mutable_header() = launch_.header;
+  writer_.Write(record);
+  if (heap_ != nullptr) heap_->Start(launch_.heap_rates);
+  if (side_ != nullptr) side_->Start();
+  if (pages_ != nullptr) pages_->Start(MonotonicNs());
+  writer_.Flush();
+}
+
+ProcessWatch::State CollectorProcess::CollectUntilEnd() {
+  uint32_t nap_us = kShortestNapUs;
+  while (true) {
+    Beat();
+    size_t drained = merger_.Drain(/*last=*/false);
+    if (pages_ != nullptr) drained += pages_->Drain(MonotonicNs());
+    Housekeep(MonotonicNs());
+    const ProcessWatch::State state = watch_.Check();
+    if (state != ProcessWatch::State::kRunning) return state;
+    Nap(drained, &nap_us);
+  }
+}
+
+void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
+  *nap_us = drained >= kBusySlots ? kShortestNapUs
+                                  : std::min(2 * *nap_us, kLongestNapUs);
+  // Nobody wakes us when the kernel's rings fill.
+  if (pages_ != nullptr) *nap_us = std::min(*nap_us, pages_->longest_nap_us());
+  if (side_ != nullptr) *nap_us = std::min(*nap_us, kLongestSideNapUs);
+  const uint64_t head = ring_.Look();  // which may move the tail
+  if (head - ring_.tail() < kQuarter) ring_.Wait(*nap_us, kQuarter);
+}
+
+void CollectorProcess::Housekeep(uint64_t now_ns) {
+  if (pages_ != nullptr && pages_->TakeRssHasMoved()) {
+    SampleProcess(UINT64_MAX);
+  }
+  if (now_ns >= next_sample_ns_) {
+    clock_.Recalibrate();
+    encoder_.ClockChanged();
+    const bool has_rss = SampleProcess(UINT64_MAX);
+    next_sample_ns_ = now_ns + (has_rss ? kSamplePeriodNs : kSampleAgainNs);
+  }
+  if (now_ns >= next_flush_ns_) FlushFile(now_ns);
+}
+
+void CollectorProcess::FlushFile(uint64_t now_ns) {
+  next_flush_ns_ = now_ns + kFlushPeriodNs;
+  encoder_.EndBatch();
+  if (pages_ != nullptr) pages_->EndBatch(now_ns);
+  if (heap_ != nullptr) heap_->EndBatch(now_ns);
+  writer_.Flush();
+}
+
+// Returns false where it is worth to try again soon.
+bool CollectorProcess::SampleProcess(uint64_t latest_ns) {
+  // What can be read may be the next program's.
+  if (page_->exec_pending.load(std::memory_order_acquire) != 0) return true;
+  const uint64_t number = page_->next_number.load(std::memory_order_relaxed);
+  const ProcessSample before = sample_;
+  uint64_t time_ns = 0;
+  bool has_rss = ReadMemory(&time_ns);
+  const bool of_program = WasOfProgram(*page_, &stats_);
+  if (!of_program) sample_ = before;
+  has_rss &= of_program;
+  if (!has_rss) sample_.set_rss_bytes(before.rss_bytes());
+  stats_.ReadTimes(&sample_);
+  // A program that sleeps does not make its file grow.
+  if (number == sampled_number_ && !Differ(sample_, before)) return has_rss;
+  sampled_number_ = number;
+  encoder_.EndBatch();
+  if (heap_ != nullptr) heap_->WriteBatch();
+  Record record;
+  sample_.set_next_number(number);
+  sample_.set_time_us(clock_.MicrosOfMonotonic(std::min(time_ns, latest_ns)));
+  *record.mutable_process() = sample_;
+  // An old one must not pass for one of now.
+  if (!has_rss) record.mutable_process()->clear_rss_bytes();
+  writer_.Write(record);
+  return has_rss || !of_program;
+}
+
+// Returns whether RSS is that of `*time_ns`: no call that gives memory back was
+// under way, nor were we held up.
+bool CollectorProcess::ReadMemory(uint64_t* time_ns) {
+  for (int tries = 0; tries < kSampleTries; ++tries) {
+    QuietSpan span(pages_ != nullptr ? side_.get() : nullptr);
+    *time_ns = span.begin_ns();
+    stats_.ReadMemory(&sample_);
+    if (span.Held(kPromptNs)) return true;
+  }
+  // Without page events nothing is reckoned from it.
+  return pages_ == nullptr;
+}
+
+void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
+  clock_.Recalibrate();
+  encoder_.ClockChanged();
+  // What was published until now; threads that still run add nothing that
+  // counts, so the number of events is taken before the rows. Two rings' worth
+  // is more than all that can be there.
+  const uint64_t events = page_->next_number.load(std::memory_order_acquire);
+  for (int i = 0; i < 2 && merger_.Drain(/*last=*/true) > 0; ++i) Beat();
+  encoder_.EndBatch();
+  // While the program waits for us, it can still be asked about.
+  if (pages_ != nullptr) pages_->Finish(now_ns);
+  if (heap_ != nullptr) {
+    side_->Drain(now_ns, true);
+    heap_->Finish(now_ns);
+  }
+  SampleProcess(now_ns);
+  RunEnd({.page = page_,
+          .reply = reply_,
+          .launch = &launch_,
+          .output_fd = output_fd_,
+          .page_bytes = page_bytes_,
+          .clock = &clock_,
+          .encoder = &encoder_,
+          .pages = pages_.get(),
+          .heap = heap_.get(),
+          .writer = &writer_,
+          .watch = &watch_,
+          .stats = &stats_,
+          .sample = &sample_})
+      .Write(end, now_ns, events);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,99 @@
+// The collector: drains the ring into the run file until the traced process
+// ends, then completes the file.
+#ifndef PYMEMRUN_COLLECTOR_SESSION_COLLECTOR_PROCESS_H_
+#define PYMEMRUN_COLLECTOR_SESSION_COLLECTOR_PROCESS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "collector/events/event_encoder.h"
+#include "collector/heap/heap_collector.h"
+#include "collector/output/run_writer.h"
+#include "collector/pages/page_collector.h"
+#include "collector/process/clock_scale.h"
+#include "collector/process/launch_text.h"
+#include "collector/process/process_stats.h"
+#include "collector/process/process_watch.h"
+#include "collector/ring/ring_reader.h"
+#include "collector/ring/shared_memory.h"
+#include "collector/side/ring_merger.h"
+#include "collector/side/side_items.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// As collector_start.h numbers them. They stay the caller's.
+struct CollectorFds {
+  int region;
+  int reply;
+  int output;
+  int pid;
+  int text;
+  // The first of the launch text's page_counters; the collector closes them.
+  int first_page = -1;
+};
+
+// Not thread safe.
+class CollectorProcess {
+ public:
+  // Maps what is shared and reads the launch text. Fails when the region is not
+  // what ring_layout.h says. From then on nobody else can map the reply to
+  // write.
+  static absl::StatusOr<std::unique_ptr<CollectorProcess>> Create(
+      const CollectorFds& fds);
+  CollectorProcess(const CollectorProcess&) = delete;
+  CollectorProcess& operator=(const CollectorProcess&) = delete;
+
+  // Returns when the run file is complete, or as complete as it can be, and
+  // done_state has been released.
+  void Run();
+
+ private:
+  CollectorProcess(std::unique_ptr<SharedMemory> memory,
+                   const CollectorFds& fds, LaunchText launch);
+  absl::Status OpenPageEvents(int first_fd);
+  void OpenHeapEvents();
+  void OpenSideRing();
+
+  ProcessWatch::State WaitForStart();
+  void BeginFile(bool started);
+  ProcessWatch::State CollectUntilEnd();
+  void Nap(size_t drained, uint32_t* nap_us);
+  void Housekeep(uint64_t now_ns);
+  void FlushFile(uint64_t now_ns);
+  bool SampleProcess(uint64_t latest_ns);
+  bool ReadMemory(uint64_t* time_ns);
+  void Beat();
+
+  void Finish(ProcessWatch::State end, uint64_t now_ns);
+
+  const std::unique_ptr<SharedMemory> memory_;
+  const ControlPage* const page_;  // in memory_, as the next
+  ReplyPage* const reply_;
+  LaunchText launch_;
+  const int output_fd_;
+  const pid_t pid_;
+  const uint32_t page_bytes_;
+  ClockScale clock_;
+  ClockScale::Pair earlier_;  // measured before the run began
+  RunWriter writer_;
+  EventEncoder encoder_;
+  RingReader ring_;
+  RingMerger merger_;
+  std::unique_ptr<SideItems> side_;       // with either of these two
+  std::unique_ptr<PageCollector> pages_;  // nullptr without page events
+  std::unique_ptr<HeapCollector> heap_;   // nullptr without heap events
+  ProcessWatch watch_;
+  ProcessStats stats_;
+  ProcessSample sample_;
+  uint64_t sampled_number_ = 0;
+  uint64_t next_flush_ns_ = 0;
+  uint64_t next_sample_ns_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_SESSION_COLLECTOR_PROCESS_H_

@@ -1,0 +1,45 @@
+// How the launcher starts the collector: the contract of the two. The launcher
+// executes `pymemrun-collector` without arguments as an orphan in a session of
+// its own, with exactly these descriptors open besides /dev/null on 0, 1 and 2:
+#ifndef PYMEMRUN_COLLECTOR_SESSION_COLLECTOR_START_H_
+#define PYMEMRUN_COLLECTOR_SESSION_COLLECTOR_START_H_
+
+namespace pymemrun {
+
+inline constexpr int kCollectorRegionFd = 3;  // memfd: ControlPage + rings
+inline constexpr int kCollectorOutputFd = 4;  // the run file, empty, writable
+inline constexpr int kCollectorPidFd = 5;     // pidfd of the traced process
+inline constexpr int kCollectorTextFd = 6;    // launch text, at offset 0
+inline constexpr int kCollectorReplyFd = 7;   // memfd: ReplyPage
+// With page events, one perf event for each CPU that has one, from here on.
+// Each is sampled (PERF_SAMPLE_IP, TID, TIME on CLOCK_MONOTONIC, ADDR) and not
+// mapped yet; page_counters of the launch text says how many there are. After
+// these as many as page_signals says, which only send signals (as many: one
+// fault in page_period; twice as many: first those that signal each fault, and
+// the collector has only one half count). All count as long as the collector
+// keeps them.
+inline constexpr int kCollectorPageFds = 8;
+
+// The launch text is a sequence of NUL-terminated `key=value` strings, the
+// values any bytes but NUL. Keys, each at most once unless said otherwise:
+//   tool_version pid parent_pid python python_version host cwd kernel script
+//   argv (once for each argument, in order)
+//   output (path of the run file, for messages)
+//   compress_level (decimal; zstd's, or kNoCompression: stored frames)
+//   min_drss_bytes context        (decimal)
+//   drss_since_logged stacks paused  (0 or 1)
+//   kinds (bit mask over What, decimal) include exclude function thread
+//   (the last four any number of times)
+//   page_counters page_signals page_period page_weight (decimal; absent
+//   without pages)
+//   pages_user_only calls_off heap_native (0 or 1)
+//   heap (HeapMode, decimal)
+//   heap_mean_bytes (decimal; how allocations are sampled at the beginning)
+//   heap_class `below_bytes:probability`, once for each, instead of it
+// Unknown keys are passed over.
+
+inline constexpr char kCollectorProgram[] = "pymemrun-collector";
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_SESSION_COLLECTOR_START_H_

@@ -1,0 +1,199 @@
+#include "collector/session/run_end.h"
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "collector/output/output_fate.h"
+#include "collector/ring/ring_reader.h"
+#include "format/summary/end_report.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr int kWaitForStatusMs = 500;
+
+// What the gauge did, and what --verify-rss found of it.
+void AddGaugeToFooter(const ControlPage& page, uint32_t page_bytes,
+                      Footer* footer) {
+  footer->set_rss_reads(page.rss_reads.load(std::memory_order_relaxed));
+  const uint64_t events = page.verified_events.load(std::memory_order_relaxed);
+  if (events == 0) return;
+  RssVerification* found = footer->mutable_rss_verification();
+  found->set_events(events);
+  found->set_agreeing(page.agreeing_events.load(std::memory_order_relaxed));
+  found->set_changing(page.changing_events.load(std::memory_order_relaxed));
+  found->set_worst_staleness_ns(
+      page.worst_staleness_ns.load(std::memory_order_relaxed));
+  found->set_worst_error_bytes(
+      page.worst_error_pages.load(std::memory_order_relaxed) * page_bytes);
+}
+
+EndReportPlace ReportPlace(const Place& place) {
+  return {static_cast<What>(place.what),
+          place.file,
+          place.line,
+          place.function,
+          place.thread_name,
+          place.native_thread_id};
+}
+
+void AddFinalizeToFooter(const ControlPage& page, const ClockScale& clock,
+                         Footer* footer) {
+  const uint64_t ns = page.finalize_ns.load(std::memory_order_acquire);
+  if (ns != 0) {
+    footer->set_finalize(Footer::FINALIZED);
+    footer->set_finalize_us(clock.MicrosOfMonotonic(ns));
+  } else if (page.tells_finalize != 0) {
+    footer->set_finalize(Footer::NOT_FINALIZED);
+  }
+}
+
+// What the traced process knows better.
+void AddTracerFacts(const ControlPage& page, Footer* footer) {
+  footer->set_stalls(page.stalls.load(std::memory_order_relaxed));
+  footer->set_untraced_children(
+      page.untraced_children.load(std::memory_order_relaxed));
+  footer->set_tables_emptied(
+      page.tables_emptied.load(std::memory_order_relaxed));
+}
+
+void AddLostOnWrite(const RowCounts& lost, Footer* footer) {
+  footer->set_lost_on_write(lost.rows);
+  footer->set_heap_events_lost(footer->heap_events_lost() + lost.heap_events);
+  footer->set_page_samples_lost(footer->page_samples_lost() + lost.page_events);
+  // It counts events in the file, so it is wrong where some are missing.
+  if (lost.heap_events > 0) footer->clear_finalize_heap_events();
+}
+
+}  // namespace
+
+void RunEnd::Write(ProcessWatch::State end, uint64_t now_ns, uint64_t events) {
+  Record record;
+  *record.mutable_footer() = MakeFooter(end, now_ns);
+  record.mutable_footer()->set_events(
+      std::max(events, in_.encoder->totals().next_number));
+  in_.writer->WriteFooter(record);
+  Answer(record.footer());
+}
+
+Footer RunEnd::MakeFooter(ProcessWatch::State end, uint64_t now_ns) const {
+  const RowTotals& totals = in_.encoder->totals();
+  Footer footer;
+  EndFacts facts = {};  // zeros of a process that has said nothing
+  const bool said = end == ProcessWatch::State::kSaidEnd;
+  if (said) std::memcpy(&facts, &in_.page->end, sizeof(facts));
+  SetExit(end, facts, &footer);
+  footer.set_end_us(
+      in_.clock->MicrosOfMonotonic(said ? facts.monotonic_ns : now_ns));
+  // All rows are safe before a footer follows them, or lost for good.
+  in_.writer->Settle();
+  footer.set_rows(in_.writer->written().rows);
+  footer.set_dropped(in_.page->dropped.load(std::memory_order_acquire));
+  footer.set_context_rows(in_.writer->written().context);
+  footer.set_max_rss_bytes(totals.max_rss_bytes);
+  footer.set_max_rss_number(totals.max_rss_number);
+  // Definitions may have been lost with their frame: then unknown.
+  const bool whole = !in_.writer->lost_frames();
+  footer.set_max_rss_site(whole ? totals.max_rss_site : 0);
+  footer.set_max_rss_thread(whole ? totals.max_rss_thread : 0);
+  footer.set_max_rss_us(totals.max_rss_us);
+  AddMemory(facts, &footer);
+  footer.set_clock_steps_back(totals.clock_steps_back);
+  footer.set_worst_clock_step_back_ns(
+      in_.clock->Nanos(totals.worst_clock_step_back));
+  AddTracerFacts(*in_.page, &footer);
+  AddFinalizeToFooter(*in_.page, *in_.clock, &footer);
+  if (in_.pages != nullptr) in_.pages->AddToFooter(&footer);
+  if (in_.heap != nullptr) in_.heap->AddToFooter(&footer);
+  AddLostOnWrite(in_.writer->lost(), &footer);
+  footer.set_output_name(FateOfOutput(in_.output_fd, MadeAt()).name);
+  AddGaugeToFooter(*in_.page, in_.page_bytes, &footer);
+  if (totals.gauge_changes > 0) {
+    *footer.mutable_gauge_change() = totals.gauge_change;
+    footer.set_gauge_changes(totals.gauge_changes);
+  }
+  if (totals.peak.hwm_bytes() > footer.seen_max_rss_bytes()) {
+    *footer.mutable_peak() = totals.peak;
+  }
+  footer.set_user_us(in_.sample->user_us());
+  footer.set_system_us(in_.sample->system_us());
+  return footer;
+}
+
+void RunEnd::AddMemory(const EndFacts& facts, Footer* footer) const {
+  footer->set_own_bytes(facts.own_bytes);
+  footer->set_last_rss_bytes(facts.last_rss_bytes);
+  footer->set_seen_max_rss_bytes(
+      std::max(in_.encoder->totals().max_rss_bytes, facts.max_rss_bytes));
+  // The kernel's high-water mark may lag behind what statm has shown.
+  footer->set_hwm_bytes(
+      std::max<uint64_t>({in_.sample->hwm_bytes(), facts.hwm_bytes,
+                          footer->seen_max_rss_bytes()}));
+  footer->set_line_array_bytes(facts.line_array_bytes);
+  footer->set_frame_object_bytes(facts.frame_object_bytes);
+  footer->set_bound_object_bytes(facts.bound_object_bytes);
+}
+
+void RunEnd::SetExit(ProcessWatch::State end, const EndFacts& facts,
+                     Footer* footer) const {
+  if (end == ProcessWatch::State::kExec ||
+      (end == ProcessWatch::State::kSaidEnd &&
+       facts.reason == EndReason::kExec)) {
+    footer->set_end(Footer::EXEC);
+    return;
+  }
+  if (end == ProcessWatch::State::kSaidEnd) {
+    footer->set_end(facts.reason == EndReason::kSignal ? Footer::SIGNAL
+                                                       : Footer::EXIT);
+    footer->set_exit_status(facts.exit_status);
+    return;
+  }
+  footer->set_end(Footer::KILLED_OR_EXITED);
+  // A zombie may still say it, whatever the kernel's age; 0 could also mean
+  // that we may not know.
+  int status = in_.stats->ZombieWaitStatus();
+  if (status == 0) {
+    const absl::optional<int> told = in_.watch->WaitStatus(kWaitForStatusMs);
+    if (!told.has_value()) return;
+    status = *told;
+  }
+  footer->set_end(WIFSIGNALED(status) ? Footer::SIGNAL : Footer::EXIT);
+  footer->set_exit_status(WIFSIGNALED(status) ? WTERMSIG(status)
+                                              : WEXITSTATUS(status));
+}
+
+// The script may have given it another name.
+std::string RunEnd::MadeAt() const {
+  return in_.encoder->output().empty() ? in_.launch->output
+                                       : in_.encoder->output();
+}
+
+void RunEnd::Answer(const Footer& footer) const {
+  EndReportInput input;
+  input.header = in_.launch->header;
+  input.footer = footer;
+  input.file_name = FateOfOutput(in_.output_fd, MadeAt()).path;
+  input.file_bytes = in_.writer->file_bytes();
+  DefinitionTable& names = in_.encoder->definitions();
+  if (const Place* place = names.Kept(DefinitionTable::kHighestRss)) {
+    input.highest = ReportPlace(*place);
+  }
+  const Place* peak = names.Kept(DefinitionTable::kPeak);
+  if (peak != nullptr && footer.has_peak()) input.peak = ReportPlace(*peak);
+  static_assert(sizeof(in_.reply->report) >= kMaxEndReportBytes);
+  const std::string text = EndReportText(input);
+  const size_t bytes = std::min(text.size(), sizeof(in_.reply->report));
+  std::memcpy(in_.reply->report, text.data(), bytes);
+  in_.reply->report_bytes = static_cast<uint32_t>(bytes);
+  in_.reply->write_errno = in_.writer->write_errno();
+  in_.reply->file_bytes = in_.writer->file_bytes();
+  in_.reply->rows_written = in_.writer->written().rows;
+  in_.reply->rows_lost_on_write = in_.writer->lost().rows;
+  // Releases all of the above to the launcher, which acquires it.
+  in_.reply->done_state.store(1, std::memory_order_release);
+  WakeSharedFutex(&in_.reply->done_state);
+}
+
+}  // namespace pymemrun

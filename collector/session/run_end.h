@@ -1,0 +1,58 @@
+// The end of a run: the footer, and what the launcher is told.
+#ifndef PYMEMRUN_COLLECTOR_SESSION_RUN_END_H_
+#define PYMEMRUN_COLLECTOR_SESSION_RUN_END_H_
+
+#include <cstdint>
+#include <string>
+
+#include "collector/events/event_encoder.h"
+#include "collector/heap/heap_collector.h"
+#include "collector/output/run_writer.h"
+#include "collector/pages/page_collector.h"
+#include "collector/process/clock_scale.h"
+#include "collector/process/launch_text.h"
+#include "collector/process/process_stats.h"
+#include "collector/process/process_watch.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// CollectorProcess makes one when nothing more comes. Not thread safe.
+class RunEnd {
+ public:
+  // What knows something of it; all must outlive it.
+  struct Parts {
+    const ControlPage* page;
+    ReplyPage* reply;
+    const LaunchText* launch;
+    int output_fd;
+    uint32_t page_bytes;
+    const ClockScale* clock;
+    EventEncoder* encoder;
+    const PageCollector* pages;  // nullptr without page events
+    const HeapCollector* heap;   // nullptr without heap events
+    RunWriter* writer;
+    ProcessWatch* watch;
+    ProcessStats* stats;
+    const ProcessSample* sample;  // the last one
+  };
+  explicit RunEnd(const Parts& parts) : in_(parts) {}
+
+  // Writes the footer, and then releases the reply. `end`: how the process was
+  // seen last; `events`: how many there were, at least.
+  void Write(ProcessWatch::State end, uint64_t now_ns, uint64_t events);
+
+ private:
+  Footer MakeFooter(ProcessWatch::State end, uint64_t now_ns) const;
+  void AddMemory(const EndFacts& facts, Footer* footer) const;
+  void SetExit(ProcessWatch::State end, const EndFacts& facts,
+               Footer* footer) const;
+  std::string MadeAt() const;
+  void Answer(const Footer& footer) const;
+
+  const Parts in_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_SESSION_RUN_END_H_

@@ -1,0 +1,96 @@
+#include "collector/side/side_items.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "collector/process/monotonic_clock.h"
+
+namespace pymemrun {
+namespace {
+
+// Kept before the header is written. What does not fit stays in the ring.
+constexpr size_t kMaxEarlyBytes = size_t{64} << 20;
+
+const SideContinued* CellsOf(const ControlPage* page) {
+  return reinterpret_cast<const SideContinued*>(
+      reinterpret_cast<const char*>(page) + kSideRingOffset);
+}
+
+// Not by /proc, which may be another PID namespace's.
+bool HasThread(pid_t pid, uint32_t thread) {
+  return syscall(SYS_tgkill, pid, thread, 0) == 0 || errno == EPERM;
+}
+
+}  // namespace
+
+SideItems::SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
+                     DefinitionTable* definitions, RecordSink* out)
+    : page_(page),
+      main_thread_(static_cast<uint32_t>(pid)),
+      reader_(page, CellsOf(page), reply,
+              [pid](uint32_t thread) { return HasThread(pid, thread); }),
+      stacks_(definitions),
+      mappings_(pid, out) {}
+
+size_t SideItems::Drain(uint64_t now_ns, bool last) {
+  if (!started_ && early_bytes_ >= kMaxEarlyBytes) return 0;
+  return reader_.Drain(now_ns, last, [this, now_ns](SideItemView item) {
+    // What waits for its time must not wait for ever.
+    if (item.time_ns > now_ns) {
+      item.time_ns = std::min(item.time_ns, MonotonicNs());
+    }
+    if (started_) return Give(item);
+    early_items_.push_back({item, std::string(item.payload)});
+    early_bytes_ += sizeof(EarlyItem) + item.payload.size();
+  });
+}
+
+void SideItems::Start() {
+  started_ = true;
+  for (EarlyItem& early : early_items_) {
+    early.item.payload = early.payload;
+    Give(early.item);
+  }
+  std::vector<EarlyItem>().swap(early_items_);
+}
+
+void SideItems::Give(const SideItemView& item) {
+  switch (item.kind) {
+    case SideKind::kTouch:
+    case SideKind::kRange:
+      if (pages_ != nullptr) pages_->TakeItem(item, StackOf(item));
+      break;
+    case SideKind::kFork:
+      if (pages_ != nullptr) pages_->TakeItem(item, 0);
+      break;
+    case SideKind::kAlloc:
+      if (heap_ != nullptr) heap_->TakeItem(item, StackOf(item));
+      break;
+    case SideKind::kFree:
+    case SideKind::kUnmap:
+    case SideKind::kHeapRates:
+    case SideKind::kFinalize:
+      if (heap_ != nullptr) heap_->TakeItem(item, 0);
+      break;
+    case SideKind::kCode:
+      stacks_.Define(item);
+      break;
+    case SideKind::kCodeGone:
+      stacks_.Forget(static_cast<uint32_t>(item.address));
+      break;
+    default:
+      break;
+  }
+}
+
+uint32_t SideItems::StackOf(const SideItemView& item) {
+  if ((item.flags & kSideTracing) != 0) {
+    return stacks_.Special(SpecialStack::kTracing);
+  }
+  return stacks_.StackOf(item, item.thread == main_thread_);
+}
+
+}  // namespace pymemrun

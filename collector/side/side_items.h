@@ -1,0 +1,89 @@
+// What comes on the side ring, given to whom it concerns: page events to the
+// one, heap events to the other; definitions are for both.
+#ifndef PYMEMRUN_COLLECTOR_SIDE_SIDE_ITEMS_H_
+#define PYMEMRUN_COLLECTOR_SIDE_SIDE_ITEMS_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "collector/definitions/definition_table.h"
+#include "collector/definitions/mapping_table.h"
+#include "collector/definitions/side_stacks.h"
+#include "collector/output/record_sink.h"
+#include "collector/ring/side_reader.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// Takes the items of some kinds, in the ring's order.
+class SideTaker {
+ public:
+  virtual ~SideTaker() = default;
+  // `stack` is the item's, defined in the file; 0 of items that have none. The
+  // view is valid during the call.
+  virtual void TakeItem(const SideItemView& item, uint32_t stack) = 0;
+};
+
+// CollectorProcess owns one where page events or heap events are traced, and
+// all use it from its one thread. The pointers must outlive it.
+class SideItems {
+ public:
+  // `page` begins the region, mapped whole; `pid` is the traced process's.
+  SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
+            DefinitionTable* definitions, RecordSink* out);
+
+  // Who takes kTouch, kRange and kFork; nullptr: nobody.
+  void set_pages(SideTaker* pages) { pages_ = pages; }
+  // Who takes kAlloc, kFree, kUnmap, kHeapRates and kFinalize.
+  void set_heap(SideTaker* heap) { heap_ = heap; }
+
+  // Empties the ring; see SideReader::Drain. Before Start() the items are kept
+  // in memory, within bounds.
+  size_t Drain(uint64_t now_ns, bool last);
+  // The header is written: gives out what was kept.
+  void Start();
+
+  // Whether the last Drain() came to the ring's end, as it was then.
+  bool drained() const { return reader_.drained(); }
+  // How many calls that held a place in the ring have been taken.
+  uint64_t places() const { return reader_.places(); }
+  // Items that found no room, or never came whole: those of one party, and
+  // those that may have been its.
+  uint64_t lost(SideParty party) const {
+    return LostOf(party) + LostOf(SideParty::kEither);
+  }
+  SideStacks* stacks() { return &stacks_; }
+  MappingTable* mappings() { return &mappings_; }
+
+ private:
+  struct EarlyItem {
+    SideItemView item;
+    std::string payload;
+  };
+
+  uint64_t LostOf(SideParty party) const {
+    const auto& dropped = page_->side_dropped[static_cast<uint32_t>(party)];
+    return dropped.load(std::memory_order_relaxed) + reader_.lost(party);
+  }
+  void Give(const SideItemView& item);
+  uint32_t StackOf(const SideItemView& item);
+
+  const ControlPage* const page_;
+  const uint32_t main_thread_;
+  SideReader reader_;
+  SideStacks stacks_;
+  MappingTable mappings_;
+  SideTaker* pages_ = nullptr;
+  SideTaker* heap_ = nullptr;
+  bool started_ = false;
+  std::vector<EarlyItem> early_items_;
+  size_t early_bytes_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_SIDE_SIDE_ITEMS_H_

@@ -1,0 +1,1 @@
+"""What docs/make_man consists of."""

@@ -1,0 +1,227 @@
+#include "format/batches/event_batch.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "format/limits.h"
+#include "format/stream/status_util.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kSlackBytes = 16;  // the hot loop stores whole words
+
+absl::Status Wrong(absl::string_view field, absl::string_view expected,
+                   uint64_t found) {
+  return WrongColumn(absl::StrCat("events.", field), expected, found);
+}
+
+absl::Status CheckRss(const EventBatch& batch) {
+  uint64_t rss = batch.first_rss_bytes();
+  if (rss > kMaxSizeBytes) return Wrong("first_rss_bytes", "a size", rss);
+  for (const int64_t step : batch.rss_step()) {
+    rss += static_cast<uint64_t>(step);
+    if (rss > kMaxSizeBytes) return Wrong("rss_step", "a size as the sum", rss);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckNumbers(const EventBatch& batch, uint64_t next_number,
+                          uint64_t* end_number) {
+  const uint64_t rows = static_cast<uint64_t>(batch.site_size());
+  if (rows == 0) {
+    *end_number = next_number;
+    return absl::OkStatus();
+  }
+  if (batch.first_number() < next_number) {
+    return Wrong("first_number", absl::StrCat(next_number, " or more"),
+                 batch.first_number());
+  }
+  uint64_t number = batch.first_number();
+  RETURN_IF_ERROR(AddAll("events.number_skip", batch.number_skip(), &number));
+  if (__builtin_add_overflow(number, rows, &number)) {
+    return Wrong("first_number", "numbers of 64 bits", batch.first_number());
+  }
+  *end_number = number;
+  uint64_t time = batch.first_us();
+  return AddAll("events.time_step", batch.time_step(), &time);
+}
+
+absl::Status CheckColumns(const EventBatch& b) {
+  const uint64_t rows = static_cast<uint64_t>(b.site_size());
+  RETURN_IF_ERROR(CheckAt("events.number_at", b.number_at(), 1, rows));
+  RETURN_IF_ERROR(CheckAt("events.time_at", b.time_at(), 1, rows));
+  RETURN_IF_ERROR(CheckAt("events.thread_at", b.thread_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("events.rss_at", b.rss_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("events.context_at", b.context_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("events.inexact_at", b.inexact_at(), 0, rows));
+  RETURN_IF_ERROR(CheckLength("events.number_skip", b.number_at_size(),
+                              b.number_skip_size()));
+  RETURN_IF_ERROR(
+      CheckLength("events.time_step", b.time_at_size(), b.time_step_size()));
+  RETURN_IF_ERROR(
+      CheckLength("events.thread", b.thread_at_size(), b.thread_size()));
+  RETURN_IF_ERROR(
+      CheckLength("events.rss_step", b.rss_at_size(), b.rss_step_size()));
+  RETURN_IF_ERROR(CheckLength("events.drss", b.rss_at_size(), b.drss_size()));
+  if (b.stack_size() != 0) {
+    RETURN_IF_ERROR(CheckLength("events.stack", b.site_size(), b.stack_size()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+EventBatchEncoder::EventBatchEncoder(size_t max_rows)
+    : site_(&record_, EventBatch::kSiteFieldNumber,
+            max_rows * kMaxIdBytes + kSlackBytes),
+      first_number_(&record_, EventBatch::kFirstNumberFieldNumber),
+      first_us_(&record_, EventBatch::kFirstUsFieldNumber),
+      first_thread_(&record_, EventBatch::kFirstThreadFieldNumber),
+      first_rss_bytes_(&record_, EventBatch::kFirstRssBytesFieldNumber),
+      number_at_(&record_, EventBatch::kNumberAtFieldNumber, max_rows),
+      number_skip_(&record_, EventBatch::kNumberSkipFieldNumber,
+                   max_rows * kMaxVarintBytes),
+      time_at_(&record_, EventBatch::kTimeAtFieldNumber, max_rows),
+      time_step_(&record_, EventBatch::kTimeStepFieldNumber,
+                 max_rows * kMaxVarintBytes),
+      thread_at_(&record_, EventBatch::kThreadAtFieldNumber, max_rows),
+      thread_(&record_, EventBatch::kThreadFieldNumber, max_rows * kMaxIdBytes),
+      rss_at_(&record_, EventBatch::kRssAtFieldNumber, max_rows),
+      rss_step_(&record_, EventBatch::kRssStepFieldNumber,
+                max_rows * kMaxVarintBytes),
+      drss_(&record_, EventBatch::kDrssFieldNumber, max_rows * kMaxVarintBytes),
+      context_at_(&record_, EventBatch::kContextAtFieldNumber, max_rows),
+      inexact_at_(&record_, EventBatch::kInexactAtFieldNumber, max_rows),
+      stack_(&record_, EventBatch::kStackFieldNumber, max_rows * kMaxIdBytes) {}
+
+void EventBatchEncoder::Begin(uint64_t number, uint64_t time_us,
+                              uint32_t thread, uint64_t rss_bytes) {
+  first_number_.value = number;
+  first_us_.value = time_us;
+  first_thread_.value = thread;
+  first_rss_bytes_.value = rss_bytes;
+}
+
+// The stack column is dense where it is there at all.
+void EventBatchEncoder::PadStacks(uint32_t rows) {
+  for (; stack_rows_ < rows; ++stack_rows_) stack_.Append(0);
+}
+
+absl::string_view EventBatchEncoder::Serialize(uint32_t rows) {
+  if (stack_rows_ > 0) PadStacks(rows);
+  return record_.Serialize(Record::kEventsFieldNumber);
+}
+
+void EventBatchEncoder::Clear() {
+  record_.Clear();
+  stack_rows_ = 0;
+}
+
+Record EncodeRows(absl::Span<const Row> rows, bool stacks) {
+  Record record;
+  record.mutable_events();
+  if (rows.empty()) return record;
+  EventBatchEncoder encoder(rows.size());
+  Row last = rows[0];
+  encoder.Begin(last.number, last.time_us, last.thread, last.rss_bytes);
+  --last.number;
+  for (uint32_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    encoder.set_site_end(PutVarint(encoder.site_end(), row.site));
+    const uint64_t skip = row.number - last.number - 1;
+    if (skip != 0) encoder.SkipNumbers(i, skip);
+    const uint64_t step_us = row.time_us - last.time_us;
+    if (step_us != 0) encoder.StepTime(i, step_us);
+    if (row.thread != last.thread) encoder.SetThread(i, row.thread);
+    const auto step = static_cast<int64_t>(row.rss_bytes - last.rss_bytes);
+    if (step != 0 || row.drss_bytes != 0) {
+      encoder.StepRss(i, step, row.drss_bytes);
+    }
+    if (row.context) encoder.SetContext(i);
+    if (!row.exact) encoder.SetInexact(i);
+    if (stacks) encoder.SetStack(i, row.stack);
+    last = row;
+  }
+  const absl::string_view bytes =
+      encoder.Serialize(static_cast<uint32_t>(rows.size()));
+  record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  return record;
+}
+
+absl::Status EventBatchDecoder::Check(const EventBatch& batch,
+                                      uint64_t next_number, Ids* ids,
+                                      uint64_t* end_number) {
+  RETURN_IF_ERROR(CheckColumns(batch));
+  RETURN_IF_ERROR(CheckNumbers(batch, next_number, end_number));
+  RETURN_IF_ERROR(CheckRss(batch));
+  if (batch.site_size() != 0) {
+    if (batch.first_thread() == 0) return Wrong("first_thread", "an id", 0);
+    ids->thread = batch.first_thread();
+  }
+  RETURN_IF_ERROR(CheckIds("events.site", batch.site(), 1, &ids->site));
+  RETURN_IF_ERROR(CheckIds("events.thread", batch.thread(), 1, &ids->thread));
+  return CheckIds("events.stack", batch.stack(), 0, &ids->stack);
+}
+
+EventBatchDecoder::EventBatchDecoder(const EventBatch& batch,
+                                     const std::vector<What>& site_what)
+    : batch_(batch),
+      site_what_(site_what),
+      number_(batch.number_at()),
+      time_(batch.time_at()),
+      thread_(batch.thread_at()),
+      rss_(batch.rss_at()),
+      context_(batch.context_at()),
+      inexact_(batch.inexact_at()),
+      last_{} {
+  // One less, because each row's number is one more than the last.
+  last_.number = batch.first_number() - 1;
+  last_.time_us = batch.first_us();
+  last_.rss_bytes = batch.first_rss_bytes();
+  last_.thread = batch.first_thread();
+}
+
+size_t EventBatchDecoder::Next(Row* rows, size_t size) {
+  const uint64_t end = std::min<uint64_t>(
+      static_cast<uint64_t>(batch_.site_size()), row_ + size);
+  const uint64_t begin = row_;
+  const uint32_t* const sites = batch_.site().data();
+  const bool stacks = batch_.stack_size() != 0;
+  // Copies in registers: the compiler cannot know that `rows` are not ours.
+  SparseCursor number = number_, time = time_, rss = rss_;
+  Row row = last_;
+  for (uint64_t i = begin; i < end; ++i) {
+    ++row.number;
+    if (i == number.next) {
+      row.number += batch_.number_skip(number.index);
+      number.Advance();
+    }
+    if (i == time.next) {
+      row.time_us += batch_.time_step(time.index);
+      time.Advance();
+    }
+    row.drss_bytes = 0;
+    if (i == rss.next) {
+      row.rss_bytes += static_cast<uint64_t>(batch_.rss_step(rss.index));
+      row.drss_bytes = batch_.drss(rss.index);
+      rss.Advance();
+    }
+    if (i == thread_.next) {
+      row.thread = batch_.thread(thread_.index);
+      thread_.Advance();
+    }
+    row.context = context_.Take(i);
+    row.exact = !inexact_.Take(i);
+    row.site = sites[i];
+    row.what = site_what_[row.site];
+    if (stacks) row.stack = batch_.stack(static_cast<int>(i));
+    rows[i - begin] = row;
+  }
+  number_ = number, time_ = time, rss_ = rss, last_ = row;
+  row_ = end;
+  return static_cast<size_t>(end - begin);
+}
+
+}  // namespace pymemrun

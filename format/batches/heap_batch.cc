@@ -1,0 +1,364 @@
+#include "format/batches/heap_batch.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "format/batches/heap_guesses.h"
+#include "format/batches/heap_op.h"
+#include "format/batches/sparse_column.h"
+#include "format/limits.h"
+#include "format/stream/status_util.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kFirstOps = 256;
+// Of addresses that a program can have; of others any lane will do.
+constexpr uint64_t kMaxDistance = ~uint64_t{0} / HeapFreeOrder::kLanes;
+
+// How many entries of the columns that are not sparse the ops take.
+struct Stated {
+  uint64_t addresses = 0, stacks = 0, sizes = 0;
+};
+
+absl::Status CountStated(const std::string& op, Stated* stated) {
+  std::array<uint64_t, 256> counts = {};
+  for (const char c : op) ++counts[static_cast<uint8_t>(c)];
+  for (unsigned value = 0; value < counts.size(); ++value) {
+    const uint64_t count = counts[value];
+    if (count == 0) continue;
+    if ((value & kHeapOpFree) != 0) {
+      const unsigned guess = value >> kHeapOpFreedShift & kHeapOpFreedMask;
+      const auto last = static_cast<unsigned>(HeapFreed::kMovedRange);
+      if (guess > last) {
+        return WrongColumn("heap.op", absl::StrCat("a guess of 0 to ", last),
+                           guess);
+      }
+      const auto how = static_cast<HeapFreed>(guess);
+      if (how >= HeapFreed::kStated) stated->addresses += count;
+      if (how >= HeapFreed::kRange) stated->sizes += count;
+      continue;
+    }
+    if (!HeapAllocator_IsValid(
+            static_cast<int>(value >> kHeapOpAllocatorShift))) {
+      return WrongColumn(
+          "heap.op", absl::StrCat("an allocator of 0 to ", HeapAllocator_MAX),
+          value >> kHeapOpAllocatorShift);
+    }
+    if ((value & kHeapOpAddress) != 0) stated->addresses += count;
+    if ((value & kHeapOpStack) != 0) stated->stacks += count;
+    if ((value & kHeapOpSize) != 0) stated->sizes += count;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckStated(absl::string_view field, uint64_t expected,
+                         int found) {
+  if (expected == static_cast<uint64_t>(found)) return absl::OkStatus();
+  return WrongColumn(field, absl::StrCat(expected, " entries"),
+                     static_cast<uint64_t>(found));
+}
+
+// Reads a batch that HeapBatchDecoder::Check() found good.
+class BatchReader {
+ public:
+  BatchReader(const HeapBatch& batch, HeapGuesses* guesses)
+      : batch_(batch),
+        guesses_(*guesses),
+        step_(batch.address_step().data()),
+        stack_(batch.stack().data()),
+        size_(batch.size().data()),
+        time_(batch.time_at()),
+        thread_(batch.thread_at()),
+        code_(batch.code_at()) {
+    state_.time_us = batch.first_us();
+  }
+
+  // Those of entries begin to end - 1.
+  void Read(size_t begin, size_t end, HeapEvent* events) {
+    const std::string& op = batch_.op();
+    for (size_t i = begin; i < end; ++i) {
+      TakeState(i);
+      HeapEvent& event = events[i - begin];
+      const auto bits = static_cast<uint8_t>(op[i]);
+      if ((bits & kHeapOpFree) != 0) {
+        ReadFree(bits, &event);
+      } else {
+        ReadAllocation(bits, &event);
+      }
+    }
+  }
+
+ private:
+  void TakeState(size_t i) {
+    if (i == time_.next) {
+      state_.time_us += batch_.time_step(time_.index);
+      time_.Advance();
+    }
+    if (i == thread_.next) {
+      state_.thread = batch_.thread(thread_.index);
+      thread_.Advance();
+    }
+    if (i == code_.next) {
+      state_.code = batch_.code(code_.index);
+      code_.Advance();
+    }
+  }
+  uint64_t Step(uint8_t bits) {
+    const auto step = static_cast<uint64_t>(*step_++);
+    return (bits & kHeapOpBytes) != 0 ? step : step << 4;
+  }
+  void ReadAllocation(uint8_t bits, HeapEvent* event) {
+    *event = state_;
+    uint32_t& stack = guesses_.contexts.Stack();
+    if ((bits & kHeapOpStack) != 0) stack = *stack_++;
+    event->stack = stack;
+    uint64_t& size = guesses_.contexts.Size(event->stack);
+    if ((bits & kHeapOpSize) != 0) size = *size_++;
+    event->size = size;
+    guesses_.contexts.Note(event->stack, event->size);
+    const uint32_t allocator = bits >> kHeapOpAllocatorShift;
+    event->allocator = static_cast<HeapAllocator>(allocator);
+    const uint32_t size_class = HeapGuesses::ClassOf(allocator, event->size);
+    event->address = (bits & kHeapOpAddress) != 0
+                         ? guesses_.last_of[size_class] + Step(bits)
+                         : guesses_.Address(size_class, event->size);
+    guesses_.NoteAllocated(event->address, size_class, event->size);
+  }
+  void ReadFree(uint8_t bits, HeapEvent* event) {
+    *event = HeapEvent();
+    event->time_us = state_.time_us;
+    event->thread = state_.thread;
+    event->is_free = true;
+    switch (
+        static_cast<HeapFreed>(bits >> kHeapOpFreedShift & kHeapOpFreedMask)) {
+      case HeapFreed::kInOrder:
+        event->address = guesses_.frees.InOrder();
+        break;
+      case HeapFreed::kNewest:
+        event->address = guesses_.frees.Newest();
+        break;
+      case HeapFreed::kStated:
+        event->address = StatedFreed(bits);
+        break;
+      case HeapFreed::kRange:
+        return ReadRange(bits, HeapFreeOf::kRange, event);
+      case HeapFreed::kMovedRange:
+        return ReadRange(bits, HeapFreeOf::kMovedRange, event);
+    }
+    guesses_.NoteFreed(event->address);
+  }
+  uint64_t StatedFreed(uint8_t bits) {
+    return guesses_.frees.Lane(bits >> kHeapOpLaneShift) + Step(bits);
+  }
+  void ReadRange(uint8_t bits, HeapFreeOf of, HeapEvent* event) {
+    event->free_of = of;
+    event->address = StatedFreed(bits);
+    event->size = *size_++;
+  }
+
+  const HeapBatch& batch_;
+  HeapGuesses& guesses_;
+  const int64_t* step_;
+  const uint32_t* stack_;
+  const uint64_t* size_;
+  SparseCursor time_, thread_, code_;
+  HeapEvent state_;  // what was stated last
+};
+
+}  // namespace
+
+void HeapBatchEncoder::Begin() {
+  entries_ = 0;
+  time_at_ = thread_at_ = code_at_ = RowSteps();
+  batch_.set_first_us(time_us_);
+  batch_.add_thread_at(0);
+  batch_.add_thread(thread_);
+  if (code_ != 0) {
+    batch_.add_code_at(0);
+    batch_.add_code(code_);
+  }
+}
+
+void HeapBatchEncoder::ChangeState(uint64_t time_us, uint32_t thread,
+                                   uint32_t code) {
+  if (entries_ == 0) {
+    batch_.Clear();
+    time_us_ = std::max(time_us_, time_us);
+    thread_ = thread;
+    code_ = code;
+    return Begin();
+  }
+  if (time_us > time_us_) {
+    const uint64_t step = time_us - time_us_;
+    if (IsAtEnd(time_at_)) {
+      *batch_.mutable_time_step()->rbegin() += step;
+    } else {
+      batch_.add_time_at(time_at_.StepTo(entries_));
+      batch_.add_time_step(step);
+    }
+    time_us_ = time_us;
+  }
+  if (thread != thread_) {
+    Change(thread, &thread_at_, batch_.mutable_thread_at(),
+           batch_.mutable_thread());
+    thread_ = thread;
+  }
+  if (code != code_) {
+    Change(code, &code_at_, batch_.mutable_code_at(), batch_.mutable_code());
+    code_ = code;
+  }
+}
+
+// It may change again before there is an entry.
+void HeapBatchEncoder::Change(uint32_t value, RowSteps* steps, Column32* at,
+                              Column32* values) {
+  if (IsAtEnd(*steps)) {
+    *values->rbegin() = value;
+    return;
+  }
+  at->Add(steps->StepTo(entries_));
+  values->Add(value);
+}
+
+void HeapBatchEncoder::GrowOps() {
+  ops_.resize(std::max(kFirstOps, 2 * ops_.size()));
+}
+
+uint32_t HeapBatchEncoder::StateStep(uint64_t step) {
+  const auto bytes = static_cast<int64_t>(step);
+  const bool units = (bytes & 15) == 0;
+  batch_.mutable_address_step()->Add(units ? bytes / 16 : bytes);
+  return units ? 0 : kHeapOpBytes;
+}
+
+// As the distance from the nearest lane.
+uint32_t HeapBatchEncoder::StateFreed(uint64_t address) {
+  // Distance and lane as one number: which lane it is nobody can foretell, so
+  // a branch for each would cost more than all else here.
+  uint64_t least = ~uint64_t{0};
+  for (size_t lane = 0; lane < HeapFreeOrder::kLanes; ++lane) {
+    const uint64_t step = address - guesses_.frees.Lane(lane);
+    const uint64_t distance = std::min(step, ~step) & kMaxDistance;
+    least = std::min(least, distance * HeapFreeOrder::kLanes + lane);
+  }
+  const size_t nearest = least % HeapFreeOrder::kLanes;
+  const uint32_t unit = StateStep(address - guesses_.frees.Lane(nearest));
+  return unit | static_cast<uint32_t>(nearest << kHeapOpLaneShift);
+}
+
+// Such are rare, and not blocks: they say nothing of what comes.
+void HeapBatchEncoder::AddRange(const HeapEvent& event) {
+  const auto how = event.free_of == HeapFreeOf::kMovedRange
+                       ? HeapFreed::kMovedRange
+                       : HeapFreed::kRange;
+  batch_.add_size(event.size);
+  PutOp(kHeapOpFree | static_cast<uint32_t>(how) << kHeapOpFreedShift |
+        StateFreed(event.address));
+}
+
+size_t HeapBatchEncoder::max_stated_bytes() const {
+  // Address, size and time step are of 64 bits, the others of 32.
+  return 10 *
+             static_cast<size_t>(batch_.address_step_size() +
+                                 batch_.size_size() + batch_.time_step_size()) +
+         5 * static_cast<size_t>(batch_.stack_size() + batch_.time_at_size() +
+                                 2 * batch_.thread_size() +
+                                 2 * batch_.code_size());
+}
+
+// What was stated behind the last entry is the next batch's.
+void HeapBatchEncoder::DropWhatNoEntryHas() {
+  if (IsAtEnd(time_at_)) {
+    batch_.mutable_time_at()->RemoveLast();
+    batch_.mutable_time_step()->RemoveLast();
+  }
+  if (IsAtEnd(thread_at_)) {
+    batch_.mutable_thread_at()->RemoveLast();
+    batch_.mutable_thread()->RemoveLast();
+  }
+  if (IsAtEnd(code_at_)) {
+    batch_.mutable_code_at()->RemoveLast();
+    batch_.mutable_code()->RemoveLast();
+  }
+}
+
+void HeapBatchEncoder::Take(HeapBatch* batch) {
+  batch->Clear();
+  if (entries_ > 0) {
+    DropWhatNoEntryHas();
+    batch_.set_op(ops_.data(), entries_);
+    batch->Swap(&batch_);
+    batch_.Clear();
+    guesses_.Reset();
+  } else {
+    batch_.Clear();
+  }
+  Begin();
+}
+
+struct HeapBatchDecoder::State {
+  HeapGuesses guesses;
+  std::vector<HeapEvent> events = std::vector<HeapEvent>(kEntriesPerCall);
+};
+
+HeapBatchDecoder::HeapBatchDecoder() : state_(std::make_unique<State>()) {}
+HeapBatchDecoder::~HeapBatchDecoder() = default;
+
+absl::Status HeapBatchDecoder::Check(const HeapBatch& b) {
+  Stated stated;
+  RETURN_IF_ERROR(CountStated(b.op(), &stated));
+  RETURN_IF_ERROR(CheckStated("heap.address_step", stated.addresses,
+                              b.address_step_size()));
+  RETURN_IF_ERROR(CheckStated("heap.stack", stated.stacks, b.stack_size()));
+  RETURN_IF_ERROR(CheckStated("heap.size", stated.sizes, b.size_size()));
+  const uint64_t entries = b.op().size();
+  RETURN_IF_ERROR(CheckAt("heap.time_at", b.time_at(), 1, entries));
+  RETURN_IF_ERROR(
+      CheckLength("heap.time_step", b.time_at_size(), b.time_step_size()));
+  RETURN_IF_ERROR(CheckAtFromZero("heap.thread_at", b.thread_at(), entries));
+  RETURN_IF_ERROR(
+      CheckLength("heap.thread", b.thread_at_size(), b.thread_size()));
+  RETURN_IF_ERROR(CheckAt("heap.code_at", b.code_at(), 0, entries));
+  RETURN_IF_ERROR(CheckLength("heap.code", b.code_at_size(), b.code_size()));
+  uint64_t time = b.first_us();
+  return AddAll("heap.time_step", b.time_step(), &time);
+}
+
+absl::Status CheckHeapRates(const HeapRates& rates) {
+  uint64_t below = 0;
+  for (const HeapClass& one : rates.classes()) {
+    if (one.below_bytes() <= below) {
+      return WrongColumn("heap_rates.classes",
+                         absl::StrCat("sizes above ", below),
+                         one.below_bytes());
+    }
+    below = one.below_bytes();
+    if (!(one.probability() >= 0 && one.probability() <= 1)) {
+      return absl::DataLossError(
+          absl::StrCat("heap_rates.classes: expected a probability, found ",
+                       one.probability()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void HeapBatchDecoder::Decode(
+    const HeapBatch& batch,
+    absl::FunctionRef<bool(const HeapEvent*, size_t)> take) {
+  state_->guesses.Reset();
+  BatchReader reader(batch, &state_->guesses);
+  HeapEvent* const events = state_->events.data();
+  const size_t entries = batch.op().size();
+  for (size_t begin = 0; begin < entries; begin += kEntriesPerCall) {
+    const size_t end = std::min(begin + kEntriesPerCall, entries);
+    reader.Read(begin, end, events);
+    if (!take(events, end - begin)) break;
+  }
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,149 @@
+// HeapBatch: heap events to columns, and back. Both ways keep the same small
+// tables of what followed what, so that most events take one byte that is often
+// the same. FORMAT.md has the rules.
+#ifndef PYMEMRUN_FORMAT_BATCHES_HEAP_BATCH_H_
+#define PYMEMRUN_FORMAT_BATCHES_HEAP_BATCH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/base/attributes.h"
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "format/batches/heap_event.h"
+#include "format/batches/heap_guesses.h"
+#include "format/batches/heap_op.h"
+#include "format/batches/sparse_column.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+
+// Some 300 KiB and the batch. What adds an event is inline: it takes most of
+// the collector's time when every event is recorded. Not thread safe.
+class HeapBatchEncoder {
+ public:
+  HeapBatchEncoder() { Begin(); }
+  HeapBatchEncoder(const HeapBatchEncoder&) = delete;
+  HeapBatchEncoder& operator=(const HeapBatchEncoder&) = delete;
+
+  void Add(const HeapEvent& event) {
+    SetState(event.time_us, event.thread, event.is_free ? code_ : event.code);
+    if (event.free_of != HeapFreeOf::kBlock) return AddRange(event);
+    if (event.is_free) return AddFree(event.address);
+    AddAllocation(event.address, event.size, event.stack,
+                  static_cast<uint32_t>(event.allocator));
+  }
+
+  // The same in parts: when and by whom the entries from here on are, and by
+  // which code the allocations. Times never fall: one that does is the last.
+  void SetState(uint64_t time_us, uint32_t thread, uint32_t code) {
+    if (time_us != time_us_ || thread != thread_ || code != code_) {
+      ChangeState(time_us, thread, code);
+    }
+  }
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void AddAllocation(uint64_t address,
+                                                  uint64_t size, uint32_t stack,
+                                                  uint32_t allocator);
+  ABSL_ATTRIBUTE_ALWAYS_INLINE void AddFree(uint64_t address);
+  // REQUIRES: a free of a range.
+  void AddRange(const HeapEvent& event);
+
+  size_t entries() const { return entries_; }
+  // The batch has no more bytes than these and one for each entry.
+  size_t max_stated_bytes() const;
+  // Moves what was added to `batch` and begins anew; the state stays.
+  void Take(HeapBatch* batch);
+
+ private:
+  void Begin();
+  void ChangeState(uint64_t time_us, uint32_t thread, uint32_t code);
+  void Change(uint32_t value, RowSteps* steps, Column32* at, Column32* values);
+  // Of an entry above 0: whether the column states it last.
+  bool IsAtEnd(const RowSteps& steps) const { return steps.last() == entries_; }
+  void DropWhatNoEntryHas();
+  void GrowOps();
+  void PutOp(uint32_t bits) {
+    if (entries_ == ops_.size()) GrowOps();
+    ops_[entries_++] = static_cast<char>(bits);
+  }
+  // These return the bits that tell unit and lane.
+  uint32_t StateStep(uint64_t step);
+  uint32_t StateFreed(uint64_t address);
+
+  size_t entries_ = 0;
+  std::string ops_;  // of the entries, with room behind them
+  uint64_t time_us_ = 0;
+  uint32_t thread_ = 0;
+  uint32_t code_ = 0;
+  HeapBatch batch_;
+  RowSteps time_at_, thread_at_, code_at_;
+  HeapGuesses guesses_;
+};
+
+// Not thread safe.
+class HeapBatchDecoder {
+ public:
+  // Checks everything but whether the ids are defined: whether the columns fit
+  // each other. Fails with kDataLoss and the name of the column.
+  static absl::Status Check(const HeapBatch& batch);
+
+  HeapBatchDecoder();
+  ~HeapBatchDecoder();
+  // Calls `take` with the entries, in order and some at a time, which are valid
+  // during the call, until it returns false.
+  // REQUIRES: Check() found the batch good.
+  void Decode(
+      const HeapBatch& batch,
+      absl::FunctionRef<bool(const HeapEvent* events, size_t count)> take);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Whether probabilities are from 0 to 1 and sizes rise.
+absl::Status CheckHeapRates(const HeapRates& rates);
+
+inline void HeapBatchEncoder::AddAllocation(uint64_t address, uint64_t size,
+                                            uint32_t stack,
+                                            uint32_t allocator) {
+  uint32_t bits = allocator << kHeapOpAllocatorShift;
+  uint32_t& stack_guess = guesses_.contexts.Stack();
+  uint64_t& size_guess = guesses_.contexts.Size(stack);
+  const uint32_t size_class = HeapGuesses::ClassOf(allocator, size);
+  if (stack_guess != stack) {
+    bits |= kHeapOpStack;
+    batch_.mutable_stack()->Add(stack);
+    stack_guess = stack;
+  }
+  if (size_guess != size) {
+    bits |= kHeapOpSize;
+    batch_.mutable_size()->Add(size);
+    size_guess = size;
+  }
+  guesses_.contexts.Note(stack, size);
+  if (guesses_.Address(size_class, size) != address) {
+    bits |= kHeapOpAddress | StateStep(address - guesses_.last_of[size_class]);
+  }
+  guesses_.NoteAllocated(address, size_class, size);
+  PutOp(bits);
+}
+inline void HeapBatchEncoder::AddFree(uint64_t address) {
+  auto how = HeapFreed::kInOrder;
+  uint32_t stated = 0;
+  if (guesses_.frees.InOrder() != address) {
+    how = HeapFreed::kNewest;
+    if (guesses_.frees.Newest() != address) {
+      how = HeapFreed::kStated;
+      stated = StateFreed(address);
+    }
+  }
+  guesses_.NoteFreed(address);
+  PutOp(kHeapOpFree | static_cast<uint32_t>(how) << kHeapOpFreedShift | stated);
+}
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_FORMAT_BATCHES_HEAP_BATCH_H_

@@ -1,0 +1,37 @@
+// What differs between the kinds of definition. Used by RecordDecoder alone.
+#ifndef PYMEMRUN_FORMAT_RECORDS_DEFINITION_KINDS_H_
+#define PYMEMRUN_FORMAT_RECORDS_DEFINITION_KINDS_H_
+
+#include "format/records/record_decoder.h"
+
+namespace pymemrun {
+
+template <class Def>
+struct DefTraits;
+#define PYMEMRUN_DEFINITION(Def, name, ids, Method)        \
+  template <>                                              \
+  struct DefTraits<Def> {                                  \
+    static constexpr char kName[] = name;                  \
+    static constexpr auto kCount = &DefinedIds::ids;       \
+    static constexpr auto kVisit = &RecordVisitor::Method; \
+  }
+PYMEMRUN_DEFINITION(CodeDef, "code", codes, OnCode);
+PYMEMRUN_DEFINITION(FunctionDef, "function", functions, OnFunction);
+PYMEMRUN_DEFINITION(SiteDef, "site", sites, OnSite);
+PYMEMRUN_DEFINITION(ThreadDef, "thread", threads, OnThread);
+PYMEMRUN_DEFINITION(StackDef, "stack", stacks, OnStack);
+PYMEMRUN_DEFINITION(MappingDef, "mapping", mappings, OnMapping);
+#undef PYMEMRUN_DEFINITION
+
+// Gives each name that the definition has as "?".
+template <class Def>
+void NamePlaceholder(Def* def) {
+  if constexpr (requires { def->file(); }) def->set_file("?");
+  if constexpr (requires { def->name(); }) def->set_name("?");
+  if constexpr (requires { def->qualname(); }) def->set_qualname("?");
+  if constexpr (requires { def->module(); }) def->set_module("?");
+}
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_FORMAT_RECORDS_DEFINITION_KINDS_H_

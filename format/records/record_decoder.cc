@@ -1,0 +1,362 @@
+#include "format/records/record_decoder.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "format/batches/event_batch.h"
+#include "format/batches/page_batch.h"
+#include "format/batches/residency.h"
+#include "format/batches/sparse_column.h"
+#include "format/limits.h"
+#include "format/records/definition_kinds.h"
+#include "format/records/format_version.h"
+#include "format/stream/record_span.h"
+#include "format/stream/status_util.h"
+#include "format/stream/varint.h"
+
+namespace pymemrun {
+namespace {
+
+absl::Status Wrong(absl::string_view field, absl::string_view expected,
+                   absl::string_view found) {
+  return absl::DataLossError(
+      absl::StrCat(field, ": expected ", expected, ", found ", found));
+}
+
+absl::Status CheckEntries(absl::string_view column, size_t count) {
+  if (count <= kMaxBatchEntries) return absl::OkStatus();
+  return Wrong(column, absl::StrCat("at most ", kMaxBatchEntries, " entries"),
+               absl::StrCat(count));
+}
+
+// The length-delimited payload of `record` when its one field is `events`.
+std::optional<absl::string_view> OnlyEvents(absl::string_view record) {
+  constexpr char kTag = Record::kEventsFieldNumber << 3 | 2;
+  if (record.empty() || record[0] != kTag) return std::nullopt;
+  uint64_t size = 0;
+  for (size_t i = 1; i < record.size() && i < 6; ++i) {
+    const uint64_t byte = static_cast<uint8_t>(record[i]);
+    size |= (byte & 0x7F) << (7 * (i - 1));
+    if (byte >= 0x80) continue;
+    if (size != record.size() - i - 1) return std::nullopt;
+    return record.substr(i + 1);
+  }
+  return std::nullopt;
+}
+
+bool IsDefinition(Record::KindCase kind) {
+  switch (kind) {
+    case Record::kCode:
+    case Record::kFunction:
+    case Record::kSite:
+    case Record::kThread:
+    case Record::kStack:
+    case Record::kMapping:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool BeginsWithKnownKind(absl::string_view record) {
+  uint64_t key;
+  if (!TakeVarint(&record, &key)) return false;
+  const auto kind = static_cast<Record::KindCase>(key >> 3);
+  switch (kind) {
+    case Record::kHeader:
+    case Record::kFooter:
+    case Record::kEvents:
+    case Record::kPages:
+    case Record::kResidency:
+    case Record::kHeap:
+#define PYMEMRUN_FACT_CASE(kind, field, Message, Method, holds) \
+  case Record::kind:
+      PYMEMRUN_FACTS(PYMEMRUN_FACT_CASE)
+#undef PYMEMRUN_FACT_CASE
+      return true;
+    default:
+      return IsDefinition(kind);
+  }
+}
+
+bool Parse(absl::string_view bytes, google::protobuf::MessageLite* message) {
+  return message->ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+}  // namespace
+
+template <class Def>
+void RecordDecoder::Emit(const Def& def) {
+  ++(defined_.*DefTraits<Def>::kCount);
+  if constexpr (std::is_same_v<Def, SiteDef>) {
+    if (site_what_.empty()) site_what_.push_back(CALL);  // ids start at 1
+    site_what_.push_back(def.what());
+  }
+  if constexpr (std::is_same_v<Def, StackDef>) depths_.Add(def.parent());
+  (visitor_->*DefTraits<Def>::kVisit)(def);
+}
+
+// Makes sure that `id` is defined; after damage, by placeholders.
+template <class Def>
+absl::Status RecordDecoder::Refer(uint32_t id, absl::string_view field) {
+  const uint32_t defined = defined_.*DefTraits<Def>::kCount;
+  if (id <= defined) return absl::OkStatus();
+  if (!damage_seen_ || id - defined > kMaxPlaceholders - result_.placeholders) {
+    return Wrong(field, absl::StrCat("an id of at most ", defined),
+                 absl::StrCat(id));
+  }
+  Def placeholder;
+  NamePlaceholder(&placeholder);
+  for (uint32_t made = defined + 1; made <= id; ++made) {
+    placeholder.set_id(made);
+    Emit(placeholder);
+    ++result_.placeholders;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::Decode(absl::string_view record) {
+  const absl::Status status = DecodeKind(record);
+  if (status.ok()) {
+    ++result_.records;
+  } else if (!HoldsRowsOnly(record)) {
+    damage_seen_ = true;  // it may have been a definition
+  }
+  return status;
+}
+
+absl::Status RecordDecoder::DecodeKind(absl::string_view record) {
+  if (record.size() > kMaxKnownRecordBytes) {
+    // A long record of a known kind would become many times its size.
+    if (!BeginsWithKnownKind(record)) return DecodeUnknown();
+    return Wrong(
+        "record",
+        absl::StrCat("at most ", kMaxKnownRecordBytes, " bytes of this kind"),
+        absl::StrCat(record.size()));
+  }
+  const std::optional<absl::string_view> events = OnlyEvents(record);
+  const bool parsed =
+      events.has_value() ? Parse(*events, &batch_) : Parse(record, &record_);
+  if (!parsed) {
+    RETURN_IF_ERROR(CheckFirst(Record::KIND_NOT_SET));
+    return Wrong("record", "a pymemrun.Record",
+                 absl::StrCat(record.size(), " bytes that are none"));
+  }
+  if (events.has_value()) return DecodeEvents(batch_);
+  if (IsDefinition(record_.kind_case())) definition_bytes_ += record.size();
+  return Dispatch(record_);
+}
+
+absl::Status RecordDecoder::Dispatch(const Record& record) {
+  RETURN_IF_ERROR(CheckFirst(record.kind_case()));
+  switch (record.kind_case()) {
+    case Record::kHeader:
+      return DecodeHeader(record.header());
+    case Record::kFooter:
+      return DecodeFooter(record.footer());
+    case Record::kCode:
+      return Define(record.code());
+    case Record::kFunction:
+      return Define(record.function());
+    case Record::kSite:
+      return DecodeSite(record.site());
+    case Record::kThread:
+      return Define(record.thread());
+    case Record::kStack:
+      return DecodeStack(record.stack());
+    case Record::kMapping:
+      return Define(record.mapping());
+    case Record::kEvents:
+      return DecodeEvents(record.events());
+    case Record::kPages:
+      return DecodePages(record.pages());
+    case Record::kResidency:
+      return DecodeResidency(record.residency());
+    case Record::kHeap:
+      return DecodeHeap(record.heap());
+#define PYMEMRUN_FACT_CASE(kind, field, Message, Method, holds) \
+  case Record::kind:                                            \
+    RETURN_IF_ERROR(CheckFact(record.field(), #field));         \
+    visitor_->Method(record.field());                           \
+    return absl::OkStatus();
+      PYMEMRUN_FACTS(PYMEMRUN_FACT_CASE)
+#undef PYMEMRUN_FACT_CASE
+    default:
+      return DecodeUnknown();
+  }
+}
+
+template <class Fact>
+absl::Status RecordDecoder::CheckFact(const Fact& fact, const char* field) {
+  if constexpr (std::is_same_v<Fact, HeapRates>) {
+    return CheckHeapRates(fact);
+  } else if constexpr (requires { fact.thread(); }) {
+    return Refer<ThreadDef>(fact.thread(), absl::StrCat(field, ".thread"));
+  } else {
+    return absl::OkStatus();
+  }
+}
+
+absl::Status RecordDecoder::DecodeUnknown() {
+  RETURN_IF_ERROR(CheckFirst(Record::KIND_NOT_SET));
+  ++result_.unknown_records;
+  visitor_->OnUnknown();
+  return absl::OkStatus();
+}
+
+// A file begins with its header, unless damage took that away.
+absl::Status RecordDecoder::CheckFirst(Record::KindCase kind) const {
+  if (result_.has_header || damage_seen_ || kind == Record::kHeader) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      "not a run file: expected a header as the first record, found another");
+}
+
+absl::Status RecordDecoder::DecodeHeader(const Header& header) {
+  if (header.format_version() > kFormatVersion) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "expected format version ", kFormatVersion, ", found ",
+        header.format_version(), ": a newer pymemrun wrote this file"));
+  }
+  if (header.format_version() == 0) {
+    return absl::InvalidArgumentError(
+        "not a run file: expected a header with a format version, found none");
+  }
+  if (result_.has_header || result_.records != 0) {
+    result_.second_run = true;
+    return SecondRunError();
+  }
+  result_.has_header = true;
+  visitor_->OnHeader(header);
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeFooter(const Footer& footer) {
+  if (result_.has_footer) return Wrong("footer", "one", "a second one");
+  RETURN_IF_ERROR(Refer<SiteDef>(footer.max_rss_site(), "footer.max_rss_site"));
+  RETURN_IF_ERROR(
+      Refer<ThreadDef>(footer.max_rss_thread(), "footer.max_rss_thread"));
+  result_.has_footer = true;
+  visitor_->OnFooter(footer);
+  return absl::OkStatus();
+}
+
+template <class Def>
+absl::Status RecordDecoder::Define(const Def& def) {
+  const std::string field = absl::StrCat(DefTraits<Def>::kName, ".id");
+  const uint32_t defined = defined_.*DefTraits<Def>::kCount;
+  if (defined >= kMaxDefinitions || definition_bytes_ > kMaxDefinitionBytes) {
+    return Wrong(
+        field,
+        absl::StrCat("at most ", kMaxDefinitions, " definitions of a kind and ",
+                     kMaxDefinitionBytes, " bytes of them"),
+        "more");
+  }
+  if (def.id() <= defined) {
+    return Wrong(field, absl::StrCat(defined + 1), absl::StrCat(def.id()));
+  }
+  RETURN_IF_ERROR(Refer<Def>(def.id() - 1, field));
+  Emit(def);
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeSite(const SiteDef& site) {
+  if (!What_IsValid(site.what())) {
+    return Wrong("site.what", absl::StrCat("at most ", What_MAX),
+                 absl::StrCat(static_cast<int>(site.what())));
+  }
+  RETURN_IF_ERROR(Refer<CodeDef>(site.code(), "site.code"));
+  RETURN_IF_ERROR(Refer<FunctionDef>(site.function(), "site.function"));
+  return Define(site);
+}
+
+absl::Status RecordDecoder::DecodeStack(const StackDef& stack) {
+  if (stack.id() != 0 && stack.parent() >= stack.id()) {
+    return Wrong("stack.parent", absl::StrCat("an id below ", stack.id()),
+                 absl::StrCat(stack.parent()));
+  }
+  RETURN_IF_ERROR(Refer<StackDef>(stack.parent(), "stack.parent"));
+  if (depths_.Below(stack.parent()) > kMaxStackNodes) {
+    return Wrong("stack.parent",
+                 absl::StrCat("at most ", kMaxStackNodes, " frames"), "more");
+  }
+  RETURN_IF_ERROR(Refer<CodeDef>(stack.code(), "stack.code"));
+  return Define(stack);
+}
+
+absl::Status RecordDecoder::DecodeEvents(const EventBatch& batch) {
+  RETURN_IF_ERROR(CheckFirst(Record::kEvents));
+  RETURN_IF_ERROR(CheckEntries("events.site", batch.site_size()));
+  EventBatchDecoder::Ids ids;
+  uint64_t end_number;
+  RETURN_IF_ERROR(
+      EventBatchDecoder::Check(batch, next_number_, &ids, &end_number));
+  RETURN_IF_ERROR(Refer<SiteDef>(ids.site, "events.site"));
+  RETURN_IF_ERROR(Refer<ThreadDef>(ids.thread, "events.thread"));
+  RETURN_IF_ERROR(Refer<StackDef>(ids.stack, "events.stack"));
+  next_number_ = end_number;
+  rows_.resize(kEntriesPerCall);
+  EventBatchDecoder unrolled(batch, site_what_);
+  while (const size_t count = unrolled.Next(rows_.data(), rows_.size())) {
+    result_.rows += count;
+    if (!visitor_->OnRows(rows_.data(), count)) {
+      result_.stopped = true;
+      break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodePages(const PageBatch& batch) {
+  PageBatchDecoder::Ids ids;
+  RETURN_IF_ERROR(CheckEntries("pages.page_step", batch.page_step_size()));
+  RETURN_IF_ERROR(PageBatchDecoder::Check(batch, &ids));
+  RETURN_IF_ERROR(Refer<ThreadDef>(ids.thread, "pages.thread"));
+  RETURN_IF_ERROR(Refer<StackDef>(ids.stack, "pages.stack"));
+  RETURN_IF_ERROR(Refer<MappingDef>(ids.mapping, "pages.code"));
+  entries_.resize(kEntriesPerCall);
+  PageBatchDecoder unrolled(batch);
+  while (const size_t count = unrolled.Next(entries_.data(), entries_.size())) {
+    result_.page_entries += count;
+    if (!visitor_->OnPages(entries_.data(), count)) {
+      result_.stopped = true;
+      break;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeHeap(const HeapBatch& batch) {
+  uint32_t thread = 0, stack = 0, mapping = 0;
+  RETURN_IF_ERROR(CheckEntries("heap.op", batch.op().size()));
+  RETURN_IF_ERROR(HeapBatchDecoder::Check(batch));
+  RETURN_IF_ERROR(CheckIds("heap.thread", batch.thread(), 1, &thread));
+  RETURN_IF_ERROR(CheckIds("heap.stack", batch.stack(), 0, &stack));
+  RETURN_IF_ERROR(CheckIds("heap.code", batch.code(), 0, &mapping));
+  RETURN_IF_ERROR(Refer<ThreadDef>(thread, "heap.thread"));
+  RETURN_IF_ERROR(Refer<StackDef>(stack, "heap.stack"));
+  RETURN_IF_ERROR(Refer<MappingDef>(mapping, "heap.code"));
+  if (heap_ == nullptr) heap_ = std::make_unique<HeapBatchDecoder>();
+  heap_->Decode(batch, [this](const HeapEvent* events, size_t count) {
+    result_.heap_entries += count;
+    result_.stopped = !visitor_->OnHeap(events, count);
+    return !result_.stopped;
+  });
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeResidency(const Residency& residency) {
+  uint32_t mapping = 0;
+  RETURN_IF_ERROR(CheckResidency(residency, &mapping));
+  RETURN_IF_ERROR(Refer<MappingDef>(mapping, "residency.mapping"));
+  const std::vector<ResidentRange> ranges = RangesOf(residency);
+  visitor_->OnResidency({residency.begin_us(), residency.time_us(),
+                         residency.rss_bytes(), ranges});
+  return absl::OkStatus();
+}
+
+}  // namespace pymemrun

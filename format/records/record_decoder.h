@@ -1,0 +1,84 @@
+// Decodes a run file's records for a RecordVisitor. Used by ReadStream().
+#ifndef PYMEMRUN_FORMAT_RECORDS_RECORD_DECODER_H_
+#define PYMEMRUN_FORMAT_RECORDS_RECORD_DECODER_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "format/batches/heap_batch.h"
+#include "format/records/record_visitor.h"
+#include "format/records/stack_depths.h"
+
+namespace pymemrun {
+
+// How many of each have been defined: the highest ids.
+struct DefinedIds {
+  uint32_t codes = 0;
+  uint32_t functions = 0;
+  uint32_t sites = 0;
+  uint32_t threads = 0;
+  uint32_t stacks = 0;
+  uint32_t mappings = 0;
+};
+
+// Decodes record by record. Holds what must be known across records (the
+// highest ids seen). Not thread safe.
+class RecordDecoder {
+ public:
+  explicit RecordDecoder(RecordVisitor* visitor) : visitor_(visitor) {}
+  // One serialised record. Fails with what is wrong with it (the message names
+  // the field, what was expected and found); the visitor has then seen none of
+  // it, or for a bad batch none of its rows. Of the codes, kDataLoss means that
+  // this record is lost and the next may be decoded; with kInvalidArgument (no
+  // run file) and kFailedPrecondition (a newer format) nothing more can be.
+  absl::Status Decode(absl::string_view record);
+  // To be called when records were lost: from now on definitions may be
+  // missing. Without it an undefined id is damage.
+  void NoteDamage() { damage_seen_ = true; }
+  const ReadResult& result() const { return result_; }
+  ReadResult& result() { return result_; }
+  const DefinedIds& defined() const { return defined_; }
+
+ private:
+  absl::Status DecodeKind(absl::string_view record);
+  absl::Status Dispatch(const Record& record);
+  template <class Fact>
+  absl::Status CheckFact(const Fact& fact, const char* field);
+  absl::Status CheckFirst(Record::KindCase kind) const;
+  absl::Status DecodeHeader(const Header& header);
+  absl::Status DecodeSite(const SiteDef& site);
+  absl::Status DecodeStack(const StackDef& stack);
+  absl::Status DecodeFooter(const Footer& footer);
+  absl::Status DecodeEvents(const EventBatch& batch);
+  absl::Status DecodePages(const PageBatch& batch);
+  absl::Status DecodeResidency(const Residency& residency);
+  absl::Status DecodeHeap(const HeapBatch& batch);
+  absl::Status DecodeUnknown();
+  template <class Def>
+  absl::Status Define(const Def& def);
+  template <class Def>
+  absl::Status Refer(uint32_t id, absl::string_view field);
+  template <class Def>
+  void Emit(const Def& def);
+
+  RecordVisitor* visitor_;
+  ReadResult result_;
+  DefinedIds defined_;
+  bool damage_seen_ = false;
+  uint64_t definition_bytes_ = 0;
+  uint64_t next_number_ = 0;     // smallest number that a row may have
+  std::vector<What> site_what_;  // by SiteDef.id
+  StackDepths depths_;
+  Record record_;  // reused, and so are batch_ and rows_
+  EventBatch batch_;
+  std::vector<Row> rows_;
+  std::vector<PageEntry> entries_;
+  std::unique_ptr<HeapBatchDecoder> heap_;  // made for the first batch
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_FORMAT_RECORDS_RECORD_DECODER_H_

@@ -1,0 +1,87 @@
+// The one place that decodes records: ReadStream() turns a run file into calls
+// of a visitor, with the columns of EventBatch unrolled into rows, those of
+// PageBatch and HeapBatch into entries, and every id checked. Readers derive
+// from RecordVisitor and override what they use.
+#ifndef PYMEMRUN_FORMAT_RECORDS_RECORD_VISITOR_H_
+#define PYMEMRUN_FORMAT_RECORDS_RECORD_VISITOR_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "format/batches/event_row.h"
+#include "format/batches/heap_event.h"
+#include "format/batches/page_event.h"
+#include "format/record_kinds.h"
+#include "format/stream/byte_io.h"
+#include "format/stream/stream_reader.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+
+// Ids given to a visitor are defined and dense: each OnCode/OnSite/... comes
+// with the id one above the last of its kind, so a vector can hold them. Where
+// damage took definitions away, placeholders come in their stead: names are
+// "?", SiteDef.code and StackDef.code are 0, native_id is 0. Also else code and
+// function may be 0: not known.
+class RecordVisitor {
+ public:
+  virtual ~RecordVisitor() = default;
+  virtual void OnHeader(const Header&) {}
+  virtual void OnCode(const CodeDef&) {}
+  virtual void OnFunction(const FunctionDef&) {}
+  virtual void OnSite(const SiteDef&) {}
+  virtual void OnThread(const ThreadDef&) {}
+  virtual void OnStack(const StackDef&) {}
+  // Rows come in batches, for speed: `count` rows that are valid during the
+  // call. Return false to stop reading.
+  virtual bool OnRows(const Row* rows, size_t count) { return true; }
+  virtual void OnMapping(const MappingDef&) {}
+  // Page events, in batches as rows come. Return false to stop reading.
+  virtual bool OnPages(const PageEntry* entries, size_t count) { return true; }
+  virtual void OnResidency(const ResidencyView&) {}
+  // Heap events, in batches as rows come, in the order of HeapBatch. Return
+  // false to stop reading.
+  virtual bool OnHeap(const HeapEvent* events, size_t count) { return true; }
+  // A method for each fact of record_kinds.h: OnMark(const Mark&) and so on.
+#define PYMEMRUN_FACT_METHOD(kind, field, Message, Method, holds) \
+  virtual void Method(const Message&) {}
+  PYMEMRUN_FACTS(PYMEMRUN_FACT_METHOD)
+#undef PYMEMRUN_FACT_METHOD
+  virtual void OnFooter(const Footer&) {}
+  // A record of a kind that this reader does not know.
+  virtual void OnUnknown() {}
+  // Damage inside the file; reading goes on after it.
+  virtual void OnDamage(const StreamReader::Damage&) {}
+};
+
+// What a whole read came to.
+struct ReadResult {
+  uint64_t records = 0;
+  uint64_t unknown_records = 0;
+  uint64_t damages = 0;  // OnDamage calls
+  bool has_header = false;
+  bool has_footer = false;
+  bool torn = false;  // cut off inside the last frame: a normal end
+  uint64_t torn_offset = 0;
+  bool stopped = false;       // the visitor asked to
+  bool second_run = false;    // its header was found: reading ended there
+  uint64_t rows = 0;          // given to OnRows
+  uint64_t page_entries = 0;  // given to OnPages
+  uint64_t heap_entries = 0;  // given to OnHeap
+  uint64_t placeholders = 0;  // definitions made up, see RecordVisitor
+};
+
+// What is wrong with a file in which another run follows the first.
+absl::Status SecondRunError();
+
+// Reads `source` to its end, or until the visitor stops it, or a second run
+// begins, which is damage of which nothing is read. Fails only when
+// nothing can be read at all: not a run file, a newer format version, an I/O
+// error; everything else is damage, given to the visitor.
+absl::Status ReadStream(ByteSource* source, StreamReader::Options options,
+                        RecordVisitor* visitor, ReadResult* result);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_FORMAT_RECORDS_RECORD_VISITOR_H_

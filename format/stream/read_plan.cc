@@ -1,0 +1,206 @@
+#include "format/stream/read_plan.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "format/stream/frame_codec.h"
+#include "format/stream/frame_index.h"
+#include "format/stream/status_util.h"
+#include "format/stream/stream_reader.h"
+
+namespace pymemrun {
+namespace {
+
+// Enough for any frame header, and for a few frames where they are tiny.
+constexpr size_t kPeekBytes = 256;
+
+// A few bytes of a source at a time, from anywhere.
+class Peeker {
+ public:
+  explicit Peeker(ByteSource* source) : source_(source) {}
+  // Bytes from `offset` on; few or none near the end.
+  absl::StatusOr<absl::string_view> At(uint64_t offset) {
+    constexpr size_t kFewest = 32;
+    if (offset < offset_ || offset + kFewest > offset_ + bytes_.size()) {
+      ASSIGN_OR_RETURN(bytes_, ReadBytesAt(source_, offset, kPeekBytes));
+      offset_ = offset;
+    }
+    return absl::string_view(bytes_).substr(
+        static_cast<size_t>(offset - offset_));
+  }
+
+ private:
+  ByteSource* const source_;
+  std::string bytes_;
+  uint64_t offset_ = 0;
+};
+
+// Where the frame at `offset` ends, by its header and its block headers.
+absl::StatusOr<uint64_t> EndOfFrame(Peeker* peeker, uint64_t offset) {
+  const StreamReader::Options limits;
+  FrameWalker walker({limits.max_frame_bytes, limits.max_window_log});
+  for (;;) {
+    const size_t skipped = walker.end();
+    ASSIGN_OR_RETURN(const absl::string_view bytes,
+                     peeker->At(offset + skipped));
+    switch (walker.Walk(bytes, skipped)) {
+      case FrameWalker::Result::kComplete:
+        return offset + walker.end();
+      case FrameWalker::Result::kBad:
+        return walker.status();
+      case FrameWalker::Result::kMore:
+        break;
+    }
+    if (walker.end() == skipped) {
+      return absl::DataLossError("expected a whole frame, found the end");
+    }
+  }
+}
+
+// Rows are wanted of the spans from *first on, and nothing of *end and later
+// ones. What lies between wanted spans is read, too: clocks of threads may be
+// apart.
+void FindWanted(const std::vector<FrameSpan>& spans, uint64_t from_us,
+                uint64_t to_us, size_t* first, size_t* end) {
+  *first = spans.size();
+  *end = 0;
+  bool any_later = false;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    if (!spans[i].timed()) continue;
+    any_later |= spans[i].first_us > to_us;
+    if (spans[i].last_us < from_us || spans[i].first_us > to_us) continue;
+    *first = std::min(*first, i);
+    *end = i + 1;
+  }
+  // Up to the end means with the footer.
+  if (!any_later) *end = spans.size();
+  // Context of the first row stands before it, maybe in earlier spans.
+  for (size_t i = *first; i > 0 && *first < spans.size(); --i) {
+    const FrameSpan& before = spans[i - 1];
+    if (!before.has_rows()) continue;
+    if (before.ends_in_context) *first = i - 1;
+    if (!before.only_context) break;
+  }
+}
+
+// The spans of a file without an index, found by reading all its frames;
+// nullopt where one is damaged: to tell of that everything has to be read.
+std::optional<std::vector<FrameSpan>> ScanSpans(ByteSource* source,
+                                                uint64_t size_bytes) {
+  FrameIndexBuilder builder;
+  const auto reader = StreamReader::Create(source, StreamReader::Options());
+  // The first span is that of the header, with whatever stands before it.
+  uint64_t begin = 0, frame = 0;
+  bool is_first = true;
+  absl::string_view record;
+  for (;;) {
+    switch (reader->Next(&record)) {
+      case StreamReader::Result::kRecord:
+        if (reader->frame_offset() != frame && !is_first) {
+          builder.EndFrame(reader->frame_offset() - begin);
+          begin = reader->frame_offset();
+        }
+        frame = reader->frame_offset();
+        is_first = false;
+        builder.AddRecord(record);
+        break;
+      case StreamReader::Result::kDamage:
+        return std::nullopt;
+      case StreamReader::Result::kTorn:
+      case StreamReader::Result::kEnd: {
+        if (size_bytes <= begin) return std::nullopt;
+        builder.EndFrame(size_bytes - begin);
+        // How the file ends, and whether it grows, is for the reader to see.
+        std::vector<FrameSpan> spans = builder.spans();
+        spans.back().needed = true;
+        return spans;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ReadPlan>> ReadPlan::Create(ByteSource* source,
+                                                           uint64_t size_bytes,
+                                                           uint64_t from_us,
+                                                           uint64_t to_us) {
+  auto spans = ReadFrameIndex(source, size_bytes);
+  if (spans.ok() && !spans->has_value()) {
+    RETURN_IF_ERROR(source->Seek(0));
+    spans = ScanSpans(source, size_bytes);
+  }
+  auto plan = absl::WrapUnique(new ReadPlan);
+  absl::Status status = spans.status();
+  if (spans.ok() && spans->has_value()) {
+    plan->Make(**spans, from_us, to_us);
+    status = plan->CheckSkipped(source);
+  }
+  RETURN_IF_ERROR(source->Seek(0));
+  RETURN_IF_ERROR(status);
+  if (plan->skipped_.empty() && plan->end_ == kNothing) return nullptr;
+  return plan;
+}
+
+void ReadPlan::Make(const std::vector<FrameSpan>& spans, uint64_t from_us,
+                    uint64_t to_us) {
+  size_t first, end;
+  FindWanted(spans, from_us, to_us, &first, &end);
+  uint64_t offset = 0;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    if (i == first) rows_from_ = offset;
+    // The header is always there to be read.
+    if (i > 0 && i >= end) {
+      end_ = offset;
+      break;
+    }
+    const uint64_t after = offset + spans[i].bytes;
+    if (i > 0 && i < first && !spans[i].needed) {
+      skipped_.emplace_back(offset, after);
+    }
+    offset = after;
+  }
+  if (first == spans.size()) rows_from_ = kNothing;
+}
+
+absl::Status ReadPlan::CheckSkipped(ByteSource* source) const {
+  Peeker peeker(source);
+  for (const Range& range : skipped_) {
+    uint64_t at = range.first;
+    while (at < range.second) {
+      const absl::StatusOr<uint64_t> end = EndOfFrame(&peeker, at);
+      if (!end.ok()) {
+        return absl::Status(
+            end.status().code(),
+            absl::StrCat("byte ", at, ": ", end.status().message()));
+      }
+      at = *end;
+    }
+    if (at != range.second) {
+      return absl::DataLossError(absl::StrCat("expected a frame that ends at ",
+                                              range.second, ", found ", at));
+    }
+  }
+  return absl::OkStatus();
+}
+
+uint64_t ReadPlan::NextWanted(uint64_t offset) {
+  if (offset >= end_) {
+    ended_ = true;
+    return kNothing;
+  }
+  while (next_skipped_ < skipped_.size() &&
+         skipped_[next_skipped_].first < offset) {
+    ++next_skipped_;
+  }
+  while (next_skipped_ < skipped_.size() &&
+         skipped_[next_skipped_].first == offset) {
+    offset = skipped_[next_skipped_++].second;
+  }
+  return offset;
+}
+
+}  // namespace pymemrun

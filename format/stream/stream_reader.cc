@@ -1,0 +1,331 @@
+#include "format/stream/stream_reader.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "format/stream/frame_codec.h"
+#include "format/stream/input_window.h"
+#include "format/stream/read_plan.h"
+#include "format/stream/varint.h"
+
+namespace pymemrun {
+namespace {
+
+// Places tried in vain while looking for the next frame may cost this much
+// work, and a multiple of the file read so far; after that what was tried is
+// skipped whole. It keeps the time linear for a file made of false frames.
+constexpr uint64_t kFreeWork = 64 * 1024 * 1024;
+constexpr uint64_t kWorkPerByte = 16;
+constexpr uint64_t kWorkPerBlock = 16;
+// While looking, bytes behind are let go of in pieces of this size.
+constexpr size_t kReleaseBytes = 1024 * 1024;
+
+std::string Hex(absl::string_view bytes) {
+  std::string text;
+  for (const char c : bytes.substr(0, kMagicBytes)) {
+    absl::StrAppend(&text, text.empty() ? "" : " ",
+                    absl::BytesToHexString(absl::string_view(&c, 1)));
+  }
+  return text;
+}
+
+class ZstdStreamReader final : public StreamReader {
+ public:
+  ZstdStreamReader(ByteSource* source, Options options)
+      : options_(options), input_(source) {}
+
+  Result Next(absl::string_view* record) override {
+    for (;;) {
+      if (damage_queued_) {
+        damage_queued_ = false;
+        return Result::kDamage;
+      }
+      if (!records_.empty()) return NextInFrame(record);
+      const Result result = NextFrame();
+      if (!input_.error().ok() && result != Result::kRecord) {
+        return SourceFailed(result);
+      }
+      if (result != Result::kRecord) return result;
+    }
+  }
+
+  const Damage& damage() const override { return damage_; }
+  uint64_t frame_offset() const override { return frame_offset_; }
+  const absl::Status& source_error() const override { return input_.error(); }
+
+ private:
+  // What there is at a place in the input.
+  struct Attempt {
+    enum Kind {
+      kGood,        // a frame; records_ are its decompressed bytes
+      kSkip,        // a skippable frame
+      kBad,         // neither: status
+      kIncomplete,  // the input ends before the frame
+    };
+    Kind kind;
+    size_t end = 0;     // after it, counted from the window's begin; of kBad:
+                        // what its block headers say, 0 if they say nothing
+    uint64_t work = 0;  // what it cost to find out
+    absl::Status status;
+  };
+
+  Result NextInFrame(absl::string_view* record);
+  Result NextFrame();
+  bool SkipUnwanted();
+  Result SourceFailed(Result result);
+  Attempt Try(size_t at);
+  Attempt Decompress(size_t at, const FrameWalker& walker);
+  void Take(size_t at, const Attempt& attempt);
+  bool FrameFollows(size_t at);
+  Result Resync(size_t skip, bool at_end);
+  void ResumeAt(size_t at, const Attempt& attempt);
+  bool FindMagic(size_t* at, uint64_t* released);
+  size_t AfterFailed(size_t at, const Attempt& attempt);
+  Result Damaged(uint64_t offset, uint64_t lost, absl::Status status);
+
+  const Options options_;
+  InputWindow input_;
+  FrameDecompressor decompressor_;
+  absl::string_view records_;  // the current frame's, not yet given
+  uint64_t frame_offset_ = 0;
+  uint64_t frame_bytes_ = 0;
+  size_t frame_content_bytes_ = 0;
+  Damage damage_;
+  bool damage_queued_ = false;
+  bool foreign_ = false;  // the first bytes were no frame's
+  bool error_given_ = false;
+  uint64_t failed_work_ = 0;
+};
+
+StreamReader::Result ZstdStreamReader::Damaged(uint64_t offset, uint64_t lost,
+                                               absl::Status status) {
+  damage_.offset = offset;
+  damage_.bytes_lost = lost;
+  damage_.status = std::move(status);
+  return Result::kDamage;
+}
+
+StreamReader::Result ZstdStreamReader::SourceFailed(Result result) {
+  if (error_given_) return Result::kEnd;
+  error_given_ = true;
+  return Damaged(input_.offset() + input_.bytes().size(), 0, input_.error());
+}
+
+StreamReader::Result ZstdStreamReader::NextInFrame(absl::string_view* record) {
+  const size_t at = frame_content_bytes_ - records_.size();
+  uint64_t size;
+  std::string found;
+  if (!TakeVarint(&records_, &size)) {
+    found = "no varint";
+  } else if (size > records_.size()) {
+    found = absl::StrCat(size, " with ", records_.size(), " bytes left");
+  } else if (size > options_.max_record_bytes) {
+    found = absl::StrCat(size);
+  }
+  if (!found.empty()) {
+    records_ = absl::string_view();
+    return Damaged(frame_offset_, frame_bytes_,
+                   absl::DataLossError(absl::StrCat(
+                       "decompressed byte ", at,
+                       " of the frame: expected a record length of at most ",
+                       options_.max_record_bytes, ", found ", found)));
+  }
+  *record = records_.substr(0, static_cast<size_t>(size));
+  records_.remove_prefix(static_cast<size_t>(size));
+  return Result::kRecord;
+}
+
+// Returns kRecord when records_ are those of a further frame (or when there is
+// damage_queued_).
+StreamReader::Result ZstdStreamReader::NextFrame() {
+  if (foreign_) return Resync(0, false);
+  for (;;) {
+    if (!SkipUnwanted() || !input_.Fill(1)) return Result::kEnd;
+    const Attempt attempt = Try(0);
+    switch (attempt.kind) {
+      case Attempt::kGood:
+        Take(0, attempt);
+        return Result::kRecord;
+      case Attempt::kSkip:
+        input_.Consume(attempt.end);
+        continue;
+      case Attempt::kIncomplete:
+        return Resync(1, true);
+      case Attempt::kBad:
+        break;
+    }
+    const uint64_t offset = input_.offset();
+    if (offset == 0 && !MayBeginFrame(input_.bytes())) {
+      foreign_ = true;
+      return Damaged(0, 0,
+                     absl::InvalidArgumentError(absl::StrCat(
+                         "expected a zstd frame (28 b5 2f fd), found ",
+                         Hex(input_.bytes()))));
+    }
+    Damaged(offset, 0, attempt.status);
+    if (attempt.end == 0 || !FrameFollows(attempt.end)) {
+      return Resync(1, false);
+    }
+    damage_.bytes_lost = attempt.end;
+    input_.Consume(attempt.end);
+    return Result::kDamage;
+  }
+}
+
+// Goes to the next frame of the plan; false: there is none.
+bool ZstdStreamReader::SkipUnwanted() {
+  if (options_.plan == nullptr) return true;
+  const uint64_t offset = options_.plan->NextWanted(input_.offset());
+  return offset != ReadPlan::kNothing && input_.SkipTo(offset);
+}
+
+// Makes the frame found at `at` the current one.
+void ZstdStreamReader::Take(size_t at, const Attempt& attempt) {
+  frame_offset_ = input_.offset() + at;
+  frame_bytes_ = attempt.end - at;
+  frame_content_bytes_ = records_.size();
+  input_.Consume(attempt.end);
+}
+
+ZstdStreamReader::Attempt ZstdStreamReader::Try(size_t at) {
+  FrameWalker walker({options_.max_frame_bytes, options_.max_window_log});
+  FrameWalker::Result result;
+  for (;;) {
+    const absl::string_view bytes = input_.bytes().substr(at);
+    result = walker.Walk(bytes);
+    if (result != FrameWalker::Result::kMore) break;
+    // A chunk is read at a time: one byte more asks for the next.
+    const size_t want = std::max(bytes.size() + 1, walker.end());
+    if (!input_.Fill(at + want)) break;
+  }
+  const uint64_t work = kMagicBytes + walker.blocks() * kWorkPerBlock;
+  switch (result) {
+    case FrameWalker::Result::kMore:
+      return {Attempt::kIncomplete, 0, work, absl::OkStatus()};
+    case FrameWalker::Result::kBad:
+      return {Attempt::kBad, 0, work, walker.status()};
+    case FrameWalker::Result::kComplete:
+      break;
+  }
+  if (!walker.skippable()) return Decompress(at, walker);
+  // Nothing in a skippable frame proves it sound but what comes after it.
+  if (FrameFollows(at + walker.end())) {
+    return {Attempt::kSkip, at + walker.end(), work, absl::OkStatus()};
+  }
+  return {Attempt::kBad, 0, work,
+          absl::DataLossError("expected a frame after the skippable frame, "
+                              "found none")};
+}
+
+ZstdStreamReader::Attempt ZstdStreamReader::Decompress(
+    size_t at, const FrameWalker& walker) {
+  const size_t end = at + walker.end();
+  absl::StatusOr<absl::string_view> content = decompressor_.Decompress(
+      input_.bytes().substr(at, walker.end()), walker.content_bound());
+  if (content.ok()) {
+    records_ = *content;
+    return {Attempt::kGood, end, 0, absl::OkStatus()};
+  }
+  return {Attempt::kBad, end, walker.end() + walker.content_bound(),
+          content.status()};
+}
+
+// Whether a frame may begin at `at`, or the input ends there.
+bool ZstdStreamReader::FrameFollows(size_t at) {
+  input_.Fill(at + kMagicBytes);
+  return at <= input_.bytes().size() &&
+         MayBeginFrame(input_.bytes().substr(at, kMagicBytes));
+}
+
+// Moves *at to the next place, from *at on, where a frame may begin; false:
+// there is none up to the end. Unless `released` is null, lets go of what was
+// looked at and counts it there.
+bool ZstdStreamReader::FindMagic(size_t* at, uint64_t* released) {
+  for (;;) {
+    if (released != nullptr && *at >= kReleaseBytes) {
+      input_.Consume(*at);
+      *released += *at;
+      *at = 0;
+    }
+    const size_t size = input_.bytes().size();
+    const size_t found = FindFrameMagic(input_.bytes(), *at);
+    const bool partial = found != absl::string_view::npos;
+    if (partial) *at = found;
+    if (partial && found + kMagicBytes <= size) return true;
+    if (!partial) *at = std::max(*at, size);
+    if (!input_.Fill(size + 1)) return partial;
+  }
+}
+
+// Where to look on after an attempt at `at` failed.
+size_t ZstdStreamReader::AfterFailed(size_t at, const Attempt& attempt) {
+  failed_work_ += attempt.work;
+  const uint64_t allowed =
+      kFreeWork + kWorkPerByte * (input_.offset() + input_.bytes().size());
+  return failed_work_ > allowed ? std::max(at + 1, attempt.end) : at + 1;
+}
+
+// Goes on with the frame found at `at`, behind damage_.
+void ZstdStreamReader::ResumeAt(size_t at, const Attempt& attempt) {
+  damage_queued_ = !foreign_;
+  foreign_ = false;
+  if (attempt.kind == Attempt::kGood) {
+    Take(at, attempt);
+  } else {
+    input_.Consume(attempt.end);
+  }
+}
+
+// Looks for the next frame that decodes, from `skip` bytes on. Not `at_end`:
+// damage_ is there already and gets its bytes_lost. `at_end`: the frame at the
+// window's begin is incomplete, which is damage only if a whole frame is found
+// behind it.
+StreamReader::Result ZstdStreamReader::Resync(size_t skip, bool at_end) {
+  constexpr size_t kNone = ~size_t{0};
+  uint64_t released = 0;
+  size_t incomplete = kNone;
+  const uint64_t start = input_.offset();
+  for (size_t at = skip;
+       FindMagic(&at, at_end || incomplete != kNone ? nullptr : &released);) {
+    const Attempt attempt = Try(at);
+    const bool found =
+        attempt.kind == Attempt::kGood || attempt.kind == Attempt::kSkip;
+    if (found) {
+      if (at_end) {
+        Damaged(start, 0,
+                absl::DataLossError("expected a frame that ends before the "
+                                    "next one begins, found a "
+                                    "longer one"));
+      }
+      damage_.bytes_lost = released + at;
+      ResumeAt(at, attempt);
+      return Result::kRecord;
+    }
+    if (attempt.kind == Attempt::kIncomplete && incomplete == kNone) {
+      incomplete = at;
+    }
+    at = AfterFailed(at, attempt);
+  }
+  if (at_end) {
+    Damaged(start, input_.bytes().size(),
+            absl::DataLossError("expected the rest of a frame, found the end"));
+    return Result::kTorn;
+  }
+  const size_t lost = std::min(incomplete, input_.bytes().size());
+  input_.Consume(lost);
+  if (foreign_) return Result::kEnd;
+  damage_.bytes_lost = released + lost;
+  return Result::kDamage;
+}
+
+}  // namespace
+
+std::unique_ptr<StreamReader> StreamReader::Create(ByteSource* source,
+                                                   Options options) {
+  return std::make_unique<ZstdStreamReader>(source, options);
+}
+
+}  // namespace pymemrun

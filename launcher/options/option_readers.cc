@@ -1,0 +1,189 @@
+#include "launcher/options/option_readers.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <iterator>
+#include <optional>
+
+#include "text/size_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Calls `take` with each piece of a comma-separated list until it refuses one.
+template <typename Take>
+bool EachOf(const std::string& list, Take take) {
+  std::string_view rest = list;
+  while (true) {
+    size_t comma = rest.find(',');
+    if (!take(rest.substr(0, comma))) return false;
+    if (comma == std::string_view::npos) return true;
+    rest.remove_prefix(comma + 1);
+  }
+}
+
+constexpr int64_t kMaxPagePeriod = 10000;
+
+// Reads a list of `names`: name i sets bit i.
+template <size_t N>
+bool ReadBits(const std::string& text, const std::string_view (&names)[N],
+              uint32_t* bits) {
+  *bits = 0;
+  return EachOf(text, [&](std::string_view part) {
+    const auto* name = std::find(std::begin(names), std::end(names), part);
+    if (name == std::end(names)) return false;
+    *bits |= 1u << (name - std::begin(names));
+    return true;
+  });
+}
+
+// In bursts, 1 page in so many gets its own stack, where 1 in `weight` is
+// recorded. The number is prime, so that lines that touch pages in turn do not
+// fall into step with it.
+uint32_t SignalPeriod(uint32_t weight) {
+  const auto is_prime = [](uint32_t number) {
+    for (uint32_t i = 2; i * i <= number; ++i) {
+      if (number % i == 0) return false;
+    }
+    return true;
+  };
+  uint32_t period = std::max(Options().page_period.faults, weight);
+  while (!is_prime(period)) ++period;
+  return period;
+}
+
+// The whole of `text` as a number from `lowest` to `highest`.
+std::optional<double> ParseReal(const std::string& text, double lowest,
+                                double highest) {
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0' || std::isspace(text[0])) return {};
+  return value >= lowest && value <= highest ? std::optional(value)
+                                             : std::nullopt;
+}
+
+// `{128:1e-4, 8192:0.1}`: rising sizes, each with its probability.
+bool ReadSizeClasses(std::string_view text, HeapRatesConfig* rates) {
+  if (text.size() < 2 || text.front() != '{' || text.back() != '}')
+    return false;
+  std::string inside(text.substr(1, text.size() - 2));
+  std::erase(inside, ' ');
+  rates->mean_bytes = 0;
+  return EachOf(inside, [&](std::string_view part) {
+    const size_t colon = part.find(':');
+    if (colon == std::string_view::npos) return false;
+    const std::optional<uint64_t> below = ParseSize(part.substr(0, colon));
+    const std::optional<double> probability =
+        ParseReal(std::string(part.substr(colon + 1)), 0, 1);
+    const size_t i = rates->class_count;
+    if (!below || !probability || i == kMaxHeapClasses) return false;
+    if (*below <= (i == 0 ? 0 : rates->classes[i - 1].below_bytes)) {
+      return false;
+    }
+    rates->classes[rates->class_count++] = {*below, *probability};
+    return true;
+  });
+}
+
+}  // namespace
+
+bool ReadTrace(const std::string& text, Options* options) {
+  uint32_t bits = 0;
+  const bool valid =
+      text == "none" || ReadBits(text, {"calls", "pages"}, &bits);
+  options->trace_given = true;
+  options->trace_calls = (bits & 1) != 0;
+  options->trace_pages = (bits & 2) != 0;
+  return valid;
+}
+
+bool ReadPagePeriod(const std::string& text, Options* options) {
+  options->page_period = Options().page_period;
+  options->page_weight = 1;
+  if (text == "auto") return true;
+  const std::optional<int64_t> period = ParseNumber(text, 1, kMaxPagePeriod);
+  if (!period) return false;
+  options->page_weight = static_cast<uint32_t>(*period);
+  const bool is_each = options->page_weight == 1;
+  options->page_period = {is_each ? 1 : SignalPeriod(options->page_weight),
+                          !is_each};
+  return true;
+}
+
+bool ReadEvents(const std::string& text, Options* options) {
+  return ReadBits(text, {"call", "return", "c_call", "c_return", "c_except"},
+                  &options->kinds);
+}
+
+bool ReadMinDrss(const std::string& text, Options* options) {
+  std::optional<uint64_t> size = ParseSize(text);
+  if (size) options->min_drss_bytes = *size;
+  return size.has_value();
+}
+
+bool ReadContext(const std::string& text, Options* options) {
+  std::optional<int64_t> count = ParseNumber(text, 0, kMaxContext);
+  if (count) options->context = static_cast<uint32_t>(*count);
+  return count.has_value();
+}
+
+bool ReadCompress(const std::string& text, Options* options) {
+  options->compress_level = kNoCompression;
+  if (text == "none") return true;
+  std::optional<int64_t> level = ParseNumber(text, 1, 19);
+  if (level) options->compress_level = static_cast<int>(*level);
+  return level.has_value();
+}
+
+bool ReadHeap(const std::string& text, Options* options) {
+  constexpr Named<HeapMode> kNames[] = {{"off", HeapMode::kOff},
+                                        {"sampled", HeapMode::kSampled},
+                                        {"all", HeapMode::kAll},
+                                        {"stats", HeapMode::kStats}};
+  options->heap_given = true;
+  return Choose(text, kNames, &options->heap.mode);
+}
+
+bool ReadHeapRates(const std::string& text, Options* options) {
+  HeapRatesConfig& rates = options->heap.rates;
+  const double budget = rates.budget;
+  rates = {};
+  rates.budget = budget;
+  rates.adapt = text == "auto";
+  if (rates.adapt) {
+    rates.mean_bytes = kAdaptedFromBytes;
+    return true;
+  }
+  const std::optional<uint64_t> mean = ParseSize(text);
+  if (!mean) return ReadSizeClasses(text, &rates);
+  rates.mean_bytes = *mean;
+  return *mean > 0;
+}
+
+bool ReadHeapBudget(const std::string& text, Options* options) {
+  if (text.empty() || text.back() != '%') return false;
+  const std::optional<double> percent =
+      ParseReal(text.substr(0, text.size() - 1), 0.1, 100);
+  if (percent) options->heap.rates.budget = *percent / 100;
+  return percent.has_value();
+}
+
+bool ReadHeapDomains(const std::string& text, Options* options) {
+  return ReadBits(text, {"obj", "mem", "raw"}, &options->heap.domains);
+}
+
+bool ReadNative(const std::string&, Options* options) {
+  options->heap.native = true;
+  return true;
+}
+
+bool ReadFollow(const std::string& text, Options*) {
+  return text == "none" || text == "fork";
+}
+
+bool ReadOutput(const std::string& text, Options* options) {
+  return SetText<&Options::output>(text, options) && text != "-";
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,180 @@
+#include "launcher/options/option_table.h"
+
+#include "launcher/options/option_readers.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr Named<bool> kDrssSince[] = {{"previous", false}, {"logged", true}};
+constexpr Named<GaugeSource> kRssSources[] = {{"auto", GaugeSource::kAuto},
+                                              {"faults", GaugeSource::kFaults},
+                                              {"hints", GaugeSource::kHints},
+                                              {"rusage", GaugeSource::kRusage},
+                                              {"statm", GaugeSource::kStatm}};
+constexpr Named<OnFull> kOnFull[] = {{"block", OnFull::kBlock},
+                                     {"drop", OnFull::kDrop}};
+
+// What an option may need: without it the option has no effect.
+constexpr Condition kCalls = {"--trace calls",
+                              [](const Options& o) { return o.trace_calls; }};
+constexpr Condition kPages = {"--trace pages",
+                              [](const Options& o) { return o.trace_pages; }};
+constexpr Condition kHeap = {
+    "--heap sampled, all or stats",
+    [](const Options& o) { return o.heap.mode != HeapMode::kOff; }};
+constexpr Condition kRecorded = {"--heap sampled or all", [](const Options& o) {
+                                   return RecordsHeap(o.heap);
+                                 }};
+constexpr Condition kSampled = {"--heap sampled", [](const Options& o) {
+                                  return o.heap.mode == HeapMode::kSampled;
+                                }};
+constexpr Condition kAdapted = {"--heap-rates auto", [](const Options& o) {
+                                  return o.heap.mode == HeapMode::kSampled &&
+                                         o.heap.rates.adapt;
+                                }};
+
+constexpr char kOutput[] = "Output";
+constexpr char kWhat[] = "What to trace";
+constexpr char kOfCalls[] = "Calls (--trace calls)";
+constexpr char kOfPages[] = "Pages (--trace pages)";
+constexpr char kOfHeap[] = "Heap (--heap)";
+constexpr char kRun[] = "How to run the program";
+constexpr char kHelp[] = "Help";
+
+constexpr char kFilePattern[] = "a file pattern";
+constexpr char kNamePattern[] = "a name pattern";
+
+// Parentheses hold the defaults. Of a usual option, the first screen prints the
+// first sentence.
+constexpr OptionRow kTable[] = {
+    {kOutput, "output", "PATH",
+     "Write the run file to PATH (run.pb). {pid}, {time}, {name} and {host} "
+     "in PATH expand. Without this option the file is run.pb in the current "
+     "folder, and an earlier run.pb is renamed to old-run.DATE_TIME_PID.pb.",
+     ReadOutput, "the path of a file; standard output is the program's",
+     nullptr, kUsual | kHasLetter},
+    {kOutput, "force", nullptr, "Overwrite an output file that exists.",
+     SetFlag<&Options::force>},
+    {kOutput, "compress", "LEVEL",
+     "Compress the run file with zstd at LEVEL 1 to 19, or none (1).",
+     ReadCompress, "a number from 1 to 19, or none"},
+    {kOutput, "no-argv", nullptr,
+     "Leave the script's name and arguments out of the run file.",
+     SetFlag<&Options::no_argv>},
+    {kOutput, "quiet", nullptr, "Print no end report on stderr.",
+     SetFlag<&Options::quiet>, "", nullptr, kUsual},
+
+    {kWhat, "trace", "LIST",
+     "Trace calls, pages, both as calls,pages, or none (calls).", ReadTrace,
+     "calls, pages, calls,pages or none", nullptr, kUsual},
+    {kWhat, "heap", "MODE",
+     "Record Python's allocations and frees: sampled, all, stats or off "
+     "(sampled). stats counts allocations by size and prints the table on "
+     "stderr at the end. Without --trace it writes no run file.",
+     ReadHeap, "off, sampled, all or stats", nullptr, kUsual},
+    {kWhat, "follow", "WHAT",
+     "Trace child processes: none or fork (fork). pymemrun does not trace "
+     "children yet; the end report counts them.",
+     ReadFollow, "none or fork; all is not built yet"},
+    {kWhat, "paused", nullptr,
+     "Start with tracing off, until the script calls pymemrun.start().",
+     SetFlag<&Options::paused>},
+    {kWhat, "trace-startup", nullptr,
+     "Trace from the interpreter's `import site` on. Without this option "
+     "tracing starts with the script.",
+     SetFlag<&Options::trace_startup>},
+
+    {kOfCalls, "min-drss", "BYTES",
+     "Log an event when RSS changed by BYTES or more (one page). 0 logs every "
+     "event. Sizes: 4096, 4K = 4KiB = 4096, 1M = 1MiB = 1048576, 1MB = "
+     "1000000.",
+     ReadMinDrss, "a whole number of bytes such as 4096, 4KiB or 1M", &kCalls,
+     kUsual},
+    {kOfCalls, "drss-since", "WHAT",
+     "Measure this change since the previous event or since the last logged "
+     "one: previous or logged (previous). logged catches slow growth.",
+     SetChoice<&Options::drss_since_logged, kDrssSince>, "previous or logged",
+     &kCalls},
+    {kOfCalls, "context", "N",
+     "Keep N previous events before each logged one, at most 1024 (1).",
+     ReadContext, "a number from 0 to 1024", &kCalls},
+    {kOfCalls, "events", "LIST",
+     "Consider these kinds of event: call,return,c_call,c_return,c_except "
+     "(all).",
+     ReadEvents, "a list of call,return,c_call,c_return,c_except", &kCalls},
+    {kOfCalls, "include", "GLOB",
+     "Log only events in files whose full path matches GLOB. * matches / too. "
+     "Repeatable.",
+     Append<&Options::include>, kFilePattern, &kCalls, kRepeatable | kUsual},
+    {kOfCalls, "exclude", "GLOB",
+     "Log no events in files whose full path matches GLOB. Repeatable.",
+     Append<&Options::exclude>, kFilePattern, &kCalls, kRepeatable},
+    {kOfCalls, "function", "GLOB",
+     "Log only events of functions whose name matches GLOB. Repeatable.",
+     Append<&Options::function>, kNamePattern, &kCalls, kRepeatable},
+    {kOfCalls, "thread", "GLOB",
+     "Log only events on threads whose name matches GLOB. Repeatable.",
+     Append<&Options::thread>, kNamePattern, &kCalls, kRepeatable},
+    {kOfCalls, "stacks", nullptr, "Store the call stack of every logged event.",
+     SetFlag<&Options::stacks>, "", &kCalls},
+    {kOfCalls, "rss-source", "SOURCE",
+     "Read RSS from SOURCE: auto, faults, hints, rusage or statm (auto).",
+     SetChoice<&Options::rss_source, kRssSources>,
+     "auto, faults, hints, rusage or statm"},
+    {kOfCalls, "verify-rss", nullptr,
+     "Compare RSS with statm at every event. This is slow. The end report "
+     "says how often, for how long and by how much RSS was wrong.",
+     SetFlag<&Options::verify_rss>, "", &kCalls},
+
+    {kOfPages, "page-period", "N",
+     "Record 1 page in N at random, and count it as N pages (auto). 1 records "
+     "each page with its own stack. auto records each page; in bursts, 1 page "
+     "in 7 gets its own stack, and the rest take their thread's nearest one.",
+     ReadPagePeriod, "auto, or a number from 1 to 10000", &kPages},
+
+    {kOfHeap, "heap-rates", "SPEC",
+     "Sample allocations at the rates of SPEC (512KiB). A size is the mean "
+     "number of bytes between samples. {128:1e-4, 8192:0.1} samples 1 "
+     "allocation in 10000 below 128 bytes, 1 in 10 below 8192 bytes, and all "
+     "larger ones. auto samples as many as --heap-budget allows.",
+     ReadHeapRates,
+     "auto, a size, or {SIZE:PROBABILITY, ...} with rising sizes, at most 16",
+     &kSampled},
+    {kOfHeap, "heap-budget", "PERCENT",
+     "With --heap-rates auto, let heap events take PERCENT of the program's "
+     "time (5%).",
+     ReadHeapBudget, "a percentage from 0.1% to 100%", &kAdapted},
+    {kOfHeap, "heap-domains", "LIST",
+     "Record these of Python's allocators: obj,mem,raw (all). When one "
+     "allocator calls the next, the allocation counts once, for the first.",
+     ReadHeapDomains, "a list of obj,mem,raw", &kHeap},
+    {kOfHeap, "native", nullptr,
+     "Record also what C code allocates with malloc and related functions, "
+     "and what it maps.",
+     ReadNative, "", &kRecorded},
+
+    {kRun, "python", "PATH",
+     "Run as this Python: a virtual environment, or another installation of "
+     "the same version. Without this option pymemrun takes the active virtual "
+     "environment, else its built-in interpreter.",
+     SetText<&Options::python>, "a path"},
+    {kRun, "on-full", "WHAT",
+     "Block the program for at most 2 s, or drop events, when the collector is "
+     "too slow: block or drop (block).",
+     SetChoice<&Options::on_full, kOnFull>, "block or drop"},
+
+    {kHelp, "help", nullptr,
+     "Show the usual options. -h shows the interpreter's own help.",
+     SetFlag<&Options::help>, "", nullptr, kNoVariable},
+    {kHelp, "help-all", nullptr, "Show this text.", SetFlag<&Options::help_all>,
+     "", nullptr, kNoVariable},
+    {kHelp, "version", nullptr,
+     "Show the versions of pymemrun and its interpreter.",
+     SetFlag<&Options::version>, "", nullptr, kNoVariable},
+};
+
+}  // namespace
+
+std::span<const OptionRow> OptionTable() { return kTable; }
+
+}  // namespace pymemrun

@@ -1,0 +1,102 @@
+#include "launcher/options/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "launcher/options/option_table.h"
+
+namespace pymemrun {
+namespace {
+
+std::string VariableName(const OptionRow& row) {
+  std::string name = std::string("PYMEMRUN_") + row.name;
+  for (char& c : name) c = c == '-' ? '_' : std::toupper(c);
+  return name;
+}
+
+bool Read(const OptionRow& row, const std::string& origin,
+          const std::string& value, Options* options, std::string* error) {
+  if (row.read(value, options)) return true;
+  *error = origin + ": '" + value + "' is not " + row.expected;
+  return false;
+}
+
+bool ReadFlagVariable(const OptionRow& row, const std::string& name,
+                      std::string value, Options* options, std::string* error) {
+  if (value.empty() || value == "0" || value == "no" || value == "false") {
+    return true;
+  }
+  if (value == "1" || value == "yes" || value == "true") {
+    return row.read("", options);
+  }
+  *error = name + ": '" + value + "' is not 0 or 1";
+  return false;
+}
+
+bool ReadVariable(const OptionRow& row, const Environment& environment,
+                  Options* options, std::string* error) {
+  std::string name = VariableName(row);
+  const char* text = environment(name.c_str());
+  if (text == nullptr) return true;
+  if (row.value == nullptr) {
+    return ReadFlagVariable(row, name, text, options, error);
+  }
+  std::string_view rest = text;
+  if (rest.empty()) return true;  // as if it were not set
+  if (!row.Is(kRepeatable)) return Read(row, name, text, options, error);
+  while (!rest.empty()) {
+    size_t colon = rest.find(':');
+    std::string piece(rest.substr(0, colon));
+    if (!piece.empty() && !Read(row, name, piece, options, error)) return false;
+    if (colon == std::string_view::npos) break;
+    rest.remove_prefix(colon + 1);
+  }
+  return true;
+}
+
+// An option that somebody writes for this run must have an effect; a variable
+// may stand for many runs.
+bool CheckEffect(const std::vector<OwnArgument>& given, const Options& options,
+                 std::string* error) {
+  for (const OwnArgument& argument : given) {
+    const OptionRow& row = OptionTable()[argument.option];
+    if (row.needs == nullptr || row.needs->holds(options)) continue;
+    *error = std::string("--") + row.name + " has no effect without " +
+             row.needs->option;
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool ReadOptions(int argc, const char* const* argv,
+                 const Environment& environment, Options* options,
+                 CommandLine* command_line, std::string* error) {
+  std::vector<OptionName> names;
+  for (const OptionRow& row : OptionTable()) {
+    names.push_back({row.name, row.value != nullptr, row.Is(kHasLetter)});
+  }
+  if (!SplitCommandLine(argc, argv, names, command_line, error)) return false;
+  options->min_drss_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  for (size_t i = 0; i < names.size(); ++i) {
+    const OptionRow& row = OptionTable()[i];
+    bool given = std::any_of(
+        command_line->own.begin(), command_line->own.end(),
+        [i](const OwnArgument& argument) { return argument.option == i; });
+    if (given || row.Is(kNoVariable)) continue;
+    if (!ReadVariable(row, environment, options, error)) return false;
+  }
+  for (const OwnArgument& argument : command_line->own) {
+    const OptionRow& row = OptionTable()[argument.option];
+    std::string origin = std::string("--") + row.name;
+    if (!Read(row, origin, argument.value, options, error)) return false;
+  }
+  return options->help || options->help_all || options->version ||
+         CheckEffect(command_line->own, *options, error);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,60 @@
+// What the user asked of `pymemrun`: its options, read from the command line
+// and from PYMEMRUN_* variables by the option table.
+#ifndef PYMEMRUN_LAUNCHER_OPTIONS_OPTIONS_H_
+#define PYMEMRUN_LAUNCHER_OPTIONS_OPTIONS_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "launcher/options/command_line.h"
+#include "tracer/base/heap_config.h"
+#include "tracer/session/session.h"
+
+namespace pymemrun {
+
+struct Options {
+  std::string output;  // as given; empty: run.pb
+  bool force = false;
+  bool quiet = false;
+  bool help = false;
+  bool help_all = false;
+  bool version = false;
+  bool no_argv = false;
+  std::string python;        // --python; empty: choose
+  bool trace_given = false;  // on the command line or by a variable
+  bool trace_calls = true;
+  bool trace_pages = false;
+  PagePeriod page_period = {7, true};  // of their signals
+  uint32_t page_weight = 1;            // one page in so many is recorded
+  uint64_t min_drss_bytes = 0;         // set to one page by ReadOptions
+  bool drss_since_logged = false;
+  uint32_t context = 1;
+  uint32_t kinds = 0x1f;  // bit (1 << EventWhat)
+  std::vector<std::string> include, exclude, function, thread;
+  bool stacks = false;
+  bool paused = false;
+  bool trace_startup = false;
+  GaugeSource rss_source = GaugeSource::kAuto;
+  bool verify_rss = false;
+  OnFull on_full = OnFull::kBlock;
+  int compress_level = 1;
+  bool heap_given = false;  // on the command line or by a variable
+  HeapConfig heap = {HeapMode::kSampled, {}, kAllHeapDomains, false};
+};
+
+// Reads one environment variable: its text, or nullptr.
+using Environment = std::function<const char*(const char* name)>;
+
+// Splits argv and reads our options; those not given are taken from the
+// variable PYMEMRUN_<NAME> (upper case, - as _; repeatable ones: several,
+// separated by `:`). Returns true, or false with one line in *error (a usage
+// error: exit 2).
+bool ReadOptions(int argc, const char* const* argv,
+                 const Environment& environment, Options* options,
+                 CommandLine* command_line, std::string* error);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_LAUNCHER_OPTIONS_OPTIONS_H_

@@ -1,0 +1,29 @@
+// Which python the run is to look like: the one built in, an active virtual
+// environment's, or the one that --python names. Looks at files only; no
+// python is executed.
+#ifndef PYMEMRUN_LAUNCHER_PYTHON_PYTHON_CHOICE_H_
+#define PYMEMRUN_LAUNCHER_PYTHON_PYTHON_CHOICE_H_
+
+#include <string>
+
+namespace pymemrun {
+
+// Where a choice can come from; empty strings: not given. In falling order:
+struct PythonWishes {
+  std::string option;       // --python
+  std::string virtual_env;  // $VIRTUAL_ENV
+  std::string launcher;     // our own path as executed: a link in venv/bin
+  std::string built_in;     // the interpreter that we were built with
+  std::string path;         // $PATH, to find a --python without a slash
+};
+
+// Sets *program to the python that argv[0] and PyConfig.program_name shall be.
+// `version` is the embedded interpreter's, as "3.11.2". Returns false, with one
+// line in *error, if the wished python is not an interpreter, or belongs to
+// an installation of another version; the line names both versions.
+bool ChoosePython(const PythonWishes& wishes, const std::string& version,
+                  std::string* program, std::string* error);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_LAUNCHER_PYTHON_PYTHON_CHOICE_H_

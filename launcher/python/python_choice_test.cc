@@ -1,0 +1,124 @@
+#include "launcher/python/python_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "launcher/test_folder.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class PythonChoiceTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Installation("usr");
+    built_in_ = folder_ / "usr/bin/python3.11";
+  }
+
+  void Installation(const std::string& name) {
+    folder_.Write(name + "/bin/python3.11", "\x7f_ELF Py_BytesMain", 0755);
+    folder_.Write(name + "/lib/python3.11/os.py", "");
+  }
+
+  // An environment whose python links to that of the installation `home`.
+  std::string Environment(const std::string& name, const std::string& version,
+                          const std::string& home = "usr") {
+    folder_.Write(
+        name + "/pyvenv.cfg",
+        "home = " + (folder_ / home) + "/bin\nversion = " + version + "\n");
+    std::filesystem::create_directories(folder_ / name + "/bin");
+    std::filesystem::create_symlink(folder_ / home + "/bin/python3.11",
+                                    folder_ / name + "/bin/python");
+    return folder_ / name;
+  }
+
+  std::string Choose(PythonWishes wishes) {
+    wishes.built_in = built_in_;
+    std::string program;
+    error_.clear();
+    if (!ChoosePython(wishes, "3.11.2+", &program, &error_)) return {};
+    return program;
+  }
+
+  TestFolder folder_;
+  std::string built_in_;
+  std::string error_;
+};
+
+TEST_F(PythonChoiceTest, TheBuiltInOneIfNothingIsWished) {
+  EXPECT_EQ(Choose({}), built_in_);
+  EXPECT_EQ(Choose({.virtual_env = folder_ / "gone"}), built_in_);
+}
+
+TEST_F(PythonChoiceTest, AnActiveEnvironmentIsUsed) {
+  std::string venv = Environment("v", "3.11.2");
+  EXPECT_EQ(Choose({.virtual_env = venv}), venv + "/bin/python");
+}
+
+TEST_F(PythonChoiceTest, AnEnvironmentOfOursMayStateAnEarlierPatch) {
+  std::string venv = Environment("v", "3.11.1");
+  EXPECT_EQ(Choose({.virtual_env = venv}), venv + "/bin/python") << error_;
+}
+
+TEST_F(PythonChoiceTest, AnotherInstallationsPatchMustBeOurs) {
+  Installation("opt");
+  std::string same = Environment("same", "3.11.2.final.0", "opt");
+  EXPECT_EQ(Choose({.virtual_env = same}), same + "/bin/python") << error_;
+  std::string other = Environment("other", "3.11.7", "opt");
+  EXPECT_EQ(Choose({.option = other}), "");
+  EXPECT_THAT(error_, AllOf(HasSubstr("is Python 3.11.7;"),
+                            HasSubstr("runs Python 3.11.2+")));
+  // What the installation's headers say now, whenever the environment was made.
+  folder_.Write("opt/include/python3.11/patchlevel.h",
+                "#define PY_VERSION \"3.11.7\"\n");
+  EXPECT_EQ(Choose({.virtual_env = same}), "");
+  EXPECT_THAT(error_, HasSubstr("is Python 3.11.7;"));
+  EXPECT_EQ(Choose({.option = folder_ / "opt/bin/python3.11"}), "");
+  EXPECT_THAT(error_, HasSubstr("is Python 3.11.7;"));
+}
+
+TEST_F(PythonChoiceTest, AnInstallationThatDoesNotTellItsPatchIsRefused) {
+  Installation("opt");
+  EXPECT_EQ(Choose({.option = folder_ / "opt/bin/python3.11"}), "");
+  EXPECT_THAT(error_, HasSubstr("patchlevel.h is missing"));
+}
+
+TEST_F(PythonChoiceTest, ALinkToUsInAnEnvironmentMeansIt) {
+  std::string venv = Environment("v", "3.11.2");
+  EXPECT_EQ(Choose({.launcher = venv + "/bin/pymemrun"}), venv + "/bin/python");
+}
+
+TEST_F(PythonChoiceTest, OptionWinsAndMayNameAFolderOrABareName) {
+  std::string active = Environment("v", "3.12.1");
+  std::string wished = Environment("w", "3.11.2");
+  EXPECT_EQ(Choose({.option = wished, .virtual_env = active}),
+            wished + "/bin/python");
+  EXPECT_EQ(Choose({.option = "python", .path = wished + "/bin"}), "python");
+  EXPECT_EQ(Choose({.option = "python", .path = "/nowhere:"}), "");
+}
+
+TEST_F(PythonChoiceTest, AnotherVersionIsRefusedNamingBoth) {
+  std::string venv = Environment("v", "3.12.1");
+  EXPECT_EQ(Choose({.virtual_env = venv}), "");
+  EXPECT_THAT(error_, AllOf(HasSubstr("3.12;"), HasSubstr("3.11")));
+  EXPECT_EQ(Choose({.option = venv + "/bin/python"}), "");
+  EXPECT_THAT(error_, AllOf(HasSubstr("3.12;"), HasSubstr("3.11")));
+}
+
+TEST_F(PythonChoiceTest, WhatIsNoPythonIsRefused) {
+  EXPECT_EQ(Choose({.option = folder_ / "gone"}), "");
+  EXPECT_THAT(error_, HasSubstr("is not an executable Python"));
+  // Beside a python's library, as /bin/ls is.
+  std::string tool = folder_.Write("usr/bin/tool", "\x7f_ELF", 0755);
+  EXPECT_EQ(Choose({.option = tool}), "");
+  EXPECT_THAT(error_, HasSubstr("is not a Python interpreter"));
+  tool = folder_.Write("bin/tool", "\x7f_ELF Py_BytesMain", 0755);
+  EXPECT_EQ(Choose({.option = tool}), "");
+  EXPECT_THAT(error_, HasSubstr("its version is unknown"));
+}
+
+}  // namespace
+}  // namespace pymemrun

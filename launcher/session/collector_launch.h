@@ -1,0 +1,50 @@
+// Finds the collector and starts it beside the program: as an orphan in its own
+// session, with the descriptors of collector_start.h and nothing else.
+#ifndef PYMEMRUN_LAUNCHER_SESSION_COLLECTOR_LAUNCH_H_
+#define PYMEMRUN_LAUNCHER_SESSION_COLLECTOR_LAUNCH_H_
+
+#include <sys/types.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pymemrun {
+
+// The folder and file of the running executable; empty if /proc does not tell.
+std::string OwnPath();
+
+// The collector's path: `override_path` if not empty, else beside us, in the
+// build tree, or installed in libexec. Empty if none can be executed.
+std::string FindCollector(const std::string& override_path);
+
+// The keys and values of the launch text, in order.
+using LaunchFacts = std::vector<std::pair<std::string, std::string>>;
+
+// A close-on-exec memfd that holds the launch text, at offset 0; -1: errno.
+// A value is cut at its first NUL.
+int MakeLaunchText(const LaunchFacts& facts);
+
+struct CollectorFiles {
+  int region = -1;
+  int reply = -1;
+  int output = -1;
+  int pid = -1;
+  int text = -1;
+  std::vector<int> pages;  // perf events, see kCollectorPageFds
+};
+
+// Starts the collector at `path`. It is no child of ours when this returns, and
+// its start and end send no signal. Returns 0 once it executes, with its
+// process id in *collector, else the errno that prevented it. The caller closes
+// `files`. REQUIRES: one thread.
+int StartCollector(const std::string& path, const CollectorFiles& files,
+                   pid_t* collector);
+
+// Runs `<path> --name-of FILE`: the name YYYYMMDD_HHMMSS_PID that a run file
+// gives itself. Empty for any other file, or if the helper fails.
+std::string AskNameOf(const std::string& path, const std::string& file);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_LAUNCHER_SESSION_COLLECTOR_LAUNCH_H_

@@ -1,0 +1,30 @@
+// What happens when the traced program calls exit() or returns from main.
+#ifndef PYMEMRUN_LAUNCHER_SESSION_EXIT_REPORT_H_
+#define PYMEMRUN_LAUNCHER_SESSION_EXIT_REPORT_H_
+
+#include <string>
+
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// Installs the C exit handler that ends the session with the exit status, waits
+// for the run file to be complete, and prints the end report unless `quiet`.
+// In forked children it does nothing. Ends that run no exit handlers (_exit, a
+// signal other than that of ReportBeforeSignal, exec) print nothing. `page`
+// must stay mapped; `output` is the run file's path, for messages. To be called
+// once, before Python is initialised: handlers installed later run earlier.
+void InstallExitReport(ControlPage* page, const std::string& output,
+                       bool quiet);
+
+// Installs the C exit handler that prints the sizes of allocations, where they
+// were counted. In forked children it does nothing.
+void InstallSizesReport();
+
+// Ends the session and prints the report just before `signal` ends the process.
+// Does nothing without an installed report, or in another process.
+void ReportBeforeSignal(int signal);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_LAUNCHER_SESSION_EXIT_REPORT_H_

@@ -1,0 +1,61 @@
+#include "launcher/session/message.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+
+namespace pymemrun {
+namespace {
+
+struct FileIdentity {
+  bool open = false;
+  dev_t device = 0;
+  ino_t inode = 0;
+};
+FileIdentity standard_error;  // written once, before there is a thread
+
+FileIdentity IdentityOf(int fd) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return {};
+  return {true, status.st_dev, status.st_ino};
+}
+
+}  // namespace
+
+void RememberStandardError() { standard_error = IdentityOf(STDERR_FILENO); }
+
+void WriteToStandardError(std::string_view text) {
+  FileIdentity now = IdentityOf(STDERR_FILENO);
+  if (!standard_error.open || !now.open ||
+      now.device != standard_error.device ||
+      now.inode != standard_error.inode) {
+    return;
+  }
+  while (!text.empty()) {
+    ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+}
+
+std::string MessageText(std::string_view line) {
+  std::string text = "pymemrun: ";
+  for (unsigned char c : line) {
+    if (c >= 0x20 && c != 0x7f) {
+      text += static_cast<char>(c);
+      continue;
+    }
+    char escaped[5];
+    std::snprintf(escaped, sizeof escaped, "\\x%02x", c);
+    text += escaped;
+  }
+  return text + '\n';
+}
+
+void Say(std::string_view line) { WriteToStandardError(MessageText(line)); }
+
+}  // namespace pymemrun

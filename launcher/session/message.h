@@ -1,0 +1,28 @@
+// One-line messages of the launcher on standard error.
+#ifndef PYMEMRUN_LAUNCHER_SESSION_MESSAGE_H_
+#define PYMEMRUN_LAUNCHER_SESSION_MESSAGE_H_
+
+#include <string>
+#include <string_view>
+
+namespace pymemrun {
+
+// Remembers which file standard error is. Called first in main, before
+// anything is opened: a descriptor of ours could take the number 2 of a
+// standard error that is closed.
+void RememberStandardError();
+
+// Writes `text` as it is, if descriptor 2 is still the file remembered: a
+// program that closed it may have opened a file of its own there. Errors are
+// ignored. Safe in exit handlers: no allocation.
+void WriteToStandardError(std::string_view text);
+
+// "pymemrun: <line>\n", control characters as \xNN.
+std::string MessageText(std::string_view line);
+
+// Writes that.
+void Say(std::string_view line);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_LAUNCHER_SESSION_MESSAGE_H_

@@ -1,0 +1,203 @@
+#include "launcher/session/output_file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+namespace pymemrun {
+namespace {
+
+constexpr char kDefaultName[] = "run.pb";
+// The start name is also kept beside the file's content where the file system
+// can, so that a file still without a header can be told and renamed.
+constexpr char kStartAttribute[] = "user.pymemrun.start";
+constexpr char kNameAnother[] = "; choose another with -o PATH";
+constexpr int kAttempts = 10;  // lost races against other runs' renames
+
+std::string Reason(int error) { return std::strerror(error); }
+
+std::string AbsolutePath(const std::string& path, std::string* error) {
+  if (!path.empty() && path[0] == '/') return path;
+  char folder[PATH_MAX];
+  if (getcwd(folder, sizeof folder) == nullptr) {
+    *error = "cannot create " + path + ": no current folder: " + Reason(errno);
+    return {};
+  }
+  return std::string(folder) + (std::strcmp(folder, "/") ? "/" : "") + path;
+}
+
+bool IsStartName(const std::string& name) {
+  // YYYYMMDD_HHMMSS_PID
+  if (name.size() < 17 || name.size() > 40) return false;
+  for (size_t i = 0; i < name.size(); ++i) {
+    bool separator = i == 8 || i == 15;
+    bool digit = name[i] >= '0' && name[i] <= '9';
+    if (separator ? name[i] != '_' : !digit) return false;
+  }
+  return true;
+}
+
+std::string StartNameOfFile(const std::string& path, const struct stat& status,
+                            const NameOfRunFile& name_of) {
+  char value[64];
+  ssize_t size = lgetxattr(path.c_str(), kStartAttribute, value, sizeof value);
+  std::string name(value, size > 0 ? static_cast<size_t>(size) : 0);
+  if (IsStartName(name)) return name;
+  // Perhaps a run that has only just begun: nothing tells its pid.
+  if (status.st_size == 0) return StartName(status.st_mtime, 0);
+  name = name_of ? name_of(path) : "";
+  return IsStartName(name) ? name : "";
+}
+
+// 0, or why the file cannot be read.
+int WhyUnreadable(const std::string& path) {
+  int fd = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return errno;
+  close(fd);
+  return 0;
+}
+
+// Removes what is at `path`. False: *error.
+bool Replace(const std::string& path, std::string* error) {
+  if (unlink(path.c_str()) == 0 || errno == ENOENT) return true;
+  *error = "cannot replace " + path + ": " + Reason(errno) + kNameAnother;
+  return false;
+}
+
+int RenameWithoutReplacing(const std::string& from, const std::string& to) {
+  if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(),
+                RENAME_NOREPLACE) == 0) {
+    return 0;
+  }
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // A file system without that flag: a hard link fails on an existing name too.
+  if (link(from.c_str(), to.c_str()) != 0) return errno;
+  return unlink(from.c_str()) == 0 ? 0 : errno;
+}
+
+bool MoveAside(const std::string& path, const struct stat& status,
+               const OutputRequest& request, std::string* error) {
+  std::string name = StartNameOfFile(path, status, request.name_of);
+  if (name.empty() && request.force) return Replace(path, error);
+  if (name.empty()) {
+    int unreadable = WhyUnreadable(path);
+    *error = path + " exists and " +
+             (unreadable != 0 ? "cannot be read: " + Reason(unreadable)
+                              : "is not a run file") +
+             kNameAnother +
+             (unreadable != 0 ? "" : ", or replace it with --force");
+    return false;
+  }
+  std::string folder = path.substr(0, path.rfind('/') + 1);
+  std::string stem = folder + "old-run." + name;
+  std::string to = stem + ".pb";
+  for (int i = 1; i <= kAttempts; ++i) {
+    int failure = RenameWithoutReplacing(path, to);
+    if (failure == 0 || failure == ENOENT) return true;  // or another run did
+    if (failure != EEXIST || i == kAttempts) {
+      *error = "cannot rename " + path + " to " + to + ": " + Reason(failure) +
+               kNameAnother;
+      return false;
+    }
+    to = stem + "-" + std::to_string(i) + ".pb";  // two copies of one run
+  }
+  return false;
+}
+
+// Makes way for a new file at `path`, where something is. False: *error.
+bool MakeWay(const std::string& path, const OutputRequest& request,
+             std::string* error) {
+  struct stat status;
+  if (lstat(path.c_str(), &status) != 0) return true;  // gone meanwhile
+  if (!S_ISREG(status.st_mode)) {
+    *error = path + " exists and is not a regular file";
+    return false;
+  }
+  if (request.pattern.empty()) return MoveAside(path, status, request, error);
+  if (!request.force) {
+    *error = path + " exists already; --force replaces it";
+    return false;
+  }
+  return Replace(path, error);
+}
+
+}  // namespace
+
+std::string ProgramName(const std::string& target_path) {
+  std::string name = target_path;
+  while (name.size() > 1 && name.back() == '/') name.pop_back();
+  name.erase(0, name.rfind('/') + 1);
+  size_t dot = name.rfind('.');
+  if (dot != std::string::npos && dot > 0) {
+    std::string ending = name.substr(dot);
+    if (ending == ".py" || ending == ".pyc" || ending == ".pyz") {
+      name.resize(dot);
+    }
+  }
+  return name.empty() || name == "." || name == ".." ? "program" : name;
+}
+
+std::string StartName(time_t start, pid_t pid) {
+  struct tm local = {};
+  localtime_r(&start, &local);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y%m%d_%H%M%S", &local);
+  return std::string(text) + "_" + std::to_string(pid);
+}
+
+std::string ExpandOutputName(const std::string& pattern,
+                             const RunIdentity& identity) {
+  std::string time = StartName(identity.start, identity.pid).substr(0, 15);
+  const std::pair<const char*, std::string> fields[] = {
+      {"{pid}", std::to_string(identity.pid)},
+      {"{time}", time},
+      {"{name}", identity.name},
+      {"{host}", identity.host}};
+  std::string out;
+  for (size_t i = 0; i < pattern.size();) {
+    bool replaced = false;
+    for (auto [field, value] : fields) {
+      if (pattern.compare(i, std::strlen(field), field) != 0) continue;
+      std::replace(value.begin(), value.end(), '/', '_');
+      out += value;
+      i += std::strlen(field);
+      replaced = true;
+      break;
+    }
+    if (!replaced) out += pattern[i++];
+  }
+  return out;
+}
+
+int CreateOutputFile(const OutputRequest& request, std::string* path,
+                     std::string* error) {
+  std::string name = request.pattern.empty()
+                         ? kDefaultName
+                         : ExpandOutputName(request.pattern, request.identity);
+  *path = AbsolutePath(name, error);
+  if (path->empty()) return -1;
+  for (int i = 0; i < kAttempts; ++i) {
+    int fd = open(path->c_str(),
+                  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd >= 0) {
+      fchmod(fd, 0600);  // the umask may have taken bits away
+      std::string start =
+          StartName(request.identity.start, request.identity.pid);
+      fsetxattr(fd, kStartAttribute, start.data(), start.size(), 0);
+      return fd;
+    }
+    if (errno != EEXIST) break;
+    if (!MakeWay(*path, request, error)) return -1;
+  }
+  *error = "cannot create " + *path + ": " + Reason(errno);
+  return -1;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,160 @@
+#include "launcher/session/output_file.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#include "launcher/test_folder.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+
+class OutputFileTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_EQ(chdir((folder_ / "").c_str()), 0); }
+
+  // Closes what it makes; returns the path, or empty with error_ set.
+  std::string Create(const std::string& pattern, bool force = false) {
+    OutputRequest request;
+    request.pattern = pattern;
+    request.force = force;
+    request.identity = {42, 1700000000, "job", "a/b"};
+    request.name_of = [this](const std::string&) { return name_; };
+    std::string path;
+    int fd = CreateOutputFile(request, &path, &error_);
+    if (fd < 0) return {};
+    close(fd);
+    return path;
+  }
+
+  TestFolder folder_;
+  std::string name_;  // what name_of answers
+  std::string error_;
+};
+
+TEST_F(OutputFileTest, MakesAPrivateFileWhateverTheUmask) {
+  mode_t before = umask(0777);
+  std::string path = Create("x.pb");
+  umask(before);
+  EXPECT_EQ(path, folder_ / "x.pb");
+  struct stat status;
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0600u);
+}
+
+TEST_F(OutputFileTest, ANamedFileIsReplacedOnlyByForce) {
+  folder_.Write("x.pb", "theirs");
+  EXPECT_EQ(Create("x.pb"), "");
+  EXPECT_THAT(error_, HasSubstr("exists already; --force replaces it"));
+  EXPECT_EQ(TestFolder::Read(folder_ / "x.pb"), "theirs");
+  EXPECT_EQ(Create("x.pb", true), folder_ / "x.pb");
+  EXPECT_EQ(TestFolder::Read(folder_ / "x.pb"), "");
+}
+
+TEST_F(OutputFileTest, TheDefaultRenamesAnEarlierRunToItsStart) {
+  folder_.Write("run.pb", "earlier");
+  name_ = "20200102_030405_77";
+  EXPECT_EQ(Create(""), folder_ / "run.pb");
+  EXPECT_EQ(TestFolder::Read(folder_ / "old-run.20200102_030405_77.pb"),
+            "earlier");
+}
+
+TEST_F(OutputFileTest, TwoCopiesOfOneRunAreBothKept) {
+  name_ = "20200102_030405_77";
+  folder_.Write("run.pb", "second");
+  folder_.Write("old-run.20200102_030405_77.pb", "first");
+  EXPECT_EQ(Create(""), folder_ / "run.pb");
+  EXPECT_EQ(TestFolder::Read(folder_ / "old-run.20200102_030405_77.pb"),
+            "first");
+  EXPECT_EQ(TestFolder::Read(folder_ / "old-run.20200102_030405_77-1.pb"),
+            "second");
+}
+
+TEST_F(OutputFileTest, AnEmptyEarlierRunIsKeptToo) {
+  ASSERT_NE(Create(""), "");
+  ASSERT_NE(Create(""), "") << error_;
+  int kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "")) {
+    kept += entry.path().filename().string().starts_with("old-run.");
+  }
+  EXPECT_EQ(kept, 1);
+}
+
+TEST_F(OutputFileTest, AStrangersFileIsNotDestroyed) {
+  folder_.Write("run.pb", "precious");
+  for (const char* answer : {"", "../../etc/passwd", "20200102_030405_", "x"}) {
+    name_ = answer;
+    EXPECT_EQ(Create(""), "");
+    EXPECT_THAT(error_, HasSubstr("is not a run file"));
+    EXPECT_EQ(TestFolder::Read(folder_ / "run.pb"), "precious");
+  }
+  EXPECT_EQ(Create("", true), folder_ / "run.pb");
+}
+
+// As another user meets a run file of root's: the folder is not his either.
+TEST_F(OutputFileTest, AFileThatCannotBeReadIsSaidToBeSo) {
+  folder_.Write("run.pb", "theirs", 0);
+  chmod((folder_ / "").c_str(), 0555);
+  const bool root = geteuid() == 0;
+  ASSERT_TRUE(!root || seteuid(65534) == 0);
+  struct stat status;
+  if (stat((folder_ / "").c_str(), &status) != 0) {
+    ASSERT_EQ(seteuid(0), 0);
+    GTEST_SKIP() << "nobody but root may enter " << (folder_ / "");
+  }
+  const std::string made = Create("");
+  const std::string said = error_;
+  const std::string forced = Create("", true);
+  ASSERT_TRUE(!root || seteuid(0) == 0);
+  chmod((folder_ / "").c_str(), 0755);
+  EXPECT_EQ(made, "");
+  EXPECT_EQ(said, (folder_ / "run.pb") +
+                      " exists and cannot be read: Permission denied; choose "
+                      "another with -o PATH");
+  EXPECT_EQ(forced, "");
+  EXPECT_EQ(error_, "cannot replace " + (folder_ / "run.pb") +
+                        ": Permission denied; choose another with -o PATH");
+}
+
+TEST_F(OutputFileTest, OnlyRegularFilesAreEverReplaced) {
+  mkfifo("fifo", 0600);
+  mkdir("dir", 0700);
+  folder_.Write("target", "theirs");
+  ASSERT_EQ(symlink("target", "link"), 0);
+  ASSERT_EQ(symlink("missing", "dangling"), 0);
+  for (const char* name : {"fifo", "dir", "link", "dangling", "/dev/null"}) {
+    EXPECT_EQ(Create(name, true), "") << name;
+    EXPECT_THAT(error_, HasSubstr("not a regular file"));
+  }
+  EXPECT_EQ(TestFolder::Read(folder_ / "target"), "theirs");
+}
+
+TEST_F(OutputFileTest, AMissingFolderIsNamedWithTheReason) {
+  EXPECT_EQ(Create("no/x.pb"), "");
+  EXPECT_EQ(error_, "cannot create " + (folder_ / "no/x.pb") +
+                        ": No such file or directory");
+}
+
+TEST(ExpandOutputNameTest, FourFieldsAndNothingElse) {
+  RunIdentity identity = {42, 1700000000, "job", "a/b"};
+  EXPECT_EQ(ExpandOutputName("{name}-{pid}.{host}{x}{", identity),
+            "job-42.a_b{x}{");
+  EXPECT_EQ(ExpandOutputName("{time}", identity),
+            StartName(1700000000, 1).substr(0, 15));
+}
+
+TEST(ProgramNameTest, IsAFileNameWithoutEnding) {
+  EXPECT_EQ(ProgramName("/a/b/job.py"), "job");
+  EXPECT_EQ(ProgramName("dir/"), "dir");
+  EXPECT_EQ(ProgramName("a.b.pyz"), "a.b");
+  EXPECT_EQ(ProgramName(".py"), ".py");
+  EXPECT_EQ(ProgramName("."), "program");
+  EXPECT_EQ(ProgramName("/"), "program");
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,35 @@
+// Puts a traced run together: region, run file, collector, session, exit
+// handler.
+#ifndef PYMEMRUN_LAUNCHER_SESSION_TRACE_START_H_
+#define PYMEMRUN_LAUNCHER_SESSION_TRACE_START_H_
+
+#include <string>
+
+#include "launcher/options/command_line.h"
+#include "launcher/options/options.h"
+
+namespace pymemrun {
+
+struct TraceRequest {
+  const Options* options;  // must live until the process ends
+  const CommandLine* command_line;
+  std::string python;          // the python that the run looks like
+  std::string python_version;  // "3.11.2"
+  std::string collector;       // overrides the search (tests); or empty
+};
+
+// Whether there is user code to run at all. Not so for `-h` and `-V`, and for a
+// script that cannot be read or a folder without __main__: there python's own
+// message is all that will come, and no run file is made.
+bool HasUserCode(const CommandLine& command_line);
+
+// Everything before the interpreter's start. May fork (see small_init.h); what
+// returns is the process that runs the program. Returns true if the program may
+// run, traced or, after one line that says why, untraced; false, after one
+// line, if the run file cannot be made (exit 2).
+// REQUIRES: one thread, Python not initialised.
+bool StartTracing(const TraceRequest& request);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_LAUNCHER_SESSION_TRACE_START_H_

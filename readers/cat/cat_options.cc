@@ -1,0 +1,168 @@
+#include "readers/cat/cat_options.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "readers/cat/filter_words.h"
+#include "readers/options/help_text.h"
+#include "readers/options/option_values.h"
+
+namespace pymemrun {
+namespace {
+
+using Format = CatOptions::Format;
+
+constexpr struct {
+  const char* name;
+  const char* help;
+  Format format;
+} kFormats[] = {
+    {"--text", "Print text (default).", Format::kText},
+    {"--csv", "Print CSV (RFC 4180).", Format::kCsv},
+    {"--jsonl", "Print JSON lines.", Format::kJsonl},
+    {"--raw", "Print the decompressed delimited protobuf stream.",
+     Format::kRaw},
+    {"--summary", "Print the run's end report.", Format::kSummary},
+};
+
+void AddInput(CLI::App* app, CatOptions* options) {
+  app->add_option(
+         "FILE", options->files,
+         "Run files; - reads standard input. Several are merged by time.")
+      ->option_text("FILE...");
+  for (const auto& known : kFormats) {
+    app->add_flag_callback(
+        known.name, [=] { options->format = known.format; }, known.help);
+  }
+  app->add_flag("--follow", options->follow,
+                "Go on reading a run that still grows, until it ends.");
+}
+
+void AddFilters(CLI::App* app, FilterOptions* filter) {
+  AddParsed(app, "--from", &filter->from_us, ParseSeconds, "T",
+            "Print rows from this Clock on, in seconds.");
+  AddParsed(app, "--to", &filter->to_us, ParseSeconds, "T",
+            "Print rows up to this Clock, in seconds.");
+  const auto add_globs = [app](const char* name,
+                               std::vector<std::string>* globs,
+                               const char* help) {
+    app->add_option(name, *globs, help)
+        ->allow_extra_args(false)
+        ->option_text("GLOB");
+  };
+  add_globs("--thread", &filter->threads,
+            "Print rows of threads with this name or name#id. May be repeated, "
+            "like the next two.");
+  add_globs("--file", &filter->files,
+            "Print rows of files with this whole path.");
+  add_globs("--function", &filter->functions,
+            "Print rows of functions with this name.");
+}
+
+void AddKinds(CLI::App* app, FilterOptions* filter) {
+  AddParsed(app, "--what", &filter->kinds, ParseKinds, "LIST",
+            "Print rows of these kinds: "
+            "call,return,c_call,c_return,c_except,mark,page,alloc,free.");
+  AddParsed(app, "--min-drss", &filter->min_drss_bytes, ParseBytes, "BYTES",
+            "Print rows with at least this abs(dRSS): 4096, 4KiB, 1M.");
+  AddParsed(
+      app, "--every", &filter->every,
+      [](absl::string_view text) -> absl::StatusOr<uint64_t> {
+        const auto every = ParseNumber(text, 1);
+        if (!every.ok()) return Expected("a number above 0", text);
+        return every;
+      },
+      "N", "Of the rows that pass print each N-th, with its context.");
+  app->add_option_function<std::string>(
+         "--records",
+         [filter](const std::string& list) {
+           const absl::Status status = ParseRecords(list, filter);
+           if (!status.ok()) {
+             throw CLI::ValidationError("--records",
+                                        std::string(status.message()));
+           }
+         },
+         "Print these records: calls,marks (default both), pages, heap. Each "
+         "has columns of its own.")
+      ->option_text("LIST");
+}
+
+void AddOutput(CLI::App* app, CatOptions* options) {
+  AddParsed(app, "--columns", &options->columns, ParseColumns, "LIST",
+            "Print these columns, in this order.");
+  app->add_flag("!--no-header", options->with_header,
+                "Leave out the header line.");
+  app->add_flag("--raw-text", options->raw_text,
+                "In CSV put no ' before cells that look like formulas.");
+  app->add_flag("--net", options->net, "Subtract the tracer's own bytes.");
+  app->set_version_flag("--version",
+                        std::string("pymemcat ") + PYMEMRUN_VERSION,
+                        "Print which pymemcat this is.");
+  SetUsualOptions(app, {"--csv", "--jsonl", "--summary", "--from", "--function",
+                        "--columns"});
+}
+
+// What is wrong with the formats given; empty: nothing.
+std::string FormatProblem(const CLI::App& app) {
+  int given = 0;
+  std::string names;
+  for (const auto& known : kFormats) {
+    given += app.count(known.name) > 0 ? 1 : 0;
+    absl::StrAppend(&names, names.empty() ? "" : ", ", known.name);
+  }
+  return given > 1 ? absl::StrCat("give one of ", names) : "";
+}
+
+// What is wrong with the combination of options; empty: nothing.
+std::string Contradiction(const CatOptions& options) {
+  const size_t files = options.files.size();
+  if (files == 0) return "expected a FILE";
+  if (files > CatOptions::kMaxFiles) {
+    return absl::StrCat("expected at most ", CatOptions::kMaxFiles,
+                        " FILEs, found ", files);
+  }
+  if (std::count(options.files.begin(), options.files.end(), "-") > 1) {
+    return "standard input (-) can be read once only";
+  }
+  if (options.follow && files > 1) return "--follow takes one FILE";
+  if (options.filter.from_us > options.filter.to_us) {
+    return "--from is later than --to: there is no time between them";
+  }
+  if (options.format != Format::kRaw) return "";
+  if (files > 1) return "--raw takes one FILE";
+  if (!options.filter.PassesEverything() || !options.filter.marks ||
+      options.filter.extra.pages || options.filter.extra.heap ||
+      !options.columns.empty() || options.net) {
+    return "--raw prints the whole stream: it takes no filter and no columns";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
+                                   const Console& console,
+                                   CatOptions* options) {
+  CLI::App app(
+      "Prints the rows of run files as text, CSV, JSON lines or protobuf.",
+      console.program);
+  FilterOptions& filter = options->filter;
+  AddInput(&app, options);
+  AddFilters(&app, &filter);
+  AddKinds(&app, &filter);
+  AddOutput(&app, options);
+  const std::optional<int> ended = ParseArguments(&app, arguments, console);
+  if (ended.has_value()) return ended;
+  const bool has_places = !filter.files.empty() || !filter.functions.empty() ||
+                          filter.min_drss_bytes > 0;
+  if (has_places && app.count("--records") + app.count("--what") == 0) {
+    filter.marks = false;  // they have no file, function or dRSS
+  }
+  std::string problem = FormatProblem(app);
+  if (problem.empty()) problem = Contradiction(*options);
+  if (problem.empty()) return std::nullopt;
+  console.Usage(problem);
+  return kExitUsage;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,36 @@
+// pymemcat's command line.
+#ifndef PYMEMRUN_READERS_CAT_CAT_OPTIONS_H_
+#define PYMEMRUN_READERS_CAT_CAT_OPTIONS_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "readers/cat/row_filter.h"
+#include "readers/options/command_line.h"
+#include "readers/rows/columns.h"
+
+namespace pymemrun {
+
+struct CatOptions {
+  enum class Format { kText, kCsv, kJsonl, kRaw, kSummary };
+  static constexpr size_t kMaxFiles = 256;
+
+  std::vector<std::string> files;
+  Format format = Format::kText;
+  FilterOptions filter;
+  std::vector<Column> columns;  // empty: the format's own
+  bool with_header = true;
+  bool raw_text = false;
+  bool follow = false;
+  bool net = false;
+};
+
+// Fills *options. Returns the exit code with which to end at once, see
+// ParseArguments().
+std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
+                                   const Console& console, CatOptions* options);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_CAT_CAT_OPTIONS_H_

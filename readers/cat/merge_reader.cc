@@ -1,0 +1,141 @@
+#include "readers/cat/merge_reader.h"
+
+#include <limits>
+#include <queue>
+#include <utility>
+
+namespace pymemrun {
+
+MergeInput::MergeInput(
+    ByteSource* source, StreamReader::Options options, RunPrinter* printer,
+    std::function<void(const StreamReader::Damage&)> on_damage)
+    : ForwardingVisitor(printer),
+      source_(source),
+      options_(options),
+      printer_(printer),
+      on_damage_(std::move(on_damage)) {}
+
+MergeInput::~MergeInput() {
+  Stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void MergeInput::Start() {
+  thread_ = std::thread([this] {
+    status_ = ReadStream(source_, options_, this, &result_);
+    std::lock_guard<std::mutex> lock(mutex_);
+    state_ = State::kDone;
+    changed_.notify_all();
+  });
+}
+
+MergeInput::State MergeInput::Wait() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [this] { return state_ != State::kReading; });
+  return state_;
+}
+
+uint64_t MergeInput::time_us() const {
+  if (items_.mark != nullptr) return items_.mark->time_us();
+  if (items_.pages != nullptr) return items_.pages[next_].time_us;
+  if (items_.heap != nullptr) return items_.heap[next_].time_us;
+  return items_.rows[next_].time_us;
+}
+
+uint64_t MergeInput::time_ns() const { return AbsoluteNs(time_us()); }
+
+bool MergeInput::PrintNext() {
+  if (items_.pages != nullptr) return printer_->PrintPage(items_.pages[next_]);
+  if (items_.heap != nullptr) return printer_->PrintHeap(items_.heap[next_]);
+  return printer_->PrintRow(items_.rows[next_]);
+}
+
+bool MergeInput::Print(uint64_t until_ns) {
+  bool wanted = true;
+  if (items_.mark != nullptr) {
+    printer_->OnMark(*items_.mark);
+  } else {
+    do {
+      wanted = PrintNext();
+      ++next_;
+    } while (wanted && next_ < items_.count && time_ns() <= until_ns);
+    if (wanted && next_ < items_.count) return true;
+  }
+  if (!wanted) {
+    Stop();
+  } else {
+    Release();
+  }
+  return wanted;
+}
+
+void MergeInput::Stop() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  stopped_ = true;
+  if (state_ != State::kDone) state_ = State::kReading;
+  changed_.notify_all();
+}
+
+void MergeInput::Release() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  state_ = State::kReading;
+  changed_.notify_all();
+}
+
+bool MergeInput::HandOver(State state, const Items& items) {
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (stopped_) return false;
+  items_ = items;
+  next_ = 0;
+  state_ = state;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return state_ == State::kReading || stopped_; });
+  return !stopped_;
+}
+
+bool MergeInput::OnRows(const Row* rows, size_t count) {
+  if (count == 0) return true;
+  return HandOver(State::kRows, {.rows = rows, .count = count});
+}
+
+bool MergeInput::OnPages(const PageEntry* entries, size_t count) {
+  if (count == 0 || !printer_->wants_pages()) return true;
+  return HandOver(State::kPages, {.pages = entries, .count = count});
+}
+
+bool MergeInput::OnHeap(const HeapEvent* events, size_t count) {
+  if (count == 0 || !printer_->wants_heap()) return true;
+  return HandOver(State::kHeap, {.heap = events, .count = count});
+}
+
+void MergeInput::OnMark(const Mark& mark) {
+  HandOver(State::kMark, {.mark = &mark});
+}
+
+void PrintMerged(const std::vector<std::unique_ptr<MergeInput>>& inputs,
+                 const PrintTarget& target) {
+  // The next item of each input that has one: (time, input), earliest first.
+  using Head = std::pair<uint64_t, size_t>;
+  std::priority_queue<Head, std::vector<Head>, std::greater<Head>> heads;
+  const auto add = [&](size_t i) {
+    if (inputs[i]->Wait() != MergeInput::State::kDone) {
+      heads.emplace(inputs[i]->time_ns(), i);
+    }
+  };
+  for (const auto& input : inputs) input->Start();
+  for (size_t i = 0; i < inputs.size(); ++i) add(i);
+  while (!heads.empty() && target.ok()) {
+    const size_t first = heads.top().second;
+    heads.pop();
+    const uint64_t until = heads.empty() ? std::numeric_limits<uint64_t>::max()
+                                         : heads.top().first;
+    inputs[first]->Print(until);
+    add(first);
+  }
+  for (const auto& input : inputs) {
+    if (!target.ok()) input->Stop();
+    while (input->Wait() != MergeInput::State::kDone) input->Stop();
+  }
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,107 @@
+// Several run files read side by side, their rows handed over in the order of
+// wall time. Used by pymemcat for more than one FILE.
+#ifndef PYMEMRUN_READERS_CAT_MERGE_READER_H_
+#define PYMEMRUN_READERS_CAT_MERGE_READER_H_
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "format/records/record_visitor.h"
+#include "format/stream/byte_io.h"
+#include "readers/cat/run_printer.h"
+#include "readers/run/forwarding_visitor.h"
+
+namespace pymemrun {
+
+// One file of a merge, read by a thread of its own. That thread waits whenever
+// it has rows or a mark until they have been taken, so that memory is one batch
+// a file; the definitions that it adds to its printer's index are therefore
+// never changed while the merging thread looks at them.
+class MergeInput final : public ForwardingVisitor {
+ public:
+  // What the reading thread has for the merging thread.
+  enum class State { kReading, kRows, kMark, kPages, kHeap, kDone };
+
+  // `on_damage` is called on the reading thread. All of them must outlive the
+  // input, and so must the plan in `options`.
+  MergeInput(ByteSource* source, StreamReader::Options options,
+             RunPrinter* printer,
+             std::function<void(const StreamReader::Damage&)> on_damage);
+  ~MergeInput() override;
+  MergeInput(const MergeInput&) = delete;
+  MergeInput& operator=(const MergeInput&) = delete;
+
+  void Start();
+  // Waits for the next rows, mark or end. The merging thread's.
+  State Wait();
+  // REQUIRES: Wait() gave neither kReading nor kDone.
+  uint64_t time_ns() const;
+  // Prints what is there up to `until_ns`, and at least one item; `false` when
+  // nothing more is wanted of this file.
+  bool Print(uint64_t until_ns);
+  // Lets the reading thread come to its end without giving anything more.
+  void Stop();
+
+  // How the read ended. REQUIRES: Wait() gave kDone.
+  const absl::Status& status() const { return status_; }
+  const ReadResult& result() const { return result_; }
+
+  // What is not overridden goes to the printer at once.
+  bool OnRows(const Row* rows, size_t count) override;
+  void OnMark(const Mark& mark) override;
+  bool OnPages(const PageEntry* entries, size_t count) override;
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+  void OnDamage(const StreamReader::Damage& damage) override {
+    on_damage_(damage);
+  }
+
+ private:
+  // All are null but what is there.
+  struct Items {
+    const Row* rows = nullptr;
+    const PageEntry* pages = nullptr;
+    const HeapEvent* heap = nullptr;
+    const Mark* mark = nullptr;
+    size_t count = 0;
+  };
+
+  bool HandOver(State state, const Items& items);
+  uint64_t time_us() const;
+  bool PrintNext();
+  void Release();
+  uint64_t AbsoluteNs(uint64_t time_us) const {
+    return printer_->start_realtime_ns() + time_us * 1000;
+  }
+
+  ByteSource* const source_;
+  const StreamReader::Options options_;
+  RunPrinter* const printer_;
+  const std::function<void(const StreamReader::Damage&)> on_damage_;
+  std::thread thread_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::kReading;  // guarded by mutex_
+  bool stopped_ = false;           // guarded by mutex_
+
+  // Written by the reading thread before it hands over, read by the merging
+  // thread until it releases; the mutex orders the two.
+  Items items_;
+  size_t next_ = 0;
+  absl::Status status_;
+  ReadResult result_;
+};
+
+// Prints all inputs, merged. Returns when every one has ended.
+void PrintMerged(const std::vector<std::unique_ptr<MergeInput>>& inputs,
+                 const PrintTarget& target);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_CAT_MERGE_READER_H_

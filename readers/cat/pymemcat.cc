@@ -1,0 +1,354 @@
+#include "readers/cat/pymemcat.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "format/stream/read_plan.h"
+#include "readers/cat/cat_options.h"
+#include "readers/cat/follow_watch.h"
+#include "readers/cat/merge_reader.h"
+#include "readers/cat/raw_copy.h"
+#include "readers/cat/run_printer.h"
+#include "readers/run/input_file.h"
+#include "readers/summary/run_facts.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr absl::Duration kFollowPoll = absl::Milliseconds(50);
+
+// Whether whoever reads from `fd` has gone.
+bool IsHungUp(int fd) {
+  pollfd state = {fd, 0, 0};
+  return poll(&state, 1, 0) > 0 && (state.revents & POLLERR) != 0;
+}
+
+PrintTarget::MakeWriter WriterOf(CatOptions::Format format,
+                                 OutputBuffer* output) {
+  return [format, output](const RowWriter::Options& options) {
+    if (format == CatOptions::Format::kCsv) {
+      return NewCsvWriter(options, output);
+    }
+    if (format == CatOptions::Format::kJsonl) {
+      return NewJsonlWriter(options, output);
+    }
+    return NewTextWriter(options, output);
+  };
+}
+
+RowWriter::Options WriterOptions(const CatOptions& options) {
+  RowWriter::Options writer;
+  writer.columns = options.columns;
+  writer.with_header = options.with_header;
+  writer.raw_text = options.raw_text;
+  writer.extra = options.filter.extra;
+  writer.with_pid = options.files.size() > 1;
+  return writer;
+}
+
+// What --follow must know of the run.
+struct FollowedRun {
+  Header header;
+  std::atomic<bool> ended{false};  // the footer was read
+};
+
+// Gives each record to another visitor, notes both ends, says damage.
+template <typename Visitor>
+class Watched final : public Visitor {
+ public:
+  template <typename... Args>
+  Watched(DamageTeller* teller, FollowedRun* run, Args&&... args)
+      : Visitor(std::forward<Args>(args)...), teller_(teller), run_(run) {}
+  void OnHeader(const Header& header) override {
+    Visitor::OnHeader(header);
+    run_->header = header;
+  }
+  void OnFooter(const Footer& footer) override {
+    Visitor::OnFooter(footer);
+    run_->ended = true;
+  }
+  void OnDamage(const StreamReader::Damage& damage) override {
+    teller_->Say(damage);
+  }
+
+ private:
+  DamageTeller* const teller_;
+  FollowedRun* const run_;
+};
+
+class Pymemcat {
+ public:
+  Pymemcat(const CatOptions& options, const Console& console,
+           const std::atomic<bool>* interrupted)
+      : options_(options),
+        console_(console),
+        interrupted_(interrupted),
+        output_(console.out),
+        target_(WriterOf(options.format, &output_), WriterOptions(options),
+                &output_) {}
+
+  int Run() {
+    int code = OpenAll();
+    if (inputs_.empty()) return code;
+    StartProgress();
+    if (options_.format == CatOptions::Format::kSummary) {
+      for (auto& input : inputs_) code = std::max(code, Summarise(&input));
+    } else if (options_.format == CatOptions::Format::kRaw) {
+      code = std::max(code, PrintRaw(&inputs_[0]));
+    } else if (options_.files.size() == 1) {
+      Plan(&inputs_[0]);
+      code = std::max(code, PrintOne(&inputs_[0]));
+    } else {
+      code = std::max(code, PrintAll());
+    }
+    progress_.reset();
+    code = std::max(code, FinishOutput(console_, &output_));
+    if (ReaderHasGone(console_)) return kExitOk;
+    WarnOfSpreadsheet();
+    return code;
+  }
+
+ private:
+  // A file and the sources its bytes go through.
+  struct Input {
+    std::unique_ptr<InputFile> file;
+    std::vector<std::unique_ptr<ByteSource>> sources;
+    std::unique_ptr<ReadPlan> plan;
+    ByteSource* source() { return sources.back().get(); }
+    StreamReader::Options options() const {
+      StreamReader::Options options;
+      options.plan = plan.get();
+      return options;
+    }
+  };
+
+  int OpenAll();
+  void Plan(Input* input);
+  void StartProgress();
+  int Summarise(Input* input);
+  int PrintRaw(Input* input);
+  int PrintOne(Input* input);
+  int PrintAll();
+  int Told(const Input& input, const absl::Status& status,
+           const ReadResult& result);
+  void SayMissing(const Input& input, const RunPrinter& printer,
+                  const ReadResult& result);
+  void Follow(Input* input);
+  bool Idle();
+  void WarnOfSpreadsheet();
+
+  const CatOptions& options_;
+  const Console& console_;
+  const std::atomic<bool>* const interrupted_;
+  OutputBuffer output_;
+  PrintTarget target_;
+  std::unique_ptr<Progress> progress_;
+  std::vector<Input> inputs_;
+  FollowedRun run_;
+  CountedSource* followed_ = nullptr;  // what --follow reads
+  FollowWatch watch_{[this] { return RunIsDead(run_.header); }};
+};
+
+int Pymemcat::OpenAll() {
+  int code = kExitOk;
+  for (const std::string& path : options_.files) {
+    auto file = InputFile::Open(path);
+    if (!file.ok()) {
+      console_.Say(
+          absl::StrCat(TerminalText(path), ": ", file.status().message()));
+      code = kExitFailed;
+      continue;
+    }
+    Input input;
+    input.file = *std::move(file);
+    input.sources.push_back(std::make_unique<FdSource>(input.file->fd()));
+    if (options_.follow) Follow(&input);
+    inputs_.push_back(std::move(input));
+  }
+  return code;
+}
+
+void Pymemcat::Follow(Input* input) {
+  auto counted = std::make_unique<CountedSource>(input->source());
+  followed_ = counted.get();
+  input->sources.push_back(std::move(counted));
+  if (input->file->size_bytes() == 0) {
+    console_.Say(absl::StrCat("waiting for ", input->file->shown_name(),
+                              ": there is nothing in it yet"));
+  }
+  input->sources.push_back(std::make_unique<FollowSource>(
+      input->source(), [this] { return run_.ended || *interrupted_; },
+      [this] { return Idle(); }, kFollowPoll));
+}
+
+// For --from and --to: leaves out what the file's index says is of other times.
+void Pymemcat::Plan(Input* input) {
+  const bool may_seek = input->file->size_bytes() > 0 && !options_.follow &&
+                        input->file->path() != "-";
+  if (!may_seek || !options_.filter.HasTimes()) return;
+  auto plan =
+      ReadPlan::Create(input->sources.front().get(), input->file->size_bytes(),
+                       options_.filter.from_us, options_.filter.to_us);
+  if (plan.ok()) {
+    input->plan = *std::move(plan);
+    return;
+  }
+  console_.Say(absl::StrCat(
+      input->file->shown_name(), ": the index of frames is wrong (",
+      TerminalText(plan.status().message()), "); everything is read"));
+}
+
+// What was printed goes out before each wait for more.
+bool Pymemcat::Idle() {
+  return output_.Flush().ok() && !*interrupted_ && !IsHungUp(console_.out_fd) &&
+         !watch_.IsOver(followed_->bytes(), absl::Now());
+}
+
+void Pymemcat::StartProgress() {
+  uint64_t size_bytes = 0;
+  for (const Input& input : inputs_) size_bytes += input.file->size_bytes();
+  if (options_.follow || size_bytes < kProgressBytes ||
+      isatty(console_.out_fd) || !isatty(console_.err_fd)) {
+    return;
+  }
+  progress_ = std::make_unique<Progress>(
+      size_bytes, [fd = console_.err_fd](absl::string_view text) {
+        FdSink(fd).Append(text).IgnoreError();
+      });
+  for (Input& input : inputs_) {
+    input.sources.push_back(
+        std::make_unique<ProgressSource>(input.source(), progress_.get()));
+  }
+}
+
+int Pymemcat::Told(const Input& input, const absl::Status& status,
+                   const ReadResult& result) {
+  progress_.reset();
+  const bool cut_short = options_.follow && *interrupted_;
+  if (!output_.ok() || (cut_short && status.ok() && result.damages == 0)) {
+    return kExitOk;
+  }
+  return SayResult(console_, input.file->shown_name(), status, result);
+}
+
+void Pymemcat::SayMissing(const Input& input, const RunPrinter& printer,
+                          const ReadResult& result) {
+  const std::string missing = printer.Missing();
+  if (!result.has_header || missing.empty()) return;
+  console_.Say(absl::StrCat(input.file->shown_name(), ": has no ", missing));
+}
+
+int Pymemcat::PrintOne(Input* input) {
+  DamageTeller teller(&console_, input->file->shown_name());
+  ReadResult result;
+  Watched<RunPrinter> printer(&teller, &run_, &options_.filter, options_.net,
+                              /*slot=*/0u, &target_);
+  const absl::Status status =
+      ReadStream(input->source(), input->options(), &printer, &result);
+  if (result.has_header) target_.Writer();  // its header, without any row too
+  output_.Flush().IgnoreError();
+  SayMissing(*input, printer, result);
+  return Told(*input, status, result);
+}
+
+int Pymemcat::PrintAll() {
+  std::vector<std::unique_ptr<DamageTeller>> tellers;
+  std::vector<std::unique_ptr<RunPrinter>> printers;
+  std::vector<std::unique_ptr<MergeInput>> merged;
+  for (Input& input : inputs_) {
+    Plan(&input);
+    tellers.push_back(
+        std::make_unique<DamageTeller>(&console_, input.file->shown_name()));
+    printers.push_back(std::make_unique<RunPrinter>(
+        &options_.filter, options_.net, static_cast<uint32_t>(printers.size()),
+        &target_));
+    merged.push_back(std::make_unique<MergeInput>(
+        input.source(), input.options(), printers.back().get(),
+        [teller = tellers.back().get()](const StreamReader::Damage& damage) {
+          teller->Say(damage);
+        }));
+  }
+  PrintMerged(merged, target_);
+  output_.Flush().IgnoreError();
+  int code = kExitOk;
+  bool any_header = false;
+  for (size_t i = 0; i < merged.size(); ++i) {
+    any_header |= merged[i]->result().has_header;
+    SayMissing(inputs_[i], *printers[i], merged[i]->result());
+    code = std::max(code,
+                    Told(inputs_[i], merged[i]->status(), merged[i]->result()));
+  }
+  if (any_header) target_.Writer();
+  return code;
+}
+
+int Pymemcat::PrintRaw(Input* input) {
+  DamageTeller teller(&console_, input->file->shown_name());
+  ReadResult result;
+  Watched<RecordVisitor> watcher(&teller, &run_);
+  const absl::Status status =
+      CopyRaw(input->source(), &output_, &watcher, &result);
+  output_.Flush().IgnoreError();
+  return Told(*input, status, result);
+}
+
+int Pymemcat::Summarise(Input* input) {
+  DamageTeller teller(&console_, input->file->shown_name());
+  ReadResult result;
+  Watched<RunFacts> facts(&teller, &run_);
+  CountedSource counted(input->source());
+  const absl::Status status =
+      ReadStream(&counted, StreamReader::Options(), &facts, &result);
+  if (result.has_header) {
+    const InputFile& file = *input->file;
+    output_.Append(
+        EndReportOf(facts, file.path() == "-" ? file.shown_name() : file.path(),
+                    std::max(file.size_bytes(), counted.bytes())));
+    output_.Flush().IgnoreError();
+  }
+  return Told(*input, status, result);
+}
+
+void Pymemcat::WarnOfSpreadsheet() {
+  if (options_.format != CatOptions::Format::kCsv || !output_.ok()) return;
+  // --every thins neither marks nor page and heap events.
+  const uint64_t others = target_.marks + target_.extra;
+  const uint64_t step = SpreadsheetStep(target_.next_rows, target_.context_rows,
+                                        others, target_.most_context);
+  if (step == 0) return;
+  console_.Say(absl::StrCat(target_.next_rows + target_.context_rows + others,
+                            " rows are more than the ", kSpreadsheetRows,
+                            " of a spreadsheet; --every ",
+                            step * options_.filter.every, " stays below"));
+}
+
+}  // namespace
+
+uint64_t SpreadsheetStep(uint64_t next_rows, uint64_t context_rows,
+                         uint64_t marks, uint64_t most_context) {
+  const uint64_t room = kSpreadsheetRows - 1;  // but for the header's row
+  if (next_rows + context_rows + marks <= room) return 0;
+  const uint64_t rows_each = 1 + most_context;
+  const uint64_t kept = marks < room ? (room - marks) / rows_each : 0;
+  if (kept == 0) return std::max<uint64_t>(next_rows, 2);
+  return std::max<uint64_t>(2, (next_rows + kept - 1) / kept);
+}
+
+int RunPymemcat(const std::vector<std::string>& arguments,
+                const Console& console, const std::atomic<bool>* interrupted) {
+  CatOptions options;
+  const std::optional<int> ended =
+      ParseCatOptions(arguments, console, &options);
+  if (ended.has_value()) return *ended;
+  return Pymemcat(options, console, interrupted).Run();
+}
+
+}  // namespace pymemrun

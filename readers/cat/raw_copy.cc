@@ -1,0 +1,106 @@
+#include "readers/cat/raw_copy.h"
+
+#include <memory>
+
+#include "absl/strings/str_cat.h"
+#include "format/records/record_decoder.h"
+#include "format/stream/status_util.h"
+#include "format/stream/stream_reader.h"
+
+namespace pymemrun {
+namespace {
+
+void AppendDelimited(absl::string_view record, OutputBuffer* output) {
+  char* out = output->Reserve(10);
+  uint64_t size = record.size();
+  for (; size >= 0x80; size >>= 7) *out++ = static_cast<char>(size | 0x80);
+  *out++ = static_cast<char>(size);
+  output->Commit(out);
+  output->Append(record);
+}
+
+// Whether that is the record's kind, which its first key tells. `field_number`
+// is below 16, so that the key is one byte.
+bool IsKind(int field_number, absl::string_view record) {
+  return !record.empty() && record[0] == (field_number << 3 | 2);
+}
+
+absl::Status AtOffset(uint64_t offset, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat("byte ", offset, ": ", status.message()));
+}
+
+class RawCopy {
+ public:
+  RawCopy(OutputBuffer* output, RecordVisitor* watcher, ReadResult* result)
+      : output_(output), watcher_(watcher), result_(result), first_(watcher) {}
+
+  // Copies one record. Fails when the first is not a header that we know; a
+  // later header is damage.
+  absl::Status Copy(absl::string_view record, uint64_t offset) {
+    if (result_->records == 0) {
+      if (result_->damages > 0) first_.NoteDamage();
+      const absl::Status status = first_.Decode(record);
+      if (!status.ok() && !absl::IsDataLoss(status)) {
+        return AtOffset(offset, status);
+      }
+    } else if (IsKind(Record::kHeaderFieldNumber, record)) {
+      result_->second_run = true;
+      return Tell({offset, 0, SecondRunError()});
+    }
+    ++result_->records;
+    AppendDelimited(record, output_);
+    result_->has_footer |= IsKind(Record::kFooterFieldNumber, record);
+    return absl::OkStatus();
+  }
+
+  // Fails when nothing after this damage can be read.
+  absl::Status Tell(const StreamReader::Damage& damage) {
+    if (!absl::IsDataLoss(damage.status)) {
+      return AtOffset(damage.offset, damage.status);
+    }
+    ++result_->damages;
+    watcher_->OnDamage(damage);
+    return absl::OkStatus();
+  }
+
+ private:
+  OutputBuffer* const output_;
+  RecordVisitor* const watcher_;
+  ReadResult* const result_;
+  RecordDecoder first_;
+};
+
+}  // namespace
+
+absl::Status CopyRaw(ByteSource* source, OutputBuffer* output,
+                     RecordVisitor* watcher, ReadResult* result) {
+  const auto reader = StreamReader::Create(source, StreamReader::Options());
+  RawCopy copy(output, watcher, result);
+  absl::string_view record;
+  while (output->ok() && !result->second_run) {
+    switch (reader->Next(&record)) {
+      case StreamReader::Result::kRecord:
+        RETURN_IF_ERROR(copy.Copy(record, reader->frame_offset()));
+        if (result->has_footer) watcher->OnFooter(Footer());
+        break;
+      case StreamReader::Result::kDamage:
+        RETURN_IF_ERROR(copy.Tell(reader->damage()));
+        break;
+      case StreamReader::Result::kTorn:
+        result->torn = true;
+        result->torn_offset = reader->damage().offset;
+        return absl::OkStatus();
+      case StreamReader::Result::kEnd:
+        if (result->records > 0 || result->damages > 0) {
+          return absl::OkStatus();
+        }
+        return absl::InvalidArgumentError(
+            "byte 0: expected a zstd frame, found the end");
+    }
+  }
+  result->stopped = true;
+  return absl::OkStatus();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,190 @@
+#include "readers/cat/row_filter.h"
+
+#include <algorithm>
+
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Clocks of threads may be apart by a little; rows are in the order of their
+// numbers, not exactly of their times.
+constexpr uint64_t kTimeSlackUs = 1000000;
+// Page and heap events stand behind rows of their time by a second at most.
+constexpr uint64_t kExtraSlackUs = 3000000;
+// Verdicts are kept for ids up to this.
+constexpr uint32_t kMaxRemembered = 1 << 21;
+
+// Matches one character `c` against the set that begins at pattern[at] == '['.
+// Returns the index after the set, or 0 when the set does not end or does not
+// contain c (*matched tells which).
+size_t MatchSet(absl::string_view pattern, size_t at, char c, bool* matched) {
+  size_t i = at + 1;
+  const bool negated = i < pattern.size() && pattern[i] == '!';
+  if (negated) ++i;
+  const size_t first = i;
+  bool found = false;
+  for (; i < pattern.size() && (pattern[i] != ']' || i == first); ++i) {
+    if (i + 2 < pattern.size() && pattern[i + 1] == '-' &&
+        pattern[i + 2] != ']') {
+      found |= pattern[i] <= c && c <= pattern[i + 2];
+      i += 2;
+    } else {
+      found |= pattern[i] == c;
+    }
+  }
+  if (i >= pattern.size()) return 0;
+  *matched = found != negated;
+  return i + 1;
+}
+
+// Matches one element of the pattern (no star) at `*p` against the text at `*t`
+// and moves both on. REQUIRES: both are before the end.
+bool MatchOne(absl::string_view pattern, size_t* p, absl::string_view text,
+              size_t* t) {
+  const char c = pattern[*p];
+  if (c == '?') {
+    ++*p;
+    *t += FirstRune(text.substr(*t)).size;
+    return true;
+  }
+  if (c == '[') {
+    bool matched = false;
+    const size_t after = MatchSet(pattern, *p, text[*t], &matched);
+    if (after != 0) {
+      *p = after;
+      ++*t;
+      return matched;
+    }
+  }
+  ++*p;
+  return text[(*t)++] == c;
+}
+
+bool AnyMatches(const std::vector<std::string>& patterns,
+                absl::string_view text) {
+  return std::any_of(
+      patterns.begin(), patterns.end(),
+      [text](const std::string& glob) { return GlobMatches(glob, text); });
+}
+
+uint64_t Magnitude(int64_t value) {
+  return value < 0 ? 0 - static_cast<uint64_t>(value)
+                   : static_cast<uint64_t>(value);
+}
+
+}  // namespace
+
+bool GlobMatches(absl::string_view pattern, absl::string_view text) {
+  size_t p = 0, t = 0;
+  size_t star = absl::string_view::npos, star_text = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_text = t;
+    } else if (p >= pattern.size() || !MatchOne(pattern, &p, text, &t)) {
+      // Let the last star take one character more.
+      if (star == absl::string_view::npos) return false;
+      p = star + 1;
+      t = ++star_text;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+bool FilterOptions::PassesEverything() const {
+  return calls && !HasTimes() && threads.empty() && files.empty() &&
+         functions.empty() && (kinds & kRowKinds) == kRowKinds &&
+         min_drss_bytes == 0 && every <= 1;
+}
+
+bool RowFilter::PassesNext(const Row& row) {
+  if (!options_.calls || row.time_us < options_.from_us ||
+      row.time_us > options_.to_us ||
+      Magnitude(row.drss_bytes) < options_.min_drss_bytes ||
+      (options_.kinds >> static_cast<int>(row.what) & 1) == 0 ||
+      !PassesSite(row.site) || !PassesThread(row.thread)) {
+    return false;
+  }
+  return passed_++ % options_.every == 0;
+}
+
+bool RowFilter::PassesMark(const Mark& mark) {
+  return options_.marks && mark.time_us() >= options_.from_us &&
+         mark.time_us() <= options_.to_us &&
+         (options_.kinds & FilterOptions::kMarkBit) != 0 &&
+         PassesThread(mark.thread());
+}
+
+bool RowFilter::PassesPage(const PageEntry& entry) {
+  return options_.extra.pages && entry.time_us >= options_.from_us &&
+         entry.time_us <= options_.to_us &&
+         (options_.kinds & FilterOptions::kPageBit) != 0 &&
+         PassesThread(entry.thread) && PassesStack(entry.stack);
+}
+
+bool RowFilter::PassesHeap(const HeapEvent& event) {
+  const uint32_t kind =
+      event.is_free ? FilterOptions::kFreeBit : FilterOptions::kAllocBit;
+  return options_.extra.heap && event.time_us >= options_.from_us &&
+         event.time_us <= options_.to_us && (options_.kinds & kind) != 0 &&
+         PassesThread(event.thread) &&
+         (event.is_free ? options_.files.empty() && options_.functions.empty()
+                        : PassesStack(event.stack));
+}
+
+bool RowFilter::IsPast(uint64_t time_us) const {
+  return time_us > options_.to_us &&
+         time_us - options_.to_us > (options_.extra.pages || options_.extra.heap
+                                         ? kExtraSlackUs
+                                         : kTimeSlackUs);
+}
+
+bool RowFilter::PassesPlace(absl::string_view file,
+                            absl::string_view function) const {
+  return (options_.files.empty() || AnyMatches(options_.files, file)) &&
+         (options_.functions.empty() ||
+          AnyMatches(options_.functions, function));
+}
+
+// The verdict on an id, which is kept.
+template <typename Judge>
+bool RowFilter::Remembered(uint32_t id, std::vector<Verdict>* verdicts,
+                           Judge judge) {
+  if (id < verdicts->size() && (*verdicts)[id] != kUnknown) {
+    return (*verdicts)[id] == kPass;
+  }
+  const bool passes = judge();
+  if (id <= kMaxRemembered) {
+    if (id >= verdicts->size()) verdicts->resize(id + id / 2 + 64);
+    (*verdicts)[id] = passes ? kPass : kFail;
+  }
+  return passes;
+}
+
+bool RowFilter::PassesSite(uint32_t site) {
+  if (options_.files.empty() && options_.functions.empty()) return true;
+  return Remembered(site, &sites_, [&] {
+    const SourceLocation place = index_.Resolve(site);
+    return PassesPlace(place.file, place.function);
+  });
+}
+
+bool RowFilter::PassesStack(uint32_t stack) {
+  if (options_.files.empty() && options_.functions.empty()) return true;
+  return Remembered(stack, &stacks_, [&] {
+    const SourceLocation place = index_.ResolveStack(stack);
+    return PassesPlace(place.file, place.code_name);
+  });
+}
+
+bool RowFilter::PassesThread(uint32_t thread) {
+  if (options_.threads.empty()) return true;
+  return Remembered(thread, &threads_, [&] {
+    return AnyMatches(options_.threads, index_.ThreadLabel(thread)) ||
+           AnyMatches(options_.threads, index_.ThreadName(thread));
+  });
+}
+
+}  // namespace pymemrun

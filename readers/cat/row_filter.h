@@ -1,0 +1,95 @@
+// Which rows, marks, page and heap events of a run file are printed: pymemcat's
+// re-filters, with the words of the recording ones. A filter asks whether a row
+// is logged (NEXT); its context (PREV) goes with it, whatever the context
+// itself is.
+#ifndef PYMEMRUN_READERS_CAT_ROW_FILTER_H_
+#define PYMEMRUN_READERS_CAT_ROW_FILTER_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "format/records/record_visitor.h"
+#include "readers/rows/columns.h"
+#include "readers/run/run_index.h"
+
+namespace pymemrun {
+
+// Shell pattern against the whole of `text`, as Python's fnmatch has it: `*`
+// any characters (also `/`), `?` one character, `[a-z]`, `[!a-z]`. Time is at
+// most the product of both lengths.
+bool GlobMatches(absl::string_view pattern, absl::string_view text);
+
+struct FilterOptions {
+  static constexpr uint32_t kMarkBit = 1u << 5;  // in `kinds`
+  static constexpr uint32_t kPageBit = 1u << 6;
+  static constexpr uint32_t kAllocBit = 1u << 7;
+  static constexpr uint32_t kFreeBit = 1u << 8;
+  static constexpr uint32_t kRowKinds = kMarkBit - 1;
+  static constexpr uint32_t kAllKinds = 0x1ff;
+
+  uint64_t from_us = 0;
+  uint64_t to_us = std::numeric_limits<uint64_t>::max();
+  // Any of a list must match; an empty list lets everything pass.
+  std::vector<std::string> threads;    // against "name#id" and "name"
+  std::vector<std::string> files;      // the whole path
+  std::vector<std::string> functions;  // the function as printed
+  uint32_t kinds = kAllKinds;          // bit i: What i
+  uint64_t min_drss_bytes = 0;         // of abs(dRSS)
+  uint64_t every = 1;                  // of the rows that pass, each every-th
+  bool calls = true;                   // rows at all
+  bool marks = true;
+  ExtraRecords extra;
+
+  // Rows are left out because of their time.
+  bool HasTimes() const {
+    return from_us > 0 || to_us < std::numeric_limits<uint64_t>::max();
+  }
+  // No row is left out.
+  bool PassesEverything() const;
+};
+
+// The filter of one file. Not thread safe; options and index must outlive it.
+class RowFilter {
+ public:
+  RowFilter(const FilterOptions* options, const RunIndex* index)
+      : options_(*options),
+        index_(*index),
+        passes_everything_(options->PassesEverything()) {}
+
+  bool passes_everything() const { return passes_everything_; }
+  // Whether a logged row is printed. Counts for `every`, so ask once.
+  // REQUIRES: !row.context.
+  bool PassesNext(const Row& row);
+  // Marks are asked for time, thread and kind only.
+  bool PassesMark(const Mark& mark);
+  // Page events are asked for all but dRSS and `every`.
+  bool PassesPage(const PageEntry& entry);
+  // So are heap events. A free has no place.
+  bool PassesHeap(const HeapEvent& event);
+  // Everything from here on is too late: `to` lies well behind.
+  bool IsPast(uint64_t time_us) const;
+
+ private:
+  enum Verdict : uint8_t { kUnknown, kPass, kFail };
+
+  template <typename Judge>
+  bool Remembered(uint32_t id, std::vector<Verdict>* verdicts, Judge judge);
+  bool PassesSite(uint32_t site);
+  bool PassesStack(uint32_t stack);
+  bool PassesThread(uint32_t thread);
+  bool PassesPlace(absl::string_view file, absl::string_view function) const;
+
+  const FilterOptions& options_;
+  const RunIndex& index_;
+  const bool passes_everything_;
+  std::vector<Verdict> sites_, threads_,
+      stacks_;  // by id, up to the index's limits
+  uint64_t passed_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_CAT_ROW_FILTER_H_

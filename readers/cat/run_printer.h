@@ -1,0 +1,117 @@
+// One run file on its way to the output: keeps its definitions, asks the
+// filter, hands what passes to the row writer. pymemcat has one for each file.
+#ifndef PYMEMRUN_READERS_CAT_RUN_PRINTER_H_
+#define PYMEMRUN_READERS_CAT_RUN_PRINTER_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format/records/record_visitor.h"
+#include "readers/cat/row_filter.h"
+#include "readers/heap/heap_weights.h"
+#include "readers/output/output_buffer.h"
+#include "readers/rows/row_writer.h"
+#include "readers/run/run_index.h"
+
+namespace pymemrun {
+
+// Rows may be NEXT and PREV: not every event was logged.
+bool HasContextRows(const Filters& filters);
+
+// Where all printers of one pymemcat print to. Makes the writer when the first
+// row or mark comes, because only then every file's header is known.
+class PrintTarget {
+ public:
+  using MakeWriter =
+      std::function<std::unique_ptr<RowWriter>(const RowWriter::Options&)>;
+
+  PrintTarget(MakeWriter make, RowWriter::Options options,
+              const OutputBuffer* output)
+      : make_(std::move(make)), options_(std::move(options)), output_(output) {
+    options_.with_context = false;
+  }
+
+  // A file was opened whose rows are NEXT and PREV. Called by the thread that
+  // reads that file, before it gives its first row.
+  void ExpectContext() {
+    expect_context_.store(true, std::memory_order_relaxed);
+  }
+  // The writer, its header written.
+  RowWriter* Writer() {
+    if (writer_ == nullptr) Start();
+    return writer_.get();
+  }
+  bool ok() const { return output_->ok(); }
+
+  // What was printed, in all files.
+  uint64_t next_rows = 0;
+  uint64_t context_rows = 0;
+  uint64_t marks = 0;
+  uint64_t extra = 0;         // page events and heap events
+  uint64_t most_context = 0;  // before one row
+
+ private:
+  void Start();
+
+  MakeWriter make_;
+  RowWriter::Options options_;
+  std::atomic<bool> expect_context_{false};
+  const OutputBuffer* output_;
+  std::unique_ptr<RowWriter> writer_;
+};
+
+// Not thread safe. Options and target must outlive it.
+class RunPrinter : public IndexingVisitor {
+ public:
+  // Context rows held back until it is known whether their row is printed;
+  // of more before one row the oldest are left out.
+  static constexpr size_t kMaxHeldRows = 16384;
+
+  // `net`: subtract the tracer's own bytes.
+  RunPrinter(const FilterOptions* filter, bool net, uint32_t slot,
+             PrintTarget* target);
+
+  void OnHeader(const Header& header) override;
+  // Of the kinds of records that are to be printed, one that the run was not to
+  // have, as "heap events: the run was made with --heap off"; empty: none.
+  std::string Missing() const;
+  // Stops once the output has failed or no later row can be wanted.
+  bool OnRows(const Row* rows, size_t count) override;
+  void OnMark(const Mark& mark) override;
+  bool OnPages(const PageEntry* entries, size_t count) override;
+  void OnHeapRates(const HeapRates& rates) override;
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+
+  // One row; `false` as from OnRows.
+  bool PrintRow(const Row& row);
+  bool PrintPage(const PageEntry& entry);
+  bool PrintHeap(const HeapEvent& event);
+  bool wants_pages() const { return extra_.pages; }
+  bool wants_heap() const { return extra_.heap; }
+  uint64_t start_realtime_ns() const { return start_realtime_ns_; }
+
+ private:
+  void Hold(const Row& row);
+  void Write(const Row& row);
+
+  const bool net_;
+  const ExtraRecords extra_;
+  ExtraRecords recorded_;
+  PrintTarget* const target_;
+  RowFilter filter_;
+  RunView view_;
+  uint64_t start_realtime_ns_ = 0;
+  uint64_t last_next_ = 0;    // number of the last NEXT row printed
+  uint64_t context_run_ = 0;  // context rows printed since then
+  std::vector<Row> held_;
+  HeapWeights weights_;
+  uint32_t rates_ = 0;  // the number of those in force
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_CAT_RUN_PRINTER_H_

@@ -1,0 +1,64 @@
+// A stacked area chart as a self-contained SVG.
+#ifndef PYMEMRUN_READERS_CHART_SVG_CHART_H_
+#define PYMEMRUN_READERS_CHART_SVG_CHART_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "readers/output/output_buffer.h"
+
+namespace pymemrun {
+
+// Bytes over seconds. Texts may be anything: they are made harmless and escaped
+// by the printing.
+struct StackedChart {
+  struct Layer {
+    std::string label;          // in the legend, shortened where it is long
+    std::string detail;         // behind it: "peak 64.0 MiB"
+    std::string color;          // "#4e79a7"
+    std::vector<double> bytes;  // one for each step, not below 0
+  };
+
+  // "Live bytes of job.py".
+  void SetTitle(absl::string_view what, const std::string& script);
+  void SetTimes(const std::vector<uint64_t>& time_us);
+  // Adds a layer of these bytes, or 0 where they are below; its detail says so.
+  void AddLayer(std::string label, absl::string_view color,
+                const std::vector<double>& values);
+  // Names the line, and marks the point of it at this step.
+  void Mark(std::string label, size_t step, uint64_t time_us);
+
+  std::string title;
+  std::string subtitle;
+  std::vector<double> seconds;  // rising
+  std::vector<Layer> layers;    // the lowest first
+  // A line above the layers, and a point of it with a text of its own.
+  std::string line_label;
+  std::string line_detail;
+  std::vector<double> line_bytes;
+  size_t marked_step = 0;
+  std::string mark;
+};
+
+// "peak 64.0 MiB".
+std::string PeakText(double bytes);
+
+// Colours of `count` layers that are told apart well.
+std::vector<std::string> LayerColors(size_t count);
+
+void PrintSvg(const StackedChart& chart, OutputBuffer* output);
+
+// `text` inside an XML element or attribute.
+std::string XmlText(absl::string_view text);
+
+// 0, step, 2 step, ... up to the first at or above `highest`: some `about` of
+// them, where step is 1, 2 or 5 times a power of 10 times `unit`.
+// REQUIRES: highest > 0.
+std::vector<double> RoundTicks(double highest, double unit, int about);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_CHART_SVG_CHART_H_

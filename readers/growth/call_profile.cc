@@ -1,0 +1,128 @@
+#include "readers/growth/call_profile.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace pymemrun {
+
+void RssTotals::Add(int64_t change_bytes) {
+  ++rows;
+  if (change_bytes > 0) {
+    growth_bytes += static_cast<uint64_t>(change_bytes);
+  } else {
+    shrinkage_bytes += 0 - static_cast<uint64_t>(change_bytes);
+  }
+}
+
+void RssTotals::Add(const RssTotals& other) {
+  growth_bytes += other.growth_bytes;
+  shrinkage_bytes += other.shrinkage_bytes;
+  rows += other.rows;
+}
+
+template <typename Total>
+Total* CallProfile::Slot(uint32_t id, std::vector<Total>* table) {
+  if (id > kMaxIds) id = 0;
+  if (id >= table->size()) table->resize(id + id / 2 + 16);
+  return &(*table)[id];
+}
+
+void CallProfile::SetHeader(const Header& header) {
+  base_rss_bytes_ = first_rss_bytes_ = header.first_rss_bytes();
+  since_logged_ = header.filters().drss_since_logged();
+}
+
+void CallProfile::Add(const Row& row) {
+  if (first_rss_bytes_ == 0 && !any_row_) {
+    // What RSS was before is known of any event but the first.
+    first_rss_bytes_ = row.rss_bytes;
+    if (row.number != 0) first_rss_bytes_ -= row.drss_bytes;
+    base_rss_bytes_ = first_rss_bytes_;
+  }
+  if (!row.context) {
+    const int64_t change = ChangeOf(row);
+    Slot(SiteOf(row, change), &sites_)->Add(change);
+    Slot(row.thread, &threads_)->Add(change);
+    base_rss_bytes_ = row.rss_bytes;
+  }
+  last_ = row;
+  any_row_ = true;
+}
+
+void CallProfile::Add(const Pause& pause) {
+  if (pause.next_number() == 0) {
+    base_rss_bytes_ = first_rss_bytes_ = pause.to_rss_bytes();
+  } else if (first_rss_bytes_ != 0) {
+    base_rss_bytes_ += pause.to_rss_bytes() - pause.from_rss_bytes();
+  }
+}
+
+int64_t CallProfile::ChangeOf(const Row& row) const {
+  if (row.number != 0 && !since_logged_) return row.drss_bytes;
+  return static_cast<int64_t>(row.rss_bytes - base_rss_bytes_);
+}
+
+uint32_t CallProfile::SiteOf(const Row& row, int64_t change_bytes) {
+  if (row.what != CALL || change_bytes == 0 || !any_row_ ||
+      last_.what == RETURN || last_.thread != row.thread ||
+      last_.number + 1 != row.number) {
+    return row.site;
+  }
+  --*Slot(row.site, &moved_rows_);
+  ++*Slot(last_.site, &moved_rows_);
+  return last_.site;
+}
+
+uint64_t CallProfile::RowsSeenAt(uint32_t site) const {
+  if (site >= sites_.size() && site >= moved_rows_.size()) return 0;
+  const uint64_t rows = site < sites_.size() ? sites_[site].rows : 0;
+  return rows - (site < moved_rows_.size() ? moved_rows_[site] : 0);
+}
+
+int64_t CallProfile::UnseenBytes(uint64_t last_rss_bytes) const {
+  if (!any_row_) return 0;
+  RssTotals charged;
+  for (const RssTotals& thread : threads_) charged.Add(thread);
+  const uint64_t last = last_rss_bytes == 0 ? last_.rss_bytes : last_rss_bytes;
+  return static_cast<int64_t>(last - first_rss_bytes_ - charged.growth_bytes +
+                              charged.shrinkage_bytes);
+}
+
+void ProfileTable::Add(const CallProfile& profile, const RunIndex& index) {
+  const bool by_thread = by_ == GroupBy::kThread;
+  const auto& table = by_thread ? profile.threads() : profile.sites();
+  for (size_t id = 0; id < table.size(); ++id) {
+    if (table[id].rows == 0) continue;
+    total_.Add(table[id]);
+    Place place = by_thread ? NamedPlace(index.ThreadLabel(id))
+                            : PlaceOf(by_, index.Resolve(id));
+    place.file = names_.Keep(place.file);
+    place.function = names_.Keep(place.function);
+    const uint32_t number = places_.NumberOf(place);
+    if (number >= totals_.size()) totals_.resize(number + 1);
+    totals_[number].Add(table[id]);
+  }
+}
+
+std::vector<ProfiledPlace> ProfileTable::Sorted(uint64_t limit) const {
+  std::vector<uint32_t> order(totals_.size());
+  std::iota(order.begin(), order.end(), 0);
+  const size_t count =
+      limit == 0 ? order.size() : std::min<uint64_t>(limit, order.size());
+  std::partial_sort(order.begin(), order.begin() + count, order.end(),
+                    [this](uint32_t left, uint32_t right) {
+                      const RssTotals &a = totals_[left], &b = totals_[right];
+                      return std::tie(b.growth_bytes, b.shrinkage_bytes,
+                                      places_.places()[left]) <
+                             std::tie(a.growth_bytes, a.shrinkage_bytes,
+                                      places_.places()[right]);
+                    });
+  std::vector<ProfiledPlace> places;
+  for (size_t i = 0; i < count; ++i) {
+    places.push_back({places_.places()[order[i]], totals_[order[i]]});
+  }
+  return places;
+}
+
+}  // namespace pymemrun

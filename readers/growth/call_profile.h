@@ -1,0 +1,116 @@
+// RSS growth by place: what `pymemreport top` lists.
+//
+// The dRSS of a row is what RSS changed by between the event before it and the
+// row's own event; it is charged to the row's own place: the line of Python
+// code where the event was seen (for C events the calling line), the Python
+// function that this line is in, and the row's thread. So an allocation made by
+// a C function is charged to the line that called it, one made by plain
+// bytecode to the next line with an event in the same function.
+//
+// At a CALL the function called has not run yet, its caller has. There the row
+// is charged to the place of the thread's event just before, if the file has
+// it (row number - 1, mostly as context) and it is no RETURN: then it lies in
+// the caller. With a CALL before, that place is the caller's first line.
+//
+// Context rows are not counted: they passed no filter. Event 0's dRSS is its
+// whole RSS, of which only what came after tracing began is growth. Where the
+// filter measured dRSS since the last logged event, so is it counted here.
+#ifndef PYMEMRUN_READERS_GROWTH_CALL_PROFILE_H_
+#define PYMEMRUN_READERS_GROWTH_CALL_PROFILE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "format/records/record_visitor.h"
+#include "readers/places/place_table.h"
+#include "readers/run/name_pool.h"
+#include "readers/run/run_index.h"
+
+namespace pymemrun {
+
+struct RssTotals {
+  uint64_t growth_bytes = 0;
+  uint64_t shrinkage_bytes = 0;
+  uint64_t rows = 0;
+
+  int64_t net_bytes() const {
+    return static_cast<int64_t>(growth_bytes - shrinkage_bytes);
+  }
+  void Add(int64_t change_bytes);
+  void Add(const RssTotals& other);
+};
+
+// Of one run. Not thread safe.
+class CallProfile {
+ public:
+  // To be called before Add(): RSS when tracing began, and what dRSS is
+  // measured against.
+  void SetHeader(const Header& header);
+  void Add(const Row& row);
+  // Tracing was off: what RSS changed by meanwhile is charged to no place.
+  void Add(const Pause& pause);
+
+  // By id of the site or thread, up to kMaxIds; index 0 holds what lies beyond.
+  const std::vector<RssTotals>& sites() const { return sites_; }
+  const std::vector<RssTotals>& threads() const { return threads_; }
+  // Rows seen at a site, also where their changes are charged to another.
+  uint64_t RowsSeenAt(uint32_t site) const;
+  // What RSS changed by from the begin of tracing to the last row, or to
+  // `last_rss_bytes` if that is not 0, less all that is charged to places.
+  int64_t UnseenBytes(uint64_t last_rss_bytes) const;
+
+ private:
+  static constexpr uint32_t kMaxIds = 1 << 21;
+  template <typename Total>
+  static Total* Slot(uint32_t id, std::vector<Total>* table);
+  int64_t ChangeOf(const Row& row) const;
+  uint32_t SiteOf(const Row& row, int64_t change_bytes);
+
+  uint64_t first_rss_bytes_ = 0;  // 0: not known
+  bool since_logged_ = false;
+  bool any_row_ = false;
+  Row last_ = {};  // if any_row_
+  // Where the growth of the next row begins, if it counts from the last logged
+  // row: RSS there, or when tracing began, and what pauses have added.
+  uint64_t base_rss_bytes_ = 0;
+  std::vector<RssTotals> sites_, threads_;
+  std::vector<int64_t> moved_rows_;  // by site: rows taken from others, net
+};
+
+// One place of a table, with what was seen there. Its names live as long as the
+// table.
+struct ProfiledPlace : Place {
+  RssTotals totals;
+};
+
+// Places of one or more runs, each once. Not thread safe.
+class ProfileTable {
+ public:
+  // REQUIRES: kLine, kFunction, kFile or kThread.
+  explicit ProfileTable(GroupBy by) : by_(by), names_(kMaxNameBytes) {}
+
+  void Add(const CallProfile& profile, const RunIndex& index);
+  // Adds to unseen_bytes().
+  void AddUnseen(int64_t bytes) { unseen_bytes_ += bytes; }  // modulo 2^64
+  // Most growth first, then by place; at most `limit` of them (0: all).
+  std::vector<ProfiledPlace> Sorted(uint64_t limit) const;
+  // Of all places.
+  const RssTotals& total() const { return total_; }
+  // See CallProfile::UnseenBytes().
+  int64_t unseen_bytes() const { return static_cast<int64_t>(unseen_bytes_); }
+  GroupBy by() const { return by_; }
+
+ private:
+  static constexpr size_t kMaxNameBytes = 128 << 20;
+
+  const GroupBy by_;
+  RssTotals total_;
+  uint64_t unseen_bytes_ = 0;
+  NamePool names_;
+  PlaceTable places_;
+  std::vector<RssTotals> totals_;  // by number of the place
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_GROWTH_CALL_PROFILE_H_

@@ -1,0 +1,124 @@
+#include "readers/heap/heap_history.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kFirstIntervalUs = 1000;
+
+template <typename T>
+void KeepEveryOther(std::vector<T>* values) {
+  for (size_t i = 0; 2 * i < values->size(); ++i) {
+    (*values)[i] = (*values)[2 * i];
+  }
+  values->resize((values->size() + 1) / 2);
+}
+
+}  // namespace
+
+HeapHistoryReplay::HeapHistoryReplay(const HeapHistoryOptions& options)
+    : HeapReplay(options.from_us, options.to_us == kEnd),
+      from_us_(options.from_us),
+      to_us_(options.to_us),
+      choose_(options.interval_us == 0),
+      interval_us_(choose_ ? kFirstIntervalUs : options.interval_us),
+      numbers_(options.by, &index(), &places_) {}
+
+uint64_t HeapHistoryReplay::OnStop(uint64_t stop_us) {
+  too_many_ = !choose_ && (history_.time_us.size() >= kMaxMoments ||
+                           looked_at_ > kMaxLooks);
+  if (too_many_) return kEnd;
+  TakeValues(stop_us);
+  if (stop_us >= to_us_) return kEnd;
+  if (choose_ && history_.time_us.size() > kMostChosen) Halve();
+  const uint64_t last_us = history_.time_us.back();
+  return interval_us_ >= to_us_ - last_us ? to_us_ : last_us + interval_us_;
+}
+
+void HeapHistoryReplay::Finish() {
+  HeapReplay::Finish();
+  const uint64_t end_us = std::min(last_us(), to_us_);
+  const auto& taken = history_.time_us;
+  if (!too_many_ && end_us >= from_us_ &&
+      (taken.empty() || taken.back() < end_us)) {
+    TakeValues(end_us);
+  }
+}
+
+void HeapHistoryReplay::TakeValues(uint64_t time_us) {
+  const size_t step = history_.time_us.size();
+  double live = 0, other = 0, tracing = 0, reserved = 0;
+  looked_at_ += model().sources().size();
+  for (uint32_t i = 0; i < model().sources().size(); ++i) {
+    const HeapSource& source = model().sources()[i];
+    if (source.live.recorded == 0) continue;
+    const double bytes = source.live.bytes;
+    if (!source.counts()) {
+      (source.tracing ? tracing : reserved) += bytes;
+      continue;
+    }
+    live += bytes;
+    const uint32_t number = numbers_.NumberOf(i, OriginOf(source.key));
+    if (number >= bytes_.size()) bytes_.resize(number + 1);
+    if (number * (step + 1) >= kMaxValues) {
+      other += bytes;
+      continue;
+    }
+    bytes_[number].resize(step + 1);
+    bytes_[number].back() += bytes;
+  }
+  history_.time_us.push_back(time_us);
+  history_.live_bytes.push_back(live);
+  history_.other_bytes.push_back(other);
+  history_.tracing_bytes.push_back(tracing);
+  history_.reserved_bytes.push_back(reserved);
+}
+
+// There is an odd number of moments: the last one is kept.
+void HeapHistoryReplay::Halve() {
+  KeepEveryOther(&history_.time_us);
+  KeepEveryOther(&history_.live_bytes);
+  KeepEveryOther(&history_.other_bytes);
+  KeepEveryOther(&history_.tracing_bytes);
+  KeepEveryOther(&history_.reserved_bytes);
+  for (auto& values : bytes_) KeepEveryOther(&values);
+  interval_us_ *= 2;
+}
+
+HeapHistory HeapHistoryReplay::Result(uint64_t top) const {
+  HeapHistory history = history_;
+  const size_t steps = history.time_us.size();
+  // Without their values: most places have only a few.
+  std::vector<std::pair<HeapHistory::Series, size_t>> all;
+  for (size_t number = 0; number < bytes_.size(); ++number) {
+    HeapHistory::Series series;
+    series.place = places_.places()[number];
+    for (const double bytes : bytes_[number]) {
+      series.peak_bytes = std::max(series.peak_bytes, bytes);
+    }
+    if (series.peak_bytes > 0) all.emplace_back(std::move(series), number);
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    const HeapHistory::Series &left = a.first, &right = b.first;
+    return left.peak_bytes != right.peak_bytes
+               ? left.peak_bytes > right.peak_bytes
+               : left.place < right.place;
+  });
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::vector<double>& values = bytes_[all[i].second];
+    if (i < top) {
+      all[i].first.bytes = values;
+      all[i].first.bytes.resize(steps);
+      history.series.push_back(std::move(all[i].first));
+      continue;
+    }
+    for (size_t step = 0; step < values.size(); ++step) {
+      history.other_bytes[step] += values[step];
+    }
+  }
+  return history;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,77 @@
+// Live bytes over time by place: `pymemreport history`.
+#ifndef PYMEMRUN_READERS_HEAP_HEAP_HISTORY_H_
+#define PYMEMRUN_READERS_HEAP_HEAP_HISTORY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "readers/heap/heap_places.h"
+
+namespace pymemrun {
+
+// One value for each moment: at each the series and the others add up to the
+// live bytes; tracing's own and what is reserved come beside them.
+struct HeapHistory {
+  struct Series {
+    Place place;  // names live as long as the replay
+    std::vector<double> bytes;
+    double peak_bytes = 0;
+  };
+  std::vector<uint64_t> time_us;
+  std::vector<double> live_bytes;
+  std::vector<Series> series;  // the highest peaks first
+  std::vector<double> other_bytes;
+  std::vector<double> tracing_bytes;
+  std::vector<double> reserved_bytes;  // what C code has mapped
+};
+
+struct HeapHistoryOptions {
+  GroupBy by = GroupBy::kLine;
+  uint64_t interval_us = 0;  // 0: to be chosen
+  uint64_t from_us = 0;
+  uint64_t to_us = HeapReplay::kEnd;
+};
+
+// Takes the values: each interval from a moment on, and at the end of the range
+// or the run. Without an interval, at 60 to 120 moments. Not thread safe.
+class HeapHistoryReplay final : public HeapReplay {
+ public:
+  // Moments at a given interval.
+  static constexpr size_t kMaxMoments = 100000;
+
+  explicit HeapHistoryReplay(const HeapHistoryOptions& options);
+  void Finish() override;
+  // There were more moments than kMaxMoments, or fewer with so many sources
+  // that each look at all of them takes long: the others were not taken.
+  bool too_many() const { return too_many_; }
+  // With a series for each of the `top` places. REQUIRES: Finish() was called.
+  HeapHistory Result(uint64_t top) const;
+
+ private:
+  // Values that are kept: places that come when there is no room are others.
+  static constexpr size_t kMaxValues = size_t{1} << 25;
+  // Some ten seconds.
+  static constexpr uint64_t kMaxLooks = uint64_t{1} << 32;
+  // Without an interval: when there are so many moments every other goes.
+  static constexpr size_t kMostChosen = 120;
+
+  uint64_t OnStop(uint64_t stop_us) override;
+  void TakeValues(uint64_t time_us);
+  void Halve();
+
+  const uint64_t from_us_, to_us_;
+  const bool choose_;
+  uint64_t interval_us_;
+  bool too_many_ = false;
+  uint64_t looked_at_ = 0;  // sources, at all moments
+  PlaceTable places_;
+  OriginNumbers numbers_;
+  HeapHistory history_;  // without its series
+  // By number of the place; shorter where the last ones are 0.
+  std::vector<std::vector<double>> bytes_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_HEAP_HISTORY_H_

@@ -1,0 +1,182 @@
+#include "readers/heap/heap_history.h"
+
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "readers/report/pymemreport.h"
+#include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/run_builder.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+Printed History(const std::string& path, std::vector<std::string> options) {
+  options.insert(options.begin(), {"history", path});
+  return RunProgram("pymemreport", [&](const Console& console) {
+    return RunPymemreport(options, console);
+  });
+}
+
+TEST(HeapHistoryTest, LiveBytesAtEachInterval) {
+  TempFile file(HeapRun().Build());
+  const Printed printed =
+      History(file.path(), {"--csv", "--interval", "2ms", "--top", "1"});
+  EXPECT_EQ(printed.err, "");
+  EXPECT_EQ(printed.out,
+            "time_s,live_bytes,/job.py:6 load,other places,<tracing "
+            "itself>\r\n"
+            "0.000000,0,0,0,0\r\n"
+            "0.002000,2000,1000,1000,0\r\n"
+            "0.004000,6120,5000,1120,400\r\n"
+            "0.006000,2120,1000,1120,400\r\n"
+            "0.008000,2120,1000,1120,400\r\n"
+            "0.010000,2120,1000,1120,400\r\n");
+}
+
+TEST(HeapHistoryTest, ARangeOfTheRun) {
+  TempFile file(HeapRun().Build());
+  const Printed printed =
+      History(file.path(), {"--csv", "--interval", "1ms", "--by", "thread",
+                            "--from", "0.0035", "--to", "0.005"});
+  EXPECT_EQ(printed.out,
+            "time_s,live_bytes,worker#4712,MainThread#4711,other places,"
+            "<tracing itself>\r\n"
+            "0.003500,6120,5000,1120,0,400\r\n"
+            "0.004500,6120,5000,1120,0,400\r\n"
+            "0.005000,2120,1000,1120,0,400\r\n");
+  const Printed late = History(file.path(), {"--from", "5"});
+  EXPECT_EQ(late.code, 2);
+  EXPECT_THAT(late.err, HasSubstr(": the run ended before --from\n"));
+}
+
+TEST(HeapHistoryTest, ByStack) {
+  TempFile file(HeapRun().Build());
+  const auto rows = nlohmann::json::parse(
+      History(file.path(), {"--json", "--by", "stack"}).out);
+  EXPECT_EQ(rows.back()["/job.py:9:<module>;/job.py:5:load"], 1000);
+}
+
+TEST(HeapHistoryTest, TextHasALegend) {
+  TempFile file(HeapRun().Build());
+  EXPECT_THAT(History(file.path(), {}).out,
+              StartsWith("[1] /job.py:6 load, peak 4.9 KiB\n"
+                         "[2] /job.py:5 load, peak 1000 bytes\n"));
+}
+
+TEST(HeapHistoryTest, Picture) {
+  TempFile file(HeapRun().Build());
+  const std::string svg = History(file.path(), {"--svg"}).out;
+  EXPECT_THAT(svg, HasSubstr(">Live bytes of job.py</text>"));
+  EXPECT_THAT(svg, HasSubstr("every allocation was recorded"));
+  EXPECT_THAT(svg, HasSubstr("class=\"layer\""));
+  EXPECT_THAT(svg, HasSubstr("</svg>\n"));
+}
+
+TEST(HeapHistoryTest, APictureOfARangeBeginsThere) {
+  TempFile file(HeapRun().Build());
+  const std::string svg =
+      History(file.path(), {"--svg", "--from", "0.004", "--to", "0.008"}).out;
+  EXPECT_THAT(svg, HasSubstr(">0.0040</text>"));
+  EXPECT_THAT(svg, HasSubstr(">0.0080</text>"));
+  EXPECT_THAT(svg, testing::Not(HasSubstr(">0.0020</text>")));
+}
+
+TEST(HeapHistoryTest, TooManyMomentsAreRefused) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginHeapRun(&builder);
+  builder.AddStack(0, builder.AddCode("/job.py", "f", 1), 2);
+  builder.AddHeap({AllocEvent(1, 16, 16, 1), AllocEvent(200000, 32, 16, 1)});
+  builder.Flush();
+  TempFile file(sink.contents());
+  const Printed printed = History(file.path(), {"--interval", "1us"});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_THAT(
+      printed.err,
+      HasSubstr(
+          "--interval: too many moments for this run; give a longer one"));
+  EXPECT_EQ(History(file.path(), {"--interval", "1ms"}).code, 0);
+}
+
+// What is alive at a time, by stack.
+std::map<uint32_t, double> NaiveLive(const std::vector<HeapEvent>& events,
+                                     uint64_t time_us) {
+  std::map<uint64_t, HeapEvent> blocks;
+  for (const HeapEvent& event : events) {
+    if (event.time_us > time_us) break;
+    blocks.erase(event.address);
+    if (!event.is_free) blocks[event.address] = event;
+  }
+  std::map<uint32_t, double> live;
+  for (const auto& [address, block] : blocks) {
+    live[block.stack] += static_cast<double>(block.size);
+  }
+  return live;
+}
+
+std::vector<HeapEvent> RandomEvents() {
+  std::mt19937_64 random(5);
+  std::vector<HeapEvent> events;
+  uint64_t time_us = 0;
+  for (int i = 0; i < 20000; ++i) {
+    time_us += random() % 300;
+    const uint64_t address = 16 * (random() % 500);
+    if (random() % 2 == 0) {
+      events.push_back(FreeEvent(time_us, address));
+    } else {
+      events.push_back(AllocEvent(time_us, address, random() % 3000,
+                                  static_cast<uint32_t>(1 + random() % 4)));
+    }
+  }
+  return events;
+}
+
+TEST(HeapHistoryTest, MomentsAreChosenAndAgreeWithANaiveModel) {
+  const std::vector<HeapEvent> events = RandomEvents();
+  HeapHistoryReplay replay({});
+  CodeDef code;
+  code.set_id(1);
+  code.set_file("/job.py");
+  replay.OnCode(code);
+  for (uint32_t line = 1; line <= 4; ++line) {
+    StackDef stack;
+    stack.set_id(line);
+    stack.set_code(1);
+    stack.set_line(line);
+    replay.OnStack(stack);
+  }
+  for (size_t i = 0; i < events.size(); i += 1000) {
+    replay.OnHeap(&events[i], 1000);
+  }
+  replay.Finish();
+  const HeapHistory history = replay.Result(2);
+  ASSERT_GE(history.time_us.size(), 60u);
+  ASSERT_LE(history.time_us.size(), 122u);
+  EXPECT_EQ(history.time_us.front(), 0u);
+  EXPECT_EQ(history.time_us.back(), events.back().time_us);
+  ASSERT_EQ(history.series.size(), 2u);
+  for (size_t step = 0; step < history.time_us.size(); ++step) {
+    auto live = NaiveLive(events, history.time_us[step]);
+    double all = 0;
+    for (const auto& [stack, bytes] : live) all += bytes;
+    EXPECT_EQ(history.live_bytes[step], all);
+    for (const auto& series : history.series) {
+      EXPECT_EQ(series.bytes[step], live[series.place.line]);
+      all -= series.bytes[step];
+    }
+    EXPECT_EQ(history.other_bytes[step], all);
+  }
+}
+
+}  // namespace
+}  // namespace pymemrun

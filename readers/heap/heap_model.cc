@@ -1,0 +1,250 @@
+#include "readers/heap/heap_model.h"
+
+#include <algorithm>
+
+namespace pymemrun {
+namespace {
+
+// Blocks ahead whose memory is asked for: a large table is not in the cache.
+constexpr size_t kAhead = 12;
+constexpr uint64_t kMostBytes = (uint64_t{1} << 47) - 1;
+// Parts that one range moves: more are put together. The kernel moves pages of
+// one kind that lie side by side.
+constexpr size_t kMostMoved = 64;
+// Ids above are looked up in the hash table alone.
+constexpr uint32_t kMaxTableId = 1 << 22;
+
+}  // namespace
+
+HeapModel::HeapModel(const Limits& limits) : limits_(limits), sources_(1) {}
+
+void HeapModel::SetTracing(uint32_t stack) {
+  if (stack > kMaxTableId) return;
+  if (stack >= tracing_.size()) tracing_.resize(stack + 1);
+  tracing_[stack] = true;
+}
+
+void HeapModel::Add(const HeapEvent* events, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) blocks_.prefetch(events[i + kAhead].address);
+    const HeapEvent& event = events[i];
+    if (event.is_free) {
+      FreeAt(event);
+    } else {
+      Allocate(event);
+    }
+  }
+}
+
+void HeapModel::FreeAt(const HeapEvent& event) {
+  if (event.free_of != HeapFreeOf::kBlock) return Unmap(event);
+  const auto found = blocks_.find(event.address);
+  if (found != blocks_.end()) {
+    Free(found->second);
+    blocks_.erase(found);
+    return;
+  }
+  // Files of format version 1 tell of a mapping's begin alone.
+  const auto mapped = mappings_.parts().find(event.address);
+  if (mapped == mappings_.parts().end()) {
+    ++unmatched_frees_;
+    return;
+  }
+  HeapEvent range = event;
+  range.size = mapped->second.end - mapped->first;
+  range.free_of = HeapFreeOf::kRange;
+  Unmap(range);
+}
+
+void HeapModel::Allocate(const HeapEvent& event) {
+  if (event.allocator == HEAP_MMAP) return Map(event);
+  if (event.allocator == HEAP_MREMAP) return TakeMoved(event);
+  Block block;
+  block.source = SourceOf(event);
+  block.size = std::min(event.size, kMostBytes);
+  block.rate = rate_;
+  block.sequence = temporary_limit_ == 0 ? 0 : ++AllocationsOf(event.thread);
+  const auto [found, is_new] = blocks_.try_emplace(event.address, block);
+  if (!is_new) {
+    ++missed_frees_;
+    Free(found->second);
+    found->second = block;
+  } else if (blocks_.size() > limits_.blocks) {
+    ++not_kept_;
+    blocks_.erase(found);
+    return;
+  }
+  const double weight = WeightOf(block);
+  HeapSource& source = Change(block.source);
+  source.live.Add(block.size, weight);
+  source.allocated.Add(block.size, weight);
+  if (!source.counts()) return;
+  live_.Add(block.size, weight);
+  if (live_.bytes <= peak_bytes_) return;
+  peak_bytes_ = live_.bytes;
+  peak_us_ = event.time_us;
+  ++peak_number_;
+}
+
+void HeapModel::Free(const Block& block) {
+  const double weight = WeightOf(block);
+  HeapSource& source = Change(block.source);
+  source.live.Remove(block.size, weight);
+  if (source.counts()) live_.Remove(block.size, weight);
+  if (temporary_limit_ == 0) return;
+  const uint32_t since = AllocationsOf(source.key.thread) - block.sequence;
+  if (since < temporary_limit_) source.temporary.Add(block.size, weight);
+}
+
+void HeapModel::Map(const HeapEvent& event) {
+  MakeRoomFor(event);
+  HeapMappings::Mapping mapping;
+  mapping.source = SourceOf(event);
+  mapping.rate = rate_;
+  mapping.rate_bytes = mapping.left_bytes = std::min(event.size, kMostBytes);
+  AddMapping(event.address, mapping);
+}
+
+// What is mapped there already: its free was lost.
+void HeapModel::MakeRoomFor(const HeapEvent& event) {
+  const bool was_there = mappings_.Remove(
+      event.address, event.size,
+      [this](const HeapMappings::Mapping& mapping, uint64_t, uint64_t bytes) {
+        ShrinkMapping(mapping, bytes);
+      });
+  if (was_there) ++missed_frees_;
+}
+
+void HeapModel::AddMapping(uint64_t begin,
+                           const HeapMappings::Mapping& mapping) {
+  const uint64_t bytes = mapping.left_bytes;
+  if (bytes == 0 || begin > UINT64_MAX - bytes) return;
+  if (mapping.source == 0 || mappings_.parts().size() >= limits_.blocks) {
+    ++not_kept_;
+    return;
+  }
+  mappings_.Add(begin, mapping);
+  const double weight = WeightOf(mapping);
+  HeapSource& source = Change(mapping.source);
+  source.live.Add(bytes, weight);
+  source.allocated.Add(bytes, weight);
+}
+
+void HeapModel::ShrinkMapping(const HeapMappings::Mapping& mapping,
+                              uint64_t bytes) {
+  const double weight = WeightOf(mapping);
+  HeapSource& source = Change(mapping.source);
+  const uint64_t left = mapping.left_bytes - bytes;
+  source.live.Shrink(mapping.left_bytes, left, weight);
+}
+
+void HeapModel::Unmap(const HeapEvent& range) {
+  const bool moves = range.free_of == HeapFreeOf::kMovedRange;
+  std::vector<Moved> moved;
+  mappings_.Remove(
+      range.address, range.size,
+      [&](const HeapMappings::Mapping& mapping, uint64_t distance,
+          uint64_t bytes) {
+        ShrinkMapping(mapping, bytes);
+        if (!moves) return;
+        if (moved.size() < kMostMoved) {
+          moved.push_back({distance, bytes, mapping.rate, mapping.rate_bytes});
+        } else {
+          moved.back().bytes += bytes;
+        }
+      });
+  if (moves) moved_[range.thread] = std::move(moved);
+}
+
+// Where mremap has put what its thread's last moved range had.
+void HeapModel::TakeMoved(const HeapEvent& event) {
+  const auto found = moved_.find(event.thread);
+  if (found == moved_.end()) return;
+  const std::vector<Moved> moved = std::move(found->second);
+  moved_.erase(found);
+  const uint64_t size = std::min(event.size, kMostBytes);
+  if (moved.empty() || size == 0) return;
+  // No kernel puts it there. Its parts would begin anew at address 0.
+  if (event.address > UINT64_MAX - size) return;
+  MakeRoomFor(event);
+  for (size_t i = 0; i < moved.size(); ++i) {
+    const Moved& part = moved[i];
+    if (part.distance >= size) break;
+    const uint64_t room = size - part.distance;
+    HeapMappings::Mapping mapping;
+    mapping.source = SourceOf(event);
+    mapping.rate = part.rate;
+    mapping.rate_bytes = part.rate_bytes;
+    // The last one grows with the range.
+    const bool is_last = i + 1 == moved.size();
+    mapping.left_bytes = is_last ? room : std::min(part.bytes, room);
+    AddMapping(event.address + part.distance, mapping);
+  }
+}
+
+HeapSource& HeapModel::Change(uint32_t number) {
+  HeapSource& source = sources_[number];
+  if (source.kept_for != peak_number_) {
+    source.kept_for = peak_number_;
+    source.kept = source.live;
+  }
+  return source;
+}
+
+uint32_t& HeapModel::AllocationsOf(uint32_t thread) {
+  const uint32_t at = std::min(thread, kMaxTableId);
+  if (at >= allocations_.size()) allocations_.resize(at + 1);
+  return allocations_[at];
+}
+
+uint32_t HeapModel::SourceOf(const HeapEvent& event) {
+  if (event.stack > kMaxTableId) return FindSource(event);
+  if (event.stack >= last_of_stack_.size()) {
+    last_of_stack_.resize(event.stack + 1 + last_of_stack_.size());
+  }
+  const uint32_t last = last_of_stack_[event.stack];
+  const HeapSource::Key& key = sources_[last].key;
+  if (last != 0 && key.thread == event.thread && key.code == event.code &&
+      key.allocator == event.allocator) {
+    return last;
+  }
+  return last_of_stack_[event.stack] = FindSource(event);
+}
+
+uint32_t HeapModel::FindSource(const HeapEvent& event) {
+  HeapSource::Key key;
+  key.stack = event.stack;
+  key.thread = event.thread;
+  key.code = event.code;
+  key.allocator = event.allocator;
+  const auto found = numbers_.find(key);
+  if (found != numbers_.end()) return found->second;
+  if (sources_.size() > limits_.sources) return 0;
+  const auto number = static_cast<uint32_t>(sources_.size());
+  sources_.emplace_back();
+  sources_.back().key = key;
+  sources_.back().tracing = IsTracing(event.stack);
+  sources_.back().reserved = event.allocator >= HEAP_MMAP;
+  numbers_.emplace(key, number);
+  return number;
+}
+
+HeapSums HeapModel::Allocated() const {
+  HeapSums sums;
+  for (const HeapSource& source : sources_) {
+    if (source.counts()) sums.Add(source.allocated);
+  }
+  return sums;
+}
+
+HeapSums HeapModel::Freed() const {
+  HeapSums sums = Allocated();
+  sums.recorded -= live_.recorded;
+  sums.bytes = std::fmax(sums.bytes - live_.bytes, 0);
+  sums.count = std::fmax(sums.count - live_.count, 0);
+  sums.bytes_variance -= live_.bytes_variance;
+  sums.count_variance -= live_.count_variance;
+  return sums;
+}
+
+}  // namespace pymemrun

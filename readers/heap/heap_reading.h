@@ -1,0 +1,26 @@
+// What the commands for heap events share.
+#ifndef PYMEMRUN_READERS_HEAP_HEAP_READING_H_
+#define PYMEMRUN_READERS_HEAP_HEAP_READING_H_
+
+#include <string>
+
+#include "readers/heap/heap_replay.h"
+#include "readers/run/reread_file.h"
+
+namespace pymemrun {
+
+// Reads the file at `path`. False: there is nothing to report, which has been
+// said; *code is at least what the program is to exit with.
+bool ReadHeap(const std::string& path, const Console& console,
+              HeapReplay* replay, int* code);
+// As ReadHeap(), of a file that is to be read again. `say_beyond_end`: that a
+// moment was asked for at which the run had ended.
+bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
+                   int* code, bool say_beyond_end = true);
+
+// "live 1.2 GiB in 3,456 blocks at 12.300 s (peak)\n".
+std::string LiveText(const HeapMoments& replay, size_t moment);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_HEAP_READING_H_

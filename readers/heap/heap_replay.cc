@@ -1,0 +1,201 @@
+#include "readers/heap/heap_replay.h"
+
+#include <algorithm>
+
+namespace pymemrun {
+namespace {
+
+// In the order of time, each once.
+std::vector<uint64_t> StopsFor(const std::vector<HeapMoment>& moments) {
+  std::vector<uint64_t> stops;
+  for (const HeapMoment& moment : moments) {
+    if (moment.kind == HeapMoment::kTime) stops.push_back(moment.time_us);
+  }
+  std::sort(stops.begin(), stops.end());
+  stops.erase(std::unique(stops.begin(), stops.end()), stops.end());
+  return stops;
+}
+
+uint64_t FirstOf(const std::vector<uint64_t>& stops) {
+  return stops.empty() ? ReplayVisitor::kEnd : stops[0];
+}
+
+bool NeedEnd(const std::vector<HeapMoment>& moments) {
+  return std::any_of(moments.begin(), moments.end(), [](const HeapMoment& m) {
+    return m.kind != HeapMoment::kTime;
+  });
+}
+
+std::vector<HeapSums> LiveSums(const HeapModel& model) {
+  std::vector<HeapSums> sums;
+  sums.reserve(model.sources().size());
+  for (const HeapSource& source : model.sources()) sums.push_back(source.live);
+  return sums;
+}
+
+template <typename Keep>
+HeapSums SumUpThose(const HeapModel& model, const std::vector<HeapSums>& sums,
+                    Keep keep) {
+  HeapSums sum;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (keep(model.sources()[i])) sum.Add(sums[i]);
+  }
+  return sum;
+}
+
+}  // namespace
+
+void HeapReplay::OnHeader(const Header& header) {
+  header_ = header;
+  has_heap_events_ = header.heap() != HEAP_OFF;
+}
+
+void HeapReplay::OnCode(const CodeDef& code) {
+  IndexingVisitor::OnCode(code);
+  if (code.file().empty() && code.name() == kTracingItself) {
+    tracing_code_ = code.id();
+  }
+}
+
+void HeapReplay::OnStack(const StackDef& node) {
+  IndexingVisitor::OnStack(node);
+  if (tracing_code_ != 0 && node.code() == tracing_code_) {
+    model_.SetTracing(node.id());
+  }
+}
+
+// Those that lie before what happened at `time_us`.
+void HeapReplay::StopsBefore(uint64_t time_us) {
+  while (next_stop_us_ < time_us) {
+    last_us_ = std::max(last_us_, next_stop_us_);
+    next_stop_us_ = OnStop(next_stop_us_);
+  }
+  done_ = !to_end_ && next_stop_us_ == kEnd;
+}
+
+bool HeapReplay::OnHeap(const HeapEvent* events, size_t count) {
+  has_heap_events_ = true;
+  const HeapEvent* const end = events + count;
+  while (events != end && !done_) {
+    const HeapEvent* next = end;
+    if ((end - 1)->time_us > next_stop_us_) {
+      next = std::find_if(events, end, [this](const HeapEvent& event) {
+        return event.time_us > next_stop_us_;
+      });
+    }
+    model_.Add(events, next - events);
+    if (next != events) last_us_ = std::max(last_us_, (next - 1)->time_us);
+    if (next != end) StopsBefore(next->time_us);
+    events = next;
+  }
+  return !done_;
+}
+
+void HeapReplay::OnHeapRates(const HeapRates& rates) {
+  if (done_) return;
+  const uint32_t before = model_.rate();
+  model_.SetRates(rates);
+  if (has_rates_ && model_.rate() != before) ++rate_changes_;
+  has_rates_ = true;
+  rates_ = rates;
+  unseen_.TakeMost(UnseenAt(rates));
+}
+
+void HeapReplay::OnHeapLoss(const HeapLoss& loss) {
+  if (!done_) lost_events_ += loss.events();
+}
+
+void HeapReplay::OnProcess(const ProcessSample& sample) {
+  // It may stand in the file before heap events of earlier times.
+  if (to_end_) last_us_ = std::max(last_us_, sample.time_us());
+  if (sample.rss_bytes() == 0 || rss_.size() >= kMostRss) return;
+  rss_.push_back({sample.time_us(), sample.rss_bytes()});
+}
+
+uint64_t HeapReplay::RssNear(uint64_t time_us) const {
+  uint64_t bytes = rss_.empty() ? 0 : rss_[0].bytes;
+  for (const RssAt& rss : rss_) {
+    if (rss.time_us <= time_us) bytes = rss.bytes;
+  }
+  return bytes;
+}
+
+void HeapReplay::OnFooter(const Footer& footer) {
+  if (!done_) last_us_ = std::max(last_us_, footer.end_us());
+  // It counts also those that could not be written.
+  lost_events_ = std::max<uint64_t>(lost_events_, footer.heap_events_lost());
+}
+
+void HeapReplay::Finish() {
+  if (last_us_ < kEnd) StopsBefore(last_us_ + 1);
+}
+
+HeapMoments::HeapMoments(std::vector<HeapMoment> moments)
+    : HeapReplay(FirstOf(StopsFor(moments)), NeedEnd(moments)),
+      moments_(std::move(moments)),
+      stops_us_(StopsFor(moments_)),
+      events_left_(moments_[0].kind == HeapMoment::kEvents ? moments_[0].events
+                                                           : kEnd) {}
+
+bool HeapMoments::OnHeap(const HeapEvent* events, size_t count) {
+  if (count < events_left_) {
+    events_left_ -= events_left_ == kEnd ? 0 : count;
+    return HeapReplay::OnHeap(events, count);
+  }
+  HeapReplay::OnHeap(events, events_left_);
+  EndAt(moments_[0].time_us);
+  return false;
+}
+
+uint64_t HeapMoments::OnStop(uint64_t) {
+  sums_.push_back(LiveSums(model()));
+  return sums_.size() < stops_us_.size() ? stops_us_[sums_.size()] : kEnd;
+}
+
+std::vector<HeapSums> HeapMoments::SumsAt(size_t moment) const {
+  const HeapMoment& at = moments_[moment];
+  if (at.kind == HeapMoment::kTime) {
+    const auto stop =
+        std::lower_bound(stops_us_.begin(), stops_us_.end(), at.time_us);
+    const size_t i = stop - stops_us_.begin();
+    if (i < sums_.size()) return sums_[i];
+  }
+  if (at.kind != HeapMoment::kPeak) return LiveSums(model());
+  std::vector<HeapSums> sums;
+  for (uint32_t i = 0; i < model().sources().size(); ++i) {
+    sums.push_back(model().AtPeak(i));
+  }
+  return sums;
+}
+
+uint64_t HeapMoments::TimeOf(size_t moment) const {
+  switch (moments_[moment].kind) {
+    case HeapMoment::kPeak:
+      return model().peak_us();
+    case HeapMoment::kEnd:
+      return last_us();
+    case HeapMoment::kTime:
+    case HeapMoment::kEvents:
+      return std::min(moments_[moment].time_us, last_us());
+  }
+  return 0;
+}
+
+HeapSums SumUp(const HeapModel& model, const std::vector<HeapSums>& sums) {
+  return SumUpThose(model, sums,
+                    [](const HeapSource& source) { return source.counts(); });
+}
+
+HeapSums SumUpTracing(const HeapModel& model,
+                      const std::vector<HeapSums>& sums) {
+  return SumUpThose(model, sums,
+                    [](const HeapSource& source) { return source.tracing; });
+}
+
+HeapSums SumUpReserved(const HeapModel& model,
+                       const std::vector<HeapSums>& sums) {
+  return SumUpThose(model, sums,
+                    [](const HeapSource& source) { return source.reserved; });
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,139 @@
+// Reads a run file's heap events into a HeapModel, and stops at moments.
+#ifndef PYMEMRUN_READERS_HEAP_HEAP_REPLAY_H_
+#define PYMEMRUN_READERS_HEAP_HEAP_REPLAY_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "readers/heap/heap_model.h"
+#include "readers/run/replay_visitor.h"
+
+namespace pymemrun {
+
+// The code name of the stack that holds what tracing itself allocated.
+inline constexpr absl::string_view kTracingItself = "<tracing itself>";
+// What stands for what C code has mapped, where no page events tell of it.
+inline constexpr char kReserved[] = "<reserved, not known to be touched>";
+
+// Not thread safe.
+class HeapReplay : public ReplayVisitor {
+ public:
+  // Stops at `first_stop_us` first. Reads to the run's end, or only until there
+  // is no further stop.
+  explicit HeapReplay(uint64_t first_stop_us = kEnd, bool to_end = true)
+      : next_stop_us_(first_stop_us), to_end_(to_end) {}
+
+  void OnHeader(const Header& header) override;
+  void OnCode(const CodeDef& code) override;
+  void OnStack(const StackDef& node) override;
+  bool OnRows(const Row*, size_t) override { return !done_; }
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+  void OnHeapRates(const HeapRates& rates) override;
+  void OnHeapLoss(const HeapLoss& loss) override;
+  void OnProcess(const ProcessSample& sample) override;
+  void OnFooter(const Footer& footer) override;
+  void Finish() override;
+
+  const HeapModel& model() const { return model_; }
+  const Header& header() const { return header_; }
+  // The run was made with heap events.
+  bool has_heap_events() const { return has_heap_events_; }
+  // Not every allocation was recorded.
+  bool sampled() const {
+    return rate_changes_ > 0 || model_.rate() != 0 ||
+           header_.heap() == HEAP_SAMPLED;
+  }
+  // The latest rates, and how often they changed.
+  const HeapRates& rates() const { return rates_; }
+  uint64_t rate_changes() const { return rate_changes_; }
+  // By the rates that there were.
+  const HeapUnseen& unseen() const { return unseen_; }
+  // The last moment that the file tells of, as far as it was read.
+  uint64_t last_us() const { return last_us_; }
+  uint64_t lost_events() const { return lost_events_; }
+  // As it was read last before that moment, or else first; 0: it was not read.
+  uint64_t RssNear(uint64_t time_us) const;
+  // A moment that was asked for and is after last_us(); 0: none is.
+  virtual uint64_t BeyondEndUs() const { return 0; }
+
+ protected:
+  // Everything up to `stop_us`, this moment included, is in the model. Returns
+  // the next stop, which is later, or kEnd. Stops behind the run's end do not
+  // come.
+  virtual uint64_t OnStop(uint64_t stop_us) { return kEnd; }
+  HeapModel& mutable_model() { return model_; }
+  // Nothing after `time_us` is wanted.
+  void EndAt(uint64_t time_us) {
+    done_ = true;
+    last_us_ = time_us;
+  }
+
+ private:
+  struct RssAt {
+    uint64_t time_us, bytes;
+  };
+  static constexpr size_t kMostRss = 1 << 20;  // three days of them
+
+  void StopsBefore(uint64_t time_us);
+
+  uint64_t next_stop_us_;
+  const bool to_end_;
+  HeapModel model_;
+  Header header_;
+  HeapRates rates_;
+  HeapUnseen unseen_;
+  uint32_t tracing_code_ = 0;
+  uint64_t last_us_ = 0, lost_events_ = 0, rate_changes_ = 0;
+  std::vector<RssAt> rss_;  // in the order of the file
+  bool has_heap_events_ = false, has_rates_ = false;
+  bool done_ = false;  // nothing more is wanted
+};
+
+// "peak", "end", so many microseconds since the start, or after so many heap
+// events.
+struct HeapMoment {
+  enum Kind { kPeak, kEnd, kTime, kEvents };
+  Kind kind = kPeak;
+  uint64_t time_us = 0;  // kTime, kEvents
+  uint64_t events = 0;   // kEvents
+};
+
+// What was alive at one or two moments.
+class HeapMoments final : public HeapReplay {
+ public:
+  // REQUIRES: one or two moments; one, if it is kEvents.
+  explicit HeapMoments(std::vector<HeapMoment> moments);
+  void CountTemporary(uint32_t limit) { mutable_model().CountTemporary(limit); }
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+
+  // By source, which may be fewer than all: the others had nothing. REQUIRES:
+  // Finish() was called.
+  std::vector<HeapSums> SumsAt(size_t moment) const;
+  // When it was; a moment after the end is the end.
+  uint64_t TimeOf(size_t moment) const;
+  const HeapMoment& moment(size_t i) const { return moments_[i]; }
+  uint64_t BeyondEndUs() const override {
+    const uint64_t last = stops_us_.empty() ? 0 : stops_us_.back();
+    return last > last_us() ? last : 0;
+  }
+
+ private:
+  uint64_t OnStop(uint64_t stop_us) override;
+
+  const std::vector<HeapMoment> moments_;
+  const std::vector<uint64_t> stops_us_;
+  std::vector<std::vector<HeapSums>> sums_;  // at each stop that came
+  uint64_t events_left_;                     // of kEvents
+};
+
+// What all of these come to, without tracing's own and what is reserved.
+HeapSums SumUp(const HeapModel& model, const std::vector<HeapSums>& sums);
+// And each of these.
+HeapSums SumUpTracing(const HeapModel& model,
+                      const std::vector<HeapSums>& sums);
+HeapSums SumUpReserved(const HeapModel& model,
+                       const std::vector<HeapSums>& sums);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_HEAP_REPLAY_H_

@@ -1,0 +1,148 @@
+#include "readers/heap/heap_stacks.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "readers/output/whole_number.h"
+#include "readers/run/frame_budget.h"
+#include "text/escape.h"
+
+namespace pymemrun {
+namespace {
+
+// "key": value.
+void AppendMember(absl::string_view key, const Cell& value, std::string* out) {
+  absl::StrAppend(out, ", ");
+  AppendJsonString(key, out);
+  absl::StrAppend(out, ": ");
+  AppendJsonCell(value, out);
+}
+
+std::string FrameJson(absl::string_view file, uint64_t line,
+                      absl::string_view function) {
+  std::string frame = "{\"file\": ";
+  AppendJsonString(file, &frame);
+  AppendMember("line", line == 0 ? Cell() : line, &frame);
+  AppendMember("function", std::string(function), &frame);
+  return frame + "}";
+}
+
+// [{"file": ..., "line": ..., "function": ...}, ...].
+std::string FramesJson(const RunIndex& index, uint32_t stack,
+                       FrameBudget* budget) {
+  std::vector<std::string> frames;  // innermost first
+  budget->BeginStack();
+  for (uint32_t at = stack; at != 0; at = index.ParentStack(at)) {
+    if (!budget->HasRoom()) {
+      frames.push_back(FrameJson("", 0, kDeeperFramesName));
+      break;
+    }
+    const SourceLocation place = index.ResolveStack(at);
+    frames.push_back(FrameJson(place.file, place.line, place.code_name));
+    budget->Take(frames.back().size());
+  }
+  std::string text = "[";
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    absl::StrAppend(&text, frame == frames.rbegin() ? "" : ", ", *frame);
+  }
+  return text + "]";
+}
+
+std::string SourceJson(const HeapReplay& replay, const HeapSource& source,
+                       const HeapSums& sums, FrameBudget* budget) {
+  std::string text = "{\"stack\": ";
+  text += FramesJson(replay.index(), source.key.stack, budget);
+  AppendMember("thread",
+               std::string(replay.index().ThreadLabel(source.key.thread)),
+               &text);
+  AppendMember("allocator",
+               std::string(HeapAllocatorName(source.key.allocator)), &text);
+  AppendMember("live_bytes", WholeNumber(sums.bytes), &text);
+  AppendMember("live_count", WholeNumber(sums.count), &text);
+  if (replay.sampled()) {
+    AppendMember("error_bytes", WholeNumber(sums.BytesError()), &text);
+    AppendMember("error_count", WholeNumber(sums.CountError()), &text);
+    AppendMember("unseen_bytes", UnseenCell(replay.unseen().bytes), &text);
+    AppendMember("unseen_count", UnseenCell(replay.unseen().count), &text);
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+HeapStacks::HeapStacks(GroupBy by, const HeapReplay* replay, bool inverted)
+    : by_(by),
+      inverted_(inverted),
+      replay_(*replay),
+      tree_(by, &replay->index()) {}
+
+void HeapStacks::Add(const std::vector<HeapSums>& sums,
+                     const HeapRowsMaker::Keep& keep) {
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const HeapSource& source = replay_.model().sources()[i];
+    if (sums[i].recorded == 0 || !source.counts()) continue;
+    if (keep != nullptr && !keep(source)) continue;
+    uint32_t root = 0;
+    if (by_ == GroupBy::kThread) {
+      root = tree_.Child(
+          0, NamedPlace(replay_.index().ThreadLabel(source.key.thread)));
+    }
+    const uint32_t node = inverted_
+                              ? tree_.InvertedNodeOf(root, source.key.stack)
+                              : tree_.NodeOf(root, source.key.stack);
+    tree_.Add(node, sums[i].bytes, sums[i].count);
+  }
+  tree_.SumUp();
+}
+
+Table HeapStacks::ToTable(uint64_t limit, TableFormat format) const {
+  Table table;
+  table.headings = PlaceTree::NameHeadings(format);
+  table.headings.insert(table.headings.end(),
+                        {{"live_bytes", "live", CellLook::kBytes},
+                         {"self_bytes", "self", CellLook::kBytes},
+                         {"live_count", "blocks"},
+                         {"share", "share", CellLook::kShare}});
+  const double total = tree_.nodes()[0].bytes;
+  const bool at_least =
+      format == TableFormat::kText && replay_.unseen().count > 0;
+  for (const uint32_t id : tree_.Ordered(limit)) {
+    const PlaceTree::Node& node = tree_.nodes()[id];
+    if (node.count <= 0) continue;
+    std::vector<Cell> cells = PlaceTree::NameCells(node, format);
+    cells.emplace_back(WholeNumber(node.bytes));
+    cells.emplace_back(WholeNumber(node.self_bytes));
+    cells.emplace_back(WholeNumber(node.count));
+    if (at_least) cells.back() = absl::StrCat(">= ", WholeNumber(node.count));
+    cells.emplace_back(total > 0 ? node.bytes / total : 0.0);
+    table.rows.push_back(std::move(cells));
+  }
+  return table;
+}
+
+void PrintSnapshotJson(const HeapMoments& replay, uint64_t limit,
+                       OutputBuffer* output) {
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
+  std::vector<size_t> order;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const bool counts = replay.model().sources()[i].counts();
+    if (sums[i].recorded != 0 && counts) order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&sums](size_t a, size_t b) {
+    return sums[a].bytes != sums[b].bytes ? sums[a].bytes > sums[b].bytes
+                                          : a < b;
+  });
+  if (limit != 0 && limit < order.size()) order.resize(limit);
+  FrameBudget budget;
+  output->Append("[");
+  for (const size_t i : order) {
+    output->Append(i == order[0] ? "\n  " : ",\n  ");
+    output->Append(
+        SourceJson(replay, replay.model().sources()[i], sums[i], &budget));
+  }
+  output->Append("\n]\n");
+}
+
+}  // namespace pymemrun

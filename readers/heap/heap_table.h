@@ -1,0 +1,91 @@
+// The table of `pymemreport heap`.
+#ifndef PYMEMRUN_READERS_HEAP_HEAP_TABLE_H_
+#define PYMEMRUN_READERS_HEAP_HEAP_TABLE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "readers/heap/heap_places.h"
+#include "readers/output/table.h"
+
+namespace pymemrun {
+
+// Sums of blocks by place.
+struct HeapRows {
+  struct Row {
+    Place place;  // names live as long as the replays and the maker
+    HeapSums sums;
+    HeapSums before;          // where there is something to compare with
+    double mapped_bytes = 0;  // resident of what C code has mapped
+  };
+  std::vector<Row> places;
+  Row tracing;   // tracing's own, in no place
+  Row reserved;  // what C code has mapped, likewise
+  // The rows have mapped_bytes: page events tell what is resident.
+  bool knows_mapped = false;
+};
+
+// Adds `sums`, by source, of those sources of the replay that pass `keep`.
+class HeapRowsMaker {
+ public:
+  // `of_reserved`: of what C code has mapped, instead of what is alive.
+  explicit HeapRowsMaker(GroupBy by, bool of_reserved = false)
+      : by_(by), of_reserved_(of_reserved) {}
+  using Keep = std::function<bool(const HeapSource&)>;
+  void Add(const HeapReplay& replay, const std::vector<HeapSums>& sums,
+           bool before = false, const Keep& keep = nullptr);
+  // What is resident of mappings, by source of the replay.
+  void AddMapped(const HeapReplay& replay, const std::vector<double>& bytes,
+                 const Keep& keep = nullptr);
+  HeapRows Take() { return std::move(rows_); }
+
+ private:
+  HeapRows::Row* RowOf(uint32_t number);
+
+  const GroupBy by_;
+  const bool of_reserved_;
+  HeapRows rows_;
+  PlaceTable places_;
+};
+
+// Most bytes first; of changes the largest in either direction.
+void SortByBytes(std::vector<HeapRows::Row>* places);
+
+struct HeapTableOptions {
+  GroupBy by = GroupBy::kLine;
+  uint64_t limit = 0;         // of places; 0: all
+  std::string name = "live";  // of what is counted: live_bytes, live_count
+  bool is_change = false;     // sums - before, signed
+  bool with_errors = false;   // one standard error each, and what is unseen
+  bool with_mapped = false;   // a column for what C code has mapped
+  HeapUnseen unseen;          // at each place
+  bool for_text = false;      // a count that is too small is ">= 30"
+};
+
+// The places, most bytes first (of changes the largest in either direction),
+// then the others as one row, if there are any, and what tracing itself
+// allocated, of which `share` is not known. All rows but that one add up to
+// `total_bytes`, of which `share` is a row's part. What C code has mapped is in
+// a column of its own: of each place what is resident, or where that is not
+// known all of it in a last row.
+Table HeapTable(const HeapTableOptions& options, HeapRows rows);
+
+// What stands above the table in text. Lines, each ended.
+std::string HeapHeading(const HeapReplay& replay);
+// The part of it that says what samples stand for, empty of a run that is not
+// sampled.
+std::string HeapEstimateText(const HeapReplay& replay, uint64_t recorded);
+// "1.2 GiB in 3,456 blocks (standard error 3.0 MiB)"; not an error of 0. Where
+// more blocks may be unseen than the count's error covers: "at least 3,456".
+std::string HeapSumsText(const HeapSums& sums, const HeapReplay& replay);
+// Whether there may be more blocks, by more than two errors: true of what is
+// sampled unless also the smallest blocks are mostly recorded.
+bool IsAtLeast(const HeapSums& sums, const HeapUnseen& unseen);
+// What may be unseen, for machines; empty where that has no bound.
+Cell UnseenCell(double amount);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_HEAP_TABLE_H_

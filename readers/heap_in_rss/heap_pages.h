@@ -1,0 +1,64 @@
+// Whose blocks lie in each resident page: `pymemreport resident --owner heap`.
+#ifndef PYMEMRUN_READERS_HEAP_IN_RSS_HEAP_PAGES_H_
+#define PYMEMRUN_READERS_HEAP_IN_RSS_HEAP_PAGES_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "readers/heap/heap_replay.h"
+#include "readers/output/table.h"
+#include "readers/places/place_tree.h"
+#include "readers/resident/resident_replay.h"
+
+namespace pymemrun {
+
+// What becomes of the bytes of all pages that have an owner:
+//   - A page in which blocks are alive is charged to them, each with the bytes
+//     of it that lie there, as many times as the block stands for. Where
+//     samples stand for more than the page has, each gets its part of it.
+//   - What they leave of it is charged to the mappings of C code that lie
+//     there, likewise; so is a page without blocks.
+//   - What then is left of a page with blocks or mappings is slack.
+//   - Other pages stay with whoever touched them first.
+struct HeapCharges {
+  std::vector<double> by_source;  // HeapModel::sources()
+  std::vector<double> by_owner;   // ResidentModel::owners()
+  double slack_bytes = 0;
+};
+
+// A part of a page's bytes, with its weight; or of those of several pages from
+// that one on, of weight 1.
+struct PageCharge {
+  enum class To { kOwner, kSource, kSlack };
+  uint64_t page;
+  uint32_t weight;  // of the page
+  To to;
+  uint32_t id;  // owner or source
+  double bytes;
+};
+
+// Memory: 24 bytes for each live block, beside the models. Also says each part
+// where there is a `visit`, in the order of pages.
+HeapCharges ChargePages(
+    const ResidentModel& pages, const HeapModel& heap,
+    const std::function<void(const PageCharge&)>& visit = nullptr);
+
+// The places, most bytes first, at most `limit` of them (0: all), then the
+// others as one row, if there are any, what the allocator keeps free in pages
+// with blocks, what was there before tracing and what has no owner: all rows
+// add up to RSS. `heap_bytes` is the part of `resident_bytes` that blocks are
+// charged with. Where pages were sampled `error_bytes` is one standard error of
+// `resident_bytes` for that. REQUIRES: both replays are of one file and moment;
+// `by` is not kMapping.
+Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
+                        const HeapReplay& heap);
+
+// The same as a call tree of places, in bytes, without what has no owner. The
+// replays must outlive it. REQUIRES: the same.
+PlaceTree HeapResidentTree(GroupBy by, const ResidentReplay& pages,
+                           const HeapReplay& heap);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_HEAP_IN_RSS_HEAP_PAGES_H_

@@ -1,0 +1,249 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "readers/heap/heap_places.h"
+#include "readers/heap/heap_table.h"
+#include "readers/heap_in_rss/heap_pages.h"
+#include "readers/output/whole_number.h"
+#include "readers/places/place_table.h"
+#include "readers/resident/resident_replay.h"
+#include "readers/resident/sample_errors.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr absl::string_view kSlack = "<allocator slack>";
+
+struct Amount {
+  Place place;
+  double bytes = 0;
+  double heap_bytes = 0;  // of these
+  double variance = 0;    // of bytes, where pages were sampled
+};
+
+struct Amounts {
+  std::vector<Amount> places;
+  double before_bytes = 0;  // tracing
+  double slack_bytes = 0;
+  double slack_variance = 0;
+  double variance = 0;  // of all
+};
+
+// Numbers the places of owners and sources alike.
+class PlaceNumbers {
+ public:
+  PlaceNumbers(GroupBy by, const ResidentReplay& pages, const HeapReplay& heap)
+      : pages_(pages.model()),
+        heap_(heap.model()),
+        owners_(by, &pages.index(), &table_),
+        sources_(by, &heap.index(), &table_) {}
+
+  size_t OfOwner(uint32_t owner) {
+    return owners_.NumberOf(owner, pages_.owners()[owner].origin());
+  }
+  size_t OfSource(uint32_t source) {
+    return sources_.NumberOf(source, OriginOf(heap_.sources()[source].key));
+  }
+  // By number.
+  const std::deque<Place>& places() const { return table_.places(); }
+
+ private:
+  const ResidentModel& pages_;
+  const HeapModel& heap_;
+  PlaceTable table_;
+  OriginNumbers owners_, sources_;
+};
+
+// Collects the errors of what sampled pages are charged with.
+class ChargeErrors {
+ public:
+  ChargeErrors(uint64_t page_bytes, PlaceNumbers* numbers)
+      : numbers_(*numbers), errors_(page_bytes) {}
+
+  void Add(const PageCharge& charge) {
+    if (charge.weight <= 1) return;
+    size_t number = kSlackNumber;
+    if (charge.to == PageCharge::To::kOwner) {
+      number = kFirstPlace + numbers_.OfOwner(charge.id);
+    } else if (charge.to == PageCharge::To::kSource) {
+      number = kFirstPlace + numbers_.OfSource(charge.id);
+    }
+    errors_.Add(number, charge.page, charge.weight, charge.bytes);
+    errors_.Add(kAll, charge.page, charge.weight, charge.bytes);
+  }
+  void SetVariances(Amounts* amounts) const {
+    amounts->variance = errors_.VarianceOf(kAll);
+    amounts->slack_variance = errors_.VarianceOf(kSlackNumber);
+    for (size_t i = 0; i < amounts->places.size(); ++i) {
+      amounts->places[i].variance = errors_.VarianceOf(kFirstPlace + i);
+    }
+  }
+
+ private:
+  static constexpr size_t kAll = 0, kSlackNumber = 1, kFirstPlace = 2;
+  PlaceNumbers& numbers_;
+  SampleErrors errors_;
+};
+
+// Of the places of owners, without kBeforeTracing.
+Amounts AmountsOf(GroupBy by, const ResidentReplay& pages,
+                  const HeapReplay& heap) {
+  PlaceNumbers numbers(by, pages, heap);
+  ChargeErrors errors(pages.model().page_bytes(), &numbers);
+  std::function<void(const PageCharge&)> visit;
+  if (pages.model().sampled()) {
+    visit = [&errors](const PageCharge& charge) { errors.Add(charge); };
+  }
+  const HeapCharges charges = ChargePages(pages.model(), heap.model(), visit);
+  Amounts amounts;
+  amounts.slack_bytes = charges.slack_bytes;
+  amounts.before_bytes =
+      static_cast<double>(pages.model().UnlistedBeforeBytes());
+  const auto amount = [&](size_t number) -> Amount& {
+    while (amounts.places.size() <= number) {
+      amounts.places.push_back({numbers.places()[amounts.places.size()]});
+    }
+    return amounts.places[number];
+  };
+  for (uint32_t i = 1; i < charges.by_owner.size(); ++i) {
+    if (charges.by_owner[i] <= 0) continue;
+    if (pages.model().owners()[i].before_tracing()) {
+      amounts.before_bytes += charges.by_owner[i];
+      continue;
+    }
+    amount(numbers.OfOwner(i)).bytes += charges.by_owner[i];
+  }
+  for (uint32_t i = 0; i < charges.by_source.size(); ++i) {
+    if (charges.by_source[i] <= 0) continue;
+    Amount& of = amount(numbers.OfSource(i));
+    of.bytes += charges.by_source[i];
+    of.heap_bytes += charges.by_source[i];
+  }
+  errors.SetVariances(&amounts);
+  return amounts;
+}
+
+class TableMaker {
+ public:
+  TableMaker(GroupBy by, const ResidentModel& model)
+      : by_(by),
+        with_errors_(model.sampled()),
+        rss_bytes_(static_cast<double>(model.RssBytes())) {
+    table_.headings = PlaceHeadings(by);
+    table_.headings.insert(table_.headings.end(),
+                           {{"resident_bytes", "resident", CellLook::kBytes},
+                            {"heap_bytes", "heap", CellLook::kBytes},
+                            {"share", "share", CellLook::kShare}});
+    if (with_errors_) {
+      table_.headings.push_back({"error_bytes", "std error", CellLook::kBytes});
+    }
+  }
+  void AddPlace(const Amount& amount) {
+    AddAmount(amount.bytes, WholeNumber(amount.heap_bytes), amount.variance,
+              PlaceCells(by_, amount.place));
+  }
+  // `heap`: its heap_bytes.
+  void AddOther(absl::string_view name, double bytes, Cell heap,
+                double variance) {
+    if (bytes == 0 && name != kUnattributed) return;
+    AddAmount(bytes, std::move(heap), variance, NameCells(by_, name));
+  }
+  Table Take() { return std::move(table_); }
+
+ private:
+  void AddAmount(double bytes, Cell heap, double variance,
+                 std::vector<Cell> cells) {
+    cells.emplace_back(SignedNumber(bytes));
+    cells.push_back(std::move(heap));
+    cells.emplace_back(rss_bytes_ > 0 ? bytes / rss_bytes_ : 0.0);
+    if (with_errors_) cells.emplace_back(WholeNumber(std::sqrt(variance)));
+    table_.rows.push_back(std::move(cells));
+  }
+
+  const GroupBy by_;
+  const bool with_errors_;
+  const double rss_bytes_;
+  Table table_;
+};
+
+// By thread and by module these are the outermost frames.
+class TreeMaker {
+ public:
+  TreeMaker(GroupBy by, const RunIndex* index)
+      : by_(by), index_(*index), tree_(by, index) {}
+
+  void Add(const Origin& origin, double bytes) {
+    const bool has_root = FramesBy(by_) != by_;
+    const uint32_t root =
+        has_root ? tree_.Child(0, PlaceOf(by_, index_, origin)) : 0;
+    tree_.Add(tree_.NodeOf(root, origin.stack), bytes, 0);
+  }
+  void AddNamed(absl::string_view name, double bytes) {
+    if (bytes > 0) tree_.Add(tree_.Child(0, NamedPlace(name)), bytes, 0);
+  }
+  PlaceTree Take() {
+    tree_.SumUp();
+    return std::move(tree_);
+  }
+
+ private:
+  const GroupBy by_;
+  const RunIndex& index_;
+  PlaceTree tree_;
+};
+
+}  // namespace
+
+Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
+                        const HeapReplay& heap) {
+  Amounts amounts = AmountsOf(by, pages, heap);
+  std::vector<Amount>& places = amounts.places;
+  std::sort(places.begin(), places.end(), [](const Amount& a, const Amount& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
+  });
+  TableMaker maker(by, pages.model());
+  Amount others;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (limit == 0 || i < limit) {
+      maker.AddPlace(places[i]);
+      continue;
+    }
+    others.bytes += places[i].bytes;
+    others.heap_bytes += places[i].heap_bytes;
+    others.variance += places[i].variance;
+  }
+  maker.AddOther(kOtherPlaces, others.bytes, WholeNumber(others.heap_bytes),
+                 others.variance);
+  maker.AddOther(kSlack, amounts.slack_bytes, Cell(), amounts.slack_variance);
+  maker.AddOther(kBeforeTracing, amounts.before_bytes, Cell(), 0);
+  maker.AddOther(kUnattributed,
+                 static_cast<double>(pages.model().UnattributedBytes()), Cell(),
+                 amounts.variance);
+  return maker.Take();
+}
+
+PlaceTree HeapResidentTree(GroupBy by, const ResidentReplay& pages,
+                           const HeapReplay& heap) {
+  const HeapCharges charges = ChargePages(pages.model(), heap.model());
+  TreeMaker maker(by, &pages.index());
+  double before = static_cast<double>(pages.model().UnlistedBeforeBytes());
+  for (uint32_t i = 1; i < charges.by_owner.size(); ++i) {
+    const PageOwner& owner = pages.model().owners()[i];
+    if (owner.before_tracing()) {
+      before += charges.by_owner[i];
+    } else if (charges.by_owner[i] > 0) {
+      maker.Add(owner.origin(), charges.by_owner[i]);
+    }
+  }
+  for (uint32_t i = 0; i < charges.by_source.size(); ++i) {
+    if (charges.by_source[i] <= 0) continue;
+    maker.Add(OriginOf(heap.model().sources()[i].key), charges.by_source[i]);
+  }
+  maker.AddNamed(kSlack, charges.slack_bytes);
+  maker.AddNamed(kBeforeTracing, before);
+  return maker.Take();
+}
+
+}  // namespace pymemrun

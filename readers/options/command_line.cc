@@ -1,0 +1,119 @@
+#include "readers/options/command_line.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "readers/options/help_text.h"
+#include "text/nearest_name.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+std::vector<std::string> LongOptions(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+// What is wrong with how often, or with what, options were given; empty:
+// nothing.
+std::string Problem(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_items_expected_max() == 1 && option->count() > 1) {
+      return absl::StrCat(option->get_name(), ": is given more than once");
+    }
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    const std::vector<std::string>& values = option->results();
+    if (option->get_items_expected_max() != 0 &&
+        std::count(values.begin(), values.end(), "") > 0) {
+      return absl::StrCat(option->get_name(), ": expected a value, found ''");
+    }
+  }
+  return "";
+}
+
+// The first argument left over, said as an unknown option or argument.
+void SayUnknown(const CLI::App& app, absl::string_view word,
+                const Console& console) {
+  if (word.empty() || word[0] != '-') {
+    console.Usage(
+        absl::StrCat("unexpected argument '", TerminalText(word), "'"));
+    return;
+  }
+  const absl::string_view name = word.substr(0, word.find('='));
+  const std::string nearest = NearestName(std::string(name), LongOptions(app));
+  console.Usage(absl::StrCat(
+      "unknown option '", TerminalText(name), "'",
+      nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));
+}
+
+std::string OneLine(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"\n", " "}});
+}
+
+// The first word that looks like an option and is none; empty: there is none.
+std::string UnknownOption(const CLI::App& app,
+                          const std::vector<std::string>& arguments) {
+  const std::vector<std::string> known = LongOptions(app);
+  for (const std::string& word : arguments) {
+    const std::string name = word.substr(0, word.find('='));
+    if (word == "--") break;
+    if (word.size() > 2 && word.compare(0, 2, "--") == 0 &&
+        std::find(known.begin(), known.end(), name) == known.end()) {
+      return word;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::optional<int> ParseArguments(CLI::App* app,
+                                  const std::vector<std::string>& arguments,
+                                  const Console& console) {
+  app->allow_extras();
+  app->set_help_flag("-h,--help", "Print the usual options.")
+      ->group(kMoreOptions);
+  app->set_help_all_flag("--help-all", "Print all options.")
+      ->group(kMoreOptions);
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    app->parse(reversed);
+  } catch (const CLI::CallForVersion& version) {
+    return PrintText(console, absl::StrCat(version.what(), "\n"));
+  } catch (const CLI::ParseError& error) {
+    // Also where an option before it has a wrong value.
+    const bool all = app->count("--help-all") > 0;
+    if (all || app->count("--help") > 0) {
+      return PrintText(console, HelpText(*app, all));
+    }
+    // An unknown option tells more than what CLI11 misses because of it.
+    const std::string unknown = UnknownOption(*app, arguments);
+    if (!unknown.empty()) {
+      SayUnknown(*app, unknown, console);
+      return kExitUsage;
+    }
+    std::string problem = Problem(*app);
+    if (problem.empty()) problem = TerminalText(OneLine(error.what()));
+    console.Usage(problem);
+    return kExitUsage;
+  }
+  const std::string problem = Problem(*app);
+  if (!problem.empty()) {
+    console.Usage(problem);
+    return kExitUsage;
+  }
+  const std::vector<std::string> left = app->remaining();
+  if (left.empty()) return std::nullopt;
+  SayUnknown(*app, left.front(), console);
+  return kExitUsage;
+}
+
+}  // namespace pymemrun

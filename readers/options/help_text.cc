@@ -1,0 +1,100 @@
+#include "readers/options/help_text.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kWidth = 80;
+
+// "-o, --output PATH".
+std::string NameOf(const CLI::Option& option) {
+  std::vector<std::string> names;
+  for (const std::string& name : option.get_snames()) {
+    names.push_back("-" + name);
+  }
+  for (const std::string& name : option.get_lnames()) {
+    names.push_back("--" + name);
+  }
+  if (names.empty()) return option.get_name(/*positional=*/true);
+  const std::string& value = option.get_option_text();
+  return absl::StrCat(absl::StrJoin(names, ", "), value.empty() ? "" : " ",
+                      value);
+}
+
+std::string UsageOf(const CLI::App& app) {
+  std::string usage = absl::StrCat("Usage: ", app.get_name());
+  for (const CLI::Option* option : app.get_options()) {
+    if (!option->get_positional()) continue;
+    absl::StrAppend(&usage, " ", option->get_option_text());
+  }
+  return usage + " [options]\n";
+}
+
+// The words in lines, of which all but the first begin with `margin`.
+std::string Wrapped(absl::string_view words, const std::string& margin) {
+  std::string text;
+  size_t column = margin.size();
+  for (const absl::string_view word : absl::StrSplit(words, ' ')) {
+    const bool is_first = column == margin.size();
+    if (!is_first && column + 1 + word.size() > kWidth) {
+      absl::StrAppend(&text, "\n", margin, word);
+      column = margin.size() + word.size();
+    } else {
+      absl::StrAppend(&text, is_first ? "" : " ", word);
+      column += word.size() + (is_first ? 0 : 1);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+void SetUsualOptions(CLI::App* app, const std::vector<std::string>& names) {
+  for (CLI::Option* option :
+       app->get_options([](const CLI::Option*) { return true; })) {
+    const std::string name = option->get_name(option->get_positional());
+    if (option->get_positional() || option->get_group().empty() ||
+        std::find(names.begin(), names.end(), name) != names.end()) {
+      continue;
+    }
+    option->group(kMoreOptions);
+  }
+}
+
+std::string HelpRow(const std::string& name, const std::string& meaning,
+                    size_t name_width) {
+  std::string begin = "  " + name;
+  const bool fits = begin.size() + 2 <= name_width;
+  begin.resize(fits ? name_width : begin.size(), ' ');
+  const std::string margin(name_width, ' ');
+  return absl::StrCat(begin, fits ? "" : "\n" + margin,
+                      Wrapped(meaning, margin), "\n");
+}
+
+std::string HelpText(const CLI::App& app, bool all) {
+  std::string text;
+  for (const absl::string_view paragraph :
+       absl::StrSplit(app.get_description(), "\n\n")) {
+    if (!all && !text.empty()) break;
+    absl::StrAppend(&text, Wrapped(paragraph, ""), "\n\n");
+  }
+  absl::StrAppend(&text, UsageOf(app), "\n");
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_group().empty()) continue;
+    if (all || option->get_group() != kMoreOptions) {
+      text += HelpRow(NameOf(*option), option->get_description());
+    }
+  }
+  if (!all) {
+    absl::StrAppend(&text, "\n", app.get_name(),
+                    " --help-all tells of all options.\n");
+  }
+  return text;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,79 @@
+// Options with values of a type. Used by the readers' command lines.
+#ifndef PYMEMRUN_READERS_OPTIONS_OPTION_VALUES_H_
+#define PYMEMRUN_READERS_OPTIONS_OPTION_VALUES_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace pymemrun {
+
+// "4096", "4KiB", "1M", "1.5GiB", see ParseSize().
+absl::StatusOr<uint64_t> ParseBytes(absl::string_view text);
+
+// Seconds, not negative, as microseconds: "0.684542".
+absl::StatusOr<uint64_t> ParseSeconds(absl::string_view text);
+
+// A whole number from `least` to `most`.
+absl::StatusOr<uint64_t> ParseNumber(absl::string_view text, uint64_t least,
+                                     uint64_t most = UINT64_MAX);
+
+// "'noon' is not a time, ...".
+absl::Status IsNot(absl::string_view text, absl::string_view expected);
+// "expected a time, found 'noon'".
+absl::Status Expected(absl::string_view expected, absl::string_view found);
+// "expected svg or csv, found 'png'".
+absl::Status ExpectedOneOf(const std::vector<absl::string_view>& names,
+                           absl::string_view found);
+
+// Adds an option whose value `parse`, which gives a StatusOr, reads into
+// *target. What it refuses is a usage error: "--name: message".
+template <typename T, typename Parse>
+CLI::Option* AddParsed(CLI::App* app, const std::string& name, T* target,
+                       Parse parse, const std::string& value_name,
+                       const std::string& help) {
+  return app
+      ->add_option_function<std::string>(
+          name,
+          [name, target, parse](const std::string& text) {
+            auto value = parse(text);
+            if (!value.ok()) {
+              throw CLI::ValidationError(name,
+                                         std::string(value.status().message()));
+            }
+            *target = *std::move(value);
+          },
+          help)
+      ->option_text(value_name);
+}
+
+// The words that an option takes, and what they mean.
+template <typename T>
+using Choices = std::vector<std::pair<absl::string_view, T>>;
+
+// Adds an option whose value is one of some words.
+template <typename T>
+CLI::Option* AddChoice(CLI::App* app, const std::string& name, T* target,
+                       Choices<T> choices, const std::string& value_name,
+                       const std::string& help) {
+  const auto parse = [choices = std::move(choices)](
+                         absl::string_view text) -> absl::StatusOr<T> {
+    std::vector<absl::string_view> words;
+    for (const auto& [word, value] : choices) {
+      if (word == text) return value;
+      words.push_back(word);
+    }
+    return ExpectedOneOf(words, text);
+  };
+  return AddParsed(app, name, target, parse, value_name, help);
+}
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OPTIONS_OPTION_VALUES_H_

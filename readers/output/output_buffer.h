@@ -1,0 +1,56 @@
+// What the readers print goes through here: large writes to a sink, one sticky
+// error. Used by the row writers and the reports.
+#ifndef PYMEMRUN_READERS_OUTPUT_OUTPUT_BUFFER_H_
+#define PYMEMRUN_READERS_OUTPUT_OUTPUT_BUFFER_H_
+
+#include <cstddef>
+#include <cstring>
+#include <memory>
+
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "format/stream/byte_io.h"
+
+namespace pymemrun {
+
+// Not thread safe. The sink must outlive the buffer. After a failure of the
+// sink everything is dropped and status() tells of the failure.
+class OutputBuffer {
+ public:
+  static constexpr size_t kCapacity = 256 * 1024;
+
+  explicit OutputBuffer(ByteSink* sink)
+      : sink_(sink), memory_(new char[kCapacity]), next_(memory_.get()) {}
+
+  // Room for `size` bytes, valid until the next call. REQUIRES:
+  // size <= kCapacity. Commit() says up to where it was used.
+  char* Reserve(size_t size) {
+    if (size > Room()) Flush().IgnoreError();
+    return next_;
+  }
+  void Commit(char* end) { next_ = end; }
+
+  void Append(absl::string_view text) {
+    if (text.size() > Room()) return AppendLarge(text);
+    std::memcpy(next_, text.data(), text.size());
+    next_ += text.size();
+  }
+
+  // Hands everything to the sink. Returns status().
+  absl::Status Flush();
+  bool ok() const { return status_.ok(); }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  size_t Room() const { return memory_.get() + kCapacity - next_; }
+  void AppendLarge(absl::string_view text);
+
+  ByteSink* sink_;
+  std::unique_ptr<char[]> memory_;
+  char* next_;
+  absl::Status status_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OUTPUT_OUTPUT_BUFFER_H_

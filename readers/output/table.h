@@ -1,0 +1,44 @@
+// A table of a report as text, CSV or JSON.
+#ifndef PYMEMRUN_READERS_OUTPUT_TABLE_H_
+#define PYMEMRUN_READERS_OUTPUT_TABLE_H_
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "readers/output/output_buffer.h"
+
+namespace pymemrun {
+
+// A cell that is not known is std::monostate: empty in CSV, null in JSON, "-"
+// in text. Strings are bytes from the file, escaped by the printing.
+using Cell =
+    std::variant<std::monostate, std::string, int64_t, uint64_t, double>;
+
+// How a column looks in text.
+enum class CellLook { kPlain, kBytes, kShare, kName };
+
+struct Table {
+  struct Heading {
+    std::string name;   // as in CSV and JSON
+    std::string title;  // as in text
+    CellLook look = CellLook::kPlain;
+  };
+  std::vector<Heading> headings;
+  std::vector<std::vector<Cell>> rows;  // each as long as `headings`
+};
+
+enum class TableFormat { kText, kCsv, kJson };
+
+// Text: columns as wide as their widest cell, numbers to the right, and the
+// kName columns last in their order, so that long ones do not push the numbers.
+// CSV as pymemcat writes it. JSON: an array of objects, one for each row.
+void PrintTable(const Table& table, TableFormat format, OutputBuffer* output);
+
+// One cell as JSON.
+void AppendJsonCell(const Cell& cell, std::string* out);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OUTPUT_TABLE_H_

@@ -1,0 +1,27 @@
+// Estimates as whole numbers, for tables.
+#ifndef PYMEMRUN_READERS_OUTPUT_WHOLE_NUMBER_H_
+#define PYMEMRUN_READERS_OUTPUT_WHOLE_NUMBER_H_
+
+#include <cmath>
+#include <cstdint>
+
+namespace pymemrun {
+
+// The nearest number; what is beyond all of them, as in damaged files, is the
+// last one.
+inline uint64_t WholeNumber(double value) {
+  if (!(value > 0)) return 0;
+  return value >= 0x1p63 ? uint64_t{1} << 63
+                         : static_cast<uint64_t>(std::llround(value));
+}
+
+inline int64_t SignedNumber(double value) {
+  if (std::isnan(value)) return 0;
+  return std::fabs(value) >= 0x1p62
+             ? (value < 0 ? -(int64_t{1} << 62) : int64_t{1} << 62)
+             : std::llround(value);
+}
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OUTPUT_WHOLE_NUMBER_H_

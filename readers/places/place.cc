@@ -1,0 +1,70 @@
+#include "readers/places/place.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace pymemrun {
+
+absl::string_view GroupByName(GroupBy by) {
+  static constexpr absl::string_view kNames[] = {
+      "line",    "function", "file",      "thread",
+      "mapping", "module",   "allocator", "stack"};
+  return kNames[static_cast<size_t>(by)];
+}
+
+std::optional<GroupBy> ParseGroupBy(absl::string_view name,
+                                    absl::Span<const GroupBy> accepted) {
+  for (const GroupBy by : accepted) {
+    if (GroupByName(by) == name) return by;
+  }
+  return std::nullopt;
+}
+
+Place PlaceOf(GroupBy by, const SourceLocation& where) {
+  if (by == GroupBy::kFile) return NamedPlace(where.file);
+  return {where.file, by == GroupBy::kLine ? where.line : where.first_line,
+          where.code_name};
+}
+
+std::string LabelOf(const Place& place) {
+  std::string label(place.file);
+  if (place.line != 0) absl::StrAppend(&label, ":", place.line);
+  if (!place.function.empty()) {
+    absl::StrAppend(&label, label.empty() ? "" : " ", place.function);
+  }
+  return label;
+}
+
+std::string FrameLabelOf(const Place& place) {
+  if (place.function.empty()) return std::string(place.file);
+  if (place.file.empty()) return std::string(place.function);
+  std::string label = absl::StrCat(place.function, " (", place.file);
+  if (place.line != 0) absl::StrAppend(&label, ":", place.line);
+  return label + ")";
+}
+
+std::vector<Table::Heading> PlaceHeadings(GroupBy by) {
+  if (HasLines(by)) {
+    return {{"file", "file", CellLook::kName},
+            {"line", by == GroupBy::kLine ? "line" : "first line"},
+            {"function", "Python function", CellLook::kName}};
+  }
+  const std::string name(GroupByName(by));
+  return {{name, name, CellLook::kName}};
+}
+
+std::vector<Cell> PlaceCells(GroupBy by, const Place& place) {
+  std::vector<Cell> cells = NameCells(by, place.file);
+  if (HasLines(by)) {
+    if (place.line != 0) cells[1] = uint64_t{place.line};
+    cells[2] = std::string(place.function);
+  }
+  return cells;
+}
+
+std::vector<Cell> NameCells(GroupBy by, absl::string_view name) {
+  std::vector<Cell> cells(HasLines(by) ? 3 : 1);
+  cells[0] = std::string(name);
+  return cells;
+}
+
+}  // namespace pymemrun

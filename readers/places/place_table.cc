@@ -1,0 +1,69 @@
+#include "readers/places/place_table.h"
+
+#include "absl/hash/hash.h"
+
+namespace pymemrun {
+
+absl::string_view ShownMapping(const RunIndex& index, uint32_t mapping) {
+  const absl::string_view name = index.MappingName(mapping);
+  return name.empty() ? kAnonymous : name;
+}
+
+Place PlaceOf(GroupBy by, const RunIndex& index, const Origin& origin) {
+  switch (by) {
+    case GroupBy::kThread:
+      return NamedPlace(index.ThreadLabel(origin.thread));
+    case GroupBy::kMapping:
+      return NamedPlace(ShownMapping(index, origin.mapping));
+    case GroupBy::kModule:
+      return NamedPlace(origin.module == 0
+                            ? origin.no_module
+                            : ShownMapping(index, origin.module));
+    case GroupBy::kAllocator:
+      return NamedPlace(origin.allocator);
+    default:
+      break;
+  }
+  const SourceLocation where = index.ResolveStack(origin.stack);
+  // Code that is not Python's has no file, but a name.
+  if (by == GroupBy::kFile && where.file.empty()) {
+    return NamedPlace(where.code_name);
+  }
+  return PlaceOf(by, where);
+}
+
+size_t PlaceTable::Hash::operator()(uint32_t place) const {
+  return absl::HashOf((*places)[place]);
+}
+
+bool PlaceTable::Same::operator()(uint32_t a, uint32_t b) const {
+  return (*places)[a] == (*places)[b];
+}
+
+uint32_t PlaceTable::NumberOf(const Place& place) {
+  // It stays only if it is new.
+  places_.push_back(place);
+  const auto [known, is_new] =
+      known_.insert(static_cast<uint32_t>(places_.size() - 1));
+  if (!is_new) places_.pop_back();
+  return *known;
+}
+
+uint32_t PlaceTable::NumberOf(GroupBy by, const RunIndex& index,
+                              const Origin& origin) {
+  if (by != GroupBy::kStack) return NumberOf(PlaceOf(by, index, origin));
+  stack_texts_.push_back(index.StackText(origin.stack, &stack_budget_));
+  const size_t places = places_.size();
+  const uint32_t number = NumberOf(NamedPlace(stack_texts_.back()));
+  if (places_.size() == places) stack_texts_.pop_back();
+  return number;
+}
+
+uint32_t OriginNumbers::NumberOf(uint32_t id, const Origin& origin) {
+  if (id >= by_id_.size()) by_id_.resize(id + id / 2 + 16);
+  uint32_t& known = by_id_[id];
+  if (known == 0) known = table_.NumberOf(by_, index_, origin) + 1;
+  return known - 1;
+}
+
+}  // namespace pymemrun

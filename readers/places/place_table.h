@@ -1,0 +1,85 @@
+// Which place bytes are charged to, and one table of numbered places. Used by
+// whatever sums up bytes by place.
+#ifndef PYMEMRUN_READERS_PLACES_PLACE_TABLE_H_
+#define PYMEMRUN_READERS_PLACES_PLACE_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "readers/places/place.h"
+#include "readers/run/frame_budget.h"
+
+namespace pymemrun {
+
+// Memory that is part of no file and has no name.
+inline constexpr absl::string_view kAnonymous = "<anonymous>";
+
+// Who has bytes: ids of the run file, of which a report uses some.
+struct Origin {
+  uint32_t stack = 0;
+  uint32_t thread = 0;
+  uint32_t mapping = 0;               // what the memory is part of
+  uint32_t module = 0;                // the mapping whose code asked for it
+  absl::string_view no_module = "?";  // the name of module 0
+  absl::string_view allocator = {};
+};
+
+// A mapping's name for people.
+absl::string_view ShownMapping(const RunIndex& index, uint32_t mapping);
+// Its names live as long as the index. REQUIRES: not kStack.
+Place PlaceOf(GroupBy by, const RunIndex& index, const Origin& origin);
+
+// Places, each once and numbered from 0 on. Not thread safe.
+class PlaceTable {
+ public:
+  PlaceTable() : known_(0, {&places_}, {&places_}) {}
+  PlaceTable(const PlaceTable&) = delete;
+  PlaceTable& operator=(const PlaceTable&) = delete;
+
+  // The place's number, the next one if it is new. Its names must outlive the
+  // table.
+  uint32_t NumberOf(const Place& place);
+  // That of the place of an origin; the text of a stack is kept here.
+  uint32_t NumberOf(GroupBy by, const RunIndex& index, const Origin& origin);
+  const std::deque<Place>& places() const { return places_; }
+
+ private:
+  // Places by their index in places_.
+  struct Hash {
+    const std::deque<Place>* places;
+    size_t operator()(uint32_t place) const;
+  };
+  struct Same {
+    const std::deque<Place>* places;
+    bool operator()(uint32_t a, uint32_t b) const;
+  };
+
+  std::deque<Place> places_;
+  absl::flat_hash_set<uint32_t, Hash, Same> known_;
+  std::deque<std::string> stack_texts_;
+  FrameBudget stack_budget_{FrameBudget::kBytes / 4};
+};
+
+// Remembers the numbers that a table gives to the owners of one run, by the ids
+// of these. Not thread safe; index and table must outlive it.
+class OriginNumbers {
+ public:
+  OriginNumbers(GroupBy by, const RunIndex* index, PlaceTable* table)
+      : by_(by), index_(*index), table_(*table) {}
+  // `origin`: that of the owner `id`.
+  uint32_t NumberOf(uint32_t id, const Origin& origin);
+
+ private:
+  const GroupBy by_;
+  const RunIndex& index_;
+  PlaceTable& table_;
+  std::vector<uint32_t> by_id_;  // number + 1; 0: not asked for yet
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PLACES_PLACE_TABLE_H_

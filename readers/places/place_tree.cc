@@ -1,0 +1,167 @@
+#include "readers/places/place_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "readers/output/whole_number.h"
+#include "readers/run/frame_budget.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Deeper frames say their depth instead of standing further right.
+constexpr uint32_t kMaxIndent = 60;
+// Of a collapsed line; what is longer loses outer frames.
+constexpr size_t kMaxLineBytes = 1 << 20;
+
+// Readers of collapsed stacks split at semicolons and line ends.
+std::string CollapsedLabel(const Place& place) {
+  return absl::StrReplaceAll(TerminalText(FrameLabelOf(place)),
+                             {{";", "\\x3b"}});
+}
+
+}  // namespace
+
+uint32_t PlaceTree::Child(uint32_t parent, const Place& place) {
+  const auto next = static_cast<uint32_t>(nodes_.size());
+  const auto [found, is_new] = children_.emplace(Key(parent, place), next);
+  if (is_new) {
+    Node node;
+    node.parent = parent;
+    node.depth = parent == 0 ? 0 : nodes_[parent].depth + 1;
+    node.place = place;
+    nodes_.push_back(node);
+  }
+  return found->second;
+}
+
+uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
+  // Outwards up to a frame that is known, and back.
+  std::vector<uint32_t> path;
+  const uint64_t most = root == 0 ? UINT64_MAX : StepsLeft();
+  uint32_t node = root;
+  for (uint32_t at = stack;; at = index_.ParentStack(at)) {
+    const auto found = known_.find({root, at});
+    if (found != known_.end()) {
+      node = found->second;
+      break;
+    }
+    if (path.size() == most) {
+      node = DeeperFrames(root);
+      break;
+    }
+    path.push_back(at);
+    if (index_.ParentStack(at) == 0) break;
+  }
+  if (root != 0) TakeSteps(path.size());
+  for (auto at = path.rbegin(); at != path.rend(); ++at) {
+    node = Child(node, PlaceOf(frames_by_, index_, {.stack = *at}));
+    known_.emplace(std::make_pair(root, *at), node);
+  }
+  return node;
+}
+
+uint32_t PlaceTree::InvertedNodeOf(uint32_t root, uint32_t stack) {
+  uint32_t node = root;
+  uint64_t steps = 0;
+  const uint64_t most = StepsLeft();
+  for (uint32_t at = stack;; at = index_.ParentStack(at)) {
+    node = Child(node, PlaceOf(frames_by_, index_, {.stack = at}));
+    ++steps;
+    const bool is_last = index_.ParentStack(at) == 0;
+    if (!is_last && steps == most) node = DeeperFrames(node);
+    if (is_last || steps == most) break;
+  }
+  TakeSteps(steps);
+  return node;
+}
+
+uint32_t PlaceTree::DeeperFrames(uint32_t parent) {
+  return Child(parent, {{}, 0, kDeeperFramesName});
+}
+
+void PlaceTree::SumUp() {
+  for (Node& node : nodes_) {
+    node.bytes = node.self_bytes;
+    node.count = node.self_count;
+  }
+  for (size_t i = nodes_.size(); --i > 0;) {
+    nodes_[nodes_[i].parent].bytes += nodes_[i].bytes;
+    nodes_[nodes_[i].parent].count += nodes_[i].count;
+  }
+}
+
+std::vector<uint32_t> PlaceTree::Ordered(uint64_t limit) const {
+  std::vector<uint32_t> kept(nodes_.size() - 1);
+  std::iota(kept.begin(), kept.end(), 1);
+  const auto larger = [this](uint32_t a, uint32_t b) {
+    return nodes_[a].bytes != nodes_[b].bytes
+               ? nodes_[a].bytes > nodes_[b].bytes
+               : a < b;  // a caller before what it calls
+  };
+  std::sort(kept.begin(), kept.end(), larger);
+  if (limit != 0 && limit < kept.size()) kept.resize(limit);
+  // Each one's children, smallest first, for a stack.
+  std::vector<std::vector<uint32_t>> below(nodes_.size());
+  for (auto node = kept.rbegin(); node != kept.rend(); ++node) {
+    below[nodes_[*node].parent].push_back(*node);
+  }
+  std::vector<uint32_t> order, open = below[0];
+  while (!open.empty()) {
+    const uint32_t node = open.back();
+    open.pop_back();
+    order.push_back(node);
+    open.insert(open.end(), below[node].begin(), below[node].end());
+  }
+  return order;
+}
+
+std::vector<Table::Heading> PlaceTree::NameHeadings(TableFormat format) {
+  if (format == TableFormat::kText) {
+    return {{"frame", "frame", CellLook::kName}};
+  }
+  return {{"depth"}, {"file"}, {"line"}, {"function"}};
+}
+
+std::vector<Cell> PlaceTree::NameCells(const Node& node, TableFormat format) {
+  if (format == TableFormat::kText) {
+    std::string frame(2 * std::min(node.depth, kMaxIndent), ' ');
+    if (node.depth > kMaxIndent) absl::StrAppend(&frame, node.depth, ": ");
+    return {frame + FrameLabelOf(node.place)};
+  }
+  std::vector<Cell> cells = {uint64_t{node.depth}, std::string(node.place.file),
+                             Cell(), std::string(node.place.function)};
+  if (node.place.line != 0) cells[2] = uint64_t{node.place.line};
+  return cells;
+}
+
+void PlaceTree::PrintCollapsed(OutputBuffer* output) const {
+  FrameBudget budget;
+  for (const uint32_t id : Ordered(0)) {
+    const uint64_t self_bytes = WholeNumber(nodes_[id].self_bytes);
+    if (self_bytes == 0) continue;
+    std::vector<std::string> frames;  // innermost first
+    size_t bytes = 0;
+    budget.BeginStack();
+    for (uint32_t at = id; at != 0; at = nodes_[at].parent) {
+      if (bytes > kMaxLineBytes || !budget.HasRoom()) {
+        frames.emplace_back("...");
+        break;
+      }
+      frames.push_back(CollapsedLabel(nodes_[at].place));
+      bytes += frames.back().size();
+      budget.Take(frames.back().size());
+    }
+    std::string line;
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+      absl::StrAppend(&line, line.empty() ? "" : ";", *frame);
+    }
+    output->Append(absl::StrCat(line, " ", self_bytes, "\n"));
+  }
+}
+
+}  // namespace pymemrun

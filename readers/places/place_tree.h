@@ -1,0 +1,89 @@
+// A call tree with bytes: the memory at a moment by call stack, as a table and
+// as collapsed stacks. Used by StackTree and by what shows heap events.
+#ifndef PYMEMRUN_READERS_PLACES_PLACE_TREE_H_
+#define PYMEMRUN_READERS_PLACES_PLACE_TREE_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "readers/output/output_buffer.h"
+#include "readers/output/table.h"
+#include "readers/places/place_table.h"
+
+namespace pymemrun {
+
+// Frames are lines, functions or files. Not thread safe; the index must outlive
+// it, and the names of other places too.
+class PlaceTree {
+ public:
+  struct Node {
+    uint32_t parent = 0;  // 0: it is an outermost one
+    uint32_t depth = 0;
+    Place place;
+    double self_bytes = 0, self_count = 0;
+    // With all that was called from there; see SumUp().
+    double bytes = 0, count = 0;
+  };
+
+  // Frames are FramesBy(by).
+  PlaceTree(GroupBy by, const RunIndex* index)
+      : frames_by_(FramesBy(by)), index_(*index) {}
+
+  // Callers and what they call are the same frames for many stacks, but not
+  // where a tree begins with the innermost frames, or has a root for each
+  // thread. Beyond so many frames a stack has its innermost 16 in such a tree,
+  // under `<deeper frames>`.
+  static constexpr uint64_t kMostSteps = uint64_t{1} << 20;
+
+  // The number of the node of that place below `parent`, 0: an outermost one.
+  uint32_t Child(uint32_t parent, const Place& place);
+  // That of a stack below `root`, 0: of the tree.
+  uint32_t NodeOf(uint32_t root, uint32_t stack);
+  // That of the stack's outermost frame, with what it calls above it.
+  uint32_t InvertedNodeOf(uint32_t root, uint32_t stack);
+  void Add(uint32_t node, double bytes, double count) {
+    nodes_[node].self_bytes += bytes;
+    nodes_[node].self_count += count;
+  }
+  // To be called when everything was added.
+  void SumUp();
+
+  // By number; callers come before what they call.
+  const std::vector<Node>& nodes() const { return nodes_; }
+  // The `limit` nodes with the most bytes (0: all), in the order of a walk
+  // through the tree, larger ones first.
+  std::vector<uint32_t> Ordered(uint64_t limit) const;
+
+  // Columns that say which frame a row is of: for text one indented cell.
+  static std::vector<Table::Heading> NameHeadings(TableFormat format);
+  static std::vector<Cell> NameCells(const Node& node, TableFormat format);
+  // "outermost;...;innermost bytes", a line for each stack that has some.
+  void PrintCollapsed(OutputBuffer* output) const;
+
+ private:
+  using Key = std::pair<uint32_t, Place>;  // parent, place
+
+  // How many frames of the next stack may be taken.
+  uint64_t StepsLeft() const { return std::max(steps_left_, kLeastSteps); }
+  void TakeSteps(uint64_t steps) {
+    steps_left_ -= std::min(steps_left_, steps);
+  }
+  uint32_t DeeperFrames(uint32_t parent);
+
+  static constexpr uint64_t kLeastSteps = 16;
+  const GroupBy frames_by_;
+  const RunIndex& index_;
+  uint64_t steps_left_ = kMostSteps;
+  std::vector<Node> nodes_ = {{}};  // 0: above the outermost ones
+  absl::flat_hash_map<Key, uint32_t> children_;
+  // By root and stack.
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> known_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PLACES_PLACE_TREE_H_

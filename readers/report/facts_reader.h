@@ -1,0 +1,43 @@
+// Reads a whole run file for its facts. Used by the commands `summary` and
+// `top`.
+#ifndef PYMEMRUN_READERS_REPORT_FACTS_READER_H_
+#define PYMEMRUN_READERS_REPORT_FACTS_READER_H_
+
+#include <memory>
+#include <string>
+
+#include "readers/growth/top_table.h"
+#include "readers/run/console.h"
+#include "readers/summary/run_facts.h"
+
+namespace pymemrun {
+
+// One file's facts, what was told of its damage, and how reading it ended.
+class FactsReader final : public RunFacts {
+ public:
+  // Reads `path` wholly. Null: it cannot be opened, or holds nothing readable;
+  // *code becomes at least what the program is to exit with.
+  static std::unique_ptr<FactsReader> Read(const std::string& path,
+                                           const Console& console, int* code);
+
+  void OnDamage(const StreamReader::Damage& damage) override {
+    teller_.Say(damage);
+  }
+  // Adds what tracing itself cost.
+  void AddCost(OwnCost* cost) const;
+  // For a terminal.
+  const std::string& shown_name() const { return shown_name_; }
+  uint64_t file_bytes() const { return file_bytes_; }
+
+ private:
+  FactsReader(const Console* console, const std::string& shown_name)
+      : shown_name_(shown_name), teller_(console, shown_name) {}
+
+  const std::string shown_name_;
+  DamageTeller teller_;
+  uint64_t file_bytes_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPORT_FACTS_READER_H_

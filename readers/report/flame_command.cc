@@ -1,0 +1,83 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "readers/chart/flame_graph.h"
+#include "readers/heap/heap_reading.h"
+#include "readers/heap/heap_stacks.h"
+#include "readers/heap/heap_table.h"
+#include "readers/heap_in_rss/heap_mapped.h"
+#include "readers/report/report_command.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+std::string TitleOf(const HeapMoments& replay) {
+  std::string title = "Live bytes";
+  const std::string& script = replay.header().script();
+  if (!script.empty()) {
+    absl::StrAppend(&title, " of ", script.substr(script.rfind('/') + 1));
+  }
+  absl::StrAppend(&title, " at ", HumanSeconds(replay.TimeOf(0)));
+  if (replay.moment(0).kind == HeapMoment::kPeak) title += " (peak)";
+  return title;
+}
+
+class FlameCommand final : public ReportCommand {
+ public:
+  FlameCommand()
+      : ReportCommand(
+            "flame", "live bytes at a moment as a flame graph",
+            "Draws what is alive at a moment as a flame graph: an SVG to click "
+            "and to search in. It needs a run with heap events.") {}
+
+  void AddOptions(CLI::App* app) override {
+    files_.AddOne(app);
+    AddLiveMoment(app, &at_);
+    app->add_flag(
+        "--inverted", inverted_,
+        "Begin with the frames that allocated; their callers come below.");
+    app->add_flag("--by-thread", by_thread_, "Draw a root for each thread.");
+    files_.AddOutput(app);
+  }
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  HeapMoment at_ = {HeapMoment::kPeak};
+  bool inverted_ = false;
+  bool by_thread_ = false;
+};
+
+int FlameCommand::Run(const Console& console, OutputBuffer* output) {
+  HeapMoments replay({at_});
+  int code = kExitOk;
+  if (!ReadHeap(files_.paths[0], console, &replay, &code)) return code;
+  const GroupBy by = by_thread_ ? GroupBy::kThread : GroupBy::kLine;
+  HeapStacks stacks(by, &replay, inverted_);
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
+  stacks.Add(sums, nullptr);
+  FlameTexts texts;
+  texts.title = TitleOf(replay);
+  texts.counts_are_least = replay.unseen().count > 0;
+  texts.subtitle =
+      absl::StrCat(HeapSumsText(SumUp(replay.model(), sums), replay),
+                   "; process ", replay.header().pid(),
+                   inverted_ ? "; the frames that allocated are on top" : "");
+  const std::string mapped = ReservedText(replay);
+  if (!mapped.empty()) {
+    absl::StrAppend(&texts.subtitle, "; ", absl::StripSuffix(mapped, "\n"));
+  }
+  PrintFlame(stacks.tree(), texts, output);
+  return code;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewFlameCommand() {
+  return std::make_unique<FlameCommand>();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,378 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "readers/heap/heap_exit.h"
+#include "readers/heap/heap_reading.h"
+#include "readers/heap/heap_stacks.h"
+#include "readers/heap/heap_table.h"
+#include "readers/heap_in_rss/heap_mapped.h"
+#include "readers/options/help_text.h"
+#include "readers/options/option_values.h"
+#include "readers/report/report_command.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Where everything was read the peak is known.
+std::string PeakText(const HeapMoments& replay) {
+  if (replay.moment(0).kind != HeapMoment::kEnd) return "";
+  return absl::StrCat("peak ", HumanBytes(replay.model().peak_bytes()), " at ",
+                      HumanSeconds(replay.model().peak_us()), "\n");
+}
+
+// Where RSS is far above what heap events tell of, and C code's own memory was
+// not asked for: how to see it.
+std::string RestText(const HeapMoments& replay) {
+  constexpr double kMuch = 64 << 20;
+  if (replay.header().heap_native()) return "";
+  const auto rss = static_cast<double>(replay.RssNear(replay.TimeOf(0)));
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
+  const double known = SumUp(replay.model(), sums).bytes +
+                       SumUpTracing(replay.model(), sums).bytes +
+                       static_cast<double>(replay.header().own_bytes());
+  const double rest = rss - known;
+  if (rest <= kMuch || rest <= rss / 2) return "";
+  return absl::StrCat(
+      "RSS was ", HumanBytes(rss), ", ", HumanBytes(rest),
+      " beyond these: pymemrun --native records C code's own memory, "
+      "pymemreport timeline --by heap shows the rest\n");
+}
+
+HeapRowsMaker::Keep LeaksOnly(InterpreterStacks* interpreter) {
+  return [interpreter](const HeapSource& source) {
+    return !source.tracing && !interpreter->Contains(source.key.stack);
+  };
+}
+
+std::vector<HeapSums> TemporarySums(const HeapModel& model) {
+  std::vector<HeapSums> sums;
+  for (const HeapSource& source : model.sources()) {
+    sums.push_back(source.temporary);
+  }
+  return sums;
+}
+
+// Also one that is too low.
+bool IsNumber(absl::string_view text) {
+  if (text.size() > 1 && text[0] == '-') text.remove_prefix(1);
+  return !text.empty() &&
+         text.find_first_not_of("0123456789") == absl::string_view::npos;
+}
+
+// What heading and table show of a file's blocks.
+struct Shown {
+  Shown(GroupBy by, bool of_reserved) : rows(by, of_reserved) {}
+
+  std::string heading;
+  HeapTableOptions table;
+  HeapRowsMaker rows;
+};
+
+// Blocks alive and, beside them, what is resident of mappings.
+void ShowBlocks(const HeapMoments& replay, RereadFile* file,
+                const HeapRowsMaker::Keep& keep, Shown* shown) {
+  const auto resident = ReadMappedResident(replay, file);
+  shown->heading += MappedText(replay, resident);
+  shown->rows.Add(replay, replay.SumsAt(0), /*before=*/false, keep);
+  if (resident.has_value()) shown->rows.AddMapped(replay, *resident, keep);
+}
+
+void ShowLive(const HeapMoments& replay, RereadFile* file, Shown* shown) {
+  shown->heading = LiveText(replay, 0) + PeakText(replay) + RestText(replay);
+  ShowBlocks(replay, file, nullptr, shown);
+}
+
+// "mapped by C code at 12.300 s (peak of live bytes)".
+std::string ReservedMomentText(const HeapMoments& replay) {
+  return absl::StrCat(
+      "mapped by C code at ", HumanSeconds(replay.TimeOf(0)),
+      replay.moment(0).kind == HeapMoment::kPeak ? " (peak of live bytes)" : "",
+      "\n");
+}
+
+// What C code has mapped, whether or not it was touched.
+void ShowReserved(const HeapMoments& replay, RereadFile* file, Shown* shown) {
+  shown->heading = ReservedMomentText(replay);
+  shown->table.name = "reserved";
+  ShowBlocks(replay, file, nullptr, shown);
+}
+
+// What --leaks begins with, of what passes `keep`.
+std::string LeaksText(const HeapMoments& replay,
+                      const HeapRowsMaker::Keep& keep) {
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
+  HeapSums leaked;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const HeapSource& source = replay.model().sources()[i];
+    if (source.counts() && keep(source)) leaked.Add(sums[i]);
+  }
+  return absl::StrCat("alive when the program ended ",
+                      HeapSumsText(leaked, replay),
+                      ", without what the interpreter keeps for itself\n",
+                      LiveText(replay, 0), PeakText(replay));
+}
+
+void ShowLeaks(const HeapMoments& replay, RereadFile* file, Shown* shown) {
+  InterpreterStacks interpreter(&replay.index());
+  const auto keep = LeaksOnly(&interpreter);
+  shown->heading = LeaksText(replay, keep);
+  ShowBlocks(replay, file, keep, shown);
+}
+
+void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
+  const std::vector<HeapSums> sums = TemporarySums(replay.model());
+  shown->heading = absl::StrCat(
+      "temporary ", HeapSumsText(SumUp(replay.model(), sums), replay),
+      ", freed before ", Counted(limit, "further allocation"),
+      " of the same thread\n");
+  shown->table.name = "temporary";
+  shown->table.with_mapped = false;
+  shown->rows.Add(replay, sums);
+}
+
+void ShowChange(const HeapMoments& replay, Shown* shown) {
+  shown->heading = absl::StrCat("before: ", LiveText(replay, 0),
+                                "after: ", LiveText(replay, 1));
+  shown->table.is_change = true;
+  shown->table.name = "change";
+  shown->rows.Add(replay, replay.SumsAt(0), /*before=*/true);
+  shown->rows.Add(replay, replay.SumsAt(1));
+}
+
+void ShowDiff(const HeapMoments& first, const HeapMoments& second,
+              Shown* shown) {
+  shown->heading =
+      absl::StrCat("before: ", LiveText(first, 0), HeapHeading(first),
+                   "after: ", LiveText(second, 0), HeapHeading(second));
+  shown->table.is_change = true;
+  shown->table.name = "change";
+  shown->table.with_errors |= second.sampled();
+  shown->table.unseen.TakeMost(second.unseen());
+  shown->rows.Add(first, first.SumsAt(0), /*before=*/true);
+  shown->rows.Add(second, second.SumsAt(0));
+}
+
+// Whether not every allocation was recorded, so that none can be said to have
+// been the next; says so.
+bool SayNotTemporary(const HeapReplay& replay, const std::string& path,
+                     const Console& console) {
+  if (!replay.sampled()) return false;
+  console.Say(absl::StrCat(TerminalText(path),
+                           ": --temporary needs every allocation: the run was "
+                           "not made with --heap all"));
+  return true;
+}
+
+// Whether nothing of C code was recorded; says so.
+bool SayNothingReserved(const HeapReplay& replay, const std::string& path,
+                        const Console& console) {
+  if (replay.header().heap_native()) return false;
+  console.Say(absl::StrCat(TerminalText(path),
+                           ": --reserved needs a run with --native"));
+  return true;
+}
+
+// When the program ended, for --leaks: as ReadHeapAgain().
+bool FindExit(RereadFile* file, const Console& console, HeapMoment* moment,
+              int* code) {
+  HeapExitFinder finder;
+  if (!ReadHeapAgain(file, console, &finder, code)) return false;
+  *moment = finder.exit();
+  return true;
+}
+
+class HeapCommand final : public ReportCommand {
+ public:
+  HeapCommand()
+      : ReportCommand(
+            "heap",
+            "live bytes at a moment and who allocated them; leaks, diffs",
+            "Lists what is alive on the heap at a moment, and who allocated "
+            "it. It needs a run with heap events.\n\nOf sampled allocations "
+            "the numbers are estimates, with one standard error beside them.") {
+  }
+
+  void AddOptions(CLI::App* app) override;
+  std::vector<std::string> Prepared(
+      std::vector<std::string> arguments) const override;
+  std::string Problem() const override;
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  int PrintTables(const HeapMoments& replay, RereadFile* file,
+                  const Console& console, OutputBuffer* output) const;
+  void PrintStacks(const HeapMoments& replay, OutputBuffer* output) const;
+
+  HeapMoment at_ = {HeapMoment::kPeak};
+  std::optional<HeapMoment> to_;  // the change up to this moment
+  GroupBy by_ = GroupBy::kLine;
+  bool leaks_ = false;
+  bool reserved_ = false;   // what C code has mapped, instead of blocks
+  uint32_t temporary_ = 0;  // freed before so many allocations; 0: all blocks
+  TableOptions table_;
+  StackOptions stacks_;
+};
+
+void HeapCommand::AddOptions(CLI::App* app) {
+  files_.AddOne(app);
+  AddLiveMoment(app, &at_);
+  AddGroupBy(app, &by_,
+             {GroupBy::kLine, GroupBy::kFunction, GroupBy::kFile,
+              GroupBy::kThread, GroupBy::kAllocator, GroupBy::kModule},
+             "Group by line (default), function (Python's), file, thread, "
+             "allocator, module (the file that called malloc).");
+  app->add_flag("--leaks", leaks_,
+                "Show what is alive when the program ends, without what the "
+                "interpreter keeps for itself.");
+  app->add_option("--diff", files_.compared,
+                  "Show what FILE2, another run, has more or less.")
+      ->option_text("FILE2");
+  AddParsed(app, "--to", &to_, ParseMoment, "T",
+            "Show what changed from --at T to this moment.");
+  app->add_flag("--reserved", reserved_,
+                "Show what C code has mapped, touched or not, if the run "
+                "recorded that.");
+  AddParsed(
+      app, "--temporary", &temporary_,
+      [](absl::string_view text) -> absl::StatusOr<uint32_t> {
+        uint32_t number;
+        if (absl::SimpleAtoi(text, &number) && number > 0) return number;
+        return Expected("a number from 1 on", text);
+      },
+      "[N]",
+      "Show blocks that were freed before their thread had allocated N times "
+      "more (1).");
+  table_.Add(app, 20);
+  stacks_.Add(app);
+  files_.AddOutput(app);
+  SetUsualOptions(app,
+                  {"--at", "--by", "--leaks", "--diff", "--limit", "--csv"});
+}
+
+// "--temporary" as "--temporary=1", where no number follows it.
+std::vector<std::string> HeapCommand::Prepared(
+    std::vector<std::string> arguments) const {
+  std::vector<std::string> changed;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    changed.push_back(arguments[i]);
+    if (arguments[i] != "--temporary") continue;
+    const bool has_number =
+        i + 1 < arguments.size() && IsNumber(arguments[i + 1]);
+    changed.back() += absl::StrCat("=", has_number ? arguments[++i] : "1");
+  }
+  return changed;
+}
+
+std::string HeapCommand::Problem() const {
+  const bool diff = !files_.compared.empty();
+  if (leaks_ + (temporary_ != 0) + diff + to_.has_value() + reserved_ > 1) {
+    return "give one of --leaks, --temporary, --diff, --to and --reserved";
+  }
+  if ((leaks_ || temporary_ != 0) && at_.kind != HeapMoment::kPeak) {
+    return absl::StrCat(leaks_ ? "--leaks" : "--temporary",
+                        " looks at the whole run: it takes no --at");
+  }
+  std::string problem = table_.Problem();
+  if (problem.empty()) problem = stacks_.Problem(table_);
+  if (!problem.empty() || !stacks_.any()) return problem;
+  if (temporary_ != 0 || diff || reserved_ || to_.has_value()) {
+    return "--stacks and --collapsed show what is alive at one moment";
+  }
+  if (by_ == GroupBy::kAllocator || by_ == GroupBy::kModule) {
+    return "--stacks and --collapsed take --by line, function, file or thread";
+  }
+  return "";
+}
+
+int HeapCommand::PrintTables(const HeapMoments& replay, RereadFile* file,
+                             const Console& console,
+                             OutputBuffer* output) const {
+  Shown shown(by_, reserved_);
+  shown.table.by = by_;
+  shown.table.limit = table_.limit();
+  shown.table.with_errors = replay.sampled();
+  shown.table.with_mapped = replay.header().heap_native();
+  shown.table.unseen = replay.unseen();
+  shown.table.for_text = table_.as_text();
+  int code = kExitOk;
+  HeapMoments second({at_});
+  if (!files_.compared.empty()) {
+    if (!ReadHeap(files_.compared, console, &second, &code)) return code;
+    shown.table.with_mapped |= second.header().heap_native();
+    ShowDiff(replay, second, &shown);
+  } else if (to_.has_value()) {
+    ShowChange(replay, &shown);
+  } else if (temporary_ != 0) {
+    ShowTemporary(temporary_, replay, &shown);
+  } else if (leaks_) {
+    ShowLeaks(replay, file, &shown);
+  } else if (reserved_) {
+    ShowReserved(replay, file, &shown);
+  } else {
+    ShowLive(replay, file, &shown);
+  }
+  if (table_.as_text()) {
+    output->Append(shown.heading +
+                   (!files_.compared.empty() ? "" : HeapHeading(replay)));
+  }
+  PrintTable(HeapTable(shown.table, shown.rows.Take()), table_.format(),
+             output);
+  return code;
+}
+
+void HeapCommand::PrintStacks(const HeapMoments& replay,
+                              OutputBuffer* output) const {
+  InterpreterStacks interpreter(&replay.index());
+  const HeapRowsMaker::Keep keep = leaks_ ? LeaksOnly(&interpreter) : nullptr;
+  if (table_.as_text() && !stacks_.collapsed) {
+    output->Append((leaks_ ? LeaksText(replay, keep)
+                           : LiveText(replay, 0) + RestText(replay)) +
+                   ReservedText(replay) + HeapHeading(replay));
+  }
+  HeapStacks stacks(by_, &replay);
+  stacks.Add(replay.SumsAt(0), keep);
+  stacks_.Print(stacks, table_, output);
+}
+
+int HeapCommand::Run(const Console& console, OutputBuffer* output) {
+  int code = kExitOk;
+  const auto file = RereadFile::Open(files_.paths[0], console);
+  if (file == nullptr) return kExitFailed;
+  std::vector<HeapMoment> moments = {at_};
+  if (to_.has_value()) moments.push_back(*to_);
+  // Both are of the whole run.
+  if (leaks_ || temporary_ != 0) moments[0].kind = HeapMoment::kEnd;
+  if (leaks_ && !FindExit(file.get(), console, &moments[0], &code)) {
+    return code;
+  }
+  HeapMoments replay(moments);
+  replay.CountTemporary(temporary_);
+  if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
+  if (temporary_ != 0 && SayNotTemporary(replay, files_.paths[0], console)) {
+    return kExitUsage;
+  }
+  if (reserved_ && SayNothingReserved(replay, files_.paths[0], console)) {
+    return kExitUsage;
+  }
+  if (!stacks_.any()) {
+    return std::max(code, PrintTables(replay, file.get(), console, output));
+  }
+  PrintStacks(replay, output);
+  return code;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewHeapCommand() {
+  return std::make_unique<HeapCommand>();
+}
+
+}  // namespace pymemrun

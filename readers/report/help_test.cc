@@ -1,0 +1,84 @@
+// What --help and --help-all of the readers' programs print.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/report/report_command.h"
+#include "readers/testing/program_test_util.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr size_t kLines = 24, kColumns = 80;
+
+void ExpectAScreen(const Printed& printed, const std::string& of) {
+  EXPECT_EQ(printed.code, 0) << of;
+  const std::vector<std::string> lines = absl::StrSplit(printed.out, '\n');
+  EXPECT_LE(lines.size(), kLines) << of;  // with the prompt's
+  for (const std::string& line : lines) EXPECT_LE(line.size(), kColumns) << of;
+  EXPECT_THAT(printed.out, HasSubstr("\nUsage: ")) << of;
+  EXPECT_THAT(printed.out, HasSubstr("--help-all")) << of;
+}
+
+void ExpectNarrow(const std::string& text) {
+  for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+    EXPECT_LE(line.size(), kColumns) << line;
+  }
+}
+
+TEST(HelpTest, TheFirstScreenFits) {
+  ExpectAScreen(Cat({"--help"}), "pymemcat");
+  ExpectAScreen(Report({"--help"}), "pymemreport");
+  for (const auto& command : ReportCommands()) {
+    ExpectAScreen(Report({command->name(), "--help"}), command->name());
+    EXPECT_THAT(Report({"--help"}).out, HasSubstr("  " + command->name()));
+  }
+}
+
+TEST(HelpTest, HelpAllNamesEveryOption) {
+  const std::string all = Report({"--help-all"}).out;
+  ExpectNarrow(all);
+  EXPECT_THAT(all, StartsWith(Report({"--help"}).out));
+  for (const auto& command : ReportCommands()) {
+    CLI::App app;
+    command->AddOptions(&app);
+    const std::string text = Report({command->name(), "--help-all"}).out;
+    ExpectNarrow(text);
+    EXPECT_THAT(text, StartsWith(command->about().substr(0, 20)));
+    for (const CLI::Option* option :
+         static_cast<const CLI::App&>(app).get_options()) {
+      if (option->get_group().empty()) continue;
+      EXPECT_THAT(text, HasSubstr(option->get_name())) << command->name();
+      EXPECT_NE(option->get_description(), "") << command->name();
+    }
+    EXPECT_THAT(text, HasSubstr("--help-all"));
+    EXPECT_THAT(all, HasSubstr("Usage: pymemreport " + command->name()));
+  }
+}
+
+TEST(HelpTest, PymemcatToo) {
+  const std::string text = Cat({"--help-all"}).out;
+  ExpectNarrow(text);
+  for (const char* option :
+       {"--text",     "--csv",       "--jsonl",    "--raw",    "--summary",
+        "--follow",   "--from",      "--to",       "--thread", "--file",
+        "--function", "--what",      "--min-drss", "--every",  "--records",
+        "--columns",  "--no-header", "--raw-text", "--net",    "--version",
+        "--help"}) {
+    EXPECT_THAT(text, HasSubstr(option));
+  }
+}
+
+TEST(HelpTest, ComesBeforeWhatIsWrong) {
+  EXPECT_EQ(Report({"top", "--by", "colour", "--help"}).out,
+            Report({"top", "--help"}).out);
+  EXPECT_EQ(Cat({"--help-all", "--from", "noon"}).code, 0);
+}
+
+}  // namespace
+}  // namespace pymemrun

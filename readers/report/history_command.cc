@@ -1,0 +1,209 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "readers/chart/svg_chart.h"
+#include "readers/heap/heap_history.h"
+#include "readers/heap/heap_reading.h"
+#include "readers/heap/heap_table.h"
+#include "readers/options/help_text.h"
+#include "readers/options/option_values.h"
+#include "readers/output/whole_number.h"
+#include "readers/places/place.h"
+#include "readers/report/report_command.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr absl::string_view kOther = "other places";
+
+bool IsAnyAbove0(const std::vector<double>& values) {
+  return std::any_of(values.begin(), values.end(),
+                     [](double value) { return value > 0; });
+}
+
+// For text, series have numbers for names.
+Table HistoryTable(const HeapHistory& history) {
+  const bool has_tracing = IsAnyAbove0(history.tracing_bytes);
+  const bool has_reserved = IsAnyAbove0(history.reserved_bytes);
+  Table table;
+  const auto add = [&table](std::string name, std::string title) {
+    table.headings.push_back(
+        {std::move(name), std::move(title), CellLook::kBytes});
+  };
+  table.headings = {{"time_s", "time [s]"}};
+  add("live_bytes", "live");
+  for (size_t i = 0; i < history.series.size(); ++i) {
+    add(LabelOf(history.series[i].place), absl::StrCat("[", i + 1, "]"));
+  }
+  add(std::string(kOther), "other");
+  if (has_tracing) add(std::string(kTracingItself), "tracing");
+  if (has_reserved) add(std::string(kReserved), "reserved");
+  for (size_t step = 0; step < history.time_us.size(); ++step) {
+    std::vector<Cell> row = {static_cast<double>(history.time_us[step]) / 1e6,
+                             WholeNumber(history.live_bytes[step])};
+    for (const auto& series : history.series) {
+      row.emplace_back(WholeNumber(series.bytes[step]));
+    }
+    row.emplace_back(WholeNumber(history.other_bytes[step]));
+    if (has_tracing) row.emplace_back(WholeNumber(history.tracing_bytes[step]));
+    if (has_reserved) {
+      row.emplace_back(WholeNumber(history.reserved_bytes[step]));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+// Which place each column is.
+std::string Legend(const HeapHistory& history) {
+  std::string text;
+  for (size_t i = 0; i < history.series.size(); ++i) {
+    absl::StrAppend(&text, "[", i + 1, "] ",
+                    TerminalText(LabelOf(history.series[i].place)), ", ",
+                    PeakText(history.series[i].peak_bytes), "\n");
+  }
+  return text;
+}
+
+StackedChart ChartOf(const HeapReplay& replay, const HeapHistory& history) {
+  StackedChart chart;
+  chart.SetTitle("Live bytes", replay.header().script());
+  chart.subtitle =
+      absl::StrCat("process ", replay.header().pid(),
+                   replay.sampled() ? "; estimated from samples"
+                                    : "; every allocation was recorded");
+  if (replay.lost_events() > 0) {
+    absl::StrAppend(&chart.subtitle, "; ",
+                    Counted(replay.lost_events(), "heap event"), " lost");
+  }
+  chart.SetTimes(history.time_us);
+  const std::vector<std::string> colors = LayerColors(history.series.size());
+  for (size_t i = 0; i < history.series.size(); ++i) {
+    chart.AddLayer(LabelOf(history.series[i].place), colors[i],
+                   history.series[i].bytes);
+  }
+  chart.AddLayer(std::string(kOther), "#8c959f", history.other_bytes);
+  chart.line_bytes = history.live_bytes;
+  const size_t highest =
+      std::max_element(chart.line_bytes.begin(), chart.line_bytes.end()) -
+      chart.line_bytes.begin();
+  chart.Mark("live", highest, history.time_us[highest]);
+  return chart;
+}
+
+// "60s", "500ms", "5m", "2h"; a bare number is seconds.
+absl::StatusOr<uint64_t> ParseInterval(absl::string_view text) {
+  struct Unit {
+    absl::string_view name;
+    double us;
+  };
+  constexpr Unit kUnits[] = {{"us", 1},  {"ms", 1e3},  {"s", 1e6},
+                             {"m", 6e7}, {"h", 3.6e9}, {"", 1e6}};
+  const size_t digits = text.find_first_not_of("0123456789.");
+  const absl::string_view name =
+      digits == absl::string_view::npos ? "" : text.substr(digits);
+  const absl::Status wrong = Expected("a time such as 60s or 500ms", text);
+  double value = 0;
+  if (!absl::SimpleAtod(text.substr(0, digits), &value)) return wrong;
+  for (const Unit& unit : kUnits) {
+    if (unit.name != name) continue;
+    const double us = value * unit.us;
+    if (us >= 1 && us < 1e15) return static_cast<uint64_t>(us);
+  }
+  return wrong;
+}
+
+absl::StatusOr<uint64_t> ParseBound(absl::string_view text) {
+  const auto time_us = ParseSeconds(text);
+  if (!time_us.ok()) return Expected("seconds", text);
+  return time_us;
+}
+
+class HistoryCommand final : public ReportCommand {
+ public:
+  HistoryCommand()
+      : ReportCommand("history", "live bytes over time by place",
+                      "Tells the live bytes over time, by the places that held "
+                      "most of them. It needs a run with heap events.") {}
+
+  void AddOptions(CLI::App* app) override;
+  std::string Problem() const override;
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  HeapHistoryOptions options_;
+  uint64_t top_ = 10;  // places with a series of their own
+  FormatOptions format_;
+  bool svg_ = false;
+};
+
+void HistoryCommand::AddOptions(CLI::App* app) {
+  files_.AddOne(app);
+  AddParsed(app, "--interval", &options_.interval_us, ParseInterval, "TIME",
+            "Set the time between moments: 60s, 500ms, 5m (a sixtieth of the "
+            "range).");
+  AddTop(app, &top_,
+         "Show a series for each of the N places with the highest peaks");
+  AddGroupBy(
+      app, &options_.by,
+      {GroupBy::kLine, GroupBy::kFunction, GroupBy::kFile, GroupBy::kThread,
+       GroupBy::kAllocator, GroupBy::kModule, GroupBy::kStack},
+      "Group by line (default), function (Python's), file, thread, allocator, "
+      "module, stack.");
+  AddParsed(app, "--from", &options_.from_us, ParseBound, "T",
+            "Begin at second T.");
+  AddParsed(app, "--to", &options_.to_us, ParseBound, "T", "End at second T.");
+  app->add_flag("--svg", svg_, "Draw a picture.");
+  format_.Add(app, ": a row for each moment");
+  files_.AddOutput(app);
+  SetUsualOptions(
+      app, {"--interval", "--top", "--by", "--svg", "--csv", "--output"});
+}
+
+std::string HistoryCommand::Problem() const {
+  if (options_.to_us <= options_.from_us) return "--to must be after --from";
+  if (svg_ && !format_.as_text()) return "give one of --csv, --json and --svg";
+  return format_.Problem();
+}
+
+int HistoryCommand::Run(const Console& console, OutputBuffer* output) {
+  HeapHistoryReplay replay(options_);
+  int code = kExitOk;
+  if (!ReadHeap(files_.paths[0], console, &replay, &code)) return code;
+  if (replay.too_many()) {
+    console.Usage(
+        "--interval: too many moments for this run; give a longer one");
+    return kExitUsage;
+  }
+  const HeapHistory history = replay.Result(top_);
+  if (history.time_us.empty()) {
+    console.Say(absl::StrCat(TerminalText(files_.paths[0]),
+                             ": the run ended before --from"));
+    return std::max(code, kExitUsage);
+  }
+  if (svg_) {
+    PrintSvg(ChartOf(replay, history), output);
+    return code;
+  }
+  if (format_.as_text()) {
+    output->Append(Legend(history) + HeapHeading(replay));
+  }
+  PrintTable(HistoryTable(history), format_.format(), output);
+  return code;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewHistoryCommand() {
+  return std::make_unique<HistoryCommand>();
+}
+
+}  // namespace pymemrun

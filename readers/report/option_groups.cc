@@ -1,0 +1,132 @@
+#include "readers/report/option_groups.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "readers/options/option_values.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kMostTop = 24;  // series that can be told apart
+
+}  // namespace
+
+void FileOptions::Add(CLI::App* app, const char* usage, const char* help) {
+  app->add_option("FILE", paths, help)->required()->option_text(usage);
+}
+
+void FileOptions::AddOne(CLI::App* app) {
+  one = true;
+  Add(app, "FILE", "A run file; - reads standard input.");
+}
+
+void FileOptions::AddSeveral(CLI::App* app) {
+  Add(app, "FILE...", "Run files; - reads standard input.");
+}
+
+void FileOptions::AddOutput(CLI::App* app) {
+  app->add_option("-o,--output", output,
+                  "Write to PATH. An older file there is replaced only if all "
+                  "went well.")
+      ->option_text("PATH");
+}
+
+std::vector<std::string> FileOptions::All() const {
+  std::vector<std::string> all = paths;
+  if (!compared.empty()) all.push_back(compared);
+  return all;
+}
+
+std::string FileOptions::Problem() const {
+  if (one && paths.size() > 1) return "takes one FILE";
+  const std::vector<std::string> all = All();
+  if (std::count(all.begin(), all.end(), "-") > 1) {
+    return "standard input (-) can be read once only";
+  }
+  return "";
+}
+
+void FormatOptions::Add(CLI::App* app, const std::string& rows) {
+  app->add_flag("--csv", csv, absl::StrCat("Print CSV", rows, "."));
+  app->add_flag("--json", json, absl::StrCat("Print JSON", rows, "."));
+}
+
+TableFormat FormatOptions::format() const {
+  return csv    ? TableFormat::kCsv
+         : json ? TableFormat::kJson
+                : TableFormat::kText;
+}
+
+std::string FormatOptions::Problem() const {
+  return csv && json ? "give one of --csv and --json" : "";
+}
+
+void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows) {
+  FormatOptions::Add(app, rows);
+  usual_limit = usual;
+  AddParsed(
+      app, "--limit", &given_limit,
+      [](absl::string_view text) { return ParseNumber(text, 0); }, "N",
+      absl::StrCat("List at most N places (", usual,
+                   usual == 0 ? ": all)." : "); 0: all."));
+}
+
+void StackOptions::Add(CLI::App* app) {
+  app->add_flag("--stacks", stacks,
+                "Print a tree of call stacks. --limit N then counts frames.");
+  AddCollapsed(app);
+}
+
+void StackOptions::AddCollapsed(CLI::App* app) {
+  app->add_flag("--collapsed", collapsed,
+                "Print a line for each stack, frame;frame;frame bytes, for "
+                "tools that draw flame graphs.");
+}
+
+std::string StackOptions::Problem(const TableOptions& table) const {
+  if (collapsed && (table.csv || table.json || table.given_limit.has_value())) {
+    return "--collapsed prints all stacks, as lines: it takes no --csv, --json "
+           "or --limit";
+  }
+  if (stacks && collapsed) return "give one of --stacks and --collapsed";
+  return "";
+}
+
+void AddGroupBy(CLI::App* app, GroupBy* by,
+                const std::vector<GroupBy>& accepted, const std::string& help) {
+  Choices<GroupBy> choices;
+  for (const GroupBy of : accepted) choices.emplace_back(GroupByName(of), of);
+  AddChoice(app, "--by", by, choices, "KIND", help);
+}
+
+absl::StatusOr<HeapMoment> ParseMoment(absl::string_view text) {
+  if (text == "peak") return HeapMoment{HeapMoment::kPeak};
+  if (text == "end") return HeapMoment{HeapMoment::kEnd};
+  const auto time_us = ParseSeconds(text);
+  if (!time_us.ok()) return Expected("peak, end or seconds", text);
+  return HeapMoment{HeapMoment::kTime, *time_us};
+}
+
+void AddLiveMoment(CLI::App* app, HeapMoment* moment) {
+  AddParsed(app, "--at", moment, ParseMoment, "T",
+            "Show this moment: peak (default; the most live bytes), end, or "
+            "seconds.");
+}
+
+void AddTop(CLI::App* app, uint64_t* top, const std::string& help) {
+  AddParsed(
+      app, "--top", top,
+      [](absl::string_view text) { return ParseNumber(text, 1, kMostTop); },
+      "N", absl::StrCat(help, " (", *top, ")."));
+  // It is known, so that it can be said.
+  app->add_option_function<std::string>(
+         "--limit",
+         [](const std::string&) {
+           throw CLI::ValidationError(
+               "--limit", "here --top N says how many places there are");
+         })
+      ->group("");
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,89 @@
+// Options that several commands of pymemreport have.
+#ifndef PYMEMRUN_READERS_REPORT_OPTION_GROUPS_H_
+#define PYMEMRUN_READERS_REPORT_OPTION_GROUPS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "readers/heap/heap_replay.h"
+#include "readers/output/table.h"
+#include "readers/places/place.h"
+
+namespace pymemrun {
+
+// What is read, and where the report goes. Every command has it.
+struct FileOptions {
+  std::vector<std::string> paths;
+  std::string compared;  // another run; empty: none
+  std::string output;    // empty or "-": standard output
+  bool one = false;      // there is to be one path
+
+  void AddOne(CLI::App* app);
+  void AddSeveral(CLI::App* app);
+  void AddOutput(CLI::App* app);
+  std::vector<std::string> All() const;
+  bool ToConsole() const { return output.empty() || output == "-"; }
+  std::string Problem() const;
+
+ private:
+  void Add(CLI::App* app, const char* usage, const char* help);
+};
+
+// --csv and --json.
+struct FormatOptions {
+  bool csv = false, json = false;
+
+  // `rows`: what a row is, where that is not a place.
+  void Add(CLI::App* app, const std::string& rows = "");
+  TableFormat format() const;
+  bool as_text() const { return format() == TableFormat::kText; }
+  std::string Problem() const;
+};
+
+// And how many places are listed.
+struct TableOptions : FormatOptions {
+  std::optional<uint64_t> given_limit;
+  uint64_t usual_limit = 0;  // 0: all
+
+  void Add(CLI::App* app, uint64_t usual, const std::string& rows = "");
+  uint64_t limit() const { return given_limit.value_or(usual_limit); }
+};
+
+// --stacks and --collapsed.
+struct StackOptions {
+  bool stacks = false, collapsed = false;
+
+  void Add(CLI::App* app);
+  void AddCollapsed(CLI::App* app);
+  bool any() const { return stacks || collapsed; }
+  std::string Problem(const TableOptions& table) const;
+  // Prints a tree as they say.
+  template <typename Tree>
+  void Print(const Tree& tree, const TableOptions& table,
+             OutputBuffer* output) const {
+    if (collapsed) return tree.PrintCollapsed(output);
+    PrintTable(tree.ToTable(table.limit(), table.format()), table.format(),
+               output);
+  }
+};
+
+// --by, of these; `help` tells them.
+void AddGroupBy(CLI::App* app, GroupBy* by,
+                const std::vector<GroupBy>& accepted, const std::string& help);
+
+// "peak", "end", or seconds.
+absl::StatusOr<HeapMoment> ParseMoment(absl::string_view text);
+// --at, of what is alive on the heap.
+void AddLiveMoment(CLI::App* app, HeapMoment* moment);
+
+// --top, of series that can be told apart.
+void AddTop(CLI::App* app, uint64_t* top, const std::string& help);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPORT_OPTION_GROUPS_H_

@@ -1,0 +1,143 @@
+#include "readers/report/pymemreport.h"
+
+#include <errno.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "readers/options/command_line.h"
+#include "readers/options/help_text.h"
+#include "readers/output/report_output.h"
+#include "readers/report/report_command.h"
+#include "text/nearest_name.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+using Commands = std::vector<std::unique_ptr<ReportCommand>>;
+
+int PrintToConsole(const Console& console, ReportCommand* command) {
+  OutputBuffer output(console.out);
+  const int code = command->Run(console, &output);
+  const int finish_code = FinishOutput(console, &output);
+  return ReaderHasGone(console) ? kExitOk : std::max(code, finish_code);
+}
+
+int PrintToFile(const Console& console, ReportCommand* command) {
+  const FileOptions& files = command->files();
+  const std::string name = TerminalText(files.output);
+  auto file = ReplacedFile::Create(files.output);
+  if (!file.ok()) {
+    console.Say(absl::StrCat(name, ": ", file.status().message()));
+    return kExitUsage;
+  }
+  for (const std::string& path : files.All()) {
+    if (!(*file)->Replaces(path)) continue;
+    console.Usage(absl::StrCat("-o ", name, " is one of the files to read"));
+    return kExitUsage;
+  }
+  OutputBuffer output(file->get());
+  const int code = command->Run(console, &output);
+  absl::Status status = output.Flush();
+  if (status.ok() && code != kExitOk && (*file)->ReplacesOne()) {
+    console.Say(absl::StrCat(name, ": left as it was"));
+    return code;
+  }
+  // With nothing readable there is no report.
+  if (status.ok() && (*file)->bytes_written() > 0) status = (*file)->Commit();
+  if (status.ok() || (*file)->last_errno() == EPIPE) return code;
+  console.Say(absl::StrCat(name, ": ", TerminalText(status.message())));
+  return std::max(code, kExitFailed);
+}
+
+std::string CommandsHelp(const Commands& commands) {
+  std::string text =
+      "Answers from run files.\n"
+      "Usage: pymemreport COMMAND FILE... [options]\n"
+      "\n"
+      "Commands:\n";
+  for (const auto& command : commands) {
+    text += HelpRow(command->name(), command->summary(), 12);
+  }
+  return text +
+         "\n"
+         "pymemreport COMMAND --help tells a command's usual options,\n"
+         "pymemreport COMMAND --help-all all of them, and pymemreport "
+         "--help-all "
+         "all of\n"
+         "all commands. --version says which pymemreport this is.\n";
+}
+
+std::string AllHelp(const Console& console, const Commands& commands) {
+  std::string text = CommandsHelp(commands);
+  for (const auto& command : commands) {
+    CLI::App app(command->about(),
+                 absl::StrCat(console.program, " ", command->name()));
+    command->AddOptions(&app);
+    absl::StrAppend(&text, "\n", HelpText(app, /*all=*/true));
+  }
+  return text;
+}
+
+void SayUnknownCommand(const std::string& name, const Commands& commands,
+                       const Console& console) {
+  std::vector<std::string> names;
+  for (const auto& command : commands) names.push_back(command->name());
+  const std::string nearest = NearestName(name, names);
+  console.Usage(absl::StrCat(
+      name.empty() ? "expected a command" : "unknown command '",
+      TerminalText(name), name.empty() ? "" : "'",
+      nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));
+}
+
+// As ParseArguments(), with what only the command knows to be wrong.
+std::optional<int> Parse(const std::vector<std::string>& arguments,
+                         const Console& console, ReportCommand* command) {
+  CLI::App app(command->about(),
+               absl::StrCat(console.program, " ", command->name()));
+  command->AddOptions(&app);
+  const std::optional<int> ended =
+      ParseArguments(&app, command->Prepared(arguments), console);
+  if (ended.has_value()) return ended;
+  std::string problem = command->Problem();
+  if (problem.empty()) problem = command->files().Problem();
+  if (problem.empty()) return std::nullopt;
+  console.Usage(problem);
+  return kExitUsage;
+}
+
+}  // namespace
+
+int RunPymemreport(const std::vector<std::string>& arguments,
+                   const Console& console) {
+  const Commands commands = ReportCommands();
+  const std::string name = arguments.empty() ? "" : arguments[0];
+  if (name == "--help" || name == "-h") {
+    return PrintText(console, CommandsHelp(commands));
+  }
+  if (name == "--help-all") {
+    return PrintText(console, AllHelp(console, commands));
+  }
+  if (name == "--version") {
+    return PrintText(console, "pymemreport " PYMEMRUN_VERSION "\n");
+  }
+  const auto command = std::find_if(
+      commands.begin(), commands.end(),
+      [&name](const auto& known) { return known->name() == name; });
+  if (command == commands.end()) {
+    SayUnknownCommand(name, commands, console);
+    return kExitUsage;
+  }
+  const std::optional<int> ended =
+      Parse({arguments.begin() + 1, arguments.end()}, console, command->get());
+  if (ended.has_value()) return *ended;
+  return (*command)->files().ToConsole()
+             ? PrintToConsole(console, command->get())
+             : PrintToFile(console, command->get());
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,265 @@
+#include "readers/report/pymemreport.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/small_run_for_tests.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(PymemreportTest, TopAsCsv) {
+  TempFile file(SmallRun().Build());
+  const Printed printed = Report({"top", file.path(), "--csv"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(printed.out,
+            "file,line,function,growth_bytes,shrinkage_bytes,net_bytes,rows,"
+            "share\r\n"
+            "/job.py,5,work,4194304,1048576,3145728,2,0.800000\r\n"
+            "/job.py,3,work,1048576,0,1048576,1,0.200000\r\n"
+            "tracing itself,,,1067008,0,1067008,0,\r\n");
+}
+
+TEST(PymemreportTest, TopAsJson) {
+  TempFile file(SmallRun().Build());
+  const Printed printed =
+      Report({"top", file.path(), "--json", "--by", "thread"});
+  const auto json = nlohmann::json::parse(printed.out);
+  ASSERT_EQ(json.size(), 3u);
+  EXPECT_EQ(json[0]["thread"], "MainThread#4711");
+  EXPECT_EQ(json[0]["growth_bytes"], 5242880);
+  EXPECT_EQ(json[2]["thread"], "tracing itself");
+  EXPECT_TRUE(json[2]["share"].is_null());
+}
+
+TEST(PymemreportTest, TopAsTextPutsNamesLast) {
+  TempFile file(SmallRun().Build());
+  const Printed printed = Report({"top", file.path(), "--limit", "1"});
+  const std::vector<std::string> lines = absl::StrSplit(printed.out, '\n');
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_THAT(lines[0], HasSubstr("growth"));
+  EXPECT_THAT(lines[1], HasSubstr("4.0 MiB"));
+  EXPECT_THAT(lines[1], HasSubstr("80.0 %"));
+  EXPECT_THAT(lines[1], HasSubstr("/job.py"));
+  EXPECT_THAT(lines[2], HasSubstr("tracing itself"));
+}
+
+TEST(PymemreportTest, SeveralFilesAreAddedUp) {
+  TempFile file(SmallRun().Build());
+  const Printed printed =
+      Report({"top", file.path(), file.path(), "--csv", "--by", "file"});
+  EXPECT_THAT(printed.out, HasSubstr("\r\n/job.py,10485760,2097152,"));
+}
+
+TEST(PymemreportTest, SummaryTellsTheFactsAndTheTopLines) {
+  TempFile file(SmallRun().Build());
+  const Printed printed = Report({"summary", file.path()});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.out, StartsWith("command         python3 job.py\n"));
+  EXPECT_THAT(printed.out, HasSubstr("\nend             exit status 3\n"));
+  EXPECT_THAT(printed.out, HasSubstr("13.0 MiB at event 10 (C_RETURN), "));
+  EXPECT_THAT(printed.out, HasSubstr("lines with the most growth"));
+}
+
+TEST(PymemreportTest, SummaryAsCsvIsOneRowForEachFile) {
+  TempFile a(SmallRun().Build()), b(SmallRun().Build());
+  const Printed printed =
+      Report({"summary", a.path(), "/nowhere.pb", b.path(), "--csv"});
+  EXPECT_EQ(printed.code, 1);
+  const std::vector<std::string> lines = absl::StrSplit(printed.out, "\r\n");
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_THAT(lines[0], StartsWith("run_file,command,started,pid,"));
+  EXPECT_THAT(lines[1], StartsWith(a.path() + ",python3 job.py,2023-11-14T"));
+  EXPECT_THAT(lines[2], StartsWith(b.path() + ","));
+  EXPECT_EQ(std::count(lines[0].begin(), lines[0].end(), ','),
+            std::count(lines[1].begin(), lines[1].end(), ','));
+}
+
+TEST(PymemreportTest, SummaryAsJsonIsAnArrayWithAnObjectForEachFile) {
+  TempFile file(SmallRun().Build());
+  const auto json = nlohmann::json::parse(
+      Report({"summary", file.path(), file.path(), "--json"}).out);
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_EQ(json[1]["end"], "exit");
+  EXPECT_EQ(json[1]["exit_status"], 3);
+  EXPECT_EQ(json[1]["highest_rss_bytes"], 13 << 20);
+  EXPECT_TRUE(json[1]["signal"].is_null());
+}
+
+TEST(PymemreportTest, SummaryListsAsManyPlacesAsAskedFor) {
+  TempFile file(SmallRun().Build());
+  EXPECT_THAT(Report({"summary", file.path(), "--limit", "1"}).out,
+              Not(HasSubstr("100.0 %")));
+  const std::string one = Report({"summary", file.path(), "--limit", "1"}).out;
+  const std::string all = Report({"summary", file.path(), "--limit", "0"}).out;
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'),
+            std::count(one.begin(), one.end(), '\n') + 1);
+}
+
+TEST(PymemreportTest, SeveralSummariesAreToldApart) {
+  TempFile a(SmallRun().Build()), b(SmallRun().Build());
+  const Printed printed = Report({"summary", a.path(), b.path()});
+  EXPECT_THAT(printed.out, StartsWith(a.path() + "\ncommand "));
+  EXPECT_THAT(printed.out, HasSubstr("\n\n" + b.path() + "\ncommand "));
+}
+
+TEST(PymemreportTest, TheHeaderSaysWhoseFunctionsAreMeant) {
+  TempFile file(SmallRun().Build());
+  EXPECT_THAT(Report({"top", file.path()}).out,
+              MatchesRegex(" *line .* file +Python function\n.*"));
+  EXPECT_THAT(Report({"top", file.path(), "--by", "function"}).out,
+              MatchesRegex(" *first line .* file +Python function\n.*"));
+}
+
+std::string ContentsOf(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(PymemreportTest, OutputGoesToAPath) {
+  TempFile file(SmallRun().Build()), target("what was there");
+  for (const char* command : {"top", "summary"}) {
+    for (const char* form : {"--csv", "--json", "--limit=3"}) {
+      const Printed printed =
+          Report({command, file.path(), form, "-o", target.path()});
+      EXPECT_EQ(printed.code, 0) << printed.err;
+      EXPECT_EQ(printed.out, "");
+      EXPECT_EQ(ContentsOf(target.path()),
+                Report({command, file.path(), form}).out);
+    }
+  }
+  EXPECT_THAT(Report({"top", file.path(), "-o", "-"}).out,
+              HasSubstr("tracing itself"));
+}
+
+TEST(PymemreportTest, AnOutputThatCannotBeIsNamed) {
+  TempFile file(SmallRun().Build());
+  const Printed nowhere = Report({"top", file.path(), "-o", "/nowhere/\x1bx"});
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_EQ(nowhere.err,
+            "pymemreport: /nowhere/\\x1bx: No such file or directory\n");
+  const Printed full = Report({"top", file.path(), "-o", "/dev/full"});
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err, MatchesRegex("pymemreport: /dev/full: [^\n]*No space "
+                                     "left on device\n"));
+}
+
+TEST(PymemreportTest, AFailedRunLeavesTheOldOutput) {
+  TempFile text("no run file"), target("what was there");
+  EXPECT_EQ(Report({"top", text.path(), "-o", target.path()}).code, 1);
+  EXPECT_EQ(ContentsOf(target.path()), "what was there");
+}
+
+TEST(PymemreportTest, OfDamagedInputNoOldOutputIsReplaced) {
+  std::string run = SmallRun().Build();
+  const size_t second_frame = run.find("\x28\xb5\x2f\xfd", 1);
+  ASSERT_NE(second_frame, std::string::npos);
+  run[second_frame + 14] ^= 0x55;
+  TempFile damaged(run), whole(SmallRun().Build()), target("what was there");
+  for (const auto& files :
+       {std::vector<std::string>{damaged.path()},
+        std::vector<std::string>{whole.path(), damaged.path()},
+        std::vector<std::string>{whole.path(), "/nowhere.pb"}}) {
+    std::vector<std::string> arguments = {"summary", "-o", target.path()};
+    arguments.insert(arguments.end(), files.begin(), files.end());
+    const Printed printed = Report(arguments);
+    EXPECT_EQ(printed.code, 1);
+    EXPECT_THAT(printed.err,
+                HasSubstr(absl::StrCat("pymemreport: ", target.path(),
+                                       ": left as it was\n")));
+    EXPECT_EQ(ContentsOf(target.path()), "what was there");
+  }
+  // Where there is none, what can be read is better than nothing.
+  unlink(target.path().c_str());
+  EXPECT_EQ(
+      Report({"summary", damaged.path(), "--csv", "-o", target.path()}).code,
+      1);
+  EXPECT_EQ(ContentsOf(target.path()),
+            Report({"summary", damaged.path(), "--csv"}).out);
+}
+
+TEST(PymemreportTest, AnInputIsNotOverwritten) {
+  const std::string run = SmallRun().Build();
+  TempFile file(run), other(run);
+  const Printed printed =
+      Report({"top", other.path(), file.path(), "-o", file.path()});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("is one of the files to read"));
+  EXPECT_EQ(ContentsOf(file.path()), run);
+}
+
+TEST(PymemreportTest, UsageErrors) {
+  TempFile file(SmallRun().Build());
+  const struct {
+    std::vector<std::string> arguments;
+    const char* expected;
+  } kCases[] = {
+      {{}, "expected a command"},
+      {{"summery", "x"}, "did you mean summary?"},
+      {{"top"}, "FILE"},
+      {{"top", file.path(), "--limt", "3"}, "did you mean --limit?"},
+      {{"top", file.path(), "--by", "module"}, "found 'module'"},
+      {{"top", file.path(), "--csv", "--json"}, "one of --csv and --json"},
+      {{"top", file.path(), "--limit", "few"}, "--limit"},
+      {{"summary", file.path(), "--limit", "-1"},
+       "--limit: expected a number from 0 on, found '-1'"},
+      {{"summary", file.path(), "--limit", ""}, "--limit: expected a value"},
+      {{"top", file.path(), "-o", ""}, "--output: expected a value"},
+      {{"top", ""}, "FILE: expected a value, found ''"},
+      {{"summary", file.path(), "--by", "file"}, "unknown option '--by'"},
+      {{"top", "-", "-"}, "once only"},
+  };
+  for (const auto& test : kCases) {
+    const Printed printed = Report(test.arguments);
+    EXPECT_EQ(printed.code, 2) << test.expected;
+    EXPECT_THAT(printed.err, HasSubstr(test.expected));
+  }
+  EXPECT_EQ(Report({"--help"}).code, 0);
+  EXPECT_EQ(Report({"--version"}).code, 0);
+}
+
+TEST(PymemreportTest, UnreadableFilesFail) {
+  TempFile text("no run file");
+  EXPECT_EQ(Report({"top", text.path()}).code, 1);
+  EXPECT_EQ(Report({"summary", "/nowhere.pb"}).code, 1);
+}
+
+TEST(PymemreportTest, TopOfARunWithoutCallsSaysSo) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_calls_off(true);
+  builder.AddHeader(header);
+  builder.Flush();
+  TempFile file(sink.contents());
+  const Printed printed = Report({"top", file.path()});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_THAT(printed.err, HasSubstr(": has no calls: the run was not made"));
+}
+
+TEST(PymemreportTest, AMissingFooterIsNoFailure) {
+  SmallRun run;
+  run.with_footer = false;
+  TempFile file(run.Build());
+  const Printed printed = Report({"summary", file.path()});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.err, HasSubstr("no footer"));
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,58 @@
+// A command of pymemreport, and the table of all of them. Each is a class of
+// its own in the file named after it; report_command.cc lists them.
+#ifndef PYMEMRUN_READERS_REPORT_REPORT_COMMAND_H_
+#define PYMEMRUN_READERS_REPORT_REPORT_COMMAND_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "readers/output/output_buffer.h"
+#include "readers/report/option_groups.h"
+#include "readers/run/console.h"
+
+namespace pymemrun {
+
+// Not thread safe. Of one run of the program.
+class ReportCommand {
+ public:
+  // `summary`: one line for the list of commands. `about`: what --help begins
+  // with; --help-all also has what follows its first paragraph.
+  ReportCommand(std::string name, std::string summary, std::string about)
+      : name_(std::move(name)),
+        summary_(std::move(summary)),
+        about_(std::move(about)) {}
+  virtual ~ReportCommand() = default;
+
+  const std::string& name() const { return name_; }
+  const std::string& summary() const { return summary_; }
+  const std::string& about() const { return about_; }
+  const FileOptions& files() const { return files_; }
+
+  // Adds its options, whose values go straight to its members.
+  virtual void AddOptions(CLI::App* app) = 0;
+  // Its arguments as the parser is to see them.
+  virtual std::vector<std::string> Prepared(
+      std::vector<std::string> arguments) const {
+    return arguments;
+  }
+  // What is wrong with the options together; empty: nothing.
+  virtual std::string Problem() const { return ""; }
+  // Reads and prints; returns the exit code. REQUIRES: there is no problem.
+  virtual int Run(const Console& console, OutputBuffer* output) = 0;
+
+ protected:
+  FileOptions files_;
+
+ private:
+  const std::string name_, summary_, about_;
+};
+
+// All commands, in the order of --help.
+std::vector<std::unique_ptr<ReportCommand>> ReportCommands();
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPORT_REPORT_COMMAND_H_

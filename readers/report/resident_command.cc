@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "readers/heap/heap_reading.h"
+#include "readers/heap_in_rss/heap_pages.h"
+#include "readers/options/help_text.h"
+#include "readers/options/option_values.h"
+#include "readers/report/report_command.h"
+#include "readers/resident/find_peak.h"
+#include "readers/resident/resident_table.h"
+#include "readers/resident/stack_tree.h"
+#include "readers/run/reread_file.h"
+
+namespace pymemrun {
+namespace {
+
+class ResidentCommand final : public ReportCommand {
+ public:
+  ResidentCommand()
+      : ReportCommand(
+            "resident", "who made the pages that are resident at a moment",
+            "Lists who made the pages that are resident at a moment. It needs "
+            "a run with page events.\n\nBytes stand at the place where a page "
+            "was first touched. All rows add up to RSS. `unattributed` is what "
+            "statm counts beyond the pages known. It may be below 0.") {}
+
+  void AddOptions(CLI::App* app) override;
+  std::string Problem() const override;
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  // Of the heap's tree where there is a `heap`.
+  void PrintStacks(const ResidentReplay& replay, const HeapReplay* heap,
+                   OutputBuffer* output) const;
+  std::string Heading(const ResidentReplay& replay,
+                      const HeapReplay* heap) const;
+
+  HeapMoment at_ = {HeapMoment::kPeak};
+  GroupBy by_ = GroupBy::kLine;
+  bool by_blocks_ = false;  // pages are charged to the blocks in them
+  TableOptions table_;
+  StackOptions stacks_;
+};
+
+void ResidentCommand::AddOptions(CLI::App* app) {
+  files_.AddOne(app);
+  AddParsed(
+      app, "--at", &at_, ParseMoment, "T",
+      "Show this moment: peak (default; the highest RSS), end, or seconds.");
+  AddGroupBy(app, &by_,
+             {GroupBy::kLine, GroupBy::kFunction, GroupBy::kFile,
+              GroupBy::kThread, GroupBy::kMapping, GroupBy::kModule},
+             "Group by line (default), function (Python's), file, thread, "
+             "mapping (what the page is part of), module (the file whose "
+             "instruction touched it).");
+  AddChoice<bool>(app, "--owner", &by_blocks_,
+                  {{"touch", false}, {"heap", true}}, "KIND",
+                  "Charge a page to who touched it first (touch, the default), "
+                  "or to the blocks in it (heap).");
+  table_.Add(app, 20);
+  stacks_.Add(app);
+  files_.AddOutput(app);
+  SetUsualOptions(app,
+                  {"--at", "--by", "--owner", "--limit", "--csv", "--output"});
+}
+
+std::string ResidentCommand::Problem() const {
+  if (by_blocks_ && by_ == GroupBy::kMapping) {
+    return "--owner heap has no mappings";
+  }
+  std::string problem = table_.Problem();
+  if (problem.empty()) problem = stacks_.Problem(table_);
+  if (!problem.empty() || !stacks_.any()) return problem;
+  return by_ == GroupBy::kMapping ? "--by mapping has no stacks" : "";
+}
+
+void ResidentCommand::PrintStacks(const ResidentReplay& replay,
+                                  const HeapReplay* heap,
+                                  OutputBuffer* output) const {
+  const StackTree tree =
+      heap == nullptr
+          ? StackTree(by_, &replay)
+          : StackTree(HeapResidentTree(by_, replay, *heap), &replay);
+  stacks_.Print(tree, table_, output);
+}
+
+std::string ResidentCommand::Heading(const ResidentReplay& replay,
+                                     const HeapReplay* heap) const {
+  std::string text =
+      ResidentHeading(replay, replay.shown_us(), at_.kind == HeapMoment::kPeak);
+  if (heap == nullptr) return text;
+  absl::StrAppend(
+      &text, "pages with live blocks: charged to who allocated the blocks, ",
+      heap->sampled() ? "as estimated from samples"
+                      : "each with its bytes there",
+      "\n");
+  return text;
+}
+
+// The blocks alive at a moment; nullptr: there is nothing to report, which has
+// been said.
+std::unique_ptr<HeapMoments> ReadBlocks(uint64_t at_us, bool at_peak,
+                                        RereadFile* file,
+                                        const Console& console, int* code) {
+  const auto kind =
+      at_us == ResidentReplay::kEnd ? HeapMoment::kEnd : HeapMoment::kTime;
+  auto heap =
+      std::make_unique<HeapMoments>(std::vector<HeapMoment>{{kind, at_us}});
+  // Of a file that was cut the last heap events may be before the peak.
+  if (!ReadHeapAgain(file, console, heap.get(), code, !at_peak)) return nullptr;
+  if (heap->sampled()) {
+    console.Say(absl::StrCat(
+        file->shown_name(),
+        ": allocations were sampled: pages without a sampled block stay with "
+        "who touched them first (--heap all knows every block)"));
+  }
+  return heap;
+}
+
+int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
+  const auto file = RereadFile::Open(files_.paths[0], console);
+  if (file == nullptr) return kExitFailed;
+  const std::unique_ptr<PeakFinder> finder = FindPeak(file.get());
+  if (finder == nullptr) return kExitFailed;
+  if (SayNoPageEvents(*finder, *file, console)) {
+    return file->whole() ? kExitUsage : file->code();
+  }
+  const bool at_peak = at_.kind == HeapMoment::kPeak;
+  const uint64_t at_us = at_peak                        ? finder->peak_us()
+                         : at_.kind == HeapMoment::kEnd ? ResidentReplay::kEnd
+                                                        : at_.time_us;
+  ResidentReplay replay(at_us, finder->hindsight());
+  if (!file->Read(&replay)) return kExitFailed;
+  std::unique_ptr<HeapMoments> heap;
+  if (by_blocks_) {
+    int code = kExitOk;
+    heap = ReadBlocks(at_us, at_peak, file.get(), console, &code);
+    if (heap == nullptr) return code;
+  }
+  if (table_.as_text() && !stacks_.collapsed) {
+    output->Append(Heading(replay, heap.get()));
+  }
+  if (stacks_.any()) {
+    PrintStacks(replay, heap.get(), output);
+  } else if (heap != nullptr) {
+    PrintTable(HeapResidentTable(by_, table_.limit(), replay, *heap),
+               table_.format(), output);
+  } else {
+    PrintTable(ResidentTable(by_, table_.limit(), replay), table_.format(),
+               output);
+  }
+  return file->code();
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewResidentCommand() {
+  return std::make_unique<ResidentCommand>();
+}
+
+}  // namespace pymemrun

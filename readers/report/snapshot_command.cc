@@ -1,0 +1,63 @@
+#include <memory>
+#include <string>
+
+#include "readers/heap/heap_reading.h"
+#include "readers/heap/heap_stacks.h"
+#include "readers/heap/heap_table.h"
+#include "readers/heap_in_rss/heap_mapped.h"
+#include "readers/report/report_command.h"
+
+namespace pymemrun {
+namespace {
+
+class SnapshotCommand final : public ReportCommand {
+ public:
+  SnapshotCommand()
+      : ReportCommand("snapshot", "live bytes at a moment by call stack",
+                      "Lists what is alive at a moment by call stack. It needs "
+                      "a run with heap events.") {}
+
+  void AddOptions(CLI::App* app) override {
+    files_.AddOne(app);
+    AddLiveMoment(app, &at_);
+    table_.Add(app, 0);
+    stacks_.AddCollapsed(app);
+    files_.AddOutput(app);
+  }
+  std::string Problem() const override {
+    const std::string problem = table_.Problem();
+    return problem.empty() ? stacks_.Problem(table_) : problem;
+  }
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  HeapMoment at_ = {HeapMoment::kPeak};
+  TableOptions table_;
+  StackOptions stacks_;
+};
+
+int SnapshotCommand::Run(const Console& console, OutputBuffer* output) {
+  HeapMoments replay({at_});
+  int code = kExitOk;
+  if (!ReadHeap(files_.paths[0], console, &replay, &code)) return code;
+  if (table_.format() == TableFormat::kJson) {
+    PrintSnapshotJson(replay, table_.limit(), output);
+    return code;
+  }
+  if (table_.as_text() && !stacks_.collapsed) {
+    output->Append(LiveText(replay, 0) + ReservedText(replay) +
+                   HeapHeading(replay));
+  }
+  HeapStacks stacks(GroupBy::kLine, &replay);
+  stacks.Add(replay.SumsAt(0), nullptr);
+  stacks_.Print(stacks, table_, output);
+  return code;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewSnapshotCommand() {
+  return std::make_unique<SnapshotCommand>();
+}
+
+}  // namespace pymemrun

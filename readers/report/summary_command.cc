@@ -1,0 +1,88 @@
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "readers/report/facts_reader.h"
+#include "readers/report/report_command.h"
+#include "readers/summary/run_summary.h"
+
+namespace pymemrun {
+namespace {
+
+void PrintSummaryText(const FactsReader& facts, uint64_t limit,
+                      OutputBuffer* output) {
+  constexpr size_t kLabelWidth = 16;
+  for (const auto& [label, value] : DescribeRun(facts)) {
+    output->Append(absl::StrCat(
+        label, std::string(kLabelWidth - label.size(), ' '), value, "\n"));
+  }
+  if (!facts.HasCalls()) return;
+  ProfileTable profile(GroupBy::kLine);
+  facts.AddTo(&profile);
+  output->Append("\nlines with the most growth of RSS\n");
+  OwnCost cost;
+  facts.AddCost(&cost);
+  PrintTable(TopTable(profile, limit, cost), TableFormat::kText, output);
+}
+
+// Adds the row of one file.
+void AddSummary(const FactsReader& facts, const std::string& path,
+                Table* table) {
+  const bool is_first = table->rows.empty();
+  table->rows.emplace_back();
+  for (auto& [name, value] : SummaryValues(facts, path, facts.file_bytes())) {
+    if (is_first) table->headings.push_back({name, name});
+    table->rows.back().push_back(std::move(value));
+  }
+}
+
+class SummaryCommand final : public ReportCommand {
+ public:
+  SummaryCommand()
+      : ReportCommand("summary",
+                      "what a run came to: RSS, VmHWM, losses, CPU, top lines",
+                      "Tells what a run came to.") {}
+
+  void AddOptions(CLI::App* app) override {
+    files_.AddSeveral(app);
+    table_.Add(app, 5, ": of each FILE the same named values");
+    files_.AddOutput(app);
+  }
+  std::string Problem() const override { return table_.Problem(); }
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  TableOptions table_;
+};
+
+int SummaryCommand::Run(const Console& console, OutputBuffer* output) {
+  const bool as_text = table_.as_text();
+  int code = kExitOk;
+  bool is_first = true;
+  Table table;
+  for (const std::string& path : files_.paths) {
+    const auto facts = FactsReader::Read(path, console, &code);
+    if (facts == nullptr) continue;
+    if (!as_text) {
+      AddSummary(*facts, path, &table);
+      continue;
+    }
+    if (files_.paths.size() > 1) {
+      output->Append(
+          absl::StrCat(is_first ? "" : "\n", facts->shown_name(), "\n"));
+    }
+    is_first = false;
+    PrintSummaryText(*facts, table_.limit(), output);
+  }
+  if (!table.rows.empty()) PrintTable(table, table_.format(), output);
+  return code;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewSummaryCommand() {
+  return std::make_unique<SummaryCommand>();
+}
+
+}  // namespace pymemrun

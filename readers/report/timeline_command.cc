@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "readers/chart/svg_chart.h"
+#include "readers/options/option_values.h"
+#include "readers/output/table.h"
+#include "readers/places/place.h"
+#include "readers/report/heap_timeline_chart.h"
+#include "readers/report/report_command.h"
+#include "readers/resident/find_peak.h"
+#include "readers/resident/resident_table.h"
+#include "readers/resident/timeline.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kHairline = 360;  // of the picture's height
+constexpr absl::string_view kOther = "other places";
+
+Table TimelineTable(const Timeline& line) {
+  Table table;
+  table.headings = {{"time_s", ""}, {"rss_bytes", ""}};
+  for (const auto& series : line.series) {
+    table.headings.push_back({LabelOf(series.place), ""});
+  }
+  for (const absl::string_view name : {kOther, kBeforeTracing, kUnattributed}) {
+    table.headings.push_back({std::string(name), ""});
+  }
+  for (size_t step = 0; step < line.time_us.size(); ++step) {
+    std::vector<Cell> row = {static_cast<double>(line.time_us[step]) / 1e6,
+                             line.rss_bytes[step]};
+    for (const auto& series : line.series) {
+      row.emplace_back(series.bytes[step]);
+    }
+    row.emplace_back(line.other_bytes[step]);
+    row.emplace_back(line.before_bytes[step]);
+    row.emplace_back(line.unattributed_bytes[step]);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+void SetTexts(GroupBy by, const ResidentReplay& replay, StackedChart* chart) {
+  const Header& header = replay.header();
+  chart->SetTitle("Resident memory", header.script());
+  chart->subtitle =
+      absl::StrCat("by ", by == GroupBy::kFunction ? "Python " : "",
+                   GroupByName(by), " of first touch; process ", header.pid());
+  if (replay.model().sampled()) {
+    absl::StrAppend(&chart->subtitle,
+                    "; estimated: ", SampledText(replay.header()));
+  }
+  if (replay.lost_samples() > 0) {
+    absl::StrAppend(&chart->subtitle, "; ",
+                    Counted(replay.lost_samples(), "page event"), " lost");
+  }
+}
+
+StackedChart ChartOf(GroupBy by, const ResidentReplay& replay,
+                     const Timeline& line, uint64_t peak_us) {
+  StackedChart chart;
+  SetTexts(by, replay, &chart);
+  chart.SetTimes(line.time_us);
+  const auto add = [&chart](std::string label, absl::string_view color,
+                            const auto& values) {
+    chart.AddLayer(std::move(label), color, {values.begin(), values.end()});
+  };
+  add(std::string(kBeforeTracing), "#c9ced4", line.before_bytes);
+  const std::vector<std::string> colors = LayerColors(line.series.size());
+  for (size_t i = 0; i < line.series.size(); ++i) {
+    add(LabelOf(line.series[i].place), colors[i], line.series[i].bytes);
+  }
+  add(std::string(kOther), "#8c959f", line.other_bytes);
+  add(std::string(kUnattributed), "#eaeef2", line.unattributed_bytes);
+  chart.line_bytes.assign(line.rss_bytes.begin(), line.rss_bytes.end());
+  const auto peak =
+      std::find(line.time_us.begin(), line.time_us.end(), peak_us);
+  chart.Mark("RSS", peak - line.time_us.begin(), peak_us);
+  return chart;
+}
+
+class TimelineCommand final : public ReportCommand {
+ public:
+  TimelineCommand()
+      : ReportCommand(
+            "timeline", "RSS over time by place, as a picture or CSV",
+            "Draws RSS over time, stacked by the places that held most of it. "
+            "It needs a run with page events; --by heap needs heap events.") {}
+
+  void AddOptions(CLI::App* app) override;
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  bool as_svg_ = true;
+  std::optional<GroupBy> by_ =
+      GroupBy::kLine;  // nothing: live bytes beside RSS
+  uint64_t top_ = 8;   // places with a series of their own
+};
+
+void TimelineCommand::AddOptions(CLI::App* app) {
+  files_.AddOne(app);
+  AddChoice<bool>(app, "--format", &as_svg_, {{"svg", true}, {"csv", false}},
+                  "FORMAT", "Print svg (default) or csv.");
+  AddChoice<std::optional<GroupBy>>(
+      app, "--by", &by_,
+      {{"line", GroupBy::kLine},
+       {"function", GroupBy::kFunction},
+       {"file", GroupBy::kFile},
+       {"thread", GroupBy::kThread},
+       {"heap", std::nullopt}},
+      "KIND",
+      "Group by line (default), function (Python's), file, thread; or heap: "
+      "live bytes of Python and of C code, and the rest of RSS.");
+  AddTop(app, &top_, "Stack the N places with the highest peaks");
+  files_.AddOutput(app);
+}
+
+int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
+  const auto file = RereadFile::Open(files_.paths[0], console);
+  if (file == nullptr) return kExitFailed;
+  const std::unique_ptr<PeakFinder> finder = FindPeak(file.get());
+  if (finder == nullptr) return kExitFailed;
+  if (!by_.has_value()) {
+    return PrintHeapTimeline(as_svg_, *finder, file.get(), console, output);
+  }
+  if (SayNoPageEvents(*finder, *file, console)) {
+    return file->whole() ? kExitUsage : file->code();
+  }
+  const uint64_t peak_us = std::min(finder->peak_us(), finder->last_us());
+  TimelineReplay replay(*by_, TimelineSteps(finder->last_us(), peak_us),
+                        finder->hindsight());
+  if (!file->Read(&replay)) return kExitFailed;
+  // What would be no more than a hairline needs no colour.
+  const uint64_t least_bytes = as_svg_ ? finder->peak_bytes() / kHairline : 0;
+  const Timeline line = replay.Result(top_, least_bytes);
+  if (as_svg_) {
+    PrintSvg(ChartOf(*by_, replay, line, peak_us), output);
+  } else {
+    PrintTable(TimelineTable(line), TableFormat::kCsv, output);
+  }
+  return file->code();
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewTimelineCommand() {
+  return std::make_unique<TimelineCommand>();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "readers/growth/top_table.h"
+#include "readers/report/facts_reader.h"
+#include "readers/report/report_command.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+class TopCommand final : public ReportCommand {
+ public:
+  TopCommand()
+      : ReportCommand(
+            "top", "the places where RSS grew",
+            "Lists the places where RSS grew.\n\nGrowth that pymemcat shows at "
+            "a C function is counted where Python code calls it: at the "
+            "calling line, and for the Python function it is in.") {}
+
+  void AddOptions(CLI::App* app) override {
+    files_.AddSeveral(app);
+    AddGroupBy(
+        app, &by_,
+        {GroupBy::kLine, GroupBy::kFunction, GroupBy::kFile, GroupBy::kThread},
+        "Group by line (default), function (Python's), file, thread.");
+    table_.Add(app, 20);
+    files_.AddOutput(app);
+  }
+  std::string Problem() const override { return table_.Problem(); }
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  GroupBy by_ = GroupBy::kLine;
+  TableOptions table_;
+};
+
+int TopCommand::Run(const Console& console, OutputBuffer* output) {
+  ProfileTable profile(by_);
+  OwnCost cost;
+  int code = kExitOk;
+  bool any_calls = false;
+  for (const std::string& path : files_.paths) {
+    const auto facts = FactsReader::Read(path, console, &code);
+    if (facts == nullptr) continue;
+    if (!facts->HasCalls()) {
+      console.Say(absl::StrCat(
+          TerminalText(path),
+          ": has no calls: the run was not made with --trace calls"));
+      code = std::max(code, kExitUsage);
+      continue;
+    }
+    any_calls = true;
+    facts->AddTo(&profile);
+    facts->AddCost(&cost);
+  }
+  if (any_calls) {
+    PrintTable(TopTable(profile, table_.limit(), cost), table_.format(),
+               output);
+  }
+  return code;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewTopCommand() {
+  return std::make_unique<TopCommand>();
+}
+
+}  // namespace pymemrun

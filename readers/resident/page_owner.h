@@ -1,0 +1,42 @@
+// Who a resident page is charged to.
+#ifndef PYMEMRUN_READERS_RESIDENT_PAGE_OWNER_H_
+#define PYMEMRUN_READERS_RESIDENT_PAGE_OWNER_H_
+
+#include <cstdint>
+#include <utility>
+
+#include "readers/places/place_table.h"
+
+namespace pymemrun {
+
+// Ids are those of the run file.
+struct PageOwner {
+  uint32_t stack = 0;
+  uint32_t thread = 0;        // 0: before tracing
+  uint32_t code_mapping = 0;  // of the instruction
+  uint32_t mapping = 0;       // what the page was part of when it came
+  uint32_t weight = 1;        // each page stands for so many
+  bool inferred = false;
+
+  bool before_tracing() const { return thread == 0; }
+  Origin origin() const {
+    return {.stack = stack,
+            .thread = thread,
+            .mapping = mapping,
+            .module = code_mapping};
+  }
+  friend bool operator==(const PageOwner& a, const PageOwner& b) {
+    return a.stack == b.stack && a.thread == b.thread &&
+           a.code_mapping == b.code_mapping && a.mapping == b.mapping &&
+           a.weight == b.weight && a.inferred == b.inferred;
+  }
+  template <typename H>
+  friend H AbslHashValue(H h, const PageOwner& o) {
+    return H::combine(std::move(h), o.stack, o.thread, o.code_mapping,
+                      o.mapping, o.weight, o.inferred);
+  }
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RESIDENT_PAGE_OWNER_H_

@@ -1,0 +1,253 @@
+#include "readers/resident/resident_replay.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "readers/resident/late_arrivals.h"
+
+namespace pymemrun {
+namespace {
+
+// A reading that stands behind page events which are so much later says nothing
+// of what is resident by then.
+constexpr uint64_t kLateUs = 50000;
+constexpr size_t kMaxReadings = 4096;
+constexpr size_t kMaxLate = size_t{1} << 18;
+// Runs of pages that an entry or a range allows to be looked at for late
+// arrivals. Real files need fewer.
+constexpr uint64_t kLooksForEach = 64;
+// VmHWM and RSS are sums of counters that lag by some pages on each CPU.
+constexpr uint64_t kBlurBytes = 1 << 20;
+
+}  // namespace
+
+ResidentReplay::ResidentReplay(uint64_t until_us, Hindsight hindsight)
+    : until_us_(until_us), before_(std::move(hindsight)) {
+  model_.SetMostRss(before_.most_rss_bytes);
+}
+
+Hindsight ResidentReplay::hindsight() const {
+  Hindsight hindsight;
+  if (highest_read_ != 0) {
+    hindsight.most_rss_bytes = highest_read_;
+    hindsight.until_us = read_us_;
+  }
+  hindsight.late = before_.late;
+  hindsight.late.insert(hindsight.late.end(), late_.begin(), late_.end());
+  std::sort(hindsight.late.begin(), hindsight.late.end(),
+            [](const LateArrival& a, const LateArrival& b) {
+              return a.time_us < b.time_us;
+            });
+  return hindsight;
+}
+
+void ResidentReplay::OnHeader(const Header& header) {
+  header_ = header;
+  has_page_events_ = header.page_period() != 0;
+  model_.SetHeader(header);
+  AddReading({0, header.first_rss_bytes(), 0});
+}
+
+void ResidentReplay::MoveTo(uint64_t time_us) {
+  if (time_us <= now_us_) return;
+  LeaveMoment();
+  OnTime(time_us);
+  now_us_ = time_us;
+  // A program that dies may have grown since.
+  if (now_us_ > before_.until_us) model_.SetMostRss(kEnd);
+}
+
+// All of now_us() has been added, but for what is known beforehand.
+void ResidentReplay::LeaveMoment() {
+  const std::vector<LateArrival>& late = before_.late;
+  for (; next_late_ < late.size() && late[next_late_].time_us <= now_us_;
+       ++next_late_) {
+    model_.Add(late[next_late_]);
+  }
+  if (now_us_ == before_.peak_us && before_.peak_rss_bytes != 0) {
+    model_.SetRss(before_.peak_rss_bytes, now_us_);
+  }
+}
+
+// Everything before `time_us` has come.
+void ResidentReplay::AdvanceTo(uint64_t time_us) {
+  while (!readings_.empty() && readings_.begin()->first < time_us) {
+    const Reading reading = readings_.begin()->second;
+    readings_.erase(readings_.begin());
+    if (reading.time_us > until_us_) continue;
+    if (reading.time_us + kLateUs < now_us_) continue;
+    MoveTo(reading.time_us);
+    model_.SetRss(reading.rss_bytes, reading.time_us);
+    OnReading(now_us_, reading.hwm_bytes);
+  }
+  if (time_us <= until_us_) MoveTo(time_us);
+}
+
+bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
+  has_page_events_ = true;
+  looks_left_ += kLooksForEach * count;
+  for (size_t i = 0; i < count && !past_; ++i) {
+    const PageEntry& entry = entries[i];
+    AdvanceTo(entry.time_us);
+    past_ = entry.time_us > until_us_;
+    if (past_) break;
+    // Times never fall in a recorder's file. What came before an answer of the
+    // kernel's that stands before it would go with each further one.
+    PageEntry risen = entry;
+    risen.time_us = std::max(entry.time_us, now_us_);
+    model_.Add(risen);
+  }
+  if (!past_ && count > 0) last_us_ = std::max(last_us_, now_us_);
+  return !done_;
+}
+
+void ResidentReplay::OnResidency(const ResidencyView& seen) {
+  has_page_events_ = true;
+  if (done_) return;
+  // It stands where the kernel had answered: until then pages left by calls
+  // that are told. The first tells what was there before tracing.
+  const bool first = model_.ranges().empty();
+  const uint64_t time_us = first ? seen.begin_us : seen.time_us;
+  AdvanceTo(time_us);
+  past_ |= time_us > until_us_;
+  if (past_) {
+    later_ranges_.assign(seen.ranges.begin(), seen.ranges.end());
+    done_ = true;
+    return;
+  }
+  looks_left_ += kLooksForEach * seen.ranges.size();
+  for (const LateArrival& late : FindLateArrivals(seen, model_, &looks_left_)) {
+    model_.Add(late);
+    if (before_.late.size() + late_.size() < kMaxLate) late_.push_back(late);
+  }
+  model_.Add(seen);
+  if (seen.time_us > until_us_) return;
+  last_us_ = std::max(last_us_, seen.time_us);
+  AddReading({seen.time_us, seen.rss_bytes, 0});
+}
+
+void ResidentReplay::AddReading(const Reading& reading) {
+  highest_read_ =
+      std::max({highest_read_, reading.rss_bytes, reading.hwm_bytes});
+  // RSS is not known of this moment, and VmHWM may be an earlier one's.
+  if (reading.rss_bytes == 0) return;
+  read_us_ = std::max(read_us_, reading.time_us);
+  if (readings_.size() >= kMaxReadings) readings_.erase(readings_.begin());
+  readings_.emplace(reading.time_us, reading);
+}
+
+void ResidentReplay::OnProcess(const ProcessSample& sample) {
+  if (sample.time_us() > until_us_) return;
+  last_us_ = std::max(last_us_, sample.time_us());
+  AddReading({sample.time_us(), sample.rss_bytes(), sample.hwm_bytes()});
+}
+
+void ResidentReplay::OnFork(const Fork& fork) {
+  if (past_ || fork.time_us() > until_us_) return;
+  AdvanceTo(fork.time_us());
+  model_.AddFork(fork.time_us());
+}
+
+void ResidentReplay::OnPageLoss(const PageLoss& loss) {
+  if (loss.time_us() <= until_us_) lost_samples_ += loss.samples();
+}
+
+void ResidentReplay::OnFooter(const Footer& footer) {
+  last_us_ = std::max(last_us_, std::min(footer.end_us(), until_us_));
+  highest_read_ = std::max<uint64_t>(highest_read_, footer.hwm_bytes());
+  // It counts also those that could not be written.
+  lost_samples_ = std::max<uint64_t>(lost_samples_, footer.page_samples_lost());
+}
+
+void ResidentReplay::Finish() {
+  AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_) + 1));
+  LeaveMoment();
+}
+
+bool PeakFinder::IsAlmost(uint64_t bytes, uint64_t peak_bytes) {
+  return bytes >= peak_bytes - peak_bytes / 100;
+}
+
+void PeakFinder::OnTime(uint64_t) {
+  const uint64_t rss = model().RssBytes();
+  if (rss <= high_bytes_) return;
+  high_bytes_ = rss;
+  high_us_ = now_us();
+}
+
+void PeakFinder::OnReading(uint64_t, uint64_t hwm_bytes) {
+  OnTime(now_us());
+  if (hwm_bytes == 0) return RememberWhatIsKnown();
+  RaiseTo(hwm_bytes);
+  Take(hwm_bytes);
+}
+
+// The kernel has just said what is resident.
+void PeakFinder::RememberWhatIsKnown() {
+  const uint64_t rss = model().RssBytes();
+  // Not what events made of RSS since statm was read: that may be too high.
+  const uint64_t most = std::max({peak_bytes_, known_bytes_, rss});
+  if (!IsAlmost(rss, most)) return;
+  const auto unknown =
+      static_cast<uint64_t>(std::abs(model().UnattributedBytes()));
+  // What it is below the peak, and what is not known of it, count alike.
+  const auto part = [](uint64_t bytes, uint64_t unknown_bytes) {
+    return bytes - std::min(bytes, unknown_bytes);
+  };
+  if (IsAlmost(known_bytes_, most) &&
+      part(rss, unknown) <= part(known_bytes_, unknown_bytes_)) {
+    return;
+  }
+  known_us_ = now_us();
+  known_bytes_ = rss;
+  unknown_bytes_ = unknown;
+}
+
+// Since the last reading RSS was as high as it was seen, but no higher than
+// `most_bytes`.
+void PeakFinder::Take(uint64_t most_bytes) {
+  const uint64_t bytes = std::min(high_bytes_, most_bytes);
+  if (bytes > peak_bytes_) {
+    peak_bytes_ = bytes;
+    peak_us_ = high_us_;
+    peak_unseen_ = false;
+  }
+  high_bytes_ = 0;
+}
+
+// VmHWM has been read: where it has risen, RSS was as high since then.
+void PeakFinder::RaiseTo(uint64_t hwm_bytes) {
+  const bool risen = last_hwm_bytes_ != 0 && hwm_bytes > last_hwm_bytes_;
+  last_hwm_bytes_ = hwm_bytes;
+  // Some pages more than at a moment that was seen are of that one.
+  const uint64_t seen_bytes = std::max(high_bytes_, peak_bytes_);
+  if (!risen || hwm_bytes <= seen_bytes + kBlurBytes ||
+      IsAlmost(seen_bytes, hwm_bytes)) {
+    return;
+  }
+  peak_bytes_ = hwm_bytes;
+  peak_us_ = high_us_;
+  peak_unseen_ = true;
+}
+
+Hindsight PeakFinder::hindsight() const {
+  Hindsight hindsight = ResidentReplay::hindsight();
+  if (peak_unseen_) {
+    hindsight.peak_rss_bytes = peak_bytes_;
+    hindsight.peak_us = peak_us_;
+  }
+  return hindsight;
+}
+
+void PeakFinder::Finish() {
+  ResidentReplay::Finish();
+  OnTime(now_us());
+  RaiseTo(highest_read());
+  Take(kEnd);
+  if (known_bytes_ == 0 || !IsAlmost(known_bytes_, peak_bytes_)) return;
+  peak_bytes_ = known_bytes_;
+  peak_us_ = known_us_;
+  peak_unseen_ = false;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,126 @@
+// Reads a run file's page events into a ResidentModel, up to a moment.
+#ifndef PYMEMRUN_READERS_RESIDENT_RESIDENT_REPLAY_H_
+#define PYMEMRUN_READERS_RESIDENT_RESIDENT_REPLAY_H_
+
+#include <cstdint>
+#include <deque>
+#include <utility>
+#include <vector>
+
+#include "absl/container/btree_map.h"
+#include "readers/resident/hindsight.h"
+#include "readers/resident/resident_model.h"
+#include "readers/run/replay_visitor.h"
+
+namespace pymemrun {
+
+// Not thread safe.
+class ResidentReplay : public ReplayVisitor {
+ public:
+  // What happened up to `until_us`, this moment included.
+  explicit ResidentReplay(uint64_t until_us = kEnd, Hindsight hindsight = {});
+
+  void OnHeader(const Header& header) override;
+  bool OnRows(const Row*, size_t) override { return !done_; }
+  bool OnPages(const PageEntry* entries, size_t count) override;
+  void OnResidency(const ResidencyView& seen) override;
+  void OnProcess(const ProcessSample& sample) override;
+  void OnFork(const Fork& fork) override;
+  void OnPageLoss(const PageLoss& loss) override;
+  void OnFooter(const Footer& footer) override;
+  void Finish() override;
+
+  const ResidentModel& model() const { return model_; }
+  const Header& header() const { return header_; }
+  // The run was made with page events.
+  bool has_page_events() const { return has_page_events_; }
+  // The last moment that the file tells of, as far as it was read.
+  uint64_t last_us() const { return last_us_; }
+  // `until_us`; or where the file ends before that, its last moment.
+  uint64_t shown_us() const { return past_ ? until_us_ : last_us_; }
+  uint64_t lost_samples() const { return lost_samples_; }
+  // What another reading of the file may know beforehand.
+  virtual Hindsight hindsight() const;
+  // The ranges of the first Residency after the moment: what pages that came
+  // after model().ranges() are part of.
+  const std::vector<ResidentRange>& later_ranges() const {
+    return later_ranges_;
+  }
+
+ protected:
+  // Called before anything that happened at `time_us` is added to the model,
+  // which is as it was from now_us() until then. Times rise.
+  virtual void OnTime(uint64_t time_us) {}
+  // statm and VmHWM were read, the model has been told.
+  virtual void OnReading(uint64_t time_us, uint64_t hwm_bytes) {}
+  uint64_t now_us() const { return now_us_; }
+  // Of RSS and VmHWM.
+  uint64_t highest_read() const { return highest_read_; }
+
+ private:
+  struct Reading {
+    uint64_t time_us, rss_bytes, hwm_bytes;
+  };
+  void AddReading(const Reading& reading);
+  void AdvanceTo(uint64_t time_us);
+  void MoveTo(uint64_t time_us);
+  void LeaveMoment();
+
+  const uint64_t until_us_;
+  const Hindsight before_;
+  size_t next_late_ = 0;                     // of before_
+  std::vector<LateArrival> late_;            // that were found
+  uint64_t looks_left_ = uint64_t{1} << 20;  // see FindLateArrivals()
+  ResidentModel model_;
+  Header header_;
+  // By time: they stand in the file before page events of earlier times.
+  absl::btree_multimap<uint64_t, Reading> readings_;
+  uint64_t now_us_ = 0, last_us_ = 0;
+  uint64_t lost_samples_ = 0;
+  uint64_t highest_read_ = 0;
+  uint64_t read_us_ = 0;  // the last time
+  bool has_page_events_ = false;
+  bool past_ = false;  // what comes is after the moment
+  bool done_ = false;  // nothing more is wanted
+  std::vector<ResidentRange> later_ranges_;
+};
+
+// Finds the moment of the highest RSS: as statm had it, or between two readings
+// as the page events tell, but never above the VmHWM that was read next. Where
+// that has risen above all that is known, RSS was as high at a time that nobody
+// saw; it is told of the moment at which the most was known to be there. Where
+// RSS stayed within a hundredth of that, the moment is chosen at which the
+// kernel had said what is resident and most of it was known, RSS less what is
+// unattributed: shortly after a system call began to fill memory most of it has
+// no owner yet.
+class PeakFinder final : public ResidentReplay {
+ public:
+  explicit PeakFinder(Hindsight hindsight = {})
+      : ResidentReplay(kEnd, std::move(hindsight)) {}
+
+  // REQUIRES: Finish() was called.
+  uint64_t peak_us() const { return peak_us_; }
+  uint64_t peak_bytes() const { return peak_bytes_; }
+  Hindsight hindsight() const override;
+  void Finish() override;
+
+ private:
+  void OnTime(uint64_t time_us) override;
+  void OnReading(uint64_t time_us, uint64_t hwm_bytes) override;
+  void Take(uint64_t most_bytes);
+  void RaiseTo(uint64_t hwm_bytes);
+  void RememberWhatIsKnown();
+  static bool IsAlmost(uint64_t bytes, uint64_t peak_bytes);
+
+  uint64_t peak_us_ = 0, peak_bytes_ = 0;
+  bool peak_unseen_ = false;
+  uint64_t high_us_ = 0, high_bytes_ = 0;  // since the last reading
+  uint64_t last_hwm_bytes_ = 0;
+  // The moment at which RSS was almost as high, and of the most of it the owner
+  // was known.
+  uint64_t known_us_ = 0, known_bytes_ = 0, unknown_bytes_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RESIDENT_RESIDENT_REPLAY_H_

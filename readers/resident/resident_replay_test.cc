@@ -1,0 +1,309 @@
+#include "readers/resident/resident_replay.h"
+
+#include <memory>
+#include <string>
+
+#include "gtest/gtest.h"
+#include "readers/testing/page_run_for_tests.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+
+template <typename Replay>
+void ReadInto(const std::string& file, Replay* replay) {
+  StringSource source(file);
+  ReadResult result;
+  ASSERT_TRUE(ReadStream(&source, {}, replay, &result).ok());
+  replay->Finish();
+}
+
+uint64_t OwnedPagesAt(uint64_t time_us) {
+  ResidentReplay replay(time_us);
+  ReadInto(PageEventsRun().Build(), &replay);
+  return replay.model().OwnedBytes() / kPage;
+}
+
+TEST(ResidentReplayTest, StopsAtTheMoment) {
+  EXPECT_EQ(OwnedPagesAt(0), 20u);  // the kernel began to be asked
+  EXPECT_EQ(OwnedPagesAt(1000), 20u);
+  EXPECT_EQ(OwnedPagesAt(50000), 21u);
+  EXPECT_EQ(OwnedPagesAt(50009), 21u);
+  EXPECT_EQ(OwnedPagesAt(50010), 22u);
+  EXPECT_EQ(OwnedPagesAt(399999), 100u);
+  EXPECT_EQ(OwnedPagesAt(400000), 60u);
+  EXPECT_EQ(OwnedPagesAt(ResidentReplay::kEnd), 60u);
+}
+
+TEST(ResidentReplayTest, KnowsWhatTheRunIs) {
+  ResidentReplay replay;
+  ReadInto(PageEventsRun().Build(), &replay);
+  EXPECT_TRUE(replay.has_page_events());
+  EXPECT_EQ(replay.last_us(), 600000u);
+  EXPECT_EQ(replay.model().UnattributedBytes(), int64_t{kPage});
+}
+
+TEST(ResidentReplayTest, TheNextResidencyTellsOfPagesThatCameSince) {
+  ResidentReplay replay(200000);
+  ReadInto(PageEventsRun().Build(), &replay);
+  EXPECT_EQ(replay.model().ranges().size(), 1u);
+  EXPECT_EQ(replay.later_ranges().size(), 3u);
+}
+
+// Builds a run from what a test adds to its header.
+struct BuiltRun {
+  StringSink sink;
+  RunBuilder builder{&sink};
+  explicit BuiltRun(uint64_t first_rss_bytes = 0) {
+    BeginPageRun(&builder, first_rss_bytes);
+    builder.AddMapping("");
+  }
+  uint64_t Peak() {
+    builder.Flush();
+    PeakFinder finder;
+    ReadInto(sink.contents(), &finder);
+    return finder.peak_us();
+  }
+};
+
+TEST(PeakFinderTest, FindsTheMomentOfTheHighestRss) {
+  PeakFinder finder;
+  ReadInto(PageEventsRun().Build(), &finder);
+  EXPECT_EQ(finder.peak_us(), 150290u);  // its last page came
+  EXPECT_EQ(finder.peak_bytes(), 100 * kPage);
+}
+
+TEST(PeakFinderTest, APeakAtTheVeryEndIsFound) {
+  BuiltRun run;
+  run.builder.AddPages(CamePages(100, 1, 10, 1));
+  EXPECT_EQ(run.Peak(), 190u);
+}
+
+TEST(PeakFinderTest, ReadingsOfStatmCount) {
+  BuiltRun run;
+  run.builder.AddPages(CamePages(100, 1, 10, 1));
+  run.builder.AddProcess(1000, 500 * kPage, 500 * kPage);
+  run.builder.AddProcess(2000, 10 * kPage, 500 * kPage);
+  run.builder.AddPages(CamePages(3000, 100, 20, 1));
+  EXPECT_EQ(run.Peak(), 1000u);
+}
+
+TEST(PeakFinderTest, PagesWhoseLeavingWasMissedAreNoPeak) {
+  BuiltRun run;
+  run.builder.AddPages(CamePages(100, 1, 90, 1));
+  run.builder.AddProcess(2000, 10 * kPage, 30 * kPage);
+  run.builder.AddPages(CamePages(3000, 100, 40, 1));
+  run.builder.AddProcess(4000, 50 * kPage, 50 * kPage);
+  EXPECT_EQ(run.Peak(), 3390u);
+}
+
+TEST(PeakFinderTest, AHigherMomentIsTakenWhereTheMoreIsKnown) {
+  BuiltRun run;
+  const ResidentRange before = {1, 1000, 1, false, false};
+  run.builder.AddResidency(10, 20, 1000 * kPage, {before});
+  run.builder.AddPages(CamePages(100, 2000, 5, 1));
+  run.builder.AddResidency(2000, 2010, 1006 * kPage,
+                           {before, {2000, 5, 1, false, false}});
+  EXPECT_EQ(run.Peak(), 2010u);
+}
+
+TEST(PeakFinderTest, OfTheMomentsOfAPeakOneIsTakenOfWhichMostIsKnown) {
+  BuiltRun run;
+  const ResidentRange before = {1, 100, 1, false, false};
+  const ResidentRange filled = {1000, 64, 1, false, false};
+  run.builder.AddResidency(10, 20, 100 * kPage, {before});
+  run.builder.AddResidency(1000, 1010, 164 * kPage, {before, filled});
+  // The call that filled memory returns: what it brought is in RSS already.
+  run.builder.AddPages(
+      {{1500, 1000, 64, 0, 1, 1, 0, 1, PAGES_POPULATED, false}});
+  run.builder.AddResidency(2000, 2010, 164 * kPage, {before, filled});
+  run.builder.AddProcess(3000, 164 * kPage, 164 * kPage);
+  EXPECT_EQ(run.Peak(), 2010u);
+}
+
+TEST(ResidentReplayTest, AReadingAppliesToItsOwnMoment) {
+  BuiltRun run;
+  run.builder.AddProcess(150, 100 * kPage, 100 * kPage);  // 6 pages are there
+  run.builder.AddPages(CamePages(100, 1, 10, 1));
+  run.builder.Flush();
+  ResidentReplay replay;
+  ReadInto(run.sink.contents(), &replay);
+  EXPECT_EQ(replay.model().RssBytes(), 104 * kPage);
+}
+
+// It died before RSS could be read again.
+TEST(ResidentReplayTest, AProgramMayHaveGrownSinceRssWasReadLast) {
+  BuiltRun run;
+  run.builder.AddPages(CamePages(100, 1, 10, 1));
+  run.builder.AddProcess(1000, 10 * kPage, 12 * kPage);
+  run.builder.AddPages(CamePages(2000, 50, 30, 1));
+  run.builder.AddProcess(3000, 0, 12 * kPage);
+  EXPECT_EQ(run.Peak(), 2290u);
+  PeakFinder finder;
+  ReadInto(run.sink.contents(), &finder);
+  EXPECT_EQ(finder.hindsight().most_rss_bytes, 12 * kPage);
+  ResidentReplay replay(ResidentReplay::kEnd, finder.hindsight());
+  ReadInto(run.sink.contents(), &replay);
+  EXPECT_EQ(replay.model().RssBytes(), 40 * kPage);
+  EXPECT_EQ(replay.model().UnattributedBytes(), 0);
+}
+
+TEST(ResidentReplayTest, RssBeginsWithTheHeaders) {
+  BuiltRun run(30 * kPage);
+  run.builder.AddPages(CamePages(0, 1, 1, 1));  // is in it
+  run.builder.AddPages(CamePages(100, 2, 10, 1));
+  run.builder.Flush();
+  ResidentReplay replay;
+  ReadInto(run.sink.contents(), &replay);
+  EXPECT_EQ(replay.model().RssBytes(), 40 * kPage);
+}
+
+TEST(ResidentReplayTest, AReadingThatComesMuchTooLateIsPassedOver) {
+  BuiltRun run;
+  run.builder.AddPages(CamePages(100, 1, 10, 1));
+  run.builder.AddPages(CamePages(900000, 50, 10, 1));
+  run.builder.AddProcess(150, 5 * kPage, 5 * kPage);
+  run.builder.Flush();
+  ResidentReplay replay;
+  ReadInto(run.sink.contents(), &replay);
+  EXPECT_EQ(replay.model().RssBytes(), 20 * kPage);
+}
+
+// Else each further answer would take away what is as old as that.
+TEST(ResidentReplayTest, WhatStandsBehindAnAnswerCameNoEarlier) {
+  BuiltRun run;
+  run.builder.AddResidency(0, 1, 0, {{1, 1, 1, false, false}});
+  run.builder.AddPages(CamePages(1000, 50, 1, 1));
+  run.builder.AddPages({RangeEntry(10, PAGES_POPULATED, 40, 20)});
+  run.builder.AddResidency(500, 600, 0, {{1, 1, 1, false, false}});
+  run.builder.Flush();
+  ResidentReplay replay;
+  ReadInto(run.sink.contents(), &replay);
+  EXPECT_EQ(replay.model().pages().Covered(40, 60), 20u);
+}
+
+// The kernel's answers, of a run of its own: a page comes at 100 us, in a block
+// of 2 MiB that is found whole at 2,000 us.
+struct LateRun : BuiltRun {
+  explicit LateRun(bool marked_huge, uint64_t fault_page = 1024)
+      : huge{1024, 512, 1, false, marked_huge} {
+    builder.AddResidency(10, 20, 10 * kPage, {before});
+    builder.AddPages(CamePages(100, fault_page, 1, 1));
+  }
+  std::unique_ptr<ResidentReplay> At(uint64_t time_us) {
+    PeakFinder finder;
+    ReadInto(sink.contents(), &finder);
+    auto replay = std::make_unique<ResidentReplay>(time_us, finder.hindsight());
+    ReadInto(sink.contents(), replay.get());
+    return replay;
+  }
+  ResidentRange before = {1, 10, 1, false, false};
+  ResidentRange huge;
+};
+
+uint64_t OwnedPages(const ResidentReplay& replay) {
+  return replay.model().OwnedBytes() / kPage;
+}
+
+TEST(HindsightTest, AHugePageIsThereFromItsFaultOn) {
+  for (const bool marked : {true, false}) {  // as older kernels do not
+    LateRun run(marked, 1024 + 77);
+    run.builder.AddProcess(1000, 522 * kPage, 522 * kPage);
+    run.builder.AddResidency(2000, 2010, 522 * kPage, {run.before, run.huge});
+    run.builder.Flush();
+    EXPECT_EQ(OwnedPages(*run.At(99)), 10u);
+    for (const uint64_t at_us : {100, 500, 1000, 1999, 3000}) {
+      const auto replay = run.At(at_us);
+      EXPECT_EQ(OwnedPages(*replay), 522u) << at_us;
+      EXPECT_EQ(replay->model().UnattributedBytes(), 0) << at_us;
+    }
+  }
+}
+
+TEST(HindsightTest, ThePeakKnowsWhatCameLate) {
+  LateRun run(true);
+  run.builder.AddPages(
+      {{600, 1024, 512, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
+  run.builder.AddPages(CamePages(700, 1024, 1, 1));
+  run.builder.AddPages(CamePages(800, 5000, 20, 1));
+  run.builder.AddResidency(2000, 2010, 542 * kPage,
+                           {run.before, run.huge, {5000, 20, 1, false, false}});
+  run.builder.AddPages(
+      {{3000, 1024, 512, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
+  run.builder.Flush();
+  // Of the block that was there first nothing is known, it may have been small.
+  EXPECT_EQ(OwnedPages(*run.At(500)), 11u);
+  EXPECT_EQ(OwnedPages(*run.At(650)), 10u);
+  EXPECT_EQ(OwnedPages(*run.At(750)), 522u);
+  EXPECT_EQ(OwnedPages(*run.At(990)), 542u);
+  EXPECT_EQ(OwnedPages(*run.At(3000)), 30u);
+}
+
+TEST(HindsightTest, PagesOfWhichSeveralAreKnownCameEachForItself) {
+  LateRun run(false);
+  run.builder.AddPages(CamePages(200, 1030, 1, 1));
+  run.builder.AddResidency(2000, 2010, 522 * kPage, {run.before, run.huge});
+  run.builder.Flush();
+  const auto replay = run.At(3000);
+  EXPECT_EQ(OwnedPages(*replay), 12u);
+  EXPECT_EQ(replay->model().UnattributedBytes(), 510 * int64_t{kPage});
+}
+
+TEST(HindsightTest, ABlockWithAHoleIsNoHugePage) {
+  LateRun run(false);
+  run.huge.pages = 511;
+  run.builder.AddResidency(2000, 2010, 521 * kPage, {run.before, run.huge});
+  run.builder.Flush();
+  EXPECT_EQ(OwnedPages(*run.At(3000)), 11u);
+}
+
+// A huge page was given back before anybody had looked: VmHWM alone tells.
+TEST(HindsightTest, APeakThatNobodySawIsUnattributed) {
+  LateRun run(true);
+  run.builder.AddProcess(50, 10 * kPage, 20 * kPage);
+  run.builder.AddPages(
+      {{300, 1024, 512, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
+  run.builder.AddProcess(1000, 10 * kPage, 522 * kPage);
+  run.builder.Flush();
+  PeakFinder finder;
+  ReadInto(run.sink.contents(), &finder);
+  EXPECT_EQ(finder.peak_us(), 100u);
+  EXPECT_EQ(finder.peak_bytes(), 522 * kPage);
+  const auto replay = run.At(finder.peak_us());
+  EXPECT_EQ(replay->model().RssBytes(), 522 * kPage);
+  EXPECT_EQ(replay->model().UnattributedBytes(), 511 * int64_t{kPage});
+  EXPECT_EQ(run.At(2000)->model().RssBytes(), 10 * kPage);
+}
+
+// Rows of calls read RSS some pages higher than it is known to be.
+TEST(HindsightTest, SomePagesMoreThanAPeakThatWasSeenAreOfIt) {
+  LateRun run(true);
+  run.builder.AddPages(
+      {{200, 4096, 1000, 0, 1, 1, 0, 1, PAGES_POPULATED, false}});
+  run.builder.AddProcess(250, 1011 * kPage, 1011 * kPage);
+  run.builder.AddPages(
+      {{300, 4096, 1000, 0, 1, 1, 0, 1, PAGES_UNMAPPED, false}});
+  run.builder.AddProcess(900, 11 * kPage, 1011 * kPage);
+  run.builder.AddProcess(1000, 0, 1013 * kPage);  // RSS is not known
+  run.builder.Flush();
+  PeakFinder finder;
+  ReadInto(run.sink.contents(), &finder);
+  EXPECT_LT(finder.peak_us(), 300u);
+  EXPECT_EQ(run.At(finder.peak_us())->model().UnattributedBytes(), 0);
+  EXPECT_EQ(run.At(2000)->model().RssBytes(), 11 * kPage);
+}
+
+// It may be from before tracing.
+TEST(HindsightTest, TheFirstVmHwmTellsOfNoPeak) {
+  LateRun run(true);
+  run.builder.AddProcess(1000, 11 * kPage, 5000 * kPage);
+  run.builder.AddProcess(2000, 11 * kPage, 5000 * kPage);
+  run.builder.Flush();
+  PeakFinder finder;
+  ReadInto(run.sink.contents(), &finder);
+  EXPECT_EQ(finder.peak_bytes(), 11 * kPage);
+}
+
+}  // namespace
+}  // namespace pymemrun

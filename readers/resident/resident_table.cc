@@ -1,0 +1,312 @@
+#include "readers/resident/resident_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "readers/output/whole_number.h"
+#include "readers/places/place_table.h"
+#include "readers/resident/resident_replay.h"
+#include "readers/resident/sample_errors.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+struct Amount {
+  Place place;
+  uint64_t pages = 0;
+  uint64_t inferred_pages = 0;
+  uint64_t unowned_pages = 0;  // by mapping
+  double variance = 0;         // of pages, where they were sampled
+
+  void Add(const Amount& other) {
+    variance += other.variance;
+    pages += other.pages;
+    inferred_pages += other.inferred_pages;
+    unowned_pages += other.unowned_pages;
+  }
+};
+
+struct Amounts {
+  std::vector<Amount> places;
+  Amount before;        // tracing
+  double variance = 0;  // of all pages
+};
+
+// Sets the variances. `number_of`: where in amounts.places the owner of a page
+// has its sum.
+template <typename NumberOf>
+void SetVariances(const ResidentModel& model, NumberOf number_of,
+                  Amounts* amounts) {
+  if (!model.sampled()) return;
+  SampleErrors errors(model.page_bytes());
+  const size_t all = amounts->places.size();
+  model.pages().ForEach([&](const PageMap::Run& run) {
+    const uint32_t weight = model.owners()[run.owner].weight;
+    if (weight <= 1) return;
+    for (uint64_t page = run.begin; page < run.end; ++page) {
+      errors.Add(number_of(page, run.owner), page, weight, weight);
+      errors.Add(all, page, weight, weight);
+    }
+  });
+  for (size_t i = 0; i < all; ++i) {
+    amounts->places[i].variance = errors.VarianceOf(i);
+  }
+  amounts->variance = errors.VarianceOf(all);
+}
+
+Amounts ByOwner(GroupBy by, const ResidentReplay& replay) {
+  const ResidentModel& model = replay.model();
+  PlaceTable table;
+  OriginNumbers numbers(by, &replay.index(), &table);
+  Amounts amounts;
+  for (uint32_t id = 1; id < model.owners().size(); ++id) {
+    const uint64_t pages = model.PagesOf(id);
+    if (pages == 0) continue;
+    const PageOwner& owner = model.owners()[id];
+    Amount* amount = &amounts.before;
+    if (!owner.before_tracing()) {
+      const uint32_t number = numbers.NumberOf(id, owner.origin());
+      if (number == amounts.places.size()) {
+        amounts.places.push_back({table.places()[number]});
+      }
+      amount = &amounts.places[number];
+    }
+    amount->pages += pages;
+    if (owner.inferred) amount->inferred_pages += pages;
+  }
+  // Pages from before tracing are not sampled.
+  SetVariances(
+      model,
+      [&](uint64_t, uint32_t id) {
+        return numbers.NumberOf(id, model.owners()[id].origin());
+      },
+      &amounts);
+  return amounts;
+}
+
+// What pages are part of, in the order of addresses.
+class PageMappings {
+ public:
+  explicit PageMappings(const ResidentReplay& replay)
+      : ranges_(replay.model().ranges()), later_(replay.later_ranges()) {}
+  uint32_t Of(uint64_t page, const PageOwner& owner) {
+    const ResidentRange* range = ranges_.Find(page);
+    const ResidentRange* later_range = later_.Find(page);
+    if (owner.before_tracing()) return owner.mapping;
+    if (range != nullptr) return range->mapping;
+    // The kernel was not asked while it was there.
+    if (owner.mapping != 0 || later_range == nullptr) return owner.mapping;
+    return later_range->mapping;
+  }
+  // Up to where Of() gives what it gave last, of this page.
+  uint64_t End(uint64_t page) const {
+    return std::min(ranges_.End(page), later_.End(page));
+  }
+
+ private:
+  RangeCursor ranges_, later_;
+};
+
+Amounts ByMapping(const ResidentReplay& replay) {
+  const ResidentModel& model = replay.model();
+  Amounts amounts;
+  PlaceTable table;
+  OriginNumbers numbers(GroupBy::kMapping, &replay.index(), &table);
+  const auto number_of = [&](uint32_t mapping) {
+    const uint32_t number = numbers.NumberOf(mapping, {.mapping = mapping});
+    if (number == amounts.places.size()) {
+      amounts.places.push_back({table.places()[number]});
+    }
+    return number;
+  };
+  PageMappings mappings(replay);
+  model.pages().ForEach([&](const PageMap::Run& run) {
+    const PageOwner& owner = model.owners()[run.owner];
+    for (uint64_t page = run.begin; page < run.end;) {
+      Amount& amount = amounts.places[number_of(mappings.Of(page, owner))];
+      const uint64_t end = std::min(run.end, mappings.End(page));
+      amount.pages += (end - page) * owner.weight;
+      if (owner.inferred) amount.inferred_pages += (end - page) * owner.weight;
+      page = end;
+    }
+  });
+  for (const auto& [mapping, pages] : model.Unowned()) {
+    amounts.places[number_of(mapping)].unowned_pages += pages;
+  }
+  PageMappings again(replay);
+  SetVariances(
+      model,
+      [&](uint64_t page, uint32_t owner) {
+        return number_of(again.Of(page, model.owners()[owner]));
+      },
+      &amounts);
+  return amounts;
+}
+
+std::vector<Table::Heading> Headings(GroupBy by, bool with_errors) {
+  std::vector<Table::Heading> headings = PlaceHeadings(by);
+  headings.insert(headings.end(),
+                  {{"resident_bytes", "resident", CellLook::kBytes},
+                   {"pages", "pages"},
+                   {"share", "share", CellLook::kShare},
+                   {"inferred_bytes", "inferred", CellLook::kBytes}});
+  if (by == GroupBy::kMapping) {
+    headings.push_back({"unowned_bytes", "no owner", CellLook::kBytes});
+  }
+  if (with_errors) {
+    headings.push_back({"error_bytes", "std error", CellLook::kBytes});
+  }
+  return headings;
+}
+
+class TableMaker {
+ public:
+  TableMaker(GroupBy by, const ResidentModel& model) : by_(by), model_(model) {
+    table_.headings = Headings(by, model.sampled());
+  }
+
+  void AddPlace(const Amount& amount) {
+    AddAmount(amount, PlaceCells(by_, amount.place));
+  }
+  void AddOther(absl::string_view name, const Amount& amount) {
+    if (amount.pages != 0 || amount.unowned_pages != 0) {
+      AddAmount(amount, NameCells(by_, name));
+    }
+  }
+  // `variance`: of all pages that have an owner.
+  void AddUnattributed(double variance) {
+    const int64_t bytes = model_.UnattributedBytes();
+    std::vector<Cell> cells = NameCells(by_, kUnattributed);
+    cells.emplace_back(bytes);
+    cells.emplace_back(bytes / static_cast<int64_t>(model_.page_bytes()));
+    cells.push_back(Share(static_cast<double>(bytes)));
+    cells.resize(table_.headings.size());
+    if (model_.sampled()) cells.back() = Error(variance);
+    table_.rows.push_back(std::move(cells));
+  }
+  Table Take() { return std::move(table_); }
+
+ private:
+  Cell Share(double bytes) const {
+    const auto rss = static_cast<double>(model_.RssBytes());
+    return rss > 0 ? bytes / rss : 0.0;
+  }
+  Cell Error(double variance) const {
+    return WholeNumber(std::sqrt(variance) *
+                       static_cast<double>(model_.page_bytes()));
+  }
+  void AddAmount(const Amount& amount, std::vector<Cell> cells) {
+    const uint64_t bytes = amount.pages * model_.page_bytes();
+    cells.emplace_back(bytes);
+    cells.emplace_back(amount.pages);
+    cells.push_back(Share(static_cast<double>(bytes)));
+    cells.emplace_back(amount.inferred_pages * model_.page_bytes());
+    if (by_ == GroupBy::kMapping) {
+      cells.emplace_back(amount.unowned_pages * model_.page_bytes());
+    }
+    if (model_.sampled()) cells.push_back(Error(amount.variance));
+    table_.rows.push_back(std::move(cells));
+  }
+
+  const GroupBy by_;
+  const ResidentModel& model_;
+  Table table_;
+};
+
+// "1.2 MiB of libc.so.6, ...": the largest few.
+std::string UnownedText(const ResidentReplay& replay) {
+  constexpr size_t kMost = 3;
+  std::vector<std::pair<uint64_t, uint32_t>> order;
+  for (const auto& [mapping, pages] : replay.model().Unowned()) {
+    if (pages > 0) order.emplace_back(pages, mapping);
+  }
+  std::sort(order.rbegin(), order.rend());
+  std::string text;
+  for (size_t i = 0; i < std::min(order.size(), kMost); ++i) {
+    absl::StrAppend(
+        &text, text.empty() ? "" : ", ",
+        HumanBytes(static_cast<double>(order[i].first) *
+                   static_cast<double>(replay.model().page_bytes())),
+        " of ",
+        ShortTerminalText(ShownMapping(replay.index(), order[i].second), 60,
+                          /*keep_end=*/true));
+  }
+  return text;
+}
+
+}  // namespace
+
+Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay) {
+  Amounts amounts =
+      by == GroupBy::kMapping ? ByMapping(replay) : ByOwner(by, replay);
+  std::vector<Amount>& places = amounts.places;
+  places.erase(std::remove_if(places.begin(), places.end(),
+                              [](const Amount& amount) {
+                                return amount.pages == 0 &&
+                                       amount.unowned_pages == 0;
+                              }),
+               places.end());
+  std::sort(places.begin(), places.end(), [](const Amount& a, const Amount& b) {
+    return a.pages != b.pages ? a.pages > b.pages : a.place < b.place;
+  });
+  TableMaker maker(by, replay.model());
+  Amount others;
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (limit == 0 || i < limit) {
+      maker.AddPlace(places[i]);
+    } else {
+      others.Add(places[i]);
+    }
+  }
+  amounts.before.pages +=
+      replay.model().UnlistedBeforeBytes() / replay.model().page_bytes();
+  maker.AddOther(kOtherPlaces, others);
+  maker.AddOther(kBeforeTracing, amounts.before);
+  maker.AddUnattributed(amounts.variance);
+  return maker.Take();
+}
+
+std::string SampledText(const Header& header) {
+  if (header.page_weight() <= 1) return "not every page fault was recorded";
+  return absl::StrCat("one page in ", Grouped(header.page_weight()),
+                      " was recorded");
+}
+
+std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
+                            bool is_peak) {
+  const ResidentModel& model = replay.model();
+  std::string text =
+      absl::StrCat("RSS ", HumanBytes(static_cast<double>(model.RssBytes())),
+                   " at ", HumanSeconds(time_us), is_peak ? " (peak)" : "",
+                   "; bytes stand where a page was first touched\n");
+  const uint32_t period = replay.header().page_period();
+  if (period > 1) {
+    absl::StrAppend(&text, "inferred: in bursts, 1 page in ", Grouped(period),
+                    " is traced with its own stack; the rest take their "
+                    "thread's nearest stack\n");
+  }
+  if (model.sampled()) {
+    absl::StrAppend(&text, "estimated: ", SampledText(replay.header()),
+                    "; one standard error stands beside the bytes\n");
+  }
+  if (replay.lost_samples() > 0) {
+    absl::StrAppend(&text, Counted(replay.lost_samples(), "page event"),
+                    " lost before that\n");
+  }
+  if (model.not_kept() > 0) {
+    absl::StrAppend(&text, Counted(model.not_kept(), "page"),
+                    " found no room: they are unattributed\n");
+  }
+  const std::string unowned = UnownedText(replay);
+  if (!unowned.empty()) {
+    absl::StrAppend(&text, "resident without an owner: ", unowned, "\n");
+  }
+  return text;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,33 @@
+// The table of `pymemreport resident`.
+#ifndef PYMEMRUN_READERS_RESIDENT_RESIDENT_TABLE_H_
+#define PYMEMRUN_READERS_RESIDENT_RESIDENT_TABLE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "readers/output/table.h"
+#include "readers/places/place.h"
+#include "readers/resident/resident_replay.h"
+
+namespace pymemrun {
+
+// The places, most bytes first, at most `limit` of them (0: all), then the
+// others as one row, if there are any, what was there before tracing and what
+// has no owner, which may be below 0: all rows add up to RSS. `share` is a
+// row's part of RSS. Where pages were sampled `error_bytes` is one standard
+// error; of what has no owner that of all that has one. By mapping,
+// `unowned_bytes` says what of a mapping's pages had no owner at the latest
+// Residency.
+Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay);
+
+// "one page in 10 was recorded", of a run of which that is so.
+std::string SampledText(const Header& header);
+
+// What stands above the table in text: RSS, the moment, what the bytes mean,
+// what is missing. Lines, each ended.
+std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
+                            bool is_peak);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RESIDENT_RESIDENT_TABLE_H_

@@ -1,0 +1,95 @@
+#include "readers/resident/timeline.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace pymemrun {
+
+TimelineReplay::TimelineReplay(GroupBy by, std::vector<uint64_t> time_us,
+                               Hindsight hindsight)
+    : ResidentReplay(kEnd, std::move(hindsight)),
+      numbers_(by, &index(), &places_) {
+  line_.time_us = std::move(time_us);
+}
+
+void TimelineReplay::OnTime(uint64_t time_us) {
+  while (next_ < line_.time_us.size() && line_.time_us[next_] < time_us) {
+    TakeValues();
+  }
+}
+
+void TimelineReplay::Finish() {
+  ResidentReplay::Finish();
+  while (next_ < line_.time_us.size()) TakeValues();
+}
+
+void TimelineReplay::TakeValues() {
+  too_many_.push_back(0);
+  for (uint32_t owner = 1; owner < model().owners().size(); ++owner) {
+    const uint64_t bytes = model().PagesOf(owner) * model().page_bytes();
+    if (bytes == 0) continue;
+    const PageOwner& of = model().owners()[owner];
+    const uint32_t number =
+        of.before_tracing() ? 0 : 1 + numbers_.NumberOf(owner, of.origin());
+    if (number >= kMaxPlaces) {
+      too_many_.back() += bytes;
+      continue;
+    }
+    if (number >= bytes_.size()) bytes_.resize(number + 1);
+    bytes_[number].resize(next_ + 1);
+    bytes_[number].back() += bytes;
+  }
+  line_.rss_bytes.push_back(model().RssBytes());
+  line_.before_bytes.push_back(model().UnlistedBeforeBytes());
+  line_.unattributed_bytes.push_back(model().UnattributedBytes());
+  ++next_;
+}
+
+Timeline TimelineReplay::Result(uint64_t top, uint64_t least_bytes) const {
+  Timeline line = line_;
+  const size_t steps = line.time_us.size();
+  for (size_t i = 0; !bytes_.empty() && i < bytes_[0].size(); ++i) {
+    line.before_bytes[i] += bytes_[0][i];
+  }
+  std::vector<Timeline::Series> all;
+  for (size_t number = 1; number < bytes_.size(); ++number) {
+    Timeline::Series series;
+    series.place = places_.places()[number - 1];
+    series.bytes = bytes_[number];
+    series.bytes.resize(steps);
+    series.peak_bytes =
+        *std::max_element(series.bytes.begin(), series.bytes.end());
+    if (series.peak_bytes > 0) all.push_back(std::move(series));
+  }
+  std::sort(all.begin(), all.end(),
+            [](const Timeline::Series& a, const Timeline::Series& b) {
+              return a.peak_bytes != b.peak_bytes ? a.peak_bytes > b.peak_bytes
+                                                  : a.place < b.place;
+            });
+  top = std::min<uint64_t>(top, all.size());
+  while (top > 0 && all[top - 1].peak_bytes < least_bytes) --top;
+  line.other_bytes = too_many_;
+  for (size_t i = top; i < all.size(); ++i) {
+    for (size_t step = 0; step < steps; ++step) {
+      line.other_bytes[step] += all[i].bytes[step];
+    }
+  }
+  if (all.size() > top) all.resize(top);
+  line.series = std::move(all);
+  return line;
+}
+
+std::vector<uint64_t> TimelineSteps(uint64_t end_us, uint64_t peak_us) {
+  constexpr uint64_t kSteps = 400;
+  std::vector<uint64_t> steps = {std::min(peak_us, end_us)};
+  for (uint64_t i = 0; i <= kSteps; ++i) {
+    // Without overflow, whatever the file says of its end.
+    steps.push_back(end_us / kSteps * i + end_us % kSteps * i / kSteps);
+  }
+  std::sort(steps.begin(), steps.end());
+  steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,63 @@
+// RSS over time by place: what `pymemreport timeline` shows.
+#ifndef PYMEMRUN_READERS_RESIDENT_TIMELINE_H_
+#define PYMEMRUN_READERS_RESIDENT_TIMELINE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "readers/places/place_table.h"
+#include "readers/resident/resident_replay.h"
+
+namespace pymemrun {
+
+// One value for each step. At every step the series, the others, what was there
+// before tracing and what is unattributed add up to RSS.
+struct Timeline {
+  struct Series {
+    Place place;  // names live as long as the replay
+    std::vector<uint64_t> bytes;
+    uint64_t peak_bytes = 0;
+  };
+  std::vector<uint64_t> time_us;
+  std::vector<uint64_t> rss_bytes;
+  std::vector<Series> series;  // the highest peaks first
+  std::vector<uint64_t> other_bytes;
+  std::vector<uint64_t> before_bytes;  // tracing
+  std::vector<int64_t> unattributed_bytes;
+};
+
+// Takes a value at each of some moments. Not thread safe.
+class TimelineReplay final : public ResidentReplay {
+ public:
+  // `time_us` rises. REQUIRES: `by` is not kMapping.
+  TimelineReplay(GroupBy by, std::vector<uint64_t> time_us,
+                 Hindsight hindsight);
+  void Finish() override;
+  // With a series for each of the `top` places with the highest peaks, if they
+  // are at least `least_bytes`. REQUIRES: Finish() was called.
+  Timeline Result(uint64_t top, uint64_t least_bytes) const;
+
+ private:
+  // Places beyond so many are others.
+  static constexpr size_t kMaxPlaces = 20000;
+
+  void OnTime(uint64_t time_us) override;
+  void TakeValues();
+
+  PlaceTable places_;
+  OriginNumbers numbers_;
+  Timeline line_;  // without its series
+  // First of what was there before tracing, then by number of the place;
+  // shorter where the last ones are 0.
+  std::vector<std::vector<uint64_t>> bytes_;
+  std::vector<uint64_t> too_many_;  // bytes of places beyond kMaxPlaces
+  size_t next_ = 0;
+};
+
+// Moments for a picture: evenly from 0 to `end_us`, and `peak_us`.
+std::vector<uint64_t> TimelineSteps(uint64_t end_us, uint64_t peak_us);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RESIDENT_TIMELINE_H_

@@ -1,0 +1,83 @@
+// What rows for programs (CSV, JSON lines) have in common: numbers as they are.
+// Each Style of csv_writer.cc and jsonl_writer.cc is built on it, see
+// row_plan.h.
+#ifndef PYMEMRUN_READERS_ROWS_MACHINE_CELLS_H_
+#define PYMEMRUN_READERS_ROWS_MACHINE_CELLS_H_
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "readers/rows/row_plan.h"
+#include "text/number_format.h"
+
+namespace pymemrun {
+
+// `Style` is the class derived from it; it adds TextCell() and EmptyCell().
+template <typename Style>
+struct MachineCells {
+  void NumberCell(Column, uint64_t value, std::string* out) const {
+    absl::StrAppend(out, value);
+  }
+
+  char* Event(uint64_t number, char* out) const {
+    return WriteDecimal(number, out);
+  }
+  char* Devent(uint64_t devent, char* out) const {
+    return WriteDecimal(devent, out);
+  }
+  char* Clock(uint64_t time_us, char* out) const {
+    return WriteSeconds(time_us, out);
+  }
+  char* Rss(uint64_t rss_bytes, char* out) const {
+    return WriteDecimal(rss_bytes, out);
+  }
+  char* Drss(int64_t drss_bytes, char* out) const {
+    return WriteDecimal(drss_bytes, out);
+  }
+  char* Exact(bool exact, char* out) const {
+    std::memcpy(out, exact ? "true " : "false", 5);
+    return out + (exact ? 4 : 5);
+  }
+
+  void SizeCell(Column, uint64_t bytes, std::string* out) const {
+    absl::StrAppend(out, bytes);
+  }
+  void DecimalCell(Column, double value, std::string* out) const {
+    absl::StrAppendFormat(out, "%.10g", value);
+  }
+
+  void ExtraContext(absl::string_view, std::string* out) const {
+    static_cast<const Style&>(*this).EmptyCell(Column::kContext, out);
+  }
+
+  void MarkCell(Column column, const MarkCells& cells, std::string* out) const {
+    const Style& style = static_cast<const Style&>(*this);
+    char text[kMaxNumberWidth];
+    switch (column) {
+      case Column::kEvent:
+        return NumberCell(column, cells.mark.next_number(), out);
+      case Column::kClock:
+        out->append(text, WriteSeconds(cells.mark.time_us(), text) - text);
+        return;
+      case Column::kWhat:
+        return style.TextCell(column, "MARK", out);
+      case Column::kFunction:
+        return style.TextCell(column, cells.mark.label(), out);
+      case Column::kRss:
+        return NumberCell(column, cells.rss_bytes, out);
+      case Column::kThread:
+        return style.TextCell(column, cells.thread, out);
+      case Column::kPid:
+        return NumberCell(column, cells.pid, out);
+      default:
+        style.EmptyCell(column, out);
+    }
+  }
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_ROWS_MACHINE_CELLS_H_

@@ -1,0 +1,40 @@
+// The cells of a row that are numbers, as a Style (see row_plan.h) has them.
+#ifndef PYMEMRUN_READERS_ROWS_NUMBER_CELLS_H_
+#define PYMEMRUN_READERS_ROWS_NUMBER_CELLS_H_
+
+#include <cstdint>
+
+#include "readers/rows/row_plan.h"
+
+namespace pymemrun {
+
+inline RowContext ContextOf(const RunView& run, const Row& row) {
+  if (!run.with_context) return RowContext::kNone;
+  return row.context ? RowContext::kPrevious : RowContext::kNext;
+}
+
+// Writes the cell to `out`, where there is room; returns its end.
+template <typename Style>
+char* NumberCellOf(const Style& style, Column column, const RunView& run,
+                   const Row& row, uint64_t devent, char* out) {
+  switch (column) {
+    case Column::kEvent:
+      return style.Event(row.number, out);
+    case Column::kDevent:
+      return style.Devent(devent, out);
+    case Column::kClock:
+      return style.Clock(row.time_us, out);
+    case Column::kRss:
+      return style.Rss(run.NetRss(row.rss_bytes), out);
+    case Column::kDrss:
+      return style.Drss(run.NetDrss(row), out);
+    case Column::kContext:
+      return style.Context(ContextOf(run, row), out);
+    default:
+      return style.Exact(row.exact, out);
+  }
+}
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_ROWS_NUMBER_CELLS_H_

@@ -1,0 +1,144 @@
+// The one engine behind all row writers: runs the steps of row_plan.h, cells as
+// a Style (see there) has them.
+#ifndef PYMEMRUN_READERS_ROWS_PLAN_WRITER_H_
+#define PYMEMRUN_READERS_ROWS_PLAN_WRITER_H_
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "readers/rows/heap_cells.h"
+#include "readers/rows/line_cells.h"
+#include "readers/rows/number_cells.h"
+#include "readers/rows/page_cells.h"
+#include "readers/rows/row_plan.h"
+#include "text/number_format.h"
+
+namespace pymemrun {
+
+template <typename Style>
+class PlanWriter final : public RowWriter {
+ public:
+  // `adds_thread`: kThread is put after kClock once a second thread appears.
+  PlanWriter(Style style, std::vector<Column> columns, bool with_header,
+             bool adds_thread, OutputBuffer* output)
+      : style_(std::move(style)),
+        columns_(std::move(columns)),
+        with_header_(with_header),
+        adds_thread_(adds_thread),
+        output_(output),
+        steps_(MakeRowPlan(style_, columns_)) {}
+
+  void WriteHeader() override {
+    if (with_header_) style_.Header(columns_, output_);
+  }
+
+  void WriteRow(const RunView& run, const Row& row, uint64_t devent) override {
+    NoteThread(run.slot, row.thread);
+    output_->Append(Style::kRowStart);
+    for (RowStep& step : steps_) {
+      switch (step.kind) {
+        case RowStep::kSite:
+          WriteCached(RenderSite<Style>, run, row.site, &step);
+          break;
+        case RowStep::kThread:
+          WriteCached(RenderThread<Style>, run, row.thread, &step);
+          break;
+        case RowStep::kStack:  // short ones, once the budget is used up
+          if (!run.stacks.TakeAgain(
+                  WriteCached(RenderStack<Style>, run, row.stack, &step))) {
+            step.cache.Clear();
+          }
+          break;
+        case RowStep::kNumber:
+          WriteNumber(step, run, row, devent);
+          break;
+        case RowStep::kEmpty:
+          output_->Append(step.before);
+          break;
+      }
+    }
+    output_->Append(Style::kRowEnd);
+  }
+
+  void WriteMark(const RunView& run, const Mark& mark) override {
+    const MarkCells cells = {mark, run.index->ThreadLabel(mark.thread()),
+                             run.NetRss(mark.rss_bytes()), run.pid};
+    WriteLine([&](Column column, std::string* line) {
+      style_.MarkCell(column, cells, line);
+    });
+  }
+
+  void WritePage(const RunView& run, const PageEntry& entry) override {
+    NoteThread(run.slot, entry.thread);
+    const SourceLocation place = run.index->ResolveStack(entry.stack);
+    WriteLine([&](Column column, std::string* line) {
+      AppendPageCell(style_, column, run, entry, place, line);
+    });
+  }
+
+  void WriteHeap(const RunView& run, const HeapEvent& event,
+                 double weight) override {
+    NoteThread(run.slot, event.thread);
+    const SourceLocation place = run.index->ResolveStack(event.stack);
+    WriteLine([&](Column column, std::string* line) {
+      AppendHeapCell(style_, column, run, event, weight, place, line);
+    });
+  }
+
+ private:
+  // Room for one number with what stands before it.
+  static constexpr size_t kNumberRoom = 96;
+
+  // A line that is no row: `cell` appends each cell.
+  template <typename Cell>
+  void WriteLine(Cell cell) {
+    AppendLine(style_, columns_, cell, output_);
+  }
+
+  // Returns how many bytes.
+  template <typename Render>
+  size_t WriteCached(Render render, const RunView& run, uint32_t id,
+                     RowStep* step) {
+    const auto text = step->cache.Get(run.slot, id, [&](std::string* out) {
+      render(style_, *step, run, id, out);
+    });
+    output_->Append(text);
+    return text.size();
+  }
+
+  void WriteNumber(const RowStep& step, const RunView& run, const Row& row,
+                   uint64_t devent) {
+    char* const out = std::copy(step.before.begin(), step.before.end(),
+                                output_->Reserve(kNumberRoom));
+    output_->Commit(NumberCellOf(style_, step.number, run, row, devent, out));
+  }
+
+  void NoteThread(uint32_t slot, uint32_t thread) {
+    if (!adds_thread_) return;
+    if (slot >= first_threads_.size()) first_threads_.resize(slot + 1, 0);
+    if (first_threads_[slot] == 0) first_threads_[slot] = thread;
+    if (first_threads_[slot] != thread) AddThreadColumn();
+  }
+
+  void AddThreadColumn() {
+    adds_thread_ = false;
+    const auto at = std::find(columns_.begin(), columns_.end(), Column::kClock);
+    columns_.insert(at == columns_.end() ? at : at + 1, Column::kThread);
+    steps_ = MakeRowPlan(style_, columns_);
+    WriteHeader();
+  }
+
+  const Style style_;
+  std::vector<Column> columns_;
+  const bool with_header_;
+  bool adds_thread_;
+  OutputBuffer* const output_;
+  std::vector<RowStep> steps_;
+  std::vector<uint32_t> first_threads_;  // by slot; 0: none yet
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_ROWS_PLAN_WRITER_H_

@@ -1,0 +1,74 @@
+#include "readers/run/console.h"
+
+#include <errno.h>
+
+#include "absl/strings/str_cat.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+int OutputResult(const Console& console, const absl::Status& status) {
+  if (status.ok() || ReaderHasGone(console)) return kExitOk;
+  console.Say(
+      absl::StrCat("standard output: ", TerminalText(status.message())));
+  return kExitFailed;
+}
+
+}  // namespace
+
+void Console::Say(absl::string_view message) const {
+  FdSink(err_fd)
+      .Append(absl::StrCat(program, ": ", message, "\n"))
+      .IgnoreError();
+}
+
+void Console::Usage(absl::string_view message) const {
+  Say(absl::StrCat(message, " (", program, " --help tells more)"));
+}
+
+int SayResult(const Console& console, absl::string_view name,
+              const absl::Status& status, const ReadResult& result) {
+  if (!status.ok()) {
+    console.Say(absl::StrCat(name, ": ", TerminalText(status.message())));
+    return kExitFailed;
+  }
+  if (result.damages > 0) return kExitFailed;
+  if (result.torn) {
+    console.Say(absl::StrCat(
+        name, ": byte ", result.torn_offset,
+        ": the file ends inside a frame; everything before it was read"));
+  } else if (!result.has_footer && !result.stopped) {
+    console.Say(absl::StrCat(
+        name, ": no footer: the run did not end cleanly, or still goes on"));
+  }
+  return kExitOk;
+}
+
+void DamageTeller::Say(const StreamReader::Damage& damage) {
+  if (count_++ >= kMaxSaid) return;
+  console_->Say(absl::StrCat(name_, ": byte ", damage.offset, ": ",
+                             TerminalText(damage.status.message())));
+}
+
+DamageTeller::~DamageTeller() {
+  if (count_ <= kMaxSaid) return;
+  const int more = count_ - kMaxSaid;
+  console_->Say(absl::StrCat(
+      name_, ": ", more,
+      more == 1 ? " more place is damaged" : " more places are damaged"));
+}
+
+bool ReaderHasGone(const Console& console) {
+  return console.out->last_errno() == EPIPE;
+}
+
+int PrintText(const Console& console, absl::string_view text) {
+  return OutputResult(console, console.out->Append(text));
+}
+
+int FinishOutput(const Console& console, OutputBuffer* output) {
+  return OutputResult(console, output->Flush());
+}
+
+}  // namespace pymemrun

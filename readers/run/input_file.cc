@@ -1,0 +1,94 @@
+#include "readers/run/input_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+
+absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(
+    const std::string& path) {
+  if (path == "-") {
+    return std::unique_ptr<InputFile>(
+        new InputFile(STDIN_FILENO, path, "standard input", 0));
+  }
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return absl::NotFoundError(strerror(errno));
+  struct stat info;
+  if (fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
+    close(fd);
+    return absl::InvalidArgumentError(strerror(EISDIR));
+  }
+  const uint64_t size = S_ISREG(info.st_mode) ? info.st_size : 0;
+  return std::unique_ptr<InputFile>(
+      new InputFile(fd, path, TerminalText(path), size));
+}
+
+InputFile::~InputFile() {
+  if (fd_ != STDIN_FILENO) close(fd_);
+}
+
+absl::StatusOr<size_t> CountedSource::Read(char* buffer, size_t size) {
+  absl::StatusOr<size_t> read = source_->Read(buffer, size);
+  if (read.ok()) bytes_ += *read;
+  return read;
+}
+
+absl::StatusOr<size_t> FollowSource::Read(char* buffer, size_t size) {
+  for (;;) {
+    // Asked before reading: what was written before the end was said is read.
+    const bool done = done_();
+    absl::StatusOr<size_t> read = source_->Read(buffer, size);
+    if (!read.ok() || *read > 0 || done) return read;
+    if (!idle_()) return 0;
+    absl::SleepFor(poll_);
+  }
+}
+
+Progress::~Progress() {
+  if (shown_percent_.load() >= 0) show_("\r\x1b[K");
+}
+
+void Progress::Add(uint64_t bytes) {
+  if (total_bytes_ == 0) return;
+  const uint64_t done = done_bytes_.fetch_add(bytes) + bytes;
+  const int percent = static_cast<int>(
+      std::min<double>(100, 100.0 * static_cast<double>(done) / total_bytes_));
+  int shown = shown_percent_.load();
+  while (percent > shown) {
+    if (!shown_percent_.compare_exchange_weak(shown, percent)) continue;
+    constexpr int kWidth = 40;
+    const int filled = percent * kWidth / 100;
+    show_(absl::StrCat("\r[", std::string(filled, '#'),
+                       std::string(kWidth - filled, ' '), "] ", percent, " %"));
+    return;
+  }
+}
+
+absl::StatusOr<size_t> ProgressSource::Read(char* buffer, size_t size) {
+  absl::StatusOr<size_t> read = source_->Read(buffer, size);
+  if (read.ok()) {
+    progress_->Add(*read);
+    position_ += *read;
+  }
+  return read;
+}
+
+absl::Status ProgressSource::Seek(uint64_t offset) {
+  absl::Status status = source_->Seek(offset);
+  if (!status.ok()) return status;
+  if (offset > position_) progress_->Add(offset - position_);
+  position_ = offset;
+  return status;
+}
+
+}  // namespace pymemrun

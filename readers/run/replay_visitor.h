@@ -1,0 +1,32 @@
+// A visitor that a RereadFile can be read with.
+#ifndef PYMEMRUN_READERS_RUN_REPLAY_VISITOR_H_
+#define PYMEMRUN_READERS_RUN_REPLAY_VISITOR_H_
+
+#include <cstdint>
+#include <limits>
+
+#include "readers/run/console.h"
+#include "readers/run/run_index.h"
+
+namespace pymemrun {
+
+// Keeps the run's definitions. Not thread safe.
+class ReplayVisitor : public IndexingVisitor {
+ public:
+  static constexpr uint64_t kEnd = std::numeric_limits<uint64_t>::max();
+
+  void OnDamage(const StreamReader::Damage& damage) override {
+    if (teller_ != nullptr) teller_->Say(damage);
+  }
+  // Who is to be told of damage; null: nobody.
+  void TellDamage(DamageTeller* teller) { teller_ = teller; }
+  // To be called when the reading has ended.
+  virtual void Finish() = 0;
+
+ private:
+  DamageTeller* teller_ = nullptr;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RUN_REPLAY_VISITOR_H_

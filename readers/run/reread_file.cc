@@ -1,0 +1,94 @@
+#include "readers/run/reread_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/memory/memory.h"
+#include "absl/strings/str_cat.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// A file without a name; below 0: there is none.
+int MakeTemporary() {
+  const char* folder = getenv("TMPDIR");
+  std::string path =
+      absl::StrCat(folder == nullptr || *folder == 0 ? "/tmp" : folder,
+                   "/pymemreport.XXXXXX");
+  const int fd = mkostemp(path.data(), O_CLOEXEC);
+  if (fd >= 0) unlink(path.c_str());
+  return fd;
+}
+
+}  // namespace
+
+std::unique_ptr<RereadFile> RereadFile::Open(const std::string& path,
+                                             const Console& console) {
+  auto input = InputFile::Open(path);
+  if (!input.ok()) {
+    console.Say(
+        absl::StrCat(TerminalText(path), ": ", input.status().message()));
+    return nullptr;
+  }
+  auto file = absl::WrapUnique(new RereadFile(&console, *std::move(input)));
+  file->fd_ = file->file_->fd();
+  if (lseek(file->fd_, 0, SEEK_SET) == 0 || file->Keep()) return file;
+  console.Say(
+      absl::StrCat(file->shown_name(),
+                   ": cannot be kept to be read twice: ", strerror(errno)));
+  return nullptr;
+}
+
+RereadFile::~RereadFile() {
+  if (kept_fd_ >= 0) close(kept_fd_);
+}
+
+bool RereadFile::Keep() {
+  kept_fd_ = MakeTemporary();
+  if (kept_fd_ < 0) return false;
+  FdSink sink(kept_fd_);
+  FdSource source(fd_);
+  std::vector<char> buffer(1 << 16);
+  for (;;) {
+    const auto size = source.Read(buffer.data(), buffer.size());
+    if (!size.ok()) return false;
+    if (*size == 0) break;
+    if (!sink.Append({buffer.data(), *size}).ok()) return false;
+  }
+  fd_ = kept_fd_;
+  return true;
+}
+
+bool RereadFile::Read(ReplayVisitor* replay) {
+  if (lseek(fd_, 0, SEEK_SET) != 0) {
+    console_->Say(absl::StrCat(shown_name(), ": ", strerror(errno)));
+    code_ = kExitFailed;
+    return false;
+  }
+  std::optional<DamageTeller> teller;
+  if (!was_read_) teller.emplace(console_, shown_name());
+  replay->TellDamage(teller.has_value() ? &*teller : nullptr);
+  FdSource source(fd_);
+  ReadResult result;
+  const absl::Status status =
+      ReadStream(&source, StreamReader::Options(), replay, &result);
+  replay->TellDamage(nullptr);
+  replay->Finish();
+  if (!was_read_) {
+    whole_ = status.ok() && !result.torn && result.damages == 0;
+    code_ = std::max(code_, SayResult(*console_, shown_name(), status, result));
+  }
+  was_read_ = true;
+  return status.ok() || result.has_header;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,51 @@
+// A run file that is read more than once.
+#ifndef PYMEMRUN_READERS_RUN_REREAD_FILE_H_
+#define PYMEMRUN_READERS_RUN_REREAD_FILE_H_
+
+#include <memory>
+#include <string>
+
+#include "readers/run/console.h"
+#include "readers/run/input_file.h"
+#include "readers/run/replay_visitor.h"
+
+namespace pymemrun {
+
+// Standard input that cannot be rewound is kept in a temporary file. Says what
+// goes wrong, damage too, the first time. Not thread safe.
+class RereadFile {
+ public:
+  // Null: it cannot be opened, which has been said.
+  static std::unique_ptr<RereadFile> Open(const std::string& path,
+                                          const Console& console);
+  ~RereadFile();
+  RereadFile(const RereadFile&) = delete;
+  RereadFile& operator=(const RereadFile&) = delete;
+
+  // Reads all of it, or what `replay` wants, and finishes it. False: nothing
+  // could be read.
+  bool Read(ReplayVisitor* replay);
+  // For messages.
+  const std::string& shown_name() const { return file_->shown_name(); }
+  // Read to its end without damage.
+  bool whole() const { return whole_; }
+  // What the program is to exit with for what was found so far.
+  int code() const { return code_; }
+
+ private:
+  RereadFile(const Console* console, std::unique_ptr<InputFile> file)
+      : console_(console), file_(std::move(file)) {}
+  bool Keep();
+
+  const Console* const console_;
+  const std::unique_ptr<InputFile> file_;
+  int fd_ = -1;       // what is read
+  int kept_fd_ = -1;  // the temporary file, if there is one
+  bool was_read_ = false;
+  bool whole_ = false;
+  int code_ = kExitOk;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RUN_REREAD_FILE_H_

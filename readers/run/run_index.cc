@@ -1,0 +1,184 @@
+#include "readers/run/run_index.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+namespace pymemrun {
+namespace {
+
+// After so much of it a stack's text is cut.
+constexpr size_t kMaxStackTextBytes = 256 * 1024;
+// The run file did not say, or what it said was damaged.
+constexpr absl::string_view kUnknownName = "?";
+
+// Entry `id` (ids start at 1), or null.
+template <typename T>
+const T* Find(const std::deque<T>& table, uint32_t id) {
+  return id == 0 || id > table.size() ? nullptr : &table[id - 1];
+}
+
+}  // namespace
+
+absl::string_view WhatName(What what) {
+  static constexpr absl::string_view kNames[] = {"CALL", "RETURN", "C_CALL",
+                                                 "C_RETURN", "C_EXCEPT"};
+  const auto index = static_cast<size_t>(what);
+  return index < std::size(kNames) ? kNames[index] : "?";
+}
+
+void RunIndex::Add(const CodeDef& code) {
+  if (codes_.size() >= limits_.codes) {
+    ++not_kept_;
+    return;
+  }
+  const absl::string_view name = names_.Keep(code.name());
+  const absl::string_view qualname =
+      code.qualname().empty() ? name : names_.Keep(code.qualname());
+  codes_.push_back({names_.Keep(code.file()), name, qualname,
+                    names_.Keep(code.module()), code.first_line()});
+}
+
+void RunIndex::Add(const FunctionDef& function) {
+  if (functions_.size() >= limits_.codes) {
+    ++not_kept_;
+    return;
+  }
+  functions_.push_back(
+      {names_.Keep(function.qualname()), names_.Keep(function.module())});
+}
+
+void RunIndex::Add(const SiteDef& site) {
+  if (sites_.size() >= limits_.sites) {
+    ++not_kept_;
+    return;
+  }
+  sites_.push_back({site.code(), site.line(), site.function(), site.what(),
+                    site.makes_object()});
+}
+
+void RunIndex::Add(const ThreadDef& thread) {
+  if (threads_.size() >= limits_.threads) {
+    ++not_kept_;
+    return;
+  }
+  const absl::string_view label =
+      names_.Keep(absl::StrCat(thread.name(), "#", thread.native_id()));
+  threads_.push_back({label, std::min(thread.name().size(), label.size()),
+                      thread.native_id()});
+}
+
+void RunIndex::Add(const StackDef& node) {
+  if (stacks_.size() >= limits_.stacks) {
+    ++not_kept_;
+    return;
+  }
+  // A parent comes before its children: walks outwards end.
+  const bool known = node.parent() <= stacks_.size();
+  stacks_.push_back({known ? node.parent() : 0, node.code(), node.line()});
+}
+
+void RunIndex::Add(const MappingDef& mapping) {
+  if (mappings_.size() >= limits_.mappings) {
+    ++not_kept_;
+    return;
+  }
+  mappings_.push_back(names_.Keep(mapping.name()));
+}
+
+bool RunIndex::MakesObject(uint32_t site_id) const {
+  const Site* site = Find(sites_, site_id);
+  return site != nullptr && site->makes_object;
+}
+
+void RunIndex::SetCode(uint32_t code_id, SourceLocation* where) const {
+  const Code* code = Find(codes_, code_id);
+  where->file = where->function = where->code_name = where->qualname =
+      code_id == 0 ? kUnknownName : NamePool::kNoRoom;
+  if (code != nullptr) {
+    where->file = code->file;
+    where->function = where->code_name = code->name;
+    where->qualname = code->qualname;
+    where->module = code->module;
+    where->first_line = code->first_line;
+  }
+}
+
+SourceLocation RunIndex::ResolveStack(uint32_t stack_id) const {
+  SourceLocation where;
+  const StackNode* node = Find(stacks_, stack_id);
+  // A node that was not kept has a code that is not known either.
+  SetCode(node != nullptr ? node->code
+          : stack_id == 0 ? 0
+                          : UINT32_MAX,
+          &where);
+  if (node != nullptr) where.line = node->line;
+  return where;
+}
+
+uint32_t RunIndex::ParentStack(uint32_t stack_id) const {
+  const StackNode* node = Find(stacks_, stack_id);
+  return node == nullptr ? 0 : node->parent;
+}
+
+absl::string_view RunIndex::MappingName(uint32_t mapping_id) const {
+  if (mapping_id == 0) return kUnknownName;
+  const absl::string_view* name = Find(mappings_, mapping_id);
+  return name == nullptr ? NamePool::kNoRoom : *name;
+}
+
+SourceLocation RunIndex::Resolve(uint32_t site_id) const {
+  SourceLocation where;
+  where.file = where.function = where.code_name = NamePool::kNoRoom;
+  const Site* site = Find(sites_, site_id);
+  if (site == nullptr) return where;
+  where.kind = site->what;
+  where.what = WhatName(site->what);
+  where.line = site->line;
+  SetCode(site->code, &where);
+  if (site->function == 0) return where;
+  const Function* function = Find(functions_, site->function);
+  where.function = function == nullptr ? NamePool::kNoRoom : function->qualname;
+  where.module = function == nullptr ? "" : function->module;
+  return where;
+}
+
+std::string RunIndex::StackText(uint32_t stack_id, FrameBudget* budget) const {
+  std::vector<std::string> frames;  // innermost first
+  size_t bytes = 0;
+  budget->BeginStack();
+  while (const StackNode* node = Find(stacks_, stack_id)) {
+    if (bytes > kMaxStackTextBytes || !budget->HasRoom()) {
+      frames.emplace_back("...");
+      break;
+    }
+    const Code* code = Find(codes_, node->code);
+    frames.push_back(absl::StrCat(
+        code == nullptr ? NamePool::kNoRoom : code->file, ":", node->line, ":",
+        code == nullptr ? NamePool::kNoRoom : code->name));
+    bytes += frames.back().size();
+    budget->Take(frames.back().size());
+    stack_id = node->parent;
+  }
+  std::reverse(frames.begin(), frames.end());
+  return absl::StrJoin(frames, ";");
+}
+
+absl::string_view RunIndex::ThreadLabel(uint32_t thread_id) const {
+  const Thread* thread = Find(threads_, thread_id);
+  return thread == nullptr ? NamePool::kNoRoom : thread->label;
+}
+
+absl::string_view RunIndex::ThreadName(uint32_t thread_id) const {
+  const Thread* thread = Find(threads_, thread_id);
+  return thread == nullptr ? NamePool::kNoRoom
+                           : thread->label.substr(0, thread->name_size);
+}
+
+uint64_t RunIndex::ThreadNativeId(uint32_t thread_id) const {
+  const Thread* thread = Find(threads_, thread_id);
+  return thread == nullptr ? 0 : thread->native_id;
+}
+
+}  // namespace pymemrun

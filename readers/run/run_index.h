@@ -1,0 +1,139 @@
+// The definitions of one run file (code, C functions, sites, threads, stacks,
+// mappings), kept so that ids become names. Every reader has one for each file
+// it reads.
+#ifndef PYMEMRUN_READERS_RUN_RUN_INDEX_H_
+#define PYMEMRUN_READERS_RUN_RUN_INDEX_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "absl/strings/string_view.h"
+#include "format/records/record_visitor.h"
+#include "readers/run/frame_budget.h"
+#include "readers/run/name_pool.h"
+
+namespace pymemrun {
+
+// Where a row happened, or a frame stands. The names live as long as the index.
+struct SourceLocation {
+  absl::string_view file;
+  uint32_t line = 0;            // 0: unknown
+  absl::string_view function;   // as printed: the C function for C events
+  absl::string_view code_name;  // the Python function that the line is in
+  absl::string_view qualname;   // the same with its classes, as "Job.load"
+  uint32_t first_line = 0;      // of that function
+  absl::string_view module;
+  What kind = CALL;
+  absl::string_view what = "?";  // the kind's name
+};
+
+// "CALL", "RETURN", ... or "?" for a kind that this reader does not know.
+absl::string_view WhatName(What what);
+
+// Not thread safe. A file may define any number of things: beyond the limits
+// below definitions are counted and no longer kept, and Resolve() gives places
+// named kNoRoom. Ids that were never defined give the same.
+class RunIndex {
+ public:
+  struct Limits {
+    size_t codes = 1 << 20;
+    size_t sites = 1 << 21;
+    size_t threads = 1 << 18;
+    size_t stacks = 1 << 21;  // nodes of the call tree
+    size_t mappings = 1 << 18;
+    size_t name_bytes = 64 << 20;
+  };
+
+  RunIndex() : RunIndex(Limits()) {}
+  explicit RunIndex(const Limits& limits)
+      : limits_(limits), names_(limits.name_bytes) {}
+
+  void Add(const CodeDef& code);
+  void Add(const FunctionDef& function);
+  void Add(const SiteDef& site);
+  void Add(const ThreadDef& thread);
+  void Add(const StackDef& node);
+  void Add(const MappingDef& mapping);
+
+  SourceLocation Resolve(uint32_t site) const;
+  // "name#native_id".
+  absl::string_view ThreadLabel(uint32_t thread) const;
+  absl::string_view ThreadName(uint32_t thread) const;
+  uint64_t ThreadNativeId(uint32_t thread) const;
+  // Whether each event there made the interpreter allocate an object because
+  // it was profiled.
+  bool MakesObject(uint32_t site) const;
+  // "file:line:function;...", the innermost frame last; empty for no stack.
+  // What is too long loses outer frames, and begins with "...;": beyond 256
+  // KiB, or else where `budget` has no room.
+  std::string StackText(uint32_t stack, FrameBudget* budget) const;
+  // The innermost frame of a stack; names "?" for no stack.
+  SourceLocation ResolveStack(uint32_t stack) const;
+  // The stack without its innermost frame; 0: there are no others. It is below
+  // `stack`.
+  uint32_t ParentStack(uint32_t stack) const;
+  absl::string_view MappingName(uint32_t mapping) const;  // 0: "?"
+  size_t threads() const { return threads_.size(); }
+  size_t sites() const { return sites_.size(); }
+  // Definitions that found no room.
+  uint64_t not_kept() const { return not_kept_; }
+
+ private:
+  void SetCode(uint32_t code_id, SourceLocation* where) const;
+
+  struct Code {
+    absl::string_view file, name, qualname, module;
+    uint32_t first_line;
+  };
+  struct Function {
+    absl::string_view qualname, module;
+  };
+  struct Site {
+    uint32_t code, line, function;
+    What what;
+    bool makes_object;
+  };
+  struct StackNode {
+    uint32_t parent, code, line;
+  };
+  struct Thread {
+    absl::string_view label;
+    size_t name_size;
+    uint64_t native_id;
+  };
+
+  const Limits limits_;
+  NamePool names_;
+  // Never copied as they grow: there may be a million.
+  std::deque<Code> codes_;
+  std::deque<Function> functions_;
+  std::deque<Site> sites_;
+  std::deque<Thread> threads_;
+  std::deque<StackNode> stacks_;
+  std::deque<absl::string_view> mappings_;
+  uint64_t not_kept_ = 0;
+};
+
+// A visitor that keeps a run's definitions.
+class IndexingVisitor : public RecordVisitor {
+ public:
+  void OnCode(const CodeDef& code) override { index_.Add(code); }
+  void OnFunction(const FunctionDef& function) override {
+    index_.Add(function);
+  }
+  void OnSite(const SiteDef& site) override { index_.Add(site); }
+  void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
+  void OnStack(const StackDef& node) override { index_.Add(node); }
+  void OnMapping(const MappingDef& def) override { index_.Add(def); }
+
+  const RunIndex& index() const { return index_; }
+
+ private:
+  RunIndex index_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RUN_RUN_INDEX_H_

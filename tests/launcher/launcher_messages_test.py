@@ -1,0 +1,102 @@
+"""What pymemrun says where something is refused: one line, and it is true."""
+import os
+import resource
+import shutil
+import subprocess
+import unittest
+
+import support
+
+SCRIPT = "print(sum(range(1000)))\n"
+OWN = ["--quiet", "--trace", "calls,pages"]
+# Every prctl() is refused.
+REFUSED = ["strace", "-D", "-o", "/dev/null", "-e", "inject=prctl:error=EPERM"]
+
+
+class LauncherMessagesTest(support.ProgramTest):
+    def setUp(self):
+        self.script = self.write("script.py", SCRIPT)
+        self.path = os.path.join(self.folder, "refused.pb")
+        self.addCleanup(lambda: os.path.exists(self.path) and os.unlink(self.path))
+
+    def outcome(self, *command, **kwargs):
+        return subprocess.run(command, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=60,
+                              cwd=self.folder, **kwargs)
+
+    def traced(self, *before, **kwargs):
+        return self.outcome(*before, support.PYMEMRUN, *OWN, "-o", self.path,
+                            self.script, **kwargs)
+
+    def need_strace(self):
+        if shutil.which("strace") is None:
+            self.skipTest("no strace")
+
+    def test_with_few_descriptors(self):
+        for most in range(4, 16):
+            def limit(most=most):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+            expected = self.outcome(support.PYTHON, self.script,
+                                    preexec_fn=limit)
+            if expected.stderr:
+                continue  # too few for the interpreter's own start
+            if os.path.exists(self.path):
+                os.unlink(self.path)
+            found = self.traced(preexec_fn=limit)
+            with self.subTest(most=most, said=found.stderr):
+                self.assertLessEqual(found.stderr.count("\n"), 1)
+                if "cannot create" in found.stderr:
+                    outcome = (2, "", False)
+                elif "untraced" in found.stderr:
+                    outcome = (0, expected.stdout, False)
+                else:
+                    self.assertRegex(found.stderr, "^(.*; calls are traced\n)?$")
+                    outcome = (0, expected.stdout, True)
+                self.assertEqual((found.returncode, found.stdout,
+                                  os.path.exists(self.path)), outcome)
+
+    def test_help_is_a_screen_and_all_help_has_the_rest(self):
+        first, whole = (self.outcome(support.PYMEMRUN, option)
+                        for option in ("--help", "--help-all"))
+        self.assertEqual((first.returncode, first.stderr), (0, ""))
+        self.assertEqual((whole.returncode, whole.stderr), (0, ""))
+        self.assertLessEqual(len(first.stdout.splitlines()), 24)
+        for line in (first.stdout + whole.stdout).splitlines():
+            self.assertLessEqual(len(line), 80, line)
+        self.assertIn("pymemrun --help-all", first.stdout)
+        self.assertIn("--page-period N", whole.stdout)
+
+    def test_help_that_cannot_be_printed_is_a_failure(self):
+        for option in ("--help", "--help-all"):
+            with open("/dev/full", "w") as full:
+                found = subprocess.run([support.PYMEMRUN, option], stdout=full,
+                                       stderr=subprocess.PIPE, text=True)
+            self.assertEqual((found.returncode, found.stderr),
+                             (1, "pymemrun: standard output: No space left on "
+                                 "device\n"), option)
+
+    def test_a_refused_prctl_is_said_to_be_one(self):
+        self.need_strace()
+        if self.traced().stderr:
+            self.skipTest("no page events here")
+        os.unlink(self.path)
+        found = self.traced(*REFUSED)
+        self.assertEqual(found.stdout, self.outcome(support.PYTHON,
+                                                    self.script).stdout)
+        self.assertEqual(
+            found.stderr, "pymemrun: page events: prctl: Operation not "
+            "permitted; --trace calls works without them; calls are traced\n")
+
+    def test_no_line_says_what_a_later_one_takes_back(self):
+        self.need_strace()
+        dead = self.write("dead", "#!/bin/sh\nexit 1\n")
+        os.chmod(dead, 0o755)
+        found = self.traced(*REFUSED, env={**os.environ,
+                                           "PYMEMRUN_COLLECTOR": dead})
+        self.assertEqual(found.stdout, self.outcome(support.PYTHON,
+                                                    self.script).stdout)
+        self.assertRegex(found.stderr, r"^pymemrun: [^\n]*untraced\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

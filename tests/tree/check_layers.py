@@ -1,0 +1,298 @@
+"""Fails when a source file includes what its folder may not see, or outgrows
+the size that stays readable.
+
+Data flows one way: launcher and tracer -> collector -> format -> readers. The
+rules below say it as includes. usage: check_layers.py [SOURCE_DIR]
+"""
+import collections
+import os
+import re
+import sys
+
+# Room: the rooms whose headers it may include, besides its own. Whole parts come
+# with a star. An arrow that nothing needs is a complaint, and so is a circle.
+ROOMS = {
+    'text': '',
+    'format': '',
+    'format/stream': 'format',
+    'format/batches': 'format format/stream',
+    'format/records': 'format format/batches format/stream',
+    'format/summary': 'format text',
+    'collector/ring': 'format tracer/wire',
+    'collector/process': 'format format/records tracer/wire',
+    'collector/output': 'format format/records format/stream tracer/wire',
+    'collector/definitions': 'collector/output collector/process collector/ring format format/records tracer/wire',
+    'collector/side': 'collector/definitions collector/output collector/process collector/ring format/batches tracer/wire',
+    'collector/heap': 'collector/definitions collector/output collector/process collector/side format format/batches tracer/wire',
+    'collector/events': 'collector/definitions collector/heap collector/output collector/process collector/ring collector/side format format/batches tracer/wire',
+    'collector/pages': 'collector/definitions collector/output collector/process collector/side format format/batches tracer/wire',
+    'collector/session': 'collector/events collector/heap collector/output collector/pages collector/process collector/ring collector/side format/summary tracer/wire',
+    'readers/output': 'format/stream text',
+    'readers/run': 'format/records format/stream readers/output text',
+    'readers/places': 'readers/output readers/run text',
+    'readers/growth': 'format/records readers/output readers/places readers/run text',
+    'readers/resident': 'format/records readers/output readers/places readers/run text',
+    'readers/heap': 'format format/batches format/records readers/output readers/places readers/run text',
+    'readers/heap_in_rss': 'readers/heap readers/output readers/places readers/resident readers/run text',
+    'readers/chart': 'readers/output readers/places text',
+    'readers/export': 'readers/heap readers/heap_in_rss readers/output readers/places text',
+    'readers/rows': 'format/records readers/heap readers/output readers/run text',
+    'readers/summary': 'format/records format/summary readers/growth readers/output readers/run text',
+    'readers/options': 'readers/run text',
+    'readers/cat': 'format format/records format/stream readers/heap readers/options readers/output readers/rows readers/run readers/summary text',
+    'readers/report': 'format/stream readers/chart readers/export readers/growth readers/heap readers/heap_in_rss readers/options readers/output readers/places readers/resident readers/run readers/summary text',
+    'readers/python': 'format/records format/summary readers/heap readers/output readers/places readers/rows readers/run readers/summary text',
+    'tracer/wire': '',
+    'tracer/base': 'tracer/wire',
+    'tracer/cpython': '',
+    'tracer/ring': 'tracer/base tracer/wire',
+    'tracer/gauge': 'tracer/base tracer/wire',
+    'tracer/sigtrap': 'tracer/base',
+    'tracer/code': 'tracer/base tracer/cpython tracer/ring tracer/wire',
+    'tracer/calls': 'tracer/base tracer/code tracer/cpython tracer/gauge tracer/ring tracer/wire',
+    'tracer/heap': 'tracer/base tracer/code tracer/cpython tracer/ring tracer/wire',
+    'tracer/pages': 'tracer/base tracer/code tracer/ring tracer/sigtrap tracer/wire',
+    'tracer/interpose': 'tracer/base tracer/gauge tracer/heap tracer/pages tracer/sigtrap tracer/wire',
+    'tracer/session': 'tracer/base tracer/calls tracer/code tracer/cpython tracer/gauge tracer/heap tracer/interpose tracer/pages tracer/ring tracer/wire',
+    'launcher/options': 'text tracer/base tracer/session',
+    'launcher/python': '',
+    'launcher/session': 'collector/session format/batches launcher/options tracer/ring tracer/session tracer/wire',
+    'launcher': 'launcher/options launcher/python launcher/session tracer/session',
+    # What writes run files for tests, and measures readers.
+    'readers/testing': 'format/* readers/*',
+}
+ROOMS = {room: may.split() for room, may in ROOMS.items()}
+PARTS = sorted({room.split('/')[0] for room in ROOMS} | {'bench', 'tests'})
+# Rooms that are in a circle yet.
+KNOWN_CIRCLES = set()
+# Rooms that are too large yet.
+KNOWN_LARGE = set()
+# What files of a room that are for tests may see besides.
+IN_TESTS = {
+    'text': ['readers/output'],
+    'format': ['format/*', 'text'],
+    'collector': ['collector/*', 'format/*', 'tracer/*', 'text'],
+    'readers': ['readers/*', 'format/*', 'text'],
+    'tracer': ['tracer/*'],
+    'launcher': ['launcher', 'tracer/session'],
+}
+OF_TESTS = re.compile(
+    r'(_(tests?|bench|benchmark|fuzz|fuzzer|builder|fixture|for_tests|test_util|test_support)\w*\.\w+'
+    r'|test_folder\.h|session_stub\.cc)$')
+MOST_FILES = 30  # in one room
+
+PYTHON_HEADER = r'Python\.h$|pybind11/|internal/pycore_|structmember\.h$|frameobject\.h$'
+PYTHON_FOLDERS = ('tracer', 'launcher', 'readers/python')
+
+# What code inside the traced program must do without: whatever allocates, does
+# formatted I/O, or brings a library along.
+CAPTURE_FOLDER = 'tracer'
+CAPTURE_HEADERS = re.compile(
+    r'(string|vector|deque|list|forward_list|map|set|unordered_map|unordered_set|queue|stack'
+    r'|iostream|fstream|sstream|ostream|istream|iomanip|functional|regex|format|filesystem'
+    r'|memory_resource|any|future|thread)$|google/protobuf/|.*\.pb\.h$|zstd|absl/')
+CAPTURE_NAMES = re.compile(
+    r'std::(string|vector|deque|list|map|set|unordered_\w+|function|shared_ptr|cout|cerr)\b'
+    r'|\bgoogle::protobuf\b')
+
+# Lines: (what a file's name ends with, most it may have); the first that fits.
+SIZES = (
+    ('_main.cc', 60),
+    ('.h', 150),
+    ('.cc', 400),
+    ('.c', 400),
+    ('.py', 400),
+)
+# Files that may be larger, each with the reason.
+SIZE_EXCEPTIONS = {
+    'tracer/wire/ring_layout.h': 'the whole wire on one page: it is read as a document',
+    'tracer/wire/side_ring_layout.h': 'the second wire, likewise',
+}
+
+FUNCTION_LINES = 40
+# A line at the left margin that begins a function, if a `{` comes before a `;`.
+FUNCTION = re.compile(r'[A-Za-z~_]')
+NO_FUNCTION = re.compile(
+    r'(namespace|struct|class|enum|union|using|typedef|template|public|private)\b'
+    r'|extern "C" \{|.*= \{|[A-Z_]+$|.*;$')
+
+# The first line of a table or `switch` right in a function's body.
+TABLE = re.compile(r'  (switch \(.*\{|(static |constexpr |const ).*= \{)$')
+
+INCLUDE = re.compile(r'\s*#\s*include\s*([<"])([^>"]+)[>"]')
+COMMENT = re.compile(r'//.*|/\*.*?\*/|"(\\.|[^"\\])*"')
+
+
+def room_of(path):
+    return os.path.dirname(path)
+
+
+def is_for_tests(path):
+    return bool(OF_TESTS.search(path)) or room_of(path) == 'readers/testing'
+
+
+def may_see(may, room):
+    return room in may or room.split('/')[0] + '/*' in may
+
+
+def wrong_include(path, quote, header):
+    """Why the file may not include it, or None."""
+    room, part = room_of(path), path.split('/')[0]
+    own = header.split('/')[0] in PARTS
+    if own:
+        if quote != '"':
+            return 'our own headers are included with quotes'
+        may = ROOMS.get(room, []) + [room]
+        if is_for_tests(path):
+            may = may + IN_TESTS.get(part, [])
+        generated = room_of(header) == part and header.endswith('.pb.h')
+        if part not in ('bench', 'tests') and not generated and not may_see(may, room_of(header)):
+            return '%s/ may not see it' % room
+    elif quote == '"' and '/' not in header:
+        return 'included from the root of the tree, please: "folder/%s"' % header
+    if re.match(PYTHON_HEADER, header) and part not in ('tests', 'bench') and (
+            not room.startswith(PYTHON_FOLDERS)):
+        return 'only %s know Python' % ' and '.join(PYTHON_FOLDERS)
+    if part == CAPTURE_FOLDER and not is_for_tests(path) and CAPTURE_HEADERS.match(header):
+        return 'the traced program is to carry none of it'
+    return None
+
+
+def circles():
+    """The pairs of rooms that may see each other, by whatever way."""
+    def reached(room):
+        found, left = set(), [room]
+        while left:
+            for other in ROOMS.get(left.pop(), []):
+                if other not in found:
+                    found.add(other)
+                    left.append(other)
+        return found
+    return [room for room in ROOMS if room in reached(room)]
+
+
+def wrong_guard(path, lines):
+    guard = 'PYMEMRUN_' + re.sub(r'\W', '_', path).upper() + '_'
+    if '#ifndef %s' % guard not in lines or '#define %s' % guard not in lines:
+        return 'include guard is not %s' % guard
+    return None
+
+
+def table_lines(lines):
+    """The lines of a function's longest table or `switch`, which reads as one."""
+    longest = start = 0
+    for number, line in enumerate(lines, 1):
+        if TABLE.match(line):
+            start = number
+        elif start and line in ('  }', '  };'):
+            longest, start = max(longest, number - start), 0
+    return longest
+
+
+def long_functions(lines):
+    """Yields (line number, complaint). Knows functions by the layout that
+    clang-format gives them: from the left margin to a `}` there."""
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None:
+            if FUNCTION.match(line) and not NO_FUNCTION.match(line):
+                start = number
+        elif line.startswith('}'):
+            length = number - start + 1 - table_lines(lines[start:number])
+            if length > FUNCTION_LINES:
+                yield start, 'function of %d lines, more than %d: which part has a name?' % (
+                    length, FUNCTION_LINES)
+            start = None
+        elif line.endswith(';') and not line.startswith('  ') or line.endswith(');') and (
+                number == start + 1):
+            start = None  # it was a declaration
+
+
+def check_file(path, text):
+    """Yields (line number, complaint). `path` is relative to the source tree."""
+    part, name = path.split('/')[0], path.split('/')[-1]
+    lines = text.split('\n')
+    if text.endswith('\n'):
+        lines.pop()
+    limit = next((n for end, n in SIZES if name.endswith(end)), None)
+    if limit and len(lines) > limit and path not in SIZE_EXCEPTIONS:
+        yield len(lines), 'more than %d lines: which concept is missing?' % limit
+    if name.endswith('.py'):
+        return
+    if name.endswith('.h'):
+        complaint = wrong_guard(path, lines)
+        if complaint:
+            yield 1, complaint
+    is_test = is_for_tests(path)
+    if not is_test:  # a test's tables of cases are better left in one piece
+        yield from long_functions(lines)
+    for number, line in enumerate(lines, 1):
+        include = INCLUDE.match(line)
+        if include:
+            complaint = wrong_include(path, *include.groups())
+            if complaint:
+                yield number, '%s: %s' % (include.group(2), complaint)
+        elif part == CAPTURE_FOLDER and not is_test:
+            found = CAPTURE_NAMES.search(COMMENT.sub('', line))
+            if found:
+                yield number, '%s: the traced program is to carry none of it' % found.group()
+
+
+def source_files(top):
+    for folder in PARTS:
+        for where, folders, names in os.walk(os.path.join(top, folder)):
+            folders[:] = sorted(f for f in folders if f not in ('__pycache__', 'workloads'))
+            for name in sorted(names):
+                if name.endswith(('.h', '.cc', '.c', '.py')):
+                    yield os.path.relpath(os.path.join(where, name), top)
+
+
+def check_rooms(texts):
+    """Yields (where, complaint) of the rooms as such. texts: path -> contents."""
+    files, used = collections.Counter(), set()
+    for path, text in texts.items():
+        room = room_of(path)
+        if path.endswith('.py') and not path.startswith('tests/'):
+            continue
+        files[room] += 1
+        if is_for_tests(path):
+            continue
+        for line in text.split('\n'):
+            include = INCLUDE.match(line)
+            if include and include.group(2).split('/')[0] in PARTS:
+                used.add((room, room_of(include.group(2))))
+    for room, count in sorted(files.items()):
+        part = room.split('/')[0]
+        if room not in ROOMS and part not in ('tests', 'bench'):
+            yield room, 'no room that is known: what may it see?'
+        if count > MOST_FILES and room not in KNOWN_LARGE:
+            yield room, '%d files, more than %d: which room is missing?' % (count, MOST_FILES)
+    for room, may in ROOMS.items():
+        for other in may:
+            if '*' not in other and (room, other) not in used:
+                yield room, 'includes nothing of %s/, but may' % other
+    for room in set(circles()) - KNOWN_CIRCLES:
+        yield room, 'can be reached from itself: a circle'
+
+
+def main():
+    top = sys.argv[1] if len(sys.argv) > 1 else os.environ.get(
+        'PYMEMRUN_SOURCE_DIR', os.path.join(os.path.dirname(__file__), '..', '..'))
+    texts = {}
+    for path in source_files(top):
+        with open(os.path.join(top, path), encoding='utf-8') as f:
+            texts[path] = f.read()
+    complaints = ['%s:%d: %s' % (path, number, complaint)
+                  for path, text in texts.items()
+                  for number, complaint in check_file(path, text)]
+    complaints += ['%s/: %s' % found for found in check_rooms(texts)]
+    complaints += ['%s: no such file, yet its size is excused' % path
+                   for path in SIZE_EXCEPTIONS if path not in texts]
+    print('\n'.join(complaints + ['%d files, %d complaints' % (len(texts), len(complaints))]))
+    if not texts:
+        sys.exit('no source files in %s' % top)
+    sys.exit(1 if complaints else 0)
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,57 @@
+#include "text/nearest_name.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace pymemrun {
+namespace {
+
+std::string LowerCase(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c += 'a' - 'A';
+  }
+  return lower;
+}
+
+// Single-character changes from `a` to `b`.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t changed = diagonal + (a[i - 1] != b[j - 1] ? 1 : 0);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string NearestName(std::string_view word,
+                        const std::vector<std::string>& names) {
+  constexpr size_t kLongestWord = 64;
+  constexpr size_t kFewestLetters = 2;
+  std::string nearest;
+  if (word.size() > kLongestWord) return nearest;
+  const std::string typed = LowerCase(word);
+  const size_t dashes = std::min(typed.find_first_not_of('-'), typed.size());
+  const bool may_begin = typed.size() - dashes >= kFewestLetters;
+  size_t least = std::max<size_t>(3, typed.size() / 2 + 1);
+  for (const std::string& name : names) {
+    const std::string known = LowerCase(name);
+    const bool begins = may_begin && known.compare(0, typed.size(), typed) == 0;
+    const size_t distance = begins ? 0 : EditDistance(typed, known);
+    if (distance < least) {
+      least = distance;
+      nearest = name;
+    }
+  }
+  return nearest;
+}
+
+}  // namespace pymemrun

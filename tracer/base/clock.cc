@@ -1,0 +1,63 @@
+#include "tracer/base/clock.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tracer/base/next_function.h"
+
+namespace pymemrun {
+namespace {
+
+// Reads at most size - 1 bytes of a small file; "" when it cannot.
+void ReadSmallFile(const char* path, char* buffer, size_t size) {
+  buffer[0] = '\0';
+  const int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  const ssize_t n = read(fd, buffer, size - 1);
+  buffer[n > 0 ? n : 0] = '\0';
+  close(fd);
+}
+
+}  // namespace
+
+void UseKernelsClock() {
+  void* const kernels = FindNext("__vdso_clock_gettime");
+  if (kernels != nullptr) {
+    g_read_clock = reinterpret_cast<ClockFunction*>(kernels);
+  }
+}
+
+ClockPair BothClocks(bool is_tsc) {
+  ClockPair best = {};
+  uint64_t best_width = UINT64_MAX;
+  for (int i = 0; i < 8; ++i) {
+    const uint64_t before = TimeStamp(is_tsc);
+    const uint64_t ns = MonotonicNs();
+    const uint64_t width = TimeStamp(is_tsc) - before;
+    if (width < best_width) {
+      best_width = width;
+      best = {before + width / 2, ns};
+    }
+  }
+  return best;
+}
+
+bool TscIsInvariant() {
+#if defined(__x86_64__)
+  char text[4096];
+  ReadSmallFile(
+      "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
+      sizeof(text));
+  if (strncmp(text, "tsc", 3) == 0) return true;
+  // A guest's kvm-clock or hyperv clock stands on the TSC; these two flags say
+  // that it neither changes rate nor stops.
+  ReadSmallFile("/proc/cpuinfo", text, sizeof(text));
+  return strstr(text, " constant_tsc") != nullptr &&
+         strstr(text, " nonstop_tsc") != nullptr;
+#else
+  return false;
+#endif
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,64 @@
+// Time stamps for the hot path: the TSC where the kernel itself trusts it,
+// otherwise CLOCK_MONOTONIC nanoseconds. The collector turns them into time.
+#ifndef PYMEMRUN_TRACER_BASE_CLOCK_H_
+#define PYMEMRUN_TRACER_BASE_CLOCK_H_
+
+#include <time.h>
+
+#include <cstdint>
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
+
+namespace pymemrun {
+
+// What reads the kernel's clocks. It is libc's, until UseKernelsClock() has
+// been called: then the kernel's own, for a preloaded library may show the
+// program another time than the collector's.
+using ClockFunction = int(clockid_t, timespec*);
+inline constinit ClockFunction* g_read_clock = clock_gettime;
+void UseKernelsClock();
+
+inline uint64_t MonotonicNs() {
+  timespec t;
+  g_read_clock(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u +
+         static_cast<uint64_t>(t.tv_nsec);
+}
+
+inline uint64_t RealtimeNs() {
+  timespec t;
+  g_read_clock(CLOCK_REALTIME, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1000000000u +
+         static_cast<uint64_t>(t.tv_nsec);
+}
+
+// The processor's counter. Where there is none, TscIsInvariant() is false and
+// nobody asks.
+inline uint64_t Tsc() {
+#if defined(__x86_64__)
+  return __rdtsc();
+#else
+  return 0;
+#endif
+}
+
+inline uint64_t TimeStamp(bool is_tsc) {
+  return __builtin_expect(is_tsc, 1) ? Tsc() : MonotonicNs();
+}
+
+// A time stamp, and CLOCK_MONOTONIC at the same moment: the best of several
+// tries, for the thread may be interrupted between the two.
+struct ClockPair {
+  uint64_t stamp;
+  uint64_t monotonic_ns;
+};
+ClockPair BothClocks(bool is_tsc);
+
+// Whether the TSC runs at one rate on all CPUs: the kernel's own clock source
+// is the TSC (or a paravirtual clock on an invariant one). Reads two files.
+bool TscIsInvariant();
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_BASE_CLOCK_H_

@@ -1,0 +1,54 @@
+// What is recorded of the heap.
+#ifndef PYMEMRUN_TRACER_BASE_HEAP_CONFIG_H_
+#define PYMEMRUN_TRACER_BASE_HEAP_CONFIG_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pymemrun {
+
+// The first three as in trace.proto.
+enum class HeapMode : uint32_t {
+  kOff = 0,
+  kSampled = 1,
+  kAll = 2,
+  kStats = 3,  // only how many allocations of which size there are
+};
+
+// Allocations below that size, and not below that of the class before it.
+struct HeapRateClass {
+  uint64_t below_bytes;
+  double probability;  // 0: none of them is recorded
+};
+inline constexpr size_t kMaxHeapClasses = 16;
+
+// How allocations are sampled, see HeapRates in trace.proto.
+struct HeapRatesConfig {
+  uint64_t mean_bytes = 512 * 1024;             // 0: the classes say
+  HeapRateClass classes[kMaxHeapClasses] = {};  // rising
+  size_t class_count = 0;
+  bool adapt = false;    // mean_bytes is where it begins
+  double budget = 0.05;  // what it all may cost, of the program's time
+};
+
+// Where adapted rates begin.
+inline constexpr uint64_t kAdaptedFromBytes = 64 * 1024;
+
+// Bits of HeapConfig::domains: 1 << AllocatorKind.
+inline constexpr uint32_t kAllHeapDomains = 7;
+
+struct HeapConfig {
+  HeapMode mode = HeapMode::kOff;
+  HeapRatesConfig rates;
+  uint32_t domains = kAllHeapDomains;
+  bool native = false;  // malloc and its kin too
+};
+
+// Whether there are heap events.
+inline bool RecordsHeap(const HeapConfig& config) {
+  return config.mode == HeapMode::kSampled || config.mode == HeapMode::kAll;
+}
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_BASE_HEAP_CONFIG_H_

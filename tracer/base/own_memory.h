@@ -1,0 +1,25 @@
+// How much resident memory is ours: the mappings that we made, by smaps.
+#ifndef PYMEMRUN_TRACER_BASE_OWN_MEMORY_H_
+#define PYMEMRUN_TRACER_BASE_OWN_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pymemrun {
+
+class OwnMemory {
+ public:
+  // Maps, touches and names `bytes` zeros, between two guard pages that keep
+  // the kernel from joining the mapping with a neighbour of the program's.
+  // Returns null with errno set when it cannot.
+  static void* Map(size_t bytes);
+  // Names a mapping of ours. At most 16.
+  static void Add(const void* start, size_t bytes);
+  // Resident bytes of all of them now; 0 when smaps cannot be read. Allocates
+  // nothing.
+  static uint64_t ResidentBytes();
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_BASE_OWN_MEMORY_H_

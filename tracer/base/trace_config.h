@@ -1,0 +1,49 @@
+// What a run is to trace, as the launcher found it in the command line.
+#ifndef PYMEMRUN_TRACER_BASE_TRACE_CONFIG_H_
+#define PYMEMRUN_TRACER_BASE_TRACE_CONFIG_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/base/heap_config.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// What to trace. Strings and arrays must live until the process ends.
+struct TraceConfig {
+  bool calls = true;            // profile events
+  bool pages = false;           // page events; OpenPages succeeded
+  HeapConfig heap;              // heap events
+  uint64_t min_drss_bytes = 0;  // 0: log every event
+  bool drss_since_logged = false;
+  uint32_t context = 1;   // previous events kept; at most kMaxContext
+  uint32_t kinds = 0x1f;  // bit (1 << EventWhat)
+  const char* const* include = nullptr;  // globs by full file path
+  size_t include_count = 0;
+  const char* const* exclude = nullptr;
+  size_t exclude_count = 0;
+  const char* const* function = nullptr;  // globs by function name
+  size_t function_count = 0;
+  const char* const* thread = nullptr;  // globs by thread name
+  size_t thread_count = 0;
+  bool stacks = false;
+  bool paused = false;         // not armed until pymemrun.start()
+  bool trace_startup = false;  // from the interpreter's `import site` on
+  GaugeSource rss_source = GaugeSource::kAuto;
+  const char* output = nullptr;  // the run file's absolute path
+  bool verify_rss = false;       // read statm beside the gauge at every event
+  pid_t collector = 0;           // its process, no child of ours; 0: not known
+  // Tells the user one line; null: nobody. May be called at any event.
+  void (*say)(const char* line, size_t size) = nullptr;
+  // A line for it once tracing has begun: what it does without. Null: nothing.
+  const char* notice = nullptr;
+};
+
+inline constexpr uint32_t kMaxContext = 1024;
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_BASE_TRACE_CONFIG_H_

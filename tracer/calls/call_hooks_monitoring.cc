@@ -1,0 +1,212 @@
+#include "tracer/base/clock.h"
+#include "tracer/calls/call_hooks.h"
+#include "tracer/calls/event_log.h"
+#include "tracer/calls/monitoring_callbacks.h"
+#include "tracer/calls/quiet_event.h"
+#include "tracer/calls/startup.h"
+
+#ifdef PYMEMRUN_MONITORING
+namespace pymemrun {
+namespace {
+
+constexpr uint32_t WhatOf(PymemrunCallback callback) {
+  return static_cast<uint32_t>(EventOf(callback));
+}
+
+// The offset of an event in code units.
+inline uint32_t PositionOf(PyObject* offset) {
+  return PymemrunOffsetOf(offset) / 2;
+}
+
+// After the event: the script's own profiler, if it has one.
+inline PyObject* Finish(const HotState& hot, PymemrunCallback callback,
+                        PyObject* self, PyObject* const* args, size_t nargsf) {
+  if (__builtin_expect(*hot.event_users > 1, 0)) {
+    return OwnProfiler::Tell(callback, self, args, nargsf);
+  }
+  return Py_None;  // immortal
+}
+
+[[gnu::noinline, gnu::cold]] PyObject* NotTracing(PymemrunCallback callback,
+                                                  PyObject* self,
+                                                  PyObject* const* args,
+                                                  size_t nargsf) {
+  Startup::NotTracing();
+  return OwnProfiler::Tell(callback, self, args, nargsf);
+}
+
+using SlowHalf = int (*)(const PymemrunFrame* frame, uint32_t what,
+                         PyObject* arg, uint64_t stamp, uint64_t number);
+
+template <bool kAll>
+inline constexpr SlowHalf kSlowHalf =
+    kAll ? EventLog::LogAllSlow : EventLog::FilterSlow;
+
+// Hands the event to the slow half, which takes a function object: one that
+// says what is known.
+template <SlowHalf kSlow>
+[[gnu::noinline]] PyObject* RecordSlow(PymemrunCallback callback,
+                                       PyObject* self, PyObject* const* args,
+                                       size_t nargsf, uint64_t stamp,
+                                       uint64_t number) {
+  const PymemrunFrame* frame = PymemrunTopFrame(PyThreadState_Get());
+  const uint32_t what = WhatOf(callback);
+  PyCFunctionObject function = {};
+  CalledFunction called;
+  if (IsCEvent(what) && CFunctionOf(args, nargsf, &called)) {
+    function.m_ml = const_cast<PyMethodDef*>(called.method);
+    function.m_self = called.self;
+    function.m_module = called.module;
+  }
+  kSlow(frame, what, reinterpret_cast<PyObject*>(&function), stamp, number);
+  return Finish(Hot(), callback, self, args, nargsf);
+}
+
+// Takes the slow half at every event: with --verify-rss; where the TSC cannot
+// be trusted; and where an exception leaves a frame or is thrown into one,
+// because sys.setprofile shows the line that raised, which the frame knows, and
+// not that of the instruction under way.
+template <SlowHalf kSlow, PymemrunCallback kCallback>
+PyObject* SlowHook(PyObject* self, PyObject* const* args, size_t nargsf,
+                   PyObject*) {
+  HotState& hot = Hot();
+  if (hot.page == nullptr) return NotTracing(kCallback, self, args, nargsf);
+  CalledFunction unused;
+  if (IsCEvent(WhatOf(kCallback)) && !CFunctionOf(args, nargsf, &unused)) {
+    return Finish(hot, kCallback, self, args, nargsf);
+  }
+  return RecordSlow<kSlow>(kCallback, self, args, nargsf,
+                           TimeStamp(hot.time_is_tsc), TakeNumber(hot));
+}
+
+// The function's id, when it is known already.
+template <PymemrunCallback kCallback>
+inline bool KnownCalled(HotState& hot, PyObject* const* args, bool is_last,
+                        const CalledFunction& called, SiteId* found) {
+  if (is_last) {
+    *found = {hot.last_function_id, hot.last_function_flags};
+    hot.last_function = nullptr;
+    return true;
+  }
+  const void* self_type = SelfType(called.self);
+  if (!KnownMethod(hot, called.method, self_type, found)) return false;
+  if (kCallback == kPymemrunCall) {
+    hot.last_function = args[2];
+    hot.last_argument = args[3];
+    hot.last_function_id = found->id;
+    hot.last_function_flags = found->flags;
+  }
+  return true;
+}
+
+template <PymemrunCallback kCallback>
+inline bool KnownPlaceOf(HotState& hot, PyObject* const* args, bool is_last,
+                         const CalledFunction& called, Place* place) {
+  constexpr uint32_t kWhat = WhatOf(kCallback);
+  SiteId code, function = {0, 0};
+  if (!KnownCode(hot, reinterpret_cast<PyCodeObject*>(args[0]), &code)) {
+    return false;
+  }
+  if (IsCEvent(kWhat) &&
+      !KnownCalled<kCallback>(hot, args, is_last, called, &function)) {
+    return false;
+  }
+  *place = MakePlace(kWhat, code, PositionOf(args[1]), function);
+  return true;
+}
+
+template <bool kAll, PymemrunCallback kCallback>
+inline PyObject* Record(HotState& hot, PyObject* self, PyObject* const* args,
+                        size_t nargsf, bool is_last,
+                        const CalledFunction& called) {
+  constexpr uint32_t kWhat = WhatOf(kCallback);
+  constexpr bool kMayEndRoot =
+      kWhat == static_cast<uint32_t>(EventWhat::kReturn);
+  const uint64_t stamp = Tsc();
+  const uint64_t number = TakeNumber(hot);
+  Place place;
+  if (__builtin_expect(
+          !IsQuiet(hot, stamp) || (kMayEndRoot && args[0] == hot.root_code) ||
+              (kAll && !SlotSaysAll(hot, stamp, number)) ||
+              !KnownPlaceOf<kCallback>(hot, args, is_last, called, &place) ||
+              (!kAll && hot.quiet_may_pass && Passes(hot, kWhat, place.flags)),
+          0)) {
+    return RecordSlow < kAll ? EventLog::LogAllSlow
+                             : EventLog::FilterSlow > (kCallback, self, args,
+                                                       nargsf, stamp, number);
+  }
+  if (kAll) {
+    PutSlot(hot, place, stamp, number);
+  } else {
+    KeepRaw(hot, place, stamp, number);
+  }
+  return Finish(hot, kCallback, self, args, nargsf);
+}
+
+// A C event whose callable needs more than a look.
+template <bool kAll, PymemrunCallback kCallback>
+[[gnu::noinline]] PyObject* RecordUnusual(PyObject* self, PyObject* const* args,
+                                          size_t nargsf) {
+  CalledFunction called;
+  if (!CFunctionOf(args, nargsf, &called)) {
+    return Finish(Hot(), kCallback, self, args, nargsf);
+  }
+  return Record<kAll, kCallback>(Hot(), self, args, nargsf, false, called);
+}
+
+template <bool kAll, PymemrunCallback kCallback>
+PyObject* Hook(PyObject* self, PyObject* const* args, size_t nargsf,
+               PyObject*) {
+  HotState& hot = Hot();
+  if (__builtin_expect(hot.page == nullptr, 0)) {
+    return NotTracing(kCallback, self, args, nargsf);
+  }
+  CalledFunction called = {nullptr, nullptr, nullptr};
+  bool is_last = false;
+  if constexpr (IsCEvent(WhatOf(kCallback))) {
+    // The end of a C call: usually that of the last one begun.
+    is_last = kCallback != kPymemrunCall && args[2] == hot.last_function &&
+              args[3] == hot.last_argument;
+    if (!is_last) {
+      const Look look = LookAtCallable(args, &called);
+      if (look == Look::kNoFunction) {
+        return Finish(hot, kCallback, self, args, nargsf);
+      }
+      if (__builtin_expect(look == Look::kUnsure, 0)) {
+        return RecordUnusual<kAll, kCallback>(self, args, nargsf);
+      }
+    }
+  }
+  return Record<kAll, kCallback>(hot, self, args, nargsf, is_last, called);
+}
+
+template <bool kAll>
+constexpr PymemrunCallbacks kHooks = {
+    {Hook<kAll, kPymemrunStart>, SlowHook<kSlowHalf<kAll>, kPymemrunThrow>,
+     Hook<kAll, kPymemrunReturn>, SlowHook<kSlowHalf<kAll>, kPymemrunUnwind>,
+     Hook<kAll, kPymemrunCall>, Hook<kAll, kPymemrunCReturn>,
+     Hook<kAll, kPymemrunCRaise>}};
+
+template <SlowHalf kSlow>
+constexpr PymemrunCallbacks kSlowHooks = {
+    {SlowHook<kSlow, kPymemrunStart>, SlowHook<kSlow, kPymemrunThrow>,
+     SlowHook<kSlow, kPymemrunReturn>, SlowHook<kSlow, kPymemrunUnwind>,
+     SlowHook<kSlow, kPymemrunCall>, SlowHook<kSlow, kPymemrunCReturn>,
+     SlowHook<kSlow, kPymemrunCRaise>}};
+
+}  // namespace
+
+PymemrunHook CallHooks::hook(const EventLog& log) {
+  const bool all = log.logs_all();
+  if (log.verifies()) {
+    return all ? &kSlowHooks<EventLog::VerifyAllSlow>
+               : &kSlowHooks<EventLog::VerifyFilterSlow>;
+  }
+  if (!Hot().time_is_tsc) {
+    return all ? &kSlowHooks<kSlowHalf<true>> : &kSlowHooks<kSlowHalf<false>>;
+  }
+  return all ? &kHooks<true> : &kHooks<false>;
+}
+
+}  // namespace pymemrun
+#endif  // PYMEMRUN_MONITORING

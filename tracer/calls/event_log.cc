@@ -1,0 +1,274 @@
+#include "tracer/calls/event_log.h"
+
+#include <string.h>
+
+#include "tracer/base/clock.h"
+#include "tracer/base/own_memory.h"
+#include "tracer/calls/quiet_event.h"
+
+namespace pymemrun {
+namespace {
+
+using Parts = EventLog::Parts;
+
+// Another RSS source from this event on.
+void TellSource(const Parts& p, HotState& hot, uint64_t stamp, uint64_t number,
+                GaugeSource old_source) {
+  const GaugePayload payload = {number, stamp, p.gauge.source(), old_source};
+  const char* reason = p.gauge.reason();
+  const uint32_t length = static_cast<uint32_t>(strlen(reason));
+  const Piece pieces[] = {
+      {&payload, sizeof(payload)}, {&length, 4}, {reason, length}};
+  PutPayload(hot, ControlKind::kGauge, 0, 0, pieces, 3);
+}
+
+void TellFindings(const Parts& p, HotState& hot, uint64_t stamp,
+                  uint64_t number, const GaugeFindings& found) {
+  if (found.peak.rose) {
+    const PeakPayload payload = {found.peak.hwm_pages, found.peak.after_number,
+                                 number, stamp};
+    const Piece piece = {&payload, sizeof(payload)};
+    PutPayload(hot, ControlKind::kPeak, 0, 0, &piece, 1);
+  }
+  if (found.source_changed) {
+    TellSource(p, hot, stamp, number, found.old_source);
+  }
+}
+
+// Returns dRSS in pages.
+[[gnu::noinline]] int32_t UpdateRssSlow(const Parts& p, HotState& hot,
+                                        uint64_t stamp, uint64_t number,
+                                        const PymemrunFrame* frame) {
+  GaugeFindings found = {};
+  const int32_t change = p.gauge.Update(hot, stamp, number, &found);
+  TellFindings(p, hot, stamp, number, found);
+  if (change > 0) p.cost.FramesAt(frame);
+  return change;
+}
+
+// A thread's first event, or the first after another thread's.
+[[gnu::noinline, gnu::cold]] void EnterThreadSlow(const Parts& p, HotState& hot,
+                                                  const PymemrunFrame* frame) {
+  if (t_thread_id == 0) p.threads.Define(hot, frame);
+  hot.thread_passes = ThreadRegistry::CurrentPasses();
+  hot.current_thread = t_thread_id;
+}
+
+[[gnu::always_inline]] inline Place PlaceOf(const Parts& p, HotState& hot,
+                                            const PymemrunFrame* frame,
+                                            uint32_t what, PyObject* arg) {
+  const SiteId code = p.codes.CodeOf(hot, PymemrunFrameCode(frame), frame);
+  SiteId function = {0, 0};
+  if (IsCEvent(what)) {
+    hot.last_function = nullptr;
+    function =
+        p.codes.FindFunction(hot, reinterpret_cast<PyCFunctionObject*>(arg));
+  }
+  return MakePlace(what, code, PymemrunFramePosition(frame), function);
+}
+
+inline uint32_t Stack(const Parts& p, HotState& hot, const RawEvent& event,
+                      const PymemrunFrame* frame) {
+  if (!hot.logs_stacks) return 0;
+  const uint32_t what = event.what_and_code >> kWhatShift;
+  return p.stacks.AtEvent(hot, frame,
+                          what == static_cast<uint32_t>(EventWhat::kReturn));
+}
+
+// The part of a slow half that every event of its kind shares.
+template <bool kVerify>
+inline RawEvent Examine(const Parts& p, HotState& hot,
+                        const PymemrunFrame* frame, uint32_t what,
+                        PyObject* arg, uint64_t stamp, uint64_t number,
+                        uint32_t* flags) {
+  int32_t drss_pages = 0;
+  if (RssMayHaveMoved(hot, stamp)) {
+    drss_pages = UpdateRssSlow(p, hot, stamp, number, frame);
+  }
+  if constexpr (kVerify) p.verifier.Check(hot, stamp);
+  const Place place = PlaceOf(p, hot, frame, what, arg);
+  if (t_thread_id != 0) p.threads.LookAtName(hot, stamp);
+  if (t_thread_id != hot.current_thread) EnterThreadSlow(p, hot, frame);
+  *flags = place.flags;
+  return {number,         stamp,          place.what_and_code,
+          place.position, place.function, hot.current_thread,
+          hot.rss_pages,  drss_pages};
+}
+
+inline int AfterEvent(const Parts& p, HotState& hot, const PymemrunFrame* frame,
+                      uint32_t what) {
+  if (frame == hot.root_frame &&
+      what == static_cast<uint32_t>(EventWhat::kReturn)) {
+    return p.startup.RootReturned(hot);
+  }
+  return 0;
+}
+
+template <bool kVerify>
+inline int LogAll(const Parts& p, HotState& hot, const PymemrunFrame* frame,
+                  uint32_t what, PyObject* arg, uint64_t stamp,
+                  uint64_t number) {
+  uint32_t flags;
+  PutRow(hot, Examine<kVerify>(p, hot, frame, what, arg, stamp, number, &flags),
+         false, 0);
+  return AfterEvent(p, hot, frame, what);
+}
+
+inline uint32_t Magnitude(int32_t pages) {
+  return static_cast<uint32_t>(pages < 0 ? -pages : pages);
+}
+
+// Whether the change of RSS that an event may be logged for is large enough.
+inline bool ChangePasses(const HotState& hot, int32_t drss_pages) {
+  const int32_t change =
+      hot.drss_since_logged
+          ? RssPages(hot.rss_pages) - RssPages(hot.logged_rss_pages)
+          : drss_pages;
+  return Magnitude(change) >= hot.min_drss_pages;
+}
+
+// The previous events that are the context of `number`, have valid ids, and are
+// not logged yet.
+void LogContext(const Parts& p, HotState& hot, uint64_t number) {
+  uint64_t at = number > hot.context ? number - hot.context : 0;
+  if (at < p.codes.valid_from()) at = p.codes.valid_from();
+  for (; at < number; ++at) {
+    const RawEvent& past = hot.history[at & hot.history_mask];
+    const bool logged = hot.any_row && at <= hot.row_number;
+    if (past.number == at && past.what_and_code != 0 && !logged) {
+      PutRow(hot, past, true, 0);
+    }
+  }
+}
+
+// Logs the event after its context.
+[[gnu::noinline]] void LogWithContext(const Parts& p, HotState& hot,
+                                      RawEvent& event,
+                                      const PymemrunFrame* frame) {
+  hot.logged_rss_pages = event.rss_pages;
+  const uint32_t generation = p.codes.generation();
+  const uint32_t stack = Stack(p, hot, event, frame);
+  if (__builtin_expect(generation != p.codes.generation(), 0)) {
+    // Looking at the frames has emptied the table of code objects.
+    const SiteId site = p.codes.FindCode(hot, PymemrunFrameCode(frame), frame);
+    event.what_and_code = (event.what_and_code & ~kIdMask) | site.id;
+  }
+  LogContext(p, hot, event.number);
+  PutRow(hot, event, false, stack);
+  hot.any_row = true;
+}
+
+template <bool kVerify>
+inline int Filter(const Parts& p, HotState& hot, const PymemrunFrame* frame,
+                  uint32_t what, PyObject* arg, uint64_t stamp,
+                  uint64_t number) {
+  uint32_t flags;
+  RawEvent event =
+      Examine<kVerify>(p, hot, frame, what, arg, stamp, number, &flags);
+  hot.history[number & hot.history_mask] = event;
+  if (ChangePasses(hot, event.drss_pages) && Passes(hot, what, flags)) {
+    LogWithContext(p, hot, event, frame);
+  }
+  hot.quiet_may_pass = ChangePasses(hot, 0);
+  return AfterEvent(p, hot, frame, what);
+}
+
+bool LogsAllEvents(const TraceConfig& c) {
+  return c.min_drss_bytes == 0 && c.kinds == 0x1f &&
+         c.include_count + c.exclude_count + c.function_count +
+                 c.thread_count ==
+             0;
+}
+
+}  // namespace
+
+// The last events, the one under way among them.
+bool EventLog::MakeHistory(HotState& hot, uint32_t context) const {
+  // With everything logged each event's context is the row before it.
+  hot.context = LogsAllEvents(*config_) ? 0 : context;
+  uint32_t slots = 1;
+  while (slots < hot.context + 1) slots *= 2;
+  hot.history =
+      static_cast<RawEvent*>(OwnMemory::Map(slots * sizeof(RawEvent)));
+  if (hot.history == nullptr) return false;
+  hot.history_mask = slots - 1;
+  return true;
+}
+
+int EventLog::LogAllSlow(const PymemrunFrame* frame, uint32_t what,
+                         PyObject* arg, uint64_t stamp, uint64_t number) {
+  HotState& hot = Hot();
+  return LogAll<false>(hot.parts.log->parts(), hot, frame, what, arg, stamp,
+                       number);
+}
+
+int EventLog::FilterSlow(const PymemrunFrame* frame, uint32_t what,
+                         PyObject* arg, uint64_t stamp, uint64_t number) {
+  HotState& hot = Hot();
+  return Filter<false>(hot.parts.log->parts(), hot, frame, what, arg, stamp,
+                       number);
+}
+
+int EventLog::VerifyAllSlow(const PymemrunFrame* frame, uint32_t what,
+                            PyObject* arg, uint64_t stamp, uint64_t number) {
+  HotState& hot = Hot();
+  return LogAll<true>(hot.parts.log->parts(), hot, frame, what, arg, stamp,
+                      number);
+}
+
+int EventLog::VerifyFilterSlow(const PymemrunFrame* frame, uint32_t what,
+                               PyObject* arg, uint64_t stamp, uint64_t number) {
+  HotState& hot = Hot();
+  return Filter<true>(hot.parts.log->parts(), hot, frame, what, arg, stamp,
+                      number);
+}
+
+int EventLog::LogAllByClock(const PymemrunFrame* frame, uint32_t what,
+                            PyObject* arg) {
+  return LogAllSlow(frame, what, arg, MonotonicNs(), TakeNumber(Hot()));
+}
+
+int EventLog::FilterByClock(const PymemrunFrame* frame, uint32_t what,
+                            PyObject* arg) {
+  return FilterSlow(frame, what, arg, MonotonicNs(), TakeNumber(Hot()));
+}
+
+bool EventLog::Create(HotState& hot, const TraceConfig* config) {
+  config_ = config;
+  const uint64_t page = hot.page_bytes;
+  const uint64_t pages = (config->min_drss_bytes + page - 1) / page;
+  hot.min_drss_pages =
+      static_cast<uint32_t>(pages < INT32_MAX ? pages : INT32_MAX);
+  hot.kinds = config->kinds;
+  hot.drss_since_logged = config->drss_since_logged;
+  hot.logs_stacks = config->stacks;
+  const bool walks = config->stacks || config->heap.mode == HeapMode::kAll;
+  if (walks && !(parts_.nodes.Create() && parts_.stacks.Create(hot)))
+    return false;
+  return MakeHistory(hot, config->context);
+}
+
+void EventLog::PassOverChange(HotState& hot, uint64_t stamp, uint64_t number) {
+  GaugeFindings found = {};
+  parts_.gauge.Invalidate(hot);
+  const int32_t change = parts_.gauge.Update(hot, stamp, number, &found);
+  TellFindings(parts_, hot, stamp, number, found);
+  // With --drss-since logged what had crept before still counts.
+  const int32_t logged = RssPages(hot.logged_rss_pages) + change;
+  hot.logged_rss_pages = logged > 0 ? static_cast<uint32_t>(logged) : 0;
+  // Whatever comes between here and the next event is that one's.
+  parts_.gauge.Invalidate(hot);
+}
+
+bool EventLog::logs_all() const {
+  return LogsAllEvents(*config_) && !config_->stacks;
+}
+
+uint64_t EventLog::RowsMade(const HotState& hot,
+                            const ControlPage& page) const {
+  // The fast half writes rows itself, but only where each event is one.
+  return logs_all() ? page.next_number.load(std::memory_order_relaxed)
+                    : hot.rows_offered;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,23 @@
+#include "tracer/calls/pauses.h"
+
+#include "tracer/base/clock.h"
+#include "tracer/calls/event_log.h"
+#include "tracer/ring/event_ring.h"
+
+namespace pymemrun {
+
+void Pauses::Begin(HotState& hot) { from_stamp_ = TimeStamp(hot.time_is_tsc); }
+
+void Pauses::End(HotState& hot) {
+  const uint64_t stamp = TimeStamp(hot.time_is_tsc);
+  const uint64_t number = NextNumber(hot);
+  const int32_t from_pages = RssPages(hot.rss_pages);
+  log_.PassOverChange(hot, stamp, number);
+  const PausePayload payload = {number, from_stamp_, stamp,
+                                static_cast<uint32_t>(from_pages),
+                                static_cast<uint32_t>(RssPages(hot.rss_pages))};
+  const Piece piece = {&payload, sizeof(payload)};
+  PutPayload(hot, ControlKind::kPause, 0, 0, &piece, 1);
+}
+
+}  // namespace pymemrun

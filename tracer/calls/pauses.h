@@ -1,0 +1,30 @@
+// The stretches of time in which tracing is off, by pymemrun.stop() or
+// --paused. What RSS changes by meanwhile belongs to no event; a record says
+// how much. GIL held; nothing allocates.
+#ifndef PYMEMRUN_TRACER_CALLS_PAUSES_H_
+#define PYMEMRUN_TRACER_CALLS_PAUSES_H_
+
+#include "tracer/base/hot_state.h"
+
+namespace pymemrun {
+
+class EventLog;
+
+class Pauses {
+ public:
+  explicit constexpr Pauses(EventLog& log) : log_(log) {}
+
+  // No events come from here on.
+  void Begin(HotState& hot);
+  // Reads RSS, from which the next event's dRSS counts, and sends the record.
+  // REQUIRES: Begin().
+  void End(HotState& hot);
+
+ private:
+  EventLog& log_;
+  uint64_t from_stamp_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_CALLS_PAUSES_H_

@@ -1,0 +1,172 @@
+#include "tracer/calls/profile_slot.h"
+
+#include "tracer/calls/profile_event.h"
+#include "tracer/calls/told_calls.h"
+#include "tracer/cpython/slot_watch.h"
+
+#ifndef PYMEMRUN_MONITORING
+namespace pymemrun {
+namespace {
+
+constinit ProfileSlot* g_slot = nullptr;
+
+// The script's profiler that holds this thread's slot; none if func is null.
+struct ScriptsProfiler {
+  Py_tracefunc func;
+  ToldCalls calls;
+};
+constinit thread_local ScriptsProfiler t_own = {};
+
+}  // namespace
+
+struct SlotHooks {
+  // Stands in the slot for the script's profiler.
+  static int OwnProfiler(PyObject* object, PyFrameObject* f, int what,
+                         PyObject* arg) {
+    ScriptsProfiler& own = t_own;
+    const PymemrunFrame* frame = PymemrunFrameOf(f);
+    if (what == PyTrace_C_CALL) {
+      own.calls.Begins(frame);
+    } else if (what == PyTrace_C_RETURN || what == PyTrace_C_EXCEPTION) {
+      if (!own.calls.Ends(frame)) return 0;
+    } else {
+      ClearSpare(frame);
+    }
+    return own.func(object, f, what, arg);
+  }
+
+  // Stands in the slot for the watcher.
+  static int Watcher(PyObject* object, PyFrameObject* f, int what,
+                     PyObject* arg) {
+    const auto event = static_cast<EventWhat>(WhatOf(what));
+    ClearSpare(PymemrunFrameOf(f));
+    const SlotWatcher& watcher = g_slot->watcher_;
+    if (!watcher.on_event(watcher.context, PymemrunFrameOf(f), event)) return 0;
+    return g_slot->hook_(object, f, what, arg);
+  }
+
+  static int Name(PyObject*, PyFrameObject* f, int, PyObject*) {
+    ClearSpare(PymemrunFrameOf(f));
+    HotState& hot = Hot();
+    if (hot.page != nullptr && t_thread_id == 0) {
+      g_slot->threads_.Define(hot, PymemrunFrameOf(f));
+    }
+    ProfileSlot::Leave();
+    return 0;
+  }
+};
+
+void ProfileSlot::Use() {
+  if (g_slot != nullptr) return;
+  g_slot = this;
+  PymemrunWatchSlots(Changed);
+}
+
+void ProfileSlot::Arm(PyThreadState* tstate) {
+  // The thread's next event may be the return of a call that was not seen.
+  Hot().last_function = nullptr;
+  stacks_.EventsMissed();
+  PymemrunSetSlot(tstate, hook_);
+}
+
+// Whether the slot is ours to fill: tracing is on, and the thread belongs to
+// the main interpreter.
+bool ProfileSlot::WantsHook(PyThreadState* tstate) const {
+  if (only_names_ && t_thread_id != 0) return false;
+  return hook_ != nullptr && Hot().page != nullptr && tstate != nullptr &&
+         PyThreadState_GetInterpreter(tstate) == PyInterpreterState_Main();
+}
+
+void ProfileSlot::NameThreads() {
+  Use();
+  threads_.Define(Hot(), nullptr);
+  hook_ = SlotHooks::Name;
+  only_names_ = true;
+}
+
+void ProfileSlot::ArmAll(Py_tracefunc hook) {
+  Use();
+  hook_ = hook;
+  only_names_ = false;
+  stacks_.HeardBy(hook);
+  PymemrunKeepBoundObjects();
+  PymemrunWatchSysSetprofile();
+  for (PyThreadState* t =
+           PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+       t != nullptr; t = PyThreadState_Next(t)) {
+    const Py_tracefunc there = PymemrunGetSlot(t);
+    if (there == nullptr) {
+      Arm(t);
+    } else if (there != hook && there != SlotHooks::Watcher) {
+      // The script's profiler; the slot becomes ours when that ends.
+      gaps_.Begin(Hot(), t);
+    }
+  }
+}
+
+void ProfileSlot::DisarmAll() {
+  const Py_tracefunc hook = hook_;
+  hook_ = nullptr;
+  if (hook == nullptr) return;
+  stacks_.EventsMissed();
+  gaps_.Flush(Hot());
+  for (PyThreadState* t =
+           PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+       t != nullptr; t = PyThreadState_Next(t)) {
+    if (PymemrunGetSlot(t) == hook) PymemrunSetSlot(t, nullptr);
+  }
+}
+
+void ProfileSlot::Watch(const SlotWatcher& watcher) {
+  Use();
+  PymemrunKeepBoundObjects();
+  watcher_ = watcher;
+  PymemrunSetSlot(PyThreadState_Get(), SlotHooks::Watcher);
+}
+
+void ProfileSlot::Unwatch() { Arm(PyThreadState_Get()); }
+
+void ProfileSlot::Leave() {
+  if (g_slot != nullptr) g_slot->stacks_.EventsMissed();
+  PymemrunSetSlot(PyThreadState_Get(), nullptr);
+}
+
+void ProfileSlot::OnGilTaken() {
+  if (g_slot == nullptr) return;
+  PyThreadState* tstate = PymemrunGilLastHolder();
+  if (g_slot->gaps_.any() && g_slot->WantsHook(tstate)) {
+    g_slot->gaps_.OnGilTaken(Hot(), tstate);
+  }
+  if (tstate == nullptr || PymemrunGetSlot(tstate) != nullptr ||
+      !g_slot->WantsHook(tstate)) {
+    return;
+  }
+  t_own = {};  // of a thread state that this thread had before
+  g_slot->Arm(tstate);
+}
+
+void ProfileSlot::Changed(PyThreadState* tstate, Py_tracefunc func) {
+  ScriptsProfiler& own = t_own;
+  // Some C code puts back what it found.
+  if (func == SlotHooks::OwnProfiler && own.func != nullptr) return;
+  if (PyThreadState_GetInterpreter(tstate) != PyInterpreterState_Main()) return;
+  if (g_slot == nullptr || !g_slot->WantsHook(tstate)) {
+    own = {};
+    return;
+  }
+  HotState& hot = Hot();
+  if (func == nullptr || func == g_slot->hook_) {
+    own = {};
+    g_slot->gaps_.End(hot, tstate);
+    g_slot->Arm(tstate);
+    return;
+  }
+  if (own.func == nullptr) own.calls.Forget();
+  own.func = func;
+  g_slot->stacks_.EventsMissed();
+  PymemrunSetSlot(tstate, SlotHooks::OwnProfiler);
+  g_slot->gaps_.Begin(hot, tstate);
+}
+
+}  // namespace pymemrun
+#endif  // PYMEMRUN_MONITORING

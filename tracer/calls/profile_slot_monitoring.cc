@@ -1,0 +1,116 @@
+// ProfileSlot for CPython 3.12 and later: the callbacks of the interpreter's
+// own tool for profilers call ours, which call the interpreter's where the
+// script has a profiler. Nobody steps aside, so there are no profiler gaps.
+#include "tracer/calls/profile_slot.h"
+
+#ifdef PYMEMRUN_MONITORING
+#include "tracer/calls/monitoring_callbacks.h"
+#include "tracer/cpython/monitoring_view.h"
+#include "tracer/cpython/slot_watch.h"
+
+namespace pymemrun {
+namespace {
+
+constinit ProfileSlot* g_slot = nullptr;
+
+bool InMainInterpreter() {
+  return PyThreadState_GetInterpreter(PyThreadState_Get()) ==
+         PyInterpreterState_Main();
+}
+
+}  // namespace
+
+struct SlotHooks {
+  // Before and after the user's code.
+  template <PymemrunCallback kCallback>
+  static PyObject* Watching(PyObject* self, PyObject* const* args,
+                            size_t nargsf, PyObject* names) {
+    const ProfileSlot& slot = *g_slot;
+    PyThreadState* tstate = PyThreadState_Get();
+    const bool traced = tstate == slot.watched_
+                            ? slot.watcher_.on_event(slot.watcher_.context,
+                                                     PymemrunTopFrame(tstate),
+                                                     EventOf(kCallback))
+                            : slot.hook_ != nullptr;
+    if (traced) return slot.hook_->on[kCallback](self, args, nargsf, names);
+    return OwnProfiler::Tell(kCallback, self, args, nargsf);
+  }
+};
+
+namespace {
+
+constexpr PymemrunCallbacks kWatching = {
+    {SlotHooks::Watching<kPymemrunStart>, SlotHooks::Watching<kPymemrunThrow>,
+     SlotHooks::Watching<kPymemrunReturn>, SlotHooks::Watching<kPymemrunUnwind>,
+     SlotHooks::Watching<kPymemrunCall>, SlotHooks::Watching<kPymemrunCReturn>,
+     SlotHooks::Watching<kPymemrunCRaise>}};
+
+}  // namespace
+
+void ProfileSlot::Use() {
+  if (g_slot != nullptr) return;
+  g_slot = this;
+  PymemrunWatchSlots(Changed);
+}
+
+// Brings the interpreter's callbacks in line with what is wanted.
+void ProfileSlot::Install() {
+  const bool wanted = hook_ != nullptr || watcher_.on_event != nullptr;
+  const bool was_on = PymemrunMonitoringOn() != 0;
+  if (wanted && !was_on) PymemrunMonitoringSwitch(1);
+  if (wanted || was_on) {
+    PymemrunMonitoringInstall(watcher_.on_event != nullptr ? &kWatching
+                              : hook_ != nullptr
+                                  ? hook_
+                                  : PymemrunMonitoringOriginal());
+  }
+  if (!wanted && was_on) PymemrunMonitoringSwitch(0);
+}
+
+void ProfileSlot::ArmAll(PymemrunHook hook) {
+  if (!InMainInterpreter()) return;
+  Use();
+  hook_ = hook;
+  // The next event may be the return of a call that was not seen.
+  Hot().last_function = nullptr;
+  Hot().event_users = PymemrunMonitoringUsers();
+  PymemrunWatchSysSetprofile();
+  MonitoringView::Hide();
+  Install();
+}
+
+void ProfileSlot::DisarmAll() {
+  if (!InMainInterpreter()) return;
+  hook_ = nullptr;
+  Install();
+}
+
+void ProfileSlot::NameThreads() {}
+
+void ProfileSlot::Watch(const SlotWatcher& watcher) {
+  Use();
+  watcher_ = watcher;
+  watched_ = PyThreadState_Get();
+  Install();
+}
+
+void ProfileSlot::Unwatch() {
+  watcher_ = {};
+  Install();
+}
+
+void ProfileSlot::Leave() {
+  if (g_slot == nullptr) return;
+  g_slot->watcher_ = {};
+  g_slot->hook_ = nullptr;
+  g_slot->Install();
+}
+
+void ProfileSlot::OnGilTaken() {}  // threads share one place
+
+void ProfileSlot::Changed(PyThreadState* tstate, Py_tracefunc func) {
+  if (func == nullptr && tstate == PyThreadState_Get()) OwnProfiler::Ended();
+}
+
+}  // namespace pymemrun
+#endif  // PYMEMRUN_MONITORING

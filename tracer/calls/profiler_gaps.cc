@@ -1,0 +1,80 @@
+#include "tracer/calls/profiler_gaps.h"
+
+#include "tracer/base/clock.h"
+#include "tracer/code/thread_registry.h"
+#include "tracer/ring/event_ring.h"
+
+namespace pymemrun {
+namespace {
+
+// Whether the thread state is there, and the same.
+bool IsAlive(const PyThreadState* tstate, uint64_t id) {
+  for (PyThreadState* t =
+           PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+       t != nullptr; t = PyThreadState_Next(t)) {
+    if (t == tstate) return PyThreadState_GetID(t) == id;
+  }
+  return false;
+}
+
+}  // namespace
+
+ProfilerGaps::Gap* ProfilerGaps::Find(const PyThreadState* tstate) {
+  for (int i = 0; i < count_; ++i) {
+    if (gaps_[i].tstate == tstate) return &gaps_[i];
+  }
+  return nullptr;
+}
+
+// Removes it, too.
+void ProfilerGaps::Send(HotState& hot, Gap* gap) {
+  const GapPayload payload = {gap->from_number, NextNumber(hot),
+                              gap->from_stamp,  TimeStamp(hot.time_is_tsc),
+                              gap->thread,      0};
+  const Piece piece = {&payload, sizeof(payload)};
+  PutPayload(hot, ControlKind::kProfilerGap, 0, 0, &piece, 1);
+  *gap = gaps_[--count_];
+}
+
+// The calling thread's id in the run file.
+uint32_t ProfilerGaps::OwnThread(HotState& hot, PyThreadState* tstate) {
+  if (t_thread_id == 0) threads_.Define(hot, PymemrunTopFrame(tstate));
+  return t_thread_id;
+}
+
+void ProfilerGaps::Begin(HotState& hot, PyThreadState* tstate) {
+  if (Find(tstate) != nullptr || count_ == kMaxGaps) return;
+  holder_ = PyThreadState_Get();
+  gaps_[count_++] = {tstate, PyThreadState_GetID(tstate), NextNumber(hot),
+                     TimeStamp(hot.time_is_tsc),
+                     tstate == holder_ ? OwnThread(hot, tstate) : 0};
+}
+
+void ProfilerGaps::End(HotState& hot, PyThreadState* tstate) {
+  Gap* gap = Find(tstate);
+  if (gap == nullptr) return;
+  if (tstate == PyThreadState_Get()) gap->thread = OwnThread(hot, tstate);
+  Send(hot, gap);
+}
+
+void ProfilerGaps::Flush(HotState& hot) {
+  while (count_ > 0) Send(hot, &gaps_[0]);
+}
+
+void ProfilerGaps::OnGilTaken(HotState& hot, PyThreadState* tstate) {
+  // A thread ends while it holds the GIL, and there is no event until the GIL
+  // is taken anew, which is now.
+  Gap* before = Find(holder_);
+  if (before != nullptr && !IsAlive(before->tstate, before->tstate_id))
+    Send(hot, before);
+  holder_ = tstate;
+  Gap* own = Find(tstate);
+  if (own == nullptr) return;
+  if (own->tstate_id != PyThreadState_GetID(tstate)) {
+    Send(hot, own);  // of one that was at this address before
+  } else {
+    own->thread = t_thread_id;
+  }
+}
+
+}  // namespace pymemrun

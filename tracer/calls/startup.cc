@@ -1,0 +1,154 @@
+#include "tracer/calls/startup.h"
+
+#include <string.h>
+
+#include "tracer/calls/call_hooks.h"
+#include "tracer/cpython/lifetime.h"
+
+namespace pymemrun {
+namespace {
+
+bool NameIs(PyObject* text, const char* expected) {
+  char buffer[1024];
+  const size_t n = PymemrunCopyUtf8(text, buffer, sizeof(buffer));
+  return n == strlen(expected) && memcmp(buffer, expected, n) == 0;
+}
+
+bool IsModuleCode(const PymemrunFrame* frame) {
+  PymemrunCodeFacts facts;
+  PymemrunCodeFactsOf(reinterpret_cast<PyObject*>(PymemrunFrameCode(frame)),
+                      &facts);
+  return NameIs(facts.name, "<module>");
+}
+
+bool RunsInMain(const PymemrunFrame* frame) {
+  PyObject* main = PyImport_AddModule("__main__");  // borrowed; exists by now
+  return main != nullptr &&
+         PymemrunFrameGlobals(frame) == PyModule_GetDict(main);
+}
+
+const PymemrunFrame* Outermost(const PymemrunFrame* frame) {
+  for (const PymemrunFrame* back; (back = PymemrunFrameBack(frame)) != nullptr;
+       frame = back) {
+  }
+  return frame;
+}
+
+bool IsImportOfSite(const char* event, PyObject* args) {
+  return strcmp(event, "import") == 0 && args != nullptr &&
+         PyTuple_Check(args) && PyTuple_GET_SIZE(args) > 0 &&
+         NameIs(PyTuple_GET_ITEM(args, 0), "site");
+}
+
+}  // namespace
+
+// Whether the frame runs the package `a` or `a.b` of the target `a.b.c`.
+bool Startup::RunsPackageOfTarget(const PymemrunFrame* frame) const {
+  PyObject* globals = PymemrunFrameGlobals(frame);
+  PyObject* value = globals != nullptr && PyDict_CheckExact(globals)
+                        ? PyDict_GetItemString(globals, "__name__")
+                        : nullptr;
+  char name[sizeof(module_)];
+  const size_t n = PymemrunCopyUtf8(value, name, sizeof(name));
+  if (n == 0 || n >= sizeof(name) || strncmp(module_, name, n) != 0) {
+    return false;
+  }
+  return module_[n] == '.' || module_[n] == '\0';
+}
+
+// Waits for the user's first frame; everything before it is the interpreter's.
+bool Startup::IsFirst(const PymemrunFrame* frame, EventWhat what) {
+  if (what != EventWhat::kCall || !IsModuleCode(frame)) return false;
+  const bool in_main = RunsInMain(frame);
+  if (!in_main && !(module_[0] != '\0' && RunsPackageOfTarget(frame))) {
+    return false;
+  }
+  if (!begun_) {
+    begun_ = true;
+    if (!begin_()) {
+      slot_.Unwatch();
+      return false;
+    }
+  }
+  if (under_runpy_) {
+    Hot().root_frame = frame;
+    Hot().root_code = PymemrunFrameCode(frame);
+    root_is_target_ = in_main;
+    runpy_frame_ = Outermost(frame);
+  }
+  if (!slot_.armed()) slot_.ArmAll(CallHooks::hook(log_));
+  slot_.Unwatch();
+  return true;
+}
+
+// After the user's module: runpy's frames return, unseen.
+bool Startup::IsAfterRunpy(const PymemrunFrame* frame, EventWhat what) {
+  if (what == EventWhat::kReturn && frame == runpy_frame_) {
+    slot_.Unwatch();
+  }
+  return false;
+}
+
+void Startup::BeginWaiting() {
+  if (config_->calls && !config_->paused) {
+    WatchSlot();
+  } else if (!begun_) {
+    begun_ = true;
+    begin_();
+  }
+}
+
+bool Startup::OnEvent(void* startup, const PymemrunFrame* frame,
+                      EventWhat what) {
+  auto* self = static_cast<Startup*>(startup);
+  return self->after_runpy_ ? self->IsAfterRunpy(frame, what)
+                            : self->IsFirst(frame, what);
+}
+
+void Startup::Audit(const char* event, PyObject* args) {
+  if (config_->trace_startup && !begun_ && IsImportOfSite(event, args)) {
+    begun_ = true;
+    if (begin_()) slot_.ArmAll(CallHooks::hook(log_));
+  }
+  if (strncmp(event, "cpython.run_", 12) != 0) return;
+  // From here on an audit hook would only tax the program.
+  PymemrunUnlinkAuditHook(OnAudit);
+  if (begun_) return;
+  if (strcmp(event, "cpython.run_module") == 0) {
+    under_runpy_ = true;
+    if (PyTuple_Check(args) && PyTuple_GET_SIZE(args) > 0) {
+      const size_t n = PymemrunCopyUtf8(PyTuple_GET_ITEM(args, 0), module_,
+                                        sizeof(module_) - 1);
+      module_[n < sizeof(module_) ? n : 0] = '\0';
+    }
+    if (strcmp(module_, "__main__") == 0) module_[0] = '\0';
+  }
+  BeginWaiting();
+}
+
+int Startup::OnAudit(const char* event, PyObject* args, void* startup) {
+  static_cast<Startup*>(startup)->Audit(event, args);
+  return 0;
+}
+
+void Startup::Watch(const TraceConfig* config, BeginFunction begin) {
+  config_ = config;
+  begin_ = begin;
+  PySys_AddAuditHook(OnAudit, this);
+}
+
+int Startup::RootReturned(HotState& hot) {
+  hot.root_frame = nullptr;
+  hot.root_code = nullptr;
+  // A package around the target has been imported: the target itself follows.
+  after_runpy_ = root_is_target_;
+  WatchSlot();
+  return 0;
+}
+
+int Startup::NotTracing() {
+  ProfileSlot::Leave();
+  return 0;
+}
+
+}  // namespace pymemrun

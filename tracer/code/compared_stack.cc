@@ -1,0 +1,109 @@
+#include "tracer/code/compared_stack.h"
+
+#include "tracer/base/own_memory.h"
+#include "tracer/code/recent_children.h"
+
+namespace pymemrun {
+namespace {
+
+// Deeper stacks are looked up whole each time.
+constexpr uint32_t kMaxLevels = kStackBlock;
+
+struct Level {
+  const PymemrunFrame* frame;
+  const void* instruction;  // the frame's last
+  uint32_t stack;           // id of the stack down to here
+};
+
+}  // namespace
+
+struct ComparedStack::Tables {
+  Level levels[kMaxLevels];  // the outermost first
+  const PymemrunFrame* frames[kMaxStackDepth];
+  RecentChildren recent;
+};
+
+// The thread's frames, the innermost first; returns how many there are, which
+// may be more than are kept.
+uint32_t ComparedStack::Walk(const PymemrunFrame* frame) {
+  uint32_t count = 0;
+  for (; frame != nullptr; frame = PymemrunFrameBack(frame)) {
+    if (count < kMaxStackDepth) tables_->frames[count] = frame;
+    ++count;
+  }
+  frames_seen_ += count;
+  return count;
+}
+
+// How many of the kept levels, from the outermost on, are still those of the
+// `count` frames that were walked.
+uint32_t ComparedStack::SameLevels(uint32_t count) const {
+  uint32_t same = 0;
+  while (same < depth_ && same < count) {
+    const Level& level = tables_->levels[same];
+    const PymemrunFrame* frame = tables_->frames[count - 1 - same];
+    if (level.frame != frame ||
+        level.instruction != PymemrunFrameInstruction(frame)) {
+      break;
+    }
+    ++same;
+  }
+  return same;
+}
+
+// The id of the stack of `count` frames, 0 where there was no room.
+uint32_t ComparedStack::Extend(HotState& hot, uint32_t count) {
+  depth_ = SameLevels(count);
+  uint32_t stack = depth_ == 0 ? 0 : tables_->levels[depth_ - 1].stack;
+  while (depth_ < count) {
+    const PymemrunFrame* frame = tables_->frames[count - 1 - depth_];
+    stack = tables_->recent.Of(hot, nodes_, stack, frame);
+    if (stack == 0) return 0;
+    tables_->levels[depth_++] = {frame, PymemrunFrameInstruction(frame), stack};
+  }
+  return stack;
+}
+
+// The same of a deeper one.
+uint32_t ComparedStack::ExtendDeep(HotState& hot, uint32_t count) {
+  depth_ = 0;
+  uint32_t left = count - static_cast<uint32_t>(FirstKept(count - 1));
+  uint32_t stack = 0;
+  if (left < count && (stack = nodes_.Deeper(hot)) == 0) return 0;
+  while (left > 0) {
+    stack = tables_->recent.Of(hot, nodes_, stack, tables_->frames[--left]);
+    if (stack == 0) return 0;
+  }
+  return stack;
+}
+
+bool ComparedStack::Create(HotState&) {
+  tables_ = static_cast<Tables*>(OwnMemory::Map(sizeof(Tables)));
+  return tables_ != nullptr;
+}
+
+void ComparedStack::CodeDied() {
+  if (tables_ == nullptr) return;
+  depth_ = 0;
+  tables_->recent.Clear();
+}
+
+uint32_t ComparedStack::Of(HotState& hot, const PymemrunFrame* top) {
+  const uint32_t count = Walk(PymemrunFrameThatRuns(top));
+  if (count == 0) return 0;
+  for (int tries = 0; tries < 3; ++tries) {
+    const uint32_t kept = count < kMaxStackDepth ? count : kMaxStackDepth;
+    if (nodes_.Fit(kept + 1)) {
+      const uint32_t stack =
+          count > kMaxLevels ? ExtendDeep(hot, count) : Extend(hot, count);
+      if (stack != 0) return stack;
+      if (nodes_.Fit(0)) return 0;  // the ring had no room
+    }
+    nodes_.Forget(hot);
+    tables_->recent.Clear();
+    depth_ = 0;
+  }
+  return 0;
+}
+
+}  // namespace pymemrun

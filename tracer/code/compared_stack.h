@@ -1,0 +1,47 @@
+// CurrentStack by comparison: the chain of frames is compared with that of the
+// stack before, for a caller may have gone on while a frame like the old one
+// was put in its place. What of it still stands keeps its ids, and usually only
+// the innermost instruction has moved.
+#ifndef PYMEMRUN_TRACER_CODE_COMPARED_STACK_H_
+#define PYMEMRUN_TRACER_CODE_COMPARED_STACK_H_
+
+#include <cstdint>
+
+#include "tracer/base/hot_state.h"
+#include "tracer/code/stack_nodes.h"
+#include "tracer/cpython/compat.h"
+
+namespace pymemrun {
+
+// Its functions are those of MarkedStack.
+class ComparedStack {
+ public:
+  explicit constexpr ComparedStack(StackNodes& nodes) : nodes_(nodes) {}
+
+  bool Create(HotState& hot);
+  uint32_t Of(HotState& hot, const PymemrunFrame* top);
+  uint32_t AtEvent(HotState& hot, const PymemrunFrame* frame, bool) {
+    return Of(hot, frame);
+  }
+  void CodeDied();
+  // Whether events are heard makes no difference here.
+  void HeardBy(PymemrunHook) {}
+  void EventsMissed() {}
+  uint64_t frames_seen() const { return frames_seen_; }
+
+ private:
+  struct Tables;
+  uint32_t Walk(const PymemrunFrame* frame);
+  uint32_t SameLevels(uint32_t count) const;
+  uint32_t Extend(HotState& hot, uint32_t count);
+  uint32_t ExtendDeep(HotState& hot, uint32_t count);
+
+  StackNodes& nodes_;
+  Tables* tables_ = nullptr;
+  uint32_t depth_ = 0;  // levels in use
+  uint64_t frames_seen_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_CODE_COMPARED_STACK_H_

@@ -1,0 +1,197 @@
+// The whole tracer in an interpreter, on programs of all shapes: each time that
+// memory is asked for, CurrentStack must answer what the frames say when all of
+// them are looked at, and it may look at few.
+#include "tracer/code/current_stack.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tracer/calls/call_hooks.h"
+#include "tracer/calls/profile_slot.h"
+#include "tracer/code/stack_nodes.h"
+#include "tracer/cpython/compat.h"
+#include "tracer/cpython/frame_mark.h"
+#include "tracer/session/embedded_python_for_tests.h"
+
+namespace pymemrun {
+namespace {
+
+// Of the program that runs.
+struct Answers {
+  bool on;
+  uint64_t each;  // every so many are compared
+  uint64_t asked, compared, wrong, deepest;
+  uint64_t frames_seen_before;
+};
+Answers g_answers = {};
+
+uint32_t WholeStack(HotState& hot, const PymemrunFrame* top) {
+  std::vector<const PymemrunFrame*> frames;
+  for (const PymemrunFrame* frame = PymemrunFrameThatRuns(top);
+       frame != nullptr; frame = PymemrunFrameBack(frame)) {
+    frames.push_back(frame);
+  }
+  if (frames.empty()) return 0;
+  const uint64_t depth = frames.size() - 1;
+  if (depth > g_answers.deepest) g_answers.deepest = depth;
+  const uint64_t first = FirstKept(depth);
+  uint32_t stack = first == 0 ? 0 : g_parts.nodes.Deeper(hot);
+  for (uint64_t i = first; i <= depth; ++i) {
+    stack = g_parts.nodes.Child(hot, stack, frames[depth - i]);
+  }
+  return stack;
+}
+
+void Compare(const PymemrunFrame* top, uint32_t stack) {
+  if (++g_answers.asked % g_answers.each == 0) {
+    ++g_answers.compared;
+    if (stack != WholeStack(Hot(), top)) ++g_answers.wrong;
+  }
+  EmptyRing();
+}
+
+void Ask() {
+  if (!g_answers.on) return;
+  HotState& hot = Hot();
+  const PymemrunFrame* top = PymemrunInnermostFrame(PymemrunGilHolder());
+  Compare(top, g_parts.stacks.Of(hot, top));
+}
+
+// Asks at each event, as the hook does that logs them with their stacks.
+int AskAtEvent(PyObject*, PyFrameObject* f, int what, PyObject*) {
+  const PymemrunFrame* frame = PymemrunFrameOf(f);
+  ClearSpare(frame);
+  if (g_answers.on) {
+    const bool leaves = what == PyTrace_RETURN;
+    Compare(frame, g_parts.stacks.AtEvent(Hot(), frame, leaves));
+  }
+  return 0;
+}
+
+const PyMemAllocatorEx& Below(void* ctx) {
+  return *static_cast<const PyMemAllocatorEx*>(ctx);
+}
+void* Malloc(void* ctx, size_t size) {
+  Ask();
+  return Below(ctx).malloc(Below(ctx).ctx, size);
+}
+void* Calloc(void* ctx, size_t count, size_t size) {
+  Ask();
+  return Below(ctx).calloc(Below(ctx).ctx, count, size);
+}
+void* Realloc(void* ctx, void* block, size_t size) {
+  Ask();
+  return Below(ctx).realloc(Below(ctx).ctx, block, size);
+}
+void Free(void* ctx, void* block) { Below(ctx).free(Below(ctx).ctx, block); }
+
+void LayOver(PyMemAllocatorDomain domain, PyMemAllocatorEx* below) {
+  PyMem_GetAllocator(domain, below);
+  PyMemAllocatorEx ours = {below, Malloc, Calloc, Realloc, Free};
+  PyMem_SetAllocator(domain, &ours);
+}
+
+// How calls are traced meanwhile.
+enum Tracing { kNothing, kCalls, kStacksOfCalls };
+
+class CurrentStackTest : public testing::TestWithParam<Tracing> {
+ protected:
+  // Runs it; each stack that is compared must be right. Returns how many frames
+  // were looked at for each answer, on average.
+  double Run(const char* call, uint64_t each) {
+    const std::string text =
+        "exec(open('" PYMEMRUN_PROGRAMS "').read())\n" + std::string(call);
+    Hot().logs_stacks = false;
+    if (GetParam() == kCalls) g_parts.slot.ArmAll(CallHooks::hook(g_parts.log));
+    if (GetParam() == kStacksOfCalls) g_parts.slot.ArmAll(AskAtEvent);
+    g_answers = {.on = true,
+                 .each = each,
+                 .frames_seen_before = g_parts.stacks.frames_seen()};
+    EXPECT_EQ(PyRun_SimpleString(text.c_str()), 0);
+    g_answers.on = false;
+    g_parts.slot.DisarmAll();
+    EXPECT_GT(g_answers.compared, 50u);
+    EXPECT_EQ(g_answers.wrong, 0u) << "of " << g_answers.compared;
+    return static_cast<double>(g_parts.stacks.frames_seen() -
+                               g_answers.frames_seen_before) /
+           static_cast<double>(g_answers.asked);
+  }
+
+  // As many, for frames that are as deep as that.
+  void ExpectFew(const char* call, uint64_t depth) {
+    const double seen = Run(call, 97);
+    EXPECT_GE(g_answers.deepest, depth);
+    EXPECT_LT(seen, 6) << call;
+  }
+};
+
+TEST_P(CurrentStackTest, IsRightWhereverProgramsAllocate) {
+  for (int seed = 1; seed <= 6; ++seed) {
+    Run(("at_random(" + std::to_string(seed) + ")").c_str(), 1);
+  }
+}
+
+TEST_P(CurrentStackTest, IsRightOnThreadsThatTakeTurns) {
+  Run("on_threads(at_random, 3)", 1);
+}
+
+TEST_P(CurrentStackTest, IsRightUnderATraceFunction) {
+  Run("under_trace_function(at_random, 5)", 1);
+}
+
+TEST_P(CurrentStackTest, IsRightWhenTheProgramProfiles) {
+  Run("under_profile_function(at_random, 5)", 1);
+}
+
+TEST_P(CurrentStackTest, IsRightForGeneratorsResumedFromElsewhere) {
+  Run("resumed_from_elsewhere()", 1);
+}
+
+TEST_P(CurrentStackTest, IsRightWhereCodeDies) { Run("dying_code()", 1); }
+
+TEST_P(CurrentStackTest, LooksAtFewFramesOfADeepRecursion) {
+  ExpectFew("recursion(20_000)", 19'000);
+}
+
+TEST_P(CurrentStackTest, LooksAtFewFramesOfTheDeepest) {
+  // More stacks than are known at once.
+  ExpectFew("recursion(60_000)", 59'000);
+}
+
+TEST_P(CurrentStackTest, LooksAtFewFramesAroundACut) {
+  ExpectFew("around(4_096 - 3)", 4'095);
+}
+
+TEST_P(CurrentStackTest, LooksAtFewFramesWhereCCodeCallsBack) {
+  ExpectFew("with_room(through_map, 5_000)", 4'900);
+  ExpectFew("with_room(through_sorted, 5_000)", 4'900);
+}
+
+TEST_P(CurrentStackTest, LooksAtFewFramesOfGenerators) {
+  ExpectFew("with_room(through_generators, 5_000)", 4'900);
+}
+
+TEST_P(CurrentStackTest, LooksAtFewFramesWhereExceptionsUnwind) {
+  ExpectFew("unwinding(10_000)", 10'000);
+}
+
+TEST_P(CurrentStackTest, LooksAtFewFramesOfThreadsThatTakeTurns) {
+  ExpectFew("alternating(10_000)", 9'900);
+}
+
+INSTANTIATE_TEST_SUITE_P(Traced, CurrentStackTest,
+                         testing::Values(kNothing, kCalls, kStacksOfCalls));
+
+}  // namespace
+}  // namespace pymemrun
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  return pymemrun::RunTestsInPython([] {
+    static PyMemAllocatorEx below[2];
+    pymemrun::LayOver(PYMEM_DOMAIN_OBJ, &below[0]);
+    pymemrun::LayOver(PYMEM_DOMAIN_MEM, &below[1]);
+  });
+}

@@ -1,0 +1,257 @@
+#include "tracer/code/marked_stack.h"
+
+#include "tracer/base/own_memory.h"
+#include "tracer/base/pointer_table.h"
+#include "tracer/code/recent_children.h"
+
+#ifdef PYMEMRUN_FRAME_MARKS
+namespace pymemrun {
+namespace {
+
+// Levels push each other out. A stack that loses some is followed further down,
+// and gets them back at once.
+constexpr uint32_t kLevelBits = 13;
+// Frames from the innermost on whose ids are found together: a cut stack's, and
+// one block more, of which only the ids for the next one can be known.
+constexpr uint32_t kMaxWalked = kMaxStackDepth + kStackBlock;
+constexpr uint32_t kUnknown = ~0u;
+
+// What hot.last_stack has where there is nothing.
+const PymemrunFrame* NoFrame() {
+  alignas(8) static const char none[PYMEMRUN_FRAME_HEAD_BYTES] = {};
+  return reinterpret_cast<const PymemrunFrame*>(none);
+}
+
+}  // namespace
+
+// What is known of a frame, as long as its mark stands. Of any chain of frames:
+// threads and greenlets lose nothing when they take turns.
+struct alignas(64) MarkedStack::Level {
+  const PymemrunFrame* frame;  // null: nothing
+  const void* instruction;     // its last, when it was last looked at
+  FrameMark mark;
+  // Ids of the stack below the frame and of that down to it. Of both there are
+  // two: where the cut is for this depth, and where it will be for frames of
+  // the next block (kStackBlock), which begins with this block; of the latter 0
+  // where nobody asked.
+  uint32_t parent;
+  uint32_t next_parent;
+  uint32_t stack;
+  uint32_t next_stack;
+  uint32_t depth;  // number of frames below it
+};
+
+struct MarkedStack::Tables {
+  Level levels[1u << kLevelBits];
+  RecentChildren recent;
+  // The last bit says whether the frame waits for one that the same evaluation
+  // runs.
+  uintptr_t walked[kMaxWalked];
+};
+
+inline MarkedStack::Level& MarkedStack::LevelFor(
+    const PymemrunFrame* frame) const {
+  static_assert(sizeof(Level) == 64);
+  return tables_->levels[HashAddress(frame) >> (64 - kLevelBits)];
+}
+
+// One look at the frames, from `top` down.
+struct MarkedStack::Walk {
+  const PymemrunFrame* top;
+  // Which marks of kHeard count; and whether frames may be marked so.
+  uint64_t heard_from;
+  bool may_hear;
+  const PymemrunFrame* leaving;  // is not marked so; or null
+  // Found: the first level that stands, or null, and how many frames lie above.
+  Level* base;
+  uint32_t count;
+};
+
+inline bool MarkedStack::Stands(const Walk& walk, const Level& level,
+                                const PymemrunFrame* frame,
+                                bool inlined) const {
+  return level.frame == frame && level.mark.serial() >= valid_from_ &&
+         level.mark.Stands(frame, inlined, walk.heard_from);
+}
+
+[[gnu::always_inline]] inline void MarkedStack::Follow(Walk* walk) {
+  walk->base = nullptr;
+  walk->count = 0;
+  bool inlined = false;
+  for (const PymemrunFrame* frame = walk->top; frame != nullptr;
+       frame = PymemrunFramePrevious(frame)) {
+    ++frames_seen_;
+    if (PymemrunFrameRuns(frame)) {
+      Level& level = LevelFor(frame);
+      if (Stands(*walk, level, frame, inlined)) {
+        walk->base = &level;
+        return;
+      }
+      if (walk->count < kMaxWalked) {
+        tables_->walked[walk->count] = reinterpret_cast<uintptr_t>(frame) |
+                                       static_cast<uintptr_t>(inlined);
+      }
+      ++walk->count;
+    }
+    inlined = !IsEnteredFromC(frame);
+  }
+}
+
+// As RecentChildren::Of; what is called from the unknown is unknown.
+inline uint32_t MarkedStack::Child(HotState& hot, uint32_t parent,
+                                   const PymemrunFrame* frame) {
+  return parent == kUnknown ? kUnknown
+                            : tables_->recent.Of(hot, nodes_, parent, frame);
+}
+
+// The frame may have gone on since. Returns false where there was no room.
+bool MarkedStack::Update(HotState& hot, Level* level) {
+  const void* instruction = PymemrunFrameInstruction(level->frame);
+  if (level->instruction == instruction) return true;
+  level->stack = Child(hot, level->parent, level->frame);
+  level->next_stack = level->depth < kStackBlock ? level->stack : 0;
+  level->instruction = instruction;
+  if (level->stack != 0) return true;
+  level->frame = nullptr;
+  return false;
+}
+
+// Its frame is a caller. Returns false where there was no room.
+inline bool MarkedStack::UpdateCaller(HotState& hot, Level* level) {
+  if (!Update(hot, level)) return false;
+  if (level->next_stack == 0) {
+    level->next_stack = Child(hot, level->next_parent, level->frame);
+  }
+  return level->next_stack != 0;
+}
+
+// Marks the frame of the level, and keeps what is known of it.
+inline void MarkedStack::Keep(const Walk& walk, const Level& level,
+                              bool inlined) {
+  FrameMark mark;
+  Level& kept = LevelFor(level.frame);
+  const bool may_hear = walk.may_hear && level.frame != walk.leaving;
+  // Of frames further down than a cut stack's not everything is known.
+  if (level.stack != kUnknown && mark.Put(level.frame, inlined, may_hear)) {
+    kept = level;
+    kept.mark = mark;
+  } else if (kept.frame == level.frame) {
+    kept.frame = nullptr;
+  }
+}
+
+// Makes `level`, which is of the frame below it or has none, that of the next
+// walked frame. Returns false where there was no room.
+inline bool MarkedStack::Climb(HotState& hot, const Walk& walk, uint32_t at,
+                               Level* level) {
+  const uintptr_t walked = tables_->walked[at];
+  level->frame = reinterpret_cast<const PymemrunFrame*>(walked & ~uintptr_t{1});
+  level->instruction = PymemrunFrameInstruction(level->frame);
+  level->parent = level->stack;
+  level->next_parent = level->next_stack;
+  if (level->depth != 0 && level->depth % kStackBlock == 0) {
+    level->parent = level->next_stack;
+    level->next_parent = nodes_.Deeper(hot);
+    if (level->next_parent == 0) return false;
+  }
+  level->stack = Child(hot, level->parent, level->frame);
+  level->next_stack = level->stack;
+  if (level->depth >= kStackBlock) {
+    level->next_stack =
+        at == 0 ? 0 : Child(hot, level->next_parent, level->frame);
+    if (at != 0 && level->next_stack == 0) return false;
+  }
+  if (level->stack == 0) return false;
+  Keep(walk, *level, (walked & 1) != 0);
+  return true;
+}
+
+// The id of the stack of all that was walked, on top of what is known; 0 where
+// there was no room.
+[[gnu::always_inline]] inline uint32_t MarkedStack::Extend(HotState& hot,
+                                                           const Walk& walk) {
+  Level level = {};
+  if (walk.base != nullptr) {
+    const bool done =
+        walk.count == 0 ? Update(hot, walk.base) : UpdateCaller(hot, walk.base);
+    if (!done) return 0;
+    level = *walk.base;
+    ++level.depth;
+  }
+  uint32_t count = walk.count;
+  if (count > kMaxWalked) {
+    const uint32_t depth = level.depth + count - 1;
+    level.depth = static_cast<uint32_t>(FirstKept(depth)) - kStackBlock;
+    level.stack = level.next_stack = kUnknown;
+    count = depth - level.depth + 1;
+  }
+  while (count > 0) {
+    if (!Climb(hot, walk, --count, &level)) return 0;
+    ++level.depth;
+  }
+  return level.stack;
+}
+
+inline void MarkedStack::ForgetNodes(HotState& hot) {
+  nodes_.Forget(hot);
+  tables_->recent.Clear();
+  valid_from_ = FrameMark::next_serial();
+}
+
+bool MarkedStack::Create(HotState& hot) {
+  hot.last_stack.frame = NoFrame();
+  tables_ = static_cast<Tables*>(OwnMemory::Map(sizeof(Tables)));
+  return tables_ != nullptr;
+}
+
+void MarkedStack::CodeDied() {
+  // Levels hold on: a frame whose mark stands keeps its code alive.
+  if (tables_ != nullptr) tables_->recent.Clear();
+}
+
+uint32_t MarkedStack::FindMoved(HotState& hot, const PymemrunFrame* top) {
+  Level& level = LevelFor(top);
+  ++frames_seen_;
+  // Another frame may have taken its level.
+  if (level.frame != top || level.mark.state() != hot.last_stack.state ||
+      !nodes_.Fit(2) || !Update(hot, &level)) {
+    return Find(hot, top, kNoEvent);
+  }
+  hot.last_stack.instruction = level.instruction;
+  hot.last_stack.stack = level.stack;
+  return level.stack;
+}
+
+uint32_t MarkedStack::Find(HotState& hot, const PymemrunFrame* top,
+                           Event event) {
+  hot.last_stack.frame = NoFrame();
+  const PyThreadState* tstate = PymemrunGilHolder();
+  const bool hears = hook_ != nullptr && tstate->c_profilefunc == hook_;
+  Walk walk = {top,
+               hears ? heard_from_ : ~uint64_t{0},
+               hears && (event != kNoEvent || IsProfiledNow(tstate)),
+               event == kLeaves ? top : nullptr,
+               nullptr,
+               0};
+  for (int tries = 0; tries < 3; ++tries) {
+    Follow(&walk);
+    if (walk.base == nullptr && walk.count == 0) return 0;
+    const uint32_t more = walk.count < kMaxWalked ? walk.count : kMaxWalked;
+    if (nodes_.Fit(2 * more + 8)) {
+      const uint32_t stack = Extend(hot, walk);
+      if (stack != 0) {
+        const Level& level = LevelFor(top);
+        if (level.frame == top && level.mark.is_running()) {
+          hot.last_stack = {top, level.mark.state(), level.instruction, stack};
+        }
+        return stack;
+      }
+      if (nodes_.Fit(0)) return 0;  // the ring had no room
+    }
+    ForgetNodes(hot);
+  }
+  return 0;
+}
+
+}  // namespace pymemrun
+#endif  // PYMEMRUN_FRAME_MARKS

@@ -1,0 +1,180 @@
+#include "tracer/code/own_stack.h"
+
+#include <atomic>
+
+#include "tracer/base/safe_read.h"
+#include "tracer/code/known_codes.h"
+#include "tracer/cpython/compat.h"
+
+namespace pymemrun {
+namespace {
+
+// Reached from signal handlers.
+struct Own {
+  std::atomic<bool> allowed{false};
+  KnownCodes codes;  // that the side ring has defined
+};
+constinit Own g_own;
+
+// Longest text sent in a definition.
+constexpr size_t kMaxText = 16 * 1024;
+
+bool IsCode(const PyCodeObject* code) {
+  PyObject head;
+  return ReadSafely(code, &head, sizeof(head)) &&
+         Py_TYPE(&head) == &PyCode_Type;
+}
+
+// Whether the frame and its code object can be read. Those on the thread's
+// frame stack can; another one is a generator's, or what an interrupted call
+// has left half done.
+bool IsReadable(PyThreadState* tstate, const PymemrunFrame* frame) {
+  if (PymemrunIsOnFrameStack(tstate, frame) != 0) return true;
+  char copy[PYMEMRUN_FRAME_HEAD_BYTES];
+  if (reinterpret_cast<uintptr_t>(frame) % sizeof(void*) != 0 ||
+      !ReadSafely(frame, copy, sizeof(copy))) {
+    return false;
+  }
+  const PyCodeObject* code =
+      PymemrunFrameCode(reinterpret_cast<const PymemrunFrame*>(copy));
+  return g_own.codes.Find(code) != 0 || IsCode(code);
+}
+
+// Calls visit(frame) for each frame of the thread that runs Python code, the
+// innermost first, until it returns false. Returns whether every frame could be
+// read.
+template <typename Visit>
+bool EachFrame(PyThreadState* tstate, Visit visit) {
+  const PymemrunFrame* frame = PymemrunInnermostFrame(tstate);
+  for (; frame != nullptr; frame = PymemrunFramePrevious(frame)) {
+    if (PymemrunFrameIsC(frame)) continue;
+    if (!IsReadable(tstate, frame)) return false;
+    if (PymemrunFrameRuns(frame) && !visit(frame)) break;
+  }
+  return true;
+}
+
+size_t TextBytes(PyObject* text) {
+  char none;
+  const size_t bytes = PymemrunCopyUtf8(text, &none, 0);
+  return bytes < kMaxText ? bytes : kMaxText;
+}
+
+void AppendText(PyObject* text, size_t bytes, SideItem* item) {
+  const uint32_t length = static_cast<uint32_t>(bytes);
+  item->Append(&length, sizeof(length));
+  Py_ssize_t at = 0;
+  while (bytes > 0) {
+    char piece[128];
+    size_t n = PymemrunUtf8Piece(text, &at, piece, sizeof(piece));
+    if (n > bytes) n = bytes;
+    if (n == 0) break;
+    item->Append(piece, n);
+    bytes -= n;
+  }
+}
+
+// Sends the definition and remembers it; its id, or 0 without room.
+uint32_t Define(PyCodeObject* code) {
+  PymemrunCodeFacts facts;
+  PymemrunCodeFactsOf(reinterpret_cast<PyObject*>(code), &facts);
+  PyObject* const texts[] = {facts.file, facts.name, facts.qualname, nullptr};
+  size_t bytes[4];
+  size_t total = sizeof(SideCodePayload) + 5 * sizeof(uint32_t);
+  for (int i = 0; i < 4; ++i) total += bytes[i] = TextBytes(texts[i]);
+  if (total + facts.line_table_bytes > kMaxSideDefinition) {
+    facts.line_table_bytes = 0;
+  }
+  total += facts.line_table_bytes;
+  SideItem item(SideKind::kCode, total);
+  if (!item.ok()) return 0;
+  const uint32_t id = g_own.codes.NewId();
+  SideHead& head = item.head();
+  head.flags = 0;
+  head.detail = 0;
+  head.address = id;
+  head.more = total;
+  const SideCodePayload payload = {facts.first_line, facts.line_table_kind};
+  item.Append(&payload, sizeof(payload));
+  for (int i = 0; i < 4; ++i) AppendText(texts[i], bytes[i], &item);
+  const uint32_t table_bytes = static_cast<uint32_t>(facts.line_table_bytes);
+  item.Append(&table_bytes, sizeof(table_bytes));
+  item.Append(facts.line_table, table_bytes);
+  item.Commit();
+  g_own.codes.Add(code, id);
+  return id;
+}
+
+SideFrame FrameOf(const PymemrunFrame* frame) {
+  return {g_own.codes.Find(PymemrunFrameCode(frame)),
+          PymemrunFramePosition(frame)};
+}
+
+// The calling thread's, or null; never the GIL holder's.
+PyThreadState* OwnThreadState() {
+  if (!g_own.allowed.load(std::memory_order_relaxed) ||
+      Py_IsInitialized() == 0) {
+    return nullptr;
+  }
+  return PyGILState_GetThisThreadState();
+}
+
+}  // namespace
+
+bool OwnStack::Create() { return g_own.codes.Create(); }
+
+void OwnStack::Allow() { g_own.allowed.store(true, std::memory_order_relaxed); }
+
+void OwnStack::CodeDied(const void* code) {
+  while (const uint32_t id = g_own.codes.Remove(code)) {
+    SideItem item(SideKind::kCodeGone, 0);
+    if (!item.ok()) continue;
+    SideHead& head = item.head();
+    head.flags = 0;
+    head.detail = 0;
+    head.address = id;
+    item.Commit();
+  }
+}
+
+OwnStack::OwnStack() {
+  PyThreadState* tstate = OwnThreadState();
+  if (tstate == nullptr) {
+    const bool main = getpid() == static_cast<pid_t>(syscall(SYS_gettid));
+    flags_ = main ? 0 : kSideNoPython;
+    return;
+  }
+  const bool whole = EachFrame(tstate, [this](const PymemrunFrame* frame) {
+    if (frames_ == kMaxSideFrames) {
+      flags_ |= kSideCut;
+      return false;
+    }
+    ++frames_;
+    PyCodeObject* code = PymemrunFrameCode(frame);
+    if (g_own.codes.Find(code) == 0) Define(code);
+    return true;
+  });
+  if (!whole) flags_ |= kSideUnknownFrame;
+}
+
+size_t OwnStack::payload_bytes() const {
+  return frames_ <= kSideFramesInHead
+             ? 0
+             : (frames_ - kSideFramesInHead) * sizeof(SideFrame);
+}
+
+void OwnStack::PutInto(SideItem* item) const {
+  if (frames_ == 0) return;
+  uint32_t i = 0;
+  EachFrame(OwnThreadState(), [&](const PymemrunFrame* frame) {
+    const SideFrame made = FrameOf(frame);
+    if (i < kSideFramesInHead) {
+      item->head().frame = made;
+    } else {
+      item->Append(&made, sizeof(made));
+    }
+    return ++i < frames_;
+  });
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,42 @@
+// The calling thread's own Python stack, read from its frames without the GIL,
+// in a signal handler too.
+#ifndef PYMEMRUN_TRACER_CODE_OWN_STACK_H_
+#define PYMEMRUN_TRACER_CODE_OWN_STACK_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/ring/side_ring.h"
+
+namespace pymemrun {
+
+class OwnStack {
+ public:
+  // Makes and touches the table of code objects. Returns false with errno set.
+  static bool Create();
+  // Frames may be read from here on. Under the GIL, after Py_Initialize.
+  static void Allow();
+  // The code object dies: its address may become another's. Under the GIL. No
+  // frame of the thread names it any more: the interpreter takes a frame from
+  // the chain before it drops what the frame holds.
+  static void CodeDied(const void* code);
+
+  // Looks at the stack, and sends the code objects that the side ring does not
+  // know. It must not change until PutInto() is called.
+  OwnStack();
+
+  uint32_t frames() const { return frames_; }
+  uint16_t flags() const { return flags_; }  // of SideHead
+  // Bytes behind the head that PutInto() appends.
+  size_t payload_bytes() const;
+  // Fills the head's frame, and appends the others.
+  void PutInto(SideItem* item) const;
+
+ private:
+  uint32_t frames_ = 0;
+  uint16_t flags_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_CODE_OWN_STACK_H_

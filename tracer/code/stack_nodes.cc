@@ -1,0 +1,58 @@
+#include "tracer/code/stack_nodes.h"
+
+#include "tracer/base/own_memory.h"
+#include "tracer/ring/event_ring.h"
+
+namespace pymemrun {
+// Returns the node's id, or 0 without room in the ring.
+inline uint32_t StackNodes::Intern(HotState& hot, Node node) {
+  const auto same = [&](const Node& n) {
+    return n.parent == node.parent && n.code == node.code &&
+           n.position == node.position;
+  };
+  Node* slot = nodes_.Find(node.hash(), same);
+  if (!slot->empty()) return slot->id;
+  const StackPayload payload = {node.parent, node.code, node.position, 0};
+  const Piece piece = {&payload, sizeof(payload)};
+  if (!PutPayload(hot, ControlKind::kStackDef, last_id_ + 1, 0, &piece, 1)) {
+    return 0;
+  }
+  node.id = ++last_id_;
+  nodes_.Insert(slot, node);
+  return node.id;
+}
+
+bool StackNodes::Create() {
+  void* memory = OwnMemory::Map(nodes_.kBytes);
+  if (memory == nullptr) return false;
+  nodes_.Use(memory);
+  return true;
+}
+
+bool StackNodes::Fit(uint32_t nodes) const {
+  return nodes_.used() + nodes < nodes_.kMaxUsed &&
+         code_generation_ == codes_.generation();
+}
+
+void StackNodes::Forget(HotState& hot) {
+  code_generation_ = codes_.generation();
+  nodes_.Clear();
+  last_id_ = 0;
+  PutPayload(hot, ControlKind::kForget, 0,
+             static_cast<uint32_t>(ControlKind::kStackDef), nullptr, 0);
+}
+
+uint32_t StackNodes::Child(HotState& hot, uint32_t parent,
+                           const PymemrunFrame* frame) {
+  const SiteId site = codes_.CodeOf(hot, PymemrunFrameCode(frame), frame);
+  if (site.id == 0 || code_generation_ != codes_.generation()) {
+    return 0;
+  }
+  return Intern(hot, Node{parent, site.id, PymemrunFramePosition(frame), 0});
+}
+
+uint32_t StackNodes::Deeper(HotState& hot) {
+  return Intern(hot, Node{0, kDeeperFrames, 0, 0});
+}
+
+}  // namespace pymemrun

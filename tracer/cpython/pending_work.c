@@ -1,0 +1,54 @@
+// Signals, and exceptions sent to other threads, under CPython 3.11.
+//
+// A thread that is profiled looks for pending work at each function's begin and
+// then, in that version, begins the function's first instruction again, where
+// an unprofiled thread goes on. Work that only another thread can do is found
+// over and over: the thread stays there until another one asks for the GIL.
+// Where none does the program hangs, with any profiler. So it is when the main
+// thread waits in lock.acquire() for this one and gets a signal after which
+// system calls go on; or when an exception is sent to a thread that sleeps.
+//
+// So work is announced to the thread that can do it, and to no other. That
+// thread looks for it whenever it takes the GIL: nothing is missed.
+#define Py_BUILD_CORE 1
+#include "tracer/cpython/compat.h"
+
+#if defined(PYMEMRUN_STATIC_PYTHON) && PY_VERSION_HEX >= 0x030B0000 && \
+    PY_VERSION_HEX < 0x030C0000
+#include "internal/pycore_ceval.h"
+#include "internal/pycore_pystate.h"
+#include "internal/pycore_runtime.h"
+
+// The originals, renamed (tracer/CMakeLists.txt).
+void pymemrun_real__PyEval_SignalReceived(PyInterpreterState* interp);
+void pymemrun_real__PyEval_SignalAsyncExc(PyInterpreterState* interp);
+
+// Also true for an instant in which another thread takes over from this one: it
+// looks for work after that.
+static int HoldsGil(void) {
+  struct _gil_runtime_state* gil = &_PyRuntime.ceval.gil;
+  const PyThreadState* own = PyGILState_GetThisThreadState();
+  if (own != NULL && _Py_atomic_load_relaxed(&gil->locked) == 1 &&
+      (const PyThreadState*)_Py_atomic_load_relaxed(&gil->last_holder) == own) {
+    return 1;
+  }
+  // In a subinterpreter the thread has another state.
+  const PyThreadState* current = _PyThreadState_GET();
+  return current != NULL && current->thread_id == PyThread_get_thread_ident();
+}
+
+// A signal came. In its handler, on any thread, with the GIL or without.
+void _PyEval_SignalReceived(PyInterpreterState* interp) {
+  _Py_atomic_store_relaxed(&_PyRuntime.ceval.signals_pending, 1);
+  if (HoldsGil()) {
+    pymemrun_real__PyEval_SignalReceived(interp);
+  }
+}
+
+// A thread's async_exc was set, or taken back. GIL held.
+void _PyEval_SignalAsyncExc(PyInterpreterState* interp) {
+  if (_PyThreadState_GET()->async_exc != NULL) {
+    pymemrun_real__PyEval_SignalAsyncExc(interp);
+  }
+}
+#endif

@@ -1,0 +1,26 @@
+// CPython 3.12 and 3.13: as 3.11, with the code object first in a frame, and
+// frames of C calls between those of Python (their owner says so).
+#ifndef PYMEMRUN_TRACER_CPYTHON_V3_12_H_
+#define PYMEMRUN_TRACER_CPYTHON_V3_12_H_
+
+#define PYMEMRUN_FRAMEOBJ_FRAME 24
+#define PYMEMRUN_FRAME_CODE 0
+#define PYMEMRUN_FRAME_PREVIOUS 8
+#define PYMEMRUN_FRAME_GLOBALS 24
+#define PYMEMRUN_FRAME_INSTRUCTION 56
+#define PYMEMRUN_FRAME_OWNER 70
+#define PYMEMRUN_FRAME_LOCALS 72
+// What is read of a frame, but for its locals.
+#define PYMEMRUN_FRAME_HEAD_BYTES 72
+#define PYMEMRUN_OWNED_BY_GENERATOR 1
+#define PYMEMRUN_OWNED_BY_CSTACK 3
+#define PYMEMRUN_IS_C_FRAME(frame) \
+  (PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_OWNER) == PYMEMRUN_OWNED_BY_CSTACK)
+
+#include "tracer/cpython/frames.h"
+#include "tracer/cpython/monitoring.h"
+
+// Events come from callbacks of sys.monitoring, for all threads.
+#define PYMEMRUN_MONITORING 1
+
+#endif  // PYMEMRUN_TRACER_CPYTHON_V3_12_H_

@@ -1,0 +1,182 @@
+#include "tracer/heap/heap_log.h"
+
+#include "tracer/base/clock.h"
+#include "tracer/code/current_stack.h"
+#include "tracer/code/side_event.h"
+#include "tracer/code/thread_registry.h"
+#include "tracer/ring/event_ring.h"
+
+namespace pymemrun {
+
+namespace {
+
+// A heap event and what may come before it: thread, clock, size.
+constexpr uint32_t kMaxSlots = 4;
+// The time is stated with each so many events, and with each large block.
+constexpr uint32_t kClockEvents = 16;
+constexpr size_t kLarge = 512;
+
+// The thread has no id yet. It gets one with its name, which its first frame
+// tells; what comes before that is nobody's.
+[[gnu::noinline, gnu::cold]] void DefineThread(HotState& hot) {
+  const PymemrunFrame* frame = PymemrunTopFrame(PymemrunGilHolder());
+  if (frame == nullptr && NativeThreadId() != hot.page->traced_pid) return;
+  const HeapInside inside;
+  hot.parts.threads->Define(hot, frame);
+}
+
+[[gnu::noinline, gnu::cold]] void Lost(HotState& hot) {
+  hot.page->heap_dropped.store(
+      hot.page->heap_dropped.load(std::memory_order_relaxed) + 1,
+      std::memory_order_relaxed);
+}
+
+// Whether there is room for an event of a thread that has its id.
+inline bool IsReady(HotState& hot) {
+  if (__builtin_expect(t_thread_id == 0, 0)) DefineThread(hot);
+  if (__builtin_expect(hot.head + kMaxSlots <= hot.limit, 1)) return true;
+  hot.parts.threads->LookAtName(hot, TimeStamp(hot.time_is_tsc));
+  if (ReserveSlots(hot, kMaxSlots)) return true;
+  Lost(hot);
+  return false;
+}
+
+// The rows from here on are this thread's.
+[[gnu::noinline]] uint64_t PutThread(HotState& hot, uint64_t at) {
+  PutControl(hot, at, ControlKind::kThread, t_thread_id, 0, 0);
+  hot.row_thread = t_thread_id;
+  // The next row must not take this for its own thread's state.
+  hot.current_thread = ~0u;
+  return at + 1;
+}
+
+uint64_t PutClock(HotState& hot, uint64_t at) {
+  const uint64_t stamp = TimeStamp(hot.time_is_tsc);
+  PutControl(hot, at, ControlKind::kClock, static_cast<uint32_t>(stamp),
+             static_cast<uint32_t>(stamp >> 32), 0);
+  hot.row_tsc = stamp;
+  hot.heap_since_clock = 0;
+  // The room that is reserved is not for a definition.
+  if (ThreadRegistry::IsNameOld(stamp)) ForceSlowPath(hot);
+  return at + 1;
+}
+
+// What must stand before the event. REQUIRES: there is room.
+inline uint64_t PutState(HotState& hot, bool clock) {
+  uint64_t at = hot.head;
+  if (__builtin_expect(t_thread_id != hot.row_thread, 0)) {
+    at = PutThread(hot, at);
+  }
+  if (clock || ++hot.heap_since_clock >= kClockEvents) at = PutClock(hot, at);
+  return at;
+}
+
+inline void PutEvent(HotState& hot, uint64_t at, uint32_t what_and_stack,
+                     uint32_t size, const void* address, uint32_t flags) {
+  const uint64_t bits = reinterpret_cast<uintptr_t>(address);
+  SlotAt(hot, at) =
+      EventSlot{what_and_stack, size, static_cast<uint32_t>(bits),
+                static_cast<uint32_t>(bits >> 32 & 0xffff) | flags};
+  Publish(hot, at + 1);
+}
+
+inline void PutFree(HotState& hot, const void* address, uint32_t flags) {
+  if (!IsReady(hot)) return;
+  PutEvent(hot, PutState(hot, false), kFreeWhat << kWhatShift, 0, address,
+           flags);
+}
+
+// Where in the event ring the caller is.
+uint64_t RingPosition() {
+  const ControlPage* page = SideRing::page();
+  return page != nullptr ? page->head.load(std::memory_order_acquire) : 0;
+}
+
+void FillFree(SideItem* item, const void* address, uint64_t position) {
+  SideHead& head = item->head();
+  head.flags = 0;
+  head.detail = 0;
+  head.time_ns = MonotonicNs();
+  head.address = reinterpret_cast<uint64_t>(address);
+  head.extra = position;
+}
+
+}  // namespace
+
+void HeapLog::Allocated(HotState& hot, PyThreadState* tstate,
+                        const HeapBlock& block) {
+  const uint32_t stack =
+      hot.parts.stacks->Of(hot, PymemrunInnermostFrame(tstate));
+  if (!IsReady(hot)) return;
+  const bool large = block.size > kLarge;
+  uint64_t at = PutState(hot, large);
+  if (__builtin_expect(block.size >> 32 != 0, 0)) {
+    PutControl(hot, at++, ControlKind::kHeapSize,
+               static_cast<uint32_t>(block.size >> 32), 0, 0);
+  }
+  PutEvent(hot, at, kAllocWhat << kWhatShift | stack,
+           static_cast<uint32_t>(block.size), block.address,
+           static_cast<uint32_t>(block.kind) << kHeapAllocatorShift |
+               (block.by_tracing ? kHeapTracing : 0));
+}
+
+void HeapLog::Freeing(HotState& hot, const void* address) {
+  PutFree(hot, address, 0);
+}
+
+void HeapLog::Reallocating(HotState& hot, const void* address) {
+  PutFree(hot, address, kHeapTentative);
+}
+
+void HeapLog::Kept(HotState& hot, const void* address) {
+  PutFree(hot, address, kHeapKept);
+}
+
+void HeapLog::StateClock(HotState& hot) { hot.heap_since_clock = kClockEvents; }
+
+bool HeapAside::Allocated(const HeapBlock& block) {
+  const uint16_t flags = block.by_tracing ? kSideTracing : 0;
+  return PutWithStack({SideKind::kAlloc, flags,
+                       static_cast<uint16_t>(block.kind), MonotonicNs(),
+                       reinterpret_cast<uint64_t>(block.address), block.size,
+                       RingPosition(), block.caller});
+}
+
+void HeapAside::Freeing(const void* address) {
+  const uint64_t position = RingPosition();
+  SideItem item(SideKind::kFree, 0);
+  if (!item.ok()) return;
+  FillFree(&item, address, position);
+  item.Commit();
+}
+
+HeapAsideFree::HeapAsideFree(const void* old) { Hold(SideKind::kFree, old); }
+
+HeapAsideFree::HeapAsideFree(const void* start, size_t bytes, bool moves) {
+  Hold(SideKind::kUnmap, start);
+  if (!place_.ok()) return;
+  SideHead& head = place_.head();
+  head.flags = moves ? kSideMoves : 0;
+  head.more = bytes;
+}
+
+void HeapAsideFree::Hold(SideKind kind, const void* old) {
+  if (old == nullptr) return;
+  const uint64_t position = RingPosition();
+  place_.Reserve(kind, 0);
+  if (place_.ok()) FillFree(&place_, old, position);
+}
+
+void HeapAsideFree::Freed() {
+  done_ = true;
+  if (place_.ok()) place_.Commit();
+}
+
+HeapAsideFree::~HeapAsideFree() {
+  if (!place_.ok() || done_) return;
+  place_.head().kind = SideKind::kNothing;
+  place_.head().flags = 0;
+  place_.Commit();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,113 @@
+#include "tracer/heap/heap_sampler.h"
+
+#include <sys/random.h>
+
+#include <cmath>
+
+#include "tracer/base/clock.h"
+
+namespace pymemrun {
+
+constinit thread_local int64_t t_heap_bytes_left = 0;
+constinit thread_local int64_t t_heap_left[kMaxHeapClasses] = {};
+
+namespace {
+
+// Longest count: what a program does not reach, and sums do not overflow by.
+constexpr double kLongest = 1e18;
+
+// A thread's random numbers (xorshift64*), and which of its counts have been
+// drawn: bit i of class i, bit kMaxHeapClasses of the bytes.
+constinit thread_local uint64_t t_random = 0;
+constinit thread_local uint32_t t_drawn = 0;
+
+uint64_t Seed() {
+  uint64_t seed = 0;
+  if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed)) {
+    // Early in the system's life. Threads differ by where their variables lie.
+    seed = (MonotonicNs() ^ reinterpret_cast<uintptr_t>(&t_random)) *
+           0x9E3779B97F4A7C15u;
+  }
+  return seed | 1;
+}
+
+// Uniform in (0, 1].
+double Uniform() {
+  if (t_random == 0) t_random = Seed();
+  t_random ^= t_random >> 12;
+  t_random ^= t_random << 25;
+  t_random ^= t_random >> 27;
+  const uint64_t bits = (t_random * 0x2545F4914F6CDD1Du) >> 11;
+  return static_cast<double>(bits + 1) * 0x1p-53;
+}
+
+int64_t Bounded(double count) {
+  return static_cast<int64_t>(count < kLongest ? count : kLongest);
+}
+
+// Bytes up to the next sample, rounded up: an allocation of `size` takes it
+// where size exceeds what is left before, that is with 1 - exp(-size / mean).
+int64_t DrawBytes(double mean) {
+  return Bounded(std::ceil(-std::log(Uniform()) * mean)) - 1;
+}
+
+// Allocations before the next sample.
+int64_t DrawAllocations(double probability) {
+  if (probability >= 1) return 0;
+  if (probability <= 0) return Bounded(kLongest);
+  return Bounded(std::log(Uniform()) / std::log1p(-probability));
+}
+
+// Marks the count as drawn; whether it was not.
+bool IsFirst(uint32_t count) {
+  const uint32_t bit = 1u << count;
+  const bool first = (t_drawn & bit) == 0;
+  t_drawn |= bit;
+  return first;
+}
+
+}  // namespace
+
+void HeapSampler::Set(const HeapRatesConfig& rates) {
+  rates_ = rates;
+  SetMean(rates.mean_bytes);
+}
+
+void HeapSampler::SetMean(uint64_t bytes) {
+  mean_bytes_.store(bytes, std::memory_order_relaxed);
+  t_heap_bytes_left = 0;
+  for (int64_t& left : t_heap_left) left = 0;
+  t_drawn = 0;
+}
+
+bool HeapSampler::TakeBytes() const {
+  const double mean = static_cast<double>(mean_bytes());
+  if (IsFirst(kMaxHeapClasses)) {
+    // What is left is minus the allocation's size.
+    t_heap_bytes_left += DrawBytes(mean);
+    if (t_heap_bytes_left >= 0) return false;
+  }
+  t_heap_bytes_left = DrawBytes(mean);
+  return true;
+}
+
+bool HeapSampler::TakeClass(size_t size) const {
+  uint32_t i = 0;
+  while (i < rates_.class_count && size >= rates_.classes[i].below_bytes) ++i;
+  if (i == rates_.class_count) return true;
+  const double probability = rates_.classes[i].probability;
+  if (IsFirst(i)) {
+    t_heap_left[i] += DrawAllocations(probability);
+    if (t_heap_left[i] >= 0) return false;
+  }
+  t_heap_left[i] = DrawAllocations(probability);
+  return true;
+}
+
+void HeapSampler::Rest() {
+  t_heap_bytes_left = Bounded(kLongest);
+  for (int64_t& left : t_heap_left) left = Bounded(kLongest);
+  t_drawn = 0;
+}
+
+}  // namespace pymemrun

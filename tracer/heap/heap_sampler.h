@@ -1,0 +1,65 @@
+// Which allocations are recorded: each with a known probability, whatever was
+// before it. A thread counts down to its next sample: bytes, drawn from an
+// exponential distribution, or for each class of sizes allocations, drawn from
+// a geometric one. Neither remembers, so a count may be drawn anew at any time.
+//
+// Any thread, with or without the GIL; no lock, nothing allocates.
+#ifndef PYMEMRUN_TRACER_HEAP_HEAP_SAMPLER_H_
+#define PYMEMRUN_TRACER_HEAP_HEAP_SAMPLER_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/base/heap_config.h"
+
+namespace pymemrun {
+
+// What Charge() counts down.
+extern constinit thread_local int64_t t_heap_bytes_left;
+extern constinit thread_local int64_t t_heap_left[kMaxHeapClasses];
+
+class HeapSampler {
+ public:
+  // The rates from here on. The calling thread's counts are drawn anew; other
+  // threads come to the new rates with their next sample.
+  void Set(const HeapRatesConfig& rates);
+  // Another mean from here on, where there is one; else as Set().
+  void SetMean(uint64_t bytes);
+  uint64_t mean_bytes() const {
+    return mean_bytes_.load(std::memory_order_relaxed);
+  }
+  // As they were set, whatever the mean is now.
+  const HeapRatesConfig& rates() const { return rates_; }
+  bool by_class() const { return rates_.mean_bytes == 0; }
+
+  // By bytes. Counts an allocation; true: Take() must be asked.
+  static bool ChargeBytes(size_t size) {
+    t_heap_bytes_left -= static_cast<int64_t>(size);
+    return t_heap_bytes_left < 0;
+  }
+  // By classes.
+  bool ChargeClass(size_t size) const {
+    size_t i = 0;
+    while (i < rates_.class_count && size >= rates_.classes[i].below_bytes) {
+      ++i;
+    }
+    return i == rates_.class_count || --t_heap_left[i] < 0;
+  }
+
+  // Of the allocation just charged: whether it is to be recorded. Draws the
+  // next.
+  bool TakeBytes() const;
+  bool TakeClass(size_t size) const;
+
+  // Nothing is taken on this thread until its count is drawn again.
+  static void Rest();
+
+ private:
+  HeapRatesConfig rates_;
+  std::atomic<uint64_t> mean_bytes_{0};
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_HEAP_HEAP_SAMPLER_H_

@@ -1,0 +1,43 @@
+#include "tracer/heap/heap_samples.h"
+
+namespace pymemrun {
+
+void HeapSamples::Record(bool on) {
+  if (!on && !has_begun()) return;
+  state_.store(on ? kRecords : kRests, std::memory_order_relaxed);
+}
+
+void HeapSamples::Add(const HeapBlock& block) {
+  const HeapCost cost(control_);
+  control_.Took(block.size);
+  // Where pymalloc got no more memory, a small request falls through to the raw
+  // domain, which may have sampled it too.
+  if (Remove(block.address)) HeapAside::Freeing(block.address);
+  if (!blocks_.Add(block.address)) {
+    ControlPage* page = SideRing::page();  // it may end meanwhile
+    if (page != nullptr) {
+      page->heap_dropped.fetch_add(1, std::memory_order_relaxed);
+    }
+  } else if (!HeapAside::Allocated(block)) {
+    blocks_.Remove(block.address);
+  }
+}
+
+void HeapSamples::AddMapping(const HeapBlock& mapping) {
+  const HeapCost cost(control_);
+  control_.Took(mapping.size);
+  HeapAside::Allocated(mapping);
+}
+
+void HeapSamples::Goes(const void* block) {
+  if (!blocks_.IsLikely(block)) return;
+  const HeapCost cost(control_);
+  if (Remove(block)) HeapAside::Freeing(block);
+}
+
+bool HeapSamples::Remove(const void* block) {
+  return blocks_.MayHold(block) && blocks_.IsLikely(block) &&
+         SideRing::page() != nullptr && blocks_.Remove(block);
+}
+
+}  // namespace pymemrun

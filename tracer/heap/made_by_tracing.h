@@ -1,0 +1,26 @@
+// Which of the interpreter's allocations it makes only because calls are
+// traced.
+#ifndef PYMEMRUN_TRACER_HEAP_MADE_BY_TRACING_H_
+#define PYMEMRUN_TRACER_HEAP_MADE_BY_TRACING_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/cpython/compat.h"
+
+namespace pymemrun {
+
+// Of what the obj (0), mem (1) and raw (2) domains have just been asked for.
+// `tstate`: the GIL's holder, or null.
+template <uint32_t D>
+inline bool IsTracings(PyThreadState* tstate, size_t size) {
+  if (D == 2 || tstate == nullptr || tstate->c_profilefunc == nullptr) {
+    return false;
+  }
+  if (D == 1) return PymemrunIsLineArray(tstate, size) != 0;
+  return PymemrunIsForProfiling(tstate, size) != 0;
+}
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_HEAP_MADE_BY_TRACING_H_

@@ -1,0 +1,96 @@
+#include "tracer/heap/sampled_blocks.h"
+
+#include <sys/mman.h>
+
+#include "tracer/base/own_memory.h"
+
+namespace pymemrun {
+namespace {
+
+// A block stands in one of so many places from where its hash points, so that
+// a removed one leaves a plain hole.
+constexpr uint32_t kReach = 64;
+
+// A count that has come to kStuck is not known any more, and stays.
+void Step(std::atomic<uint8_t>* counter, int by) {
+  constexpr uint8_t kStuck = 255;
+  uint8_t count = counter->load(std::memory_order_relaxed);
+  while (count != kStuck && !counter->compare_exchange_weak(
+                                count, static_cast<uint8_t>(count + by),
+                                std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace
+
+std::atomic<uintptr_t>& SampledBlocks::PlaceAt(uintptr_t block,
+                                               uint32_t step) const {
+  const uint64_t hash = (block >> 4) * 0x9E3779B97F4A7C15u;
+  return places_[((hash >> 32) + step) & (capacity_ - 1)];
+}
+
+bool SampledBlocks::Create(uint32_t capacity) {
+  const size_t bytes = capacity * sizeof(places_[0]);
+  void* memory = OwnMemory::Map(bytes);
+  if (memory == nullptr || madvise(memory, bytes, MADV_WIPEONFORK) != 0 ||
+      madvise(&filter_, sizeof(filter_), MADV_WIPEONFORK) != 0) {
+    return false;
+  }
+  for (size_t at = 0; at < sizeof(filter_); at += 4096) {  // touched
+    reinterpret_cast<std::atomic<uint8_t>*>(&filter_)[at] = 0;
+  }
+  OwnMemory::Add(&filter_, sizeof(filter_));
+  places_ = static_cast<std::atomic<uintptr_t>*>(memory);
+  capacity_ = capacity;
+  return true;
+}
+
+bool SampledBlocks::Add(const void* block) {
+  const auto address = reinterpret_cast<uintptr_t>(block);
+  for (uint32_t step = 0; step < kReach; ++step) {
+    uintptr_t hole = 0;
+    if (!PlaceAt(address, step)
+             .compare_exchange_strong(hole, address,
+                                      std::memory_order_relaxed)) {
+      continue;
+    }
+    used_.fetch_add(1, std::memory_order_relaxed);
+    Count(block);
+    return true;
+  }
+  return false;
+}
+
+bool SampledBlocks::Remove(const void* block) {
+  const auto address = reinterpret_cast<uintptr_t>(block);
+  if (address == 0) return false;  // it stands for a hole
+  for (uint32_t step = 0; step < kReach; ++step) {
+    std::atomic<uintptr_t>& place = PlaceAt(address, step);
+    if (place.load(std::memory_order_relaxed) != address) continue;
+    // Nobody else frees this block.
+    place.store(0, std::memory_order_relaxed);
+    used_.fetch_sub(1, std::memory_order_relaxed);
+    Uncount(block);
+    return true;
+  }
+  return false;
+}
+
+double SampledBlocks::fill() const {
+  return capacity_ == 0
+             ? 0
+             : static_cast<double>(used_.load(std::memory_order_relaxed)) /
+                   capacity_;
+}
+
+void SampledBlocks::Count(const void* block) {
+  Step(&filter_.pages[PageOf(block)], 1);
+  Step(&filter_.blocks[HashOf(block)], 1);
+}
+
+void SampledBlocks::Uncount(const void* block) {
+  Step(&filter_.pages[PageOf(block)], -1);
+  Step(&filter_.blocks[HashOf(block)], -1);
+}
+
+}  // namespace pymemrun

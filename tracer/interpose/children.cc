@@ -1,0 +1,112 @@
+// Calls that make a thread, or a program: both begin with SIGTRAP as the caller
+// has it, in the program's view (tracer/trap_signal.h).
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tracer/base/interposed_state.h"
+#include "tracer/sigtrap/kernel_signals.h"
+#include "tracer/sigtrap/trap_exec.h"
+#include "tracer/sigtrap/trap_pending.h"
+#include "tracer/sigtrap/trap_state.h"
+
+namespace pymemrun {
+namespace {
+
+using ThreadFunction = void*(void*);
+
+// What a thread needs that begins with SIGTRAP blocked. It lies on its
+// creator's stack, who waits until it has been read.
+struct ThreadStart {
+  ThreadFunction* function;
+  void* argument;
+  std::atomic<uint32_t> read;
+};
+
+void* BeginBlocked(void* start) {
+  auto* from = static_cast<ThreadStart*>(start);
+  ThreadFunction* const function = from->function;
+  void* const argument = from->argument;
+  std::atomic<uint32_t>* const read = &from->read;
+  TrapMask::SetOnly(true);
+  ChangeRealMask(SIG_UNBLOCK, kTrapBit);
+  read->store(1, std::memory_order_release);
+  syscall(SYS_futex, read, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  return function(argument);
+}
+
+int CreateBlocked(pthread_t* thread, const pthread_attr_t* attributes,
+                  ThreadFunction* function, void* argument) {
+  ThreadStart start = {function, argument, 0};
+  // The thread inherits it: until it is known that it has the signal blocked
+  // none must come.
+  ChangeRealMask(SIG_BLOCK, kTrapBit);
+  const int result =
+      PYMEMRUN_NEXT(pthread_create)(thread, attributes, BeginBlocked, &start);
+  const int saved = errno;
+  ChangeRealMask(SIG_UNBLOCK, kTrapBit);
+  if (result != 0) return result;
+  while (start.read.load(std::memory_order_acquire) == 0) {
+    syscall(SYS_futex, &start.read, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
+  }
+  errno = saved;
+  return 0;
+}
+
+// Whether a thread made now, with these attributes, has SIGTRAP blocked.
+bool BeginsBlocked(const pthread_attr_t* attributes) {
+  sigset_t mask;
+  if (attributes != nullptr &&
+      pthread_attr_getsigmask_np(attributes, &mask) == 0) {
+    return (FirstWord(&mask) & kTrapBit) != 0;
+  }
+  return TrapMask::blocked();
+}
+
+}  // namespace
+}  // namespace pymemrun
+
+using namespace pymemrun;  // the definitions below are libc's names
+
+PYMEMRUN_INTERPOSE int pthread_create(pthread_t* thread,
+                                      const pthread_attr_t* attributes,
+                                      ThreadFunction* function,
+                                      void* argument) noexcept {
+  if (!TrapState::IsVirtual() || !BeginsBlocked(attributes)) {
+    return PYMEMRUN_NEXT(pthread_create)(thread, attributes, function,
+                                         argument);
+  }
+  return CreateBlocked(thread, attributes, function, argument);
+}
+
+PYMEMRUN_INTERPOSE int posix_spawn(pid_t* pid, const char* path,
+                                   const posix_spawn_file_actions_t* actions,
+                                   const posix_spawnattr_t* attributes,
+                                   char* const* argv, char* const* envp) {
+  const TrapForSpawn spawn;
+  return PYMEMRUN_NEXT(posix_spawn)(pid, path, actions, attributes, argv, envp);
+}
+
+PYMEMRUN_INTERPOSE int posix_spawnp(pid_t* pid, const char* file,
+                                    const posix_spawn_file_actions_t* actions,
+                                    const posix_spawnattr_t* attributes,
+                                    char* const* argv, char* const* envp) {
+  const TrapForSpawn spawn;
+  return PYMEMRUN_NEXT(posix_spawnp)(pid, file, actions, attributes, argv,
+                                     envp);
+}
+
+PYMEMRUN_INTERPOSE int system(const char* command) {
+  const TrapForSpawn spawn;
+  return PYMEMRUN_NEXT(system)(command);
+}
+
+PYMEMRUN_INTERPOSE FILE* popen(const char* command, const char* mode) {
+  const TrapForSpawn spawn;
+  return PYMEMRUN_NEXT(popen)(command, mode);
+}

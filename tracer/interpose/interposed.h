@@ -1,0 +1,32 @@
+// The libc functions that this executable defines itself. Symbols of an
+// executable win over libc's for the whole process, from before main on and on
+// every thread; so each forwards first and foremost, works before anything of
+// ours is set up, keeps errno, and changes our state only in the process that
+// is traced (a vfork child runs in its memory).
+#ifndef PYMEMRUN_TRACER_INTERPOSE_INTERPOSED_H_
+#define PYMEMRUN_TRACER_INTERPOSE_INTERPOSED_H_
+
+#include <pthread.h>
+#include <sys/types.h>
+
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+class Interposed {
+ public:
+  // From here on, calls in process `pid` are signs for the gauge, guard its
+  // descriptor, and mark an exec; in its children they only forward. Returns
+  // false, errno set, where that cannot be had.
+  static bool Enable(pid_t pid, ControlPage* page);
+  static void Disable();
+  static ControlPage* page();
+
+  // From here on `taken` is called by the thread that signals `cond`: so the
+  // interpreter's taking of the GIL is heard. Null: nothing is.
+  static void WatchGil(const pthread_cond_t* cond, void (*taken)());
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_INTERPOSE_INTERPOSED_H_

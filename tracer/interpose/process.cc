@@ -1,0 +1,168 @@
+// Calls that end the program's image, or tell that the GIL was taken.
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tracer/base/interposed_state.h"
+#include "tracer/interpose/interposed.h"
+#include "tracer/sigtrap/trap_exec.h"
+
+namespace pymemrun {
+
+InterposedState g_interposed = {};
+
+namespace {
+
+// What is watched, and who is told.
+struct GilWatch {
+  std::atomic<const pthread_cond_t*> cond{nullptr};
+  void (*taken)() = nullptr;  // valid once `cond` is not null
+};
+constinit GilWatch g_gil;
+
+// Marks an exec under way while it lives: the collector takes the end of this
+// image for an exec. Withdrawn when the call comes back.
+class ExecMark {
+ public:
+  ExecMark(const char* path, char* const* argv, char* const* envp)
+      : page_(TracedPage()), trap_(path, argv, envp) {
+    if (page_ != nullptr)
+      page_->exec_pending.store(1, std::memory_order_release);
+    CountVforkChild();
+  }
+  ~ExecMark() {
+    if (page_ != nullptr)
+      page_->exec_pending.store(0, std::memory_order_release);
+  }
+  ExecMark(const ExecMark&) = delete;
+  ExecMark& operator=(const ExecMark&) = delete;
+
+ private:
+  // A vfork child about to exec runs in the parent's memory; in any other
+  // child the hot page is wiped.
+  void CountVforkChild() {
+    HotState& hot = Hot();
+    if (page_ == nullptr && hot.page != nullptr) {
+      hot.page->untraced_children.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  ControlPage* page_;
+  const TrapForExec trap_;
+};
+
+// Calls exec with the arguments of an execl-like call, the closing null
+// included. `list` stands behind that null then.
+template <typename Exec>
+int WithArguments(const char* first, va_list list, Exec exec) {
+  va_list ahead;
+  va_copy(ahead, list);
+  int count = 1;
+  if (first != nullptr) {
+    do {
+      ++count;
+    } while (va_arg(ahead, char*) != nullptr);
+  }
+  va_end(ahead);
+  char* argv[count];  // on the stack: a vfork child may not allocate
+  argv[0] = const_cast<char*>(first);
+  for (int i = 1; i < count; ++i) argv[i] = va_arg(list, char*);
+  return exec(argv);
+}
+
+}  // namespace
+
+bool Interposed::Enable(pid_t pid, ControlPage* page) {
+  if (madvise(&g_interposed, sizeof(g_interposed), MADV_WIPEONFORK) != 0) {
+    return false;
+  }
+  g_interposed.pid = pid;
+  g_interposed.page.store(page, std::memory_order_release);
+  return true;
+}
+void Interposed::Disable() {
+  g_gil.cond.store(nullptr, std::memory_order_relaxed);
+}
+ControlPage* Interposed::page() {
+  return g_interposed.page.load(std::memory_order_acquire);
+}
+void Interposed::WatchGil(const pthread_cond_t* cond, void (*taken)()) {
+  g_gil.taken = taken;
+  g_gil.cond.store(cond, std::memory_order_release);
+}
+
+}  // namespace pymemrun
+
+using namespace pymemrun;  // the definitions below are libc's names
+
+PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
+  if (cond == g_gil.cond.load(std::memory_order_relaxed)) {
+    g_gil.taken();
+  }
+  return PYMEMRUN_NEXT(pthread_cond_signal)(cond);
+}
+
+PYMEMRUN_INTERPOSE int execve(const char* path, char* const* argv,
+                              char* const* envp) noexcept {
+  const ExecMark mark(path, argv, envp);
+  return PYMEMRUN_NEXT(execve)(path, argv, envp);
+}
+
+PYMEMRUN_INTERPOSE int execv(const char* path, char* const* argv) noexcept {
+  const ExecMark mark(path, argv, environ);
+  return PYMEMRUN_NEXT(execve)(path, argv, environ);
+}
+
+PYMEMRUN_INTERPOSE int execvpe(const char* file, char* const* argv,
+                               char* const* envp) noexcept {
+  const ExecMark mark(file, argv, envp);
+  return PYMEMRUN_NEXT(execvpe)(file, argv, envp);
+}
+
+PYMEMRUN_INTERPOSE int execvp(const char* file, char* const* argv) noexcept {
+  const ExecMark mark(file, argv, environ);
+  return PYMEMRUN_NEXT(execvpe)(file, argv, environ);
+}
+
+PYMEMRUN_INTERPOSE int fexecve(int fd, char* const* argv,
+                               char* const* envp) noexcept {
+  const ExecMark mark(nullptr, argv, envp);
+  return PYMEMRUN_NEXT(fexecve)(fd, argv, envp);
+}
+
+PYMEMRUN_INTERPOSE int execveat(int dir, const char* path, char* const* argv,
+                                char* const* envp, int flags) noexcept {
+  const ExecMark mark(path, argv, envp);
+  return PYMEMRUN_NEXT(execveat)(dir, path, argv, envp, flags);
+}
+
+PYMEMRUN_INTERPOSE int execl(const char* path, const char* arg, ...) noexcept {
+  va_list list;
+  va_start(list, arg);
+  const int result = WithArguments(
+      arg, list, [&](char* const* argv) { return execv(path, argv); });
+  va_end(list);
+  return result;
+}
+
+PYMEMRUN_INTERPOSE int execlp(const char* file, const char* arg, ...) noexcept {
+  va_list list;
+  va_start(list, arg);
+  const int result = WithArguments(
+      arg, list, [&](char* const* argv) { return execvp(file, argv); });
+  va_end(list);
+  return result;
+}
+
+PYMEMRUN_INTERPOSE int execle(const char* path, const char* arg, ...) noexcept {
+  va_list list;
+  va_start(list, arg);
+  const int result = WithArguments(arg, list, [&](char* const* argv) {
+    return execve(path, argv, va_arg(list, char* const*));
+  });
+  va_end(list);
+  return result;
+}

@@ -1,0 +1,88 @@
+// How glibc's malloc lays out memory, as far as that tells what a call of
+// free() gives back to the kernel. Only reads; of a block of glibc's own.
+#ifndef PYMEMRUN_TRACER_PAGES_MALLOC_HEAP_H_
+#define PYMEMRUN_TRACER_PAGES_MALLOC_HEAP_H_
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pymemrun {
+
+// The mapping that glibc made for one block alone; `bytes` is 0 where the block
+// has none.
+struct MappedBlock {
+  const char* start = nullptr;
+  size_t bytes = 0;
+};
+
+// Of any allocator's block. One that has a mapping begins 16 bytes into a page,
+// and of the two words before it the nearer is its size with bit 1 set, the
+// other what lies unused before it.
+inline MappedBlock MappedBlockOf(const void* block) {
+  constexpr size_t kMapped = 2, kFlags = 7, kPage = 4096;
+  if ((reinterpret_cast<uintptr_t>(block) & (kPage - 1)) != 0x10) return {};
+  const size_t size = static_cast<const size_t*>(block)[-1];
+  const size_t before = static_cast<const size_t*>(block)[-2];
+  if ((size & kMapped) == 0) return {};
+  const MappedBlock mapping = {static_cast<const char*>(block) - 16 - before,
+                               (size & ~kFlags) + before};
+  const bool sound = before % kPage == 0 && mapping.bytes % kPage == 0 &&
+                     mapping.bytes < size_t{1} << 46;
+  return sound ? mapping : MappedBlock{};
+}
+
+// What stands at the begin of a heap that glibc made for threads. Heaps begin
+// at multiples of their largest size; a thread has as many as it needs.
+struct ThreadHeap {
+  static constexpr size_t kMostBytes = size_t{64} << 20;
+
+  const void* arena;
+  const ThreadHeap* before;  // which was full when this one was made
+  size_t bytes;              // from here on; what is beyond was given back
+  size_t accessible_bytes;
+};
+
+// The heap of a thread's that the block lies in, by its address alone; nullptr:
+// it lies in the break's heap, or has a mapping.
+inline const ThreadHeap* ThreadHeapOf(const void* block) {
+  constexpr size_t kMapped = 2, kOfThread = 4;
+  const size_t word = static_cast<const size_t*>(block)[-1];
+  if ((word & (kMapped | kOfThread)) != kOfThread) return nullptr;
+  return reinterpret_cast<const ThreadHeap*>(
+      reinterpret_cast<uintptr_t>(block) & ~(ThreadHeap::kMostBytes - 1));
+}
+
+// The free end of a heap, which is what glibc gives back of it.
+struct HeapEnd {
+  // As large as it is with the block; 0: the block does not lie right below it.
+  size_t bytes = 0;
+  // The block may be kept for the thread's next malloc() instead of joining it.
+  bool may_be_cached = false;
+};
+
+// The end that the block joins when it is freed but for its first `kept_bytes`.
+// Its heap is [begin, end); of blocks elsewhere nothing is said. Costs two
+// loads at most places.
+inline HeapEnd EndAbove(const void* block, size_t kept_bytes, const char* begin,
+                        const char* end) {
+  constexpr size_t kFlags = 7, kBelowInUse = 1;
+  constexpr size_t kHead = 2 * sizeof(size_t), kLeast = 2 * kHead;
+  constexpr size_t kMostCached = 1040;
+  const char* const at = static_cast<const char*>(block);
+  if (at < begin + kHead || at >= end) return {};
+  const size_t word = static_cast<const size_t*>(block)[-1];
+  const size_t size = word & ~kFlags;
+  if (size < kLeast || size <= kept_bytes) return {};
+  if (size > static_cast<size_t>(end - at)) return {};
+  // What lies above the block is the heap's end if it is all there is.
+  const char* const above = at + size - kHead;
+  const size_t rest = reinterpret_cast<const size_t*>(above)[1] & ~kFlags;
+  if (above + rest != end) return {};
+  const size_t below =
+      (word & kBelowInUse) != 0 ? 0 : static_cast<const size_t*>(block)[-2];
+  return {below + size - kept_bytes + rest, size <= kMostCached};
+}
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_PAGES_MALLOC_HEAP_H_

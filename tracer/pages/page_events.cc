@@ -1,0 +1,163 @@
+#include "tracer/pages/page_events.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "tracer/base/clock.h"
+#include "tracer/code/side_event.h"
+#include "tracer/pages/heap_end_watch.h"
+#include "tracer/sigtrap/trap_signal.h"
+
+namespace pymemrun {
+namespace {
+
+uint64_t InstructionOf(const void* context) {
+  const auto* user = static_cast<const ucontext_t*>(context);
+#if defined(__x86_64__)
+  return static_cast<uint64_t>(user->uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return user->uc_mcontext.pc;
+#else
+  return 0;
+#endif
+}
+
+// Whether blocks are those of libc's own allocator: no other's free() comes
+// before it.
+bool FreesAreLibcs() {
+  void* const libc = dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (libc == nullptr) return false;
+  const void* const free_function = dlsym(libc, "free");
+  dlclose(libc);
+  return free_function != nullptr && free_function == dlsym(RTLD_NEXT, "free");
+}
+
+// glibc's setting of huge pages for its heaps: '0' for none, '1' if it asks for
+// them as a program would; others make heaps of another size.
+char HugeHeaps() {
+  constexpr char kName[] = "glibc.malloc.hugetlb=";
+  const char* const tunables = getenv("GLIBC_TUNABLES");
+  const char* const at =
+      tunables != nullptr ? strstr(tunables, kName) : nullptr;
+  if (at == nullptr) return '0';
+  const char* const value = at + sizeof(kName) - 1;
+  const bool is_digit = value[0] == '0' || value[0] == '1';
+  return is_digit && (value[1] == 0 || value[1] == ':') ? value[0] : '2';
+}
+
+// Whether the setting chooses `word`. It cannot be read where /sys is not
+// mounted, or the kernel is older than the setting.
+bool Chooses(const char* setting, const char* word, bool if_unknown) {
+  const int fd = open(setting, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return if_unknown;
+  char text[64] = {};
+  const ssize_t got = read(fd, text, sizeof(text) - 1);
+  close(fd);
+  return got > 0 ? strstr(text, word) != nullptr : if_unknown;
+}
+
+// Whether all programs may get huge pages, without asking for them. From Linux
+// 6.8 on their size has a setting of its own, which usually inherits the other.
+bool HugePagesForAll() {
+#define PYMEMRUN_HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/"
+  return Chooses(PYMEMRUN_HUGE_PAGES "enabled", "[always]", true) ||
+         Chooses(PYMEMRUN_HUGE_PAGES "hugepages-2048kB/enabled", "[always]",
+                 false);
+#undef PYMEMRUN_HUGE_PAGES
+}
+
+}  // namespace
+
+std::atomic<bool> PageEvents::started_;
+bool PageEvents::wants_input_ = false;
+std::atomic<bool> PageEvents::may_be_huge_;
+
+// Whether the page 1 MiB away in the same aligned 2 MiB is resident, which
+// after the first fault in them tells a huge page.
+bool PageEvents::IsFarThere(const void* address) {
+  if (!may_be_huge_.load(std::memory_order_relaxed)) return false;
+  constexpr uintptr_t kHalf = uintptr_t{1} << 20;
+  const uintptr_t page = reinterpret_cast<uintptr_t>(address) &
+                         ~uintptr_t{SideRing::page()->page_bytes - 1};
+  unsigned char there = 0;
+  return mincore(reinterpret_cast<void*>(page ^ kHalf), 1, &there) == 0 &&
+         (there & 1) != 0;
+}
+
+void PageEvents::OnFault(const siginfo_t* info, void* context) {
+  PageCountersSaw(info->si_addr);
+  if (SideRing::page() == nullptr) return;
+  const uint64_t time_ns = MonotonicNs();
+  uint16_t flags = 0;
+  if (TrapSignal::CameLate(info)) flags |= kSideLate;
+  if (IsFarThere(info->si_addr)) flags |= kSideFarToo;
+  PutWithStack({SideKind::kTouch, flags, 0, time_ns,
+                reinterpret_cast<uint64_t>(info->si_addr),
+                InstructionOf(context), 0});
+}
+
+bool PageEvents::Open(const PagePeriod& period, PageCounters* counters,
+                      char* reason, size_t size) {
+  if (!TrapSignal::Own(OnFault)) {
+    snprintf(reason, size, "page events: SIGTRAP: %s", strerror(errno));
+    return false;
+  }
+  if (OpenPageCounters(period, counters, reason, size)) {
+    wants_input_ = counters->user_only;
+    if (HugePagesForAll() || HugeHeaps() != '0') MayBeHuge();
+    return true;
+  }
+  TrapSignal::Release();
+  return false;
+}
+
+void PageEvents::Start() {
+  if (FreesAreLibcs()) {
+    g_heap_ends.begin = static_cast<const char*>(sbrk(0));
+    // Threads' heaps may be as large as ThreadHeap says: a setting changes it.
+    if (HugeHeaps() <= '1') g_heap_ends.thread_heaps.Start();
+  }
+  started_ = true;
+  EnablePageCounters();
+}
+
+void PageEvents::Stop() {
+  if (on()) DisablePageCounters();
+  started_ = false;
+}
+
+uint64_t PageEvents::Now() { return MonotonicNs(); }
+
+void PageEvents::Range(RangeAction action, uint64_t time_ns,
+                       const void* address, size_t bytes, const void* to) {
+  const ControlPage* page = SideRing::page();
+  if (page == nullptr || !on()) return;
+  const uint64_t mask = page->page_bytes - 1;
+  uint64_t begin = reinterpret_cast<uint64_t>(address);
+  uint64_t end = begin + bytes;
+  if (action == RangeAction::kPopulated) {
+    begin &= ~mask;
+    end = (end + mask) & ~mask;
+  } else {
+    begin = (begin + mask) & ~mask;
+    end &= ~mask;
+  }
+  if (begin >= end) return;
+  PutWithStack({SideKind::kRange, 0, static_cast<uint16_t>(action), time_ns,
+                begin, end - begin, reinterpret_cast<uint64_t>(to)});
+}
+
+void PageEvents::Forked() {
+  if (!on()) return;
+  PutWithStack({SideKind::kFork, 0, 0, MonotonicNs(), 0, 0, 0});
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,61 @@
+// Page events (--trace pages): which stack a page came by, and which pages
+// leave by calls of the program's. What the kernel's samples do not say.
+#ifndef PYMEMRUN_TRACER_PAGES_PAGE_EVENTS_H_
+#define PYMEMRUN_TRACER_PAGES_PAGE_EVENTS_H_
+
+#include <signal.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/pages/page_counters.h"
+#include "tracer/ring/side_ring.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+class PageEvents {
+ public:
+  // Makes SIGTRAP ours and opens the perf events. Returns false with the
+  // reason; then nothing has changed. REQUIRES: one thread.
+  static bool Open(const PagePeriod& period, PageCounters* counters,
+                   char* reason, size_t size);
+  // Events come from here on. REQUIRES: the side ring is open.
+  static void Start();
+  // None comes any more. Any thread.
+  static void Stop();
+  // Not in a forked child.
+  static bool on() {
+    return started_.load(std::memory_order_relaxed) &&
+           SideRing::page() != nullptr;
+  }
+  // Whether pages that the kernel fills are told by nobody but the calls that
+  // make it do so.
+  static bool wants_input() { return wants_input_ && on(); }
+
+  // The moment at which pages leave or move is taken before the call that does
+  // it, for their addresses may be another's at once. CLOCK_MONOTONIC, ns.
+  static uint64_t Now();
+  // Pages [address, address + bytes) came, left or moved to `to` by a call that
+  // began at `time_ns`. What is not whole pages at either end is left out, or,
+  // of kPopulated, put in. Any thread.
+  static void Range(RangeAction action, uint64_t time_ns, const void* address,
+                    size_t bytes, const void* to = nullptr);
+  // A child was forked.
+  static void Forked();
+  // The kernel may give huge pages from here on.
+  static void MayBeHuge() { may_be_huge_ = true; }
+
+ private:
+  static void OnFault(const siginfo_t* info, void* context);
+  static bool IsFarThere(const void* address);
+
+  static std::atomic<bool> started_;
+  static bool wants_input_;
+  static std::atomic<bool> may_be_huge_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_PAGES_PAGE_EVENTS_H_

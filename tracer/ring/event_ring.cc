@@ -1,0 +1,117 @@
+#include "tracer/ring/event_ring.h"
+
+#include <string.h>
+
+namespace pymemrun {
+namespace {
+
+// The collector is woken when this much has come since it last looked.
+constexpr uint64_t kWakeSlots = kRingSlots / 4;
+
+void SayOnce(RingStall* stall, bool gone) {
+  if (stall->said) return;
+  stall->said = true;
+  static constexpr char kGone[] =
+      "pymemrun: the collector is gone; the program goes on, its events are "
+      "counted and dropped\n";
+  static constexpr char kSlow[] =
+      "pymemrun: the collector has not made room for 2 s; the program goes on, "
+      "events are counted and dropped until it does\n";
+  if (stall->say == nullptr) return;
+  if (gone) {
+    stall->say(kGone, sizeof(kGone) - 1);
+  } else {
+    stall->say(kSlow, sizeof(kSlow) - 1);
+  }
+}
+
+RingRoom RoomOf(const ControlPage* page) {
+  return {&ReplyOf(page).tail, kRingSlots};
+}
+
+// Waits until `end` slots exist or the stall is over.
+[[gnu::noinline, gnu::cold]] bool WaitForSlots(HotState& hot, uint64_t end) {
+  ControlPage* page = hot.page;
+  page->stalls.fetch_add(1, std::memory_order_relaxed);
+  const RingWait outcome = WaitForRoom(page, RoomOf(page), end);
+  if (outcome == RingWait::kRoom) return true;
+  hot.stall.gave_up = true;
+  hot.stall.beat = ReplyOf(page).heartbeat.load(std::memory_order_relaxed);
+  SayOnce(&hot.stall, outcome == RingWait::kCollectorGone);
+  return false;
+}
+
+// Copies into the ring, around its end.
+void CopyIn(HotState& hot, uint64_t byte, const void* data, size_t size) {
+  char* ring = reinterpret_cast<char*>(hot.ring);
+  const size_t at = byte & (kRingBytes - 1);
+  const size_t first = size < kRingBytes - at ? size : kRingBytes - at;
+  memcpy(ring + at, data, first);
+  memcpy(ring, static_cast<const char*>(data) + first, size - first);
+}
+
+}  // namespace
+
+bool RingGaveUp(const RingStall& stall, const ControlPage* page) {
+  return stall.gave_up &&
+         stall.beat == ReplyOf(page).heartbeat.load(std::memory_order_relaxed);
+}
+
+bool ReserveSlots(HotState& hot, uint32_t slots) {
+  const uint64_t end = hot.head + slots;
+  ControlPage* page = hot.page;
+  uint64_t free_to = RoomOf(page).FreeUpTo();
+  if (end > free_to) {
+    if (page->on_full == OnFull::kDrop || hot.stall.gave_up ||
+        !WaitForSlots(hot, end)) {
+      hot.limit = 0;
+      return false;
+    }
+    free_to = RoomOf(page).FreeUpTo();
+  }
+  hot.stall.gave_up = false;
+  // Wake the collector once per quarter; the limit brings us back for it.
+  const uint64_t tail = free_to - kRingSlots;
+  if (end - tail >= kWakeSlots) WakeCollector(page);
+  const uint64_t next_stop = end + kWakeSlots / 2;
+  hot.limit = next_stop < free_to ? next_stop : free_to;
+  return true;
+}
+
+bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
+                const Piece* pieces, size_t count) {
+  size_t total = 0;
+  for (size_t i = 0; i < count; ++i) total += pieces[i].bytes;
+  if (total > kMaxPayloadBytes) total = kMaxPayloadBytes;
+  const size_t chunks =
+      total == 0 ? 1 : (total + kMaxChunkBytes - 1) / kMaxChunkBytes;
+  const size_t slots =
+      chunks + (total + kRingSlotBytes - 1) / kRingSlotBytes + chunks;
+  if (!ReserveSlots(hot, static_cast<uint32_t>(slots))) return false;
+  uint64_t index = hot.head;
+  size_t piece = 0, at = 0, left = total;
+  do {
+    const size_t bytes = left < kMaxChunkBytes ? left : kMaxChunkBytes;
+    left -= bytes;
+    PutControl(hot, index, left == 0 ? kind : ControlKind::kChunk,
+               static_cast<uint32_t>(bytes), id, w3);
+    uint64_t byte = (index + 1) * kRingSlotBytes;
+    for (size_t todo = bytes; todo > 0;) {
+      const size_t rest = pieces[piece].bytes - at;
+      const size_t n = rest < todo ? rest : todo;
+      CopyIn(hot, byte, static_cast<const char*>(pieces[piece].data) + at, n);
+      byte += n;
+      todo -= n;
+      at += n;
+      if (at == pieces[piece].bytes) {
+        ++piece;
+        at = 0;
+      }
+    }
+    index += 1 + (bytes + kRingSlotBytes - 1) / kRingSlotBytes;
+  } while (left > 0);
+  Publish(hot, index);
+  return true;
+}
+
+}  // namespace pymemrun

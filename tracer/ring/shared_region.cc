@@ -1,0 +1,112 @@
+#include "tracer/ring/shared_region.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace pymemrun {
+namespace {
+
+size_t g_region_bytes = 0;  // mapped, of the region
+
+// Closes what it holds when it goes, and leaves errno as it is.
+struct Descriptor {
+  int fd = -1;
+  ~Descriptor() {
+    const int saved = errno;
+    if (fd >= 0) close(fd);
+    errno = saved;
+  }
+  int Release() {
+    const int released = fd;
+    fd = -1;
+    return released;
+  }
+};
+
+// Memory of a size that nobody can change: who maps it never finds it shorter.
+int MakeFile(const char* name, size_t bytes) {
+  Descriptor file = {memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
+  if (file.fd < 0 || ftruncate(file.fd, static_cast<off_t>(bytes)) != 0) {
+    return -1;
+  }
+  if (fcntl(file.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) != 0) return -1;
+  return file.Release();
+}
+
+// Another descriptor of the file, which only reads. Through the file's own one
+// a mapping for reading could be made writable later.
+int OpenForReading(int fd) {
+  char path[64];
+  snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+  return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+// Both pieces side by side; nullptr, errno set, where there is no room.
+ControlPage* MapBoth(int reply_fd, int region_fd, size_t region_bytes) {
+  void* place = mmap(nullptr, kReplyBytes + region_bytes, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (place == MAP_FAILED) return nullptr;
+  char* const region = static_cast<char*>(place) + kReplyBytes;
+  const bool mapped =
+      mmap(place, kReplyBytes, PROT_READ, MAP_SHARED | MAP_FIXED, reply_fd,
+           0) != MAP_FAILED &&
+      mmap(region, region_bytes, PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_FIXED | MAP_POPULATE, region_fd, 0) != MAP_FAILED;
+  if (mapped) return reinterpret_cast<ControlPage*>(region);
+  const int saved = errno;
+  munmap(place, kReplyBytes + region_bytes);
+  errno = saved;
+  return nullptr;
+}
+
+void TouchReply(const ControlPage* page) {
+  const auto* const bytes =
+      reinterpret_cast<const volatile char*>(&ReplyOf(page));
+  for (size_t at = 0; at < sizeof(ReplyPage); at += page->page_bytes) {
+    (void)bytes[at];
+  }
+}
+
+}  // namespace
+
+ControlPage* SharedRegion::Create(bool side_ring, RegionFds* fds) {
+  const size_t bytes = side_ring ? kRegionBytes : kSideRingOffset;
+  Descriptor region = {MakeFile("pymemrun-ring", kRegionBytes)};
+  if (region.fd < 0) return nullptr;
+  Descriptor reply = {MakeFile("pymemrun-ring-reply", kReplyBytes)};
+  if (reply.fd < 0) return nullptr;
+  const Descriptor reads = {OpenForReading(reply.fd)};
+  // Nobody opens it again.
+  if (reads.fd < 0 || fchmod(reply.fd, 0) != 0) return nullptr;
+  ControlPage* page = MapBoth(reads.fd, region.fd, bytes);
+  if (page == nullptr) return nullptr;
+  g_region_bytes = bytes;
+  page->magic = kRingMagic;
+  page->version = kWireVersion;
+  page->traced_pid = static_cast<uint32_t>(getpid());
+  page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
+  MakeSignOfLife(&page->alive);
+  TouchReply(page);
+  *fds = {region.Release(), reply.Release()};
+  return page;
+}
+
+bool SharedRegion::KeepToOurselves(ControlPage* page) {
+  volatile char* bytes = reinterpret_cast<volatile char*>(page);
+  for (size_t at = 0; at < g_region_bytes; at += page->page_bytes) {
+    bytes[at] = bytes[at];
+  }
+  TouchReply(page);
+  // Both are mapped side by side.
+  void* const begin = const_cast<ReplyPage*>(&ReplyOf(page));
+  return madvise(begin, mapped_bytes(), MADV_DONTFORK) == 0;
+}
+
+size_t SharedRegion::mapped_bytes() { return kReplyBytes + g_region_bytes; }
+
+}  // namespace pymemrun

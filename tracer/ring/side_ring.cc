@@ -1,0 +1,131 @@
+#include "tracer/ring/side_ring.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tracer/ring/ring_wait.h"
+
+namespace pymemrun {
+namespace {
+
+// The collector, which looks by itself every few milliseconds, is woken when
+// this much has come since.
+constexpr uint64_t kWakeCells = kSideCells / 4;
+
+// Items that this thread has begun and not committed: while there is one, a
+// handler that interrupts it must not wait for the collector, who waits for it.
+constinit thread_local uint32_t t_items_open = 0;
+
+constinit thread_local uint32_t t_native_id = 0;
+
+// A place that is held for what may come says nothing by itself.
+void CountDropped(ControlPage* page, SideKind kind) {
+  if (kind == SideKind::kNothing) return;
+  page->side_dropped[static_cast<uint32_t>(PartyOf(kind))].fetch_add(
+      1, std::memory_order_relaxed);
+}
+
+bool MayWait(const ControlPage& page, const std::atomic<bool>& gave_up) {
+  return page.on_full == OnFull::kBlock && t_items_open == 1 &&
+         !gave_up.load(std::memory_order_relaxed);
+}
+
+// Whether there is room up to `end` now, or was after a wait.
+bool MakeRoom(ControlPage* page, uint64_t end, std::atomic<bool>* gave_up) {
+  const RingRoom room = {&ReplyOf(page).side_tail, kSideCells};
+  if (end <= room.FreeUpTo()) {
+    gave_up->store(false, std::memory_order_relaxed);
+    return true;
+  }
+  if (!MayWait(*page, *gave_up)) return false;
+  page->side_stalls.fetch_add(1, std::memory_order_relaxed);
+  const bool made = WaitForRoom(page, room, end) == RingWait::kRoom;
+  if (!made) gave_up->store(true, std::memory_order_relaxed);
+  return made;
+}
+
+}  // namespace
+
+constinit SideRing::State SideRing::g_state = {};
+
+bool SideRing::Open(ControlPage* page) {
+  if (madvise(&g_state, sizeof(g_state), MADV_WIPEONFORK) != 0) return false;
+  g_state.cells = reinterpret_cast<SideContinued*>(
+      reinterpret_cast<char*>(page) + kSideRingOffset);
+  g_state.page.store(page, std::memory_order_release);
+  return true;
+}
+
+void SideRing::Close() {
+  g_state.page.store(nullptr, std::memory_order_release);
+}
+
+uint32_t NativeThreadId() {
+  if (t_native_id == 0) {
+    t_native_id = static_cast<uint32_t>(syscall(SYS_gettid));
+  }
+  return t_native_id;
+}
+
+void SideItem::Reserve(SideKind kind, size_t payload_bytes) {
+  page_ = SideRing::page();
+  if (page_ == nullptr) return;
+  ++t_items_open;
+  const uint32_t cells = static_cast<uint32_t>(
+      1 + (payload_bytes + kSidePayloadBytes - 1) / kSidePayloadBytes);
+  uint64_t index = page_->side_head.load(std::memory_order_relaxed);
+  do {
+    if (!MakeRoom(page_, index + cells, &SideRing::g_state.gave_up)) {
+      CountDropped(page_, kind);
+      return;
+    }
+  } while (!page_->side_head.compare_exchange_weak(index, index + cells,
+                                                   std::memory_order_relaxed));
+  index_ = index;
+  cells_ = cells;
+  SideHead& begun = head();
+  begun.kind = kind;
+  begun.thread = NativeThreadId();
+  begun.sequence.store((index + 1) | kSideBegun, std::memory_order_release);
+  const uint64_t used =
+      index + cells - ReplyOf(page_).side_tail.load(std::memory_order_relaxed);
+  if (used >= kWakeCells) WakeCollector(page_);
+}
+
+SideItem::~SideItem() {
+  if (page_ != nullptr) --t_items_open;
+}
+
+SideContinued& SideItem::CellAt(uint32_t i) {
+  return SideRing::g_state.cells[(index_ + i) & (kSideCells - 1)];
+}
+
+SideHead& SideItem::head() { return reinterpret_cast<SideHead&>(CellAt(0)); }
+
+void SideItem::Append(const void* data, size_t bytes) {
+  const char* from = static_cast<const char*>(data);
+  while (bytes > 0 && at_cell_ < cells_) {
+    const size_t room = kSidePayloadBytes - at_byte_;
+    const size_t n = bytes < room ? bytes : room;
+    memcpy(CellAt(at_cell_).payload + at_byte_, from, n);
+    from += n;
+    bytes -= n;
+    at_byte_ += n;
+    if (at_byte_ == kSidePayloadBytes) {
+      at_byte_ = 0;
+      ++at_cell_;
+    }
+  }
+}
+
+void SideItem::Commit() {
+  head().cells = cells_;
+  // The head last: whoever sees it sees the others.
+  for (uint32_t i = cells_; i-- > 0;) {
+    CellAt(i).sequence.store(index_ + i + 1, std::memory_order_release);
+  }
+}
+
+}  // namespace pymemrun

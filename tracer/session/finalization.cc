@@ -1,0 +1,36 @@
+#include "tracer/session/finalization.h"
+
+#include <unistd.h>
+
+#include "tracer/base/clock.h"
+#include "tracer/cpython/lifetime.h"
+#include "tracer/interpose/interposed.h"
+#include "tracer/ring/side_ring.h"
+
+namespace pymemrun {
+namespace {
+
+// GIL held; no other thread that is left will get it again.
+void TellBegin() {
+  ControlPage* page = Interposed::page();
+  if (page == nullptr || getpid() != static_cast<pid_t>(page->traced_pid)) {
+    return;
+  }
+  const uint64_t now_ns = MonotonicNs();
+  const uint64_t position = page->head.load(std::memory_order_relaxed);
+  page->finalize_ns.store(now_ns, std::memory_order_release);
+  SideItem item(SideKind::kFinalize, 0);
+  if (!item.ok()) return;
+  SideHead& head = item.head();
+  head.flags = 0;
+  head.detail = 0;
+  head.time_ns = now_ns;
+  head.extra = position;
+  item.Commit();
+}
+
+}  // namespace
+
+bool Finalization::Watch() { return PymemrunWatchFinalize(TellBegin) != 0; }
+
+}  // namespace pymemrun

@@ -1,0 +1,18 @@
+// When the interpreter begins to finalise. The program is over then: its main
+// module, its threads but daemons, and the functions that it gave to `atexit`.
+// What is freed from here on is freed because the process ends.
+#ifndef PYMEMRUN_TRACER_SESSION_FINALIZATION_H_
+#define PYMEMRUN_TRACER_SESSION_FINALIZATION_H_
+
+namespace pymemrun {
+
+class Finalization {
+ public:
+  // From here on the collector is told. Returns false where that cannot be
+  // heard: where the interpreter is not part of the executable.
+  static bool Watch();
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_SESSION_FINALIZATION_H_

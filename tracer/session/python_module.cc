@@ -1,0 +1,192 @@
+#include "tracer/session/python_module.h"
+
+#include <unistd.h>
+
+#include "tracer/base/clock.h"
+#include "tracer/base/hot_state.h"
+#include "tracer/base/statm.h"
+#include "tracer/calls/call_hooks.h"
+#include "tracer/cpython/compat.h"
+#include "tracer/heap/heap_log.h"
+#include "tracer/heap/heap_parts.h"
+#include "tracer/ring/event_ring.h"
+#include "tracer/session/heap_module.h"
+#include "tracer/session/parts.h"
+
+namespace pymemrun {
+namespace {
+
+// What the run is to record.
+struct Recorded {
+  bool any = true;
+  bool calls = true;
+  bool sizes = false;  // --heap stats
+};
+constinit Recorded g_recorded;
+
+void StartTracing() {
+  g_parts.file.Begin();
+  g_heap.samples.Record(true);
+  if (g_recorded.sizes) g_parts.heap.GatherSizes();
+  if (g_recorded.calls && Hot().page != nullptr && !g_parts.slot.armed()) {
+    g_parts.pauses.End(Hot());
+    g_parts.slot.ArmAll(CallHooks::hook(g_parts.log));
+  }
+}
+
+void StopTracing() {
+  g_heap.samples.Record(false);
+  g_parts.heap.StopSizes();
+  if (Hot().page != nullptr && g_parts.slot.armed()) {
+    g_parts.slot.DisarmAll();
+    g_parts.pauses.Begin(Hot());
+  }
+}
+
+PyObject* Start(PyObject*, PyObject* args, PyObject* kwargs) {
+  static const char* const kNames[] = {"heap", "output", nullptr};
+  PyObject* heap = Py_None;
+  PyObject* output = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OO:start",
+                                   const_cast<char**>(kNames), &heap,
+                                   &output)) {
+    return nullptr;
+  }
+  HeapRatesConfig rates;
+  const bool sets_rates = heap != Py_None && g_recorded.any;
+  if (sets_rates && !HeapModule::ReadRates(heap, &rates)) return nullptr;
+  if (output != Py_None && !g_parts.file.Rename(output)) return nullptr;
+  if (sets_rates && !HeapModule::SetRates(rates)) return nullptr;
+  StartTracing();
+  Py_RETURN_NONE;
+}
+
+PyObject* Stop(PyObject*, PyObject*) {
+  StopTracing();
+  Py_RETURN_NONE;
+}
+
+PyObject* GatherStats(PyObject*, PyObject*) {
+  if (!g_parts.heap.GatherSizes()) return PyErr_SetFromErrno(PyExc_OSError);
+  Py_RETURN_NONE;
+}
+
+PyObject* MarkNow(PyObject*, PyObject* label) {
+  if (!PyUnicode_Check(label)) {
+    return PyErr_Format(PyExc_TypeError, "label must be a str, not %.200s",
+                        Py_TYPE(label)->tp_name);
+  }
+  HotState& hot = Hot();
+  if (hot.page == nullptr) Py_RETURN_NONE;
+  char text[4096];
+  const size_t needed = PymemrunCopyUtf8(label, text, sizeof(text));
+  const uint32_t length =
+      static_cast<uint32_t>(needed < sizeof(text) ? needed : sizeof(text));
+  if (t_thread_id == 0) g_parts.threads.Define(hot, nullptr);
+  const MarkPayload payload = {NextNumber(hot), TimeStamp(hot.time_is_tsc),
+                               Statm::ReadAnew(), t_thread_id, 0};
+  const Piece pieces[] = {
+      {&payload, sizeof(payload)}, {&length, 4}, {text, length}};
+  PutPayload(hot, ControlKind::kMark, 0, 0, pieces, 3);
+  HeapLog::StateClock(hot);
+  Py_RETURN_NONE;
+}
+
+PyObject* Rss(PyObject*, PyObject*) {
+  return PyLong_FromUnsignedLongLong(
+      static_cast<unsigned long long>(Statm::ReadAnew()) *
+      static_cast<unsigned long long>(sysconf(_SC_PAGESIZE)));
+}
+
+// `with pymemrun.trace():`. Leaves tracing as it found it.
+struct TraceObject {
+  PyObject base;
+  bool started;
+};
+
+PyObject* TraceEnter(PyObject* self, PyObject*) {
+  auto* trace = reinterpret_cast<TraceObject*>(self);
+  // Both begin and end together, but for calls that are never traced.
+  if (!(g_recorded.calls ? g_parts.slot.armed() : g_heap.samples.records())) {
+    trace->started = true;
+    StartTracing();
+  }
+  Py_INCREF(self);
+  return self;
+}
+
+PyObject* TraceExit(PyObject* self, PyObject*) {
+  auto* trace = reinterpret_cast<TraceObject*>(self);
+  if (trace->started) StopTracing();
+  trace->started = false;
+  Py_RETURN_NONE;
+}
+
+PyMethodDef kTraceMethods[] = {
+    {"__enter__", TraceEnter, METH_NOARGS, "Starts tracing."},
+    {"__exit__", TraceExit, METH_VARARGS, "Stops tracing."},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyType_Slot kTraceSlots[] = {
+    {Py_tp_doc, const_cast<char*>("Context manager: traces what runs inside.")},
+    {Py_tp_methods, kTraceMethods},
+    {0, nullptr}};
+PyType_Spec kTraceSpec = {"pymemrun.trace", sizeof(TraceObject), 0,
+                          Py_TPFLAGS_DEFAULT, kTraceSlots};
+
+PyMethodDef kMethods[] = {
+    {"start", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Start)),
+     METH_VARARGS | METH_KEYWORDS,
+     "start(*, heap=None, output=None)\n--\n\nBegins or resumes tracing, on "
+     "all threads; "
+     "what is on stays on.\n\nheap: how allocations are sampled from here on: "
+     "a dict {size: probability}, where\neach size bounds a class from above, "
+     "not included, and what is larger is always\nrecorded; or the mean number "
+     "of bytes between two samples.\noutput: the run file's path, in a run "
+     "that "
+     "began with --paused; one that is\nthere is an error."},
+    {"stop", Stop, METH_NOARGS,
+     "stop()\n--\n\nSuspends tracing, on all threads. No effect when it is "
+     "off."},
+    {"gather_stats", GatherStats, METH_NOARGS,
+     "gather_stats()\n--\n\nCounts the sizes of allocations from here on. "
+     "stop(), or the program's end,\nprints the table to stderr."},
+    {"mark", MarkNow, METH_O,
+     "mark(label)\n--\n\nPuts a label with the time and the RSS into the run."},
+    {"rss", Rss, METH_NOARGS,
+     "rss()\n--\n\nThe resident set size of the process in bytes, now."},
+    {nullptr, nullptr, 0, nullptr}};
+
+int Execute(PyObject* module) {
+  PyObject* type = PyType_FromSpec(&kTraceSpec);
+  if (type == nullptr) return -1;
+  if (PyModule_AddObject(module, "trace", type) == 0) return 0;
+  Py_DECREF(type);
+  return -1;
+}
+
+PyModuleDef_Slot kSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(Execute)},
+                             {0, nullptr}};
+PyModuleDef kModule = {PyModuleDef_HEAD_INIT,
+                       "pymemrun",
+                       "Controls the memory trace of this run. Present only "
+                       "under the pymemrun launcher.",
+                       0,
+                       kMethods,
+                       kSlots,
+                       nullptr,
+                       nullptr,
+                       nullptr};
+
+PyObject* Init() { return PyModuleDef_Init(&kModule); }
+
+}  // namespace
+
+void PythonModule::Register(const TraceConfig* config) {
+  const bool any = config != nullptr;
+  g_recorded = {any, any && config->calls,
+                any && config->heap.mode == HeapMode::kStats};
+  PyImport_AppendInittab("pymemrun", Init);
+}
+
+}  // namespace pymemrun

@@ -24,9 +24,6 @@ constexpr uint64_t kSecond = 1000000000;
 // ASan keeps what was freed, up to so much.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr uint64_t kQuarantineBytes = uint64_t{256} << 20;
-#elif defined(__SANITIZE_THREAD__)
-// Its shadow is several times the memory.
-constexpr uint64_t kQuarantineBytes = uint64_t{2} << 30;
 #else
 constexpr uint64_t kQuarantineBytes = 0;
 #endif

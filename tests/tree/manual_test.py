@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import check_docs
@@ -38,6 +39,10 @@ class Manual(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.addClassCleanup(os.chdir, os.getcwd())
+        os.chdir(folder.name)
         subprocess.run([sys.executable, MAKE_MAN, 'made', '1.2.3'], check=True)
         cls.help = {tool: check_docs.options_in_help(tool) for tool in check_docs.TOOLS}
 

@@ -22,7 +22,7 @@ struct Mapping {
   bool executable;
   bool counted;  // its pages are part of RSS
   bool file;     // of a file on a disk, or the like; not memory that is shared
-  bool gone;     // some of it was given back since: it may be another now
+  bool gone;     // part was unmapped since: something else may be there now
 };
 
 // Writes each name once, as a MappingDef with dense ids. Not thread safe. `out`
@@ -47,12 +47,12 @@ class MappingTable {
   // at the file if nothing is known there, every 50 ms on average at most and
   // 20 times at once, as libraries come. The kernel's own code is "[kernel]".
   uint32_t CodeAt(uint64_t address, uint64_t now_ns);
-  // MappingDef.id of what is mapped at `address`, 0 when it is not known, and
-  // whether that is a file. They ask the kernel again, also where something was
-  // given back since the last look: for that mapping alone from Linux 6.11 on,
-  // before that as CodeAt() does, 40 times at once. Where they may not, or it
-  // has gone before they could, other memory than a file's is thought to be
-  // what it was. `now_ns`: CLOCK_MONOTONIC, or somewhat before.
+  // MappingDef.id of what is mapped at `address`, 0 when it is not known; and
+  // whether that is a file. Both ask the kernel again, also where something was
+  // unmapped since the last look. From Linux 6.11 on they ask for that mapping
+  // alone, before that as CodeAt() does, 40 times at once. Where they may not
+  // ask, or the mapping has gone, memory other than a file's counts as
+  // unchanged. `now_ns`: CLOCK_MONOTONIC, or somewhat before.
   uint32_t NameAt(uint64_t address, uint64_t now_ns) {
     return DataAt(address, now_ns).name;
   }
@@ -66,12 +66,12 @@ class MappingTable {
   // How often the kernel may be asked for what is not known.
   class Looks {
    public:
-    // Once in `period_ns`; what was not used of the time is kept, so much of
-    // it.
+    // Allows one look in `period_ns`. Unused time is kept, up to `kept_ns`.
     Looks(uint64_t period_ns, uint64_t kept_ns)
         : period_ns_(period_ns), kept_ns_(kept_ns) {}
     bool MayLook(uint64_t now_ns);
-    // It took so long of a CPU: at most a hundredth of one in the long run.
+    // A look took so much CPU time. In the long run looks take a hundredth of
+    // a CPU at most.
     void Took(uint64_t cpu_ns) { next_ns_ += 100 * cpu_ns; }
 
    private:
@@ -79,8 +79,8 @@ class MappingTable {
     uint64_t next_ns_ = 0;
   };
 
-  // Where there was nothing when the kernel was asked last: what came there
-  // before that has gone.
+  // Where nothing was mapped when the kernel was asked last. What came there
+  // before has gone.
   struct Hole {
     uint64_t begin, end, until_ns;
     bool Has(uint64_t address, uint64_t now_ns) const {
@@ -105,7 +105,7 @@ class MappingTable {
   Mapping data_hit_ = {};  // of DataAt()
   static constexpr uint64_t kLookNs = 50000000;
   Looks looks_{kLookNs, 20 * kLookNs};
-  // Libraries come many at a time, and of what is not known most is none.
+  // More at once: libraries come in groups, and most unknown data is in none.
   Looks data_looks_{kLookNs, 40 * kLookNs};
   // Each takes some microseconds.
   Looks queries_{0, 20 * kLookNs};

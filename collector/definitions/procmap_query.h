@@ -31,8 +31,8 @@ static_assert(sizeof(ProcmapQuery) == 104);
 inline constexpr unsigned long kProcmapQuery =
     _IOC(_IOC_READ | _IOC_WRITE, 'f', 17, sizeof(ProcmapQuery));
 
-// In flags: else of the next one above it. Without it, or where there is none,
-// ENOENT.
+// In flags: where nothing is mapped, the answer is the next mapping above.
+// ENOENT means that no mapping was found.
 inline constexpr uint64_t kProcmapOrNext = 1u << 4;
 inline constexpr uint64_t kProcmapExecutable = 1u << 2;
 

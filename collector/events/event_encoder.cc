@@ -132,8 +132,8 @@ const EventSlot* EventEncoder::ConsumeRows(const EventSlot* slot,
   return slot;
 }
 
-// Heap events up to the first slot that is none. Their thread is that of the
-// next row.
+// Takes heap events, up to the first slot of another kind. Their thread is that
+// of the next row.
 const EventSlot* EventEncoder::ConsumeHeap(const EventSlot* slot,
                                            const EventSlot* end) {
   if (heap_ == nullptr) {

@@ -42,7 +42,7 @@ class EventEncoder final : public RingMerger::SlotTaker {
   void Consume(const EventSlot* slots, size_t count) override;
   void SkipTo(uint64_t index) override;
 
-  // Writes the rows gathered so far. No effect when there are none.
+  // Writes the rows gathered so far. Without rows it has no effect.
   void EndBatch();
   // To be called after the clock was measured again.
   void ClockChanged() { next_step_stamp_ = 0; }
@@ -50,7 +50,7 @@ class EventEncoder final : public RingMerger::SlotTaker {
   const RowTotals& totals() const { return totals_; }
   uint32_t rows_in_batch() const { return rows_; }
   uint64_t next_index() const override { return chunk_index_; }
-  // The run file's path, where the script has given it another; else empty.
+  // The run file's new path, if the script has changed it; else empty.
   const std::string& output() const { return facts_.output(); }
   uint64_t bad_slots() const { return bad_slots_; }
   DefinitionTable& definitions() { return definitions_; }
@@ -68,7 +68,8 @@ class EventEncoder final : public RingMerger::SlotTaker {
   };
 
   void ConsumeChunk(const EventSlot* slots, size_t count);
-  // The hot loop: rows up to the first slot that is none. Returns that slot.
+  // The hot loop: takes rows, up to the first slot of another kind. Returns
+  // that slot.
   const EventSlot* ConsumeRows(const EventSlot* slot, const EventSlot* end);
   const EventSlot* ConsumeHeap(const EventSlot* slot, const EventSlot* end);
   uint64_t StepTime(uint32_t row, uint64_t stamp, uint32_t step);

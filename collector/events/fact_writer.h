@@ -26,7 +26,7 @@ class FactWriter {
   };
   explicit FactWriter(const Context& context) : in_(context) {}
 
-  // The row that a fact comes after. Site 0: there is none.
+  // The row that a fact comes after. Site 0 means that no row came before.
   struct RowBefore {
     uint64_t number;
     uint32_t site;
@@ -35,7 +35,7 @@ class FactWriter {
   // False: no such kind is known, and nothing was written.
   bool Write(ControlKind kind, absl::string_view payload,
              const RowBefore& before);
-  // The run file's path, where the script has given it another; else empty.
+  // The run file's new path, if the script has changed it; else empty.
   const std::string& output() const { return output_; }
 
  private:

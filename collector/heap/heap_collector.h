@@ -27,7 +27,7 @@ class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
     const ControlPage* page;
     pid_t pid;  // of the traced process
     SideItems* side;
-    RingMerger* merger;  // which knows of this one before it drains
+    RingMerger* merger;  // must know this collector before it drains
     const ClockScale* clock;
     DefinitionTable* definitions;
     RecordSink* out;
@@ -98,7 +98,7 @@ class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
   const Options options_;
   HeapBatchEncoder encoder_;
   size_t look_at_ = kLookEach;
-  // The free of a realloc that may yet fail; an address of 0: there is none.
+  // The free of a realloc that may yet fail. Address 0: no realloc is pending.
   HeapEvent tentative_;
   std::array<KnownStack, kKnownStacks> known_stacks_ = {};
   uint64_t slot_us_ = 0;  // time of the last slots

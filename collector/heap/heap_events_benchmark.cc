@@ -25,7 +25,7 @@ namespace {
 
 constexpr size_t kBatch = 1 << 17;
 
-// Of which the block freed last comes first, as CPython gives them out.
+// The block freed last is given out first, as CPython does.
 std::vector<HeapEvent> SyntheticEvents() {
   std::vector<HeapEvent> events;
   std::deque<uint64_t> rows;
@@ -160,8 +160,7 @@ std::vector<EventSlot> SlotsOf(const std::vector<HeapEvent>& events) {
   return slots.slots();
 }
 
-// From the ring into the file: the whole of the collector's work but for its
-// waiting.
+// From the ring into the file: all of the collector's work except waiting.
 void BM_Collect(benchmark::State& state) {
   const std::vector<EventSlot> slots = SlotsOf(Events());
   const TestRegion region;

@@ -34,7 +34,7 @@ void InsertByTime(const T& item, std::deque<T>* sorted) {
 
 }  // namespace
 
-// Nothing that waits, or is yet to come, is older; but for stragglers.
+// What waits or is yet to come is not older, except for stragglers.
 uint64_t PageMatcher::Settled() const {
   return samples_.empty() ? emitted_ns_ : samples_.front().time_ns;
 }

@@ -29,9 +29,9 @@ inline bool IsCertain(PageChoice choice) {
 // pattern of addresses can fall into step with a choice that is made anew for
 // each group.
 //
-// A fault may bring more than its page, and that must not hang on one in N:
-//   - The first fault in each aligned 2 MiB is certain, for it may have brought
-//     a huge page; again after these were given back.
+// A fault may bring more pages than its own. These must not hang on one in N:
+//   - The first fault in each aligned 2 MiB is certain, because it may have
+//     brought a huge page; again after these were given back.
 //   - So is each fault in a file's pages, which come sixteen at a time.
 // Not thread safe.
 class PageSampler {

@@ -25,7 +25,7 @@ constexpr size_t kEntriesAtOnce = 8192;
 constexpr uint64_t kPieceBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxPieces = 4096;
 // Without the ioctl every page of a mapping is an entry of 8 bytes. Mappings
-// that are so large are reserved address space, of which little is resident.
+// that are so large are reserved address space, and little of it is resident.
 constexpr uint64_t kMaxEntriesOfMapping = uint64_t{1} << 24;
 
 constexpr uint64_t kPiecePages = 512;

@@ -25,19 +25,18 @@ struct ResidentPages {
 struct ResidencyAnswer {
   uint64_t begin_ns = 0;  // CLOCK_MONOTONIC, before the kernel was asked...
   uint64_t end_ns = 0;    // ...and after
-  // statm at end_ns; 0: it could not be had. Left to the caller.
+  // statm at end_ns; 0: it could not be read. The caller sets it.
   uint64_t rss_bytes = 0;
   std::vector<ResidentPages> ranges;  // in the order of addresses
 
-  // These are resident too, as far as they are not there yet.
+  // Adds resident pages, as far as they are not in `ranges` yet.
   void Include(const ResidentPages& pages);
 };
 
 // Not thread safe.
 class ResidencyScan {
  public:
-  // More ranges than that, and the answer is none: a record of them would not
-  // be read.
+  // With more ranges Read() fails: readers refuse so large a record.
   static constexpr size_t kMaxRanges = size_t{1} << 18;
 
   // Keeps files of /proc/PID open. `mappings` must outlive it.
@@ -46,17 +45,16 @@ class ResidencyScan {
   ResidencyScan(const ResidencyScan&) = delete;
   ResidencyScan& operator=(const ResidencyScan&) = delete;
 
-  // False where the kernel does not say, as of a process that is gone. Pages of
-  // zeros that were only read are left out; not so before Linux 6.7, which does
-  // not tell them from others. `meanwhile` is called each few milliseconds.
+  // False where the kernel does not say, for instance of a process that is
+  // gone. Leaves out pages of zeros that were only read, except before Linux
+  // 6.7, which cannot tell them. `meanwhile` is called each few milliseconds.
   bool Read(absl::FunctionRef<void()> meanwhile, ResidencyAnswer* answer);
   // Whether the page there is part of a huge page of 2 MiB; nullopt where it is
   // not resident any more, or the kernel does not say.
   absl::optional<bool> IsHuge(uint64_t address);
-  // The resident pages of files around the one at the address without a hole,
-  // within its aligned 2 MiB: the kernel maps up to so many at a fault.
-  // Nothing, begin = end, where that one is not there, or the kernel does not
-  // say.
+  // The run of resident file pages that holds the address, within its aligned
+  // 2 MiB: the kernel maps up to so many at a fault. Empty (begin = end) where
+  // the page at the address is not resident, or the kernel does not say.
   PageRegion FilePagesAround(uint64_t address);
   // RSS as statm has it now; 0 when the process is gone.
   uint64_t RssBytes();

@@ -21,15 +21,15 @@ struct LaunchText {
   uint32_t page_signals = 0;
 };
 
-// Reads the launch text (see collector_start.h). Unknown keys and what is no
-// `key=value` are passed over, numbers that are none are 0.
+// Reads the launch text (see collector_start.h). Passes over unknown keys and
+// what is no `key=value`. A number that cannot be read is 0.
 LaunchText ParseLaunchText(absl::string_view text);
 
 // The launch text that lies in the file `fd`; what cannot be read is empty.
 LaunchText ReadLaunchText(int fd);
 
 // Adds the size of a page, and what the traced process knew when tracing began;
-// nullptr: it never did.
+// nullptr: tracing never began.
 void AddStartToHeader(const StartFacts* start, uint32_t page_bytes,
                       Header* header);
 

@@ -1,5 +1,5 @@
-// The consumer side of the side ring. One reader; the producers are threads of
-// the traced process, each of which may be killed at any moment.
+// The consumer side of the side ring. One reader. The producers are threads of
+// the traced process, and any of them may be killed at any moment.
 #ifndef PYMEMRUN_COLLECTOR_RING_SIDE_READER_H_
 #define PYMEMRUN_COLLECTOR_RING_SIDE_READER_H_
 
@@ -45,11 +45,11 @@ class SideReader {
              ReplyPage* reply, std::function<bool(uint32_t thread)> lives)
       : page_(page), cells_(cells), reply_(reply), lives_(std::move(lives)) {}
 
-  // Gives what is committed to `take`, the oldest first, up to the first item
-  // that is not; the view is valid during the call. Where that one has stood at
-  // the tail for more than 2 s, and its thread does not live, or for more than
-  // a minute, it is lost, and the next item follows. `last`: nobody commits any
-  // more, so that is not waited for. Returns the number of cells given back.
+  // Gives committed items to `take`, the oldest first, up to the first item
+  // that is not committed. The view is valid during the call. An uncommitted
+  // item at the tail is lost after 2 s if its thread has ended, else after a
+  // minute; then the next item follows. `last`: nobody commits any more, so
+  // nothing is waited for. Returns the number of cells given back.
   size_t Drain(uint64_t now_ns, bool last,
                absl::FunctionRef<void(const SideItemView&)> take);
 

@@ -1,4 +1,4 @@
-// The table of how many allocations there were of which size, and the sampling
+// The table of how many allocations of each size there were, and the sampling
 // rates that it suggests. Plain C++: the launcher has it too.
 #ifndef PYMEMRUN_FORMAT_BATCHES_HEAP_SIZE_TABLE_H_
 #define PYMEMRUN_FORMAT_BATCHES_HEAP_SIZE_TABLE_H_

@@ -26,8 +26,7 @@ std::string FileContents(const std::string& path) {
   return out.str();
 }
 
-// The worked example: two calls, of which the second grew the process by a
-// page.
+// The worked example: two calls. The second grew the process by a page.
 std::string WorkedExample() {
   Record header, code, call, back, thread, footer;
   header.mutable_header()->set_format_version(1);

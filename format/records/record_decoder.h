@@ -29,11 +29,11 @@ struct DefinedIds {
 class RecordDecoder {
  public:
   explicit RecordDecoder(RecordVisitor* visitor) : visitor_(visitor) {}
-  // One serialised record. Fails with what is wrong with it (the message names
-  // the field, what was expected and found); the visitor has then seen none of
-  // it, or for a bad batch none of its rows. Of the codes, kDataLoss means that
-  // this record is lost and the next may be decoded; with kInvalidArgument (no
-  // run file) and kFailedPrecondition (a newer format) nothing more can be.
+  // Decodes one serialised record. On failure the message names the field, what
+  // was expected and what was found. The visitor has then seen nothing of the
+  // record, or no rows of a bad batch. kDataLoss means that this record is lost
+  // and the next may be decoded. After kInvalidArgument (no run file) and
+  // kFailedPrecondition (a newer format) nothing more can be decoded.
   absl::Status Decode(absl::string_view record);
   // To be called when records were lost: from now on definitions may be
   // missing. Without it an undefined id is damage.

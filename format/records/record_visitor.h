@@ -76,9 +76,9 @@ struct ReadResult {
 absl::Status SecondRunError();
 
 // Reads `source` to its end, or until the visitor stops it, or a second run
-// begins, which is damage of which nothing is read. Fails only when
-// nothing can be read at all: not a run file, a newer format version, an I/O
-// error; everything else is damage, given to the visitor.
+// begins: that run is damage, and is not read. Fails only when nothing can be
+// read at all: not a run file, a newer format version, an I/O error. Everything
+// else is damage, given to the visitor.
 absl::Status ReadStream(ByteSource* source, StreamReader::Options options,
                         RecordVisitor* visitor, ReadResult* result);
 

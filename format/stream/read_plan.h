@@ -20,18 +20,18 @@ namespace pymemrun {
 
 // Serves one reading of the file. Not thread safe.
 //
-// A wrong index cannot make a reader miss where frames begin: what is left out
-// begins where reading from the begin has come to, and was found to be a row of
-// whole frames up to where reading goes on.
+// A wrong index cannot hide where frames begin. What is left out begins where
+// reading has come to. It was found to be whole frames, up to where reading
+// goes on.
 class ReadPlan {
  public:
   static constexpr uint64_t kNothing = std::numeric_limits<uint64_t>::max();
 
   // A plan for the rows and other facts from `from_us` to `to_us`, both
-  // included, of a file of `size_bytes`. A file without an index is read for it
-  // once, but for its rows. Null: nothing can be left out, or the file has no
-  // index and is damaged. Fails when the index is wrong: then everything has
-  // to be read. `source` is at its begin afterwards.
+  // included, of a file of `size_bytes`. A file without an index is read once
+  // to make one, without its rows. Null: nothing can be left out, or the file
+  // has no index and is damaged. Fails when the index is wrong: then everything
+  // has to be read. `source` is at its begin afterwards.
   static absl::StatusOr<std::unique_ptr<ReadPlan>> Create(ByteSource* source,
                                                           uint64_t size_bytes,
                                                           uint64_t from_us,

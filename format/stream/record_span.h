@@ -1,5 +1,5 @@
 // What a piece of a run file holds, seen from outside: when, which events, and
-// whether readers that want none of its rows must read it all the same. A span
+// whether readers that skip its rows must read it all the same. A span
 // is a record, a frame or several frames in a row. The index of frames is made
 // of spans.
 #ifndef PYMEMRUN_FORMAT_STREAM_RECORD_SPAN_H_

@@ -175,7 +175,7 @@ StreamReader::Result ZstdStreamReader::NextFrame() {
   }
 }
 
-// Goes to the next frame of the plan; false: there is none.
+// Goes to the next frame of the plan; false: the plan has no more.
 bool ZstdStreamReader::SkipUnwanted() {
   if (options_.plan == nullptr) return true;
   const uint64_t offset = options_.plan->NextWanted(input_.offset());
@@ -240,8 +240,8 @@ bool ZstdStreamReader::FrameFollows(size_t at) {
          MayBeginFrame(input_.bytes().substr(at, kMagicBytes));
 }
 
-// Moves *at to the next place, from *at on, where a frame may begin; false:
-// there is none up to the end. Unless `released` is null, lets go of what was
+// Moves *at to the next place, from *at on, where a frame may begin; false: no
+// such place up to the end. Unless `released` is null, lets go of what was
 // looked at and counts it there.
 bool ZstdStreamReader::FindMagic(size_t* at, uint64_t* released) {
   for (;;) {

@@ -26,7 +26,7 @@ inline void AppendVarint(uint64_t value, std::string* out) {
   out->push_back(static_cast<char>(value));
 }
 
-// Takes a varint off the front of `bytes`; false: there is none of 64 bits.
+// Takes a varint off the front of `bytes`; false: no 64-bit varint is there.
 inline bool TakeVarint(absl::string_view* bytes, uint64_t* value) {
   *value = 0;
   for (size_t i = 0; i < bytes->size() && i < 10; ++i) {

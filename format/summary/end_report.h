@@ -41,7 +41,7 @@ struct EndReportInput {
 // No report is longer, whatever names it is given.
 inline constexpr size_t kMaxEndReportBytes = 4096;
 
-// A few lines, each of which begins "pymemrun: ". They are broken at column 80,
+// A few lines. Each begins with "pymemrun: ". They are broken at column 80,
 // or somewhat later to keep a place together, but never inside a name. Names
 // are escaped for terminals, and long ones shortened. Places are left out where
 // footer.max_rss_ site is 0: then the file does not define them.

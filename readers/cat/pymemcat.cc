@@ -334,7 +334,7 @@ void Pymemcat::WarnOfSpreadsheet() {
 
 uint64_t SpreadsheetStep(uint64_t next_rows, uint64_t context_rows,
                          uint64_t marks, uint64_t most_context) {
-  const uint64_t room = kSpreadsheetRows - 1;  // but for the header's row
+  const uint64_t room = kSpreadsheetRows - 1;  // one is the header's
   if (next_rows + context_rows + marks <= room) return 0;
   const uint64_t rows_each = 1 + most_context;
   const uint64_t kept = marks < room ? (room - marks) / rows_each : 0;

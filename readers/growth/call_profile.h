@@ -13,7 +13,7 @@
 // the caller. With a CALL before, that place is the caller's first line.
 //
 // Context rows are not counted: they passed no filter. Event 0's dRSS is its
-// whole RSS, of which only what came after tracing began is growth. Where the
+// whole RSS; only what came after tracing began counts as growth. Where the
 // filter measured dRSS since the last logged event, so is it counted here.
 #ifndef PYMEMRUN_READERS_GROWTH_CALL_PROFILE_H_
 #define PYMEMRUN_READERS_GROWTH_CALL_PROFILE_H_

@@ -17,12 +17,12 @@ struct OwnCost {
   uint64_t bound_made = 0;
 };
 
-// The places, most growth first, at most `limit` of them (0: all). Below them,
-// unless it is 0, what RSS changed by in no logged row, and what tracing itself
-// costs, where a table with a function column also says how many objects.
-// `share` is a place's part of the growth at all places, listed or not; those
-// two have none. Functions are Python's, also where a C function that
-// one of them called made the memory grow.
+// The places, most growth first, at most `limit` of them (0: all). Below them
+// stands what RSS changed by in no logged row, unless it is 0. Then comes what
+// tracing itself costs; a table with a function column also counts its objects.
+// `share` is a place's part of the growth at all places, listed or not; the two
+// rows below have no share. Functions are Python's: growth in a C function
+// counts for the Python function that called it.
 Table TopTable(const ProfileTable& profile, uint64_t limit,
                const OwnCost& cost);
 

@@ -88,7 +88,7 @@ TEST(HeapCountsTest, ObjectsBesideTheirBuffersAreNotDenied) {
   EXPECT_LT(coverage.counts_by_error_alone, 100);  // what an error of 0 says
 }
 
-// The chance that one of 20 is wrong, four standard deviations aside.
+// 950 of 1,000 runs should be right. kLeast allows four standard deviations.
 TEST(HeapCountsTest, WhatIsSaidIsRightInNineteenOfTwentyRuns) {
   constexpr int kRuns = 1000, kLeast = 922;
   for (const HeapRates& rates :

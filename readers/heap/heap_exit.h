@@ -36,7 +36,7 @@ class HeapExitFinder final : public HeapReplay {
   std::vector<Root> roots_;  // by stack; frames 0: not known yet
   Place program_;            // the function that it began with
   bool has_program_ = false;
-  uint64_t last_us_ = kEnd;  // of those allocations; kEnd: there is none
+  uint64_t last_us_ = kEnd;  // of those allocations; kEnd: no such allocation
   uint64_t events_ = 0;
   Footer footer_;
 };

@@ -235,7 +235,7 @@ TEST(HeapMappingsTest, MappingsAreNotAlive) {
   EXPECT_EQ(mapped.model.peak_bytes(), 100);
   EXPECT_EQ(mapped.model.peak_us(), 1u);
   EXPECT_EQ(mapped.model.Allocated().bytes, 100);
-  // A block at the begin of one is none of it.
+  // A block at a mapping's begin is not part of the mapping.
   mapped.Add({AllocEvent(2, 100 * kPage, 50, 1), FreeEvent(3, 100 * kPage)});
   EXPECT_EQ(mapped.PagesOf(1), 1 << 18);
   EXPECT_EQ(mapped.model.peak_bytes(), 150);
@@ -350,8 +350,8 @@ TEST(HeapMappingsTest, RandomCallsGiveTheSumsOfANaiveModel) {
   EXPECT_GT(mapped.model.missed_frees(), 0u);  // moves over others
 }
 
-// What is left of sampled mappings is estimated without bias: over 200 runs the
-// mean is within 4 of its standard errors, but for one time in 16,000, and the
+// What is left of sampled mappings is estimated without bias. Over 200 runs the
+// mean is within 4 of its standard errors, except one time in 16,000. The
 // stated error is right to a quarter.
 TEST(HeapMappingsTest, PartsOfSampledMappingsAreEstimatedWithoutBias) {
   constexpr int kRuns = 200, kMappings = 300;

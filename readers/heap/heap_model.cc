@@ -8,8 +8,8 @@ namespace {
 // Blocks ahead whose memory is asked for: a large table is not in the cache.
 constexpr size_t kAhead = 12;
 constexpr uint64_t kMostBytes = (uint64_t{1} << 47) - 1;
-// Parts that one range moves: more are put together. The kernel moves pages of
-// one kind that lie side by side.
+// A moved range keeps so many parts apart; further parts are joined. The kernel
+// moves pages of one kind that lie side by side, so parts are few.
 constexpr size_t kMostMoved = 64;
 // Ids above are looked up in the hash table alone.
 constexpr uint32_t kMaxTableId = 1 << 22;

@@ -91,8 +91,8 @@ class HeapModel {
     return stack < tracing_.size() && tracing_[stack];
   }
 
-  // Frees of no known block, and allocations where one was still alive: that
-  // one's free was lost.
+  // Frees of no known block; allocations where a block was still alive, whose
+  // free was lost.
   uint64_t unmatched_frees() const { return unmatched_frees_; }
   uint64_t missed_frees() const { return missed_frees_; }
   // Blocks that found no room.

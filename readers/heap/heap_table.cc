@@ -165,7 +165,7 @@ std::string NotRecordedText(const HeapRates& rates) {
                       "no standard error covers them\n");
 }
 
-// What may be missing at a place of which no error tells.
+// How much a place may miss beyond its standard error: blocks without a sample.
 std::string UnseenText(const HeapUnseen& unseen) {
   if (unseen.count == 0 || std::isinf(unseen.count)) return "";
   return absl::StrCat(

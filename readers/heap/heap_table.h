@@ -66,10 +66,10 @@ struct HeapTableOptions {
 
 // The places, most bytes first (of changes the largest in either direction),
 // then the others as one row, if there are any, and what tracing itself
-// allocated, of which `share` is not known. All rows but that one add up to
-// `total_bytes`, of which `share` is a row's part. What C code has mapped is in
-// a column of its own: of each place what is resident, or where that is not
-// known all of it in a last row.
+// allocated. All rows except tracing's add up to `total_bytes`. `share` is a
+// row's part of that; tracing's row has no share. What C code has mapped is in
+// a column of its own: for each place what is resident. Where that is not
+// known, a last row has all of it.
 Table HeapTable(const HeapTableOptions& options, HeapRows rows);
 
 // What stands above the table in text. Lines, each ended.

@@ -38,8 +38,8 @@ class HeapWeights {
   HeapWeights() : rates_(1) {}
   // The number of these rates: the same for equal ones.
   uint32_t NumberOf(const HeapRates& rates);
-  // 1 / p of a block of this size that was recorded at these rates; 1 where
-  // they say that there is none.
+  // 1 / p of a block of this size that was recorded at these rates; 1 where p
+  // is 0 by these rates.
   double WeightOf(uint32_t number, uint64_t size) const {
     return number == 0 ? 1 : SampledWeight(rates_[number], size);
   }

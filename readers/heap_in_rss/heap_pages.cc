@@ -57,8 +57,8 @@ class PageCharger {
   }
 
  private:
-  // Pages from `page` on that no block and no mapping is in, or that one of
-  // them fills, at once; so many, or 0 where there is another.
+  // Charges at once the pages from `page` on that are without blocks and
+  // mappings, or filled by a single one. Returns how many; 0: `page` is mixed.
   uint64_t ChargeAlike(uint64_t page, const PageMap::Run& run) {
     const uint64_t page_bytes = pages_.page_bytes();
     const uint64_t begin = page * page_bytes;
@@ -84,8 +84,8 @@ class PageCharger {
     return end - page;
   }
 
-  // Of the pages from address `begin` up to page `end`, in which no block is:
-  // up to where a mapping fills them, which is charged, or none is there.
+  // Takes the pages from address `begin` up to page `end`, which hold no block.
+  // Returns up to where they have no mapping, or one fills them and is charged.
   uint64_t MappedAlike(uint64_t begin, uint64_t end, PageCharge* charge) {
     const HeapMappings::Parts& parts = heap_.mappings().parts();
     PassParts(begin);

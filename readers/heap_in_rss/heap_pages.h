@@ -27,8 +27,8 @@ struct HeapCharges {
   double slack_bytes = 0;
 };
 
-// A part of a page's bytes, with its weight; or of those of several pages from
-// that one on, of weight 1.
+// A part of the bytes of a page, with its weight; or of the bytes of several
+// pages from `page` on, each of weight 1.
 struct PageCharge {
   enum class To { kOwner, kSource, kSlack };
   uint64_t page;

@@ -15,7 +15,7 @@ class HeapDomains final : public HeapReplay {
  public:
   struct Values {
     double python = 0;    // CPython's allocator domains
-    double native = 0;    // malloc and its kin of C code
+    double native = 0;    // C code's malloc, calloc, ...
     double tracing = 0;   // tracing's own
     double reserved = 0;  // what C code has mapped, touched or not
   };

@@ -58,7 +58,7 @@ std::string OneLine(absl::string_view text) {
   return absl::StrReplaceAll(text, {{"\n", " "}});
 }
 
-// The first word that looks like an option and is none; empty: there is none.
+// The first word that looks like an option and is unknown; empty: no such word.
 std::string UnknownOption(const CLI::App& app,
                           const std::vector<std::string>& arguments) {
   const std::vector<std::string> known = LongOptions(app);

@@ -35,7 +35,7 @@ std::string UsageOf(const CLI::App& app) {
   return usage + " [options]\n";
 }
 
-// The words in lines, of which all but the first begin with `margin`.
+// The words in lines. Each after the first begins with `margin`.
 std::string Wrapped(absl::string_view words, const std::string& margin) {
   std::string text;
   size_t column = margin.size();

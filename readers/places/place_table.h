@@ -18,7 +18,7 @@ namespace pymemrun {
 // Memory that is part of no file and has no name.
 inline constexpr absl::string_view kAnonymous = "<anonymous>";
 
-// Who has bytes: ids of the run file, of which a report uses some.
+// Who holds bytes, as ids of the run file. Each report uses some of the fields.
 struct Origin {
   uint32_t stack = 0;
   uint32_t thread = 0;

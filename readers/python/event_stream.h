@@ -35,9 +35,9 @@ using Event = std::variant<Row, WeighedHeapEvent, PageEntry, MarkEvent>;
 class EventStream final : public IndexingVisitor {
  public:
   EventStream(std::shared_ptr<const RunFile> file, EventKinds kinds);
-  // The next one, valid until the next call; null: there is none. Raises as
-  // RunFile::Read(), and ValueError when a signal's handler, or a thread that
-  // runs meanwhile, asks for one while another is read.
+  // The next event, valid until the next call; null after the last. Raises as
+  // RunFile::Read(). Raises ValueError when a signal's handler, or another
+  // thread, asks for an event while one is read.
   const Event* Next();
   uint64_t page_bytes() const { return page_bytes_; }
 

@@ -1,5 +1,5 @@
-// What `pymemreport heap` and its kin say above their tables, and of which
-// moment they are.
+// What `pymemreport heap` and similar commands say above their tables, and what
+// moment the tables show.
 #include <string>
 #include <utility>
 #include <vector>

@@ -183,7 +183,7 @@ TEST(PymemreportTest, OfDamagedInputNoOldOutputIsReplaced) {
                                        ": left as it was\n")));
     EXPECT_EQ(ContentsOf(target.path()), "what was there");
   }
-  // Where there is none, what can be read is better than nothing.
+  // Without an old file, what can be read is written.
   unlink(target.path().c_str());
   EXPECT_EQ(
       Report({"summary", damaged.path(), "--csv", "-o", target.path()}).code,

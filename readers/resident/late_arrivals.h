@@ -1,5 +1,5 @@
-// Finds huge pages of which only the fault is known, in what the kernel said
-// later is resident. For ResidentReplay.
+// Finds huge pages where so far only the fault is known. It looks in what the
+// kernel later said is resident. For ResidentReplay.
 #ifndef PYMEMRUN_READERS_RESIDENT_LATE_ARRIVALS_H_
 #define PYMEMRUN_READERS_RESIDENT_LATE_ARRIVALS_H_
 
@@ -12,14 +12,13 @@
 
 namespace pymemrun {
 
-// Of each aligned 2 MiB of anonymous memory that are resident, while the model
-// has a single page of them: the others came with that one. Not all kernels
-// mark such memory, and what was a huge page may have become small ones since;
-// so the mark is asked for only where pages were sampled, and one in N is
-// known. Before the first Residency nothing is found: it is about what was
-// there before tracing. `looks_left`: at so many runs of pages it looks at the
-// most, of those that came since the last Residency, and takes off at how many
-// it did.
+// Takes each aligned 2 MiB of anonymous memory that is resident while the model
+// has a single page of it: the other pages came with this page. Not all kernels
+// mark huge pages, and a huge page may have become small ones since. So the
+// mark is asked for only where pages were sampled, and one in N is known.
+// Before the first Residency nothing is found: that tells what was there before
+// tracing. `looks_left`: how many runs of pages it may look at, among those
+// that came since the last Residency. Each look takes one off.
 std::vector<LateArrival> FindLateArrivals(const ResidencyView& seen,
                                           const ResidentModel& model,
                                           uint64_t* looks_left);

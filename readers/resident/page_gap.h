@@ -11,7 +11,7 @@ namespace pymemrun {
 // A known page beside others.
 struct KnownPage {
   uint64_t page = 0;
-  uint32_t owner = 0;  // 0: there is none
+  uint32_t owner = 0;  // 0: no page
   uint64_t came_us = 0;
 };
 

@@ -47,17 +47,18 @@ class PageMap {
   // Puts a run there; false: there is no room for it. REQUIRES: it is one page,
   // or nothing is there yet.
   bool Put(const Run& run);
-  // Each calls `visit` with what it takes away: all in that range; what came
-  // before `before_us`; what was where the others go. Moved runs came then.
+  // Each calls `visit` with what it takes away. Remove: all in that range.
+  // RemoveOlder: what came before `before_us`. Move: what was at the new place;
+  // moved runs then have `came_us`.
   void Remove(uint64_t begin, uint64_t end, VisitRun visit);
   void RemoveOlder(uint64_t begin, uint64_t end, uint64_t before_us,
                    VisitRun visit);
   void Move(uint64_t begin, uint64_t end, uint64_t to, uint64_t came_us,
             VisitRun visit);
-  // Gives the runs there that are sampled an owner of pages that are not.
+  // Gives the sampled runs there an owner whose pages are not sampled.
   void ReplaceSampled(uint64_t begin, uint64_t end, NewRunOwner owner);
-  // Of what came before `before_us`, when it came does not matter any more, but
-  // for whether it was after `mark_us`: so runs side by side become one.
+  // Forgets when pages came that came before `before_us`. Keeps only whether
+  // that was after `mark_us`. So runs side by side become one.
   void Age(uint64_t before_us, uint64_t mark_us);
 
  private:

@@ -199,7 +199,7 @@ TEST_F(PageMapTest, WhatHasAgedBecomesOneRun) {
   map_.Age(5000, 909);
   EXPECT_EQ(map_.At(0).came_us, 0u);
   EXPECT_EQ(map_.At(999).came_us, 910u);
-  // What comes there later is none of it.
+  // What comes there later keeps its own time.
   map_.Put({5, 6, 6000, 1});
   EXPECT_EQ(map_.At(5).came_us, 6000u);
   EXPECT_EQ(map_.At(6).begin, 6u);

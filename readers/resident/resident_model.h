@@ -7,22 +7,23 @@
 //     page is copied because it is written to, and stays whose it was.
 //   - What a populating call brings belongs to it where no page is there yet.
 //   - Unmapped, discarded, trimmed pages go; moved ones keep their owners.
-//   - A Residency puts things right: pages that came before the kernel was
-//     asked and were not found go. Pages that were found and nobody brought
-//     belong, in the first Residency, to the time before tracing; in huge pages
-//     to the owner of the nearest page of the same 2 MiB, in pages of files to
-//     that of the nearest one within the same 64 KiB, which the kernel maps
-//     around a fault, else, in what is resident without a hole, within the same
-//     2 MiB, which it may hold in one piece: all inferred. Others have nobody.
-//   - Where one page in N was chosen it stands for N; the others are not known,
-//     and those that nobody brought are not either, but for those before
-//     tracing and those of blocks, see there: of a huge page's each then stands
-//     for itself.
+//   - A Residency puts things right. Pages go that came before the kernel was
+//     asked and were not found. Pages that were found and nobody brought belong
+//     in the first Residency to the time before tracing. Later their owner is
+//     inferred. In huge pages it is that of the nearest page of the same 2 MiB.
+//     In files it is that of the nearest page within the same 64 KiB, which the
+//     kernel maps around a fault. Else it is that of the nearest page within
+//     the same 2 MiB, which the kernel may hold in one piece, if all between is
+//     resident. Other pages have nobody.
+//   - Where one page in N was chosen it stands for N, and the others are not
+//     known. Nor are pages that nobody brought, except those before tracing and
+//     those inferred in huge pages and files. In a huge page each page then
+//     stands for itself.
 //
-// Memory: some 40 to 80 bytes for each run of pages that have an owner and the
-// moment they came in common (PageMap), until the kernel was asked again the
-// owner alone; and some for each distinct owner. It does not grow with the
-// number of events.
+// Memory: some 40 to 80 bytes for each run of pages that have the owner and the
+// moment they came in common (PageMap). After the next Residency they need only
+// have the owner in common. Each distinct owner takes some bytes more. Memory
+// does not grow with the number of events.
 #ifndef PYMEMRUN_READERS_RESIDENT_RESIDENT_MODEL_H_
 #define PYMEMRUN_READERS_RESIDENT_RESIDENT_MODEL_H_
 
@@ -54,9 +55,9 @@ class ResidentModel {
 
   void SetHeader(const Header& header);
   void Add(const PageEntry& entry);
-  // But for its RSS, which was read later.
+  // Without its RSS, which was read later.
   void Add(const ResidencyView& seen);
-  // They are whoever's the other is, if that is there.
+  // The pages get the owner of the page they came with, if that is there.
   void Add(const LateArrival& late);
   // What statm said at a moment up to which everything has been added.
   void SetRss(uint64_t rss_bytes, uint64_t time_us);
@@ -64,7 +65,7 @@ class ResidentModel {
 
   uint64_t page_bytes() const { return page_bytes_; }
   // statm's latest, and what came and went since, as far as page events tell;
-  // without one OwnedBytes().
+  // without statm OwnedBytes().
   uint64_t RssBytes() const;
   // RSS was never higher.
   void SetMostRss(uint64_t bytes) { most_rss_bytes_ = bytes; }

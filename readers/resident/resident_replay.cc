@@ -57,7 +57,7 @@ void ResidentReplay::MoveTo(uint64_t time_us) {
   if (now_us_ > before_.until_us) model_.SetMostRss(kEnd);
 }
 
-// All of now_us() has been added, but for what is known beforehand.
+// All of now_us() has been added, except hindsight, which this adds.
 void ResidentReplay::LeaveMoment() {
   const std::vector<LateArrival>& late = before_.late;
   for (; next_late_ < late.size() && late[next_late_].time_us <= now_us_;
@@ -219,7 +219,7 @@ void PeakFinder::Take(uint64_t most_bytes) {
 void PeakFinder::RaiseTo(uint64_t hwm_bytes) {
   const bool risen = last_hwm_bytes_ != 0 && hwm_bytes > last_hwm_bytes_;
   last_hwm_bytes_ = hwm_bytes;
-  // Some pages more than at a moment that was seen are of that one.
+  // A peak some pages above a moment that was seen belongs to that moment.
   const uint64_t seen_bytes = std::max(high_bytes_, peak_bytes_);
   if (!risen || hwm_bytes <= seen_bytes + kBlurBytes ||
       IsAlmost(seen_bytes, hwm_bytes)) {

@@ -15,12 +15,12 @@ namespace pymemrun {
 // others as one row, if there are any, what was there before tracing and what
 // has no owner, which may be below 0: all rows add up to RSS. `share` is a
 // row's part of RSS. Where pages were sampled `error_bytes` is one standard
-// error; of what has no owner that of all that has one. By mapping,
-// `unowned_bytes` says what of a mapping's pages had no owner at the latest
+// error. What has no owner gets the error of all that has an owner. By mapping,
+// `unowned_bytes` says how many bytes of a mapping had no owner at the latest
 // Residency.
 Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay);
 
-// "one page in 10 was recorded", of a run of which that is so.
+// "one page in 10 was recorded", for a run where that is so.
 std::string SampledText(const Header& header);
 
 // What stands above the table in text: RSS, the moment, what the bytes mean,

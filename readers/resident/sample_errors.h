@@ -10,19 +10,18 @@
 
 namespace pymemrun {
 
-// Of each aligned group of N pages, their weight, one was chosen at random. A
-// group says nothing of how far its own estimate may be off; two groups side by
-// side do, by how far they differ: the square of that is on average the
-// variance of their sum, and what they differ by in truth besides. So the error
-// is on average no less than it is, and close to it both where a place's pages
-// are scattered and where they fill groups whole, of which nothing is left to
-// chance.
+// One page of each aligned group of N, their weight, was chosen at random. One
+// group does not say how far its own estimate may be off. Two groups side by
+// side do: the square of their difference is on average the variance of their
+// sum, plus the square of their true difference. So the stated error is on
+// average no less than the true one. It is close where a place's pages are
+// scattered, and where they fill whole groups, which leave nothing to chance.
 //
-// There only the ends of a piece are, and whether groups differ at an end is
-// chance too. An end that may lie anywhere in its group is e groups away from
-// where it seems with the density 1 - |e|: so likely is a choice beside it that
-// makes it seem so. The variance of that is 1/6, in groups squared, whatever
-// was chosen; no less than two of these are stated for each piece.
+// Where groups are filled, only the ends of a piece are left to chance, and so
+// is whether groups differ there. An end may lie anywhere in its group. It is e
+// groups away from where it seems with the density 1 - |e|: so likely is a
+// choice that makes it seem so. The variance of that is 1/6, in groups squared,
+// whatever was chosen. At least two of these are stated for each piece.
 //
 // The first fault in each aligned 2 MiB was certain: where the choice fell on
 // that page, its group of a piece seems empty. The chance is 1/N, so that each

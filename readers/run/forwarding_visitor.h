@@ -1,5 +1,5 @@
-// A visitor that stands before another one. Used by whatever changes some of
-// what that one is told.
+// A visitor that stands before another visitor, to change some of what the
+// other is told.
 #ifndef PYMEMRUN_READERS_RUN_FORWARDING_VISITOR_H_
 #define PYMEMRUN_READERS_RUN_FORWARDING_VISITOR_H_
 

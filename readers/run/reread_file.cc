@@ -18,7 +18,7 @@
 namespace pymemrun {
 namespace {
 
-// A file without a name; below 0: there is none.
+// Opens a file without a name; below 0: it could not be made.
 int MakeTemporary() {
   const char* folder = getenv("TMPDIR");
   std::string path =

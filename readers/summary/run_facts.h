@@ -17,7 +17,7 @@ namespace pymemrun {
 // Whether the filters let every event pass.
 bool EveryEventLogged(const Filters& filters);
 
-// Reads everything once. Constant memory but for the definitions. Not thread
+// Reads everything once. Memory is constant, except for definitions. Not thread
 // safe.
 class RunFacts : public FactKeeper {
  public:

@@ -10,8 +10,8 @@
 namespace pymemrun {
 
 // Some `events` heap events as of `--heap all`, 10 to a microsecond: most
-// blocks are freed at once; one in 16 stays until 64 Ki of them are there, of
-// which then three quarters go. 512 stacks, up to 12 frames deep.
+// blocks are freed at once. One in 16 stays until 64 Ki of them are there; then
+// three quarters of these go. 512 stacks, up to 12 frames deep.
 void BuildLargeHeapRun(uint64_t events, ByteSink* sink);
 
 }  // namespace pymemrun

@@ -12,11 +12,11 @@
 
 namespace pymemrun {
 
-// One for each way in which few bytes could become much work.
+// One name for each way in which few bytes could cause much work.
 std::vector<std::string> HostileRunNames();
 
-// The run of that name in which `count` records or entries do it. False: there
-// is none of that name.
+// Builds the run of that name, with `count` such records or entries. False: no
+// run has that name.
 bool BuildHostileRun(absl::string_view name, uint64_t count, ByteSink* sink);
 
 }  // namespace pymemrun

@@ -39,7 +39,7 @@ void EachLine(const std::string& path, Take take) {
   std::fclose(file);
 }
 
-// What a virtual environment's pyvenv.cfg says; all empty where there is none.
+// What a virtual environment's pyvenv.cfg says; all empty without that file.
 struct EnvironmentConfig {
   std::string home;     // where the python is that it was made with
   std::string version;  // `version` (venv) or `version_info` (virtualenv)

@@ -29,7 +29,7 @@ std::string PythonVersionOf(const std::string& path);
 // The folder of the standard library that the python at `path` would use, of
 // version `major_minor`, links resolved; looked for as the interpreter does:
 // from the `home` that its pyvenv.cfg names, else from where it is itself,
-// upwards. Empty if there is none.
+// upwards. Empty if no folder is found.
 std::string StandardLibraryOf(const std::string& path,
                               const std::string& major_minor);
 

@@ -19,7 +19,7 @@ struct RunIdentity {
 };
 
 // Asks what an existing run file calls itself: YYYYMMDD_HHMMSS_PID of its own
-// start; empty for any other file. May take a while, for it runs a helper.
+// start; empty for any other file. Slow: it starts a helper process.
 using NameOfRunFile = std::function<std::string(const std::string& path)>;
 
 struct OutputRequest {

@@ -33,8 +33,8 @@ inline uint64_t RealtimeNs() {
          static_cast<uint64_t>(t.tv_nsec);
 }
 
-// The processor's counter. Where there is none, TscIsInvariant() is false and
-// nobody asks.
+// The processor's counter. A processor without it has TscIsInvariant() false,
+// and nobody asks.
 inline uint64_t Tsc() {
 #if defined(__x86_64__)
   return __rdtsc();

@@ -12,13 +12,13 @@ enum class HeapMode : uint32_t {
   kOff = 0,
   kSampled = 1,
   kAll = 2,
-  kStats = 3,  // only how many allocations of which size there are
+  kStats = 3,  // only how many allocations of each size there are
 };
 
 // Allocations below that size, and not below that of the class before it.
 struct HeapRateClass {
   uint64_t below_bytes;
-  double probability;  // 0: none of them is recorded
+  double probability;  // 0: no such allocation is recorded
 };
 inline constexpr size_t kMaxHeapClasses = 16;
 
@@ -41,7 +41,7 @@ struct HeapConfig {
   HeapMode mode = HeapMode::kOff;
   HeapRatesConfig rates;
   uint32_t domains = kAllHeapDomains;
-  bool native = false;  // malloc and its kin too
+  bool native = false;  // C code's allocations too
 };
 
 // Whether there are heap events.

@@ -6,10 +6,10 @@
 
 namespace pymemrun {
 
-// The calling thread is within an allocator's hook: what is asked for there of
-// the allocators below is part of what was counted already, or not the
-// program's. But for what an allocator asks for its own books: then the size is
-// another than t_heap_request, where that is not kAnySize.
+// t_heap_inside: the calling thread is within an allocator's hook. What it then
+// asks of the allocators below was counted already, or is not the program's.
+// What an allocator asks for its own books still counts: its size differs from
+// t_heap_request, unless that is kAnySize.
 inline constexpr size_t kAnySize = ~size_t{0};
 extern constinit thread_local bool t_heap_inside;
 extern constinit thread_local size_t t_heap_request;

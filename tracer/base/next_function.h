@@ -9,9 +9,9 @@
 namespace pymemrun {
 
 // The function of that name in the first object after this executable that
-// defines it: what dlsym(RTLD_NEXT) finds. Null where there is none. It only
-// reads the tables of the loaded objects: no lock, no memory, and no call but
-// that of the function's own resolver, if it has one (an IFUNC; libc's
+// defines it: what dlsym(RTLD_NEXT) finds. Null: no object defines it. It only
+// reads the tables of the loaded objects. It takes no lock and no memory, and
+// calls only the function's own resolver, if it has one (an IFUNC; libc's
 // functions that are asked for have none). dlsym frees the text of an earlier
 // error, by our own free(). So this works at any time: inside of dlsym, in a
 // signal handler, in a vfork child, and before the executable is relocated,

@@ -74,7 +74,7 @@ uint64_t TakeDecimal(const char** text) {
   return value;
 }
 
-// RSS in pages of a line of statm, "SIZE RESIDENT ..."; 0 when it is none.
+// RSS in pages from a line of statm, "SIZE RESIDENT ..."; 0 for other lines.
 uint32_t ParseStatm(const char* line) {
   const uint64_t size = TakeDecimal(&line);
   if (*line++ != ' ') return 0;

@@ -256,7 +256,7 @@ void EventLog::PassOverChange(HotState& hot, uint64_t stamp, uint64_t number) {
   // With --drss-since logged what had crept before still counts.
   const int32_t logged = RssPages(hot.logged_rss_pages) + change;
   hot.logged_rss_pages = logged > 0 ? static_cast<uint32_t>(logged) : 0;
-  // Whatever comes between here and the next event is that one's.
+  // Growth between here and the next event belongs to the next event.
   parts_.gauge.Invalidate(hot);
 }
 

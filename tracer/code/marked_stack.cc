@@ -11,8 +11,9 @@ namespace {
 // Levels push each other out. A stack that loses some is followed further down,
 // and gets them back at once.
 constexpr uint32_t kLevelBits = 13;
-// Frames from the innermost on whose ids are found together: a cut stack's, and
-// one block more, of which only the ids for the next one can be known.
+// How many frames, from the innermost on, get their ids together: those of a
+// cut stack, and the block below. In that block only the ids that hold for the
+// next block's cut can be known.
 constexpr uint32_t kMaxWalked = kMaxStackDepth + kStackBlock;
 constexpr uint32_t kUnknown = ~0u;
 
@@ -30,10 +31,10 @@ struct alignas(64) MarkedStack::Level {
   const PymemrunFrame* frame;  // null: nothing
   const void* instruction;     // its last, when it was last looked at
   FrameMark mark;
-  // Ids of the stack below the frame and of that down to it. Of both there are
-  // two: where the cut is for this depth, and where it will be for frames of
-  // the next block (kStackBlock), which begins with this block; of the latter 0
-  // where nobody asked.
+  // Ids of the stack below the frame, and of the stack with the frame. Each
+  // comes twice: cut as for this depth, and cut as for frames of the next block
+  // (kStackBlock), which begins with this block. The second is 0 where nobody
+  // asked.
   uint32_t parent;
   uint32_t next_parent;
   uint32_t stack;

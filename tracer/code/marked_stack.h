@@ -20,8 +20,8 @@ class MarkedStack {
   // Makes and touches the tables. Returns false with errno set.
   bool Create(HotState& hot);
 
-  // The id of the stack whose innermost frame is `top`, the thread's own; 0
-  // where none of it runs Python code, and where a definition found no room.
+  // The id of the stack whose innermost frame is `top`, the thread's own. 0: no
+  // frame of it runs Python code, or a definition found no room.
   uint32_t Of(HotState& hot, const PymemrunFrame* top) {
     // Its mark stands: the frame has not been left.
     const LastStack& last = hot.last_stack;

@@ -89,8 +89,9 @@ inline PyObject* ThreadRegistry::FindThread() const {
   return nullptr;
 }
 
-// The name that the calling thread has now, by its Thread object; 0 where it
-// has none. One that `threading` made up for a thread it did not start is none.
+// Puts the calling thread's name now, by its Thread object, in `buffer`.
+// Returns its length; 0: no name. Names that `threading` made up for threads it
+// did not start do not count.
 inline size_t ThreadRegistry::NameNow(char* buffer) const {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);

@@ -3,9 +3,9 @@
 // A profiled call of a built-in type's method makes the interpreter bind the
 // method to its object first, because a profile function is shown a callable
 // with its object; an unprofiled call does not. So dead ones are kept, one for
-// each of a few methods, as CPython keeps dead lists and tuples: ready but for
-// the object. What the program sees is as before, but for the allocations that
-// it does not make unprofiled either.
+// each of a few methods, as CPython keeps dead lists and tuples. They lack only
+// the object. The program sees the same as before. Only the allocations are
+// gone, which it does not make unprofiled either.
 //
 // GIL held in all of it; interpreters of one process share it in this version.
 #define Py_BUILD_CORE 1

@@ -5,8 +5,8 @@
 //
 // - kRunning. While a frame runs, or C code runs that it called, its stack
 //   pointer is in a register, and the field for it says -1. Readers take any
-//   negative value as that one. Each call, resumption, return and yield of the
-//   frame sets the field anew.
+//   negative value as -1. Each call, resumption, return and yield of the frame
+//   sets the field anew.
 // - kCalling. A frame that waits for a Python function that runs in the same
 //   evaluation loop has its stack pointer in that field, and the word there is
 //   free: the result will be put there. The call before it put its callable, or
@@ -15,7 +15,7 @@
 //   keeps, while the frame runs, what it was set to then; and it may yet be
 //   read. These marks are in two bytes that CPython does not use, and our hook
 //   clears them with each event of the frame. They hold only as long as the
-//   hook hears all calls. (tracer/told_calls.h uses these bytes too.)
+//   hook hears all calls. (tracer/calls/told_calls.h uses these bytes too.)
 //
 // GIL held. Nothing of it is visible to the program; a frame that is copied is
 // not running, and what lies above its stack pointer is not copied.

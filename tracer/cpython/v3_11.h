@@ -15,7 +15,7 @@
 #define PYMEMRUN_FRAME_OWNER 69
 #define PYMEMRUN_FRAME_LOCALS 72
 #define PYMEMRUN_OWNED_BY_GENERATOR 1
-// What is read of a frame, but for its locals.
+// What is read of a frame, without its locals.
 #define PYMEMRUN_FRAME_HEAD_BYTES 72
 // Every frame of the chain runs Python code.
 #define PYMEMRUN_IS_C_FRAME(frame) 0

@@ -10,7 +10,7 @@
 #define PYMEMRUN_FRAME_INSTRUCTION 56
 #define PYMEMRUN_FRAME_OWNER 70
 #define PYMEMRUN_FRAME_LOCALS 72
-// What is read of a frame, but for its locals.
+// What is read of a frame, without its locals.
 #define PYMEMRUN_FRAME_HEAD_BYTES 72
 #define PYMEMRUN_OWNED_BY_GENERATOR 1
 #define PYMEMRUN_OWNED_BY_CSTACK 3

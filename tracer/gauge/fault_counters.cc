@@ -76,7 +76,8 @@ bool MapAll(int cpus, FaultCounters* counters, const char** what) {
   return mapped && counters->count > 0;
 }
 
-// Whether there may be counters at all, and of which faults.
+// Whether counters are allowed at all. Sets whether they count only the faults
+// of user code.
 bool Probe(FaultCounters* counters) {
   int probe = OpenOne(-1, false);
   if (probe < 0 && (errno == EACCES || errno == EPERM)) {

@@ -47,8 +47,8 @@ class HeapAside {
   static void Freeing(const void* address);
 };
 
-// The free that a call may come to: made before it, it holds the place. Of null
-// there is none.
+// The free that a call may come to. Made before the call, it holds the place in
+// the ring. It does nothing for null.
 class HeapAsideFree {
  public:
   // By a realloc.

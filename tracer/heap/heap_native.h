@@ -1,5 +1,5 @@
-// Heap events of C code (--native): malloc and its kin, and memory by mmap.
-// What Python's allocators ask of them is theirs, and does not count again. Any
+// Heap events of C code (--native): malloc, calloc and so on, and memory by
+// mmap. What Python's allocators ask of them counts there, and not again. Any
 // thread, with or without the GIL; nothing allocates.
 #ifndef PYMEMRUN_TRACER_HEAP_HEAP_NATIVE_H_
 #define PYMEMRUN_TRACER_HEAP_HEAP_NATIVE_H_
@@ -25,9 +25,9 @@ class HeapNative {
            !t_heap_inside;
   }
 
-  // Whether the free of a block is to be: also within a domain's hook, if that
-  // is about to free another. A tool's hook below ours may have asked for it
-  // where ours does not say that it is at work.
+  // Whether the free of a block is to be counted. Within a domain's hook it is,
+  // if the hook is about to free another block. A tool's hook below ours may
+  // have asked for it where ours does not say that it is at work.
   bool CountsFree(const void* block) const {
     return __builtin_expect(on_.load(std::memory_order_relaxed), 0) &&
            (!t_heap_inside ||

@@ -59,7 +59,8 @@ class HeapSamples {
 
   // The block is about to be freed, and may have been recorded.
   void Goes(const void* block);
-  // The same, but for the record. Whether it was recorded.
+  // The same, without recording the free. Returns whether the block was
+  // recorded.
   bool Remove(const void* block);
   // Its free failed, as that of a realloc may.
   void PutBack(const void* block) { blocks_.Add(block); }

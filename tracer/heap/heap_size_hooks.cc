@@ -17,8 +17,7 @@ struct Hooks {
 constinit Hooks g_hooks;
 constexpr uint32_t kRaw = 2;
 
-// The calling thread is in a hook above: what is asked for below is part of
-// what that one counts.
+// The calling thread is in a hook above, which counts what is asked for below.
 constinit thread_local bool t_inside = false;
 
 struct Inside {

@@ -1,4 +1,4 @@
-// How many allocations there were of which size (--heap stats). Frees do not
+// How many allocations of each size there were (--heap stats). Frees do not
 // count.
 #ifndef PYMEMRUN_TRACER_HEAP_HEAP_SIZES_H_
 #define PYMEMRUN_TRACER_HEAP_HEAP_SIZES_H_

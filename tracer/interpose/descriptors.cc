@@ -1,7 +1,6 @@
-// The gauge's descriptor is none of the program's: calls that name it find that
-// there is none of that number, those that close a whole range spare it, and
-// one that wants the number for itself gets it. (No Python.h here: it gives
-// fstat and fstat64 one name.)
+// Hides the gauge's descriptor from the program. Calls that name it fail with
+// EBADF. Calls that close a whole range spare it. A call that wants the number
+// for itself gets it. (No Python.h here: it gives fstat and fstat64 one name.)
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// What C code asks of malloc's kin; free and realloc are in
-// interposed_memory.cc. Without --native these only forward.
+// What C code asks of malloc, calloc and the aligned ones; free and realloc are
+// in interposed_memory.cc. Without --native these only forward.
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>

@@ -60,9 +60,9 @@ struct HeapEnd {
   bool may_be_cached = false;
 };
 
-// The end that the block joins when it is freed but for its first `kept_bytes`.
-// Its heap is [begin, end); of blocks elsewhere nothing is said. Costs two
-// loads at most places.
+// The free end that the block joins when it is freed, except its first
+// `kept_bytes`. Its heap is [begin, end); blocks elsewhere get {}. Mostly costs
+// two loads.
 inline HeapEnd EndAbove(const void* block, size_t kept_bytes, const char* begin,
                         const char* end) {
   constexpr size_t kFlags = 7, kBelowInUse = 1;

@@ -118,7 +118,7 @@ TEST_F(MallocHeapTest, AThreadsHeapIsFoundAndGetsSmaller) {
 TEST_F(MallocHeapTest, AThreadsHeapIsKnownByWhatStandsAtItsBegin) {
   std::thread([] {
     void* volatile made = malloc(kBlock);
-    void* const block = made;  // of which the compiler knows no size
+    void* const block = made;  // the compiler does not know its size
     ThreadHeaps heaps;
     EXPECT_FALSE(heaps.Know(ThreadHeapOf(block), block));  // not started
     heaps.Start();

@@ -11,9 +11,9 @@
 
 namespace pymemrun {
 
-// A heap's begin is reckoned from a block's address, and nobody says that glibc
-// still lays its heaps out so. So what should be a heap's begin is read safely
-// when it is met first, and where it is none, no other is looked for. Any
+// A heap's begin is computed from a block's address, as glibc lays out heaps.
+// Another glibc may do otherwise. So what should be a heap's begin is read
+// safely when it is met first. If it is not one, no other is looked for. Any
 // thread.
 class ThreadHeaps {
  public:

@@ -62,7 +62,7 @@ class SideItem {
   void Reserve(SideKind kind, size_t payload_bytes);
   bool ok() const { return cells_ != 0; }
   // REQUIRES for all that follows: ok().
-  // The head, to be filled but for `sequence` and `cells`.
+  // The head, to be filled except for `sequence` and `cells`.
   SideHead& head();
   // Appends to the payload, up to what was reserved.
   void Append(const void* data, size_t bytes);

@@ -106,7 +106,7 @@ struct TraceObject {
 
 PyObject* TraceEnter(PyObject* self, PyObject*) {
   auto* trace = reinterpret_cast<TraceObject*>(self);
-  // Both begin and end together, but for calls that are never traced.
+  // Calls and heap events begin and end together. Some runs never trace calls.
   if (!(g_recorded.calls ? g_parts.slot.armed() : g_heap.samples.records())) {
     trace->started = true;
     StartTracing();

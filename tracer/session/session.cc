@@ -258,7 +258,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
     return g_session.line;
   }
   if (config->pages) PageEvents::Start();
-  // Nobody asks for RSS at each event where there are none of calls.
+  // Without events of calls nobody asks for RSS at each event.
   const GaugeSource source =
       !config->calls && config->rss_source == GaugeSource::kAuto
           ? GaugeSource::kHints

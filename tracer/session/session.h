@@ -8,7 +8,7 @@
 //   moment before the user's code)
 //   Session::Finish         from a C exit handler, or before death by SIGINT
 //
-// All functions are for the process's main thread. None of them throws.
+// All functions are for the process's main thread, and do not throw.
 #ifndef PYMEMRUN_TRACER_SESSION_SESSION_H_
 #define PYMEMRUN_TRACER_SESSION_SESSION_H_
 
@@ -24,8 +24,8 @@ namespace pymemrun {
 class Session {
  public:
   // For page events, with a region that has a side ring: opens what tells of
-  // page faults, with the stacks of some. Returns nullptr, or one
-  // line that says why there are none.
+  // page faults, with the stacks of some. Returns nullptr, or one line that
+  // says why the run has no page events.
   static const char* OpenPages(const PagePeriod& period,
                                PageCounters* counters);
 
@@ -53,8 +53,8 @@ class Session {
   // kept by a slow disk, and goes on.
   static bool still_writing();
 
-  // Whether the caller is in the process that Prepare prepared, and not in a
-  // child of it, whatever that one's number in its own PID namespace.
+  // Whether the caller is in the process that Prepare prepared. A child is not,
+  // even with the same number in a PID namespace of its own.
   static bool InTracedProcess();
 
   // Whether the run turned out to go untraced after Prepare, which stderr was

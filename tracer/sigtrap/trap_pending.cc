@@ -71,7 +71,7 @@ bool HasItBlocked(pid_t number) {
   return false;
 }
 
-// The number that a name is, 0 if it is none.
+// The number that a name spells; 0 for other names.
 pid_t Number(const char* name) {
   pid_t number = 0;
   for (; *name >= '0' && *name <= '9'; ++name)

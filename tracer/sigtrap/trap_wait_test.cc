@@ -116,7 +116,7 @@ TEST(TrapWaitTest, SignalsForTheProcessGoToAThreadThatHasItOpen) {
   });
 }
 
-// More threads than are remembered, all of which ended with it blocked.
+// More threads than are remembered. All ended with the signal blocked.
 TEST(TrapWaitTest, ManyThreadsThatHadItBlockedAreForgotten) {
   ExpectTheSame([] {
     Mask(SIG_BLOCK);

@@ -344,7 +344,7 @@ struct ControlPage {
   // compare-and-swap.
   alignas(64) std::atomic<uint64_t> side_head;
   std::atomic<uint64_t> side_dropped[kSideParties];  // that found no room
-  std::atomic<uint32_t> side_stalls;  // times that one was waited for
+  std::atomic<uint32_t> side_stalls;  // how often a producer waited for room
 
   // -- The end. Written by the traced process, released by end_state = 1.
   // When the interpreter began to finalise, CLOCK_MONOTONIC; 0: it has not.

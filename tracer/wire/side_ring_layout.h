@@ -8,12 +8,13 @@
 // Producers reserve cells by moving ControlPage::side_head with compare-and-
 // swap, mark the item as begun, fill the cells, and commit them from the last
 // to the first, each by its `sequence`: index + 1, stored with release. So a
-// cell whose sequence is not its own is not there yet. The mark says in the
-// head, with kSideBegun in its sequence, what it will be and whose: the
-// collector waits for it while that thread lives, in a call for instance that
-// unmaps gigabytes; but for a minute at the most, for a signal's handler may
-// have left that call by a jump. One that never comes is passed over after a
-// time, up to the next head. The collector moves ReplyPage::side_tail.
+// cell whose sequence is not its own is not there yet. The mark is kSideBegun
+// in the head's sequence; the head then says what the item will be and whose.
+// The collector waits for the item while that thread lives, for instance in a
+// call that unmaps gigabytes. It waits a minute at most, because a signal's
+// handler may have left that call by a jump. An item that never comes is passed
+// over after a time, up to the next head. The collector moves
+// ReplyPage::side_tail.
 #ifndef PYMEMRUN_TRACER_WIRE_SIDE_RING_LAYOUT_H_
 #define PYMEMRUN_TRACER_WIRE_SIDE_RING_LAYOUT_H_
 

@@ -45,7 +45,7 @@ static void ReadName(pid_t pid, char* name, size_t size) {
   }
 }
 
-// Waits for one process, whichever ends next. Returns 0 when there is none
+// Waits for one process, whichever ends next. Returns 0 when no process is
 // left.
 static int ReapOne(double start, FILE* report) {
   siginfo_t info;

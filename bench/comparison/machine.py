@@ -17,7 +17,7 @@ def _processor():
 
 
 def _output(*command):
-    """What the command prints, or "" where it fails or there is none."""
+    """What the command prints, or "" where it fails or is not installed."""
     try:
         done = subprocess.run(command, capture_output=True, text=True)
     except FileNotFoundError:

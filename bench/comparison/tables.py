@@ -27,7 +27,7 @@ def median(series, what):
 
 
 def ratio(series, base, what):
-    """Median over the rounds that both have; None where there is none."""
+    """Median over the rounds that both have; None without such rounds."""
     if series is None or base is None:
         return None
     rounds = series.runs.keys() & base.runs.keys()

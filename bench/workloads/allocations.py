@@ -1,4 +1,4 @@
-"""Allocations of 100 to 149 bytes, some of which live a while.  env WORK_N: how many; WORK_STEPS: of work without an
+"""Allocations of 100 to 149 bytes; some live a while.  env WORK_N: how many; WORK_STEPS: of work without an
 allocation before each."""
 import os
 from itertools import repeat

@@ -11,7 +11,7 @@ import support
 STEP = 64 * 4096
 COARSE = {"LD_PRELOAD": os.environ["PYMEMRUN_COARSE_STATM"]}
 
-# 300 pages touched one by one, none of them by a call.
+# 300 pages touched one by one, all by bytecode, not by C calls.
 TOUCHING = r'''
 import mmap
 m = mmap.mmap(-1, 300 * 4096, mmap.MAP_PRIVATE)

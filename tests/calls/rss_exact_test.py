@@ -184,8 +184,7 @@ class RssExactTest(support.ProgramTest):
         script = self.write("peak.py", PEAK)
         # Everything is logged, so that the two rows can be looked up.
         run = self.pymemrun("--min-drss", "0", script)
-        # Two temporaries of 32 MB at once, one of which is gone at the next
-        # event.
+        # Two temporaries of 32 MB at once. One is gone at the next event.
         footer = run.footer
         self.assertGreater(footer.hwm_bytes,
                            footer.max_rss_bytes + 31_000_000)

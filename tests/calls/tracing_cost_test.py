@@ -58,7 +58,7 @@ sys.setprofile(None)
 print(len(frames), len(bound))
 '''
 
-# So many calls of list.sort under way, each of which called back. At the
+# So many calls of list.sort are under way, and each has called back. At the
 # deepest point memory grows, which is when their cost is looked at.
 DEPTH = 100
 LIVE = r'''

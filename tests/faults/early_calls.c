@@ -55,8 +55,7 @@ static int status_of(pid_t child) {
   return waitpid(child, &status, 0) == child ? status : -1;
 }
 
-/* What `call` gives of two connected sockets, one of which has been sent 3
- * bytes. */
+/* What `call` gives of a socket to which its peer has sent 3 bytes. */
 static long of_sockets(long (*call)(int)) {
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return -1;

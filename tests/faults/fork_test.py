@@ -14,8 +14,8 @@ from waiting import PATIENCE_S
 
 class ChildTest(FaultTest):
     def same_and_whole(self, code, own=(), **kwargs):
-        """Runs as under python3; the file holds every event of the program,
-        none of its children's, and what happens after `code`."""
+        """Runs as under python3. The file holds every event of the program, no
+        event of its children, and what happens after `code`."""
         script = self.script(CHILD + code + "\ntraced_still()\n")
         self.same([script], own, **kwargs)
         file = self.run_file()
@@ -160,7 +160,7 @@ for i in range(3):
     @unittest.skipUnless(can_unshare("--pid", "--fork"),
                          "may not make a PID namespace")
     def test_a_child_with_the_programs_number(self):
-        # In a PID namespace of its own; that one's first process sets it.
+        # In a PID namespace of its own, whose first process sets the number.
         self.same_and_whole("""
 import ctypes
 number = os.getpid()

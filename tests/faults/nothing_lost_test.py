@@ -384,7 +384,7 @@ print(os.wait()[1] >> 8)
         self.assert_whole(self.run_file())
 
     def test_below_a_subreaper(self):
-        # The collector is that one's child then, and none of the program's.
+        # The collector is then the subreaper's child, not the program's.
         script = self.script(BEFORE + self.WAITS)
         adopt = ("import ctypes, os, subprocess, sys\n"
                  "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""With `--native` what C code asks of malloc and its kin is there too, with its
-exact size, at the Python line that led to it and with the file that asked."""
+"""With `--native` what C code asks of malloc, calloc and so on is there too:
+its exact size, the Python line that led to it, and the file that asked."""
 import importlib.util
 import json
 import subprocess

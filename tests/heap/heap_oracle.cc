@@ -6,7 +6,7 @@
 //   snapshot(name)  writes $HEAP_ORACLE/name: a line for each place, with tabs:
 //                   file, line, blocks, bytes
 //   churn(rounds, keep)  without the GIL: asks the raw allocator for blocks and
-//                   frees them, but for every `keep`th; 0: for none
+//                   frees them, except every `keep`th; 0: frees all
 //   fail(n)         the nth request from here on gets no memory; 0: none
 //   make(count, bytes), drop()  raw blocks made under the GIL, and freed
 //                   without it

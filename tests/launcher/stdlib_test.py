@@ -78,7 +78,7 @@ def outcomes(report):
         kinds = [child.tag for child in case
                  if child.tag in ("failure", "error", "skipped", "output")]
         outcome = kinds[0] if kinds else case.get("result", "subtests failed")
-        # A test of which only subtests failed stands there without a name.
+        # A test where only subtests failed stands there without a name.
         yield outcome, case.get("name") or "(one whose subtests failed)"
 
 
@@ -212,13 +212,12 @@ def check_rows(module, run):
     is wrong with them.
 
     With the default options a test function has rows if a page came, or went,
-    between two events of which one at least was in its own frame. In some
-    modules no page does: what they need is resident already, or comes deeper, in
+    between two events, at least one of them in its own frame. In some modules
+    no page does: what they need is resident already, or comes deeper, in
     functions that they call. Then a run with every event logged has to say the
-    same. Where pages come hangs on where the program's memory begins, so if the
-    two runs disagree both are done again with an environment that is longer: to
-    disagree by chance has odds of 1 in 4 at the most, 5 times in a row of 1 in
-    1000."""
+    same. Where pages come depends on where the program's memory begins. So if
+    the two runs disagree, both are done again with a longer environment. They
+    disagree by chance 1 time in 4 at most, 5 times in a row 1 time in 1000."""
     for number in range(5):
         os.environ["PADDING"] = 1500 * number * "x"
         first, path, problems = run("default.pb")

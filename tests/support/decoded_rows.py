@@ -4,7 +4,8 @@ than it prints (the Python function whose frame an event happened in)."""
 import collections
 import itertools
 
-# `code` and `function` are definitions; function is None but for C events.
+# `code` and `function` are definitions. Only C events have a function; it is
+# None for others.
 Row = collections.namedtuple(
     "Row", "number us what code line function thread rss drss context inexact")
 

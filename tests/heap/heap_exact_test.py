@@ -16,7 +16,6 @@ PROGRAMS = {"allocates": heap_programs.ALLOCATES,
 # Two words for the garbage collector, then the object.
 BOUND_BYTES = 16 + type(len).__basicsize__
 
-
 class HeapExactTest(heap_support.HeapTest):
     def check(self, text, *options, env=None, python=()):
         """That each moment is as the oracle has it; returns what was found."""
@@ -76,6 +75,12 @@ os._exit(0)
                 # a function and its closure, some from free lists.
                 for line, about in ((9, 1000), (10, 1000), (11, 1744), (7, 1995)):
                     self.assertIn(blocks[line], range(about - 10, about + 10))
+
+    def test_what_a_look_at_the_threads_name_frees(self):
+        """Else the next block at that address would have two owners."""
+        for trace in ("none", "calls"):
+            with self.subTest(trace):
+                self.check(heap_programs.NAMES, "--trace", trace)
 
     def test_with_calls_traced_too(self):
         for name, text in PROGRAMS.items():

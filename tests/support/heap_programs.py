@@ -164,3 +164,20 @@ for one in waiting: next(one)
 ''' + at("worked") + r'''
 del kept[::3], bound[::2], waiting[::2]
 ''' + at("deleted")
+
+# The interpreter's cache of attributes holds the only reference to each of
+# these names, and looking up the thread's own name makes it forget one. So does
+# the first look for an attribute of a module: the last lines of the program
+# make none be forgotten between a mark and its snapshot.
+NAMES = r'''
+import threading, time
+kinds = [type(f"Kind{n}", (), {})() for n in range(8)]
+for turn in range(5):
+    for n in range(10000):
+        hasattr(kinds[n % 8], f"attribute {turn} {n}")
+    kept = [f"attribute {turn} {n}" for n in range(1000)]
+until = time.monotonic() + 0.05
+while time.monotonic() < until:
+    kept[0] = str(until)
+pymemrun.mark, heap_oracle.snapshot
+''' + at("looked")

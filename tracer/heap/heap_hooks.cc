@@ -43,14 +43,15 @@ inline bool IsCounted(size_t size) {
          (D != kRaw || t_heap_request == kAnySize || t_heap_request == size);
 }
 
-// The same of a free: a hook above is about to free that block. One that other
-// hooks of the program keep for their own books is another.
+// The same of a free: a hook above is about to free that block. Tools' hooks may
+// free other blocks for their own books. Looking up a thread's name in a hook
+// may free any object: the interpreter's cache of attributes forgets a name.
 inline size_t Freed(const void* block) {
   return Asked(reinterpret_cast<size_t>(block));
 }
 template <uint32_t D>
 inline bool IsFreeCounted(const void* block) {
-  return IsCounted<D>(reinterpret_cast<size_t>(block));
+  return D == kRaw && IsCounted<D>(reinterpret_cast<size_t>(block));
 }
 
 // The allocator below, by its four ways.

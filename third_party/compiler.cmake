@@ -100,6 +100,16 @@ function(pymemrun_add_room_test room)
   pymemrun_add_test(${name}_test SOURCES ${tests} LIBS ${A_LIBS} TIMEOUT 300)
 endfunction()
 
+# pymemrun_add_benchmark(NAME SOURCES... LIBS...): a micro-benchmark.
+function(pymemrun_add_benchmark name)
+  if(NOT PYMEMRUN_BUILD_BENCH)
+    return()
+  endif()
+  cmake_parse_arguments(A "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${A_SOURCES})
+  target_link_libraries(${name} PRIVATE ${A_LIBS} pymemrun_compile benchmark::benchmark)
+endfunction()
+
 # pymemrun_for_module(TARGETS...): libraries that go into a shared object too. With
 # hidden names the code is as that for programs alone.
 function(pymemrun_for_module)

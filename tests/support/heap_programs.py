@@ -172,7 +172,7 @@ del kept[::3], bound[::2], waiting[::2]
 NAMES = r'''
 import threading, time
 kinds = [type(f"Kind{n}", (), {})() for n in range(8)]
-for turn in range(5):
+for turn in range(3):
     for n in range(10000):
         hasattr(kinds[n % 8], f"attribute {turn} {n}")
     kept = [f"attribute {turn} {n}" for n in range(1000)]

@@ -16,10 +16,8 @@ void TellSource(const Parts& p, HotState& hot, uint64_t stamp, uint64_t number,
                 GaugeSource old_source) {
   const GaugePayload payload = {number, stamp, p.gauge.source(), old_source};
   const char* reason = p.gauge.reason();
-  const uint32_t length = static_cast<uint32_t>(strlen(reason));
-  const Piece pieces[] = {
-      {&payload, sizeof(payload)}, {&length, 4}, {reason, length}};
-  PutPayload(hot, ControlKind::kGauge, 0, 0, pieces, 3);
+  PutStruct(hot, ControlKind::kGauge, 0, payload,
+            {{static_cast<uint32_t>(strlen(reason)), reason}});
 }
 
 void TellFindings(const Parts& p, HotState& hot, uint64_t stamp,
@@ -27,8 +25,7 @@ void TellFindings(const Parts& p, HotState& hot, uint64_t stamp,
   if (found.peak.rose) {
     const PeakPayload payload = {found.peak.hwm_pages, found.peak.after_number,
                                  number, stamp};
-    const Piece piece = {&payload, sizeof(payload)};
-    PutPayload(hot, ControlKind::kPeak, 0, 0, &piece, 1);
+    PutStruct(hot, ControlKind::kPeak, 0, payload);
   }
   if (found.source_changed) {
     TellSource(p, hot, stamp, number, found.old_source);

@@ -16,8 +16,7 @@ void Pauses::End(HotState& hot) {
   const PausePayload payload = {number, from_stamp_, stamp,
                                 static_cast<uint32_t>(from_pages),
                                 static_cast<uint32_t>(RssPages(hot.rss_pages))};
-  const Piece piece = {&payload, sizeof(payload)};
-  PutPayload(hot, ControlKind::kPause, 0, 0, &piece, 1);
+  PutStruct(hot, ControlKind::kPause, 0, payload);
 }
 
 }  // namespace pymemrun

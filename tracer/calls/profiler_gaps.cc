@@ -31,8 +31,7 @@ void ProfilerGaps::Send(HotState& hot, Gap* gap) {
   const GapPayload payload = {gap->from_number, NextNumber(hot),
                               gap->from_stamp,  TimeStamp(hot.time_is_tsc),
                               gap->thread,      0};
-  const Piece piece = {&payload, sizeof(payload)};
-  PutPayload(hot, ControlKind::kProfilerGap, 0, 0, &piece, 1);
+  PutStruct(hot, ControlKind::kProfilerGap, 0, payload);
   *gap = gaps_[--count_];
 }
 

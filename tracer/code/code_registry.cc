@@ -6,7 +6,6 @@
 #include "tracer/base/own_memory.h"
 #include "tracer/code/current_stack.h"
 #include "tracer/code/own_stack.h"
-#include "tracer/ring/event_ring.h"
 
 namespace pymemrun {
 namespace {
@@ -95,8 +94,7 @@ struct CodeRegistry::Tables {
   char text[4][kMaxText];
 };
 
-inline CodeRegistry::Text CodeRegistry::CopyText(int buffer,
-                                                 PyObject* object) const {
+inline PayloadText CodeRegistry::CopyText(int buffer, PyObject* object) const {
   char* bytes = tables_->text[buffer];
   const size_t needed = PymemrunCopyUtf8(object, bytes, kMaxText - 1);
   const size_t length = needed < kMaxText - 1 ? needed : kMaxText - 1;
@@ -118,8 +116,7 @@ void CodeRegistry::ForgetAll(HotState& hot, ControlKind kind) {
   ++generation_;
   hot.page->tables_emptied.fetch_add(1, std::memory_order_relaxed);
   valid_from_ = NextNumber(hot) - 1;  // the event under way has its number
-  PutPayload(hot, ControlKind::kForget, 0, static_cast<uint32_t>(kind), nullptr,
-             0);
+  PutForget(hot, kind);
 }
 
 // Sends the definition; returns the entry's flags, or false without room.
@@ -128,37 +125,25 @@ inline bool CodeRegistry::DefineCode(HotState& hot, PyCodeObject* code,
                                      uint32_t* flags) {
   PymemrunCodeFacts facts;
   PymemrunCodeFactsOf(reinterpret_cast<PyObject*>(code), &facts);
-  const Text file = CopyText(0, facts.file);
-  const Text name = CopyText(1, facts.name);
-  const Text qualname = CopyText(2, facts.qualname);
-  const Text module = CopyText(3, ModuleName(frame));
+  const PayloadText file = CopyText(0, facts.file);
+  const PayloadText name = CopyText(1, facts.name);
+  const PayloadText qualname = CopyText(2, facts.qualname);
+  const PayloadText module = CopyText(3, ModuleName(frame));
   *flags = (filters_.PassesFile(file.bytes) ? kPassesFile : 0) |
            (filters_.PassesFunction(name.bytes) ? kPassesName : 0);
   const CodePayload head = {facts.first_line, facts.line_table_kind,
                             PymemrunStartPosition(code)};
-  const uint32_t table_length = static_cast<uint32_t>(facts.line_table_bytes);
-  code_text_bytes_ += name.length + table_length;
-  const Piece pieces[] = {
-      {&head, sizeof(head)},
-      {&file.length, 4},
-      {file.bytes, file.length},
-      {&name.length, 4},
-      {name.bytes, name.length},
-      {&qualname.length, 4},
-      {qualname.bytes, qualname.length},
-      {&module.length, 4},
-      {module.bytes, module.length},
-      {&table_length, 4},
-      {facts.line_table, facts.line_table_bytes},
-  };
-  return PutPayload(hot, ControlKind::kCode, id, 0, pieces,
-                    sizeof(pieces) / sizeof(pieces[0]));
+  const PayloadText table = {static_cast<uint32_t>(facts.line_table_bytes),
+                             facts.line_table};
+  code_text_bytes_ += name.length + table.length;
+  return PutStruct(hot, ControlKind::kCode, id, head,
+                   {file, name, qualname, module, table});
 }
 
 // The name that `__qualname__` of the function gives, without running code:
 // "len", "list.append", "dict.fromkeys".
-inline CodeRegistry::Text CodeRegistry::FunctionName(
-    const PyCFunctionObject* function, const void* self_type) const {
+inline PayloadText CodeRegistry::FunctionName(const PyCFunctionObject* function,
+                                              const void* self_type) const {
   char* out = tables_->text[0];
   size_t length = 0;
   if (self_type != nullptr && self_type != &PyModule_Type) {
@@ -186,16 +171,11 @@ inline bool CodeRegistry::DefineFunction(HotState& hot,
                                          const PyCFunctionObject* function,
                                          const void* self_type, uint32_t id,
                                          uint16_t* flags) {
-  const Text name = FunctionName(function, self_type);
-  const Text module = CopyText(1, function->m_module);
+  const PayloadText name = FunctionName(function, self_type);
+  const PayloadText module = CopyText(1, function->m_module);
   *flags = filters_.PassesFunction(name.bytes) ? kPassesName : 0;
   const FunctionPayload head = {PymemrunIsBoundWhenCalled(function) ? 1u : 0u};
-  const Piece pieces[] = {{&head, sizeof(head)},
-                          {&name.length, 4},
-                          {name.bytes, name.length},
-                          {&module.length, 4},
-                          {module.bytes, module.length}};
-  return PutPayload(hot, ControlKind::kFunction, id, 0, pieces, 5);
+  return PutStruct(hot, ControlKind::kFunction, id, head, {name, module});
 }
 
 inline void CodeRegistry::EmptyCodes(HotState& hot) {

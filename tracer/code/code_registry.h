@@ -12,6 +12,7 @@
 #include "tracer/code/site_tables.h"
 #include "tracer/code/tracing_cost.h"
 #include "tracer/cpython/compat.h"
+#include "tracer/ring/event_ring.h"
 
 namespace pymemrun {
 
@@ -51,15 +52,11 @@ class CodeRegistry {
 
  private:
   struct Tables;
-  // One string of a definition's payload: length, then bytes.
-  struct Text {
-    uint32_t length;
-    char* bytes;  // NUL-terminated
-  };
-  Text CopyText(int buffer, PyObject* object) const;
+  // NUL-terminated texts.
+  PayloadText CopyText(int buffer, PyObject* object) const;
   PyObject* ModuleName(const PymemrunFrame* frame) const;
-  Text FunctionName(const PyCFunctionObject* function,
-                    const void* self_type) const;
+  PayloadText FunctionName(const PyCFunctionObject* function,
+                           const void* self_type) const;
   bool DefineCode(HotState& hot, PyCodeObject* code, const PymemrunFrame* frame,
                   uint32_t id, uint32_t* flags);
   bool DefineFunction(HotState& hot, const PyCFunctionObject* function,

@@ -13,8 +13,7 @@ inline uint32_t StackNodes::Intern(HotState& hot, Node node) {
   Node* slot = nodes_.Find(node.hash(), same);
   if (!slot->empty()) return slot->id;
   const StackPayload payload = {node.parent, node.code, node.position, 0};
-  const Piece piece = {&payload, sizeof(payload)};
-  if (!PutPayload(hot, ControlKind::kStackDef, last_id_ + 1, 0, &piece, 1)) {
+  if (!PutStruct(hot, ControlKind::kStackDef, last_id_ + 1, payload)) {
     return 0;
   }
   node.id = ++last_id_;
@@ -38,8 +37,7 @@ void StackNodes::Forget(HotState& hot) {
   code_generation_ = codes_.generation();
   nodes_.Clear();
   last_id_ = 0;
-  PutPayload(hot, ControlKind::kForget, 0,
-             static_cast<uint32_t>(ControlKind::kStackDef), nullptr, 0);
+  PutForget(hot, ControlKind::kStackDef);
 }
 
 uint32_t StackNodes::Child(HotState& hot, uint32_t parent,

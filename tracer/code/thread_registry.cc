@@ -112,13 +112,11 @@ void ThreadRegistry::Send(HotState& hot, const char* name, size_t length) {
   t_name_hash = HashOf(name, length);
   t_defined = TimeStamp(hot.time_is_tsc);
   const ThreadPayload payload = {native_id, t_defined};
-  const uint32_t name_length = static_cast<uint32_t>(length);
-  const Piece pieces[] = {
-      {&payload, sizeof(payload)}, {&name_length, 4}, {name, length}};
   // Without room the rows of the thread stand under an id that the collector
   // names by itself.
   t_thread_id = ++last_id_;
-  PutPayload(hot, ControlKind::kThreadDef, t_thread_id, 0, pieces, 3);
+  PutStruct(hot, ControlKind::kThreadDef, t_thread_id, payload,
+            {{static_cast<uint32_t>(length), name}});
 }
 
 constinit thread_local uint64_t ThreadRegistry::t_looked = 0;

@@ -114,4 +114,20 @@ bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
   return true;
 }
 
+bool PutTexts(HotState& hot, ControlKind kind, uint32_t id, Piece head,
+              std::initializer_list<PayloadText> texts) {
+  Piece pieces[11] = {head};
+  size_t count = 1;
+  for (const PayloadText& text : texts) {
+    pieces[count++] = {&text.length, sizeof(text.length)};
+    pieces[count++] = {text.bytes, text.length};
+  }
+  return PutPayload(hot, kind, id, 0, pieces, count);
+}
+
+void PutForget(HotState& hot, ControlKind kind) {
+  PutPayload(hot, ControlKind::kForget, 0, static_cast<uint32_t>(kind), nullptr,
+             0);
+}
+
 }  // namespace pymemrun

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 
 #include "tracer/base/hot_state.h"
 #include "tracer/ring/ring_wait.h"
@@ -48,6 +49,24 @@ bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
                 const Piece* pieces, size_t count);
 
 inline constexpr size_t kMaxPayloadBytes = kRingBytes / 4;
+
+// A text in a payload: its length, then its bytes.
+struct PayloadText {
+  uint32_t length;
+  const char* bytes;
+};
+
+// The same of a payload that is a struct, and behind it at most five texts.
+bool PutTexts(HotState& hot, ControlKind kind, uint32_t id, Piece head,
+              std::initializer_list<PayloadText> texts);
+template <typename Head>
+bool PutStruct(HotState& hot, ControlKind kind, uint32_t id, const Head& head,
+               std::initializer_list<PayloadText> texts = {}) {
+  return PutTexts(hot, kind, id, {&head, sizeof(head)}, texts);
+}
+
+// All ids of the kind are void from here on.
+void PutForget(HotState& hot, ControlKind kind);
 
 // Whether a stall timed out, and the collector has shown no sign of life since.
 bool RingGaveUp(const RingStall& stall, const ControlPage* page);

@@ -32,8 +32,7 @@ void FlushLoss(HotState& hot) {
   if (hot.loss.rows == 0) return;
   const LossPayload payload = {hot.loss.rows, hot.loss.from, hot.loss.to,
                                TimeStamp(hot.time_is_tsc)};
-  const Piece piece = {&payload, sizeof(payload)};
-  if (PutPayload(hot, ControlKind::kLoss, 0, 0, &piece, 1)) hot.loss = {};
+  if (PutStruct(hot, ControlKind::kLoss, 0, payload)) hot.loss = {};
 }
 
 void PutRow(HotState& hot, const RawEvent& event, bool context,

@@ -85,9 +85,7 @@ PyObject* MarkNow(PyObject*, PyObject* label) {
   if (t_thread_id == 0) g_parts.threads.Define(hot, nullptr);
   const MarkPayload payload = {NextNumber(hot), TimeStamp(hot.time_is_tsc),
                                Statm::ReadAnew(), t_thread_id, 0};
-  const Piece pieces[] = {
-      {&payload, sizeof(payload)}, {&length, 4}, {text, length}};
-  PutPayload(hot, ControlKind::kMark, 0, 0, pieces, 3);
+  PutStruct(hot, ControlKind::kMark, 0, payload, {{length, text}});
   HeapLog::StateClock(hot);
   Py_RETURN_NONE;
 }

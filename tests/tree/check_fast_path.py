@@ -11,14 +11,14 @@ PYMEMRUN = os.environ["PYMEMRUN_BIN"]
 # Functions on the path of every event, and what each may leave to, by a jump at
 # its end: the fast halves themselves call nothing at all. Its slow half first.
 SLOW_HALVES = {
-    "LogAllHook": ("EventLog::LogAllSlow", "EventLog::LogAllByClock",
-                   "Startup::NotTracing"),
-    "FilterHook": ("EventLog::FilterSlow", "EventLog::FilterByClock",
-                   "Startup::NotTracing"),
+    "Hook<true>": ("SlowHalf<true,false>::Take",
+                   "SlowHalf<true,false>::TakeByClock", "Startup::NotTracing"),
+    "Hook<false>": ("SlowHalf<false,false>::Take",
+                    "SlowHalf<false,false>::TakeByClock", "Startup::NotTracing"),
 }
 # Instructions in the code of each; more means that something moved in.
 # What only fills up to a round address does not count.
-MOST_INSTRUCTIONS = {"LogAllHook": 191, "FilterHook": 207}
+MOST_INSTRUCTIONS = {"Hook<true>": 191, "Hook<false>": 207}
 FILLING = re.compile(r"nop|data16|cs nop|xchg +%ax,%ax")
 
 
@@ -26,11 +26,11 @@ def _monitoring_hooks():
     """From CPython 3.12 on there is one for each callback of sys.monitoring's;
     those of exceptions that leave a frame or enter one have no fast half."""
     halves, most = {}, {}
-    for everything, slow in (("true", "LogAllSlow"), ("false", "FilterSlow")):
+    for everything in ("true", "false"):
         for callback in (0, 2, 4, 5, 6):
             kind = f"<{everything},{callback}>"
             halves["Hook" + kind] = (
-                f"RecordSlow<&EventLog::{slow}>", "NotTracing",
+                f"RecordSlow<{everything},false>", "NotTracing",
                 "OwnProfiler::Tell", "RecordUnusual" + kind)
             most["Hook" + kind] = 300
     return halves, most
@@ -46,7 +46,7 @@ def functions():
     """{demangled name: [instruction text]} of the whole executable."""
     text = subprocess.run(["objdump", "-d", "-C", "--no-show-raw-insn", PYMEMRUN],
                           check=True, capture_output=True, text=True).stdout
-    text = re.sub(r"<(\w+), \(PymemrunCallback\)(\d)>", r"<\1,\2>", text)
+    text = re.sub(r"<(\w+), (?:\(PymemrunCallback\))?(\w+)>", r"<\1,\2>", text)
     found, name = {}, None
     for line in text.splitlines():
         heading = re.fullmatch(r"[0-9a-f]+ <(.*)>:", line)

@@ -35,16 +35,9 @@ inline PyObject* Finish(const HotState& hot, PymemrunCallback callback,
   return OwnProfiler::Tell(callback, self, args, nargsf);
 }
 
-using SlowHalf = int (*)(const PymemrunFrame* frame, uint32_t what,
-                         PyObject* arg, uint64_t stamp, uint64_t number);
-
-template <bool kAll>
-inline constexpr SlowHalf kSlowHalf =
-    kAll ? EventLog::LogAllSlow : EventLog::FilterSlow;
-
 // Hands the event to the slow half, which takes a function object: one that
 // says what is known.
-template <SlowHalf kSlow>
+template <bool kAll, bool kVerify>
 [[gnu::noinline]] PyObject* RecordSlow(PymemrunCallback callback,
                                        PyObject* self, PyObject* const* args,
                                        size_t nargsf, uint64_t stamp,
@@ -58,7 +51,8 @@ template <SlowHalf kSlow>
     function.m_self = called.self;
     function.m_module = called.module;
   }
-  kSlow(frame, what, reinterpret_cast<PyObject*>(&function), stamp, number);
+  SlowHalf<kAll, kVerify>::Take(
+      frame, what, reinterpret_cast<PyObject*>(&function), stamp, number);
   return Finish(Hot(), callback, self, args, nargsf);
 }
 
@@ -66,7 +60,7 @@ template <SlowHalf kSlow>
 // be trusted; and where an exception leaves a frame or is thrown into one,
 // because sys.setprofile shows the line that raised, which the frame knows, and
 // not that of the instruction under way.
-template <SlowHalf kSlow, PymemrunCallback kCallback>
+template <bool kAll, bool kVerify, PymemrunCallback kCallback>
 PyObject* SlowHook(PyObject* self, PyObject* const* args, size_t nargsf,
                    PyObject*) {
   HotState& hot = Hot();
@@ -75,8 +69,8 @@ PyObject* SlowHook(PyObject* self, PyObject* const* args, size_t nargsf,
   if (IsCEvent(WhatOf(kCallback)) && !CFunctionOf(args, nargsf, &unused)) {
     return Finish(hot, kCallback, self, args, nargsf);
   }
-  return RecordSlow<kSlow>(kCallback, self, args, nargsf,
-                           TimeStamp(hot.time_is_tsc), TakeNumber(hot));
+  return RecordSlow<kAll, kVerify>(kCallback, self, args, nargsf,
+                                   TimeStamp(hot.time_is_tsc), TakeNumber(hot));
 }
 
 // The function's id, when it is known already.
@@ -131,9 +125,8 @@ inline PyObject* Record(HotState& hot, PyObject* self, PyObject* const* args,
               !KnownPlaceOf<kCallback>(hot, args, is_last, called, &place) ||
               (!kAll && hot.quiet_may_pass && Passes(hot, kWhat, place.flags)),
           0)) {
-    return RecordSlow < kAll ? EventLog::LogAllSlow
-                             : EventLog::FilterSlow > (kCallback, self, args,
-                                                       nargsf, stamp, number);
+    return RecordSlow<kAll, false>(kCallback, self, args, nargsf, stamp,
+                                   number);
   }
   if (kAll) {
     PutSlot(hot, place, stamp, number);
@@ -182,28 +175,30 @@ PyObject* Hook(PyObject* self, PyObject* const* args, size_t nargsf,
 
 template <bool kAll>
 constexpr PymemrunCallbacks kHooks = {
-    {Hook<kAll, kPymemrunStart>, SlowHook<kSlowHalf<kAll>, kPymemrunThrow>,
-     Hook<kAll, kPymemrunReturn>, SlowHook<kSlowHalf<kAll>, kPymemrunUnwind>,
+    {Hook<kAll, kPymemrunStart>, SlowHook<kAll, false, kPymemrunThrow>,
+     Hook<kAll, kPymemrunReturn>, SlowHook<kAll, false, kPymemrunUnwind>,
      Hook<kAll, kPymemrunCall>, Hook<kAll, kPymemrunCReturn>,
      Hook<kAll, kPymemrunCRaise>}};
 
-template <SlowHalf kSlow>
+template <bool kAll, bool kVerify>
 constexpr PymemrunCallbacks kSlowHooks = {
-    {SlowHook<kSlow, kPymemrunStart>, SlowHook<kSlow, kPymemrunThrow>,
-     SlowHook<kSlow, kPymemrunReturn>, SlowHook<kSlow, kPymemrunUnwind>,
-     SlowHook<kSlow, kPymemrunCall>, SlowHook<kSlow, kPymemrunCReturn>,
-     SlowHook<kSlow, kPymemrunCRaise>}};
+    {SlowHook<kAll, kVerify, kPymemrunStart>,
+     SlowHook<kAll, kVerify, kPymemrunThrow>,
+     SlowHook<kAll, kVerify, kPymemrunReturn>,
+     SlowHook<kAll, kVerify, kPymemrunUnwind>,
+     SlowHook<kAll, kVerify, kPymemrunCall>,
+     SlowHook<kAll, kVerify, kPymemrunCReturn>,
+     SlowHook<kAll, kVerify, kPymemrunCRaise>}};
 
 }  // namespace
 
 PymemrunHook CallHooks::hook(const EventLog& log) {
   const bool all = log.logs_all();
   if (log.verifies()) {
-    return all ? &kSlowHooks<EventLog::VerifyAllSlow>
-               : &kSlowHooks<EventLog::VerifyFilterSlow>;
+    return all ? &kSlowHooks<true, true> : &kSlowHooks<false, true>;
   }
   if (!Hot().time_is_tsc) {
-    return all ? &kSlowHooks<kSlowHalf<true>> : &kSlowHooks<kSlowHalf<false>>;
+    return all ? &kSlowHooks<true, false> : &kSlowHooks<false, false>;
   }
   return all ? &kHooks<true> : &kHooks<false>;
 }

@@ -101,16 +101,6 @@ inline int AfterEvent(const Parts& p, HotState& hot, const PymemrunFrame* frame,
   return 0;
 }
 
-template <bool kVerify>
-inline int LogAll(const Parts& p, HotState& hot, const PymemrunFrame* frame,
-                  uint32_t what, PyObject* arg, uint64_t stamp,
-                  uint64_t number) {
-  uint32_t flags;
-  PutRow(hot, Examine<kVerify>(p, hot, frame, what, arg, stamp, number, &flags),
-         false, 0);
-  return AfterEvent(p, hot, frame, what);
-}
-
 inline uint32_t Magnitude(int32_t pages) {
   return static_cast<uint32_t>(pages < 0 ? -pages : pages);
 }
@@ -155,19 +145,14 @@ void LogContext(const Parts& p, HotState& hot, uint64_t number) {
   hot.any_row = true;
 }
 
-template <bool kVerify>
-inline int Filter(const Parts& p, HotState& hot, const PymemrunFrame* frame,
-                  uint32_t what, PyObject* arg, uint64_t stamp,
-                  uint64_t number) {
-  uint32_t flags;
-  RawEvent event =
-      Examine<kVerify>(p, hot, frame, what, arg, stamp, number, &flags);
-  hot.history[number & hot.history_mask] = event;
+// Logs the event if it passes.
+inline void Filter(const Parts& p, HotState& hot, RawEvent& event,
+                   uint32_t what, uint32_t flags, const PymemrunFrame* frame) {
+  hot.history[event.number & hot.history_mask] = event;
   if (ChangePasses(hot, event.drss_pages) && Passes(hot, what, flags)) {
     LogWithContext(p, hot, event, frame);
   }
   hot.quiet_may_pass = ChangePasses(hot, 0);
-  return AfterEvent(p, hot, frame, what);
 }
 
 bool LogsAllEvents(const TraceConfig& c) {
@@ -192,43 +177,33 @@ bool EventLog::MakeHistory(HotState& hot, uint32_t context) const {
   return true;
 }
 
-int EventLog::LogAllSlow(const PymemrunFrame* frame, uint32_t what,
-                         PyObject* arg, uint64_t stamp, uint64_t number) {
+template <bool kAll, bool kVerify>
+int SlowHalf<kAll, kVerify>::Take(const PymemrunFrame* frame, uint32_t what,
+                                  PyObject* arg, uint64_t stamp,
+                                  uint64_t number) {
   HotState& hot = Hot();
-  return LogAll<false>(hot.parts.log->parts(), hot, frame, what, arg, stamp,
-                       number);
+  const Parts& p = hot.parts.log->parts();
+  uint32_t flags;
+  RawEvent event =
+      Examine<kVerify>(p, hot, frame, what, arg, stamp, number, &flags);
+  if constexpr (kAll) {
+    PutRow(hot, event, false, 0);
+  } else {
+    Filter(p, hot, event, what, flags, frame);
+  }
+  return AfterEvent(p, hot, frame, what);
 }
 
-int EventLog::FilterSlow(const PymemrunFrame* frame, uint32_t what,
-                         PyObject* arg, uint64_t stamp, uint64_t number) {
-  HotState& hot = Hot();
-  return Filter<false>(hot.parts.log->parts(), hot, frame, what, arg, stamp,
-                       number);
+template <bool kAll, bool kVerify>
+int SlowHalf<kAll, kVerify>::TakeByClock(const PymemrunFrame* frame,
+                                         uint32_t what, PyObject* arg) {
+  return Take(frame, what, arg, MonotonicNs(), TakeNumber(Hot()));
 }
 
-int EventLog::VerifyAllSlow(const PymemrunFrame* frame, uint32_t what,
-                            PyObject* arg, uint64_t stamp, uint64_t number) {
-  HotState& hot = Hot();
-  return LogAll<true>(hot.parts.log->parts(), hot, frame, what, arg, stamp,
-                      number);
-}
-
-int EventLog::VerifyFilterSlow(const PymemrunFrame* frame, uint32_t what,
-                               PyObject* arg, uint64_t stamp, uint64_t number) {
-  HotState& hot = Hot();
-  return Filter<true>(hot.parts.log->parts(), hot, frame, what, arg, stamp,
-                      number);
-}
-
-int EventLog::LogAllByClock(const PymemrunFrame* frame, uint32_t what,
-                            PyObject* arg) {
-  return LogAllSlow(frame, what, arg, MonotonicNs(), TakeNumber(Hot()));
-}
-
-int EventLog::FilterByClock(const PymemrunFrame* frame, uint32_t what,
-                            PyObject* arg) {
-  return FilterSlow(frame, what, arg, MonotonicNs(), TakeNumber(Hot()));
-}
+template struct SlowHalf<true, false>;
+template struct SlowHalf<true, true>;
+template struct SlowHalf<false, false>;
+template struct SlowHalf<false, true>;
 
 bool EventLog::Create(HotState& hot, const TraceConfig* config) {
   config_ = config;

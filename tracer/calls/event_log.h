@@ -45,24 +45,6 @@ class EventLog {
   // the second's, `number`; dRSS counts from here.
   void PassOverChange(HotState& hot, uint64_t stamp, uint64_t number);
 
-  // Slow halves. `arg` is the C function of a C event; only what it says of
-  // itself is looked at. They return 0, as a profile function does. Called
-  // without a context: theirs is Hot().
-  static int LogAllSlow(const PymemrunFrame* frame, uint32_t what,
-                        PyObject* arg, uint64_t stamp, uint64_t number);
-  static int FilterSlow(const PymemrunFrame* frame, uint32_t what,
-                        PyObject* arg, uint64_t stamp, uint64_t number);
-  // The same with --verify-rss: then every event is slow.
-  static int VerifyAllSlow(const PymemrunFrame* frame, uint32_t what,
-                           PyObject* arg, uint64_t stamp, uint64_t number);
-  static int VerifyFilterSlow(const PymemrunFrame* frame, uint32_t what,
-                              PyObject* arg, uint64_t stamp, uint64_t number);
-  // And where the TSC cannot be trusted.
-  static int LogAllByClock(const PymemrunFrame* frame, uint32_t what,
-                           PyObject* arg);
-  static int FilterByClock(const PymemrunFrame* frame, uint32_t what,
-                           PyObject* arg);
-
   const Parts& parts() const { return parts_; }
 
  private:
@@ -70,6 +52,19 @@ class EventLog {
 
   const Parts parts_;
   const TraceConfig* config_ = nullptr;
+};
+
+// The slow half of a hook, which logs all events or filters them. With
+// --verify-rss every event is slow. `arg` is the C function of a C event; only
+// what it says of itself is looked at. They return 0, as a profile function
+// does. Called without a context: theirs is Hot().
+template <bool kAll, bool kVerify>
+struct SlowHalf {
+  static int Take(const PymemrunFrame* frame, uint32_t what, PyObject* arg,
+                  uint64_t stamp, uint64_t number);
+  // Where the TSC cannot be trusted.
+  static int TakeByClock(const PymemrunFrame* frame, uint32_t what,
+                         PyObject* arg);
 };
 
 }  // namespace pymemrun

@@ -184,11 +184,10 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunIdentity& identity,
 }
 
 // Pointers into `strings`, for TraceConfig; lives as long as the process.
-const char* const* Pointers(const std::vector<std::string>& strings) {
-  const char** pointers = new const char*[strings.size() + 1];
-  for (size_t i = 0; i < strings.size(); ++i) pointers[i] = strings[i].c_str();
-  pointers[strings.size()] = nullptr;
-  return pointers;
+Globs GlobsOf(const std::vector<std::string>& strings) {
+  const char** globs = new const char*[strings.size()];
+  for (size_t i = 0; i < strings.size(); ++i) globs[i] = strings[i].c_str();
+  return {globs, strings.size()};
 }
 
 const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
@@ -203,14 +202,10 @@ const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   config->drss_since_logged = options.drss_since_logged;
   config->context = options.context;
   config->kinds = options.kinds;
-  config->include = Pointers(options.include);
-  config->include_count = options.include.size();
-  config->exclude = Pointers(options.exclude);
-  config->exclude_count = options.exclude.size();
-  config->function = Pointers(options.function);
-  config->function_count = options.function.size();
-  config->thread = Pointers(options.thread);
-  config->thread_count = options.thread.size();
+  config->include = GlobsOf(options.include);
+  config->exclude = GlobsOf(options.exclude);
+  config->function = GlobsOf(options.function);
+  config->thread = GlobsOf(options.thread);
   config->stacks = options.stacks;
   config->paused = options.paused;
   config->trace_startup = options.trace_startup;

@@ -6,11 +6,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "tracer/base/heap_config.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
+
+using Globs = std::span<const char* const>;
 
 // What to trace. Strings and arrays must live until the process ends.
 struct TraceConfig {
@@ -19,16 +22,11 @@ struct TraceConfig {
   HeapConfig heap;              // heap events
   uint64_t min_drss_bytes = 0;  // 0: log every event
   bool drss_since_logged = false;
-  uint32_t context = 1;   // previous events kept; at most kMaxContext
-  uint32_t kinds = 0x1f;  // bit (1 << EventWhat)
-  const char* const* include = nullptr;  // globs by full file path
-  size_t include_count = 0;
-  const char* const* exclude = nullptr;
-  size_t exclude_count = 0;
-  const char* const* function = nullptr;  // globs by function name
-  size_t function_count = 0;
-  const char* const* thread = nullptr;  // globs by thread name
-  size_t thread_count = 0;
+  uint32_t context = 1;    // previous events kept; at most kMaxContext
+  uint32_t kinds = 0x1f;   // bit (1 << EventWhat)
+  Globs include, exclude;  // by full file path
+  Globs function;          // by function name
+  Globs thread;            // by thread name
   bool stacks = false;
   bool paused = false;         // not armed until pymemrun.start()
   bool trace_startup = false;  // from the interpreter's `import site` on

@@ -156,10 +156,8 @@ inline void Filter(const Parts& p, HotState& hot, RawEvent& event,
 }
 
 bool LogsAllEvents(const TraceConfig& c) {
-  return c.min_drss_bytes == 0 && c.kinds == 0x1f &&
-         c.include_count + c.exclude_count + c.function_count +
-                 c.thread_count ==
-             0;
+  return c.min_drss_bytes == 0 && c.kinds == 0x1f && c.include.empty() &&
+         c.exclude.empty() && c.function.empty() && c.thread.empty();
 }
 
 }  // namespace

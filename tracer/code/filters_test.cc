@@ -11,14 +11,10 @@ namespace {
 class FiltersTest : public testing::Test {
  protected:
   Filters With() {
-    config_.include = include_.data();
-    config_.include_count = include_.size();
-    config_.exclude = exclude_.data();
-    config_.exclude_count = exclude_.size();
-    config_.function = function_.data();
-    config_.function_count = function_.size();
-    config_.thread = thread_.data();
-    config_.thread_count = thread_.size();
+    config_.include = include_;
+    config_.exclude = exclude_;
+    config_.function = function_;
+    config_.thread = thread_;
     return Filters(&config_);
   }
 

@@ -1,7 +1,6 @@
 #include "collector/definitions/mapping_table.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -9,12 +8,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "collector/definitions/procmap_query.h"
 #include "collector/process/monotonic_clock.h"
-#include "collector/process/proc_number.h"
 
 namespace pymemrun {
 namespace {
@@ -72,20 +69,14 @@ bool ParseLine(absl::string_view line, Mapping* mapping,
 }  // namespace
 
 MappingTable::MappingTable(pid_t pid, RecordSink* out)
-    : fd_(open(absl::StrCat("/proc/", ProcNumberOf(pid), "/maps").c_str(),
-               O_RDONLY | O_CLOEXEC)),
-      out_(out) {}
-
-MappingTable::~MappingTable() {
-  if (fd_ >= 0) close(fd_);
-}
+    : file_(pid, "maps"), out_(out) {}
 
 bool MappingTable::Refresh() {
-  if (fd_ < 0 || lseek(fd_, 0, SEEK_SET) != 0) return false;
+  if (file_.fd() < 0 || lseek(file_.fd(), 0, SEEK_SET) != 0) return false;
   text_.clear();
   char buffer[16384];
   while (text_.size() < kMaxMapsBytes) {
-    const ssize_t got = read(fd_, buffer, sizeof(buffer));
+    const ssize_t got = read(file_.fd(), buffer, sizeof(buffer));
     if (got <= 0) break;
     text_.append(buffer, static_cast<size_t>(got));
   }
@@ -152,7 +143,7 @@ bool MappingTable::LookAgain(uint64_t now_ns, Looks* looks) {
 
 // Returns whether something is there, which the table has then.
 bool MappingTable::Query(uint64_t address, uint64_t now_ns) {
-  if (!can_query_ || fd_ < 0 || hole_.Has(address, now_ns)) return false;
+  if (!can_query_ || file_.fd() < 0 || hole_.Has(address, now_ns)) return false;
   if (!queries_.MayLook(now_ns)) return false;
   const uint64_t cpu_ns = ThreadCpuNs();
   const bool found = AskFor(address);
@@ -163,12 +154,11 @@ bool MappingTable::Query(uint64_t address, uint64_t now_ns) {
 bool MappingTable::AskFor(uint64_t address) {
   char name[4096];
   ProcmapQuery query = {};
-  query.size = sizeof(query);
   query.flags = kProcmapOrNext;
   query.address = address;
   query.name = reinterpret_cast<uintptr_t>(name);
   query.name_size = sizeof(name);
-  if (ioctl(fd_, kProcmapQuery, &query) != 0) {
+  if (ioctl(file_.fd(), kProcmapQuery, &query) != 0) {
     can_query_ = errno == ENOENT || errno == ESRCH || errno == ENAMETOOLONG;
     if (errno == ENOENT) hole_ = {address, UINT64_MAX, MonotonicNs()};
     return false;

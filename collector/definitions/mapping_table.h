@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
 #include "collector/output/record_sink.h"
+#include "collector/process/proc_file.h"
 
 namespace pymemrun {
 
@@ -31,9 +32,6 @@ class MappingTable {
  public:
   // Keeps /proc/PID/maps open, which goes on meaning that process.
   MappingTable(pid_t pid, RecordSink* out);
-  ~MappingTable();
-  MappingTable(const MappingTable&) = delete;
-  MappingTable& operator=(const MappingTable&) = delete;
 
   // Reads the file again. False: it cannot be read, or says nothing (the
   // process is gone); then the mappings stay as they were.
@@ -96,7 +94,7 @@ class MappingTable {
   void Replace(const Mapping& mapping);
   const Mapping& DataAt(uint64_t address, uint64_t now_ns);
 
-  int fd_;
+  const ProcFile file_;
   RecordSink* out_;
   std::vector<Mapping> mappings_;
   absl::flat_hash_map<std::string, uint32_t> ids_;

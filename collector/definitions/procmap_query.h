@@ -10,7 +10,7 @@
 namespace pymemrun {
 
 struct ProcmapQuery {
-  uint64_t size;  // of this struct
+  uint64_t size = sizeof(ProcmapQuery);
   uint64_t flags;
   uint64_t address;
   uint64_t begin;  // set by the kernel from here on: addresses

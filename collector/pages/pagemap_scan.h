@@ -17,7 +17,7 @@ struct PageRegion {
 static_assert(sizeof(PageRegion) == 24);
 
 struct PagemapScan {
-  uint64_t size;   // of this struct
+  uint64_t size = sizeof(PagemapScan);
   uint64_t flags;  // 0
   uint64_t begin;
   uint64_t end;

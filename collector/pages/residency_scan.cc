@@ -1,19 +1,14 @@
 #include "collector/pages/residency_scan.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <string>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "collector/process/monotonic_clock.h"
-#include "collector/process/proc_number.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {
@@ -37,11 +32,6 @@ constexpr uint64_t kCostFactor = 20;
 constexpr uint64_t kRangeNs = 5000;
 constexpr uint64_t kBlurBytes = uint64_t{1} << 20;
 constexpr uint64_t kBlurFraction = 50;  // 2 % of RSS
-
-int OpenOf(pid_t pid, absl::string_view name) {
-  return open(absl::StrCat("/proc/", ProcNumberOf(pid), "/", name).c_str(),
-              O_RDONLY | O_CLOEXEC);
-}
 
 bool Fail(int why) {
   errno = why;
@@ -77,40 +67,33 @@ ResidencyScan::ResidencyScan(pid_t pid, uint32_t page_bytes,
                              MappingTable* mappings)
     : page_bytes_(page_bytes),
       mappings_(mappings),
-      pagemap_fd_(OpenOf(pid, "pagemap")),
-      statm_fd_(OpenOf(pid, "statm")) {}
-
-ResidencyScan::~ResidencyScan() {
-  if (pagemap_fd_ >= 0) close(pagemap_fd_);
-  if (statm_fd_ >= 0) close(statm_fd_);
-}
+      pagemap_(pid, "pagemap"),
+      statm_(pid, "statm") {}
 
 absl::optional<bool> ResidencyScan::IsHuge(uint64_t address) {
-  if (use_entries_ || pagemap_fd_ < 0) return absl::nullopt;
+  if (use_entries_ || pagemap_.fd() < 0) return absl::nullopt;
   PageRegion region = {};
   PagemapScan scan = {};
-  scan.size = sizeof(scan);
   scan.begin = address / page_bytes_ * page_bytes_;
   scan.end = scan.begin + page_bytes_;
   scan.regions = reinterpret_cast<uintptr_t>(&region);
   scan.regions_max = 1;
   scan.category_mask = kPageIsPresent;
   scan.return_mask = kPageIsHuge;
-  if (ioctl(pagemap_fd_, kPagemapScan, &scan) != 1) return absl::nullopt;
+  if (ioctl(pagemap_.fd(), kPagemapScan, &scan) != 1) return absl::nullopt;
   return (region.categories & kPageIsHuge) != 0;
 }
 
 PageRegion ResidencyScan::FilePagesAround(uint64_t address) {
-  if (use_entries_ || pagemap_fd_ < 0) return {};
+  if (use_entries_ || pagemap_.fd() < 0) return {};
   PageRegion around[kPiecePages];
   PagemapScan scan = {};
-  scan.size = sizeof(scan);
   scan.begin = address & ~(kPiecePages * page_bytes_ - 1);
   scan.end = scan.begin + kPiecePages * page_bytes_;
   scan.regions = reinterpret_cast<uintptr_t>(around);
   scan.regions_max = kPiecePages;
   scan.category_mask = kPageIsPresent | kPageIsFile;
-  const int count = ioctl(pagemap_fd_, kPagemapScan, &scan);
+  const int count = ioctl(pagemap_.fd(), kPagemapScan, &scan);
   for (int i = 0; i < count; ++i) {
     if (around[i].begin <= address && address < around[i].end) return around[i];
   }
@@ -119,11 +102,8 @@ PageRegion ResidencyScan::FilePagesAround(uint64_t address) {
 
 uint64_t ResidencyScan::RssBytes() {
   char buffer[256];
-  const ssize_t got =
-      statm_fd_ < 0 ? -1 : pread(statm_fd_, buffer, sizeof(buffer), 0);
-  if (got <= 0) return 0;
   const std::vector<absl::string_view> fields =
-      absl::StrSplit(absl::string_view(buffer, static_cast<size_t>(got)), ' ');
+      absl::StrSplit(statm_.Read(buffer, sizeof(buffer)), ' ');
   uint64_t pages = 0;
   if (fields.size() < 2 || !absl::SimpleAtoi(fields[1], &pages)) return 0;
   return pages * page_bytes_;
@@ -133,7 +113,7 @@ bool ResidencyScan::Read(absl::FunctionRef<void()> meanwhile,
                          ResidencyAnswer* answer) {
   answer->ranges.clear();
   answer->begin_ns = MonotonicNs();
-  if (pagemap_fd_ < 0 || !mappings_->Refresh()) return false;
+  if (pagemap_.fd() < 0 || !mappings_->Refresh()) return false;
   for (const Mapping& mapping : mappings_->mappings()) {
     if (mapping.counted && !ReadMapping(mapping, meanwhile, answer))
       return false;
@@ -158,7 +138,6 @@ bool ResidencyScan::ScanMapping(const Mapping& mapping,
                                 ResidencyAnswer* answer) {
   regions_.resize(kRegionsAtOnce);
   PagemapScan scan = {};
-  scan.size = sizeof(scan);
   scan.regions = reinterpret_cast<uintptr_t>(regions_.data());
   scan.regions_max = regions_.size();
   scan.category_mask = kPageIsPresent | kPageIsZeroPage;
@@ -182,7 +161,7 @@ bool ResidencyScan::ScanMapping(const Mapping& mapping,
 bool ResidencyScan::ScanPiece(PagemapScan* scan, const Mapping& mapping,
                               ResidencyAnswer* answer) {
   while (scan->begin < scan->end) {
-    const int count = ioctl(pagemap_fd_, kPagemapScan, scan);
+    const int count = ioctl(pagemap_.fd(), kPagemapScan, scan);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return false;
     for (int i = 0; i < count; ++i) {
@@ -203,7 +182,7 @@ bool ResidencyScan::ReadEntries(const Mapping& mapping,
   for (uint64_t page = first; page < end;) {
     const size_t wanted = std::min<uint64_t>(end - page, kEntriesAtOnce);
     const ssize_t got =
-        pread(pagemap_fd_, entries_.data(), wanted * sizeof(uint64_t),
+        pread(pagemap_.fd(), entries_.data(), wanted * sizeof(uint64_t),
               static_cast<off_t>(page * sizeof(uint64_t)));
     if (got < 0 && errno == EINTR) continue;
     // Not readable ([vsyscall]), or gone meanwhile.

@@ -12,6 +12,7 @@
 #include "absl/types/optional.h"
 #include "collector/definitions/mapping_table.h"
 #include "collector/pages/pagemap_scan.h"
+#include "collector/process/proc_file.h"
 
 namespace pymemrun {
 
@@ -41,9 +42,6 @@ class ResidencyScan {
 
   // Keeps files of /proc/PID open. `mappings` must outlive it.
   ResidencyScan(pid_t pid, uint32_t page_bytes, MappingTable* mappings);
-  ~ResidencyScan();
-  ResidencyScan(const ResidencyScan&) = delete;
-  ResidencyScan& operator=(const ResidencyScan&) = delete;
 
   // False where the kernel does not say, for instance of a process that is
   // gone. Leaves out pages of zeros that were only read, except before Linux
@@ -75,8 +73,8 @@ class ResidencyScan {
 
   const uint64_t page_bytes_;
   MappingTable* mappings_;
-  int pagemap_fd_;
-  int statm_fd_;
+  const ProcFile pagemap_;
+  const ProcFile statm_;
   bool use_entries_ = false;
   uint64_t walked_bytes_ = 0;  // since `meanwhile` was called
   std::vector<PageRegion> regions_;

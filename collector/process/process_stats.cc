@@ -1,16 +1,12 @@
 #include "collector/process/process_stats.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <string>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "collector/process/proc_number.h"
 
 namespace pymemrun {
 namespace {
@@ -48,39 +44,22 @@ uint64_t Kilobytes(absl::string_view status, absl::string_view label,
   return kilobytes * 1024;
 }
 
-absl::string_view ReadWhole(int fd, char* buffer, size_t size) {
-  const ssize_t got = fd < 0 ? -1 : pread(fd, buffer, size, 0);
-  return {buffer, got < 0 ? 0 : static_cast<size_t>(got)};
-}
-
 }  // namespace
-
-ProcessStats::ProcessStats(pid_t pid)
-    : stat_fd_(open(absl::StrCat("/proc/", ProcNumberOf(pid), "/stat").c_str(),
-                    O_RDONLY | O_CLOEXEC)),
-      status_fd_(
-          open(absl::StrCat("/proc/", ProcNumberOf(pid), "/status").c_str(),
-               O_RDONLY | O_CLOEXEC)) {}
-
-ProcessStats::~ProcessStats() {
-  if (stat_fd_ >= 0) close(stat_fd_);
-  if (status_fd_ >= 0) close(status_fd_);
-}
 
 void ProcessStats::ReadMemory(ProcessSample* sample) {
   char buffer[4096];
-  ParseStatus(ReadWhole(status_fd_, buffer, sizeof(buffer)), sample);
+  ParseStatus(status_.Read(buffer, sizeof(buffer)), sample);
 }
 
 void ProcessStats::ReadTimes(ProcessSample* sample) {
   char buffer[4096];
-  ParseStat(ReadWhole(stat_fd_, buffer, sizeof(buffer)), sample);
+  ParseStat(stat_.Read(buffer, sizeof(buffer)), sample);
 }
 
 bool ProcessStats::IsEnding() {
   constexpr uint32_t kExiting = 4;  // the kernel's PF_EXITING
   char buffer[4096];
-  const auto fields = FieldsOfStat(ReadWhole(stat_fd_, buffer, sizeof(buffer)));
+  const auto fields = FieldsOfStat(stat_.Read(buffer, sizeof(buffer)));
   uint32_t flags = 0;
   return fields.size() <= kFlags || !absl::SimpleAtoi(fields[kFlags], &flags) ||
          (flags & kExiting) != 0;
@@ -88,7 +67,7 @@ bool ProcessStats::IsEnding() {
 
 int ProcessStats::ZombieWaitStatus() {
   char buffer[4096];
-  const auto fields = FieldsOfStat(ReadWhole(stat_fd_, buffer, sizeof(buffer)));
+  const auto fields = FieldsOfStat(stat_.Read(buffer, sizeof(buffer)));
   int status = 0;
   if (fields.size() <= kExitCode || fields[kState] != "Z") return 0;
   return absl::SimpleAtoi(absl::StripAsciiWhitespace(fields[kExitCode]),

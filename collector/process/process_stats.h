@@ -7,18 +7,16 @@
 #include <cstdint>
 
 #include "absl/strings/string_view.h"
+#include "collector/process/proc_file.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {
 
-// Keeps two files of /proc/PID open, which go on meaning that process when its
-// number is used again. Not thread safe.
+// Keeps two files of /proc/PID open. Not thread safe.
 class ProcessStats {
  public:
-  explicit ProcessStats(pid_t pid);
-  ~ProcessStats();
-  ProcessStats(const ProcessStats&) = delete;
-  ProcessStats& operator=(const ProcessStats&) = delete;
+  explicit ProcessStats(pid_t pid)
+      : stat_(pid, "stat"), status_(pid, "status") {}
 
   // What cannot be read (the process is gone, or became another user's) keeps
   // its value.
@@ -33,8 +31,8 @@ class ProcessStats {
   int ZombieWaitStatus();
 
  private:
-  int stat_fd_;
-  int status_fd_;
+  const ProcFile stat_;
+  const ProcFile status_;
 };
 
 // The parsers, for tests. Fields that are missing stay as they are.

@@ -8,7 +8,7 @@
 #include <sys/sysmacros.h>
 
 #include "collector/process/monotonic_clock.h"
-#include "collector/process/proc_number.h"
+#include "collector/process/proc_file.h"
 
 namespace pymemrun {
 namespace {
@@ -78,9 +78,7 @@ bool ProcessWatch::BecameAnotherProgram() {
 }
 
 absl::optional<bool> ProcessWatch::StillMapsRegion() const {
-  char path[64];
-  snprintf(path, sizeof(path), "/proc/%d/maps", ProcNumberOf(pid_));
-  FILE* maps = fopen(path, "re");
+  FILE* maps = fopen(ProcPath(pid_, "maps").c_str(), "re");
   // No memory: the main thread is gone while others run on. An exec by one of
   // them would have given its number to the new program.
   if (maps == nullptr && errno == ESRCH) return true;

@@ -1,12 +1,12 @@
-#include "collector/process/proc_number.h"
+#include "collector/process/proc_file.h"
 
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
-#include <string>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -21,8 +21,7 @@ bool ProcIsOfOurNamespace() {
   return std::atoi(text) == getpid();
 }
 
-}  // namespace
-
+// The number by which /proc calls the process; 0 where it does not show it.
 pid_t ProcNumberOf(pid_t pid) {
   if (ProcIsOfOurNamespace()) return pid;
   const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
@@ -39,6 +38,24 @@ pid_t ProcNumberOf(pid_t pid) {
   }
   close(fd);
   return number;
+}
+
+}  // namespace
+
+std::string ProcPath(pid_t pid, absl::string_view name) {
+  return absl::StrCat("/proc/", ProcNumberOf(pid), "/", name);
+}
+
+ProcFile::ProcFile(pid_t pid, absl::string_view name)
+    : fd_(open(ProcPath(pid, name).c_str(), O_RDONLY | O_CLOEXEC)) {}
+
+ProcFile::~ProcFile() {
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::string_view ProcFile::Read(char* buffer, size_t size) const {
+  const ssize_t got = fd_ < 0 ? -1 : pread(fd_, buffer, size, 0);
+  return {buffer, got < 0 ? 0 : static_cast<size_t>(got)};
 }
 
 }  // namespace pymemrun

@@ -139,7 +139,7 @@ void DefinitionTable::WriteThread(uint32_t id, uint64_t native_id,
   if (native_threads_.size() >= kMaxSmallInfos) native_threads_.clear();
 }
 
-uint32_t DefinitionTable::CodeOfStack(uint32_t raw_code) {
+uint32_t DefinitionTable::CodeOf(uint32_t raw_code) {
   if (codes_.Find(raw_code) == 0) DefineCode(raw_code, kUndefined);
   return codes_.Find(raw_code);
 }
@@ -154,7 +154,7 @@ bool DefinitionTable::DefineStack(uint32_t raw_id, absl::string_view payload) {
     SetBytes(def.mutable_name(), kDeeperFramesName);
     code = InternCode(def);
   } else {
-    code = CodeOfStack(node.code);
+    code = CodeOf(node.code);
     line = code_facts_.LineOf(code, node.position);
   }
   const IdSpace::Binding bound =
@@ -212,11 +212,7 @@ uint32_t DefinitionTable::NativeThread(uint64_t native_id, uint64_t first_us,
 
 uint32_t DefinitionTable::Site(uint32_t what, uint32_t raw_code,
                                uint32_t position, uint32_t raw_function) {
-  uint32_t code = codes_.Find(raw_code);
-  if (code == 0) {
-    DefineCode(raw_code, kUndefined);
-    code = codes_.Find(raw_code);
-  }
+  const uint32_t code = CodeOf(raw_code);
   uint32_t function = 0;
   if (raw_function != 0) {
     function = functions_.Find(raw_function);

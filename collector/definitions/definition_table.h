@@ -109,7 +109,7 @@ class DefinitionTable {
   bool DefineThread(uint32_t raw_id, absl::string_view payload);
   void WriteThread(uint32_t id, uint64_t native_id, uint64_t first_us,
                    absl::string_view name);
-  uint32_t CodeOfStack(uint32_t raw_code);
+  uint32_t CodeOf(uint32_t raw_code);
   bool DefineStack(uint32_t raw_id, absl::string_view payload);
   void WriteStack(uint32_t id, uint32_t parent, uint32_t code, uint32_t line);
   bool MakesObject(uint32_t what, uint32_t code, uint32_t position,

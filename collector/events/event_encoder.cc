@@ -23,10 +23,6 @@ constexpr uint32_t kFirstHeap = kAllocWhat << kWhatShift;
 // same moment; any other one is above it.
 constexpr uint32_t kBackwardStep = 0xffff0000;
 
-uint64_t Wide(uint32_t low, uint32_t high) {
-  return static_cast<uint64_t>(high) << 32 | low;
-}
-
 // A site that is too large to be encoded is given beside its encoding of 0.
 uint32_t SiteOf(EncodedSite encoded, uint32_t large_site) {
   return encoded != 0 ? DecodeSite(encoded) : large_site;

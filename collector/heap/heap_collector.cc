@@ -19,10 +19,6 @@ constexpr size_t kMaxWaiting = 1u << 16;
 // whoever wrote over the ring may have named any.
 constexpr size_t kMostWaiting = 1u << 20;
 
-uint64_t Wide(uint32_t low, uint32_t high) {
-  return static_cast<uint64_t>(high) << 32 | low;
-}
-
 uint64_t AddressOf(const HeapSlot& slot) {
   return Wide(slot.address_low, slot.address_high & 0xffff);
 }

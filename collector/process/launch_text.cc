@@ -2,7 +2,6 @@
 
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "collector/process/monotonic_clock.h"
 #include "format/limits.h"
 #include "format/records/format_version.h"
 
@@ -120,12 +120,6 @@ std::string* TextField(absl::string_view key, LaunchText* launch) {
   if (key == "function") return filters->add_function();
   if (key == "thread") return filters->add_thread();
   return nullptr;
-}
-
-uint64_t ClockNs(clockid_t clock) {
-  timespec now;
-  clock_gettime(clock, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1000000000u + now.tv_nsec;
 }
 
 }  // namespace

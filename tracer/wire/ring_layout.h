@@ -78,6 +78,11 @@ struct EventSlot {
 };
 static_assert(sizeof(EventSlot) == kRingSlotBytes);
 
+// A number that takes two words of a slot.
+inline uint64_t Wide(uint32_t low, uint32_t high) {
+  return static_cast<uint64_t>(high) << 32 | low;
+}
+
 // With --heap all: an allocation or a free that was seen under the GIL. Its
 // thread is kThread's; its time the last row's or kClock's, which is there at
 // least each few events. A realloc is a free with kHeapTentative, from before

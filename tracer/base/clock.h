@@ -19,19 +19,14 @@ using ClockFunction = int(clockid_t, timespec*);
 inline constinit ClockFunction* g_read_clock = clock_gettime;
 void UseKernelsClock();
 
-inline uint64_t MonotonicNs() {
+inline uint64_t ReadClockNs(clockid_t clock) {
   timespec t;
-  g_read_clock(CLOCK_MONOTONIC, &t);
+  g_read_clock(clock, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u +
          static_cast<uint64_t>(t.tv_nsec);
 }
-
-inline uint64_t RealtimeNs() {
-  timespec t;
-  g_read_clock(CLOCK_REALTIME, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000u +
-         static_cast<uint64_t>(t.tv_nsec);
-}
+inline uint64_t MonotonicNs() { return ReadClockNs(CLOCK_MONOTONIC); }
+inline uint64_t RealtimeNs() { return ReadClockNs(CLOCK_REALTIME); }
 
 // The processor's counter. A processor without it has TscIsInvariant() false,
 // and nobody asks.

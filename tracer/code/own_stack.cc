@@ -80,7 +80,7 @@ uint32_t Define(PyCodeObject* code) {
   PymemrunCodeFactsOf(reinterpret_cast<PyObject*>(code), &facts);
   PyObject* const texts[] = {facts.file, facts.name, facts.qualname, nullptr};
   size_t bytes[4];
-  size_t total = sizeof(SideCodePayload) + 5 * sizeof(uint32_t);
+  size_t total = sizeof(CodePayload) + 5 * sizeof(uint32_t);
   for (int i = 0; i < 4; ++i) total += bytes[i] = TextBytes(texts[i]);
   if (total + facts.line_table_bytes > kMaxSideDefinition) {
     facts.line_table_bytes = 0;
@@ -94,7 +94,8 @@ uint32_t Define(PyCodeObject* code) {
   head.detail = 0;
   head.address = id;
   head.more = total;
-  const SideCodePayload payload = {facts.first_line, facts.line_table_kind};
+  // Nothing of the side ring asks where a call begins.
+  const CodePayload payload = {facts.first_line, facts.line_table_kind};
   item.Append(&payload, sizeof(payload));
   for (int i = 0; i < 4; ++i) AppendText(texts[i], bytes[i], &item);
   const uint32_t table_bytes = static_cast<uint32_t>(facts.line_table_bytes);

@@ -18,29 +18,16 @@
 #include "internal/pycore_pystate.h"
 #include "internal/pycore_runtime.h"
 
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
 #define SAME(type, field, offset) \
   _Static_assert(offsetof(type, field) == (offset), #type "." #field)
+#if PY_VERSION_HEX >= 0x030B0000
 SAME(PyFrameObject, f_frame, PYMEMRUN_FRAMEOBJ_FRAME);
-SAME(_PyInterpreterFrame, f_globals, PYMEMRUN_FRAME_GLOBALS);
-SAME(_PyInterpreterFrame, f_code, PYMEMRUN_FRAME_CODE);
 SAME(_PyInterpreterFrame, previous, PYMEMRUN_FRAME_PREVIOUS);
-SAME(_PyInterpreterFrame, prev_instr, PYMEMRUN_FRAME_INSTRUCTION);
-SAME(_PyInterpreterFrame, stacktop, PYMEMRUN_FRAME_STACKTOP);
-SAME(_PyInterpreterFrame, is_entry, PYMEMRUN_FRAME_IS_ENTRY);
+SAME(_PyInterpreterFrame, f_globals, PYMEMRUN_FRAME_GLOBALS);
 SAME(_PyInterpreterFrame, owner, PYMEMRUN_FRAME_OWNER);
 SAME(_PyInterpreterFrame, localsplus, PYMEMRUN_FRAME_LOCALS);
 _Static_assert(FRAME_OWNED_BY_GENERATOR == PYMEMRUN_OWNED_BY_GENERATOR,
                "owner");
-// What frame_mark.h says of these fields holds of this size and order.
-_Static_assert(PYMEMRUN_FRAME_STACKTOP + sizeof(int) ==
-                       PYMEMRUN_FRAME_IS_ENTRY &&
-                   PYMEMRUN_FRAME_OWNER + 3 == PYMEMRUN_FRAME_LOCALS,
-               "spare");
-#elif PY_VERSION_HEX >= 0x030C0000
-#define SAME(type, field, offset) \
-  _Static_assert(offsetof(type, field) == (offset), #type "." #field)
-SAME(PyFrameObject, f_frame, PYMEMRUN_FRAMEOBJ_FRAME);
 #if PY_VERSION_HEX >= 0x030D0000
 SAME(_PyInterpreterFrame, f_executable, PYMEMRUN_FRAME_CODE);
 SAME(_PyInterpreterFrame, instr_ptr, PYMEMRUN_FRAME_INSTRUCTION);
@@ -48,13 +35,17 @@ SAME(_PyInterpreterFrame, instr_ptr, PYMEMRUN_FRAME_INSTRUCTION);
 SAME(_PyInterpreterFrame, f_code, PYMEMRUN_FRAME_CODE);
 SAME(_PyInterpreterFrame, prev_instr, PYMEMRUN_FRAME_INSTRUCTION);
 #endif
-SAME(_PyInterpreterFrame, previous, PYMEMRUN_FRAME_PREVIOUS);
-SAME(_PyInterpreterFrame, f_globals, PYMEMRUN_FRAME_GLOBALS);
-SAME(_PyInterpreterFrame, owner, PYMEMRUN_FRAME_OWNER);
-SAME(_PyInterpreterFrame, localsplus, PYMEMRUN_FRAME_LOCALS);
+#if PY_VERSION_HEX >= 0x030C0000
 _Static_assert(FRAME_OWNED_BY_CSTACK == PYMEMRUN_OWNED_BY_CSTACK, "owner");
-_Static_assert(FRAME_OWNED_BY_GENERATOR == PYMEMRUN_OWNED_BY_GENERATOR,
-               "owner");
+#else
+SAME(_PyInterpreterFrame, stacktop, PYMEMRUN_FRAME_STACKTOP);
+SAME(_PyInterpreterFrame, is_entry, PYMEMRUN_FRAME_IS_ENTRY);
+// What frame_mark.h says of these fields holds of this size and order.
+_Static_assert(PYMEMRUN_FRAME_STACKTOP + sizeof(int) ==
+                       PYMEMRUN_FRAME_IS_ENTRY &&
+                   PYMEMRUN_FRAME_OWNER + 3 == PYMEMRUN_FRAME_LOCALS,
+               "spare");
+#endif
 #endif
 _Static_assert(sizeof(_Py_CODEUNIT) == 2, "a code unit is two bytes");
 

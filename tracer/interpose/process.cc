@@ -112,8 +112,7 @@ PYMEMRUN_INTERPOSE int execve(const char* path, char* const* argv,
 }
 
 PYMEMRUN_INTERPOSE int execv(const char* path, char* const* argv) noexcept {
-  const ExecMark mark(path, argv, environ);
-  return PYMEMRUN_NEXT(execve)(path, argv, environ);
+  return execve(path, argv, environ);
 }
 
 PYMEMRUN_INTERPOSE int execvpe(const char* file, char* const* argv,
@@ -123,8 +122,7 @@ PYMEMRUN_INTERPOSE int execvpe(const char* file, char* const* argv,
 }
 
 PYMEMRUN_INTERPOSE int execvp(const char* file, char* const* argv) noexcept {
-  const ExecMark mark(file, argv, environ);
-  return PYMEMRUN_NEXT(execvpe)(file, argv, environ);
+  return execvpe(file, argv, environ);
 }
 
 PYMEMRUN_INTERPOSE int fexecve(int fd, char* const* argv,

@@ -153,8 +153,6 @@ struct CodePayload {
   uint32_t start_position = kNoPosition;
 };
 static_assert(sizeof(CodePayload) == 12);
-// Nothing of the side ring asks where a call begins.
-using SideCodePayload = CodePayload;
 
 struct SideHeapClass {  // as HeapClass in trace.proto
   uint64_t below_bytes;

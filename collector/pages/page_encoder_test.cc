@@ -24,7 +24,7 @@ struct Output final : RecordSink {
     records.push_back(std::move(record));
   }
   void Decode(const PageBatch& batch) {
-    PageBatchDecoder::Ids ids;
+    BatchIds ids;
     ASSERT_TRUE(PageBatchDecoder::Check(batch, &ids).ok());
     const size_t before = entries.size();
     entries.resize(before + static_cast<size_t>(batch.page_step_size()));

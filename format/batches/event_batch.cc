@@ -12,17 +12,14 @@ namespace {
 
 constexpr size_t kSlackBytes = 16;  // the hot loop stores whole words
 
-absl::Status Wrong(absl::string_view field, absl::string_view expected,
-                   uint64_t found) {
-  return WrongColumn(absl::StrCat("events.", field), expected, found);
-}
-
 absl::Status CheckRss(const EventBatch& batch) {
   uint64_t rss = batch.first_rss_bytes();
-  if (rss > kMaxSizeBytes) return Wrong("first_rss_bytes", "a size", rss);
+  if (rss > kMaxSizeBytes)
+    return WrongColumn("events.first_rss_bytes", "a size", rss);
   for (const int64_t step : batch.rss_step()) {
     rss += static_cast<uint64_t>(step);
-    if (rss > kMaxSizeBytes) return Wrong("rss_step", "a size as the sum", rss);
+    if (rss > kMaxSizeBytes)
+      return WrongColumn("events.rss_step", "a size as the sum", rss);
   }
   return absl::OkStatus();
 }
@@ -35,13 +32,15 @@ absl::Status CheckNumbers(const EventBatch& batch, uint64_t next_number,
     return absl::OkStatus();
   }
   if (batch.first_number() < next_number) {
-    return Wrong("first_number", absl::StrCat(next_number, " or more"),
-                 batch.first_number());
+    return WrongColumn("events.first_number",
+                       absl::StrCat(next_number, " or more"),
+                       batch.first_number());
   }
   uint64_t number = batch.first_number();
   RETURN_IF_ERROR(AddAll("events.number_skip", batch.number_skip(), &number));
   if (__builtin_add_overflow(number, rows, &number)) {
-    return Wrong("first_number", "numbers of 64 bits", batch.first_number());
+    return WrongColumn("events.first_number", "numbers of 64 bits",
+                       batch.first_number());
   }
   *end_number = number;
   uint64_t time = batch.first_us();
@@ -119,45 +118,15 @@ void EventBatchEncoder::Clear() {
   stack_rows_ = 0;
 }
 
-Record EncodeRows(absl::Span<const Row> rows, bool stacks) {
-  Record record;
-  record.mutable_events();
-  if (rows.empty()) return record;
-  EventBatchEncoder encoder(rows.size());
-  Row last = rows[0];
-  encoder.Begin(last.number, last.time_us, last.thread, last.rss_bytes);
-  --last.number;
-  for (uint32_t i = 0; i < rows.size(); ++i) {
-    const Row& row = rows[i];
-    encoder.set_site_end(PutVarint(encoder.site_end(), row.site));
-    const uint64_t skip = row.number - last.number - 1;
-    if (skip != 0) encoder.SkipNumbers(i, skip);
-    const uint64_t step_us = row.time_us - last.time_us;
-    if (step_us != 0) encoder.StepTime(i, step_us);
-    if (row.thread != last.thread) encoder.SetThread(i, row.thread);
-    const auto step = static_cast<int64_t>(row.rss_bytes - last.rss_bytes);
-    if (step != 0 || row.drss_bytes != 0) {
-      encoder.StepRss(i, step, row.drss_bytes);
-    }
-    if (row.context) encoder.SetContext(i);
-    if (!row.exact) encoder.SetInexact(i);
-    if (stacks) encoder.SetStack(i, row.stack);
-    last = row;
-  }
-  const absl::string_view bytes =
-      encoder.Serialize(static_cast<uint32_t>(rows.size()));
-  record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-  return record;
-}
-
 absl::Status EventBatchDecoder::Check(const EventBatch& batch,
-                                      uint64_t next_number, Ids* ids,
+                                      uint64_t next_number, BatchIds* ids,
                                       uint64_t* end_number) {
   RETURN_IF_ERROR(CheckColumns(batch));
   RETURN_IF_ERROR(CheckNumbers(batch, next_number, end_number));
   RETURN_IF_ERROR(CheckRss(batch));
   if (batch.site_size() != 0) {
-    if (batch.first_thread() == 0) return Wrong("first_thread", "an id", 0);
+    if (batch.first_thread() == 0)
+      return WrongColumn("events.first_thread", "an id", 0);
     ids->thread = batch.first_thread();
   }
   RETURN_IF_ERROR(CheckIds("events.site", batch.site(), 1, &ids->site));

@@ -9,7 +9,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "format/batches/event_row.h"
 #include "format/batches/packed_column.h"
 #include "format/batches/sparse_column.h"
@@ -85,25 +84,15 @@ class EventBatchEncoder {
   uint32_t stack_rows_ = 0;  // rows that the stack column covers
 };
 
-// A batch of these rows; with `stacks` each row's stack is stored. For who has
-// rows. REQUIRES: numbers rise, times do not sink.
-Record EncodeRows(absl::Span<const Row> rows, bool stacks);
-
 // Gives the rows of a batch, some at a time. The batch must outlive it.
 class EventBatchDecoder {
  public:
-  // The ids that a batch refers to, at most.
-  struct Ids {
-    uint32_t site = 0;
-    uint32_t thread = 0;
-    uint32_t stack = 0;
-  };
   // Checks everything but whether the ids are defined: lengths of parallel
   // columns, distances within the batch, overflow, 0 where an id is needed,
   // numbers from `next_number` on. Fails with kDataLoss. On success *ids are
   // the highest ids, and *end_number the last row's number + 1.
   static absl::Status Check(const EventBatch& batch, uint64_t next_number,
-                            Ids* ids, uint64_t* end_number);
+                            BatchIds* ids, uint64_t* end_number);
 
   // `site_what` gives each SiteDef's kind, by id.
   // REQUIRES: Check() found the batch good, and its ids are defined.

@@ -56,13 +56,6 @@ absl::Status CountStated(const std::string& op, Stated* stated) {
   return absl::OkStatus();
 }
 
-absl::Status CheckStated(absl::string_view field, uint64_t expected,
-                         int found) {
-  if (expected == static_cast<uint64_t>(found)) return absl::OkStatus();
-  return WrongColumn(field, absl::StrCat(expected, " entries"),
-                     static_cast<uint64_t>(found));
-}
-
 // Reads a batch that HeapBatchDecoder::Check() found good.
 class BatchReader {
  public:
@@ -309,13 +302,13 @@ struct HeapBatchDecoder::State {
 HeapBatchDecoder::HeapBatchDecoder() : state_(std::make_unique<State>()) {}
 HeapBatchDecoder::~HeapBatchDecoder() = default;
 
-absl::Status HeapBatchDecoder::Check(const HeapBatch& b) {
+absl::Status HeapBatchDecoder::Check(const HeapBatch& b, BatchIds* ids) {
   Stated stated;
   RETURN_IF_ERROR(CountStated(b.op(), &stated));
-  RETURN_IF_ERROR(CheckStated("heap.address_step", stated.addresses,
+  RETURN_IF_ERROR(CheckLength("heap.address_step", stated.addresses,
                               b.address_step_size()));
-  RETURN_IF_ERROR(CheckStated("heap.stack", stated.stacks, b.stack_size()));
-  RETURN_IF_ERROR(CheckStated("heap.size", stated.sizes, b.size_size()));
+  RETURN_IF_ERROR(CheckLength("heap.stack", stated.stacks, b.stack_size()));
+  RETURN_IF_ERROR(CheckLength("heap.size", stated.sizes, b.size_size()));
   const uint64_t entries = b.op().size();
   RETURN_IF_ERROR(CheckAt("heap.time_at", b.time_at(), 1, entries));
   RETURN_IF_ERROR(
@@ -326,7 +319,10 @@ absl::Status HeapBatchDecoder::Check(const HeapBatch& b) {
   RETURN_IF_ERROR(CheckAt("heap.code_at", b.code_at(), 0, entries));
   RETURN_IF_ERROR(CheckLength("heap.code", b.code_at_size(), b.code_size()));
   uint64_t time = b.first_us();
-  return AddAll("heap.time_step", b.time_step(), &time);
+  RETURN_IF_ERROR(AddAll("heap.time_step", b.time_step(), &time));
+  RETURN_IF_ERROR(CheckIds("heap.thread", b.thread(), 1, &ids->thread));
+  RETURN_IF_ERROR(CheckIds("heap.stack", b.stack(), 0, &ids->stack));
+  return CheckIds("heap.code", b.code(), 0, &ids->mapping);
 }
 
 absl::Status CheckHeapRates(const HeapRates& rates) {

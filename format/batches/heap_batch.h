@@ -87,7 +87,7 @@ class HeapBatchDecoder {
  public:
   // Checks everything but whether the ids are defined: whether the columns fit
   // each other. Fails with kDataLoss and the name of the column.
-  static absl::Status Check(const HeapBatch& batch);
+  static absl::Status Check(const HeapBatch& batch, BatchIds* ids);
 
   HeapBatchDecoder();
   ~HeapBatchDecoder();

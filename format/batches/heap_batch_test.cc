@@ -28,7 +28,8 @@ HeapEvent Free(uint64_t address) { return FreeEvent(0, address); }
 std::vector<HeapEvent> Decode(const HeapBatch& batch) {
   std::vector<HeapEvent> events;
   HeapBatchDecoder decoder;
-  EXPECT_TRUE(HeapBatchDecoder::Check(batch).ok());
+  BatchIds ids;
+  EXPECT_TRUE(HeapBatchDecoder::Check(batch, &ids).ok());
   decoder.Decode(batch, [&](const HeapEvent* some, size_t count) {
     events.insert(events.end(), some, some + count);
     return true;
@@ -37,7 +38,8 @@ std::vector<HeapEvent> Decode(const HeapBatch& batch) {
 }
 
 std::string ErrorOf(const HeapBatch& batch) {
-  return std::string(HeapBatchDecoder::Check(batch).message());
+  BatchIds ids;
+  return std::string(HeapBatchDecoder::Check(batch, &ids).message());
 }
 
 // Rounds of a program that makes rows of objects and drops them, with what

@@ -60,7 +60,7 @@ absl::Status CheckActions(const PageBatch& b) {
   for (const int action : b.action()) {
     if (!PageAction_IsValid(action) || action == PAGE_CAME) {
       return WrongColumn("pages.action", absl::StrCat("1 to ", PageAction_MAX),
-                         static_cast<uint64_t>(action));
+                         action);
     }
   }
   return absl::OkStatus();
@@ -137,21 +137,7 @@ void PageBatchEncoder::Clear() {
   mapping_.last = 0;
 }
 
-Record EncodePages(absl::Span<const PageEntry> entries) {
-  PageBatchEncoder encoder(entries.size());
-  uint32_t weight = 1;
-  for (const PageEntry& entry : entries) {
-    if (IsComing(entry.action)) weight = std::max(weight, entry.weight);
-  }
-  encoder.set_weight(weight);
-  for (const PageEntry& entry : entries) encoder.Append(entry);
-  const absl::string_view bytes = encoder.Serialize();
-  Record record;
-  record.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-  return record;
-}
-
-absl::Status PageBatchDecoder::Check(const PageBatch& batch, Ids* ids) {
+absl::Status PageBatchDecoder::Check(const PageBatch& batch, BatchIds* ids) {
   RETURN_IF_ERROR(CheckPageColumns(batch));
   RETURN_IF_ERROR(CheckActions(batch));
   RETURN_IF_ERROR(CheckAddresses(batch));

@@ -8,7 +8,6 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "format/batches/packed_column.h"
 #include "format/batches/page_event.h"
 #include "format/batches/sparse_column.h"
@@ -70,23 +69,13 @@ class PageBatchEncoder {
   Lasting mapping_;
 };
 
-// A batch of these entries, for who has them all. Its weight is the highest.
-// REQUIRES: times do not sink; what came has that weight or 1.
-Record EncodePages(absl::Span<const PageEntry> entries);
-
 // Gives the entries of a batch, some at a time. The batch must outlive it.
 class PageBatchDecoder {
  public:
-  // The highest ids that a batch refers to.
-  struct Ids {
-    uint32_t thread = 0;
-    uint32_t stack = 0;
-    uint32_t mapping = 0;
-  };
   // Checks everything but whether the ids are defined: lengths of parallel
   // columns, distances within the batch, overflow, ranges of pages. Fails with
   // kDataLoss.
-  static absl::Status Check(const PageBatch& batch, Ids* ids);
+  static absl::Status Check(const PageBatch& batch, BatchIds* ids);
 
   // REQUIRES: Check() found the batch good, and its ids are defined.
   explicit PageBatchDecoder(const PageBatch& batch);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "format/batches/encode_batch_for_tests.h"
 #include "format/batches/page_batch.h"
 #include "format/batches/residency.h"
 #include "format/stream/stream_for_tests.h"

@@ -2,21 +2,20 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "format/stream/status_util.h"
 
 namespace pymemrun {
 
 absl::Status WrongColumn(absl::string_view field, absl::string_view expected,
-                         uint64_t found) {
+                         const absl::AlphaNum& found) {
   return absl::DataLossError(
       absl::StrCat(field, ": expected ", expected, ", found ", found));
 }
 
-absl::Status CheckLength(absl::string_view field, int expected, int found) {
-  if (expected == found) return absl::OkStatus();
-  return WrongColumn(field, absl::StrCat(expected, " entries"),
-                     static_cast<uint64_t>(found));
+absl::Status CheckLength(absl::string_view field, uint64_t expected,
+                         int found) {
+  if (expected == static_cast<uint64_t>(found)) return absl::OkStatus();
+  return WrongColumn(field, absl::StrCat(expected, " entries"), found);
 }
 
 absl::Status CheckAt(absl::string_view field, const Column32& at,

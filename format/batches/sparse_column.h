@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "format/trace.pb.h"
 
@@ -18,9 +19,9 @@ using Column64 = google::protobuf::RepeatedField<uint64_t>;
 
 // All of these fail with kDataLoss: "FIELD: expected ..., found ...".
 absl::Status WrongColumn(absl::string_view field, absl::string_view expected,
-                         uint64_t found);
+                         const absl::AlphaNum& found);
 // The length of a column that is parallel to another one.
-absl::Status CheckLength(absl::string_view field, int expected, int found);
+absl::Status CheckLength(absl::string_view field, uint64_t expected, int found);
 // The rows of a column lie below `rows` and rise. `first` is the lowest row
 // where one may stand.
 absl::Status CheckAt(absl::string_view field, const Column32& at,
@@ -34,6 +35,11 @@ absl::Status AddAll(absl::string_view field, const Column64& steps,
 // No id is below `min`. *highest becomes at least the highest.
 absl::Status CheckIds(absl::string_view field, const Column32& ids,
                       uint32_t min, uint32_t* highest);
+
+// The highest ids that a batch refers to.
+struct BatchIds {
+  uint32_t site = 0, thread = 0, stack = 0, mapping = 0;
+};
 
 // Makes distances of rows, to be added to a column.
 class RowSteps {

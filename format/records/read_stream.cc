@@ -4,14 +4,6 @@
 #include "format/stream/status_util.h"
 
 namespace pymemrun {
-namespace {
-
-absl::Status AtOffset(uint64_t offset, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      absl::StrCat("byte ", offset, ": ", status.message()));
-}
-
-}  // namespace
 
 ReadSteps::ReadSteps(ByteSource* source, StreamReader::Options options,
                      RecordVisitor* visitor)

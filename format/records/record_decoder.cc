@@ -20,16 +20,10 @@
 namespace pymemrun {
 namespace {
 
-absl::Status Wrong(absl::string_view field, absl::string_view expected,
-                   absl::string_view found) {
-  return absl::DataLossError(
-      absl::StrCat(field, ": expected ", expected, ", found ", found));
-}
-
 absl::Status CheckEntries(absl::string_view column, size_t count) {
   if (count <= kMaxBatchEntries) return absl::OkStatus();
-  return Wrong(column, absl::StrCat("at most ", kMaxBatchEntries, " entries"),
-               absl::StrCat(count));
+  return WrongColumn(
+      column, absl::StrCat("at most ", kMaxBatchEntries, " entries"), count);
 }
 
 // The length-delimited payload of `record` when its one field is `events`.
@@ -101,12 +95,13 @@ void RecordDecoder::Emit(const Def& def) {
 
 // Makes sure that `id` is defined; after damage, by placeholders.
 template <class Def>
-absl::Status RecordDecoder::Refer(uint32_t id, absl::string_view field) {
+absl::Status RecordDecoder::Refer(uint32_t id, absl::string_view record,
+                                  absl::string_view field) {
   const uint32_t defined = defined_.*DefTraits<Def>::kCount;
   if (id <= defined) return absl::OkStatus();
   if (!damage_seen_ || id - defined > kMaxPlaceholders - result_.placeholders) {
-    return Wrong(field, absl::StrCat("an id of at most ", defined),
-                 absl::StrCat(id));
+    return WrongColumn(absl::StrCat(record, field),
+                       absl::StrCat("an id of at most ", defined), id);
   }
   Def placeholder;
   NamePlaceholder(&placeholder);
@@ -132,18 +127,18 @@ absl::Status RecordDecoder::DecodeKind(absl::string_view record) {
   if (record.size() > kMaxKnownRecordBytes) {
     // A long record of a known kind would become many times its size.
     if (!BeginsWithKnownKind(record)) return DecodeUnknown();
-    return Wrong(
+    return WrongColumn(
         "record",
         absl::StrCat("at most ", kMaxKnownRecordBytes, " bytes of this kind"),
-        absl::StrCat(record.size()));
+        record.size());
   }
   const std::optional<absl::string_view> events = OnlyEvents(record);
   const bool parsed =
       events.has_value() ? Parse(*events, &batch_) : Parse(record, &record_);
   if (!parsed) {
     RETURN_IF_ERROR(CheckFirst(Record::KIND_NOT_SET));
-    return Wrong("record", "a pymemrun.Record",
-                 absl::StrCat(record.size(), " bytes that are none"));
+    return WrongColumn("record", "a pymemrun.Record",
+                       absl::StrCat(record.size(), " bytes that are none"));
   }
   if (events.has_value()) return DecodeEvents(batch_);
   if (IsDefinition(record_.kind_case())) definition_bytes_ += record.size();
@@ -194,7 +189,7 @@ absl::Status RecordDecoder::CheckFact(const Fact& fact, const char* field) {
   if constexpr (std::is_same_v<Fact, HeapRates>) {
     return CheckHeapRates(fact);
   } else if constexpr (requires { fact.thread(); }) {
-    return Refer<ThreadDef>(fact.thread(), absl::StrCat(field, ".thread"));
+    return Refer<ThreadDef>(fact.thread(), field, ".thread");
   } else {
     return absl::OkStatus();
   }
@@ -236,10 +231,11 @@ absl::Status RecordDecoder::DecodeHeader(const Header& header) {
 }
 
 absl::Status RecordDecoder::DecodeFooter(const Footer& footer) {
-  if (result_.has_footer) return Wrong("footer", "one", "a second one");
-  RETURN_IF_ERROR(Refer<SiteDef>(footer.max_rss_site(), "footer.max_rss_site"));
+  if (result_.has_footer) return WrongColumn("footer", "one", "a second one");
   RETURN_IF_ERROR(
-      Refer<ThreadDef>(footer.max_rss_thread(), "footer.max_rss_thread"));
+      Refer<SiteDef>(footer.max_rss_site(), "footer", ".max_rss_site"));
+  RETURN_IF_ERROR(
+      Refer<ThreadDef>(footer.max_rss_thread(), "footer", ".max_rss_thread"));
   result_.has_footer = true;
   visitor_->OnFooter(footer);
   return absl::OkStatus();
@@ -250,96 +246,95 @@ absl::Status RecordDecoder::Define(const Def& def) {
   const std::string field = absl::StrCat(DefTraits<Def>::kName, ".id");
   const uint32_t defined = defined_.*DefTraits<Def>::kCount;
   if (defined >= kMaxDefinitions || definition_bytes_ > kMaxDefinitionBytes) {
-    return Wrong(
+    return WrongColumn(
         field,
         absl::StrCat("at most ", kMaxDefinitions, " definitions of a kind and ",
                      kMaxDefinitionBytes, " bytes of them"),
         "more");
   }
   if (def.id() <= defined) {
-    return Wrong(field, absl::StrCat(defined + 1), absl::StrCat(def.id()));
+    return WrongColumn(field, absl::StrCat(defined + 1), def.id());
   }
-  RETURN_IF_ERROR(Refer<Def>(def.id() - 1, field));
+  RETURN_IF_ERROR(Refer<Def>(def.id() - 1, DefTraits<Def>::kName, ".id"));
   Emit(def);
   return absl::OkStatus();
 }
 
 absl::Status RecordDecoder::DecodeSite(const SiteDef& site) {
   if (!What_IsValid(site.what())) {
-    return Wrong("site.what", absl::StrCat("at most ", What_MAX),
-                 absl::StrCat(static_cast<int>(site.what())));
+    return WrongColumn("site.what", absl::StrCat("at most ", What_MAX),
+                       static_cast<int>(site.what()));
   }
-  RETURN_IF_ERROR(Refer<CodeDef>(site.code(), "site.code"));
-  RETURN_IF_ERROR(Refer<FunctionDef>(site.function(), "site.function"));
+  RETURN_IF_ERROR(Refer<CodeDef>(site.code(), "site", ".code"));
+  RETURN_IF_ERROR(Refer<FunctionDef>(site.function(), "site", ".function"));
   return Define(site);
 }
 
 absl::Status RecordDecoder::DecodeStack(const StackDef& stack) {
   if (stack.id() != 0 && stack.parent() >= stack.id()) {
-    return Wrong("stack.parent", absl::StrCat("an id below ", stack.id()),
-                 absl::StrCat(stack.parent()));
+    return WrongColumn("stack.parent", absl::StrCat("an id below ", stack.id()),
+                       stack.parent());
   }
-  RETURN_IF_ERROR(Refer<StackDef>(stack.parent(), "stack.parent"));
+  RETURN_IF_ERROR(Refer<StackDef>(stack.parent(), "stack", ".parent"));
   if (depths_.Below(stack.parent()) > kMaxStackNodes) {
-    return Wrong("stack.parent",
-                 absl::StrCat("at most ", kMaxStackNodes, " frames"), "more");
+    return WrongColumn("stack.parent",
+                       absl::StrCat("at most ", kMaxStackNodes, " frames"),
+                       "more");
   }
-  RETURN_IF_ERROR(Refer<CodeDef>(stack.code(), "stack.code"));
+  RETURN_IF_ERROR(Refer<CodeDef>(stack.code(), "stack", ".code"));
   return Define(stack);
 }
 
+// The fields are "events.site" and so on.
+absl::Status RecordDecoder::ReferAll(const BatchIds& ids, const char* batch) {
+  RETURN_IF_ERROR(Refer<SiteDef>(ids.site, batch, ".site"));
+  RETURN_IF_ERROR(Refer<ThreadDef>(ids.thread, batch, ".thread"));
+  RETURN_IF_ERROR(Refer<StackDef>(ids.stack, batch, ".stack"));
+  return Refer<MappingDef>(ids.mapping, batch, ".code");
+}
+
+// Gives the visitor all that `unrolled` has, in pieces, and counts it.
+template <class Unrolled, class Entry>
+void RecordDecoder::GiveAll(Unrolled unrolled, std::vector<Entry>* entries,
+                            bool (RecordVisitor::*visit)(const Entry*, size_t),
+                            uint64_t* given) {
+  entries->resize(kEntriesPerCall);
+  while (const size_t count = unrolled.Next(entries->data(), entries->size())) {
+    *given += count;
+    result_.stopped = !(visitor_->*visit)(entries->data(), count);
+    if (result_.stopped) break;
+  }
+}
+
 absl::Status RecordDecoder::DecodeEvents(const EventBatch& batch) {
+  BatchIds ids;
+  uint64_t end_number;
   RETURN_IF_ERROR(CheckFirst(Record::kEvents));
   RETURN_IF_ERROR(CheckEntries("events.site", batch.site_size()));
-  EventBatchDecoder::Ids ids;
-  uint64_t end_number;
   RETURN_IF_ERROR(
       EventBatchDecoder::Check(batch, next_number_, &ids, &end_number));
-  RETURN_IF_ERROR(Refer<SiteDef>(ids.site, "events.site"));
-  RETURN_IF_ERROR(Refer<ThreadDef>(ids.thread, "events.thread"));
-  RETURN_IF_ERROR(Refer<StackDef>(ids.stack, "events.stack"));
+  RETURN_IF_ERROR(ReferAll(ids, "events"));
   next_number_ = end_number;
-  rows_.resize(kEntriesPerCall);
-  EventBatchDecoder unrolled(batch, site_what_);
-  while (const size_t count = unrolled.Next(rows_.data(), rows_.size())) {
-    result_.rows += count;
-    if (!visitor_->OnRows(rows_.data(), count)) {
-      result_.stopped = true;
-      break;
-    }
-  }
+  GiveAll(EventBatchDecoder(batch, site_what_), &rows_, &RecordVisitor::OnRows,
+          &result_.rows);
   return absl::OkStatus();
 }
 
 absl::Status RecordDecoder::DecodePages(const PageBatch& batch) {
-  PageBatchDecoder::Ids ids;
+  BatchIds ids;
   RETURN_IF_ERROR(CheckEntries("pages.page_step", batch.page_step_size()));
   RETURN_IF_ERROR(PageBatchDecoder::Check(batch, &ids));
-  RETURN_IF_ERROR(Refer<ThreadDef>(ids.thread, "pages.thread"));
-  RETURN_IF_ERROR(Refer<StackDef>(ids.stack, "pages.stack"));
-  RETURN_IF_ERROR(Refer<MappingDef>(ids.mapping, "pages.code"));
-  entries_.resize(kEntriesPerCall);
-  PageBatchDecoder unrolled(batch);
-  while (const size_t count = unrolled.Next(entries_.data(), entries_.size())) {
-    result_.page_entries += count;
-    if (!visitor_->OnPages(entries_.data(), count)) {
-      result_.stopped = true;
-      break;
-    }
-  }
+  RETURN_IF_ERROR(ReferAll(ids, "pages"));
+  GiveAll(PageBatchDecoder(batch), &entries_, &RecordVisitor::OnPages,
+          &result_.page_entries);
   return absl::OkStatus();
 }
 
 absl::Status RecordDecoder::DecodeHeap(const HeapBatch& batch) {
-  uint32_t thread = 0, stack = 0, mapping = 0;
+  BatchIds ids;
   RETURN_IF_ERROR(CheckEntries("heap.op", batch.op().size()));
-  RETURN_IF_ERROR(HeapBatchDecoder::Check(batch));
-  RETURN_IF_ERROR(CheckIds("heap.thread", batch.thread(), 1, &thread));
-  RETURN_IF_ERROR(CheckIds("heap.stack", batch.stack(), 0, &stack));
-  RETURN_IF_ERROR(CheckIds("heap.code", batch.code(), 0, &mapping));
-  RETURN_IF_ERROR(Refer<ThreadDef>(thread, "heap.thread"));
-  RETURN_IF_ERROR(Refer<StackDef>(stack, "heap.stack"));
-  RETURN_IF_ERROR(Refer<MappingDef>(mapping, "heap.code"));
+  RETURN_IF_ERROR(HeapBatchDecoder::Check(batch, &ids));
+  RETURN_IF_ERROR(ReferAll(ids, "heap"));
   if (heap_ == nullptr) heap_ = std::make_unique<HeapBatchDecoder>();
   heap_->Decode(batch, [this](const HeapEvent* events, size_t count) {
     result_.heap_entries += count;
@@ -352,7 +347,7 @@ absl::Status RecordDecoder::DecodeHeap(const HeapBatch& batch) {
 absl::Status RecordDecoder::DecodeResidency(const Residency& residency) {
   uint32_t mapping = 0;
   RETURN_IF_ERROR(CheckResidency(residency, &mapping));
-  RETURN_IF_ERROR(Refer<MappingDef>(mapping, "residency.mapping"));
+  RETURN_IF_ERROR(Refer<MappingDef>(mapping, "residency", ".mapping"));
   const std::vector<ResidentRange> ranges = RangesOf(residency);
   visitor_->OnResidency({residency.begin_us(), residency.time_us(),
                          residency.rss_bytes(), ranges});

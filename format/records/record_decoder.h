@@ -60,7 +60,13 @@ class RecordDecoder {
   template <class Def>
   absl::Status Define(const Def& def);
   template <class Def>
-  absl::Status Refer(uint32_t id, absl::string_view field);
+  absl::Status Refer(uint32_t id, absl::string_view record,
+                     absl::string_view field);
+  absl::Status ReferAll(const BatchIds& ids, const char* batch);
+  template <class Unrolled, class Entry>
+  void GiveAll(Unrolled unrolled, std::vector<Entry>* entries,
+               bool (RecordVisitor::*visit)(const Entry*, size_t),
+               uint64_t* given);
   template <class Def>
   void Emit(const Def& def);
 

@@ -172,11 +172,7 @@ absl::Status ReadPlan::CheckSkipped(ByteSource* source) const {
     uint64_t at = range.first;
     while (at < range.second) {
       const absl::StatusOr<uint64_t> end = EndOfFrame(&peeker, at);
-      if (!end.ok()) {
-        return absl::Status(
-            end.status().code(),
-            absl::StrCat("byte ", at, ": ", end.status().message()));
-      }
+      if (!end.ok()) return AtOffset(at, end.status());
       at = *end;
     }
     if (at != range.second) {

@@ -3,11 +3,23 @@
 #ifndef PYMEMRUN_FORMAT_STREAM_STATUS_UTIL_H_
 #define PYMEMRUN_FORMAT_STREAM_STATUS_UTIL_H_
 
+#include <cstdint>
 #include <utility>
 
 #include "absl/base/optimization.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+
+namespace pymemrun {
+
+// The same failure, with the byte of the file that it is about.
+inline absl::Status AtOffset(uint64_t offset, const absl::Status& status) {
+  return absl::Status(status.code(),
+                      absl::StrCat("byte ", offset, ": ", status.message()));
+}
+
+}  // namespace pymemrun
 
 #define PYMEMRUN_CONCAT_INNER_(a, b) a##b
 #define PYMEMRUN_CONCAT_(a, b) PYMEMRUN_CONCAT_INNER_(a, b)

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "format/batches/event_batch.h"
+#include "format/batches/encode_batch_for_tests.h"
 #include "format/records/checking_visitor.h"
 #include "format/records/record_visitor.h"
 #include "format/stream/byte_io.h"

@@ -54,7 +54,6 @@ class ZstdStreamReader final : public StreamReader {
 
   const Damage& damage() const override { return damage_; }
   uint64_t frame_offset() const override { return frame_offset_; }
-  const absl::Status& source_error() const override { return input_.error(); }
 
  private:
   // What there is at a place in the input.

@@ -36,7 +36,7 @@ class StreamReader {
   };
   // A status of code kInvalidArgument: the first bytes are no frame's, so this
   // is likely not a run file; of code kDataLoss: damage inside one. Any other
-  // code: the source failed, see source_error().
+  // code: the source failed; every call after that returns kEnd.
   struct Damage {
     uint64_t offset = 0;      // in the file, of the frame concerned
     uint64_t bytes_lost = 0;  // of the file; 0 while unknown
@@ -55,9 +55,6 @@ class StreamReader {
   virtual const Damage& damage() const = 0;
   // Offset in the file of the frame that the last record came from.
   virtual uint64_t frame_offset() const = 0;
-  // What the source failed with, if it did: given once as kDamage, and every
-  // call after that returns kEnd.
-  virtual const absl::Status& source_error() const = 0;
 };
 
 }  // namespace pymemrun

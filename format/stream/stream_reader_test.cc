@@ -348,7 +348,6 @@ TEST(StreamReader, AFailingSourceIsToldOnceAfterWhatWasReadable) {
                           absl::StrCat("DAMAGE ", A().size(),
                                        "+0 read: Input/output error"),
                           "END"));
-  EXPECT_EQ(reader->source_error().message(), "read: Input/output error");
 }
 
 }  // namespace

@@ -2,20 +2,17 @@
 
 #include <memory>
 
-#include "absl/strings/str_cat.h"
 #include "format/records/record_decoder.h"
 #include "format/stream/status_util.h"
 #include "format/stream/stream_reader.h"
+#include "format/stream/varint.h"
 
 namespace pymemrun {
 namespace {
 
 void AppendDelimited(absl::string_view record, OutputBuffer* output) {
-  char* out = output->Reserve(10);
-  uint64_t size = record.size();
-  for (; size >= 0x80; size >>= 7) *out++ = static_cast<char>(size | 0x80);
-  *out++ = static_cast<char>(size);
-  output->Commit(out);
+  auto* const out = reinterpret_cast<uint8_t*>(output->Reserve(10));
+  output->Commit(reinterpret_cast<char*>(PutVarint(out, record.size())));
   output->Append(record);
 }
 
@@ -23,11 +20,6 @@ void AppendDelimited(absl::string_view record, OutputBuffer* output) {
 // is below 16, so that the key is one byte.
 bool IsKind(int field_number, absl::string_view record) {
   return !record.empty() && record[0] == (field_number << 3 | 2);
-}
-
-absl::Status AtOffset(uint64_t offset, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      absl::StrCat("byte ", offset, ": ", status.message()));
 }
 
 class RawCopy {

@@ -3,7 +3,6 @@
 #define PYMEMRUN_READERS_RESIDENT_SAMPLE_ERRORS_H_
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -56,7 +55,6 @@ class SampleErrors {
     EndGroup(kNone, &sum);
     return std::max(sum.differences, sum.ends);
   }
-  double ErrorOf(size_t number) const { return std::sqrt(VarianceOf(number)); }
 
  private:
   static constexpr uint64_t kNone = UINT64_MAX;

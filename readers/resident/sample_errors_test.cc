@@ -99,7 +99,7 @@ Seen Sample(const Piece& piece, uint32_t weight, std::mt19937* random) {
   }
   const uint64_t blocks = (end - 1) / 512 - (piece.begin - 1) / 512;
   seen.estimate += static_cast<double>(blocks);
-  seen.error = errors.ErrorOf(0);
+  seen.error = std::sqrt(errors.VarianceOf(0));
   return seen;
 }
 
@@ -149,9 +149,9 @@ TEST(SampleErrorsTest, SumsAreKeptApartAndCertainPagesHaveNoError) {
   errors.Add(1, 25, 10, 10);
   errors.Add(1, 31, 10, 4);  // the pair's other group
   errors.Add(1, 99, 1, 4096);
-  EXPECT_EQ(errors.ErrorOf(0), 40960);
-  EXPECT_EQ(errors.ErrorOf(1), 6);
-  EXPECT_EQ(errors.ErrorOf(2), 0);
+  EXPECT_EQ(std::sqrt(errors.VarianceOf(0)), 40960);
+  EXPECT_EQ(std::sqrt(errors.VarianceOf(1)), 6);
+  EXPECT_EQ(std::sqrt(errors.VarianceOf(2)), 0);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "format/batches/event_batch.h"
+#include "format/batches/encode_batch_for_tests.h"
 #include "format/limits.h"
 #include "readers/testing/hostile_run.h"
 

@@ -6,9 +6,8 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "format/batches/event_batch.h"
+#include "format/batches/encode_batch_for_tests.h"
 #include "format/batches/heap_batch.h"
-#include "format/batches/page_batch.h"
 #include "format/batches/residency.h"
 
 namespace pymemrun {

@@ -47,7 +47,10 @@ absl::Status FdSink::Append(absl::string_view bytes) {
 absl::StatusOr<size_t> FdSource::Read(char* buffer, size_t size) {
   for (;;) {
     const ssize_t count = read(fd_, buffer, size);
-    if (count >= 0) return static_cast<size_t>(count);
+    if (count >= 0) {
+      bytes_read_ += static_cast<uint64_t>(count);
+      return static_cast<size_t>(count);
+    }
     if (errno != EINTR) return absl::ErrnoToStatus(errno, "read");
   }
 }

@@ -83,9 +83,11 @@ class FdSource final : public ByteSource {
   explicit FdSource(int fd) : fd_(fd) {}
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
   absl::Status Seek(uint64_t offset) override;
+  uint64_t bytes_read() const { return bytes_read_; }
 
  private:
   int fd_;
+  uint64_t bytes_read_ = 0;
 };
 
 }  // namespace pymemrun

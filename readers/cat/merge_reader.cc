@@ -6,15 +6,6 @@
 
 namespace pymemrun {
 
-MergeInput::MergeInput(
-    ByteSource* source, StreamReader::Options options, RunPrinter* printer,
-    std::function<void(const StreamReader::Damage&)> on_damage)
-    : ForwardingVisitor(printer),
-      source_(source),
-      options_(options),
-      printer_(printer),
-      on_damage_(std::move(on_damage)) {}
-
 MergeInput::~MergeInput() {
   Stop();
   if (thread_.joinable()) thread_.join();
@@ -45,15 +36,15 @@ uint64_t MergeInput::time_us() const {
 uint64_t MergeInput::time_ns() const { return AbsoluteNs(time_us()); }
 
 bool MergeInput::PrintNext() {
-  if (items_.pages != nullptr) return printer_->PrintPage(items_.pages[next_]);
-  if (items_.heap != nullptr) return printer_->PrintHeap(items_.heap[next_]);
-  return printer_->PrintRow(items_.rows[next_]);
+  if (items_.pages != nullptr) return PrintPage(items_.pages[next_]);
+  if (items_.heap != nullptr) return PrintHeap(items_.heap[next_]);
+  return PrintRow(items_.rows[next_]);
 }
 
 bool MergeInput::Print(uint64_t until_ns) {
   bool wanted = true;
   if (items_.mark != nullptr) {
-    printer_->OnMark(*items_.mark);
+    RunPrinter::OnMark(*items_.mark);
   } else {
     do {
       wanted = PrintNext();
@@ -82,12 +73,12 @@ void MergeInput::Release() {
   changed_.notify_all();
 }
 
-bool MergeInput::HandOver(State state, const Items& items) {
+bool MergeInput::HandOver(const Items& items) {
   std::unique_lock<std::mutex> lock(mutex_);
   if (stopped_) return false;
   items_ = items;
   next_ = 0;
-  state_ = state;
+  state_ = State::kItems;
   changed_.notify_all();
   changed_.wait(lock, [this] { return state_ == State::kReading || stopped_; });
   return !stopped_;
@@ -95,22 +86,20 @@ bool MergeInput::HandOver(State state, const Items& items) {
 
 bool MergeInput::OnRows(const Row* rows, size_t count) {
   if (count == 0) return true;
-  return HandOver(State::kRows, {.rows = rows, .count = count});
+  return HandOver({.rows = rows, .count = count});
 }
 
 bool MergeInput::OnPages(const PageEntry* entries, size_t count) {
-  if (count == 0 || !printer_->wants_pages()) return true;
-  return HandOver(State::kPages, {.pages = entries, .count = count});
+  if (count == 0 || !wants_pages()) return true;
+  return HandOver({.pages = entries, .count = count});
 }
 
 bool MergeInput::OnHeap(const HeapEvent* events, size_t count) {
-  if (count == 0 || !printer_->wants_heap()) return true;
-  return HandOver(State::kHeap, {.heap = events, .count = count});
+  if (count == 0 || !wants_heap()) return true;
+  return HandOver({.heap = events, .count = count});
 }
 
-void MergeInput::OnMark(const Mark& mark) {
-  HandOver(State::kMark, {.mark = &mark});
-}
+void MergeInput::OnMark(const Mark& mark) { HandOver({.mark = &mark}); }
 
 void PrintMerged(const std::vector<std::unique_ptr<MergeInput>>& inputs,
                  const PrintTarget& target) {

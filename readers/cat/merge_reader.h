@@ -9,30 +9,36 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "format/records/record_visitor.h"
 #include "format/stream/byte_io.h"
 #include "readers/cat/run_printer.h"
-#include "readers/run/forwarding_visitor.h"
 
 namespace pymemrun {
 
 // One file of a merge, read by a thread of its own. That thread waits whenever
 // it has rows or a mark until they have been taken, so that memory is one batch
-// a file; the definitions that it adds to its printer's index are therefore
-// never changed while the merging thread looks at them.
-class MergeInput final : public ForwardingVisitor {
+// a file; the definitions that it adds to its index are therefore never changed
+// while the merging thread looks at them.
+class MergeInput final : public RunPrinter {
  public:
-  // What the reading thread has for the merging thread.
-  enum class State { kReading, kRows, kMark, kPages, kHeap, kDone };
+  // Whether the reading thread has something for the merging thread.
+  enum class State { kReading, kItems, kDone };
 
-  // `on_damage` is called on the reading thread. All of them must outlive the
-  // input, and so must the plan in `options`.
+  // `on_damage` is called on the reading thread. `printer`: the arguments of
+  // RunPrinter. All of them must outlive the input, and so must the plan in
+  // `options`.
+  template <typename... Printer>
   MergeInput(ByteSource* source, StreamReader::Options options,
-             RunPrinter* printer,
-             std::function<void(const StreamReader::Damage&)> on_damage);
+             std::function<void(const StreamReader::Damage&)> on_damage,
+             Printer&&... printer)
+      : RunPrinter(std::forward<Printer>(printer)...),
+        source_(source),
+        options_(options),
+        on_damage_(std::move(on_damage)) {}
   ~MergeInput() override;
   MergeInput(const MergeInput&) = delete;
   MergeInput& operator=(const MergeInput&) = delete;
@@ -40,7 +46,7 @@ class MergeInput final : public ForwardingVisitor {
   void Start();
   // Waits for the next rows, mark or end. The merging thread's.
   State Wait();
-  // REQUIRES: Wait() gave neither kReading nor kDone.
+  // REQUIRES: Wait() gave kItems.
   uint64_t time_ns() const;
   // Prints what is there up to `until_ns`, and at least one item; `false` when
   // nothing more is wanted of this file.
@@ -52,7 +58,7 @@ class MergeInput final : public ForwardingVisitor {
   const absl::Status& status() const { return status_; }
   const ReadResult& result() const { return result_; }
 
-  // What is not overridden goes to the printer at once.
+  // These wait for the merging thread; what is not overridden does not.
   bool OnRows(const Row* rows, size_t count) override;
   void OnMark(const Mark& mark) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
@@ -71,17 +77,16 @@ class MergeInput final : public ForwardingVisitor {
     size_t count = 0;
   };
 
-  bool HandOver(State state, const Items& items);
+  bool HandOver(const Items& items);
   uint64_t time_us() const;
   bool PrintNext();
   void Release();
   uint64_t AbsoluteNs(uint64_t time_us) const {
-    return printer_->start_realtime_ns() + time_us * 1000;
+    return start_realtime_ns() + time_us * 1000;
   }
 
   ByteSource* const source_;
   const StreamReader::Options options_;
-  RunPrinter* const printer_;
   const std::function<void(const StreamReader::Damage&)> on_damage_;
   std::thread thread_;
 

@@ -120,6 +120,7 @@ class Pymemcat {
   // A file and the sources its bytes go through.
   struct Input {
     std::unique_ptr<InputFile> file;
+    FdSource* descriptor;  // the first of the sources
     std::vector<std::unique_ptr<ByteSource>> sources;
     std::unique_ptr<ReadPlan> plan;
     ByteSource* source() { return sources.back().get(); }
@@ -153,7 +154,7 @@ class Pymemcat {
   std::unique_ptr<Progress> progress_;
   std::vector<Input> inputs_;
   FollowedRun run_;
-  CountedSource* followed_ = nullptr;  // what --follow reads
+  FdSource* followed_ = nullptr;  // what --follow reads
   FollowWatch watch_{[this] { return RunIsDead(run_.header); }};
 };
 
@@ -169,7 +170,9 @@ int Pymemcat::OpenAll() {
     }
     Input input;
     input.file = *std::move(file);
-    input.sources.push_back(std::make_unique<FdSource>(input.file->fd()));
+    auto descriptor = std::make_unique<FdSource>(input.file->fd());
+    input.descriptor = descriptor.get();
+    input.sources.push_back(std::move(descriptor));
     if (options_.follow) Follow(&input);
     inputs_.push_back(std::move(input));
   }
@@ -177,9 +180,7 @@ int Pymemcat::OpenAll() {
 }
 
 void Pymemcat::Follow(Input* input) {
-  auto counted = std::make_unique<CountedSource>(input->source());
-  followed_ = counted.get();
-  input->sources.push_back(std::move(counted));
+  followed_ = input->descriptor;
   if (input->file->size_bytes() == 0) {
     console_.Say(absl::StrCat("waiting for ", input->file->shown_name(),
                               ": there is nothing in it yet"));
@@ -194,9 +195,8 @@ void Pymemcat::Plan(Input* input) {
   const bool may_seek = input->file->size_bytes() > 0 && !options_.follow &&
                         input->file->path() != "-";
   if (!may_seek || !options_.filter.HasTimes()) return;
-  auto plan =
-      ReadPlan::Create(input->sources.front().get(), input->file->size_bytes(),
-                       options_.filter.from_us, options_.filter.to_us);
+  auto plan = ReadPlan::Create(input->descriptor, input->file->size_bytes(),
+                               options_.filter.from_us, options_.filter.to_us);
   if (plan.ok()) {
     input->plan = *std::move(plan);
     return;
@@ -209,7 +209,7 @@ void Pymemcat::Plan(Input* input) {
 // What was printed goes out before each wait for more.
 bool Pymemcat::Idle() {
   return output_.Flush().ok() && !*interrupted_ && !IsHungUp(console_.out_fd) &&
-         !watch_.IsOver(followed_->bytes(), absl::Now());
+         !watch_.IsOver(followed_->bytes_read(), absl::Now());
 }
 
 void Pymemcat::StartProgress() {
@@ -261,20 +261,18 @@ int Pymemcat::PrintOne(Input* input) {
 
 int Pymemcat::PrintAll() {
   std::vector<std::unique_ptr<DamageTeller>> tellers;
-  std::vector<std::unique_ptr<RunPrinter>> printers;
   std::vector<std::unique_ptr<MergeInput>> merged;
   for (Input& input : inputs_) {
     Plan(&input);
     tellers.push_back(
         std::make_unique<DamageTeller>(&console_, input.file->shown_name()));
-    printers.push_back(std::make_unique<RunPrinter>(
-        &options_.filter, options_.net, static_cast<uint32_t>(printers.size()),
-        &target_));
     merged.push_back(std::make_unique<MergeInput>(
-        input.source(), input.options(), printers.back().get(),
+        input.source(), input.options(),
         [teller = tellers.back().get()](const StreamReader::Damage& damage) {
           teller->Say(damage);
-        }));
+        },
+        &options_.filter, options_.net, static_cast<uint32_t>(merged.size()),
+        &target_));
   }
   PrintMerged(merged, target_);
   output_.Flush().IgnoreError();
@@ -282,7 +280,7 @@ int Pymemcat::PrintAll() {
   bool any_header = false;
   for (size_t i = 0; i < merged.size(); ++i) {
     any_header |= merged[i]->result().has_header;
-    SayMissing(inputs_[i], *printers[i], merged[i]->result());
+    SayMissing(inputs_[i], *merged[i], merged[i]->result());
     code = std::max(code,
                     Told(inputs_[i], merged[i]->status(), merged[i]->result()));
   }
@@ -304,14 +302,13 @@ int Pymemcat::Summarise(Input* input) {
   DamageTeller teller(&console_, input->file->shown_name());
   ReadResult result;
   Watched<RunFacts> facts(&teller, &run_);
-  CountedSource counted(input->source());
   const absl::Status status =
-      ReadStream(&counted, StreamReader::Options(), &facts, &result);
+      ReadStream(input->source(), StreamReader::Options(), &facts, &result);
   if (result.has_header) {
     const InputFile& file = *input->file;
-    output_.Append(
-        EndReportOf(facts, file.path() == "-" ? file.shown_name() : file.path(),
-                    std::max(file.size_bytes(), counted.bytes())));
+    output_.Append(EndReportOf(
+        facts, file.path() == "-" ? file.shown_name() : file.path(),
+        std::max(file.size_bytes(), input->descriptor->bytes_read())));
     output_.Flush().IgnoreError();
   }
   return Told(*input, status, result);

@@ -22,11 +22,10 @@ std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
   const std::string& name = (*file)->shown_name();
   auto reader = absl::WrapUnique(new FactsReader(&console, name));
   FdSource source((*file)->fd());
-  CountedSource counted(&source);
   ReadResult result;
   const absl::Status status =
-      ReadStream(&counted, StreamReader::Options(), reader.get(), &result);
-  reader->file_bytes_ = std::max((*file)->size_bytes(), counted.bytes());
+      ReadStream(&source, StreamReader::Options(), reader.get(), &result);
+  reader->file_bytes_ = std::max((*file)->size_bytes(), source.bytes_read());
   *code = std::max(*code, SayResult(console, name, status, result));
   if (!status.ok() && !result.has_header) return nullptr;
   return reader;

@@ -37,12 +37,6 @@ InputFile::~InputFile() {
   if (fd_ != STDIN_FILENO) close(fd_);
 }
 
-absl::StatusOr<size_t> CountedSource::Read(char* buffer, size_t size) {
-  absl::StatusOr<size_t> read = source_->Read(buffer, size);
-  if (read.ok()) bytes_ += *read;
-  return read;
-}
-
 absl::StatusOr<size_t> FollowSource::Read(char* buffer, size_t size) {
   for (;;) {
     // Asked before reading: what was written before the end was said is read.

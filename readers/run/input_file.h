@@ -47,18 +47,6 @@ class InputFile {
   const uint64_t size_bytes_;
 };
 
-// Counts the bytes that come.
-class CountedSource final : public ByteSource {
- public:
-  explicit CountedSource(ByteSource* source) : source_(source) {}
-  absl::StatusOr<size_t> Read(char* buffer, size_t size) override;
-  uint64_t bytes() const { return bytes_; }
-
- private:
-  ByteSource* const source_;
-  uint64_t bytes_ = 0;
-};
-
 // A file that still grows: at its end Read() waits for more, and gives 0 only
 // once done() says so. Before each wait idle() is called, to hand on what has
 // been printed; when it returns false, the wait is over for good.

@@ -127,15 +127,13 @@ class MergeTest : public ::testing::Test {
         },
         options, &output);
     std::vector<std::unique_ptr<StringSource>> sources;
-    std::vector<std::unique_ptr<RunPrinter>> printers;
     std::vector<std::unique_ptr<MergeInput>> inputs;
     for (const std::string& run : runs) {
       sources.push_back(std::make_unique<StringSource>(run));
-      printers.push_back(std::make_unique<RunPrinter>(
-          &filter, false, static_cast<uint32_t>(printers.size()), &target));
       inputs.push_back(std::make_unique<MergeInput>(
-          sources.back().get(), StreamReader::Options(), printers.back().get(),
-          [](const StreamReader::Damage&) {}));
+          sources.back().get(), StreamReader::Options(),
+          [](const StreamReader::Damage&) {}, &filter, false,
+          static_cast<uint32_t>(inputs.size()), &target));
     }
     PrintMerged(inputs, target);
     for (const auto& input : inputs) {

@@ -29,10 +29,7 @@ absl::string_view WhatName(What what) {
 }
 
 void RunIndex::Add(const CodeDef& code) {
-  if (codes_.size() >= limits_.codes) {
-    ++not_kept_;
-    return;
-  }
+  if (IsFull(codes_, limits_.codes)) return;
   const absl::string_view name = names_.Keep(code.name());
   const absl::string_view qualname =
       code.qualname().empty() ? name : names_.Keep(code.qualname());
@@ -41,28 +38,19 @@ void RunIndex::Add(const CodeDef& code) {
 }
 
 void RunIndex::Add(const FunctionDef& function) {
-  if (functions_.size() >= limits_.codes) {
-    ++not_kept_;
-    return;
-  }
+  if (IsFull(functions_, limits_.codes)) return;
   functions_.push_back(
       {names_.Keep(function.qualname()), names_.Keep(function.module())});
 }
 
 void RunIndex::Add(const SiteDef& site) {
-  if (sites_.size() >= limits_.sites) {
-    ++not_kept_;
-    return;
-  }
+  if (IsFull(sites_, limits_.sites)) return;
   sites_.push_back({site.code(), site.line(), site.function(), site.what(),
                     site.makes_object()});
 }
 
 void RunIndex::Add(const ThreadDef& thread) {
-  if (threads_.size() >= limits_.threads) {
-    ++not_kept_;
-    return;
-  }
+  if (IsFull(threads_, limits_.threads)) return;
   const absl::string_view label =
       names_.Keep(absl::StrCat(thread.name(), "#", thread.native_id()));
   threads_.push_back({label, std::min(thread.name().size(), label.size()),
@@ -70,20 +58,14 @@ void RunIndex::Add(const ThreadDef& thread) {
 }
 
 void RunIndex::Add(const StackDef& node) {
-  if (stacks_.size() >= limits_.stacks) {
-    ++not_kept_;
-    return;
-  }
+  if (IsFull(stacks_, limits_.stacks)) return;
   // A parent comes before its children: walks outwards end.
   const bool known = node.parent() <= stacks_.size();
   stacks_.push_back({known ? node.parent() : 0, node.code(), node.line()});
 }
 
 void RunIndex::Add(const MappingDef& mapping) {
-  if (mappings_.size() >= limits_.mappings) {
-    ++not_kept_;
-    return;
-  }
+  if (IsFull(mappings_, limits_.mappings)) return;
   mappings_.push_back(names_.Keep(mapping.name()));
 }
 

@@ -82,6 +82,13 @@ class RunIndex {
 
  private:
   void SetCode(uint32_t code_id, SourceLocation* where) const;
+  // Whether a table has no room for the next definition, which is then counted.
+  template <typename Table>
+  bool IsFull(const Table& table, size_t limit) {
+    if (table.size() < limit) return false;
+    ++not_kept_;
+    return true;
+  }
 
   struct Code {
     absl::string_view file, name, qualname, module;

@@ -1,5 +1,5 @@
-// The cells that page events and heap events share, as a Style (see row_plan.h)
-// has them: when, who and where.
+// The cells that marks, page events and heap events share, as a Style (see
+// row_plan.h) has them: when, who and where.
 #ifndef PYMEMRUN_READERS_ROWS_EVENT_CELLS_H_
 #define PYMEMRUN_READERS_ROWS_EVENT_CELLS_H_
 
@@ -19,23 +19,20 @@ struct EventFacts {
   const SourceLocation* place;  // of the stack; null: the event has no place
 };
 
-// The cells of a place.
+// The cell of a place, whose function is called `function`.
 template <typename Style>
-void AppendPlaceCell(const Style& style, Column column, const RunView& run,
-                     const EventFacts& facts, std::string* out) {
-  if (facts.place == nullptr) return style.EmptyCell(column, out);
+void AppendPlaceCell(const Style& style, Column column,
+                     const SourceLocation& place, absl::string_view function,
+                     std::string* out) {
   switch (column) {
     case Column::kFile:
-      return style.TextCell(column, facts.place->file, out);
+      return style.TextCell(column, place.file, out);
     case Column::kLine:
-      return style.NumberCell(column, facts.place->line, out);
+      return style.NumberCell(column, place.line, out);
     case Column::kFunction:
-      return style.TextCell(column, facts.place->code_name, out);
-    case Column::kModule:
-      return style.TextCell(column, facts.place->module, out);
+      return style.TextCell(column, function, out);
     default:
-      return style.TextCell(
-          column, run.index->StackText(facts.stack, &run.stacks), out);
+      return style.TextCell(column, place.module, out);
   }
 }
 
@@ -61,11 +58,38 @@ void AppendEventCell(const Style& style, Column column, const RunView& run,
     case Column::kLine:
     case Column::kFunction:
     case Column::kModule:
+      if (facts.place == nullptr) return style.EmptyCell(column, out);
+      return AppendPlaceCell(style, column, *facts.place,
+                             facts.place->code_name, out);
     case Column::kStack:
-      return AppendPlaceCell(style, column, run, facts, out);
+      if (facts.place == nullptr) return style.EmptyCell(column, out);
+      return style.TextCell(
+          column, run.index->StackText(facts.stack, &run.stacks), out);
     default:
       return own();
   }
+}
+
+// A mark has no place; its label stands in a column of one.
+template <typename Style>
+void AppendMarkCell(const Style& style, Column column, const RunView& run,
+                    const Mark& mark, std::string* out) {
+  if (column == Style::kMarkLabel) {
+    return style.TextCell(column, mark.label(), out);
+  }
+  char text[kMaxNumberWidth];
+  const auto own = [&] {
+    if (column == Column::kEvent) {
+      out->append(text, style.Event(mark.next_number(), text) - text);
+    } else if (column == Column::kRss) {
+      out->append(text, style.Rss(run.NetRss(mark.rss_bytes()), text) - text);
+    } else {
+      style.EmptyCell(column, out);
+    }
+  };
+  AppendEventCell(style, column, run,
+                  {"MARK", "MARK", mark.time_us(), mark.thread(), 0, nullptr},
+                  own, out);
 }
 
 }  // namespace pymemrun

@@ -18,6 +18,8 @@ namespace pymemrun {
 // `Style` is the class derived from it; it adds TextCell() and EmptyCell().
 template <typename Style>
 struct MachineCells {
+  static constexpr Column kMarkLabel = Column::kFunction;
+
   void NumberCell(Column, uint64_t value, std::string* out) const {
     absl::StrAppend(out, value);
   }
@@ -51,30 +53,6 @@ struct MachineCells {
 
   void ExtraContext(absl::string_view, std::string* out) const {
     static_cast<const Style&>(*this).EmptyCell(Column::kContext, out);
-  }
-
-  void MarkCell(Column column, const MarkCells& cells, std::string* out) const {
-    const Style& style = static_cast<const Style&>(*this);
-    char text[kMaxNumberWidth];
-    switch (column) {
-      case Column::kEvent:
-        return NumberCell(column, cells.mark.next_number(), out);
-      case Column::kClock:
-        out->append(text, WriteSeconds(cells.mark.time_us(), text) - text);
-        return;
-      case Column::kWhat:
-        return style.TextCell(column, "MARK", out);
-      case Column::kFunction:
-        return style.TextCell(column, cells.mark.label(), out);
-      case Column::kRss:
-        return NumberCell(column, cells.rss_bytes, out);
-      case Column::kThread:
-        return style.TextCell(column, cells.thread, out);
-      case Column::kPid:
-        return NumberCell(column, cells.pid, out);
-      default:
-        style.EmptyCell(column, out);
-    }
   }
 };
 

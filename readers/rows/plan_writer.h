@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "readers/rows/heap_cells.h"
-#include "readers/rows/line_cells.h"
 #include "readers/rows/number_cells.h"
 #include "readers/rows/page_cells.h"
 #include "readers/rows/row_plan.h"
@@ -63,10 +63,8 @@ class PlanWriter final : public RowWriter {
   }
 
   void WriteMark(const RunView& run, const Mark& mark) override {
-    const MarkCells cells = {mark, run.index->ThreadLabel(mark.thread()),
-                             run.NetRss(mark.rss_bytes()), run.pid};
     WriteLine([&](Column column, std::string* line) {
-      style_.MarkCell(column, cells, line);
+      AppendMarkCell(style_, column, run, mark, line);
     });
   }
 
@@ -94,7 +92,15 @@ class PlanWriter final : public RowWriter {
   // A line that is no row: `cell` appends each cell.
   template <typename Cell>
   void WriteLine(Cell cell) {
-    AppendLine(style_, columns_, cell, output_);
+    std::string line(Style::kRowStart);
+    const Column* previous = nullptr;
+    for (const Column& column : columns_) {
+      style_.Before(column, previous, &line);
+      cell(column, &line);
+      previous = &column;
+    }
+    absl::StrAppend(&line, Style::kRowEnd);
+    output_->Append(line);
   }
 
   // Returns how many bytes.

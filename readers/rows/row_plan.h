@@ -9,14 +9,14 @@
 //   void NumberCell(Column column, uint64_t value, string* out) const;
 //   char* Event(uint64_t number, char* out) const;
 //   // likewise Devent, Clock, Rss, Drss, Context, Exact
-//   void MarkCell(Column column, const MarkCells& mark, string* out) const;
 //   void EmptyCell(Column column, string* out) const;
 //   void SizeCell(Column column, uint64_t bytes, string* out) const;
 //   void DecimalCell(Column column, double value, string* out) const;
-//   // The context of a page event or heap event: `label` is PAGE or HEAP.
+//   // The context of what is no row: `label` is MARK, PAGE or HEAP.
 //   void ExtraContext(string_view label, string* out) const;
 //   void Header(const vector<Column>& columns, OutputBuffer* out) const;
 //   static constexpr string_view kRowStart, kRowEnd;
+//   static constexpr Column kMarkLabel;  // where a mark's label stands
 #ifndef PYMEMRUN_READERS_ROWS_ROW_PLAN_H_
 #define PYMEMRUN_READERS_ROWS_ROW_PLAN_H_
 
@@ -24,20 +24,13 @@
 #include <utility>
 #include <vector>
 
+#include "readers/rows/event_cells.h"
 #include "readers/rows/row_writer.h"
 #include "readers/rows/text_cache.h"
 
 namespace pymemrun {
 
 enum class RowContext : uint8_t { kNone, kNext, kPrevious };
-
-// What a mark's cells are made of.
-struct MarkCells {
-  const Mark& mark;
-  absl::string_view thread;
-  uint64_t rss_bytes;
-  uint32_t pid;
-};
 
 struct RowStep {
   enum Kind : uint8_t { kSite, kThread, kStack, kNumber, kEmpty };
@@ -97,21 +90,10 @@ void RenderSite(const Style& style, const RowStep& step, const RunView& run,
   const SourceLocation place = run.index->Resolve(site);
   for (const auto& [column, before] : step.cells) {
     *out += before;
-    switch (column) {
-      case Column::kWhat:
-        style.TextCell(column, place.what, out);
-        break;
-      case Column::kFile:
-        style.TextCell(column, place.file, out);
-        break;
-      case Column::kLine:
-        style.NumberCell(column, place.line, out);
-        break;
-      case Column::kFunction:
-        style.TextCell(column, place.function, out);
-        break;
-      default:
-        style.TextCell(column, place.module, out);
+    if (column == Column::kWhat) {
+      style.TextCell(column, place.what, out);
+    } else {
+      AppendPlaceCell(style, column, place, place.function, out);
     }
   }
 }

@@ -14,6 +14,7 @@ namespace {
 struct TextStyle {
   static constexpr absl::string_view kRowStart = "";
   static constexpr absl::string_view kRowEnd = "\n";
+  static constexpr Column kMarkLabel = Column::kFile;
 
   struct Look {
     absl::string_view title;
@@ -120,34 +121,6 @@ struct TextStyle {
   }
   void DecimalCell(Column column, double value, std::string* out) const {
     TextCell(column, absl::StrFormat("%.10g", value), out);
-  }
-
-  void MarkCell(Column column, const MarkCells& cells, std::string* out) const {
-    char text[64];
-    switch (column) {
-      case Column::kContext:
-        *out += "MARK:";
-        return;
-      case Column::kEvent:
-        out->append(text, Event(cells.mark.next_number(), text) - text);
-        return;
-      case Column::kClock:
-        out->append(text, Clock(cells.mark.time_us(), text) - text);
-        return;
-      case Column::kRss:
-        out->append(text, Rss(cells.rss_bytes, text) - text);
-        return;
-      case Column::kWhat:
-        return TextCell(column, "MARK", out);
-      case Column::kFile:
-        return TextCell(column, cells.mark.label(), out);
-      case Column::kThread:
-        return TextCell(column, cells.thread, out);
-      case Column::kPid:
-        return NumberCell(column, cells.pid, out);
-      default:
-        EmptyCell(column, out);
-    }
   }
 
   void Header(const std::vector<Column>& columns, OutputBuffer* out) const {

@@ -110,28 +110,29 @@ bool RowFilter::PassesNext(const Row& row) {
   return passed_++ % options_.every == 0;
 }
 
+bool RowFilter::PassesOther(uint64_t time_us, uint32_t kind, uint32_t thread) {
+  return time_us >= options_.from_us && time_us <= options_.to_us &&
+         (options_.kinds & kind) != 0 && PassesThread(thread);
+}
+
 bool RowFilter::PassesMark(const Mark& mark) {
-  return options_.marks && mark.time_us() >= options_.from_us &&
-         mark.time_us() <= options_.to_us &&
-         (options_.kinds & FilterOptions::kMarkBit) != 0 &&
-         PassesThread(mark.thread());
+  return options_.marks &&
+         PassesOther(mark.time_us(), FilterOptions::kMarkBit, mark.thread());
 }
 
 bool RowFilter::PassesPage(const PageEntry& entry) {
-  return options_.extra.pages && entry.time_us >= options_.from_us &&
-         entry.time_us <= options_.to_us &&
-         (options_.kinds & FilterOptions::kPageBit) != 0 &&
-         PassesThread(entry.thread) && PassesStack(entry.stack);
+  return options_.extra.pages &&
+         PassesOther(entry.time_us, FilterOptions::kPageBit, entry.thread) &&
+         PassesStack(entry.stack);
 }
 
 bool RowFilter::PassesHeap(const HeapEvent& event) {
   const uint32_t kind =
       event.is_free ? FilterOptions::kFreeBit : FilterOptions::kAllocBit;
-  return options_.extra.heap && event.time_us >= options_.from_us &&
-         event.time_us <= options_.to_us && (options_.kinds & kind) != 0 &&
-         PassesThread(event.thread) &&
-         (event.is_free ? options_.files.empty() && options_.functions.empty()
-                        : PassesStack(event.stack));
+  if (!options_.extra.heap || !PassesOther(event.time_us, kind, event.thread)) {
+    return false;
+  }
+  return event.is_free ? !HasPlaces() : PassesStack(event.stack);
 }
 
 bool RowFilter::IsPast(uint64_t time_us) const {
@@ -164,7 +165,7 @@ bool RowFilter::Remembered(uint32_t id, std::vector<Verdict>* verdicts,
 }
 
 bool RowFilter::PassesSite(uint32_t site) {
-  if (options_.files.empty() && options_.functions.empty()) return true;
+  if (!HasPlaces()) return true;
   return Remembered(site, &sites_, [&] {
     const SourceLocation place = index_.Resolve(site);
     return PassesPlace(place.file, place.function);
@@ -172,7 +173,7 @@ bool RowFilter::PassesSite(uint32_t site) {
 }
 
 bool RowFilter::PassesStack(uint32_t stack) {
-  if (options_.files.empty() && options_.functions.empty()) return true;
+  if (!HasPlaces()) return true;
   return Remembered(stack, &stacks_, [&] {
     const SourceLocation place = index_.ResolveStack(stack);
     return PassesPlace(place.file, place.code_name);

@@ -77,6 +77,11 @@ class RowFilter {
 
   template <typename Judge>
   bool Remembered(uint32_t id, std::vector<Verdict>* verdicts, Judge judge);
+  // What is no row, apart from its place.
+  bool PassesOther(uint64_t time_us, uint32_t kind, uint32_t thread);
+  bool HasPlaces() const {
+    return !options_.files.empty() || !options_.functions.empty();
+  }
   bool PassesSite(uint32_t site);
   bool PassesStack(uint32_t stack);
   bool PassesThread(uint32_t thread);

@@ -1,5 +1,6 @@
 // SummaryValues(), see run_summary.h.
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
@@ -19,6 +20,12 @@ Cell Text(absl::string_view text) {
   return text.empty() ? Cell() : Cell(std::string(text));
 }
 Cell Known(uint64_t value) { return value == 0 ? Cell() : Cell(value); }
+// A value that is known only where something else is.
+Cell If(bool known, Cell value) { return known ? std::move(value) : Cell(); }
+
+const Footer& FooterOf(const RunFacts& facts) {
+  return facts.footer.has_value() ? *facts.footer : Footer::default_instance();
+}
 
 void AddProcess(const RunFacts& facts, Values* values) {
   const Header& header = facts.header;
@@ -43,57 +50,43 @@ void AddEnd(const RunFacts& facts, Values* values) {
   const std::string end = facts.footer.has_value()
                               ? std::string(EndName(facts.footer->end()))
                               : "no footer";
-  Cell status;
-  if (facts.footer.has_value()) status = int64_t{facts.footer->exit_status()};
-  values->insert(values->end(),
-                 {{"end", end},
-                  {"exit_status", end == "exit" ? status : Cell()},
-                  {"signal", end == "signal" ? status : Cell()}});
+  const int64_t status = FooterOf(facts).exit_status();
+  values->insert(values->end(), {{"end", end},
+                                 {"exit_status", If(end == "exit", status)},
+                                 {"signal", If(end == "signal", status)}});
 }
 
 void AddHighest(const RunFacts& facts, Values* values) {
-  Cell bytes, event, time, what, file, line, function, thread;
-  if (facts.highest.has_value()) {
-    const Row& row = *facts.highest;
-    bytes = row.rss_bytes;
-    event = row.number;
-    time = Seconds(row.time_us);
-    if (row.site != 0) {
-      const SourceLocation place = facts.index().Resolve(row.site);
-      what = std::string(place.what);
-      file = std::string(place.file);
-      line = uint64_t{place.line};
-      function = std::string(place.function);
-      thread = std::string(facts.index().ThreadLabel(row.thread));
-    }
-  }
-  values->insert(values->end(), {{"highest_rss_bytes", bytes},
-                                 {"highest_rss_event", event},
-                                 {"highest_rss_s", time},
-                                 {"highest_rss_what", what},
-                                 {"highest_rss_file", file},
-                                 {"highest_rss_line", line},
-                                 {"highest_rss_function", function},
-                                 {"highest_rss_thread", thread}});
+  const bool known = facts.highest.has_value();
+  const Row row = facts.highest.value_or(Row());
+  const bool placed = row.site != 0;
+  const SourceLocation place = facts.index().Resolve(row.site);
+  const std::string thread(facts.index().ThreadLabel(row.thread));
+  values->insert(
+      values->end(),
+      {{"highest_rss_bytes", If(known, row.rss_bytes)},
+       {"highest_rss_event", If(known, row.number)},
+       {"highest_rss_s", If(known, Seconds(row.time_us))},
+       {"highest_rss_what", If(placed, std::string(place.what))},
+       {"highest_rss_file", If(placed, std::string(place.file))},
+       {"highest_rss_line", If(placed, uint64_t{place.line})},
+       {"highest_rss_function", If(placed, std::string(place.function))},
+       {"highest_rss_thread", If(placed, thread)}});
 }
 
 void AddMemory(const RunFacts& facts, Values* values) {
   const bool has_peak = facts.HasPeak();
-  Cell last_bytes, after, before, time;
-  if (facts.last.has_value()) last_bytes = facts.last->rss_bytes;
-  if (has_peak) {
-    after = uint64_t{facts.peak->after_number()};
-    before = uint64_t{facts.peak->before_number()};
-    time = Seconds(facts.peak->time_us());
-  }
-  values->insert(values->end(),
-                 {{"first_rss_bytes", Known(facts.first_rss_bytes)},
-                  {"last_rss_bytes", last_bytes},
-                  {"highest_seen_rss_bytes", Known(facts.SeenBytes())},
-                  {"vm_hwm_bytes", Known(facts.HwmBytes())},
-                  {"peak_after_event", after},
-                  {"peak_before_event", before},
-                  {"peak_s", time}});
+  const Peak peak = facts.peak.value_or(Peak());
+  const Row last = facts.last.value_or(Row());
+  values->insert(
+      values->end(),
+      {{"first_rss_bytes", Known(facts.first_rss_bytes)},
+       {"last_rss_bytes", If(facts.last.has_value(), last.rss_bytes)},
+       {"highest_seen_rss_bytes", Known(facts.SeenBytes())},
+       {"vm_hwm_bytes", Known(facts.HwmBytes())},
+       {"peak_after_event", If(has_peak, peak.after_number())},
+       {"peak_before_event", If(has_peak, peak.before_number())},
+       {"peak_s", If(has_peak, Seconds(peak.time_us()))}});
 }
 
 void AddCounts(const RunFacts& facts, Values* values) {
@@ -105,15 +98,13 @@ void AddCounts(const RunFacts& facts, Values* values) {
        {"logged_rows", facts.rows - facts.context_rows},
        {"context_rows", facts.context_rows},
        {"marks", facts.Kept<Mark>().count},
-       {"dropped_rows", has_footer ? Cell(*facts.DroppedRows()) : Cell()},
-       {"unwritten_rows",
-        has_footer ? Cell(uint64_t{facts.footer->lost_on_write()}) : Cell()},
+       {"dropped_rows", If(has_footer, facts.DroppedRows().value_or(0))},
+       {"unwritten_rows", If(has_footer, FooterOf(facts).lost_on_write())},
        {"profiler_gaps", facts.gaps},
        {"profiler_gap_s", Seconds(facts.gap_us)},
        {"profiler_gap_events", facts.gap_events},
        {"untraced_children",
-        has_footer ? Cell(uint64_t{facts.footer->untraced_children()})
-                   : Cell()}});
+        If(has_footer, uint64_t{FooterOf(facts).untraced_children()})}});
 }
 
 template <typename Globs>
@@ -136,22 +127,18 @@ void AddFilters(const Filters& filters, Values* values) {
 }
 
 void AddVerification(const RunFacts& facts, Values* values) {
-  Cell reads, events, agreeing, changing, staleness, error;
-  if (facts.footer.has_value()) reads = Known(facts.footer->rss_reads());
-  if (facts.footer.has_value() && facts.footer->has_rss_verification()) {
-    const RssVerification& found = facts.footer->rss_verification();
-    events = uint64_t{found.events()};
-    agreeing = uint64_t{found.agreeing()};
-    changing = uint64_t{found.changing()};
-    staleness = static_cast<double>(found.worst_staleness_ns()) / 1e9;
-    error = uint64_t{found.worst_error_bytes()};
-  }
-  values->insert(values->end(), {{"rss_reads", reads},
-                                 {"verified_events", events},
-                                 {"agreeing_events", agreeing},
-                                 {"changing_events", changing},
-                                 {"worst_staleness_s", staleness},
-                                 {"worst_rss_error_bytes", error}});
+  const bool known = FooterOf(facts).has_rss_verification();
+  const RssVerification& found = FooterOf(facts).rss_verification();
+  const double staleness =
+      static_cast<double>(found.worst_staleness_ns()) / 1e9;
+  values->insert(
+      values->end(),
+      {{"rss_reads", Known(FooterOf(facts).rss_reads())},
+       {"verified_events", If(known, found.events())},
+       {"agreeing_events", If(known, found.agreeing())},
+       {"changing_events", If(known, found.changing())},
+       {"worst_staleness_s", If(known, staleness)},
+       {"worst_rss_error_bytes", If(known, found.worst_error_bytes())}});
 }
 
 Cell ClockName(ClockSource clock) {
@@ -167,19 +154,10 @@ Cell ClockName(ClockSource clock) {
 
 void AddTracing(const RunFacts& facts, Values* values) {
   const bool has_cpu = facts.user_us + facts.system_us > 0;
-  Cell frames, bound, lines, emptied, steps, frames_made, bound_made;
-  if (facts.footer.has_value()) {
-    frames = uint64_t{facts.footer->frame_object_bytes()};
-    bound = uint64_t{facts.footer->bound_object_bytes()};
-    lines = uint64_t{facts.footer->line_array_bytes()};
-    steps = uint64_t{facts.footer->clock_steps_back()};
-    emptied = uint64_t{facts.footer->tables_emptied()};
-  }
+  const bool ended = facts.footer.has_value();
+  const Footer& footer = FooterOf(facts);
   const RunFacts::ObjectsMade made = facts.MadeObjects();
-  if (made.frames + made.bound > 0) {
-    frames_made = made.frames;
-    bound_made = made.bound;
-  }
+  const bool any_made = made.frames + made.bound > 0;
   values->insert(
       values->end(),
       {{"rss_source", std::string(RssSourceName(facts.header.rss_source()))},
@@ -187,53 +165,41 @@ void AddTracing(const RunFacts& facts, Values* values) {
        {"rss_source_changes", facts.gauge_changes},
        {"statm_step_bytes", Known(facts.header.statm_step_bytes())},
        {"clock", ClockName(facts.header.clock())},
-       {"clock_steps_back", steps},
-       {"cpu_user_s", has_cpu ? Seconds(facts.user_us) : Cell()},
-       {"cpu_system_s", has_cpu ? Seconds(facts.system_us) : Cell()},
+       {"clock_steps_back", If(ended, footer.clock_steps_back())},
+       {"cpu_user_s", If(has_cpu, Seconds(facts.user_us))},
+       {"cpu_system_s", If(has_cpu, Seconds(facts.system_us))},
        {"own_bytes", Known(facts.OwnBytes())},
-       {"frame_object_bytes", frames},
-       {"frame_objects_made", frames_made},
-       {"bound_object_bytes", bound},
-       {"bound_objects_made", bound_made},
-       {"line_array_bytes", lines},
-       {"tables_emptied", emptied}});
+       {"frame_object_bytes", If(ended, footer.frame_object_bytes())},
+       {"frame_objects_made", If(any_made, made.frames)},
+       {"bound_object_bytes", If(ended, footer.bound_object_bytes())},
+       {"bound_objects_made", If(any_made, made.bound)},
+       {"line_array_bytes", If(ended, footer.line_array_bytes())},
+       {"tables_emptied", If(ended, uint64_t{footer.tables_emptied()})}});
 }
 
 void AddPages(const RunFacts& facts, Values* values) {
-  Cell events, inferred, samples, stacks;
-  if (facts.HasPages()) {
-    const RunFacts::PageCounts pages = facts.Pages();
-    events = pages.events;
-    inferred = pages.inferred;
-    samples = pages.samples_lost;
-    stacks = pages.stacks_lost;
-  }
+  const bool known = facts.HasPages();
+  const RunFacts::PageCounts pages = facts.Pages();
   values->insert(values->end(),
-                 {{"page_events", events},
+                 {{"page_events", If(known, pages.events)},
                   {"page_period", Known(facts.header.page_period())},
                   {"page_weight", Known(facts.header.page_weight())},
-                  {"pages_inferred", inferred},
-                  {"page_events_lost", samples},
-                  {"page_stacks_lost", stacks}});
+                  {"pages_inferred", If(known, pages.inferred)},
+                  {"page_events_lost", If(known, pages.samples_lost)},
+                  {"page_stacks_lost", If(known, pages.stacks_lost)}});
 }
 
 void AddHeap(const RunFacts& facts, Values* values) {
-  Cell mode, allocations, frees, lost, native;
-  if (facts.HasHeap()) {
-    const RunFacts::HeapCounts heap = facts.Heap();
-    mode = facts.header.heap() == HEAP_SAMPLED ? "sampled" : "all";
-    allocations = heap.allocations;
-    frees = heap.frees;
-    lost = heap.lost;
-    native = uint64_t{facts.header.heap_native()};
-  }
+  const bool known = facts.HasHeap();
+  const RunFacts::HeapCounts heap = facts.Heap();
+  const Header& header = facts.header;
   values->insert(
       values->end(),
-      {{"heap", mode},
-       {"heap_native", native},
-       {"heap_allocations", allocations},
-       {"heap_frees", frees},
-       {"heap_events_lost", lost},
+      {{"heap", If(known, header.heap() == HEAP_SAMPLED ? "sampled" : "all")},
+       {"heap_native", If(known, uint64_t{header.heap_native()})},
+       {"heap_allocations", If(known, heap.allocations)},
+       {"heap_frees", If(known, heap.frees)},
+       {"heap_events_lost", If(known, heap.lost)},
        {"heap_mean_bytes", Known(facts.Kept<HeapRates>().last.mean_bytes())}});
 }
 

@@ -281,10 +281,10 @@ std::string PeakText(double bytes) {
   return absl::StrCat("peak ", HumanBytes(bytes));
 }
 
-void StackedChart::SetTitle(absl::string_view what, const std::string& script) {
-  title = std::string(what);
-  if (script.empty()) return;
-  absl::StrAppend(&title, " of ", script.substr(script.rfind('/') + 1));
+std::string TitleOf(absl::string_view what, const std::string& script) {
+  return script.empty()
+             ? std::string(what)
+             : absl::StrCat(what, " of ", script.substr(script.rfind('/') + 1));
 }
 
 void StackedChart::SetTimes(const std::vector<uint64_t>& time_us) {
@@ -315,6 +315,14 @@ void StackedChart::Mark(std::string label, size_t step, uint64_t time_us) {
   marked_step = step;
   mark =
       absl::StrCat(HumanBytes(line_bytes[step]), " at ", HumanSeconds(time_us));
+}
+
+void StackedChart::MarkHighest(std::string label,
+                               const std::vector<uint64_t>& time_us) {
+  const size_t highest =
+      std::max_element(line_bytes.begin(), line_bytes.end()) -
+      line_bytes.begin();
+  Mark(std::move(label), highest, time_us[highest]);
 }
 
 std::vector<std::string> LayerColors(size_t count) {

@@ -22,14 +22,13 @@ struct StackedChart {
     std::vector<double> bytes;  // one for each step, not below 0
   };
 
-  // "Live bytes of job.py".
-  void SetTitle(absl::string_view what, const std::string& script);
   void SetTimes(const std::vector<uint64_t>& time_us);
   // Adds a layer of these bytes, or 0 where they are below; its detail says so.
   void AddLayer(std::string label, absl::string_view color,
                 const std::vector<double>& values);
-  // Names the line, and marks the point of it at this step.
+  // Names the line, and marks the point of it at this step, or its highest.
   void Mark(std::string label, size_t step, uint64_t time_us);
+  void MarkHighest(std::string label, const std::vector<uint64_t>& time_us);
 
   std::string title;
   std::string subtitle;
@@ -43,6 +42,8 @@ struct StackedChart {
   std::string mark;
 };
 
+// "Live bytes of job.py"; `script` may be empty, or a path.
+std::string TitleOf(absl::string_view what, const std::string& script);
 // "peak 64.0 MiB".
 std::string PeakText(double bytes);
 

@@ -9,12 +9,6 @@
 namespace pymemrun {
 namespace {
 
-std::string MomentText(const HeapMoments& replay, size_t moment) {
-  std::string text = HumanSeconds(replay.TimeOf(moment));
-  if (replay.moment(moment).kind == HeapMoment::kPeak) text += " (peak)";
-  return text;
-}
-
 void SayBeyondEnd(const HeapReplay& replay, const std::string& shown_name,
                   const Console& console) {
   if (replay.BeyondEndUs() == 0) return;
@@ -53,8 +47,14 @@ bool ReadHeap(const std::string& path, const Console& console,
   return false;
 }
 
+std::string MomentText(const HeapMoments& replay, size_t moment) {
+  std::string text = HumanSeconds(replay.TimeOf(moment));
+  if (replay.moment(moment).kind == HeapMoment::kPeak) text += " (peak)";
+  return text;
+}
+
 std::string LiveText(const HeapMoments& replay, size_t moment) {
-  const HeapSums live = SumUp(replay.model(), replay.SumsAt(moment));
+  const HeapSums live = TotalsOf(replay.model(), replay.SumsAt(moment)).live;
   return absl::StrCat("live ", HeapSumsText(live, replay), " at ",
                       MomentText(replay, moment), "\n");
 }

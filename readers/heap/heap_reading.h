@@ -18,6 +18,8 @@ bool ReadHeap(const std::string& path, const Console& console,
 bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
                    int* code, bool say_beyond_end = true);
 
+// "12.300 s (peak)".
+std::string MomentText(const HeapMoments& replay, size_t moment);
 // "live 1.2 GiB in 3,456 blocks at 12.300 s (peak)\n".
 std::string LiveText(const HeapMoments& replay, size_t moment);
 

@@ -33,16 +33,6 @@ std::vector<HeapSums> LiveSums(const HeapModel& model) {
   return sums;
 }
 
-template <typename Keep>
-HeapSums SumUpThose(const HeapModel& model, const std::vector<HeapSums>& sums,
-                    Keep keep) {
-  HeapSums sum;
-  for (size_t i = 0; i < sums.size(); ++i) {
-    if (keep(model.sources()[i])) sum.Add(sums[i]);
-  }
-  return sum;
-}
-
 }  // namespace
 
 void HeapReplay::OnHeader(const Header& header) {
@@ -181,21 +171,29 @@ uint64_t HeapMoments::TimeOf(size_t moment) const {
   return 0;
 }
 
-HeapSums SumUp(const HeapModel& model, const std::vector<HeapSums>& sums) {
-  return SumUpThose(model, sums,
-                    [](const HeapSource& source) { return source.counts(); });
+HeapTotals TotalsOf(const HeapModel& model, const std::vector<HeapSums>& sums) {
+  HeapTotals totals;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const HeapSource& source = model.sources()[i];
+    if (source.counts()) totals.live.Add(sums[i]);
+    if (source.tracing) totals.tracing.Add(sums[i]);
+    if (source.reserved) totals.reserved.Add(sums[i]);
+  }
+  return totals;
 }
 
-HeapSums SumUpTracing(const HeapModel& model,
-                      const std::vector<HeapSums>& sums) {
-  return SumUpThose(model, sums,
-                    [](const HeapSource& source) { return source.tracing; });
-}
-
-HeapSums SumUpReserved(const HeapModel& model,
-                       const std::vector<HeapSums>& sums) {
-  return SumUpThose(model, sums,
-                    [](const HeapSource& source) { return source.reserved; });
+std::vector<size_t> SourcesByBytes(const HeapModel& model,
+                                   const std::vector<HeapSums>& sums) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i].recorded != 0 && model.sources()[i].counts())
+      order.push_back(i);
+  }
+  std::sort(order.begin(), order.end(), [&sums](size_t a, size_t b) {
+    return sums[a].bytes != sums[b].bytes ? sums[a].bytes > sums[b].bytes
+                                          : a < b;
+  });
+  return order;
 }
 
 }  // namespace pymemrun

@@ -126,13 +126,17 @@ class HeapMoments final : public HeapReplay {
   uint64_t events_left_;                     // of kEvents
 };
 
-// What all of these come to, without tracing's own and what is reserved.
-HeapSums SumUp(const HeapModel& model, const std::vector<HeapSums>& sums);
-// And each of these.
-HeapSums SumUpTracing(const HeapModel& model,
-                      const std::vector<HeapSums>& sums);
-HeapSums SumUpReserved(const HeapModel& model,
-                       const std::vector<HeapSums>& sums);
+// What sums by source come to.
+struct HeapTotals {
+  HeapSums live;      // without tracing's own and what is reserved
+  HeapSums tracing;   // tracing's own
+  HeapSums reserved;  // what C code has mapped
+};
+HeapTotals TotalsOf(const HeapModel& model, const std::vector<HeapSums>& sums);
+
+// The sources that have some of the live bytes, most bytes first.
+std::vector<size_t> SourcesByBytes(const HeapModel& model,
+                                   const std::vector<HeapSums>& sums);
 
 }  // namespace pymemrun
 

@@ -72,27 +72,14 @@ std::string SourceJson(const HeapReplay& replay, const HeapSource& source,
 
 }  // namespace
 
-HeapStacks::HeapStacks(GroupBy by, const HeapReplay* replay, bool inverted)
-    : by_(by),
-      inverted_(inverted),
-      replay_(*replay),
-      tree_(by, &replay->index()) {}
-
 void HeapStacks::Add(const std::vector<HeapSums>& sums,
                      const HeapRowsMaker::Keep& keep) {
   for (size_t i = 0; i < sums.size(); ++i) {
     const HeapSource& source = replay_.model().sources()[i];
     if (sums[i].recorded == 0 || !source.counts()) continue;
     if (keep != nullptr && !keep(source)) continue;
-    uint32_t root = 0;
-    if (by_ == GroupBy::kThread) {
-      root = tree_.Child(
-          0, NamedPlace(replay_.index().ThreadLabel(source.key.thread)));
-    }
-    const uint32_t node = inverted_
-                              ? tree_.InvertedNodeOf(root, source.key.stack)
-                              : tree_.NodeOf(root, source.key.stack);
-    tree_.Add(node, sums[i].bytes, sums[i].count);
+    tree_.Add(tree_.NodeOf(OriginOf(source.key), inverted_), sums[i].bytes,
+              sums[i].count);
   }
   tree_.SumUp();
 }
@@ -125,15 +112,7 @@ Table HeapStacks::ToTable(uint64_t limit, TableFormat format) const {
 void PrintSnapshotJson(const HeapMoments& replay, uint64_t limit,
                        OutputBuffer* output) {
   const std::vector<HeapSums> sums = replay.SumsAt(0);
-  std::vector<size_t> order;
-  for (size_t i = 0; i < sums.size(); ++i) {
-    const bool counts = replay.model().sources()[i].counts();
-    if (sums[i].recorded != 0 && counts) order.push_back(i);
-  }
-  std::sort(order.begin(), order.end(), [&sums](size_t a, size_t b) {
-    return sums[a].bytes != sums[b].bytes ? sums[a].bytes > sums[b].bytes
-                                          : a < b;
-  });
+  std::vector<size_t> order = SourcesByBytes(replay.model(), sums);
   if (limit != 0 && limit < order.size()) order.resize(limit);
   FrameBudget budget;
   output->Append("[");

@@ -16,7 +16,8 @@ class HeapStacks {
  public:
   // REQUIRES: kLine, kFunction, kFile or kThread. `inverted`: the innermost
   // frames are the outermost, with their callers below them.
-  HeapStacks(GroupBy by, const HeapReplay* replay, bool inverted = false);
+  HeapStacks(GroupBy by, const HeapReplay* replay, bool inverted = false)
+      : inverted_(inverted), replay_(*replay), tree_(by, &replay->index()) {}
   // Once: `sums` by source, of those that pass `keep` (null: all).
   void Add(const std::vector<HeapSums>& sums, const HeapRowsMaker::Keep& keep);
   // The `limit` frames with the most bytes (0: all), each below its caller.
@@ -27,7 +28,6 @@ class HeapStacks {
   const PlaceTree& tree() const { return tree_; }
 
  private:
-  const GroupBy by_;
   const bool inverted_;
   const HeapReplay& replay_;
   PlaceTree tree_;

@@ -23,7 +23,7 @@ HeapMoment MomentOf(const HeapMoments& replay) {
 
 // "2.0 MiB in 1 mapping"; empty where there is nothing.
 std::string SizeText(const HeapMoments& replay) {
-  const HeapSums reserved = SumUpReserved(replay.model(), replay.SumsAt(0));
+  const HeapSums reserved = TotalsOf(replay.model(), replay.SumsAt(0)).reserved;
   if (reserved.recorded == 0) return "";
   return absl::StrCat(HumanBytes(reserved.bytes), " in ",
                       Counted(WholeNumber(reserved.count), "mapping"));
@@ -33,7 +33,7 @@ std::string SizeText(const HeapMoments& replay) {
 
 std::optional<std::vector<double>> ReadMappedResident(const HeapMoments& replay,
                                                       RereadFile* file) {
-  const HeapSums reserved = SumUpReserved(replay.model(), replay.SumsAt(0));
+  const HeapSums reserved = TotalsOf(replay.model(), replay.SumsAt(0)).reserved;
   if (reserved.recorded == 0) return std::nullopt;
   const std::unique_ptr<PeakFinder> finder = FindPeak(file);
   if (finder == nullptr || !finder->has_page_events()) return std::nullopt;

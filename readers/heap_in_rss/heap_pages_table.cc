@@ -168,32 +168,6 @@ class TableMaker {
   Table table_;
 };
 
-// By thread and by module these are the outermost frames.
-class TreeMaker {
- public:
-  TreeMaker(GroupBy by, const RunIndex* index)
-      : by_(by), index_(*index), tree_(by, index) {}
-
-  void Add(const Origin& origin, double bytes) {
-    const bool has_root = FramesBy(by_) != by_;
-    const uint32_t root =
-        has_root ? tree_.Child(0, PlaceOf(by_, index_, origin)) : 0;
-    tree_.Add(tree_.NodeOf(root, origin.stack), bytes, 0);
-  }
-  void AddNamed(absl::string_view name, double bytes) {
-    if (bytes > 0) tree_.Add(tree_.Child(0, NamedPlace(name)), bytes, 0);
-  }
-  PlaceTree Take() {
-    tree_.SumUp();
-    return std::move(tree_);
-  }
-
- private:
-  const GroupBy by_;
-  const RunIndex& index_;
-  PlaceTree tree_;
-};
-
 }  // namespace
 
 Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
@@ -227,23 +201,26 @@ Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
 PlaceTree HeapResidentTree(GroupBy by, const ResidentReplay& pages,
                            const HeapReplay& heap) {
   const HeapCharges charges = ChargePages(pages.model(), heap.model());
-  TreeMaker maker(by, &pages.index());
+  PlaceTree tree(by, &pages.index());
+  const auto add = [&tree](const Origin& origin, double bytes) {
+    if (bytes > 0) tree.Add(tree.NodeOf(origin), bytes, 0);
+  };
   double before = static_cast<double>(pages.model().UnlistedBeforeBytes());
   for (uint32_t i = 1; i < charges.by_owner.size(); ++i) {
     const PageOwner& owner = pages.model().owners()[i];
     if (owner.before_tracing()) {
       before += charges.by_owner[i];
-    } else if (charges.by_owner[i] > 0) {
-      maker.Add(owner.origin(), charges.by_owner[i]);
+    } else {
+      add(owner.origin(), charges.by_owner[i]);
     }
   }
   for (uint32_t i = 0; i < charges.by_source.size(); ++i) {
-    if (charges.by_source[i] <= 0) continue;
-    maker.Add(OriginOf(heap.model().sources()[i].key), charges.by_source[i]);
+    add(OriginOf(heap.model().sources()[i].key), charges.by_source[i]);
   }
-  maker.AddNamed(kSlack, charges.slack_bytes);
-  maker.AddNamed(kBeforeTracing, before);
-  return maker.Take();
+  tree.AddNamed(kSlack, charges.slack_bytes, 0);
+  tree.AddNamed(kBeforeTracing, before, 0);
+  tree.SumUp();
+  return tree;
 }
 
 }  // namespace pymemrun

@@ -119,6 +119,15 @@ void PrintText(const Table& table, OutputBuffer* output) {
 
 }  // namespace
 
+Table MomentTable(const std::vector<uint64_t>& time_us, std::string title) {
+  Table table;
+  table.headings = {{"time_s", std::move(title)}};
+  for (const uint64_t us : time_us) {
+    table.rows.push_back({static_cast<double>(us) / 1e6});
+  }
+  return table;
+}
+
 void AppendJsonCell(const Cell& cell, std::string* out) {
   if (IsText(cell)) {
     AppendJsonString(std::get<std::string>(cell), out);

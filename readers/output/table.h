@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -28,6 +29,17 @@ struct Table {
   std::vector<Heading> headings;
   std::vector<std::vector<Cell>> rows;  // each as long as `headings`
 };
+
+// A table with a row for each moment, whose first column is the time.
+Table MomentTable(const std::vector<uint64_t>& time_us, std::string title = "");
+// Adds a column; `values` has one for each row.
+template <typename Values>
+void AddColumn(Table::Heading heading, const Values& values, Table* table) {
+  table->headings.push_back(std::move(heading));
+  for (size_t i = 0; i < values.size(); ++i) {
+    table->rows[i].emplace_back(values[i]);
+  }
+}
 
 enum class TableFormat { kText, kCsv, kJson };
 

@@ -39,6 +39,13 @@ uint32_t PlaceTree::Child(uint32_t parent, const Place& place) {
   return found->second;
 }
 
+uint32_t PlaceTree::NodeOf(const Origin& origin, bool inverted) {
+  const uint32_t root =
+      frames_by_ == by_ ? 0 : Child(0, PlaceOf(by_, index_, origin));
+  return inverted ? InvertedNodeOf(root, origin.stack)
+                  : NodeOf(root, origin.stack);
+}
+
 uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
   // Outwards up to a frame that is known, and back.
   std::vector<uint32_t> path;

@@ -29,9 +29,10 @@ class PlaceTree {
     double bytes = 0, count = 0;
   };
 
-  // Frames are FramesBy(by).
+  // Frames are FramesBy(by). Where that is something else than `by`, each place
+  // by that is an outermost frame.
   PlaceTree(GroupBy by, const RunIndex* index)
-      : frames_by_(FramesBy(by)), index_(*index) {}
+      : by_(by), frames_by_(FramesBy(by)), index_(*index) {}
 
   // Callers and what they call are the same frames for many stacks, but not
   // where a tree begins with the innermost frames, or has a root for each
@@ -41,13 +42,16 @@ class PlaceTree {
 
   // The number of the node of that place below `parent`, 0: an outermost one.
   uint32_t Child(uint32_t parent, const Place& place);
-  // That of a stack below `root`, 0: of the tree.
-  uint32_t NodeOf(uint32_t root, uint32_t stack);
-  // That of the stack's outermost frame, with what it calls above it.
-  uint32_t InvertedNodeOf(uint32_t root, uint32_t stack);
+  // That of the origin's stack; `inverted`: of its outermost frame, with what
+  // that calls above it.
+  uint32_t NodeOf(const Origin& origin, bool inverted = false);
   void Add(uint32_t node, double bytes, double count) {
     nodes_[node].self_bytes += bytes;
     nodes_[node].self_count += count;
+  }
+  // An outermost frame that has that name; 0 bytes are none.
+  void AddNamed(absl::string_view name, double bytes, double count) {
+    if (bytes > 0) Add(Child(0, NamedPlace(name)), bytes, count);
   }
   // To be called when everything was added.
   void SumUp();
@@ -67,6 +71,9 @@ class PlaceTree {
  private:
   using Key = std::pair<uint32_t, Place>;  // parent, place
 
+  // That of a stack below `root`, 0: of the tree.
+  uint32_t NodeOf(uint32_t root, uint32_t stack);
+  uint32_t InvertedNodeOf(uint32_t root, uint32_t stack);
   // How many frames of the next stack may be taken.
   uint64_t StepsLeft() const { return std::max(steps_left_, kLeastSteps); }
   void TakeSteps(uint64_t steps) {
@@ -75,7 +82,7 @@ class PlaceTree {
   uint32_t DeeperFrames(uint32_t parent);
 
   static constexpr uint64_t kLeastSteps = 16;
-  const GroupBy frames_by_;
+  const GroupBy by_, frames_by_;
   const RunIndex& index_;
   uint64_t steps_left_ = kMostSteps;
   std::vector<Node> nodes_ = {{}};  // 0: above the outermost ones

@@ -115,9 +115,7 @@ HeapSnapshot::HeapSnapshot(const RunFile& file, const py::object& at)
           std::vector<HeapMoment>{MomentOf(at)})) {
   ReadHeapEvents(file, replay_.get());
   sums_ = replay_->SumsAt(0);
-  live_ = SumUp(replay_->model(), sums_);
-  tracing_ = SumUpTracing(replay_->model(), sums_);
-  reserved_ = SumUpReserved(replay_->model(), sums_);
+  totals_ = TotalsOf(replay_->model(), sums_);
   rows_ = RowsBy(GroupBy::kLine);
 }
 
@@ -144,20 +142,11 @@ py::list HeapSnapshot::RowsBy(GroupBy by) const {
 }
 
 py::list HeapSnapshot::Stacks() const {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < sums_.size(); ++i) {
-    const bool counts = replay_->model().sources()[i].counts();
-    if (sums_[i].recorded != 0 && counts) order.push_back(i);
-  }
-  std::sort(order.begin(), order.end(), [this](size_t a, size_t b) {
-    return sums_[a].bytes != sums_[b].bytes ? sums_[a].bytes > sums_[b].bytes
-                                            : a < b;
-  });
   const RecordType type("StackRow"), frame("Frame");
   PythonTexts texts;
   FrameBudget budget;
   py::list list;
-  for (const size_t i : order) {
+  for (const size_t i : SourcesByBytes(replay_->model(), sums_)) {
     const HeapSource::Key& key = replay_->model().sources()[i].key;
     const RunIndex& index = replay_->index();
     list.append(type.Make(

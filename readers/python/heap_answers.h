@@ -36,15 +36,13 @@ class HeapSnapshot {
   // By line.
   const pybind11::list& rows() const { return rows_; }
   double time_s() const { return Seconds(replay_->TimeOf(0)); }
-  const HeapSums& live() const { return live_; }
-  const HeapSums& tracing() const { return tracing_; }
-  const HeapSums& reserved() const { return reserved_; }
+  const HeapTotals& totals() const { return totals_; }
   const HeapUnseen& unseen() const { return replay_->unseen(); }
 
  private:
   std::unique_ptr<HeapMoments> replay_;
   std::vector<HeapSums> sums_;  // by source
-  HeapSums live_, tracing_, reserved_;
+  HeapTotals totals_;
   pybind11::list rows_;
 };
 

@@ -1,4 +1,5 @@
 // The extension module pymemrun_reader._reader.
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,44 +24,35 @@ template <typename Get>
 void DefineText(RunClass* run, const char* name, Get get, const char* doc) {
   run->def_property_readonly(
       name,
-      [get](const RunObject& self) { return PythonText(get(self.header())); },
+      [get](const RunObject& self) {
+        return PythonText(std::invoke(get, self.header()));
+      },
       doc);
 }
 template <typename Get>
 void DefineNumber(RunClass* run, const char* name, Get get, const char* doc) {
   run->def_property_readonly(
-      name, [get](const RunObject& self) { return get(self.header()); }, doc);
+      name,
+      [get](const RunObject& self) { return std::invoke(get, self.header()); },
+      doc);
 }
 
 void DefineProgram(RunClass* run) {
-  DefineNumber(
-      run, "pid", [](const Header& h) { return h.pid(); }, "The process id.");
-  DefineNumber(
-      run, "parent_pid", [](const Header& h) { return h.parent_pid(); },
-      "The process id of its parent.");
+  DefineNumber(run, "pid", &Header::pid, "The process id.");
+  DefineNumber(run, "parent_pid", &Header::parent_pid,
+               "The process id of its parent.");
   run->def_property_readonly("argv", &RunObject::Argv,
                              "sys.orig_argv; empty with --no-argv.");
-  DefineText(
-      run, "script", [](const Header& h) { return h.script(); },
-      "What was run, in short; empty with --no-argv.");
-  DefineText(
-      run, "python", [](const Header& h) { return h.python(); },
-      "The path of the interpreter.");
-  DefineText(
-      run, "python_version", [](const Header& h) { return h.python_version(); },
-      "Its sys.version.");
-  DefineText(
-      run, "host", [](const Header& h) { return h.host(); },
-      "The machine's name.");
-  DefineText(
-      run, "cwd", [](const Header& h) { return h.cwd(); },
-      "The folder that it began in.");
-  DefineText(
-      run, "kernel", [](const Header& h) { return h.kernel(); },
-      "The kernel's release.");
-  DefineText(
-      run, "tool_version", [](const Header& h) { return h.tool_version(); },
-      "The version of pymemrun that wrote the file.");
+  DefineText(run, "script", &Header::script,
+             "What was run, in short; empty with --no-argv.");
+  DefineText(run, "python", &Header::python, "The path of the interpreter.");
+  DefineText(run, "python_version", &Header::python_version,
+             "Its sys.version.");
+  DefineText(run, "host", &Header::host, "The machine's name.");
+  DefineText(run, "cwd", &Header::cwd, "The folder that it began in.");
+  DefineText(run, "kernel", &Header::kernel, "The kernel's release.");
+  DefineText(run, "tool_version", &Header::tool_version,
+             "The version of pymemrun that wrote the file.");
   run->def_property_readonly(
       "start_time", &RunObject::StartTime,
       "When the run began, a datetime in UTC. All times in seconds count from "
@@ -68,16 +60,12 @@ void DefineProgram(RunClass* run) {
 }
 
 void DefineSettings(RunClass* run) {
-  DefineNumber(
-      run, "page_bytes", [](const Header& h) { return h.page_bytes(); },
-      "Bytes of a page of memory.");
-  DefineNumber(
-      run, "first_rss_bytes",
-      [](const Header& h) { return h.first_rss_bytes(); },
-      "Resident bytes when the run began.");
-  DefineNumber(
-      run, "own_bytes", [](const Header& h) { return h.own_bytes(); },
-      "Resident bytes of the tracer itself at the first event.");
+  DefineNumber(run, "page_bytes", &Header::page_bytes,
+               "Bytes of a page of memory.");
+  DefineNumber(run, "first_rss_bytes", &Header::first_rss_bytes,
+               "Resident bytes when the run began.");
+  DefineNumber(run, "own_bytes", &Header::own_bytes,
+               "Resident bytes of the tracer itself at the first event.");
   DefineText(
       run, "rss_source",
       [](const Header& h) { return RssSourceName(h.rss_source()); },
@@ -88,9 +76,8 @@ void DefineSettings(RunClass* run) {
       "The change of RSS from which on a call was logged; 0: all.");
   run->def_property_readonly("heap", &RunObject::HeapMode,
                              "Which heap events there are: off, sampled, all.");
-  DefineNumber(
-      run, "heap_native", [](const Header& h) { return h.heap_native(); },
-      "Whether C code's own allocations are there too.");
+  DefineNumber(run, "heap_native", &Header::heap_native,
+               "Whether C code's own allocations are there too.");
 }
 
 void DefineWholeFile(RunClass* run) {
@@ -178,15 +165,15 @@ void DefineSums(SnapshotClass* snapshot) {
   snapshot->def_property_readonly("time_s", &HeapSnapshot::time_s,
                                   "The moment, in seconds.");
   define(
-      "live_bytes", [](const HeapSnapshot& s) { return s.live().bytes; },
+      "live_bytes", [](const HeapSnapshot& s) { return s.totals().live.bytes; },
       "All live bytes.");
   define(
-      "live_count", [](const HeapSnapshot& s) { return s.live().count; },
+      "live_count", [](const HeapSnapshot& s) { return s.totals().live.count; },
       "All live blocks. Of sampled allocations there may be more: see "
       "unseen_count.");
   define(
       "error_bytes",
-      [](const HeapSnapshot& s) { return s.live().BytesError(); },
+      [](const HeapSnapshot& s) { return s.totals().live.BytesError(); },
       "One standard error of live_bytes; 0 where it is exact.");
   define(
       "unseen_bytes", [](const HeapSnapshot& s) { return s.unseen().bytes; },
@@ -197,12 +184,13 @@ void DefineSums(SnapshotClass* snapshot) {
       "unseen_count", [](const HeapSnapshot& s) { return s.unseen().count; },
       "The same in blocks.");
   define(
-      "tracing_bytes", [](const HeapSnapshot& s) { return s.tracing().bytes; },
+      "tracing_bytes",
+      [](const HeapSnapshot& s) { return s.totals().tracing.bytes; },
       "Live bytes that tracing itself made the interpreter allocate. No row "
       "counts them.");
   define(
       "reserved_bytes",
-      [](const HeapSnapshot& s) { return s.reserved().bytes; },
+      [](const HeapSnapshot& s) { return s.totals().reserved.bytes; },
       "What C code had mapped, touched or not. No row counts it. It needs a "
       "run with --native.");
 }

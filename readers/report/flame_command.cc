@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "readers/chart/flame_graph.h"
+#include "readers/chart/svg_chart.h"
 #include "readers/heap/heap_reading.h"
 #include "readers/heap/heap_stacks.h"
 #include "readers/heap/heap_table.h"
@@ -15,15 +16,9 @@
 namespace pymemrun {
 namespace {
 
-std::string TitleOf(const HeapMoments& replay) {
-  std::string title = "Live bytes";
-  const std::string& script = replay.header().script();
-  if (!script.empty()) {
-    absl::StrAppend(&title, " of ", script.substr(script.rfind('/') + 1));
-  }
-  absl::StrAppend(&title, " at ", HumanSeconds(replay.TimeOf(0)));
-  if (replay.moment(0).kind == HeapMoment::kPeak) title += " (peak)";
-  return title;
+std::string FlameTitle(const HeapMoments& replay) {
+  return absl::StrCat(TitleOf("Live bytes", replay.header().script()), " at ",
+                      MomentText(replay, 0));
 }
 
 class FlameCommand final : public ReportCommand {
@@ -60,10 +55,10 @@ int FlameCommand::Run(const Console& console, OutputBuffer* output) {
   const std::vector<HeapSums> sums = replay.SumsAt(0);
   stacks.Add(sums, nullptr);
   FlameTexts texts;
-  texts.title = TitleOf(replay);
+  texts.title = FlameTitle(replay);
   texts.counts_are_least = replay.unseen().count > 0;
   texts.subtitle =
-      absl::StrCat(HeapSumsText(SumUp(replay.model(), sums), replay),
+      absl::StrCat(HeapSumsText(TotalsOf(replay.model(), sums).live, replay),
                    "; process ", replay.header().pid(),
                    inverted_ ? "; the frames that allocated are on top" : "");
   const std::string mapped = ReservedText(replay);

@@ -34,9 +34,8 @@ std::string RestText(const HeapMoments& replay) {
   constexpr double kMuch = 64 << 20;
   if (replay.header().heap_native()) return "";
   const auto rss = static_cast<double>(replay.RssNear(replay.TimeOf(0)));
-  const std::vector<HeapSums> sums = replay.SumsAt(0);
-  const double known = SumUp(replay.model(), sums).bytes +
-                       SumUpTracing(replay.model(), sums).bytes +
+  const HeapTotals totals = TotalsOf(replay.model(), replay.SumsAt(0));
+  const double known = totals.live.bytes + totals.tracing.bytes +
                        static_cast<double>(replay.header().own_bytes());
   const double rest = rss - known;
   if (rest <= kMuch || rest <= rss / 2) return "";
@@ -130,7 +129,7 @@ void ShowLeaks(const HeapMoments& replay, RereadFile* file, Shown* shown) {
 void ShowTemporary(uint32_t limit, const HeapMoments& replay, Shown* shown) {
   const std::vector<HeapSums> sums = TemporarySums(replay.model());
   shown->heading = absl::StrCat(
-      "temporary ", HeapSumsText(SumUp(replay.model(), sums), replay),
+      "temporary ", HeapSumsText(TotalsOf(replay.model(), sums).live, replay),
       ", freed before ", Counted(limit, "further allocation"),
       " of the same thread\n");
   shown->table.name = "temporary";
@@ -280,8 +279,7 @@ std::string HeapCommand::Problem() const {
     return absl::StrCat(leaks_ ? "--leaks" : "--temporary",
                         " looks at the whole run: it takes no --at");
   }
-  std::string problem = table_.Problem();
-  if (problem.empty()) problem = stacks_.Problem(table_);
+  const std::string problem = stacks_.Problem(table_);
   if (!problem.empty() || !stacks_.any()) return problem;
   if (temporary_ != 0 || diff || reserved_ || to_.has_value()) {
     return "--stacks and --collapsed show what is alive at one moment";

@@ -63,7 +63,7 @@ std::string SubtitleOf(const std::vector<Step>& steps, const HeapReplay& heap) {
 
 StackedChart ChartOf(const std::vector<Step>& steps, const HeapReplay& heap) {
   StackedChart chart;
-  chart.SetTitle("RSS and the heap", heap.header().script());
+  chart.title = TitleOf("RSS and the heap", heap.header().script());
   chart.subtitle = SubtitleOf(steps, heap);
   const auto add = [&](std::string label, absl::string_view color,
                        const auto& value_of) {
@@ -81,14 +81,13 @@ StackedChart ChartOf(const std::vector<Step>& steps, const HeapReplay& heap) {
       [](const Step& step) { return step.heap.tracing; });
   add("rest of RSS: code, mappings, what allocators keep", "#c9ced4",
       [](const Step& step) { return step.rest(); });
+  std::vector<uint64_t> time_us;
   for (const Step& step : steps) {
-    chart.seconds.push_back(static_cast<double>(step.time_us) / 1e6);
+    time_us.push_back(step.time_us);
     chart.line_bytes.push_back(step.rss);
   }
-  const size_t highest =
-      std::max_element(chart.line_bytes.begin(), chart.line_bytes.end()) -
-      chart.line_bytes.begin();
-  chart.Mark("RSS", highest, steps[highest].time_us);
+  chart.SetTimes(time_us);
+  chart.MarkHighest("RSS", time_us);
   return chart;
 }
 

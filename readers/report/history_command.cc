@@ -31,33 +31,25 @@ bool IsAnyAbove0(const std::vector<double>& values) {
 
 // For text, series have numbers for names.
 Table HistoryTable(const HeapHistory& history) {
-  const bool has_tracing = IsAnyAbove0(history.tracing_bytes);
-  const bool has_reserved = IsAnyAbove0(history.reserved_bytes);
-  Table table;
-  const auto add = [&table](std::string name, std::string title) {
-    table.headings.push_back(
-        {std::move(name), std::move(title), CellLook::kBytes});
+  Table table = MomentTable(history.time_us, "time [s]");
+  const auto add = [&table](absl::string_view name, std::string title,
+                            const std::vector<double>& bytes) {
+    std::vector<uint64_t> whole;
+    for (const double one : bytes) whole.push_back(WholeNumber(one));
+    AddColumn({std::string(name), std::move(title), CellLook::kBytes}, whole,
+              &table);
   };
-  table.headings = {{"time_s", "time [s]"}};
-  add("live_bytes", "live");
+  add("live_bytes", "live", history.live_bytes);
   for (size_t i = 0; i < history.series.size(); ++i) {
-    add(LabelOf(history.series[i].place), absl::StrCat("[", i + 1, "]"));
+    const HeapHistory::Series& series = history.series[i];
+    add(LabelOf(series.place), absl::StrCat("[", i + 1, "]"), series.bytes);
   }
-  add(std::string(kOther), "other");
-  if (has_tracing) add(std::string(kTracingItself), "tracing");
-  if (has_reserved) add(std::string(kReserved), "reserved");
-  for (size_t step = 0; step < history.time_us.size(); ++step) {
-    std::vector<Cell> row = {static_cast<double>(history.time_us[step]) / 1e6,
-                             WholeNumber(history.live_bytes[step])};
-    for (const auto& series : history.series) {
-      row.emplace_back(WholeNumber(series.bytes[step]));
-    }
-    row.emplace_back(WholeNumber(history.other_bytes[step]));
-    if (has_tracing) row.emplace_back(WholeNumber(history.tracing_bytes[step]));
-    if (has_reserved) {
-      row.emplace_back(WholeNumber(history.reserved_bytes[step]));
-    }
-    table.rows.push_back(std::move(row));
+  add(kOther, "other", history.other_bytes);
+  if (IsAnyAbove0(history.tracing_bytes)) {
+    add(kTracingItself, "tracing", history.tracing_bytes);
+  }
+  if (IsAnyAbove0(history.reserved_bytes)) {
+    add(kReserved, "reserved", history.reserved_bytes);
   }
   return table;
 }
@@ -75,7 +67,7 @@ std::string Legend(const HeapHistory& history) {
 
 StackedChart ChartOf(const HeapReplay& replay, const HeapHistory& history) {
   StackedChart chart;
-  chart.SetTitle("Live bytes", replay.header().script());
+  chart.title = TitleOf("Live bytes", replay.header().script());
   chart.subtitle =
       absl::StrCat("process ", replay.header().pid(),
                    replay.sampled() ? "; estimated from samples"
@@ -92,10 +84,7 @@ StackedChart ChartOf(const HeapReplay& replay, const HeapHistory& history) {
   }
   chart.AddLayer(std::string(kOther), "#8c959f", history.other_bytes);
   chart.line_bytes = history.live_bytes;
-  const size_t highest =
-      std::max_element(chart.line_bytes.begin(), chart.line_bytes.end()) -
-      chart.line_bytes.begin();
-  chart.Mark("live", highest, history.time_us[highest]);
+  chart.MarkHighest("live", history.time_us);
   return chart;
 }
 

@@ -85,6 +85,7 @@ void StackOptions::AddCollapsed(CLI::App* app) {
 }
 
 std::string StackOptions::Problem(const TableOptions& table) const {
+  if (table.csv && table.json) return table.Problem();
   if (collapsed && (table.csv || table.json || table.given_limit.has_value())) {
     return "--collapsed prints all stacks, as lines: it takes no --csv, --json "
            "or --limit";

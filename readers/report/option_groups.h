@@ -61,6 +61,7 @@ struct StackOptions {
   void Add(CLI::App* app);
   void AddCollapsed(CLI::App* app);
   bool any() const { return stacks || collapsed; }
+  // Of these and those of the table.
   std::string Problem(const TableOptions& table) const;
   // Prints a tree as they say.
   template <typename Tree>

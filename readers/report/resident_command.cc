@@ -71,8 +71,7 @@ std::string ResidentCommand::Problem() const {
   if (by_blocks_ && by_ == GroupBy::kMapping) {
     return "--owner heap has no mappings";
   }
-  std::string problem = table_.Problem();
-  if (problem.empty()) problem = stacks_.Problem(table_);
+  const std::string problem = stacks_.Problem(table_);
   if (!problem.empty() || !stacks_.any()) return problem;
   return by_ == GroupBy::kMapping ? "--by mapping has no stacks" : "";
 }

@@ -24,10 +24,7 @@ class SnapshotCommand final : public ReportCommand {
     stacks_.AddCollapsed(app);
     files_.AddOutput(app);
   }
-  std::string Problem() const override {
-    const std::string problem = table_.Problem();
-    return problem.empty() ? stacks_.Problem(table_) : problem;
-  }
+  std::string Problem() const override { return stacks_.Problem(table_); }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:

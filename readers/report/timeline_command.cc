@@ -24,31 +24,20 @@ constexpr uint64_t kHairline = 360;  // of the picture's height
 constexpr absl::string_view kOther = "other places";
 
 Table TimelineTable(const Timeline& line) {
-  Table table;
-  table.headings = {{"time_s", ""}, {"rss_bytes", ""}};
+  Table table = MomentTable(line.time_us);
+  AddColumn({"rss_bytes", ""}, line.rss_bytes, &table);
   for (const auto& series : line.series) {
-    table.headings.push_back({LabelOf(series.place), ""});
+    AddColumn({LabelOf(series.place), ""}, series.bytes, &table);
   }
-  for (const absl::string_view name : {kOther, kBeforeTracing, kUnattributed}) {
-    table.headings.push_back({std::string(name), ""});
-  }
-  for (size_t step = 0; step < line.time_us.size(); ++step) {
-    std::vector<Cell> row = {static_cast<double>(line.time_us[step]) / 1e6,
-                             line.rss_bytes[step]};
-    for (const auto& series : line.series) {
-      row.emplace_back(series.bytes[step]);
-    }
-    row.emplace_back(line.other_bytes[step]);
-    row.emplace_back(line.before_bytes[step]);
-    row.emplace_back(line.unattributed_bytes[step]);
-    table.rows.push_back(std::move(row));
-  }
+  AddColumn({std::string(kOther), ""}, line.other_bytes, &table);
+  AddColumn({std::string(kBeforeTracing), ""}, line.before_bytes, &table);
+  AddColumn({std::string(kUnattributed), ""}, line.unattributed_bytes, &table);
   return table;
 }
 
 void SetTexts(GroupBy by, const ResidentReplay& replay, StackedChart* chart) {
   const Header& header = replay.header();
-  chart->SetTitle("Resident memory", header.script());
+  chart->title = TitleOf("Resident memory", header.script());
   chart->subtitle =
       absl::StrCat("by ", by == GroupBy::kFunction ? "Python " : "",
                    GroupByName(by), " of first touch; process ", header.pid());

@@ -7,10 +7,9 @@
 #include "readers/output/whole_number.h"
 
 namespace pymemrun {
-namespace {}  // namespace
 
 StackTree::StackTree(GroupBy by, const ResidentReplay* replay)
-    : replay_(*replay), by_(by), tree_(by, &replay->index()) {
+    : replay_(*replay), tree_(by, &replay->index()) {
   const ResidentModel& model = replay_.model();
   const auto page_bytes = static_cast<double>(model.page_bytes());
   for (uint32_t owner = 1; owner < model.owners().size(); ++owner) {
@@ -19,23 +18,15 @@ StackTree::StackTree(GroupBy by, const ResidentReplay* replay)
     tree_.Add(NodeOf(model.owners()[owner]), pages * page_bytes, pages);
   }
   const auto before = static_cast<double>(model.UnlistedBeforeBytes());
-  if (before > 0) {
-    tree_.Add(tree_.Child(0, NamedPlace(kBeforeTracing)), before,
-              before / page_bytes);
-  }
+  tree_.AddNamed(kBeforeTracing, before, before / page_bytes);
   tree_.SumUp();
 }
 
 uint32_t StackTree::NodeOf(const PageOwner& owner) {
-  const RunIndex& index = replay_.index();
-  if (owner.before_tracing()) {
-    const uint32_t root = tree_.Child(0, NamedPlace(kBeforeTracing));
-    return tree_.Child(root, PlaceOf(GroupBy::kMapping, index, owner.origin()));
-  }
-  const bool has_root = FramesBy(by_) != by_;
-  return tree_.NodeOf(
-      has_root ? tree_.Child(0, PlaceOf(by_, index, owner.origin())) : 0,
-      owner.stack);
+  if (!owner.before_tracing()) return tree_.NodeOf(owner.origin());
+  return tree_.Child(
+      tree_.Child(0, NamedPlace(kBeforeTracing)),
+      PlaceOf(GroupBy::kMapping, replay_.index(), owner.origin()));
 }
 
 Table StackTree::ToTable(uint64_t limit, TableFormat format) const {

@@ -36,7 +36,6 @@ class StackTree {
   uint32_t NodeOf(const PageOwner& owner);
 
   const ResidentReplay& replay_;
-  const GroupBy by_ = GroupBy::kLine;
   PlaceTree tree_;
 };
 

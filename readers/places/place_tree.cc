@@ -147,7 +147,7 @@ std::vector<Cell> PlaceTree::NameCells(const Node& node, TableFormat format) {
 }
 
 void PlaceTree::PrintCollapsed(OutputBuffer* output) const {
-  FrameBudget budget;
+  FrameBudget budget(FrameBudget::kBytes / 2);
   for (const uint32_t id : Ordered(0)) {
     const uint64_t self_bytes = WholeNumber(nodes_[id].self_bytes);
     if (self_bytes == 0) continue;

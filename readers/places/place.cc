@@ -6,8 +6,8 @@ namespace pymemrun {
 
 absl::string_view GroupByName(GroupBy by) {
   static constexpr absl::string_view kNames[] = {
-      "line",    "function", "file",      "thread",
-      "mapping", "module",   "allocator", "stack"};
+      "line",    "library-line", "function",  "file", "thread",
+      "mapping", "module",       "allocator", "stack"};
   return kNames[static_cast<size_t>(by)];
 }
 
@@ -21,7 +21,7 @@ std::optional<GroupBy> ParseGroupBy(absl::string_view name,
 
 Place PlaceOf(GroupBy by, const SourceLocation& where) {
   if (by == GroupBy::kFile) return NamedPlace(where.file);
-  return {where.file, by == GroupBy::kLine ? where.line : where.first_line,
+  return {where.file, by == GroupBy::kFunction ? where.first_line : where.line,
           where.code_name};
 }
 
@@ -45,7 +45,7 @@ std::string FrameLabelOf(const Place& place) {
 std::vector<Table::Heading> PlaceHeadings(GroupBy by) {
   if (HasLines(by)) {
     return {{"file", "file", CellLook::kName},
-            {"line", by == GroupBy::kLine ? "line" : "first line"},
+            {"line", by == GroupBy::kFunction ? "first line" : "line"},
             {"function", "Python function", CellLook::kName}};
   }
   const std::string name(GroupByName(by));

@@ -18,7 +18,8 @@
 namespace pymemrun {
 
 enum class GroupBy {
-  kLine,
+  kLine,         // of the user's own code, whichever library it called
+  kLibraryLine,  // the innermost one
   kFunction,
   kFile,
   kThread,
@@ -35,7 +36,8 @@ std::optional<GroupBy> ParseGroupBy(absl::string_view name,
                                     absl::Span<const GroupBy> accepted);
 // Its places have a line and a function.
 inline bool HasLines(GroupBy by) {
-  return by == GroupBy::kLine || by == GroupBy::kFunction;
+  return by == GroupBy::kLine || by == GroupBy::kLibraryLine ||
+         by == GroupBy::kFunction;
 }
 // What the frames of a call tree are: lines, unless functions or files are
 // asked for.
@@ -46,7 +48,7 @@ inline GroupBy FramesBy(GroupBy by) {
 // Its names live elsewhere, mostly in the run's index.
 struct Place {
   absl::string_view file;  // or the only name of a place that has no line
-  uint32_t line = 0;       // kLine; of kFunction the first; else 0
+  uint32_t line = 0;       // of kFunction the first; 0: it has none
   absl::string_view function;
 
   friend bool operator==(const Place& a, const Place& b) {
@@ -69,7 +71,7 @@ inline constexpr absl::string_view kBeforeTracing = "<before tracing>";
 inline constexpr absl::string_view kUnattributed = "unattributed";
 
 inline Place NamedPlace(absl::string_view name) { return {name, 0, {}}; }
-// REQUIRES: kLine, kFunction or kFile.
+// REQUIRES: kLine, kLibraryLine, kFunction or kFile.
 Place PlaceOf(GroupBy by, const SourceLocation& where);
 // In one line, for legends and column names: "/job.py:5 load", "/job.py",
 // "worker#4712".

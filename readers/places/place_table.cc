@@ -24,7 +24,9 @@ Place PlaceOf(GroupBy by, const RunIndex& index, const Origin& origin) {
     default:
       break;
   }
-  const SourceLocation where = index.ResolveStack(origin.stack);
+  const uint32_t own = by == GroupBy::kLine ? index.OwnStack(origin.stack) : 0;
+  const SourceLocation where =
+      index.ResolveStack(own != 0 ? own : origin.stack);
   // Code that is not Python's has no file, but a name.
   if (by == GroupBy::kFile && where.file.empty()) {
     return NamedPlace(where.code_name);

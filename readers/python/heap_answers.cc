@@ -40,14 +40,14 @@ HeapMoment MomentOf(const py::object& at) {
 }
 
 GroupBy ByOf(const std::string& name) {
-  const std::optional<GroupBy> by =
-      ParseGroupBy(name, {GroupBy::kLine, GroupBy::kFunction, GroupBy::kFile,
-                          GroupBy::kThread, GroupBy::kAllocator,
-                          GroupBy::kModule, GroupBy::kStack});
+  const std::optional<GroupBy> by = ParseGroupBy(
+      name, {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+             GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator,
+             GroupBy::kModule, GroupBy::kStack});
   if (by.has_value()) return *by;
   throw py::value_error(
-      absl::StrCat("by: expected line, function, file, thread, allocator, "
-                   "module or stack, found \"",
+      absl::StrCat("by: expected line, library-line, function, file, thread, "
+                   "allocator, module or stack, found \"",
                    name, "\""));
 }
 
@@ -66,10 +66,7 @@ void ReadHeapEvents(const RunFile& file, HeapReplay* replay) {
 }
 
 // By places with lines, or by names.
-bool HasPlaces(GroupBy by) {
-  return by == GroupBy::kLine || by == GroupBy::kFunction ||
-         by == GroupBy::kFile;
-}
+bool HasPlaces(GroupBy by) { return HasLines(by) || by == GroupBy::kFile; }
 
 std::vector<double> NotNegative(std::vector<double> values) {
   for (double& value : values) value = std::max(value, 0.0);

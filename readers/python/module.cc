@@ -117,8 +117,9 @@ void DefineHeap(RunClass* run) {
       "row of bytes for each of the `top` places with the highest peaks, and "
       "last one for all the others, named \"other\"; labels. Arrays are "
       "numpy's if it is installed. What tracing itself allocated is left out. "
-      "`by` is line, function, file, thread, allocator, module or stack. Reads "
-      "the file. Raises ValueError for a run without heap events.");
+      "`by` is line (of your own code), library-line, function, file, thread, "
+      "allocator, module or stack. Reads the file. Raises ValueError for a run "
+      "without heap events.");
   run->def(
       "snapshot",
       [](const RunObject& self, const py::object& at_s) {
@@ -134,7 +135,8 @@ void DefineHeap(RunClass* run) {
          const py::object& at) { return HeapTop(*self.file(), by, limit, at); },
       py::arg("by") = "line", py::arg("limit") = 10, py::arg("at") = "peak",
       "The places with the most live bytes at a moment, as of snapshot(): "
-      "PlaceRows by line, function or file, NameRows by thread, allocator, "
+      "PlaceRows by line (of your own code), library-line, function or file, "
+      "NameRows by thread, allocator, "
       "module or stack; `limit` of them, None: all. Reads the file. Raises "
       "ValueError for a run without heap events.");
 }

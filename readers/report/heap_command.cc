@@ -224,10 +224,12 @@ void HeapCommand::AddOptions(CLI::App* app) {
   files_.AddOne(app);
   AddLiveMoment(app, &at_);
   AddGroupBy(app, &by_,
-             {GroupBy::kLine, GroupBy::kFunction, GroupBy::kFile,
-              GroupBy::kThread, GroupBy::kAllocator, GroupBy::kModule},
-             "Group by line (default), function (Python's), file, thread, "
-             "allocator, module (the file that called malloc).");
+             {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+              GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator,
+              GroupBy::kModule},
+             "Group by line (default; your code's), library-line (the "
+             "innermost), function (Python's), file, thread, allocator, module "
+             "(the file that called malloc).");
   app->add_flag("--leaks", leaks_,
                 "Show what is alive when the program ends, without what the "
                 "interpreter keeps for itself.");
@@ -251,6 +253,7 @@ void HeapCommand::AddOptions(CLI::App* app) {
       "more (1).");
   table_.Add(app, 20);
   stacks_.Add(app);
+  AddOwn(app);
   files_.AddOutput(app);
   SetUsualOptions(app,
                   {"--at", "--by", "--leaks", "--diff", "--limit", "--csv"});

@@ -282,7 +282,8 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
       {{"heap", "--at", "noon"},
        "--at: expected peak, end or seconds, found 'noon'"},
       {{"heap", "--by", "stack"},
-       "--by: expected line, function, file, thread, allocator or module, "
+       "--by: expected line, library-line, function, file, thread, allocator "
+       "or module, "
        "found 'stack'"},
       {{"heap", "--temporary", "-1"},
        "--temporary: expected a number from 1 on, found '-1'"},

@@ -143,15 +143,17 @@ void HistoryCommand::AddOptions(CLI::App* app) {
          "Show a series for each of the N places with the highest peaks");
   AddGroupBy(
       app, &options_.by,
-      {GroupBy::kLine, GroupBy::kFunction, GroupBy::kFile, GroupBy::kThread,
-       GroupBy::kAllocator, GroupBy::kModule, GroupBy::kStack},
-      "Group by line (default), function (Python's), file, thread, allocator, "
-      "module, stack.");
+      {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+       GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator, GroupBy::kModule,
+       GroupBy::kStack},
+      "Group by line (default; your code's), library-line (the innermost), "
+      "function (Python's), file, thread, allocator, module, stack.");
   AddParsed(app, "--from", &options_.from_us, ParseBound, "T",
             "Begin at second T.");
   AddParsed(app, "--to", &options_.to_us, ParseBound, "T", "End at second T.");
   app->add_flag("--svg", svg_, "Draw a picture.");
   format_.Add(app, ": a row for each moment");
+  AddOwn(app);
   files_.AddOutput(app);
   SetUsualOptions(
       app, {"--interval", "--top", "--by", "--svg", "--csv", "--output"});

@@ -101,6 +101,15 @@ void AddGroupBy(CLI::App* app, GroupBy* by,
   AddChoice(app, "--by", by, choices, "KIND", help);
 }
 
+void AddOwn(CLI::App* app) {
+  app->add_option_function<std::vector<std::string>>(
+         "--own", OwnCode::SetPatterns,
+         "Take files that match GLOB for your own code, and no others. May be "
+         "given several times.")
+      ->option_text("GLOB")
+      ->allow_extra_args(false);
+}
+
 absl::StatusOr<HeapMoment> ParseMoment(absl::string_view text) {
   if (text == "peak") return HeapMoment{HeapMoment::kPeak};
   if (text == "end") return HeapMoment{HeapMoment::kEnd};

@@ -77,6 +77,9 @@ struct StackOptions {
 void AddGroupBy(CLI::App* app, GroupBy* by,
                 const std::vector<GroupBy>& accepted, const std::string& help);
 
+// --own, which says what the user's own code is.
+void AddOwn(CLI::App* app);
+
 // "peak", "end", or seconds.
 absl::StatusOr<HeapMoment> ParseMoment(absl::string_view text);
 // --at, of what is alive on the heap.

@@ -51,17 +51,20 @@ void ResidentCommand::AddOptions(CLI::App* app) {
       app, "--at", &at_, ParseMoment, "T",
       "Show this moment: peak (default; the highest RSS), end, or seconds.");
   AddGroupBy(app, &by_,
-             {GroupBy::kLine, GroupBy::kFunction, GroupBy::kFile,
-              GroupBy::kThread, GroupBy::kMapping, GroupBy::kModule},
-             "Group by line (default), function (Python's), file, thread, "
-             "mapping (what the page is part of), module (the file whose "
-             "instruction touched it).");
+             {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+              GroupBy::kFile, GroupBy::kThread, GroupBy::kMapping,
+              GroupBy::kModule},
+             "Group by line (default; your code's), library-line (the "
+             "innermost), function (Python's), file, thread, mapping (what the "
+             "page is part of), module (the file whose instruction touched "
+             "it).");
   AddChoice<bool>(app, "--owner", &by_blocks_,
                   {{"touch", false}, {"heap", true}}, "KIND",
                   "Charge a page to who touched it first (touch, the default), "
                   "or to the blocks in it (heap).");
   table_.Add(app, 20);
   stacks_.Add(app);
+  AddOwn(app);
   files_.AddOutput(app);
   SetUsualOptions(app,
                   {"--at", "--by", "--owner", "--limit", "--csv", "--output"});

@@ -99,14 +99,17 @@ void TimelineCommand::AddOptions(CLI::App* app) {
   AddChoice<std::optional<GroupBy>>(
       app, "--by", &by_,
       {{"line", GroupBy::kLine},
+       {"library-line", GroupBy::kLibraryLine},
        {"function", GroupBy::kFunction},
        {"file", GroupBy::kFile},
        {"thread", GroupBy::kThread},
        {"heap", std::nullopt}},
       "KIND",
-      "Group by line (default), function (Python's), file, thread; or heap: "
-      "live bytes of Python and of C code, and the rest of RSS.");
+      "Group by line (default; your code's), library-line (the innermost), "
+      "function (Python's), file, thread; or heap: live bytes of Python and of "
+      "C code, and the rest of RSS.");
   AddTop(app, &top_, "Stack the N places with the highest peaks");
+  AddOwn(app);
   files_.AddOutput(app);
 }
 

@@ -34,7 +34,8 @@ void RunIndex::Add(const CodeDef& code) {
   const absl::string_view qualname =
       code.qualname().empty() ? name : names_.Keep(code.qualname());
   codes_.push_back({names_.Keep(code.file()), name, qualname,
-                    names_.Keep(code.module()), code.first_line()});
+                    names_.Keep(code.module()), code.first_line(),
+                    OwnCode::KindOf(code.file())});
 }
 
 void RunIndex::Add(const FunctionDef& function) {
@@ -60,8 +61,15 @@ void RunIndex::Add(const ThreadDef& thread) {
 void RunIndex::Add(const StackDef& node) {
   if (IsFull(stacks_, limits_.stacks)) return;
   // A parent comes before its children: walks outwards end.
-  const bool known = node.parent() <= stacks_.size();
-  stacks_.push_back({known ? node.parent() : 0, node.code(), node.line()});
+  const uint32_t parent = node.parent() <= stacks_.size() ? node.parent() : 0;
+  const StackNode* const caller = Find(stacks_, parent);
+  const Code* const code = Find(codes_, node.code());
+  uint32_t own = caller == nullptr ? 0 : caller->own;
+  if (code != nullptr && (code->kind == OwnCode::kOwn ||
+                          (code->kind == OwnCode::kText && own == 0))) {
+    own = static_cast<uint32_t>(stacks_.size() + 1);
+  }
+  stacks_.push_back({parent, node.code(), node.line(), own});
 }
 
 void RunIndex::Add(const MappingDef& mapping) {
@@ -97,6 +105,11 @@ SourceLocation RunIndex::ResolveStack(uint32_t stack_id) const {
           &where);
   if (node != nullptr) where.line = node->line;
   return where;
+}
+
+uint32_t RunIndex::OwnStack(uint32_t stack_id) const {
+  const StackNode* node = Find(stacks_, stack_id);
+  return node == nullptr ? 0 : node->own;
 }
 
 uint32_t RunIndex::ParentStack(uint32_t stack_id) const {

@@ -13,6 +13,7 @@
 #include "format/records/record_visitor.h"
 #include "readers/run/frame_budget.h"
 #include "readers/run/name_pool.h"
+#include "readers/run/own_code.h"
 
 namespace pymemrun {
 
@@ -71,6 +72,8 @@ class RunIndex {
   std::string StackText(uint32_t stack, FrameBudget* budget) const;
   // The innermost frame of a stack; names "?" for no stack.
   SourceLocation ResolveStack(uint32_t stack) const;
+  // A stack up to its innermost frame of OwnCode; 0: it has no such frame.
+  uint32_t OwnStack(uint32_t stack) const;
   // The stack without its innermost frame; 0: there are no others. It is below
   // `stack`.
   uint32_t ParentStack(uint32_t stack) const;
@@ -93,6 +96,7 @@ class RunIndex {
   struct Code {
     absl::string_view file, name, qualname, module;
     uint32_t first_line;
+    OwnCode::Kind kind;
   };
   struct Function {
     absl::string_view qualname, module;
@@ -103,7 +107,7 @@ class RunIndex {
     bool makes_object;
   };
   struct StackNode {
-    uint32_t parent, code, line;
+    uint32_t parent, code, line, own;  // see OwnStack()
   };
   struct Thread {
     absl::string_view label;

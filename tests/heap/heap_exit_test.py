@@ -35,8 +35,8 @@ WHOLE = {2: KEPT, 6: LATE, 10: THREADS}  # of a program that ends by itself
 class HeapExitTest(support.ProgramTest):
     def leaks(self, run, file):
         """Bytes by line of what is alive at the end, large ones."""
-        done = subprocess.run([support.PYMEMREPORT, "heap", "--leaks", "--json", "--limit",
-                               "0", run.path], check=True, capture_output=True, text=True)
+        done = subprocess.run([support.PYMEMREPORT, "heap", "--leaks", "--json", "--by",
+                               "library-line", "--limit", "0", run.path], check=True, capture_output=True, text=True)
         self.assertEqual(done.stderr, "")
         return {row["line"]: row["live_bytes"] for row in json.loads(done.stdout)
                 if row["live_bytes"] > 100_000 and row["file"].endswith(file)}

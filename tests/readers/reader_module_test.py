@@ -142,7 +142,7 @@ class ReaderModuleTest(support.ProgramTest):
             frame = self.run_all.stack(block.stack)[-1]
             lines[frame] += block.size_bytes
         rows = {(row.file, row.line, row.function): row.live_bytes
-                for row in self.run_all.snapshot("end")}
+                for row in self.run_all.top("library-line", limit=None, at="end")}
         tracing = sum(size for frame, size in lines.items()
                       if frame.function == "<tracing itself>")
         self.assertEqual(tracing, self.run_all.snapshot("end").tracing_bytes)

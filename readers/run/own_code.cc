@@ -1,0 +1,86 @@
+#include "readers/run/own_code.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+
+namespace pymemrun {
+namespace {
+
+std::vector<std::string>& Patterns() {
+  static auto* const patterns = new std::vector<std::string>();
+  return *patterns;
+}
+
+bool IsVersion(absl::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= '0' && c <= '9') || c == '.' || c == 't';
+  });
+}
+
+// Behind a folder ".../lib/python3.11/", as in each installation of Python;
+// empty where the file is in no such folder.
+absl::string_view InStandardLibrary(absl::string_view file) {
+  static constexpr absl::string_view kPython = "/python";
+  for (size_t at = file.find(kPython); at != absl::string_view::npos;
+       at = file.find(kPython, at + 1)) {
+    const absl::string_view parent = file.substr(0, at);
+    const absl::string_view folder = file.substr(at + kPython.size());
+    const size_t end = folder.find('/');
+    if (end == absl::string_view::npos) break;
+    if (end > 0 && IsVersion(folder.substr(0, end)) &&
+        (absl::EndsWith(parent, "/lib") || absl::EndsWith(parent, "/lib64"))) {
+      return folder.substr(end + 1);
+    }
+  }
+  return "";
+}
+
+// Behind the folder that packages are installed in; empty likewise.
+absl::string_view Installed(absl::string_view file) {
+  for (const absl::string_view folder :
+       {"/site-packages/", "/dist-packages/"}) {
+    const size_t at = file.rfind(folder);
+    if (at != absl::string_view::npos) return file.substr(at + folder.size());
+  }
+  return "";
+}
+
+bool IsText(absl::string_view file) {
+  return file == "<string>" || file == "<stdin>" ||
+         absl::StartsWith(file, "<ipython-input-") ||
+         absl::StartsWith(file, "<doctest ");
+}
+
+}  // namespace
+
+void OwnCode::SetPatterns(std::vector<std::string> patterns) {
+  Patterns() = std::move(patterns);
+}
+
+OwnCode::Kind OwnCode::KindOf(absl::string_view file) {
+  if (file.empty()) return kLibrary;
+  if (!Patterns().empty()) {
+    const std::string name(file);
+    const bool matches =
+        std::any_of(Patterns().begin(), Patterns().end(),
+                    [&name](const std::string& pattern) {
+                      return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+                    });
+    return matches ? kOwn : kLibrary;
+  }
+  if (IsText(file)) return kText;
+  if (file.front() == '<') return kLibrary;
+  return PackageOf(file).empty() ? kOwn : kLibrary;
+}
+
+absl::string_view OwnCode::PackageOf(absl::string_view file) {
+  absl::string_view rest = Installed(file);
+  if (rest.empty()) rest = InStandardLibrary(file);
+  return rest.substr(0, rest.find_first_of("/."));
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,91 @@
+#include "readers/run/own_code.h"
+
+#include "gtest/gtest.h"
+#include "readers/run/run_index.h"
+
+namespace pymemrun {
+namespace {
+
+TEST(OwnCodeTest, LibrariesAreKnownByTheirFolders) {
+  for (const char* file :
+       {"/usr/lib/python3.11/json/decoder.py",
+        "/usr/lib/python3/dist-packages/numpy/core/numeric.py",
+        "/opt/py/lib/python3.13t/threading.py",
+        "/usr/lib64/python3.12/re/_parser.py",
+        "/venv/lib/python3.11/site-packages/pandas/io/parsers.py",
+        "<frozen importlib._bootstrap>", "<__array_function__ internals>",
+        ""}) {
+    EXPECT_EQ(OwnCode::KindOf(file), OwnCode::kLibrary) << file;
+  }
+  for (const char* file :
+       {"/job.py", "job.py", "/srv/python/app.py", "/srv/python3.11/app.py",
+        "/home/lib/pythonista/app.py", "/srv/lib/python-tools/app.py"}) {
+    EXPECT_EQ(OwnCode::KindOf(file), OwnCode::kOwn) << file;
+  }
+  EXPECT_EQ(OwnCode::KindOf("<string>"), OwnCode::kText);
+  EXPECT_EQ(OwnCode::KindOf("<stdin>"), OwnCode::kText);
+}
+
+TEST(OwnCodeTest, PackagesAreNamed) {
+  EXPECT_EQ(
+      OwnCode::PackageOf("/v/lib/python3.11/site-packages/pandas/io/a.py"),
+      "pandas");
+  EXPECT_EQ(OwnCode::PackageOf("/v/lib/python3.11/site-packages/six.py"),
+            "six");
+  EXPECT_EQ(OwnCode::PackageOf("/usr/lib/python3.11/json/decoder.py"), "json");
+  EXPECT_EQ(OwnCode::PackageOf("/usr/lib/python3.11/re.py"), "re");
+  EXPECT_EQ(OwnCode::PackageOf("/job.py"), "");
+}
+
+TEST(OwnCodeTest, PatternsTakeTheRulesPlace) {
+  OwnCode::SetPatterns({"*/json/*", "/srv/*"});
+  EXPECT_EQ(OwnCode::KindOf("/usr/lib/python3.11/json/decoder.py"),
+            OwnCode::kOwn);
+  EXPECT_EQ(OwnCode::KindOf("/srv/app.py"), OwnCode::kOwn);
+  EXPECT_EQ(OwnCode::KindOf("/job.py"), OwnCode::kLibrary);
+  EXPECT_EQ(OwnCode::KindOf("<string>"), OwnCode::kLibrary);
+  OwnCode::SetPatterns({});
+  EXPECT_EQ(OwnCode::KindOf("/job.py"), OwnCode::kOwn);
+}
+
+// Ids from 1 in the order of the calls.
+class OwnStackTest : public testing::Test {
+ protected:
+  uint32_t Frame(uint32_t parent, const char* file) {
+    CodeDef code;
+    code.set_id(++last_);
+    code.set_file(file);
+    index_.Add(code);
+    StackDef node;
+    node.set_id(last_);
+    node.set_parent(parent);
+    node.set_code(last_);
+    node.set_line(10 * last_);
+    index_.Add(node);
+    return last_;
+  }
+  RunIndex index_;
+  uint32_t last_ = 0;
+};
+
+TEST_F(OwnStackTest, TheInnermostOwnFrameCounts) {
+  const uint32_t start = Frame(0, "<frozen runpy>");
+  const uint32_t main = Frame(start, "/job.py");
+  const uint32_t read = Frame(main, "/usr/lib/python3.11/csv.py");
+  const uint32_t back = Frame(read, "/job.py");
+  const uint32_t made = Frame(back, "<string>");
+  EXPECT_EQ(index_.OwnStack(made), back);
+  EXPECT_EQ(index_.OwnStack(back), back);
+  EXPECT_EQ(index_.OwnStack(read), main);
+  EXPECT_EQ(index_.OwnStack(start), 0u);
+  EXPECT_EQ(index_.OwnStack(99), 0u);
+}
+
+TEST_F(OwnStackTest, CodeOfAStringIsOwnWhereNoFileIs) {
+  const uint32_t text = Frame(0, "<string>");
+  const uint32_t read = Frame(text, "/usr/lib/python3.11/csv.py");
+  EXPECT_EQ(index_.OwnStack(read), text);
+}
+
+}  // namespace
+}  // namespace pymemrun

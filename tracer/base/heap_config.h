@@ -28,11 +28,22 @@ struct HeapRatesConfig {
   HeapRateClass classes[kMaxHeapClasses] = {};  // rising
   size_t class_count = 0;
   bool adapt = false;    // mean_bytes is where it begins
+  bool grows = false;    // the same, see kGrownBytes
   double budget = 0.05;  // what it all may cost, of the program's time
 };
 
 // Where adapted rates begin.
 inline constexpr uint64_t kAdaptedFromBytes = 64 * 1024;
+
+// Small programs are sampled finely: the mean grows from the one to the other.
+inline constexpr uint64_t kGrowsFromBytes = 32 * 1024;
+inline constexpr uint64_t kGrownBytes = 512 * 1024;
+inline constexpr HeapRatesConfig GrowingRates() {
+  HeapRatesConfig rates;
+  rates.mean_bytes = kGrowsFromBytes;
+  rates.grows = true;
+  return rates;
+}
 
 // Bits of HeapConfig::domains: 1 << AllocatorKind.
 inline constexpr uint32_t kAllHeapDomains = 7;

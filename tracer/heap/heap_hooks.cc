@@ -43,9 +43,10 @@ inline bool IsCounted(size_t size) {
          (D != kRaw || t_heap_request == kAnySize || t_heap_request == size);
 }
 
-// The same of a free: a hook above is about to free that block. Tools' hooks may
-// free other blocks for their own books. Looking up a thread's name in a hook
-// may free any object: the interpreter's cache of attributes forgets a name.
+// The same of a free: a hook above is about to free that block. Tools' hooks
+// may free other blocks for their own books. Looking up a thread's name in a
+// hook may free any object: the interpreter's cache of attributes forgets a
+// name.
 inline size_t Freed(const void* block) {
   return Asked(reinterpret_cast<size_t>(block));
 }
@@ -338,7 +339,7 @@ bool AreUppermost() {
 uint32_t Capacity(const HeapRatesConfig& rates) {
   constexpr uint64_t kFew = 64 * 1024;
   if (rates.adapt) return 1u << 18;
-  return rates.mean_bytes >= kFew ? 1u << 16 : 1u << 19;
+  return rates.grows || rates.mean_bytes >= kFew ? 1u << 16 : 1u << 19;
 }
 
 }  // namespace

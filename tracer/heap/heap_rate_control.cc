@@ -25,6 +25,11 @@ constexpr double kAtLeast = 0.1;
 // collector's work. Measured at 2.8 where little memory is in use, at 4.1 where
 // it is much.
 constexpr double kCostInAll = 3.5;
+// Where the mean grows it doubles with each so many samples. What a sample
+// stands for hangs on those before it alone, so estimates have no bias.
+constexpr uint64_t kSamplesEach = 512;
+constexpr uint64_t kDoublings = 4;
+static_assert(kGrowsFromBytes << kDoublings == kGrownBytes);
 // A sample that took longer was interrupted.
 constexpr uint64_t kLongestNs = 50'000;
 
@@ -103,6 +108,18 @@ void HeapRateControl::Took(size_t size) {
   const double count = StandsFor(size, sampler_.mean_bytes());
   allocations_.fetch_add(static_cast<uint64_t>(count + 0.5),
                          std::memory_order_relaxed);
+}
+
+void HeapRateControl::Grow() {
+  const uint64_t recorded =
+      recorded_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (recorded % kSamplesEach != 0) return;
+  HeapRatesConfig grown;
+  grown.mean_bytes = kGrowsFromBytes
+                     << std::min<uint64_t>(recorded / kSamplesEach, kDoublings);
+  if (grown.mean_bytes == sampler_.mean_bytes()) return;
+  Tell(grown, false);
+  sampler_.SetMean(grown.mean_bytes);
 }
 
 void HeapRateControl::Spent(uint64_t ns, uint64_t now_ns) {

@@ -41,6 +41,10 @@ class HeapRateControl {
 
   // An allocation of `size` has been taken.
   void Took(size_t size);
+  // It has been recorded, by the rates until now.
+  void Recorded() {
+    if (__builtin_expect(sampler_.rates().grows, 0)) Grow();
+  }
   // What a sample or its free has taken, and the moment at which it was over.
   void Spent(uint64_t ns, uint64_t now_ns);
 
@@ -48,6 +52,7 @@ class HeapRateControl {
 
  private:
   void Step();
+  void Grow();
 
   HeapSampler& sampler_;
   const SampledBlocks& blocks_;
@@ -56,6 +61,7 @@ class HeapRateControl {
   std::atomic<uint64_t> allocations_{0};
   std::atomic<uint64_t> spent_ns_{0};
   std::atomic<uint64_t> next_step_ns_{0};
+  std::atomic<uint64_t> recorded_{0};  // where the mean grows
   // Of the thread whose step it is.
   std::atomic<uint64_t> cpu_ns_{0};
 };

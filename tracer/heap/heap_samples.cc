@@ -21,12 +21,14 @@ void HeapSamples::Add(const HeapBlock& block) {
   } else if (!HeapAside::Allocated(block)) {
     blocks_.Remove(block.address);
   }
+  control_.Recorded();
 }
 
 void HeapSamples::AddMapping(const HeapBlock& mapping) {
   const HeapCost cost(control_);
   control_.Took(mapping.size);
   HeapAside::Allocated(mapping);
+  control_.Recorded();
 }
 
 void HeapSamples::Goes(const void* block) {

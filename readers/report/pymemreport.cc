@@ -1,6 +1,7 @@
 #include "readers/report/pymemreport.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -17,6 +18,13 @@
 
 namespace pymemrun {
 namespace {
+
+// Of a FILE alone.
+constexpr absl::string_view kWithoutCommand = "report";
+
+bool IsFile(const std::string& name) {
+  return name == "-" || (!name.empty() && access(name.c_str(), F_OK) == 0);
+}
 
 using Commands = std::vector<std::unique_ptr<ReportCommand>>;
 
@@ -57,7 +65,8 @@ int PrintToFile(const Console& console, ReportCommand* command) {
 std::string CommandsHelp(const Commands& commands) {
   std::string text =
       "Answers from run files.\n"
-      "Usage: pymemreport COMMAND FILE... [options]\n"
+      "Usage: pymemreport FILE\n"
+      "       pymemreport COMMAND FILE... [options]\n"
       "\n"
       "Commands:\n";
   for (const auto& command : commands) {
@@ -125,15 +134,23 @@ int RunPymemreport(const std::vector<std::string>& arguments,
   if (name == "--version") {
     return PrintText(console, "pymemreport " PYMEMRUN_VERSION "\n");
   }
-  const auto command = std::find_if(
-      commands.begin(), commands.end(),
-      [&name](const auto& known) { return known->name() == name; });
+  const auto named = [&commands](absl::string_view wanted) {
+    return std::find_if(
+        commands.begin(), commands.end(),
+        [wanted](const auto& known) { return known->name() == wanted; });
+  };
+  auto command = named(name);
+  size_t taken = 1;
+  if (command == commands.end() && IsFile(name)) {
+    command = named(kWithoutCommand);
+    taken = 0;
+  }
   if (command == commands.end()) {
     SayUnknownCommand(name, commands, console);
     return kExitUsage;
   }
-  const std::optional<int> ended =
-      Parse({arguments.begin() + 1, arguments.end()}, console, command->get());
+  const std::optional<int> ended = Parse(
+      {arguments.begin() + taken, arguments.end()}, console, command->get());
   if (ended.has_value()) return *ended;
   return (*command)->files().ToConsole()
              ? PrintToConsole(console, command->get())

@@ -4,6 +4,7 @@ namespace pymemrun {
 
 // The table of commands: NewXCommand() is in report/x_command.cc.
 #define PYMEMREPORT_COMMANDS(COMMAND) \
+  COMMAND(NewAnswerCommand)           \
   COMMAND(NewSummaryCommand)          \
   COMMAND(NewTopCommand)              \
   COMMAND(NewResidentCommand)         \

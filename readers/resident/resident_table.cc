@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/place_table.h"
+#include "readers/resident/page_mappings.h"
 #include "readers/resident/resident_replay.h"
 #include "readers/resident/sample_errors.h"
 #include "text/report_text.h"
@@ -88,29 +89,6 @@ Amounts ByOwner(GroupBy by, const ResidentReplay& replay) {
       &amounts);
   return amounts;
 }
-
-// What pages are part of, in the order of addresses.
-class PageMappings {
- public:
-  explicit PageMappings(const ResidentReplay& replay)
-      : ranges_(replay.model().ranges()), later_(replay.later_ranges()) {}
-  uint32_t Of(uint64_t page, const PageOwner& owner) {
-    const ResidentRange* range = ranges_.Find(page);
-    const ResidentRange* later_range = later_.Find(page);
-    if (owner.before_tracing()) return owner.mapping;
-    if (range != nullptr) return range->mapping;
-    // The kernel was not asked while it was there.
-    if (owner.mapping != 0 || later_range == nullptr) return owner.mapping;
-    return later_range->mapping;
-  }
-  // Up to where Of() gives what it gave last, of this page.
-  uint64_t End(uint64_t page) const {
-    return std::min(ranges_.End(page), later_.End(page));
-  }
-
- private:
-  RangeCursor ranges_, later_;
-};
 
 Amounts ByMapping(const ResidentReplay& replay) {
   const ResidentModel& model = replay.model();

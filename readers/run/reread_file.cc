@@ -68,12 +68,24 @@ bool RereadFile::Keep() {
   return true;
 }
 
+bool RereadFile::Rewind() {
+  if (lseek(fd_, 0, SEEK_SET) == 0) return true;
+  console_->Say(absl::StrCat(shown_name(), ": ", strerror(errno)));
+  code_ = kExitFailed;
+  return false;
+}
+
+bool RereadFile::ReadAgain(RecordVisitor* visitor) {
+  if (!Rewind()) return false;
+  FdSource source(fd_);
+  ReadResult result;
+  const absl::Status status =
+      ReadStream(&source, StreamReader::Options(), visitor, &result);
+  return status.ok() || result.has_header;
+}
+
 bool RereadFile::Read(ReplayVisitor* replay) {
-  if (lseek(fd_, 0, SEEK_SET) != 0) {
-    console_->Say(absl::StrCat(shown_name(), ": ", strerror(errno)));
-    code_ = kExitFailed;
-    return false;
-  }
+  if (!Rewind()) return false;
   std::optional<DamageTeller> teller;
   if (!was_read_) teller.emplace(console_, shown_name());
   replay->TellDamage(teller.has_value() ? &*teller : nullptr);

@@ -25,6 +25,8 @@ class RereadFile {
   // Reads all of it, or what `replay` wants, and finishes it. False: nothing
   // could be read.
   bool Read(ReplayVisitor* replay);
+  // The same once more, of a visitor that needs no end. Says nothing.
+  bool ReadAgain(RecordVisitor* visitor);
   // For messages.
   const std::string& shown_name() const { return file_->shown_name(); }
   // Read to its end without damage.
@@ -36,6 +38,7 @@ class RereadFile {
   RereadFile(const Console* console, std::unique_ptr<InputFile> file)
       : console_(console), file_(std::move(file)) {}
   bool Keep();
+  bool Rewind();
 
   const Console* const console_;
   const std::unique_ptr<InputFile> file_;

@@ -1,0 +1,105 @@
+#include "readers/answer/answer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "readers/heap/heap_history.h"
+#include "readers/resident/find_peak.h"
+#include "readers/resident/timeline.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kMostSeries = 256;
+
+bool ReadMoment(RereadFile* file, uint64_t at_us, const Answer& answer,
+                const PeakFinder& finder, AnswerMoment* moment) {
+  moment->pages = std::make_unique<ResidentReplay>(at_us, finder.hindsight());
+  if (!file->Read(moment->pages.get())) return false;
+  const bool to_end = at_us == ResidentReplay::kEnd;
+  if (answer.facts.HasHeap()) {
+    moment->heap = std::make_unique<HeapMoments>(std::vector<HeapMoment>{
+        {to_end ? HeapMoment::kEnd : HeapMoment::kTime, at_us}});
+    if (!file->Read(moment->heap.get())) return false;
+  }
+  moment->time_us =
+      to_end ? answer.facts.DurationUs() : moment->pages->shown_us();
+  return true;
+}
+
+void Split(double rss_bytes, AnswerMoment* moment) {
+  moment->split = SplitMemory(*moment->pages, moment->heap.get(), rss_bytes);
+}
+
+// RSS as the model has it, or as it was read last.
+double RssAt(const AnswerMoment& moment) {
+  return static_cast<double>(moment.pages->model().RssBytes());
+}
+
+// When the program's own code had ended.
+uint64_t EndOf(const RunFacts& facts) {
+  const bool known =
+      facts.footer.has_value() && facts.footer->finalize() == Footer::FINALIZED;
+  return known ? facts.footer->finalize_us() : ResidentReplay::kEnd;
+}
+
+template <typename Result>
+void TakeSeries(const Result& result, Answer* answer) {
+  for (const auto& series : result.series) {
+    Place place = series.place;
+    if (!place.file.empty()) place.function = {};
+    std::vector<double>& sums = answer->over_time[place];
+    sums.resize(std::max(sums.size(), series.bytes.size()));
+    for (size_t i = 0; i < series.bytes.size(); ++i) {
+      sums[i] += static_cast<double>(series.bytes[i]);
+    }
+  }
+}
+
+bool ReadOverTime(RereadFile* file, const PeakFinder& finder, Answer* answer) {
+  const uint64_t duration_us = answer->facts.DurationUs();
+  const uint64_t step_us =
+      std::max<uint64_t>(duration_us / (Answer::kSteps - 1), 1);
+  if (answer->facts.HasHeap()) {
+    HeapHistoryOptions options;
+    options.interval_us = step_us;
+    auto history = std::make_unique<HeapHistoryReplay>(options);
+    if (!file->Read(history.get())) return false;
+    TakeSeries(history->Result(kMostSeries), answer);
+    answer->over_time_names = std::move(history);
+    return true;
+  }
+  if (!answer->has_pages) return true;
+  std::vector<uint64_t> moments;
+  for (size_t i = 0; i < Answer::kSteps; ++i) moments.push_back(i * step_us);
+  auto timeline = std::make_unique<TimelineReplay>(
+      GroupBy::kLine, std::move(moments), finder.hindsight());
+  if (!file->Read(timeline.get())) return false;
+  TakeSeries(timeline->Result(kMostSeries, 0), answer);
+  answer->over_time_names = std::move(timeline);
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<Answer> ReadAnswer(RereadFile* file) {
+  auto answer = std::make_unique<Answer>();
+  const std::unique_ptr<PeakFinder> finder = FindPeak(file);
+  if (finder == nullptr || !file->ReadAgain(&answer->facts)) return nullptr;
+  answer->has_pages = finder->has_page_events();
+  if (!ReadMoment(file, finder->peak_us(), *answer, *finder, &answer->peak) ||
+      !ReadMoment(file, EndOf(answer->facts), *answer, *finder, &answer->end) ||
+      !ReadOverTime(file, *finder, answer.get())) {
+    return nullptr;
+  }
+  answer->peak_bytes =
+      std::max({static_cast<double>(finder->peak_bytes()),
+                static_cast<double>(answer->facts.SeenBytes()),
+                static_cast<double>(answer->facts.HwmBytes())});
+  Split(answer->has_pages ? RssAt(answer->peak) : answer->peak_bytes,
+        &answer->peak);
+  Split(RssAt(answer->end), &answer->end);
+  return answer;
+}
+
+}  // namespace pymemrun

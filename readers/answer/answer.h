@@ -1,0 +1,45 @@
+// What a run's memory was, in short: its peak, what RSS consisted of there,
+// what is still there at the end, and what was not recorded.
+#ifndef PYMEMRUN_READERS_ANSWER_ANSWER_H_
+#define PYMEMRUN_READERS_ANSWER_ANSWER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "readers/answer/memory_split.h"
+#include "readers/heap/heap_replay.h"
+#include "readers/resident/resident_replay.h"
+#include "readers/run/reread_file.h"
+#include "readers/summary/run_facts.h"
+
+namespace pymemrun {
+
+// One moment, with what the names of its places belong to.
+struct AnswerMoment {
+  uint64_t time_us = 0;
+  MemorySplit split;
+  std::unique_ptr<ResidentReplay> pages;
+  std::unique_ptr<HeapReplay> heap;  // null: no allocation was recorded
+};
+
+struct Answer {
+  RunFacts facts;
+  double peak_bytes = 0;  // the highest RSS that is known
+  AnswerMoment peak;
+  AnswerMoment end;  // of the program's own code, before finalization
+  bool has_pages = false;
+  // Bytes of a line at evenly spaced moments of the run.
+  static constexpr size_t kSteps = 10;
+  absl::flat_hash_map<Place, std::vector<double>> over_time;
+  std::unique_ptr<ReplayVisitor> over_time_names;
+};
+
+// Null: nothing could be read, which has been said.
+std::unique_ptr<Answer> ReadAnswer(RereadFile* file);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_ANSWER_ANSWER_H_

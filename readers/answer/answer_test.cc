@@ -1,0 +1,272 @@
+// The answer of runs whose memory is known.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/answer/answer_text.h"
+#include "readers/answer/source_text.h"
+#include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/page_run_for_tests.h"
+#include "readers/testing/program_test_util.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kStart = 0x10000000;
+
+// A program of one file, /src/job.py, begun in /src. Line 3 calls numpy, which
+// mallocs 40 MiB at 1 s and fills them. Line 4 makes a list of 8 MiB at 2 s.
+// Line 5 reads a file of 2 MiB at 3 s. 4 MiB were there before. At 4 s, the
+// peak, 6 MiB are anonymous and hold no block. At 5 s line 3's block goes with
+// its pages.
+class AnswerRun {
+ public:
+  bool pages = true, heap = true, native = true;
+  std::string script = "/src/job.py";
+
+  std::string Build() const {
+    StringSink sink;
+    RunBuilder builder(&sink);
+    Header header = RunBuilder::DefaultHeader();
+    header.set_cwd("/src");
+    header.set_script("job.py");
+    header.set_page_period(pages ? 1 : 0);
+    header.set_heap(heap ? HEAP_ALL : HEAP_OFF);
+    header.set_heap_native(native);
+    header.set_calls_off(true);
+    header.set_own_bytes(kMiB);
+    header.set_first_rss_bytes(4 * kMiB);
+    builder.AddHeader(header);
+    builder.AddThread("MainThread", 4711);
+    const uint32_t module = builder.AddCode(script, "<module>", 1);
+    const uint32_t library = builder.AddCode(
+        "/usr/lib/python3/dist-packages/numpy/core/numeric.py", "ones", 136);
+    const uint32_t three = builder.AddStack(0, module, 3);
+    const uint32_t ones = builder.AddStack(three, library, 191);
+    const uint32_t four = builder.AddStack(0, module, 4);
+    const uint32_t five = builder.AddStack(0, module, 5);
+    const uint32_t heap_mapping = builder.AddMapping("[heap]");
+    const uint32_t file_mapping = builder.AddMapping("/data/table.bin");
+    if (pages) {
+      builder.AddResidency(
+          0, 10, 4 * kMiB,
+          {{100, 4 * kMiB / kPage, file_mapping, true, false}});
+      AddPages(&builder, 1000000, kStart, 40 * kMiB, ones, heap_mapping);
+    }
+    if (heap && native) {
+      HeapEvent block = AllocEvent(1000001, kStart, 40 * kMiB, ones);
+      block.allocator = HEAP_MALLOC;
+      builder.AddHeap({block});
+    }
+    if (pages) {
+      AddPages(&builder, 2000000, 2 * kStart, 14 * kMiB, four, heap_mapping);
+    }
+    if (heap) {
+      builder.AddHeap({AllocEvent(2000001, 2 * kStart, 8 * kMiB, four)});
+    }
+    if (pages) {
+      AddPages(&builder, 3000000, 4 * kStart, 2 * kMiB, five, file_mapping);
+    }
+    builder.AddProcess(4000000, 60 * kMiB, 60 * kMiB);
+    if (heap && native) builder.AddHeap({FreeEvent(5000000, kStart)});
+    if (pages) {
+      PageEntry gone = {};
+      gone.time_us = 5000001;
+      gone.page = kStart / kPage;
+      gone.pages = 40 * kMiB / kPage;
+      gone.thread = 1;
+      gone.weight = 1;
+      gone.action = PAGES_UNMAPPED;
+      builder.AddPages({gone});
+    }
+    builder.AddProcess(6000000, 20 * kMiB, 60 * kMiB);
+    Record record;
+    Footer* footer = record.mutable_footer();
+    footer->set_end(Footer::EXIT);
+    footer->set_end_us(7000000);
+    footer->set_hwm_bytes(60 * kMiB);
+    builder.AddRecord(record);
+    builder.Flush();
+    return sink.contents();
+  }
+
+ private:
+  static void AddPages(RunBuilder* builder, uint64_t time_us, uint64_t begin,
+                       uint64_t bytes, uint32_t stack, uint32_t mapping) {
+    std::vector<PageEntry> entries =
+        CamePages(time_us, begin / kPage, bytes / kPage, stack);
+    for (PageEntry& entry : entries) {
+      entry.time_us = time_us;
+      entry.mapping = mapping;
+    }
+    builder->AddPages(entries);
+  }
+};
+
+std::unique_ptr<Answer> Read(const AnswerRun& run) {
+  const TempFile contents(run.Build());
+  static const Console console = {"pymemreport", nullptr, 1, 2};
+  const auto file = RereadFile::Open(contents.path(), console);
+  return ReadAnswer(file.get());
+}
+
+double SumOf(const MemorySplit& split) {
+  return split.python_bytes + split.native_bytes + split.free_bytes +
+         split.file_bytes + split.stack_bytes + split.before_bytes +
+         split.tracing_bytes + split.unattributed_bytes;
+}
+
+TEST(AnswerTest, PartsOfThePeakAreKnownAndAddUp) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  const MemorySplit& peak = answer->peak.split;
+  EXPECT_EQ(answer->peak_bytes, 60 * kMiB);
+  EXPECT_EQ(peak.rss_bytes, 60 * kMiB);
+  EXPECT_EQ(peak.native_bytes, 40 * kMiB);
+  EXPECT_EQ(peak.python_bytes, 8 * kMiB);
+  EXPECT_EQ(peak.free_bytes, 6 * kMiB);
+  EXPECT_EQ(peak.file_bytes, 2 * kMiB);
+  EXPECT_EQ(peak.before_bytes, 3 * kMiB);
+  EXPECT_EQ(peak.tracing_bytes, 1 * kMiB);
+  EXPECT_EQ(peak.unattributed_bytes, 0);
+  EXPECT_EQ(SumOf(peak), peak.rss_bytes);
+}
+
+TEST(AnswerTest, LinesAreThoseOfTheUsersOwnCode) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  const std::vector<PlaceHolding>& places = answer->peak.split.places;
+  ASSERT_EQ(places.size(), 3u);
+  EXPECT_EQ(places[0].place, (Place{"/src/job.py", 3, {}}));
+  EXPECT_TRUE(places[0].is_own);
+  EXPECT_EQ(places[0].bytes, 40 * kMiB);
+  EXPECT_EQ(places[0].called, "numpy ones");
+  EXPECT_EQ(places[1].place.line, 4u);
+  EXPECT_EQ(places[1].called, "");
+  EXPECT_EQ(places[2].place.line, 5u);
+  EXPECT_EQ(places[2].file_bytes, 2 * kMiB);
+}
+
+TEST(AnswerTest, TheThreadThatDidItIsNamed) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  EXPECT_EQ(answer->peak.split.places[0].thread, "MainThread");
+}
+
+TEST(AnswerTest, TheEndHasWhatIsLeft) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  const MemorySplit& end = answer->end.split;
+  EXPECT_EQ(end.rss_bytes, 20 * kMiB);
+  EXPECT_EQ(end.native_bytes, 0);
+  EXPECT_EQ(end.python_bytes, 8 * kMiB);
+  EXPECT_EQ(end.free_bytes, 6 * kMiB);
+  EXPECT_EQ(SumOf(end), end.rss_bytes);
+}
+
+TEST(AnswerTest, WithoutHeapTheTouchersHoldAnonymousMemory) {
+  AnswerRun run;
+  run.heap = run.native = false;
+  const auto answer = Read(run);
+  ASSERT_NE(answer, nullptr);
+  const MemorySplit& peak = answer->peak.split;
+  EXPECT_EQ(peak.free_bytes, 54 * kMiB);
+  EXPECT_EQ(SumOf(peak), peak.rss_bytes);
+  EXPECT_EQ(peak.places[0].bytes, 40 * kMiB);
+  EXPECT_EQ(peak.places[1].bytes, 14 * kMiB);
+  const std::string text = AnswerText(*answer, {});
+  EXPECT_THAT(text, HasSubstr("heap, live and free"));
+  EXPECT_THAT(text, HasSubstr("Not recorded: allocations"));
+}
+
+TEST(AnswerTest, WithoutPagesTheRestIsUnattributed) {
+  AnswerRun run;
+  run.pages = false;
+  const auto answer = Read(run);
+  ASSERT_NE(answer, nullptr);
+  const MemorySplit& peak = answer->peak.split;
+  EXPECT_EQ(peak.rss_bytes, 60 * kMiB);
+  EXPECT_EQ(peak.native_bytes, 40 * kMiB);
+  EXPECT_EQ(peak.unattributed_bytes, 11 * kMiB);
+  EXPECT_EQ(SumOf(peak), peak.rss_bytes);
+  EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("(--trace pages)"));
+}
+
+TEST(AnswerTextTest, BeginsWithTheAnswer) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  AnswerTextOptions options;
+  options.file_name = "run.pb";
+  EXPECT_THAT(AnswerText(*answer, options),
+              HasSubstr("\nPeak 60 MiB at 3.000 s. job.py:3 holds 40 MiB of it "
+                        "(67 %), in numpy ones. 40\nMiB went back before the "
+                        "program ended.\n"));
+}
+
+TEST(AnswerTextTest, FitsTheTerminal) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  for (const size_t columns : {40, 60, 80, 120}) {
+    AnswerTextOptions options;
+    options.columns = columns;
+    options.file_name = "a/rather/long/name/of/a/run/file.pb";
+    const std::string text = AnswerText(*answer, options);
+    const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+    EXPECT_LE(lines.size(), 41u);
+    for (const std::string& line : lines) {
+      EXPECT_LE(ColumnsOf(line), columns) << line;
+      EXPECT_FALSE(!line.empty() && line.back() == ' ') << line;
+    }
+  }
+}
+
+TEST(AnswerTextTest, PlainCharactersWhereTheLocaleHasNoOthers) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  AnswerTextOptions options;
+  options.unicode = false;
+  for (const char c : AnswerText(*answer, options)) {
+    EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << int{c};
+  }
+}
+
+TEST(SourceTextTest, ReadsLinesOfFilesThatDidNotChange) {
+  const TempFile file("first = 1\n    second = 2  \n");
+  SourceText now("/", UINT64_MAX);
+  EXPECT_EQ(now.Line(file.path(), 2), "second = 2");
+  EXPECT_EQ(now.Line(file.path(), 1), "first = 1");
+  EXPECT_EQ(now.Line(file.path(), 9), "");
+  EXPECT_EQ(now.Line(file.path(), 0), "");
+  EXPECT_EQ(SourceText("/", 1).Line(file.path(), 1), "");
+  EXPECT_EQ(SourceText("/tmp", UINT64_MAX)
+                .Line(file.path().substr(sizeof("/tmp")), 1),
+            "first = 1");
+}
+
+TEST(SourceTextTest, ReadsNoPipesDevicesOrFolders) {
+  SourceText source("/", UINT64_MAX);
+  EXPECT_EQ(source.Line("/dev/zero", 1), "");
+  EXPECT_EQ(source.Line("/tmp", 1), "");
+  EXPECT_EQ(source.Line("/no/such/file", 1), "");
+  EXPECT_EQ(source.Line("<string>", 1), "");
+  const TempFile name("");
+  const std::string pipe = name.path() + ".pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(source.Line(pipe, 1), "");
+  unlink(pipe.c_str());
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,380 @@
+#include "readers/answer/answer_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "readers/answer/source_text.h"
+#include "text/block_chart.h"
+#include "text/columns.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Less than this part of the whole is not worth a row of its own.
+constexpr double kLeastShare = 0.005;
+constexpr double kMiB = 1 << 20;
+
+// The folder that all of the user's own files are in.
+std::string FolderOf(const Answer& answer) {
+  absl::string_view folder;
+  bool is_first = true;
+  for (const AnswerMoment* const moment : {&answer.peak, &answer.end}) {
+    for (const PlaceHolding& holding : moment->split.places) {
+      const absl::string_view file = holding.place.file;
+      if (!holding.is_own || file.empty() || file.front() != '/') continue;
+      if (is_first) folder = file.substr(0, file.rfind('/'));
+      is_first = false;
+      while (!folder.empty() &&
+             !absl::StartsWith(file, absl::StrCat(folder, "/"))) {
+        folder = folder.substr(0, folder.rfind('/'));
+      }
+    }
+  }
+  return std::string(folder);
+}
+
+class AnswerWriter {
+ public:
+  AnswerWriter(const Answer& answer, const AnswerTextOptions& options)
+      : answer_(answer),
+        options_(options),
+        columns_(std::max<size_t>(options.columns, 40)),
+        split_(answer.peak.split),
+        folder_(FolderOf(answer)),
+        source_(answer.facts.header.cwd(),
+                answer.facts.header.start_realtime_ns()) {}
+
+  std::string Take() {
+    AddHead();
+    AddSentences();
+    AddParts();
+    AddPlaces();
+    AddEnd();
+    AddMissing();
+    AddNext();
+    return std::move(text_);
+  }
+
+ private:
+  void Line(absl::string_view line = "") {
+    while (!line.empty() && line.back() == ' ') line.remove_suffix(1);
+    absl::StrAppend(&text_, line, "\n");
+  }
+
+  // Words, broken at spaces.
+  void Paragraph(absl::string_view words) {
+    std::string line;
+    for (const absl::string_view word : absl::StrSplit(words, ' ')) {
+      if (!line.empty() && ColumnsOf(line) + 1 + ColumnsOf(word) > columns_) {
+        Line(line);
+        line.clear();
+      }
+      absl::StrAppend(&line, line.empty() ? "" : " ", word);
+    }
+    if (!line.empty()) Line(line);
+  }
+
+  std::string NameOf(const Place& place) const {
+    std::string name = TerminalText(ShortPath(place.file, folder_));
+    if (place.line != 0) absl::StrAppend(&name, ":", place.line);
+    return name;
+  }
+
+  void AddHead() {
+    const Header& header = answer_.facts.header;
+    std::vector<std::string> parts;
+    const absl::string_view path = header.script();
+    const std::string script = TerminalText(path.substr(path.rfind('/') + 1));
+    if (!script.empty()) parts.push_back(script);
+    parts.push_back(HumanSeconds(answer_.facts.DurationUs()));
+    if (answer_.facts.footer.has_value()) {
+      const Footer& footer = *answer_.facts.footer;
+      if (footer.end() == Footer::EXIT) {
+        parts.push_back(absl::StrCat("exit ", footer.exit_status()));
+      } else if (footer.end() == Footer::SIGNAL) {
+        parts.push_back(absl::StrCat("signal ", footer.exit_status()));
+      } else {
+        parts.push_back("killed");
+      }
+    } else {
+      parts.push_back("no end in the file");
+    }
+    std::vector<std::string> recorded;
+    if (answer_.facts.HasCalls()) recorded.push_back("calls");
+    if (answer_.has_pages) recorded.push_back("pages");
+    if (answer_.facts.HasHeap()) {
+      recorded.push_back(
+          absl::StrCat("heap", IsSampled() ? " sampled" : "",
+                       header.heap_native() ? " (native too)" : ""));
+    }
+    parts.push_back(absl::StrJoin(recorded, ", "));
+    Paragraph(absl::StrJoin(parts, "   "));
+    Line();
+  }
+
+  bool IsSampled() const {
+    return answer_.peak.heap != nullptr && answer_.peak.heap->sampled();
+  }
+
+  const PlaceHolding* First() const {
+    for (const PlaceHolding& holding : split_.places) {
+      if (holding.is_own) return &holding;
+    }
+    return nullptr;
+  }
+
+  void AddSentences() {
+    std::string text =
+        absl::StrCat("Peak ", ShortBytes(answer_.peak_bytes), " at ",
+                     HumanSeconds(answer_.peak.time_us), ".");
+    const PlaceHolding* first = First();
+    if (first != nullptr && split_.rss_bytes > 0 &&
+        first->bytes > kLeastShare * split_.rss_bytes) {
+      absl::StrAppend(
+          &text, " ", NameOf(first->place), " holds ", ShortBytes(first->bytes),
+          " of it (", Percent(first->bytes / split_.rss_bytes), ")",
+          first->called.empty()
+              ? ""
+              : absl::StrCat(", in ", TerminalText(first->called)),
+          first->thread.empty() || first->thread == "MainThread"
+              ? ""
+              : absl::StrCat(", on thread ", TerminalText(first->thread)),
+          ".");
+    }
+    const double back = split_.rss_bytes - answer_.end.split.rss_bytes;
+    if (answer_.end.split.rss_bytes > 0 && back > kMiB &&
+        back > 0.05 * split_.rss_bytes) {
+      absl::StrAppend(&text, " ", ShortBytes(back),
+                      " went back before the program ended.");
+    }
+    Paragraph(text);
+    Line();
+  }
+
+  // What is missing where only pages, or only blocks, were recorded.
+  std::string FreeLabel() const {
+    if (answer_.peak.heap == nullptr) return "heap, live and free";
+    if (!answer_.facts.header.heap_native()) {
+      return "C code's heap, and free";
+    }
+    return "free, kept by allocators";
+  }
+
+  void AddParts() {
+    const std::vector<std::pair<std::string, double>> parts = {
+        {"native heap", split_.native_bytes},
+        {"Python heap", split_.python_bytes},
+        {FreeLabel(), split_.free_bytes},
+        {"files and code", split_.file_bytes},
+        {"before tracing", split_.before_bytes},
+        {"main thread's stack", split_.stack_bytes},
+        {"tracing itself", split_.tracing_bytes},
+        {"unattributed", split_.unattributed_bytes}};
+    AddPart("RSS at the peak", split_.rss_bytes, /*is_sum=*/true);
+    for (const auto& [name, bytes] : parts) {
+      if (bytes >= 0.5 || bytes <= -0.5) AddPart("  " + name, bytes, false);
+    }
+    Line();
+  }
+
+  void AddPart(const std::string& name, double bytes, bool is_sum) {
+    constexpr size_t kNameColumns = 28, kSizeColumns = 9;
+    std::string line = absl::StrCat(PadRight(name, kNameColumns),
+                                    PadLeft(ShortBytes(bytes), kSizeColumns));
+    const size_t used = kNameColumns + kSizeColumns + 2;
+    if (!is_sum && columns_ > used + 8 && split_.rss_bytes > 0) {
+      absl::StrAppend(
+          &line, "  ",
+          BlockBar(bytes / split_.rss_bytes,
+                   std::min<size_t>(columns_ - used, 40), options_.unicode));
+    }
+    Line(line);
+  }
+
+  std::string Curve(const Place& place) const {
+    const auto found = answer_.over_time.find(place);
+    if (found == answer_.over_time.end()) return "";
+    return BlockCurve(found->second, Answer::kSteps, options_.unicode);
+  }
+
+  void AddPlaces() {
+    std::vector<const PlaceHolding*> own;
+    PlaceHolding others, libraries;
+    size_t other_lines = 0;
+    for (const PlaceHolding& holding : split_.places) {
+      if (!holding.is_own) {
+        libraries.bytes += holding.bytes;
+      } else if (own.size() < options_.lines &&
+                 holding.bytes >= kLeastShare * split_.rss_bytes) {
+        own.push_back(&holding);
+      } else {
+        ++other_lines;
+        others.bytes += holding.bytes;
+      }
+    }
+    if (own.empty() && other_lines == 0) return;
+    constexpr size_t kCurveColumns = 12;
+    const bool has_curves =
+        columns_ >= 60 && !answer_.over_time.empty() && !own.empty();
+    const std::string title = "Your lines at the peak";
+    Line(has_curves
+             ? absl::StrCat(PadRight(title, columns_ - kCurveColumns + 2),
+                            "over time")
+             : title);
+    size_t name_columns = 0;
+    for (const PlaceHolding* holding : own) {
+      name_columns = std::max(name_columns, ColumnsOf(NameOf(holding->place)));
+      has_errors_ |= !ErrorOf(*holding).empty();
+    }
+    name_columns = std::min(name_columns, columns_ / 3);
+    for (const PlaceHolding* holding : own) {
+      AddPlace(*holding, name_columns, has_curves ? kCurveColumns : 0);
+    }
+    if (other_lines > 0) {
+      AddRest(others.bytes,
+              Counted(other_lines, own.empty() ? "line" : "more line"));
+    }
+    if (libraries.bytes >= kLeastShare * split_.rss_bytes) {
+      AddRest(libraries.bytes, "without a line of yours");
+    }
+    Line();
+  }
+
+  // One standard error, where it is worth a word.
+  static std::string ErrorOf(const PlaceHolding& holding) {
+    const double error = std::sqrt(std::max(holding.variance, 0.0));
+    return error > 0.05 * holding.bytes ? "±" + ShortBytes(error) : "";
+  }
+
+  std::string Numbers(double bytes, absl::string_view error = "") const {
+    const double share = split_.rss_bytes > 0 ? bytes / split_.rss_bytes : 0.0;
+    return absl::StrCat(PadLeft(ShortBytes(bytes), 9),
+                        has_errors_ ? PadLeft(error, 9) : "",
+                        PadLeft(Percent(share), 6));
+  }
+
+  void AddRest(double bytes, absl::string_view what) {
+    Line(absl::StrCat(Numbers(bytes), "  ", what));
+  }
+
+  void AddPlace(const PlaceHolding& holding, size_t name_columns,
+                size_t curve_columns) {
+    std::string line = Numbers(holding.bytes, ErrorOf(holding));
+    std::string name = NameOf(holding.place);
+    if (ColumnsOf(name) > name_columns) {
+      // The end of a path tells more.
+      name = ".." +
+             name.substr(name.size() - std::min(name.size(), name_columns - 2));
+    }
+    absl::StrAppend(&line, "  ", PadRight(name, name_columns), "  ");
+    const size_t end = columns_ - curve_columns;
+    const size_t used = ColumnsOf(line);
+    if (end > used + 8) {
+      line += CutToColumns(source_.Line(holding.place.file, holding.place.line),
+                           end - used);
+    }
+    if (curve_columns > 0) {
+      line = absl::StrCat(PadRight(line, end + 2), Curve(holding.place));
+    }
+    Line(line);
+  }
+
+  void AddEnd() {
+    const MemorySplit& end = answer_.end.split;
+    if (end.rss_bytes <= 0) return;
+    std::string text = absl::StrCat("Still there when the program ended: ",
+                                    ShortBytes(end.rss_bytes));
+    std::vector<std::string> parts;
+    if (answer_.end.heap != nullptr) {
+      parts.push_back(
+          absl::StrCat(ShortBytes(end.python_bytes + end.native_bytes),
+                       " live on the heap"));
+    }
+    if (answer_.has_pages && answer_.end.heap != nullptr &&
+        answer_.facts.header.heap_native()) {
+      parts.push_back(
+          absl::StrCat(ShortBytes(end.free_bytes), " free but kept"));
+    }
+    for (const PlaceHolding& holding : end.places) {
+      if (!holding.is_own) continue;
+      parts.push_back(absl::StrCat(ShortBytes(holding.bytes), " held by ",
+                                   NameOf(holding.place)));
+      break;
+    }
+    absl::StrAppend(&text, parts.empty() ? "" : "; ",
+                    absl::StrJoin(parts, ", "), ".");
+    Paragraph(text);
+  }
+
+  void AddMissing() {
+    std::vector<std::string> missing;
+    const Header& header = answer_.facts.header;
+    if (!answer_.has_pages) {
+      missing.push_back(
+          "which pages are resident (--trace pages): RSS cannot be split");
+    }
+    if (!answer_.facts.HasHeap()) {
+      missing.push_back(
+          "allocations (--heap sampled): memory is told by who touched it "
+          "first");
+    } else if (!header.heap_native()) {
+      missing.push_back(
+          "C code's own allocations (--native): numpy's and pandas' arrays "
+          "have no line");
+    }
+    if (!missing.empty()) {
+      Paragraph(
+          absl::StrCat("Not recorded: ", absl::StrJoin(missing, "; "), "."));
+    }
+    const uint64_t lost =
+        answer_.facts.Heap().lost + answer_.facts.Pages().samples_lost;
+    if (lost > 0) {
+      Paragraph(absl::StrCat(Counted(lost, "event"),
+                             " found no room: bytes may be missing."));
+    }
+    Line();
+  }
+
+  void AddNext() {
+    const std::string file = TerminalText(options_.file_name);
+    if (answer_.facts.HasHeap()) {
+      Line(CutToColumns(absl::StrCat("pymemreport heap ", file,
+                                     " --stacks   who called these lines"),
+                        columns_));
+    }
+    if (answer_.has_pages) {
+      Line(CutToColumns(absl::StrCat("pymemreport timeline ", file,
+                                     " -o rss.svg   RSS over time, a picture"),
+                        columns_));
+    } else {
+      Line(CutToColumns(absl::StrCat("pymemreport top ", file,
+                                     "   where RSS was seen to grow"),
+                        columns_));
+    }
+  }
+
+  const Answer& answer_;
+  const AnswerTextOptions& options_;
+  const size_t columns_;
+  const MemorySplit& split_;
+  const std::string folder_;
+  SourceText source_;
+  bool has_errors_ = false;  // in the table of lines
+  std::string text_;
+};
+
+}  // namespace
+
+std::string AnswerText(const Answer& answer, const AnswerTextOptions& options) {
+  return AnswerWriter(answer, options).Take();
+}
+
+}  // namespace pymemrun

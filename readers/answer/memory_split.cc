@@ -1,0 +1,287 @@
+#include "readers/answer/memory_split.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "readers/heap/heap_places.h"
+#include "readers/resident/page_mappings.h"
+
+namespace pymemrun {
+namespace {
+
+enum class PageKind { kFile, kStack, kAnonymous };
+
+PageKind KindOf(absl::string_view mapping) {
+  if (absl::StartsWith(mapping, "[stack")) return PageKind::kStack;
+  const bool is_file =
+      absl::StartsWith(mapping, "/") && !absl::StartsWith(mapping, "/dev/zero");
+  return is_file || mapping == "[vdso]" ? PageKind::kFile
+                                        : PageKind::kAnonymous;
+}
+
+// "pandas read_csv": the frame that `own` called on the way to `stack`.
+std::string CalledBy(const RunIndex& index, uint32_t own, uint32_t stack) {
+  if (stack == own || own == 0) return "";
+  while (index.ParentStack(stack) != own) stack = index.ParentStack(stack);
+  const SourceLocation callee = index.ResolveStack(stack);
+  // Importing is what the line itself says.
+  if (absl::StartsWith(callee.file, "<frozen importlib")) return "";
+  const absl::string_view package = OwnCode::PackageOf(callee.file);
+  return absl::StrCat(package, package.empty() ? "" : " ", callee.qualname);
+}
+
+// Sums by own line.
+class Holdings {
+ public:
+  void Add(const RunIndex& index, const Origin& origin, double bytes,
+           double variance, bool of_file) {
+    const uint32_t stack = origin.stack;
+    const uint32_t own = index.OwnStack(stack);
+    const bool is_own = own != 0;
+    Place place = PlaceOf(GroupBy::kLine, index, origin);
+    if (!place.file.empty()) place.function = {};
+    const uint32_t number = table_.NumberOf(place);
+    if (number == sums_.size()) sums_.push_back({place, is_own});
+    Sum& sum = sums_[number];
+    sum.bytes += bytes;
+    sum.variance += variance;
+    if (of_file) sum.file_bytes += bytes;
+    sum.by_thread[std::string(index.ThreadName(origin.thread))] += bytes;
+    if (is_own && !of_file) sum.by_called[CalledBy(index, own, stack)] += bytes;
+  }
+  std::vector<PlaceHolding> Take() {
+    std::vector<PlaceHolding> places;
+    for (const Sum& sum : sums_) {
+      PlaceHolding holding = {sum.place,    sum.is_own,     sum.bytes,
+                              sum.variance, sum.file_bytes, ""};
+      holding.called = MostOf(sum.by_called, 0);
+      holding.thread = MostOf(sum.by_thread, 0.9 * sum.bytes);
+      places.push_back(std::move(holding));
+    }
+    std::sort(places.begin(), places.end(),
+              [](const PlaceHolding& a, const PlaceHolding& b) {
+                return a.bytes != b.bytes ? a.bytes > b.bytes
+                                          : a.place < b.place;
+              });
+    return places;
+  }
+
+ private:
+  struct Sum {
+    Place place;
+    bool is_own;
+    double bytes = 0, variance = 0, file_bytes = 0;
+    std::map<std::string, double> by_called, by_thread;
+  };
+  // The name with the most bytes, if these are more than `least`.
+  static std::string MostOf(const std::map<std::string, double>& bytes_of,
+                            double least) {
+    std::string found;
+    for (const auto& [name, bytes] : bytes_of) {
+      if (bytes <= least) continue;
+      least = bytes;
+      found = name;
+    }
+    return found;
+  }
+  PlaceTable table_;
+  std::vector<Sum> sums_;
+};
+
+class Splitter {
+ public:
+  Splitter(const ResidentReplay& pages, const HeapReplay* heap)
+      : pages_(pages),
+        heap_(heap),
+        page_bytes_(static_cast<double>(pages.model().page_bytes())) {}
+
+  MemorySplit Split(double rss_bytes) {
+    split_.rss_bytes = rss_bytes;
+    if (pages_.has_page_events()) SplitPages();
+    if (heap_ != nullptr) SplitHeap();
+    AddTracing();
+    if (pages_.has_page_events()) {
+      split_.free_bytes = anonymous_bytes_ - heap_in_anonymous_;
+      // Estimates may come to more than there is.
+      split_.free_bytes = std::max(split_.free_bytes, 0.0);
+    }
+    split_.unattributed_bytes = rss_bytes - split_.python_bytes -
+                                split_.native_bytes - split_.free_bytes -
+                                split_.file_bytes - split_.stack_bytes -
+                                split_.before_bytes - split_.tracing_bytes;
+    split_.places = holdings_.Take();
+    return std::move(split_);
+  }
+
+ private:
+  void SplitPages() {
+    const ResidentModel& model = pages_.model();
+    PageMappings mappings(pages_);
+    split_.before_bytes = static_cast<double>(model.UnlistedBeforeBytes());
+    model.pages().ForEach([&](const PageMap::Run& run) {
+      const PageOwner& owner = model.owners()[run.owner];
+      for (uint64_t page = run.begin; page < run.end;) {
+        const uint32_t mapping = mappings.Of(page, owner);
+        const uint64_t end = std::min(run.end, mappings.End(page));
+        AddPages(
+            owner, pages_.index().MappingName(mapping),
+            static_cast<double>((end - page) * owner.weight) * page_bytes_);
+        page = end;
+      }
+    });
+  }
+
+  void AddPages(const PageOwner& owner, absl::string_view mapping,
+                double bytes) {
+    if (owner.before_tracing()) {
+      split_.before_bytes += bytes;
+      return;
+    }
+    switch (KindOf(mapping)) {
+      case PageKind::kFile:
+        split_.file_bytes += bytes;
+        holdings_.Add(pages_.index(), owner.origin(), bytes, 0,
+                      /*of_file=*/true);
+        return;
+      case PageKind::kStack:
+        split_.stack_bytes += bytes;
+        return;
+      case PageKind::kAnonymous:
+        anonymous_bytes_ += bytes;
+        if (heap_ != nullptr) return;
+        holdings_.Add(pages_.index(), owner.origin(), bytes, 0,
+                      /*of_file=*/false);
+    }
+  }
+
+  // What of an address range is resident, and how much of that is in pages that
+  // were there before tracing.
+  struct Resident {
+    double bytes = 0, before_bytes = 0;
+  };
+  Resident ResidentOf(uint64_t begin, uint64_t bytes) const {
+    const auto all = static_cast<double>(bytes);
+    const ResidentModel& model = pages_.model();
+    if (!pages_.has_page_events() || model.sampled() || bytes == 0) {
+      return {all, 0};
+    }
+    const uint64_t page_bytes = model.page_bytes();
+    const uint64_t first = begin / page_bytes;
+    const uint64_t end = (begin + bytes - 1) / page_bytes + 1;
+    if (end - first > 2) {
+      return {
+          std::min(all, static_cast<double>(model.pages().Covered(first, end)) *
+                            page_bytes_),
+          0};
+    }
+    // A small block was written to.
+    const PageMap::Run run = model.pages().At(first);
+    const bool before = run.begin <= first && first < run.end &&
+                        model.owners()[run.owner].before_tracing();
+    return {all, before ? all : 0};
+  }
+
+  void SplitHeap() {
+    const HeapModel& model = heap_->model();
+    std::vector<HeapPart> by_source(model.sources().size());
+    for (const auto& [address, block] : model.blocks()) {
+      if (block.size == 0 || address > UINT64_MAX - block.size) continue;
+      by_source[block.source].Add(ResidentOf(address, block.size),
+                                  model.WeightOf(block));
+    }
+    for (const auto& [begin, part] : model.mappings().parts()) {
+      const auto& mapping = model.mappings().OfPart(part);
+      // Without page events nobody knows whether it was touched.
+      if (!pages_.has_page_events()) break;
+      by_source[mapping.source].Add(ResidentOf(begin, part.end - begin),
+                                    model.WeightOf(mapping));
+    }
+    FitToResident(&by_source);
+    double variance = 0;
+    for (size_t i = 0; i < by_source.size(); ++i) {
+      const HeapPart& part = by_source[i];
+      if (part.bytes <= 0) continue;
+      AddSource(model.sources()[i], part);
+      variance += part.variance;
+    }
+    split_.heap_error_bytes = std::sqrt(variance);
+  }
+
+  struct HeapPart {
+    double bytes = 0, before_bytes = 0, variance = 0;
+    void Add(const Resident& resident, double weight) {
+      bytes += weight * resident.bytes;
+      before_bytes += weight * resident.before_bytes;
+      variance += weight * (weight - 1) * resident.bytes * resident.bytes;
+    }
+  };
+
+  // Samples may stand for more than there is: then what is estimated shrinks to
+  // what is resident.
+  void FitToResident(std::vector<HeapPart>* parts) const {
+    double all = 0, before = 0, estimated = 0;
+    for (const HeapPart& part : *parts) {
+      all += part.bytes;
+      before += part.before_bytes;
+      if (part.variance > 0) estimated += part.bytes;
+    }
+    const double room =
+        anonymous_bytes_ + std::min(before, split_.before_bytes);
+    if (!pages_.has_page_events() || all <= room || estimated <= 0) return;
+    const double fit = std::max(0.0, 1 - (all - room) / estimated);
+    for (HeapPart& part : *parts) {
+      if (part.variance > 0) part.bytes *= fit;
+      part.before_bytes = std::min(part.before_bytes, part.bytes);
+    }
+  }
+
+  void AddSource(const HeapSource& source, const HeapPart& part) {
+    const double before = std::min(part.before_bytes, split_.before_bytes);
+    split_.before_bytes -= before;
+    heap_in_anonymous_ += part.bytes - before;
+    if (source.tracing) {
+      split_.tracing_bytes += part.bytes;
+      return;
+    }
+    switch (source.key.allocator) {
+      case HEAP_OBJ:
+      case HEAP_MEM:
+      case HEAP_RAW:
+        split_.python_bytes += part.bytes;
+        break;
+      default:
+        split_.native_bytes += part.bytes;
+    }
+    holdings_.Add(heap_->index(), OriginOf(source.key), part.bytes,
+                  part.variance,
+                  /*of_file=*/false);
+  }
+
+  // The tracer's memory was there when tracing began.
+  void AddTracing() {
+    const auto own = static_cast<double>(pages_.header().own_bytes());
+    const double known =
+        pages_.has_page_events() ? std::min(own, split_.before_bytes) : own;
+    split_.tracing_bytes += known;
+    if (pages_.has_page_events()) split_.before_bytes -= known;
+  }
+
+  const ResidentReplay& pages_;
+  const HeapReplay* const heap_;
+  const double page_bytes_;
+  MemorySplit split_;
+  Holdings holdings_;
+  double anonymous_bytes_ = 0, heap_in_anonymous_ = 0;
+};
+
+}  // namespace
+
+MemorySplit SplitMemory(const ResidentReplay& pages, const HeapReplay* heap,
+                        double rss_bytes) {
+  return Splitter(pages, heap).Split(rss_bytes);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,61 @@
+// What RSS consists of at one moment, and who holds each part of it.
+//
+// Pages tell what is resident, and whether it is part of a file, a stack or
+// anonymous memory. Blocks tell who allocated what lies in anonymous memory. A
+// recorded block stands for the resident part of as many blocks as its rate
+// says. What blocks leave of anonymous memory is free memory that an allocator
+// keeps, or was never recorded. Pages of files are charged to who touched them.
+#ifndef PYMEMRUN_READERS_ANSWER_MEMORY_SPLIT_H_
+#define PYMEMRUN_READERS_ANSWER_MEMORY_SPLIT_H_
+
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "readers/heap/heap_replay.h"
+#include "readers/places/place_table.h"
+#include "readers/resident/resident_replay.h"
+
+namespace pymemrun {
+
+// What one line holds.
+struct PlaceHolding {
+  // Without a function: a line may be of several.
+  Place place;            // names live as long as the replays
+  bool is_own = false;    // a line of the user's own code
+  double bytes = 0;       // of the heap, and of files
+  double variance = 0;    // of bytes, as samples tell
+  double file_bytes = 0;  // of these
+  // What the line called for most of it: a library's function. Empty: itself.
+  std::string called;
+  // The thread that did nearly all of it; empty: several, or it has no name.
+  std::string thread;
+};
+
+// All in bytes. The parts add up to rss_bytes.
+struct MemorySplit {
+  double rss_bytes = 0;
+  double python_bytes = 0;        // live blocks of CPython's allocators
+  double native_bytes = 0;        // of C code, with what it has mapped
+  double free_bytes = 0;          // the rest of anonymous memory
+  double file_bytes = 0;          // code and data of files
+  double stack_bytes = 0;         // the main thread's
+  double before_bytes = 0;        // what was there before tracing
+  double tracing_bytes = 0;       // tracing's own
+  double unattributed_bytes = 0;  // may be below 0
+  double heap_error_bytes = 0;    // one standard error of both heaps
+  // Most bytes first.
+  std::vector<PlaceHolding> places;
+};
+
+// REQUIRES: both are of one file and moment. `heap` may be null: then anonymous
+// memory is charged to who touched it, and stands under free_bytes. Without
+// page events the heap is all that is known, and the rest is unattributed.
+MemorySplit SplitMemory(const ResidentReplay& pages, const HeapReplay* heap,
+                        double rss_bytes);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_ANSWER_MEMORY_SPLIT_H_

@@ -1,0 +1,40 @@
+// What resident pages are part of: a file, the heap, a stack. Used by whatever
+// tells pages apart by that.
+#ifndef PYMEMRUN_READERS_RESIDENT_PAGE_MAPPINGS_H_
+#define PYMEMRUN_READERS_RESIDENT_PAGE_MAPPINGS_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "readers/resident/resident_replay.h"
+
+namespace pymemrun {
+
+// Asked in the order of addresses. Not thread safe; the replay must outlive it.
+class PageMappings {
+ public:
+  explicit PageMappings(const ResidentReplay& replay)
+      : ranges_(replay.model().ranges()), later_(replay.later_ranges()) {}
+
+  // The MappingDef.id of a page with that owner; 0: it is not known.
+  uint32_t Of(uint64_t page, const PageOwner& owner) {
+    const ResidentRange* range = ranges_.Find(page);
+    const ResidentRange* later_range = later_.Find(page);
+    if (owner.before_tracing()) return owner.mapping;
+    if (range != nullptr) return range->mapping;
+    // The kernel was not asked while it was there.
+    if (owner.mapping != 0 || later_range == nullptr) return owner.mapping;
+    return later_range->mapping;
+  }
+  // Up to where Of() gives what it gave last, of this page.
+  uint64_t End(uint64_t page) const {
+    return std::min(ranges_.End(page), later_.End(page));
+  }
+
+ private:
+  RangeCursor ranges_, later_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RESIDENT_PAGE_MAPPINGS_H_

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""The first screen of `pymemreport run.pb`, of one default run, answers the
+questions of examples/questions."""
+import os
+import re
+import signal
+import subprocess
+import unittest
+
+import fault_support
+import support
+
+FOLDER = os.path.join(support.SOURCE, "examples", "questions")
+MIB = 1 << 20
+UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def line_with(name, comment):
+    """The number of the line that ends with this comment."""
+    with open(os.path.join(FOLDER, name)) as file:
+        return next(number for number, line in enumerate(file, 1)
+                    if line.endswith(f"  # {comment}\n"))
+
+
+def size(text):
+    number, unit = text.split()
+    return float(number) * UNITS[unit]
+
+
+class QuestionsTest(support.ProgramTest):
+    def answer(self, name, status=0):
+        run = self.pymemrun("--quiet", os.path.join(FOLDER, name), status=status,
+                            env=support.USUAL)
+        fault_support.wait_for_collector_to_end(run.path)
+        self.run = run
+        done = subprocess.run([support.PYMEMREPORT, run.path], check=True,
+                              stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, "COLUMNS": "80"})
+        lines = done.stdout.splitlines()
+        self.assertLessEqual(len(lines), 40)
+        self.assertLessEqual(max(map(len, lines)), 80)
+        return done.stdout
+
+    def first(self, text):
+        """What the sentence names: file:line, bytes."""
+        found = re.search(r"^Peak .*?\. (\S+) holds ([\d.]+ \w+) of it",
+                          " ".join(text.split("\n\n")[1].split("\n")))
+        self.assertIsNotNone(found, text)
+        return found[1], size(found[2])
+
+    def rows(self, text):
+        """{file:line: bytes} of the table of lines."""
+        return {name: size(held) for held, name in re.findall(
+            r"^ *([\d.]+ \w+) (?: *±[\d.]+ \w+)? +\d+ %  (\S+:\d+)", text, re.M)}
+
+    def check_first(self, name, comment, about, status=0):
+        """Within five standard errors or so of a sample each 512 KiB."""
+        text = self.answer(name, status)
+        place, held = self.first(text)
+        self.assertEqual(place, f"{name}:{line_with(name, comment)}", text)
+        self.assertAlmostEqual(held, about, delta=max(5 * (about * MIB / 2) ** 0.5,
+                                                      0.3 * about), msg=text)
+        return text
+
+    def test_which_line_leaks(self):
+        text = self.check_first("leaking_cache.py", "leaks", 32 * MIB)
+        self.assertRegex(text, r"Still there when the program ended[\s\S]*held\s"
+                               r"by\sleaking_cache.py:\d+")
+
+    def test_which_line_makes_the_peak(self):
+        if not os.path.isdir("/usr/lib/python3/dist-packages/numpy"):
+            self.skipTest("no numpy")
+        rows = self.rows(self.answer("numpy_peak.py"))
+        place = f"numpy_peak.py:{line_with('numpy_peak.py', 'peak')}"
+        self.assertAlmostEqual(rows[place], 80_000_000, delta=MIB, msg=rows)
+
+    def test_what_was_alive_when_it_was_killed(self):
+        text = self.check_first("killed.py", "alive", 60 * MIB,
+                                status=-signal.SIGKILL)
+        self.assertIn("killed", text.splitlines()[0])
+
+    def test_why_rss_stays(self):
+        text = self.answer("rss_stays.py")
+        if self.run.header.page_period == 0:
+            self.skipTest("no page events here")
+        kept = re.search(r"([\d.]+ \w+)\s+free\s+but\s+kept", text)
+        self.assertGreater(size(kept[1]), 8 * MIB, text)
+
+    def test_which_thread(self):
+        text = self.check_first("thread.py", "large", 30 * MIB)
+        self.assertIn("on thread large.", text)
+
+    def test_what_creeps(self):
+        text = self.check_first("creep.py", "creeps", 17 * MIB)
+        curve = re.search(r"[▁▂▃▄▅▆▇█]{10}", text)[0]
+        self.assertEqual(sorted(curve[:9]), list(curve[:9]), text)
+
+    def test_which_line_called_c_code(self):
+        self.check_first("c_extensions.py", "sqlite", 22 * MIB)
+        rows = self.rows(self.answer("c_extensions.py"))
+        zlib = f"c_extensions.py:{line_with('c_extensions.py', 'zlib')}"
+        self.assertIn(zlib, rows)
+
+    def test_which_step_keeps_the_rows(self):
+        name = "pipeline.py"
+        place, _ = self.first(self.answer(name))
+        self.assertEqual(place, f"{name}:{line_with(name, 'kept')}")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,38 @@
+#include "text/block_chart.h"
+
+#include <algorithm>
+
+namespace pymemrun {
+
+std::string BlockBar(double share, size_t columns, bool unicode) {
+  static constexpr const char* kEighths[] = {"",  "▏", "▎", "▍",
+                                             "▌", "▋", "▊", "▉"};
+  const double length =
+      std::clamp(share, 0.0, 1.0) * static_cast<double>(columns);
+  if (!unicode) return std::string(static_cast<size_t>(length + 0.5), '#');
+  const auto whole = static_cast<size_t>(length);
+  std::string bar;
+  for (size_t i = 0; i < whole; ++i) bar += "█";
+  return bar + kEighths[static_cast<size_t>(
+                   (length - static_cast<double>(whole)) * 8)];
+}
+
+std::string BlockCurve(const std::vector<double>& values, size_t count,
+                       bool unicode) {
+  static constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄",
+                                            "▅", "▆", "▇", "█"};
+  static constexpr const char* kAscii[] = {".", ":", "-", "=",
+                                           "+", "*", "#", "@"};
+  double most = 0;
+  for (const double value : values) most = std::max(most, value);
+  std::string curve;
+  for (size_t i = 0; i < count; ++i) {
+    const double value = i < values.size() ? std::max(values[i], 0.0) : 0.0;
+    const auto eighths = most > 0 ? static_cast<size_t>(value / most * 8) : 0;
+    const size_t height = std::min<size_t>(eighths, 7);
+    curve += unicode ? kBlocks[height] : kAscii[height];
+  }
+  return curve;
+}
+
+}  // namespace pymemrun

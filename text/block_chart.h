@@ -1,0 +1,21 @@
+// Small charts of block characters, for terminals.
+#ifndef PYMEMRUN_TEXT_BLOCK_CHART_H_
+#define PYMEMRUN_TEXT_BLOCK_CHART_H_
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace pymemrun {
+
+// A bar of `share` (0 to 1) of so many columns. Not `unicode`: plain ASCII.
+std::string BlockBar(double share, size_t columns, bool unicode);
+
+// A curve of the first `count` values, a column each; the highest is the top.
+// Values that are missing, and those below 0, are 0.
+std::string BlockCurve(const std::vector<double>& values, size_t count,
+                       bool unicode);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TEXT_BLOCK_CHART_H_

@@ -1,0 +1,78 @@
+#include "text/columns.h"
+
+#include <cmath>
+#include <iterator>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr absl::string_view kDots = "..";
+
+std::string Spaces(absl::string_view text, size_t columns) {
+  const size_t has = ColumnsOf(text);
+  return std::string(has < columns ? columns - has : 0, ' ');
+}
+
+}  // namespace
+
+std::string PadRight(absl::string_view text, size_t columns) {
+  return absl::StrCat(text, Spaces(text, columns));
+}
+
+std::string PadLeft(absl::string_view text, size_t columns) {
+  return absl::StrCat(Spaces(text, columns), text);
+}
+
+std::string CutToColumns(absl::string_view name, size_t columns) {
+  std::string shown;
+  size_t used = 0;
+  size_t room = 0;  // bytes of `shown` that leave room for the dots
+  while (!name.empty()) {
+    const Rune rune = FirstRune(name);
+    used += AppendVisible(rune, name.substr(0, rune.size), &shown);
+    if (used > columns) {
+      shown.resize(room);
+      return absl::StrCat(shown, kDots);
+    }
+    if (used + kDots.size() <= columns) room = shown.size();
+    name.remove_prefix(rune.size);
+  }
+  return shown;
+}
+
+std::string ShortBytes(double bytes) {
+  static constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  double value = bytes;
+  size_t unit = 0;
+  while (std::fabs(value) >= 999.5 && unit + 1 < std::size(kUnits)) {
+    value /= 1024;
+    ++unit;
+  }
+  const int decimals = unit == 0 || std::fabs(value) >= 9.95 ? 0 : 1;
+  return absl::StrFormat("%.*f %s", decimals, value, kUnits[unit]);
+}
+
+std::string Percent(double share) {
+  return absl::StrFormat("%.0f %%", 100 * share);
+}
+
+std::string ShortPath(absl::string_view path, absl::string_view folder) {
+  for (const absl::string_view installed :
+       {"/site-packages/", "/dist-packages/"}) {
+    const size_t at = path.rfind(installed);
+    if (at != absl::string_view::npos) {
+      return std::string(path.substr(at + installed.size()));
+    }
+  }
+  if (!folder.empty() && absl::StartsWith(path, absl::StrCat(folder, "/"))) {
+    path.remove_prefix(folder.size() + 1);
+  }
+  return std::string(path);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,29 @@
+// Text in columns of a terminal. See ColumnsOf() for what a column is.
+#ifndef PYMEMRUN_TEXT_COLUMNS_H_
+#define PYMEMRUN_TEXT_COLUMNS_H_
+
+#include <cstddef>
+#include <string>
+
+#include "absl/strings/string_view.h"
+
+namespace pymemrun {
+
+// With spaces behind it, or before it, up to so many columns.
+std::string PadRight(absl::string_view text, size_t columns);
+std::string PadLeft(absl::string_view text, size_t columns);
+// A name made harmless, of at most so many columns; dots end what is cut.
+std::string CutToColumns(absl::string_view name, size_t columns);
+
+// "102 MiB", "2.4 MiB": two or three digits, where a table has more.
+std::string ShortBytes(double bytes);
+// "33 %".
+std::string Percent(double share);
+
+// A path as people write it: below `folder`, or as of the place where packages
+// are installed.
+std::string ShortPath(absl::string_view path, absl::string_view folder);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TEXT_COLUMNS_H_

@@ -173,9 +173,14 @@ bool ReadHeapDomains(const std::string& text, Options* options) {
   return ReadBits(text, {"obj", "mem", "raw"}, &options->heap.domains);
 }
 
-bool ReadNative(const std::string&, Options* options) {
+bool ReadLight(const std::string&, Options* options) {
   options->heap.native = true;
-  return true;
+  return ReadTrace("pages", options) && ReadHeap("sampled", options);
+}
+
+bool ReadFull(const std::string&, Options* options) {
+  options->heap.native = true;
+  return ReadTrace("calls,pages", options) && ReadHeap("all", options);
 }
 
 bool ReadFollow(const std::string& text, Options*) {

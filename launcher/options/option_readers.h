@@ -40,6 +40,12 @@ bool SetFlag(const std::string&, Options* options) {
   return true;
 }
 
+template <bool kOn>
+bool SetNative(const std::string&, Options* options) {
+  options->heap.native = kOn;
+  return true;
+}
+
 template <std::string Options::*kField>
 bool SetText(const std::string& text, Options* options) {
   options->*kField = text;
@@ -62,7 +68,8 @@ bool ReadHeap(const std::string& text, Options* options);
 bool ReadHeapRates(const std::string& text, Options* options);
 bool ReadHeapBudget(const std::string& text, Options* options);
 bool ReadHeapDomains(const std::string& text, Options* options);
-bool ReadNative(const std::string& text, Options* options);
+bool ReadLight(const std::string& text, Options* options);
+bool ReadFull(const std::string& text, Options* options);
 bool ReadFollow(const std::string& text, Options* options);
 bool ReadOutput(const std::string& text, Options* options);
 

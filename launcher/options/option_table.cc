@@ -62,11 +62,21 @@ constexpr OptionRow kTable[] = {
      "Leave the script's name and arguments out of the run file.",
      SetFlag<&Options::no_argv>},
     {kOutput, "quiet", nullptr, "Print no end report on stderr.",
-     SetFlag<&Options::quiet>, "", nullptr, kUsual},
+     SetFlag<&Options::quiet>},
 
+    {kWhat, "light", nullptr,
+     "Trace no calls: pages and sampled allocations cost little enough for "
+     "production. Short for --trace pages --heap sampled --native.",
+     ReadLight, "", nullptr, kUsual},
+    {kWhat, "full", nullptr,
+     "Record every allocation, C code's too. Short for --trace calls,pages "
+     "--heap all --native.",
+     ReadFull, "", nullptr, kUsual},
     {kWhat, "trace", "LIST",
-     "Trace calls, pages, both as calls,pages, or none (calls).", ReadTrace,
-     "calls, pages, calls,pages or none", nullptr, kUsual},
+     "Trace calls, pages, both as calls,pages, or none (calls,pages). Without "
+     "this option pages are left out where perf is refused, and under a "
+     "debugger.",
+     ReadTrace, "calls, pages, calls,pages or none", nullptr, kUsual},
     {kWhat, "heap", "MODE",
      "Record Python's allocations and frees: sampled, all, stats or off "
      "(sampled). stats counts allocations by size and prints the table on "
@@ -105,7 +115,7 @@ constexpr OptionRow kTable[] = {
     {kOfCalls, "include", "GLOB",
      "Log only events in files whose full path matches GLOB. * matches / too. "
      "Repeatable.",
-     Append<&Options::include>, kFilePattern, &kCalls, kRepeatable | kUsual},
+     Append<&Options::include>, kFilePattern, &kCalls, kRepeatable},
     {kOfCalls, "exclude", "GLOB",
      "Log no events in files whose full path matches GLOB. Repeatable.",
      Append<&Options::exclude>, kFilePattern, &kCalls, kRepeatable},
@@ -133,8 +143,9 @@ constexpr OptionRow kTable[] = {
      ReadPagePeriod, "auto, or a number from 1 to 10000", &kPages},
 
     {kOfHeap, "heap-rates", "SPEC",
-     "Sample allocations at the rates of SPEC (512KiB). A size is the mean "
-     "number of bytes between samples. {128:1e-4, 8192:0.1} samples 1 "
+     "Sample allocations at the rates of SPEC. A size is the mean number of "
+     "bytes between samples. Without this option it grows from 32KiB to "
+     "512KiB as the program allocates. {128:1e-4, 8192:0.1} samples 1 "
      "allocation in 10000 below 128 bytes, 1 in 10 below 8192 bytes, and all "
      "larger ones. auto samples as many as --heap-budget allows.",
      ReadHeapRates,
@@ -150,8 +161,10 @@ constexpr OptionRow kTable[] = {
      ReadHeapDomains, "a list of obj,mem,raw", &kHeap},
     {kOfHeap, "native", nullptr,
      "Record also what C code allocates with malloc and related functions, "
-     "and what it maps.",
-     ReadNative, "", &kRecorded},
+     "and what it maps (on).",
+     SetNative<true>, "", &kRecorded},
+    {kOfHeap, "no-native", nullptr, "Record Python's own allocations alone.",
+     SetNative<false>, "", &kRecorded},
 
     {kRun, "python", "PATH",
      "Run as this Python: a virtual environment, or another installation of "

@@ -95,8 +95,10 @@ bool ReadOptions(int argc, const char* const* argv,
     std::string origin = std::string("--") + row.name;
     if (!Read(row, origin, argument.value, options, error)) return false;
   }
-  return options->help || options->help_all || options->version ||
-         CheckEffect(command_line->own, *options, error);
+  const bool usable = options->help || options->help_all || options->version ||
+                      CheckEffect(command_line->own, *options, error);
+  if (!RecordsHeap(options->heap)) options->heap.native = false;
+  return usable;
 }
 
 }  // namespace pymemrun

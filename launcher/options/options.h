@@ -25,7 +25,7 @@ struct Options {
   std::string python;        // --python; empty: choose
   bool trace_given = false;  // on the command line or by a variable
   bool trace_calls = true;
-  bool trace_pages = false;
+  bool trace_pages = true;
   PagePeriod page_period = {7, true};  // of their signals
   uint32_t page_weight = 1;            // one page in so many is recorded
   uint64_t min_drss_bytes = 0;         // set to one page by ReadOptions
@@ -41,7 +41,7 @@ struct Options {
   OnFull on_full = OnFull::kBlock;
   int compress_level = 1;
   bool heap_given = false;  // on the command line or by a variable
-  HeapConfig heap = {HeapMode::kSampled, {}, kAllHeapDomains, false};
+  HeapConfig heap = {HeapMode::kSampled, GrowingRates(), kAllHeapDomains, true};
 };
 
 // Reads one environment variable: its text, or nullptr.

@@ -38,7 +38,10 @@ TEST(OptionsTest, Defaults) {
             static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
   EXPECT_EQ(options.context, 1u);
   EXPECT_EQ(options.kinds, 0x1fu);
-  EXPECT_TRUE(options.trace_calls);
+  EXPECT_TRUE(options.trace_calls && options.trace_pages);
+  EXPECT_FALSE(options.trace_given);
+  EXPECT_EQ(options.heap.mode, HeapMode::kSampled);
+  EXPECT_TRUE(options.heap.native);
   EXPECT_FALSE(options.quiet);
   EXPECT_EQ(options.rss_source, GaugeSource::kAuto);
 }
@@ -97,6 +100,30 @@ TEST(OptionsTest, ReadsEveryValue) {
   EXPECT_EQ(options.on_full, OnFull::kDrop);
   EXPECT_EQ(options.compress_level, kNoCompression);
   EXPECT_EQ(options.python, "/p");
+}
+
+TEST(OptionsTest, WithoutHeapEventsNothingIsNative) {
+  EXPECT_FALSE(Read({"--heap=off", "s.py"}).options.heap.native);
+  EXPECT_FALSE(Read({"--heap=off", "s.py"}, {{"PYMEMRUN_NATIVE", "1"}})
+                   .options.heap.native);
+  EXPECT_FALSE(Read({"--heap=stats", "s.py"}).options.heap.native);
+}
+
+TEST(OptionsTest, LightAndFullStandForSeveralOptions) {
+  Options options = Read({"--light", "s.py"}).options;
+  EXPECT_FALSE(options.trace_calls);
+  EXPECT_TRUE(options.trace_pages && options.trace_given);
+  EXPECT_EQ(options.heap.mode, HeapMode::kSampled);
+  EXPECT_TRUE(options.heap.native);
+  options = Read({"--full", "s.py"}).options;
+  EXPECT_TRUE(options.trace_calls && options.trace_pages);
+  EXPECT_EQ(options.heap.mode, HeapMode::kAll);
+  EXPECT_TRUE(options.heap.native);
+  // What comes later counts.
+  options = Read({"--full", "--trace=none", "--no-native", "s.py"}).options;
+  EXPECT_FALSE(options.trace_calls || options.trace_pages);
+  EXPECT_EQ(options.heap.mode, HeapMode::kAll);
+  EXPECT_FALSE(options.heap.native);
 }
 
 TEST(OptionsTest, AWrongValueIsRefusedWithWhatIsExpected) {
@@ -184,7 +211,7 @@ TEST(OptionsTest, AnOptionOfWhatIsNotTracedIsRefused) {
     words.push_back("--trace=calls,pages");
     EXPECT_TRUE(Read(words).ok) << name;
   }
-  EXPECT_EQ(Read({"--page-period", "3"}).error,
+  EXPECT_EQ(Read({"--trace=calls", "--page-period", "3"}).error,
             "--page-period has no effect without --trace pages");
   EXPECT_FALSE(Read({"--min-drss", "0"}, {{"PYMEMRUN_TRACE", "pages"}}).ok);
 }
@@ -207,11 +234,13 @@ TEST(OptionsTest, HeapRatesAreAMeanOrClassesOrAutomatic) {
   const char* const sampled = "--heap=sampled";
   Options options = Read({sampled}).options;
   EXPECT_EQ(options.heap.mode, HeapMode::kSampled);
-  EXPECT_EQ(options.heap.rates.mean_bytes, 512u * 1024);
+  EXPECT_EQ(options.heap.rates.mean_bytes, kGrowsFromBytes);
+  EXPECT_TRUE(options.heap.rates.grows);
   EXPECT_FALSE(options.heap.rates.adapt);
   EXPECT_EQ(options.heap.domains, kAllHeapDomains);
   options = Read({sampled, "--heap-rates", "64KiB"}).options;
   EXPECT_EQ(options.heap.rates.mean_bytes, 65536u);
+  EXPECT_FALSE(options.heap.rates.grows);
   options = Read({sampled, "--heap-rates", "{128:1e-4, 8192:0}"}).options;
   const HeapRatesConfig& rates = options.heap.rates;
   EXPECT_EQ(rates.mean_bytes, 0u);
@@ -246,6 +275,9 @@ TEST(OptionsTest, AnOptionOfAnotherHeapModeIsRefused) {
   EXPECT_EQ(Read({"--heap=stats", "--native"}).error,
             "--native has no effect without --heap sampled or all");
   EXPECT_TRUE(Read({"--heap=all", "--native"}).options.heap.native);
+  EXPECT_FALSE(Read({"--heap=all", "--no-native"}).options.heap.native);
+  EXPECT_EQ(Read({"--heap=off", "--no-native"}).error,
+            "--no-native has no effect without --heap sampled or all");
   EXPECT_EQ(Read({"--heap=off", "--heap-domains=obj"}).error,
             "--heap-domains has no effect without --heap sampled, all or "
             "stats");

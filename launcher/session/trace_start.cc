@@ -22,6 +22,7 @@
 #include "launcher/session/message.h"
 #include "launcher/session/output_file.h"
 #include "launcher/session/small_init.h"
+#include "launcher/session/unasked.h"
 #include "tracer/ring/shared_region.h"
 #include "tracer/session/session.h"
 #include "tracer/session/size_run.h"
@@ -246,8 +247,8 @@ void FillControlPage(const Options& options, ControlPage* page) {
 }
 
 // Opens the counters of page faults. Where the system refuses, calls or the
-// heap are traced without them, and `files->notice` says so. Returns whether
-// anything is left to trace.
+// heap are traced without them. Then `files->notice` says so if they were asked
+// for. Returns whether anything is left to trace.
 bool OpenPages(const Options& options, OwnedFiles* files) {
   PageCounters counters;
   const char* refused = Session::OpenPages(options.page_period, &counters);
@@ -257,6 +258,7 @@ bool OpenPages(const Options& options, OwnedFiles* files) {
     files->pages_user_only = counters.user_only;
     return true;
   }
+  if (!options.trace_given) return true;
   const std::string why =
       std::string(refused) + "; --trace calls works without them";
   if (options.trace_calls) {
@@ -295,13 +297,6 @@ std::string Begin(const TraceRequest& request, const std::string& collector,
   const char* refused =
       Session::Prepare(page, ConfigOf(*request.options, *files, path));
   return refused != nullptr ? refused : "";
-}
-
-// Whether a limit leaves little more than the interpreter itself needs. Then
-// pymemrun does not record the heap unasked.
-bool AddressSpaceIsShort() {
-  struct rlimit limit = {};
-  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < rlim_t{64} << 20;
 }
 
 // Makes the memory that is shared with the collector. On failure returns null
@@ -366,9 +361,7 @@ bool StartTracing(const TraceRequest& request) {
   const FileSizeLimitAside aside;
   // For the whole process; static as in application.cc.
   static Options* const options = new Options(*request.options);
-  if (!options->heap_given && AddressSpaceIsShort()) {
-    options->heap.mode = HeapMode::kOff;
-  }
+  LeaveOutUnasked(options);
   TraceRequest ours = request;
   ours.options = options;
   if (options->heap.mode == HeapMode::kStats && !options->trace_given) {

@@ -33,7 +33,7 @@ class StartTest(support.ProgramTest):
                   [(c.below_bytes, c.probability) for c in r.classes])
                  for r in run.records("heap_rates")]
         self.assertEqual(rates, [
-            (512 * 1024, []), (0, [(128, 1e-4), (8192, 0.1)]), (65536, []),
+            (32 * 1024, []), (0, [(128, 1e-4), (8192, 0.1)]), (65536, []),
             (0, [(64, 0.0)])])
 
     def test_what_is_no_rate_is_refused(self):
@@ -120,7 +120,8 @@ class SizesTest(support.ProgramTest):
             "%s\n")
 
     def test_the_table_is_all_and_there_is_no_file(self):
-        run = self.run_script(self.CODE % ("", ""), "--heap", "stats")
+        run = self.run_script(self.CODE % ("", ""), "--heap", "stats",
+                              env=support.USUAL)
         self.assertEqual(run.returncode, 0)
         # With its header a bytes object is 33 bytes longer.
         count, size = rows(run.stderr)[4096]

@@ -4,6 +4,7 @@ the mean, and with the spread that is stated. Each sampled block's free is
 there.
 
     heap_sampled_test.py HeapSampledTest    many rounds in one process
+    heap_sampled_test.py GrowingMeanTest    the default mean
     heap_sampled_test.py ManyRunsTest       200 runs
 """
 import collections
@@ -226,6 +227,46 @@ stopped = work(95000)
                     event.size // 1000 for event in heap.events)
                 self.assertEqual([found[k] for k in (70, 80, 90, 95)],
                                  [10, 10, 10, 0])
+
+
+GROWS = """
+import pymemrun
+kept = []
+pymemrun.mark("begin")
+for _ in range(100):
+    kept.append([bytes(n) for n in range(100, 2100)])  # sampled
+pymemrun.mark("end")
+"""
+
+
+class GrowingMeanTest(SampledTest):
+    RUNS = 10
+
+    def test_small_programs_are_sampled_finely_and_without_bias(self):
+        """By the rates that were in force at each sample."""
+        pairs = []
+        truth = 100 * sum(n + HEAD for n in range(100, 2100))
+        for _ in range(self.RUNS):
+            run = self.run_script(GROWS, "--trace", "none", env=support.USUAL)
+            heap = heap_decoder.HeapRun(run)
+            means = [rates.mean_bytes >> 10 for rates in heap.rates]
+            self.assertEqual(means, [32, 64, 128, 256, 512][:len(means)])
+            self.assertGreater(len(means), 3)
+            line = self.line(GROWS, "sampled")
+            total = Estimate((), None)
+            for rates, after in zip(heap.rates, [*heap.rates[1:], None]):
+                part = Estimate(
+                    [event for event in self.samples(heap, line)
+                     if event.allocator == heap_support.OBJ and
+                     event.size >= 100 + HEAD and event.us >= rates.time_us and
+                     (after is None or event.us < after.time_us)], rates)
+                total.bytes += part.bytes
+                total.variance += part.variance
+            pairs.append((total.bytes, total.variance))
+        for estimate, variance in pairs:
+            self.assertLess(abs(estimate - truth), 6 * variance ** 0.5)
+        self.assertLess(abs(sum(e for e, _ in pairs) / self.RUNS / truth - 1),
+                        0.05)
 
 
 class ManyRunsTest(SampledTest):

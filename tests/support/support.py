@@ -137,6 +137,12 @@ def event_of(row):
     return row["what"], row["file"], row["line"], row["function"]
 
 
+# What most tests are of, unless they say otherwise by options; with USUAL as
+# `env` a test is of what `pymemrun` records by itself.
+CALLS_ALONE = {"PYMEMRUN_TRACE": "calls", "PYMEMRUN_NO_NATIVE": "1"}
+USUAL = dict.fromkeys(CALLS_ALONE, "")
+
+
 class ProgramTest(unittest.TestCase):
     """A test with a folder of its own."""
 
@@ -164,7 +170,7 @@ class ProgramTest(unittest.TestCase):
         path = os.path.join(self.folder, f"run{self._runs}.pb")
         variables = {k: v for k, v in os.environ.items()
                      if not k.startswith("PYTHON")}
-        variables.update(env or {})
+        variables.update(CALLS_ALONE | (env or {}))
         command = [PYMEMRUN, "-o", path, *arguments]
         options = {"env": variables, "preexec_fn": preexec}
         if ordinary:

@@ -1,0 +1,48 @@
+#include "launcher/session/unasked.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace pymemrun {
+namespace {
+
+// A debugger, or strace.
+bool HasDebugger() {
+  char text[4096];
+  const int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  const ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+  if (fd >= 0) close(fd);
+  text[size < 0 ? 0 : size] = '\0';
+  const char* const tracer = strstr(text, "\nTracerPid:\t");
+  return tracer != nullptr && atoi(strchr(tracer, '\t')) != 0;
+}
+
+bool HasSanitizer() {
+  return dlsym(RTLD_DEFAULT, "__asan_init") != nullptr ||
+         dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr;
+}
+
+// Whether a limit leaves little more than the interpreter itself needs.
+bool AddressSpaceIsShort() {
+  struct rlimit limit = {};
+  return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < rlim_t{64} << 20;
+}
+
+}  // namespace
+
+void LeaveOutUnasked(Options* options) {
+  const bool is_short = AddressSpaceIsShort();
+  if (!options->trace_given && options->trace_pages) {
+    options->trace_pages = !is_short && !HasDebugger() && !HasSanitizer();
+  }
+  if (options->heap_given || !is_short) return;
+  options->heap.mode = HeapMode::kOff;
+  options->heap.native = false;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,18 @@
+// What is recorded unless somebody says otherwise, and when it is better left
+// out.
+#ifndef PYMEMRUN_LAUNCHER_SESSION_UNASKED_H_
+#define PYMEMRUN_LAUNCHER_SESSION_UNASKED_H_
+
+#include "launcher/options/options.h"
+
+namespace pymemrun {
+
+// Takes out of `options` what nobody asked for and this process cannot bear:
+//   - page events under a debugger, which would stop at each page signal, and
+//     under a preloaded sanitizer, whose shadow is terabytes of reserved memory;
+//   - page and heap events where the address space is short.
+void LeaveOutUnasked(Options* options);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_LAUNCHER_SESSION_UNASKED_H_

@@ -96,8 +96,8 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file) {
       std::max({static_cast<double>(finder->peak_bytes()),
                 static_cast<double>(answer->facts.SeenBytes()),
                 static_cast<double>(answer->facts.HwmBytes())});
-  Split(answer->has_pages ? RssAt(answer->peak) : answer->peak_bytes,
-        &answer->peak);
+  const double rss_bytes = answer->has_pages ? RssAt(answer->peak) : 0;
+  Split(rss_bytes > 0 ? rss_bytes : answer->peak_bytes, &answer->peak);
   Split(RssAt(answer->end), &answer->end);
   return answer;
 }

@@ -242,6 +242,29 @@ TEST(AnswerTextTest, PlainCharactersWhereTheLocaleHasNoOthers) {
   }
 }
 
+TEST(AnswerCommandTest, AFileAloneIsEnough) {
+  const TempFile file(AnswerRun().Build());
+  const Printed alone = Report({file.path()});
+  EXPECT_EQ(alone.code, 0) << alone.err;
+  EXPECT_THAT(alone.out, HasSubstr("\nPeak 60 MiB at 3.000 s. "));
+  EXPECT_EQ(Report({"report", file.path()}).out, alone.out);
+}
+
+TEST(AnswerCommandTest, WhatIsNoFileIsSaidSo) {
+  const Printed missing = Report({"no/such.pb"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_EQ(missing.err,
+            "pymemreport: no/such.pb: No such file or directory\n");
+  EXPECT_THAT(Report({"toop"}).err, HasSubstr("did you mean top?"));
+}
+
+TEST(AnswerCommandTest, OwnCodeIsWhatThePatternsSay) {
+  const TempFile file(AnswerRun().Build());
+  EXPECT_THAT(Report({file.path(), "--own", "*/numpy/*"}).out,
+              HasSubstr("core/numeric.py:191 holds 40 MiB"));
+  OwnCode::SetPatterns({});
+}
+
 TEST(SourceTextTest, ReadsLinesOfFilesThatDidNotChange) {
   const TempFile file("first = 1\n    second = 2  \n");
   SourceText now("/", UINT64_MAX);

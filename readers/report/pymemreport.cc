@@ -22,8 +22,11 @@ namespace {
 // Of a FILE alone.
 constexpr absl::string_view kWithoutCommand = "report";
 
+// Whether the word is meant as a FILE: a name like a path's, or of a file.
 bool IsFile(const std::string& name) {
-  return name == "-" || (!name.empty() && access(name.c_str(), F_OK) == 0);
+  if (name.empty() || name == "-") return !name.empty();
+  return name.find_first_of("./") != std::string::npos ||
+         access(name.c_str(), F_OK) == 0;
 }
 
 using Commands = std::vector<std::unique_ptr<ReportCommand>>;

@@ -347,16 +347,17 @@ class AnswerWriter {
     const std::string file = TerminalText(options_.file_name);
     if (answer_.facts.HasHeap()) {
       Line(CutToColumns(absl::StrCat("pymemreport heap ", file,
-                                     " --stacks   who called these lines"),
+                                     " --stacks   # who called these lines"),
                         columns_));
     }
     if (answer_.has_pages) {
-      Line(CutToColumns(absl::StrCat("pymemreport timeline ", file,
-                                     " -o rss.svg   RSS over time, a picture"),
-                        columns_));
+      Line(
+          CutToColumns(absl::StrCat("pymemreport timeline ", file,
+                                    " -o rss.svg   # RSS over time, a picture"),
+                       columns_));
     } else {
       Line(CutToColumns(absl::StrCat("pymemreport top ", file,
-                                     "   where RSS was seen to grow"),
+                                     "   # where RSS was seen to grow"),
                         columns_));
     }
   }

@@ -51,8 +51,9 @@ def write_run(bench, millions, path, scale):
     passes = -(-millions * 1_000_000 // EVENTS_PER_PASS[scale])
     environment["WORK_REPEAT"] = str(passes)
     return bench.reaper.run(
-        [bench.tools.pymemrun, "-o", path, "--quiet", "--min-drss", "0", "--heap",
-         "off", "--", FOLDER / "calls.py"], environment, bench.folder)
+        [bench.tools.pymemrun, "-o", path, "--quiet", "--trace", "calls", "--heap",
+         "off", "--min-drss", "0", "--", FOLDER / "calls.py"], environment,
+        bench.folder)
 
 
 def shell(bench, command):

@@ -62,30 +62,31 @@ class Mode:
     peer: str = ""                # the tool, where it is another's
 
 
+CALLS = ["--trace", "calls", "--heap", "off"]  # and nothing else
+HEAP = ["--trace", "none", "--no-native", "--heap"]
 # name: (options of pymemrun, slow)
 OURS = {
     "--paused": (["--paused"], False),
     "default": ([], False),
-    "--min-drss 4096": (["--min-drss", "4096", "--context", "1", "--heap", "off"],
-                        False),
-    "--rss-source hints": (["--min-drss", "4096", "--context", "1", "--heap",
-                            "off", "--rss-source", "hints"], False),
-    ALL_LOGGED: (["--min-drss", "0", "--heap", "off"], False),
-    "--min-drss 0 --stacks": (["--min-drss", "0", "--stacks", "--heap", "off"],
-                              False),
+    "--light": (["--light"], False),
+    "--min-drss 4096": ([*CALLS, "--min-drss", "4096", "--context", "1"], False),
+    "--rss-source hints": ([*CALLS, "--min-drss", "4096", "--context", "1",
+                            "--rss-source", "hints"], False),
+    ALL_LOGGED: ([*CALLS, "--min-drss", "0"], False),
+    "--min-drss 0 --stacks": ([*CALLS, "--min-drss", "0", "--stacks"], False),
     PAGES: (["--trace", "pages", "--heap", "off"], False),
     **{f"{PAGES} --page-period {period}":
        (["--trace", "pages", "--page-period", str(period), "--heap", "off"], False)
        for period in (1, 10, 100)},
-    HEAP_OFF: (["--heap", "off"], False),
-    SAMPLED: (["--trace", "none", "--heap", "sampled"], False),
-    ALL_HEAP: (["--trace", "none", "--heap", "all"], False),
+    HEAP_OFF: (CALLS, False),
+    SAMPLED: ([*HEAP, "sampled"], False),
+    ALL_HEAP: ([*HEAP, "all"], False),
     "--trace none --heap all --native": (
         ["--trace", "none", "--heap", "all", "--native"], False),
     "--trace none --heap-rates auto": (
-        ["--trace", "none", "--heap", "sampled", "--heap-rates", "auto"], False),
-    "--rss-source rusage": (["--heap", "off", "--rss-source", "rusage"], True),
-    "--rss-source statm": (["--heap", "off", "--rss-source", "statm"], True),
+        [*HEAP, "sampled", "--heap-rates", "auto"], False),
+    "--rss-source rusage": ([*CALLS, "--rss-source", "rusage"], True),
+    "--rss-source statm": ([*CALLS, "--rss-source", "statm"], True),
 }
 
 

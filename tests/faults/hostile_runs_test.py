@@ -33,7 +33,7 @@ HEAP += [['history', *options] for options in (
 HEAP += [['snapshot', *options] for options in ([], ['--json'], ['--collapsed'], ['--csv'])]
 HEAP += [['flame'], ['flame', '--inverted'], ['flame', '--by-thread'], ['stats', '--json']]
 HEAP += [['export', '--format', form] for form in ('pprof', 'collapsed', 'speedscope')]
-ROWS = [['top', '--limit', '0'], ['top', '--by', 'function', '--json'], ['summary']]
+ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json'], ['summary']]
 CAT += [['--csv', '--columns', 'event,stack'],
         ['--jsonl', '--records', 'heap', '--columns', 'address,stack'],
         ['--text', '--records', 'pages', '--columns', 'page_address,stack'],

@@ -102,7 +102,8 @@ class AnswerWriter {
       } else if (footer.end() == Footer::SIGNAL) {
         parts.push_back(absl::StrCat("signal ", footer.exit_status()));
       } else {
-        parts.push_back("killed");
+        parts.push_back(footer.end() == Footer::EXEC ? "became another program"
+                                                     : "killed");
       }
     } else {
       parts.push_back("no end in the file");
@@ -249,16 +250,18 @@ class AnswerWriter {
   }
 
   // One standard error, where it is worth a word.
-  static std::string ErrorOf(const PlaceHolding& holding) {
+  std::string ErrorOf(const PlaceHolding& holding) const {
     const double error = std::sqrt(std::max(holding.variance, 0.0));
-    return error > 0.05 * holding.bytes ? "±" + ShortBytes(error) : "";
+    if (error <= 0.05 * holding.bytes) return "";
+    return absl::StrCat(options_.unicode ? "±" : "+-", ShortBytes(error));
   }
 
   std::string Numbers(double bytes, absl::string_view error = "") const {
     const double share = split_.rss_bytes > 0 ? bytes / split_.rss_bytes : 0.0;
-    return absl::StrCat(PadLeft(ShortBytes(bytes), 9),
-                        has_errors_ ? PadLeft(error, 9) : "",
-                        PadLeft(Percent(share), 6));
+    return absl::StrCat(
+        PadLeft(ShortBytes(bytes), 9),
+        has_errors_ ? PadLeft(error, options_.unicode ? 9 : 10) : "",
+        PadLeft(Percent(share), 6));
   }
 
   void AddRest(double bytes, absl::string_view what) {
@@ -270,9 +273,8 @@ class AnswerWriter {
     std::string line = Numbers(holding.bytes, ErrorOf(holding));
     std::string name = NameOf(holding.place);
     if (ColumnsOf(name) > name_columns) {
-      // The end of a path tells more.
-      name = ".." +
-             name.substr(name.size() - std::min(name.size(), name_columns - 2));
+      name = ShortTerminalText(name, std::max<size_t>(name_columns, 16),
+                               /*keep_end=*/true);
     }
     absl::StrAppend(&line, "  ", PadRight(name, name_columns), "  ");
     const size_t end = columns_ - curve_columns;
@@ -346,20 +348,21 @@ class AnswerWriter {
   void AddNext() {
     const std::string file = TerminalText(options_.file_name);
     if (answer_.facts.HasHeap()) {
-      Line(CutToColumns(absl::StrCat("pymemreport heap ", file,
-                                     " --stacks   # who called these lines"),
-                        columns_));
+      AddCommand("pymemreport heap " + file + " --stacks",
+                 "who called these lines");
     }
     if (answer_.has_pages) {
-      Line(
-          CutToColumns(absl::StrCat("pymemreport timeline ", file,
-                                    " -o rss.svg   # RSS over time, a picture"),
-                       columns_));
+      AddCommand("pymemreport timeline " + file + " -o rss.svg",
+                 "RSS over time, a picture");
     } else {
-      Line(CutToColumns(absl::StrCat("pymemreport top ", file,
-                                     "   # where RSS was seen to grow"),
-                        columns_));
+      AddCommand("pymemreport top " + file, "where RSS was seen to grow");
     }
+  }
+
+  // Whole in any case: it is to be pasted.
+  void AddCommand(const std::string& command, absl::string_view what) {
+    const std::string line = absl::StrCat(command, "   # ", what);
+    Line(ColumnsOf(line) <= columns_ ? line : command);
   }
 
   const Answer& answer_;

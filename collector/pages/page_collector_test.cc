@@ -113,23 +113,22 @@ class PageCollectorTest : public testing::Test {
     return charged;
   }
 
-  // The pages that came after the last one with a signal of its own outside the
-  // range, up to the range's last: how many are inferred, and how many of these
+  // The pages that came up to `time_us`, after the last one outside the range
+  // that had a signal of its own: how many are inferred, and how many of these
   // are charged to `name`.
-  std::pair<int, int> InferredUpTo(const char* begin, size_t pages,
-                                   absl::string_view name) const {
+  std::pair<int, int> InferredUpTo(uint64_t time_us, const char* begin,
+                                   size_t pages, absl::string_view name) const {
     const uint64_t first = reinterpret_cast<uint64_t>(begin) / kPage;
-    std::pair<int, int> now, found;
+    std::pair<int, int> found;
     for (const PageEntry& entry : out_.entries) {
-      if (entry.action != PAGE_CAME) continue;
+      if (entry.action != PAGE_CAME || entry.time_us > time_us) continue;
       const bool inside = entry.page >= first && entry.page < first + pages;
       if (entry.inferred) {
-        ++now.first;
-        now.second += out_.names[out_.stacks[entry.stack].code()] == name;
+        ++found.first;
+        found.second += out_.names[out_.stacks[entry.stack].code()] == name;
       } else if (!inside) {
-        now = {};
+        found = {};
       }
-      if (inside) found = now;
     }
     return found;
   }
@@ -214,7 +213,13 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   }
   char* read = MapFreshPages(50);
   for (int i = 0; i < 50; ++i) read[i * kPage] = 1;
-  Touch(read, 3);  // one signal for all: the nearer half is its
+  // One signal for all: the nearer half is its. What the test itself touches
+  // after that moment is later by a microsecond at least.
+  const uint64_t signal_ns = MonotonicNs();
+  while (MonotonicNs() < signal_ns + 2000) {
+  }
+  producer_.Touch(Self(), signal_ns, reinterpret_cast<uint64_t>(read),
+                  {{3, 0}});
   madvise(touched, 100 * kPage, MADV_DONTNEED);
   producer_.Range(RangeAction::kDiscarded, Self(), MonotonicNs(),
                   reinterpret_cast<uint64_t>(touched), 100 * kPage, {{3, 0}});
@@ -227,7 +232,8 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   EXPECT_EQ(charged["reads"], 1);
   EXPECT_EQ(charged["reads?"] + charged["touches?"], 49);
   // The test itself may fault between the signals: its pages count too.
-  const auto [inferred, of_last] = InferredUpTo(read, 50, "touches");
+  const auto [inferred, of_last] =
+      InferredUpTo(clock_.MicrosOfMonotonic(signal_ns), read, 50, "touches");
   EXPECT_EQ(of_last, inferred / 2 - 1);
   EXPECT_EQ(out_.forks, 1);
   uint64_t resident = 0;

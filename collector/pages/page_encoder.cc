@@ -1,8 +1,8 @@
 #include "collector/pages/page_encoder.h"
 
 #include "collector/definitions/native_thread.h"
+#include "collector/pages/residency_record.h"
 #include "format/batches/page_event.h"
-#include "format/batches/residency.h"
 
 namespace pymemrun {
 
@@ -91,20 +91,7 @@ void PageEncoder::WriteFork(uint64_t time_ns) {
 
 void PageEncoder::WriteResidency(const ResidencyAnswer& answer) {
   EndBatch();
-  Record record;
-  Residency* residency = record.mutable_residency();
-  residency->set_begin_us(in_.clock->MicrosOfMonotonic(answer.begin_ns));
-  residency->set_time_us(in_.clock->MicrosOfMonotonic(answer.end_ns));
-  residency->set_rss_bytes(answer.rss_bytes);
-  ResidencyEncoder ranges(residency);
-  for (const ResidentPages& range : answer.ranges) {
-    const uint64_t page = range.begin / in_.page_bytes;
-    ranges.Add({page, range.end / in_.page_bytes - page, range.mapping,
-                (range.flags & Residency::FILE_BACKED) != 0,
-                (range.flags & Residency::HUGE) != 0});
-  }
-  // One that is not written counts as a page event.
-  in_.out->Write(record.SerializeAsString(), {.page_events = 1});
+  pymemrun::WriteResidency(answer, in_.page_bytes, *in_.clock, in_.out);
 }
 
 void PageEncoder::WriteLoss(uint64_t time_ns, uint64_t samples,

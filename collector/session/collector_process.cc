@@ -52,6 +52,7 @@ absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
   const absl::Status opened = collector->OpenPageEvents(fds.first_page);
   if (!opened.ok()) return opened;
   collector->OpenHeapEvents();
+  collector->OpenPageScan();
   return collector;
 }
 
@@ -77,6 +78,18 @@ void CollectorProcess::OpenHeapEvents() {
                      /*merges=*/launch_.header.heap() == HEAP_ALL);
   side_->set_heap(heap_.get());
   encoder_.set_heap(heap_.get());
+}
+
+void CollectorProcess::OpenPageScan() {
+  if (!launch_.header.page_scan() || pages_ != nullptr) return;
+  OpenSideRing();
+  scanner_ = std::make_unique<PageScanner>(
+      PageScanner::Options{.page = page_,
+                           .pid = pid_,
+                           .page_bytes = page_bytes_,
+                           .clock = &clock_,
+                           .mappings = side_->mappings(),
+                           .out = &writer_});
 }
 
 absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
@@ -145,11 +158,9 @@ ProcessWatch::State CollectorProcess::WaitForStart() {
     if (started || state != ProcessWatch::State::kRunning) break;
     uint32_t nap_us = kLongestNapUs / 4;
     if (side_ != nullptr) side_->Drain(MonotonicNs(), false);
-    if (pages_ != nullptr) {
-      pages_->Drain(MonotonicNs());
-      // What is resident at the start is asked when it is seen.
-      nap_us = kStartNapUs;
-    }
+    if (pages_ != nullptr) pages_->Drain(MonotonicNs());
+    // What is resident at the start is asked when it is seen.
+    if (pages_ != nullptr || scanner_ != nullptr) nap_us = kStartNapUs;
     ring_.Wait(nap_us, 0);
     Beat();
   }
@@ -172,6 +183,7 @@ void CollectorProcess::BeginFile(bool started) {
   if (heap_ != nullptr) heap_->Start(launch_.heap_rates);
   if (side_ != nullptr) side_->Start();
   if (pages_ != nullptr) pages_->Start(MonotonicNs());
+  if (scanner_ != nullptr) scanner_->Ask();
   writer_.Flush();
 }
 
@@ -181,11 +193,18 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
     Beat();
     size_t drained = merger_.Drain(/*last=*/false);
     if (pages_ != nullptr) drained += pages_->Drain(MonotonicNs());
+    if (scanner_ != nullptr) ScanPages();
     Housekeep(MonotonicNs());
     const ProcessWatch::State state = watch_.Check();
     if (state != ProcessWatch::State::kRunning) return state;
     Nap(drained, &nap_us);
   }
+}
+
+void CollectorProcess::ScanPages() {
+  if (!scanner_->AskIfDue(MonotonicNs())) return;
+  reply_->end_scans.store(1, std::memory_order_release);
+  WakeProducers(reply_);
 }
 
 void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
@@ -271,6 +290,7 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   encoder_.EndBatch();
   // While the program waits for us, it can still be asked about.
   if (pages_ != nullptr) pages_->Finish(now_ns);
+  if (scanner_ != nullptr) scanner_->Ask();
   if (heap_ != nullptr) {
     side_->Drain(now_ns, true);
     heap_->Finish(now_ns);

@@ -13,6 +13,7 @@
 #include "collector/heap/heap_collector.h"
 #include "collector/output/run_writer.h"
 #include "collector/pages/page_collector.h"
+#include "collector/pages/page_scanner.h"
 #include "collector/process/clock_scale.h"
 #include "collector/process/launch_text.h"
 #include "collector/process/process_stats.h"
@@ -56,11 +57,13 @@ class CollectorProcess {
                    const CollectorFds& fds, LaunchText launch);
   absl::Status OpenPageEvents(int first_fd);
   void OpenHeapEvents();
+  void OpenPageScan();
   void OpenSideRing();
 
   ProcessWatch::State WaitForStart();
   void BeginFile(bool started);
   ProcessWatch::State CollectUntilEnd();
+  void ScanPages();
   void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);
   void FlushFile(uint64_t now_ns);
@@ -83,8 +86,9 @@ class CollectorProcess {
   EventEncoder encoder_;
   RingReader ring_;
   RingMerger merger_;
-  std::unique_ptr<SideItems> side_;       // with either of these two
-  std::unique_ptr<PageCollector> pages_;  // nullptr without page events
+  std::unique_ptr<SideItems> side_;       // with any of these three
+  std::unique_ptr<PageCollector> pages_;  // nullptr without page faults
+  std::unique_ptr<PageScanner> scanner_;  // nullptr unless pages are scanned
   std::unique_ptr<HeapCollector> heap_;   // nullptr without heap events
   ProcessWatch watch_;
   ProcessStats stats_;

@@ -31,7 +31,8 @@ inline constexpr int kCollectorPageFds = 8;
 //   kinds (bit mask over What, decimal) include exclude function thread
 //   (the last four any number of times)
 //   page_counters page_signals page_period page_weight (decimal; absent
-//   without pages)
+//   without page faults)
+//   page_scan (0 or 1)
 //   pages_user_only calls_off heap_native (0 or 1)
 //   heap (HeapMode, decimal)
 //   heap_mean_bytes (decimal; how allocations are sampled at the beginning)

@@ -11,6 +11,9 @@ constexpr Named<GaugeSource> kRssSources[] = {{"auto", GaugeSource::kAuto},
                                               {"hints", GaugeSource::kHints},
                                               {"rusage", GaugeSource::kRusage},
                                               {"statm", GaugeSource::kStatm}};
+constexpr Named<PageSource> kPageSources[] = {{"auto", PageSource::kAuto},
+                                              {"faults", PageSource::kFaults},
+                                              {"scan", PageSource::kScan}};
 constexpr Named<OnFull> kOnFull[] = {{"block", OnFull::kBlock},
                                      {"drop", OnFull::kDrop}};
 
@@ -74,8 +77,7 @@ constexpr OptionRow kTable[] = {
      ReadFull, "", nullptr, kUsual},
     {kWhat, "trace", "LIST",
      "Trace calls, pages, both as calls,pages, or none (calls,pages). Without "
-     "this option pages are left out where perf is refused, and under a "
-     "debugger.",
+     "this option page faults are left alone under a debugger.",
      ReadTrace, "calls, pages, calls,pages or none", nullptr, kUsual},
     {kWhat, "heap", "MODE",
      "Record Python's allocations and frees: sampled, all, stats or off "
@@ -141,6 +143,13 @@ constexpr OptionRow kTable[] = {
      "each page with its own stack. auto records each page; in bursts, 1 page "
      "in 7 gets its own stack, and the rest take their thread's nearest one.",
      ReadPagePeriod, "auto, or a number from 1 to 10000", &kPages},
+    {kOfPages, "page-source", "SOURCE",
+     "Learn of pages from SOURCE: faults, scan or auto (auto). faults says who "
+     "touched each page. scan asks the kernel up to four times a second, and "
+     "as RSS rises, which pages are there. It needs no right to use perf. auto "
+     "takes scan where perf is refused.",
+     SetChoice<&Options::page_source, kPageSources>, "auto, faults or scan",
+     &kPages},
 
     {kOfHeap, "heap-rates", "SPEC",
      "Sample allocations at the rates of SPEC. A size is the mean number of "

@@ -14,6 +14,13 @@
 
 namespace pymemrun {
 
+// Where it is known from which pages are resident.
+enum class PageSource {
+  kAuto,    // faults, or a scan where perf is refused
+  kFaults,  // the kernel says when a page comes
+  kScan,    // the collector asks which pages are there, time and again
+};
+
 struct Options {
   std::string output;  // as given; empty: run.pb
   bool force = false;
@@ -26,6 +33,7 @@ struct Options {
   bool trace_given = false;  // on the command line or by a variable
   bool trace_calls = true;
   bool trace_pages = true;
+  PageSource page_source = PageSource::kAuto;
   PagePeriod page_period = {7, true};  // of their signals
   uint32_t page_weight = 1;            // one page in so many is recorded
   uint64_t min_drss_bytes = 0;         // set to one page by ReadOptions

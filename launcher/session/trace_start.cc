@@ -21,6 +21,7 @@
 #include "launcher/session/exit_report.h"
 #include "launcher/session/message.h"
 #include "launcher/session/output_file.h"
+#include "launcher/session/page_source.h"
 #include "launcher/session/small_init.h"
 #include "launcher/session/unasked.h"
 #include "tracer/ring/shared_region.h"
@@ -32,10 +33,8 @@ namespace {
 
 // Closes its open files when it goes: no descriptor of ours stays behind.
 struct OwnedFiles : CollectorFiles {
-  uint32_t page_samplers = 0;
-  bool pages_user_only = false;
+  OpenedPages opened;   // its descriptors are `pages`
   pid_t collector = 0;  // that was started on them
-  std::string notice;   // what could not be opened; see TraceConfig
 
   OwnedFiles() = default;
   OwnedFiles(const OwnedFiles&) = delete;
@@ -147,13 +146,14 @@ void AddPages(const Options& options, const OwnedFiles& files,
               LaunchFacts* facts) {
   facts->push_back({"calls_off", options.trace_calls ? "0" : "1"});
   AddHeap(options.heap, facts);
+  if (files.opened.by_scan) facts->push_back({"page_scan", "1"});
   if (files.pages.empty()) return;
-  facts->push_back({"page_counters", std::to_string(files.page_samplers)});
-  facts->push_back({"page_signals",
-                    std::to_string(files.pages.size() - files.page_samplers)});
+  facts->push_back({"page_counters", std::to_string(files.opened.samplers)});
+  facts->push_back({"page_signals", std::to_string(files.pages.size() -
+                                                   files.opened.samplers)});
   facts->push_back({"page_period", std::to_string(options.page_period.faults)});
   facts->push_back({"page_weight", std::to_string(options.page_weight)});
-  facts->push_back({"pages_user_only", files.pages_user_only ? "1" : "0"});
+  facts->push_back({"pages_user_only", files.opened.user_only ? "1" : "0"});
 }
 
 LaunchFacts FactsOf(const TraceRequest& request, const RunIdentity& identity,
@@ -213,8 +213,8 @@ const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   config->rss_source = options.rss_source;
   config->verify_rss = options.verify_rss;
   config->collector = files.collector;
-  if (!files.notice.empty()) {
-    config->notice = strdup(MessageText(files.notice).c_str());
+  if (!files.opened.notice.empty()) {
+    config->notice = strdup(MessageText(files.opened.notice).c_str());
   }
   // Says nothing once the program has put another file in stderr's place.
   config->say = [](const char* line, size_t size) {
@@ -241,32 +241,27 @@ const char* WhyNoCollector() {
                                              : "/proc is not mounted";
 }
 
-void FillControlPage(const Options& options, ControlPage* page) {
+void FillControlPage(const Options& options, bool by_scan, ControlPage* page) {
   page->traced_pid = static_cast<uint32_t>(getpid());
   page->on_full = options.on_full;
+  page->scans_pages = by_scan ? 1 : 0;
 }
 
-// Opens the counters of page faults. Where the system refuses, calls or the
-// heap are traced without them. Then `files->notice` says so if they were asked
-// for. Returns whether anything is left to trace.
+// Where the system refuses pages, calls or the heap are traced without them.
+// Then `files->notice` says so if they were asked for. Returns whether anything
+// is left to trace.
 bool OpenPages(const Options& options, OwnedFiles* files) {
-  PageCounters counters;
-  const char* refused = Session::OpenPages(options.page_period, &counters);
-  if (refused == nullptr) {
-    files->pages.assign(counters.fds, counters.fds + counters.count);
-    files->page_samplers = counters.samplers;
-    files->pages_user_only = counters.user_only;
-    return true;
-  }
-  if (!options.trace_given) return true;
-  const std::string why =
-      std::string(refused) + "; --trace calls works without them";
+  files->opened = OpenPageSource(options);
+  files->pages = files->opened.fds;
+  std::string& notice = files->opened.notice;
+  if (notice.empty() || files->opened.any()) return true;
+  notice += "; --trace calls works without them";
   if (options.trace_calls) {
-    files->notice = why + "; calls are traced";
+    notice += "; calls are traced";
   } else if (RecordsHeap(options.heap)) {
-    files->notice = why + "; the heap is traced";
+    notice += "; the heap is traced";
   } else {
-    return !RunUntraced(why);
+    return !RunUntraced(notice);
   }
   return true;
 }
@@ -288,7 +283,7 @@ std::string Launch(const TraceRequest& request, const std::string& collector,
 std::string Begin(const TraceRequest& request, const std::string& collector,
                   const RunIdentity& identity, const std::string& path,
                   ControlPage* page, OwnedFiles* files) {
-  FillControlPage(*request.options, page);
+  FillControlPage(*request.options, files->opened.by_scan, page);
   const std::string error = Launch(request, collector, identity, path, files);
   if (!error.empty()) {
     page->traced_pid = 0;  // nobody to wait for

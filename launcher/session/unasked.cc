@@ -38,7 +38,10 @@ bool AddressSpaceIsShort() {
 void LeaveOutUnasked(Options* options) {
   const bool is_short = AddressSpaceIsShort();
   if (!options->trace_given && options->trace_pages) {
-    options->trace_pages = !is_short && !HasDebugger() && !HasSanitizer();
+    options->trace_pages = !is_short && !HasSanitizer();
+    if (options->page_source == PageSource::kAuto && HasDebugger()) {
+      options->page_source = PageSource::kScan;
+    }
   }
   if (options->heap_given || !is_short) return;
   options->heap.mode = HeapMode::kOff;

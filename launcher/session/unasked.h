@@ -8,8 +8,10 @@
 namespace pymemrun {
 
 // Takes out of `options` what nobody asked for and this process cannot bear:
-//   - page events under a debugger, which would stop at each page signal, and
-//     under a preloaded sanitizer, whose shadow is terabytes of reserved memory;
+//   - page faults under a debugger, which would stop at each page signal: pages
+//     are scanned;
+//   - pages under a preloaded sanitizer, whose shadow is terabytes of reserved
+//     memory;
 //   - page and heap events where the address space is short.
 void LeaveOutUnasked(Options* options);
 

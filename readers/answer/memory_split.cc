@@ -7,20 +7,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_places.h"
+#include "readers/heap_in_rss/heap_estimate.h"
+#include "readers/resident/page_kind.h"
 #include "readers/resident/page_mappings.h"
 
 namespace pymemrun {
 namespace {
-
-enum class PageKind { kFile, kStack, kAnonymous };
-
-PageKind KindOf(absl::string_view mapping) {
-  if (absl::StartsWith(mapping, "[stack")) return PageKind::kStack;
-  const bool is_file =
-      absl::StartsWith(mapping, "/") && !absl::StartsWith(mapping, "/dev/zero");
-  return is_file || mapping == "[vdso]" ? PageKind::kFile
-                                        : PageKind::kAnonymous;
-}
 
 // "pandas read_csv": the frame that `own` called on the way to `stack`.
 std::string CalledBy(const RunIndex& index, uint32_t own, uint32_t stack) {
@@ -119,18 +111,13 @@ class Splitter {
  private:
   void SplitPages() {
     const ResidentModel& model = pages_.model();
-    PageMappings mappings(pages_);
     split_.before_bytes = static_cast<double>(model.UnlistedBeforeBytes());
-    model.pages().ForEach([&](const PageMap::Run& run) {
-      const PageOwner& owner = model.owners()[run.owner];
-      for (uint64_t page = run.begin; page < run.end;) {
-        const uint32_t mapping = mappings.Of(page, owner);
-        const uint64_t end = std::min(run.end, mappings.End(page));
-        AddPages(
-            owner, pages_.index().MappingName(mapping),
-            static_cast<double>((end - page) * owner.weight) * page_bytes_);
-        page = end;
-      }
+    ForEachMapped(pages_, [&](const PageMap::Range& range, uint32_t id,
+                              uint32_t mapping) {
+      const PageOwner& owner = model.owners()[id];
+      AddPages(owner, pages_.index().MappingName(mapping),
+               static_cast<double>((range.end - range.begin) * owner.weight) *
+                   page_bytes_);
     });
   }
 
@@ -140,66 +127,22 @@ class Splitter {
       split_.before_bytes += bytes;
       return;
     }
-    switch (KindOf(mapping)) {
-      case PageKind::kFile:
-        split_.file_bytes += bytes;
-        holdings_.Add(pages_.index(), owner.origin(), bytes, 0,
-                      /*of_file=*/true);
-        return;
-      case PageKind::kStack:
-        split_.stack_bytes += bytes;
-        return;
-      case PageKind::kAnonymous:
-        anonymous_bytes_ += bytes;
-        if (heap_ != nullptr) return;
-        holdings_.Add(pages_.index(), owner.origin(), bytes, 0,
-                      /*of_file=*/false);
+    const PageKind kind = KindOf(mapping);
+    if (kind == PageKind::kStack) {
+      split_.stack_bytes += bytes;
+      return;
     }
-  }
-
-  // What of an address range is resident, and how much of that is in pages that
-  // were there before tracing.
-  struct Resident {
-    double bytes = 0, before_bytes = 0;
-  };
-  Resident ResidentOf(uint64_t begin, uint64_t bytes) const {
-    const auto all = static_cast<double>(bytes);
-    const ResidentModel& model = pages_.model();
-    if (!pages_.has_page_events() || model.sampled() || bytes == 0) {
-      return {all, 0};
-    }
-    const uint64_t page_bytes = model.page_bytes();
-    const uint64_t first = begin / page_bytes;
-    const uint64_t end = (begin + bytes - 1) / page_bytes + 1;
-    if (end - first > 2) {
-      return {
-          std::min(all, static_cast<double>(model.pages().Covered(first, end)) *
-                            page_bytes_),
-          0};
-    }
-    // A small block was written to.
-    const PageMap::Run run = model.pages().At(first);
-    const bool before = run.begin <= first && first < run.end &&
-                        model.owners()[run.owner].before_tracing();
-    return {all, before ? all : 0};
+    const bool of_file = kind == PageKind::kFile;
+    (of_file ? split_.file_bytes : anonymous_bytes_) += bytes;
+    // Of anonymous memory the blocks tell more.
+    if (!of_file && heap_ != nullptr) return;
+    holdings_.Add(pages_.index(), owner.origin(), bytes, 0, of_file);
   }
 
   void SplitHeap() {
     const HeapModel& model = heap_->model();
-    std::vector<HeapPart> by_source(model.sources().size());
-    for (const auto& [address, block] : model.blocks()) {
-      if (block.size == 0 || address > UINT64_MAX - block.size) continue;
-      by_source[block.source].Add(ResidentOf(address, block.size),
-                                  model.WeightOf(block));
-    }
-    for (const auto& [begin, part] : model.mappings().parts()) {
-      const auto& mapping = model.mappings().OfPart(part);
-      // Without page events nobody knows whether it was touched.
-      if (!pages_.has_page_events()) break;
-      by_source[mapping.source].Add(ResidentOf(begin, part.end - begin),
-                                    model.WeightOf(mapping));
-    }
-    FitToResident(&by_source);
+    const std::vector<HeapPart> by_source = EstimateResidentHeap(
+        pages_, model, anonymous_bytes_, split_.before_bytes);
     double variance = 0;
     for (size_t i = 0; i < by_source.size(); ++i) {
       const HeapPart& part = by_source[i];
@@ -208,34 +151,6 @@ class Splitter {
       variance += part.variance;
     }
     split_.heap_error_bytes = std::sqrt(variance);
-  }
-
-  struct HeapPart {
-    double bytes = 0, before_bytes = 0, variance = 0;
-    void Add(const Resident& resident, double weight) {
-      bytes += weight * resident.bytes;
-      before_bytes += weight * resident.before_bytes;
-      variance += weight * (weight - 1) * resident.bytes * resident.bytes;
-    }
-  };
-
-  // Samples may stand for more than there is: then what is estimated shrinks to
-  // what is resident.
-  void FitToResident(std::vector<HeapPart>* parts) const {
-    double all = 0, before = 0, estimated = 0;
-    for (const HeapPart& part : *parts) {
-      all += part.bytes;
-      before += part.before_bytes;
-      if (part.variance > 0) estimated += part.bytes;
-    }
-    const double room =
-        anonymous_bytes_ + std::min(before, split_.before_bytes);
-    if (!pages_.has_page_events() || all <= room || estimated <= 0) return;
-    const double fit = std::max(0.0, 1 - (all - room) / estimated);
-    for (HeapPart& part : *parts) {
-      if (part.variance > 0) part.bytes *= fit;
-      part.before_bytes = std::min(part.before_bytes, part.bytes);
-    }
   }
 
   void AddSource(const HeapSource& source, const HeapPart& part) {

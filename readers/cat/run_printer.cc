@@ -34,12 +34,16 @@ void RunPrinter::OnHeader(const Header& header) {
   view_.own_bytes = net_ ? header.own_bytes() : 0;
   start_realtime_ns_ = header.start_realtime_ns();
   recorded_ = {header.page_period() != 0, header.heap() != HEAP_OFF};
+  by_scan_ = header.page_scan();
   if (view_.with_context) target_->ExpectContext();
 }
 
 std::string RunPrinter::Missing() const {
   if (extra_.heap && !recorded_.heap) {
     return "heap events: the run was made with --heap off or stats";
+  }
+  if (extra_.pages && by_scan_) {
+    return "page events: pages were scanned (pymemreport resident shows them)";
   }
   if (extra_.pages && !recorded_.pages) {
     return "page events: the run was not made with --trace pages";

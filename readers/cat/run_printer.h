@@ -100,6 +100,7 @@ class RunPrinter : public IndexingVisitor {
 
   const bool net_;
   const ExtraRecords extra_;
+  bool by_scan_ = false;  // pages
   ExtraRecords recorded_;
   PrintTarget* const target_;
   RowFilter filter_;

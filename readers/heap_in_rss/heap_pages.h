@@ -13,7 +13,8 @@
 
 namespace pymemrun {
 
-// What becomes of the bytes of all pages that have an owner:
+// What becomes of the bytes of all pages that have an owner. Of a heap that was
+// sampled see EstimateCharges(). Where each block is known:
 //   - A page in which blocks are alive is charged to them, each with the bytes
 //     of it that lie there, as many times as the block stands for. Where
 //     samples stand for more than the page has, each gets its part of it.
@@ -23,6 +24,7 @@ namespace pymemrun {
 //   - Other pages stay with whoever touched them first.
 struct HeapCharges {
   std::vector<double> by_source;  // HeapModel::sources()
+  std::vector<double> variance;   // of by_source; empty: 0
   std::vector<double> by_owner;   // ResidentModel::owners()
   double slack_bytes = 0;
 };
@@ -48,9 +50,9 @@ HeapCharges ChargePages(
 // others as one row, if there are any, what the allocator keeps free in pages
 // with blocks, what was there before tracing and what has no owner: all rows
 // add up to RSS. `heap_bytes` is the part of `resident_bytes` that blocks are
-// charged with. Where pages were sampled `error_bytes` is one standard error of
-// `resident_bytes` for that. REQUIRES: both replays are of one file and moment;
-// `by` is not kMapping.
+// charged with. Where pages or blocks were sampled `error_bytes` is one
+// standard error of `resident_bytes` for that. REQUIRES: both replays are of
+// one file and moment; `by` is not kMapping.
 Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
                         const HeapReplay& heap);
 

@@ -5,6 +5,7 @@
 
 #include "readers/heap/heap_places.h"
 #include "readers/heap/heap_table.h"
+#include "readers/heap_in_rss/heap_estimate.h"
 #include "readers/heap_in_rss/heap_pages.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/place_table.h"
@@ -87,6 +88,12 @@ class ChargeErrors {
   SampleErrors errors_;
 };
 
+HeapCharges ChargesOf(const ResidentReplay& pages, const HeapReplay& heap,
+                      const std::function<void(const PageCharge&)>& visit) {
+  return heap.sampled() ? EstimateCharges(pages, heap)
+                        : ChargePages(pages.model(), heap.model(), visit);
+}
+
 // Of the places of owners, without kBeforeTracing.
 Amounts AmountsOf(GroupBy by, const ResidentReplay& pages,
                   const HeapReplay& heap) {
@@ -96,7 +103,7 @@ Amounts AmountsOf(GroupBy by, const ResidentReplay& pages,
   if (pages.model().sampled()) {
     visit = [&errors](const PageCharge& charge) { errors.Add(charge); };
   }
-  const HeapCharges charges = ChargePages(pages.model(), heap.model(), visit);
+  const HeapCharges charges = ChargesOf(pages, heap, visit);
   Amounts amounts;
   amounts.slack_bytes = charges.slack_bytes;
   amounts.before_bytes =
@@ -122,14 +129,19 @@ Amounts AmountsOf(GroupBy by, const ResidentReplay& pages,
     of.heap_bytes += charges.by_source[i];
   }
   errors.SetVariances(&amounts);
+  for (uint32_t i = 0; i < charges.variance.size(); ++i) {
+    if (charges.by_source[i] <= 0) continue;
+    amount(numbers.OfSource(i)).variance += charges.variance[i];
+    amounts.slack_variance += charges.variance[i];
+  }
   return amounts;
 }
 
 class TableMaker {
  public:
-  TableMaker(GroupBy by, const ResidentModel& model)
+  TableMaker(GroupBy by, const ResidentModel& model, bool with_errors)
       : by_(by),
-        with_errors_(model.sampled()),
+        with_errors_(with_errors),
         rss_bytes_(static_cast<double>(model.RssBytes())) {
     table_.headings = PlaceHeadings(by);
     table_.headings.insert(table_.headings.end(),
@@ -177,7 +189,8 @@ Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
   std::sort(places.begin(), places.end(), [](const Amount& a, const Amount& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
   });
-  TableMaker maker(by, pages.model());
+  TableMaker maker(by, pages.model(),
+                   pages.model().sampled() || heap.sampled());
   Amount others;
   for (size_t i = 0; i < places.size(); ++i) {
     if (limit == 0 || i < limit) {
@@ -200,7 +213,7 @@ Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
 
 PlaceTree HeapResidentTree(GroupBy by, const ResidentReplay& pages,
                            const HeapReplay& heap) {
-  const HeapCharges charges = ChargePages(pages.model(), heap.model());
+  const HeapCharges charges = ChargesOf(pages, heap, nullptr);
   PlaceTree tree(by, &pages.index());
   const auto add = [&tree](const Origin& origin, double bytes) {
     if (bytes > 0) tree.Add(tree.NodeOf(origin), bytes, 0);

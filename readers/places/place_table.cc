@@ -10,7 +10,7 @@ absl::string_view ShownMapping(const RunIndex& index, uint32_t mapping) {
 }
 
 Place PlaceOf(GroupBy by, const RunIndex& index, const Origin& origin) {
-  switch (by) {
+  switch (origin.is_mapping() ? GroupBy::kMapping : by) {
     case GroupBy::kThread:
       return NamedPlace(index.ThreadLabel(origin.thread));
     case GroupBy::kMapping:

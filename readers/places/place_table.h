@@ -26,6 +26,10 @@ struct Origin {
   uint32_t module = 0;                // the mapping whose code asked for it
   absl::string_view no_module = "?";  // the name of module 0
   absl::string_view allocator = {};
+
+  // Nobody was seen to bring the memory: what it is part of is all that is
+  // known.
+  bool is_mapping() const { return stack == 0 && thread == 0 && mapping != 0; }
 };
 
 // A mapping's name for people.

@@ -40,6 +40,7 @@ uint32_t PlaceTree::Child(uint32_t parent, const Place& place) {
 }
 
 uint32_t PlaceTree::NodeOf(const Origin& origin, bool inverted) {
+  if (origin.is_mapping()) return Child(0, PlaceOf(by_, index_, origin));
   const uint32_t root =
       frames_by_ == by_ ? 0 : Child(0, PlaceOf(by_, index_, origin));
   return inverted ? InvertedNodeOf(root, origin.stack)

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -40,7 +41,9 @@ class ResidentCommand final : public ReportCommand {
 
   HeapMoment at_ = {HeapMoment::kPeak};
   GroupBy by_ = GroupBy::kLine;
-  bool by_blocks_ = false;  // pages are charged to the blocks in them
+  // Pages are charged to the blocks in them; nothing: where nobody saw who
+  // touched them.
+  std::optional<bool> by_blocks_;
   TableOptions table_;
   StackOptions stacks_;
 };
@@ -50,18 +53,18 @@ void ResidentCommand::AddOptions(CLI::App* app) {
   AddParsed(
       app, "--at", &at_, ParseMoment, "T",
       "Show this moment: peak (default; the highest RSS), end, or seconds.");
-  AddGroupBy(app, &by_,
-             {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
-              GroupBy::kFile, GroupBy::kThread, GroupBy::kMapping,
-              GroupBy::kModule},
-             "Group by line (default; your code's), library-line (the "
-             "innermost), function (Python's), file, thread, mapping (what the "
-             "page is part of), module (the file whose instruction touched "
-             "it).");
-  AddChoice<bool>(app, "--owner", &by_blocks_,
-                  {{"touch", false}, {"heap", true}}, "KIND",
-                  "Charge a page to who touched it first (touch, the default), "
-                  "or to the blocks in it (heap).");
+  AddGroupBy(
+      app, &by_,
+      {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+       GroupBy::kFile, GroupBy::kThread, GroupBy::kMapping, GroupBy::kModule},
+      "Group by line (default; your code's), library-line (the "
+      "innermost), function (Python's), file, thread, mapping (what the "
+      "page is part of), module (the file whose instruction touched "
+      "it).");
+  AddChoice<std::optional<bool>>(
+      app, "--owner", &by_blocks_, {{"touch", false}, {"heap", true}}, "KIND",
+      "Charge a page to who touched it first (touch, the default), or to the "
+      "blocks in it (heap; the default where pages were scanned).");
   table_.Add(app, 20);
   stacks_.Add(app);
   AddOwn(app);
@@ -71,7 +74,7 @@ void ResidentCommand::AddOptions(CLI::App* app) {
 }
 
 std::string ResidentCommand::Problem() const {
-  if (by_blocks_ && by_ == GroupBy::kMapping) {
+  if (by_blocks_.value_or(false) && by_ == GroupBy::kMapping) {
     return "--owner heap has no mappings";
   }
   const std::string problem = stacks_.Problem(table_);
@@ -94,11 +97,20 @@ std::string ResidentCommand::Heading(const ResidentReplay& replay,
   std::string text =
       ResidentHeading(replay, replay.shown_us(), at_.kind == HeapMoment::kPeak);
   if (heap == nullptr) return text;
-  absl::StrAppend(
-      &text, "pages with live blocks: charged to who allocated the blocks, ",
-      heap->sampled() ? "as estimated from samples"
-                      : "each with its bytes there",
-      "\n");
+  if (!heap->sampled()) {
+    absl::StrAppend(&text,
+                    "pages with live blocks: charged to who allocated the "
+                    "blocks, each with its bytes there\n");
+    return text;
+  }
+  absl::StrAppend(&text,
+                  "anonymous memory: charged to who allocated blocks in it, as "
+                  "estimated from samples\n");
+  if (!replay.header().heap_native() && replay.by_scan()) {
+    absl::StrAppend(&text,
+                    "C code's blocks were not recorded: they are in <allocator "
+                    "slack>\n");
+  }
   return text;
 }
 
@@ -113,12 +125,6 @@ std::unique_ptr<HeapMoments> ReadBlocks(uint64_t at_us, bool at_peak,
       std::make_unique<HeapMoments>(std::vector<HeapMoment>{{kind, at_us}});
   // Of a file that was cut the last heap events may be before the peak.
   if (!ReadHeapAgain(file, console, heap.get(), code, !at_peak)) return nullptr;
-  if (heap->sampled()) {
-    console.Say(absl::StrCat(
-        file->shown_name(),
-        ": allocations were sampled: pages without a sampled block stay with "
-        "who touched them first (--heap all knows every block)"));
-  }
   return heap;
 }
 
@@ -137,7 +143,17 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
   ResidentReplay replay(at_us, finder->hindsight());
   if (!file->Read(&replay)) return kExitFailed;
   std::unique_ptr<HeapMoments> heap;
-  if (by_blocks_) {
+  // Without blocks what pages are part of is all that is known.
+  const bool by_blocks =
+      by_blocks_.value_or(replay.by_scan() && by_ != GroupBy::kMapping &&
+                          replay.header().heap() != HEAP_OFF);
+  if (replay.by_scan() && by_blocks_ == false) {
+    console.Say(absl::StrCat(file->shown_name(),
+                             ": pages were scanned: nobody saw who touched "
+                             "them (--owner heap says who allocated)"));
+    return kExitUsage;
+  }
+  if (by_blocks) {
     int code = kExitOk;
     heap = ReadBlocks(at_us, at_peak, file.get(), console, &code);
     if (heap == nullptr) return code;

@@ -39,8 +39,11 @@ void SetTexts(GroupBy by, const ResidentReplay& replay, StackedChart* chart) {
   const Header& header = replay.header();
   chart->title = TitleOf("Resident memory", header.script());
   chart->subtitle =
-      absl::StrCat("by ", by == GroupBy::kFunction ? "Python " : "",
-                   GroupByName(by), " of first touch; process ", header.pid());
+      replay.by_scan()
+          ? "by what pages are part of (pages by scan)"
+          : absl::StrCat("by ", by == GroupBy::kFunction ? "Python " : "",
+                         GroupByName(by), " of first touch");
+  absl::StrAppend(&chart->subtitle, "; process ", header.pid());
   if (replay.model().sampled()) {
     absl::StrAppend(&chart->subtitle,
                     "; estimated: ", SampledText(replay.header()));

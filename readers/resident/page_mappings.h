@@ -35,6 +35,22 @@ class PageMappings {
   RangeCursor ranges_, later_;
 };
 
+// Calls `visit(pages, owner, mapping)` for pages side by side that have these
+// in common, in the order of addresses. Pages: a PageMap::Range.
+template <typename Visit>
+void ForEachMapped(const ResidentReplay& replay, Visit visit) {
+  PageMappings mappings(replay);
+  replay.model().pages().ForEach([&](const PageMap::Run& run) {
+    const PageOwner& owner = replay.model().owners()[run.owner];
+    for (uint64_t page = run.begin; page < run.end;) {
+      const uint32_t mapping = mappings.Of(page, owner);
+      const uint64_t end = std::min(run.end, mappings.End(page));
+      visit(PageMap::Range{page, end}, run.owner, mapping);
+      page = end;
+    }
+  });
+}
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_READERS_RESIDENT_PAGE_MAPPINGS_H_

@@ -17,8 +17,9 @@ struct PageOwner {
   uint32_t mapping = 0;       // what the page was part of when it came
   uint32_t weight = 1;        // each page stands for so many
   bool inferred = false;
+  bool by_scan = false;  // nobody saw who brought it
 
-  bool before_tracing() const { return thread == 0; }
+  bool before_tracing() const { return thread == 0 && !by_scan; }
   Origin origin() const {
     return {.stack = stack,
             .thread = thread,
@@ -28,12 +29,13 @@ struct PageOwner {
   friend bool operator==(const PageOwner& a, const PageOwner& b) {
     return a.stack == b.stack && a.thread == b.thread &&
            a.code_mapping == b.code_mapping && a.mapping == b.mapping &&
-           a.weight == b.weight && a.inferred == b.inferred;
+           a.weight == b.weight && a.inferred == b.inferred &&
+           a.by_scan == b.by_scan;
   }
   template <typename H>
   friend H AbslHashValue(H h, const PageOwner& o) {
     return H::combine(std::move(h), o.stack, o.thread, o.code_mapping,
-                      o.mapping, o.weight, o.inferred);
+                      o.mapping, o.weight, o.inferred, o.by_scan);
   }
 };
 

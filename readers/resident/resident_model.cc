@@ -40,6 +40,7 @@ ResidentModel::ResidentModel(const Limits& limits)
 void ResidentModel::SetHeader(const Header& header) {
   if (IsPageSize(header.page_bytes())) page_bytes_ = header.page_bytes();
   sampled_ = header.page_weight() > 1;
+  by_scan_ = header.page_scan();
 }
 
 uint64_t ResidentModel::RssBytes() const {
@@ -249,10 +250,11 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
       return CountEach(run);
     });
   }
-  if (!any_residency_) {
-    PageOwner before;
-    before.mapping = range.mapping;
-    return Own(range.page, end, OwnerId(before), time_us);
+  if (!any_residency_ || by_scan_) {
+    PageOwner owner;
+    owner.mapping = range.mapping;
+    owner.by_scan = any_residency_;
+    return Own(range.page, end, OwnerId(owner), time_us);
   }
   PageGap gap;
   gap.mapping = range.mapping;

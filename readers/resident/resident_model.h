@@ -15,6 +15,8 @@
 //     kernel maps around a fault. Else it is that of the nearest page within
 //     the same 2 MiB, which the kernel may hold in one piece, if all between is
 //     resident. Other pages have nobody.
+//   - Where pages were scanned nobody saw them come. Those of a later Residency
+//     are whatever they are part of.
 //   - Where one page in N was chosen it stands for N, and the others are not
 //     known. Nor are pages that nobody brought, except those before tracing and
 //     those inferred in huge pages and files. In a huge page each page then
@@ -130,7 +132,7 @@ class ResidentModel {
   uint64_t owned_at_rss_ = 0;
   uint64_t changed_since_rss_ = 0;  // by an answer, of pages that came since
   uint64_t fork_us_ = 0;
-  bool sampled_ = false;
+  bool sampled_ = false, by_scan_ = false;
   bool any_residency_ = false;
   std::vector<ResidentRange> ranges_;
   uint64_t ranges_us_ = 0;  // when the kernel began to be asked for them

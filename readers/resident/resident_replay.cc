@@ -43,7 +43,7 @@ Hindsight ResidentReplay::hindsight() const {
 
 void ResidentReplay::OnHeader(const Header& header) {
   header_ = header;
-  has_page_events_ = header.page_period() != 0;
+  has_page_events_ = header.page_period() != 0 || header.page_scan();
   model_.SetHeader(header);
   AddReading({0, header.first_rss_bytes(), 0});
 }
@@ -115,15 +115,19 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
     done_ = true;
     return;
   }
+  if (!by_scan()) AddLateArrivals(seen);
+  model_.Add(seen);
+  if (seen.time_us > until_us_) return;
+  last_us_ = std::max(last_us_, seen.time_us);
+  AddReading({seen.time_us, seen.rss_bytes, 0});
+}
+
+void ResidentReplay::AddLateArrivals(const ResidencyView& seen) {
   looks_left_ += kLooksForEach * seen.ranges.size();
   for (const LateArrival& late : FindLateArrivals(seen, model_, &looks_left_)) {
     model_.Add(late);
     if (before_.late.size() + late_.size() < kMaxLate) late_.push_back(late);
   }
-  model_.Add(seen);
-  if (seen.time_us > until_us_) return;
-  last_us_ = std::max(last_us_, seen.time_us);
-  AddReading({seen.time_us, seen.rss_bytes, 0});
 }
 
 void ResidentReplay::AddReading(const Reading& reading) {

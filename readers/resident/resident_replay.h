@@ -34,6 +34,8 @@ class ResidentReplay : public ReplayVisitor {
   const Header& header() const { return header_; }
   // The run was made with page events.
   bool has_page_events() const { return has_page_events_; }
+  // Nobody saw who touched the pages.
+  bool by_scan() const { return header_.page_scan(); }
   // The last moment that the file tells of, as far as it was read.
   uint64_t last_us() const { return last_us_; }
   // `until_us`; or where the file ends before that, its last moment.
@@ -61,6 +63,7 @@ class ResidentReplay : public ReplayVisitor {
   struct Reading {
     uint64_t time_us, rss_bytes, hwm_bytes;
   };
+  void AddLateArrivals(const ResidencyView& seen);
   void AddReading(const Reading& reading);
   void AdvanceTo(uint64_t time_us);
   void MoveTo(uint64_t time_us);

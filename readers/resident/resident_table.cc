@@ -102,17 +102,14 @@ Amounts ByMapping(const ResidentReplay& replay) {
     }
     return number;
   };
-  PageMappings mappings(replay);
-  model.pages().ForEach([&](const PageMap::Run& run) {
-    const PageOwner& owner = model.owners()[run.owner];
-    for (uint64_t page = run.begin; page < run.end;) {
-      Amount& amount = amounts.places[number_of(mappings.Of(page, owner))];
-      const uint64_t end = std::min(run.end, mappings.End(page));
-      amount.pages += (end - page) * owner.weight;
-      if (owner.inferred) amount.inferred_pages += (end - page) * owner.weight;
-      page = end;
-    }
-  });
+  ForEachMapped(
+      replay, [&](const PageMap::Range& range, uint32_t id, uint32_t mapping) {
+        const PageOwner& owner = model.owners()[id];
+        const uint64_t pages = (range.end - range.begin) * owner.weight;
+        Amount& amount = amounts.places[number_of(mapping)];
+        amount.pages += pages;
+        if (owner.inferred) amount.inferred_pages += pages;
+      });
   for (const auto& [mapping, pages] : model.Unowned()) {
     amounts.places[number_of(mapping)].unowned_pages += pages;
   }
@@ -258,10 +255,12 @@ std::string SampledText(const Header& header) {
 std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
                             bool is_peak) {
   const ResidentModel& model = replay.model();
-  std::string text =
-      absl::StrCat("RSS ", HumanBytes(static_cast<double>(model.RssBytes())),
-                   " at ", HumanSeconds(time_us), is_peak ? " (peak)" : "",
-                   "; bytes stand where a page was first touched\n");
+  std::string text = absl::StrCat(
+      "RSS ", HumanBytes(static_cast<double>(model.RssBytes())), " at ",
+      HumanSeconds(time_us), is_peak ? " (peak)" : "", "; ",
+      replay.by_scan() ? "pages by scan: who allocated, not who touched"
+                       : "bytes stand where a page was first touched",
+      "\n");
   const uint32_t period = replay.header().page_period();
   if (period > 1) {
     absl::StrAppend(&text, "inferred: in bursts, 1 page in ", Grouped(period),
@@ -280,7 +279,7 @@ std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
     absl::StrAppend(&text, Counted(model.not_kept(), "page"),
                     " found no room: they are unattributed\n");
   }
-  const std::string unowned = UnownedText(replay);
+  const std::string unowned = replay.by_scan() ? "" : UnownedText(replay);
   if (!unowned.empty()) {
     absl::StrAppend(&text, "resident without an owner: ", unowned, "\n");
   }

@@ -93,7 +93,7 @@ RunFacts::PageCounts RunFacts::Pages() const {
 bool RunFacts::HasCalls() const { return !header.calls_off() || Events() > 0; }
 
 bool RunFacts::HasPages() const {
-  return header.page_period() > 0 || pages_.events > 0;
+  return header.page_period() > 0 || header.page_scan() || pages_.events > 0;
 }
 
 bool RunFacts::OnHeap(const HeapEvent* events, size_t count) {

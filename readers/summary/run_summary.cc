@@ -251,6 +251,9 @@ std::string DescribeTracingItself(const RunFacts& facts) {
 }
 
 std::string DescribePages(const RunFacts& facts) {
+  if (facts.header.page_scan()) {
+    return "by scan: who allocated, not who touched";
+  }
   const RunFacts::PageCounts pages = facts.Pages();
   std::string text = Grouped(pages.events);
   const uint32_t weight = facts.header.page_weight();

@@ -180,13 +180,16 @@ void AddTracing(const RunFacts& facts, Values* values) {
 void AddPages(const RunFacts& facts, Values* values) {
   const bool known = facts.HasPages();
   const RunFacts::PageCounts pages = facts.Pages();
-  values->insert(values->end(),
-                 {{"page_events", If(known, pages.events)},
-                  {"page_period", Known(facts.header.page_period())},
-                  {"page_weight", Known(facts.header.page_weight())},
-                  {"pages_inferred", If(known, pages.inferred)},
-                  {"page_events_lost", If(known, pages.samples_lost)},
-                  {"page_stacks_lost", If(known, pages.stacks_lost)}});
+  const Header& header = facts.header;
+  values->insert(
+      values->end(),
+      {{"page_source", If(known, header.page_scan() ? "scan" : "faults")},
+       {"page_events", If(known && !header.page_scan(), pages.events)},
+       {"page_period", Known(facts.header.page_period())},
+       {"page_weight", Known(facts.header.page_weight())},
+       {"pages_inferred", If(known, pages.inferred)},
+       {"page_events_lost", If(known, pages.samples_lost)},
+       {"page_stacks_lost", If(known, pages.stacks_lost)}});
 }
 
 void AddHeap(const RunFacts& facts, Values* values) {

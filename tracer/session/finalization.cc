@@ -5,6 +5,7 @@
 #include "tracer/base/clock.h"
 #include "tracer/cpython/lifetime.h"
 #include "tracer/interpose/interposed.h"
+#include "tracer/ring/ring_wait.h"
 #include "tracer/ring/side_ring.h"
 
 namespace pymemrun {
@@ -20,13 +21,18 @@ void TellBegin() {
   const uint64_t position = page->head.load(std::memory_order_relaxed);
   page->finalize_ns.store(now_ns, std::memory_order_release);
   SideItem item(SideKind::kFinalize, 0);
-  if (!item.ok()) return;
-  SideHead& head = item.head();
-  head.flags = 0;
-  head.detail = 0;
-  head.time_ns = now_ns;
-  head.extra = position;
-  item.Commit();
+  if (item.ok()) {
+    SideHead& head = item.head();
+    head.flags = 0;
+    head.detail = 0;
+    head.time_ns = now_ns;
+    head.extra = position;
+    item.Commit();
+  }
+  // Until it is known which pages the program leaves.
+  if (page->scans_pages != 0) {
+    WaitForRoom(page, {&ReplyOf(page).end_scans, 0}, 1);
+  }
 }
 
 }  // namespace

@@ -318,6 +318,8 @@ struct ControlPage {
   // For the traced process; the collector asks the launch text and the system.
   uint32_t traced_pid;
   uint32_t page_bytes;
+  // The collector scans pages: it is waited for when finalize_ns is set.
+  uint32_t scans_pages;
 
   // -- Written by the traced process when tracing starts, released by
   // start_state = 1. Until then the collector only waits.
@@ -380,6 +382,8 @@ struct ReplyPage {
   std::atomic<uint64_t> rows_in_file;
 
   alignas(64) std::atomic<uint64_t> side_tail;  // cells consumed (release)
+  // 1: it has asked what is resident since finalize_ns was set (release).
+  std::atomic<uint64_t> end_scans;
 
   // The answer at the end, released by done_state (futex word).
   alignas(64) std::atomic<uint32_t> done_state;  // 1: the run file is complete
@@ -421,7 +425,7 @@ inline void MakeSignOfLife(pthread_mutex_t* mutex) {
 }
 
 inline constexpr int32_t kNoCompression = -1000;
-inline constexpr uint32_t kWireVersion = 3;
+inline constexpr uint32_t kWireVersion = 4;
 
 }  // namespace pymemrun
 

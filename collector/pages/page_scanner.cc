@@ -1,0 +1,76 @@
+#include "collector/pages/page_scanner.h"
+
+#include <algorithm>
+
+#include "collector/pages/residency_record.h"
+#include "collector/process/monotonic_clock.h"
+#include "collector/process/process_watch.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kStatmPeriodNs = 5000000;
+constexpr uint64_t kRegularPeriodNs = 250000000;
+constexpr uint64_t kHighPeriodNs = 10000000;
+// In parts of one CPU, and so many ranges a second in the file.
+constexpr uint64_t kRegularCostFactor = 50;
+constexpr uint64_t kHighCostFactor = 20;
+constexpr uint64_t kRangeNs = 5000;
+constexpr uint64_t kLeastStepBytes = uint64_t{1} << 20;
+constexpr uint64_t kStepFraction = 50;  // 2 % of RSS
+
+}  // namespace
+
+bool ScanSchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes) const {
+  if (now_ns < next_look_ns_ || rss_bytes == 0) return false;
+  const uint64_t step =
+      std::max(kLeastStepBytes, highest_bytes_ / kStepFraction);
+  if (rss_bytes > highest_bytes_ + step) return true;
+  return now_ns >= next_regular_ns_ && rss_bytes != rss_bytes_;
+}
+
+void ScanSchedule::Asked(uint64_t now_ns, uint64_t cpu_ns, uint64_t rss_bytes,
+                         size_t ranges) {
+  const uint64_t least = std::max(kHighPeriodNs, kRangeNs * ranges);
+  next_look_ns_ = now_ns + std::max(least, kHighCostFactor * cpu_ns);
+  next_regular_ns_ = std::max(
+      next_look_ns_,
+      now_ns + std::max(kRegularPeriodNs, kRegularCostFactor * cpu_ns));
+  rss_bytes_ = rss_bytes;
+  highest_bytes_ = std::max(highest_bytes_, rss_bytes);
+}
+
+PageScanner::PageScanner(const Options& options)
+    : options_(options),
+      scan_(options.pid, options.page_bytes, options.mappings),
+      stats_(options.pid) {}
+
+bool PageScanner::AskIfDue(uint64_t now_ns) {
+  const uint64_t finalize_ns =
+      options_.page->finalize_ns.load(std::memory_order_acquire);
+  if (finalize_ns != 0 && !saw_finalize_) {
+    saw_finalize_ = true;
+    AskAsOf(finalize_ns);
+    return true;
+  }
+  if (now_ns < std::max(next_statm_ns_, schedule_.next_look_ns())) return false;
+  next_statm_ns_ = now_ns + kStatmPeriodNs;
+  if (schedule_.IsDue(now_ns, scan_.RssBytes())) Ask();
+  return false;
+}
+
+// `time_ns`: of the answer; 0: the time of asking.
+void PageScanner::AskAsOf(uint64_t time_ns) {
+  ResidencyAnswer answer;
+  const uint64_t cpu_ns = ThreadCpuNs();
+  const bool answered = scan_.Read([] {}, &answer);
+  // The process is gone where this is 0.
+  answer.rss_bytes = answered ? scan_.RssBytes() : 0;
+  schedule_.Asked(MonotonicNs(), ThreadCpuNs() - cpu_ns, answer.rss_bytes,
+                  answer.ranges.size());
+  if (answer.rss_bytes == 0 || !WasOfProgram(*options_.page, &stats_)) return;
+  if (time_ns != 0) answer.begin_ns = answer.end_ns = time_ns;
+  WriteResidency(answer, options_.page_bytes, *options_.clock, options_.out);
+}
+
+}  // namespace pymemrun

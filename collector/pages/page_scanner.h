@@ -1,0 +1,75 @@
+// Where perf is refused: asks time and again which pages are there, and writes
+// the answers. Nobody sees then who touched a page; the heap's blocks tell who
+// allocated what lies in it.
+#ifndef PYMEMRUN_COLLECTOR_PAGES_PAGE_SCANNER_H_
+#define PYMEMRUN_COLLECTOR_PAGES_PAGE_SCANNER_H_
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+#include "collector/definitions/mapping_table.h"
+#include "collector/output/record_sink.h"
+#include "collector/pages/residency_scan.h"
+#include "collector/process/clock_scale.h"
+#include "collector/process/process_stats.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// When to ask: four times a second while RSS moves, at 2 % of a CPU at most;
+// and where RSS is higher than it ever was at an answer, then at 5 %. Not
+// thread safe.
+class ScanSchedule {
+ public:
+  bool IsDue(uint64_t now_ns, uint64_t rss_bytes) const;
+  // An answer came, or none did (`rss_bytes` 0). `cpu_ns`: what it took.
+  void Asked(uint64_t now_ns, uint64_t cpu_ns, uint64_t rss_bytes,
+             size_t ranges);
+  // RSS is worth reading from here on.
+  uint64_t next_look_ns() const { return next_look_ns_; }
+
+ private:
+  uint64_t next_look_ns_ = 0;     // for new highs
+  uint64_t next_regular_ns_ = 0;  // for the others
+  uint64_t rss_bytes_ = 0;        // of the last answer
+  uint64_t highest_bytes_ = 0;    // of all
+};
+
+// CollectorProcess owns one when the launch text says so, and calls it from its
+// one thread.
+class PageScanner {
+ public:
+  struct Options {
+    const ControlPage* page;
+    pid_t pid;  // of the traced process
+    uint32_t page_bytes;
+    const ClockScale* clock;
+    MappingTable* mappings;
+    RecordSink* out;
+  };
+  // Keeps files of /proc/PID open. All pointers must outlive it.
+  explicit PageScanner(const Options& options);
+
+  // REQUIRES of all: the header is written.
+  // Asks where it is time to, or where the interpreter has begun to finalize.
+  // That answer is dated to then: the program waits for it. Returns true after
+  // it.
+  bool AskIfDue(uint64_t now_ns);
+  // Asks in any case.
+  void Ask() { AskAsOf(0); }
+
+ private:
+  void AskAsOf(uint64_t time_ns);
+
+  const Options options_;
+  ResidencyScan scan_;
+  ProcessStats stats_;
+  ScanSchedule schedule_;
+  uint64_t next_statm_ns_ = 0;
+  bool saw_finalize_ = false;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PAGES_PAGE_SCANNER_H_

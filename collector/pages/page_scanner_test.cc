@@ -1,0 +1,118 @@
+#include "collector/pages/page_scanner.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <memory>
+#include <vector>
+
+#include "collector/pages/fault_fixture.h"
+#include "collector/process/monotonic_clock.h"
+#include "format/batches/residency.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kMs = 1000000, kMiB = uint64_t{1} << 20;
+
+TEST(ScanScheduleTest, FourTimesASecondWhileRssMoves) {
+  ScanSchedule schedule;
+  EXPECT_FALSE(schedule.IsDue(0, 0));  // RSS is not known
+  EXPECT_TRUE(schedule.IsDue(0, 100 * kMiB));
+  schedule.Asked(0, kMs, 100 * kMiB, 10);
+  EXPECT_FALSE(schedule.IsDue(249 * kMs, 99 * kMiB));
+  EXPECT_TRUE(schedule.IsDue(250 * kMs, 99 * kMiB));
+  EXPECT_FALSE(schedule.IsDue(250 * kMs, 100 * kMiB));
+}
+
+TEST(ScanScheduleTest, ANewHighIsNotWaitedFor) {
+  ScanSchedule schedule;
+  schedule.Asked(0, kMs, 100 * kMiB, 10);
+  EXPECT_FALSE(schedule.IsDue(19 * kMs, 200 * kMiB));  // 5 % of a CPU
+  EXPECT_TRUE(schedule.IsDue(20 * kMs, 103 * kMiB));
+  EXPECT_FALSE(schedule.IsDue(20 * kMs, 101 * kMiB));
+  // A lower answer leaves the high where it was.
+  schedule.Asked(300 * kMs, kMs, 50 * kMiB, 10);
+  EXPECT_FALSE(schedule.IsDue(400 * kMs, 101 * kMiB));
+  EXPECT_TRUE(schedule.IsDue(400 * kMs, 103 * kMiB));
+}
+
+TEST(ScanScheduleTest, WhatCostsMuchIsAskedSeldom) {
+  ScanSchedule schedule;
+  schedule.Asked(0, 40 * kMs, 1000 * kMiB, 10);
+  EXPECT_FALSE(schedule.IsDue(1999 * kMs, 900 * kMiB));  // 2 % of a CPU
+  EXPECT_TRUE(schedule.IsDue(2000 * kMs, 900 * kMiB));
+  EXPECT_FALSE(schedule.IsDue(799 * kMs, 2000 * kMiB));  // 5 %
+  EXPECT_TRUE(schedule.IsDue(800 * kMs, 2000 * kMiB));
+  // Nor what makes the file grow.
+  ScanSchedule many;
+  many.Asked(0, kMs, 1000 * kMiB, 100000);
+  EXPECT_FALSE(many.IsDue(499 * kMs, 2000 * kMiB));
+  EXPECT_TRUE(many.IsDue(500 * kMs, 2000 * kMiB));
+}
+
+struct Answers final : RecordSink {
+  using RecordSink::Write;
+  void Write(absl::string_view bytes, RowCounts) override {
+    Record record;
+    ASSERT_TRUE(record.ParseFromArray(bytes.data(), bytes.size()));
+    if (record.has_residency()) all.push_back(record.residency());
+  }
+  uint64_t Pages(size_t number) const {
+    uint64_t pages = 0;
+    for (const uint64_t count : all[number].pages()) pages += count;
+    return pages;
+  }
+  std::vector<Residency> all;
+};
+
+class PageScannerTest : public testing::Test {
+ protected:
+  PageScannerTest() {
+    page_->traced_pid = static_cast<uint32_t>(getpid());
+    clock_.Start(/*time_is_tsc=*/false, {0, MonotonicNs()},
+                 ClockScale::Measure());
+  }
+  const std::unique_ptr<ControlPage> page_ = std::make_unique<ControlPage>();
+  ClockScale clock_;
+  Answers answers_;
+  MappingTable mappings_{getpid(), &answers_};
+  PageScanner scanner_{{.page = page_.get(),
+                        .pid = getpid(),
+                        .page_bytes = kFixturePage,
+                        .clock = &clock_,
+                        .mappings = &mappings_,
+                        .out = &answers_}};
+};
+
+TEST_F(PageScannerTest, ANewHighIsInTheNextAnswer) {
+  scanner_.Ask();
+  ASSERT_EQ(answers_.all.size(), 1u);
+  constexpr size_t kPages = 32 * kMiB / kFixturePage;
+  char* const memory = MapFreshPages(kPages);
+  for (size_t i = 0; i < kPages; ++i) memory[i * kFixturePage] = 1;
+  scanner_.AskIfDue(MonotonicNs() + 3600 * 1000 * kMs);
+  ASSERT_EQ(answers_.all.size(), 2u);
+  EXPECT_GE(answers_.Pages(1), answers_.Pages(0) + kPages * 9 / 10);
+  EXPECT_GT(answers_.all[1].rss_bytes(),
+            answers_.all[0].rss_bytes() + 28 * kMiB);
+  munmap(memory, kPages * kFixturePage);
+}
+
+TEST_F(PageScannerTest, TheEndOfTheProgramsOwnCodeIsAskedForOnce) {
+  scanner_.Ask();
+  const uint64_t now_ns = MonotonicNs();
+  EXPECT_FALSE(scanner_.AskIfDue(now_ns));
+  EXPECT_EQ(answers_.all.size(), 1u);
+  page_->finalize_ns = now_ns;
+  EXPECT_TRUE(scanner_.AskIfDue(now_ns));
+  EXPECT_FALSE(scanner_.AskIfDue(now_ns));
+  ASSERT_EQ(answers_.all.size(), 2u);
+  EXPECT_EQ(answers_.all[1].begin_us(), clock_.MicrosOfMonotonic(now_ns));
+  EXPECT_EQ(answers_.all[1].time_us(), answers_.all[1].begin_us());
+}
+
+}  // namespace
+}  // namespace pymemrun

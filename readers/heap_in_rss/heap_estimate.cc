@@ -1,0 +1,143 @@
+#include "readers/heap_in_rss/heap_estimate.h"
+
+#include <algorithm>
+
+#include "readers/resident/page_kind.h"
+#include "readers/resident/page_mappings.h"
+
+namespace pymemrun {
+namespace {
+
+// What of an address range is resident, and how much of that is in pages that
+// were there before tracing.
+struct ResidentBytes {
+  double bytes = 0, before_bytes = 0;
+};
+
+// What an allocator takes for a block of that size, up to the next one:
+// CPython's small blocks are multiples of 16 bytes, glibc's have 8 bytes of
+// their own, too.
+uint64_t TakenBy(HeapAllocator allocator, uint64_t size) {
+  constexpr uint64_t kStep = 16, kSmall = 512, kOwn = 8, kLeast = 32;
+  const auto round = [](uint64_t bytes) {
+    return (bytes + kStep - 1) / kStep * kStep;
+  };
+  const bool pools = allocator == HEAP_OBJ || allocator == HEAP_MEM;
+  if (pools && size <= kSmall) return round(size);
+  return std::max(kLeast, round(size + kOwn));
+}
+
+ResidentBytes ResidentOf(const ResidentReplay& pages, uint64_t begin,
+                         uint64_t bytes) {
+  const auto all = static_cast<double>(bytes);
+  const ResidentModel& model = pages.model();
+  if (!pages.has_page_events() || model.sampled() || bytes == 0) {
+    return {all, 0};
+  }
+  const uint64_t page_bytes = model.page_bytes();
+  const uint64_t first = begin / page_bytes;
+  const uint64_t end = (begin + bytes - 1) / page_bytes + 1;
+  if (end - first > 2) {
+    const auto covered =
+        static_cast<double>(model.pages().Covered(first, end) * page_bytes);
+    return {std::min(all, covered), 0};
+  }
+  // A small block was written to.
+  const PageMap::Run run = model.pages().At(first);
+  const bool before = run.begin <= first && first < run.end &&
+                      model.owners()[run.owner].before_tracing();
+  return {all, before ? all : 0};
+}
+
+void Add(const ResidentBytes& resident, double weight, HeapPart* part) {
+  part->bytes += weight * resident.bytes;
+  part->before_bytes += weight * resident.before_bytes;
+  part->variance += weight * (weight - 1) * resident.bytes * resident.bytes;
+}
+
+// Samples may stand for more than there is: then what is estimated shrinks to
+// what is resident.
+void FitTo(double room_bytes, double before_bytes,
+           std::vector<HeapPart>* parts) {
+  double all = 0, before = 0, estimated = 0;
+  for (const HeapPart& part : *parts) {
+    all += part.bytes;
+    before += part.before_bytes;
+    if (part.variance > 0) estimated += part.bytes;
+  }
+  const double room = room_bytes + std::min(before, before_bytes);
+  if (all <= room || estimated <= 0) return;
+  const double fit = std::max(0.0, 1 - (all - room) / estimated);
+  for (HeapPart& part : *parts) {
+    if (part.variance > 0) part.bytes *= fit;
+    part.before_bytes = std::min(part.before_bytes, part.bytes);
+  }
+}
+
+}  // namespace
+
+std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
+                                           const HeapModel& heap,
+                                           double room_bytes,
+                                           double before_bytes) {
+  std::vector<HeapPart> parts(heap.sources().size());
+  for (const auto& [address, block] : heap.blocks()) {
+    if (block.size == 0) continue;
+    const uint64_t bytes =
+        TakenBy(heap.sources()[block.source].key.allocator, block.size);
+    if (address > UINT64_MAX - bytes) continue;
+    Add(ResidentOf(pages, address, bytes), heap.WeightOf(block),
+        &parts[block.source]);
+  }
+  if (!pages.has_page_events()) return parts;
+  for (const auto& [begin, part] : heap.mappings().parts()) {
+    const auto& mapping = heap.mappings().OfPart(part);
+    Add(ResidentOf(pages, begin, part.end - begin), heap.WeightOf(mapping),
+        &parts[mapping.source]);
+  }
+  FitTo(room_bytes, before_bytes, &parts);
+  return parts;
+}
+
+HeapCharges EstimateCharges(const ResidentReplay& pages,
+                            const HeapReplay& heap) {
+  const ResidentModel& model = pages.model();
+  HeapCharges charges;
+  charges.by_owner.resize(model.owners().size());
+  std::vector<double> anonymous(model.owners().size());
+  double pool = 0, before = static_cast<double>(model.UnlistedBeforeBytes());
+  ForEachMapped(
+      pages, [&](const PageMap::Range& range, uint32_t id, uint32_t mapping) {
+        const PageOwner& owner = model.owners()[id];
+        const auto bytes = static_cast<double>(
+            (range.end - range.begin) * owner.weight * model.page_bytes());
+        const bool in_pool =
+            !owner.before_tracing() &&
+            KindOf(pages.index().MappingName(mapping)) == PageKind::kAnonymous;
+        (in_pool ? anonymous : charges.by_owner)[id] += bytes;
+        if (in_pool) pool += bytes;
+        if (owner.before_tracing()) before += bytes;
+      });
+  const auto parts = EstimateResidentHeap(pages, heap.model(), pool, before);
+  double used_before = 0, used = 0;
+  for (const HeapPart& part : parts) {
+    charges.by_source.push_back(part.bytes);
+    charges.variance.push_back(part.variance);
+    used += part.bytes;
+    used_before += part.before_bytes;
+  }
+  used_before = std::min(used_before, before);
+  const double rest = pool - (used - used_before);
+  const bool touchers_know =
+      !pages.by_scan() && !pages.header().heap_native() && pool > 0;
+  if (!touchers_know) charges.slack_bytes = rest;
+  for (uint32_t id = 1; id < charges.by_owner.size(); ++id) {
+    if (touchers_know) charges.by_owner[id] += anonymous[id] * rest / pool;
+    if (model.owners()[id].before_tracing()) {
+      charges.by_owner[id] *= 1 - used_before / before;
+    }
+  }
+  return charges;
+}
+
+}  // namespace pymemrun

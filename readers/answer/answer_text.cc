@@ -110,7 +110,9 @@ class AnswerWriter {
     }
     std::vector<std::string> recorded;
     if (answer_.facts.HasCalls()) recorded.push_back("calls");
-    if (answer_.has_pages) recorded.push_back("pages");
+    if (answer_.has_pages) {
+      recorded.push_back(header.page_scan() ? "pages by scan" : "pages");
+    }
     if (answer_.facts.HasHeap()) {
       recorded.push_back(
           absl::StrCat("heap", IsSampled() ? " sampled" : "",

@@ -14,11 +14,13 @@ struct ResidentBytes {
   double bytes = 0, before_bytes = 0;
 };
 
-// What an allocator takes for a block of that size, up to the next one:
-// CPython's small blocks are multiples of 16 bytes, glibc's have 8 bytes of
-// their own, too.
+// What an allocator takes for a block of that size: CPython's small blocks are
+// multiples of 16 bytes, glibc's have 8 bytes of their own, too. In larger ones
+// that does not count.
 uint64_t TakenBy(HeapAllocator allocator, uint64_t size) {
   constexpr uint64_t kStep = 16, kSmall = 512, kOwn = 8, kLeast = 32;
+  constexpr uint64_t kLarge = 4096;
+  if (size >= kLarge) return size;
   const auto round = [](uint64_t bytes) {
     return (bytes + kStep - 1) / kStep * kStep;
   };

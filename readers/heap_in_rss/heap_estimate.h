@@ -18,17 +18,18 @@ struct HeapPart {
 };
 
 // By HeapModel::sources(). A recorded block stands for the resident part of as
-// many blocks as its rate says, each with what its allocator rounds up. All together come to `room_bytes` at most, and
-// to `before_bytes` in pages from before tracing: what is estimated beyond that
-// is not there. Without page events each block counts whole, there is no bound,
-// and nothing is said of mappings: nobody knows whether they were touched.
-// REQUIRES: both are of one file and moment.
+// many blocks as its rate says, each with what its allocator rounds up. All
+// together come to `room_bytes` at most, and to `before_bytes` in pages from
+// before tracing: what is estimated beyond that is not there. Without page
+// events each block counts whole, there is no bound, and nothing is said of
+// mappings: nobody knows whether they were touched. REQUIRES: both are of one
+// file and moment.
 std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
                                            const HeapModel& heap,
                                            double room_bytes,
                                            double before_bytes);
 
-// Charges pages to blocks of which a sample is known. A page then says nothing
+// Charges pages to blocks that were sampled. A page then says nothing
 // of the blocks in it. So anonymous memory is taken together: what the samples
 // come to is the blocks', and the rest is slack. Where C code's blocks were not
 // recorded, and somebody saw who touched the pages, the rest stays with them.

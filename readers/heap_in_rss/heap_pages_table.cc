@@ -94,48 +94,66 @@ HeapCharges ChargesOf(const ResidentReplay& pages, const HeapReplay& heap,
                         : ChargePages(pages.model(), heap.model(), visit);
 }
 
-// Of the places of owners, without kBeforeTracing.
-Amounts AmountsOf(GroupBy by, const ResidentReplay& pages,
-                  const HeapReplay& heap) {
-  PlaceNumbers numbers(by, pages, heap);
-  ChargeErrors errors(pages.model().page_bytes(), &numbers);
-  std::function<void(const PageCharge&)> visit;
-  if (pages.model().sampled()) {
-    visit = [&errors](const PageCharge& charge) { errors.Add(charge); };
-  }
-  const HeapCharges charges = ChargesOf(pages, heap, visit);
-  Amounts amounts;
-  amounts.slack_bytes = charges.slack_bytes;
-  amounts.before_bytes =
-      static_cast<double>(pages.model().UnlistedBeforeBytes());
-  const auto amount = [&](size_t number) -> Amount& {
-    while (amounts.places.size() <= number) {
-      amounts.places.push_back({numbers.places()[amounts.places.size()]});
+// Sums up charges by place.
+class AmountMaker {
+ public:
+  AmountMaker(GroupBy by, const ResidentReplay& pages, const HeapReplay& heap)
+      : pages_(pages.model()),
+        numbers_(by, pages, heap),
+        errors_(pages_.page_bytes(), &numbers_) {
+    std::function<void(const PageCharge&)> visit;
+    if (pages_.sampled()) {
+      visit = [this](const PageCharge& charge) { errors_.Add(charge); };
     }
-    return amounts.places[number];
-  };
-  for (uint32_t i = 1; i < charges.by_owner.size(); ++i) {
-    if (charges.by_owner[i] <= 0) continue;
-    if (pages.model().owners()[i].before_tracing()) {
-      amounts.before_bytes += charges.by_owner[i];
-      continue;
+    const HeapCharges charges = ChargesOf(pages, heap, visit);
+    AddOwners(charges);
+    AddSources(charges);
+    errors_.SetVariances(&amounts_);
+    AddVariances(charges);
+  }
+  Amounts Take() { return std::move(amounts_); }
+
+ private:
+  Amount& At(size_t number) {
+    while (amounts_.places.size() <= number) {
+      amounts_.places.push_back({numbers_.places()[amounts_.places.size()]});
     }
-    amount(numbers.OfOwner(i)).bytes += charges.by_owner[i];
+    return amounts_.places[number];
   }
-  for (uint32_t i = 0; i < charges.by_source.size(); ++i) {
-    if (charges.by_source[i] <= 0) continue;
-    Amount& of = amount(numbers.OfSource(i));
-    of.bytes += charges.by_source[i];
-    of.heap_bytes += charges.by_source[i];
+  void AddOwners(const HeapCharges& charges) {
+    amounts_.slack_bytes = charges.slack_bytes;
+    amounts_.before_bytes = static_cast<double>(pages_.UnlistedBeforeBytes());
+    for (uint32_t i = 1; i < charges.by_owner.size(); ++i) {
+      if (charges.by_owner[i] <= 0) continue;
+      if (pages_.owners()[i].before_tracing()) {
+        amounts_.before_bytes += charges.by_owner[i];
+      } else {
+        At(numbers_.OfOwner(i)).bytes += charges.by_owner[i];
+      }
+    }
   }
-  errors.SetVariances(&amounts);
-  for (uint32_t i = 0; i < charges.variance.size(); ++i) {
-    if (charges.by_source[i] <= 0) continue;
-    amount(numbers.OfSource(i)).variance += charges.variance[i];
-    amounts.slack_variance += charges.variance[i];
+  void AddSources(const HeapCharges& charges) {
+    for (uint32_t i = 0; i < charges.by_source.size(); ++i) {
+      if (charges.by_source[i] <= 0) continue;
+      Amount& of = At(numbers_.OfSource(i));
+      of.bytes += charges.by_source[i];
+      of.heap_bytes += charges.by_source[i];
+    }
   }
-  return amounts;
-}
+  // Where blocks were sampled.
+  void AddVariances(const HeapCharges& charges) {
+    for (uint32_t i = 0; i < charges.variance.size(); ++i) {
+      if (charges.by_source[i] <= 0) continue;
+      At(numbers_.OfSource(i)).variance += charges.variance[i];
+      amounts_.slack_variance += charges.variance[i];
+    }
+  }
+
+  const ResidentModel& pages_;
+  PlaceNumbers numbers_;
+  ChargeErrors errors_;
+  Amounts amounts_;  // its places without kBeforeTracing
+};
 
 class TableMaker {
  public:
@@ -184,7 +202,7 @@ class TableMaker {
 
 Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
                         const HeapReplay& heap) {
-  Amounts amounts = AmountsOf(by, pages, heap);
+  Amounts amounts = AmountMaker(by, pages, heap).Take();
   std::vector<Amount>& places = amounts.places;
   std::sort(places.begin(), places.end(), [](const Amount& a, const Amount& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;

@@ -164,7 +164,8 @@ void ResidentReplay::OnFooter(const Footer& footer) {
 }
 
 void ResidentReplay::Finish() {
-  AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_) + 1));
+  // What was read at the last moment itself, too.
+  AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_)) + 1);
   LeaveMoment();
 }
 

@@ -50,7 +50,7 @@ class LauncherMessagesTest(support.ProgramTest):
                 elif "untraced" in found.stderr:
                     outcome = (0, expected.stdout, False)
                 else:
-                    self.assertRegex(found.stderr, "^(.*; calls are traced\n)?$")
+                    self.assertRegex(found.stderr, "^(.*; (calls are traced|pages by scan: .*)\n)?$")
                     outcome = (0, expected.stdout, True)
                 self.assertEqual((found.returncode, found.stdout,
                                   os.path.exists(self.path)), outcome)
@@ -85,7 +85,7 @@ class LauncherMessagesTest(support.ProgramTest):
                                                     self.script).stdout)
         self.assertEqual(
             found.stderr, "pymemrun: page events: prctl: Operation not "
-            "permitted; --trace calls works without them; calls are traced\n")
+            "permitted; pages by scan: who allocated, not who touched\n")
 
     def test_no_line_says_what_a_later_one_takes_back(self):
         self.need_strace()

@@ -68,7 +68,9 @@ class UnaskedTest(support.ProgramTest):
         return next(iter(support.file_records(path))).header
 
     def test_no_page_signals_under_a_debugger(self):
-        self.assertEqual(self.under_debugger().page_period, 0)
+        header = self.under_debugger()
+        self.assertEqual(header.page_period, 0)
+        self.assertTrue(header.page_scan)
         if self.has_pages():
             self.assertGreater(self.under_debugger("--trace", "pages").page_period,
                                0)

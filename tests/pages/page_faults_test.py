@@ -137,15 +137,23 @@ class HeapsOfAnotherSizeTest(support.PageEventsTest):
 
 
 class PerfIsRefusedTest(support.ProgramTest):
-    def refused(self, options, *words, heap="off"):
+    def refused(self, options, *words, heap="off", source="faults"):
         run = self.run_script("print(6 * 7)", "--trace", options,
-                              "--heap", heap,
+                              "--heap", heap, "--page-source", source,
                               preexec=perf_support.refuse_perf)
         self.assertEqual(run.stdout, "42\n")
         self.assertEqual(run.stderr.count("\n"), 1)
         for word in words:
             self.assertIn(word, run.stderr)
         return run
+
+    def test_where_perf_is_refused_pages_are_scanned(self):
+        for options in "pages", "calls,pages":
+            run = self.refused(options, "perf_event_open", "perf_event_paranoid",
+                               "pages by scan: who allocated, not who touched",
+                               source="auto")
+            self.assertTrue(run.header.page_scan)
+            self.assertGreater(len(list(run.records("residency"))), 1)
 
     def test_where_perf_is_refused_one_line_says_what_would_help(self):
         run = self.refused("pages", "perf_event_open", "perf_event_paranoid",

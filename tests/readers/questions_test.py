@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 import fault_support
+import perf_support
 import support
 
 FOLDER = os.path.join(support.SOURCE, "examples", "questions")
@@ -28,9 +29,11 @@ def size(text):
 
 
 class QuestionsTest(support.ProgramTest):
+    preexec = None  # called in the program's process, before it begins
+
     def answer(self, name, status=0):
         run = self.pymemrun("--quiet", os.path.join(FOLDER, name), status=status,
-                            env=support.USUAL)
+                            env=support.USUAL, preexec=self.preexec)
         fault_support.wait_for_collector_to_end(run.path)
         self.run = run
         done = subprocess.run([support.PYMEMREPORT, run.path], check=True,
@@ -82,8 +85,6 @@ class QuestionsTest(support.ProgramTest):
 
     def test_why_rss_stays(self):
         text = self.answer("rss_stays.py")
-        if self.run.header.page_period == 0:
-            self.skipTest("no page events here")
         kept = re.search(r"([\d.]+ \w+)\s+free\s+but\s+kept", text)
         self.assertGreater(size(kept[1]), 8 * MIB, text)
 
@@ -106,6 +107,15 @@ class QuestionsTest(support.ProgramTest):
         name = "pipeline.py"
         place, _ = self.first(self.answer(name))
         self.assertEqual(place, f"{name}:{line_with(name, 'kept')}")
+
+
+class PerfIsRefusedTest(QuestionsTest):
+    """The same answers of pages that were scanned."""
+    preexec = staticmethod(perf_support.refuse_perf)
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(lambda: self.assertTrue(self.run.header.page_scan))
 
 
 if __name__ == "__main__":

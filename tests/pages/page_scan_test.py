@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Resident memory where nobody sees pages come: the collector scans which are
+there, and sampled blocks say whose they are."""
+import json
+import subprocess
+import unittest
+
+import perf_support
+import resident_lines_test as lines
+import support
+from page_support import resident, resident_bytes
+
+MIB = 1 << 20
+
+
+class PageScanTest(support.ProgramTest):
+    def scanned(self, script, *options, **kwargs):
+        run = self.run_script(script, "--page-source", "scan", *options,
+                              env=support.USUAL, **kwargs)
+        self.assertTrue(run.header.page_scan)
+        self.assertEqual(run.header.page_period, 0)
+        return run
+
+    def test_each_line_has_what_it_allocated(self):
+        """Beside what pagemap says of the eight lines' objects."""
+        run = self.scanned(lines.MEASURED, "--light")
+        peak, _, spans = json.loads(run.stdout)
+        table = resident(run, "--at", "peak", "--limit", "0")
+        for name, expected in peak.items():
+            first, last = spans[name]
+            rows = [row for row in table if row["file"].endswith("script.py") and
+                    first <= int(row["line"] or 0) <= last]
+            found = sum(int(row["resident_bytes"]) for row in rows)
+            error = sum(int(row["error_bytes"]) ** 2 for row in rows) ** 0.5
+            # The pages of small blocks hold a little of the allocator's own.
+            self.assertLessEqual(abs(found - expected),
+                                 5 * error + 0.02 * expected,
+                                 f"{name}: {found} +- {error}, the kernel says "
+                                 f"{expected}")
+            self.assertLessEqual(error, 0.1 * expected + 8 * 64 * 1024, name)
+        rss = sum(int(row["resident_bytes"]) for row in table)
+        rest = resident_bytes(table, file="unattributed")
+        self.assertLessEqual(abs(rest), 0.02 * rss)
+
+    def test_no_more_than_what_was_touched_of_a_large_block(self):
+        table = resident(self.scanned(r"""
+import time
+import mmap
+m = mmap.mmap(-1, 256 << 20, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+m[:32 << 20] = bytes(32 << 20)
+time.sleep(0.5)
+"""), "--at", "peak", "--limit", "0")
+        self.assertAlmostEqual(resident_bytes(table, line="4"), 32 * MIB,
+                               delta=2 * MIB)
+
+    def test_files_stand_by_their_names(self):
+        run = self.scanned(r"""
+import mmap, time
+with open("large.bin", "wb") as f:
+    f.write(bytes(20 << 20))
+with open("large.bin", "rb") as f:
+    m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)
+sum(m[::4096])
+time.sleep(0.5)
+""")
+        for options in (), ("--by", "mapping"):
+            name = "mapping" if options else "file"
+            found = sum(int(row["resident_bytes"])
+                        for row in resident(run, *options, "--limit", "0")
+                        if row[name].endswith("/large.bin"))
+            self.assertEqual(found, 20 * MIB)
+
+    def test_the_end_is_that_of_the_programs_own_code(self):
+        """However short it ran: the program waits for the answer."""
+        run = self.scanned("kept = [bytes(100) for _ in range(200_000)]")
+        footer = run.footer
+        answers = [r for r in run.records("residency")
+                   if r.time_us == footer.finalize_us]
+        self.assertEqual(len(answers), 1)
+        table = resident(run, "--at", str(footer.finalize_us / 1e6), "--limit",
+                         "0")
+        self.assertAlmostEqual(resident_bytes(table, line="1"),
+                               200_000 * (144 + 8), delta=6 * MIB)
+
+    def test_who_asks_for_who_touched_is_told(self):
+        run = self.scanned("x = bytes(100)")
+        done = subprocess.run([support.PYMEMREPORT, "resident", run.path,
+                               "--owner", "touch"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("nobody saw who touched", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_without_the_heap_what_pages_are_part_of_is_told(self):
+        run = self.scanned("x = bytes(30 << 20)[:1]", "--heap", "off")
+        text = subprocess.run([support.PYMEMREPORT, "resident", run.path],
+                              check=True, capture_output=True, text=True).stdout
+        self.assertIn("pages by scan: who allocated, not who touched", text)
+        self.assertIn("<anonymous>", text)
+
+    def test_where_perf_is_refused_it_is_taken_unasked(self):
+        run = self.run_script("print(1)", env=support.USUAL,
+                              preexec=perf_support.refuse_perf)
+        self.assertEqual((run.stdout, run.stderr), ("1\n", ""))
+        self.assertTrue(run.header.page_scan)
+
+    def test_children_and_other_programs_do_not_disturb(self):
+        run = self.scanned(r"""
+import os, sys
+pid = os.fork()
+if pid == 0:
+    os._exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
+os.execv("/bin/echo", ["echo", "another"])
+""")
+        self.assertEqual(run.stdout, "7\nanother\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -93,6 +93,12 @@ class Splitter {
   MemorySplit Split(double rss_bytes) {
     split_.rss_bytes = rss_bytes;
     if (pages_.has_page_events()) SplitPages();
+    // A peak between two scans.
+    if (pages_.by_scan()) {
+      const auto seen = static_cast<double>(pages_.model().RssBytes());
+      unseen_bytes_ = std::max(0.0, rss_bytes - seen);
+      anonymous_bytes_ += unseen_bytes_;
+    }
     if (heap_ != nullptr) SplitHeap();
     AddTracing();
     if (pages_.has_page_events()) {
@@ -142,7 +148,7 @@ class Splitter {
   void SplitHeap() {
     const HeapModel& model = heap_->model();
     const std::vector<HeapPart> by_source = EstimateResidentHeap(
-        pages_, model, anonymous_bytes_, split_.before_bytes);
+        pages_, model, anonymous_bytes_, split_.before_bytes, unseen_bytes_);
     double variance = 0;
     for (size_t i = 0; i < by_source.size(); ++i) {
       const HeapPart& part = by_source[i];
@@ -190,6 +196,7 @@ class Splitter {
   MemorySplit split_;
   Holdings holdings_;
   double anonymous_bytes_ = 0, heap_in_anonymous_ = 0;
+  double unseen_bytes_ = 0;  // of anonymous_bytes_
 };
 
 }  // namespace

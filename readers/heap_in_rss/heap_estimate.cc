@@ -1,6 +1,8 @@
 #include "readers/heap_in_rss/heap_estimate.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "readers/resident/page_kind.h"
 #include "readers/resident/page_mappings.h"
@@ -51,11 +53,36 @@ ResidentBytes ResidentOf(const ResidentReplay& pages, uint64_t begin,
   return {all, before ? all : 0};
 }
 
-void Add(const ResidentBytes& resident, double weight, HeapPart* part) {
-  part->bytes += weight * resident.bytes;
-  part->before_bytes += weight * resident.before_bytes;
-  part->variance += weight * (weight - 1) * resident.bytes * resident.bytes;
-}
+// Takes the ranges of memory that a heap has, one by one.
+class RangeSums {
+ public:
+  RangeSums(const ResidentReplay& pages, size_t sources)
+      : pages_(pages), parts_(sources), missing_(sources) {}
+
+  void Add(uint64_t begin, uint64_t bytes, double weight, uint32_t source) {
+    const ResidentBytes resident = ResidentOf(pages_, begin, bytes);
+    HeapPart& part = parts_[source];
+    part.bytes += weight * resident.bytes;
+    part.before_bytes += weight * resident.before_bytes;
+    part.variance += weight * (weight - 1) * resident.bytes * resident.bytes;
+    missing_[source] += weight * (static_cast<double>(bytes) - resident.bytes);
+  }
+  // So much of what is not resident is there after all.
+  void Fill(double bytes) {
+    const double all = std::accumulate(missing_.begin(), missing_.end(), 0.0);
+    if (bytes <= 0 || all <= 0) return;
+    const double share = std::min(1.0, bytes / all);
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      parts_[i].bytes += share * missing_[i];
+    }
+  }
+  std::vector<HeapPart> Take() { return std::move(parts_); }
+
+ private:
+  const ResidentReplay& pages_;
+  std::vector<HeapPart> parts_;  // by source
+  std::vector<double> missing_;  // bytes that are not resident
+};
 
 // Samples may stand for more than there is: then what is estimated shrinks to
 // what is resident.
@@ -81,22 +108,23 @@ void FitTo(double room_bytes, double before_bytes,
 std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
                                            const HeapModel& heap,
                                            double room_bytes,
-                                           double before_bytes) {
-  std::vector<HeapPart> parts(heap.sources().size());
+                                           double before_bytes,
+                                           double unseen_bytes) {
+  RangeSums sums(pages, heap.sources().size());
   for (const auto& [address, block] : heap.blocks()) {
     if (block.size == 0) continue;
     const uint64_t bytes =
         TakenBy(heap.sources()[block.source].key.allocator, block.size);
     if (address > UINT64_MAX - bytes) continue;
-    Add(ResidentOf(pages, address, bytes), heap.WeightOf(block),
-        &parts[block.source]);
+    sums.Add(address, bytes, heap.WeightOf(block), block.source);
   }
-  if (!pages.has_page_events()) return parts;
+  if (!pages.has_page_events()) return sums.Take();
   for (const auto& [begin, part] : heap.mappings().parts()) {
     const auto& mapping = heap.mappings().OfPart(part);
-    Add(ResidentOf(pages, begin, part.end - begin), heap.WeightOf(mapping),
-        &parts[mapping.source]);
+    sums.Add(begin, part.end - begin, heap.WeightOf(mapping), mapping.source);
   }
+  sums.Fill(unseen_bytes);
+  std::vector<HeapPart> parts = sums.Take();
   FitTo(room_bytes, before_bytes, &parts);
   return parts;
 }

@@ -22,12 +22,15 @@ struct HeapPart {
 // together come to `room_bytes` at most, and to `before_bytes` in pages from
 // before tracing: what is estimated beyond that is not there. Without page
 // events each block counts whole, there is no bound, and nothing is said of
-// mappings: nobody knows whether they were touched. REQUIRES: both are of one
-// file and moment.
+// mappings: nobody knows whether they were touched. `unseen_bytes`: so much
+// more was there than the pages say, as where a peak came between two scans. It
+// lies in what blocks have beyond their known pages, evenly, and is part of
+// room_bytes. REQUIRES: both are of one file and moment.
 std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
                                            const HeapModel& heap,
                                            double room_bytes,
-                                           double before_bytes);
+                                           double before_bytes,
+                                           double unseen_bytes = 0);
 
 // Charges pages to blocks that were sampled. A page then says nothing
 // of the blocks in it. So anonymous memory is taken together: what the samples

@@ -136,6 +136,28 @@ TEST(ScannedPagesTest, SamplesNeverComeToMoreThanIsThere) {
   EXPECT_DOUBLE_EQ(parts[1].bytes, 10000);
 }
 
+// Two blocks of 10 pages; of the first one 4 pages were seen.
+TEST(ScannedPagesTest, WhatCameAfterTheScanFillsBlocks) {
+  ResidentReplay pages;
+  Header header;
+  header.set_page_scan(true);
+  pages.OnHeader(header);
+  const std::vector<ResidentRange> none, seen = {{100, 4, 0, false, false}};
+  pages.OnResidency({1, 2, kPage, none});
+  pages.OnResidency({10, 11, 5 * kPage, seen});
+  pages.Finish();
+  HeapModel heap;
+  const std::vector<HeapEvent> events = {
+      AllocEvent(1, 100 * kPage, 10 * kPage, 1),
+      AllocEvent(1, 200 * kPage, 10 * kPage, 2)};
+  heap.Add(events.data(), events.size());
+  const auto parts =
+      EstimateResidentHeap(pages, heap, 12 * kPage, 0, 8 * kPage);
+  ASSERT_EQ(parts.size(), 3u);
+  EXPECT_DOUBLE_EQ(parts[1].bytes, (4 + 3) * kPage);
+  EXPECT_DOUBLE_EQ(parts[2].bytes, 5 * kPage);
+}
+
 TEST(ScannedPagesTest, AreToldByOneLineAboveTheTable) {
   TempFile file(ScannedRun()), python(ScannedRun(/*native=*/false));
   const std::string text = Report({"resident", file.path()}).out;

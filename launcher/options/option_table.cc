@@ -127,7 +127,9 @@ constexpr OptionRow kTable[] = {
     {kOfCalls, "thread", "GLOB",
      "Log only events on threads whose name matches GLOB. Repeatable.",
      Append<&Options::thread>, kNamePattern, &kCalls, kRepeatable},
-    {kOfCalls, "stacks", nullptr, "Store the call stack of every logged event.",
+    {kOfCalls, "stacks", nullptr,
+     "Store the call stack of every logged event, with --min-drss 0 too. "
+     "Otherwise it is stored in any case.",
      SetFlag<&Options::stacks>, "", &kCalls},
     {kOfCalls, "rss-source", "SOURCE",
      "Read RSS from SOURCE: auto, faults, hints, rusage or statm (auto).",

@@ -98,6 +98,8 @@ bool ReadOptions(int argc, const char* const* argv,
   const bool usable = options->help || options->help_all || options->version ||
                       CheckEffect(command_line->own, *options, error);
   if (!RecordsHeap(options->heap)) options->heap.native = false;
+  // Few events are logged then, and a line of the user's own is told by them.
+  options->stacks |= options->min_drss_bytes > 0;
   return usable;
 }
 

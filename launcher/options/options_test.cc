@@ -304,7 +304,7 @@ TEST(OptionsTest, VariablesAreDefaults) {
   Options options = Read({"s.py"}, variables).options;
   EXPECT_EQ(options.min_drss_bytes, 1u << 20);
   EXPECT_TRUE(options.quiet);
-  EXPECT_FALSE(options.stacks);
+  EXPECT_TRUE(options.stacks);
   EXPECT_FALSE(options.help || options.help_all);
   EXPECT_THAT(options.include, ElementsAre("/a", "/b"));
   options = Read({"--include", "/c", "--min-drss=8", "s"}, variables).options;

@@ -33,7 +33,7 @@ void CallProfile::SetHeader(const Header& header) {
   since_logged_ = header.filters().drss_since_logged();
 }
 
-void CallProfile::Add(const Row& row) {
+void CallProfile::Add(const Row& row, const RunIndex& index) {
   if (first_rss_bytes_ == 0 && !any_row_) {
     // What RSS was before is known of any event but the first.
     first_rss_bytes_ = row.rss_bytes;
@@ -42,7 +42,13 @@ void CallProfile::Add(const Row& row) {
   }
   if (!row.context) {
     const int64_t change = ChangeOf(row);
-    Slot(SiteOf(row, change), &sites_)->Add(change);
+    const bool of_caller = IsOfCaller(row, change);
+    const uint32_t site = SiteOf(row, of_caller);
+    const uint32_t own =
+        index.OwnStack(of_caller ? index.ParentStack(row.stack) : row.stack);
+    Slot(site, &sites_)->Add(change);
+    (own != 0 ? Slot(own, &own_lines_) : Slot(site, &other_sites_))
+        ->Add(change);
     Slot(row.thread, &threads_)->Add(change);
     base_rss_bytes_ = row.rss_bytes;
   }
@@ -63,12 +69,14 @@ int64_t CallProfile::ChangeOf(const Row& row) const {
   return static_cast<int64_t>(row.rss_bytes - base_rss_bytes_);
 }
 
-uint32_t CallProfile::SiteOf(const Row& row, int64_t change_bytes) {
-  if (row.what != CALL || change_bytes == 0 || !any_row_ ||
-      last_.what == RETURN || last_.thread != row.thread ||
-      last_.number + 1 != row.number) {
-    return row.site;
-  }
+bool CallProfile::IsOfCaller(const Row& row, int64_t change_bytes) const {
+  return row.what == CALL && change_bytes != 0 && any_row_ &&
+         last_.what != RETURN && last_.thread == row.thread &&
+         last_.number + 1 == row.number;
+}
+
+uint32_t CallProfile::SiteOf(const Row& row, bool of_caller) {
+  if (!of_caller) return row.site;
   --*Slot(row.site, &moved_rows_);
   ++*Slot(last_.site, &moved_rows_);
   return last_.site;
@@ -90,19 +98,34 @@ int64_t CallProfile::UnseenBytes(uint64_t last_rss_bytes) const {
 }
 
 void ProfileTable::Add(const CallProfile& profile, const RunIndex& index) {
-  const bool by_thread = by_ == GroupBy::kThread;
-  const auto& table = by_thread ? profile.threads() : profile.sites();
-  for (size_t id = 0; id < table.size(); ++id) {
-    if (table[id].rows == 0) continue;
-    total_.Add(table[id]);
-    Place place = by_thread ? NamedPlace(index.ThreadLabel(id))
-                            : PlaceOf(by_, index.Resolve(id));
-    place.file = names_.Keep(place.file);
-    place.function = names_.Keep(place.function);
-    const uint32_t number = places_.NumberOf(place);
-    if (number >= totals_.size()) totals_.resize(number + 1);
-    totals_[number].Add(table[id]);
+  const auto add = [this](const std::vector<RssTotals>& table, auto place_of) {
+    for (size_t id = 0; id < table.size(); ++id) {
+      if (table[id].rows > 0) Add(place_of(id), table[id]);
+    }
+  };
+  const auto place_of_site = [&](size_t id) {
+    return PlaceOf(by_, index.Resolve(id));
+  };
+  switch (by_) {
+    case GroupBy::kThread:
+      return add(profile.threads(),
+                 [&](size_t id) { return NamedPlace(index.ThreadLabel(id)); });
+    case GroupBy::kLine:
+      add(profile.own_lines(),
+          [&](size_t id) { return PlaceOf(by_, index.ResolveStack(id)); });
+      return add(profile.other_sites(), place_of_site);
+    default:
+      add(profile.sites(), place_of_site);
   }
+}
+
+void ProfileTable::Add(Place place, const RssTotals& totals) {
+  total_.Add(totals);
+  place.file = names_.Keep(place.file);
+  place.function = names_.Keep(place.function);
+  const uint32_t number = places_.NumberOf(place);
+  if (number >= totals_.size()) totals_.resize(number + 1);
+  totals_[number].Add(totals);
 }
 
 std::vector<ProfiledPlace> ProfileTable::Sorted(uint64_t limit) const {

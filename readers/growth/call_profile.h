@@ -12,6 +12,10 @@
 // it (row number - 1, mostly as context) and it is no RETURN: then it lies in
 // the caller. With a CALL before, that place is the caller's first line.
 //
+// A place's own line is that of the innermost frame of the user's own code in
+// the row's stack (OwnCode). Without such a frame, or without stacks, it is the
+// row's place itself.
+//
 // Context rows are not counted: they passed no filter. Event 0's dRSS is its
 // whole RSS; only what came after tracing began counts as growth. Where the
 // filter measured dRSS since the last logged event, so is it counted here.
@@ -46,13 +50,17 @@ class CallProfile {
   // To be called before Add(): RSS when tracing began, and what dRSS is
   // measured against.
   void SetHeader(const Header& header);
-  void Add(const Row& row);
+  // `index`: of what was defined before the row.
+  void Add(const Row& row, const RunIndex& index);
   // Tracing was off: what RSS changed by meanwhile is charged to no place.
   void Add(const Pause& pause);
 
   // By id of the site or thread, up to kMaxIds; index 0 holds what lies beyond.
   const std::vector<RssTotals>& sites() const { return sites_; }
   const std::vector<RssTotals>& threads() const { return threads_; }
+  // By the StackDef.id of an own line, and by site where there is none.
+  const std::vector<RssTotals>& own_lines() const { return own_lines_; }
+  const std::vector<RssTotals>& other_sites() const { return other_sites_; }
   // Rows seen at a site, also where their changes are charged to another.
   uint64_t RowsSeenAt(uint32_t site) const;
   // What RSS changed by from the begin of tracing to the last row, or to
@@ -64,7 +72,8 @@ class CallProfile {
   template <typename Total>
   static Total* Slot(uint32_t id, std::vector<Total>* table);
   int64_t ChangeOf(const Row& row) const;
-  uint32_t SiteOf(const Row& row, int64_t change_bytes);
+  bool IsOfCaller(const Row& row, int64_t change_bytes) const;
+  uint32_t SiteOf(const Row& row, bool of_caller);
 
   uint64_t first_rss_bytes_ = 0;  // 0: not known
   bool since_logged_ = false;
@@ -73,7 +82,7 @@ class CallProfile {
   // Where the growth of the next row begins, if it counts from the last logged
   // row: RSS there, or when tracing began, and what pauses have added.
   uint64_t base_rss_bytes_ = 0;
-  std::vector<RssTotals> sites_, threads_;
+  std::vector<RssTotals> sites_, threads_, own_lines_, other_sites_;
   std::vector<int64_t> moved_rows_;  // by site: rows taken from others, net
 };
 
@@ -86,7 +95,7 @@ struct ProfiledPlace : Place {
 // Places of one or more runs, each once. Not thread safe.
 class ProfileTable {
  public:
-  // REQUIRES: kLine, kFunction, kFile or kThread.
+  // REQUIRES: kLine, kLibraryLine, kFunction, kFile or kThread.
   explicit ProfileTable(GroupBy by) : by_(by), names_(kMaxNameBytes) {}
 
   void Add(const CallProfile& profile, const RunIndex& index);
@@ -101,6 +110,8 @@ class ProfileTable {
   GroupBy by() const { return by_; }
 
  private:
+  void Add(Place place, const RssTotals& totals);
+
   static constexpr size_t kMaxNameBytes = 128 << 20;
 
   const GroupBy by_;

@@ -1,6 +1,7 @@
 #include "readers/growth/call_profile.h"
 
 #include <string>
+#include <tuple>
 
 #include "absl/strings/ascii.h"
 #include "gtest/gtest.h"
@@ -80,10 +81,11 @@ class CallProfileTest : public ::testing::Test {
 };
 
 TEST_F(CallProfileTest, GrowthIsChargedToTheLineWhereItWasSeen) {
-  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100));
-  profile_.Add(RowOf(C_RETURN, 2, 2, 0, 50));  // the same line, in a C function
-  profile_.Add(RowOf(C_RETURN, 3, 3, 0, 300));
-  profile_.Add(RowOf(C_RETURN, 4, 3, 0, -120));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100), index_);
+  profile_.Add(RowOf(C_RETURN, 2, 2, 0, 50),
+               index_);  // the same line, in a C function
+  profile_.Add(RowOf(C_RETURN, 3, 3, 0, 300), index_);
+  profile_.Add(RowOf(C_RETURN, 4, 3, 0, -120), index_);
   ProfileTable table(GroupBy::kLine);
   table.Add(profile_, index_);
   const auto places = table.Sorted(0);
@@ -102,8 +104,49 @@ TEST_F(CallProfileTest, GrowthIsChargedToTheLineWhereItWasSeen) {
   EXPECT_EQ(table.Sorted(3).size(), 2u);
 }
 
+// Line 10 of /a.py calls a library, whose line 20 calls its line 30.
+TEST_F(CallProfileTest, ALineOfTheUsersOwnHasWhatLibrariesDoForIt) {
+  CodeDef code;
+  code.set_file("/usr/lib/python3.11/json/encoder.py");
+  code.set_name("encode");
+  index_.Add(code);
+  AddSite(3, 30, 0, &index_);  // 5
+  StackDef node;
+  for (const auto& [parent, of, line] :
+       {std::tuple{0u, 1u, 10u}, {1u, 3u, 20u}, {2u, 3u, 30u}, {0u, 3u, 30u}}) {
+    node.set_parent(parent);
+    node.set_code(of);
+    node.set_line(line);
+    index_.Add(node);
+  }
+  Row deep = RowOf(C_RETURN, 1, 5, 0, 100);
+  deep.stack = 3;
+  profile_.Add(deep, index_);
+  // At the call of line 30's function its caller has grown.
+  Row call = RowOf(CALL, 2, 5, 0, 10);
+  call.stack = 3;
+  profile_.Add(call, index_);
+  // Nobody's own code is there.
+  deep.number = 3;
+  deep.stack = 4;
+  deep.drss_bytes = 1;
+  profile_.Add(deep, index_);
+  ProfileTable lines(GroupBy::kLine), library(GroupBy::kLibraryLine);
+  lines.Add(profile_, index_);
+  library.Add(profile_, index_);
+  const auto own = lines.Sorted(0);
+  ASSERT_EQ(own.size(), 2u);
+  EXPECT_EQ(own[0].file, "/a.py");
+  EXPECT_EQ(own[0].line, 10u);
+  EXPECT_EQ(own[0].totals.growth_bytes, 110u);
+  EXPECT_EQ(own[1].line, 30u);
+  EXPECT_EQ(own[1].totals.growth_bytes, 1u);
+  ASSERT_EQ(library.Sorted(0).size(), 1u);
+  EXPECT_EQ(library.Sorted(0)[0].totals.growth_bytes, 111u);
+}
+
 TEST_F(CallProfileTest, TheSamePlaceInSeveralRunsIsOne) {
-  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100), index_);
   ProfileTable table(GroupBy::kLine);
   {
     RunIndex same;  // names of its own, gone afterwards
@@ -117,9 +160,9 @@ TEST_F(CallProfileTest, TheSamePlaceInSeveralRunsIsOne) {
 }
 
 TEST_F(CallProfileTest, PlacesAreFunctionsFilesOrThreads) {
-  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100));
-  profile_.Add(RowOf(C_RETURN, 2, 3, 0, 100));
-  profile_.Add(RowOf(C_RETURN, 3, 4, 0, 1));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100), index_);
+  profile_.Add(RowOf(C_RETURN, 2, 3, 0, 100), index_);
+  profile_.Add(RowOf(C_RETURN, 3, 4, 0, 1), index_);
   ProfileTable functions(GroupBy::kFunction), files(GroupBy::kFile),
       threads(GroupBy::kThread);
   for (ProfileTable* table : {&functions, &files, &threads}) {
@@ -135,7 +178,7 @@ TEST_F(CallProfileTest, PlacesAreFunctionsFilesOrThreads) {
 }
 
 TEST_F(CallProfileTest, ContextIsNotCounted) {
-  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100, /*context=*/true));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 100, /*context=*/true), index_);
   ProfileTable table(GroupBy::kLine);
   table.Add(profile_, index_);
   EXPECT_TRUE(table.Sorted(0).empty());
@@ -145,24 +188,25 @@ TEST_F(CallProfileTest, OfEventZeroOnlyWhatCameSinceTheStartIsGrowth) {
   Header header;
   header.set_first_rss_bytes(1000);
   profile_.SetHeader(header);
-  profile_.Add(RowOf(C_RETURN, 0, 1, 1500, 1500));
+  profile_.Add(RowOf(C_RETURN, 0, 1, 1500, 1500), index_);
   EXPECT_EQ(profile_.sites()[1].growth_bytes, 500u);
   CallProfile unknown_start;
-  unknown_start.Add(RowOf(C_RETURN, 0, 1, 1500, 1500));
+  unknown_start.Add(RowOf(C_RETURN, 0, 1, 1500, 1500), index_);
   EXPECT_EQ(unknown_start.sites()[1].growth_bytes, 0u);
   EXPECT_EQ(unknown_start.sites()[1].rows, 1u);
 }
 
 TEST_F(CallProfileTest, HugeIdsAndChangesAreBounded) {
-  profile_.Add(RowOf(C_RETURN, 1, UINT32_MAX, 0, INT64_MIN));
+  profile_.Add(RowOf(C_RETURN, 1, UINT32_MAX, 0, INT64_MIN), index_);
   EXPECT_LT(profile_.sites().size(), 100u);
   EXPECT_EQ(profile_.sites()[0].shrinkage_bytes, uint64_t{1} << 63);
 }
 
 TEST_F(CallProfileTest, GrowthAtACallIsTheCallers) {
-  profile_.Add(RowOf(C_RETURN, 1, 3, 0, 0, /*context=*/true));
-  profile_.Add(RowOf(CALL, 2, 4, 100, 100));
-  profile_.Add(RowOf(CALL, 3, 4, 60, -40));  // its caller was called just now
+  profile_.Add(RowOf(C_RETURN, 1, 3, 0, 0, /*context=*/true), index_);
+  profile_.Add(RowOf(CALL, 2, 4, 100, 100), index_);
+  profile_.Add(RowOf(CALL, 3, 4, 60, -40),
+               index_);  // its caller was called just now
   EXPECT_EQ(profile_.sites()[3].growth_bytes, 100u);
   EXPECT_EQ(profile_.sites()[3].rows, 1u);
   EXPECT_EQ(profile_.sites()[4].shrinkage_bytes, 40u);
@@ -173,12 +217,12 @@ TEST_F(CallProfileTest, GrowthAtACallIsTheCallers) {
 }
 
 TEST_F(CallProfileTest, ACallKeepsItsGrowthWhereItsCallerIsNotKnown) {
-  const auto first_is = [](What what, uint64_t number, uint32_t thread) {
+  const auto first_is = [this](What what, uint64_t number, uint32_t thread) {
     CallProfile profile;
     Row first = RowOf(what, number, 3, 0, 0, /*context=*/true);
     first.thread = thread;
-    profile.Add(first);
-    profile.Add(RowOf(CALL, 9, 4, 100, 100));
+    profile.Add(first, index_);
+    profile.Add(RowOf(CALL, 9, 4, 100, 100), index_);
     return profile.sites()[4].growth_bytes == 0;
   };
   EXPECT_TRUE(first_is(C_CALL, 8, 1));
@@ -192,9 +236,9 @@ TEST_F(CallProfileTest, GrowthMayCountFromTheLastLoggedRow) {
   header.set_first_rss_bytes(1000);
   header.mutable_filters()->set_drss_since_logged(true);
   profile_.SetHeader(header);
-  profile_.Add(RowOf(C_RETURN, 5, 1, 1600, 10));
-  profile_.Add(RowOf(C_RETURN, 8, 3, 2000, 50, /*context=*/true));
-  profile_.Add(RowOf(C_RETURN, 9, 3, 2100, 100));
+  profile_.Add(RowOf(C_RETURN, 5, 1, 1600, 10), index_);
+  profile_.Add(RowOf(C_RETURN, 8, 3, 2000, 50, /*context=*/true), index_);
+  profile_.Add(RowOf(C_RETURN, 9, 3, 2100, 100), index_);
   EXPECT_EQ(profile_.sites()[1].growth_bytes, 600u);
   EXPECT_EQ(profile_.sites()[3].growth_bytes, 500u);
   EXPECT_EQ(profile_.UnseenBytes(2150), 50);
@@ -203,7 +247,7 @@ TEST_F(CallProfileTest, GrowthMayCountFromTheLastLoggedRow) {
   pause.set_from_rss_bytes(2150);
   pause.set_to_rss_bytes(3000);
   profile_.Add(pause);
-  profile_.Add(RowOf(C_RETURN, 12, 4, 3060, 60));
+  profile_.Add(RowOf(C_RETURN, 12, 4, 3060, 60), index_);
   EXPECT_EQ(profile_.sites()[4].growth_bytes, 110u);
   EXPECT_EQ(profile_.UnseenBytes(0), 850);
 }
@@ -213,17 +257,17 @@ TEST_F(CallProfileTest, WhatNoRowHasIsToldApart) {
   header.set_first_rss_bytes(1000);
   profile_.SetHeader(header);
   EXPECT_EQ(profile_.UnseenBytes(0), 0);
-  profile_.Add(RowOf(C_RETURN, 5, 1, 1600, 100));
-  profile_.Add(RowOf(C_RETURN, 9, 1, 1300, -50));
+  profile_.Add(RowOf(C_RETURN, 5, 1, 1600, 100), index_);
+  profile_.Add(RowOf(C_RETURN, 9, 1, 1300, -50), index_);
   EXPECT_EQ(profile_.UnseenBytes(0), 250);
   EXPECT_EQ(profile_.UnseenBytes(1020), -30);
   CallProfile unknown_start;
-  unknown_start.Add(RowOf(C_RETURN, 5, 1, 1600, 100));
+  unknown_start.Add(RowOf(C_RETURN, 5, 1, 1600, 100), index_);
   EXPECT_EQ(unknown_start.UnseenBytes(0), 0);
 }
 
 TEST_F(CallProfileTest, WhatNoRowHasIsARowOfTheTable) {
-  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 300));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 300), index_);
   ProfileTable profile(GroupBy::kFile);
   profile.Add(profile_, index_);
   EXPECT_EQ(TopTable(profile, 0, {}).rows.size(), 2u);
@@ -237,8 +281,8 @@ TEST_F(CallProfileTest, WhatNoRowHasIsARowOfTheTable) {
 }
 
 TEST_F(CallProfileTest, TheTableEndsWithTracingItself) {
-  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 300));
-  profile_.Add(RowOf(C_RETURN, 2, 3, 0, 100));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 300), index_);
+  profile_.Add(RowOf(C_RETURN, 2, 3, 0, 100), index_);
   ProfileTable profile(GroupBy::kLine);
   profile.Add(profile_, index_);
   const Table table = TopTable(profile, /*limit=*/1, {77, 1234, 56});
@@ -252,7 +296,7 @@ TEST_F(CallProfileTest, TheTableEndsWithTracingItself) {
 }
 
 TEST_F(CallProfileTest, AnEmptyTableHasTheSameColumns) {
-  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 300));
+  profile_.Add(RowOf(C_RETURN, 1, 1, 0, 300), index_);
   for (const GroupBy kind :
        {GroupBy::kLine, GroupBy::kFunction, GroupBy::kFile, GroupBy::kThread}) {
     ProfileTable empty(kind), filled(kind);

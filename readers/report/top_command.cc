@@ -24,9 +24,12 @@ class TopCommand final : public ReportCommand {
     files_.AddSeveral(app);
     AddGroupBy(
         app, &by_,
-        {GroupBy::kLine, GroupBy::kFunction, GroupBy::kFile, GroupBy::kThread},
-        "Group by line (default), function (Python's), file, thread.");
+        {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+         GroupBy::kFile, GroupBy::kThread},
+        "Group by line (default; your code's), library-line (the innermost), "
+        "function (Python's), file, thread.");
     table_.Add(app, 20);
+    AddOwn(app);
     files_.AddOutput(app);
   }
   std::string Problem() const override { return table_.Problem(); }

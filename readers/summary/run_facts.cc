@@ -24,7 +24,7 @@ bool RunFacts::OnRows(const Row* batch, size_t count) {
     if (!highest.has_value() || row.rss_bytes > highest->rss_bytes) {
       highest = row;
     }
-    profile_.Add(row);
+    profile_.Add(row, index());
   }
   if (count == 0) return true;
   rows += count;

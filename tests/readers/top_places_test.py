@@ -41,6 +41,19 @@ class TopPlacesTest(support.ProgramTest):
             self.assertGreater(first["growth_bytes"], 49e6)
             self.assertLess(sum(row["growth_bytes"] for row in others), 2e6)
 
+    def test_growth_in_a_library_is_that_of_the_own_line(self):
+        """Unless every event is logged: then without --stacks nobody knows."""
+        run = self.run_script("import json\nrows = list(range(300_000))\n"
+                              "text = json.dumps(rows, indent=1)\n")
+        first, *_ = self.top(run)
+        self.assertEqual((first["file"].rpartition("/")[2], first["line"]),
+                         ("script.py", 3))
+        first, *_ = self.top(run, "--by", "library-line")
+        self.assertTrue(first["file"].endswith("/json/encoder.py"), first)
+        first, *_ = self.top(run, "--own", "*/json/*")
+        self.assertTrue(first["file"].endswith("/json/__init__.py") or
+                        first["file"].endswith("/json/encoder.py"), first)
+
     def test_what_no_row_has_is_said(self):
         run = self.run_script(CREEP, "--min-drss", "1M")
         last = self.top(run)[-1]

@@ -9,6 +9,7 @@
 #include "readers/chart/flame_script.h"
 #include "readers/chart/svg_chart.h"
 #include "readers/output/whole_number.h"
+#include "readers/run/own_code.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 
@@ -30,11 +31,20 @@ constexpr char kStyle[] =
     "#reset{cursor:pointer}\n"
     "</style>\n";
 
-// A warm colour that is the same for the same name.
-std::string ColorOf(absl::string_view name) {
+// The user's own code is warm, libraries and imports are cool and pale. A
+// colour is the same for the same name.
+std::string ColorOf(const Place& place, absl::string_view name) {
   uint32_t hash = 2166136261;
   for (const char c : name) {
     hash = (hash ^ static_cast<unsigned char>(c)) * 16777619;
+  }
+  if (!place.file.empty() && OwnCode::KindOf(place.file) == OwnCode::kLibrary) {
+    return absl::StrFormat("#%02x%02x%02x", 165 + hash % 30,
+                           190 + hash / 50 % 25, 205 + hash / 5500 % 40);
+  }
+  if (place.file.empty()) {
+    return absl::StrFormat("#%02x%02x%02x", 200 + hash % 16, 200 + hash % 16,
+                           196 + hash % 16);
   }
   return absl::StrFormat("#%02x%02x%02x", 205 + hash % 50,
                          110 + hash / 50 % 110, 50 + hash / 5500 % 60);
@@ -52,6 +62,7 @@ struct Box {
   double begin = 0, share = 0;  // of the whole
   uint32_t depth = 0;
   double bytes = 0, count = 0;
+  std::string color;
 };
 
 void PrintBox(const Box& box, bool at_least, OutputBuffer* output) {
@@ -69,7 +80,7 @@ void PrintBox(const Box& box, bool at_least, OutputBuffer* output) {
       "width=\"%.2f\" height=\"%.1f\" rx=\"2\" fill=\"%s\"/>"
       "<text x=\"%.2f\" y=\"%.1f\">%s</text></g>\n",
       box.begin, box.share, box.depth, WholeNumber(box.bytes), XmlText(tip), x,
-      y, width, kRow - 1, ColorOf(box.label), x + 3, y + 12.5,
+      y, width, kRow - 1, box.color, x + 3, y + 12.5,
       XmlText(Fitting(box.label, box.share * kPlotWidth))));
 }
 
@@ -77,7 +88,8 @@ void PrintBox(const Box& box, bool at_least, OutputBuffer* output) {
 std::vector<Box> BoxesOf(const PlaceTree& tree) {
   const auto& nodes = tree.nodes();
   const double total = nodes[0].bytes;
-  std::vector<Box> boxes = {{"all", 0, 1, 0, total, nodes[0].count}};
+  std::vector<Box> boxes = {
+      {"all", 0, 1, 0, total, nodes[0].count, ColorOf({}, "all")}};
   if (total <= 0) return boxes;
   // Where the next child of each begins.
   std::vector<double> next(nodes.size(), 0.0);
@@ -88,8 +100,9 @@ std::vector<Box> BoxesOf(const PlaceTree& tree) {
     next[node.parent] += share;
     next[id] = begin;
     if (share < kLeastShare || node.depth >= kMostDepth) continue;
-    boxes.push_back({FrameLabelOf(node.place), begin, share, node.depth + 1,
-                     node.bytes, node.count});
+    const std::string label = FrameLabelOf(node.place);
+    boxes.push_back({label, begin, share, node.depth + 1, node.bytes,
+                     node.count, ColorOf(node.place, label)});
   }
   return boxes;
 }

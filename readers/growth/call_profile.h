@@ -58,7 +58,7 @@ class CallProfile {
   // By id of the site or thread, up to kMaxIds; index 0 holds what lies beyond.
   const std::vector<RssTotals>& sites() const { return sites_; }
   const std::vector<RssTotals>& threads() const { return threads_; }
-  // By the StackDef.id of an own line, and by site where there is none.
+  // By the StackDef.id of an own line; of stacks without one, by site.
   const std::vector<RssTotals>& own_lines() const { return own_lines_; }
   const std::vector<RssTotals>& other_sites() const { return other_sites_; }
   // Rows seen at a site, also where their changes are charged to another.

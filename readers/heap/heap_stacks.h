@@ -18,6 +18,8 @@ class HeapStacks {
   // frames are the outermost, with their callers below them.
   HeapStacks(GroupBy by, const HeapReplay* replay, bool inverted = false)
       : inverted_(inverted), replay_(*replay), tree_(by, &replay->index()) {}
+  // See PlaceTree; before Add().
+  void FoldImports() { tree_.FoldImports(); }
   // Once: `sums` by source, of those that pass `keep` (null: all).
   void Add(const std::vector<HeapSums>& sums, const HeapRowsMaker::Keep& keep);
   // The `limit` frames with the most bytes (0: all), each below its caller.

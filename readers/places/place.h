@@ -39,10 +39,16 @@ inline bool HasLines(GroupBy by) {
   return by == GroupBy::kLine || by == GroupBy::kLibraryLine ||
          by == GroupBy::kFunction;
 }
-// What the frames of a call tree are: lines, unless functions or files are
-// asked for.
+// What the frames of a call tree are: their own lines, unless functions or
+// files are asked for.
 inline GroupBy FramesBy(GroupBy by) {
-  return by == GroupBy::kFunction || by == GroupBy::kFile ? by : GroupBy::kLine;
+  return by == GroupBy::kFunction || by == GroupBy::kFile
+             ? by
+             : GroupBy::kLibraryLine;
+}
+// Whether the frames say it all: else each place by that has a tree of its own.
+inline bool IsOfFrames(GroupBy by) {
+  return HasLines(by) || by == GroupBy::kFile;
 }
 
 // Its names live elsewhere, mostly in the run's index.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "readers/output/whole_number.h"
@@ -24,6 +25,10 @@ std::string CollapsedLabel(const Place& place) {
                              {{";", "\\x3b"}});
 }
 
+bool IsImportMachinery(const SourceLocation& where) {
+  return absl::StartsWith(where.file, "<frozen importlib");
+}
+
 }  // namespace
 
 uint32_t PlaceTree::Child(uint32_t parent, const Place& place) {
@@ -42,7 +47,7 @@ uint32_t PlaceTree::Child(uint32_t parent, const Place& place) {
 uint32_t PlaceTree::NodeOf(const Origin& origin, bool inverted) {
   if (origin.is_mapping()) return Child(0, PlaceOf(by_, index_, origin));
   const uint32_t root =
-      frames_by_ == by_ ? 0 : Child(0, PlaceOf(by_, index_, origin));
+      IsOfFrames(by_) ? 0 : Child(0, PlaceOf(by_, index_, origin));
   return inverted ? InvertedNodeOf(root, origin.stack)
                   : NodeOf(root, origin.stack);
 }
@@ -67,7 +72,7 @@ uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
   }
   if (root != 0) TakeSteps(path.size());
   for (auto at = path.rbegin(); at != path.rend(); ++at) {
-    node = Child(node, PlaceOf(frames_by_, index_, {.stack = *at}));
+    node = FrameBelow(node, *at);
     known_.emplace(std::make_pair(root, *at), node);
   }
   return node;
@@ -78,7 +83,7 @@ uint32_t PlaceTree::InvertedNodeOf(uint32_t root, uint32_t stack) {
   uint64_t steps = 0;
   const uint64_t most = StepsLeft();
   for (uint32_t at = stack;; at = index_.ParentStack(at)) {
-    node = Child(node, PlaceOf(frames_by_, index_, {.stack = at}));
+    node = FrameBelow(node, at);
     ++steps;
     const bool is_last = index_.ParentStack(at) == 0;
     if (!is_last && steps == most) node = DeeperFrames(node);
@@ -86,6 +91,36 @@ uint32_t PlaceTree::InvertedNodeOf(uint32_t root, uint32_t stack) {
   }
   TakeSteps(steps);
   return node;
+}
+
+// The library whose import the stack's innermost frame begins; empty: none.
+absl::string_view PlaceTree::ImportedBy(uint32_t stack) const {
+  const SourceLocation where = index_.ResolveStack(stack);
+  const uint32_t caller = index_.ParentStack(stack);
+  if (where.code_name != "<module>" || caller == 0 ||
+      !IsImportMachinery(index_.ResolveStack(caller))) {
+    return "";
+  }
+  return OwnCode::PackageOf(where.file);
+}
+
+// That of the stack's innermost frame, below its caller's node, or with it
+// where it is above.
+uint32_t PlaceTree::FrameBelow(uint32_t node, uint32_t stack) {
+  if (folds_imports_) {
+    if (imports_.contains(node)) return node;
+    const bool is_machinery = IsImportMachinery(index_.ResolveStack(stack));
+    if (is_machinery && node != 0) return node;
+    const absl::string_view library = ImportedBy(stack);
+    if (!library.empty()) {
+      const std::string& name =
+          *import_names_.insert(absl::StrCat("import ", library)).first;
+      node = Child(node, {{}, 0, name});
+      imports_.insert(node);
+      return node;
+    }
+  }
+  return Child(node, PlaceOf(frames_by_, index_, {.stack = stack}));
 }
 
 uint32_t PlaceTree::DeeperFrames(uint32_t parent) {

@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/container/node_hash_set.h"
 #include "readers/output/output_buffer.h"
 #include "readers/output/table.h"
 #include "readers/places/place_table.h"
@@ -29,10 +31,14 @@ class PlaceTree {
     double bytes = 0, count = 0;
   };
 
-  // Frames are FramesBy(by). Where that is something else than `by`, each place
-  // by that is an outermost frame.
+  // Frames are FramesBy(by). Unless `by` IsOfFrames(), each place by that is an
+  // outermost frame.
   PlaceTree(GroupBy by, const RunIndex* index)
       : by_(by), frames_by_(FramesBy(by)), index_(*index) {}
+
+  // From here on what importing a library takes is one frame, `import NAME`,
+  // and the import machinery has none. REQUIRES: the tree is empty.
+  void FoldImports() { folds_imports_ = true; }
 
   // Callers and what they call are the same frames for many stacks, but not
   // where a tree begins with the innermost frames, or has a root for each
@@ -80,10 +86,15 @@ class PlaceTree {
     steps_left_ -= std::min(steps_left_, steps);
   }
   uint32_t DeeperFrames(uint32_t parent);
+  uint32_t FrameBelow(uint32_t node, uint32_t stack);
+  absl::string_view ImportedBy(uint32_t stack) const;
 
   static constexpr uint64_t kLeastSteps = 16;
   const GroupBy by_, frames_by_;
   const RunIndex& index_;
+  bool folds_imports_ = false;
+  absl::flat_hash_set<uint32_t> imports_;  // nodes that are `import NAME`
+  absl::node_hash_set<std::string> import_names_;
   uint64_t steps_left_ = kMostSteps;
   std::vector<Node> nodes_ = {{}};  // 0: above the outermost ones
   absl::flat_hash_map<Key, uint32_t> children_;

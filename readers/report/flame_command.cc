@@ -36,6 +36,7 @@ class FlameCommand final : public ReportCommand {
         "--inverted", inverted_,
         "Begin with the frames that allocated; their callers come below.");
     app->add_flag("--by-thread", by_thread_, "Draw a root for each thread.");
+    AddOwn(app);
     files_.AddOutput(app);
   }
   int Run(const Console& console, OutputBuffer* output) override;
@@ -53,6 +54,8 @@ int FlameCommand::Run(const Console& console, OutputBuffer* output) {
   const GroupBy by = by_thread_ ? GroupBy::kThread : GroupBy::kLine;
   HeapStacks stacks(by, &replay, inverted_);
   const std::vector<HeapSums> sums = replay.SumsAt(0);
+  // Inverted, the frames of an import are of interest: one of them allocated.
+  if (!inverted_) stacks.FoldImports();
   stacks.Add(sums, nullptr);
   FlameTexts texts;
   texts.title = FlameTitle(replay);

@@ -35,7 +35,7 @@ ROOMS = {
     'readers/heap': 'format format/batches format/records readers/output readers/places readers/run text',
     'readers/heap_in_rss': 'readers/heap readers/output readers/places readers/resident readers/run text',
     'readers/answer': 'readers/heap readers/heap_in_rss readers/places readers/resident readers/run readers/summary text',
-    'readers/chart': 'readers/output readers/places text',
+    'readers/chart': 'readers/output readers/places readers/run text',
     'readers/export': 'readers/heap readers/heap_in_rss readers/output readers/places text',
     'readers/rows': 'format/records readers/heap readers/output readers/run text',
     'readers/summary': 'format/records format/summary readers/growth readers/output readers/run text',

@@ -31,6 +31,18 @@ uint64_t TakenBy(HeapAllocator allocator, uint64_t size) {
   return std::max(kLeast, round(size + kOwn));
 }
 
+// Blocks by address: in another order sums would be rounded otherwise.
+std::vector<std::pair<uint64_t, const HeapModel::Block*>> InOrder(
+    const HeapModel& heap) {
+  std::vector<std::pair<uint64_t, const HeapModel::Block*>> blocks;
+  blocks.reserve(heap.blocks().size());
+  for (const auto& [address, block] : heap.blocks()) {
+    if (block.size > 0) blocks.emplace_back(address, &block);
+  }
+  std::sort(blocks.begin(), blocks.end());
+  return blocks;
+}
+
 ResidentBytes ResidentOf(const ResidentReplay& pages, uint64_t begin,
                          uint64_t bytes) {
   const auto all = static_cast<double>(bytes);
@@ -111,12 +123,11 @@ std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
                                            double before_bytes,
                                            double unseen_bytes) {
   RangeSums sums(pages, heap.sources().size());
-  for (const auto& [address, block] : heap.blocks()) {
-    if (block.size == 0) continue;
+  for (const auto& [address, block] : InOrder(heap)) {
     const uint64_t bytes =
-        TakenBy(heap.sources()[block.source].key.allocator, block.size);
+        TakenBy(heap.sources()[block->source].key.allocator, block->size);
     if (address > UINT64_MAX - bytes) continue;
-    sums.Add(address, bytes, heap.WeightOf(block), block.source);
+    sums.Add(address, bytes, heap.WeightOf(*block), block->source);
   }
   if (!pages.has_page_events()) return sums.Take();
   for (const auto& [begin, part] : heap.mappings().parts()) {

@@ -177,7 +177,7 @@ class TableMaker {
   // `heap`: its heap_bytes.
   void AddOther(absl::string_view name, double bytes, Cell heap,
                 double variance) {
-    if (bytes == 0 && name != kUnattributed) return;
+    if (SignedNumber(bytes) == 0 && name != kUnattributed) return;
     AddAmount(bytes, std::move(heap), variance, NameCells(by_, name));
   }
   Table Take() { return std::move(table_); }

@@ -30,10 +30,13 @@ def size(text):
 
 class QuestionsTest(support.ProgramTest):
     preexec = None  # called in the program's process, before it begins
+    ordinary = False
 
     def answer(self, name, status=0):
-        run = self.pymemrun("--quiet", os.path.join(FOLDER, name), status=status,
-                            env=support.USUAL, preexec=self.preexec)
+        with open(os.path.join(FOLDER, name)) as file:
+            script = self.write(name, file.read())
+        run = self.pymemrun("--quiet", script, status=status, env=support.USUAL,
+                            preexec=self.preexec, ordinary=self.ordinary)
         fault_support.wait_for_collector_to_end(run.path)
         self.run = run
         done = subprocess.run([support.PYMEMREPORT, run.path], check=True,
@@ -110,7 +113,8 @@ class QuestionsTest(support.ProgramTest):
 
 
 class PerfIsRefusedTest(QuestionsTest):
-    """The same answers of pages that were scanned."""
+    """The same answers for an ordinary user, of pages that were scanned."""
+    ordinary = True
     preexec = staticmethod(perf_support.refuse_perf)
 
     def setUp(self):

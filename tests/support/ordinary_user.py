@@ -67,4 +67,10 @@ def as_ordinary(command, options):
     if command[0] == PYMEMRUN and COLLECTOR:
         command = [_launcher(), *command[1:]]
         variables.pop("PYMEMRUN_COLLECTOR", None)
-    return command, {**options, "env": variables, "preexec_fn": become}
+    preexec = options.get("preexec_fn")
+
+    def first():
+        become()
+        if preexec:
+            preexec()
+    return command, {**options, "env": variables, "preexec_fn": first}

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "readers/heap/heap_history.h"
-#include "readers/resident/find_peak.h"
+#include "readers/moments/run_moments.h"
 #include "readers/resident/timeline.h"
 
 namespace pymemrun {
@@ -84,10 +84,13 @@ bool ReadOverTime(RereadFile* file, const PeakFinder& finder, Answer* answer) {
 
 std::unique_ptr<Answer> ReadAnswer(RereadFile* file) {
   auto answer = std::make_unique<Answer>();
-  const std::unique_ptr<PeakFinder> finder = FindPeak(file);
+  const ReadRun read = [file](ReplayVisitor* visitor) {
+    return file->Read(visitor);
+  };
+  const auto finder = RunMoments::Of(read);
   if (finder == nullptr || !file->ReadAgain(&answer->facts)) return nullptr;
   answer->has_pages = finder->has_page_events();
-  if (!ReadMoment(file, finder->peak_us(), *answer, *finder, &answer->peak) ||
+  if (!ReadMoment(file, finder->RssPeak().time_us, *answer, *finder, &answer->peak) ||
       !ReadMoment(file, EndOf(answer->facts), *answer, *finder, &answer->end) ||
       !ReadOverTime(file, *finder, answer.get())) {
     return nullptr;

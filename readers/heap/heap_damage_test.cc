@@ -18,7 +18,7 @@ const std::vector<std::vector<std::string>>& Commands() {
       {"heap"},
       {"heap", "--leaks", "--stacks"},
       {"heap", "--temporary"},
-      {"heap", "--at", "0.002", "--to", "end"},
+      {"heap", "--at", "0.002", "--to", "exit"},
       {"history", "--csv"},
       {"history", "--svg", "--interval", "1ms"},
       {"snapshot", "--json"},

@@ -7,29 +7,13 @@
 #include "text/report_text.h"
 
 namespace pymemrun {
-namespace {
-
-void SayBeyondEnd(const HeapReplay& replay, const std::string& shown_name,
-                  const Console& console) {
-  if (replay.BeyondEndUs() == 0) return;
-  console.Say(absl::StrCat(shown_name, ": ", HumanSeconds(replay.BeyondEndUs()),
-                           " is after the run's end, ",
-                           HumanSeconds(replay.last_us()),
-                           ": the end is shown"));
-}
-
-}  // namespace
-
 bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
-                   int* code, bool say_beyond_end) {
+                   int* code) {
   const bool read = file->Read(replay);
   *code = std::max(*code, file->code());
   if (!read) *code = std::max(*code, kExitFailed);
   if (!read) return false;
-  if (replay->has_heap_events()) {
-    if (say_beyond_end) SayBeyondEnd(*replay, file->shown_name(), console);
-    return true;
-  }
+  if (replay->has_heap_events()) return true;
   console.Say(absl::StrCat(
       file->shown_name(),
       file->whole()
@@ -48,9 +32,13 @@ bool ReadHeap(const std::string& path, const Console& console,
 }
 
 std::string MomentText(const HeapMoments& replay, size_t moment) {
-  std::string text = HumanSeconds(replay.TimeOf(moment));
-  if (replay.moment(moment).kind == HeapMoment::kPeak) text += " (peak)";
-  return text;
+  const HeapMoment& at = replay.moment(moment);
+  absl::string_view name = at.name;
+  if (name.empty() && at.kind == HeapMoment::kPeak) {
+    name = "the peak of live bytes";
+  }
+  return absl::StrCat(name, name.empty() ? "" : ", ",
+                      HumanSeconds(replay.TimeOf(moment)));
 }
 
 std::string LiveText(const HeapMoments& replay, size_t moment) {

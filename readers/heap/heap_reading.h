@@ -13,14 +13,13 @@ namespace pymemrun {
 // said; *code is at least what the program is to exit with.
 bool ReadHeap(const std::string& path, const Console& console,
               HeapReplay* replay, int* code);
-// As ReadHeap(), of a file that is to be read again. `say_beyond_end`: that a
-// moment was asked for at which the run had ended.
+// As ReadHeap(), of a file that is to be read again.
 bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
-                   int* code, bool say_beyond_end = true);
+                   int* code);
 
-// "12.300 s (peak)".
+// "the peak of RSS, 12.300 s".
 std::string MomentText(const HeapMoments& replay, size_t moment);
-// "live 1.2 GiB in 3,456 blocks at 12.300 s (peak)\n".
+// "live 1.2 GiB in 3,456 blocks at the peak of RSS, 12.300 s\n".
 std::string LiveText(const HeapMoments& replay, size_t moment);
 
 }  // namespace pymemrun

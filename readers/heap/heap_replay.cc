@@ -120,8 +120,8 @@ void HeapReplay::Finish() {
   if (last_us_ < kEnd) StopsBefore(last_us_ + 1);
 }
 
-HeapMoments::HeapMoments(std::vector<HeapMoment> moments)
-    : HeapReplay(FirstOf(StopsFor(moments)), NeedEnd(moments)),
+HeapMoments::HeapMoments(std::vector<HeapMoment> moments, bool to_end)
+    : HeapReplay(FirstOf(StopsFor(moments)), to_end || NeedEnd(moments)),
       moments_(std::move(moments)),
       stops_us_(StopsFor(moments_)),
       events_left_(moments_[0].kind == HeapMoment::kEvents ? moments_[0].events

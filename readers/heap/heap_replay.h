@@ -3,6 +3,7 @@
 #define PYMEMRUN_READERS_HEAP_HEAP_REPLAY_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "readers/heap/heap_model.h"
@@ -53,8 +54,6 @@ class HeapReplay : public ReplayVisitor {
   uint64_t lost_events() const { return lost_events_; }
   // As it was read last before that moment, or else first; 0: it was not read.
   uint64_t RssNear(uint64_t time_us) const;
-  // A moment that was asked for and is after last_us(); 0: none is.
-  virtual uint64_t BeyondEndUs() const { return 0; }
 
  protected:
   // Everything up to `stop_us`, this moment included, is in the model. Returns
@@ -89,20 +88,23 @@ class HeapReplay : public ReplayVisitor {
   bool done_ = false;  // nothing more is wanted
 };
 
-// "peak", "end", so many microseconds since the start, or after so many heap
-// events.
+// The most live bytes, the run's last moment, so many microseconds since the
+// start, or after so many heap events.
 struct HeapMoment {
   enum Kind { kPeak, kEnd, kTime, kEvents };
   Kind kind = kPeak;
   uint64_t time_us = 0;  // kTime, kEvents
   uint64_t events = 0;   // kEvents
+  // What people call it; empty: no more than a time.
+  std::string name = {};
 };
 
 // What was alive at one or two moments.
 class HeapMoments final : public HeapReplay {
  public:
-  // REQUIRES: one or two moments; one, if it is kEvents.
-  explicit HeapMoments(std::vector<HeapMoment> moments);
+  // Reads `to_end` of the run, or only as far as is needed. REQUIRES: one or
+  // two moments; one, if it is kEvents.
+  explicit HeapMoments(std::vector<HeapMoment> moments, bool to_end = false);
   void CountTemporary(uint32_t limit) { mutable_model().CountTemporary(limit); }
   bool OnHeap(const HeapEvent* events, size_t count) override;
 
@@ -112,10 +114,6 @@ class HeapMoments final : public HeapReplay {
   // When it was; a moment after the end is the end.
   uint64_t TimeOf(size_t moment) const;
   const HeapMoment& moment(size_t i) const { return moments_[i]; }
-  uint64_t BeyondEndUs() const override {
-    const uint64_t last = stops_us_.empty() ? 0 : stops_us_.back();
-    return last > last_us() ? last : 0;
-  }
 
  private:
   uint64_t OnStop(uint64_t stop_us) override;

@@ -89,21 +89,22 @@ TEST(HeapMappedTest, WithoutPageEventsItHasALineOfItsOwn) {
 
 TEST(HeapMappedTest, TheHeadingSaysItToo) {
   const std::string text = Of({"heap"});
-  EXPECT_THAT(text, HasSubstr("live 7.8 KiB in 2 blocks at 0.001 s (peak)\n"));
+  EXPECT_THAT(text, HasSubstr("live 7.8 KiB in 2 blocks at the peak of "
+                              "live bytes (RSS was not read), 0.001 s\n"));
   EXPECT_THAT(text, HasSubstr("reserved, not known to be touched: 768.0 MiB in "
                               "2 mappings\n"));
   EXPECT_THAT(text, HasSubstr("allocated 7.8 KiB in 2 blocks, freed "));
 }
 
 TEST(HeapMappedTest, PageEventsTellWhatIsResident) {
-  EXPECT_EQ(Of({"heap", "--csv"}, true),
+  EXPECT_EQ(Of({"heap", "--csv", "--at", "heap-peak"}, true),
             "file,line,function,live_bytes,live_count,share,mapped_bytes\r\n"
             "/job.py,5,load,8000,2,1.000000,0\r\n");
-  EXPECT_EQ(Of({"heap", "--csv", "--at", "end"}, true),
+  EXPECT_EQ(Of({"heap", "--csv", "--at", "exit"}, true),
             "file,line,function,live_bytes,live_count,share,mapped_bytes\r\n"
             "/job.py,6,load,0,0,0.000000,12288\r\n"
             "/job.py,5,load,4000,1,1.000000,8192\r\n");
-  EXPECT_THAT(Of({"heap", "--at", "end"}, true),
+  EXPECT_THAT(Of({"heap", "--at", "exit"}, true),
               HasSubstr("mapped by C code: 20.0 KiB resident of 769.0 MiB in 3 "
                         "mappings\n"));
 }
@@ -115,7 +116,7 @@ TEST(HeapMappedTest, ReservedIsByPlaceWhereItIsAskedFor) {
             "/job.py,6,load,805306368,1,0.999990,\r\n"
             "/job.py,5,load,8192,1,0.000010,\r\n");
   EXPECT_EQ(
-      Of({"heap", "--csv", "--reserved", "--by", "allocator", "--at", "end"},
+      Of({"heap", "--csv", "--reserved", "--by", "allocator", "--at", "exit"},
          true),
       "allocator,reserved_bytes,reserved_count,share,mapped_bytes\r\n"
       "mmap,806363136,3,1.000000,20480\r\n");
@@ -123,7 +124,7 @@ TEST(HeapMappedTest, ReservedIsByPlaceWhereItIsAskedFor) {
 
 TEST(HeapMappedTest, ReservedHasAMoment) {
   EXPECT_THAT(Of({"heap", "--reserved"}, true),
-              HasSubstr("mapped by C code at 0.001 s (peak of live bytes)\n"));
+              HasSubstr("mapped by C code at the peak of RSS, 0.002 s\n"));
   EXPECT_THAT(Of({"heap", "--reserved", "--at", "0.006"}, true),
               HasSubstr("mapped by C code at 0.006 s\n"));
 }
@@ -142,7 +143,7 @@ TEST(HeapMappedTest, ReservedNeedsARunWithNative) {
 }
 
 TEST(HeapMappedTest, AChangeOfItIsBesideThoseOfBlocks) {
-  EXPECT_EQ(Of({"heap", "--csv", "--at", "0.002", "--to", "end"}),
+  EXPECT_EQ(Of({"heap", "--csv", "--at", "0.002", "--to", "exit"}),
             "file,line,function,change_bytes,change_count,before_bytes,"
             "after_bytes,mapped_bytes\r\n"
             "/job.py,5,load,-4000,-1,8000,4000,\r\n"
@@ -195,7 +196,7 @@ TEST(HeapMappedTest, StacksFlamesAndExportsHaveNothingOfIt) {
 }
 
 TEST(HeapMappedTest, PagesOfAMappingAreItsOwners) {
-  EXPECT_EQ(Of({"resident", "--owner", "heap", "--csv", "--at", "end"}, true),
+  EXPECT_EQ(Of({"resident", "--owner", "heap", "--csv", "--at", "exit"}, true),
             "file,line,function,resident_bytes,heap_bytes,share\r\n"
             "/job.py,6,load,40960,12288,0.833333\r\n"
             "/job.py,5,load,8192,8192,0.166667\r\n"

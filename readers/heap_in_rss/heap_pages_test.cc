@@ -136,7 +136,7 @@ std::string RunWithBoth(HeapMode mode, uint32_t weight = 1) {
 TEST(ResidentOwnerHeapTest, PagesWithBlocksAreChargedToThem) {
   TempFile file(RunWithBoth(HEAP_ALL));
   EXPECT_EQ(Report({"resident", file.path(), "--owner", "heap", "--csv", "--at",
-                    "end"})
+                    "exit"})
                 .out,
             "file,line,function,resident_bytes,heap_bytes,share\r\n"
             "/job.py,5,load,28768,96,0.468229\r\n"
@@ -186,7 +186,7 @@ TEST(ResidentOwnerHeapTest, WhereOnePageInFourWasRecordedItStandsForFour) {
   TempFile file(RunWithBoth(HEAP_ALL, 4));
   const auto rows =
       nlohmann::json::parse(Report({"resident", file.path(), "--owner", "heap",
-                                    "--json", "--at", "end"})
+                                    "--json", "--at", "exit"})
                                 .out);
   ASSERT_EQ(rows.size(), 5u);
   EXPECT_EQ(rows[0]["resident_bytes"], 4 * 28768);
@@ -204,7 +204,7 @@ TEST(ResidentOwnerHeapTest, WhereOnePageInFourWasRecordedItStandsForFour) {
 TEST(ResidentOwnerHeapTest, AllRowsAddUpToRss) {
   TempFile file(RunWithBoth(HEAP_ALL));
   for (const char* by : {"line", "function", "file", "thread", "module"}) {
-    for (const char* at : {"peak", "end", "0.00115"}) {
+    for (const char* at : {"peak", "exit", "0.00115"}) {
       int64_t sum = 0;
       for (const auto& row : nlohmann::json::parse(
                Report({"resident", file.path(), "--owner", "heap", "--json",
@@ -220,7 +220,7 @@ TEST(ResidentOwnerHeapTest, AllRowsAddUpToRss) {
 TEST(ResidentOwnerHeapTest, Stacks) {
   TempFile file(RunWithBoth(HEAP_ALL));
   EXPECT_EQ(Report({"resident", file.path(), "--owner", "heap", "--collapsed",
-                    "--at", "end"})
+                    "--at", "exit"})
                 .out,
             "load (/job.py:5) 28768\n"
             "<before tracing> 16384\n"

@@ -17,16 +17,18 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr uint64_t kMib = 1 << 20;
 
 // 1 MiB of Python's from 1 s on, 2 MiB of malloc from 2 s on, both freed at
 // 3 s; RSS is read at 0, 1.5 and 2.5 s, and stands in a row at 3 s.
-std::string Run() {
+std::string Run(bool is_native = false) {
   StringSink sink;
   RunBuilder builder(&sink);
   Header header = RunBuilder::DefaultHeader();
   header.set_heap(HEAP_ALL);
+  header.set_heap_native(is_native);
   header.set_script("/src/job.py");
   header.set_first_rss_bytes(8 * kMib);
   builder.AddHeader(header);
@@ -51,8 +53,8 @@ std::string Run() {
   return sink.contents();
 }
 
-Printed Timeline(std::vector<std::string> options) {
-  TempFile file(Run());
+Printed Timeline(std::vector<std::string> options, bool is_native = false) {
+  TempFile file(Run(is_native));
   options.insert(options.begin(), {"timeline", file.path(), "--by", "heap"});
   return RunProgram("pymemreport", [&](const Console& console) {
     return RunPymemreport(options, console);
@@ -82,10 +84,13 @@ TEST(HeapTimelineTest, LiveBytesAndTheRestAddUpToRss) {
 }
 
 TEST(HeapTimelineTest, Picture) {
-  const std::string svg = Timeline({}).out;
+  const std::string svg = Timeline({}, /*is_native=*/true).out;
   EXPECT_THAT(svg, HasSubstr(">RSS and the heap of job.py</text>"));
   EXPECT_THAT(svg, HasSubstr("Python&#39;s live bytes"));
   EXPECT_THAT(svg, HasSubstr("peak 2.0 MiB"));
+  EXPECT_THAT(svg, HasSubstr(">11.0 MiB at 2.500 s</text>"));
+  EXPECT_THAT(svg, HasSubstr(">native live bytes</text>"));
+  EXPECT_THAT(Timeline({}).out, Not(HasSubstr("native")));
   EXPECT_THAT(svg, HasSubstr("</svg>\n"));
 }
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_history.h"
+#include "readers/moments/run_moments.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/place.h"
 
@@ -28,15 +29,23 @@ uint64_t MicrosecondsOf(const char* name, const py::object& seconds) {
       std::llround(std::min(value, kMostSeconds) * 1e6));
 }
 
-HeapMoment MomentOf(const py::object& at) {
-  if (!py::isinstance<py::str>(at)) {
-    return {HeapMoment::kTime, MicrosecondsOf("at", at)};
+HeapMoment MomentOf(const RunFile& file, const py::object& at) {
+  absl::StatusOr<Moment> moment = Moment{Moment::kTime};
+  if (py::isinstance<py::str>(at)) {
+    moment = ParseMoment(at.cast<std::string>());
+  } else {
+    moment->time_us = MicrosecondsOf("at", at);
   }
-  const auto name = at.cast<std::string>();
-  if (name == "peak") return {HeapMoment::kPeak, 0};
-  if (name == "end") return {HeapMoment::kEnd, 0};
-  throw py::value_error(absl::StrCat(
-      "at: expected \"peak\", \"end\" or seconds, found \"", name, "\""));
+  const ReadRun read = [&file](ReplayVisitor* visitor) {
+    file.Read(visitor);
+    const py::gil_scoped_release others_may_run;
+    visitor->Finish();
+    return true;
+  };
+  absl::StatusOr<HeapMoment> found =
+      moment.ok() ? FindHeapMoment(*moment, read) : moment.status();
+  if (found.ok()) return *std::move(found);
+  throw py::value_error(absl::StrCat("at: ", found.status().message()));
 }
 
 GroupBy ByOf(const std::string& name) {
@@ -109,7 +118,7 @@ py::object HeapHistoryOf(const RunFile& file, const py::object& interval_s,
 
 HeapSnapshot::HeapSnapshot(const RunFile& file, const py::object& at)
     : replay_(std::make_unique<HeapMoments>(
-          std::vector<HeapMoment>{MomentOf(at)})) {
+          std::vector<HeapMoment>{MomentOf(file, at)})) {
   ReadHeapEvents(file, replay_.get());
   sums_ = replay_->SumsAt(0);
   totals_ = TotalsOf(replay_->model(), sums_);

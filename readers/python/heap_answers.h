@@ -23,8 +23,8 @@ pybind11::object HeapHistoryOf(const RunFile& file,
                                const pybind11::object& interval_s, int top,
                                const std::string& by);
 
-// What was alive at a moment: a sequence of PlaceRows, by line. `at` is "peak",
-// "end" or seconds.
+// What was alive at a moment: a sequence of PlaceRows, by line. `at` is seconds,
+// or a text as --at takes it.
 class HeapSnapshot {
  public:
   HeapSnapshot(const RunFile& file, const pybind11::object& at);

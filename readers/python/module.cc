@@ -126,8 +126,9 @@ void DefineHeap(RunClass* run) {
         return std::make_unique<HeapSnapshot>(*self.file(), at_s);
       },
       py::arg("at_s") = "peak",
-      "What was alive at a moment: seconds, \"peak\" (the most live bytes) or "
-      "\"end\". Reads the file. Raises ValueError for a run without heap "
+      "What was alive at a moment: seconds, or what --at takes: \"peak\" (the "
+      "highest RSS), \"heap-peak\" (the most live bytes), \"end\" (of the "
+      "program's code), \"exit\", \"50%\", a mark's label. Reads the file. Raises ValueError for a run without heap "
       "events.");
   run->def(
       "top",

@@ -5,9 +5,9 @@
 
 #include "readers/export/pprof_profile.h"
 #include "readers/export/speedscope.h"
-#include "readers/heap/heap_reading.h"
 #include "readers/heap/heap_stacks.h"
 #include "readers/options/option_values.h"
+#include "readers/report/moment_reading.h"
 #include "readers/report/report_command.h"
 
 namespace pymemrun {
@@ -23,7 +23,7 @@ class ExportCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
-    AddLiveMoment(app, &at_);
+    AddMoment(app, &at_);
     AddChoice<Format>(app, "--format", &format_,
                       {{"pprof", Format::kPprof},
                        {"collapsed", Format::kCollapsed},
@@ -38,7 +38,7 @@ class ExportCommand final : public ReportCommand {
  private:
   enum class Format { kPprof, kCollapsed, kSpeedscope };
 
-  HeapMoment at_ = {HeapMoment::kPeak};
+  Moment at_;
   Format format_ = Format::kPprof;
 };
 
@@ -48,9 +48,10 @@ int ExportCommand::Run(const Console& console, OutputBuffer* output) {
     console.Usage("pprof files are not for a terminal: name one with -o");
     return kExitUsage;
   }
-  HeapMoments replay({at_});
   int code = kExitOk;
-  if (!ReadHeap(files_.paths[0], console, &replay, &code)) return code;
+  const auto read = ReadHeapAt(files_.paths[0], at_, console, &code);
+  if (read == nullptr) return code;
+  const HeapMoments& replay = *read;
   switch (format_) {
     case Format::kPprof:
       output->Append(Gzipped(PprofProfile(replay)));

@@ -88,7 +88,7 @@ TEST(HeapExportTest, PprofAtAMoment) {
   auto samples = Samples(Profile({}, {"--at", "0.001003"}));
   EXPECT_EQ(samples.size(), 1u);
   EXPECT_THAT(samples["load:5"], ElementsAre(4, 400, 4, 400));
-  samples = Samples(Profile({}, {"--at", "end", "--format", "pprof"}));
+  samples = Samples(Profile({}, {"--at", "exit", "--format", "pprof"}));
   EXPECT_THAT(samples["load:6"], ElementsAre(5, 5000, 1, 1000));
 }
 
@@ -191,7 +191,7 @@ TEST(HeapExportTest, Speedscope) {
 }
 
 TEST(HeapExportTest, Collapsed) {
-  EXPECT_EQ(Exported({}, {"--format", "collapsed", "--at", "end"}),
+  EXPECT_EQ(Exported({}, {"--format", "collapsed", "--at", "exit"}),
             "<module> (/job.py:9);load (/job.py:5) 1000\n"
             "<module> (/job.py:9);load (/job.py:6) 1000\n"
             "_find (<frozen importlib._bootstrap>:101) 70\n"

@@ -10,6 +10,7 @@
 #include "readers/heap/heap_stacks.h"
 #include "readers/heap/heap_table.h"
 #include "readers/heap_in_rss/heap_mapped.h"
+#include "readers/report/moment_reading.h"
 #include "readers/report/report_command.h"
 #include "text/report_text.h"
 
@@ -31,7 +32,7 @@ class FlameCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
-    AddLiveMoment(app, &at_);
+    AddMoment(app, &at_);
     app->add_flag(
         "--inverted", inverted_,
         "Begin with the frames that allocated; their callers come below.");
@@ -42,15 +43,16 @@ class FlameCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  HeapMoment at_ = {HeapMoment::kPeak};
+  Moment at_;
   bool inverted_ = false;
   bool by_thread_ = false;
 };
 
 int FlameCommand::Run(const Console& console, OutputBuffer* output) {
-  HeapMoments replay({at_});
   int code = kExitOk;
-  if (!ReadHeap(files_.paths[0], console, &replay, &code)) return code;
+  const auto read = ReadHeapAt(files_.paths[0], at_, console, &code);
+  if (read == nullptr) return code;
+  const HeapMoments& replay = *read;
   const GroupBy by = by_thread_ ? GroupBy::kThread : GroupBy::kLine;
   HeapStacks stacks(by, &replay, inverted_);
   const std::vector<HeapSums> sums = replay.SumsAt(0);

@@ -43,11 +43,12 @@ TEST(HeapFlameTest, FramesAreAsWideAsTheirBytes) {
             "data-b=\"1000");
   EXPECT_THAT(svg, HasSubstr("<title>load (/job.py:6)\n4.9 KiB in 5 blocks, "
                              "81.70 %</title>"));
-  EXPECT_THAT(svg, HasSubstr(">Live bytes of job.py at 0.003 s (peak)</text>"));
+  EXPECT_THAT(svg, HasSubstr(">Live bytes of job.py at the peak of live bytes "
+                             "(RSS was not read), 0.003 s</text>"));
 }
 
 TEST(HeapFlameTest, Inverted) {
-  const std::string svg = Flame({}, {"--inverted", "--at", "end"});
+  const std::string svg = Flame({}, {"--inverted", "--at", "exit"});
   EXPECT_EQ(FrameOf(svg, "load (/job.py:6)"),
             "data-x=\"0.4716981132\" data-w=\"0.4716981132\" data-d=\"1\" "
             "data-b=\"1000");

@@ -7,13 +7,13 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "readers/heap/heap_exit.h"
 #include "readers/heap/heap_reading.h"
 #include "readers/heap/heap_stacks.h"
 #include "readers/heap/heap_table.h"
 #include "readers/heap_in_rss/heap_mapped.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
+#include "readers/report/moment_reading.h"
 #include "readers/report/report_command.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
@@ -21,15 +21,26 @@
 namespace pymemrun {
 namespace {
 
-// Where everything was read the peak is known.
+// Where most was alive, if that was another moment. The whole run was read.
 std::string PeakText(const HeapMoments& replay) {
-  if (replay.moment(0).kind != HeapMoment::kEnd) return "";
-  return absl::StrCat("peak ", HumanBytes(replay.model().peak_bytes()), " at ",
-                      HumanSeconds(replay.model().peak_us()), "\n");
+  const uint64_t peak_us = replay.model().peak_us();
+  if (replay.TimeOf(0) == peak_us) return "";
+  return absl::StrCat(
+      "most live bytes: ", HumanBytes(replay.model().peak_bytes()), " at ",
+      HumanSeconds(peak_us), " (--at heap-peak)\n");
 }
 
-// Where RSS is far above what heap events tell of, and C code's own memory was
-// not asked for: how to see it.
+// What the table measures, and where to look for the rest.
+std::string MeaningText(const HeapMoments& replay) {
+  const absl::string_view elsewhere =
+      replay.header().page_period() == 0
+          ? ", resident or not"
+          : "; pymemreport resident tells what took up RSS";
+  return absl::StrCat("bytes are what lines asked for", elsewhere, "\n");
+}
+
+// Where RSS is far above what heap events tell of, and they do not tell of C
+// code's own memory: how to see it.
 std::string RestText(const HeapMoments& replay) {
   constexpr double kMuch = 64 << 20;
   if (replay.header().heap_native()) return "";
@@ -41,8 +52,8 @@ std::string RestText(const HeapMoments& replay) {
   if (rest <= kMuch || rest <= rss / 2) return "";
   return absl::StrCat(
       "RSS was ", HumanBytes(rss), ", ", HumanBytes(rest),
-      " beyond these: pymemrun --native records C code's own memory, "
-      "pymemreport timeline --by heap shows the rest\n");
+      " beyond these: C code's own memory was not recorded; pymemreport "
+      "timeline --by heap shows the rest\n");
 }
 
 HeapRowsMaker::Keep LeaksOnly(InterpreterStacks* interpreter) {
@@ -85,21 +96,15 @@ void ShowBlocks(const HeapMoments& replay, RereadFile* file,
 }
 
 void ShowLive(const HeapMoments& replay, RereadFile* file, Shown* shown) {
-  shown->heading = LiveText(replay, 0) + PeakText(replay) + RestText(replay);
+  shown->heading = LiveText(replay, 0) + PeakText(replay) +
+                   MeaningText(replay) + RestText(replay);
   ShowBlocks(replay, file, nullptr, shown);
-}
-
-// "mapped by C code at 12.300 s (peak of live bytes)".
-std::string ReservedMomentText(const HeapMoments& replay) {
-  return absl::StrCat(
-      "mapped by C code at ", HumanSeconds(replay.TimeOf(0)),
-      replay.moment(0).kind == HeapMoment::kPeak ? " (peak of live bytes)" : "",
-      "\n");
 }
 
 // What C code has mapped, whether or not it was touched.
 void ShowReserved(const HeapMoments& replay, RereadFile* file, Shown* shown) {
-  shown->heading = ReservedMomentText(replay);
+  shown->heading =
+      absl::StrCat("mapped by C code at ", MomentText(replay, 0), "\n");
   shown->table.name = "reserved";
   ShowBlocks(replay, file, nullptr, shown);
 }
@@ -179,15 +184,6 @@ bool SayNothingReserved(const HeapReplay& replay, const std::string& path,
   return true;
 }
 
-// When the program ended, for --leaks: as ReadHeapAgain().
-bool FindExit(RereadFile* file, const Console& console, HeapMoment* moment,
-              int* code) {
-  HeapExitFinder finder;
-  if (!ReadHeapAgain(file, console, &finder, code)) return false;
-  *moment = finder.exit();
-  return true;
-}
-
 class HeapCommand final : public ReportCommand {
  public:
   HeapCommand()
@@ -210,8 +206,11 @@ class HeapCommand final : public ReportCommand {
                   const Console& console, OutputBuffer* output) const;
   void PrintStacks(const HeapMoments& replay, OutputBuffer* output) const;
 
-  HeapMoment at_ = {HeapMoment::kPeak};
-  std::optional<HeapMoment> to_;  // the change up to this moment
+  // What is read, before --diff.
+  std::vector<Moment> Moments() const;
+
+  Moment at_;
+  std::optional<Moment> to_;  // the change up to this moment
   GroupBy by_ = GroupBy::kLine;
   bool leaks_ = false;
   bool reserved_ = false;   // what C code has mapped, instead of blocks
@@ -222,14 +221,14 @@ class HeapCommand final : public ReportCommand {
 
 void HeapCommand::AddOptions(CLI::App* app) {
   files_.AddOne(app);
-  AddLiveMoment(app, &at_);
-  AddGroupBy(app, &by_,
-             {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
-              GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator,
-              GroupBy::kModule},
-             "Group by line (default; your code's), library-line (the "
-             "innermost), function (Python's), file, thread, allocator, module "
-             "(the file that called malloc).");
+  AddMoment(app, &at_);
+  AddGroupBy(
+      app, &by_,
+      {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+       GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator, GroupBy::kModule},
+      "Group by line (default; your code's), library-line (the "
+      "innermost), function (Python's), file, thread, allocator, module "
+      "(the file that called malloc).");
   app->add_flag("--leaks", leaks_,
                 "Show what is alive when the program ends, without what the "
                 "interpreter keeps for itself.");
@@ -278,7 +277,7 @@ std::string HeapCommand::Problem() const {
   if (leaks_ + (temporary_ != 0) + diff + to_.has_value() + reserved_ > 1) {
     return "give one of --leaks, --temporary, --diff, --to and --reserved";
   }
-  if ((leaks_ || temporary_ != 0) && at_.kind != HeapMoment::kPeak) {
+  if ((leaks_ || temporary_ != 0) && at_.kind != Moment::kPeak) {
     return absl::StrCat(leaks_ ? "--leaks" : "--temporary",
                         " looks at the whole run: it takes no --at");
   }
@@ -304,11 +303,12 @@ int HeapCommand::PrintTables(const HeapMoments& replay, RereadFile* file,
   shown.table.unseen = replay.unseen();
   shown.table.for_text = table_.as_text();
   int code = kExitOk;
-  HeapMoments second({at_});
+  std::unique_ptr<HeapMoments> second;
   if (!files_.compared.empty()) {
-    if (!ReadHeap(files_.compared, console, &second, &code)) return code;
-    shown.table.with_mapped |= second.header().heap_native();
-    ShowDiff(replay, second, &shown);
+    second = ReadHeapAt(files_.compared, at_, console, &code);
+    if (second == nullptr) return code;
+    shown.table.with_mapped |= second->header().heap_native();
+    ShowDiff(replay, *second, &shown);
   } else if (to_.has_value()) {
     ShowChange(replay, &shown);
   } else if (temporary_ != 0) {
@@ -343,18 +343,23 @@ void HeapCommand::PrintStacks(const HeapMoments& replay,
   stacks_.Print(stacks, table_, output);
 }
 
+std::vector<Moment> HeapCommand::Moments() const {
+  // Both are of the whole run.
+  if (leaks_) return {Moment{Moment::kEnd}};
+  if (temporary_ != 0) return {Moment{Moment::kExit}};
+  std::vector<Moment> moments = {at_};
+  if (to_.has_value()) moments.push_back(*to_);
+  return moments;
+}
+
 int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  std::vector<HeapMoment> moments = {at_};
-  if (to_.has_value()) moments.push_back(*to_);
-  // Both are of the whole run.
-  if (leaks_ || temporary_ != 0) moments[0].kind = HeapMoment::kEnd;
-  if (leaks_ && !FindExit(file.get(), console, &moments[0], &code)) {
-    return code;
-  }
-  HeapMoments replay(moments);
+  std::vector<HeapMoment> moments =
+      FindHeapMoments(Moments(), file.get(), console, &code);
+  if (moments.empty()) return code;
+  HeapMoments replay(std::move(moments), /*to_end=*/true);
   replay.CountTemporary(temporary_);
   if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
   if (temporary_ != 0 && SayNotTemporary(replay, files_.paths[0], console)) {

@@ -41,7 +41,7 @@ TEST(HeapReportTest, LinesAtThePeak) {
 }
 
 TEST(HeapReportTest, LinesAtOtherMoments) {
-  EXPECT_EQ(Heap({}, {"--csv", "--at", "end", "--limit", "1"}),
+  EXPECT_EQ(Heap({}, {"--csv", "--at", "exit", "--limit", "1"}),
             std::string(kLineColumns) +
                 "/job.py,5,load,1000,10,0.471698\r\n"
                 "<other places>,,,1120,3,0.528302\r\n"
@@ -71,13 +71,16 @@ TEST(HeapReportTest, OtherKindsOfPlaces) {
 TEST(HeapReportTest, TextSaysWhatTheNumbersAre) {
   EXPECT_THAT(
       Heap({}, {}),
-      StartsWith("live 6.0 KiB in 17 blocks at 0.003 s (peak)\n"
+      StartsWith("live 6.0 KiB in 17 blocks at the peak of live bytes (RSS was "
+                 "not read), 0.003 s\n"
+                 "bytes are what lines asked for, resident or not\n"
                  "allocated 6.0 KiB in 20 blocks, freed 4.0 KiB in 7 blocks by "
                  "0.010 s\n"
                  "frees of earlier blocks: 1\n"));
-  EXPECT_THAT(Heap({}, {"--at", "end"}),
-              StartsWith("live 2.1 KiB in 13 blocks at 0.010 s\n"
-                         "peak 6.0 KiB at 0.003 s\n"));
+  EXPECT_THAT(Heap({}, {"--at", "exit"}),
+              StartsWith("live 2.1 KiB in 13 blocks at exit, 0.010 s\n"
+                         "most live bytes: 6.0 KiB at 0.003 s (--at "
+                         "heap-peak)\n"));
 }
 
 TEST(HeapReportTest, SampledRunsHaveErrors) {
@@ -104,10 +107,11 @@ TEST(HeapReportTest, LeaksAreWhatTheProgramKeeps) {
             std::string(kLineColumns) +
                 "/job.py,5,load,1000,10,0.500000\r\n"
                 "/job.py,6,load,1000,1,0.500000\r\n");
-  EXPECT_THAT(Heap({}, {"--leaks"}),
-              StartsWith("alive when the program ended 2.0 KiB in 11 blocks, "
-                         "without what the interpreter keeps for itself\n"
-                         "live 2.1 KiB in 13 blocks at 0.006 s\n"));
+  EXPECT_THAT(
+      Heap({}, {"--leaks"}),
+      StartsWith("alive when the program ended 2.0 KiB in 11 blocks, "
+                 "without what the interpreter keeps for itself\n"
+                 "live 2.1 KiB in 13 blocks at the program's end, 0.006 s\n"));
 }
 
 TEST(HeapReportTest, WhatTheInterpretersEndFreesIsAliveWhenTheProgramEnded) {
@@ -152,18 +156,20 @@ TEST(HeapReportTest, TemporaryBlocksAreFreedBeforeTheNextAllocations) {
 
 TEST(HeapReportTest, ChangeBetweenTwoMoments) {
   EXPECT_EQ(
-      Heap({}, {"--csv", "--at", "0.0015", "--to", "end", "--limit", "2"}),
+      Heap({}, {"--csv", "--at", "0.0015", "--to", "exit", "--limit", "2"}),
       "file,line,function,change_bytes,change_count,before_bytes,"
       "after_bytes\r\n"
       "/job.py,6,load,1000,1,0,1000\r\n"
       "<frozen importlib._bootstrap>,101,_find,70,1,0,70\r\n"
       "<other places>,,,50,1,1000,1050\r\n"
       "<tracing itself>,,,400,1,0,400\r\n");
-  EXPECT_THAT(Heap({}, {"--csv", "--at", "peak", "--to", "end"}),
+  EXPECT_THAT(Heap({}, {"--csv", "--at", "peak", "--to", "exit"}),
               HasSubstr("\r\n/job.py,6,load,-4000,-4,5000,1000\r\n"));
-  EXPECT_THAT(Heap({}, {"--at", "peak", "--to", "end"}),
-              StartsWith("before: live 6.0 KiB in 17 blocks at 0.003 s (peak)\n"
-                         "after: live 2.1 KiB in 13 blocks at 0.010 s\n"));
+  EXPECT_THAT(
+      Heap({}, {"--at", "heap-peak", "--to", "exit"}),
+      StartsWith("before: live 6.0 KiB in 17 blocks at the peak of live "
+                 "bytes, 0.003 s\n"
+                 "after: live 2.1 KiB in 13 blocks at exit, 0.010 s\n"));
 }
 
 TEST(HeapReportTest, DifferenceOfTwoRuns) {
@@ -279,8 +285,8 @@ struct Wrong {
 TEST(HeapReportTest, WrongOptionsAreRefused) {
   TempFile file(HeapRun().Build());
   const std::vector<Wrong> wrong = {
-      {{"heap", "--at", "noon"},
-       "--at: expected peak, end or seconds, found 'noon'"},
+      {{"heap", "--at", "200%"},
+       "--at: expected a share from 0% to 100%, found '200%'"},
       {{"heap", "--by", "stack"},
        "--by: expected line, library-line, function, file, thread, allocator "
        "or module, "
@@ -297,7 +303,7 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
       {{"heap", "--collapsed", "--csv"},
        "--collapsed prints all stacks, as lines: it takes no --csv, --json or "
        "--limit"},
-      {{"heap", "--stacks", "--to", "end"},
+      {{"heap", "--stacks", "--to", "exit"},
        "--stacks and --collapsed show what is alive at one moment"},
       {{"history", "--interval", "soon"},
        "--interval: expected a time such as 60s or 500ms, found 'soon'"},

@@ -50,19 +50,40 @@ TEST(HeapHeadingsTest, LeaksByStackBeginAsLeaksDo) {
   EXPECT_THAT(Heap({"--leaks", "--stacks"}), StartsWith(first));
 }
 
-TEST(HeapHeadingsTest, AMomentAfterTheEndIsTheEnd) {
+TEST(HeapHeadingsTest, AMomentThatTheRunLacksIsRefused) {
   TempFile file(HeapRun().Build());
-  const Printed end = Report({"heap", file.path(), "--at", "end", "--csv"});
+  const std::string name = absl::StrCat("pymemreport: ", file.path(), ": ");
   for (const char* command : {"heap", "snapshot", "flame", "export"}) {
-    const Printed printed = Report({command, file.path(), "--at", "99"});
-    EXPECT_EQ(printed.code, 0);
-    EXPECT_EQ(printed.err,
-              absl::StrCat("pymemreport: ", file.path(),
-                           ": 99.000 s is after the run's end, 0.010 s: the "
-                           "end is shown\n"));
+    const Printed late = Report({command, file.path(), "--at", "99"});
+    EXPECT_EQ(late.code, 2);
+    EXPECT_EQ(late.out, "");
+    EXPECT_EQ(late.err, name + "99.000 s is after the run's end, 0.010 s\n");
+    const Printed unknown = Report({command, file.path(), "--at", "noon"});
+    EXPECT_EQ(unknown.code, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("found 'noon'; the run has no marks\n"));
   }
-  EXPECT_EQ(Report({"heap", file.path(), "--at", "99", "--csv"}).out, end.out);
+  EXPECT_EQ(Report({"heap", file.path(), "--to", "99"}).code, 2);
   EXPECT_EQ(Report({"heap", file.path(), "--at", "0.01"}).err, "");
+}
+
+// Most is alive at 10 us, RSS is highest at 20 us.
+TEST(HeapHeadingsTest, ThePeakIsThatOfRss) {
+  OneStackRun run(HEAP_ALL);
+  run.builder.AddHeap({AllocEvent(5, 16, 100, run.stack),
+                       AllocEvent(10, 32, 1000, run.stack), FreeEvent(11, 32)});
+  run.builder.AddProcess(20, 50 << 20, 50 << 20);
+  run.builder.AddProcess(30, 40 << 20, 50 << 20);
+  TempFile file(run.Build());
+  const std::string text = Report({"heap", file.path()}).out;
+  EXPECT_THAT(text, StartsWith("live 100 bytes in 1 block at the peak of RSS, "
+                               "0.000 s\n"
+                               "most live bytes: 1.1 KiB at 0.000 s (--at "
+                               "heap-peak)\n"));
+  const std::string peak =
+      Report({"heap", file.path(), "--at", "heap-peak"}).out;
+  EXPECT_THAT(peak, StartsWith("live 1.1 KiB in 2 blocks at the peak of live "
+                               "bytes, 0.000 s\n"));
+  EXPECT_THAT(peak, Not(HasSubstr("most live bytes")));
 }
 
 TEST(HeapHeadingsTest, ADiffTellsOfBothFiles) {
@@ -83,7 +104,7 @@ TEST(HeapHeadingsTest, ADiffTellsOfBothFiles) {
 std::string HeadingWithRss(uint64_t rss_bytes, bool native) {
   OneStackRun run(HEAP_ALL, native);
   Record record;
-  record.mutable_process()->set_time_us(10);
+  record.mutable_process()->set_time_us(20);
   record.mutable_process()->set_rss_bytes(rss_bytes);
   run.builder.AddRecord(record);
   run.builder.AddHeap({AllocEvent(20, 16, 100 << 20, run.stack)});
@@ -96,9 +117,9 @@ std::string HeadingWithRss(uint64_t rss_bytes, bool native) {
 TEST(HeapHeadingsTest, MuchRssBeyondTheBlocksIsSaid) {
   const uint64_t gib = 1 << 30, mib = 1 << 20;
   EXPECT_THAT(HeadingWithRss(gib, false),
-              HasSubstr("\nRSS was 1.0 GiB, 923.0 MiB beyond these: pymemrun "
-                        "--native records C code's own memory, pymemreport "
-                        "timeline --by heap shows the rest\n"));
+              HasSubstr("\nRSS was 1.0 GiB, 923.0 MiB beyond these: C code's "
+                        "own memory was not recorded; pymemreport timeline "
+                        "--by heap shows the rest\n"));
   EXPECT_THAT(HeadingWithRss(gib, true), Not(HasSubstr("beyond these")));
   EXPECT_THAT(HeadingWithRss(190 * mib, false), Not(HasSubstr("beyond these")));
 }

@@ -61,7 +61,8 @@ std::string SubtitleOf(const std::vector<Step>& steps, const HeapReplay& heap) {
   return text;
 }
 
-StackedChart ChartOf(const std::vector<Step>& steps, const HeapReplay& heap) {
+StackedChart ChartOf(const std::vector<Step>& steps, const HeapReplay& heap,
+                     uint64_t peak_us) {
   StackedChart chart;
   chart.title = TitleOf("RSS and the heap", heap.header().script());
   chart.subtitle = SubtitleOf(steps, heap);
@@ -75,8 +76,10 @@ StackedChart ChartOf(const std::vector<Step>& steps, const HeapReplay& heap) {
   };
   add("Python's live bytes", "#4e79a7",
       [](const Step& step) { return step.heap.python; });
-  add("native live bytes", "#59a14f",
-      [](const Step& step) { return step.heap.native; });
+  if (heap.header().heap_native()) {
+    add("native live bytes", "#59a14f",
+        [](const Step& step) { return step.heap.native; });
+  }
   add("tracing itself", "#edc948",
       [](const Step& step) { return step.heap.tracing; });
   add("rest of RSS: code, mappings, what allocators keep", "#c9ced4",
@@ -87,17 +90,18 @@ StackedChart ChartOf(const std::vector<Step>& steps, const HeapReplay& heap) {
     chart.line_bytes.push_back(step.rss);
   }
   chart.SetTimes(time_us);
-  chart.MarkHighest("RSS", time_us);
+  const auto peak = std::find(time_us.begin(), time_us.end(), peak_us);
+  chart.Mark("RSS", peak - time_us.begin(), peak_us);
   return chart;
 }
 
 }  // namespace
 
-int PrintHeapTimeline(bool as_svg, const PeakFinder& finder, RereadFile* file,
+int PrintHeapTimeline(bool as_svg, const RunMoments& finder, RereadFile* file,
                       const Console& console, OutputBuffer* output) {
-  const uint64_t end_us = finder.last_us();
-  const std::vector<uint64_t> time_us =
-      TimelineSteps(end_us, std::min(finder.peak_us(), end_us));
+  const uint64_t end_us = finder.EndUs();
+  const uint64_t peak_us = std::min(finder.RssPeak().time_us, end_us);
+  const std::vector<uint64_t> time_us = TimelineSteps(end_us, peak_us);
   HeapDomains heap(time_us);
   int code = kExitOk;
   if (!ReadHeapAgain(file, console, &heap, &code)) return code;
@@ -109,7 +113,7 @@ int PrintHeapTimeline(bool as_svg, const PeakFinder& finder, RereadFile* file,
                      heap.values()[i]});
   }
   if (as_svg) {
-    PrintSvg(ChartOf(steps, heap), output);
+    PrintSvg(ChartOf(steps, heap, peak_us), output);
   } else {
     PrintTable(StepTable(steps, heap.header().heap_native()), TableFormat::kCsv,
                output);

@@ -2,14 +2,14 @@
 #ifndef PYMEMRUN_READERS_REPORT_HEAP_TIMELINE_CHART_H_
 #define PYMEMRUN_READERS_REPORT_HEAP_TIMELINE_CHART_H_
 
+#include "readers/moments/run_moments.h"
 #include "readers/output/output_buffer.h"
-#include "readers/resident/resident_replay.h"
 #include "readers/run/reread_file.h"
 
 namespace pymemrun {
 
 // Prints a picture, or CSV; returns the exit code. `finder` has read `file`.
-int PrintHeapTimeline(bool as_svg, const PeakFinder& finder, RereadFile* file,
+int PrintHeapTimeline(bool as_svg, const RunMoments& finder, RereadFile* file,
                       const Console& console, OutputBuffer* output);
 
 }  // namespace pymemrun

@@ -1,16 +1,17 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "readers/chart/svg_chart.h"
 #include "readers/heap/heap_history.h"
 #include "readers/heap/heap_reading.h"
 #include "readers/heap/heap_table.h"
+#include "readers/moments/moment.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/output/whole_number.h"
@@ -88,26 +89,10 @@ StackedChart ChartOf(const HeapReplay& replay, const HeapHistory& history) {
   return chart;
 }
 
-// "60s", "500ms", "5m", "2h"; a bare number is seconds.
 absl::StatusOr<uint64_t> ParseInterval(absl::string_view text) {
-  struct Unit {
-    absl::string_view name;
-    double us;
-  };
-  constexpr Unit kUnits[] = {{"us", 1},  {"ms", 1e3},  {"s", 1e6},
-                             {"m", 6e7}, {"h", 3.6e9}, {"", 1e6}};
-  const size_t digits = text.find_first_not_of("0123456789.");
-  const absl::string_view name =
-      digits == absl::string_view::npos ? "" : text.substr(digits);
-  const absl::Status wrong = Expected("a time such as 60s or 500ms", text);
-  double value = 0;
-  if (!absl::SimpleAtod(text.substr(0, digits), &value)) return wrong;
-  for (const Unit& unit : kUnits) {
-    if (unit.name != name) continue;
-    const double us = value * unit.us;
-    if (us >= 1 && us < 1e15) return static_cast<uint64_t>(us);
-  }
-  return wrong;
+  const std::optional<uint64_t> us = ParseDuration(text);
+  if (us.has_value() && *us > 0) return *us;
+  return Expected("a time such as 60s or 500ms", text);
 }
 
 absl::StatusOr<uint64_t> ParseBound(absl::string_view text) {

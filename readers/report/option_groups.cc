@@ -110,18 +110,11 @@ void AddOwn(CLI::App* app) {
       ->allow_extra_args(false);
 }
 
-absl::StatusOr<HeapMoment> ParseMoment(absl::string_view text) {
-  if (text == "peak") return HeapMoment{HeapMoment::kPeak};
-  if (text == "end") return HeapMoment{HeapMoment::kEnd};
-  const auto time_us = ParseSeconds(text);
-  if (!time_us.ok()) return Expected("peak, end or seconds", text);
-  return HeapMoment{HeapMoment::kTime, *time_us};
-}
-
-void AddLiveMoment(CLI::App* app, HeapMoment* moment) {
+void AddMoment(CLI::App* app, Moment* moment) {
   AddParsed(app, "--at", moment, ParseMoment, "T",
-            "Show this moment: peak (default; the most live bytes), end, or "
-            "seconds.");
+            "Show this moment: peak (default; the highest RSS), heap-peak (the "
+            "most live bytes), end (of the program's code), exit (after "
+            "finalization), a time (1.5, 1500ms, 50%), or a mark's label.");
 }
 
 void AddTop(CLI::App* app, uint64_t* top, const std::string& help) {

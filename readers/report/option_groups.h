@@ -10,7 +10,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "readers/heap/heap_replay.h"
+#include "readers/moments/moment.h"
 #include "readers/output/table.h"
 #include "readers/places/place.h"
 
@@ -80,10 +80,8 @@ void AddGroupBy(CLI::App* app, GroupBy* by,
 // --own, which says what the user's own code is.
 void AddOwn(CLI::App* app);
 
-// "peak", "end", or seconds.
-absl::StatusOr<HeapMoment> ParseMoment(absl::string_view text);
-// --at, of what is alive on the heap.
-void AddLiveMoment(CLI::App* app, HeapMoment* moment);
+// --at, which every report means alike.
+void AddMoment(CLI::App* app, Moment* moment);
 
 // --top, of series that can be told apart.
 void AddTop(CLI::App* app, uint64_t* top, const std::string& help);

@@ -50,12 +50,16 @@ TEST(PymemreportTest, TopAsTextPutsNamesLast) {
   TempFile file(SmallRun().Build());
   const Printed printed = Report({"top", file.path(), "--limit", "1"});
   const std::vector<std::string> lines = absl::StrSplit(printed.out, '\n');
-  ASSERT_EQ(lines.size(), 4u);
-  EXPECT_THAT(lines[0], HasSubstr("growth"));
-  EXPECT_THAT(lines[1], HasSubstr("4.0 MiB"));
-  EXPECT_THAT(lines[1], HasSubstr("80.0 %"));
-  EXPECT_THAT(lines[1], HasSubstr("/job.py"));
-  EXPECT_THAT(lines[2], HasSubstr("tracing itself"));
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(
+      lines[0],
+      "RSS grew while these lines ran; pymemreport heap tells which lines "
+      "hold memory");
+  EXPECT_THAT(lines[1], HasSubstr("growth"));
+  EXPECT_THAT(lines[2], HasSubstr("4.0 MiB"));
+  EXPECT_THAT(lines[2], HasSubstr("80.0 %"));
+  EXPECT_THAT(lines[2], HasSubstr("/job.py"));
+  EXPECT_THAT(lines[3], HasSubstr("tracing itself"));
 }
 
 TEST(PymemreportTest, SeveralFilesAreAddedUp) {
@@ -120,9 +124,9 @@ TEST(PymemreportTest, SeveralSummariesAreToldApart) {
 TEST(PymemreportTest, TheHeaderSaysWhoseFunctionsAreMeant) {
   TempFile file(SmallRun().Build());
   EXPECT_THAT(Report({"top", file.path()}).out,
-              MatchesRegex(" *line .* file +Python function\n.*"));
+              MatchesRegex(".*\n *line .* file +Python function\n.*"));
   EXPECT_THAT(Report({"top", file.path(), "--by", "function"}).out,
-              MatchesRegex(" *first line .* file +Python function\n.*"));
+              MatchesRegex(".*\n *first line .* file +Python function\n.*"));
 }
 
 std::string ContentsOf(const std::string& path) {

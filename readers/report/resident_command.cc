@@ -9,6 +9,7 @@
 #include "readers/heap_in_rss/heap_pages.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
+#include "readers/report/moment_reading.h"
 #include "readers/report/report_command.h"
 #include "readers/resident/find_peak.h"
 #include "readers/resident/resident_table.h"
@@ -36,10 +37,8 @@ class ResidentCommand final : public ReportCommand {
   // Of the heap's tree where there is a `heap`.
   void PrintStacks(const ResidentReplay& replay, const HeapReplay* heap,
                    OutputBuffer* output) const;
-  std::string Heading(const ResidentReplay& replay,
-                      const HeapReplay* heap) const;
 
-  HeapMoment at_ = {HeapMoment::kPeak};
+  Moment at_;
   GroupBy by_ = GroupBy::kLine;
   // Pages are charged to the blocks in them; nothing: where nobody saw who
   // touched them.
@@ -50,9 +49,7 @@ class ResidentCommand final : public ReportCommand {
 
 void ResidentCommand::AddOptions(CLI::App* app) {
   files_.AddOne(app);
-  AddParsed(
-      app, "--at", &at_, ParseMoment, "T",
-      "Show this moment: peak (default; the highest RSS), end, or seconds.");
+  AddMoment(app, &at_);
   AddGroupBy(
       app, &by_,
       {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
@@ -92,10 +89,9 @@ void ResidentCommand::PrintStacks(const ResidentReplay& replay,
   stacks_.Print(tree, table_, output);
 }
 
-std::string ResidentCommand::Heading(const ResidentReplay& replay,
-                                     const HeapReplay* heap) const {
-  std::string text =
-      ResidentHeading(replay, replay.shown_us(), at_.kind == HeapMoment::kPeak);
+std::string Heading(const FoundMoment& at, const ResidentReplay& replay,
+                    const HeapReplay* heap) {
+  std::string text = ResidentHeading(replay, at.Text());
   if (heap == nullptr) return text;
   if (!heap->sampled()) {
     absl::StrAppend(&text,
@@ -116,31 +112,27 @@ std::string ResidentCommand::Heading(const ResidentReplay& replay,
 
 // The blocks alive at a moment; nullptr: there is nothing to report, which has
 // been said.
-std::unique_ptr<HeapMoments> ReadBlocks(uint64_t at_us, bool at_peak,
-                                        RereadFile* file,
+std::unique_ptr<HeapMoments> ReadBlocks(const FoundMoment& at, RereadFile* file,
                                         const Console& console, int* code) {
-  const auto kind =
-      at_us == ResidentReplay::kEnd ? HeapMoment::kEnd : HeapMoment::kTime;
-  auto heap =
-      std::make_unique<HeapMoments>(std::vector<HeapMoment>{{kind, at_us}});
-  // Of a file that was cut the last heap events may be before the peak.
-  if (!ReadHeapAgain(file, console, heap.get(), code, !at_peak)) return nullptr;
+  const auto kind = at.is_last ? HeapMoment::kEnd : HeapMoment::kTime;
+  auto heap = std::make_unique<HeapMoments>(
+      std::vector<HeapMoment>{{kind, at.time_us}});
+  if (!ReadHeapAgain(file, console, heap.get(), code)) return nullptr;
   return heap;
 }
 
 int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  const std::unique_ptr<PeakFinder> finder = FindPeak(file.get());
+  const auto finder = RunMoments::Of(ReadingOf(file.get()));
   if (finder == nullptr) return kExitFailed;
   if (SayNoPageEvents(*finder, *file, console)) {
     return file->whole() ? kExitUsage : file->code();
   }
-  const bool at_peak = at_.kind == HeapMoment::kPeak;
-  const uint64_t at_us = at_peak                        ? finder->peak_us()
-                         : at_.kind == HeapMoment::kEnd ? ResidentReplay::kEnd
-                                                        : at_.time_us;
-  ResidentReplay replay(at_us, finder->hindsight());
+  int code = kExitOk;
+  const auto at = FindMoment(*finder, at_, file.get(), console, &code);
+  if (!at.has_value()) return code;
+  ResidentReplay replay(at->UntilUs(), finder->hindsight());
   if (!file->Read(&replay)) return kExitFailed;
   std::unique_ptr<HeapMoments> heap;
   // Without blocks what pages are part of is all that is known.
@@ -154,12 +146,11 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
     return kExitUsage;
   }
   if (by_blocks) {
-    int code = kExitOk;
-    heap = ReadBlocks(at_us, at_peak, file.get(), console, &code);
+    heap = ReadBlocks(*at, file.get(), console, &code);
     if (heap == nullptr) return code;
   }
   if (table_.as_text() && !stacks_.collapsed) {
-    output->Append(Heading(replay, heap.get()));
+    output->Append(Heading(*at, replay, heap.get()));
   }
   if (stacks_.any()) {
     PrintStacks(replay, heap.get(), output);

@@ -5,6 +5,7 @@
 #include "readers/heap/heap_stacks.h"
 #include "readers/heap/heap_table.h"
 #include "readers/heap_in_rss/heap_mapped.h"
+#include "readers/report/moment_reading.h"
 #include "readers/report/report_command.h"
 
 namespace pymemrun {
@@ -19,7 +20,7 @@ class SnapshotCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
-    AddLiveMoment(app, &at_);
+    AddMoment(app, &at_);
     table_.Add(app, 0);
     stacks_.AddCollapsed(app);
     files_.AddOutput(app);
@@ -28,15 +29,16 @@ class SnapshotCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  HeapMoment at_ = {HeapMoment::kPeak};
+  Moment at_;
   TableOptions table_;
   StackOptions stacks_;
 };
 
 int SnapshotCommand::Run(const Console& console, OutputBuffer* output) {
-  HeapMoments replay({at_});
   int code = kExitOk;
-  if (!ReadHeap(files_.paths[0], console, &replay, &code)) return code;
+  const auto read = ReadHeapAt(files_.paths[0], at_, console, &code);
+  if (read == nullptr) return code;
+  const HeapMoments& replay = *read;
   if (table_.format() == TableFormat::kJson) {
     PrintSnapshotJson(replay, table_.limit(), output);
     return code;

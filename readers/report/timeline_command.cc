@@ -11,6 +11,7 @@
 #include "readers/output/table.h"
 #include "readers/places/place.h"
 #include "readers/report/heap_timeline_chart.h"
+#include "readers/report/moment_reading.h"
 #include "readers/report/report_command.h"
 #include "readers/resident/find_peak.h"
 #include "readers/resident/resident_table.h"
@@ -119,7 +120,7 @@ void TimelineCommand::AddOptions(CLI::App* app) {
 int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  const std::unique_ptr<PeakFinder> finder = FindPeak(file.get());
+  const auto finder = RunMoments::Of(ReadingOf(file.get()));
   if (finder == nullptr) return kExitFailed;
   if (!by_.has_value()) {
     return PrintHeapTimeline(as_svg_, *finder, file.get(), console, output);

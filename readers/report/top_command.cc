@@ -11,6 +11,11 @@
 namespace pymemrun {
 namespace {
 
+// Above the table in text.
+constexpr absl::string_view kMeaning =
+    "RSS grew while these lines ran; pymemreport heap tells which lines hold "
+    "memory\n";
+
 class TopCommand final : public ReportCommand {
  public:
   TopCommand()
@@ -60,6 +65,7 @@ int TopCommand::Run(const Console& console, OutputBuffer* output) {
     facts->AddCost(&cost);
   }
   if (any_calls) {
+    if (table_.as_text()) output->Append(kMeaning);
     PrintTable(TopTable(profile, table_.limit(), cost), table_.format(),
                output);
   }

@@ -2,12 +2,17 @@
 #ifndef PYMEMRUN_READERS_RESIDENT_FIND_PEAK_H_
 #define PYMEMRUN_READERS_RESIDENT_FIND_PEAK_H_
 
+#include <functional>
 #include <memory>
 
 #include "readers/resident/resident_replay.h"
 #include "readers/run/reread_file.h"
 
 namespace pymemrun {
+
+// Reads a run once, from its begin, and finishes the visitor. False: nothing
+// could be read.
+using ReadRun = std::function<bool(ReplayVisitor*)>;
 
 // Reads the file for its peak, and for what else a reading after that may know
 // beforehand; twice where that changes what was resident when. Null: nothing

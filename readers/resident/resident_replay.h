@@ -96,7 +96,7 @@ class ResidentReplay : public ReplayVisitor {
 // kernel had said what is resident and most of it was known, RSS less what is
 // unattributed: shortly after a system call began to fill memory most of it has
 // no owner yet.
-class PeakFinder final : public ResidentReplay {
+class PeakFinder : public ResidentReplay {
  public:
   explicit PeakFinder(Hindsight hindsight = {})
       : ResidentReplay(kEnd, std::move(hindsight)) {}

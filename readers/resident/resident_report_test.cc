@@ -37,7 +37,7 @@ TEST(ResidentReportTest, LinesAtThePeak) {
 }
 
 TEST(ResidentReportTest, LinesAtTheEnd) {
-  EXPECT_EQ(Resident({}, {"--csv", "--at", "end"}),
+  EXPECT_EQ(Resident({}, {"--csv", "--at", "exit"}),
             "file,line,function,resident_bytes,pages,share,inferred_bytes\r\n"
             "/job.py,6,load,122880,30,0.491803,20480\r\n"
             "/job.py,5,load,40960,10,0.163934,0\r\n"
@@ -65,7 +65,7 @@ TEST(ResidentReportTest, OtherKindsOfPlaces) {
 }
 
 TEST(ResidentReportTest, MappingsWithWhatHasNoOwner) {
-  EXPECT_EQ(Resident({}, {"--csv", "--by", "mapping", "--at", "end"}),
+  EXPECT_EQ(Resident({}, {"--csv", "--by", "mapping", "--at", "exit"}),
             "mapping,resident_bytes,pages,share,inferred_bytes,"
             "unowned_bytes\r\n"
             "<anonymous>,122880,30,0.491803,20480,4096\r\n"
@@ -99,13 +99,15 @@ TEST(ResidentReportTest, PlacesThatAreNotListedAreSummedUp) {
 }
 
 TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
-  const std::string out = Resident({}, {"--at", "end"});
+  const std::string out = Resident({}, {"--at", "exit"});
   EXPECT_THAT(
       out,
-      StartsWith("RSS 244.0 KiB at 0.600 s; bytes stand where a page was first "
-                 "touched\nresident without an owner: 4.0 KiB of "
-                 "<anonymous>\n"));
-  EXPECT_THAT(Resident({}, {}), HasSubstr("RSS 400.0 KiB at 0.150 s (peak); "));
+      StartsWith(
+          "RSS 244.0 KiB at exit, 0.600 s; bytes stand where a page was first "
+          "touched\nresident without an owner: 4.0 KiB of "
+          "<anonymous>\n"));
+  EXPECT_THAT(Resident({}, {}),
+              HasSubstr("RSS 400.0 KiB at the peak of RSS, 0.150 s; "));
   EXPECT_THAT(Resident({}, {}), Not(HasSubstr("estimated")));
   PageEventsRun sampled;
   sampled.weight = 4;
@@ -113,7 +115,7 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
       Resident(sampled, {}),
       HasSubstr("\nestimated: not every page fault was recorded; one standard "
                 "error stands beside the bytes\n"));
-  EXPECT_THAT(Resident(sampled, {"--csv", "--at", "end"}),
+  EXPECT_THAT(Resident(sampled, {"--csv", "--at", "exit"}),
               HasSubstr(",inferred_bytes,error_bytes\r\n"));
   PageEventsRun inferred;
   inferred.period = 16;
@@ -133,7 +135,7 @@ TEST(ResidentReportTest, Json) {
 
 TEST(ResidentReportTest, AllRowsAddUpToRss) {
   for (const char* by : {"line", "function", "file", "thread", "module"}) {
-    for (const char* at : {"peak", "end", "0.0503", "0.4"}) {
+    for (const char* at : {"peak", "exit", "0.0503", "0.4"}) {
       int64_t sum = 0;
       for (const auto& row : nlohmann::json::parse(
                Resident({}, {"--json", "--by", by, "--at", at}))) {
@@ -180,7 +182,7 @@ TEST(ResidentReportTest, LimitedStacksKeepTheCallers) {
 }
 
 TEST(ResidentReportTest, CollapsedStacks) {
-  EXPECT_EQ(Resident({}, {"--collapsed", "--at", "end"}),
+  EXPECT_EQ(Resident({}, {"--collapsed", "--at", "exit"}),
             "<module> (/job.py:9);load (/job.py:6) 122880\n"
             "<module> (/job.py:9);load (/job.py:5) 40960\n"
             "<before tracing>;/usr/bin/python3.11 81920\n"
@@ -217,7 +219,7 @@ TEST(ResidentReportTest, OfADamagedFileItIsNotSaidThatItHasNone) {
 
 TEST(ResidentReportTest, ARunWithoutPageEventsIsNamed) {
   TempFile file(SmallRun().Build());
-  for (const char* at : {"peak", "end"}) {
+  for (const char* at : {"peak", "exit"}) {
     const Printed printed = Report({"resident", file.path(), "--at", at});
     EXPECT_EQ(printed.code, 2);
     EXPECT_EQ(printed.out, "");
@@ -245,8 +247,12 @@ TEST(ResidentReportTest, UsageErrors) {
     std::vector<std::string> options;
     const char* expected;
   } kCases[] = {
-      {{"--at", "noon"}, "--at: expected peak, end or seconds, found 'noon'"},
-      {{"--at", "-1"}, "--at: expected"},
+      {{"--at", "noon"}, "found 'noon'; the run has no marks"},
+      {{"--at", "-1"}, "or a mark's label, found '-1'; the run has no marks"},
+      {{"--at", "0.7"}, "0.700 s is after the run's end, 0.600 s"},
+      {{"--at", "heap-peak"}, "heap-peak: the run has no heap events"},
+      {{"--at", "200%"},
+       "--at: expected a share from 0% to 100%, found '200%'"},
       {{"--by", "color"}, "mapping or module, found 'color'"},
       {{"--owner", "heap", "--by", "mapping"}, "--owner heap has no mappings"},
       {{"--owner", "me"}, "--owner: expected touch or heap, found 'me'"},

@@ -252,12 +252,12 @@ std::string SampledText(const Header& header) {
                       " was recorded");
 }
 
-std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
-                            bool is_peak) {
+std::string ResidentHeading(const ResidentReplay& replay,
+                            absl::string_view moment) {
   const ResidentModel& model = replay.model();
   std::string text = absl::StrCat(
-      "RSS ", HumanBytes(static_cast<double>(model.RssBytes())), " at ",
-      HumanSeconds(time_us), is_peak ? " (peak)" : "", "; ",
+      "RSS ", HumanBytes(static_cast<double>(model.RssBytes())), " at ", moment,
+      "; ",
       replay.by_scan() ? "pages by scan: who allocated, not who touched"
                        : "bytes stand where a page was first touched",
       "\n");

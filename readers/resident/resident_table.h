@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "readers/output/table.h"
 #include "readers/places/place.h"
 #include "readers/resident/resident_replay.h"
@@ -25,8 +26,8 @@ std::string SampledText(const Header& header);
 
 // What stands above the table in text: RSS, the moment, what the bytes mean,
 // what is missing. Lines, each ended.
-std::string ResidentHeading(const ResidentReplay& replay, uint64_t time_us,
-                            bool is_peak);
+std::string ResidentHeading(const ResidentReplay& replay,
+                            absl::string_view moment);
 
 }  // namespace pymemrun
 

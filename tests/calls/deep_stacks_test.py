@@ -110,7 +110,7 @@ class DeepStacksTest(support.ProgramTest):
         for size, frames in found:
             stack = json.dumps(cut(frames))
             expected[stack] = expected.get(stack, 0) + size
-        for entry in json.loads(run.report("snapshot", "--json", "--at", "end")):
+        for entry in json.loads(run.report("snapshot", "--json", "--at", "exit")):
             frames = [[frame["line"], frame["function"]]
                       for frame in entry["stack"]]
             if entry["allocator"] == "obj" and frames[-1] == found[0][1][-1]:

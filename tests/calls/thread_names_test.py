@@ -89,7 +89,7 @@ class ThreadNamesTest(support.ProgramTest):
                              if row["function"] == "late"}
                 else:
                     names = {entry["thread"] for entry in json.loads(
-                                 run.report("snapshot", "--json", "--at", "end"))
+                                 run.report("snapshot", "--json", "--at", "exit"))
                              if any(frame["function"] == "late"
                                     for frame in entry["stack"])}
                 self.assertEqual({name.rpartition("#")[0] for name in names},

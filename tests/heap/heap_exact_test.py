@@ -63,7 +63,7 @@ os._exit(0)
                 fault_support.wait_for_collector_to_end(run.path)
                 blocks = {}
                 for entry in json.loads(run.report("snapshot", "--json",
-                                                   "--at", "end")):
+                                                   "--at", "exit")):
                     frame = entry["stack"][-1] if entry["stack"] else {}
                     if frame.get("file", "").endswith("script.py"):
                         blocks[frame["line"]] = (blocks.get(frame["line"], 0)

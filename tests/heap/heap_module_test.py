@@ -82,8 +82,8 @@ class StartTest(support.ProgramTest):
         found = run.cat("--csv", "--records", "heap").decode()
         self.assertEqual(found.count(",100033,"), 50)
         self.assertNotIn(",70034,", found)
-        self.assertNotIn("100033", run.report("snapshot", "--at", "1000"))
-        places = json.loads(run.report("heap", "--at", "end", "--json"))
+        self.assertNotIn("100033", run.report("snapshot", "--at", "exit"))
+        places = json.loads(run.report("heap", "--at", "exit", "--json"))
         self.assertLess(sum(p["live_bytes"] for p in places), 50 * 100000)
 
     def test_a_paused_run_gets_its_name_at_its_start(self):

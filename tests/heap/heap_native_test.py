@@ -232,7 +232,7 @@ class HeapNativeTest(support.ProgramTest):
                 self.assertEqual(found.pop(line, 0), int(words.split()[-1]))
         self.assertEqual(found, {})
         # The readers' own account is the same.
-        report = self.report("heap", heap.path, "--reserved", "--at", "end")
+        report = self.report("heap", heap.path, "--reserved", "--at", "exit")
         for row in report:
             pages = comments(RANGES).get(row["line"])
             if row["file"].endswith("script.py"):
@@ -241,7 +241,7 @@ class HeapNativeTest(support.ProgramTest):
 
     def test_reserved_is_not_live(self):
         heap, _ = self.live(RANGES, "--native")
-        rows = self.report("heap", heap.path, "--at", "end")
+        rows = self.report("heap", heap.path, "--at", "exit")
         reserved = [row for row in rows if row["file"].startswith("<reserved")]
         self.assertEqual(len(reserved), 1)
         self.assertIsNone(reserved[0]["live_bytes"])
@@ -253,7 +253,7 @@ class HeapNativeTest(support.ProgramTest):
         """Within 5 standard errors, of what is left: 1 in 1,700,000 runs not."""
         run = self.run_script(SAMPLED, "--trace", "none", "--native",
                               "--heap-rates", "{1000000000: 0.25}")
-        rows = self.report("heap", run.path, "--reserved", "--at", "end")
+        rows = self.report("heap", run.path, "--reserved", "--at", "exit")
         row, = (row for row in rows if row["file"].endswith("script.py"))
         truth = 2000 * 8 * 4096
         error = (2000 * 3) ** 0.5 * 8 * 4096

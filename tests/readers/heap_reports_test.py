@@ -86,8 +86,8 @@ class HeapReports(unittest.TestCase):
         self.assertIn(lines[4] - LOADED, range(200))
         self.assertEqual(lines[6], WORKED)
         self.assertNotIn(12, lines)
-        at_end = self.lines('--at', 'end')
-        self.assertNotIn(4, at_end)
+        at_exit = self.lines('--at', 'exit')
+        self.assertNotIn(4, at_exit)
 
     def test_temporary_blocks(self):
         rows = json.loads(self.report('heap', '--temporary', '4', '--json', '--limit', '0'))

@@ -208,7 +208,7 @@ class ReaderModuleTest(support.ProgramTest):
     def test_a_snapshot_is_pymemreports(self):
         for source in self.all, self.sampled:
             run = pymemrun_reader.open(source.path)
-            for at in "peak", "end", 0.05:
+            for at in "peak", "heap-peak", "end", "exit", "50%", 0.05:
                 expected = self.csv("heap", "--at", str(at), "--limit", "0", run=source)
                 expected = [r for r in expected if r["file"] != "<tracing itself>"]
                 rows = run.snapshot(at)

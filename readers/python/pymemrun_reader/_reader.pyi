@@ -7,7 +7,7 @@ from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow, Pag
                        StackRow, Unmap)
 
 _Event = Union[Row, Allocation, Free, Unmap, Page, Mark]
-_Moment = Union[float, Literal["peak", "end"]]
+_Moment = Union[float, str]
 _Place = Literal["line", "function", "file"]
 _Name = Literal["thread", "allocator", "module", "stack"]
 

@@ -1,0 +1,221 @@
+#include "readers/moments/run_moments.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "format/records/record_visitor.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/page_run_for_tests.h"
+#include "readers/testing/run_builder.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr uint64_t kMiB = 1 << 20;
+
+ReadRun Reading(const std::string& bytes) {
+  return [&bytes](ReplayVisitor* visitor) {
+    StringSource source(bytes);
+    ReadResult result;
+    const absl::Status status =
+        ReadStream(&source, StreamReader::Options(), visitor, &result);
+    visitor->Finish();
+    return status.ok();
+  };
+}
+
+// A run as its records are added.
+class RunMomentsTest : public ::testing::Test {
+ protected:
+  void Begin(HeapMode heap, bool calls = true) {
+    Header header = RunBuilder::DefaultHeader();
+    header.set_heap(heap);
+    header.set_calls_off(!calls);
+    builder_.AddHeader(header);
+    builder_.AddThread("MainThread", 4711);
+    const uint32_t code = builder_.AddCode("/job.py", "<module>", 1);
+    site_ = builder_.AddSite(CALL, code, 3);
+    builder_.AddStack(0, code, 7);
+  }
+  void AddRow(uint64_t number, uint64_t time_us, uint64_t rss_mib) {
+    builder_.AddRow(MakeRow(number, time_us, site_, rss_mib * kMiB, 0));
+  }
+  void AddSample(uint64_t time_us, uint64_t rss_mib, uint64_t hwm_mib) {
+    builder_.AddProcess(time_us, rss_mib * kMiB, hwm_mib * kMiB);
+  }
+  void AddFooter(uint64_t end_us, uint64_t hwm_mib) {
+    Record record;
+    record.mutable_footer()->set_end(Footer::EXIT);
+    record.mutable_footer()->set_end_us(end_us);
+    record.mutable_footer()->set_hwm_bytes(hwm_mib * kMiB);
+    builder_.AddRecord(record);
+  }
+  FoundMoment Find(absl::string_view text) {
+    const auto found = TryFind(text);
+    EXPECT_TRUE(found.ok()) << found.status();
+    return found.ok() ? *found : FoundMoment();
+  }
+  absl::StatusOr<FoundMoment> TryFind(absl::string_view text) {
+    builder_.Flush();
+    const ReadRun read = Reading(sink_.contents());
+    moments_ = RunMoments::Of(read);
+    return moments_->Find(*ParseMoment(text), read);
+  }
+  HeapMoment FindInHeap(absl::string_view text) {
+    builder_.Flush();
+    return *FindHeapMoment(*ParseMoment(text), Reading(sink_.contents()));
+  }
+
+  StringSink sink_;
+  RunBuilder builder_{&sink_};
+  std::unique_ptr<RunMoments> moments_;
+  uint32_t site_ = 0;
+};
+
+TEST_F(RunMomentsTest, PageEventsTellThePeak) {
+  const std::string bytes = PageEventsRun().Build();
+  const auto moments = RunMoments::Of(Reading(bytes));
+  EXPECT_EQ(moments->RssPeak().time_us, moments->peak_us());
+  EXPECT_EQ(moments->RssPeak().name, "the peak of RSS");
+  EXPECT_EQ(moments->PeakBytes(), 100 * PageEventsRun::kPage);
+}
+
+TEST_F(RunMomentsTest, TheRowOrSampleWithTheHighestRssIsThePeak) {
+  Begin(HEAP_OFF);
+  AddRow(0, 100, 9);
+  AddRow(1, 300, 40);
+  AddRow(2, 500, 20);
+  AddSample(250, 39, 39);
+  EXPECT_EQ(Find("peak").Text(), "the peak of RSS, 0.000 s");
+  EXPECT_EQ(moments_->RssPeak().time_us, 300u);
+  AddSample(600, 41, 41);
+  EXPECT_EQ(Find("peak").time_us, 600u);
+  EXPECT_EQ(moments_->PeakBytes(), 41 * kMiB);
+}
+
+TEST_F(RunMomentsTest, AHigherVmHwmBetweenTwoEventsIsThePeak) {
+  Begin(HEAP_OFF);
+  AddRow(0, 100, 9);
+  Record record;
+  record.mutable_peak()->set_hwm_bytes(80 * kMiB);
+  record.mutable_peak()->set_time_us(150);
+  builder_.Flush();
+  builder_.AddRecord(record);
+  AddRow(1, 200, 20);
+  AddFooter(300, 80);
+  EXPECT_EQ(Find("peak").time_us, 150u);
+  EXPECT_EQ(moments_->PeakBytes(), 80 * kMiB);
+}
+
+TEST_F(RunMomentsTest, BetweenTwoSamplesTheHeapTellsThePeak) {
+  Begin(HEAP_ALL, /*calls=*/false);
+  AddSample(0, 10, 10);
+  builder_.AddHeap({AllocEvent(400, 16, 50 * kMiB, 1), FreeEvent(500, 16)});
+  AddSample(1000, 12, 60);
+  AddSample(2000, 13, 60);
+  EXPECT_EQ(Find("peak").time_us, 400u);
+  EXPECT_EQ(moments_->RssPeak().name, "about the peak of RSS");
+  EXPECT_EQ(moments_->PeakBytes(), 60 * kMiB);
+}
+
+TEST_F(RunMomentsTest, AHeapPeakElsewhereIsNotThePeak) {
+  Begin(HEAP_ALL, /*calls=*/false);
+  AddSample(0, 10, 10);
+  AddSample(1000, 12, 60);
+  builder_.AddHeap({AllocEvent(1400, 16, 3 * kMiB, 1), FreeEvent(1500, 16)});
+  AddSample(2000, 13, 60);
+  EXPECT_EQ(Find("peak").time_us, 2000u);
+  EXPECT_EQ(moments_->RssPeak().name, "about the peak of RSS");
+}
+
+TEST_F(RunMomentsTest, WithoutAnyReadingLiveBytesStandIn) {
+  Begin(HEAP_ALL, /*calls=*/false);
+  builder_.AddHeap({AllocEvent(400, 16, 50, 1), FreeEvent(500, 16)});
+  EXPECT_EQ(Find("peak").Text(),
+            "the peak of live bytes (RSS was not read), 0.000 s");
+  EXPECT_EQ(moments_->RssPeak().time_us, 400u);
+}
+
+TEST_F(RunMomentsTest, TheProgramsEndIsBeforeFinalization) {
+  Begin(HEAP_OFF);
+  AddRow(0, 100, 9);
+  Record record;
+  record.mutable_footer()->set_end_us(5000);
+  record.mutable_footer()->set_finalize(Footer::FINALIZED);
+  record.mutable_footer()->set_finalize_us(4000);
+  builder_.Flush();
+  builder_.AddRecord(record);
+  EXPECT_EQ(Find("end").time_us, 4000u);
+  EXPECT_EQ(Find("end").UntilUs(), 4000u);
+  EXPECT_EQ(Find("exit").time_us, 5000u);
+  EXPECT_EQ(Find("exit").UntilUs(), ReplayVisitor::kEnd);
+  EXPECT_EQ(FindInHeap("exit").kind, HeapMoment::kEnd);
+  EXPECT_EQ(FindInHeap("end").time_us, 4000u);
+  EXPECT_EQ(FindInHeap("end").name, "the program's end");
+}
+
+TEST_F(RunMomentsTest, WithoutAFooterTheProgramsLastAllocationIsItsEnd) {
+  Begin(HEAP_ALL);
+  builder_.AddHeap({AllocEvent(400, 16, 50, 1), FreeEvent(500, 16)});
+  EXPECT_EQ(Find("end").time_us, 400u);
+  EXPECT_EQ(Find("exit").time_us, 500u);
+}
+
+TEST_F(RunMomentsTest, SharesAndTimesAreWithinTheRun) {
+  Begin(HEAP_OFF);
+  AddRow(0, 100, 9);
+  AddFooter(4000400, 9);
+  EXPECT_EQ(Find("50%").time_us, 2000200u);
+  EXPECT_EQ(Find("50%").Text(), "50 % of the run, 2.000 s");
+  EXPECT_TRUE(Find("100%").is_last);
+  EXPECT_EQ(Find("1500ms").Text(), "1.500 s");
+  // As reports write it.
+  EXPECT_EQ(Find("4.0004").time_us, 4000400u);
+  EXPECT_EQ(Find("4.00045").time_us, 4000400u);
+  EXPECT_EQ(TryFind("99").status().message(),
+            "99.000 s is after the run's end, 4.000 s");
+}
+
+TEST_F(RunMomentsTest, MarksAreFoundByLabel) {
+  Begin(HEAP_OFF);
+  builder_.AddMark(100, 1, 1, "loaded", 0);
+  builder_.AddMark(200, 1, 1, "stored\x1b", 0);
+  builder_.AddMark(300, 1, 1, "loaded", 0);
+  EXPECT_EQ(Find("mark:stored\x1b").Text(), "mark 'stored\\x1b', 0.000 s");
+  EXPECT_EQ(Find("loaded").time_us, 100u);
+  EXPECT_EQ(Find("loaded").name, "the first of 2 marks 'loaded'");
+  EXPECT_THAT(TryFind("laoded").status().message(),
+              HasSubstr("found 'laoded'; did you mean loaded?"));
+  EXPECT_EQ(TryFind("noon").status().message(),
+            "expected peak, heap-peak, end, exit, a time such as 1.5, 1500ms "
+            "or 50%, or a mark's label, found 'noon'; marks of the run: "
+            "'loaded', 'stored\\x1b'");
+}
+
+TEST_F(RunMomentsTest, ARunWithoutMarksOrHeapSaysSo) {
+  Begin(HEAP_OFF);
+  EXPECT_THAT(TryFind("noon").status().message(),
+              HasSubstr("; the run has no marks"));
+  EXPECT_EQ(TryFind("heap-peak").status().message(),
+            "heap-peak: the run has no heap events");
+}
+
+TEST_F(RunMomentsTest, TheHeapsPeakIsThatOfLiveBytes) {
+  Begin(HEAP_ALL);
+  AddRow(0, 100, 9);
+  builder_.Flush();
+  builder_.AddHeap({AllocEvent(400, 16, 50, 1), FreeEvent(500, 16)});
+  EXPECT_EQ(Find("heap-peak").Text(), "the peak of live bytes, 0.000 s");
+  EXPECT_EQ(Find("heap-peak").time_us, 400u);
+  EXPECT_EQ(FindInHeap("heap-peak").kind, HeapMoment::kPeak);
+  EXPECT_EQ(FindInHeap("peak").kind, HeapMoment::kTime);
+  EXPECT_EQ(FindInHeap("peak").time_us, 100u);
+}
+
+}  // namespace
+}  // namespace pymemrun

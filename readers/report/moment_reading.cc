@@ -1,0 +1,74 @@
+#include "readers/report/moment_reading.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "readers/heap/heap_reading.h"
+
+namespace pymemrun {
+namespace {
+
+void SayNoMoment(const absl::Status& status, const RereadFile& file,
+                 const Console& console, int* code) {
+  // That nothing can be read has been said.
+  const bool is_said = status.code() == absl::StatusCode::kDataLoss;
+  if (!is_said) {
+    console.Say(absl::StrCat(file.shown_name(), ": ", status.message()));
+  }
+  *code = std::max(*code, is_said ? kExitFailed : kExitUsage);
+}
+
+}  // namespace
+
+ReadRun ReadingOf(RereadFile* file) {
+  return [file](ReplayVisitor* visitor) { return file->Read(visitor); };
+}
+
+std::optional<FoundMoment> FindMoment(const RunMoments& moments,
+                                      const Moment& moment, RereadFile* file,
+                                      const Console& console, int* code) {
+  auto found = moments.Find(moment, ReadingOf(file));
+  if (found.ok()) return *std::move(found);
+  SayNoMoment(found.status(), *file, console, code);
+  return std::nullopt;
+}
+
+std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,
+                                        RereadFile* file,
+                                        const Console& console, int* code) {
+  std::vector<HeapMoment> all;
+  for (const Moment& moment : moments) {
+    auto found = FindHeapMoment(moment, ReadingOf(file));
+    if (!found.ok()) {
+      SayNoMoment(found.status(), *file, console, code);
+      return {};
+    }
+    all.push_back(*std::move(found));
+    // So many events are counted for one moment alone.
+    if (moments.size() > 1 && all.back().kind == HeapMoment::kEvents) {
+      all.back().kind = HeapMoment::kTime;
+    }
+  }
+  return all;
+}
+
+std::unique_ptr<HeapMoments> ReadHeapAt(const std::string& path,
+                                        const Moment& moment,
+                                        const Console& console, int* code) {
+  const auto file = RereadFile::Open(path, console);
+  if (file == nullptr) {
+    *code = std::max(*code, kExitFailed);
+    return nullptr;
+  }
+  std::vector<HeapMoment> found =
+      FindHeapMoments({moment}, file.get(), console, code);
+  if (found.empty()) return nullptr;
+  // What was allocated by then; at the peak, in the whole run.
+  const bool to_end = moment.kind == Moment::kPeak;
+  auto replay = std::make_unique<HeapMoments>(std::move(found), to_end);
+  const bool read = ReadHeapAgain(file.get(), console, replay.get(), code);
+  return read ? std::move(replay) : nullptr;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,38 @@
+// Reads a run file at the moment that --at names. What cannot be is said.
+#ifndef PYMEMRUN_READERS_REPORT_MOMENT_READING_H_
+#define PYMEMRUN_READERS_REPORT_MOMENT_READING_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "readers/heap/heap_replay.h"
+#include "readers/moments/moment.h"
+#include "readers/moments/run_moments.h"
+#include "readers/run/reread_file.h"
+
+namespace pymemrun {
+
+// Of a file that outlives it.
+ReadRun ReadingOf(RereadFile* file);
+
+// Nothing: the run has no such moment, which has been said; *code is at least
+// what the program is to exit with.
+std::optional<FoundMoment> FindMoment(const RunMoments& moments,
+                                      const Moment& moment, RereadFile* file,
+                                      const Console& console, int* code);
+// The same, one for each, as heap events have them. Empty: said.
+std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,
+                                        RereadFile* file,
+                                        const Console& console, int* code);
+
+// What was alive at the moment. Null: there is nothing to report, which has
+// been said; *code as above.
+std::unique_ptr<HeapMoments> ReadHeapAt(const std::string& path,
+                                        const Moment& moment,
+                                        const Console& console, int* code);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPORT_MOMENT_READING_H_

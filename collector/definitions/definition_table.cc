@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMaxSites = 1u << 17;
 constexpr size_t kMaxSmallInfos = 1u << 14;
-// Of names that are kept for the end report, which shows less of them.
+// Of names of threads, to know them again.
 constexpr size_t kMaxKeptNameBytes = 1024;
 
 uint64_t ContentHash(absl::string_view bytes) {
@@ -53,7 +53,6 @@ void DefinitionTable::Forget(ControlKind kind) {
   if (kind == ControlKind::kCode) {
     codes_.Forget();
     // Only now can no id need them any more.
-    ResolveKept();
     code_facts_.Clear();
   } else if (kind == ControlKind::kFunction) {
     functions_.Forget();
@@ -96,9 +95,6 @@ bool DefinitionTable::DefineFunction(uint32_t raw_id,
   SetBytes(def->mutable_qualname(), in.TakeName());
   SetBytes(def->mutable_module(), in.TakeName());
   out_->Write(record);
-  if (function_names_.size() < kMaxSmallInfos) {
-    function_names_.emplace(bound.id, KeptName(def->qualname()));
-  }
   return bound.rebound;
 }
 
@@ -130,11 +126,6 @@ void DefinitionTable::WriteThread(uint32_t id, uint64_t native_id,
   def->set_first_us(first_us);
   SetBytes(def->mutable_name(), name);
   out_->Write(record);
-  if (thread_info_.size() >= kMaxSmallInfos) {
-    ResolveKept();
-    thread_info_.clear();
-  }
-  thread_info_[id] = {native_id, KeptName(name)};
   // Costs a repeated definition of a thread that still runs, nothing else.
   if (native_threads_.size() >= kMaxSmallInfos) native_threads_.clear();
 }
@@ -259,41 +250,9 @@ uint32_t DefinitionTable::Stack(uint32_t raw_stack) {
 }
 
 void DefinitionTable::ForgetSites() {
-  ResolveKept();
   first_site_ += static_cast<uint32_t>(sites_.size());
   sites_.clear();
   site_ids_.clear();
-}
-
-void DefinitionTable::ResolveKept() {
-  for (KeptRow& kept : kept_) {
-    if (kept.site == 0 || kept.resolved) continue;
-    kept.resolved = true;
-    if (kept.site < first_site_ || kept.site - first_site_ >= sites_.size()) {
-      continue;
-    }
-    const SiteKey& site = sites_[kept.site - first_site_];
-    kept.place.what = site.what;
-    kept.place.line = site.line;
-    kept.place.file = std::string(code_facts_.FileOf(site.code));
-    kept.place.function = std::string(code_facts_.NameOf(site.code));
-    if (site.function != 0) {
-      const auto name = function_names_.find(site.function);
-      kept.place.function =
-          name == function_names_.end() ? std::string() : name->second;
-    }
-    if (const auto thread = thread_info_.find(kept.thread);
-        thread != thread_info_.end()) {
-      kept.place.native_thread_id = thread->second.native_id;
-      kept.place.thread_name = thread->second.name;
-    }
-  }
-}
-
-const Place* DefinitionTable::Kept(KeptPlace which) {
-  if (kept_[which].site == 0) return nullptr;
-  ResolveKept();
-  return &kept_[which].place;
 }
 
 }  // namespace pymemrun

@@ -2,7 +2,6 @@
 #ifndef PYMEMRUN_COLLECTOR_DEFINITIONS_DEFINITION_TABLE_H_
 #define PYMEMRUN_COLLECTOR_DEFINITIONS_DEFINITION_TABLE_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,16 +19,6 @@
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
-
-// A row's place with all names, for the end report.
-struct Place {
-  uint32_t what = 0;
-  uint32_t line = 0;
-  uint64_t native_thread_id = 0;
-  std::string file;
-  std::string function;
-  std::string thread_name;
-};
 
 // Writes each definition once, at its first use or mention, with dense ids.
 // Definitions are told apart by content, so a program that makes the same code
@@ -69,15 +58,6 @@ class DefinitionTable {
     return native_threads_.contains(native_id);
   }
 
-  // Keeps the names of a row for the end, whatever is forgotten until then.
-  enum KeptPlace { kHighestRss, kPeak, kKeptPlaces };
-  void Keep(KeptPlace which, uint32_t site, uint32_t thread) {
-    kept_[which] = {site, thread, false, Place()};
-  }
-  void KeepNothing(KeptPlace which) { kept_[which] = {}; }
-  // nullptr when nothing was kept.
-  const Place* Kept(KeptPlace which);
-
  private:
   struct SiteKey {
     uint32_t what, code, line, function;
@@ -89,21 +69,11 @@ class DefinitionTable {
                         k.makes_object);
     }
   };
-  struct ThreadInfo {
-    uint64_t native_id = 0;
-    std::string name;
-  };
   struct NativeInfo {
     uint32_t id = 0;
     std::string name;
     bool from_ring = false;
   };
-  struct KeptRow {
-    uint32_t site = 0, thread = 0;
-    bool resolved = false;
-    Place place;
-  };
-
   bool DefineCode(uint32_t raw_id, absl::string_view payload);
   bool DefineFunction(uint32_t raw_id, absl::string_view payload);
   bool DefineThread(uint32_t raw_id, absl::string_view payload);
@@ -115,7 +85,6 @@ class DefinitionTable {
   bool MakesObject(uint32_t what, uint32_t code, uint32_t position,
                    uint32_t raw_function) const;
   void ForgetSites();
-  void ResolveKept();
 
   const ClockScale* clock_;
   RecordSink* out_;
@@ -126,10 +95,7 @@ class DefinitionTable {
   std::vector<SiteKey> sites_;  // of the ids from first_site_ on
   uint32_t first_site_ = 1;
   CodeFacts code_facts_;
-  absl::flat_hash_map<uint32_t, std::string> function_names_;
-  absl::flat_hash_map<uint32_t, ThreadInfo> thread_info_;
   absl::flat_hash_map<uint64_t, NativeInfo> native_threads_;
-  std::array<KeptRow, kKeptPlaces> kept_;
 };
 
 }  // namespace pymemrun

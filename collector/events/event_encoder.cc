@@ -218,7 +218,6 @@ void EventEncoder::RssExtra(uint32_t row, uint32_t site) {
   totals_.max_rss_site = site;
   totals_.max_rss_thread = thread_;
   totals_.max_rss_us = last_us_;
-  definitions_.Keep(DefinitionTable::kHighestRss, site, thread_);
 }
 
 ABSL_ATTRIBUTE_NOINLINE uint32_t EventEncoder::FindSite(const RawPlace& place) {
@@ -342,11 +341,7 @@ void EventEncoder::FinishPayload() {
   } else {
     EndBatch();
     if (heap_ != nullptr) heap_->WriteBatch();
-    const uint32_t site =
-        totals_.rows > 0 && last_site_ != 0 ? DecodeSite(last_site_) : 0;
-    if (!facts_.Write(kind, payload, {number_offset_ - 1, site, thread_})) {
-      ++bad_slots_;
-    }
+    if (!facts_.Write(kind, payload)) ++bad_slots_;
   }
   if (!chunks_.empty()) std::string().swap(chunks_);
 }

@@ -105,8 +105,7 @@ Record RecordOf(const Context& in, ControlKind kind, PayloadReader payload) {
 
 }  // namespace
 
-bool FactWriter::Write(ControlKind kind, absl::string_view payload,
-                       const RowBefore& before) {
+bool FactWriter::Write(ControlKind kind, absl::string_view payload) {
   if (kind == ControlKind::kOutput) {
     output_ = std::string(PayloadReader(payload).TakeString());
     return true;
@@ -114,23 +113,15 @@ bool FactWriter::Write(ControlKind kind, absl::string_view payload,
   const Record record = RecordOf(in_, kind, PayloadReader(payload));
   if (record.kind_case() == Record::KIND_NOT_SET) return false;
   in_.out->Write(record);
-  if (record.has_peak()) Keep(record.peak(), before);
+  if (record.has_peak() &&
+      record.peak().hwm_bytes() > in_.totals->peak.hwm_bytes()) {
+    in_.totals->peak = record.peak();
+  }
   if (record.has_gauge()) {
     in_.totals->gauge_change = record.gauge();
     ++in_.totals->gauge_changes;
   }
   return true;
-}
-
-void FactWriter::Keep(const Peak& peak, const RowBefore& before) {
-  if (peak.hwm_bytes() <= in_.totals->peak.hwm_bytes()) return;
-  in_.totals->peak = peak;
-  // The row before the peak names its place only if it is that very event.
-  if (before.site != 0 && before.number == peak.after_number()) {
-    in_.definitions->Keep(DefinitionTable::kPeak, before.site, before.thread);
-  } else {
-    in_.definitions->KeepNothing(DefinitionTable::kPeak);
-  }
 }
 
 }  // namespace pymemrun

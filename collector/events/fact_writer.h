@@ -26,21 +26,12 @@ class FactWriter {
   };
   explicit FactWriter(const Context& context) : in_(context) {}
 
-  // The row that a fact comes after. Site 0 means that no row came before.
-  struct RowBefore {
-    uint64_t number;
-    uint32_t site;
-    uint32_t thread;
-  };
   // False: no such kind is known, and nothing was written.
-  bool Write(ControlKind kind, absl::string_view payload,
-             const RowBefore& before);
+  bool Write(ControlKind kind, absl::string_view payload);
   // The run file's new path, if the script has changed it; else empty.
   const std::string& output() const { return output_; }
 
  private:
-  void Keep(const Peak& peak, const RowBefore& before);
-
   const Context in_;
   std::string output_;
 };

@@ -116,6 +116,7 @@ std::string* TextField(absl::string_view key, LaunchText* launch) {
   if (key == "kernel") return header->mutable_kernel();
   if (key == "script") return header->mutable_script();
   if (key == "output") return &launch->output;
+  if (key == "reporter") return &launch->reporter;
   if (key == "argv") return header->add_argv();
   if (key == "include") return filters->add_include();
   if (key == "exclude") return filters->add_exclude();

@@ -14,7 +14,8 @@ namespace {
 TEST(LaunchTextTest, EveryKeyFindsItsField) {
   const char text[] =
       "tool_version=0.1\0pid=5\0parent_pid=4\0argv=a=b\0argv=\0python=/p\0"
-      "output=run.pb\0min_drss_bytes=4096\0context=1\0kinds=5\0include=*.py\0"
+      "output=run.pb\0reporter=/bin/"
+      "r\0min_drss_bytes=4096\0context=1\0kinds=5\0include=*.py\0"
       "include=x\0thread=T*\0stacks=1\0nonsense\0unknown=1\0pid2=x";
   const LaunchText launch = ParseLaunchText({text, sizeof(text)});
   const Header& header = launch.header;
@@ -25,6 +26,7 @@ TEST(LaunchTextTest, EveryKeyFindsItsField) {
   EXPECT_EQ(header.argv(0), "a=b");
   EXPECT_EQ(header.argv(1), "");
   EXPECT_EQ(launch.output, "run.pb");
+  EXPECT_EQ(launch.reporter, "/bin/r");
   EXPECT_EQ(header.filters().min_drss_bytes(), 4096u);
   ASSERT_EQ(header.filters().kinds_size(), 2);
   EXPECT_EQ(header.filters().kinds(1), C_CALL);

@@ -25,6 +25,7 @@ inline constexpr int kCollectorPageFds = 8;
 //   tool_version pid parent_pid python python_version host cwd kernel script
 //   argv (once for each argument, in order)
 //   output (path of the run file, for messages)
+//   reporter (path of pymemreport; absent where no end report is wanted)
 //   compress_level (decimal; zstd's, or kNoCompression: stored frames)
 //   min_drss_bytes context        (decimal)
 //   drss_since_logged stacks paused  (0 or 1)

@@ -7,12 +7,16 @@
 
 #include "collector/output/output_fate.h"
 #include "collector/ring/ring_reader.h"
+#include "collector/session/answer_program.h"
 #include "format/summary/end_report.h"
 
 namespace pymemrun {
 namespace {
 
 constexpr int kWaitForStatusMs = 500;
+// Of a longer run the answer takes more than a moment.
+constexpr uint64_t kMostAnsweredEvents = 2000000;
+constexpr int kWaitForAnswerMs = 1500;  // the launcher waits for 5 s
 
 // What the gauge did, and what --verify-rss found of it.
 void AddGaugeToFooter(const ControlPage& page, uint32_t page_bytes,
@@ -28,15 +32,6 @@ void AddGaugeToFooter(const ControlPage& page, uint32_t page_bytes,
       page.worst_staleness_ns.load(std::memory_order_relaxed));
   found->set_worst_error_bytes(
       page.worst_error_pages.load(std::memory_order_relaxed) * page_bytes);
-}
-
-EndReportPlace ReportPlace(const Place& place) {
-  return {static_cast<What>(place.what),
-          place.file,
-          place.line,
-          place.function,
-          place.thread_name,
-          place.native_thread_id};
 }
 
 void AddFinalizeToFooter(const ControlPage& page, const ClockScale& clock,
@@ -170,18 +165,28 @@ std::string RunEnd::MadeAt() const {
                                        : in_.encoder->output();
 }
 
+// Only a program that ends by itself waits for the end report, and prints it.
+std::string RunEnd::AnswerText(const Footer& footer) const {
+  const bool is_awaited =
+      footer.end() == Footer::EXIT || footer.end() == Footer::SIGNAL;
+  const uint64_t events = footer.rows() + footer.page_events() +
+                          footer.heap_allocations() + footer.heap_frees();
+  if (!is_awaited || footer.own_bytes() == 0 || events > kMostAnsweredEvents) {
+    return "";
+  }
+  return AskForAnswer(
+      in_.launch->reporter, in_.output_fd, kAnswerColumns, kWaitForAnswerMs,
+      [this] { in_.reply->heartbeat.fetch_add(1, std::memory_order_relaxed); });
+}
+
 void RunEnd::Answer(const Footer& footer) const {
   EndReportInput input;
   input.header = in_.launch->header;
   input.footer = footer;
   input.file_name = FateOfOutput(in_.output_fd, MadeAt()).path;
   input.file_bytes = in_.writer->file_bytes();
-  DefinitionTable& names = in_.encoder->definitions();
-  if (const Place* place = names.Kept(DefinitionTable::kHighestRss)) {
-    input.highest = ReportPlace(*place);
-  }
-  const Place* peak = names.Kept(DefinitionTable::kPeak);
-  if (peak != nullptr && footer.has_peak()) input.peak = ReportPlace(*peak);
+  input.answer = AnswerText(footer);
+  input.names_next = true;
   static_assert(sizeof(in_.reply->report) >= kMaxEndReportBytes);
   const std::string text = EndReportText(input);
   const size_t bytes = std::min(text.size(), sizeof(in_.reply->report));

@@ -48,6 +48,7 @@ class RunEnd {
   void SetExit(ProcessWatch::State end, const EndFacts& facts,
                Footer* footer) const;
   std::string MadeAt() const;
+  std::string AnswerText(const Footer& footer) const;
   void Answer(const Footer& footer) const;
 
   const Parts in_;

@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kColumns = 80;
 // With these the report stays below kMaxEndReportBytes.
 constexpr size_t kMaxFileNameBytes = 1000;
-constexpr size_t kMaxNameBytes = 192;
+constexpr size_t kMaxAnswerBytes = 1200;
 constexpr size_t kMaxReasonBytes = 192;
 
 // The report as it grows, line by line. A line that continues another one is
@@ -47,13 +47,6 @@ class Paragraph {
     column_ += columns;
     at_begin_ = false;
   }
-  // Adds the pieces as one, unless that is much longer than a line.
-  void AddTogether(const std::vector<std::string>& pieces) {
-    const std::string all = absl::StrJoin(pieces, " ");
-    if (ColumnsOf(all) <= kColumns) return Add(all);
-    NewIndentedLine();
-    for (const std::string& piece : pieces) Add(piece);
-  }
   // Adds `text`, which may be broken at its spaces.
   void AddWords(absl::string_view text) {
     for (const absl::string_view word :
@@ -61,7 +54,13 @@ class Paragraph {
       Add(word);
     }
   }
-  std::string Take() { return std::move(text_) + '\n'; }
+  std::string Take() {
+    // A line was begun and nothing followed.
+    if (at_begin_)
+      text_.resize(text_.rfind('\n') == std::string::npos ? 0
+                                                          : text_.rfind('\n'));
+    return text_.empty() ? "" : std::move(text_) + '\n';
+  }
 
  private:
   static constexpr absl::string_view kPrefix = "pymemrun: ";
@@ -79,14 +78,36 @@ class Paragraph {
   bool at_begin_ = true;  // of a line: no space is needed
 };
 
-void AddPlace(const EndReportPlace& place, Paragraph* out) {
-  out->AddTogether(
-      {absl::StrCat(ShortTerminalText(place.file, kMaxNameBytes, true), ":",
-                    place.line),
-       ShortTerminalText(place.function, kMaxNameBytes, false),
-       absl::StrCat("(", What_Name(place.what), ","),
-       absl::StrCat(ShortTerminalText(place.thread_name, kMaxNameBytes, false),
-                    "#", place.native_thread_id, ").")});
+// The answer's lines, as many as there is room for.
+void AddAnswer(const EndReportInput& in, Paragraph* out) {
+  size_t bytes = 0;
+  for (const absl::string_view line :
+       absl::StrSplit(in.answer, '\n', absl::SkipEmpty())) {
+    bytes += line.size();
+    if (bytes > kMaxAnswerBytes) return;
+    out->NewLine();
+    out->Add(line);
+  }
+}
+
+void AddLosses(const EndReportInput& in, Paragraph* out) {
+  const Footer& footer = in.footer;
+  const std::pair<uint64_t, absl::string_view> losses[] = {
+      {footer.dropped(), "row was|rows were"},
+      {footer.page_samples_lost(), "page event was|page events were"},
+      {footer.heap_events_lost(), "heap event was|heap events were"}};
+  for (const auto& [count, words] : losses) {
+    if (count == 0) continue;
+    const std::pair<std::string, std::string> forms =
+        absl::StrSplit(words, '|');
+    out->NewLine();
+    out->AddWords(
+        absl::StrCat(Counted(count, forms.first, forms.second), " lost."));
+  }
+  if (footer.lost_on_write() == 0) return;
+  out->NewLine();
+  out->AddWords(absl::StrCat(Counted(footer.lost_on_write(), "row"),
+                             " lost because the file could not be written."));
 }
 
 void AddCounts(const EndReportInput& in, Paragraph* out) {
@@ -145,43 +166,44 @@ void AddNothingMatched(const EndReportInput& in, Paragraph* out) {
       absl::StrCat("No event passed ", absl::StrJoin(given, ", "), "."));
 }
 
-void AddHighest(const EndReportInput& in, Paragraph* out) {
+void AddPeak(const EndReportInput& in, Paragraph* out) {
   const Footer& footer = in.footer;
-  if (footer.max_rss_bytes() > 0) {
-    const bool has_place = in.highest.has_value() && footer.max_rss_site() != 0;
+  const uint64_t seen =
+      std::max(footer.max_rss_bytes(), footer.seen_max_rss_bytes());
+  if (seen > 0) {
+    const bool has_time = footer.max_rss_bytes() == seen;
     out->NewLine();
     out->AddWords(absl::StrCat(
-        "Highest RSS of any row: ",
-        HumanBytes(static_cast<double>(footer.max_rss_bytes())), " at ",
-        HumanSeconds(footer.max_rss_us()), has_place ? "," : "."));
-    if (has_place) AddPlace(*in.highest, out);
+        "Highest RSS at an event: ", HumanBytes(static_cast<double>(seen)),
+        has_time ? absl::StrCat(" at ", HumanSeconds(footer.max_rss_us())) : "",
+        "."));
   }
-  if (footer.seen_max_rss_bytes() > footer.max_rss_bytes()) {
-    out->NewLine();
-    out->AddWords(absl::StrCat(
-        "Highest RSS of any event: ",
-        HumanBytes(static_cast<double>(footer.seen_max_rss_bytes())), "."));
-  }
-}
-
-void AddHwm(const EndReportInput& in, Paragraph* out) {
-  const Footer& footer = in.footer;
   if (footer.hwm_bytes() == 0) return;
   // A program that died, or became another, has said nothing of its end.
   const bool is_of_the_end = in.has_footer && footer.own_bytes() != 0;
-  const std::string hwm = absl::StrCat(
-      "VmHWM: ", HumanBytes(static_cast<double>(footer.hwm_bytes())),
-      is_of_the_end ? "" : " as last sampled");
   out->NewLine();
-  if (!footer.has_peak()) return out->AddWords(absl::StrCat(hwm, "."));
-  const bool has_place = in.peak.has_value() && footer.max_rss_site() != 0;
   out->AddWords(absl::StrCat(
-      hwm, ", reached between events ", footer.peak().after_number(), " and ",
-      footer.peak().before_number(),
-      has_place ? ", after"
-                : absl::StrCat(" (by ", HumanSeconds(footer.peak().time_us()),
-                               ").")));
-  if (has_place) AddPlace(*in.peak, out);
+      "VmHWM: ", HumanBytes(static_cast<double>(footer.hwm_bytes())),
+      is_of_the_end ? "" : " as last sampled",
+      footer.has_peak()
+          ? absl::StrCat(", reached between events ",
+                         footer.peak().after_number(), " and ",
+                         footer.peak().before_number(), " (by ",
+                         HumanSeconds(footer.peak().time_us()), ").")
+          : "."));
+}
+
+// Can be pasted.
+void AddNext(const EndReportInput& in, Paragraph* out) {
+  if (!in.names_next || in.file_bytes == 0 ||
+      in.footer.output_name() == Footer::OUTPUT_DELETED) {
+    return;
+  }
+  out->NewLine();
+  out->Add("More:");
+  out->Add(
+      absl::StrCat("pymemreport ",
+                   ShortTerminalText(in.file_name, kMaxFileNameBytes, true)));
 }
 
 std::string EndText(const EndReportInput& in) {
@@ -224,6 +246,34 @@ std::string HeapEventsText(const EndReportInput& in) {
                       Grouped(footer.heap_events_lost()), " lost.");
 }
 
+std::string ChildrenText(const EndReportInput& in) {
+  const uint64_t children = in.footer.untraced_children();
+  if (children == 0) return "";
+  return absl::StrCat(
+      Counted(children, "child process was", "child processes were"),
+      " not traced.");
+}
+
+std::string SourceText(const EndReportInput& in) {
+  if (!HasRssSource(in.header, in.footer.events())) return "";
+  return absl::StrCat(
+      "RSS source: ", RssSourceText(in.header, in.footer, kMaxReasonBytes),
+      ".");
+}
+
+// What a reader of the answer is to know besides; the usual is not said.
+std::vector<std::string> Remarks(const EndReportInput& in) {
+  std::vector<std::string> sentences;
+  if (in.footer.end() != Footer::EXIT || in.footer.exit_status() != 0) {
+    sentences.push_back(EndText(in));
+  }
+  sentences.push_back(ChildrenText(in));
+  if (in.header.rss_source() != FAULTS || in.footer.gauge_changes() > 0) {
+    sentences.push_back(SourceText(in));
+  }
+  return sentences;
+}
+
 // The sentences that stand by themselves.
 std::vector<std::string> ClosingSentences(const EndReportInput& in) {
   std::vector<std::string> sentences = {EndText(in)};
@@ -240,17 +290,8 @@ std::vector<std::string> ClosingSentences(const EndReportInput& in) {
         "pymemrun's own memory: ", HumanBytes(static_cast<double>(own_bytes)),
         "."));
   }
-  const uint64_t children = in.footer.untraced_children();
-  if (children > 0) {
-    sentences.push_back(absl::StrCat(
-        Counted(children, "child process was", "child processes were"),
-        " not traced."));
-  }
-  if (HasRssSource(in.header, in.footer.events())) {
-    sentences.push_back(absl::StrCat(
-        "RSS source: ", RssSourceText(in.header, in.footer, kMaxReasonBytes),
-        "."));
-  }
+  sentences.push_back(ChildrenText(in));
+  sentences.push_back(SourceText(in));
   if (in.footer.has_rss_verification()) {
     sentences.push_back(absl::StrCat(
         "RSS verified: ", RssVerificationText(in.footer.rss_verification()),
@@ -263,16 +304,25 @@ std::vector<std::string> ClosingSentences(const EndReportInput& in) {
 
 std::string EndReportText(const EndReportInput& input) {
   Paragraph report;
-  AddCounts(input, &report);
+  const bool has_answer = !input.answer.empty();
+  if (has_answer) {
+    AddAnswer(input, &report);
+    AddNext(input, &report);
+    AddLosses(input, &report);
+  } else {
+    AddCounts(input, &report);
+  }
   AddOutputName(input, &report);
   AddNothingMatched(input, &report);
-  AddHighest(input, &report);
-  AddHwm(input, &report);
+  if (!has_answer) AddPeak(input, &report);
   report.NewLine();
-  for (const std::string& sentence : ClosingSentences(input)) {
+  for (const std::string& sentence :
+       has_answer ? Remarks(input) : ClosingSentences(input)) {
+    if (sentence.empty()) continue;
     report.NewLineFor(sentence);
     report.AddWords(sentence);
   }
+  if (!has_answer) AddNext(input, &report);
   return report.Take();
 }
 

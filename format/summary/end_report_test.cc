@@ -35,7 +35,6 @@ EndReportInput Example() {
   footer.mutable_peak()->set_after_number(1000);
   footer.mutable_peak()->set_before_number(1001);
   footer.mutable_peak()->set_time_us(1500000);
-  in.highest = {CALL, "examples/x.py", 45, "foo", "MainThread", 123};
   return in;
 }
 
@@ -56,8 +55,7 @@ TEST(EndReportTest, AShortParagraphSaysItAll) {
       "pymemrun: run.pb: 1,234,567 events, 2,345 rows (1,201 as context), 0 "
       "dropped,\n"
       "pymemrun:   55.4 KiB.\n"
-      "pymemrun: Highest RSS of any row: 117.7 MiB at 1.234 s,\n"
-      "pymemrun:   examples/x.py:45 foo (CALL, MainThread#123).\n"
+      "pymemrun: Highest RSS at an event: 117.7 MiB at 1.234 s.\n"
       "pymemrun: VmHWM: 143.1 MiB, reached between events 1000 and 1001 (by "
       "1.500 s).\n"
       "pymemrun: Exit status 0. pymemrun's own memory: 8.7 MiB.\n"
@@ -127,13 +125,11 @@ TEST(EndReportTest, LossesAndOtherEndsAreSaid) {
   in.footer.set_end(Footer::SIGNAL);
   in.footer.set_exit_status(9);
   in.footer.set_own_bytes(0);  // it could not say
-  in.peak = {C_CALL, "n.py", 3, "sum", "T", 5};
   const std::string text = absl::StrJoin(LinesOf(in), "\n");
   for (const char* part : {"5,000 lost because the file could", "signal 9.",
                            "2 child processes were not traced.",
-                           "Highest RSS of any event: 119.2 MiB.",
-                           "VmHWM: 143.1 MiB as last sampled, reached",
-                           "n.py:3 sum (C_CALL, T#5)."}) {
+                           "Highest RSS at an event: 119.2 MiB.",
+                           "VmHWM: 143.1 MiB as last sampled, reached"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }
@@ -168,16 +164,46 @@ TEST(EndReportTest, OneIsNotManyAndNothingIsAReportToo) {
             std::string::npos);
 }
 
-// Where writing failed the definitions of these rows may be lost, and nobody
-// who reads the file could name them.
-TEST(EndReportTest, PlacesThatTheFileDoesNotDefineAreNotNamed) {
+EndReportInput Answered() {
   EndReportInput in = Example();
-  in.peak = {C_CALL, "n.py", 3, "sum", "T", 5};
-  in.footer.set_max_rss_site(0);
-  const std::string text = EndReportText(in);
-  EXPECT_EQ(text.find(".py"), std::string::npos) << text;
-  EXPECT_NE(text.find("117.7 MiB at 1.234 s.\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("1.500 s).\n"), std::string::npos) << text;
+  in.answer = "Peak 307 MiB at 7.27 s.\n\n  102 MiB  33 %  etl.py:26\n";
+  in.names_next = true;
+  return in;
+}
+
+TEST(EndReportTest, WithAnAnswerItIsThatAndHowToReadOn) {
+  EXPECT_EQ(EndReportText(Answered()),
+            "pymemrun: Peak 307 MiB at 7.27 s.\n"
+            "pymemrun:   102 MiB  33 %  etl.py:26\n"
+            "pymemrun: More: pymemreport run.pb\n");
+}
+
+TEST(EndReportTest, BesideAnAnswerOnlyTheUnusualIsSaid) {
+  EndReportInput in = Answered();
+  in.footer.set_dropped(2);
+  in.footer.set_lost_on_write(5000);
+  in.footer.set_page_samples_lost(1);
+  in.footer.set_untraced_children(1);
+  in.footer.set_exit_status(3);
+  in.header.set_rss_source(HINTS);
+  const std::vector<std::string> lines = LinesOf(in);
+  EXPECT_EQ(
+      std::vector<std::string>(lines.begin() + 3, lines.end()),
+      (std::vector<std::string>{
+          "pymemrun: 2 rows were lost.", "pymemrun: 1 page event was lost.",
+          "pymemrun: 5,000 rows lost because the file could not be "
+          "written.",
+          "pymemrun: Exit status 3. 1 child process was not traced.",
+          "pymemrun: RSS source: hints (best there is)."}));
+}
+
+TEST(EndReportTest, ADeletedFileIsNotNamedToBeRead) {
+  EndReportInput in = Answered();
+  in.footer.set_output_name(Footer::OUTPUT_DELETED);
+  EXPECT_EQ(EndReportText(in).find("More:"), std::string::npos);
+  in.answer.clear();
+  in.footer.set_output_name(Footer::OUTPUT_KEPT);
+  EXPECT_EQ(LinesOf(in).back(), "pymemrun: More: pymemreport run.pb");
 }
 
 TEST(EndReportTest, AMissingFooterIsSaid) {
@@ -195,12 +221,12 @@ TEST(EndReportTest, AMissingFooterIsSaid) {
 
 TEST(EndReportTest, NamesAreNeverBrokenAndNothingATerminalObeysIsLeft) {
   EndReportInput in = Example();
-  in.highest->file = "/a b/c d e f g h i j k l m n o p q r s t u v w x y z.py";
-  in.highest->function = "\x1b]0;x\x07\xff \xed\xb3\xbf\xe2\x80\xae";
-  const std::string text = EndReportText(in);
-  EXPECT_NE(text.find(in.highest->file + ":45"), std::string::npos) << text;
-  EXPECT_NE(text.find("\\x1b]0;x\\x07\\xff \\udcff\\u202e"), std::string::npos)
-      << text;
+  in.file_name =
+      "/a b/c d e f g h i j k l m n o p q r s t u v w x y z a b c d e f.pb";
+  EXPECT_NE(EndReportText(in).find(in.file_name + ":"), std::string::npos);
+  in.file_name = "\x1b]0;x\x07\xff \xed\xb3\xbf\xe2\x80\xae";
+  EXPECT_NE(EndReportText(in).find("\\x1b]0;x\\x07\\xff \\udcff\\u202e"),
+            std::string::npos);
 }
 
 EndReportInput Longest() {
@@ -210,9 +236,6 @@ EndReportInput Longest() {
   while (name.size() < 100000) name += wide;
   in.file_name = name + ".pb";
   in.header.set_rss_source_reason(name);
-  in.highest =
-      in.peak = {C_RETURN, name + "x.py", 4294967295u,
-                 name,     name,          std::numeric_limits<uint64_t>::max()};
   const auto most = std::numeric_limits<uint64_t>::max();
   in.header.set_own_bytes(most);
   in.footer.set_rss_reads(most);
@@ -241,16 +264,19 @@ EndReportInput Longest() {
 TEST(EndReportTest, LongNamesAreShortenedSoThatTheReportFits) {
   EndReportInput in = Longest();
   EXPECT_LE(EndReportText(in).size(), kMaxEndReportBytes);
+  in.names_next = true;
+  EXPECT_LE(EndReportText(in).size(), kMaxEndReportBytes);
   EXPECT_GT(EndReportText(in).size(), kMaxEndReportBytes / 2);
   // Of paths the end stays, of other names the begin; no character is cut.
   const std::string text = EndReportText(in);
   EXPECT_NE(text.find("...\xe6\xbc\xa2"), std::string::npos);
   EXPECT_NE(text.find("\xa2.pb:\n"), std::string::npos);
-  EXPECT_NE(text.find("\xa2x.py:4294967295"), std::string::npos);
-  EXPECT_NE(text.find("\xe6\xbc\xa2...\n"), std::string::npos);
+  EXPECT_NE(text.find("\xe6\xbc\xa2..."), std::string::npos);
   std::string words;
   for (int i = 0; i < 10000; ++i) words += "a ";
   in.header.set_rss_source_reason(words);
+  EXPECT_LE(EndReportText(in).size(), kMaxEndReportBytes);
+  for (int i = 0; i < 1000; ++i) in.answer += "an answer's line\n";
   EXPECT_LE(EndReportText(in).size(), kMaxEndReportBytes);
 }
 

@@ -167,6 +167,19 @@ size_t ReadAll(int fd, char* buffer, size_t size) {
   return filled;
 }
 
+// The first of these places, seen from our own executable, that has it.
+std::string FindProgram(const char* name,
+                        std::initializer_list<const char*> places) {
+  std::string own = OwnPath();
+  if (own.empty()) return {};
+  std::string folder = own.substr(0, own.rfind('/') + 1);
+  for (const char* place : places) {
+    std::string path = folder + place + name;
+    if (CanExecute(path)) return path;
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string OwnPath() {
@@ -180,14 +193,12 @@ std::string FindCollector(const std::string& override_path) {
   if (!override_path.empty()) {
     return CanExecute(override_path) ? override_path : "";
   }
-  std::string own = OwnPath();
-  if (own.empty()) return {};
-  std::string folder = own.substr(0, own.rfind('/') + 1);
-  for (const char* place : {"", "../collector/", "../libexec/pymemrun/"}) {
-    std::string path = folder + place + kCollectorProgram;
-    if (CanExecute(path)) return path;
-  }
-  return {};
+  return FindProgram(kCollectorProgram,
+                     {"", "../collector/", "../libexec/pymemrun/"});
+}
+
+std::string FindReporter() {
+  return FindProgram("pymemreport", {"", "../readers/"});
 }
 
 int MakeLaunchText(const LaunchFacts& facts) {

@@ -18,6 +18,9 @@ std::string OwnPath();
 // build tree, or installed in libexec. Empty if none can be executed.
 std::string FindCollector(const std::string& override_path);
 
+// pymemreport's path: beside us, or in the build tree. Empty where it is missing.
+std::string FindReporter();
+
 // The keys and values of the launch text, in order.
 using LaunchFacts = std::vector<std::pair<std::string, std::string>>;
 

@@ -173,6 +173,7 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunIdentity& identity,
       {"kernel", std::string(system.sysname) + " " + system.release},
       {"output", output},
       {"compress_level", std::to_string(request.options->compress_level)}};
+  if (!request.options->quiet) facts.push_back({"reporter", FindReporter()});
   AddFilters(*request.options, &facts);
   AddPages(*request.options, files, &facts);
   if (request.options->no_argv) return facts;

@@ -82,7 +82,7 @@ bool ReadOverTime(RereadFile* file, const PeakFinder& finder, Answer* answer) {
 
 }  // namespace
 
-std::unique_ptr<Answer> ReadAnswer(RereadFile* file) {
+std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   auto answer = std::make_unique<Answer>();
   const ReadRun read = [file](ReplayVisitor* visitor) {
     return file->Read(visitor);
@@ -90,9 +90,10 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file) {
   const auto finder = RunMoments::Of(read);
   if (finder == nullptr || !file->ReadAgain(&answer->facts)) return nullptr;
   answer->has_pages = finder->has_page_events();
-  if (!ReadMoment(file, finder->RssPeak().time_us, *answer, *finder, &answer->peak) ||
+  if (!ReadMoment(file, finder->RssPeak().time_us, *answer, *finder,
+                  &answer->peak) ||
       !ReadMoment(file, EndOf(answer->facts), *answer, *finder, &answer->end) ||
-      !ReadOverTime(file, *finder, answer.get())) {
+      (with_curves && !ReadOverTime(file, *finder, answer.get()))) {
     return nullptr;
   }
   answer->peak_bytes =

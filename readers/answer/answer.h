@@ -37,8 +37,9 @@ struct Answer {
   std::unique_ptr<ReplayVisitor> over_time_names;
 };
 
-// Null: nothing could be read, which has been said.
-std::unique_ptr<Answer> ReadAnswer(RereadFile* file);
+// Null: nothing could be read, which has been said. Not `with_curves`: without
+// over_time, which takes a reading of its own.
+std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves = true);
 
 }  // namespace pymemrun
 

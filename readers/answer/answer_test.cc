@@ -21,6 +21,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::Not;
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMiB = 1 << 20;
@@ -242,6 +243,20 @@ TEST(AnswerTextTest, PlainCharactersWhereTheLocaleHasNoOthers) {
   for (const char c : AnswerText(*answer, options)) {
     EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << int{c};
   }
+}
+
+TEST(AnswerTextTest, BrieflyItIsTheSentencesAndThreeLines) {
+  const TempFile file(AnswerRun().Build());
+  const Printed printed = Report({"report", "--brief", file.path()});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(printed.out.rfind("Peak 60 MiB at 3.000 s. ", 0), 0u);
+  EXPECT_THAT(printed.out, HasSubstr("   40 MiB  67 %  job.py:3"));
+  for (const char* const more :
+       {"RSS at the peak", "Your lines", "Still there", "pymemreport"}) {
+    EXPECT_THAT(printed.out, Not(HasSubstr(more)));
+  }
+  const std::vector<std::string> lines = absl::StrSplit(printed.out, '\n');
+  EXPECT_LE(lines.size(), 8u);
 }
 
 TEST(AnswerCommandTest, AFileAloneIsEnough) {

@@ -52,6 +52,12 @@ class AnswerWriter {
         source_(answer.facts.header.cwd(),
                 answer.facts.header.start_realtime_ns()) {}
 
+  std::string TakeBrief() {
+    AddSentences();
+    AddPlaces();
+    return std::move(text_);
+  }
+
   std::string Take() {
     AddHead();
     AddSentences();
@@ -228,10 +234,12 @@ class AnswerWriter {
     const bool has_curves =
         columns_ >= 60 && !answer_.over_time.empty() && !own.empty();
     const std::string title = "Your lines at the peak";
-    Line(has_curves
-             ? absl::StrCat(PadRight(title, columns_ - kCurveColumns + 2),
-                            "over time")
-             : title);
+    if (!options_.brief) {
+      Line(has_curves
+               ? absl::StrCat(PadRight(title, columns_ - kCurveColumns + 2),
+                              "over time")
+               : title);
+    }
     size_t name_columns = 0;
     for (const PlaceHolding* holding : own) {
       name_columns = std::max(name_columns, ColumnsOf(NameOf(holding->place)));
@@ -241,6 +249,7 @@ class AnswerWriter {
     for (const PlaceHolding* holding : own) {
       AddPlace(*holding, name_columns, has_curves ? kCurveColumns : 0);
     }
+    if (options_.brief) return;
     if (other_lines > 0) {
       AddRest(others.bytes,
               Counted(other_lines, own.empty() ? "line" : "more line"));
@@ -380,7 +389,8 @@ class AnswerWriter {
 }  // namespace
 
 std::string AnswerText(const Answer& answer, const AnswerTextOptions& options) {
-  return AnswerWriter(answer, options).Take();
+  AnswerWriter writer(answer, options);
+  return options.brief ? writer.TakeBrief() : writer.Take();
 }
 
 }  // namespace pymemrun

@@ -12,6 +12,7 @@ namespace pymemrun {
 struct AnswerTextOptions {
   size_t columns = 80;    // at least 40
   size_t lines = 6;       // of code that are listed
+  bool brief = false;     // the sentences and three lines of code, no more
   bool unicode = true;    // bars and curves of block characters
   std::string file_name;  // in the commands that come next
 };

@@ -22,7 +22,7 @@ constexpr struct {
     {"--jsonl", "Print JSON lines.", Format::kJsonl},
     {"--raw", "Print the decompressed delimited protobuf stream.",
      Format::kRaw},
-    {"--summary", "Print the run's end report.", Format::kSummary},
+    {"--summary", "Print what was recorded.", Format::kSummary},
 };
 
 void AddInput(CLI::App* app, CatOptions* options) {

@@ -27,7 +27,7 @@ struct Moment {
   std::string label = {};  // kMark
 };
 
-// What a message lists when a moment is none of these.
+// What a message lists where something else was given.
 inline constexpr absl::string_view kMomentForms =
     "peak, heap-peak, end, exit, a time such as 1.5, 1500ms or 50%, or a "
     "mark's label";

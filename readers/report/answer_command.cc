@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kUsualColumns = 80;
 constexpr size_t kMostColumns = 120;
+constexpr size_t kBriefLines = 3;
 
 size_t ColumnsOfTerminal(int fd) {
   winsize size;
@@ -54,21 +55,29 @@ class AnswerCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
+    app->add_flag("--brief", brief_,
+                  "Print the first lines only, as pymemrun does at the end.");
     AddOwn(app);
     files_.AddOutput(app);
   }
   int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  bool brief_ = false;
 };
 
 int AnswerCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  const std::unique_ptr<Answer> answer = ReadAnswer(file.get());
+  const std::unique_ptr<Answer> answer =
+      ReadAnswer(file.get(), /*with_curves=*/!brief_);
   if (answer == nullptr) return kExitFailed;
   AnswerTextOptions options;
   options.columns =
       files_.ToConsole() ? ColumnsOfTerminal(console.out_fd) : kUsualColumns;
   options.unicode = TakesUnicode();
+  options.brief = brief_;
+  if (brief_) options.lines = kBriefLines;
   options.file_name = files_.paths[0];
   output->Append(AnswerText(*answer, options));
   return file->code();

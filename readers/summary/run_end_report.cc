@@ -7,18 +7,6 @@
 namespace pymemrun {
 namespace {
 
-EndReportPlace PlaceOf(const RunFacts& facts, uint32_t site, uint32_t thread) {
-  const SourceLocation found = facts.index().Resolve(site);
-  EndReportPlace place;
-  place.what = found.kind;
-  place.file = std::string(found.file);
-  place.line = found.line;
-  place.function = std::string(found.function);
-  place.thread_name = std::string(facts.index().ThreadName(thread));
-  place.native_thread_id = facts.index().ThreadNativeId(thread);
-  return place;
-}
-
 // What the stream tells of what a footer would have said.
 Footer FooterFromStream(const RunFacts& facts) {
   Footer footer;
@@ -67,15 +55,6 @@ std::string EndReportOf(const RunFacts& facts, const std::string& file_name,
   input.has_footer = facts.footer.has_value();
   input.file_name = file_name;
   input.file_bytes = file_bytes;
-  if (input.footer.max_rss_site() != 0) {
-    input.highest = PlaceOf(facts, input.footer.max_rss_site(),
-                            input.footer.max_rss_thread());
-  }
-  if (facts.before_peak.has_value() && input.footer.has_peak() &&
-      facts.peak->hwm_bytes() == input.footer.peak().hwm_bytes()) {
-    input.peak =
-        PlaceOf(facts, facts.before_peak->site, facts.before_peak->thread);
-  }
   return EndReportText(input);
 }
 

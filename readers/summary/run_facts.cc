@@ -53,10 +53,6 @@ void RunFacts::OnProcess(const ProcessSample& sample) {
 void RunFacts::OnPeak(const Peak& found) {
   if (peak.has_value() && found.hwm_bytes() <= peak->hwm_bytes()) return;
   peak = found;
-  before_peak.reset();
-  if (last.has_value() && last->number == found.after_number()) {
-    before_peak = last;
-  }
 }
 
 void RunFacts::OnGauge(const GaugeChange& change) {

@@ -90,7 +90,6 @@ class RunFacts : public FactKeeper {
   uint64_t lost_rows = 0;
   uint64_t user_us = 0, system_us = 0;  // the last sample's
   std::optional<Peak> peak;             // the highest
-  std::optional<Row> before_peak;       // the row after_number, if it is in
   uint64_t gauge_changes = 0;
   GaugeChange last_gauge_change;
 

@@ -143,10 +143,10 @@ class ReaderModuleTest(support.ProgramTest):
             frame = self.run_all.stack(block.stack)[-1]
             lines[frame] += block.size_bytes
         rows = {(row.file, row.line, row.function): row.live_bytes
-                for row in self.run_all.top("library-line", limit=None, at="end")}
+                for row in self.run_all.top("library-line", limit=None, at="exit")}
         tracing = sum(size for frame, size in lines.items()
                       if frame.function == "<tracing itself>")
-        self.assertEqual(tracing, self.run_all.snapshot("end").tracing_bytes)
+        self.assertEqual(tracing, self.run_all.snapshot("exit").tracing_bytes)
         self.assertEqual(rows, {frame: size for frame, size in lines.items()
                                 if frame.function != "<tracing itself>"})
 
@@ -208,7 +208,7 @@ class ReaderModuleTest(support.ProgramTest):
     def test_a_snapshot_is_pymemreports(self):
         for source in self.all, self.sampled:
             run = pymemrun_reader.open(source.path)
-            for at in "peak", "heap-peak", "end", "exit", "50%", 0.05:
+            for at in "peak", "heap-peak", "end", "exit", "50%", 0.01:
                 expected = self.csv("heap", "--at", str(at), "--limit", "0", run=source)
                 expected = [r for r in expected if r["file"] != "<tracing itself>"]
                 rows = run.snapshot(at)

@@ -1,5 +1,6 @@
 #include "text/columns.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -45,6 +46,25 @@ std::string CutToColumns(absl::string_view name, size_t columns) {
   return shown;
 }
 
+std::string CutPath(absl::string_view path, size_t columns, bool unicode) {
+  const absl::string_view dots = unicode ? "…" : kDots;
+  const size_t room = columns - std::min(columns, ColumnsOf(dots));
+  size_t left = ColumnsOf(path);
+  if (left <= columns) return std::string(path);
+  const size_t slash = path.rfind('/');
+  absl::string_view rest = path;
+  while (left > room ||
+         (rest.front() != '/' &&
+          static_cast<size_t>(rest.data() - path.data()) <= slash &&
+          ColumnsOf(path.substr(slash)) <= room)) {
+    const Rune rune = FirstRune(rest);
+    std::string shown;
+    left -= AppendVisible(rune, rest.substr(0, rune.size), &shown);
+    rest.remove_prefix(rune.size);
+  }
+  return absl::StrCat(dots, rest);
+}
+
 std::string ShortBytes(double bytes) {
   static constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   double value = bytes;
@@ -73,6 +93,16 @@ std::string ShortPath(absl::string_view path, absl::string_view folder) {
     path.remove_prefix(folder.size() + 1);
   }
   return std::string(path);
+}
+
+std::string ShortestPath(absl::string_view path, absl::string_view folder,
+                         bool unicode) {
+  const std::string shorter = ShortPath(path, folder);
+  if (shorter.empty() || shorter.front() != '/') return shorter;
+  size_t begin = shorter.rfind('/');
+  if (begin > 0) begin = shorter.rfind('/', begin - 1);
+  if (begin == 0 || begin == std::string::npos) return shorter;
+  return absl::StrCat(unicode ? "…" : kDots, shorter.substr(begin));
 }
 
 }  // namespace pymemrun

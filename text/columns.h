@@ -15,6 +15,10 @@ std::string PadLeft(absl::string_view text, size_t columns);
 // A name made harmless, of at most so many columns; dots end what is cut.
 std::string CutToColumns(absl::string_view name, size_t columns);
 
+// Of at most so many columns, its end; dots begin what is cut, whole folders if
+// that suffices. `path` has been made harmless.
+std::string CutPath(absl::string_view path, size_t columns, bool unicode);
+
 // "102 MiB", "2.4 MiB": two or three digits, where a table has more.
 std::string ShortBytes(double bytes);
 // "33 %".
@@ -23,6 +27,9 @@ std::string Percent(double share);
 // A path as people write it: below `folder`, or as of the place where packages
 // are installed.
 std::string ShortPath(absl::string_view path, absl::string_view folder);
+// Of other paths the last folder and the file, behind dots.
+std::string ShortestPath(absl::string_view path, absl::string_view folder,
+                         bool unicode);
 
 }  // namespace pymemrun
 

@@ -30,6 +30,12 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// Whether the same letters are in another order.
+bool HasSwapped(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::is_permutation(a.begin(), a.end(), b.begin());
+}
+
 }  // namespace
 
 std::string NearestName(std::string_view word,
@@ -41,11 +47,14 @@ std::string NearestName(std::string_view word,
   const std::string typed = LowerCase(word);
   const size_t dashes = std::min(typed.find_first_not_of('-'), typed.size());
   const bool may_begin = typed.size() - dashes >= kFewestLetters;
-  size_t least = std::max<size_t>(3, typed.size() / 2 + 1);
+  // Fewer changes than this: in a short word two letters make another word.
+  const size_t letters = typed.size() - dashes;
+  size_t least = letters < 5 ? 2 : letters < 8 ? 3 : letters / 2;
   for (const std::string& name : names) {
     const std::string known = LowerCase(name);
     const bool begins = may_begin && known.compare(0, typed.size(), typed) == 0;
-    const size_t distance = begins ? 0 : EditDistance(typed, known);
+    size_t distance = begins ? 0 : EditDistance(typed, known);
+    if (distance == 2 && HasSwapped(typed, known)) distance = 1;
     if (distance < least) {
       least = distance;
       nearest = name;

@@ -12,6 +12,7 @@ const std::vector<std::string> kNames = {"--min-drss",  "--thread", "--text",
 TEST(NearestNameTest, FindsTypingErrors) {
   EXPECT_EQ(NearestName("--min-dress", kNames), "--min-drss");
   EXPECT_EQ(NearestName("--threads", kNames), "--thread");
+  EXPECT_EQ(NearestName("--cvs", {"--to", "--csv"}), "--csv");
 }
 
 TEST(NearestNameTest, PrefersNamesThatBeginSo) {
@@ -29,6 +30,8 @@ TEST(NearestNameTest, TakesLettersOfAnyCase) {
 TEST(NearestNameTest, FindsNothingForWhatIsLikeNone) {
   EXPECT_EQ(NearestName("--zzzzzzzzzz", kNames), "");
   EXPECT_EQ(NearestName("v", {"verify-rss"}), "");
+  EXPECT_EQ(NearestName("--sort", {"--json", "--at", "--to"}), "");
+  EXPECT_EQ(NearestName("--foo", {"--to"}), "");
   EXPECT_EQ(NearestName(std::string(100000, 'x'), kNames), "");
 }
 

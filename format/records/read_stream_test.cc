@@ -54,9 +54,9 @@ TEST(ReadStream, SaysWhyNothingCanBeRead) {
             "byte 0: expected a zstd frame (28 b5 2f fd), found the end inside "
             "of the first: the file holds no records");
   EXPECT_EQ(WhyUnreadable("#!/bin/sh"),
-            "byte 0: expected a zstd frame (28 b5 2f fd), found 23 21 2f 62");
+            "byte 0: not a pymemrun run file: expected a zstd frame (28 b5 2f fd), found 23 21 2f 62");
   EXPECT_EQ(WhyUnreadable(FrameOf({RowsRecord(PlainRows(0, 1))})),
-            "byte 0: not a run file: expected a header as the first record, "
+            "byte 0: not a pymemrun run file: expected a header as the first record, "
             "found another");
   std::string flipped = FrameOf({HeaderRecord()});
   flipped.back() ^= 1;
@@ -68,7 +68,7 @@ TEST(ReadStream, SaysWhyNothingCanBeRead) {
             "byte 0: expected format version 2, found 3: a newer pymemrun "
             "wrote this file");
   newer.mutable_header()->set_format_version(0);
-  EXPECT_THAT(WhyUnreadable(FrameOf({newer})), HasSubstr("not a run file"));
+  EXPECT_THAT(WhyUnreadable(FrameOf({newer})), HasSubstr("not a pymemrun run file"));
 }
 
 // Of two runs in one file the first is read, whatever it lacks.

@@ -208,7 +208,7 @@ absl::Status RecordDecoder::CheckFirst(Record::KindCase kind) const {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      "not a run file: expected a header as the first record, found another");
+      "not a pymemrun run file: expected a header as the first record, found another");
 }
 
 absl::Status RecordDecoder::DecodeHeader(const Header& header) {
@@ -219,7 +219,7 @@ absl::Status RecordDecoder::DecodeHeader(const Header& header) {
   }
   if (header.format_version() == 0) {
     return absl::InvalidArgumentError(
-        "not a run file: expected a header with a format version, found none");
+        "not a pymemrun run file: expected a header with a format version, found none");
   }
   if (result_.has_header || result_.records != 0) {
     result_.second_run = true;

@@ -161,7 +161,8 @@ StreamReader::Result ZstdStreamReader::NextFrame() {
       foreign_ = true;
       return Damaged(0, 0,
                      absl::InvalidArgumentError(absl::StrCat(
-                         "expected a zstd frame (28 b5 2f fd), found ",
+                         "not a pymemrun run file: expected a zstd frame (28 "
+                         "b5 2f fd), found ",
                          Hex(input_.bytes()))));
     }
     Damaged(offset, 0, attempt.status);

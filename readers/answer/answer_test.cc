@@ -21,7 +21,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::Not;
 
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMiB = 1 << 20;

@@ -1,6 +1,8 @@
 #include "readers/options/command_line.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -39,6 +41,30 @@ std::string Problem(const CLI::App& app) {
   return "";
 }
 
+// What people call it elsewhere, and how it is called here.
+std::string OtherName(absl::string_view name,
+                      const std::vector<std::string>& known) {
+  static constexpr std::pair<absl::string_view, absl::string_view> kNames[] = {
+      {"--order", "--sort"},      {"--order-by", "--sort"},
+      {"--sort-by", "--sort"},    {"--count", "--limit"},
+      {"--num", "--limit"},       {"--lines", "--limit"},
+      {"--max", "--limit"},       {"--top", "--limit"},
+      {"--moment", "--at"},       {"--time", "--at"},
+      {"--when", "--at"},         {"--peak", "--at"},
+      {"--group", "--by"},        {"--group-by", "--by"},
+      {"--path", "--file"},       {"--include", "--file"},
+      {"--filter", "--file"},     {"--only", "--file"},
+      {"--ignore", "--exclude"},  {"--colour", "--color"},
+      {"--no-color", "--color"},  {"--tree", "--stacks"},
+      {"--traceback", "--stacks"}};
+  for (const auto& [other, ours] : kNames) {
+    if (other == name && std::count(known.begin(), known.end(), ours) > 0) {
+      return std::string(ours);
+    }
+  }
+  return "";
+}
+
 // The first argument left over, said as an unknown option or argument.
 void SayUnknown(const CLI::App& app, absl::string_view word,
                 const Console& console) {
@@ -48,7 +74,9 @@ void SayUnknown(const CLI::App& app, absl::string_view word,
     return;
   }
   const absl::string_view name = word.substr(0, word.find('='));
-  const std::string nearest = NearestName(std::string(name), LongOptions(app));
+  const std::vector<std::string> known = LongOptions(app);
+  std::string nearest = OtherName(name, known);
+  if (nearest.empty()) nearest = NearestName(std::string(name), known);
   console.Usage(absl::StrCat(
       "unknown option '", TerminalText(name), "'",
       nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "format/stream/byte_io.h"
+#include "readers/output/terminal.h"
 
 namespace pymemrun {
 
@@ -19,8 +21,16 @@ class OutputBuffer {
  public:
   static constexpr size_t kCapacity = 256 * 1024;
 
-  explicit OutputBuffer(ByteSink* sink)
-      : sink_(sink), memory_(new char[kCapacity]), next_(memory_.get()) {}
+  explicit OutputBuffer(ByteSink* sink, Terminal terminal = {})
+      : sink_(sink),
+        terminal_(std::move(terminal)),
+        memory_(new char[kCapacity]),
+        next_(memory_.get()) {}
+
+  // What text is to fit.
+  const Terminal& terminal() const { return terminal_; }
+  // Text in lines, which are broken where they are too long.
+  void AppendLines(absl::string_view text) { Append(terminal_.Wrapped(text)); }
 
   // Room for `size` bytes, valid until the next call. REQUIRES:
   // size <= kCapacity. Commit() says up to where it was used.
@@ -46,6 +56,7 @@ class OutputBuffer {
   void AppendLarge(absl::string_view text);
 
   ByteSink* sink_;
+  const Terminal terminal_;
   std::unique_ptr<char[]> memory_;
   char* next_;
   absl::Status status_;

@@ -43,11 +43,12 @@ void AddColumn(Table::Heading heading, const Values& values, Table* table) {
 
 enum class TableFormat { kText, kCsv, kJson };
 
-// Text: columns as wide as their widest cell, numbers to the right, and the
-// kName columns last in their order, so that long ones do not push the numbers.
-// CSV as pymemcat writes it. JSON: an array of objects, one for each row.
+// Text as text_table.h says, for the terminal of the output. CSV as pymemcat
+// writes it. JSON: an array of objects, one for each row.
 void PrintTable(const Table& table, TableFormat format, OutputBuffer* output);
 
+// One cell as CSV and text have it, if it is no string: sizes as plain numbers.
+std::string PlainCell(const Cell& cell);
 // One cell as JSON.
 void AppendJsonCell(const Cell& cell, std::string* out);
 

@@ -321,8 +321,8 @@ int HeapCommand::PrintTables(const HeapMoments& replay, RereadFile* file,
     ShowLive(replay, file, &shown);
   }
   if (table_.as_text()) {
-    output->Append(shown.heading +
-                   (!files_.compared.empty() ? "" : HeapHeading(replay)));
+    output->AppendLines(shown.heading +
+                        (!files_.compared.empty() ? "" : HeapHeading(replay)));
   }
   PrintTable(HeapTable(shown.table, shown.rows.Take()), table_.format(),
              output);
@@ -334,9 +334,9 @@ void HeapCommand::PrintStacks(const HeapMoments& replay,
   InterpreterStacks interpreter(&replay.index());
   const HeapRowsMaker::Keep keep = leaks_ ? LeaksOnly(&interpreter) : nullptr;
   if (table_.as_text() && !stacks_.collapsed) {
-    output->Append((leaks_ ? LeaksText(replay, keep)
-                           : LiveText(replay, 0) + RestText(replay)) +
-                   ReservedText(replay) + HeapHeading(replay));
+    output->AppendLines((leaks_ ? LeaksText(replay, keep)
+                                : LiveText(replay, 0) + RestText(replay)) +
+                        ReservedText(replay) + HeapHeading(replay));
   }
   HeapStacks stacks(by_, &replay);
   stacks.Add(replay.SumsAt(0), keep);

@@ -17,6 +17,7 @@
 #include "readers/output/whole_number.h"
 #include "readers/places/place.h"
 #include "readers/report/report_command.h"
+#include "text/columns.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 
@@ -56,11 +57,16 @@ Table HistoryTable(const HeapHistory& history) {
 }
 
 // Which place each column is.
-std::string Legend(const HeapHistory& history) {
+std::string Legend(const HeapHistory& history, const Terminal& terminal) {
   std::string text;
   for (size_t i = 0; i < history.series.size(); ++i) {
-    absl::StrAppend(&text, "[", i + 1, "] ",
-                    TerminalText(LabelOf(history.series[i].place)), ", ",
+    Place place = history.series[i].place;
+    const std::string file =
+        terminal.fits()
+            ? ShortestPath(place.file, terminal.folder, terminal.unicode)
+            : std::string(place.file);
+    place.file = file;
+    absl::StrAppend(&text, "[", i + 1, "] ", TerminalText(LabelOf(place)), ", ",
                     PeakText(history.series[i].peak_bytes), "\n");
   }
   return text;
@@ -114,7 +120,11 @@ class HistoryCommand final : public ReportCommand {
 
  private:
   HeapHistoryOptions options_;
-  uint64_t top_ = 10;  // places with a series of their own
+  static constexpr uint64_t kUsualTop = 10;
+
+  uint64_t TopFor(const Terminal& terminal) const;
+
+  std::optional<uint64_t> top_;  // places with a series of their own
   FormatOptions format_;
   bool svg_ = false;
 };
@@ -124,7 +134,7 @@ void HistoryCommand::AddOptions(CLI::App* app) {
   AddParsed(app, "--interval", &options_.interval_us, ParseInterval, "TIME",
             "Set the time between moments: 60s, 500ms, 5m (a sixtieth of the "
             "range).");
-  AddTop(app, &top_,
+  AddTop(app, &top_, kUsualTop,
          "Show a series for each of the N places with the highest peaks");
   AddGroupBy(
       app, &options_.by,
@@ -150,6 +160,16 @@ std::string HistoryCommand::Problem() const {
   return format_.Problem();
 }
 
+// As many columns as there is room for, unless the user says how many.
+uint64_t HistoryCommand::TopFor(const Terminal& terminal) const {
+  constexpr size_t kColumns = 11, kOtherColumns = 43;
+  if (top_.has_value()) return *top_;
+  if (!terminal.fits() || svg_ || !format_.as_text()) return kUsualTop;
+  const size_t room =
+      terminal.columns - std::min(terminal.columns, kOtherColumns);
+  return std::clamp<uint64_t>(room / kColumns, 1, kUsualTop);
+}
+
 int HistoryCommand::Run(const Console& console, OutputBuffer* output) {
   HeapHistoryReplay replay(options_);
   int code = kExitOk;
@@ -159,7 +179,7 @@ int HistoryCommand::Run(const Console& console, OutputBuffer* output) {
         "--interval: too many moments for this run; give a longer one");
     return kExitUsage;
   }
-  const HeapHistory history = replay.Result(top_);
+  const HeapHistory history = replay.Result(TopFor(output->terminal()));
   if (history.time_us.empty()) {
     console.Say(absl::StrCat(TerminalText(files_.paths[0]),
                              ": the run ended before --from"));
@@ -170,7 +190,8 @@ int HistoryCommand::Run(const Console& console, OutputBuffer* output) {
     return code;
   }
   if (format_.as_text()) {
-    output->Append(Legend(history) + HeapHeading(replay));
+    output->AppendLines(Legend(history, output->terminal()) +
+                        HeapHeading(replay));
   }
   PrintTable(HistoryTable(history), format_.format(), output);
   return code;

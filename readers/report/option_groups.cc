@@ -30,6 +30,14 @@ void FileOptions::AddOutput(CLI::App* app) {
                   "Write to PATH. An older file there is replaced only if all "
                   "went well.")
       ->option_text("PATH");
+  AddChoice<ColorMode>(
+      app, "--color", &colors,
+      {{"auto", ColorMode::kAuto},
+       {"always", ColorMode::kAlways},
+       {"never", ColorMode::kNever}},
+      "WHEN",
+      "Print colours on a terminal (auto, the default), always "
+      "or never.");
 }
 
 std::vector<std::string> FileOptions::All() const {
@@ -117,11 +125,12 @@ void AddMoment(CLI::App* app, Moment* moment) {
             "finalization), a time (1.5, 1500ms, 50%), or a mark's label.");
 }
 
-void AddTop(CLI::App* app, uint64_t* top, const std::string& help) {
+void AddTop(CLI::App* app, std::optional<uint64_t>* top, uint64_t usual,
+            const std::string& help) {
   AddParsed(
       app, "--top", top,
       [](absl::string_view text) { return ParseNumber(text, 1, kMostTop); },
-      "N", absl::StrCat(help, " (", *top, ")."));
+      "N", absl::StrCat(help, " (", usual, ")."));
   // It is known, so that it can be said.
   app->add_option_function<std::string>(
          "--limit",

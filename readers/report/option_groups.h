@@ -12,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "readers/moments/moment.h"
 #include "readers/output/table.h"
+#include "readers/output/terminal.h"
 #include "readers/places/place.h"
 
 namespace pymemrun {
@@ -22,6 +23,7 @@ struct FileOptions {
   std::string compared;  // another run; empty: none
   std::string output;    // empty or "-": standard output
   bool one = false;      // there is to be one path
+  ColorMode colors = ColorMode::kAuto;
 
   void AddOne(CLI::App* app);
   void AddSeveral(CLI::App* app);
@@ -84,7 +86,8 @@ void AddOwn(CLI::App* app);
 void AddMoment(CLI::App* app, Moment* moment);
 
 // --top, of series that can be told apart.
-void AddTop(CLI::App* app, uint64_t* top, const std::string& help);
+void AddTop(CLI::App* app, std::optional<uint64_t>* top, uint64_t usual,
+            const std::string& help);
 
 }  // namespace pymemrun
 

@@ -32,7 +32,8 @@ bool IsFile(const std::string& name) {
 using Commands = std::vector<std::unique_ptr<ReportCommand>>;
 
 int PrintToConsole(const Console& console, ReportCommand* command) {
-  OutputBuffer output(console.out);
+  OutputBuffer output(console.out,
+                      Terminal::Of(console.out_fd, command->files().colors));
   const int code = command->Run(console, &output);
   const int finish_code = FinishOutput(console, &output);
   return ReaderHasGone(console) ? kExitOk : std::max(code, finish_code);

@@ -150,7 +150,7 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
     if (heap == nullptr) return code;
   }
   if (table_.as_text() && !stacks_.collapsed) {
-    output->Append(Heading(*at, replay, heap.get()));
+    output->AppendLines(Heading(*at, replay, heap.get()));
   }
   if (stacks_.any()) {
     PrintStacks(replay, heap.get(), output);

@@ -44,8 +44,8 @@ int SnapshotCommand::Run(const Console& console, OutputBuffer* output) {
     return code;
   }
   if (table_.as_text() && !stacks_.collapsed) {
-    output->Append(LiveText(replay, 0) + ReservedText(replay) +
-                   HeapHeading(replay));
+    output->AppendLines(LiveText(replay, 0) + ReservedText(replay) +
+                        HeapHeading(replay));
   }
   HeapStacks stacks(GroupBy::kLine, &replay);
   stacks.Add(replay.SumsAt(0), nullptr);

@@ -67,7 +67,8 @@ int StatsCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   if (!ReadHeap(files_.paths[0], console, &sizes, &code)) return code;
   if (format_.as_text()) {
-    output->Append(HeapSizeReport(sizes.Bins()) + EstimateText(sizes));
+    output->Append(HeapSizeReport(sizes.Bins()));
+    output->AppendLines(EstimateText(sizes));
   } else {
     PrintTable(SizeTable(sizes), format_.format(), output);
   }

@@ -14,8 +14,9 @@ void PrintSummaryText(const FactsReader& facts, uint64_t limit,
                       OutputBuffer* output) {
   constexpr size_t kLabelWidth = 16;
   for (const auto& [label, value] : DescribeRun(facts)) {
-    output->Append(absl::StrCat(
-        label, std::string(kLabelWidth - label.size(), ' '), value, "\n"));
+    const std::string line = absl::StrCat(
+        label, std::string(kLabelWidth - label.size(), ' '), value);
+    output->Append(output->terminal().Wrapped(line + "\n", kLabelWidth));
   }
   if (!facts.HasCalls()) return;
   ProfileTable profile(GroupBy::kLine);

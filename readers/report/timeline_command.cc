@@ -93,7 +93,8 @@ class TimelineCommand final : public ReportCommand {
   bool as_svg_ = true;
   std::optional<GroupBy> by_ =
       GroupBy::kLine;  // nothing: live bytes beside RSS
-  uint64_t top_ = 8;   // places with a series of their own
+  static constexpr uint64_t kUsualTop = 8;
+  std::optional<uint64_t> top_;  // places with a series of their own
 };
 
 void TimelineCommand::AddOptions(CLI::App* app) {
@@ -112,7 +113,7 @@ void TimelineCommand::AddOptions(CLI::App* app) {
       "Group by line (default; your code's), library-line (the innermost), "
       "function (Python's), file, thread; or heap: live bytes of Python and of "
       "C code, and the rest of RSS.");
-  AddTop(app, &top_, "Stack the N places with the highest peaks");
+  AddTop(app, &top_, kUsualTop, "Stack the N places with the highest peaks");
   AddOwn(app);
   files_.AddOutput(app);
 }
@@ -134,7 +135,7 @@ int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
   if (!file->Read(&replay)) return kExitFailed;
   // What would be no more than a hairline needs no colour.
   const uint64_t least_bytes = as_svg_ ? finder->peak_bytes() / kHairline : 0;
-  const Timeline line = replay.Result(top_, least_bytes);
+  const Timeline line = replay.Result(top_.value_or(kUsualTop), least_bytes);
   if (as_svg_) {
     PrintSvg(ChartOf(*by_, replay, line, peak_us), output);
   } else {

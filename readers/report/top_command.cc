@@ -65,7 +65,7 @@ int TopCommand::Run(const Console& console, OutputBuffer* output) {
     facts->AddCost(&cost);
   }
   if (any_calls) {
-    if (table_.as_text()) output->Append(kMeaning);
+    if (table_.as_text()) output->AppendLines(kMeaning);
     PrintTable(TopTable(profile, table_.limit(), cost), table_.format(),
                output);
   }

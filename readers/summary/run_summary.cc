@@ -141,16 +141,8 @@ std::string DescribeHighest(const RunFacts& facts) {
   const Row& highest = *facts.highest;
   std::string text =
       absl::StrCat(HumanBytes(highest.rss_bytes), " at event ", highest.number);
-  const std::string time = HumanSeconds(highest.time_us);
-  if (highest.site == 0) {
-    absl::StrAppend(&text, ", ", time, ", a row that is lost");
-  } else {
-    const SourceLocation place = facts.index().Resolve(highest.site);
-    absl::StrAppend(&text, " (", place.what, "), ", time, ", ",
-                    TerminalText(place.file), ":", place.line, " ",
-                    TerminalText(place.function), ", ",
-                    TerminalText(facts.index().ThreadLabel(highest.thread)));
-  }
+  absl::StrAppend(&text, ", ", HumanSeconds(highest.time_us),
+                  highest.site == 0 ? ", a row that is lost" : "");
   if (facts.SeenBytes() > highest.rss_bytes) {
     absl::StrAppend(&text, "; ", HumanBytes(facts.SeenBytes()),
                     " at an event without a row");

@@ -1,0 +1,276 @@
+#include "readers/output/text_table.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "text/block_chart.h"
+#include "text/columns.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// One long name does not make each row as long.
+constexpr size_t kMostWidth = 1000;
+constexpr size_t kGap = 2;          // between columns
+constexpr size_t kFewestName = 10;  // or there is no such column
+constexpr size_t kFewestBar = 8, kMostBar = 24;
+
+double NumberOf(const Cell& cell) {
+  if (const auto* whole = std::get_if<int64_t>(&cell)) {
+    return static_cast<double>(*whole);
+  }
+  if (const auto* whole = std::get_if<uint64_t>(&cell)) {
+    return static_cast<double>(*whole);
+  }
+  return std::get<double>(cell);
+}
+
+std::string TextOf(const Cell& cell, CellLook look) {
+  if (std::holds_alternative<std::monostate>(cell)) return "-";
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    return TerminalText(*text);
+  }
+  if (look == CellLook::kBytes) return HumanBytes(NumberOf(cell));
+  if (look == CellLook::kShare) {
+    return absl::StrFormat("%.1f %%", 100 * NumberOf(cell));
+  }
+  return PlainCell(cell);
+}
+
+// "load (/a/long/path/job.py:5)" with the path as short as others are.
+std::string ShortFrame(absl::string_view frame, const Terminal& terminal) {
+  const size_t open = frame.rfind('(');
+  if (open == absl::string_view::npos || !absl::EndsWith(frame, ")")) {
+    return std::string(frame);
+  }
+  return absl::StrCat(
+      frame.substr(0, open + 1),
+      ShortestPath(frame.substr(open + 1), terminal.folder, terminal.unicode));
+}
+
+// "load (job.py:5)".
+std::string WithoutFolder(absl::string_view frame) {
+  const size_t open = frame.rfind('('), slash = frame.rfind('/');
+  if (open == absl::string_view::npos || slash == absl::string_view::npos ||
+      slash < open) {
+    return std::string(frame);
+  }
+  return absl::StrCat(frame.substr(0, open + 1), frame.substr(slash + 1));
+}
+
+// A column with its title and cells as text.
+struct Column {
+  const Table::Heading* heading;
+  std::vector<std::string> cells;  // the title first
+  size_t width = 0;
+  bool is_name = false;
+
+  void Measure() {
+    width = 0;
+    for (const std::string& cell : cells) {
+      width = std::max(width, std::min(ColumnsOf(cell), kMostWidth));
+    }
+  }
+  bool IsEmpty() const {
+    return std::all_of(cells.begin() + 1, cells.end(),
+                       [](const std::string& cell) { return cell == "-"; });
+  }
+  // The title says no more than is needed.
+  void ShortenTitle() {
+    std::string& title = cells[0];
+    title = title.substr(title.rfind(' ') + 1);
+    Measure();
+  }
+  void Cut(size_t most, bool unicode) {
+    if (width <= most) return;
+    for (std::string& cell : cells) {
+      if (ColumnsOf(cell) <= most) continue;
+      if (heading->name == "frame") cell = WithoutFolder(cell);
+      cell = absl::StrContains(cell, '/') && heading->name != "frame"
+                 ? CutPath(cell, most, unicode)
+                 : CutToColumns(cell, most);
+    }
+    width = most;
+  }
+};
+
+class TextTable {
+ public:
+  TextTable(const Table& table, const Terminal& terminal)
+      : table_(table), terminal_(terminal) {
+    for (size_t i = 0; i < table.headings.size(); ++i) {
+      columns_.push_back(ColumnOf(i));
+    }
+    std::stable_partition(columns_.begin(), columns_.end(),
+                          [](const Column& column) { return !column.is_name; });
+    if (terminal.fits()) {
+      Fit();
+      AddBars();
+    }
+  }
+
+  void Print(OutputBuffer* output) const {
+    for (size_t r = 0; r <= table_.rows.size(); ++r) {
+      std::string line;
+      for (size_t i = 0; i < columns_.size(); ++i) {
+        const Column& column = columns_[i];
+        const std::string& cell = column.cells[r];
+        const bool is_last = i + 1 == columns_.size();
+        absl::StrAppend(&line, i == 0 ? "" : std::string(kGap, ' '),
+                        !column.is_name ? PadLeft(cell, column.width)
+                        : is_last       ? cell
+                                        : PadRight(cell, column.width));
+        if (static_cast<int>(i) == bars_after_) AddBar(r, &line);
+      }
+      output->Append(r == 0 ? terminal_.Bold(line) : line);
+      output->Append("\n");
+    }
+  }
+
+ private:
+  Column ColumnOf(size_t i) const {
+    Column column;
+    column.heading = &table_.headings[i];
+    column.is_name = column.heading->look == CellLook::kName;
+    column.cells.push_back(column.heading->title);
+    for (const auto& row : table_.rows) {
+      column.cells.push_back(TextOf(row[i], column.heading->look));
+      if (!terminal_.fits()) continue;
+      std::string& cell = column.cells.back();
+      if (column.heading->name == "file") {
+        cell = ShortestPath(cell, terminal_.folder, terminal_.unicode);
+      } else if (column.heading->name == "frame") {
+        cell = ShortFrame(cell, terminal_);
+      }
+    }
+    column.Measure();
+    return column;
+  }
+
+  size_t WidthOf(bool names) const {
+    size_t width = 0;
+    for (const Column& column : columns_) {
+      if (column.is_name == names) width += column.width + kGap;
+    }
+    return width;
+  }
+  size_t Width() const {
+    return WidthOf(true) + WidthOf(false) - (columns_.empty() ? 0 : kGap);
+  }
+  // Columns of numbers may take so much, without what names need at the least.
+  size_t Room() const {
+    const bool has_frames = columns_.back().heading->name == "frame";
+    const size_t wanted =
+        std::min(WidthOf(true), terminal_.columns * (has_frames ? 3 : 2) / 5);
+    return terminal_.columns + kGap - wanted;
+  }
+
+  // The first columns say what a row is and how much it has: they stay.
+  void Fit() {
+    if (Width() <= terminal_.columns) return;
+    for (Column& column : columns_) {
+      if (column.is_name) column.ShortenTitle();
+    }
+    columns_.erase(
+        std::remove_if(columns_.begin() + std::min(kKept, columns_.size()),
+                       columns_.end(),
+                       [](const Column& column) {
+                         return !column.is_name && column.IsEmpty();
+                       }),
+        columns_.end());
+    DropNumbers();
+    CutNames();
+  }
+
+  void DropNumbers() {
+    for (size_t i = columns_.size(); i-- > kKept;) {
+      if (WidthOf(false) <= Room()) return;
+      if (!columns_[i].is_name &&
+          columns_[i].heading->look != CellLook::kShare) {
+        columns_.erase(columns_.begin() + i);
+      }
+    }
+  }
+
+  // The last name gets a third of the room, if that is worth it.
+  void CutNames() {
+    const size_t numbers = WidthOf(false);
+    size_t room = terminal_.columns + kGap;
+    room = room > numbers ? room - numbers : 0;
+    const bool has_two =
+        columns_.size() > 1 && columns_[columns_.size() - 2].is_name;
+    if (has_two && WidthOf(true) > room && room / 3 < kFewestName) {
+      DropLastName();
+    } else if (has_two) {
+      const size_t others = WidthOf(true) - columns_.back().width;
+      const size_t left = room > others + kGap ? room - others - kGap : 0;
+      columns_.back().Cut(std::max(left, room / 3), terminal_.unicode);
+    }
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (!columns_[i].is_name) continue;
+      const size_t others = WidthOf(true) - columns_[i].width;
+      const size_t left = room > others ? room - others : 0;
+      columns_[i].Cut(std::max<size_t>(left, 8), terminal_.unicode);
+    }
+  }
+
+  // Where there is no file, it says what there is.
+  void DropLastName() {
+    const std::vector<std::string> last = std::move(columns_.back().cells);
+    columns_.pop_back();
+    for (size_t r = 0; r < last.size(); ++r) {
+      std::string& cell = columns_.back().cells[r];
+      if (cell.empty()) cell = last[r];
+    }
+    columns_.back().Measure();
+  }
+
+  void AddBars() {
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i].heading->look != CellLook::kShare) continue;
+      const size_t used = Width() + kGap;
+      if (used + kFewestBar > terminal_.columns) return;
+      bar_columns_ = std::min(terminal_.columns - used, kMostBar);
+      bars_after_ = static_cast<int>(i);
+      return;
+    }
+  }
+
+  void AddBar(size_t r, std::string* line) const {
+    std::string bar;
+    if (r > 0) {
+      const auto of = std::find_if(
+          table_.headings.begin(), table_.headings.end(),
+          [](const auto& heading) { return heading.look == CellLook::kShare; });
+      const Cell& cell = table_.rows[r - 1][of - table_.headings.begin()];
+      if (!std::holds_alternative<std::monostate>(cell)) {
+        bar = BlockBar(NumberOf(cell), bar_columns_, terminal_.unicode);
+      }
+    }
+    absl::StrAppend(line, std::string(kGap, ' '), terminal_.Bar(bar),
+                    std::string(bar_columns_ - ColumnsOf(bar), ' '));
+  }
+
+  static constexpr size_t kKept = 2;
+
+  const Table& table_;
+  const Terminal& terminal_;
+  std::vector<Column> columns_;
+  int bars_after_ = -1;
+  size_t bar_columns_ = 0;
+};
+
+}  // namespace
+
+void PrintTextTable(const Table& table, OutputBuffer* output) {
+  TextTable(table, output->terminal()).Print(output);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,121 @@
+#include "readers/output/text_table.h"
+
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Table Places() {
+  Table table;
+  table.headings = {{"file", "file", CellLook::kName},
+                    {"line", "line"},
+                    {"function", "Python function", CellLook::kName},
+                    {"live_bytes", "live", CellLook::kBytes},
+                    {"live_count", "blocks"},
+                    {"share", "share", CellLook::kShare},
+                    {"mapped_bytes", "mapped", CellLook::kBytes}};
+  table.rows = {
+      {"/home/me/project/deep/job.py", uint64_t{7}, "load", uint64_t{5 << 20},
+       uint64_t{12}, 0.75, Cell()},
+      {"/usr/lib/python3/dist-packages/pandas/io/parsers/readers.py",
+       uint64_t{1234}, "read_csv_of_a_long_name", uint64_t{1 << 20},
+       uint64_t{3}, 0.25, Cell()},
+      {"/opt/one/two/three.py", uint64_t{1}, "f", uint64_t{0}, uint64_t{0}, 0.0,
+       Cell()},
+      {"", Cell(), "<interpreter>", uint64_t{1}, uint64_t{1}, 0.0, Cell()},
+      {"<before tracing>", Cell(), Cell(), uint64_t{1}, uint64_t{1}, Cell(),
+       Cell()}};
+  return table;
+}
+
+std::string Printed(const Table& table, const Terminal& terminal) {
+  StringSink sink;
+  OutputBuffer output(&sink, terminal);
+  PrintTextTable(table, &output);
+  EXPECT_TRUE(output.Flush().ok());
+  return sink.contents();
+}
+
+Terminal Narrow(size_t columns) {
+  Terminal terminal;
+  terminal.columns = columns;
+  terminal.folder = "/home/me/project";
+  return terminal;
+}
+
+TEST(TextTableTest, WithoutATerminalNothingIsCut) {
+  const std::string text = Printed(Places(), {});
+  EXPECT_THAT(text, HasSubstr("  /usr/lib/python3/dist-packages/pandas/io/"
+                              "parsers/readers.py  read_csv_of_a_long_name\n"));
+  EXPECT_THAT(text, HasSubstr("  mapped  "));
+  EXPECT_THAT(text, HasSubstr("Python function\n"));
+}
+
+TEST(TextTableTest, EachWidthHoldsIt) {
+  for (size_t columns = Terminal::kFewestColumns; columns < 140; ++columns) {
+    const std::string text = Printed(Places(), Narrow(columns));
+    for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+      EXPECT_LE(ColumnsOf(line), columns) << line;
+    }
+    EXPECT_THAT(text, HasSubstr("5.0 MiB"));
+    EXPECT_THAT(text, HasSubstr("job.py"));
+    EXPECT_THAT(text, HasSubstr("<interp"));
+  }
+}
+
+TEST(TextTableTest, PathsAreAsShortAsPeopleWriteThem) {
+  const std::string text = Printed(Places(), Narrow(100));
+  EXPECT_THAT(text, HasSubstr("  deep/job.py "));
+  EXPECT_THAT(text, HasSubstr("  pandas/io/parsers/readers.py "));
+  EXPECT_THAT(text, HasSubstr("  …/two/three.py "));
+  EXPECT_THAT(text, HasSubstr("  <before tracing> "));
+}
+
+TEST(TextTableTest, ColumnsThatSayNothingGoFirst) {
+  const std::string text = Printed(Places(), Narrow(80));
+  EXPECT_THAT(text, Not(HasSubstr("mapped")));
+  EXPECT_THAT(text, HasSubstr("blocks"));
+  EXPECT_THAT(Printed(Places(), Narrow(40)), Not(HasSubstr("blocks")));
+}
+
+TEST(TextTableTest, BarsShowSharesWhereThereIsRoom) {
+  Table table;
+  table.headings = {{"share", "share", CellLook::kShare},
+                    {"thread", "thread", CellLook::kName}};
+  table.rows = {{0.5, "a"}, {Cell(), "b"}};
+  Terminal terminal = Narrow(31);
+  EXPECT_EQ(Printed(table, terminal),
+            " share                   thread\n"
+            "50.0 %  ███████▌         a\n"
+            "     -                   b\n");
+  terminal.unicode = false;
+  terminal.colors = true;
+  EXPECT_THAT(Printed(table, terminal),
+              HasSubstr("\x1b[0m\n50.0 %  \x1b[36m########\x1b[0m  "));
+  EXPECT_THAT(Printed(table, {}), HasSubstr("50.0 %  a\n"));
+}
+
+TEST(TextTableTest, FramesKeepTheirFiles) {
+  Table table;
+  table.headings = {{"live_bytes", "live", CellLook::kBytes},
+                    {"frame", "frame", CellLook::kName}};
+  table.rows = {
+      {uint64_t{1}, "  load (/home/me/project/job.py:7)"},
+      {uint64_t{1}, "  load (/one/two/three/folder/a_long_job.py:7)"}};
+  EXPECT_EQ(Printed(table, Narrow(40)),
+            "  live  frame\n"
+            "1 byte    load (job.py:7)\n"
+            "1 byte    load (a_long_job.py:7)\n");
+}
+
+}  // namespace
+}  // namespace pymemrun

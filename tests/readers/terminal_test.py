@@ -1,0 +1,100 @@
+"""Reports on a terminal: as wide as it is, with colours only there, and plain
+text where a program reads it."""
+import json
+import os
+import pty
+import re
+import subprocess
+import unittest
+
+import support
+
+SCRIPT = """
+import json
+held = []
+def grow_by_a_function_with_a_long_name(): held.append(bytearray(8 << 20))
+for i in range(3): grow_by_a_function_with_a_long_name()
+text = json.dumps(list(range(100000)))
+"""
+COMMANDS = (["report"], ["heap"], ["heap", "--stacks"], ["heap", "--at", "0", "--to", "end"],
+            ["resident"], ["resident", "--by", "mapping"], ["resident", "--stacks"], ["top"],
+            ["history"], ["snapshot"], ["summary"], ["heap", "--by", "thread"])
+
+
+def on_terminal(columns, *words, env=None):
+    """What a program prints on a terminal that wide."""
+    ours, theirs = pty.openpty()
+    subprocess.run(["stty", "cols", str(columns), "-onlcr"], stdin=theirs, check=True)
+    env = {"PATH": os.environ["PATH"], "TERM": "xterm", "LANG": "C.UTF-8", **(env or {})}
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=theirs,
+                          stderr=subprocess.PIPE, env=env) as program:
+        os.close(theirs)
+        text = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # the terminal has no writer any more
+                break
+            if not piece:
+                break
+            text += piece
+    os.close(ours)
+    return text.decode()
+
+
+class TerminalTest(support.ProgramTest):
+    def setUp(self):
+        super().setUp()
+        script = self.write("a_long_name_of_a_script.py", SCRIPT)
+        self.run_file = self.pymemrun("--heap", "all", script).path
+
+    def report(self, columns, *words, env=None):
+        command, *options = words
+        return on_terminal(columns, support.PYMEMREPORT, command, self.run_file, *options,
+                           env=env)
+
+    def test_each_report_is_as_wide_as_the_terminal(self):
+        for columns in 40, 80, 132:
+            for words in COMMANDS:
+                with self.subTest(words, columns=columns):
+                    text = re.sub(r"\x1b\[\d*m", "", self.report(columns, *words))
+                    for line in text.splitlines():
+                        if not line.startswith("pymemreport "):  # to be pasted
+                            self.assertLessEqual(len(line), columns, line)
+
+    def test_colours_are_on_terminals_only(self):
+        self.assertIn("\x1b[1m", self.report(80, "heap"))
+        for env, options in (({"NO_COLOR": "1"}, []), ({"TERM": "dumb"}, []),
+                             ({}, ["--color", "never"])):
+            self.assertNotIn("\x1b", self.report(80, "heap", *options, env=env))
+        plain = subprocess.run([support.PYMEMREPORT, "heap", self.run_file], check=True,
+                               stdout=subprocess.PIPE, text=True).stdout
+        self.assertNotIn("\x1b", plain)
+        always = subprocess.run(
+            [support.PYMEMREPORT, "heap", self.run_file, "--color", "always"], check=True,
+            stdout=subprocess.PIPE, text=True).stdout
+        self.assertEqual(re.sub(r"\x1b\[\d*m", "", always), plain)
+
+    def test_programs_get_whole_paths(self):
+        env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        plain = subprocess.run([support.PYMEMREPORT, "heap", self.run_file], check=True,
+                               env=env, stdout=subprocess.PIPE, text=True).stdout
+        self.assertIn(os.path.join(self.folder, "a_long_name_of_a_script.py"), plain)
+        self.assertNotIn(self.folder, self.report(80, "heap"))
+        on_a_terminal = json.loads(self.report(40, "heap", "--json"))
+        self.assertIn(os.path.join(self.folder, "a_long_name_of_a_script.py"),
+                      {row["file"] for row in on_a_terminal})
+
+    def test_a_reader_that_goes_is_no_failure(self):
+        for words in COMMANDS:
+            command, *options = words
+            with subprocess.Popen([support.PYMEMREPORT, command, self.run_file, *options],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+                program.stdout.close()
+                said = program.stderr.read()
+            if b"has no page events" not in said:
+                self.assertEqual((program.returncode, said), (0, b""), words)
+
+
+if __name__ == "__main__":
+    unittest.main()

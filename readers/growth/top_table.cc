@@ -57,6 +57,7 @@ Table TopTable(const ProfileTable& profile, uint64_t limit,
     const double growth = static_cast<double>(place.totals.growth_bytes);
     AddRow(CellsOf(by, place), place.totals, all > 0 ? growth / all : 0.0,
            &table);
+    ++table.places;
   }
   if (profile.unseen_bytes() != 0) {
     RssTotals unseen;

@@ -50,6 +50,7 @@ class TableMaker {
   }
 
   void AddPlace(const HeapRows::Row& row) {
+    ++table_.places;
     AddSums(row, true, PlaceCells(options_.by, row.place));
   }
   void AddOther(absl::string_view name, const HeapRows::Row& row, bool share) {

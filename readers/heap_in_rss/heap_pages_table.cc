@@ -171,6 +171,7 @@ class TableMaker {
     }
   }
   void AddPlace(const Amount& amount) {
+    ++table_.places;
     AddAmount(amount.bytes, WholeNumber(amount.heap_bytes), amount.variance,
               PlaceCells(by_, amount.place));
   }

@@ -28,6 +28,8 @@ struct Table {
   };
   std::vector<Heading> headings;
   std::vector<std::vector<Cell>> rows;  // each as long as `headings`
+  // So many rows are places, the first ones; sums and rests come behind.
+  size_t places = 0;
 };
 
 // A table with a row for each moment, whose first column is the time.

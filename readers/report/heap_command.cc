@@ -62,6 +62,17 @@ HeapRowsMaker::Keep LeaksOnly(InterpreterStacks* interpreter) {
   };
 }
 
+// Null: of any thread.
+HeapRowsMaker::Keep ThreadOnly(const std::string& thread,
+                               const RunIndex& index) {
+  if (thread.empty()) return nullptr;
+  return [&thread, &index](const HeapSource& source) {
+    const uint32_t of = source.key.thread;
+    return of != 0 &&
+           IsThread(thread, index.ThreadName(of), index.ThreadNativeId(of));
+  };
+}
+
 std::vector<HeapSums> TemporarySums(const HeapModel& model) {
   std::vector<HeapSums> sums;
   for (const HeapSource& source : model.sources()) {
@@ -95,10 +106,11 @@ void ShowBlocks(const HeapMoments& replay, RereadFile* file,
   if (resident.has_value()) shown->rows.AddMapped(replay, *resident, keep);
 }
 
-void ShowLive(const HeapMoments& replay, RereadFile* file, Shown* shown) {
+void ShowLive(const HeapMoments& replay, RereadFile* file,
+              const HeapRowsMaker::Keep& keep, Shown* shown) {
   shown->heading = LiveText(replay, 0) + PeakText(replay) +
                    MeaningText(replay) + RestText(replay);
-  ShowBlocks(replay, file, nullptr, shown);
+  ShowBlocks(replay, file, keep, shown);
 }
 
 // What C code has mapped, whether or not it was touched.
@@ -213,9 +225,10 @@ class HeapCommand final : public ReportCommand {
   std::optional<Moment> to_;  // the change up to this moment
   GroupBy by_ = GroupBy::kLine;
   bool leaks_ = false;
+  std::string thread_;      // empty: all
   bool reserved_ = false;   // what C code has mapped, instead of blocks
   uint32_t temporary_ = 0;  // freed before so many allocations; 0: all blocks
-  TableOptions table_;
+  PlaceOptions table_;
   StackOptions stacks_;
 };
 
@@ -250,7 +263,10 @@ void HeapCommand::AddOptions(CLI::App* app) {
       "[N]",
       "Show blocks that were freed before their thread had allocated N times "
       "more (1).");
-  table_.Add(app, 20);
+  table_.AddPlaces(app, 20);
+  app->add_option("--thread", thread_,
+                  "Show what one thread allocated, by its name or number.")
+      ->option_text("THREAD");
   stacks_.Add(app);
   AddOwn(app);
   files_.AddOutput(app);
@@ -281,6 +297,10 @@ std::string HeapCommand::Problem() const {
     return absl::StrCat(leaks_ ? "--leaks" : "--temporary",
                         " looks at the whole run: it takes no --at");
   }
+  if (!thread_.empty() &&
+      (leaks_ || temporary_ != 0 || diff || to_.has_value() || reserved_)) {
+    return "--thread is of what is alive at one moment";
+  }
   const std::string problem = stacks_.Problem(table_);
   if (!problem.empty() || !stacks_.any()) return problem;
   if (temporary_ != 0 || diff || reserved_ || to_.has_value()) {
@@ -297,7 +317,7 @@ int HeapCommand::PrintTables(const HeapMoments& replay, RereadFile* file,
                              OutputBuffer* output) const {
   Shown shown(by_, reserved_);
   shown.table.by = by_;
-  shown.table.limit = table_.limit();
+  shown.table.limit = table_.made_limit();
   shown.table.with_errors = replay.sampled();
   shown.table.with_mapped = replay.header().heap_native();
   shown.table.unseen = replay.unseen();
@@ -318,21 +338,22 @@ int HeapCommand::PrintTables(const HeapMoments& replay, RereadFile* file,
   } else if (reserved_) {
     ShowReserved(replay, file, &shown);
   } else {
-    ShowLive(replay, file, &shown);
+    ShowLive(replay, file, ThreadOnly(thread_, replay.index()), &shown);
   }
   if (table_.as_text()) {
     output->AppendLines(shown.heading +
                         (!files_.compared.empty() ? "" : HeapHeading(replay)));
   }
-  PrintTable(HeapTable(shown.table, shown.rows.Take()), table_.format(),
-             output);
-  return code;
+  return std::max(code,
+                  table_.PrintPlaces(HeapTable(shown.table, shown.rows.Take()),
+                                     /*folds=*/true, console, output));
 }
 
 void HeapCommand::PrintStacks(const HeapMoments& replay,
                               OutputBuffer* output) const {
   InterpreterStacks interpreter(&replay.index());
-  const HeapRowsMaker::Keep keep = leaks_ ? LeaksOnly(&interpreter) : nullptr;
+  const HeapRowsMaker::Keep keep =
+      leaks_ ? LeaksOnly(&interpreter) : ThreadOnly(thread_, replay.index());
   if (table_.as_text() && !stacks_.collapsed) {
     output->AppendLines((leaks_ ? LeaksText(replay, keep)
                                 : LiveText(replay, 0) + RestText(replay)) +

@@ -80,6 +80,40 @@ void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows) {
                    usual == 0 ? ": all)." : "); 0: all."));
 }
 
+void PlaceOptions::AddPlaces(CLI::App* app, uint64_t usual) {
+  Add(app, usual);
+  app->add_option("--sort", view.sort,
+                  "Sort by a column, such as file or live.")
+      ->option_text("COLUMN");
+  const auto add_globs = [app](const char* name, const char* help,
+                               std::vector<std::string>* globs) {
+    app->add_option(name, *globs, help)
+        ->option_text("GLOB")
+        ->allow_extra_args(false);
+  };
+  add_globs("--file",
+            "List files that match GLOB, or whose last parts do. May be given "
+            "several times.",
+            &view.files);
+  add_globs("--exclude",
+            "List other files than these. May be given several "
+            "times.",
+            &view.excluded);
+}
+
+int PlaceOptions::PrintPlaces(Table table, bool folds, const Console& console,
+                              OutputBuffer* output) const {
+  if (view.any()) {
+    const absl::Status applied = view.Apply(limit(), folds, &table);
+    if (!applied.ok()) {
+      console.Usage(applied.message());
+      return kExitUsage;
+    }
+  }
+  PrintTable(table, format(), output);
+  return kExitOk;
+}
+
 void StackOptions::Add(CLI::App* app) {
   app->add_flag("--stacks", stacks,
                 "Print a tree of call stacks. --limit N then counts frames.");
@@ -92,11 +126,14 @@ void StackOptions::AddCollapsed(CLI::App* app) {
                 "tools that draw flame graphs.");
 }
 
-std::string StackOptions::Problem(const TableOptions& table) const {
+std::string StackOptions::Problem(const PlaceOptions& table) const {
   if (table.csv && table.json) return table.Problem();
   if (collapsed && (table.csv || table.json || table.given_limit.has_value())) {
     return "--collapsed prints all stacks, as lines: it takes no --csv, --json "
            "or --limit";
+  }
+  if (any() && table.view.any()) {
+    return "--stacks and --collapsed take no --sort, --file or --exclude";
   }
   if (stacks && collapsed) return "give one of --stacks and --collapsed";
   return "";

@@ -14,6 +14,8 @@
 #include "readers/output/table.h"
 #include "readers/output/terminal.h"
 #include "readers/places/place.h"
+#include "readers/places/table_view.h"
+#include "readers/run/console.h"
 
 namespace pymemrun {
 
@@ -56,6 +58,19 @@ struct TableOptions : FormatOptions {
   uint64_t limit() const { return given_limit.value_or(usual_limit); }
 };
 
+// And which, in what order.
+struct PlaceOptions : TableOptions {
+  TableView view;
+
+  void AddPlaces(CLI::App* app, uint64_t usual);
+  // How many rows a table is to be made with.
+  uint64_t made_limit() const { return view.any() ? 0 : limit(); }
+  // Prints the table; returns the exit code. `folds`: what is not listed is
+  // summed up.
+  int PrintPlaces(Table table, bool folds, const Console& console,
+                  OutputBuffer* output) const;
+};
+
 // --stacks and --collapsed.
 struct StackOptions {
   bool stacks = false, collapsed = false;
@@ -64,7 +79,7 @@ struct StackOptions {
   void AddCollapsed(CLI::App* app);
   bool any() const { return stacks || collapsed; }
   // Of these and those of the table.
-  std::string Problem(const TableOptions& table) const;
+  std::string Problem(const PlaceOptions& table) const;
   // Prints a tree as they say.
   template <typename Tree>
   void Print(const Tree& tree, const TableOptions& table,

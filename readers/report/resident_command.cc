@@ -43,7 +43,7 @@ class ResidentCommand final : public ReportCommand {
   // Pages are charged to the blocks in them; nothing: where nobody saw who
   // touched them.
   std::optional<bool> by_blocks_;
-  TableOptions table_;
+  PlaceOptions table_;
   StackOptions stacks_;
 };
 
@@ -62,7 +62,7 @@ void ResidentCommand::AddOptions(CLI::App* app) {
       app, "--owner", &by_blocks_, {{"touch", false}, {"heap", true}}, "KIND",
       "Charge a page to who touched it first (touch, the default), or to the "
       "blocks in it (heap; the default where pages were scanned).");
-  table_.Add(app, 20);
+  table_.AddPlaces(app, 20);
   stacks_.Add(app);
   AddOwn(app);
   files_.AddOutput(app);
@@ -155,13 +155,14 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
   if (stacks_.any()) {
     PrintStacks(replay, heap.get(), output);
   } else if (heap != nullptr) {
-    PrintTable(HeapResidentTable(by_, table_.limit(), replay, *heap),
-               table_.format(), output);
+    code = table_.PrintPlaces(
+        HeapResidentTable(by_, table_.made_limit(), replay, *heap),
+        /*folds=*/true, console, output);
   } else {
-    PrintTable(ResidentTable(by_, table_.limit(), replay), table_.format(),
-               output);
+    code = table_.PrintPlaces(ResidentTable(by_, table_.made_limit(), replay),
+                              /*folds=*/true, console, output);
   }
-  return file->code();
+  return std::max(code, file->code());
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class SnapshotCommand final : public ReportCommand {
 
  private:
   Moment at_;
-  TableOptions table_;
+  PlaceOptions table_;
   StackOptions stacks_;
 };
 

@@ -33,7 +33,7 @@ class TopCommand final : public ReportCommand {
          GroupBy::kFile, GroupBy::kThread},
         "Group by line (default; your code's), library-line (the innermost), "
         "function (Python's), file, thread.");
-    table_.Add(app, 20);
+    table_.AddPlaces(app, 20);
     AddOwn(app);
     files_.AddOutput(app);
   }
@@ -42,7 +42,7 @@ class TopCommand final : public ReportCommand {
 
  private:
   GroupBy by_ = GroupBy::kLine;
-  TableOptions table_;
+  PlaceOptions table_;
 };
 
 int TopCommand::Run(const Console& console, OutputBuffer* output) {
@@ -64,12 +64,11 @@ int TopCommand::Run(const Console& console, OutputBuffer* output) {
     facts->AddTo(&profile);
     facts->AddCost(&cost);
   }
-  if (any_calls) {
-    if (table_.as_text()) output->AppendLines(kMeaning);
-    PrintTable(TopTable(profile, table_.limit(), cost), table_.format(),
-               output);
-  }
-  return code;
+  if (!any_calls) return code;
+  if (table_.as_text()) output->AppendLines(kMeaning);
+  return std::max(
+      code, table_.PrintPlaces(TopTable(profile, table_.made_limit(), cost),
+                               /*folds=*/false, console, output));
 }
 
 }  // namespace

@@ -146,6 +146,7 @@ class TableMaker {
   }
 
   void AddPlace(const Amount& amount) {
+    ++table_.places;
     AddAmount(amount, PlaceCells(by_, amount.place));
   }
   void AddOther(absl::string_view name, const Amount& amount) {

@@ -22,14 +22,15 @@ CAT = [[form] for form in ('--text', '--csv', '--jsonl', '--raw', '--summary')]
 PAGES = [['resident', *options] for options in (
     ['--limit', '0'], ['--by', 'mapping'], ['--by', 'thread', '--stacks'], ['--json'],
     ['--stacks', '--limit', '0'], ['--collapsed'], ['--at', 'exit'], ['--at', 'heap-peak'],
-    ['--owner', 'heap'],
+    ['--owner', 'heap'], ['--sort', 'file', '--exclude', '*x*'],
     ['--owner', 'heap', '--stacks'])]
 PAGES += [['timeline'], ['timeline', '--format', 'csv'], ['timeline', '--by', 'heap']]
 HEAP = [['heap', *options] for options in (
     ['--limit', '0'], ['--leaks'], ['--by', 'stack'], ['--by', 'thread', '--csv'],
     ['--stacks', '--limit', '0'], ['--stacks', '--by', 'thread'], ['--collapsed'],
     ['--temporary', '9'], ['--reserved', '--csv'], ['--at', '0.001', '--to', 'exit', '--json'],
-    ['--at', '50%'])]
+    ['--at', '50%'],
+    ['--sort', 'blocks', '--limit', '3'], ['--file', '*b.py', '--thread', 'M*'])]
 HEAP += [['history', *options] for options in (
     [], ['--csv', '--by', 'stack'], ['--svg'], ['--interval', '10ms', '--to', '100'])]
 HEAP += [['snapshot', *options] for options in ([], ['--json'], ['--collapsed'], ['--csv'])]

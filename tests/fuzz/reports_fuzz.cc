@@ -32,6 +32,8 @@ const Arguments kReports[] = {
     {"timeline", "--by", "heap", "--format", "csv"},
     {"heap", "--limit", "0"},
     {"heap", "--leaks"},
+    {"heap", "--sort", "blocks", "--file", "*.py", "--thread", "M*"},
+    {"resident", "--sort", "file", "--exclude", "a*", "--limit", "1"},
     {"heap", "--temporary"},
     {"heap", "--by", "stack", "--at", "0.01", "--to", "exit"},
     {"history", "--csv"},

@@ -1,0 +1,135 @@
+// --sort, --file, --exclude and --thread of the commands that list places.
+#include "readers/places/table_view.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/page_run_for_tests.h"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/small_run_for_tests.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+
+Printed Of(const std::string& run, const std::string& command,
+           std::vector<std::string> options) {
+  TempFile file(run);
+  options.insert(options.begin(), {command, file.path()});
+  return Report(options);
+}
+
+// The first cells of the rows, as CSV has them.
+std::vector<std::string> Rows(const Printed& printed, size_t cells) {
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  std::vector<std::string> rows;
+  const std::vector<std::string> lines = CsvLines(printed);
+  for (size_t i = 1; i < lines.size(); ++i) {
+    std::vector<std::string> row = absl::StrSplit(lines[i], ',');
+    row.resize(cells);
+    rows.push_back(absl::StrJoin(row, ","));
+  }
+  return rows;
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(TableViewTest, SortsByAnyColumn) {
+  const std::string run = HeapRun().Build();
+  EXPECT_EQ(Rows(Of(run, "heap", {"--csv", "--sort", "live_count"}), 2)[0],
+            "/job.py,5");
+  EXPECT_EQ(
+      Rows(Of(run, "heap", {"--csv", "--sort", "line"}), 2),
+      (Lines{"/job.py,5", "/job.py,6", "<frozen importlib._bootstrap>,101", ",",
+             "<tracing itself>,"}));
+  EXPECT_EQ(Rows(Of(run, "heap", {"--csv", "--sort", "file"}), 2)[0], ",");
+  const Printed wrong = Of(run, "heap", {"--csv", "--sort", "weight"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(wrong.out, "");
+  EXPECT_THAT(wrong.err, HasSubstr("--sort: expected file, line, function, "
+                                   "live, live_count, share, found 'weight'"));
+}
+
+TEST(TableViewTest, WhatIsNotListedIsSummedUp) {
+  const std::string run = HeapRun().Build();
+  EXPECT_EQ(
+      Rows(Of(run, "heap", {"--csv", "--sort", "live_count", "--limit", "1"}),
+           6),
+      (Lines{"/job.py,5,load,1000,10,0.163399",
+             "<other places>,,,5120,7,0.836601", "<tracing itself>,,,400,1,"}));
+  // As without a view.
+  EXPECT_EQ(Of(run, "heap", {"--csv", "--sort", "live", "--limit", "1"}).out,
+            Of(run, "heap", {"--csv", "--limit", "1"}).out);
+  HeapRun sampled;
+  sampled.mode = HEAP_SAMPLED;
+  sampled.mean_bytes = 1000;
+  const auto view = nlohmann::json::parse(
+      Of(sampled.Build(), "heap", {"--json", "--sort", "live", "--limit", "1"})
+          .out);
+  const auto usual = nlohmann::json::parse(
+      Of(sampled.Build(), "heap", {"--json", "--limit", "1"}).out);
+  ASSERT_EQ(view.size(), usual.size());
+  for (const auto& [name, value] : usual[1].items()) {
+    if (!value.is_number()) continue;
+    EXPECT_NEAR(view[1][name].get<double>(), value.get<double>(), 2) << name;
+  }
+}
+
+TEST(TableViewTest, ListsFilesThatMatch) {
+  const std::string run = HeapRun().Build();
+  const std::string others = "<other places>,,";
+  EXPECT_EQ(Rows(Of(run, "heap", {"--csv", "--file", "job.py"}), 3),
+            (Lines{"/job.py,6,load", "/job.py,5,load", others,
+                   "<tracing itself>,,"}));
+  EXPECT_EQ(Rows(Of(run, "heap",
+                    {"--csv", "--exclude", "*.py", "--exclude", "<frozen*"}),
+                 3),
+            (Lines{",,<interpreter>", others, "<tracing itself>,,"}));
+  const Printed wrong =
+      Of(run, "heap", {"--file", "job.py", "--by", "thread", "--csv"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--file and --exclude take --by line"));
+  EXPECT_THAT(Of(run, "heap", {"--file", "job.py", "--stacks"}).err,
+              HasSubstr("take no --sort, --file or --exclude"));
+}
+
+TEST(TableViewTest, ResidentRowsStillAddUpToRss) {
+  const std::string run = PageEventsRun().Build();
+  EXPECT_EQ(
+      Rows(Of(run, "resident", {"--csv", "--sort", "inferred", "--limit", "1"}),
+           4),
+      (Lines{"/job.py,6,load,122880", "<other places>,,,204800",
+             "<before tracing>,,,81920", "unattributed,,,0"}));
+  EXPECT_EQ(Rows(Of(run, "resident", {"--csv", "--file", "none.py"}), 4),
+            (Lines{"<other places>,,,327680", "<before tracing>,,,81920",
+                   "unattributed,,,0"}));
+}
+
+TEST(TableViewTest, TopListsWithoutARest) {
+  EXPECT_EQ(Rows(Of(SmallRun().Build(), "top",
+                    {"--csv", "--sort", "rows", "--limit", "1"}),
+                 2),
+            (Lines{"/job.py,5", "tracing itself,"}));
+}
+
+TEST(TableViewTest, OneThreadAlone) {
+  const std::string run = HeapRun().Build();
+  for (const char* thread : {"worker", "w*", "4712", "worker#4712"}) {
+    EXPECT_EQ(Rows(Of(run, "heap", {"--csv", "--thread", thread}), 4),
+              Lines{"/job.py,6,load,5000"});
+  }
+  EXPECT_THAT(Of(run, "heap", {"--stacks", "--thread", "worker"}).out,
+              HasSubstr("load (/job.py:6)"));
+  EXPECT_EQ(Of(run, "heap", {"--thread", "worker", "--leaks"}).code, 2);
+}
+
+}  // namespace
+}  // namespace pymemrun

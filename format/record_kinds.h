@@ -31,6 +31,7 @@ enum class FactHolds {
   FACT(kPageLoss, page_loss, PageLoss, OnPageLoss, kTime)              \
   FACT(kFork, fork, Fork, OnFork, kTime)                               \
   FACT(kHeapRates, heap_rates, HeapRates, OnHeapRates, kTimeAndNeeded) \
-  FACT(kHeapLoss, heap_loss, HeapLoss, OnHeapLoss, kTime)
+  FACT(kHeapLoss, heap_loss, HeapLoss, OnHeapLoss, kTime)              \
+  FACT(kSource, source, SourceFile, OnSource, kNeeded)
 
 #endif  // PYMEMRUN_FORMAT_RECORD_KINDS_H_

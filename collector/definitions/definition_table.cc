@@ -73,9 +73,14 @@ bool DefinitionTable::DefineCode(uint32_t raw_id, absl::string_view payload) {
     Record record;
     record.mutable_code()->set_id(bound.id);
     code.AddTo(record.mutable_code());
-    out_->Write(record);
+    WriteCode(record);
   }
   return bound.rebound;
+}
+
+void DefinitionTable::WriteCode(const Record& record) {
+  sources_.AddCode(record.code().id(), record.code().file());
+  out_->Write(record);
 }
 
 bool DefinitionTable::DefineFunction(uint32_t raw_id,
@@ -162,6 +167,7 @@ void DefinitionTable::WriteStack(uint32_t id, uint32_t parent, uint32_t code,
   def->set_parent(parent);
   def->set_code(code);
   def->set_line(line);
+  sources_.AddLine(code, line);
   out_->Write(record);
 }
 
@@ -183,7 +189,7 @@ uint32_t DefinitionTable::InternCode(const CodeDef& names) {
       codes_.Intern(ContentHash(record.SerializeAsString()));
   if (!bound.fresh) return bound.id;
   def->set_id(bound.id);
-  out_->Write(record);
+  WriteCode(record);
   return bound.id;
 }
 
@@ -227,6 +233,7 @@ uint32_t DefinitionTable::Site(uint32_t what, uint32_t raw_code,
   def->set_line(key.line);
   def->set_function(function);
   def->set_makes_object(key.makes_object);
+  sources_.AddLine(code, key.line);
   out_->Write(record);
   return next;
 }

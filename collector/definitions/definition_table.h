@@ -13,6 +13,7 @@
 #include "absl/strings/string_view.h"
 #include "collector/definitions/code_facts.h"
 #include "collector/definitions/id_space.h"
+#include "collector/definitions/source_lines.h"
 #include "collector/output/record_sink.h"
 #include "collector/process/clock_scale.h"
 #include "format/records/stack_depths.h"
@@ -58,6 +59,9 @@ class DefinitionTable {
     return native_threads_.contains(native_id);
   }
 
+  // The lines that definitions name.
+  SourceLines& sources() { return sources_; }
+
  private:
   struct SiteKey {
     uint32_t what, code, line, function;
@@ -84,6 +88,7 @@ class DefinitionTable {
   void WriteStack(uint32_t id, uint32_t parent, uint32_t code, uint32_t line);
   bool MakesObject(uint32_t what, uint32_t code, uint32_t position,
                    uint32_t raw_function) const;
+  void WriteCode(const Record& record);
   void ForgetSites();
 
   const ClockScale* clock_;
@@ -95,6 +100,7 @@ class DefinitionTable {
   std::vector<SiteKey> sites_;  // of the ids from first_site_ on
   uint32_t first_site_ = 1;
   CodeFacts code_facts_;
+  SourceLines sources_;
   absl::flat_hash_map<uint64_t, NativeInfo> native_threads_;
 };
 

@@ -64,11 +64,16 @@ bool SetHeap(absl::string_view key, absl::string_view value,
   return true;
 }
 
-bool SetLevel(absl::string_view key, absl::string_view value,
-              LaunchText* launch) {
+bool SetFileOption(absl::string_view key, absl::string_view value,
+                   LaunchText* launch) {
   int level = 0;
-  if (key != "compress_level") return false;
-  if (absl::SimpleAtoi(value, &level)) launch->compress_level = level;
+  if (key == "store_source") {
+    launch->store_source = Number(value) != 0;
+  } else if (key != "compress_level") {
+    return false;
+  } else if (absl::SimpleAtoi(value, &level)) {
+    launch->compress_level = level;
+  }
   return true;
 }
 
@@ -143,7 +148,7 @@ LaunchText ParseLaunchText(absl::string_view text) {
     if (SetNumber(key, Number(value), &launch.header)) continue;
     if (SetPages(key, Number(value), &launch)) continue;
     if (SetHeap(key, value, &launch)) continue;
-    if (SetLevel(key, value, &launch)) continue;
+    if (SetFileOption(key, value, &launch)) continue;
     std::string* field = TextField(key, &launch);
     if (field != nullptr) field->assign(value.data(), value.size());
   }

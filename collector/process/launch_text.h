@@ -17,6 +17,7 @@ struct LaunchText {
   std::string reporter;    // pymemreport's path; empty: no end report is wanted
   HeapRates heap_rates;    // at the beginning
   int compress_level = 1;  // zstd's, or kNoCompression
+  bool store_source = false;  // the text of lines, too
   bool has_pages = false;
   uint32_t page_counters = 0;
   uint32_t page_signals = 0;

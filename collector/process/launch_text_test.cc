@@ -72,6 +72,11 @@ TEST(LaunchTextTest, TheLevelOfCompressionMayBeNegative) {
   EXPECT_EQ(ParseLaunchText("compress_level=fast").compress_level, 1);
 }
 
+TEST(LaunchTextTest, TextOfLinesIsStoredIfAsked) {
+  EXPECT_FALSE(ParseLaunchText("store_source=0").store_source);
+  EXPECT_TRUE(ParseLaunchText("store_source=1").store_source);
+}
+
 TEST(LaunchTextTest, NoTextIsNoError) {
   EXPECT_EQ(ParseLaunchText("").output, "");
   EXPECT_EQ(ParseLaunchText("pid=notanumber").header.pid(), 0u);

@@ -28,6 +28,8 @@ constexpr uint32_t kLongestSideNapUs = 10000;  // the side ring is small
 constexpr uint32_t kStartNapUs = 500;
 constexpr uint64_t kQuarter = kRingSlots / 4;
 constexpr size_t kBusySlots = 4096;
+// Of source files, each time that the process is sampled.
+constexpr size_t kSourceBytes = size_t{2} << 20;
 constexpr int kSampleTries = 5;
 constexpr uint64_t kPromptNs = 300000;
 
@@ -180,6 +182,8 @@ void CollectorProcess::BeginFile(bool started) {
   Record record;
   *record.mutable_header() = launch_.header;
   writer_.Write(record);
+  encoder_.definitions().sources().Start(launch_.header.cwd(),
+                                         launch_.store_source);
   if (heap_ != nullptr) heap_->Start(launch_.heap_rates);
   if (side_ != nullptr) side_->Start();
   if (pages_ != nullptr) pages_->Start(MonotonicNs());
@@ -224,10 +228,16 @@ void CollectorProcess::Housekeep(uint64_t now_ns) {
   if (now_ns >= next_sample_ns_) {
     clock_.Recalibrate();
     encoder_.ClockChanged();
+    ReadSources(kSourceBytes);
     const bool has_rss = SampleProcess(UINT64_MAX);
     next_sample_ns_ = now_ns + (has_rss ? kSamplePeriodNs : kSampleAgainNs);
   }
   if (now_ns >= next_flush_ns_) FlushFile(now_ns);
+}
+
+void CollectorProcess::ReadSources(size_t most_bytes) {
+  encoder_.definitions().sources().Read(clock_.MicrosOfMonotonic(MonotonicNs()),
+                                        most_bytes);
 }
 
 void CollectorProcess::FlushFile(uint64_t now_ns) {
@@ -296,6 +306,8 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
     heap_->Finish(now_ns);
   }
   SampleProcess(now_ns);
+  ReadSources(SIZE_MAX);
+  encoder_.definitions().sources().Write(&writer_);
   RunEnd({.page = page_,
           .reply = reply_,
           .launch = &launch_,

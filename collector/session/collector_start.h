@@ -27,6 +27,7 @@ inline constexpr int kCollectorPageFds = 8;
 //   output (path of the run file, for messages)
 //   reporter (path of pymemreport; absent where no end report is wanted)
 //   compress_level (decimal; zstd's, or kNoCompression: stored frames)
+//   store_source (0 or 1)
 //   min_drss_bytes context        (decimal)
 //   drss_since_logged stacks paused  (0 or 1)
 //   kinds (bit mask over What, decimal) include exclude function thread

@@ -75,6 +75,9 @@ class CheckingVisitor : public RecordVisitor {
   void OnHeapLoss(const HeapLoss& l) override {
     Keep("heap loss ", l.events());
   }
+  void OnSource(const SourceFile& s) override {
+    Keep("source ", s.size_bytes());
+  }
   void OnMark(const Mark& m) override { Keep("mark ", m.time_us()); }
   void OnFooter(const Footer& f) override { Keep("footer ", f.events()); }
   void OnUnknown() override { Keep("unknown ", 0); }

@@ -64,6 +64,10 @@ constexpr OptionRow kTable[] = {
     {kOutput, "no-argv", nullptr,
      "Leave the script's name and arguments out of the run file.",
      SetFlag<&Options::no_argv>},
+    {kOutput, "store-source", nullptr,
+     "Store the text of the source lines that the run file names. Without this "
+     "option it holds a hash of each.",
+     SetFlag<&Options::store_source>},
     {kOutput, "quiet", nullptr, "Print no end report on stderr.",
      SetFlag<&Options::quiet>},
 

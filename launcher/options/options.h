@@ -29,6 +29,7 @@ struct Options {
   bool help_all = false;
   bool version = false;
   bool no_argv = false;
+  bool store_source = false;
   std::string python;        // --python; empty: choose
   bool trace_given = false;  // on the command line or by a variable
   bool trace_calls = true;

@@ -49,7 +49,7 @@ class AnswerWriter {
         columns_(std::max<size_t>(options.columns, 40)),
         split_(answer.peak.split),
         folder_(FolderOf(answer)),
-        source_(answer.facts.header.cwd(),
+        source_(&answer.facts.index(), answer.facts.header.cwd(),
                 answer.facts.header.start_realtime_ns()) {}
 
   std::string TakeBrief() {

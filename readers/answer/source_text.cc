@@ -1,43 +1,26 @@
 #include "readers/answer/source_text.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <vector>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 
 namespace pymemrun {
 
-std::vector<std::string> SourceText::ReadLines(const std::string& path) const {
-  // A run file may name anything: no device, no pipe that nobody writes to.
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return {};
-  std::string text;
-  struct stat seen;
-  const bool usable = fstat(fd, &seen) == 0 && S_ISREG(seen.st_mode) &&
-                      static_cast<uint64_t>(seen.st_size) <= kMostBytes &&
-                      static_cast<uint64_t>(seen.st_mtim.tv_sec) * 1000000000 +
-                              static_cast<uint64_t>(seen.st_mtim.tv_nsec) <=
-                          last_ns_;
-  if (usable) {
-    text.resize(static_cast<size_t>(seen.st_size));
-    const ssize_t got = read(fd, text.data(), text.size());
-    text.resize(got < 0 ? 0 : static_cast<size_t>(got));
-  }
-  close(fd);
-  return absl::StrSplit(text, '\n');
-}
-
 std::string SourceText::Line(absl::string_view file, uint32_t line) {
-  if (line == 0 || file.empty() || file.front() == '<') return "";
-  std::string path(file);
-  if (path.front() != '/') path = absl::StrCat(folder_, "/", path);
+  const std::string path = SourcePath(file, folder_);
+  if (line == 0 || path.empty()) return "";
+  const SourceLine* const known = index_.source_lines().Find(file, line);
+  if (known != nullptr && !known->text.empty()) return std::string(known->text);
   auto [found, is_new] = files_.try_emplace(path);
-  if (is_new) found->second = ReadLines(path);
-  if (line > found->second.size()) return "";
-  return std::string(absl::StripAsciiWhitespace(found->second[line - 1]));
+  if (is_new) found->second = ReadSourceCode(path);
+  const std::optional<SourceCode>& source = found->second;
+  if (!source.has_value()) return "";
+  const std::vector<absl::string_view> lines = source->Lines();
+  if (line > lines.size()) return "";
+  const absl::string_view text = lines[line - 1];
+  const bool is_same = known != nullptr ? known->hash == SourceLineHash(text)
+                                        : source->mtime_ns <= last_ns_;
+  return is_same ? std::string(absl::StripAsciiWhitespace(text)) : "";
 }
 
 }  // namespace pymemrun

@@ -1,34 +1,33 @@
-// The source text of lines that a run names, from the files as they are now.
+// The source text of lines that a run names, where these are as they were.
 #ifndef PYMEMRUN_READERS_ANSWER_SOURCE_TEXT_H_
 #define PYMEMRUN_READERS_ANSWER_SOURCE_TEXT_H_
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
-#include <vector>
 
 #include "absl/strings/string_view.h"
+#include "format/source/source_code.h"
+#include "readers/run/run_index.h"
 
 namespace pymemrun {
 
-// Not thread safe. Files that changed after `last_ns` (CLOCK_REALTIME) have no
-// text: their lines may be others now.
+// Not thread safe; the index must outlive it.
 class SourceText {
  public:
-  // Relative names are of `folder`.
-  SourceText(std::string folder, uint64_t last_ns)
-      : folder_(std::move(folder)), last_ns_(last_ns) {}
+  // Relative names are of `folder`. Of lines without a hash in the run, files
+  // that changed after `last_ns` (CLOCK_REALTIME) have no text.
+  SourceText(const RunIndex* index, std::string folder, uint64_t last_ns)
+      : index_(*index), folder_(std::move(folder)), last_ns_(last_ns) {}
   // The line without its indentation; empty where it cannot be told.
   std::string Line(absl::string_view file, uint32_t line);
 
  private:
-  static constexpr size_t kMostBytes = 8 << 20;
-
-  std::vector<std::string> ReadLines(const std::string& path) const;
-
+  const RunIndex& index_;
   const std::string folder_;
   const uint64_t last_ns_;
-  std::map<std::string, std::vector<std::string>> files_;
+  std::map<std::string, std::optional<SourceCode>> files_;
 };
 
 }  // namespace pymemrun

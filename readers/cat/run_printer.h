@@ -15,7 +15,7 @@
 #include "readers/heap/heap_weights.h"
 #include "readers/output/output_buffer.h"
 #include "readers/rows/row_writer.h"
-#include "readers/run/run_index.h"
+#include "readers/run/indexing_visitor.h"
 
 namespace pymemrun {
 

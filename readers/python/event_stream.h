@@ -12,7 +12,7 @@
 #include "format/records/read_steps.h"
 #include "readers/heap/heap_weights.h"
 #include "readers/python/run_file.h"
-#include "readers/run/run_index.h"
+#include "readers/run/indexing_visitor.h"
 
 namespace pymemrun {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "readers/run/console.h"
-#include "readers/run/run_index.h"
+#include "readers/run/indexing_visitor.h"
 
 namespace pymemrun {
 

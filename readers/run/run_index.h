@@ -14,6 +14,7 @@
 #include "readers/run/frame_budget.h"
 #include "readers/run/name_pool.h"
 #include "readers/run/own_code.h"
+#include "readers/run/source_lines.h"
 
 namespace pymemrun {
 
@@ -57,6 +58,7 @@ class RunIndex {
   void Add(const ThreadDef& thread);
   void Add(const StackDef& node);
   void Add(const MappingDef& mapping);
+  void Add(const SourceFile& source) { source_lines_.Add(source); }
 
   SourceLocation Resolve(uint32_t site) const;
   // "name#native_id".
@@ -78,6 +80,7 @@ class RunIndex {
   // `stack`.
   uint32_t ParentStack(uint32_t stack) const;
   absl::string_view MappingName(uint32_t mapping) const;  // 0: "?"
+  const SourceLines& source_lines() const { return source_lines_; }
   size_t threads() const { return threads_.size(); }
   size_t sites() const { return sites_.size(); }
   // Definitions that found no room.
@@ -124,25 +127,8 @@ class RunIndex {
   std::deque<Thread> threads_;
   std::deque<StackNode> stacks_;
   std::deque<absl::string_view> mappings_;
+  SourceLines source_lines_;
   uint64_t not_kept_ = 0;
-};
-
-// A visitor that keeps a run's definitions.
-class IndexingVisitor : public RecordVisitor {
- public:
-  void OnCode(const CodeDef& code) override { index_.Add(code); }
-  void OnFunction(const FunctionDef& function) override {
-    index_.Add(function);
-  }
-  void OnSite(const SiteDef& site) override { index_.Add(site); }
-  void OnThread(const ThreadDef& thread) override { index_.Add(thread); }
-  void OnStack(const StackDef& node) override { index_.Add(node); }
-  void OnMapping(const MappingDef& def) override { index_.Add(def); }
-
-  const RunIndex& index() const { return index_; }
-
- private:
-  RunIndex index_;
 };
 
 }  // namespace pymemrun

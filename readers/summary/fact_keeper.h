@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <tuple>
 
-#include "readers/run/run_index.h"
+#include "readers/run/indexing_visitor.h"
 
 namespace pymemrun {
 
@@ -21,7 +21,10 @@ struct KeptFact {
 class FactKeeper : public IndexingVisitor {
  public:
 #define PYMEMRUN_KEEP_FACT(kind, field, Message, Method, holds) \
-  void Method(const Message& fact) override { Keep(fact); }
+  void Method(const Message& fact) override {                   \
+    IndexingVisitor::Method(fact);                              \
+    Keep(fact);                                                 \
+  }
   PYMEMRUN_FACTS(PYMEMRUN_KEEP_FACT)
 #undef PYMEMRUN_KEEP_FACT
 

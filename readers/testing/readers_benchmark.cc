@@ -12,7 +12,7 @@
 #include "readers/heap/heap_model.h"
 #include "readers/output/output_buffer.h"
 #include "readers/rows/row_writer.h"
-#include "readers/run/run_index.h"
+#include "readers/run/indexing_visitor.h"
 #include "readers/testing/run_builder.h"
 
 namespace pymemrun {

@@ -1,0 +1,65 @@
+#include "format/source/source_code.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+
+namespace pymemrun {
+namespace {
+
+bool ReadAll(int fd, std::string* text) {
+  size_t done = 0;
+  while (done < text->size()) {
+    const ssize_t got = read(fd, text->data() + done, text->size() - done);
+    if (got <= 0) break;
+    done += static_cast<size_t>(got);
+  }
+  // It was cut meanwhile, so its lines may be others.
+  return done == text->size();
+}
+
+}  // namespace
+
+std::vector<absl::string_view> SourceCode::Lines() const {
+  return absl::StrSplit(text, '\n');
+}
+
+std::string SourcePath(absl::string_view file, absl::string_view folder) {
+  if (file.empty() || file.front() == '<') return "";
+  if (file.front() == '/') return std::string(file);
+  return folder.empty() ? "" : absl::StrCat(folder, "/", file);
+}
+
+std::optional<SourceCode> ReadSourceCode(const std::string& path) {
+  const int fd =
+      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (fd < 0) return std::nullopt;
+  struct stat seen;
+  SourceCode source;
+  bool usable = fstat(fd, &seen) == 0 && S_ISREG(seen.st_mode) &&
+                static_cast<uint64_t>(seen.st_size) <= kMostSourceBytes;
+  if (usable) {
+    source.mtime_ns = static_cast<uint64_t>(seen.st_mtim.tv_sec) * 1000000000 +
+                      static_cast<uint64_t>(seen.st_mtim.tv_nsec);
+    source.text.resize(static_cast<size_t>(seen.st_size));
+    usable = ReadAll(fd, &source.text);
+  }
+  close(fd);
+  if (!usable) return std::nullopt;
+  return source;
+}
+
+// FNV-1a of 32 bits.
+uint32_t SourceLineHash(absl::string_view line) {
+  uint32_t hash = 0x811c9dc5;
+  for (const char c : absl::StripAsciiWhitespace(line)) {
+    hash = (hash ^ static_cast<uint8_t>(c)) * 0x01000193;
+  }
+  return hash;
+}
+
+}  // namespace pymemrun

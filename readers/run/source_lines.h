@@ -1,0 +1,40 @@
+// What a run file says of the source lines that it names. Part of RunIndex.
+#ifndef PYMEMRUN_READERS_RUN_SOURCE_LINES_H_
+#define PYMEMRUN_READERS_RUN_SOURCE_LINES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "format/records/record_visitor.h"
+#include "readers/run/name_pool.h"
+
+namespace pymemrun {
+
+// What a line of source code was in the run.
+struct SourceLine {
+  uint32_t hash = 0;       // SourceLineHash()
+  absl::string_view text;  // empty: it was not stored
+};
+
+// Lines beyond the limit are not kept. Not thread safe.
+class SourceLines {
+ public:
+  explicit SourceLines(size_t most_lines = 1 << 20)
+      : most_lines_(most_lines), names_(64 << 20) {}
+  void Add(const SourceFile& source);
+  // Null: the file does not say.
+  const SourceLine* Find(absl::string_view file, uint32_t line) const;
+
+ private:
+  const size_t most_lines_;
+  NamePool names_;
+  absl::flat_hash_map<std::pair<absl::string_view, uint32_t>, SourceLine>
+      lines_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_RUN_SOURCE_LINES_H_

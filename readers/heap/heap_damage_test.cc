@@ -17,6 +17,8 @@ const std::vector<std::vector<std::string>>& Commands() {
   static const auto* const commands = new std::vector<std::vector<std::string>>{
       {"heap"},
       {"heap", "--leaks", "--stacks"},
+      {"diff", "--csv"},
+      {"diff", "--stacks", "--by", "library-line"},
       {"heap", "--temporary"},
       {"heap", "--at", "0.002", "--to", "exit"},
       {"history", "--csv"},
@@ -34,7 +36,8 @@ const std::vector<std::vector<std::string>>& Commands() {
 void ExpectAnEnd(const std::string& run) {
   TempFile file(run);
   for (std::vector<std::string> command : Commands()) {
-    command.insert(command.begin() + 1, file.path());
+    const size_t files = command[0] == "diff" ? 2 : 1;
+    command.insert(command.begin() + 1, files, file.path());
     const Printed printed = RunProgram("pymemreport", [&](const Console& c) {
       return RunPymemreport(command, c);
     });

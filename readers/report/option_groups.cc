@@ -17,8 +17,13 @@ void FileOptions::Add(CLI::App* app, const char* usage, const char* help) {
 }
 
 void FileOptions::AddOne(CLI::App* app) {
-  one = true;
+  count = 1;
   Add(app, "FILE", "A run file; - reads standard input.");
+}
+
+void FileOptions::AddTwo(CLI::App* app) {
+  count = 2;
+  Add(app, "OLD NEW", "Two run files; - reads standard input.");
 }
 
 void FileOptions::AddSeveral(CLI::App* app) {
@@ -47,7 +52,8 @@ std::vector<std::string> FileOptions::All() const {
 }
 
 std::string FileOptions::Problem() const {
-  if (one && paths.size() > 1) return "takes one FILE";
+  if (count == 1 && paths.size() > 1) return "takes one FILE";
+  if (count == 2 && paths.size() != 2) return "takes two files, OLD and NEW";
   const std::vector<std::string> all = All();
   if (std::count(all.begin(), all.end(), "-") > 1) {
     return "standard input (-) can be read once only";

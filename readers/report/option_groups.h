@@ -24,10 +24,11 @@ struct FileOptions {
   std::vector<std::string> paths;
   std::string compared;  // another run; empty: none
   std::string output;    // empty or "-": standard output
-  bool one = false;      // there is to be one path
+  size_t count = 0;      // of paths that there are to be; 0: any
   ColorMode colors = ColorMode::kAuto;
 
   void AddOne(CLI::App* app);
+  void AddTwo(CLI::App* app);
   void AddSeveral(CLI::App* app);
   void AddOutput(CLI::App* app);
   std::vector<std::string> All() const;

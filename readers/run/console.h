@@ -15,6 +15,7 @@ namespace pymemrun {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailed = 1;  // failed, or damaged input
 inline constexpr int kExitUsage = 2;
+inline constexpr int kExitBreach = 3;  // a limit that was given is exceeded
 
 // Where a main's output and messages go. Tests give descriptors of their own.
 struct Console {

@@ -81,6 +81,8 @@ class RunIndex {
   uint32_t ParentStack(uint32_t stack) const;
   absl::string_view MappingName(uint32_t mapping) const;  // 0: "?"
   const SourceLines& source_lines() const { return source_lines_; }
+  size_t mappings() const { return mappings_.size(); }
+  size_t stacks() const { return stacks_.size(); }
   size_t threads() const { return threads_.size(); }
   size_t sites() const { return sites_.size(); }
   // Definitions that found no room.

@@ -47,6 +47,7 @@ void RunFacts::OnProcess(const ProcessSample& sample) {
   user_us = sample.user_us();
   system_us = sample.system_us();
   sampled_hwm_bytes_ = std::max(sampled_hwm_bytes_, sample.hwm_bytes());
+  if (sample.rss_bytes() != 0) sampled_rss_bytes_ = sample.rss_bytes();
   last_us_ = std::max(last_us_, sample.time_us());
 }
 
@@ -149,6 +150,11 @@ uint64_t RunFacts::HwmBytes() const {
   uint64_t bytes = sampled_hwm_bytes_;
   if (footer.has_value()) bytes = std::max(bytes, footer->hwm_bytes());
   return bytes;
+}
+
+uint64_t RunFacts::LastRssBytes() const {
+  const bool is_said = footer.has_value() && footer->last_rss_bytes() != 0;
+  return is_said ? footer->last_rss_bytes() : sampled_rss_bytes_;
 }
 
 std::optional<uint64_t> RunFacts::DroppedRows() const {

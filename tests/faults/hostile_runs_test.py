@@ -31,6 +31,8 @@ HEAP = [['heap', *options] for options in (
     ['--temporary', '9'], ['--reserved', '--csv'], ['--at', '0.001', '--to', 'exit', '--json'],
     ['--at', '50%'],
     ['--sort', 'blocks', '--limit', '3'], ['--file', '*b.py', '--thread', 'M*'])]
+HEAP += [['diff', *options] for options in (
+    ['--limit', '0'], ['--by', 'function', '--json'], ['--stacks', '--limit', '0'])]
 HEAP += [['history', *options] for options in (
     [], ['--csv', '--by', 'stack'], ['--svg'], ['--interval', '10ms', '--to', '100'])]
 HEAP += [['snapshot', *options] for options in ([], ['--json'], ['--collapsed'], ['--csv'])]
@@ -68,7 +70,8 @@ class Cost:
 
 class HostileRunsTest(unittest.TestCase):
     def cost(self, name, path, command, *rest):
-        cost = Cost([command, rest[0], path, *rest[1:]])
+        paths = [path] * (2 if rest[0] == 'diff' else 1)
+        cost = Cost([command, rest[0], *paths, *rest[1:]])
         what = f'{name}: {os.path.basename(command)} {" ".join(rest)}'
         self.assertIn(cost.end, ENDS, what)
         self.assertLess(cost.output, OUTPUT_BYTES, what)

@@ -34,6 +34,8 @@ const Arguments kReports[] = {
     {"heap", "--leaks"},
     {"heap", "--sort", "blocks", "--file", "*.py", "--thread", "M*"},
     {"resident", "--sort", "file", "--exclude", "a*", "--limit", "1"},
+    {"diff", "--json"},
+    {"diff", "--stacks"},
     {"heap", "--temporary"},
     {"heap", "--by", "stack", "--at", "0.01", "--to", "exit"},
     {"history", "--csv"},
@@ -56,7 +58,8 @@ const Arguments kCats[] = {
 };
 
 Arguments WithFile(Arguments arguments, const std::string& path) {
-  arguments.insert(arguments.begin() + 1, path);
+  const size_t files = arguments[0] == "diff" ? 2 : 1;
+  arguments.insert(arguments.begin() + 1, files, path);
   return arguments;
 }
 

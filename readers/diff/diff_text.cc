@@ -1,0 +1,333 @@
+#include "readers/diff/diff_text.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "readers/diff/gate.h"
+#include "readers/diff/run_diff.h"
+#include "readers/output/whole_number.h"
+#include "text/columns.h"
+#include "text/escape.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+absl::string_view LabelOf(Total total) {
+  static constexpr absl::string_view kLabels[kTotals] = {
+      "peak RSS",   "heap at its peak", "heap at the end",
+      "RSS growth", "wall time",        "CPU time"};
+  return kLabels[static_cast<size_t>(total)];
+}
+
+absl::string_view LabelOf(Holding holding) {
+  static constexpr absl::string_view kLabels[kHoldings] = {
+      "Live bytes at their peak",
+      "Live bytes when the program's code had ended",
+      "Resident bytes at the highest RSS", "Growth of RSS seen at events"};
+  return kLabels[static_cast<size_t>(holding)];
+}
+
+// Whether it differs from run to run without a reason, and says least.
+bool IsLastResort(Holding holding) { return holding == Holding::kGrowth; }
+
+// What both runs know. Growth is seen where it happens to be seen, so it counts
+// where nothing else is known.
+std::vector<Holding> Comparable(const RunSide& before, const RunSide& after) {
+  std::vector<Holding> found;
+  for (size_t i = 0; i < kHoldings; ++i) {
+    const auto holding = static_cast<Holding>(i);
+    if (!before.knows(holding) || !after.knows(holding)) continue;
+    if (IsLastResort(holding) && !found.empty()) continue;
+    found.push_back(holding);
+  }
+  return found;
+}
+
+absl::string_view MarkOf(const MatchedPlace& place) {
+  return place.is_new    ? "new"
+         : place.is_gone ? "gone"
+         : place.moved   ? "moved"
+         : place.edited  ? "edited"
+                         : "";
+}
+
+bool HasErrors(const RunSide& before, const RunSide& after) {
+  return before.total(Total::kHeap).variance > 0 ||
+         after.total(Total::kHeap).variance > 0;
+}
+
+class DiffPrinter {
+ public:
+  DiffPrinter(const RunSide& before, const RunSide& after,
+              const DiffOptions& options, OutputBuffer* output)
+      : before_(before),
+        after_(after),
+        options_(options),
+        has_errors_(HasErrors(before, after)),
+        match_(options.by, &before.facts().index(), &after.facts().index()),
+        output_(*output) {}
+
+  void Print() {
+    if (options_.format == TableFormat::kText) {
+      PrintTotals();
+      if (options_.stacks) {
+        PrintSection(LabelOf(Holding::kHeap), StackTable());
+        return;
+      }
+      const std::vector<Holding> holdings = Comparable(before_, after_);
+      for (const Holding holding : holdings) {
+        Table table = PlaceTable();
+        const size_t left = AddPlaces(holding, &table);
+        PrintSection(LabelOf(holding), table);
+        if (left > 0) {
+          output_.Append(absl::StrCat(Counted(left, "more row"),
+                                      "; --limit 0 lists all\n"));
+        }
+      }
+      if (holdings.empty()) {
+        output_.Append(
+            "\nNo places can be compared: the runs did not record "
+            "the same kinds of events.\n");
+      }
+      return;
+    }
+    const bool json = options_.format == TableFormat::kJson;
+    if (json) {
+      output_.Append("{\"totals\": ");
+      PrintTable(TotalTable(), options_.format, &output_);
+      output_.Append(options_.stacks ? ", \"stacks\": " : ", \"places\": ");
+    }
+    PrintTable(options_.stacks ? StackTable() : AllPlaces(), options_.format,
+               &output_);
+    if (json) output_.Append("}\n");
+  }
+
+ private:
+  void PrintTotals() {
+    constexpr size_t kNameColumns = 17, kColumns = 13;
+    const auto line = [&](absl::string_view name, const std::string& before,
+                          const std::string& after, const std::string& change,
+                          const std::string& rest) {
+      const std::string text = absl::StrCat(
+          PadRight(name, kNameColumns), PadLeft(before, kColumns),
+          PadLeft(after, kColumns), PadLeft(change, kColumns), rest);
+      output_.Append(
+          absl::StrCat(absl::StripTrailingAsciiWhitespace(text), "\n"));
+    };
+    line("", "old", "new", "change", "");
+    for (size_t i = 0; i < kTotals; ++i) {
+      const auto total = static_cast<Total>(i);
+      const Figure &was = before_.total(total), &is = after_.total(total);
+      if (!was.is_known && !is.is_known) continue;
+      const auto text = [total](const Figure& figure) -> std::string {
+        return figure.is_known ? FigureText(total, figure.value) : "-";
+      };
+      std::string change, rest;
+      if (was.is_known && is.is_known) {
+        const Change both = ChangeOf(was, is);
+        change = FigureText(total, both.bytes(), /*with_sign=*/true);
+        if (was.value > 0) {
+          rest = PadLeft(
+              absl::StrFormat("%+.1f %%", 100 * both.bytes() / was.value), 11);
+        }
+        if (both.variance > 0) {
+          absl::StrAppend(&rest, "  ±", HumanBytes(both.Error()));
+        }
+      }
+      line(LabelOf(total), text(was), text(is), change, rest);
+    }
+  }
+
+  void PrintSection(absl::string_view label, const Table& table) {
+    output_.Append(absl::StrCat("\n", label, "\n"));
+    if (!table.rows.empty()) {
+      PrintTable(table, TableFormat::kText, &output_);
+    } else {
+      output_.Append(
+          has_errors_ ? "nothing changed by more than three standard errors\n"
+                      : "nothing changed\n");
+    }
+  }
+
+  bool as_text() const { return options_.format == TableFormat::kText; }
+
+  void AddChangeHeadings(Table* table) const {
+    table->headings.insert(table->headings.end(),
+                           {{"change_bytes", "change", CellLook::kBytes},
+                            {"before_bytes", "old", CellLook::kBytes},
+                            {"after_bytes", "new", CellLook::kBytes}});
+    if (has_errors_ || !as_text()) {
+      table->headings.push_back({"error_bytes", "std error", CellLook::kBytes});
+    }
+    table->headings.push_back({"mark", ""});
+  }
+  void AddChangeCells(const MatchedPlace& place, const Change& change,
+                      std::vector<Cell>* cells) const {
+    cells->emplace_back(SignedNumber(change.bytes()));
+    cells->emplace_back(WholeNumber(change.before));
+    cells->emplace_back(WholeNumber(change.after));
+    if (has_errors_ || !as_text()) {
+      cells->emplace_back(WholeNumber(change.Error()));
+    }
+    cells->emplace_back(std::string(MarkOf(place)));
+  }
+
+  Table PlaceTable() const {
+    Table table;
+    if (!as_text()) table.headings.push_back({"measure", ""});
+    for (Table::Heading& heading : PlaceHeadings(options_.by)) {
+      table.headings.push_back(std::move(heading));
+    }
+    AddChangeHeadings(&table);
+    if (as_text()) return table;
+    for (Table::Heading& heading : PlaceHeadings(options_.by)) {
+      table.headings.push_back({"before_" + heading.name, ""});
+    }
+    return table;
+  }
+
+  // Returns how many rows are not listed.
+  size_t AddPlaces(Holding holding, Table* table) {
+    std::vector<DiffRow> rows =
+        DiffPlaces(before_.places(holding), after_.places(holding), &match_);
+    const size_t all = rows.size();
+    if (options_.limit != 0 && options_.limit < all) {
+      rows.resize(options_.limit);
+    }
+    for (const DiffRow& row : rows) {
+      std::vector<Cell> cells;
+      if (!as_text()) cells.emplace_back(std::string(HoldingName(holding)));
+      for (Cell& cell : PlaceCells(options_.by, row.place.place)) {
+        cells.push_back(std::move(cell));
+      }
+      AddChangeCells(row.place, row.change, &cells);
+      if (!as_text()) {
+        for (Cell& cell : PlaceCells(options_.by, row.place.before)) {
+          cells.push_back(std::move(cell));
+        }
+      }
+      table->rows.push_back(std::move(cells));
+    }
+    return all - rows.size();
+  }
+  Table AllPlaces() {
+    Table table = PlaceTable();
+    for (const Holding holding : Comparable(before_, after_)) {
+      AddPlaces(holding, &table);
+    }
+    return table;
+  }
+
+  Table StackTable() {
+    Table table;
+    table.headings = PlaceTree::NameHeadings(options_.format);
+    AddChangeHeadings(&table);
+    for (const DiffNode& node : DiffStacks(before_.stacks(), after_.stacks(),
+                                           options_.limit, &match_)) {
+      PlaceTree::Node named;
+      named.depth = node.depth;
+      named.place = node.place.place;
+      std::vector<Cell> cells = PlaceTree::NameCells(named, options_.format);
+      AddChangeCells(node.place, node.change, &cells);
+      table.rows.push_back(std::move(cells));
+    }
+    return table;
+  }
+
+  // In bytes and seconds.
+  Table TotalTable() const {
+    Table table;
+    for (const char* const name :
+         {"name", "unit", "before", "after", "change", "error"}) {
+      table.headings.push_back({name, ""});
+    }
+    for (size_t i = 0; i < kTotals; ++i) {
+      const auto total = static_cast<Total>(i);
+      const auto cell = [total](bool is_known, double value) -> Cell {
+        if (!is_known) return {};
+        if (IsTime(total)) return value / 1e6;
+        return SignedNumber(value);
+      };
+      const Figure &was = before_.total(total), &is = after_.total(total);
+      const bool both = was.is_known && is.is_known;
+      const Change change = ChangeOf(was, is);
+      table.rows.push_back(
+          {std::string(TotalName(total)),
+           std::string(IsTime(total) ? "seconds" : "bytes"),
+           cell(was.is_known, was.value), cell(is.is_known, is.value),
+           cell(both, change.bytes()), cell(both, change.Error())});
+    }
+    return table;
+  }
+
+  const RunSide &before_, &after_;
+  const DiffOptions& options_;
+  const bool has_errors_;
+  PlaceMatch match_;
+  OutputBuffer& output_;
+};
+
+std::string NameOf(const RunSide& run) {
+  const absl::string_view path = run.facts().header.script();
+  const absl::string_view name = path.substr(path.rfind('/') + 1);
+  return name.empty() ? "run" : std::string(name);
+}
+
+// "name": {"value": 1, ...}, or an entry of an array.
+std::string FigureJson(const RunSide& run, Total total, FiguresFormat format) {
+  const Figure& figure = run.total(total);
+  const double error = Change{0, 0, figure.variance}.Error();
+  const auto number = [total](double value) {
+    return IsTime(total) ? absl::StrFormat("%.6f", value / 1e6)
+                         : absl::StrCat(SignedNumber(value));
+  };
+  std::string text, name;
+  if (format == FiguresFormat::kBencher) {
+    text = absl::StrCat("    \"", TotalName(total),
+                        "\": {\"value\": ", number(figure.value));
+    if (error > 0) {
+      absl::StrAppend(&text,
+                      ", \"lower_value\": ", number(figure.value - error),
+                      ", \"upper_value\": ", number(figure.value + error));
+    }
+    return text + "}";
+  }
+  AppendJsonString(absl::StrCat(NameOf(run), " ", TotalName(total)), &name);
+  text = absl::StrCat("  {\"name\": ", name, ", \"unit\": \"",
+                      IsTime(total) ? "seconds" : "bytes",
+                      "\", \"value\": ", number(figure.value));
+  if (error > 0) {
+    absl::StrAppend(&text, ", \"range\": \"± ", number(error), "\"");
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+void PrintDiff(const RunSide& before, const RunSide& after,
+               const DiffOptions& options, OutputBuffer* output) {
+  DiffPrinter(before, after, options, output).Print();
+}
+
+std::string FiguresJson(const RunSide& run, FiguresFormat format) {
+  std::string figures;
+  for (size_t i = 0; i < kTotals; ++i) {
+    const auto total = static_cast<Total>(i);
+    if (!run.total(total).is_known) continue;
+    absl::StrAppend(&figures, figures.empty() ? "" : ",\n",
+                    FigureJson(run, total, format));
+  }
+  if (format == FiguresFormat::kSmallerIsBetter) {
+    return absl::StrCat("[\n", figures, "\n]\n");
+  }
+  std::string name;
+  AppendJsonString(NameOf(run), &name);
+  return absl::StrCat("{\n  ", name, ": {\n", figures, "\n  }\n}\n");
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,51 @@
+// What two runs hold differently: by place, or by call stack.
+#ifndef PYMEMRUN_READERS_DIFF_RUN_DIFF_H_
+#define PYMEMRUN_READERS_DIFF_RUN_DIFF_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "readers/diff/place_match.h"
+#include "readers/diff/run_side.h"
+
+namespace pymemrun {
+
+// Of one figure in both runs.
+struct Change {
+  double before = 0, after = 0;
+  double variance = 0;  // of both together
+
+  double bytes() const { return after - before; }
+  double Error() const;  // one standard error
+  // By more than three standard errors, of which chance makes one row in 370.
+  static constexpr double kErrors = 3;
+  bool IsBeyondErrors() const;
+};
+// REQUIRES: both know it.
+Change ChangeOf(const Figure& before, const Figure& after);
+
+struct DiffRow {
+  MatchedPlace place;
+  Change change;
+};
+// The rows that changed by more than their errors, the largest changes in
+// either direction first. Names live as long as both sides.
+std::vector<DiffRow> DiffPlaces(const std::vector<HeldBytes>& before,
+                                const std::vector<HeldBytes>& after,
+                                PlaceMatch* match);
+
+// A frame, with all that was called from there.
+struct DiffNode {
+  uint32_t depth = 0;
+  MatchedPlace place;
+  Change change, self;
+};
+// Those of the `limit` (0: all) frames that changed most, each below its
+// caller, larger changes first. Callers stand for what they call, too.
+std::vector<DiffNode> DiffStacks(const std::vector<HeldNode>& before,
+                                 const std::vector<HeldNode>& after,
+                                 uint64_t limit, PlaceMatch* match);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_DIFF_RUN_DIFF_H_

@@ -1,0 +1,101 @@
+// What is compared of one of two runs.
+#ifndef PYMEMRUN_READERS_DIFF_RUN_SIDE_H_
+#define PYMEMRUN_READERS_DIFF_RUN_SIDE_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/string_view.h"
+#include "readers/places/place_tree.h"
+#include "readers/resident/find_peak.h"
+#include "readers/run/name_pool.h"
+#include "readers/run/reread_file.h"
+#include "readers/summary/run_facts.h"
+
+namespace pymemrun {
+
+// One figure of a whole run.
+enum class Total : uint8_t {
+  kPeak,     // the highest RSS
+  kHeap,     // live bytes at their peak
+  kHeapEnd,  // live bytes when the program's own code had ended
+  kGrowth,   // RSS at the end minus RSS when tracing began
+  kTime,     // wall time, in microseconds
+  kCpu,      // the process's CPU time, likewise
+};
+inline constexpr size_t kTotals = 6;
+// "peak", "heap", "heap-end", "growth", "time", "cpu".
+absl::string_view TotalName(Total total);
+inline bool IsTime(Total total) { return total >= Total::kTime; }
+
+struct Figure {
+  bool is_known = false;
+  double value = 0, variance = 0;
+};
+
+// What places hold, by moment.
+enum class Holding : uint8_t {
+  kHeap,      // live bytes at their peak
+  kHeapEnd,   // live bytes when the program's own code had ended
+  kResident,  // of RSS at its peak
+  kGrowth,    // growth of RSS that was seen at events
+};
+inline constexpr size_t kHoldings = 4;
+// "heap", "heap-end", "resident", "growth".
+absl::string_view HoldingName(Holding holding);
+
+struct HeldBytes {
+  Place place;  // its names are kept by the run's side
+  double bytes = 0, variance = 0;
+};
+// A node of a call tree; callers come before what they call.
+struct HeldNode {
+  uint32_t parent = 0;  // 0: it is an outermost one
+  Place place;
+  double self_bytes = 0, self_variance = 0;
+};
+
+// Not thread safe.
+class RunSide {
+ public:
+  // `by`: what places are; of `stacks` the frames. Null: nothing could be read,
+  // which has been said. Resident bytes are known by line alone.
+  static std::unique_ptr<RunSide> Read(RereadFile* file, GroupBy by,
+                                       bool stacks);
+
+  const RunFacts& facts() const { return facts_; }
+  const Figure& total(Total which) const {
+    return totals_[static_cast<size_t>(which)];
+  }
+  // Whether it is known, and of which places.
+  bool knows(Holding which) const { return known_[static_cast<size_t>(which)]; }
+  const std::vector<HeldBytes>& places(Holding which) const {
+    return places_[static_cast<size_t>(which)];
+  }
+  // Live bytes at their peak by call stack; node 0 is above the outermost.
+  const std::vector<HeldNode>& stacks() const { return stacks_; }
+
+ private:
+  RunSide() : names_(64 << 20) {}
+  bool ReadHeap(RereadFile* file, GroupBy by, bool stacks);
+  void KeepStacks(const PlaceTree& tree);
+  bool ReadResident(RereadFile* file, const PeakFinder& finder);
+  void AddTotals();
+  void AddGrowth(GroupBy by);
+  void Set(Total which, double value, double variance = 0);
+  void Add(Holding which, const Place& place, double bytes, double variance);
+
+  RunFacts facts_;
+  NamePool names_;
+  std::array<Figure, kTotals> totals_;
+  std::array<bool, kHoldings> known_ = {};
+  std::array<std::vector<HeldBytes>, kHoldings> places_;
+  std::vector<HeldNode> stacks_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_DIFF_RUN_SIDE_H_

@@ -1,0 +1,136 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "readers/diff/diff_text.h"
+#include "readers/diff/gate.h"
+#include "readers/options/help_text.h"
+#include "readers/options/option_values.h"
+#include "readers/report/report_command.h"
+
+namespace pymemrun {
+namespace {
+
+class DiffCommand final : public ReportCommand {
+ public:
+  DiffCommand()
+      : ReportCommand(
+            "diff", "what a run has more or less than another; limits for CI",
+            "Compares two runs: their peaks, times, and what each of your "
+            "lines held. Lines that moved are the same lines, in another "
+            "checkout too.\n\nAfter edits a line is known by its function, its "
+            "file and its text. A row is listed if it changed by more than "
+            "three standard errors; exact figures have none. new, gone, moved "
+            "and edited say what became of the line itself.\n\nExit code 3: "
+            "a limit of --fail-if is exceeded.") {}
+
+  void AddOptions(CLI::App* app) override;
+  std::string Problem() const override;
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  GroupBy by_ = GroupBy::kLine;
+  bool stacks_ = false;
+  TableOptions table_;
+  std::optional<FiguresFormat> figures_;
+  std::vector<Limit> limits_;
+};
+
+void DiffCommand::AddOptions(CLI::App* app) {
+  files_.AddTwo(app);
+  AddGroupBy(
+      app, &by_,
+      {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+       GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator, GroupBy::kModule},
+      "Group by line (default; your code's), library-line (the "
+      "innermost), function (Python's), file, thread, allocator, module "
+      "(the file that called malloc).");
+  app->add_flag("--stacks", stacks_,
+                "Print a tree of call stacks, of live bytes at their peak. "
+                "--limit N then counts frames.");
+  app->add_option_function<std::vector<std::string>>(
+         "--fail-if",
+         [this](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             auto limit = ParseLimit(text);
+             if (!limit.ok()) {
+               throw CLI::ValidationError(
+                   "--fail-if", std::string(limit.status().message()));
+             }
+             limits_.push_back(*std::move(limit));
+           }
+         },
+         "Exit with 3 if NEW exceeds a limit, such as 'peak>+5%', "
+         "'heap>+1MiB', 'time>+0.5s' or 'peak>512MiB'. + is beyond OLD. "
+         "Figures: peak, heap, heap-end, growth, time, cpu. May be given "
+         "several times.")
+      ->option_text("LIMIT")
+      ->allow_extra_args(false);
+  AddParsed(
+      app, "--format", &figures_,
+      [](absl::string_view text)
+          -> absl::StatusOr<std::optional<FiguresFormat>> {
+        if (text == "bmf") return FiguresFormat::kBencher;
+        if (text == "customSmallerIsBetter") {
+          return FiguresFormat::kSmallerIsBetter;
+        }
+        return ExpectedOneOf({"bmf", "customSmallerIsBetter"}, text);
+      },
+      "FORMAT",
+      "Print NEW's figures as bmf (for Bencher) or customSmallerIsBetter (for "
+      "github-action-benchmark).");
+  table_.Add(app, 10);
+  AddOwn(app);
+  files_.AddOutput(app);
+  SetUsualOptions(app, {"--fail-if", "--by", "--stacks", "--limit", "--json"});
+}
+
+std::string DiffCommand::Problem() const {
+  if (figures_.has_value() && (table_.csv || table_.json || stacks_)) {
+    return "--format prints figures alone: it takes no --csv, --json or "
+           "--stacks";
+  }
+  if (stacks_ && (by_ == GroupBy::kAllocator || by_ == GroupBy::kModule ||
+                  by_ == GroupBy::kThread)) {
+    return "--stacks takes --by line, library-line, function or file";
+  }
+  return table_.Problem();
+}
+
+int DiffCommand::Run(const Console& console, OutputBuffer* output) {
+  std::unique_ptr<RunSide> sides[2];
+  int code = kExitOk;
+  for (size_t i = 0; i < 2; ++i) {
+    const auto file = RereadFile::Open(files_.paths[i], console);
+    if (file != nullptr) sides[i] = RunSide::Read(file.get(), by_, stacks_);
+    if (sides[i] == nullptr) return kExitFailed;
+    code = std::max(code, file->code());
+    if (stacks_ && sides[i]->stacks().empty()) {
+      console.Say(absl::StrCat(file->shown_name(),
+                               ": --stacks needs a run with heap events"));
+      return kExitUsage;
+    }
+  }
+  if (figures_.has_value()) {
+    output->Append(FiguresJson(*sides[1], *figures_));
+  } else {
+    PrintDiff(*sides[0], *sides[1],
+              {by_, stacks_, table_.limit(), table_.format()}, output);
+  }
+  const Verdict verdict = Judge(limits_, *sides[0], *sides[1]);
+  for (const std::string& line : verdict.unknown) console.Say(line);
+  for (const std::string& line : verdict.breaches) console.Say(line);
+  if (!verdict.breaches.empty()) return kExitBreach;
+  return verdict.unknown.empty() ? code : kExitUsage;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewDiffCommand() {
+  return std::make_unique<DiffCommand>();
+}
+
+}  // namespace pymemrun

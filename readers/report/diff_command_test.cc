@@ -85,6 +85,21 @@ TEST(DiffCommandTest, SaysWhatBecameOfALine) {
               HasSubstr("3 more rows; --limit 0 lists all\n"));
 }
 
+TEST(DiffCommandTest, HeapDiffKnowsLinesAgainToo) {
+  DiffRun after = Before();
+  after.file = "/new/job.py";
+  for (DiffRun::Line& line : after.lines) line.line += 7;
+  after.lines[1].bytes += kMiB;
+  const TempFile first(Before().Build()), second(after.Build());
+  EXPECT_EQ(Report({"heap", first.path(), "--diff", second.path(), "--csv",
+                    "--limit", "1"})
+                .out,
+            "file,line,function,change_bytes,change_count,before_bytes,"
+            "after_bytes\r\n"
+            "/new/job.py,19,work,1048576,0,2097152,3145728\r\n"
+            "<other places>,,,0,0,5242880,5242880\r\n");
+}
+
 TEST(DiffCommandTest, OtherPlaces) {
   DiffRun after = Before();
   after.file = "/new/job.py";

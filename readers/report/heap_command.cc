@@ -7,6 +7,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "readers/diff/heap_diff.h"
 #include "readers/heap/heap_reading.h"
 #include "readers/heap/heap_stacks.h"
 #include "readers/heap/heap_table.h"
@@ -95,6 +96,7 @@ struct Shown {
   std::string heading;
   HeapTableOptions table;
   HeapRowsMaker rows;
+  std::optional<HeapRows> diff;  // instead of these
 };
 
 // Blocks alive and, beside them, what is resident of mappings.
@@ -172,8 +174,7 @@ void ShowDiff(const HeapMoments& first, const HeapMoments& second,
   shown->table.name = "change";
   shown->table.with_errors |= second.sampled();
   shown->table.unseen.TakeMost(second.unseen());
-  shown->rows.Add(first, first.SumsAt(0), /*before=*/true);
-  shown->rows.Add(second, second.SumsAt(0));
+  shown->diff = DiffHeapRows(shown->table.by, first, second);
 }
 
 // Whether not every allocation was recorded, so that none can be said to have
@@ -344,8 +345,10 @@ int HeapCommand::PrintTables(const HeapMoments& replay, RereadFile* file,
     output->AppendLines(shown.heading +
                         (!files_.compared.empty() ? "" : HeapHeading(replay)));
   }
+  HeapRows rows =
+      shown.diff.has_value() ? *std::move(shown.diff) : shown.rows.Take();
   return std::max(code,
-                  table_.PrintPlaces(HeapTable(shown.table, shown.rows.Take()),
+                  table_.PrintPlaces(HeapTable(shown.table, std::move(rows)),
                                      /*folds=*/true, console, output));
 }
 

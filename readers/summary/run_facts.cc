@@ -47,7 +47,6 @@ void RunFacts::OnProcess(const ProcessSample& sample) {
   user_us = sample.user_us();
   system_us = sample.system_us();
   sampled_hwm_bytes_ = std::max(sampled_hwm_bytes_, sample.hwm_bytes());
-  if (sample.rss_bytes() != 0) sampled_rss_bytes_ = sample.rss_bytes();
   last_us_ = std::max(last_us_, sample.time_us());
 }
 
@@ -153,8 +152,7 @@ uint64_t RunFacts::HwmBytes() const {
 }
 
 uint64_t RunFacts::LastRssBytes() const {
-  const bool is_said = footer.has_value() && footer->last_rss_bytes() != 0;
-  return is_said ? footer->last_rss_bytes() : sampled_rss_bytes_;
+  return footer.has_value() && HasCalls() ? footer->last_rss_bytes() : 0;
 }
 
 std::optional<uint64_t> RunFacts::DroppedRows() const {

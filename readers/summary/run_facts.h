@@ -45,7 +45,7 @@ class RunFacts : public FactKeeper {
   uint64_t Events() const;
   uint64_t DurationUs() const;
   uint64_t HwmBytes() const;
-  // RSS as it was known last; 0: it never was.
+  // RSS at the last event; 0: not known.
   uint64_t LastRssBytes() const;
   uint64_t OwnBytes() const;
   // Those, and what profiling made the interpreter allocate, at its most.
@@ -98,7 +98,7 @@ class RunFacts : public FactKeeper {
  private:
   CallProfile profile_;
   uint64_t last_us_ = 0;
-  uint64_t sampled_hwm_bytes_ = 0, sampled_rss_bytes_ = 0;
+  uint64_t sampled_hwm_bytes_ = 0;
   PageCounts pages_;  // in the stream
   HeapCounts heap_;   // in the stream
 };

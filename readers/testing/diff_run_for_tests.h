@@ -33,7 +33,7 @@ struct DiffRun {
     Header header = RunBuilder::DefaultHeader();
     if (with_heap) header.set_heap(mean_bytes > 0 ? HEAP_SAMPLED : HEAP_ALL);
     header.set_script("job.py");
-    header.set_calls_off(true);
+    header.set_calls_off(!with_heap);
     header.set_first_rss_bytes(1 << 20);
     builder.AddHeader(header);
     builder.AddThread("MainThread", 4711);
@@ -74,6 +74,7 @@ struct DiffRun {
     footer->set_end_us(10000);
     footer->set_user_us(5000);
     footer->set_hwm_bytes(2 * peak_bytes);
+    footer->set_last_rss_bytes(2 << 20);
     footer->set_finalize(Footer::NOT_FINALIZED);
     builder.AddRecord(record);
     builder.Flush();

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The first screen of `pymemreport run.pb`, of one default run, answers the
 questions of examples/questions."""
+import csv
 import os
 import re
 import signal
@@ -110,6 +111,33 @@ class QuestionsTest(support.ProgramTest):
         name = "pipeline.py"
         place, _ = self.first(self.answer(name))
         self.assertEqual(place, f"{name}:{line_with(name, 'kept')}")
+
+    def test_what_got_worse(self):
+        """One line holds more. Comments above it moved all lines, and the new
+        version lies in another folder."""
+        name = "regression.py"
+        with open(os.path.join(FOLDER, name)) as file:
+            text = file.read()
+        worse = text.replace("ljust(200)", "ljust(2000)")
+        worse = worse.replace("import json", "# As agreed.\n#\nimport json")
+        worse = worse.replace("    pages = []", "    # Padded.\n    pages = []")
+        runs = [self.pymemrun("--quiet", self.write(f"{folder}/{name}", version),
+                              env=support.USUAL)
+                for folder, version in (("old", text), ("new", worse))]
+        done = subprocess.run([support.PYMEMREPORT, "diff", "--csv", "--limit", "0",
+                               *(run.path for run in runs)], check=True,
+                              stdout=subprocess.PIPE, text=True)
+        rows = list(csv.DictReader(done.stdout.splitlines()))
+        line = 1 + worse[:worse.index("  # page")].count("\n")
+        for measure in "heap", "heap-end":
+            first = next(row for row in rows if row["measure"] == measure)
+            self.assertEqual((os.path.basename(first["file"]), first["line"],
+                              first["function"], first["mark"]),
+                             (name, str(line), "render", "edited"), done.stdout)
+            self.assertAlmostEqual(int(first["change_bytes"]), 20000 * 1800,
+                                   delta=8 * MIB, msg=done.stdout)
+        marks = {row["mark"] for row in rows if row["file"].endswith(name)}
+        self.assertLessEqual(marks, {"", "edited"}, done.stdout)
 
 
 class PerfIsRefusedTest(QuestionsTest):

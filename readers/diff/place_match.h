@@ -46,7 +46,7 @@ class PlaceMatch {
   uint32_t NumberOf(const Place& place, Side& side);
   uint32_t NumberOfItem(uint32_t item, Side& side);
   uint32_t NumberOfName(const Place& place, bool is_after);
-  // The item that it is; CodeMatch::kNone: it is none.
+  // The number of its item; CodeMatch::kNone: there is no such item.
   uint32_t Find(const Place& place, const Side& side) const;
   void MatchItems();
   void MatchThreads(const RunIndex& before, const RunIndex& after);

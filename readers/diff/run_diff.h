@@ -17,7 +17,7 @@ struct Change {
 
   double bytes() const { return after - before; }
   double Error() const;  // one standard error
-  // By more than three standard errors, of which chance makes one row in 370.
+  // By more than three standard errors. Chance alone does that to 1 row in 370.
   static constexpr double kErrors = 3;
   bool IsBeyondErrors() const;
 };

@@ -70,7 +70,7 @@ class RunSide {
   const Figure& total(Total which) const {
     return totals_[static_cast<size_t>(which)];
   }
-  // Whether it is known, and of which places.
+  // Whether the run recorded it.
   bool knows(Holding which) const { return known_[static_cast<size_t>(which)]; }
   const std::vector<HeldBytes>& places(Holding which) const {
     return places_[static_cast<size_t>(which)];

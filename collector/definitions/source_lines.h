@@ -24,7 +24,7 @@ class SourceLines {
   struct Limits {
     size_t files = 1 << 16;
     size_t codes = 1 << 20;
-    size_t lines = 1 << 20;                // that are named
+    size_t lines = 1 << 18;                // that are named
     size_t read_bytes = size_t{96} << 20;  // of all files
   };
   // Gives CLOCK_REALTIME.

@@ -22,8 +22,8 @@ struct SourceLine {
 // Lines beyond the limit are not kept. Not thread safe.
 class SourceLines {
  public:
-  explicit SourceLines(size_t most_lines = 1 << 20)
-      : most_lines_(most_lines), names_(64 << 20) {}
+  explicit SourceLines(size_t most_lines = 1 << 18)
+      : most_lines_(most_lines), names_(16 << 20) {}
   void Add(const SourceFile& source);
   // Null: the file does not say.
   const SourceLine* Find(absl::string_view file, uint32_t line) const;

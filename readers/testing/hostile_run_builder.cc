@@ -267,6 +267,25 @@ void MissingDefinitions(uint64_t count, HostileRun* run) {
   run->builder().AddRecord(record);
 }
 
+// What compares two runs may match each of them with each.
+void LinesOfOneText(uint64_t count, HostileRun* run) {
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto line = static_cast<uint32_t>(i + 3);
+    run->Alloc(0x10000 * (i + 1), 100 + i % 7, run->AddStack(0, line));
+  }
+  run->FlushHeap();
+  for (uint64_t lines = 0; lines < 50 * count;) {
+    Record record;
+    SourceFile* const source = record.mutable_source();
+    source->set_file("/job.py");
+    for (int i = 0; i < 60000; ++i) {
+      source->add_line(static_cast<uint32_t>(++lines));
+      source->add_hash(7);
+    }
+    run->builder().AddRecord(record);
+  }
+}
+
 struct HostileKind {
   absl::string_view name;
   void (*build)(uint64_t count, HostileRun* run);
@@ -301,6 +320,7 @@ constexpr HostileKind kKinds[] = {
     {"holes_in_mappings", HolesInMappings},
     {"many_sources_over_time", ManySourcesOverTime},
     {"missing_definitions", MissingDefinitions},
+    {"lines_of_one_text", LinesOfOneText},
 };
 
 }  // namespace

@@ -55,12 +55,13 @@ void SourceLines::Name(uint32_t file, uint32_t line) {
   if (is_new) files_[file].named.push_back(line);
 }
 
-void SourceLines::Read(uint64_t time_us, size_t most_bytes) {
-  if (!started_) return;
+bool SourceLines::Read(uint64_t time_us, size_t most_bytes) {
+  if (!started_) return false;
   size_t done = 0;
   while (next_file_ < files_.size() && done < most_bytes) {
     done += ReadFile(time_us, &files_[next_file_++]);
   }
+  return next_file_ < files_.size();
 }
 
 // Returns what that has cost, in bytes read.

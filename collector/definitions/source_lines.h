@@ -44,8 +44,8 @@ class SourceLines {
       Name(file_of_[code], line);
     }
   }
-  // Reads files until so many bytes of them were read, or none are left.
-  void Read(uint64_t time_us, size_t most_bytes);
+  // Reads files until so many bytes of them were read. False: none are left.
+  bool Read(uint64_t time_us, size_t most_bytes);
   // Writes what was read.
   void Write(RecordSink* out) const;
 

@@ -131,8 +131,9 @@ TEST_F(SourceLinesTest, ReadsOneFileAfterTheOther) {
   lines.AddCode(2, Write("b.py", "z = 3\n"));
   lines.AddLine(1, 1);
   lines.AddLine(2, 1);
-  lines.Read(5, 1);
+  EXPECT_TRUE(lines.Read(5, 1));
   const std::vector<SourceFile>& records = Written(&lines);
+  EXPECT_FALSE(lines.Read(99, 1));
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].time_us(), 5u);
   EXPECT_EQ(records[1].time_us(), 77u);

@@ -30,6 +30,7 @@ constexpr uint64_t kQuarter = kRingSlots / 4;
 constexpr size_t kBusySlots = 4096;
 // Of source files, each time that the process is sampled.
 constexpr size_t kSourceBytes = size_t{2} << 20;
+constexpr uint64_t kLastSourcesNs = 1000000000;
 constexpr int kSampleTries = 5;
 constexpr uint64_t kPromptNs = 300000;
 
@@ -228,16 +229,16 @@ void CollectorProcess::Housekeep(uint64_t now_ns) {
   if (now_ns >= next_sample_ns_) {
     clock_.Recalibrate();
     encoder_.ClockChanged();
-    ReadSources(kSourceBytes);
+    ReadSources();
     const bool has_rss = SampleProcess(UINT64_MAX);
     next_sample_ns_ = now_ns + (has_rss ? kSamplePeriodNs : kSampleAgainNs);
   }
   if (now_ns >= next_flush_ns_) FlushFile(now_ns);
 }
 
-void CollectorProcess::ReadSources(size_t most_bytes) {
-  encoder_.definitions().sources().Read(clock_.MicrosOfMonotonic(MonotonicNs()),
-                                        most_bytes);
+bool CollectorProcess::ReadSources() {
+  return encoder_.definitions().sources().Read(
+      clock_.MicrosOfMonotonic(MonotonicNs()), kSourceBytes);
 }
 
 void CollectorProcess::FlushFile(uint64_t now_ns) {
@@ -306,7 +307,9 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
     heap_->Finish(now_ns);
   }
   SampleProcess(now_ns);
-  ReadSources(SIZE_MAX);
+  // The program waits, so files on a slow disk may be left out.
+  const uint64_t last_ns = MonotonicNs() + kLastSourcesNs;
+  while (ReadSources() && MonotonicNs() < last_ns) Beat();
   encoder_.definitions().sources().Write(&writer_);
   RunEnd({.page = page_,
           .reply = reply_,

@@ -66,7 +66,7 @@ class CollectorProcess {
   void ScanPages();
   void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);
-  void ReadSources(size_t most_bytes);
+  bool ReadSources();
   void FlushFile(uint64_t now_ns);
   bool SampleProcess(uint64_t latest_ns);
   bool ReadMemory(uint64_t* time_ns);

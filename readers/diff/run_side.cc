@@ -133,8 +133,7 @@ bool RunSide::ReadResident(RereadFile* file, const PeakFinder& finder) {
 void RunSide::AddGrowth(GroupBy by) {
   if (by == GroupBy::kAllocator || by == GroupBy::kModule) return;
   known_[static_cast<size_t>(Holding::kGrowth)] = true;
-  // Lines of rows are those that saw it, whoever called them.
-  ProfileTable table(by == GroupBy::kLibraryLine ? GroupBy::kLine : by);
+  ProfileTable table(by);
   table.Add(facts_.profile(), facts_.index());
   for (const ProfiledPlace& place : table.Sorted(0)) {
     const auto bytes = static_cast<double>(place.totals.growth_bytes);

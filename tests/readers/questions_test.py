@@ -122,8 +122,9 @@ class QuestionsTest(support.ProgramTest):
         worse = worse.replace("import json", "# As agreed.\n#\nimport json")
         worse = worse.replace("    pages = []", "    # Padded.\n    pages = []")
         runs = [self.pymemrun("--quiet", self.write(f"{folder}/{name}", version),
-                              env=support.USUAL)
+                              env=support.USUAL, preexec=self.preexec)
                 for folder, version in (("old", text), ("new", worse))]
+        self.run = runs[1]
         done = subprocess.run([support.PYMEMREPORT, "diff", "--csv", "--limit", "0",
                                *(run.path for run in runs)], check=True,
                               stdout=subprocess.PIPE, text=True)

@@ -9,6 +9,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "readers/answer/answer_json.h"
 #include "readers/answer/answer_text.h"
 #include "readers/answer/source_text.h"
 #include "readers/testing/heap_run_for_tests.h"
@@ -142,6 +144,25 @@ TEST(AnswerTest, PartsOfThePeakAreKnownAndAddUp) {
   EXPECT_EQ(peak.tracing_bytes, 1 * kMiB);
   EXPECT_EQ(peak.unattributed_bytes, 0);
   EXPECT_EQ(SumOf(peak), peak.rss_bytes);
+}
+
+TEST(AnswerJsonTest, HasTheSame) {
+  const auto json = nlohmann::json::parse(AnswerJson(*Read({})));
+  EXPECT_EQ(json["peak_rss_bytes"], 60 * kMiB);
+  const auto& peak = json["peak"];
+  EXPECT_EQ(peak["rss_bytes"], 60 * kMiB);
+  EXPECT_EQ(peak["parts"]["native_heap"], 40 * kMiB);
+  int64_t sum = 0;
+  for (const auto& part : peak["parts"]) sum += part.get<int64_t>();
+  EXPECT_EQ(sum, 60 * kMiB);
+  ASSERT_EQ(peak["places"].size(), 3u);
+  EXPECT_EQ(peak["places"][0],
+            nlohmann::json::parse(
+                R"({"file": "/src/job.py", "line": 3, "own": true,
+                    "bytes": 41943040, "error_bytes": 0, "file_bytes": 0,
+                    "called": "numpy ones", "thread": "MainThread"})"));
+  EXPECT_TRUE(peak["places"][1]["called"].is_null());
+  EXPECT_EQ(json["end"]["rss_bytes"], 20 * kMiB);
 }
 
 TEST(AnswerTest, LinesAreThoseOfTheUsersOwnCode) {

@@ -41,7 +41,9 @@ class Holdings {
     sum.bytes += bytes;
     sum.variance += variance;
     if (of_file) sum.file_bytes += bytes;
-    sum.by_thread[std::string(index.ThreadName(origin.thread))] += bytes;
+    if (origin.thread != 0) {
+      sum.by_thread[std::string(index.ThreadName(origin.thread))] += bytes;
+    }
     if (is_own && !of_file) sum.by_called[CalledBy(index, own, stack)] += bytes;
   }
   std::vector<PlaceHolding> Take() {

@@ -1,8 +1,8 @@
-
 #include <algorithm>
 #include <memory>
 #include <string>
 
+#include "readers/answer/answer_json.h"
 #include "readers/answer/answer_text.h"
 #include "readers/report/report_command.h"
 
@@ -26,20 +26,26 @@ class AnswerCommand final : public ReportCommand {
     app->add_flag("--brief", brief_,
                   "Print the first lines only, as pymemrun does at the end.");
     AddOwn(app);
+    app->add_flag("--json", json_, "Print JSON.");
     files_.AddOutput(app);
   }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
   bool brief_ = false;
+  bool json_ = false;
 };
 
 int AnswerCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   const std::unique_ptr<Answer> answer =
-      ReadAnswer(file.get(), /*with_curves=*/!brief_);
+      ReadAnswer(file.get(), /*with_curves=*/!brief_ && !json_);
   if (answer == nullptr) return kExitFailed;
+  if (json_) {
+    output->Append(AnswerJson(*answer));
+    return file->code();
+  }
   AnswerTextOptions options;
   const Terminal& terminal = output->terminal();
   options.columns = terminal.fits() ? std::min(terminal.columns, kMostColumns)

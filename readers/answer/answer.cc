@@ -100,7 +100,9 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
       std::max({static_cast<double>(finder->peak_bytes()),
                 static_cast<double>(answer->facts.SeenBytes()),
                 static_cast<double>(answer->facts.HwmBytes())});
-  const double rss_bytes = answer->has_pages ? RssAt(answer->peak) : 0;
+  // Between two scans RSS may have been higher than they say.
+  const bool is_known = answer->has_pages && !answer->peak.pages->by_scan();
+  const double rss_bytes = is_known ? RssAt(answer->peak) : 0;
   Split(rss_bytes > 0 ? rss_bytes : answer->peak_bytes, &answer->peak);
   Split(RssAt(answer->end), &answer->end);
   return answer;

@@ -154,10 +154,15 @@ bool RunMoments::IsSeen() const {
   return IsNear(std::max(row_.bytes, sample_.bytes), hwm_bytes_);
 }
 
+// Whether page events, or a scan of pages, were there at the peak.
+bool RunMoments::PagesTell() const {
+  return has_page_events() && (!by_scan() || IsNear(peak_bytes(), hwm_bytes_));
+}
+
 void RunMoments::FindInHeap(const ReadRun& read) {
   const bool was_read = row_.bytes + sample_.bytes > 0;
   const bool is_known = was_read && (IsSeen() || unseen_.bytes > 0);
-  if (has_page_events() || is_known || !has_heap_) return;
+  if (PagesTell() || is_known || !has_heap_) return;
   HeapMoments heap({HeapMoment{HeapMoment::kPeak}});
   if (!read(&heap) || heap.model().peak_bytes() <= 0) return;
   const uint64_t peak_us = heap.model().peak_us();
@@ -168,7 +173,7 @@ void RunMoments::FindInHeap(const ReadRun& read) {
 
 FoundMoment RunMoments::RssPeak() const {
   const std::string known = "the peak of RSS", about = "about the peak of RSS";
-  if (has_page_events()) return {peak_us(), known};
+  if (PagesTell()) return {peak_us(), known};
   const Reading& highest = row_.bytes >= sample_.bytes ? row_ : sample_;
   if (highest.bytes == 0) {
     if (heap_peak_us_ == kEnd) return {peak_us(), about};

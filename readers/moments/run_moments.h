@@ -27,10 +27,11 @@ struct FoundMoment {
   std::string Text() const;
 };
 
-// A run has one peak: the highest RSS. Page events tell when it was. Without
-// them the events and samples that read RSS do. Where VmHWM rose above all
-// these between two samples, the most live bytes in between are the best that
-// is known. Not thread safe.
+// A run has one peak: the highest RSS. Page events tell when it was, and scans
+// of pages do, unless it came between two of them. Without them the events and
+// samples that read RSS do. Where VmHWM rose above all these between two
+// samples, the most live bytes in between are the best that is known. Not
+// thread safe.
 class RunMoments final : public PeakFinder {
  public:
   explicit RunMoments(Hindsight hindsight = {})
@@ -63,6 +64,7 @@ class RunMoments final : public PeakFinder {
   };
 
   bool IsSeen() const;
+  bool PagesTell() const;
   void FindInHeap(const ReadRun& read);
   FoundMoment FindEnd(const ReadRun& read) const;
 

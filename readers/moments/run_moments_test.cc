@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "format/records/record_visitor.h"
 #include "gmock/gmock.h"
@@ -76,6 +77,44 @@ class RunMomentsTest : public ::testing::Test {
   std::unique_ptr<RunMoments> moments_;
   uint32_t site_ = 0;
 };
+
+// Scans found 20 MiB, and VmHWM rose to 60 MiB between two of them.
+TEST_F(RunMomentsTest, APeakBetweenTwoScansIsWhereMostWasAlive) {
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  header.set_page_scan(true);
+  builder_.AddHeader(header);
+  const std::vector<ResidentRange> pages = {{100, 5120, 0, false, false}};
+  builder_.AddResidency(10, 20, 20 * kMiB, pages);
+  builder_.AddResidency(10000, 10001, 20 * kMiB, pages);
+  AddSample(11000, 20, 20);
+  builder_.AddHeap({AllocEvent(15000, 0x100000000, 40 * kMiB, 0),
+                    FreeEvent(16000, 0x100000000)});
+  builder_.AddResidency(20000, 20001, 20 * kMiB, pages);
+  AddSample(21000, 20, 60);
+  AddFooter(30000, 60);
+  const FoundMoment found = Find("peak");
+  EXPECT_EQ(found.time_us, 15000u);
+  EXPECT_EQ(found.name, "about the peak of RSS");
+  EXPECT_EQ(moments_->PeakBytes(), 60 * kMiB);
+}
+
+TEST_F(RunMomentsTest, AScanAtThePeakTellsIt) {
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  header.set_page_scan(true);
+  builder_.AddHeader(header);
+  const std::vector<ResidentRange> few = {{100, 10, 0, false, false}};
+  const std::vector<ResidentRange> many = {{100, 5120, 0, false, false}};
+  builder_.AddResidency(10, 20, 1 * kMiB, few);
+  builder_.AddHeap({AllocEvent(5000, 0x100000000, 40 * kMiB, 0)});
+  builder_.AddResidency(10000, 10001, 20 * kMiB, many);
+  AddSample(21000, 19, 20);
+  AddFooter(30000, 20);
+  const FoundMoment found = Find("peak");
+  EXPECT_EQ(found.time_us, 10001u);
+  EXPECT_EQ(found.name, "the peak of RSS");
+}
 
 TEST_F(RunMomentsTest, PageEventsTellThePeak) {
   const std::string bytes = PageEventsRun().Build();

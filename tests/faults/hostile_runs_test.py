@@ -36,6 +36,7 @@ HEAP += [['diff', *options] for options in (
 HEAP += [['history', *options] for options in (
     [], ['--csv', '--by', 'stack'], ['--svg'], ['--interval', '10ms', '--to', '100'])]
 HEAP += [['snapshot', *options] for options in ([], ['--json'], ['--collapsed'], ['--csv'])]
+HEAP += [['tree'], ['tree', '--limit', '0', '--inverted']]
 HEAP += [['flame'], ['flame', '--inverted'], ['flame', '--by-thread'], ['stats', '--json']]
 HEAP += [['export', '--format', form] for form in ('pprof', 'collapsed', 'speedscope')]
 ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json'], ['summary']]

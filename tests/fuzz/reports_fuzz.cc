@@ -34,6 +34,8 @@ const Arguments kReports[] = {
     {"heap", "--leaks"},
     {"heap", "--sort", "blocks", "--file", "*.py", "--thread", "M*"},
     {"resident", "--sort", "file", "--exclude", "a*", "--limit", "1"},
+    {"tree"},
+    {"tree", "--inverted", "--limit", "0"},
     {"diff", "--json"},
     {"diff", "--stacks"},
     {"heap", "--temporary"},

@@ -1,0 +1,133 @@
+#include "readers/places/tree_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "text/columns.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kBytesColumns = 9, kShareColumns = 6;
+// Deeper frames stand no further right.
+constexpr uint32_t kMostIndent = 24;
+constexpr size_t kLeastName = 16;
+
+class TreeWriter {
+ public:
+  TreeWriter(const PlaceTree& tree, uint64_t limit, const Terminal& terminal)
+      : tree_(tree),
+        terminal_(terminal),
+        order_(tree.Ordered(limit)),
+        shown_(tree.nodes().size()),
+        children_(tree.nodes().size()),
+        last_(tree.nodes().size()) {
+    for (size_t id = 1; id < tree.nodes().size(); ++id) {
+      ++children_[tree.nodes()[id].parent];
+    }
+    // In the order of the walk: the last one that is seen stays.
+    for (const uint32_t id : order_) {
+      ++shown_[tree.nodes()[id].parent];
+      last_[tree.nodes()[id].parent] = id;
+    }
+  }
+
+  std::string Take() {
+    for (const uint32_t id : order_) AddNode(id);
+    return std::move(text_);
+  }
+
+ private:
+  const PlaceTree::Node& Node(uint32_t id) const { return tree_.nodes()[id]; }
+
+  void AddNode(uint32_t id) {
+    const PlaceTree::Node& node = Node(id);
+    const double all = Node(0).bytes;
+    std::string line = absl::StrCat(
+        PadLeft(ShortBytes(node.bytes), kBytesColumns),
+        PadLeft(Percent(all > 0 ? node.bytes / all : 0.0), kShareColumns), "  ",
+        Branches(id), Marker(id), " ");
+    const size_t used = ColumnsOf(line);
+    const size_t room =
+        !terminal_.fits()
+            ? SIZE_MAX
+            : std::max(kLeastName,
+                       terminal_.columns - std::min(terminal_.columns, used));
+    absl::StrAppend(&line, NameOf(node.place, room));
+    absl::StrAppend(&text_, line, "\n");
+  }
+
+  // The lines to the callers.
+  std::string Branches(uint32_t id) const {
+    std::vector<absl::string_view> parts;
+    const bool unicode = terminal_.unicode;
+    for (uint32_t at = id; Node(at).parent != 0; at = Node(at).parent) {
+      const bool is_last = last_[Node(at).parent] == at;
+      if (at == id) {
+        parts.push_back(is_last ? (unicode ? "└ " : "`-")
+                                : (unicode ? "├ " : "|-"));
+      } else {
+        parts.push_back(is_last ? "  " : (unicode ? "│ " : "| "));
+      }
+      if (parts.size() == kMostIndent) break;
+    }
+    std::string text;
+    for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+      absl::StrAppend(&text, *part);
+    }
+    return text;
+  }
+
+  // Open, closed, or without anything below it.
+  absl::string_view Marker(uint32_t id) const {
+    if (children_[id] == 0) return terminal_.unicode ? "•" : "-";
+    if (shown_[id] > 0) return terminal_.unicode ? "▼" : "v";
+    return terminal_.unicode ? "▶" : ">";
+  }
+
+  // "function  file:line", of at most so many columns; the file is cut first.
+  std::string NameOf(const Place& place, size_t room) const {
+    std::string name = TerminalText(place.function);
+    if (place.file.empty()) return CutToColumns(place.function, room);
+    if (place.function.empty()) name = TerminalText(place.file);
+    const std::string line =
+        place.line == 0 ? "" : absl::StrCat(":", place.line);
+    std::string path;
+    if (!place.function.empty()) {
+      path = TerminalText(terminal_.fits()
+                              ? ShortPath(place.file, terminal_.folder)
+                              : std::string(place.file));
+    }
+    const size_t fixed = ColumnsOf(line) + 2;
+    if (!terminal_.fits() ||
+        ColumnsOf(name) + ColumnsOf(path) + fixed <= room) {
+      return absl::StrCat(name, path.empty() ? "" : "  ", path, line);
+    }
+    const size_t for_path = std::min(
+        ColumnsOf(path),
+        std::max(room / 2, room - std::min(room, ColumnsOf(name) + fixed)));
+    path = CutPath(path, for_path, terminal_.unicode);
+    const size_t rest = room - std::min(room, ColumnsOf(path) + fixed);
+    return absl::StrCat(CutToColumns(name, std::max<size_t>(rest, 4)), "  ",
+                        path, line);
+  }
+
+  const PlaceTree& tree_;
+  const Terminal& terminal_;
+  const std::vector<uint32_t> order_;
+  // By node: how many it has below it, how many of them are shown, and the
+  // last.
+  std::vector<uint32_t> shown_, children_, last_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string TreeText(const PlaceTree& tree, uint64_t limit,
+                     const Terminal& terminal) {
+  return TreeWriter(tree, limit, terminal).Take();
+}
+
+}  // namespace pymemrun

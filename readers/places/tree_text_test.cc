@@ -1,0 +1,76 @@
+#include "readers/places/tree_text.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+
+// main calls load, which has 60 MiB itself and calls parse, and save. A second
+// root has 1 MiB.
+class TreeTextTest : public ::testing::Test {
+ protected:
+  TreeTextTest() {
+    constexpr double kMiB = 1 << 20;
+    const uint32_t main = tree_.Child(0, {"/src/app.py", 9, "<module>"});
+    const uint32_t load = tree_.Child(main, {"/src/app.py", 3, "load"});
+    tree_.Add(load, 60 * kMiB, 1);
+    tree_.Add(tree_.Child(load, {kParser, 77, "parse"}), 20 * kMiB, 1);
+    tree_.Add(tree_.Child(main, {"/src/app.py", 5, "save"}), 19 * kMiB, 1);
+    tree_.Add(tree_.Child(0, {{}, 0, "<native thread>"}), 1 * kMiB, 1);
+    tree_.SumUp();
+    terminal_.columns = 60;
+    terminal_.folder = "/src";
+  }
+  static constexpr char kParser[] =
+      "/usr/lib/python3/dist-packages/pandas/io/parsers/readers.py";
+
+  RunIndex index_;
+  PlaceTree tree_{GroupBy::kLine, &index_};
+  Terminal terminal_;
+};
+
+TEST_F(TreeTextTest, EachFrameIsBelowItsCaller) {
+  EXPECT_EQ(TreeText(tree_, 0, terminal_),
+            "   99 MiB  99 %  ▼ <module>  app.py:9\n"
+            "   80 MiB  80 %  ├ ▼ load  app.py:3\n"
+            "   20 MiB  20 %  │ └ • parse  …/parsers/readers.py:77\n"
+            "   19 MiB  19 %  └ • save  app.py:5\n"
+            "  1.0 MiB   1 %  • <native thread>\n");
+}
+
+TEST_F(TreeTextTest, WhatIsNotShownIsClosed) {
+  EXPECT_EQ(TreeText(tree_, 2, terminal_),
+            "   99 MiB  99 %  ▼ <module>  app.py:9\n"
+            "   80 MiB  80 %  └ ▶ load  app.py:3\n");
+}
+
+TEST_F(TreeTextTest, PlainCharactersWhereOthersAreNotTaken) {
+  terminal_.unicode = false;
+  EXPECT_THAT(TreeText(tree_, 3, terminal_),
+              HasSubstr("   80 MiB  80 %  `-v load  app.py:3\n"
+                        "   20 MiB  20 %    `-- parse  "));
+}
+
+TEST_F(TreeTextTest, ForProgramsPathsAreWhole) {
+  EXPECT_THAT(TreeText(tree_, 0, Terminal()),
+              HasSubstr(std::string("parse  ") + kParser + ":77\n"));
+}
+
+TEST_F(TreeTextTest, NamesAreMadeHarmlessAndFit) {
+  PlaceTree tree(GroupBy::kLine, &index_);
+  const std::string name = "\x1b[31m" + std::string(200, 'n');
+  tree.Add(tree.Child(0, {kParser, 1, name}), 100, 1);
+  tree.SumUp();
+  terminal_.columns = 40;
+  const std::string text = TreeText(tree, 0, terminal_);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_LE(ColumnsOf(text.substr(0, text.find('\n'))), 40u) << text;
+}
+
+}  // namespace
+}  // namespace pymemrun

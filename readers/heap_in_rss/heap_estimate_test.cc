@@ -104,7 +104,7 @@ TEST(ScannedPagesTest, AllRowsAddUpToRss) {
   TempFile file(ScannedRun());
   for (const char* by :
        {"line", "function", "file", "thread", "module", "mapping"}) {
-    for (const char* at : {"0.001", "peak", "end"}) {
+    for (const char* at : {"0.001", "peak", "exit"}) {
       for (const char* limit : {"0", "1"}) {
         int64_t sum = 0;
         for (const auto& row : nlohmann::json::parse(

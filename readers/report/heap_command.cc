@@ -33,11 +33,11 @@ std::string PeakText(const HeapMoments& replay) {
 
 // What the table measures, and where to look for the rest.
 std::string MeaningText(const HeapMoments& replay) {
-  const absl::string_view elsewhere =
-      replay.header().page_period() == 0
-          ? ", resident or not"
-          : "; pymemreport resident tells what took up RSS";
-  return absl::StrCat("bytes are what lines asked for", elsewhere, "\n");
+  return replay.header().page_period() == 0
+             ? "bytes are what lines asked for, resident or not\n"
+             : "bytes are what lines asked for; pymemreport resident tells "
+               "what "
+               "took up RSS\n";
 }
 
 // Where RSS is far above what heap events tell of, and they do not tell of C
@@ -82,14 +82,12 @@ std::vector<HeapSums> TemporarySums(const HeapModel& model) {
   return sums;
 }
 
-// Also one that is too low.
 bool IsNumber(absl::string_view text) {
   if (text.size() > 1 && text[0] == '-') text.remove_prefix(1);
   return !text.empty() &&
          text.find_first_not_of("0123456789") == absl::string_view::npos;
 }
 
-// What heading and table show of a file's blocks.
 struct Shown {
   Shown(GroupBy by, bool of_reserved) : rows(by, of_reserved) {}
 
@@ -115,7 +113,6 @@ void ShowLive(const HeapMoments& replay, RereadFile* file,
   ShowBlocks(replay, file, keep, shown);
 }
 
-// What C code has mapped, whether or not it was touched.
 void ShowReserved(const HeapMoments& replay, RereadFile* file, Shown* shown) {
   shown->heading =
       absl::StrCat("mapped by C code at ", MomentText(replay, 0), "\n");
@@ -219,9 +216,7 @@ class HeapCommand final : public ReportCommand {
                   const Console& console, OutputBuffer* output) const;
   void PrintStacks(const HeapMoments& replay, OutputBuffer* output) const;
 
-  // What is read, before --diff.
-  std::vector<Moment> Moments() const;
-
+  std::vector<Moment> Moments() const;  // without that of --diff
   Moment at_;
   std::optional<Moment> to_;  // the change up to this moment
   GroupBy by_ = GroupBy::kLine;

@@ -125,6 +125,10 @@ TEST(ProcessStatsTest, ParsesWhatProcSays) {
   ParseStatus("Name:\tx\nVmHWM:\t  2000 kB\nVmRSS:\t 1000 kB\n", &sample);
   EXPECT_EQ(sample.hwm_bytes(), 2048000u);
   EXPECT_EQ(sample.rss_bytes(), 1024000u);
+  EXPECT_EQ(sample.file_bytes(), 0u);
+  ParseStatus("Name:\tx\nRssAnon:\t 9 kB\nRssFile:\t 3 kB\nRssShmem:\t 1 kB\n",
+              &sample);
+  EXPECT_EQ(sample.file_bytes(), 4096u);
   ParseStat("", &sample);
   ParseStat("1 (x", &sample);
   ParseStatus("Name:\tx\nState:\tZ (zombie)\n", &sample);

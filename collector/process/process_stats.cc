@@ -87,6 +87,10 @@ void ParseStat(absl::string_view stat, ProcessSample* sample) {
 void ParseStatus(absl::string_view status, ProcessSample* sample) {
   sample->set_hwm_bytes(Kilobytes(status, "\nVmHWM:", sample->hwm_bytes()));
   sample->set_rss_bytes(Kilobytes(status, "\nVmRSS:", sample->rss_bytes()));
+  const uint64_t shared = Kilobytes(status, "\nRssShmem:", 0);
+  const uint64_t file_bytes =
+      Kilobytes(status, "\nRssFile:", sample->file_bytes());
+  sample->set_file_bytes(file_bytes + shared);
 }
 
 }  // namespace pymemrun

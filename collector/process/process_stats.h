@@ -20,7 +20,7 @@ class ProcessStats {
 
   // What cannot be read (the process is gone, or became another user's) keeps
   // its value.
-  // Sets hwm_bytes and rss_bytes.
+  // Sets hwm_bytes, rss_bytes and file_bytes.
   void ReadMemory(ProcessSample* sample);
   // Sets user_us and system_us, which a zombie still tells.
   void ReadTimes(ProcessSample* sample);

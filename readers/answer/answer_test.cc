@@ -36,6 +36,7 @@ constexpr uint64_t kStart = 0x10000000;
 class AnswerRun {
  public:
   bool pages = true, heap = true, native = true;
+  uint64_t file_mib = 0;  // that the kernel counts at 3.5 s; 0: it does not
   std::string script = "/src/job.py";
 
   std::string Build() const {
@@ -81,6 +82,7 @@ class AnswerRun {
     if (pages) {
       AddPages(&builder, 3000000, 4 * kStart, 2 * kMiB, five, file_mapping);
     }
+    if (file_mib > 0) AddCounts(&builder);
     builder.AddProcess(4000000, 60 * kMiB, 60 * kMiB);
     if (heap && native) builder.AddHeap({FreeEvent(5000000, kStart)});
     if (pages) {
@@ -105,6 +107,19 @@ class AnswerRun {
   }
 
  private:
+  // What the kernel counted as pages of files, at two moments.
+  void AddCounts(RunBuilder* builder) const {
+    for (const auto& [time_us, mib] :
+         {std::pair<uint64_t, uint64_t>{500, 2}, {3500000, file_mib}}) {
+      Record record;
+      ProcessSample* const sample = record.mutable_process();
+      sample->set_time_us(time_us);
+      sample->set_rss_bytes(time_us < 1000 ? 5 * kMiB : 59 * kMiB);
+      sample->set_hwm_bytes(sample->rss_bytes());
+      sample->set_file_bytes(mib * kMiB);
+      builder->AddRecord(record);
+    }
+  }
   static void AddPages(RunBuilder* builder, uint64_t time_us, uint64_t begin,
                        uint64_t bytes, uint32_t stack, uint32_t mapping) {
     std::vector<PageEntry> entries =
@@ -223,6 +238,24 @@ TEST(AnswerTest, WithoutPagesTheRestIsUnattributed) {
   EXPECT_EQ(peak.unattributed_bytes, 11 * kMiB);
   EXPECT_EQ(SumOf(peak), peak.rss_bytes);
   EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("(--trace pages)"));
+}
+
+// 2 of 60 MiB were of files before tracing, 9 are at the peak.
+TEST(AnswerTest, WithoutPagesFilesAreAsTheKernelCountsThem) {
+  AnswerRun run;
+  run.pages = false;
+  run.file_mib = 9;
+  const auto answer = Read(run);
+  ASSERT_NE(answer, nullptr);
+  const MemorySplit& peak = answer->peak.split;
+  EXPECT_EQ(peak.file_bytes, 7 * kMiB);
+  EXPECT_EQ(peak.before_bytes, 3 * kMiB);
+  EXPECT_EQ(peak.native_bytes, 40 * kMiB);
+  EXPECT_EQ(peak.free_bytes, 1 * kMiB);
+  EXPECT_EQ(peak.unattributed_bytes, 0);
+  EXPECT_EQ(SumOf(peak), peak.rss_bytes);
+  EXPECT_THAT(AnswerText(*answer, {}),
+              HasSubstr("files are as the kernel counts them"));
 }
 
 TEST(AnswerTextTest, BeginsWithTheAnswer) {

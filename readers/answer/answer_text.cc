@@ -332,7 +332,11 @@ class AnswerWriter {
     const Header& header = answer_.facts.header;
     if (!answer_.has_pages) {
       missing.push_back(
-          "which pages are resident (--trace pages): RSS cannot be split");
+          split_.before_bytes > 0
+              ? "which pages are resident (--trace pages): files are as the "
+                "kernel counts them"
+              : "which pages are resident (--trace pages): RSS cannot be "
+                "split");
     }
     if (!answer_.facts.HasHeap()) {
       missing.push_back(

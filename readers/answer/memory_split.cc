@@ -102,6 +102,7 @@ class Splitter {
       anonymous_bytes_ += unseen_bytes_;
     }
     if (heap_ != nullptr) SplitHeap();
+    if (!pages_.has_page_events()) TakeCounts();
     AddTracing();
     if (pages_.has_page_events()) {
       split_.free_bytes = anonymous_bytes_ - heap_in_anonymous_;
@@ -181,6 +182,21 @@ class Splitter {
     holdings_.Add(heap_->index(), OriginOf(source.key), part.bytes,
                   part.variance,
                   /*of_file=*/false);
+  }
+
+  // Without pages: as the kernel counts them.
+  void TakeCounts() {
+    const auto first = static_cast<double>(pages_.header().first_rss_bytes());
+    const auto own = static_cast<double>(pages_.header().own_bytes());
+    if (pages_.file_bytes() == 0 || heap_ == nullptr || first < own) return;
+    split_.before_bytes = first - own;
+    split_.file_bytes = static_cast<double>(
+        pages_.file_bytes() -
+        std::min(pages_.file_bytes(), pages_.first_file_bytes()));
+    split_.free_bytes =
+        std::max(0.0, split_.rss_bytes - first - split_.file_bytes -
+                          split_.python_bytes - split_.native_bytes -
+                          split_.tracing_bytes);
   }
 
   // The tracer's memory was there when tracing began.

@@ -52,7 +52,8 @@ struct MemorySplit {
 
 // REQUIRES: both are of one file and moment. `heap` may be null: then anonymous
 // memory is charged to who touched it, and stands under free_bytes. Without
-// page events the heap is all that is known, and the rest is unattributed.
+// page events the heap is known, and how much the kernel counts as pages of
+// files. Where it does not say that, the rest is unattributed.
 MemorySplit SplitMemory(const ResidentReplay& pages, const HeapReplay* heap,
                         double rss_bytes);
 

@@ -41,14 +41,15 @@ absl::string_view HoldingName(Holding holding) {
 std::unique_ptr<RunSide> RunSide::Read(RereadFile* file, GroupBy by,
                                        bool stacks) {
   std::unique_ptr<RunSide> side(new RunSide);
-  const std::unique_ptr<PeakFinder> finder = FindPeak(file);
-  if (finder == nullptr || !file->ReadAgain(&side->facts_)) return nullptr;
+  const auto moments = RunMoments::Of(
+      [file](ReplayVisitor* visitor) { return file->Read(visitor); });
+  if (moments == nullptr || !file->ReadAgain(&side->facts_)) return nullptr;
   side->AddTotals();
   if (side->facts_.HasHeap() && !side->ReadHeap(file, by, stacks)) {
     return nullptr;
   }
-  if (by == GroupBy::kLine && !stacks && finder->has_page_events() &&
-      !side->ReadResident(file, *finder)) {
+  if (by == GroupBy::kLine && !stacks && moments->has_page_events() &&
+      !side->ReadResident(file, *moments)) {
     return nullptr;
   }
   if (side->facts_.HasCalls() && !stacks) side->AddGrowth(by);
@@ -114,16 +115,18 @@ void RunSide::KeepStacks(const PlaceTree& tree) {
   }
 }
 
-bool RunSide::ReadResident(RereadFile* file, const PeakFinder& finder) {
-  ResidentReplay pages(finder.peak_us(), finder.hindsight());
+bool RunSide::ReadResident(RereadFile* file, const RunMoments& moments) {
+  const uint64_t peak_us = moments.RssPeak().time_us;
+  ResidentReplay pages(peak_us, moments.hindsight());
   if (!file->Read(&pages)) return false;
-  HeapMoments heap({{HeapMoment::kTime, finder.peak_us()}});
+  HeapMoments heap({{HeapMoment::kTime, peak_us}});
   const bool has_heap = facts_.HasHeap();
   if (has_heap && !file->Read(&heap)) return false;
   known_[static_cast<size_t>(Holding::kResident)] = true;
   const MemorySplit split =
       SplitMemory(pages, has_heap ? &heap : nullptr,
-                  static_cast<double>(finder.peak_bytes()));
+                  static_cast<double>(pages.by_scan() ? moments.PeakBytes()
+                                                      : moments.peak_bytes()));
   for (const PlaceHolding& holding : split.places) {
     Add(Holding::kResident, holding.place, holding.bytes, holding.variance);
   }

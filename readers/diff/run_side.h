@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "readers/moments/run_moments.h"
 #include "readers/places/place_tree.h"
-#include "readers/resident/find_peak.h"
 #include "readers/run/name_pool.h"
 #include "readers/run/reread_file.h"
 #include "readers/summary/run_facts.h"
@@ -82,7 +82,7 @@ class RunSide {
   RunSide() : names_(64 << 20) {}
   bool ReadHeap(RereadFile* file, GroupBy by, bool stacks);
   void KeepStacks(const PlaceTree& tree);
-  bool ReadResident(RereadFile* file, const PeakFinder& finder);
+  bool ReadResident(RereadFile* file, const RunMoments& moments);
   void AddTotals();
   void AddGrowth(GroupBy by);
   void Set(Total which, double value, double variance = 0);

@@ -4,6 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {

@@ -143,6 +143,8 @@ void ResidentReplay::AddReading(const Reading& reading) {
 void ResidentReplay::OnProcess(const ProcessSample& sample) {
   if (sample.time_us() > until_us_) return;
   last_us_ = std::max(last_us_, sample.time_us());
+  if (sample.file_bytes() != 0) file_bytes_ = sample.file_bytes();
+  if (first_file_bytes_ == 0) first_file_bytes_ = file_bytes_;
   AddReading({sample.time_us(), sample.rss_bytes(), sample.hwm_bytes()});
 }
 

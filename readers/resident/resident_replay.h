@@ -36,6 +36,10 @@ class ResidentReplay : public ReplayVisitor {
   bool has_page_events() const { return has_page_events_; }
   // Nobody saw who touched the pages.
   bool by_scan() const { return header_.page_scan(); }
+  // What the kernel counted as pages of files, and shared ones, at the last
+  // sample, and at the first one. 0: not known.
+  uint64_t file_bytes() const { return file_bytes_; }
+  uint64_t first_file_bytes() const { return first_file_bytes_; }
   // The last moment that the file tells of, as far as it was read.
   uint64_t last_us() const { return last_us_; }
   // `until_us`; or where the file ends before that, its last moment.
@@ -80,6 +84,7 @@ class ResidentReplay : public ReplayVisitor {
   absl::btree_multimap<uint64_t, Reading> readings_;
   uint64_t now_us_ = 0, last_us_ = 0;
   uint64_t lost_samples_ = 0;
+  uint64_t file_bytes_ = 0, first_file_bytes_ = 0;
   uint64_t highest_read_ = 0;
   uint64_t read_us_ = 0;  // the last time
   bool has_page_events_ = false;

@@ -261,6 +261,13 @@ std::string SourceText(const EndReportInput& in) {
       ".");
 }
 
+std::string VerificationText(const EndReportInput& in) {
+  if (!in.footer.has_rss_verification()) return "";
+  return absl::StrCat(
+      "RSS verified: ", RssVerificationText(in.footer.rss_verification()),
+      "; the gauge itself read RSS ", RssReadsText(in.footer), ".");
+}
+
 // What a reader of the answer is to know besides; the usual is not said.
 std::vector<std::string> Remarks(const EndReportInput& in) {
   std::vector<std::string> sentences;
@@ -271,6 +278,7 @@ std::vector<std::string> Remarks(const EndReportInput& in) {
   if (in.header.rss_source() != FAULTS || in.footer.gauge_changes() > 0) {
     sentences.push_back(SourceText(in));
   }
+  sentences.push_back(VerificationText(in));
   return sentences;
 }
 
@@ -292,11 +300,7 @@ std::vector<std::string> ClosingSentences(const EndReportInput& in) {
   }
   sentences.push_back(ChildrenText(in));
   sentences.push_back(SourceText(in));
-  if (in.footer.has_rss_verification()) {
-    sentences.push_back(absl::StrCat(
-        "RSS verified: ", RssVerificationText(in.footer.rss_verification()),
-        "; the gauge itself read RSS ", RssReadsText(in.footer), "."));
-  }
+  sentences.push_back(VerificationText(in));
   return sentences;
 }
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "readers/heap/heap_history.h"
-#include "readers/moments/run_moments.h"
+#include "readers/moments/moment_reading.h"
 #include "readers/resident/timeline.h"
 
 namespace pymemrun {
@@ -84,10 +84,7 @@ bool ReadOverTime(RereadFile* file, const PeakFinder& finder, Answer* answer) {
 
 std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   auto answer = std::make_unique<Answer>();
-  const ReadRun read = [file](ReplayVisitor* visitor) {
-    return file->Read(visitor);
-  };
-  const auto finder = RunMoments::Of(read);
+  const auto finder = RunMoments::Of(ReadingOf(file));
   if (finder == nullptr || !file->ReadAgain(&answer->facts)) return nullptr;
   answer->has_pages = finder->has_page_events();
   if (!ReadMoment(file, finder->RssPeak().time_us, *answer, *finder,

@@ -255,7 +255,7 @@ TEST(AnswerTest, WithoutPagesFilesAreAsTheKernelCountsThem) {
   EXPECT_EQ(peak.unattributed_bytes, 0);
   EXPECT_EQ(SumOf(peak), peak.rss_bytes);
   EXPECT_THAT(AnswerText(*answer, {}),
-              HasSubstr("files are as the kernel counts them"));
+              HasSubstr("files are as the kernel\ncounts them."));
 }
 
 TEST(AnswerTextTest, BeginsWithTheAnswer) {

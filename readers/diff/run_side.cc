@@ -6,6 +6,7 @@
 #include "readers/answer/memory_split.h"
 #include "readers/heap/heap_exit.h"
 #include "readers/heap/heap_table.h"
+#include "readers/moments/moment_reading.h"
 
 namespace pymemrun {
 namespace {
@@ -41,8 +42,7 @@ absl::string_view HoldingName(Holding holding) {
 std::unique_ptr<RunSide> RunSide::Read(RereadFile* file, GroupBy by,
                                        bool stacks) {
   std::unique_ptr<RunSide> side(new RunSide);
-  const auto moments = RunMoments::Of(
-      [file](ReplayVisitor* visitor) { return file->Read(visitor); });
+  const auto moments = RunMoments::Of(ReadingOf(file));
   if (moments == nullptr || !file->ReadAgain(&side->facts_)) return nullptr;
   side->AddTotals();
   if (side->facts_.HasHeap() && !side->ReadHeap(file, by, stacks)) {

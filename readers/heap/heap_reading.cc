@@ -47,4 +47,12 @@ std::string LiveText(const HeapMoments& replay, size_t moment) {
                       MomentText(replay, moment), "\n");
 }
 
+std::string PeakText(const HeapMoments& replay) {
+  const uint64_t peak_us = replay.model().peak_us();
+  if (replay.TimeOf(0) == peak_us) return "";
+  return absl::StrCat(
+      "most live bytes: ", HumanBytes(replay.model().peak_bytes()), " at ",
+      HumanSeconds(peak_us), " (--at heap-peak)\n");
+}
+
 }  // namespace pymemrun

@@ -21,6 +21,9 @@ bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
 std::string MomentText(const HeapMoments& replay, size_t moment);
 // "live 1.2 GiB in 3,456 blocks at the peak of RSS, 12.300 s\n".
 std::string LiveText(const HeapMoments& replay, size_t moment);
+// Where most was alive, if that was another moment. REQUIRES: the whole run was
+// read.
+std::string PeakText(const HeapMoments& replay);
 
 }  // namespace pymemrun
 

@@ -156,7 +156,8 @@ bool RunMoments::IsSeen() const {
 
 // Whether page events, or a scan of pages, were there at the peak.
 bool RunMoments::PagesTell() const {
-  return has_page_events() && (!by_scan() || IsNear(peak_bytes(), PeakBytes()));
+  return has_page_events() &&
+         (!by_scan() || (peak_was_seen() && IsNear(peak_bytes(), PeakBytes())));
 }
 
 void RunMoments::FindInHeap(const ReadRun& read) {

@@ -84,7 +84,9 @@ TEST_F(RunMomentsTest, APeakBetweenTwoScansIsWhereMostWasAlive) {
   header.set_heap(HEAP_ALL);
   header.set_page_scan(true);
   builder_.AddHeader(header);
-  const std::vector<ResidentRange> pages = {{100, 5120, 0, false, false}};
+  builder_.AddThread("MainThread", 4711);
+  builder_.AddMapping("[heap]");
+  const std::vector<ResidentRange> pages = {{100, 5120, 1, false, false}};
   builder_.AddResidency(10, 20, 20 * kMiB, pages);
   builder_.AddResidency(10000, 10001, 20 * kMiB, pages);
   AddSample(11000, 20, 20);
@@ -104,8 +106,10 @@ TEST_F(RunMomentsTest, AScanAtThePeakTellsIt) {
   header.set_heap(HEAP_ALL);
   header.set_page_scan(true);
   builder_.AddHeader(header);
-  const std::vector<ResidentRange> few = {{100, 10, 0, false, false}};
-  const std::vector<ResidentRange> many = {{100, 5120, 0, false, false}};
+  builder_.AddThread("MainThread", 4711);
+  builder_.AddMapping("[heap]");
+  const std::vector<ResidentRange> few = {{100, 10, 1, false, false}};
+  const std::vector<ResidentRange> many = {{100, 5120, 1, false, false}};
   builder_.AddResidency(10, 20, 1 * kMiB, few);
   builder_.AddHeap({AllocEvent(5000, 0x100000000, 40 * kMiB, 0)});
   builder_.AddResidency(10000, 10001, 20 * kMiB, many);

@@ -39,7 +39,7 @@ TEST_F(TreeTextTest, EachFrameIsBelowItsCaller) {
   EXPECT_EQ(TreeText(tree_, 0, terminal_),
             "   99 MiB  99 %  ▼ <module>  app.py:9\n"
             "   80 MiB  80 %  ├ ▼ load  app.py:3\n"
-            "   20 MiB  20 %  │ └ • parse  …/parsers/readers.py:77\n"
+            "   20 MiB  20 %  │ └ • parse  …/io/parsers/readers.py:77\n"
             "   19 MiB  19 %  └ • save  app.py:5\n"
             "  1.0 MiB   1 %  • <native thread>\n");
 }

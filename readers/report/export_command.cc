@@ -6,8 +6,8 @@
 #include "readers/export/pprof_profile.h"
 #include "readers/export/speedscope.h"
 #include "readers/heap/heap_stacks.h"
+#include "readers/moments/moment_reading.h"
 #include "readers/options/option_values.h"
-#include "readers/report/moment_reading.h"
 #include "readers/report/report_command.h"
 
 namespace pymemrun {

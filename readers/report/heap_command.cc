@@ -12,9 +12,9 @@
 #include "readers/heap/heap_stacks.h"
 #include "readers/heap/heap_table.h"
 #include "readers/heap_in_rss/heap_mapped.h"
+#include "readers/moments/moment_reading.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
-#include "readers/report/moment_reading.h"
 #include "readers/report/report_command.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
@@ -22,22 +22,14 @@
 namespace pymemrun {
 namespace {
 
-// Where most was alive, if that was another moment. The whole run was read.
-std::string PeakText(const HeapMoments& replay) {
-  const uint64_t peak_us = replay.model().peak_us();
-  if (replay.TimeOf(0) == peak_us) return "";
-  return absl::StrCat(
-      "most live bytes: ", HumanBytes(replay.model().peak_bytes()), " at ",
-      HumanSeconds(peak_us), " (--at heap-peak)\n");
-}
-
 // What the table measures, and where to look for the rest.
 std::string MeaningText(const HeapMoments& replay) {
-  return replay.header().page_period() == 0
-             ? "bytes are what lines asked for, resident or not\n"
-             : "bytes are what lines asked for; pymemreport resident tells "
-               "what "
-               "took up RSS\n";
+  const Header& header = replay.header();
+  const bool has_pages = header.page_period() != 0 || header.page_scan();
+  return absl::StrCat("bytes are what lines asked for",
+                      has_pages
+                          ? "; pymemreport resident tells what took up RSS\n"
+                          : ", resident or not\n");
 }
 
 // Where RSS is far above what heap events tell of, and they do not tell of C
@@ -82,10 +74,9 @@ std::vector<HeapSums> TemporarySums(const HeapModel& model) {
   return sums;
 }
 
-bool IsNumber(absl::string_view text) {
-  if (text.size() > 1 && text[0] == '-') text.remove_prefix(1);
-  return !text.empty() &&
-         text.find_first_not_of("0123456789") == absl::string_view::npos;
+bool IsNumber(const std::string& text) {
+  int64_t number = 0;
+  return absl::SimpleAtoi(text, &number);
 }
 
 struct Shown {
@@ -387,10 +378,11 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   if (reserved_ && SayNothingReserved(replay, files_.paths[0], console)) {
     return kExitUsage;
   }
-  if (!stacks_.any()) {
-    return std::max(code, PrintTables(replay, file.get(), console, output));
+  if (stacks_.any()) {
+    PrintStacks(replay, output);
+  } else {
+    code = std::max(code, PrintTables(replay, file.get(), console, output));
   }
-  PrintStacks(replay, output);
   return code;
 }
 

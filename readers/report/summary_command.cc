@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "readers/report/facts_reader.h"
 #include "readers/report/report_command.h"
+#include "readers/summary/facts_reader.h"
 #include "readers/summary/run_summary.h"
 
 namespace pymemrun {

@@ -7,11 +7,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/chart/svg_chart.h"
+#include "readers/moments/moment_reading.h"
 #include "readers/options/option_values.h"
 #include "readers/output/table.h"
 #include "readers/places/place.h"
 #include "readers/report/heap_timeline_chart.h"
-#include "readers/report/moment_reading.h"
 #include "readers/report/report_command.h"
 #include "readers/resident/find_peak.h"
 #include "readers/resident/resident_table.h"

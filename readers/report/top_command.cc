@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/growth/top_table.h"
-#include "readers/report/facts_reader.h"
 #include "readers/report/report_command.h"
+#include "readers/summary/facts_reader.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {

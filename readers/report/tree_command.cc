@@ -5,9 +5,9 @@
 #include "readers/heap/heap_reading.h"
 #include "readers/heap/heap_stacks.h"
 #include "readers/heap_in_rss/heap_mapped.h"
+#include "readers/moments/moment_reading.h"
 #include "readers/options/option_values.h"
 #include "readers/places/tree_text.h"
-#include "readers/report/moment_reading.h"
 #include "readers/report/report_command.h"
 #include "text/report_text.h"
 

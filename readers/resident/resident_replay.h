@@ -109,6 +109,8 @@ class PeakFinder : public ResidentReplay {
   // REQUIRES: Finish() was called.
   uint64_t peak_us() const { return peak_us_; }
   uint64_t peak_bytes() const { return peak_bytes_; }
+  // Not: VmHWM alone tells of it.
+  bool peak_was_seen() const { return !peak_unseen_; }
   Hindsight hindsight() const override;
   void Finish() override;
 

@@ -1,4 +1,4 @@
-#include "readers/report/facts_reader.h"
+#include "readers/summary/facts_reader.h"
 
 #include <algorithm>
 

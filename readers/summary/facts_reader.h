@@ -1,7 +1,7 @@
 // Reads a whole run file for its facts. Used by the commands `summary` and
 // `top`.
-#ifndef PYMEMRUN_READERS_REPORT_FACTS_READER_H_
-#define PYMEMRUN_READERS_REPORT_FACTS_READER_H_
+#ifndef PYMEMRUN_READERS_SUMMARY_FACTS_READER_H_
+#define PYMEMRUN_READERS_SUMMARY_FACTS_READER_H_
 
 #include <memory>
 #include <string>
@@ -40,4 +40,4 @@ class FactsReader final : public RunFacts {
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_REPORT_FACTS_READER_H_
+#endif  // PYMEMRUN_READERS_SUMMARY_FACTS_READER_H_

@@ -1,4 +1,4 @@
-#include "readers/report/moment_reading.h"
+#include "readers/moments/moment_reading.h"
 
 #include <algorithm>
 #include <utility>

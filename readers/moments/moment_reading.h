@@ -1,6 +1,6 @@
 // Reads a run file at the moment that --at names. What cannot be is said.
-#ifndef PYMEMRUN_READERS_REPORT_MOMENT_READING_H_
-#define PYMEMRUN_READERS_REPORT_MOMENT_READING_H_
+#ifndef PYMEMRUN_READERS_MOMENTS_MOMENT_READING_H_
+#define PYMEMRUN_READERS_MOMENTS_MOMENT_READING_H_
 
 #include <memory>
 #include <optional>
@@ -35,4 +35,4 @@ std::unique_ptr<HeapMoments> ReadHeapAt(const std::string& path,
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_REPORT_MOMENT_READING_H_
+#endif  // PYMEMRUN_READERS_MOMENTS_MOMENT_READING_H_

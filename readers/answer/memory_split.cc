@@ -95,9 +95,11 @@ class Splitter {
   MemorySplit Split(double rss_bytes) {
     split_.rss_bytes = rss_bytes;
     if (pages_.has_page_events()) SplitPages();
-    // A peak between two scans.
+    // What has come since the last scan.
     if (pages_.by_scan()) {
-      const auto seen = static_cast<double>(pages_.model().RssBytes());
+      const ResidentModel& model = pages_.model();
+      const auto seen = static_cast<double>(model.OwnedBytes() +
+                                            model.UnlistedBeforeBytes());
       unseen_bytes_ = std::max(0.0, rss_bytes - seen);
       anonymous_bytes_ += unseen_bytes_;
     }

@@ -19,13 +19,27 @@ constexpr uint64_t kRangeNs = 5000;
 constexpr uint64_t kLeastStepBytes = uint64_t{1} << 20;
 constexpr uint64_t kStepFraction = 50;  // 2 % of RSS
 
+constexpr int kTries = 3;
+
+uint64_t StepOf(uint64_t rss_bytes) {
+  return std::max(kLeastStepBytes, rss_bytes / kStepFraction);
+}
+
+// Pages went while the kernel was asked: those that were found are not what RSS
+// then was.
+bool HasShrunk(const ResidencyAnswer& answer) {
+  uint64_t bytes = 0;
+  for (const ResidentPages& range : answer.ranges) {
+    bytes += range.end - range.begin;
+  }
+  return bytes > answer.rss_bytes + StepOf(answer.rss_bytes);
+}
+
 }  // namespace
 
 bool ScanSchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes) const {
   if (now_ns < next_look_ns_ || rss_bytes == 0) return false;
-  const uint64_t step =
-      std::max(kLeastStepBytes, highest_bytes_ / kStepFraction);
-  if (rss_bytes > highest_bytes_ + step) return true;
+  if (rss_bytes > highest_bytes_ + StepOf(highest_bytes_)) return true;
   return now_ns >= next_regular_ns_ && rss_bytes != rss_bytes_;
 }
 
@@ -63,9 +77,12 @@ bool PageScanner::AskIfDue(uint64_t now_ns) {
 void PageScanner::AskAsOf(uint64_t time_ns) {
   ResidencyAnswer answer;
   const uint64_t cpu_ns = ThreadCpuNs();
-  const bool answered = scan_.Read([] {}, &answer);
-  // The process is gone where this is 0.
-  answer.rss_bytes = answered ? scan_.RssBytes() : 0;
+  for (int tries = 0; tries < kTries; ++tries) {
+    const bool answered = scan_.Read([] {}, &answer);
+    // The process is gone where this is 0.
+    answer.rss_bytes = answered ? scan_.RssBytes() : 0;
+    if (!HasShrunk(answer)) break;
+  }
   schedule_.Asked(MonotonicNs(), ThreadCpuNs() - cpu_ns, answer.rss_bytes,
                   answer.ranges.size());
   if (answer.rss_bytes == 0 || !WasOfProgram(*options_.page, &stats_)) return;

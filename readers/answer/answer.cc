@@ -101,6 +101,10 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   const bool is_known = answer->has_pages && !answer->peak.pages->by_scan();
   const double rss_bytes = is_known ? RssAt(answer->peak) : 0;
   Split(rss_bytes > 0 ? rss_bytes : answer->peak_bytes, &answer->peak);
+  // VmHWM may be some pages higher than what was split.
+  if (answer->peak.split.rss_bytes > 0.98 * answer->peak_bytes) {
+    answer->peak_bytes = answer->peak.split.rss_bytes;
+  }
   Split(RssAt(answer->end), &answer->end);
   return answer;
 }

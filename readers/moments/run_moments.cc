@@ -130,6 +130,11 @@ void RunMoments::OnProcess(const ProcessSample& sample) {
   last_sample_us_ = sample.time_us();
 }
 
+void RunMoments::OnResidency(const ResidencyView& seen) {
+  PeakFinder::OnResidency(seen);
+  scan_.Raise(seen.time_us, seen.rss_bytes);
+}
+
 void RunMoments::OnPeak(const Peak& peak) {
   unseen_.Raise(peak.time_us(), peak.hwm_bytes());
 }
@@ -162,7 +167,9 @@ bool RunMoments::PagesTell() const {
 
 void RunMoments::FindInHeap(const ReadRun& read) {
   const bool was_read = row_.bytes + sample_.bytes > 0;
-  const bool is_known = was_read && (IsSeen() || unseen_.bytes > 0);
+  // Of scans the nearest is known: what was alive then tells more.
+  const bool is_known =
+      was_read && (IsSeen() || (unseen_.bytes > 0 && !by_scan()));
   if (PagesTell() || is_known || !has_heap_) return;
   HeapMoments heap({HeapMoment{HeapMoment::kPeak}});
   if (!read(&heap) || heap.model().peak_bytes() <= 0) return;
@@ -181,6 +188,9 @@ FoundMoment RunMoments::RssPeak() const {
     return {heap_peak_us_, "the peak of live bytes (RSS was not read)"};
   }
   if (IsSeen()) return {highest.time_us, known};
+  if (by_scan()) {
+    return {heap_peak_us_ != kEnd ? heap_peak_us_ : scan_.time_us, about};
+  }
   if (unseen_.bytes > highest.bytes) return {unseen_.time_us, known};
   if (heap_peak_us_ != kEnd) return {heap_peak_us_, about};
   return {highest.time_us, about};

@@ -28,10 +28,10 @@ struct FoundMoment {
 };
 
 // A run has one peak: the highest RSS. Page events tell when it was, and scans
-// of pages do, unless it came between two of them. Without them the events and
-// samples that read RSS do. Where VmHWM rose above all these between two
-// samples, the most live bytes in between are the best that is known. Not
-// thread safe.
+// of pages do, unless it came between two of them. Then it was where most was
+// alive, or by the highest scan. Without them the events and samples that read
+// RSS do. Where VmHWM rose above all these between two samples, the most live
+// bytes in between are the best that is known. Not thread safe.
 class RunMoments final : public PeakFinder {
  public:
   explicit RunMoments(Hindsight hindsight = {})
@@ -44,6 +44,7 @@ class RunMoments final : public PeakFinder {
   void OnHeader(const Header& header) override;
   void OnProcess(const ProcessSample& sample) override;
   void OnPeak(const Peak& peak) override;
+  void OnResidency(const ResidencyView& seen) override;
   void OnFooter(const Footer& footer) override;
 
   // Fails when the run has no such moment, and says which it has. `read` reads
@@ -68,7 +69,7 @@ class RunMoments final : public PeakFinder {
   void FindInHeap(const ReadRun& read);
   FoundMoment FindEnd(const ReadRun& read) const;
 
-  Reading row_, sample_, unseen_;  // the highest RSS of each
+  Reading row_, sample_, unseen_, scan_;  // the highest RSS of each
   uint64_t hwm_bytes_ = 0;
   // VmHWM rose to the highest between these samples.
   uint64_t rose_after_us_ = 0, rose_until_us_ = kEnd;

@@ -101,6 +101,31 @@ TEST_F(RunMomentsTest, APeakBetweenTwoScansIsWhereMostWasAlive) {
   EXPECT_EQ(moments_->PeakBytes(), 60 * kMiB);
 }
 
+// What was alive then has been allocated before the scan, and filled after it.
+TEST_F(RunMomentsTest, APeakAfterTheHighestScanIsToldByThat) {
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  header.set_page_scan(true);
+  builder_.AddHeader(header);
+  builder_.AddThread("MainThread", 4711);
+  builder_.AddMapping("[heap]");
+  const std::vector<ResidentRange> few = {{100, 10, 1, false, false}};
+  const std::vector<ResidentRange> more = {{100, 5120, 1, false, false}};
+  builder_.AddResidency(10, 20, 1 * kMiB, few);
+  builder_.AddHeap({AllocEvent(5000, 0x100000000, 40 * kMiB, 0)});
+  builder_.AddResidency(10000, 10001, 20 * kMiB, more);
+  AddSample(11000, 20, 20);
+  builder_.AddHeap({FreeEvent(16000, 0x100000000)});
+  Record record;
+  record.mutable_peak()->set_hwm_bytes(40 * kMiB);
+  record.mutable_peak()->set_time_us(16000);
+  builder_.AddRecord(record);
+  AddSample(21000, 1, 40);
+  AddFooter(30000, 40);
+  EXPECT_EQ(Find("peak").time_us, 10001u);
+  EXPECT_EQ(moments_->RssPeak().name, "about the peak of RSS");
+}
+
 TEST_F(RunMomentsTest, AScanAtThePeakTellsIt) {
   Header header = RunBuilder::DefaultHeader();
   header.set_heap(HEAP_ALL);

@@ -32,6 +32,7 @@ class TreeCommand final : public ReportCommand {
     app->add_flag(
         "--inverted", inverted_,
         "Begin with the frames that allocated; their callers come below.");
+    AddOwn(app);
     files_.AddOutput(app);
   }
   int Run(const Console& console, OutputBuffer* output) override;

@@ -62,6 +62,14 @@ print(len(statuses), wrong)
 """)
         self.assertEqual(file.footer.untraced_children, 500)
 
+    def test_a_child_that_tries_several_folders_is_one(self):
+        file = self.same_and_whole("""
+import os, subprocess
+os.environ["PATH"] = "/n1:/n2:/n3:/usr/bin:/bin"
+print(subprocess.run(["true"]).returncode)
+""")
+        self.assertEqual(file.footer.untraced_children, 1)
+
     def test_many_subprocesses(self):
         file = self.same_and_whole("""
 import subprocess

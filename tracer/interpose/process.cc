@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "tracer/base/interposed_state.h"
 #include "tracer/interpose/interposed.h"
 #include "tracer/sigtrap/trap_exec.h"
@@ -42,12 +44,15 @@ class ExecMark {
 
  private:
   // A vfork child about to exec runs in the parent's memory; in any other
-  // child the hot page is wiped.
+  // child the hot page is wiped. It may try several folders of $PATH.
   void CountVforkChild() {
+    static std::atomic<pid_t> last_child = 0;
     HotState& hot = Hot();
-    if (page_ == nullptr && hot.page != nullptr) {
-      hot.page->untraced_children.fetch_add(1, std::memory_order_relaxed);
+    if (page_ != nullptr || hot.page == nullptr) return;
+    if (last_child.exchange(getpid(), std::memory_order_relaxed) == getpid()) {
+      return;
     }
+    hot.page->untraced_children.fetch_add(1, std::memory_order_relaxed);
   }
 
   ControlPage* page_;

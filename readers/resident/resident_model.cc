@@ -7,6 +7,8 @@ namespace {
 
 constexpr uint64_t kHugeBytes = 2 << 20;
 constexpr uint64_t kAroundBytes = 64 << 10;
+// On a busy machine; else a third of a millisecond.
+constexpr uint64_t kMostFillUs = 5000;
 // A page stands for no more, whatever the file says: sums stay far below 64
 // bits.
 constexpr uint32_t kMaxWeight = 1 << 20;
@@ -80,6 +82,11 @@ void ResidentModel::SetRss(uint64_t rss_bytes, uint64_t time_us) {
   rss_bytes_ = rss_bytes;
   rss_us_ = time_us;
   owned_at_rss_ = owned_pages_;
+  const uint64_t owned = OwnedBytes();
+  const bool is_filling = huge_us_ != 0 && time_us <= huge_us_ + kMostFillUs;
+  if (any_residency_ && is_filling && owned >= rss_bytes + kHugeBytes / 2) {
+    owned_at_rss_ -= kHugeBytes / page_bytes_;
+  }
 }
 
 uint32_t ResidentModel::OwnerId(const PageOwner& owner) {
@@ -182,6 +189,7 @@ void ResidentModel::Come(const PageEntry& entry) {
 
 void ResidentModel::Populate(const PageEntry& entry) {
   sampled_ |= entry.weight > 1;
+  if (entry.pages == kHugeBytes / page_bytes_) huge_us_ = entry.time_us;
   Own(entry.page, entry.page + entry.pages, ToucherId(entry), entry.time_us);
 }
 

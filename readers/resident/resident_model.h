@@ -61,7 +61,9 @@ class ResidentModel {
   void Add(const ResidencyView& seen);
   // The pages get the owner of the page they came with, if that is there.
   void Add(const LateArrival& late);
-  // What statm said at a moment up to which everything has been added.
+  // What statm said at a moment up to which everything has been added. The
+  // kernel counts a huge page once it has filled it: one whose fault began
+  // shortly before, and that RSS does not have yet, is still to come.
   void SetRss(uint64_t rss_bytes, uint64_t time_us);
   void AddFork(uint64_t time_us) { fork_us_ = time_us; }
 
@@ -91,8 +93,7 @@ class ResidentModel {
   // Pages by MappingDef.id that were found there and have no owner; none where
   // pages were sampled.
   absl::flat_hash_map<uint32_t, uint64_t> Unowned() const;
-  // Pages were sampled.
-  bool sampled() const { return sampled_; }
+  bool sampled() const { return sampled_; }  // pages were
   // Pages that found no room.
   uint64_t not_kept() const { return not_kept_; }
 
@@ -130,6 +131,7 @@ class ResidentModel {
   uint64_t rss_bytes_ = 0;    // statm's latest, at rss_us_; 0: none
   uint64_t rss_us_ = 0, most_rss_bytes_ = UINT64_MAX;
   uint64_t owned_at_rss_ = 0;
+  uint64_t huge_us_ = 0;            // when the last huge page's fault began
   uint64_t changed_since_rss_ = 0;  // by an answer, of pages that came since
   uint64_t fork_us_ = 0;
   bool sampled_ = false, by_scan_ = false;

@@ -261,6 +261,19 @@ TEST_F(ResidentModelTest, RssGoesOnFromTheLastReading) {
   EXPECT_EQ(model_.RssBytes(), 10 * kPage);
 }
 
+// RSS was read while the kernel was filling a huge page.
+TEST_F(ResidentModelTest, AHugePageIsInRssOnceItIsFilled) {
+  See({{100, 1000, 1, true, false}}, 1000 * kPage);
+  Came(512 * 10, 1);
+  model_.Add(Entry(PAGES_POPULATED, 512 * 10, 512));
+  model_.SetRss(1000 * kPage, now_us_ + 300);
+  EXPECT_EQ(model_.RssBytes(), 1512 * kPage);
+  EXPECT_EQ(model_.UnattributedBytes(), 0);
+  // Long after it RSS is right.
+  model_.SetRss(1000 * kPage, now_us_ + 300000);
+  EXPECT_EQ(model_.RssBytes(), 1000 * kPage);
+}
+
 TEST_F(ResidentModelTest, AnAnswerOfTheKernelsChangesNoRssThatWasRead) {
   See({});
   Came(10, 1);

@@ -13,6 +13,7 @@
 #include "text/columns.h"
 #include "text/escape.h"
 #include "text/report_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
@@ -108,18 +109,24 @@ class DiffPrinter {
   }
 
  private:
+  // As much of a total as there is room for: `rest` goes first, then the old
+  // figure.
+  std::string TotalLine(absl::string_view name, const std::string& before,
+                        const std::string& after, const std::string& change,
+                        const std::string& rest) const {
+    constexpr size_t kNameColumns = 17, kWideColumns = 80, kFewColumns = 52;
+    const Terminal& terminal = output_.terminal();
+    const size_t width = terminal.fits() ? terminal.columns : SIZE_MAX;
+    const size_t columns = width >= kWideColumns ? 13 : 11;
+    std::string text(PadRight(name, kNameColumns));
+    if (width >= kFewColumns) absl::StrAppend(&text, PadLeft(before, columns));
+    absl::StrAppend(&text, PadLeft(after, columns), PadLeft(change, columns));
+    if (ColumnsOf(text) + ColumnsOf(rest) <= width) text += rest;
+    return absl::StrCat(absl::StripTrailingAsciiWhitespace(text), "\n");
+  }
+
   void PrintTotals() {
-    constexpr size_t kNameColumns = 17, kColumns = 13;
-    const auto line = [&](absl::string_view name, const std::string& before,
-                          const std::string& after, const std::string& change,
-                          const std::string& rest) {
-      const std::string text = absl::StrCat(
-          PadRight(name, kNameColumns), PadLeft(before, kColumns),
-          PadLeft(after, kColumns), PadLeft(change, kColumns), rest);
-      output_.Append(
-          absl::StrCat(absl::StripTrailingAsciiWhitespace(text), "\n"));
-    };
-    line("", "old", "new", "change", "");
+    output_.Append(TotalLine("", "old", "new", "change", ""));
     for (size_t i = 0; i < kTotals; ++i) {
       const auto total = static_cast<Total>(i);
       const Figure &was = before_.total(total), &is = after_.total(total);
@@ -139,7 +146,8 @@ class DiffPrinter {
           absl::StrAppend(&rest, "  ±", HumanBytes(both.Error()));
         }
       }
-      line(LabelOf(total), text(was), text(is), change, rest);
+      output_.Append(
+          TotalLine(LabelOf(total), text(was), text(is), change, rest));
     }
   }
 

@@ -115,6 +115,9 @@ int PlaceOptions::PrintPlaces(Table table, bool folds, const Console& console,
       console.Usage(applied.message());
       return kExitUsage;
     }
+    if (table.places == 0 && !(view.files.empty() && view.excluded.empty())) {
+      console.Say("--file and --exclude leave no place");
+    }
   }
   PrintTable(table, format(), output);
   return kExitOk;

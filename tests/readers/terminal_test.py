@@ -95,6 +95,13 @@ class TerminalTest(support.ProgramTest):
             if b"has no page events" not in said:
                 self.assertEqual((program.returncode, said), (0, b""), words)
 
+    def test_a_filter_that_leaves_nothing_says_so(self):
+        run = self.run_script("kept = [bytes(100) for _ in range(100_000)]")
+        done = subprocess.run([support.PYMEMREPORT, "heap", run.path, "--file",
+                               "*.rs"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("--file and --exclude leave no place", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

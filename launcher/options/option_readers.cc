@@ -175,6 +175,10 @@ bool ReadHeapDomains(const std::string& text, Options* options) {
 
 bool ReadLight(const std::string&, Options* options) {
   options->heap.native = true;
+  // A signal for each page that comes costs more than the rest together.
+  if (options->page_source == PageSource::kAuto) {
+    options->page_source = PageSource::kScan;
+  }
   return ReadTrace("pages", options) && ReadHeap("sampled", options);
 }
 

@@ -73,7 +73,8 @@ constexpr OptionRow kTable[] = {
 
     {kWhat, "light", nullptr,
      "Trace no calls: pages and sampled allocations cost little enough for "
-     "production. Short for --trace pages --heap sampled --native.",
+     "production. Short for --trace pages --page-source scan --heap sampled "
+     "--native.",
      ReadLight, "", nullptr, kUsual},
     {kWhat, "full", nullptr,
      "Record every allocation, C code's too. Short for --trace calls,pages "
@@ -153,7 +154,7 @@ constexpr OptionRow kTable[] = {
      "Learn of pages from SOURCE: faults, scan or auto (auto). faults says who "
      "touched each page. scan asks the kernel up to four times a second, and "
      "as RSS rises, which pages are there. It needs no right to use perf. auto "
-     "takes scan where perf is refused.",
+     "takes scan where perf is refused; --light takes scan.",
      SetChoice<&Options::page_source, kPageSources>, "auto, faults or scan",
      &kPages},
 

@@ -115,7 +115,16 @@ TEST(OptionsTest, LightAndFullStandForSeveralOptions) {
   EXPECT_TRUE(options.trace_pages && options.trace_given);
   EXPECT_EQ(options.heap.mode, HeapMode::kSampled);
   EXPECT_TRUE(options.heap.native);
+  EXPECT_EQ(options.page_source, PageSource::kScan);
+  for (const char* asked : {"--page-source=faults", "--page-source=scan"}) {
+    EXPECT_EQ(Read({"--light", asked, "s.py"}).options.page_source,
+              Read({asked, "--light", "s.py"}).options.page_source);
+  }
+  EXPECT_EQ(
+      Read({"--light", "--page-source=faults", "s.py"}).options.page_source,
+      PageSource::kFaults);
   options = Read({"--full", "s.py"}).options;
+  EXPECT_EQ(options.page_source, PageSource::kAuto);
   EXPECT_TRUE(options.trace_calls && options.trace_pages);
   EXPECT_EQ(options.heap.mode, HeapMode::kAll);
   EXPECT_TRUE(options.heap.native);

@@ -32,6 +32,7 @@ class UnaskedTest(support.ProgramTest):
     def test_light_and_full(self):
         header = self.header("--light")
         self.assertTrue(header.calls_off)
+        self.assertTrue(header.page_scan)
         self.assertEqual(header.heap, support.trace_pb2().HEAP_SAMPLED)
         self.assertTrue(header.heap_native)
         header = self.header("--full")

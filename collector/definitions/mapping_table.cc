@@ -10,7 +10,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "collector/definitions/procmap_query.h"
 #include "collector/process/monotonic_clock.h"
 
 namespace pymemrun {
@@ -48,11 +47,14 @@ bool TakeHex(absl::string_view* text, char end, uint64_t* value) {
 }
 
 // "begin-end perms offset device inode     name"; the name may hold spaces.
-bool ParseLine(absl::string_view line, Mapping* mapping,
+bool ParseLine(absl::string_view line, Mapping* mapping, PrivateMemory* memory,
                absl::string_view* name) {
   if (!TakeHex(&line, '-', &mapping->begin)) return false;
   if (!TakeHex(&line, ' ', &mapping->end) || line.size() < 5) return false;
   mapping->executable = line[2] == 'x';
+  memory->readable = line[0] == 'r';
+  memory->writable = line[1] == 'w';
+  memory->anonymous = line[3] == 'p';
   for (int field = 0; field < 4; ++field) {
     const size_t space = line.find(' ');
     if (space == absl::string_view::npos) {
@@ -63,7 +65,21 @@ bool ParseLine(absl::string_view line, Mapping* mapping,
   }
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   *name = line;
+  memory->begin = mapping->begin;
+  memory->end = mapping->end;
+  memory->anonymous &= name->empty();
   return mapping->begin < mapping->end;
+}
+
+PrivateMemory MemoryOf(const ProcmapQuery& query) {
+  PrivateMemory memory;
+  memory.begin = query.begin;
+  memory.end = query.end;
+  memory.anonymous =
+      query.inode == 0 && (query.permissions & kProcmapShared) == 0;
+  memory.readable = (query.permissions & kProcmapReadable) != 0;
+  memory.writable = (query.permissions & kProcmapWritable) != 0;
+  return memory;
 }
 
 }  // namespace
@@ -88,13 +104,23 @@ bool MappingTable::Refresh() {
 void MappingTable::Parse(absl::string_view maps) {
   mappings_.clear();
   hit_ = data_hit_ = {};
+  PrivateMemory below;
   for (const absl::string_view line : absl::StrSplit(maps, '\n')) {
     Mapping mapping = {};
+    PrivateMemory memory;
     absl::string_view name;
-    if (!ParseLine(line, &mapping, &name)) continue;
-    mapping.name = IdOf(name);
+    if (!ParseLine(line, &mapping, &memory, &name)) continue;
     mapping.counted = IsCounted(name);
     mapping.file = IsFile(name);
+    const uint64_t stack = ThreadStackBytes(below, memory, stack_bytes_);
+    if (stack > 0) {
+      mappings_.push_back(mapping);
+      mappings_.back().end = mapping.begin += stack;
+      mappings_.back().name = IdOf(kThreadStackName);
+    }
+    below = memory;
+    if (mapping.begin == mapping.end) continue;
+    mapping.name = IdOf(name);
     mappings_.push_back(mapping);
   }
   const auto by_begin = [](const Mapping& a, const Mapping& b) {
@@ -175,11 +201,27 @@ bool MappingTable::AskFor(uint64_t address) {
   mapping.begin = query.begin;
   mapping.end = query.end;
   mapping.executable = (query.permissions & kProcmapExecutable) != 0;
-  mapping.name = IdOf(shown);
+  const uint64_t stack = StackAt(query);
+  if (address < query.begin + stack) {
+    mapping.end = query.begin + stack;
+    mapping.name = IdOf(kThreadStackName);
+  } else {
+    mapping.begin += stack;
+    mapping.name = IdOf(shown);
+  }
   mapping.counted = IsCounted(shown);
   mapping.file = IsFile(shown);
   Replace(mapping);
   return true;
+}
+
+// How much from the beginning of a mapping is a thread's stack.
+uint64_t MappingTable::StackAt(const ProcmapQuery& mapping) const {
+  if (mapping.end - mapping.begin < stack_bytes_) return 0;
+  ProcmapQuery below = {};
+  below.address = mapping.begin - 1;
+  if (ioctl(file_.fd(), kProcmapQuery, &below) != 0) return 0;
+  return ThreadStackBytes(MemoryOf(below), MemoryOf(mapping), stack_bytes_);
 }
 
 // What it lies over is no more.

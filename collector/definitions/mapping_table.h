@@ -11,6 +11,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "collector/definitions/procmap_query.h"
+#include "collector/definitions/thread_stack.h"
 #include "collector/output/record_sink.h"
 #include "collector/process/proc_file.h"
 
@@ -91,11 +93,13 @@ class MappingTable {
   bool LookAgain(uint64_t now_ns, Looks* looks);
   bool Query(uint64_t address, uint64_t now_ns);
   bool AskFor(uint64_t address);
+  uint64_t StackAt(const ProcmapQuery& mapping) const;
   void Replace(const Mapping& mapping);
   const Mapping& DataAt(uint64_t address, uint64_t now_ns);
 
   const ProcFile file_;
   RecordSink* out_;
+  const uint64_t stack_bytes_ = DefaultThreadStackBytes();
   std::vector<Mapping> mappings_;
   absl::flat_hash_map<std::string, uint32_t> ids_;
   uint32_t last_id_ = 0;

@@ -1,11 +1,14 @@
 #include "collector/definitions/mapping_table.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <string>
 #include <vector>
+
+#include "absl/strings/str_cat.h"
 
 namespace pymemrun {
 namespace {
@@ -80,6 +83,51 @@ TEST(MappingTable, SharedMemoryThatLooksLikeAFileIsNone) {
   for (const uint64_t address : {0x20000000, 0x30000000, 0x40000000}) {
     EXPECT_FALSE(table.IsFileAt(address, 0));
   }
+}
+
+TEST(MappingTable, TheStacksOfThreadsAreNamed) {
+  Names out;
+  MappingTable table(getpid(), &out);
+  pthread_barrier_t until;
+  ASSERT_EQ(pthread_barrier_init(&until, nullptr, 2), 0);
+  const auto wait = [](void* barrier) -> void* {
+    pthread_barrier_wait(static_cast<pthread_barrier_t*>(barrier));
+    return nullptr;
+  };
+  pthread_t thread;  // glibc's own facts about it lie in its stack
+  ASSERT_EQ(pthread_create(&thread, nullptr, wait, &until), 0);
+  const auto address = reinterpret_cast<uint64_t>(thread);
+  EXPECT_EQ(out.names[table.NameAt(address, kHourNs)], kThreadStackName);
+  ASSERT_TRUE(table.Refresh());
+  EXPECT_EQ(out.names[table.NameAt(address, kHourNs)], kThreadStackName);
+  pthread_barrier_wait(&until);
+  pthread_join(thread, nullptr);
+  pthread_barrier_destroy(&until);
+}
+
+TEST(MappingTable, OnlyAStackAboveAGuardIsNamedSo) {
+  Names out;
+  MappingTable table(0, &out);
+  const uint64_t stack = DefaultThreadStackBytes();
+  const auto line = [](uint64_t begin, uint64_t end, const char* rights) {
+    return absl::StrCat(absl::Hex(begin), "-", absl::Hex(end), " ", rights,
+                        " 00000000 00:00 0 \n");
+  };
+  constexpr uint64_t kAt = uint64_t{1} << 40, kGuard = 4096, kMore = 8192;
+  const auto name_of = [&](uint64_t address) {
+    return out.names[table.NameAt(address, 0)];
+  };
+  table.Parse(line(kAt - kGuard, kAt, "---p") +
+              line(kAt, kAt + stack + kMore, "rw-p"));
+  EXPECT_EQ(name_of(kAt), kThreadStackName);
+  EXPECT_EQ(name_of(kAt + stack - 1), kThreadStackName);
+  EXPECT_EQ(name_of(kAt + stack), "");
+  table.Parse(line(kAt - (1 << 20), kAt, "---p") +  // an arena of malloc below
+              line(kAt, kAt + stack, "rw-p"));
+  EXPECT_EQ(name_of(kAt), "");
+  table.Parse(line(kAt - kGuard, kAt, "---p") +
+              line(kAt, kAt + stack - kGuard, "rw-p"));
+  EXPECT_EQ(name_of(kAt), "");
 }
 
 TEST(MappingTable, NewMemoryIsSeenWhenItIsAskedFor) {

@@ -34,7 +34,11 @@ inline constexpr unsigned long kProcmapQuery =
 // In flags: where nothing is mapped, the answer is the next mapping above.
 // ENOENT means that no mapping was found.
 inline constexpr uint64_t kProcmapOrNext = 1u << 4;
+// In permissions.
+inline constexpr uint64_t kProcmapReadable = 1u << 0;
+inline constexpr uint64_t kProcmapWritable = 1u << 1;
 inline constexpr uint64_t kProcmapExecutable = 1u << 2;
+inline constexpr uint64_t kProcmapShared = 1u << 3;
 
 }  // namespace pymemrun
 

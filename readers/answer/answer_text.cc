@@ -184,7 +184,7 @@ class AnswerWriter {
         {FreeLabel(), split_.free_bytes},
         {"files and code", split_.file_bytes},
         {"before tracing", split_.before_bytes},
-        {"main thread's stack", split_.stack_bytes},
+        {"stacks of threads", split_.stack_bytes},
         {"tracing itself", split_.tracing_bytes},
         {"unattributed", split_.unattributed_bytes}};
     AddPart("RSS at the peak", split_.rss_bytes, /*is_sum=*/true);

@@ -41,7 +41,7 @@ struct MemorySplit {
   double native_bytes = 0;        // of C code, with what it has mapped
   double free_bytes = 0;          // the rest of anonymous memory
   double file_bytes = 0;          // code and data of files
-  double stack_bytes = 0;         // the main thread's
+  double stack_bytes = 0;         // of threads
   double before_bytes = 0;        // what was there before tracing
   double tracing_bytes = 0;       // tracing's own
   double unattributed_bytes = 0;  // may be below 0

@@ -214,7 +214,10 @@ PageSpan PageCollector::OnSample(const MatchedSample& matched) {
   return brings;
 }
 
+// Of those around the page, most may have been there before, in the first
+// milliseconds: then all count as that.
 PageSpan PageCollector::FilePagesWith(uint64_t address) {
+  if (!knows_before_) return {};
   const PageRegion around = scan_.FilePagesAround(address);
   return {around.begin, around.end};
 }
@@ -279,6 +282,7 @@ void PageCollector::WritePopulated(const PageMark& range) {
 
 void PageCollector::WriteResidency(const ResidencyAnswer& answer) {
   encoder_.WriteResidency(answer);
+  knows_before_ = true;
   sampler_.Found(answer.ranges);
   BeginToChoose();
 }

@@ -112,6 +112,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
 
   bool started_ = false;
   bool finished_ = false;
+  bool knows_before_ = false;  // what was there before is written
   std::vector<PageSample> samples_;
   size_t named_ = 0;  // of these
   // Of 2 MiB each, those that the kernel was asked for last, by their numbers.

@@ -42,18 +42,26 @@ void CallProfile::Add(const Row& row, const RunIndex& index) {
   }
   if (!row.context) {
     const int64_t change = ChangeOf(row);
-    const bool of_caller = IsOfCaller(row, change);
-    const uint32_t site = SiteOf(row, of_caller);
-    const uint32_t own =
-        index.OwnStack(of_caller ? index.ParentStack(row.stack) : row.stack);
-    Slot(site, &sites_)->Add(change);
-    (own != 0 ? Slot(own, &own_lines_) : Slot(site, &other_sites_))
-        ->Add(change);
-    Slot(row.thread, &threads_)->Add(change);
+    if (filter_.has_value() && !filter_->Keeps(row.thread)) {
+      other_threads_.Add(change);
+    } else {
+      Charge(row, change, index);
+    }
     base_rss_bytes_ = row.rss_bytes;
   }
   last_ = row;
   any_row_ = true;
+}
+
+void CallProfile::Charge(const Row& row, int64_t change,
+                         const RunIndex& index) {
+  const bool of_caller = IsOfCaller(row, change);
+  const uint32_t site = SiteOf(row, of_caller);
+  const uint32_t own =
+      index.OwnStack(of_caller ? index.ParentStack(row.stack) : row.stack);
+  Slot(site, &sites_)->Add(change);
+  (own != 0 ? Slot(own, &own_lines_) : Slot(site, &other_sites_))->Add(change);
+  Slot(row.thread, &threads_)->Add(change);
 }
 
 void CallProfile::Add(const Pause& pause) {
@@ -90,7 +98,7 @@ uint64_t CallProfile::RowsSeenAt(uint32_t site) const {
 
 int64_t CallProfile::UnseenBytes(uint64_t last_rss_bytes) const {
   if (!any_row_) return 0;
-  RssTotals charged;
+  RssTotals charged = other_threads_;
   for (const RssTotals& thread : threads_) charged.Add(thread);
   const uint64_t last = last_rss_bytes == 0 ? last_.rss_bytes : last_rss_bytes;
   return static_cast<int64_t>(last - first_rss_bytes_ - charged.growth_bytes +
@@ -98,6 +106,8 @@ int64_t CallProfile::UnseenBytes(uint64_t last_rss_bytes) const {
 }
 
 void ProfileTable::Add(const CallProfile& profile, const RunIndex& index) {
+  total_.Add(profile.other_threads());
+  other_threads_.Add(profile.other_threads());
   const auto add = [this](const std::vector<RssTotals>& table, auto place_of) {
     for (size_t id = 0; id < table.size(); ++id) {
       if (table[id].rows > 0) Add(place_of(id), table[id]);

@@ -23,10 +23,14 @@
 #define PYMEMRUN_READERS_GROWTH_CALL_PROFILE_H_
 
 #include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "format/records/record_visitor.h"
 #include "readers/places/place_table.h"
+#include "readers/places/thread_filter.h"
 #include "readers/run/name_pool.h"
 #include "readers/run/run_index.h"
 
@@ -47,6 +51,11 @@ struct RssTotals {
 // Of one run. Not thread safe.
 class CallProfile {
  public:
+  // To be called first, if at all: only rows of the threads that are `wanted`
+  // are charged to places. See ThreadFilter.
+  void KeepThreads(std::string wanted, const RunIndex* index) {
+    filter_.emplace(std::move(wanted), index);
+  }
   // To be called before Add(): RSS when tracing began, and what dRSS is
   // measured against.
   void SetHeader(const Header& header);
@@ -61,6 +70,8 @@ class CallProfile {
   // By the StackDef.id of an own line; of stacks without one, by site.
   const std::vector<RssTotals>& own_lines() const { return own_lines_; }
   const std::vector<RssTotals>& other_sites() const { return other_sites_; }
+  // Of all threads that are not kept.
+  const RssTotals& other_threads() const { return other_threads_; }
   // Rows seen at a site, also where their changes are charged to another.
   uint64_t RowsSeenAt(uint32_t site) const;
   // What RSS changed by from the begin of tracing to the last row, or to
@@ -71,6 +82,7 @@ class CallProfile {
   static constexpr uint32_t kMaxIds = 1 << 21;
   template <typename Total>
   static Total* Slot(uint32_t id, std::vector<Total>* table);
+  void Charge(const Row& row, int64_t change, const RunIndex& index);
   int64_t ChangeOf(const Row& row) const;
   bool IsOfCaller(const Row& row, int64_t change_bytes) const;
   uint32_t SiteOf(const Row& row, bool of_caller);
@@ -83,7 +95,9 @@ class CallProfile {
   // row: RSS there, or when tracing began, and what pauses have added.
   uint64_t base_rss_bytes_ = 0;
   std::vector<RssTotals> sites_, threads_, own_lines_, other_sites_;
-  std::vector<int64_t> moved_rows_;  // by site: rows taken from others, net
+  std::vector<int64_t> moved_rows_;     // by site: rows taken from others, net
+  std::optional<ThreadFilter> filter_;  // nothing: all threads are kept
+  RssTotals other_threads_;
 };
 
 // One place of a table, with what was seen there. Its names live as long as the
@@ -103,8 +117,9 @@ class ProfileTable {
   void AddUnseen(int64_t bytes) { unseen_bytes_ += bytes; }  // modulo 2^64
   // Most growth first, then by place; at most `limit` of them (0: all).
   std::vector<ProfiledPlace> Sorted(uint64_t limit) const;
-  // Of all places.
+  // Of all places, and of threads that are not kept.
   const RssTotals& total() const { return total_; }
+  const RssTotals& other_threads() const { return other_threads_; }
   // See CallProfile::UnseenBytes().
   int64_t unseen_bytes() const { return static_cast<int64_t>(unseen_bytes_); }
   GroupBy by() const { return by_; }
@@ -115,7 +130,7 @@ class ProfileTable {
   static constexpr size_t kMaxNameBytes = 128 << 20;
 
   const GroupBy by_;
-  RssTotals total_;
+  RssTotals total_, other_threads_;
   uint64_t unseen_bytes_ = 0;
   NamePool names_;
   PlaceTable places_;

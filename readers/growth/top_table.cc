@@ -53,11 +53,16 @@ Table TopTable(const ProfileTable& profile, uint64_t limit,
                          {"rows", "rows"},
                          {"share", "share", CellLook::kShare}});
   const double all = static_cast<double>(profile.total().growth_bytes);
+  const auto share_of = [all](const RssTotals& totals) {
+    return all > 0 ? static_cast<double>(totals.growth_bytes) / all : 0.0;
+  };
   for (const ProfiledPlace& place : profile.Sorted(limit)) {
-    const double growth = static_cast<double>(place.totals.growth_bytes);
-    AddRow(CellsOf(by, place), place.totals, all > 0 ? growth / all : 0.0,
-           &table);
+    AddRow(CellsOf(by, place), place.totals, share_of(place.totals), &table);
     ++table.places;
+  }
+  if (profile.other_threads().rows > 0) {
+    AddRow(NameCells(by, kOtherThreads), profile.other_threads(),
+           share_of(profile.other_threads()), &table);
   }
   if (profile.unseen_bytes() != 0) {
     RssTotals unseen;

@@ -18,11 +18,12 @@ struct OwnCost {
 };
 
 // The places, most growth first, at most `limit` of them (0: all). Below them
-// stands what RSS changed by in no logged row, unless it is 0. Then comes what
-// tracing itself costs; a table with a function column also counts its objects.
-// `share` is a place's part of the growth at all places, listed or not; the two
-// rows below have no share. Functions are Python's: growth in a C function
-// counts for the Python function that called it.
+// stand what threads saw that are not kept, and what RSS changed by in no
+// logged row, unless it is 0. Then comes what tracing itself costs; a table
+// with a function column also counts its objects. `share` is a part of the
+// growth at all places, listed or not; the last two rows have no share.
+// Functions are Python's: growth in a C function counts for the Python function
+// that called it.
 Table TopTable(const ProfileTable& profile, uint64_t limit,
                const OwnCost& cost);
 

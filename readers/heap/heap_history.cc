@@ -16,6 +16,18 @@ void KeepEveryOther(std::vector<T>* values) {
   values->resize((values->size() + 1) / 2);
 }
 
+double KeyOf(const HeapHistory::Series& series, HistoryOrder order) {
+  switch (order) {
+    case HistoryOrder::kPeak:
+      return series.peak_bytes;
+    case HistoryOrder::kEnd:
+      return series.last_bytes;
+    case HistoryOrder::kGrowth:
+      return series.last_bytes - series.first_bytes;
+  }
+  return 0;
+}
+
 }  // namespace
 
 HeapHistoryReplay::HeapHistoryReplay(const HeapHistoryOptions& options)
@@ -23,6 +35,9 @@ HeapHistoryReplay::HeapHistoryReplay(const HeapHistoryOptions& options)
       from_us_(options.from_us),
       to_us_(options.to_us),
       choose_(options.interval_us == 0),
+      order_(options.order),
+      view_(options.view),
+      threads_(options.threads, &index()),
       interval_us_(choose_ ? kFirstIntervalUs : options.interval_us),
       numbers_(options.by, &index(), &places_) {}
 
@@ -60,6 +75,10 @@ void HeapHistoryReplay::TakeValues(uint64_t time_us) {
       continue;
     }
     live += bytes;
+    if (!threads_.Keeps(source.key.thread)) {
+      other += bytes;
+      continue;
+    }
     const uint32_t number = numbers_.NumberOf(i, OriginOf(source.key));
     if (number >= bytes_.size()) bytes_.resize(number + 1);
     if (number * (step + 1) >= kMaxValues) {
@@ -98,14 +117,20 @@ HeapHistory HeapHistoryReplay::Result(uint64_t top) const {
     for (const double bytes : bytes_[number]) {
       series.peak_bytes = std::max(series.peak_bytes, bytes);
     }
-    if (series.peak_bytes > 0) all.emplace_back(std::move(series), number);
+    if (series.peak_bytes <= 0) continue;
+    series.first_bytes = bytes_[number].front();
+    if (bytes_[number].size() == steps)
+      series.last_bytes = bytes_[number][steps - 1];
+    all.emplace_back(std::move(series), number);
   }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-    const HeapHistory::Series &left = a.first, &right = b.first;
-    return left.peak_bytes != right.peak_bytes
-               ? left.peak_bytes > right.peak_bytes
-               : left.place < right.place;
+  const auto listed = std::partition(
+      all.begin(), all.end(),
+      [this](const auto& one) { return view_.Lists(one.first.place.file); });
+  std::sort(all.begin(), listed, [this](const auto& a, const auto& b) {
+    const double left = KeyOf(a.first, order_), right = KeyOf(b.first, order_);
+    return left != right ? left > right : a.first.place < b.first.place;
   });
+  top = std::min<uint64_t>(top, listed - all.begin());
   for (size_t i = 0; i < all.size(); ++i) {
     const std::vector<double>& values = bytes_[all[i].second];
     if (i < top) {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "readers/heap/heap_places.h"
+#include "readers/places/table_view.h"
+#include "readers/places/thread_filter.h"
 
 namespace pymemrun {
 
@@ -17,13 +19,21 @@ struct HeapHistory {
     Place place;  // names live as long as the replay
     std::vector<double> bytes;
     double peak_bytes = 0;
+    double first_bytes = 0, last_bytes = 0;  // at these moments
   };
   std::vector<uint64_t> time_us;
   std::vector<double> live_bytes;
-  std::vector<Series> series;  // the highest peaks first
+  std::vector<Series> series;  // in the order of the options
   std::vector<double> other_bytes;
   std::vector<double> tracing_bytes;
   std::vector<double> reserved_bytes;  // what C code has mapped
+};
+
+// What the first series have most of.
+enum class HistoryOrder {
+  kPeak,
+  kEnd,     // bytes at the last moment
+  kGrowth,  // from the first moment to the last one
 };
 
 struct HeapHistoryOptions {
@@ -31,6 +41,10 @@ struct HeapHistoryOptions {
   uint64_t interval_us = 0;  // 0: to be chosen
   uint64_t from_us = 0;
   uint64_t to_us = HeapReplay::kEnd;
+  // What other threads have is of other places.
+  std::string threads;
+  HistoryOrder order = HistoryOrder::kPeak;
+  TableView view;  // the files of series
 };
 
 // Takes the values: each interval from a moment on, and at the end of the range
@@ -45,6 +59,7 @@ class HeapHistoryReplay final : public HeapReplay {
   // There were more moments than kMaxMoments, or fewer with so many sources
   // that each look at all of them takes long: the others were not taken.
   bool too_many() const { return too_many_; }
+  ThreadFilter& threads() { return threads_; }
   // With a series for each of the `top` places. REQUIRES: Finish() was called.
   HeapHistory Result(uint64_t top) const;
 
@@ -62,6 +77,9 @@ class HeapHistoryReplay final : public HeapReplay {
 
   const uint64_t from_us_, to_us_;
   const bool choose_;
+  const HistoryOrder order_;
+  const TableView view_;
+  ThreadFilter threads_;
   uint64_t interval_us_;
   bool too_many_ = false;
   uint64_t looked_at_ = 0;  // sources, at all moments

@@ -178,5 +178,60 @@ TEST(HeapHistoryTest, MomentsAreChosenAndAgreeWithANaiveModel) {
   }
 }
 
+std::string FirstLine(const Printed& printed) {
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  return printed.out.substr(0, printed.out.find("\r\n"));
+}
+
+TEST(HeapHistoryTest, OfOneThreadOrOfSomeFilesTheRestIsOther) {
+  TempFile file(HeapRun().Build());
+  const Printed thread = History(
+      file.path(), {"--csv", "--interval", "2ms", "--thread", "worker"});
+  EXPECT_EQ(FirstLine(thread),
+            "time_s,live_bytes,/job.py:6 load,other places,<tracing itself>");
+  EXPECT_THAT(thread.out, HasSubstr("\n0.004000,6120,5000,1120,400\r\n"));
+  const Printed excluded = History(
+      file.path(), {"--csv", "--interval", "2ms", "--exclude", "job.py"});
+  EXPECT_EQ(FirstLine(excluded),
+            "time_s,live_bytes,<frozen importlib._bootstrap>:101 _find,"
+            "<interpreter>,other places,<tracing itself>");
+  EXPECT_THAT(excluded.out, HasSubstr("\n0.004000,6120,70,50,6000,400\r\n"));
+  const Printed wrong =
+      History(file.path(), {"--by", "module", "--file", "job.py"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--file and --exclude take --by line"));
+}
+
+// 10 blocks of 1000 bytes that go, 4 that stay, 3 that come late.
+TEST(HeapHistoryTest, SeriesInOtherOrders) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginHeapRun(&builder);
+  const uint32_t code = builder.AddCode("/job.py", "f", 1);
+  const uint32_t goes = builder.AddStack(0, code, 1);
+  const uint32_t stays = builder.AddStack(0, code, 2);
+  const uint32_t comes = builder.AddStack(0, code, 3);
+  builder.AddHeap(AllocEvents(1000, 0x100000, 10, 1000, goes));
+  builder.AddHeap(AllocEvents(1100, 0x200000, 4, 1000, stays));
+  std::vector<HeapEvent> frees;
+  for (uint64_t i = 0; i < 9; ++i) {
+    frees.push_back(FreeEvent(5000, 0x100000 + i * 4096));
+  }
+  builder.AddHeap(frees);
+  builder.AddHeap(AllocEvents(9000, 0x300000, 3, 1000, comes));
+  builder.Flush();
+  TempFile file(sink.contents());
+  const auto order = [&file](const std::string& sort) {
+    return FirstLine(History(file.path(), {"--csv", "--from", "0.002", "--top",
+                                           "3", "--sort", sort}));
+  };
+  EXPECT_THAT(order("peak"),
+              HasSubstr(",/job.py:1 f,/job.py:2 f,/job.py:3 f,"));
+  EXPECT_THAT(order("end"), HasSubstr(",/job.py:2 f,/job.py:3 f,/job.py:1 f,"));
+  EXPECT_THAT(order("growth"),
+              HasSubstr(",/job.py:3 f,/job.py:2 f,/job.py:1 f,"));
+  EXPECT_EQ(History(file.path(), {"--sort", "foo"}).code, 2);
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -7,6 +7,7 @@
 #include "text/report_text.h"
 
 namespace pymemrun {
+
 bool ReadHeapAgain(RereadFile* file, const Console& console, HeapReplay* replay,
                    int* code) {
   const bool read = file->Read(replay);
@@ -53,6 +54,42 @@ std::string PeakText(const HeapMoments& replay) {
   return absl::StrCat(
       "most live bytes: ", HumanBytes(replay.model().peak_bytes()), " at ",
       HumanSeconds(peak_us), " (--at heap-peak)\n");
+}
+
+std::string ThreadText(const HeapMoments& replay, ThreadFilter* threads) {
+  if (!threads->any()) return "";
+  const std::vector<HeapSums> sums = replay.SumsAt(0);
+  HeapSums kept;
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const HeapSource& source = replay.model().sources()[i];
+    if (source.counts() && threads->Keeps(source.key.thread)) kept.Add(sums[i]);
+  }
+  return absl::StrCat("allocated by ", threads->Label(), ": ",
+                      HumanBytes(kept.bytes), " of these\n");
+}
+
+std::string MeaningText(const HeapMoments& replay) {
+  const Header& header = replay.header();
+  const bool has_pages = header.page_period() != 0 || header.page_scan();
+  return absl::StrCat("bytes are what lines asked for",
+                      has_pages
+                          ? "; pymemreport resident tells what took up RSS\n"
+                          : ", resident or not\n");
+}
+
+std::string RestText(const HeapMoments& replay) {
+  constexpr double kMuch = 64 << 20;
+  if (replay.header().heap_native()) return "";
+  const auto rss = static_cast<double>(replay.RssNear(replay.TimeOf(0)));
+  const HeapTotals totals = TotalsOf(replay.model(), replay.SumsAt(0));
+  const double known = totals.live.bytes + totals.tracing.bytes +
+                       static_cast<double>(replay.header().own_bytes());
+  const double rest = rss - known;
+  if (rest <= kMuch || rest <= rss / 2) return "";
+  return absl::StrCat(
+      "RSS was ", HumanBytes(rss), ", ", HumanBytes(rest),
+      " beyond these: C code's own memory was not recorded; pymemreport "
+      "timeline --by heap shows the rest\n");
 }
 
 }  // namespace pymemrun

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "readers/heap/heap_replay.h"
+#include "readers/places/thread_filter.h"
 #include "readers/run/reread_file.h"
 
 namespace pymemrun {
@@ -24,6 +25,13 @@ std::string LiveText(const HeapMoments& replay, size_t moment);
 // Where most was alive, if that was another moment. REQUIRES: the whole run was
 // read.
 std::string PeakText(const HeapMoments& replay);
+// What these threads have of it; empty of all threads.
+std::string ThreadText(const HeapMoments& replay, ThreadFilter* threads);
+// What the bytes measure, and which report tells more.
+std::string MeaningText(const HeapMoments& replay);
+// Where RSS is far above what heap events tell of, and they do not tell of C
+// code's own memory: how to see it.
+std::string RestText(const HeapMoments& replay);
 
 }  // namespace pymemrun
 

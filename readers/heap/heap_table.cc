@@ -188,7 +188,7 @@ void HeapRowsMaker::Add(const HeapReplay& replay,
     const HeapSource& source = replay.model().sources()[i];
     if (sums[i].recorded == 0 || (keep != nullptr && !keep(source))) continue;
     if (source.reserved == of_reserved_ && !source.tracing) {
-      add(sums[i], RowOf(numbers.NumberOf(i, OriginOf(source.key))));
+      add(sums[i], RowOf(i, OriginOf(source.key), &numbers));
     } else if (!of_reserved_) {
       add(sums[i], source.tracing ? &rows_.tracing : &rows_.reserved);
     }
@@ -203,15 +203,27 @@ void HeapRowsMaker::AddMapped(const HeapReplay& replay,
   for (uint32_t i = 0; i < bytes.size(); ++i) {
     const HeapSource& source = replay.model().sources()[i];
     if (bytes[i] <= 0 || (keep != nullptr && !keep(source))) continue;
-    RowOf(numbers.NumberOf(i, OriginOf(source.key)))->mapped_bytes += bytes[i];
+    RowOf(i, OriginOf(source.key), &numbers)->mapped_bytes += bytes[i];
   }
 }
 
-HeapRows::Row* HeapRowsMaker::RowOf(uint32_t number) {
+HeapRows::Row* HeapRowsMaker::RowOf(uint32_t source, const Origin& origin,
+                                    OriginNumbers* numbers) {
+  if (threads_ != nullptr && !threads_->Keeps(origin.thread)) {
+    return &rows_.other_threads;
+  }
+  const uint32_t number = numbers->NumberOf(source, origin);
   if (number == rows_.places.size()) {
     rows_.places.push_back({places_.places()[number], {}, {}});
   }
   return &rows_.places[number];
+}
+
+HeapRowsMaker::Keep OfThreads(ThreadFilter* threads) {
+  if (!threads->any()) return nullptr;
+  return [threads](const HeapSource& source) {
+    return threads->Keeps(source.key.thread);
+  };
 }
 
 void SortByBytes(std::vector<HeapRows::Row>* places) {
@@ -227,6 +239,7 @@ Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
   SortByBytes(&places);
   double total_bytes = 0;
   for (const HeapRows::Row& row : places) total_bytes += row.sums.bytes;
+  total_bytes += rows.other_threads.sums.bytes;
   TableMaker maker(options, total_bytes, rows.knows_mapped);
   HeapRows::Row others;
   for (size_t i = 0; i < places.size(); ++i) {
@@ -237,6 +250,7 @@ Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
     }
   }
   maker.AddOther(kOtherPlaces, others, true);
+  maker.AddOther(kOtherThreads, rows.other_threads, true);
   maker.AddOther(kTracingItself, rows.tracing, false);
   if (options.with_mapped && !rows.knows_mapped) {
     maker.AddReserved(rows.reserved);

@@ -9,6 +9,7 @@
 
 #include "readers/heap/heap_places.h"
 #include "readers/output/table.h"
+#include "readers/places/thread_filter.h"
 
 namespace pymemrun {
 
@@ -23,6 +24,7 @@ struct HeapRows {
   std::vector<Row> places;
   Row tracing;   // tracing's own, in no place
   Row reserved;  // what C code has mapped, likewise
+  Row other_threads;
   // The rows have mapped_bytes: page events tell what is resident.
   bool knows_mapped = false;
 };
@@ -33,6 +35,9 @@ class HeapRowsMaker {
   // `of_reserved`: of what C code has mapped, instead of what is alive.
   explicit HeapRowsMaker(GroupBy by, bool of_reserved = false)
       : by_(by), of_reserved_(of_reserved) {}
+  // What these (null: all) do not keep is one row, from here on. They must
+  // outlive the maker.
+  void KeepThreads(ThreadFilter* threads) { threads_ = threads; }
   using Keep = std::function<bool(const HeapSource&)>;
   void Add(const HeapReplay& replay, const std::vector<HeapSums>& sums,
            bool before = false, const Keep& keep = nullptr);
@@ -42,13 +47,18 @@ class HeapRowsMaker {
   HeapRows Take() { return std::move(rows_); }
 
  private:
-  HeapRows::Row* RowOf(uint32_t number);
+  HeapRows::Row* RowOf(uint32_t source, const Origin& origin,
+                       OriginNumbers* numbers);
 
   const GroupBy by_;
   const bool of_reserved_;
+  ThreadFilter* threads_ = nullptr;
   HeapRows rows_;
   PlaceTable places_;
 };
+
+// The sources of these threads; null: all.
+HeapRowsMaker::Keep OfThreads(ThreadFilter* threads);
 
 // Most bytes first; of changes the largest in either direction.
 void SortByBytes(std::vector<HeapRows::Row>* places);
@@ -65,11 +75,11 @@ struct HeapTableOptions {
 };
 
 // The places, most bytes first (of changes the largest in either direction),
-// then the others as one row, if there are any, and what tracing itself
-// allocated. All rows except tracing's add up to `total_bytes`. `share` is a
-// row's part of that; tracing's row has no share. What C code has mapped is in
-// a column of its own: for each place what is resident. Where that is not
-// known, a last row has all of it.
+// then the others as one row, if there are any, what threads have that are not
+// kept, and what tracing itself allocated. All rows except tracing's add up to
+// `total_bytes`. `share` is a row's part of that; tracing's row has no share.
+// What C code has mapped is in a column of its own: for each place what is
+// resident. Where that is not known, a last row has all of it.
 Table HeapTable(const HeapTableOptions& options, HeapRows rows);
 
 // What stands above the table in text. Lines, each ended.

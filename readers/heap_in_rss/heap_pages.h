@@ -9,6 +9,7 @@
 #include "readers/heap/heap_replay.h"
 #include "readers/output/table.h"
 #include "readers/places/place_tree.h"
+#include "readers/places/thread_filter.h"
 #include "readers/resident/resident_replay.h"
 
 namespace pymemrun {
@@ -47,19 +48,22 @@ HeapCharges ChargePages(
     const std::function<void(const PageCharge&)>& visit = nullptr);
 
 // The places, most bytes first, at most `limit` of them (0: all), then the
-// others as one row, if there are any, what the allocator keeps free in pages
-// with blocks, what was there before tracing and what has no owner: all rows
-// add up to RSS. `heap_bytes` is the part of `resident_bytes` that blocks are
-// charged with. Where pages or blocks were sampled `error_bytes` is one
-// standard error of `resident_bytes` for that. REQUIRES: both replays are of
-// one file and moment; `by` is not kMapping.
+// others as one row, if there are any, what `threads` (null: all) does not
+// keep, what the allocator keeps free in pages with blocks, what was there
+// before tracing and what has no owner: all rows add up to RSS. `heap_bytes` is
+// the part of `resident_bytes` that blocks are charged with. Where pages or
+// blocks were sampled `error_bytes` is one standard error of `resident_bytes`
+// for that. REQUIRES: both replays are of one file and moment; `by` is not
+// kMapping.
 Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
-                        const HeapReplay& heap);
+                        const HeapReplay& heap,
+                        ThreadFilter* threads = nullptr);
 
 // The same as a call tree of places, in bytes, without what has no owner. The
 // replays must outlive it. REQUIRES: the same.
 PlaceTree HeapResidentTree(GroupBy by, const ResidentReplay& pages,
-                           const HeapReplay& heap);
+                           const HeapReplay& heap,
+                           ThreadFilter* threads = nullptr);
 
 }  // namespace pymemrun
 

@@ -26,6 +26,7 @@ struct Amount {
 
 struct Amounts {
   std::vector<Amount> places;
+  Amount other_threads;
   double before_bytes = 0;  // tracing
   double slack_bytes = 0;
   double slack_variance = 0;
@@ -35,22 +36,33 @@ struct Amounts {
 // Numbers the places of owners and sources alike.
 class PlaceNumbers {
  public:
-  PlaceNumbers(GroupBy by, const ResidentReplay& pages, const HeapReplay& heap)
-      : pages_(pages.model()),
+  // What is of threads that are not kept.
+  static constexpr size_t kOther = SIZE_MAX;
+
+  PlaceNumbers(GroupBy by, const ResidentReplay& pages, const HeapReplay& heap,
+               ThreadFilter* threads)
+      : threads_(threads),
+        pages_(pages.model()),
         heap_(heap.model()),
         owners_(by, &pages.index(), &table_),
         sources_(by, &heap.index(), &table_) {}
 
   size_t OfOwner(uint32_t owner) {
-    return owners_.NumberOf(owner, pages_.owners()[owner].origin());
+    return NumberOf(owner, pages_.owners()[owner].origin(), &owners_);
   }
   size_t OfSource(uint32_t source) {
-    return sources_.NumberOf(source, OriginOf(heap_.sources()[source].key));
+    return NumberOf(source, OriginOf(heap_.sources()[source].key), &sources_);
   }
   // By number.
   const std::deque<Place>& places() const { return table_.places(); }
 
  private:
+  size_t NumberOf(uint32_t id, const Origin& origin, OriginNumbers* numbers) {
+    const bool is_kept = threads_ == nullptr || threads_->Keeps(origin.thread);
+    return is_kept ? numbers->NumberOf(id, origin) : kOther;
+  }
+
+  ThreadFilter* const threads_;
   const ResidentModel& pages_;
   const HeapModel& heap_;
   PlaceTable table_;
@@ -67,9 +79,9 @@ class ChargeErrors {
     if (charge.weight <= 1) return;
     size_t number = kSlackNumber;
     if (charge.to == PageCharge::To::kOwner) {
-      number = kFirstPlace + numbers_.OfOwner(charge.id);
+      number = SumOf(numbers_.OfOwner(charge.id));
     } else if (charge.to == PageCharge::To::kSource) {
-      number = kFirstPlace + numbers_.OfSource(charge.id);
+      number = SumOf(numbers_.OfSource(charge.id));
     }
     errors_.Add(number, charge.page, charge.weight, charge.bytes);
     errors_.Add(kAll, charge.page, charge.weight, charge.bytes);
@@ -80,10 +92,16 @@ class ChargeErrors {
     for (size_t i = 0; i < amounts->places.size(); ++i) {
       amounts->places[i].variance = errors_.VarianceOf(kFirstPlace + i);
     }
+    amounts->other_threads.variance = errors_.VarianceOf(kOthers);
   }
 
  private:
-  static constexpr size_t kAll = 0, kSlackNumber = 1, kFirstPlace = 2;
+  static size_t SumOf(size_t place) {
+    return place == PlaceNumbers::kOther ? kOthers : kFirstPlace + place;
+  }
+
+  static constexpr size_t kAll = 0, kSlackNumber = 1, kOthers = 2,
+                          kFirstPlace = 3;
   PlaceNumbers& numbers_;
   SampleErrors errors_;
 };
@@ -97,9 +115,10 @@ HeapCharges ChargesOf(const ResidentReplay& pages, const HeapReplay& heap,
 // Sums up charges by place.
 class AmountMaker {
  public:
-  AmountMaker(GroupBy by, const ResidentReplay& pages, const HeapReplay& heap)
+  AmountMaker(GroupBy by, const ResidentReplay& pages, const HeapReplay& heap,
+              ThreadFilter* threads)
       : pages_(pages.model()),
-        numbers_(by, pages, heap),
+        numbers_(by, pages, heap, threads),
         errors_(pages_.page_bytes(), &numbers_) {
     std::function<void(const PageCharge&)> visit;
     if (pages_.sampled()) {
@@ -115,6 +134,7 @@ class AmountMaker {
 
  private:
   Amount& At(size_t number) {
+    if (number == PlaceNumbers::kOther) return amounts_.other_threads;
     while (amounts_.places.size() <= number) {
       amounts_.places.push_back({numbers_.places()[amounts_.places.size()]});
     }
@@ -202,8 +222,8 @@ class TableMaker {
 }  // namespace
 
 Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
-                        const HeapReplay& heap) {
-  Amounts amounts = AmountMaker(by, pages, heap).Take();
+                        const HeapReplay& heap, ThreadFilter* threads) {
+  Amounts amounts = AmountMaker(by, pages, heap, threads).Take();
   std::vector<Amount>& places = amounts.places;
   std::sort(places.begin(), places.end(), [](const Amount& a, const Amount& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
@@ -222,6 +242,9 @@ Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
   }
   maker.AddOther(kOtherPlaces, others.bytes, WholeNumber(others.heap_bytes),
                  others.variance);
+  maker.AddOther(kOtherThreads, amounts.other_threads.bytes,
+                 WholeNumber(amounts.other_threads.heap_bytes),
+                 amounts.other_threads.variance);
   maker.AddOther(kSlack, amounts.slack_bytes, Cell(), amounts.slack_variance);
   maker.AddOther(kBeforeTracing, amounts.before_bytes, Cell(), 0);
   maker.AddOther(kUnattributed,
@@ -231,11 +254,16 @@ Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
 }
 
 PlaceTree HeapResidentTree(GroupBy by, const ResidentReplay& pages,
-                           const HeapReplay& heap) {
+                           const HeapReplay& heap, ThreadFilter* threads) {
   const HeapCharges charges = ChargesOf(pages, heap, nullptr);
   PlaceTree tree(by, &pages.index());
-  const auto add = [&tree](const Origin& origin, double bytes) {
-    if (bytes > 0) tree.Add(tree.NodeOf(origin), bytes, 0);
+  const auto add = [&tree, threads](const Origin& origin, double bytes) {
+    if (bytes <= 0) return;
+    if (threads != nullptr && !threads->Keeps(origin.thread)) {
+      tree.AddNamed(kOtherThreads, bytes, 0);
+    } else {
+      tree.Add(tree.NodeOf(origin), bytes, 0);
+    }
   };
   double before = static_cast<double>(pages.model().UnlistedBeforeBytes());
   for (uint32_t i = 1; i < charges.by_owner.size(); ++i) {

@@ -70,9 +70,11 @@ struct Place {
   }
 };
 
-// Rows that are no places: what lies beyond a limit, what pages that were there
-// before tracing are charged to, and what has no owner.
+// Rows that are no places: what lies beyond a limit, what threads have that a
+// report is not of, what pages that were there before tracing are charged to,
+// and what has no owner.
 inline constexpr absl::string_view kOtherPlaces = "<other places>";
+inline constexpr absl::string_view kOtherThreads = "<other threads>";
 inline constexpr absl::string_view kBeforeTracing = "<before tracing>";
 inline constexpr absl::string_view kUnattributed = "unattributed";
 

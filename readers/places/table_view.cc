@@ -131,7 +131,7 @@ bool TableView::Lists(absl::string_view file) const {
 absl::Status TableView::Apply(uint64_t limit, bool folds, Table* table) const {
   const auto end = table->rows.begin() + table->places;
   auto listed = end;
-  if (!files.empty() || !excluded.empty()) {
+  if (chooses_files()) {
     const auto file = ColumnOf(*table, "file");
     if (!file.has_value()) {
       return absl::InvalidArgumentError(
@@ -165,14 +165,6 @@ absl::Status TableView::Apply(uint64_t limit, bool folds, Table* table) const {
     table->rows.insert(table->rows.begin() + kept, std::move(others));
   }
   return absl::OkStatus();
-}
-
-bool IsThread(absl::string_view wanted, absl::string_view name,
-              uint64_t native_id) {
-  return wanted == absl::StrCat(native_id) ||
-         wanted == absl::StrCat(name, "#", native_id) ||
-         fnmatch(std::string(wanted).c_str(), std::string(name).c_str(), 0) ==
-             0;
 }
 
 }  // namespace pymemrun

@@ -19,20 +19,14 @@ struct TableView {
   std::vector<std::string> files;
   std::vector<std::string> excluded;
 
-  bool any() const {
-    return !sort.empty() || !files.empty() || !excluded.empty();
-  }
+  bool any() const { return !sort.empty() || chooses_files(); }
+  bool chooses_files() const { return !files.empty() || !excluded.empty(); }
   bool Lists(absl::string_view file) const;
   // Lists at most `limit` places (0: all) of a table that has all; sizes go
   // down and names up. The others become one row if `folds`, or none. Fails
   // when the table has no such column, and says which it has.
   absl::Status Apply(uint64_t limit, bool folds, Table* table) const;
 };
-
-// Whether a thread is meant: by its name, a shell pattern of that, or by its
-// number.
-bool IsThread(absl::string_view wanted, absl::string_view name,
-              uint64_t native_id);
 
 }  // namespace pymemrun
 

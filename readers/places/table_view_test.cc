@@ -124,7 +124,8 @@ TEST(TableViewTest, OneThreadAlone) {
   const std::string run = HeapRun().Build();
   for (const char* thread : {"worker", "w*", "4712", "worker#4712"}) {
     EXPECT_EQ(Rows(Of(run, "heap", {"--csv", "--thread", thread}), 4),
-              Lines{"/job.py,6,load,5000"});
+              (Lines{"/job.py,6,load,5000", "<other threads>,,,1120",
+                     "<tracing itself>,,,400"}));
   }
   EXPECT_THAT(Of(run, "heap", {"--stacks", "--thread", "worker"}).out,
               HasSubstr("load (/job.py:6)"));

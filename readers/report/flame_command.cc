@@ -13,6 +13,7 @@
 #include "readers/moments/moment_reading.h"
 #include "readers/report/report_command.h"
 #include "text/report_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
@@ -37,6 +38,7 @@ class FlameCommand final : public ReportCommand {
         "--inverted", inverted_,
         "Begin with the frames that allocated; their callers come below.");
     app->add_flag("--by-thread", by_thread_, "Draw a root for each thread.");
+    AddThread(app, &thread_);
     AddOwn(app);
     files_.AddOutput(app);
   }
@@ -46,6 +48,7 @@ class FlameCommand final : public ReportCommand {
   Moment at_;
   bool inverted_ = false;
   bool by_thread_ = false;
+  std::string thread_;
 };
 
 int FlameCommand::Run(const Console& console, OutputBuffer* output) {
@@ -53,12 +56,16 @@ int FlameCommand::Run(const Console& console, OutputBuffer* output) {
   const auto read = ReadHeapAt(files_.paths[0], at_, console, &code);
   if (read == nullptr) return code;
   const HeapMoments& replay = *read;
+  ThreadFilter threads(thread_, &replay.index());
+  if (SayNoThread(&threads, TerminalText(files_.paths[0]), console)) {
+    return kExitUsage;
+  }
   const GroupBy by = by_thread_ ? GroupBy::kThread : GroupBy::kLine;
   HeapStacks stacks(by, &replay, inverted_);
   const std::vector<HeapSums> sums = replay.SumsAt(0);
   // Inverted, the frames of an import are of interest: one of them allocated.
   if (!inverted_) stacks.FoldImports();
-  stacks.Add(sums, nullptr);
+  stacks.Add(sums, OfThreads(&threads));
   FlameTexts texts;
   texts.title = FlameTitle(replay);
   texts.counts_are_least = replay.unseen().count > 0;
@@ -66,9 +73,10 @@ int FlameCommand::Run(const Console& console, OutputBuffer* output) {
       absl::StrCat(HeapSumsText(TotalsOf(replay.model(), sums).live, replay),
                    "; process ", replay.header().pid(),
                    inverted_ ? "; the frames that allocated are on top" : "");
-  const std::string mapped = ReservedText(replay);
-  if (!mapped.empty()) {
-    absl::StrAppend(&texts.subtitle, "; ", absl::StripSuffix(mapped, "\n"));
+  for (const std::string& text :
+       {ThreadText(replay, &threads), ReservedText(replay)}) {
+    if (text.empty()) continue;
+    absl::StrAppend(&texts.subtitle, "; ", absl::StripSuffix(text, "\n"));
   }
   PrintFlame(stacks.tree(), texts, output);
   return code;

@@ -22,47 +22,9 @@
 namespace pymemrun {
 namespace {
 
-// What the table measures, and where to look for the rest.
-std::string MeaningText(const HeapMoments& replay) {
-  const Header& header = replay.header();
-  const bool has_pages = header.page_period() != 0 || header.page_scan();
-  return absl::StrCat("bytes are what lines asked for",
-                      has_pages
-                          ? "; pymemreport resident tells what took up RSS\n"
-                          : ", resident or not\n");
-}
-
-// Where RSS is far above what heap events tell of, and they do not tell of C
-// code's own memory: how to see it.
-std::string RestText(const HeapMoments& replay) {
-  constexpr double kMuch = 64 << 20;
-  if (replay.header().heap_native()) return "";
-  const auto rss = static_cast<double>(replay.RssNear(replay.TimeOf(0)));
-  const HeapTotals totals = TotalsOf(replay.model(), replay.SumsAt(0));
-  const double known = totals.live.bytes + totals.tracing.bytes +
-                       static_cast<double>(replay.header().own_bytes());
-  const double rest = rss - known;
-  if (rest <= kMuch || rest <= rss / 2) return "";
-  return absl::StrCat(
-      "RSS was ", HumanBytes(rss), ", ", HumanBytes(rest),
-      " beyond these: C code's own memory was not recorded; pymemreport "
-      "timeline --by heap shows the rest\n");
-}
-
 HeapRowsMaker::Keep LeaksOnly(InterpreterStacks* interpreter) {
   return [interpreter](const HeapSource& source) {
     return !source.tracing && !interpreter->Contains(source.key.stack);
-  };
-}
-
-// Null: of any thread.
-HeapRowsMaker::Keep ThreadOnly(const std::string& thread,
-                               const RunIndex& index) {
-  if (thread.empty()) return nullptr;
-  return [&thread, &index](const HeapSource& source) {
-    const uint32_t of = source.key.thread;
-    return of != 0 &&
-           IsThread(thread, index.ThreadName(of), index.ThreadNativeId(of));
   };
 }
 
@@ -98,10 +60,11 @@ void ShowBlocks(const HeapMoments& replay, RereadFile* file,
 }
 
 void ShowLive(const HeapMoments& replay, RereadFile* file,
-              const HeapRowsMaker::Keep& keep, Shown* shown) {
-  shown->heading = LiveText(replay, 0) + PeakText(replay) +
-                   MeaningText(replay) + RestText(replay);
-  ShowBlocks(replay, file, keep, shown);
+              ThreadFilter* threads, Shown* shown) {
+  shown->heading = LiveText(replay, 0) + ThreadText(replay, threads) +
+                   PeakText(replay) + MeaningText(replay) + RestText(replay);
+  shown->rows.KeepThreads(threads);
+  ShowBlocks(replay, file, nullptr, shown);
 }
 
 void ShowReserved(const HeapMoments& replay, RereadFile* file, Shown* shown) {
@@ -203,16 +166,17 @@ class HeapCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  int PrintTables(const HeapMoments& replay, RereadFile* file,
-                  const Console& console, OutputBuffer* output) const;
-  void PrintStacks(const HeapMoments& replay, OutputBuffer* output) const;
+  int PrintTables(const HeapMoments& replay, ThreadFilter* threads,
+                  RereadFile* file, const Console& console,
+                  OutputBuffer* output) const;
+  void PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
+                   OutputBuffer* output) const;
 
   std::vector<Moment> Moments() const;  // without that of --diff
   Moment at_;
   std::optional<Moment> to_;  // the change up to this moment
   GroupBy by_ = GroupBy::kLine;
   bool leaks_ = false;
-  std::string thread_;      // empty: all
   bool reserved_ = false;   // what C code has mapped, instead of blocks
   uint32_t temporary_ = 0;  // freed before so many allocations; 0: all blocks
   PlaceOptions table_;
@@ -251,9 +215,6 @@ void HeapCommand::AddOptions(CLI::App* app) {
       "Show blocks that were freed before their thread had allocated N times "
       "more (1).");
   table_.AddPlaces(app, 20);
-  app->add_option("--thread", thread_,
-                  "Show what one thread allocated, by its name or number.")
-      ->option_text("THREAD");
   stacks_.Add(app);
   AddOwn(app);
   files_.AddOutput(app);
@@ -284,11 +245,11 @@ std::string HeapCommand::Problem() const {
     return absl::StrCat(leaks_ ? "--leaks" : "--temporary",
                         " looks at the whole run: it takes no --at");
   }
-  if (!thread_.empty() &&
+  if (!table_.thread.empty() &&
       (leaks_ || temporary_ != 0 || diff || to_.has_value() || reserved_)) {
     return "--thread is of what is alive at one moment";
   }
-  const std::string problem = stacks_.Problem(table_);
+  const std::string problem = stacks_.Problem(table_, by_);
   if (!problem.empty() || !stacks_.any()) return problem;
   if (temporary_ != 0 || diff || reserved_ || to_.has_value()) {
     return "--stacks and --collapsed show what is alive at one moment";
@@ -299,8 +260,8 @@ std::string HeapCommand::Problem() const {
   return "";
 }
 
-int HeapCommand::PrintTables(const HeapMoments& replay, RereadFile* file,
-                             const Console& console,
+int HeapCommand::PrintTables(const HeapMoments& replay, ThreadFilter* threads,
+                             RereadFile* file, const Console& console,
                              OutputBuffer* output) const {
   Shown shown(by_, reserved_);
   shown.table.by = by_;
@@ -325,27 +286,27 @@ int HeapCommand::PrintTables(const HeapMoments& replay, RereadFile* file,
   } else if (reserved_) {
     ShowReserved(replay, file, &shown);
   } else {
-    ShowLive(replay, file, ThreadOnly(thread_, replay.index()), &shown);
+    ShowLive(replay, file, threads, &shown);
   }
-  if (table_.as_text()) {
-    output->AppendLines(shown.heading +
-                        (!files_.compared.empty() ? "" : HeapHeading(replay)));
-  }
+  if (files_.compared.empty()) shown.heading += HeapHeading(replay);
   HeapRows rows =
       shown.diff.has_value() ? *std::move(shown.diff) : shown.rows.Take();
-  return std::max(code,
-                  table_.PrintPlaces(HeapTable(shown.table, std::move(rows)),
-                                     /*folds=*/true, console, output));
+  return std::max(
+      code,
+      table_.PrintPlaces(shown.heading, HeapTable(shown.table, std::move(rows)),
+                         /*folds=*/true, console, output));
 }
 
-void HeapCommand::PrintStacks(const HeapMoments& replay,
+void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
                               OutputBuffer* output) const {
   InterpreterStacks interpreter(&replay.index());
   const HeapRowsMaker::Keep keep =
-      leaks_ ? LeaksOnly(&interpreter) : ThreadOnly(thread_, replay.index());
+      leaks_ ? LeaksOnly(&interpreter) : OfThreads(threads);
   if (table_.as_text() && !stacks_.collapsed) {
     output->AppendLines((leaks_ ? LeaksText(replay, keep)
-                                : LiveText(replay, 0) + RestText(replay)) +
+                                : LiveText(replay, 0) +
+                                      ThreadText(replay, threads) +
+                                      RestText(replay)) +
                         ReservedText(replay) + HeapHeading(replay));
   }
   HeapStacks stacks(by_, &replay);
@@ -378,10 +339,13 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   if (reserved_ && SayNothingReserved(replay, files_.paths[0], console)) {
     return kExitUsage;
   }
+  ThreadFilter threads(table_.thread, &replay.index());
+  if (SayNoThread(&threads, file->shown_name(), console)) return kExitUsage;
   if (stacks_.any()) {
-    PrintStacks(replay, output);
+    PrintStacks(replay, &threads, output);
   } else {
-    code = std::max(code, PrintTables(replay, file.get(), console, output));
+    code = std::max(code,
+                    PrintTables(replay, &threads, file.get(), console, output));
   }
   return code;
 }

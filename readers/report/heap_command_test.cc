@@ -328,5 +328,34 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
   }
 }
 
+TEST(HeapReportTest, OtherThreadsAreOneRow) {
+  EXPECT_EQ(Heap({}, {"--csv", "--thread", "worker"}),
+            std::string(kLineColumns) +
+                "/job.py,6,load,5000,5,0.816993\r\n"
+                "<other threads>,,,1120,12,0.183007\r\n"
+                "<tracing itself>,,,400,1,\r\n");
+  EXPECT_THAT(Heap({}, {"--thread", "4712"}),
+              HasSubstr("\nallocated by worker#4712: 4.9 KiB of these\n"));
+  EXPECT_EQ(Heap({}, {"--collapsed", "--thread", "w*"}),
+            "<module> (/job.py:9);load (/job.py:6) 5000\n");
+  EXPECT_THAT(Heap({}, {"--thread", "worker"}, "tree"),
+              AllOf(HasSubstr("allocated by worker#4712: 4.9 KiB"),
+                    HasSubstr("/job.py:6"), Not(HasSubstr("/job.py:5"))));
+  EXPECT_THAT(Heap({}, {"--thread", "worker"}, "flame"),
+              AllOf(HasSubstr("allocated by worker#4712: 4.9 KiB of these"),
+                    HasSubstr("job.py:6"), Not(HasSubstr("job.py:5"))));
+}
+
+TEST(HeapReportTest, AThreadThatTheRunHasNot) {
+  TempFile file(HeapRun().Build());
+  for (const char* const command : {"heap", "tree", "flame", "history"}) {
+    const Printed printed = Report({command, file.path(), "--thread", "x"});
+    EXPECT_EQ(printed.code, 2) << command;
+    EXPECT_EQ(printed.out, "") << command;
+    EXPECT_THAT(printed.err,
+                HasSubstr("expected MainThread#4711, worker#4712"));
+  }
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -143,6 +143,15 @@ void HistoryCommand::AddOptions(CLI::App* app) {
        GroupBy::kStack},
       "Group by line (default; your code's), library-line (the innermost), "
       "function (Python's), file, thread, allocator, module, stack.");
+  AddChoice<HistoryOrder>(app, "--sort", &options_.order,
+                          {{"peak", HistoryOrder::kPeak},
+                           {"end", HistoryOrder::kEnd},
+                           {"growth", HistoryOrder::kGrowth}},
+                          "ORDER",
+                          "Show places with the highest peak first (default), "
+                          "with the most at the end, or the most growth.");
+  AddFiles(app, "places of ", &options_.view);
+  AddThread(app, &options_.threads);
   AddParsed(app, "--from", &options_.from_us, ParseBound, "T",
             "Begin at second T.");
   AddParsed(app, "--to", &options_.to_us, ParseBound, "T", "End at second T.");
@@ -156,6 +165,8 @@ void HistoryCommand::AddOptions(CLI::App* app) {
 
 std::string HistoryCommand::Problem() const {
   if (options_.to_us <= options_.from_us) return "--to must be after --from";
+  const std::string problem = FilesProblem(options_.view, options_.by);
+  if (!problem.empty()) return problem;
   if (svg_ && !format_.as_text()) return "give one of --csv, --json and --svg";
   return format_.Problem();
 }
@@ -177,6 +188,9 @@ int HistoryCommand::Run(const Console& console, OutputBuffer* output) {
   if (replay.too_many()) {
     console.Usage(
         "--interval: too many moments for this run; give a longer one");
+    return kExitUsage;
+  }
+  if (SayNoThread(&replay.threads(), TerminalText(files_.paths[0]), console)) {
     return kExitUsage;
   }
   const HeapHistory history = replay.Result(TopFor(output->terminal()));

@@ -86,28 +86,61 @@ void TableOptions::Add(CLI::App* app, uint64_t usual, const std::string& rows) {
                    usual == 0 ? ": all)." : "); 0: all."));
 }
 
-void PlaceOptions::AddPlaces(CLI::App* app, uint64_t usual) {
-  Add(app, usual);
-  app->add_option("--sort", view.sort,
-                  "Sort by a column, such as file or live.")
-      ->option_text("COLUMN");
-  const auto add_globs = [app](const char* name, const char* help,
+void AddFiles(CLI::App* app, const std::string& what, TableView* view) {
+  const auto add_globs = [app](const char* name, const std::string& help,
                                std::vector<std::string>* globs) {
     app->add_option(name, *globs, help)
         ->option_text("GLOB")
         ->allow_extra_args(false);
   };
   add_globs("--file",
-            "List files that match GLOB, or whose last parts do. May be given "
-            "several times.",
-            &view.files);
+            absl::StrCat("List ", what,
+                         "files that match GLOB, or whose last parts do. May "
+                         "be given several times."),
+            &view->files);
   add_globs("--exclude",
-            "List other files than these. May be given several "
-            "times.",
-            &view.excluded);
+            absl::StrCat("List ", what,
+                         "other files than these. May be given several "
+                         "times."),
+            &view->excluded);
 }
 
-int PlaceOptions::PrintPlaces(Table table, bool folds, const Console& console,
+std::string FilesProblem(const TableView& view, GroupBy by) {
+  if (!view.chooses_files() || HasLines(by) || by == GroupBy::kFile) return "";
+  return "--file and --exclude take --by line, library-line, function or file";
+}
+
+void AddThread(CLI::App* app, std::string* thread) {
+  app->add_option("--thread", *thread,
+                  "Show threads alone that have this name, match it as a "
+                  "pattern, or have this number.")
+      ->option_text("NAME|ID");
+}
+
+bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
+                 const Console& console) {
+  const absl::Status known = threads->Check();
+  if (known.ok()) return false;
+  console.Say(absl::StrCat(shown_name, ": ", known.message()));
+  return true;
+}
+
+void PlaceOptions::AddPlaces(CLI::App* app, uint64_t usual) {
+  Add(app, usual);
+  app->add_option("--sort", view.sort,
+                  "Sort by a column, such as file or live.")
+      ->option_text("COLUMN");
+  AddFiles(app, "", &view);
+  AddThread(app, &thread);
+}
+
+std::string PlaceOptions::Problem(GroupBy by) const {
+  const std::string problem = TableOptions::Problem();
+  return problem.empty() ? FilesProblem(view, by) : problem;
+}
+
+int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
+                              bool folds, const Console& console,
                               OutputBuffer* output) const {
   if (view.any()) {
     const absl::Status applied = view.Apply(limit(), folds, &table);
@@ -115,10 +148,11 @@ int PlaceOptions::PrintPlaces(Table table, bool folds, const Console& console,
       console.Usage(applied.message());
       return kExitUsage;
     }
-    if (table.places == 0 && !(view.files.empty() && view.excluded.empty())) {
+    if (table.places == 0 && view.chooses_files()) {
       console.Say("--file and --exclude leave no place");
     }
   }
+  if (as_text()) output->AppendLines(heading);
   PrintTable(table, format(), output);
   return kExitOk;
 }
@@ -135,8 +169,8 @@ void StackOptions::AddCollapsed(CLI::App* app) {
                 "tools that draw flame graphs.");
 }
 
-std::string StackOptions::Problem(const PlaceOptions& table) const {
-  if (table.csv && table.json) return table.Problem();
+std::string StackOptions::Problem(const PlaceOptions& table, GroupBy by) const {
+  if (table.csv && table.json) return table.Problem(by);
   if (collapsed && (table.csv || table.json || table.given_limit.has_value())) {
     return "--collapsed prints all stacks, as lines: it takes no --csv, --json "
            "or --limit";
@@ -145,7 +179,7 @@ std::string StackOptions::Problem(const PlaceOptions& table) const {
     return "--stacks and --collapsed take no --sort, --file or --exclude";
   }
   if (stacks && collapsed) return "give one of --stacks and --collapsed";
-  return "";
+  return table.Problem(by);
 }
 
 void AddGroupBy(CLI::App* app, GroupBy* by,

@@ -15,6 +15,7 @@
 #include "readers/output/terminal.h"
 #include "readers/places/place.h"
 #include "readers/places/table_view.h"
+#include "readers/places/thread_filter.h"
 #include "readers/run/console.h"
 
 namespace pymemrun {
@@ -59,17 +60,30 @@ struct TableOptions : FormatOptions {
   uint64_t limit() const { return given_limit.value_or(usual_limit); }
 };
 
+// --file and --exclude. `what` is chosen by them: places, series.
+void AddFiles(CLI::App* app, const std::string& what, TableView* view);
+// Whether the places have no files to choose among; empty: nothing is wrong.
+std::string FilesProblem(const TableView& view, GroupBy by);
+
+// --thread.
+void AddThread(CLI::App* app, std::string* thread);
+// Whether the run has no such thread; says so.
+bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
+                 const Console& console);
+
 // And which, in what order.
 struct PlaceOptions : TableOptions {
   TableView view;
+  std::string thread;  // see ThreadFilter
 
   void AddPlaces(CLI::App* app, uint64_t usual);
+  std::string Problem(GroupBy by) const;
   // How many rows a table is to be made with.
   uint64_t made_limit() const { return view.any() ? 0 : limit(); }
-  // Prints the table; returns the exit code. `folds`: what is not listed is
-  // summed up.
-  int PrintPlaces(Table table, bool folds, const Console& console,
-                  OutputBuffer* output) const;
+  // Prints the table, below the heading if it is text; returns the exit code.
+  // `folds`: what is not listed is summed up.
+  int PrintPlaces(absl::string_view heading, Table table, bool folds,
+                  const Console& console, OutputBuffer* output) const;
 };
 
 // --stacks and --collapsed.
@@ -80,7 +94,7 @@ struct StackOptions {
   void AddCollapsed(CLI::App* app);
   bool any() const { return stacks || collapsed; }
   // Of these and those of the table.
-  std::string Problem(const PlaceOptions& table) const;
+  std::string Problem(const PlaceOptions& table, GroupBy by) const;
   // Prints a tree as they say.
   template <typename Tree>
   void Print(const Tree& tree, const TableOptions& table,

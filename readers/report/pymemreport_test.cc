@@ -265,5 +265,51 @@ TEST(PymemreportTest, AMissingFooterIsNoFailure) {
   EXPECT_THAT(printed.err, HasSubstr("no footer"));
 }
 
+TEST(PymemreportTest, TopOfOneThread) {
+  TempFile file(SmallRun().Build());
+  const Printed printed =
+      Report({"top", file.path(), "--csv", "--thread", "worker"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(printed.out,
+            "file,line,function,growth_bytes,shrinkage_bytes,net_bytes,rows,"
+            "share\r\n"
+            "/job.py,5,work,0,1048576,-1048576,1,0.000000\r\n"
+            "<other threads>,,,5242880,0,5242880,2,1.000000\r\n"
+            "tracing itself,,,1067008,0,1067008,0,\r\n");
+  EXPECT_THAT(Report({"summary", file.path(), "--thread", "4712"}).out,
+              HasSubstr("<other threads>"));
+}
+
+TEST(PymemreportTest, AThreadThatTheRunHasNot) {
+  TempFile file(SmallRun().Build());
+  for (const char* const command : {"top", "summary"}) {
+    const Printed printed = Report({command, file.path(), "--thread", "x"});
+    EXPECT_EQ(printed.code, 2);
+    EXPECT_EQ(printed.out, "");
+    EXPECT_THAT(printed.err,
+                HasSubstr(": --thread: expected MainThread#4711, worker#4712, "
+                          "found 'x'\n"));
+  }
+  const Printed values =
+      Report({"summary", file.path(), "--thread", "worker", "--json"});
+  EXPECT_EQ(values.code, 2);
+  EXPECT_THAT(values.err, HasSubstr("values of the whole process"));
+}
+
+TEST(PymemreportTest, WhatIsWrongIsSaidBeforeAnythingIsPrinted) {
+  TempFile file(SmallRun().Build());
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"--sort", "foo"},
+        {"--by", "thread", "--file", "*.py"},
+        {"--thread", "nobody"}}) {
+    std::vector<std::string> arguments = {"top", file.path()};
+    arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+    const Printed printed = Report(arguments);
+    EXPECT_EQ(printed.code, 2) << wrong[0];
+    EXPECT_EQ(printed.out, "") << wrong[0];
+    EXPECT_NE(printed.err, "") << wrong[0];
+  }
+}
+
 }  // namespace
 }  // namespace pymemrun

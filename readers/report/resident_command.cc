@@ -36,7 +36,7 @@ class ResidentCommand final : public ReportCommand {
  private:
   // Of the heap's tree where there is a `heap`.
   void PrintStacks(const ResidentReplay& replay, const HeapReplay* heap,
-                   OutputBuffer* output) const;
+                   ThreadFilter* threads, OutputBuffer* output) const;
 
   Moment at_;
   GroupBy by_ = GroupBy::kLine;
@@ -74,18 +74,18 @@ std::string ResidentCommand::Problem() const {
   if (by_blocks_.value_or(false) && by_ == GroupBy::kMapping) {
     return "--owner heap has no mappings";
   }
-  const std::string problem = stacks_.Problem(table_);
+  const std::string problem = stacks_.Problem(table_, by_);
   if (!problem.empty() || !stacks_.any()) return problem;
   return by_ == GroupBy::kMapping ? "--by mapping has no stacks" : "";
 }
 
 void ResidentCommand::PrintStacks(const ResidentReplay& replay,
-                                  const HeapReplay* heap,
+                                  const HeapReplay* heap, ThreadFilter* threads,
                                   OutputBuffer* output) const {
   const StackTree tree =
       heap == nullptr
-          ? StackTree(by_, &replay)
-          : StackTree(HeapResidentTree(by_, replay, *heap), &replay);
+          ? StackTree(by_, &replay, threads)
+          : StackTree(HeapResidentTree(by_, replay, *heap, threads), &replay);
   stacks_.Print(tree, table_, output);
 }
 
@@ -145,22 +145,33 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
                              "them (--owner heap says who allocated)"));
     return kExitUsage;
   }
+  if (replay.by_scan() && !by_blocks && !table_.thread.empty()) {
+    console.Say(absl::StrCat(
+        file->shown_name(),
+        ": --thread: pages were scanned: nobody saw which thread touched them",
+        by_ == GroupBy::kMapping ? "; --by line has who allocated" : ""));
+    return kExitUsage;
+  }
   if (by_blocks) {
     heap = ReadBlocks(*at, file.get(), console, &code);
     if (heap == nullptr) return code;
   }
-  if (table_.as_text() && !stacks_.collapsed) {
-    output->AppendLines(Heading(*at, replay, heap.get()));
-  }
+  ThreadFilter filter(table_.thread, &replay.index());
+  if (SayNoThread(&filter, file->shown_name(), console)) return kExitUsage;
+  ThreadFilter* const threads = filter.any() ? &filter : nullptr;
+  const std::string heading = Heading(*at, replay, heap.get());
   if (stacks_.any()) {
-    PrintStacks(replay, heap.get(), output);
+    if (table_.as_text() && !stacks_.collapsed) output->AppendLines(heading);
+    PrintStacks(replay, heap.get(), threads, output);
   } else if (heap != nullptr) {
     code = table_.PrintPlaces(
-        HeapResidentTable(by_, table_.made_limit(), replay, *heap),
+        heading,
+        HeapResidentTable(by_, table_.made_limit(), replay, *heap, threads),
         /*folds=*/true, console, output);
   } else {
-    code = table_.PrintPlaces(ResidentTable(by_, table_.made_limit(), replay),
-                              /*folds=*/true, console, output);
+    code = table_.PrintPlaces(
+        heading, ResidentTable(by_, table_.made_limit(), replay, threads),
+        /*folds=*/true, console, output);
   }
   return std::max(code, file->code());
 }

@@ -25,7 +25,9 @@ class SnapshotCommand final : public ReportCommand {
     stacks_.AddCollapsed(app);
     files_.AddOutput(app);
   }
-  std::string Problem() const override { return stacks_.Problem(table_); }
+  std::string Problem() const override {
+    return stacks_.Problem(table_, GroupBy::kLine);
+  }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:

@@ -48,13 +48,21 @@ class SummaryCommand final : public ReportCommand {
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);
     table_.Add(app, 5, ": of each FILE the same named values");
+    AddThread(app, &thread_);
     files_.AddOutput(app);
   }
-  std::string Problem() const override { return table_.Problem(); }
+  std::string Problem() const override {
+    if (!thread_.empty() && !table_.as_text()) {
+      return "--thread chooses among the lines with the most growth: --csv and "
+             "--json have values of the whole process";
+    }
+    return table_.Problem();
+  }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
   TableOptions table_;
+  std::string thread_;
 };
 
 int SummaryCommand::Run(const Console& console, OutputBuffer* output) {
@@ -63,7 +71,7 @@ int SummaryCommand::Run(const Console& console, OutputBuffer* output) {
   bool is_first = true;
   Table table;
   for (const std::string& path : files_.paths) {
-    const auto facts = FactsReader::Read(path, console, &code);
+    const auto facts = FactsReader::Read(path, console, &code, thread_);
     if (facts == nullptr) continue;
     if (!as_text) {
       AddSummary(*facts, path, &table);
@@ -74,6 +82,13 @@ int SummaryCommand::Run(const Console& console, OutputBuffer* output) {
           absl::StrCat(is_first ? "" : "\n", facts->shown_name(), "\n"));
     }
     is_first = false;
+    if (!thread_.empty() && !facts->HasCalls()) {
+      console.Say(absl::StrCat(facts->shown_name(),
+                               ": --thread needs calls: the run was not made "
+                               "with --trace calls"));
+      code = std::max(code, kExitUsage);
+      continue;
+    }
     PrintSummaryText(*facts, table_.limit(), output);
   }
   if (!table.rows.empty()) PrintTable(table, table_.format(), output);

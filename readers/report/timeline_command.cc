@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/chart/svg_chart.h"
 #include "readers/moments/moment_reading.h"
+#include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/output/table.h"
 #include "readers/places/place.h"
@@ -87,6 +88,7 @@ class TimelineCommand final : public ReportCommand {
             "It needs a run with page events; --by heap needs heap events.") {}
 
   void AddOptions(CLI::App* app) override;
+  std::string Problem() const override;
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -95,6 +97,8 @@ class TimelineCommand final : public ReportCommand {
       GroupBy::kLine;  // nothing: live bytes beside RSS
   static constexpr uint64_t kUsualTop = 8;
   std::optional<uint64_t> top_;  // places with a series of their own
+  TableView view_;
+  std::string thread_;
 };
 
 void TimelineCommand::AddOptions(CLI::App* app) {
@@ -114,8 +118,19 @@ void TimelineCommand::AddOptions(CLI::App* app) {
       "function (Python's), file, thread; or heap: live bytes of Python and of "
       "C code, and the rest of RSS.");
   AddTop(app, &top_, kUsualTop, "Stack the N places with the highest peaks");
+  AddFiles(app, "places of ", &view_);
+  AddThread(app, &thread_);
   AddOwn(app);
   files_.AddOutput(app);
+  SetUsualOptions(app, {"--format", "--by", "--top", "--thread", "--output"});
+}
+
+std::string TimelineCommand::Problem() const {
+  if (by_.has_value()) return FilesProblem(view_, *by_);
+  return view_.chooses_files() || !thread_.empty()
+             ? "--by heap has no places: it takes no --file, --exclude or "
+               "--thread"
+             : "";
 }
 
 int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
@@ -132,10 +147,22 @@ int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
   const uint64_t peak_us = std::min(finder->peak_us(), finder->last_us());
   TimelineReplay replay(*by_, TimelineSteps(finder->last_us(), peak_us),
                         finder->hindsight());
+  replay.KeepThreads(thread_);
   if (!file->Read(&replay)) return kExitFailed;
+  if (replay.by_scan() && !thread_.empty()) {
+    console.Say(absl::StrCat(file->shown_name(),
+                             ": --thread: pages were scanned: nobody saw which "
+                             "thread touched them (history has who "
+                             "allocated)"));
+    return kExitUsage;
+  }
+  if (SayNoThread(&replay.threads(), file->shown_name(), console)) {
+    return kExitUsage;
+  }
   // What would be no more than a hairline needs no colour.
   const uint64_t least_bytes = as_svg_ ? finder->peak_bytes() / kHairline : 0;
-  const Timeline line = replay.Result(top_.value_or(kUsualTop), least_bytes);
+  const Timeline line =
+      replay.Result(top_.value_or(kUsualTop), least_bytes, view_);
   if (as_svg_) {
     PrintSvg(ChartOf(*by_, replay, line, peak_us), output);
   } else {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/growth/top_table.h"
+#include "readers/options/help_text.h"
 #include "readers/report/report_command.h"
 #include "readers/summary/facts_reader.h"
 #include "text/terminal_text.h"
@@ -36,8 +37,10 @@ class TopCommand final : public ReportCommand {
     table_.AddPlaces(app, 20);
     AddOwn(app);
     files_.AddOutput(app);
+    SetUsualOptions(
+        app, {"--by", "--limit", "--sort", "--thread", "--csv", "--output"});
   }
-  std::string Problem() const override { return table_.Problem(); }
+  std::string Problem() const override { return table_.Problem(by_); }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -51,7 +54,7 @@ int TopCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   bool any_calls = false;
   for (const std::string& path : files_.paths) {
-    const auto facts = FactsReader::Read(path, console, &code);
+    const auto facts = FactsReader::Read(path, console, &code, table_.thread);
     if (facts == nullptr) continue;
     if (!facts->HasCalls()) {
       console.Say(absl::StrCat(
@@ -65,10 +68,10 @@ int TopCommand::Run(const Console& console, OutputBuffer* output) {
     facts->AddCost(&cost);
   }
   if (!any_calls) return code;
-  if (table_.as_text()) output->AppendLines(kMeaning);
   return std::max(
-      code, table_.PrintPlaces(TopTable(profile, table_.made_limit(), cost),
-                               /*folds=*/false, console, output));
+      code,
+      table_.PrintPlaces(kMeaning, TopTable(profile, table_.made_limit(), cost),
+                         /*folds=*/false, console, output));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "readers/places/tree_text.h"
 #include "readers/report/report_command.h"
 #include "text/report_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
@@ -32,6 +33,7 @@ class TreeCommand final : public ReportCommand {
     app->add_flag(
         "--inverted", inverted_,
         "Begin with the frames that allocated; their callers come below.");
+    AddThread(app, &thread_);
     AddOwn(app);
     files_.AddOutput(app);
   }
@@ -41,16 +43,22 @@ class TreeCommand final : public ReportCommand {
   Moment at_;
   uint64_t limit_ = 30;
   bool inverted_ = false;
+  std::string thread_;
 };
 
 int TreeCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   const auto replay = ReadHeapAt(files_.paths[0], at_, console, &code);
   if (replay == nullptr) return code;
+  ThreadFilter threads(thread_, &replay->index());
+  if (SayNoThread(&threads, TerminalText(files_.paths[0]), console)) {
+    return kExitUsage;
+  }
   HeapStacks stacks(GroupBy::kLine, replay.get(), inverted_);
   if (!inverted_) stacks.FoldImports();
-  stacks.Add(replay->SumsAt(0), nullptr);
-  output->AppendLines(LiveText(*replay, 0) + ReservedText(*replay));
+  stacks.Add(replay->SumsAt(0), OfThreads(&threads));
+  output->AppendLines(LiveText(*replay, 0) + ThreadText(*replay, &threads) +
+                      ReservedText(*replay));
   output->Append(TreeText(stacks.tree(), limit_, output->terminal()));
   const uint64_t frames = stacks.tree().nodes().size() - 1;
   if (limit_ != 0 && frames > limit_) {

@@ -271,5 +271,60 @@ TEST(ResidentReportTest, UsageErrors) {
   EXPECT_EQ(Report({"resident", "/nowhere.pb"}).code, 1);
 }
 
+TEST(ResidentReportTest, OtherThreadsAreOneRow) {
+  EXPECT_EQ(Resident({}, {"--csv", "--thread", "worker"}),
+            "file,line,function,resident_bytes,pages,share,inferred_bytes\r\n"
+            "/job.py,6,load,122880,30,0.300000,20480\r\n"
+            "<other threads>,,,204800,50,0.500000,0\r\n"
+            "<before tracing>,,,81920,20,0.200000,0\r\n"
+            "unattributed,,,0,0,0.000000,\r\n");
+  EXPECT_EQ(Resident({}, {"--collapsed", "--thread", "4712"}),
+            "<other threads> 204800\n"
+            "<module> (/job.py:9);load (/job.py:6) 122880\n"
+            "<before tracing>;/usr/bin/python3.11 81920\n");
+  // By mapping, too.
+  const std::string mappings =
+      Resident({}, {"--csv", "--by", "mapping", "--thread", "worker"});
+  EXPECT_THAT(mappings, HasSubstr("\r\n<other threads>,204800,50,"));
+  EXPECT_THAT(mappings, HasSubstr("\r\n<before tracing>,81920,20,"));
+}
+
+TEST(ResidentReportTest, OtherThreadsHaveTheErrorOfTheirOwn) {
+  PageEventsRun run;
+  run.period = 4;
+  run.weight = 4;
+  const auto error = [&run](const std::string& thread) {
+    TempFile file(run.Build());
+    const Printed printed =
+        Report({"resident", file.path(), "--json", "--thread", thread});
+    for (const auto& row : nlohmann::json::parse(printed.out)) {
+      if (row["file"] == "<other threads>") return row["error_bytes"].dump();
+    }
+    return std::string("none");
+  };
+  // The page with a weight is of the main thread.
+  EXPECT_NE(error("worker"), "0");
+  EXPECT_EQ(error("MainThread"), "0");
+}
+
+TEST(ResidentReportTest, TimelineOfOneThread) {
+  TempFile file(PageEventsRun().Build());
+  const Printed printed = Report(
+      {"timeline", file.path(), "--format", "csv", "--thread", "worker"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(CsvLines(printed)[0],
+            "time_s,rss_bytes,/job.py:6 load,other places,<before tracing>,"
+            "unattributed");
+  EXPECT_THAT(printed.out, HasSubstr("0.201000,409600,122880,204800,81920,0"));
+  const Printed files = Report(
+      {"timeline", file.path(), "--format", "csv", "--exclude", "job.py"});
+  EXPECT_EQ(CsvLines(files)[0],
+            "time_s,rss_bytes,other places,<before tracing>,unattributed");
+  EXPECT_EQ(Report({"timeline", file.path(), "--thread", "x"}).code, 2);
+  EXPECT_EQ(
+      Report({"timeline", file.path(), "--by", "thread", "--file", "x"}).code,
+      2);
+}
+
 }  // namespace
 }  // namespace pymemrun

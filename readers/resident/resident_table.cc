@@ -34,23 +34,32 @@ struct Amount {
 
 struct Amounts {
   std::vector<Amount> places;
+  Amount other_threads;
   Amount before;        // tracing
   double variance = 0;  // of all pages
 };
 
+// Whether the owner is of a thread that is not wanted.
+bool IsOther(const PageOwner& owner, ThreadFilter* threads) {
+  return threads != nullptr && !threads->Keeps(owner.thread);
+}
+
 // Sets the variances. `number_of`: where in amounts.places the owner of a page
 // has its sum.
 template <typename NumberOf>
-void SetVariances(const ResidentModel& model, NumberOf number_of,
-                  Amounts* amounts) {
+void SetVariances(const ResidentModel& model, ThreadFilter* threads,
+                  NumberOf number_of, Amounts* amounts) {
   if (!model.sampled()) return;
   SampleErrors errors(model.page_bytes());
-  const size_t all = amounts->places.size();
+  const size_t all = amounts->places.size(), others = all + 1;
   model.pages().ForEach([&](const PageMap::Run& run) {
-    const uint32_t weight = model.owners()[run.owner].weight;
+    const PageOwner& owner = model.owners()[run.owner];
+    const uint32_t weight = owner.weight;
     if (weight <= 1) return;
+    const bool is_other = IsOther(owner, threads);
     for (uint64_t page = run.begin; page < run.end; ++page) {
-      errors.Add(number_of(page, run.owner), page, weight, weight);
+      errors.Add(is_other ? others : number_of(page, run.owner), page, weight,
+                 weight);
       errors.Add(all, page, weight, weight);
     }
   });
@@ -58,9 +67,11 @@ void SetVariances(const ResidentModel& model, NumberOf number_of,
     amounts->places[i].variance = errors.VarianceOf(i);
   }
   amounts->variance = errors.VarianceOf(all);
+  amounts->other_threads.variance = errors.VarianceOf(others);
 }
 
-Amounts ByOwner(GroupBy by, const ResidentReplay& replay) {
+Amounts ByOwner(GroupBy by, const ResidentReplay& replay,
+                ThreadFilter* threads) {
   const ResidentModel& model = replay.model();
   PlaceTable table;
   OriginNumbers numbers(by, &replay.index(), &table);
@@ -70,7 +81,9 @@ Amounts ByOwner(GroupBy by, const ResidentReplay& replay) {
     if (pages == 0) continue;
     const PageOwner& owner = model.owners()[id];
     Amount* amount = &amounts.before;
-    if (!owner.before_tracing()) {
+    if (!owner.before_tracing() && IsOther(owner, threads)) {
+      amount = &amounts.other_threads;
+    } else if (!owner.before_tracing()) {
       const uint32_t number = numbers.NumberOf(id, owner.origin());
       if (number == amounts.places.size()) {
         amounts.places.push_back({table.places()[number]});
@@ -82,7 +95,7 @@ Amounts ByOwner(GroupBy by, const ResidentReplay& replay) {
   }
   // Pages from before tracing are not sampled.
   SetVariances(
-      model,
+      model, threads,
       [&](uint64_t, uint32_t id) {
         return numbers.NumberOf(id, model.owners()[id].origin());
       },
@@ -90,7 +103,8 @@ Amounts ByOwner(GroupBy by, const ResidentReplay& replay) {
   return amounts;
 }
 
-Amounts ByMapping(const ResidentReplay& replay) {
+// What was there before tracing is part of mappings, too, but of no thread.
+Amounts ByMapping(const ResidentReplay& replay, ThreadFilter* threads) {
   const ResidentModel& model = replay.model();
   Amounts amounts;
   PlaceTable table;
@@ -106,16 +120,20 @@ Amounts ByMapping(const ResidentReplay& replay) {
       replay, [&](const PageMap::Range& range, uint32_t id, uint32_t mapping) {
         const PageOwner& owner = model.owners()[id];
         const uint64_t pages = (range.end - range.begin) * owner.weight;
-        Amount& amount = amounts.places[number_of(mapping)];
+        Amount& amount = !IsOther(owner, threads)
+                             ? amounts.places[number_of(mapping)]
+                         : owner.before_tracing() ? amounts.before
+                                                  : amounts.other_threads;
         amount.pages += pages;
         if (owner.inferred) amount.inferred_pages += pages;
       });
   for (const auto& [mapping, pages] : model.Unowned()) {
+    if (threads != nullptr) break;  // nobody knows whose they are
     amounts.places[number_of(mapping)].unowned_pages += pages;
   }
   PageMappings again(replay);
   SetVariances(
-      model,
+      model, threads,
       [&](uint64_t page, uint32_t owner) {
         return number_of(again.Of(page, model.owners()[owner]));
       },
@@ -217,9 +235,10 @@ std::string UnownedText(const ResidentReplay& replay) {
 
 }  // namespace
 
-Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay) {
-  Amounts amounts =
-      by == GroupBy::kMapping ? ByMapping(replay) : ByOwner(by, replay);
+Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay,
+                    ThreadFilter* threads) {
+  Amounts amounts = by == GroupBy::kMapping ? ByMapping(replay, threads)
+                                            : ByOwner(by, replay, threads);
   std::vector<Amount>& places = amounts.places;
   places.erase(std::remove_if(places.begin(), places.end(),
                               [](const Amount& amount) {
@@ -242,6 +261,7 @@ Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay) {
   amounts.before.pages +=
       replay.model().UnlistedBeforeBytes() / replay.model().page_bytes();
   maker.AddOther(kOtherPlaces, others);
+  maker.AddOther(kOtherThreads, amounts.other_threads);
   maker.AddOther(kBeforeTracing, amounts.before);
   maker.AddUnattributed(amounts.variance);
   return maker.Take();

@@ -8,18 +8,21 @@
 #include "absl/strings/string_view.h"
 #include "readers/output/table.h"
 #include "readers/places/place.h"
+#include "readers/places/thread_filter.h"
 #include "readers/resident/resident_replay.h"
 
 namespace pymemrun {
 
 // The places, most bytes first, at most `limit` of them (0: all), then the
-// others as one row, if there are any, what was there before tracing and what
-// has no owner, which may be below 0: all rows add up to RSS. `share` is a
+// others as one row, if there are any, what `threads` (null: all) does not
+// keep, what was there before tracing and what has no owner, which may be below
+// 0: all rows add up to RSS. `share` is a
 // row's part of RSS. Where pages were sampled `error_bytes` is one standard
 // error. What has no owner gets the error of all that has an owner. By mapping,
 // `unowned_bytes` says how many bytes of a mapping had no owner at the latest
 // Residency.
-Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay);
+Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay,
+                    ThreadFilter* threads = nullptr);
 
 // "one page in 10 was recorded", for a run where that is so.
 std::string SampledText(const Header& header);

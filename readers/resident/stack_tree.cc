@@ -8,14 +8,21 @@
 
 namespace pymemrun {
 
-StackTree::StackTree(GroupBy by, const ResidentReplay* replay)
+StackTree::StackTree(GroupBy by, const ResidentReplay* replay,
+                     ThreadFilter* threads)
     : replay_(*replay), tree_(by, &replay->index()) {
   const ResidentModel& model = replay_.model();
   const auto page_bytes = static_cast<double>(model.page_bytes());
   for (uint32_t owner = 1; owner < model.owners().size(); ++owner) {
     const auto pages = static_cast<double>(model.PagesOf(owner));
     if (pages == 0) continue;
-    tree_.Add(NodeOf(model.owners()[owner]), pages * page_bytes, pages);
+    const PageOwner& of = model.owners()[owner];
+    if (threads != nullptr && !of.before_tracing() &&
+        !threads->Keeps(of.thread)) {
+      tree_.AddNamed(kOtherThreads, pages * page_bytes, pages);
+    } else {
+      tree_.Add(NodeOf(of), pages * page_bytes, pages);
+    }
   }
   const auto before = static_cast<double>(model.UnlistedBeforeBytes());
   tree_.AddNamed(kBeforeTracing, before, before / page_bytes);

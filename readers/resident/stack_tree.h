@@ -8,6 +8,7 @@
 #include "readers/output/output_buffer.h"
 #include "readers/output/table.h"
 #include "readers/places/place_tree.h"
+#include "readers/places/thread_filter.h"
 #include "readers/resident/resident_replay.h"
 
 namespace pymemrun {
@@ -18,8 +19,10 @@ namespace pymemrun {
 // thread safe; the replay must outlive it.
 class StackTree {
  public:
-  // REQUIRES: not kMapping.
-  StackTree(GroupBy by, const ResidentReplay* replay);
+  // What `threads` (null: all) does not keep is one frame. REQUIRES: not
+  // kMapping.
+  StackTree(GroupBy by, const ResidentReplay* replay,
+            ThreadFilter* threads = nullptr);
   // Of what holds the same bytes, in other hands.
   StackTree(PlaceTree tree, const ResidentReplay* replay)
       : replay_(*replay), tree_(std::move(tree)) {}

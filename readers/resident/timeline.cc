@@ -25,15 +25,17 @@ void TimelineReplay::Finish() {
 }
 
 void TimelineReplay::TakeValues() {
-  too_many_.push_back(0);
+  not_placed_.push_back(0);
   for (uint32_t owner = 1; owner < model().owners().size(); ++owner) {
     const uint64_t bytes = model().PagesOf(owner) * model().page_bytes();
     if (bytes == 0) continue;
     const PageOwner& of = model().owners()[owner];
+    const bool is_before = of.before_tracing();
+    const bool is_other = !is_before && !threads_.Keeps(of.thread);
     const uint32_t number =
-        of.before_tracing() ? 0 : 1 + numbers_.NumberOf(owner, of.origin());
-    if (number >= kMaxPlaces) {
-      too_many_.back() += bytes;
+        is_before || is_other ? 0 : 1 + numbers_.NumberOf(owner, of.origin());
+    if (is_other || number >= kMaxPlaces) {
+      not_placed_.back() += bytes;
       continue;
     }
     if (number >= bytes_.size()) bytes_.resize(number + 1);
@@ -46,7 +48,8 @@ void TimelineReplay::TakeValues() {
   ++next_;
 }
 
-Timeline TimelineReplay::Result(uint64_t top, uint64_t least_bytes) const {
+Timeline TimelineReplay::Result(uint64_t top, uint64_t least_bytes,
+                                const TableView& view) const {
   Timeline line = line_;
   const size_t steps = line.time_us.size();
   for (size_t i = 0; !bytes_.empty() && i < bytes_[0].size(); ++i) {
@@ -67,9 +70,13 @@ Timeline TimelineReplay::Result(uint64_t top, uint64_t least_bytes) const {
               return a.peak_bytes != b.peak_bytes ? a.peak_bytes > b.peak_bytes
                                                   : a.place < b.place;
             });
-  top = std::min<uint64_t>(top, all.size());
+  const auto listed = std::stable_partition(
+      all.begin(), all.end(), [&view](const Timeline::Series& series) {
+        return view.Lists(series.place.file);
+      });
+  top = std::min<uint64_t>(top, listed - all.begin());
   while (top > 0 && all[top - 1].peak_bytes < least_bytes) --top;
-  line.other_bytes = too_many_;
+  line.other_bytes = not_placed_;
   for (size_t i = top; i < all.size(); ++i) {
     for (size_t step = 0; step < steps; ++step) {
       line.other_bytes[step] += all[i].bytes[step];

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "readers/places/place_table.h"
+#include "readers/places/table_view.h"
+#include "readers/places/thread_filter.h"
 #include "readers/resident/resident_replay.h"
 
 namespace pymemrun {
@@ -33,10 +35,17 @@ class TimelineReplay final : public ResidentReplay {
   // `time_us` rises. REQUIRES: `by` is not kMapping.
   TimelineReplay(GroupBy by, std::vector<uint64_t> time_us,
                  Hindsight hindsight);
+  // To be called before reading: what other threads have is of other places.
+  void KeepThreads(const std::string& wanted) {
+    threads_ = ThreadFilter(wanted, &index());
+  }
   void Finish() override;
+  ThreadFilter& threads() { return threads_; }
   // With a series for each of the `top` places with the highest peaks, if they
-  // are at least `least_bytes`. REQUIRES: Finish() was called.
-  Timeline Result(uint64_t top, uint64_t least_bytes) const;
+  // are at least `least_bytes`, and whose files the view lists. REQUIRES:
+  // Finish() was called.
+  Timeline Result(uint64_t top, uint64_t least_bytes,
+                  const TableView& view = {}) const;
 
  private:
   // Places beyond so many are others.
@@ -45,13 +54,15 @@ class TimelineReplay final : public ResidentReplay {
   void OnTime(uint64_t time_us) override;
   void TakeValues();
 
+  ThreadFilter threads_{"", &index()};
   PlaceTable places_;
   OriginNumbers numbers_;
   Timeline line_;  // without its series
   // First of what was there before tracing, then by number of the place;
   // shorter where the last ones are 0.
   std::vector<std::vector<uint64_t>> bytes_;
-  std::vector<uint64_t> too_many_;  // bytes of places beyond kMaxPlaces
+  // Bytes of places beyond kMaxPlaces, and of threads that are not kept.
+  std::vector<uint64_t> not_placed_;
   size_t next_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "readers/places/thread_filter.h"
 #include "readers/run/input_file.h"
 #include "text/terminal_text.h"
 
@@ -11,7 +12,8 @@ namespace pymemrun {
 
 std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
                                                const Console& console,
-                                               int* code) {
+                                               int* code,
+                                               const std::string& threads) {
   auto file = InputFile::Open(path);
   if (!file.ok()) {
     console.Say(
@@ -21,6 +23,7 @@ std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
   }
   const std::string& name = (*file)->shown_name();
   auto reader = absl::WrapUnique(new FactsReader(&console, name));
+  if (!threads.empty()) reader->KeepThreads(threads);
   FdSource source((*file)->fd());
   ReadResult result;
   const absl::Status status =
@@ -28,7 +31,11 @@ std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
   reader->file_bytes_ = std::max((*file)->size_bytes(), source.bytes_read());
   *code = std::max(*code, SayResult(console, name, status, result));
   if (!status.ok() && !result.has_header) return nullptr;
-  return reader;
+  const absl::Status known = ThreadFilter(threads, &reader->index()).Check();
+  if (known.ok()) return reader;
+  console.Say(absl::StrCat(name, ": ", known.message()));
+  *code = std::max(*code, kExitUsage);
+  return nullptr;
 }
 
 void FactsReader::AddCost(OwnCost* cost) const {

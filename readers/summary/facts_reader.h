@@ -16,9 +16,11 @@ namespace pymemrun {
 class FactsReader final : public RunFacts {
  public:
   // Reads `path` wholly. Null: it cannot be opened, or holds nothing readable;
-  // *code becomes at least what the program is to exit with.
+  // *code becomes at least what the program is to exit with. `threads`: whose
+  // rows are charged to places; a run without them is null, too.
   static std::unique_ptr<FactsReader> Read(const std::string& path,
-                                           const Console& console, int* code);
+                                           const Console& console, int* code,
+                                           const std::string& threads = "");
 
   void OnDamage(const StreamReader::Damage& damage) override {
     teller_.Say(damage);

@@ -37,6 +37,10 @@ class RunFacts : public FactKeeper {
   }
   void OnFooter(const Footer& found) override;
 
+  // To be called before reading: see CallProfile.
+  void KeepThreads(const std::string& wanted) {
+    profile_.KeepThreads(wanted, &index());
+  }
   const CallProfile& profile() const { return profile_; }
   // Its places, and what no row has of the change of RSS.
   void AddTo(ProfileTable* table) const;

@@ -41,7 +41,7 @@ ROOMS = {
     'readers/diff': 'readers/answer readers/heap readers/moments readers/output readers/places readers/run readers/summary text',
     'readers/export': 'readers/heap readers/heap_in_rss readers/output readers/places text',
     'readers/rows': 'format/records readers/heap readers/output readers/run text',
-    'readers/summary': 'format/records format/summary readers/growth readers/output readers/run text',
+    'readers/summary': 'format/records format/summary readers/growth readers/output readers/places readers/run text',
     'readers/options': 'readers/run text',
     'readers/cat': 'format format/records format/stream readers/heap readers/options readers/output readers/rows readers/run readers/summary text',
     'readers/report': 'format/stream readers/answer readers/chart readers/diff readers/export readers/growth readers/heap readers/heap_in_rss readers/moments readers/options readers/output readers/places readers/resident readers/run readers/summary text',

@@ -1,0 +1,59 @@
+#include "readers/places/thread_filter.h"
+
+#include <fnmatch.h>
+
+#include "absl/strings/str_cat.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+
+bool ThreadFilter::IsWanted(uint32_t thread) const {
+  return wanted_ == absl::StrCat(index_->ThreadNativeId(thread)) ||
+         wanted_ == index_->ThreadLabel(thread) ||
+         fnmatch(wanted_.c_str(),
+                 std::string(index_->ThreadName(thread)).c_str(), 0) == 0;
+}
+
+bool ThreadFilter::Keeps(uint32_t thread) {
+  if (!any()) return true;
+  // What is not defined yet may be so later.
+  if (thread == 0 || thread > index_->threads()) return false;
+  if (thread >= known_.size()) known_.resize(index_->threads() + 1);
+  char& known = known_[thread];
+  if (known == 0) known = IsWanted(thread) ? 2 : 1;
+  return known == 2;
+}
+
+absl::Status ThreadFilter::Check() {
+  constexpr uint32_t kMostNamed = 8;
+  if (!any()) return absl::OkStatus();
+  std::string names;
+  const auto count = static_cast<uint32_t>(index_->threads());
+  for (uint32_t thread = 1; thread <= count; ++thread) {
+    if (Keeps(thread)) return absl::OkStatus();
+    if (thread > kMostNamed) continue;
+    absl::StrAppend(&names, names.empty() ? "" : ", ",
+                    TerminalText(index_->ThreadLabel(thread)));
+  }
+  if (count > kMostNamed) {
+    absl::StrAppend(&names, " and ", count - kMostNamed, " more");
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("--thread: expected ", names.empty() ? "a thread" : names,
+                   ", found '", TerminalText(wanted_), "'",
+                   names.empty() ? "; the run recorded no threads" : ""));
+}
+
+std::string ThreadFilter::Label() {
+  uint32_t first = 0, count = 0;
+  for (uint32_t thread = 1; thread <= index_->threads(); ++thread) {
+    if (!Keeps(thread)) continue;
+    if (count++ == 0) first = thread;
+  }
+  if (count == 1) return TerminalText(index_->ThreadLabel(first));
+  return absl::StrCat(Counted(count, "thread"), " '", TerminalText(wanted_),
+                      "'");
+}
+
+}  // namespace pymemrun

@@ -1,9 +1,7 @@
 // The answer of runs whose memory is known.
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <cmath>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -12,7 +10,6 @@
 #include "nlohmann/json.hpp"
 #include "readers/answer/answer_json.h"
 #include "readers/answer/answer_text.h"
-#include "readers/answer/source_text.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
@@ -272,19 +269,56 @@ TEST(AnswerTextTest, BeginsWithTheAnswer) {
 TEST(AnswerTextTest, FitsTheTerminal) {
   const auto answer = Read({});
   ASSERT_NE(answer, nullptr);
-  for (const size_t columns : {40, 60, 80, 120}) {
+  for (const size_t columns : {40, 41, 50, 60, 80, 120}) {
     AnswerTextOptions options;
-    options.columns = columns;
+    options.terminal.columns = columns;
     options.file_name = "a/rather/long/name/of/a/run/file.pb";
     const std::string text = AnswerText(*answer, options);
     const std::vector<std::string> lines = absl::StrSplit(text, '\n');
-    EXPECT_LE(lines.size(), 41u);
+    EXPECT_LE(lines.size(), 45u);
     for (const std::string& line : lines) {
-      // Commands are to be pasted.
-      const bool is_command = line.rfind("pymemreport ", 0) == 0;
-      if (!is_command) EXPECT_LE(ColumnsOf(line), columns) << line;
+      EXPECT_LE(ColumnsOf(line), columns) << line;
       EXPECT_FALSE(!line.empty() && line.back() == ' ') << line;
     }
+  }
+}
+
+// Commands are to be pasted.
+TEST(AnswerTextTest, CommandsGoOnInTheNextLine) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  AnswerTextOptions options;
+  options.terminal.columns = 40;
+  options.file_name = "a/rather/long/name/of/run.pb";
+  EXPECT_THAT(AnswerText(*answer, options),
+              HasSubstr("\npymemreport heap \\\n"
+                        "  a/rather/long/name/of/run.pb --stacks\n"));
+}
+
+std::string WithoutColors(const std::string& text) {
+  return std::regex_replace(text, std::regex("\x1b\\[[0-9]+m"), "");
+}
+
+TEST(AnswerTextTest, ColorsAreAddedToTheSameText) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  AnswerTextOptions options;
+  const std::string plain = AnswerText(*answer, options);
+  options.terminal.colors = true;
+  const std::string colored = AnswerText(*answer, options);
+  EXPECT_EQ(WithoutColors(colored), plain);
+  EXPECT_THAT(colored, HasSubstr("\n\x1b[1mPeak 60 MiB at 3.000 s.\x1b[0m "
+                                 "job.py:3 holds 40 MiB"));
+  EXPECT_THAT(colored, HasSubstr("\n\x1b[1mRSS at the peak"));
+  EXPECT_THAT(colored, HasSubstr("\n\x1b[1mYour lines at the peak"));
+  EXPECT_THAT(colored, HasSubstr("\x1b[36m█"));
+  // Each ends on its line: less -R forgets them there.
+  for (const absl::string_view line : absl::StrSplit(colored, '\n')) {
+    size_t begins = 0, ends = 0;
+    for (size_t at = 0; (at = line.find("\x1b[", at)) != line.npos; ++at) {
+      ++(line.substr(at).rfind("\x1b[0m", 0) == 0 ? ends : begins);
+    }
+    EXPECT_EQ(begins, ends) << line;
   }
 }
 
@@ -292,7 +326,7 @@ TEST(AnswerTextTest, PlainCharactersWhereTheLocaleHasNoOthers) {
   const auto answer = Read({});
   ASSERT_NE(answer, nullptr);
   AnswerTextOptions options;
-  options.unicode = false;
+  options.terminal.unicode = false;
   for (const char c : AnswerText(*answer, options)) {
     EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << int{c};
   }
@@ -333,52 +367,6 @@ TEST(AnswerCommandTest, OwnCodeIsWhatThePatternsSay) {
   EXPECT_THAT(Report({file.path(), "--own", "*/numpy/*"}).out,
               HasSubstr("core/numeric.py:191 holds 40 MiB"));
   OwnCode::SetPatterns({});
-}
-
-TEST(SourceTextTest, ReadsLinesOfFilesThatDidNotChange) {
-  const TempFile file("first = 1\n    second = 2  \n");
-  const RunIndex index;
-  SourceText now(&index, "/", UINT64_MAX);
-  EXPECT_EQ(now.Line(file.path(), 2), "second = 2");
-  EXPECT_EQ(now.Line(file.path(), 1), "first = 1");
-  EXPECT_EQ(now.Line(file.path(), 9), "");
-  EXPECT_EQ(now.Line(file.path(), 0), "");
-  EXPECT_EQ(SourceText(&index, "/", 1).Line(file.path(), 1), "");
-  EXPECT_EQ(SourceText(&index, "/tmp", UINT64_MAX)
-                .Line(file.path().substr(sizeof("/tmp")), 1),
-            "first = 1");
-}
-
-TEST(SourceTextTest, ShowsLinesThatAreAsTheRunHadThem) {
-  const TempFile file("first = 1\n    second = 2  \nthird = 3\n");
-  SourceFile known;
-  known.set_file(file.path());
-  for (const uint32_t line : {1, 2, 3}) known.add_line(line);
-  known.add_hash(SourceLineHash("was = 1"));
-  known.add_hash(SourceLineHash("second = 2"));
-  known.add_hash(SourceLineHash("was = 3"));
-  for (const char* const text : {"", "", "was = 3"}) known.add_text(text);
-  RunIndex index;
-  index.Add(known);
-  SourceText changed(&index, "/", 1);
-  EXPECT_EQ(changed.Line(file.path(), 1), "");
-  EXPECT_EQ(changed.Line(file.path(), 2), "second = 2");
-  EXPECT_EQ(changed.Line(file.path(), 3), "was = 3");
-  EXPECT_EQ(SourceText(&index, "/", UINT64_MAX).Line(file.path(), 1), "");
-}
-
-TEST(SourceTextTest, ReadsNoPipesDevicesOrFolders) {
-  const RunIndex index;
-  SourceText source(&index, "/", UINT64_MAX);
-  EXPECT_EQ(source.Line("/dev/zero", 1), "");
-  EXPECT_EQ(source.Line("/tmp", 1), "");
-  EXPECT_EQ(source.Line("/no/such/file", 1), "");
-  EXPECT_EQ(source.Line("<string>", 1), "");
-  const TempFile name("");
-  const std::string pipe = name.path() + ".pipe";
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_EQ(source.Line(pipe, 1), "");
-  unlink(pipe.c_str());
 }
 
 }  // namespace

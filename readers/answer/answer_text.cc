@@ -8,8 +8,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "readers/answer/source_text.h"
+#include "readers/output/screen_text.h"
 #include "text/block_chart.h"
 #include "text/columns.h"
 #include "text/report_text.h"
@@ -21,6 +21,8 @@ namespace {
 // Less than this part of the whole is not worth a row of its own.
 constexpr double kLeastShare = 0.005;
 constexpr double kMiB = 1 << 20;
+constexpr size_t kGap = 2;  // between columns
+constexpr size_t kLeastName = 16;
 
 // The folder that all of the user's own files are in.
 std::string FolderOf(const Answer& answer) {
@@ -46,7 +48,9 @@ class AnswerWriter {
   AnswerWriter(const Answer& answer, const AnswerTextOptions& options)
       : answer_(answer),
         options_(options),
-        columns_(std::max<size_t>(options.columns, 40)),
+        terminal_(options.terminal),
+        text_(&options.terminal),
+        columns_(text_.columns()),
         split_(answer.peak.split),
         folder_(FolderOf(answer)),
         source_(&answer.facts.index(), answer.facts.header.cwd(),
@@ -55,7 +59,7 @@ class AnswerWriter {
   std::string TakeBrief() {
     AddSentences();
     AddPlaces();
-    return std::move(text_);
+    return text_.Take();
   }
 
   std::string Take() {
@@ -66,28 +70,10 @@ class AnswerWriter {
     AddEnd();
     AddMissing();
     AddNext();
-    return std::move(text_);
+    return text_.Take();
   }
 
  private:
-  void Line(absl::string_view line = "") {
-    while (!line.empty() && line.back() == ' ') line.remove_suffix(1);
-    absl::StrAppend(&text_, line, "\n");
-  }
-
-  // Words, broken at spaces.
-  void Paragraph(absl::string_view words) {
-    std::string line;
-    for (const absl::string_view word : absl::StrSplit(words, ' ')) {
-      if (!line.empty() && ColumnsOf(line) + 1 + ColumnsOf(word) > columns_) {
-        Line(line);
-        line.clear();
-      }
-      absl::StrAppend(&line, line.empty() ? "" : " ", word);
-    }
-    if (!line.empty()) Line(line);
-  }
-
   std::string NameOf(const Place& place) const {
     std::string name = TerminalText(ShortPath(place.file, folder_));
     if (place.line != 0) absl::StrAppend(&name, ":", place.line);
@@ -125,8 +111,8 @@ class AnswerWriter {
                        header.heap_native() ? " (native too)" : ""));
     }
     parts.push_back(absl::StrJoin(recorded, ", "));
-    Paragraph(absl::StrJoin(parts, "   "));
-    Line();
+    text_.Paragraph(absl::StrJoin(parts, "   "));
+    text_.Line();
   }
 
   bool IsSampled() const {
@@ -141,9 +127,10 @@ class AnswerWriter {
   }
 
   void AddSentences() {
-    std::string text =
+    const std::string headline =
         absl::StrCat("Peak ", ShortBytes(answer_.peak_bytes), " at ",
                      HumanSeconds(answer_.peak.time_us), ".");
+    std::string text = headline;
     const PlaceHolding* first = First();
     if (first != nullptr && split_.rss_bytes > 0 &&
         first->bytes > kLeastShare * split_.rss_bytes) {
@@ -164,8 +151,8 @@ class AnswerWriter {
       absl::StrAppend(&text, " ", ShortBytes(back),
                       " went back before the program ended.");
     }
-    Paragraph(text);
-    Line();
+    text_.Paragraph(text, headline);
+    text_.Line();
   }
 
   // What is missing where only pages, or only blocks, were recorded.
@@ -191,7 +178,7 @@ class AnswerWriter {
     for (const auto& [name, bytes] : parts) {
       if (bytes >= 0.5 || bytes <= -0.5) AddPart("  " + name, bytes, false);
     }
-    Line();
+    text_.Line();
   }
 
   void AddPart(const std::string& name, double bytes, bool is_sum) {
@@ -202,16 +189,18 @@ class AnswerWriter {
     if (!is_sum && columns_ > used + 8 && split_.rss_bytes > 0) {
       absl::StrAppend(
           &line, "  ",
-          BlockBar(bytes / split_.rss_bytes,
-                   std::min<size_t>(columns_ - used, 40), options_.unicode));
+          terminal_.Bar(BlockBar(bytes / split_.rss_bytes,
+                                 std::min<size_t>(columns_ - used, 40),
+                                 terminal_.unicode)));
     }
-    Line(line);
+    is_sum ? text_.Heading(line) : text_.Line(line);
   }
 
   std::string Curve(const Place& place) const {
     const auto found = answer_.over_time.find(place);
     if (found == answer_.over_time.end()) return "";
-    return BlockCurve(found->second, Answer::kSteps, options_.unicode);
+    return terminal_.Bar(
+        BlockCurve(found->second, Answer::kSteps, terminal_.unicode));
   }
 
   void AddPlaces() {
@@ -235,17 +224,21 @@ class AnswerWriter {
         columns_ >= 60 && !answer_.over_time.empty() && !own.empty();
     const std::string title = "Your lines at the peak";
     if (!options_.brief) {
-      Line(has_curves
-               ? absl::StrCat(PadRight(title, columns_ - kCurveColumns + 2),
-                              "over time")
-               : title);
+      text_.Heading(
+          has_curves
+              ? absl::StrCat(PadRight(title, columns_ - kCurveColumns + 2),
+                             "over time")
+              : title);
     }
     size_t name_columns = 0;
     for (const PlaceHolding* holding : own) {
       name_columns = std::max(name_columns, ColumnsOf(NameOf(holding->place)));
       has_errors_ |= !ErrorOf(*holding).empty();
     }
-    name_columns = std::min(name_columns, columns_ / 3);
+    const size_t room = columns_ - ColumnsOf(Numbers(0)) - kGap -
+                        (has_curves ? kCurveColumns : 0);
+    name_columns =
+        std::min({name_columns, std::max(columns_ / 3, kLeastName), room});
     for (const PlaceHolding* holding : own) {
       AddPlace(*holding, name_columns, has_curves ? kCurveColumns : 0);
     }
@@ -255,28 +248,32 @@ class AnswerWriter {
               Counted(other_lines, own.empty() ? "line" : "more line"));
     }
     if (libraries.bytes >= kLeastShare * split_.rss_bytes) {
-      AddRest(libraries.bytes, "without a line of yours");
+      AddRest(libraries.bytes, "without a line of yours", "not yours");
     }
-    Line();
+    text_.Line();
   }
 
   // One standard error, where it is worth a word.
   std::string ErrorOf(const PlaceHolding& holding) const {
     const double error = std::sqrt(std::max(holding.variance, 0.0));
     if (error <= 0.05 * holding.bytes) return "";
-    return absl::StrCat(options_.unicode ? "±" : "+-", ShortBytes(error));
+    return absl::StrCat(terminal_.unicode ? "±" : "+-", ShortBytes(error));
   }
 
   std::string Numbers(double bytes, absl::string_view error = "") const {
     const double share = split_.rss_bytes > 0 ? bytes / split_.rss_bytes : 0.0;
     return absl::StrCat(
         PadLeft(ShortBytes(bytes), 9),
-        has_errors_ ? PadLeft(error, options_.unicode ? 9 : 10) : "",
+        has_errors_ ? PadLeft(error, terminal_.unicode ? 9 : 10) : "",
         PadLeft(Percent(share), 6));
   }
 
-  void AddRest(double bytes, absl::string_view what) {
-    Line(absl::StrCat(Numbers(bytes), "  ", what));
+  // `briefly`: where there is no room.
+  void AddRest(double bytes, absl::string_view what,
+               absl::string_view briefly = "") {
+    const std::string numbers = Numbers(bytes) + std::string(kGap, ' ');
+    const bool fits = ColumnsOf(numbers) + ColumnsOf(what) <= columns_;
+    text_.Line(absl::StrCat(numbers, fits || briefly.empty() ? what : briefly));
   }
 
   void AddPlace(const PlaceHolding& holding, size_t name_columns,
@@ -284,10 +281,10 @@ class AnswerWriter {
     std::string line = Numbers(holding.bytes, ErrorOf(holding));
     std::string name = NameOf(holding.place);
     if (ColumnsOf(name) > name_columns) {
-      name = ShortTerminalText(name, std::max<size_t>(name_columns, 16),
-                               /*keep_end=*/true);
+      name = CutPath(name, name_columns, terminal_.unicode);
     }
-    absl::StrAppend(&line, "  ", PadRight(name, name_columns), "  ");
+    absl::StrAppend(&line, std::string(kGap, ' '), PadRight(name, name_columns),
+                    std::string(kGap, ' '));
     const size_t end = columns_ - curve_columns;
     const size_t used = ColumnsOf(line);
     if (end > used + 8) {
@@ -297,7 +294,7 @@ class AnswerWriter {
     if (curve_columns > 0) {
       line = absl::StrCat(PadRight(line, end + 2), Curve(holding.place));
     }
-    Line(line);
+    text_.Line(line);
   }
 
   void AddEnd() {
@@ -324,7 +321,7 @@ class AnswerWriter {
     }
     absl::StrAppend(&text, parts.empty() ? "" : "; ",
                     absl::StrJoin(parts, ", "), ".");
-    Paragraph(text);
+    text_.Paragraph(text);
   }
 
   void AddMissing() {
@@ -348,46 +345,41 @@ class AnswerWriter {
           "have no line");
     }
     if (!missing.empty()) {
-      Paragraph(
+      text_.Paragraph(
           absl::StrCat("Not recorded: ", absl::StrJoin(missing, "; "), "."));
     }
     const uint64_t lost =
         answer_.facts.Heap().lost + answer_.facts.Pages().samples_lost;
     if (lost > 0) {
-      Paragraph(absl::StrCat(Counted(lost, "event"),
-                             " found no room: bytes may be missing."));
+      text_.Paragraph(absl::StrCat(Counted(lost, "event"),
+                                   " found no room: bytes may be missing."));
     }
-    Line();
+    text_.Line();
   }
 
   void AddNext() {
     const std::string file = TerminalText(options_.file_name);
     if (answer_.facts.HasHeap()) {
-      AddCommand("pymemreport heap " + file + " --stacks",
-                 "who called these lines");
+      text_.Command("pymemreport heap " + file + " --stacks",
+                    "who called these lines");
     }
     if (answer_.has_pages) {
-      AddCommand("pymemreport timeline " + file + " -o rss.svg",
-                 "RSS over time, a picture");
+      text_.Command("pymemreport timeline " + file + " -o rss.svg",
+                    "RSS over time, a picture");
     } else {
-      AddCommand("pymemreport top " + file, "where RSS was seen to grow");
+      text_.Command("pymemreport top " + file, "where RSS was seen to grow");
     }
-  }
-
-  // Whole in any case: it is to be pasted.
-  void AddCommand(const std::string& command, absl::string_view what) {
-    const std::string line = absl::StrCat(command, "   # ", what);
-    Line(ColumnsOf(line) <= columns_ ? line : command);
   }
 
   const Answer& answer_;
   const AnswerTextOptions& options_;
+  const Terminal& terminal_;
+  ScreenText text_;
   const size_t columns_;
   const MemorySplit& split_;
   const std::string folder_;
   SourceText source_;
   bool has_errors_ = false;  // in the table of lines
-  std::string text_;
 };
 
 }  // namespace

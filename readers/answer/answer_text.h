@@ -6,14 +6,14 @@
 #include <string>
 
 #include "readers/answer/answer.h"
+#include "readers/output/terminal.h"
 
 namespace pymemrun {
 
 struct AnswerTextOptions {
-  size_t columns = 80;    // at least 40
+  Terminal terminal;      // without a width: as for one of 80 columns
   size_t lines = 6;       // of code that are listed
   bool brief = false;     // the sentences and three lines of code, no more
-  bool unicode = true;    // bars and curves of block characters
   std::string file_name;  // in the commands that come next
 };
 

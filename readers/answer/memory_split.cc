@@ -98,8 +98,8 @@ class Splitter {
     // What has come since the last scan.
     if (pages_.by_scan()) {
       const ResidentModel& model = pages_.model();
-      const auto seen = static_cast<double>(model.OwnedBytes() +
-                                            model.UnlistedBeforeBytes());
+      const auto seen =
+          static_cast<double>(model.OwnedBytes() + model.UnlistedBeforeBytes());
       unseen_bytes_ = std::max(0.0, rss_bytes - seen);
       anonymous_bytes_ += unseen_bytes_;
     }

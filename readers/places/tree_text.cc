@@ -12,8 +12,11 @@ namespace {
 
 constexpr size_t kBytesColumns = 9, kShareColumns = 6;
 // Deeper frames stand no further right.
-constexpr uint32_t kMostIndent = 24;
-constexpr size_t kLeastName = 16;
+constexpr size_t kMostBranches = 24;
+constexpr size_t kLeastName = 16, kMarkerColumns = 2, kBranchColumns = 2;
+constexpr size_t kLeastPart = 4;  // of a name
+// A narrower terminal needs the columns for names.
+constexpr size_t kWithShares = 60;
 
 class TreeWriter {
  public:
@@ -23,7 +26,8 @@ class TreeWriter {
         order_(tree.Ordered(limit)),
         shown_(tree.nodes().size()),
         children_(tree.nodes().size()),
-        last_(tree.nodes().size()) {
+        last_(tree.nodes().size()),
+        has_shares_(!terminal.fits() || terminal.columns >= kWithShares) {
     for (size_t id = 1; id < tree.nodes().size(); ++id) {
       ++children_[tree.nodes()[id].parent];
     }
@@ -45,22 +49,27 @@ class TreeWriter {
   void AddNode(uint32_t id) {
     const PlaceTree::Node& node = Node(id);
     const double all = Node(0).bytes;
-    std::string line = absl::StrCat(
-        PadLeft(ShortBytes(node.bytes), kBytesColumns),
-        PadLeft(Percent(all > 0 ? node.bytes / all : 0.0), kShareColumns), "  ",
-        Branches(id), Marker(id), " ");
-    const size_t used = ColumnsOf(line);
-    const size_t room =
+    std::string line = PadLeft(ShortBytes(node.bytes), kBytesColumns);
+    if (has_shares_) {
+      line += PadLeft(Percent(all > 0 ? node.bytes / all : 0.0), kShareColumns);
+    }
+    absl::StrAppend(&line, "  ");
+    const size_t fixed = ColumnsOf(line) + kMarkerColumns + kLeastName;
+    const size_t most_branches =
         !terminal_.fits()
-            ? SIZE_MAX
-            : std::max(kLeastName,
-                       terminal_.columns - std::min(terminal_.columns, used));
-    absl::StrAppend(&line, NameOf(node.place, room));
+            ? kMostBranches
+            : std::min(kMostBranches,
+                       (terminal_.columns - fixed) / kBranchColumns);
+    absl::StrAppend(&line, Branches(id, most_branches), Marker(id), " ");
+    absl::StrAppend(&line,
+                    NameOf(node.place, terminal_.fits()
+                                           ? terminal_.columns - ColumnsOf(line)
+                                           : SIZE_MAX));
     absl::StrAppend(&text_, line, "\n");
   }
 
-  // The lines to the callers.
-  std::string Branches(uint32_t id) const {
+  // The lines to the callers, the nearest `most` of them.
+  std::string Branches(uint32_t id, size_t most) const {
     std::vector<absl::string_view> parts;
     const bool unicode = terminal_.unicode;
     for (uint32_t at = id; Node(at).parent != 0; at = Node(at).parent) {
@@ -71,7 +80,7 @@ class TreeWriter {
       } else {
         parts.push_back(is_last ? "  " : (unicode ? "│ " : "| "));
       }
-      if (parts.size() == kMostIndent) break;
+      if (parts.size() == most) break;
     }
     std::string text;
     for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
@@ -105,13 +114,18 @@ class TreeWriter {
         ColumnsOf(name) + ColumnsOf(path) + fixed <= room) {
       return absl::StrCat(name, path.empty() ? "" : "  ", path, line);
     }
-    const size_t for_path = std::min(
-        ColumnsOf(path),
-        std::max(room / 2, room - std::min(room, ColumnsOf(name) + fixed)));
-    path = CutPath(path, for_path, terminal_.unicode);
-    const size_t rest = room - std::min(room, ColumnsOf(path) + fixed);
-    return absl::StrCat(CutToColumns(name, std::max<size_t>(rest, 4)), "  ",
-                        path, line);
+    const size_t both = room - std::min(room, fixed);
+    if (both < 2 * kLeastPart) {
+      return absl::StrCat(CutToColumns(name, room - ColumnsOf(line)), line);
+    }
+    // The path gets what the name leaves, or half of the room.
+    const size_t left = both - std::min(both, ColumnsOf(name));
+    path = CutPath(path,
+                   std::min({ColumnsOf(path), both - kLeastPart,
+                             std::max(room / 2, left)}),
+                   terminal_.unicode);
+    return absl::StrCat(CutToColumns(name, both - ColumnsOf(path)), "  ", path,
+                        line);
   }
 
   const PlaceTree& tree_;
@@ -120,6 +134,7 @@ class TreeWriter {
   // By node: how many it has below it, how many of them are shown, and the
   // last.
   std::vector<uint32_t> shown_, children_, last_;
+  const bool has_shares_;
   std::string text_;
 };
 

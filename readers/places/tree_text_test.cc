@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "text/terminal_text.h"
@@ -71,6 +72,27 @@ TEST_F(TreeTextTest, NamesAreMadeHarmlessAndFit) {
   const std::string text = TreeText(tree, 0, terminal_);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_LE(ColumnsOf(text.substr(0, text.find('\n'))), 40u) << text;
+}
+
+// Each with a function, a path and a line that are longer than there is room.
+TEST_F(TreeTextTest, DeepTreesFitNarrowTerminals) {
+  PlaceTree tree(GroupBy::kLine, &index_);
+  uint32_t at = 0;
+  for (uint32_t line = 1; line <= 1000000000; line *= 10) {
+    at = tree.Child(at, {kParser, line, "read_the_whole_file"});
+    tree.Add(at, 1000, 1);
+  }
+  tree.SumUp();
+  for (size_t columns = 40; columns <= 80; ++columns) {
+    terminal_.columns = columns;
+    const std::string text = TreeText(tree, 0, terminal_);
+    for (const absl::string_view line : absl::StrSplit(text, '\n')) {
+      EXPECT_LE(ColumnsOf(line), columns) << line;
+    }
+  }
+  terminal_.columns = 40;
+  EXPECT_THAT(TreeText(tree, 0, terminal_),
+              HasSubstr(" KiB  ▼ read_the_..  …/readers.py:1\n"));
 }
 
 }  // namespace

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -9,7 +8,6 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t kMostColumns = 120;
 constexpr size_t kBriefLines = 3;
 
 class AnswerCommand final : public ReportCommand {
@@ -47,10 +45,7 @@ int AnswerCommand::Run(const Console& console, OutputBuffer* output) {
     return file->code();
   }
   AnswerTextOptions options;
-  const Terminal& terminal = output->terminal();
-  options.columns = terminal.fits() ? std::min(terminal.columns, kMostColumns)
-                                    : Terminal::kUsualColumns;
-  options.unicode = terminal.unicode;
+  options.terminal = output->terminal();
   options.brief = brief_;
   if (brief_) options.lines = kBriefLines;
   options.file_name = files_.paths[0];

@@ -1,0 +1,70 @@
+#include "readers/output/screen_text.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "text/columns.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Wider lines are hard to read.
+constexpr size_t kMostColumns = 120;
+
+}  // namespace
+
+ScreenText::ScreenText(const Terminal* terminal)
+    : terminal_(*terminal),
+      columns_(terminal->fits()
+                   ? std::clamp(terminal->columns, Terminal::kFewestColumns,
+                                kMostColumns)
+                   : Terminal::kUsualColumns) {}
+
+void ScreenText::Line(absl::string_view line) {
+  while (!line.empty() && line.back() == ' ') line.remove_suffix(1);
+  absl::StrAppend(&text_, line, "\n");
+}
+
+void ScreenText::Paragraph(absl::string_view words,
+                           absl::string_view headline) {
+  const size_t begin = text_.size();
+  std::string line;
+  for (const absl::string_view whole : absl::StrSplit(words, ' ')) {
+    const std::string word = ColumnsOf(whole) > columns_
+                                 ? CutToColumns(whole, columns_)
+                                 : std::string(whole);
+    if (!line.empty() && ColumnsOf(line) + 1 + ColumnsOf(word) > columns_) {
+      Line(line);
+      line.clear();
+    }
+    absl::StrAppend(&line, line.empty() ? "" : " ", word);
+  }
+  if (!line.empty()) Line(line);
+  // Not where a line ends inside it.
+  if (absl::string_view(text_).substr(begin, headline.size()) == headline &&
+      !headline.empty()) {
+    text_.replace(begin, headline.size(), terminal_.Bold(headline));
+  }
+}
+
+void ScreenText::Command(absl::string_view command, absl::string_view what) {
+  const std::string whole = absl::StrCat(command, "   # ", what);
+  if (ColumnsOf(whole) <= columns_) return Line(whole);
+  constexpr size_t kGoesOn = 2;  // " \"
+  std::string line;
+  for (const absl::string_view word : absl::StrSplit(command, ' ')) {
+    const bool is_last = word.end() == command.end();
+    const size_t end = is_last ? 0 : kGoesOn;
+    if (!line.empty() &&
+        ColumnsOf(line) + 1 + ColumnsOf(word) + end > columns_) {
+      Line(line + " \\");
+      line = " ";
+    }
+    absl::StrAppend(&line, line.empty() ? "" : " ", word);
+  }
+  Line(line);
+}
+
+}  // namespace pymemrun

@@ -25,16 +25,18 @@ std::string CalledBy(const RunIndex& index, uint32_t own, uint32_t stack) {
   return absl::StrCat(package, package.empty() ? "" : " ", callee.qualname);
 }
 
-// Sums by own line.
+// Sums by place.
 class Holdings {
  public:
+  explicit Holdings(GroupBy by) : by_(by) {}
   void Add(const RunIndex& index, const Origin& origin, double bytes,
            double variance, bool of_file) {
     const uint32_t stack = origin.stack;
     const uint32_t own = index.OwnStack(stack);
     const bool is_own = own != 0;
-    Place place = PlaceOf(GroupBy::kLine, index, origin);
-    if (!place.file.empty()) place.function = {};
+    Place place = PlaceOf(by_, index, origin);
+    const bool is_line = by_ == GroupBy::kLine || by_ == GroupBy::kLibraryLine;
+    if (is_line && !place.file.empty()) place.function = {};
     const uint32_t number = table_.NumberOf(place);
     if (number == sums_.size()) sums_.push_back({place, is_own});
     Sum& sum = sums_[number];
@@ -81,16 +83,18 @@ class Holdings {
     }
     return found;
   }
+  const GroupBy by_;
   PlaceTable table_;
   std::vector<Sum> sums_;
 };
 
 class Splitter {
  public:
-  Splitter(const ResidentReplay& pages, const HeapReplay* heap)
+  Splitter(const ResidentReplay& pages, const HeapReplay* heap, GroupBy by)
       : pages_(pages),
         heap_(heap),
-        page_bytes_(static_cast<double>(pages.model().page_bytes())) {}
+        page_bytes_(static_cast<double>(pages.model().page_bytes())),
+        holdings_(by) {}
 
   MemorySplit Split(double rss_bytes) {
     split_.rss_bytes = rss_bytes;
@@ -222,8 +226,8 @@ class Splitter {
 }  // namespace
 
 MemorySplit SplitMemory(const ResidentReplay& pages, const HeapReplay* heap,
-                        double rss_bytes) {
-  return Splitter(pages, heap).Split(rss_bytes);
+                        double rss_bytes, GroupBy by) {
+  return Splitter(pages, heap, by).Split(rss_bytes);
 }
 
 }  // namespace pymemrun

@@ -20,9 +20,9 @@
 
 namespace pymemrun {
 
-// What one line holds.
+// What one place holds.
 struct PlaceHolding {
-  // Without a function: a line may be of several.
+  // Of a line without a function: it may be of several.
   Place place;            // names live as long as the replays
   bool is_own = false;    // a line of the user's own code
   double bytes = 0;       // of the heap, and of files
@@ -53,9 +53,10 @@ struct MemorySplit {
 // REQUIRES: both are of one file and moment. `heap` may be null: then anonymous
 // memory is charged to who touched it, and stands under free_bytes. Without
 // page events the heap is known, and how much the kernel counts as pages of
-// files. Where it does not say that, the rest is unattributed.
+// files. Where it does not say that, the rest is unattributed. `by`: what
+// places are; of pages allocators are not known.
 MemorySplit SplitMemory(const ResidentReplay& pages, const HeapReplay* heap,
-                        double rss_bytes);
+                        double rss_bytes, GroupBy by = GroupBy::kLine);
 
 }  // namespace pymemrun
 

@@ -36,6 +36,19 @@ absl::string_view LabelOf(Holding holding) {
 // Whether it differs from run to run without a reason, and says least.
 bool IsLastResort(Holding holding) { return holding == Holding::kGrowth; }
 
+// Of the moment that both sides are of, each with its own time.
+std::string TitleOf(Holding holding, const RunSide& before,
+                    const RunSide& after) {
+  if (!after.moment().has_value() || IsLastResort(holding)) {
+    return std::string(LabelOf(holding));
+  }
+  const std::string& name = after.moment()->name;
+  return absl::StrCat(
+      holding == Holding::kHeap ? "Live bytes" : "Resident bytes", " at ", name,
+      name.empty() ? "" : " (", "old ", HumanSeconds(before.moment()->time_us),
+      ", new ", HumanSeconds(after.moment()->time_us), name.empty() ? "" : ")");
+}
+
 // What both runs know. Growth is seen where it happens to be seen, so it counts
 // where nothing else is known.
 std::vector<Holding> Comparable(const RunSide& before, const RunSide& after) {
@@ -77,14 +90,14 @@ class DiffPrinter {
     if (options_.format == TableFormat::kText) {
       PrintTotals();
       if (options_.stacks) {
-        PrintSection(LabelOf(Holding::kHeap), StackTable());
+        PrintSection(TitleOf(Holding::kHeap, before_, after_), StackTable());
         return;
       }
       const std::vector<Holding> holdings = Comparable(before_, after_);
       for (const Holding holding : holdings) {
         Table table = PlaceTable();
         const size_t left = AddPlaces(holding, &table);
-        PrintSection(LabelOf(holding), table);
+        PrintSection(TitleOf(holding, before_, after_), table);
         if (left > 0) {
           output_.Append(absl::StrCat(Counted(left, "more row"),
                                       "; --limit 0 lists all\n"));
@@ -152,7 +165,8 @@ class DiffPrinter {
   }
 
   void PrintSection(absl::string_view label, const Table& table) {
-    output_.Append(absl::StrCat("\n", label, "\n"));
+    output_.Append("\n");
+    output_.AppendLines(absl::StrCat(label, "\n"));
     if (!table.rows.empty()) {
       PrintTable(table, TableFormat::kText, &output_);
     } else {

@@ -39,21 +39,44 @@ absl::string_view HoldingName(Holding holding) {
   return kNames[static_cast<size_t>(holding)];
 }
 
-std::unique_ptr<RunSide> RunSide::Read(RereadFile* file, GroupBy by,
-                                       bool stacks) {
-  std::unique_ptr<RunSide> side(new RunSide);
+std::unique_ptr<RunSide> RunSide::Read(RereadFile* file,
+                                       const RunSideOptions& options,
+                                       const Console& console, int* code) {
+  std::unique_ptr<RunSide> side(new RunSide(options));
+  const bool is_read = side->ReadMoment(file, console, code);
+  *code = std::max(*code, file->code());
+  if (is_read) return side;
+  // What is no usage error is one of reading.
+  if (*code == kExitOk) *code = kExitFailed;
+  return nullptr;
+}
+
+bool RunSide::ReadMoment(RereadFile* file, const Console& console, int* code) {
   const auto moments = RunMoments::Of(ReadingOf(file));
-  if (moments == nullptr || !file->ReadAgain(&side->facts_)) return nullptr;
-  side->AddTotals();
-  if (side->facts_.HasHeap() && !side->ReadHeap(file, by, stacks)) {
-    return nullptr;
+  if (moments == nullptr || !file->ReadAgain(&facts_)) return false;
+  AddTotals();
+  FoundMoment at = moments->RssPeak();
+  std::optional<HeapMoment> of_heap;
+  if (options_.at.has_value()) {
+    const auto found = FindMoment(*moments, *options_.at, file, console, code);
+    if (!found.has_value()) return false;
+    at = *found;
+    moment_ = found;
+    std::vector<HeapMoment> blocks;
+    if (facts_.HasHeap()) {
+      blocks = FindHeapMoments({*options_.at}, file, console, code);
+      if (blocks.empty()) return false;
+      of_heap = blocks[0];
+    }
   }
-  if (by == GroupBy::kLine && !stacks && moments->has_page_events() &&
-      !side->ReadResident(file, *moments)) {
-    return nullptr;
+  if (facts_.HasHeap() && !ReadHeap(file, of_heap)) return false;
+  if (options_.stacks) return true;
+  if (options_.by != GroupBy::kAllocator && moments->has_page_events() &&
+      !ReadResident(file, *moments, at)) {
+    return false;
   }
-  if (side->facts_.HasCalls() && !stacks) side->AddGrowth(by);
-  return side;
+  if (facts_.HasCalls()) AddGrowth();
+  return true;
 }
 
 void RunSide::Set(Total which, double value, double variance) {
@@ -80,7 +103,7 @@ void RunSide::AddTotals() {
   Set(Total::kCpu, static_cast<double>(facts_.user_us + facts_.system_us));
 }
 
-bool RunSide::ReadHeap(RereadFile* file, GroupBy by, bool stacks) {
+bool RunSide::ReadHeap(RereadFile* file, const std::optional<HeapMoment>& at) {
   HeapExitFinder finder;
   if (!file->Read(&finder)) return false;
   const std::pair<Holding, HeapMoment> moments[] = {
@@ -89,20 +112,29 @@ bool RunSide::ReadHeap(RereadFile* file, GroupBy by, bool stacks) {
   for (const auto& [holding, moment] : moments) {
     HeapMoments replay({moment});
     if (!file->Read(&replay)) return false;
-    const std::vector<HeapSums> sums = replay.SumsAt(0);
-    const HeapSums live = TotalsOf(replay.model(), sums).live;
+    const HeapSums live = TotalsOf(replay.model(), replay.SumsAt(0)).live;
     Set(holding == Holding::kHeap ? Total::kHeap : Total::kHeapEnd, live.bytes,
         live.bytes_variance);
-    if (stacks && holding == Holding::kHeap) KeepStacks(StacksOf(by, replay));
-    if (stacks) continue;
-    known_[static_cast<size_t>(holding)] = true;
-    HeapRowsMaker maker(by);
-    maker.Add(replay, sums);
-    for (const HeapRows::Row& row : maker.Take().places) {
-      Add(holding, row.place, row.sums.bytes, row.sums.bytes_variance);
-    }
+    if (!at.has_value()) KeepHeap(holding, replay);
   }
+  if (!at.has_value()) return true;
+  HeapMoments replay({*at});
+  if (!file->Read(&replay)) return false;
+  KeepHeap(Holding::kHeap, replay);
   return true;
+}
+
+void RunSide::KeepHeap(Holding holding, const HeapMoments& replay) {
+  if (options_.stacks) {
+    if (holding == Holding::kHeap) KeepStacks(StacksOf(options_.by, replay));
+    return;
+  }
+  known_[static_cast<size_t>(holding)] = true;
+  HeapRowsMaker maker(options_.by);
+  maker.Add(replay, replay.SumsAt(0));
+  for (const HeapRows::Row& row : maker.Take().places) {
+    Add(holding, row.place, row.sums.bytes, row.sums.bytes_variance);
+  }
 }
 
 void RunSide::KeepStacks(const PlaceTree& tree) {
@@ -115,25 +147,28 @@ void RunSide::KeepStacks(const PlaceTree& tree) {
   }
 }
 
-bool RunSide::ReadResident(RereadFile* file, const RunMoments& moments) {
-  const uint64_t peak_us = moments.RssPeak().time_us;
-  ResidentReplay pages(peak_us, moments.hindsight());
+bool RunSide::ReadResident(RereadFile* file, const RunMoments& moments,
+                           const FoundMoment& at) {
+  ResidentReplay pages(at.UntilUs(), moments.hindsight());
   if (!file->Read(&pages)) return false;
-  HeapMoments heap({{HeapMoment::kTime, peak_us}});
+  HeapMoments heap({at.OfBlocks()});
   const bool has_heap = facts_.HasHeap();
   if (has_heap && !file->Read(&heap)) return false;
   known_[static_cast<size_t>(Holding::kResident)] = true;
+  const uint64_t rss_bytes = options_.at.has_value() ? pages.model().RssBytes()
+                             : pages.by_scan()       ? moments.PeakBytes()
+                                                     : moments.peak_bytes();
   const MemorySplit split =
       SplitMemory(pages, has_heap ? &heap : nullptr,
-                  static_cast<double>(pages.by_scan() ? moments.PeakBytes()
-                                                      : moments.peak_bytes()));
+                  static_cast<double>(rss_bytes), options_.by);
   for (const PlaceHolding& holding : split.places) {
     Add(Holding::kResident, holding.place, holding.bytes, holding.variance);
   }
   return true;
 }
 
-void RunSide::AddGrowth(GroupBy by) {
+void RunSide::AddGrowth() {
+  const GroupBy by = options_.by;
   if (by == GroupBy::kAllocator || by == GroupBy::kModule) return;
   known_[static_cast<size_t>(Holding::kGrowth)] = true;
   ProfileTable table(by);

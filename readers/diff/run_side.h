@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,9 +39,9 @@ struct Figure {
 
 // What places hold, by moment.
 enum class Holding : uint8_t {
-  kHeap,      // live bytes at their peak
+  kHeap,      // live bytes at their peak, or at a given moment
   kHeapEnd,   // live bytes when the program's own code had ended
-  kResident,  // of RSS at its peak
+  kResident,  // of RSS at its peak, or at a given moment
   kGrowth,    // growth of RSS that was seen at events
 };
 inline constexpr size_t kHoldings = 4;
@@ -58,13 +59,20 @@ struct HeldNode {
   double self_bytes = 0, self_variance = 0;
 };
 
+struct RunSideOptions {
+  GroupBy by = GroupBy::kLine;  // what places are; of `stacks` the frames
+  bool stacks = false;
+  std::optional<Moment> at;  // of what places hold; nothing: see Holding
+};
+
 // Not thread safe.
 class RunSide {
  public:
-  // `by`: what places are; of `stacks` the frames. Null: nothing could be read,
-  // which has been said. Resident bytes are known by line alone.
-  static std::unique_ptr<RunSide> Read(RereadFile* file, GroupBy by,
-                                       bool stacks);
+  // Null: nothing could be read, or there is no such moment, which has been
+  // said; *code is at least what the program is to exit with.
+  static std::unique_ptr<RunSide> Read(RereadFile* file,
+                                       const RunSideOptions& options,
+                                       const Console& console, int* code);
 
   const RunFacts& facts() const { return facts_; }
   const Figure& total(Total which) const {
@@ -75,19 +83,29 @@ class RunSide {
   const std::vector<HeldBytes>& places(Holding which) const {
     return places_[static_cast<size_t>(which)];
   }
-  // Live bytes at their peak by call stack; node 0 is above the outermost.
+  // The given moment; nothing: none was.
+  const std::optional<FoundMoment>& moment() const { return moment_; }
+  // Live bytes by call stack, at their peak or the given moment; node 0 is
+  // above the outermost.
   const std::vector<HeldNode>& stacks() const { return stacks_; }
 
  private:
-  RunSide() : names_(64 << 20) {}
-  bool ReadHeap(RereadFile* file, GroupBy by, bool stacks);
+  explicit RunSide(const RunSideOptions& options)
+      : options_(options), names_(64 << 20) {}
+  bool ReadMoment(RereadFile* file, const Console& console, int* code);
+  // `at`: nothing where no moment was given.
+  bool ReadHeap(RereadFile* file, const std::optional<HeapMoment>& at);
+  void KeepHeap(Holding holding, const HeapMoments& replay);
   void KeepStacks(const PlaceTree& tree);
-  bool ReadResident(RereadFile* file, const RunMoments& moments);
+  bool ReadResident(RereadFile* file, const RunMoments& moments,
+                    const FoundMoment& at);
   void AddTotals();
-  void AddGrowth(GroupBy by);
+  void AddGrowth();
   void Set(Total which, double value, double variance = 0);
   void Add(Holding which, const Place& place, double bytes, double variance);
 
+  const RunSideOptions options_;
+  std::optional<FoundMoment> moment_;
   RunFacts facts_;
   NamePool names_;
   std::array<Figure, kTotals> totals_;

@@ -22,6 +22,10 @@ struct FoundMoment {
 
   // What a ResidentReplay is to read up to.
   uint64_t UntilUs() const { return is_last ? ReplayVisitor::kEnd : time_us; }
+  // The same for a HeapMoments.
+  HeapMoment OfBlocks() const {
+    return {is_last ? HeapMoment::kEnd : HeapMoment::kTime, time_us};
+  }
 
   // "the peak of RSS, 7.270 s"
   std::string Text() const;

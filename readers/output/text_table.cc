@@ -178,6 +178,7 @@ class TextTable {
     for (Column& column : columns_) {
       if (column.is_name) column.ShortenTitle();
     }
+    NameInFirstColumn();
     columns_.erase(
         std::remove_if(columns_.begin() + std::min(kKept, columns_.size()),
                        columns_.end(),
@@ -207,7 +208,7 @@ class TextTable {
     const bool has_two =
         columns_.size() > 1 && columns_[columns_.size() - 2].is_name;
     if (has_two && WidthOf(true) > room && room / 3 < kFewestName) {
-      DropLastName();
+      columns_.pop_back();
     } else if (has_two) {
       const size_t others = WidthOf(true) - columns_.back().width;
       const size_t left = room > others + kGap ? room - others - kGap : 0;
@@ -221,15 +222,16 @@ class TextTable {
     }
   }
 
-  // Where there is no file, it says what there is.
-  void DropLastName() {
-    const std::vector<std::string> last = std::move(columns_.back().cells);
-    columns_.pop_back();
-    for (size_t r = 0; r < last.size(); ++r) {
-      std::string& cell = columns_.back().cells[r];
-      if (cell.empty()) cell = last[r];
+  // What has no file has its name there.
+  void NameInFirstColumn() {
+    if (columns_.size() < 2 || !columns_[columns_.size() - 2].is_name) return;
+    Column &file = columns_[columns_.size() - 2], &name = columns_.back();
+    for (size_t r = 0; r < file.cells.size(); ++r) {
+      if (!file.cells[r].empty()) continue;
+      file.cells[r] = std::exchange(name.cells[r], "-");
     }
-    columns_.back().Measure();
+    file.Measure();
+    name.Measure();
   }
 
   void AddBars() {

@@ -87,6 +87,14 @@ TEST(TextTableTest, ColumnsThatSayNothingGoFirst) {
   EXPECT_THAT(Printed(Places(), Narrow(40)), Not(HasSubstr("blocks")));
 }
 
+TEST(TextTableTest, WhatHasNoFileHasItsNameThere) {
+  for (const size_t columns : {50, 80}) {
+    EXPECT_THAT(Printed(Places(), Narrow(columns)),
+                HasSubstr("  <interpreter>"))
+        << columns;
+  }
+}
+
 TEST(TextTableTest, BarsShowSharesWhereThereIsRoom) {
   Table table;
   table.headings = {{"share", "share", CellLook::kShare},

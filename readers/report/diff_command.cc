@@ -32,8 +32,7 @@ class DiffCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  GroupBy by_ = GroupBy::kLine;
-  bool stacks_ = false;
+  RunSideOptions side_;
   TableOptions table_;
   std::optional<FiguresFormat> figures_;
   std::vector<Limit> limits_;
@@ -42,15 +41,25 @@ class DiffCommand final : public ReportCommand {
 void DiffCommand::AddOptions(CLI::App* app) {
   files_.AddTwo(app);
   AddGroupBy(
-      app, &by_,
+      app, &side_.by,
       {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
        GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator, GroupBy::kModule},
       "Group by line (default; your code's), library-line (the "
       "innermost), function (Python's), file, thread, allocator, module "
       "(the file that called malloc).");
-  app->add_flag("--stacks", stacks_,
-                "Print a tree of call stacks, of live bytes at their peak. "
-                "--limit N then counts frames.");
+  AddParsed(
+      app, "--at", &side_.at,
+      [](absl::string_view text) -> absl::StatusOr<std::optional<Moment>> {
+        auto moment = ParseMoment(text);
+        if (!moment.ok()) return moment.status();
+        return std::optional<Moment>(*std::move(moment));
+      },
+      "T",
+      "Compare what places hold at this moment of each run, see heap --help. "
+      "Totals and limits are of the whole runs.");
+  app->add_flag("--stacks", side_.stacks,
+                "Print a tree of call stacks, of live bytes at their peak or "
+                "--at T. --limit N then counts frames.");
   app->add_option_function<std::vector<std::string>>(
          "--fail-if",
          [this](const std::vector<std::string>& texts) {
@@ -85,16 +94,19 @@ void DiffCommand::AddOptions(CLI::App* app) {
   table_.Add(app, 10);
   AddOwn(app);
   files_.AddOutput(app);
-  SetUsualOptions(app, {"--fail-if", "--by", "--stacks", "--limit", "--json"});
+  SetUsualOptions(
+      app, {"--fail-if", "--by", "--at", "--stacks", "--limit", "--json"});
 }
 
 std::string DiffCommand::Problem() const {
-  if (figures_.has_value() && (table_.csv || table_.json || stacks_)) {
-    return "--format prints figures alone: it takes no --csv, --json or "
-           "--stacks";
+  if (figures_.has_value() &&
+      (table_.csv || table_.json || side_.stacks || side_.at.has_value())) {
+    return "--format prints figures of the whole run alone: it takes no --csv, "
+           "--json, --stacks or --at";
   }
-  if (stacks_ && (by_ == GroupBy::kAllocator || by_ == GroupBy::kModule ||
-                  by_ == GroupBy::kThread)) {
+  if (side_.stacks &&
+      (side_.by == GroupBy::kAllocator || side_.by == GroupBy::kModule ||
+       side_.by == GroupBy::kThread)) {
     return "--stacks takes --by line, library-line, function or file";
   }
   return table_.Problem();
@@ -105,10 +117,10 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   for (size_t i = 0; i < 2; ++i) {
     const auto file = RereadFile::Open(files_.paths[i], console);
-    if (file != nullptr) sides[i] = RunSide::Read(file.get(), by_, stacks_);
-    if (sides[i] == nullptr) return kExitFailed;
-    code = std::max(code, file->code());
-    if (stacks_ && sides[i]->stacks().empty()) {
+    if (file == nullptr) return kExitFailed;
+    sides[i] = RunSide::Read(file.get(), side_, console, &code);
+    if (sides[i] == nullptr) return code;
+    if (side_.stacks && sides[i]->stacks().empty()) {
       console.Say(absl::StrCat(file->shown_name(),
                                ": --stacks needs a run with heap events"));
       return kExitUsage;
@@ -118,7 +130,8 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
     output->Append(FiguresJson(*sides[1], *figures_));
   } else {
     PrintDiff(*sides[0], *sides[1],
-              {by_, stacks_, table_.limit(), table_.format()}, output);
+              {side_.by, side_.stacks, table_.limit(), table_.format()},
+              output);
   }
   const Verdict verdict = Judge(limits_, *sides[0], *sides[1]);
   for (const std::string& line : verdict.unknown) console.Say(line);

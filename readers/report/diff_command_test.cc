@@ -5,14 +5,19 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/testing/diff_run_for_tests.h"
+#include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 
 namespace pymemrun {
 namespace {
 
+using ::testing::_;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 constexpr uint64_t kMiB = 1 << 20;
 
@@ -245,13 +250,73 @@ TEST(DiffCommandTest, WhatDoesNotGoTogetherIsSaid) {
   EXPECT_THAT(problem({"--fail-if", "peak"}),
               HasSubstr("--fail-if: expected a limit in quotes"));
   EXPECT_THAT(problem({"--format", "bmf", "--json"}),
-              HasSubstr("--format prints figures alone"));
+              HasSubstr("--format prints figures of the whole run"));
+  EXPECT_THAT(problem({"--format", "bmf", "--at", "peak"}),
+              HasSubstr("--format prints figures of the whole run"));
+  EXPECT_THAT(problem({"--at", "no such mark"}), HasSubstr("no such mark"));
   EXPECT_THAT(problem({"--stacks", "--by", "thread"}), HasSubstr("--stacks"));
   EXPECT_THAT(problem({"--format", "xml"}), HasSubstr("bmf or customSmaller"));
   EXPECT_THAT(problem({"third.pb"}), HasSubstr("takes two files, OLD and NEW"));
   const TempFile file(Before().Build());
   EXPECT_THAT(Report({"diff", file.path()}).err, HasSubstr("two files"));
   EXPECT_EQ(Report({"diff", file.path(), "no/such.pb"}).code, 1);
+}
+
+// Lines 11 and 12 have 1 MiB more each, at the end line 12 alone.
+TEST(DiffCommandTest, AtAMomentPlacesHaveWhatTheyHeldThen) {
+  DiffRun after = Before();
+  after.lines[0].bytes += kMiB;
+  after.lines[1].bytes = 3 * kMiB;
+  after.lines[1].end_bytes = kMiB;
+  EXPECT_THAT(Rows(Before(), after, {"--at", "1.5ms"}),
+              ElementsAre("heap /src/old/job.py:11 work 1048576 ",
+                          "heap /src/old/job.py:12 work 1048576 "));
+  EXPECT_THAT(Rows(Before(), after, {"--at", "exit"}),
+              ElementsAre("heap /src/old/job.py:12 work 1048576 "));
+  EXPECT_THAT(Diff(Before(), after, {"--at", "exit"}).out,
+              HasSubstr("\nLive bytes at exit (old 0.010 s, new 0.010 s)\n"));
+  EXPECT_THAT(Diff(Before(), after, {"--at", "5ms"}).out,
+              HasSubstr("\nLive bytes at old 0.005 s, new 0.005 s\n"));
+  const Printed stacks =
+      Diff(Before(), after, {"--at", "exit", "--stacks", "--csv"});
+  EXPECT_THAT(stacks.out, HasSubstr("/job.py,12,work,1048576,"));
+  EXPECT_THAT(stacks.out, Not(HasSubstr("/job.py,11,")));
+  // Totals are of the whole runs.
+  EXPECT_EQ(
+      Diff(Before(), after, {"--at", "exit", "--fail-if", "heap>+1KiB"}).code,
+      3);
+}
+
+// load has gone and read is new, with 80 pages at the peak and 40 at the end.
+TEST(DiffCommandTest, ResidentBytesByEachKindOfPlace) {
+  PageEventsRun after;
+  after.load = "read";
+  const TempFile old_file(PageEventsRun().Build()), new_file(after.Build());
+  const auto resident = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {"diff", old_file.path(),
+                                          new_file.path(), "--csv"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Printed printed = Report(arguments);
+    EXPECT_EQ(printed.code, 0) << printed.err;
+    return CsvLines(printed);
+  };
+  EXPECT_THAT(resident({"--by", "function"}),
+              UnorderedElementsAre(
+                  _, StartsWith("resident,/job.py,3,read,327680,0,327680,"),
+                  StartsWith("resident,/job.py,3,load,-327680,327680,0,")));
+  EXPECT_THAT(resident({"--by", "function", "--at", "exit"}),
+              UnorderedElementsAre(
+                  _, StartsWith("resident,/job.py,3,read,163840,0,163840,"),
+                  StartsWith("resident,/job.py,3,load,-163840,163840,0,")));
+  for (const char* const by : {"line", "library-line"}) {
+    EXPECT_THAT(resident({"--by", by}),
+                IsSupersetOf({StartsWith("resident,/job.py,5,read,204800,0,"),
+                              StartsWith("resident,/job.py,6,read,122880,0,")}))
+        << by;
+  }
+  for (const char* const by : {"file", "thread", "module"}) {
+    EXPECT_THAT(resident({"--by", by}), ElementsAre(_)) << by;
+  }
 }
 
 }  // namespace

@@ -114,9 +114,8 @@ std::string Heading(const FoundMoment& at, const ResidentReplay& replay,
 // been said.
 std::unique_ptr<HeapMoments> ReadBlocks(const FoundMoment& at, RereadFile* file,
                                         const Console& console, int* code) {
-  const auto kind = at.is_last ? HeapMoment::kEnd : HeapMoment::kTime;
-  auto heap = std::make_unique<HeapMoments>(
-      std::vector<HeapMoment>{{kind, at.time_us}});
+  auto heap =
+      std::make_unique<HeapMoments>(std::vector<HeapMoment>{at.OfBlocks()});
   if (!ReadHeapAgain(file, console, heap.get(), code)) return nullptr;
   return heap;
 }

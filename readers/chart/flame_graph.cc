@@ -65,14 +65,14 @@ struct Box {
   std::string color;
 };
 
-void PrintBox(const Box& box, bool at_least, OutputBuffer* output) {
+void PrintBox(const Box& box, bool is_estimate, OutputBuffer* output) {
   const double x = kLeft + box.begin * kPlotWidth;
   const double width = std::max(box.share * kPlotWidth, 0.3);
   const double y = kTop + box.depth * kRow;
   const std::string tip = absl::StrFormat(
       "%s\n%s in %s%s, %.2f %%",
       ShortTerminalText(box.label, kMostLetters, /*keep_end=*/false),
-      HumanBytes(box.bytes), at_least ? "at least " : "",
+      HumanBytes(box.bytes), is_estimate ? "about " : "",
       Counted(WholeNumber(box.count), "block"), 100 * box.share);
   output->Append(absl::StrFormat(
       "<g class=\"f\" data-x=\"%.10g\" data-w=\"%.10g\" data-d=\"%d\" "
@@ -142,7 +142,8 @@ void PrintFlame(const PlaceTree& tree, const FlameTexts& texts,
       absl::StrFormat("<g id=\"plot\" data-left=\"%.0f\" "
                       "data-width=\"%.0f\" data-letter=\"%.1f\">\n",
                       kLeft, kPlotWidth, kLetter));
-  for (const Box& box : boxes) PrintBox(box, texts.counts_are_least, output);
+  for (const Box& box : boxes)
+    PrintBox(box, texts.counts_are_estimates, output);
   output->Append(absl::StrCat("</g>\n<script><![CDATA[\n", kFlameScript,
                               "]]></script>\n</svg>\n"));
 }

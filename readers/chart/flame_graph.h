@@ -11,7 +11,7 @@ namespace pymemrun {
 struct FlameTexts {
   std::string title;
   std::string subtitle;
-  bool counts_are_least = false;  // of blocks there may be more
+  bool counts_are_estimates = false;  // of blocks
 };
 
 // One SVG that needs nothing else: callers above what they call, as wide as

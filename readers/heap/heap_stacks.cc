@@ -93,8 +93,6 @@ Table HeapStacks::ToTable(uint64_t limit, TableFormat format) const {
                          {"live_count", "blocks"},
                          {"share", "share", CellLook::kShare}});
   const double total = tree_.nodes()[0].bytes;
-  const bool at_least =
-      format == TableFormat::kText && replay_.unseen().count > 0;
   for (const uint32_t id : tree_.Ordered(limit)) {
     const PlaceTree::Node& node = tree_.nodes()[id];
     if (node.count <= 0) continue;
@@ -102,7 +100,6 @@ Table HeapStacks::ToTable(uint64_t limit, TableFormat format) const {
     cells.emplace_back(WholeNumber(node.bytes));
     cells.emplace_back(WholeNumber(node.self_bytes));
     cells.emplace_back(WholeNumber(node.count));
-    if (at_least) cells.back() = absl::StrCat(">= ", WholeNumber(node.count));
     cells.emplace_back(total > 0 ? node.bytes / total : 0.0);
     table.rows.push_back(std::move(cells));
   }

@@ -259,7 +259,7 @@ Table HeapTable(const HeapTableOptions& options, HeapRows rows) {
 }
 
 bool IsAtLeast(const HeapSums& sums, const HeapUnseen& unseen) {
-  return unseen.count > 2 * sums.CountError();
+  return unseen.count > 0 && sums.recorded > 0 && 2 * sums.CountError() < 1;
 }
 
 Cell UnseenCell(double amount) {
@@ -267,12 +267,15 @@ Cell UnseenCell(double amount) {
   return WholeNumber(amount);
 }
 
-std::string HeapSumsText(const HeapSums& sums, const HeapReplay& replay) {
-  std::string text =
-      absl::StrCat(HumanBytes(sums.bytes), " in ",
-                   IsAtLeast(sums, replay.unseen()) ? "at least " : "",
-                   Counted(WholeNumber(sums.count), "block"));
-  if (replay.sampled() && sums.bytes_variance > 0) {
+std::string HeapSumsText(const HeapSums& sums, const HeapReplay& replay,
+                         bool with_error) {
+  const bool is_estimate = replay.sampled() && 2 * sums.CountError() >= 1;
+  std::string text = absl::StrCat(HumanBytes(sums.bytes), " in ",
+                                  IsAtLeast(sums, replay.unseen()) ? "at least "
+                                  : is_estimate                    ? "about "
+                                                                   : "",
+                                  Counted(WholeNumber(sums.count), "block"));
+  if (with_error && replay.sampled() && sums.bytes_variance > 0) {
     absl::StrAppend(&text, " (standard error ", HumanBytes(sums.BytesError()),
                     ")");
   }
@@ -290,11 +293,11 @@ std::string HeapEstimateText(const HeapReplay& replay, uint64_t recorded) {
 std::string HeapHeading(const HeapReplay& replay) {
   const HeapModel& model = replay.model();
   const HeapSums allocated = model.Allocated();
-  HeapSums freed = model.Freed();
-  freed.bytes_variance = freed.count_variance = 0;  // as of what is allocated
-  std::string text = absl::StrCat("allocated ", HeapSumsText(allocated, replay),
-                                  ", freed ", HeapSumsText(freed, replay),
-                                  " by ", HumanSeconds(replay.last_us()), "\n");
+  // Its error is as that of what is allocated.
+  std::string text =
+      absl::StrCat("allocated ", HeapSumsText(allocated, replay), ", freed ",
+                   HeapSumsText(model.Freed(), replay, /*with_error=*/false),
+                   " by ", HumanSeconds(replay.last_us()), "\n");
   text += HeapEstimateText(replay, allocated.recorded);
   if (model.unmatched_frees() > 0) {
     absl::StrAppend(&text, "frees of earlier blocks: ",

@@ -71,7 +71,7 @@ struct HeapTableOptions {
   bool with_errors = false;   // one standard error each, and what is unseen
   bool with_mapped = false;   // a column for what C code has mapped
   HeapUnseen unseen;          // at each place
-  bool for_text = false;      // a count that is too small is ">= 30"
+  bool for_text = false;      // a count that is a lower bound is ">= 30"
 };
 
 // The places, most bytes first (of changes the largest in either direction),
@@ -87,11 +87,12 @@ std::string HeapHeading(const HeapReplay& replay);
 // The part of it that says what samples stand for, empty of a run that is not
 // sampled.
 std::string HeapEstimateText(const HeapReplay& replay, uint64_t recorded);
-// "1.2 GiB in 3,456 blocks (standard error 3.0 MiB)"; not an error of 0. Where
-// more blocks may be unseen than the count's error covers: "at least 3,456".
-std::string HeapSumsText(const HeapSums& sums, const HeapReplay& replay);
-// Whether there may be more blocks, by more than two errors: true of what is
-// sampled unless also the smallest blocks are mostly recorded.
+// "1.2 GiB in 3,456 blocks (standard error 3.0 MiB)"; not an error of 0, nor
+// one that is not wanted. What is estimated is "about 3,456"; see IsAtLeast().
+std::string HeapSumsText(const HeapSums& sums, const HeapReplay& replay,
+                         bool with_error = true);
+// Whether each block that is counted was recorded, and others may not have
+// been: a lower bound. Other counts of samples may be too high as well.
 bool IsAtLeast(const HeapSums& sums, const HeapUnseen& unseen);
 // What may be unseen, for machines; empty where that has no bound.
 Cell UnseenCell(double amount);

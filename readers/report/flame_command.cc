@@ -68,7 +68,7 @@ int FlameCommand::Run(const Console& console, OutputBuffer* output) {
   stacks.Add(sums, OfThreads(&threads));
   FlameTexts texts;
   texts.title = FlameTitle(replay);
-  texts.counts_are_least = replay.unseen().count > 0;
+  texts.counts_are_estimates = replay.sampled();
   texts.subtitle =
       absl::StrCat(HeapSumsText(TotalsOf(replay.model(), sums).live, replay),
                    "; process ", replay.header().pid(),

@@ -102,7 +102,7 @@ class PlaceRow(NamedTuple):
     line: int  # of a function its first; 0: none
     function: str  # empty for a file
     live_bytes: int
-    live_count: int  # sampled: at least, see Snapshot.unseen_count
+    live_count: int  # sampled: an estimate, see Snapshot.unseen_count
     error_bytes: int  # one standard error of live_bytes; 0 where it is exact
 
 
@@ -110,7 +110,7 @@ class NameRow(NamedTuple):
     """What is alive of what a thread, an allocator or a module allocated."""
     name: str
     live_bytes: int
-    live_count: int  # sampled: at least, see Snapshot.unseen_count
+    live_count: int  # sampled: an estimate, see Snapshot.unseen_count
     error_bytes: int
 
 
@@ -120,7 +120,7 @@ class StackRow(NamedTuple):
     thread: str
     allocator: str
     live_bytes: int
-    live_count: int  # sampled: at least, see Snapshot.unseen_count
+    live_count: int  # sampled: an estimate, see Snapshot.unseen_count
     error_bytes: int
 
 

@@ -1,6 +1,7 @@
 // ReadStream(): a StreamReader's records through a RecordDecoder.
 #include "absl/strings/str_cat.h"
 #include "format/records/read_steps.h"
+#include "format/stream/foreign_file.h"
 #include "format/stream/status_util.h"
 
 namespace pymemrun {
@@ -50,6 +51,10 @@ absl::Status ReadSteps::OnRecord(absl::string_view record) {
 }
 
 absl::Status ReadSteps::OnDamage(const StreamReader::Damage& damage) {
+  // Another kind of file is that from its first byte on.
+  if (damage.offset == 0 && absl::IsInvalidArgument(damage.status)) {
+    return damage.status;
+  }
   if (!absl::IsDataLoss(damage.status)) {
     return AtOffset(damage.offset, damage.status);
   }
@@ -74,14 +79,18 @@ void ReadSteps::GiveHeld() {
 }
 
 absl::Status ReadSteps::OnEnd() {
-  if (held_.has_value()) return AtOffset(held_->offset, held_->status);
+  if (held_.has_value()) {
+    const absl::Status status = AtOffset(held_->offset, held_->status);
+    return absl::Status(status.code(),
+                        absl::StrCat("not a pymemrun run file, or damaged: ",
+                                     status.message()));
+  }
   ReadResult& result = decoder_.result();
   if (plan_ != nullptr && plan_->ended()) result.stopped = true;
   if (result.records == 0 && result.damages == 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "byte 0: expected a zstd frame (28 b5 2f fd), found the end",
-        result.torn ? " inside of the first" : "",
-        ": the file holds no records"));
+    if (!result.torn) return NotARunFile("");
+    return absl::InvalidArgumentError(
+        "the file ends inside its first frame: it holds no records");
   }
   return absl::OkStatus();
 }

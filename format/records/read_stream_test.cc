@@ -47,14 +47,12 @@ TEST(ReadStream, ReadsASmallRun) {
 
 TEST(ReadStream, SaysWhyNothingCanBeRead) {
   EXPECT_EQ(WhyUnreadable(""),
-            "byte 0: expected a zstd frame (28 b5 2f fd), found the end: the "
-            "file holds no records");
+            "not a pymemrun run file: found an empty file");
   const std::string frame = FrameOf({HeaderRecord()});
   EXPECT_EQ(WhyUnreadable(frame.substr(0, frame.size() - 1)),
-            "byte 0: expected a zstd frame (28 b5 2f fd), found the end inside "
-            "of the first: the file holds no records");
+            "the file ends inside its first frame: it holds no records");
   EXPECT_EQ(WhyUnreadable("#!/bin/sh"),
-            "byte 0: not a pymemrun run file: expected a zstd frame (28 b5 2f fd), found 23 21 2f 62");
+            "not a pymemrun run file: found a text file");
   EXPECT_EQ(WhyUnreadable(FrameOf({RowsRecord(PlainRows(0, 1))})),
             "byte 0: not a pymemrun run file: expected a header as the first record, "
             "found another");

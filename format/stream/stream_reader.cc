@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "format/stream/foreign_file.h"
 #include "format/stream/frame_codec.h"
 #include "format/stream/input_window.h"
 #include "format/stream/read_plan.h"
@@ -22,15 +22,6 @@ constexpr uint64_t kWorkPerByte = 16;
 constexpr uint64_t kWorkPerBlock = 16;
 // While looking, bytes behind are let go of in pieces of this size.
 constexpr size_t kReleaseBytes = 1024 * 1024;
-
-std::string Hex(absl::string_view bytes) {
-  std::string text;
-  for (const char c : bytes.substr(0, kMagicBytes)) {
-    absl::StrAppend(&text, text.empty() ? "" : " ",
-                    absl::BytesToHexString(absl::string_view(&c, 1)));
-  }
-  return text;
-}
 
 class ZstdStreamReader final : public StreamReader {
  public:
@@ -159,11 +150,7 @@ StreamReader::Result ZstdStreamReader::NextFrame() {
     const uint64_t offset = input_.offset();
     if (offset == 0 && !MayBeginFrame(input_.bytes())) {
       foreign_ = true;
-      return Damaged(0, 0,
-                     absl::InvalidArgumentError(absl::StrCat(
-                         "not a pymemrun run file: expected a zstd frame (28 "
-                         "b5 2f fd), found ",
-                         Hex(input_.bytes()))));
+      return Damaged(0, 0, NotARunFile(input_.bytes()));
     }
     Damaged(offset, 0, attempt.status);
     if (attempt.end == 0 || !FrameFollows(attempt.end)) {

@@ -115,10 +115,9 @@ TEST(StreamReader, OtherFilesAreToldFromTheirFirstBytes) {
   ASSERT_EQ(reader->Next(&record), Result::kDamage);
   EXPECT_EQ(reader->damage().offset, 0u);
   EXPECT_EQ(reader->damage().bytes_lost, 0u);
-  EXPECT_EQ(reader->damage().status,
-            absl::InvalidArgumentError(
-                "not a pymemrun run file: expected a zstd frame (28 b5 2f fd), "
-                "found 23 21 2f 75"));
+  EXPECT_EQ(
+      reader->damage().status,
+      absl::InvalidArgumentError("not a pymemrun run file: found a text file"));
   EXPECT_EQ(reader->Next(&record), Result::kEnd);
 }
 

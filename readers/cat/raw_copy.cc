@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "format/records/record_decoder.h"
+#include "format/stream/foreign_file.h"
 #include "format/stream/status_util.h"
 #include "format/stream/stream_reader.h"
 #include "format/stream/varint.h"
@@ -87,8 +88,7 @@ absl::Status CopyRaw(ByteSource* source, OutputBuffer* output,
         if (result->records > 0 || result->damages > 0) {
           return absl::OkStatus();
         }
-        return absl::InvalidArgumentError(
-            "byte 0: expected a zstd frame, found the end");
+        return NotARunFile("");
     }
   }
   result->stopped = true;

@@ -178,7 +178,7 @@ class ReaderTest(FaultTest):
         self.read(self.bad(found.stdout), 1, "", lines=2)
 
     def test_empty(self):
-        self.read(self.bad(b""), 1, "found the end")
+        self.read(self.bad(b""), 1, "found an empty file")
 
     def test_truncated(self):
         for size in (len(self.whole) - 1, len(self.whole) - 30,

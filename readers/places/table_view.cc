@@ -1,7 +1,5 @@
 #include "readers/places/table_view.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -13,24 +11,13 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/strip.h"
 #include "readers/places/place.h"
+#include "readers/run/file_glob.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
 
 constexpr absl::string_view kAtLeast = ">= ";
-
-bool Matches(const std::string& pattern, const std::string& file) {
-  return fnmatch(pattern.c_str(), file.c_str(), 0) == 0 ||
-         fnmatch(absl::StrCat("*/", pattern).c_str(), file.c_str(), 0) == 0;
-}
-
-bool MatchesAny(const std::vector<std::string>& patterns,
-                const std::string& file) {
-  return std::any_of(
-      patterns.begin(), patterns.end(),
-      [&file](const std::string& pattern) { return Matches(pattern, file); });
-}
 
 // Also of "at least" so many.
 std::optional<double> NumberOf(const Cell& cell) {
@@ -124,8 +111,8 @@ absl::Status NoColumn(const Table& table, absl::string_view name) {
 
 bool TableView::Lists(absl::string_view file) const {
   const std::string name(file);
-  return (files.empty() || MatchesAny(files, name)) &&
-         !MatchesAny(excluded, name);
+  return (files.empty() || FileMatchesAny(files, name)) &&
+         !FileMatchesAny(excluded, name);
 }
 
 absl::Status TableView::Apply(uint64_t limit, bool folds, Table* table) const {

@@ -192,8 +192,8 @@ void AddGroupBy(CLI::App* app, GroupBy* by,
 void AddOwn(CLI::App* app) {
   app->add_option_function<std::vector<std::string>>(
          "--own", OwnCode::SetPatterns,
-         "Take files that match GLOB for your own code, and no others. May be "
-         "given several times.")
+         "Take files that match GLOB, or whose last parts do, for your own "
+         "code, and no others. May be given several times.")
       ->option_text("GLOB")
       ->allow_extra_args(false);
 }

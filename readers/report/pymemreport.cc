@@ -13,6 +13,7 @@
 #include "readers/options/help_text.h"
 #include "readers/output/report_output.h"
 #include "readers/report/report_command.h"
+#include "readers/run/own_code.h"
 #include "text/nearest_name.h"
 #include "text/terminal_text.h"
 
@@ -21,6 +22,11 @@ namespace {
 
 // Of a FILE alone.
 constexpr absl::string_view kWithoutCommand = "report";
+
+// Whether the first word is an option of the command that needs no name.
+bool IsOption(const std::string& name) {
+  return name.size() > 1 && name.front() == '-';
+}
 
 // Whether the word is meant as a FILE: a name like a path's, or of a file.
 bool IsFile(const std::string& name) {
@@ -123,6 +129,38 @@ std::optional<int> Parse(const std::vector<std::string>& arguments,
   return kExitUsage;
 }
 
+// The command that comes behind an option, where that cannot be meant
+// otherwise: commands come first. Empty: none does.
+std::string CommandBehind(const std::vector<std::string>& arguments,
+                          const Console& console) {
+  FdSink nowhere(-1);
+  const Console silent = {console.program, &nowhere, -1, -1};
+  std::string behind;
+  for (const auto& command : ReportCommands()) {
+    const auto found =
+        std::find(arguments.begin(), arguments.end(), command->name());
+    if (found != arguments.end()) behind = command->name();
+    if (command->name() == kWithoutCommand &&
+        Parse(arguments, silent, command.get()) != kExitUsage) {
+      return "";
+    }
+  }
+  return behind;
+}
+
+int Run(const std::vector<std::string>& arguments, const Console& console,
+        ReportCommand* command) {
+  const std::optional<int> ended = Parse(arguments, console, command);
+  if (ended.has_value()) return *ended;
+  const int code = command->files().ToConsole()
+                       ? PrintToConsole(console, command)
+                       : PrintToFile(console, command);
+  if (code == kExitOk && OwnCode::NoneMatched()) {
+    console.Say("--own: no file of the run matches: every line is a library's");
+  }
+  return code;
+}
+
 }  // namespace
 
 int RunPymemreport(const std::vector<std::string>& arguments,
@@ -145,7 +183,7 @@ int RunPymemreport(const std::vector<std::string>& arguments,
   };
   auto command = named(name);
   size_t taken = 1;
-  if (command == commands.end() && IsFile(name)) {
+  if (command == commands.end() && (IsFile(name) || IsOption(name))) {
     command = named(kWithoutCommand);
     taken = 0;
   }
@@ -153,12 +191,15 @@ int RunPymemreport(const std::vector<std::string>& arguments,
     SayUnknownCommand(name, commands, console);
     return kExitUsage;
   }
-  const std::optional<int> ended = Parse(
-      {arguments.begin() + taken, arguments.end()}, console, command->get());
-  if (ended.has_value()) return *ended;
-  return (*command)->files().ToConsole()
-             ? PrintToConsole(console, command->get())
-             : PrintToFile(console, command->get());
+  const std::string behind =
+      IsOption(name) ? CommandBehind(arguments, console) : "";
+  if (!behind.empty()) {
+    console.Usage(absl::StrCat("expected the command ", behind,
+                               " first, found '", TerminalText(name), "'"));
+    return kExitUsage;
+  }
+  return Run({arguments.begin() + taken, arguments.end()}, console,
+             command->get());
 }
 
 }  // namespace pymemrun

@@ -11,6 +11,8 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "readers/run/own_code.h"
+#include "readers/run/own_code.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/small_run_for_tests.h"
 
@@ -226,6 +228,12 @@ TEST(PymemreportTest, UsageErrors) {
       {{"top", ""}, "FILE: expected a value, found ''"},
       {{"summary", file.path(), "--by", "file"}, "unknown option '--by'"},
       {{"top", "-", "-"}, "once only"},
+      {{"--brief"}, "FILE"},
+      {{"--breif", file.path()}, "did you mean --brief?"},
+      {{"--csv", "top", file.path()},
+       "expected the command top first, found '--csv'"},
+      {{"--json", "heap", file.path()},
+       "expected the command heap first, found '--json'"},
   };
   for (const auto& test : kCases) {
     const Printed printed = Report(test.arguments);
@@ -236,9 +244,36 @@ TEST(PymemreportTest, UsageErrors) {
   EXPECT_EQ(Report({"--version"}).code, 0);
 }
 
+TEST(PymemreportTest, OptionsOfTheAnswerMayComeBeforeTheFile) {
+  TempFile file(SmallRun().Build());
+  const std::string brief = Report({"report", "--brief", file.path()}).out;
+  EXPECT_EQ(Report({"--brief", file.path()}).out, brief);
+  EXPECT_EQ(Report({file.path(), "--brief"}).out, brief);
+  // A command's name may be a value.
+  EXPECT_EQ(Report({"--own", "report", "--brief", file.path()}).code, 0);
+  OwnCode::SetPatterns({});
+}
+
+TEST(PymemreportTest, ThatNoFileIsTheUsersIsSaid) {
+  TempFile file(SmallRun().Build());
+  for (const char* const command : {"report", "top"}) {
+    const Printed none = Report({command, file.path(), "--own", "nobody.py"});
+    EXPECT_EQ(none.code, 0);
+    EXPECT_EQ(none.err,
+              "pymemreport: --own: no file of the run matches: every line is a "
+              "library's\n");
+    EXPECT_EQ(Report({command, file.path(), "--own", "job.py"}).err, "");
+  }
+  OwnCode::SetPatterns({});
+}
+
 TEST(PymemreportTest, UnreadableFilesFail) {
   TempFile text("no run file");
-  EXPECT_EQ(Report({"top", text.path()}).code, 1);
+  const Printed printed = Report({"top", text.path()});
+  EXPECT_EQ(printed.code, 1);
+  EXPECT_EQ(printed.err, absl::StrCat("pymemreport: ", text.path(),
+                                      ": not a pymemrun run file: found a text "
+                                      "file\n"));
   EXPECT_EQ(Report({"summary", "/nowhere.pb"}).code, 1);
 }
 

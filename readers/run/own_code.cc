@@ -1,11 +1,11 @@
 #include "readers/run/own_code.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "absl/strings/match.h"
+#include "readers/run/file_glob.h"
 
 namespace pymemrun {
 namespace {
@@ -14,6 +14,8 @@ std::vector<std::string>& Patterns() {
   static auto* const patterns = new std::vector<std::string>();
   return *patterns;
 }
+
+std::atomic<bool> any_matched{false};  // any file one of them
 
 bool IsVersion(absl::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
@@ -59,18 +61,17 @@ bool IsText(absl::string_view file) {
 
 void OwnCode::SetPatterns(std::vector<std::string> patterns) {
   Patterns() = std::move(patterns);
+  any_matched = false;
 }
+
+bool OwnCode::NoneMatched() { return !Patterns().empty() && !any_matched; }
 
 OwnCode::Kind OwnCode::KindOf(absl::string_view file) {
   if (file.empty()) return kLibrary;
   if (!Patterns().empty()) {
-    const std::string name(file);
-    const bool matches =
-        std::any_of(Patterns().begin(), Patterns().end(),
-                    [&name](const std::string& pattern) {
-                      return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-                    });
-    return matches ? kOwn : kLibrary;
+    if (!FileMatchesAny(Patterns(), std::string(file))) return kLibrary;
+    any_matched.store(true, std::memory_order_relaxed);
+    return kOwn;
   }
   if (IsText(file)) return kText;
   if (file.front() == '<') return kLibrary;

@@ -21,8 +21,11 @@ class OwnCode {
   };
 
   // Of all runs that are read from here on: files that match one of these shell
-  // patterns are own, all others a library's. Empty: the usual rule.
+  // patterns, or whose last parts do, are own, all others a library's. Empty:
+  // the usual rule.
   static void SetPatterns(std::vector<std::string> patterns);
+  // Whether there are patterns, and no file has matched one since.
+  static bool NoneMatched();
   // `file`: as the code object names it.
   static Kind KindOf(absl::string_view file);
   // "pandas" of ".../site-packages/pandas/io/parsers.py", "json" of a file of

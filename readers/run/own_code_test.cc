@@ -48,6 +48,23 @@ TEST(OwnCodeTest, PatternsTakeTheRulesPlace) {
   EXPECT_EQ(OwnCode::KindOf("/job.py"), OwnCode::kOwn);
 }
 
+TEST(OwnCodeTest, PatternsAreOfLastPartsToo) {
+  OwnCode::SetPatterns({"app/job.py"});
+  EXPECT_EQ(OwnCode::KindOf("/srv/app/job.py"), OwnCode::kOwn);
+  EXPECT_EQ(OwnCode::KindOf("/srv/myapp/job.py"), OwnCode::kLibrary);
+  OwnCode::SetPatterns({});
+}
+
+TEST(OwnCodeTest, KnowsThatNothingMatched) {
+  EXPECT_FALSE(OwnCode::NoneMatched()) << "there are no patterns";
+  OwnCode::SetPatterns({"job.py"});
+  EXPECT_EQ(OwnCode::KindOf("/srv/app.py"), OwnCode::kLibrary);
+  EXPECT_TRUE(OwnCode::NoneMatched());
+  EXPECT_EQ(OwnCode::KindOf("/srv/job.py"), OwnCode::kOwn);
+  EXPECT_FALSE(OwnCode::NoneMatched());
+  OwnCode::SetPatterns({});
+}
+
 // Ids from 1 in the order of the calls.
 class OwnStackTest : public testing::Test {
  protected:

@@ -51,10 +51,11 @@ std::string CutPath(absl::string_view path, size_t columns, bool unicode) {
   const size_t room = columns - std::min(columns, ColumnsOf(dots));
   size_t left = ColumnsOf(path);
   if (left <= columns) return std::string(path);
-  const size_t slash = path.rfind('/');
+  const size_t last = path.rfind('/');
+  const size_t slash = last == path.npos ? 0 : last;
   absl::string_view rest = path;
   while (left > room ||
-         (rest.front() != '/' &&
+         (!rest.empty() && rest.front() != '/' &&
           static_cast<size_t>(rest.data() - path.data()) <= slash &&
           ColumnsOf(path.substr(slash)) <= room)) {
     const Rune rune = FirstRune(rest);

@@ -104,7 +104,7 @@ class DiffPrinter {
         }
       }
       if (holdings.empty()) {
-        output_.Append(
+        output_.AppendLines(
             "\nNo places can be compared: the runs did not record "
             "the same kinds of events.\n");
       }
@@ -170,7 +170,7 @@ class DiffPrinter {
     if (!table.rows.empty()) {
       PrintTable(table, TableFormat::kText, &output_);
     } else {
-      output_.Append(
+      output_.AppendLines(
           has_errors_ ? "nothing changed by more than three standard errors\n"
                       : "nothing changed\n");
     }

@@ -129,6 +129,10 @@ class TextTable {
                                         : PadRight(cell, column.width));
         if (static_cast<int>(i) == bars_after_) AddBar(r, &line);
       }
+      // Not every row has a last name.
+      while (terminal_.fits() && !line.empty() && line.back() == ' ') {
+        line.pop_back();
+      }
       output->Append(r == 0 ? terminal_.Bold(line) : line);
       output->Append("\n");
     }

@@ -95,5 +95,16 @@ TEST_F(TreeTextTest, DeepTreesFitNarrowTerminals) {
               HasSubstr(" KiB  ▼ read_the_..  …/readers.py:1\n"));
 }
 
+TEST_F(TreeTextTest, FilesWithoutAFolderAreCutToo) {
+  PlaceTree tree(GroupBy::kLine, &index_);
+  tree.Add(tree.Child(0, {"<frozen importlib._bootstrap_external>", 1234,
+                          "get_code_of_a_module"}),
+           1000, 1);
+  tree.SumUp();
+  terminal_.columns = 40;
+  EXPECT_EQ(TreeText(tree, 0, terminal_),
+            "  1.0 KiB  • get_c..  …ap_external>:1234\n");
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -67,7 +67,14 @@ int StatsCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   if (!ReadHeap(files_.paths[0], console, &sizes, &code)) return code;
   if (format_.as_text()) {
-    output->Append(HeapSizeReport(sizes.Bins()));
+    std::string text = HeapSizeReport(sizes.Bins());
+    // It begins with a rule.
+    const Terminal& terminal = output->terminal();
+    const size_t width = text.find('\n');
+    if (terminal.fits() && width > terminal.columns) {
+      text.erase(0, width - terminal.columns);
+    }
+    output->AppendLines(text);
     output->AppendLines(EstimateText(sizes));
   } else {
     PrintTable(SizeTable(sizes), format_.format(), output);

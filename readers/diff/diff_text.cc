@@ -178,25 +178,32 @@ class DiffPrinter {
 
   bool as_text() const { return options_.format == TableFormat::kText; }
 
+  // In text the mark comes early: the last columns are left out first.
   void AddChangeHeadings(Table* table) const {
-    table->headings.insert(table->headings.end(),
-                           {{"change_bytes", "change", CellLook::kBytes},
-                            {"before_bytes", "old", CellLook::kBytes},
-                            {"after_bytes", "new", CellLook::kBytes}});
+    const auto add = [table](const char* name, const char* title,
+                             CellLook look = CellLook::kPlain) {
+      table->headings.push_back({name, title, look});
+    };
+    add("change_bytes", "change", CellLook::kBytes);
+    if (as_text()) add("mark", "");
+    add("before_bytes", "old", CellLook::kBytes);
+    add("after_bytes", "new", CellLook::kBytes);
     if (has_errors_ || !as_text()) {
-      table->headings.push_back({"error_bytes", "std error", CellLook::kBytes});
+      add("error_bytes", "std error", CellLook::kBytes);
     }
-    table->headings.push_back({"mark", ""});
+    if (!as_text()) add("mark", "");
   }
   void AddChangeCells(const MatchedPlace& place, const Change& change,
                       std::vector<Cell>* cells) const {
+    const std::string mark(MarkOf(place));
     cells->emplace_back(SignedNumber(change.bytes()));
+    if (as_text()) cells->emplace_back(mark);
     cells->emplace_back(WholeNumber(change.before));
     cells->emplace_back(WholeNumber(change.after));
     if (has_errors_ || !as_text()) {
       cells->emplace_back(WholeNumber(change.Error()));
     }
-    cells->emplace_back(std::string(MarkOf(place)));
+    if (!as_text()) cells->emplace_back(mark);
   }
 
   Table PlaceTable() const {

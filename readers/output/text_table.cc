@@ -79,8 +79,9 @@ struct Column {
     }
   }
   bool IsEmpty() const {
-    return std::all_of(cells.begin() + 1, cells.end(),
-                       [](const std::string& cell) { return cell == "-"; });
+    return std::all_of(
+        cells.begin() + 1, cells.end(),
+        [](const std::string& cell) { return cell.empty() || cell == "-"; });
   }
   // The title says no more than is needed.
   void ShortenTitle() {

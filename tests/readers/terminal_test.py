@@ -18,7 +18,9 @@ text = json.dumps(list(range(100000)))
 """
 COMMANDS = (["report"], ["heap"], ["heap", "--stacks"], ["heap", "--at", "0", "--to", "end"],
             ["resident"], ["resident", "--by", "mapping"], ["resident", "--stacks"], ["top"],
-            ["history"], ["snapshot"], ["summary"], ["heap", "--by", "thread"])
+            ["history"], ["snapshot"], ["summary"], ["heap", "--by", "thread"],
+            ["tree"], ["tree", "--inverted"], ["stats"], ["top", "--thread", "MainThread"])
+QUESTIONS = os.path.join(support.SOURCE, "examples", "questions")
 
 
 def on_terminal(columns, *words, env=None):
@@ -56,11 +58,21 @@ class TerminalTest(support.ProgramTest):
     def test_each_report_is_as_wide_as_the_terminal(self):
         for columns in 40, 80, 132:
             for words in COMMANDS:
-                with self.subTest(words, columns=columns):
-                    text = re.sub(r"\x1b\[\d*m", "", self.report(columns, *words))
-                    for line in text.splitlines():
-                        if not line.startswith("pymemreport "):  # to be pasted
-                            self.assertLessEqual(len(line), columns, line)
+                self.check_width(columns, *words)
+
+    def test_reports_of_other_programs_fit_narrow_terminals(self):
+        for name in "thread.py", "leaking_cache.py":
+            other, self.run_file = self.run_file, self.pymemrun(
+                os.path.join(QUESTIONS, name)).path
+            for columns in 40, 53:
+                for words in *COMMANDS, ["diff", other], ["diff", self.run_file]:
+                    self.check_width(columns, *words)
+
+    def check_width(self, columns, *words):
+        with self.subTest(words, columns=columns):
+            text = re.sub(r"\x1b\[\d*m", "", self.report(columns, *words))
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), columns, line)
 
     def test_colours_are_on_terminals_only(self):
         self.assertIn("\x1b[1m", self.report(80, "heap"))
@@ -74,6 +86,15 @@ class TerminalTest(support.ProgramTest):
             [support.PYMEMREPORT, "heap", self.run_file, "--color", "always"], check=True,
             stdout=subprocess.PIPE, text=True).stdout
         self.assertEqual(re.sub(r"\x1b\[\d*m", "", always), plain)
+
+    def test_the_answer_has_the_same_text_in_colours(self):
+        colored = self.report(80, "report")
+        plain = self.report(80, "report", env={"NO_COLOR": "1"})
+        self.assertIn("\x1b[1mPeak ", colored)
+        self.assertNotIn("\x1b", plain)
+        self.assertEqual(re.sub(r"\x1b\[\d*m", "", colored), plain)
+        for line in colored.splitlines():  # less -R forgets colours at its end
+            self.assertEqual(line.count("\x1b["), 2 * line.count("\x1b[0m"), line)
 
     def test_programs_get_whole_paths(self):
         env = {name: value for name, value in os.environ.items() if name != "COLUMNS"}

@@ -240,5 +240,65 @@ TEST(ResidentOwnerHeapTest, NeedsHeapEvents) {
   EXPECT_THAT(printed.err, HasSubstr(": has no heap events: "));
 }
 
+// Line 5 touches 10 pages and has 96 bytes there, line 6 of the worker 5000.
+TEST(ResidentOwnerHeapTest, OtherThreadsAreOneRow) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_page_period(1);
+  header.set_first_rss_bytes(0);
+  header.set_heap(HEAP_ALL);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 4711);
+  builder.AddThread("worker", 4712);
+  const uint32_t code = builder.AddCode("/job.py", "load", 3);
+  const uint32_t five = builder.AddStack(0, code, 5);
+  const uint32_t six = builder.AddStack(0, code, 6);
+  builder.AddMapping("[heap]");
+  builder.AddPages(CamePages(1000, 1000, 10, five));
+  builder.AddHeap({AllocEvent(1100, 1000 * kPage, 5000, six, 2),
+                   AllocEvent(1200, 1002 * kPage + 1000, 96, five)});
+  builder.AddProcess(2000, 10 * kPage, 10 * kPage);
+  builder.Flush();
+  TempFile file(sink.contents());
+  const auto resident = [&file](std::vector<std::string> options) {
+    options.insert(options.begin(), {"resident", file.path(), "--owner", "heap",
+                                     "--at", "exit"});
+    const Printed printed = Report(options);
+    EXPECT_EQ(printed.code, 0) << printed.err;
+    return printed.out;
+  };
+  EXPECT_EQ(resident({"--csv", "--thread", "worker"}),
+            "file,line,function,resident_bytes,heap_bytes,share\r\n"
+            "/job.py,6,load,5000,5000,0.122070\r\n"
+            "<other threads>,,,28768,96,0.702344\r\n"
+            "<allocator slack>,,,7192,,0.175586\r\n"
+            "unattributed,,,0,,0.000000\r\n");
+  EXPECT_THAT(resident({"--collapsed", "--thread", "worker"}),
+              HasSubstr("<other threads> 28768\n"));
+  EXPECT_THAT(resident({"--collapsed", "--thread", "worker"}),
+              HasSubstr("load (/job.py:6) 5000\n"));
+}
+
+TEST(ResidentOwnerHeapTest, OfScansNobodyKnowsWhichThreadTouchedPages) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_page_scan(true);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 4711);
+  builder.AddResidency(0, 10, 4 * kPage, {{100, 4, 0, false, false}});
+  builder.Flush();
+  TempFile file(sink.contents());
+  for (const char* const command : {"resident", "timeline"}) {
+    EXPECT_NE(Report({command, file.path()}).out, "");
+    const Printed printed =
+        Report({command, file.path(), "--thread", "MainThread"});
+    EXPECT_EQ(printed.code, 2) << command;
+    EXPECT_EQ(printed.out, "") << command;
+    EXPECT_THAT(printed.err, HasSubstr("nobody saw which thread")) << command;
+  }
+}
+
 }  // namespace
 }  // namespace pymemrun

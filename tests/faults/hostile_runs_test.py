@@ -23,7 +23,7 @@ PAGES = [['resident', *options] for options in (
     ['--limit', '0'], ['--by', 'mapping'], ['--by', 'thread', '--stacks'], ['--json'],
     ['--stacks', '--limit', '0'], ['--collapsed'], ['--at', 'exit'], ['--at', 'heap-peak'],
     ['--owner', 'heap'], ['--sort', 'file', '--exclude', '*x*'],
-    ['--owner', 'heap', '--stacks'])]
+    ['--owner', 'heap', '--stacks'], ['--by', 'mapping', '--thread', 'M*'])]
 PAGES += [['timeline'], ['timeline', '--format', 'csv'], ['timeline', '--by', 'heap']]
 HEAP = [['heap', *options] for options in (
     ['--limit', '0'], ['--leaks'], ['--by', 'stack'], ['--by', 'thread', '--csv'],
@@ -32,14 +32,17 @@ HEAP = [['heap', *options] for options in (
     ['--at', '50%'],
     ['--sort', 'blocks', '--limit', '3'], ['--file', '*b.py', '--thread', 'M*'])]
 HEAP += [['diff', *options] for options in (
-    ['--limit', '0'], ['--by', 'function', '--json'], ['--stacks', '--limit', '0'])]
+    ['--limit', '0'], ['--by', 'function', '--json'], ['--stacks', '--limit', '0'],
+    ['--at', '50%', '--by', 'thread'])]
 HEAP += [['history', *options] for options in (
-    [], ['--csv', '--by', 'stack'], ['--svg'], ['--interval', '10ms', '--to', '100'])]
+    [], ['--csv', '--by', 'stack'], ['--svg'], ['--interval', '10ms', '--to', '100'],
+    ['--thread', 'M*', '--sort', 'growth', '--exclude', '*x*'])]
 HEAP += [['snapshot', *options] for options in ([], ['--json'], ['--collapsed'], ['--csv'])]
 HEAP += [['tree'], ['tree', '--limit', '0', '--inverted']]
 HEAP += [['flame'], ['flame', '--inverted'], ['flame', '--by-thread'], ['stats', '--json']]
 HEAP += [['export', '--format', form] for form in ('pprof', 'collapsed', 'speedscope')]
-ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json'], ['summary']]
+ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json'], ['summary'],
+        ['top', '--thread', '*']]
 CAT += [['--csv', '--columns', 'event,stack'],
         ['--jsonl', '--records', 'heap', '--columns', 'address,stack'],
         ['--text', '--records', 'pages', '--columns', 'page_address,stack'],

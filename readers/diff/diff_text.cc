@@ -185,7 +185,7 @@ class DiffPrinter {
       table->headings.push_back({name, title, look});
     };
     add("change_bytes", "change", CellLook::kBytes);
-    if (as_text()) add("mark", "");
+    if (as_text()) add("mark", "mark");
     add("before_bytes", "old", CellLook::kBytes);
     add("after_bytes", "new", CellLook::kBytes);
     if (has_errors_ || !as_text()) {

@@ -107,9 +107,16 @@ Table HeapStacks::ToTable(uint64_t limit, TableFormat format) const {
 }
 
 void PrintSnapshotJson(const HeapMoments& replay, uint64_t limit,
-                       OutputBuffer* output) {
+                       const HeapRowsMaker::Keep& keep, OutputBuffer* output) {
   const std::vector<HeapSums> sums = replay.SumsAt(0);
   std::vector<size_t> order = SourcesByBytes(replay.model(), sums);
+  if (keep != nullptr) {
+    order.erase(std::remove_if(order.begin(), order.end(),
+                               [&](size_t i) {
+                                 return !keep(replay.model().sources()[i]);
+                               }),
+                order.end());
+  }
   if (limit != 0 && limit < order.size()) order.resize(limit);
   FrameBudget budget;
   output->Append("[");

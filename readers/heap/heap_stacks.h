@@ -35,11 +35,11 @@ class HeapStacks {
   PlaceTree tree_;
 };
 
-// An array with an object for each stack, thread and allocator, most bytes
-// first, `limit` of them (0: all); frames are the outermost first, as many of
-// them as FrameBudget lets.
+// An array with an object for each stack, thread and allocator that passes
+// `keep` (null: all), most bytes first, `limit` of them (0: all); frames are
+// the outermost first, as many of them as FrameBudget lets.
 void PrintSnapshotJson(const HeapMoments& replay, uint64_t limit,
-                       OutputBuffer* output);
+                       const HeapRowsMaker::Keep& keep, OutputBuffer* output);
 
 }  // namespace pymemrun
 

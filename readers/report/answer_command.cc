@@ -26,6 +26,9 @@ class AnswerCommand final : public ReportCommand {
     AddOwn(app);
     app->add_flag("--json", json_, "Print JSON.");
     files_.AddOutput(app);
+    Refuse(app, "--thread",
+           "the answer is of the whole process; heap, resident and top take "
+           "--thread");
   }
   int Run(const Console& console, OutputBuffer* output) override;
 

@@ -94,6 +94,7 @@ void DiffCommand::AddOptions(CLI::App* app) {
   table_.Add(app, 10);
   AddOwn(app);
   files_.AddOutput(app);
+  Refuse(app, "--thread", "threads of two runs are compared with --by thread");
   SetUsualOptions(
       app, {"--fail-if", "--by", "--at", "--stacks", "--limit", "--json"});
 }

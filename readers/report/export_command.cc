@@ -32,6 +32,8 @@ class ExportCommand final : public ReportCommand {
                       "Write pprof (default), collapsed (frame;frame;frame "
                       "bytes), or speedscope.");
     files_.AddOutput(app);
+    Refuse(app, "--thread",
+           "a profile is of the whole process; tree and flame take --thread");
   }
   int Run(const Console& console, OutputBuffer* output) override;
 

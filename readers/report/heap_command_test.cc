@@ -346,9 +346,36 @@ TEST(HeapReportTest, OtherThreadsAreOneRow) {
                     HasSubstr("job.py:6"), Not(HasSubstr("job.py:5"))));
 }
 
+TEST(HeapReportTest, SnapshotsOfAThread) {
+  const auto stacks = nlohmann::json::parse(
+      Heap({}, {"--json", "--thread", "worker"}, "snapshot"));
+  ASSERT_EQ(stacks.size(), 1u);
+  EXPECT_EQ(stacks[0]["thread"], "worker#4712");
+  EXPECT_EQ(Heap({}, {"--collapsed", "--thread", "worker"}, "snapshot"),
+            "<module> (/job.py:9);load (/job.py:6) 5000\n");
+}
+
+TEST(HeapReportTest, WhereNoThreadCanBeChosenItIsSaidWhy) {
+  TempFile file(HeapRun().Build());
+  for (const auto& [command, why] :
+       std::vector<std::pair<std::string, std::string>>{
+           {"report", "the answer is of the whole process"},
+           {"stats", "sizes are counted of all threads"},
+           {"export", "a profile is of the whole process"}}) {
+    const Printed printed =
+        Report({command, file.path(), "--thread", "worker"});
+    EXPECT_EQ(printed.code, 2) << command;
+    EXPECT_THAT(printed.err, HasSubstr("--thread: " + why)) << command;
+  }
+  EXPECT_THAT(
+      Report({"diff", file.path(), file.path(), "--thread", "worker"}).err,
+      HasSubstr("--by thread"));
+}
+
 TEST(HeapReportTest, AThreadThatTheRunHasNot) {
   TempFile file(HeapRun().Build());
-  for (const char* const command : {"heap", "tree", "flame", "history"}) {
+  for (const char* const command :
+       {"heap", "tree", "flame", "history", "snapshot"}) {
     const Printed printed = Report({command, file.path(), "--thread", "x"});
     EXPECT_EQ(printed.code, 2) << command;
     EXPECT_EQ(printed.out, "") << command;

@@ -211,13 +211,14 @@ void AddTop(CLI::App* app, std::optional<uint64_t>* top, uint64_t usual,
       app, "--top", top,
       [](absl::string_view text) { return ParseNumber(text, 1, kMostTop); },
       "N", absl::StrCat(help, " (", usual, ")."));
-  // It is known, so that it can be said.
-  app->add_option_function<std::string>(
-         "--limit",
-         [](const std::string&) {
-           throw CLI::ValidationError(
-               "--limit", "here --top N says how many places there are");
-         })
+  Refuse(app, "--limit", "here --top N says how many places there are");
+}
+
+void Refuse(CLI::App* app, const std::string& name, const std::string& why) {
+  app->add_option_function<std::string>(name,
+                                        [name, why](const std::string&) {
+                                          throw CLI::ValidationError(name, why);
+                                        })
       ->group("");
 }
 

@@ -119,6 +119,9 @@ void AddMoment(CLI::App* app, Moment* moment);
 void AddTop(CLI::App* app, std::optional<uint64_t>* top, uint64_t usual,
             const std::string& help);
 
+// An option of other commands, which this one refuses and says why.
+void Refuse(CLI::App* app, const std::string& name, const std::string& why);
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_READERS_REPORT_OPTION_GROUPS_H_

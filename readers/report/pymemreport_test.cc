@@ -12,7 +12,6 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/run/own_code.h"
-#include "readers/run/own_code.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/small_run_for_tests.h"
 

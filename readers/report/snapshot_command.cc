@@ -7,6 +7,7 @@
 #include "readers/heap_in_rss/heap_mapped.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/report/report_command.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
@@ -23,6 +24,7 @@ class SnapshotCommand final : public ReportCommand {
     AddMoment(app, &at_);
     table_.Add(app, 0);
     stacks_.AddCollapsed(app);
+    AddThread(app, &table_.thread);
     files_.AddOutput(app);
   }
   std::string Problem() const override {
@@ -41,16 +43,20 @@ int SnapshotCommand::Run(const Console& console, OutputBuffer* output) {
   const auto read = ReadHeapAt(files_.paths[0], at_, console, &code);
   if (read == nullptr) return code;
   const HeapMoments& replay = *read;
+  ThreadFilter threads(table_.thread, &replay.index());
+  if (SayNoThread(&threads, TerminalText(files_.paths[0]), console)) {
+    return kExitUsage;
+  }
   if (table_.format() == TableFormat::kJson) {
-    PrintSnapshotJson(replay, table_.limit(), output);
+    PrintSnapshotJson(replay, table_.limit(), OfThreads(&threads), output);
     return code;
   }
   if (table_.as_text() && !stacks_.collapsed) {
-    output->AppendLines(LiveText(replay, 0) + ReservedText(replay) +
-                        HeapHeading(replay));
+    output->AppendLines(LiveText(replay, 0) + ThreadText(replay, &threads) +
+                        ReservedText(replay) + HeapHeading(replay));
   }
   HeapStacks stacks(GroupBy::kLine, &replay);
-  stacks.Add(replay.SumsAt(0), nullptr);
+  stacks.Add(replay.SumsAt(0), OfThreads(&threads));
   stacks_.Print(stacks, table_, output);
   return code;
 }

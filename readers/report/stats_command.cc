@@ -54,6 +54,7 @@ class StatsCommand final : public ReportCommand {
     files_.AddOne(app);
     format_.Add(app, ": a row for each range of sizes");
     files_.AddOutput(app);
+    Refuse(app, "--thread", "sizes are counted of all threads together");
   }
   std::string Problem() const override { return format_.Problem(); }
   int Run(const Console& console, OutputBuffer* output) override;

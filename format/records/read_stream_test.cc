@@ -46,16 +46,16 @@ TEST(ReadStream, ReadsASmallRun) {
 }
 
 TEST(ReadStream, SaysWhyNothingCanBeRead) {
-  EXPECT_EQ(WhyUnreadable(""),
-            "not a pymemrun run file: found an empty file");
+  EXPECT_EQ(WhyUnreadable(""), "not a pymemrun run file: found an empty file");
   const std::string frame = FrameOf({HeaderRecord()});
   EXPECT_EQ(WhyUnreadable(frame.substr(0, frame.size() - 1)),
             "the file ends inside its first frame: it holds no records");
   EXPECT_EQ(WhyUnreadable("#!/bin/sh"),
             "not a pymemrun run file: found a text file");
-  EXPECT_EQ(WhyUnreadable(FrameOf({RowsRecord(PlainRows(0, 1))})),
-            "byte 0: not a pymemrun run file: expected a header as the first record, "
-            "found another");
+  EXPECT_EQ(
+      WhyUnreadable(FrameOf({RowsRecord(PlainRows(0, 1))})),
+      "byte 0: not a pymemrun run file: expected a header as the first record, "
+      "found another");
   std::string flipped = FrameOf({HeaderRecord()});
   flipped.back() ^= 1;
   EXPECT_THAT(WhyUnreadable(flipped), HasSubstr("byte 0: expected a frame "
@@ -66,7 +66,8 @@ TEST(ReadStream, SaysWhyNothingCanBeRead) {
             "byte 0: expected format version 2, found 3: a newer pymemrun "
             "wrote this file");
   newer.mutable_header()->set_format_version(0);
-  EXPECT_THAT(WhyUnreadable(FrameOf({newer})), HasSubstr("not a pymemrun run file"));
+  EXPECT_THAT(WhyUnreadable(FrameOf({newer})),
+              HasSubstr("not a pymemrun run file"));
 }
 
 // Of two runs in one file the first is read, whatever it lacks.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,10 +12,12 @@
 
 #include "launcher/options/help_text.h"
 #include "launcher/options/options.h"
+#include "launcher/preload/delivery.h"
 #include "launcher/python/python_choice.h"
+#include "launcher/python/python_files.h"
 #include "launcher/python_runtime.h"
-#include "launcher/session/collector_launch.h"
 #include "launcher/session/message.h"
+#include "launcher/session/own_files.h"
 #include "launcher/session/trace_start.h"
 #include "launcher/test_variables.h"
 #include "tracer/session/session.h"
@@ -34,6 +37,11 @@ std::string ExecutedPath() {
   return path == nullptr ? "" : path;
 }
 
+std::string CurrentFolder() {
+  char folder[PATH_MAX];
+  return getcwd(folder, sizeof folder) != nullptr ? folder : "";
+}
+
 int Print(const std::string& text) {
   if (std::fputs(text.c_str(), stdout) >= 0 && std::fflush(stdout) == 0) {
     return 0;
@@ -42,10 +50,13 @@ int Print(const std::string& text) {
   return 1;
 }
 
-std::string VersionText(const std::string& python) {
+// Of a Python that is not embedded its files may tell the version.
+std::string VersionText(const PythonChoice& choice) {
+  const std::string version = choice.embedded ? PythonVersionText()
+                                              : PythonVersionOf(choice.file);
   return std::string("pymemrun ") + PYMEMRUN_VERSION + " (CPython " +
-         PythonVersionText() + ", " + python + ", " + PYMEMRUN_PYTHON_LINK +
-         ")\n";
+         (version.empty() ? "" : version + ", ") + choice.program + ", " +
+         (choice.embedded ? PYMEMRUN_PYTHON_LINK : "preloaded") + ")\n";
 }
 
 }  // namespace
@@ -59,7 +70,8 @@ int RunApplication(int argc, char** argv) {
   PythonStart start;
   std::string error;
   PythonWishes wishes = {"", Variable("VIRTUAL_ENV"), ExecutedPath(),
-                         PYMEMRUN_PYTHON_EXECUTABLE, Variable("PATH")};
+                         "", CurrentFolder(), PYMEMRUN_PYTHON_EXECUTABLE,
+                         Variable("PATH")};
   TestVariables test;
   bool usable =
       ReadTestVariables(OwnPath(), &test, &error) &&
@@ -67,12 +79,21 @@ int RunApplication(int argc, char** argv) {
   if (usable && options->help_all) return Print(AllHelpText());
   if (usable && options->help) return Print(HelpText());
   wishes.option = options->python;
-  if (!usable ||
-      !ChoosePython(wishes, PythonVersionText(), &start.program, &error)) {
+  if (command_line->form == ProgramForm::kScript) {
+    wishes.script = command_line->target;
+  }
+  PythonChoice choice;
+  if (!usable || !ChoosePython(wishes, PythonVersionText(), options->delivery,
+                               &choice, &error)) {
     Say(error);
     return kUsage;
   }
-  if (options->version) return Print(VersionText(start.program));
+  if (options->version) return Print(VersionText(choice));
+  if (!choice.embedded) {
+    Say(RunPreloaded(choice, *command_line, HasUserCode(*command_line)));
+    return kUsage;
+  }
+  start.program = choice.program;
   start.arguments = command_line->python;
   if (test.executable_is_ours) start.test_executable = OwnPath();
   if (HasUserCode(*command_line)) {

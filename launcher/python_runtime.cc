@@ -1,11 +1,7 @@
 #include <Python.h>
 // Python.h wants to be first.
-#include <pthread.h>
-#include <signal.h>
-
 #include "launcher/python_runtime.h"
-#include "launcher/session/exit_report.h"
-#include "tracer/session/session.h"
+#include "launcher/session/pending_interrupt.h"
 
 namespace pymemrun {
 namespace {
@@ -31,32 +27,6 @@ void SetSysExecutable(const std::string& path) {
     PyErr_Clear();
   }
   Py_XDECREF(text);
-}
-
-// After an interrupt that nothing caught Py_RunMain finalises the interpreter
-// and sends SIGINT to the process. Held back from then on, it leaves time for
-// the report; the process dies of it when it is let go. While other threads are
-// left, the kernel gives it to one of them: then there is no report.
-bool interrupt_held = false;
-
-void HoldInterrupt() {
-  if (!Session::EndsByInterrupt()) return;
-  sigset_t interrupt, before;
-  sigemptyset(&interrupt);
-  sigaddset(&interrupt, SIGINT);
-  pthread_sigmask(SIG_BLOCK, &interrupt, &before);
-  interrupt_held = sigismember(&before, SIGINT) == 0;
-}
-
-void LetInterruptGo() {
-  if (!interrupt_held) return;
-  sigset_t pending;
-  sigpending(&pending);
-  if (sigismember(&pending, SIGINT) == 1) ReportBeforeSignal(SIGINT);
-  sigset_t interrupt;
-  sigemptyset(&interrupt);
-  sigaddset(&interrupt, SIGINT);
-  pthread_sigmask(SIG_UNBLOCK, &interrupt, nullptr);
 }
 
 }  // namespace

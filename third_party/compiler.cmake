@@ -38,7 +38,7 @@ endfunction()
 # these rooms (folders, relative to the caller's): all .c and .cc files but those
 # of tests, benchmarks and programs.
 set(PYMEMRUN_NOT_IN_LIBRARIES
-    "_(test|benchmark|main|builder|for_tests|test_support)\\.cc$")
+    "_(test|benchmark|main|builder|for_tests|test_support)\\.cc?$")
 function(pymemrun_sources variable)
   set(found "")
   foreach(room IN LISTS ARGN)

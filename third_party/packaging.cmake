@@ -1,5 +1,6 @@
 # cmake --install and cpack: what goes where.
 #   bin/                  the tools
+#   lib/pymemrun/         what is preloaded into other interpreters
 #   libexec/pymemrun/     the collector, which only pymemrun starts
 #   lib/python3/dist-packages/pymemrun_reader/  the module that reads run files
 #   share/pymemrun/       the run file's schema, examples that read one
@@ -15,6 +16,11 @@ endforeach()
 if(TARGET pymemrun-collector)
   install(TARGETS pymemrun-collector
           RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}/pymemrun")
+endif()
+if(TARGET pymemrun_preload)
+  get_property(_tracers GLOBAL PROPERTY PYMEMRUN_TRACER_OBJECTS)
+  install(TARGETS pymemrun_preload ${_tracers}
+          LIBRARY DESTINATION lib/pymemrun)
 endif()
 if(TARGET pymemrun_reader)
   set(_modules lib/python3/dist-packages/pymemrun_reader)

@@ -11,6 +11,9 @@ constexpr Named<GaugeSource> kRssSources[] = {{"auto", GaugeSource::kAuto},
                                               {"hints", GaugeSource::kHints},
                                               {"rusage", GaugeSource::kRusage},
                                               {"statm", GaugeSource::kStatm}};
+constexpr Named<Delivery> kDeliveries[] = {{"auto", Delivery::kAuto},
+                                           {"embed", Delivery::kEmbed},
+                                           {"preload", Delivery::kPreload}};
 constexpr Named<PageSource> kPageSources[] = {{"auto", PageSource::kAuto},
                                               {"faults", PageSource::kFaults},
                                               {"scan", PageSource::kScan}};
@@ -183,10 +186,19 @@ constexpr OptionRow kTable[] = {
      SetNative<false>, "", &kRecorded},
 
     {kRun, "python", "PATH",
-     "Run as this Python: a virtual environment, or another installation of "
-     "the same version. Without this option pymemrun takes the active virtual "
-     "environment, else its built-in interpreter.",
+     "Run this Python: a virtual environment, or an interpreter. Without this "
+     "option pymemrun takes the active virtual environment, else its built-in "
+     "interpreter.",
      SetText<&Options::python>, "a path"},
+    {kRun, "delivery", "WAY",
+     "How the tracer comes into the interpreter: embed, preload or auto "
+     "(auto). "
+     "embed runs the built-in interpreter. preload runs the wished Python "
+     "itself "
+     "and preloads the tracer there. auto embeds where the wished Python is "
+     "the "
+     "built-in one.",
+     SetChoice<&Options::delivery, kDeliveries>, "auto, embed or preload"},
     {kRun, "on-full", "WHAT",
      "Block the program for at most 2 s, or drop events, when the collector is "
      "too slow: block or drop (block).",

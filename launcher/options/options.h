@@ -14,6 +14,13 @@
 
 namespace pymemrun {
 
+// How the tracer comes into the interpreter.
+enum class Delivery {
+  kAuto,     // as the wished python allows: embedded if it can be
+  kEmbed,    // the interpreter that is part of this executable runs
+  kPreload,  // the wished python runs, with the tracer preloaded
+};
+
 // Where it is known from which pages are resident.
 enum class PageSource {
   kAuto,    // faults, or a scan where perf is refused
@@ -31,6 +38,7 @@ struct Options {
   bool no_argv = false;
   bool store_source = false;
   std::string python;        // --python; empty: choose
+  Delivery delivery = Delivery::kAuto;
   bool trace_given = false;  // on the command line or by a variable
   bool trace_calls = true;
   bool trace_pages = true;

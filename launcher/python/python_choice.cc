@@ -3,6 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
 #include "launcher/python/python_files.h"
 
 namespace pymemrun {
@@ -28,64 +32,111 @@ std::string OnPath(const std::string& name, const std::string& path) {
   return {};
 }
 
-// Whether `file` is a python that this interpreter may take the place of: its
-// extension modules are the embedded version's own. Debian's upgrades leave
+const std::string kIsPython = " is Python ";
+
+// Why this interpreter may not take the place of `file`, whose extension
+// modules are those of its own version; empty: it may. Debian's upgrades leave
 // environments behind that state an older 3.11.x; they lead to the interpreter
 // that we are all the same, which the folder of the library tells.
-bool CheckVersion(const std::string& wished_by, const std::string& file,
-                  const PythonWishes& wishes, const std::string& version,
-                  std::string* error) {
-  std::string ours = VersionNumbers(version, 2);
+std::string WhyNotEmbedded(const std::string& file, const PythonWishes& wishes,
+                           const std::string& version) {
+  const std::string ours = VersionNumbers(version, 2);
   std::string found = PythonVersionOf(file);
-  std::string ours_is = "; this pymemrun runs Python " + version;
+  if (found.empty()) return ": its version is unknown";
+  if (found != ours) return kIsPython + found;
+  const std::string library = StandardLibraryOf(file, ours);
+  if (!library.empty() && library == StandardLibraryOf(wishes.built_in, ours)) {
+    return {};
+  }
+  found = ExactVersionOf(file, ours);
+  if (found == VersionNumbers(version, 3)) return {};
+  return found.empty() ? ": patchlevel.h is missing" : kIsPython + found;
+}
+
+// Settles how `choice` runs.
+bool Settle(const std::string& wished_by, const PythonWishes& wishes,
+            const std::string& version, Delivery delivery, PythonChoice* choice,
+            std::string* error) {
+  const std::string& file = choice->file;
   if (!IsRegularFile(file) || access(file.c_str(), X_OK) != 0) {
     *error = wished_by + " is not an executable Python";
-  } else if (!found.empty() && found != ours) {
-    *error = wished_by + " is Python " + found + ours_is;
-  } else if (!IsInterpreter(file)) {
-    *error = wished_by + " is not a Python interpreter";
-  } else if (found.empty()) {
-    *error = wished_by + ": its version is unknown" + ours_is;
-  } else {
-    std::string library = StandardLibraryOf(file, ours);
-    if (!library.empty() &&
-        library == StandardLibraryOf(wishes.built_in, ours)) {
-      return true;
-    }
-    found = ExactVersionOf(file, ours);
-    if (found == VersionNumbers(version, 3)) return true;
-    *error = found.empty() ? wished_by + ": patchlevel.h is missing" + ours_is
-                           : wished_by + " is Python " + found + ours_is;
+    return false;
   }
-  return false;
+  const std::string why = WhyNotEmbedded(file, wishes, version);
+  const bool refused = delivery == Delivery::kEmbed && !why.empty();
+  const bool is_known = why.starts_with(kIsPython);
+  if (!IsInterpreter(file) && !(refused && is_known)) {
+    *error = wished_by + " is not a Python interpreter";
+    return false;
+  }
+  choice->embedded = delivery != Delivery::kPreload && why.empty();
+  if (refused)
+    *error = wished_by + why + "; this pymemrun runs Python " + version;
+  return !refused;
+}
+
+// The interpreter that the script's first line names by its path.
+std::string InterpreterOf(const std::string& script) {
+  std::ifstream file(script);
+  char begin[256] = "";
+  if (!IsRegularFile(script) || !file.read(begin, 2) ||
+      std::string_view(begin, 2) != "#!") {
+    return {};
+  }
+  file.getline(begin, sizeof begin);
+  std::string path;
+  std::istringstream(begin) >> path;
+  const std::string name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("python") && IsInterpreter(path) ? path : "";
+}
+
+// The python of the .venv in the folder, or in the nearest one above.
+std::string NearestEnvironment(std::string folder) {
+  while (!folder.empty()) {
+    const std::string python = folder + "/.venv/bin/python";
+    if (IsRegularFile(python) && IsRegularFile(folder + "/.venv/pyvenv.cfg")) {
+      return python;
+    }
+    folder.resize(folder.rfind('/'));
+  }
+  return {};
 }
 
 }  // namespace
 
 bool ChoosePython(const PythonWishes& wishes, const std::string& version,
-                  std::string* program, std::string* error) {
-  *program = wishes.built_in;
+                  Delivery delivery, PythonChoice* choice, std::string* error) {
+  const auto settle = [&](const std::string& wished_by) {
+    return Settle(wished_by, wishes, version, delivery, choice, error);
+  };
+  *choice = {wishes.built_in, wishes.built_in, delivery != Delivery::kPreload};
   if (!wishes.option.empty()) {
     // A folder is taken as an environment's; a bare name is looked up.
-    *program = wishes.option;
-    if (IsDirectory(*program)) *program += "/bin/python";
-    bool bare = program->find('/') == std::string::npos;
-    std::string file = bare ? OnPath(*program, wishes.path) : *program;
-    return CheckVersion("--python " + wishes.option, file, wishes, version,
-                        error);
+    std::string& program = choice->program = wishes.option;
+    if (IsDirectory(program)) program += "/bin/python";
+    const bool bare = program.find('/') == std::string::npos;
+    choice->file = bare ? OnPath(program, wishes.path) : program;
+    return settle("--python " + wishes.option);
   }
-  std::string environment_python = wishes.virtual_env + "/bin/python";
+  const std::string environment_python = wishes.virtual_env + "/bin/python";
   if (!wishes.virtual_env.empty() && IsRegularFile(environment_python)) {
-    *program = environment_python;
-    return CheckVersion("virtual environment " + wishes.virtual_env, *program,
-                        wishes, version, error);
+    choice->program = choice->file = environment_python;
+    return settle("virtual environment " + wishes.virtual_env);
   }
-  std::string bin = DirectoryOf(wishes.launcher);
+  const std::string bin = DirectoryOf(wishes.launcher);
   if (!wishes.launcher.empty() && IsRegularFile(bin + "/../pyvenv.cfg") &&
       IsRegularFile(bin + "/python")) {
-    *program = bin + "/python";
-    return CheckVersion("virtual environment " + DirectoryOf(bin), *program,
-                        wishes, version, error);
+    choice->program = choice->file = bin + "/python";
+    return settle("virtual environment " + DirectoryOf(bin));
+  }
+  if (const std::string named = InterpreterOf(wishes.script); !named.empty()) {
+    choice->program = choice->file = named;
+    return settle(wishes.script + ": " + named);
+  }
+  if (const std::string near = NearestEnvironment(wishes.folder);
+      !near.empty()) {
+    choice->program = choice->file = near;
+    return settle("virtual environment " + DirectoryOf(DirectoryOf(near)));
   }
   return true;
 }

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "launcher/options/options.h"
+
 namespace pymemrun {
 
 // Where a choice can come from; empty strings: not given. In falling order:
@@ -13,16 +15,24 @@ struct PythonWishes {
   std::string option;       // --python
   std::string virtual_env;  // $VIRTUAL_ENV
   std::string launcher;     // our own path as executed: a link in venv/bin
+  std::string script;       // whose first line may name an interpreter
+  std::string folder;       // with a .venv in it, or in one above
   std::string built_in;     // the interpreter that we were built with
   std::string path;         // $PATH, to find a --python without a slash
 };
 
-// Sets *program to the python that argv[0] and PyConfig.program_name shall be.
+struct PythonChoice {
+  std::string program;   // what argv[0] and PyConfig.program_name shall be
+  std::string file;      // the file of it
+  bool embedded = true;  // else that file is to be executed
+};
+
 // `version` is the embedded interpreter's, as "3.11.2". Returns false, with one
-// line in *error, if the wished python is not an interpreter, or belongs to
-// an installation of another version; the line names both versions.
+// line in *error, if the wished python is no interpreter that can be executed,
+// or is of another installation's version and only embedding is allowed; then
+// the line names both versions.
 bool ChoosePython(const PythonWishes& wishes, const std::string& version,
-                  std::string* program, std::string* error);
+                  Delivery delivery, PythonChoice* choice, std::string* error);
 
 }  // namespace pymemrun
 

@@ -35,16 +35,19 @@ class PythonChoiceTest : public testing::Test {
     return folder_ / name;
   }
 
-  std::string Choose(PythonWishes wishes) {
+  std::string Choose(PythonWishes wishes,
+                     Delivery delivery = Delivery::kEmbed) {
     wishes.built_in = built_in_;
-    std::string program;
     error_.clear();
-    if (!ChoosePython(wishes, "3.11.2+", &program, &error_)) return {};
-    return program;
+    if (!ChoosePython(wishes, "3.11.2+", delivery, &choice_, &error_)) {
+      return {};
+    }
+    return choice_.program;
   }
 
   TestFolder folder_;
   std::string built_in_;
+  PythonChoice choice_;
   std::string error_;
 };
 
@@ -108,6 +111,53 @@ TEST_F(PythonChoiceTest, AnotherVersionIsRefusedNamingBoth) {
   EXPECT_THAT(error_, AllOf(HasSubstr("3.12;"), HasSubstr("3.11")));
 }
 
+TEST_F(PythonChoiceTest, WhatCannotBeEmbeddedRunsItself) {
+  const std::string other = Environment("v", "3.12.1");
+  EXPECT_EQ(Choose({.virtual_env = other}, Delivery::kAuto),
+            other + "/bin/python");
+  EXPECT_FALSE(choice_.embedded);
+  EXPECT_EQ(
+      Choose({.option = "python", .path = other + "/bin"}, Delivery::kAuto),
+      "python");
+  EXPECT_EQ(choice_.file, other + "/bin/python");
+  const std::string ours = Environment("w", "3.11.2");
+  EXPECT_EQ(Choose({.virtual_env = ours}, Delivery::kAuto),
+            ours + "/bin/python");
+  EXPECT_TRUE(choice_.embedded);
+  EXPECT_EQ(Choose({.virtual_env = ours}, Delivery::kPreload),
+            ours + "/bin/python");
+  EXPECT_FALSE(choice_.embedded);
+  EXPECT_EQ(Choose({}, Delivery::kPreload), built_in_);
+  EXPECT_FALSE(choice_.embedded);
+}
+
+TEST_F(PythonChoiceTest, TheScriptsOwnInterpreterIsTaken) {
+  const std::string venv = Environment("v", "3.12.1");
+  const std::string script =
+      folder_.Write("v/bin/tool", "#!" + venv + "/bin/python -I\npass\n");
+  EXPECT_EQ(Choose({.script = script}, Delivery::kAuto), venv + "/bin/python");
+  EXPECT_FALSE(choice_.embedded);
+  const std::string active = Environment("w", "3.11.2");
+  EXPECT_EQ(Choose({.virtual_env = active, .script = script}, Delivery::kAuto),
+            active + "/bin/python");
+  for (const char* line : {"#!/usr/bin/env python3\n", "#!/bin/sh\n", "#!",
+                           "# python\n", "", "#! /nowhere/python3\n"}) {
+    const std::string other = folder_.Write("other.py", line);
+    EXPECT_EQ(Choose({.script = other}), built_in_) << line;
+  }
+  EXPECT_EQ(Choose({.script = folder_ / "gone"}), built_in_);
+  EXPECT_EQ(Choose({.script = folder_ / "v"}), built_in_);
+}
+
+TEST_F(PythonChoiceTest, TheNearestDotVenvIsTaken) {
+  const std::string venv = Environment("project/.venv", "3.11.2");
+  std::filesystem::create_directories(folder_ / "project/src/.venv");
+  for (const char* folder : {"project", "project/src", "project/src/deep"}) {
+    EXPECT_EQ(Choose({.folder = folder_ / folder}), venv + "/bin/python");
+  }
+  EXPECT_EQ(Choose({.folder = folder_ / "usr"}), built_in_);
+}
+
 TEST_F(PythonChoiceTest, WhatIsNoPythonIsRefused) {
   EXPECT_EQ(Choose({.option = folder_ / "gone"}), "");
   EXPECT_THAT(error_, HasSubstr("is not an executable Python"));
@@ -118,6 +168,8 @@ TEST_F(PythonChoiceTest, WhatIsNoPythonIsRefused) {
   tool = folder_.Write("bin/tool", "\x7f_ELF Py_BytesMain", 0755);
   EXPECT_EQ(Choose({.option = tool}), "");
   EXPECT_THAT(error_, HasSubstr("its version is unknown"));
+  EXPECT_EQ(Choose({.option = folder_ / "gone"}, Delivery::kPreload), "");
+  EXPECT_EQ(Choose({.option = tool}, Delivery::kPreload), tool);  // it may run
 }
 
 }  // namespace

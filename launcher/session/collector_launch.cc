@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "collector/session/collector_start.h"
+#include "launcher/session/own_files.h"
 
 extern char** environ;
 
@@ -167,38 +168,19 @@ size_t ReadAll(int fd, char* buffer, size_t size) {
   return filled;
 }
 
-// The first of these places, seen from our own executable, that has it.
-std::string FindProgram(const char* name,
-                        std::initializer_list<const char*> places) {
-  std::string own = OwnPath();
-  if (own.empty()) return {};
-  std::string folder = own.substr(0, own.rfind('/') + 1);
-  for (const char* place : places) {
-    std::string path = folder + place + name;
-    if (CanExecute(path)) return path;
-  }
-  return {};
-}
-
 }  // namespace
-
-std::string OwnPath() {
-  char path[PATH_MAX];
-  ssize_t size = readlink("/proc/self/exe", path, sizeof path);
-  if (size <= 0 || size == sizeof path) return {};
-  return std::string(path, static_cast<size_t>(size));
-}
 
 std::string FindCollector(const std::string& override_path) {
   if (!override_path.empty()) {
     return CanExecute(override_path) ? override_path : "";
   }
-  return FindProgram(kCollectorProgram,
-                     {"", "../collector/", "../libexec/pymemrun/"});
+  return FindOwn(
+      kCollectorProgram,
+      {"", "../collector/", "../libexec/pymemrun/", "../../libexec/pymemrun/"});
 }
 
 std::string FindReporter() {
-  return FindProgram("pymemreport", {"", "../readers/"});
+  return FindOwn("pymemreport", {"", "../readers/", "../../bin/"});
 }
 
 int MakeLaunchText(const LaunchFacts& facts) {

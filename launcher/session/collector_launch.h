@@ -11,11 +11,8 @@
 
 namespace pymemrun {
 
-// The folder and file of the running executable; empty if /proc does not tell.
-std::string OwnPath();
-
 // The collector's path: `override_path` if not empty, else beside us, in the
-// build tree, or installed in libexec. Empty if none can be executed.
+// build tree, or installed in libexec, seen from bin or from lib/pymemrun. Empty if none can be executed.
 std::string FindCollector(const std::string& override_path);
 
 // pymemreport's path: beside us, or in the build tree. Empty where it is missing.

@@ -173,7 +173,8 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunIdentity& identity,
       {"kernel", std::string(system.sysname) + " " + system.release},
       {"output", output},
       {"compress_level", std::to_string(request.options->compress_level)},
-      {"store_source", request.options->store_source ? "1" : "0"}};
+      {"store_source", request.options->store_source ? "1" : "0"},
+      {"preloaded", request.preloaded ? "1" : "0"}};
   if (!request.options->quiet) facts.push_back({"reporter", FindReporter()});
   AddFilters(*request.options, &facts);
   AddPages(*request.options, files, &facts);

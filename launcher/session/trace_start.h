@@ -16,6 +16,7 @@ struct TraceRequest {
   std::string python;          // the python that the run looks like
   std::string python_version;  // "3.11.2"
   std::string collector;       // overrides the search (tests); or empty
+  bool preloaded = false;      // into an interpreter that is not part of us
 };
 
 // Whether there is user code to run at all. Not so for `-h` and `-V`, and for a

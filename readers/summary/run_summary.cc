@@ -53,7 +53,8 @@ std::string DescribeStart(const Header& header) {
       absl::FormatTime("%Y-%m-%d %H:%M:%S UTC", start, absl::UTCTimeZone()),
       ", pid ", header.pid(), " on ", TerminalText(header.host()), ", ",
       TerminalText(header.python()), " ",
-      TerminalText(version.substr(0, version.find(' '))));
+      TerminalText(version.substr(0, version.find(' '))),
+      header.preloaded() ? " (tracer preloaded)" : "");
 }
 
 // A word and the patterns it was given, if any.

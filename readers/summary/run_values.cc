@@ -43,6 +43,7 @@ void AddProcess(const RunFacts& facts, Values* values) {
        {"host", Text(header.host())},
        {"python", Text(header.python())},
        {"python_version", Text(version.substr(0, version.find(' ')))},
+       {"delivery", header.preloaded() ? "preload" : "embed"},
        {"duration_s", Seconds(facts.DurationUs())}});
 }
 

@@ -126,9 +126,10 @@ class LauncherTest(FaultTest):
         for arguments, env in ((["--python", venv + "/bin/python"], None),
                                (["--python", venv], None),
                                ([], {"VIRTUAL_ENV": venv})):
-            self.refused(*arguments, "s.py", env=env,
+            self.refused("--delivery", "embed", *arguments, "s.py", env=env,
                          says=r"3\.7.*\b" + re.escape(ours))
         self.refused("--python", "/nowhere/python", "s.py", says="/nowhere")
+        self.refused("--python", "/bin/true", "s.py", says="not a Python")
         self.assertEqual(self.run_files(), [])
 
 

@@ -153,7 +153,7 @@ class LauncherTest(unittest.TestCase):
         os.rename(venv + "/pyvenv.cfg", venv + "/was")
         with open(venv + "/was") as old, open(venv + "/pyvenv.cfg", "w") as new:
             new.write(re.sub(r"version = .*", "version = 3.2.1", old.read()))
-        found = self.traced(["s.py"], active)
+        found = self.traced(["s.py"], active, own=["--delivery", "embed"])
         self.assertEqual((found.returncode, found.stdout), (2, b""))
         self.assertRegex(found.stderr, rb"^pymemrun: .*3\.2; .* 3\.\d+\.\S+\n$")
 
@@ -168,7 +168,8 @@ class LauncherTest(unittest.TestCase):
             os.makedirs(home, exist_ok=True)
             with open(venv + "/pyvenv.cfg", "w") as config:
                 config.write("home = %s\nversion = %s.99\n" % (home, self.version))
-            found = self.traced(["s.py"], {"VIRTUAL_ENV": venv})
+            found = self.traced(["s.py"], {"VIRTUAL_ENV": venv},
+                                own=["--delivery", "embed"])
             self.assertEqual(found.returncode, status, found.stderr)
             if status:
                 self.assertRegex(found.stderr, rb"^pymemrun: .*3\.\d+\.99; .* "

@@ -59,9 +59,11 @@ ROOMS = {
     'tracer/interpose': 'tracer/base tracer/gauge tracer/heap tracer/pages tracer/sigtrap tracer/wire',
     'tracer/session': 'tracer/base tracer/calls tracer/code tracer/cpython tracer/gauge tracer/heap tracer/interpose tracer/pages tracer/ring tracer/wire',
     'launcher/options': 'text tracer/base tracer/session',
-    'launcher/python': '',
+    'launcher/python': 'launcher/options',
     'launcher/session': 'collector/session format/batches launcher/options tracer/ring tracer/session tracer/wire',
-    'launcher': 'launcher/options launcher/python launcher/session tracer/session',
+    'launcher/preload': 'launcher/options launcher/python launcher/session',
+    'launcher/preloaded': 'launcher/options launcher/preload launcher/session tracer/cpython',
+    'launcher': 'launcher/options launcher/preload launcher/python launcher/session tracer/session',
     # What writes run files for tests, and measures readers.
     'readers/testing': 'format/* readers/*',
 }

@@ -134,19 +134,32 @@ void* AddressOf(const link_map& object, const Symbol& symbol) {
 }
 
 // The loaded objects in the order in which names are looked up, the executable
-// first. The dynamic linker notes it for debuggers, before it relocates.
+// first. The dynamic linker notes it for debuggers, before it relocates: in the
+// executable, and in a variable of its own, which other objects see once they
+// are relocated.
 const link_map* LoadedObjects() {
   for (const ElfW(Dyn)* entry = _DYNAMIC; entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag != DT_DEBUG || entry->d_un.d_ptr == 0) continue;
     return reinterpret_cast<const r_debug*>(entry->d_un.d_ptr)->r_map;
   }
+#ifdef __PIC__
+  return _r_debug.r_map;
+#else
   return nullptr;
+#endif
+}
+
+// The object that this code is part of.
+const link_map* OwnObject() {
+  const link_map* object = LoadedObjects();
+  while (object != nullptr && object->l_ld != _DYNAMIC) object = object->l_next;
+  return object;
 }
 
 }  // namespace
 
 void* FindNext(const char* name) {
-  const link_map* object = LoadedObjects();
+  const link_map* object = OwnObject();
   if (object == nullptr) return nullptr;
   while ((object = object->l_next) != nullptr) {
     const Symbol* const symbol = FindIn(TablesOf(*object), name);

@@ -271,12 +271,12 @@ void PymemrunFindInterpreter(const void** start, const void** end) {
   if (_dl_find_object((void*)PyObject_Malloc, &object) == 0) {
     *start = object.dlfo_map_start;
     *end = object.dlfo_map_end;
-    return;
   }
-#endif
+#else
   extern const char __executable_start, _end;
   *start = &__executable_start;
   *end = &_end;
+#endif
 }
 
 #ifndef PYMEMRUN_MONITORING
@@ -354,13 +354,28 @@ int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
                                PyObject* arg) {
   return pymemrun_real__PyEval_SetProfile(tstate, func, arg);
 }
+#elif defined(PYMEMRUN_PRELOADED) && PY_VERSION_HEX < 0x030C0000
+// The original jumps to ours (replaced_functions.h). So this is what it did.
+int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
+                               PyObject* arg) {
+  if (PySys_Audit("sys.setprofile", NULL) < 0) return -1;
+  PyObject* const before = tstate->c_profileobj;
+  // What runs when the object goes finds no profiler.
+  tstate->c_profileobj = NULL;
+  PymemrunSetSlot(tstate, NULL);
+  Py_XDECREF(before);
+  Py_XINCREF(arg);
+  tstate->c_profileobj = arg;
+  PymemrunSetSlot(tstate, func);
+  return 0;
+}
 #else
 #include <dlfcn.h>
 int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
                                PyObject* arg) {
   typedef int Function(PyThreadState*, Py_tracefunc, PyObject*);
   static Function* real = NULL;
-  if (real == NULL) real = (Function*)dlsym(RTLD_NEXT, "_PyEval_SetProfile");
+  if (real == NULL) real = (Function*)dlsym(RTLD_DEFAULT, "_PyEval_SetProfile");
   return real(tstate, func, arg);
 }
 #endif

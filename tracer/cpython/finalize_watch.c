@@ -1,5 +1,8 @@
-// Hears when the interpreter begins to finalise, where it is part of the
-// executable: its function for that is renamed there (versions.cmake).
+// Hears when the interpreter begins to finalise. Where it is part of the
+// executable, its function for that is renamed (versions.cmake).
+#define Py_BUILD_CORE 1
+#include <string.h>
+
 #include "tracer/cpython/lifetime.h"
 
 #if defined(PYMEMRUN_STATIC_PYTHON) && PY_VERSION_HEX >= 0x030B0000
@@ -19,7 +22,57 @@ void _PyAtExit_Call(PyInterpreterState* interp) {
   pymemrun_real__PyAtExit_Call(interp);
   if (g_begins != NULL && interp == PyInterpreterState_Main()) g_begins();
 }
+
+void PymemrunPlaceFinalizeWatch(void) {}
+#elif PY_VERSION_HEX >= 0x030A0000 && PY_VERSION_HEX < 0x030E0000
+// Elsewhere it is the first that was given to `atexit`, which is called last.
+// It is put there without the module, which the program may never import.
+#include "internal/pycore_interp.h"
+
+#if PY_VERSION_HEX < 0x030C0000
+typedef atexit_callback AtExitEntry;
 #else
+typedef atexit_py_callback AtExitEntry;
+#endif
+
+static void (*g_begins)(void);
+
+int PymemrunWatchFinalize(void (*begins)(void)) {
+  g_begins = begins;
+  return 1;
+}
+
+static PyObject* AtExit(PyObject* self, PyObject* arguments) {
+  (void)self, (void)arguments;
+  // atexit._run_exitfuncs() is called by Python code.
+  if (PyEval_GetFrame() == NULL) g_begins();
+  Py_RETURN_NONE;
+}
+
+void PymemrunPlaceFinalizeWatch(void) {
+  static PyMethodDef method = {"pymemrun", AtExit, METH_NOARGS, NULL};
+  struct atexit_state* state = &PyInterpreterState_Main()->atexit;
+  AtExitEntry* entry = (AtExitEntry*)PyMem_Malloc(sizeof(AtExitEntry));
+  if (entry == NULL) return;
+  entry->func = PyCFunction_New(&method, NULL);
+  entry->args = PyTuple_New(0);
+  entry->kwargs = NULL;
+  if (entry->func == NULL || entry->args == NULL || state->callbacks == NULL ||
+      state->ncallbacks >= state->callback_len) {
+    Py_XDECREF(entry->func);
+    Py_XDECREF(entry->args);
+    PyMem_Free(entry);
+    PyErr_Clear();
+    return;
+  }
+  // Those of the start-up are called before it: the program's end is theirs.
+  memmove(state->callbacks + 1, state->callbacks,
+          (size_t)state->ncallbacks * sizeof state->callbacks[0]);
+  state->callbacks[0] = entry;
+  ++state->ncallbacks;
+}
+#else
+void PymemrunPlaceFinalizeWatch(void) {}
 int PymemrunWatchFinalize(void (*begins)(void)) {
   (void)begins;
   return 0;

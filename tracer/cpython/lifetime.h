@@ -20,6 +20,8 @@ int PymemrunIsFinalizing(void);
 // run what the program gave to `atexit`, and begins to finalise. Returns 0
 // where that is not heard.
 int PymemrunWatchFinalize(void (*begins)(void));
+// The second half of it, once the interpreter runs.
+void PymemrunPlaceFinalizeWatch(void);
 
 // Removes the audit hook `func` that PySys_AddAuditHook installed. May be
 // called from inside it.

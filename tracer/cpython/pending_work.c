@@ -13,15 +13,28 @@
 #define Py_BUILD_CORE 1
 #include "tracer/cpython/compat.h"
 
-#if defined(PYMEMRUN_STATIC_PYTHON) && PY_VERSION_HEX >= 0x030B0000 && \
-    PY_VERSION_HEX < 0x030C0000
+#if (defined(PYMEMRUN_STATIC_PYTHON) || defined(PYMEMRUN_PRELOADED)) && \
+    PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
 #include "internal/pycore_ceval.h"
 #include "internal/pycore_pystate.h"
 #include "internal/pycore_runtime.h"
 
+#ifdef PYMEMRUN_STATIC_PYTHON
 // The originals, renamed (tracer/CMakeLists.txt).
 void pymemrun_real__PyEval_SignalReceived(PyInterpreterState* interp);
 void pymemrun_real__PyEval_SignalAsyncExc(PyInterpreterState* interp);
+#else
+// The originals jump to ours (replaced_functions.h). So this is what they did.
+static void pymemrun_real__PyEval_SignalReceived(PyInterpreterState* interp) {
+  if (_Py_ThreadCanHandleSignals(interp)) {
+    _Py_atomic_store_relaxed(&interp->ceval.eval_breaker, 1);
+  }
+}
+static void pymemrun_real__PyEval_SignalAsyncExc(PyInterpreterState* interp) {
+  interp->ceval.pending.async_exc = 1;
+  _Py_atomic_store_relaxed(&interp->ceval.eval_breaker, 1);
+}
+#endif
 
 // Also true for an instant in which another thread takes over from this one: it
 // looks for work after that.

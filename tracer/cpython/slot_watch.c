@@ -6,7 +6,8 @@ static PymemrunSlotFilled* g_filled;
 
 void PymemrunWatchSlots(PymemrunSlotFilled* filled) { g_filled = filled; }
 
-#ifdef PYMEMRUN_STATIC_PYTHON
+#if defined(PYMEMRUN_STATIC_PYTHON) || \
+    (defined(PYMEMRUN_PRELOADED) && PY_VERSION_HEX < 0x030C0000)
 // Every caller comes through _PyEval_SetProfile.
 void PymemrunWatchSysSetprofile(void) {}
 #else
@@ -34,7 +35,7 @@ void PymemrunWatchSysSetprofile(void) {
 #endif
 
 // In place of CPython's own, which a static build renames in its archive
-// (versions.cmake): sys.setprofile, cProfile and extension modules all come
+// (versions.cmake), and a preloaded tracer replaces: sys.setprofile, cProfile and extension modules all come
 // through here.
 
 int _PyEval_SetProfile(PyThreadState* tstate, Py_tracefunc func,

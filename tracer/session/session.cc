@@ -106,23 +106,25 @@ uint64_t StalenessInUnits(uint64_t stamp, uint64_t now_ns) {
   return static_cast<uint64_t>(rate * static_cast<double>(kStalenessNs));
 }
 
+void SayLine(const char* line) {
+  if (g_session.say != nullptr) g_session.say(line, strlen(line));
+}
+
 // The moment before the user's code. GIL.
 bool Begin() {
   ControlPage* page = g_session.page;
   HotState& hot = Hot();
   g_parts.codes.WatchDeaths();
+  PymemrunPlaceFinalizeWatch();
   Interposed::WatchGil(PymemrunGilSwitchCond(), ProfileSlot::OnGilTaken);
   g_parts.threads.MakeKeys();
   if (!WaitForCollector(page)) {
-    static constexpr char kLine[] =
-        "pymemrun: the collector did not start; the program runs untraced\n";
-    if (g_session.say != nullptr) g_session.say(kLine, sizeof(kLine) - 1);
+    SayLine(
+        "pymemrun: the collector did not start; the program runs untraced\n");
     g_session.untraced = true;
     return false;
   }
-  if (g_session.say != nullptr && g_session.notice != nullptr) {
-    g_session.say(g_session.notice, strlen(g_session.notice));
-  }
+  if (g_session.notice != nullptr) SayLine(g_session.notice);
   page->start.own_bytes = OwnMemory::ResidentBytes();
   page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
   const ClockPair start = BothClocks(hot.time_is_tsc);

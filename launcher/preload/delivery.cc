@@ -1,0 +1,145 @@
+#include "launcher/preload/delivery.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "launcher/options/option_table.h"
+#include "launcher/preload/handover.h"
+#include "launcher/preload/preload_list.h"
+#include "launcher/python/python_files.h"
+#include "launcher/session/own_files.h"
+
+extern char** environ;
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kMostHeaders = 256;
+constexpr std::initializer_list<const char*> kPlaces = {"", "../lib/pymemrun/"};
+
+// Options that were for the launcher alone.
+bool IsForLauncher(std::string_view name) {
+  return name == "python" || name == "delivery";
+}
+
+std::vector<std::string> WordsFor(const CommandLine& command_line) {
+  std::vector<std::string> words;
+  for (const OwnArgument& argument : command_line.own) {
+    const OptionRow& row = OptionTable()[argument.option];
+    if (IsForLauncher(row.name)) continue;
+    words.push_back(std::string("--") + row.name);
+    if (row.value != nullptr) words.back() += "=" + argument.value;
+  }
+  return words;
+}
+
+// The user's own stay. A sanitizer's insists on being the first.
+std::string PreloadsWith(const std::string& object, std::string_view users) {
+  if (users.empty()) return object;
+  const bool is_sanitizer = users.find("san.so") != std::string_view::npos;
+  return is_sanitizer ? std::string(users) + ":" + object
+                      : object + ":" + std::string(users);
+}
+
+// Ours at the end, so that what the tracer removes leaves no hole.
+std::vector<std::string> EnvironmentWith(const std::string& object,
+                                         const CommandLine& command_line) {
+  std::vector<std::string> environment;
+  std::string preloads = object;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text = *variable;
+    if (text.starts_with(kPreloadVariable) &&
+        text.substr(std::strlen(kPreloadVariable)).starts_with("=")) {
+      preloads =
+          PreloadsWith(object, text.substr(std::strlen(kPreloadVariable) + 1));
+    } else {
+      environment.emplace_back(text);
+    }
+  }
+  environment.push_back(std::string(kPreloadVariable) + "=" + preloads);
+  environment.push_back(std::string(kHandoverVariable) + "=" +
+                        HandoverText(WordsFor(command_line)));
+  return environment;
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (const std::string& string : strings) {
+    pointers.push_back(const_cast<char*>(string.c_str()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// The dynamic linker that the program names; empty: none.
+bool ReadDynamicLinker(int fd, std::string* path) {
+  Elf64_Ehdr header;
+  if (pread(fd, &header, sizeof header, 0) != sizeof header ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 ||
+      header.e_phentsize != sizeof(Elf64_Phdr)) {
+    return false;
+  }
+  for (size_t i = 0; i < header.e_phnum && i < kMostHeaders; ++i) {
+    Elf64_Phdr part;
+    const off_t at = static_cast<off_t>(header.e_phoff + i * sizeof part);
+    if (pread(fd, &part, sizeof part, at) != sizeof part) return false;
+    if (part.p_type != PT_INTERP) continue;
+    char text[256] = "";
+    if (pread(fd, text, sizeof text - 1, static_cast<off_t>(part.p_offset)) <
+        0) {
+      return false;
+    }
+    *path = text;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string WhyNotPreloadable(const std::string& file) {
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return file + ": " + std::strerror(errno);
+  std::string linker;
+  const bool is_program = ReadDynamicLinker(fd, &linker);
+  close(fd);
+  if (!is_program) return file + " is no 64-bit program of this machine";
+  if (linker.empty()) {
+    return file + " is linked statically: nothing can be preloaded into it";
+  }
+  if (linker.find("ld-linux") == std::string::npos) {
+    return file + " needs " + linker + ": only glibc's programs can be traced";
+  }
+  return {};
+}
+
+std::string RunPreloaded(const PythonChoice& choice,
+                         const CommandLine& command_line, bool traced) {
+  std::string error = WhyNotPreloadable(choice.file);
+  if (!error.empty()) return error;
+  const std::string object = FindOwn("pymemrun-preload.so", kPlaces);
+  if (traced && object.empty()) return "pymemrun-preload.so is missing";
+  const std::string version = PythonVersionOf(choice.file);
+  const std::string tracer = "pymemrun-tracer-" + version + ".so";
+  if (traced && !version.empty() && FindOwn(tracer.c_str(), kPlaces).empty()) {
+    return choice.file + " is Python " + version +
+           ", which this pymemrun has no tracer for";
+  }
+  std::vector<std::string> words = {choice.program};
+  words.insert(words.end(), command_line.python.begin(),
+               command_line.python.end());
+  std::vector<std::string> environment;
+  if (traced) environment = EnvironmentWith(object, command_line);
+  execve(choice.file.c_str(), Pointers(words).data(),
+         traced ? Pointers(environment).data() : environ);
+  return choice.file + ": " + std::strerror(errno);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,86 @@
+#include <Python.h>
+// Python.h wants to be first.
+#include <stdlib.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "launcher/options/options.h"
+#include "launcher/preload/handover.h"
+#include "launcher/preload/preload_list.h"
+#include "launcher/preloaded/preloaded_run.h"
+#include "launcher/session/message.h"
+#include "launcher/session/own_files.h"
+#include "launcher/session/pending_interrupt.h"
+#include "launcher/session/trace_start.h"
+#include "tracer/cpython/lifetime.h"
+#include "tracer/cpython/replaced_functions.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr int kUsage = 2;
+
+// Once the runtime is there, it keeps what is to be called at its end.
+int OnAudit(const char* event, PyObject*, void*) {
+  if (std::strncmp(event, "cpython.run_", 12) == 0) {
+    Py_AtExit(HoldInterrupt);
+    PymemrunUnlinkAuditHook(OnAudit);
+  }
+  return 0;
+}
+
+// What is in our variables and options, and how the interpreter was called.
+std::vector<const char*> CommandLineOf(const std::vector<std::string>& ours,
+                                       int argc, char** argv) {
+  std::vector<const char*> words = {"pymemrun"};
+  for (const std::string& word : ours) words.push_back(word.c_str());
+  words.push_back("--");
+  words.insert(words.end(), argv + 1, argv + argc);
+  return words;
+}
+
+// Whether the program may run.
+bool StartPreloaded(const std::vector<std::string>& ours, int argc,
+                    char** argv) {
+  // Both live until the process ends, the tracer points into them.
+  static Options* const options = new Options;
+  static CommandLine* const command_line = new CommandLine;
+  const std::vector<const char*> words = CommandLineOf(ours, argc, argv);
+  std::string error;
+  if (!ReadOptions(static_cast<int>(words.size()), words.data(), secure_getenv,
+                   options, command_line, &error)) {
+    Say(error);
+    return false;
+  }
+  if (!HasUserCode(*command_line)) return true;
+  std::string version = Py_GetVersion();
+  version = version.substr(0, version.find(' '));
+  const TraceRequest request = {options, command_line, argv[0],
+                                version, "",           true};
+  PymemrunReplaceFunctions();
+  if (!StartTracing(request)) return false;
+  PySys_AddAuditHook(OnAudit, nullptr);
+  return true;
+}
+
+}  // namespace
+
+int RunPreloadedMain(ProgramMain* program, int argc, char** argv,
+                     char** environment) {
+  const char* const handover = getenv(kHandoverVariable);
+  std::vector<std::string> ours;
+  if (handover == nullptr || !ReadHandoverText(handover, &ours) || argc < 1) {
+    return program(argc, argv, environment);
+  }
+  RememberStandardError();
+  ForgetVariable(kHandoverVariable);
+  LeaveOutOfPreloads(OwnPath());
+  if (!StartPreloaded(ours, argc, argv)) return kUsage;
+  const int status = program(argc, argv, environ);
+  LetInterruptGo();
+  return status;
+}
+
+}  // namespace pymemrun

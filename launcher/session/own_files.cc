@@ -1,0 +1,50 @@
+#include "launcher/session/own_files.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <climits>
+#include <string_view>
+
+namespace pymemrun {
+namespace {
+
+bool CanUse(const std::string& path) {
+  const bool is_object = std::string_view(path).ends_with(".so");
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         access(path.c_str(), is_object ? R_OK : X_OK) == 0;
+}
+
+}  // namespace
+
+std::string OwnPath() {
+  static const char here = 0;
+  Dl_info info;
+  void* map = nullptr;
+  if (dladdr1(&here, &info, &map, RTLD_DL_LINKMAP) != 0 && map != nullptr) {
+    // Empty for the executable.
+    const char* const object = static_cast<link_map*>(map)->l_name;
+    if (object != nullptr && object[0] != '\0') return object;
+  }
+  char path[PATH_MAX];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  if (size <= 0 || size == sizeof path) return {};
+  return std::string(path, static_cast<size_t>(size));
+}
+
+std::string FindOwn(const char* name,
+                    std::initializer_list<const char*> places) {
+  const std::string own = OwnPath();
+  if (own.empty()) return {};
+  const std::string folder = own.substr(0, own.rfind('/') + 1);
+  for (const char* place : places) {
+    const std::string path = folder + place + name;
+    if (CanUse(path)) return path;
+  }
+  return {};
+}
+
+}  // namespace pymemrun

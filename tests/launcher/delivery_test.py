@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""The tracer that is preloaded into an interpreter of its own."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+import support
+
+PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
+FOLDER = os.path.dirname(support.PYMEMRUN)
+TRACERS = sorted(re.search(r"tracer-(.*)\.so$", path)[1]
+                 for path in glob.glob(FOLDER + "/pymemrun-tracer-*.so"))
+INTERPOSED = os.path.join(support.SOURCE, "launcher", "interposed_symbols.txt")
+
+SHOWS = r"""
+import os, sys
+print(sys.version, sys.argv, sys.executable, sys.prefix, sys.flags,
+      sorted(os.environ), flush=True)
+with open("/proc/self/environ", "rb") as file:
+    print(sorted(x for x in file.read().split(b"\0") if x))
+"""
+
+
+class DeliveryTest(support.ProgramTest):
+    def run_preloaded(self, script, *options, **kwargs):
+        return self.run_script(script, "--delivery", "preload", *options, **kwargs)
+
+    def test_the_program_sees_what_it_sees_without(self):
+        script = self.write("shows.py", SHOWS)
+        environment = {"PATH": "/usr/bin:/bin", "A": "b", "LAST": "z"}
+        plain = subprocess.run([PYTHON, script, "x"], env=environment, check=True,
+                               capture_output=True, text=True)
+        traced = subprocess.run(
+            [support.PYMEMRUN, "--delivery", "preload", "--python", PYTHON,
+             "--quiet", "-o", self.folder + "/run.pb", script, "x"],
+            env=environment, capture_output=True, text=True)
+        self.assertEqual((traced.returncode, traced.stderr), (0, ""))
+        self.assertEqual(traced.stdout, plain.stdout)
+
+    def test_users_own_preloads_stay(self):
+        other = self.build("int pymemrun_test_other = 1;", "other.so", "-shared",
+                           "-fPIC")
+        run = self.run_preloaded(
+            "import os, ctypes\n"
+            "print(os.environ['LD_PRELOAD'],\n"
+            "      hasattr(ctypes.CDLL(None), 'pymemrun_test_other'))\n",
+            env={"LD_PRELOAD": other})
+        self.assertEqual(run.stdout, other + " True\n")
+
+    def test_an_interrupt_ends_it_with_a_report(self):
+        run = self.run_preloaded("import os, signal\n"
+                                 "os.kill(os.getpid(), signal.SIGINT)\n",
+                                 status=-2)
+        self.assertEqual(run.footer.end, support.trace_pb2().Footer.SIGNAL)
+
+    def test_the_end_is_that_of_the_programs_own_code(self):
+        """After what it gave to atexit, also where it calls that itself."""
+        for early in "", "atexit._run_exitfuncs()":
+            run = self.run_preloaded(
+                "import atexit, time\n" + early +
+                "\natexit.register(time.sleep, 0.05)\n", "--trace", "none")
+            self.assertEqual(run.footer.finalize_us > 50_000, not early)
+
+    def test_programs_that_are_no_python_do_not_notice(self):
+        shim = os.path.join(FOLDER, "pymemrun-preload.so")
+        for tracer in [shim] + glob.glob(FOLDER + "/pymemrun-tracer-*.so"):
+            for command in (["/bin/true"], ["bash", "-c", "exit 0"], ["ls", "/"]):
+                done = subprocess.run(command, env={"LD_PRELOAD": tracer,
+                                                    "PATH": "/usr/bin:/bin"},
+                                      capture_output=True, text=True)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), tracer)
+
+    def test_tracers_need_libc_alone_and_show_what_they_interpose(self):
+        with open(INTERPOSED) as file:
+            allowed = {line.strip() for line in file if line[0].islower() or
+                       line[0] == "_"} | {"__libc_start_main"}
+        for tracer in glob.glob(FOLDER + "/pymemrun-tracer-*.so"):
+            symbols = subprocess.run(["nm", "-D", "--defined-only", tracer],
+                                     check=True, capture_output=True, text=True)
+            names = {line.split()[-1].partition("@")[0]
+                     for line in symbols.stdout.splitlines()}
+            self.assertEqual(names - allowed, set(), tracer)
+            needed = subprocess.run(["objdump", "-p", tracer], check=True,
+                                    capture_output=True, text=True).stdout
+            self.assertLessEqual(
+                set(re.findall(r"NEEDED +(\S+)", needed)),
+                {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, tracer)
+            strong = subprocess.run(["nm", "-D", "--undefined-only", tracer],
+                                    check=True, capture_output=True, text=True)
+            self.assertNotRegex(strong.stdout, r"U _?Py")
+
+    def test_what_cannot_be_traced_is_refused(self):
+        def refused(*options):
+            done = subprocess.run(
+                [support.PYMEMRUN, *options, "-o", self.folder + "/no.pb", "-c",
+                 "print(1)"], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertFalse(os.path.exists(self.folder + "/no.pb"))
+            return done.stderr
+
+        static = self.build("int main(){return 0;} char t[] = \"Py_BytesMain\";",
+                            "python3", "-static")
+        self.assertRegex(refused("--python", static),
+                         r"^pymemrun: .* linked statically.*\n$")
+        environment = os.path.join(self.folder, "old")
+        os.makedirs(environment + "/bin")
+        shutil.copy(os.path.realpath(PYTHON), environment + "/bin/python")
+        with open(environment + "/pyvenv.cfg", "w") as file:
+            file.write("home = /nowhere\nversion = 3.7.9\n")
+        self.assertRegex(refused("--python", environment),
+                         r"^pymemrun: .*is Python 3.7, which this pymemrun has "
+                         r"no tracer for\n$")
+
+    def build(self, source, name, *flags):
+        path = os.path.join(self.folder, name)
+        subprocess.run(["cc", "-x", "c", "-", "-o", path, *flags], check=True,
+                       input=source, text=True)
+        return path
+
+
+if __name__ == "__main__":
+    sys.exit(unittest.main())

@@ -52,8 +52,8 @@ int Print(const std::string& text) {
 
 // Of a Python that is not embedded its files may tell the version.
 std::string VersionText(const PythonChoice& choice) {
-  const std::string version = choice.embedded ? PythonVersionText()
-                                              : PythonVersionOf(choice.file);
+  const std::string version =
+      choice.embedded ? PythonVersionText() : PythonVersionOf(choice.file);
   return std::string("pymemrun ") + PYMEMRUN_VERSION + " (CPython " +
          (version.empty() ? "" : version + ", ") + choice.program + ", " +
          (choice.embedded ? PYMEMRUN_PYTHON_LINK : "preloaded") + ")\n";
@@ -61,16 +61,40 @@ std::string VersionText(const PythonChoice& choice) {
 
 }  // namespace
 
+// `pymemrun env [options]`.
+int PrintActivation(int argc, char** argv) {
+  Options options;
+  CommandLine command_line;
+  std::string text, error;
+  if (!ReadOptions(argc, argv, secure_getenv, &options, &command_line,
+                   &error)) {
+    // It is said.
+  } else if (!command_line.python.empty()) {
+    error = "env takes options alone, found '" + command_line.python[0] + "'";
+  } else if (ActivationCommands(command_line, &text, &error)) {
+    return Print(text);
+  }
+  Say(error);
+  return kUsage;
+}
+
 int RunApplication(int argc, char** argv) {
   RememberStandardError();
+  if (argc > 1 && std::strcmp(argv[1], "env") == 0) {
+    return PrintActivation(argc - 1, argv + 1);
+  }
   // Both live until the process ends, the tracer points into them. Static, so
   // that a leak checker, which may be preloaded, finds who holds them.
   static Options* const options = new Options;
   static CommandLine* const command_line = new CommandLine;
   PythonStart start;
   std::string error;
-  PythonWishes wishes = {"", Variable("VIRTUAL_ENV"), ExecutedPath(),
-                         "", CurrentFolder(), PYMEMRUN_PYTHON_EXECUTABLE,
+  PythonWishes wishes = {"",
+                         Variable("VIRTUAL_ENV"),
+                         ExecutedPath(),
+                         "",
+                         CurrentFolder(),
+                         PYMEMRUN_PYTHON_EXECUTABLE,
                          Variable("PATH")};
   TestVariables test;
   bool usable =

@@ -68,6 +68,8 @@ std::string HelpText() {
          "run.pb` shows it\n"
          "  pymemrun --heap all -o heap.pb -m module\n"
          "                          record every allocation of a module\n"
+         "  eval \"$(pymemrun env)\"  trace each Python that this shell "
+         "starts\n"
          "\nThe other short options are the interpreter's: -h shows its own "
          "help.\n`pymemrun --help-all` and `man pymemrun` describe every "
          "option.\n";
@@ -91,6 +93,10 @@ std::string AllHelpText() {
          "omits, as in\nPYMEMRUN_MIN_DRSS=1M or PYMEMRUN_QUIET=1. There, "
          "separate several patterns with\n`:`, and lists with commas. A "
          "set-user-ID program ignores these variables.\n"
+         "\n"
+         "`pymemrun env [options]` prints shell commands after which each "
+         "Python "
+         "that is\nstarted is traced.\n"
          "\n"
          "The exit status is the program's; 2 means wrong usage of pymemrun.\n";
 }

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +22,7 @@ extern char** environ;
 namespace pymemrun {
 namespace {
 
+constexpr char kShim[] = "pymemrun-preload.so";
 constexpr size_t kMostHeaders = 256;
 constexpr std::initializer_list<const char*> kPlaces = {"", "../lib/pymemrun/"};
 
@@ -48,6 +50,18 @@ std::string PreloadsWith(const std::string& object, std::string_view users) {
                       : object + ":" + std::string(users);
 }
 
+std::string Export(const std::string& variable, const std::string& value) {
+  std::string text = "export " + variable + "='";
+  for (const char c : value) {
+    if (c == '\'') {
+      text += "'\\''";
+    } else {
+      text += c;
+    }
+  }
+  return text + "'\n";
+}
+
 // Ours at the end, so that what the tracer removes leaves no hole.
 std::vector<std::string> EnvironmentWith(const std::string& object,
                                          const CommandLine& command_line) {
@@ -65,7 +79,7 @@ std::vector<std::string> EnvironmentWith(const std::string& object,
   }
   environment.push_back(std::string(kPreloadVariable) + "=" + preloads);
   environment.push_back(std::string(kHandoverVariable) + "=" +
-                        HandoverText(WordsFor(command_line)));
+                        HandoverText({true, WordsFor(command_line)}));
   return environment;
 }
 
@@ -120,12 +134,42 @@ std::string WhyNotPreloadable(const std::string& file) {
   return {};
 }
 
+bool ActivationCommands(const CommandLine& command_line, std::string* commands,
+                        std::string* error) {
+  const std::string object = FindOwn(kShim, kPlaces);
+  if (object.empty()) {
+    *error = std::string(kShim) + " is missing";
+    return false;
+  }
+  if (object.find_first_of(kPreloadSeparators) != std::string::npos) {
+    *error = object + ": LD_PRELOAD takes no path with a space or a colon";
+    return false;
+  }
+  std::vector<std::string> words = WordsFor(command_line);
+  const auto has = [&](std::string_view option) {
+    return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+      return word.starts_with(option);
+    });
+  };
+  // Several processes write, and none of them is asked for a report.
+  if (!has("--output=")) words.push_back("--output=run.{pid}.pb");
+  if (!has("--quiet")) words.push_back("--quiet");
+  const char* const users = getenv(kPreloadVariable);
+  *commands = Export(kPreloadVariable,
+                     PreloadsWith(object, users == nullptr ? "" : users)) +
+              Export(kHandoverVariable, HandoverText({false, words}));
+  return true;
+}
+
 std::string RunPreloaded(const PythonChoice& choice,
                          const CommandLine& command_line, bool traced) {
   std::string error = WhyNotPreloadable(choice.file);
   if (!error.empty()) return error;
-  const std::string object = FindOwn("pymemrun-preload.so", kPlaces);
-  if (traced && object.empty()) return "pymemrun-preload.so is missing";
+  const std::string object = FindOwn(kShim, kPlaces);
+  if (traced && object.empty()) return std::string(kShim) + " is missing";
+  if (traced && object.find_first_of(kPreloadSeparators) != std::string::npos) {
+    return object + ": LD_PRELOAD takes no path with a space or a colon";
+  }
   const std::string version = PythonVersionOf(choice.file);
   const std::string tracer = "pymemrun-tracer-" + version + ".so";
   if (traced && !version.empty() && FindOwn(tracer.c_str(), kPlaces).empty()) {

@@ -1,4 +1,4 @@
-// Runs an interpreter that is no part of pymemrun, with the tracer preloaded.
+// Ways into an interpreter that is no part of pymemrun, for the tracer.
 #ifndef PYMEMRUN_LAUNCHER_PRELOAD_DELIVERY_H_
 #define PYMEMRUN_LAUNCHER_PRELOAD_DELIVERY_H_
 
@@ -17,6 +17,12 @@ std::string WhyNotPreloadable(const std::string& file);
 // it cannot be executed, with one line that says why.
 std::string RunPreloaded(const PythonChoice& choice,
                          const CommandLine& command_line, bool traced);
+
+// Shell commands that set the variables by which each CPython that is started
+// from then on is traced, with these options, and each that it starts. False,
+// with one line in *error, where that cannot be.
+bool ActivationCommands(const CommandLine& command_line, std::string* commands,
+                        std::string* error);
 
 }  // namespace pymemrun
 

@@ -3,19 +3,12 @@
 #include <charconv>
 
 namespace pymemrun {
+namespace {
+
+constexpr std::string_view kOnce = "once", kStays = "stays";
 
 // As netstrings: a length, a colon, so many bytes.
-std::string HandoverText(const std::vector<std::string>& strings) {
-  std::string text;
-  for (const std::string& string : strings) {
-    text += std::to_string(string.size()) + ":" + string;
-  }
-  return text;
-}
-
-bool ReadHandoverText(std::string_view text,
-                      std::vector<std::string>* strings) {
-  strings->clear();
+bool ReadStrings(std::string_view text, std::vector<std::string>* strings) {
   while (!text.empty()) {
     size_t size = 0;
     const char* const end = text.data() + text.size();
@@ -27,6 +20,27 @@ bool ReadHandoverText(std::string_view text,
     text.remove_prefix(size);
   }
   return true;
+}
+
+void AddString(std::string_view string, std::string* text) {
+  text->append(std::to_string(string.size())).append(":").append(string);
+}
+
+}  // namespace
+
+std::string HandoverText(const Handover& handover) {
+  std::string text;
+  AddString(handover.once ? kOnce : kStays, &text);
+  for (const std::string& option : handover.options) AddString(option, &text);
+  return text;
+}
+
+bool ReadHandoverText(std::string_view text, Handover* handover) {
+  std::vector<std::string> strings;
+  if (!ReadStrings(text, &strings) || strings.empty()) return false;
+  handover->once = strings[0] == kOnce;
+  handover->options.assign(strings.begin() + 1, strings.end());
+  return handover->once || strings[0] == kStays;
 }
 
 }  // namespace pymemrun

@@ -1,5 +1,5 @@
-// What the launcher tells the tracer that is preloaded into another
-// interpreter: by a variable of the environment, which the tracer removes.
+// What the tracer that is preloaded into another interpreter is told: by a
+// variable of the environment.
 #ifndef PYMEMRUN_LAUNCHER_PRELOAD_HANDOVER_H_
 #define PYMEMRUN_LAUNCHER_PRELOAD_HANDOVER_H_
 
@@ -11,11 +11,18 @@ namespace pymemrun {
 
 inline constexpr char kHandoverVariable[] = "PYMEMRUN_PRELOADED";
 
-// A text that holds the strings, whatever bytes are in them. No NUL.
-std::string HandoverText(const std::vector<std::string>& strings);
+struct Handover {
+  // Whether it is for one process, which removes what it was told by. Else it
+  // stays, for the processes that this one starts.
+  bool once = true;
+  std::vector<std::string> options;  // of pymemrun, as words
+};
+
+// A text without NUL, whatever bytes are in the options.
+std::string HandoverText(const Handover& handover);
 
 // Reads it. False: it is no such text.
-bool ReadHandoverText(std::string_view text, std::vector<std::string>* strings);
+bool ReadHandoverText(std::string_view text, Handover* handover);
 
 }  // namespace pymemrun
 

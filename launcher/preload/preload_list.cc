@@ -6,16 +6,11 @@
 #include <cstring>
 
 namespace pymemrun {
-namespace {
-
-constexpr char kSeparators[] = ": ";
-
-}  // namespace
 
 std::string PreloadsWithout(std::string_view list, std::string_view object) {
   std::string rest;
   while (!list.empty()) {
-    const size_t end = list.find_first_of(kSeparators);
+    const size_t end = list.find_first_of(kPreloadSeparators);
     const std::string_view one = list.substr(0, end);
     list.remove_prefix(one.size() + (end != std::string_view::npos));
     if (one.empty() || one == object) continue;
@@ -34,6 +29,16 @@ void LeaveOutOfPreloads(const std::string& object) {
   const size_t size = std::strlen(list);
   std::memset(list, 0, size);
   rest.copy(list, std::min(size, rest.size()));
+}
+
+void ExchangeInPreloads(const std::string& object, const std::string& other) {
+  const char* const list = getenv(kPreloadVariable);
+  if (list == nullptr) return;
+  std::string text = list;
+  const size_t at = text.find(object);
+  if (at == std::string::npos) return;
+  text.replace(at, object.size(), other);
+  setenv(kPreloadVariable, text.c_str(), 1);
 }
 
 void ForgetVariable(const char* name) {

@@ -8,6 +8,7 @@
 namespace pymemrun {
 
 inline constexpr char kPreloadVariable[] = "LD_PRELOAD";
+inline constexpr char kPreloadSeparators[] = ": ";
 
 // `list` without that object; empty where it is the only one.
 std::string PreloadsWithout(std::string_view list, std::string_view object);
@@ -16,6 +17,9 @@ std::string PreloadsWithout(std::string_view list, std::string_view object);
 // environment where nothing is left. /proc/self/environ shows the same: where a
 // text is shorter now, bytes of 0 follow it.
 void LeaveOutOfPreloads(const std::string& object);
+
+// Puts another object in the place of this one there.
+void ExchangeInPreloads(const std::string& object, const std::string& other);
 
 // Takes a variable out in the same way.
 void ForgetVariable(const char* name);

@@ -26,5 +26,14 @@ TEST(PreloadListTest, AnEmptyListIsNoVariable) {
   EXPECT_EQ(getenv(kPreloadVariable), nullptr);
 }
 
+TEST(PreloadListTest, AnotherObjectTakesThePlace) {
+  setenv(kPreloadVariable, "/x.so:/a.so", 1);
+  ExchangeInPreloads("/a.so", "/longer/b.so");
+  EXPECT_STREQ(getenv(kPreloadVariable), "/x.so:/longer/b.so");
+  unsetenv(kPreloadVariable);
+  ExchangeInPreloads("/a.so", "/b.so");
+  EXPECT_EQ(getenv(kPreloadVariable), nullptr);
+}
+
 }  // namespace
 }  // namespace pymemrun

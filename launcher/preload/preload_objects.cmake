@@ -27,7 +27,7 @@ set(_plain_sources "${PROJECT_SOURCE_DIR}/format/batches/heap_size_table.cc"
 function(pymemrun_add_tracer_object version include)
   set(name "pymemrun_tracer_${version}")
   add_library(${name}_parts STATIC ${_tracer} ${_launcher} ${_plain_sources}
-              preload/handover.cc preload/preload_list.cc
+              preload/handover.cc preload/preload_list.cc python/python_files.cc
               preloaded/preloaded_run.cc preloaded/tracer_main.cc)
   target_link_libraries(${name}_parts PRIVATE pymemrun_compile)
   target_include_directories(${name}_parts SYSTEM PRIVATE "${include}")
@@ -46,7 +46,7 @@ function(pymemrun_add_tracer_object version include)
   add_library(${name} MODULE "${whole}")
   set_target_properties(${name} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX
     OUTPUT_NAME "pymemrun-tracer-${version}" LINK_DEPENDS "${_script}")
-  target_link_options(${name} PRIVATE "-Wl,--version-script=${_script}" -Wl,-z,lazy
+  target_link_options(${name} PRIVATE "-Wl,--version-script=${_script}" -Wl,-z,lazy -Wl,-z,defs
     -Wl,-z,relro -static-libstdc++ -static-libgcc)
   add_dependencies(pymemrun ${name} pymemrun_preload)
   set_property(GLOBAL APPEND PROPERTY PYMEMRUN_TRACER_OBJECTS ${name})

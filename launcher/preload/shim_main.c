@@ -99,10 +99,19 @@ static void StartTraced(const char* version, char** argv) {
   Say("the interpreter cannot be started anew: ", strerror(errno));
 }
 
+// pymemrun itself is a CPython, too.
+static int IsLauncher(void) {
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+  if (length <= 0) return 0;
+  path[length] = '\0';
+  return strcmp(strrchr(path, '/'), "/pymemrun") == 0;
+}
+
 static int ShimMain(int argc, char** argv, char** environment) {
   const char* (*version)(void) =
       (const char* (*)(void))dlsym(RTLD_DEFAULT, "Py_GetVersion");
-  if (version != NULL) StartTraced(version(), argv);
+  if (version != NULL && !IsLauncher()) StartTraced(version(), argv);
   return g_main(argc, argv, environment);
 }
 

@@ -10,6 +10,7 @@
 #include "launcher/preload/handover.h"
 #include "launcher/preload/preload_list.h"
 #include "launcher/preloaded/preloaded_run.h"
+#include "launcher/python/python_files.h"
 #include "launcher/session/message.h"
 #include "launcher/session/own_files.h"
 #include "launcher/session/pending_interrupt.h"
@@ -70,14 +71,23 @@ bool StartPreloaded(const std::vector<std::string>& ours, int argc,
 int RunPreloadedMain(ProgramMain* program, int argc, char** argv,
                      char** environment) {
   const char* const handover = getenv(kHandoverVariable);
-  std::vector<std::string> ours;
-  if (handover == nullptr || !ReadHandoverText(handover, &ours) || argc < 1) {
+  Handover told;
+  if (handover == nullptr || argc < 1) return program(argc, argv, environment);
+  RememberStandardError();
+  if (!ReadHandoverText(handover, &told)) {
+    Say(std::string(kHandoverVariable) +
+        " is not as `pymemrun env` prints it; the program runs untraced");
     return program(argc, argv, environment);
   }
-  RememberStandardError();
-  ForgetVariable(kHandoverVariable);
-  LeaveOutOfPreloads(OwnPath());
-  if (!StartPreloaded(ours, argc, argv)) return kUsage;
+  const std::string own = OwnPath();
+  if (told.once) {
+    ForgetVariable(kHandoverVariable);
+    LeaveOutOfPreloads(own);
+  } else {
+    ExchangeInPreloads(own, DirectoryOf(own) + "/pymemrun-preload.so");
+  }
+  // Whom nobody started by pymemrun runs in any case.
+  if (!StartPreloaded(told.options, argc, argv) && told.once) return kUsage;
   const int status = program(argc, argv, environ);
   LetInterruptGo();
   return status;

@@ -65,6 +65,37 @@ class DeliveryTest(support.ProgramTest):
                 "\natexit.register(time.sleep, 0.05)\n", "--trace", "none")
             self.assertEqual(run.footer.finalize_us > 50_000, not early)
 
+    def test_the_environment_alone_starts_it(self):
+        """Also in what bash and a traced Python start; a program may have no
+        file to write."""
+        script = self.write("starts.py", "import subprocess, sys\n"
+                            "if len(sys.argv) < 2:\n"
+                            "    subprocess.run([sys.executable, __file__, 'x'])\n"
+                            "print('ran')\n")
+
+        def commands(output):
+            return subprocess.run(
+                [support.PYMEMRUN, "env", "--trace", "none", "-o", output],
+                check=True, capture_output=True, text=True).stdout
+
+        def run(commands, path):
+            done = subprocess.run(["bash", "-c", f"{commands}\nbash -c "
+                                   f"'ls / >/dev/null; exec {PYTHON} {path}'"],
+                                  capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return done.stdout
+
+        self.assertEqual(run(commands(self.folder + "/it's.{pid}.pb"), script),
+                         "ran\nran\n")
+        self.assertEqual(len(glob.glob(self.folder + "/it's.*.pb")), 2)
+        for text, says in ((commands("/no/where/run.pb"), "/no/where/run.pb"),
+                           (commands("run.pb") + "PYMEMRUN_PRELOADED=x\n",
+                            "PYMEMRUN_PRELOADED")):
+            done = subprocess.run(["bash", "-c", text + PYTHON + " -c 'print(3)'"],
+                                  capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, "3\n"))
+            self.assertRegex(done.stderr, "^pymemrun: .*" + says + ".*\n$")
+
     def test_programs_that_are_no_python_do_not_notice(self):
         shim = os.path.join(FOLDER, "pymemrun-preload.so")
         for tracer in [shim] + glob.glob(FOLDER + "/pymemrun-tracer-*.so"):

@@ -62,7 +62,7 @@ ROOMS = {
     'launcher/python': 'launcher/options',
     'launcher/session': 'collector/session format/batches launcher/options tracer/ring tracer/session tracer/wire',
     'launcher/preload': 'launcher/options launcher/python launcher/session',
-    'launcher/preloaded': 'launcher/options launcher/preload launcher/session tracer/cpython',
+    'launcher/preloaded': 'launcher/options launcher/preload launcher/python launcher/session tracer/cpython',
     'launcher': 'launcher/options launcher/preload launcher/python launcher/session tracer/session',
     # What writes run files for tests, and measures readers.
     'readers/testing': 'format/* readers/*',

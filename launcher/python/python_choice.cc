@@ -1,10 +1,10 @@
 #include "launcher/python/python_choice.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <sstream>
+#include <algorithm>
 #include <string_view>
 
 #include "launcher/python/python_files.h"
@@ -77,15 +77,17 @@ bool Settle(const std::string& wished_by, const PythonWishes& wishes,
 
 // The interpreter that the script's first line names by its path.
 std::string InterpreterOf(const std::string& script) {
-  std::ifstream file(script);
-  char begin[256] = "";
-  if (!IsRegularFile(script) || !file.read(begin, 2) ||
-      std::string_view(begin, 2) != "#!") {
-    return {};
-  }
-  file.getline(begin, sizeof begin);
-  std::string path;
-  std::istringstream(begin) >> path;
+  char begin[256];
+  const int fd =
+      IsRegularFile(script) ? open(script.c_str(), O_RDONLY | O_CLOEXEC) : -1;
+  if (fd < 0) return {};
+  const ssize_t size = read(fd, begin, sizeof begin);
+  close(fd);
+  std::string_view line(begin, size > 0 ? static_cast<size_t>(size) : 0);
+  if (!line.starts_with("#!")) return {};
+  line = line.substr(2, line.find('\n') - 2);
+  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  const std::string path(line.substr(0, line.find_first_of(" \t\r")));
   const std::string name = path.substr(path.rfind('/') + 1);
   return name.starts_with("python") && IsInterpreter(path) ? path : "";
 }

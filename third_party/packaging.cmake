@@ -30,6 +30,9 @@ if(TARGET pymemrun_reader)
           DESTINATION "${_modules}" FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi"
           PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 endif()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/launcher/package/pymemrun"
+        DESTINATION lib/python3/dist-packages FILES_MATCHING PATTERN "*.py"
+        PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 file(GLOB _format "${PROJECT_SOURCE_DIR}/format/*.proto"
      "${PROJECT_SOURCE_DIR}/format/FORMAT.md" "${PROJECT_SOURCE_DIR}/format/example*.py")
 install(FILES ${_format} DESTINATION "${CMAKE_INSTALL_DATADIR}/pymemrun")

@@ -36,6 +36,10 @@ FILES = (
     *(name % tool for tool in ('pymemrun', 'pymemcat', 'pymemreport') for name in (
         'usr/share/man/man1/%s.1', 'usr/share/bash-completion/completions/%s',
         'usr/share/zsh/vendor-completions/_%s', 'usr/share/fish/vendor_completions.d/%s.fish')),
+    'usr/lib/pymemrun/pymemrun-preload.so',
+    'usr/lib/pymemrun/pymemrun-tracer-3.11.so',
+    'usr/lib/python3/dist-packages/pymemrun/__init__.py',
+    'usr/lib/python3/dist-packages/pymemrun/__main__.py',
     'usr/lib/python3/dist-packages/pymemrun_reader/__init__.py',
     'usr/lib/python3/dist-packages/pymemrun_reader/_reader.pyi',
     'usr/lib/python3/dist-packages/pymemrun_reader/py.typed',

@@ -90,6 +90,15 @@ PyObject* MarkNow(PyObject*, PyObject* label) {
   Py_RETURN_NONE;
 }
 
+// Calls and heap events begin and end together. Some runs never trace calls.
+bool IsTracing() {
+  return g_recorded.calls ? g_parts.slot.armed() : g_heap.samples.records();
+}
+
+PyObject* IsTracingNow(PyObject*, PyObject*) {
+  return PyBool_FromLong(Hot().page != nullptr && IsTracing());
+}
+
 PyObject* Rss(PyObject*, PyObject*) {
   return PyLong_FromUnsignedLongLong(
       static_cast<unsigned long long>(Statm::ReadAnew()) *
@@ -104,8 +113,7 @@ struct TraceObject {
 
 PyObject* TraceEnter(PyObject* self, PyObject*) {
   auto* trace = reinterpret_cast<TraceObject*>(self);
-  // Calls and heap events begin and end together. Some runs never trace calls.
-  if (!(g_recorded.calls ? g_parts.slot.armed() : g_heap.samples.records())) {
+  if (!IsTracing()) {
     trace->started = true;
     StartTracing();
   }
@@ -149,6 +157,8 @@ PyMethodDef kMethods[] = {
     {"gather_stats", GatherStats, METH_NOARGS,
      "gather_stats()\n--\n\nCounts the sizes of allocations from here on. "
      "stop(), or the program's end,\nprints the table to stderr."},
+    {"is_tracing", IsTracingNow, METH_NOARGS,
+     "is_tracing()\n--\n\nWhether the run is traced now."},
     {"mark", MarkNow, METH_O,
      "mark(label)\n--\n\nPuts a label with the time and the RSS into the run."},
     {"rss", Rss, METH_NOARGS,

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""The package `pymemrun`, under the tracer and without it."""
+import os
+import subprocess
+import unittest
+
+import support
+
+PACKAGE = os.path.join(support.SOURCE, "launcher", "package")
+USES = r"""
+import pymemrun
+print(sorted(name for name in dir(pymemrun) if name[0] != "_" and name != "os"))
+before = pymemrun.is_tracing()
+pymemrun.stop()
+print(before, pymemrun.is_tracing())
+pymemrun.start()
+with pymemrun.trace() as traced:
+    pymemrun.mark("here")
+try:
+    pymemrun.mark(1)
+except TypeError as error:
+    print(error)
+print(1_000_000 < pymemrun.rss() < 1_000_000_000, pymemrun.is_tracing())
+"""
+NAMES = ["gather_stats", "is_tracing", "mark", "rss", "start", "stop", "trace"]
+SAYS = f"{NAMES}\n%s False\nlabel must be a str, not int\nTrue %s\n"
+
+
+class PackageTest(support.ProgramTest):
+    def plain(self, *words, **variables):
+        environment = {"PATH": os.environ["PATH"], "PYTHONPATH": PACKAGE}
+        return subprocess.run([support.PYTHON, *words], cwd=self.folder,
+                              env=environment | variables, capture_output=True,
+                              text=True)
+
+    def test_the_same_names_with_and_without_the_tracer(self):
+        done = self.plain("-W", "error", self.write("uses.py", USES))
+        self.assertEqual((done.stdout, done.stderr),
+                         (SAYS % (False, False), ""))
+        for delivery in "embed", "preload":
+            run = self.run_script(USES, "--delivery", delivery,
+                                  env={"PYTHONPATH": PACKAGE})
+            self.assertEqual(run.stdout, SAYS % (True, True))
+            self.assertEqual([mark.label for mark in run.records("mark")],
+                             [b"here"])
+        run = self.run_script("import pymemrun; print(pymemrun.is_tracing())",
+                              "--paused", "--delivery", "embed")
+        self.assertEqual(run.stdout, "False\n")
+
+    def test_python_m_pymemrun_starts_the_launcher(self):
+        path = os.path.join(self.folder, "m.pb")
+        script = self.write("says.py", "import sys\n"
+                            "print(sys.executable, sys.argv[1:], sys.dont_write_bytecode)")
+        words = ["-B", "-m", "pymemrun", "--quiet", "-o", path, script, "a b"]
+        done = self.plain(*words, PATH=os.path.dirname(support.PYMEMRUN))
+        self.assertEqual((done.stdout, done.stderr),
+                         (f"{support.PYTHON} ['a b'] True\n", ""))
+        self.assertTrue(os.path.getsize(path))
+        done = self.plain(*words, PATH="/nowhere")
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, "^pymemrun: the launcher .*PATH\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -58,9 +58,11 @@ void _PyEval_SignalReceived(PyInterpreterState* interp) {
   }
 }
 
-// A thread's async_exc was set, or taken back. GIL held.
+// A thread's async_exc was set, or taken back. GIL held. Without a current
+// state a thread finds its own as it takes the GIL.
 void _PyEval_SignalAsyncExc(PyInterpreterState* interp) {
-  if (_PyThreadState_GET()->async_exc != NULL) {
+  const PyThreadState* current = _PyThreadState_GET();
+  if (current == NULL || current->async_exc != NULL) {
     pymemrun_real__PyEval_SignalAsyncExc(interp);
   }
 }

@@ -4,6 +4,7 @@
 #ifdef PYMEMRUN_PRELOADED
 #include <Python.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,11 +22,20 @@ struct __attribute__((packed)) Jump {
 // Returns 0 where the system does not let us write there.
 static int Replace(const char* name, const void* ours) {
   char* function = (char*)dlsym(RTLD_DEFAULT, name);
-  if (function == NULL) return 0;
+  Dl_info info;
+  ElfW(Sym)* symbol = NULL;
+  if (function == NULL ||
+      dladdr1(function, &info, (void**)&symbol, RTLD_DL_SYMENT) == 0 ||
+      symbol == NULL) {
+    return 0;
+  }
+  size_t room = symbol->st_size;
   static const uint8_t kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
   if (memcmp(function, kEndbr64, sizeof kEndbr64) == 0) {
     function += sizeof kEndbr64;  // where indirect calls may arrive
+    room -= sizeof kEndbr64;
   }
+  if (room < sizeof(struct Jump) || room > symbol->st_size) return 0;
   const struct Jump jump = {{0xff, 0x25, 0, 0, 0, 0}, ours};
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   const uintptr_t begin = (uintptr_t)function & ~(page - 1);

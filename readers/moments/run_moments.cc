@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "readers/heap/heap_exit.h"
+#include "readers/moments/most_alive.h"
 #include "text/nearest_name.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
@@ -88,14 +89,14 @@ void RunMoments::Reading::Raise(uint64_t at_us, uint64_t to_bytes) {
 std::unique_ptr<RunMoments> RunMoments::Of(const ReadRun& read) {
   auto moments = std::make_unique<RunMoments>();
   if (!read(moments.get())) return nullptr;
-  if (moments->hindsight().late.empty()) {
-    moments->FindInHeap(read);
-    return moments;
-  }
   Hindsight hindsight;
   hindsight.late = moments->hindsight().late;
-  moments = std::make_unique<RunMoments>(std::move(hindsight));
-  return read(moments.get()) ? std::move(moments) : nullptr;
+  if (!hindsight.late.empty()) {
+    moments = std::make_unique<RunMoments>(std::move(hindsight));
+    if (!read(moments.get())) return nullptr;
+  }
+  moments->FindInHeap(read);
+  return moments;
 }
 
 void RunMoments::OnHeader(const Header& header) {
@@ -165,12 +166,32 @@ bool RunMoments::PagesTell() const {
          (!by_scan() || (peak_was_seen() && IsNear(peak_bytes(), PeakBytes())));
 }
 
+// Where RSS does not differ, what was alive tells moments apart. Finalization
+// tells nothing of the program.
+void RunMoments::ChooseAmongHigh(const ReadRun& read) {
+  const uint64_t last_us = footer_.finalize() == Footer::FINALIZED
+                               ? footer_.finalize_us()
+                               : kEnd - 1;
+  std::vector<RssStretch> stretches;
+  for (RssStretch one : high()) {
+    if (one.begin_us > last_us) break;
+    // Between two scans RSS is not known.
+    one.end_us = by_scan() ? one.begin_us : std::min(one.end_us, last_us + 1);
+    stretches.push_back(one);
+  }
+  MostAlive alive(stretches, peak_us());
+  if (has_heap_ && !stretches.empty() && !read(&alive)) return;
+  if (!has_heap_) alive.Finish();
+  better_us_ = alive.Better();
+}
+
 void RunMoments::FindInHeap(const ReadRun& read) {
+  if (PagesTell()) return ChooseAmongHigh(read);
   const bool was_read = row_.bytes + sample_.bytes > 0;
   // Of scans the nearest is known: what was alive then tells more.
   const bool is_known =
       was_read && (IsSeen() || (unseen_.bytes > 0 && !by_scan()));
-  if (PagesTell() || is_known || !has_heap_) return;
+  if (is_known || !has_heap_) return;
   HeapMoments heap({HeapMoment{HeapMoment::kPeak}});
   if (!read(&heap) || heap.model().peak_bytes() <= 0) return;
   const uint64_t peak_us = heap.model().peak_us();
@@ -181,7 +202,7 @@ void RunMoments::FindInHeap(const ReadRun& read) {
 
 FoundMoment RunMoments::RssPeak() const {
   const std::string known = "the peak of RSS", about = "about the peak of RSS";
-  if (PagesTell()) return {peak_us(), known};
+  if (PagesTell()) return {better_us_.value_or(peak_us()), known};
   const Reading& highest = row_.bytes >= sample_.bytes ? row_ : sample_;
   if (highest.bytes == 0) {
     if (heap_peak_us_ == kEnd) return {peak_us(), about};

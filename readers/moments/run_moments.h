@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -32,10 +33,12 @@ struct FoundMoment {
 };
 
 // A run has one peak: the highest RSS. Page events tell when it was, and scans
-// of pages do, unless it came between two of them. Then it was where most was
-// alive, or by the highest scan. Without them the events and samples that read
-// RSS do. Where VmHWM rose above all these between two samples, the most live
-// bytes in between are the best that is known. Not thread safe.
+// of pages do. Among moments at which RSS was equal, as far as it is known, it
+// is that with the most live bytes, and none of finalization. A peak between
+// two scans was where most was alive, or by the highest scan. Without page
+// events the events and samples that read RSS tell it. Where VmHWM rose above
+// all these between two samples, the most live bytes in between are the best
+// that is known. Not thread safe.
 class RunMoments final : public PeakFinder {
  public:
   explicit RunMoments(Hindsight hindsight = {})
@@ -71,6 +74,7 @@ class RunMoments final : public PeakFinder {
   bool IsSeen() const;
   bool PagesTell() const;
   void FindInHeap(const ReadRun& read);
+  void ChooseAmongHigh(const ReadRun& read);
   FoundMoment FindEnd(const ReadRun& read) const;
 
   Reading row_, sample_, unseen_, scan_;  // the highest RSS of each
@@ -78,7 +82,8 @@ class RunMoments final : public PeakFinder {
   // VmHWM rose to the highest between these samples.
   uint64_t rose_after_us_ = 0, rose_until_us_ = kEnd;
   uint64_t last_sample_us_ = 0, last_event_us_ = 0;
-  uint64_t heap_peak_us_ = kEnd;  // where that is the peak
+  uint64_t heap_peak_us_ = kEnd;       // where that is the peak
+  std::optional<uint64_t> better_us_;  // than peak_us(), and as high
   bool has_heap_ = false;
   Footer footer_;
 };

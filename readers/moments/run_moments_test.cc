@@ -43,14 +43,27 @@ class RunMomentsTest : public ::testing::Test {
     site_ = builder_.AddSite(CALL, code, 3);
     builder_.AddStack(0, code, 7);
   }
+  // With page events and heap events.
+  void BeginPages() {
+    Header header = RunBuilder::DefaultHeader();
+    header.set_heap(HEAP_ALL);
+    header.set_page_period(1);
+    builder_.AddHeader(header);
+    builder_.AddThread("MainThread", 4711);
+    builder_.AddMapping("[heap]");
+  }
   void AddRow(uint64_t number, uint64_t time_us, uint64_t rss_mib) {
     builder_.AddRow(MakeRow(number, time_us, site_, rss_mib * kMiB, 0));
   }
   void AddSample(uint64_t time_us, uint64_t rss_mib, uint64_t hwm_mib) {
     builder_.AddProcess(time_us, rss_mib * kMiB, hwm_mib * kMiB);
   }
-  void AddFooter(uint64_t end_us, uint64_t hwm_mib) {
+  void AddFooter(uint64_t end_us, uint64_t hwm_mib, uint64_t finalize_us = 0) {
     Record record;
+    if (finalize_us != 0) {
+      record.mutable_footer()->set_finalize(Footer::FINALIZED);
+      record.mutable_footer()->set_finalize_us(finalize_us);
+    }
     record.mutable_footer()->set_end(Footer::EXIT);
     record.mutable_footer()->set_end_us(end_us);
     record.mutable_footer()->set_hwm_bytes(hwm_mib * kMiB);
@@ -151,6 +164,40 @@ TEST_F(RunMomentsTest, PageEventsTellThePeak) {
   EXPECT_EQ(moments->RssPeak().time_us, moments->peak_us());
   EXPECT_EQ(moments->RssPeak().name, "the peak of RSS");
   EXPECT_EQ(moments->PeakBytes(), 100 * PageEventsRun::kPage);
+}
+
+// RSS is equal, as far as it is known, and most was alive at 5 ms.
+TEST_F(RunMomentsTest, OfEqualMomentsThatWithMostAliveIsThePeak) {
+  BeginPages();
+  builder_.AddResidency(10, 20, 20 * kMiB, {{100, 5120, 1, false, false}});
+  builder_.AddHeap({AllocEvent(5000, 16, kMiB, 0), FreeEvent(6000, 16),
+                    AllocEvent(8000, 16, 8 * kMiB, 0)});
+  builder_.AddResidency(10000, 10001, 20 * kMiB + 4096,
+                        {{100, 5121, 1, false, false}});
+  AddSample(10002, 20, 20);
+  AddFooter(12000, 20, /*finalize_us=*/7000);
+  EXPECT_EQ(Find("peak").time_us, 5999u);
+  EXPECT_EQ(moments_->RssPeak().name, "the peak of RSS");
+}
+
+// What was 400 KiB lower is equal too, unless as much was alive then.
+TEST_F(RunMomentsTest, OfEqualMomentsWithAsMuchAliveTheHighestIsThePeak) {
+  BeginPages();
+  builder_.AddResidency(10, 20, 20 * kMiB, {{100, 5120, 1, false, false}});
+  builder_.AddHeap({AllocEvent(4000, 16, kMiB, 0)});
+  builder_.AddPages({RangeEntry(5000, PAGES_POPULATED, 6000, 100)});
+  AddFooter(12000, 21, /*finalize_us=*/7000);
+  EXPECT_EQ(Find("peak").time_us, 7000u);
+}
+
+// That of finalization is the only one that was so high.
+TEST_F(RunMomentsTest, AHigherPeakAfterTheProgramsEndIsThePeak) {
+  BeginPages();
+  builder_.AddResidency(10, 20, 20 * kMiB, {{100, 5120, 1, false, false}});
+  builder_.AddHeap({AllocEvent(4000, 16, kMiB, 0), FreeEvent(7500, 16)});
+  builder_.AddResidency(9000, 9001, 40 * kMiB, {{100, 10240, 1, false, false}});
+  AddFooter(12000, 40, /*finalize_us=*/7000);
+  EXPECT_EQ(Find("peak").time_us, 9001u);
 }
 
 TEST_F(RunMomentsTest, TheRowOrSampleWithTheHighestRssIsThePeak) {

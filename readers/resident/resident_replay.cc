@@ -18,6 +18,13 @@ constexpr size_t kMaxLate = size_t{1} << 18;
 constexpr uint64_t kLooksForEach = 64;
 // VmHWM and RSS are sums of counters that lag by some pages on each CPU.
 constexpr uint64_t kBlurBytes = 1 << 20;
+constexpr uint64_t kStretchBytes = 64 << 10;
+constexpr size_t kMaxHigh = 8192;
+
+// What cannot be told from the peak: see kBlurBytes, of few CPUs.
+bool IsHigh(uint64_t bytes, uint64_t peak_bytes) {
+  return bytes + std::max(kBlurBytes / 2, peak_bytes / 100) >= peak_bytes;
+}
 
 }  // namespace
 
@@ -175,11 +182,38 @@ bool PeakFinder::IsAlmost(uint64_t bytes, uint64_t peak_bytes) {
   return bytes >= peak_bytes - peak_bytes / 100;
 }
 
-void PeakFinder::OnTime(uint64_t) {
+void PeakFinder::OnTime(uint64_t time_us) {
   const uint64_t rss = model().RssBytes();
+  if (IsHigh(rss, std::max(high_bytes_, peak_bytes_))) AddHigh(time_us, rss);
   if (rss <= high_bytes_) return;
   high_bytes_ = rss;
   high_us_ = now_us();
+}
+
+// From now_us() on.
+void PeakFinder::AddHigh(uint64_t end_us, uint64_t rss_bytes) {
+  if (!high_.empty() && high_.back().end_us == now_us() &&
+      high_.back().bytes / kStretchBytes == rss_bytes / kStretchBytes) {
+    high_.back().end_us = end_us;
+    high_.back().bytes = std::max(high_.back().bytes, rss_bytes);
+    return;
+  }
+  if (high_.size() >= kMaxHigh) KeepHigh();
+  high_.push_back({now_us(), end_us, rss_bytes});
+}
+
+// Half of them at most: every other one where RSS goes up and down all the
+// time.
+void PeakFinder::KeepHigh() {
+  const uint64_t most = std::max(high_bytes_, peak_bytes_);
+  high_.erase(std::remove_if(high_.begin(), high_.end(),
+                             [most](const RssStretch& one) {
+                               return !IsHigh(one.bytes, most);
+                             }),
+              high_.end());
+  if (high_.size() < kMaxHigh / 2) return;
+  for (size_t i = 0; 2 * i < high_.size(); ++i) high_[i] = high_[2 * i];
+  high_.resize((high_.size() + 1) / 2);
 }
 
 void PeakFinder::OnReading(uint64_t, uint64_t hwm_bytes) {
@@ -220,6 +254,11 @@ void PeakFinder::Take(uint64_t most_bytes) {
     peak_unseen_ = false;
   }
   high_bytes_ = 0;
+  for (auto high = high_.rbegin();
+       high != high_.rend() && high->end_us >= taken_us_; ++high) {
+    high->bytes = std::min(high->bytes, most_bytes);
+  }
+  taken_us_ = now_us();
 }
 
 // VmHWM has been read: where it has risen, RSS was as high since then.
@@ -251,6 +290,7 @@ void PeakFinder::Finish() {
   OnTime(now_us());
   RaiseTo(highest_read());
   Take(kEnd);
+  KeepHigh();
   if (known_bytes_ == 0 || !IsAlmost(known_bytes_, peak_bytes_)) return;
   peak_bytes_ = known_bytes_;
   peak_us_ = known_us_;

@@ -1,0 +1,91 @@
+#include "readers/moments/most_alive.h"
+
+#include <algorithm>
+
+namespace pymemrun {
+namespace {
+
+// Two moments that differ by less, in RSS or in what was alive, are equal: the
+// one is as good an example of the peak as the other.
+constexpr uint64_t kSameBytes = 128 << 10;
+
+uint64_t LastOf(const RssStretch& rss) {
+  return std::max(rss.end_us, rss.begin_us + 1) - 1;
+}
+
+}  // namespace
+
+MostAlive::MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us)
+    : HeapReplay(kEnd, /*to_end=*/false), at_us_(at_us) {
+  for (RssStretch rss : stretches) {
+    // That moment for itself.
+    for (const uint64_t cut_us : {at_us, at_us + 1}) {
+      if (rss.begin_us >= cut_us || cut_us >= rss.end_us) continue;
+      stretches_.push_back({{rss.begin_us, cut_us, rss.bytes}, -1, cut_us});
+      rss.begin_us = cut_us;
+    }
+    stretches_.push_back({rss, -1, rss.begin_us});
+  }
+}
+
+bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
+  const HeapEvent* const end = events + count;
+  while (events != end && now_ < stretches_.size()) {
+    const RssStretch& rss = stretches_[now_].rss;
+    if (events->time_us > LastOf(rss)) {
+      TakeLive(LastOf(rss));
+      ++now_;
+    } else if (events->time_us < rss.begin_us) {
+      const HeapEvent* const before = events;
+      events = std::find_if(events, end, [&rss](const HeapEvent& event) {
+        return event.time_us >= rss.begin_us;
+      });
+      HeapReplay::OnHeap(before, events - before);
+    } else {
+      if (events->time_us > rss.begin_us) TakeLive(events->time_us - 1);
+      HeapReplay::OnHeap(events, 1);
+      TakeLive(events->time_us);
+      ++events;
+    }
+  }
+  return now_ < stretches_.size();
+}
+
+// Of equal moments the last one: pages that a block fills come after it.
+void MostAlive::TakeLive(uint64_t time_us) {
+  Stretch& now = stretches_[now_];
+  const double live_bytes = model().live().bytes;
+  if (live_bytes + kSameBytes < now.live_bytes) return;
+  now.live_bytes = std::max(live_bytes, now.live_bytes);
+  now.live_us = time_us;
+}
+
+void MostAlive::Finish() {
+  for (; now_ < stretches_.size(); ++now_) {
+    TakeLive(LastOf(stretches_[now_].rss));
+  }
+}
+
+std::optional<uint64_t> MostAlive::Better() const {
+  double live_bytes = 0;
+  for (const Stretch& one : stretches_) {
+    live_bytes = std::max(live_bytes, one.live_bytes);
+  }
+  const auto is_full = [&](const Stretch& one) {
+    return one.live_bytes + kSameBytes >= live_bytes;
+  };
+  const Stretch* best = nullptr;
+  for (const Stretch& one : stretches_) {
+    if (!is_full(one)) continue;
+    if (best == nullptr || one.rss.bytes >= best->rss.bytes) best = &one;
+  }
+  if (best == nullptr) return std::nullopt;
+  const bool is_equal = std::any_of(
+      stretches_.begin(), stretches_.end(), [&](const Stretch& one) {
+        return one.rss.begin_us <= at_us_ && at_us_ <= LastOf(one.rss) &&
+               is_full(one) && one.rss.bytes + kSameBytes >= best->rss.bytes;
+      });
+  return is_equal ? std::nullopt : std::optional<uint64_t>(best->live_us);
+}
+
+}  // namespace pymemrun

@@ -15,6 +15,9 @@ constexpr uint32_t kMaxSlots = 4;
 // The time is stated with each so many events, and with each large block.
 constexpr uint32_t kClockEvents = 16;
 constexpr size_t kLarge = 512;
+// So does the free of a block of so many: RSS goes with it.
+constexpr size_t kLargeFree = size_t{64} << 10;
+constexpr uintptr_t kMappedOffset = 16, kPageBytes = 4096;
 
 // The thread has no id yet. It gets one with its name, which its first frame
 // tells; what comes before that is nobody's.
@@ -80,9 +83,24 @@ inline void PutEvent(HotState& hot, uint64_t at, uint32_t what_and_stack,
   Publish(hot, at + 1);
 }
 
+// The word before a block of glibc's has its size. Such a block has a mapping
+// of its own, or lies below the break; glibc is about to read the word, too. In
+// CPython's pools another block may lie there, whose clock then is stated.
+inline bool IsLargeFree(const HotState& hot, const void* address) {
+  const auto bits = reinterpret_cast<uintptr_t>(address);
+  const uintptr_t offset = bits % kPageBytes;
+  if (offset != kMappedOffset &&
+      (bits >= reinterpret_cast<uintptr_t>(*hot.brk_word) ||
+       offset < kMappedOffset)) {  // the word is another page's
+    return false;
+  }
+  return static_cast<const size_t*>(address)[-1] >= kLargeFree;
+}
+
 inline void PutFree(HotState& hot, const void* address, uint32_t flags) {
   if (!IsReady(hot)) return;
-  PutEvent(hot, PutState(hot, false), kFreeWhat << kWhatShift, 0, address,
+  const bool large = IsLargeFree(hot, address);
+  PutEvent(hot, PutState(hot, large), kFreeWhat << kWhatShift, 0, address,
            flags);
 }
 

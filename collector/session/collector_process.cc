@@ -20,6 +20,11 @@ namespace {
 constexpr uint64_t kFlushPeriodNs = 150000000;
 constexpr uint64_t kSamplePeriodNs = 250000000;
 constexpr uint64_t kSampleAgainNs = 10000000;
+// RSS alone: at 0.2 % of a CPU at most, and where it has moved by so much.
+constexpr uint64_t kRssPeriodNs = 10000000;
+constexpr uint64_t kRssCostFactor = 500;
+constexpr uint64_t kRssStepBytes = 256 << 10;
+constexpr uint64_t kRssStepFraction = 256;
 // While events flow the ring is left to fill for so long, then emptied at once.
 // A producer in a hurry wakes us when a quarter is full.
 constexpr uint32_t kShortestNapUs = 2000;
@@ -37,6 +42,12 @@ constexpr uint64_t kPromptNs = 300000;
 bool Differ(const ProcessSample& a, const ProcessSample& b) {
   return a.user_us() != b.user_us() || a.system_us() != b.system_us() ||
          a.hwm_bytes() != b.hwm_bytes() || a.rss_bytes() != b.rss_bytes();
+}
+
+bool HasMoved(uint64_t from_bytes, uint64_t to_bytes) {
+  const uint64_t step = std::max(kRssStepBytes, from_bytes / kRssStepFraction);
+  return to_bytes > from_bytes ? to_bytes - from_bytes >= step
+                               : from_bytes - to_bytes >= step;
 }
 
 uint64_t RandomSeed() {
@@ -226,6 +237,7 @@ void CollectorProcess::Housekeep(uint64_t now_ns) {
   if (pages_ != nullptr && pages_->TakeRssHasMoved()) {
     SampleProcess(UINT64_MAX);
   }
+  WriteFinalizeRss();
   if (now_ns >= next_sample_ns_) {
     clock_.Recalibrate();
     encoder_.ClockChanged();
@@ -233,6 +245,7 @@ void CollectorProcess::Housekeep(uint64_t now_ns) {
     const bool has_rss = SampleProcess(UINT64_MAX);
     next_sample_ns_ = now_ns + (has_rss ? kSamplePeriodNs : kSampleAgainNs);
   }
+  FollowRss(now_ns);
   if (now_ns >= next_flush_ns_) FlushFile(now_ns);
 }
 
@@ -247,6 +260,44 @@ void CollectorProcess::FlushFile(uint64_t now_ns) {
   if (pages_ != nullptr) pages_->EndBatch(now_ns);
   if (heap_ != nullptr) heap_->EndBatch(now_ns);
   writer_.Flush();
+}
+
+// A program that is killed tells nothing more: what was read last stands for
+// its end. Page events tell more than this.
+void CollectorProcess::FollowRss(uint64_t now_ns) {
+  if (pages_ != nullptr || now_ns < next_rss_ns_) return;
+  const uint64_t cpu_ns = ThreadCpuNs();
+  const uint64_t time_ns = MonotonicNs();
+  const ProcessSample before = sample_;
+  stats_.ReadMemory(&sample_);
+  if (HasMoved(before.rss_bytes(), sample_.rss_bytes()) &&
+      WasOfProgram(*page_, &stats_)) {
+    WriteSample(time_ns);
+  } else {
+    sample_ = before;
+  }
+  next_rss_ns_ = now_ns + std::max(kRssPeriodNs,
+                                   kRssCostFactor * (ThreadCpuNs() - cpu_ns));
+}
+
+// As the program read it when its own code had ended.
+void CollectorProcess::WriteFinalizeRss() {
+  const uint64_t time_ns = page_->finalize_ns.load(std::memory_order_acquire);
+  if (saw_finalize_ || time_ns == 0) return;
+  saw_finalize_ = true;
+  // Page events tell it better.
+  if (pages_ != nullptr || page_->finalize_rss_pages == 0) return;
+  sample_.set_rss_bytes(uint64_t{page_->finalize_rss_pages} * page_bytes_);
+  sample_.set_hwm_bytes(page_->finalize_hwm_pages * page_bytes_);
+  WriteSample(time_ns);
+}
+
+// Beside batches, whose events may be of earlier times.
+void CollectorProcess::WriteSample(uint64_t time_ns) {
+  Record record;
+  sample_.set_time_us(clock_.MicrosOfMonotonic(time_ns));
+  *record.mutable_process() = sample_;
+  writer_.Write(record);
 }
 
 // Returns false where it is worth to try again soon.
@@ -306,6 +357,7 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
     side_->Drain(now_ns, true);
     heap_->Finish(now_ns);
   }
+  WriteFinalizeRss();
   SampleProcess(now_ns);
   // The program waits, so files on a slow disk may be left out.
   const uint64_t last_ns = MonotonicNs() + kLastSourcesNs;

@@ -68,6 +68,9 @@ class CollectorProcess {
   void Housekeep(uint64_t now_ns);
   bool ReadSources();
   void FlushFile(uint64_t now_ns);
+  void FollowRss(uint64_t now_ns);
+  void WriteFinalizeRss();
+  void WriteSample(uint64_t time_ns);
   bool SampleProcess(uint64_t latest_ns);
   bool ReadMemory(uint64_t* time_ns);
   void Beat();
@@ -97,6 +100,8 @@ class CollectorProcess {
   uint64_t sampled_number_ = 0;
   uint64_t next_flush_ns_ = 0;
   uint64_t next_sample_ns_ = 0;
+  uint64_t next_rss_ns_ = 0;
+  bool saw_finalize_ = false;
 };
 
 }  // namespace pymemrun

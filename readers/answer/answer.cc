@@ -14,7 +14,11 @@ constexpr uint64_t kMostSeries = 256;
 
 bool ReadMoment(RereadFile* file, uint64_t at_us, const Answer& answer,
                 const PeakFinder& finder, AnswerMoment* moment) {
-  moment->pages = std::make_unique<ResidentReplay>(at_us, finder.hindsight());
+  const bool is_peak = moment == &answer.peak;
+  Hindsight hindsight = finder.hindsight();
+  // At that moment itself RSS was as it was read.
+  if (!is_peak) hindsight.peak_rss_bytes = 0;
+  moment->pages = std::make_unique<ResidentReplay>(at_us, std::move(hindsight));
   if (!file->Read(moment->pages.get())) return false;
   const bool to_end = at_us == ResidentReplay::kEnd;
   if (answer.facts.HasHeap()) {

@@ -98,7 +98,11 @@ void HeapReplay::OnHeapLoss(const HeapLoss& loss) {
 void HeapReplay::OnProcess(const ProcessSample& sample) {
   // It may stand in the file before heap events of earlier times.
   if (to_end_) last_us_ = std::max(last_us_, sample.time_us());
-  if (sample.rss_bytes() == 0 || rss_.size() >= kMostRss) return;
+  if (sample.rss_bytes() == 0) return;
+  if (rss_.size() >= kMostRss) {
+    for (size_t i = 0; 2 * i < rss_.size(); ++i) rss_[i] = rss_[2 * i];
+    rss_.resize(rss_.size() / 2);
+  }
   rss_.push_back({sample.time_us(), sample.rss_bytes()});
 }
 

@@ -71,7 +71,7 @@ class HeapReplay : public ReplayVisitor {
   struct RssAt {
     uint64_t time_us, bytes;
   };
-  static constexpr size_t kMostRss = 1 << 20;  // three days of them
+  static constexpr size_t kMostRss = 1 << 20;
 
   void StopsBefore(uint64_t time_us);
 

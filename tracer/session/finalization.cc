@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "tracer/base/clock.h"
+#include "tracer/base/statm.h"
 #include "tracer/cpython/lifetime.h"
 #include "tracer/interpose/interposed.h"
 #include "tracer/ring/ring_wait.h"
@@ -17,6 +18,8 @@ void TellBegin() {
   if (page == nullptr || getpid() != static_cast<pid_t>(page->traced_pid)) {
     return;
   }
+  page->finalize_rss_pages = Statm::ReadAnew();
+  page->finalize_hwm_pages = Statm::ReadHwmPages();
   const uint64_t now_ns = MonotonicNs();
   const uint64_t position = page->head.load(std::memory_order_relaxed);
   page->finalize_ns.store(now_ns, std::memory_order_release);

@@ -358,6 +358,9 @@ struct ControlPage {
   // From before the start on: whether that would be said.
   alignas(64) std::atomic<uint64_t> finalize_ns;
   uint32_t tells_finalize;
+  // Then, before finalize_ns is set; 0: not known.
+  uint32_t finalize_rss_pages;
+  uint64_t finalize_hwm_pages;
   alignas(64) std::atomic<uint32_t> end_state;
   std::atomic<uint32_t> exec_pending;  // an exec* call is under way
   EndFacts end;
@@ -425,7 +428,7 @@ inline void MakeSignOfLife(pthread_mutex_t* mutex) {
 }
 
 inline constexpr int32_t kNoCompression = -1000;
-inline constexpr uint32_t kWireVersion = 4;
+inline constexpr uint32_t kWireVersion = 5;
 
 }  // namespace pymemrun
 

@@ -171,7 +171,7 @@ class DiffPrinter {
       PrintTable(table, TableFormat::kText, &output_);
     } else {
       output_.AppendLines(
-          has_errors_ ? "nothing changed by more than three standard errors\n"
+          has_errors_ ? "nothing changed by more than chance may change it\n"
                       : "nothing changed\n");
     }
   }

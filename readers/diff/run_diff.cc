@@ -48,9 +48,12 @@ class MergedTree {
       AddTo(node.self, &node.sum);
       AddTo(node.sum, &nodes_[node.parent].sum);
     }
+    const double errors = ErrorsBeyondChance(std::count_if(
+        order.begin(), order.end(),
+        [this](uint32_t i) { return nodes_[i].sum.variance > 0; }));
     order.erase(std::remove_if(order.begin(), order.end(),
-                               [this](uint32_t i) {
-                                 return !nodes_[i].sum.IsBeyondErrors();
+                               [this, errors](uint32_t i) {
+                                 return !nodes_[i].sum.IsBeyond(errors);
                                }),
                 order.end());
     std::stable_sort(order.begin(), order.end(),
@@ -114,8 +117,18 @@ class MergedTree {
 
 double Change::Error() const { return std::sqrt(std::fmax(variance, 0)); }
 
-bool Change::IsBeyondErrors() const {
-  return std::fabs(bytes()) >= std::fmax(kErrors * Error(), 0.5);
+bool Change::IsBeyond(double errors) const {
+  return std::fabs(bytes()) >= std::fmax(errors * Error(), 0.5);
+}
+
+double ErrorsBeyondChance(size_t places) {
+  constexpr double kChance = 0.0001, kStep = 0.1;
+  double errors = Change::kErrors;
+  while (static_cast<double>(places) * std::erfc(errors / std::sqrt(2)) >
+         kChance) {
+    errors += kStep;
+  }
+  return errors;
 }
 
 Change ChangeOf(const Figure& before, const Figure& after) {
@@ -138,9 +151,12 @@ std::vector<DiffRow> DiffPlaces(const std::vector<HeldBytes>& before,
     AddTo({0, held.bytes, held.variance},
           &change_of(match->OfAfter(held.place)));
   }
+  const double errors = ErrorsBeyondChance(
+      std::count_if(changes.begin(), changes.end(),
+                    [](const Change& change) { return change.variance > 0; }));
   std::vector<DiffRow> rows;
   for (size_t i = 0; i < changes.size(); ++i) {
-    if (!changes[i].IsBeyondErrors()) continue;
+    if (!changes[i].IsBeyond(errors)) continue;
     rows.push_back({match->places()[i], changes[i]});
   }
   std::sort(rows.begin(), rows.end(), [](const DiffRow& a, const DiffRow& b) {

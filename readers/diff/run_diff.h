@@ -2,6 +2,7 @@
 #ifndef PYMEMRUN_READERS_DIFF_RUN_DIFF_H_
 #define PYMEMRUN_READERS_DIFF_RUN_DIFF_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -17,10 +18,14 @@ struct Change {
 
   double bytes() const { return after - before; }
   double Error() const;  // one standard error
-  // By more than three standard errors. Chance alone does that to 1 row in 370.
+  // A figure for itself: chance alone exceeds it in 1 of 370.
   static constexpr double kErrors = 3;
-  bool IsBeyondErrors() const;
+  bool IsBeyond(double errors) const;
 };
+// As many standard errors as chance exceeds at any of so many places, that are
+// compared together, in 1 of 10,000 pairs of runs. Sums of few samples stray a
+// little further. kErrors at least.
+double ErrorsBeyondChance(size_t places);
 // REQUIRES: both know it.
 Change ChangeOf(const Figure& before, const Figure& after);
 

@@ -1,6 +1,7 @@
 #include "readers/diff/run_side.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "readers/answer/memory_split.h"
@@ -10,6 +11,14 @@
 
 namespace pymemrun {
 namespace {
+
+// The kernel maps pages of files around a fault, as many as it has in memory.
+// That differs from run to run: by half a piece for each of them.
+double VarianceOfFile(double bytes) {
+  constexpr double kPieceBytes = 64 << 10;
+  if (bytes <= 0) return 0;
+  return std::fmax(bytes / kPieceBytes, 1) * kPieceBytes * kPieceBytes / 4;
+}
 
 // The names of a heap's frames, with bytes and their variance beside it, which
 // a PlaceTree calls its count.
@@ -162,7 +171,8 @@ bool RunSide::ReadResident(RereadFile* file, const RunMoments& moments,
       SplitMemory(pages, has_heap ? &heap : nullptr,
                   static_cast<double>(rss_bytes), options_.by);
   for (const PlaceHolding& holding : split.places) {
-    Add(Holding::kResident, holding.place, holding.bytes, holding.variance);
+    Add(Holding::kResident, holding.place, holding.bytes,
+        holding.variance + VarianceOfFile(holding.file_bytes));
   }
   return true;
 }

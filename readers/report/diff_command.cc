@@ -23,8 +23,9 @@ class DiffCommand final : public ReportCommand {
             "lines held. Lines that moved are the same lines, in another "
             "checkout too.\n\nAfter edits a line is known by its function, its "
             "file and its text. A row is listed if it changed by more than "
-            "three standard errors; exact figures have none. new, gone, moved "
-            "and edited say what became of the line itself.\n\nExit code 3: "
+            "chance may change any of so many: by three standard errors and "
+            "more. Exact figures have none. new, gone, moved and edited say "
+            "what became of the line itself.\n\nExit code 3: "
             "a limit of --fail-if is exceeded.") {}
 
   void AddOptions(CLI::App* app) override;

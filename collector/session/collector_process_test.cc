@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <thread>
 
@@ -50,6 +51,22 @@ TEST_F(CollectorProcessTest, AProgramThatNeverStartsLeavesAValidFile) {
   EXPECT_EQ(file.rows, 0u);
   EXPECT_TRUE(file.result.has_header);
   EXPECT_TRUE(file.result.has_footer);
+}
+
+// What the program read then is told of that moment.
+TEST_F(CollectorProcessTest, RssAtTheProgramsEndIsWritten) {
+  Trace([&] {
+    StartTracing();
+    page_->finalize_rss_pages = 700;
+    page_->finalize_hwm_pages = 900;
+    page_->finalize_ns.store(page_->start.monotonic_ns + 5000,
+                             std::memory_order_release);
+    SayEnd(0);
+    pause();
+  });
+  const FileContents file = Read();
+  EXPECT_EQ(std::count(file.rss.begin(), file.rss.end(), 700u * 4096), 1);
+  EXPECT_EQ(file.footer.finalize_us(), 5u);
 }
 
 TEST_F(CollectorProcessTest, ExitWithoutAWordStillTellsTheStatus) {

@@ -122,7 +122,7 @@ bool Change::IsBeyond(double errors) const {
 }
 
 double ErrorsBeyondChance(size_t places) {
-  constexpr double kChance = 0.0001, kStep = 0.1;
+  constexpr double kChance = 0.0005, kStep = 0.1;
   double errors = Change::kErrors;
   while (static_cast<double>(places) * std::erfc(errors / std::sqrt(2)) >
          kChance) {

@@ -23,7 +23,7 @@ struct Change {
   bool IsBeyond(double errors) const;
 };
 // As many standard errors as chance exceeds at any of so many places, that are
-// compared together, in 1 of 10,000 pairs of runs. Sums of few samples stray a
+// compared together, in 1 of 2,000 pairs of runs. Sums of few samples stray a
 // little further. kErrors at least.
 double ErrorsBeyondChance(size_t places);
 // REQUIRES: both know it.

@@ -8,6 +8,7 @@ import fault_support
 import support
 
 KEPT, CACHED, LATE, THREADS, GONE = 3_000_000, 2_000_000, 500_000, 1_000_000, 7_000_000
+MARGIN = 100_000
 OVERHEAD = 200  # of the object and the lists that hold it
 
 PROGRAM = f"""\
@@ -68,6 +69,20 @@ class HeapExitTest(support.ProgramTest):
                         footer.heap_allocations + footer.heap_frees)
         # What __del__ does when all is taken down comes after that.
         self.assertGreater(footer.heap_frees, 100)
+
+    def test_a_large_block_is_alive_until_it_is_freed(self):
+        """The peak has both lines, and RSS was read when all was freed."""
+        run = self.run_script('big = "a" * 100_000_000\nbig2 = big + "b"\n'
+                              "del big\ndel big2\nx = [i * i for i in range(1000)]\n",
+                              "--trace", "none", "--heap", "all")
+        done = subprocess.run([support.PYMEMREPORT, "report", "--json", run.path],
+                              check=True, capture_output=True, text=True)
+        answer = json.loads(done.stdout)
+        held = {place["line"]: place["bytes"] for place in answer["peak"]["places"]
+                if place["own"]}
+        for line in 1, 2:
+            self.assertAlmostEqual(held.get(line, 0), 100_000_000, delta=MARGIN, msg=answer)
+        self.assertLess(answer["end"]["rss_bytes"], 90_000_000, answer)
 
     def test_calls_beside_change_nothing(self):
         run = self.run_script(PROGRAM + "del gone\n", "--heap", "all", "--native")

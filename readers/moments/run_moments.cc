@@ -17,6 +17,8 @@ namespace {
 
 // VmHWM and RSS are sums of counters that lag by some pages on each CPU.
 constexpr uint64_t kBlurBytes = 1 << 20;
+// Where RSS was read so little higher than at a scan, the scan tells more.
+constexpr uint64_t kScanFraction = 16;
 
 // Finds a mark, and remembers some labels for a message.
 class MarkFinder final : public ReplayVisitor {
@@ -163,7 +165,8 @@ bool RunMoments::IsSeen() const {
 // Whether page events, or a scan of pages, were there at the peak.
 bool RunMoments::PagesTell() const {
   return has_page_events() &&
-         (!by_scan() || (peak_was_seen() && IsNear(peak_bytes(), PeakBytes())));
+         (!by_scan() ||
+          scan_.bytes + PeakBytes() / kScanFraction >= PeakBytes());
 }
 
 // Where RSS does not differ, what was alive tells moments apart. Finalization
@@ -175,23 +178,24 @@ void RunMoments::ChooseAmongHigh(const ReadRun& read) {
   std::vector<RssStretch> stretches;
   for (RssStretch one : high()) {
     if (one.begin_us > last_us) break;
-    // Between two scans RSS is not known.
-    one.end_us = by_scan() ? one.begin_us : std::min(one.end_us, last_us + 1);
+    one.end_us = std::min(one.end_us, last_us + 1);
     stretches.push_back(one);
   }
   MostAlive alive(stretches, peak_us());
-  if (has_heap_ && !stretches.empty() && !read(&alive)) return;
-  if (!has_heap_) alive.Finish();
-  better_us_ = alive.Better();
+  if (!stretches.empty() && read(&alive)) better_us_ = alive.Better();
 }
 
 void RunMoments::FindInHeap(const ReadRun& read) {
-  if (PagesTell()) return ChooseAmongHigh(read);
+  if (!has_heap_) return;
+  if (PagesTell()) {
+    if (!by_scan()) ChooseAmongHigh(read);
+    return;
+  }
   const bool was_read = row_.bytes + sample_.bytes > 0;
   // Of scans the nearest is known: what was alive then tells more.
   const bool is_known =
       was_read && (IsSeen() || (unseen_.bytes > 0 && !by_scan()));
-  if (is_known || !has_heap_) return;
+  if (is_known) return;
   HeapMoments heap({HeapMoment{HeapMoment::kPeak}});
   if (!read(&heap) || heap.model().peak_bytes() <= 0) return;
   const uint64_t peak_us = heap.model().peak_us();
@@ -202,6 +206,9 @@ void RunMoments::FindInHeap(const ReadRun& read) {
 
 FoundMoment RunMoments::RssPeak() const {
   const std::string known = "the peak of RSS", about = "about the peak of RSS";
+  if (PagesTell() && by_scan()) {
+    return {scan_.time_us, IsNear(scan_.bytes, PeakBytes()) ? known : about};
+  }
   if (PagesTell()) return {better_us_.value_or(peak_us()), known};
   const Reading& highest = row_.bytes >= sample_.bytes ? row_ : sample_;
   if (highest.bytes == 0) {

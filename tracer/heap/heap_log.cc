@@ -83,18 +83,23 @@ inline void PutEvent(HotState& hot, uint64_t at, uint32_t what_and_stack,
   Publish(hot, at + 1);
 }
 
-// The word before a block of glibc's has its size. Such a block has a mapping
-// of its own, or lies below the break; glibc is about to read the word, too. In
-// CPython's pools another block may lie there, whose clock then is stated.
+// The word before a block of glibc's has its size; glibc is about to read it,
+// too. Such a block lies below the break, or has a mapping of its own: whole
+// pages, and the flag for that. Others may lie at the same place of a page.
 inline bool IsLargeFree(const HotState& hot, const void* address) {
+  constexpr size_t kMapped = 2;
   const auto bits = reinterpret_cast<uintptr_t>(address);
   const uintptr_t offset = bits % kPageBytes;
-  if (offset != kMappedOffset &&
+  const bool may_be_mapped = offset == kMappedOffset;
+  if (!may_be_mapped &&
       (bits >= reinterpret_cast<uintptr_t>(*hot.brk_word) ||
        offset < kMappedOffset)) {  // the word is another page's
     return false;
   }
-  return static_cast<const size_t*>(address)[-1] >= kLargeFree;
+  const size_t word = static_cast<const size_t*>(address)[-1];
+  return word >= kLargeFree &&
+         (bits < reinterpret_cast<uintptr_t>(*hot.brk_word) ||
+          word % kPageBytes == kMapped);
 }
 
 inline void PutFree(HotState& hot, const void* address, uint32_t flags) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -20,6 +21,20 @@ std::string Spaces(absl::string_view text, size_t columns) {
 }
 
 }  // namespace
+
+std::vector<absl::string_view> UnbrokenWords(absl::string_view text) {
+  std::vector<absl::string_view> words;
+  size_t begin = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool is_joined = i > 0 && absl::ascii_isdigit(text[i - 1]) &&
+                           i + 1 < text.size() && text[i + 1] != ' ';
+    if (text[i] != ' ' || is_joined) continue;
+    words.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  words.push_back(text.substr(begin));
+  return words;
+}
 
 std::string PadRight(absl::string_view text, size_t columns) {
   return absl::StrCat(text, Spaces(text, columns));

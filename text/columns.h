@@ -4,10 +4,15 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 
 namespace pymemrun {
+
+// What stands between the spaces at which a line may end: a number stays with
+// the word behind it, which may be its unit.
+std::vector<absl::string_view> UnbrokenWords(absl::string_view text);
 
 // With spaces behind it, or before it, up to so many columns.
 std::string PadRight(absl::string_view text, size_t columns);

@@ -8,7 +8,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "format/summary/gauge_text.h"
+#include "text/columns.h"
 #include "text/report_text.h"
+#include "text/shell_text.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -49,10 +51,7 @@ class Paragraph {
   }
   // Adds `text`, which may be broken at its spaces.
   void AddWords(absl::string_view text) {
-    for (const absl::string_view word :
-         absl::StrSplit(text, ' ', absl::SkipEmpty())) {
-      Add(word);
-    }
+    for (const absl::string_view word : UnbrokenWords(text)) Add(word);
   }
   std::string Take() {
     // A line was begun and nothing followed.
@@ -193,17 +192,17 @@ void AddPeak(const EndReportInput& in, Paragraph* out) {
           : "."));
 }
 
-// Can be pasted.
+// Can be pasted, whatever the name is. One that is too long is left out.
 void AddNext(const EndReportInput& in, Paragraph* out) {
   if (!in.names_next || in.file_bytes == 0 ||
       in.footer.output_name() == Footer::OUTPUT_DELETED) {
     return;
   }
+  const std::string name = ShellWord(in.file_name);
+  if (name.size() > kMaxFileNameBytes) return;
   out->NewLine();
   out->Add("More:");
-  out->Add(
-      absl::StrCat("pymemreport ",
-                   ShortTerminalText(in.file_name, kMaxFileNameBytes, true)));
+  out->Add(absl::StrCat("pymemreport ", name));
 }
 
 std::string EndText(const EndReportInput& in) {

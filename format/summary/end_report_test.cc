@@ -197,6 +197,12 @@ TEST(EndReportTest, BesideAnAnswerOnlyTheUnusualIsSaid) {
           "pymemrun: RSS source: hints (best there is)."}));
 }
 
+TEST(EndReportTest, HowToReadOnCanBePasted) {
+  EndReportInput in = Answered();
+  in.file_name = "my runs/a$b.pb";
+  EXPECT_EQ(LinesOf(in).back(), "pymemrun: More: pymemreport 'my runs/a$b.pb'");
+}
+
 TEST(EndReportTest, ADeletedFileIsNotNamedToBeRead) {
   EndReportInput in = Answered();
   in.footer.set_output_name(Footer::OUTPUT_DELETED);
@@ -266,6 +272,7 @@ TEST(EndReportTest, LongNamesAreShortenedSoThatTheReportFits) {
   EXPECT_LE(EndReportText(in).size(), kMaxEndReportBytes);
   in.names_next = true;
   EXPECT_LE(EndReportText(in).size(), kMaxEndReportBytes);
+  EXPECT_EQ(EndReportText(in).find("More:"), std::string::npos);
   EXPECT_GT(EndReportText(in).size(), kMaxEndReportBytes / 2);
   // Of paths the end stays, of other names the begin; no character is cut.
   const std::string text = EndReportText(in);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "readers/heap/heap_exit.h"
 #include "readers/heap/heap_history.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/resident/timeline.h"
@@ -110,6 +111,7 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
     answer->peak_bytes = answer->peak.split.rss_bytes;
   }
   Split(RssAt(answer->end), &answer->end);
+  answer->has_no_end = !SawEnd(answer->facts.footer.value_or(Footer()));
   return answer;
 }
 

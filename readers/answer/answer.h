@@ -31,6 +31,8 @@ struct Answer {
   AnswerMoment peak;
   AnswerMoment end;  // of the program's own code, before finalization
   bool has_pages = false;
+  // Nobody saw the program's end: `end` is the file's last moment.
+  bool has_no_end = false;
   // Bytes of a line at evenly spaced moments of the run.
   static constexpr size_t kSteps = 10;
   absl::flat_hash_map<Place, std::vector<double>> over_time;

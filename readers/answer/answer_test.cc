@@ -1,4 +1,5 @@
 // The answer of runs whose memory is known.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <regex>
@@ -9,6 +10,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/answer/answer_json.h"
+#include "readers/answer/answer_notes.h"
 #include "readers/answer/answer_text.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
@@ -35,6 +37,9 @@ class AnswerRun {
   bool pages = true, heap = true, native = true;
   uint64_t file_mib = 0;  // that the kernel counts at 3.5 s; 0: it does not
   std::string script = "/src/job.py";
+  bool footer = true;
+  Footer::End end = Footer::EXIT;
+  uint32_t children = 0;  // that were not traced
 
   std::string Build() const {
     StringSink sink;
@@ -93,17 +98,21 @@ class AnswerRun {
       builder.AddPages({gone});
     }
     builder.AddProcess(6000000, 20 * kMiB, 60 * kMiB);
-    Record record;
-    Footer* footer = record.mutable_footer();
-    footer->set_end(Footer::EXIT);
-    footer->set_end_us(7000000);
-    footer->set_hwm_bytes(60 * kMiB);
-    builder.AddRecord(record);
+    if (footer) AddFooter(&builder);
     builder.Flush();
     return sink.contents();
   }
 
  private:
+  void AddFooter(RunBuilder* builder) const {
+    Record record;
+    Footer* const last = record.mutable_footer();
+    last->set_end(end);
+    last->set_end_us(7000000);
+    last->set_hwm_bytes(60 * kMiB);
+    last->set_untraced_children(children);
+    builder->AddRecord(record);
+  }
   // What the kernel counted as pages of files, at two moments.
   void AddCounts(RunBuilder* builder) const {
     for (const auto& [time_us, mib] :
@@ -262,8 +271,73 @@ TEST(AnswerTextTest, BeginsWithTheAnswer) {
   options.file_name = "run.pb";
   EXPECT_THAT(AnswerText(*answer, options),
               HasSubstr("\nPeak 60 MiB at 3.000 s. job.py:3 holds 40 MiB of it "
-                        "(67 %), in numpy ones. 40\nMiB went back before the "
+                        "(67 %), in numpy ones.\n40 MiB went back before the "
                         "program ended.\n"));
+}
+
+// On one line.
+std::string TextOf(const AnswerRun& run, const std::string& name = "run.pb") {
+  AnswerTextOptions options;
+  options.terminal.columns = 120;
+  options.file_name = name;
+  std::string text = AnswerText(*Read(run), options);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+TEST(AnswerTextTest, WhatIsStillThereAddsUp) {
+  EXPECT_THAT(
+      TextOf({}),
+      HasSubstr("Still there when the program ended: 20 MiB, that is 8.0 MiB "
+                "live blocks (nearly all by job.py:4); 6.0 MiB free, kept by "
+                "allocators; 2.0 MiB files and code; 3.0 MiB before tracing; "
+                "1.0 MiB tracing itself. "));
+}
+
+TEST(AnswerTextTest, ChildrenThatWereNotTracedAreSaid) {
+  AnswerRun run;
+  EXPECT_THAT(TextOf(run), Not(HasSubstr("Not recorded")));
+  run.children = 3;
+  EXPECT_THAT(TextOf(run), HasSubstr(" Not recorded: 3 child processes. "));
+}
+
+TEST(AnswerTextTest, WithoutAnEndThereIsALastRecord) {
+  AnswerRun run;
+  const std::string no_end = "The file has no end: the program still runs";
+  EXPECT_THAT(TextOf(run), Not(HasSubstr(no_end)));
+  run.end = Footer::SIGNAL;
+  EXPECT_THAT(TextOf(run), Not(HasSubstr(no_end)));
+  EXPECT_THAT(TextOf(run),
+              HasSubstr("Still there at the last record, 7.000 s: 20 MiB"));
+  EXPECT_THAT(TextOf(run), Not(HasSubstr("program ended")));
+  run.footer = false;
+  EXPECT_THAT(TextOf(run), HasSubstr(no_end));
+  EXPECT_THAT(TextOf(run),
+              HasSubstr("40 MiB went back before the last record."));
+  EXPECT_THAT(TextOf(run),
+              HasSubstr("Still there at the last record, 6.000 s: 20 MiB"));
+}
+
+// Each exits with 0, also where a shell gets it.
+TEST(AnswerTextTest, OnlyCommandsThatWorkComeNext) {
+  for (const bool pages : {true, false}) {
+    for (const bool heap : {true, false}) {
+      AnswerRun run;
+      run.pages = pages;
+      run.heap = run.native = heap;
+      const TempFile file(run.Build());
+      for (const NextCommand& next : NextCommands(*Read(run))) {
+        std::vector<std::string> words = {next.command, file.path()};
+        for (const std::string& option : next.options) {
+          words.push_back(option == "rss.svg" ? "/dev/null" : option);
+        }
+        const Printed printed = Report(words);
+        EXPECT_EQ(printed.code, 0) << next.command << ": " << printed.err;
+      }
+    }
+  }
+  EXPECT_THAT(TextOf({}, "my $runs/a.pb"),
+              HasSubstr(" pymemreport heap 'my $runs/a.pb' --stacks "));
 }
 
 TEST(AnswerTextTest, FitsTheTerminal) {

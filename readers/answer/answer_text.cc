@@ -8,11 +8,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "readers/answer/answer_notes.h"
 #include "readers/answer/source_text.h"
 #include "readers/output/screen_text.h"
 #include "text/block_chart.h"
 #include "text/columns.h"
 #include "text/report_text.h"
+#include "text/shell_text.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -68,7 +70,6 @@ class AnswerWriter {
     AddParts();
     AddPlaces();
     AddEnd();
-    AddMissing();
     AddNext();
     return text_.Take();
   }
@@ -148,35 +149,18 @@ class AnswerWriter {
     const double back = split_.rss_bytes - answer_.end.split.rss_bytes;
     if (answer_.end.split.rss_bytes > 0 && back > kMiB &&
         back > 0.05 * split_.rss_bytes) {
-      absl::StrAppend(&text, " ", ShortBytes(back),
-                      " went back before the program ended.");
+      absl::StrAppend(
+          &text, " ", ShortBytes(back), " went back before ",
+          answer_.has_no_end ? "the last record." : "the program ended.");
     }
     text_.Paragraph(text, headline);
     text_.Line();
   }
 
-  // What is missing where only pages, or only blocks, were recorded.
-  std::string FreeLabel() const {
-    if (answer_.peak.heap == nullptr) return "heap, live and free";
-    if (!answer_.facts.header.heap_native()) {
-      return "C code's heap, and free";
-    }
-    return "free, kept by allocators";
-  }
-
   void AddParts() {
-    const std::vector<std::pair<std::string, double>> parts = {
-        {"native heap", split_.native_bytes},
-        {"Python heap", split_.python_bytes},
-        {FreeLabel(), split_.free_bytes},
-        {"files and code", split_.file_bytes},
-        {"before tracing", split_.before_bytes},
-        {"stacks of threads", split_.stack_bytes},
-        {"tracing itself", split_.tracing_bytes},
-        {"unattributed", split_.unattributed_bytes}};
     AddPart("RSS at the peak", split_.rss_bytes, /*is_sum=*/true);
-    for (const auto& [name, bytes] : parts) {
-      if (bytes >= 0.5 || bytes <= -0.5) AddPart("  " + name, bytes, false);
+    for (const auto& [name, bytes] : PartsOf(split_, answer_)) {
+      AddPart(absl::StrCat("  ", name), bytes, false);
     }
     text_.Line();
   }
@@ -298,76 +282,21 @@ class AnswerWriter {
   }
 
   void AddEnd() {
-    const MemorySplit& end = answer_.end.split;
-    if (end.rss_bytes <= 0) return;
-    std::string text = absl::StrCat("Still there when the program ended: ",
-                                    ShortBytes(end.rss_bytes));
-    std::vector<std::string> parts;
-    if (answer_.end.heap != nullptr) {
-      parts.push_back(
-          absl::StrCat(ShortBytes(end.python_bytes + end.native_bytes),
-                       " live on the heap"));
-    }
-    if (answer_.has_pages && answer_.end.heap != nullptr &&
-        answer_.facts.header.heap_native()) {
-      parts.push_back(
-          absl::StrCat(ShortBytes(end.free_bytes), " free but kept"));
-    }
-    for (const PlaceHolding& holding : end.places) {
-      if (!holding.is_own) continue;
-      parts.push_back(absl::StrCat(ShortBytes(holding.bytes), " held by ",
-                                   NameOf(holding.place)));
-      break;
-    }
-    absl::StrAppend(&text, parts.empty() ? "" : "; ",
-                    absl::StrJoin(parts, ", "), ".");
-    text_.Paragraph(text);
-  }
-
-  void AddMissing() {
-    std::vector<std::string> missing;
-    const Header& header = answer_.facts.header;
-    if (!answer_.has_pages) {
-      missing.push_back(
-          split_.before_bytes > 0
-              ? "which pages are resident (--trace pages): files are as the "
-                "kernel counts them"
-              : "which pages are resident (--trace pages): RSS cannot be "
-                "split");
-    }
-    if (!answer_.facts.HasHeap()) {
-      missing.push_back(
-          "allocations (--heap sampled): memory is told by who touched it "
-          "first");
-    } else if (!header.heap_native()) {
-      missing.push_back(
-          "C code's own allocations (--native): numpy's and pandas' arrays "
-          "have no line");
-    }
-    if (!missing.empty()) {
-      text_.Paragraph(
-          absl::StrCat("Not recorded: ", absl::StrJoin(missing, "; "), "."));
-    }
-    const uint64_t lost =
-        answer_.facts.Heap().lost + answer_.facts.Pages().samples_lost;
-    if (lost > 0) {
-      text_.Paragraph(absl::StrCat(Counted(lost, "event"),
-                                   " found no room: bytes may be missing."));
+    const std::string text = StillThere(
+        answer_, [this](const Place& place) { return NameOf(place); });
+    if (!text.empty()) text_.Paragraph(text);
+    for (const std::string& sentence : Remarks(answer_)) {
+      text_.Paragraph(sentence);
     }
     text_.Line();
   }
 
   void AddNext() {
-    const std::string file = TerminalText(options_.file_name);
-    if (answer_.facts.HasHeap()) {
-      text_.Command("pymemreport heap " + file + " --stacks",
-                    "who called these lines");
-    }
-    if (answer_.has_pages) {
-      text_.Command("pymemreport timeline " + file + " -o rss.svg",
-                    "RSS over time, a picture");
-    } else {
-      text_.Command("pymemreport top " + file, "where RSS was seen to grow");
+    for (const NextCommand& next : NextCommands(answer_)) {
+      std::vector<std::string> words = {"pymemreport", next.command,
+                                        ShellWord(options_.file_name)};
+      words.insert(words.end(), next.options.begin(), next.options.end());
+      text_.Command(words, next.what);
     }
   }
 

@@ -61,6 +61,17 @@ HeapExitFinder::Root HeapExitFinder::RootOf(uint32_t stack) {
   return root;
 }
 
+bool SawEnd(const Footer& footer) {
+  const bool was_killed = footer.end() == Footer::SIGNAL ||
+                          footer.end() == Footer::KILLED_OR_EXITED;
+  return footer.end_us() != 0 &&
+         (!was_killed || footer.finalize() == Footer::FINALIZED);
+}
+
+absl::string_view NameOfEnd(const Footer& footer) {
+  return SawEnd(footer) ? "the program's end" : "the last record";
+}
+
 bool HeapExitFinder::OnHeap(const HeapEvent* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (!events[i].is_free && KindOf(events[i].stack) == kProgram) {
@@ -77,22 +88,28 @@ void HeapExitFinder::OnFooter(const Footer& footer) {
 }
 
 HeapMoment HeapExitFinder::exit() const {
+  HeapMoment exit = {HeapMoment::kEnd};
+  exit.name = std::string(NameOfEnd(footer_));
   switch (footer_.finalize()) {
     case Footer::FINALIZED:
+      exit.kind = HeapMoment::kTime;
+      exit.time_us = footer_.finalize_us();
       // Of a file that lacks some, others would be counted.
       if (footer_.has_finalize_heap_events() &&
           events_ == footer_.heap_allocations() + footer_.heap_frees()) {
-        return {HeapMoment::kEvents, footer_.finalize_us(),
-                footer_.finalize_heap_events()};
+        exit.kind = HeapMoment::kEvents;
+        exit.events = footer_.finalize_heap_events();
       }
-      return {HeapMoment::kTime, footer_.finalize_us()};
+      return exit;
     case Footer::NOT_FINALIZED:
-      return {HeapMoment::kEnd};
+      return exit;
     default:
       break;
   }
-  if (last_us_ == kEnd) return {HeapMoment::kEnd};
-  return {HeapMoment::kTime, last_us_};
+  if (last_us_ == kEnd) return exit;
+  exit.kind = HeapMoment::kTime;
+  exit.time_us = last_us_;
+  return exit;
 }
 
 }  // namespace pymemrun

@@ -5,9 +5,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "readers/heap/heap_places.h"
 
 namespace pymemrun {
+
+// Not: the program was killed or still runs, or the file was cut. Without a
+// footer: an empty one.
+bool SawEnd(const Footer& footer);
+// "the program's end", or else "the last record".
+absl::string_view NameOfEnd(const Footer& footer);
 
 // The footer tells it. Where it does not, as in files of earlier versions and
 // such as were cut, this finds the last allocation below the frame that the
@@ -19,7 +26,7 @@ class HeapExitFinder final : public HeapReplay {
   HeapExitFinder() : interpreter_(&index()) {}
   bool OnHeap(const HeapEvent* events, size_t count) override;
   void OnFooter(const Footer& footer) override;
-  // Everything up to this moment was the program's.
+  // Everything up to this moment, which has a name, was the program's.
   HeapMoment exit() const;
 
  private:

@@ -153,7 +153,7 @@ TEST(HeapMappedTest, AChangeOfItIsBesideThoseOfBlocks) {
 TEST(HeapMappedTest, LeaksAndTemporaryBlocksAreOfBlocks) {
   const std::string leaks = Of({"heap", "--leaks"});
   EXPECT_THAT(leaks,
-              HasSubstr("alive when the program ended 3.9 KiB in 1 block"));
+              HasSubstr("alive at the program's end: 3.9 KiB in 1 block"));
   EXPECT_THAT(leaks, HasSubstr("reserved, not known to be touched: 769.0 MiB"));
   EXPECT_EQ(Of({"heap", "--csv", "--temporary", "9"}),
             "file,line,function,temporary_bytes,temporary_count,share\r\n"

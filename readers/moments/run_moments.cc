@@ -236,7 +236,7 @@ uint64_t RunMoments::EndUs() const {
 
 // The footer tells it, or else the heap events, if there are any.
 FoundMoment RunMoments::FindEnd(const ReadRun& read) const {
-  FoundMoment end = {EndUs(), "the program's end", true};
+  FoundMoment end = {EndUs(), std::string(NameOfEnd(footer_)), true};
   if (footer_.finalize() == Footer::FINALIZED) {
     end.time_us = footer_.finalize_us();
     end.is_last = false;
@@ -304,9 +304,7 @@ absl::StatusOr<HeapMoment> FindHeapMoment(const Moment& moment,
     case Moment::kEnd: {
       HeapExitFinder finder;
       if (!read(&finder)) return Unreadable();
-      HeapMoment end = finder.exit();
-      end.name = "the program's end";
-      return end;
+      return finder.exit();
     }
     default:
       break;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "absl/strings/str_join.h"
 #include "text/columns.h"
 #include "text/terminal_text.h"
 
@@ -31,7 +31,7 @@ void ScreenText::Paragraph(absl::string_view words,
                            absl::string_view headline) {
   const size_t begin = text_.size();
   std::string line;
-  for (const absl::string_view whole : absl::StrSplit(words, ' ')) {
+  for (const absl::string_view whole : UnbrokenWords(words)) {
     const std::string word = ColumnsOf(whole) > columns_
                                  ? CutToColumns(whole, columns_)
                                  : std::string(whole);
@@ -49,14 +49,15 @@ void ScreenText::Paragraph(absl::string_view words,
   }
 }
 
-void ScreenText::Command(absl::string_view command, absl::string_view what) {
-  const std::string whole = absl::StrCat(command, "   # ", what);
+void ScreenText::Command(const std::vector<std::string>& words,
+                         absl::string_view what) {
+  const std::string whole =
+      absl::StrCat(absl::StrJoin(words, " "), "   # ", what);
   if (ColumnsOf(whole) <= columns_) return Line(whole);
   constexpr size_t kGoesOn = 2;  // " \"
   std::string line;
-  for (const absl::string_view word : absl::StrSplit(command, ' ')) {
-    const bool is_last = word.end() == command.end();
-    const size_t end = is_last ? 0 : kGoesOn;
+  for (const std::string& word : words) {
+    const size_t end = &word == &words.back() ? 0 : kGoesOn;
     if (!line.empty() &&
         ColumnsOf(line) + 1 + ColumnsOf(word) + end > columns_) {
       Line(line + " \\");

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/string_view.h"
 #include "readers/output/terminal.h"
@@ -28,8 +29,8 @@ class ScreenText {
   // what it begins with is one.
   void Paragraph(absl::string_view words, absl::string_view headline = "");
   // A command to be pasted, and what it is for where there is room for that.
-  // Its words stay whole, and its lines go on as a shell's do.
-  void Command(absl::string_view command, absl::string_view what);
+  // Its words, which are a shell's, stay whole; its lines go on as a shell's.
+  void Command(const std::vector<std::string>& words, absl::string_view what);
 
   std::string Take() { return std::move(text_); }
 

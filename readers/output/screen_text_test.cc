@@ -19,6 +19,15 @@ TEST(ScreenTextTest, LinesFitAndDoNotEndInSpaces) {
                 std::string(38, 'x') + "..\nones\n");
 }
 
+TEST(ScreenTextTest, NumbersStayWithTheirUnits) {
+  Terminal terminal;
+  terminal.columns = 40;
+  ScreenText text(&terminal);
+  text.Paragraph("job.py of mine now holds (as told) 286 MiB (89 %), surely.");
+  EXPECT_EQ(text.Take(),
+            "job.py of mine now holds (as told)\n286 MiB (89 %), surely.\n");
+}
+
 TEST(ScreenTextTest, TheWidthIsThatOfTheTerminalWithinReason) {
   const auto columns = [](size_t given) {
     Terminal terminal;
@@ -47,13 +56,15 @@ TEST(ScreenTextTest, CommandsGoOnInTheNextLine) {
   Terminal terminal;
   terminal.columns = 40;
   ScreenText text(&terminal);
-  text.Command("pymemreport top run.pb", "growth");
-  text.Command("pymemreport timeline run.pb -o rss.svg", "a picture");
-  text.Command("pymemreport heap a/rather/long/run.pb --stacks", "callers");
+  text.Command({"pymemreport", "top", "run.pb"}, "growth");
+  text.Command({"pymemreport", "timeline", "run.pb", "-o", "rss.svg"},
+               "a picture");
+  text.Command({"pymemreport", "heap", "'rather long/my run.pb'", "--stacks"},
+               "callers");
   EXPECT_EQ(text.Take(),
             "pymemreport top run.pb   # growth\n"
             "pymemreport timeline run.pb -o rss.svg\n"
-            "pymemreport heap a/rather/long/run.pb \\\n  --stacks\n");
+            "pymemreport heap \\\n  'rather long/my run.pb' --stacks\n");
 }
 
 }  // namespace

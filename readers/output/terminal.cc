@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "text/columns.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -95,7 +96,7 @@ std::string Terminal::Wrapped(absl::string_view text, size_t indent) const {
   for (const absl::string_view line :
        absl::StrSplit(absl::StripSuffix(text, "\n"), '\n')) {
     size_t used = 0;
-    for (absl::string_view word : absl::StrSplit(line, ' ')) {
+    for (absl::string_view word : UnbrokenWords(line)) {
       const size_t width = ColumnsOf(word);
       if (used > indent && used + 1 + width > columns) {
         absl::StrAppend(&wrapped, "\n", std::string(indent, ' '));

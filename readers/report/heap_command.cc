@@ -83,8 +83,8 @@ std::string LeaksText(const HeapMoments& replay,
     const HeapSource& source = replay.model().sources()[i];
     if (source.counts() && keep(source)) leaked.Add(sums[i]);
   }
-  return absl::StrCat("alive when the program ended ",
-                      HeapSumsText(leaked, replay),
+  const absl::string_view end = replay.moment(0).name;
+  return absl::StrCat("alive at ", end, ": ", HeapSumsText(leaked, replay),
                       ", without what the interpreter keeps for itself\n",
                       LiveText(replay, 0), PeakText(replay));
 }

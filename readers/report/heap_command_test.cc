@@ -109,7 +109,7 @@ TEST(HeapReportTest, LeaksAreWhatTheProgramKeeps) {
                 "/job.py,6,load,1000,1,0.500000\r\n");
   EXPECT_THAT(
       Heap({}, {"--leaks"}),
-      StartsWith("alive when the program ended 2.0 KiB in 11 blocks, "
+      StartsWith("alive at the program's end: 2.0 KiB in 11 blocks, "
                  "without what the interpreter keeps for itself\n"
                  "live 2.1 KiB in 13 blocks at the program's end, 0.006 s\n"));
 }

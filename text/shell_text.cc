@@ -1,0 +1,54 @@
+#include "text/shell_text.h"
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+bool IsPlain(char c) {
+  return absl::ascii_isalnum(c) ||
+         absl::string_view("_./-+:=@%,").find(c) != absl::string_view::npos;
+}
+
+// $'...': what a terminal must not see is written as its bytes.
+std::string Escaped(absl::string_view name) {
+  std::string word = "$'";
+  while (!name.empty()) {
+    const Rune rune = FirstRune(name);
+    const absl::string_view bytes = name.substr(0, rune.size);
+    name.remove_prefix(rune.size);
+    if (bytes == "'" || bytes == "\\") {
+      absl::StrAppend(&word, "\\", bytes);
+    } else if (rune.IsHarmless()) {
+      absl::StrAppend(&word, bytes);
+    } else {
+      for (const char byte : bytes) {
+        absl::StrAppendFormat(&word, "\\x%02x", static_cast<uint8_t>(byte));
+      }
+    }
+  }
+  return word + "'";
+}
+
+}  // namespace
+
+std::string ShellWord(absl::string_view name) {
+  bool is_plain = !name.empty(), is_harmless = true;
+  for (absl::string_view rest = name; !rest.empty();) {
+    const Rune rune = FirstRune(rest);
+    is_plain &= IsPlain(rest.front());
+    is_harmless &= rune.IsHarmless();
+    rest.remove_prefix(rune.size);
+  }
+  if (!is_harmless) return Escaped(name);
+  const bool is_option = name.size() > 1 && name.front() == '-';
+  const std::string word = absl::StrCat(is_option ? "./" : "", name);
+  if (is_plain) return word;
+  return absl::StrCat("'", absl::StrReplaceAll(word, {{"'", "'\\''"}}), "'");
+}
+
+}  // namespace pymemrun

@@ -98,18 +98,9 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
       (with_curves && !ReadOverTime(file, *finder, answer.get()))) {
     return nullptr;
   }
-  answer->peak_bytes =
-      std::max({static_cast<double>(finder->peak_bytes()),
-                static_cast<double>(answer->facts.SeenBytes()),
-                static_cast<double>(answer->facts.HwmBytes())});
-  // Between two scans RSS may have been higher than they say.
-  const bool is_known = answer->has_pages && !answer->peak.pages->by_scan();
-  const double rss_bytes = is_known ? RssAt(answer->peak) : 0;
-  Split(rss_bytes > 0 ? rss_bytes : answer->peak_bytes, &answer->peak);
-  // VmHWM may be some pages higher than what was split.
-  if (answer->peak.split.rss_bytes > 0.98 * answer->peak_bytes) {
-    answer->peak_bytes = answer->peak.split.rss_bytes;
-  }
+  answer->peak.time_us = finder->RssPeak().time_us;
+  answer->peak_bytes = static_cast<double>(finder->PeakBytes());
+  Split(answer->peak_bytes, &answer->peak);
   Split(RssAt(answer->end), &answer->end);
   answer->has_no_end = !SawEnd(answer->facts.footer.value_or(Footer()));
   return answer;

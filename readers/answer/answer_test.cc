@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -39,6 +42,7 @@ class AnswerRun {
   std::string script = "/src/job.py";
   bool footer = true;
   Footer::End end = Footer::EXIT;
+  uint64_t hwm_mib = 60;
   uint32_t children = 0;  // that were not traced
 
   std::string Build() const {
@@ -109,7 +113,7 @@ class AnswerRun {
     Footer* const last = record.mutable_footer();
     last->set_end(end);
     last->set_end_us(7000000);
-    last->set_hwm_bytes(60 * kMiB);
+    last->set_hwm_bytes(hwm_mib * kMiB);
     last->set_untraced_children(children);
     builder->AddRecord(record);
   }
@@ -184,6 +188,43 @@ TEST(AnswerJsonTest, HasTheSame) {
                     "called": "numpy ones", "thread": "MainThread"})"));
   EXPECT_TRUE(peak["places"][1]["called"].is_null());
   EXPECT_EQ(json["end"]["rss_bytes"], 20 * kMiB);
+}
+
+// VmHWM may be some pages higher than what is known of any moment, or have been
+// read before the peak.
+TEST(AnswerTest, ThePeakIsTheSameInEveryReport) {
+  for (const uint64_t hwm_mib : {50, 60, 61}) {
+    for (const bool pages : {true, false}) {
+      AnswerRun run;
+      run.hwm_mib = hwm_mib;
+      run.pages = pages;
+      const auto answer = Read(run);
+      const uint64_t peak = std::max<uint64_t>(hwm_mib, 60) * kMiB;
+      EXPECT_EQ(answer->peak_bytes, peak);
+      EXPECT_EQ(SumOf(answer->peak.split), peak);
+      const TempFile file(run.Build());
+      const auto summary = nlohmann::json::parse(
+          Report({"summary", "--json", file.path()}).out)[0];
+      EXPECT_EQ(summary["peak_rss_bytes"], peak);
+      EXPECT_EQ(std::llround(summary["peak_rss_s"].get<double>() * 1e6),
+                answer->peak.time_us);
+      EXPECT_EQ(summary["vm_hwm_bytes"], peak);
+      if (!pages) continue;
+      const std::string csv =
+          Report({"timeline", "--format", "csv", file.path()}).out;
+      EXPECT_THAT(csv, HasSubstr(absl::StrFormat(
+                           "\n%.6f,%d,", answer->peak.time_us / 1e6, peak)));
+      uint64_t most = 0;
+      for (const absl::string_view line : absl::StrSplit(csv, '\n')) {
+        const std::vector<std::string> cells = absl::StrSplit(line, ',');
+        uint64_t rss = 0;
+        if (cells.size() > 1 && absl::SimpleAtoi(cells[1], &rss)) {
+          most = std::max(most, rss);
+        }
+      }
+      EXPECT_EQ(most, peak);
+    }
+  }
 }
 
 TEST(AnswerTest, LinesAreThoseOfTheUsersOwnCode) {

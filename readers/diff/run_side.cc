@@ -164,9 +164,8 @@ bool RunSide::ReadResident(RereadFile* file, const RunMoments& moments,
   const bool has_heap = facts_.HasHeap();
   if (has_heap && !file->Read(&heap)) return false;
   known_[static_cast<size_t>(Holding::kResident)] = true;
-  const uint64_t rss_bytes = options_.at.has_value() ? pages.model().RssBytes()
-                             : pages.by_scan()       ? moments.PeakBytes()
-                                                     : moments.peak_bytes();
+  const uint64_t rss_bytes =
+      options_.at.has_value() ? pages.model().RssBytes() : moments.PeakBytes();
   const MemorySplit split =
       SplitMemory(pages, has_heap ? &heap : nullptr,
                   static_cast<double>(rss_bytes), options_.by);

@@ -157,6 +157,13 @@ void RunMoments::OnFooter(const Footer& footer) {
   }
 }
 
+Hindsight RunMoments::hindsight() const {
+  Hindsight hindsight = PeakFinder::hindsight();
+  hindsight.peak_us = RssPeak().time_us;
+  hindsight.peak_rss_bytes = PeakBytes();
+  return hindsight;
+}
+
 // Whether an event or a sample read RSS when it was highest.
 bool RunMoments::IsSeen() const {
   return IsNear(std::max(row_.bytes, sample_.bytes), hwm_bytes_);

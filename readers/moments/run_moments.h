@@ -53,6 +53,8 @@ class RunMoments final : public PeakFinder {
   void OnPeak(const Peak& peak) override;
   void OnResidency(const ResidencyView& seen) override;
   void OnFooter(const Footer& footer) override;
+  // With the peak, so that each later reading has the same RSS there.
+  Hindsight hindsight() const override;
 
   // Fails when the run has no such moment, and says which it has. `read` reads
   // the same file again, where that is needed.

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_history.h"
-#include "readers/moments/run_moments.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/place.h"
 
@@ -36,12 +35,7 @@ HeapMoment MomentOf(const RunFile& file, const py::object& at) {
   } else {
     moment->time_us = MicrosecondsOf("at", at);
   }
-  const ReadRun read = [&file](ReplayVisitor* visitor) {
-    file.Read(visitor);
-    const py::gil_scoped_release others_may_run;
-    visitor->Finish();
-    return true;
-  };
+  const ReadRun read = ReadingOf(file);
   absl::StatusOr<HeapMoment> found =
       moment.ok() ? FindHeapMoment(*moment, read) : moment.status();
   if (found.ok()) return *std::move(found);
@@ -83,6 +77,15 @@ std::vector<double> NotNegative(std::vector<double> values) {
 }
 
 }  // namespace
+
+ReadRun ReadingOf(const RunFile& file) {
+  return [&file](ReplayVisitor* visitor) {
+    file.Read(visitor);
+    const py::gil_scoped_release others_may_run;
+    visitor->Finish();
+    return true;
+  };
+}
 
 py::object HeapHistoryOf(const RunFile& file, const py::object& interval_s,
                          int top, const std::string& by) {

@@ -10,6 +10,7 @@
 #include "pybind11/pybind11.h"
 #include "readers/heap/heap_replay.h"
 #include "readers/heap/heap_table.h"
+#include "readers/moments/run_moments.h"
 #include "readers/python/python_values.h"
 #include "readers/python/run_file.h"
 
@@ -18,13 +19,16 @@ namespace pymemrun {
 // All of this needs the GIL, and lets it go while the file is read. Raises
 // ValueError for arguments that make no sense and for runs without heap events.
 
+// Of a file that outlives it.
+ReadRun ReadingOf(const RunFile& file);
+
 // A History record. `interval_s` None: such that there are 60 to 120 moments.
 pybind11::object HeapHistoryOf(const RunFile& file,
                                const pybind11::object& interval_s, int top,
                                const std::string& by);
 
-// What was alive at a moment: a sequence of PlaceRows, by line. `at` is seconds,
-// or a text as --at takes it.
+// What was alive at a moment: a sequence of PlaceRows, by line. `at` is
+// seconds, or a text as --at takes it.
 class HeapSnapshot {
  public:
   HeapSnapshot(const RunFile& file, const pybind11::object& at);

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "format/records/read_steps.h"
+#include "readers/python/heap_answers.h"
 #include "readers/summary/run_summary.h"
 
 namespace pymemrun {
@@ -114,9 +115,11 @@ py::list RunObject::Stack(uint32_t id) {
 
 py::dict RunObject::Summary() {
   const auto facts = Facts();
+  const auto moments = RunMoments::Of(ReadingOf(*file_));
+  const RunPeak peak = {moments->RssPeak().time_us, moments->PeakBytes()};
   py::dict values;
   for (const auto& [name, cell] :
-       SummaryValues(*facts, file_->shown_name(), facts->file_bytes)) {
+       SummaryValues(*facts, file_->shown_name(), facts->file_bytes, peak)) {
     values[PythonText(name)] = ValueOf(cell);
   }
   return values;

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "readers/moments/moment_reading.h"
 #include "readers/report/report_command.h"
 #include "readers/summary/facts_reader.h"
 #include "readers/summary/run_summary.h"
@@ -10,10 +11,14 @@
 namespace pymemrun {
 namespace {
 
-void PrintSummaryText(const FactsReader& facts, uint64_t limit,
-                      OutputBuffer* output) {
+RunPeak PeakOf(const RunMoments& moments) {
+  return {moments.RssPeak().time_us, moments.PeakBytes()};
+}
+
+void PrintSummaryText(const FactsReader& facts, const RunPeak& peak,
+                      uint64_t limit, OutputBuffer* output) {
   constexpr size_t kLabelWidth = 16;
-  for (const auto& [label, value] : DescribeRun(facts)) {
+  for (const auto& [label, value] : DescribeRun(facts, peak)) {
     const std::string line = absl::StrCat(
         label, std::string(kLabelWidth - label.size(), ' '), value);
     output->Append(output->terminal().Wrapped(line + "\n", kLabelWidth));
@@ -28,11 +33,12 @@ void PrintSummaryText(const FactsReader& facts, uint64_t limit,
 }
 
 // Adds the row of one file.
-void AddSummary(const FactsReader& facts, const std::string& path,
-                Table* table) {
+void AddSummary(const FactsReader& facts, const RunPeak& peak,
+                const std::string& path, Table* table) {
   const bool is_first = table->rows.empty();
   table->rows.emplace_back();
-  for (auto& [name, value] : SummaryValues(facts, path, facts.file_bytes())) {
+  for (auto& [name, value] :
+       SummaryValues(facts, path, facts.file_bytes(), peak)) {
     if (is_first) table->headings.push_back({name, name});
     table->rows.back().push_back(std::move(value));
   }
@@ -42,7 +48,7 @@ class SummaryCommand final : public ReportCommand {
  public:
   SummaryCommand()
       : ReportCommand("summary",
-                      "what a run came to: RSS, VmHWM, losses, CPU, top lines",
+                      "what a run came to: peak, VmHWM, losses, CPU, top lines",
                       "Tells what a run came to.") {}
 
   void AddOptions(CLI::App* app) override {
@@ -71,10 +77,18 @@ int SummaryCommand::Run(const Console& console, OutputBuffer* output) {
   bool is_first = true;
   Table table;
   for (const std::string& path : files_.paths) {
-    const auto facts = FactsReader::Read(path, console, &code, thread_);
+    const auto file = RereadFile::Open(path, console);
+    const auto moments =
+        file == nullptr ? nullptr : RunMoments::Of(ReadingOf(file.get()));
+    if (moments == nullptr) {
+      code = kExitFailed;
+      continue;
+    }
+    const auto facts =
+        FactsReader::ReadAgain(file.get(), console, &code, thread_);
     if (facts == nullptr) continue;
     if (!as_text) {
-      AddSummary(*facts, path, &table);
+      AddSummary(*facts, PeakOf(*moments), path, &table);
       continue;
     }
     if (files_.paths.size() > 1) {
@@ -89,7 +103,7 @@ int SummaryCommand::Run(const Console& console, OutputBuffer* output) {
       code = std::max(code, kExitUsage);
       continue;
     }
-    PrintSummaryText(*facts, table_.limit(), output);
+    PrintSummaryText(*facts, PeakOf(*moments), table_.limit(), output);
   }
   if (!table.rows.empty()) PrintTable(table, table_.format(), output);
   return code;

@@ -144,7 +144,8 @@ int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
   if (SayNoPageEvents(*finder, *file, console)) {
     return file->whole() ? kExitUsage : file->code();
   }
-  const uint64_t peak_us = std::min(finder->peak_us(), finder->last_us());
+  const uint64_t peak_us =
+      std::min(finder->RssPeak().time_us, finder->last_us());
   TimelineReplay replay(*by_, TimelineSteps(finder->last_us(), peak_us),
                         finder->hindsight());
   replay.KeepThreads(thread_);
@@ -160,7 +161,7 @@ int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
     return kExitUsage;
   }
   // What would be no more than a hairline needs no colour.
-  const uint64_t least_bytes = as_svg_ ? finder->peak_bytes() / kHairline : 0;
+  const uint64_t least_bytes = as_svg_ ? finder->PeakBytes() / kHairline : 0;
   const Timeline line =
       replay.Result(top_.value_or(kUsualTop), least_bytes, view_);
   if (as_svg_) {

@@ -19,8 +19,8 @@ struct Hindsight {
   // RSS was never above these bytes until `until_us`, when it was read last.
   uint64_t most_rss_bytes = UINT64_MAX;
   uint64_t until_us = UINT64_MAX;
-  // VmHWM says that RSS was so high at some time. `peak_us` is only the
-  // likeliest moment. 0: VmHWM says no more than is known otherwise.
+  // The highest RSS, as VmHWM tells it, too: `peak_us` may be only the
+  // likeliest moment. 0: this moment is as the model has it.
   uint64_t peak_rss_bytes = 0;
   uint64_t peak_us = 0;
   std::vector<LateArrival> late;  // by time

@@ -57,6 +57,10 @@ void ResidentReplay::OnHeader(const Header& header) {
 
 void ResidentReplay::MoveTo(uint64_t time_us) {
   if (time_us <= now_us_) return;
+  // Nothing else need have happened at the peak.
+  if (before_.peak_us > now_us_ && before_.peak_us < time_us) {
+    MoveTo(before_.peak_us);
+  }
   LeaveMoment();
   OnTime(time_us);
   now_us_ = time_us;
@@ -175,6 +179,7 @@ void ResidentReplay::OnFooter(const Footer& footer) {
 void ResidentReplay::Finish() {
   // What was read at the last moment itself, too.
   AdvanceTo(std::min(until_us_, std::max(last_us_, now_us_)) + 1);
+  if (before_.peak_us <= until_us_) MoveTo(before_.peak_us);
   LeaveMoment();
 }
 

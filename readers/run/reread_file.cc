@@ -81,6 +81,7 @@ bool RereadFile::ReadAgain(RecordVisitor* visitor) {
   ReadResult result;
   const absl::Status status =
       ReadStream(&source, StreamReader::Options(), visitor, &result);
+  read_bytes_ = std::max(file_->size_bytes(), source.bytes_read());
   return status.ok() || result.has_header;
 }
 

@@ -2,6 +2,7 @@
 #ifndef PYMEMRUN_READERS_RUN_REREAD_FILE_H_
 #define PYMEMRUN_READERS_RUN_REREAD_FILE_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -29,6 +30,8 @@ class RereadFile {
   bool ReadAgain(RecordVisitor* visitor);
   // For messages.
   const std::string& shown_name() const { return file_->shown_name(); }
+  // As ReadAgain() found it.
+  uint64_t size_bytes() const { return read_bytes_; }
   // Read to its end without damage.
   bool whole() const { return whole_; }
   // What the program is to exit with for what was found so far.
@@ -44,6 +47,7 @@ class RereadFile {
   const std::unique_ptr<InputFile> file_;
   int fd_ = -1;       // what is read
   int kept_fd_ = -1;  // the temporary file, if there is one
+  uint64_t read_bytes_ = 0;
   bool was_read_ = false;
   bool whole_ = false;
   int code_ = kExitOk;

@@ -1,6 +1,7 @@
 #include "readers/summary/facts_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
@@ -22,8 +23,8 @@ std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
     return nullptr;
   }
   const std::string& name = (*file)->shown_name();
-  auto reader = absl::WrapUnique(new FactsReader(&console, name));
-  if (!threads.empty()) reader->KeepThreads(threads);
+  auto reader = absl::WrapUnique(new FactsReader(name, threads));
+  reader->teller_.emplace(&console, name);
   FdSource source((*file)->fd());
   ReadResult result;
   const absl::Status status =
@@ -31,11 +32,29 @@ std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
   reader->file_bytes_ = std::max((*file)->size_bytes(), source.bytes_read());
   *code = std::max(*code, SayResult(console, name, status, result));
   if (!status.ok() && !result.has_header) return nullptr;
-  const absl::Status known = ThreadFilter(threads, &reader->index()).Check();
-  if (known.ok()) return reader;
-  console.Say(absl::StrCat(name, ": ", known.message()));
+  return reader->HasThreads(threads, console, code) ? std::move(reader)
+                                                    : nullptr;
+}
+
+std::unique_ptr<FactsReader> FactsReader::ReadAgain(
+    RereadFile* file, const Console& console, int* code,
+    const std::string& threads) {
+  auto reader = absl::WrapUnique(new FactsReader(file->shown_name(), threads));
+  const bool was_read = file->ReadAgain(reader.get());
+  *code = std::max(*code, was_read ? file->code() : kExitFailed);
+  reader->file_bytes_ = file->size_bytes();
+  return was_read && reader->HasThreads(threads, console, code)
+             ? std::move(reader)
+             : nullptr;
+}
+
+bool FactsReader::HasThreads(const std::string& threads, const Console& console,
+                             int* code) const {
+  const absl::Status known = ThreadFilter(threads, &index()).Check();
+  if (known.ok()) return true;
+  console.Say(absl::StrCat(shown_name_, ": ", known.message()));
   *code = std::max(*code, kExitUsage);
-  return nullptr;
+  return false;
 }
 
 void FactsReader::AddCost(OwnCost* cost) const {

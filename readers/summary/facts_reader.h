@@ -4,10 +4,12 @@
 #define PYMEMRUN_READERS_SUMMARY_FACTS_READER_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "readers/growth/top_table.h"
 #include "readers/run/console.h"
+#include "readers/run/reread_file.h"
 #include "readers/summary/run_facts.h"
 
 namespace pymemrun {
@@ -21,9 +23,14 @@ class FactsReader final : public RunFacts {
   static std::unique_ptr<FactsReader> Read(const std::string& path,
                                            const Console& console, int* code,
                                            const std::string& threads = "");
+  // The same of a file that was read before, as `file` has said.
+  static std::unique_ptr<FactsReader> ReadAgain(RereadFile* file,
+                                                const Console& console,
+                                                int* code,
+                                                const std::string& threads);
 
   void OnDamage(const StreamReader::Damage& damage) override {
-    teller_.Say(damage);
+    if (teller_.has_value()) teller_->Say(damage);
   }
   // Adds what tracing itself cost.
   void AddCost(OwnCost* cost) const;
@@ -32,11 +39,16 @@ class FactsReader final : public RunFacts {
   uint64_t file_bytes() const { return file_bytes_; }
 
  private:
-  FactsReader(const Console* console, const std::string& shown_name)
-      : shown_name_(shown_name), teller_(console, shown_name) {}
+  FactsReader(const std::string& shown_name, const std::string& threads)
+      : shown_name_(shown_name) {
+    if (!threads.empty()) KeepThreads(threads);
+  }
+  // Not: it has been said.
+  bool HasThreads(const std::string& threads, const Console& console,
+                  int* code) const;
 
   const std::string shown_name_;
-  DamageTeller teller_;
+  std::optional<DamageTeller> teller_;
   uint64_t file_bytes_ = 0;
 };
 

@@ -129,7 +129,7 @@ std::string DescribeRss(const RunFacts& facts) {
     absl::StrAppend(&text, HumanBytes(facts.first_rss_bytes),
                     " when tracing began, ");
   }
-  absl::StrAppend(&text, HumanBytes(facts.SeenBytes()), " highest");
+  absl::StrAppend(&text, HumanBytes(facts.SeenBytes()), " highest at an event");
   if (facts.last.has_value()) {
     absl::StrAppend(&text, ", ", HumanBytes(facts.last->rss_bytes),
                     " at the last row");
@@ -151,9 +151,15 @@ std::string DescribeHighest(const RunFacts& facts) {
   return text;
 }
 
-std::string DescribeHwm(const RunFacts& facts) {
+std::string DescribePeak(const RunPeak& peak) {
+  if (peak.rss_bytes == 0) return "not known";
+  return absl::StrCat(HumanBytes(peak.rss_bytes), " at ",
+                      HumanSeconds(peak.time_us));
+}
+
+std::string DescribeHwm(const RunFacts& facts, const RunPeak& peak) {
   if (facts.HwmBytes() == 0) return "not recorded";
-  std::string text = HumanBytes(facts.HwmBytes());
+  std::string text = HumanBytes(std::max(facts.HwmBytes(), peak.rss_bytes));
   // A program that died, or became another, has said nothing of its end.
   const bool is_of_the_end =
       facts.footer.has_value() && facts.footer->own_bytes() != 0;
@@ -291,7 +297,7 @@ void AddCalls(const RunFacts& facts, Descriptions* lines) {
   lines->emplace_back("losses", DescribeLosses(facts));
   lines->emplace_back("profiler gaps", DescribeGaps(facts));
   lines->emplace_back("RSS", DescribeRss(facts));
-  lines->emplace_back("highest RSS", DescribeHighest(facts));
+  lines->emplace_back("highest event", DescribeHighest(facts));
 }
 
 }  // namespace
@@ -305,19 +311,20 @@ std::string KindNames(const Filters& filters) {
   });
 }
 
-Descriptions DescribeRun(const RunFacts& facts) {
+Descriptions DescribeRun(const RunFacts& facts, const RunPeak& peak) {
   Descriptions lines = {
       {"command", DescribeCommand(facts.header)},
       {"started", DescribeStart(facts.header)},
       {"ran", HumanSeconds(facts.DurationUs())},
       {"end", DescribeEnd(facts)},
+      {"peak RSS", DescribePeak(peak)},
+      {"VmHWM", DescribeHwm(facts, peak)},
   };
   if (facts.HasCalls()) {
     AddCalls(facts, &lines);
   } else {
     lines.emplace_back("events", "none: calls were not traced");
   }
-  lines.emplace_back("VmHWM", DescribeHwm(facts));
   if (facts.HasCalls()) lines.emplace_back("RSS source", DescribeSource(facts));
   lines.emplace_back("clock", DescribeClock(facts));
   lines.emplace_back("CPU", DescribeCpu(facts));

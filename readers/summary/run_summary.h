@@ -20,17 +20,25 @@ std::string KindNames(const Filters& filters);
 // "exit", "signal", "exec", "killed or exited", "unknown".
 absl::string_view EndName(Footer::End end);
 
+// The run's one peak.
+struct RunPeak {
+  uint64_t time_us = 0;
+  uint64_t rss_bytes = 0;  // 0: not known
+};
+
 // Label and text, in the order they are shown; texts are escaped for a
 // terminal.
 using Descriptions = std::vector<std::pair<std::string, std::string>>;
-Descriptions DescribeRun(const RunFacts& facts);
+// VmHWM was no lower than the peak, even if it was read earlier.
+Descriptions DescribeRun(const RunFacts& facts, const RunPeak& peak = {});
 
 // The same run as names and values: sizes in bytes, times in seconds, the unit
 // in the name; what is not known is std::monostate. The names are the same for
 // every run; the first that ends in "_bytes" is the main size. `file_bytes` is
 // the run file's own size.
 std::vector<std::pair<std::string, Cell>> SummaryValues(
-    const RunFacts& facts, const std::string& run_file, uint64_t file_bytes);
+    const RunFacts& facts, const std::string& run_file, uint64_t file_bytes,
+    const RunPeak& peak = {});
 
 }  // namespace pymemrun
 

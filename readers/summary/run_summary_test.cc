@@ -40,6 +40,26 @@ class RunFactsTest : public ::testing::Test {
   RunFacts facts_;
 };
 
+TEST_F(RunFactsTest, ThePeakStandsBesideAnHwmThatIsNoLower) {
+  Read(SmallRun().Build());
+  EXPECT_EQ(Fact("peak RSS"), "not known");
+  const RunPeak peak = {1500000, uint64_t{15} << 20};
+  const Descriptions lines = DescribeRun(facts_, peak);
+  EXPECT_EQ(lines[4].second, "15.0 MiB at 1.500 s");
+  EXPECT_EQ(lines[5].first, "VmHWM");
+  EXPECT_EQ(lines[5].second.substr(0, 8), "15.0 MiB");
+  const auto values = SummaryValues(facts_, "run.pb", 777, peak);
+  const auto value = [&values](absl::string_view name) {
+    for (const auto& [known, cell] : values) {
+      if (known == name) return cell;
+    }
+    return Cell();
+  };
+  EXPECT_EQ(value("peak_rss_bytes"), Cell(peak.rss_bytes));
+  EXPECT_EQ(value("peak_rss_s"), Cell(1.5));
+  EXPECT_EQ(value("vm_hwm_bytes"), Cell(peak.rss_bytes));
+}
+
 bool IsUnknown(const Cell& cell) {
   return std::holds_alternative<std::monostate>(cell);
 }
@@ -49,10 +69,11 @@ TEST_F(RunFactsTest, TheFootersWordCounts) {
   EXPECT_EQ(facts_.Events(), 21u);
   EXPECT_EQ(facts_.DurationUs(), 1100u);
   EXPECT_EQ(facts_.HwmBytes(), uint64_t{14} << 20);
-  EXPECT_EQ(Fact("highest RSS"), "13.0 MiB at event 10, 0.000 s");
+  EXPECT_EQ(Fact("highest event"), "13.0 MiB at event 10, 0.000 s");
   EXPECT_EQ(Fact("end"), "exit status 3");
   EXPECT_EQ(Fact("RSS"),
-            "8.0 MiB when tracing began, 13.0 MiB highest, 12.0 MiB at the "
+            "8.0 MiB when tracing began, 13.0 MiB highest at an event, 12.0 "
+            "MiB at the "
             "last row");
   EXPECT_EQ(Fact("events"),
             "21; in the file 5 rows (3 logged, 2 as context), 1 mark");
@@ -189,20 +210,22 @@ TEST_F(RunFactsTest, TheHighestIsWhatTheFooterKnows) {
   footer.set_seen_max_rss_bytes(15 << 20);
   facts_.OnFooter(footer);
   EXPECT_EQ(Fact("RSS"),
-            "8.0 MiB when tracing began, 15.0 MiB highest, 12.0 MiB at the "
+            "8.0 MiB when tracing began, 15.0 MiB highest at an event, 12.0 "
+            "MiB at the "
             "last row");
-  EXPECT_TRUE(absl::EndsWith(Fact("highest RSS"),
+  EXPECT_TRUE(absl::EndsWith(Fact("highest event"),
                              "; 15.0 MiB at an event without a row"));
   // Of a row that could not be written; then of one whose place is lost too.
   footer.set_max_rss_bytes(15 << 20);
   footer.set_max_rss_number(12);
   facts_.OnFooter(footer);
-  EXPECT_EQ(Fact("highest RSS").substr(0, 29), "15.0 MiB at event 12, 0.000 s");
+  EXPECT_EQ(Fact("highest event").substr(0, 29),
+            "15.0 MiB at event 12, 0.000 s");
   EXPECT_EQ(Value("highest_rss_event"), Cell(uint64_t{12}));
   footer.set_max_rss_bytes(16 << 20);
   footer.set_max_rss_site(0);
   facts_.OnFooter(footer);
-  EXPECT_EQ(Fact("highest RSS"),
+  EXPECT_EQ(Fact("highest event"),
             "16.0 MiB at event 12, 0.000 s, a row that is lost");
   EXPECT_TRUE(IsUnknown(Value("highest_rss_file")));
 }
@@ -315,7 +338,7 @@ TEST_F(RunFactsTest, WhatIsNotKnownIsEmpty) {
 TEST_F(RunFactsTest, TheMainSizeIsTheFirstInBytes) {
   for (const auto& [name, value] : SummaryValues(facts_, "run.pb", 1)) {
     if (!absl::EndsWith(name, "_bytes")) continue;
-    EXPECT_EQ(name, "highest_rss_bytes");
+    EXPECT_EQ(name, "peak_rss_bytes");
     break;
   }
 }

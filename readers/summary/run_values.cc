@@ -75,7 +75,8 @@ void AddHighest(const RunFacts& facts, Values* values) {
        {"highest_rss_thread", If(placed, thread)}});
 }
 
-void AddMemory(const RunFacts& facts, Values* values) {
+void AddMemory(const RunFacts& facts, const RunPeak& run_peak, Values* values) {
+  const uint64_t hwm_bytes = facts.HwmBytes();
   const bool has_peak = facts.HasPeak();
   const Peak peak = facts.peak.value_or(Peak());
   const Row last = facts.last.value_or(Row());
@@ -84,7 +85,8 @@ void AddMemory(const RunFacts& facts, Values* values) {
       {{"first_rss_bytes", Known(facts.first_rss_bytes)},
        {"last_rss_bytes", If(facts.last.has_value(), last.rss_bytes)},
        {"highest_seen_rss_bytes", Known(facts.SeenBytes())},
-       {"vm_hwm_bytes", Known(facts.HwmBytes())},
+       {"vm_hwm_bytes",
+        hwm_bytes == 0 ? Cell() : std::max(hwm_bytes, run_peak.rss_bytes)},
        {"peak_after_event", If(has_peak, peak.after_number())},
        {"peak_before_event", If(has_peak, peak.before_number())},
        {"peak_s", If(has_peak, Seconds(peak.time_us()))}});
@@ -225,12 +227,15 @@ absl::string_view EndName(Footer::End end) {
 }
 
 Values SummaryValues(const RunFacts& facts, const std::string& run_file,
-                     uint64_t file_bytes) {
+                     uint64_t file_bytes, const RunPeak& peak) {
   Values values = {{"run_file", run_file}};
   AddProcess(facts, &values);
   AddEnd(facts, &values);
+  values.emplace_back("peak_rss_bytes", Known(peak.rss_bytes));
+  values.emplace_back("peak_rss_s",
+                      If(peak.rss_bytes != 0, Seconds(peak.time_us)));
   AddHighest(facts, &values);
-  AddMemory(facts, &values);
+  AddMemory(facts, peak, &values);
   AddCounts(facts, &values);
   AddFilters(facts.header.filters(), &values);
   AddTracing(facts, &values);

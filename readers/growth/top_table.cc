@@ -10,7 +10,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr absl::string_view kTracingItself = "tracing itself";
+constexpr absl::string_view kTracing = "tracing itself";
 constexpr absl::string_view kUnseen = "in no logged row";
 
 // A line is told also where it is 0.
@@ -30,7 +30,7 @@ void AddRow(std::vector<Cell> cells, const RssTotals& totals, Cell share,
 }
 
 std::vector<Cell> TracingCells(GroupBy by, const OwnCost& cost) {
-  std::vector<Cell> cells = NameCells(by, kTracingItself);
+  std::vector<Cell> cells = NameCells(by, kTracing);
   if (HasLines(by) && cost.frames_made + cost.bound_made > 0) {
     cells[2] =
         absl::StrCat("made ", Grouped(cost.frames_made), " frame objects, ",

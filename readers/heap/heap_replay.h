@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "readers/heap/heap_model.h"
+#include "readers/places/place.h"
 #include "readers/run/replay_visitor.h"
 
 namespace pymemrun {
 
-// The code name of the stack that holds what tracing itself allocated.
-inline constexpr absl::string_view kTracingItself = "<tracing itself>";
 // What stands for what C code has mapped, where no page events tell of it.
 inline constexpr char kReserved[] = "<reserved, not known to be touched>";
 

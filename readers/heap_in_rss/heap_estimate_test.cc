@@ -29,6 +29,7 @@ std::string ScannedRun(bool native = true) {
   StringSink sink;
   RunBuilder builder(&sink);
   Header header = RunBuilder::DefaultHeader();
+  header.set_own_bytes(0);
   header.set_page_scan(true);
   header.set_first_rss_bytes(0);
   header.set_heap(HEAP_SAMPLED);

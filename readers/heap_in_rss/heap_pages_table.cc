@@ -27,7 +27,8 @@ struct Amount {
 struct Amounts {
   std::vector<Amount> places;
   Amount other_threads;
-  double before_bytes = 0;  // tracing
+  double before_bytes = 0;   // tracing
+  double tracing_bytes = 0;  // live blocks of tracing itself
   double slack_bytes = 0;
   double slack_variance = 0;
   double variance = 0;  // of all
@@ -118,6 +119,7 @@ class AmountMaker {
   AmountMaker(GroupBy by, const ResidentReplay& pages, const HeapReplay& heap,
               ThreadFilter* threads)
       : pages_(pages.model()),
+        heap_(heap.model()),
         numbers_(by, pages, heap, threads),
         errors_(pages_.page_bytes(), &numbers_) {
     std::function<void(const PageCharge&)> visit;
@@ -155,6 +157,10 @@ class AmountMaker {
   void AddSources(const HeapCharges& charges) {
     for (uint32_t i = 0; i < charges.by_source.size(); ++i) {
       if (charges.by_source[i] <= 0) continue;
+      if (heap_.sources()[i].tracing) {
+        amounts_.tracing_bytes += charges.by_source[i];
+        continue;
+      }
       Amount& of = At(numbers_.OfSource(i));
       of.bytes += charges.by_source[i];
       of.heap_bytes += charges.by_source[i];
@@ -164,12 +170,14 @@ class AmountMaker {
   void AddVariances(const HeapCharges& charges) {
     for (uint32_t i = 0; i < charges.variance.size(); ++i) {
       if (charges.by_source[i] <= 0) continue;
+      if (heap_.sources()[i].tracing) continue;
       At(numbers_.OfSource(i)).variance += charges.variance[i];
       amounts_.slack_variance += charges.variance[i];
     }
   }
 
   const ResidentModel& pages_;
+  const HeapModel& heap_;
   PlaceNumbers numbers_;
   ChargeErrors errors_;
   Amounts amounts_;  // its places without kBeforeTracing
@@ -246,7 +254,10 @@ Table HeapResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& pages,
                  WholeNumber(amounts.other_threads.heap_bytes),
                  amounts.other_threads.variance);
   maker.AddOther(kSlack, amounts.slack_bytes, Cell(), amounts.slack_variance);
-  maker.AddOther(kBeforeTracing, amounts.before_bytes, Cell(), 0);
+  const auto own = static_cast<double>(
+      pages.TracingBytesOf(static_cast<uint64_t>(amounts.before_bytes)));
+  maker.AddOther(kBeforeTracing, amounts.before_bytes - own, Cell(), 0);
+  maker.AddOther(kTracingItself, own + amounts.tracing_bytes, Cell(), 0);
   maker.AddOther(kUnattributed,
                  static_cast<double>(pages.model().UnattributedBytes()), Cell(),
                  amounts.variance);

@@ -109,6 +109,7 @@ std::string RunWithBoth(HeapMode mode, uint32_t weight = 1) {
   RunBuilder builder(&sink);
   Header header = RunBuilder::DefaultHeader();
   header.set_page_period(1);
+  header.set_own_bytes(0);
   header.set_first_rss_bytes(0);
   header.set_heap(mode);
   builder.AddHeader(header);
@@ -163,6 +164,7 @@ TEST(ResidentOwnerHeapTest, OfACutFileThePeakMayBeAfterAllHeapEvents) {
   RunBuilder builder(&sink);
   Header header = RunBuilder::DefaultHeader();
   header.set_page_period(1);
+  header.set_own_bytes(0);
   header.set_first_rss_bytes(0);
   header.set_heap(HEAP_ALL);
   builder.AddHeader(header);
@@ -246,6 +248,7 @@ TEST(ResidentOwnerHeapTest, OtherThreadsAreOneRow) {
   RunBuilder builder(&sink);
   Header header = RunBuilder::DefaultHeader();
   header.set_page_period(1);
+  header.set_own_bytes(0);
   header.set_first_rss_bytes(0);
   header.set_heap(HEAP_ALL);
   builder.AddHeader(header);

@@ -130,6 +130,11 @@ std::optional<int> ParseArguments(CLI::App* app,
     }
     std::string problem = Problem(*app);
     if (problem.empty()) problem = TerminalText(OneLine(error.what()));
+    // CLI11 counts what is required.
+    if (error.get_name() == "ArgumentMismatch") {
+      problem = absl::StrCat(problem.substr(0, problem.find(':')),
+                             ": expected a value, found none");
+    }
     console.Usage(problem);
     return kExitUsage;
   }

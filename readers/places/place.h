@@ -76,6 +76,8 @@ struct Place {
 inline constexpr absl::string_view kOtherPlaces = "<other places>";
 inline constexpr absl::string_view kOtherThreads = "<other threads>";
 inline constexpr absl::string_view kBeforeTracing = "<before tracing>";
+// What tracing itself uses: of the heap, and of what was there before.
+inline constexpr absl::string_view kTracingItself = "<tracing itself>";
 inline constexpr absl::string_view kUnattributed = "unattributed";
 
 inline Place NamedPlace(absl::string_view name) { return {name, 0, {}}; }

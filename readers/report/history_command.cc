@@ -11,7 +11,7 @@
 #include "readers/heap/heap_history.h"
 #include "readers/heap/heap_reading.h"
 #include "readers/heap/heap_table.h"
-#include "readers/moments/moment.h"
+#include "readers/moments/moment_reading.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/output/whole_number.h"
@@ -101,12 +101,6 @@ absl::StatusOr<uint64_t> ParseInterval(absl::string_view text) {
   return Expected("a time such as 60s or 500ms", text);
 }
 
-absl::StatusOr<uint64_t> ParseBound(absl::string_view text) {
-  const auto time_us = ParseSeconds(text);
-  if (!time_us.ok()) return Expected("seconds", text);
-  return time_us;
-}
-
 class HistoryCommand final : public ReportCommand {
  public:
   HistoryCommand()
@@ -123,6 +117,10 @@ class HistoryCommand final : public ReportCommand {
   static constexpr uint64_t kUsualTop = 10;
 
   uint64_t TopFor(const Terminal& terminal) const;
+  bool FindBounds(RereadFile* file, const Console& console,
+                  HeapHistoryOptions* options, int* code) const;
+
+  std::optional<Moment> from_, to_;
 
   std::optional<uint64_t> top_;  // places with a series of their own
   FormatOptions format_;
@@ -152,9 +150,11 @@ void HistoryCommand::AddOptions(CLI::App* app) {
                           "with the most at the end, or the most growth.");
   AddFiles(app, "places of ", &options_.view);
   AddThread(app, &options_.threads);
-  AddParsed(app, "--from", &options_.from_us, ParseBound, "T",
-            "Begin at second T.");
-  AddParsed(app, "--to", &options_.to_us, ParseBound, "T", "End at second T.");
+  AddParsed(app, "--from", &from_, ParseMoment, "T",
+            "Begin at this moment, named as --at T names it.");
+  AddParsed(app, "--to", &to_, ParseMoment, "T",
+            "End at this moment. --sort end and growth look at the program's "
+            "end, where not all has been freed yet, unless they are told.");
   app->add_flag("--svg", svg_, "Draw a picture.");
   format_.Add(app, ": a row for each moment");
   AddOwn(app);
@@ -164,7 +164,6 @@ void HistoryCommand::AddOptions(CLI::App* app) {
 }
 
 std::string HistoryCommand::Problem() const {
-  if (options_.to_us <= options_.from_us) return "--to must be after --from";
   const std::string problem = FilesProblem(options_.view, options_.by);
   if (!problem.empty()) return problem;
   if (svg_ && !format_.as_text()) return "give one of --csv, --json and --svg";
@@ -181,10 +180,45 @@ uint64_t HistoryCommand::TopFor(const Terminal& terminal) const {
   return std::clamp<uint64_t>(room / kColumns, 1, kUsualTop);
 }
 
+// False: there are none, which has been said; *code is what to exit with.
+bool HistoryCommand::FindBounds(RereadFile* file, const Console& console,
+                                HeapHistoryOptions* options, int* code) const {
+  std::optional<Moment> to = to_;
+  if (!to.has_value() && options_.order != HistoryOrder::kPeak) {
+    to = Moment{Moment::kEnd};
+  }
+  std::unique_ptr<RunMoments> moments;
+  for (const bool is_end : {false, true}) {
+    const std::optional<Moment>& bound = is_end ? to : from_;
+    uint64_t& bound_us = is_end ? options->to_us : options->from_us;
+    if (!bound.has_value()) continue;
+    if (bound->kind == Moment::kTime) {
+      bound_us = bound->time_us;
+      continue;
+    }
+    if (moments == nullptr) moments = RunMoments::Of(ReadingOf(file));
+    if (moments == nullptr) {
+      *code = kExitFailed;
+      return false;
+    }
+    const auto found = FindMoment(*moments, *bound, file, console, code);
+    if (!found.has_value()) return false;
+    bound_us = is_end ? found->UntilUs() : found->time_us;
+  }
+  if (options->to_us > options->from_us) return true;
+  console.Usage("--to must be after --from");
+  *code = kExitUsage;
+  return false;
+}
+
 int HistoryCommand::Run(const Console& console, OutputBuffer* output) {
-  HeapHistoryReplay replay(options_);
+  const auto file = RereadFile::Open(files_.paths[0], console);
+  if (file == nullptr) return kExitFailed;
   int code = kExitOk;
-  if (!ReadHeap(files_.paths[0], console, &replay, &code)) return code;
+  HeapHistoryOptions options = options_;
+  if (!FindBounds(file.get(), console, &options, &code)) return code;
+  HeapHistoryReplay replay(options);
+  if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
   if (replay.too_many()) {
     console.Usage(
         "--interval: too many moments for this run; give a longer one");

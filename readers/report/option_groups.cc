@@ -149,7 +149,11 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
       return kExitUsage;
     }
     if (table.places == 0 && view.chooses_files()) {
-      console.Say("--file and --exclude leave no place");
+      const bool both = !view.files.empty() && !view.excluded.empty();
+      console.Say(
+          both ? "--file and --exclude leave no place"
+               : absl::StrCat(view.files.empty() ? "--exclude" : "--file",
+                              " leaves no place"));
     }
   }
   if (as_text()) output->AppendLines(heading);

@@ -2,6 +2,7 @@
 #ifndef PYMEMRUN_READERS_RESIDENT_RESIDENT_REPLAY_H_
 #define PYMEMRUN_READERS_RESIDENT_RESIDENT_REPLAY_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <utility>
@@ -36,6 +37,10 @@ class ResidentReplay : public ReplayVisitor {
   bool has_page_events() const { return has_page_events_; }
   // Nobody saw who touched the pages.
   bool by_scan() const { return header_.page_scan(); }
+  // Of so many bytes from before tracing, those of tracing itself.
+  uint64_t TracingBytesOf(uint64_t before_bytes) const {
+    return std::min<uint64_t>(header_.own_bytes(), before_bytes);
+  }
   // What the kernel counted as pages of files, and shared ones, at the last
   // sample, and at the first one. 0: not known.
   uint64_t file_bytes() const { return file_bytes_; }

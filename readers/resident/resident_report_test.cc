@@ -36,6 +36,18 @@ TEST(ResidentReportTest, LinesAtThePeak) {
             "unattributed,,,0,0,0.000000,\r\n");
 }
 
+// As the answer has it.
+TEST(ResidentReportTest, TracingItselfIsNotTheProgramsBefore) {
+  PageEventsRun run;
+  run.own_bytes = 3 * PageEventsRun::kPage;
+  EXPECT_THAT(Resident(run, {"--csv"}),
+              HasSubstr("\r\n<before tracing>,,,69632,17,0.170000,0\r\n"
+                        "<tracing itself>,,,12288,3,0.030000,0\r\n"));
+  run.own_bytes = 1 << 20;  // more than there is
+  EXPECT_THAT(Resident(run, {"--csv"}),
+              HasSubstr("\r\n<tracing itself>,,,81920,20,0.200000,0\r\n"));
+}
+
 TEST(ResidentReportTest, LinesAtTheEnd) {
   EXPECT_EQ(Resident({}, {"--csv", "--at", "exit"}),
             "file,line,function,resident_bytes,pages,share,inferred_bytes\r\n"

@@ -262,7 +262,16 @@ Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay,
       replay.model().UnlistedBeforeBytes() / replay.model().page_bytes();
   maker.AddOther(kOtherPlaces, others);
   maker.AddOther(kOtherThreads, amounts.other_threads);
+  // By mapping most of it is not there.
+  Amount tracing;
+  if (by != GroupBy::kMapping) {
+    const uint64_t page_bytes = replay.model().page_bytes();
+    tracing.pages =
+        replay.TracingBytesOf(amounts.before.pages * page_bytes) / page_bytes;
+    amounts.before.pages -= tracing.pages;
+  }
   maker.AddOther(kBeforeTracing, amounts.before);
+  maker.AddOther(kTracingItself, tracing);
   maker.AddUnattributed(amounts.variance);
   return maker.Take();
 }

@@ -15,7 +15,8 @@ namespace pymemrun {
 
 // The places, most bytes first, at most `limit` of them (0: all), then the
 // others as one row, if there are any, what `threads` (null: all) does not
-// keep, what was there before tracing and what has no owner, which may be below
+// keep, what was there before tracing, without and with what is tracing's own
+// (not by mapping), and what has no owner, which may be below
 // 0: all rows add up to RSS. `share` is a
 // row's part of RSS. Where pages were sampled `error_bytes` is one standard
 // error. What has no owner gets the error of all that has an owner. By mapping,

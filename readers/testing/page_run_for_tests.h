@@ -46,6 +46,7 @@ struct PageEventsRun {
   bool with_footer = true;
   std::string file = "/job.py";
   std::string load = "load";
+  uint64_t own_bytes = 0;
 
   static constexpr uint64_t kPage = 4096;
 
@@ -54,6 +55,7 @@ struct PageEventsRun {
     RunBuilder builder(&sink);
     Header header = RunBuilder::DefaultHeader();
     header.set_page_period(period);
+    header.set_own_bytes(own_bytes);
     header.set_script("/src/job.py");
     header.set_first_rss_bytes(0);
     builder.AddHeader(header);

@@ -22,6 +22,7 @@ namespace {
 
 // Less than this part of the whole is not worth a row of its own.
 constexpr double kLeastShare = 0.005;
+constexpr double kEqualShare = 0.01;
 constexpr double kMiB = 1 << 20;
 constexpr size_t kGap = 2;  // between columns
 constexpr size_t kLeastName = 16;
@@ -127,6 +128,19 @@ class AnswerWriter {
     return nullptr;
   }
 
+  // Other lines of yours that hold as much, as far as their errors tell.
+  size_t EqualsOf(const PlaceHolding& first) const {
+    size_t equals = 0;
+    for (const PlaceHolding& other : split_.places) {
+      const double error = std::sqrt(std::max(first.variance, 0.0) +
+                                     std::max(other.variance, 0.0));
+      equals += other.is_own && &other != &first &&
+                first.bytes - other.bytes <=
+                    std::max(error, kEqualShare * first.bytes);
+    }
+    return equals;
+  }
+
   void AddSentences() {
     const std::string headline =
         absl::StrCat("Peak ", ShortBytes(answer_.peak_bytes), " at ",
@@ -135,16 +149,23 @@ class AnswerWriter {
     const PlaceHolding* first = First();
     if (first != nullptr && split_.rss_bytes > 0 &&
         first->bytes > kLeastShare * split_.rss_bytes) {
-      absl::StrAppend(
-          &text, " ", NameOf(first->place), " holds ", ShortBytes(first->bytes),
-          " of it (", Percent(first->bytes / split_.rss_bytes), ")",
-          first->called.empty()
-              ? ""
-              : absl::StrCat(", in ", TerminalText(first->called)),
-          first->thread.empty() || first->thread == "MainThread"
-              ? ""
-              : absl::StrCat(", on thread ", TerminalText(first->thread)),
-          ".");
+      const size_t equals = EqualsOf(*first);
+      if (equals > 0) {
+        absl::StrAppend(&text, " ", NameOf(first->place), " and ",
+                        Counted(equals, "other line"), " hold about ",
+                        ShortBytes(first->bytes), " each.");
+      } else
+        absl::StrAppend(
+            &text, " ", NameOf(first->place), " holds ",
+            ShortBytes(first->bytes), " of it (",
+            Percent(first->bytes / split_.rss_bytes), ")",
+            first->called.empty()
+                ? ""
+                : absl::StrCat(", in ", TerminalText(first->called)),
+            first->thread.empty() || first->thread == "MainThread"
+                ? ""
+                : absl::StrCat(", on thread ", TerminalText(first->thread)),
+            ".");
     }
     const double back = split_.rss_bytes - answer_.end.split.rss_bytes;
     if (answer_.end.split.rss_bytes > 0 && back > kMiB &&

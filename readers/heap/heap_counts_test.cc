@@ -135,8 +135,8 @@ TEST(HeapCountsTest, CountsThatMayBeTooSmallSaySo) {
   EXPECT_THAT(
       ShownCounts(1000, {"heap"}),
       HasSubstr(
-          "\nat any place up to 2.9 KiB of small blocks may have no sample "
-          "(more in 1 case of 20): a count of blocks may be too low\n"));
+          "\nsmall blocks may be missed: most often less than 2.9 KiB of a "
+          "line's\n"));
   EXPECT_THAT(ShownCounts(1000, {"flame"}), HasSubstr(" in about "));
   for (const char* command : {"heap", "snapshot", "flame"}) {
     EXPECT_THAT(ShownCounts(0, {command}), Not(HasSubstr(" about ")));

@@ -169,10 +169,8 @@ std::string NotRecordedText(const HeapRates& rates) {
 // How much a place may miss beyond its standard error: blocks without a sample.
 std::string UnseenText(const HeapUnseen& unseen) {
   if (unseen.count == 0 || std::isinf(unseen.count)) return "";
-  return absl::StrCat(
-      "at any place up to ", HumanBytes(unseen.bytes),
-      " of small blocks may have no sample (more in 1 case of 20): "
-      "a count of blocks may be too low\n");
+  return absl::StrCat("small blocks may be missed: most often less than ",
+                      HumanBytes(unseen.bytes), " of a line's\n");
 }
 
 }  // namespace

@@ -101,6 +101,13 @@ std::string UnknownOption(const CLI::App& app,
   return "";
 }
 
+std::string TextOf(const CLI::ParseError& error) {
+  const std::string text = TerminalText(OneLine(error.what()));
+  // CLI11 counts what is required.
+  if (error.get_name() != "ArgumentMismatch") return text;
+  return text.substr(0, text.find(':')) + ": expected a value, found none";
+}
+
 }  // namespace
 
 std::optional<int> ParseArguments(CLI::App* app,
@@ -129,12 +136,7 @@ std::optional<int> ParseArguments(CLI::App* app,
       return kExitUsage;
     }
     std::string problem = Problem(*app);
-    if (problem.empty()) problem = TerminalText(OneLine(error.what()));
-    // CLI11 counts what is required.
-    if (error.get_name() == "ArgumentMismatch") {
-      problem = absl::StrCat(problem.substr(0, problem.find(':')),
-                             ": expected a value, found none");
-    }
+    if (problem.empty()) problem = TextOf(error);
     console.Usage(problem);
     return kExitUsage;
   }

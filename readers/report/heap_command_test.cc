@@ -30,21 +30,6 @@ std::string Heap(const HeapRun& run, std::vector<std::string> options,
 constexpr char kLineColumns[] =
     "file,line,function,live_bytes,live_count,share\r\n";
 
-// What creeps is there when the program's code ends, and freed soon after.
-TEST(HistoryCommandTest, BoundsAreMomentsAsAtTakesThem) {
-  const TempFile file(HeapRun().Build());
-  const auto times = [&file](std::vector<std::string> options) {
-    options.insert(options.begin(), {"history", file.path(), "--csv"});
-    const Printed printed = Report(options);
-    EXPECT_EQ(printed.code, 0) << printed.err;
-    return printed.out;
-  };
-  EXPECT_EQ(times({"--from", "0%", "--to", "exit"}), times({}));
-  EXPECT_EQ(times({"--sort", "growth"}),
-            times({"--sort", "growth", "--to", "end"}));
-  EXPECT_EQ(Report({"history", file.path(), "--from", "noon"}).code, 2);
-}
-
 TEST(HeapReportTest, LinesAtThePeak) {
   EXPECT_EQ(Heap({}, {"--csv"}),
             std::string(kLineColumns) +
@@ -331,6 +316,7 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
       {{"timeline", "--limit", "3"},
        "--limit: here --top N says how many places there are"},
       {{"history", "--from", "2", "--to", "1"}, "--to must be after --from"},
+      {{"heap", "--color"}, "--color: expected a value, found none"},
       {{"history", "--svg", "--csv"}, "give one of --csv, --json and --svg"},
   };
   for (const Wrong& each : wrong) {

@@ -190,5 +190,20 @@ TEST(HeapHeadingsTest, TheFooterTellsWhereTheProgramEnded) {
             "/job.py,3,close,4,2,0.038462\r\n");
 }
 
+// What creeps is there when the program's code ends, and freed soon after.
+TEST(HistoryCommandTest, BoundsAreMomentsAsAtTakesThem) {
+  const TempFile file(HeapRun().Build());
+  const auto times = [&file](std::vector<std::string> options) {
+    options.insert(options.begin(), {"history", file.path(), "--csv"});
+    const Printed printed = Report(options);
+    EXPECT_EQ(printed.code, 0) << printed.err;
+    return printed.out;
+  };
+  EXPECT_EQ(times({"--from", "0%", "--to", "exit"}), times({}));
+  EXPECT_EQ(times({"--sort", "growth"}),
+            times({"--sort", "growth", "--to", "end"}));
+  EXPECT_EQ(Report({"history", file.path(), "--from", "noon"}).code, 2);
+}
+
 }  // namespace
 }  // namespace pymemrun

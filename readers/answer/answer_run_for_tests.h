@@ -1,0 +1,142 @@
+// A run whose memory is known, for tests of the answer.
+#ifndef PYMEMRUN_READERS_ANSWER_ANSWER_RUN_FOR_TESTS_H_
+#define PYMEMRUN_READERS_ANSWER_ANSWER_RUN_FOR_TESTS_H_
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "readers/answer/answer.h"
+#include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/page_run_for_tests.h"
+#include "readers/testing/program_test_util.h"
+
+namespace pymemrun {
+
+inline constexpr uint64_t kPage = 4096;
+inline constexpr uint64_t kMiB = 1 << 20;
+inline constexpr uint64_t kStart = 0x10000000;
+
+// A program of one file, /src/job.py, begun in /src. Line 3 calls numpy, which
+// mallocs 40 MiB at 1 s and fills them. Line 4 makes a list of 8 MiB at 2 s.
+// Line 5 reads a file of 2 MiB at 3 s. 4 MiB were there before. At 4 s, the
+// peak, 6 MiB are anonymous and hold no block. At 5 s line 3's block goes with
+// its pages.
+class AnswerRun {
+ public:
+  bool pages = true, heap = true, native = true;
+  uint64_t file_mib = 0;  // that the kernel counts at 3.5 s; 0: it does not
+  std::string script = "/src/job.py";
+  bool footer = true;
+  Footer::End end = Footer::EXIT;
+  uint64_t hwm_mib = 60;
+  uint32_t children = 0;  // that were not traced
+
+  std::string Build() const {
+    StringSink sink;
+    RunBuilder builder(&sink);
+    Header header = RunBuilder::DefaultHeader();
+    header.set_cwd("/src");
+    header.set_script("job.py");
+    header.set_page_period(pages ? 1 : 0);
+    header.set_heap(heap ? HEAP_ALL : HEAP_OFF);
+    header.set_heap_native(native);
+    header.set_calls_off(true);
+    header.set_own_bytes(kMiB);
+    header.set_first_rss_bytes(4 * kMiB);
+    builder.AddHeader(header);
+    builder.AddThread("MainThread", 4711);
+    const uint32_t module = builder.AddCode(script, "<module>", 1);
+    const uint32_t library = builder.AddCode(
+        "/usr/lib/python3/dist-packages/numpy/core/numeric.py", "ones", 136);
+    const uint32_t three = builder.AddStack(0, module, 3);
+    const uint32_t ones = builder.AddStack(three, library, 191);
+    const uint32_t four = builder.AddStack(0, module, 4);
+    const uint32_t five = builder.AddStack(0, module, 5);
+    const uint32_t heap_mapping = builder.AddMapping("[heap]");
+    const uint32_t file_mapping = builder.AddMapping("/data/table.bin");
+    if (pages) {
+      builder.AddResidency(
+          0, 10, 4 * kMiB,
+          {{100, 4 * kMiB / kPage, file_mapping, true, false}});
+      AddPages(&builder, 1000000, kStart, 40 * kMiB, ones, heap_mapping);
+    }
+    if (heap && native) {
+      HeapEvent block = AllocEvent(1000001, kStart, 40 * kMiB, ones);
+      block.allocator = HEAP_MALLOC;
+      builder.AddHeap({block});
+    }
+    if (pages) {
+      AddPages(&builder, 2000000, 2 * kStart, 14 * kMiB, four, heap_mapping);
+    }
+    if (heap) {
+      builder.AddHeap({AllocEvent(2000001, 2 * kStart, 8 * kMiB, four)});
+    }
+    if (pages) {
+      AddPages(&builder, 3000000, 4 * kStart, 2 * kMiB, five, file_mapping);
+    }
+    if (file_mib > 0) AddCounts(&builder);
+    builder.AddProcess(4000000, 60 * kMiB, 60 * kMiB);
+    if (heap && native) builder.AddHeap({FreeEvent(5000000, kStart)});
+    if (pages) {
+      PageEntry gone = {};
+      gone.time_us = 5000001;
+      gone.page = kStart / kPage;
+      gone.pages = 40 * kMiB / kPage;
+      gone.thread = 1;
+      gone.weight = 1;
+      gone.action = PAGES_UNMAPPED;
+      builder.AddPages({gone});
+    }
+    builder.AddProcess(6000000, 20 * kMiB, 60 * kMiB);
+    if (footer) AddFooter(&builder);
+    builder.Flush();
+    return sink.contents();
+  }
+
+ private:
+  void AddFooter(RunBuilder* builder) const {
+    Record record;
+    Footer* const last = record.mutable_footer();
+    last->set_end(end);
+    last->set_end_us(7000000);
+    last->set_hwm_bytes(hwm_mib * kMiB);
+    last->set_untraced_children(children);
+    builder->AddRecord(record);
+  }
+  // What the kernel counted as pages of files, at two moments.
+  void AddCounts(RunBuilder* builder) const {
+    for (const auto& [time_us, mib] :
+         {std::pair<uint64_t, uint64_t>{500, 2}, {3500000, file_mib}}) {
+      Record record;
+      ProcessSample* const sample = record.mutable_process();
+      sample->set_time_us(time_us);
+      sample->set_rss_bytes(time_us < 1000 ? 5 * kMiB : 59 * kMiB);
+      sample->set_hwm_bytes(sample->rss_bytes());
+      sample->set_file_bytes(mib * kMiB);
+      builder->AddRecord(record);
+    }
+  }
+  static void AddPages(RunBuilder* builder, uint64_t time_us, uint64_t begin,
+                       uint64_t bytes, uint32_t stack, uint32_t mapping) {
+    std::vector<PageEntry> entries =
+        CamePages(time_us, begin / kPage, bytes / kPage, stack);
+    for (PageEntry& entry : entries) {
+      entry.time_us = time_us;
+      entry.mapping = mapping;
+    }
+    builder->AddPages(entries);
+  }
+};
+
+inline std::unique_ptr<Answer> Read(const AnswerRun& run) {
+  const TempFile contents(run.Build());
+  static const Console console = {"pymemreport", nullptr, 1, 2};
+  const auto file = RereadFile::Open(contents.path(), console);
+  return ReadAnswer(file.get());
+}
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_ANSWER_ANSWER_RUN_FOR_TESTS_H_

@@ -1,0 +1,192 @@
+// The answer's text, of runs whose memory is known.
+#include "readers/answer/answer_text.h"
+
+#include <algorithm>
+#include <memory>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_split.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/answer/answer_notes.h"
+#include "readers/answer/answer_run_for_tests.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(AnswerTextTest, BeginsWithTheAnswer) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  AnswerTextOptions options;
+  options.file_name = "run.pb";
+  EXPECT_THAT(AnswerText(*answer, options),
+              HasSubstr("\nPeak 60 MiB at 3.000 s. job.py:3 holds 40 MiB of it "
+                        "(67 %), in numpy ones.\n40 MiB went back before the "
+                        "program ended.\n"));
+}
+
+// On one line.
+std::string TextOf(const AnswerRun& run, const std::string& name = "run.pb") {
+  AnswerTextOptions options;
+  options.terminal.columns = 120;
+  options.file_name = name;
+  std::string text = AnswerText(*Read(run), options);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+TEST(AnswerTextTest, WhatIsStillThereAddsUp) {
+  EXPECT_THAT(
+      TextOf({}),
+      HasSubstr("Still there when the program ended: 20 MiB, that is 8.0 MiB "
+                "live blocks (nearly all by job.py:4); 6.0 MiB free, kept by "
+                "allocators; 2.0 MiB files and code; 3.0 MiB before tracing; "
+                "1.0 MiB tracing itself. "));
+}
+
+TEST(AnswerTextTest, ChildrenThatWereNotTracedAreSaid) {
+  AnswerRun run;
+  EXPECT_THAT(TextOf(run), Not(HasSubstr("Not recorded")));
+  run.children = 3;
+  EXPECT_THAT(TextOf(run), HasSubstr(" Not recorded: 3 child processes. "));
+}
+
+TEST(AnswerTextTest, WithoutAnEndThereIsALastRecord) {
+  AnswerRun run;
+  const std::string no_end = "The file has no end: the program still runs";
+  EXPECT_THAT(TextOf(run), Not(HasSubstr(no_end)));
+  run.end = Footer::SIGNAL;
+  EXPECT_THAT(TextOf(run), Not(HasSubstr(no_end)));
+  EXPECT_THAT(TextOf(run),
+              HasSubstr("Still there at the last record, 7.000 s: 20 MiB"));
+  EXPECT_THAT(TextOf(run), Not(HasSubstr("program ended")));
+  run.footer = false;
+  EXPECT_THAT(TextOf(run), HasSubstr(no_end));
+  EXPECT_THAT(TextOf(run),
+              HasSubstr("40 MiB went back before the last record."));
+  EXPECT_THAT(TextOf(run),
+              HasSubstr("Still there at the last record, 6.000 s: 20 MiB"));
+}
+
+// Each exits with 0, also where a shell gets it.
+TEST(AnswerTextTest, OnlyCommandsThatWorkComeNext) {
+  for (const bool pages : {true, false}) {
+    for (const bool heap : {true, false}) {
+      AnswerRun run;
+      run.pages = pages;
+      run.heap = run.native = heap;
+      const TempFile file(run.Build());
+      for (const NextCommand& next : NextCommands(*Read(run))) {
+        std::vector<std::string> words = {next.command, file.path()};
+        for (const std::string& option : next.options) {
+          words.push_back(option == "rss.svg" ? "/dev/null" : option);
+        }
+        const Printed printed = Report(words);
+        EXPECT_EQ(printed.code, 0) << next.command << ": " << printed.err;
+      }
+    }
+  }
+  EXPECT_THAT(TextOf({}, "my $runs/a.pb"),
+              HasSubstr(" pymemreport heap 'my $runs/a.pb' --stacks "));
+}
+
+TEST(AnswerTextTest, OfLinesThatHoldTheSameNoneIsBlamed) {
+  const auto answer = Read({});
+  std::vector<PlaceHolding>& places = answer->peak.split.places;
+  places[1].bytes = 40 * kMiB - 1000;
+  EXPECT_THAT(AnswerText(*answer, {}),
+              HasSubstr("job.py:3 and 1 other line hold about 40 MiB each."));
+  places[1].bytes = 38 * kMiB;
+  EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("job.py:3 holds 40 MiB"));
+  places[1].variance = 9.0 * kMiB * kMiB;
+  EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("and 1 other line hold"));
+}
+
+TEST(AnswerTextTest, FitsTheTerminal) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  for (const size_t columns : {40, 41, 50, 60, 80, 120}) {
+    AnswerTextOptions options;
+    options.terminal.columns = columns;
+    options.file_name = "a/rather/long/name/of/a/run/file.pb";
+    const std::string text = AnswerText(*answer, options);
+    const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+    EXPECT_LE(lines.size(), 45u);
+    for (const std::string& line : lines) {
+      EXPECT_LE(ColumnsOf(line), columns) << line;
+      EXPECT_FALSE(!line.empty() && line.back() == ' ') << line;
+    }
+  }
+}
+
+// Commands are to be pasted.
+TEST(AnswerTextTest, CommandsGoOnInTheNextLine) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  AnswerTextOptions options;
+  options.terminal.columns = 40;
+  options.file_name = "a/rather/long/name/of/run.pb";
+  EXPECT_THAT(AnswerText(*answer, options),
+              HasSubstr("\npymemreport heap \\\n"
+                        "  a/rather/long/name/of/run.pb --stacks\n"));
+}
+
+std::string WithoutColors(const std::string& text) {
+  return std::regex_replace(text, std::regex("\x1b\\[[0-9]+m"), "");
+}
+
+TEST(AnswerTextTest, ColorsAreAddedToTheSameText) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  AnswerTextOptions options;
+  const std::string plain = AnswerText(*answer, options);
+  options.terminal.colors = true;
+  const std::string colored = AnswerText(*answer, options);
+  EXPECT_EQ(WithoutColors(colored), plain);
+  EXPECT_THAT(colored, HasSubstr("\n\x1b[1mPeak 60 MiB at 3.000 s.\x1b[0m "
+                                 "job.py:3 holds 40 MiB"));
+  EXPECT_THAT(colored, HasSubstr("\n\x1b[1mRSS at the peak"));
+  EXPECT_THAT(colored, HasSubstr("\n\x1b[1mYour lines at the peak"));
+  EXPECT_THAT(colored, HasSubstr("\x1b[36m█"));
+  // Each ends on its line: less -R forgets them there.
+  for (const absl::string_view line : absl::StrSplit(colored, '\n')) {
+    size_t begins = 0, ends = 0;
+    for (size_t at = 0; (at = line.find("\x1b[", at)) != line.npos; ++at) {
+      ++(line.substr(at).rfind("\x1b[0m", 0) == 0 ? ends : begins);
+    }
+    EXPECT_EQ(begins, ends) << line;
+  }
+}
+
+TEST(AnswerTextTest, PlainCharactersWhereTheLocaleHasNoOthers) {
+  const auto answer = Read({});
+  ASSERT_NE(answer, nullptr);
+  AnswerTextOptions options;
+  options.terminal.unicode = false;
+  for (const char c : AnswerText(*answer, options)) {
+    EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << int{c};
+  }
+}
+
+TEST(AnswerTextTest, BrieflyItIsTheSentencesAndThreeLines) {
+  const TempFile file(AnswerRun().Build());
+  const Printed printed = Report({"report", "--brief", file.path()});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(printed.out.rfind("Peak 60 MiB at 3.000 s. ", 0), 0u);
+  EXPECT_THAT(printed.out, HasSubstr("   40 MiB  67 %  job.py:3"));
+  for (const char* const more :
+       {"RSS at the peak", "Your lines", "Still there", "pymemreport"}) {
+    EXPECT_THAT(printed.out, Not(HasSubstr(more)));
+  }
+  const std::vector<std::string> lines = absl::StrSplit(printed.out, '\n');
+  EXPECT_LE(lines.size(), 8u);
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -6,6 +6,7 @@
 #include "readers/heap/heap_exit.h"
 #include "readers/heap/heap_history.h"
 #include "readers/moments/moment_reading.h"
+#include "readers/resident/find_peak.h"
 #include "readers/resident/timeline.h"
 
 namespace pymemrun {

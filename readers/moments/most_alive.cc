@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "readers/resident/find_peak.h"
+
 namespace pymemrun {
 namespace {
 

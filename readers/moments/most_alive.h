@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "readers/heap/heap_replay.h"
+#include "readers/resident/find_peak.h"
 #include "readers/resident/resident_replay.h"
 
 namespace pymemrun {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "readers/heap/heap_exit.h"
 #include "readers/moments/most_alive.h"
+#include "readers/resident/find_peak.h"
 #include "text/nearest_name.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"

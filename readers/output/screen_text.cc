@@ -61,7 +61,7 @@ void ScreenText::Command(const std::vector<std::string>& words,
     if (!line.empty() &&
         ColumnsOf(line) + 1 + ColumnsOf(word) + end > columns_) {
       Line(line + " \\");
-      line = " ";
+      line.assign(1, ' ');
     }
     absl::StrAppend(&line, line.empty() ? "" : " ", word);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "readers/resident/find_peak.h"
 #include "readers/resident/late_arrivals.h"
 
 namespace pymemrun {

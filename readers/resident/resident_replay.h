@@ -98,56 +98,6 @@ class ResidentReplay : public ReplayVisitor {
   std::vector<ResidentRange> later_ranges_;
 };
 
-// RSS stayed within 64 KiB.
-struct RssStretch {
-  uint64_t begin_us, end_us;
-  uint64_t bytes;  // the most
-};
-
-// Finds the moment of the highest RSS: as statm had it, or between two readings
-// as the page events tell, but never above the VmHWM that was read next. Where
-// that has risen above all that is known, RSS was as high at a time that nobody
-// saw; it is told of the moment at which the most was known to be there. Where
-// RSS stayed within a hundredth of that, the moment is chosen at which the
-// kernel had said what is resident and most of it was known, RSS less what is
-// unattributed: shortly after a system call began to fill memory most of it has
-// no owner yet.
-class PeakFinder : public ResidentReplay {
- public:
-  explicit PeakFinder(Hindsight hindsight = {})
-      : ResidentReplay(kEnd, std::move(hindsight)) {}
-
-  // REQUIRES: Finish() was called.
-  uint64_t peak_us() const { return peak_us_; }
-  uint64_t peak_bytes() const { return peak_bytes_; }
-  // Not: VmHWM alone tells of it.
-  bool peak_was_seen() const { return !peak_unseen_; }
-  // When RSS was so high that it cannot be told from the peak, by time.
-  const std::vector<RssStretch>& high() const { return high_; }
-  Hindsight hindsight() const override;
-  void Finish() override;
-
- private:
-  void OnTime(uint64_t time_us) override;
-  void OnReading(uint64_t time_us, uint64_t hwm_bytes) override;
-  void Take(uint64_t most_bytes);
-  void RaiseTo(uint64_t hwm_bytes);
-  void RememberWhatIsKnown();
-  void AddHigh(uint64_t end_us, uint64_t rss_bytes);
-  void KeepHigh();
-  static bool IsAlmost(uint64_t bytes, uint64_t peak_bytes);
-
-  uint64_t peak_us_ = 0, peak_bytes_ = 0;
-  bool peak_unseen_ = false;
-  uint64_t high_us_ = 0, high_bytes_ = 0;  // since the last reading
-  std::vector<RssStretch> high_;
-  uint64_t taken_us_ = 0;  // VmHWM was read
-  uint64_t last_hwm_bytes_ = 0;
-  // The moment at which RSS was almost as high, and of the most of it the owner
-  // was known.
-  uint64_t known_us_ = 0, known_bytes_ = 0, unknown_bytes_ = 0;
-};
-
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_READERS_RESIDENT_RESIDENT_REPLAY_H_

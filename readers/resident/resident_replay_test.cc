@@ -4,6 +4,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "readers/resident/find_peak.h"
 #include "readers/testing/page_run_for_tests.h"
 
 namespace pymemrun {

@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "absl/strings/match.h"
-#include "gtest/gtest.h"
+#include "gmock/gmock.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
@@ -14,7 +14,6 @@
 
 namespace pymemrun {
 namespace {
-
 class RunFactsTest : public ::testing::Test {
  protected:
   void Read(const std::string& run) {
@@ -379,17 +378,16 @@ TEST_F(RunFactsTest, HeapEvents) {
             "64.0 KiB");
   EXPECT_EQ(std::get<std::string>(Value("heap")), "sampled");
   EXPECT_EQ(std::get<uint64_t>(Value("heap_frees")), 8u);
-  EXPECT_NE(EndReportOf(facts_, "run.pb", 5)
-                .find("21 allocations sampled, 8 frees, 0 lost."),
-            std::string::npos);
+  EXPECT_THAT(EndReportOf(facts_, "run.pb", 5),
+              testing::HasSubstr("21 allocations sampled, 8 frees, 0 lost."));
 }
 
 TEST_F(RunFactsTest, WithoutAFooterHeapEventsAreCounted) {
   HeapRun run;
   run.with_footer = false;
   Read(run.Build());
-  EXPECT_EQ(Fact("heap events"),
-            "all; 21 allocations, 8 frees; lost: 0 events");
+  EXPECT_THAT(Fact("heap events"),
+              testing::HasSubstr("21 allocations, 8 frees; lost: 0"));
 }
 
 TEST_F(RunFactsTest, NoHeapEventsAreNotSpokenOf) {

@@ -91,7 +91,7 @@ class QuestionsTest(support.ProgramTest):
 
     def test_why_rss_stays(self):
         text = self.answer("rss_stays.py")
-        kept = re.search(r"([\d.]+ \w+)\s+free\s+but\s+kept", text)
+        kept = re.search(r"([\d.]+ \w+)\s+free,\s+kept\s+by\s+allocators", text)
         self.assertGreater(size(kept[1]), 8 * MIB, text)
 
     def test_which_thread(self):

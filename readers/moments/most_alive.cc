@@ -7,8 +7,8 @@
 namespace pymemrun {
 namespace {
 
-// Two moments that differ by less, in RSS or in what was alive, are equal: the
-// one is as good an example of the peak as the other.
+// Two moments are equal where what was alive differs by less: the one is as
+// good an example of the peak as the other.
 constexpr uint64_t kSameBytes = 128 << 10;
 
 uint64_t LastOf(const RssStretch& rss) {
@@ -68,26 +68,22 @@ void MostAlive::Finish() {
   }
 }
 
+// That moment stays where as much was alive: what is resident was best known.
 std::optional<uint64_t> MostAlive::Better() const {
   double live_bytes = 0;
   for (const Stretch& one : stretches_) {
     live_bytes = std::max(live_bytes, one.live_bytes);
   }
-  const auto is_full = [&](const Stretch& one) {
-    return one.live_bytes + kSameBytes >= live_bytes;
-  };
   const Stretch* best = nullptr;
   for (const Stretch& one : stretches_) {
-    if (!is_full(one)) continue;
+    if (one.live_bytes + kSameBytes < live_bytes) continue;
+    if (one.rss.begin_us <= at_us_ && at_us_ <= LastOf(one.rss)) {
+      return std::nullopt;
+    }
     if (best == nullptr || one.rss.bytes >= best->rss.bytes) best = &one;
   }
   if (best == nullptr) return std::nullopt;
-  const bool is_equal = std::any_of(
-      stretches_.begin(), stretches_.end(), [&](const Stretch& one) {
-        return one.rss.begin_us <= at_us_ && at_us_ <= LastOf(one.rss) &&
-               is_full(one) && one.rss.bytes + kSameBytes >= best->rss.bytes;
-      });
-  return is_equal ? std::nullopt : std::optional<uint64_t>(best->live_us);
+  return best->live_us;
 }
 
 }  // namespace pymemrun

@@ -192,9 +192,7 @@ class PageEventsTest(support.PageEventsTest):
     def test_one_call_that_brings_a_quarter_of_a_million_pages(self):
         run = self.run_script(READ_IN % (1 << 30), "--trace", "pages")
         table = self.accounted(run, "--by", "function")
-        # At the moment that is chosen RSS may be lower by a few hundred KiB.
-        self.assertAlmostEqual(resident_bytes(table, function="fill"), 1024 * MIB,
-                               delta=2 * MIB)
+        self.assertEqual(resident_bytes(table, function="fill") // MIB, 1024)
 
     def test_a_worker_with_every_signal_blocked(self):
         run = self.run_script(BLOCKED, "--trace", "pages", "--page-period", "1")

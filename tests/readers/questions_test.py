@@ -80,9 +80,7 @@ class QuestionsTest(support.ProgramTest):
             self.skipTest("no numpy")
         rows = self.rows(self.answer("numpy_peak.py"))
         place = f"numpy_peak.py:{line_with('numpy_peak.py', 'peak')}"
-        # A peak between two scans is estimated.
-        self.assertAlmostEqual(rows[place], 80_000_000,
-                               delta=8 * MIB if self.preexec else MIB, msg=rows)
+        self.assertAlmostEqual(rows[place], 80_000_000, delta=MIB, msg=rows)
 
     def test_what_was_alive_when_it_was_killed(self):
         text = self.check_first("killed.py", "alive", 60 * MIB,

@@ -25,14 +25,12 @@ uint64_t StepOf(uint64_t rss_bytes) {
   return std::max(kLeastStepBytes, rss_bytes / kStepFraction);
 }
 
-// Pages went while the kernel was asked: those that were found are not what RSS
-// then was.
-bool HasShrunk(const ResidencyAnswer& answer) {
+uint64_t BytesOf(const ResidencyAnswer& answer) {
   uint64_t bytes = 0;
   for (const ResidentPages& range : answer.ranges) {
     bytes += range.end - range.begin;
   }
-  return bytes > answer.rss_bytes + StepOf(answer.rss_bytes);
+  return bytes;
 }
 
 }  // namespace
@@ -78,14 +76,24 @@ void PageScanner::AskAsOf(uint64_t time_ns) {
   ResidencyAnswer answer;
   const uint64_t cpu_ns = ThreadCpuNs();
   for (int tries = 0; tries < kTries; ++tries) {
+    const uint64_t before_bytes = scan_.RssBytes();
     const bool answered = scan_.Read([] {}, &answer);
     // The process is gone where this is 0.
-    answer.rss_bytes = answered ? scan_.RssBytes() : 0;
-    if (!HasShrunk(answer)) break;
+    const uint64_t rss_bytes = answered ? scan_.RssBytes() : 0;
+    const uint64_t found_bytes = BytesOf(answer);
+    // Where pages came meanwhile, RSS was what was found.
+    answer.rss_bytes =
+        std::clamp(found_bytes, std::min(before_bytes, rss_bytes), rss_bytes);
+    // Where they went, it was not.
+    if (found_bytes <= rss_bytes + StepOf(rss_bytes)) break;
   }
   schedule_.Asked(MonotonicNs(), ThreadCpuNs() - cpu_ns, answer.rss_bytes,
                   answer.ranges.size());
   if (answer.rss_bytes == 0 || !WasOfProgram(*options_.page, &stats_)) return;
+  // The answer that the program waits for tells what this one does.
+  const uint64_t finalize_ns =
+      options_.page->finalize_ns.load(std::memory_order_acquire);
+  if (finalize_ns > answer.begin_ns && finalize_ns < answer.end_ns) return;
   if (time_ns != 0) answer.begin_ns = answer.end_ns = time_ns;
   WriteResidency(answer, options_.page_bytes, *options_.clock, options_.out);
 }

@@ -25,11 +25,11 @@ absl::StatusOr<bool> ReadSteps::Step() {
       return true;
     case StreamReader::Result::kTorn:
       decoder_.result().torn = true;
-      decoder_.result().torn_offset = reader_->damage().offset;
       break;
     case StreamReader::Result::kEnd:
       break;
   }
+  decoder_.result().end_offset = reader_->damage().offset;
   RETURN_IF_ERROR(OnEnd());
   return false;
 }

@@ -63,7 +63,7 @@ struct ReadResult {
   bool has_header = false;
   bool has_footer = false;
   bool torn = false;  // cut off inside the last frame: a normal end
-  uint64_t torn_offset = 0;
+  uint64_t end_offset = 0;  // of the file, or of the frame that is cut off
   bool stopped = false;       // the visitor asked to
   bool second_run = false;    // its header was found: reading ended there
   uint64_t rows = 0;          // given to OnRows

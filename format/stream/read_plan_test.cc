@@ -212,7 +212,7 @@ TEST(ReadPlan, AFileCutAnywhereIsReadUpToThere) {
     const Got all = Read(cut, 5000, ~0ull, false);
     EXPECT_TRUE(some.rows == all.rows) << size;
     EXPECT_EQ(some.result.torn, all.result.torn) << size;
-    EXPECT_EQ(some.result.torn_offset, all.result.torn_offset) << size;
+    EXPECT_EQ(some.result.end_offset, all.result.end_offset) << size;
     EXPECT_EQ(some.result.has_footer, all.result.has_footer) << size;
     EXPECT_EQ(some.damages.size(), 0u) << size;
     if (size < index) continue;

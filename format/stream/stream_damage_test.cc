@@ -66,7 +66,7 @@ TEST_P(StreamDamage, EachLengthGivesThePrefixThatIsWhole) {
         *(std::upper_bound(ends.begin(), ends.end(), size) - 1);
     EXPECT_EQ(outcome.result.torn, frame_begin != size) << size;
     if (outcome.result.torn) {
-      EXPECT_EQ(outcome.result.torn_offset, frame_begin);
+      EXPECT_EQ(outcome.result.end_offset, frame_begin);
     }
     EXPECT_FALSE(outcome.result.has_footer);
   }

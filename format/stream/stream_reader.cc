@@ -133,7 +133,10 @@ StreamReader::Result ZstdStreamReader::NextInFrame(absl::string_view* record) {
 StreamReader::Result ZstdStreamReader::NextFrame() {
   if (foreign_) return Resync(0, false);
   for (;;) {
-    if (!SkipUnwanted() || !input_.Fill(1)) return Result::kEnd;
+    if (!SkipUnwanted() || !input_.Fill(1)) {
+      Damaged(input_.offset(), 0, absl::OkStatus());
+      return Result::kEnd;
+    }
     const Attempt attempt = Try(0);
     switch (attempt.kind) {
       case Attempt::kGood:

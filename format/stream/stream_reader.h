@@ -51,7 +51,8 @@ class StreamReader {
   // once its checksum has been found right. kTorn and kEnd are final unless
   // the source grows: then a further call goes on.
   virtual Result Next(absl::string_view* record) = 0;
-  // REQUIRES: the last result was kDamage or kTorn.
+  // REQUIRES: the last result was not kRecord. Of kEnd it has the offset
+  // alone: that of the end.
   virtual const Damage& damage() const = 0;
   // Offset in the file of the frame that the last record came from.
   virtual uint64_t frame_offset() const = 0;

@@ -82,9 +82,10 @@ absl::Status CopyRaw(ByteSource* source, OutputBuffer* output,
         break;
       case StreamReader::Result::kTorn:
         result->torn = true;
-        result->torn_offset = reader->damage().offset;
+        result->end_offset = reader->damage().offset;
         return absl::OkStatus();
       case StreamReader::Result::kEnd:
+        result->end_offset = reader->damage().offset;
         if (result->records > 0 || result->damages > 0) {
           return absl::OkStatus();
         }

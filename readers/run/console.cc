@@ -36,11 +36,12 @@ int SayResult(const Console& console, absl::string_view name,
   if (result.damages > 0) return kExitFailed;
   if (result.torn) {
     console.Say(absl::StrCat(
-        name, ": byte ", result.torn_offset,
+        name, ": byte ", result.end_offset,
         ": the file ends inside a frame; everything before it was read"));
   } else if (!result.has_footer && !result.stopped) {
     console.Say(absl::StrCat(
-        name, ": no footer: the run did not end cleanly, or still goes on"));
+        name, ": byte ", result.end_offset,
+        ": no footer: the run did not end cleanly, or still goes on"));
   }
   return kExitOk;
 }

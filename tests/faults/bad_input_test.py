@@ -182,8 +182,9 @@ class ReaderTest(FaultTest):
         self.read(self.bad(b""), 1, "found an empty file")
 
     def test_truncated(self):
+        last_frame = self.whole.rindex(b"\x28\xb5\x2f\xfd")
         for size in (len(self.whole) - 1, len(self.whole) - 30,
-                     len(self.whole) // 2):
+                     len(self.whole) // 2, last_frame):
             found = run([PYMEMCAT, self.bad(self.whole[:size]), "--csv"])
             self.assertEqual(found.returncode, 0, found.stderr)
             self.assertRegex(found.stderr.decode(),

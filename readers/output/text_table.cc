@@ -233,7 +233,7 @@ class TextTable {
     Column &file = columns_[columns_.size() - 2], &name = columns_.back();
     for (size_t r = 0; r < file.cells.size(); ++r) {
       if (!file.cells[r].empty()) continue;
-      file.cells[r] = std::exchange(name.cells[r], "-");
+      file.cells[r] = std::exchange(name.cells[r], std::string("-"));
     }
     file.Measure();
     name.Measure();

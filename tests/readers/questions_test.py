@@ -72,8 +72,9 @@ class QuestionsTest(support.ProgramTest):
 
     def test_which_line_leaks(self):
         text = self.check_first("leaking_cache.py", "leaks", 32 * MIB)
-        self.assertRegex(text, r"Still there when the program ended[\s\S]*by\s"
-                               r"leaking_cache.py:\d+")
+        self.assertRegex(text, r"Still there when the program ended[^;]* live"
+                               r"\sblocks\s+\((nearly all|\d+ MiB)"
+                               r"\s+by\s+leaking_cache.py:\d+\)")
 
     def test_which_line_makes_the_peak(self):
         if not os.path.isdir("/usr/lib/python3/dist-packages/numpy"):

@@ -294,7 +294,7 @@ int HeapCommand::PrintTables(const HeapMoments& replay, ThreadFilter* threads,
   return std::max(
       code,
       table_.PrintPlaces(shown.heading, HeapTable(shown.table, std::move(rows)),
-                         /*folds=*/true, console, output));
+                         by_, /*folds=*/true, console, output));
 }
 
 void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,

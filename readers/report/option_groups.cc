@@ -140,7 +140,7 @@ std::string PlaceOptions::Problem(GroupBy by) const {
 }
 
 int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
-                              bool folds, const Console& console,
+                              GroupBy by, bool folds, const Console& console,
                               OutputBuffer* output) const {
   if (view.any()) {
     const absl::Status applied = view.Apply(limit(), folds, &table);
@@ -150,10 +150,14 @@ int PlaceOptions::PrintPlaces(absl::string_view heading, Table table,
     }
     if (table.places == 0 && view.chooses_files()) {
       const bool both = !view.files.empty() && !view.excluded.empty();
-      console.Say(
-          both ? "--file and --exclude leave no place"
-               : absl::StrCat(view.files.empty() ? "--exclude" : "--file",
-                              " leaves no place"));
+      console.Say(absl::StrCat(
+          both                 ? "--file and --exclude leave"
+          : view.files.empty() ? "--exclude leaves"
+                               : "--file leaves",
+          " no place",
+          by == GroupBy::kLine
+              ? " of your code's; --by library-line has those of libraries"
+              : ""));
     }
   }
   if (as_text()) output->AppendLines(heading);

@@ -82,8 +82,9 @@ struct PlaceOptions : TableOptions {
   uint64_t made_limit() const { return view.any() ? 0 : limit(); }
   // Prints the table, below the heading if it is text; returns the exit code.
   // `folds`: what is not listed is summed up.
-  int PrintPlaces(absl::string_view heading, Table table, bool folds,
-                  const Console& console, OutputBuffer* output) const;
+  int PrintPlaces(absl::string_view heading, Table table, GroupBy by,
+                  bool folds, const Console& console,
+                  OutputBuffer* output) const;
 };
 
 // --stacks and --collapsed.

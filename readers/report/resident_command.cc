@@ -166,10 +166,10 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
     code = table_.PrintPlaces(
         heading,
         HeapResidentTable(by_, table_.made_limit(), replay, *heap, threads),
-        /*folds=*/true, console, output);
+        by_, /*folds=*/true, console, output);
   } else {
     code = table_.PrintPlaces(
-        heading, ResidentTable(by_, table_.made_limit(), replay, threads),
+        heading, ResidentTable(by_, table_.made_limit(), replay, threads), by_,
         /*folds=*/true, console, output);
   }
   return std::max(code, file->code());

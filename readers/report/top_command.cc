@@ -71,7 +71,7 @@ int TopCommand::Run(const Console& console, OutputBuffer* output) {
   return std::max(
       code,
       table_.PrintPlaces(kMeaning, TopTable(profile, table_.made_limit(), cost),
-                         /*folds=*/false, console, output));
+                         by_, /*folds=*/false, console, output));
 }
 
 }  // namespace

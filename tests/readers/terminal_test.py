@@ -118,10 +118,15 @@ class TerminalTest(support.ProgramTest):
 
     def test_a_filter_that_leaves_nothing_says_so(self):
         run = self.run_script("kept = [bytes(100) for _ in range(100_000)]")
-        done = subprocess.run([support.PYMEMREPORT, "heap", run.path, "--file",
-                               "*.rs"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0)
-        self.assertIn("--file leaves no place", done.stderr)
+        for options, said in (
+                ((), "--file leaves no place of your code's; --by library-line "
+                     "has those of libraries"),
+                (("--by", "file"), "--file leaves no place")):
+            done = subprocess.run([support.PYMEMREPORT, "heap", run.path,
+                                   "--file", "*.rs", *options],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual(done.stderr, f"pymemreport: {said}\n")
 
 
 if __name__ == "__main__":

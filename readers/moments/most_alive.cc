@@ -23,10 +23,12 @@ MostAlive::MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us)
     // That moment for itself.
     for (const uint64_t cut_us : {at_us, at_us + 1}) {
       if (rss.begin_us >= cut_us || cut_us >= rss.end_us) continue;
-      stretches_.push_back({{rss.begin_us, cut_us, rss.bytes}, -1, cut_us});
+      stretches_.push_back({rss, {}});
+      stretches_.back().rss.end_us = cut_us;
+      stretches_.back().rss.fell_bytes = 0;
       rss.begin_us = cut_us;
     }
-    stretches_.push_back({rss, -1, rss.begin_us});
+    stretches_.push_back({rss, {}});
   }
 }
 
@@ -36,7 +38,7 @@ bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
     const RssStretch& rss = stretches_[now_].rss;
     if (events->time_us > LastOf(rss)) {
       TakeLive(LastOf(rss));
-      ++now_;
+      EndStretch();
     } else if (events->time_us < rss.begin_us) {
       const HeapEvent* const before = events;
       events = std::find_if(events, end, [&rss](const HeapEvent& event) {
@@ -55,16 +57,37 @@ bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
 
 // Of equal moments the last one: pages that a block fills come after it.
 void MostAlive::TakeLive(uint64_t time_us) {
-  Stretch& now = stretches_[now_];
-  const double live_bytes = model().live().bytes;
-  if (live_bytes + kSameBytes < now.live_bytes) return;
-  now.live_bytes = std::max(live_bytes, now.live_bytes);
-  now.live_us = time_us;
+  double live_bytes = model().live().bytes;
+  if (!rising_.empty()) {
+    freed_bytes_ += std::max(last_bytes_ - live_bytes, 0.0);
+  }
+  last_bytes_ = live_bytes;
+  if (rising_.empty() || live_bytes > rising_.back().live_bytes + kSameBytes) {
+    rising_.push_back({live_bytes, time_us, freed_bytes_});
+  } else if (live_bytes + kSameBytes >= rising_.back().live_bytes) {
+    live_bytes = std::max(live_bytes, rising_.back().live_bytes);
+    rising_.back() = {live_bytes, time_us, freed_bytes_};
+  }
+}
+
+// Where RSS fell, memory was freed after the peak. A large block that came only
+// after that was not filled yet.
+void MostAlive::EndStretch() {
+  Stretch& now = stretches_[now_++];
+  const double after_bytes = static_cast<double>(now.rss.fell_bytes) / 2;
+  const auto found =
+      std::find_if(rising_.rbegin(), rising_.rend(), [&](const Most& one) {
+        return freed_bytes_ - one.freed_bytes >= after_bytes;
+      });
+  now.most = found == rising_.rend() ? rising_.back() : *found;
+  rising_.clear();
+  freed_bytes_ = 0;
 }
 
 void MostAlive::Finish() {
-  for (; now_ < stretches_.size(); ++now_) {
+  while (now_ < stretches_.size()) {
     TakeLive(LastOf(stretches_[now_].rss));
+    EndStretch();
   }
 }
 
@@ -72,18 +95,18 @@ void MostAlive::Finish() {
 std::optional<uint64_t> MostAlive::Better() const {
   double live_bytes = 0;
   for (const Stretch& one : stretches_) {
-    live_bytes = std::max(live_bytes, one.live_bytes);
+    live_bytes = std::max(live_bytes, one.most.live_bytes);
   }
   const Stretch* best = nullptr;
   for (const Stretch& one : stretches_) {
-    if (one.live_bytes + kSameBytes < live_bytes) continue;
+    if (one.most.live_bytes + kSameBytes < live_bytes) continue;
     if (one.rss.begin_us <= at_us_ && at_us_ <= LastOf(one.rss)) {
       return std::nullopt;
     }
     if (best == nullptr || one.rss.bytes >= best->rss.bytes) best = &one;
   }
   if (best == nullptr) return std::nullopt;
-  return best->live_us;
+  return best->most.time_us;
 }
 
 }  // namespace pymemrun

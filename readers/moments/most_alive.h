@@ -26,16 +26,26 @@ class MostAlive final : public HeapReplay {
   std::optional<uint64_t> Better() const;
 
  private:
+  // Less was alive before it, in its stretch.
+  struct Most {
+    double live_bytes = -1;  // below 0: nothing is known yet
+    uint64_t time_us = 0;
+    double freed_bytes = 0;  // until then
+  };
   struct Stretch {
     RssStretch rss;
-    double live_bytes;  // the most; below 0: nothing is known yet
-    uint64_t live_us;
+    Most most;
   };
   void TakeLive(uint64_t time_us);
+  void EndStretch();
 
   const uint64_t at_us_;
   std::vector<Stretch> stretches_;
   size_t now_ = 0;  // the first that is not over
+  // Of that: moments with more alive than the one before, what was freed, and
+  // what was alive last.
+  std::vector<Most> rising_;
+  double freed_bytes_ = 0, last_bytes_ = 0;
 };
 
 }  // namespace pymemrun

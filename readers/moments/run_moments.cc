@@ -16,11 +16,6 @@
 namespace pymemrun {
 namespace {
 
-// VmHWM and RSS are sums of counters that lag by some pages on each CPU.
-constexpr uint64_t kBlurBytes = 1 << 20;
-// Where RSS was read so little higher than at a scan, the scan tells more.
-constexpr uint64_t kScanFraction = 16;
-
 // Finds a mark, and remembers some labels for a message.
 class MarkFinder final : public ReplayVisitor {
  public:
@@ -75,18 +70,10 @@ class MarkFinder final : public ReplayVisitor {
 
 absl::Status Unreadable() { return absl::DataLossError("could not be read"); }
 
-bool IsNear(uint64_t bytes, uint64_t most_bytes) {
-  return bytes + std::max(kBlurBytes, most_bytes / 100) >= most_bytes;
-}
-
 }  // namespace
 
 std::string FoundMoment::Text() const {
   return absl::StrCat(name, name.empty() ? "" : ", ", HumanSeconds(time_us));
-}
-
-void RunMoments::Reading::Raise(uint64_t at_us, uint64_t to_bytes) {
-  if (to_bytes > bytes) *this = {at_us, to_bytes};
 }
 
 std::unique_ptr<RunMoments> RunMoments::Of(const ReadRun& read) {
@@ -98,18 +85,33 @@ std::unique_ptr<RunMoments> RunMoments::Of(const ReadRun& read) {
     moments = std::make_unique<RunMoments>(std::move(hindsight));
     if (!read(moments.get())) return nullptr;
   }
-  moments->FindInHeap(read);
+  moments->FindPeak(read);
   return moments;
 }
 
 void RunMoments::OnHeader(const Header& header) {
   PeakFinder::OnHeader(header);
   has_heap_ = header.heap() != HEAP_OFF;
+  has_faults_ = header.page_period() != 0;
+}
+
+// VmHWM, 0 where it was not read, tells of the time since it was read last.
+void RunMoments::AddReading(uint64_t time_us, uint64_t rss_bytes,
+                            uint64_t hwm_bytes) {
+  if (rss_bytes > highest_.bytes) highest_ = {time_us, rss_bytes};
+  if (hwm_bytes > std::max(hwm_bytes_, highest_.bytes)) {
+    readings_.AddHwm(hwm_us_, time_us, hwm_bytes, rss_bytes);
+  } else if (rss_bytes != 0) {
+    readings_.AddRss(time_us, rss_bytes);
+  }
+  if (hwm_bytes == 0) return;
+  hwm_bytes_ = std::max(hwm_bytes, hwm_bytes_);
+  hwm_us_ = time_us;
 }
 
 bool RunMoments::OnRows(const Row* rows, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    row_.Raise(rows[i].time_us, rows[i].rss_bytes);
+    AddReading(rows[i].time_us, rows[i].rss_bytes, 0);
     last_event_us_ = std::max(last_event_us_, rows[i].time_us);
   }
   return PeakFinder::OnRows(rows, count);
@@ -125,22 +127,17 @@ bool RunMoments::OnHeap(const HeapEvent* events, size_t count) {
 
 void RunMoments::OnProcess(const ProcessSample& sample) {
   PeakFinder::OnProcess(sample);
-  sample_.Raise(sample.time_us(), sample.rss_bytes());
-  if (sample.hwm_bytes() > hwm_bytes_) {
-    hwm_bytes_ = sample.hwm_bytes();
-    rose_after_us_ = last_sample_us_;
-    rose_until_us_ = sample.time_us();
-  }
-  last_sample_us_ = sample.time_us();
+  AddReading(sample.time_us(), sample.rss_bytes(), sample.hwm_bytes());
 }
 
 void RunMoments::OnResidency(const ResidencyView& seen) {
   PeakFinder::OnResidency(seen);
-  scan_.Raise(seen.time_us, seen.rss_bytes);
+  AddReading(seen.time_us, seen.rss_bytes, 0);
+  if (seen.rss_bytes > scan_.bytes) scan_ = {seen.time_us, seen.rss_bytes};
 }
 
 void RunMoments::OnPeak(const Peak& peak) {
-  unseen_.Raise(peak.time_us(), peak.hwm_bytes());
+  AddReading(peak.time_us(), 0, peak.hwm_bytes());
 }
 
 void RunMoments::OnFooter(const Footer& footer) {
@@ -149,13 +146,9 @@ void RunMoments::OnFooter(const Footer& footer) {
   if (footer.has_peak()) OnPeak(footer.peak());
   // Above all rows where the highest one was lost.
   if (footer.max_rss_us() != 0) {
-    row_.Raise(footer.max_rss_us(), footer.max_rss_bytes());
+    AddReading(footer.max_rss_us(), footer.max_rss_bytes(), 0);
   }
-  if (footer.hwm_bytes() > hwm_bytes_) {
-    hwm_bytes_ = footer.hwm_bytes();
-    rose_after_us_ = last_sample_us_;
-    rose_until_us_ = kEnd;
-  }
+  AddReading(std::max(footer.end_us(), last_us()), 0, footer.hwm_bytes());
 }
 
 Hindsight RunMoments::hindsight() const {
@@ -165,76 +158,56 @@ Hindsight RunMoments::hindsight() const {
   return hindsight;
 }
 
-// Whether an event or a sample read RSS when it was highest.
-bool RunMoments::IsSeen() const {
-  return IsNear(std::max(row_.bytes, sample_.bytes), hwm_bytes_);
+// Finalization tells nothing of the program.
+std::vector<RssStretch> RunMoments::BeforeFinalization(
+    const std::vector<RssStretch>& stretches) const {
+  if (footer_.finalize() != Footer::FINALIZED) return stretches;
+  std::vector<RssStretch> before;
+  for (RssStretch one : stretches) {
+    if (one.begin_us > footer_.finalize_us()) break;
+    one.end_us = std::min(one.end_us, footer_.finalize_us() + 1);
+    before.push_back(one);
+  }
+  return before;
 }
 
-// Whether page events, or a scan of pages, were there at the peak.
-bool RunMoments::PagesTell() const {
-  return has_page_events() &&
-         (!by_scan() ||
-          scan_.bytes + PeakBytes() / kScanFraction >= PeakBytes());
-}
-
-// Where RSS does not differ, what was alive tells moments apart. Finalization
-// tells nothing of the program.
-void RunMoments::ChooseAmongHigh(const ReadRun& read) {
-  const uint64_t last_us = footer_.finalize() == Footer::FINALIZED
-                               ? footer_.finalize_us()
-                               : kEnd - 1;
+// Where RSS does not differ, what was alive tells moments apart.
+void RunMoments::Choose(const ReadRun& read) {
+  uint64_t known_us = kEnd;  // what was resident was best known then
   std::vector<RssStretch> stretches;
-  for (RssStretch one : high()) {
-    if (one.begin_us > last_us) break;
-    one.end_us = std::min(one.end_us, last_us + 1);
-    stretches.push_back(one);
+  if (has_faults_) {
+    known_us = peak_us();
+    stretches = high();
+  } else {
+    stretches = readings_.Near(PeakBytes());
+    if (!stretches.empty()) peak_.time_us = stretches.front().end_us - 1;
+    for (const Reading& one : {highest_, scan_}) {
+      if (HighReadings::IsNear(one.bytes, PeakBytes())) known_us = one.time_us;
+    }
   }
-  MostAlive alive(stretches, peak_us());
-  if (!stretches.empty() && read(&alive)) better_us_ = alive.Better();
+  if (known_us != kEnd) peak_.time_us = known_us;
+  stretches = BeforeFinalization(stretches);
+  if (!has_heap_ || stretches.empty()) return;
+  MostAlive alive(stretches, known_us);
+  if (read(&alive)) peak_.time_us = alive.Better().value_or(peak_.time_us);
 }
 
-void RunMoments::FindInHeap(const ReadRun& read) {
-  if (!has_heap_) return;
-  if (PagesTell()) {
-    if (!by_scan()) ChooseAmongHigh(read);
-    return;
+void RunMoments::FindPeak(const ReadRun& read) {
+  if (has_faults_ || highest_.bytes > 0) {
+    const bool known =
+        has_faults_ || HighReadings::IsNear(highest_.bytes, PeakBytes());
+    peak_.name = known ? "the peak of RSS" : "about the peak of RSS";
+    return Choose(read);
   }
-  const bool was_read = row_.bytes + sample_.bytes > 0;
-  // Of scans the nearest is known: what was alive then tells more.
-  const bool is_known =
-      was_read && (IsSeen() || (unseen_.bytes > 0 && !by_scan()));
-  if (is_known) return;
+  peak_ = {peak_us(), "about the peak of RSS"};
   HeapMoments heap({HeapMoment{HeapMoment::kPeak}});
-  if (!read(&heap) || heap.model().peak_bytes() <= 0) return;
-  const uint64_t peak_us = heap.model().peak_us();
-  if (!was_read || (peak_us >= rose_after_us_ && peak_us <= rose_until_us_)) {
-    heap_peak_us_ = peak_us;
-  }
-}
-
-FoundMoment RunMoments::RssPeak() const {
-  const std::string known = "the peak of RSS", about = "about the peak of RSS";
-  if (PagesTell() && by_scan()) {
-    return {scan_.time_us, IsNear(scan_.bytes, PeakBytes()) ? known : about};
-  }
-  if (PagesTell()) return {better_us_.value_or(peak_us()), known};
-  const Reading& highest = row_.bytes >= sample_.bytes ? row_ : sample_;
-  if (highest.bytes == 0) {
-    if (heap_peak_us_ == kEnd) return {peak_us(), about};
-    return {heap_peak_us_, "the peak of live bytes (RSS was not read)"};
-  }
-  if (IsSeen()) return {highest.time_us, known};
-  if (by_scan()) {
-    return {heap_peak_us_ != kEnd ? heap_peak_us_ : scan_.time_us, about};
-  }
-  if (unseen_.bytes > highest.bytes) return {unseen_.time_us, known};
-  if (heap_peak_us_ != kEnd) return {heap_peak_us_, about};
-  return {highest.time_us, about};
+  if (!has_heap_ || !read(&heap) || heap.model().peak_bytes() <= 0) return;
+  peak_ = {heap.model().peak_us(), "the peak of live bytes (RSS was not read)"};
 }
 
 uint64_t RunMoments::PeakBytes() const {
-  return std::max({peak_bytes(), row_.bytes, sample_.bytes, unseen_.bytes,
-                   hwm_bytes_, uint64_t{footer_.seen_max_rss_bytes()}});
+  return std::max({peak_bytes(), highest_.bytes, hwm_bytes_,
+                   uint64_t{footer_.seen_max_rss_bytes()}});
 }
 
 uint64_t RunMoments::EndUs() const {

@@ -4,11 +4,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "readers/heap/heap_replay.h"
+#include "readers/moments/high_readings.h"
 #include "readers/moments/moment.h"
 #include "readers/resident/find_peak.h"
 #include "readers/resident/resident_replay.h"
@@ -32,13 +33,11 @@ struct FoundMoment {
   std::string Text() const;
 };
 
-// A run has one peak: the highest RSS. Page events tell when it was, and scans
-// of pages do. Among moments at which RSS was equal, as far as it is known, it
-// is that with the most live bytes, and none of finalization. A peak between
-// two scans was where most was alive, or by the highest scan. Without page
-// events the events and samples that read RSS tell it. Where VmHWM rose above
-// all these between two samples, the most live bytes in between are the best
-// that is known. Not thread safe.
+// A run has one peak: the highest RSS. Page faults tell when it was. Otherwise
+// events, samples and scans of pages read RSS, and VmHWM tells between which of
+// them it was higher. Among moments at which RSS was equal, as far as it is
+// known, it is that with the most live bytes, and none of finalization. Not
+// thread safe.
 class RunMoments final : public PeakFinder {
  public:
   explicit RunMoments(Hindsight hindsight = {})
@@ -60,33 +59,30 @@ class RunMoments final : public PeakFinder {
   // the same file again, where that is needed.
   absl::StatusOr<FoundMoment> Find(const Moment& moment,
                                    const ReadRun& read) const;
-  // That of Moment::kPeak.
-  FoundMoment RssPeak() const;
+  // That of Moment::kPeak. REQUIRES: made by Of().
+  const FoundMoment& RssPeak() const { return peak_; }
   // The highest RSS that is known, VmHWM included.
   uint64_t PeakBytes() const;
   // The run's last moment.
   uint64_t EndUs() const;
 
  private:
-  struct Reading {
-    uint64_t time_us = 0, bytes = 0;
-    void Raise(uint64_t at_us, uint64_t to_bytes);
-  };
-
-  bool IsSeen() const;
-  bool PagesTell() const;
-  void FindInHeap(const ReadRun& read);
-  void ChooseAmongHigh(const ReadRun& read);
+  void AddReading(uint64_t time_us, uint64_t rss_bytes, uint64_t hwm_bytes);
+  std::vector<RssStretch> BeforeFinalization(
+      const std::vector<RssStretch>& stretches) const;
+  void Choose(const ReadRun& read);
+  void FindPeak(const ReadRun& read);
   FoundMoment FindEnd(const ReadRun& read) const;
 
-  Reading row_, sample_, unseen_, scan_;  // the highest RSS of each
-  uint64_t hwm_bytes_ = 0;
-  // VmHWM rose to the highest between these samples.
-  uint64_t rose_after_us_ = 0, rose_until_us_ = kEnd;
-  uint64_t last_sample_us_ = 0, last_event_us_ = 0;
-  uint64_t heap_peak_us_ = kEnd;       // where that is the peak
-  std::optional<uint64_t> better_us_;  // than peak_us(), and as high
-  bool has_heap_ = false;
+  struct Reading {
+    uint64_t time_us = 0, bytes = 0;
+  };
+  HighReadings readings_;
+  Reading highest_, scan_;  // the highest RSS of all readings, of scans
+  uint64_t hwm_bytes_ = 0, hwm_us_ = 0;  // when it was read last
+  uint64_t last_event_us_ = 0;
+  FoundMoment peak_;
+  bool has_heap_ = false, has_faults_ = false;
   Footer footer_;
 };
 

@@ -12,10 +12,11 @@
 
 namespace pymemrun {
 
-// RSS stayed within 64 KiB.
+// A time in which RSS was high: it stayed within 64 KiB, or rose unseen.
 struct RssStretch {
   uint64_t begin_us, end_us;
-  uint64_t bytes;  // the most
+  uint64_t bytes;           // the most
+  uint64_t fell_bytes = 0;  // so much lower it was at the end
 };
 
 // Finds the moment of the highest RSS: as statm had it, or between two readings

@@ -327,7 +327,8 @@ void PageCollector::MaybeAskResidency(uint64_t now_ns) {
   AskResidency();
 }
 
-void PageCollector::AskResidency() {
+// `as_of_ns`: when it was as it is now; 0: when it is asked.
+void PageCollector::AskResidency(uint64_t as_of_ns) {
   ResidencyAnswer answer;
   const uint64_t cpu_ns = ThreadCpuNs();
   // The rings go on filling meanwhile.
@@ -339,6 +340,7 @@ void PageCollector::AskResidency() {
   came_bytes_ = left_bytes_ = 0;
   if (!answered) BeginToChoose();
   if (!answered || !WasOfProgram(*options_.page, &stats_)) return;
+  if (as_of_ns != 0) answer.begin_ns = answer.end_ns = as_of_ns;
   // What came while the kernel was looking is in its figure of RSS.
   matcher_.AddMark({.time_ns = answer.begin_ns, .kind = PageMark::kAsked});
   matcher_.AddMark({.time_ns = answer.end_ns, .kind = PageMark::kResidency});

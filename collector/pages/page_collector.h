@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -62,6 +63,11 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   // The header is written, and options.side started. REQUIRES: options.clock
   // was started.
   void Start(uint64_t now_ns);
+  // Asks what is resident. It is that since `time_ns`: the program waits.
+  void AskAsOf(uint64_t time_ns) {
+    // Nothing before complete_ns_ is written any more.
+    if (started_) AskResidency(std::max(time_ns, complete_ns_));
+  }
   // Writes the entries gathered so far.
   void EndBatch(uint64_t now_ns);
   // The program ended, or is about to: asks once more what is resident and
@@ -90,7 +96,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   absl::optional<bool> LooksHuge(uint64_t address);
   void Match(uint64_t until_ns);
   void MaybeAskResidency(uint64_t now_ns);
-  void AskResidency();
+  void AskResidency(uint64_t as_of_ns = 0);
   uint64_t AddRss(ResidencyAnswer* answer);
   void AllowForFaults(ResidencyAnswer* answer);
   PageSpan OnSample(const MatchedSample& sample) override;

@@ -57,21 +57,12 @@ PageScanner::PageScanner(const Options& options)
       scan_(options.pid, options.page_bytes, options.mappings),
       stats_(options.pid) {}
 
-bool PageScanner::AskIfDue(uint64_t now_ns) {
-  const uint64_t finalize_ns =
-      options_.page->finalize_ns.load(std::memory_order_acquire);
-  if (finalize_ns != 0 && !saw_finalize_) {
-    saw_finalize_ = true;
-    AskAsOf(finalize_ns);
-    return true;
-  }
-  if (now_ns < std::max(next_statm_ns_, schedule_.next_look_ns())) return false;
+void PageScanner::AskIfDue(uint64_t now_ns) {
+  if (now_ns < std::max(next_statm_ns_, schedule_.next_look_ns())) return;
   next_statm_ns_ = now_ns + kStatmPeriodNs;
   if (schedule_.IsDue(now_ns, scan_.RssBytes())) Ask();
-  return false;
 }
 
-// `time_ns`: of the answer; 0: the time of asking.
 void PageScanner::AskAsOf(uint64_t time_ns) {
   ResidencyAnswer answer;
   const uint64_t cpu_ns = ThreadCpuNs();

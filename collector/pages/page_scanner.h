@@ -52,22 +52,20 @@ class PageScanner {
   explicit PageScanner(const Options& options);
 
   // REQUIRES of all: the header is written.
-  // Asks where it is time to, or where the interpreter has begun to finalize.
-  // That answer is dated to then: the program waits for it. Returns true after
-  // it.
-  bool AskIfDue(uint64_t now_ns);
+  // Asks where it is time to.
+  void AskIfDue(uint64_t now_ns);
   // Asks in any case.
   void Ask() { AskAsOf(0); }
-
- private:
+  // And dates the answer to `time_ns`: the program waits since then. 0: to when
+  // it was asked.
   void AskAsOf(uint64_t time_ns);
 
+ private:
   const Options options_;
   ResidencyScan scan_;
   ProcessStats stats_;
   ScanSchedule schedule_;
   uint64_t next_statm_ns_ = 0;
-  bool saw_finalize_ = false;
 };
 
 }  // namespace pymemrun

@@ -209,7 +209,8 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
     Beat();
     size_t drained = merger_.Drain(/*last=*/false);
     if (pages_ != nullptr) drained += pages_->Drain(MonotonicNs());
-    if (scanner_ != nullptr) ScanPages();
+    AnswerFinalize();
+    if (scanner_ != nullptr) scanner_->AskIfDue(MonotonicNs());
     Housekeep(MonotonicNs());
     const ProcessWatch::State state = watch_.Check();
     if (state != ProcessWatch::State::kRunning) return state;
@@ -217,8 +218,13 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
   }
 }
 
-void CollectorProcess::ScanPages() {
-  if (!scanner_->AskIfDue(MonotonicNs())) return;
+// The program's own code has ended, and waits.
+void CollectorProcess::AnswerFinalize() {
+  const uint64_t time_ns = page_->finalize_ns.load(std::memory_order_acquire);
+  if (answered_finalize_ || time_ns == 0) return;
+  answered_finalize_ = true;
+  if (pages_ != nullptr) pages_->AskAsOf(time_ns);
+  if (scanner_ != nullptr) scanner_->AskAsOf(time_ns);
   reply_->end_scans.store(1, std::memory_order_release);
   WakeProducers(reply_);
 }

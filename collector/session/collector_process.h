@@ -63,7 +63,7 @@ class CollectorProcess {
   ProcessWatch::State WaitForStart();
   void BeginFile(bool started);
   ProcessWatch::State CollectUntilEnd();
-  void ScanPages();
+  void AnswerFinalize();
   void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);
   bool ReadSources();
@@ -101,7 +101,7 @@ class CollectorProcess {
   uint64_t next_flush_ns_ = 0;
   uint64_t next_sample_ns_ = 0;
   uint64_t next_rss_ns_ = 0;
-  bool saw_finalize_ = false;
+  bool saw_finalize_ = false, answered_finalize_ = false;
 };
 
 }  // namespace pymemrun

@@ -244,10 +244,10 @@ const char* WhyNoCollector() {
                                              : "/proc is not mounted";
 }
 
-void FillControlPage(const Options& options, bool by_scan, ControlPage* page) {
+void FillControlPage(const Options& options, bool pages, ControlPage* page) {
   page->traced_pid = static_cast<uint32_t>(getpid());
   page->on_full = options.on_full;
-  page->scans_pages = by_scan ? 1 : 0;
+  page->asks_pages = pages ? 1 : 0;
 }
 
 // Where the system refuses pages, calls or the heap are traced without them.
@@ -286,7 +286,7 @@ std::string Launch(const TraceRequest& request, const std::string& collector,
 std::string Begin(const TraceRequest& request, const std::string& collector,
                   const RunIdentity& identity, const std::string& path,
                   ControlPage* page, OwnedFiles* files) {
-  FillControlPage(*request.options, files->opened.by_scan, page);
+  FillControlPage(*request.options, files->opened.any(), page);
   const std::string error = Launch(request, collector, identity, path, files);
   if (!error.empty()) {
     page->traced_pid = 0;  // nobody to wait for

@@ -55,15 +55,28 @@ void TakeSeries(const Result& result, Answer* answer) {
     Place place = series.place;
     if (!place.file.empty()) place.function = {};
     std::vector<double>& sums = answer->over_time[place];
-    sums.resize(std::max(sums.size(), series.bytes.size()));
-    for (size_t i = 0; i < series.bytes.size(); ++i) {
+    const size_t steps = std::min(series.bytes.size(), Answer::kSteps);
+    sums.resize(std::max(sums.size(), steps));
+    for (size_t i = 0; i < steps; ++i) {
       sums[i] += static_cast<double>(series.bytes[i]);
     }
   }
 }
 
+// The step of the peak shows what was held at it.
+void ShowPeak(uint64_t step_us, Answer* answer) {
+  const size_t step =
+      std::min<uint64_t>(answer->peak.time_us / step_us, Answer::kSteps - 1);
+  for (const PlaceHolding& holding : answer->peak.split.places) {
+    std::vector<double>& curve = answer->over_time[holding.place];
+    curve.resize(std::max(curve.size(), Answer::kSteps));
+    curve[step] = std::max(curve[step], holding.bytes - holding.file_bytes);
+  }
+}
+
 bool ReadOverTime(RereadFile* file, const PeakFinder& finder, Answer* answer) {
-  const uint64_t duration_us = answer->facts.DurationUs();
+  const uint64_t duration_us =
+      std::min(answer->facts.DurationUs(), EndOf(answer->facts));
   const uint64_t step_us =
       std::max<uint64_t>(duration_us / (Answer::kSteps - 1), 1);
   if (answer->facts.HasHeap()) {
@@ -73,6 +86,7 @@ bool ReadOverTime(RereadFile* file, const PeakFinder& finder, Answer* answer) {
     if (!file->Read(history.get())) return false;
     TakeSeries(history->Result(kMostSeries), answer);
     answer->over_time_names = std::move(history);
+    ShowPeak(step_us, answer);
     return true;
   }
   if (!answer->has_pages) return true;
@@ -95,14 +109,14 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   answer->has_pages = finder->has_page_events();
   if (!ReadMoment(file, finder->RssPeak().time_us, *answer, *finder,
                   &answer->peak) ||
-      !ReadMoment(file, EndOf(answer->facts), *answer, *finder, &answer->end) ||
-      (with_curves && !ReadOverTime(file, *finder, answer.get()))) {
+      !ReadMoment(file, EndOf(answer->facts), *answer, *finder, &answer->end)) {
     return nullptr;
   }
   answer->peak.time_us = finder->RssPeak().time_us;
   answer->peak_bytes = static_cast<double>(finder->PeakBytes());
   Split(answer->peak_bytes, &answer->peak);
   Split(RssAt(answer->end), &answer->end);
+  if (with_curves && !ReadOverTime(file, *finder, answer.get())) return nullptr;
   answer->has_no_end = !SawEnd(answer->facts.footer.value_or(Footer()));
   return answer;
 }

@@ -12,8 +12,13 @@ namespace pymemrun {
 namespace {
 
 // What is missing where only pages, or only blocks, were recorded.
+bool WasPaused(const Answer& answer) {
+  return answer.facts.has_pauses || answer.facts.header.filters().paused();
+}
+
 absl::string_view FreeLabel(const Answer& answer) {
   if (answer.peak.heap == nullptr) return "heap, live and free";
+  if (WasPaused(answer)) return "free, or not recorded";
   return answer.facts.header.heap_native() ? "free, kept by allocators"
                                            : "C code's heap, and free";
 }
@@ -46,6 +51,9 @@ std::string Unrecorded(const Answer& answer) {
   if (children > 0) {
     missing.push_back(Counted(children, "child process", "child processes"));
   }
+  if (WasPaused(answer)) {
+    missing.push_back("what was allocated while tracing was off");
+  }
   if (!answer.has_pages) {
     missing.push_back(
         answer.peak.split.before_bytes > 0
@@ -55,7 +63,10 @@ std::string Unrecorded(const Answer& answer) {
   }
   if (!answer.facts.HasHeap()) {
     missing.push_back(
-        "allocations (--heap sampled): memory is told by who touched it first");
+        header.page_scan()
+            ? "allocations (--heap sampled): no line has memory"
+            : "allocations (--heap sampled): memory is told by who touched it "
+              "first");
   } else if (!header.heap_native()) {
     missing.push_back(
         "C code's own allocations (--native): numpy's and pandas' arrays have "

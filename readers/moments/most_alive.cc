@@ -17,8 +17,11 @@ uint64_t LastOf(const RssStretch& rss) {
 
 }  // namespace
 
-MostAlive::MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us)
-    : HeapReplay(kEnd, /*to_end=*/false), at_us_(at_us) {
+MostAlive::MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us,
+                     double enough_bytes)
+    : HeapReplay(kEnd, /*to_end=*/false),
+      at_us_(at_us),
+      enough_bytes_(enough_bytes) {
   for (RssStretch rss : stretches) {
     // That moment for itself.
     for (const uint64_t cut_us : {at_us, at_us + 1}) {
@@ -30,6 +33,10 @@ MostAlive::MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us)
     }
     stretches_.push_back({rss, {}});
   }
+}
+
+bool MostAlive::HoldsMoment(const RssStretch& rss) const {
+  return rss.begin_us <= at_us_ && at_us_ <= LastOf(rss);
 }
 
 bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
@@ -80,6 +87,12 @@ void MostAlive::EndStretch() {
         return freed_bytes_ - one.freed_bytes >= after_bytes;
       });
   now.most = found == rising_.rend() ? rising_.back() : *found;
+  if (HoldsMoment(now.rss)) {
+    at_bytes_ = now.most.live_bytes;
+    for (const auto& [begin, part] : model().mappings().parts()) {
+      at_bytes_ += static_cast<double>(part.end - begin);
+    }
+  }
   rising_.clear();
   freed_bytes_ = 0;
 }
@@ -99,11 +112,13 @@ std::optional<uint64_t> MostAlive::Better() const {
   }
   const Stretch* best = nullptr;
   for (const Stretch& one : stretches_) {
-    if (one.most.live_bytes + kSameBytes < live_bytes) continue;
-    if (one.rss.begin_us <= at_us_ && at_us_ <= LastOf(one.rss)) {
+    const bool is_most = one.most.live_bytes + kSameBytes >= live_bytes;
+    if (HoldsMoment(one.rss) && (is_most || at_bytes_ >= enough_bytes_)) {
       return std::nullopt;
     }
-    if (best == nullptr || one.rss.bytes >= best->rss.bytes) best = &one;
+    if (is_most && (best == nullptr || one.rss.bytes >= best->rss.bytes)) {
+      best = &one;
+    }
   }
   if (best == nullptr) return std::nullopt;
   return best->most.time_us;

@@ -17,8 +17,10 @@ namespace pymemrun {
 // Not thread safe.
 class MostAlive final : public HeapReplay {
  public:
-  // Stretches by time; and a moment that is chosen where none is better.
-  MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us);
+  // Stretches by time; and a moment that is chosen where none is better, or
+  // where so much was alive or mapped then.
+  MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us,
+            double enough_bytes);
   bool OnHeap(const HeapEvent* events, size_t count) override;
   void Finish() override;
 
@@ -38,8 +40,11 @@ class MostAlive final : public HeapReplay {
   };
   void TakeLive(uint64_t time_us);
   void EndStretch();
+  bool HoldsMoment(const RssStretch& rss) const;
 
   const uint64_t at_us_;
+  const double enough_bytes_;
+  double at_bytes_ = 0;  // alive or mapped at that moment
   std::vector<Stretch> stretches_;
   size_t now_ = 0;  // the first that is not over
   // Of that: moments with more alive than the one before, what was freed, and

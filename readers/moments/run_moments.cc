@@ -1,6 +1,7 @@
 #include "readers/moments/run_moments.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -188,7 +189,14 @@ void RunMoments::Choose(const ReadRun& read) {
   if (known_us != kEnd) peak_.time_us = known_us;
   stretches = BeforeFinalization(stretches);
   if (!has_heap_ || stretches.empty()) return;
-  MostAlive alive(stretches, known_us);
+  // A scan finds what is touched of blocks and mappings. Where these can make
+  // up RSS, with what was there before, another moment tells no more.
+  const double enough_bytes =
+      !has_faults_ && known_us == scan_.time_us
+          ? 0.95 * static_cast<double>(PeakBytes()) -
+                static_cast<double>(header().first_rss_bytes())
+          : std::numeric_limits<double>::infinity();
+  MostAlive alive(stretches, known_us, enough_bytes);
   if (read(&alive)) peak_.time_us = alive.Better().value_or(peak_.time_us);
 }
 

@@ -262,7 +262,7 @@ TEST_F(RunMomentsTest, BetweenTwoSamplesTheHeapTellsThePeak) {
   EXPECT_EQ(moments_->PeakBytes(), 60 * kMiB);
 }
 
-// RSS had fallen by then: a block of which nothing was touched is no peak.
+// RSS had fallen by then. Nothing of the block can have been touched.
 TEST_F(RunMomentsTest, WhatCameAfterRssFellIsNotThePeak) {
   Begin(HEAP_ALL, /*calls=*/false);
   AddSample(0, 10, 10);

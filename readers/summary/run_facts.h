@@ -96,6 +96,7 @@ class RunFacts : public FactKeeper {
   uint64_t lost_rows = 0;
   uint64_t user_us = 0, system_us = 0;  // the last sample's
   std::optional<Peak> peak;             // the highest
+  bool has_pauses = false;
   uint64_t gauge_changes = 0;
   GaugeChange last_gauge_change;
 

@@ -87,14 +87,25 @@ class PausesTest(support.ProgramTest):
         run = self.run_script(PAUSED, "--min-drss", "0", "--paused")
         rows = run.rows()
         self.assert_nothing_lost(run, rows)
-        pause, = run.records("pause")
+        pause, last = run.records("pause")
         self.assertEqual(pause.next_number, 0)
         self.assertEqual(pause.from_rss_bytes, run.header.first_rss_bytes)
         self.assert_about(pause.to_rss_bytes - pause.from_rss_bytes, HIDDEN)
         self.assert_about(sum(row["drss_bytes"] for row in rows), SEEN)
         self.assert_adds_up(run, rows, [pause])
+        self.assertGreater(last.from_us, pause.to_us)
         self.assertIn(f"{pause.to_rss_bytes / 2**20:.1f} MiB when tracing "
                       "began", run.report("summary"))
+
+    def test_what_a_pause_until_the_end_hides_is_not_called_free(self):
+        code = f"import pymemrun\npymemrun.stop()\nb = bytearray({HIDDEN})\n"
+        run = self.run_script(code, "--trace", "calls,pages", "--heap", "sampled")
+        pause, = run.records("pause")
+        self.assertLessEqual(pause.to_us, run.footer.end_us)
+        text = run.report("report")
+        self.assertIn("free, or not recorded", text)
+        self.assertIn("Not recorded: what was allocated while tracing was off",
+                      text)
 
 
 if __name__ == "__main__":

@@ -277,6 +277,26 @@ class PageEventsTest(support.PageEventsTest):
         self.assertEqual(wrong, [])
 
     @unittest.skipIf(perf_support.paranoid() > 2, "perf is for root alone here")
+    def test_what_malloc_gave_back_is_not_there_at_the_end(self):
+        """Nobody hears of that: the kernel is asked, and the program waits."""
+        run = self.run_script(r"""
+import threading
+def work():
+    global kept
+    kept = [bytearray(60_000) for _ in range(1000)]
+    del kept[:]
+threads = [threading.Thread(target=work) for _ in range(4)]
+for t in threads: t.start()
+for t in threads: t.join()
+""", "--trace", "pages", "--page-source", "faults")
+        end_us = run.footer.finalize_us
+        answer = min((r for r in run.records("residency")
+                      if r.time_us >= end_us), key=lambda r: r.time_us)
+        self.assertEqual(answer.begin_us, answer.time_us)  # as of one moment
+        table = resident(run, "--at", "end", "--limit", "0")
+        rest = resident_bytes(table, file="unattributed")
+        self.assertLessEqual(abs(rest), MIB)
+
     def test_an_ordinary_user_misses_little(self):
         # Not while the kernel is asked what was there before.
         script = "import time\ntime.sleep(0.1)\n" + READ_IN % (64 * MIB)

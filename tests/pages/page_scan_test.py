@@ -79,6 +79,16 @@ sum(m[::4096])
         self.assertAlmostEqual(resident_bytes(table, line="1"),
                                200_000 * (144 + 8), delta=6 * MIB)
 
+    def test_a_peak_that_is_soon_over_has_its_line(self):
+        """Freeing takes longer than building, and RSS does not fall."""
+        for options in ("--light",), ():
+            run = self.scanned("""
+many = [str(i) * 8 for i in range(400_000)]
+few = many[::1500]
+del many
+""", *options)
+            self.assertRegex(run.report("report"), r"script\.py:2\sholds")
+
     def test_who_asks_for_who_touched_is_told(self):
         run = self.scanned("x = bytes(100)")
         done = subprocess.run([support.PYMEMREPORT, "resident", run.path,

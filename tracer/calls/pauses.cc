@@ -6,7 +6,10 @@
 
 namespace pymemrun {
 
-void Pauses::Begin(HotState& hot) { from_stamp_ = TimeStamp(hot.time_is_tsc); }
+void Pauses::Begin(HotState& hot) {
+  from_stamp_ = TimeStamp(hot.time_is_tsc);
+  is_on_ = true;
+}
 
 void Pauses::End(HotState& hot) {
   const uint64_t stamp = TimeStamp(hot.time_is_tsc);
@@ -17,6 +20,12 @@ void Pauses::End(HotState& hot) {
                                 static_cast<uint32_t>(from_pages),
                                 static_cast<uint32_t>(RssPages(hot.rss_pages))};
   PutStruct(hot, ControlKind::kPause, 0, payload);
+  is_on_ = false;
+}
+
+void Pauses::Flush(HotState& hot) {
+  // Where there was no event the run's begin would be thought to be here.
+  if (is_on_ && NextNumber(hot) > 0) End(hot);
 }
 
 }  // namespace pymemrun

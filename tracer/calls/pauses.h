@@ -19,9 +19,12 @@ class Pauses {
   // Reads RSS, from which the next event's dRSS counts, and sends the record.
   // REQUIRES: Begin().
   void End(HotState& hot);
+  // The run ends: sends the record of one that is going on.
+  void Flush(HotState& hot);
 
  private:
   EventLog& log_;
+  bool is_on_ = false;
   uint64_t from_stamp_ = 0;
 };
 

@@ -33,7 +33,7 @@ void TellBegin() {
     item.Commit();
   }
   // Until it is known which pages the program leaves.
-  if (page->scans_pages != 0) {
+  if (page->asks_pages != 0) {
     WaitForRoom(page, {&ReplyOf(page).end_scans, 0}, 1);
   }
 }

@@ -298,6 +298,7 @@ bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   if (NoOtherProducer()) {
     if (hot.page != nullptr) {
       g_parts.gaps.Flush(hot);
+      g_parts.pauses.Flush(hot);
       FlushLoss(hot);
     }
     hot.page = nullptr;

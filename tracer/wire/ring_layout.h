@@ -318,8 +318,8 @@ struct ControlPage {
   // For the traced process; the collector asks the launch text and the system.
   uint32_t traced_pid;
   uint32_t page_bytes;
-  // The collector scans pages: it is waited for when finalize_ns is set.
-  uint32_t scans_pages;
+  // The collector asks what is resident when finalize_ns is set: wait for it.
+  uint32_t asks_pages;
 
   // -- Written by the traced process when tracing starts, released by
   // start_state = 1. Until then the collector only waits.

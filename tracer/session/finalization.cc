@@ -32,9 +32,10 @@ void TellBegin() {
     head.extra = position;
     item.Commit();
   }
-  // Until it is known which pages the program leaves.
-  if (page->asks_pages != 0) {
-    WaitForRoom(page, {&ReplyOf(page).end_scans, 0}, 1);
+  // Until it is known which pages the program leaves, if anybody is there.
+  const ReplyPage& reply = ReplyOf(page);
+  if (page->asks_pages != 0 && reply.collector_pid.load() != 0) {
+    WaitForRoom(page, {&reply.end_scans, 0}, 1);
   }
 }
 

@@ -19,6 +19,7 @@
 #include "launcher/session/message.h"
 #include "launcher/session/own_files.h"
 #include "launcher/session/trace_start.h"
+#include "launcher/session/user_code.h"
 #include "launcher/test_variables.h"
 #include "tracer/session/session.h"
 
@@ -52,11 +53,14 @@ int Print(const std::string& text) {
 
 // Of a Python that is not embedded its files may tell the version.
 std::string VersionText(const PythonChoice& choice) {
+  const EmbeddedPython embedded = PythonEmbedded();
   const std::string version =
-      choice.embedded ? PythonVersionText() : PythonVersionOf(choice.file);
+      choice.embedded ? embedded.version : PythonVersionOf(choice.file);
+  const std::string traced = TracedVersions();
   return std::string("pymemrun ") + PYMEMRUN_VERSION + " (CPython " +
          (version.empty() ? "" : version + ", ") + choice.program + ", " +
-         (choice.embedded ? PYMEMRUN_PYTHON_LINK : "preloaded") + ")\n";
+         (choice.embedded ? embedded.link : "preloaded") + ")\n" +
+         (traced.empty() ? "" : "preloads into CPython " + traced + "\n");
 }
 
 }  // namespace
@@ -87,14 +91,15 @@ int RunApplication(int argc, char** argv) {
   // that a leak checker, which may be preloaded, finds who holds them.
   static Options* const options = new Options;
   static CommandLine* const command_line = new CommandLine;
+  const EmbeddedPython embedded = PythonEmbedded();
   PythonStart start;
   std::string error;
   PythonWishes wishes = {"",
                          Variable("VIRTUAL_ENV"),
-                         ExecutedPath(),
                          "",
                          CurrentFolder(),
-                         PYMEMRUN_PYTHON_EXECUTABLE,
+                         ExecutedPath(),
+                         embedded.executable,
                          Variable("PATH")};
   TestVariables test;
   bool usable =
@@ -107,7 +112,7 @@ int RunApplication(int argc, char** argv) {
     wishes.script = command_line->target;
   }
   PythonChoice choice;
-  if (!usable || !ChoosePython(wishes, PythonVersionText(), options->delivery,
+  if (!usable || !ChoosePython(wishes, embedded.version, options->delivery,
                                &choice, &error)) {
     Say(error);
     return kUsage;
@@ -120,13 +125,9 @@ int RunApplication(int argc, char** argv) {
   start.program = choice.program;
   start.arguments = command_line->python;
   if (test.executable_is_ours) start.test_executable = OwnPath();
-  if (HasUserCode(*command_line)) {
-    TraceRequest request = {options, command_line, start.program,
-                            PythonVersionText(), test.collector};
-    if (!StartTracing(request)) return kUsage;
-  }
-  PreinitializePython(start);
-  return RunPython(start);
+  const TraceRequest request = {options, command_line, start.program,
+                                embedded.version, test.collector};
+  return RunPython(start, HasUserCode(*command_line) ? &request : nullptr);
 }
 
 }  // namespace pymemrun

@@ -6,6 +6,8 @@
 namespace pymemrun {
 namespace {
 
+constexpr int kUsage = 2;
+
 // Py_BytesMain does the same steps with the same arguments (Modules/main.c),
 // except that it frees the runtime before it ends on an error.
 std::vector<char*> ArgumentVector(const PythonStart& start) {
@@ -29,18 +31,20 @@ void SetSysExecutable(const std::string& path) {
   Py_XDECREF(text);
 }
 
-}  // namespace
-
-void PreinitializePython(const PythonStart& start) {
-  std::vector<char*> argv = ArgumentVector(start);
+// Locale and memory allocators, from the arguments.
+void PreinitializePython(std::vector<char*> argv) {
   PyPreConfig preconfig;
   PyPreConfig_InitPythonConfig(&preconfig);
   EndOnFailure(Py_PreInitializeFromBytesArgs(
       &preconfig, static_cast<Py_ssize_t>(argv.size()) - 1, argv.data()));
 }
 
-int RunPython(const PythonStart& start) {
+}  // namespace
+
+int RunPython(const PythonStart& start, const TraceRequest* request) {
+  if (request != nullptr && !StartTracing(*request)) return kUsage;
   std::vector<char*> argv = ArgumentVector(start);
+  PreinitializePython(argv);
   PyConfig config;
   PyConfig_InitPythonConfig(&config);
   PyStatus status = PyConfig_SetBytesArgv(
@@ -56,6 +60,8 @@ int RunPython(const PythonStart& start) {
   return exit_status;
 }
 
-const char* PythonVersionText() { return PY_VERSION; }
+EmbeddedPython PythonEmbedded() {
+  return {PY_VERSION, PYMEMRUN_PYTHON_EXECUTABLE, PYMEMRUN_PYTHON_LINK};
+}
 
 }  // namespace pymemrun

@@ -1,10 +1,13 @@
 // The embedded interpreter: configured and run so that the program sees what it
-// would see under `program` itself.
+// would see under `program` itself. no_python_runtime.cc is for a pymemrun that
+// embeds none.
 #ifndef PYMEMRUN_LAUNCHER_PYTHON_RUNTIME_H_
 #define PYMEMRUN_LAUNCHER_PYTHON_RUNTIME_H_
 
 #include <string>
 #include <vector>
+
+#include "launcher/session/trace_start.h"
 
 namespace pymemrun {
 
@@ -14,17 +17,19 @@ struct PythonStart {
   std::string test_executable;  // not empty: sys.executable after the start
 };
 
-// Runs Python's pre-initialisation (locale, memory allocators) from the
-// arguments. Ends the process, as python does, when that fails.
-void PreinitializePython(const PythonStart& start);
+// Starts what `request` asks for (null: nothing), initialises Python and runs
+// the program. Returns the exit status, 2 where tracing cannot start. An error
+// in the arguments, a help text or a failed start end the process by exit()
+// with python's own message and status.
+int RunPython(const PythonStart& start, const TraceRequest* request);
 
-// Initialises Python and runs the program. Returns the exit status. An error in
-// the arguments, a help text or a failed start end the process by exit() with
-// python's own message and status. REQUIRES: PreinitializePython ran.
-int RunPython(const PythonStart& start);
-
-// "3.11.2", as compiled in.
-const char* PythonVersionText();
+// As compiled in; all empty where there is none.
+struct EmbeddedPython {
+  const char* version;     // "3.11.2"
+  const char* executable;  // whose library it is
+  const char* link;        // "static" or "shared"
+};
+EmbeddedPython PythonEmbedded();
 
 }  // namespace pymemrun
 

@@ -31,11 +31,17 @@ if(PYMEMRUN_BUILD_BENCH)
   find_package(benchmark REQUIRED)                # libbenchmark-dev
 endif()
 
-# The module pymemrun_reader is for Debian's own python3.
-set(PYMEMRUN_READER_PYTHON /usr/bin/python3)
+# The module pymemrun_reader is for Debian's own python3, or where nothing is
+# embedded for each version that can be traced.
+set(PYMEMRUN_READER_PYTHONS /usr/bin/python3)
+if(PYMEMRUN_PYTHON_LINK STREQUAL "none")
+  set(PYMEMRUN_READER_PYTHONS ${PYMEMRUN_TRACED_PYTHONS})
+elseif(NOT Python3_EXECUTABLE IN_LIST PYMEMRUN_READER_PYTHONS OR
+       NOT PYMEMRUN_PYTHON_LINK STREQUAL "static")
+  set(PYMEMRUN_READER_PYTHONS "")
+endif()
 set(PYMEMRUN_READER_MODULE OFF)
-if(Python3_EXECUTABLE STREQUAL PYMEMRUN_READER_PYTHON AND
-   PYMEMRUN_PYTHON_LINK STREQUAL "static" AND NOT PYMEMRUN_SANITIZER)
+if(PYMEMRUN_READER_PYTHONS AND NOT PYMEMRUN_SANITIZER)
   set(PYBIND11_NOPYTHON ON)                       # it would look for another
   find_package(pybind11 2.10 CONFIG)              # pybind11-dev
   set(PYMEMRUN_READER_MODULE ${pybind11_FOUND})

@@ -8,6 +8,14 @@
 #   share/man/man1/       manual pages
 #   share/bash-completion/completions/, share/zsh/vendor-completions/,
 #   share/fish/vendor_completions.d/  completions, where Debian's shells look
+# With SKBUILD a wheel is made (pyproject.toml): the same in a virtual environment,
+# the Python packages in its site-packages, with manual pages
+# but without documents.
+set(_modules lib/python3/dist-packages)
+if(SKBUILD)
+  set(CMAKE_INSTALL_BINDIR "${SKBUILD_SCRIPTS_DIR}")
+  set(_modules "${SKBUILD_PLATLIB_DIR}")
+endif()
 foreach(target pymemrun pymemcat pymemreport)
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
@@ -23,42 +31,16 @@ if(TARGET pymemrun_preload)
           LIBRARY DESTINATION lib/pymemrun)
 endif()
 if(TARGET pymemrun_reader)
-  set(_modules lib/python3/dist-packages/pymemrun_reader)
-  install(TARGETS pymemrun_reader LIBRARY DESTINATION "${_modules}"
+  get_property(_readers GLOBAL PROPERTY PYMEMRUN_READER_MODULES)
+  install(TARGETS ${_readers} LIBRARY DESTINATION "${_modules}/pymemrun_reader"
           PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/readers/python/pymemrun_reader/"
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/readers/python/pymemrun_reader"
           DESTINATION "${_modules}" FILES_MATCHING PATTERN "*.py" PATTERN "*.pyi"
           PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/launcher/package/pymemrun"
-        DESTINATION lib/python3/dist-packages FILES_MATCHING PATTERN "*.py"
+        DESTINATION "${_modules}" FILES_MATCHING PATTERN "*.py"
         PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
-file(GLOB _format "${PROJECT_SOURCE_DIR}/format/*.proto"
-     "${PROJECT_SOURCE_DIR}/format/FORMAT.md" "${PROJECT_SOURCE_DIR}/format/example*.py")
-install(FILES ${_format} DESTINATION "${CMAKE_INSTALL_DATADIR}/pymemrun")
-install(FILES "${PROJECT_SOURCE_DIR}/examples/heap_history.py"
-        DESTINATION "${CMAKE_INSTALL_DATADIR}/pymemrun")
-include(package_docs)
-file(GLOB_RECURSE _pages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
-     "${PROJECT_SOURCE_DIR}/docs/*.md")
-foreach(page IN LISTS _pages ITEMS README.md CHANGELOG.md)
-  package_docs("${PROJECT_SOURCE_DIR}/${page}" "${PROJECT_BINARY_DIR}/package/${page}")
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
-               "${PROJECT_SOURCE_DIR}/${page}")
-endforeach()
-install(FILES "${PROJECT_BINARY_DIR}/package/README.md"
-              "${PROJECT_BINARY_DIR}/package/CHANGELOG.md"
-        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-        RENAME copyright)
-foreach(page IN LISTS _pages)
-  cmake_path(GET page PARENT_PATH _folder)
-  install(FILES "${PROJECT_BINARY_DIR}/package/${page}"
-          DESTINATION "${CMAKE_INSTALL_DOCDIR}/${_folder}")
-endforeach()
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/pictures/"
-        DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs/pictures"
-        FILES_MATCHING PATTERN "*.svg" PATTERN "__pycache__" EXCLUDE)
 
 # -- Manual pages and completions, from docs/cli.md
 set(_manual "${PROJECT_BINARY_DIR}/manual")
@@ -86,6 +68,39 @@ install(DIRECTORY "${_manual}/zsh/"
 install(DIRECTORY "${_manual}/fish/"
         DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
 
+if(SKBUILD)
+  return()
+endif()
+
+# -- Documents
+file(GLOB _format "${PROJECT_SOURCE_DIR}/format/*.proto"
+     "${PROJECT_SOURCE_DIR}/format/FORMAT.md" "${PROJECT_SOURCE_DIR}/format/example*.py")
+install(FILES ${_format} DESTINATION "${CMAKE_INSTALL_DATADIR}/pymemrun")
+install(FILES "${PROJECT_SOURCE_DIR}/examples/heap_history.py"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/pymemrun")
+include(package_docs)
+file(GLOB_RECURSE _pages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
+     "${PROJECT_SOURCE_DIR}/docs/*.md")
+foreach(page IN LISTS _pages ITEMS README.md CHANGELOG.md)
+  package_docs("${PROJECT_SOURCE_DIR}/${page}" "${PROJECT_BINARY_DIR}/package/${page}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+               "${PROJECT_SOURCE_DIR}/${page}")
+endforeach()
+install(FILES "${PROJECT_BINARY_DIR}/package/README.md"
+              "${PROJECT_BINARY_DIR}/package/CHANGELOG.md"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+        RENAME copyright)
+foreach(page IN LISTS _pages)
+  cmake_path(GET page PARENT_PATH _folder)
+  install(FILES "${PROJECT_BINARY_DIR}/package/${page}"
+          DESTINATION "${CMAKE_INSTALL_DOCDIR}/${_folder}")
+endforeach()
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/pictures/"
+        DESTINATION "${CMAKE_INSTALL_DOCDIR}/docs/pictures"
+        FILES_MATCHING PATTERN "*.svg" PATTERN "__pycache__" EXCLUDE)
+
+# -- The package
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME pymemrun)
 set(CPACK_PACKAGE_CONTACT "The pymemrun authors <pymemrun@localhost>")

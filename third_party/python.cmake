@@ -1,29 +1,29 @@
-# The CPython to embed, as the imported target pymemrun_python_headers (C API
+# The CPython to embed, or with PYMEMRUN_PYTHON_LINK `none` the one to build with, as the imported target pymemrun_python_headers (C API
 # headers) and the variables
 #   PYMEMRUN_PYTHON_VERSION   3.11
 #   PYMEMRUN_PYTHON_ARCHIVE   libpython3.11.a      (static)
 #   PYMEMRUN_PYTHON_LIBRARY   libpython3.11.so     (shared)
 #   PYMEMRUN_PYTHON_LIBS      what else it links: -lm -lz -lexpat ...
-#   PYMEMRUN_EXTENSION_SUFFIX .cpython-311-x86_64-linux-gnu.so
+# and those to trace by preloading, PYMEMRUN_TRACED_PYTHONS.
 # Asked from the interpreter itself: FindPython3 would look past the one named.
-function(_pymemrun_ask_python out code)
-  execute_process(COMMAND "${Python3_EXECUTABLE}" -IS -c "${code}"
+function(pymemrun_ask_python python out code)
+  execute_process(COMMAND "${python}" -IS -c "import sys, sysconfig as s; print(${code})"
                   OUTPUT_VARIABLE text OUTPUT_STRIP_TRAILING_WHITESPACE
                   RESULT_VARIABLE failed)
   if(failed)
-    message(FATAL_ERROR "Python3_EXECUTABLE=${Python3_EXECUTABLE} does not run")
+    message(FATAL_ERROR "${python} does not run")
   endif()
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
-_pymemrun_ask_python(PYMEMRUN_PYTHON_VERSION
-  "import sys; print('%d.%d' % sys.version_info[:2])")
-_pymemrun_ask_python(_include "import sysconfig; print(sysconfig.get_path('include'))")
-_pymemrun_ask_python(_libpl "import sysconfig; print(sysconfig.get_config_var('LIBPL'))")
-_pymemrun_ask_python(_libdir "import sysconfig; print(sysconfig.get_config_var('LIBDIR'))")
-_pymemrun_ask_python(PYMEMRUN_EXTENSION_SUFFIX
-  "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))")
-_pymemrun_ask_python(_libs
-  "import sysconfig as s; print(s.get_config_var('LIBS'), s.get_config_var('SYSLIBS'), s.get_config_var('MODLIBS') or '')")
+set(_version "'%d.%d' % sys.version_info[:2]")
+macro(_ask out code)
+  pymemrun_ask_python("${Python3_EXECUTABLE}" ${out} "${code}")
+endmacro()
+_ask(PYMEMRUN_PYTHON_VERSION "${_version}")
+_ask(_include "s.get_path('include')")
+_ask(_libpl "s.get_config_var('LIBPL')")
+_ask(_libdir "s.get_config_var('LIBDIR')")
+_ask(_libs "s.get_config_var('LIBS'), s.get_config_var('SYSLIBS'), s.get_config_var('MODLIBS') or ''")
 
 add_library(pymemrun_python_headers INTERFACE)
 target_include_directories(pymemrun_python_headers SYSTEM INTERFACE "${_include}")
@@ -32,8 +32,35 @@ if(PYMEMRUN_PYTHON_LINK STREQUAL "static")
                PATHS "${_libpl}" "${_libdir}" NO_DEFAULT_PATH REQUIRED)
   separate_arguments(PYMEMRUN_PYTHON_LIBS UNIX_COMMAND "${_libs}")
   list(REMOVE_DUPLICATES PYMEMRUN_PYTHON_LIBS)
-else()
+elseif(PYMEMRUN_PYTHON_LINK STREQUAL "shared")
   find_library(PYMEMRUN_PYTHON_LIBRARY "python${PYMEMRUN_PYTHON_VERSION}"
                PATHS "${_libdir}" "${_libpl}" NO_DEFAULT_PATH REQUIRED)
 endif()
-message(STATUS "Embedding ${Python3_EXECUTABLE} (CPython ${PYMEMRUN_PYTHON_VERSION}, ${PYMEMRUN_PYTHON_LINK})")
+if(NOT PYMEMRUN_PYTHON_LINK STREQUAL "none")
+  message(STATUS "Embedding ${Python3_EXECUTABLE} (CPython ${PYMEMRUN_PYTHON_VERSION}, ${PYMEMRUN_PYTHON_LINK})")
+endif()
+
+# `all`: one of each version whose headers are on this machine.
+set(_traced "${Python3_EXECUTABLE}")
+if(PYMEMRUN_PYTHON_LINK STREQUAL "none")
+  set(_traced all)
+endif()
+set(PYMEMRUN_TRACED_PYTHONS "${_traced}" CACHE STRING
+    "Interpreters whose versions can be traced by preloading: paths, with their headers; or all")
+if(PYMEMRUN_TRACED_PYTHONS STREQUAL "all")
+  set(PYMEMRUN_TRACED_PYTHONS "")
+  foreach(minor RANGE 9 13)
+    file(GLOB _found "/usr/bin/python3.${minor}" "/usr/local/bin/python3.${minor}"
+         "/opt/python/cp3${minor}-cp3${minor}/bin/python3.${minor}"
+         "$ENV{HOME}/.pyenv/versions/3.${minor}.*/bin/python3.${minor}"
+         "$ENV{HOME}/.local/share/uv/python/*/bin/python3.${minor}")
+    foreach(python IN LISTS _found)
+      pymemrun_ask_python("${python}" _headers "s.get_path('include')")
+      if(EXISTS "${_headers}/Python.h")
+        list(APPEND PYMEMRUN_TRACED_PYTHONS "${python}")
+        break()
+      endif()
+    endforeach()
+  endforeach()
+endif()
+message(STATUS "Preloading into the versions of: ${PYMEMRUN_TRACED_PYTHONS}")

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <random>
 #include <utility>
 
 #include "collector/process/detach.h"
@@ -51,8 +50,10 @@ bool HasMoved(uint64_t from_bytes, uint64_t to_bytes) {
 }
 
 uint64_t RandomSeed() {
-  std::random_device device;
-  return uint64_t{device()} << 32 | device();
+  uint64_t seed = 0;
+  // Not std::random_device: libstdc++'s archive wants the newest libc for it.
+  if (getentropy(&seed, sizeof seed) != 0) seed = MonotonicNs();
+  return seed;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "launcher/preload/delivery.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ namespace pymemrun {
 namespace {
 
 constexpr char kShim[] = "pymemrun-preload.so";
+constexpr char kTracer[] = "pymemrun-tracer-", kObject[] = ".so";
 constexpr size_t kMostHeaders = 256;
 constexpr std::initializer_list<const char*> kPlaces = {"", "../lib/pymemrun/"};
 
@@ -118,6 +120,27 @@ bool ReadDynamicLinker(int fd, std::string* path) {
 
 }  // namespace
 
+std::string TracedVersions() {
+  std::vector<std::string> found;
+  DIR* const folder = opendir(DirectoryOf(FindOwn(kShim, kPlaces)).c_str());
+  while (const dirent* entry = folder == nullptr ? nullptr : readdir(folder)) {
+    std::string_view name = entry->d_name;
+    if (!name.starts_with(kTracer) || !name.ends_with(kObject)) continue;
+    name.remove_prefix(std::strlen(kTracer));
+    name.remove_suffix(std::strlen(kObject));
+    found.emplace_back(name);
+  }
+  if (folder != nullptr) closedir(folder);
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return strverscmp(a.c_str(), b.c_str()) < 0;
+  });
+  std::string text;
+  for (const std::string& version : found) {
+    text += (text.empty() ? "" : ", ") + version;
+  }
+  return text;
+}
+
 std::string WhyNotPreloadable(const std::string& file) {
   const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return file + ": " + std::strerror(errno);
@@ -171,7 +194,7 @@ std::string RunPreloaded(const PythonChoice& choice,
     return object + ": LD_PRELOAD takes no path with a space or a colon";
   }
   const std::string version = PythonVersionOf(choice.file);
-  const std::string tracer = "pymemrun-tracer-" + version + ".so";
+  const std::string tracer = kTracer + version + kObject;
   if (traced && !version.empty() && FindOwn(tracer.c_str(), kPlaces).empty()) {
     return choice.file + " is Python " + version +
            ", which this pymemrun has no tracer for";

@@ -9,6 +9,9 @@
 
 namespace pymemrun {
 
+// "3.9, 3.10": the versions of CPython that tracers are here for.
+std::string TracedVersions();
+
 // Why nothing can be preloaded into the program at `file`; empty: it can.
 std::string WhyNotPreloadable(const std::string& file);
 

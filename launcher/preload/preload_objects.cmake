@@ -1,8 +1,6 @@
 # Shared objects that are preloaded into an interpreter, beside the launcher:
 # pymemrun-preload.so, which finds out which CPython it is in, and
 # pymemrun-tracer-3.NN.so for each interpreter of PYMEMRUN_TRACED_PYTHONS.
-set(PYMEMRUN_TRACED_PYTHONS "${Python3_EXECUTABLE}" CACHE STRING
-    "Interpreters whose versions can be traced by preloading: paths, with their headers")
 
 add_library(pymemrun_preload MODULE preload/shim_main.c)
 target_link_libraries(pymemrun_preload PRIVATE pymemrun_compile)
@@ -47,16 +45,13 @@ function(pymemrun_add_tracer_object version include)
   set_target_properties(${name} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX
     OUTPUT_NAME "pymemrun-tracer-${version}" LINK_DEPENDS "${_script}")
   target_link_options(${name} PRIVATE "-Wl,--version-script=${_script}" -Wl,-z,lazy -Wl,-z,defs
-    -Wl,-z,relro -static-libstdc++ -static-libgcc)
+    -Wl,-z,relro -Wl,--gc-sections -static-libstdc++ -static-libgcc)
   add_dependencies(pymemrun ${name} pymemrun_preload)
   set_property(GLOBAL APPEND PROPERTY PYMEMRUN_TRACER_OBJECTS ${name})
 endfunction()
 
 foreach(python IN LISTS PYMEMRUN_TRACED_PYTHONS)
-  execute_process(COMMAND "${python}" -IS -c
-    "import sys, sysconfig; print('%d.%d;%s' % (*sys.version_info[:2], sysconfig.get_path('include')))"
-    OUTPUT_VARIABLE _answer OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  list(GET _answer 0 _version)
-  list(GET _answer 1 _include)
+  pymemrun_ask_python("${python}" _version "'%d.%d' % sys.version_info[:2]")
+  pymemrun_ask_python("${python}" _include "s.get_path('include')")
   pymemrun_add_tracer_object(${_version} "${_include}")
 endforeach()

@@ -15,6 +15,7 @@
 #include "launcher/session/own_files.h"
 #include "launcher/session/pending_interrupt.h"
 #include "launcher/session/trace_start.h"
+#include "launcher/session/user_code.h"
 #include "tracer/cpython/lifetime.h"
 #include "tracer/cpython/replaced_functions.h"
 

@@ -40,6 +40,7 @@ const std::string kIsPython = " is Python ";
 // that we are all the same, which the folder of the library tells.
 std::string WhyNotEmbedded(const std::string& file, const PythonWishes& wishes,
                            const std::string& version) {
+  if (version.empty()) return ": nothing is embedded";
   const std::string ours = VersionNumbers(version, 2);
   std::string found = PythonVersionOf(file);
   if (found.empty()) return ": its version is unknown";
@@ -104,43 +105,65 @@ std::string NearestEnvironment(std::string folder) {
   return {};
 }
 
-}  // namespace
-
-bool ChoosePython(const PythonWishes& wishes, const std::string& version,
-                  Delivery delivery, PythonChoice* choice, std::string* error) {
-  const auto settle = [&](const std::string& wished_by) {
-    return Settle(wished_by, wishes, version, delivery, choice, error);
+// What is wished for, and by what; false: nothing is.
+bool FindWished(const PythonWishes& wishes, PythonChoice* choice,
+                std::string* wished_by) {
+  const auto take = [&](const std::string& python, const std::string& by) {
+    choice->program = choice->file = python;
+    *wished_by = by;
+    return true;
   };
-  *choice = {wishes.built_in, wishes.built_in, delivery != Delivery::kPreload};
   if (!wishes.option.empty()) {
     // A folder is taken as an environment's; a bare name is looked up.
-    std::string& program = choice->program = wishes.option;
+    std::string program = wishes.option;
     if (IsDirectory(program)) program += "/bin/python";
+    take(program, "--python " + wishes.option);
     const bool bare = program.find('/') == std::string::npos;
-    choice->file = bare ? OnPath(program, wishes.path) : program;
-    return settle("--python " + wishes.option);
+    if (bare) choice->file = OnPath(program, wishes.path);
+    return true;
   }
   const std::string environment_python = wishes.virtual_env + "/bin/python";
   if (!wishes.virtual_env.empty() && IsRegularFile(environment_python)) {
-    choice->program = choice->file = environment_python;
-    return settle("virtual environment " + wishes.virtual_env);
+    return take(environment_python,
+                "virtual environment " + wishes.virtual_env);
+  }
+  if (const std::string named = InterpreterOf(wishes.script); !named.empty()) {
+    return take(named, wishes.script + ": " + named);
+  }
+  if (const std::string near = NearestEnvironment(wishes.folder);
+      !near.empty()) {
+    return take(near, "virtual environment " + DirectoryOf(DirectoryOf(near)));
   }
   const std::string bin = DirectoryOf(wishes.launcher);
   if (!wishes.launcher.empty() && IsRegularFile(bin + "/../pyvenv.cfg") &&
       IsRegularFile(bin + "/python")) {
-    choice->program = choice->file = bin + "/python";
-    return settle("virtual environment " + DirectoryOf(bin));
+    return take(bin + "/python", "virtual environment " + DirectoryOf(bin));
   }
-  if (const std::string named = InterpreterOf(wishes.script); !named.empty()) {
-    choice->program = choice->file = named;
-    return settle(wishes.script + ": " + named);
+  if (!wishes.built_in.empty()) return false;
+  if (!wishes.launcher.empty() && IsRegularFile(bin + "/python3")) {
+    return take(bin + "/python3", bin + "/python3");
   }
-  if (const std::string near = NearestEnvironment(wishes.folder);
-      !near.empty()) {
-    choice->program = choice->file = near;
-    return settle("virtual environment " + DirectoryOf(DirectoryOf(near)));
+  const std::string found = OnPath("python3", wishes.path);
+  return !found.empty() && take(found, "python3 on PATH: " + found);
+}
+
+}  // namespace
+
+bool ChoosePython(const PythonWishes& wishes, const std::string& version,
+                  Delivery delivery, PythonChoice* choice, std::string* error) {
+  if (version.empty() && delivery == Delivery::kEmbed) {
+    *error = "--delivery embed: this pymemrun has no interpreter inside";
+    return false;
   }
-  return true;
+  std::string wished_by;
+  if (FindWished(wishes, choice, &wished_by)) {
+    return Settle(wished_by, wishes, version, delivery, choice, error);
+  }
+  *choice = {wishes.built_in, wishes.built_in, delivery != Delivery::kPreload};
+  if (wishes.built_in.empty()) {
+    *error = "there is no python3 on PATH; name a Python with --python";
+  }
+  return !wishes.built_in.empty();
 }
 
 }  // namespace pymemrun

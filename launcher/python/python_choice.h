@@ -14,11 +14,11 @@ namespace pymemrun {
 struct PythonWishes {
   std::string option;       // --python
   std::string virtual_env;  // $VIRTUAL_ENV
-  std::string launcher;     // our own path as executed: a link in venv/bin
   std::string script;       // whose first line may name an interpreter
   std::string folder;       // with a .venv in it, or in one above
+  std::string launcher;     // our own path as executed, as venv/bin/pymemrun
   std::string built_in;     // the interpreter that we were built with
-  std::string path;         // $PATH, to find a --python without a slash
+  std::string path;         // $PATH: a --python without a slash, or python3
 };
 
 struct PythonChoice {
@@ -27,7 +27,8 @@ struct PythonChoice {
   bool embedded = true;  // else that file is to be executed
 };
 
-// `version` is the embedded interpreter's, as "3.11.2". Returns false, with one
+// `version` is the embedded interpreter's, as "3.11.2"; empty: there is none, and
+// the Python beside the launcher counts too, or else that on PATH. Returns false, with one
 // line in *error, if the wished python is no interpreter that can be executed,
 // or is of another installation's version and only embedding is allowed; then
 // the line names both versions.

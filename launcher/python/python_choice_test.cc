@@ -39,7 +39,8 @@ class PythonChoiceTest : public testing::Test {
                      Delivery delivery = Delivery::kEmbed) {
     wishes.built_in = built_in_;
     error_.clear();
-    if (!ChoosePython(wishes, "3.11.2+", delivery, &choice_, &error_)) {
+    const std::string version = built_in_.empty() ? "" : "3.11.2+";
+    if (!ChoosePython(wishes, version, delivery, &choice_, &error_)) {
       return {};
     }
     return choice_.program;
@@ -156,6 +157,41 @@ TEST_F(PythonChoiceTest, TheNearestDotVenvIsTaken) {
     EXPECT_EQ(Choose({.folder = folder_ / folder}), venv + "/bin/python");
   }
   EXPECT_EQ(Choose({.folder = folder_ / "usr"}), built_in_);
+}
+
+TEST_F(PythonChoiceTest, TheProjectsEnvironmentComesBeforeThatOfTheLauncher) {
+  const std::string ours = Environment("tools/pymemrun", "3.11.2");
+  const std::string project = Environment("project/.venv", "3.11.2");
+  EXPECT_EQ(Choose({.folder = folder_ / "project",
+                    .launcher = ours + "/bin/pymemrun"}),
+            project + "/bin/python");
+}
+
+TEST_F(PythonChoiceTest, WithNothingEmbeddedThePythonBesideUsOrOnPath) {
+  built_in_.clear();
+  const std::string python =
+      folder_.Write("opt/bin/python3", "\x7f_ELF Py_BytesMain", 0755);
+  const std::string bin = folder_ / "opt/bin";
+  EXPECT_EQ(Choose({.path = "/nowhere:" + bin}, Delivery::kAuto), python);
+  EXPECT_FALSE(choice_.embedded);
+  EXPECT_EQ(Choose({.launcher = bin + "/pymemrun", .path = "/nowhere"},
+                   Delivery::kPreload),
+            python);
+  EXPECT_EQ(Choose({.path = "/nowhere"}, Delivery::kAuto), "");
+  EXPECT_THAT(error_, HasSubstr("no python3 on PATH"));
+  const std::string shim = folder_.Write("shims/python3", "#!/bin/sh\n", 0755);
+  EXPECT_EQ(Choose({.path = folder_ / "shims"}, Delivery::kAuto), "");
+  EXPECT_THAT(error_, AllOf(HasSubstr(shim), HasSubstr("is not a Python")));
+}
+
+TEST_F(PythonChoiceTest, WithNothingEmbeddedNothingCanBe) {
+  built_in_.clear();
+  const std::string venv = Environment("v", "3.11.2");
+  EXPECT_EQ(Choose({.virtual_env = venv}), "");
+  EXPECT_THAT(error_, HasSubstr("has no interpreter inside"));
+  EXPECT_EQ(Choose({.virtual_env = venv}, Delivery::kAuto),
+            venv + "/bin/python");
+  EXPECT_FALSE(choice_.embedded);
 }
 
 TEST_F(PythonChoiceTest, WhatIsNoPythonIsRefused) {

@@ -1,6 +1,5 @@
 #include "launcher/session/trace_start.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -67,18 +66,6 @@ class FileSizeLimitAside {
   void (*const handler_)(int);
   struct rlimit limit_ = {RLIM_INFINITY, RLIM_INFINITY};
 };
-
-bool HasMain(const std::string& folder) {
-  DIR* directory = opendir(folder.c_str());
-  if (directory == nullptr) return false;
-  bool found = false;
-  while (const dirent* entry = readdir(directory)) {
-    // __main__.py, .pyc, an extension module or a package: all are tried.
-    found = found || std::strncmp(entry->d_name, "__main__", 8) == 0;
-  }
-  closedir(directory);
-  return found;
-}
 
 std::string TargetName(const CommandLine& command_line) {
   switch (command_line.form) {
@@ -344,16 +331,6 @@ bool StartRun(const TraceRequest& request) {
 }
 
 }  // namespace
-
-bool HasUserCode(const CommandLine& command_line) {
-  if (command_line.form == ProgramForm::kNone) return false;
-  if (command_line.form != ProgramForm::kScript) return true;
-  const std::string& path = command_line.target;
-  struct stat status;
-  if (stat(path.c_str(), &status) != 0) return false;
-  if (S_ISDIR(status.st_mode)) return HasMain(path);
-  return faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) == 0;
-}
 
 bool StartTracing(const TraceRequest& request) {
   const FileSizeLimitAside aside;

@@ -19,11 +19,6 @@ struct TraceRequest {
   bool preloaded = false;      // into an interpreter that is not part of us
 };
 
-// Whether there is user code to run at all. Not so for `-h` and `-V`, and for a
-// script that cannot be read or a folder without __main__: there python's own
-// message is all that will come, and no run file is made.
-bool HasUserCode(const CommandLine& command_line);
-
 // Everything before the interpreter's start. May fork (see small_init.h); what
 // returns is the process that runs the program. Returns true if the program may
 // run, traced or, after one line that says why, untraced; false, after one

@@ -1,7 +1,8 @@
 #include "readers/resident/page_run_tree.h"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <random>
 #include <utility>
 
 namespace pymemrun {
@@ -30,7 +31,12 @@ std::vector<PageRun>::iterator FirstRunAbove(std::vector<PageRun>* runs,
 }
 
 // With priorities that it knew a file could make a list of the tree.
-PageRunTree::PageRunTree() : random_(std::random_device()() | 1) {}
+PageRunTree::PageRunTree() {
+  if (getentropy(&random_, sizeof random_) != 0) {
+    random_ = reinterpret_cast<uintptr_t>(this);
+  }
+  random_ |= 1;
+}
 
 PageRunTree::Node* PageRunTree::NewNode(std::vector<PageRun> runs) {
   Node* node;

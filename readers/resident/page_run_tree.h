@@ -115,7 +115,7 @@ class PageRunTree {
   std::vector<Node*> free_;
   size_t runs_ = 0;
   size_t nodes_ = 0, made_ = 0;  // since they were built anew
-  uint64_t random_;
+  uint64_t random_ = 0;
 };
 
 }  // namespace pymemrun

@@ -8,12 +8,16 @@
 #   share/man/man1/       manual pages
 #   share/bash-completion/completions/, share/zsh/vendor-completions/,
 #   share/fish/vendor_completions.d/  completions, where Debian's shells look
-# With SKBUILD a wheel is made (pyproject.toml): the same in a virtual environment,
-# the Python packages in its site-packages, with manual pages
-# but without documents.
+# A wheel (pyproject.toml) has the same for a virtual environment: the Python
+# packages in its site-packages, manual pages, but no documents.
+set(_objects lib/pymemrun)
 set(_modules lib/python3/dist-packages)
 if(SKBUILD)
   set(CMAKE_INSTALL_BINDIR "${SKBUILD_SCRIPTS_DIR}")
+  set(CMAKE_INSTALL_LIBEXECDIR "${SKBUILD_DATA_DIR}/libexec")
+  set(CMAKE_INSTALL_DATADIR "${SKBUILD_DATA_DIR}/share")
+  set(CMAKE_INSTALL_MANDIR "${SKBUILD_DATA_DIR}/share/man")
+  set(_objects "${SKBUILD_DATA_DIR}/lib/pymemrun")
   set(_modules "${SKBUILD_PLATLIB_DIR}")
 endif()
 foreach(target pymemrun pymemcat pymemreport)
@@ -28,7 +32,7 @@ endif()
 if(TARGET pymemrun_preload)
   get_property(_tracers GLOBAL PROPERTY PYMEMRUN_TRACER_OBJECTS)
   install(TARGETS pymemrun_preload ${_tracers}
-          LIBRARY DESTINATION lib/pymemrun)
+          LIBRARY DESTINATION "${_objects}")
 endif()
 if(TARGET pymemrun_reader)
   get_property(_readers GLOBAL PROPERTY PYMEMRUN_READER_MODULES)

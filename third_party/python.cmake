@@ -50,11 +50,14 @@ set(PYMEMRUN_TRACED_PYTHONS "${_traced}" CACHE STRING
 if(PYMEMRUN_TRACED_PYTHONS STREQUAL "all")
   set(PYMEMRUN_TRACED_PYTHONS "")
   foreach(minor RANGE 9 13)
-    file(GLOB _found "/usr/bin/python3.${minor}" "/usr/local/bin/python3.${minor}"
+    file(GLOB _found "/usr/local/bin/python3.${minor}"
          "/opt/python/cp3${minor}-cp3${minor}/bin/python3.${minor}"
          "$ENV{HOME}/.pyenv/versions/3.${minor}.*/bin/python3.${minor}"
          "$ENV{HOME}/.local/share/uv/python/*/bin/python3.${minor}")
-    foreach(python IN LISTS _found)
+    foreach(python IN ITEMS "/usr/bin/python3.${minor}" ${_found})
+      if(NOT EXISTS "${python}")
+        continue()
+      endif()
       pymemrun_ask_python("${python}" _headers "s.get_path('include')")
       if(EXISTS "${_headers}/Python.h")
         list(APPEND PYMEMRUN_TRACED_PYTHONS "${python}")

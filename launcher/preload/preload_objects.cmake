@@ -13,34 +13,39 @@ file(STRINGS interposed_symbols.txt _names REGEX "^[a-z_]")
 list(JOIN _names "; " _names)
 file(WRITE "${_script}" "{ global: __libc_start_main; ${_names}; local: *; };\n")
 
-# All sources of the tracer and of the launcher's part that starts it.
+# All sources of the tracer, and once for all versions those of the launcher's part
+# that starts it.
 get_target_property(_tracer pymemrun_tracer SOURCES)
 list(TRANSFORM _tracer PREPEND "${PROJECT_SOURCE_DIR}/tracer/")
 pymemrun_sources(_launcher options session)
-set(_plain_sources "${PROJECT_SOURCE_DIR}/format/batches/heap_size_table.cc"
+set(_in_object -fPIC -fvisibility=hidden -ftls-model=initial-exec)
+add_library(pymemrun_preloaded_launcher STATIC ${_launcher}
+  preload/handover.cc preload/preload_list.cc python/python_files.cc
+  "${PROJECT_SOURCE_DIR}/format/batches/heap_size_table.cc"
   "${PROJECT_SOURCE_DIR}/text/nearest_name.cc" "${PROJECT_SOURCE_DIR}/text/size_text.cc")
+target_link_libraries(pymemrun_preloaded_launcher PRIVATE pymemrun_compile)
+target_compile_definitions(pymemrun_preloaded_launcher PRIVATE ${_definitions})
+target_compile_options(pymemrun_preloaded_launcher PRIVATE ${_in_object})
 
 # Names of CPython's are weak: whatever program inherits LD_PRELOAD must start.
 # Only `objcopy` can make undefined names so, in one object made of all.
 function(pymemrun_add_tracer_object version include)
   set(name "pymemrun_tracer_${version}")
-  add_library(${name}_parts STATIC ${_tracer} ${_launcher} ${_plain_sources}
-              preload/handover.cc preload/preload_list.cc python/python_files.cc
-              preloaded/preloaded_run.cc preloaded/tracer_main.cc)
+  add_library(${name}_parts STATIC ${_tracer} preloaded/preloaded_run.cc
+              preloaded/tracer_main.cc)
   target_link_libraries(${name}_parts PRIVATE pymemrun_compile)
   target_include_directories(${name}_parts SYSTEM PRIVATE "${include}")
   target_compile_definitions(${name}_parts PRIVATE ${_definitions}
                              PYMEMRUN_PRELOADED=1)
-  target_compile_options(${name}_parts PRIVATE -fPIC -fvisibility=hidden
-    -ftls-model=initial-exec)
+  target_compile_options(${name}_parts PRIVATE ${_in_object})
   set(whole "${CMAKE_CURRENT_BINARY_DIR}/preload/${name}.o")
   add_custom_command(OUTPUT "${whole}"
     COMMAND "${CMAKE_LINKER}" -r -o "${whole}.strong" --whole-archive
-            "$<TARGET_FILE:${name}_parts>"
+            "$<TARGET_FILE:${name}_parts>" "$<TARGET_FILE:pymemrun_preloaded_launcher>"
     COMMAND "${CMAKE_OBJCOPY}" --wildcard "--weaken-symbol=Py*" "--weaken-symbol=_Py*"
             "${whole}.strong" "${whole}"
     COMMAND "${CMAKE_COMMAND}" -E rm "${whole}.strong"
-    DEPENDS ${name}_parts VERBATIM)
+    DEPENDS ${name}_parts pymemrun_preloaded_launcher VERBATIM)
   add_library(${name} MODULE "${whole}")
   set_target_properties(${name} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX
     OUTPUT_NAME "pymemrun-tracer-${version}" LINK_DEPENDS "${_script}")

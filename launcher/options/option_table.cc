@@ -210,7 +210,8 @@ constexpr OptionRow kTable[] = {
     {kHelp, "help-all", nullptr, "Show this text.", SetFlag<&Options::help_all>,
      "", nullptr, kNoVariable},
     {kHelp, "version", nullptr,
-     "Show the versions of pymemrun and its interpreter.",
+     "Show the versions of pymemrun, of the Python that it would run, and of "
+     "those that it can preload into.",
      SetFlag<&Options::version>, "", nullptr, kNoVariable},
 };
 

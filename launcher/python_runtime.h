@@ -23,7 +23,7 @@ struct PythonStart {
 // with python's own message and status.
 int RunPython(const PythonStart& start, const TraceRequest* request);
 
-// As compiled in; all empty where there is none.
+// As compiled in; all empty where nothing is embedded.
 struct EmbeddedPython {
   const char* version;     // "3.11.2"
   const char* executable;  // whose library it is

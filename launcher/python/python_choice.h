@@ -27,11 +27,11 @@ struct PythonChoice {
   bool embedded = true;  // else that file is to be executed
 };
 
-// `version` is the embedded interpreter's, as "3.11.2"; empty: there is none, and
-// the Python beside the launcher counts too, or else that on PATH. Returns false, with one
-// line in *error, if the wished python is no interpreter that can be executed,
-// or is of another installation's version and only embedding is allowed; then
-// the line names both versions.
+// `version` is the embedded interpreter's, as "3.11.2". It is empty where
+// nothing is embedded: then the python beside the launcher counts too, or else
+// that on PATH. Returns false, with one line in *error, if the wished python is
+// no interpreter that can be executed, or is of another installation's version
+// and only embedding is allowed; then the line names both versions.
 bool ChoosePython(const PythonWishes& wishes, const std::string& version,
                   Delivery delivery, PythonChoice* choice, std::string* error);
 

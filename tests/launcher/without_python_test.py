@@ -111,7 +111,7 @@ class WithoutPythonTest(support.ProgramTest):
         needed = subprocess.run(["readelf", "-d", LAUNCHER], check=True,
                                 capture_output=True, text=True).stdout
         self.assertLessEqual(set(re.findall(r"NEEDED.*\[(.*)\]", needed)),
-                             {"libc.so.6", "libm.so.6"})
+                             {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"})
 
 
 if __name__ == "__main__":

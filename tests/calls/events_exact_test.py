@@ -4,6 +4,7 @@ line and function, in order, on each thread, with nothing lost."""
 import json
 import os
 import shutil
+import subprocess
 import unittest
 
 import support
@@ -56,10 +57,17 @@ class EventsExactTest(support.ProgramTest):
         self.assertEqual(len(expected), len(found),
                          (expected[len(found):] + found[len(expected):])[:5])
 
+    def is_too_new(self, script):
+        """Versions before 3.11 do not know all that the programs use."""
+        return support.VERSION < (3, 11) and subprocess.run(
+            [support.PYTHON, script], capture_output=True).returncode != 0
+
     def test_scripts(self):
         for name in SCRIPTS:
             with self.subTest(name):
                 script = self.program(name)
+                if self.is_too_new(script):
+                    continue
                 [expected] = self.record(script)
                 [found] = self.trace(script)
                 self.assertGreater(len(expected), 20)

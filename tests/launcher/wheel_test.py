@@ -31,8 +31,8 @@ with pymemrun_reader.open(sys.argv[1]) as run:
     print(pymemrun.is_tracing(), run.torn, any(run.events("calls")))
 """
 # What runs a whole-program test of ours with the tools that are installed.
-TOOLS = {"PYMEMRUN_BIN": "pymemrun", "PYMEMCAT_BIN": "pymemcat",
-         "PYMEMREPORT_BIN": "pymemreport", "PYMEMRUN_TEST_PYTHON": "python"}
+TOOLS = {"PYMEMCAT_BIN": "pymemcat", "PYMEMREPORT_BIN": "pymemreport",
+         "PYMEMRUN_TEST_PYTHON": "python"}
 
 
 def run(*command, **options):
@@ -131,11 +131,21 @@ class WheelTest(support.ProgramTest):
         self.assertEqual(
             run(bin_folder + "python", "-c", READS, "run.pb", cwd=folder),
             "False False True\n")
+        self.check_events(bin_folder, folder)
+
+    def check_events(self, bin_folder, folder):
+        """They are the recorder's. An installed pymemrun refuses a test's variable."""
+        launcher = folder + "/launcher"
+        with open(launcher, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nunset PYMEMRUN_TEST_PYTHON\n"
+                       f"exec {bin_folder}pymemrun \"$@\"\n")
+        os.chmod(launcher, 0o755)
         tools = {name: bin_folder + tool for name, tool in TOOLS.items()}
         test = os.path.join(support.SOURCE, "tests", "calls", "events_exact_test.py")
         run("/usr/bin/python3", os.path.join(support.SOURCE, "tests/support/run_test.py"),
             test, cwd=folder,
-            env=clean_environment(PYMEMRUN_SOURCE_DIR=support.SOURCE, **tools))
+            env=clean_environment(PYMEMRUN_SOURCE_DIR=support.SOURCE,
+                                  PYMEMRUN_BIN=launcher, **tools))
 
     def test_the_readmes_words(self):
         """Its first block of commands, in the shell, in an active environment."""

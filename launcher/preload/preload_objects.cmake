@@ -2,7 +2,8 @@
 # pymemrun-preload.so, which finds out which CPython it is in, and
 # pymemrun-tracer-3.NN.so for each interpreter of PYMEMRUN_TRACED_PYTHONS.
 set(PYMEMRUN_TRACED_PYTHONS "${Python3_EXECUTABLE}" CACHE STRING
-    "Interpreters whose versions can be traced by preloading: paths, with their headers")
+    "Interpreters whose versions can be traced by preloading: paths of those that have their
+headers, or folders of headers")
 
 add_library(pymemrun_preload MODULE preload/shim_main.c)
 target_link_libraries(pymemrun_preload PRIVATE pymemrun_compile)
@@ -53,6 +54,13 @@ function(pymemrun_add_tracer_object version include)
 endfunction()
 
 foreach(python IN LISTS PYMEMRUN_TRACED_PYTHONS)
+  if(IS_DIRECTORY "${python}")
+    file(STRINGS "${python}/patchlevel.h" _numbers REGEX "define PY_(MAJOR|MINOR)_VERSION")
+    list(TRANSFORM _numbers REPLACE "[^0-9]" "")
+    list(JOIN _numbers "." _version)
+    pymemrun_add_tracer_object(${_version} "${python}")
+    continue()
+  endif()
   execute_process(COMMAND "${python}" -IS -c
     "import sys, sysconfig; print('%d.%d;%s' % (*sys.version_info[:2], sysconfig.get_path('include')))"
     OUTPUT_VARIABLE _answer OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

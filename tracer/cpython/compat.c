@@ -17,6 +17,10 @@
 #include "internal/pycore_pylifecycle.h"
 #include "internal/pycore_pystate.h"
 #include "internal/pycore_runtime.h"
+#if PY_VERSION_HEX >= 0x030E0000
+#include "internal/pycore_audit.h"
+#include "internal/pycore_stackref.h"
+#endif
 
 #define SAME(type, field, offset) \
   _Static_assert(offsetof(type, field) == (offset), #type "." #field)
@@ -35,7 +39,12 @@ SAME(_PyInterpreterFrame, instr_ptr, PYMEMRUN_FRAME_INSTRUCTION);
 SAME(_PyInterpreterFrame, f_code, PYMEMRUN_FRAME_CODE);
 SAME(_PyInterpreterFrame, prev_instr, PYMEMRUN_FRAME_INSTRUCTION);
 #endif
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030E0000
+_Static_assert(FRAME_OWNED_BY_INTERPRETER == PYMEMRUN_OWNED_BY_INTERPRETER &&
+                   FRAME_OWNED_BY_CSTACK > FRAME_OWNED_BY_INTERPRETER,
+               "owner");
+_Static_assert(Py_TAG_REFCNT == PYMEMRUN_FRAME_TAG, "tag");
+#elif PY_VERSION_HEX >= 0x030C0000
 _Static_assert(FRAME_OWNED_BY_CSTACK == PYMEMRUN_OWNED_BY_CSTACK, "owner");
 #else
 SAME(_PyInterpreterFrame, stacktop, PYMEMRUN_FRAME_STACKTOP);

@@ -12,9 +12,11 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#if PY_VERSION_HEX >= 0x030E0000
+#if PY_VERSION_HEX >= 0x030F0000
 #error \
-    "pymemrun knows CPython 3.9 to 3.13; a newer one needs its own header here"
+    "pymemrun knows CPython 3.9 to 3.14; a newer one needs its own header here"
+#elif PY_VERSION_HEX >= 0x030E0000
+#include "tracer/cpython/v3_14.h"
 #elif PY_VERSION_HEX >= 0x030C0000
 #include "tracer/cpython/v3_12.h"
 #elif PY_VERSION_HEX >= 0x030B0000
@@ -134,6 +136,8 @@ int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
 static inline PyThreadState* PymemrunGilHolder(void) {
 #if PY_VERSION_HEX < 0x030C0000
   return *PymemrunHolderWord;
+#elif PY_VERSION_HEX >= 0x030D0000
+  return PyThreadState_GetUnchecked();
 #else
   return _PyThreadState_UncheckedGet();
 #endif

@@ -15,8 +15,18 @@ typedef struct PymemrunFrame PymemrunFrame;
 static inline const PymemrunFrame* PymemrunFrameOf(PyFrameObject* f) {
   return PYMEMRUN_LOAD(const PymemrunFrame*, f, PYMEMRUN_FRAMEOBJ_FRAME);
 }
+// An object that a frame refers to, where the reference may carry a tag.
+static inline PyObject* PymemrunFrameObject(const PymemrunFrame* frame,
+                                            size_t offset) {
+#ifdef PYMEMRUN_FRAME_TAG
+  return (PyObject*)(PYMEMRUN_LOAD(uintptr_t, frame, offset) &
+                     ~(uintptr_t)PYMEMRUN_FRAME_TAG);
+#else
+  return PYMEMRUN_LOAD(PyObject*, frame, offset);
+#endif
+}
 static inline PyCodeObject* PymemrunFrameCode(const PymemrunFrame* frame) {
-  return PYMEMRUN_LOAD(PyCodeObject*, frame, PYMEMRUN_FRAME_CODE);
+  return (PyCodeObject*)PymemrunFrameObject(frame, PYMEMRUN_FRAME_CODE);
 }
 // Offset of the frame's last instruction in code units; -1 before the first.
 static inline uint32_t PymemrunFramePosition(const PymemrunFrame* frame) {
@@ -81,7 +91,7 @@ static inline PyObject* PymemrunFrameGlobals(const PymemrunFrame* frame) {
 // The frame's first local variable (an argument), or NULL. Borrowed.
 static inline PyObject* PymemrunFrameFirstLocal(const PymemrunFrame* frame) {
   return PymemrunFrameCode(frame)->co_nlocalsplus > 0
-             ? PYMEMRUN_LOAD(PyObject*, frame, PYMEMRUN_FRAME_LOCALS)
+             ? PymemrunFrameObject(frame, PYMEMRUN_FRAME_LOCALS)
              : NULL;
 }
 

@@ -157,15 +157,23 @@ void ThreadRegistry::LookAtNameSlow(HotState& hot, uint64_t stamp) {
   const uint64_t most = hot.staleness * 20;  // 1 ms
   t_looked = stamp;
   t_look_after = late < most ? late : most;
-  // One that is not defined has no name to change. When the interpreter ends
-  // its modules go. A subinterpreter has a `threading` of its own, and while it
-  // is made or taken down no modules at all.
-  const PyThreadState* tstate = PymemrunGilHolder();
-  if (t_thread_id == 0 || tstate == nullptr || PymemrunIsFinalizing() != 0 ||
+  // When the interpreter ends its modules go. A subinterpreter has a
+  // `threading` of its own, and while it is made or taken down no modules at
+  // all.
+  PyThreadState* tstate = PymemrunGilHolder();
+  if (tstate == nullptr || PymemrunIsFinalizing() != 0 ||
       tstate->interp != PyInterpreterState_Main()) {
     return;
   }
   const HeapInside inside;
+  if (t_thread_id == 0) {
+    // Its first event defines it. Where all threads share one place for their
+    // hook, and no calls are traced, there is none.
+#ifdef PYMEMRUN_MONITORING
+    Define(hot, PymemrunTopFrame(tstate));
+#endif
+    return;
+  }
   char name[kMaxName + 1];
   const size_t length = NameNow(name);
   if (length == 0 || HashOf(name, length) == t_name_hash) return;

@@ -1,12 +1,16 @@
 # Shared objects that are preloaded into an interpreter, beside the launcher:
 # pymemrun-preload.so, which finds out which CPython it is in, and
-# pymemrun-tracer-3.NN.so for each interpreter of PYMEMRUN_TRACED_PYTHONS.
+# pymemrun-tracer-3.NN.so for each interpreter of PYMEMRUN_TRACED_PYTHONS. Their
+# headers serve the free-threaded build of the version, too (3.NNt), and
+# pymemrun-tracer-any.so, for interpreters that are newer than all we know.
 set(PYMEMRUN_TRACED_PYTHONS "${Python3_EXECUTABLE}" CACHE STRING
     "Interpreters whose versions can be traced by preloading: paths of those that have their
 headers, or folders of headers")
 
 add_library(pymemrun_preload MODULE preload/shim_main.c)
 target_link_libraries(pymemrun_preload PRIVATE pymemrun_compile)
+target_compile_definitions(pymemrun_preload PRIVATE
+  PYMEMRUN_NEWEST_MINOR=${PYMEMRUN_NEWEST_MINOR})
 set_target_properties(pymemrun_preload PROPERTIES PREFIX "" OUTPUT_NAME pymemrun-preload
   C_VISIBILITY_PRESET hidden)
 
@@ -23,17 +27,24 @@ pymemrun_sources(_launcher options session)
 set(_plain_sources "${PROJECT_SOURCE_DIR}/format/batches/heap_size_table.cc"
   "${PROJECT_SOURCE_DIR}/text/nearest_name.cc" "${PROJECT_SOURCE_DIR}/text/size_text.cc")
 
+# `version` names the object; further arguments are definitions.
 # Names of CPython's are weak: whatever program inherits LD_PRELOAD must start.
 # Only `objcopy` can make undefined names so, in one object made of all.
 function(pymemrun_add_tracer_object version include)
   set(name "pymemrun_tracer_${version}")
-  add_library(${name}_parts STATIC ${_tracer} ${_launcher} ${_plain_sources}
+  set(sources ${_tracer})
+  if(version STREQUAL any)  # none that includes an interpreter's own headers
+    list(FILTER sources EXCLUDE REGEX "tracer/cpython/.*[.]c$")
+    list(APPEND sources "${PROJECT_SOURCE_DIR}/tracer/cpython/any_python.c"
+         "${PROJECT_SOURCE_DIR}/tracer/cpython/interpreter_file.c")
+  endif()
+  add_library(${name}_parts STATIC ${sources} ${_launcher} ${_plain_sources}
               preload/handover.cc preload/preload_list.cc python/python_files.cc
-              preloaded/preloaded_run.cc preloaded/tracer_main.cc)
+              preloaded/limits.cc preloaded/preloaded_run.cc preloaded/tracer_main.cc)
   target_link_libraries(${name}_parts PRIVATE pymemrun_compile)
   target_include_directories(${name}_parts SYSTEM PRIVATE "${include}")
   target_compile_definitions(${name}_parts PRIVATE ${_definitions}
-                             PYMEMRUN_PRELOADED=1)
+                             PYMEMRUN_PRELOADED=1 ${ARGN})
   target_compile_options(${name}_parts PRIVATE -fPIC -fvisibility=hidden
     -ftls-model=initial-exec)
   set(whole "${CMAKE_CURRENT_BINARY_DIR}/preload/${name}.o")
@@ -54,17 +65,21 @@ function(pymemrun_add_tracer_object version include)
 endfunction()
 
 foreach(python IN LISTS PYMEMRUN_TRACED_PYTHONS)
-  if(IS_DIRECTORY "${python}")
-    file(STRINGS "${python}/patchlevel.h" _numbers REGEX "define PY_(MAJOR|MINOR)_VERSION")
-    list(TRANSFORM _numbers REPLACE "[^0-9]" "")
-    list(JOIN _numbers "." _version)
-    pymemrun_add_tracer_object(${_version} "${python}")
-    continue()
+  set(_include "${python}")
+  if(NOT IS_DIRECTORY "${python}")
+    execute_process(COMMAND "${python}" -IS -c
+      "import sysconfig; print(sysconfig.get_path('include'))"
+      OUTPUT_VARIABLE _include OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   endif()
-  execute_process(COMMAND "${python}" -IS -c
-    "import sys, sysconfig; print('%d.%d;%s' % (*sys.version_info[:2], sysconfig.get_path('include')))"
-    OUTPUT_VARIABLE _answer OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  list(GET _answer 0 _version)
-  list(GET _answer 1 _include)
-  pymemrun_add_tracer_object(${_version} "${_include}")
+  file(STRINGS "${_include}/patchlevel.h" _version REGEX "define PY_(MAJOR|MINOR)_VERSION")
+  list(TRANSFORM _version REPLACE "[^0-9]" "")
+  list(JOIN _version "." _version)
+  file(STRINGS "${_include}/pyconfig.h" _free_threaded REGEX "^#define Py_GIL_DISABLED 1")
+  if(NOT _free_threaded)
+    pymemrun_add_tracer_object(${_version} "${_include}")
+  endif()
+  if(_version VERSION_GREATER_EQUAL 3.13)
+    pymemrun_add_tracer_object(${_version}t "${_include}" Py_GIL_DISABLED=1)
+  endif()
 endforeach()
+pymemrun_add_tracer_object(any "${_include}" PYMEMRUN_ANY_PYTHON=1)

@@ -123,6 +123,7 @@ constinit thread_local uint64_t ThreadRegistry::t_looked = 0;
 constinit thread_local uint64_t ThreadRegistry::t_look_after = 0;
 
 void ThreadRegistry::MakeKeys() {
+#ifndef PYMEMRUN_NO_CALLS
   const Keys keys = {PyUnicode_InternFromString("_name"),
                      PyUnicode_InternFromString("threading"),
                      PyUnicode_InternFromString("_active")};
@@ -132,6 +133,7 @@ void ThreadRegistry::MakeKeys() {
   } else {
     PyErr_Clear();
   }
+#endif
 }
 
 void ThreadRegistry::Define(HotState& hot, const PymemrunFrame* frame) {
@@ -167,8 +169,8 @@ void ThreadRegistry::LookAtNameSlow(HotState& hot, uint64_t stamp) {
   }
   const HeapInside inside;
   if (t_thread_id == 0) {
-    // Its first event defines it. Where all threads share one place for their
-    // hook, and no calls are traced, there is none.
+    // Its first event defines it. With sys.monitoring that never comes where no
+    // calls are traced.
 #ifdef PYMEMRUN_MONITORING
     Define(hot, PymemrunTopFrame(tstate));
 #endif

@@ -30,6 +30,9 @@ SAME(_PyInterpreterFrame, previous, PYMEMRUN_FRAME_PREVIOUS);
 SAME(_PyInterpreterFrame, f_globals, PYMEMRUN_FRAME_GLOBALS);
 SAME(_PyInterpreterFrame, owner, PYMEMRUN_FRAME_OWNER);
 SAME(_PyInterpreterFrame, localsplus, PYMEMRUN_FRAME_LOCALS);
+#ifdef PYMEMRUN_FRAME_BYTECODE_INDEX
+SAME(_PyInterpreterFrame, tlbc_index, PYMEMRUN_FRAME_BYTECODE_INDEX);
+#endif
 _Static_assert(FRAME_OWNED_BY_GENERATOR == PYMEMRUN_OWNED_BY_GENERATOR,
                "owner");
 #if PY_VERSION_HEX >= 0x030D0000
@@ -258,10 +261,10 @@ int PymemrunIsOnFrameStack(const PyThreadState* tstate,
 }
 
 const pthread_cond_t* PymemrunGilSwitchCond(void) {
-#ifdef PYMEMRUN_MONITORING
-  return NULL;
-#else
+#ifdef PYMEMRUN_PROFILE_SLOTS
   return &_PyRuntime.ceval.gil.switch_cond;
+#else
+  return NULL;
 #endif
 }
 
@@ -274,21 +277,7 @@ PyThreadState* const volatile* const PymemrunHolderWord =
     (PyThreadState* const volatile*)&_PyRuntime.gilstate.tstate_current._value;
 #endif
 
-void PymemrunFindInterpreter(const void** start, const void** end) {
-#if __GLIBC_PREREQ(2, 35)
-  struct dl_find_object object;
-  if (_dl_find_object((void*)PyObject_Malloc, &object) == 0) {
-    *start = object.dlfo_map_start;
-    *end = object.dlfo_map_end;
-  }
-#else
-  extern const char __executable_start, _end;
-  *start = &__executable_start;
-  *end = &_end;
-#endif
-}
-
-#ifndef PYMEMRUN_MONITORING
+#ifdef PYMEMRUN_PROFILE_SLOTS
 PyThreadState* PymemrunGilLastHolder(void) {
   return (PyThreadState*)_Py_atomic_load_relaxed(
       &_PyRuntime.ceval.gil.last_holder);

@@ -28,13 +28,21 @@ static inline PyObject* PymemrunFrameObject(const PymemrunFrame* frame,
 static inline PyCodeObject* PymemrunFrameCode(const PymemrunFrame* frame) {
   return (PyCodeObject*)PymemrunFrameObject(frame, PYMEMRUN_FRAME_CODE);
 }
+// The instructions that the frame runs.
+static inline const char* PymemrunFrameBytecode(const PymemrunFrame* frame) {
+  const PyCodeObject* code = PymemrunFrameCode(frame);
+#ifdef PYMEMRUN_FRAME_BYTECODE_INDEX
+  return code->co_tlbc
+      ->entries[PYMEMRUN_LOAD(int32_t, frame, PYMEMRUN_FRAME_BYTECODE_INDEX)];
+#else
+  return code->co_code_adaptive;
+#endif
+}
 // Offset of the frame's last instruction in code units; -1 before the first.
 static inline uint32_t PymemrunFramePosition(const PymemrunFrame* frame) {
   const char* instruction =
       PYMEMRUN_LOAD(const char*, frame, PYMEMRUN_FRAME_INSTRUCTION);
-  return (
-      uint32_t)((instruction - PymemrunFrameCode(frame)->co_code_adaptive) >>
-                1);
+  return (uint32_t)((instruction - PymemrunFrameBytecode(frame)) >> 1);
 }
 // Where its last instruction lies.
 static inline const void* PymemrunFrameInstruction(const PymemrunFrame* frame) {
@@ -56,7 +64,7 @@ static inline int PymemrunFrameRuns(const PymemrunFrame* frame) {
   if (PymemrunFrameIsC(frame)) return 0;
   const PyCodeObject* code = PymemrunFrameCode(frame);
   const char* begin =
-      code->co_code_adaptive + (Py_ssize_t)2 * code->_co_firsttraceable;
+      PymemrunFrameBytecode(frame) + (Py_ssize_t)2 * code->_co_firsttraceable;
   return PYMEMRUN_LOAD(const char*, frame, PYMEMRUN_FRAME_INSTRUCTION) >=
              begin ||
          PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_OWNER) ==

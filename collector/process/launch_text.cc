@@ -121,6 +121,7 @@ std::string* TextField(absl::string_view key, LaunchText* launch) {
   if (key == "host") return header->mutable_host();
   if (key == "cwd") return header->mutable_cwd();
   if (key == "kernel") return header->mutable_kernel();
+  if (key == "not_recorded") return header->mutable_not_recorded();
   if (key == "script") return header->mutable_script();
   if (key == "output") return &launch->output;
   if (key == "reporter") return &launch->reporter;

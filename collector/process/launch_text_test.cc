@@ -16,7 +16,8 @@ TEST(LaunchTextTest, EveryKeyFindsItsField) {
       "tool_version=0.1\0pid=5\0parent_pid=4\0argv=a=b\0argv=\0python=/p\0"
       "output=run.pb\0reporter=/bin/"
       "r\0min_drss_bytes=4096\0context=1\0kinds=5\0include=*.py\0"
-      "include=x\0thread=T*\0stacks=1\0nonsense\0unknown=1\0pid2=x";
+      "include=x\0thread=T*\0stacks=1\0not_recorded=calls: x\0nonsense\0"
+      "unknown=1\0pid2=x";
   const LaunchText launch = ParseLaunchText({text, sizeof(text)});
   const Header& header = launch.header;
   EXPECT_EQ(header.tool_version(), "0.1");
@@ -33,6 +34,7 @@ TEST(LaunchTextTest, EveryKeyFindsItsField) {
   EXPECT_EQ(header.filters().include_size(), 2);
   EXPECT_EQ(header.filters().thread(0), "T*");
   EXPECT_TRUE(header.filters().stacks());
+  EXPECT_EQ(header.not_recorded(), "calls: x");
 }
 
 TEST(LaunchTextTest, ArgumentsThatReadersWouldNotAcceptAreLeftOut) {

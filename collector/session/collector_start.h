@@ -34,7 +34,7 @@ inline constexpr int kCollectorPageFds = 8;
 //   (the last four any number of times)
 //   page_counters page_signals page_period page_weight (decimal; absent
 //   without page faults)
-//   page_scan preloaded (0 or 1)
+//   page_scan preloaded (0 or 1) not_recorded (absent where all is)
 //   pages_user_only calls_off heap_native (0 or 1)
 //   heap (HeapMode, decimal)
 //   heap_mean_bytes (decimal; how allocations are sampled at the beginning)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 #include "launcher/options/option_table.h"
 #include "launcher/preload/handover.h"
+#include "launcher/preload/plain_path.h"
 #include "launcher/preload/preload_list.h"
 #include "launcher/python/python_files.h"
 #include "launcher/session/own_files.h"
@@ -118,6 +120,27 @@ bool ReadDynamicLinker(int fd, std::string* path) {
   return true;
 }
 
+// The object to preload, by a path that LD_PRELOAD can have.
+bool FindShim(std::string* path, std::string* error) {
+  const std::string object = FindOwn(kShim, kPlaces);
+  *path = PlainPathOf(object, LinkPlaces());
+  if (object.empty()) {
+    *error = std::string(kShim) + " is missing";
+  } else if (path->empty()) {
+    *error = object +
+             ": LD_PRELOAD takes no path with a space or a colon, and no "
+             "link to it can be made in /var/tmp, /tmp or $XDG_RUNTIME_DIR";
+  }
+  return !path->empty();
+}
+
+// Whether it is no newer than the versions that have tracers of their own.
+bool IsKnown(const std::string& version) {
+  int major = 0, minor = 0;
+  return std::sscanf(version.c_str(), "%d.%d", &major, &minor) == 2 &&
+         major == 3 && minor <= PYMEMRUN_NEWEST_MINOR;
+}
+
 }  // namespace
 
 std::string TracedVersions() {
@@ -159,15 +182,8 @@ std::string WhyNotPreloadable(const std::string& file) {
 
 bool ActivationCommands(const CommandLine& command_line, std::string* commands,
                         std::string* error) {
-  const std::string object = FindOwn(kShim, kPlaces);
-  if (object.empty()) {
-    *error = std::string(kShim) + " is missing";
-    return false;
-  }
-  if (object.find_first_of(kPreloadSeparators) != std::string::npos) {
-    *error = object + ": LD_PRELOAD takes no path with a space or a colon";
-    return false;
-  }
+  std::string object;
+  if (!FindShim(&object, error)) return false;
   std::vector<std::string> words = WordsFor(command_line);
   const auto has = [&](std::string_view option) {
     return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
@@ -188,14 +204,12 @@ std::string RunPreloaded(const PythonChoice& choice,
                          const CommandLine& command_line, bool traced) {
   std::string error = WhyNotPreloadable(choice.file);
   if (!error.empty()) return error;
-  const std::string object = FindOwn(kShim, kPlaces);
-  if (traced && object.empty()) return std::string(kShim) + " is missing";
-  if (traced && object.find_first_of(kPreloadSeparators) != std::string::npos) {
-    return object + ": LD_PRELOAD takes no path with a space or a colon";
-  }
+  std::string object;
+  if (traced && !FindShim(&object, &error)) return error;
   const std::string version = PythonVersionOf(choice.file);
   const std::string tracer = kTracer + version + kObject;
-  if (traced && !version.empty() && FindOwn(tracer.c_str(), kPlaces).empty()) {
+  if (traced && !version.empty() && IsKnown(version) &&
+      FindOwn(tracer.c_str(), kPlaces).empty()) {
     return choice.file + " is Python " + version +
            ", which this pymemrun has no tracer for";
   }

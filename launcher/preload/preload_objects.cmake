@@ -1,9 +1,13 @@
 # Shared objects that are preloaded into an interpreter, beside the launcher:
 # pymemrun-preload.so, which finds out which CPython it is in, and
-# pymemrun-tracer-3.NN.so for each interpreter of PYMEMRUN_TRACED_PYTHONS.
+# pymemrun-tracer-3.NN.so for each interpreter of PYMEMRUN_TRACED_PYTHONS. Their
+# headers serve the free-threaded build of the version, too (3.NNt), and
+# pymemrun-tracer-any.so, for interpreters that are newer than all we know.
 
 add_library(pymemrun_preload MODULE preload/shim_main.c)
 target_link_libraries(pymemrun_preload PRIVATE pymemrun_compile)
+target_compile_definitions(pymemrun_preload PRIVATE
+  PYMEMRUN_NEWEST_MINOR=${PYMEMRUN_NEWEST_MINOR})
 set_target_properties(pymemrun_preload PROPERTIES PREFIX "" OUTPUT_NAME pymemrun-preload
   C_VISIBILITY_PRESET hidden)
 
@@ -29,14 +33,21 @@ target_compile_options(pymemrun_preloaded_launcher PRIVATE ${_in_object})
 
 # Names of CPython's are weak: whatever program inherits LD_PRELOAD must start.
 # Only `objcopy` can make undefined names so, in one object made of all.
+# `version` names the object; further arguments are definitions.
 function(pymemrun_add_tracer_object version include)
   set(name "pymemrun_tracer_${version}")
-  add_library(${name}_parts STATIC ${_tracer} preloaded/preloaded_run.cc
+  set(sources ${_tracer})
+  if(version STREQUAL any)  # none that includes an interpreter's own headers
+    list(FILTER sources EXCLUDE REGEX "tracer/cpython/.*[.]c$")
+    list(APPEND sources "${PROJECT_SOURCE_DIR}/tracer/cpython/any_python.c"
+         "${PROJECT_SOURCE_DIR}/tracer/cpython/interpreter_file.c")
+  endif()
+  add_library(${name}_parts STATIC ${sources} preloaded/limits.cc preloaded/preloaded_run.cc
               preloaded/tracer_main.cc)
   target_link_libraries(${name}_parts PRIVATE pymemrun_compile)
   target_include_directories(${name}_parts SYSTEM PRIVATE "${include}")
   target_compile_definitions(${name}_parts PRIVATE ${_definitions}
-                             PYMEMRUN_PRELOADED=1)
+                             PYMEMRUN_PRELOADED=1 ${ARGN})
   target_compile_options(${name}_parts PRIVATE ${_in_object})
   set(whole "${CMAKE_CURRENT_BINARY_DIR}/preload/${name}.o")
   add_custom_command(OUTPUT "${whole}"
@@ -56,7 +67,19 @@ function(pymemrun_add_tracer_object version include)
 endfunction()
 
 foreach(python IN LISTS PYMEMRUN_TRACED_PYTHONS)
-  pymemrun_ask_python("${python}" _version "'%d.%d' % sys.version_info[:2]")
-  pymemrun_ask_python("${python}" _include "s.get_path('include')")
-  pymemrun_add_tracer_object(${_version} "${_include}")
+  set(_include "${python}")
+  if(NOT IS_DIRECTORY "${python}")
+    pymemrun_ask_python("${python}" _include "s.get_path('include')")
+  endif()
+  file(STRINGS "${_include}/patchlevel.h" _version REGEX "define PY_(MAJOR|MINOR)_VERSION")
+  list(TRANSFORM _version REPLACE "[^0-9]" "")
+  list(JOIN _version "." _version)
+  file(STRINGS "${_include}/pyconfig.h" _free_threaded REGEX "^#define Py_GIL_DISABLED 1")
+  if(NOT _free_threaded)
+    pymemrun_add_tracer_object(${_version} "${_include}")
+  endif()
+  if(_version VERSION_GREATER_EQUAL 3.13)
+    pymemrun_add_tracer_object(${_version}t "${_include}" Py_GIL_DISABLED=1)
+  endif()
 endforeach()
+pymemrun_add_tracer_object(any "${_include}" PYMEMRUN_ANY_PYTHON=1)

@@ -39,17 +39,27 @@ static const char* OwnPath(void) {
   return dladdr(&g_main, &info) != 0 ? info.dli_fname : NULL;
 }
 
-// The path of the tracer for CPython `version`, "3.11.2 (main, ...", beside
-// this object. 0: there is no room for it.
-static int TracerFor(const char* version, char* path, size_t size) {
+// The path of the tracer of that name beside this object. 0: it is missing.
+static int FindTracer(const char* name, char* path, size_t size) {
   const char* own = OwnPath();
   const char* slash = own == NULL ? NULL : strrchr(own, '/');
+  if (slash == NULL) return 0;
+  const int length = snprintf(path, size, "%.*s/pymemrun-tracer-%s.so",
+                              (int)(slash - own), own, name);
+  return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
+}
+
+// The same for CPython `version`, "3.11.2 (main, ...".
+static int TracerFor(const char* version, char* path, size_t size) {
   int major, minor;
-  if (slash == NULL || sscanf(version, "%d.%d", &major, &minor) != 2) return 0;
-  const char* threads = strstr(version, "free-threading") != NULL ? "t" : "";
-  const int length = snprintf(path, size, "%.*s/pymemrun-tracer-%d.%d%s.so",
-                              (int)(slash - own), own, major, minor, threads);
-  return length > 0 && (size_t)length < size;
+  if (sscanf(version, "%d.%d", &major, &minor) != 2) return 0;
+  const int threads = strstr(version, "free-threading") != NULL;
+  char name[32];
+  snprintf(name, sizeof name, "%d.%d%s", major, minor, threads ? "t" : "");
+  if (FindTracer(name, path, size)) return 1;
+  // Those that know no version's insides do for what has no tracer of its own.
+  const int newer = major > 3 || minor > PYMEMRUN_NEWEST_MINOR;
+  return (newer || threads) && FindTracer("any", path, size);
 }
 
 // LD_PRELOAD with `other` in the place of this object.
@@ -85,7 +95,7 @@ static void StartTraced(const char* version, char** argv) {
   char tracer[PATH_MAX], buffer[PATH_MAX];
   char number[32] = "";
   sscanf(version, "%31s", number);
-  if (!TracerFor(version, tracer, sizeof tracer) || access(tracer, R_OK) != 0) {
+  if (!TracerFor(version, tracer, sizeof tracer)) {
     Say("it cannot trace CPython ", number);
     return;
   }
@@ -111,7 +121,12 @@ static int IsLauncher(void) {
 static int ShimMain(int argc, char** argv, char** environment) {
   const char* (*version)(void) =
       (const char* (*)(void))dlsym(RTLD_DEFAULT, "Py_GetVersion");
-  if (version != NULL && !IsLauncher()) StartTraced(version(), argv);
+  if (version != NULL && dlsym(RTLD_DEFAULT, "gnu_get_libc_version") == NULL) {
+    // With musl this object runs, as it needs little. A tracer does not.
+    Say("it cannot trace a Python that needs another libc than glibc", "");
+  } else if (version != NULL && !IsLauncher()) {
+    StartTraced(version(), argv);
+  }
   return g_main(argc, argv, environment);
 }
 

@@ -9,6 +9,7 @@
 #include "launcher/options/options.h"
 #include "launcher/preload/handover.h"
 #include "launcher/preload/preload_list.h"
+#include "launcher/preloaded/limits.h"
 #include "launcher/preloaded/preloaded_run.h"
 #include "launcher/python/python_files.h"
 #include "launcher/session/message.h"
@@ -44,13 +45,14 @@ std::vector<const char*> CommandLineOf(const std::vector<std::string>& ours,
 }
 
 // Whether the program may run.
-bool StartPreloaded(const std::vector<std::string>& ours, int argc,
-                    char** argv) {
+bool StartPreloaded(const Handover& told, int argc, char** argv) {
   // Both live until the process ends, the tracer points into them.
   static Options* const options = new Options;
   static CommandLine* const command_line = new CommandLine;
-  const std::vector<const char*> words = CommandLineOf(ours, argc, argv);
+  const std::vector<const char*> words =
+      CommandLineOf(told.options, argc, argv);
   std::string error;
+  Limits limits;
   if (!ReadOptions(static_cast<int>(words.size()), words.data(), secure_getenv,
                    options, command_line, &error)) {
     Say(error);
@@ -59,8 +61,14 @@ bool StartPreloaded(const std::vector<std::string>& ours, int argc,
   if (!HasUserCode(*command_line)) return true;
   std::string version = Py_GetVersion();
   version = version.substr(0, version.find(' '));
-  const TraceRequest request = {options, command_line, argv[0],
-                                version, "",           true};
+  if (!KeepWithinLimits(version, options, &limits, &error)) {
+    Say(error);
+    return false;
+  }
+  // Who started it by other means did not ask, and may read standard error.
+  if (told.once && !limits.notice.empty()) Say(limits.notice);
+  const TraceRequest request = {
+      options, command_line, argv[0], version, "", true, limits.not_recorded};
   PymemrunReplaceFunctions();
   if (!StartTracing(request)) return false;
   PySys_AddAuditHook(OnAudit, nullptr);
@@ -88,7 +96,7 @@ int RunPreloadedMain(ProgramMain* program, int argc, char** argv,
     ExchangeInPreloads(own, DirectoryOf(own) + "/pymemrun-preload.so");
   }
   // Whom nobody started by pymemrun runs in any case.
-  if (!StartPreloaded(told.options, argc, argv) && told.once) return kUsage;
+  if (!StartPreloaded(told, argc, argv) && told.once) return kUsage;
   const int status = program(argc, argv, environ);
   LetInterruptGo();
   return status;

@@ -162,6 +162,9 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunIdentity& identity,
       {"compress_level", std::to_string(request.options->compress_level)},
       {"store_source", request.options->store_source ? "1" : "0"},
       {"preloaded", request.preloaded ? "1" : "0"}};
+  if (!request.not_recorded.empty()) {
+    facts.push_back({"not_recorded", request.not_recorded});
+  }
   if (!request.options->quiet) facts.push_back({"reporter", FindReporter()});
   AddFilters(*request.options, &facts);
   AddPages(*request.options, files, &facts);

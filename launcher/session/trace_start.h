@@ -17,6 +17,7 @@ struct TraceRequest {
   std::string python_version;  // "3.11.2"
   std::string collector;       // overrides the search (tests); or empty
   bool preloaded = false;      // into an interpreter that is not part of us
+  std::string not_recorded;    // of this interpreter, and why; empty: all is
 };
 
 // Everything before the interpreter's start. May fork (see small_init.h); what

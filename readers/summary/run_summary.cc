@@ -325,6 +325,10 @@ Descriptions DescribeRun(const RunFacts& facts, const RunPeak& peak) {
   } else {
     lines.emplace_back("events", "none: calls were not traced");
   }
+  if (!facts.header.not_recorded().empty()) {
+    lines.emplace_back("not recorded",
+                       TerminalText(facts.header.not_recorded()));
+  }
   if (facts.HasCalls()) lines.emplace_back("RSS source", DescribeSource(facts));
   lines.emplace_back("clock", DescribeClock(facts));
   lines.emplace_back("CPU", DescribeCpu(facts));

@@ -44,6 +44,7 @@ void AddProcess(const RunFacts& facts, Values* values) {
        {"python", Text(header.python())},
        {"python_version", Text(version.substr(0, version.find(' ')))},
        {"delivery", header.preloaded() ? "preload" : "embed"},
+       {"not_recorded", Text(header.not_recorded())},
        {"duration_s", Seconds(facts.DurationUs())}});
 }
 

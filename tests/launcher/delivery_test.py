@@ -123,6 +123,11 @@ class DeliveryTest(support.ProgramTest):
             strong = subprocess.run(["nm", "-D", "--undefined-only", tracer],
                                     check=True, capture_output=True, text=True)
             self.assertNotRegex(strong.stdout, r"U _?Py")
+            # Those are ours, and weak only by their name.
+            self.assertNotIn(" w Pymemrun", strong.stdout, tracer)
+            if tracer.endswith("-any.so"):  # it knows no version's insides
+                private = re.findall(r" (_Py\w+)", strong.stdout)
+                self.assertLessEqual(set(private), {"_Py_Dealloc", "_Py_NoneStruct"})
 
     def test_what_cannot_be_traced_is_refused(self):
         def refused(*options):
@@ -137,6 +142,15 @@ class DeliveryTest(support.ProgramTest):
                             "python3", "-static")
         self.assertRegex(refused("--python", static),
                          r"^pymemrun: .* linked statically.*\n$")
+        static_pie = self.build("int main(){return 0;} char t[] = \"Py_BytesMain\";",
+                                "python3", "-static-pie")
+        self.assertRegex(refused("--python", static_pie),
+                         r"^pymemrun: .* linked statically.*\n$")
+        musl = self.build("int main(){return 0;} char t[] = \"Py_BytesMain\";",
+                          "python3", "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
+        self.assertRegex(refused("--python", musl),
+                         r"^pymemrun: .* needs /lib/ld-musl-x86_64.so.1: only "
+                         r"glibc's programs can be traced\n$")
         environment = os.path.join(self.folder, "old")
         os.makedirs(environment + "/bin")
         shutil.copy(os.path.realpath(PYTHON), environment + "/bin/python")

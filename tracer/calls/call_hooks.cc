@@ -7,7 +7,7 @@
 #include "tracer/calls/startup.h"
 #include "tracer/cpython/frame_mark.h"
 
-#ifndef PYMEMRUN_MONITORING
+#ifdef PYMEMRUN_PROFILE_SLOTS
 namespace pymemrun {
 namespace {
 
@@ -74,4 +74,4 @@ PymemrunHook CallHooks::hook(const EventLog& log) {
 }
 
 }  // namespace pymemrun
-#endif  // PYMEMRUN_MONITORING
+#endif  // PYMEMRUN_PROFILE_SLOTS

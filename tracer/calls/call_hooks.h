@@ -1,6 +1,8 @@
 // The callbacks for every event, up to CPython 3.11 a profile function
 // (call_hooks.cc), from 3.12 on callbacks of sys.monitoring
-// (call_hooks_monitoring.cc). Which one is installed depends on what is logged.
+// (call_hooks_monitoring.cc). Where calls cannot be traced there are no
+// callbacks (profile_slot_none.cc). Which one is installed depends on what is
+// logged.
 #ifndef PYMEMRUN_TRACER_CALLS_CALL_HOOKS_H_
 #define PYMEMRUN_TRACER_CALLS_CALL_HOOKS_H_
 

@@ -4,7 +4,7 @@
 #include "tracer/calls/told_calls.h"
 #include "tracer/cpython/slot_watch.h"
 
-#ifndef PYMEMRUN_MONITORING
+#ifdef PYMEMRUN_PROFILE_SLOTS
 namespace pymemrun {
 namespace {
 
@@ -169,4 +169,4 @@ void ProfileSlot::Changed(PyThreadState* tstate, Py_tracefunc func) {
 }
 
 }  // namespace pymemrun
-#endif  // PYMEMRUN_MONITORING
+#endif  // PYMEMRUN_PROFILE_SLOTS

@@ -40,7 +40,8 @@ class ProfileSlot {
   bool armed() const { return hook_ != nullptr && !only_names_; }
   // Where no calls are traced: from here on each new thread has one event, at
   // which it gets its definition with its name. With sys.monitoring it does
-  // nothing: threads are known by their kernel names then.
+  // nothing: a thread gets its definition when the heap's hooks look at its
+  // name.
   void NameThreads();
 
   // One thread at a time.

@@ -36,8 +36,7 @@ const PymemrunFrame* Outermost(const PymemrunFrame* frame) {
 
 bool IsImportOfSite(const char* event, PyObject* args) {
   return strcmp(event, "import") == 0 && args != nullptr &&
-         PyTuple_Check(args) && PyTuple_GET_SIZE(args) > 0 &&
-         NameIs(PyTuple_GET_ITEM(args, 0), "site");
+         PyTuple_Size(args) > 0 && NameIs(PyTuple_GetItem(args, 0), "site");
 }
 
 }  // namespace
@@ -116,8 +115,8 @@ void Startup::Audit(const char* event, PyObject* args) {
   if (begun_) return;
   if (strcmp(event, "cpython.run_module") == 0) {
     under_runpy_ = true;
-    if (PyTuple_Check(args) && PyTuple_GET_SIZE(args) > 0) {
-      const size_t n = PymemrunCopyUtf8(PyTuple_GET_ITEM(args, 0), module_,
+    if (PyTuple_Size(args) > 0) {
+      const size_t n = PymemrunCopyUtf8(PyTuple_GetItem(args, 0), module_,
                                         sizeof(module_) - 1);
       module_[n < sizeof(module_) ? n : 0] = '\0';
     }

@@ -71,13 +71,15 @@ struct Deaths {
 };
 constinit Deaths g_deaths = {};
 
-void DeallocateCode(PyObject* code) {
+[[maybe_unused]] void DeallocateCode(PyObject* code) {
   OwnStack::CodeDied(code);
+#ifndef PYMEMRUN_NO_CALLS
   g_deaths.registry->CodeDied(Hot(), code);
+#endif
   g_deaths.code_dealloc(code);
 }
 
-void DeallocateType(PyObject* type) {
+[[maybe_unused]] void DeallocateType(PyObject* type) {
   g_deaths.registry->TypeDied(type);
   g_deaths.type_dealloc(type);
 }
@@ -233,11 +235,15 @@ bool CodeRegistry::Create(HotState& hot) {
 }
 
 void CodeRegistry::WatchDeaths() {
+#ifndef PYMEMRUN_ANY_PYTHON
   dunder_name_ = PyUnicode_InternFromString("__name__");
   if (g_deaths.registry != nullptr) return;
   g_deaths = {this, PyCode_Type.tp_dealloc, PyType_Type.tp_dealloc};
   PyCode_Type.tp_dealloc = DeallocateCode;
+#ifndef PYMEMRUN_NO_CALLS
   PyType_Type.tp_dealloc = DeallocateType;
+#endif
+#endif
 }
 
 SiteId CodeRegistry::FindCode(HotState& hot, PyCodeObject* code,

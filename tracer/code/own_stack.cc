@@ -124,7 +124,11 @@ PyThreadState* OwnThreadState() {
 
 bool OwnStack::Create() { return g_own.codes.Create(); }
 
-void OwnStack::Allow() { g_own.allowed.store(true, std::memory_order_relaxed); }
+void OwnStack::Allow() {
+#ifndef PYMEMRUN_ANY_PYTHON
+  g_own.allowed.store(true, std::memory_order_relaxed);
+#endif
+}
 
 void OwnStack::CodeDied(const void* code) {
   while (const uint32_t id = g_own.codes.Remove(code)) {

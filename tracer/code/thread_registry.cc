@@ -123,6 +123,7 @@ constinit thread_local uint64_t ThreadRegistry::t_looked = 0;
 constinit thread_local uint64_t ThreadRegistry::t_look_after = 0;
 
 void ThreadRegistry::MakeKeys() {
+#ifndef PYMEMRUN_NO_CALLS
   const Keys keys = {PyUnicode_InternFromString("_name"),
                      PyUnicode_InternFromString("threading"),
                      PyUnicode_InternFromString("_active")};
@@ -132,6 +133,7 @@ void ThreadRegistry::MakeKeys() {
   } else {
     PyErr_Clear();
   }
+#endif
 }
 
 void ThreadRegistry::Define(HotState& hot, const PymemrunFrame* frame) {
@@ -157,15 +159,23 @@ void ThreadRegistry::LookAtNameSlow(HotState& hot, uint64_t stamp) {
   const uint64_t most = hot.staleness * 20;  // 1 ms
   t_looked = stamp;
   t_look_after = late < most ? late : most;
-  // One that is not defined has no name to change. When the interpreter ends
-  // its modules go. A subinterpreter has a `threading` of its own, and while it
-  // is made or taken down no modules at all.
-  const PyThreadState* tstate = PymemrunGilHolder();
-  if (t_thread_id == 0 || tstate == nullptr || PymemrunIsFinalizing() != 0 ||
+  // When the interpreter ends its modules go. A subinterpreter has a
+  // `threading` of its own, and while it is made or taken down no modules at
+  // all.
+  PyThreadState* tstate = PymemrunGilHolder();
+  if (tstate == nullptr || PymemrunIsFinalizing() != 0 ||
       tstate->interp != PyInterpreterState_Main()) {
     return;
   }
   const HeapInside inside;
+  if (t_thread_id == 0) {
+    // Its first event defines it. With sys.monitoring that never comes where no
+    // calls are traced.
+#ifdef PYMEMRUN_MONITORING
+    Define(hot, PymemrunTopFrame(tstate));
+#endif
+    return;
+  }
   char name[kMaxName + 1];
   const size_t length = NameNow(name);
   if (length == 0 || HashOf(name, length) == t_name_hash) return;

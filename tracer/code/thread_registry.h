@@ -25,9 +25,12 @@ class ThreadRegistry {
 
   // The calling thread, defined, may have got another name: then it gets
   // another definition, from here on. Looks now and then: it is late by an
-  // eighth of the thread's age, at most by a millisecond. `stamp`: now.
+  // eighth of the thread's age, at most by a millisecond. `stamp`: now. The
+  // event ring has the definitions: nothing happens where no GIL guards it.
   void LookAtName(HotState& hot, uint64_t stamp) {
+#ifndef PYMEMRUN_NO_CALLS
     if (__builtin_expect(IsNameOld(stamp), 0)) LookAtNameSlow(hot, stamp);
+#endif
   }
   static bool IsNameOld(uint64_t stamp) {
     return stamp - t_looked >= t_look_after;

@@ -17,6 +17,10 @@
 #include "internal/pycore_pylifecycle.h"
 #include "internal/pycore_pystate.h"
 #include "internal/pycore_runtime.h"
+#if PY_VERSION_HEX >= 0x030E0000
+#include "internal/pycore_audit.h"
+#include "internal/pycore_stackref.h"
+#endif
 
 #define SAME(type, field, offset) \
   _Static_assert(offsetof(type, field) == (offset), #type "." #field)
@@ -26,6 +30,9 @@ SAME(_PyInterpreterFrame, previous, PYMEMRUN_FRAME_PREVIOUS);
 SAME(_PyInterpreterFrame, f_globals, PYMEMRUN_FRAME_GLOBALS);
 SAME(_PyInterpreterFrame, owner, PYMEMRUN_FRAME_OWNER);
 SAME(_PyInterpreterFrame, localsplus, PYMEMRUN_FRAME_LOCALS);
+#ifdef PYMEMRUN_FRAME_BYTECODE_INDEX
+SAME(_PyInterpreterFrame, tlbc_index, PYMEMRUN_FRAME_BYTECODE_INDEX);
+#endif
 _Static_assert(FRAME_OWNED_BY_GENERATOR == PYMEMRUN_OWNED_BY_GENERATOR,
                "owner");
 #if PY_VERSION_HEX >= 0x030D0000
@@ -35,7 +42,12 @@ SAME(_PyInterpreterFrame, instr_ptr, PYMEMRUN_FRAME_INSTRUCTION);
 SAME(_PyInterpreterFrame, f_code, PYMEMRUN_FRAME_CODE);
 SAME(_PyInterpreterFrame, prev_instr, PYMEMRUN_FRAME_INSTRUCTION);
 #endif
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030E0000
+_Static_assert(FRAME_OWNED_BY_INTERPRETER == PYMEMRUN_OWNED_BY_INTERPRETER &&
+                   FRAME_OWNED_BY_CSTACK > FRAME_OWNED_BY_INTERPRETER,
+               "owner");
+_Static_assert(Py_TAG_REFCNT == PYMEMRUN_FRAME_TAG, "tag");
+#elif PY_VERSION_HEX >= 0x030C0000
 _Static_assert(FRAME_OWNED_BY_CSTACK == PYMEMRUN_OWNED_BY_CSTACK, "owner");
 #else
 SAME(_PyInterpreterFrame, stacktop, PYMEMRUN_FRAME_STACKTOP);
@@ -249,10 +261,10 @@ int PymemrunIsOnFrameStack(const PyThreadState* tstate,
 }
 
 const pthread_cond_t* PymemrunGilSwitchCond(void) {
-#ifdef PYMEMRUN_MONITORING
-  return NULL;
-#else
+#ifdef PYMEMRUN_PROFILE_SLOTS
   return &_PyRuntime.ceval.gil.switch_cond;
+#else
+  return NULL;
 #endif
 }
 
@@ -265,21 +277,7 @@ PyThreadState* const volatile* const PymemrunHolderWord =
     (PyThreadState* const volatile*)&_PyRuntime.gilstate.tstate_current._value;
 #endif
 
-void PymemrunFindInterpreter(const void** start, const void** end) {
-#if __GLIBC_PREREQ(2, 35)
-  struct dl_find_object object;
-  if (_dl_find_object((void*)PyObject_Malloc, &object) == 0) {
-    *start = object.dlfo_map_start;
-    *end = object.dlfo_map_end;
-  }
-#else
-  extern const char __executable_start, _end;
-  *start = &__executable_start;
-  *end = &_end;
-#endif
-}
-
-#ifndef PYMEMRUN_MONITORING
+#ifdef PYMEMRUN_PROFILE_SLOTS
 PyThreadState* PymemrunGilLastHolder(void) {
   return (PyThreadState*)_Py_atomic_load_relaxed(
       &_PyRuntime.ceval.gil.last_holder);

@@ -12,16 +12,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
-#if PY_VERSION_HEX >= 0x030E0000
-#error \
-    "pymemrun knows CPython 3.9 to 3.13; a newer one needs its own header here"
-#elif PY_VERSION_HEX >= 0x030C0000
-#include "tracer/cpython/v3_12.h"
-#elif PY_VERSION_HEX >= 0x030B0000
-#include "tracer/cpython/v3_11.h"
-#else
-#include "tracer/cpython/v3_9.h"
-#endif
+#include "tracer/cpython/version.h"
 
 // What is called for each event.
 #ifdef PYMEMRUN_MONITORING
@@ -99,12 +90,10 @@ const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate);
 int PymemrunIsForProfiling(PyThreadState* tstate, size_t bytes);
 int PymemrunIsLineArray(PyThreadState* tstate, size_t bytes);
 
-#if PY_VERSION_HEX < 0x030C0000
+#ifdef PYMEMRUN_PROFILE_SLOTS
 // Where the interpreter keeps the GIL holder's thread state.
 extern PyThreadState* const volatile* const PymemrunHolderWord;
-#endif
 
-#ifndef PYMEMRUN_MONITORING
 // The thread state that took the GIL last.
 PyThreadState* PymemrunGilLastHolder(void);
 // Puts `func` into the thread state's profile slot without audit event and
@@ -130,10 +119,14 @@ int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
 #endif
 
 // The thread state of whoever holds the GIL, or NULL. Without the GIL it may be
-// another thread's.
+// another thread's. In a free-threaded build: the calling thread's.
 static inline PyThreadState* PymemrunGilHolder(void) {
-#if PY_VERSION_HEX < 0x030C0000
+#if defined(PYMEMRUN_ANY_PYTHON)
+  return NULL;
+#elif PY_VERSION_HEX < 0x030C0000
   return *PymemrunHolderWord;
+#elif PY_VERSION_HEX >= 0x030D0000
+  return PyThreadState_GetUnchecked();
 #else
   return _PyThreadState_UncheckedGet();
 #endif

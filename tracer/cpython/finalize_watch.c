@@ -24,12 +24,13 @@ void _PyAtExit_Call(PyInterpreterState* interp) {
 }
 
 void PymemrunPlaceFinalizeWatch(void) {}
-#elif PY_VERSION_HEX >= 0x030A0000 && PY_VERSION_HEX < 0x030E0000
+#elif PY_VERSION_HEX >= 0x030A0000
 // Elsewhere it is the first that was given to `atexit`, which is called last.
 // It is put there without the module, which the program may never import.
 #include "internal/pycore_interp.h"
 
-#if PY_VERSION_HEX < 0x030C0000
+#if PY_VERSION_HEX >= 0x030E0000
+#elif PY_VERSION_HEX < 0x030C0000
 typedef atexit_callback AtExitEntry;
 #else
 typedef atexit_py_callback AtExitEntry;
@@ -49,12 +50,24 @@ static PyObject* AtExit(PyObject* self, PyObject* arguments) {
   Py_RETURN_NONE;
 }
 
+static PyMethodDef g_method = {"pymemrun", AtExit, METH_NOARGS, NULL};
+
+#if PY_VERSION_HEX >= 0x030E0000
+// A list, called from its beginning.
 void PymemrunPlaceFinalizeWatch(void) {
-  static PyMethodDef method = {"pymemrun", AtExit, METH_NOARGS, NULL};
+  PyObject* callbacks = PyInterpreterState_Main()->atexit.callbacks;
+  PyObject* function = PyCFunction_New(&g_method, NULL);
+  PyObject* entry =
+      function == NULL ? NULL : Py_BuildValue("(N()O)", function, Py_None);
+  if (entry == NULL || PyList_Append(callbacks, entry) != 0) PyErr_Clear();
+  Py_XDECREF(entry);
+}
+#else
+void PymemrunPlaceFinalizeWatch(void) {
   struct atexit_state* state = &PyInterpreterState_Main()->atexit;
   AtExitEntry* entry = (AtExitEntry*)PyMem_Malloc(sizeof(AtExitEntry));
   if (entry == NULL) return;
-  entry->func = PyCFunction_New(&method, NULL);
+  entry->func = PyCFunction_New(&g_method, NULL);
   entry->args = PyTuple_New(0);
   entry->kwargs = NULL;
   if (entry->func == NULL || entry->args == NULL || state->callbacks == NULL ||
@@ -71,6 +84,7 @@ void PymemrunPlaceFinalizeWatch(void) {
   state->callbacks[0] = entry;
   ++state->ncallbacks;
 }
+#endif
 #else
 void PymemrunPlaceFinalizeWatch(void) {}
 int PymemrunWatchFinalize(void (*begins)(void)) {

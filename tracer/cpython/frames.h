@@ -15,16 +15,34 @@ typedef struct PymemrunFrame PymemrunFrame;
 static inline const PymemrunFrame* PymemrunFrameOf(PyFrameObject* f) {
   return PYMEMRUN_LOAD(const PymemrunFrame*, f, PYMEMRUN_FRAMEOBJ_FRAME);
 }
+// An object that a frame refers to, where the reference may carry a tag.
+static inline PyObject* PymemrunFrameObject(const PymemrunFrame* frame,
+                                            size_t offset) {
+#ifdef PYMEMRUN_FRAME_TAG
+  return (PyObject*)(PYMEMRUN_LOAD(uintptr_t, frame, offset) &
+                     ~(uintptr_t)PYMEMRUN_FRAME_TAG);
+#else
+  return PYMEMRUN_LOAD(PyObject*, frame, offset);
+#endif
+}
 static inline PyCodeObject* PymemrunFrameCode(const PymemrunFrame* frame) {
-  return PYMEMRUN_LOAD(PyCodeObject*, frame, PYMEMRUN_FRAME_CODE);
+  return (PyCodeObject*)PymemrunFrameObject(frame, PYMEMRUN_FRAME_CODE);
+}
+// The instructions that the frame runs.
+static inline const char* PymemrunFrameBytecode(const PymemrunFrame* frame) {
+  const PyCodeObject* code = PymemrunFrameCode(frame);
+#ifdef PYMEMRUN_FRAME_BYTECODE_INDEX
+  return code->co_tlbc
+      ->entries[PYMEMRUN_LOAD(int32_t, frame, PYMEMRUN_FRAME_BYTECODE_INDEX)];
+#else
+  return code->co_code_adaptive;
+#endif
 }
 // Offset of the frame's last instruction in code units; -1 before the first.
 static inline uint32_t PymemrunFramePosition(const PymemrunFrame* frame) {
   const char* instruction =
       PYMEMRUN_LOAD(const char*, frame, PYMEMRUN_FRAME_INSTRUCTION);
-  return (
-      uint32_t)((instruction - PymemrunFrameCode(frame)->co_code_adaptive) >>
-                1);
+  return (uint32_t)((instruction - PymemrunFrameBytecode(frame)) >> 1);
 }
 // Where its last instruction lies.
 static inline const void* PymemrunFrameInstruction(const PymemrunFrame* frame) {
@@ -46,7 +64,7 @@ static inline int PymemrunFrameRuns(const PymemrunFrame* frame) {
   if (PymemrunFrameIsC(frame)) return 0;
   const PyCodeObject* code = PymemrunFrameCode(frame);
   const char* begin =
-      code->co_code_adaptive + (Py_ssize_t)2 * code->_co_firsttraceable;
+      PymemrunFrameBytecode(frame) + (Py_ssize_t)2 * code->_co_firsttraceable;
   return PYMEMRUN_LOAD(const char*, frame, PYMEMRUN_FRAME_INSTRUCTION) >=
              begin ||
          PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_OWNER) ==
@@ -81,7 +99,7 @@ static inline PyObject* PymemrunFrameGlobals(const PymemrunFrame* frame) {
 // The frame's first local variable (an argument), or NULL. Borrowed.
 static inline PyObject* PymemrunFrameFirstLocal(const PymemrunFrame* frame) {
   return PymemrunFrameCode(frame)->co_nlocalsplus > 0
-             ? PYMEMRUN_LOAD(PyObject*, frame, PYMEMRUN_FRAME_LOCALS)
+             ? PymemrunFrameObject(frame, PYMEMRUN_FRAME_LOCALS)
              : NULL;
 }
 

@@ -44,7 +44,7 @@ void PymemrunMonitoringSwitch(int on) {
   // The function that fills a profile slot looks at that count and turns the
   // events on or off. It is given what it finds. That it was called is nobody's
   // business: the audit event would tell the script of a profiler.
-  _Py_AuditHookEntry* c_hooks = _PyRuntime.audit_hooks.head;
+  struct _Py_AuditHookEntry* c_hooks = _PyRuntime.audit_hooks.head;
   PyObject* hooks = interp->audit_hooks;
   _PyRuntime.audit_hooks.head = NULL;
   interp->audit_hooks = NULL;

@@ -35,8 +35,8 @@ void PymemrunWatchSysSetprofile(void) {
 #endif
 
 // In place of CPython's own, which a static build renames in its archive
-// (versions.cmake), and a preloaded tracer replaces: sys.setprofile, cProfile and extension modules all come
-// through here.
+// (versions.cmake), and a preloaded tracer replaces: sys.setprofile, cProfile
+// and extension modules all come through here.
 
 int _PyEval_SetProfile(PyThreadState* tstate, Py_tracefunc func,
                        PyObject* arg) {

@@ -3,7 +3,12 @@
 #ifndef PYMEMRUN_TRACER_CPYTHON_V3_12_H_
 #define PYMEMRUN_TRACER_CPYTHON_V3_12_H_
 
+// An object's head is longer in a free-threaded build.
+#ifdef Py_GIL_DISABLED
+#define PYMEMRUN_FRAMEOBJ_FRAME 40
+#else
 #define PYMEMRUN_FRAMEOBJ_FRAME 24
+#endif
 #define PYMEMRUN_FRAME_CODE 0
 #define PYMEMRUN_FRAME_PREVIOUS 8
 #define PYMEMRUN_FRAME_GLOBALS 24
@@ -18,9 +23,5 @@
   (PYMEMRUN_LOAD(char, frame, PYMEMRUN_FRAME_OWNER) == PYMEMRUN_OWNED_BY_CSTACK)
 
 #include "tracer/cpython/frames.h"
-#include "tracer/cpython/monitoring.h"
-
-// Events come from callbacks of sys.monitoring, for all threads.
-#define PYMEMRUN_MONITORING 1
 
 #endif  // PYMEMRUN_TRACER_CPYTHON_V3_12_H_

@@ -1,6 +1,9 @@
 # What differs between versions of CPython for the build; all else that does is
 # in the sources here. Included by tracer/CMakeLists.txt.
 
+# The last version that has a header here.
+set(PYMEMRUN_NEWEST_MINOR 14 CACHE INTERNAL "")
+
 # Functions of CPython's that are renamed in a copy of its archive, where they
 # are defined and nowhere else, so that ours take their names for every caller.
 # The two that fill a profile slot (slot_watch.c): sys.setprofile, cProfile,

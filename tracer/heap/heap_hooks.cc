@@ -165,6 +165,9 @@ struct Sampled {
 // GIL.
 template <uint32_t D>
 inline PyThreadState* RingThread() {
+#ifdef Py_GIL_DISABLED
+  return nullptr;
+#endif
   PyThreadState* holder = PymemrunGilHolder();
   if (D == kRaw && holder != nullptr &&
       PyGILState_GetThisThreadState() != holder) {

@@ -32,7 +32,12 @@ void* Counted(void* block, size_t size) {
   if (block == nullptr || !g_hooks.counts.load(std::memory_order_relaxed)) {
     return block;
   }
-  if (D == kRaw) {
+#ifdef PYMEMRUN_NO_CALLS
+  constexpr bool kAside = true;
+#else
+  constexpr bool kAside = D == kRaw;
+#endif
+  if (kAside) {
     g_heap_sizes.CountAside(size);
   } else if (!IsTracings<D>(PymemrunGilHolder(), size)) {
     g_heap_sizes.Count(size);

@@ -1,5 +1,6 @@
 #include "tracer/session/python_module.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "tracer/base/clock.h"
@@ -12,6 +13,7 @@
 #include "tracer/ring/event_ring.h"
 #include "tracer/session/heap_module.h"
 #include "tracer/session/parts.h"
+#include "tracer/session/ring_lock.h"
 
 namespace pymemrun {
 namespace {
@@ -25,6 +27,7 @@ struct Recorded {
 constinit Recorded g_recorded;
 
 void StartTracing() {
+  const RingLock lock;
   g_parts.file.Begin();
   g_heap.samples.Record(true);
   if (g_recorded.sizes) g_parts.heap.GatherSizes();
@@ -35,6 +38,7 @@ void StartTracing() {
 }
 
 void StopTracing() {
+  const RingLock lock;
   g_heap.samples.Record(false);
   g_parts.heap.StopSizes();
   if (Hot().page != nullptr && g_parts.slot.armed()) {
@@ -67,14 +71,18 @@ PyObject* Stop(PyObject*, PyObject*) {
 }
 
 PyObject* GatherStats(PyObject*, PyObject*) {
+  const RingLock lock;
   if (!g_parts.heap.GatherSizes()) return PyErr_SetFromErrno(PyExc_OSError);
   Py_RETURN_NONE;
 }
 
 PyObject* MarkNow(PyObject*, PyObject* label) {
   if (!PyUnicode_Check(label)) {
-    return PyErr_Format(PyExc_TypeError, "label must be a str, not %.200s",
-                        Py_TYPE(label)->tp_name);
+    PyObject* type = PyObject_GetAttrString(
+        reinterpret_cast<PyObject*>(Py_TYPE(label)), "__name__");
+    PyErr_Format(PyExc_TypeError, "label must be a str, not %V", type, "that");
+    Py_XDECREF(type);
+    return nullptr;
   }
   HotState& hot = Hot();
   if (hot.page == nullptr) Py_RETURN_NONE;
@@ -82,6 +90,7 @@ PyObject* MarkNow(PyObject*, PyObject* label) {
   const size_t needed = PymemrunCopyUtf8(label, text, sizeof(text));
   const uint32_t length =
       static_cast<uint32_t>(needed < sizeof(text) ? needed : sizeof(text));
+  const RingLock lock;
   if (t_thread_id == 0) g_parts.threads.Define(hot, nullptr);
   const MarkPayload payload = {NextNumber(hot), TimeStamp(hot.time_is_tsc),
                                Statm::ReadAnew(), t_thread_id, 0};
@@ -174,6 +183,9 @@ int Execute(PyObject* module) {
 }
 
 PyModuleDef_Slot kSlots[] = {{Py_mod_exec, reinterpret_cast<void*>(Execute)},
+#ifdef Py_GIL_DISABLED
+                             {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
                              {0, nullptr}};
 PyModuleDef kModule = {PyModuleDef_HEAD_INIT,
                        "pymemrun",
@@ -194,6 +206,10 @@ void PythonModule::Register(const TraceConfig* config) {
   const bool any = config != nullptr;
   g_recorded = {any, any && config->calls,
                 any && config->heap.mode == HeapMode::kStats};
+#ifdef PYMEMRUN_ANY_PYTHON
+  // Its objects have another head.
+  if (strstr(Py_GetVersion(), "free-threading") != nullptr) return;
+#endif
   PyImport_AppendInittab("pymemrun", Init);
 }
 

@@ -9,6 +9,7 @@
 
 #include "tracer/base/hot_state.h"
 #include "tracer/ring/event_ring.h"
+#include "tracer/session/ring_lock.h"
 
 namespace pymemrun {
 namespace {
@@ -37,6 +38,7 @@ bool RunFile::RenameTo(const char* path, PyObject* given) const {
     PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, given);
     return false;
   }
+  const RingLock lock;
   const uint32_t bytes = static_cast<uint32_t>(length);
   const Piece pieces[] = {{&bytes, sizeof(bytes)}, {absolute, length}};
   PutPayload(Hot(), ControlKind::kOutput, 0, 0, pieces, 2);
@@ -52,7 +54,7 @@ bool RunFile::Rename(PyObject* path) {
   }
   PyObject* bytes = nullptr;
   if (PyUnicode_FSConverter(path, &bytes) == 0) return false;
-  const char* text = PyBytes_AS_STRING(bytes);
+  const char* text = PyBytes_AsString(bytes);
   bool renamed = false;
   if (text[0] == '\0' || strcmp(text, "-") == 0) {
     PyErr_SetString(PyExc_ValueError, "output: expected the path of a file");

@@ -185,6 +185,9 @@ void SendEnd(ControlPage* page, EndReason reason, int status) {
 // Whether the ring has no producer but the calling thread: it holds the GIL, or
 // the interpreter is gone.
 bool NoOtherProducer() {
+#ifdef Py_GIL_DISABLED
+  return Py_IsInitialized() == 0;
+#endif
   return Py_IsInitialized() == 0 || PyGILState_Check() == 1;
 }
 

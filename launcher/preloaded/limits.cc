@@ -1,0 +1,44 @@
+#include <Python.h>
+// Python.h wants to be first.
+#include "launcher/preloaded/limits.h"
+#include "launcher/python/python_files.h"
+#include "tracer/cpython/compat.h"
+
+namespace pymemrun {
+
+#ifdef PYMEMRUN_NO_CALLS
+bool KeepWithinLimits(const std::string& version, Options* options,
+                      Limits* limits, std::string* error) {
+  const bool free_threaded =
+      std::string_view(Py_GetVersion()).find("free-threading") !=
+      std::string_view::npos;
+  const std::string why =
+      "CPython " + VersionNumbers(version, 2) +
+      (free_threaded ? " is free-threaded"
+                     : " is newer than this pymemrun knows");
+  const bool only_calls = options->trace_calls && !options->trace_pages;
+  if (options->trace_given && only_calls) {
+    *error = "--trace calls: " + why;
+    return false;
+  }
+#ifdef PYMEMRUN_ANY_PYTHON
+  options->heap.domains = 0;
+  options->heap.native = options->heap.mode != HeapMode::kOff;
+  limits->not_recorded = "Python's calls, stacks and heap: " + why;
+  limits->notice = why + ": recording pages and native heap alone";
+#else
+  limits->not_recorded = "calls: " + why;
+  if (options->trace_calls) {
+    limits->notice = why + ": recording pages and heap, no calls";
+  }
+#endif
+  options->trace_calls = false;
+  return true;
+}
+#else
+bool KeepWithinLimits(const std::string&, Options*, Limits*, std::string*) {
+  return true;
+}
+#endif
+
+}  // namespace pymemrun

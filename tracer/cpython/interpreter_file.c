@@ -1,0 +1,19 @@
+#define _GNU_SOURCE
+#include <Python.h>
+#include <dlfcn.h>
+
+#include "tracer/cpython/lifetime.h"
+
+void PymemrunFindInterpreter(const void** start, const void** end) {
+#if __GLIBC_PREREQ(2, 35)
+  struct dl_find_object object;
+  if (_dl_find_object((void*)PyObject_Malloc, &object) == 0) {
+    *start = object.dlfo_map_start;
+    *end = object.dlfo_map_end;
+  }
+#else
+  extern const char __executable_start, _end;
+  *start = &__executable_start;
+  *end = &_end;
+#endif
+}

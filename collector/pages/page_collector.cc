@@ -181,6 +181,7 @@ absl::optional<bool> PageCollector::LooksHuge(uint64_t address) {
 }
 
 void PageCollector::Match(uint64_t until_ns) {
+  matched_ns_ = until_ns;
   NameSamples();
   matcher_.AddSamples(samples_);
   samples_.clear();
@@ -296,10 +297,10 @@ void PageCollector::BeginToChoose() {
 }
 
 // What a fault was bringing when the kernel was asked may have come just after.
-// After the last answer nobody faults.
+// After the last answer nobody faults, nor where the program waits for it.
 void PageCollector::AllowForFaults(ResidencyAnswer* answer) {
-  const bool is_last = finished_ && answers_.size() == 1;
-  if (is_last) return;
+  if (finished_ && answers_.size() == 1) return;
+  if (answer->begin_ns == answer->end_ns) return;
   MappingTable* const mappings = options_.side->mappings();
   for (const FaultUnderWay& fault : matcher_.FaultsUnderWay(answer->begin_ns)) {
     const bool file = mappings->IsFileAt(fault.address, answer->begin_ns);
@@ -341,6 +342,8 @@ void PageCollector::AskResidency(uint64_t as_of_ns) {
   if (!answered) BeginToChoose();
   if (!answered || !WasOfProgram(*options_.page, &stats_)) return;
   if (as_of_ns != 0) answer.begin_ns = answer.end_ns = as_of_ns;
+  // The answer that the program waits for comes next, and is of before.
+  if (options_.page->finalize_ns.load() != 0 && !asked_at_end_) return;
   // What came while the kernel was looking is in its figure of RSS.
   matcher_.AddMark({.time_ns = answer.begin_ns, .kind = PageMark::kAsked});
   matcher_.AddMark({.time_ns = answer.end_ns, .kind = PageMark::kResidency});
@@ -375,6 +378,7 @@ void PageCollector::EndBatch(uint64_t now_ns) {
 }
 
 void PageCollector::Finish(uint64_t now_ns) {
+  asked_at_end_ = true;
   AskResidency();
   finished_ = true;
   options_.side->Drain(now_ns, true);

@@ -65,8 +65,9 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   void Start(uint64_t now_ns);
   // Asks what is resident. It is that since `time_ns`: the program waits.
   void AskAsOf(uint64_t time_ns) {
-    // Nothing before complete_ns_ is written any more.
-    if (started_) AskResidency(std::max(time_ns, complete_ns_));
+    asked_at_end_ = true;
+    // Nothing before matched_ns_ is written any more.
+    if (started_) AskResidency(std::max(time_ns, matched_ns_));
   }
   // Writes the entries gathered so far.
   void EndBatch(uint64_t now_ns);
@@ -118,6 +119,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
 
   bool started_ = false;
   bool finished_ = false;
+  bool asked_at_end_ = false;  // of the program's own code
   bool knows_before_ = false;  // what was there before is written
   std::vector<PageSample> samples_;
   size_t named_ = 0;  // of these
@@ -125,6 +127,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   std::array<uint64_t, 1024> asked_blocks_ = {};
   std::vector<std::pair<uint32_t, PageTouch>> touches_;
   uint64_t complete_ns_ = 0;  // the side ring was empty, and then the others
+  uint64_t matched_ns_ = 0;   // what came until then has been written
   std::deque<ResidencyAnswer> answers_;  // not written yet; two marks each
   uint64_t came_bytes_ = 0;              // since the last answer
   uint64_t left_bytes_ = 0;

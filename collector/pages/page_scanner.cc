@@ -64,6 +64,7 @@ void PageScanner::AskIfDue(uint64_t now_ns) {
 }
 
 void PageScanner::AskAsOf(uint64_t time_ns) {
+  asked_at_end_ |= time_ns != 0;
   ResidencyAnswer answer;
   const uint64_t cpu_ns = ThreadCpuNs();
   for (int tries = 0; tries < kTries; ++tries) {
@@ -81,10 +82,8 @@ void PageScanner::AskAsOf(uint64_t time_ns) {
   schedule_.Asked(MonotonicNs(), ThreadCpuNs() - cpu_ns, answer.rss_bytes,
                   answer.ranges.size());
   if (answer.rss_bytes == 0 || !WasOfProgram(*options_.page, &stats_)) return;
-  // The answer that the program waits for tells what this one does.
-  const uint64_t finalize_ns =
-      options_.page->finalize_ns.load(std::memory_order_acquire);
-  if (finalize_ns > answer.begin_ns && finalize_ns < answer.end_ns) return;
+  // The answer that the program waits for comes next, and is of before.
+  if (options_.page->finalize_ns.load() != 0 && !asked_at_end_) return;
   if (time_ns != 0) answer.begin_ns = answer.end_ns = time_ns;
   WriteResidency(answer, options_.page_bytes, *options_.clock, options_.out);
 }

@@ -66,6 +66,7 @@ class PageScanner {
   ProcessStats stats_;
   ScanSchedule schedule_;
   uint64_t next_statm_ns_ = 0;
+  bool asked_at_end_ = false;  // of the program's own code
 };
 
 }  // namespace pymemrun

@@ -280,7 +280,7 @@ class PageEventsTest(support.PageEventsTest):
     def test_what_malloc_gave_back_is_not_there_at_the_end(self):
         """Nobody hears of that: the kernel is asked, and the program waits."""
         run = self.run_script(r"""
-import threading
+import os, threading, time
 def work():
     global kept
     kept = [bytearray(60_000) for _ in range(1000)]
@@ -288,6 +288,8 @@ def work():
 threads = [threading.Thread(target=work) for _ in range(4)]
 for t in threads: t.start()
 for t in threads: t.join()
+while len(os.listdir("/proc/self/task")) > 1:
+    time.sleep(0.001)
 """, "--trace", "pages", "--page-source", "faults")
         end_us = run.footer.finalize_us
         answer = min((r for r in run.records("residency")

@@ -78,11 +78,11 @@ constexpr OptionRow kTable[] = {
      "Trace no calls: pages and sampled allocations cost little enough for "
      "production. Short for --trace pages --page-source scan --heap sampled "
      "--native.",
-     ReadLight, "", nullptr, kUsual},
+     ReadLight, "", nullptr, kUsual | kPreset},
     {kWhat, "full", nullptr,
      "Record every allocation, C code's too. Short for --trace calls,pages "
      "--heap all --native.",
-     ReadFull, "", nullptr, kUsual},
+     ReadFull, "", nullptr, kUsual | kPreset},
     {kWhat, "trace", "LIST",
      "Trace calls, pages, both as calls,pages, or none (calls,pages). Without "
      "this option page faults are left alone under a debugger.",

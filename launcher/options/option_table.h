@@ -21,6 +21,8 @@ inline constexpr unsigned kUsual = 1;       // it is on the first help screen
 inline constexpr unsigned kRepeatable = 2;  // its variable separates by `:`
 inline constexpr unsigned kHasLetter = 4;   // -x is short for --xyz VALUE
 inline constexpr unsigned kNoVariable = 8;  // it has no PYMEMRUN_* variable
+// It stands for several others, and each of those, if given too, wins.
+inline constexpr unsigned kPreset = 16;
 
 struct OptionRow {
   const char* group;  // its heading in --help-all; rows of a group are together

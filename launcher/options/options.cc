@@ -71,6 +71,28 @@ bool CheckEffect(const std::vector<OwnArgument>& given, const Options& options,
   return true;
 }
 
+// The command line's; presets first, so that their order does not count.
+bool ReadGiven(const std::vector<OwnArgument>& given, Options* options,
+               std::string* error) {
+  for (const bool presets : {true, false}) {
+    const OptionRow* preset = nullptr;
+    for (const OwnArgument& argument : given) {
+      const OptionRow& row = OptionTable()[argument.option];
+      if (row.Is(kPreset) != presets) continue;
+      const std::string origin = std::string("--") + row.name;
+      if (!Read(row, origin, argument.value, options, error)) return false;
+      if (!presets) continue;
+      if (preset != nullptr && preset != &row) {
+        *error =
+            "give one of --" + std::string(preset->name) + " and " + origin;
+        return false;
+      }
+      preset = &row;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 bool ReadOptions(int argc, const char* const* argv,
@@ -90,11 +112,7 @@ bool ReadOptions(int argc, const char* const* argv,
     if (given || row.Is(kNoVariable)) continue;
     if (!ReadVariable(row, environment, options, error)) return false;
   }
-  for (const OwnArgument& argument : command_line->own) {
-    const OptionRow& row = OptionTable()[argument.option];
-    std::string origin = std::string("--") + row.name;
-    if (!Read(row, origin, argument.value, options, error)) return false;
-  }
+  if (!ReadGiven(command_line->own, options, error)) return false;
   const bool usable = options->help || options->help_all || options->version ||
                       CheckEffect(command_line->own, *options, error);
   if (!RecordsHeap(options->heap)) options->heap.native = false;

@@ -128,11 +128,24 @@ TEST(OptionsTest, LightAndFullStandForSeveralOptions) {
   EXPECT_TRUE(options.trace_calls && options.trace_pages);
   EXPECT_EQ(options.heap.mode, HeapMode::kAll);
   EXPECT_TRUE(options.heap.native);
-  // What comes later counts.
-  options = Read({"--full", "--trace=none", "--no-native", "s.py"}).options;
-  EXPECT_FALSE(options.trace_calls || options.trace_pages);
-  EXPECT_EQ(options.heap.mode, HeapMode::kAll);
-  EXPECT_FALSE(options.heap.native);
+}
+
+TEST(OptionsTest, WhatIsGivenBesideLightOrFullWins) {
+  for (const std::vector<const char*>& line :
+       {std::vector<const char*>{"--full", "--trace=none", "--no-native"},
+        {"--trace=none", "--no-native", "--full"}}) {
+    std::vector<const char*> words = line;
+    words.push_back("s.py");
+    const Options options = Read(words).options;
+    EXPECT_FALSE(options.trace_calls || options.trace_pages);
+    EXPECT_EQ(options.heap.mode, HeapMode::kAll);
+    EXPECT_FALSE(options.heap.native);
+  }
+  EXPECT_EQ(Read({"--full", "--light", "s.py"}).error,
+            "give one of --full and --light");
+  EXPECT_EQ(
+      Read({"--full", "s.py"}, {{"PYMEMRUN_LIGHT", "1"}}).options.heap.mode,
+      HeapMode::kAll);
 }
 
 TEST(OptionsTest, AWrongValueIsRefusedWithWhatIsExpected) {

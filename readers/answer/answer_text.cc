@@ -11,6 +11,7 @@
 #include "readers/answer/answer_notes.h"
 #include "readers/answer/source_text.h"
 #include "readers/output/screen_text.h"
+#include "readers/summary/run_facts.h"
 #include "text/block_chart.h"
 #include "text/columns.h"
 #include "text/report_text.h"
@@ -102,23 +103,9 @@ class AnswerWriter {
     } else {
       parts.push_back("no end in the file");
     }
-    std::vector<std::string> recorded;
-    if (answer_.facts.HasCalls()) recorded.push_back("calls");
-    if (answer_.has_pages) {
-      recorded.push_back(header.page_scan() ? "pages by scan" : "pages");
-    }
-    if (answer_.facts.HasHeap()) {
-      recorded.push_back(
-          absl::StrCat("heap", IsSampled() ? " sampled" : "",
-                       header.heap_native() ? " (native too)" : ""));
-    }
-    parts.push_back(absl::StrJoin(recorded, ", "));
+    parts.push_back(RecordedText(answer_.facts, answer_.has_pages));
     text_.Paragraph(absl::StrJoin(parts, "   "));
     text_.Line();
-  }
-
-  bool IsSampled() const {
-    return answer_.peak.heap != nullptr && answer_.peak.heap->sampled();
   }
 
   const PlaceHolding* First() const {
@@ -308,6 +295,11 @@ class AnswerWriter {
     if (!text.empty()) text_.Paragraph(text);
     for (const std::string& sentence : Remarks(answer_)) {
       text_.Paragraph(sentence);
+    }
+    if (!source_.first_changed().empty()) {
+      text_.Paragraph(absl::StrCat(
+          TerminalText(ShortPath(source_.first_changed(), folder_)),
+          " changed after the run, or is gone: its lines have no text here."));
     }
     text_.Line();
   }

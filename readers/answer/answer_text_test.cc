@@ -57,6 +57,12 @@ TEST(AnswerTextTest, ChildrenThatWereNotTracedAreSaid) {
   EXPECT_THAT(TextOf(run), HasSubstr(" Not recorded: 3 child processes. "));
 }
 
+TEST(AnswerTextTest, LinesWithoutTextAreExplained) {
+  EXPECT_THAT(TextOf({}),
+              HasSubstr(" job.py changed after the run, or is gone: "
+                        "its lines have no text here. "));
+}
+
 TEST(AnswerTextTest, WithoutAnEndThereIsALastRecord) {
   AnswerRun run;
   const std::string no_end = "The file has no end: the program still runs";

@@ -22,12 +22,19 @@ class SourceText {
       : index_(*index), folder_(std::move(folder)), last_ns_(last_ns) {}
   // The line without its indentation; empty where it cannot be told.
   std::string Line(absl::string_view file, uint32_t line);
+  // The first file that is gone, or that changed since, of the lines asked for;
+  // empty: none.
+  const std::string& first_changed() const { return first_changed_; }
 
  private:
+  // Nothing where the line is not as it was.
+  std::optional<std::string> Find(absl::string_view file, uint32_t line);
+
   const RunIndex& index_;
   const std::string folder_;
   const uint64_t last_ns_;
   std::map<std::string, std::optional<SourceCode>> files_;
+  std::string first_changed_;
 };
 
 }  // namespace pymemrun

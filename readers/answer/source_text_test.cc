@@ -17,9 +17,14 @@ TEST(SourceTextTest, ReadsLinesOfFilesThatDidNotChange) {
   SourceText now(&index, "/", UINT64_MAX);
   EXPECT_EQ(now.Line(file.path(), 2), "second = 2");
   EXPECT_EQ(now.Line(file.path(), 1), "first = 1");
-  EXPECT_EQ(now.Line(file.path(), 9), "");
   EXPECT_EQ(now.Line(file.path(), 0), "");
-  EXPECT_EQ(SourceText(&index, "/", 1).Line(file.path(), 1), "");
+  EXPECT_EQ(now.Line("<string>", 1), "");
+  EXPECT_EQ(now.first_changed(), "");
+  EXPECT_EQ(now.Line(file.path(), 9), "");
+  EXPECT_EQ(now.first_changed(), file.path());  // it has no line 9
+  SourceText later(&index, "/", 1);
+  EXPECT_EQ(later.Line(file.path(), 1), "");
+  EXPECT_EQ(later.first_changed(), file.path());
   EXPECT_EQ(SourceText(&index, "/tmp", UINT64_MAX)
                 .Line(file.path().substr(sizeof("/tmp")), 1),
             "first = 1");

@@ -10,6 +10,7 @@
 #include "readers/diff/gate.h"
 #include "readers/diff/run_diff.h"
 #include "readers/output/whole_number.h"
+#include "readers/summary/run_facts.h"
 #include "text/columns.h"
 #include "text/escape.h"
 #include "text/report_text.h"
@@ -89,6 +90,7 @@ class DiffPrinter {
   void Print() {
     if (options_.format == TableFormat::kText) {
       PrintTotals();
+      PrintRecorded();
       if (options_.stacks) {
         PrintSection(TitleOf(Holding::kHeap, before_, after_), StackTable());
         return;
@@ -162,6 +164,19 @@ class DiffPrinter {
       output_.Append(
           TotalLine(LabelOf(total), text(was), text(is), change, rest));
     }
+  }
+
+  // Places may be new or gone for that reason alone.
+  void PrintRecorded() {
+    const auto recorded = [](const RunSide& run) {
+      return RecordedText(run.facts(), run.facts().HasPages());
+    };
+    const std::string before = recorded(before_), after = recorded(after_);
+    if (before == after) return;
+    output_.AppendLines(
+        absl::StrCat("\nThe runs recorded different things, so places may be "
+                     "new or gone for no other\nreason:\n  old: ",
+                     before, "\n  new: ", after, "\n"));
   }
 
   void PrintSection(absl::string_view label, const Table& table) {

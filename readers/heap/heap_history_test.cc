@@ -69,8 +69,8 @@ TEST(HeapHistoryTest, ByStack) {
 TEST(HeapHistoryTest, TextHasALegend) {
   TempFile file(HeapRun().Build());
   EXPECT_THAT(History(file.path(), {}).out,
-              StartsWith("[1] /job.py:6 load, peak 4.9 KiB\n"
-                         "[2] /job.py:5 load, peak 1000 bytes\n"));
+              StartsWith("[1] /job.py:6 load, up to 4.9 KiB\n"
+                         "[2] /job.py:5 load, up to 1000 bytes\n"));
 }
 
 TEST(HeapHistoryTest, Picture) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "readers/options/help_text.h"
@@ -93,8 +94,12 @@ std::string UnknownOption(const CLI::App& app,
   for (const std::string& word : arguments) {
     const std::string name = word.substr(0, word.find('='));
     if (word == "--") break;
-    if (word.size() > 2 && word.compare(0, 2, "--") == 0 &&
-        std::find(known.begin(), known.end(), name) == known.end()) {
+    if (word.size() < 2 || word[0] != '-' || absl::ascii_isdigit(word[1])) {
+      continue;  // a negative number is a value
+    }
+    if (word[1] != '-') {
+      if (app.get_option_no_throw(word.substr(0, 2)) == nullptr) return word;
+    } else if (std::find(known.begin(), known.end(), name) == known.end()) {
       return word;
     }
   }

@@ -58,6 +58,15 @@ TEST(DiffCommandTest, OneRunIsNoDifferentFromItself) {
                                      "nothing changed\n"));
 }
 
+TEST(DiffCommandTest, RunsThatRecordedDifferentThingsAreSaid) {
+  DiffRun sampled = Before();
+  sampled.mean_bytes = 1024;
+  EXPECT_THAT(Diff(sampled, Before()).out,
+              HasSubstr("for no other\nreason:\n  old: calls, heap sampled\n"
+                        "  new: calls, heap\n"));
+  EXPECT_THAT(Diff(Before(), Before()).out, Not(HasSubstr("recorded")));
+}
+
 TEST(DiffCommandTest, MovedLinesOfAnotherCheckoutAreTheSame) {
   DiffRun after = Before();
   after.file = "/elsewhere/new/job.py";

@@ -66,8 +66,8 @@ std::string Legend(const HeapHistory& history, const Terminal& terminal) {
             ? ShortestPath(place.file, terminal.folder, terminal.unicode)
             : std::string(place.file);
     place.file = file;
-    absl::StrAppend(&text, "[", i + 1, "] ", TerminalText(LabelOf(place)), ", ",
-                    PeakText(history.series[i].peak_bytes), "\n");
+    absl::StrAppend(&text, "[", i + 1, "] ", TerminalText(LabelOf(place)),
+                    ", up to ", HumanBytes(history.series[i].peak_bytes), "\n");
   }
   return text;
 }

@@ -167,7 +167,8 @@ int RunPymemreport(const std::vector<std::string>& arguments,
                    const Console& console) {
   const Commands commands = ReportCommands();
   const std::string name = arguments.empty() ? "" : arguments[0];
-  if (name == "--help" || name == "-h") {
+  const bool asks_help = name == "help" && access("help", F_OK) != 0;
+  if (name == "--help" || name == "-h" || asks_help) {
     return PrintText(console, CommandsHelp(commands));
   }
   if (name == "--help-all") {

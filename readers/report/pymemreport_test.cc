@@ -207,6 +207,12 @@ TEST(PymemreportTest, AnInputIsNotOverwritten) {
   EXPECT_EQ(ContentsOf(file.path()), run);
 }
 
+TEST(PymemreportTest, HelpIsACommandToo) {
+  const Printed help = Report({"help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_EQ(help.out, Report({"--help"}).out);
+}
+
 TEST(PymemreportTest, UsageErrors) {
   TempFile file(SmallRun().Build());
   const struct {
@@ -228,6 +234,8 @@ TEST(PymemreportTest, UsageErrors) {
       {{"summary", file.path(), "--by", "file"}, "unknown option '--by'"},
       {{"top", "-", "-"}, "once only"},
       {{"--brief"}, "FILE"},
+      {{"-v"}, "unknown option '-v'"},
+      {{"top", "-v", file.path()}, "unknown option '-v'"},
       {{"--breif", file.path()}, "did you mean --brief?"},
       {{"--csv", "top", file.path()},
        "expected the command top first, found '--csv'"},

@@ -1,6 +1,10 @@
 #include "readers/summary/run_facts.h"
 
 #include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace pymemrun {
 
@@ -194,6 +198,21 @@ RunFacts::ObjectsMade RunFacts::MadeObjects() const {
     (is_frame ? made.frames : made.bound) += profile_.RowsSeenAt(site);
   }
   return made;
+}
+
+std::string RecordedText(const RunFacts& facts, bool has_pages) {
+  const Header& header = facts.header;
+  std::vector<std::string> recorded;
+  if (facts.HasCalls()) recorded.push_back("calls");
+  if (has_pages) {
+    recorded.push_back(header.page_scan() ? "pages by scan" : "pages");
+  }
+  if (facts.HasHeap()) {
+    recorded.push_back(
+        absl::StrCat("heap", header.heap() == HEAP_SAMPLED ? " sampled" : "",
+                     header.heap_native() ? " (native too)" : ""));
+  }
+  return absl::StrJoin(recorded, ", ");
 }
 
 }  // namespace pymemrun

@@ -108,6 +108,10 @@ class RunFacts : public FactKeeper {
   HeapCounts heap_;   // in the stream
 };
 
+// What kinds of events there are: "calls, pages by scan, heap sampled (native
+// too)". `has_pages`: which pages were resident is known.
+std::string RecordedText(const RunFacts& facts, bool has_pages);
+
 // The end report's text, as `pymemrun` prints it. Where the file has no footer,
 // what the stream tells stands in its stead, and that is said.
 std::string EndReportOf(const RunFacts& facts, const std::string& file_name,

@@ -146,8 +146,8 @@ void BeginAnywhere(uint32_t period) {
 
 const char* WayOut(int error) {
   if (Refused(error)) {
-    return "; kernel.perf_event_paranoid <= 2 (in a container: a seccomp "
-           "profile with perf_event_open) gives them";
+    return "; it needs kernel.perf_event_paranoid <= 2 and, in a container, a "
+           "seccomp profile that allows it";
   }
   if (error == EINVAL || error == E2BIG) return "; they need Linux 6.1";
   return "";

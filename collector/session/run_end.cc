@@ -16,7 +16,7 @@ namespace {
 constexpr int kWaitForStatusMs = 500;
 // Of a longer run the answer takes more than a moment.
 constexpr uint64_t kMostAnsweredEvents = 2000000;
-constexpr int kWaitForAnswerMs = 1500;  // the launcher waits for 5 s
+constexpr int kWaitForAnswerMs = 2500;  // the launcher waits for 5 s
 
 // What the gauge did, and what --verify-rss found of it.
 void AddGaugeToFooter(const ControlPage& page, uint32_t page_bytes,

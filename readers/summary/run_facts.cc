@@ -65,7 +65,9 @@ void RunFacts::OnGauge(const GaugeChange& change) {
 }
 
 void RunFacts::OnPause(const Pause& pause) {
-  if (pause.next_number() == 0) first_rss_bytes = pause.to_rss_bytes();
+  if (pause.next_number() == 0 && pause.to_rss_bytes() > 0) {
+    first_rss_bytes = pause.to_rss_bytes();
+  }
   has_pauses = true;
   profile_.Add(pause);
 }

@@ -99,13 +99,26 @@ class PausesTest(support.ProgramTest):
 
     def test_what_a_pause_until_the_end_hides_is_not_called_free(self):
         code = f"import pymemrun\npymemrun.stop()\nb = bytearray({HIDDEN})\n"
-        run = self.run_script(code, "--trace", "calls,pages", "--heap", "sampled")
-        pause, = run.records("pause")
-        self.assertLessEqual(pause.to_us, run.footer.end_us)
-        text = run.report("report")
-        self.assertIn("free, or not recorded", text)
-        self.assertIn("Not recorded: what was allocated while tracing was off",
-                      text)
+        for options in (["--trace", "calls,pages", "--heap", "sampled"], ["--light"]):
+            with self.subTest(options):
+                run = self.run_script(code, *options)
+                pause, = run.records("pause")
+                self.assertLessEqual(pause.to_us, run.footer.end_us)
+                text = run.report("report")
+                self.assertIn("free, or not recorded", text)
+                self.assertIn("Not recorded: what was allocated while tracing was off",
+                              text)
+
+    def test_pauses_without_calls(self):
+        code = "import pymemrun\n" + 2 * "pymemrun.stop()\npymemrun.start()\n"
+        run = self.run_script("import pymemrun\npymemrun.start()\n" + code, "--light",
+                              "--paused")
+        pauses = run.records("pause")
+        self.assertEqual(len(pauses), 3)
+        self.assertEqual(pauses, sorted(pauses, key=lambda pause: pause.from_us))
+        for pause in pauses:
+            self.assertLessEqual(pause.from_us, pause.to_us)
+            self.assertEqual((pause.from_rss_bytes, pause.to_rss_bytes), (0, 0))
 
 
 if __name__ == "__main__":

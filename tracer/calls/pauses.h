@@ -14,17 +14,20 @@ class Pauses {
  public:
   explicit constexpr Pauses(EventLog& log) : log_(log) {}
 
-  // No events come from here on.
-  void Begin(HotState& hot);
+  // No events come from here on. `has_calls`: there were events of calls, so
+  // that RSS is known.
+  void Begin(HotState& hot, bool has_calls);
   // Reads RSS, from which the next event's dRSS counts, and sends the record.
-  // REQUIRES: Begin().
+  // REQUIRES: is_on().
   void End(HotState& hot);
+  bool is_on() const { return is_on_; }
   // The run ends: sends the record of one that is going on.
   void Flush(HotState& hot);
 
  private:
   EventLog& log_;
   bool is_on_ = false;
+  bool has_calls_ = false;
   uint64_t from_stamp_ = 0;
 };
 

@@ -31,20 +31,18 @@ void StartTracing() {
   g_parts.file.Begin();
   g_heap.samples.Record(true);
   if (g_recorded.sizes) g_parts.heap.GatherSizes();
-  if (g_recorded.calls && Hot().page != nullptr && !g_parts.slot.armed()) {
-    g_parts.pauses.End(Hot());
-    g_parts.slot.ArmAll(CallHooks::hook(g_parts.log));
-  }
+  if (Hot().page == nullptr || !g_parts.pauses.is_on()) return;
+  g_parts.pauses.End(Hot());
+  if (g_recorded.calls) g_parts.slot.ArmAll(CallHooks::hook(g_parts.log));
 }
 
 void StopTracing() {
   const RingLock lock;
   g_heap.samples.Record(false);
   g_parts.heap.StopSizes();
-  if (Hot().page != nullptr && g_parts.slot.armed()) {
-    g_parts.slot.DisarmAll();
-    g_parts.pauses.Begin(Hot());
-  }
+  if (Hot().page == nullptr || g_parts.pauses.is_on()) return;
+  if (g_parts.slot.armed()) g_parts.slot.DisarmAll();
+  g_parts.pauses.Begin(Hot(), g_recorded.calls);
 }
 
 PyObject* Start(PyObject*, PyObject* args, PyObject* kwargs) {

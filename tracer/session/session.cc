@@ -146,7 +146,7 @@ bool Begin() {
   if (g_session.calls && !g_session.paused) return true;
   hot.rss_pages =
       static_cast<uint32_t>(page->start.first_rss_bytes / page->page_bytes);
-  g_parts.pauses.Begin(hot);
+  if (g_session.paused) g_parts.pauses.Begin(hot, g_session.calls);
   return false;
 }
 

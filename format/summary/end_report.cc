@@ -274,7 +274,7 @@ std::vector<std::string> Remarks(const EndReportInput& in) {
     sentences.push_back(EndText(in));
   }
   sentences.push_back(ChildrenText(in));
-  if (in.header.rss_source() != FAULTS || in.footer.gauge_changes() > 0) {
+  if (in.footer.gauge_changes() > 0) {
     sentences.push_back(SourceText(in));
   }
   sentences.push_back(VerificationText(in));

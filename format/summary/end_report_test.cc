@@ -193,8 +193,7 @@ TEST(EndReportTest, BesideAnAnswerOnlyTheUnusualIsSaid) {
           "pymemrun: 2 rows were lost.", "pymemrun: 1 page event was lost.",
           "pymemrun: 5,000 rows lost because the file could not be "
           "written.",
-          "pymemrun: Exit status 3. 1 child process was not traced.",
-          "pymemrun: RSS source: hints (best there is)."}));
+          "pymemrun: Exit status 3. 1 child process was not traced."}));
 }
 
 TEST(EndReportTest, HowToReadOnCanBePasted) {

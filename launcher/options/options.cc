@@ -71,6 +71,28 @@ bool CheckEffect(const std::vector<OwnArgument>& given, const Options& options,
   return true;
 }
 
+// Those of options that the command line does not have.
+bool ReadVariables(const std::vector<OwnArgument>& given,
+                   const Environment& environment, Options* options,
+                   std::string* error) {
+  const auto is_given = [&given](const auto& matches) {
+    return std::any_of(
+        given.begin(), given.end(),
+        [&](const OwnArgument& argument) { return matches(argument.option); });
+  };
+  const bool has_preset =
+      is_given([](size_t option) { return OptionTable()[option].Is(kPreset); });
+  for (size_t i = 0; i < OptionTable().size(); ++i) {
+    const OptionRow& row = OptionTable()[i];
+    if (is_given([i](size_t option) { return option == i; }) ||
+        row.Is(kNoVariable) || (has_preset && row.Is(kPreset))) {
+      continue;
+    }
+    if (!ReadVariable(row, environment, options, error)) return false;
+  }
+  return true;
+}
+
 // The command line's; presets first, so that their order does not count.
 bool ReadGiven(const std::vector<OwnArgument>& given, Options* options,
                std::string* error) {
@@ -104,13 +126,8 @@ bool ReadOptions(int argc, const char* const* argv,
   }
   if (!SplitCommandLine(argc, argv, names, command_line, error)) return false;
   options->min_drss_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  for (size_t i = 0; i < names.size(); ++i) {
-    const OptionRow& row = OptionTable()[i];
-    bool given = std::any_of(
-        command_line->own.begin(), command_line->own.end(),
-        [i](const OwnArgument& argument) { return argument.option == i; });
-    if (given || row.Is(kNoVariable)) continue;
-    if (!ReadVariable(row, environment, options, error)) return false;
+  if (!ReadVariables(command_line->own, environment, options, error)) {
+    return false;
   }
   if (!ReadGiven(command_line->own, options, error)) return false;
   const bool usable = options->help || options->help_all || options->version ||

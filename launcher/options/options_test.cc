@@ -143,9 +143,10 @@ TEST(OptionsTest, WhatIsGivenBesideLightOrFullWins) {
   }
   EXPECT_EQ(Read({"--full", "--light", "s.py"}).error,
             "give one of --full and --light");
-  EXPECT_EQ(
-      Read({"--full", "s.py"}, {{"PYMEMRUN_LIGHT", "1"}}).options.heap.mode,
-      HeapMode::kAll);
+  const Options full =
+      Read({"--full", "s.py"}, {{"PYMEMRUN_LIGHT", "1"}}).options;
+  EXPECT_EQ(full.heap.mode, HeapMode::kAll);
+  EXPECT_EQ(full.page_source, PageSource::kAuto);
 }
 
 TEST(OptionsTest, AWrongValueIsRefusedWithWhatIsExpected) {

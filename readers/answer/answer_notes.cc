@@ -120,6 +120,15 @@ std::string StillThere(
       absl::StrJoin(parts, "; "), ".");
 }
 
+std::string LossText(const Answer& answer) {
+  const uint64_t lost =
+      answer.facts.Heap().lost + answer.facts.Pages().samples_lost;
+  if (lost == 0) return "";
+  return absl::StrCat(Counted(lost, "event"),
+                      " were lost, as the disk was full or the collector too "
+                      "slow: the figures here are wrong.");
+}
+
 std::vector<std::string> Remarks(const Answer& answer) {
   std::vector<std::string> remarks;
   if (!answer.facts.footer.has_value()) {
@@ -129,12 +138,6 @@ std::vector<std::string> Remarks(const Answer& answer) {
   const std::string unrecorded = Unrecorded(answer);
   if (!unrecorded.empty()) {
     remarks.push_back(absl::StrCat("Not recorded: ", unrecorded, "."));
-  }
-  const uint64_t lost =
-      answer.facts.Heap().lost + answer.facts.Pages().samples_lost;
-  if (lost > 0) {
-    remarks.push_back(absl::StrCat(Counted(lost, "event"),
-                                   " found no room: bytes may be missing."));
   }
   return remarks;
 }

@@ -21,7 +21,10 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
 std::string StillThere(const Answer& answer,
                        const std::function<std::string(const Place&)>& name_of);
 
-// That there is no end, what was not recorded, and what was lost.
+// That events were lost; empty: none were.
+std::string LossText(const Answer& answer);
+
+// That there is no end, and what was not recorded.
 std::vector<std::string> Remarks(const Answer& answer);
 
 // What tells more of this file: pymemreport `command` FILE `options`.

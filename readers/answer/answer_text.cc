@@ -90,19 +90,7 @@ class AnswerWriter {
     const std::string script = TerminalText(path.substr(path.rfind('/') + 1));
     if (!script.empty()) parts.push_back(script);
     parts.push_back(HumanSeconds(answer_.facts.DurationUs()));
-    if (answer_.facts.footer.has_value()) {
-      const Footer& footer = *answer_.facts.footer;
-      if (footer.end() == Footer::EXIT) {
-        parts.push_back(absl::StrCat("exit ", footer.exit_status()));
-      } else if (footer.end() == Footer::SIGNAL) {
-        parts.push_back(absl::StrCat("signal ", footer.exit_status()));
-      } else {
-        parts.push_back(footer.end() == Footer::EXEC ? "became another program"
-                                                     : "killed");
-      }
-    } else {
-      parts.push_back("no end in the file");
-    }
+    parts.push_back(EndText(answer_.facts));
     parts.push_back(RecordedText(answer_.facts, answer_.has_pages));
     text_.Paragraph(absl::StrJoin(parts, "   "));
     text_.Line();
@@ -129,6 +117,8 @@ class AnswerWriter {
   }
 
   void AddSentences() {
+    const std::string loss = LossText(answer_);
+    if (!loss.empty()) text_.Paragraph(loss);
     const std::string headline =
         absl::StrCat("Peak ", ShortBytes(answer_.peak_bytes), " at ",
                      HumanSeconds(answer_.peak.time_us), ".");
@@ -155,7 +145,7 @@ class AnswerWriter {
             ".");
     }
     const double back = split_.rss_bytes - answer_.end.split.rss_bytes;
-    if (answer_.end.split.rss_bytes > 0 && back > kMiB &&
+    if (loss.empty() && answer_.end.split.rss_bytes > 0 && back > kMiB &&
         back > 0.05 * split_.rss_bytes) {
       absl::StrAppend(
           &text, " ", ShortBytes(back), " went back before ",

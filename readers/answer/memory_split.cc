@@ -14,11 +14,18 @@
 namespace pymemrun {
 namespace {
 
-// "pandas read_csv": the frame that `own` called on the way to `stack`.
+// "pandas read_csv": the frame that `own` called on the way to `stack`. Of a
+// decorator's function, which no user knows, the next one.
 std::string CalledBy(const RunIndex& index, uint32_t own, uint32_t stack) {
   if (stack == own || own == 0) return "";
-  while (index.ParentStack(stack) != own) stack = index.ParentStack(stack);
-  const SourceLocation callee = index.ResolveStack(stack);
+  uint32_t outermost = stack, known = 0;
+  for (; stack != own; stack = index.ParentStack(stack)) {
+    outermost = stack;
+    const SourceLocation frame = index.ResolveStack(stack);
+    if (!absl::StrContains(frame.qualname, "<locals>")) known = stack;
+  }
+  const SourceLocation callee =
+      index.ResolveStack(known != 0 ? known : outermost);
   // Importing is what the line itself says.
   if (absl::StartsWith(callee.file, "<frozen importlib")) return "";
   const absl::string_view package = OwnCode::PackageOf(callee.file);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "readers/diff/file_match.h"
 
 namespace pymemrun {
@@ -58,17 +59,21 @@ class Matcher {
       : before_(before),
         after_(after),
         matches_(before.size()),
-        taken_(after.size()) {}
+        taken_(after.size()),
+        settled_before_(before.size()),
+        settled_after_(after.size()) {}
 
   std::vector<CodeMatch> Take() {
     const auto files = MatchFiles(FilesOf(before_), FilesOf(after_));
     absl::flat_hash_map<Name, Group> functions;
+    MatchUnchanged(files);
     for (uint32_t i = 0; i < before_.size(); ++i) {
       const auto file = files.find(before_[i].file);
-      if (file == files.end()) continue;
+      if (file == files.end() || settled_before_[i]) continue;
       functions[{file->second, before_[i].qualname}].before.push_back(i);
     }
     for (uint32_t i = 0; i < after_.size(); ++i) {
+      if (settled_after_[i]) continue;
       functions[{after_[i].file, after_[i].qualname}].after.push_back(i);
     }
     for (auto& [name, group] : functions) MatchFunction(&group);
@@ -83,6 +88,40 @@ class Matcher {
   }
 
  private:
+  using Files = absl::flat_hash_map<absl::string_view, absl::string_view>;
+
+  // Lines of files that are as they were are the same or have no other.
+  void MatchUnchanged(const Files& files) {
+    absl::flat_hash_map<std::pair<absl::string_view, uint32_t>, uint32_t> lines;
+    absl::flat_hash_set<absl::string_view> unchanged;  // files of `after`
+    for (uint32_t i = 0; i < after_.size(); ++i) {
+      lines[{after_[i].file, after_[i].line}] = i;
+    }
+    const auto stamp_of = [this](absl::string_view file) {
+      const auto found =
+          std::lower_bound(after_.begin(), after_.end(), file,
+                           [](const CodeItem& item, absl::string_view name) {
+                             return item.file < name;
+                           });
+      return found->stamp;
+    };
+    for (uint32_t i = 0; i < before_.size(); ++i) {
+      const CodeItem& item = before_[i];
+      const auto file = files.find(item.file);
+      if (item.stamp.second == 0 || file == files.end() ||
+          stamp_of(file->second) != item.stamp) {
+        continue;
+      }
+      settled_before_[i] = true;
+      unchanged.insert(file->second);
+      const auto found = lines.find({file->second, item.line});
+      if (found != lines.end()) Match(i, found->second);
+    }
+    for (uint32_t i = 0; i < after_.size(); ++i) {
+      settled_after_[i] = unchanged.contains(after_[i].file);
+    }
+  }
+
   void Match(uint32_t before, uint32_t after, bool moved = false) {
     const std::optional<uint32_t>&a = before_[before].hash,
           &b = after_[after].hash;
@@ -183,11 +222,11 @@ class Matcher {
       return &left[{{key, name}, item.hash.value_or(0)}];
     };
     for (uint32_t i = 0; i < before_.size(); ++i) {
-      if (IsMatched(i)) continue;
+      if (IsMatched(i) || settled_before_[i]) continue;
       if (Group* group = group_of(before_[i], true)) group->before.push_back(i);
     }
     for (uint32_t i = 0; i < after_.size(); ++i) {
-      if (taken_[i]) continue;
+      if (taken_[i] || settled_after_[i]) continue;
       if (Group* group = group_of(after_[i], false)) group->after.push_back(i);
     }
     for (const auto& [key, group] : left) {
@@ -200,6 +239,7 @@ class Matcher {
   const std::vector<CodeItem>&before_, &after_;
   std::vector<CodeMatch> matches_;
   std::vector<bool> taken_;
+  std::vector<bool> settled_before_, settled_after_;
 };
 
 }  // namespace
@@ -216,6 +256,7 @@ std::vector<CodeItem> LinesOf(const RunIndex& index) {
   for (CodeItem& item : items) {
     const SourceLine* source = index.source_lines().Find(item.file, item.line);
     if (source != nullptr) item.hash = source->hash;
+    item.stamp = index.source_lines().Stamp(item.file);
   }
   return items;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/string_view.h"
@@ -20,6 +21,8 @@ struct CodeItem {
   absl::string_view qualname;    // of the function
   uint32_t offset = 0;           // of a line in its function
   std::optional<uint32_t> hash;  // of a line's text
+  // Of a line's file: its size and its last change; 0: not known.
+  std::pair<uint64_t, uint64_t> stamp = {};
 
   friend bool operator<(const CodeItem& a, const CodeItem& b) {
     return std::tie(a.file, a.line, a.name) < std::tie(b.file, b.line, b.name);
@@ -39,7 +42,8 @@ struct CodeMatch {
   bool moved = false;      // to another function, or to another file
 };
 
-// By item of `before`, what it is in `after`. Lines of one function of one file
+// By item of `before`, what it is in `after`. Of a file that did not change,
+// lines are what their number says. Otherwise lines of one function of one file
 // are the same where their text is; of several with one text those at the same
 // distance from the function's first line, and then in their order. Where a run
 // does not know the text, that distance alone counts. What is left over at the

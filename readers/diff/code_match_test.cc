@@ -37,6 +37,19 @@ std::string Matched(const std::vector<CodeItem>& before,
   return text;
 }
 
+TEST(MatchCodeTest, LinesOfAnUnchangedFileAreWhatTheirNumberSays) {
+  const auto stamped = [](std::vector<CodeItem> items, uint64_t mtime_ns) {
+    for (CodeItem& item : items) item.stamp = {100, mtime_ns};
+    return items;
+  };
+  const std::vector<CodeItem> before = {Line(12, 1), Line(13, 5)},
+                              after = {Line(12, 1), Line(14, 2), Line(15, 5)};
+  EXPECT_EQ(Matched(before, after), "0>0 1>2");
+  EXPECT_EQ(Matched(stamped(before, 7), stamped(after, 7)), "0>0 1>-");
+  EXPECT_EQ(Matched(stamped(before, 7), stamped(after, 8)), "0>0 1>2");
+  EXPECT_EQ(Matched(stamped(before, 0), stamped(after, 0)), "0>0 1>2");
+}
+
 TEST(MatchCodeTest, LinesThatMovedAreTheSame) {
   EXPECT_EQ(Matched({Line(11, 1), Line(12, 2)}, {Line(15, 1), Line(19, 2)}),
             "0>0 1>1");

@@ -9,8 +9,9 @@
 #include "absl/strings/str_format.h"
 #include "readers/diff/gate.h"
 #include "readers/diff/run_diff.h"
+#include "readers/diff/unlike_runs.h"
+#include "readers/output/screen_text.h"
 #include "readers/output/whole_number.h"
-#include "readers/summary/run_facts.h"
 #include "text/columns.h"
 #include "text/escape.h"
 #include "text/report_text.h"
@@ -90,7 +91,7 @@ class DiffPrinter {
   void Print() {
     if (options_.format == TableFormat::kText) {
       PrintTotals();
-      PrintRecorded();
+      PrintUnlike();
       if (options_.stacks) {
         PrintSection(TitleOf(Holding::kHeap, before_, after_), StackTable());
         return;
@@ -166,17 +167,13 @@ class DiffPrinter {
     }
   }
 
-  // Places may be new or gone for that reason alone.
-  void PrintRecorded() {
-    const auto recorded = [](const RunSide& run) {
-      return RecordedText(run.facts(), run.facts().HasPages());
-    };
-    const std::string before = recorded(before_), after = recorded(after_);
-    if (before == after) return;
-    output_.AppendLines(
-        absl::StrCat("\nThe runs recorded different things, so places may be "
-                     "new or gone for no other\nreason:\n  old: ",
-                     before, "\n  new: ", after, "\n"));
+  void PrintUnlike() {
+    ScreenText text(&output_.terminal());
+    for (const std::string& note : UnlikeRuns(before_, after_)) {
+      text.Line();
+      text.Paragraph(note);
+    }
+    output_.Append(text.Take());
   }
 
   void PrintSection(absl::string_view label, const Table& table) {
@@ -237,8 +234,10 @@ class DiffPrinter {
 
   // Returns how many rows are not listed.
   size_t AddPlaces(Holding holding, Table* table) {
-    std::vector<DiffRow> rows =
-        DiffPlaces(before_.places(holding), after_.places(holding), &match_);
+    std::vector<DiffRow> rows = DiffPlaces(
+        before_.places(holding), after_.places(holding),
+        as_text() && holding == Holding::kResident ? kLeastResidentBytes : 0,
+        &match_);
     const size_t all = rows.size();
     if (options_.limit != 0 && options_.limit < all) {
       rows.resize(options_.limit);

@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/strip.h"
 #include "readers/diff/run_diff.h"
+#include "readers/diff/unlike_runs.h"
 #include "text/report_text.h"
 #include "text/size_text.h"
 #include "text/terminal_text.h"
@@ -130,8 +131,16 @@ Verdict Judge(const std::vector<Limit>& limits, const RunSide& before,
       verdict.unknown.push_back(absl::StrCat(
           limit.text, ": ", lacks_before ? "OLD" : "NEW", " has no ",
           TotalName(limit.total), ": it was not recorded"));
-    } else if (Excess(limit, was, is) > 0) {
+      continue;
+    }
+    if (Excess(limit, was, is) > 0) {
       verdict.breaches.push_back(BreachText(limit, was, is));
+      continue;
+    }
+    const std::string why =
+        WhyUnlike(limit.is_change ? before : after, after, limit.total);
+    if (!why.empty()) {
+      verdict.unknown.push_back(absl::StrCat(limit.text, ": ", why));
     }
   }
   return verdict;

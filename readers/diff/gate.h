@@ -27,6 +27,7 @@ struct Verdict {
   std::vector<std::string> unknown;   // what cannot be judged, likewise
 };
 // An estimate breaches a limit if it does by more than three standard errors.
+// Runs that ended unlike, or lost events, cannot be judged.
 Verdict Judge(const std::vector<Limit>& limits, const RunSide& before,
               const RunSide& after);
 

@@ -137,7 +137,7 @@ Change ChangeOf(const Figure& before, const Figure& after) {
 
 std::vector<DiffRow> DiffPlaces(const std::vector<HeldBytes>& before,
                                 const std::vector<HeldBytes>& after,
-                                PlaceMatch* match) {
+                                double least_bytes, PlaceMatch* match) {
   std::vector<Change> changes;
   const auto change_of = [&](uint32_t number) -> Change& {
     if (number >= changes.size()) changes.resize(number + number / 2 + 1);
@@ -156,7 +156,10 @@ std::vector<DiffRow> DiffPlaces(const std::vector<HeldBytes>& before,
                     [](const Change& change) { return change.variance > 0; }));
   std::vector<DiffRow> rows;
   for (size_t i = 0; i < changes.size(); ++i) {
-    if (!changes[i].IsBeyond(errors)) continue;
+    if (!changes[i].IsBeyond(errors) ||
+        std::fabs(changes[i].bytes()) < least_bytes) {
+      continue;
+    }
     rows.push_back({match->places()[i], changes[i]});
   }
   std::sort(rows.begin(), rows.end(), [](const DiffRow& a, const DiffRow& b) {

@@ -33,11 +33,15 @@ struct DiffRow {
   MatchedPlace place;
   Change change;
 };
-// The rows that changed by more than their errors, the largest changes in
-// either direction first. Names live as long as both sides.
+// Whether pages of 2 MiB come, and which line touches the first byte of a page,
+// differs from run to run: less than this says nothing.
+inline constexpr double kLeastResidentBytes = 2 << 20;
+
+// The rows that changed by more than their errors, and by `least_bytes`, the
+// largest changes in either direction first. Names live as long as both sides.
 std::vector<DiffRow> DiffPlaces(const std::vector<HeldBytes>& before,
                                 const std::vector<HeldBytes>& after,
-                                PlaceMatch* match);
+                                double least_bytes, PlaceMatch* match);
 
 // A frame, with all that was called from there.
 struct DiffNode {

@@ -1,7 +1,6 @@
 #include "readers/heap_in_rss/heap_estimate.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "readers/resident/page_kind.h"
@@ -69,7 +68,7 @@ ResidentBytes ResidentOf(const ResidentReplay& pages, uint64_t begin,
 class RangeSums {
  public:
   RangeSums(const ResidentReplay& pages, size_t sources)
-      : pages_(pages), parts_(sources), missing_(sources) {}
+      : pages_(pages), parts_(sources) {}
 
   void Add(uint64_t begin, uint64_t bytes, double weight, uint32_t source) {
     const ResidentBytes resident = ResidentOf(pages_, begin, bytes);
@@ -77,23 +76,54 @@ class RangeSums {
     part.bytes += weight * resident.bytes;
     part.before_bytes += weight * resident.before_bytes;
     part.variance += weight * (weight - 1) * resident.bytes * resident.bytes;
-    missing_[source] += weight * (static_cast<double>(bytes) - resident.bytes);
+    const double missing = static_cast<double>(bytes) - resident.bytes;
+    if (missing > 0) gaps_.push_back({missing, weight, source});
   }
-  // So much of what is not resident is there after all.
-  void Fill(double bytes) {
-    const double all = std::accumulate(missing_.begin(), missing_.end(), 0.0);
-    if (bytes <= 0 || all <= 0) return;
-    const double share = std::min(1.0, bytes / all);
-    for (size_t i = 0; i < parts_.size(); ++i) {
-      parts_[i].bytes += share * missing_[i];
+  // So much of what is not resident is there after all. Programs use what they
+  // ask for wholly or not at all, more often than not, and reserve the largest
+  // blocks: so small ones are filled first. Returns the variance of that.
+  std::vector<double> Fill(double bytes) {
+    std::vector<double> missing(parts_.size());
+    if (bytes <= 0) return missing;
+    std::sort(gaps_.begin(), gaps_.end(), [](const Gap& a, const Gap& b) {
+      return a.bytes != b.bytes ? a.bytes < b.bytes : a.source < b.source;
+    });
+    double left = bytes, all = 0;
+    for (auto at = gaps_.begin(); at != gaps_.end();) {
+      const auto end = std::find_if(at, gaps_.end(), [at](const Gap& gap) {
+        return gap.bytes > at->bytes;
+      });
+      double alike = 0;
+      for (auto gap = at; gap != end; ++gap) alike += gap->all();
+      const double share = std::min(1.0, left / alike);
+      for (; at != end; ++at) {
+        parts_[at->source].bytes += share * at->all();
+        missing[at->source] += at->all();
+      }
+      left -= share * alike;
+      all += alike;
     }
+    // Of what lies anywhere between the least and the most.
+    for (double& one : missing) {
+      const double least = std::max(0.0, bytes - (all - one));
+      const double width = std::max(0.0, std::min(one, bytes) - least);
+      one = width * width / 12;
+    }
+    return missing;
   }
   std::vector<HeapPart> Take() { return std::move(parts_); }
 
  private:
+  // What of a block is not resident; it stands for `weight` blocks.
+  struct Gap {
+    double bytes, weight;
+    uint32_t source;
+    double all() const { return weight * bytes; }
+  };
+
   const ResidentReplay& pages_;
   std::vector<HeapPart> parts_;  // by source
-  std::vector<double> missing_;  // bytes that are not resident
+  std::vector<Gap> gaps_;
 };
 
 // Samples may stand for more than there is: then what is estimated shrinks to
@@ -134,9 +164,10 @@ std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
     const auto& mapping = heap.mappings().OfPart(part);
     sums.Add(begin, part.end - begin, heap.WeightOf(mapping), mapping.source);
   }
-  sums.Fill(unseen_bytes);
+  const std::vector<double> unsure = sums.Fill(unseen_bytes);
   std::vector<HeapPart> parts = sums.Take();
   FitTo(room_bytes, before_bytes, &parts);
+  for (size_t i = 0; i < parts.size(); ++i) parts[i].variance += unsure[i];
   return parts;
 }
 

@@ -14,7 +14,7 @@ namespace pymemrun {
 struct HeapPart {
   double bytes = 0;
   double before_bytes = 0;  // of these: in pages that were there before tracing
-  double variance = 0;      // of bytes, as samples tell
+  double variance = 0;  // of bytes: of samples, and of what nobody looked at
 };
 
 // By HeapModel::sources(). A recorded block stands for the resident part of as
@@ -24,8 +24,8 @@ struct HeapPart {
 // events each block counts whole, there is no bound, and nothing is said of
 // mappings: nobody knows whether they were touched. `unseen_bytes`: so much
 // more was there than the pages say, as where a peak came between two scans. It
-// lies in what blocks have beyond their known pages, evenly, and is part of
-// room_bytes. REQUIRES: both are of one file and moment.
+// lies in what blocks have beyond their known pages, of small ones first, and
+// is part of room_bytes. REQUIRES: both are of one file and moment.
 std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
                                            const HeapModel& heap,
                                            double room_bytes,

@@ -1,15 +1,22 @@
 #include "readers/moments/most_alive.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "readers/resident/find_peak.h"
 
 namespace pymemrun {
 namespace {
 
-// Two moments are equal where what was alive differs by less: the one is as
-// good an example of the peak as the other.
-constexpr uint64_t kSameBytes = 128 << 10;
+// Two moments are equal where what was alive differs by less, or by no more
+// than samples may stray: the one is as good an example of the peak as the
+// other. The highest of many estimates would be too high.
+constexpr double kSameBytes = 128 << 10;
+constexpr double kErrors = 2;
+
+double SameBytes(double variance) {
+  return std::max(kSameBytes, kErrors * std::sqrt(variance));
+}
 
 uint64_t LastOf(const RssStretch& rss) {
   return std::max(rss.end_us, rss.begin_us + 1) - 1;
@@ -69,11 +76,13 @@ void MostAlive::TakeLive(uint64_t time_us) {
     freed_bytes_ += std::max(last_bytes_ - live_bytes, 0.0);
   }
   last_bytes_ = live_bytes;
-  if (rising_.empty() || live_bytes > rising_.back().live_bytes + kSameBytes) {
-    rising_.push_back({live_bytes, time_us, freed_bytes_});
-  } else if (live_bytes + kSameBytes >= rising_.back().live_bytes) {
+  const double variance = std::max(model().live().bytes_variance, 0.0);
+  const double same = SameBytes(variance);
+  if (rising_.empty() || live_bytes > rising_.back().live_bytes + same) {
+    rising_.push_back({live_bytes, time_us, freed_bytes_, variance});
+  } else if (live_bytes + same >= rising_.back().live_bytes) {
     live_bytes = std::max(live_bytes, rising_.back().live_bytes);
-    rising_.back() = {live_bytes, time_us, freed_bytes_};
+    rising_.back() = {live_bytes, time_us, freed_bytes_, variance};
   }
 }
 
@@ -106,13 +115,15 @@ void MostAlive::Finish() {
 
 // That moment stays where as much was alive: what is resident was best known.
 std::optional<uint64_t> MostAlive::Better() const {
-  double live_bytes = 0;
+  double live_bytes = 0, same = kSameBytes;
   for (const Stretch& one : stretches_) {
-    live_bytes = std::max(live_bytes, one.most.live_bytes);
+    if (one.most.live_bytes <= live_bytes) continue;
+    live_bytes = one.most.live_bytes;
+    same = SameBytes(one.most.variance);
   }
   const Stretch* best = nullptr;
   for (const Stretch& one : stretches_) {
-    const bool is_most = one.most.live_bytes + kSameBytes >= live_bytes;
+    const bool is_most = one.most.live_bytes + same >= live_bytes;
     if (HoldsMoment(one.rss) && (is_most || at_bytes_ >= enough_bytes_)) {
       return std::nullopt;
     }

@@ -33,6 +33,7 @@ class MostAlive final : public HeapReplay {
     double live_bytes = -1;  // below 0: nothing is known yet
     uint64_t time_us = 0;
     double freed_bytes = 0;  // until then
+    double variance = 0;     // of live_bytes
   };
   struct Stretch {
     RssStretch rss;

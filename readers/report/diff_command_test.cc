@@ -62,9 +62,39 @@ TEST(DiffCommandTest, RunsThatRecordedDifferentThingsAreSaid) {
   DiffRun sampled = Before();
   sampled.mean_bytes = 1024;
   EXPECT_THAT(Diff(sampled, Before()).out,
-              HasSubstr("for no other\nreason:\n  old: calls, heap sampled\n"
-                        "  new: calls, heap\n"));
+              HasSubstr("\nOLD recorded calls, heap sampled, NEW calls, heap: "
+                        "places may be new or gone for\nno other reason.\n"));
   EXPECT_THAT(Diff(Before(), Before()).out, Not(HasSubstr("recorded")));
+}
+
+TEST(DiffCommandTest, PartsOfRunsAreNotJudged) {
+  const auto judged = [](const DiffRun& before, const DiffRun& after,
+                         const char* limit) {
+    const Printed printed = Diff(before, after, {"--fail-if", limit});
+    return absl::StrCat(printed.code, " ", printed.err);
+  };
+  DiffRun lossy = Before(), killed = Before();
+  lossy.heap_events_lost = 12;
+  killed.end = Footer::SIGNAL;
+  EXPECT_THAT(
+      Diff(Before(), lossy).out,
+      HasSubstr("\nNEW lost 12 heap events: its live bytes are wrong.\n"));
+  EXPECT_EQ(judged(Before(), lossy, "heap>+5%"),
+            "2 pymemreport: heap>+5%: NEW lost 12 heap events\n");
+  EXPECT_EQ(judged(lossy, Before(), "heap>+5%"),
+            "2 pymemreport: heap>+5%: OLD lost 12 heap events\n");
+  EXPECT_EQ(judged(lossy, Before(), "heap>1GiB"), "0 ");
+  EXPECT_EQ(judged(Before(), lossy, "peak>+5%"), "0 ");
+  EXPECT_THAT(
+      Diff(Before(), killed).out,
+      HasSubstr("\nOLD ended with exit 0, NEW with signal 0: it may not "
+                "have come as far.\n"));
+  EXPECT_EQ(
+      judged(Before(), killed, "peak>+5%"),
+      "2 pymemreport: peak>+5%: OLD ended with exit 0, NEW with signal 0\n");
+  EXPECT_EQ(judged(killed, killed, "peak>+5%"), "0 ");
+  EXPECT_THAT(judged(Before(), killed, "peak>1MiB"), StartsWith("3 "));
+  EXPECT_EQ(judged(Before(), killed, "peak>1GiB"), "0 ");
 }
 
 TEST(DiffCommandTest, MovedLinesOfAnotherCheckoutAreTheSame) {

@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 
@@ -35,6 +33,9 @@ class ExportCommand final : public ReportCommand {
     Refuse(app, "--thread",
            "a profile is of the whole process; tree and flame take --thread");
   }
+  std::string NotForTerminal() const override {
+    return format_ == Format::kPprof ? "pprof files" : "";
+  }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
@@ -45,11 +46,6 @@ class ExportCommand final : public ReportCommand {
 };
 
 int ExportCommand::Run(const Console& console, OutputBuffer* output) {
-  const bool pprof = format_ == Format::kPprof;
-  if (pprof && files_.ToConsole() && isatty(console.out_fd) != 0) {
-    console.Usage("pprof files are not for a terminal: name one with -o");
-    return kExitUsage;
-  }
   int code = kExitOk;
   const auto read = ReadHeapAt(files_.paths[0], at_, console, &code);
   if (read == nullptr) return code;

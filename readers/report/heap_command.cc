@@ -306,7 +306,7 @@ void HeapCommand::PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
     output->AppendLines((leaks_ ? LeaksText(replay, keep)
                                 : LiveText(replay, 0) +
                                       ThreadText(replay, threads) +
-                                      RestText(replay)) +
+                                      MeaningText(replay) + RestText(replay)) +
                         ReservedText(replay) + HeapHeading(replay));
   }
   HeapStacks stacks(by_, &replay);

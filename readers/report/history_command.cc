@@ -110,6 +110,7 @@ class HistoryCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override;
   std::string Problem() const override;
+  std::string NotForTerminal() const override { return svg_ ? "pictures" : ""; }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:

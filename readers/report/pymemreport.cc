@@ -38,6 +38,12 @@ bool IsFile(const std::string& name) {
 using Commands = std::vector<std::unique_ptr<ReportCommand>>;
 
 int PrintToConsole(const Console& console, ReportCommand* command) {
+  const std::string what = command->NotForTerminal();
+  if (!what.empty() && isatty(console.out_fd) != 0) {
+    console.Usage(
+        absl::StrCat(what, " are not for a terminal: name one with -o"));
+    return kExitUsage;
+  }
   OutputBuffer output(console.out,
                       Terminal::Of(console.out_fd, command->files().colors));
   const int code = command->Run(console, &output);

@@ -40,6 +40,8 @@ class ReportCommand {
   }
   // What is wrong with the options together; empty: nothing.
   virtual std::string Problem() const { return ""; }
+  // What it prints that is not for a terminal; empty: it is.
+  virtual std::string NotForTerminal() const { return ""; }
   // Reads and prints; returns the exit code. REQUIRES: there is no problem.
   virtual int Run(const Console& console, OutputBuffer* output) = 0;
 

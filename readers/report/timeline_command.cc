@@ -89,6 +89,9 @@ class TimelineCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override;
   std::string Problem() const override;
+  std::string NotForTerminal() const override {
+    return as_svg_ ? "pictures" : "";
+  }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:

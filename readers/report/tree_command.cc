@@ -58,7 +58,7 @@ int TreeCommand::Run(const Console& console, OutputBuffer* output) {
   if (!inverted_) stacks.FoldImports();
   stacks.Add(replay->SumsAt(0), OfThreads(&threads));
   output->AppendLines(LiveText(*replay, 0) + ThreadText(*replay, &threads) +
-                      ReservedText(*replay));
+                      MeaningText(*replay) + ReservedText(*replay));
   output->Append(TreeText(stacks.tree(), limit_, output->terminal()));
   const uint64_t frames = stacks.tree().nodes().size() - 1;
   if (limit_ != 0 && frames > limit_) {

@@ -12,6 +12,15 @@ void SourceLines::Add(const SourceFile& source) {
     line.hash = source.hash(i);
     if (i < source.text_size()) line.text = names_.Keep(source.text(i));
   }
+  if (count > 0 && stamps_.size() < most_lines_) {
+    stamps_[file] = {source.size_bytes(), source.mtime_ns()};
+  }
+}
+
+std::pair<uint64_t, uint64_t> SourceLines::Stamp(absl::string_view file) const {
+  const auto found = stamps_.find(file);
+  return found == stamps_.end() ? std::pair<uint64_t, uint64_t>()
+                                : found->second;
 }
 
 const SourceLine* SourceLines::Find(absl::string_view file,

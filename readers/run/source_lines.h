@@ -27,12 +27,15 @@ class SourceLines {
   void Add(const SourceFile& source);
   // Null: the file does not say.
   const SourceLine* Find(absl::string_view file, uint32_t line) const;
+  // The file's size in bytes and its last change; 0: the file does not say.
+  std::pair<uint64_t, uint64_t> Stamp(absl::string_view file) const;
 
  private:
   const size_t most_lines_;
   NamePool names_;
   absl::flat_hash_map<std::pair<absl::string_view, uint32_t>, SourceLine>
       lines_;
+  absl::flat_hash_map<absl::string_view, std::pair<uint64_t, uint64_t>> stamps_;
 };
 
 }  // namespace pymemrun

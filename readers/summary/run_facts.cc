@@ -202,6 +202,21 @@ RunFacts::ObjectsMade RunFacts::MadeObjects() const {
   return made;
 }
 
+std::string EndText(const RunFacts& facts) {
+  if (!facts.footer.has_value()) return "no end in the file";
+  const Footer& footer = *facts.footer;
+  switch (footer.end()) {
+    case Footer::EXIT:
+      return absl::StrCat("exit ", footer.exit_status());
+    case Footer::SIGNAL:
+      return absl::StrCat("signal ", footer.exit_status());
+    case Footer::EXEC:
+      return "became another program";
+    default:
+      return "killed";
+  }
+}
+
 std::string RecordedText(const RunFacts& facts, bool has_pages) {
   const Header& header = facts.header;
   std::vector<std::string> recorded;

@@ -108,6 +108,10 @@ class RunFacts : public FactKeeper {
   HeapCounts heap_;   // in the stream
 };
 
+// How the program ended: "exit 0", "signal 9", "killed", "became another
+// program", "no end in the file".
+std::string EndText(const RunFacts& facts);
+
 // What kinds of events there are: "calls, pages by scan, heap sampled (native
 // too)". `has_pages`: which pages were resident is known.
 std::string RecordedText(const RunFacts& facts, bool has_pages);

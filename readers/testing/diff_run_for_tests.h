@@ -26,6 +26,8 @@ struct DiffRun {
   std::string file = "/src/old/job.py";
   uint64_t mean_bytes = 0;  // between samples; 0: all are recorded
   bool with_heap = true;
+  Footer::End end = Footer::EXIT;
+  uint64_t heap_events_lost = 0;
 
   std::string Build() const {
     StringSink sink;
@@ -70,7 +72,8 @@ struct DiffRun {
     if (source.source().line_size() > 0) builder.AddRecord(source);
     Record record;
     Footer* footer = record.mutable_footer();
-    footer->set_end(Footer::EXIT);
+    footer->set_end(end);
+    footer->set_heap_events_lost(heap_events_lost);
     footer->set_end_us(10000);
     footer->set_user_us(5000);
     footer->set_hwm_bytes(2 * peak_bytes);

@@ -69,6 +69,9 @@ OURS = {
     "--paused": (["--paused"], False),
     "default": ([], False),
     "--light": (["--light"], False),
+    **{" ".join(["--delivery preload", *options]):
+       (["--delivery", "preload", *options], False)
+       for options in ([], ["--paused"], ["--light"])},
     "--min-drss 4096": ([*CALLS, "--min-drss", "4096", "--context", "1"], False),
     "--rss-source hints": ([*CALLS, "--min-drss", "4096", "--context", "1",
                             "--rss-source", "hints"], False),

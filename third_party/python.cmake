@@ -7,7 +7,7 @@
 # and those to trace by preloading, PYMEMRUN_TRACED_PYTHONS.
 # Asked from the interpreter itself: FindPython3 would look past the one named.
 function(pymemrun_ask_python python out code)
-  execute_process(COMMAND "${python}" -IS -c "import sys, sysconfig as s; print(${code})"
+  execute_process(COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} "${CMAKE_SYSROOT}${python}" -IS -c "import sys, sysconfig as s; print(${code})"
                   OUTPUT_VARIABLE text OUTPUT_STRIP_TRAILING_WHITESPACE
                   RESULT_VARIABLE failed)
   if(failed)

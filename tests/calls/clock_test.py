@@ -81,7 +81,7 @@ class ClockTest(support.ProgramTest):
         if self.tsc_is_used():
             self.assertEqual(run.header.clock, source.TSC)
             self.assertRegex(run.report("summary"),
-                             r"\nclock +processor's counter, calibrated against "
+                             r"\nclock +CPU's counter, calibrated against "
                              "CLOCK_MONO")
 
     @unittest.skipUnless(os.geteuid() == 0 and

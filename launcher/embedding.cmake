@@ -19,7 +19,7 @@ set(_list "${CMAKE_CURRENT_BINARY_DIR}/pymemrun.dynamic-list")
 set(_interposed "${CMAKE_CURRENT_SOURCE_DIR}/interposed_symbols.txt")
 set(_interpreter "")
 if(PYMEMRUN_PYTHON_LINK STREQUAL "static")
-  set(_interpreter "${Python3_EXECUTABLE}")
+  set(_interpreter "${CMAKE_SYSROOT}${Python3_EXECUTABLE}")
 endif()
 add_custom_command(OUTPUT "${_list}"
   COMMAND "${CMAKE_COMMAND}" "-DNM=${CMAKE_NM}" "-DINTERPRETER=${_interpreter}"

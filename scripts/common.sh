@@ -24,6 +24,23 @@ quietly() {
   return "$status"
 }
 
+# mirror: the one that apt uses here for Debian 12, else Debian's own. It has the
+# other suites, too.
+mirror() {
+  local found
+  found=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' \
+            'Created-By: Packages' 2>/dev/null |
+          sed -n 's/^\(http:.*\) bookworm$/\1/p' | head -n 1 || true)
+  echo "${found:-http://deb.debian.org/debian}"
+}
+
+# proxy_of_apt: sets http_proxy as apt has it here.
+proxy_of_apt() {
+  local proxy=
+  eval "$(apt-config shell proxy Acquire::http::Proxy 2>/dev/null)"
+  [ -z "$proxy" ] || export http_proxy=$proxy
+}
+
 # build FOLDER CMAKE_ARGS... [--target TARGETS...]: configures build/FOLDER and
 # builds it; what compilers say is in build/FOLDER/build.log. One at a time per
 # folder: a second one waits.

@@ -7,7 +7,7 @@
 # and those to trace by preloading, PYMEMRUN_TRACED_PYTHONS.
 # Asked from the interpreter itself: FindPython3 would look past the one named.
 function(pymemrun_ask_python python out code)
-  execute_process(COMMAND "${python}" -IS -c "import sys, sysconfig as s; print(${code})"
+  execute_process(COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} "${CMAKE_SYSROOT}${python}" -IS -c "import sys, sysconfig as s; print(${code})"
                   OUTPUT_VARIABLE text OUTPUT_STRIP_TRAILING_WHITESPACE
                   RESULT_VARIABLE failed)
   if(failed)
@@ -27,6 +27,12 @@ _ask(_libs "s.get_config_var('LIBS'), s.get_config_var('SYSLIBS'), s.get_config_
 
 add_library(pymemrun_python_headers INTERFACE)
 target_include_directories(pymemrun_python_headers SYSTEM INTERFACE "${_include}")
+# From 3.12 on modules in Debian's archive need archives of CPython's own build,
+# which no package has.
+if(PYMEMRUN_PYTHON_LINK STREQUAL "static" AND _libs MATCHES "Modules/[^ ]*[.]a")
+  message(STATUS "libpython${PYMEMRUN_PYTHON_VERSION}.a needs ${CMAKE_MATCH_0}: the shared library is taken")
+  set(PYMEMRUN_PYTHON_LINK shared)
+endif()
 if(PYMEMRUN_PYTHON_LINK STREQUAL "static")
   find_library(PYMEMRUN_PYTHON_ARCHIVE "libpython${PYMEMRUN_PYTHON_VERSION}.a"
                PATHS "${_libpl}" "${_libdir}" NO_DEFAULT_PATH REQUIRED)

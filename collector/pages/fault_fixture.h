@@ -13,7 +13,7 @@
 
 namespace pymemrun {
 
-inline constexpr size_t kFixturePage = 4096;
+inline const size_t kFixturePage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 
 // Fresh memory whose pages come one by one.
 inline char* MapFreshPages(size_t pages) {

@@ -27,8 +27,6 @@ constexpr uint32_t kShortestNapUs = 500;
 // fresh memory; half a ring of them is how long we may look away.
 constexpr uint32_t kSamplesPerMs = 2000;
 
-constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
-
 uint32_t NapFor(const PageRings* rings) {
   if (rings == nullptr) return kLongestNapUs;
   const size_t half_ms = rings->samples_in_ring() / 2 / kSamplesPerMs;
@@ -160,8 +158,9 @@ void PageCollector::NameSamples() {
 }
 
 void PageCollector::ForgetAsked(uint64_t address, uint64_t bytes) {
-  const uint64_t first = address / kHugeBytes;
-  const uint64_t last = (address + bytes) / kHugeBytes;
+  const uint64_t huge_bytes = HugePageBytes(options_.page_bytes);
+  const uint64_t first = address / huge_bytes;
+  const uint64_t last = (address + bytes) / huge_bytes;
   if (last - first >= asked_blocks_.size()) return asked_blocks_.fill(0);
   for (uint64_t block = first; block <= last; ++block) {
     uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
@@ -169,12 +168,12 @@ void PageCollector::ForgetAsked(uint64_t address, uint64_t bytes) {
   }
 }
 
-// Asks once for each 2 MiB, until they are given back or others take their
-// place: it is the first fault that may bring a huge page. nullopt: the kernel
-// was not asked, or the fault is still under way; then it is asked again when
-// the stack is known.
+// Asks once for each place of a huge page, until it is given back or others
+// take its place: it is the first fault that may bring a huge page. nullopt:
+// the kernel was not asked, or the fault is still under way; then it is asked
+// again when the stack is known.
 absl::optional<bool> PageCollector::LooksHuge(uint64_t address) {
-  const uint64_t block = address / kHugeBytes;
+  const uint64_t block = address / HugePageBytes(options_.page_bytes);
   uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
   if (std::exchange(asked, block) == block) return absl::nullopt;
   return scan_.IsHuge(address);
@@ -228,8 +227,9 @@ PageSpan PageCollector::HugePageWith(const MatchedSample& matched) {
   absl::optional<bool> huge = matched.sample->huge;
   if (!huge.has_value()) huge = scan_.IsHuge(address);
   if (!huge.value_or(matched.far_too)) return {};
-  const uint64_t begin = address & ~(kHugeBytes - 1);
-  return {begin, begin + kHugeBytes};
+  const uint64_t huge_bytes = HugePageBytes(options_.page_bytes);
+  const uint64_t begin = address & ~(huge_bytes - 1);
+  return {begin, begin + huge_bytes};
 }
 
 bool PageCollector::IsNamed(uint32_t thread) {

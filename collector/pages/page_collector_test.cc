@@ -27,7 +27,7 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t kPage = kFixturePage;
+const size_t kPage = kFixturePage;
 
 // Decodes all as readers do.
 class Output final : public RecordSink, public RecordVisitor {
@@ -261,7 +261,7 @@ TEST_F(PageCollectorTest, APageThatWasSeenToBeSmallStaysSo) {
   auto collector = Make();
   Start(collector.get());
   producer_.Code(1, "a.py", "small", 1);
-  constexpr uint64_t kHuge = uint64_t{2} << 20;
+  const uint64_t kHuge = HugePageBytes(kPage);
   char* memory = MapFreshPages(2 * kHuge / kPage);
   char* small = memory + kHuge - reinterpret_cast<uint64_t>(memory) % kHuge;
   *small = 1;

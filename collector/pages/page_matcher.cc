@@ -2,11 +2,10 @@
 
 #include <algorithm>
 
+#include "tracer/wire/ring_layout.h"
+
 namespace pymemrun {
 namespace {
-
-// What fills memory from its begin on takes a huge page's fault at its begin.
-constexpr uint64_t kHugeBytes = uint64_t{2} << 20;
 
 // A loop is thought to go on where no more lies between two of its faults. Each
 // may have to wait for its huge page and for a CPU.
@@ -141,12 +140,12 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
 }
 
 // Whether what a touch says of the page far from it goes for another fault: it
-// is of the same instruction, and was the first in its 2 MiB, where such a loop
-// begins. Later ones find there what came page by page.
+// is of the same instruction, and was the first of its huge page, where such a
+// loop begins. Later ones find there what came page by page.
 bool PageMatcher::TellsOf(const PageSample& sample,
                           const PageTouch& touch) const {
   return touch.instruction == sample.instruction &&
-         touch.page % (kHugeBytes / page_bytes_) == 0;
+         touch.page % (HugePageBytes(page_bytes_) / page_bytes_) == 0;
 }
 
 const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
@@ -157,7 +156,9 @@ const PageTouch& PageMatcher::TouchOf(const PageSample& sample,
   if (thread.last.stack == 0 || sample.instruction >= kKernelHalf) return next;
   const bool last_fits = thread.last.instruction == sample.instruction;
   const bool next_fits = next.instruction == sample.instruction;
-  const bool may_be_huge = sample.address % kHugeBytes < page_bytes_;
+  // What fills memory from its begin on takes a huge page's fault at its begin.
+  const bool may_be_huge =
+      sample.address % HugePageBytes(page_bytes_) < page_bytes_;
   const bool goes_on = sample.time_ns - thread.loop_ns <= kLoopStepNs;
   if (may_be_huge && goes_on && last_fits != next_fits) {
     return last_fits ? thread.last : next;

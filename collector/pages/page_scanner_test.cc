@@ -90,7 +90,7 @@ class PageScannerTest : public testing::Test {
 TEST_F(PageScannerTest, ANewHighIsInTheNextAnswer) {
   scanner_.Ask();
   ASSERT_EQ(answers_.all.size(), 1u);
-  constexpr size_t kPages = 32 * kMiB / kFixturePage;
+  const size_t kPages = 32 * kMiB / kFixturePage;
   char* const memory = MapFreshPages(kPages);
   for (size_t i = 0; i < kPages; ++i) memory[i * kFixturePage] = 1;
   scanner_.AskIfDue(MonotonicNs() + 3600 * 1000 * kMs);

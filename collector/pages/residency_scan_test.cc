@@ -10,11 +10,12 @@
 #include <vector>
 
 #include "collector/pages/fault_fixture.h"
+#include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kPage = kFixturePage;
+const uint64_t kPage = kFixturePage;
 
 struct Names final : RecordSink {
   using RecordSink::Write;
@@ -82,7 +83,7 @@ TEST_F(ResidencyScanTest, KnownMemoryIsFoundPageByPage) {
 // hide one while it moves it: what is said in between counts where it said the
 // same before and after.
 TEST_F(ResidencyScanTest, AHugePageIsToldFromSmallOnes) {
-  constexpr uint64_t kHuge = uint64_t{2} << 20;
+  const uint64_t kHuge = HugePageBytes(kPage), kPages = kHuge / kPage;
   char* memory =
       static_cast<char*>(mmap(nullptr, 3 * kHuge, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
@@ -99,11 +100,11 @@ TEST_F(ResidencyScanTest, AHugePageIsToldFromSmallOnes) {
   bool agrees = false;
   for (int tries = 0; tries < 1000 && !agrees; ++tries) {
     ASSERT_TRUE(scan_.Read([] {}, &answer_));
-    const uint64_t before = Pages(large, 512);
+    const uint64_t before = Pages(large, kPages);
     const absl::optional<bool> huge = scan_.IsHuge(begin + kHuge + 5 * kPage);
     ASSERT_TRUE(scan_.Read([] {}, &answer_));
-    agrees = before == Pages(large, 512) &&
-             (huge == true) == (before == 512 && HugeThere(large));
+    agrees = before == Pages(large, kPages) &&
+             (huge == true) == (before == kPages && HugeThere(large));
   }
   EXPECT_TRUE(agrees);
   munmap(memory, 3 * kHuge);

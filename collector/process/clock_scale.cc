@@ -1,21 +1,10 @@
 #include "collector/process/clock_scale.h"
 
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
-
 #include "collector/process/monotonic_clock.h"
+#include "tracer/wire/tsc.h"
 
 namespace pymemrun {
 namespace {
-
-uint64_t ReadTsc() {
-#if defined(__x86_64__)
-  return __rdtsc();
-#else
-  return 0;
-#endif
-}
 
 // A slope from a shorter interval than this would be worse than the one from
 // before the run: 40 ns in 20 ms are 2 ppm.
@@ -34,9 +23,9 @@ ClockScale::Pair ClockScale::Measure() {
   Pair best;
   uint64_t best_width = UINT64_MAX;
   for (int i = 0; i < 8; ++i) {
-    const uint64_t before = ReadTsc();
+    const uint64_t before = Tsc();
     const uint64_t ns = MonotonicNs();
-    const uint64_t after = ReadTsc();
+    const uint64_t after = Tsc();
     if (after - before < best_width) {
       best_width = after - before;
       best = {before + best_width / 2, ns};

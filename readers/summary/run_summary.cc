@@ -205,9 +205,10 @@ std::string DescribeGaps(const RunFacts& facts) {
 
 std::string DescribeClock(const RunFacts& facts) {
   if (facts.header.clock() == CLOCK_SOURCE_UNKNOWN) return "not recorded";
-  std::string text = facts.header.clock() == TSC
-                         ? "TSC, calibrated against CLOCK_MONOTONIC"
-                         : "CLOCK_MONOTONIC: the TSC is not to be trusted here";
+  std::string text =
+      facts.header.clock() == TSC
+          ? "CPU's counter, calibrated against CLOCK_MONOTONIC"
+          : "CLOCK_MONOTONIC: the CPU's counter is not to be trusted here";
   if (facts.footer.has_value() && facts.footer->clock_steps_back() > 0) {
     absl::StrAppend(&text, "; below the row before at ",
                     Grouped(facts.footer->clock_steps_back()),

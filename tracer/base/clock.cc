@@ -22,7 +22,11 @@ void ReadSmallFile(const char* path, char* buffer, size_t size) {
 }  // namespace
 
 void UseKernelsClock() {
+#ifdef __aarch64__
+  void* const kernels = FindNext("__kernel_clock_gettime");
+#else
   void* const kernels = FindNext("__vdso_clock_gettime");
+#endif
   if (kernels != nullptr) {
     g_read_clock = reinterpret_cast<ClockFunction*>(kernels);
   }
@@ -44,19 +48,19 @@ ClockPair BothClocks(bool is_tsc) {
 }
 
 bool TscIsInvariant() {
-#if defined(__x86_64__)
   char text[4096];
   ReadSmallFile(
       "/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
       sizeof(text));
+#if defined(__aarch64__)
+  return strncmp(text, "arch_sys_counter", 16) == 0;
+#else
   if (strncmp(text, "tsc", 3) == 0) return true;
   // A guest's kvm-clock or hyperv clock stands on the TSC; these two flags say
   // that it neither changes rate nor stops.
   ReadSmallFile("/proc/cpuinfo", text, sizeof(text));
   return strstr(text, " constant_tsc") != nullptr &&
          strstr(text, " nonstop_tsc") != nullptr;
-#else
-  return false;
 #endif
 }
 

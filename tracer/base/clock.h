@@ -6,9 +6,8 @@
 #include <time.h>
 
 #include <cstdint>
-#if defined(__x86_64__)
-#include <x86intrin.h>
-#endif
+
+#include "tracer/wire/tsc.h"
 
 namespace pymemrun {
 
@@ -28,16 +27,6 @@ inline uint64_t ReadClockNs(clockid_t clock) {
 inline uint64_t MonotonicNs() { return ReadClockNs(CLOCK_MONOTONIC); }
 inline uint64_t RealtimeNs() { return ReadClockNs(CLOCK_REALTIME); }
 
-// The processor's counter. A processor without it has TscIsInvariant() false,
-// and nobody asks.
-inline uint64_t Tsc() {
-#if defined(__x86_64__)
-  return __rdtsc();
-#else
-  return 0;
-#endif
-}
-
 inline uint64_t TimeStamp(bool is_tsc) {
   return __builtin_expect(is_tsc, 1) ? Tsc() : MonotonicNs();
 }
@@ -50,8 +39,9 @@ struct ClockPair {
 };
 ClockPair BothClocks(bool is_tsc);
 
-// Whether the TSC runs at one rate on all CPUs: the kernel's own clock source
-// is the TSC (or a paravirtual clock on an invariant one). Reads two files.
+// Whether Tsc() runs at one rate on all CPUs: it is the kernel's own clock
+// source (or on x86 a paravirtual clock's, on an invariant TSC). Reads two
+// files.
 bool TscIsInvariant();
 
 }  // namespace pymemrun

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/base/own_page.h"
 #include "tracer/base/slow_state.h"
 #include "tracer/wire/ring_layout.h"
 
@@ -124,11 +125,11 @@ struct HotState {
 };
 
 // Pages of their own. g_hot is wiped in forked children.
-struct alignas(4096) HotPage {
+struct alignas(kOwnPage) HotPage {
   HotState state;
-  char fill[4096 - sizeof(HotState)];
+  char fill[kOwnPage - sizeof(HotState)];
 };
-static_assert(sizeof(HotPage) == 4096);
+static_assert(sizeof(HotPage) == kOwnPage);
 
 extern HotPage g_hot_page;
 

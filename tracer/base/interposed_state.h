@@ -11,6 +11,7 @@
 
 #include "tracer/base/hot_state.h"
 #include "tracer/base/next_function.h"
+#include "tracer/base/own_page.h"
 #include "tracer/wire/ring_layout.h"
 
 // Exported by name (launcher/interposed_symbols.txt).
@@ -21,7 +22,7 @@ namespace pymemrun {
 
 // A page of its own, which a forked child finds zeroed: the number alone does
 // not tell, for a child in another PID namespace may have ours.
-struct alignas(4096) InterposedState {
+struct alignas(kOwnPage) InterposedState {
   std::atomic<ControlPage*> page;  // null: only forward
   pid_t pid;
 };

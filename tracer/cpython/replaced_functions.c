@@ -10,12 +10,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if PY_VERSION_HEX < 0x030C0000 && defined(__x86_64__)
+#if PY_VERSION_HEX < 0x030C0000
+#ifdef __x86_64__
 #define REPLACES 1
+static const uint8_t kJumpBehind[6] = {0xff, 0x25};  // jmp *0(%rip)
+// Where indirect calls may arrive: endbr64, bti c.
+static const uint8_t kLanding[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+#elif defined(__aarch64__)
+#define REPLACES 1
+static const uint8_t kJumpBehind[8] = {0x50, 0,    0,    0x58,   // ldr x16, 8
+                                       0,    0x02, 0x1f, 0xd6};  // br x16
+static const uint8_t kLanding[4] = {0x5f, 0x24, 0x03, 0xd5};
+#endif
+#endif  // versions
 
-// jmp *0(%rip), and the address.
+#ifdef REPLACES
 struct __attribute__((packed)) Jump {
-  uint8_t instruction[6];
+  uint8_t instructions[sizeof kJumpBehind];
   const void* to;
 };
 
@@ -30,13 +41,13 @@ static int Replace(const char* name, const void* ours) {
     return 0;
   }
   size_t room = symbol->st_size;
-  static const uint8_t kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
-  if (memcmp(function, kEndbr64, sizeof kEndbr64) == 0) {
-    function += sizeof kEndbr64;  // where indirect calls may arrive
-    room -= sizeof kEndbr64;
+  if (memcmp(function, kLanding, sizeof kLanding) == 0) {
+    function += sizeof kLanding;
+    room -= sizeof kLanding;
   }
   if (room < sizeof(struct Jump) || room > symbol->st_size) return 0;
-  const struct Jump jump = {{0xff, 0x25, 0, 0, 0, 0}, ours};
+  struct Jump jump = {{0}, ours};
+  memcpy(jump.instructions, kJumpBehind, sizeof kJumpBehind);
   const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
   const uintptr_t begin = (uintptr_t)function & ~(page - 1);
   const uintptr_t end =
@@ -45,6 +56,7 @@ static int Replace(const char* name, const void* ours) {
     return 0;
   }
   memcpy(function, &jump, sizeof jump);
+  __builtin___clear_cache(function, function + sizeof jump);
   return mprotect((void*)begin, end - begin, PROT_READ | PROT_EXEC) == 0;
 }
 

@@ -79,8 +79,10 @@ inline uint64_t RssGauge::TakeHeads(HotState& hot) const {
 
 inline RssGauge::Moved RssGauge::TakeSigns(HotState& hot) const {
   const uint64_t heads = hot.cpu_offset != 0 ? TakeHeads(hot) : SumOfHeads(hot);
-  const uint32_t unmaps = hot.unmaps.load(std::memory_order_acquire);
+  const uint32_t unmaps = hot.unmaps.load(std::memory_order_relaxed);
   void* const brk_now = *hot.brk_word;
+  // Before statm is read: what moves after that, the next event sees.
+  std::atomic_thread_fence(std::memory_order_acquire);
   const Moved moved = {(heads - hot.heads_sum) / kHeadStep,
                        heads != hot.heads_sum || unmaps != hot.unmaps_seen ||
                            brk_now != hot.brk_seen};

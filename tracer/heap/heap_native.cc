@@ -7,10 +7,10 @@
 namespace pymemrun {
 namespace {
 
-// What the kernel makes of a length.
+// What the kernel makes of a length. While tracing.
 size_t WholePages(size_t bytes) {
-  constexpr size_t kPage = 4096;
-  return (bytes + kPage - 1) & ~(kPage - 1);
+  const size_t page = Hot().page_bytes;
+  return (bytes + page - 1) & ~(page - 1);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ inline bool HeapNative::Take(size_t size) const {
 void HeapNative::Start(HeapMode mode) {
   all_ = mode == HeapMode::kAll;
   PymemrunFindInterpreter(&interpreter_start_, &interpreter_end_);
-  on_.store(true, std::memory_order_relaxed);
+  on_.store(true, std::memory_order_release);
 }
 
 void HeapNative::Allocated(const HeapBlock& block) {

@@ -20,19 +20,15 @@ class HeapNative {
 
   void Start(HeapMode mode);
   // Whether what the calling thread asks for now is to be counted.
-  bool counts() const {
-    return __builtin_expect(on_.load(std::memory_order_relaxed), 0) &&
-           !t_heap_inside;
-  }
+  bool counts() const { return on() && !t_heap_inside; }
 
   // Whether the free of a block is to be counted. Within a domain's hook it is,
   // if the hook is about to free another block. A tool's hook below ours may
   // have asked for it where ours does not say that it is at work.
   bool CountsFree(const void* block) const {
-    return __builtin_expect(on_.load(std::memory_order_relaxed), 0) &&
-           (!t_heap_inside ||
-            (t_heap_request != kAnySize &&
-             t_heap_request != reinterpret_cast<size_t>(block)));
+    return on() && (!t_heap_inside ||
+                    (t_heap_request != kAnySize &&
+                     t_heap_request != reinterpret_cast<size_t>(block)));
   }
 
   // Whether the code at that address is CPython's, which maps what its own
@@ -52,6 +48,10 @@ class HeapNative {
   friend class HeapNativeRealloc;
   friend class HeapNativeUnmap;
   bool Take(size_t size) const;
+  // Pairs with the release in Start().
+  bool on() const {
+    return __builtin_expect(on_.load(std::memory_order_acquire), 0);
+  }
 
   const HeapSampler& sampler_;
   HeapSamples& samples_;

@@ -2,6 +2,8 @@
 
 #include <sys/mman.h>
 
+#include <initializer_list>
+
 #include "tracer/base/own_memory.h"
 
 namespace pymemrun {

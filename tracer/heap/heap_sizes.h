@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/base/own_page.h"
+
 namespace pymemrun {
 
 class HeapSizes {
@@ -47,7 +49,7 @@ class HeapSizes {
     std::atomic<uint64_t> count;
     std::atomic<uint64_t> bytes;
   };
-  struct alignas(4096) Table {
+  struct alignas(kOwnPage) Table {
     Bin under_gil[kBins];
     Bin aside[kBins];
   };

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/base/own_page.h"
+
 namespace pymemrun {
 
 class SampledBlocks {
@@ -38,7 +40,7 @@ class SampledBlocks {
   // share cache lines, as their use does.
   // The same by a hash of the whole address.
   static constexpr uint32_t kFilterBlocks = 1u << 18;
-  struct alignas(4096) Filter {
+  struct alignas(kOwnPage) Filter {
     std::atomic<uint8_t> pages[kFilterPages];
     std::atomic<uint8_t> blocks[kFilterBlocks];
   };

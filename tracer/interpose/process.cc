@@ -104,7 +104,7 @@ void Interposed::WatchGil(const pthread_cond_t* cond, void (*taken)()) {
 using namespace pymemrun;  // the definitions below are libc's names
 
 PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
-  if (cond == g_gil.cond.load(std::memory_order_relaxed)) {
+  if (cond == g_gil.cond.load(std::memory_order_acquire)) {
     g_gil.taken();
   }
   return PYMEMRUN_NEXT(pthread_cond_signal)(cond);

@@ -59,7 +59,8 @@ TEST_F(MallocHeapTest, ABlockOfItsOwnMappingIsFound) {
   void* block = Allocate(1 << 20);
   const MappedBlock mapping = MappedBlockOf(block);
   EXPECT_EQ(mapping.start, static_cast<char*>(block) - 16);
-  EXPECT_EQ(mapping.bytes, (size_t{1} << 20) + 4096);
+  EXPECT_EQ(mapping.bytes,
+            (size_t{1} << 20) + static_cast<size_t>(sysconf(_SC_PAGESIZE)));
   EXPECT_EQ(MappedBlockOf(Allocate(kBlock)).bytes, 0u);
   EXPECT_EQ(EndAboveAny(block).bytes, 0u);
 }

@@ -68,9 +68,13 @@ bool Chooses(const char* setting, const char* word, bool if_unknown) {
 // 6.8 on their size has a setting of its own, which usually inherits the other.
 bool HugePagesForAll() {
 #define PYMEMRUN_HUGE_PAGES "/sys/kernel/mm/transparent_hugepage/"
+  const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  char own_setting[96];
+  snprintf(own_setting, sizeof(own_setting),
+           PYMEMRUN_HUGE_PAGES "hugepages-%llukB/enabled",
+           static_cast<unsigned long long>(HugePageBytes(page_bytes) >> 10));
   return Chooses(PYMEMRUN_HUGE_PAGES "enabled", "[always]", true) ||
-         Chooses(PYMEMRUN_HUGE_PAGES "hugepages-2048kB/enabled", "[always]",
-                 false);
+         Chooses(own_setting, "[always]", false);
 #undef PYMEMRUN_HUGE_PAGES
 }
 
@@ -80,15 +84,16 @@ std::atomic<bool> PageEvents::started_;
 bool PageEvents::wants_input_ = false;
 std::atomic<bool> PageEvents::may_be_huge_;
 
-// Whether the page 1 MiB away in the same aligned 2 MiB is resident, which
-// after the first fault in them tells a huge page.
+// Whether the page at the same place of the other half of a huge page's memory
+// is resident, which after the first fault there tells a huge page.
 bool PageEvents::IsFarThere(const void* address) {
   if (!may_be_huge_.load(std::memory_order_relaxed)) return false;
-  constexpr uintptr_t kHalf = uintptr_t{1} << 20;
-  const uintptr_t page = reinterpret_cast<uintptr_t>(address) &
-                         ~uintptr_t{SideRing::page()->page_bytes - 1};
+  const uintptr_t page_bytes = SideRing::page()->page_bytes;
+  const uintptr_t half = HugePageBytes(page_bytes) / 2;
+  const uintptr_t page =
+      reinterpret_cast<uintptr_t>(address) & ~(page_bytes - 1);
   unsigned char there = 0;
-  return mincore(reinterpret_cast<void*>(page ^ kHalf), 1, &there) == 0 &&
+  return mincore(reinterpret_cast<void*>(page ^ half), 1, &there) == 0 &&
          (there & 1) != 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <initializer_list>
 
 #include "tracer/pages/malloc_heap.h"
 

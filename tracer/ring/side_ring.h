@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/base/own_page.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
@@ -22,14 +23,15 @@ class SideRing {
   static void Close();
 
   // The region, or null: not open, or a forked child.
+  // Acquire: with it, what was made before Open() is there.
   static ControlPage* page() {
-    return g_state.page.load(std::memory_order_relaxed);
+    return g_state.page.load(std::memory_order_acquire);
   }
 
  private:
   friend class SideItem;
   // A page of its own, which a forked child finds zeroed.
-  struct alignas(4096) State {
+  struct alignas(kOwnPage) State {
     std::atomic<ControlPage*> page;
     SideContinued* cells;
     // A wait timed out; nobody waits again until there is room.

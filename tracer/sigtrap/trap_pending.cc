@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <initializer_list>
 
 #include "tracer/sigtrap/kernel_signals.h"
 

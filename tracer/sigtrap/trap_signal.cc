@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tracer/base/interposed_state.h"
+#include "tracer/base/own_page.h"
 #include "tracer/sigtrap/trap_pending.h"
 #include "tracer/sigtrap/trap_state.h"
 
@@ -32,8 +33,8 @@ TrapSignal::FaultFunction* g_on_fault;
 void (*g_restorer)();  // as libc's sigaction shows it
 bool g_heeds_forks;
 
-// A page of its own, which a forked child finds zeroed.
-struct alignas(4096) Owner {
+// On a page of its own, which a forked child finds zeroed.
+struct alignas(kOwnPage) Owner {
   pid_t pid;
 };
 Owner g_owner;
@@ -80,9 +81,11 @@ bool SetEventsFromHere(int option) {
 uint32_t Store(const TrapAction& action) {
   const uint32_t number = g_next.fetch_add(1) + 1;
   StoredAction& place = g_actions[number % kActions];
-  place.handler.store(action.handler, std::memory_order_relaxed);
-  place.flags.store(action.flags, std::memory_order_relaxed);
-  place.mask.store(action.mask, std::memory_order_relaxed);
+  // Release: who reads one of these sees g_next, too. Pairs with the fence in
+  // Current().
+  place.handler.store(action.handler, std::memory_order_release);
+  place.flags.store(action.flags, std::memory_order_release);
+  place.mask.store(action.mask, std::memory_order_release);
   return number;
 }
 

@@ -10,13 +10,15 @@
 
 #include <atomic>
 
+#include "tracer/base/own_page.h"
+
 namespace pymemrun {
 namespace {
 
 std::atomic<int> g_faults, g_late_faults;
 
 // Pages that the handler is to touch itself.
-alignas(4096) volatile char g_fresh[8][4096];
+alignas(kOwnPage) volatile char g_fresh[8][kOwnPage];
 std::atomic<int> g_fresh_left;
 
 void OnFault(const siginfo_t* info, void*) {
@@ -55,11 +57,12 @@ void TouchInHandler() {
 }
 
 void Touch(int pages) {
-  const size_t size = static_cast<size_t>(pages) * 4096;
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t size = static_cast<size_t>(pages) * page;
   auto* bytes =
       static_cast<volatile char*>(mmap(nullptr, size, PROT_READ | PROT_WRITE,
                                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-  for (size_t at = 0; at < size; at += 4096) bytes[at] = 1;
+  for (size_t at = 0; at < size; at += page) bytes[at] = 1;
   munmap(const_cast<char*>(bytes), size);
 }
 

@@ -104,7 +104,7 @@ inline constexpr uint16_t kSideAdapted = 32;  // kHeapRates
 // kAlloc: behind the frames that the head does not hold, 8 bytes: the address
 // of the code that called malloc.
 inline constexpr uint16_t kSideCaller = 64;
-// kTouch: of the same aligned 2 MiB a page far from this one is there too.
+// kTouch: of the same huge page a page far from this one is there too.
 inline constexpr uint16_t kSideFarToo = 128;
 inline constexpr uint16_t kSideMoves = 256;  // kUnmap
 
@@ -141,6 +141,12 @@ struct SideContinued {
 };
 static_assert(sizeof(SideContinued) == kSideCellBytes);
 inline constexpr size_t kSidePayloadBytes = sizeof(SideContinued::payload);
+
+// Of a huge page, which has as many pages as a page has words: 2 MiB where
+// pages are of 4 KiB, 32 MiB of 16, 512 MiB of 64.
+constexpr uint64_t HugePageBytes(uint64_t page_bytes) {
+  return page_bytes * (page_bytes / sizeof(uint64_t));
+}
 
 inline constexpr uint32_t kNoPosition = 0x7fffffff;
 

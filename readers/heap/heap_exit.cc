@@ -106,7 +106,8 @@ HeapMoment HeapExitFinder::exit() const {
     default:
       break;
   }
-  if (last_us_ == kEnd) return exit;
+  // A program that is killed has freed nothing.
+  if (last_us_ == kEnd || footer_.end() == Footer::SIGNAL) return exit;
   exit.kind = HeapMoment::kTime;
   exit.time_us = last_us_;
   return exit;

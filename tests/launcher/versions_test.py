@@ -100,19 +100,18 @@ class VersionsTest(wheel_support.WheelTest):
             self.tested(PAGES),
             self.tested(HEAP),
             self.arrays(),
-            self.tested(KILLED_CALLS * calls + KILLED_PAGES,
-                        PYMEMRUN_TEST_KILLS="8"),
+            self.tested(KILLED_CALLS * calls + KILLED_PAGES),
             self.standard_library()]
         return f"| {' | '.join((*python[:2], *cells))} |"
 
     def installed(self, tool):
         return f"{self.home}/bin/{tool}"
 
-    def tested(self, tests, **variables):
+    def tested(self, tests):
         """`ok`, or what fails."""
         failed = []
         for file, *names in tests:
-            done = wheel_support.installed_test(self.home, file, *names, **variables)
+            done = wheel_support.installed_test(self.home, file, *names)
             if done.returncode == 0:
                 continue
             print(done.stdout, file=sys.stderr)

@@ -117,7 +117,7 @@ class WheelTest(support.ProgramTest):
         return folder, pip, time.monotonic() - start
 
 
-def installed_test(environment, file, *names, **variables):
+def installed_test(environment, file, *names):
     """Runs a test of ours, or those of its tests that are named. An installed
     pymemrun refuses a variable that the tests have."""
     folder = os.path.join(environment, "work")
@@ -134,4 +134,4 @@ def installed_test(environment, file, *names, **variables):
         cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True,
         env=clean_environment(PYMEMRUN_SOURCE_DIR=support.SOURCE, PYMEMRUN_BIN=launcher,
-                              **tools, **variables))
+                              **tools))

@@ -106,8 +106,7 @@ HeapMoment HeapExitFinder::exit() const {
     default:
       break;
   }
-  // A program that is killed has freed nothing.
-  if (last_us_ == kEnd || footer_.end() == Footer::SIGNAL) return exit;
+  if (last_us_ == kEnd) return exit;
   exit.kind = HeapMoment::kTime;
   exit.time_us = last_us_;
   return exit;

@@ -38,6 +38,8 @@ KILLED_PAGES = [("pages/page_events_test.py",
                  "PageEventsTest.test_a_program_that_is_killed_or_becomes_another")]
 STANDARD_LIBRARY = ("test_threading", "test_subprocess", "test_signal", "test_gc",
                     "test_asyncio", "test_sys_setprofile")
+# This one recurses until an interrupt meets it in one place, for seconds or hours.
+LEFT_OUT = ("test_print_exception_gh_102056",)
 # What differs by chance does not differ each time.
 TRIES = 3
 
@@ -156,9 +158,11 @@ class VersionsTest(wheel_support.WheelTest):
         always = None
         for _ in range(TRIES):
             with tempfile.TemporaryDirectory(dir=self.home) as folder:
-                plain = run_module([self.installed("python")], module, folder)
-                traced = run_module([self.installed("pymemrun"), "--quiet", "-o",
-                                     folder + "/run.pb"], module, folder)
+                plain, traced = (run_module(command, module, folder, LEFT_OUT)
+                                 for command in (
+                                     [self.installed("python")],
+                                     [self.installed("pymemrun"), "--quiet", "-o",
+                                      folder + "/run.pb"]))
             found = set(compare(plain, traced, set()))
             always = found if always is None else always & found
             if not always:

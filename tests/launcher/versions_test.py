@@ -76,8 +76,6 @@ def by_line(text, column):
 
 
 class VersionsTest(wheel_support.WheelTest):
-    maxDiff = None
-
     def test_the_page_has_the_rows_of_the_pythons_here(self):
         documented = documented_rows()
         table = HEAD
@@ -91,8 +89,14 @@ class VersionsTest(wheel_support.WheelTest):
                 table += row + "\n"
                 with open("versions.md", "w", encoding="utf-8") as file:
                     file.write(table)
-                self.assertEqual(documented.get(python[:2]), row,
-                                 "to put there: " + row)
+                self.assert_same(documented.get(python[:2], ""), row)
+
+    def assert_same(self, documented, row):
+        """What cannot be tried here tells nothing of the page."""
+        cells = zip(*(text.split("|") for text in (documented, row)))
+        self.assertTrue(
+            documented and all(there == found or found.startswith(" –")
+                               for there, found in cells), "to put there: " + row)
 
     def row(self, python):
         self.home, self.pip, _ = self.environment(python)

@@ -55,7 +55,7 @@ set(PYMEMRUN_TRACED_PYTHONS "${_traced}" CACHE STRING
     "Interpreters whose versions can be traced by preloading: paths, with their headers; or all")
 if(PYMEMRUN_TRACED_PYTHONS STREQUAL "all")
   set(PYMEMRUN_TRACED_PYTHONS "")
-  foreach(minor RANGE 9 13)
+  foreach(minor RANGE 9 14)
     file(GLOB _found "/usr/local/bin/python3.${minor}"
          "/opt/python/cp3${minor}-cp3${minor}/bin/python3.${minor}"
          "$ENV{HOME}/.pyenv/versions/3.${minor}.*/bin/python3.${minor}"

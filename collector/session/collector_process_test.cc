@@ -33,6 +33,7 @@ TEST_F(CollectorProcessTest, AProgramThatSaysItsEnd) {
   EXPECT_EQ(file.rows, 1000000u);
   EXPECT_EQ(file.footer.end(), Footer::EXIT);
   EXPECT_EQ(file.footer.exit_status(), 3);
+  EXPECT_EQ(file.footer.finalize(), Footer::FINALIZE_UNKNOWN);
   EXPECT_EQ(file.footer.rows(), 1000000u);
   EXPECT_EQ(file.footer.events(), 1000000u);
   EXPECT_EQ(file.header.argv_size(), 1);
@@ -79,6 +80,7 @@ TEST_F(CollectorProcessTest, ExitWithoutAWordStillTellsTheStatus) {
   EXPECT_EQ(file.rows, 10u);
   EXPECT_EQ(file.footer.end(), Footer::EXIT);
   EXPECT_EQ(file.footer.exit_status(), 7);
+  EXPECT_EQ(file.footer.finalize(), Footer::NOT_FINALIZED);
 }
 
 // The parent of a zombie sees its status; after kill -9 nothing that was
@@ -101,6 +103,7 @@ TEST_F(CollectorProcessTest, KilledAtAnyMomentNothingPublishedIsLost) {
     EXPECT_EQ(file.rows, page_->head.load());
     EXPECT_EQ(file.footer.end(), Footer::SIGNAL);
     EXPECT_EQ(file.footer.exit_status(), SIGKILL);
+    EXPECT_EQ(file.footer.finalize(), Footer::NOT_FINALIZED);
     TearDown();
     SetUp();
   }
@@ -120,6 +123,7 @@ TEST_F(CollectorProcessTest, ExecIsSeenWhetherAnnouncedOrNot) {
     const FileContents file = Read();
     EXPECT_EQ(file.rows, 10u);
     EXPECT_EQ(file.footer.end(), Footer::EXEC);
+    EXPECT_EQ(file.footer.finalize(), Footer::NOT_FINALIZED);
     EXPECT_LT(file.footer.end_us(), 100000000u);  // it sleeps on
     TearDown();
     SetUp();

@@ -34,13 +34,14 @@ void AddGaugeToFooter(const ControlPage& page, uint32_t page_bytes,
       page.worst_error_pages.load(std::memory_order_relaxed) * page_bytes);
 }
 
-void AddFinalizeToFooter(const ControlPage& page, const ClockScale& clock,
-                         Footer* footer) {
+// Some versions do not tell. But finalization always comes to exit().
+void AddFinalizeToFooter(const ControlPage& page, const EndFacts& facts,
+                         const ClockScale& clock, Footer* footer) {
   const uint64_t ns = page.finalize_ns.load(std::memory_order_acquire);
   if (ns != 0) {
     footer->set_finalize(Footer::FINALIZED);
     footer->set_finalize_us(clock.MicrosOfMonotonic(ns));
-  } else if (page.tells_finalize != 0) {
+  } else if (page.tells_finalize != 0 || facts.reason != EndReason::kExit) {
     footer->set_finalize(Footer::NOT_FINALIZED);
   }
 }
@@ -99,7 +100,7 @@ Footer RunEnd::MakeFooter(ProcessWatch::State end, uint64_t now_ns) const {
   footer.set_worst_clock_step_back_ns(
       in_.clock->Nanos(totals.worst_clock_step_back));
   AddTracerFacts(*in_.page, &footer);
-  AddFinalizeToFooter(*in_.page, *in_.clock, &footer);
+  AddFinalizeToFooter(*in_.page, facts, *in_.clock, &footer);
   if (in_.pages != nullptr) in_.pages->AddToFooter(&footer);
   if (in_.heap != nullptr) in_.heap->AddToFooter(&footer);
   AddLostOnWrite(in_.writer->lost(), &footer);

@@ -73,6 +73,16 @@ def end(x):
 sorted([1], key=end)
 work(1)
 ''',
+    "set while one is set": r'''
+class Last:
+    def __call__(self, *args): pass
+    def __del__(self): sys.setprofile(note)
+sys.unraisablehook = lambda what: print(type(what.exc_value).__name__)
+sys.setprofile(Last())
+sys.setprofile(note)
+work(1)
+sys.setprofile(None)
+''',
     "set by threading": r'''
 import threading
 threading.setprofile(note)

@@ -20,16 +20,15 @@ import argparse
 import collections
 import importlib.util
 import os
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import xml.etree.ElementTree
 
 import decoded_rows
 import support
+from stdlib_results import compare, run_module
 
 PYTHON = "/usr/bin/python3"
 TOOLS = {name: os.environ.get(name, "") for name in
@@ -37,7 +36,6 @@ TOOLS = {name: os.environ.get(name, "") for name in
 EXPECTED = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                         "stdlib_expected.txt")
 SKIPPED = 77
-PATIENCE_S = 900  # for one run of one module
 
 # With --children: tests of what sys.executable itself is, not of what runs under
 # it. Both runs leave them out.
@@ -57,73 +55,6 @@ OF_THE_EXECUTABLE = {
 ELSEWHERE = {"test_ctypes": "ctypes.test", "test_unittest": "unittest.test",
              "test_multiprocessing_fork": "test._test_multiprocessing"}
 
-Run = collections.namedtuple("Run", "status results output seconds")
-
-
-def clean_environment(folder, **more):
-    """The caller's, less what makes the standard library's tests fail."""
-    env = {key: value for key, value in os.environ.items()
-           if not key.startswith(("PYMEMRUN_", "PYMEMCAT_", "PYMEMREPORT_"))
-           and key not in ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE",
-                           "PYTHONPATH", "VIRTUAL_ENV")}
-    env.update(TMPDIR=folder, **more)
-    return env
-
-
-def outcomes(report):
-    """(outcome, test) for each test in regrtest's JUnit report."""
-    if not os.path.exists(report):
-        return
-    for case in xml.etree.ElementTree.parse(report).iter("testcase"):
-        kinds = [child.tag for child in case
-                 if child.tag in ("failure", "error", "skipped", "output")]
-        outcome = kinds[0] if kinds else case.get("result", "subtests failed")
-        # A test where only subtests failed stands there without a name.
-        yield outcome, case.get("name") or "(one whose subtests failed)"
-
-
-def headings(output):
-    """What unittest prints over each traceback: this names subtests too."""
-    pattern = r"^={70}\n(FAIL|ERROR|UNEXPECTED SUCCESS): (.*)$"
-    return re.findall(pattern, output, re.MULTILINE)
-
-
-def complaints(output):
-    """regrtest's words on what a module left changed or running."""
-    for line in re.findall(r"^Warning -- (.*)$", output, re.MULTILINE):
-        yield "WARNING", re.sub(r"0x[0-9a-f]+|\d+", "N", line)
-    # Skips of whole classes are only counted.
-    for line in re.findall(r"^(?:OK|FAILED)(?: \(.*\))?$", output,
-                           re.MULTILINE):
-        yield "ENDED", line
-
-
-def run_module(command, module, folder, ignored=(), **env):
-    report = os.path.join(folder, "report.xml")
-    home = os.path.join(folder, "tmp")
-    shutil.rmtree(home, ignore_errors=True)
-    os.mkdir(home)
-    start = time.monotonic()
-    with open(os.path.join(folder, "output"), "wb") as output:
-        status = subprocess.run(
-            [*command, "-m", "test", "-v", "--timeout", str(PATIENCE_S - 60),
-             "--junit-xml", report,
-             *(f"--ignore={pattern}" for pattern in ignored), module],
-            cwd=folder, env=clean_environment(home, **env),
-            stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-            timeout=PATIENCE_S).returncode
-    seconds = time.monotonic() - start
-    with open(output.name, encoding="utf-8", errors="replace") as file:
-        text = file.read()
-    results = collections.Counter(
-        (kind, re.sub(r"0x[0-9a-f]+", "0x", name)) for source in
-        (outcomes(report), headings(text), complaints(text))
-        for kind, name in source)
-    results["STATUS", str(status)] += 1
-    if os.path.exists(report):
-        os.unlink(report)
-    return Run(status, results, text, seconds)
-
 
 def expected_differences(module, children):
     """(kind, heading) of the tests that fail for any tool of this kind."""
@@ -136,27 +67,6 @@ def expected_differences(module, children):
                 _, kind, test = line.split(None, 2)
                 allowed.add((kind, test))
     return allowed
-
-
-def compare(module, plain, traced, allowed):
-    """Lines that say what differs and is not `allowed`; empty if nothing does."""
-    gone = plain.results - traced.results
-    new = traced.results - plain.results
-    seen = allowed & set(new)
-    # An allowed failure shows in the report, the counts and the status too.
-    ids = {re.search(r"\((\S+)\)", test)[1] for _, test in seen}
-    lines = []
-    for sign, side in (("-", gone), ("+", new)):
-        for (kind, test), count in sorted(side.items()):
-            if (kind, test) in seen or test in ids:
-                continue
-            if seen and kind in ("STATUS", "ENDED", "subtests failed"):
-                continue
-            lines.append(f"{sign} {kind}: {test}" +
-                         (f" ({count} times)" if count > 1 else ""))
-    lines += [f"  no longer differs: {kind} {test}"
-              for kind, test in sorted(allowed - seen)]
-    return lines
 
 
 def own_tests(path, module):
@@ -247,7 +157,7 @@ def check_same(module, folder, options, counter):
     plain = run_module([PYTHON], module, folder)
     traced = run_module([TOOLS["PYMEMRUN_BIN"], "--force", "-o", path,
                          *options], module, folder)
-    problems = compare(module, plain, traced, set()) + clean_read(path)
+    problems = compare(plain, traced, set()) + clean_read(path)
     *_, last = support.file_records(path)
     counted = getattr(last.footer, counter)
     if counted < 1000:
@@ -281,7 +191,7 @@ def check(module, children, folder):
         path = os.path.join(folder, name)
         command = [TOOLS["PYMEMRUN_BIN"], "--force", "-o", path, *options]
         result = run_module(command, module, folder, ignored, **env)
-        found = compare(module, plain, result,
+        found = compare(plain, result,
                         expected_differences(module, children))
         return result, path, found + clean_read(path)
 

@@ -356,7 +356,23 @@ int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
 // The original jumps to ours (replaced_functions.h). So this is what it did.
 int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
                                PyObject* arg) {
-  if (PySys_Audit("sys.setprofile", NULL) < 0) return -1;
+#if PY_VERSION_HEX >= 0x030A0000
+  // What runs meanwhile, such as an audit hook, may install no other.
+  static int is_busy = 0;
+  if (is_busy) {
+    PyErr_SetString(PyExc_RuntimeError,
+                    "a profile function is being installed");
+    is_busy = 0;
+    return -1;
+  }
+  is_busy = 1;
+#else
+  int is_busy = 0;
+#endif
+  if (PySys_Audit("sys.setprofile", NULL) < 0) {
+    is_busy = 0;
+    return -1;
+  }
   PyObject* const before = tstate->c_profileobj;
   // What runs when the object goes finds no profiler.
   tstate->c_profileobj = NULL;
@@ -365,6 +381,7 @@ int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
   Py_XINCREF(arg);
   tstate->c_profileobj = arg;
   PymemrunSetSlot(tstate, func);
+  is_busy = 0;
   return 0;
 }
 #else

@@ -17,3 +17,12 @@ void PymemrunFindInterpreter(const void** start, const void** end) {
   *end = &_end;
 #endif
 }
+
+void PymemrunFindArenaFunctions(const void** map, const void** unmap) {
+#ifndef Py_GIL_DISABLED
+  PyObjectArenaAllocator arenas;
+  PyObject_GetArenaAllocator(&arenas);
+  *map = (const void*)arenas.alloc;
+  *unmap = (const void*)arenas.free;
+#endif
+}

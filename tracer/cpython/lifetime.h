@@ -11,6 +11,10 @@ extern "C" {
 // Where the code of the interpreter lies: in the executable, or in libpython.
 void PymemrunFindInterpreter(const void** start, const void** end);
 
+// The functions that map what its allocators divide, and unmap it. Left alone
+// where there are others, too.
+void PymemrunFindArenaFunctions(const void** map, const void** unmap);
+
 // Whether Py_RunMain, once it has finalised the interpreter, will send SIGINT
 // to the process: a KeyboardInterrupt reached the top.
 int PymemrunInterruptIsUnhandled(void);

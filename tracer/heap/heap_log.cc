@@ -85,7 +85,8 @@ inline void PutEvent(HotState& hot, uint64_t at, uint32_t what_and_stack,
 
 // The word before a block of glibc's has its size; glibc is about to read it,
 // too. Such a block lies below the break, or has a mapping of its own: whole
-// pages, and the flag for that. Others may lie at the same place of a page.
+// pages, from glibc 2.43 on without those words, and the flag for that. Others
+// may lie at the same place of a page.
 inline bool IsLargeFree(const HotState& hot, const void* address) {
   constexpr size_t kMapped = 2;
   const auto bits = reinterpret_cast<uintptr_t>(address);
@@ -99,7 +100,8 @@ inline bool IsLargeFree(const HotState& hot, const void* address) {
   const size_t word = static_cast<const size_t*>(address)[-1];
   return word >= kLargeFree &&
          (bits < reinterpret_cast<uintptr_t>(*hot.brk_word) ||
-          word % kPageBytes == kMapped);
+          word % kPageBytes == kMapped ||
+          (word + kMappedOffset) % kPageBytes == kMapped);
 }
 
 inline void PutFree(HotState& hot, const void* address, uint32_t flags) {

@@ -25,6 +25,8 @@ inline bool HeapNative::Take(size_t size) const {
 void HeapNative::Start(HeapMode mode) {
   all_ = mode == HeapMode::kAll;
   PymemrunFindInterpreter(&interpreter_start_, &interpreter_end_);
+  PymemrunFindArenaFunctions(&map_arena_, &unmap_arena_);
+  knows_arenas_ = IsInterpreters(map_arena_);
   on_.store(true, std::memory_order_release);
 }
 

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "tracer/base/heap_config.h"
 #include "tracer/heap/heap_log.h"
@@ -32,9 +33,11 @@ class HeapNative {
   }
 
   // Whether the code at that address is CPython's, which maps what its own
-  // allocators divide.
+  // allocators divide. Modules that are built into it map for the program.
   bool IsInterpreters(const void* code) const {
-    return code >= interpreter_start_ && code < interpreter_end_;
+    return code >= interpreter_start_ && code < interpreter_end_ &&
+           (!knows_arenas_ || IsIn(map_arena_, code) ||
+            IsIn(unmap_arena_, code));
   }
 
   // REQUIRES: counts(). `block` may be null: then nothing happens.
@@ -52,6 +55,13 @@ class HeapNative {
   bool on() const {
     return __builtin_expect(on_.load(std::memory_order_acquire), 0);
   }
+  // Whether a call at `code` is one of a small function's.
+  static bool IsIn(const void* function, const void* code) {
+    constexpr size_t kMostBytes = 256;
+    return reinterpret_cast<uintptr_t>(code) -
+               reinterpret_cast<uintptr_t>(function) <
+           kMostBytes;
+  }
 
   const HeapSampler& sampler_;
   HeapSamples& samples_;
@@ -60,6 +70,10 @@ class HeapNative {
   bool all_ = false;
   const void* interpreter_start_ = nullptr;
   const void* interpreter_end_ = nullptr;
+  // A tool's own functions would call CPython's, which are not known then.
+  bool knows_arenas_ = false;
+  const void* map_arena_ = nullptr;
+  const void* unmap_arena_ = nullptr;
 };
 
 // A call of the code at `caller` that unmaps what lies at `start`, or moves it:

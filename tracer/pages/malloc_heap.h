@@ -17,15 +17,17 @@ struct MappedBlock {
 
 // Of any allocator's block. One that has a mapping begins 16 bytes into a page,
 // and of the two words before it the nearer is its size with bit 1 set, the
-// other what lies unused before it.
+// other what lies unused before it. From glibc 2.43 on the size lacks them.
 inline MappedBlock MappedBlockOf(const void* block) {
   constexpr size_t kMapped = 2, kFlags = 7, kPage = 4096;
-  if ((reinterpret_cast<uintptr_t>(block) & (kPage - 1)) != 0x10) return {};
+  constexpr size_t kHead = 2 * sizeof(size_t);
+  if ((reinterpret_cast<uintptr_t>(block) & (kPage - 1)) != kHead) return {};
   const size_t size = static_cast<const size_t*>(block)[-1];
   const size_t before = static_cast<const size_t*>(block)[-2];
   if ((size & kMapped) == 0) return {};
-  const MappedBlock mapping = {static_cast<const char*>(block) - 16 - before,
-                               (size & ~kFlags) + before};
+  MappedBlock mapping = {static_cast<const char*>(block) - kHead - before,
+                         (size & ~kFlags) + before};
+  if ((mapping.bytes + kHead) % kPage == 0) mapping.bytes += kHead;
   const bool sound = before % kPage == 0 && mapping.bytes % kPage == 0 &&
                      mapping.bytes < size_t{1} << 46;
   return sound ? mapping : MappedBlock{};

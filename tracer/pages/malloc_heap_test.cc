@@ -65,6 +65,23 @@ TEST_F(MallocHeapTest, ABlockOfItsOwnMappingIsFound) {
   EXPECT_EQ(EndAboveAny(block).bytes, 0u);
 }
 
+// The words before a block as glibc 2.43 and earlier versions write them.
+TEST(MappedBlockTest, TheSizeHasTheTwoWordsBeforeTheBlockOrLacksThem) {
+  alignas(4096) static size_t memory[3 * 512];
+  size_t* const block = memory + 512 + 2;
+  for (const size_t before : {size_t{0}, size_t{4096}}) {
+    for (const size_t size : {size_t{8192}, size_t{8192} - 16}) {
+      block[-2] = before;
+      block[-1] = size | 2;
+      const MappedBlock mapping = MappedBlockOf(block);
+      EXPECT_EQ(mapping.start, reinterpret_cast<char*>(block) - 16 - before);
+      EXPECT_EQ(mapping.bytes, 8192 + before);
+    }
+  }
+  block[-1] = (8192 - 32) | 2;  // another allocator's
+  EXPECT_EQ(MappedBlockOf(block).bytes, 0u);
+}
+
 TEST_F(MallocHeapTest, TheEndIsAsLargeAsMallocSaysOnceTheBlockIsFreed) {
   const HeapEnd end = EndAboveAny(AllocateLast());
   EXPECT_EQ(ThreadHeapOf(blocks_.back()), nullptr);

@@ -102,18 +102,18 @@ class VersionsTest(wheel_support.WheelTest):
         self.home, self.pip, _ = self.environment(python)
         calls = not python.free_threaded
         cells = [
-            self.tested(EVENTS) if calls else "– calls are refused",
-            self.tested(PAGES),
-            self.tested(HEAP),
+            self.cell_of(EVENTS) if calls else "– calls are refused",
+            self.cell_of(PAGES),
+            self.cell_of(HEAP),
             self.arrays(),
-            self.tested(KILLED_CALLS * calls + KILLED_PAGES),
+            self.cell_of(KILLED_CALLS * calls + KILLED_PAGES),
             self.standard_library()]
         return f"| {' | '.join((*python[:2], *cells))} |"
 
     def installed(self, tool):
         return f"{self.home}/bin/{tool}"
 
-    def tested(self, tests):
+    def cell_of(self, tests):
         """`ok`, or what fails."""
         failed = []
         for file, *names in tests:

@@ -13,7 +13,8 @@
 
 namespace pymemrun {
 
-inline const size_t kFixturePage = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+inline const uint32_t kFixturePage =
+    static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
 
 // Fresh memory whose pages come one by one.
 inline char* MapFreshPages(size_t pages) {

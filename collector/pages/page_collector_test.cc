@@ -27,7 +27,7 @@
 namespace pymemrun {
 namespace {
 
-const size_t kPage = kFixturePage;
+const uint32_t kPage = kFixturePage;
 
 // Decodes all as readers do.
 class Output final : public RecordSink, public RecordVisitor {

@@ -15,7 +15,7 @@
 namespace pymemrun {
 namespace {
 
-const uint64_t kPage = kFixturePage;
+const uint32_t kPage = kFixturePage;
 
 struct Names final : RecordSink {
   using RecordSink::Write;

@@ -6,6 +6,7 @@ import os
 import unittest
 
 import support
+from page_support import ALL_CODE_IS_THERE
 
 # Deterministic; three files.
 PROGRAM = r'''
@@ -60,7 +61,7 @@ def counted():
 counted()
 '''
 
-CREEP = r'''
+CREEP = ALL_CODE_IS_THERE + r'''
 import mmap, pymemrun
 page = b"\1" * 4096
 def creep(count):

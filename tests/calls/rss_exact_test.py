@@ -5,12 +5,13 @@ import re
 import unittest
 
 import support
+from page_support import ALL_CODE_IS_THERE
 
 # 20 known growths: each a call of mmap.write, each taken back by mmap.close.
 # The loops have run once before it counts, so that the interpreter's own memory
 # is there. A script's page faults are its own affair as long as they are only
 # these.
-MAPPINGS = r'''
+MAPPINGS = ALL_CODE_IS_THERE + r'''
 import mmap, sys
 SIZES = [n * 4096 for n in (1, 1, 2, 3, 1, 5, 8, 16, 1, 64, 100, 256, 1, 512,
                             1000, 1024, 4096, 2, 8192, 16384)]

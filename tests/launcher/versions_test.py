@@ -159,7 +159,7 @@ class VersionsTest(wheel_support.WheelTest):
 
     def same(self, module):
         """Whether the module's tests end as untraced."""
-        always = None
+        differences = []
         for _ in range(TRIES):
             with tempfile.TemporaryDirectory(dir=self.home) as folder:
                 plain, traced = (run_module(command, module, folder, LEFT_OUT)
@@ -167,8 +167,8 @@ class VersionsTest(wheel_support.WheelTest):
                                      [self.installed("python")],
                                      [self.installed("pymemrun"), "--quiet", "-o",
                                       folder + "/run.pb"]))
-            found = set(compare(plain, traced, set()))
-            always = found if always is None else always & found
+            differences.append(set(compare(plain, traced, set())))
+            always = set.intersection(*differences)
             if not always:
                 return True
         print(f"{module}: {sorted(always)}\n{traced.output[-10000:]}", file=sys.stderr)

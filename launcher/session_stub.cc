@@ -17,8 +17,10 @@ const char* Session::Prepare(ControlPage*, const TraceConfig*) {
   return nullptr;
 }
 
-const char* Session::OpenPages(const PagePeriod&, PageCounters*) {
-  return "none here";
+const PageCounters* Session::OpenPages(const PagePeriod&,
+                                       const char** why_not) {
+  *why_not = "none here";
+  return nullptr;
 }
 
 void SizeRun::Prepare(const TraceConfig*) {}

@@ -120,12 +120,13 @@ bool ReadDynamicLinker(int fd, std::string* path) {
   return true;
 }
 
-// The object to preload, by a path that LD_PRELOAD can have.
-bool FindShim(std::string* path, std::string* error) {
-  const std::string object = FindOwn(kShim, kPlaces);
+// An object to preload, by a path that LD_PRELOAD can have.
+bool FindObject(const std::string& name, std::string* path,
+                std::string* error) {
+  const std::string object = FindOwn(name.c_str(), kPlaces);
   *path = PlainPathOf(object, LinkPlaces());
   if (object.empty()) {
-    *error = std::string(kShim) + " is missing";
+    *error = name + " is missing";
   } else if (path->empty()) {
     *error = object +
              ": LD_PRELOAD takes no path with a space or a colon, and no "
@@ -183,7 +184,7 @@ std::string WhyNotPreloadable(const std::string& file) {
 bool ActivationCommands(const CommandLine& command_line, std::string* commands,
                         std::string* error) {
   std::string object;
-  if (!FindShim(&object, error)) return false;
+  if (!FindObject(kShim, &object, error)) return false;
   std::vector<std::string> words = WordsFor(command_line);
   const auto has = [&](std::string_view option) {
     return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
@@ -204,14 +205,17 @@ std::string RunPreloaded(const PythonChoice& choice,
                          const CommandLine& command_line, bool traced) {
   std::string error = WhyNotPreloadable(choice.file);
   if (!error.empty()) return error;
-  std::string object;
-  if (traced && !FindShim(&object, &error)) return error;
   const std::string version = PythonVersionOf(choice.file);
   const std::string tracer = kTracer + version + kObject;
-  if (traced && !version.empty() && IsKnown(version) &&
-      FindOwn(tracer.c_str(), kPlaces).empty()) {
+  const bool has_tracer = !FindOwn(tracer.c_str(), kPlaces).empty();
+  if (traced && IsKnown(version) && !has_tracer) {
     return choice.file + " is Python " + version +
            ", which this pymemrun has no tracer for";
+  }
+  // A tracer that turns out to be another version's gives way to the shim.
+  std::string object;
+  if (traced && !FindObject(has_tracer ? tracer : kShim, &object, &error)) {
+    return error;
   }
   std::vector<std::string> words = {choice.program};
   words.insert(words.end(), command_line.python.begin(),

@@ -1,9 +1,14 @@
 #include <Python.h>
 // Python.h wants to be first.
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "launcher/options/options.h"
@@ -24,6 +29,7 @@ namespace pymemrun {
 namespace {
 
 constexpr int kUsage = 2;
+constexpr char kShim[] = "/pymemrun-preload.so";
 
 // Once the runtime is there, it keeps what is to be called at its end.
 int OnAudit(const char* event, PyObject*, void*) {
@@ -32,6 +38,38 @@ int OnAudit(const char* event, PyObject*, void*) {
     PymemrunUnlinkAuditHook(OnAudit);
   }
   return 0;
+}
+
+// Whether this object was made for the interpreter that it is in. The launcher
+// goes by the names of files.
+bool IsForInterpreter() {
+#ifdef PYMEMRUN_ANY_PYTHON
+  return true;
+#else
+  using Version = const char*();
+  auto* const get =
+      reinterpret_cast<Version*>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
+  const std::string_view version = get == nullptr ? "" : get();
+  const std::string ours =
+      std::to_string(PY_MAJOR_VERSION) + "." + std::to_string(PY_MINOR_VERSION);
+#ifdef Py_GIL_DISABLED
+  constexpr bool kFreeThreaded = true;
+#else
+  constexpr bool kFreeThreaded = false;
+#endif
+  return VersionNumbers(version, 2) == ours &&
+         (version.find("free-threading") != std::string_view::npos) ==
+             kFreeThreaded;
+#endif
+}
+
+// Starts the program anew with what finds the right object. Returns where that
+// fails.
+void GiveWay(const std::string& own, char** argv) {
+  ExchangeInPreloads(own, DirectoryOf(own) + kShim);
+  execv(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), argv);
+  Say(std::string("the interpreter cannot be started anew: ") +
+      std::strerror(errno) + "; the program runs untraced");
 }
 
 // What is in our variables and options, and how the interpreter was called.
@@ -89,11 +127,15 @@ int RunPreloadedMain(ProgramMain* program, int argc, char** argv,
     return program(argc, argv, environment);
   }
   const std::string own = OwnPath();
+  if (!IsForInterpreter()) {
+    GiveWay(own, argv);
+    return program(argc, argv, environment);
+  }
   if (told.once) {
     ForgetVariable(kHandoverVariable);
     LeaveOutOfPreloads(own);
   } else {
-    ExchangeInPreloads(own, DirectoryOf(own) + "/pymemrun-preload.so");
+    ExchangeInPreloads(own, DirectoryOf(own) + kShim);
   }
   // Whom nobody started by pymemrun runs in any case.
   if (!StartPreloaded(told, argc, argv) && told.once) return kUsage;

@@ -27,12 +27,13 @@ OpenedPages OpenPageSource(const Options& options) {
   OpenedPages opened;
   std::string refused;
   if (source != PageSource::kScan) {
-    PageCounters counters;
-    const char* const why = Session::OpenPages(options.page_period, &counters);
-    if (why == nullptr) {
-      opened.fds.assign(counters.fds, counters.fds + counters.count);
-      opened.samplers = counters.samplers;
-      opened.user_only = counters.user_only;
+    const char* why = nullptr;
+    const PageCounters* const counters =
+        Session::OpenPages(options.page_period, &why);
+    if (counters != nullptr) {
+      opened.fds.assign(counters->fds, counters->fds + counters->count);
+      opened.samplers = counters->samplers;
+      opened.user_only = counters->user_only;
       return opened;
     }
     refused = why;

@@ -14,6 +14,9 @@ PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
 FOLDER = os.path.dirname(support.PYMEMRUN)
 TRACERS = sorted(re.search(r"tracer-(.*)\.so$", path)[1]
                  for path in glob.glob(FOLDER + "/pymemrun-tracer-*.so"))
+VERSION = subprocess.run(
+    [PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], check=True,
+    capture_output=True, text=True).stdout.strip()
 INTERPOSED = os.path.join(support.SOURCE, "launcher", "interposed_symbols.txt")
 
 SHOWS = r"""
@@ -159,6 +162,21 @@ class DeliveryTest(support.ProgramTest):
         self.assertRegex(refused("--python", environment),
                          r"^pymemrun: .*is Python 3.7, which this pymemrun has "
                          r"no tracer for\n$")
+
+    def test_where_files_say_another_version_the_interpreter_is_asked(self):
+        other = next(v for v in TRACERS if v not in ("any", VERSION))
+        environment = os.path.join(self.folder, "other")
+        os.makedirs(environment + "/bin")
+        os.symlink(os.path.realpath(PYTHON), environment + "/bin/python")
+        with open(environment + "/pyvenv.cfg", "w") as file:
+            file.write(f"home = {os.path.dirname(os.path.realpath(PYTHON))}\n"
+                       f"version = {other.rstrip('t')}.0\n")
+        run = self.run_preloaded(
+            "import sys, os\n"
+            "print(sys.prefix, 'LD_PRELOAD' in os.environ, sys.argv[1:])\n",
+            "--python", environment)
+        self.assertEqual(run.stdout, f"{environment} False []\n")
+        self.assertTrue(run.header.python_version.startswith(VERSION.encode() + b"."))
 
     def build(self, source, name, *flags):
         path = os.path.join(self.folder, name)

@@ -1,4 +1,4 @@
-// How much resident memory is ours: the mappings that we made, by smaps.
+// How much resident memory is ours: the mappings that we made, by mincore.
 #ifndef PYMEMRUN_TRACER_BASE_OWN_MEMORY_H_
 #define PYMEMRUN_TRACER_BASE_OWN_MEMORY_H_
 
@@ -15,8 +15,7 @@ class OwnMemory {
   static void* Map(size_t bytes);
   // Names a mapping of ours. At most 16.
   static void Add(const void* start, size_t bytes);
-  // Resident bytes of all of them now; 0 when smaps cannot be read. Allocates
-  // nothing.
+  // Resident bytes of all of them now, in whole pages. Allocates nothing.
   static uint64_t ResidentBytes();
 };
 

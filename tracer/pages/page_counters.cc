@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -189,6 +190,12 @@ void ClosePageCounters(PageCounters* counters) {
   counters->count = 0;
 }
 
+void EnablePageSamplers(const PageCounters& counters) {
+  if (counters.samplers == counters.count) return EnablePageCounters();
+  for (uint32_t i = 0; i < counters.samplers; ++i) {
+    ioctl(counters.fds[i], PERF_EVENT_IOC_ENABLE, 0);
+  }
+}
 void EnablePageCounters() { TrapSignal::EnableEvents(); }
 void DisablePageCounters() { TrapSignal::DisableEvents(); }
 

@@ -32,13 +32,16 @@ struct PageCounters {
 
 // Opens them for the calling thread and what it will start, not counting yet,
 // and sees that a fault is signalled, for which it takes some. They count from
-// EnablePageCounters() on, for as long as a descriptor or a mapping of one is
+// when they are enabled on, for as long as a descriptor or a mapping of one is
 // left in any process. Returns false with the reason, one line that says what
 // would help. REQUIRES: one thread; SIGTRAP is ours.
 bool OpenPageCounters(const PagePeriod& period, PageCounters* counters,
                       char* reason, size_t size);
 void ClosePageCounters(PageCounters* counters);
 
+// The samplers alone, while their descriptors are open: pages are counted, and,
+// where others send the signals, none is signalled.
+void EnablePageSamplers(const PageCounters& counters);
 // Of the thread that opened them, for all threads; async-signal-safe.
 void EnablePageCounters();
 void DisablePageCounters();

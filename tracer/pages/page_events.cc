@@ -124,14 +124,18 @@ bool PageEvents::Open(const PagePeriod& period, PageCounters* counters,
   return false;
 }
 
-void PageEvents::Start() {
+void PageEvents::Start(const PageCounters& counters) {
   if (FreesAreLibcs()) {
     g_heap_ends.begin = static_cast<const char*>(sbrk(0));
     // Threads' heaps may be as large as ThreadHeap says: a setting changes it.
     if (HugeHeaps() <= '1') g_heap_ends.thread_heaps.Start();
   }
   started_ = true;
-  EnablePageCounters();
+  EnablePageSamplers(counters);
+}
+
+void PageEvents::StartStacks() {
+  if (on()) EnablePageCounters();
 }
 
 void PageEvents::Stop() {

@@ -21,8 +21,11 @@ class PageEvents {
   // reason; then nothing has changed. REQUIRES: one thread.
   static bool Open(const PagePeriod& period, PageCounters* counters,
                    char* reason, size_t size);
-  // Events come from here on. REQUIRES: the side ring is open.
-  static void Start();
+  // Events come from here on; `counters` are still open. REQUIRES: the side
+  // ring is open.
+  static void Start(const PageCounters& counters);
+  // So do the stacks of some. Before the program's own code there are none.
+  static void StartStacks();
   // None comes any more. Any thread.
   static void Stop();
   // Not in a forked child.

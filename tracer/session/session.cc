@@ -53,6 +53,7 @@ struct SessionState {
   bool sizes;          // of allocations are counted
   bool untraced;       // the collector did not start, and that was said
   bool still_writing;
+  PageCounters pages;  // open until the collector has them
   char line[512];
 };
 SessionState g_session = {};
@@ -135,6 +136,7 @@ bool Begin() {
   hot.row_tsc = page->start.tsc;
   hot.row_number = ~uint64_t{0};
   hot.current_thread = ~0u;  // no thread has had an event
+  PageEvents::StartStacks();
   page->start_state.store(1, std::memory_order_release);
   FutexWake(&page->start_state);
   hot.page = page;
@@ -223,11 +225,12 @@ bool StartSideRing(ControlPage* page, const TraceConfig& config) {
 
 }  // namespace
 
-const char* Session::OpenPages(const PagePeriod& period,
-                               PageCounters* counters) {
-  const bool open = PageEvents::Open(period, counters, g_session.line,
+const PageCounters* Session::OpenPages(const PagePeriod& period,
+                                       const char** why_not) {
+  *why_not = g_session.line;
+  const bool open = PageEvents::Open(period, &g_session.pages, g_session.line,
                                      sizeof(g_session.line));
-  return open ? nullptr : g_session.line;
+  return open ? &g_session.pages : nullptr;
 }
 
 const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
@@ -262,7 +265,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
              strerror(errno));
     return g_session.line;
   }
-  if (config->pages) PageEvents::Start();
+  if (config->pages) PageEvents::Start(g_session.pages);
   // Without events of calls nobody asks for RSS at each event.
   const GaugeSource source =
       !config->calls && config->rss_source == GaugeSource::kAuto

@@ -24,10 +24,11 @@ namespace pymemrun {
 class Session {
  public:
   // For page events, with a region that has a side ring: opens what tells of
-  // page faults, with the stacks of some. Returns nullptr, or one line that
-  // says why the run has no page events.
-  static const char* OpenPages(const PagePeriod& period,
-                               PageCounters* counters);
+  // page faults, with the stacks of some. The descriptors are the caller's, to
+  // close after Prepare. Returns nullptr where the run has no page events;
+  // `why_not` says it in one line.
+  static const PageCounters* OpenPages(const PagePeriod& period,
+                                       const char** why_not);
 
   // Opens the RSS source, makes and touches the tables, registers the built-in
   // module `pymemrun` and the one-time audit hook. Returns nullptr, or one line

@@ -14,6 +14,10 @@
 #ifndef F_SEAL_FUTURE_WRITE
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
+// Since Linux 5.14.
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
 
 namespace pymemrun {
 namespace {
@@ -66,6 +70,10 @@ SharedMemory::~SharedMemory() {
 const EventSlot* SharedMemory::slots() const {
   return reinterpret_cast<const EventSlot*>(
       reinterpret_cast<const char*>(page_) + kControlBytes);
+}
+
+void SharedMemory::MakePages() {
+  madvise(const_cast<ControlPage*>(page_), kRegionBytes, MADV_POPULATE_READ);
 }
 
 void SharedMemory::ShowLife() {

@@ -26,6 +26,10 @@ class SharedMemory {
   // Ours.
   ReplyPage* reply() const { return reply_; }
 
+  // Makes the pages of the region that are not there yet, for the traced
+  // process, which is to have them all when its program begins.
+  void MakePages();
+
   // From here on, until the calling thread ends or this goes, the traced
   // process sees that there is a collector. At most once.
   void ShowLife();

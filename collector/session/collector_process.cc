@@ -154,6 +154,7 @@ CollectorProcess::CollectorProcess(std::unique_ptr<SharedMemory> memory,
 void CollectorProcess::Run() {
   Beat();
   memory_->ShowLife();
+  memory_->MakePages();
   ProcessWatch::State end = WaitForStart();
   if (end == ProcessWatch::State::kRunning) end = CollectUntilEnd();
   Finish(end, MonotonicNs());

@@ -21,14 +21,6 @@ int g_range_count = 0;
 
 size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 
-// All at once: a fault for each page would take several times as long.
-void TouchAll(char* memory, size_t bytes) {
-  if (madvise(memory, bytes, MADV_POPULATE_WRITE) == 0) return;
-  for (size_t at = 0; at < bytes; at += PageBytes()) {
-    static_cast<volatile char*>(memory)[at] = 0;
-  }
-}
-
 uint64_t ResidentIn(const Range& range) {
   const size_t page = PageBytes();
   unsigned char there[1024];
@@ -53,6 +45,21 @@ void OwnMemory::Add(const void* start, size_t bytes) {
   g_ranges[g_range_count++] = {begin, begin + bytes};
 }
 
+void OwnMemory::Touch(void* start, size_t bytes) {
+  const size_t page = PageBytes();
+  const uintptr_t end = reinterpret_cast<uintptr_t>(start) + bytes;
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(start) & ~(page - 1);
+  // All at once: a fault for each page would take several times as long.
+  if (madvise(reinterpret_cast<void*>(begin), end - begin,
+              MADV_POPULATE_WRITE) == 0) {
+    return;
+  }
+  for (uintptr_t at = begin; at < end; at += page) {
+    volatile char* const byte = reinterpret_cast<volatile char*>(at);
+    *byte = *byte;
+  }
+}
+
 void* OwnMemory::Map(size_t bytes) {
   const size_t page = PageBytes();
   bytes = (bytes + page - 1) & ~(page - 1);
@@ -63,7 +70,7 @@ void* OwnMemory::Map(size_t bytes) {
   if (mprotect(memory, bytes, PROT_READ | PROT_WRITE) != 0) return nullptr;
   // Small pages: a huge one would come and go as the kernel likes.
   madvise(memory, bytes, MADV_NOHUGEPAGE);
-  TouchAll(memory, bytes);
+  Touch(memory, bytes);
   Add(memory, bytes);
   return memory;
 }

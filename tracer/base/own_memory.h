@@ -13,6 +13,8 @@ class OwnMemory {
   // the kernel from joining the mapping with a neighbour of the program's.
   // Returns null with errno set when it cannot.
   static void* Map(size_t bytes);
+  // Has the pages of a writable mapping mapped for writing, as they are.
+  static void Touch(void* start, size_t bytes);
   // Names a mapping of ours. At most 16.
   static void Add(const void* start, size_t bytes);
   // Resident bytes of all of them now, in whole pages. Allocates nothing.

@@ -8,6 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tracer/base/own_memory.h"
+
+#ifndef MADV_POPULATE_READ  // of Linux 5.14
+#define MADV_POPULATE_READ 22
+#endif
+
 namespace pymemrun {
 namespace {
 
@@ -52,11 +58,10 @@ ControlPage* MapBoth(int reply_fd, int region_fd, size_t region_bytes) {
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (place == MAP_FAILED) return nullptr;
   char* const region = static_cast<char*>(place) + kReplyBytes;
-  const bool mapped =
-      mmap(place, kReplyBytes, PROT_READ, MAP_SHARED | MAP_FIXED, reply_fd,
-           0) != MAP_FAILED &&
-      mmap(region, region_bytes, PROT_READ | PROT_WRITE,
-           MAP_SHARED | MAP_FIXED | MAP_POPULATE, region_fd, 0) != MAP_FAILED;
+  const bool mapped = mmap(place, kReplyBytes, PROT_READ,
+                           MAP_SHARED | MAP_FIXED, reply_fd, 0) != MAP_FAILED &&
+                      mmap(region, region_bytes, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_FIXED, region_fd, 0) != MAP_FAILED;
   if (mapped) return reinterpret_cast<ControlPage*>(region);
   const int saved = errno;
   munmap(place, kReplyBytes + region_bytes);
@@ -64,11 +69,16 @@ ControlPage* MapBoth(int reply_fd, int region_fd, size_t region_bytes) {
   return nullptr;
 }
 
-void TouchReply(const ControlPage* page) {
+void TouchWhatIsEarly(ControlPage* page) {
   const auto* const bytes =
       reinterpret_cast<const volatile char*>(&ReplyOf(page));
   for (size_t at = 0; at < sizeof(ReplyPage); at += page->page_bytes) {
     (void)bytes[at];
+  }
+  OwnMemory::Touch(page, kControlBytes);
+  if (g_region_bytes > kSideRingOffset) {
+    OwnMemory::Touch(reinterpret_cast<char*>(page) + kSideRingOffset,
+                     kSideRingBytes);
   }
 }
 
@@ -91,20 +101,25 @@ ControlPage* SharedRegion::Create(bool side_ring, RegionFds* fds) {
   page->traced_pid = static_cast<uint32_t>(getpid());
   page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
   MakeSignOfLife(&page->alive);
-  TouchReply(page);
+  TouchWhatIsEarly(page);
   *fds = {region.Release(), reply.Release()};
   return page;
 }
 
 bool SharedRegion::KeepToOurselves(ControlPage* page) {
-  volatile char* bytes = reinterpret_cast<volatile char*>(page);
-  for (size_t at = 0; at < g_region_bytes; at += page->page_bytes) {
-    bytes[at] = bytes[at];
-  }
-  TouchReply(page);
+  TouchWhatIsEarly(page);
   // Both are mapped side by side.
   void* const begin = const_cast<ReplyPage*>(&ReplyOf(page));
   return madvise(begin, mapped_bytes(), MADV_DONTFORK) == 0;
+}
+
+void SharedRegion::TouchEventRing(ControlPage* page) {
+  char* const ring = reinterpret_cast<char*>(page) + kControlBytes;
+  // Pages that are there are mapped many at a time when they are read.
+  const uintptr_t mask = page->page_bytes - 1;
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(ring) & ~mask;
+  madvise(reinterpret_cast<void*>(begin), kRingBytes, MADV_POPULATE_READ);
+  OwnMemory::Touch(ring, kRingBytes);
 }
 
 size_t SharedRegion::mapped_bytes() { return kReplyBytes + g_region_bytes; }

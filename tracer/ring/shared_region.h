@@ -19,8 +19,9 @@ struct RegionFds {
 class SharedRegion {
  public:
   // Makes, maps and touches both pieces, the region with the side ring or
-  // without. On success returns it and sets *fds, which are the caller's. On
-  // failure returns nullptr, errno tells why. What is mapped stays.
+  // without, and not its event ring. On success returns it and sets *fds, which
+  // are the caller's. On failure returns nullptr, errno tells why. What is
+  // mapped stays.
   //
   // The reply is mapped through a descriptor that reads: no later call can make
   // that mapping writable. Neither piece can change its size.
@@ -30,6 +31,10 @@ class SharedRegion {
   // Touches it anew: the caller may have forked since. False, errno set, when
   // it cannot be kept from children.
   static bool KeepToOurselves(ControlPage* page);
+
+  // The event ring is touched: before its first event. The collector has made
+  // its pages meanwhile, or the caller makes those that are missing.
+  static void TouchEventRing(ControlPage* page);
 
   // From ReplyOf() on.
   static size_t mapped_bytes();

@@ -126,6 +126,7 @@ bool Begin() {
     return false;
   }
   if (g_session.notice != nullptr) SayLine(g_session.notice);
+  SharedRegion::TouchEventRing(page);
   page->start.own_bytes = OwnMemory::ResidentBytes();
   page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
   const ClockPair start = BothClocks(hot.time_is_tsc);

@@ -10,7 +10,7 @@ if(TARGET pymemrun_tracer AND NOT PYMEMRUN_LAUNCHER_STUB_TRACER)
   target_link_libraries(pymemrun PRIVATE
     "$<LINK_LIBRARY:WHOLE_ARCHIVE,pymemrun_tracer>")
 else()
-  target_sources(pymemrun PRIVATE session_stub.cc ../tracer/ring/shared_region.cc)
+  target_sources(pymemrun PRIVATE session_stub.cc ../tracer/base/own_memory.cc ../tracer/ring/shared_region.cc)
 endif()
 
 # What can be seen from outside: the interpreter's own names where it is part of

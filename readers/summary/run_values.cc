@@ -87,7 +87,7 @@ void AddMemory(const RunFacts& facts, const RunPeak& run_peak, Values* values) {
        {"last_rss_bytes", If(facts.last.has_value(), last.rss_bytes)},
        {"highest_seen_rss_bytes", Known(facts.SeenBytes())},
        {"vm_hwm_bytes",
-        hwm_bytes == 0 ? Cell() : std::max(hwm_bytes, run_peak.rss_bytes)},
+        If(hwm_bytes != 0, std::max(hwm_bytes, run_peak.rss_bytes))},
        {"peak_after_event", If(has_peak, peak.after_number())},
        {"peak_before_event", If(has_peak, peak.before_number())},
        {"peak_s", If(has_peak, Seconds(peak.time_us()))}});

@@ -17,19 +17,13 @@ file(STRINGS interposed_symbols.txt _names REGEX "^[a-z_]")
 list(JOIN _names "; " _names)
 file(WRITE "${_script}" "{ global: __libc_start_main; ${_names}; local: *; };\n")
 
-# All sources of the tracer, and once for all versions those of the launcher's part
-# that starts it.
+# Once for all versions: the rooms that know no Python, and the launcher's part
+# that starts the tracer. For each, all other sources of the tracer.
 get_target_property(_tracer pymemrun_tracer SOURCES)
+list(FILTER _tracer EXCLUDE REGEX "TARGET_OBJECTS")
 list(TRANSFORM _tracer PREPEND "${PROJECT_SOURCE_DIR}/tracer/")
-pymemrun_sources(_launcher options session)
-set(_in_object -fPIC -fvisibility=hidden -ftls-model=initial-exec)
-add_library(pymemrun_preloaded_launcher STATIC ${_launcher}
-  preload/handover.cc preload/preload_list.cc python/python_files.cc
-  "${PROJECT_SOURCE_DIR}/format/batches/heap_size_table.cc"
-  "${PROJECT_SOURCE_DIR}/text/nearest_name.cc" "${PROJECT_SOURCE_DIR}/text/size_text.cc")
-target_link_libraries(pymemrun_preloaded_launcher PRIVATE pymemrun_compile)
-target_compile_definitions(pymemrun_preloaded_launcher PRIVATE ${_definitions})
-target_compile_options(pymemrun_preloaded_launcher PRIVATE ${_in_object})
+add_library(pymemrun_preloaded_launcher STATIC
+  $<TARGET_OBJECTS:pymemrun_launcher_common> $<TARGET_OBJECTS:pymemrun_tracer_common>)
 
 # Names of CPython's are weak: whatever program inherits LD_PRELOAD must start.
 # Only `objcopy` can make undefined names so, in one object made of all.

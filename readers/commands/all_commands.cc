@@ -2,7 +2,7 @@
 
 namespace pymemrun {
 
-// The table of commands: NewXCommand() is in report/x_command.cc.
+// The table of commands: NewXCommand() is in x_command.cc.
 #define PYMEMREPORT_COMMANDS(COMMAND) \
   COMMAND(NewAnswerCommand)           \
   COMMAND(NewSummaryCommand)          \

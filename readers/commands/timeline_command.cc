@@ -12,7 +12,7 @@
 #include "readers/options/option_values.h"
 #include "readers/output/table.h"
 #include "readers/places/place.h"
-#include "readers/report/heap_timeline_chart.h"
+#include "readers/commands/heap_timeline_chart.h"
 #include "readers/report/report_command.h"
 #include "readers/resident/find_peak.h"
 #include "readers/resident/resident_table.h"

@@ -1,10 +1,11 @@
 #include "tracer/base/own_memory.h"
 
-#include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #ifndef MADV_POPULATE_WRITE  // of Linux 5.14
+#define MADV_POPULATE_READ 22
 #define MADV_POPULATE_WRITE 23
 #endif
 
@@ -20,6 +21,11 @@ Range g_ranges[kMaxRanges];
 int g_range_count = 0;
 
 size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
+
+// Not through the interposed madvise(): it is no doing of the program's.
+bool Populate(uintptr_t begin, size_t bytes, int advice) {
+  return syscall(SYS_madvise, begin, bytes, advice) == 0;
+}
 
 uint64_t ResidentIn(const Range& range) {
   const size_t page = PageBytes();
@@ -45,15 +51,19 @@ void OwnMemory::Add(const void* start, size_t bytes) {
   g_ranges[g_range_count++] = {begin, begin + bytes};
 }
 
+void OwnMemory::MapWhatIsThere(void* start, size_t bytes) {
+  const uintptr_t begin =
+      reinterpret_cast<uintptr_t>(start) & ~(PageBytes() - 1);
+  Populate(begin, reinterpret_cast<uintptr_t>(start) + bytes - begin,
+           MADV_POPULATE_READ);
+}
+
 void OwnMemory::Touch(void* start, size_t bytes) {
   const size_t page = PageBytes();
   const uintptr_t end = reinterpret_cast<uintptr_t>(start) + bytes;
   const uintptr_t begin = reinterpret_cast<uintptr_t>(start) & ~(page - 1);
   // All at once: a fault for each page would take several times as long.
-  if (madvise(reinterpret_cast<void*>(begin), end - begin,
-              MADV_POPULATE_WRITE) == 0) {
-    return;
-  }
+  if (Populate(begin, end - begin, MADV_POPULATE_WRITE)) return;
   for (uintptr_t at = begin; at < end; at += page) {
     volatile char* const byte = reinterpret_cast<volatile char*>(at);
     *byte = *byte;

@@ -15,6 +15,8 @@ class OwnMemory {
   static void* Map(size_t bytes);
   // Has the pages of a writable mapping mapped for writing, as they are.
   static void Touch(void* start, size_t bytes);
+  // Of a shared one, many pages at a time where they are there already.
+  static void MapWhatIsThere(void* start, size_t bytes);
   // Names a mapping of ours. At most 16.
   static void Add(const void* start, size_t bytes);
   // Resident bytes of all of them now, in whole pages. Allocates nothing.

@@ -10,10 +10,6 @@
 
 #include "tracer/base/own_memory.h"
 
-#ifndef MADV_POPULATE_READ  // of Linux 5.14
-#define MADV_POPULATE_READ 22
-#endif
-
 namespace pymemrun {
 namespace {
 
@@ -115,10 +111,7 @@ bool SharedRegion::KeepToOurselves(ControlPage* page) {
 
 void SharedRegion::TouchEventRing(ControlPage* page) {
   char* const ring = reinterpret_cast<char*>(page) + kControlBytes;
-  // Pages that are there are mapped many at a time when they are read.
-  const uintptr_t mask = page->page_bytes - 1;
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(ring) & ~mask;
-  madvise(reinterpret_cast<void*>(begin), kRingBytes, MADV_POPULATE_READ);
+  OwnMemory::MapWhatIsThere(ring, kRingBytes);
   OwnMemory::Touch(ring, kRingBytes);
 }
 

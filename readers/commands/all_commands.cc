@@ -10,6 +10,7 @@ namespace pymemrun {
   COMMAND(NewResidentCommand)         \
   COMMAND(NewTimelineCommand)         \
   COMMAND(NewHeapCommand)             \
+  COMMAND(NewThreadsCommand)          \
   COMMAND(NewTreeCommand)             \
   COMMAND(NewDiffCommand)             \
   COMMAND(NewHistoryCommand)          \

@@ -74,7 +74,7 @@ void ResidentReplay::LeaveMoment() {
   const std::vector<LateArrival>& late = before_.late;
   for (; next_late_ < late.size() && late[next_late_].time_us <= now_us_;
        ++next_late_) {
-    model_.Add(late[next_late_]);
+    AddLate(late[next_late_]);
   }
   if (now_us_ == before_.peak_us && before_.peak_rss_bytes != 0) {
     model_.SetRss(before_.peak_rss_bytes, now_us_);
@@ -107,7 +107,10 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
     // kernel's that stands before it would go with each further one.
     PageEntry risen = entry;
     risen.time_us = std::max(entry.time_us, now_us_);
+    const uint64_t owned_bytes = model_.OwnedBytes();
     model_.Add(risen);
+    OnChanged(entry.thread, entry.stack,
+              static_cast<int64_t>(model_.OwnedBytes() - owned_bytes));
   }
   if (!past_ && count > 0) last_us_ = std::max(last_us_, now_us_);
   return !done_;
@@ -137,9 +140,17 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
 void ResidentReplay::AddLateArrivals(const ResidencyView& seen) {
   looks_left_ += kLooksForEach * seen.ranges.size();
   for (const LateArrival& late : FindLateArrivals(seen, model_, &looks_left_)) {
-    model_.Add(late);
+    AddLate(late);
     if (before_.late.size() + late_.size() < kMaxLate) late_.push_back(late);
   }
+}
+
+void ResidentReplay::AddLate(const LateArrival& late) {
+  const uint64_t owned_bytes = model_.OwnedBytes();
+  const PageOwner with = model_.owners()[model_.pages().At(late.with).owner];
+  model_.Add(late);
+  OnChanged(with.thread, with.stack,
+            static_cast<int64_t>(model_.OwnedBytes() - owned_bytes));
 }
 
 void ResidentReplay::AddReading(const Reading& reading) {

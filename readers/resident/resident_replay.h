@@ -62,6 +62,8 @@ class ResidentReplay : public ReplayVisitor {
   // Called before anything that happened at `time_us` is added to the model,
   // which is as it was from now_us() until then. Times rise.
   virtual void OnTime(uint64_t time_us) {}
+  // By a thread's doing so many bytes came at now_us(), at that stack, or left.
+  virtual void OnChanged(uint32_t thread, uint32_t stack, int64_t bytes) {}
   // statm and VmHWM were read, the model has been told.
   virtual void OnReading(uint64_t time_us, uint64_t hwm_bytes) {}
   uint64_t now_us() const { return now_us_; }
@@ -73,6 +75,7 @@ class ResidentReplay : public ReplayVisitor {
     uint64_t time_us, rss_bytes, hwm_bytes;
   };
   void AddLateArrivals(const ResidencyView& seen);
+  void AddLate(const LateArrival& late);
   void AddReading(const Reading& reading);
   void AdvanceTo(uint64_t time_us);
   void MoveTo(uint64_t time_us);

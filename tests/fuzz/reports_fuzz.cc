@@ -30,6 +30,7 @@ const Arguments kReports[] = {
     {"resident", "--stacks", "--by", "thread"},
     {"resident", "--by", "mapping", "--thread", "*"},
     {"resident", "--owner", "heap"},
+    {"threads", "--json"},
     {"timeline"},
     {"timeline", "--by", "heap", "--format", "csv"},
     {"heap", "--limit", "0"},

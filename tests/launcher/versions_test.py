@@ -102,7 +102,7 @@ class VersionsTest(wheel_support.WheelTest):
         self.home, self.pip, _ = self.environment(python)
         calls = not python.free_threaded
         cells = [
-            self.cell_of(EVENTS) if calls else "– calls are refused",
+            self.cell_of(EVENTS) if calls else self.refused(),
             self.cell_of(PAGES),
             self.cell_of(HEAP),
             self.arrays(),
@@ -125,6 +125,19 @@ class VersionsTest(wheel_support.WheelTest):
                                  re.M) or [os.path.basename(file)]
         return ", ".join("not: " + name.replace("_", " ")
                          for name in dict.fromkeys(failed)) or "ok"
+
+    def refused(self):
+        """That it refuses to record calls alone, in one line, and runs nothing."""
+        done = subprocess.run([self.installed("pymemrun"), "--trace", "calls", "-o",
+                               self.home + "/run.pb", "-c", "print(1)"],
+                              capture_output=True, text=True,
+                              env=wheel_support.clean_environment())
+        said = re.fullmatch(r"pymemrun: --trace calls: CPython 3\.\d+ is free-threaded\n",
+                            done.stderr)
+        if said and (done.returncode, done.stdout) == (2, ""):
+            return "– refused in one line"
+        print(done, file=sys.stderr)
+        return "not: refused in one line"
 
     def arrays(self):
         got = subprocess.run([*self.pip, "install", "--only-binary", ":all:", "numpy",

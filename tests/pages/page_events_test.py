@@ -215,12 +215,16 @@ class PageEventsTest(support.PageEventsTest):
                                   "all")
             at = ("--at", str(run.records("mark")[0].time_us / 1e6 + 0.4))
             first = self.of_functions(run, "A", "B", options=at)
-            self.assertGreater(first["A"], 8 * first["B"])
+            # mimalloc, which is there without a GIL, takes new memory sooner. It
+            # leaves some of B's without blocks, which is the toucher's then.
+            times, more = (5, first["B"]) if support.FREE_THREADED else (8, 0)
+            self.assertGreater(first["A"], times * first["B"])
             owned = self.of_functions(run, "A", "B",
                                       options=("--owner", "heap", *at))
             there = int(run.stdout)
             self.assertGreater(there, 15_000_000)
-            self.assertAlmostEqual(owned["B"] / there, 1, delta=0.05)
+            self.assertGreater(owned["B"], 0.95 * there)
+            self.assertLess(owned["B"], 1.05 * there + more)
             self.assertLess(owned["A"], 0.05 * there)
 
     def test_where_call_events_see_growth_page_events_see_it_too(self):

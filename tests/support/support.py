@@ -15,9 +15,11 @@ from waiting import PATIENCE_S
 
 # The interpreter embedded, which is the oracle.
 PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
-VERSION = tuple(map(int, subprocess.run(
-    [PYTHON, "-c", "import sys; print(*sys.version_info[:2])"], check=True,
-    stdout=subprocess.PIPE).stdout.split()))
+*VERSION, FREE_THREADED = map(int, subprocess.run(
+    [PYTHON, "-c", "import sys, sysconfig; print(*sys.version_info[:2],\n"
+     "    sysconfig.get_config_var('Py_GIL_DISABLED') or 0)"], check=True,
+    stdout=subprocess.PIPE).stdout.split())
+VERSION = tuple(VERSION)
 # Whether the script's own profilers leave us every event (CPython 3.12 on).
 PROFILERS_SHARE = VERSION >= (3, 12)
 PYMEMRUN = os.environ.get("PYMEMRUN_BIN", "pymemrun")

@@ -62,8 +62,60 @@ static int Replace(const char* name, const void* ours) {
 
 int _PyEval_SetProfile(PyThreadState* tstate, Py_tracefunc func, PyObject* arg);
 #if PY_VERSION_HEX >= 0x030B0000
-void _PyEval_SignalReceived(PyInterpreterState* interp);
-void _PyEval_SignalAsyncExc(PyInterpreterState* interp);
+// Where an interpreter was optimised as a whole, who calls such a small
+// function knows which registers it leaves alone, and that it needs no aligned
+// stack. So ours are called with all registers kept.
+#ifdef __x86_64__
+#define KEEPING_REGISTERS(keeping, function)                             \
+  void keeping(void);                                                    \
+  __asm__(".pushsection .text\n" #keeping                                \
+          ": .cfi_startproc\n"                                           \
+          "endbr64\n"                                                    \
+          "push %rbp\n .cfi_def_cfa_offset 16\n .cfi_offset %rbp, -16\n" \
+          "mov %rsp, %rbp\n .cfi_def_cfa_register %rbp\n"                \
+          "pushfq\n"                                                     \
+          ".irp r, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11\n"          \
+          "push %\\r\n .endr\n"                                          \
+          "sub $512, %rsp\n and $-16, %rsp\n fxsave64 (%rsp)\n"          \
+          "call " #function                                              \
+          "\n fxrstor64 (%rsp)\n lea -80(%rbp), %rsp\n"                  \
+          ".irp r, r11, r10, r9, r8, rdi, rsi, rdx, rcx, rax\n"          \
+          "pop %\\r\n .endr\n"                                           \
+          "popfq\n pop %rbp\n .cfi_def_cfa %rsp, 8\n ret\n"              \
+          ".cfi_endproc\n .popsection");
+#else
+#define EACH_OF_16 "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15"
+#define EACH_OF_32 \
+  EACH_OF_16       \
+  ", 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31"
+#define KEEPING_REGISTERS(keeping, function)                         \
+  void keeping(void);                                                \
+  __asm__(".pushsection .text\n .p2align 2\n" #keeping               \
+          ": .cfi_startproc\n"                                       \
+          "hint #34\n" /* bti c */                                   \
+          "stp x29, x30, [sp, #-16]!\n .cfi_def_cfa_offset 16\n"     \
+          ".cfi_offset x29, -16\n .cfi_offset x30, -8\n"             \
+          "mov x29, sp\n .cfi_def_cfa_register x29\n"                \
+          "sub sp, sp, #672\n"                                       \
+          ".irp n, " EACH_OF_32                                      \
+          "\n str q\\n, [sp, #16 * \\n]\n .endr\n"                   \
+          ".irp n, " EACH_OF_16                                      \
+          ", 16, 17, 18\n"                                           \
+          "str x\\n, [sp, #512 + 8 * \\n]\n .endr\n"                 \
+          "mrs x0, nzcv\n str x0, [sp, #664]\n ldr x0, [sp, #512]\n" \
+          "bl " #function                                            \
+          "\n ldr x0, [sp, #664]\n msr nzcv, x0\n"                   \
+          ".irp n, " EACH_OF_32                                      \
+          "\n ldr q\\n, [sp, #16 * \\n]\n .endr\n"                   \
+          ".irp n, " EACH_OF_16                                      \
+          ", 16, 17, 18\n"                                           \
+          "ldr x\\n, [sp, #512 + 8 * \\n]\n .endr\n"                 \
+          "mov sp, x29\n ldp x29, x30, [sp], #16\n"                  \
+          ".cfi_def_cfa sp, 0\n ret\n"                               \
+          ".cfi_endproc\n .popsection");
+#endif
+KEEPING_REGISTERS(PymemrunSignalReceived, _PyEval_SignalReceived)
+KEEPING_REGISTERS(PymemrunSignalAsyncExc, _PyEval_SignalAsyncExc)
 #endif
 #endif  // versions and machines
 
@@ -71,8 +123,8 @@ void PymemrunReplaceFunctions(void) {
 #ifdef REPLACES
   Replace("_PyEval_SetProfile", (const void*)_PyEval_SetProfile);
 #if PY_VERSION_HEX >= 0x030B0000
-  Replace("_PyEval_SignalReceived", (const void*)_PyEval_SignalReceived);
-  Replace("_PyEval_SignalAsyncExc", (const void*)_PyEval_SignalAsyncExc);
+  Replace("_PyEval_SignalReceived", (const void*)PymemrunSignalReceived);
+  Replace("_PyEval_SignalAsyncExc", (const void*)PymemrunSignalAsyncExc);
 #endif
 #endif
 }

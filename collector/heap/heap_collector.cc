@@ -217,19 +217,19 @@ void HeapCollector::GiveOutUpTo(uint64_t index) {
 
 // A new thread of Python's asks for memory before it has its name.
 bool HeapCollector::IsNamed(const WaitingEvent& waiting,
-                            uint64_t now_ns) const {
+                            uint64_t looked_ns) const {
   return waiting.native_thread == static_cast<uint32_t>(options_.pid) ||
          options_.definitions->HasNativeThread(waiting.native_thread) ||
-         now_ns > waiting.time_ns + kNamePatienceNs ||
+         looked_ns > waiting.time_ns + kNamePatienceNs ||
          options_.merger->waiting() > kMaxWaiting;
 }
 
-void HeapCollector::EndRound(uint64_t index) {
+void HeapCollector::EndRound(uint64_t index, uint64_t looked_ns) {
   const RingMerger& merger = *options_.merger;
   if (merger.waiting() == 0) return;
   if (merger.merges()) return GiveOutUpTo(index);
-  const uint64_t now_ns = MonotonicNs();
-  while (merger.waiting() > 0 && IsNamed(merger.first(), now_ns)) {
+  // By now its name may be in the ring, where we were held up.
+  while (merger.waiting() > 0 && IsNamed(merger.first(), looked_ns)) {
     GiveOutFirst();
   }
 }

@@ -38,7 +38,7 @@ class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
   void Start(const HeapRates& rates);
 
   void NoSlotsBefore(uint64_t now_ns) override;
-  void EndRound(uint64_t index) override;
+  void EndRound(uint64_t index, uint64_t looked_ns) override;
 
   // Consecutive heap slots of the event ring, the first of them at `index`;
   // `stamp`, `thread` (the file's) and `size_high`, which is the next
@@ -86,7 +86,7 @@ class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
   HeapEvent EventOf(const SideItemView& item, uint32_t stack);
   void GiveOutUpTo(uint64_t index);
   void GiveOutFirst();
-  bool IsNamed(const WaitingEvent& waiting, uint64_t now_ns) const;
+  bool IsNamed(const WaitingEvent& waiting, uint64_t looked_ns) const;
   bool SettleRealloc(const HeapSlot& slot);
   void Add(const HeapEvent& event);
   // Whether the batch is to be looked at, which need not be at each entry.

@@ -61,7 +61,7 @@ class HeapCollectorTest : public testing::Test {
     side_->Drain(MonotonicNs(), false);
     encoder_.Consume(ring_.slots().data(), ring_.slots().size());
     ring_.Clear();
-    heap_->EndRound(encoder_.next_index());
+    heap_->EndRound(encoder_.next_index(), MonotonicNs());
   }
   std::vector<std::string> Finish() {
     encoder_.EndBatch();

@@ -21,9 +21,9 @@ size_t RingMerger::Drain(bool last) {
   const uint64_t head = ring_->Look();
   if (head == ring_->tail()) events_->NoSlotsBefore(now_ns);
   const size_t cells = side_->Drain(now_ns, false);
-  if (last || side_->drained()) merged_up_to_ = head;
+  if (last || !merges_ || side_->drained()) merged_up_to_ = head;
   const size_t slots = DrainSlots(merged_up_to_);
-  events_->EndRound(ring_->tail());
+  events_->EndRound(ring_->tail(), now_ns);
   return cells + slots;
 }
 

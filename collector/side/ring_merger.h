@@ -58,8 +58,9 @@ class RingMerger {
     // The event ring was empty then: what comes is not older, though its time
     // is stated with some slots only.
     virtual void NoSlotsBefore(uint64_t now_ns) = 0;
-    // The event ring's slots below `index` are taken.
-    virtual void EndRound(uint64_t index) = 0;
+    // The event ring's slots below `index` are taken; without merging all that
+    // were there at `looked_ns`.
+    virtual void EndRound(uint64_t index, uint64_t looked_ns) = 0;
   };
 
   RingMerger(RingReader* ring, SlotTaker* slots) : ring_(ring), slots_(slots) {}

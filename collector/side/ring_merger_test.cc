@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "collector/process/monotonic_clock.h"
 #include "collector/ring/ring_fixture.h"
 #include "collector/ring/side_ring_fixture.h"
 #include "tracer/wire/region_for_tests.h"
@@ -46,8 +47,14 @@ class RingMergerTest : public testing::Test,
     next_index_ = index;
   }
   uint64_t next_index() const override { return next_index_; }
-  void NoSlotsBefore(uint64_t) override { came_.push_back("no slots"); }
-  void EndRound(uint64_t index) override { GiveOut(index); }
+  void NoSlotsBefore(uint64_t) override {
+    came_.push_back("no slots");
+    told_ns_ = MonotonicNs();
+  }
+  void EndRound(uint64_t index, uint64_t looked_ns) override {
+    GiveOut(index);
+    looked_ns_ = looked_ns;
+  }
   void TakeItem(const SideItemView& item, uint32_t) override {
     HeapEvent event;
     event.address = item.address;
@@ -79,6 +86,7 @@ class RingMergerTest : public testing::Test,
   RingReader reader_{region_.page(), region_.slots(), region_.reply()};
   RingMerger merger_{&reader_, this};
   uint64_t next_index_ = 0;
+  uint64_t looked_ns_ = 0, told_ns_ = 0;
   std::vector<std::string> came_;
 };
 
@@ -112,6 +120,22 @@ TEST_F(RingMergerTest, SlotsWaitForItemsThatAreNotWholeYet) {
   side_producer_.Commit(item);
   merger_.Drain(false);
   EXPECT_EQ(Came(), (Lines{"slot 1", "event 100", "slot 2"}));
+}
+
+TEST_F(RingMergerTest, WithoutMergingSlotsWaitForNoItem) {
+  Use(/*merges=*/false);
+  side_producer_.Push(SideHead{}, "", /*commit=*/false);
+  PushSlots(1, 1);
+  merger_.Drain(false);
+  EXPECT_EQ(Came(), Lines{"slot 1"});
+}
+
+// However long a round takes: slots that came since may be missing.
+TEST_F(RingMergerTest, ARoundIsOfTheMomentAtWhichTheRingWasLookedAt) {
+  merger_.Drain(false);
+  EXPECT_EQ(Came(), Lines{"no slots"});
+  EXPECT_GT(looked_ns_, 0u);
+  EXPECT_LE(looked_ns_, told_ns_);
 }
 
 TEST_F(RingMergerTest, AtTheEndNothingIsWaitedFor) {

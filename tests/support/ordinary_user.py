@@ -9,7 +9,7 @@ import unittest
 
 PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
 PYMEMRUN = os.environ.get("PYMEMRUN_BIN", "pymemrun")
-COLLECTOR = os.environ.get("PYMEMRUN_COLLECTOR")
+COLLECTOR = os.environ.get("PYMEMRUN_COLLECTOR_BIN")
 NOBODY = 65534
 
 is_root = unittest.skipUnless(os.geteuid() == 0, "needs root")
@@ -66,7 +66,6 @@ def as_ordinary(command, options):
     variables = dict(options.get("env") or os.environ)
     if command[0] == PYMEMRUN and COLLECTOR:
         command = [_launcher(), *command[1:]]
-        variables.pop("PYMEMRUN_COLLECTOR", None)
     preexec = options.get("preexec_fn")
 
     def first():

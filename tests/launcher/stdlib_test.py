@@ -59,6 +59,7 @@ ELSEWHERE = {"test_ctypes": "ctypes.test", "test_unittest": "unittest.test",
 def expected_differences(module, children):
     """(kind, heading) of the tests that fail for any tool of this kind."""
     names = {module, module + "_children"} if children else {module}
+    names |= {"%s/%d.%d" % (name, *sys.version_info[:2]) for name in names}
     allowed = set()
     with open(EXPECTED, encoding="utf-8") as file:
         for line in file:

@@ -9,8 +9,8 @@ import time
 import unittest
 
 import fault_support
-from fault_support import (FaultTest, PYMEMRUN, can_unshare, collectors, run,
-                           wait_for_collector_to_end, wait_until)
+from fault_support import (FaultTest, LITTLE_KILOBYTES, PYMEMRUN, can_unshare,
+                           collectors, run, wait_for_collector_to_end, wait_until)
 
 KILLS = int(os.environ.get("PYMEMRUN_TEST_KILLS", "20"))
 AT_MOST_LOST = 64  # of each thread
@@ -240,7 +240,7 @@ except MemoryError:
         self.assertEqual(file.rows_named("counted"), 2 * CALLS)
 
     def test_address_space_for_the_interpreter_only(self):
-        for kilobytes in (20000, 30000, 40000):
+        for kilobytes in (LITTLE_KILOBYTES, 30000, 40000):
             def limit():
                 resource.setrlimit(resource.RLIMIT_AS, (kilobytes << 10,) * 2)
             with self.subTest(kilobytes):

@@ -14,6 +14,7 @@ import unittest
 
 import ordinary_user
 from ordinary_user import NOBODY, can_be_nobody, is_root  # noqa: F401  for tests
+from support import VERSION
 from waiting import PATIENCE_S, wait_until
 
 PYTHON = os.environ.get("PYMEMRUN_TEST_PYTHON", "/usr/bin/python3")
@@ -23,6 +24,9 @@ PYMEMREPORT = os.environ.get("PYMEMREPORT_BIN", "pymemreport")
 SOURCE = os.environ.get("PYMEMRUN_SOURCE_DIR",
                         os.path.dirname(os.path.dirname(os.path.dirname(
                             os.path.abspath(__file__)))))
+
+# Address space for an interpreter and the tracer, and hardly more.
+LITTLE_KILOBYTES = 20000 if VERSION < (3, 12) else 26000
 
 Outcome = collections.namedtuple("Outcome", "returncode stdout stderr seconds")
 

@@ -385,12 +385,15 @@ int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
   return 0;
 }
 #else
-#include <dlfcn.h>
 int PymemrunRealEvalSetProfile(PyThreadState* tstate, Py_tracefunc func,
                                PyObject* arg) {
   typedef int Function(PyThreadState*, Py_tracefunc, PyObject*);
   static Function* real = NULL;
-  if (real == NULL) real = (Function*)dlsym(RTLD_DEFAULT, "_PyEval_SetProfile");
+  void* where = RTLD_NEXT;  // the launcher may show ours to others
+#ifdef PYMEMRUN_PRELOADED
+  where = RTLD_DEFAULT;
+#endif
+  if (real == NULL) real = (Function*)dlsym(where, "_PyEval_SetProfile");
   return real(tstate, func, arg);
 }
 #endif

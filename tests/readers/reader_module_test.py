@@ -267,7 +267,8 @@ class ReaderModuleTest(support.ProgramTest):
         self.assertIn("array.array", said)
         self.assertIn(repr([list(map(float, y)) for y in (history.x, *history.ys)]), said)
         self.assertEqual({len(y) for y in history.ys}, {len(history.x)})
-        self.assertEqual({y.dtype.name for y in (history.x, *history.ys)}, {"float64"})
+        if "numpy" in sys.modules:  # tests/aarch64 has none
+            self.assertEqual({y.dtype.name for y in (history.x, *history.ys)}, {"float64"})
 
     # -- What goes wrong
 

@@ -35,8 +35,9 @@ bool IsReadable(PyThreadState* tstate, const PymemrunFrame* frame) {
       !ReadSafely(frame, copy, sizeof(copy))) {
     return false;
   }
-  const PyCodeObject* code =
-      PymemrunFrameCode(reinterpret_cast<const PymemrunFrame*>(copy));
+  const auto* const copied = reinterpret_cast<const PymemrunFrame*>(copy);
+  if (PymemrunFrameIsC(copied)) return true;
+  const PyCodeObject* code = PymemrunFrameCode(copied);
   return g_own.codes.Find(code) != 0 || IsCode(code);
 }
 
@@ -46,6 +47,10 @@ bool IsReadable(PyThreadState* tstate, const PymemrunFrame* frame) {
 template <typename Visit>
 bool EachFrame(PyThreadState* tstate, Visit visit) {
   const PymemrunFrame* frame = PymemrunInnermostFrame(tstate);
+  // From 3.12 on a call that makes a generator gives its frame back, with the
+  // memory that it may have been the last in, before it is no more the current
+  // one.
+  if (frame != nullptr && !IsReadable(tstate, frame)) return false;
   for (; frame != nullptr; frame = PymemrunFramePrevious(frame)) {
     if (PymemrunFrameIsC(frame)) continue;
     if (!IsReadable(tstate, frame)) return false;

@@ -71,13 +71,17 @@ std::vector<std::string> EnvironmentWith(const std::string& object,
                                          const CommandLine& command_line) {
   std::vector<std::string> environment;
   std::string preloads = object;
+  // Those that `pymemrun env` has set give way to this command line.
+  const std::string shim = PlainPathOf(FindOwn(kShim, kPlaces), LinkPlaces());
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
     if (text.starts_with(kPreloadVariable) &&
         text.substr(std::strlen(kPreloadVariable)).starts_with("=")) {
-      preloads =
-          PreloadsWith(object, text.substr(std::strlen(kPreloadVariable) + 1));
-    } else {
+      preloads = PreloadsWith(
+          object, PreloadsWithout(
+                      text.substr(std::strlen(kPreloadVariable) + 1), shim));
+    } else if (!text.starts_with(kHandoverVariable) ||
+               text[std::strlen(kHandoverVariable)] != '=') {
       environment.emplace_back(text);
     }
   }
@@ -192,7 +196,11 @@ bool ActivationCommands(const CommandLine& command_line, std::string* commands,
     });
   };
   // Several processes write, and none of them is asked for a report.
-  if (!has("--output=")) words.push_back("--output=run.{pid}.pb");
+  if (!has("--output=")) {
+    const char* const output = getenv("PYMEMRUN_OUTPUT");
+    words.push_back(std::string("--output=") +
+                    (output != nullptr ? output : "run.{pid}.pb"));
+  }
   if (!has("--quiet")) words.push_back("--quiet");
   const char* const users = getenv(kPreloadVariable);
   *commands = Export(kPreloadVariable,

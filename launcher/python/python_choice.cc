@@ -78,7 +78,7 @@ bool Settle(const std::string& wished_by, const PythonWishes& wishes,
 
 // The interpreter that the script's first line names by its path.
 std::string InterpreterOf(const std::string& script) {
-  char begin[256];
+  char begin[1024];
   const int fd =
       IsRegularFile(script) ? open(script.c_str(), O_RDONLY | O_CLOEXEC) : -1;
   if (fd < 0) return {};
@@ -86,6 +86,16 @@ std::string InterpreterOf(const std::string& script) {
   close(fd);
   std::string_view line(begin, size > 0 ? static_cast<size_t>(size) : 0);
   if (!line.starts_with("#!")) return {};
+  // What pip writes where the path has a space or is too long for a first line.
+  constexpr std::string_view kByShell = "#!/bin/sh\n'''exec' ";
+  if (line.starts_with(kByShell)) {
+    line.remove_prefix(kByShell.size());
+    const bool is_quoted = line.starts_with('"');
+    if (is_quoted) line.remove_prefix(1);
+    const size_t end = line.find(is_quoted ? '"' : ' ');
+    const std::string path(line.substr(0, end));
+    return end != line.npos && IsInterpreter(path) ? path : "";
+  }
   line = line.substr(2, line.find('\n') - 2);
   line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   const std::string path(line.substr(0, line.find_first_of(" \t\r")));

@@ -150,6 +150,23 @@ TEST_F(PythonChoiceTest, TheScriptsOwnInterpreterIsTaken) {
   EXPECT_EQ(Choose({.script = folder_ / "v"}), built_in_);
 }
 
+// As pip writes scripts where a first line cannot name the interpreter.
+TEST_F(PythonChoiceTest, TheInterpreterOfAScriptByTheShellIsTaken) {
+  const std::string spaced = Environment("my venv", "3.12.1") + "/bin/python";
+  const std::string by_shell = "#!/bin/sh\n'''exec' ";
+  const std::string quoted = folder_.Write(
+      "quoted", by_shell + '"' + spaced + "\" \"$0\" \"$@\"\n' '''\npass\n");
+  EXPECT_EQ(Choose({.script = quoted}, Delivery::kAuto), spaced);
+  const std::string plain = Environment("v", "3.12.1") + "/bin/python";
+  const std::string unquoted = folder_.Write(
+      "unquoted", by_shell + plain + " \"$0\" \"$@\"\n' '''\npass\n");
+  EXPECT_EQ(Choose({.script = unquoted}, Delivery::kAuto), plain);
+  for (const char* rest : {"\"/no end", "/nowhere/python3 ", "", "\""}) {
+    const std::string other = folder_.Write("other", by_shell + rest);
+    EXPECT_EQ(Choose({.script = other}), built_in_) << rest;
+  }
+}
+
 TEST_F(PythonChoiceTest, TheNearestDotVenvIsTaken) {
   const std::string venv = Environment("project/.venv", "3.11.2");
   std::filesystem::create_directories(folder_ / "project/src/.venv");

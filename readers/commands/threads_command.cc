@@ -38,10 +38,11 @@ class ThreadsCommand final : public ReportCommand {
   TableOptions table_;
 };
 
-// What was alive when the program's own code had ended. Null: it is not known.
-std::unique_ptr<HeapMoments> ReadLive(RereadFile* file) {
-  auto heap = std::make_unique<HeapMoments>(
-      std::vector<HeapMoment>{{HeapMoment::kEnd, 0, 0, "the end of the run"}});
+// What was alive at the moment. Null: it is not known.
+std::unique_ptr<HeapMoments> ReadLive(const FoundMoment& at, RereadFile* file) {
+  HeapMoment moment = at.OfBlocks();
+  moment.name = at.name;
+  auto heap = std::make_unique<HeapMoments>(std::vector<HeapMoment>{moment});
   if (!file->Read(heap.get()) || !heap->has_heap_events()) return nullptr;
   return heap;
 }
@@ -53,7 +54,10 @@ int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
   if (finder == nullptr) return kExitFailed;
   ThreadReplay replay(finder->RssPeak().time_us, finder->hindsight());
   if (!file->Read(&replay)) return kExitFailed;
-  const auto heap = ReadLive(file.get());
+  int code = kExitOk;
+  const auto peak = FindMoment(*finder, Moment(), file.get(), console, &code);
+  if (!peak.has_value()) return code;
+  const auto heap = ReadLive(*peak, file.get());
   if (heap == nullptr && !KnowsPages(replay)) {
     console.Say(absl::StrCat(
         file->shown_name(),

@@ -99,6 +99,21 @@ class DeliveryTest(support.ProgramTest):
             self.assertEqual((done.returncode, done.stdout), (0, "3\n"))
             self.assertRegex(done.stderr, "^pymemrun: .*" + says + ".*\n$")
 
+    def test_a_command_line_wins_over_what_env_has_set(self):
+        out = os.path.join(self.folder, "by_env.{pid}.pb")
+        direct = os.path.join(self.folder, "direct.pb")
+        commands = subprocess.run(
+            [support.PYMEMRUN, "env"], env={**os.environ, "PYMEMRUN_OUTPUT": out},
+            check=True, capture_output=True, text=True).stdout
+        self.assertIn(f"--output={out}", commands)
+        done = subprocess.run(
+            ["bash", "-c", f"{commands}\n{support.PYMEMRUN} --quiet --delivery preload "
+             f"--python {PYTHON} -o {direct} --trace none -c 'print(1)'"],
+            capture_output=True, text=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "1\n", ""))
+        self.assertTrue(os.path.exists(direct))
+        self.assertEqual(glob.glob(self.folder + "/by_env.*"), [])
+
     def test_programs_that_are_no_python_do_not_notice(self):
         shim = os.path.join(FOLDER, "pymemrun-preload.so")
         for tracer in [shim] + glob.glob(FOLDER + "/pymemrun-tracer-*.so"):

@@ -189,6 +189,15 @@ class PageEventsTest(support.PageEventsTest):
         self.assertEqual(run.footer.page_samples_lost, 0)
         return table
 
+    def test_a_frame_that_is_given_back_while_it_is_current(self):
+        """From 3.12 on, by a call that makes a generator, with the memory that
+        it was the last frame in: at one of so many depths."""
+        run = self.run_script("def make(): yield 1\n"
+                              "def deep(n): deep(n - 1) if n else make()\n"
+                              "for n in range(400): deep(n)\n"
+                              "print('well')\n", env=support.USUAL)
+        self.assertEqual(run.stdout, "well\n")
+
     def test_one_call_that_brings_a_quarter_of_a_million_pages(self):
         run = self.run_script(READ_IN % (1 << 30), "--trace", "pages")
         table = self.accounted(run, "--by", "function")

@@ -82,6 +82,12 @@ std::vector<const char*> CommandLineOf(const std::vector<std::string>& ours,
   return words;
 }
 
+// `python -m pymemrun` starts the launcher, which makes a run of its own.
+bool StartsLauncher(const CommandLine& command_line) {
+  return command_line.form == ProgramForm::kModule &&
+         command_line.target == "pymemrun";
+}
+
 // Whether the program may run.
 bool StartPreloaded(const Handover& told, int argc, char** argv) {
   // Both live until the process ends, the tracer points into them.
@@ -96,7 +102,7 @@ bool StartPreloaded(const Handover& told, int argc, char** argv) {
     Say(error);
     return false;
   }
-  if (!HasUserCode(*command_line)) return true;
+  if (!HasUserCode(*command_line) || StartsLauncher(*command_line)) return true;
   std::string version = Py_GetVersion();
   version = version.substr(0, version.find(' '));
   if (!KeepWithinLimits(version, options, &limits, &error)) {

@@ -60,6 +60,19 @@ class PackageTest(support.ProgramTest):
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, "^pymemrun: the launcher .*PATH\n$")
 
+    def test_python_m_pymemrun_under_what_env_has_set(self):
+        path = os.path.join(self.folder, "own.pb")
+        commands = subprocess.run([support.PYMEMRUN, "env", "-o", self.folder + "/env.pb"],
+                                  check=True, capture_output=True, text=True).stdout
+        done = subprocess.run(
+            ["bash", "-c", f"{commands}\nexec {support.PYTHON} -m pymemrun --quiet "
+             f"-o {path} -c 'print(7)'"], capture_output=True, text=True,
+            env={"PATH": os.path.dirname(support.PYMEMRUN) + ":" + os.environ["PATH"],
+                 "PYTHONPATH": PACKAGE})
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "7\n", ""))
+        self.assertTrue(os.path.getsize(path))
+        self.assertFalse(os.path.exists(self.folder + "/env.pb"))
+
 
 if __name__ == "__main__":
     unittest.main()

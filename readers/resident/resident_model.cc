@@ -180,11 +180,26 @@ void ResidentModel::Come(const PageEntry& entry) {
     pages_.Put(run);
     return;
   }
+  if (there.owner != 0 && there.aged) return;  // it is the same memory
+  if (there.owner != 0 && !there.sampled && entry.weight > 1) {
+    TakeApart(there, entry.page);
+  }
   run.owner = ToucherId(entry);
   run.sampled = owners_[run.owner].weight > 1;
   sampled_ |= entry.weight > 1;
-  if (Put(run)) return Drop(there.owner, 1);
+  const uint32_t replaced = pages_.At(entry.page).owner;
+  if (Put(run)) return Drop(replaced, 1);
   ++not_kept_;
+}
+
+// A huge page takes one fault. Here was another: the pages of its memory come
+// one by one, and the chosen ones stand for them.
+void ResidentModel::TakeApart(const PageMap::Run& run, uint64_t page) {
+  const uint64_t block = kHugeBytes / page_bytes_;
+  const uint64_t first = page / block * block;
+  const uint64_t begin = std::max(run.begin, first);
+  const uint64_t end = std::min(run.end, first + block);
+  if (end - begin > 2) Remove(begin, end - begin);
 }
 
 void ResidentModel::Populate(const PageEntry& entry) {

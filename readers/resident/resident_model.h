@@ -2,25 +2,25 @@
 //
 // The base truth is who first touched a page. The rules:
 //   - A page that comes takes its place, also when it is there already (that it
-//     left may have been missed, or it was a page of zeros that was read before
-//     it was written), except where a child was forked since the page came: the
-//     page is copied because it is written to, and stays whose it was.
+//     left may have been missed, or zeros were read before it was written). Not
+//     where a child was forked since the page came: a copy stays whose it was.
+//     Nor where a Residency has found it: threads also fault on memory that is
+//     there, when the kernel moves it or asks which CPU uses it.
 //   - What a populating call brings belongs to it where no page is there yet.
 //   - Unmapped, discarded, trimmed pages go; moved ones keep their owners.
 //   - A Residency puts things right. Pages go that came before the kernel was
 //     asked and were not found. Pages that were found and nobody brought belong
 //     in the first Residency to the time before tracing. Later their owner is
-//     inferred. In huge pages it is that of the nearest page of the same 2 MiB.
-//     In files it is that of the nearest page within the same 64 KiB, which the
-//     kernel maps around a fault. Else it is that of the nearest page within
-//     the same 2 MiB, which the kernel may hold in one piece, if all between is
-//     resident. Other pages have nobody.
+//     inferred: that of the nearest page, in huge pages of the same 2 MiB, in
+//     files within the same 64 KiB, which the kernel maps around a fault. Else
+//     within the same 2 MiB, which the kernel may hold in one piece, if all
+//     between is resident. Other pages have nobody.
 //   - Where pages were scanned nobody saw them come. Those of a later Residency
 //     are whatever they are part of.
 //   - Where one page in N was chosen it stands for N, and the others are not
 //     known. Nor are pages that nobody brought, except those before tracing and
-//     those inferred in huge pages and files. In a huge page each page then
-//     stands for itself.
+//     those inferred in huge pages and files. In a huge page each stands for
+//     itself, unless a chosen one comes after all.
 //
 // Memory: some 40 to 80 bytes for each run of pages that have the owner and the
 // moment they came in common (PageMap). After the next Residency they need only
@@ -54,7 +54,6 @@ class ResidentModel {
 
   ResidentModel() : ResidentModel(Limits()) {}
   explicit ResidentModel(const Limits& limits);
-
   void SetHeader(const Header& header);
   void Add(const PageEntry& entry);
   // Without its RSS, which was read later.
@@ -109,6 +108,7 @@ class ResidentModel {
   void Drop(uint32_t owner, uint64_t pages);
   void DropRun(const PageMap::Run& run) { Drop(run.owner, run.pages()); }
   void Come(const PageEntry& entry);
+  void TakeApart(const PageMap::Run& run, uint64_t page);
   void Populate(const PageEntry& entry);
   void Remove(uint64_t page, uint64_t pages);
   void Move(const PageEntry& entry);

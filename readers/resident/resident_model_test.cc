@@ -72,6 +72,20 @@ TEST_F(ResidentModelTest, APageThatComesAgainIsTaken) {
   EXPECT_EQ(model_.OwnedBytes(), kPage);
 }
 
+// As where the kernel moves memory while a thread reads it.
+TEST_F(ResidentModelTest, AFaultOnAPageThatWasFoundChangesNothing) {
+  See({});
+  Came(10, 1);
+  Came(11, 1);
+  now_us_ += 10;
+  See({{10, 2, 7, false, false}});
+  Came(10, 2);
+  EXPECT_THAT(Owners(), ElementsAre(Pair(10, 1), Pair(11, 1)));
+  model_.Add(Entry(PAGES_UNMAPPED, 10, 1));
+  Came(10, 2);
+  EXPECT_THAT(Owners(), ElementsAre(Pair(10, 2), Pair(11, 1)));
+}
+
 TEST_F(ResidentModelTest, ACopyAfterAForkStaysWhoseItWas) {
   Came(10, 1);
   model_.AddFork(now_us_ += 10);
@@ -230,6 +244,15 @@ TEST_F(ResidentModelTest, AHugePagesPagesStandForThemselvesAlsoWhereSampled) {
   See({{1, 1, 7, false, false}, {512, 512, 7, false, true}}, 513 * kPage);
   EXPECT_EQ(PagesOfStack(1) + PagesOfStack(2), 512u);
   EXPECT_EQ(model_.UnattributedBytes(), 0);
+}
+
+TEST_F(ResidentModelTest, WhereAChosenPageComesThereIsNoHugePage) {
+  PageEntry entry = Entry(PAGE_CAME, 512, 1, 1);
+  entry.weight = 8;
+  model_.Add(Entry(PAGES_POPULATED, 512, 512, 1));
+  model_.Add(Entry(PAGES_POPULATED, 1024, 512, 1));
+  for (entry.page = 515; entry.page < 1024; entry.page += 8) model_.Add(entry);
+  EXPECT_EQ(PagesOfStack(1), 1024u);
 }
 
 TEST_F(ResidentModelTest, WhatACallBringsIsSampledToo) {

@@ -11,6 +11,7 @@ namespace pymemrun {
   COMMAND(NewTimelineCommand)         \
   COMMAND(NewHeapCommand)             \
   COMMAND(NewThreadsCommand)          \
+  COMMAND(NewProcessesCommand)        \
   COMMAND(NewTreeCommand)             \
   COMMAND(NewDiffCommand)             \
   COMMAND(NewHistoryCommand)          \

@@ -158,6 +158,7 @@ int Run(const std::vector<std::string>& arguments, const Console& console,
         ReportCommand* command) {
   const std::optional<int> ended = Parse(arguments, console, command);
   if (ended.has_value()) return *ended;
+  command->TakeFolders();
   const int code = command->files().ToConsole()
                        ? PrintToConsole(console, command)
                        : PrintToFile(console, command);

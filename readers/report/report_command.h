@@ -12,6 +12,7 @@
 #include "readers/output/output_buffer.h"
 #include "readers/report/option_groups.h"
 #include "readers/run/console.h"
+#include "readers/run/run_files.h"
 
 namespace pymemrun {
 
@@ -30,6 +31,8 @@ class ReportCommand {
   const std::string& summary() const { return summary_; }
   const std::string& about() const { return about_; }
   const FileOptions& files() const { return files_; }
+  // The run files in a folder stand for it.
+  void TakeFolders() { files_.paths = WithFolders(files_.paths); }
 
   // Adds its options, whose values go straight to its members.
   virtual void AddOptions(CLI::App* app) = 0;

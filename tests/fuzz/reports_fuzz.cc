@@ -31,6 +31,7 @@ const Arguments kReports[] = {
     {"resident", "--by", "mapping", "--thread", "*"},
     {"resident", "--owner", "heap"},
     {"threads", "--json"},
+    {"processes", "--json"},
     {"timeline"},
     {"timeline", "--by", "heap", "--format", "csv"},
     {"heap", "--limit", "0"},

@@ -18,7 +18,7 @@ text = json.dumps(list(range(100000)))
 """
 COMMANDS = (["report"], ["heap"], ["heap", "--stacks"], ["heap", "--at", "0", "--to", "end"],
             ["resident"], ["resident", "--by", "mapping"], ["resident", "--stacks"], ["top"],
-            ["threads"], ["history"], ["snapshot"], ["summary"], ["heap", "--by", "thread"],
+            ["threads"], ["processes"], ["history"], ["snapshot"], ["summary"], ["heap", "--by", "thread"],
             ["tree"], ["tree", "--inverted"], ["stats"], ["top", "--thread", "MainThread"])
 QUESTIONS = os.path.join(support.SOURCE, "examples", "questions")
 

@@ -1,0 +1,89 @@
+#include "readers/processes/memory_curve.h"
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::ElementsAre;
+
+std::vector<std::pair<uint64_t, uint64_t>> Pairs(
+    const std::vector<MemoryStep>& steps) {
+  std::vector<std::pair<uint64_t, uint64_t>> pairs;
+  for (const MemoryStep& step : steps) {
+    pairs.emplace_back(step.time_us, step.bytes);
+  }
+  return pairs;
+}
+
+using Pair = std::pair<uint64_t, uint64_t>;
+
+TEST(MemoryCurveTest, WithoutSharesItIsRss) {
+  MemoryCurve curve;
+  curve.AddRss(0, 10000);
+  curve.Add({20, 50000, 0});
+  curve.AddRss(10, 30000);
+  EXPECT_THAT(Pairs(curve.Shares(false)),
+              ElementsAre(Pair(0, 10000), Pair(10, 30000), Pair(20, 50000)));
+  EXPECT_EQ(curve.HighestPss(), 0u);
+}
+
+TEST(MemoryCurveTest, BetweenReadingsTheShareMovesAsRssDoes) {
+  MemoryCurve curve;
+  curve.Add({0, 100000, 40000});
+  curve.AddRss(10, 120000);
+  curve.AddRss(20, 50000);
+  curve.Add({30, 120000, 90000});
+  EXPECT_THAT(Pairs(curve.Shares(true)),
+              ElementsAre(Pair(0, 40000), Pair(10, 60000), Pair(20, 0),
+                          Pair(30, 90000)));
+  EXPECT_EQ(curve.HighestPss(), 90000u);
+}
+
+// Until its share is read its parent has what it shares with it.
+TEST(MemoryCurveTest, AForkedProcessBeginsWithNothing) {
+  MemoryCurve curve;
+  curve.AddRss(0, 100000);
+  curve.AddRss(10, 130000);
+  EXPECT_THAT(Pairs(curve.Shares(true)),
+              ElementsAre(Pair(0, 0), Pair(10, 30000)));
+}
+
+TEST(MemoryCurveTest, TakesConstantMemory) {
+  MemoryCurve curve;
+  for (uint64_t i = 0; i < 8 * MemoryCurve::kMaxReadings; ++i) {
+    curve.Add({i, i % 2 == 0 ? 1000000000u : 1u, 1});
+  }
+  EXPECT_LE(curve.Shares(false).size(), MemoryCurve::kMaxReadings);
+}
+
+TEST(MemoryCurveTest, WhatAFileSaysIsBounded) {
+  MemoryCurve curve;
+  curve.Add({0, UINT64_MAX, UINT64_MAX});
+  curve.Add({1, UINT64_MAX, 0});
+  for (const MemoryStep& step : curve.Shares(false)) {
+    EXPECT_LE(step.bytes, uint64_t{1} << 50);
+  }
+}
+
+TEST(SteadyGrowthTest, CountsFromTheSecondFifth) {
+  const std::vector<MemoryStep> steps = {{0, 10},   {100, 50}, {200, 60},
+                                         {300, 70}, {400, 90}, {450, 95}};
+  EXPECT_EQ(SteadyGrowth(steps, 0, 500), 40u);
+}
+
+TEST(SteadyGrowthTest, AFallOrAStandIsNoLeak) {
+  EXPECT_EQ(SteadyGrowth({{0, 10}, {100, 50}, {250, 55}, {320, 50}}, 0, 500),
+            0u);
+  EXPECT_EQ(SteadyGrowth({{0, 10}, {100, 50}}, 0, 500), 0u);
+}
+
+TEST(SteadyGrowthTest, NeedsTime) {
+  EXPECT_EQ(SteadyGrowth({{0, 1}, {1, 2}, {2, 3}, {3, 4}}, 0, 4), 0u);
+  EXPECT_EQ(SteadyGrowth({}, 0, 1000), 0u);
+  EXPECT_EQ(SteadyGrowth({{0, 1}}, 10, 5), 0u);
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,127 @@
+#include "readers/processes/process_run.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_join.h"
+#include "readers/answer/answer.h"
+#include "readers/output/whole_number.h"
+#include "readers/places/place.h"
+#include "readers/summary/run_facts.h"
+
+namespace pymemrun {
+namespace {
+
+// Whatever a file says.
+constexpr uint64_t kMaxDurationUs = uint64_t{1} << 60;
+
+// What RSS and the share were, at events and at samples.
+class CurveReader final : public RecordVisitor {
+ public:
+  explicit CurveReader(MemoryCurve* curve) : curve_(*curve) {}
+
+  void OnHeader(const Header& header) override {
+    curve_.AddRss(0, header.first_rss_bytes());
+  }
+  bool OnRows(const Row* rows, size_t count) override {
+    for (size_t i = 0; i < count; ++i) {
+      if (rows[i].rss_bytes == 0) continue;
+      curve_.AddRss(rows[i].time_us, rows[i].rss_bytes);
+    }
+    return true;
+  }
+  void OnProcess(const ProcessSample& sample) override {
+    if (sample.rss_bytes() == 0) return;
+    curve_.Add({sample.time_us(), sample.rss_bytes(), sample.pss_bytes()});
+  }
+  void OnResidency(const ResidencyView& seen) override {
+    if (seen.rss_bytes != 0) curve_.AddRss(seen.time_us, seen.rss_bytes);
+  }
+
+ private:
+  MemoryCurve& curve_;
+};
+
+// Its words from that one on.
+std::string CommandOf(const Header& header, int first_word) {
+  if (header.argv_size() <= first_word) {
+    return header.script().empty() ? header.python() : header.script();
+  }
+  return absl::StrJoin(header.argv().begin() + first_word, header.argv().end(),
+                       " ");
+}
+
+// The program's name, and what it was called with, as far as a line has room.
+std::string ProgramOf(const Header& header) {
+  constexpr size_t kMost = 48;
+  std::string program = CommandOf(header, 1);
+  const size_t name_end = std::min(program.find(' '), program.size());
+  const size_t slash = program.rfind('/', name_end);
+  if (slash != std::string::npos && slash + 1 < name_end) {
+    program.erase(0, slash + 1);
+  }
+  if (program.size() <= kMost) return program;
+  return program.substr(0, kMost) + "...";
+}
+
+void FindLines(const Answer& answer, ProcessRun* run) {
+  for (const PlaceHolding& holding : answer.peak.split.places) {
+    if (!holding.is_own) continue;
+    run->top_line = LabelOf(holding.place);
+    break;
+  }
+  constexpr size_t kFrom = Answer::kSteps / 5;
+  double most = 0;
+  for (const auto& [place, curve] : answer.over_time) {
+    if (curve.size() <= kFrom) continue;
+    const double grown = curve.back() - curve[kFrom];
+    if (grown <= most) continue;
+    most = grown;
+    run->growing_line = LabelOf(place);
+  }
+  run->growing_line_bytes = static_cast<uint64_t>(WholeNumber(most));
+}
+
+// When the program's own code had ended, of its clock.
+uint64_t OwnEndUs(const RunFacts& facts) {
+  if (facts.footer.has_value() &&
+      facts.footer->finalize() == Footer::FINALIZED) {
+    return facts.footer->finalize_us();
+  }
+  return facts.DurationUs();
+}
+
+}  // namespace
+
+std::optional<ProcessRun> ReadProcess(RereadFile* file) {
+  const auto answer = ReadAnswer(file);
+  if (answer == nullptr) return std::nullopt;
+  const RunFacts& facts = answer->facts;
+  const Header& header = facts.header;
+  MemoryCurve curve;
+  CurveReader reader(&curve);
+  if (!file->ReadAgain(&reader)) return std::nullopt;
+  ProcessRun run;
+  run.file = file->shown_name();
+  run.host = header.host();
+  run.command = CommandOf(header, 0);
+  run.program = ProgramOf(header);
+  run.end = EndText(facts);
+  run.pid = header.pid();
+  run.parent_pid = header.parent_pid();
+  run.start_ticks = header.process_start_ticks();
+  run.parent_start_ticks = header.parent_start_ticks();
+  run.forked = header.forked();
+  run.begin_us = header.start_realtime_ns() / 1000;
+  run.end_us = run.begin_us + std::min(facts.DurationUs(), kMaxDurationUs);
+  run.peak_bytes = static_cast<uint64_t>(WholeNumber(answer->peak_bytes));
+  run.pss_peak_bytes = curve.HighestPss();
+  run.steps = curve.Shares(run.forked);
+  run.growth_bytes = SteadyGrowth(run.steps, 0, OwnEndUs(facts));
+  for (MemoryStep& step : run.steps) {
+    step.time_us = run.begin_us + std::min(step.time_us, kMaxDurationUs);
+  }
+  FindLines(*answer, &run);
+  return run;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,40 @@
+// What one run file tells of its process.
+#ifndef PYMEMRUN_READERS_PROCESSES_PROCESS_RUN_H_
+#define PYMEMRUN_READERS_PROCESSES_PROCESS_RUN_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "readers/processes/memory_curve.h"
+#include "readers/run/reread_file.h"
+
+namespace pymemrun {
+
+// Times are CLOCK_REALTIME, in microseconds: those of several files compare.
+struct ProcessRun {
+  std::string file;  // the run file's name, for people
+  std::string host, command, end;
+  std::string program;  // the command without the interpreter
+  uint32_t pid = 0, parent_pid = 0;
+  // When it and its parent began, in ticks of the host; 0: not known.
+  uint64_t start_ticks = 0, parent_start_ticks = 0;
+  bool forked = false;
+  uint64_t begin_us = 0, end_us = 0;
+  uint64_t peak_bytes = 0;      // of RSS
+  uint64_t pss_peak_bytes = 0;  // 0: not known
+  std::vector<MemoryStep> steps;
+  uint64_t growth_bytes = 0;  // see SteadyGrowth()
+  // Of the user's own lines: what holds most at its peak, and what grew most
+  // since a fifth of its time. Empty: not known.
+  std::string top_line, growing_line;
+  uint64_t growing_line_bytes = 0;
+};
+
+// Nothing: it could not be read, which has been said.
+std::optional<ProcessRun> ReadProcess(RereadFile* file);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PROCESSES_PROCESS_RUN_H_

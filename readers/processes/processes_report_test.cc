@@ -1,0 +1,132 @@
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/run_builder.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr uint64_t kMiB = 1 << 20;
+
+// A folder that is removed with the object.
+class TempFolder {
+ public:
+  TempFolder() { path_ = mkdtemp(name_); }
+  ~TempFolder() { std::filesystem::remove_all(path_); }
+  std::string At(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  char name_[32] = "/tmp/processes_test.XXXXXX";
+  std::string path_;
+};
+
+// A second of a process that has so many MiB from each tenth of it on.
+struct OneProcess {
+  uint32_t pid, parent_pid;
+  uint64_t begin_s;
+  std::vector<uint64_t> mib;
+  bool shares = false;
+  uint64_t parent_start_ticks = 0;
+
+  void Write(const std::string& path) const {
+    StringSink sink;
+    RunBuilder builder(&sink);
+    Header header = RunBuilder::DefaultHeader();
+    header.set_pid(pid);
+    header.set_parent_pid(parent_pid);
+    header.set_process_start_ticks(pid);
+    header.set_parent_start_ticks(parent_start_ticks);
+    header.clear_argv();
+    for (const char* word : {"python3", "/src/job.py", "-x"}) {
+      header.add_argv(word);
+    }
+    header.set_start_realtime_ns((1000 + begin_s) * 1'000'000'000);
+    builder.AddHeader(header);
+    for (size_t i = 0; i < mib.size(); ++i) {
+      Record record;
+      ProcessSample* sample = record.mutable_process();
+      sample->set_time_us(i * 100'000);
+      sample->set_rss_bytes(mib[i] * kMiB);
+      sample->set_hwm_bytes(mib[i] * kMiB);
+      if (shares) sample->set_pss_bytes(mib[i] * kMiB / 2);
+      builder.AddRecord(record);
+    }
+    Record footer;
+    footer.mutable_footer()->set_end(Footer::EXIT);
+    footer.mutable_footer()->set_end_us(1'000'000);
+    builder.AddRecord(footer);
+    builder.Flush();
+    std::ofstream(path, std::ios::binary) << sink.contents();
+  }
+};
+
+TEST(ProcessesReportTest, AFileAloneHasItsChildrenToo) {
+  TempFolder folder;
+  OneProcess{10, 1, 0, {10, 60, 10}}.Write(folder.At("run.pb"));
+  OneProcess{11, 10, 0, {20, 10, 80}}.Write(folder.At("run.11.pb"));
+  // Of an earlier run, whose first process had the same number.
+  OneProcess{12, 10, 0, {99}, false, 7}.Write(folder.At("run.12.pb"));
+  OneProcess{13, 10, 0, {99}}.Write(folder.At("other.pb"));
+  const Printed printed = Report({"processes", folder.At("run.pb"), "--csv"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(
+      CsvLines(printed),
+      ElementsAre(StartsWith("pid,parent_pid,depth,command,peak_bytes,"),
+                  StartsWith("10,1,0,python3 /src/job.py -x,62914560,,"
+                             "10485760,0,0.000000,1.000000,exit 0,"),
+                  StartsWith("11,10,1,python3 /src/job.py -x,83886080,,"
+                             "83886080,0,")));
+}
+
+TEST(ProcessesReportTest, TextTellsTheSumAndWhoGrows) {
+  TempFolder folder;
+  OneProcess{10, 1, 0, {10, 60, 10}, true}.Write(folder.At("run.pb"));
+  OneProcess{11, 10, 0, {5, 9, 10, 12, 14, 16, 18, 20, 22, 24}, true}.Write(
+      folder.At("run.11.pb"));
+  const Printed printed = Report({"processes", folder.At("run.pb")});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out,
+              AllOf(HasSubstr("2 processes in 1.000 s; together at most 34.5 "
+                              "MiB at 0.100 s; their peaks add up to 42.0 MiB"),
+                    HasSubstr("PSS peak"), HasSubstr("10 job.py -x"),
+                    HasSubstr("  11 job.py -x"),
+                    HasSubstr("11 grew all the time, by 6.0 MiB\n"),
+                    Not(HasSubstr("10 grew"))));
+}
+
+TEST(ProcessesReportTest, AFolderHoldsItsFiles) {
+  TempFolder folder;
+  OneProcess{10, 1, 0, {10}}.Write(folder.At("b.pb"));
+  OneProcess{20, 1, 5, {10}}.Write(folder.At("a.pb"));
+  const Printed printed = Report({"processes", folder.At(""), "--csv"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(
+      CsvLines(printed),
+      ElementsAre(StartsWith("pid,"), StartsWith("10,"), StartsWith("20,")));
+}
+
+TEST(ProcessesReportTest, ADamagedFileDoesNotHideTheOthers) {
+  TempFolder folder;
+  OneProcess{10, 1, 0, {10}}.Write(folder.At("run.pb"));
+  std::ofstream(folder.At("run.1.pb")) << "no run file";
+  const Printed printed = Report({"processes", folder.At("run.pb"), "--csv"});
+  EXPECT_EQ(printed.code, 1);
+  EXPECT_THAT(printed.err, HasSubstr("run.1.pb"));
+  EXPECT_EQ(CsvLines(printed).size(), 2u);
+}
+
+}  // namespace
+}  // namespace pymemrun

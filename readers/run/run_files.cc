@@ -1,0 +1,65 @@
+#include "readers/run/run_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+
+namespace pymemrun {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr char kSuffix[] = ".pb";
+
+// Files in the folder whose names begin so and end in ".pb", sorted.
+std::vector<std::string> FilesIn(const fs::path& folder,
+                                 const std::string& prefix) {
+  std::vector<std::string> found;
+  std::error_code error;
+  const fs::path named = folder.empty() ? fs::path(".") : folder;
+  for (fs::directory_iterator it(named, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (!absl::StartsWith(name, prefix) || !absl::EndsWith(name, kSuffix) ||
+        name.size() <= prefix.size() + 2) {
+      continue;
+    }
+    found.push_back((folder / name).string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::string> WithFolders(const std::vector<std::string>& paths) {
+  std::vector<std::string> all;
+  for (const std::string& path : paths) {
+    std::error_code error;
+    std::vector<std::string> inside;
+    if (fs::is_directory(path, error)) inside = FilesIn(path, "");
+    if (inside.empty()) inside = {path};
+    all.insert(all.end(), inside.begin(), inside.end());
+  }
+  return all;
+}
+
+std::vector<std::string> WithChildren(const std::string& path) {
+  std::vector<std::string> all = {path};
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return all;
+  const fs::path file(path);
+  const std::string name = file.filename().string();
+  const std::string prefix =
+      absl::StrCat(absl::StripSuffix(name, kSuffix), ".");
+  for (std::string& child : FilesIn(file.parent_path(), prefix)) {
+    if (child != path) all.push_back(std::move(child));
+  }
+  return all;
+}
+
+}  // namespace pymemrun

@@ -2,22 +2,23 @@
 
 namespace pymemrun {
 
-// The table of commands: NewXCommand() is in x_command.cc.
+// The table of commands, the usual ones first: NewXCommand() is in
+// x_command.cc. A FILE without a command is the first one's.
 #define PYMEMREPORT_COMMANDS(COMMAND) \
   COMMAND(NewAnswerCommand)           \
   COMMAND(NewSummaryCommand)          \
-  COMMAND(NewTopCommand)              \
-  COMMAND(NewResidentCommand)         \
-  COMMAND(NewTimelineCommand)         \
-  COMMAND(NewHeapCommand)             \
   COMMAND(NewThreadsCommand)          \
   COMMAND(NewProcessesCommand)        \
-  COMMAND(NewTreeCommand)             \
+  COMMAND(NewHeapCommand)             \
+  COMMAND(NewResidentCommand)         \
+  COMMAND(NewTopCommand)              \
   COMMAND(NewDiffCommand)             \
+  COMMAND(NewTreeCommand)             \
+  COMMAND(NewFlameCommand)            \
+  COMMAND(NewTimelineCommand)         \
   COMMAND(NewHistoryCommand)          \
   COMMAND(NewSnapshotCommand)         \
   COMMAND(NewStatsCommand)            \
-  COMMAND(NewFlameCommand)            \
   COMMAND(NewExportCommand)
 
 #define DECLARE(name) std::unique_ptr<ReportCommand> name();

@@ -30,6 +30,7 @@ class AnswerCommand final : public ReportCommand {
            "the answer is of the whole process; heap, resident and top take "
            "--thread");
   }
+  std::string OfOneRun() const override { return json_ ? "--json" : ""; }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:

@@ -33,6 +33,7 @@ class ExportCommand final : public ReportCommand {
     Refuse(app, "--thread",
            "a profile is of the whole process; tree and flame take --thread");
   }
+  std::string OfOneRun() const override { return "a profile"; }
   std::string NotForTerminal() const override {
     return format_ == Format::kPprof ? "pprof files" : "";
   }

@@ -42,6 +42,7 @@ class FlameCommand final : public ReportCommand {
     AddOwn(app);
     files_.AddOutput(app);
   }
+  std::string OfOneRun() const override { return "a flame graph"; }
   std::string NotForTerminal() const override { return "pictures"; }
   int Run(const Console& console, OutputBuffer* output) override;
 

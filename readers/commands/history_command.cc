@@ -110,6 +110,9 @@ class HistoryCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override;
   std::string Problem() const override;
+  std::string OfOneRun() const override {
+    return svg_ || !format_.as_text() ? "a table of series" : "";
+  }
   std::string NotForTerminal() const override { return svg_ ? "pictures" : ""; }
   int Run(const Console& console, OutputBuffer* output) override;
 

@@ -7,12 +7,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/chart/svg_chart.h"
+#include "readers/commands/heap_timeline_chart.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/output/table.h"
 #include "readers/places/place.h"
-#include "readers/commands/heap_timeline_chart.h"
 #include "readers/report/report_command.h"
 #include "readers/resident/find_peak.h"
 #include "readers/resident/resident_table.h"
@@ -89,6 +89,7 @@ class TimelineCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override;
   std::string Problem() const override;
+  std::string OfOneRun() const override { return "a timeline"; }
   std::string NotForTerminal() const override {
     return as_svg_ ? "pictures" : "";
   }

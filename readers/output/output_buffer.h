@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -29,6 +30,13 @@ class OutputBuffer {
 
   // What text is to fit.
   const Terminal& terminal() const { return terminal_; }
+  // Of several runs, one after the other: the tables for machines are one.
+  struct Runs {
+    std::string name;  // of the run whose report follows; empty: there is one
+    size_t tables = 0, rows = 0;  // that came before
+    bool in_array = false;        // of JSON, which is to be closed
+  };
+  Runs& runs() { return runs_; }
   // Text in lines, which are broken where they are too long.
   void AppendLines(absl::string_view text) { Append(terminal_.Wrapped(text)); }
 
@@ -59,6 +67,7 @@ class OutputBuffer {
   const Terminal terminal_;
   std::unique_ptr<char[]> memory_;
   char* next_;
+  Runs runs_;
   absl::Status status_;
 };
 

@@ -1,5 +1,7 @@
 #include "readers/output/table.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "readers/output/text_table.h"
@@ -12,13 +14,20 @@ bool IsText(const Cell& cell) {
   return std::holds_alternative<std::string>(cell);
 }
 
-void PrintCsv(const Table& table, OutputBuffer* output) {
+// Of several runs: the table with their column.
+Table WithRun(Table table, const std::string& run) {
+  table.headings.push_back({"run"});
+  for (auto& row : table.rows) row.emplace_back(run);
+  return table;
+}
+
+void PrintCsv(const Table& table, bool is_first, OutputBuffer* output) {
   std::string line;
   for (const auto& heading : table.headings) {
     if (!line.empty()) line += ',';
     AppendCsvCell(heading.name, /*guard=*/true, &line);
   }
-  output->Append(line + "\r\n");
+  if (is_first) output->Append(line + "\r\n");
   for (const auto& row : table.rows) {
     line.clear();
     for (size_t i = 0; i < row.size(); ++i) {
@@ -33,10 +42,10 @@ void PrintCsv(const Table& table, OutputBuffer* output) {
   }
 }
 
-void PrintJson(const Table& table, OutputBuffer* output) {
-  output->Append("[");
+// The rows alone; `before`: how many came before them.
+void PrintJson(const Table& table, size_t before, OutputBuffer* output) {
   for (size_t r = 0; r < table.rows.size(); ++r) {
-    std::string line = r == 0 ? "\n  {" : ",\n  {";
+    std::string line = before + r == 0 ? "\n  {" : ",\n  {";
     for (size_t i = 0; i < table.headings.size(); ++i) {
       if (i > 0) line += ", ";
       AppendJsonString(table.headings[i].name, &line);
@@ -45,7 +54,6 @@ void PrintJson(const Table& table, OutputBuffer* output) {
     }
     output->Append(line + "}");
   }
-  output->Append("\n]\n");
 }
 
 }  // namespace
@@ -83,14 +91,24 @@ void AppendJsonCell(const Cell& cell, std::string* out) {
 }
 
 void PrintTable(const Table& table, TableFormat format, OutputBuffer* output) {
-  switch (format) {
-    case TableFormat::kText:
-      return PrintTextTable(table, output);
-    case TableFormat::kCsv:
-      return PrintCsv(table, output);
-    case TableFormat::kJson:
-      return PrintJson(table, output);
+  if (format == TableFormat::kText) return PrintTextTable(table, output);
+  OutputBuffer::Runs& runs = output->runs();
+  const bool is_one = runs.name.empty();
+  const Table whole = is_one ? table : WithRun(table, runs.name);
+  if (format == TableFormat::kCsv) {
+    return PrintCsv(whole, is_one || runs.tables++ == 0, output);
   }
+  if (!runs.in_array) output->Append("[");
+  runs.in_array = true;
+  PrintJson(whole, std::exchange(runs.rows, runs.rows + whole.rows.size()),
+            output);
+  if (is_one) EndTables(output);
+}
+
+void EndTables(OutputBuffer* output) {
+  OutputBuffer::Runs& runs = output->runs();
+  if (std::exchange(runs.in_array, false)) output->Append("\n]\n");
+  runs.rows = 0;
 }
 
 }  // namespace pymemrun

@@ -48,6 +48,8 @@ enum class TableFormat { kText, kCsv, kJson };
 // Text as text_table.h says, for the terminal of the output. CSV as pymemcat
 // writes it. JSON: an array of objects, one for each row.
 void PrintTable(const Table& table, TableFormat format, OutputBuffer* output);
+// To be called after the reports of several runs: see OutputBuffer::Runs.
+void EndTables(OutputBuffer* output);
 
 // One cell as CSV and text have it, if it is no string: sizes as plain numbers.
 std::string PlainCell(const Cell& cell);

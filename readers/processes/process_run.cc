@@ -41,7 +41,7 @@ class CurveReader final : public RecordVisitor {
   MemoryCurve& curve_;
 };
 
-// Its words from that one on.
+// The command line from this word on.
 std::string CommandOf(const Header& header, int first_word) {
   if (header.argv_size() <= first_word) {
     return header.script().empty() ? header.python() : header.script();

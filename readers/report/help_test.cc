@@ -36,7 +36,7 @@ TEST(HelpTest, TheFirstScreenFits) {
   ExpectAScreen(Report({"--help"}), "pymemreport");
   for (const auto& command : ReportCommands()) {
     ExpectAScreen(Report({command->name(), "--help"}), command->name());
-    EXPECT_THAT(Report({"--help"}).out, HasSubstr("  " + command->name()));
+    EXPECT_THAT(Report({"--help"}).out, HasSubstr(" " + command->name()));
   }
 }
 

@@ -18,7 +18,7 @@ void FileOptions::Add(CLI::App* app, const char* usage, const char* help) {
 
 void FileOptions::AddOne(CLI::App* app) {
   count = 1;
-  Add(app, "FILE", "A run file; - reads standard input.");
+  Add(app, "FILE...", "Run files, or folders; - reads standard input.");
 }
 
 void FileOptions::AddTwo(CLI::App* app) {
@@ -27,7 +27,7 @@ void FileOptions::AddTwo(CLI::App* app) {
 }
 
 void FileOptions::AddSeveral(CLI::App* app) {
-  Add(app, "FILE...", "Run files; - reads standard input.");
+  Add(app, "FILE...", "Run files, or folders; - reads standard input.");
 }
 
 void FileOptions::AddOutput(CLI::App* app) {
@@ -52,7 +52,6 @@ std::vector<std::string> FileOptions::All() const {
 }
 
 std::string FileOptions::Problem() const {
-  if (count == 1 && paths.size() > 1) return "takes one FILE";
   if (count == 2 && paths.size() != 2) return "takes two files, OLD and NEW";
   const std::vector<std::string> all = All();
   if (std::count(all.begin(), all.end(), "-") > 1) {

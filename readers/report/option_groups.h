@@ -25,7 +25,7 @@ struct FileOptions {
   std::vector<std::string> paths;
   std::string compared;  // another run; empty: none
   std::string output;    // empty or "-": standard output
-  size_t count = 0;      // of paths that there are to be; 0: any
+  size_t count = 0;      // of paths that Run() takes; 0: any
   ColorMode colors = ColorMode::kAuto;
 
   void AddOne(CLI::App* app);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "readers/options/command_line.h"
 #include "readers/options/help_text.h"
 #include "readers/output/report_output.h"
@@ -20,6 +21,8 @@
 namespace pymemrun {
 namespace {
 
+// So many begin the first screen; it only names the others.
+constexpr size_t kUsualCommands = 12;
 // Of a FILE alone.
 constexpr absl::string_view kWithoutCommand = "report";
 
@@ -46,7 +49,7 @@ int PrintToConsole(const Console& console, ReportCommand* command) {
   }
   OutputBuffer output(console.out,
                       Terminal::Of(console.out_fd, command->files().colors));
-  const int code = command->Run(console, &output);
+  const int code = command->RunEach(console, &output);
   const int finish_code = FinishOutput(console, &output);
   return ReaderHasGone(console) ? kExitOk : std::max(code, finish_code);
 }
@@ -65,7 +68,7 @@ int PrintToFile(const Console& console, ReportCommand* command) {
     return kExitUsage;
   }
   OutputBuffer output(file->get());
-  const int code = command->Run(console, &output);
+  const int code = command->RunEach(console, &output);
   absl::Status status = output.Flush();
   if (status.ok() && code != kExitOk && (*file)->ReplacesOne()) {
     console.Say(absl::StrCat(name, ": left as it was"));
@@ -85,10 +88,15 @@ std::string CommandsHelp(const Commands& commands) {
       "       pymemreport COMMAND FILE... [options]\n"
       "\n"
       "Commands:\n";
-  for (const auto& command : commands) {
-    text += HelpRow(command->name(), command->summary(), 12);
+  std::vector<std::string> others;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    if (i < kUsualCommands) {
+      text += HelpRow(commands[i]->name(), commands[i]->summary(), 12);
+    } else {
+      others.push_back(commands[i]->name());
+    }
   }
-  return text +
+  return text + HelpRow("others", absl::StrJoin(others, ", "), 13) +
          "\n"
          "pymemreport COMMAND --help tells a command's usual options,\n"
          "pymemreport COMMAND --help-all all of them, and pymemreport "
@@ -128,6 +136,10 @@ std::optional<int> Parse(const std::vector<std::string>& arguments,
   const std::optional<int> ended =
       ParseArguments(&app, command->Prepared(arguments), console);
   if (ended.has_value()) return ended;
+  for (const char* name : {"--csv", "--json", "--collapsed"}) {
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option != nullptr && option->count() > 0) command->SetForMachines(true);
+  }
   std::string problem = command->Problem();
   if (problem.empty()) problem = command->files().Problem();
   if (problem.empty()) return std::nullopt;
@@ -143,15 +155,18 @@ std::string CommandBehind(const std::vector<std::string>& arguments,
   const Console silent = {console.program, &nowhere, -1, -1};
   std::string behind;
   for (const auto& command : ReportCommands()) {
-    const auto found =
-        std::find(arguments.begin(), arguments.end(), command->name());
-    if (found != arguments.end()) behind = command->name();
-    if (command->name() == kWithoutCommand &&
-        Parse(arguments, silent, command.get()) != kExitUsage) {
-      return "";
-    }
+    const bool is_there = std::find(arguments.begin(), arguments.end(),
+                                    command->name()) != arguments.end();
+    if (is_there) behind = command->name();
   }
-  return behind;
+  const std::unique_ptr<ReportCommand> answer =
+      std::move(ReportCommands().front());
+  if (Parse(arguments, silent, answer.get()) == kExitUsage) return behind;
+  // A file may have a command's name.
+  const std::vector<std::string>& paths = answer->files().paths;
+  const bool is_path =
+      std::find(paths.begin(), paths.end(), behind) != paths.end();
+  return is_path && access(behind.c_str(), F_OK) != 0 ? behind : "";
 }
 
 int Run(const std::vector<std::string>& arguments, const Console& console,
@@ -159,6 +174,13 @@ int Run(const std::vector<std::string>& arguments, const Console& console,
   const std::optional<int> ended = Parse(arguments, console, command);
   if (ended.has_value()) return *ended;
   command->TakeFolders();
+  const FileOptions& files = command->files();
+  const std::string of_one = command->OfOneRun();
+  if (files.count == 1 && files.paths.size() > 1 && !of_one.empty()) {
+    console.Usage(
+        absl::StrCat(of_one, " takes one FILE, found ", files.paths.size()));
+    return kExitUsage;
+  }
   const int code = command->files().ToConsole()
                        ? PrintToConsole(console, command)
                        : PrintToFile(console, command);

@@ -33,6 +33,10 @@ class ReportCommand {
   const FileOptions& files() const { return files_; }
   // The run files in a folder stand for it.
   void TakeFolders() { files_.paths = WithFolders(files_.paths); }
+  // Whether its options ask for no text.
+  void SetForMachines(bool value) { for_machines_ = value; }
+  // Runs it; of several files, where it takes one, for one after the other.
+  int RunEach(const Console& console, OutputBuffer* output);
 
   // Adds its options, whose values go straight to its members.
   virtual void AddOptions(CLI::App* app) = 0;
@@ -43,6 +47,9 @@ class ReportCommand {
   }
   // What is wrong with the options together; empty: nothing.
   virtual std::string Problem() const { return ""; }
+  // What it prints with these options that tells of one run alone; empty: of
+  // several FILEs one comes after the other.
+  virtual std::string OfOneRun() const { return ""; }
   // What it prints that is not for a terminal; empty: it is.
   virtual std::string NotForTerminal() const { return ""; }
   // Reads and prints; returns the exit code. REQUIRES: there is no problem.
@@ -52,6 +59,7 @@ class ReportCommand {
   FileOptions files_;
 
  private:
+  bool for_machines_ = false;
   const std::string name_, summary_, about_;
 };
 

@@ -271,7 +271,6 @@ TEST(ResidentReportTest, UsageErrors) {
       {{"--stacks", "--collapsed"}, "one of --stacks and --collapsed"},
       {{"--stacks", "--by", "mapping"}, "--by mapping has no stacks"},
       {{"--collapsed", "--csv"}, "it takes no --csv"},
-      {{file.path()}, "takes one FILE"},
   };
   for (const auto& test : kCases) {
     std::vector<std::string> arguments = {"resident", file.path()};

@@ -38,7 +38,7 @@ ROOMS = {
     'readers/moments': 'readers/heap readers/resident readers/run text',
     'readers/threads': 'readers/heap readers/output readers/places readers/resident text',
     'readers/answer': 'format/source readers/heap readers/heap_in_rss readers/moments readers/output readers/places readers/resident readers/run readers/summary text',
-    'readers/processes': 'format/records readers/answer readers/output readers/places readers/run readers/summary text',
+    'readers/processes': 'readers/answer readers/output readers/places readers/run readers/summary text',
     'readers/chart': 'readers/output readers/places readers/run text',
     'readers/diff': 'readers/answer readers/heap readers/moments readers/output readers/places readers/run readers/summary text',
     'readers/export': 'readers/heap readers/heap_in_rss readers/output readers/places text',

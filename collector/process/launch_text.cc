@@ -85,6 +85,12 @@ bool SetNumber(absl::string_view key, uint64_t value, Header* header) {
     header->set_pid(static_cast<uint32_t>(value));
   } else if (key == "parent_pid") {
     header->set_parent_pid(static_cast<uint32_t>(value));
+  } else if (key == "start_ticks") {
+    header->set_process_start_ticks(value);
+  } else if (key == "parent_start_ticks") {
+    header->set_parent_start_ticks(value);
+  } else if (key == "forked") {
+    header->set_forked(value != 0);
   } else if (key == "min_drss_bytes") {
     filters->set_min_drss_bytes(value);
   } else if (key == "context") {
@@ -124,6 +130,7 @@ std::string* TextField(absl::string_view key, LaunchText* launch) {
   if (key == "not_recorded") return header->mutable_not_recorded();
   if (key == "script") return header->mutable_script();
   if (key == "output") return &launch->output;
+  if (key == "children") return &launch->children;
   if (key == "reporter") return &launch->reporter;
   if (key == "argv") return header->add_argv();
   if (key == "include") return filters->add_include();

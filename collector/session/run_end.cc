@@ -49,8 +49,11 @@ void AddFinalizeToFooter(const ControlPage& page, const EndFacts& facts,
 // What the traced process knows better.
 void AddTracerFacts(const ControlPage& page, Footer* footer) {
   footer->set_stalls(page.stalls.load(std::memory_order_relaxed));
-  footer->set_untraced_children(
-      page.untraced_children.load(std::memory_order_relaxed));
+  const uint32_t children =
+      page.untraced_children.load(std::memory_order_relaxed);
+  const uint32_t traced =
+      ChildCountsOf(&page)->traced.load(std::memory_order_relaxed);
+  footer->set_untraced_children(children - std::min(children, traced));
   footer->set_tables_emptied(
       page.tables_emptied.load(std::memory_order_relaxed));
 }
@@ -187,6 +190,10 @@ void RunEnd::Answer(const Footer& footer) const {
   input.file_name = FateOfOutput(in_.output_fd, MadeAt()).path;
   input.file_bytes = in_.writer->file_bytes();
   input.answer = AnswerText(footer);
+  input.traced_children =
+      ChildCountsOf(in_.page)->all.load(std::memory_order_relaxed);
+  const std::string& children = in_.launch->children;
+  input.children_name = children.substr(children.rfind('/') + 1);
   input.names_next = true;
   static_assert(sizeof(in_.reply->report) >= kMaxEndReportBytes);
   const std::string text = EndReportText(input);

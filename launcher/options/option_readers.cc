@@ -187,7 +187,10 @@ bool ReadFull(const std::string&, Options* options) {
   return ReadTrace("calls,pages", options) && ReadHeap("all", options);
 }
 
-bool ReadFollow(const std::string& text, Options*) {
+bool ReadFollow(const std::string& text, Options* options) {
+  options->follow = text == "none"   ? Follow::kNone
+                    : text == "fork" ? Follow::kFork
+                                     : Follow::kAll;
   return text == "none" || text == "fork";
 }
 

@@ -112,7 +112,8 @@ bool StartPreloaded(const Handover& told, int argc, char** argv) {
   // Who started it by other means did not ask, and may read standard error.
   if (told.once && !limits.notice.empty()) Say(limits.notice);
   const TraceRequest request = {
-      options, command_line, argv[0], version, "", true, limits.not_recorded};
+      options, command_line, argv[0], version, "", true, limits.not_recorded,
+      !told.once};
   PymemrunReplaceFunctions();
   if (!StartTracing(request)) return false;
   PySys_AddAuditHook(OnAudit, nullptr);

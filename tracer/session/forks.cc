@@ -63,10 +63,27 @@ bool RunsOs(const PymemrunFrame* frame) {
   return name != nullptr && TextIs(name, "os");
 }
 
+// Whether one of the functions of os that exec looks for the program to run.
+bool Execs(const PymemrunFrame* frame) {
+  for (; frame != nullptr; frame = PymemrunFrameBack(frame)) {
+    PymemrunCodeFacts facts;
+    PymemrunCodeFactsOf(reinterpret_cast<PyObject*>(PymemrunFrameCode(frame)),
+                        &facts);
+    char name[8] = "";
+    PymemrunCopyUtf8(facts.name, name, sizeof(name) - 1);
+    const bool is_exec =
+        strncmp(name, "exec", 4) == 0 || strncmp(name, "_exec", 5) == 0;
+    if (is_exec && RunsOs(frame)) return true;
+  }
+  return false;
+}
+
+// Whether an event is of Python code that begins a session.
 bool Counts(const PymemrunFrame* frame, EventWhat what, PyObject* module) {
-  if (what == EventWhat::kCall) return !RunsOs(frame);
-  return what == EventWhat::kCCall && !RunsOs(frame) &&
-         !(module != nullptr && TextIs(module, "posix"));
+  const bool is_c = what == EventWhat::kCCall;
+  if ((!is_c && what != EventWhat::kCall) || RunsOs(frame)) return false;
+  if (is_c && module != nullptr && TextIs(module, "posix")) return false;
+  return !StillForks(frame) && !Execs(frame);
 }
 
 // Begins, for the event under way: whether that is one to record.
@@ -78,7 +95,7 @@ bool BeginNow() {
 
 bool OnEvent(void*, const PymemrunFrame* frame, EventWhat what,
              PyObject* module) {
-  if (!Counts(frame, what, module) || StillForks(frame)) return false;
+  if (!Counts(frame, what, module)) return false;
   const bool records = BeginNow();
   g_parts.slot.Unwatch();
   return records;

@@ -69,7 +69,9 @@ bool SetHeap(absl::string_view key, absl::string_view value,
 bool SetFileOption(absl::string_view key, absl::string_view value,
                    LaunchText* launch) {
   int level = 0;
-  if (key == "store_source") {
+  if (key == "follow_all") {
+    launch->follow_all = Number(value) != 0;
+  } else if (key == "store_source") {
     launch->store_source = Number(value) != 0;
   } else if (key != "compress_level") {
     return false;

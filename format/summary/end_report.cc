@@ -250,11 +250,17 @@ std::string ChildrenText(const EndReportInput& in) {
   constexpr absl::string_view kOne = "child process was";
   constexpr absl::string_view kMany = "child processes were";
   const uint64_t untraced = in.footer.untraced_children();
+  const std::string name =
+      ShortTerminalText(in.children_name, kMaxChildrenBytes, true);
+  if (in.started_children > 0) {
+    return absl::StrCat(
+        Counted(in.started_children, kOne, kMany),
+        " started; run files of Python programs among them: ", name, ".");
+  }
   std::string text;
   if (in.traced_children > 0) {
-    text = absl::StrCat(
-        Counted(in.traced_children, kOne, kMany), " traced: ",
-        ShortTerminalText(in.children_name, kMaxChildrenBytes, true), ".");
+    text = absl::StrCat(Counted(in.traced_children, kOne, kMany),
+                        " traced: ", name, ".");
   }
   if (untraced > 0) {
     absl::StrAppend(&text, text.empty() ? "" : " ",

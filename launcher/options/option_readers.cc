@@ -191,7 +191,7 @@ bool ReadFollow(const std::string& text, Options* options) {
   options->follow = text == "none"   ? Follow::kNone
                     : text == "fork" ? Follow::kFork
                                      : Follow::kAll;
-  return text == "none" || text == "fork";
+  return text == "none" || text == "fork" || text == "all";
 }
 
 bool ReadOutput(const std::string& text, Options* options) {

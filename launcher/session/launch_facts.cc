@@ -94,6 +94,7 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,
       {"kernel", std::string(system.sysname) + " " + system.release},
       {"output", run.path},
       {"children", run.children},
+      {"follow_all", request.options->follow == Follow::kAll ? "1" : "0"},
       {"compress_level", std::to_string(request.options->compress_level)},
       {"store_source", request.options->store_source ? "1" : "0"},
       {"preloaded", request.preloaded ? "1" : "0"}};

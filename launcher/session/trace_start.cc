@@ -229,8 +229,8 @@ std::string CurrentFolder() {
                                                   : "";
 }
 
-// Forked children's run files, the number of one in the place of `pid`: beside
-// the first process's, or as the name says.
+// Children's run files, the number of one in the place of `pid`: beside the
+// first process's, or as the name says.
 std::string ChildPath(const RunIdentity& identity, const std::string& pid) {
   const std::string& pattern = g_told->options->output;
   if (pattern.find("{pid}") == std::string::npos) {
@@ -321,6 +321,16 @@ bool StartTracing(const TraceRequest& request) {
   // Here it is the process that the program runs in, whichever started it.
   InstallSizesReport();
   return true;
+}
+
+std::string StartedProgramsOutput() {
+  const std::string& pattern = g_told->options->output;
+  if (g_told->options->follow != Follow::kAll || g_told->path.empty())
+    return {};
+  if (pattern.find("{pid}") == std::string::npos) {
+    return NameWith(".{pid}", g_told->path);
+  }
+  return pattern[0] == '/' ? pattern : g_told->folder + pattern;
 }
 
 }  // namespace pymemrun

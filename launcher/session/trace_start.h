@@ -30,6 +30,10 @@ struct TraceRequest {
 // REQUIRES: one thread, Python not initialised.
 bool StartTracing(const TraceRequest& request);
 
+// After it: which run files programs have that this process starts, as a
+// pattern with {pid}. Empty: none is to be traced.
+std::string StartedProgramsOutput();
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_LAUNCHER_SESSION_TRACE_START_H_

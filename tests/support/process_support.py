@@ -53,11 +53,14 @@ class ProcessesTest(support.ProgramTest):
         self.here = folder
         return self.family(files)
 
+    def wait_for_collectors(self, paths):
+        self.assertTrue(wait_until(
+            lambda: not any(collectors(path) for path in paths)))
+
     def family(self, files):
         """Once all have ended. `files`: as run_family()."""
         paths = glob.glob(self.here + "/*.pb")
-        self.assertTrue(wait_until(
-            lambda: not any(collectors(path) for path in paths)))
+        self.wait_for_collectors(paths)
         runs = [ProcessRun(path) for path in paths]
         for run in runs:
             self.assertEqual(len(run.records("header")), 1, run.path)

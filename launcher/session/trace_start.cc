@@ -283,7 +283,8 @@ bool StartRun(const TraceRequest& request) {
 
   run.identity = IdentityOf(*request.command_line);
   run.lineage = {NameOfProcess(getpid()), NameOfProcess(getppid()), false};
-  OutputRequest output = {options.output, options.force, request.unasked,
+  const bool numbered = request.unasked && !options.force;
+  OutputRequest output = {options.output, options.force, numbered,
                           run.identity, [&request](const std::string& file) {
                             return AskNameOf(request.collector, file);
                           }};

@@ -18,8 +18,9 @@ struct TraceRequest {
   std::string collector;       // overrides the search (tests); or empty
   bool preloaded = false;      // into an interpreter that is not part of us
   std::string not_recorded;    // of this interpreter, and why; empty: all is
-  // Nobody asked pymemrun for this process: the environment says it. A run file
-  // that is there is left alone, and the new one gets a number.
+  // Nobody asked pymemrun for this process: the environment says it. Without
+  // --force a run file that is there is left alone, and the new one gets a
+  // number.
   bool unasked = false;
 };
 

@@ -1,6 +1,8 @@
 #include <Python.h>
 // Python.h wants to be first.
+#include "launcher/preload/delivery.h"
 #include "launcher/python_runtime.h"
+#include "launcher/session/message.h"
 #include "launcher/session/pending_interrupt.h"
 
 namespace pymemrun {
@@ -23,6 +25,16 @@ void EndOnFailure(const PyStatus& status) {
   if (PyStatus_Exception(status)) Py_ExitStatusException(status);
 }
 
+// The programs that this one starts, if they are to be traced.
+void FollowPrograms(const TraceRequest& request) {
+  const std::string output = StartedProgramsOutput();
+  std::string error;
+  if (!output.empty() &&
+      !FollowIntoPrograms(*request.command_line, output, &error)) {
+    Say("--follow all: " + error);
+  }
+}
+
 void SetSysExecutable(const std::string& path) {
   PyObject* text = PyUnicode_DecodeFSDefault(path.c_str());
   if (text == nullptr || PySys_SetObject("executable", text) != 0) {
@@ -42,7 +54,10 @@ void PreinitializePython(std::vector<char*> argv) {
 }  // namespace
 
 int RunPython(const PythonStart& start, const TraceRequest* request) {
-  if (request != nullptr && !StartTracing(*request)) return kUsage;
+  if (request != nullptr) {
+    if (!StartTracing(*request)) return kUsage;
+    FollowPrograms(*request);
+  }
   std::vector<char*> argv = ArgumentVector(start);
   PreinitializePython(argv);
   PyConfig config;

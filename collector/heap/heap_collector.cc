@@ -166,6 +166,14 @@ void HeapCollector::TakeRates(const SideItemView& item) {
   if (rates.mean_bytes() != 0 || rates.classes_size() != 0) WriteRates(rates);
 }
 
+void HeapCollector::WriteFork(const SideItemView& item) {
+  Record record;
+  Fork* const fork = record.mutable_fork();
+  fork->set_time_us(options_.clock->MicrosOfMonotonic(item.time_ns));
+  fork->set_child_pid(static_cast<uint32_t>(item.address));
+  options_.out->Write(record);
+}
+
 HeapEvent HeapCollector::EventOf(const SideItemView& item, uint32_t stack) {
   HeapEvent event;
   event.time_us = options_.clock->MicrosOfMonotonic(item.time_ns);
@@ -188,6 +196,7 @@ HeapEvent HeapCollector::EventOf(const SideItemView& item, uint32_t stack) {
 
 void HeapCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   if (item.kind == SideKind::kHeapRates) return TakeRates(item);
+  if (item.kind == SideKind::kFork) return WriteFork(item);
   if (options_.merger->waiting() >= kMostWaiting) GiveOutFirst();
   options_.merger->Add(
       {item.extra, item.time_ns, item.thread, item.kind, EventOf(item, stack)});

@@ -83,6 +83,7 @@ class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
   uint32_t StackOfSlot(const HeapSlot& slot);
   uint32_t FindStack(const HeapSlot& slot);
   void TakeRates(const SideItemView& item);
+  void WriteFork(const SideItemView& item);
   HeapEvent EventOf(const SideItemView& item, uint32_t stack);
   void GiveOutUpTo(uint64_t index);
   void GiveOutFirst();

@@ -68,6 +68,13 @@ TEST_F(HeapCollectorTest, ThreadAndTimeAreTheState) {
                                 "5 us worker", "9 us worker"));
 }
 
+TEST_F(HeapCollectorTest, WithoutPagesAForkIsToldAllTheSame) {
+  Start();
+  side_ring_.Plain(SideKind::kFork, kSecond + 500, 4711);
+  Round();
+  EXPECT_THAT(Finish(), ElementsAre("fork 4711"));
+}
+
 TEST_F(HeapCollectorTest, AStackIdMayBeDefinedAnew) {
   Start();
   ring_.Alloc(1, 0x100, 1);

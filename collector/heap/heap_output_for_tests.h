@@ -46,6 +46,9 @@ class HeapOutput final : public RecordSink, public RecordVisitor {
   void OnHeapLoss(const HeapLoss& loss) override {
     lines.push_back(absl::StrCat("loss ", loss.events()));
   }
+  void OnFork(const Fork& fork) override {
+    lines.push_back(absl::StrCat("fork ", fork.child_pid()));
+  }
   void OnMark(const Mark& mark) override {
     lines.push_back(absl::StrCat("mark ", mark.label()));
   }

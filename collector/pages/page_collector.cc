@@ -106,11 +106,11 @@ void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {
             (item.flags & kSideLate) != 0, (item.flags & kSideFarToo) != 0}});
       break;
     case SideKind::kRange:
-      TakeRange(item, stack);
-      break;
+      return TakeRange(item, stack);
     case SideKind::kFork:
-      matcher_.AddMark({.time_ns = item.time_ns, .kind = PageMark::kFork});
-      break;
+      return matcher_.AddMark({.time_ns = item.time_ns,
+                               .kind = PageMark::kFork,
+                               .address = item.address});
     default:
       break;
   }
@@ -241,7 +241,7 @@ void PageCollector::OnMark(const PageMark& mark) {
   if (mark.kind == PageMark::kRange) {
     WriteRange(mark);
   } else if (mark.kind == PageMark::kFork) {
-    encoder_.WriteFork(mark.time_ns);
+    encoder_.WriteFork(mark.time_ns, mark.address);
   } else if (answers_.empty()) {
     return;
   } else if (mark.kind == PageMark::kAsked) {

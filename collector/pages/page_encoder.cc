@@ -82,10 +82,11 @@ void PageEncoder::EndBatch() {
   batch_.Clear();
 }
 
-void PageEncoder::WriteFork(uint64_t time_ns) {
+void PageEncoder::WriteFork(uint64_t time_ns, uint64_t child) {
   EndBatch();
   Record record;
   record.mutable_fork()->set_time_us(in_.clock->MicrosOfMonotonic(time_ns));
+  record.mutable_fork()->set_child_pid(static_cast<uint32_t>(child));
   in_.out->Write(record);
 }
 

@@ -40,7 +40,7 @@ class PageEncoder {
   // that were not there yet.
   void AddWith(const MatchedSample& matched, uint64_t address, uint64_t bytes);
   void AddRange(const PageMark& range, bool certain);
-  void WriteFork(uint64_t time_ns);
+  void WriteFork(uint64_t time_ns, uint64_t child);
   void WriteResidency(const ResidencyAnswer& answer);
   // So many were lost since the last call.
   void WriteLoss(uint64_t time_ns, uint64_t samples, uint64_t stacks);

@@ -179,7 +179,7 @@ TEST_F(PageEncoderTest, AnAnswerIsWrittenAsDistances) {
                    {0x9000, 0xa000, 2, Residency::FILE_BACKED}};
   encoder_.WriteResidency(answer);
   encoder_.WriteLoss(5000000, 3, 4);
-  encoder_.WriteFork(6000000);
+  encoder_.WriteFork(6000000, 4711);
   ASSERT_EQ(out_.records.size(), 3u);
   const Residency& r = out_.records[0].residency();
   EXPECT_EQ(r.begin_us(), 2000u);
@@ -196,6 +196,7 @@ TEST_F(PageEncoderTest, AnAnswerIsWrittenAsDistances) {
   EXPECT_EQ(out_.records[1].page_loss().samples(), 3u);
   EXPECT_EQ(out_.records[1].page_loss().stacks(), 4u);
   EXPECT_EQ(out_.records[2].fork().time_us(), 5000u);
+  EXPECT_EQ(out_.records[2].fork().child_pid(), 4711u);
 }
 
 }  // namespace

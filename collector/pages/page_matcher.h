@@ -52,7 +52,7 @@ struct PageMark {
   uint32_t action;  // PageAction
   uint32_t thread;  // Linux thread id
   uint32_t stack;   // StackDef.id
-  uint64_t address;
+  uint64_t address;  // of kFork: the child's number, 0: not known
   uint64_t bytes;
   uint64_t new_address;
 };

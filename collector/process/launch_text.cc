@@ -69,7 +69,9 @@ bool SetHeap(absl::string_view key, absl::string_view value,
 bool SetFileOption(absl::string_view key, absl::string_view value,
                    LaunchText* launch) {
   int level = 0;
-  if (key == "store_source") {
+  if (key == "follow_all") {
+    launch->follow_all = Number(value) != 0;
+  } else if (key == "store_source") {
     launch->store_source = Number(value) != 0;
   } else if (key != "compress_level") {
     return false;
@@ -85,6 +87,12 @@ bool SetNumber(absl::string_view key, uint64_t value, Header* header) {
     header->set_pid(static_cast<uint32_t>(value));
   } else if (key == "parent_pid") {
     header->set_parent_pid(static_cast<uint32_t>(value));
+  } else if (key == "start_ticks") {
+    header->set_process_start_ticks(value);
+  } else if (key == "parent_start_ticks") {
+    header->set_parent_start_ticks(value);
+  } else if (key == "forked") {
+    header->set_forked(value != 0);
   } else if (key == "min_drss_bytes") {
     filters->set_min_drss_bytes(value);
   } else if (key == "context") {
@@ -124,6 +132,7 @@ std::string* TextField(absl::string_view key, LaunchText* launch) {
   if (key == "not_recorded") return header->mutable_not_recorded();
   if (key == "script") return header->mutable_script();
   if (key == "output") return &launch->output;
+  if (key == "children") return &launch->children;
   if (key == "reporter") return &launch->reporter;
   if (key == "argv") return header->add_argv();
   if (key == "include") return filters->add_include();

@@ -17,12 +17,17 @@ TEST(LaunchTextTest, EveryKeyFindsItsField) {
       "output=run.pb\0reporter=/bin/"
       "r\0min_drss_bytes=4096\0context=1\0kinds=5\0include=*.py\0"
       "include=x\0thread=T*\0stacks=1\0not_recorded=calls: x\0nonsense\0"
+      "start_ticks=77\0parent_start_ticks=66\0forked=1\0children=run.*.pb\0"
       "unknown=1\0pid2=x";
   const LaunchText launch = ParseLaunchText({text, sizeof(text)});
   const Header& header = launch.header;
   EXPECT_EQ(header.tool_version(), "0.1");
   EXPECT_EQ(header.pid(), 5u);
   EXPECT_EQ(header.parent_pid(), 4u);
+  EXPECT_EQ(header.process_start_ticks(), 77u);
+  EXPECT_EQ(header.parent_start_ticks(), 66u);
+  EXPECT_TRUE(header.forked());
+  EXPECT_EQ(launch.children, "run.*.pb");
   ASSERT_EQ(header.argv_size(), 2);
   EXPECT_EQ(header.argv(0), "a=b");
   EXPECT_EQ(header.argv(1), "");

@@ -22,9 +22,12 @@ inline constexpr int kCollectorPageFds = 8;
 
 // The launch text is a sequence of NUL-terminated `key=value` strings, the
 // values any bytes but NUL. Keys, each at most once unless said otherwise:
-//   tool_version pid parent_pid python python_version host cwd kernel script
+//   tool_version pid start_ticks parent_pid parent_start_ticks (decimal)
+//   forked (0 or 1) python python_version host cwd kernel script
 //   argv (once for each argument, in order)
 //   output (path of the run file, for messages)
+//   children (likewise of traced children, with a star for the pid)
+//   follow_all (0 or 1: programs that the process starts are traced, too)
 //   reporter (path of pymemreport; absent where no end report is wanted)
 //   compress_level (decimal; zstd's, or kNoCompression: stored frames)
 //   store_source (0 or 1)

@@ -47,10 +47,15 @@ void AddFinalizeToFooter(const ControlPage& page, const EndFacts& facts,
 }
 
 // What the traced process knows better.
-void AddTracerFacts(const ControlPage& page, Footer* footer) {
+void AddTracerFacts(const ControlPage& page, bool follow_all, Footer* footer) {
   footer->set_stalls(page.stalls.load(std::memory_order_relaxed));
+  const uint32_t children =
+      page.untraced_children.load(std::memory_order_relaxed);
+  const uint32_t traced =
+      ChildCountsOf(&page)->traced.load(std::memory_order_relaxed);
+  // Of those that became other programs it is not known.
   footer->set_untraced_children(
-      page.untraced_children.load(std::memory_order_relaxed));
+      follow_all ? 0 : children - std::min(children, traced));
   footer->set_tables_emptied(
       page.tables_emptied.load(std::memory_order_relaxed));
 }
@@ -99,7 +104,7 @@ Footer RunEnd::MakeFooter(ProcessWatch::State end, uint64_t now_ns) const {
   footer.set_clock_steps_back(totals.clock_steps_back);
   footer.set_worst_clock_step_back_ns(
       in_.clock->Nanos(totals.worst_clock_step_back));
-  AddTracerFacts(*in_.page, &footer);
+  AddTracerFacts(*in_.page, in_.launch->follow_all, &footer);
   AddFinalizeToFooter(*in_.page, facts, *in_.clock, &footer);
   if (in_.pages != nullptr) in_.pages->AddToFooter(&footer);
   if (in_.heap != nullptr) in_.heap->AddToFooter(&footer);
@@ -187,6 +192,14 @@ void RunEnd::Answer(const Footer& footer) const {
   input.file_name = FateOfOutput(in_.output_fd, MadeAt()).path;
   input.file_bytes = in_.writer->file_bytes();
   input.answer = AnswerText(footer);
+  input.traced_children =
+      ChildCountsOf(in_.page)->all.load(std::memory_order_relaxed);
+  if (in_.launch->follow_all) {
+    input.started_children =
+        in_.page->untraced_children.load(std::memory_order_relaxed);
+  }
+  const std::string& children = in_.launch->children;
+  input.children_name = children.substr(children.rfind('/') + 1);
   input.names_next = true;
   static_assert(sizeof(in_.reply->report) >= kMaxEndReportBytes);
   const std::string text = EndReportText(input);

@@ -64,7 +64,11 @@ void SideItems::Give(const SideItemView& item) {
       if (pages_ != nullptr) pages_->TakeItem(item, StackOf(item));
       break;
     case SideKind::kFork:
-      if (pages_ != nullptr) pages_->TakeItem(item, 0);
+      if (pages_ != nullptr) {
+        pages_->TakeItem(item, 0);
+      } else if (heap_ != nullptr) {
+        heap_->TakeItem(item, 0);
+      }
       break;
     case SideKind::kAlloc:
       if (heap_ != nullptr) heap_->TakeItem(item, StackOf(item));

@@ -36,9 +36,10 @@ class SideItems {
   SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
             DefinitionTable* definitions, RecordSink* out);
 
-  // Who takes kTouch, kRange and kFork; nullptr: nobody.
+  // Who takes kTouch, kRange, and first kFork; nullptr: nobody.
   void set_pages(SideTaker* pages) { pages_ = pages; }
-  // Who takes kAlloc, kFree, kUnmap, kHeapRates and kFinalize.
+  // Who takes kAlloc, kFree, kUnmap, kHeapRates and kFinalize, and kFork where
+  // there are no pages.
   void set_heap(SideTaker* heap) { heap_ = heap; }
 
   // Empties the ring; see SideReader::Drain. Before Start() the items are kept

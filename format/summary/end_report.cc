@@ -21,6 +21,7 @@ constexpr size_t kColumns = 80;
 constexpr size_t kMaxFileNameBytes = 1000;
 constexpr size_t kMaxAnswerBytes = 1200;
 constexpr size_t kMaxReasonBytes = 192;
+constexpr size_t kMaxChildrenBytes = 256;
 
 // The report as it grows, line by line. A line that continues another one is
 // indented.
@@ -246,11 +247,26 @@ std::string HeapEventsText(const EndReportInput& in) {
 }
 
 std::string ChildrenText(const EndReportInput& in) {
-  const uint64_t children = in.footer.untraced_children();
-  if (children == 0) return "";
-  return absl::StrCat(
-      Counted(children, "child process was", "child processes were"),
-      " not traced.");
+  constexpr absl::string_view kOne = "child process was";
+  constexpr absl::string_view kMany = "child processes were";
+  const uint64_t untraced = in.footer.untraced_children();
+  const std::string name =
+      ShortTerminalText(in.children_name, kMaxChildrenBytes, true);
+  if (in.started_children > 0) {
+    return absl::StrCat(
+        Counted(in.started_children, kOne, kMany),
+        " started; run files of Python programs among them: ", name, ".");
+  }
+  std::string text;
+  if (in.traced_children > 0) {
+    text = absl::StrCat(Counted(in.traced_children, kOne, kMany),
+                        " traced: ", name, ".");
+  }
+  if (untraced > 0) {
+    absl::StrAppend(&text, text.empty() ? "" : " ",
+                    Counted(untraced, kOne, kMany), " not traced.");
+  }
+  return text;
 }
 
 std::string SourceText(const EndReportInput& in) {

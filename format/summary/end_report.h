@@ -21,6 +21,13 @@ struct EndReportInput {
   // The first lines of what pymemreport says of the file, at most
   // kAnswerColumns wide; empty: it was not asked.
   std::string answer;
+  // How many processes were forked from this one, and from these, and traced;
+  // and which names their files have.
+  uint64_t traced_children = 0;
+  // How many this one has started, where those that run other programs may be
+  // traced, too.
+  uint64_t started_children = 0;
+  std::string children_name;
   // Says how to read on.
   bool names_next = false;
 };

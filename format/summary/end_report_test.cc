@@ -134,6 +134,27 @@ TEST(EndReportTest, LossesAndOtherEndsAreSaid) {
   }
 }
 
+TEST(EndReportTest, TracedChildrenAreCountedAndTheirFilesNamed) {
+  EndReportInput in = Example();
+  in.traced_children = 3;
+  in.children_name = "run.*.pb";
+  EXPECT_NE(EndReportText(in).find("3 child processes were traced: run.*.pb."),
+            std::string::npos);
+  EXPECT_EQ(EndReportText(in).find("not traced"), std::string::npos);
+  in.started_children = 4;
+  EXPECT_NE(absl::StrJoin(LinesOf(in), " ")
+                .find("4 child processes were started; run files"),
+            std::string::npos);
+  in.started_children = 0;
+  in.traced_children = 1;
+  in.footer.set_untraced_children(2);
+  const std::string text = absl::StrJoin(LinesOf(in), " ");
+  EXPECT_NE(
+      text.find("1 child process was traced: run.*.pb. 2 child processes"),
+      std::string::npos)
+      << text;
+}
+
 TEST(EndReportTest, AVerifiedRunSaysHowRightItsRssWas) {
   EndReportInput in = Example();
   in.footer.set_rss_reads(1235);

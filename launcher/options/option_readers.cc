@@ -187,8 +187,11 @@ bool ReadFull(const std::string&, Options* options) {
   return ReadTrace("calls,pages", options) && ReadHeap("all", options);
 }
 
-bool ReadFollow(const std::string& text, Options*) {
-  return text == "none" || text == "fork";
+bool ReadFollow(const std::string& text, Options* options) {
+  options->follow = text == "none"   ? Follow::kNone
+                    : text == "fork" ? Follow::kFork
+                                     : Follow::kAll;
+  return text == "none" || text == "fork" || text == "all";
 }
 
 bool ReadOutput(const std::string& text, Options* options) {

@@ -93,9 +93,9 @@ constexpr OptionRow kTable[] = {
      "stderr at the end. Without --trace it writes no run file.",
      ReadHeap, "off, sampled, all or stats", nullptr, kUsual},
     {kWhat, "follow", "WHAT",
-     "Trace child processes: none or fork (fork). pymemrun does not trace "
-     "children yet; the end report counts them.",
-     ReadFollow, "none or fork; all is not built yet"},
+     "Trace child processes, each into a file of its own, run.PID.pb: none; "
+     "fork, the forked ones (fork); all, also each CPython that is started.",
+     ReadFollow, "none, fork or all"},
     {kWhat, "paused", nullptr,
      "Start with tracing off, until the script calls pymemrun.start().",
      SetFlag<&Options::paused>},

@@ -28,6 +28,13 @@ enum class PageSource {
   kScan,    // the collector asks which pages are there, time and again
 };
 
+// Which child processes are traced.
+enum class Follow {
+  kNone,
+  kFork,  // those forked, as long as they run the same program
+  kAll,   // and each CPython that the program or a child starts
+};
+
 struct Options {
   std::string output;  // as given; empty: run.pb
   bool force = false;
@@ -51,6 +58,7 @@ struct Options {
   uint32_t kinds = 0x1f;  // bit (1 << EventWhat)
   std::vector<std::string> include, exclude, function, thread;
   bool stacks = false;
+  Follow follow = Follow::kFork;
   bool paused = false;
   bool trace_startup = false;
   GaugeSource rss_source = GaugeSource::kAuto;

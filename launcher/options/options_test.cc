@@ -306,14 +306,14 @@ TEST(OptionsTest, AnOptionOfAnotherHeapModeIsRefused) {
             "stats");
 }
 
-TEST(OptionsTest, PartsNotBuiltYetAreRefusedUnlessHarmless) {
-  const std::vector<std::vector<const char*>> refused = {{"--follow", "all"}};
-  for (const auto& words : refused) {
-    Result result = Read(words);
-    EXPECT_FALSE(result.ok);
-    EXPECT_THAT(result.error, HasSubstr("not built yet"));
-  }
-  EXPECT_TRUE(Read({"--follow", "fork"}).ok);
+TEST(OptionsTest, WhichChildrenAreFollowed) {
+  EXPECT_EQ(Read({}).options.follow, Follow::kFork);
+  EXPECT_EQ(Read({"--follow", "none"}).options.follow, Follow::kNone);
+  EXPECT_EQ(Read({"--follow", "fork"}).options.follow, Follow::kFork);
+  EXPECT_EQ(Read({"--follow", "all"}).options.follow, Follow::kAll);
+}
+
+TEST(OptionsTest, HelpIsReadWithTheOthers) {
   EXPECT_TRUE(Read({"--native", "--help"}).ok);
   EXPECT_TRUE(Read({"--native", "--help-all"}).options.help_all);
 }

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "launcher/options/option_table.h"
+#include "launcher/preload/activation.h"
 #include "launcher/preload/handover.h"
 #include "launcher/preload/plain_path.h"
 #include "launcher/preload/preload_list.h"
@@ -29,30 +29,6 @@ constexpr char kShim[] = "pymemrun-preload.so";
 constexpr char kTracer[] = "pymemrun-tracer-", kObject[] = ".so";
 constexpr size_t kMostHeaders = 256;
 constexpr std::initializer_list<const char*> kPlaces = {"", "../lib/pymemrun/"};
-
-// Options that were for the launcher alone.
-bool IsForLauncher(std::string_view name) {
-  return name == "python" || name == "delivery";
-}
-
-std::vector<std::string> WordsFor(const CommandLine& command_line) {
-  std::vector<std::string> words;
-  for (const OwnArgument& argument : command_line.own) {
-    const OptionRow& row = OptionTable()[argument.option];
-    if (IsForLauncher(row.name)) continue;
-    words.push_back(std::string("--") + row.name);
-    if (row.value != nullptr) words.back() += "=" + argument.value;
-  }
-  return words;
-}
-
-// The user's own stay. A sanitizer's insists on being the first.
-std::string PreloadsWith(const std::string& object, std::string_view users) {
-  if (users.empty()) return object;
-  const bool is_sanitizer = users.find("san.so") != std::string_view::npos;
-  return is_sanitizer ? std::string(users) + ":" + object
-                      : object + ":" + std::string(users);
-}
 
 std::string Export(const std::string& variable, const std::string& value) {
   std::string text = "export " + variable + "='";
@@ -189,23 +165,21 @@ bool ActivationCommands(const CommandLine& command_line, std::string* commands,
                         std::string* error) {
   std::string object;
   if (!FindObject(kShim, &object, error)) return false;
-  std::vector<std::string> words = WordsFor(command_line);
-  const auto has = [&](std::string_view option) {
-    return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-      return word.starts_with(option);
-    });
-  };
-  // Several processes write, and none of them is asked for a report.
-  if (!has("--output=")) {
-    const char* const output = getenv("PYMEMRUN_OUTPUT");
-    words.push_back(std::string("--output=") +
-                    (output != nullptr ? output : "run.{pid}.pb"));
-  }
-  if (!has("--quiet")) words.push_back("--quiet");
+  const char* const output = getenv("PYMEMRUN_OUTPUT");
+  const std::string handover = HandoverForMany(
+      command_line, output != nullptr ? output : "run.{pid}.pb");
   const char* const users = getenv(kPreloadVariable);
   *commands = Export(kPreloadVariable,
                      PreloadsWith(object, users == nullptr ? "" : users)) +
-              Export(kHandoverVariable, HandoverText({false, words}));
+              Export(kHandoverVariable, handover);
+  return true;
+}
+
+bool FollowIntoPrograms(const CommandLine& command_line,
+                        const std::string& output, std::string* error) {
+  std::string object;
+  if (!FindObject(kShim, &object, error)) return false;
+  TraceStartedPrograms(object, command_line, output);
   return true;
 }
 

@@ -27,6 +27,12 @@ std::string RunPreloaded(const PythonChoice& choice,
 bool ActivationCommands(const CommandLine& command_line, std::string* commands,
                         std::string* error);
 
+// Has each CPython that this process starts traced, as its environment says
+// from here on, with run files by the pattern `output`. False, with one line in
+// *error, where that cannot be.
+bool FollowIntoPrograms(const CommandLine& command_line,
+                        const std::string& output, std::string* error);
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_LAUNCHER_PRELOAD_DELIVERY_H_

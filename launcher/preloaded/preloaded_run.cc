@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "launcher/options/options.h"
+#include "launcher/preload/activation.h"
 #include "launcher/preload/handover.h"
 #include "launcher/preload/preload_list.h"
 #include "launcher/preloaded/limits.h"
@@ -112,10 +113,16 @@ bool StartPreloaded(const Handover& told, int argc, char** argv) {
   // Who started it by other means did not ask, and may read standard error.
   if (told.once && !limits.notice.empty()) Say(limits.notice);
   const TraceRequest request = {
-      options, command_line, argv[0], version, "", true, limits.not_recorded};
+      options, command_line,        argv[0],   version, "",
+      true,    limits.not_recorded, !told.once};
   PymemrunReplaceFunctions();
   if (!StartTracing(request)) return false;
   PySys_AddAuditHook(OnAudit, nullptr);
+  const std::string output = StartedProgramsOutput();
+  // Where it was told by the environment, that stays.
+  if (told.once && !output.empty()) {
+    TraceStartedPrograms(DirectoryOf(OwnPath()) + kShim, *command_line, output);
+  }
   return true;
 }
 

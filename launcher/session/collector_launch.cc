@@ -130,11 +130,27 @@ bool Tell(int status, const StartNote& note) {
 
 // In the collector-to-be: does not return. Tells `status` of a failure; a
 // successful exec closes it.
+//
+// Allocates nothing: another thread may have held the allocator's lock.
 [[noreturn]] void BecomeCollector(const char* path, char* const* environment,
-                                  const CollectorFiles& files, int status) {
+                                  std::vector<int>* fds) {
   setsid();
   ResetSignals();
   RaiseLimits();
+  const bool arranged = ArrangeDescriptors(
+      fds->data(), static_cast<int>(fds->size()), kCollectorRegionFd);
+  if (arranged) {
+    if (chdir("/") != 0) errno = 0;  // only so as not to hold the folder
+    char name[sizeof kCollectorProgram];
+    std::memcpy(name, kCollectorProgram, sizeof name);
+    char* arguments[] = {name, nullptr};
+    execve(path, arguments, environment);
+  }
+  _exit(Tell(fds->back(), {errno, 0}) ? 127 : 126);
+}
+
+// As the collector is to have them, and where it tells of a failed start.
+std::vector<int> DescriptorsOf(const CollectorFiles& files, int status) {
   static_assert(kCollectorOutputFd == kCollectorRegionFd + 1);
   static_assert(kCollectorPidFd == kCollectorRegionFd + 2);
   static_assert(kCollectorTextFd == kCollectorRegionFd + 3);
@@ -144,18 +160,25 @@ bool Tell(int status, const StartNote& note) {
                           files.reply};
   fds.insert(fds.end(), files.pages.begin(), files.pages.end());
   fds.push_back(status);
-  bool arranged = ArrangeDescriptors(fds.data(), static_cast<int>(fds.size()),
-                                     kCollectorRegionFd);
-  status = fds.back();
-  if (arranged) {
-    if (chdir("/") != 0) errno = 0;  // only so as not to hold the folder
-    char name[sizeof kCollectorProgram];
-    std::memcpy(name, kCollectorProgram, sizeof name);
-    char* arguments[] = {name, nullptr};
-    execve(path, arguments, environment);
-  }
-  _exit(Tell(status, {errno, 0}) ? 127 : 126);
+  return fds;
 }
+
+// While it lives this thread takes no signals: a process that is about to be
+// the collector must not run the program's handlers.
+class SignalsAside {
+ public:
+  SignalsAside() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsAside() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsAside(const SignalsAside&) = delete;
+  SignalsAside& operator=(const SignalsAside&) = delete;
+
+ private:
+  sigset_t before_;
+};
 
 bool CanExecute(const std::string& path) {
   return access(path.c_str(), X_OK) == 0;
@@ -215,12 +238,14 @@ int StartCollector(const std::string& path, const CollectorFiles& files,
   std::vector<char*> environment = SmallEnvironment();
   int status[2];
   if (pipe2(status, O_CLOEXEC) != 0) return errno;
+  std::vector<int> fds = DescriptorsOf(files, status[1]);
+  const SignalsAside aside;
   pid_t middle = ForkQuietly();
   if (middle == 0) {
     // The middle process ends at once, so the collector is nobody's child here.
     pid_t started = ForkQuietly();
     if (started == 0) {
-      BecomeCollector(path.c_str(), environment.data(), files, status[1]);
+      BecomeCollector(path.c_str(), environment.data(), &fds);
     }
     _exit(Tell(status[1], {started < 0 ? errno : 0, started}) ? 0 : 126);
   }

@@ -37,7 +37,7 @@ struct CollectorFiles {
 // Starts the collector at `path`. It is no child of ours when this returns, and
 // its start and end send no signal. Returns 0 once it executes, with its
 // process id in *collector, else the errno that prevented it. The caller closes
-// `files`. REQUIRES: one thread.
+// `files`.
 int StartCollector(const std::string& path, const CollectorFiles& files,
                    pid_t* collector);
 

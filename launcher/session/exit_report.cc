@@ -76,8 +76,9 @@ void InstallSizesReport() {
 
 void InstallExitReport(ControlPage* page, const std::string& output,
                        bool quiet) {
+  // A forked child has the handler already.
+  if (installed == nullptr) on_exit(AtExit, nullptr);
   installed = new Report{page, output, quiet};
-  on_exit(AtExit, nullptr);
 }
 
 void ReportBeforeSignal(int signal) {

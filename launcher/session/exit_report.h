@@ -13,7 +13,8 @@ namespace pymemrun {
 // In forked children it does nothing. Ends that run no exit handlers (_exit, a
 // signal other than that of ReportBeforeSignal, exec) print nothing. `page`
 // must stay mapped; `output` is the run file's path, for messages. To be called
-// once, before Python is initialised: handlers installed later run earlier.
+// before Python is initialised: handlers installed later run earlier. Again in
+// a forked child that is traced.
 void InstallExitReport(ControlPage* page, const std::string& output,
                        bool quiet);
 

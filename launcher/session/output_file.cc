@@ -20,6 +20,7 @@ constexpr char kDefaultName[] = "run.pb";
 constexpr char kStartAttribute[] = "user.pymemrun.start";
 constexpr char kNameAnother[] = "; choose another with -o PATH";
 constexpr int kAttempts = 10;  // lost races against other runs' renames
+constexpr int kMostNumbers = 100000;
 
 std::string Reason(int error) { return std::strerror(error); }
 
@@ -128,7 +129,32 @@ bool MakeWay(const std::string& path, const OutputRequest& request,
   return Replace(path, error);
 }
 
+int CreateFile(const std::string& path) {
+  return open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+              0600);
+}
+
+// Makes the new file what it is to be.
+int MakeOurs(int fd, const RunIdentity& identity) {
+  fchmod(fd, 0600);  // the umask may have taken bits away
+  std::string start = StartName(identity.start, identity.pid);
+  fsetxattr(fd, kStartAttribute, start.data(), start.size(), 0);
+  return fd;
+}
+
+int CannotCreate(const std::string& path, std::string* error) {
+  *error = "cannot create " + path + ": " + Reason(errno);
+  return -1;
+}
+
 }  // namespace
+
+std::string NameWith(const std::string& added, const std::string& path) {
+  const size_t name = path.rfind('/') + 1;  // 0 without a slash
+  const size_t dot = path.rfind('.');
+  const size_t at = dot == std::string::npos || dot <= name ? path.size() : dot;
+  return path.substr(0, at) + added + path.substr(at);
+}
 
 std::string ProgramName(const std::string& target_path) {
   std::string name = target_path;
@@ -153,10 +179,11 @@ std::string StartName(time_t start, pid_t pid) {
 }
 
 std::string ExpandOutputName(const std::string& pattern,
-                             const RunIdentity& identity) {
+                             const RunIdentity& identity,
+                             const std::string& pid) {
   std::string time = StartName(identity.start, identity.pid).substr(0, 15);
   const std::pair<const char*, std::string> fields[] = {
-      {"{pid}", std::to_string(identity.pid)},
+      {"{pid}", pid.empty() ? std::to_string(identity.pid) : pid},
       {"{time}", time},
       {"{name}", identity.name},
       {"{host}", identity.host}};
@@ -176,6 +203,17 @@ std::string ExpandOutputName(const std::string& pattern,
   return out;
 }
 
+int CreateNumberedFile(const RunIdentity& identity, std::string* path,
+                       std::string* error) {
+  int fd = CreateFile(*path);
+  const std::string taken = *path;
+  for (int i = 1; fd < 0 && errno == EEXIST && i <= kMostNumbers; ++i) {
+    *path = NameWith("-" + std::to_string(i), taken);
+    fd = CreateFile(*path);
+  }
+  return fd < 0 ? CannotCreate(*path, error) : MakeOurs(fd, identity);
+}
+
 int CreateOutputFile(const OutputRequest& request, std::string* path,
                      std::string* error) {
   std::string name = request.pattern.empty()
@@ -183,21 +221,16 @@ int CreateOutputFile(const OutputRequest& request, std::string* path,
                          : ExpandOutputName(request.pattern, request.identity);
   *path = AbsolutePath(name, error);
   if (path->empty()) return -1;
+  if (request.numbered) {
+    return CreateNumberedFile(request.identity, path, error);
+  }
   for (int i = 0; i < kAttempts; ++i) {
-    int fd = open(path->c_str(),
-                  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd >= 0) {
-      fchmod(fd, 0600);  // the umask may have taken bits away
-      std::string start =
-          StartName(request.identity.start, request.identity.pid);
-      fsetxattr(fd, kStartAttribute, start.data(), start.size(), 0);
-      return fd;
-    }
+    const int fd = CreateFile(*path);
+    if (fd >= 0) return MakeOurs(fd, request.identity);
     if (errno != EEXIST) break;
     if (!MakeWay(*path, request, error)) return -1;
   }
-  *error = "cannot create " + *path + ": " + Reason(errno);
-  return -1;
+  return CannotCreate(*path, error);
 }
 
 }  // namespace pymemrun

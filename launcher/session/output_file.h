@@ -25,6 +25,9 @@ using NameOfRunFile = std::function<std::string(const std::string& path)>;
 struct OutputRequest {
   std::string pattern;  // as given; empty: run.pb with the renaming
   bool force = false;
+  // Whether a name that is taken gets a number: nobody is there who could
+  // choose another, and nothing may be overwritten.
+  bool numbered = false;
   RunIdentity identity;
   NameOfRunFile name_of;
 };
@@ -37,16 +40,26 @@ std::string ProgramName(const std::string& target_path);
 std::string StartName(time_t start, pid_t pid);
 
 // Replaces the four fields; other braces stay. A slash in a value becomes _.
+// `pid`: instead of the identity's, if not empty.
 std::string ExpandOutputName(const std::string& pattern,
-                             const RunIdentity& identity);
+                             const RunIdentity& identity,
+                             const std::string& pid = "");
+
+// The path with something added before its ending: `run-1.pb` of `run.pb`.
+std::string NameWith(const std::string& added, const std::string& path);
 
 // Creates the run file: new, mode 0600 whatever the umask, never through a
 // symbolic link. On success returns a close-on-exec descriptor and sets *path
 // to the absolute path; otherwise returns -1 with one line in *error. A file
 // that was there is renamed (the default name: to its own start), replaced
-// (force, regular files only), or left alone and the call fails.
+// (force, regular files only), left alone with another name for the new one
+// (numbered: `run-1.pb` beside `run.pb`), or left alone and the call fails.
 int CreateOutputFile(const OutputRequest& request, std::string* path,
                      std::string* error);
+
+// The same at the absolute *path, numbered.
+int CreateNumberedFile(const RunIdentity& identity, std::string* path,
+                       std::string* error);
 
 }  // namespace pymemrun
 

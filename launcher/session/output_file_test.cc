@@ -18,9 +18,11 @@ class OutputFileTest : public testing::Test {
   void SetUp() override { ASSERT_EQ(chdir((folder_ / "").c_str()), 0); }
 
   // Closes what it makes; returns the path, or empty with error_ set.
-  std::string Create(const std::string& pattern, bool force = false) {
+  std::string Create(const std::string& pattern, bool force = false,
+                     bool numbered = false) {
     OutputRequest request;
     request.pattern = pattern;
+    request.numbered = numbered;
     request.force = force;
     request.identity = {42, 1700000000, "job", "a/b"};
     request.name_of = [this](const std::string&) { return name_; };
@@ -53,6 +55,23 @@ TEST_F(OutputFileTest, ANamedFileIsReplacedOnlyByForce) {
   EXPECT_EQ(TestFolder::Read(folder_ / "x.pb"), "theirs");
   EXPECT_EQ(Create("x.pb", true), folder_ / "x.pb");
   EXPECT_EQ(TestFolder::Read(folder_ / "x.pb"), "");
+}
+
+TEST_F(OutputFileTest, ANumberedFileLeavesOthersAlone) {
+  folder_.Write("x.pb", "theirs");
+  EXPECT_EQ(Create("x.pb", false, true), folder_ / "x-1.pb");
+  EXPECT_EQ(Create("x.pb", false, true), folder_ / "x-2.pb");
+  EXPECT_EQ(Create("y.pb", false, true), folder_ / "y.pb");
+  EXPECT_EQ(TestFolder::Read(folder_ / "x.pb"), "theirs");
+  EXPECT_EQ(Create("nowhere/x.pb", false, true), "");
+  EXPECT_THAT(error_, HasSubstr("No such file"));
+}
+
+TEST(NameWithTest, ItComesBeforeTheEnding) {
+  EXPECT_EQ(NameWith(".7", "/a.b/run.pb"), "/a.b/run.7.pb");
+  EXPECT_EQ(NameWith(".7", "/a.b/run"), "/a.b/run.7");
+  EXPECT_EQ(NameWith(".7", "/a/.pb"), "/a/.pb.7");
+  EXPECT_EQ(NameWith(".7", "run.x.pb"), "run.x.7.pb");
 }
 
 TEST_F(OutputFileTest, TheDefaultRenamesAnEarlierRunToItsStart) {

@@ -6,18 +6,17 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cinttypes>
 #include <climits>
-#include <cstdio>
 #include <cstring>
 #include <ctime>
 
 #include "launcher/session/collector_launch.h"
 #include "launcher/session/exit_report.h"
+#include "launcher/session/launch_facts.h"
+#include "launcher/session/lineage.h"
 #include "launcher/session/message.h"
 #include "launcher/session/output_file.h"
 #include "launcher/session/page_source.h"
@@ -82,107 +81,14 @@ std::string TargetName(const CommandLine& command_line) {
   }
 }
 
-std::string ScriptText(const CommandLine& command_line) {
-  switch (command_line.form) {
-    case ProgramForm::kScript:
-      return command_line.target;
-    case ProgramForm::kModule:
-      return "-m " + command_line.target;
-    case ProgramForm::kCode:
-      return "-c";
-    default:
-      return "-";
-  }
-}
-
-void AddFilters(const Options& options, LaunchFacts* facts) {
-  auto add = [facts](const char* key, const std::string& value) {
-    facts->push_back({key, value});
-  };
-  add("min_drss_bytes", std::to_string(options.min_drss_bytes));
-  add("context", std::to_string(options.context));
-  add("drss_since_logged", options.drss_since_logged ? "1" : "0");
-  add("stacks", options.stacks ? "1" : "0");
-  add("paused", options.paused ? "1" : "0");
-  add("kinds", std::to_string(options.kinds));
-  for (const std::string& glob : options.include) add("include", glob);
-  for (const std::string& glob : options.exclude) add("exclude", glob);
-  for (const std::string& glob : options.function) add("function", glob);
-  for (const std::string& glob : options.thread) add("thread", glob);
-}
-
-void AddHeap(const HeapConfig& heap, LaunchFacts* facts) {
-  if (!RecordsHeap(heap)) return;
-  facts->push_back({"heap", std::to_string(static_cast<int>(heap.mode))});
-  facts->push_back({"heap_native", heap.native ? "1" : "0"});
-  if (heap.mode != HeapMode::kSampled) return;
-  if (heap.rates.mean_bytes > 0) {
-    facts->push_back(
-        {"heap_mean_bytes", std::to_string(heap.rates.mean_bytes)});
-  }
-  for (size_t i = 0; i < heap.rates.class_count; ++i) {
-    char text[64];
-    snprintf(text, sizeof text, "%" PRIu64 ":%.17g",
-             heap.rates.classes[i].below_bytes,
-             heap.rates.classes[i].probability);
-    facts->push_back({"heap_class", text});
-  }
-}
-
-void AddPages(const Options& options, const OwnedFiles& files,
-              LaunchFacts* facts) {
-  facts->push_back({"calls_off", options.trace_calls ? "0" : "1"});
-  AddHeap(options.heap, facts);
-  if (files.opened.by_scan) facts->push_back({"page_scan", "1"});
-  if (files.pages.empty()) return;
-  facts->push_back({"page_counters", std::to_string(files.opened.samplers)});
-  facts->push_back({"page_signals", std::to_string(files.pages.size() -
-                                                   files.opened.samplers)});
-  facts->push_back({"page_period", std::to_string(options.page_period.faults)});
-  facts->push_back({"page_weight", std::to_string(options.page_weight)});
-  facts->push_back({"pages_user_only", files.opened.user_only ? "1" : "0"});
-}
-
-LaunchFacts FactsOf(const TraceRequest& request, const RunIdentity& identity,
-                    const std::string& output, const OwnedFiles& files) {
-  struct utsname system = {};
-  uname(&system);
-  char folder[PATH_MAX] = "";
-  if (getcwd(folder, sizeof folder) == nullptr) folder[0] = '\0';
-  LaunchFacts facts = {
-      {"tool_version", PYMEMRUN_VERSION},
-      {"pid", std::to_string(identity.pid)},
-      {"parent_pid", std::to_string(getppid())},
-      {"python", request.python},
-      {"python_version", request.python_version},
-      {"host", identity.host},
-      {"cwd", folder},
-      {"kernel", std::string(system.sysname) + " " + system.release},
-      {"output", output},
-      {"compress_level", std::to_string(request.options->compress_level)},
-      {"store_source", request.options->store_source ? "1" : "0"},
-      {"preloaded", request.preloaded ? "1" : "0"}};
-  if (!request.not_recorded.empty()) {
-    facts.push_back({"not_recorded", request.not_recorded});
-  }
-  if (!request.options->quiet) facts.push_back({"reporter", FindReporter()});
-  AddFilters(*request.options, &facts);
-  AddPages(*request.options, files, &facts);
-  if (request.options->no_argv) return facts;
-  facts.push_back({"script", ScriptText(*request.command_line)});
-  facts.push_back({"argv", request.python});
-  for (const std::string& argument : request.command_line->python) {
-    facts.push_back({"argv", argument});
-  }
-  return facts;
-}
-
 // Pointers into `strings`, for TraceConfig; lives as long as the process.
 Globs GlobsOf(const std::vector<std::string>& strings) {
   const char** globs = new const char*[strings.size()];
   for (size_t i = 0; i < strings.size(); ++i) globs[i] = strings[i].c_str();
   return {globs, strings.size()};
 }
+
+bool FollowIntoChild(bool paused);
 
 const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
                             const std::string& output) {
@@ -206,9 +112,10 @@ const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   config->rss_source = options.rss_source;
   config->verify_rss = options.verify_rss;
   config->collector = files.collector;
-  if (!files.opened.notice.empty()) {
-    config->notice = strdup(MessageText(files.opened.notice).c_str());
-  }
+  config->notice = files.opened.notice.empty()
+                       ? nullptr
+                       : strdup(MessageText(files.opened.notice).c_str());
+  config->follow = options.follow == Follow::kNone ? nullptr : FollowIntoChild;
   // Says nothing once the program has put another file in stderr's place.
   config->say = [](const char* line, size_t size) {
     WriteToStandardError({line, size});
@@ -222,6 +129,22 @@ RunIdentity IdentityOf(const CommandLine& command_line) {
   return {getpid(), std::time(nullptr), TargetName(command_line), host};
 }
 
+// What a process was told, for its forked children.
+struct Told {
+  TraceRequest request;  // `collector` is there
+  Options* options;      // the request's
+  std::string folder;    // the current one at the start, with a slash
+  std::string path;      // of the first process's run file
+  ProcessName self;      // whichever process began to be traced last
+};
+Told* g_told = nullptr;  // for ever, as in application.cc
+
+// One process's run, as far as it is put together.
+struct Run : RunFacts {
+  ControlPage* page = nullptr;
+  OwnedFiles files;
+};
+
 bool RunUntraced(const std::string& why) {
   Say(why + "; the program runs untraced");
   Session::PrepareUntraced();
@@ -234,102 +157,150 @@ const char* WhyNoCollector() {
                                              : "/proc is not mounted";
 }
 
-void FillControlPage(const Options& options, bool pages, ControlPage* page) {
-  page->traced_pid = static_cast<uint32_t>(getpid());
-  page->on_full = options.on_full;
-  page->asks_pages = pages ? 1 : 0;
-}
-
 // Where the system refuses pages, calls or the heap are traced without them.
-// Then `files->notice` says so if they were asked for. Returns whether anything
-// is left to trace.
-bool OpenPages(const Options& options, OwnedFiles* files) {
+// Then `files->notice` says so if they were asked for. Empty, or why nothing is
+// left to trace.
+std::string OpenPages(const Options& options, OwnedFiles* files) {
+  if (!options.trace_pages) return {};
   files->opened = OpenPageSource(options);
   files->pages = files->opened.fds;
   std::string& notice = files->opened.notice;
-  if (notice.empty() || files->opened.any()) return true;
+  if (notice.empty() || files->opened.any()) return {};
   notice += "; --trace calls works without them";
   if (options.trace_calls) {
     notice += "; calls are traced";
   } else if (RecordsHeap(options.heap)) {
     notice += "; the heap is traced";
   } else {
-    return !RunUntraced(notice);
+    return notice;
   }
-  return true;
-}
-
-// Starts the collector on `files`. Empty, or why it did not start.
-std::string Launch(const TraceRequest& request, const std::string& collector,
-                   const RunIdentity& identity, const std::string& path,
-                   OwnedFiles* files) {
-  files->pid = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
-  if (files->pid < 0) return std::string("pidfd_open: ") + strerror(errno);
-  files->text = MakeLaunchText(FactsOf(request, identity, path, *files));
-  if (files->text < 0) return std::string("memfd: ") + strerror(errno);
-  int failure = StartCollector(collector, *files, &files->collector);
-  if (failure != 0) return collector + ": " + strerror(failure);
   return {};
 }
 
-// The same, and prepares tracing to `page`. Empty, or why tracing cannot begin.
-std::string Begin(const TraceRequest& request, const std::string& collector,
-                  const RunIdentity& identity, const std::string& path,
-                  ControlPage* page, OwnedFiles* files) {
-  FillControlPage(*request.options, files->opened.any(), page);
-  const std::string error = Launch(request, collector, identity, path, files);
-  if (!error.empty()) {
-    page->traced_pid = 0;  // nobody to wait for
-    return "the collector does not start: " + error;
-  }
-  const char* refused =
-      Session::Prepare(page, ConfigOf(*request.options, *files, path));
-  return refused != nullptr ? refused : "";
+// Starts the collector. Empty, or why it did not start.
+std::string Launch(const TraceRequest& request, Run* run) {
+  OwnedFiles& files = run->files;
+  files.pid = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
+  if (files.pid < 0) return std::string("pidfd_open: ") + strerror(errno);
+  files.text = MakeLaunchText(FactsOf(request, *run, files.opened));
+  if (files.text < 0) return std::string("memfd: ") + strerror(errno);
+  int failure = StartCollector(request.collector, files, &files.collector);
+  if (failure != 0) return request.collector + ": " + strerror(failure);
+  return {};
 }
 
-// Makes the memory that is shared with the collector. On failure returns null
-// and sets errno.
-ControlPage* ShareMemory(const Options& options, OwnedFiles* files) {
+// The same, and prepares tracing. Empty, or why tracing cannot begin; then
+// there is no run file.
+std::string Begin(const TraceRequest& request, Run* run) {
+  const Options& options = *request.options;
+  run->page->traced_pid = static_cast<uint32_t>(getpid());
+  run->page->on_full = options.on_full;
+  run->page->asks_pages = run->files.opened.any() ? 1 : 0;
+  std::string error = Launch(request, run);
+  if (!error.empty()) {
+    run->page->traced_pid = 0;  // nobody to wait for
+    error = "the collector does not start: " + error;
+  } else {
+    const char* refused =
+        Session::Prepare(run->page, ConfigOf(options, run->files, run->path));
+    if (refused != nullptr) error = refused;
+  }
+  if (!error.empty()) unlink(run->path.c_str());
+  return error;
+}
+
+// Makes the memory that is shared with the collector. Empty, or why that
+// failed.
+std::string ShareMemory(const Options& options, Run* run) {
   RegionFds shared;
   const bool side_ring = options.trace_pages || RecordsHeap(options.heap);
-  ControlPage* page = SharedRegion::Create(side_ring, &shared);
-  if (page == nullptr) return nullptr;
-  files->region = shared.region;
-  files->reply = shared.reply;
-  return page;
+  run->page = SharedRegion::Create(side_ring, &shared);
+  if (run->page == nullptr) {
+    return std::string("no shared memory: ") + strerror(errno);
+  }
+  run->files.region = shared.region;
+  run->files.reply = shared.reply;
+  return {};
+}
+
+std::string CurrentFolder() {
+  char folder[PATH_MAX];
+  return getcwd(folder, sizeof folder) != nullptr ? std::string(folder) + "/"
+                                                  : "";
+}
+
+// Children's run files, the number of one in the place of `pid`: beside the
+// first process's, or as the name says.
+std::string ChildPath(const RunIdentity& identity, const std::string& pid) {
+  const std::string& pattern = g_told->options->output;
+  if (pattern.find("{pid}") == std::string::npos) {
+    return NameWith("." + pid, g_told->path);
+  }
+  const std::string name = ExpandOutputName(pattern, identity, pid);
+  return name[0] == '/' ? name : g_told->folder + name;
+}
+
+// In a forked child. Empty, or why it is not traced.
+std::string StartChildsRun() {
+  const TraceRequest& request = g_told->request;
+  Run run;
+  std::string error = ShareMemory(*request.options, &run);
+  if (error.empty()) error = OpenPages(*request.options, &run.files);
+  if (!error.empty()) return error;
+  run.files.opened.notice.clear();  // the first process has said it
+  run.identity = IdentityOf(*request.command_line);
+  run.lineage = {NameOfProcess(getpid()), g_told->self, true};
+  run.path = ChildPath(run.identity, std::to_string(run.identity.pid));
+  run.files.output = CreateNumberedFile(run.identity, &run.path, &error);
+  if (error.empty()) error = Begin(request, &run);
+  if (!error.empty()) return error;
+  g_told->self = run.lineage.self;
+  InstallExitReport(run.page, run.path, true);
+  return {};
+}
+
+// As TraceConfig::follow.
+bool FollowIntoChild(bool paused) {
+  const FileSizeLimitAside aside;
+  g_told->options->paused = paused;
+  const std::string error = StartChildsRun();
+  if (error.empty()) return true;
+  Say("child " + std::to_string(getpid()) + ": " + error +
+      "; it runs untraced");
+  return false;
 }
 
 // Returns as StartTracing.
 bool StartRun(const TraceRequest& request) {
   const Options& options = *request.options;
-  std::string collector = FindCollector(request.collector);
-  if (collector.empty()) return RunUntraced(WhyNoCollector());
+  if (request.collector.empty()) return RunUntraced(WhyNoCollector());
+  Run run;
+  std::string error = ShareMemory(options, &run);
+  if (!error.empty()) return RunUntraced(error);
+  if (AdoptsOrphans()) BecomeSmallInit(run.page);  // goes on in the child
+  error = OpenPages(options, &run.files);
+  if (!error.empty()) return RunUntraced(error);
 
-  OwnedFiles files;
-  ControlPage* page = ShareMemory(options, &files);
-  if (page == nullptr) {
-    return RunUntraced(std::string("no shared memory: ") + strerror(errno));
-  }
-  if (AdoptsOrphans()) BecomeSmallInit(page);  // goes on in the child
-  if (options.trace_pages && !OpenPages(options, &files)) return true;
-
-  RunIdentity identity = IdentityOf(*request.command_line);
-  OutputRequest output = {options.output, options.force, identity,
-                          [&collector](const std::string& file) {
-                            return AskNameOf(collector, file);
+  run.identity = IdentityOf(*request.command_line);
+  run.lineage = {NameOfProcess(getpid()), NameOfProcess(getppid()), false};
+  const bool numbered = request.unasked && !options.force;
+  OutputRequest output = {options.output, options.force, numbered,
+                          run.identity, [&request](const std::string& file) {
+                            return AskNameOf(request.collector, file);
                           }};
-  std::string path, error;
-  files.output = CreateOutputFile(output, &path, &error);
-  if (files.output < 0) {
+  run.files.output = CreateOutputFile(output, &run.path, &error);
+  if (run.files.output < 0) {
     Say(error);
     return false;
   }
-  error = Begin(request, collector, identity, path, page, &files);
-  if (!error.empty()) {
-    unlink(path.c_str());
-    return RunUntraced(error);
+  g_told->path = run.path;
+  g_told->self = run.lineage.self;
+  if (options.follow != Follow::kNone) {
+    run.children = ChildPath(run.identity, "*");
   }
-  InstallExitReport(page, path, options.quiet);
+  error = Begin(request, &run);
+  if (!error.empty()) return RunUntraced(error);
+  InstallExitReport(run.page, run.path, options.quiet);
   return true;
 }
 
@@ -340,16 +311,27 @@ bool StartTracing(const TraceRequest& request) {
   // For the whole process; static as in application.cc.
   static Options* const options = new Options(*request.options);
   LeaveOutUnasked(options);
-  TraceRequest ours = request;
-  ours.options = options;
+  g_told = new Told{request, options, CurrentFolder(), "", {}};
+  g_told->request.options = options;
+  g_told->request.collector = FindCollector(request.collector);
   if (options->heap.mode == HeapMode::kStats && !options->trace_given) {
     SizeRun::Prepare(ConfigOf(*options, OwnedFiles(), ""));
-  } else if (!StartRun(ours)) {
+  } else if (!StartRun(g_told->request)) {
     return false;
   }
   // Here it is the process that the program runs in, whichever started it.
   InstallSizesReport();
   return true;
+}
+
+std::string StartedProgramsOutput() {
+  const std::string& pattern = g_told->options->output;
+  if (g_told->options->follow != Follow::kAll || g_told->path.empty())
+    return {};
+  if (pattern.find("{pid}") == std::string::npos) {
+    return NameWith(".{pid}", g_told->path);
+  }
+  return pattern[0] == '/' ? pattern : g_told->folder + pattern;
 }
 
 }  // namespace pymemrun

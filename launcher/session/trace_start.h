@@ -18,6 +18,10 @@ struct TraceRequest {
   std::string collector;       // overrides the search (tests); or empty
   bool preloaded = false;      // into an interpreter that is not part of us
   std::string not_recorded;    // of this interpreter, and why; empty: all is
+  // Nobody asked pymemrun for this process: the environment says it. Without
+  // --force a run file that is there is left alone, and the new one gets a
+  // number.
+  bool unasked = false;
 };
 
 // Everything before the interpreter's start. May fork (see small_init.h); what
@@ -26,6 +30,10 @@ struct TraceRequest {
 // line, if the run file cannot be made (exit 2).
 // REQUIRES: one thread, Python not initialised.
 bool StartTracing(const TraceRequest& request);
+
+// After it: which run files programs have that this process starts, as a
+// pattern with {pid}. Empty: none is to be traced.
+std::string StartedProgramsOutput();
 
 }  // namespace pymemrun
 

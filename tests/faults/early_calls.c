@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <pty.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -296,6 +297,17 @@ static long call_posix_spawnp(void) {
       posix_spawnp(&child, "/bin/false", NULL, NULL, command, none);
   return result * 2 + status_of(child);
 }
+static long of_fork(pid_t child) {
+  if (child == 0) _exit(6);
+  return child < 0 ? -1 : status_of(child);
+}
+static long call_fork(void) { return of_fork(fork()); }
+static long call_forkpty(void) {
+  int terminal = -1;
+  const long status = of_fork(forkpty(&terminal, NULL, NULL, NULL));
+  close(terminal);
+  return status;
+}
 static long call_system(void) { return system("exit 3"); }
 static long call_popen(void) {
   FILE *const pipe = popen("exit 4", "r");
@@ -303,24 +315,18 @@ static long call_popen(void) {
 }
 
 static char room[2 * PAGE];
-static long call_read(void) {
+static long of_zeros(ssize_t (*take)(int)) {
   const int fd = zeros();
-  const ssize_t result = read(fd, room, sizeof(room));
+  const ssize_t result = take(fd);
   close(fd);
   return result;
 }
-static long call_pread(void) {
-  const int fd = zeros();
-  const ssize_t result = pread(fd, room, sizeof(room), 0);
-  close(fd);
-  return result;
-}
-static long call_pread64(void) {
-  const int fd = zeros();
-  const ssize_t result = pread64(fd, room, sizeof(room), 0);
-  close(fd);
-  return result;
-}
+static ssize_t taken(int fd) { return read(fd, room, PAGE); }
+static long call_read(void) { return of_zeros(taken); }
+static ssize_t taken_at(int fd) { return pread(fd, room, PAGE, 0); }
+static long call_pread(void) { return of_zeros(taken_at); }
+static ssize_t taken_at_64(int fd) { return pread64(fd, room, PAGE, 0); }
+static long call_pread64(void) { return of_zeros(taken_at_64); }
 static long received(int fd) { return recv(fd, room, sizeof(room), 0); }
 static long call_recv(void) { return of_sockets(received); }
 static long received_from(int fd) {
@@ -347,14 +353,11 @@ static const struct Call calls[] = {
 #include "tests/early_calls/interposed_calls.inc"
 };
 
-/* Whether libc itself cannot take that call before it is initialised: a thread
- * and a FILE need more of it. */
+/* Whether libc itself cannot take that call before it is initialised: a thread,
+ * a fork and a FILE need more of it. */
 static int is_for_later(const char *name) {
-  static const char *const later[] = {"pthread_create", "popen", "fread"};
-  for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); ++i) {
-    if (strcmp(name, later[i]) == 0) return 1;
-  }
-  return 0;
+  return strncmp(name, "fork", 4) == 0 || strcmp(name, "pthread_create") == 0 ||
+         strcmp(name, "popen") == 0 || strcmp(name, "fread") == 0;
 }
 
 /* By system calls alone, for nothing of stdio is there yet. */

@@ -91,7 +91,7 @@ class PreloadedTest(support.ProgramTest):
         called = set(re.findall(r"^constructor: (\w+) ", plain.stdout, re.M))
         self.assertEqual(called, names)
         early = set(re.findall(r"^resolver: (\w+) ", plain.stdout, re.M))
-        self.assertGreaterEqual(len(early), len(names) - 3)
+        self.assertGreaterEqual(len(early), len(names) - 5)
         self.assertEqual(plain.stdout, found.stdout)
         self.assertEqual(plain.stderr, found.stderr)
 

@@ -15,6 +15,7 @@ namespace {
 struct Range {
   uintptr_t start;
   uintptr_t end;
+  bool is_table;  // made by Map()
 };
 constexpr int kMaxRanges = 16;
 Range g_ranges[kMaxRanges];
@@ -25,6 +26,12 @@ size_t PageBytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 // Not through the interposed madvise(): it is no doing of the program's.
 bool Populate(uintptr_t begin, size_t bytes, int advice) {
   return syscall(SYS_madvise, begin, bytes, advice) == 0;
+}
+
+void AddRange(const void* start, size_t bytes, bool is_table) {
+  if (start == nullptr || bytes == 0 || g_range_count == kMaxRanges) return;
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(start);
+  g_ranges[g_range_count++] = {begin, begin + bytes, is_table};
 }
 
 uint64_t ResidentIn(const Range& range) {
@@ -46,9 +53,7 @@ uint64_t ResidentIn(const Range& range) {
 }  // namespace
 
 void OwnMemory::Add(const void* start, size_t bytes) {
-  if (start == nullptr || bytes == 0 || g_range_count == kMaxRanges) return;
-  const uintptr_t begin = reinterpret_cast<uintptr_t>(start);
-  g_ranges[g_range_count++] = {begin, begin + bytes};
+  AddRange(start, bytes, false);
 }
 
 void OwnMemory::MapWhatIsThere(void* start, size_t bytes) {
@@ -81,8 +86,24 @@ void* OwnMemory::Map(size_t bytes) {
   // Small pages: a huge one would come and go as the kernel likes.
   madvise(memory, bytes, MADV_NOHUGEPAGE);
   Touch(memory, bytes);
-  Add(memory, bytes);
+  AddRange(memory, bytes, true);
   return memory;
+}
+
+void OwnMemory::ForgetTables(const void* kept, const void* gone) {
+  const size_t page = PageBytes();
+  int left = 0;
+  for (int i = 0; i < g_range_count; ++i) {
+    const Range range = g_ranges[i];
+    if (range.start == reinterpret_cast<uintptr_t>(gone)) continue;
+    if (!range.is_table || range.start == reinterpret_cast<uintptr_t>(kept)) {
+      g_ranges[left++] = range;
+      continue;
+    }
+    // With both guards; it is no doing of the program's.
+    syscall(SYS_munmap, range.start - page, range.end - range.start + 2 * page);
+  }
+  g_range_count = left;
 }
 
 uint64_t OwnMemory::ResidentBytes() {

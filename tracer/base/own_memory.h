@@ -19,6 +19,9 @@ class OwnMemory {
   static void MapWhatIsThere(void* start, size_t bytes);
   // Names a mapping of ours. At most 16.
   static void Add(const void* start, size_t bytes);
+  // In a forked child: unmaps what Map() has made, but not `kept`, and forgets
+  // `gone`, which is no more mapped.
+  static void ForgetTables(const void* kept, const void* gone);
   // Resident bytes of all of them now, in whole pages. Allocates nothing.
   static uint64_t ResidentBytes();
 };

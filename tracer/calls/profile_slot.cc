@@ -41,7 +41,13 @@ struct SlotHooks {
     const auto event = static_cast<EventWhat>(WhatOf(what));
     ClearSpare(PymemrunFrameOf(f));
     const SlotWatcher& watcher = g_slot->watcher_;
-    if (!watcher.on_event(watcher.context, PymemrunFrameOf(f), event)) return 0;
+    PyObject* const module =
+        event >= EventWhat::kCCall
+            ? reinterpret_cast<PyCFunctionObject*>(arg)->m_module
+            : nullptr;
+    if (!watcher.on_event(watcher.context, PymemrunFrameOf(f), event, module)) {
+      return 0;
+    }
     return g_slot->hook_(object, f, what, arg);
   }
 
@@ -117,11 +123,17 @@ void ProfileSlot::DisarmAll() {
   }
 }
 
-void ProfileSlot::Watch(const SlotWatcher& watcher) {
+bool ProfileSlot::Watch(const SlotWatcher& watcher) {
   Use();
+  PyThreadState* const tstate = PyThreadState_Get();
+  const Py_tracefunc there = PymemrunGetSlot(tstate);
+  if (there != nullptr && there != hook_ && there != SlotHooks::Watcher) {
+    return false;
+  }
   PymemrunKeepBoundObjects();
   watcher_ = watcher;
-  PymemrunSetSlot(PyThreadState_Get(), SlotHooks::Watcher);
+  PymemrunSetSlot(tstate, SlotHooks::Watcher);
+  return true;
 }
 
 void ProfileSlot::Unwatch() { Arm(PyThreadState_Get()); }

@@ -18,8 +18,9 @@ namespace pymemrun {
 // What stands in the calling thread's slot before and after the user's code.
 struct SlotWatcher {
   // Returns whether the event is to be traced after all, which goes to the hook
-  // then.
-  bool (*on_event)(void* context, const PymemrunFrame* frame, EventWhat what);
+  // then. `module`: of the C function of a C event; null: it says none.
+  bool (*on_event)(void* context, const PymemrunFrame* frame, EventWhat what,
+                   PyObject* module);
   void* context;
 };
 
@@ -44,8 +45,9 @@ class ProfileSlot {
   // name.
   void NameThreads();
 
-  // One thread at a time.
-  void Watch(const SlotWatcher& watcher);
+  // One thread at a time. Returns false where that cannot be: calls are not
+  // traced, or, up to 3.11, the script's own profiler holds the slot.
+  bool Watch(const SlotWatcher& watcher);
   // The hook, if armed, takes the watcher's place.
   void Unwatch();
 

@@ -20,6 +20,14 @@ bool InMainInterpreter() {
 
 }  // namespace
 
+// Of the C function of a C event.
+template <PymemrunCallback kCallback>
+PyObject* ModuleOf(PyObject* const* args, size_t nargsf) {
+  CalledFunction called = {};
+  const bool is_c = kCallback >= kPymemrunCall;
+  return is_c && CFunctionOf(args, nargsf, &called) ? called.module : nullptr;
+}
+
 struct SlotHooks {
   // Before and after the user's code.
   template <PymemrunCallback kCallback>
@@ -27,11 +35,12 @@ struct SlotHooks {
                             size_t nargsf, PyObject* names) {
     const ProfileSlot& slot = *g_slot;
     PyThreadState* tstate = PyThreadState_Get();
-    const bool traced = tstate == slot.watched_
-                            ? slot.watcher_.on_event(slot.watcher_.context,
-                                                     PymemrunTopFrame(tstate),
-                                                     EventOf(kCallback))
-                            : slot.hook_ != nullptr;
+    const bool traced =
+        tstate == slot.watched_
+            ? slot.watcher_.on_event(
+                  slot.watcher_.context, PymemrunTopFrame(tstate),
+                  EventOf(kCallback), ModuleOf<kCallback>(args, nargsf))
+            : slot.hook_ != nullptr;
     if (traced) return slot.hook_->on[kCallback](self, args, nargsf, names);
     return OwnProfiler::Tell(kCallback, self, args, nargsf);
   }
@@ -87,11 +96,12 @@ void ProfileSlot::DisarmAll() {
 
 void ProfileSlot::NameThreads() {}
 
-void ProfileSlot::Watch(const SlotWatcher& watcher) {
+bool ProfileSlot::Watch(const SlotWatcher& watcher) {
   Use();
   watcher_ = watcher;
   watched_ = PyThreadState_Get();
   Install();
+  return true;
 }
 
 void ProfileSlot::Unwatch() {

@@ -8,7 +8,7 @@ namespace pymemrun {
 void ProfileSlot::ArmAll(PymemrunHook) {}
 void ProfileSlot::DisarmAll() {}
 void ProfileSlot::NameThreads() {}
-void ProfileSlot::Watch(const SlotWatcher&) {}
+bool ProfileSlot::Watch(const SlotWatcher&) { return false; }
 void ProfileSlot::Unwatch() {}
 void ProfileSlot::Leave() {}
 void ProfileSlot::OnGilTaken() {}

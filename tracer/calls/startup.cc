@@ -70,8 +70,9 @@ bool Startup::IsFirst(const PymemrunFrame* frame, EventWhat what) {
     }
   }
   if (under_runpy_) {
-    Hot().root_frame = frame;
-    Hot().root_code = PymemrunFrameCode(frame);
+    root_frame_ = frame;
+    root_code_ = PymemrunFrameCode(frame);
+    Resume(Hot());
     root_is_target_ = in_main;
     runpy_frame_ = Outermost(frame);
   }
@@ -97,8 +98,8 @@ void Startup::BeginWaiting() {
   }
 }
 
-bool Startup::OnEvent(void* startup, const PymemrunFrame* frame,
-                      EventWhat what) {
+bool Startup::OnEvent(void* startup, const PymemrunFrame* frame, EventWhat what,
+                      PyObject*) {
   auto* self = static_cast<Startup*>(startup);
   return self->after_runpy_ ? self->IsAfterRunpy(frame, what)
                             : self->IsFirst(frame, what);
@@ -136,9 +137,14 @@ void Startup::Watch(const TraceConfig* config, BeginFunction begin) {
   PySys_AddAuditHook(OnAudit, this);
 }
 
+void Startup::Resume(HotState& hot) const {
+  hot.root_frame = root_frame_;
+  hot.root_code = root_code_;
+}
+
 int Startup::RootReturned(HotState& hot) {
-  hot.root_frame = nullptr;
-  hot.root_code = nullptr;
+  root_frame_ = root_code_ = nullptr;
+  Resume(hot);
   // A package around the target has been imported: the target itself follows.
   after_runpy_ = root_is_target_;
   WatchSlot();

@@ -28,6 +28,9 @@ class Startup {
   void Watch(const TraceConfig* config, BeginFunction begin);
 
   const TraceConfig& config() const { return *config_; }
+  // In a forked child whose tracing begins: the user's code ends where the
+  // parent's does.
+  void Resume(HotState& hot) const;
 
   // For the hooks: the user's outermost frame under runpy has returned.
   // Returns 0.
@@ -38,8 +41,8 @@ class Startup {
 
  private:
   static int OnAudit(const char* event, PyObject* args, void* startup);
-  static bool OnEvent(void* startup, const PymemrunFrame* frame,
-                      EventWhat what);
+  static bool OnEvent(void* startup, const PymemrunFrame* frame, EventWhat what,
+                      PyObject* module);
   void Audit(const char* event, PyObject* args);
   bool IsFirst(const PymemrunFrame* frame, EventWhat what);
   bool IsAfterRunpy(const PymemrunFrame* frame, EventWhat what);
@@ -58,6 +61,9 @@ class Startup {
   bool under_runpy_ = false;
   bool root_is_target_ = false;  // the frame traced now is the target's own
   bool after_runpy_ = false;     // the target's frame has returned
+  // As HotState has it, which a forked child finds empty.
+  const void* root_frame_ = nullptr;
+  const void* root_code_ = nullptr;
   // runpy's outermost frame: when it returns, nothing of runpy's is left.
   const PymemrunFrame* runpy_frame_ = nullptr;
 };

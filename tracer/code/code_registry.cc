@@ -198,6 +198,7 @@ inline void CodeRegistry::EmptyFunctions(HotState& hot) {
 }
 
 void CodeRegistry::CodeDied(HotState& hot, PyObject* code) {
+  if (tables_ == nullptr) return;  // a forked child that is not traced
   stacks_.CodeDied();
   if (hot.last_code == code) hot.last_code = nullptr;
   CodeEntry& recent = Recent(tables_->recent.codes, HashAddress(code));
@@ -210,6 +211,7 @@ void CodeRegistry::CodeDied(HotState& hot, PyObject* code) {
 }
 
 void CodeRegistry::TypeDied(PyObject* type) {
+  if (tables_ == nullptr) return;  // as above
   const uint32_t bit = TypeBit(type);
   uint64_t& bits = tables_->types[bit / 64];
   if ((bits >> (bit % 64) & 1) == 0) return;

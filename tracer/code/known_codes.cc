@@ -26,6 +26,11 @@ bool KnownCodes::Create() {
   return entries_ != nullptr;
 }
 
+void KnownCodes::Forget() {
+  entries_ = nullptr;
+  last_id_.store(0, std::memory_order_relaxed);
+}
+
 uint32_t KnownCodes::Find(const void* code) const {
   const auto address = reinterpret_cast<uintptr_t>(code);
   for (uint32_t step = 0; step < kReach; ++step) {

@@ -12,6 +12,8 @@ class KnownCodes {
  public:
   // Makes and touches the table. Returns false with errno set.
   bool Create();
+  // In a forked child: none is known, and the table is gone, until Create().
+  void Forget();
 
   // The id that `code` was defined by, or 0.
   uint32_t Find(const void* code) const;

@@ -129,6 +129,11 @@ PyThreadState* OwnThreadState() {
 
 bool OwnStack::Create() { return g_own.codes.Create(); }
 
+void OwnStack::Forget() {
+  g_own.allowed.store(false, std::memory_order_relaxed);
+  g_own.codes.Forget();
+}
+
 void OwnStack::Allow() {
 #ifndef PYMEMRUN_ANY_PYTHON
   g_own.allowed.store(true, std::memory_order_relaxed);

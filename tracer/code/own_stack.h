@@ -14,6 +14,9 @@ class OwnStack {
  public:
   // Makes and touches the table of code objects. Returns false with errno set.
   static bool Create();
+  // In a forked child: what the parent's side ring knows is not known here. No
+  // frame is read until Allow() is called again.
+  static void Forget();
   // Frames may be read from here on. Under the GIL, after Py_Initialize.
   static void Allow();
   // The code object dies: its address may become another's. Under the GIL. No

@@ -347,7 +347,7 @@ uint32_t Capacity(const HeapRatesConfig& rates) {
 
 }  // namespace
 
-bool HeapHooks::Create(const HeapConfig* config) {
+bool HeapHooks::Create(const HeapConfig* config, bool followed) {
   g_hooks.config = config;
   switch (config->mode) {
     case HeapMode::kOff:
@@ -356,7 +356,7 @@ bool HeapHooks::Create(const HeapConfig* config) {
       return true;
     case HeapMode::kSampled:
       g_heap.sampler.Set(config->rates);
-      return g_sampled_blocks.Create(Capacity(config->rates));
+      return g_sampled_blocks.Create(Capacity(config->rates), !followed);
   }
   return false;
 }

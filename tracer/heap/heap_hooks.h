@@ -18,8 +18,9 @@ namespace pymemrun {
 class HeapHooks {
  public:
   // Makes and touches the tables of `config`'s mode. `config` must stay.
-  // Returns false with errno set.
-  static bool Create(const HeapConfig* config);
+  // `followed`: forked children are to know which blocks were sampled. Returns
+  // false with errno set.
+  static bool Create(const HeapConfig* config, bool followed);
   // Puts the hooks in. GIL; one thread runs Python code, or none.
   static void Install();
 

@@ -103,6 +103,12 @@ void HeapRateControl::Tell(const HeapRatesConfig& rates, bool adapted) {
   item.Commit();
 }
 
+void HeapRateControl::TellNow() const {
+  HeapRatesConfig now = sampler_.rates();
+  if (!sampler_.by_class()) now.mean_bytes = sampler_.mean_bytes();
+  Tell(now, now.adapt);
+}
+
 void HeapRateControl::Took(size_t size) {
   if (!adapts()) return;
   const double count = StandsFor(size, sampler_.mean_bytes());

@@ -38,6 +38,9 @@ class HeapRateControl {
   // The collector learns how allocations are sampled from here on. `adapted`:
   // chosen by cost.
   static void Tell(const HeapRatesConfig& rates, bool adapted);
+  // The same of the rates that are in force, to a collector that does not know
+  // them.
+  void TellNow() const;
 
   // An allocation of `size` has been taken.
   void Took(size_t size);

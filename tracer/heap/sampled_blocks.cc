@@ -29,11 +29,12 @@ std::atomic<uintptr_t>& SampledBlocks::PlaceAt(uintptr_t block,
   return places_[((hash >> 32) + step) & (capacity_ - 1)];
 }
 
-bool SampledBlocks::Create(uint32_t capacity) {
+bool SampledBlocks::Create(uint32_t capacity, bool wiped) {
   const size_t bytes = capacity * sizeof(places_[0]);
   void* memory = OwnMemory::Map(bytes);
-  if (memory == nullptr || madvise(memory, bytes, MADV_WIPEONFORK) != 0 ||
-      madvise(&filter_, sizeof(filter_), MADV_WIPEONFORK) != 0) {
+  if (memory == nullptr) return false;
+  if (wiped && (madvise(memory, bytes, MADV_WIPEONFORK) != 0 ||
+                madvise(&filter_, sizeof(filter_), MADV_WIPEONFORK) != 0)) {
     return false;
   }
   for (size_t at = 0; at < sizeof(filter_); at += 4096) {  // touched

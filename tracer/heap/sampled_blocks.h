@@ -13,10 +13,10 @@ namespace pymemrun {
 
 class SampledBlocks {
  public:
-  // Makes and touches a table for about `capacity` blocks, a power of two, and
-  // sees to it that forked children find all of it empty. Returns false with
-  // errno set.
-  bool Create(uint32_t capacity);
+  // Makes and touches a table for about `capacity` blocks, a power of two.
+  // Forked children find it as it is, or, with `wiped`, empty. Returns false
+  // with errno set.
+  bool Create(uint32_t capacity, bool wiped);
 
   // False: the block was not sampled. One load; wrong for the neighbours of
   // those that were...
@@ -33,6 +33,7 @@ class SampledBlocks {
   bool Remove(const void* block);
   // Of the table, from 0 to 1.
   double fill() const;
+  const void* table() const { return places_; }
 
  private:
   static constexpr uint32_t kFilterPages = 1u << 16;

@@ -21,7 +21,9 @@ const void* Block(uint64_t address) {
 
 class SampledBlocksTest : public testing::Test {
  protected:
-  static void SetUpTestSuite() { ASSERT_TRUE(g_blocks.Create(kCapacity)); }
+  static void SetUpTestSuite() {
+    ASSERT_TRUE(g_blocks.Create(kCapacity, true));
+  }
 };
 
 TEST_F(SampledBlocksTest, ABlockIsThereFromAddToRemove) {

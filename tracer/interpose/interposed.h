@@ -22,6 +22,10 @@ class Interposed {
   static void Disable();
   static ControlPage* page();
 
+  // Whether the calling thread is in a fork of ours, which will tell the child's
+  // number.
+  static bool InFork();
+
   // From here on `taken` is called by the thread that signals `cond`: so the
   // interpreter's taking of the GIL is heard. Null: nothing is.
   static void WatchGil(const pthread_cond_t* cond, void (*taken)());

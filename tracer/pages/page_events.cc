@@ -111,6 +111,7 @@ void PageEvents::OnFault(const siginfo_t* info, void* context) {
 
 bool PageEvents::Open(const PagePeriod& period, PageCounters* counters,
                       char* reason, size_t size) {
+  started_ = false;  // it was in the parent of a forked child
   if (!TrapSignal::Own(OnFault)) {
     snprintf(reason, size, "page events: SIGTRAP: %s", strerror(errno));
     return false;
@@ -125,7 +126,8 @@ bool PageEvents::Open(const PagePeriod& period, PageCounters* counters,
 }
 
 void PageEvents::Start(const PageCounters& counters) {
-  if (FreesAreLibcs()) {
+  // A forked child's heaps are its parent's.
+  if (g_heap_ends.begin == nullptr && FreesAreLibcs()) {
     g_heap_ends.begin = static_cast<const char*>(sbrk(0));
     // Threads' heaps may be as large as ThreadHeap says: a setting changes it.
     if (HugeHeaps() <= '1') g_heap_ends.thread_heaps.Start();
@@ -164,9 +166,10 @@ void PageEvents::Range(RangeAction action, uint64_t time_ns,
                 begin, end - begin, reinterpret_cast<uint64_t>(to)});
 }
 
-void PageEvents::Forked() {
-  if (!on()) return;
-  PutWithStack({SideKind::kFork, 0, 0, MonotonicNs(), 0, 0, 0});
+void PageEvents::Forked(pid_t child) {
+  if (SideRing::page() == nullptr) return;
+  PutWithStack({SideKind::kFork, 0, 0, MonotonicNs(),
+                static_cast<uint64_t>(child), 0, 0});
 }
 
 }  // namespace pymemrun

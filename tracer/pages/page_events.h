@@ -45,8 +45,9 @@ class PageEvents {
   // of kPopulated, put in. Any thread.
   static void Range(RangeAction action, uint64_t time_ns, const void* address,
                     size_t bytes, const void* to = nullptr);
-  // A child was forked.
-  static void Forked();
+  // A child was forked; 0: its number is not known. Told where there are only
+  // heap events, too.
+  static void Forked(pid_t child);
   // The kernel may give huge pages from here on.
   static void MayBeHuge() { may_be_huge_ = true; }
 

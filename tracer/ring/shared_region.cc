@@ -109,6 +109,11 @@ bool SharedRegion::KeepToOurselves(ControlPage* page) {
   return madvise(begin, mapped_bytes(), MADV_DONTFORK) == 0;
 }
 
+bool SharedRegion::ShareChildCounts(ControlPage* page) {
+  return page->page_bytes == kChildCountsOffset &&
+         madvise(ChildCountsOf(page), page->page_bytes, MADV_DOFORK) == 0;
+}
+
 void SharedRegion::TouchEventRing(ControlPage* page) {
   char* const ring = reinterpret_cast<char*>(page) + kControlBytes;
   OwnMemory::MapWhatIsThere(ring, kRingBytes);

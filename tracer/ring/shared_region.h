@@ -31,6 +31,9 @@ class SharedRegion {
   // Touches it anew: the caller may have forked since. False, errno set, when
   // it cannot be kept from children.
   static bool KeepToOurselves(ControlPage* page);
+  // Forked children have its ChildCounts, all the same. Returns whether they
+  // do: not so where pages are large.
+  static bool ShareChildCounts(ControlPage* page);
 
   // The event ring is touched: before its first event. The collector has made
   // its pages meanwhile, or the caller makes those that are missing.

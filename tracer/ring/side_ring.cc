@@ -62,6 +62,8 @@ void SideRing::Close() {
   g_state.page.store(nullptr, std::memory_order_release);
 }
 
+void SideRing::ForgetThread() { t_items_open = t_native_id = 0; }
+
 uint32_t NativeThreadId() {
   if (t_native_id == 0) {
     t_native_id = static_cast<uint32_t>(syscall(SYS_gettid));

@@ -21,6 +21,8 @@ class SideRing {
   static bool Open(ControlPage* page);
   // None is taken any more.
   static void Close();
+  // In a forked child: the calling thread is another one for the kernel.
+  static void ForgetThread();
 
   // The region, or null: not open, or a forked child.
   // Acquire: with it, what was made before Open() is there.

@@ -1,7 +1,17 @@
 #include "tracer/session/parts.h"
 
+#include <new>
+
 namespace pymemrun {
 
 constinit Parts g_parts;
+
+void Parts::Renew() {
+  const Startup started = startup;
+  const HeapModule module = heap;
+  new (this) Parts;
+  new (&startup) Startup(started);
+  new (&heap) HeapModule(module);
+}
 
 }  // namespace pymemrun

@@ -40,6 +40,10 @@ struct Parts {
   HeapModule heap;
   RunFile file;
 
+  // In a forked child: what the parent knew is not known here. Nothing is
+  // destroyed, nothing freed. What is asked for at the start stays.
+  void Renew();
+
   HookParts ForHooks() { return {&log, &codes, &stacks, &threads, &gauge}; }
 };
 

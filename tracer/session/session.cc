@@ -1,16 +1,13 @@
 #include "tracer/session/session.h"
 
 #include <errno.h>
-#include <linux/futex.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tracer/base/clock.h"
+#include "tracer/base/heap_inside.h"
 #include "tracer/base/hot_state.h"
 #include "tracer/base/own_memory.h"
 #include "tracer/base/statm.h"
@@ -25,19 +22,14 @@
 #include "tracer/ring/row_writer.h"
 #include "tracer/ring/shared_region.h"
 #include "tracer/ring/side_ring.h"
+#include "tracer/session/collector_wait.h"
 #include "tracer/session/finalization.h"
+#include "tracer/session/forks.h"
 #include "tracer/session/parts.h"
 #include "tracer/session/python_module.h"
 
 namespace pymemrun {
 namespace {
-
-// The collector has had the interpreter's whole start-up to get ready; past
-// this it is taken for dead.
-constexpr uint64_t kCollectorReadyNs = 2'000'000'000;
-// A collector whose heart does not beat for so long is stuck: the program's end
-// waits no longer than a full ring does.
-constexpr uint64_t kSilenceNs = 2'000'000'000;
 
 // Survives in a forked child on purpose: it is how the child is told apart.
 struct SessionState {
@@ -47,56 +39,21 @@ struct SessionState {
   uint64_t prepare_stamp;
   uint64_t prepare_ns;
   SayFunction say;
-  const char* notice;  // see TraceConfig
+  const char* notice;           // see TraceConfig
+  bool (*follow)(bool paused);  // likewise
+  bool time_is_tsc;
   bool calls;          // are traced...
   bool paused;         // ...but not from the beginning
   bool sizes;          // of allocations are counted
   bool untraced;       // the collector did not start, and that was said
+  bool begun;          // once, here or in the process that this was forked from
+  bool shares_counts;  // with its children
+  ChildCounts* firsts_counts;  // of the process that pymemrun started
   bool still_writing;
   PageCounters pages;  // open until the collector has them
   char line[512];
 };
 SessionState g_session = {};
-
-void FutexWake(std::atomic<uint32_t>* word) {
-  syscall(SYS_futex, word, FUTEX_WAKE, 1, nullptr, nullptr, 0);
-}
-
-void FutexWait(const std::atomic<uint32_t>* word, uint32_t seen, uint64_t ns) {
-  const timespec timeout = {static_cast<time_t>(ns / 1000000000),
-                            static_cast<long>(ns % 1000000000)};
-  syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, nullptr, 0);
-}
-
-// Whether a process that is no child of ours is over; also when nobody reaps
-// it.
-bool HasEnded(pid_t pid) {
-  const int fd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
-  if (fd < 0) return errno == ESRCH;
-  pollfd end = {.fd = fd, .events = POLLIN, .revents = 0};
-  const bool has_ended = poll(&end, 1, 0) > 0;
-  syscall(SYS_close, fd);
-  return has_ended;
-}
-
-// Also one that ended before it was ready, for lack of memory for instance.
-bool CollectorIsGone(const ControlPage* page) {
-  if (ReplyOf(page).collector_pid.load(std::memory_order_acquire) != 0) {
-    return RingCollectorIsGone(page);
-  }
-  return g_session.collector != 0 && HasEnded(g_session.collector);
-}
-
-bool WaitForCollector(const ControlPage* page) {
-  const ReplyPage& reply = ReplyOf(page);
-  const uint64_t give_up = MonotonicNs() + kCollectorReadyNs;
-  while (reply.collector_pid.load(std::memory_order_acquire) == 0) {
-    if (MonotonicNs() >= give_up || CollectorIsGone(page)) return false;
-    const timespec nap = {0, 200'000};
-    nanosleep(&nap, nullptr);
-  }
-  return true;
-}
 
 // Time stamp units in 50 us, from the time since Prepare.
 uint64_t StalenessInUnits(uint64_t stamp, uint64_t now_ns) {
@@ -111,22 +68,8 @@ void SayLine(const char* line) {
   if (g_session.say != nullptr) g_session.say(line, strlen(line));
 }
 
-// The moment before the user's code. GIL.
-bool Begin() {
-  ControlPage* page = g_session.page;
-  HotState& hot = Hot();
-  g_parts.codes.WatchDeaths();
-  PymemrunPlaceFinalizeWatch();
-  Interposed::WatchGil(PymemrunGilSwitchCond(), ProfileSlot::OnGilTaken);
-  g_parts.threads.MakeKeys();
-  if (!WaitForCollector(page)) {
-    SayLine(
-        "pymemrun: the collector did not start; the program runs untraced\n");
-    g_session.untraced = true;
-    return false;
-  }
-  if (g_session.notice != nullptr) SayLine(g_session.notice);
-  SharedRegion::TouchEventRing(page);
+// What the collector is to know of the moment at which the run begins.
+void TellStart(ControlPage* page, HotState& hot) {
   page->start.own_bytes = OwnMemory::ResidentBytes();
   page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
   const ClockPair start = BothClocks(hot.time_is_tsc);
@@ -139,12 +82,41 @@ bool Begin() {
   hot.current_thread = ~0u;  // no thread has had an event
   PageEvents::StartStacks();
   page->start_state.store(1, std::memory_order_release);
-  FutexWake(&page->start_state);
+  WakeFutex(&page->start_state);
+}
+
+bool BeginInChild();
+
+// The heap's hooks, and what a forked child inherits with them.
+void InstallOnce() {
+  if (g_session.begun) return g_heap.control.TellNow();
+  g_session.begun = true;
+  PymemrunPlaceFinalizeWatch();
+  HeapHooks::Install();
+  if (g_session.follow != nullptr) Forks::Follow(BeginInChild);
+}
+
+// The moment before the user's code. GIL.
+bool Begin() {
+  ControlPage* page = g_session.page;
+  HotState& hot = Hot();
+  g_parts.codes.WatchDeaths();
+  Interposed::WatchGil(PymemrunGilSwitchCond(), ProfileSlot::OnGilTaken);
+  g_parts.threads.MakeKeys();
+  if (!CollectorWait(page, g_session.collector).UntilReady()) {
+    SayLine(
+        "pymemrun: the collector did not start; the program runs untraced\n");
+    g_session.untraced = true;
+    return false;
+  }
+  if (g_session.notice != nullptr) SayLine(g_session.notice);
+  SharedRegion::TouchEventRing(page);
+  TellStart(page, hot);
   hot.page = page;
   OwnStack::Allow();
   g_heap.samples.Record(!g_session.paused);
   if (g_session.sizes && !g_session.paused) g_parts.heap.GatherSizes();
-  HeapHooks::Install();
+  InstallOnce();
   if (!g_session.calls) g_parts.slot.NameThreads();
   if (g_session.calls && !g_session.paused) return true;
   hot.rss_pages =
@@ -153,13 +125,31 @@ bool Begin() {
   return false;
 }
 
-// Children are not traced; the end report says how many there were.
-void CountFork() {
-  HotState& hot = Hot();
-  if (hot.page != nullptr) {
-    hot.page->untraced_children.fetch_add(1, std::memory_order_relaxed);
+// The parent and the first process learn that this child is traced.
+void CountInParents(ChildCounts* parents) {
+  if (!g_session.shares_counts) return;  // as in the parent
+  parents->traced.fetch_add(1, std::memory_order_relaxed);
+  g_session.firsts_counts->all.fetch_add(1, std::memory_order_relaxed);
+}
+
+// In a forked child: a session of its own. Hooks forward until it has begun.
+// What it takes is not the program's. GIL.
+bool BeginInChild() {
+  const HeapInside inside;
+  ControlPage* const parents = g_session.page;
+  if (parents == nullptr) return false;  // its session had ended
+  const bool paused = g_parts.pauses.is_on();
+  g_session.page = nullptr;
+  g_heap.samples.Record(false);
+  OwnStack::Forget();
+  OwnMemory::ForgetTables(g_sampled_blocks.table(), &ReplyOf(parents));
+  g_parts.Renew();
+  if (!g_session.follow(paused)) {
+    g_session.page = nullptr;
+    return false;
   }
-  PageEvents::Forked();
+  CountInParents(ChildCountsOf(parents));
+  return Begin();
 }
 
 // madvise on memory of the executable's own .bss: an anonymous mapping.
@@ -182,7 +172,7 @@ void SendEnd(ControlPage* page, EndReason reason, int status) {
   end.monotonic_ns = MonotonicNs();
   page->end_state.store(1, std::memory_order_release);
   page->wake_collector.fetch_add(1, std::memory_order_release);
-  FutexWake(&page->wake_collector);
+  WakeFutex(&page->wake_collector);
 }
 
 // Whether the ring has no producer but the calling thread: it holds the GIL, or
@@ -194,34 +184,72 @@ bool NoOtherProducer() {
   return Py_IsInitialized() == 0 || PyGILState_Check() == 1;
 }
 
-// Whether the collector said within `timeout_ns` that the file is complete.
-// Does not wait for one that is gone or stuck.
-bool WaitForFooter(const ControlPage* page, uint64_t timeout_ns) {
-  const ReplyPage& reply = ReplyOf(page);
-  uint64_t now = MonotonicNs();
-  const uint64_t give_up = now + timeout_ns;
-  // After a stall that timed out the program has waited enough.
-  uint64_t beat_ns = RingGaveUp(Hot().stall, page) ? now - kSilenceNs : now;
-  uint32_t beat = reply.heartbeat.load(std::memory_order_relaxed);
-  while (reply.done_state.load(std::memory_order_acquire) == 0) {
-    now = MonotonicNs();
-    const uint32_t seen = reply.heartbeat.load(std::memory_order_relaxed);
-    if (seen != beat) beat_ns = now;
-    beat = seen;
-    if (now - beat_ns >= kSilenceNs || CollectorIsGone(page)) break;
-    if (now >= give_up) {
-      g_session.still_writing = true;
-      break;
-    }
-    FutexWait(&reply.done_state, 0, 20'000'000);
+void ShareCounts(ControlPage* page) {
+  g_session.shares_counts =
+      g_session.follow != nullptr && SharedRegion::ShareChildCounts(page);
+  if (g_session.firsts_counts == nullptr) {
+    g_session.firsts_counts = ChildCountsOf(page);
   }
-  return reply.done_state.load(std::memory_order_acquire) != 0;
+}
+
+// What is asked for. `forked`: Prepare has been called in a parent.
+void Remember(ControlPage* page, const TraceConfig* config, bool forked) {
+  g_session.page = page;
+  g_session.pid = getpid();
+  g_session.collector = config->collector;
+  g_session.say = config->say;
+  g_session.notice = config->notice;
+  g_session.follow = config->follow;
+  g_session.untraced = g_session.still_writing = false;
+  g_session.calls = config->calls;
+  g_session.paused = config->paused;
+  g_session.sizes = config->heap.mode == HeapMode::kStats;
+  HotState& hot = Hot();
+  hot.stall.say = config->say;
+  hot.page_bytes = page->page_bytes;
+  UseKernelsClock();
+  if (!forked) g_session.time_is_tsc = TscIsInvariant();
+  hot.time_is_tsc = g_session.time_is_tsc;
+  page->traced_pid = static_cast<uint32_t>(g_session.pid);
+  page->start.time_is_tsc = hot.time_is_tsc;
+  page->tells_finalize = Finalization::Watch();
+  g_session.prepare_stamp = TimeStamp(hot.time_is_tsc);
+  g_session.prepare_ns = MonotonicNs();
 }
 
 // Where page or heap events want it.
 bool StartSideRing(ControlPage* page, const TraceConfig& config) {
   if (!config.pages && !RecordsHeap(config.heap)) return true;
   return OwnStack::Create() && SideRing::Open(page);
+}
+
+// A forked child has the heap's hooks, and knows which blocks were sampled.
+bool MakeTables(ControlPage* page, const TraceConfig* config, bool forked) {
+  HotState& hot = Hot();
+  g_parts.filters = Filters(config);
+  hot.parts = g_parts.ForHooks();
+  return g_parts.codes.Create(hot) && g_parts.log.Create(hot, config) &&
+         WipeHotPageOnFork() && StartSideRing(page, *config) &&
+         (forked || HeapHooks::Create(&config->heap, config->follow));
+}
+
+bool OpenGauge(ControlPage* page, const TraceConfig* config) {
+  // Without events of calls nobody asks for RSS at each event.
+  const GaugeSource source =
+      !config->calls && config->rss_source == GaugeSource::kAuto
+          ? GaugeSource::kHints
+          : config->rss_source;
+  if (!g_parts.gauge.Open(Hot(), source)) return false;
+  page->start.rss_source = g_parts.gauge.source();
+  page->start.statm_step_pages = g_parts.gauge.statm_step_pages();
+  memcpy(page->start.rss_source_reason, g_parts.gauge.reason(),
+         strlen(g_parts.gauge.reason()) + 1);
+  return true;
+}
+
+const char* Refused(const char* what, const char* why) {
+  snprintf(g_session.line, sizeof(g_session.line), "%s: %s", what, why);
+  return g_session.line;
 }
 
 }  // namespace
@@ -235,61 +263,34 @@ const PageCounters* Session::OpenPages(const PagePeriod& period,
 }
 
 const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
-  HotState& hot = Hot();
-  g_session.page = page;
-  g_session.pid = getpid();
-  page->traced_pid = static_cast<uint32_t>(g_session.pid);
-  g_session.collector = config->collector;
-  g_session.say = config->say;
-  g_session.notice = config->notice;
-  g_session.calls = config->calls;
-  g_session.paused = config->paused;
-  g_session.sizes = config->heap.mode == HeapMode::kStats;
-  hot.stall.say = config->say;
-  hot.page_bytes = page->page_bytes;
-  UseKernelsClock();
-  hot.time_is_tsc = TscIsInvariant();
-  page->start.time_is_tsc = hot.time_is_tsc;
-  page->tells_finalize = Finalization::Watch();
-  g_session.prepare_stamp = TimeStamp(hot.time_is_tsc);
-  g_session.prepare_ns = MonotonicNs();
+  const bool forked = g_session.pid != 0;
+  Remember(page, config, forked);
   if (!SharedRegion::KeepToOurselves(page)) {
     return "the shared region cannot be kept from children";
   }
+  ShareCounts(page);
   pthread_mutex_lock(&page->alive);  // for the process's whole life
-  g_parts.filters = Filters(config);
-  hot.parts = g_parts.ForHooks();
-  if (!g_parts.codes.Create(hot) || !g_parts.log.Create(hot, config) ||
-      !WipeHotPageOnFork() || !StartSideRing(page, *config) ||
-      !HeapHooks::Create(&config->heap)) {
-    snprintf(g_session.line, sizeof(g_session.line), "tables: %s",
-             strerror(errno));
-    return g_session.line;
+  if (!MakeTables(page, config, forked)) {
+    return Refused("tables", strerror(errno));
   }
   if (config->pages) PageEvents::Start(g_session.pages);
-  // Without events of calls nobody asks for RSS at each event.
-  const GaugeSource source =
-      !config->calls && config->rss_source == GaugeSource::kAuto
-          ? GaugeSource::kHints
-          : config->rss_source;
-  if (!g_parts.gauge.Open(hot, source)) {
-    snprintf(g_session.line, sizeof(g_session.line), "RSS source: %s",
-             g_parts.gauge.reason());
-    return g_session.line;
+  if (!OpenGauge(page, config)) {
+    return Refused("RSS source", g_parts.gauge.reason());
   }
-  page->start.rss_source = g_parts.gauge.source();
-  page->start.statm_step_pages = g_parts.gauge.statm_step_pages();
-  memcpy(page->start.rss_source_reason, g_parts.gauge.reason(),
-         strlen(g_parts.gauge.reason()) + 1);
+  HotState& hot = Hot();
   hot.ring = reinterpret_cast<EventSlot*>(reinterpret_cast<char*>(page) +
                                           kControlBytes);
   OwnMemory::Add(&ReplyOf(page), SharedRegion::mapped_bytes());
   if (!Interposed::Enable(g_session.pid, page)) {
     return "the tracer's state cannot be kept from children";
   }
-  pthread_atfork(nullptr, CountFork, Statm::CloseInChild);
   g_parts.file.Set(config->output);
   if (!config->paused) g_parts.file.Begin();
+  if (forked) {
+    g_parts.startup.Resume(hot);
+    return nullptr;
+  }
+  Forks::Watch();
   PythonModule::Register(config);
   g_parts.startup.Watch(config, Begin);
   return nullptr;
@@ -318,7 +319,9 @@ bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   PageEvents::Stop();
   SideRing::Close();
   SendEnd(page, reason, status);
-  return WaitForFooter(page, static_cast<uint64_t>(timeout_ms) * 1000000);
+  return CollectorWait(page, g_session.collector)
+      .UntilComplete(hot.stall, static_cast<uint64_t>(timeout_ms) * 1000000,
+                     &g_session.still_writing);
 }
 
 bool Session::InTracedProcess() {

@@ -33,6 +33,7 @@ class Session {
   // Opens the RSS source, makes and touches the tables, registers the built-in
   // module `pymemrun` and the one-time audit hook. Returns nullptr, or one line
   // that says why the program will run untraced. `page` and `config` must stay.
+  // Again by TraceConfig::follow in a forked child, which then goes on.
   static const char* Prepare(ControlPage* page, const TraceConfig* config);
 
   // For a run without tracing: `import pymemrun` works, its functions do

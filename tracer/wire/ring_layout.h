@@ -370,7 +370,23 @@ struct ControlPage {
   // collector looks at its lock word and never takes it.
   alignas(64) pthread_mutex_t alive;
 };
-static_assert(sizeof(ControlPage) <= kControlBytes);
+inline constexpr size_t kChildCountsOffset = 4096;
+static_assert(sizeof(ControlPage) <= kChildCountsOffset);
+
+// At kChildCountsOffset of the region, in a page that forked children share
+// where pages are no larger than that: written by those that are traced.
+struct ChildCounts {
+  std::atomic<uint32_t> traced;  // forked from this process
+  std::atomic<uint32_t> all;     // and theirs; of the first process alone
+};
+static_assert(kChildCountsOffset + sizeof(ChildCounts) <= kControlBytes);
+inline ChildCounts* ChildCountsOf(ControlPage* page) {
+  return reinterpret_cast<ChildCounts*>(reinterpret_cast<char*>(page) +
+                                        kChildCountsOffset);
+}
+inline const ChildCounts* ChildCountsOf(const ControlPage* page) {
+  return ChildCountsOf(const_cast<ControlPage*>(page));
+}
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 // What the collector tells the traced process, which cannot write here: it has

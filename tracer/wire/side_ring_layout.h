@@ -37,7 +37,7 @@ enum class SideKind : uint16_t {
   kCode = 3,       // definition; address = id, more = the payload's bytes;
                    // the payload is that of ControlKind::kCode
   kCodeGone = 4,   // address = id: it is not used again
-  kFork = 5,       // a child was made
+  kFork = 5,       // a child was made; address = its number, 0: not known
   kNothing = 6,  // no more than that until its commit nothing behind it counts
   // Heap events. A realloc is a free, then an allocation. extra = index of the
   // slot of the event ring that it comes before, see HeapSlot.

@@ -1,0 +1,132 @@
+"""--follow fork: what a forked child has of its parent. Its heap begins with the
+parent's blocks; of the tracer it inherits nothing that stays."""
+import os
+import unittest
+
+from process_support import ProcessesTest
+
+
+class HeapTest(ProcessesTest):
+    """The heap of a child begins with its parent's blocks."""
+
+    def test_a_free_of_a_parents_block_counts(self):
+        for options in (("--heap", "all"), ("--heap", "all", "--native"),
+                        ("--heap", "sampled")):
+            with self.subTest(options):
+                first, children = self.run_family("""
+held = [bytearray(20_000_000), bytearray(21_000_000)]
+if (pid := os.fork()) == 0:
+    held.pop()
+    more = in_child()
+    del more
+    os._exit(0)
+os.wait()
+del held
+""", "--trace", "none", *options, files=1)
+                (child,) = children.values()
+                blocks = {e.size: e.address for e in first.heap()
+                          if not e.is_free and e.size > 20_000_000}
+                self.assertEqual(len(blocks), 2)
+                freed = {e.address for e in child.heap() if e.is_free}
+                small, large = (blocks[size] for size in sorted(blocks))
+                self.assertIn(large, freed)
+                self.assertNotIn(small, freed)
+                self.assertLess({small, large},
+                                {e.address for e in first.heap() if e.is_free})
+
+    def test_the_parent_tells_when_it_forked_whom(self):
+        first, children = self.run_family("""
+for _ in range(2):
+    if os.fork() == 0:
+        in_child()
+        os._exit(0)
+    os.wait()
+""", "--trace", "none", "--heap", "all", files=2)
+        forks = first.records("fork")
+        self.assertEqual({fork.child_pid for fork in forks}, set(children))
+        for fork in forks:
+            header = children[fork.child_pid].header
+            self.assertLess(
+                first.header.start_monotonic_ns + fork.time_us * 1000 - 1000,
+                header.start_monotonic_ns)
+
+
+class NothingLeftTest(ProcessesTest):
+    def test_many_short_children(self):
+        self.run_family("""
+def resources():
+    with open("/proc/self/maps") as maps:
+        shared = sum("memfd:pymemrun" in line for line in maps)
+    return len(os.listdir("/proc/self/fd")), shared
+before = resources()
+for _ in range(40):
+    if (pid := os.fork()) == 0:
+        in_child()
+        # Of its parent's region the page of counts; its own two pieces.
+        wrong = resources()[0] != before[0]
+        try:
+            os.waitpid(-1, 0)  # it has no child
+            wrong = True
+        except ChildProcessError:
+            pass
+        os._exit(wrong)
+    assert os.waitpid(pid, 0) == (pid, 0)
+try: os.wait()
+except ChildProcessError: print(resources() == before)
+""", files=40)
+        self.assertEqual(self.result.stdout, "True\n")
+
+    def test_generations(self):
+        first, children = self.run_family("""
+fds = len(os.listdir("/proc/self/fd"))
+for generation in range(12):
+    pid = os.fork()
+    if pid:
+        os._exit(os.waitpid(pid, 0)[1] >> 8)
+    in_child()
+    if len(os.listdir("/proc/self/fd")) != fds: os._exit(9)
+os._exit(0)
+""", "--heap", "sampled", "--trace", "calls,pages", files=12)
+        own = [c.header.own_bytes for c in children.values()]
+        # What a parent's tables took is given back.
+        self.assertLess(max(own), 1.2 * first.header.own_bytes)
+
+
+class ThreadsTest(ProcessesTest):
+    def test_fork_while_threads_trace(self):
+        self.check(int(os.environ.get("PYMEMRUN_TEST_FORKS", "24")))
+
+    def check(self, forks):
+        options = ["--trace", "calls,pages", "--heap", "all"]
+        _, children = self.run_family(f"""
+import signal
+signal.alarm(280)
+todo = iter(range({forks}))
+wrong = []
+def work():
+    held = []
+    for i in todo:
+        held.append(bytearray(i * 977 % 300000 + 1)); del held[:-50]
+        pid = os.fork()
+        if pid == 0:
+            signal.alarm(250)
+            more = in_child()
+            thread = threading.Thread(target=in_child)
+            thread.start(); thread.join()
+            os._exit(7)
+        if os.waitpid(pid, 0)[1] != 7 << 8: wrong.append(i)
+threads = [threading.Thread(target=work) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(wrong)
+""", *options, files=forks)
+        self.assertEqual(self.result.stdout, "[]\n")
+        for child in children.values():
+            self.assertEqual(child.footer.exit_status, 7)
+            self.assertEqual(child.footer.dropped, 0)
+            self.assertEqual(child.footer.heap_events_lost, 0)
+            self.assertIn("in_child", child.functions())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,152 @@
+#include "tracer/session/forks.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "tracer/base/hot_state.h"
+#include "tracer/base/statm.h"
+#include "tracer/calls/call_hooks.h"
+#include "tracer/cpython/compat.h"
+#include "tracer/interpose/interposed.h"
+#include "tracer/pages/page_events.h"
+#include "tracer/ring/side_ring.h"
+#include "tracer/session/parts.h"
+
+namespace pymemrun {
+namespace {
+
+void InParent() {
+  HotState& hot = Hot();
+  if (hot.page == nullptr) return;
+  hot.page->untraced_children.fetch_add(1, std::memory_order_relaxed);
+  // Otherwise it is told when its number is known.
+  if (!Interposed::InFork()) PageEvents::Forked(0);
+}
+
+// Async-signal-safe: other threads may have held any lock.
+void InChild() {
+  Statm::CloseInChild();
+  SideRing::ForgetThread();
+  t_thread_id = 0;
+}
+
+#ifndef PYMEMRUN_ANY_PYTHON
+// What a child waits behind: the frame that forked, at the same place still.
+struct Forking {
+  Forks::BeginFunction begin;
+  const PymemrunFrame* frame;
+  uint32_t position;
+};
+constinit Forking g_forking = {};
+
+// Whether the call that forked has not returned: what runs meanwhile was given
+// to os.register_at_fork(), or to subprocess as `preexec_fn`.
+bool StillForks(const PymemrunFrame* frame) {
+  while (frame != nullptr && frame != g_forking.frame) {
+    frame = PymemrunFrameBack(frame);
+  }
+  return frame != nullptr && PymemrunFramePosition(frame) == g_forking.position;
+}
+
+bool TextIs(PyObject* text, const char* expected) {
+  char buffer[16];
+  const size_t size = PymemrunCopyUtf8(text, buffer, sizeof(buffer));
+  return size == strlen(expected) && memcmp(buffer, expected, size) == 0;
+}
+
+// Whether the frame runs the module os, from a file or frozen.
+bool RunsOs(const PymemrunFrame* frame) {
+  PyObject* globals = PymemrunFrameGlobals(frame);
+  PyObject* name = globals != nullptr && PyDict_CheckExact(globals)
+                       ? PyDict_GetItemString(globals, "__name__")
+                       : nullptr;
+  return name != nullptr && TextIs(name, "os");
+}
+
+// Whether one of the functions of os that exec looks for the program to run.
+bool Execs(const PymemrunFrame* frame) {
+  for (; frame != nullptr; frame = PymemrunFrameBack(frame)) {
+    PymemrunCodeFacts facts;
+    PymemrunCodeFactsOf(reinterpret_cast<PyObject*>(PymemrunFrameCode(frame)),
+                        &facts);
+    char name[8] = "";
+    PymemrunCopyUtf8(facts.name, name, sizeof(name) - 1);
+    const bool is_exec =
+        strncmp(name, "exec", 4) == 0 || strncmp(name, "_exec", 5) == 0;
+    if (is_exec && RunsOs(frame)) return true;
+  }
+  return false;
+}
+
+// Whether an event is of Python code that begins a session.
+bool Counts(const PymemrunFrame* frame, EventWhat what, PyObject* module) {
+  const bool is_c = what == EventWhat::kCCall;
+  if ((!is_c && what != EventWhat::kCall) || RunsOs(frame)) return false;
+  if (is_c && module != nullptr && TextIs(module, "posix")) return false;
+  return !StillForks(frame) && !Execs(frame);
+}
+
+// Begins, for the event under way: whether that is one to record.
+bool BeginNow() {
+  const bool records = g_forking.begin();
+  if (records) g_parts.slot.ArmAll(CallHooks::hook(g_parts.log));
+  return records;
+}
+
+bool OnEvent(void*, const PymemrunFrame* frame, EventWhat what,
+             PyObject* module) {
+  if (!Counts(frame, what, module)) return false;
+  const bool records = BeginNow();
+  g_parts.slot.Unwatch();
+  return records;
+}
+
+// Called by the interpreter in the child, as the first of those that it calls
+// there. Where a child's next event cannot be waited for, this is the moment.
+PyObject* AfterFork(PyObject*, PyObject*) {
+  if (Hot().page != nullptr) Py_RETURN_NONE;  // not where the kernel wipes
+  PyThreadState* tstate = PyThreadState_Get();
+  const PymemrunFrame* frame = PymemrunTopFrame(tstate);
+  g_forking.frame = frame;
+  g_forking.position = frame != nullptr ? PymemrunFramePosition(frame) : 0;
+  if (!g_parts.slot.Watch({OnEvent, nullptr})) BeginNow();
+  Py_RETURN_NONE;
+}
+
+PyMethodDef g_after_fork = {"pymemrun", AfterFork, METH_NOARGS, nullptr};
+
+// os.register_at_fork(after_in_child=...).
+bool Register() {
+  PyObject* os = PyImport_ImportModule("posix");
+  PyObject* callback = PyCFunction_New(&g_after_fork, nullptr);
+  PyObject* add =
+      os != nullptr ? PyObject_GetAttrString(os, "register_at_fork") : nullptr;
+  PyObject* none = PyTuple_New(0);
+  PyObject* named = callback != nullptr
+                        ? Py_BuildValue("{sO}", "after_in_child", callback)
+                        : nullptr;
+  PyObject* result = add != nullptr && none != nullptr && named != nullptr
+                         ? PyObject_Call(add, none, named)
+                         : nullptr;
+  const bool done = result != nullptr;
+  for (PyObject* object : {os, callback, add, none, named, result}) {
+    Py_XDECREF(object);
+  }
+  return done;
+}
+#endif
+
+}  // namespace
+
+void Forks::Watch() { pthread_atfork(nullptr, InParent, InChild); }
+
+#ifdef PYMEMRUN_ANY_PYTHON
+void Forks::Follow(BeginFunction) {}
+#else
+void Forks::Follow(BeginFunction begin) {
+  g_forking.begin = begin;
+  if (!Register()) PyErr_Clear();
+}
+#endif
+
+}  // namespace pymemrun

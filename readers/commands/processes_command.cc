@@ -25,7 +25,7 @@ class ProcessesCommand final : public ReportCommand {
             "most.\n\nOf one FILE, run.pb, it also reads run.*.pb beside it: "
             "the processes that it began. PSS is the proportional set size: "
             "what processes share is divided among them. A process grows where "
-            "it had more in each fifth of its time than in the one before.") {}
+            "its least RSS rose from each fifth of its time to the next.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);

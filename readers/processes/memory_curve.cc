@@ -6,6 +6,8 @@ namespace pymemrun {
 namespace {
 
 constexpr int kParts = 5;
+// Of three steps, each is as much of the whole. Imports grow at first alone.
+constexpr uint64_t kLeastStepParts = 10;
 // Whatever a file says: the sum of many processes fits into 64 bits.
 constexpr uint64_t kMostBytes = uint64_t{1} << 50;
 
@@ -76,10 +78,15 @@ uint64_t SteadyGrowth(const std::vector<MemoryStep>& steps, uint64_t begin_us,
       least[part] = std::min(least[part], steps[i].bytes);
     }
   }
+  const uint64_t growth = least[kParts - 1] - least[1];
   for (int part = 2; part < kParts; ++part) {
-    if (least[part] == UINT64_MAX || least[part] <= least[part - 1]) return 0;
+    const bool rose =
+        least[part] != UINT64_MAX && least[part] > least[part - 1];
+    if (!rose || least[part] - least[part - 1] < growth / kLeastStepParts) {
+      return 0;
+    }
   }
-  return least[kParts - 1] - least[1];
+  return growth;
 }
 
 }  // namespace pymemrun

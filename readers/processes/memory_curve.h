@@ -48,8 +48,8 @@ class MemoryCurve {
 };
 
 // What a process that grows all the time has gained: the least of the last
-// fifth of its time less the least of the second. 0 where it did not rise from
-// each fifth to the next. The first fifth is its start.
+// fifth of its time less the least of the second. 0 where from one fifth to the
+// next it did not rise by a tenth of that. The first fifth is its start.
 uint64_t SteadyGrowth(const std::vector<MemoryStep>& steps, uint64_t begin_us,
                       uint64_t end_us);
 

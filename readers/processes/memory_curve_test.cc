@@ -77,6 +77,10 @@ TEST(SteadyGrowthTest, AFallOrAStandIsNoLeak) {
   EXPECT_EQ(SteadyGrowth({{0, 10}, {100, 50}, {250, 55}, {320, 50}}, 0, 500),
             0u);
   EXPECT_EQ(SteadyGrowth({{0, 10}, {100, 50}}, 0, 500), 0u);
+  // It grew while it began.
+  EXPECT_EQ(SteadyGrowth({{0, 10}, {100, 50}, {200, 90}, {300, 91}, {400, 92}},
+                         0, 500),
+            0u);
 }
 
 TEST(SteadyGrowthTest, NeedsTime) {

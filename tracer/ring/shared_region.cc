@@ -97,7 +97,6 @@ ControlPage* SharedRegion::Create(bool side_ring, RegionFds* fds) {
   page->traced_pid = static_cast<uint32_t>(getpid());
   page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
   MakeSignOfLife(&page->alive);
-  TouchWhatIsEarly(page);
   *fds = {region.Release(), reply.Release()};
   return page;
 }

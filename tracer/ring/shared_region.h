@@ -18,8 +18,8 @@ struct RegionFds {
 
 class SharedRegion {
  public:
-  // Makes, maps and touches both pieces, the region with the side ring or
-  // without, and not its event ring. On success returns it and sets *fds, which
+  // Makes and maps both pieces, the region with the side ring or without. On
+  // success returns it and sets *fds, which
   // are the caller's. On failure returns nullptr, errno tells why. What is
   // mapped stays.
   //
@@ -27,9 +27,9 @@ class SharedRegion {
   // that mapping writable. Neither piece can change its size.
   static ControlPage* Create(bool side_ring, RegionFds* fds);
 
-  // A forked child has no use for it and must not count it as its memory.
-  // Touches it anew: the caller may have forked since. False, errno set, when
-  // it cannot be kept from children.
+  // A forked child has no use for it and must not count it as its memory. False,
+  // errno set, when it cannot be kept from children. Touches all but the event
+  // ring.
   static bool KeepToOurselves(ControlPage* page);
   // Forked children have its ChildCounts, all the same. Returns whether they
   // do: not so where pages are large.

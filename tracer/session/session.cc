@@ -103,6 +103,8 @@ bool Begin() {
   g_parts.codes.WatchDeaths();
   Interposed::WatchGil(PymemrunGilSwitchCond(), ProfileSlot::OnGilTaken);
   g_parts.threads.MakeKeys();
+  // In a child the collector has only just been started.
+  if (g_session.begun) SharedRegion::TouchEventRing(page);
   if (!CollectorWait(page, g_session.collector).UntilReady()) {
     SayLine(
         "pymemrun: the collector did not start; the program runs untraced\n");

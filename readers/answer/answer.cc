@@ -26,6 +26,7 @@ bool ReadMoment(RereadFile* file, uint64_t at_us, const Answer& answer,
   if (answer.facts.HasHeap()) {
     moment->heap = std::make_unique<HeapMoments>(std::vector<HeapMoment>{
         {to_end ? HeapMoment::kEnd : HeapMoment::kTime, at_us}});
+    moment->heap->BeginWithNothing();
     if (!file->Read(moment->heap.get())) return false;
   }
   moment->time_us =

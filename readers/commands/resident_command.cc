@@ -116,6 +116,7 @@ std::unique_ptr<HeapMoments> ReadBlocks(const FoundMoment& at, RereadFile* file,
                                         const Console& console, int* code) {
   auto heap =
       std::make_unique<HeapMoments>(std::vector<HeapMoment>{at.OfBlocks()});
+  heap->BeginWithNothing();
   if (!ReadHeapAgain(file, console, heap.get(), code)) return nullptr;
   return heap;
 }

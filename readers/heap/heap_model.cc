@@ -229,6 +229,17 @@ uint32_t HeapModel::FindSource(const HeapEvent& event) {
   return number;
 }
 
+void HeapModel::BeginAnew() {
+  for (HeapSource& source : sources_) {
+    source.allocated = source.live;
+    source.temporary = HeapSums();
+  }
+  ++peak_number_;
+  peak_bytes_ = live_.bytes;
+  peak_us_ = 0;
+  unmatched_frees_ = missed_frees_ = 0;
+}
+
 HeapSums HeapModel::Allocated() const {
   HeapSums sums;
   for (const HeapSource& source : sources_) {

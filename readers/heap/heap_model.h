@@ -58,6 +58,9 @@ class HeapModel {
   // Events in the order of the file.
   void Add(const HeapEvent* events, size_t count);
 
+  // What is alive is taken for allocated just now, and nothing came before.
+  void BeginAnew();
+
   // Those of all blocks, without tracing's own.
   const HeapSums& live() const { return live_; }
   HeapSums Allocated() const;

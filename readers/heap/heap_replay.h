@@ -28,6 +28,14 @@ class HeapReplay : public ReplayVisitor {
   void OnStack(const StackDef& node) override;
   bool OnRows(const Row*, size_t) override { return !done_; }
   bool OnHeap(const HeapEvent* events, size_t count) override;
+  bool wants_inherited() const override { return inherits_; }
+  // Without what a forked process began with: as its pages tell, that was there
+  // before tracing.
+  void BeginWithNothing() { inherits_ = false; }
+  void Inherit(const HeapEvent* events, size_t count) override {
+    model_.Add(events, count);
+  }
+  void OnInherited() override { model_.BeginAnew(); }
   void OnHeapRates(const HeapRates& rates) override;
   void OnHeapLoss(const HeapLoss& loss) override;
   void OnProcess(const ProcessSample& sample) override;
@@ -84,6 +92,7 @@ class HeapReplay : public ReplayVisitor {
   uint64_t last_us_ = 0, lost_events_ = 0, rate_changes_ = 0;
   std::vector<RssAt> rss_;  // in the order of the file
   bool has_heap_events_ = false, has_rates_ = false;
+  bool inherits_ = true;
   bool done_ = false;  // nothing more is wanted
 };
 

@@ -18,6 +18,12 @@ class ReplayVisitor : public IndexingVisitor {
   void OnDamage(const StreamReader::Damage& damage) override {
     if (teller_ != nullptr) teller_->Say(damage);
   }
+  // Whether it wants to know which blocks a forked process began with. It then
+  // gets its parent's events up to the fork, after the header; and before all
+  // else, forked or not, it is told that these were all.
+  virtual bool wants_inherited() const { return false; }
+  virtual void Inherit(const HeapEvent* events, size_t count) {}
+  virtual void OnInherited() {}
   // Who is to be told of damage; null: nobody.
   void TellDamage(DamageTeller* teller) { teller_ = teller; }
   // To be called when the reading has ended.

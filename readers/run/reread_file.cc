@@ -13,6 +13,7 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "readers/run/forked_run.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -90,10 +91,15 @@ bool RereadFile::Read(ReplayVisitor* replay) {
   std::optional<DamageTeller> teller;
   if (!was_read_) teller.emplace(console_, shown_name());
   replay->TellDamage(teller.has_value() ? &*teller : nullptr);
+  std::unique_ptr<RecordVisitor> with_parent;
+  if (replay->wants_inherited()) {
+    with_parent = WithInherited(file_->path(), replay);
+  }
   FdSource source(fd_);
   ReadResult result;
   const absl::Status status =
-      ReadStream(&source, StreamReader::Options(), replay, &result);
+      ReadStream(&source, StreamReader::Options(),
+                 with_parent == nullptr ? replay : with_parent.get(), &result);
   replay->TellDamage(nullptr);
   replay->Finish();
   if (!was_read_) {

@@ -62,4 +62,19 @@ std::vector<std::string> WithChildren(const std::string& path) {
   return all;
 }
 
+std::vector<std::string> ParentFiles(const std::string& path, uint32_t pid,
+                                     uint32_t parent_pid) {
+  const fs::path file(path);
+  const std::string name = file.filename().string();
+  const std::string number = absl::StrCat(pid);
+  const size_t at = name.rfind(number);
+  if (at == std::string::npos) return {};
+  std::string before = name.substr(0, at);
+  std::vector<std::string> found =
+      FilesIn(file.parent_path(), absl::StrCat(before, parent_pid));
+  if (absl::EndsWith(before, ".")) before.pop_back();
+  found.push_back((file.parent_path() / (before + kSuffix)).string());
+  return found;
+}
+
 }  // namespace pymemrun

@@ -2,6 +2,7 @@
 #ifndef PYMEMRUN_READERS_RUN_RUN_FILES_H_
 #define PYMEMRUN_READERS_RUN_RUN_FILES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,11 @@ std::vector<std::string> WithFolders(const std::vector<std::string>& paths);
 // Of "a/run.pb": "a/run.pb", and all "a/run.*.pb" that are there, sorted. Such
 // are the files of processes that it began, and of earlier runs' processes.
 std::vector<std::string> WithChildren(const std::string& path);
+
+// Where the file of the process that began this one's may be: beside it, with
+// the parent's number in the name, or with none.
+std::vector<std::string> ParentFiles(const std::string& path, uint32_t pid,
+                                     uint32_t parent_pid);
 
 }  // namespace pymemrun
 

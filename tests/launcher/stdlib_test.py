@@ -188,7 +188,8 @@ def check_followed(module, folder):
     problems = compare(plain, traced, expected_differences(module, False))
     count, more = clean_ends(runs)
     shutil.rmtree(runs, ignore_errors=True)
-    problems += more
+    # What was killed before its collector had started leaves an empty file.
+    problems += [line for line in more if "found an empty file" not in line]
     if count < 2:
         problems.append("no child was traced")
     print(f"{module}: {'DIFFERS' if problems else 'same'}, "

@@ -22,8 +22,6 @@ constexpr uint64_t kSampleAgainNs = 10000000;
 // RSS alone: at 0.2 % of a CPU at most, and where it has moved by so much.
 constexpr uint64_t kRssPeriodNs = 10000000;
 constexpr uint64_t kRssCostFactor = 500;
-constexpr uint64_t kRssStepBytes = 256 << 10;
-constexpr uint64_t kRssStepFraction = 256;
 // While events flow the ring is left to fill for so long, then emptied at once.
 // A producer in a hurry wakes us when a quarter is full.
 constexpr uint32_t kShortestNapUs = 2000;
@@ -41,12 +39,6 @@ constexpr uint64_t kPromptNs = 300000;
 bool Differ(const ProcessSample& a, const ProcessSample& b) {
   return a.user_us() != b.user_us() || a.system_us() != b.system_us() ||
          a.hwm_bytes() != b.hwm_bytes() || a.rss_bytes() != b.rss_bytes();
-}
-
-bool HasMoved(uint64_t from_bytes, uint64_t to_bytes) {
-  const uint64_t step = std::max(kRssStepBytes, from_bytes / kRssStepFraction);
-  return to_bytes > from_bytes ? to_bytes - from_bytes >= step
-                               : from_bytes - to_bytes >= step;
 }
 
 uint64_t RandomSeed() {
@@ -149,7 +141,8 @@ CollectorProcess::CollectorProcess(std::unique_ptr<SharedMemory> memory,
       ring_(page_, memory_->slots(), reply_),
       merger_(&ring_, &encoder_),
       watch_(page_, pid_, fds.region, fds.pid),
-      stats_(pid_) {}
+      stats_(pid_),
+      pss_(pid_) {}
 
 void CollectorProcess::Run() {
   Beat();
@@ -254,6 +247,7 @@ void CollectorProcess::Housekeep(uint64_t now_ns) {
     next_sample_ns_ = now_ns + (has_rss ? kSamplePeriodNs : kSampleAgainNs);
   }
   FollowRss(now_ns);
+  FollowPss(now_ns);
   if (now_ns >= next_flush_ns_) FlushFile(now_ns);
 }
 
@@ -286,6 +280,22 @@ void CollectorProcess::FollowRss(uint64_t now_ns) {
   }
   next_rss_ns_ = now_ns + std::max(kRssPeriodNs,
                                    kRssCostFactor * (ThreadCpuNs() - cpu_ns));
+}
+
+// Of a process that shares pages with others.
+void CollectorProcess::FollowPss(uint64_t now_ns) {
+  const bool has_family = launch_.header.forked() || launch_.follow_all ||
+                          ChildCountsOf(page_)->traced.load() > 0;
+  const uint64_t pss_bytes = has_family ? pss_.ReadMoved(now_ns) : 0;
+  if (pss_bytes == 0 || !WasOfProgram(*page_, &stats_)) return;
+  Record record;
+  ProcessSample* const sample = record.mutable_process();
+  *sample = sample_;
+  sample->clear_rss_bytes();  // it is of another moment
+  sample->clear_file_bytes();
+  sample->set_pss_bytes(pss_bytes);
+  sample->set_time_us(clock_.MicrosOfMonotonic(now_ns));
+  writer_.Write(record);
 }
 
 // As the program read it when its own code had ended.

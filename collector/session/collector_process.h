@@ -18,6 +18,7 @@
 #include "collector/process/launch_text.h"
 #include "collector/process/process_stats.h"
 #include "collector/process/process_watch.h"
+#include "collector/process/pss_meter.h"
 #include "collector/ring/ring_reader.h"
 #include "collector/ring/shared_memory.h"
 #include "collector/side/ring_merger.h"
@@ -69,6 +70,7 @@ class CollectorProcess {
   bool ReadSources();
   void FlushFile(uint64_t now_ns);
   void FollowRss(uint64_t now_ns);
+  void FollowPss(uint64_t now_ns);
   void WriteFinalizeRss();
   void WriteSample(uint64_t time_ns);
   bool SampleProcess(uint64_t latest_ns);
@@ -96,6 +98,7 @@ class CollectorProcess {
   std::unique_ptr<HeapCollector> heap_;   // nullptr without heap events
   ProcessWatch watch_;
   ProcessStats stats_;
+  PssMeter pss_;
   ProcessSample sample_;
   uint64_t sampled_number_ = 0;
   uint64_t next_flush_ns_ = 0;

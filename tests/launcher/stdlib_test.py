@@ -4,13 +4,14 @@ the interpreter itself: test by test, with the default options. Each run file
 ends cleanly and holds rows of the module's own test functions, or it is shown
 that no memory moved in these.
 
-    stdlib_test.py [--children|--pages|--heap] MODULE...
+    stdlib_test.py [--children|--pages|--heap|--follow] MODULE...
 
 --children: sys.executable is the launcher, so that the child interpreters which
 the tests start are traced runs of their own.
 --pages: with `--trace pages`, where nothing at all may differ, and the run file
 holds page events.
 --heap: with `--trace none --heap all`, likewise.
+--follow: with `--follow all`, and the run files of all processes are whole.
 
 What differs must be in stdlib_expected.txt, with its reason. Exit status: 0 the
 same, 1 a difference, 77 these tests are not installed, or another Python is
@@ -176,6 +177,31 @@ def check_same(module, folder, options, counter):
     return not problems
 
 
+def check_followed(module, folder):
+    """Whether the module's results are the same where children are traced."""
+    # Children of other users write there too.
+    runs = tempfile.mkdtemp(prefix=module + ".runs.")
+    os.chmod(runs, 0o1777)
+    plain = run_module([PYTHON], module, folder)
+    traced = run_module([TOOLS["PYMEMRUN_BIN"], "-o", runs + "/run.pb",
+                         "--follow", "all"], module, folder)
+    problems = compare(plain, traced, expected_differences(module, False))
+    count, more = clean_ends(runs)
+    shutil.rmtree(runs, ignore_errors=True)
+    # What was killed before its collector had started leaves an empty file.
+    problems += [line for line in more if "found an empty file" not in line]
+    if count < 2:
+        problems.append("no child was traced")
+    print(f"{module}: {'DIFFERS' if problems else 'same'}, "
+          f"{sum(traced.results.values())} results, {count} runs, "
+          f"{plain.seconds:.1f} s, traced {traced.seconds:.1f} s", flush=True)
+    for line in problems:
+        print("   ", line.rstrip())
+    if problems:
+        print(f"---- {module}, traced:\n{traced.output[-20000:]}")
+    return not problems
+
+
 def check(module, children, folder):
     """Whether the module's results are the same; prints one line, or more."""
     # Children of other users write there too.
@@ -219,7 +245,9 @@ def check_all(options):
     good = True
     for module in options.modules:
         folder = tempfile.mkdtemp(prefix=module + ".", dir=os.getcwd())
-        if options.pages or options.heap:
+        if options.follow:
+            good = check_followed(module, folder) and good
+        elif options.pages or options.heap:
             good = check_same(module, folder,
                               *(PAGES if options.pages else HEAP)) and good
         else:
@@ -235,6 +263,7 @@ def main():
     parser.add_argument("--children", action="store_true")
     parser.add_argument("--pages", action="store_true")
     parser.add_argument("--heap", action="store_true")
+    parser.add_argument("--follow", action="store_true")
     parser.add_argument("--keep", action="store_true",
                         help="leave outputs and run files where they are")
     options = parser.parse_args()

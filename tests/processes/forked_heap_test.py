@@ -3,7 +3,7 @@ parent's blocks; of the tracer it inherits nothing that stays."""
 import os
 import unittest
 
-from process_support import ProcessesTest
+from process_support import ProcessesTest, ProcessRun
 
 
 class HeapTest(ProcessesTest):
@@ -49,6 +49,34 @@ for _ in range(2):
             self.assertLess(
                 first.header.start_monotonic_ns + fork.time_us * 1000 - 1000,
                 header.start_monotonic_ns)
+
+
+class SharedMemoryTest(ProcessesTest):
+    def test_pages_of_both_count_half(self):
+        # Until something stands in the file behind what it began with.
+        _, (child,) = self.run_family("""
+held = b"x" * (64 << 20)
+if (pid := os.fork()) == 0:
+    in_child()
+    path = os.path.join(os.path.dirname(__file__), f"run.{os.getpid()}.pb")
+    first = 0
+    while first == 0 or os.stat(path).st_size == first:
+        in_child()
+        first = first or os.stat(path).st_size
+    os._exit(0)
+os.wait()
+""", files=1)
+        child = ProcessRun(os.path.join(self.here, f"run.{child}.pb"))
+        shared = [sample.pss_bytes for sample in child.records("process")
+                  if sample.pss_bytes]
+        self.assertGreater(min(shared), 32 << 20)
+        self.assertLess(max(shared), 64 << 20)
+        self.assertGreater(child.footer.hwm_bytes, 64 << 20)
+
+    def test_a_process_alone_is_not_asked(self):
+        first, _ = self.run_family("held = b'x' * (64 << 20)", files=0)
+        self.assertEqual({sample.pss_bytes
+                          for sample in first.records("process")}, {0})
 
 
 class NothingLeftTest(ProcessesTest):

@@ -140,6 +140,16 @@ std::string Contradiction(const CatOptions& options) {
 
 }  // namespace
 
+bool CatOptions::HasColumn(Column column) const {
+  if (!filter.calls) return false;
+  if (columns.empty() && format != Format::kCsv && format != Format::kJsonl) {
+    return false;
+  }
+  const std::vector<Column> machine = MachineColumns(filter.extra);
+  const std::vector<Column>& printed = columns.empty() ? machine : columns;
+  return std::count(printed.begin(), printed.end(), column) > 0;
+}
+
 std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
                                    const Console& console,
                                    CatOptions* options) {

@@ -28,6 +28,10 @@ char* NumberCellOf(const Style& style, Column column, const RunView& run,
       return style.Rss(run.NetRss(row.rss_bytes), out);
     case Column::kDrss:
       return style.Drss(run.NetDrss(row), out);
+    case Column::kThreadDrss: {
+      const auto bytes = run.ThreadDrss(row);
+      return bytes.has_value() ? style.Drss(*bytes, out) : style.NoDrss(out);
+    }
     case Column::kContext:
       return style.Context(ContextOf(run, row), out);
     default:

@@ -8,7 +8,7 @@
 //   void TextCell(Column column, string_view name, string* out) const;
 //   void NumberCell(Column column, uint64_t value, string* out) const;
 //   char* Event(uint64_t number, char* out) const;
-//   // likewise Devent, Clock, Rss, Drss, Context, Exact
+//   // likewise Devent, Clock, Rss, Drss, Context, Exact, NoDrss
 //   void EmptyCell(Column column, string* out) const;
 //   void SizeCell(Column column, uint64_t bytes, string* out) const;
 //   void DecimalCell(Column column, double value, string* out) const;
@@ -54,6 +54,8 @@ inline RowStep::Kind StepKindOf(Column column) {
       return RowStep::kThread;
     case Column::kStack:
       return RowStep::kStack;
+    case Column::kThreadDrss:
+      return RowStep::kNumber;
     default:
       return column >= kFirstPageColumn ? RowStep::kEmpty : RowStep::kNumber;
   }

@@ -4,7 +4,9 @@
 #define PYMEMRUN_READERS_ROWS_ROW_WRITER_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "format/records/record_visitor.h"
@@ -34,6 +36,13 @@ struct RunView {
         static_cast<uint64_t>(row.drss_bytes) == row.rss_bytes;
     return all_of_it ? static_cast<int64_t>(NetRss(row.rss_bytes))
                      : row.drss_bytes;
+  }
+
+  // What a row's thread did to RSS since its row before; null: it is not known.
+  std::function<int64_t(const Row& row)> thread_drss;
+  std::optional<int64_t> ThreadDrss(const Row& row) const {
+    if (thread_drss == nullptr) return std::nullopt;
+    return thread_drss(row);
   }
 
   // What the rows' stacks may still take. Rows are many: those of some 200

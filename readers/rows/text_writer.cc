@@ -47,7 +47,8 @@ struct TextStyle {
                                               {"Size", 12, true},
                                               {"Allocator", 9, false},
                                               {"Weight", 12, false},
-                                              {"Called from", 14, false}};
+                                              {"Called from", 14, false},
+                                              {"Thread dRSS", 12, true}};
     return kLooks[static_cast<int>(column)];
   }
 
@@ -97,6 +98,10 @@ struct TextStyle {
   }
   char* Drss(int64_t drss_bytes, char* out) const {
     return WriteRight(12, drss_bytes, out);
+  }
+  char* NoDrss(char* out) const {
+    std::memset(out, ' ', 12);
+    return out + 12;
   }
   char* Context(RowContext context, char* out) const {
     static constexpr char kTexts[3][6] = {"     ", "NEXT:", "PREV:"};

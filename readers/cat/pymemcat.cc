@@ -16,9 +16,9 @@
 #include "readers/cat/merge_reader.h"
 #include "readers/cat/raw_copy.h"
 #include "readers/cat/run_printer.h"
+#include "readers/cat/thread_reading.h"
 #include "readers/run/input_file.h"
 #include "readers/summary/run_facts.h"
-#include "readers/threads/thread_drss.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -213,25 +213,13 @@ void Pymemcat::Plan(Input* input) {
       TerminalText(plan.status().message()), "); everything is read"));
 }
 
-// For the column thread_drss_bytes: page events may stand behind the rows of
-// their time, so all are read beforehand. What is damaged is told of later.
 void Pymemcat::ReadThreads(Input* input, RunPrinter* printer) {
   if (!options_.HasColumn(Column::kThreadDrss) || !input->MaySeek() ||
       options_.follow) {
     return;
   }
-  const int fd = input->file->fd();
-  input->thread_drss = ThreadDrss::Read(
-      [fd](ReplayVisitor* replay) {
-        FdSource source(fd);
-        ReadResult result;
-        const absl::Status status =
-            ReadStream(&source, StreamReader::Options(), replay, &result);
-        replay->Finish();
-        return lseek(fd, 0, SEEK_SET) == 0 && status.ok();
-      },
-      options_.filter.from_us);
-  if (input->thread_drss == nullptr) return;
+  input->thread_drss =
+      ReadThreadDrss(input->file->fd(), options_.filter.from_us);
   printer->SetThreadDrss(input->thread_drss.get());
 }
 

@@ -16,7 +16,6 @@
 #include "readers/output/output_buffer.h"
 #include "readers/rows/row_writer.h"
 #include "readers/run/indexing_visitor.h"
-#include "readers/threads/thread_drss.h"
 
 namespace pymemrun {
 
@@ -72,12 +71,8 @@ class RunPrinter : public IndexingVisitor {
   // of more before one row the oldest are left out.
   static constexpr size_t kMaxHeldRows = 16384;
 
-  // Of each thread, what it did to RSS. Must outlive it.
-  void SetThreadDrss(ThreadDrss* changes) {
-    view_.thread_drss = [changes](const Row& row) {
-      return changes->Take(row.thread, row.time_us);
-    };
-  }
+  // Must outlive it.
+  void SetThreadDrss(RowDrss* drss) { view_.thread_drss = drss; }
   // `net`: subtract the tracer's own bytes.
   RunPrinter(const FilterOptions* filter, bool net, uint32_t slot,
              PrintTarget* target);

@@ -24,7 +24,6 @@ struct CsvStyle : MachineCells<CsvStyle> {
   }
   void EmptyCell(Column, std::string*) const {}
 
-  char* NoDrss(char* out) const { return out; }
   char* Context(RowContext context, char* out) const {
     if (context == RowContext::kNone) return out;
     std::memcpy(out, context == RowContext::kNext ? "NEXT" : "PREV", 4);

@@ -4,9 +4,7 @@
 #define PYMEMRUN_READERS_ROWS_ROW_WRITER_H_
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "format/records/record_visitor.h"
@@ -16,6 +14,14 @@
 #include "readers/run/run_index.h"
 
 namespace pymemrun {
+
+// What a row's thread did to RSS since its row before.
+class RowDrss {
+ public:
+  virtual ~RowDrss() = default;
+  // Of rows in their order.
+  virtual int64_t Take(const Row& row) = 0;
+};
 
 // What a writer must know of the file that a row comes from.
 struct RunView {
@@ -38,12 +44,7 @@ struct RunView {
                      : row.drss_bytes;
   }
 
-  // What a row's thread did to RSS since its row before; null: it is not known.
-  std::function<int64_t(const Row& row)> thread_drss;
-  std::optional<int64_t> ThreadDrss(const Row& row) const {
-    if (thread_drss == nullptr) return std::nullopt;
-    return thread_drss(row);
-  }
+  RowDrss* thread_drss = nullptr;  // null: it is not known
 
   // What the rows' stacks may still take. Rows are many: those of some 200
   // frames stay whole.

@@ -99,10 +99,6 @@ struct TextStyle {
   char* Drss(int64_t drss_bytes, char* out) const {
     return WriteRight(12, drss_bytes, out);
   }
-  char* NoDrss(char* out) const {
-    std::memset(out, ' ', 12);
-    return out + 12;
-  }
   char* Context(RowContext context, char* out) const {
     static constexpr char kTexts[3][6] = {"     ", "NEXT:", "PREV:"};
     std::memcpy(out, kTexts[static_cast<int>(context)], 5);

@@ -36,9 +36,10 @@ void ThreadDrss::OnChanged(uint32_t thread, uint32_t, int64_t bytes) {
 // Of a renamed thread all are put together.
 void ThreadDrss::Finish() {
   ResidentReplay::Finish();
-  for (uint32_t id = 1; id < threads_.size(); ++id) {
+  for (uint32_t id = 0; id < threads_.size(); ++id) {
     const uint32_t latest = index().LatestThread(id);
-    if (latest == id || latest >= threads_.size()) continue;
+    latest_.push_back(latest < threads_.size() ? latest : id);
+    if (latest_[id] == id) continue;
     std::vector<Change>& to = threads_[latest].by_time;
     const std::vector<Change> from = std::move(threads_[id].by_time);
     to.insert(to.end(), from.begin(), from.end());
@@ -48,21 +49,21 @@ void ThreadDrss::Finish() {
   };
   for (Changes& thread : threads_) {
     std::vector<Change>& changes = thread.by_time;
-    if (std::is_sorted(changes.begin(), changes.end(), is_before)) continue;
-    std::stable_sort(changes.begin(), changes.end(), is_before);
+    if (!std::is_sorted(changes.begin(), changes.end(), is_before)) {
+      std::stable_sort(changes.begin(), changes.end(), is_before);
+    }
+    if (!changes.empty()) thread.next_us = changes[0].time_us;
   }
 }
 
-int64_t ThreadDrss::Take(uint32_t thread, uint64_t until_us) {
-  const uint32_t id = index().LatestThread(thread);
-  if (id >= threads_.size()) return 0;
-  Changes& changes = threads_[id];
+int64_t ThreadDrss::TakeUntil(uint64_t time_us, Changes* changes) {
+  const std::vector<Change>& all = changes->by_time;
   int64_t bytes = 0;
-  for (; changes.taken < changes.by_time.size() &&
-         changes.by_time[changes.taken].time_us <= until_us;
-       ++changes.taken) {
-    bytes += changes.by_time[changes.taken].bytes;
+  size_t& taken = changes->taken;
+  for (; taken < all.size() && all[taken].time_us <= time_us; ++taken) {
+    bytes += all[taken].bytes;
   }
+  changes->next_us = taken < all.size() ? all[taken].time_us : kEnd;
   return bytes;
 }
 

@@ -206,11 +206,11 @@ Printed Top(std::vector<std::string> options) {
 TEST(TopByThreadTest, GrowthIsOfTheThreadThatCausedIt) {
   EXPECT_EQ(Top({"--by", "thread"}).out,
             "thread,growth_bytes,shrinkage_bytes,net_bytes,rows,share\r\n"
-            "worker#8,122880,0,122880,0,0.4\r\n"
-            "MainThread#1,20480,0,20480,1,0.0666666667\r\n"
-            "<native threads>,163840,0,163840,0,0.5333333333\r\n"
+            "worker#8,122880,0,122880,0,0.400000\r\n"
+            "MainThread#1,20480,0,20480,1,0.066667\r\n"
+            "<native threads>,163840,0,163840,0,0.533333\r\n"
             "unattributed,20480,0,20480,0,\r\n"
-            "tracing itself,0,0,0,0,\r\n");
+            "tracing itself,1048576,0,1048576,0,\r\n");
 }
 
 TEST(TopByThreadTest, SoItIsForOneThread) {

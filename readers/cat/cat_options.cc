@@ -89,7 +89,8 @@ void AddKinds(CLI::App* app, FilterOptions* filter) {
 
 void AddOutput(CLI::App* app, CatOptions* options) {
   AddParsed(app, "--columns", &options->columns, ParseColumns, "LIST",
-            "Print these columns, in this order.");
+            "Print these columns, in this order. thread_drss_bytes is empty "
+            "for standard input and with --follow.");
   app->add_flag("!--no-header", options->with_header,
                 "Leave out the header line.");
   app->add_flag("--raw-text", options->raw_text,

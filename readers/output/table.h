@@ -43,7 +43,7 @@ void AddColumn(Table::Heading heading, const Values& values, Table* table) {
   }
 }
 
-// Takes away the columns, but the first, of which no cell is known.
+// Takes away columns without any known cell, but not the first.
 void DropEmptyColumns(Table* table);
 
 enum class TableFormat { kText, kCsv, kJson };

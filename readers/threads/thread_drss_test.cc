@@ -25,8 +25,8 @@ Row RowOf(uint64_t number, uint64_t time_us, uint32_t thread) {
   return row;
 }
 
-// Two threads have rows, of which the second is renamed; page events stand
-// behind all rows.
+// Two threads have rows, and the second is renamed. Page events stand behind
+// all rows.
 std::string RowsRun() {
   StringSink sink;
   RunBuilder builder(&sink);

@@ -8,8 +8,6 @@ namespace {
 
 constexpr size_t kMaxSites = 1u << 17;
 constexpr size_t kMaxSmallInfos = 1u << 14;
-// Of names of threads, to know them again.
-constexpr size_t kMaxKeptNameBytes = 1024;
 
 uint64_t ContentHash(absl::string_view bytes) {
   return absl::Hash<absl::string_view>()(bytes);
@@ -21,10 +19,6 @@ constexpr absl::string_view kUndefined = "";
 uint64_t StackHash(uint32_t parent, uint32_t code, uint32_t line) {
   const uint32_t content[] = {parent, code, line};
   return ContentHash({reinterpret_cast<const char*>(content), sizeof(content)});
-}
-
-std::string KeptName(absl::string_view name) {
-  return std::string(name.substr(0, kMaxKeptNameBytes));
 }
 
 void SetBytes(std::string* field, absl::string_view bytes) {
@@ -103,33 +97,45 @@ bool DefinitionTable::DefineFunction(uint32_t raw_id,
   return bound.rebound;
 }
 
+// The definition by /proc of the thread that has this Linux thread id now; 0:
+// it has none. The kernel gives the ids of threads that ended to others.
+uint32_t DefinitionTable::NativeIdOf(uint64_t native_id) const {
+  const auto native = native_threads_.find(native_id);
+  if (native == native_threads_.end() || native->second.from_ring) return 0;
+  const NativeThreadFacts& then = native->second.facts;
+  if (then.stat.start_ticks == 0) return native->second.id;
+  const uint64_t now = ReadThreadStat(then.pid, native_id).start_ticks;
+  const bool is_other = now != 0 && now != then.stat.start_ticks;
+  return is_other ? 0 : native->second.id;
+}
+
 bool DefinitionTable::DefineThread(uint32_t raw_id, absl::string_view payload) {
   PayloadReader in(payload);
   const ThreadPayload head = in.Take<ThreadPayload>();
-  const uint64_t first_us = in.ok() ? clock_->Micros(head.tsc) : 0;
-  const absl::string_view name = in.TakeName();
-  const auto native = native_threads_.find(head.native_id);
-  if (native != native_threads_.end() && !native->second.from_ring &&
-      native->second.name == name) {
-    native->second.from_ring = true;
-    threads_.Alias(ContentHash(payload), native->second.id);
+  ThreadDef def;
+  def.set_native_id(head.native_id);
+  def.set_first_us(in.ok() ? clock_->Micros(head.tsc) : 0);
+  SetBytes(def.mutable_name(), in.TakeName());
+  def.set_renamed(head.renamed != 0 ? threads_.Find(head.renamed)
+                                    : NativeIdOf(head.native_id));
+  if (head.renamed == 0 && def.renamed() != 0 &&
+      native_threads_[head.native_id].facts.stat.name == def.name()) {
+    threads_.Alias(ContentHash(payload), def.renamed());
   }
   const IdSpace::Binding bound = threads_.Bind(raw_id, ContentHash(payload));
-  if (bound.fresh) WriteThread(bound.id, head.native_id, first_us, name);
+  if (bound.fresh) {
+    def.set_id(bound.id);
+    WriteThread(def);
+  }
   if (head.native_id != 0) {
-    native_threads_[head.native_id] = {bound.id, KeptName(name), true};
+    native_threads_[head.native_id] = {bound.id, true, {}};
   }
   return bound.rebound;
 }
 
-void DefinitionTable::WriteThread(uint32_t id, uint64_t native_id,
-                                  uint64_t first_us, absl::string_view name) {
+void DefinitionTable::WriteThread(const ThreadDef& def) {
   Record record;
-  ThreadDef* def = record.mutable_thread();
-  def->set_id(id);
-  def->set_native_id(native_id);
-  def->set_first_us(first_us);
-  SetBytes(def->mutable_name(), name);
+  *record.mutable_thread() = def;
   out_->Write(record);
   // Costs a repeated definition of a thread that still runs, nothing else.
   if (native_threads_.size() >= kMaxSmallInfos) native_threads_.clear();
@@ -193,17 +199,23 @@ uint32_t DefinitionTable::InternCode(const CodeDef& names) {
   return bound.id;
 }
 
-uint32_t DefinitionTable::NativeThread(uint64_t native_id, uint64_t first_us,
-                                       absl::FunctionRef<std::string()> name) {
+uint32_t DefinitionTable::NativeThread(
+    uint64_t native_id, uint64_t first_us,
+    absl::FunctionRef<NativeThreadFacts()> facts) {
   const auto known = native_threads_.find(native_id);
   if (known != native_threads_.end()) return known->second.id;
-  const std::string text = name();
-  const std::pair<uint64_t, uint64_t> content = {native_id, first_us};
-  const IdSpace::Binding bound = threads_.Intern(
-      absl::Hash<std::pair<std::pair<uint64_t, uint64_t>, std::string>>()(
-          {content, text}));
-  if (bound.fresh) WriteThread(bound.id, native_id, first_us, text);
-  native_threads_[native_id] = {bound.id, text, false};
+  const NativeThreadFacts found = facts();
+  ThreadDef def;
+  def.set_native_id(native_id);
+  def.set_first_us(first_us);
+  def.set_name(found.stat.name);
+  const IdSpace::Binding bound =
+      threads_.Intern(ContentHash(def.SerializeAsString()));
+  if (bound.fresh) {
+    def.set_id(bound.id);
+    WriteThread(def);
+  }
+  native_threads_[native_id] = {bound.id, false, found};
   return bound.id;
 }
 

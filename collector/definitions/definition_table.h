@@ -16,10 +16,17 @@
 #include "collector/definitions/source_lines.h"
 #include "collector/output/record_sink.h"
 #include "collector/process/clock_scale.h"
+#include "collector/process/process_stats.h"
 #include "format/records/stack_depths.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
+
+// What /proc says of a thread.
+struct NativeThreadFacts {
+  pid_t pid = 0;
+  ThreadStat stat;
+};
 
 // Writes each definition once, at its first use or mention, with dense ids.
 // Definitions are told apart by content, so a program that makes the same code
@@ -50,10 +57,11 @@ class DefinitionTable {
   uint32_t InternCode(const CodeDef& names);  // its id is not looked at
   uint32_t InternStack(uint32_t parent, uint32_t code, uint32_t line);
   // The thread that the ring last defined under that Linux thread id. Otherwise
-  // it is defined here by the name that `name` gives; where the ring later
-  // defines it by the same name, that is the same id.
+  // it is defined here by what `facts` gives. Where the ring later defines it
+  // by the same name, that is the same id; by another, it is the same thread,
+  // renamed.
   uint32_t NativeThread(uint64_t native_id, uint64_t first_us,
-                        absl::FunctionRef<std::string()> name);
+                        absl::FunctionRef<NativeThreadFacts()> facts);
   // Whether it has been defined, either way.
   bool HasNativeThread(uint64_t native_id) const {
     return native_threads_.contains(native_id);
@@ -75,14 +83,14 @@ class DefinitionTable {
   };
   struct NativeInfo {
     uint32_t id = 0;
-    std::string name;
     bool from_ring = false;
+    NativeThreadFacts facts;  // if not
   };
   bool DefineCode(uint32_t raw_id, absl::string_view payload);
   bool DefineFunction(uint32_t raw_id, absl::string_view payload);
   bool DefineThread(uint32_t raw_id, absl::string_view payload);
-  void WriteThread(uint32_t id, uint64_t native_id, uint64_t first_us,
-                   absl::string_view name);
+  uint32_t NativeIdOf(uint64_t native_id) const;
+  void WriteThread(const ThreadDef& def);
   uint32_t CodeOf(uint32_t raw_code);
   bool DefineStack(uint32_t raw_id, absl::string_view payload);
   void WriteStack(uint32_t id, uint32_t parent, uint32_t code, uint32_t line);

@@ -1,22 +1,19 @@
 #include "collector/definitions/native_thread.h"
 
-#include <string>
-
-#include "absl/strings/ascii.h"
-#include "absl/strings/str_cat.h"
-#include "collector/process/proc_file.h"
+#include "collector/process/process_stats.h"
 
 namespace pymemrun {
 namespace {
 
-std::string NameOf(pid_t pid, uint32_t thread) {
-  // As threading calls it, so that it is one thread with the ring's.
-  if (thread == static_cast<uint32_t>(pid)) return "MainThread";
-  char name[64];
-  const ProcFile file(pid, absl::StrCat("task/", thread, "/comm"));
-  const absl::string_view text = file.Read(name, sizeof(name));
-  if (text.empty()) return "native thread";
-  return std::string(absl::StripAsciiWhitespace(text));
+NativeThreadFacts FactsOf(pid_t pid, uint32_t thread) {
+  NativeThreadFacts facts = {pid, ReadThreadStat(pid, thread)};
+  if (thread == static_cast<uint32_t>(pid)) {
+    // As threading calls it, so that it is one thread with the ring's.
+    facts.stat.name = "MainThread";
+  } else if (facts.stat.name.empty()) {
+    facts.stat.name = "native thread";
+  }
+  return facts;
 }
 
 }  // namespace
@@ -24,7 +21,7 @@ std::string NameOf(pid_t pid, uint32_t thread) {
 uint32_t NativeThreadId(pid_t pid, uint32_t thread, uint64_t first_us,
                         DefinitionTable* definitions) {
   return definitions->NativeThread(thread, first_us,
-                                   [&] { return NameOf(pid, thread); });
+                                   [&] { return FactsOf(pid, thread); });
 }
 
 }  // namespace pymemrun

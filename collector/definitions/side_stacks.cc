@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMaxKnown = 1u << 17;
 
 constexpr absl::string_view kSpecialNames[kSpecialStacks] = {
-    "<native thread>", "<interpreter>", "<unknown>", kDeeperFramesName,
+    kNativeThreadName, "<interpreter>", "<unknown>", kDeeperFramesName,
     "<tracing itself>"};
 
 uint32_t FramesOf(const SideItemView& item) {

@@ -150,26 +150,67 @@ TEST_F(SideStacksTest, IdsAreOneSequenceWithTheEventRings) {
   EXPECT_EQ(out_.Text(definitions_.Stack(1)), "/g:9");
 }
 
+NativeThreadFacts FactsOfName(const std::string& name) {
+  return {getpid(), {name, 0}};
+}
+
+ThreadPayload ThreadBytes(uint64_t native_id, uint64_t tsc,
+                          uint32_t renamed = 0) {
+  return {native_id, tsc, renamed, 0};
+}
+
 TEST_F(SideStacksTest, AThreadThatBothNameIsOne) {
-  const auto name = [] { return std::string("MainThread"); };
+  const auto name = [] { return FactsOfName("MainThread"); };
   const uint32_t id = definitions_.NativeThread(77, 5, name);
   EXPECT_EQ(definitions_.NativeThread(77, 9, name), id);
   definitions_.Define(
       ControlKind::kThreadDef, 1,
-      SlotStream::Bytes(ThreadPayload{77, 0}) + SlotStream::Text("MainThread"));
+      SlotStream::Bytes(ThreadBytes(77, 0)) + SlotStream::Text("MainThread"));
   EXPECT_EQ(definitions_.Thread(1), id);
   EXPECT_EQ(out_.threads.size(), 2u);
   // By another name it is another definition, which counts from then on.
   definitions_.Define(
       ControlKind::kThreadDef, 2,
-      SlotStream::Bytes(ThreadPayload{77, 1}) + SlotStream::Text("worker"));
+      SlotStream::Bytes(ThreadBytes(77, 1, 1)) + SlotStream::Text("worker"));
   EXPECT_EQ(definitions_.NativeThread(77, 9, name), definitions_.Thread(2));
   EXPECT_EQ(out_.threads[definitions_.Thread(2)].name(), "worker");
+  EXPECT_EQ(out_.threads[definitions_.Thread(2)].renamed(), id);
   // And the ring's names come first where they come first.
   definitions_.Define(
       ControlKind::kThreadDef, 3,
-      SlotStream::Bytes(ThreadPayload{78, 1}) + SlotStream::Text("pool"));
+      SlotStream::Bytes(ThreadBytes(78, 1)) + SlotStream::Text("pool"));
   EXPECT_EQ(definitions_.NativeThread(78, 9, name), definitions_.Thread(3));
+  EXPECT_EQ(out_.threads[definitions_.Thread(3)].renamed(), 0u);
+}
+
+// The kernel's name for it comes first, threading's later.
+TEST_F(SideStacksTest, AThreadThatGetsItsNameLaterIsRenamed) {
+  const uint64_t own = static_cast<uint64_t>(gettid());
+  const NativeThreadFacts facts = {getpid(), ReadThreadStat(getpid(), own)};
+  ASSERT_NE(facts.stat.start_ticks, 0u);
+  const uint32_t id = definitions_.NativeThread(own, 5, [&] { return facts; });
+  definitions_.Define(
+      ControlKind::kThreadDef, 1,
+      SlotStream::Bytes(ThreadBytes(own, 9)) + SlotStream::Text("worker"));
+  EXPECT_NE(definitions_.Thread(1), id);
+  EXPECT_EQ(out_.threads[definitions_.Thread(1)].renamed(), id);
+}
+
+// Its number was another thread's, which has ended.
+TEST_F(SideStacksTest, AThreadThatBeganLaterIsAnotherOne) {
+  const uint64_t own = static_cast<uint64_t>(gettid());
+  NativeThreadFacts facts = {getpid(), ReadThreadStat(getpid(), own)};
+  --facts.stat.start_ticks;
+  definitions_.NativeThread(own, 5, [&] { return facts; });
+  definitions_.Define(
+      ControlKind::kThreadDef, 1,
+      SlotStream::Bytes(ThreadBytes(own, 9)) + SlotStream::Text("worker"));
+  EXPECT_EQ(out_.threads[definitions_.Thread(1)].renamed(), 0u);
+  definitions_.Define(
+      ControlKind::kThreadDef, 2,
+      SlotStream::Bytes(ThreadBytes(own, 12)) + SlotStream::Text("worker"));
+  EXPECT_NE(definitions_.Thread(2), definitions_.Thread(1));
+  EXPECT_EQ(out_.threads[definitions_.Thread(2)].renamed(), 0u);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ TEST_F(PageEncoderTest, RandomEntriesComeBackOneByOne) {
     const uint64_t page = (uint64_t{random()} << 16 | random() % 100) >> 4;
     const uint32_t tid = 1000 + random() % 3, stack = stacks[random() % 50];
     const uint32_t thread =
-        definitions_.NativeThread(tid, 0, [] { return std::string("t"); });
+        definitions_.NativeThread(tid, 0, [] { return NativeThreadFacts(); });
     if (random() % 20 == 0) {
       PageMark mark = {time_ns, PageMark::kRange, PAGES_MOVED, tid,
                        stack,   page * 4096,      3 * 4096,    77 * 4096};

@@ -124,6 +124,15 @@ TEST(LaunchTextTest, HeapKeysAreHeaderAndRates) {
   EXPECT_EQ(launch.heap_rates.classes(1).probability(), 0.1);
 }
 
+TEST(ProcessStatsTest, ParsesWhatProcSaysOfAThread) {
+  const ThreadStat stat = ParseThreadStat(
+      "12 (a) (b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 777 20 21");
+  EXPECT_EQ(stat.name, "a) (b");
+  EXPECT_EQ(stat.start_ticks, 777u);
+  EXPECT_EQ(ParseThreadStat("12 (a) S 1 2").start_ticks, 0u);
+  EXPECT_EQ(ParseThreadStat("").name, "");
+}
+
 TEST(ProcessStatsTest, ParsesWhatProcSays) {
   ProcessSample sample;
   ParseStat("12 (a) b) (c) R 1 2 3 4 5 6 7 8 9 10 250 50 0 0", &sample);

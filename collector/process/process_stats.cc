@@ -6,6 +6,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 
 namespace pymemrun {
@@ -21,7 +22,7 @@ std::vector<absl::string_view> FieldsOfStat(absl::string_view stat) {
 // Numbered as in proc(5), less the two before the state and the 1 they start
 // at.
 constexpr size_t kState = 0, kFlags = 6, kUserTicks = 11, kSystemTicks = 12,
-                 kExitCode = 49;
+                 kStartTicks = 19, kExitCode = 49;
 
 uint64_t TicksToMicros(absl::string_view text, uint64_t otherwise) {
   static const uint64_t ticks_per_second = sysconf(_SC_CLK_TCK);
@@ -82,6 +83,26 @@ void ParseStat(absl::string_view stat, ProcessSample* sample) {
   sample->set_user_us(TicksToMicros(fields[kUserTicks], sample->user_us()));
   sample->set_system_us(
       TicksToMicros(fields[kSystemTicks], sample->system_us()));
+}
+
+ThreadStat ParseThreadStat(absl::string_view stat) {
+  ThreadStat found;
+  const auto fields = FieldsOfStat(stat);
+  const size_t name = stat.find('(');
+  if (fields.size() <= kStartTicks || name == absl::string_view::npos) {
+    return found;
+  }
+  found.name = std::string(stat.substr(name + 1, stat.rfind(')') - name - 1));
+  if (!absl::SimpleAtoi(fields[kStartTicks], &found.start_ticks)) {
+    found.start_ticks = 0;
+  }
+  return found;
+}
+
+ThreadStat ReadThreadStat(pid_t pid, uint64_t thread) {
+  char buffer[4096];
+  const ProcFile file(pid, absl::StrCat("task/", thread, "/stat"));
+  return ParseThreadStat(file.Read(buffer, sizeof(buffer)));
 }
 
 void ParseStatus(absl::string_view status, ProcessSample* sample) {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/string_view.h"
 #include "collector/process/proc_file.h"
@@ -35,8 +36,16 @@ class ProcessStats {
   const ProcFile status_;
 };
 
+// A thread as /proc shows it; empty and 0: it cannot be read.
+struct ThreadStat {
+  std::string name;
+  uint64_t start_ticks = 0;  // since the machine booted
+};
+ThreadStat ReadThreadStat(pid_t pid, uint64_t thread);
+
 // The parsers, for tests. Fields that are missing stay as they are.
 void ParseStat(absl::string_view stat, ProcessSample* sample);
+ThreadStat ParseThreadStat(absl::string_view stat);
 void ParseStatus(absl::string_view status, ProcessSample* sample);
 
 }  // namespace pymemrun

@@ -81,7 +81,7 @@ class SlotStream {
   }
   void Thread(uint32_t id, uint64_t native_id, absl::string_view name) {
     Payload(ControlKind::kThreadDef, id,
-            Bytes(ThreadPayload{native_id, 0}) + Text(name));
+            Bytes(ThreadPayload{native_id, 0, 0, 0}) + Text(name));
   }
 
   template <typename Struct>

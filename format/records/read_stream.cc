@@ -39,6 +39,9 @@ absl::Status ReadSteps::OnRecord(absl::string_view record) {
       HoldsRowsOnly(record)) {
     return absl::OkStatus();
   }
+  if (plan_ != nullptr && !plan_->wants_events() && HoldsEvents(record)) {
+    return absl::OkStatus();
+  }
   const absl::Status status = decoder_.Decode(record);
   if (status.ok()) {
     GiveHeld();

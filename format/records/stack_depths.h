@@ -14,6 +14,8 @@ namespace pymemrun {
 // The name of the code that stands for a stack's outermost frames, where these
 // are left out. Of a run file and of reports.
 inline constexpr absl::string_view kDeeperFramesName = "<deeper frames>";
+// The only frame of a thread that has none of Python's.
+inline constexpr absl::string_view kNativeThreadName = "<native thread>";
 
 // Not thread safe.
 class StackDepths {

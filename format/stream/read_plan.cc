@@ -124,6 +124,12 @@ std::optional<std::vector<FrameSpan>> ScanSpans(ByteSource* source,
 
 }  // namespace
 
+std::unique_ptr<ReadPlan> ReadPlan::WithoutEvents() {
+  auto plan = std::make_unique<ReadPlan>();
+  plan->wants_events_ = false;
+  return plan;
+}
+
 absl::StatusOr<std::unique_ptr<ReadPlan>> ReadPlan::Create(ByteSource* source,
                                                            uint64_t size_bytes,
                                                            uint64_t from_us,

@@ -37,6 +37,10 @@ class ReadPlan {
                                                           uint64_t from_us,
                                                           uint64_t to_us);
 
+  // A plan for a reader of neither rows nor heap events, which are not given.
+  static std::unique_ptr<ReadPlan> WithoutEvents();
+  bool wants_events() const { return wants_events_; }
+
   // Where to read on, given where the next frame begins; kNothing: nowhere.
   // Offsets must rise from call to call.
   uint64_t NextWanted(uint64_t offset);
@@ -57,6 +61,7 @@ class ReadPlan {
   uint64_t rows_from_ = 0;
   uint64_t end_ = kNothing;  // nothing from here on is wanted
   bool ended_ = false;
+  bool wants_events_ = true;
 };
 
 }  // namespace pymemrun

@@ -173,6 +173,13 @@ void FrameSpan::Join(const FrameSpan& next) {
   ends_in_context = next.ends_in_context;
 }
 
+bool HoldsEvents(absl::string_view record) {
+  Field field;
+  if (!TakeField(&record, &field) || !record.empty()) return false;
+  return field.number == Record::kEventsFieldNumber ||
+         field.number == Record::kHeapFieldNumber;
+}
+
 bool HoldsRowsOnly(absl::string_view record) {
   Field field;
   if (!TakeField(&record, &field) || !record.empty()) return false;

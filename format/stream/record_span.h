@@ -40,6 +40,8 @@ FrameSpan SpanOfRecord(absl::string_view record);
 // Whether the record is an EventBatch, a PageBatch, a Residency or a HeapBatch:
 // it holds rows and nothing that those of other times need.
 bool HoldsRowsOnly(absl::string_view record);
+// Whether a record is a batch of rows or heap events.
+bool HoldsEvents(absl::string_view record);
 
 }  // namespace pymemrun
 

@@ -51,7 +51,8 @@ class Holdings {
     sum.variance += variance;
     if (of_file) sum.file_bytes += bytes;
     if (origin.thread != 0) {
-      sum.by_thread[std::string(index.ThreadName(origin.thread))] += bytes;
+      sum.by_thread[std::string(
+          index.ThreadName(index.LatestThread(origin.thread)))] += bytes;
     }
     if (is_own && !of_file) sum.by_called[CalledBy(index, own, stack)] += bytes;
   }

@@ -89,7 +89,8 @@ void AddKinds(CLI::App* app, FilterOptions* filter) {
 
 void AddOutput(CLI::App* app, CatOptions* options) {
   AddParsed(app, "--columns", &options->columns, ParseColumns, "LIST",
-            "Print these columns, in this order.");
+            "Print these columns, in this order. thread_drss_bytes is empty "
+            "for standard input and with --follow.");
   app->add_flag("!--no-header", options->with_header,
                 "Leave out the header line.");
   app->add_flag("--raw-text", options->raw_text,
@@ -139,6 +140,16 @@ std::string Contradiction(const CatOptions& options) {
 }
 
 }  // namespace
+
+bool CatOptions::HasColumn(Column column) const {
+  if (!filter.calls) return false;
+  if (columns.empty() && format != Format::kCsv && format != Format::kJsonl) {
+    return false;
+  }
+  const std::vector<Column> machine = MachineColumns(filter.extra);
+  const std::vector<Column>& printed = columns.empty() ? machine : columns;
+  return std::count(printed.begin(), printed.end(), column) > 0;
+}
 
 std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
                                    const Console& console,

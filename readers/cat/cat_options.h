@@ -24,6 +24,9 @@ struct CatOptions {
   bool raw_text = false;
   bool follow = false;
   bool net = false;
+
+  // Rows are printed with it.
+  bool HasColumn(Column column) const;
 };
 
 // Fills *options. Returns the exit code with which to end at once, see

@@ -16,6 +16,7 @@
 #include "readers/cat/merge_reader.h"
 #include "readers/cat/raw_copy.h"
 #include "readers/cat/run_printer.h"
+#include "readers/cat/thread_reading.h"
 #include "readers/run/input_file.h"
 #include "readers/summary/run_facts.h"
 #include "text/terminal_text.h"
@@ -123,6 +124,11 @@ class Pymemcat {
     FdSource* descriptor;  // the first of the sources
     std::vector<std::unique_ptr<ByteSource>> sources;
     std::unique_ptr<ReadPlan> plan;
+    std::unique_ptr<ThreadDrss> thread_drss;
+    // It can be read more than once.
+    bool MaySeek() const {
+      return file->size_bytes() > 0 && file->path() != "-";
+    }
     ByteSource* source() { return sources.back().get(); }
     StreamReader::Options options() const {
       StreamReader::Options options;
@@ -133,6 +139,7 @@ class Pymemcat {
 
   int OpenAll();
   void Plan(Input* input);
+  void ReadThreads(Input* input, RunPrinter* printer);
   void StartProgress();
   int Summarise(Input* input);
   int PrintRaw(Input* input);
@@ -192,9 +199,9 @@ void Pymemcat::Follow(Input* input) {
 
 // For --from and --to: leaves out what the file's index says is of other times.
 void Pymemcat::Plan(Input* input) {
-  const bool may_seek = input->file->size_bytes() > 0 && !options_.follow &&
-                        input->file->path() != "-";
-  if (!may_seek || !options_.filter.HasTimes()) return;
+  if (!input->MaySeek() || options_.follow || !options_.filter.HasTimes()) {
+    return;
+  }
   auto plan = ReadPlan::Create(input->descriptor, input->file->size_bytes(),
                                options_.filter.from_us, options_.filter.to_us);
   if (plan.ok()) {
@@ -204,6 +211,16 @@ void Pymemcat::Plan(Input* input) {
   console_.Say(absl::StrCat(
       input->file->shown_name(), ": the index of frames is wrong (",
       TerminalText(plan.status().message()), "); everything is read"));
+}
+
+void Pymemcat::ReadThreads(Input* input, RunPrinter* printer) {
+  if (!options_.HasColumn(Column::kThreadDrss) || !input->MaySeek() ||
+      options_.follow) {
+    return;
+  }
+  input->thread_drss =
+      ReadThreadDrss(input->file->fd(), options_.filter.from_us);
+  printer->SetThreadDrss(input->thread_drss.get());
 }
 
 // What was printed goes out before each wait for more.
@@ -251,6 +268,7 @@ int Pymemcat::PrintOne(Input* input) {
   ReadResult result;
   Watched<RunPrinter> printer(&teller, &run_, &options_.filter, options_.net,
                               /*slot=*/0u, &target_);
+  ReadThreads(input, &printer);
   const absl::Status status =
       ReadStream(input->source(), input->options(), &printer, &result);
   if (result.has_header) target_.Writer();  // its header, without any row too
@@ -273,6 +291,7 @@ int Pymemcat::PrintAll() {
         },
         &options_.filter, options_.net, static_cast<uint32_t>(merged.size()),
         &target_));
+    ReadThreads(&input, merged.back().get());
   }
   PrintMerged(merged, target_);
   output_.Flush().IgnoreError();

@@ -37,15 +37,15 @@ TEST(PymemcatHeapTest, AsCsv) {
   ASSERT_THAT(lines, SizeIs(1 + 29));
   EXPECT_THAT(lines[0],
               EndsWith(",rss_exact,address,size_bytes,allocator,weight,"
-                       "caller_module"));
+                       "caller_module,thread_drss_bytes"));
   EXPECT_EQ(lines[1],
             ",,0.001000,ALLOC,/job.py,5,load,,,MainThread#4711,4711,,mod,,"
-            "0x100000,100,obj,1,");
+            "0x100000,100,obj,1,,");
   EXPECT_EQ(lines[11],
             ",,0.002000,ALLOC,/job.py,6,load,,,worker#4712,4711,,mod,,"
-            "0x200000,1000,mem,1,");
+            "0x200000,1000,mem,1,,");
   EXPECT_EQ(lines[29],
-            ",,0.007000,FREE,,,,,,MainThread#4711,4711,,,,0x999000,,,,");
+            ",,0.007000,FREE,,,,,,MainThread#4711,4711,,,,0x999000,,,,,");
 }
 
 TEST(PymemcatHeapTest, ASampleHasTheWeightOfItsRates) {
@@ -120,8 +120,9 @@ TEST(PymemcatHeapTest, TheirColumnsStandBehindThoseOfPages) {
   const auto lines =
       CsvLines(CatRun({"--csv", "--records", "calls,pages,heap"}));
   EXPECT_THAT(lines[0], EndsWith(",inferred,instruction_module,address,"
-                                 "size_bytes,allocator,weight,caller_module"));
-  EXPECT_THAT(lines[1], EndsWith(",mod,,,,,,,,0x100000,100,obj,1,"));
+                                 "size_bytes,allocator,weight,caller_module,"
+                                 "thread_drss_bytes"));
+  EXPECT_THAT(lines[1], EndsWith(",mod,,,,,,,,0x100000,100,obj,1,,"));
 }
 
 TEST(PymemcatHeapTest, TheFileThatCalledMallocIsNamed) {

@@ -33,7 +33,7 @@ TEST(PymemcatPagesTest, ArePrintedOnlyIfAskedFor) {
   EXPECT_THAT(CsvLines(CatRun({"--csv"})),
               ElementsAre("event,devent,clock_s,what,file,line,function,"
                           "rss_bytes,drss_bytes,thread,pid,context,module,"
-                          "rss_exact"));
+                          "rss_exact,thread_drss_bytes"));
 }
 
 TEST(PymemcatPagesTest, AsCsv) {
@@ -41,16 +41,17 @@ TEST(PymemcatPagesTest, AsCsv) {
   ASSERT_THAT(lines, SizeIs(1 + 81));
   EXPECT_THAT(lines[0],
               testing::EndsWith(",rss_exact,page_address,action,pages,moved_to,"
-                                "inferred,instruction_module,weight"));
+                                "inferred,instruction_module,weight,"
+                                "thread_drss_bytes"));
   EXPECT_EQ(lines[1],
             ",,0.050000,PAGE,/job.py,5,load,,,MainThread#4711,4711,,mod,,"
-            "0x3e8000,came,1,,false,/usr/bin/python3.11,1");
+            "0x3e8000,came,1,,false,/usr/bin/python3.11,1,");
   EXPECT_EQ(lines[51],
             ",,0.150000,PAGE,/job.py,6,load,,,worker#4712,4711,,mod,,"
-            "0x7d0000,came,1,,true,/usr/bin/python3.11,1");
+            "0x7d0000,came,1,,true,/usr/bin/python3.11,1,");
   EXPECT_EQ(lines[81],
             ",,0.400000,PAGE,/job.py,9,<module>,,,MainThread#4711,4711,,mod,,"
-            "0x3e8000,unmapped,40,,false,,");
+            "0x3e8000,unmapped,40,,false,,,");
 }
 
 TEST(PymemcatPagesTest, EachThatCameHasItsWeight) {
@@ -116,7 +117,7 @@ TEST(PymemcatPagesTest, RowsHaveNothingInTheColumnsOfPages) {
       CsvLines(CatRun({"--csv", "--no-header", "--records", "calls,pages"},
                       SmallRun().Build()));
   ASSERT_THAT(lines, Not(IsEmpty()));
-  EXPECT_THAT(lines[0], testing::EndsWith(",true,,,,,,,"));
+  EXPECT_THAT(lines[0], testing::EndsWith(",true,,,,,,,,"));
   const Printed json =
       CatRun({"--jsonl", "--records", "calls,pages"}, SmallRun().Build());
   EXPECT_THAT(json.out, HasSubstr("\"rss_exact\":true,\"page_address\":null,"

@@ -71,6 +71,8 @@ class RunPrinter : public IndexingVisitor {
   // of more before one row the oldest are left out.
   static constexpr size_t kMaxHeldRows = 16384;
 
+  // Must outlive it.
+  void SetThreadDrss(RowDrss* drss) { view_.thread_drss = drss; }
   // `net`: subtract the tracer's own bytes.
   RunPrinter(const FilterOptions* filter, bool net, uint32_t slot,
              PrintTarget* target);

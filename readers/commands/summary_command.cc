@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -7,6 +9,7 @@
 #include "readers/report/report_command.h"
 #include "readers/summary/facts_reader.h"
 #include "readers/summary/run_summary.h"
+#include "readers/threads/caused_growth.h"
 
 namespace pymemrun {
 namespace {
@@ -15,21 +18,36 @@ RunPeak PeakOf(const RunMoments& moments) {
   return {moments.RssPeak().time_us, moments.PeakBytes()};
 }
 
+// `caused`: what threads did, if that is asked for and known.
+struct Growth {
+  const ThreadReplay* caused;
+  const std::string& thread;
+};
+
+void PrintGrowth(const FactsReader& facts, const Growth& growth, uint64_t limit,
+                 OutputBuffer* output) {
+  const bool is_caused = growth.caused != nullptr;
+  ProfileTable profile(GroupBy::kLine, is_caused ? Attribution::kCaused
+                                                 : Attribution::kObserved);
+  facts.AddTo(&profile);
+  if (is_caused) AddCaused(*growth.caused, growth.thread, &profile);
+  output->Append("\nlines with the most growth of RSS\n");
+  OwnCost cost;
+  facts.AddCost(&cost);
+  PrintTable(TopTable(profile, limit, cost), TableFormat::kText, output);
+}
+
 void PrintSummaryText(const FactsReader& facts, const RunPeak& peak,
-                      uint64_t limit, OutputBuffer* output) {
+                      const Growth& growth, uint64_t limit,
+                      OutputBuffer* output) {
   constexpr size_t kLabelWidth = 16;
   for (const auto& [label, value] : DescribeRun(facts, peak)) {
     const std::string line = absl::StrCat(
         label, std::string(kLabelWidth - label.size(), ' '), value);
     output->Append(output->terminal().Wrapped(line + "\n", kLabelWidth));
   }
-  if (!facts.HasCalls()) return;
-  ProfileTable profile(GroupBy::kLine);
-  facts.AddTo(&profile);
-  output->Append("\nlines with the most growth of RSS\n");
-  OwnCost cost;
-  facts.AddCost(&cost);
-  PrintTable(TopTable(profile, limit, cost), TableFormat::kText, output);
+  if (!facts.HasCalls() && growth.caused == nullptr) return;
+  PrintGrowth(facts, growth, limit, output);
 }
 
 // Adds the row of one file.
@@ -55,6 +73,8 @@ class SummaryCommand final : public ReportCommand {
     files_.AddSeveral(app);
     table_.Add(app, 5, ": of each FILE the same named values");
     AddThread(app, &thread_);
+    AddAttribution(app, &attribution_,
+                   "With --thread caused, if there are page faults.");
     files_.AddOutput(app);
   }
   std::string Problem() const override {
@@ -67,9 +87,37 @@ class SummaryCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
+  // False: what was asked for is not there, which has been said.
+  bool PrintText(const FactsReader& facts, const RunMoments& moments,
+                 RereadFile* file, const Console& console,
+                 OutputBuffer* output) const;
+
   TableOptions table_;
   std::string thread_;
+  std::optional<Attribution> attribution_;
 };
+
+bool SummaryCommand::PrintText(const FactsReader& facts,
+                               const RunMoments& moments, RereadFile* file,
+                               const Console& console,
+                               OutputBuffer* output) const {
+  const bool asked = attribution_ == Attribution::kCaused;
+  const bool wanted = asked || (!attribution_.has_value() && !thread_.empty());
+  const auto caused = wanted ? ReadCaused(file, moments) : nullptr;
+  if (asked && caused == nullptr) {
+    SayNoCause(facts.shown_name(), console);
+    return false;
+  }
+  if (!thread_.empty() && !facts.HasCalls() && caused == nullptr) {
+    console.Say(absl::StrCat(facts.shown_name(),
+                             ": --thread needs calls: the run was not made "
+                             "with --trace calls"));
+    return false;
+  }
+  PrintSummaryText(facts, PeakOf(moments), {caused.get(), thread_},
+                   table_.limit(), output);
+  return true;
+}
 
 int SummaryCommand::Run(const Console& console, OutputBuffer* output) {
   const bool as_text = table_.as_text();
@@ -96,14 +144,9 @@ int SummaryCommand::Run(const Console& console, OutputBuffer* output) {
           absl::StrCat(is_first ? "" : "\n", facts->shown_name(), "\n"));
     }
     is_first = false;
-    if (!thread_.empty() && !facts->HasCalls()) {
-      console.Say(absl::StrCat(facts->shown_name(),
-                               ": --thread needs calls: the run was not made "
-                               "with --trace calls"));
+    if (!PrintText(*facts, *moments, file.get(), console, output)) {
       code = std::max(code, kExitUsage);
-      continue;
     }
-    PrintSummaryText(*facts, PeakOf(*moments), table_.limit(), output);
   }
   if (!table.rows.empty()) PrintTable(table, table_.format(), output);
   return code;

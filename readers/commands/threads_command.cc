@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -8,6 +9,7 @@
 #include "readers/moments/run_moments.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
+#include "readers/summary/facts_reader.h"
 #include "readers/threads/thread_replay.h"
 #include "readers/threads/thread_table.h"
 
@@ -23,11 +25,14 @@ class ThreadsCommand final : public ReportCommand {
             "at the peak, and the line of yours that brought most.\n\nGrowth "
             "is by page faults: each knows its thread, also one that does not "
             "hold the GIL. Where pages were scanned the live heap alone tells "
-            "threads apart.") {}
+            "threads apart. Renamed threads have their last names. The column "
+            "rows counts the logged events of a thread.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
     table_.Add(app, 20, ": a row for each thread");
+    AddThread(app, &thread_);
+    AddAttribution(app, &attribution_, "Default: caused.");
     AddOwn(app);
     files_.AddOutput(app);
   }
@@ -35,7 +40,13 @@ class ThreadsCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
+  // False: what was asked for is not there, which has been said.
+  bool HasWhatIsAsked(const ThreadFacts& facts, const RereadFile& file,
+                      const Console& console) const;
+
   TableOptions table_;
+  std::string thread_;
+  std::optional<Attribution> attribution_;
 };
 
 // What was alive at the moment. Null: it is not known.
@@ -45,6 +56,35 @@ std::unique_ptr<HeapMoments> ReadLive(const FoundMoment& at, RereadFile* file) {
   auto heap = std::make_unique<HeapMoments>(std::vector<HeapMoment>{moment});
   if (!file->Read(heap.get()) || !heap->has_heap_events()) return nullptr;
   return heap;
+}
+
+bool ThreadsCommand::HasWhatIsAsked(const ThreadFacts& facts,
+                                    const RereadFile& file,
+                                    const Console& console) const {
+  const bool is_caused = facts.replay->KnowsPages();
+  if (attribution_ == Attribution::kCaused && !is_caused) {
+    SayNoCause(file.shown_name(), console);
+    return false;
+  }
+  if (facts.knows_growth() || facts.heap != nullptr) return true;
+  console.Say(absl::StrCat(
+      file.shown_name(),
+      ": has neither page faults nor heap events: nobody saw which thread "
+      "took memory"));
+  return false;
+}
+
+// What events saw, of a run with calls. Null: there is nothing, which has been
+// said.
+std::unique_ptr<FactsReader> ReadObserved(RereadFile* file,
+                                          const Console& console, int* code) {
+  auto facts = FactsReader::ReadAgain(file, console, code, "");
+  if (facts == nullptr || facts->HasCalls()) return facts;
+  console.Say(
+      absl::StrCat(file->shown_name(),
+                   ": has no calls: the run was not made with --trace calls"));
+  *code = std::max(*code, kExitUsage);
+  return nullptr;
 }
 
 int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
@@ -58,17 +98,26 @@ int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
   const auto peak = FindMoment(*finder, Moment(), file.get(), console, &code);
   if (!peak.has_value()) return code;
   const auto heap = ReadLive(*peak, file.get());
-  if (heap == nullptr && !KnowsPages(replay)) {
-    console.Say(absl::StrCat(
-        file->shown_name(),
-        ": has neither page faults nor heap events: nobody saw which thread "
-        "took memory"));
+  ThreadFacts facts = {&replay, heap.get()};
+  std::unique_ptr<FactsReader> observed;
+  if (attribution_ == Attribution::kObserved) {
+    observed = ReadObserved(file.get(), console, &code);
+    if (observed == nullptr) return code;
+    facts.observed = &observed->profile();
+    facts.unseen_bytes = observed->UnseenBytes();
+  }
+  if (!HasWhatIsAsked(facts, *file, console)) {
     return file->whole() ? kExitUsage : file->code();
   }
-  if (table_.as_text()) output->AppendLines(ThreadHeading(replay, heap.get()));
-  PrintTable(ThreadTable(replay, heap.get(), table_.limit()), table_.format(),
-             output);
-  return file->code();
+  ThreadFilter keep(thread_, &replay.index());
+  if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
+  Table table = ThreadTable(facts, &keep, table_.limit());
+  if (table_.as_text()) {
+    output->AppendLines(ThreadHeading(facts));
+    DropEmptyColumns(&table);
+  }
+  PrintTable(table, table_.format(), output);
+  return std::max(code, file->code());
 }
 
 }  // namespace

@@ -1,21 +1,20 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "readers/growth/top_table.h"
 #include "readers/options/help_text.h"
 #include "readers/report/report_command.h"
+#include "readers/resident/find_peak.h"
 #include "readers/summary/facts_reader.h"
-#include "text/terminal_text.h"
+#include "readers/threads/caused_growth.h"
 
 namespace pymemrun {
 namespace {
-
-// Above the table in text.
-constexpr absl::string_view kMeaning =
-    "RSS grew while these lines ran; pymemreport heap tells which lines hold "
-    "memory\n";
 
 class TopCommand final : public ReportCommand {
  public:
@@ -24,7 +23,9 @@ class TopCommand final : public ReportCommand {
             "top", "the places where RSS grew",
             "Lists the places where RSS grew.\n\nGrowth that pymemcat shows at "
             "a C function is counted where Python code calls it: at the "
-            "calling line, and for the Python function it is in.") {}
+            "calling line, and for the Python function it is in. By thread "
+            "growth is of the thread that caused it, where the run has page "
+            "faults.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);
@@ -35,6 +36,9 @@ class TopCommand final : public ReportCommand {
         "Group by line (default; your code's), library-line (the innermost), "
         "function (Python's), file, thread.");
     table_.AddPlaces(app, 20);
+    AddAttribution(app, &attribution_,
+                   "By thread and with --thread caused, if there are page "
+                   "faults; else observed.");
     AddOwn(app);
     files_.AddOutput(app);
     SetUsualOptions(
@@ -44,33 +48,96 @@ class TopCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
+  // A file; where what threads caused is asked for it was read before, and may
+  // tell that.
+  struct Input {
+    std::string path;
+    std::unique_ptr<RereadFile> file;
+    std::unique_ptr<ThreadReplay> caused;
+  };
+  bool WantsCaused() const {
+    return attribution_.has_value()
+               ? attribution_ == Attribution::kCaused
+               : by_ == GroupBy::kThread || !table_.thread.empty();
+  }
+  std::vector<Input> OpenAll(const Console& console, int* code) const;
+  // False: there is nothing to add, which has been said.
+  bool Add(const Input& input, const Console& console, int* code,
+           ProfileTable* profile, OwnCost* cost) const;
+
   GroupBy by_ = GroupBy::kLine;
   PlaceOptions table_;
+  std::optional<Attribution> attribution_;
 };
 
-int TopCommand::Run(const Console& console, OutputBuffer* output) {
-  ProfileTable profile(by_);
-  OwnCost cost;
-  int code = kExitOk;
-  bool any_calls = false;
+std::vector<TopCommand::Input> TopCommand::OpenAll(const Console& console,
+                                                   int* code) const {
+  std::vector<Input> inputs;
   for (const std::string& path : files_.paths) {
-    const auto facts = FactsReader::Read(path, console, &code, table_.thread);
-    if (facts == nullptr) continue;
-    if (!facts->HasCalls()) {
-      console.Say(absl::StrCat(
-          TerminalText(path),
-          ": has no calls: the run was not made with --trace calls"));
-      code = std::max(code, kExitUsage);
-      continue;
+    Input input = {path, nullptr, nullptr};
+    if (WantsCaused()) {
+      input.file = RereadFile::Open(path, console);
+      const auto finder =
+          input.file == nullptr ? nullptr : FindPeak(input.file.get());
+      if (finder == nullptr) {
+        *code = kExitFailed;
+        continue;
+      }
+      input.caused = ReadCaused(input.file.get(), *finder);
     }
-    any_calls = true;
-    facts->AddTo(&profile);
-    facts->AddCost(&cost);
+    inputs.push_back(std::move(input));
   }
-  if (!any_calls) return code;
+  return inputs;
+}
+
+bool TopCommand::Add(const Input& input, const Console& console, int* code,
+                     ProfileTable* profile, OwnCost* cost) const {
+  const bool is_caused = profile->of() == Attribution::kCaused;
+  const auto facts =
+      input.file == nullptr
+          ? FactsReader::Read(input.path, console, code, table_.thread)
+          : FactsReader::ReadAgain(input.file.get(), console, code,
+                                   table_.thread);
+  if (facts == nullptr) return false;
+  if (is_caused && input.caused == nullptr) {
+    SayNoCause(facts->shown_name(), console);
+  } else if (!is_caused && !facts->HasCalls()) {
+    console.Say(absl::StrCat(
+        facts->shown_name(),
+        ": has no calls: the run was not made with --trace calls"));
+  } else {
+    facts->AddTo(profile);
+    facts->AddCost(cost);
+    if (is_caused) AddCaused(*input.caused, table_.thread, profile);
+    return true;
+  }
+  *code = std::max(*code, kExitUsage);
+  return false;
+}
+
+int TopCommand::Run(const Console& console, OutputBuffer* output) {
+  int code = kExitOk;
+  const std::vector<Input> inputs = OpenAll(console, &code);
+  const bool is_caused =
+      WantsCaused() &&
+      (attribution_.has_value() ||
+       std::all_of(inputs.begin(), inputs.end(),
+                   [](const Input& input) { return input.caused != nullptr; }));
+  ProfileTable profile(
+      by_, is_caused ? Attribution::kCaused : Attribution::kObserved);
+  OwnCost cost;
+  bool any = false;
+  for (const Input& input : inputs) {
+    any |= Add(input, console, &code, &profile, &cost);
+  }
+  if (!any) return code;
+  const std::string meaning =
+      is_caused ? absl::StrCat(kCausedMeaning, "\n")
+                : "RSS grew while these lines ran; pymemreport heap tells "
+                  "which lines hold memory\n";
   return std::max(
       code,
-      table_.PrintPlaces(kMeaning, TopTable(profile, table_.made_limit(), cost),
+      table_.PrintPlaces(meaning, TopTable(profile, table_.made_limit(), cost),
                          by_, /*folds=*/false, console, output));
 }
 

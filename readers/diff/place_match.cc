@@ -65,13 +65,15 @@ void PlaceMatch::MatchItems() {
   }
 }
 
-// Those of one name in their order.
+// Those of one name in their order, by what they were called last.
 void PlaceMatch::MatchThreads(const RunIndex& before, const RunIndex& after) {
   absl::flat_hash_map<absl::string_view, std::vector<uint32_t>> named;
   for (uint32_t id = static_cast<uint32_t>(after.threads()); id > 0; --id) {
+    if (after.LatestThread(id) != id) continue;
     named[after.ThreadName(id)].push_back(id);
   }
   for (uint32_t id = 1; id <= before.threads(); ++id) {
+    if (before.LatestThread(id) != id) continue;
     std::vector<uint32_t>& left = named[before.ThreadName(id)];
     if (left.empty()) continue;
     names_[before.ThreadLabel(id)] = after.ThreadLabel(left.back());

@@ -8,6 +8,7 @@
 #include "readers/heap/heap_exit.h"
 #include "readers/heap/heap_table.h"
 #include "readers/moments/moment_reading.h"
+#include "readers/threads/caused_growth.h"
 
 namespace pymemrun {
 namespace {
@@ -84,7 +85,9 @@ bool RunSide::ReadMoment(RereadFile* file, const Console& console, int* code) {
       !ReadResident(file, *moments, at)) {
     return false;
   }
-  if (facts_.HasCalls()) AddGrowth();
+  const auto caused =
+      options_.by == GroupBy::kThread ? ReadCaused(file, *moments) : nullptr;
+  if (facts_.HasCalls() || caused != nullptr) AddGrowth(caused.get());
   return true;
 }
 
@@ -176,12 +179,14 @@ bool RunSide::ReadResident(RereadFile* file, const RunMoments& moments,
   return true;
 }
 
-void RunSide::AddGrowth() {
+void RunSide::AddGrowth(const ThreadReplay* caused) {
   const GroupBy by = options_.by;
   if (by == GroupBy::kAllocator || by == GroupBy::kModule) return;
   known_[static_cast<size_t>(Holding::kGrowth)] = true;
-  ProfileTable table(by);
-  table.Add(facts_.profile(), facts_.index());
+  ProfileTable table(
+      by, caused != nullptr ? Attribution::kCaused : Attribution::kObserved);
+  facts_.AddTo(&table);
+  if (caused != nullptr) AddCaused(*caused, "", &table);
   for (const ProfiledPlace& place : table.Sorted(0)) {
     const auto bytes = static_cast<double>(place.totals.growth_bytes);
     if (bytes > 0) Add(Holding::kGrowth, place, bytes, 0);

@@ -15,6 +15,7 @@
 #include "readers/run/name_pool.h"
 #include "readers/run/reread_file.h"
 #include "readers/summary/run_facts.h"
+#include "readers/threads/thread_replay.h"
 
 namespace pymemrun {
 
@@ -42,7 +43,7 @@ enum class Holding : uint8_t {
   kHeap,      // live bytes at their peak, or at a given moment
   kHeapEnd,   // live bytes when the program's own code had ended
   kResident,  // of RSS at its peak, or at a given moment
-  kGrowth,    // growth of RSS that was seen at events
+  kGrowth,    // growth of RSS at events; of threads what they caused
 };
 inline constexpr size_t kHoldings = 4;
 // "heap", "heap-end", "resident", "growth".
@@ -100,7 +101,8 @@ class RunSide {
   bool ReadResident(RereadFile* file, const RunMoments& moments,
                     const FoundMoment& at);
   void AddTotals();
-  void AddGrowth();
+  // `caused`: what threads did; null: their events tell what they saw.
+  void AddGrowth(const ThreadReplay* caused);
   void Set(Total which, double value, double variance = 0);
   void Add(Holding which, const Place& place, double bytes, double variance);
 

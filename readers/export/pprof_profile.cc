@@ -64,7 +64,8 @@ class PprofMaker {
     sample->add_values(SignedNumber(source.allocated.bytes));
     sample->add_values(SignedNumber(live.count));
     sample->add_values(SignedNumber(live.bytes));
-    AddLabel("thread", replay_.index().ThreadLabel(source.key.thread), sample);
+    AddLabel("thread", replay_.index().LatestThreadLabel(source.key.thread),
+             sample);
     AddLabel("allocator", HeapAllocatorName(source.key.allocator), sample);
   }
 

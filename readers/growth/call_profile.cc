@@ -1,8 +1,6 @@
 #include "readers/growth/call_profile.h"
 
 #include <algorithm>
-#include <numeric>
-#include <tuple>
 
 namespace pymemrun {
 
@@ -103,59 +101,6 @@ int64_t CallProfile::UnseenBytes(uint64_t last_rss_bytes) const {
   const uint64_t last = last_rss_bytes == 0 ? last_.rss_bytes : last_rss_bytes;
   return static_cast<int64_t>(last - first_rss_bytes_ - charged.growth_bytes +
                               charged.shrinkage_bytes);
-}
-
-void ProfileTable::Add(const CallProfile& profile, const RunIndex& index) {
-  total_.Add(profile.other_threads());
-  other_threads_.Add(profile.other_threads());
-  const auto add = [this](const std::vector<RssTotals>& table, auto place_of) {
-    for (size_t id = 0; id < table.size(); ++id) {
-      if (table[id].rows > 0) Add(place_of(id), table[id]);
-    }
-  };
-  const auto place_of_site = [&](size_t id) {
-    return PlaceOf(by_, index.Resolve(id));
-  };
-  switch (by_) {
-    case GroupBy::kThread:
-      return add(profile.threads(),
-                 [&](size_t id) { return NamedPlace(index.ThreadLabel(id)); });
-    case GroupBy::kLine:
-      add(profile.own_lines(),
-          [&](size_t id) { return PlaceOf(by_, index.ResolveStack(id)); });
-      return add(profile.other_sites(), place_of_site);
-    default:
-      add(profile.sites(), place_of_site);
-  }
-}
-
-void ProfileTable::Add(Place place, const RssTotals& totals) {
-  total_.Add(totals);
-  place.file = names_.Keep(place.file);
-  place.function = names_.Keep(place.function);
-  const uint32_t number = places_.NumberOf(place);
-  if (number >= totals_.size()) totals_.resize(number + 1);
-  totals_[number].Add(totals);
-}
-
-std::vector<ProfiledPlace> ProfileTable::Sorted(uint64_t limit) const {
-  std::vector<uint32_t> order(totals_.size());
-  std::iota(order.begin(), order.end(), 0);
-  const size_t count =
-      limit == 0 ? order.size() : std::min<uint64_t>(limit, order.size());
-  std::partial_sort(order.begin(), order.begin() + count, order.end(),
-                    [this](uint32_t left, uint32_t right) {
-                      const RssTotals &a = totals_[left], &b = totals_[right];
-                      return std::tie(b.growth_bytes, b.shrinkage_bytes,
-                                      places_.places()[left]) <
-                             std::tie(a.growth_bytes, a.shrinkage_bytes,
-                                      places_.places()[right]);
-                    });
-  std::vector<ProfiledPlace> places;
-  for (size_t i = 0; i < count; ++i) {
-    places.push_back({places_.places()[order[i]], totals_[order[i]]});
-  }
-  return places;
 }
 
 }  // namespace pymemrun

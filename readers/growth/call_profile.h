@@ -31,7 +31,6 @@
 #include "format/records/record_visitor.h"
 #include "readers/places/place_table.h"
 #include "readers/places/thread_filter.h"
-#include "readers/run/name_pool.h"
 #include "readers/run/run_index.h"
 
 namespace pymemrun {
@@ -98,43 +97,6 @@ class CallProfile {
   std::vector<int64_t> moved_rows_;     // by site: rows taken from others, net
   std::optional<ThreadFilter> filter_;  // nothing: all threads are kept
   RssTotals other_threads_;
-};
-
-// One place of a table, with what was seen there. Its names live as long as the
-// table.
-struct ProfiledPlace : Place {
-  RssTotals totals;
-};
-
-// Places of one or more runs, each once. Not thread safe.
-class ProfileTable {
- public:
-  // REQUIRES: kLine, kLibraryLine, kFunction, kFile or kThread.
-  explicit ProfileTable(GroupBy by) : by_(by), names_(kMaxNameBytes) {}
-
-  void Add(const CallProfile& profile, const RunIndex& index);
-  // Adds to unseen_bytes().
-  void AddUnseen(int64_t bytes) { unseen_bytes_ += bytes; }  // modulo 2^64
-  // Most growth first, then by place; at most `limit` of them (0: all).
-  std::vector<ProfiledPlace> Sorted(uint64_t limit) const;
-  // Of all places, and of threads that are not kept.
-  const RssTotals& total() const { return total_; }
-  const RssTotals& other_threads() const { return other_threads_; }
-  // See CallProfile::UnseenBytes().
-  int64_t unseen_bytes() const { return static_cast<int64_t>(unseen_bytes_); }
-  GroupBy by() const { return by_; }
-
- private:
-  void Add(Place place, const RssTotals& totals);
-
-  static constexpr size_t kMaxNameBytes = 128 << 20;
-
-  const GroupBy by_;
-  RssTotals total_, other_threads_;
-  uint64_t unseen_bytes_ = 0;
-  NamePool names_;
-  PlaceTable places_;
-  std::vector<RssTotals> totals_;  // by number of the place
 };
 
 }  // namespace pymemrun

@@ -11,12 +11,11 @@ namespace pymemrun {
 namespace {
 
 constexpr absl::string_view kTracing = "tracing itself";
-constexpr absl::string_view kUnseen = "in no logged row";
 
-// A line is told also where it is 0.
+// A line of a file is told also where it is 0.
 std::vector<Cell> CellsOf(GroupBy by, const ProfiledPlace& place) {
   std::vector<Cell> cells = PlaceCells(by, place);
-  if (HasLines(by)) cells[1] = uint64_t{place.line};
+  if (HasLines(by) && !place.file.empty()) cells[1] = uint64_t{place.line};
   return cells;
 }
 
@@ -60,15 +59,20 @@ Table TopTable(const ProfileTable& profile, uint64_t limit,
     AddRow(CellsOf(by, place), place.totals, share_of(place.totals), &table);
     ++table.places;
   }
-  if (profile.other_threads().rows > 0) {
-    AddRow(NameCells(by, kOtherThreads), profile.other_threads(),
-           share_of(profile.other_threads()), &table);
-  }
+  const auto add_sum = [&](absl::string_view name, const RssTotals& totals) {
+    if (totals.rows + totals.growth_bytes + totals.shrinkage_bytes == 0) return;
+    AddRow(NameCells(by, name), totals, share_of(totals), &table);
+  };
+  add_sum(kOtherThreads, profile.other_threads());
+  add_sum(kNativeThreads, profile.native_threads());
   if (profile.unseen_bytes() != 0) {
     RssTotals unseen;
     unseen.Add(profile.unseen_bytes());
     unseen.rows = 0;
-    AddRow(NameCells(by, kUnseen), unseen, Cell(), &table);
+    AddRow(
+        NameCells(by, profile.of() == Attribution::kObserved ? kInNoRow
+                                                             : kUnattributed),
+        unseen, Cell(), &table);
   }
   RssTotals own;
   own.growth_bytes = cost.bytes;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "readers/growth/call_profile.h"
+#include "readers/growth/profile_table.h"
 #include "readers/output/table.h"
 
 namespace pymemrun {
@@ -18,8 +18,9 @@ struct OwnCost {
 };
 
 // The places, most growth first, at most `limit` of them (0: all). Below them
-// stand what threads saw that are not kept, and what RSS changed by in no
-// logged row, unless it is 0. Then comes what tracing itself costs; a table
+// stand what threads did or saw that are not kept, and native ones. What RSS
+// changed by in no logged row, or by no thread's doing, is next, unless it is
+// 0. Then comes what tracing itself costs; a table
 // with a function column also counts its objects. `share` is a part of the
 // growth at all places, listed or not; the last two rows have no share.
 // Functions are Python's: growth in a C function counts for the Python function

@@ -55,7 +55,7 @@ std::string SourceJson(const HeapReplay& replay, const HeapSource& source,
   std::string text = "{\"stack\": ";
   text += FramesJson(replay.index(), source.key.stack, budget);
   AppendMember("thread",
-               std::string(replay.index().ThreadLabel(source.key.thread)),
+               std::string(replay.index().LatestThreadLabel(source.key.thread)),
                &text);
   AppendMember("allocator",
                std::string(HeapAllocatorName(source.key.allocator)), &text);

@@ -58,6 +58,18 @@ void PrintJson(const Table& table, size_t before, OutputBuffer* output) {
 
 }  // namespace
 
+void DropEmptyColumns(Table* table) {
+  for (size_t i = table->headings.size(); i-- > 1;) {
+    const bool is_known = std::any_of(
+        table->rows.begin(), table->rows.end(), [i](const auto& row) {
+          return !std::holds_alternative<std::monostate>(row[i]);
+        });
+    if (is_known) continue;
+    table->headings.erase(table->headings.begin() + i);
+    for (auto& row : table->rows) row.erase(row.begin() + i);
+  }
+}
+
 Table MomentTable(const std::vector<uint64_t>& time_us, std::string title) {
   Table table;
   table.headings = {{"time_s", std::move(title)}};

@@ -43,6 +43,9 @@ void AddColumn(Table::Heading heading, const Values& values, Table* table) {
   }
 }
 
+// Takes away columns without any known cell, but not the first.
+void DropEmptyColumns(Table* table);
+
 enum class TableFormat { kText, kCsv, kJson };
 
 // Text as text_table.h says, for the terminal of the output. CSV as pymemcat

@@ -65,6 +65,12 @@ std::string WithoutFolder(absl::string_view frame) {
   return absl::StrCat(frame.substr(0, open + 1), frame.substr(slash + 1));
 }
 
+// "folder/file.py:5 f" without its folders: "file.py:5 f".
+std::string WithoutFolders(absl::string_view line) {
+  return std::string(
+      line.substr(line.substr(0, line.find(':')).rfind('/') + 1));
+}
+
 // A column with its title and cells as text.
 struct Column {
   const Table::Heading* heading;
@@ -94,6 +100,7 @@ struct Column {
     for (std::string& cell : cells) {
       if (ColumnsOf(cell) <= most) continue;
       if (heading->name == "frame") cell = WithoutFolder(cell);
+      if (heading->name == "top_line") cell = WithoutFolders(cell);
       cell = absl::StrContains(cell, '/') && heading->name != "frame"
                  ? CutPath(cell, most, unicode)
                  : CutToColumns(cell, most);
@@ -149,7 +156,8 @@ class TextTable {
       column.cells.push_back(TextOf(row[i], column.heading->look));
       if (!terminal_.fits()) continue;
       std::string& cell = column.cells.back();
-      if (column.heading->name == "file") {
+      if (column.heading->name == "file" ||
+          column.heading->name == "top_line") {
         cell = ShortestPath(cell, terminal_.folder, terminal_.unicode);
       } else if (column.heading->name == "frame") {
         cell = ShortFrame(cell, terminal_);

@@ -78,6 +78,8 @@ inline constexpr absl::string_view kOtherThreads = "<other threads>";
 inline constexpr absl::string_view kBeforeTracing = "<before tracing>";
 // What tracing itself uses: of the heap, and of what was there before.
 inline constexpr absl::string_view kTracingItself = "<tracing itself>";
+// Threads that never ran Python code.
+inline constexpr absl::string_view kNativeThreads = "<native threads>";
 inline constexpr absl::string_view kUnattributed = "unattributed";
 
 inline Place NamedPlace(absl::string_view name) { return {name, 0, {}}; }

@@ -12,7 +12,7 @@ absl::string_view ShownMapping(const RunIndex& index, uint32_t mapping) {
 Place PlaceOf(GroupBy by, const RunIndex& index, const Origin& origin) {
   switch (origin.is_mapping() ? GroupBy::kMapping : by) {
     case GroupBy::kThread:
-      return NamedPlace(index.ThreadLabel(origin.thread));
+      return NamedPlace(index.LatestThreadLabel(origin.thread));
     case GroupBy::kMapping:
       return NamedPlace(ShownMapping(index, origin.mapping));
     case GroupBy::kModule:

@@ -8,7 +8,8 @@
 
 namespace pymemrun {
 
-bool ThreadFilter::IsWanted(uint32_t thread) const {
+bool ThreadFilter::IsWanted(uint32_t definition) const {
+  const uint32_t thread = index_->LatestThread(definition);
   return wanted_ == absl::StrCat(index_->ThreadNativeId(thread)) ||
          wanted_ == index_->ThreadLabel(thread) ||
          fnmatch(wanted_.c_str(),
@@ -29,10 +30,11 @@ absl::Status ThreadFilter::Check() {
   constexpr uint32_t kMostNamed = 8;
   if (!any()) return absl::OkStatus();
   std::string names;
-  const auto count = static_cast<uint32_t>(index_->threads());
-  for (uint32_t thread = 1; thread <= count; ++thread) {
+  uint32_t count = 0;
+  for (uint32_t thread = 1; thread <= index_->threads(); ++thread) {
     if (Keeps(thread)) return absl::OkStatus();
-    if (thread > kMostNamed) continue;
+    if (index_->LatestThread(thread) != thread || count++ >= kMostNamed)
+      continue;
     absl::StrAppend(&names, names.empty() ? "" : ", ",
                     TerminalText(index_->ThreadLabel(thread)));
   }
@@ -48,7 +50,7 @@ absl::Status ThreadFilter::Check() {
 std::string ThreadFilter::Label() {
   uint32_t first = 0, count = 0;
   for (uint32_t thread = 1; thread <= index_->threads(); ++thread) {
-    if (!Keeps(thread)) continue;
+    if (!Keeps(thread) || index_->LatestThread(thread) != thread) continue;
     if (count++ == 0) first = thread;
   }
   if (count == 1) return TerminalText(index_->ThreadLabel(first));

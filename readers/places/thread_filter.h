@@ -17,7 +17,8 @@ namespace pymemrun {
 class ThreadFilter {
  public:
   // `wanted`: a thread's name, a shell pattern of names, a number, or both as
-  // reports print them ("worker#4712"). Empty: all threads.
+  // reports print them ("worker#4712"). A renamed thread has its last name, as
+  // far as the index knows it. Empty: all threads.
   ThreadFilter(std::string wanted, const RunIndex* index)
       : wanted_(std::move(wanted)), index_(index) {}
 
@@ -32,7 +33,7 @@ class ThreadFilter {
   std::string Label();
 
  private:
-  bool IsWanted(uint32_t thread) const;
+  bool IsWanted(uint32_t definition) const;
 
   std::string wanted_;
   const RunIndex* index_;

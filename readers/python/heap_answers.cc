@@ -160,7 +160,7 @@ py::list HeapSnapshot::Stacks() const {
     const RunIndex& index = replay_->index();
     list.append(type.Make(
         FramesOf(index, key.stack, frame, &texts, &budget),
-        texts.Of(index.ThreadLabel(key.thread)),
+        texts.Of(index.LatestThreadLabel(key.thread)),
         texts.Of(HeapAllocatorName(key.allocator)), WholeNumber(sums_[i].bytes),
         WholeNumber(sums_[i].count), WholeNumber(sums_[i].BytesError())));
   }

@@ -116,6 +116,25 @@ void AddThread(CLI::App* app, std::string* thread) {
       ->option_text("NAME|ID");
 }
 
+void AddAttribution(CLI::App* app, std::optional<Attribution>* attribution,
+                    const std::string& usual) {
+  AddChoice(
+      app, "--thread-attribution", attribution,
+      Choices<std::optional<Attribution>>{{"caused", Attribution::kCaused},
+                                          {"observed", Attribution::kObserved}},
+      "WHOSE",
+      absl::StrCat("Whose growth is: caused, of the thread whose faults "
+                   "brought the pages; observed, of the thread whose "
+                   "event saw it. ",
+                   usual));
+}
+
+void SayNoCause(absl::string_view shown_name, const Console& console) {
+  console.Say(absl::StrCat(shown_name,
+                           ": --thread-attribution caused needs page faults, "
+                           "which the run does not have"));
+}
+
 bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
                  const Console& console) {
   const absl::Status known = threads->Check();

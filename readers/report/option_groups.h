@@ -10,6 +10,7 @@
 #include "CLI/CLI.hpp"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "readers/growth/profile_table.h"
 #include "readers/moments/moment.h"
 #include "readers/output/table.h"
 #include "readers/output/terminal.h"
@@ -67,6 +68,11 @@ std::string FilesProblem(const TableView& view, GroupBy by);
 
 // --thread.
 void AddThread(CLI::App* app, std::string* thread);
+// --thread-attribution, of growth; `usual`: when which.
+void AddAttribution(CLI::App* app, std::optional<Attribution>* attribution,
+                    const std::string& usual);
+// Says that nobody saw which thread brought pages, as was asked for.
+void SayNoCause(absl::string_view shown_name, const Console& console);
 // Whether the run has no such thread; says so.
 bool SayNoThread(ThreadFilter* threads, absl::string_view shown_name,
                  const Console& console);

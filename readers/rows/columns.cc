@@ -12,19 +12,20 @@ namespace pymemrun {
 namespace {
 
 constexpr absl::string_view kNames[kColumns] = {
-    "event",        "devent",       "clock_s",
-    "what",         "file",         "line",
-    "function",     "rss_bytes",    "drss_bytes",
-    "thread",       "pid",          "context",
-    "module",       "rss_exact",    "stack",
-    "page_address", "action",       "pages",
-    "moved_to",     "inferred",     "instruction_module",
-    "address",      "size_bytes",   "allocator",
-    "weight",       "caller_module"};
+    "event",        "devent",        "clock_s",
+    "what",         "file",          "line",
+    "function",     "rss_bytes",     "drss_bytes",
+    "thread",       "pid",           "context",
+    "module",       "rss_exact",     "stack",
+    "page_address", "action",        "pages",
+    "moved_to",     "inferred",      "instruction_module",
+    "address",      "size_bytes",    "allocator",
+    "weight",       "caller_module", "thread_drss_bytes"};
 
 // Appends those of extra records.
 void AppendExtra(ExtraRecords extra, std::vector<Column>* columns) {
-  for (int i = static_cast<int>(kFirstPageColumn); i < kColumns; ++i) {
+  for (int i = static_cast<int>(kFirstPageColumn);
+       i < static_cast<int>(Column::kThreadDrss); ++i) {
     const auto column = static_cast<Column>(i);
     const bool of_both = column == Column::kWeight;
     const bool of_pages = column < kFirstHeapColumn || of_both;
@@ -66,6 +67,7 @@ std::vector<Column> MachineColumns(ExtraRecords extra) {
     columns.push_back(static_cast<Column>(i));
   }
   AppendExtra(extra, &columns);
+  columns.push_back(Column::kThreadDrss);
   return columns;
 }
 

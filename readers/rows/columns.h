@@ -40,8 +40,9 @@ enum class Column : uint8_t {
   kAllocator,
   kWeight,  // of page events too
   kCallerModule,
+  kThreadDrss,  // of rows alone
 };
-inline constexpr int kColumns = 26;
+inline constexpr int kColumns = 27;
 inline constexpr Column kFirstPageColumn = Column::kPageAddress;
 inline constexpr Column kFirstHeapColumn = Column::kAddress;
 
@@ -59,7 +60,7 @@ absl::string_view ColumnName(Column column);
 absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list);
 
 // Those of CSV and JSON lines, in their order: all but the stack, those of
-// extra records if they are printed.
+// extra records if they are printed, then the thread's dRSS.
 std::vector<Column> MachineColumns(ExtraRecords extra);
 // Those of text: with the NEXT:/PREV: prefix or without, with the pid or not,
 // with those of extra records.

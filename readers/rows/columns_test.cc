@@ -33,8 +33,8 @@ TEST(ColumnsTest, EveryColumnHasItsName) {
             "event devent clock_s what file line function rss_bytes drss_bytes "
             "thread pid context module rss_exact page_address action pages "
             "moved_to inferred instruction_module address size_bytes allocator "
-            "weight caller_module ");
-  EXPECT_EQ(MachineColumns({}).size(), 14u);
+            "weight caller_module thread_drss_bytes ");
+  EXPECT_EQ(MachineColumns({}).size(), 15u);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #ifndef PYMEMRUN_READERS_ROWS_NUMBER_CELLS_H_
 #define PYMEMRUN_READERS_ROWS_NUMBER_CELLS_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "readers/rows/row_plan.h"
@@ -33,6 +34,28 @@ char* NumberCellOf(const Style& style, Column column, const RunView& run,
     default:
       return style.Exact(row.exact, out);
   }
+}
+
+// Room for one number with what stands before it.
+inline constexpr size_t kNumberRoom = 96;
+
+template <typename Style>
+void AppendNumber(const Style& style, const RowStep& step, const RunView& run,
+                  const Row& row, uint64_t devent, OutputBuffer* output) {
+  char* const out = std::copy(step.before.begin(), step.before.end(),
+                              output->Reserve(kNumberRoom));
+  output->Commit(NumberCellOf(style, step.number, run, row, devent, out));
+}
+
+// Mostly it is 0.
+template <typename Style>
+void AppendThreadDrss(const Style& style, const RowStep& step,
+                      const RunView& run, const Row& row, OutputBuffer* out) {
+  if (run.thread_drss == nullptr) return out->Append(step.none);
+  const int64_t bytes = run.thread_drss->Take(row);
+  if (bytes == 0) return out->Append(step.zero);
+  out->Append(step.before);
+  out->Commit(style.Drss(bytes, out->Reserve(kMaxNumberWidth)));
 }
 
 }  // namespace pymemrun

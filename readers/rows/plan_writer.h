@@ -52,7 +52,10 @@ class PlanWriter final : public RowWriter {
           }
           break;
         case RowStep::kNumber:
-          WriteNumber(step, run, row, devent);
+          AppendNumber(style_, step, run, row, devent, output_);
+          break;
+        case RowStep::kThreadDrss:
+          AppendThreadDrss(style_, step, run, row, output_);
           break;
         case RowStep::kEmpty:
           output_->Append(step.before);
@@ -86,9 +89,6 @@ class PlanWriter final : public RowWriter {
   }
 
  private:
-  // Room for one number with what stands before it.
-  static constexpr size_t kNumberRoom = 96;
-
   // A line that is no row: `cell` appends each cell.
   template <typename Cell>
   void WriteLine(Cell cell) {
@@ -112,13 +112,6 @@ class PlanWriter final : public RowWriter {
     });
     output_->Append(text);
     return text.size();
-  }
-
-  void WriteNumber(const RowStep& step, const RunView& run, const Row& row,
-                   uint64_t devent) {
-    char* const out = std::copy(step.before.begin(), step.before.end(),
-                                output_->Reserve(kNumberRoom));
-    output_->Commit(NumberCellOf(style_, step.number, run, row, devent, out));
   }
 
   void NoteThread(uint32_t slot, uint32_t thread) {

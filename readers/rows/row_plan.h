@@ -33,10 +33,11 @@ namespace pymemrun {
 enum class RowContext : uint8_t { kNone, kNext, kPrevious };
 
 struct RowStep {
-  enum Kind : uint8_t { kSite, kThread, kStack, kNumber, kEmpty };
+  enum Kind : uint8_t { kSite, kThread, kStack, kNumber, kThreadDrss, kEmpty };
   Kind kind;
-  Column number;       // kNumber
-  std::string before;  // kNumber; of kEmpty with the cell
+  Column number;           // kNumber
+  std::string before;      // kNumber, kThreadDrss; of kEmpty with the cell
+  std::string zero, none;  // kThreadDrss: with the cell of 0, of an unknown one
   std::vector<std::pair<Column, std::string>> cells;  // with what is before
   TextCache cache;
 };
@@ -54,6 +55,8 @@ inline RowStep::Kind StepKindOf(Column column) {
       return RowStep::kThread;
     case Column::kStack:
       return RowStep::kStack;
+    case Column::kThreadDrss:
+      return RowStep::kThreadDrss;
     default:
       return column >= kFirstPageColumn ? RowStep::kEmpty : RowStep::kNumber;
   }
@@ -66,15 +69,20 @@ std::vector<RowStep> MakeRowPlan(const Style& style,
   const Column* previous = nullptr;
   for (const Column& column : columns) {
     const auto kind = StepKindOf(column);
-    const bool alone = kind == RowStep::kNumber || kind == RowStep::kEmpty;
+    const bool alone = kind >= RowStep::kNumber;
     if (alone || steps.empty() || steps.back().kind != kind) {
-      steps.push_back({kind, column, {}, {}, {}});
+      steps.push_back({kind, column, {}, {}, {}, {}, {}});
     }
     std::string before;
     style.Before(column, previous, &before);
     if (kind == RowStep::kEmpty) style.EmptyCell(column, &before);
     if (alone) {
       steps.back().before = before;
+      steps.back().none = before;
+      style.EmptyCell(column, &steps.back().none);
+      char zero[kMaxNumberWidth];
+      steps.back().zero.assign(zero, style.Drss(0, zero) - zero);
+      steps.back().zero.insert(0, before);
     } else {
       steps.back().cells.emplace_back(column, before);
     }

@@ -15,6 +15,14 @@
 
 namespace pymemrun {
 
+// What a row's thread did to RSS since its row before.
+class RowDrss {
+ public:
+  virtual ~RowDrss() = default;
+  // Of rows in their order.
+  virtual int64_t Take(const Row& row) = 0;
+};
+
 // What a writer must know of the file that a row comes from.
 struct RunView {
   const RunIndex* index = nullptr;
@@ -35,6 +43,8 @@ struct RunView {
     return all_of_it ? static_cast<int64_t>(NetRss(row.rss_bytes))
                      : row.drss_bytes;
   }
+
+  RowDrss* thread_drss = nullptr;  // null: it is not known
 
   // What the rows' stacks may still take. Rows are many: those of some 200
   // frames stay whole.

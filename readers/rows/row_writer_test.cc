@@ -159,14 +159,16 @@ TEST_F(RowWriterTest, CsvHasAllColumns) {
   row.exact = false;
   writer->WriteRow(view_, row, 1);
   writer->WriteMark(view_, SomeMark());
-  EXPECT_EQ(Printed(),
-            "event,devent,clock_s,what,file,line,function,rss_bytes,"
-            "drss_bytes,thread,pid,context,module,rss_exact\r\n"
-            "431,9,0.689223,C_RETURN,/lib/os.py,1362,next,41156608,-4096,"
-            "MainThread#101,4711,NEXT,builtins,true\r\n"
-            "432,1,0.689224,CALL,/lib/os.py,238,walk,41156608,0,"
-            "\"a,b#102\",4711,PREV,mod,false\r\n"
-            "432,,0.700000,MARK,,,loaded,41156608,,MainThread#101,4711,,,\r\n");
+  EXPECT_EQ(
+      Printed(),
+      "event,devent,clock_s,what,file,line,function,rss_bytes,"
+      "drss_bytes,thread,pid,context,module,rss_exact,"
+      "thread_drss_bytes\r\n"
+      "431,9,0.689223,C_RETURN,/lib/os.py,1362,next,41156608,-4096,"
+      "MainThread#101,4711,NEXT,builtins,true,\r\n"
+      "432,1,0.689224,CALL,/lib/os.py,238,walk,41156608,0,"
+      "\"a,b#102\",4711,PREV,mod,false,\r\n"
+      "432,,0.700000,MARK,,,loaded,41156608,,MainThread#101,4711,,,,\r\n");
 }
 
 TEST_F(RowWriterTest, AStackIsAColumnOfItsOwnForWhoAsks) {
@@ -207,12 +209,13 @@ TEST_F(RowWriterTest, JsonLinesHaveTheSameKeys) {
             "\"/lib/os.py\",\"line\":1362,\"function\":\"next\",\"rss_bytes\":"
             "18446744073709551615,\"drss_bytes\":-9223372036854775808,"
             "\"thread\":\"MainThread#101\",\"pid\":4711,\"context\":\"NEXT\","
-            "\"module\":\"builtins\",\"rss_exact\":true}");
+            "\"module\":\"builtins\",\"rss_exact\":true,"
+            "\"thread_drss_bytes\":null}");
   const auto mark = nlohmann::json::parse(lines[1]);
   EXPECT_EQ(mark["what"], "MARK");
   EXPECT_EQ(mark["function"], "loaded");
   EXPECT_TRUE(mark["line"].is_null());
-  EXPECT_EQ(mark.size(), 14u);
+  EXPECT_EQ(mark.size(), 15u);
 }
 
 TEST_F(RowWriterTest, HostileNamesAreHarmlessInEveryFormat) {

@@ -47,7 +47,8 @@ struct TextStyle {
                                               {"Size", 12, true},
                                               {"Allocator", 9, false},
                                               {"Weight", 12, false},
-                                              {"Called from", 14, false}};
+                                              {"Called from", 14, false},
+                                              {"Thread dRSS", 12, true}};
     return kLooks[static_cast<int>(column)];
   }
 

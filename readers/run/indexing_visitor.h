@@ -21,6 +21,8 @@ class IndexingVisitor : public RecordVisitor {
   void OnSource(const SourceFile& source) override { index_.Add(source); }
 
   const RunIndex& index() const { return index_; }
+  // See RunIndex::AddThreadsOf().
+  void KnowThreads(const RunIndex& earlier) { index_.AddThreadsOf(earlier); }
 
  private:
   RunIndex index_;

@@ -90,6 +90,7 @@ bool RereadFile::Read(ReplayVisitor* replay) {
   if (!Rewind()) return false;
   std::optional<DamageTeller> teller;
   if (!was_read_) teller.emplace(console_, shown_name());
+  replay->KnowThreads(threads_);
   replay->TellDamage(teller.has_value() ? &*teller : nullptr);
   std::unique_ptr<RecordVisitor> with_parent;
   if (replay->wants_inherited()) {
@@ -105,6 +106,7 @@ bool RereadFile::Read(ReplayVisitor* replay) {
   if (!was_read_) {
     whole_ = status.ok() && !result.torn && result.damages == 0;
     code_ = std::max(code_, SayResult(*console_, shown_name(), status, result));
+    threads_.AddThreadsOf(replay->index());
   }
   was_read_ = true;
   return status.ok() || result.has_header;

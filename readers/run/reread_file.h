@@ -9,6 +9,7 @@
 #include "readers/run/console.h"
 #include "readers/run/input_file.h"
 #include "readers/run/replay_visitor.h"
+#include "readers/run/run_index.h"
 
 namespace pymemrun {
 
@@ -28,6 +29,9 @@ class RereadFile {
   bool Read(ReplayVisitor* replay);
   // The same once more, of a visitor that needs no end. Says nothing.
   bool ReadAgain(RecordVisitor* visitor);
+  // The threads that the first reading found, with their last names. Later
+  // readings by Read() know them.
+  const RunIndex& threads() const { return threads_; }
   // For messages.
   const std::string& shown_name() const { return file_->shown_name(); }
   // As ReadAgain() found it.
@@ -48,6 +52,7 @@ class RereadFile {
   int fd_ = -1;       // what is read
   int kept_fd_ = -1;  // the temporary file, if there is one
   uint64_t read_bytes_ = 0;
+  RunIndex threads_;  // and nothing else
   bool was_read_ = false;
   bool whole_ = false;
   int code_ = kExitOk;

@@ -51,11 +51,27 @@ void RunIndex::Add(const SiteDef& site) {
 }
 
 void RunIndex::Add(const ThreadDef& thread) {
-  if (IsFull(threads_, limits_.threads)) return;
+  const bool is_known = thread.id() != 0 && thread.id() <= threads_.size();
+  if (is_known || IsFull(threads_, limits_.threads)) return;
   const absl::string_view label =
       names_.Keep(absl::StrCat(thread.name(), "#", thread.native_id()));
+  const auto id = static_cast<uint32_t>(threads_.size() + 1);
+  const Thread* const before = Find(threads_, thread.renamed());
+  const bool is_same =
+      before != nullptr && before->native_id == thread.native_id();
+  const uint32_t first = is_same ? before->first : id;
   threads_.push_back({label, std::min(thread.name().size(), label.size()),
-                      thread.native_id()});
+                      thread.native_id(), first, id});
+  threads_[first - 1].latest = id;
+}
+
+void RunIndex::AddThreadsOf(const RunIndex& earlier) {
+  if (!threads_.empty()) return;
+  for (Thread thread : earlier.threads_) {
+    thread.label = names_.Keep(thread.label);
+    thread.name_size = std::min(thread.name_size, thread.label.size());
+    threads_.push_back(thread);
+  }
 }
 
 void RunIndex::Add(const StackDef& node) {
@@ -163,6 +179,11 @@ std::string RunIndex::StackText(uint32_t stack_id, FrameBudget* budget) const {
 absl::string_view RunIndex::ThreadLabel(uint32_t thread_id) const {
   const Thread* thread = Find(threads_, thread_id);
   return thread == nullptr ? NamePool::kNoRoom : thread->label;
+}
+
+uint32_t RunIndex::LatestThread(uint32_t thread_id) const {
+  const Thread* thread = Find(threads_, thread_id);
+  return thread == nullptr ? thread_id : threads_[thread->first - 1].latest;
 }
 
 absl::string_view RunIndex::ThreadName(uint32_t thread_id) const {

@@ -59,10 +59,19 @@ class RunIndex {
   void Add(const StackDef& node);
   void Add(const MappingDef& mapping);
   void Add(const SourceFile& source) { source_lines_.Add(source); }
+  // To be called before reading a file, with the index of a reading before:
+  // from the begin on threads have the names that they get later.
+  void AddThreadsOf(const RunIndex& earlier);
 
   SourceLocation Resolve(uint32_t site) const;
-  // "name#native_id".
+  // "name#native_id", as the thread was called at that time.
   absl::string_view ThreadLabel(uint32_t thread) const;
+  // Its last definition, as far as they were read: it may have been renamed.
+  uint32_t LatestThread(uint32_t thread) const;
+  // "name#native_id" by that: what reports call a thread.
+  absl::string_view LatestThreadLabel(uint32_t thread) const {
+    return ThreadLabel(LatestThread(thread));
+  }
   absl::string_view ThreadName(uint32_t thread) const;
   uint64_t ThreadNativeId(uint32_t thread) const;
   // Whether each event there made the interpreter allocate an object because
@@ -118,6 +127,8 @@ class RunIndex {
     absl::string_view label;
     size_t name_size;
     uint64_t native_id;
+    uint32_t first;   // of the same thread's definitions
+    uint32_t latest;  // stated of the first
   };
 
   const Limits limits_;

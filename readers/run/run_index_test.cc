@@ -41,6 +41,55 @@ TEST(RunIndexTest, ResolvesPythonSites) {
   EXPECT_EQ(place.what, "RETURN");
 }
 
+ThreadDef Thread(uint32_t id, absl::string_view name, uint64_t native_id,
+                 uint32_t renamed = 0) {
+  ThreadDef thread;
+  thread.set_id(id);
+  thread.set_name(std::string(name));
+  thread.set_native_id(native_id);
+  thread.set_renamed(renamed);
+  return thread;
+}
+
+TEST(RunIndexTest, ARenamedThreadIsOne) {
+  RunIndex index;
+  index.Add(Thread(1, "MainThread", 7));
+  index.Add(Thread(2, "pool", 8));
+  index.Add(Thread(3, "worker", 8, 2));
+  EXPECT_EQ(index.LatestThreadLabel(2), "worker#8");
+  EXPECT_EQ(index.ThreadLabel(2), "pool#8");
+  index.Add(Thread(4, "done", 8, 3));
+  EXPECT_EQ(index.LatestThread(2), 4u);
+  EXPECT_EQ(index.LatestThread(3), 4u);
+  EXPECT_EQ(index.LatestThread(1), 1u);
+  EXPECT_EQ(index.LatestThread(0), 0u);
+  EXPECT_EQ(index.LatestThread(99), 99u);
+}
+
+// What a file says of it may be wrong, and the kernel uses numbers again.
+TEST(RunIndexTest, AnotherThreadIsNotTheRenamedOne) {
+  RunIndex index;
+  index.Add(Thread(1, "pool", 8));
+  index.Add(Thread(2, "worker", 8));      // a new thread
+  index.Add(Thread(3, "worker", 9, 1));   // another number
+  index.Add(Thread(4, "worker", 9, 4));   // itself
+  index.Add(Thread(5, "worker", 9, 77));  // not defined
+  for (uint32_t id = 1; id <= 5; ++id) EXPECT_EQ(index.LatestThread(id), id);
+}
+
+TEST(RunIndexTest, ThreadsOfAnEarlierReadingHaveTheirLastNames) {
+  RunIndex earlier, index;
+  const ThreadDef pool = Thread(1, "pool", 8);
+  const ThreadDef worker = Thread(2, "worker", 8, 1);
+  earlier.Add(pool);
+  earlier.Add(worker);
+  index.AddThreadsOf(earlier);
+  index.Add(pool);
+  EXPECT_EQ(index.LatestThreadLabel(1), "worker#8");
+  index.Add(worker);
+  EXPECT_EQ(index.threads(), 2u);
+}
+
 TEST(RunIndexTest, DeepStacksLoseTheirOuterFrames) {
   RunIndex index;
   const std::string name(1000, 'f');

@@ -139,8 +139,13 @@ void RunFacts::OnFooter(const Footer& found) {
 
 void RunFacts::AddTo(ProfileTable* table) const {
   table->Add(profile_, index());
-  table->AddUnseen(
-      profile_.UnseenBytes(footer.has_value() ? footer->last_rss_bytes() : 0));
+  if (table->of() == Attribution::kCaused) return;
+  table->AddUnseen(UnseenBytes());
+}
+
+int64_t RunFacts::UnseenBytes() const {
+  return profile_.UnseenBytes(footer.has_value() ? footer->last_rss_bytes()
+                                                 : 0);
 }
 
 uint64_t RunFacts::Events() const {

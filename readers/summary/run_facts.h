@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "format/records/record_visitor.h"
-#include "readers/growth/call_profile.h"
+#include "readers/growth/profile_table.h"
 #include "readers/summary/fact_keeper.h"
 
 namespace pymemrun {
@@ -42,8 +42,11 @@ class RunFacts : public FactKeeper {
     profile_.KeepThreads(wanted, &index());
   }
   const CallProfile& profile() const { return profile_; }
-  // Its places, and what no row has of the change of RSS.
+  // Its places, and what no row has of the change of RSS. Of a table by what
+  // threads caused the rows alone.
   void AddTo(ProfileTable* table) const;
+  // What RSS changed by at no row, see CallProfile.
+  int64_t UnseenBytes() const;
 
   // The footer's word where there is a footer, else what the stream tells.
   uint64_t Events() const;

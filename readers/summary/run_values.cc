@@ -63,7 +63,7 @@ void AddHighest(const RunFacts& facts, Values* values) {
   const Row row = facts.highest.value_or(Row());
   const bool placed = row.site != 0;
   const SourceLocation place = facts.index().Resolve(row.site);
-  const std::string thread(facts.index().ThreadLabel(row.thread));
+  const std::string thread(facts.index().LatestThreadLabel(row.thread));
   values->insert(
       values->end(),
       {{"highest_rss_bytes", If(known, row.rss_bytes)},

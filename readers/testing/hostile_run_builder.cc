@@ -6,6 +6,7 @@
 #include "format/batches/encode_batch_for_tests.h"
 #include "format/limits.h"
 #include "readers/testing/hostile_run.h"
+#include "readers/testing/page_run_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -148,6 +149,20 @@ void DeepLeavesOfOneLine(uint64_t count, HostileRun* run) {
   const uint32_t chain = run->AddChain(kDeepest - 1);
   for (uint64_t i = 0; i < count; ++i) {
     run->Alloc(64 * (i + 1), 48, run->AddStack(chain, 7));
+  }
+}
+
+// Each is the one before, by another name, and brings a page.
+void RenamedThreads(uint64_t count, HostileRun* run) {
+  RunBuilder& builder = run->builder();
+  const uint32_t site = builder.AddSite(RETURN, run->code(), 1);
+  uint32_t thread = 1;
+  for (uint64_t i = 1; i <= count; ++i) {
+    thread = builder.AddThread(absl::StrCat("t", i), 1, thread);
+    Row row = MakeRow(i, 10 * i, site, 1 << 20, 0);
+    row.thread = thread;
+    builder.AddRow(row);
+    builder.AddPages(CamePages(10 * i - 5, 1000 + 2 * i, 1, 1, thread));
   }
 }
 
@@ -309,6 +324,7 @@ constexpr HostileKind kKinds[] = {
     {"readings_backwards", ReadingsBackwards},
     {"deep_leaves", DeepLeaves},
     {"deep_leaves_of_one_line", DeepLeavesOfOneLine},
+    {"renamed_threads", RenamedThreads},
     {"deep_threads", DeepThreads},
     {"too_deep", TooDeep},
     {"deep_rows", DeepRows},

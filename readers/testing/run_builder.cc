@@ -94,12 +94,14 @@ uint32_t RunBuilder::AddSite(What what, uint32_t code, uint32_t line,
   return sites_;
 }
 
-uint32_t RunBuilder::AddThread(absl::string_view name, uint64_t native_id) {
+uint32_t RunBuilder::AddThread(absl::string_view name, uint64_t native_id,
+                               uint32_t renamed) {
   Record record;
   ThreadDef* thread = record.mutable_thread();
   thread->set_id(++threads_);
   thread->set_native_id(native_id);
   thread->set_name(Bytes(name));
+  thread->set_renamed(renamed);
   AddRecord(record);
   return threads_;
 }

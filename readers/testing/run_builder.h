@@ -31,7 +31,9 @@ class RunBuilder {
   uint32_t AddFunction(absl::string_view qualname, absl::string_view module);
   uint32_t AddSite(What what, uint32_t code, uint32_t line,
                    uint32_t function = 0);
-  uint32_t AddThread(absl::string_view name, uint64_t native_id);
+  // `renamed`: the thread's id by another name.
+  uint32_t AddThread(absl::string_view name, uint64_t native_id,
+                     uint32_t renamed = 0);
   uint32_t AddStack(uint32_t parent, uint32_t code, uint32_t line);
   uint32_t AddMapping(absl::string_view name);
   void AddRow(const Row& row);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "format/records/stack_depths.h"
 #include "readers/places/place_table.h"
 
 namespace pymemrun {
@@ -27,31 +28,44 @@ void ThreadReplay::See(uint32_t thread, uint64_t time_us) {
 
 bool ThreadReplay::OnRows(const Row* rows, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    ++Of(rows[i].thread)->rows;
+    ThreadTotals* const totals = Of(rows[i].thread);
+    ++totals->rows;
+    totals->is_python = true;
     See(rows[i].thread, rows[i].time_us);
   }
   return ResidentReplay::OnRows(rows, count);
 }
 
 bool ThreadReplay::OnHeap(const HeapEvent* events, size_t count) {
-  for (size_t i = 0; i < count; ++i) See(events[i].thread, events[i].time_us);
+  for (size_t i = 0; i < count; ++i) {
+    See(events[i].thread, events[i].time_us);
+    SeeStack(events[i].thread, events[i].stack);
+  }
   return true;
+}
+
+void ThreadReplay::SeeStack(uint32_t thread, uint32_t stack) {
+  ThreadTotals* const totals = Of(thread);
+  if (totals->is_python || stack == 0) return;
+  totals->is_python =
+      index().ResolveStack(stack).code_name != kNativeThreadName;
 }
 
 void ThreadReplay::OnChanged(uint32_t thread, uint32_t stack, int64_t bytes) {
   if (now_us() == 0) return;  // before the program's own code
   See(thread, now_us());
+  SeeStack(thread, stack);
+  std::pair<uint32_t, uint32_t> key(thread, stack);
+  if (changes_.size() >= kMaxStacks && !changes_.contains(key)) key.second = 0;
+  Bytes& at_stack = changes_[key];
   ThreadTotals* const totals = Of(thread);
   if (bytes < 0) {
     totals->shrinkage_bytes -= static_cast<uint64_t>(bytes);
-    return;
+    at_stack.shrinkage -= static_cast<uint64_t>(bytes);
+  } else {
+    totals->growth_bytes += static_cast<uint64_t>(bytes);
+    at_stack.growth += static_cast<uint64_t>(bytes);
   }
-  totals->growth_bytes += static_cast<uint64_t>(bytes);
-  const std::pair<uint32_t, uint32_t> key(thread, stack);
-  if (stack == 0 || (came_.size() >= kMaxStacks && !came_.contains(key))) {
-    return;
-  }
-  came_[key] += static_cast<uint64_t>(bytes);
 }
 
 void ThreadReplay::OnTime(uint64_t time_us) {
@@ -67,34 +81,56 @@ void ThreadReplay::TakePeak() {
   }
 }
 
+void ThreadTotals::Add(const ThreadTotals& other) {
+  growth_bytes += other.growth_bytes;
+  shrinkage_bytes += other.shrinkage_bytes;
+  peak_bytes += other.peak_bytes;
+  rows += other.rows;
+  first_us = std::min(first_us, other.first_us);
+  last_us = std::max(last_us, other.last_us);
+  is_python |= other.is_python;
+}
+
+void ThreadReplay::FoldRenamed() {
+  for (uint32_t id = 1; id < threads_.size(); ++id) {
+    const uint32_t latest = index().LatestThread(id);
+    if (latest == id || latest >= threads_.size()) continue;
+    threads_[latest].Add(threads_[id]);
+    threads_[id] = {};
+  }
+}
+
 // A line is reached by several stacks.
 void ThreadReplay::FindTopLines() {
   PlaceTable lines;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint64_t> bytes_of;
-  for (const auto& [key, bytes] : came_) {
-    const auto [thread, stack] = key;
+  ForEachChange([&](uint32_t thread, uint32_t stack, uint64_t growth,
+                    uint64_t) {
+    if (stack == 0 || growth == 0) return;
     const uint32_t line =
         lines.NumberOf(GroupBy::kLine, index(), Origin{.stack = stack});
-    const uint64_t sum = bytes_of[{thread, line}] += bytes;
+    const uint64_t sum = bytes_of[{thread, line}] += growth;
     ThreadTotals* const totals = Of(thread);
     const bool is_first = sum == totals->top_bytes && stack < totals->top_stack;
-    if (sum < totals->top_bytes || (sum == totals->top_bytes && !is_first)) {
-      continue;
+    if (sum > totals->top_bytes || is_first) {
+      totals->top_bytes = sum;
+      totals->top_stack = stack;
     }
-    totals->top_bytes = sum;
-    totals->top_stack = stack;
-  }
+  });
 }
 
 void ThreadReplay::Finish() {
   ResidentReplay::Finish();
   if (!has_peak_) TakePeak();
+  FoldRenamed();
   FindTopLines();
 }
 
 int64_t ThreadReplay::unattributed_bytes() const {
   int64_t by_threads = 0;
-  for (const ThreadTotals& totals : threads_) by_threads += totals.net_bytes();
+  for (size_t id = 1; id < threads_.size(); ++id) {
+    by_threads += threads_[id].net_bytes();
+  }
   return static_cast<int64_t>(model().RssBytes() - header().first_rss_bytes()) -
          by_threads;
 }

@@ -24,10 +24,13 @@ struct ThreadTotals {
   uint64_t first_us = 0, last_us = 0;  // when it was seen
   uint32_t top_stack = 0;  // of the own line that brought most; 0: none
   uint64_t top_bytes = 0;
+  bool is_python = false;  // it had an event, or a stack, of Python's
 
   int64_t net_bytes() const {
     return static_cast<int64_t>(growth_bytes - shrinkage_bytes);
   }
+  // Of all but the top line.
+  void Add(const ThreadTotals& other);
 };
 
 // Not thread safe.
@@ -41,28 +44,46 @@ class ThreadReplay final : public ResidentReplay {
   bool OnHeap(const HeapEvent* events, size_t count) override;
   void Finish() override;
 
-  // By id. Index 0 is of what no thread did. REQUIRES: Finish() was called.
+  // By id. Index 0 is of what no thread did. What a renamed thread did stands
+  // at its last id, and those before have nothing. REQUIRES: Finish() was
+  // called.
   const std::vector<ThreadTotals>& threads() const { return threads_; }
+  // Calls change(thread, stack, growth_bytes, shrinkage_bytes) of each stack at
+  // which a thread brought pages or gave them back; the thread's last id.
+  template <typename Change>
+  void ForEachChange(const Change& change) const {
+    for (const auto& [key, bytes] : changes_) {
+      change(index().LatestThread(key.first), key.second, bytes.growth,
+             bytes.shrinkage);
+    }
+  }
+  // Somebody saw which thread brought pages.
+  bool KnowsPages() const { return has_page_events() && !by_scan(); }
   // What RSS changed by since tracing began, as far as it was read, less what
   // the threads did.
   int64_t unattributed_bytes() const;
 
  private:
-  // Stacks of threads beyond so many have no top line.
+  // What stacks of threads beyond so many did stands at no stack.
   static constexpr size_t kMaxStacks = size_t{1} << 20;
+  struct Bytes {
+    uint64_t growth = 0, shrinkage = 0;
+  };
 
   void OnTime(uint64_t time_us) override;
   void OnChanged(uint32_t thread, uint32_t stack, int64_t bytes) override;
   ThreadTotals* Of(uint32_t thread);
   void See(uint32_t thread, uint64_t time_us);
+  void SeeStack(uint32_t thread, uint32_t stack);
   void TakePeak();
+  void FoldRenamed();
   void FindTopLines();
 
   const uint64_t peak_us_;
   bool has_peak_ = false;
   std::vector<ThreadTotals> threads_ = {{}};
-  // Bytes that came, by thread and stack.
-  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint64_t> came_;
+  // By thread and stack.
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, Bytes> changes_;
 };
 
 }  // namespace pymemrun

@@ -1,7 +1,6 @@
 #include "readers/threads/thread_table.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -24,56 +23,70 @@ struct ThreadRow {
 
 class RowsMaker {
  public:
-  RowsMaker(const ThreadReplay& replay, const HeapMoments* heap)
-      : replay_(replay), live_bytes_(replay.threads().size()) {
-    if (heap == nullptr) return;
-    const std::vector<HeapSums> sums = heap->SumsAt(0);
+  explicit RowsMaker(const ThreadFacts& facts)
+      : facts_(facts),
+        index_(facts.replay->index()),
+        totals_(facts.replay->threads()),
+        live_bytes_(totals_.size()) {
+    if (facts.observed != nullptr) Observe(facts.observed->threads());
+    if (facts.heap == nullptr) return;
+    const std::vector<HeapSums> sums = facts.heap->SumsAt(0);
     for (size_t i = 0; i < sums.size(); ++i) {
-      const HeapSource& source = heap->model().sources()[i];
-      if (!source.counts()) continue;
-      const uint32_t thread = source.key.thread;
-      live_bytes_[thread < live_bytes_.size() ? thread : 0] += sums[i].bytes;
+      const HeapSource& source = facts.heap->model().sources()[i];
+      if (source.counts()) live_bytes_[Id(source.key.thread)] += sums[i].bytes;
     }
   }
 
   // The ids of all threads, those first that took most.
   std::vector<uint32_t> Order() const {
-    std::vector<uint32_t> order(replay_.threads().size() - 1);
-    std::iota(order.begin(), order.end(), 1);
-    std::stable_sort(order.begin(), order.end(),
-                     [this](uint32_t a, uint32_t b) {
-                       const ThreadTotals &left = replay_.threads()[a],
-                                          &right = replay_.threads()[b];
-                       return std::pair(left.growth_bytes, live_bytes_[a]) >
-                              std::pair(right.growth_bytes, live_bytes_[b]);
-                     });
+    std::vector<uint32_t> order;
+    for (uint32_t id = 1; id < totals_.size(); ++id) {
+      if (Id(id) == id) order.push_back(id);
+    }
+    std::stable_sort(
+        order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
+          return std::pair(totals_[a].growth_bytes, live_bytes_[a]) >
+                 std::pair(totals_[b].growth_bytes, live_bytes_[b]);
+        });
     return order;
   }
 
   ThreadRow Of(uint32_t thread) const {
-    ThreadRow row = {std::string(replay_.index().ThreadLabel(thread)),
-                     replay_.threads()[thread], live_bytes_[thread], ""};
+    ThreadRow row = {std::string(index_.ThreadLabel(thread)), totals_[thread],
+                     live_bytes_[thread], ""};
     if (row.totals.top_stack != 0) {
-      row.top_line = LabelOf(PlaceOf(GroupBy::kLine, replay_.index(),
+      row.top_line = LabelOf(PlaceOf(GroupBy::kLine, index_,
                                      Origin{.stack = row.totals.top_stack}));
     }
     return row;
   }
 
   void AddTo(uint32_t thread, ThreadRow* sum) const {
-    const ThreadTotals& from = replay_.threads()[thread];
-    ThreadTotals& to = sum->totals;
-    to.growth_bytes += from.growth_bytes;
-    to.shrinkage_bytes += from.shrinkage_bytes;
-    to.peak_bytes += from.peak_bytes;
-    to.rows += from.rows;
-    to.first_us = std::min(to.first_us, from.first_us);
-    to.last_us = std::max(to.last_us, from.last_us);
+    sum->totals.Add(totals_[thread]);
     sum->live_bytes += live_bytes_[thread];
   }
 
  private:
-  const ThreadReplay& replay_;
+  // By which the thread is called in tables.
+  uint32_t Id(uint32_t thread) const {
+    const uint32_t latest = index_.LatestThread(thread);
+    return latest < totals_.size() ? latest : 0;
+  }
+
+  void Observe(const std::vector<RssTotals>& observed) {
+    for (ThreadTotals& totals : totals_) {
+      totals.growth_bytes = totals.shrinkage_bytes = 0;
+      totals.top_stack = 0;
+    }
+    for (uint32_t id = 0; id < observed.size(); ++id) {
+      totals_[Id(id)].growth_bytes += observed[id].growth_bytes;
+      totals_[Id(id)].shrinkage_bytes += observed[id].shrinkage_bytes;
+    }
+  }
+
+  const ThreadFacts& facts_;
+  const RunIndex& index_;
+  std::vector<ThreadTotals> totals_;
   std::vector<double> live_bytes_;  // by thread
 };
 
@@ -83,15 +96,18 @@ Cell NameOrNone(const std::string& name) {
   return name.empty() ? Cell() : Cell(name);
 }
 
-std::vector<Cell> CellsOf(const ThreadRow& row, bool pages, bool heap) {
+std::vector<Cell> CellsOf(const ThreadRow& row, const ThreadFacts& facts) {
   const ThreadTotals& totals = row.totals;
-  const auto if_pages = [pages](Cell cell) { return pages ? cell : Cell(); };
+  const auto if_grown = [&](Cell cell) {
+    return facts.knows_growth() ? cell : Cell();
+  };
+  const bool has_peak = facts.replay->KnowsPages() && facts.observed == nullptr;
   return {NameOrNone(row.name),
-          if_pages(totals.growth_bytes),
-          if_pages(totals.shrinkage_bytes),
-          if_pages(totals.net_bytes()),
-          if_pages(totals.peak_bytes),
-          heap ? Cell(WholeNumber(row.live_bytes)) : Cell(),
+          if_grown(totals.growth_bytes),
+          if_grown(totals.shrinkage_bytes),
+          if_grown(totals.net_bytes()),
+          has_peak ? Cell(totals.peak_bytes) : Cell(),
+          facts.heap != nullptr ? Cell(WholeNumber(row.live_bytes)) : Cell(),
           Seconds(totals.first_us),
           Seconds(totals.last_us),
           totals.rows,
@@ -100,11 +116,7 @@ std::vector<Cell> CellsOf(const ThreadRow& row, bool pages, bool heap) {
 
 }  // namespace
 
-bool KnowsPages(const ThreadReplay& replay) {
-  return replay.has_page_events() && !replay.by_scan();
-}
-
-Table ThreadTable(const ThreadReplay& replay, const HeapMoments* heap,
+Table ThreadTable(const ThreadFacts& facts, ThreadFilter* keep,
                   uint64_t limit) {
   Table table;
   table.headings = {{"thread", "thread", CellLook::kName},
@@ -116,51 +128,53 @@ Table ThreadTable(const ThreadReplay& replay, const HeapMoments* heap,
                     {"first_s", "from s"},
                     {"last_s", "to s"},
                     {"rows", "rows"},
-                    {"top_line", "most at", CellLook::kName}};
-  const bool pages = KnowsPages(replay);
-  const RowsMaker maker(replay, heap);
-  const std::vector<uint32_t> order = maker.Order();
-  table.places =
-      limit == 0 ? order.size() : std::min<uint64_t>(limit, order.size());
-  for (size_t i = 0; i < table.places; ++i) {
-    table.rows.push_back(CellsOf(maker.Of(order[i]), pages, heap != nullptr));
-  }
-  if (table.places < order.size()) {
-    ThreadRow others = {std::string(kOtherThreads), {}, 0, ""};
-    others.totals.first_us = UINT64_MAX;
-    for (size_t i = table.places; i < order.size(); ++i) {
-      maker.AddTo(order[i], &others);
+                    {"top_line", "top line", CellLook::kName}};
+  const RowsMaker maker(facts);
+  ThreadRow others = {std::string(kOtherThreads), {}, 0, ""};
+  others.totals.first_us = UINT64_MAX;
+  bool any_other = false;
+  for (const uint32_t thread : maker.Order()) {
+    if (keep->Keeps(thread) && (limit == 0 || table.places < limit)) {
+      table.rows.push_back(CellsOf(maker.Of(thread), facts));
+      ++table.places;
+    } else {
+      maker.AddTo(thread, &others);
+      any_other = true;
     }
-    table.rows.push_back(CellsOf(others, pages, heap != nullptr));
   }
-  if (pages) {
-    table.rows.push_back({std::string(kUnattributed), Cell(), Cell(),
-                          replay.unattributed_bytes(), Cell(), Cell(), Cell(),
-                          Cell(), Cell(), Cell()});
+  if (any_other) table.rows.push_back(CellsOf(others, facts));
+  if (facts.knows_growth()) {
+    const bool is_observed = facts.observed != nullptr;
+    std::vector<Cell> rest(table.headings.size());
+    rest[0] = std::string(is_observed ? kInNoRow : kUnattributed);
+    rest[3] =
+        is_observed ? facts.unseen_bytes : facts.replay->unattributed_bytes();
+    table.rows.push_back(std::move(rest));
   }
   return table;
 }
 
-std::string ThreadHeading(const ThreadReplay& replay, const HeapMoments* heap) {
+std::string ThreadHeading(const ThreadFacts& facts) {
   std::string text;
-  if (KnowsPages(replay)) {
+  if (facts.knows_growth()) {
+    const auto bytes = [](uint64_t value) {
+      return HumanBytes(static_cast<double>(value));
+    };
     text = absl::StrCat(
-        "RSS ",
-        HumanBytes(static_cast<double>(replay.header().first_rss_bytes())),
-        " when tracing began, ",
-        HumanBytes(static_cast<double>(replay.model().RssBytes())),
-        " at the end; growth: pages that a thread brought, shrinkage: those "
-        "that its calls gave back\n");
+        "RSS ", bytes(facts.replay->header().first_rss_bytes()),
+        " when tracing began, ", bytes(facts.replay->model().RssBytes()),
+        " at the end; ",
+        facts.observed != nullptr ? kObservedMeaning : kCausedMeaning, "\n");
   } else {
     text =
         "pages were not seen to come: the live heap alone tells threads "
         "apart\n";
   }
-  if (heap != nullptr) {
+  if (facts.heap != nullptr) {
     absl::StrAppend(&text,
                     "live heap: what it allocated and nobody had freed "
                     "at ",
-                    MomentText(*heap, 0), "\n");
+                    MomentText(*facts.heap, 0), "\n");
   }
   return text;
 }

@@ -1,17 +1,20 @@
 #include <string>
 #include <vector>
 
+#include "format/records/stack_depths.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/report/pymemreport.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
+#include "readers/testing/small_run_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr uint64_t kPage = PageEventsRun::kPage;
 constexpr char kColumns[] =
@@ -103,6 +106,152 @@ TEST(ThreadsReportTest, TheTextSaysWhatItCounts) {
   EXPECT_THAT(printed.out, HasSubstr("growth: pages that a thread brought"));
   EXPECT_THAT(printed.out, HasSubstr("worker#4712"));
   EXPECT_THAT(printed.out, HasSubstr("/job.py:5 load"));
+}
+
+// Threads 2 and 3 are one. Thread 4 has its number later.
+std::string RenamedRun() {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginPageRun(&builder, 100 * kPage);
+  builder.AddThread("pool", 8);
+  builder.AddThread("worker", 8, 2);
+  builder.AddThread("worker", 9);
+  const uint32_t native =
+      builder.AddStack(0, builder.AddCode("", kNativeThreadName, 0), 0);
+  const uint32_t site = builder.AddSite(RETURN, 1, 3);
+  builder.AddMapping("/usr/bin/python3.11");
+  builder.AddPages(CamePages(1000, 100, 10, 1, 2));
+  builder.AddPages(CamePages(2000, 200, 20, 1, 3));
+  builder.AddPages(CamePages(3000, 300, 40, native, 4));
+  Row row = MakeRow(0, 4000, site, 170 * kPage, 70 * kPage);
+  builder.AddRow(row);
+  builder.Flush();
+  builder.AddPages(CamePages(5000, 400, 5, 1));
+  builder.AddProcess(6000, 180 * kPage, 180 * kPage);
+  builder.Flush();
+  return sink.contents();
+}
+
+TEST(ThreadsReportTest, ARenamedThreadIsOneByItsLastName) {
+  EXPECT_EQ(Threads(RenamedRun(), {"--csv"}).out,
+            std::string(kColumns) +
+                "worker#9,163840,0,163840,163840,,0.000000,0.003390,0,"
+                "<native thread>\r\n"
+                "worker#8,122880,0,122880,122880,,0.000000,0.002190,0,"
+                "/job.py:2 f\r\n"
+                "MainThread#1,20480,0,20480,20480,,0.000000,0.005040,1,"
+                "/job.py:2 f\r\n"
+                "unattributed,,,20480,,,,,,\r\n");
+}
+
+TEST(ThreadsReportTest, ThreadsMayBeChosen) {
+  const std::string out =
+      Threads(RenamedRun(), {"--csv", "--thread", "worker*"}).out;
+  EXPECT_THAT(out, HasSubstr("\r\nworker#8,122880,"));
+  EXPECT_THAT(out, HasSubstr("\r\n<other threads>,20480,0,20480,"));
+  EXPECT_THAT(out, Not(HasSubstr("MainThread")));
+  // By its earlier name it is not known.
+  const Printed none = Threads(RenamedRun(), {"--thread", "pool"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("expected MainThread#1, worker#8, worker#9, "
+                                  "found 'pool'"));
+}
+
+TEST(ThreadsReportTest, ObservedIsWhatEventsSaw) {
+  const std::string out =
+      Threads(RenamedRun(), {"--csv", "--thread-attribution", "observed"}).out;
+  EXPECT_THAT(out, HasSubstr("\r\nMainThread#1,286720,0,286720,,,0.000000,"
+                             "0.005040,1,\r\n"));
+  EXPECT_THAT(out, HasSubstr("\r\nworker#8,0,0,0,,,"));
+}
+
+TEST(ThreadsReportTest, WhatIsNotThereCannotBeAskedFor) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 1);
+  builder.Flush();
+  const Printed printed =
+      Threads(sink.contents(), {"--thread-attribution", "caused"});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("caused needs page faults"));
+  Header no_calls = header;
+  no_calls.set_calls_off(true);
+  StringSink other;
+  RunBuilder without(&other);
+  without.AddHeader(no_calls);
+  without.Flush();
+  const Printed observed =
+      Threads(other.contents(), {"--thread-attribution", "observed"});
+  EXPECT_EQ(observed.code, 2);
+  EXPECT_THAT(observed.err, HasSubstr("has no calls"));
+}
+
+TEST(ThreadsReportTest, TextLeavesOutColumnsOfWhichNothingIsKnown) {
+  const std::string text = Threads(RenamedRun(), {}).out;
+  EXPECT_THAT(text, Not(HasSubstr("live heap")));
+  EXPECT_THAT(text, HasSubstr("at peak"));
+  EXPECT_THAT(Threads(RenamedRun(), {"--thread-attribution", "observed"}).out,
+              Not(HasSubstr("at peak")));
+}
+
+Printed Top(std::vector<std::string> options) {
+  TempFile file(RenamedRun());
+  options.insert(options.begin(), {"top", file.path(), "--csv"});
+  return Report(options);
+}
+
+TEST(TopByThreadTest, GrowthIsOfTheThreadThatCausedIt) {
+  EXPECT_EQ(Top({"--by", "thread"}).out,
+            "thread,growth_bytes,shrinkage_bytes,net_bytes,rows,share\r\n"
+            "worker#8,122880,0,122880,0,0.400000\r\n"
+            "MainThread#1,20480,0,20480,1,0.066667\r\n"
+            "<native threads>,163840,0,163840,0,0.533333\r\n"
+            "unattributed,20480,0,20480,0,\r\n"
+            "tracing itself,1048576,0,1048576,0,\r\n");
+}
+
+TEST(TopByThreadTest, SoItIsForOneThread) {
+  const std::string out = Top({"--thread", "worker#8"}).out;
+  EXPECT_THAT(out, HasSubstr("\r\n/job.py,2,f,122880,0,122880,0,"));
+  EXPECT_THAT(out, HasSubstr("\r\n<other threads>,,,184320,0,184320,1,"));
+}
+
+TEST(TopByThreadTest, ObservedIsWhatEventsSaw) {
+  const std::string out =
+      Top({"--by", "thread", "--thread-attribution", "observed"}).out;
+  EXPECT_THAT(out, HasSubstr("\r\nMainThread#1,286720,0,286720,1,1"));
+  EXPECT_THAT(out, Not(HasSubstr("worker")));
+}
+
+TEST(TopByThreadTest, WithoutPageFaultsEventsTell) {
+  TempFile file(SmallRun().Build());
+  const Printed usual = Report({"top", file.path(), "--by", "thread"});
+  EXPECT_EQ(usual.code, 0) << usual.err;
+  EXPECT_THAT(usual.out, HasSubstr("RSS grew while these lines ran"));
+  const Printed caused = Report(
+      {"top", file.path(), "--by", "thread", "--thread-attribution", "caused"});
+  EXPECT_EQ(caused.code, 2);
+  EXPECT_THAT(caused.err, HasSubstr("caused needs page faults"));
+}
+
+TEST(TopByThreadTest, TheSummaryDoesSoToo) {
+  TempFile file(RenamedRun());
+  const std::string lines = "\nlines with the most growth of RSS\n";
+  const Printed caused =
+      Report({"summary", file.path(), "--thread", "worker*"});
+  EXPECT_EQ(caused.code, 0) << caused.err;
+  EXPECT_THAT(caused.out.substr(caused.out.find(lines)),
+              HasSubstr("120.0 KiB"));
+  const Printed observed =
+      Report({"summary", file.path(), "--thread", "worker*",
+              "--thread-attribution", "observed"});
+  EXPECT_THAT(observed.out.substr(observed.out.find(lines)),
+              HasSubstr("<other threads>"));
+  EXPECT_THAT(observed.out.substr(observed.out.find(lines)),
+              Not(HasSubstr("120.0 KiB")));
 }
 
 TEST(ThreadsReportTest, WithoutPagesAndHeapNobodyKnows) {

@@ -80,7 +80,8 @@ class IndependentReadingTest(support.ProgramTest):
                 "context": ("" if everything else
                             "PREV" if row.context else "NEXT"),
                 "module": definition.module.decode(),
-                "rss_exact": "false" if row.inexact else "true"}
+                "rss_exact": "false" if row.inexact else "true",
+                "thread_drss_bytes": ""}  # calls alone
             if not row.context:
                 last_next = row.number
 

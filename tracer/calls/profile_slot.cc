@@ -1,5 +1,6 @@
 #include "tracer/calls/profile_slot.h"
 
+#include "tracer/base/clock.h"
 #include "tracer/calls/profile_event.h"
 #include "tracer/calls/told_calls.h"
 #include "tracer/cpython/slot_watch.h"
@@ -56,6 +57,8 @@ struct SlotHooks {
     HotState& hot = Hot();
     if (hot.page != nullptr && t_thread_id == 0) {
       g_slot->threads_.Define(hot, PymemrunFrameOf(f));
+    } else if (hot.page != nullptr) {
+      g_slot->threads_.LookAtName(hot, TimeStamp(hot.time_is_tsc));
     }
     ProfileSlot::Leave();
     return 0;
@@ -75,10 +78,13 @@ void ProfileSlot::Arm(PyThreadState* tstate) {
   PymemrunSetSlot(tstate, hook_);
 }
 
-// Whether the slot is ours to fill: tracing is on, and the thread belongs to
-// the main interpreter.
+// Whether the slot is ours to fill.
 bool ProfileSlot::WantsHook(PyThreadState* tstate) const {
-  if (only_names_ && t_thread_id != 0) return false;
+  return (!only_names_ || t_thread_id == 0) && MayHook(tstate);
+}
+
+// Tracing is on, and the thread belongs to the main interpreter.
+bool ProfileSlot::MayHook(PyThreadState* tstate) const {
   return hook_ != nullptr && Hot().page != nullptr && tstate != nullptr &&
          PyThreadState_GetInterpreter(tstate) == PyInterpreterState_Main();
 }
@@ -150,7 +156,12 @@ void ProfileSlot::OnGilTaken() {
     g_slot->gaps_.OnGilTaken(Hot(), tstate);
   }
   if (tstate == nullptr || PymemrunGetSlot(tstate) != nullptr ||
-      !g_slot->WantsHook(tstate)) {
+      !g_slot->MayHook(tstate)) {
+    return;
+  }
+  // One that has its name may have got another.
+  if (g_slot->only_names_ && t_thread_id != 0 &&
+      !ThreadRegistry::IsNameOld(TimeStamp(Hot().time_is_tsc))) {
     return;
   }
   t_own = {};  // of a thread state that this thread had before

@@ -40,9 +40,10 @@ class ProfileSlot {
   void DisarmAll();
   bool armed() const { return hook_ != nullptr && !only_names_; }
   // Where no calls are traced: from here on each new thread has one event, at
-  // which it gets its definition with its name. With sys.monitoring it does
-  // nothing: a thread gets its definition when the heap's hooks look at its
-  // name.
+  // which it gets its definition with its name. One more comes now and then as
+  // it takes the GIL, to see whether it was renamed. With sys.monitoring it
+  // does nothing: a thread gets its definition when the heap's hooks look at
+  // its name.
   void NameThreads();
 
   // One thread at a time. Returns false where that cannot be: calls are not
@@ -64,6 +65,7 @@ class ProfileSlot {
   void Use();
   void Arm(PyThreadState* tstate);
   bool WantsHook(PyThreadState* tstate) const;
+  bool MayHook(PyThreadState* tstate) const;
   void Install();
   // Somebody has put `func` (null: none) into the slot of `tstate`, which is
   // the calling thread's.

@@ -111,7 +111,7 @@ void ThreadRegistry::Send(HotState& hot, const char* name, size_t length) {
   t_passes = filters_.PassesThread(name);
   t_name_hash = HashOf(name, length);
   t_defined = TimeStamp(hot.time_is_tsc);
-  const ThreadPayload payload = {native_id, t_defined};
+  const ThreadPayload payload = {native_id, t_defined, t_thread_id, 0};
   // Without room the rows of the thread stand under an id that the collector
   // names by itself.
   t_thread_id = ++last_id_;

@@ -187,8 +187,10 @@ enum class LineTableKind : uint32_t {
 struct ThreadPayload {
   uint64_t native_id;
   uint64_t tsc;
+  uint32_t renamed;  // its id until now, by another name; 0: it had none
+  uint32_t unused;
 };
-static_assert(sizeof(ThreadPayload) == 16);
+static_assert(sizeof(ThreadPayload) == 24);
 
 // In a code object's stead: the frames that a cut stack lacks.
 inline constexpr uint32_t kDeeperFrames = kIdMask;

@@ -1,0 +1,28 @@
+// Growth of RSS by the thread that caused it: `pymemreport top --by thread`,
+// and what --thread leaves of the other places.
+#ifndef PYMEMRUN_READERS_THREADS_CAUSED_GROWTH_H_
+#define PYMEMRUN_READERS_THREADS_CAUSED_GROWTH_H_
+
+#include <memory>
+#include <string>
+
+#include "readers/growth/profile_table.h"
+#include "readers/resident/find_peak.h"
+#include "readers/run/reread_file.h"
+#include "readers/threads/thread_replay.h"
+
+namespace pymemrun {
+
+// Reads a run that was read before, as `finder` has found it. Null: nobody saw
+// which thread brought pages, or nothing can be read.
+std::unique_ptr<ThreadReplay> ReadCaused(RereadFile* file,
+                                         const PeakFinder& finder);
+
+// Adds what the threads did, each change at the place of its stack. `wanted`:
+// see ThreadFilter. REQUIRES: the table is by kCaused, Finish() was called.
+void AddCaused(const ThreadReplay& replay, const std::string& wanted,
+               ProfileTable* table);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_THREADS_CAUSED_GROWTH_H_

@@ -16,6 +16,7 @@ namespace pymemrun {
   COMMAND(NewTreeCommand)             \
   COMMAND(NewFlameCommand)            \
   COMMAND(NewTimelineCommand)         \
+  COMMAND(NewGraphCommand)            \
   COMMAND(NewHistoryCommand)          \
   COMMAND(NewSnapshotCommand)         \
   COMMAND(NewStatsCommand)            \

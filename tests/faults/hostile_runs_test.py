@@ -42,7 +42,8 @@ HEAP += [['tree'], ['tree', '--limit', '0', '--inverted']]
 HEAP += [['flame'], ['flame', '--inverted'], ['flame', '--by-thread'], ['stats', '--json']]
 HEAP += [['export', '--format', form] for form in ('pprof', 'collapsed', 'speedscope')]
 ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json'], ['summary'],
-        ['top', '--thread', '*'], ['threads', '--limit', '0']]
+        ['top', '--thread', '*'], ['threads', '--limit', '0'], ['graph'],
+        ['graph', '--csv', '--top', '24', '--from', '0.0001']]
 CAT += [['--csv', '--columns', 'event,stack'],
         ['--jsonl', '--records', 'heap', '--columns', 'address,stack'],
         ['--text', '--records', 'pages', '--columns', 'page_address,stack'],

@@ -36,7 +36,7 @@ ROOMS = {
     'readers/heap': 'format format/batches format/records readers/output readers/places readers/run text',
     'readers/heap_in_rss': 'readers/heap readers/output readers/places readers/resident readers/run text',
     'readers/moments': 'readers/heap readers/resident readers/run text',
-    'readers/threads': 'readers/heap readers/output readers/places readers/resident text',
+    'readers/threads': 'readers/growth readers/heap readers/output readers/places readers/resident text',
     'readers/answer': 'format/source readers/heap readers/heap_in_rss readers/moments readers/output readers/places readers/resident readers/run readers/summary text',
     'readers/processes': 'readers/answer readers/output readers/places readers/run readers/summary text',
     'readers/chart': 'readers/output readers/places readers/run text',

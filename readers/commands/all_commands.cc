@@ -9,6 +9,7 @@ namespace pymemrun {
   COMMAND(NewSummaryCommand)          \
   COMMAND(NewThreadsCommand)          \
   COMMAND(NewProcessesCommand)        \
+  COMMAND(NewWatchCommand)            \
   COMMAND(NewHeapCommand)             \
   COMMAND(NewResidentCommand)         \
   COMMAND(NewTopCommand)              \

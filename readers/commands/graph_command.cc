@@ -137,6 +137,7 @@ class GraphCommand final : public ReportCommand {
             "at a thread's own events.") {}
 
   void AddOptions(CLI::App* app) override;
+  std::string OfOneRun() const override { return "a graph"; }
   std::string NotForTerminal() const override { return csv_ ? "" : "pictures"; }
   int Run(const Console& console, OutputBuffer* output) override;
 

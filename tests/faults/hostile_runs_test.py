@@ -43,7 +43,7 @@ HEAP += [['flame'], ['flame', '--inverted'], ['flame', '--by-thread'], ['stats',
 HEAP += [['export', '--format', form] for form in ('pprof', 'collapsed', 'speedscope')]
 ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json'], ['summary'],
         ['top', '--thread', '*'], ['threads', '--limit', '0'], ['graph'],
-        ['graph', '--csv', '--top', '24', '--from', '0.0001']]
+        ['graph', '--csv', '--top', '24', '--from', '0.0001'], ['watch', '--once']]
 CAT += [['--csv', '--columns', 'event,stack'],
         ['--jsonl', '--records', 'heap', '--columns', 'address,stack'],
         ['--text', '--records', 'pages', '--columns', 'page_address,stack'],

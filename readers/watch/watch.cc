@@ -1,6 +1,7 @@
 #include "readers/watch/watch.h"
 
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ namespace {
 constexpr absl::Duration kDrawEach = absl::Milliseconds(250);
 constexpr absl::Duration kLookEach = absl::Seconds(1);
 constexpr absl::Duration kPoll = absl::Milliseconds(50);
-constexpr int kPollMs = 50;
+constexpr int kPollMs = 50, kNice = 10;
 // Of its time, drawing may take one part in so many.
 constexpr int kDrawShare = 10;
 constexpr size_t kScaleColumns = 10;
@@ -341,6 +342,8 @@ int Watcher::Run() {
 }  // namespace
 
 int WatchRun(const WatchRequest& request, const Console& console) {
+  // On a machine without a free processor the program goes before its view.
+  if (!request.once) setpriority(PRIO_PROCESS, 0, kNice);
   return Watcher(request, console).Run();
 }
 

@@ -35,4 +35,24 @@ std::string BlockCurve(const std::vector<double>& values, size_t count,
   return curve;
 }
 
+std::vector<std::string> BlockColumns(const std::vector<double>& values,
+                                      size_t lines, bool unicode) {
+  static constexpr const char* kBlocks[] = {" ", "▁", "▂", "▃", "▄",
+                                            "▅", "▆", "▇", "█"};
+  double most = 0;
+  for (const double value : values) most = std::max(most, value);
+  std::vector<std::string> rows(lines);
+  for (const double value : values) {
+    const double share = most > 0 ? std::max(value, 0.0) / most : 0.0;
+    auto eighths =
+        static_cast<size_t>(share * 8 * static_cast<double>(lines) + 0.5);
+    for (size_t row = lines; row-- > 0;) {
+      const size_t part = std::min<size_t>(eighths, 8);
+      rows[row] += unicode ? kBlocks[part] : (part >= 4 ? "#" : " ");
+      eighths -= part;
+    }
+  }
+  return rows;
+}
+
 }  // namespace pymemrun

@@ -16,6 +16,10 @@ std::string BlockBar(double share, size_t columns, bool unicode);
 std::string BlockCurve(const std::vector<double>& values, size_t count,
                        bool unicode);
 
+// The same over several lines, the highest first.
+std::vector<std::string> BlockColumns(const std::vector<double>& values,
+                                      size_t lines, bool unicode);
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_TEXT_BLOCK_CHART_H_

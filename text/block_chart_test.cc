@@ -50,5 +50,13 @@ TEST(ColumnsTest, PathsAreShortWhereTheirReaderKnowsTheRest) {
   EXPECT_EQ(ShortPath("job.py", ""), "job.py");
 }
 
+TEST(BlockColumnsTest, GoOverSeveralLines) {
+  EXPECT_EQ(BlockColumns({0, 1, 2, 4}, 2, true),
+            (std::vector<std::string>{"   █", " ▄██"}));
+  EXPECT_EQ(BlockColumns({0, 1, 2, 4}, 2, false),
+            (std::vector<std::string>{"   #", " ###"}));
+  EXPECT_EQ(BlockColumns({0, 0}, 1, true), std::vector<std::string>{"  "});
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -24,6 +24,14 @@ find_library(PYMEMRUN_ZLIB_STATIC libz.a REQUIRED)
 add_library(pymemrun_zlib INTERFACE)
 target_include_directories(pymemrun_zlib SYSTEM INTERFACE "${PYMEMRUN_ZLIB_INCLUDE}")
 target_link_libraries(pymemrun_zlib INTERFACE "${PYMEMRUN_ZLIB_STATIC}")
+# Archives, as a wheel may bring no libtinfo; the machine's terminfo is taken.
+find_path(PYMEMRUN_CURSES_INCLUDE curses.h REQUIRED)  # libncurses-dev
+find_library(PYMEMRUN_NCURSES_STATIC libncursesw.a REQUIRED)
+find_library(PYMEMRUN_TINFO_STATIC libtinfo.a REQUIRED)
+add_library(pymemrun_curses INTERFACE)
+target_include_directories(pymemrun_curses SYSTEM INTERFACE "${PYMEMRUN_CURSES_INCLUDE}")
+target_link_libraries(pymemrun_curses INTERFACE "${PYMEMRUN_NCURSES_STATIC}"
+                      "${PYMEMRUN_TINFO_STATIC}")
 if(PYMEMRUN_BUILD_TESTS)
   find_package(GTest REQUIRED)                    # libgtest-dev libgmock-dev
 endif()

@@ -12,7 +12,7 @@
 #include "absl/time/time.h"
 #include "format/stream/read_plan.h"
 #include "readers/cat/cat_options.h"
-#include "readers/cat/follow_watch.h"
+#include "readers/run/follow_watch.h"
 #include "readers/cat/merge_reader.h"
 #include "readers/cat/raw_copy.h"
 #include "readers/cat/run_printer.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "readers/chart/flame_script.h"
-#include "readers/chart/svg_chart.h"
+#include "readers/chart/svg_plot.h"
 #include "readers/output/whole_number.h"
 #include "readers/run/own_code.h"
 #include "text/report_text.h"

@@ -52,14 +52,6 @@ std::vector<std::string> LayerColors(size_t count);
 
 void PrintSvg(const StackedChart& chart, OutputBuffer* output);
 
-// `text` inside an XML element or attribute.
-std::string XmlText(absl::string_view text);
-
-// 0, step, 2 step, ... up to the first at or above `highest`: some `about` of
-// them, where step is 1, 2 or 5 times a power of 10 times `unit`.
-// REQUIRES: highest > 0.
-std::vector<double> RoundTicks(double highest, double unit, int about);
-
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_READERS_CHART_SVG_CHART_H_

@@ -9,6 +9,7 @@ namespace pymemrun {
   COMMAND(NewSummaryCommand)          \
   COMMAND(NewThreadsCommand)          \
   COMMAND(NewProcessesCommand)        \
+  COMMAND(NewWatchCommand)            \
   COMMAND(NewHeapCommand)             \
   COMMAND(NewResidentCommand)         \
   COMMAND(NewTopCommand)              \
@@ -16,6 +17,7 @@ namespace pymemrun {
   COMMAND(NewTreeCommand)             \
   COMMAND(NewFlameCommand)            \
   COMMAND(NewTimelineCommand)         \
+  COMMAND(NewGraphCommand)            \
   COMMAND(NewHistoryCommand)          \
   COMMAND(NewSnapshotCommand)         \
   COMMAND(NewStatsCommand)            \

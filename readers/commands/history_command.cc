@@ -192,27 +192,13 @@ bool HistoryCommand::FindBounds(RereadFile* file, const Console& console,
     to = Moment{Moment::kEnd};
   }
   std::unique_ptr<RunMoments> moments;
-  for (const bool is_end : {false, true}) {
-    const std::optional<Moment>& bound = is_end ? to : from_;
-    uint64_t& bound_us = is_end ? options->to_us : options->from_us;
-    if (!bound.has_value()) continue;
-    if (bound->kind == Moment::kTime) {
-      bound_us = bound->time_us;
-      continue;
-    }
-    if (moments == nullptr) moments = RunMoments::Of(ReadingOf(file));
-    if (moments == nullptr) {
-      *code = kExitFailed;
-      return false;
-    }
-    const auto found = FindMoment(*moments, *bound, file, console, code);
-    if (!found.has_value()) return false;
-    bound_us = is_end ? found->UntilUs() : found->time_us;
+  MomentRange range;
+  if (!FindRange(from_, to, file, console, &moments, &range, code)) {
+    return false;
   }
-  if (options->to_us > options->from_us) return true;
-  console.Usage("--to must be after --from");
-  *code = kExitUsage;
-  return false;
+  options->from_us = range.from_us;
+  options->to_us = range.to_us;
+  return true;
 }
 
 int HistoryCommand::Run(const Console& console, OutputBuffer* output) {

@@ -34,6 +34,33 @@ std::optional<FoundMoment> FindMoment(const RunMoments& moments,
   return std::nullopt;
 }
 
+bool FindRange(const std::optional<Moment>& from,
+               const std::optional<Moment>& to, RereadFile* file,
+               const Console& console, std::unique_ptr<RunMoments>* moments,
+               MomentRange* range, int* code) {
+  for (const bool is_end : {false, true}) {
+    const std::optional<Moment>& bound = is_end ? to : from;
+    uint64_t& bound_us = is_end ? range->to_us : range->from_us;
+    if (!bound.has_value()) continue;
+    if (bound->kind == Moment::kTime) {
+      bound_us = bound->time_us;
+      continue;
+    }
+    if (*moments == nullptr) *moments = RunMoments::Of(ReadingOf(file));
+    if (*moments == nullptr) {
+      *code = kExitFailed;
+      return false;
+    }
+    const auto found = FindMoment(**moments, *bound, file, console, code);
+    if (!found.has_value()) return false;
+    bound_us = is_end ? found->UntilUs() : found->time_us;
+  }
+  if (range->to_us > range->from_us) return true;
+  console.Usage("--to must be after --from");
+  *code = kExitUsage;
+  return false;
+}
+
 std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,
                                         RereadFile* file,
                                         const Console& console, int* code) {

@@ -22,7 +22,17 @@ ReadRun ReadingOf(RereadFile* file);
 std::optional<FoundMoment> FindMoment(const RunMoments& moments,
                                       const Moment& moment, RereadFile* file,
                                       const Console& console, int* code);
-// The same, one for each, as heap events have them. Empty: said.
+// From when to when a report goes.
+struct MomentRange {
+  uint64_t from_us = 0, to_us = ReplayVisitor::kEnd;
+};
+// Where a bound is not given it stays. `moments`: null until they are needed.
+// False: there is no such range, which has been said; *code as above.
+bool FindRange(const std::optional<Moment>& from,
+               const std::optional<Moment>& to, RereadFile* file,
+               const Console& console, std::unique_ptr<RunMoments>* moments,
+               MomentRange* range, int* code);
+// As FindMoment(), one for each, as heap events have them. Empty: said.
 std::vector<HeapMoment> FindHeapMoments(const std::vector<Moment>& moments,
                                         RereadFile* file,
                                         const Console& console, int* code);

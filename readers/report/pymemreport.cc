@@ -91,12 +91,13 @@ std::string CommandsHelp(const Commands& commands) {
   std::vector<std::string> others;
   for (size_t i = 0; i < commands.size(); ++i) {
     if (i < kUsualCommands) {
-      text += HelpRow(commands[i]->name(), commands[i]->summary(), 12);
+      text += HelpRow(commands[i]->name(), commands[i]->summary(), 13);
     } else {
       others.push_back(commands[i]->name());
     }
   }
-  return text + HelpRow("others", absl::StrJoin(others, ", "), 13) +
+  return text + "Others: " + absl::StrJoin(others, ", ") +
+         ".\n"
          "\n"
          "pymemreport COMMAND --help tells a command's usual options,\n"
          "pymemreport COMMAND --help-all all of them, and pymemreport "

@@ -7,7 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "readers/chart/svg_chart.h"
+#include "readers/chart/svg_plot.h"
 #include "readers/report/pymemreport.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"

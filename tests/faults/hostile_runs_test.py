@@ -44,7 +44,9 @@ HEAP += [['export', '--format', form] for form in ('pprof', 'collapsed', 'speeds
 ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json'], ['summary'],
         ['top', '--thread', '*'], ['threads', '--limit', '0'],
         ['top', '--by', 'thread', '--thread-attribution', 'caused'],
-        ['threads', '--thread', 'M*', '--thread-attribution', 'observed']]
+        ['threads', '--thread', 'M*', '--thread-attribution', 'observed'], ['graph'],
+        ['graph', '--csv', '--top', '24', '--from', '0.0001'], ['watch', '--once'],
+        ['processes', '--json']]
 CAT += [['--csv', '--columns', 'event,stack'],
         ['--jsonl', '--records', 'heap', '--columns', 'address,stack'],
         ['--text', '--records', 'pages', '--columns', 'page_address,stack'],

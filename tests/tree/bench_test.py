@@ -279,6 +279,11 @@ class Programs(unittest.TestCase):
                                 "tiny", "--runs", "1", "--threads", "1,100")
         self.assertRegex(text, r"\| --min-drss 0 \| 100 \| .* \| all \|")
 
+    def test_watched_compares_with_the_same_program_alone(self):
+        text = self.run_program("watched", "--build", BUILD, "--runs", "2",
+                                "--attaches", "2", "--passes", "1000")
+        self.assertRegex(text, r"\| CPU \| [\d.]+ \| [\d.]+ \| [\d.]+ \| ")
+
     def test_many_events_are_all_read_back(self):
         text = self.run_program("many_events", "--build", BUILD, "--scale", "tiny",
                                 "--millions", "1", "--beside", "1")

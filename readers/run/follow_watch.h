@@ -1,6 +1,6 @@
-// Tells `pymemcat --follow` when a run that has no footer is over all the same.
-#ifndef PYMEMRUN_READERS_CAT_FOLLOW_WATCH_H_
-#define PYMEMRUN_READERS_CAT_FOLLOW_WATCH_H_
+// Tells who follows a run when a run that has no footer is over all the same.
+#ifndef PYMEMRUN_READERS_RUN_FOLLOW_WATCH_H_
+#define PYMEMRUN_READERS_RUN_FOLLOW_WATCH_H_
 
 #include <cstdint>
 #include <functional>
@@ -38,4 +38,4 @@ class FollowWatch {
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_CAT_FOLLOW_WATCH_H_
+#endif  // PYMEMRUN_READERS_RUN_FOLLOW_WATCH_H_

@@ -1,4 +1,4 @@
-#include "readers/cat/follow_watch.h"
+#include "readers/run/follow_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "readers/cat/follow_watch.h"
+#include "readers/run/follow_watch.h"
 
 #include <limits.h>
 #include <sys/wait.h>

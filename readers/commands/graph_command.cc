@@ -1,0 +1,303 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "readers/chart/line_chart.h"
+#include "readers/chart/svg_chart.h"
+#include "readers/heap/heap_history.h"
+#include "readers/heap_in_rss/heap_timeline.h"
+#include "readers/moments/moment_reading.h"
+#include "readers/options/help_text.h"
+#include "readers/options/option_values.h"
+#include "readers/output/table.h"
+#include "readers/report/report_command.h"
+#include "readers/resident/timeline.h"
+#include "readers/threads/thread_curves.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kMostPeaks = 24;
+constexpr absl::string_view kOther = "other threads";
+
+// What is to be drawn.
+struct ThreadGraph {
+  Header header;
+  std::string meaning;  // of a thread's line
+  ThreadCurves curves;
+  std::vector<uint64_t> rss_bytes;  // at each moment
+  uint64_t rebase_bytes = 0;
+  std::vector<ThreadPeak> peaks;
+};
+
+std::string OthersName(const ThreadGraph& graph) {
+  if (graph.curves.others == 0) return std::string(kOther);
+  return Counted(graph.curves.others, "other thread");
+}
+
+double Seconds(uint64_t time_us) { return static_cast<double>(time_us) / 1e6; }
+
+std::string MostText(const std::vector<LineChart::Point>& points) {
+  double most = 0, last = 0;
+  for (const LineChart::Point& point : points) {
+    most = std::max(most, point.bytes);
+    last = point.bytes;
+  }
+  return absl::StrCat("peak ", HumanBytes(most), ", end ", HumanBytes(last));
+}
+
+LineChart::Line LineOf(const ThreadCurve& curve,
+                       const std::vector<uint64_t>& time_us) {
+  LineChart::Line line;
+  line.label = curve.name;
+  for (size_t i = 0; i < time_us.size(); ++i) {
+    if (!curve.highs.empty()) {
+      line.points.push_back({Seconds(curve.highs[i].time_us),
+                             static_cast<double>(curve.highs[i].bytes)});
+    }
+    line.points.push_back(
+        {Seconds(time_us[i]), static_cast<double>(curve.bytes[i])});
+  }
+  line.detail = MostText(line.points);
+  return line;
+}
+
+LineChart::Line ProcessLine(const ThreadGraph& graph) {
+  ThreadCurve process;
+  process.name = graph.rebase_bytes == 0
+                     ? absl::StrCat(kProcess, ": RSS")
+                     : absl::StrCat(kProcess, ": RSS less ",
+                                    HumanBytes(graph.rebase_bytes));
+  for (const uint64_t bytes : graph.rss_bytes) {
+    process.bytes.push_back(static_cast<int64_t>(bytes - graph.rebase_bytes));
+  }
+  LineChart::Line line = LineOf(process, graph.curves.time_us);
+  line.color = "#24292f";
+  line.strong = true;
+  return line;
+}
+
+LineChart ChartOf(const ThreadGraph& graph) {
+  LineChart chart;
+  chart.title = TitleOf("Memory by thread", graph.header.script());
+  chart.subtitle = absl::StrCat("process ", graph.header.pid(),
+                                "; threads: ", graph.meaning);
+  chart.lines.push_back(ProcessLine(graph));
+  for (size_t i = 0; i < graph.curves.threads.size(); ++i) {
+    LineChart::Line line =
+        LineOf(graph.curves.threads[i], graph.curves.time_us);
+    SetLook(i, &line);
+    chart.lines.push_back(std::move(line));
+  }
+  if (graph.curves.others > 0 || graph.curves.any_other()) {
+    ThreadCurve others;
+    others.name = absl::StrCat(OthersName(graph), ", together");
+    others.bytes = graph.curves.other_bytes;
+    LineChart::Line line = LineOf(others, graph.curves.time_us);
+    line.color = "#8c959f";
+    chart.lines.push_back(std::move(line));
+  }
+  for (const ThreadPeak& peak : graph.peaks) {
+    const double base =
+        peak.is_process ? static_cast<double>(graph.rebase_bytes) : 0;
+    chart.peaks.push_back(
+        {{Seconds(peak.time_us), static_cast<double>(peak.bytes) - base},
+         peak.text,
+         absl::StrCat(HumanBytes(static_cast<double>(peak.bytes)), " at ",
+                      HumanSeconds(peak.time_us))});
+  }
+  return chart;
+}
+
+Table TableOf(const ThreadGraph& graph) {
+  Table table = MomentTable(graph.curves.time_us);
+  AddColumn({"rss_bytes", ""}, graph.rss_bytes, &table);
+  for (const ThreadCurve& curve : graph.curves.threads) {
+    AddColumn({curve.name, ""}, curve.bytes, &table);
+  }
+  AddColumn({std::string(kOther), ""}, graph.curves.other_bytes, &table);
+  return table;
+}
+
+class GraphCommand final : public ReportCommand {
+ public:
+  GraphCommand()
+      : ReportCommand(
+            "graph", "memory of each thread over time, as a picture",
+            "Draws a line for each thread, what it brought less what it gave "
+            "back, and one for the process. The highest points are numbered, "
+            "and told below the picture.\n\nGrowth is by page faults. Where "
+            "pages were not seen to come, the lines are each thread's live "
+            "heap. Without heap events either, they are what RSS changed by "
+            "at a thread's own events.") {}
+
+  void AddOptions(CLI::App* app) override;
+  std::string OfOneRun() const override { return "a graph"; }
+  std::string NotForTerminal() const override { return csv_ ? "" : "pictures"; }
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  static constexpr uint64_t kUsualTop = 8;
+
+  // What was read; nothing: that cannot be, or the run does not tell.
+  enum class Result { kRead, kNothing, kFailed };
+  Result Read(RereadFile* file, const RunMoments& finder,
+              const MomentRange& range, ThreadGraph* graph) const;
+  Result ReadEvents(GrowthBy by, RereadFile* file, const RunMoments& finder,
+                    const MomentRange& range, ThreadGraph* graph) const;
+  Result ReadHeap(RereadFile* file, const RunMoments& finder,
+                  const MomentRange& range, ThreadGraph* graph) const;
+  Result Complete(RereadFile* file, const RunMoments& finder,
+                  const RunIndex& index, ThreadGraph* graph) const;
+  size_t top() const { return top_.value_or(kUsualTop); }
+
+  std::optional<uint64_t> top_;     // threads with a line of their own
+  std::optional<uint64_t> rebase_;  // nothing: to be chosen
+  std::optional<Moment> from_, to_;
+  bool csv_ = false;
+};
+
+absl::StatusOr<std::optional<uint64_t>> ParseRebase(absl::string_view text) {
+  if (text == "auto") return std::optional<uint64_t>();
+  const absl::StatusOr<uint64_t> bytes = ParseBytes(text);
+  if (bytes.ok()) return std::optional<uint64_t>(*bytes);
+  return Expected("auto or a size such as 30M", text);
+}
+
+void GraphCommand::AddOptions(CLI::App* app) {
+  files_.AddOne(app);
+  AddTop(app, &top_, kUsualTop,
+         "Draw a line for each of the N threads with the highest peaks");
+  AddParsed(app, "--rebase", &rebase_, ParseRebase, "SIZE",
+            "Draw RSS less SIZE, so that the threads are not flat beside it: "
+            "auto (default; the lowest RSS that is shown), or a size.");
+  AddParsed(app, "--from", &from_, ParseMoment, "T",
+            "Begin at this moment, named as --at T names it.");
+  AddParsed(app, "--to", &to_, ParseMoment, "T", "End at this moment.");
+  app->add_flag("--csv", csv_, "Print CSV: a row for each moment.");
+  AddOwn(app);
+  files_.AddOutput(app);
+  SetUsualOptions(app,
+                  {"--top", "--rebase", "--from", "--to", "--csv", "--output"});
+}
+
+GraphCommand::Result GraphCommand::ReadEvents(GrowthBy by, RereadFile* file,
+                                              const RunMoments& finder,
+                                              const MomentRange& range,
+                                              ThreadGraph* graph) const {
+  const uint64_t from_us = range.from_us;
+  const uint64_t peak_us = std::max(finder.RssPeak().time_us, from_us);
+  std::vector<uint64_t> time_us =
+      TimelineSteps(range.to_us - from_us, peak_us - from_us);
+  for (uint64_t& moment_us : time_us) moment_us += from_us;
+  ThreadCurvesReplay all(by, time_us, {}, finder.hindsight());
+  if (!file->Read(&all)) return Result::kFailed;
+  if (by == GrowthBy::kEvents && !all.any_row()) return Result::kNothing;
+  ThreadCurvesReplay replay(by, std::move(time_us), all.Largest(top()),
+                            finder.hindsight());
+  if (!file->Read(&replay)) return Result::kFailed;
+  graph->curves = replay.Result();
+  graph->meaning =
+      by == GrowthBy::kFaults
+          ? "pages that each brought, less those that its calls gave back"
+          : "what RSS changed by at each one's events, whoever did it";
+  return Complete(file, finder, replay.index(), graph);
+}
+
+GraphCommand::Result GraphCommand::ReadHeap(RereadFile* file,
+                                            const RunMoments& finder,
+                                            const MomentRange& range,
+                                            ThreadGraph* graph) const {
+  HeapHistoryOptions options;
+  options.by = GroupBy::kThread;
+  options.from_us = range.from_us;
+  options.to_us = range.to_us;
+  HeapHistoryReplay replay(options);
+  if (!file->Read(&replay)) return Result::kFailed;
+  if (!replay.has_heap_events()) return Result::kNothing;
+  graph->curves = CurvesOf(replay.Result(top()));
+  graph->meaning =
+      absl::StrCat("live heap that each allocated, whoever frees it",
+                   replay.sampled() ? "; estimated from samples" : "");
+  return Complete(file, finder, replay.index(), graph);
+}
+
+GraphCommand::Result GraphCommand::Complete(RereadFile* file,
+                                            const RunMoments& finder,
+                                            const RunIndex& index,
+                                            ThreadGraph* graph) const {
+  RssAtMoments rss(graph->curves.time_us, finder.hindsight());
+  if (!file->Read(&rss)) return Result::kFailed;
+  graph->header = rss.header();
+  graph->rss_bytes = rss.rss_bytes();
+  const auto& bytes = graph->rss_bytes;
+  const uint64_t lowest =
+      bytes.empty() ? 0 : *std::min_element(bytes.begin(), bytes.end());
+  graph->rebase_bytes = rebase_.value_or(lowest);
+  graph->peaks =
+      HighestPoints(graph->curves, graph->rss_bytes, index, kMostPeaks);
+  return Result::kRead;
+}
+
+// By the best that the run has.
+GraphCommand::Result GraphCommand::Read(RereadFile* file,
+                                        const RunMoments& finder,
+                                        const MomentRange& range,
+                                        ThreadGraph* graph) const {
+  if (finder.has_page_events() && !finder.by_scan()) {
+    return ReadEvents(GrowthBy::kFaults, file, finder, range, graph);
+  }
+  const Result heap = ReadHeap(file, finder, range, graph);
+  if (heap != Result::kNothing) return heap;
+  return ReadEvents(GrowthBy::kEvents, file, finder, range, graph);
+}
+
+int GraphCommand::Run(const Console& console, OutputBuffer* output) {
+  const auto file = RereadFile::Open(files_.paths[0], console);
+  if (file == nullptr) return kExitFailed;
+  auto finder = RunMoments::Of(ReadingOf(file.get()));
+  if (finder == nullptr) return kExitFailed;
+  int code = kExitOk;
+  MomentRange range;
+  if (!FindRange(from_, to_, file.get(), console, &finder, &range, &code)) {
+    return code;
+  }
+  range.to_us = std::min(range.to_us, std::max(finder->EndUs(), uint64_t{1}));
+  if (range.from_us >= range.to_us) {
+    console.Say(
+        absl::StrCat(file->shown_name(), ": the run ended before --from"));
+    return kExitUsage;
+  }
+  ThreadGraph graph;
+  switch (Read(file.get(), *finder, range, &graph)) {
+    case Result::kFailed:
+      return kExitFailed;
+    case Result::kNothing:
+      console.Say(absl::StrCat(file->shown_name(),
+                               ": has neither page faults nor heap events nor "
+                               "events of calls: nobody saw which thread took "
+                               "memory"));
+      return file->whole() ? kExitUsage : file->code();
+    case Result::kRead:
+      break;
+  }
+  if (csv_) {
+    PrintTable(TableOf(graph), TableFormat::kCsv, output);
+  } else {
+    PrintSvg(ChartOf(graph), output);
+  }
+  return file->code();
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewGraphCommand() {
+  return std::make_unique<GraphCommand>();
+}
+
+}  // namespace pymemrun

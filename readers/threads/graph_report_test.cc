@@ -1,0 +1,158 @@
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/page_run_for_tests.h"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/small_run_for_tests.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Printed Graph(const std::string& run, std::vector<std::string> options = {}) {
+  TempFile file(run);
+  options.insert(options.begin(), {"graph", file.path()});
+  return Report(options);
+}
+
+size_t Count(const std::string& text, const std::string& part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string::npos;
+       at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+TEST(GraphReportTest, EachThreadHasALineAndSoHasTheProcess) {
+  const Printed printed = Graph(PageEventsRun().Build());
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(Count(printed.out, "<path class=\"line\""), 3u);
+  EXPECT_THAT(printed.out, HasSubstr(">Memory by thread of job.py<"));
+  EXPECT_THAT(printed.out, HasSubstr("threads: pages that each brought"));
+  EXPECT_THAT(printed.out, HasSubstr(">process: RSS less 80.0 KiB<"));
+  EXPECT_THAT(printed.out, HasSubstr(">MainThread#4711<"));
+  EXPECT_THAT(printed.out, HasSubstr(">peak 200.0 KiB, end 40.0 KiB<"));
+  EXPECT_THAT(printed.out, HasSubstr(">worker#4712<"));
+}
+
+// The first thread has its 50th page at 50.49 ms, between two moments.
+TEST(GraphReportTest, PeaksAreNumberedByTimeAndSayWhere) {
+  const Printed printed = Graph(PageEventsRun().Build());
+  const size_t first = printed.out.find(">MainThread#4711 &gt; job.py:5 load<");
+  const size_t second = printed.out.find(">worker#4712 &gt; job.py:6 load<");
+  ASSERT_NE(first, std::string::npos) << printed.out;
+  EXPECT_LT(first, second);
+  EXPECT_NE(second, std::string::npos);
+  EXPECT_THAT(printed.out, HasSubstr(">200.0 KiB at 0.050 s<"));
+  EXPECT_THAT(printed.out, HasSubstr(">120.0 KiB at 0.150 s<"));
+  EXPECT_THAT(printed.out, HasSubstr(">400.0 KiB at 0.150 s<"));
+  EXPECT_EQ(Count(printed.out, "class=\"peak\""), 3u);
+}
+
+TEST(GraphReportTest, CsvHasPlainBytesAtEachMoment) {
+  const Printed printed =
+      Graph(PageEventsRun().Build(), {"--csv", "--to", "0.3"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  const std::vector<std::string> lines = CsvLines(printed);
+  EXPECT_EQ(lines[0],
+            "time_s,rss_bytes,MainThread#4711,worker#4712,other threads");
+  EXPECT_EQ(lines.back(), "0.300000,409600,204800,122880,0");
+}
+
+TEST(GraphReportTest, WhatIsLessThanTheLargestIsSummedUp) {
+  const Printed printed = Graph(PageEventsRun().Build(), {"--top", "1"});
+  EXPECT_EQ(Count(printed.out, "<path class=\"line\""), 3u);
+  EXPECT_THAT(printed.out, HasSubstr(">1 other thread, together<"));
+  EXPECT_THAT(printed.out, Not(HasSubstr(">worker#4712<")));
+  const Printed csv = Graph(PageEventsRun().Build(), {"--top", "1", "--csv"});
+  EXPECT_EQ(CsvLines(csv).back(), "0.600000,249856,40960,122880");
+}
+
+TEST(GraphReportTest, RebaseIsAsTheUserSays) {
+  const std::string run = PageEventsRun().Build();
+  EXPECT_THAT(Graph(run, {"--rebase", "0"}).out, HasSubstr(">process: RSS<"));
+  EXPECT_THAT(Graph(run, {"--rebase", "16K"}).out,
+              HasSubstr(">process: RSS less 16.0 KiB<"));
+  EXPECT_EQ(Graph(run, {"--rebase", "auto"}).out, Graph(run).out);
+  const Printed wrong = Graph(run, {"--rebase", "much"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("expected auto or a size such as 30M"));
+}
+
+// What a thread gives back may be another one's: it is below 0 then.
+TEST(GraphReportTest, LinesMayBeBelowZero) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginPageRun(&builder);
+  builder.AddThread("worker", 2);
+  builder.AddMapping("/usr/bin/python3.11");
+  builder.AddPages(CamePages(1000, 100, 10, 1, 2));
+  builder.AddPages({RangeEntry(5000, PAGES_UNMAPPED, 100, 8)});
+  builder.AddProcess(6000, 2 * 4096, 10 * 4096);
+  builder.Flush();
+  const Printed printed = Graph(sink.contents(), {});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr(">-40 KiB<"));
+  EXPECT_THAT(printed.out, HasSubstr(", end -32.0 KiB<"));
+}
+
+TEST(GraphReportTest, WithoutPageEventsLinesAreTheLiveHeap) {
+  const Printed printed = Graph(HeapRun().Build());
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("threads: live heap that each"));
+}
+
+TEST(GraphReportTest, WithEventsOfCallsAloneTheyAreWhatThoseSaw) {
+  const Printed printed = Graph(SmallRun().Build(), {"--csv"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(CsvLines(printed)[0],
+            "time_s,rss_bytes,MainThread#4711,worker#4712,other threads");
+  EXPECT_THAT(CsvLines(printed).back(), HasSubstr(",5242880,-1048576,0"));
+  EXPECT_THAT(Graph(SmallRun().Build()).out,
+              HasSubstr("what RSS changed by at each"));
+}
+
+TEST(GraphReportTest, ARunThatTellsNoThreadIsRefused) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  builder.AddHeader(RunBuilder::DefaultHeader());
+  builder.AddProcess(100, 4096, 4096);
+  builder.Flush();
+  const Printed printed = Graph(sink.contents());
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_THAT(printed.err, HasSubstr("nobody saw which thread took memory"));
+}
+
+TEST(GraphReportTest, BoundsOutsideTheRunAreRefused) {
+  const std::string run = PageEventsRun().Build();
+  const Printed late = Graph(run, {"--from", "10"});
+  EXPECT_EQ(late.code, 2);
+  EXPECT_THAT(late.err, HasSubstr("the run ended before --from"));
+  const Printed turned = Graph(run, {"--from", "0.3", "--to", "0.2"});
+  EXPECT_EQ(turned.code, 2);
+  EXPECT_THAT(turned.err, HasSubstr("--to must be after --from"));
+}
+
+TEST(GraphReportTest, NamesAreEscaped) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginPageRun(&builder);
+  builder.AddThread("<b>&\x1b[31m", 2);
+  builder.AddMapping("/usr/bin/python3.11");
+  builder.AddPages(CamePages(1000, 100, 10, 1, 2));
+  builder.Flush();
+  const Printed printed = Graph(sink.contents());
+  EXPECT_THAT(printed.out, HasSubstr("&lt;b&gt;&amp;\\x1b[31m#2"));
+  EXPECT_THAT(printed.out, Not(HasSubstr("<b>")));
+}
+
+}  // namespace
+}  // namespace pymemrun

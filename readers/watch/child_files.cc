@@ -1,0 +1,108 @@
+#include "readers/watch/child_files.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "format/records/record_visitor.h"
+#include "readers/run/follow_watch.h"
+#include "readers/run/input_file.h"
+
+namespace pymemrun {
+namespace {
+
+// The first bytes of a file, where the header is.
+class FirstBytes final : public ByteSource {
+ public:
+  explicit FirstBytes(int fd) : source_(fd) {}
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    if (source_.bytes_read() >= kMost) return 0;
+    return source_.Read(buffer, size);
+  }
+
+ private:
+  static constexpr uint64_t kMost = 1 << 20;
+  FdSource source_;
+};
+
+class HeaderKeeper final : public RecordVisitor {
+ public:
+  void OnHeader(const Header& header) override { header_ = header; }
+  const Header& header() const { return header_; }
+
+ private:
+  Header header_;
+};
+
+Header HeaderOf(const std::string& path) {
+  const auto file = InputFile::Open(path);
+  if (!file.ok() || (*file)->size_bytes() == 0) return {};
+  FirstBytes source((*file)->fd());
+  HeaderKeeper keeper;
+  ReadResult result;
+  ReadStream(&source, StreamReader::Options(), &keeper, &result).IgnoreError();
+  return keeper.header();
+}
+
+uint64_t RssOf(uint32_t pid) {
+  const auto file = InputFile::Open(absl::StrCat("/proc/", pid, "/statm"));
+  char buffer[256];
+  if (!file.ok()) return 0;
+  const auto size = FdSource((*file)->fd()).Read(buffer, sizeof buffer);
+  if (!size.ok()) return 0;
+  const std::vector<absl::string_view> fields =
+      absl::StrSplit(absl::string_view(buffer, *size), ' ');
+  uint64_t pages = 0;
+  if (fields.size() < 2 || !absl::SimpleAtoi(fields[1], &pages)) return 0;
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+ChildFiles::ChildFiles(const std::string& run_path) {
+  const size_t slash = run_path.rfind('/') + 1;
+  folder_ = slash == 0 ? "./" : run_path.substr(0, slash);
+  const std::string name = run_path.substr(slash);
+  const size_t dot = name.rfind('.');
+  stem_ = absl::StrCat(name.substr(0, dot), ".");
+  ending_ = dot == std::string::npos ? "" : name.substr(dot);
+}
+
+std::vector<WatchFrame::Child> ChildFiles::Look(const Header& parent) {
+  DIR* const files = opendir(folder_.c_str());
+  while (files != nullptr) {
+    const dirent* const entry = readdir(files);
+    if (entry == nullptr || headers_.size() >= kMostChildren) break;
+    absl::string_view name = entry->d_name;
+    if (!absl::ConsumePrefix(&name, stem_) ||
+        !absl::ConsumeSuffix(&name, ending_)) {
+      continue;
+    }
+    uint32_t pid = 0;
+    if (!absl::SimpleAtoi(name, &pid) || headers_.contains(pid)) continue;
+    Header header = HeaderOf(absl::StrCat(folder_, entry->d_name));
+    if (header.pid() == pid) headers_.emplace(pid, std::move(header));
+  }
+  if (files != nullptr) closedir(files);
+  std::vector<WatchFrame::Child> children;
+  for (const auto& [pid, header] : headers_) {
+    if (header.host() != parent.host() ||
+        header.start_realtime_ns() < parent.start_realtime_ns()) {
+      continue;
+    }
+    WatchFrame::Child child;
+    child.pid = pid;
+    child.script = header.script();
+    child.ended = RunIsDead(header);
+    if (!child.ended) child.rss_bytes = RssOf(pid);
+    children.push_back(std::move(child));
+  }
+  return children;
+}
+
+}  // namespace pymemrun

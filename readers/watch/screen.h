@@ -1,0 +1,45 @@
+// A terminal that shows lines and takes keys; it is left as it was.
+#ifndef PYMEMRUN_READERS_WATCH_SCREEN_H_
+#define PYMEMRUN_READERS_WATCH_SCREEN_H_
+
+#include <stdio.h>
+#include <termios.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "readers/watch/watch_frame.h"
+
+namespace pymemrun {
+
+// There may be one at a time. Not thread safe.
+class Screen {
+ public:
+  static constexpr int kNoKey = -1;
+
+  // Null: descriptor 0 and `out_fd` are no terminal, or one that nothing is
+  // known of.
+  static std::unique_ptr<Screen> Open(int out_fd);
+  ~Screen();
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+
+  size_t columns() const;
+  size_t rows() const;
+  void Show(const std::vector<WatchLine>& lines);
+  // Waits so long for a key. A change of the terminal's size ends the wait.
+  int Key(int wait_ms);
+
+ private:
+  Screen() = default;
+
+  struct termios before_ = {};
+  FILE* in_ = nullptr;
+  FILE* out_ = nullptr;
+  void* curses_ = nullptr;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_WATCH_SCREEN_H_

@@ -1,0 +1,350 @@
+#include "readers/watch/watch.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
+#include "readers/run/follow_watch.h"
+#include "readers/run/input_file.h"
+#include "readers/watch/child_files.h"
+#include "readers/watch/screen.h"
+#include "readers/watch/watch_model.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr absl::Duration kDrawEach = absl::Milliseconds(250);
+constexpr absl::Duration kLookEach = absl::Seconds(1);
+constexpr absl::Duration kPoll = absl::Milliseconds(50);
+constexpr int kPollMs = 50, kNice = 10;
+// Of its time, drawing may take one part in so many.
+constexpr int kDrawShare = 10;
+constexpr size_t kScaleColumns = 10;
+constexpr size_t kOnceColumns = 80, kOnceRows = 40;
+
+volatile sig_atomic_t caught = 0;
+
+void Catch(int signal) { caught = signal; }
+
+// Until it goes, a signal that would end the program is noted.
+class Signals {
+ public:
+  Signals() {
+    caught = 0;
+    struct sigaction noted = {};
+    noted.sa_handler = Catch;
+    for (size_t i = 0; i < std::size(kNoted); ++i) {
+      sigaction(kNoted[i], &noted, &before_[i]);
+    }
+  }
+  ~Signals() {
+    for (size_t i = 0; i < std::size(kNoted); ++i) {
+      sigaction(kNoted[i], &before_[i], nullptr);
+    }
+  }
+
+ private:
+  static constexpr int kNoted[] = {SIGINT, SIGTERM, SIGHUP};
+  struct sigaction before_[std::size(kNoted)] = {};
+};
+
+// Says something at most each so often.
+class Every {
+ public:
+  explicit Every(absl::Duration duration) : duration_(duration) {}
+  bool IsDue() {
+    const absl::Time now = absl::Now();
+    if (now < next_) return false;
+    next_ = now + duration_;
+    return true;
+  }
+  void Delay(absl::Duration duration) {
+    next_ = std::max(next_, absl::Now() + duration);
+  }
+  void Hurry() { next_ = absl::InfinitePast(); }
+
+ private:
+  const absl::Duration duration_;
+  absl::Time next_ = absl::InfinitePast();
+};
+
+// A file's bytes, and where they end for now a call of `at_end`: false ends the
+// reading. `on_bytes` is called each time that some came.
+class GrowingSource final : public ByteSource {
+ public:
+  GrowingSource(FdSource* source, std::function<bool()> on_bytes,
+                std::function<bool()> at_end)
+      : source_(source),
+        on_bytes_(std::move(on_bytes)),
+        at_end_(std::move(at_end)) {}
+  absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
+    for (;;) {
+      const absl::StatusOr<size_t> got = source_->Read(buffer, size);
+      if (!got.ok()) return got;
+      if (*got > 0) return on_bytes_() ? *got : 0;
+      if (!at_end_()) return 0;
+    }
+  }
+
+ private:
+  FdSource* const source_;
+  const std::function<bool()> on_bytes_, at_end_;
+};
+
+class Watcher {
+ public:
+  Watcher(const WatchRequest& request, const Console& console)
+      : request_(request), console_(console), children_(request.path) {}
+
+  int Run();
+
+ private:
+  bool Open();
+  void PassOutput() const;
+  absl::Status ReadOnce();
+  bool AtEnd();
+  bool Tick(bool may_wait);
+  void Take(int key);
+  void Look();
+  void FillFrame();
+  void Draw();
+  void PrintLine();
+  int PrintOnce();
+  void StayUntilQuit();
+  int Ended();
+
+  const WatchRequest& request_;
+  const Console& console_;
+  ChildFiles children_;
+  std::unique_ptr<InputFile> file_;
+  std::unique_ptr<FdSource> source_;
+  std::unique_ptr<Screen> screen_;
+  std::unique_ptr<WatchModel> model_;
+  std::optional<FollowWatch> over_watch_;
+  WatchFrame frame_;
+  Every draw_{kDrawEach}, line_{kLookEach}, look_{kLookEach};
+  std::vector<WatchFrame::Child> seen_children_;
+  bool quit_ = false, over_ = false, shrunk_ = false, renamed_ = false;
+  bool by_bytes_ = false, frozen_ = false;
+  uint64_t damages_ = 0;
+};
+
+// A run that was just started has no file yet.
+bool Watcher::Open() {
+  for (;;) {
+    auto file = InputFile::Open(request_.path);
+    if (file.ok()) {
+      file_ = *std::move(file);
+      return true;
+    }
+    const bool may_come =
+        request_.started != nullptr && !request_.started->ExitCode();
+    if (!may_come) {
+      if (request_.started == nullptr) {
+        console_.Say(absl::StrCat(TerminalText(request_.path), ": ",
+                                  file.status().message()));
+      }
+      return false;
+    }
+    if (caught != 0) return false;
+    absl::SleepFor(kPoll);
+  }
+}
+
+// Of a program that did not come to be traced: it may say why.
+void Watcher::PassOutput() const {
+  const auto output = InputFile::Open(request_.started->output_path());
+  if (!output.ok()) return;
+  FdSource source((*output)->fd());
+  FdSink sink(console_.err_fd);
+  char buffer[4096];
+  for (;;) {
+    const auto size = source.Read(buffer, sizeof buffer);
+    if (!size.ok() || *size == 0) return;
+    if (!sink.Append({buffer, *size}).ok()) return;
+  }
+}
+
+// From the file's begin to its end, as far as there is one.
+absl::Status Watcher::ReadOnce() {
+  shrunk_ = false;
+  lseek(file_->fd(), 0, SEEK_SET);
+  source_ = std::make_unique<FdSource>(file_->fd());
+  model_ = std::make_unique<WatchModel>();
+  over_watch_.emplace([this] { return RunIsDead(model_->header()); });
+  GrowingSource source(
+      source_.get(), [this] { return request_.once || Tick(false); },
+      [this] { return AtEnd(); });
+  ReadResult result;
+  const absl::Status status =
+      ReadStream(&source, StreamReader::Options(), model_.get(), &result);
+  model_->Finish();
+  damages_ = result.damages;
+  return status;
+}
+
+bool Watcher::AtEnd() {
+  if (request_.once || model_->ended()) return false;
+  if (look_.IsDue()) Look();
+  if (shrunk_ || over_) return false;
+  return Tick(true);
+}
+
+// At what became of the file.
+void Watcher::Look() {
+  struct stat open_file, named;
+  if (fstat(file_->fd(), &open_file) == 0 && S_ISREG(open_file.st_mode)) {
+    shrunk_ = static_cast<uint64_t>(open_file.st_size) < source_->bytes_read();
+    renamed_ = stat(request_.path.c_str(), &named) != 0 ||
+               named.st_dev != open_file.st_dev ||
+               named.st_ino != open_file.st_ino;
+  }
+  over_ = model_->has_header() &&
+          over_watch_->IsOver(source_->bytes_read(), absl::Now());
+  seen_children_ = children_.Look(model_->header());
+}
+
+void Watcher::FillFrame() {
+  const size_t columns = screen_ == nullptr ? kOnceColumns : screen_->columns();
+  frame_ = WatchFrame();
+  model_->Fill(columns > kScaleColumns ? columns - kScaleColumns : 1, &frame_);
+  if (over_ && !frame_.ended) {
+    frame_.ended = true;
+    frame_.end = "the process is gone, its file has no end";
+  }
+  frame_.children = seen_children_;
+  if (renamed_) {
+    frame_.notes.push_back("the file has another name by now, or none");
+  }
+  if (request_.started != nullptr) {
+    frame_.notes.push_back(
+        absl::StrCat("its output: ", request_.started->output_path()));
+  }
+}
+
+void Watcher::Draw() {
+  const absl::Time begin = absl::Now();
+  if (!frozen_) FillFrame();
+  frame_.by_bytes = by_bytes_;
+  frame_.frozen = frozen_;
+  screen_->Show(FrameLines(frame_, screen_->columns(), screen_->rows(),
+                           Terminal::Of(console_.out_fd).unicode));
+  draw_.Delay((absl::Now() - begin) * kDrawShare);
+}
+
+void Watcher::PrintLine() {
+  FillFrame();
+  if (!console_.out->Append(absl::StrCat(FrameSummary(frame_), "\n")).ok()) {
+    quit_ = true;
+  }
+}
+
+void Watcher::Take(int key) {
+  if (key == Screen::kNoKey) return;
+  if (key == 'q') quit_ = true;
+  if (key == ' ') frozen_ = !frozen_;
+  if (key == 's') by_bytes_ = !by_bytes_;
+  draw_.Hurry();  // also where the size has changed
+}
+
+// False: the user wants no more.
+bool Watcher::Tick(bool may_wait) {
+  if (screen_ != nullptr) {
+    if (draw_.IsDue()) Draw();
+    Take(screen_->Key(may_wait ? kPollMs : 0));
+  } else {
+    if (line_.IsDue()) PrintLine();
+    if (may_wait) absl::SleepFor(kPoll);
+  }
+  return !quit_ && caught == 0;
+}
+
+void Watcher::StayUntilQuit() {
+  draw_.Hurry();
+  while (Tick(true)) {
+  }
+}
+
+int Watcher::PrintOnce() {
+  seen_children_ = children_.Look(model_->header());
+  FillFrame();
+  std::vector<WatchLine> lines = FrameLines(
+      frame_, kOnceColumns, kOnceRows, Terminal::Of(console_.out_fd).unicode);
+  lines.pop_back();  // the keys
+  while (!lines.empty() && lines.back().text.empty()) lines.pop_back();
+  std::string text;
+  for (const WatchLine& line : lines) absl::StrAppend(&text, line.text, "\n");
+  const int code = PrintText(console_, text);
+  return damages_ > 0 ? kExitFailed : code;
+}
+
+// What the program that was started is to be known by.
+int Watcher::Ended() {
+  StartedRun& started = *request_.started;
+  const bool is_watched = !quit_ && caught == 0;
+  while ((is_watched || frame_.ended) && !started.ExitCode() && caught == 0) {
+    absl::SleepFor(kPoll);
+  }
+  const std::optional<int> code = started.ExitCode();
+  if (file_ == nullptr) PassOutput();
+  if (!code.has_value()) {
+    console_.Say(absl::StrCat("the program goes on as process ", started.pid(),
+                              "; pymemreport watch ",
+                              TerminalText(started.run_path()),
+                              " shows it again"));
+  }
+  console_.Say(
+      absl::StrCat("its output: ", TerminalText(started.output_path())));
+  return code.value_or(kExitOk);
+}
+
+int Watcher::Run() {
+  std::optional<Signals> signals;
+  if (!request_.once) signals.emplace();
+  line_.Delay(kLookEach);  // a run that has ended gets one line
+  int code = kExitFailed;
+  if (Open()) {
+    if (!request_.once) screen_ = Screen::Open(console_.out_fd);
+    absl::Status status;
+    do {
+      status = ReadOnce();
+    } while (shrunk_ && !quit_ && caught == 0);
+    const bool is_left = quit_ || caught != 0;
+    if (status.ok() && !is_left && screen_ != nullptr) StayUntilQuit();
+    if (status.ok() && !is_left && screen_ == nullptr && !request_.once) {
+      PrintLine();
+    }
+    screen_.reset();
+    code = status.ok() || is_left ? kExitOk : kExitFailed;
+    if (code == kExitFailed) {
+      console_.Say(absl::StrCat(file_->shown_name(), ": ",
+                                TerminalText(status.message())));
+    } else if (request_.once) {
+      code = PrintOnce();
+    }
+  }
+  if (request_.started != nullptr) code = Ended();
+  signals.reset();
+  if (caught == SIGTERM || caught == SIGHUP) raise(caught);
+  return code;
+}
+
+}  // namespace
+
+int WatchRun(const WatchRequest& request, const Console& console) {
+  // On a machine without a free processor the program goes before its view.
+  if (!request.once) setpriority(PRIO_PROCESS, 0, kNice);
+  return Watcher(request, console).Run();
+}
+
+}  // namespace pymemrun

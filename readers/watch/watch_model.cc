@@ -1,0 +1,212 @@
+#include "readers/watch/watch_model.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+// How often it is worth while to compare.
+constexpr uint64_t kStepUs = 500000;
+
+void AddTo(size_t number, double bytes, std::vector<double>* sums) {
+  if (number >= sums->size()) sums->resize(number + 1);
+  (*sums)[number] += bytes;
+}
+
+std::string EndOf(const Footer& footer) {
+  switch (footer.end()) {
+    case Footer::EXIT:
+      return absl::StrCat("exit ", footer.exit_status());
+    case Footer::SIGNAL:
+      return absl::StrCat("signal ", footer.exit_status());
+    case Footer::EXEC:
+      return "became another program";
+    default:
+      return "killed, or left without its exit functions";
+  }
+}
+
+}  // namespace
+
+WatchModel::WatchModel()
+    : of_sources_(GroupBy::kLine, &index(), &lines_),
+      of_stacks_(GroupBy::kLine, &index(), &lines_) {}
+
+void WatchModel::OnHeader(const Header& header) {
+  HeapReplay::OnHeader(header);
+  profile_.SetHeader(header);
+  has_header_ = true;
+  See(0, header.first_rss_bytes());
+}
+
+void WatchModel::See(uint64_t time_us, uint64_t rss_bytes) {
+  now_us_ = std::max(now_us_, time_us);
+  if (rss_bytes == 0) return;
+  rss_bytes_ = rss_bytes;
+  peak_bytes_ = std::max(peak_bytes_, rss_bytes);
+  curve_.Add(time_us, rss_bytes);
+}
+
+bool WatchModel::OnRows(const Row* rows, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    profile_.Add(rows[i], index());
+    See(rows[i].time_us, rows[i].rss_bytes);
+  }
+  has_rows_ |= count > 0;
+  return true;
+}
+
+bool WatchModel::OnPages(const PageEntry* entries, size_t count) {
+  const double page_bytes = std::max(header().page_bytes(), 1u);
+  for (size_t i = 0; i < count; ++i) {
+    const PageEntry& entry = entries[i];
+    See(entry.time_us, 0);
+    if (entry.action != PAGE_CAME && entry.action != PAGES_POPULATED) continue;
+    has_pages_ = true;
+    const double bytes =
+        page_bytes * static_cast<double>(entry.pages) * entry.weight;
+    // What found no room in the index is nobody's.
+    if (entry.stack <= index().stacks()) {
+      AddTo(entry.stack, bytes, &came_by_stack_);
+    }
+    if (entry.thread <= index().threads()) {
+      AddTo(entry.thread, bytes, &came_by_thread_);
+    }
+  }
+  return true;
+}
+
+void WatchModel::OnResidency(const ResidencyView& seen) {
+  See(seen.time_us, seen.rss_bytes);
+}
+
+void WatchModel::OnProcess(const ProcessSample& sample) {
+  HeapReplay::OnProcess(sample);
+  See(sample.time_us(), sample.rss_bytes());
+  peak_bytes_ = std::max<uint64_t>(peak_bytes_, sample.hwm_bytes());
+}
+
+void WatchModel::OnPause(const Pause& pause) { profile_.Add(pause); }
+
+void WatchModel::OnFooter(const Footer& footer) {
+  HeapReplay::OnFooter(footer);
+  footer_ = footer;
+  ended_ = true;
+  now_us_ = std::max<uint64_t>(now_us_, footer.end_us());
+  peak_bytes_ = std::max<uint64_t>(peak_bytes_, footer.hwm_bytes());
+}
+
+void WatchModel::OnDamage(const StreamReader::Damage& damage) { ++damages_; }
+
+WatchModel::Basis WatchModel::basis() const {
+  if (has_heap_events()) return Basis::kHeap;
+  if (has_pages_) return Basis::kPages;
+  return has_rows_ ? Basis::kCalls : Basis::kNone;
+}
+
+void WatchModel::TakeHeap(Sums* sums) {
+  const std::vector<HeapSource>& sources = model().sources();
+  for (uint32_t i = 0; i < sources.size(); ++i) {
+    const HeapSource& source = sources[i];
+    if (source.live.recorded == 0 || !source.counts()) continue;
+    AddTo(of_sources_.NumberOf(i, OriginOf(source.key)), source.live.bytes,
+          &sums->lines);
+    AddTo(source.key.thread, source.live.bytes, &sums->threads);
+  }
+}
+
+void WatchModel::TakePages(Sums* sums) {
+  sums->threads = came_by_thread_;
+  for (uint32_t stack = 1; stack < came_by_stack_.size(); ++stack) {
+    if (came_by_stack_[stack] == 0) continue;
+    AddTo(of_stacks_.NumberOf(stack, Origin{.stack = stack}),
+          came_by_stack_[stack], &sums->lines);
+  }
+}
+
+void WatchModel::TakeCalls(Sums* sums) {
+  const std::vector<RssTotals>& lines = profile_.own_lines();
+  for (uint32_t stack = 1; stack < lines.size(); ++stack) {
+    if (lines[stack].rows == 0 || stack > index().stacks()) continue;
+    AddTo(of_stacks_.NumberOf(stack, Origin{.stack = stack}),
+          static_cast<double>(lines[stack].net_bytes()), &sums->lines);
+  }
+  const std::vector<RssTotals>& threads = profile_.threads();
+  for (size_t thread = 1; thread < threads.size(); ++thread) {
+    if (thread > index().threads()) break;
+    AddTo(thread, static_cast<double>(threads[thread].net_bytes()),
+          &sums->threads);
+  }
+}
+
+WatchModel::Sums WatchModel::Take() {
+  Sums sums;
+  sums.time_us = now_us_;
+  switch (basis()) {
+    case Basis::kHeap:
+      TakeHeap(&sums);
+      break;
+    case Basis::kPages:
+      TakePages(&sums);
+      break;
+    case Basis::kCalls:
+      TakeCalls(&sums);
+      break;
+    case Basis::kNone:
+      break;
+  }
+  return sums;
+}
+
+std::vector<WatchFrame::Amount> WatchModel::AmountsOf(
+    const std::vector<double>& now, const std::vector<double>& before,
+    bool threads) const {
+  std::vector<WatchFrame::Amount> amounts;
+  // Thread 0 is nobody.
+  for (size_t i = threads ? 1 : 0; i < now.size() || i < before.size(); ++i) {
+    const double bytes = i < now.size() ? now[i] : 0;
+    const double change = bytes - (i < before.size() ? before[i] : 0);
+    if (bytes == 0 && change == 0) continue;
+    amounts.push_back(
+        {threads ? std::string(index().ThreadLabel(static_cast<uint32_t>(i)))
+                 : LabelOf(lines_.places()[i]),
+         bytes, change});
+  }
+  return amounts;
+}
+
+void WatchModel::Fill(size_t curve_columns, WatchFrame* frame) {
+  frame->pid = header().pid();
+  frame->script = header().script().empty() ? "a program" : header().script();
+  if (!has_header_) frame->script.clear();
+  frame->time_us = now_us_;
+  frame->ended = ended_;
+  if (ended_) frame->end = EndOf(footer_);
+  frame->rss_bytes = rss_bytes_;
+  frame->peak_bytes = peak_bytes_;
+  frame->curve = curve_.Values(now_us_, curve_columns);
+  static constexpr absl::string_view kMeanings[] = {
+      "", "live heap", "pages that came", "growth of RSS at its events"};
+  frame->meaning = std::string(kMeanings[static_cast<size_t>(basis())]);
+  const Sums now = Take();
+  while (before_.size() > 1 && before_[1].time_us + kRecentUs <= now_us_) {
+    before_.pop_front();
+  }
+  const Sums none;
+  const Sums& before = before_.empty() ? none : before_.front();
+  frame->lines = AmountsOf(now.lines, before.lines, false);
+  frame->threads = AmountsOf(now.threads, before.threads, true);
+  if (damages_ > 0) {
+    frame->notes.push_back(
+        absl::StrCat(Counted(damages_, "damaged place"), " in the file"));
+  }
+  if (before_.empty() || before_.back().time_us + kStepUs <= now_us_) {
+    before_.push_back(now);
+  }
+}
+
+}  // namespace pymemrun

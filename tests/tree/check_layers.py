@@ -32,6 +32,7 @@ ROOMS = {
     'readers/run': 'format/records format/stream readers/output text',
     'readers/places': 'readers/output readers/run text',
     'readers/growth': 'format/records readers/output readers/places readers/run text',
+    'readers/calls': 'readers/run',
     'readers/resident': 'format/records readers/output readers/places readers/run text',
     'readers/heap': 'format format/batches format/records readers/output readers/places readers/run text',
     'readers/heap_in_rss': 'readers/heap readers/output readers/places readers/resident readers/run text',

@@ -25,6 +25,7 @@ inline int32_t RssPages(uint32_t value) {
   return static_cast<int32_t>(value & ~kRssEstimated);
 }
 
+struct OpenCall;
 struct RawEvent;
 struct RecentSites;
 
@@ -67,6 +68,10 @@ struct HotState {
   // How many want the interpreter's events, ours among them. Only where they
   // come from sys.monitoring.
   const intptr_t* event_users;
+  // With --min-call-drss: the calls under way, and what growth of one is
+  // logged. Else null.
+  OpenCall* open_calls;
+  uint32_t min_call_pages;
 
   // --- Written at every event that the hooks log.
 

@@ -288,6 +288,15 @@ void EventEncoder::SetClock(uint64_t stamp) {
   next_step_stamp_ = 0;
 }
 
+void EventEncoder::SetCall(ControlKind kind, const ControlSlot& slot) {
+  if (kind == ControlKind::kCall) {
+    pending_call_ = slot;
+  } else {
+    pending_call_stamp_ = Wide(slot.w1, slot.w2);
+    pending_ |= kCall;
+  }
+}
+
 void EventEncoder::Control(const ControlSlot& slot) {
   const uint32_t kind_number = slot.what_and_kind & kIdMask;
   const auto kind = static_cast<ControlKind>(kind_number);
@@ -312,11 +321,8 @@ void EventEncoder::Control(const ControlSlot& slot) {
   } else if (kind == ControlKind::kStack) {
     pending_stack_ = definitions_.Stack(slot.w1);
     pending_ |= kStack;
-  } else if (kind == ControlKind::kCall) {
-    pending_call_ = slot;
-  } else if (kind == ControlKind::kCallClock) {
-    pending_call_stamp_ = Wide(slot.w1, slot.w2);
-    pending_ |= kCall;
+  } else if (kind == ControlKind::kCall || kind == ControlKind::kCallClock) {
+    SetCall(kind, slot);
   } else if (kind == ControlKind::kHeapSize) {
     heap_size_high_ = slot.w1;
   } else if (kind == ControlKind::kForget) {

@@ -85,6 +85,7 @@ class EventEncoder final : public RingMerger::SlotTaker {
 
   void Control(const ControlSlot& slot);
   void SetClock(uint64_t stamp);
+  void SetCall(ControlKind kind, const ControlSlot& slot);
   void TakePayload(const EventSlot** slots, const EventSlot* end);
   void FinishPayload();
   const uint64_t page_bytes_;

@@ -2,90 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "collector/ring/ring_fixture.h"
-#include "format/records/record_decoder.h"
+#include "collector/events/event_encoder_fixture.h"
 
 namespace pymemrun {
 namespace {
-
-// Parses every record with the generated classes, and decodes it as readers do.
-class Output final : public RecordSink, public RecordVisitor {
- public:
-  Output() : decoder_(this) {
-    Record record;
-    record.mutable_header()->set_format_version(1);
-    Write(record);
-  }
-  using RecordSink::Write;
-  void Write(absl::string_view bytes, RowCounts counts) override {
-    Record record;
-    ASSERT_TRUE(record.ParseFromArray(bytes.data(), bytes.size()));
-    if (record.has_events()) {
-      EXPECT_EQ(record.events().site_size(), static_cast<int>(counts.rows));
-      EXPECT_EQ(record.events().context_at_size(),
-                static_cast<int>(counts.context));
-      // By hand and by protobuf: the same bytes.
-      EXPECT_EQ(record.SerializeAsString(), bytes);
-    }
-    const absl::Status status = decoder_.Decode(bytes);
-    EXPECT_TRUE(status.ok()) << status;
-    records.push_back(std::move(record));
-  }
-  bool OnRows(const Row* batch, size_t count) override {
-    rows.insert(rows.end(), batch, batch + count);
-    return true;
-  }
-  void OnCode(const CodeDef& def) override { codes.push_back(def); }
-  void OnSite(const SiteDef& def) override { sites.push_back(def); }
-  void OnThread(const ThreadDef& def) override { threads.push_back(def); }
-  void OnStack(const StackDef& def) override { stacks.push_back(def); }
-  void OnFunction(const FunctionDef& d) override { functions.push_back(d); }
-
-  std::vector<Record> records;
-  std::vector<Row> rows;
-  std::vector<CodeDef> codes;
-  std::vector<SiteDef> sites;
-  std::vector<ThreadDef> threads;
-  std::vector<StackDef> stacks;
-  std::vector<FunctionDef> functions;
-
- private:
-  RecordDecoder decoder_;
-};
-
-// Time stamps are nanoseconds, so that the expected times are exact.
-class EventEncoderTest : public testing::Test {
- protected:
-  EventEncoderTest() : encoder_(4096, &clock_, &out_) {
-    clock_.Start(false, {0, 1000}, {});
-    encoder_.Start(1000);
-  }
-  // Gives the stream in spans of random lengths, as the ring's edges would.
-  void Send(uint32_t largest_span = 1000000) {
-    size_t at = 0;
-    while (at < stream_.slots().size()) {
-      const size_t count = std::min<size_t>(1 + random_() % largest_span,
-                                            stream_.slots().size() - at);
-      // A copy, so that reading beyond the span is seen by sanitizers.
-      const std::vector<EventSlot> span(stream_.slots().begin() + at,
-                                        stream_.slots().begin() + at + count);
-      encoder_.Consume(span.data(), span.size());
-      at += count;
-    }
-    stream_.Clear();
-  }
-
-  std::minstd_rand random_;
-  ClockScale clock_;
-  Output out_;
-  EventEncoder encoder_;
-  SlotStream stream_;
-};
 
 TEST_F(EventEncoderTest, ARowCarriesAllThatWasSaid) {
   stream_.Code(7, "a.py", "f", 10);
@@ -348,56 +272,6 @@ TEST_F(EventEncoderTest, NamesAreCutToWhatReadersAccept) {
   ASSERT_EQ(out_.codes.size(), 1u);
   EXPECT_EQ(out_.codes[0].name(), name.substr(0, kMaxNameBytes - 1));
   EXPECT_LT(out_.codes[0].ByteSizeLong(), kMaxKnownRecordBytes);
-}
-
-// The next row's call began so many events before it, at that stamp.
-void PutCall(SlotStream* stream, uint64_t events, uint64_t stamp,
-             int32_t pages) {
-  stream->State(ControlKind::kCall, static_cast<uint32_t>(events),
-                static_cast<uint32_t>(events >> 32),
-                static_cast<uint32_t>(pages));
-  stream->Wide(ControlKind::kCallClock, stamp);
-}
-
-TEST_F(EventEncoderTest, AReturnKnowsItsCall) {
-  stream_.Wide(ControlKind::kNumber, uint64_t{5} << 32);
-  stream_.State(ControlKind::kRss, 100, 100);
-  PutCall(&stream_, uint64_t{3} << 32 | 7, 1000 + 2000, -20);
-  stream_.Row(1, 1, 0, 0, 1000 + 9000);
-  stream_.Row(1, 1, 0, 0, 1000 + 9500);
-  Send();
-  encoder_.EndBatch();
-  ASSERT_EQ(out_.rows.size(), 2u);
-  EXPECT_EQ(out_.rows[0].call_events, uint64_t{3} << 32 | 7);
-  EXPECT_EQ(out_.rows[0].call_us, 7u);
-  EXPECT_EQ(out_.rows[0].call_drss, -20 * 4096);
-  EXPECT_EQ(out_.rows[1].call_events, 0u);  // what is said is of one row
-  EXPECT_EQ(encoder_.bad_slots(), 0u);
-}
-
-// The ring may hold anything.
-TEST_F(EventEncoderTest, CallsThatCannotBeArePassedOver) {
-  stream_.Wide(ControlKind::kNumber, 10);
-  stream_.State(ControlKind::kRss, 100, 100);
-  PutCall(&stream_, 1, 1000, 0);
-  stream_.Row(0, 1, 0, 0, 2000);  // no RETURN
-  PutCall(&stream_, 0, 1000, 0);
-  stream_.Row(1, 1, 0, 0, 3000);  // its own
-  PutCall(&stream_, 13, 1000, 0);
-  stream_.Row(1, 1, 0, 0, 4000);  // before the first event
-  PutCall(&stream_, 1, 1000, 101);
-  stream_.Row(1, 1, 0, 0, 5000);  // RSS was below 0
-  stream_.State(ControlKind::kCall, 1);
-  stream_.Row(1, 1, 0, 0, 6000);  // without a time
-  PutCall(&stream_, 1, 9000, 0);
-  stream_.Row(1, 1, 0, 0, 7000);  // in the future
-  Send();
-  encoder_.EndBatch();
-  ASSERT_EQ(out_.rows.size(), 6u);
-  for (size_t i = 0; i < 5; ++i) EXPECT_EQ(out_.rows[i].call_events, 0u) << i;
-  EXPECT_EQ(out_.rows[5].call_events, 1u);
-  EXPECT_EQ(out_.rows[5].call_us, 0u);
-  EXPECT_EQ(encoder_.bad_slots(), 4u);
 }
 
 TEST_F(EventEncoderTest, NumbersThatWouldGoBackArePassedOver) {

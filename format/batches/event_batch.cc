@@ -239,9 +239,8 @@ void EventBatchDecoder::TakeCall(Row* row) {
 }
 
 size_t EventBatchDecoder::Next(Row* rows, size_t size) {
-  const uint64_t end = std::min<uint64_t>(
-      static_cast<uint64_t>(batch_.site_size()), row_ + size);
-  const uint64_t begin = row_;
+  const auto batch_rows = static_cast<uint64_t>(batch_.site_size());
+  const uint64_t begin = row_, end = std::min(batch_rows, row_ + size);
   const uint32_t* const sites = batch_.site().data();
   const bool stacks = batch_.stack_size() != 0;
   // Copies in registers: the compiler cannot know that `rows` are not ours.

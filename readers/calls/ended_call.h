@@ -15,6 +15,13 @@ struct EndedCall {
   uint32_t site;         // of the RETURN
   uint32_t call_site;    // of the CALL; 0: not in the file
   uint32_t thread;
+  // What of its growth is not that of the calls in it, as far as these are
+  // known.
+  int64_t own_bytes = 0;
+  // It is part of another call of the same code.
+  bool recursive = false;
+
+  uint64_t call_number() const { return number - events; }
 };
 
 }  // namespace pymemrun

@@ -9,6 +9,9 @@ namespace pymemrun {
   COMMAND(NewSummaryCommand)          \
   COMMAND(NewThreadsCommand)          \
   COMMAND(NewProcessesCommand)        \
+  COMMAND(NewPeaksCommand)            \
+  COMMAND(NewCallsCommand)            \
+  COMMAND(NewFlowCommand)             \
   COMMAND(NewHeapCommand)             \
   COMMAND(NewResidentCommand)         \
   COMMAND(NewTopCommand)              \

@@ -61,6 +61,8 @@ class RunIndex {
   void Add(const SourceFile& source) { source_lines_.Add(source); }
 
   SourceLocation Resolve(uint32_t site) const;
+  // The id of the site's code; 0: not known.
+  uint32_t CodeOf(uint32_t site) const;
   // "name#native_id".
   absl::string_view ThreadLabel(uint32_t thread) const;
   absl::string_view ThreadName(uint32_t thread) const;

@@ -42,7 +42,10 @@ HEAP += [['tree'], ['tree', '--limit', '0', '--inverted']]
 HEAP += [['flame'], ['flame', '--inverted'], ['flame', '--by-thread'], ['stats', '--json']]
 HEAP += [['export', '--format', form] for form in ('pprof', 'collapsed', 'speedscope')]
 ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json'], ['summary'],
-        ['top', '--thread', '*'], ['threads', '--limit', '0']]
+        ['top', '--thread', '*'], ['threads', '--limit', '0'],
+        ['peaks', '--min', '0', '--min-time', '0', '--min-value', '0'], ['peaks', '--json'],
+        ['calls', '--peak', '1', '--min', '0', '--limit', '0'],
+        ['calls', '--event', '9', '--csv'], ['flow', '--limit', '0']]
 CAT += [['--csv', '--columns', 'event,stack'],
         ['--jsonl', '--records', 'heap', '--columns', 'address,stack'],
         ['--text', '--records', 'pages', '--columns', 'page_address,stack'],

@@ -2,12 +2,12 @@
 // CALL. With --min-call-drss; the hooks write and read it. GIL held; nothing
 // allocates.
 //
-// A call is known by its frame, of which no other call is under way: of a
-// generator or a coroutine each resumption is a call, and of two greenlets each
-// has frames of its own, so that calls may end in any order. So it is a table
-// by the frame's address, each entry within a few places of where that says. A
-// call that finds no room there is unknown when it ends. So is each call that
-// was under way while events were missed: ForgetOpenCalls().
+// A call is known by its frame, which no other call under way has. Each
+// resumption of a generator or a coroutine is a call. Each greenlet has frames
+// of its own, so that calls may end in any order. So it is a table by the
+// frame's address, each entry within a few places of where that says. A call
+// that finds no room there is unknown when it ends. So is each call that was
+// under way while events were missed: ForgetOpenCalls().
 #ifndef PYMEMRUN_TRACER_CALLS_OPEN_CALLS_H_
 #define PYMEMRUN_TRACER_CALLS_OPEN_CALLS_H_
 
@@ -72,8 +72,8 @@ inline bool EndQuietly(HotState& hot, uint64_t key) {
   return true;
 }
 
-// Whether the event, nothing of which differs from the event before but the
-// clock and the place, says no more because of its call. REQUIRES: Created.
+// Whether a quiet event stays one although calls are followed. REQUIRES: there
+// is a table.
 inline bool IsQuietCall(HotState& hot, const PymemrunFrame* frame,
                         uint32_t what, uint64_t stamp, uint64_t number) {
   if (what == static_cast<uint32_t>(EventWhat::kCall)) {

@@ -18,8 +18,7 @@ class FlowCommand final : public ReportCommand {
             "Lists functions by what RSS changed by between their calls' begin "
             "and end, and by what of that was not in calls that they "
             "made.\n\nIn a recursion the outermost call counts. It needs a run "
-            "with --min-call-drss, or with --min-drss 0, which alone knows all "
-            "calls.") {}
+            "that logged each event, or calls by their growth.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);

@@ -23,8 +23,8 @@ class PeaksCommand final : public ReportCommand {
             "thread, file, line of the RETURN, function, bytes. Of those that "
             "are near to each other it shows the first.\n\nA change counts "
             "also for the callers. RSS is the process's: what other threads "
-            "did meanwhile is in it. It needs a run with --min-call-drss, or "
-            "with --min-drss 0.") {}
+            "did meanwhile is in it. It needs a run that logged each event, or "
+            "calls by their growth.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);

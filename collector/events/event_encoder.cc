@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/base/optimization.h"
+#include "format/limits.h"
 
 namespace pymemrun {
 namespace {
@@ -195,6 +196,7 @@ ABSL_ATTRIBUTE_NOINLINE void EventEncoder::RowExtras(uint32_t row,
   }
   if ((pending_ & kRss) != 0) RssExtra(row, site);
   if ((pending_ & kStack) != 0) batch_.SetStack(row, pending_stack_);
+  if ((pending_ & kCall) != 0) CallExtra(row, what_and_code);
   pending_ = 0;
 }
 
@@ -218,6 +220,22 @@ void EventEncoder::RssExtra(uint32_t row, uint32_t site) {
   totals_.max_rss_site = site;
   totals_.max_rss_thread = thread_;
   totals_.max_rss_us = last_us_;
+}
+
+void EventEncoder::CallExtra(uint32_t row, uint32_t what_and_code) {
+  const uint64_t events = Wide(pending_call_.w1, pending_call_.w2);
+  const int64_t drss_bytes = static_cast<int32_t>(pending_call_.w3) *
+                             static_cast<int64_t>(page_bytes_);
+  constexpr auto kReturn = static_cast<uint32_t>(EventWhat::kReturn);
+  if (what_and_code >> kWhatShift != kReturn || events == 0 ||
+      events > number_offset_ + row ||
+      rss_bytes_ - static_cast<uint64_t>(drss_bytes) > kMaxSizeBytes) {
+    ++bad_slots_;
+    return;
+  }
+  const uint64_t began_us = clock_->Micros(pending_call_stamp_);
+  batch_.SetCall(row, events, last_us_ - std::min(began_us, last_us_),
+                 drss_bytes);
 }
 
 ABSL_ATTRIBUTE_NOINLINE uint32_t EventEncoder::FindSite(const RawPlace& place) {
@@ -270,6 +288,15 @@ void EventEncoder::SetClock(uint64_t stamp) {
   next_step_stamp_ = 0;
 }
 
+void EventEncoder::SetCall(ControlKind kind, const ControlSlot& slot) {
+  if (kind == ControlKind::kCall) {
+    pending_call_ = slot;
+  } else {
+    pending_call_stamp_ = Wide(slot.w1, slot.w2);
+    pending_ |= kCall;
+  }
+}
+
 void EventEncoder::Control(const ControlSlot& slot) {
   const uint32_t kind_number = slot.what_and_kind & kIdMask;
   const auto kind = static_cast<ControlKind>(kind_number);
@@ -294,6 +321,8 @@ void EventEncoder::Control(const ControlSlot& slot) {
   } else if (kind == ControlKind::kStack) {
     pending_stack_ = definitions_.Stack(slot.w1);
     pending_ |= kStack;
+  } else if (kind == ControlKind::kCall || kind == ControlKind::kCallClock) {
+    SetCall(kind, slot);
   } else if (kind == ControlKind::kHeapSize) {
     heap_size_high_ = slot.w1;
   } else if (kind == ControlKind::kForget) {

@@ -65,6 +65,7 @@ class EventEncoder final : public RingMerger::SlotTaker {
     kRss = 4,
     kThread = 8,
     kStack = 16,
+    kCall = 32,
   };
 
   void ConsumeChunk(const EventSlot* slots, size_t count);
@@ -76,6 +77,7 @@ class EventEncoder final : public RingMerger::SlotTaker {
   void CountStepBack(uint64_t units);
   void RowExtras(uint32_t row, uint32_t what_and_code, uint32_t site);
   void RssExtra(uint32_t row, uint32_t site);
+  void CallExtra(uint32_t row, uint32_t what_and_code);
   void MarkInexact(uint32_t rows);
   uint32_t FindSite(const RawPlace& place);
   void ForgetSites();
@@ -83,6 +85,7 @@ class EventEncoder final : public RingMerger::SlotTaker {
 
   void Control(const ControlSlot& slot);
   void SetClock(uint64_t stamp);
+  void SetCall(ControlKind kind, const ControlSlot& slot);
   void TakePayload(const EventSlot** slots, const EventSlot* end);
   void FinishPayload();
   const uint64_t page_bytes_;
@@ -110,6 +113,8 @@ class EventEncoder final : public RingMerger::SlotTaker {
   ControlSlot pending_rss_ = {};
   uint32_t pending_thread_ = 0;
   uint32_t pending_stack_ = 0;
+  ControlSlot pending_call_ = {};
+  uint64_t pending_call_stamp_ = 0;
   uint32_t heap_size_high_ = 0;  // of the next allocation
   // The slots being taken, and the index of the first in the ring.
   const EventSlot* chunk_ = nullptr;

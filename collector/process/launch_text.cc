@@ -95,6 +95,8 @@ bool SetNumber(absl::string_view key, uint64_t value, Header* header) {
     header->set_forked(value != 0);
   } else if (key == "min_drss_bytes") {
     filters->set_min_drss_bytes(value);
+  } else if (key == "min_call_drss_bytes") {
+    filters->set_min_call_drss_bytes(value);
   } else if (key == "context") {
     filters->set_context(static_cast<uint32_t>(value));
   } else if (key == "drss_since_logged") {

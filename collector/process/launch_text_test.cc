@@ -15,7 +15,8 @@ TEST(LaunchTextTest, EveryKeyFindsItsField) {
   const char text[] =
       "tool_version=0.1\0pid=5\0parent_pid=4\0argv=a=b\0argv=\0python=/p\0"
       "output=run.pb\0reporter=/bin/"
-      "r\0min_drss_bytes=4096\0context=1\0kinds=5\0include=*.py\0"
+      "r\0min_drss_bytes=4096\0min_call_drss_bytes=8192\0context=1\0kinds="
+      "5\0include=*.py\0"
       "include=x\0thread=T*\0stacks=1\0not_recorded=calls: x\0nonsense\0"
       "start_ticks=77\0parent_start_ticks=66\0forked=1\0children=run.*.pb\0"
       "unknown=1\0pid2=x";
@@ -34,6 +35,7 @@ TEST(LaunchTextTest, EveryKeyFindsItsField) {
   EXPECT_EQ(launch.output, "run.pb");
   EXPECT_EQ(launch.reporter, "/bin/r");
   EXPECT_EQ(header.filters().min_drss_bytes(), 4096u);
+  EXPECT_EQ(header.filters().min_call_drss_bytes(), 8192u);
   ASSERT_EQ(header.filters().kinds_size(), 2);
   EXPECT_EQ(header.filters().kinds(1), C_CALL);
   EXPECT_EQ(header.filters().include_size(), 2);

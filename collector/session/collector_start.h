@@ -31,7 +31,7 @@ inline constexpr int kCollectorPageFds = 8;
 //   reporter (path of pymemreport; absent where no end report is wanted)
 //   compress_level (decimal; zstd's, or kNoCompression: stored frames)
 //   store_source (0 or 1)
-//   min_drss_bytes context        (decimal)
+//   min_drss_bytes min_call_drss_bytes context        (decimal)
 //   drss_since_logged stacks paused  (0 or 1)
 //   kinds (bit mask over What, decimal) include exclude function thread
 //   (the last four any number of times)

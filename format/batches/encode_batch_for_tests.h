@@ -35,6 +35,9 @@ inline Record EncodeRows(absl::Span<const Row> rows, bool stacks) {
     if (row.context) encoder.SetContext(i);
     if (!row.exact) encoder.SetInexact(i);
     if (stacks) encoder.SetStack(i, row.stack);
+    if (row.call_events != 0) {
+      encoder.SetCall(i, row.call_events, row.call_us, row.call_drss);
+    }
     last = row;
   }
   const absl::string_view bytes =

@@ -47,6 +47,74 @@ absl::Status CheckNumbers(const EventBatch& batch, uint64_t next_number,
   return AddAll("events.time_step", batch.time_step(), &time);
 }
 
+// What rows say in columns of steps, summed up to one row after the other.
+class RowSums {
+ public:
+  // REQUIRES: the batch's columns are good.
+  explicit RowSums(const EventBatch& batch)
+      : batch_(batch),
+        number_(batch.number_at()),
+        time_(batch.time_at()),
+        rss_(batch.rss_at()),
+        skipped_(batch.first_number()),
+        time_us_(batch.first_us()),
+        rss_bytes_(batch.first_rss_bytes()) {}
+
+  // REQUIRES: `row` is not below that of the last call.
+  void AdvanceTo(uint64_t row) {
+    row_ = row;
+    for (; number_.next <= row; number_.Advance()) {
+      skipped_ += batch_.number_skip(number_.index);
+    }
+    for (; time_.next <= row; time_.Advance()) {
+      time_us_ += batch_.time_step(time_.index);
+    }
+    for (; rss_.next <= row; rss_.Advance()) {
+      rss_bytes_ += static_cast<uint64_t>(batch_.rss_step(rss_.index));
+    }
+  }
+  uint64_t number() const { return skipped_ + row_; }
+  uint64_t time_us() const { return time_us_; }
+  uint64_t rss_bytes() const { return rss_bytes_; }
+
+ private:
+  const EventBatch& batch_;
+  SparseCursor number_, time_, rss_;
+  uint64_t row_ = 0, skipped_, time_us_, rss_bytes_;
+};
+
+// REQUIRES: all other columns are good.
+absl::Status CheckCalls(const EventBatch& b) {
+  const uint64_t rows = static_cast<uint64_t>(b.site_size());
+  RETURN_IF_ERROR(CheckAt("events.call_at", b.call_at(), 0, rows));
+  RETURN_IF_ERROR(CheckLength("events.call_events", b.call_at_size(),
+                              b.call_events_size()));
+  RETURN_IF_ERROR(
+      CheckLength("events.call_us", b.call_at_size(), b.call_us_size()));
+  RETURN_IF_ERROR(
+      CheckLength("events.call_drss", b.call_at_size(), b.call_drss_size()));
+  RowSums at(b);
+  for (SparseCursor call(b.call_at()); call.next != SparseCursor::kNoRow;
+       call.Advance()) {
+    at.AdvanceTo(call.next);
+    const uint64_t events = b.call_events(call.index);
+    if (events == 0 || events > at.number()) {
+      return WrongColumn("events.call_events",
+                         absl::StrCat("1 to ", at.number()), events);
+    }
+    const uint64_t us = b.call_us(call.index);
+    if (us > at.time_us()) {
+      return WrongColumn("events.call_us",
+                         absl::StrCat("at most ", at.time_us()), us);
+    }
+    const int64_t drss = b.call_drss(call.index);
+    if (at.rss_bytes() - static_cast<uint64_t>(drss) > kMaxSizeBytes) {
+      return WrongColumn("events.call_drss", "a change from a size", drss);
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckColumns(const EventBatch& b) {
   const uint64_t rows = static_cast<uint64_t>(b.site_size());
   RETURN_IF_ERROR(CheckAt("events.number_at", b.number_at(), 1, rows));
@@ -93,7 +161,14 @@ EventBatchEncoder::EventBatchEncoder(size_t max_rows)
       drss_(&record_, EventBatch::kDrssFieldNumber, max_rows * kMaxVarintBytes),
       context_at_(&record_, EventBatch::kContextAtFieldNumber, max_rows),
       inexact_at_(&record_, EventBatch::kInexactAtFieldNumber, max_rows),
-      stack_(&record_, EventBatch::kStackFieldNumber, max_rows * kMaxIdBytes) {}
+      stack_(&record_, EventBatch::kStackFieldNumber, max_rows * kMaxIdBytes),
+      call_at_(&record_, EventBatch::kCallAtFieldNumber, max_rows),
+      call_events_(&record_, EventBatch::kCallEventsFieldNumber,
+                   max_rows * kMaxVarintBytes),
+      call_us_(&record_, EventBatch::kCallUsFieldNumber,
+               max_rows * kMaxVarintBytes),
+      call_drss_(&record_, EventBatch::kCallDrssFieldNumber,
+                 max_rows * kMaxVarintBytes) {}
 
 void EventBatchEncoder::Begin(uint64_t number, uint64_t time_us,
                               uint32_t thread, uint64_t rss_bytes) {
@@ -124,6 +199,7 @@ absl::Status EventBatchDecoder::Check(const EventBatch& batch,
   RETURN_IF_ERROR(CheckColumns(batch));
   RETURN_IF_ERROR(CheckNumbers(batch, next_number, end_number));
   RETURN_IF_ERROR(CheckRss(batch));
+  RETURN_IF_ERROR(CheckCalls(batch));
   if (batch.site_size() != 0) {
     if (batch.first_thread() == 0)
       return WrongColumn("events.first_thread", "an id", 0);
@@ -144,6 +220,7 @@ EventBatchDecoder::EventBatchDecoder(const EventBatch& batch,
       rss_(batch.rss_at()),
       context_(batch.context_at()),
       inexact_(batch.inexact_at()),
+      call_(batch.call_at()),
       last_{} {
   // One less, because each row's number is one more than the last.
   last_.number = batch.first_number() - 1;
@@ -152,10 +229,18 @@ EventBatchDecoder::EventBatchDecoder(const EventBatch& batch,
   last_.thread = batch.first_thread();
 }
 
+void EventBatchDecoder::TakeCall(Row* row) {
+  if (row->what == RETURN) {
+    row->call_events = batch_.call_events(call_.index);
+    row->call_us = batch_.call_us(call_.index);
+    row->call_drss = batch_.call_drss(call_.index);
+  }
+  call_.Advance();
+}
+
 size_t EventBatchDecoder::Next(Row* rows, size_t size) {
-  const uint64_t end = std::min<uint64_t>(
-      static_cast<uint64_t>(batch_.site_size()), row_ + size);
-  const uint64_t begin = row_;
+  const auto batch_rows = static_cast<uint64_t>(batch_.site_size());
+  const uint64_t begin = row_, end = std::min(batch_rows, row_ + size);
   const uint32_t* const sites = batch_.site().data();
   const bool stacks = batch_.stack_size() != 0;
   // Copies in registers: the compiler cannot know that `rows` are not ours.
@@ -187,6 +272,7 @@ size_t EventBatchDecoder::Next(Row* rows, size_t size) {
     row.what = site_what_[row.site];
     if (stacks) row.stack = batch_.stack(static_cast<int>(i));
     rows[i - begin] = row;
+    if (i == call_.next) TakeCall(&rows[i - begin]);
   }
   number_ = number, time_ = time, rss_ = rss, last_ = row;
   row_ = end;

@@ -56,6 +56,14 @@ class EventBatchEncoder {
     ++stack_rows_;
   }
 
+  // Of a RETURN: its CALL was so many events and microseconds before it.
+  void SetCall(uint32_t row, uint64_t events, uint64_t us, int64_t drss_bytes) {
+    call_at_.Append(row);
+    call_events_.Append(events);
+    call_us_.Append(us);
+    call_drss_.Append(ZigZag(drss_bytes));
+  }
+
   // About how large the record would be now.
   size_t size_bytes() const { return record_.size_bytes(); }
   // The batch of so many rows as a serialised pymemrun.Record, valid until the
@@ -80,6 +88,8 @@ class EventBatchEncoder {
   PackedColumn rss_step_, drss_;
   RowColumn context_at_, inexact_at_;
   PackedColumn stack_;
+  RowColumn call_at_;
+  PackedColumn call_events_, call_us_, call_drss_;
 
   uint32_t stack_rows_ = 0;  // rows that the stack column covers
 };
@@ -98,13 +108,16 @@ class EventBatchDecoder {
   // REQUIRES: Check() found the batch good, and its ids are defined.
   EventBatchDecoder(const EventBatch& batch,
                     const std::vector<What>& site_what);
-  // Fills up to `size` rows; returns how many, 0 at the end.
+  // Fills up to `size` rows; returns how many, 0 at the end. Only a RETURN gets
+  // its call: what damage took away may have been the definition of its site.
   size_t Next(Row* rows, size_t size);
 
  private:
+  void TakeCall(Row* row);
+
   const EventBatch& batch_;
   const std::vector<What>& site_what_;
-  SparseCursor number_, time_, thread_, rss_, context_, inexact_;
+  SparseCursor number_, time_, thread_, rss_, context_, inexact_, call_;
   uint64_t row_ = 0;
   Row last_;
 };

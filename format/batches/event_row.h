@@ -20,6 +20,11 @@ struct Row {
   What what;
   bool context;  // PREV
   bool exact;    // rss_bytes is statm's value
+  // Of a RETURN whose CALL is known: how many events before it that was, how
+  // long ago, and what RSS has changed by since. Else 0.
+  uint64_t call_events;
+  uint64_t call_us;
+  int64_t call_drss;
 };
 
 }  // namespace pymemrun

@@ -168,6 +168,76 @@ TEST_F(RecordDecoderTest, RssIsNeverBelowZeroNorAbsurd) {
   EXPECT_THAT(Fault(), HasSubstr("events.first_rss_bytes: expected a size"));
 }
 
+// A RETURN with a call, at the last of three rows: number 2, at 7 us.
+class RecordDecoderCallTest : public RecordDecoderTest {
+ protected:
+  void SetUp() override {
+    RecordDecoderTest::SetUp();
+    Record site;
+    site.mutable_site()->set_id(3);
+    site.mutable_site()->set_what(RETURN);
+    site.mutable_site()->set_code(1);
+    ASSERT_TRUE(Decode(site).ok());
+    rows_ = PlainRows(0, 3);
+    rows_[1].rss_bytes += 4096;
+    rows_[1].drss_bytes = 4096;
+    Row& last = rows_[2];
+    last = {2, 7, 1 << 20, -4096, 3, 1, 0, RETURN, false, true, 2, 7, -4096};
+    record_ = RowsRecord(rows_);
+    batch_ = record_.mutable_events();
+  }
+
+  std::vector<Row> rows_;
+};
+
+TEST_F(RecordDecoderCallTest, AReturnHasItsCall) {
+  ASSERT_TRUE(Decode(record_).ok());
+  EXPECT_EQ(visitor_.rows(), rows_);
+}
+
+TEST_F(RecordDecoderCallTest, OtherRowsHaveNone) {
+  batch_->set_call_at(0, 1);
+  batch_->set_call_events(0, 1);
+  batch_->set_call_us(0, 1);
+  ASSERT_TRUE(Decode(record_).ok());
+  EXPECT_EQ(visitor_.rows()[1].call_events, 0u);
+  EXPECT_EQ(visitor_.rows()[1].call_drss, 0);
+  EXPECT_EQ(visitor_.rows()[2].call_events, 0u);
+}
+
+TEST_F(RecordDecoderCallTest, ColumnsOfCallsAreParallel) {
+  batch_->add_call_events(1);
+  EXPECT_EQ(Fault(), "events.call_events: expected 1 entries, found 2");
+  batch_->mutable_call_events()->RemoveLast();
+  batch_->clear_call_us();
+  EXPECT_EQ(Fault(), "events.call_us: expected 1 entries, found 0");
+  batch_->add_call_us(1);
+  batch_->add_call_drss(1);
+  EXPECT_EQ(Fault(), "events.call_drss: expected 1 entries, found 2");
+  batch_->mutable_call_drss()->RemoveLast();
+  batch_->set_call_at(0, 3);
+  EXPECT_EQ(Fault(), "events.call_at: expected a row below 3, found 3");
+}
+
+TEST_F(RecordDecoderCallTest, ACallBeganBetweenTheRunsBeginAndItsReturn) {
+  batch_->set_call_events(0, 3);
+  EXPECT_EQ(Fault(), "events.call_events: expected 1 to 2, found 3");
+  batch_->set_call_events(0, 0);
+  EXPECT_EQ(Fault(), "events.call_events: expected 1 to 2, found 0");
+  batch_->set_call_events(0, 2);
+  batch_->set_call_us(0, 8);
+  EXPECT_EQ(Fault(), "events.call_us: expected at most 7, found 8");
+}
+
+TEST_F(RecordDecoderCallTest, RssAtTheCallWasASize) {
+  batch_->set_call_drss(0, (1 << 20) + 1);
+  EXPECT_THAT(Fault(), HasSubstr("events.call_drss: expected a change from"));
+  batch_->set_call_drss(0, std::numeric_limits<int64_t>::min());
+  EXPECT_THAT(Fault(), HasSubstr("events.call_drss: expected a change from"));
+  batch_->set_call_drss(0, 1 << 20);
+  EXPECT_TRUE(Decode(record_).ok());
+}
+
 TEST_F(RecordDecoderTest, IdsAreDefined) {
   batch_->set_site(1, 3);
   EXPECT_EQ(Fault(), "events.site: expected an id of at most 2, found 3");

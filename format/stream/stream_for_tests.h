@@ -18,12 +18,14 @@ inline bool operator==(const Row& a, const Row& b) {
   return a.number == b.number && a.time_us == b.time_us &&
          a.rss_bytes == b.rss_bytes && a.drss_bytes == b.drss_bytes &&
          a.site == b.site && a.thread == b.thread && a.stack == b.stack &&
-         a.what == b.what && a.context == b.context && a.exact == b.exact;
+         a.what == b.what && a.context == b.context && a.exact == b.exact &&
+         a.call_events == b.call_events && a.call_us == b.call_us &&
+         a.call_drss == b.call_drss;
 }
 
 // A row of thread 1 and site 1.
 inline Row PlainRow(uint64_t number, uint64_t time_us, uint64_t rss_bytes) {
-  return {number, time_us, rss_bytes, 0, 1, 1, 0, CALL, false, true};
+  return {number, time_us, rss_bytes, 0, 1, 1, 0, CALL, false, true, 0, 0, 0};
 }
 
 // Rows with successive numbers, a microsecond apart, without growth.

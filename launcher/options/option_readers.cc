@@ -122,6 +122,13 @@ bool ReadMinDrss(const std::string& text, Options* options) {
   return size.has_value();
 }
 
+bool ReadMinCallDrss(const std::string& text, Options* options) {
+  const std::optional<uint64_t> size = ParseSize(text);
+  if (!size || *size == 0) return false;
+  options->min_call_drss_bytes = *size;
+  return true;
+}
+
 bool ReadContext(const std::string& text, Options* options) {
   std::optional<int64_t> count = ParseNumber(text, 0, kMaxContext);
   if (count) options->context = static_cast<uint32_t>(*count);

@@ -62,6 +62,7 @@ bool ReadTrace(const std::string& text, Options* options);
 bool ReadPagePeriod(const std::string& text, Options* options);
 bool ReadEvents(const std::string& text, Options* options);
 bool ReadMinDrss(const std::string& text, Options* options);
+bool ReadMinCallDrss(const std::string& text, Options* options);
 bool ReadContext(const std::string& text, Options* options);
 bool ReadCompress(const std::string& text, Options* options);
 bool ReadHeap(const std::string& text, Options* options);

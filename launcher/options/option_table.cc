@@ -110,6 +110,11 @@ constexpr OptionRow kTable[] = {
      "1000000.",
      ReadMinDrss, "a whole number of bytes such as 4096, 4KiB or 1M", &kCalls,
      kUsual},
+    {kOfCalls, "min-call-drss", "BYTES",
+     "Log also a RETURN when RSS changed by BYTES or more since its CALL "
+     "(none). Each logged RETURN then knows its CALL.",
+     ReadMinCallDrss, "a whole number of bytes above 0 such as 4096 or 1M",
+     &kCalls},
     {kOfCalls, "drss-since", "WHAT",
      "Measure this change since the previous event or since the last logged "
      "one: previous or logged (previous). logged catches slow growth.",

@@ -44,7 +44,7 @@ struct Options {
   bool version = false;
   bool no_argv = false;
   bool store_source = false;
-  std::string python;        // --python; empty: choose
+  std::string python;  // --python; empty: choose
   Delivery delivery = Delivery::kAuto;
   bool trace_given = false;  // on the command line or by a variable
   bool trace_calls = true;
@@ -53,6 +53,7 @@ struct Options {
   PagePeriod page_period = {7, true};  // of their signals
   uint32_t page_weight = 1;            // one page in so many is recorded
   uint64_t min_drss_bytes = 0;         // set to one page by ReadOptions
+  uint64_t min_call_drss_bytes = 0;    // 0: not asked for
   bool drss_since_logged = false;
   uint32_t context = 1;
   uint32_t kinds = 0x1f;  // bit (1 << EventWhat)

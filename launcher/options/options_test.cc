@@ -51,6 +51,8 @@ TEST(OptionsTest, ReadsEveryValue) {
                         "calls,pages",
                         "--min-drss",
                         "0",
+                        "--min-call-drss",
+                        "1M",
                         "--drss-since",
                         "logged",
                         "--context",
@@ -91,6 +93,7 @@ TEST(OptionsTest, ReadsEveryValue) {
   const Options& options = result.options;
   EXPECT_TRUE(options.trace_calls && options.trace_pages);
   EXPECT_EQ(options.min_drss_bytes, 0u);
+  EXPECT_EQ(options.min_call_drss_bytes, 1u << 20);
   EXPECT_TRUE(options.drss_since_logged && options.stacks && options.paused);
   EXPECT_TRUE(options.no_argv && options.trace_startup && options.force);
   EXPECT_EQ(options.context, 0u);
@@ -153,6 +156,7 @@ TEST(OptionsTest, AWrongValueIsRefusedWithWhatIsExpected) {
   const std::vector<std::vector<const char*>> lines = {
       {"--min-drss", "much"},
       {"--min-drss", "-1"},
+      {"--min-call-drss", "0"},
       {"--context", "-1"},
       {"--context", "1025"},
       {"--events", "calls"},
@@ -221,7 +225,7 @@ TEST(OptionsTest, AnOptionOfWhatIsNotTracedIsRefused) {
       {"--min-drss", "0"},  {"--drss-since", "logged"}, {"--context", "1"},
       {"--events", "call"}, {"--include", "x"},         {"--exclude", "x"},
       {"--function", "x"},  {"--thread", "x"},          {"--stacks"},
-      {"--verify-rss"}};
+      {"--verify-rss"},     {"--min-call-drss", "1M"}};
   for (std::vector<const char*> words : of_calls) {
     const std::string name = words[0];
     EXPECT_TRUE(Read(words).ok) << name;

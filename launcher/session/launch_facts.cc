@@ -28,6 +28,7 @@ void AddFilters(const Options& options, LaunchFacts* facts) {
     facts->push_back({key, value});
   };
   add("min_drss_bytes", std::to_string(options.min_drss_bytes));
+  add("min_call_drss_bytes", std::to_string(options.min_call_drss_bytes));
   add("context", std::to_string(options.context));
   add("drss_since_logged", options.drss_since_logged ? "1" : "0");
   add("stacks", options.stacks ? "1" : "0");

@@ -99,6 +99,7 @@ const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   config->pages = !files.pages.empty();
   config->heap = options.heap;
   config->min_drss_bytes = options.min_drss_bytes;
+  config->min_call_drss_bytes = options.min_call_drss_bytes;
   config->drss_since_logged = options.drss_since_logged;
   config->context = options.context;
   config->kinds = options.kinds;

@@ -25,6 +25,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 std::vector<std::string> Events(const std::string& run,
@@ -291,6 +292,38 @@ TEST(SpreadsheetStepTest, LeavesRoomForContextMarksAndHeader) {
     const uint64_t step = SpreadsheetStep(rows, rows, 5, 1);
     EXPECT_LT(2 * (rows / step + 1) + 5, kSpreadsheetRows) << rows;
   }
+}
+
+// A RETURN that knows its CALL, in a run that asked for that or did not.
+std::string RunWithACall(uint64_t min_call_drss_bytes) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.mutable_filters()->set_min_call_drss_bytes(min_call_drss_bytes);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 1);
+  Row row = MakeRow(
+      9, 1000000, builder.AddSite(RETURN, builder.AddCode("/a.py", "f", 1), 2),
+      1 << 20, 0);
+  row.call_events = 7;
+  row.call_us = 250000;
+  row.call_drss = 8192;
+  builder.AddRow(row);
+  builder.Flush();
+  return sink.contents();
+}
+
+TEST(PymemcatTest, ARunOfCallsHasColumnsOfThem) {
+  TempFile with(RunWithACall(4096));
+  const std::vector<std::string> lines = CsvLines(Cat({with.path(), "--csv"}));
+  EXPECT_THAT(lines[0], EndsWith(",call_event,call_s,call_drss_bytes"));
+  EXPECT_THAT(lines[1], EndsWith(",2,0.250000,8192"));
+  EXPECT_THAT(Cat({with.path(), "--text"}).out, Not(HasSubstr("8192")));
+  TempFile without(RunWithACall(0));
+  EXPECT_THAT(Cat({without.path(), "--csv"}).out, Not(HasSubstr("call_s")));
+  EXPECT_THAT(
+      CsvLines(Cat({without.path(), "--csv", "--columns", "call_drss_bytes"})),
+      ElementsAre("call_drss_bytes", "8192"));
 }
 
 }  // namespace

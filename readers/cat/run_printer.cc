@@ -13,6 +13,7 @@ bool HasContextRows(const Filters& filters) {
 
 void PrintTarget::Start() {
   options_.with_context = expect_context_.load(std::memory_order_relaxed);
+  options_.extra.calls = expect_calls_.load(std::memory_order_relaxed);
   writer_ = make_(options_);
   writer_->WriteHeader();
 }
@@ -36,6 +37,7 @@ void RunPrinter::OnHeader(const Header& header) {
   recorded_ = {header.page_period() != 0, header.heap() != HEAP_OFF};
   by_scan_ = header.page_scan();
   if (view_.with_context) target_->ExpectContext();
+  if (header.filters().min_call_drss_bytes() > 0) target_->ExpectCalls();
 }
 
 std::string RunPrinter::Missing() const {

@@ -40,6 +40,8 @@ class PrintTarget {
   void ExpectContext() {
     expect_context_.store(true, std::memory_order_relaxed);
   }
+  // The same of rows that know their calls, which have columns of their own.
+  void ExpectCalls() { expect_calls_.store(true, std::memory_order_relaxed); }
   // The writer, its header written.
   RowWriter* Writer() {
     if (writer_ == nullptr) Start();
@@ -60,6 +62,7 @@ class PrintTarget {
   MakeWriter make_;
   RowWriter::Options options_;
   std::atomic<bool> expect_context_{false};
+  std::atomic<bool> expect_calls_{false};
   const OutputBuffer* output_;
   std::unique_ptr<RowWriter> writer_;
 };

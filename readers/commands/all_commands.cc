@@ -10,6 +10,9 @@ namespace pymemrun {
   COMMAND(NewThreadsCommand)          \
   COMMAND(NewProcessesCommand)        \
   COMMAND(NewWatchCommand)            \
+  COMMAND(NewPeaksCommand)            \
+  COMMAND(NewCallsCommand)            \
+  COMMAND(NewFlowCommand)             \
   COMMAND(NewHeapCommand)             \
   COMMAND(NewResidentCommand)         \
   COMMAND(NewTopCommand)              \

@@ -12,15 +12,37 @@ namespace pymemrun {
 namespace {
 
 constexpr absl::string_view kNames[kColumns] = {
-    "event",        "devent",        "clock_s",
-    "what",         "file",          "line",
-    "function",     "rss_bytes",     "drss_bytes",
-    "thread",       "pid",           "context",
-    "module",       "rss_exact",     "stack",
-    "page_address", "action",        "pages",
-    "moved_to",     "inferred",      "instruction_module",
-    "address",      "size_bytes",    "allocator",
-    "weight",       "caller_module", "thread_drss_bytes"};
+    "event",
+    "devent",
+    "clock_s",
+    "what",
+    "file",
+    "line",
+    "function",
+    "rss_bytes",
+    "drss_bytes",
+    "thread",
+    "pid",
+    "context",
+    "module",
+    "rss_exact",
+    "stack",
+    "page_address",
+    "action",
+    "pages",
+    "moved_to",
+    "inferred",
+    "instruction_module",
+    "address",
+    "size_bytes",
+    "allocator",
+    "weight",
+    "caller_module",
+    "call_event",
+    "call_s",
+    "call_drss_bytes",
+    "thread_drss_bytes",
+};
 
 // Appends those of extra records.
 void AppendExtra(ExtraRecords extra, std::vector<Column>* columns) {
@@ -29,8 +51,10 @@ void AppendExtra(ExtraRecords extra, std::vector<Column>* columns) {
     const auto column = static_cast<Column>(i);
     const bool of_both = column == Column::kWeight;
     const bool of_pages = column < kFirstHeapColumn || of_both;
-    const bool of_heap = column >= kFirstHeapColumn;
-    if ((extra.pages && of_pages) || (extra.heap && of_heap)) {
+    const bool of_calls = column >= kFirstCallColumn;
+    const bool of_heap = column >= kFirstHeapColumn && !of_calls;
+    if ((extra.pages && of_pages) || (extra.heap && of_heap) ||
+        (extra.calls && of_calls)) {
       columns->push_back(column);
     }
   }
@@ -82,6 +106,7 @@ std::vector<Column> TextColumns(bool with_context, bool with_pid,
     if (column == Column::kPid && !with_pid) continue;
     columns.push_back(column);
   }
+  extra.calls = false;  // for people there is `pymemreport calls`
   AppendExtra(extra, &columns);
   return columns;
 }

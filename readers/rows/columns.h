@@ -40,16 +40,23 @@ enum class Column : uint8_t {
   kAllocator,
   kWeight,  // of page events too
   kCallerModule,
+  // Of a RETURN whose CALL is known.
+  kCallEvent,
+  kCallTime,
+  kCallDrss,
   kThreadDrss,  // of rows alone
 };
-inline constexpr int kColumns = 27;
+inline constexpr int kColumns = 30;
 inline constexpr Column kFirstPageColumn = Column::kPageAddress;
 inline constexpr Column kFirstHeapColumn = Column::kAddress;
+inline constexpr Column kFirstCallColumn = Column::kCallEvent;
 
-// What is printed besides rows and marks, and has columns of its own.
+// What is printed besides rows and marks, and has columns of its own; and
+// whether rows of RETURN have more columns than other rows.
 struct ExtraRecords {
   bool pages = false;
   bool heap = false;
+  bool calls = false;
 };
 
 // As in CSV's header row and JSON's keys: "event", "clock_s", ...

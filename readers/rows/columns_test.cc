@@ -26,15 +26,19 @@ TEST(ParseColumnsTest, RefusesUnknownAndRepeatedNames) {
 
 TEST(ColumnsTest, EveryColumnHasItsName) {
   std::string names;
-  for (const Column column : MachineColumns({.pages = true, .heap = true})) {
+  for (const Column column :
+       MachineColumns({.pages = true, .heap = true, .calls = true})) {
     names += std::string(ColumnName(column)) + " ";
   }
   EXPECT_EQ(names,
             "event devent clock_s what file line function rss_bytes drss_bytes "
             "thread pid context module rss_exact page_address action pages "
             "moved_to inferred instruction_module address size_bytes allocator "
-            "weight caller_module thread_drss_bytes ");
+            "weight caller_module call_event call_s call_drss_bytes "
+            "thread_drss_bytes ");
   EXPECT_EQ(MachineColumns({}).size(), 15u);
+  EXPECT_EQ(MachineColumns({.heap = true}).size(), 20u);
+  EXPECT_EQ(MachineColumns({.calls = true}).size(), 18u);
 }
 
 }  // namespace

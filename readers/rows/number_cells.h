@@ -31,8 +31,19 @@ char* NumberCellOf(const Style& style, Column column, const RunView& run,
       return style.Drss(run.NetDrss(row), out);
     case Column::kContext:
       return style.Context(ContextOf(run, row), out);
-    default:
+    case Column::kExact:
       return style.Exact(row.exact, out);
+    default:
+      break;
+  }
+  if (row.call_events == 0) return style.Unknown(column, out);
+  switch (column) {
+    case Column::kCallEvent:
+      return style.Event(row.number - row.call_events, out);
+    case Column::kCallTime:
+      return style.Clock(row.call_us, out);
+    default:
+      return style.Drss(row.call_drss, out);
   }
 }
 

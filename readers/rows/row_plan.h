@@ -9,6 +9,7 @@
 //   void NumberCell(Column column, uint64_t value, string* out) const;
 //   char* Event(uint64_t number, char* out) const;
 //   // likewise Devent, Clock, Rss, Drss, Context, Exact
+//   char* Unknown(Column column, char* out) const;  // a number that is not
 //   void EmptyCell(Column column, string* out) const;
 //   void SizeCell(Column column, uint64_t bytes, string* out) const;
 //   void DecimalCell(Column column, double value, string* out) const;
@@ -58,7 +59,9 @@ inline RowStep::Kind StepKindOf(Column column) {
     case Column::kThreadDrss:
       return RowStep::kThreadDrss;
     default:
-      return column >= kFirstPageColumn ? RowStep::kEmpty : RowStep::kNumber;
+      return column >= kFirstPageColumn && column < kFirstCallColumn
+                 ? RowStep::kEmpty
+                 : RowStep::kNumber;
   }
 }
 

@@ -196,6 +196,34 @@ TEST_F(RowWriterTest, AStackIsAColumnOfItsOwnForWhoAsks) {
   EXPECT_EQ(lines[2], R"({"event":432,"stack":null})");
 }
 
+TEST_F(RowWriterTest, ColumnsOfCallsAreEmptyWhereNoCallIsKnown) {
+  RowWriter::Options options;
+  options.columns = {Column::kCallEvent, Column::kCallTime, Column::kCallDrss,
+                     Column::kEvent};
+  Row row = MakeRow(7, 2500000, 1, 0, 0);
+  const auto print = [&](auto make) {
+    auto writer = make(options, &output_);
+    row.call_events = 0;
+    writer->WriteRow(view_, row, 1);
+    row.call_events = 3;
+    row.call_us = 1500000;
+    row.call_drss = -4096;
+    writer->WriteRow(view_, row, 1);
+  };
+  print(NewCsvWriter);
+  print(NewJsonlWriter);
+  print(NewTextWriter);
+  EXPECT_EQ(Printed(),
+            ",,,7\r\n"
+            "4,1.500000,-4096,7\r\n"
+            "{\"call_event\":null,\"call_s\":null,\"call_drss_bytes\":null,"
+            "\"event\":7}\n"
+            "{\"call_event\":4,\"call_s\":1.500000,\"call_drss_bytes\":-4096,"
+            "\"event\":7}\n" +
+                std::string(39, ' ') + "7           \n" +
+                "4            1.500000            -4096 7           \n");
+}
+
 TEST_F(RowWriterTest, JsonLinesHaveTheSameKeys) {
   auto writer = NewJsonlWriter({}, &output_);
   writer->WriteHeader();

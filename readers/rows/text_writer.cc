@@ -48,6 +48,9 @@ struct TextStyle {
                                               {"Allocator", 9, false},
                                               {"Weight", 12, false},
                                               {"Called from", 14, false},
+                                              {"Call", 12, false},
+                                              {"Call time", 12, false},
+                                              {"Call dRSS", 12, true},
                                               {"Thread dRSS", 12, true}};
     return kLooks[static_cast<int>(column)];
   }
@@ -98,6 +101,9 @@ struct TextStyle {
   }
   char* Drss(int64_t drss_bytes, char* out) const {
     return WriteRight(12, drss_bytes, out);
+  }
+  char* Unknown(Column column, char* out) const {
+    return std::fill_n(out, LookOf(column).width, ' ');
   }
   char* Context(RowContext context, char* out) const {
     static constexpr char kTexts[3][6] = {"     ", "NEXT:", "PREV:"};

@@ -93,6 +93,11 @@ void RunIndex::Add(const MappingDef& mapping) {
   mappings_.push_back(names_.Keep(mapping.name()));
 }
 
+uint32_t RunIndex::CodeOf(uint32_t site_id) const {
+  const Site* site = Find(sites_, site_id);
+  return site == nullptr ? 0 : site->code;
+}
+
 bool RunIndex::MakesObject(uint32_t site_id) const {
   const Site* site = Find(sites_, site_id);
   return site != nullptr && site->makes_object;

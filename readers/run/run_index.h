@@ -59,11 +59,12 @@ class RunIndex {
   void Add(const StackDef& node);
   void Add(const MappingDef& mapping);
   void Add(const SourceFile& source) { source_lines_.Add(source); }
-  // To be called before reading a file, with the index of a reading before:
-  // from the begin on threads have the names that they get later.
+  // Before a further reading: threads have the names that they get later.
   void AddThreadsOf(const RunIndex& earlier);
 
   SourceLocation Resolve(uint32_t site) const;
+  // The id of the site's code; 0: not known.
+  uint32_t CodeOf(uint32_t site) const;
   // "name#native_id", as the thread was called at that time.
   absl::string_view ThreadLabel(uint32_t thread) const;
   // Its last definition, as far as they were read: it may have been renamed.

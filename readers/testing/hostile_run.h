@@ -15,8 +15,10 @@ namespace pymemrun {
 // that it is destroyed. Not thread safe.
 class HostileRun {
  public:
-  explicit HostileRun(ByteSink* sink) : builder_(sink) {
+  // `logs_all`: as if each event of calls had been logged.
+  explicit HostileRun(ByteSink* sink, bool logs_all = false) : builder_(sink) {
     Header header = RunBuilder::DefaultHeader();
+    if (logs_all) header.clear_filters();
     header.set_page_period(1);
     header.set_heap(HEAP_ALL);
     header.set_heap_native(true);

@@ -301,9 +301,49 @@ void LinesOfOneText(uint64_t count, HostileRun* run) {
   }
 }
 
+// Each RETURN is that of a call around all those before it.
+void NestedCalls(uint64_t count, HostileRun* run) {
+  const uint32_t site = run->builder().AddSite(RETURN, run->code(), 1);
+  std::vector<Row> rows;
+  for (uint64_t i = 0; i < count; ++i) {
+    Row row = MakeRow(count + i, count + i, site, uint64_t{1} << 40, 0);
+    row.what = RETURN;
+    row.call_events = 2 * i + 1;
+    row.call_us = i;
+    row.call_drss = static_cast<int64_t>((i + 1) << 20);
+    rows.push_back(row);
+  }
+  run->builder().AddRecord(EncodeRows(rows, /*stacks=*/false));
+}
+
+// Calls of several threads and functions. Half of them end.
+void OpenCalls(uint64_t count, HostileRun* run) {
+  constexpr uint32_t kOf = 50;
+  RunBuilder& builder = run->builder();
+  uint32_t calls[kOf], returns[kOf];
+  for (uint32_t i = 0; i < kOf; ++i) {
+    const uint32_t code = builder.AddCode("/job.py", absl::StrCat("f", i), 1);
+    calls[i] = builder.AddSite(CALL, code, 1);
+    returns[i] = builder.AddSite(RETURN, code, 2);
+    builder.AddThread("worker", i + 2);
+  }
+  uint64_t number = 0;
+  const auto add = [&](uint32_t site, uint64_t thread, uint64_t pages) {
+    Row row = MakeRow(number, number, site, pages << 12, 0);
+    row.thread = static_cast<uint32_t>(1 + thread % kOf);
+    builder.AddRow(row);
+    ++number;
+  };
+  for (uint64_t i = 0; i < 4 * count; ++i) add(calls[i % kOf], i / 9, i);
+  for (uint64_t i = 4 * count; i > 2 * count; --i) {
+    add(returns[(i - 1) % kOf], (i - 1) / 9, 9 * i);
+  }
+}
+
 struct HostileKind {
   absl::string_view name;
   void (*build)(uint64_t count, HostileRun* run);
+  bool logs_all = false;
 };
 
 constexpr HostileKind kKinds[] = {
@@ -337,6 +377,8 @@ constexpr HostileKind kKinds[] = {
     {"many_sources_over_time", ManySourcesOverTime},
     {"missing_definitions", MissingDefinitions},
     {"lines_of_one_text", LinesOfOneText},
+    {"nested_calls", NestedCalls},
+    {"open_calls", OpenCalls, true},
 };
 
 }  // namespace
@@ -350,7 +392,7 @@ std::vector<std::string> HostileRunNames() {
 bool BuildHostileRun(absl::string_view name, uint64_t count, ByteSink* sink) {
   for (const HostileKind& kind : kKinds) {
     if (kind.name != name) continue;
-    HostileRun run(sink);
+    HostileRun run(sink, kind.logs_all);
     kind.build(count, &run);
     return true;
   }

@@ -11,14 +11,16 @@ PYMEMRUN = os.environ["PYMEMRUN_BIN"]
 # Functions on the path of every event, and what each may leave to, by a jump at
 # its end: the fast halves themselves call nothing at all. Its slow half first.
 SLOW_HALVES = {
-    "Hook<true>": ("SlowHalf<true,false>::Take",
-                   "SlowHalf<true,false>::TakeByClock", "Startup::NotTracing"),
-    "Hook<false>": ("SlowHalf<false,false>::Take",
-                    "SlowHalf<false,false>::TakeByClock", "Startup::NotTracing"),
+    f"Hook<{everything},{calls}>": (
+        f"SlowHalf<{everything},false>::Take",
+        f"SlowHalf<{everything},false>::TakeByClock", "Startup::NotTracing")
+    for everything, calls in (("true", "false"), ("false", "false"),
+                              ("false", "true"))
 }
 # Instructions in the code of each; more means that something moved in.
 # What only fills up to a round address does not count.
-MOST_INSTRUCTIONS = {"Hook<true>": 191, "Hook<false>": 207}
+MOST_INSTRUCTIONS = {"Hook<true,false>": 191, "Hook<false,false>": 207,
+                     "Hook<false,true>": 250}
 FILLING = re.compile(r"nop|data16|cs nop|xchg +%ax,%ax")
 
 

@@ -25,6 +25,7 @@ inline int32_t RssPages(uint32_t value) {
   return static_cast<int32_t>(value & ~kRssEstimated);
 }
 
+struct OpenCall;
 struct RawEvent;
 struct RecentSites;
 
@@ -44,8 +45,7 @@ struct HotState {
   uint64_t heads_sum;     // sum of *heads[i] at the last read
   void* const* brk_word;  // libc's idea of the break
   void* brk_seen;
-  uint32_t unmaps_seen;
-  uint32_t head_count;
+  uint32_t unmaps_seen, head_count;
   const RecentSites* recent;
   // Frame whose RETURN ends the user's code begun under runpy, or null; and the
   // code that it runs.
@@ -67,6 +67,8 @@ struct HotState {
   // How many want the interpreter's events, ours among them. Only where they
   // come from sys.monitoring.
   const intptr_t* event_users;
+  OpenCall* open_calls;  // with --min-call-drss; else null
+  uint32_t min_call_pages;
 
   // --- Written at every event that the hooks log.
 
@@ -78,12 +80,10 @@ struct HotState {
   uint32_t heap_since_clock;  // heap events since the last that stated its time
   // Last code object looked up: most events repeat it.
   const void* last_code;
-  uint32_t last_code_id;
-  uint32_t last_code_flags;
+  uint32_t last_code_id, last_code_flags;
   // The function object of the last C_CALL, alive until its C_RETURN, or null.
   const void* last_function;
-  uint32_t last_function_id;
-  uint32_t last_function_flags;
+  uint32_t last_function_id, last_function_flags;
   // What it was called with first: a method descriptor, which stands for the
   // methods of many types, is known by both. Only with sys.monitoring.
   const void* last_argument;

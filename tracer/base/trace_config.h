@@ -22,6 +22,7 @@ struct TraceConfig {
   HeapConfig heap;              // heap events
   uint64_t min_drss_bytes = 0;  // 0: log every event
   bool drss_since_logged = false;
+  uint64_t min_call_drss_bytes = 0;  // of RETURNs that are logged, too; 0: none
   uint32_t context = 1;    // previous events kept; at most kMaxContext
   uint32_t kinds = 0x1f;   // bit (1 << EventWhat)
   Globs include, exclude;  // by full file path

@@ -2,6 +2,7 @@
 
 #include "tracer/base/clock.h"
 #include "tracer/calls/event_log.h"
+#include "tracer/calls/open_calls.h"
 #include "tracer/calls/profile_event.h"
 #include "tracer/calls/quiet_event.h"
 #include "tracer/calls/startup.h"
@@ -24,7 +25,9 @@ inline bool KnownPlaceOf(HotState& hot, const PymemrunFrame* frame,
   return true;
 }
 
-template <bool kAll>
+// Logs all events, or filters them, and follows calls to their ends or does
+// not.
+template <bool kAll, bool kCalls>
 int Hook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
   HotState& hot = Hot();
   if (__builtin_expect(hot.page == nullptr, 0)) return Startup::NotTracing();
@@ -41,7 +44,8 @@ int Hook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
           !IsQuiet(hot, stamp) || frame == hot.root_frame ||
               (kAll && !SlotSaysAll(hot, stamp, number)) ||
               !KnownPlaceOf(hot, frame, what, arg, &place) ||
-              (!kAll && hot.quiet_may_pass && Passes(hot, what, place.flags)),
+              (!kAll && hot.quiet_may_pass && Passes(hot, what, place.flags)) ||
+              (kCalls && !IsQuietCall(hot, frame, what, stamp, number)),
           0)) {
     return SlowHalf<kAll, false>::Take(frame, what, arg, stamp, number);
   }
@@ -70,7 +74,8 @@ int VerifyingHook(PyObject*, PyFrameObject* f, int py_what, PyObject* arg) {
 PymemrunHook CallHooks::hook(const EventLog& log) {
   const bool all = log.logs_all();
   if (log.verifies()) return all ? VerifyingHook<true> : VerifyingHook<false>;
-  return all ? Hook<true> : Hook<false>;
+  if (log.follows_calls()) return Hook<false, true>;
+  return all ? Hook<true, false> : Hook<false, false>;
 }
 
 }  // namespace pymemrun

@@ -19,6 +19,7 @@ namespace {
 
 TraceConfig g_everything;  // min_drss_bytes 0
 TraceConfig g_changes;     // a page or more, with one event of context
+TraceConfig g_calls;       // the same, and calls are followed to their ends
 
 ReplyPage* g_reply = nullptr;
 
@@ -66,6 +67,7 @@ void BM_Hook(benchmark::State& state, const TraceConfig* config) {
 }
 BENCHMARK_CAPTURE(BM_Hook, everything, &g_everything);
 BENCHMARK_CAPTURE(BM_Hook, changes, &g_changes);
+BENCHMARK_CAPTURE(BM_Hook, calls, &g_calls);
 
 // A block and its end, with all of the heap logged: two events. Run with the
 // argument `heap`.
@@ -107,7 +109,8 @@ int Main(bool heap) {
   g_reply = static_cast<ReplyPage*>(reply);
   g_reply->collector_pid = static_cast<uint32_t>(getpid());  // it lives
   page->on_full = OnFull::kDrop;
-  g_changes.min_drss_bytes = 4096;
+  g_changes.min_drss_bytes = g_calls.min_drss_bytes = 4096;
+  g_calls.min_call_drss_bytes = 1 << 30;
   if (heap) {
     g_everything.heap.mode = HeapMode::kAll;
     benchmark::RegisterBenchmark("BM_Block", BM_Block);

@@ -180,6 +180,15 @@ constexpr PymemrunCallbacks kHooks = {
      Hook<kAll, kPymemrunCall>, Hook<kAll, kPymemrunCReturn>,
      Hook<kAll, kPymemrunCRaise>}};
 
+// Where calls are followed, which are known by their frames: the arguments do
+// not name these.
+constexpr PymemrunCallbacks kCallHooks = {
+    {SlowHook<false, false, kPymemrunStart>,
+     SlowHook<false, false, kPymemrunThrow>,
+     SlowHook<false, false, kPymemrunReturn>,
+     SlowHook<false, false, kPymemrunUnwind>, Hook<false, kPymemrunCall>,
+     Hook<false, kPymemrunCReturn>, Hook<false, kPymemrunCRaise>}};
+
 template <bool kAll, bool kVerify>
 constexpr PymemrunCallbacks kSlowHooks = {
     {SlowHook<kAll, kVerify, kPymemrunStart>,
@@ -200,6 +209,7 @@ PymemrunHook CallHooks::hook(const EventLog& log) {
   if (!Hot().time_is_tsc) {
     return all ? &kSlowHooks<true, false> : &kSlowHooks<false, false>;
   }
+  if (log.follows_calls()) return &kCallHooks;
   return all ? &kHooks<true> : &kHooks<false>;
 }
 

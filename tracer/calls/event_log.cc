@@ -4,6 +4,7 @@
 
 #include "tracer/base/clock.h"
 #include "tracer/base/own_memory.h"
+#include "tracer/calls/open_calls.h"
 #include "tracer/calls/quiet_event.h"
 
 namespace pymemrun {
@@ -123,7 +124,7 @@ void LogContext(const Parts& p, HotState& hot, uint64_t number) {
     const RawEvent& past = hot.history[at & hot.history_mask];
     const bool logged = hot.any_row && at <= hot.row_number;
     if (past.number == at && past.what_and_code != 0 && !logged) {
-      PutRow(hot, past, true, 0);
+      PutRow(hot, past, {.context = true});
     }
   }
 }
@@ -131,7 +132,8 @@ void LogContext(const Parts& p, HotState& hot, uint64_t number) {
 // Logs the event after its context.
 [[gnu::noinline]] void LogWithContext(const Parts& p, HotState& hot,
                                       RawEvent& event,
-                                      const PymemrunFrame* frame) {
+                                      const PymemrunFrame* frame,
+                                      const EndedCall& call) {
   hot.logged_rss_pages = event.rss_pages;
   const uint32_t generation = p.codes.generation();
   const uint32_t stack = Stack(p, hot, event, frame);
@@ -141,7 +143,7 @@ void LogContext(const Parts& p, HotState& hot, uint64_t number) {
     event.what_and_code = (event.what_and_code & ~kIdMask) | site.id;
   }
   LogContext(p, hot, event.number);
-  PutRow(hot, event, false, stack);
+  PutRow(hot, event, {.stack = stack, .call = call});
   hot.any_row = true;
 }
 
@@ -149,8 +151,12 @@ void LogContext(const Parts& p, HotState& hot, uint64_t number) {
 inline void Filter(const Parts& p, HotState& hot, RawEvent& event,
                    uint32_t what, uint32_t flags, const PymemrunFrame* frame) {
   hot.history[event.number & hot.history_mask] = event;
-  if (ChangePasses(hot, event.drss_pages) && Passes(hot, what, flags)) {
-    LogWithContext(p, hot, event, frame);
+  EndedCall call = {};
+  const bool call_passes =
+      hot.open_calls != nullptr && TakeCall(hot, frame, event, &call);
+  if ((ChangePasses(hot, event.drss_pages) || call_passes) &&
+      Passes(hot, what, flags)) {
+    LogWithContext(p, hot, event, frame, call);
   }
   hot.quiet_may_pass = ChangePasses(hot, 0);
 }
@@ -185,7 +191,7 @@ int SlowHalf<kAll, kVerify>::Take(const PymemrunFrame* frame, uint32_t what,
   RawEvent event =
       Examine<kVerify>(p, hot, frame, what, arg, stamp, number, &flags);
   if constexpr (kAll) {
-    PutRow(hot, event, false, 0);
+    PutRow(hot, event, {});
   } else {
     Filter(p, hot, event, what, flags, frame);
   }
@@ -215,6 +221,10 @@ bool EventLog::Create(HotState& hot, const TraceConfig* config) {
   const bool walks = config->stacks || config->heap.mode == HeapMode::kAll;
   if (walks && !(parts_.nodes.Create() && parts_.stacks.Create(hot)))
     return false;
+  // Where every event is logged the rows themselves tell.
+  if (follows_calls() && !CreateOpenCalls(hot, config->min_call_drss_bytes)) {
+    return false;
+  }
   return MakeHistory(hot, config->context);
 }
 

@@ -37,6 +37,10 @@ class EventLog {
 
   // Whether every event is logged, and nothing but the event.
   bool logs_all() const;
+  // Whether the calls under way are kept, for their ends.
+  bool follows_calls() const {
+    return config_->min_call_drss_bytes > 0 && !logs_all();
+  }
   bool verifies() const { return config_->verify_rss; }  // --verify-rss
   // Rows that there were to write so far, context included.
   uint64_t RowsMade(const HotState& hot, const ControlPage& page) const;

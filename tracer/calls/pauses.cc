@@ -2,6 +2,7 @@
 
 #include "tracer/base/clock.h"
 #include "tracer/calls/event_log.h"
+#include "tracer/calls/open_calls.h"
 #include "tracer/ring/event_ring.h"
 
 namespace pymemrun {
@@ -15,6 +16,7 @@ void Pauses::Begin(HotState& hot, bool has_calls) {
 void Pauses::End(HotState& hot) {
   const uint64_t stamp = TimeStamp(hot.time_is_tsc);
   const uint64_t number = NextNumber(hot);
+  ForgetOpenCalls(hot);
   PausePayload payload = {number, from_stamp_, stamp, 0, 0};
   if (has_calls_) {
     payload.from_rss_pages = static_cast<uint32_t>(RssPages(hot.rss_pages));

@@ -1,6 +1,7 @@
 #include "tracer/calls/profiler_gaps.h"
 
 #include "tracer/base/clock.h"
+#include "tracer/calls/open_calls.h"
 #include "tracer/code/thread_registry.h"
 #include "tracer/ring/event_ring.h"
 
@@ -28,6 +29,7 @@ ProfilerGaps::Gap* ProfilerGaps::Find(const PyThreadState* tstate) {
 
 // Removes it, too.
 void ProfilerGaps::Send(HotState& hot, Gap* gap) {
+  ForgetOpenCalls(hot);
   const GapPayload payload = {gap->from_number, NextNumber(hot),
                               gap->from_stamp,  TimeStamp(hot.time_is_tsc),
                               gap->thread,      0};
@@ -43,6 +45,7 @@ uint32_t ProfilerGaps::OwnThread(HotState& hot, PyThreadState* tstate) {
 
 void ProfilerGaps::Begin(HotState& hot, PyThreadState* tstate) {
   if (Find(tstate) != nullptr || count_ == kMaxGaps) return;
+  ForgetOpenCalls(hot);
   holder_ = PyThreadState_Get();
   gaps_[count_++] = {tstate, PyThreadState_GetID(tstate), NextNumber(hot),
                      TimeStamp(hot.time_is_tsc),

@@ -123,7 +123,7 @@ void BM_PutRow(benchmark::State& state) {
   for (auto _ : state) {
     event.number += step;
     event.stamp += 100;
-    PutRow(hot, event, false, 0);
+    PutRow(hot, event, {});
     if (++rows % kTakeEach == 0) region.TakeAll();
   }
 }

@@ -115,7 +115,7 @@ TEST_F(EventRingTest, PayloadBeyondTheLimitIsCut) {
 TEST_F(EventRingTest, FirstRowCarriesItsThreadAndRss) {
   RawEvent event = Event(0, 5);
   event.drss_pages = 100;
-  PutRow(hot_, event, false, 0);
+  PutRow(hot_, event, {});
   EXPECT_EQ(KindOf(Slot(0)), static_cast<uint32_t>(ControlKind::kThread));
   EXPECT_EQ(KindOf(Slot(1)), static_cast<uint32_t>(ControlKind::kRss));
   EXPECT_EQ(Slot(1).position, 100u);
@@ -126,30 +126,30 @@ TEST_F(EventRingTest, FirstRowCarriesItsThreadAndRss) {
 TEST_F(EventRingTest, AnEstimateIsSaidToBeOneAndAnExactValueAgain) {
   RawEvent event = Event(0, 5);
   event.rss_pages = 70 | kRssEstimated;
-  PutRow(hot_, event, false, 0);
+  PutRow(hot_, event, {});
   EXPECT_EQ(Slot(1).position, 70u);
   EXPECT_EQ(Slot(1).tsc_low, kRssInexact);
   const uint64_t at = page_->head;
   event = Event(1, 6);
   event.rss_pages = 70;
-  PutRow(hot_, event, false, 0);
+  PutRow(hot_, event, {});
   EXPECT_EQ(KindOf(Slot(at)), static_cast<uint32_t>(ControlKind::kRss));
   EXPECT_EQ(Slot(at).position, 70u);
   EXPECT_EQ(Slot(at).tsc_low, 0u);
 }
 
 TEST_F(EventRingTest, RowWhoseStateStandsTakesOneSlot) {
-  PutRow(hot_, Event(0, 5), false, 0);
+  PutRow(hot_, Event(0, 5), {});
   const uint64_t before = page_->head;
-  PutRow(hot_, Event(1, 6), false, 0);
+  PutRow(hot_, Event(1, 6), {});
   EXPECT_EQ(page_->head, before + 1);
 }
 
 TEST_F(EventRingTest, GapInNumbersClockJumpAndStackAreSaid) {
-  PutRow(hot_, Event(0, 5), false, 0);
+  PutRow(hot_, Event(0, 5), {});
   uint64_t at = page_->head;
   const RawEvent later = Event(1ull << 33, 5 + (1ull << 40));
-  PutRow(hot_, later, true, 77);
+  PutRow(hot_, later, {.context = true, .stack = 77});
   EXPECT_EQ(KindOf(Slot(at)), static_cast<uint32_t>(ControlKind::kNumber));
   EXPECT_EQ(Slot(at).function, 2u);  // high half
   EXPECT_EQ(KindOf(Slot(at + 1)), static_cast<uint32_t>(ControlKind::kClock));
@@ -159,9 +159,9 @@ TEST_F(EventRingTest, GapInNumbersClockJumpAndStackAreSaid) {
 }
 
 TEST_F(EventRingTest, TimeThatRunsBackIsAClockJump) {
-  PutRow(hot_, Event(0, 1000), false, 0);
+  PutRow(hot_, Event(0, 1000), {});
   const uint64_t at = page_->head;
-  PutRow(hot_, Event(1, 999), false, 0);
+  PutRow(hot_, Event(1, 999), {});
   EXPECT_EQ(KindOf(Slot(at)), static_cast<uint32_t>(ControlKind::kClock));
   EXPECT_EQ(Slot(at).position, 999u);
 }
@@ -170,14 +170,14 @@ TEST_F(EventRingTest, FullRingDropsAtOnceWhenToldSo) {
   page_->on_full = OnFull::kDrop;
   uint64_t number = 0;
   while (page_->dropped == 0) {
-    PutRow(hot_, Event(number, number), false, 0);
+    PutRow(hot_, Event(number, number), {});
     ++number;
   }
   EXPECT_GE(number, uint64_t{kRingSlots} - 16);
   // Room again: the loss is said before the next row.
   const uint64_t at = page_->head;
   reply_->tail = page_->head.load();
-  PutRow(hot_, Event(number, number), false, 0);
+  PutRow(hot_, Event(number, number), {});
   EXPECT_EQ(KindOf(Slot(at)), static_cast<uint32_t>(ControlKind::kLoss));
   LossPayload loss;
   std::memcpy(&loss, Bytes(at + 1, sizeof(loss)).data(), sizeof(loss));
@@ -189,7 +189,7 @@ TEST_F(EventRingTest, FullRingDropsAtOnceWhenToldSo) {
 TEST_F(EventRingTest, RowOfAnUndefinedCodeIsCountedAsLost) {
   RawEvent event = Event(0, 0);
   event.what_and_code = 0;
-  PutRow(hot_, event, false, 0);
+  PutRow(hot_, event, {});
   EXPECT_EQ(page_->dropped, 1u);
   EXPECT_EQ(page_->head, 0u);
 }
@@ -218,7 +218,7 @@ TEST_F(EventRingTest, BlockingProducerLosesNothing) {
       if (last_look) return;
     }
   });
-  for (uint64_t n = 0; n < kRows; ++n) PutRow(hot_, Event(n, n), false, 0);
+  for (uint64_t n = 0; n < kRows; ++n) PutRow(hot_, Event(n, n), {});
   done.store(true, std::memory_order_release);
   consumer.join();
   EXPECT_EQ(rows + page_->dropped, kRows);

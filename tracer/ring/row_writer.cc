@@ -6,8 +6,8 @@
 namespace pymemrun {
 namespace {
 
-// A row and the state before it: thread, number, RSS, clock, stack.
-constexpr uint32_t kMaxRowSlots = 6;
+// A row and the state before it: thread, number, RSS, clock, stack, call.
+constexpr uint32_t kMaxRowSlots = 8;
 
 void PutRss(HotState& hot, uint64_t at, const RawEvent& event) {
   const bool estimated = (event.rss_pages & kRssEstimated) != 0;
@@ -16,6 +16,17 @@ void PutRss(HotState& hot, uint64_t at, const RawEvent& event) {
              static_cast<uint32_t>(event.drss_pages),
              estimated ? kRssInexact : 0);
   hot.row_rss_pages = event.rss_pages;
+}
+
+// Returns the next slot's index.
+uint64_t PutCall(HotState& hot, uint64_t at, const EndedCall& call) {
+  PutControl(hot, at++, ControlKind::kCall, static_cast<uint32_t>(call.events),
+             static_cast<uint32_t>(call.events >> 32),
+             static_cast<uint32_t>(call.growth_pages));
+  PutControl(hot, at++, ControlKind::kCallClock,
+             static_cast<uint32_t>(call.stamp),
+             static_cast<uint32_t>(call.stamp >> 32), 0);
+  return at;
 }
 
 }  // namespace
@@ -35,8 +46,7 @@ void FlushLoss(HotState& hot) {
   if (PutStruct(hot, ControlKind::kLoss, 0, payload)) hot.loss = {};
 }
 
-void PutRow(HotState& hot, const RawEvent& event, bool context,
-            uint32_t stack) {
+void PutRow(HotState& hot, const RawEvent& event, const RowExtras& extras) {
   ++hot.rows_offered;
   if ((event.what_and_code & kIdMask) == 0) {  // its code found no room
     CountLoss(hot, event.number);
@@ -65,9 +75,12 @@ void PutRow(HotState& hot, const RawEvent& event, bool context,
                static_cast<uint32_t>(event.stamp),
                static_cast<uint32_t>(event.stamp >> 32), 0);
   }
-  if (stack != 0) PutControl(hot, at++, ControlKind::kStack, stack, 0, 0);
+  if (extras.stack != 0) {
+    PutControl(hot, at++, ControlKind::kStack, extras.stack, 0, 0);
+  }
+  if (extras.call.events != 0) at = PutCall(hot, at, extras.call);
   SlotAt(hot, at++) = EventSlot{
-      event.what_and_code | (context ? kContextBit : 0), event.position,
+      event.what_and_code | (extras.context ? kContextBit : 0), event.position,
       event.function, static_cast<uint32_t>(event.stamp)};
   hot.row_number = event.number;
   hot.row_tsc = event.stamp;

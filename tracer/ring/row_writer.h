@@ -22,13 +22,26 @@ struct RawEvent {
   int32_t drss_pages;
 };
 
+// The call that a RETURN ends.
+struct EndedCall {
+  uint64_t events;  // how many events before it its CALL was; 0: not known
+  uint64_t stamp;   // of the CALL
+  int32_t growth_pages;
+};
+
 // A time stamp this far from the previous row's, or before it, takes a slot of
 // its own.
 inline constexpr uint64_t kClockStep = uint64_t{1} << 31;
 
-// Writes and publishes the row; `stack` is 0 or its stack id. Counts it as
-// dropped when there is no room.
-void PutRow(HotState& hot, const RawEvent& event, bool context, uint32_t stack);
+// What is known of a row besides.
+struct RowExtras {
+  bool context = false;
+  uint32_t stack = 0;  // 0: none
+  EndedCall call = {};
+};
+
+// Writes and publishes the row. Counts it as dropped when there is no room.
+void PutRow(HotState& hot, const RawEvent& event, const RowExtras& extras);
 
 // Tells the collector how many rows were lost, once there is room again or at
 // the end.

@@ -139,6 +139,11 @@ enum class ControlKind : uint32_t {
   kClock = 4,     // w2:w1 = full time stamp that the next tsc_low is taken from
   kStack = 5,     // w1 = stack id of the next row
   kHeapSize = 6,  // w1 = high half of the next allocation's size
+  // Of the next row, a RETURN: w2:w1 = how many events before it its CALL was,
+  // w3 = RSS in pages less RSS there (signed). Then, w2:w1 = the time stamp of
+  // that CALL.
+  kCall = 7,
+  kCallClock = 8,
   // Definitions: w1 = payload bytes, w2 = id, w3 = kind-specific.
   // Payload strings are each `u32 length` + bytes, unaligned.
   kCode = 16,       // CodePayload, file, name, qualname, module, line table
@@ -446,7 +451,7 @@ inline void MakeSignOfLife(pthread_mutex_t* mutex) {
 }
 
 inline constexpr int32_t kNoCompression = -1000;
-inline constexpr uint32_t kWireVersion = 5;
+inline constexpr uint32_t kWireVersion = 6;
 
 }  // namespace pymemrun
 

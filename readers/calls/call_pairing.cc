@@ -1,0 +1,109 @@
+#include "readers/calls/call_pairing.h"
+
+#include "absl/strings/match.h"
+#include "readers/summary/run_facts.h"
+
+namespace pymemrun {
+
+void CallPairing::SetHeader(const Header& header) {
+  logs_all_ = EveryEventLogged(header.filters());
+}
+
+void CallPairing::Add(const CodeDef& code) {
+  has_greenlets_ |= absl::EndsWith(code.file(), "/greenlet/__init__.py");
+}
+
+void CallPairing::Add(const FunctionDef& function) {
+  has_greenlets_ |= absl::StartsWith(function.qualname(), "greenlet.");
+}
+
+void CallPairing::Forget() {
+  open_.clear();
+  depth_.clear();
+  open_count_ = 0;
+}
+
+std::optional<EndedCall> CallPairing::Add(const Row& row,
+                                          const RunIndex& index) {
+  if (row.call_events != 0 && !pairs_rows()) {
+    return EndedCall{.number = row.number,
+                     .events = row.call_events,
+                     .time_us = row.time_us,
+                     .took_us = row.call_us,
+                     .growth_bytes = row.call_drss,
+                     .site = row.site,
+                     .call_site = 0,
+                     .thread = row.thread};
+  }
+  if (!pairs_rows()) return std::nullopt;
+  if (row.number != next_number_) Forget();
+  next_number_ = row.number + 1;
+  if (row.what == CALL) Begin(row, index.CodeOf(row.site));
+  if (row.what == RETURN) return End(row, index.CodeOf(row.site));
+  return std::nullopt;
+}
+
+void CallPairing::Begin(const Row& row, uint32_t code) {
+  if (open_count_ >= kMaxOpen) Forget();
+  ++open_count_;
+  open_[row.thread].push_back(
+      {row.number, row.time_us, row.rss_bytes, 0, row.site, code});
+  ++depth_[{row.thread, code}];
+}
+
+std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t code) {
+  const auto found = open_.find(row.thread);
+  if (found == open_.end()) return std::nullopt;
+  std::vector<Open>& calls = found->second;
+  if (calls.back().code != code || code == 0) {
+    Forget();  // what follows is not to be trusted either
+    return std::nullopt;
+  }
+  const Open call = calls.back();
+  calls.pop_back();
+  --open_count_;
+  const auto depth = depth_.find({row.thread, code});
+  const bool recursive = --depth->second > 0;
+  if (!recursive) depth_.erase(depth);
+  const auto growth = static_cast<int64_t>(row.rss_bytes - call.rss_bytes);
+  if (calls.empty()) {
+    open_.erase(found);
+  } else {
+    calls.back().inner_bytes += growth;
+  }
+  return EndedCall{.number = row.number,
+                   .events = row.number - call.number,
+                   .time_us = row.time_us,
+                   .took_us = row.time_us - call.time_us,
+                   .growth_bytes = growth,
+                   .site = row.site,
+                   .call_site = call.site,
+                   .thread = row.thread,
+                   .own_bytes = growth - call.inner_bytes,
+                   .recursive = recursive};
+}
+
+// From the last RETURN back to the first: a call comes before those in it.
+void Nest(const RunIndex& index, std::vector<EndedCall>* calls) {
+  struct Outer {
+    EndedCall* call;
+    uint32_t code;
+  };
+  absl::flat_hash_map<uint32_t, std::vector<Outer>> by_thread;
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> depth;
+  for (auto call = calls->rbegin(); call != calls->rend(); ++call) {
+    std::vector<Outer>& outer = by_thread[call->thread];
+    while (!outer.empty() &&
+           outer.back().call->call_number() > call->call_number()) {
+      --depth[{call->thread, outer.back().code}];
+      outer.pop_back();
+    }
+    call->own_bytes = call->growth_bytes;
+    if (!outer.empty()) outer.back().call->own_bytes -= call->growth_bytes;
+    const uint32_t code = index.CodeOf(call->site);
+    call->recursive = depth[{call->thread, code}]++ > 0;
+    outer.push_back({&*call, code});
+  }
+}
+
+}  // namespace pymemrun

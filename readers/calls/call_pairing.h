@@ -1,0 +1,67 @@
+// Finds the CALL of each RETURN.
+#ifndef PYMEMRUN_READERS_CALLS_CALL_PAIRING_H_
+#define PYMEMRUN_READERS_CALLS_CALL_PAIRING_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "format/records/record_visitor.h"
+#include "readers/calls/ended_call.h"
+#include "readers/run/run_index.h"
+
+namespace pymemrun {
+
+// Where every event was logged a RETURN belongs to the thread's last CALL that
+// has not ended, whose code is the same. Rows that are missing, or what was not
+// traced, make unknown what had begun before. Rows do not tell greenlets of one
+// thread apart: with them nothing is known.
+//
+// Elsewhere a RETURN says itself what it knows. Not thread safe.
+class CallPairing {
+ public:
+  void SetHeader(const Header& header);
+  // All that is defined is to be told.
+  void Add(const CodeDef& code);
+  void Add(const FunctionDef& function);
+  // The ended call, if the row is the RETURN of one that is known. Where a
+  // RETURN says it itself `own_bytes` and `recursive` are not known.
+  std::optional<EndedCall> Add(const Row& row, const RunIndex& index);
+  // Events were not traced: calls under way are unknown.
+  void Forget();
+
+  // Whether the rows themselves tell.
+  bool pairs_rows() const { return logs_all_ && !has_greenlets_; }
+  bool has_greenlets() const { return has_greenlets_; }
+
+ private:
+  // Beyond so many calls under way those before are unknown.
+  static constexpr size_t kMaxOpen = size_t{1} << 20;
+
+  struct Open {
+    uint64_t number, time_us, rss_bytes;
+    int64_t inner_bytes;  // growth of the calls in it
+    uint32_t site, code;
+  };
+  void Begin(const Row& row, uint32_t code);
+  std::optional<EndedCall> End(const Row& row, uint32_t code);
+
+  bool logs_all_ = false;
+  bool has_greenlets_ = false;
+  uint64_t next_number_ = 0;
+  size_t open_count_ = 0;
+  absl::flat_hash_map<uint32_t, std::vector<Open>> open_;  // by thread
+  // How many of a thread's open calls have a code.
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> depth_;
+};
+
+// Finds own_bytes and recursive of calls that are all there are, in the order
+// of their RETURNs.
+void Nest(const RunIndex& index, std::vector<EndedCall>* calls);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_CALLS_CALL_PAIRING_H_

@@ -1,0 +1,77 @@
+#include "readers/calls/call_replay.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "readers/summary/run_facts.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+
+void CallReplay::OnHeader(const Header& header) {
+  pairing_.SetHeader(header);
+  Filters others = header.filters();
+  min_bytes_ = others.min_call_drss_bytes();
+  others.set_min_drss_bytes(0);
+  chosen_ = !EveryEventLogged(others);
+}
+
+void CallReplay::OnCode(const CodeDef& code) {
+  ReplayVisitor::OnCode(code);
+  pairing_.Add(code);
+}
+
+void CallReplay::OnFunction(const FunctionDef& function) {
+  ReplayVisitor::OnFunction(function);
+  pairing_.Add(function);
+}
+
+void CallReplay::OnDamage(const StreamReader::Damage& damage) {
+  ReplayVisitor::OnDamage(damage);
+  pairing_.Forget();
+}
+
+bool CallReplay::OnRows(const Row* rows, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const std::optional<EndedCall> call = pairing_.Add(rows[i], index());
+    if (!call.has_value()) continue;
+    any_ = true;
+    OnEnded(*call);
+  }
+  if (count == 0) return true;
+  if (!any_row_) first_us_ = rows[0].time_us;
+  any_row_ = true;
+  last_us_ = std::max(last_us_, rows[count - 1].time_us);
+  return true;
+}
+
+std::string CallReplay::WhyNone() const {
+  return absl::StrCat(
+      "no RETURN knows its CALL: ",
+      pairing_.has_greenlets() && !pairing_.pairs_rows() && min_bytes_ == 0
+          ? "the program has greenlets, which rows do not tell apart; "
+          : "",
+      "record the run with --min-call-drss 4096",
+      pairing_.has_greenlets() ? "" : ", or with --min-drss 0");
+}
+
+std::string CallReplay::Missing() const {
+  if (pairing_.pairs_rows()) return "";
+  return absl::StrCat("calls that changed RSS by less than ",
+                      HumanBytes(min_bytes_),
+                      chosen_ ? ", or that other filters left out" : "");
+}
+
+void CallsBeyond::OnEnded(const EndedCall& call) {
+  const int64_t growth = call.growth_bytes;
+  const auto size = growth < 0 ? 0 - static_cast<uint64_t>(growth)
+                               : static_cast<uint64_t>(growth);
+  if (size <= min_bytes_) return;
+  if (calls_.size() < kMaxCalls) {
+    calls_.push_back(call);
+  } else {
+    ++not_kept_;
+  }
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,69 @@
+// Reads the calls that have ended from a run.
+#ifndef PYMEMRUN_READERS_CALLS_CALL_REPLAY_H_
+#define PYMEMRUN_READERS_CALLS_CALL_REPLAY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "readers/calls/call_pairing.h"
+#include "readers/calls/ended_call.h"
+#include "readers/run/replay_visitor.h"
+
+namespace pymemrun {
+
+// Not thread safe.
+class CallReplay : public ReplayVisitor {
+ public:
+  void OnHeader(const Header& header) override;
+  void OnCode(const CodeDef& code) override;
+  void OnFunction(const FunctionDef& function) override;
+  bool OnRows(const Row* rows, size_t count) override;
+  void OnPause(const Pause&) override { pairing_.Forget(); }
+  void OnProfilerGap(const ProfilerGap&) override { pairing_.Forget(); }
+  void OnDamage(const StreamReader::Damage& damage) override;
+  void Finish() override {}
+
+  // Whether any call is known at all.
+  bool any() const { return any_; }
+  // Why none is, or what is missing. Empty: nothing is.
+  std::string WhyNone() const;
+  std::string Missing() const;
+  bool pairs_rows() const { return pairing_.pairs_rows(); }
+  // From the first row to the last.
+  uint64_t run_us() const { return last_us_ - first_us_; }
+
+ protected:
+  // In the order of the RETURNs.
+  virtual void OnEnded(const EndedCall& call) = 0;
+
+ private:
+  CallPairing pairing_;
+  uint64_t min_bytes_ = 0;  // --min-call-drss
+  bool chosen_ = false;     // by other filters than those of RSS
+  bool any_ = false, any_row_ = false;
+  uint64_t first_us_ = 0, last_us_ = 0;
+};
+
+// Keeps those that changed RSS by more than so many bytes.
+class CallsBeyond final : public CallReplay {
+ public:
+  static constexpr size_t kMaxCalls = size_t{1} << 20;
+
+  explicit CallsBeyond(uint64_t min_bytes) : min_bytes_(min_bytes) {}
+  // The first kMaxCalls of them.
+  const std::vector<EndedCall>& calls() const { return calls_; }
+  uint64_t not_kept() const { return not_kept_; }
+
+ private:
+  void OnEnded(const EndedCall& call) override;
+
+  const uint64_t min_bytes_;
+  uint64_t not_kept_ = 0;
+  std::vector<EndedCall> calls_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_CALLS_CALL_REPLAY_H_

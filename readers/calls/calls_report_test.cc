@@ -1,0 +1,353 @@
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/run_builder.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+constexpr uint64_t kKib = 1024;
+
+// Calls of functions `a` to `e`, whose first lines are 10, 20, ...; they return
+// in the fifth line.
+class CallRun {
+ public:
+  static constexpr uint32_t kMain = 1, kWorker = 2;
+
+  // `min_call_kib`: a run that logged only RETURNs, by that; 0: all events.
+  explicit CallRun(uint64_t min_call_kib = 0, Filters others = {})
+      : builder_(&sink_) {
+    Header header = RunBuilder::DefaultHeader();
+    *header.mutable_filters() = std::move(others);
+    if (min_call_kib > 0) {
+      header.mutable_filters()->set_min_drss_bytes(1 << 30);
+      header.mutable_filters()->set_min_call_drss_bytes(min_call_kib * kKib);
+    }
+    builder_.AddHeader(header);
+    builder_.AddThread("MainThread", 4711);
+    builder_.AddThread("Thread-6", 4712);
+    for (uint32_t i = 0; i < 5; ++i) {
+      const std::string name(1, static_cast<char>('a' + i));
+      const uint32_t code =
+          builder_.AddCode(absl::StrCat("/src/", i < 3 ? "main" : "lib", ".py"),
+                           name, 10 * (i + 1));
+      calls_[i] = builder_.AddSite(CALL, code, 10 * (i + 1));
+      returns_[i] = builder_.AddSite(RETURN, code, 10 * (i + 1) + 5);
+    }
+  }
+  RunBuilder& builder() { return builder_; }
+
+  // Each event is a second after the one before, RSS then is `kib`.
+  CallRun& Call(char name, uint64_t kib, uint32_t thread = kMain) {
+    return Add(calls_[name - 'a'], kib, thread);
+  }
+  CallRun& Return(char name, uint64_t kib, uint32_t thread = kMain) {
+    return Add(returns_[name - 'a'], kib, thread);
+  }
+  // A RETURN that knows that its CALL was so many events before.
+  CallRun& Ended(char name, uint64_t events, int64_t grew_kib,
+                 uint32_t thread = kMain) {
+    Row row = RowOf(returns_[name - 'a'], 9999, thread);
+    row.what = RETURN;
+    row.call_events = events;
+    row.call_us = events * 1000000;
+    row.call_drss = grew_kib * static_cast<int64_t>(kKib);
+    builder_.AddRow(row);
+    return *this;
+  }
+  CallRun& Skip(uint64_t events) {
+    number_ += events;
+    return *this;
+  }
+  Printed Report(std::vector<std::string> arguments) {
+    if (!std::exchange(ended_, true)) {
+      Record footer;
+      footer.mutable_footer()->set_end(Footer::EXIT);
+      builder_.AddRecord(footer);
+      builder_.Flush();
+    }
+    TempFile file(sink_.contents());
+    arguments.insert(arguments.begin() + 1, file.path());
+    Printed printed = pymemrun::Report(arguments);
+    printed.err = absl::StrReplaceAll(printed.err, {{file.path(), "run.pb"}});
+    return printed;
+  }
+
+ private:
+  Row RowOf(uint32_t site, uint64_t kib, uint32_t thread) {
+    Row row = MakeRow(number_, number_ * 1000000, site, kib * kKib, 0);
+    row.thread = thread;
+    ++number_;
+    return row;
+  }
+  CallRun& Add(uint32_t site, uint64_t kib, uint32_t thread) {
+    builder_.AddRow(RowOf(site, kib, thread));
+    return *this;
+  }
+
+  StringSink sink_;
+  RunBuilder builder_;
+  bool ended_ = false;
+  uint64_t number_ = 0;
+  uint32_t calls_[5], returns_[5];
+};
+
+// a calls b, which calls d twice; meanwhile the other thread runs c.
+CallRun& Busy(CallRun* run) {
+  return run->Call('a', 1000)
+      .Call('b', 1000)
+      .Call('c', 1000, CallRun::kWorker)
+      .Call('d', 1100)
+      .Return('d', 1400)
+      .Call('d', 1400)
+      .Return('c', 1600, CallRun::kWorker)
+      .Return('d', 1700)
+      .Return('b', 1750)
+      .Return('a', 1500);
+}
+
+TEST(PeaksReportTest, ALineForEachPeak) {
+  CallRun run;
+  const Printed printed = Busy(&run).Report({"peaks", "--min", "299K"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(printed.out,
+            "1: MainThread>/src/lib.py:45:d=>307200\n"
+            "2: Thread-6>/src/main.py:35:c=>614400\n"
+            "3: MainThread>/src/lib.py:45:d=>307200\n"
+            "4: MainThread>/src/main.py:25:b=>768000\n"
+            "5: MainThread>/src/main.py:15:a=>512000\n");
+}
+
+TEST(PeaksReportTest, PeaksAreThinnedByTimeAndValue) {
+  CallRun run;
+  const Printed printed =
+      Busy(&run).Report({"peaks", "--min", "250K", "--min-time", "100",
+                         "--min-value", "400K", "--strip-prefix", "/src/"});
+  EXPECT_EQ(printed.out,
+            "1: MainThread>lib.py:45:d=>307200\n"
+            "2: MainThread>main.py:25:b=>768000\n");
+}
+
+TEST(PeaksReportTest, CsvAndJsonHaveTheCall) {
+  CallRun run;
+  const Printed printed = Busy(&run).Report({"peaks", "--csv", "--limit", "1"});
+  EXPECT_EQ(printed.out,
+            "peak,clock_s,thread,file,line,function,growth_bytes,call_s,event,"
+            "call_event\r\n"
+            "1,4.000000,MainThread#4711,/src/lib.py,45,d,307200,1.000000,4,3"
+            "\r\n");
+}
+
+TEST(PeaksReportTest, WithoutPeaksOneLineSaysSo) {
+  CallRun run;
+  const Printed printed = Busy(&run).Report({"peaks", "--min", "1M"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_EQ(printed.out, "");
+  EXPECT_EQ(printed.err,
+            "pymemreport: run.pb: no call changed RSS by more than 1.0 MiB\n");
+}
+
+TEST(PeaksReportTest, WhereNoCallIsKnownItSaysWhatToRecord) {
+  for (const char* command : {"peaks", "flow"}) {
+    CallRun run(100);
+    const Printed printed = run.Return('a', 1000).Report({command});
+    EXPECT_EQ(printed.code, 2);
+    EXPECT_EQ(printed.err,
+              "pymemreport: run.pb: no RETURN knows its CALL: record the run "
+              "with --min-call-drss 4096, or with --min-drss 0\n");
+  }
+}
+
+// A switch of greenlets is no event: the second f's RETURN could be the
+// first's.
+TEST(PeaksReportTest, WithGreenletsRowsTellNothing) {
+  CallRun run;
+  run.builder().AddCode("/x/greenlet/__init__.py", "<module>", 1);
+  const Printed printed =
+      run.Call('a', 0).Call('a', 900).Return('a', 900).Return('a', 900).Report(
+          {"peaks"});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("the program has greenlets"));
+}
+
+TEST(CallPairingTest, MissingRowsMakeUnknownWhatHadBegun) {
+  CallRun run;
+  const Printed printed = run.Call('a', 0)
+                              .Skip(1)
+                              .Call('b', 0)
+                              .Return('b', 1000)
+                              .Return('a', 2000)
+                              .Report({"peaks"});
+  EXPECT_EQ(printed.out, "1: MainThread>/src/main.py:25:b=>1024000\n");
+}
+
+TEST(CallPairingTest, WhatWasNotTracedMakesUnknownWhatHadBegun) {
+  for (const bool is_pause : {false, true}) {
+    CallRun run;
+    run.Call('a', 0);
+    Record record;
+    if (is_pause) {
+      record.mutable_pause();
+    } else {
+      record.mutable_profiler_gap();
+    }
+    run.builder().AddRecord(record);
+    const Printed printed =
+        run.Call('b', 0).Return('b', 900).Return('a', 900).Report({"peaks"});
+    EXPECT_EQ(printed.out, "1: MainThread>/src/main.py:25:b=>921600\n");
+  }
+}
+
+TEST(CallPairingTest, AReturnOfOtherCodeIsNotBelieved) {
+  CallRun run;
+  const Printed printed = run.Call('a', 0)
+                              .Call('b', 0)
+                              .Return('a', 2000)
+                              .Return('b', 2000)
+                              .Call('c', 0)
+                              .Return('c', 900)
+                              .Report({"peaks"});
+  EXPECT_EQ(printed.out, "1: MainThread>/src/main.py:35:c=>921600\n");
+}
+
+TEST(CallsReportTest, ACallAndThoseInIt) {
+  CallRun run;
+  const Printed printed =
+      Busy(&run).Report({"calls", "--event", "9", "--strip-prefix", "/src/"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_EQ(printed.err, "");
+  EXPECT_EQ(printed.out,
+            "a@main.py:10-15, Time: 9.00 s, Memory: 512000 B\n"
+            " b@main.py:20-25, Time: 7.00 s, Memory: 768000 B\n"
+            "  d@lib.py:40-45, Time: 1.00 s, Memory: 307200 B\n"
+            "  d@lib.py:40-45, Time: 2.00 s, Memory: 307200 B\n");
+}
+
+TEST(CallsReportTest, APeakIsTheSameAsInPeaks) {
+  CallRun run;
+  const Printed printed =
+      Busy(&run).Report({"calls", "--peak", "2", "--min", "299K"});
+  EXPECT_EQ(printed.out,
+            "c@/src/main.py:30-35, Time: 4.00 s, Memory: 614400 B\n");
+  const Printed none = run.Report({"calls", "--peak", "9"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("there is no peak 9, only 5 peaks"));
+}
+
+TEST(CallsReportTest, WhereSomeWereLoggedItSaysWhatIsMissing) {
+  CallRun run(100);
+  const Printed printed = run.Skip(10)
+                              .Ended('d', 2, 200)
+                              .Skip(3)
+                              .Ended('b', 9, 450)
+                              .Ended('c', 12, 150, CallRun::kWorker)
+                              .Ended('e', 1, 120)
+                              .Ended('a', 17, 700)
+                              .Report({"calls", "--event", "17"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_EQ(printed.err,
+            "pymemreport: run.pb: not in the tree: calls that changed RSS by "
+            "less than 100.0 KiB; --min-drss 0 logs all\n");
+  EXPECT_EQ(printed.out,
+            "a@/src/main.py:10-15, Time: 17.00 s, Memory: 716800 B\n"
+            " b@/src/main.py:20-25, Time: 9.00 s, Memory: 460800 B\n"
+            "  d@/src/lib.py:40-45, Time: 2.00 s, Memory: 204800 B\n"
+            " e@/src/lib.py:50-55, Time: 1.00 s, Memory: 122880 B\n");
+}
+
+TEST(CallsReportTest, OtherFiltersAreToldToo) {
+  Filters filters;
+  filters.add_include("/src/*");
+  CallRun run(100, filters);
+  EXPECT_THAT(
+      run.Skip(9).Ended('a', 2, 200).Report({"calls", "--event", "9"}).err,
+      HasSubstr("100.0 KiB, or that other filters left out; "));
+}
+
+TEST(CallsReportTest, AnEventThatEndedNoCallIsRefused) {
+  CallRun run;
+  run.Return('a', 1000).Call('b', 1000).Return('b', 1000);
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {"0", "the CALL of event 0 is not known"},
+      {"1", "expected a RETURN as event 1, found CALL"},
+      {"7", "event 7 is not in the file"}};
+  for (const auto& [event, why] : refused) {
+    const Printed printed = run.Report({"calls", "--event", event});
+    EXPECT_EQ(printed.code, 2) << event;
+    EXPECT_EQ(printed.out, "");
+    EXPECT_EQ(printed.err, absl::StrCat("pymemreport: run.pb: ", why, "\n"));
+  }
+  EXPECT_EQ(run.Report({"calls"}).code, 2);
+  EXPECT_EQ(run.Report({"calls", "--event", "2", "--peak", "1"}).code, 2);
+}
+
+TEST(CallsReportTest, TheRestIsCounted) {
+  CallRun run;
+  const Printed printed =
+      Busy(&run).Report({"calls", "--event", "9", "--limit", "2", "--json"});
+  EXPECT_THAT(printed.err, EndsWith("2 more calls not shown (--limit)\n"));
+  EXPECT_THAT(printed.out, HasSubstr("\"level\": 1"));
+  EXPECT_THAT(printed.out, ::testing::Not(HasSubstr("\"level\": 2")));
+}
+
+TEST(CallsReportTest, DeepCallsStandBelowEachOther) {
+  CallRun run;
+  for (int i = 0; i < 400; ++i) run.Call('a', i);
+  for (int i = 0; i < 400; ++i) run.Return('a', 400);
+  const Printed printed = run.Report({"calls", "--event", "799"});
+  const std::vector<std::string> lines = absl::StrSplit(printed.out, '\n');
+  ASSERT_EQ(lines.size(), 401u);
+  EXPECT_EQ(lines[200].find('a'), 200u);
+  EXPECT_EQ(lines[399].find('a'), 256u);
+}
+
+constexpr char kFlowColumns[] =
+    "file,line,function,growth_bytes,own_bytes,calls,call_s\r\n";
+
+TEST(FlowReportTest, InclusiveAndOwnGrowthOfEachFunction) {
+  CallRun run;
+  const Printed printed = Busy(&run).Report({"flow", "--csv"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(printed.out, std::string(kFlowColumns) +
+                             "/src/main.py,20,b,768000,153600,1,7.000000\r\n"
+                             "/src/lib.py,40,d,614400,614400,2,3.000000\r\n"
+                             "/src/main.py,30,c,614400,614400,1,4.000000\r\n"
+                             "/src/main.py,10,a,512000,-256000,1,9.000000\r\n");
+}
+
+TEST(FlowReportTest, InARecursionTheOutermostCallCounts) {
+  CallRun all;
+  const Printed printed = all.Call('a', 0)
+                              .Call('b', 0)
+                              .Call('a', 100)
+                              .Return('a', 300)
+                              .Return('b', 300)
+                              .Return('a', 400)
+                              .Report({"flow", "--csv"});
+  const std::string rows =
+      "/src/main.py,10,a,409600,307200,2,5.000000\r\n"
+      "/src/main.py,20,b,307200,102400,1,3.000000\r\n";
+  EXPECT_EQ(printed.out, kFlowColumns + rows);
+  CallRun some(1);
+  const Printed same = some.Skip(3)
+                           .Ended('a', 1, 200)
+                           .Ended('b', 3, 300)
+                           .Ended('a', 5, 400)
+                           .Report({"flow", "--csv"});
+  EXPECT_EQ(same.out, kFlowColumns + rows);
+  EXPECT_EQ(same.err,
+            "pymemreport: run.pb: not counted: calls that changed RSS by less "
+            "than 1.0 KiB\n");
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,29 @@
+// A call that has ended, with what RSS changed by meanwhile.
+#ifndef PYMEMRUN_READERS_CALLS_ENDED_CALL_H_
+#define PYMEMRUN_READERS_CALLS_ENDED_CALL_H_
+
+#include <cstdint>
+
+namespace pymemrun {
+
+struct EndedCall {
+  uint64_t number;   // of its RETURN
+  uint64_t events;   // how many events before that its CALL was
+  uint64_t time_us;  // of the RETURN
+  uint64_t took_us;
+  int64_t growth_bytes;  // RSS at the RETURN less RSS at the CALL
+  uint32_t site;         // of the RETURN
+  uint32_t call_site;    // of the CALL; 0: not in the file
+  uint32_t thread;
+  // What of its growth is not that of the calls in it, as far as these are
+  // known.
+  int64_t own_bytes = 0;
+  // It is part of another call of the same code.
+  bool recursive = false;
+
+  uint64_t call_number() const { return number - events; }
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_CALLS_ENDED_CALL_H_

@@ -1,0 +1,85 @@
+#include "readers/calls/flow_table.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "readers/places/place_table.h"
+
+namespace pymemrun {
+
+void FlowTotals::Add(const FlowTotals& other) {
+  growth_bytes += other.growth_bytes;
+  own_bytes += other.own_bytes;
+  took_us += other.took_us;
+  calls += other.calls;
+}
+
+void FlowReplay::OnEnded(const EndedCall& call) {
+  if (pairs_rows()) return Add(call);
+  if (calls_.size() < kMaxCalls) {
+    calls_.push_back(call);
+  } else {
+    ++not_kept_;
+  }
+}
+
+void FlowReplay::Add(const EndedCall& call) {
+  const uint32_t site = call.site < kMaxSites ? call.site : 0;
+  if (site >= sites_.size()) sites_.resize(site + site / 2 + 16);
+  FlowTotals totals = {.own_bytes = static_cast<uint64_t>(call.own_bytes),
+                       .calls = 1};
+  if (!call.recursive) {
+    totals.growth_bytes = static_cast<uint64_t>(call.growth_bytes);
+    totals.took_us = call.took_us;
+  }
+  sites_[site].Add(totals);
+}
+
+void FlowReplay::Finish() {
+  Nest(index(), &calls_);
+  for (const EndedCall& call : calls_) Add(call);
+  calls_.clear();
+}
+
+Table FlowReplay::ToTable(uint64_t limit) const {
+  constexpr GroupBy kBy = GroupBy::kFunction;
+  PlaceTable places;
+  std::vector<FlowTotals> totals;
+  for (uint32_t site = 0; site < sites_.size(); ++site) {
+    if (sites_[site].calls == 0) continue;
+    const uint32_t place = places.NumberOf(PlaceOf(kBy, index().Resolve(site)));
+    if (place >= totals.size()) totals.resize(place + 1);
+    totals[place].Add(sites_[site]);
+  }
+  std::vector<uint32_t> order(totals.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto key = [&](uint32_t place) {
+    return std::tuple(
+        -static_cast<double>(static_cast<int64_t>(totals[place].growth_bytes)),
+        -static_cast<double>(static_cast<int64_t>(totals[place].own_bytes)),
+        places.places()[place]);
+  };
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+  if (limit != 0 && order.size() > limit) order.resize(limit);
+  Table table;
+  table.headings = PlaceHeadings(kBy);
+  table.headings.insert(table.headings.end(),
+                        {{"growth_bytes", "growth", CellLook::kBytes},
+                         {"own_bytes", "own", CellLook::kBytes},
+                         {"calls", "calls"},
+                         {"call_s", "seconds"}});
+  for (const uint32_t place : order) {
+    std::vector<Cell> cells = PlaceCells(kBy, places.places()[place]);
+    const FlowTotals& sum = totals[place];
+    cells.insert(cells.end(), {static_cast<int64_t>(sum.growth_bytes),
+                               static_cast<int64_t>(sum.own_bytes), sum.calls,
+                               static_cast<double>(sum.took_us) * 1e-6});
+    table.rows.push_back(std::move(cells));
+  }
+  table.places = table.rows.size();
+  return table;
+}
+
+}  // namespace pymemrun

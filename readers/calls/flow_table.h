@@ -1,0 +1,49 @@
+// What each function's calls changed RSS by: `pymemreport flow`.
+#ifndef PYMEMRUN_READERS_CALLS_FLOW_TABLE_H_
+#define PYMEMRUN_READERS_CALLS_FLOW_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "readers/calls/call_replay.h"
+#include "readers/output/table.h"
+
+namespace pymemrun {
+
+struct FlowTotals {
+  // Modulo 2^64. A recursive call counts with the outermost one.
+  uint64_t growth_bytes = 0;
+  uint64_t own_bytes = 0;  // without the calls in it
+  uint64_t took_us = 0;
+  uint64_t calls = 0;
+
+  void Add(const FlowTotals& other);
+};
+
+// Not thread safe.
+class FlowReplay final : public CallReplay {
+ public:
+  void Finish() override;
+
+  // The functions, most growth first, at most `limit` of them (0: all).
+  // REQUIRES: Finish() was called.
+  Table ToTable(uint64_t limit) const;
+  // Calls that found no room: only where rows do not tell.
+  uint64_t not_kept() const { return not_kept_; }
+
+ private:
+  static constexpr size_t kMaxCalls = size_t{1} << 20;
+  static constexpr uint32_t kMaxSites = 1 << 21;
+
+  void OnEnded(const EndedCall& call) override;
+  void Add(const EndedCall& call);
+
+  std::vector<FlowTotals> sites_;  // by id; 0: of those beyond
+  std::vector<EndedCall> calls_;   // yet to be nested
+  uint64_t not_kept_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_CALLS_FLOW_TABLE_H_

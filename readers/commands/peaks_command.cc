@@ -1,0 +1,108 @@
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "readers/calls/call_replay.h"
+#include "readers/calls/peak_choice.h"
+#include "readers/report/peak_options.h"
+#include "readers/report/report_command.h"
+#include "readers/run/reread_file.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+class PeaksCommand final : public ReportCommand {
+ public:
+  PeaksCommand()
+      : ReportCommand(
+            "peaks", "the calls that changed RSS most, in order of time",
+            "Lists calls that changed RSS between their CALL and their RETURN: "
+            "thread, file, line of the RETURN, function, bytes. Of those that "
+            "are near to each other it shows the first.\n\nA change counts "
+            "also for the callers. RSS is the process's: what other threads "
+            "did meanwhile is in it. It needs a run that logged each event, or "
+            "calls by their growth.") {}
+
+  void AddOptions(CLI::App* app) override {
+    files_.AddOne(app);
+    peaks_.Add(app);
+    table_.Add(app, 0, ": a row for each peak");
+    files_.AddOutput(app);
+  }
+  std::string Problem() const override { return table_.Problem(); }
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  PeakOptions peaks_;
+  TableOptions table_;
+};
+
+Table PeakTable(const std::vector<EndedCall>& peaks, const RunIndex& index,
+                absl::string_view prefix) {
+  Table table;
+  table.headings = {{"peak", "peak"},
+                    {"clock_s", "time"},
+                    {"thread", "thread", CellLook::kName},
+                    {"file", "file", CellLook::kName},
+                    {"line", "line"},
+                    {"function", "function", CellLook::kName},
+                    {"growth_bytes", "growth", CellLook::kBytes},
+                    {"call_s", "seconds"},
+                    {"event", "event"},
+                    {"call_event", "call"}};
+  for (const EndedCall& peak : peaks) {
+    const SourceLocation where = index.Resolve(peak.site);
+    table.rows.push_back({uint64_t{table.rows.size() + 1},
+                          static_cast<double>(peak.time_us) * 1e-6,
+                          std::string(index.ThreadLabel(peak.thread)),
+                          std::string(WithoutPrefix(where.file, prefix)),
+                          uint64_t{where.line}, std::string(where.code_name),
+                          peak.growth_bytes,
+                          static_cast<double>(peak.took_us) * 1e-6, peak.number,
+                          peak.call_number()});
+  }
+  table.places = table.rows.size();
+  return table;
+}
+
+int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
+  const auto file = RereadFile::Open(files_.paths[0], console);
+  if (file == nullptr) return kExitFailed;
+  CallsBeyond replay(peaks_.rule.min_bytes);
+  if (!file->Read(&replay)) return kExitFailed;
+  if (!replay.any()) {
+    console.Say(absl::StrCat(file->shown_name(), ": ", replay.WhyNone()));
+    return file->whole() ? kExitUsage : file->code();
+  }
+  std::vector<EndedCall> peaks =
+      ChoosePeaks(replay.calls(), peaks_.rule, replay.run_us());
+  const uint64_t limit = table_.limit();
+  if (limit != 0 && peaks.size() > limit) peaks.resize(limit);
+  if (!table_.as_text()) {
+    PrintTable(PeakTable(peaks, replay.index(), peaks_.prefix), table_.format(),
+               output);
+    return file->code();
+  }
+  for (size_t i = 0; i < peaks.size(); ++i) {
+    output->Append(absl::StrCat(
+        TerminalText(PeakLine(i + 1, peaks[i], replay.index(), peaks_.prefix)),
+        "\n"));
+  }
+  if (peaks.empty()) {
+    console.Say(absl::StrCat(file->shown_name(),
+                             ": no call changed RSS by more than ",
+                             HumanBytes(peaks_.rule.min_bytes)));
+  }
+  return file->code();
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewPeaksCommand() {
+  return std::make_unique<PeaksCommand>();
+}
+
+}  // namespace pymemrun

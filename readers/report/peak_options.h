@@ -1,0 +1,33 @@
+// Options of the reports that number peaks.
+#ifndef PYMEMRUN_READERS_REPORT_PEAK_OPTIONS_H_
+#define PYMEMRUN_READERS_REPORT_PEAK_OPTIONS_H_
+
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "readers/calls/peak_choice.h"
+#include "readers/options/option_values.h"
+
+namespace pymemrun {
+
+struct PeakOptions {
+  PeakRule rule;
+  std::string prefix;  // left out of files
+
+  void Add(CLI::App* app) {
+    AddParsed(app, "--min", &rule.min_bytes, ParseBytes, "SIZE",
+              "A peak is a call that changed RSS by more than SIZE (200K).");
+    AddParsed(app, "--min-time", &rule.min_time_us, ParseSeconds, "SECONDS",
+              "Keep a peak that is more than SECONDS after the last one kept "
+              "(a hundredth of the run)...");
+    AddParsed(app, "--min-value", &rule.min_value_bytes, ParseBytes, "SIZE",
+              "... or differs from it by more than SIZE (500K).");
+    app->add_option("--strip-prefix", prefix,
+                    "Leave P out of file names that begin with it.")
+        ->option_text("P");
+  }
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPORT_PEAK_OPTIONS_H_

@@ -8,7 +8,7 @@
 
 #include "format/stream/byte_io.h"
 #include "readers/cat/pymemcat.h"
-#include "readers/run/out_of_memory.h"
+#include "readers/options/out_of_memory.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include "format/stream/byte_io.h"
 #include "readers/report/pymemreport.h"
-#include "readers/run/out_of_memory.h"
+#include "readers/options/out_of_memory.h"
 
 int main(int argc, char** argv) {
   pymemrun::EndPlainlyWithoutMemory("pymemreport");

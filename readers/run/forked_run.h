@@ -13,7 +13,7 @@ namespace pymemrun {
 // A visitor of the file at `path` that gives `to` its records, after the blocks
 // that the process's parent had at the fork. These come with the parent's
 // definitions, and the file's own ids are above them. The parent's file is
-// looked for beside it, and its parent's, too. Where there is none nothing is
+// looked for beside it, and its parent's, too. Without it nothing is
 // inherited. Pages are not handed on. `to` must outlive it.
 std::unique_ptr<RecordVisitor> WithInherited(const std::string& path,
                                              ReplayVisitor* to);

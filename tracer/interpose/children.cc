@@ -1,10 +1,8 @@
 // Calls that make a thread, or a program: both begin with SIGTRAP as the caller
-// has it, in the program's view (tracer/trap_signal.h). Calls that fork, whose
-// children's numbers are told.
+// has it, in the program's view (tracer/trap_signal.h).
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
-#include <pty.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +10,6 @@
 #include <unistd.h>
 
 #include "tracer/base/interposed_state.h"
-#include "tracer/interpose/interposed.h"
-#include "tracer/pages/page_events.h"
 #include "tracer/sigtrap/kernel_signals.h"
 #include "tracer/sigtrap/trap_exec.h"
 #include "tracer/sigtrap/trap_pending.h"
@@ -72,23 +68,7 @@ bool BeginsBlocked(const pthread_attr_t* attributes) {
   return TrapMask::blocked();
 }
 
-constinit thread_local bool t_in_fork = false;
-
-// Calls a function that forks, and tells which child it made.
-template <typename Call>
-pid_t Forking(Call call) {
-  if (TracedPage() == nullptr) return call();
-  t_in_fork = true;
-  const pid_t child = call();
-  t_in_fork = false;
-  if (child > 0) PageEvents::Forked(child);
-  return child;
-}
-
 }  // namespace
-
-bool Interposed::InFork() { return t_in_fork; }
-
 }  // namespace pymemrun
 
 using namespace pymemrun;  // the definitions below are libc's names
@@ -102,17 +82,6 @@ PYMEMRUN_INTERPOSE int pthread_create(pthread_t* thread,
                                          argument);
   }
   return CreateBlocked(thread, attributes, function, argument);
-}
-
-PYMEMRUN_INTERPOSE pid_t fork() noexcept {
-  return Forking([] { return PYMEMRUN_NEXT(fork)(); });
-}
-
-PYMEMRUN_INTERPOSE int forkpty(int* terminal, char* name,
-                               const struct termios* settings,
-                               const struct winsize* size) noexcept {
-  return Forking(
-      [&] { return PYMEMRUN_NEXT(forkpty)(terminal, name, settings, size); });
 }
 
 PYMEMRUN_INTERPOSE int posix_spawn(pid_t* pid, const char* path,

@@ -1,4 +1,4 @@
-#include "readers/run/out_of_memory.h"
+#include "readers/options/out_of_memory.h"
 
 #include <string.h>
 #include <sys/uio.h>

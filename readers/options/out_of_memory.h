@@ -1,6 +1,6 @@
 // What a reader does when there is no memory: one line and exit code 1.
-#ifndef PYMEMRUN_READERS_RUN_OUT_OF_MEMORY_H_
-#define PYMEMRUN_READERS_RUN_OUT_OF_MEMORY_H_
+#ifndef PYMEMRUN_READERS_OPTIONS_OUT_OF_MEMORY_H_
+#define PYMEMRUN_READERS_OPTIONS_OUT_OF_MEMORY_H_
 
 namespace pymemrun {
 
@@ -9,4 +9,4 @@ void EndPlainlyWithoutMemory(const char* tool);
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_RUN_OUT_OF_MEMORY_H_
+#endif  // PYMEMRUN_READERS_OPTIONS_OUT_OF_MEMORY_H_

@@ -23,7 +23,6 @@ struct CsvStyle : MachineCells<CsvStyle> {
     AppendCsvCell(name, guard, out);
   }
   void EmptyCell(Column, std::string*) const {}
-  char* Unknown(Column, char* out) const { return out; }
 
   char* Context(RowContext context, char* out) const {
     if (context == RowContext::kNone) return out;

@@ -23,11 +23,6 @@ struct JsonlStyle : MachineCells<JsonlStyle> {
   }
   void EmptyCell(Column, std::string* out) const { *out += "null"; }
 
-  char* Unknown(Column, char* out) const {
-    std::memcpy(out, "null", 4);
-    return out + 4;
-  }
-
   char* Context(RowContext context, char* out) const {
     if (context == RowContext::kNone) {
       std::memcpy(out, "\"\"", 2);

@@ -44,6 +44,9 @@ struct MachineCells {
     return out + (exact ? 4 : 5);
   }
 
+  void DigitsCell(Column, absl::string_view digits, std::string* out) const {
+    absl::StrAppend(out, digits);
+  }
   void SizeCell(Column, uint64_t bytes, std::string* out) const {
     absl::StrAppend(out, bytes);
   }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 
+#include "absl/strings/str_cat.h"
 #include "readers/rows/row_plan.h"
 
 namespace pymemrun {
@@ -31,19 +33,8 @@ char* NumberCellOf(const Style& style, Column column, const RunView& run,
       return style.Drss(run.NetDrss(row), out);
     case Column::kContext:
       return style.Context(ContextOf(run, row), out);
-    case Column::kExact:
+    default:
       return style.Exact(row.exact, out);
-    default:
-      break;
-  }
-  if (row.call_events == 0) return style.Unknown(column, out);
-  switch (column) {
-    case Column::kCallEvent:
-      return style.Event(row.number - row.call_events, out);
-    case Column::kCallTime:
-      return style.Clock(row.call_us, out);
-    default:
-      return style.Drss(row.call_drss, out);
   }
 }
 
@@ -67,6 +58,27 @@ void AppendThreadDrss(const Style& style, const RowStep& step,
   if (bytes == 0) return out->Append(step.zero);
   out->Append(step.before);
   out->Commit(style.Drss(bytes, out->Reserve(kMaxNumberWidth)));
+}
+
+// Of a RETURN's call. Few runs have it, so that it is not inlined between what
+// each row has.
+template <typename Style>
+[[gnu::noinline]] void AppendCall(const Style& style, const RowStep& step,
+                                  const Row& row, OutputBuffer* out) {
+  if (row.call_events == 0) return out->Append(step.none);
+  std::string cell = step.before;
+  if (step.number == Column::kCallEvent) {
+    style.DigitsCell(step.number, absl::StrCat(row.number - row.call_events),
+                     &cell);
+  } else if (step.number == Column::kCallTime) {
+    char text[kMaxNumberWidth];
+    char* const end = WriteSeconds(row.call_us, text);
+    style.DigitsCell(step.number, {text, static_cast<size_t>(end - text)},
+                     &cell);
+  } else {
+    style.DigitsCell(step.number, absl::StrCat(row.call_drss), &cell);
+  }
+  out->Append(cell);
 }
 
 }  // namespace pymemrun

@@ -57,6 +57,9 @@ class PlanWriter final : public RowWriter {
         case RowStep::kThreadDrss:
           AppendThreadDrss(style_, step, run, row, output_);
           break;
+        case RowStep::kCall:
+          AppendCall(style_, step, row, output_);
+          break;
         case RowStep::kEmpty:
           output_->Append(step.before);
           break;

@@ -9,7 +9,7 @@
 //   void NumberCell(Column column, uint64_t value, string* out) const;
 //   char* Event(uint64_t number, char* out) const;
 //   // likewise Devent, Clock, Rss, Drss, Context, Exact
-//   char* Unknown(Column column, char* out) const;  // a number that is not
+//   void DigitsCell(Column column, string_view digits, string* out) const;
 //   void EmptyCell(Column column, string* out) const;
 //   void SizeCell(Column column, uint64_t bytes, string* out) const;
 //   void DecimalCell(Column column, double value, string* out) const;
@@ -34,11 +34,20 @@ namespace pymemrun {
 enum class RowContext : uint8_t { kNone, kNext, kPrevious };
 
 struct RowStep {
-  enum Kind : uint8_t { kSite, kThread, kStack, kNumber, kThreadDrss, kEmpty };
+  enum Kind : uint8_t {
+    kSite,
+    kThread,
+    kStack,
+    kNumber,
+    kThreadDrss,
+    kCall,
+    kEmpty
+  };
   Kind kind;
-  Column number;           // kNumber
-  std::string before;      // kNumber, kThreadDrss; of kEmpty with the cell
-  std::string zero, none;  // kThreadDrss: with the cell of 0, of an unknown one
+  Column number;       // kNumber, kCall
+  std::string before;  // kNumber, kThreadDrss, kCall; of kEmpty with the cell
+  // kThreadDrss, kCall: with the cell of 0, of an unknown one.
+  std::string zero, none;
   std::vector<std::pair<Column, std::string>> cells;  // with what is before
   TextCache cache;
 };
@@ -59,9 +68,8 @@ inline RowStep::Kind StepKindOf(Column column) {
     case Column::kThreadDrss:
       return RowStep::kThreadDrss;
     default:
-      return column >= kFirstPageColumn && column < kFirstCallColumn
-                 ? RowStep::kEmpty
-                 : RowStep::kNumber;
+      if (column < kFirstPageColumn) return RowStep::kNumber;
+      return column < kFirstCallColumn ? RowStep::kEmpty : RowStep::kCall;
   }
 }
 

@@ -102,9 +102,6 @@ struct TextStyle {
   char* Drss(int64_t drss_bytes, char* out) const {
     return WriteRight(12, drss_bytes, out);
   }
-  char* Unknown(Column column, char* out) const {
-    return std::fill_n(out, LookOf(column).width, ' ');
-  }
   char* Context(RowContext context, char* out) const {
     static constexpr char kTexts[3][6] = {"     ", "NEXT:", "PREV:"};
     std::memcpy(out, kTexts[static_cast<int>(context)], 5);
@@ -122,9 +119,14 @@ struct TextStyle {
     absl::StrAppend(out, label, ":");
   }
   void SizeCell(Column column, uint64_t bytes, std::string* out) const {
-    const std::string digits = std::to_string(bytes);
-    Pad(digits.size(), LookOf(column).width, out);
-    *out += digits;
+    DigitsCell(column, std::to_string(bytes), out);
+  }
+  void DigitsCell(Column column, absl::string_view digits,
+                  std::string* out) const {
+    const Look& look = LookOf(column);
+    if (look.right) Pad(digits.size(), look.width, out);
+    absl::StrAppend(out, digits);
+    if (!look.right) Pad(digits.size(), look.width, out);
   }
   void DecimalCell(Column column, double value, std::string* out) const {
     TextCell(column, absl::StrFormat("%.10g", value), out);

@@ -306,12 +306,9 @@ void NestedCalls(uint64_t count, HostileRun* run) {
   const uint32_t site = run->builder().AddSite(RETURN, run->code(), 1);
   std::vector<Row> rows;
   for (uint64_t i = 0; i < count; ++i) {
-    Row row = MakeRow(count + i, count + i, site, uint64_t{1} << 40, 0);
-    row.what = RETURN;
-    row.call_events = 2 * i + 1;
-    row.call_us = i;
-    row.call_drss = static_cast<int64_t>((i + 1) << 20);
-    rows.push_back(row);
+    rows.push_back(MakeRow(count + i, count + i, site, uint64_t{1} << 40, 0));
+    rows.back().call_events = 2 * i + 1;
+    rows.back().call_drss = static_cast<int64_t>((i + 1) << 20);
   }
   run->builder().AddRecord(EncodeRows(rows, /*stacks=*/false));
 }

@@ -165,7 +165,10 @@ class ReaderTest(FaultTest):
 
     def test_files_that_are_not_there(self):
         self.read(self.path("missing.pb"), 1, "No such file")
-        self.read(self.folder, 1, "directory")
+        # A folder stands for the run files in it.
+        empty = self.path("empty")
+        os.mkdir(empty)
+        self.read(empty, 1, "directory")
 
     def test_no_run_file(self):
         for data in (b"hello, this is some text\n" * 100, bytes(5000),

@@ -88,7 +88,7 @@ class Manual(unittest.TestCase):
                 self.assertEqual([], sorted(options - found), (shell, tool))
 
     def test_bash_completes_options_values_commands_and_files(self):
-        self.assertEqual(['--min-drss'], completed('pymemrun', '--min'))
+        self.assertEqual(['--min-drss'], completed('pymemrun', '--min-d'))
         self.assertEqual(['sampled', 'stats'], completed('pymemrun', '--heap', 's'))
         self.assertEqual(['heap'], completed('pymemreport', 'hea'))
         self.assertEqual(['--leaks', '--limit'], sorted(completed('pymemreport', 'heap', '--l')))

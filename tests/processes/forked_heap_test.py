@@ -1,9 +1,15 @@
 """--follow fork: what a forked child has of its parent. Its heap begins with the
 parent's blocks; of the tracer it inherits nothing that stays."""
+import json
 import os
+import sys
 import unittest
 
 from process_support import ProcessesTest, ProcessRun
+
+
+# What bytearrays take beside their bytes, where each allocation is recorded.
+OBJECTS = (0, sys.getsizeof(bytearray()), 2 * sys.getsizeof(bytearray()))
 
 
 class HeapTest(ProcessesTest):
@@ -33,6 +39,34 @@ del held
                 self.assertNotIn(small, freed)
                 self.assertLess({small, large},
                                 {e.address for e in first.heap() if e.is_free})
+
+    def test_reports_of_a_child_begin_with_the_parents_blocks(self):
+        for heap in ("all", "sampled"):
+            with self.subTest(heap):
+                _, children = self.run_family("""
+def hold(size): return bytearray(size)
+held = [hold(20_000_000), hold(21_000_000)]
+if (pid := os.fork()) == 0:
+    in_child()
+    import pymemrun
+    pymemrun.mark("before")
+    held.pop()
+    if os.fork() == 0:
+        in_child()
+        os._exit(0)
+    os.wait()
+    os._exit(0)
+os.wait()
+""", "--trace", "none", "--heap", heap, files=2)
+                child, grandchild = sorted(
+                    children.values(), key=lambda run: run.header.start_monotonic_ns)
+                self.assertIn(self.held_by(child, "before") - 41_000_002, OBJECTS)
+                self.assertIn(self.held_by(child, "end") - 20_000_001, OBJECTS)
+                self.assertIn(self.held_by(grandchild, "0") - 20_000_001, OBJECTS)
+
+    def held_by(self, run, moment):
+        rows = json.loads(run.report("heap", "--json", "--at", moment))
+        return sum(row["live_bytes"] for row in rows if row["function"] == "hold")
 
     def test_the_parent_tells_when_it_forked_whom(self):
         first, children = self.run_family("""

@@ -5,6 +5,7 @@ import json
 import subprocess
 import unittest
 
+import fault_support
 import perf_support
 import resident_lines_test as lines
 import support
@@ -17,6 +18,8 @@ class PageScanTest(support.ProgramTest):
     def scanned(self, script, *options, **kwargs):
         run = self.run_script(script, "--page-source", "scan", *options,
                               env=support.USUAL, **kwargs)
+        # After an exec nobody waits for it.
+        fault_support.wait_for_collector_to_end(run.path)
         self.assertTrue(run.header.page_scan)
         self.assertEqual(run.header.page_period, 0)
         return run

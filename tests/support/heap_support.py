@@ -181,26 +181,18 @@ class HeapTest(support.ProgramTest):
 
     def compare(self, found, expected, left_out=()):
         """That both say the same of each line. What stands under TRACING is
-        missing elsewhere; it may also be missing at lines that are left out."""
-        def less_than_expected(places):
-            missing = {}
-            for place in places:
-                ours, theirs = found.get(place, (0, 0)), expected.get(place, (0, 0))
-                if ours != theirs:
-                    missing[place] = theirs[0] - ours[0], theirs[1] - ours[1]
-            return missing
-
-        def total(*differences):
-            pairs = [pair for missing in differences for pair in missing.values()]
-            return sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
-
+        missing elsewhere."""
         places = (found.keys() | expected.keys()) - set(left_out) - {TRACING}
-        missing = less_than_expected(places)
-        beside = less_than_expected(left_out)
+        missing = {}
+        for place in places:
+            ours, theirs = found.get(place, (0, 0)), expected.get(place, (0, 0))
+            if ours != theirs:
+                missing[place] = theirs[0] - ours[0], theirs[1] - ours[1]
+        blocks = sum(pair[0] for pair in missing.values())
+        size = sum(pair[1] for pair in missing.values())
         all_less = all(min(pair) >= 0 for pair in missing.values())
-        tracing = found.get(TRACING, (0, 0))
         self.assertTrue(
-            all_less and tracing in (total(missing), total(missing, beside)),
+            all_less and (blocks, size) == found.get(TRACING, (0, 0)),
             f"of {len(places)}, by tracing: {found.get(TRACING)}" + "".join(
                 f"\n{place}: found {found.get(place)}, expected "
                 f"{expected.get(place)}"

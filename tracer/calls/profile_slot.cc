@@ -89,11 +89,12 @@ bool ProfileSlot::MayHook(PyThreadState* tstate) const {
          PyThreadState_GetInterpreter(tstate) == PyInterpreterState_Main();
 }
 
-void ProfileSlot::NameThreads() {
+void ProfileSlot::NameThreads(bool renames) {
   Use();
   threads_.Define(Hot(), nullptr);
   hook_ = SlotHooks::Name;
   only_names_ = true;
+  renames_ = renames;
 }
 
 void ProfileSlot::ArmAll(Py_tracefunc hook) {
@@ -160,8 +161,9 @@ void ProfileSlot::OnGilTaken() {
     return;
   }
   // One that has its name may have got another.
-  if (g_slot->only_names_ && t_thread_id != 0 &&
-      !ThreadRegistry::IsNameOld(TimeStamp(Hot().time_is_tsc))) {
+  const bool is_named = g_slot->only_names_ && t_thread_id != 0;
+  if (is_named && !(g_slot->renames_ &&
+                    ThreadRegistry::IsNameOld(TimeStamp(Hot().time_is_tsc)))) {
     return;
   }
   t_own = {};  // of a thread state that this thread had before

@@ -40,11 +40,11 @@ class ProfileSlot {
   void DisarmAll();
   bool armed() const { return hook_ != nullptr && !only_names_; }
   // Where no calls are traced: from here on each new thread has one event, at
-  // which it gets its definition with its name. One more comes now and then as
-  // it takes the GIL, to see whether it was renamed. With sys.monitoring it
-  // does nothing: a thread gets its definition when the heap's hooks look at
-  // its name.
-  void NameThreads();
+  // which it gets its definition with its name. With `renames` one more comes
+  // now and then as it takes the GIL, to see whether it was renamed; each may
+  // make the interpreter allocate. Else the heap's hooks look at names. With
+  // sys.monitoring it does nothing, and they define threads, too.
+  void NameThreads(bool renames);
 
   // One thread at a time. Returns false where that cannot be: calls are not
   // traced, or, up to 3.11, the script's own profiler holds the slot.
@@ -76,6 +76,7 @@ class ProfileSlot {
   ProfilerGaps& gaps_;
   PymemrunHook hook_ = nullptr;  // null: not armed
   bool only_names_ = false;      // it is for NameThreads()
+  bool renames_ = false;         // which looks at names again
   SlotWatcher watcher_ = {};
   // Whose events the watcher is told, where all threads share one place.
   PyThreadState* watched_ = nullptr;

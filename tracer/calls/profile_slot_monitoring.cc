@@ -94,7 +94,7 @@ void ProfileSlot::DisarmAll() {
   Install();
 }
 
-void ProfileSlot::NameThreads() {}
+void ProfileSlot::NameThreads(bool) {}
 
 bool ProfileSlot::Watch(const SlotWatcher& watcher) {
   Use();

@@ -7,7 +7,7 @@ namespace pymemrun {
 
 void ProfileSlot::ArmAll(PymemrunHook) {}
 void ProfileSlot::DisarmAll() {}
-void ProfileSlot::NameThreads() {}
+void ProfileSlot::NameThreads(bool) {}
 bool ProfileSlot::Watch(const SlotWatcher&) { return false; }
 void ProfileSlot::Unwatch() {}
 void ProfileSlot::Leave() {}

@@ -44,6 +44,7 @@ struct SessionState {
   bool time_is_tsc;
   bool calls;          // are traced...
   bool paused;         // ...but not from the beginning
+  bool heap;           // events of it are recorded
   bool sizes;          // of allocations are counted
   bool untraced;       // the collector did not start, and that was said
   bool begun;          // once, here or in the process that this was forked from
@@ -119,7 +120,7 @@ bool Begin() {
   g_heap.samples.Record(!g_session.paused);
   if (g_session.sizes && !g_session.paused) g_parts.heap.GatherSizes();
   InstallOnce();
-  if (!g_session.calls) g_parts.slot.NameThreads();
+  if (!g_session.calls) g_parts.slot.NameThreads(!g_session.heap);
   if (g_session.calls && !g_session.paused) return true;
   hot.rss_pages =
       static_cast<uint32_t>(page->start.first_rss_bytes / page->page_bytes);
@@ -204,6 +205,7 @@ void Remember(ControlPage* page, const TraceConfig* config, bool forked) {
   g_session.follow = config->follow;
   g_session.untraced = g_session.still_writing = false;
   g_session.calls = config->calls;
+  g_session.heap = RecordsHeap(config->heap);
   g_session.paused = config->paused;
   g_session.sizes = config->heap.mode == HeapMode::kStats;
   HotState& hot = Hot();

@@ -100,6 +100,26 @@ if pid == 0:
         self.assertEqual([fork.child_pid for fork in first.records("fork")],
                          [child.header.pid])
 
+    def test_no_collector_is_the_programs_to_reap(self):
+        """As a subreaper it is given its orphans: they are its own alone."""
+        first, _ = self.run_family("""
+import ctypes
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
+if os.fork() == 0:
+    in_child()
+    if os.fork() == 0:
+        in_child()
+        os._exit(4)
+    os._exit(3)
+ends = []
+try:
+    while True: ends.append(os.wait()[1] >> 8)
+except ChildProcessError: print(sorted(ends))
+""", *EVERYTHING, files=0)
+        self.assertEqual(self.result.stdout, "[3, 4]\n")
+        self.assertEqual(self.result.stderr, "")
+        self.assertEqual(first.footer.untraced_children, 1)
+
     def test_a_child_under_the_programs_own_profiler(self):
         self.run_family("""
 seen = []

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "tracer/base/hot_state.h"
 #include "tracer/base/statm.h"
@@ -14,6 +16,17 @@
 
 namespace pymemrun {
 namespace {
+
+// Whether orphans become the children of this process or of one that it descends
+// from within the program. A collector would be one, and the program would see
+// it end.
+constinit bool g_adopts_orphans = false;
+
+void BeforeFork() {
+  int subreaper = 0;
+  prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
+  g_adopts_orphans |= subreaper != 0;
+}
 
 void InParent() {
   HotState& hot = Hot();
@@ -28,6 +41,7 @@ void InChild() {
   Statm::CloseInChild();
   SideRing::ForgetThread();
   t_thread_id = 0;
+  g_adopts_orphans |= getpid() == 1;  // of a namespace of its own
 }
 
 #ifndef PYMEMRUN_ANY_PYTHON
@@ -105,6 +119,7 @@ bool OnEvent(void*, const PymemrunFrame* frame, EventWhat what,
 // there. Where a child's next event cannot be waited for, this is the moment.
 PyObject* AfterFork(PyObject*, PyObject*) {
   if (Hot().page != nullptr) Py_RETURN_NONE;  // not where the kernel wipes
+  if (g_adopts_orphans) Py_RETURN_NONE;
   PyThreadState* tstate = PyThreadState_Get();
   const PymemrunFrame* frame = PymemrunTopFrame(tstate);
   g_forking.frame = frame;
@@ -138,7 +153,7 @@ bool Register() {
 
 }  // namespace
 
-void Forks::Watch() { pthread_atfork(nullptr, InParent, InChild); }
+void Forks::Watch() { pthread_atfork(BeforeFork, InParent, InChild); }
 
 #ifdef PYMEMRUN_ANY_PYTHON
 void Forks::Follow(BeginFunction) {}

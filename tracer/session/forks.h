@@ -18,7 +18,9 @@ class Forks {
   // From here on `begin` is called in each forked child that the interpreter
   // knows of, at its first Python code behind the call that forked: then the
   // interpreter is as it should be, and other threads are gone. What the child
-  // does by the module `os` does not count. GIL, after Py_Initialize. Once.
+  // does by the module `os` does not count. Not called where orphans become the
+  // program's own children: below a subreaper or in a PID namespace that it
+  // made. GIL, after Py_Initialize. Once.
   static void Follow(BeginFunction begin);
 };
 

@@ -20,7 +20,6 @@ constexpr uint64_t kPromptNs = 100000;
 constexpr int kMostPutOff = 12;  // by so long each
 // What does not fit stays in the rings.
 constexpr size_t kMaxSamplesHeld = size_t{1} << 20;
-
 constexpr uint32_t kLongestNapUs = 10000;
 constexpr uint32_t kShortestNapUs = 500;
 // At its fastest a CPU takes some two million faults a second, for reads into
@@ -103,7 +102,8 @@ void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {
       touches_.push_back(
           {item.thread,
            {item.time_ns, item.address / options_.page_bytes, item.more, stack,
-            (item.flags & kSideLate) != 0, (item.flags & kSideFarToo) != 0}});
+            (item.flags & kSideLate) != 0, (item.flags & kSideFarToo) != 0,
+            (item.flags & kSideCollecting) != 0}});
       break;
     case SideKind::kRange:
       return TakeRange(item, stack);

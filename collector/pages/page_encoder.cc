@@ -27,6 +27,7 @@ PageEntry PageEncoder::EntryOf(const MatchedSample& matched, bool certain) {
   entry.mapping = sample.mapping;
   entry.action = PAGE_CAME;
   entry.inferred = matched.inferred;
+  entry.collecting = matched.collecting;
   entry.weight = WeightOf(certain);
   return entry;
 }

@@ -132,9 +132,9 @@ bool PageMatcher::EmitSample(uint64_t complete_ns, Output* out) {
   thread.fault_began_ns = sample.time_ns;
   thread.fault_over_ns = exact ? touch.time_ns : UINT64_MAX;
   samples_.pop_front();
-  const PageSpan brings =
-      out->OnSample({&sample, Step(sample.time_ns), touch.stack, !exact,
-                     touch.far_too && (exact || TellsOf(sample, touch))});
+  const PageSpan brings = out->OnSample(
+      {&sample, Step(sample.time_ns), touch.stack, !exact,
+       touch.far_too && (exact || TellsOf(sample, touch)), touch.collecting});
   thread.fault = {sample.address, brings};
   return true;
 }

@@ -16,12 +16,11 @@ namespace pymemrun {
 
 // A signal told that a thread had faulted, and where it was.
 struct PageTouch {
-  uint64_t time_ns;
-  uint64_t page;
-  uint64_t instruction;
-  uint32_t stack;        // StackDef.id
-  bool late;             // not the stack of the moment
-  bool far_too = false;  // so was a page far from it in the same 2 MiB
+  uint64_t time_ns, page, instruction;
+  uint32_t stack;           // StackDef.id
+  bool late;                // not the stack of the moment
+  bool far_too = false;     // so was a page far from it in the same 2 MiB
+  bool collecting = false;  // gc was at work
 };
 
 // A fault with its stack.
@@ -31,6 +30,7 @@ struct MatchedSample {
   uint32_t stack;    // 0: none is known of this thread
   bool inferred;
   bool far_too = false;  // see PageTouch; or another fault tells it of this one
+  bool collecting = false;
 };
 
 struct PageSpan {

@@ -18,6 +18,7 @@ absl::Status CheckPageColumns(const PageBatch& b) {
   RETURN_IF_ERROR(CheckAt("pages.action_at", b.action_at(), 0, rows));
   RETURN_IF_ERROR(CheckAt("pages.inferred_at", b.inferred_at(), 0, rows));
   RETURN_IF_ERROR(CheckAt("pages.certain_at", b.certain_at(), 0, rows));
+  RETURN_IF_ERROR(CheckAt("pages.collecting_at", b.collecting_at(), 0, rows));
   RETURN_IF_ERROR(CheckAt("pages.mapping_at", b.mapping_at(), 0, rows));
   RETURN_IF_ERROR(
       CheckLength("pages.mapping", b.mapping_at_size(), b.mapping_size()));
@@ -91,7 +92,9 @@ PageBatchEncoder::PageBatchEncoder(size_t max_entries)
       weight_(&record_, PageBatch::kWeightFieldNumber),
       certain_at_(&record_, PageBatch::kCertainAtFieldNumber, max_entries),
       mapping_(&record_, PageBatch::kMappingAtFieldNumber,
-               PageBatch::kMappingFieldNumber, max_entries) {}
+               PageBatch::kMappingFieldNumber, max_entries),
+      collecting_at_(&record_, PageBatch::kCollectingAtFieldNumber,
+                     max_entries) {}
 
 void PageBatchEncoder::State(uint32_t value, Lasting* column) {
   if (entries_ != 0 && column->last == value) return;
@@ -120,6 +123,7 @@ void PageBatchEncoder::Append(const PageEntry& entry) {
     moved_to_.Append(entry.moved_to);
   }
   if (entry.inferred) inferred_at_.Append(entries_);
+  if (entry.collecting) collecting_at_.Append(entries_);
   if (IsComing(entry.action)) {
     if (entry.weight < weight_.value) certain_at_.Append(entries_);
     if (entry.mapping != mapping_.last) {
@@ -159,6 +163,7 @@ PageBatchDecoder::PageBatchDecoder(const PageBatch& batch)
       inferred_(batch.inferred_at()),
       certain_(batch.certain_at()),
       mapping_(batch.mapping_at()),
+      collecting_(batch.collecting_at()),
       weight_(std::max<uint32_t>(1, batch.weight())) {
   last_.time_us = batch.first_us();
 }
@@ -195,6 +200,7 @@ size_t PageBatchDecoder::Next(PageEntry* entries, size_t size) {
     take(&mapping_, i, batch_.mapping(), &last_mapping_);
     entry.mapping = IsComing(entry.action) ? last_mapping_ : 0;
     entry.inferred = inferred_.Take(i);
+    entry.collecting = collecting_.Take(i);
     entry.weight = !certain_.Take(i) && IsComing(entry.action) ? weight_ : 1;
     entries[i - begin] = entry;
   }

@@ -67,6 +67,7 @@ class PageBatchEncoder {
   WireScalar weight_;
   RowColumn certain_at_;
   Lasting mapping_;
+  RowColumn collecting_at_;
 };
 
 // Gives the entries of a batch, some at a time. The batch must outlive it.
@@ -85,7 +86,7 @@ class PageBatchDecoder {
  private:
   const PageBatch& batch_;
   SparseCursor time_, thread_, stack_, code_, action_, inferred_, certain_,
-      mapping_;
+      mapping_, collecting_;
   const uint32_t weight_;
   uint32_t last_mapping_ = 0;
   uint64_t row_ = 0;

@@ -23,8 +23,9 @@ struct PageEntry {
   uint32_t weight;        // of what came: each page stands for so many, at
                           // least 1; of other actions 1
   PageAction action;
-  bool inferred;         // the stack is not that of the moment
-  uint32_t mapping = 0;  // of what came: what it is part of; 0 or defined
+  bool inferred;            // the stack is not that of the moment
+  uint32_t mapping = 0;     // of what came: what it is part of; 0 or defined
+  bool collecting = false;  // see PageBatch
 };
 
 // Whether the pages of this came: by a fault, or by a call.

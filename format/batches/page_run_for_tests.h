@@ -17,7 +17,8 @@ inline bool operator==(const PageEntry& a, const PageEntry& b) {
          a.moved_to == b.moved_to && a.thread == b.thread &&
          a.stack == b.stack && a.code_mapping == b.code_mapping &&
          a.mapping == b.mapping && a.weight == b.weight &&
-         a.action == b.action && a.inferred == b.inferred;
+         a.action == b.action && a.inferred == b.inferred &&
+         a.collecting == b.collecting;
 }
 
 inline bool operator==(const ResidentRange& a, const ResidentRange& b) {
@@ -64,6 +65,7 @@ inline std::vector<PageEntry> PageRunEntries() {
   entries.push_back(PlainEntry(2500, 7));
   entries.back().inferred = true;
   entries.back().code_mapping = 2;
+  entries.back().collecting = true;
   entries.push_back(ActionEntry(2600, PAGES_MOVED, 100, 2, 300));
   entries.push_back(ActionEntry(2600, PAGES_UNMAPPED, 300, 1));
   entries.push_back(ActionEntry(2700, PAGES_POPULATED, 4000, 512));

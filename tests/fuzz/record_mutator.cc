@@ -60,9 +60,11 @@ void MutateBatch(EventBatch* b, Random* random) {
 
 void MutatePages(PageBatch* b, Random* random) {
   google::protobuf::RepeatedField<uint32_t>* const columns[] = {
-      b->mutable_time_at(),  b->mutable_thread_at(), b->mutable_thread(),
-      b->mutable_stack_at(), b->mutable_stack(),     b->mutable_code_at(),
-      b->mutable_code(),     b->mutable_action_at(), b->mutable_inferred_at()};
+      b->mutable_time_at(),     b->mutable_thread_at(),
+      b->mutable_thread(),      b->mutable_stack_at(),
+      b->mutable_stack(),       b->mutable_code_at(),
+      b->mutable_code(),        b->mutable_action_at(),
+      b->mutable_inferred_at(), b->mutable_collecting_at()};
   switch ((*random)() % 6) {
     case 0:
       return MutateColumn(b->mutable_page_step(), random);

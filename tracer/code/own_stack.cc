@@ -152,6 +152,11 @@ void OwnStack::CodeDied(const void* code) {
   }
 }
 
+bool OwnStack::IsCollecting() {
+  const PyThreadState* tstate = OwnThreadState();
+  return tstate != nullptr && PymemrunIsCollecting(tstate) != 0;
+}
+
 OwnStack::OwnStack() {
   PyThreadState* tstate = OwnThreadState();
   if (tstate == nullptr) {

@@ -24,6 +24,10 @@ class OwnStack {
   // the chain before it drops what the frame holds.
   static void CodeDied(const void* code);
 
+  // Whether the calling thread collects cycles (gc), as far as that can be
+  // known (PymemrunIsCollecting). In a signal handler too.
+  static bool IsCollecting();
+
   // Looks at the stack, and sends the code objects that the side ring does not
   // know. It must not change until PutInto() is called.
   OwnStack();

@@ -16,6 +16,7 @@ size_t PymemrunFrameObjectBytes(const PymemrunFrame* frame) { return 0; }
 size_t PymemrunBoundObjectBytes(const PymemrunFrame* frame) { return 0; }
 uint32_t PymemrunStartPosition(const PyCodeObject* code) { return 0x7fffffff; }
 int PymemrunIsBoundWhenCalled(const PyCFunctionObject* function) { return 0; }
+int PymemrunIsCollecting(const PyThreadState* tstate) { return 0; }
 int PymemrunIsOnFrameStack(const PyThreadState* tstate,
                            const PymemrunFrame* frame) {
   return 0;

@@ -71,6 +71,11 @@ size_t PymemrunCopyUtf8(PyObject* text, char* buffer, size_t size);
 size_t PymemrunUtf8Piece(PyObject* text, Py_ssize_t* at, char* buffer,
                          size_t size);
 
+// Whether the thread's interpreter collects cycles (gc), and the thread is the
+// one that runs Python code: finalisers may let another in meanwhile. 0 where
+// it is not known. Of the calling thread's state, without the GIL.
+int PymemrunIsCollecting(const PyThreadState* tstate);
+
 // Whether the frame lies on the thread's own frame stack, in use; always so
 // where frames are objects. Of the calling thread's state, without the GIL.
 int PymemrunIsOnFrameStack(const PyThreadState* tstate,

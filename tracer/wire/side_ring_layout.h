@@ -107,6 +107,8 @@ inline constexpr uint16_t kSideCaller = 64;
 // kTouch: of the same huge page a page far from this one is there too.
 inline constexpr uint16_t kSideFarToo = 128;
 inline constexpr uint16_t kSideMoves = 256;  // kUnmap
+// kTouch: the thread's interpreter collects cycles (gc).
+inline constexpr uint16_t kSideCollecting = 512;
 
 // A frame of the stack, the innermost first; kTouch, kRange and kAlloc.
 struct SideFrame {

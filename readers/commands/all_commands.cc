@@ -9,6 +9,7 @@ namespace pymemrun {
   COMMAND(NewSummaryCommand)          \
   COMMAND(NewThreadsCommand)          \
   COMMAND(NewProcessesCommand)        \
+  COMMAND(NewUnsharedCommand)         \
   COMMAND(NewWatchCommand)            \
   COMMAND(NewPeaksCommand)            \
   COMMAND(NewCallsCommand)            \

@@ -1,0 +1,165 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "readers/report/report_command.h"
+#include "readers/run/reread_file.h"
+#include "readers/run/run_files.h"
+#include "readers/unshared/copy_ledger.h"
+#include "readers/unshared/parent_pages.h"
+#include "readers/unshared/unshared_table.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+class UnsharedCommand final : public ReportCommand {
+ public:
+  UnsharedCommand()
+      : ReportCommand(
+            "unshared", "which line or gc un-shared a forked process's memory",
+            "Lists which lines, and which garbage collections, un-shared the "
+            "memory that forked processes had in common with their parents. It "
+            "needs page faults.\n\nA forked process begins with its parent's "
+            "pages. Its first write to each makes a copy. Garbage collection "
+            "writes to every object that it looks at. After gc.freeze() it "
+            "leaves out the objects there were. Of one FILE, run.pb, it also "
+            "reads run.*.pb beside it, as `processes` does.") {}
+
+  void AddOptions(CLI::App* app) override {
+    files_.AddSeveral(app);
+    table_.Add(app, 20, ": a row for each place in each process");
+    AddOwn(app);
+    files_.AddOutput(app);
+  }
+  std::string Problem() const override { return table_.Problem(); }
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  struct OneFile {
+    std::string path, shown_name;
+    std::unique_ptr<CopyLedger> ledger;
+  };
+  std::vector<OneFile> ReadAll(const Console& console, int* code) const;
+
+  TableOptions table_;
+};
+
+// Keeps the first file's process and those that began with it.
+template <typename Files>
+void KeepTree(Files* files) {
+  size_t kept = 1;
+  for (size_t i = 0; i < kept; ++i) {
+    for (size_t j = kept; j < files->size(); ++j) {
+      if (IsChildOf((*files)[j].ledger->header(),
+                    (*files)[i].ledger->header())) {
+        std::swap((*files)[kept++], (*files)[j]);
+      }
+    }
+  }
+  files->resize(kept);
+}
+
+// Says of each forked process of which nothing is known why.
+bool KnowsCopies(const CopyLedger& ledger, const std::string& name,
+                 const Console& console) {
+  if (ledger.knows_parent()) return true;
+  const Header& header = ledger.header();
+  console.Say(absl::StrCat(
+      name, ": ",
+      header.page_scan() ? "pages were scanned: nobody saw who wrote to them"
+      : header.page_period() == 0
+          ? "has no page events: the run was not made with --trace pages"
+          : "ended before it was known what it had of its parent"));
+  return false;
+}
+
+std::vector<UnsharedCommand::OneFile> UnsharedCommand::ReadAll(
+    const Console& console, int* code) const {
+  const bool one = files_.paths.size() == 1;
+  std::vector<OneFile> files;
+  for (const std::string& path :
+       one ? WithChildren(files_.paths[0]) : files_.paths) {
+    const auto file = RereadFile::Open(path, console);
+    auto ledger = std::make_unique<CopyLedger>();
+    const bool read = file != nullptr && file->Read(ledger.get());
+    *code = std::max(*code, read ? file->code() : kExitFailed);
+    if (read) {
+      files.push_back({path, file->shown_name(), std::move(ledger)});
+    } else if (one && files.empty()) {
+      return files;
+    }
+  }
+  if (one) KeepTree(&files);
+  return files;
+}
+
+// Asks the parents' files which of the first pages were theirs. Where there is
+// none all were.
+template <typename Files>
+void SettleAll(const Console& console, Files* files) {
+  for (const auto& parent : *files) {
+    std::vector<CopyLedger*> children;
+    for (const auto& file : *files) {
+      if (file.ledger->has_early() &&
+          IsChildOf(file.ledger->header(), parent.ledger->header())) {
+        children.push_back(file.ledger.get());
+      }
+    }
+    if (children.empty()) continue;
+    const auto file = RereadFile::Open(parent.path, console);
+    ParentPages pages(parent.ledger->header(), children);
+    // What is wrong with it has been said.
+    if (file != nullptr && file->ReadAgain(&pages)) pages.Finish();
+  }
+  for (const auto& file : *files) {
+    file.ledger->SettleEarly([](uint64_t) { return true; });
+  }
+}
+
+int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
+  int code = kExitOk;
+  std::vector<OneFile> files = ReadAll(console, &code);
+  if (files.empty()) return code;
+  SettleAll(console, &files);
+  std::vector<UnsharedPages> processes;
+  bool forked = false;
+  for (const OneFile& file : files) {
+    if (!file.ledger->header().forked()) continue;
+    forked = true;
+    if (KnowsCopies(*file.ledger, file.shown_name, console)) {
+      processes.emplace_back(file.ledger.get(), file.shown_name);
+    }
+  }
+  if (!forked) {
+    console.Say(absl::StrCat(files[0].shown_name,
+                             ": no process was forked from a traced one"));
+  }
+  if (processes.empty()) return code == kExitOk ? kExitUsage : code;
+  std::sort(processes.begin(), processes.end(),
+            [](const UnsharedPages& a, const UnsharedPages& b) {
+              return a.ledger->header().start_realtime_ns() <
+                     b.ledger->header().start_realtime_ns();
+            });
+  const bool as_text = table_.as_text();
+  if (as_text) {
+    output->AppendLines(UnsharedHeading(processes));
+    PrintTable(UnsharedProcesses(processes), table_.format(), output);
+    output->AppendLines("\n");
+  }
+  PrintTable(UnsharedPlaces(processes, table_.limit(), table_.format()),
+             table_.format(), output);
+  if (as_text) output->AppendLines(UnsharedNotes(processes));
+  return code;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewUnsharedCommand() {
+  return std::make_unique<UnsharedCommand>();
+}
+
+}  // namespace pymemrun

@@ -72,10 +72,12 @@ TEST_F(PageEncoderTest, RandomEntriesComeBackOneByOne) {
           {us, page, 3, 77, thread, stack, 0, 1, PAGES_MOVED, false});
     } else {
       const bool inferred = random() % 10 == 0;
+      const bool collecting = random() % 10 == 0;
       const PageSample sample = {time_ns, page * 4096 + 5, 0, tid};
-      encoder_.AddSample({&sample, time_ns, stack, inferred}, true);
-      expected.push_back(
-          {us, page, 1, 0, thread, stack, 0, 1, PAGE_CAME, inferred});
+      encoder_.AddSample({&sample, time_ns, stack, inferred, false, collecting},
+                         true);
+      expected.push_back({us, page, 1, 0, thread, stack, 0, 1, PAGE_CAME,
+                          inferred, 0, collecting});
     }
   }
   encoder_.EndBatch();

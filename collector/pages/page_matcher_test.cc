@@ -22,7 +22,8 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
   PageSpan OnSample(const MatchedSample& m) override {
     out_.push_back(absl::StrCat(m.sample->thread, ":", m.sample->address / 4096,
                                 "=", m.stack, m.inferred ? "?" : "",
-                                m.far_too ? "+" : ""));
+                                m.far_too ? "+" : "",
+                                m.collecting ? "gc" : ""));
     EXPECT_GE(m.time_ns, last_ns_);
     last_ns_ = m.time_ns;
     ++charged_[m.stack];
@@ -69,6 +70,16 @@ class PageMatcherTest : public testing::Test, public PageMatcher::Output {
   uint32_t unnamed_ = 0;
   uint64_t fault_pages_ = 1;  // what each brings
 };
+
+TEST_F(PageMatcherTest, GarbageIsCollectedWhereTheStackIs) {
+  Sample(1, 10, 100);
+  matcher_.AddTouch(1, {11, 100, instruction_, 7, false, false, true});
+  for (uint64_t i = 0; i < 4; ++i) Sample(1, 20 + i, 200 + i);
+  Sample(1, 30, 300);
+  Touch(1, 31, 300, 8);
+  EXPECT_EQ(Emit(40),
+            "1:100=7gc 1:200=7?gc 1:201=7?gc 1:202=8? 1:203=8? 1:300=8");
+}
 
 TEST_F(PageMatcherTest, HugePagesOfOneInstructionBelongTogether) {
   Sample(1, 10, 512);

@@ -44,6 +44,8 @@ class ProcessesTest(support.ProgramTest):
         type(self)._runs += 1
         folder = os.path.join(self.folder, f"family{self._runs}")
         os.mkdir(folder)
+        if kwargs.get("ordinary"):
+            os.chmod(folder, 0o777)
         script = os.path.join(folder, "script.py")
         with open(script, "w") as file:
             file.write(PREAMBLE + text)

@@ -63,20 +63,6 @@ void KeepTree(Files* files) {
   files->resize(kept);
 }
 
-// Says of each forked process of which nothing is known why.
-bool KnowsCopies(const CopyLedger& ledger, const std::string& name,
-                 const Console& console) {
-  if (ledger.knows_parent()) return true;
-  const Header& header = ledger.header();
-  console.Say(absl::StrCat(
-      name, ": ",
-      header.page_scan() ? "pages were scanned: nobody saw who wrote to them"
-      : header.page_period() == 0
-          ? "has no page events: the run was not made with --trace pages"
-          : "ended before it was known what it had of its parent"));
-  return false;
-}
-
 std::vector<UnsharedCommand::OneFile> UnsharedCommand::ReadAll(
     const Console& console, int* code) const {
   const bool one = files_.paths.size() == 1;
@@ -100,10 +86,10 @@ std::vector<UnsharedCommand::OneFile> UnsharedCommand::ReadAll(
 // Asks the parents' files which of the first pages were theirs. Where there is
 // none all were.
 template <typename Files>
-void SettleAll(const Console& console, Files* files) {
-  for (const auto& parent : *files) {
+void SettleAll(const Console& console, const Files& files) {
+  for (const auto& parent : files) {
     std::vector<CopyLedger*> children;
-    for (const auto& file : *files) {
+    for (const auto& file : files) {
       if (file.ledger->has_early() &&
           IsChildOf(file.ledger->header(), parent.ledger->header())) {
         children.push_back(file.ledger.get());
@@ -115,35 +101,57 @@ void SettleAll(const Console& console, Files* files) {
     // What is wrong with it has been said.
     if (file != nullptr && file->ReadAgain(&pages)) pages.Finish();
   }
-  for (const auto& file : *files) {
+  for (const auto& file : files) {
     file.ledger->SettleEarly([](uint64_t) { return true; });
   }
 }
 
-int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
-  int code = kExitOk;
-  std::vector<OneFile> files = ReadAll(console, &code);
-  if (files.empty()) return code;
-  SettleAll(console, &files);
+// Those of which it is known what they had of their parents, by their begin.
+// Says what is not known.
+template <typename Files>
+std::vector<UnsharedPages> KnownOf(const Files& files, const Console& console) {
   std::vector<UnsharedPages> processes;
-  bool forked = false;
-  for (const OneFile& file : files) {
-    if (!file.ledger->header().forked()) continue;
-    forked = true;
-    if (KnowsCopies(*file.ledger, file.shown_name, console)) {
+  size_t forked = 0, brief = 0;
+  for (const auto& file : files) {
+    const Header& header = file.ledger->header();
+    if (!header.forked()) continue;
+    ++forked;
+    if (file.ledger->knows_parent()) {
       processes.emplace_back(file.ledger.get(), file.shown_name);
+    } else if (header.page_period() != 0) {
+      ++brief;
+    } else {
+      console.Say(absl::StrCat(
+          file.shown_name, ": ",
+          header.page_scan()
+              ? "pages were scanned: nobody saw who wrote to them"
+              : "has no page events: the run was not made with --trace pages"));
     }
   }
-  if (!forked) {
+  if (brief > 0) {
+    console.Say(absl::StrCat(
+        Counted(brief, "forked process", "forked processes"),
+        " ended before it was known what they had of their parents"));
+  }
+  if (forked == 0) {
     console.Say(absl::StrCat(files[0].shown_name,
                              ": no process was forked from a traced one"));
   }
+  std::stable_sort(processes.begin(), processes.end(),
+                   [](const UnsharedPages& a, const UnsharedPages& b) {
+                     return a.ledger->header().start_realtime_ns() <
+                            b.ledger->header().start_realtime_ns();
+                   });
+  return processes;
+}
+
+int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
+  int code = kExitOk;
+  const std::vector<OneFile> files = ReadAll(console, &code);
+  if (files.empty()) return code;
+  SettleAll(console, files);
+  const std::vector<UnsharedPages> processes = KnownOf(files, console);
   if (processes.empty()) return code == kExitOk ? kExitUsage : code;
-  std::sort(processes.begin(), processes.end(),
-            [](const UnsharedPages& a, const UnsharedPages& b) {
-              return a.ledger->header().start_realtime_ns() <
-                     b.ledger->header().start_realtime_ns();
-            });
   const bool as_text = table_.as_text();
   if (as_text) {
     output->AppendLines(UnsharedHeading(processes));

@@ -242,7 +242,7 @@ TEST_F(UnsharedReportTest, WhatIsNotKnownIsSaid) {
   printed = Report({"unshared", At("run.pb")});
   EXPECT_EQ(printed.code, 2);
   EXPECT_THAT(printed.err, AllOf(HasSubstr("run.11.pb: pages were scanned"),
-                                 HasSubstr("run.12.pb: ended before"),
+                                 HasSubstr(": 1 forked process ended before"),
                                  Not(HasSubstr("no process was"))));
 }
 

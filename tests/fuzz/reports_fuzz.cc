@@ -32,6 +32,7 @@ const Arguments kReports[] = {
     {"resident", "--owner", "heap"},
     {"threads", "--json"},
     {"processes", "--json"},
+    {"unshared", "--csv"},
     {"timeline"},
     {"timeline", "--by", "heap", "--format", "csv"},
     {"heap", "--limit", "0"},

@@ -23,6 +23,9 @@ struct PeakRule {
   uint64_t min_value_bytes = 500 << 10;
 };
 
+// Whether a call changed RSS by more than so many bytes.
+bool IsBeyond(const EndedCall& call, uint64_t bytes);
+
 // The peaks to be shown, in the order of time: peak 1 first. `calls`: in the
 // order of their RETURNs. `run_us`: how long the run took.
 std::vector<EndedCall> ChoosePeaks(const std::vector<EndedCall>& calls,

@@ -71,11 +71,10 @@ std::optional<EndedCall> CallsCommand::Root(RereadFile* file,
     if (!why_not.empty()) return say(why_not);
     return finder.call();
   }
-  CallsBeyond replay(peaks_.rule.min_bytes);
+  PeakReplay replay(peaks_.rule);
   if (!file->Read(&replay)) return std::nullopt;
   if (!replay.any()) return say(replay.WhyNone());
-  const std::vector<EndedCall> peaks =
-      ChoosePeaks(replay.calls(), peaks_.rule, replay.run_us());
+  const std::vector<EndedCall> peaks = replay.Peaks();
   if (*peak_ > peaks.size()) {
     return say(absl::StrCat("there is no peak ", *peak_, ", only ",
                             Counted(peaks.size(), "peak")));

@@ -71,14 +71,13 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const RunIndex& index,
 int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  CallsBeyond replay(peaks_.rule.min_bytes);
+  PeakReplay replay(peaks_.rule);
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.any()) {
     console.Say(absl::StrCat(file->shown_name(), ": ", replay.WhyNone()));
     return file->whole() ? kExitUsage : file->code();
   }
-  std::vector<EndedCall> peaks =
-      ChoosePeaks(replay.calls(), peaks_.rule, replay.run_us());
+  std::vector<EndedCall> peaks = replay.Peaks();
   const uint64_t limit = table_.limit();
   if (limit != 0 && peaks.size() > limit) peaks.resize(limit);
   if (!table_.as_text()) {

@@ -10,6 +10,7 @@
 #include "readers/calls/call_pairing.h"
 #include "readers/calls/ended_call.h"
 #include "readers/calls/peak_choice.h"
+#include "readers/output/table.h"
 #include "readers/run/replay_visitor.h"
 
 namespace pymemrun {
@@ -26,6 +27,17 @@ class CallReplay : public ReplayVisitor {
   void OnDamage(const StreamReader::Damage& damage) override;
   void Finish() override {}
 
+  // Where it is known what threads did, calls say it, too; null: it is not. It
+  // must outlive the reading.
+  void SetThreads(const ThreadDrss* threads) {
+    knows_threads_ = threads != nullptr;
+    pairing_.SetThreads(threads);
+  }
+  bool knows_threads() const { return knows_threads_; }
+  // Of a call, for a table.
+  Cell ThreadCell(int64_t bytes) const {
+    return knows_threads_ ? Cell(bytes) : Cell();
+  }
   // Whether calls can be known in such a run.
   static bool MayKnow(const Header& header);
   // Whether any call is known at all.
@@ -45,7 +57,7 @@ class CallReplay : public ReplayVisitor {
   CallPairing pairing_;
   uint64_t min_bytes_ = 0;  // --min-call-drss
   bool chosen_ = false;     // by other filters than those of RSS
-  bool any_ = false, any_row_ = false;
+  bool any_ = false, any_row_ = false, knows_threads_ = false;
   uint64_t first_us_ = 0, last_us_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/testing/call_run_for_tests.h"
+#include "readers/testing/page_run_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -40,8 +41,8 @@ TEST(PeaksReportTest, CsvAndJsonHaveTheCall) {
   const Printed printed = Busy(&run).Report({"peaks", "--csv", "--limit", "1"});
   EXPECT_EQ(printed.out,
             "peak,clock_s,thread,file,line,function,growth_bytes,call_s,event,"
-            "call_event\r\n"
-            "1,4.000000,MainThread#4711,/src/lib.py,45,d,307200,1.000000,4,3"
+            "call_event,thread_growth_bytes\r\n"
+            "1,4.000000,MainThread#4711,/src/lib.py,45,d,307200,1.000000,4,3,"
             "\r\n");
 }
 
@@ -209,17 +210,45 @@ TEST(CallsReportTest, DeepCallsStandBelowEachOther) {
 }
 
 constexpr char kFlowColumns[] =
-    "file,line,function,growth_bytes,own_bytes,calls,call_s\r\n";
+    "file,line,function,growth_bytes,own_bytes,calls,call_s,"
+    "thread_growth_bytes,thread_own_bytes\r\n";
 
 TEST(FlowReportTest, InclusiveAndOwnGrowthOfEachFunction) {
   CallRun run;
   const Printed printed = Busy(&run).Report({"flow", "--csv"});
   EXPECT_EQ(printed.code, 0) << printed.err;
-  EXPECT_EQ(printed.out, std::string(kFlowColumns) +
-                             "/src/main.py,20,b,768000,153600,1,7.000000\r\n"
-                             "/src/lib.py,40,d,614400,614400,2,3.000000\r\n"
-                             "/src/main.py,30,c,614400,614400,1,4.000000\r\n"
-                             "/src/main.py,10,a,512000,-256000,1,9.000000\r\n");
+  EXPECT_EQ(printed.out,
+            std::string(kFlowColumns) +
+                "/src/main.py,20,b,768000,153600,1,7.000000,,\r\n"
+                "/src/lib.py,40,d,614400,614400,2,3.000000,,\r\n"
+                "/src/main.py,30,c,614400,614400,1,4.000000,,\r\n"
+                "/src/main.py,10,a,512000,-256000,1,9.000000,,\r\n");
+}
+
+// Of b's 100 pages its thread brought 30, 20 of them in the call of a.
+CallRun& WithPages(CallRun* run) {
+  run->Call('b', 0).Call('a', 0).Return('a', 200).Return('b', 400);
+  run->builder().AddMapping("/usr/bin/python3.11");
+  run->builder().AddPages(CamePages(1000010, 100, 20, 0));
+  run->builder().AddPages(CamePages(1500000, 200, 70, 0, CallRun::kWorker));
+  run->builder().AddPages(CamePages(2000010, 300, 10, 0));
+  return *run;
+}
+
+TEST(CallsReportTest, WhereFaultsWereRecordedTheThreadsGrowthIsToldToo) {
+  CallRun run(0, {}, true);
+  EXPECT_EQ(WithPages(&run).Report({"peaks", "--min", "100K"}).out,
+            "1: MainThread>/src/main.py:15:a=>204800 (thread 81920)\n"
+            "2: MainThread>/src/main.py:25:b=>409600 (thread 122880)\n");
+  EXPECT_EQ(run.Report({"calls", "--event", "3"}).out,
+            "b@/src/main.py:20-25, Time: 3.00 s, Memory: 409600 B, "
+            "Thread: 122880 B\n"
+            " a@/src/main.py:10-15, Time: 1.00 s, Memory: 204800 B, "
+            "Thread: 81920 B\n");
+  EXPECT_EQ(run.Report({"flow", "--csv"}).out,
+            std::string(kFlowColumns) +
+                "/src/main.py,20,b,409600,204800,1,3.000000,122880,40960\r\n"
+                "/src/main.py,10,a,204800,204800,1,1.000000,81920,81920\r\n");
 }
 
 TEST(FlowReportTest, InARecursionTheOutermostCallCounts) {
@@ -232,8 +261,8 @@ TEST(FlowReportTest, InARecursionTheOutermostCallCounts) {
                               .Return('a', 400)
                               .Report({"flow", "--csv"});
   const std::string rows =
-      "/src/main.py,10,a,409600,307200,2,5.000000\r\n"
-      "/src/main.py,20,b,307200,102400,1,3.000000\r\n";
+      "/src/main.py,10,a,409600,307200,2,5.000000,,\r\n"
+      "/src/main.py,20,b,307200,102400,1,3.000000,,\r\n";
   EXPECT_EQ(printed.out, kFlowColumns + rows);
   CallRun some(1);
   const Printed same = some.Skip(3)

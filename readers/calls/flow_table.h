@@ -14,7 +14,8 @@ namespace pymemrun {
 struct FlowTotals {
   // Modulo 2^64. A recursive call counts with the outermost one.
   uint64_t growth_bytes = 0;
-  uint64_t own_bytes = 0;  // without the calls in it
+  uint64_t own_bytes = 0;                           // without the calls in it
+  uint64_t thread_bytes = 0, own_thread_bytes = 0;  // of the calls' threads
   uint64_t took_us = 0;
   uint64_t calls = 0;
 

@@ -33,6 +33,7 @@ std::vector<EndedCall> ChoosePeaks(const std::vector<EndedCall>& calls,
 
 // "18: Thread-6>main.py:44:run=>212992". `prefix` is left out of files that
 // begin with it. As the file has it: escape it before it is shown.
+// Without what its thread did.
 std::string PeakLine(size_t number, const EndedCall& peak,
                      const RunIndex& index, absl::string_view prefix);
 // A file without the prefix, if it begins with it.

@@ -20,9 +20,11 @@ class CallRun {
   static constexpr uint32_t kMain = 1, kWorker = 2;
 
   // `min_call_kib`: a run that logged only RETURNs, by that; 0: all events.
-  explicit CallRun(uint64_t min_call_kib = 0, Filters others = {})
+  explicit CallRun(uint64_t min_call_kib = 0, Filters others = {},
+                   bool sees_pages = false)
       : builder_(&sink_) {
     Header header = RunBuilder::DefaultHeader();
+    header.set_page_period(sees_pages ? 1 : 0);
     *header.mutable_filters() = std::move(others);
     if (min_call_kib > 0) {
       header.mutable_filters()->set_min_drss_bytes(1 << 30);

@@ -45,7 +45,7 @@ ROOMS = {
     'readers/export': 'readers/heap readers/heap_in_rss readers/output readers/places text',
     'readers/rows': 'format/records readers/heap readers/output readers/run text',
     'readers/summary': 'format/records format/summary readers/growth readers/output readers/places readers/run text',
-    'readers/calls': 'format/records readers/output readers/places readers/run readers/summary text',
+    'readers/calls': 'format/records readers/output readers/places readers/run readers/summary readers/threads text',
     'readers/options': 'readers/run text',
     'readers/cat': 'format/records format/stream readers/heap readers/options readers/output readers/rows readers/run readers/summary readers/threads text',
     'readers/report': 'format/stream readers/calls readers/growth readers/moments readers/options readers/output readers/places readers/run text',

@@ -47,6 +47,15 @@ void FlowReplay::Finish() {
   calls_.clear();
 }
 
+std::vector<Cell> FlowReplay::CellsOf(const FlowTotals& sum) const {
+  return {static_cast<int64_t>(sum.growth_bytes),
+          static_cast<int64_t>(sum.own_bytes),
+          sum.calls,
+          static_cast<double>(sum.took_us) * 1e-6,
+          ThreadCell(static_cast<int64_t>(sum.thread_bytes)),
+          ThreadCell(static_cast<int64_t>(sum.own_thread_bytes))};
+}
+
 Table FlowReplay::ToTable(uint64_t limit) const {
   constexpr GroupBy kBy = GroupBy::kFunction;
   PlaceTable places;
@@ -80,13 +89,8 @@ Table FlowReplay::ToTable(uint64_t limit) const {
        {"thread_own_bytes", "own by thread", CellLook::kBytes}});
   for (const uint32_t place : order) {
     std::vector<Cell> cells = PlaceCells(kBy, places.places()[place]);
-    const FlowTotals& sum = totals[place];
-    cells.insert(cells.end(),
-                 {static_cast<int64_t>(sum.growth_bytes),
-                  static_cast<int64_t>(sum.own_bytes), sum.calls,
-                  static_cast<double>(sum.took_us) * 1e-6,
-                  ThreadCell(static_cast<int64_t>(sum.thread_bytes)),
-                  ThreadCell(static_cast<int64_t>(sum.own_thread_bytes))});
+    const std::vector<Cell> sums = CellsOf(totals[place]);
+    cells.insert(cells.end(), sums.begin(), sums.end());
     table.rows.push_back(std::move(cells));
   }
   table.places = table.rows.size();

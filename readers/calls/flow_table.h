@@ -39,6 +39,7 @@ class FlowReplay final : public CallReplay {
 
   void OnEnded(const EndedCall& call) override;
   void Add(const EndedCall& call);
+  std::vector<Cell> CellsOf(const FlowTotals& sum) const;
 
   std::vector<FlowTotals> sites_;  // by id; 0: of those beyond
   std::vector<EndedCall> calls_;   // yet to be nested

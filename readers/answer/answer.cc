@@ -50,6 +50,16 @@ uint64_t EndOf(const RunFacts& facts) {
   return known ? facts.footer->finalize_us() : ResidentReplay::kEnd;
 }
 
+bool ReadInherited(RereadFile* file, Answer* answer) {
+  if (!answer->facts.header.forked() || !answer->facts.HasHeap()) return true;
+  auto heap = std::make_unique<HeapMoments>(
+      std::vector<HeapMoment>{{HeapMoment::kEvents}});
+  if (!file->Read(heap.get())) return false;
+  answer->inherited = OwnHoldings(*heap, heap->SumsAt(0));
+  answer->inherited_names = std::move(heap);
+  return true;
+}
+
 template <typename Result>
 void TakeSeries(const Result& result, Answer* answer) {
   for (const auto& series : result.series) {
@@ -117,6 +127,7 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   answer->peak_bytes = static_cast<double>(finder->PeakBytes());
   Split(answer->peak_bytes, &answer->peak);
   Split(RssAt(answer->end), &answer->end);
+  if (!ReadInherited(file, answer.get())) return nullptr;
   if (with_curves && !ReadOverTime(file, *finder, answer.get())) return nullptr;
   answer->has_no_end = !SawEnd(answer->facts.footer.value_or(Footer()));
   return answer;

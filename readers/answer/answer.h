@@ -30,6 +30,11 @@ struct Answer {
   double peak_bytes = 0;  // the highest RSS that is known
   AnswerMoment peak;
   AnswerMoment end;  // of the program's own code, before finalization
+  // Of a forked process: the lines of the parent's live blocks at the fork,
+  // most bytes first. None: it is not forked, or the parent's file is not
+  // there.
+  std::vector<PlaceHolding> inherited;
+  std::unique_ptr<HeapReplay> inherited_names;
   bool has_pages = false;
   // Nobody saw the program's end: `end` is the file's last moment.
   bool has_no_end = false;

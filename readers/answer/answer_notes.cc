@@ -23,6 +23,11 @@ absl::string_view FreeLabel(const Answer& answer) {
                                            : "C code's heap, and free";
 }
 
+absl::string_view BeforeLabel(const Answer& answer) {
+  return answer.facts.header.forked() ? "inherited from the parent"
+                                      : "before tracing";
+}
+
 // " (nearly all by job.py:4)": which line of yours has most of the live blocks.
 std::string MostLive(const MemorySplit& split,
                      const std::function<std::string(const Place&)>& name_of) {
@@ -84,7 +89,7 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
       {"Python heap", split.python_bytes},
       {FreeLabel(answer), split.free_bytes},
       {"files and code", split.file_bytes},
-      {"before tracing", split.before_bytes},
+      {BeforeLabel(answer), split.before_bytes},
       {"stacks of threads", split.stack_bytes},
       {"tracing itself", split.tracing_bytes},
       {"unattributed", split.unattributed_bytes}};
@@ -94,6 +99,24 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
   parts.erase(std::remove_if(parts.begin(), parts.end(), is_nothing),
               parts.end());
   return parts;
+}
+
+std::string InheritedText(
+    const Answer& answer,
+    const std::function<std::string(const Place&)>& name_of) {
+  constexpr size_t kMostLines = 3;
+  std::vector<std::string> lines;
+  for (const PlaceHolding& holding : answer.inherited) {
+    if (lines.size() == kMostLines ||
+        holding.bytes < 0.01 * answer.inherited[0].bytes) {
+      break;
+    }
+    lines.push_back(absl::StrCat(ShortBytes(holding.bytes), " by ",
+                                 name_of(holding.place)));
+  }
+  if (lines.empty()) return "";
+  return absl::StrCat(
+      "Live in the parent when it forked: ", absl::StrJoin(lines, "; "), ".");
 }
 
 std::string StillThere(

@@ -21,6 +21,12 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
 std::string StillThere(const Answer& answer,
                        const std::function<std::string(const Place&)>& name_of);
 
+// Which lines of a forked process's parent had what it inherited; empty: there
+// are none, or they are not known.
+std::string InheritedText(
+    const Answer& answer,
+    const std::function<std::string(const Place&)>& name_of);
+
 // That events were lost; empty: none were.
 std::string LossText(const Answer& answer);
 

@@ -283,6 +283,9 @@ class AnswerWriter {
     const std::string text = StillThere(
         answer_, [this](const Place& place) { return NameOf(place); });
     if (!text.empty()) text_.Paragraph(text);
+    const std::string inherited = InheritedText(
+        answer_, [this](const Place& place) { return NameOf(place); });
+    if (!inherited.empty()) text_.Paragraph(inherited);
     for (const std::string& sentence : Remarks(answer_)) {
       text_.Paragraph(sentence);
     }

@@ -238,4 +238,18 @@ MemorySplit SplitMemory(const ResidentReplay& pages, const HeapReplay* heap,
   return Splitter(pages, heap, by).Split(rss_bytes);
 }
 
+std::vector<PlaceHolding> OwnHoldings(const HeapReplay& heap,
+                                      const std::vector<HeapSums>& sums) {
+  Holdings holdings(GroupBy::kLine);
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const HeapSource& source = heap.model().sources()[i];
+    if (!source.counts() || heap.index().OwnStack(source.key.stack) == 0) {
+      continue;
+    }
+    holdings.Add(heap.index(), OriginOf(source.key), sums[i].bytes,
+                 sums[i].bytes_variance, /*of_file=*/false);
+  }
+  return holdings.Take();
+}
+
 }  // namespace pymemrun

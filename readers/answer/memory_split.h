@@ -58,6 +58,10 @@ struct MemorySplit {
 MemorySplit SplitMemory(const ResidentReplay& pages, const HeapReplay* heap,
                         double rss_bytes, GroupBy by = GroupBy::kLine);
 
+// The user's own lines among what has live blocks, most bytes first.
+std::vector<PlaceHolding> OwnHoldings(const HeapReplay& heap,
+                                      const std::vector<HeapSums>& sums);
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_READERS_ANSWER_MEMORY_SPLIT_H_

@@ -33,7 +33,8 @@ std::optional<EndedCall> CallPairing::Add(const Row& row,
                      .growth_bytes = row.call_drss,
                      .site = row.site,
                      .call_site = 0,
-                     .thread = row.thread};
+                     .thread = row.thread,
+                     .thread_bytes = ThreadBytes(row, row.call_us)};
   }
   if (!pairs_rows()) return std::nullopt;
   if (row.number != next_number_) Forget();
@@ -43,11 +44,16 @@ std::optional<EndedCall> CallPairing::Add(const Row& row,
   return std::nullopt;
 }
 
+int64_t CallPairing::ThreadBytes(const Row& row, uint64_t took_us) const {
+  if (threads_ == nullptr) return 0;
+  return threads_->Between(row.thread, row.time_us - took_us, row.time_us);
+}
+
 void CallPairing::Begin(const Row& row, uint32_t code) {
   if (open_count_ >= kMaxOpen) Forget();
   ++open_count_;
   open_[row.thread].push_back(
-      {row.number, row.time_us, row.rss_bytes, 0, row.site, code});
+      {row.number, row.time_us, row.rss_bytes, 0, 0, row.site, code});
   ++depth_[{row.thread, code}];
 }
 
@@ -66,10 +72,12 @@ std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t code) {
   const bool recursive = --depth->second > 0;
   if (!recursive) depth_.erase(depth);
   const auto growth = static_cast<int64_t>(row.rss_bytes - call.rss_bytes);
+  const int64_t thread_bytes = ThreadBytes(row, row.time_us - call.time_us);
   if (calls.empty()) {
     open_.erase(found);
   } else {
     calls.back().inner_bytes += growth;
+    calls.back().inner_thread_bytes += thread_bytes;
   }
   return EndedCall{.number = row.number,
                    .events = row.number - call.number,
@@ -79,7 +87,9 @@ std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t code) {
                    .site = row.site,
                    .call_site = call.site,
                    .thread = row.thread,
+                   .thread_bytes = thread_bytes,
                    .own_bytes = growth - call.inner_bytes,
+                   .own_thread_bytes = thread_bytes - call.inner_thread_bytes,
                    .recursive = recursive};
 }
 
@@ -99,7 +109,11 @@ void Nest(const RunIndex& index, std::vector<EndedCall>* calls) {
       outer.pop_back();
     }
     call->own_bytes = call->growth_bytes;
-    if (!outer.empty()) outer.back().call->own_bytes -= call->growth_bytes;
+    call->own_thread_bytes = call->thread_bytes;
+    if (!outer.empty()) {
+      outer.back().call->own_bytes -= call->growth_bytes;
+      outer.back().call->own_thread_bytes -= call->thread_bytes;
+    }
     const uint32_t code = index.CodeOf(call->site);
     call->recursive = depth[{call->thread, code}]++ > 0;
     outer.push_back({&*call, code});

@@ -12,6 +12,7 @@
 #include "format/records/record_visitor.h"
 #include "readers/calls/ended_call.h"
 #include "readers/run/run_index.h"
+#include "readers/threads/thread_drss.h"
 
 namespace pymemrun {
 
@@ -30,6 +31,8 @@ class CallPairing {
   // The ended call, if the row is the RETURN of one that is known. Where a
   // RETURN says it itself `own_bytes` and `recursive` are not known.
   std::optional<EndedCall> Add(const Row& row, const RunIndex& index);
+  // Tells EndedCall.thread_bytes. It must outlive what calls Add().
+  void SetThreads(const ThreadDrss* threads) { threads_ = threads; }
   // Events were not traced: calls under way are unknown.
   void Forget();
 
@@ -43,12 +46,14 @@ class CallPairing {
 
   struct Open {
     uint64_t number, time_us, rss_bytes;
-    int64_t inner_bytes;  // growth of the calls in it
+    int64_t inner_bytes, inner_thread_bytes;  // of the calls in it
     uint32_t site, code;
   };
   void Begin(const Row& row, uint32_t code);
+  int64_t ThreadBytes(const Row& row, uint64_t took_us) const;
   std::optional<EndedCall> End(const Row& row, uint32_t code);
 
+  const ThreadDrss* threads_ = nullptr;
   bool logs_all_ = false;
   bool has_greenlets_ = false;
   uint64_t next_number_ = 0;

@@ -45,6 +45,11 @@ bool CallReplay::OnRows(const Row* rows, size_t count) {
   return true;
 }
 
+bool CallReplay::MayKnow(const Header& header) {
+  return EveryEventLogged(header.filters()) ||
+         header.filters().min_call_drss_bytes() > 0;
+}
+
 std::string CallReplay::WhyNone() const {
   return absl::StrCat(
       "no RETURN knows its CALL: ",
@@ -62,15 +67,9 @@ std::string CallReplay::Missing() const {
                       chosen_ ? ", or that other filters left out" : "");
 }
 
-void CallsBeyond::OnEnded(const EndedCall& call) {
-  const int64_t growth = call.growth_bytes;
-  const auto size = growth < 0 ? 0 - static_cast<uint64_t>(growth)
-                               : static_cast<uint64_t>(growth);
-  if (size <= min_bytes_) return;
-  if (calls_.size() < kMaxCalls) {
+void PeakReplay::OnEnded(const EndedCall& call) {
+  if (IsBeyond(call, rule_.min_bytes) && calls_.size() < kMaxCalls) {
     calls_.push_back(call);
-  } else {
-    ++not_kept_;
   }
 }
 

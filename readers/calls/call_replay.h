@@ -9,6 +9,8 @@
 
 #include "readers/calls/call_pairing.h"
 #include "readers/calls/ended_call.h"
+#include "readers/calls/peak_choice.h"
+#include "readers/output/table.h"
 #include "readers/run/replay_visitor.h"
 
 namespace pymemrun {
@@ -25,6 +27,19 @@ class CallReplay : public ReplayVisitor {
   void OnDamage(const StreamReader::Damage& damage) override;
   void Finish() override {}
 
+  // Where it is known what threads did, calls say it, too; null: it is not. It
+  // must outlive the reading.
+  void SetThreads(const ThreadDrss* threads) {
+    knows_threads_ = threads != nullptr;
+    pairing_.SetThreads(threads);
+  }
+  bool knows_threads() const { return knows_threads_; }
+  // Of a call, for a table.
+  Cell ThreadCell(int64_t bytes) const {
+    return knows_threads_ ? Cell(bytes) : Cell();
+  }
+  // Whether calls can be known in such a run.
+  static bool MayKnow(const Header& header);
   // Whether any call is known at all.
   bool any() const { return any_; }
   // Why none is, or what is missing. Empty: nothing is.
@@ -42,25 +57,26 @@ class CallReplay : public ReplayVisitor {
   CallPairing pairing_;
   uint64_t min_bytes_ = 0;  // --min-call-drss
   bool chosen_ = false;     // by other filters than those of RSS
-  bool any_ = false, any_row_ = false;
+  bool any_ = false, any_row_ = false, knows_threads_ = false;
   uint64_t first_us_ = 0, last_us_ = 0;
 };
 
-// Keeps those that changed RSS by more than so many bytes.
-class CallsBeyond final : public CallReplay {
+// Finds the peaks. Not thread safe.
+class PeakReplay final : public CallReplay {
  public:
   static constexpr size_t kMaxCalls = size_t{1} << 20;
 
-  explicit CallsBeyond(uint64_t min_bytes) : min_bytes_(min_bytes) {}
-  // The first kMaxCalls of them.
-  const std::vector<EndedCall>& calls() const { return calls_; }
-  uint64_t not_kept() const { return not_kept_; }
+  explicit PeakReplay(const PeakRule& rule) : rule_(rule) {}
+  // Those of the first kMaxCalls calls that are beyond PeakRule.min_bytes; see
+  // ChoosePeaks.
+  std::vector<EndedCall> Peaks() const {
+    return ChoosePeaks(calls_, rule_, run_us());
+  }
 
  private:
   void OnEnded(const EndedCall& call) override;
 
-  const uint64_t min_bytes_;
-  uint64_t not_kept_ = 0;
+  const PeakRule rule_;
   std::vector<EndedCall> calls_;
 };
 

@@ -121,16 +121,21 @@ void CallTree::Walk(uint64_t limit, Visit visit) const {
   }
 }
 
+std::string CallTree::ThreadText(const EndedCall& call) const {
+  if (!knows_threads()) return "";
+  return absl::StrCat(", Thread: ", call.thread_bytes, " B");
+}
+
 void CallTree::Print(absl::string_view prefix, uint64_t limit,
                      OutputBuffer* output) const {
   Walk(limit, [&](const EndedCall& call, size_t level) {
     const CallPlace place = PlaceOf(call, index(), prefix);
-    output->Append(absl::StrCat(std::string(std::min(level, kMaxIndent), ' '),
-                                TerminalText(place.end.code_name), "@",
-                                TerminalText(place.file), ":", place.first_line,
-                                "-", place.end.line,
-                                ", Time: ", SecondsText(call.took_us),
-                                " s, Memory: ", call.growth_bytes, " B\n"));
+    output->Append(absl::StrCat(
+        std::string(std::min(level, kMaxIndent), ' '),
+        TerminalText(place.end.code_name), "@", TerminalText(place.file), ":",
+        place.first_line, "-", place.end.line,
+        ", Time: ", SecondsText(call.took_us),
+        " s, Memory: ", call.growth_bytes, " B", ThreadText(call), "\n"));
   });
 }
 
@@ -144,14 +149,15 @@ Table CallTree::ToTable(absl::string_view prefix, uint64_t limit) const {
                     {"call_s", "seconds"},
                     {"growth_bytes", "growth", CellLook::kBytes},
                     {"event", "event"},
-                    {"call_event", "call"}};
+                    {"call_event", "call"},
+                    {"thread_growth_bytes", "by thread", CellLook::kBytes}};
   Walk(limit, [&](const EndedCall& call, size_t level) {
     const CallPlace place = PlaceOf(call, index(), prefix);
     table.rows.push_back(
         {uint64_t{level}, std::string(place.file), uint64_t{place.first_line},
          std::string(place.end.code_name), uint64_t{place.end.line},
          static_cast<double>(call.took_us) * 1e-6, call.growth_bytes,
-         call.number, call.call_number()});
+         call.number, call.call_number(), ThreadCell(call.thread_bytes)});
   });
   table.places = table.rows.size();
   return table;

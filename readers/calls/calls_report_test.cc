@@ -3,117 +3,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "readers/testing/program_test_util.h"
-#include "readers/testing/run_builder.h"
+#include "readers/testing/call_run_for_tests.h"
+#include "readers/testing/page_run_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-
-constexpr uint64_t kKib = 1024;
-
-// Calls of functions `a` to `e`, whose first lines are 10, 20, ...; they return
-// in the fifth line.
-class CallRun {
- public:
-  static constexpr uint32_t kMain = 1, kWorker = 2;
-
-  // `min_call_kib`: a run that logged only RETURNs, by that; 0: all events.
-  explicit CallRun(uint64_t min_call_kib = 0, Filters others = {})
-      : builder_(&sink_) {
-    Header header = RunBuilder::DefaultHeader();
-    *header.mutable_filters() = std::move(others);
-    if (min_call_kib > 0) {
-      header.mutable_filters()->set_min_drss_bytes(1 << 30);
-      header.mutable_filters()->set_min_call_drss_bytes(min_call_kib * kKib);
-    }
-    builder_.AddHeader(header);
-    builder_.AddThread("MainThread", 4711);
-    builder_.AddThread("Thread-6", 4712);
-    for (uint32_t i = 0; i < 5; ++i) {
-      const std::string name(1, static_cast<char>('a' + i));
-      const uint32_t code =
-          builder_.AddCode(absl::StrCat("/src/", i < 3 ? "main" : "lib", ".py"),
-                           name, 10 * (i + 1));
-      calls_[i] = builder_.AddSite(CALL, code, 10 * (i + 1));
-      returns_[i] = builder_.AddSite(RETURN, code, 10 * (i + 1) + 5);
-    }
-  }
-  RunBuilder& builder() { return builder_; }
-
-  // Each event is a second after the one before, RSS then is `kib`.
-  CallRun& Call(char name, uint64_t kib, uint32_t thread = kMain) {
-    return Add(calls_[name - 'a'], kib, thread);
-  }
-  CallRun& Return(char name, uint64_t kib, uint32_t thread = kMain) {
-    return Add(returns_[name - 'a'], kib, thread);
-  }
-  // A RETURN that knows that its CALL was so many events before.
-  CallRun& Ended(char name, uint64_t events, int64_t grew_kib,
-                 uint32_t thread = kMain) {
-    Row row = RowOf(returns_[name - 'a'], 9999, thread);
-    row.what = RETURN;
-    row.call_events = events;
-    row.call_us = events * 1000000;
-    row.call_drss = grew_kib * static_cast<int64_t>(kKib);
-    builder_.AddRow(row);
-    return *this;
-  }
-  CallRun& Skip(uint64_t events) {
-    number_ += events;
-    return *this;
-  }
-  Printed Report(std::vector<std::string> arguments) {
-    if (!std::exchange(ended_, true)) {
-      Record footer;
-      footer.mutable_footer()->set_end(Footer::EXIT);
-      builder_.AddRecord(footer);
-      builder_.Flush();
-    }
-    TempFile file(sink_.contents());
-    arguments.insert(arguments.begin() + 1, file.path());
-    Printed printed = pymemrun::Report(arguments);
-    printed.err = absl::StrReplaceAll(printed.err, {{file.path(), "run.pb"}});
-    return printed;
-  }
-
- private:
-  Row RowOf(uint32_t site, uint64_t kib, uint32_t thread) {
-    Row row = MakeRow(number_, number_ * 1000000, site, kib * kKib, 0);
-    row.thread = thread;
-    ++number_;
-    return row;
-  }
-  CallRun& Add(uint32_t site, uint64_t kib, uint32_t thread) {
-    builder_.AddRow(RowOf(site, kib, thread));
-    return *this;
-  }
-
-  StringSink sink_;
-  RunBuilder builder_;
-  bool ended_ = false;
-  uint64_t number_ = 0;
-  uint32_t calls_[5], returns_[5];
-};
-
-// a calls b, which calls d twice; meanwhile the other thread runs c.
-CallRun& Busy(CallRun* run) {
-  return run->Call('a', 1000)
-      .Call('b', 1000)
-      .Call('c', 1000, CallRun::kWorker)
-      .Call('d', 1100)
-      .Return('d', 1400)
-      .Call('d', 1400)
-      .Return('c', 1600, CallRun::kWorker)
-      .Return('d', 1700)
-      .Return('b', 1750)
-      .Return('a', 1500);
-}
 
 TEST(PeaksReportTest, ALineForEachPeak) {
   CallRun run;
@@ -142,8 +41,8 @@ TEST(PeaksReportTest, CsvAndJsonHaveTheCall) {
   const Printed printed = Busy(&run).Report({"peaks", "--csv", "--limit", "1"});
   EXPECT_EQ(printed.out,
             "peak,clock_s,thread,file,line,function,growth_bytes,call_s,event,"
-            "call_event\r\n"
-            "1,4.000000,MainThread#4711,/src/lib.py,45,d,307200,1.000000,4,3"
+            "call_event,thread_growth_bytes\r\n"
+            "1,4.000000,MainThread#4711,/src/lib.py,45,d,307200,1.000000,4,3,"
             "\r\n");
 }
 
@@ -311,17 +210,45 @@ TEST(CallsReportTest, DeepCallsStandBelowEachOther) {
 }
 
 constexpr char kFlowColumns[] =
-    "file,line,function,growth_bytes,own_bytes,calls,call_s\r\n";
+    "file,line,function,growth_bytes,own_bytes,calls,call_s,"
+    "thread_growth_bytes,thread_own_bytes\r\n";
 
 TEST(FlowReportTest, InclusiveAndOwnGrowthOfEachFunction) {
   CallRun run;
   const Printed printed = Busy(&run).Report({"flow", "--csv"});
   EXPECT_EQ(printed.code, 0) << printed.err;
-  EXPECT_EQ(printed.out, std::string(kFlowColumns) +
-                             "/src/main.py,20,b,768000,153600,1,7.000000\r\n"
-                             "/src/lib.py,40,d,614400,614400,2,3.000000\r\n"
-                             "/src/main.py,30,c,614400,614400,1,4.000000\r\n"
-                             "/src/main.py,10,a,512000,-256000,1,9.000000\r\n");
+  EXPECT_EQ(printed.out,
+            std::string(kFlowColumns) +
+                "/src/main.py,20,b,768000,153600,1,7.000000,,\r\n"
+                "/src/lib.py,40,d,614400,614400,2,3.000000,,\r\n"
+                "/src/main.py,30,c,614400,614400,1,4.000000,,\r\n"
+                "/src/main.py,10,a,512000,-256000,1,9.000000,,\r\n");
+}
+
+// Of b's 100 pages its thread brought 30, 20 of them in the call of a.
+CallRun& WithPages(CallRun* run) {
+  run->Call('b', 0).Call('a', 0).Return('a', 200).Return('b', 400);
+  run->builder().AddMapping("/usr/bin/python3.11");
+  run->builder().AddPages(CamePages(1000010, 100, 20, 0));
+  run->builder().AddPages(CamePages(1500000, 200, 70, 0, CallRun::kWorker));
+  run->builder().AddPages(CamePages(2000010, 300, 10, 0));
+  return *run;
+}
+
+TEST(CallsReportTest, WhereFaultsWereRecordedTheThreadsGrowthIsToldToo) {
+  CallRun run(0, {}, true);
+  EXPECT_EQ(WithPages(&run).Report({"peaks", "--min", "100K"}).out,
+            "1: MainThread>/src/main.py:15:a=>204800 (thread 81920)\n"
+            "2: MainThread>/src/main.py:25:b=>409600 (thread 122880)\n");
+  EXPECT_EQ(run.Report({"calls", "--event", "3"}).out,
+            "b@/src/main.py:20-25, Time: 3.00 s, Memory: 409600 B, "
+            "Thread: 122880 B\n"
+            " a@/src/main.py:10-15, Time: 1.00 s, Memory: 204800 B, "
+            "Thread: 81920 B\n");
+  EXPECT_EQ(run.Report({"flow", "--csv"}).out,
+            std::string(kFlowColumns) +
+                "/src/main.py,20,b,409600,204800,1,3.000000,122880,40960\r\n"
+                "/src/main.py,10,a,204800,204800,1,1.000000,81920,81920\r\n");
 }
 
 TEST(FlowReportTest, InARecursionTheOutermostCallCounts) {
@@ -334,8 +261,8 @@ TEST(FlowReportTest, InARecursionTheOutermostCallCounts) {
                               .Return('a', 400)
                               .Report({"flow", "--csv"});
   const std::string rows =
-      "/src/main.py,10,a,409600,307200,2,5.000000\r\n"
-      "/src/main.py,20,b,307200,102400,1,3.000000\r\n";
+      "/src/main.py,10,a,409600,307200,2,5.000000,,\r\n"
+      "/src/main.py,20,b,307200,102400,1,3.000000,,\r\n";
   EXPECT_EQ(printed.out, kFlowColumns + rows);
   CallRun some(1);
   const Printed same = some.Skip(3)

@@ -15,9 +15,11 @@ struct EndedCall {
   uint32_t site;         // of the RETURN
   uint32_t call_site;    // of the CALL; 0: not in the file
   uint32_t thread;
-  // What of its growth is not that of the calls in it, as far as these are
-  // known.
-  int64_t own_bytes = 0;
+  // What its thread did to RSS meanwhile; 0: not known (see CallReplay).
+  int64_t thread_bytes = 0;
+  // What of its growth, and of its thread's, is not that of the calls in it, as
+  // far as these are known.
+  int64_t own_bytes = 0, own_thread_bytes = 0;
   // It is part of another call of the same code.
   bool recursive = false;
 

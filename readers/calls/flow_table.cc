@@ -11,6 +11,8 @@ namespace pymemrun {
 void FlowTotals::Add(const FlowTotals& other) {
   growth_bytes += other.growth_bytes;
   own_bytes += other.own_bytes;
+  thread_bytes += other.thread_bytes;
+  own_thread_bytes += other.own_thread_bytes;
   took_us += other.took_us;
   calls += other.calls;
 }
@@ -27,10 +29,13 @@ void FlowReplay::OnEnded(const EndedCall& call) {
 void FlowReplay::Add(const EndedCall& call) {
   const uint32_t site = call.site < kMaxSites ? call.site : 0;
   if (site >= sites_.size()) sites_.resize(site + site / 2 + 16);
-  FlowTotals totals = {.own_bytes = static_cast<uint64_t>(call.own_bytes),
-                       .calls = 1};
+  FlowTotals totals = {
+      .own_bytes = static_cast<uint64_t>(call.own_bytes),
+      .own_thread_bytes = static_cast<uint64_t>(call.own_thread_bytes),
+      .calls = 1};
   if (!call.recursive) {
     totals.growth_bytes = static_cast<uint64_t>(call.growth_bytes);
+    totals.thread_bytes = static_cast<uint64_t>(call.thread_bytes);
     totals.took_us = call.took_us;
   }
   sites_[site].Add(totals);
@@ -40,6 +45,15 @@ void FlowReplay::Finish() {
   Nest(index(), &calls_);
   for (const EndedCall& call : calls_) Add(call);
   calls_.clear();
+}
+
+std::vector<Cell> FlowReplay::CellsOf(const FlowTotals& sum) const {
+  return {static_cast<int64_t>(sum.growth_bytes),
+          static_cast<int64_t>(sum.own_bytes),
+          sum.calls,
+          static_cast<double>(sum.took_us) * 1e-6,
+          ThreadCell(static_cast<int64_t>(sum.thread_bytes)),
+          ThreadCell(static_cast<int64_t>(sum.own_thread_bytes))};
 }
 
 Table FlowReplay::ToTable(uint64_t limit) const {
@@ -65,17 +79,18 @@ Table FlowReplay::ToTable(uint64_t limit) const {
   if (limit != 0 && order.size() > limit) order.resize(limit);
   Table table;
   table.headings = PlaceHeadings(kBy);
-  table.headings.insert(table.headings.end(),
-                        {{"growth_bytes", "growth", CellLook::kBytes},
-                         {"own_bytes", "own", CellLook::kBytes},
-                         {"calls", "calls"},
-                         {"call_s", "seconds"}});
+  table.headings.insert(
+      table.headings.end(),
+      {{"growth_bytes", "growth", CellLook::kBytes},
+       {"own_bytes", "own", CellLook::kBytes},
+       {"calls", "calls"},
+       {"call_s", "seconds"},
+       {"thread_growth_bytes", "by thread", CellLook::kBytes},
+       {"thread_own_bytes", "own by thread", CellLook::kBytes}});
   for (const uint32_t place : order) {
     std::vector<Cell> cells = PlaceCells(kBy, places.places()[place]);
-    const FlowTotals& sum = totals[place];
-    cells.insert(cells.end(), {static_cast<int64_t>(sum.growth_bytes),
-                               static_cast<int64_t>(sum.own_bytes), sum.calls,
-                               static_cast<double>(sum.took_us) * 1e-6});
+    const std::vector<Cell> sums = CellsOf(totals[place]);
+    cells.insert(cells.end(), sums.begin(), sums.end());
     table.rows.push_back(std::move(cells));
   }
   table.places = table.rows.size();

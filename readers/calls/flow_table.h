@@ -14,7 +14,8 @@ namespace pymemrun {
 struct FlowTotals {
   // Modulo 2^64. A recursive call counts with the outermost one.
   uint64_t growth_bytes = 0;
-  uint64_t own_bytes = 0;  // without the calls in it
+  uint64_t own_bytes = 0;                           // without the calls in it
+  uint64_t thread_bytes = 0, own_thread_bytes = 0;  // of the calls' threads
   uint64_t took_us = 0;
   uint64_t calls = 0;
 
@@ -38,6 +39,7 @@ class FlowReplay final : public CallReplay {
 
   void OnEnded(const EndedCall& call) override;
   void Add(const EndedCall& call);
+  std::vector<Cell> CellsOf(const FlowTotals& sum) const;
 
   std::vector<FlowTotals> sites_;  // by id; 0: of those beyond
   std::vector<EndedCall> calls_;   // yet to be nested

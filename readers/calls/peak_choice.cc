@@ -13,12 +13,16 @@ uint64_t Magnitude(int64_t value) {
 
 }  // namespace
 
+bool IsBeyond(const EndedCall& call, uint64_t bytes) {
+  return Magnitude(call.growth_bytes) > bytes;
+}
+
 std::vector<EndedCall> ChoosePeaks(const std::vector<EndedCall>& calls,
                                    const PeakRule& rule, uint64_t run_us) {
   const uint64_t min_time_us = rule.min_time_us.value_or(run_us / 100);
   std::vector<EndedCall> peaks;
   for (const EndedCall& call : calls) {
-    if (Magnitude(call.growth_bytes) <= rule.min_bytes) continue;
+    if (!IsBeyond(call, rule.min_bytes)) continue;
     if (!peaks.empty()) {
       const EndedCall& last = peaks.back();
       // No growth is above 2^62.

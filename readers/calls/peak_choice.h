@@ -23,6 +23,9 @@ struct PeakRule {
   uint64_t min_value_bytes = 500 << 10;
 };
 
+// Whether a call changed RSS by more than so many bytes.
+bool IsBeyond(const EndedCall& call, uint64_t bytes);
+
 // The peaks to be shown, in the order of time: peak 1 first. `calls`: in the
 // order of their RETURNs. `run_us`: how long the run took.
 std::vector<EndedCall> ChoosePeaks(const std::vector<EndedCall>& calls,
@@ -30,6 +33,7 @@ std::vector<EndedCall> ChoosePeaks(const std::vector<EndedCall>& calls,
 
 // "18: Thread-6>main.py:44:run=>212992". `prefix` is left out of files that
 // begin with it. As the file has it: escape it before it is shown.
+// Without what its thread did.
 std::string PeakLine(size_t number, const EndedCall& peak,
                      const RunIndex& index, absl::string_view prefix);
 // A file without the prefix, if it begins with it.

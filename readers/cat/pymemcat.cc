@@ -12,11 +12,11 @@
 #include "absl/time/time.h"
 #include "format/stream/read_plan.h"
 #include "readers/cat/cat_options.h"
-#include "readers/run/follow_watch.h"
 #include "readers/cat/merge_reader.h"
 #include "readers/cat/raw_copy.h"
 #include "readers/cat/run_printer.h"
 #include "readers/cat/thread_reading.h"
+#include "readers/run/follow_watch.h"
 #include "readers/run/input_file.h"
 #include "readers/summary/run_facts.h"
 #include "text/terminal_text.h"
@@ -214,10 +214,11 @@ void Pymemcat::Plan(Input* input) {
 }
 
 void Pymemcat::ReadThreads(Input* input, RunPrinter* printer) {
-  if (!options_.HasColumn(Column::kThreadDrss) || !input->MaySeek() ||
-      options_.follow) {
+  if (!options_.HasColumn(Column::kThreadDrss) &&
+      !options_.HasColumn(Column::kCallThreadDrss)) {
     return;
   }
+  if (!input->MaySeek() || options_.follow) return;
   input->thread_drss =
       ReadThreadDrss(input->file->fd(), options_.filter.from_us);
   printer->SetThreadDrss(input->thread_drss.get());

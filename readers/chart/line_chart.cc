@@ -152,7 +152,7 @@ void ChartPrinter::PrintNumbers() const {
     taken.push_back({x - 3, y - 3, x + 3, y + 3});
   }
   for (size_t i = 0; i < chart_.peaks.size(); ++i) {
-    const std::string number = absl::StrCat(i + 1);
+    const std::string number = absl::StrCat(chart_.peaks[i].number);
     const double width = kDigitWidth * static_cast<double>(number.size());
     const Box box = PlaceFor(chart_.peaks[i].at, width, taken);
     taken.push_back(box);
@@ -171,11 +171,10 @@ void ChartPrinter::PrintLegend() const {
                          line.label, line.detail);
     y += kLayout.legend_row;
   }
-  for (size_t i = 0; i < chart_.peaks.size(); ++i) {
-    const LineChart::Peak& peak = chart_.peaks[i];
+  for (const LineChart::Peak& peak : chart_.peaks) {
     plot_.PrintText(kLayout.left + 14, y,
                     "text-anchor=\"end\" font-weight=\"bold\"",
-                    absl::StrCat(i + 1));
+                    absl::StrCat(peak.number));
     plot_.PrintLegendRow(y, "", peak.label, peak.detail);
     y += kLayout.legend_row;
   }

@@ -24,8 +24,9 @@ struct LineChart {
     bool strong = false;
     std::vector<Point> points;  // by time
   };
-  // Numbered from 1 on in this order, in the picture and below the legend.
+  // Has its number in the picture and below the legend.
   struct Peak {
+    size_t number = 0;
     Point at;
     std::string label, detail;
   };

@@ -50,7 +50,8 @@ class CallsCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  std::optional<EndedCall> Root(RereadFile* file, const Console& console) const;
+  std::optional<EndedCall> Root(RereadFile* file, const ThreadDrss* threads,
+                                const Console& console) const;
 
   std::optional<uint64_t> event_, peak_;
   PeakOptions peaks_;
@@ -59,6 +60,7 @@ class CallsCommand final : public ReportCommand {
 
 // Nothing: there is no such call, and why has been said.
 std::optional<EndedCall> CallsCommand::Root(RereadFile* file,
+                                            const ThreadDrss* threads,
                                             const Console& console) const {
   const auto say = [&](absl::string_view why) {
     console.Say(absl::StrCat(file->shown_name(), ": ", why));
@@ -66,16 +68,17 @@ std::optional<EndedCall> CallsCommand::Root(RereadFile* file,
   };
   if (event_.has_value()) {
     CallFinder finder(*event_);
+    finder.SetThreads(threads);
     if (!file->Read(&finder)) return std::nullopt;
     const std::string why_not = finder.WhyNot();
     if (!why_not.empty()) return say(why_not);
     return finder.call();
   }
-  CallsBeyond replay(peaks_.rule.min_bytes);
+  PeakReplay replay(peaks_.rule);
+  replay.SetThreads(threads);
   if (!file->Read(&replay)) return std::nullopt;
   if (!replay.any()) return say(replay.WhyNone());
-  const std::vector<EndedCall> peaks =
-      ChoosePeaks(replay.calls(), peaks_.rule, replay.run_us());
+  const std::vector<EndedCall> peaks = replay.Peaks();
   if (*peak_ > peaks.size()) {
     return say(absl::StrCat("there is no peak ", *peak_, ", only ",
                             Counted(peaks.size(), "peak")));
@@ -86,9 +89,12 @@ std::optional<EndedCall> CallsCommand::Root(RereadFile* file,
 int CallsCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  const std::optional<EndedCall> root = Root(file.get(), console);
+  const auto threads = ThreadDrss::Read(file.get());
+  const std::optional<EndedCall> root =
+      Root(file.get(), threads.get(), console);
   if (!root.has_value()) return file->whole() ? kExitUsage : kExitFailed;
   CallTree tree(*root);
+  tree.SetThreads(threads.get());
   if (!file->ReadAgain(&tree)) return kExitFailed;
   const std::string missing = tree.Missing();
   if (!missing.empty()) {

@@ -36,6 +36,8 @@ int FlowCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   FlowReplay replay;
+  const auto threads = ThreadDrss::Read(file.get());
+  replay.SetThreads(threads.get());
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.any()) {
     console.Say(absl::StrCat(file->shown_name(), ": ", replay.WhyNone()));
@@ -50,7 +52,9 @@ int FlowCommand::Run(const Console& console, OutputBuffer* output) {
                              Counted(replay.not_kept(), "more call"),
                              " found no room"));
   }
-  PrintTable(replay.ToTable(table_.limit()), table_.format(), output);
+  Table table = replay.ToTable(table_.limit());
+  if (table_.as_text()) DropEmptyColumns(&table);
+  PrintTable(table, table_.format(), output);
   return file->code();
 }
 

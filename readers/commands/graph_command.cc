@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -6,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "readers/calls/call_replay.h"
 #include "readers/chart/line_chart.h"
 #include "readers/chart/svg_chart.h"
 #include "readers/heap/heap_history.h"
@@ -14,6 +16,7 @@
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/output/table.h"
+#include "readers/report/peak_options.h"
 #include "readers/report/report_command.h"
 #include "readers/resident/timeline.h"
 #include "readers/threads/thread_curves.h"
@@ -24,6 +27,8 @@ namespace {
 
 constexpr size_t kMostPeaks = 24;
 constexpr absl::string_view kOther = "other threads";
+constexpr absl::string_view kOfCalls =
+    "; numbers: calls, as `pymemreport peaks` has them";
 
 // What is to be drawn.
 struct ThreadGraph {
@@ -33,6 +38,7 @@ struct ThreadGraph {
   std::vector<uint64_t> rss_bytes;  // at each moment
   uint64_t rebase_bytes = 0;
   std::vector<ThreadPeak> peaks;
+  bool knows_calls = false;  // the peaks are calls
 };
 
 std::string OthersName(const ThreadGraph& graph) {
@@ -82,11 +88,36 @@ LineChart::Line ProcessLine(const ThreadGraph& graph) {
   return line;
 }
 
+// Where the line of that name is drawn at that time; a thread without a line of
+// its own is in the one of all others, the last.
+LineChart::Point PointOn(const LineChart& chart, const ThreadPeak& peak) {
+  const auto named = [&peak](const LineChart::Line& line) {
+    return line.label == peak.line;
+  };
+  const auto found =
+      std::find_if(chart.lines.begin() + 1, chart.lines.end(), named);
+  const LineChart::Line& line = found != chart.lines.end() ? *found
+                                : peak.line == kProcess    ? chart.lines.front()
+                                                           : chart.lines.back();
+  const double seconds = Seconds(peak.time_us);
+  const auto after = std::find_if(
+      line.points.begin(), line.points.end(),
+      [=](const LineChart::Point& point) { return point.seconds >= seconds; });
+  if (line.points.empty()) return {seconds, 0};
+  if (after == line.points.end()) return line.points.back();
+  if (after == line.points.begin()) return *after;
+  const LineChart::Point& before = *(after - 1);
+  const double part =
+      (seconds - before.seconds) / (after->seconds - before.seconds);
+  return {seconds, before.bytes + part * (after->bytes - before.bytes)};
+}
+
 LineChart ChartOf(const ThreadGraph& graph) {
   LineChart chart;
   chart.title = TitleOf("Memory by thread", graph.header.script());
-  chart.subtitle = absl::StrCat("process ", graph.header.pid(),
-                                "; threads: ", graph.meaning);
+  chart.subtitle =
+      absl::StrCat("process ", graph.header.pid(), "; threads: ", graph.meaning,
+                   graph.knows_calls ? kOfCalls : "");
   chart.lines.push_back(ProcessLine(graph));
   for (size_t i = 0; i < graph.curves.threads.size(); ++i) {
     LineChart::Line line =
@@ -103,12 +134,10 @@ LineChart ChartOf(const ThreadGraph& graph) {
     chart.lines.push_back(std::move(line));
   }
   for (const ThreadPeak& peak : graph.peaks) {
-    const double base =
-        peak.is_process ? static_cast<double>(graph.rebase_bytes) : 0;
     chart.peaks.push_back(
-        {{Seconds(peak.time_us), static_cast<double>(peak.bytes) - base},
-         peak.text,
-         absl::StrCat(HumanBytes(static_cast<double>(peak.bytes)), " at ",
+        {peak.number, PointOn(chart, peak), peak.text,
+         absl::StrCat(graph.knows_calls && peak.bytes > 0 ? "+" : "",
+                      HumanBytes(static_cast<double>(peak.bytes)), " at ",
                       HumanSeconds(peak.time_us))});
   }
   return chart;
@@ -130,8 +159,10 @@ class GraphCommand final : public ReportCommand {
       : ReportCommand(
             "graph", "memory of each thread over time, as a picture",
             "Draws a line for each thread, what it brought less what it gave "
-            "back, and one for the process. The highest points are numbered, "
-            "and told below the picture.\n\nGrowth is by page faults. Where "
+            "back, and one for the process. Peaks have the numbers of "
+            "`pymemreport peaks`; of many the largest of each 24th of the time "
+            "are shown. Where no calls are known the "
+            "highest points are numbered.\n\nGrowth is by page faults. Where "
             "pages were not seen to come, the lines are each thread's live "
             "heap. Without heap events either, they are what RSS changed by "
             "at a thread's own events.") {}
@@ -153,12 +184,16 @@ class GraphCommand final : public ReportCommand {
   Result ReadHeap(RereadFile* file, const RunMoments& finder,
                   const MomentRange& range, ThreadGraph* graph) const;
   Result Complete(RereadFile* file, const RunMoments& finder,
-                  const RunIndex& index, ThreadGraph* graph) const;
+                  const MomentRange& range, const RunIndex& index,
+                  ThreadGraph* graph) const;
+  bool FindPeaks(RereadFile* file, const MomentRange& range,
+                 ThreadGraph* graph) const;
   size_t top() const { return top_.value_or(kUsualTop); }
 
   std::optional<uint64_t> top_;     // threads with a line of their own
   std::optional<uint64_t> rebase_;  // nothing: to be chosen
   std::optional<Moment> from_, to_;
+  PeakRule peak_rule_;
   bool csv_ = false;
 };
 
@@ -179,6 +214,7 @@ void GraphCommand::AddOptions(CLI::App* app) {
   AddParsed(app, "--from", &from_, ParseMoment, "T",
             "Begin at this moment, named as --at T names it.");
   AddParsed(app, "--to", &to_, ParseMoment, "T", "End at this moment.");
+  AddPeakRule(app, &peak_rule_);
   app->add_flag("--csv", csv_, "Print CSV: a row for each moment.");
   AddOwn(app);
   files_.AddOutput(app);
@@ -206,7 +242,7 @@ GraphCommand::Result GraphCommand::ReadEvents(GrowthBy by, RereadFile* file,
       by == GrowthBy::kFaults
           ? "pages that each brought, less those that its calls gave back"
           : "what RSS changed by at each one's events, whoever did it";
-  return Complete(file, finder, replay.index(), graph);
+  return Complete(file, finder, range, replay.index(), graph);
 }
 
 GraphCommand::Result GraphCommand::ReadHeap(RereadFile* file,
@@ -224,11 +260,63 @@ GraphCommand::Result GraphCommand::ReadHeap(RereadFile* file,
   graph->meaning =
       absl::StrCat("live heap that each allocated, whoever frees it",
                    replay.sampled() ? "; estimated from samples" : "");
-  return Complete(file, finder, replay.index(), graph);
+  return Complete(file, finder, range, replay.index(), graph);
+}
+
+// "Thread-6 > main.py:44 run"; the file without its folders.
+std::string PeakText(const EndedCall& peak, const RunIndex& index) {
+  const SourceLocation where = index.Resolve(peak.site);
+  return absl::StrCat(index.ThreadName(peak.thread), " > ",
+                      where.file.substr(where.file.rfind('/') + 1), ":",
+                      where.line, " ", where.code_name);
+}
+
+// What is more than a picture can tell of is left out: of each part of the time
+// the largest stays.
+void Thin(const MomentRange& range, std::vector<ThreadPeak>* peaks) {
+  if (peaks->size() <= kMostPeaks) return;
+  const double part_us =
+      static_cast<double>(range.to_us - range.from_us) / kMostPeaks;
+  std::vector<const ThreadPeak*> largest(kMostPeaks);
+  for (const ThreadPeak& peak : *peaks) {
+    const double parts =
+        static_cast<double>(peak.time_us - range.from_us) / part_us;
+    const ThreadPeak*& kept =
+        largest[std::min(static_cast<size_t>(parts), kMostPeaks - 1)];
+    if (kept == nullptr || std::abs(peak.bytes) > std::abs(kept->bytes)) {
+      kept = &peak;
+    }
+  }
+  std::vector<ThreadPeak> all;
+  for (const ThreadPeak* peak : largest) {
+    if (peak != nullptr) all.push_back(*peak);
+  }
+  *peaks = std::move(all);
+}
+
+// Those of `pymemreport peaks` in the range. False: nothing could be read.
+bool GraphCommand::FindPeaks(RereadFile* file, const MomentRange& range,
+                             ThreadGraph* graph) const {
+  if (!CallReplay::MayKnow(graph->header)) return true;
+  PeakReplay replay(peak_rule_);
+  if (!file->Read(&replay)) return false;
+  graph->knows_calls = replay.any();
+  size_t number = 0;
+  for (const EndedCall& call : replay.Peaks()) {
+    ++number;
+    if (call.time_us < range.from_us || call.time_us > range.to_us) continue;
+    const RunIndex& index = replay.index();
+    graph->peaks.push_back({number, call.time_us,
+                            std::string(index.LatestThreadLabel(call.thread)),
+                            call.growth_bytes, PeakText(call, index)});
+  }
+  Thin(range, &graph->peaks);
+  return true;
 }
 
 GraphCommand::Result GraphCommand::Complete(RereadFile* file,
                                             const RunMoments& finder,
+                                            const MomentRange& range,
                                             const RunIndex& index,
                                             ThreadGraph* graph) const {
   RssAtMoments rss(graph->curves.time_us, finder.hindsight());
@@ -239,8 +327,12 @@ GraphCommand::Result GraphCommand::Complete(RereadFile* file,
   const uint64_t lowest =
       bytes.empty() ? 0 : *std::min_element(bytes.begin(), bytes.end());
   graph->rebase_bytes = rebase_.value_or(lowest);
-  graph->peaks =
-      HighestPoints(graph->curves, graph->rss_bytes, index, kMostPeaks);
+  if (csv_) return Result::kRead;
+  if (!FindPeaks(file, range, graph)) return Result::kFailed;
+  if (!graph->knows_calls) {
+    graph->peaks =
+        HighestPoints(graph->curves, graph->rss_bytes, index, kMostPeaks);
+  }
   return Result::kRead;
 }
 

@@ -23,7 +23,10 @@ class PeaksCommand final : public ReportCommand {
             "thread, file, line of the RETURN, function, bytes. Of those that "
             "are near to each other it shows the first.\n\nA change counts "
             "also for the callers. RSS is the process's: what other threads "
-            "did meanwhile is in it. It needs a run that logged each event, or "
+            "did meanwhile is in it. Where page faults were recorded it also "
+            "says "
+            "what the call's own thread did. It needs a run that logged each "
+            "event, or "
             "calls by their growth.") {}
 
   void AddOptions(CLI::App* app) override {
@@ -40,8 +43,9 @@ class PeaksCommand final : public ReportCommand {
   TableOptions table_;
 };
 
-Table PeakTable(const std::vector<EndedCall>& peaks, const RunIndex& index,
+Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
                 absl::string_view prefix) {
+  const RunIndex& index = replay.index();
   Table table;
   table.headings = {{"peak", "peak"},
                     {"clock_s", "time"},
@@ -52,44 +56,51 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const RunIndex& index,
                     {"growth_bytes", "growth", CellLook::kBytes},
                     {"call_s", "seconds"},
                     {"event", "event"},
-                    {"call_event", "call"}};
+                    {"call_event", "call"},
+                    {"thread_growth_bytes", "by thread", CellLook::kBytes}};
   for (const EndedCall& peak : peaks) {
     const SourceLocation where = index.Resolve(peak.site);
-    table.rows.push_back({uint64_t{table.rows.size() + 1},
-                          static_cast<double>(peak.time_us) * 1e-6,
-                          std::string(index.ThreadLabel(peak.thread)),
-                          std::string(WithoutPrefix(where.file, prefix)),
-                          uint64_t{where.line}, std::string(where.code_name),
-                          peak.growth_bytes,
-                          static_cast<double>(peak.took_us) * 1e-6, peak.number,
-                          peak.call_number()});
+    table.rows.push_back(
+        {uint64_t{table.rows.size() + 1},
+         static_cast<double>(peak.time_us) * 1e-6,
+         std::string(index.ThreadLabel(peak.thread)),
+         std::string(WithoutPrefix(where.file, prefix)), uint64_t{where.line},
+         std::string(where.code_name), peak.growth_bytes,
+         static_cast<double>(peak.took_us) * 1e-6, peak.number,
+         peak.call_number(), replay.ThreadCell(peak.thread_bytes)});
   }
   table.places = table.rows.size();
   return table;
 }
 
+std::string ThreadText(const EndedCall& peak, const PeakReplay& replay) {
+  if (!replay.knows_threads()) return "";
+  return absl::StrCat(" (thread ", peak.thread_bytes, ")");
+}
+
 int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  CallsBeyond replay(peaks_.rule.min_bytes);
+  PeakReplay replay(peaks_.rule);
+  const auto threads = ThreadDrss::Read(file.get());
+  replay.SetThreads(threads.get());
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.any()) {
     console.Say(absl::StrCat(file->shown_name(), ": ", replay.WhyNone()));
     return file->whole() ? kExitUsage : file->code();
   }
-  std::vector<EndedCall> peaks =
-      ChoosePeaks(replay.calls(), peaks_.rule, replay.run_us());
+  std::vector<EndedCall> peaks = replay.Peaks();
   const uint64_t limit = table_.limit();
   if (limit != 0 && peaks.size() > limit) peaks.resize(limit);
   if (!table_.as_text()) {
-    PrintTable(PeakTable(peaks, replay.index(), peaks_.prefix), table_.format(),
+    PrintTable(PeakTable(peaks, replay, peaks_.prefix), table_.format(),
                output);
     return file->code();
   }
   for (size_t i = 0; i < peaks.size(); ++i) {
     output->Append(absl::StrCat(
         TerminalText(PeakLine(i + 1, peaks[i], replay.index(), peaks_.prefix)),
-        "\n"));
+        ThreadText(peaks[i], replay), "\n"));
   }
   if (peaks.empty()) {
     console.Say(absl::StrCat(file->shown_name(),

@@ -57,11 +57,20 @@ py::str EventRecords::ThreadOf(uint32_t thread) {
 }
 
 py::object EventRecords::RecordOf(const Row& row) {
+  const py::object none = py::none();
   const SourceLocation place = stream_.index().Resolve(row.site);
-  return row_.Make(row.number, Seconds(row.time_us), texts_.Of(place.what),
-                   texts_.Of(place.file), place.line, texts_.Of(place.function),
-                   row.rss_bytes, row.drss_bytes, ThreadOf(row.thread),
-                   row.context, texts_.Of(place.module), row.exact, row.stack);
+  RowDrss* const threads = stream_.threads();
+  const bool has_call = row.call_events != 0;
+  return row_.Make(
+      row.number, Seconds(row.time_us), texts_.Of(place.what),
+      texts_.Of(place.file), place.line, texts_.Of(place.function),
+      row.rss_bytes, row.drss_bytes, ThreadOf(row.thread), row.context,
+      texts_.Of(place.module), row.exact, row.stack,
+      threads != nullptr ? py::cast(threads->Take(row)) : none,
+      has_call ? py::cast(row.number - row.call_events) : none,
+      has_call ? py::cast(Seconds(row.call_us)) : none,
+      has_call ? py::cast(row.call_drss) : none,
+      has_call && threads != nullptr ? py::cast(threads->OfCall(row)) : none);
 }
 
 py::object EventRecords::RecordOf(const WeighedHeapEvent& heap) {

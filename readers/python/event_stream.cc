@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
+#include "readers/python/heap_answers.h"
 
 namespace pymemrun {
 
@@ -22,6 +23,9 @@ const Event* EventStream::Next() {
     reading_ = true;
     const absl::Cleanup done = [this] { reading_ = false; };
     ended_ = true;  // also where the step raises
+    if (kinds_.calls && !std::exchange(asked_threads_, true)) {
+      threads_ = ThreadDrss::Read(ReadingOf(*file_), 0);
+    }
     const absl::StatusOr<bool> more = steps_.Step();
     if (!more.ok()) file_->Raise(more.status());
     ended_ = !*more;

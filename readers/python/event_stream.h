@@ -13,6 +13,7 @@
 #include "readers/heap/heap_weights.h"
 #include "readers/python/run_file.h"
 #include "readers/run/indexing_visitor.h"
+#include "readers/threads/thread_drss.h"
 
 namespace pymemrun {
 
@@ -40,6 +41,9 @@ class EventStream final : public IndexingVisitor {
   // thread, asks for an event while one is read.
   const Event* Next();
   uint64_t page_bytes() const { return page_bytes_; }
+  // What the threads of rows did; null: it is not known. Of each row it is to
+  // be taken once, in their order.
+  RowDrss* threads() const { return threads_.get(); }
 
  private:
   void OnHeader(const Header& header) override;
@@ -55,6 +59,8 @@ class EventStream final : public IndexingVisitor {
   ReadSteps steps_;
   bool ended_ = false, reading_ = false;
   uint64_t page_bytes_ = 0;
+  bool asked_threads_ = false;
+  std::unique_ptr<ThreadDrss> threads_;
   HeapWeights weights_;
   uint32_t rate_ = 0;          // number of the rates in force
   std::vector<Event> events_;  // those of one record

@@ -10,18 +10,22 @@
 
 namespace pymemrun {
 
+inline void AddPeakRule(CLI::App* app, PeakRule* rule) {
+  AddParsed(app, "--min", &rule->min_bytes, ParseBytes, "SIZE",
+            "A peak is a call that changed RSS by more than SIZE (200K).");
+  AddParsed(app, "--min-time", &rule->min_time_us, ParseSeconds, "SECONDS",
+            "Keep a peak that is more than SECONDS after the last one kept "
+            "(a hundredth of the run)...");
+  AddParsed(app, "--min-value", &rule->min_value_bytes, ParseBytes, "SIZE",
+            "... or differs from it by more than SIZE (500K).");
+}
+
 struct PeakOptions {
   PeakRule rule;
   std::string prefix;  // left out of files
 
   void Add(CLI::App* app) {
-    AddParsed(app, "--min", &rule.min_bytes, ParseBytes, "SIZE",
-              "A peak is a call that changed RSS by more than SIZE (200K).");
-    AddParsed(app, "--min-time", &rule.min_time_us, ParseSeconds, "SECONDS",
-              "Keep a peak that is more than SECONDS after the last one kept "
-              "(a hundredth of the run)...");
-    AddParsed(app, "--min-value", &rule.min_value_bytes, ParseBytes, "SIZE",
-              "... or differs from it by more than SIZE (500K).");
+    AddPeakRule(app, &rule);
     app->add_option("--strip-prefix", prefix,
                     "Leave P out of file names that begin with it.")
         ->option_text("P");

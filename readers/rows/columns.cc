@@ -41,6 +41,7 @@ constexpr absl::string_view kNames[kColumns] = {
     "call_event",
     "call_s",
     "call_drss_bytes",
+    "call_thread_drss_bytes",
     "thread_drss_bytes",
 };
 

@@ -44,9 +44,10 @@ enum class Column : uint8_t {
   kCallEvent,
   kCallTime,
   kCallDrss,
+  kCallThreadDrss,
   kThreadDrss,  // of rows alone
 };
-inline constexpr int kColumns = 30;
+inline constexpr int kColumns = 31;
 inline constexpr Column kFirstPageColumn = Column::kPageAddress;
 inline constexpr Column kFirstHeapColumn = Column::kAddress;
 inline constexpr Column kFirstCallColumn = Column::kCallEvent;

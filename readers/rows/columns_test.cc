@@ -35,10 +35,11 @@ TEST(ColumnsTest, EveryColumnHasItsName) {
             "thread pid context module rss_exact page_address action pages "
             "moved_to inferred instruction_module address size_bytes allocator "
             "weight caller_module call_event call_s call_drss_bytes "
+            "call_thread_drss_bytes "
             "thread_drss_bytes ");
   EXPECT_EQ(MachineColumns({}).size(), 15u);
   EXPECT_EQ(MachineColumns({.heap = true}).size(), 20u);
-  EXPECT_EQ(MachineColumns({.calls = true}).size(), 18u);
+  EXPECT_EQ(MachineColumns({.calls = true}).size(), 19u);
 }
 
 }  // namespace

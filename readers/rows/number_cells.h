@@ -64,8 +64,12 @@ void AppendThreadDrss(const Style& style, const RowStep& step,
 // each row has.
 template <typename Style>
 [[gnu::noinline]] void AppendCall(const Style& style, const RowStep& step,
-                                  const Row& row, OutputBuffer* out) {
-  if (row.call_events == 0) return out->Append(step.none);
+                                  const RunView& run, const Row& row,
+                                  OutputBuffer* out) {
+  const bool of_thread = step.number == Column::kCallThreadDrss;
+  if (row.call_events == 0 || (of_thread && run.thread_drss == nullptr)) {
+    return out->Append(step.none);
+  }
   std::string cell = step.before;
   if (step.number == Column::kCallEvent) {
     style.DigitsCell(step.number, absl::StrCat(row.number - row.call_events),
@@ -76,7 +80,9 @@ template <typename Style>
     style.DigitsCell(step.number, {text, static_cast<size_t>(end - text)},
                      &cell);
   } else {
-    style.DigitsCell(step.number, absl::StrCat(row.call_drss), &cell);
+    const int64_t bytes =
+        of_thread ? run.thread_drss->OfCall(row) : row.call_drss;
+    style.DigitsCell(step.number, absl::StrCat(bytes), &cell);
   }
   out->Append(cell);
 }

@@ -58,7 +58,7 @@ class PlanWriter final : public RowWriter {
           AppendThreadDrss(style_, step, run, row, output_);
           break;
         case RowStep::kCall:
-          AppendCall(style_, step, row, output_);
+          AppendCall(style_, step, run, row, output_);
           break;
         case RowStep::kEmpty:
           output_->Append(step.before);

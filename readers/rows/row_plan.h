@@ -92,8 +92,8 @@ std::vector<RowStep> MakeRowPlan(const Style& style,
       steps.back().none = before;
       style.EmptyCell(column, &steps.back().none);
       char zero[kMaxNumberWidth];
-      steps.back().zero.assign(zero, style.Drss(0, zero) - zero);
-      steps.back().zero.insert(0, before);
+      steps.back().zero = before;
+      steps.back().zero.append(zero, style.Drss(0, zero) - zero);
     } else {
       steps.back().cells.emplace_back(column, before);
     }

@@ -21,6 +21,8 @@ class RowDrss {
   virtual ~RowDrss() = default;
   // Of rows in their order.
   virtual int64_t Take(const Row& row) = 0;
+  // What it did within the call that the row ends.
+  virtual int64_t OfCall(const Row& row) const = 0;
 };
 
 // What a writer must know of the file that a row comes from.

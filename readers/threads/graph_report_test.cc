@@ -2,8 +2,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/testing/call_run_for_tests.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/page_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
@@ -54,6 +56,40 @@ TEST(GraphReportTest, PeaksAreNumberedByTimeAndSayWhere) {
   EXPECT_THAT(printed.out, HasSubstr(">120.0 KiB at 0.150 s<"));
   EXPECT_THAT(printed.out, HasSubstr(">400.0 KiB at 0.150 s<"));
   EXPECT_EQ(Count(printed.out, "class=\"peak\""), 3u);
+}
+
+TEST(GraphReportTest, WhereCallsAreKnownNumbersAreThoseOfPeaks) {
+  CallRun run;
+  const Printed printed = Busy(&run).Report({"graph"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("numbers: calls, as `pymemreport"));
+  const std::vector<std::string> peaks =
+      absl::StrSplit(run.Report({"peaks"}).out, '\n', absl::SkipEmpty());
+  EXPECT_EQ(Count(printed.out, "class=\"peak\""), peaks.size());
+  EXPECT_EQ(peaks[1], "2: Thread-6>/src/main.py:35:c=>614400");
+  EXPECT_THAT(printed.out, ::testing::ContainsRegex(
+                               ">2</text>\n.*>Thread-6 &gt; main.py:35 "
+                               "c</text>\n.*>\\+600.0 KiB at 6.000 s<"));
+}
+
+TEST(GraphReportTest, NumbersStayWhereFewerAreShown) {
+  CallRun run;
+  const Printed late = Busy(&run).Report({"graph", "--from", "6.5"});
+  EXPECT_THAT(late.out, Not(HasSubstr(">2</text>")));
+  EXPECT_THAT(late.out, HasSubstr(">4</text>"));
+  const Printed large = run.Report({"graph", "--min", "700K"});
+  EXPECT_EQ(Count(large.out, "class=\"peak\""), 1u);
+  EXPECT_THAT(large.out, HasSubstr(">MainThread &gt; main.py:25 b<"));
+}
+
+TEST(GraphReportTest, OfManyPeaksTheLargestOfEachTimeAreShown) {
+  CallRun run;
+  for (int i = 0; i < 100; ++i) {
+    run.Call('a', 0).Return('a', i == 50 ? 2000 : 1000);
+  }
+  const Printed printed = run.Report({"graph", "--min-time", "0"});
+  EXPECT_EQ(Count(printed.out, "class=\"peak\""), 24u);
+  EXPECT_EQ(Count(printed.out, ">51</text>"), 2u);
 }
 
 TEST(GraphReportTest, CsvHasPlainBytesAtEachMoment) {

@@ -92,16 +92,17 @@ inline constexpr absl::string_view kProcess = "process";
 
 // A point that a picture is to tell of.
 struct ThreadPeak {
+  size_t number = 0;
   uint64_t time_us = 0;
-  uint32_t thread = 0;  // 0: the process, or not known
-  bool is_process = false;
-  int64_t bytes = 0;  // of its line there
+  std::string line;   // a curve's name, or kProcess
+  int64_t bytes = 0;  // of its line there; of a call what it changed RSS by
   std::string text;   // who, and where
 };
 
-// The highest points of the lines, by time: those from which a line went down,
-// or to which it had come up, by a tenth at least of the highest one. At most
-// `most`, the highest. `rss_bytes`: the process's line.
+// The highest points of the lines, for a run that knows no calls, by time:
+// those from which a line went down, or to which it had come up, by a tenth at
+// least of the highest one. At most `most`, the highest. `rss_bytes`: the
+// process's line.
 std::vector<ThreadPeak> HighestPoints(const ThreadCurves& curves,
                                       const std::vector<uint64_t>& rss_bytes,
                                       const RunIndex& index, size_t most);

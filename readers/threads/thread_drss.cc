@@ -16,6 +16,15 @@ std::unique_ptr<ThreadDrss> ThreadDrss::Read(const ReadRun& read,
   return read(drss.get()) ? std::move(drss) : nullptr;
 }
 
+std::unique_ptr<ThreadDrss> ThreadDrss::Read(RereadFile* file) {
+  const auto read = [file](ReplayVisitor* replay) {
+    const bool was_read = file->ReadAgain(replay);
+    replay->Finish();
+    return was_read;
+  };
+  return Read(read, 0);
+}
+
 // Ids are dense: this is the next one.
 void ThreadDrss::OnThread(const ThreadDef& thread) {
   ResidentReplay::OnThread(thread);
@@ -23,7 +32,7 @@ void ThreadDrss::OnThread(const ThreadDef& thread) {
 }
 
 void ThreadDrss::OnChanged(uint32_t thread, uint32_t, int64_t bytes) {
-  if (now_us() == 0 || now_us() < from_us_ || bytes == 0) return;
+  if (now_us() == 0 || bytes == 0) return;
   std::vector<Change>& changes =
       threads_[thread < threads_.size() ? thread : 0].by_time;
   if (!changes.empty() && changes.back().time_us == now_us()) {
@@ -52,19 +61,34 @@ void ThreadDrss::Finish() {
     if (!std::is_sorted(changes.begin(), changes.end(), is_before)) {
       std::stable_sort(changes.begin(), changes.end(), is_before);
     }
-    if (!changes.empty()) thread.next_us = changes[0].time_us;
+    int64_t sum = 0;
+    for (Change& change : changes) change.bytes = sum += change.bytes;
+    if (from_us_ > 0) TakeUntil(from_us_ - 1, &thread);
+    if (thread.taken < changes.size()) {
+      thread.next_us = changes[thread.taken].time_us;
+    }
   }
 }
 
 int64_t ThreadDrss::TakeUntil(uint64_t time_us, Changes* changes) {
   const std::vector<Change>& all = changes->by_time;
-  int64_t bytes = 0;
   size_t& taken = changes->taken;
-  for (; taken < all.size() && all[taken].time_us <= time_us; ++taken) {
-    bytes += all[taken].bytes;
-  }
+  const int64_t before = taken > 0 ? all[taken - 1].bytes : 0;
+  while (taken < all.size() && all[taken].time_us <= time_us) ++taken;
   changes->next_us = taken < all.size() ? all[taken].time_us : kEnd;
-  return bytes;
+  return taken > 0 ? all[taken - 1].bytes - before : 0;
+}
+
+int64_t ThreadDrss::Between(uint32_t thread, uint64_t from_us,
+                            uint64_t to_us) const {
+  const std::vector<Change>& all = threads_[IdOf(thread)].by_time;
+  const auto sum_at = [&all](uint64_t time_us) {
+    const auto after = std::partition_point(
+        all.begin(), all.end(),
+        [=](const Change& change) { return change.time_us <= time_us; });
+    return after == all.begin() ? 0 : (after - 1)->bytes;
+  };
+  return sum_at(to_us) - sum_at(from_us);
 }
 
 }  // namespace pymemrun

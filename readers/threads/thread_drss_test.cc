@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -61,8 +62,10 @@ std::string RowsRun() {
 std::vector<std::string> Cells(std::vector<std::string> options,
                                const std::string& run = RowsRun()) {
   TempFile file(run);
-  options.insert(options.begin(), {file.path(), "--csv", "--no-header",
-                                   "--columns", "thread_drss_bytes"});
+  options.insert(options.begin(), {file.path(), "--csv", "--no-header"});
+  if (std::find(options.begin(), options.end(), "--columns") == options.end()) {
+    options.insert(options.end(), {"--columns", "thread_drss_bytes"});
+  }
   const Printed printed = Cat(options);
   EXPECT_EQ(printed.code, 0) << printed.err;
   return CsvLines(printed);
@@ -70,6 +73,35 @@ std::vector<std::string> Cells(std::vector<std::string> options,
 
 TEST(ThreadDrssTest, IsWhatTheRowsThreadDidSinceItsRowBefore) {
   EXPECT_THAT(Cells({}), ElementsAre("40960", "12288", "16384", "24576"));
+}
+
+// What other threads did meanwhile is not in it, and the call's begin may lie
+// before what is printed.
+TEST(ThreadDrssTest, ACallKnowsWhatItsThreadDidInIt) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginPageRun(&builder, 100 * kPage);
+  builder.AddThread("worker", 8);
+  builder.AddSite(RETURN, 1, 3);
+  builder.AddMapping("/usr/bin/python3.11");
+  Row row = RowOf(9, 4000, 2);
+  row.call_events = 5;
+  row.call_us = 2000;
+  row.call_drss = 6 * kPage;
+  builder.AddRow(row);
+  builder.AddPages(CamePages(1990, 100, 2, 1, 2));  // the CALL's and before
+  builder.AddPages(CamePages(2001, 200, 3, 1, 2));
+  builder.AddPages(CamePages(3000, 300, 3, 1));
+  builder.AddPages(CamePages(4000, 400, 2, 1, 2));  // one is after the RETURN
+  builder.Flush();
+  const std::string all = sink.contents();
+  EXPECT_THAT(
+      Cells({"--columns", "call_drss_bytes,call_thread_drss_bytes"}, all),
+      ElementsAre("24576,16384"));
+  EXPECT_THAT(Cells({"--columns", "call_thread_drss_bytes,thread_drss_bytes",
+                     "--from", "0.003"},
+                    all),
+              ElementsAre("16384,4096"));
 }
 
 // Also with the fixed columns, as the last one.

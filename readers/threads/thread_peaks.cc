@@ -63,8 +63,7 @@ void AddTops(const ThreadCurve& curve, const ThreadCurves& curves, int64_t step,
   std::vector<High> tops;
   FindTops(PointsOf(curve, curves.time_us), step, &tops);
   for (const High& top : tops) {
-    peaks->push_back({top.time_us, curve.thread, curve.name == kProcess,
-                      top.bytes, curve.name});
+    peaks->push_back({0, top.time_us, curve.name, top.bytes, curve.name});
     if (top.stack == 0) continue;
     absl::StrAppend(&peaks->back().text, " > ", ShortLine(index, top.stack));
   }
@@ -112,6 +111,7 @@ std::vector<ThreadPeak> HighestPoints(const ThreadCurves& curves,
                    [](const ThreadPeak& a, const ThreadPeak& b) {
                      return a.time_us < b.time_us;
                    });
+  for (size_t i = 0; i < all.size(); ++i) all[i].number = i + 1;
   return all;
 }
 

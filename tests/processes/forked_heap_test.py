@@ -64,6 +64,28 @@ os.wait()
                 self.assertIn(self.held_by(child, "end") - 20_000_001, OBJECTS)
                 self.assertIn(self.held_by(grandchild, "0") - 20_000_001, OBJECTS)
 
+    def test_the_answer_says_what_was_inherited(self):
+        first, children = self.run_family("""
+def hold(size): return bytearray(size)
+held = [hold(20 << 20), hold(20 << 20)]
+if (pid := os.fork()) == 0:
+    in_child()
+    os._exit(0)
+os.wait()
+""", "--trace", "pages", "--heap", "all", files=1)
+        (child,) = children.values()
+        parts = child.report("report")
+        self.assertRegex(parts, r"\n  inherited from the parent +[4-9]\d MiB")
+        self.assertRegex(parts, r"Live in the parent when it forked: 40 MiB by "
+                                r"\S+:\d+")
+        self.assertNotIn("before tracing", parts)
+        os.unlink(first.path)  # without it nobody knows the lines
+        alone = child.report("report")
+        self.assertIn("\n  inherited from the parent ", alone)
+        self.assertNotIn("Live in the parent", alone)
+        first_of_all = self.run_script("pass", "--trace", "pages")
+        self.assertIn("\n  before tracing ", first_of_all.report("report"))
+
     def held_by(self, run, moment):
         rows = json.loads(run.report("heap", "--json", "--at", moment))
         return sum(row["live_bytes"] for row in rows if row["function"] == "hold")

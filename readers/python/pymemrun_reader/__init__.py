@@ -7,12 +7,31 @@
             ...
         x, ys, labels = run.heap_history(0.5)
 
+    for run in pymemrun_reader.open_all('runs'):  # a folder
+        print(run.pid, run.parent_pid, run.script)
+
 Times are in seconds since the run began, sizes in bytes. A file that ends early,
 or is damaged inside, is read as far as it can be; Run.torn and Run.damages tell.
 """
+import os as _os
+from typing import List as _List, Union as _Union
+
 from ._reader import Run, Snapshot, __version__, open
 from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow, Page, PlaceRow, Row,
                        StackRow, Unmap)
 
 __all__ = ['Allocation', 'End', 'Frame', 'Free', 'History', 'Mark', 'NameRow', 'Page', 'PlaceRow',
-           'Row', 'Run', 'Snapshot', 'StackRow', 'Unmap', 'open']
+           'Row', 'Run', 'Snapshot', 'StackRow', 'Unmap', 'open', 'open_all']
+
+
+def open_all(*paths: _Union[str, '_os.PathLike[str]']) -> _List[Run]:
+    """Opens several run files, those first that began first. A folder stands for the files
+    in it that end in ".pb". Raises as open() does."""
+    names: _List[str] = []
+    for path in map(_os.fspath, paths):
+        if _os.path.isdir(path):
+            names += sorted(_os.path.join(path, name) for name in _os.listdir(path)
+                            if name.endswith('.pb'))
+        else:
+            names.append(path)
+    return sorted(map(open, names), key=lambda run: run.start_time)

@@ -1,6 +1,6 @@
 """The records that pymemrun_reader gives. Times are in seconds since the run
 began, sizes in bytes."""
-from typing import NamedTuple, Sequence
+from typing import NamedTuple, Optional, Sequence
 
 
 class Frame(NamedTuple):
@@ -26,6 +26,13 @@ class Row(NamedTuple):
     module: str
     rss_exact: bool
     stack: int  # for Run.stack(); 0 without --stacks
+    # What the thread did to RSS since its row before; None: page faults were not recorded.
+    thread_drss_bytes: Optional[int]
+    # Of a RETURN that knows its CALL, see --min-call-drss; else None.
+    call_event: Optional[int]  # the CALL's number
+    call_s: Optional[float]  # how long it took
+    call_drss_bytes: Optional[int]  # change of RSS since the CALL
+    call_thread_drss_bytes: Optional[int]  # what the thread did of it; None as above
 
 
 class Allocation(NamedTuple):

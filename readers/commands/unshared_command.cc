@@ -83,8 +83,8 @@ std::vector<UnsharedCommand::OneFile> UnsharedCommand::ReadAll(
   return files;
 }
 
-// Asks the parents' files which of the first pages were theirs. Where there is
-// none all were.
+// Asks the parents' files which of the first pages were theirs. Without the
+// parent's file all count as its own.
 template <typename Files>
 void SettleAll(const Console& console, const Files& files) {
   for (const auto& parent : files) {
@@ -106,8 +106,8 @@ void SettleAll(const Console& console, const Files& files) {
   }
 }
 
-// Those of which it is known what they had of their parents, by their begin.
-// Says what is not known.
+// The forked processes that are known to have had pages of their parents, by
+// their begin. Says what is not known.
 template <typename Files>
 std::vector<UnsharedPages> KnownOf(const Files& files, const Console& console) {
   std::vector<UnsharedPages> processes;

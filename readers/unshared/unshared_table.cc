@@ -16,7 +16,7 @@ namespace pymemrun {
 namespace {
 
 constexpr absl::string_view kCollection = "<garbage collection>";
-constexpr absl::string_view kWrite = "write";
+constexpr absl::string_view kCollector = "gc", kWrite = "write";
 
 // Of a place, or of several, in some of the processes.
 struct Sum {
@@ -162,6 +162,13 @@ Table PlacesForPeople(const std::vector<UnsharedPages>& processes,
   return table;
 }
 
+// What is known of why the place's pages were un-shared.
+Cell CauseOf(const UnsharedPages& process, const Sum& sum) {
+  if (sum.collecting) return std::string(kCollector);
+  if (process.ledger->knows_collecting()) return std::string(kWrite);
+  return {};
+}
+
 Table PlacesForMachines(const std::vector<UnsharedPages>& processes,
                         uint64_t limit) {
   const bool sampled = Sampled(processes);
@@ -189,14 +196,7 @@ Table PlacesForMachines(const std::vector<UnsharedPages>& processes,
     };
     const Sums sums = SumUp({&process, 1}, limit);
     for (const Sum& sum : sums.places) {
-      std::vector<Cell> cells = PlaceCells(GroupBy::kLine, sum.place);
-      Cell cause;
-      if (sum.collecting) {
-        cause = std::string("gc");
-      } else if (process.ledger->knows_collecting()) {
-        cause = std::string(kWrite);
-      }
-      add(std::move(cells), sum, std::move(cause));
+      add(PlaceCells(GroupBy::kLine, sum.place), sum, CauseOf(process, sum));
     }
     if (sums.rest.bytes > 0) {
       add(NameCells(GroupBy::kLine, kOtherPlaces), sums.rest, {});

@@ -39,7 +39,7 @@ ROOMS = {
     'readers/threads': 'format/records readers/growth readers/heap readers/output readers/places readers/resident readers/rows readers/run text',
     'readers/answer': 'format/source readers/heap readers/heap_in_rss readers/moments readers/output readers/places readers/resident readers/run readers/summary text',
     'readers/processes': 'readers/answer readers/output readers/places readers/run readers/summary text',
-    'readers/unshared': 'format format/records readers/output readers/places readers/resident readers/run text',
+    'readers/unshared': 'readers/output readers/places readers/resident readers/run text',
     'readers/watch': 'format format/records readers/growth readers/heap readers/run text',
     'readers/chart': 'readers/output readers/places readers/run text',
     'readers/diff': 'readers/answer readers/heap readers/moments readers/output readers/places readers/run readers/summary readers/threads text',

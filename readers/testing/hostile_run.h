@@ -20,6 +20,8 @@ class HostileRun {
     Header header = RunBuilder::DefaultHeader();
     if (logs_all) header.clear_filters();
     header.set_page_period(1);
+    // So that what it has of a parent is looked at, too.
+    header.set_forked(true);
     header.set_heap(HEAP_ALL);
     header.set_heap_native(true);
     header.set_format_version(kFormatVersion);

@@ -200,6 +200,33 @@ TEST_F(UnsharedReportTest, SampledPagesStandForOthers) {
       AllOf(HasSubstr("one page in 10 was recorded"), HasSubstr("std error")));
 }
 
+// What looked at all pieces each time would take hours.
+TEST_F(UnsharedReportTest, MovingManyPiecesAndAskingForThemIsLittleWork) {
+  constexpr uint64_t kMany = 50000, kFar = uint64_t{1} << 30;
+  OneProcess child(11, 10);
+  child.builder.AddResidency(500, 900, 0, {{0, kFar, 1, false, false}});
+  std::vector<PageEntry> entries;
+  for (uint64_t i = 0; i < kMany; ++i) {
+    entries.push_back(CamePages(2000, 2 * i, 1, 1)[0]);
+  }
+  child.builder.AddPages(entries);
+  entries.clear();
+  for (uint64_t i = 0; i < kMany; ++i) {
+    const uint64_t from = i % 2 == 0 ? 0 : 4 * kFar;
+    entries.push_back(
+        RangeEntry(3000, PAGES_MOVED, from, kFar, 4 * kFar - from));
+  }
+  child.builder.AddPages(entries);
+  for (uint64_t i = 0; i < kMany; ++i) {
+    child.builder.AddResidency(4000 + i, 4000 + i, 0,
+                               {{0, kFar, 1, false, false}});
+  }
+  child.Write(At("run.11.pb"));
+  EXPECT_THAT(Csv(),
+              ElementsAre(StartsWith("file,"),
+                          StartsWith("/job.py,5,work,write,204800000,50000,")));
+}
+
 TEST_F(UnsharedReportTest, BeyondTheLimitIsOneRow) {
   OneProcess child(11, 10);
   child.Begin();

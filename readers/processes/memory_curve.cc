@@ -13,6 +13,28 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 50;
 
 uint64_t Distance(uint64_t a, uint64_t b) { return a > b ? a - b : b - a; }
 
+// `bytes`, moved as something else was that went so; not below 0.
+uint64_t Moved(uint64_t bytes, uint64_t from, uint64_t to) {
+  const uint64_t sum = bytes + to;
+  return sum > from ? sum - from : 0;
+}
+
+// The nearest to `bytes` that lies between these.
+uint64_t Between(uint64_t a, uint64_t b, uint64_t bytes) {
+  return std::clamp(bytes, std::min(a, b), std::max(a, b));
+}
+
+// RSS as it was read next, from each reading on; 0: it was not.
+std::vector<uint64_t> NextRss(const std::vector<MemoryReading>& readings) {
+  std::vector<uint64_t> next(readings.size());
+  uint64_t rss_bytes = 0;
+  for (size_t i = readings.size(); i-- > 0;) {
+    if (readings[i].rss_bytes != 0) rss_bytes = readings[i].rss_bytes;
+    next[i] = rss_bytes;
+  }
+  return next;
+}
+
 }  // namespace
 
 void MemoryCurve::Add(const MemoryReading& found) {
@@ -20,7 +42,7 @@ void MemoryCurve::Add(const MemoryReading& found) {
                                  std::min(found.rss_bytes, kMostBytes),
                                  std::min(found.pss_bytes, kMostBytes)};
   highest_pss_ = std::max(highest_pss_, reading.pss_bytes);
-  last_rss_bytes_ = reading.rss_bytes;
+  if (reading.rss_bytes != 0) last_rss_bytes_ = reading.rss_bytes;
   if (readings_.size() >= kMaxReadings) Thin();
   readings_.push_back(reading);
 }
@@ -40,23 +62,47 @@ void MemoryCurve::Thin() {
   readings_.resize(kept);
 }
 
-std::vector<MemoryStep> MemoryCurve::Shares(bool forked) const {
+std::vector<MemoryReading> MemoryCurve::InOrder() const {
   std::vector<MemoryReading> readings = readings_;
   std::stable_sort(readings.begin(), readings.end(),
                    [](const MemoryReading& a, const MemoryReading& b) {
                      return a.time_us < b.time_us;
                    });
-  // Of a moment whose share is known, and RSS then.
-  uint64_t share = 0, rss = 0;
-  if (forked && !readings.empty()) rss = readings.front().rss_bytes;
+  return readings;
+}
+
+std::vector<MemoryStep> MemoryCurve::Rss() const {
   std::vector<MemoryStep> steps;
-  for (const MemoryReading& reading : readings) {
+  for (const MemoryReading& reading : InOrder()) {
+    if (reading.rss_bytes == 0) continue;
+    steps.push_back({reading.time_us, reading.rss_bytes});
+  }
+  return steps;
+}
+
+std::vector<MemoryStep> MemoryCurve::Shares(bool forked) const {
+  const std::vector<MemoryReading> readings = InOrder();
+  const std::vector<uint64_t> next_rss = NextRss(readings);
+  // Of the last moment whose share was read; and of the reading before.
+  uint64_t share = 0, rss = 0;
+  uint64_t share_now = 0;
+  uint64_t rss_now = next_rss.empty() ? 0 : next_rss.front();
+  if (forked) rss = rss_now;
+  std::vector<MemoryStep> steps;
+  for (size_t i = 0; i < readings.size(); ++i) {
+    const MemoryReading& reading = readings[i];
+    if (reading.rss_bytes != 0) {
+      rss_now = reading.rss_bytes;
+    } else {
+      rss_now = Between(rss_now, next_rss[i] != 0 ? next_rss[i] : rss_now,
+                        Moved(rss_now, share_now, reading.pss_bytes));
+    }
     if (reading.pss_bytes != 0) {
       share = reading.pss_bytes;
-      rss = reading.rss_bytes;
+      rss = rss_now;
     }
-    const uint64_t bytes = share + reading.rss_bytes;
-    steps.push_back({reading.time_us, bytes > rss ? bytes - rss : 0});
+    share_now = Moved(rss_now, rss, share);
+    steps.push_back({reading.time_us, share_now});
   }
   return steps;
 }

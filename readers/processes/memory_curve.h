@@ -15,7 +15,7 @@ struct MemoryStep {
   uint64_t bytes;
 };
 
-// What RSS was found to be; pss_bytes 0: the share is not known.
+// What RSS and the share were found to be; 0: not known of this moment.
 struct MemoryReading {
   uint64_t time_us;
   uint64_t rss_bytes, pss_bytes;
@@ -34,12 +34,16 @@ class MemoryCurve {
   // Its share of memory. Between readings of it the share moves as RSS does.
   // Where none was read that is RSS itself. A process that was forked has at
   // first what it shares with its parent: that is the parent's until its share
-  // is read.
+  // is read. What RSS did unseen around a reading of the share alone is taken
+  // to be what the share says that it did.
   std::vector<MemoryStep> Shares(bool forked) const;
+  // RSS where it was read.
+  std::vector<MemoryStep> Rss() const;
   uint64_t HighestPss() const { return highest_pss_; }
 
  private:
   void Thin();
+  std::vector<MemoryReading> InOrder() const;
 
   std::vector<MemoryReading> readings_;
   uint64_t least_step_bytes_ = 4096;

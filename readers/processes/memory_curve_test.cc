@@ -41,6 +41,41 @@ TEST(MemoryCurveTest, BetweenReadingsTheShareMovesAsRssDoes) {
   EXPECT_EQ(curve.HighestPss(), 90000u);
 }
 
+// The collector tells the share by itself, when it has moved.
+TEST(MemoryCurveTest, AShareWithoutRssHoldsFromThere) {
+  MemoryCurve curve;
+  curve.AddRss(0, 100000);
+  curve.Add({10, 0, 60000});
+  curve.AddRss(20, 130000);
+  EXPECT_THAT(Pairs(curve.Shares(true)),
+              ElementsAre(Pair(0, 0), Pair(10, 60000), Pair(20, 90000)));
+  EXPECT_THAT(Pairs(curve.Rss()),
+              ElementsAre(Pair(0, 100000), Pair(20, 130000)));
+  EXPECT_EQ(curve.HighestPss(), 60000u);
+}
+
+// A share of 50000 that is read amid a growth of 100000 has half of it.
+TEST(MemoryCurveTest, WhatRssDidUnseenIsNotCountedTwice) {
+  MemoryCurve curve;
+  curve.Add({0, 10000, 10000});
+  curve.Add({10, 0, 60000});
+  curve.AddRss(20, 110000);
+  curve.Add({30, 0, 70000});
+  curve.AddRss(40, 10000);
+  EXPECT_THAT(Pairs(curve.Shares(false)),
+              ElementsAre(Pair(0, 10000), Pair(10, 60000), Pair(20, 110000),
+                          Pair(30, 70000), Pair(40, 10000)));
+}
+
+TEST(MemoryCurveTest, SharesAloneAreTheCurve) {
+  MemoryCurve curve;
+  curve.Add({0, 0, 30000});
+  curve.Add({10, 0, 50000});
+  EXPECT_THAT(Pairs(curve.Shares(true)),
+              ElementsAre(Pair(0, 30000), Pair(10, 50000)));
+  EXPECT_THAT(curve.Rss(), ElementsAre());
+}
+
 // Until its share is read its parent has what it shares with it.
 TEST(MemoryCurveTest, AForkedProcessBeginsWithNothing) {
   MemoryCurve curve;

@@ -30,7 +30,7 @@ class CurveReader final : public RecordVisitor {
     return true;
   }
   void OnProcess(const ProcessSample& sample) override {
-    if (sample.rss_bytes() == 0) return;
+    if (sample.rss_bytes() == 0 && sample.pss_bytes() == 0) return;
     curve_.Add({sample.time_us(), sample.rss_bytes(), sample.pss_bytes()});
   }
   void OnResidency(const ResidencyView& seen) override {
@@ -116,7 +116,7 @@ std::optional<ProcessRun> ReadProcess(RereadFile* file) {
   run.peak_bytes = static_cast<uint64_t>(WholeNumber(answer->peak_bytes));
   run.pss_peak_bytes = curve.HighestPss();
   run.steps = curve.Shares(run.forked);
-  run.growth_bytes = SteadyGrowth(run.steps, 0, OwnEndUs(facts));
+  run.growth_bytes = SteadyGrowth(curve.Rss(), 0, OwnEndUs(facts));
   for (MemoryStep& step : run.steps) {
     step.time_us = run.begin_us + std::min(step.time_us, kMaxDurationUs);
   }

@@ -103,7 +103,7 @@ TEST(ProcessesReportTest, TextTellsTheSumAndWhoGrows) {
                               "MiB at 0.100 s; their peaks add up to 42.0 MiB"),
                     HasSubstr("PSS peak"), HasSubstr("10 job.py -x"),
                     HasSubstr("  11 job.py -x"),
-                    HasSubstr("11 grew all the time, by 6.0 MiB\n"),
+                    HasSubstr("11 grew all the time, by 12.0 MiB\n"),
                     Not(HasSubstr("10 grew"))));
 }
 

@@ -33,7 +33,6 @@ class CallReplay : public ReplayVisitor {
     knows_threads_ = threads != nullptr;
     pairing_.SetThreads(threads);
   }
-  bool knows_threads() const { return knows_threads_; }
   // Of a call, for a table.
   Cell ThreadCell(int64_t bytes) const {
     return knows_threads_ ? Cell(bytes) : Cell();

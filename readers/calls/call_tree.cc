@@ -121,21 +121,16 @@ void CallTree::Walk(uint64_t limit, Visit visit) const {
   }
 }
 
-std::string CallTree::ThreadText(const EndedCall& call) const {
-  if (!knows_threads()) return "";
-  return absl::StrCat(", Thread: ", call.thread_bytes, " B");
-}
-
 void CallTree::Print(absl::string_view prefix, uint64_t limit,
                      OutputBuffer* output) const {
   Walk(limit, [&](const EndedCall& call, size_t level) {
     const CallPlace place = PlaceOf(call, index(), prefix);
-    output->Append(absl::StrCat(
-        std::string(std::min(level, kMaxIndent), ' '),
-        TerminalText(place.end.code_name), "@", TerminalText(place.file), ":",
-        place.first_line, "-", place.end.line,
-        ", Time: ", SecondsText(call.took_us),
-        " s, Memory: ", call.growth_bytes, " B", ThreadText(call), "\n"));
+    output->Append(absl::StrCat(std::string(std::min(level, kMaxIndent), ' '),
+                                TerminalText(place.end.code_name), "@",
+                                TerminalText(place.file), ":", place.first_line,
+                                "-", place.end.line,
+                                ", Time: ", SecondsText(call.took_us),
+                                " s, Memory: ", call.growth_bytes, " B\n"));
   });
 }
 

@@ -63,7 +63,6 @@ class CallTree final : public CallReplay {
     uint32_t first_child, next;
   };
   void OnEnded(const EndedCall& call) override;
-  std::string ThreadText(const EndedCall& call) const;
   template <typename Visit>
   void Walk(uint64_t limit, Visit visit) const;
 

@@ -11,8 +11,10 @@
 namespace pymemrun {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 TEST(PeaksReportTest, ALineForEachPeak) {
   CallRun run;
@@ -235,16 +237,24 @@ CallRun& WithPages(CallRun* run) {
   return *run;
 }
 
-TEST(CallsReportTest, WhereFaultsWereRecordedTheThreadsGrowthIsToldToo) {
+// Lines of text keep their form.
+TEST(CallsReportTest, WhereFaultsWereRecordedTablesTellTheThreadsGrowth) {
   CallRun run(0, {}, true);
   EXPECT_EQ(WithPages(&run).Report({"peaks", "--min", "100K"}).out,
-            "1: MainThread>/src/main.py:15:a=>204800 (thread 81920)\n"
-            "2: MainThread>/src/main.py:25:b=>409600 (thread 122880)\n");
+            "1: MainThread>/src/main.py:15:a=>204800\n"
+            "2: MainThread>/src/main.py:25:b=>409600\n");
   EXPECT_EQ(run.Report({"calls", "--event", "3"}).out,
-            "b@/src/main.py:20-25, Time: 3.00 s, Memory: 409600 B, "
-            "Thread: 122880 B\n"
-            " a@/src/main.py:10-15, Time: 1.00 s, Memory: 204800 B, "
-            "Thread: 81920 B\n");
+            "b@/src/main.py:20-25, Time: 3.00 s, Memory: 409600 B\n"
+            " a@/src/main.py:10-15, Time: 1.00 s, Memory: 204800 B\n");
+  const Printed peaks = run.Report({"peaks", "--min", "100K", "--csv"});
+  EXPECT_THAT(
+      CsvLines(peaks),
+      ElementsAre(StartsWith("peak,"), EndsWith(",204800,1.000000,2,1,81920"),
+                  EndsWith(",409600,3.000000,3,0,122880")));
+  const Printed calls = run.Report({"calls", "--event", "3", "--csv"});
+  EXPECT_THAT(CsvLines(calls),
+              ElementsAre(StartsWith("level,"), EndsWith(",409600,3,0,122880"),
+                          EndsWith(",204800,2,1,81920")));
   EXPECT_EQ(run.Report({"flow", "--csv"}).out,
             std::string(kFlowColumns) +
                 "/src/main.py,20,b,409600,204800,1,3.000000,122880,40960\r\n"

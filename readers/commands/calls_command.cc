@@ -89,7 +89,8 @@ std::optional<EndedCall> CallsCommand::Root(RereadFile* file,
 int CallsCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  const auto threads = ThreadDrss::Read(file.get());
+  const auto threads =
+      table_.as_text() ? nullptr : ThreadDrss::Read(file.get());
   const std::optional<EndedCall> root =
       Root(file.get(), threads.get(), console);
   if (!root.has_value()) return file->whole() ? kExitUsage : kExitFailed;

@@ -23,11 +23,9 @@ class PeaksCommand final : public ReportCommand {
             "thread, file, line of the RETURN, function, bytes. Of those that "
             "are near to each other it shows the first.\n\nA change counts "
             "also for the callers. RSS is the process's: what other threads "
-            "did meanwhile is in it. Where page faults were recorded it also "
-            "says "
-            "what the call's own thread did. It needs a run that logged each "
-            "event, or "
-            "calls by their growth.") {}
+            "did meanwhile is in it. Where page faults were recorded CSV and "
+            "JSON also say what the call's own thread did. It needs a run "
+            "that logged each event, or calls by their growth.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
@@ -73,16 +71,12 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
   return table;
 }
 
-std::string ThreadText(const EndedCall& peak, const PeakReplay& replay) {
-  if (!replay.knows_threads()) return "";
-  return absl::StrCat(" (thread ", peak.thread_bytes, ")");
-}
-
 int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   PeakReplay replay(peaks_.rule);
-  const auto threads = ThreadDrss::Read(file.get());
+  const auto threads =
+      table_.as_text() ? nullptr : ThreadDrss::Read(file.get());
   replay.SetThreads(threads.get());
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.any()) {
@@ -100,7 +94,7 @@ int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
   for (size_t i = 0; i < peaks.size(); ++i) {
     output->Append(absl::StrCat(
         TerminalText(PeakLine(i + 1, peaks[i], replay.index(), peaks_.prefix)),
-        ThreadText(peaks[i], replay), "\n"));
+        "\n"));
   }
   if (peaks.empty()) {
     console.Say(absl::StrCat(file->shown_name(),

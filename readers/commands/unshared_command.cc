@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/report/report_command.h"
+#include "readers/run/forked_run.h"
 #include "readers/run/reread_file.h"
 #include "readers/run/run_files.h"
 #include "readers/unshared/copy_ledger.h"
@@ -54,8 +55,8 @@ void KeepTree(Files* files) {
   size_t kept = 1;
   for (size_t i = 0; i < kept; ++i) {
     for (size_t j = kept; j < files->size(); ++j) {
-      if (IsChildOf((*files)[j].ledger->header(),
-                    (*files)[i].ledger->header())) {
+      if (IsParent((*files)[i].ledger->header(),
+                   (*files)[j].ledger->header())) {
         std::swap((*files)[kept++], (*files)[j]);
       }
     }
@@ -91,7 +92,7 @@ void SettleAll(const Console& console, const Files& files) {
     std::vector<CopyLedger*> children;
     for (const auto& file : files) {
       if (file.ledger->has_early() &&
-          IsChildOf(file.ledger->header(), parent.ledger->header())) {
+          IsParent(parent.ledger->header(), file.ledger->header())) {
         children.push_back(file.ledger.get());
       }
     }

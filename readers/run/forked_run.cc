@@ -131,13 +131,6 @@ bool ShiftedIds::OnHeap(const HeapEvent* events, size_t count) {
 // Whose forks were forks of forks: more are not looked for.
 constexpr int kMostAncestors = 16;
 
-// Whether a visitor or a file tells of the process that forked `child`.
-bool IsParent(const Header& parent, const Header& child) {
-  return parent.pid() == child.parent_pid() && parent.host() == child.host() &&
-         parent.process_start_ticks() != 0 &&
-         parent.process_start_ticks() == child.parent_start_ticks();
-}
-
 bool ReadFile(const std::string& path, RecordVisitor* visitor) {
   const auto file = InputFile::Open(path);
   if (!file.ok()) return false;
@@ -258,6 +251,12 @@ class ForkedRun final : public ShiftedIds {
 };
 
 }  // namespace
+
+bool IsParent(const Header& parent, const Header& child) {
+  return parent.pid() == child.parent_pid() && parent.host() == child.host() &&
+         parent.process_start_ticks() != 0 &&
+         parent.process_start_ticks() == child.parent_start_ticks();
+}
 
 std::unique_ptr<RecordVisitor> WithInherited(const std::string& path,
                                              ReplayVisitor* to) {

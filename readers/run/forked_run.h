@@ -10,6 +10,10 @@
 
 namespace pymemrun {
 
+// Whether the process of `child` was forked from that of `parent`, or begun by
+// it.
+bool IsParent(const Header& parent, const Header& child);
+
 // A visitor of the file at `path` that gives `to` its records, after the blocks
 // that the process's parent had at the fork. These come with the parent's
 // definitions, and the file's own ids are above them. The parent's file is

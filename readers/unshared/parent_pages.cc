@@ -4,12 +4,6 @@
 
 namespace pymemrun {
 
-bool IsChildOf(const Header& child, const Header& parent) {
-  return child.parent_pid() == parent.pid() && child.host() == parent.host() &&
-         child.parent_start_ticks() == parent.process_start_ticks() &&
-         child.start_monotonic_ns() >= parent.start_monotonic_ns();
-}
-
 ParentPages::ParentPages(const Header& parent,
                          const std::vector<CopyLedger*>& children) {
   const uint64_t start_ns = parent.start_monotonic_ns();

@@ -12,9 +12,6 @@
 
 namespace pymemrun {
 
-// Whether `child` was forked from `parent`, or begun by it.
-bool IsChildOf(const Header& child, const Header& parent);
-
 // Reads the parent's file, and settles the early pages of its children by what
 // was resident in it when each was begun. Not thread safe; the ledgers must
 // outlive it.

@@ -161,8 +161,8 @@ class GraphCommand final : public ReportCommand {
             "Draws a line for each thread, what it brought less what it gave "
             "back, and one for the process. Peaks have the numbers of "
             "`pymemreport peaks`; of many the largest of each 24th of the time "
-            "are shown. Where no calls are known the "
-            "highest points are numbered.\n\nGrowth is by page faults. Where "
+            "are shown. Where no calls are known the highest points are "
+            "numbered.\n\nGrowth is by page faults. Where "
             "pages were not seen to come, the lines are each thread's live "
             "heap. Without heap events either, they are what RSS changed by "
             "at a thread's own events.") {}
@@ -276,7 +276,8 @@ std::string PeakText(const EndedCall& peak, const RunIndex& index) {
 void Thin(const MomentRange& range, std::vector<ThreadPeak>* peaks) {
   if (peaks->size() <= kMostPeaks) return;
   const double part_us =
-      static_cast<double>(range.to_us - range.from_us) / kMostPeaks;
+      std::max(1.0, static_cast<double>(range.to_us - range.from_us)) /
+      kMostPeaks;
   std::vector<const ThreadPeak*> largest(kMostPeaks);
   for (const ThreadPeak& peak : *peaks) {
     const double parts =

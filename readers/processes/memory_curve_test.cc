@@ -41,14 +41,15 @@ TEST(MemoryCurveTest, BetweenReadingsTheShareMovesAsRssDoes) {
   EXPECT_EQ(curve.HighestPss(), 90000u);
 }
 
-// The collector tells the share by itself, when it has moved.
+// The collector tells the share by itself, when it has moved. By then RSS had
+// grown as far as it did: the growth is within that share.
 TEST(MemoryCurveTest, AShareWithoutRssHoldsFromThere) {
   MemoryCurve curve;
   curve.AddRss(0, 100000);
   curve.Add({10, 0, 60000});
   curve.AddRss(20, 130000);
   EXPECT_THAT(Pairs(curve.Shares(true)),
-              ElementsAre(Pair(0, 0), Pair(10, 60000), Pair(20, 90000)));
+              ElementsAre(Pair(0, 0), Pair(10, 60000), Pair(20, 60000)));
   EXPECT_THAT(Pairs(curve.Rss()),
               ElementsAre(Pair(0, 100000), Pair(20, 130000)));
   EXPECT_EQ(curve.HighestPss(), 60000u);

@@ -45,6 +45,8 @@ class UnsharedReportTest : public ::testing::Test {
       header.set_pid(pid);
       header.set_parent_pid(parent_pid);
       header.set_forked(parent_pid != 1);
+      header.set_process_start_ticks(pid);
+      header.set_parent_start_ticks(parent_pid);
       header.set_start_realtime_ns(pid * kSecond);
       header.set_start_monotonic_ns(pid * kSecond);
       header.set_page_bytes(4096);

@@ -203,7 +203,9 @@ class RssExactTest(support.ProgramTest):
         self.assertEqual((after["what"], after["file"], after["function"]),
                          ("CALL", script, "statistic"))
         told = int(re.search(r"Peak (\d+) MiB", run.stderr)[1])
-        self.assertAlmostEqual(told, footer.hwm_bytes / 2**20, delta=0.5)
+        # VmHWM may be some pages behind what was read at another moment.
+        highest = max(footer.hwm_bytes, footer.seen_max_rss_bytes)
+        self.assertAlmostEqual(told, highest / 2**20, delta=0.5)
         text = run.cat("--summary").decode()
         self.assertIn("VmHWM", text)
         self.assertIn(str(peak.after_number), text.replace(",", ""))

@@ -64,6 +64,21 @@ os.wait()
                 self.assertIn(self.held_by(child, "end") - 20_000_001, OBJECTS)
                 self.assertIn(self.held_by(grandchild, "0") - 20_000_001, OBJECTS)
 
+    def test_what_is_taken_before_the_childs_first_event(self):
+        # No sample can be taken then, and those after it are as many as ever.
+        _, children = self.run_family("""
+def in_between():
+    bytearray(50_000_000)
+os.register_at_fork(after_in_child=in_between)
+if (pid := os.fork()) == 0:
+    held = [b"x" * 200_000 for _ in range(200)]
+    os._exit(0)
+os.wait()
+""", "--trace", "none", "--heap", "sampled", files=1)
+        (child,) = children.values()
+        sizes = [e.size for e in child.heap() if not e.is_free]
+        self.assertGreater(sizes.count(200_033), 100)
+
     def test_the_answer_says_what_was_inherited(self):
         first, children = self.run_family("""
 def hold(size): return bytearray(size)

@@ -75,9 +75,7 @@ void HeapSampler::Set(const HeapRatesConfig& rates) {
 
 void HeapSampler::SetMean(uint64_t bytes) {
   mean_bytes_.store(bytes, std::memory_order_relaxed);
-  t_heap_bytes_left = 0;
-  for (int64_t& left : t_heap_left) left = 0;
-  t_drawn = 0;
+  DrawAnew();
 }
 
 bool HeapSampler::TakeBytes() const {
@@ -107,6 +105,12 @@ bool HeapSampler::TakeClass(size_t size) const {
 void HeapSampler::Rest() {
   t_heap_bytes_left = Bounded(kLongest);
   for (int64_t& left : t_heap_left) left = Bounded(kLongest);
+  t_drawn = 0;
+}
+
+void HeapSampler::DrawAnew() {
+  t_heap_bytes_left = 0;
+  for (int64_t& left : t_heap_left) left = 0;
   t_drawn = 0;
 }
 

@@ -52,8 +52,10 @@ class HeapSampler {
   bool TakeBytes() const;
   bool TakeClass(size_t size) const;
 
-  // Nothing is taken on this thread until its count is drawn again.
+  // Nothing is taken on this thread until its counts are drawn again...
   static void Rest();
+  // ...as they are now, with its next allocation.
+  static void DrawAnew();
 
  private:
   HeapRatesConfig rates_;

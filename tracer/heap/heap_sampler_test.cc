@@ -118,7 +118,7 @@ TEST(HeapSamplerTest, NewRatesHoldAtOnce) {
   }).join();
 }
 
-TEST(HeapSamplerTest, AThreadAtRestIsNotAskedAgain) {
+TEST(HeapSamplerTest, AThreadAtRestIsNotAskedAgainUntilItDrawsAnew) {
   HeapRatesConfig rates;
   rates.mean_bytes = 1;
   g_sampler.Set(rates);
@@ -129,8 +129,11 @@ TEST(HeapSamplerTest, AThreadAtRestIsNotAskedAgain) {
     for (int i = 0; i < 1000; ++i) {
       asked |= HeapSampler::ChargeBytes(size_t{1} << 40);
     }
+    EXPECT_FALSE(asked);
+    HeapSampler::DrawAnew();
+    EXPECT_TRUE(HeapSampler::ChargeBytes(100));
+    EXPECT_TRUE(g_sampler.TakeBytes());
   }).join();
-  EXPECT_FALSE(asked);
 }
 
 }  // namespace

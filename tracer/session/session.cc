@@ -117,6 +117,8 @@ bool Begin() {
   TellStart(page, hot);
   hot.page = page;
   OwnStack::Allow();
+  // What a child allocated since the fork may have put its thread to rest.
+  HeapSampler::DrawAnew();
   g_heap.samples.Record(!g_session.paused);
   if (g_session.sizes && !g_session.paused) g_parts.heap.GatherSizes();
   InstallOnce();

@@ -6,6 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "readers/processes/process_table.h"
 
 namespace pymemrun {
 namespace {
@@ -52,6 +53,21 @@ TEST(ProcessFamilyTest, APidThatIsUsedAgainIsAnotherProcess) {
   runs[2].parent_start_ticks = 5;
   EXPECT_THAT(Tree(ProcessFamily(runs)),
               ElementsAre(Node("first", 0), Node("11", 1), Node("10", 0)));
+}
+
+TEST(ProcessFamilyTest, WhoGrowsAndHowMuchOfItAtWhichLine) {
+  constexpr uint64_t kMiB = 1 << 20;
+  std::vector<ProcessRun> runs = {MakeRun(10, 1, 0, 10), MakeRun(11, 10, 3, 4)};
+  for (ProcessRun& run : runs) {
+    run.end = "exit 0";
+    run.growth_bytes = run.peak_bytes = 40 * kMiB;
+    run.growing_line = "a.py:4";
+    run.growing_line_bytes = 30 * kMiB;
+  }
+  runs[1].growing_line_bytes = 10 * kMiB;
+  EXPECT_EQ(ProcessNotes(ProcessFamily(runs)),
+            "10 grew all the time, by 40.0 MiB; most of it at a.py:4\n"
+            "11 grew all the time, by 40.0 MiB; 10.0 MiB of it at a.py:4\n");
 }
 
 TEST(ProcessFamilyTest, OtherHostsHaveOtherProcesses) {

@@ -26,8 +26,8 @@ struct ProcessRun {
   uint64_t pss_peak_bytes = 0;  // 0: not known
   std::vector<MemoryStep> steps;
   uint64_t growth_bytes = 0;  // see SteadyGrowth()
-  // Of the user's own lines: what holds most at its peak, and what grew most
-  // since a fifth of its time. Empty: not known.
+  // Of the user's own lines what holds most at its peak. Of all lines what grew
+  // most since a fifth of its time, and by how much. Empty: not known.
   std::string top_line, growing_line;
   uint64_t growing_line_bytes = 0;
 };

@@ -21,6 +21,12 @@ bool Grows(const ProcessRun& run) {
          run.growth_bytes >= run.peak_bytes / kGrowthParts;
 }
 
+// How much of it the line that grew most has to do with.
+std::string GrownThere(const ProcessRun& run) {
+  if (run.growing_line_bytes >= run.growth_bytes / 2) return "most";
+  return HumanBytes(static_cast<double>(run.growing_line_bytes));
+}
+
 Cell IfKnown(const std::string& text) {
   return text.empty() ? Cell() : Cell(text);
 }
@@ -128,13 +134,13 @@ std::string ProcessNotes(const ProcessFamily& family) {
       absl::StrAppend(&text, run.pid, " ended by ", run.end, "\n");
     }
     if (!Grows(run)) continue;
-    absl::StrAppend(
-        &text, run.pid, " grew all the time, by ",
-        HumanBytes(static_cast<double>(run.growth_bytes)),
-        run.growing_line.empty()
-            ? ""
-            : absl::StrCat("; most of it at ", TerminalText(run.growing_line)),
-        "\n");
+    absl::StrAppend(&text, run.pid, " grew all the time, by ",
+                    HumanBytes(static_cast<double>(run.growth_bytes)),
+                    run.growing_line.empty()
+                        ? ""
+                        : absl::StrCat("; ", GrownThere(run), " of it at ",
+                                       TerminalText(run.growing_line)),
+                    "\n");
   }
   return text;
 }

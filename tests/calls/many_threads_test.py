@@ -65,8 +65,8 @@ class ManyThreadsTest(support.ProgramTest):
         cls.memory = []
         with subprocess.Popen(
                 [support.PYMEMRUN, "--quiet", "-o", path, "--min-drss", "0",
-                 "--trace", "calls,pages", script], env=variables, text=True, stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE) as program:
+                 "--trace", "calls,pages", script], env=variables, text=True,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
             for _ in program.stdout:
                 cls.memory.append([memory_of(pid) for pid in
                                    (program.pid, *collectors(path))])
@@ -95,12 +95,17 @@ class ManyThreadsTest(support.ProgramTest):
             "threads", "--csv", "--limit", "0"))))
         workers = {row["thread"].rpartition("#")[0]: row for row in threads
                    if row["thread"].startswith("worker")}
+        named = 0
         for n in range(THREADS):
             row = workers[f"worker {n}"]
             keeps = n % AT_ONCE == 0
-            # The function alone that keeps a block is told to grow by one.
-            self.assertEqual(row["top_line"].endswith(" keep"), keeps, row)
             self.assertLess(BLOCK * keeps - SLACK, int(row["growth_bytes"]))
+            # The function alone that keeps a block is told to grow by one.
+            grew_there = row["top_line"].endswith(" keep")
+            self.assertLessEqual(grew_there, keeps, row)
+            named += grew_there
+        # Where faults are many, one in several alone tells its line.
+        self.assertGreater(named, 0.9 * THREADS / AT_ONCE)
 
     def test_memory_is_bounded(self):
         self.assertEqual([len(moment) for moment in self.memory], [2, 2])

@@ -4,15 +4,11 @@
 #include <utility>
 
 #include "readers/heap/heap_exit.h"
-#include "readers/heap/heap_history.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/resident/find_peak.h"
-#include "readers/resident/timeline.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr uint64_t kMostSeries = 256;
 
 bool ReadMoment(RereadFile* file, uint64_t at_us, const Answer& answer,
                 const PeakFinder& finder, AnswerMoment* moment) {
@@ -60,54 +56,27 @@ bool ReadInherited(RereadFile* file, Answer* answer) {
   return true;
 }
 
-template <typename Result>
-void TakeSeries(const Result& result, Answer* answer) {
-  for (const auto& series : result.series) {
-    Place place = series.place;
-    if (!place.file.empty()) place.function = {};
-    std::vector<double>& sums = answer->over_time[place];
-    const size_t steps = std::min(series.bytes.size(), Answer::kSteps);
-    sums.resize(std::max(sums.size(), steps));
-    for (size_t i = 0; i < steps; ++i) {
-      sums[i] += static_cast<double>(series.bytes[i]);
-    }
-  }
-}
-
 // The step of the peak shows what was held at it.
 void ShowPeak(uint64_t step_us, Answer* answer) {
   const size_t step =
       std::min<uint64_t>(answer->peak.time_us / step_us, Answer::kSteps - 1);
   for (const PlaceHolding& holding : answer->peak.split.places) {
-    std::vector<double>& curve = answer->over_time[holding.place];
+    std::vector<double>& curve = answer->over_time.bytes[holding.place];
     curve.resize(std::max(curve.size(), Answer::kSteps));
     curve[step] = std::max(curve[step], holding.bytes - holding.file_bytes);
   }
 }
 
-bool ReadOverTime(RereadFile* file, const PeakFinder& finder, Answer* answer) {
-  const uint64_t duration_us =
+bool ReadOverTime(RereadFile* file, Answer* answer) {
+  if (!answer->facts.HasHeap() && !answer->has_pages) return true;
+  const uint64_t end_us =
       std::min(answer->facts.DurationUs(), EndOf(answer->facts));
-  const uint64_t step_us =
-      std::max<uint64_t>(duration_us / (Answer::kSteps - 1), 1);
-  if (answer->facts.HasHeap()) {
-    HeapHistoryOptions options;
-    options.interval_us = step_us;
-    auto history = std::make_unique<HeapHistoryReplay>(options);
-    if (!file->Read(history.get())) return false;
-    TakeSeries(history->Result(kMostSeries), answer);
-    answer->over_time_names = std::move(history);
-    ShowPeak(step_us, answer);
-    return true;
+  const uint64_t step_us = std::max<uint64_t>(end_us / (Answer::kSteps - 1), 1);
+  if (!ReadPlaceCurves(file, *answer, GroupBy::kLine, {step_us, Answer::kSteps},
+                       &answer->over_time)) {
+    return false;
   }
-  if (!answer->has_pages) return true;
-  std::vector<uint64_t> moments;
-  for (size_t i = 0; i < Answer::kSteps; ++i) moments.push_back(i * step_us);
-  auto timeline = std::make_unique<TimelineReplay>(
-      GroupBy::kLine, std::move(moments), finder.hindsight());
-  if (!file->Read(timeline.get())) return false;
-  TakeSeries(timeline->Result(kMostSeries, 0), answer);
-  answer->over_time_names = std::move(timeline);
+  if (answer->facts.HasHeap()) ShowPeak(step_us, answer);
   return true;
 }
 
@@ -118,6 +87,7 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   const auto finder = RunMoments::Of(ReadingOf(file));
   if (finder == nullptr || !file->ReadAgain(&answer->facts)) return nullptr;
   answer->has_pages = finder->has_page_events();
+  answer->hindsight = finder->hindsight();
   if (!ReadMoment(file, finder->RssPeak().time_us, *answer, *finder,
                   &answer->peak) ||
       !ReadMoment(file, EndOf(answer->facts), *answer, *finder, &answer->end)) {
@@ -128,7 +98,7 @@ std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   Split(answer->peak_bytes, &answer->peak);
   Split(RssAt(answer->end), &answer->end);
   if (!ReadInherited(file, answer.get())) return nullptr;
-  if (with_curves && !ReadOverTime(file, *finder, answer.get())) return nullptr;
+  if (with_curves && !ReadOverTime(file, answer.get())) return nullptr;
   answer->has_no_end = !SawEnd(answer->facts.footer.value_or(Footer()));
   return answer;
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "readers/answer/memory_split.h"
+#include "readers/answer/place_curves.h"
 #include "readers/heap/heap_replay.h"
 #include "readers/resident/resident_replay.h"
 #include "readers/run/reread_file.h"
@@ -38,10 +38,10 @@ struct Answer {
   bool has_pages = false;
   // Nobody saw the program's end: `end` is the file's last moment.
   bool has_no_end = false;
-  // Bytes of a line at evenly spaced moments of the run.
+  // Of lines, at evenly spaced moments of the run.
   static constexpr size_t kSteps = 10;
-  absl::flat_hash_map<Place, std::vector<double>> over_time;
-  std::unique_ptr<ReplayVisitor> over_time_names;
+  PlaceCurves over_time;
+  Hindsight hindsight;  // for further readings of its pages
 };
 
 // Null: nothing could be read, which has been said. Not `with_curves`: without

@@ -179,8 +179,8 @@ class AnswerWriter {
   }
 
   std::string Curve(const Place& place) const {
-    const auto found = answer_.over_time.find(place);
-    if (found == answer_.over_time.end()) return "";
+    const auto found = answer_.over_time.bytes.find(place);
+    if (found == answer_.over_time.bytes.end()) return "";
     return terminal_.Bar(
         BlockCurve(found->second, Answer::kSteps, terminal_.unicode));
   }
@@ -203,7 +203,7 @@ class AnswerWriter {
     if (own.empty() && other_lines == 0) return;
     constexpr size_t kCurveColumns = 12;
     const bool has_curves =
-        columns_ >= 60 && !answer_.over_time.empty() && !own.empty();
+        columns_ >= 60 && !answer_.over_time.bytes.empty() && !own.empty();
     const std::string title = "Your lines at the peak";
     if (!options_.brief) {
       text_.Heading(

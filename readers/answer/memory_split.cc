@@ -27,7 +27,7 @@ std::string CalledBy(const RunIndex& index, uint32_t own, uint32_t stack) {
   const SourceLocation callee =
       index.ResolveStack(known != 0 ? known : outermost);
   // Importing is what the line itself says.
-  if (absl::StartsWith(callee.file, "<frozen importlib")) return "";
+  if (OwnCode::IsImportMachinery(callee.file)) return "";
   const absl::string_view package = OwnCode::PackageOf(callee.file);
   return absl::StrCat(package, package.empty() ? "" : " ", callee.qualname);
 }

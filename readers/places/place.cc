@@ -6,8 +6,8 @@ namespace pymemrun {
 
 absl::string_view GroupByName(GroupBy by) {
   static constexpr absl::string_view kNames[] = {
-      "line",    "library-line", "function",  "file", "thread",
-      "mapping", "module",       "allocator", "stack"};
+      "line",   "work-line", "library-line", "function",  "file",
+      "thread", "mapping",   "module",       "allocator", "stack"};
   return kNames[static_cast<size_t>(by)];
 }
 

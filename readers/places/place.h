@@ -19,6 +19,7 @@ namespace pymemrun {
 
 enum class GroupBy {
   kLine,         // of the user's own code, whichever library it called
+  kWorkLine,     // the same, but kImports is a place of its own
   kLibraryLine,  // the innermost one
   kFunction,
   kFile,
@@ -36,8 +37,8 @@ std::optional<GroupBy> ParseGroupBy(absl::string_view name,
                                     absl::Span<const GroupBy> accepted);
 // Its places have a line and a function.
 inline bool HasLines(GroupBy by) {
-  return by == GroupBy::kLine || by == GroupBy::kLibraryLine ||
-         by == GroupBy::kFunction;
+  return by == GroupBy::kLine || by == GroupBy::kWorkLine ||
+         by == GroupBy::kLibraryLine || by == GroupBy::kFunction;
 }
 // What the frames of a call tree are: their own lines, unless functions or
 // files are asked for.
@@ -81,6 +82,8 @@ inline constexpr absl::string_view kTracingItself = "<tracing itself>";
 // Threads that never ran Python code.
 inline constexpr absl::string_view kNativeThreads = "<native threads>";
 inline constexpr absl::string_view kUnattributed = "unattributed";
+// Of kWorkLine: what importing modules takes.
+inline constexpr absl::string_view kImports = "<imports>";
 
 inline Place NamedPlace(absl::string_view name) { return {name, 0, {}}; }
 // REQUIRES: kLine, kLibraryLine, kFunction or kFile.

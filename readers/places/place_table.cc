@@ -24,7 +24,11 @@ Place PlaceOf(GroupBy by, const RunIndex& index, const Origin& origin) {
     default:
       break;
   }
-  const uint32_t own = by == GroupBy::kLine ? index.OwnStack(origin.stack) : 0;
+  if (by == GroupBy::kWorkLine && index.Imports(origin.stack)) {
+    return NamedPlace(kImports);
+  }
+  const bool is_own = by == GroupBy::kLine || by == GroupBy::kWorkLine;
+  const uint32_t own = is_own ? index.OwnStack(origin.stack) : 0;
   const SourceLocation where =
       index.ResolveStack(own != 0 ? own : origin.stack);
   // Code that is not Python's has no file, but a name.

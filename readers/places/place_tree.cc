@@ -26,7 +26,7 @@ std::string CollapsedLabel(const Place& place) {
 }
 
 bool IsImportMachinery(const SourceLocation& where) {
-  return absl::StartsWith(where.file, "<frozen importlib");
+  return OwnCode::IsImportMachinery(where.file);
 }
 
 }  // namespace

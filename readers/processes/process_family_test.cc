@@ -60,11 +60,11 @@ TEST(ProcessFamilyTest, WhoGrowsAndHowMuchOfItAtWhichLine) {
   std::vector<ProcessRun> runs = {MakeRun(10, 1, 0, 10), MakeRun(11, 10, 3, 4)};
   for (ProcessRun& run : runs) {
     run.end = "exit 0";
-    run.growth_bytes = run.peak_bytes = 40 * kMiB;
-    run.growing_line = "a.py:4";
-    run.growing_line_bytes = 30 * kMiB;
+    run.growth.bytes = run.peak_bytes = 40 * kMiB;
+    run.growth.line = "a.py:4";
+    run.growth.line_bytes = 30 * kMiB;
   }
-  runs[1].growing_line_bytes = 10 * kMiB;
+  runs[1].growth.line_bytes = 10 * kMiB;
   EXPECT_EQ(ProcessNotes(ProcessFamily(runs)),
             "10 grew all the time, by 40.0 MiB; most of it at a.py:4\n"
             "11 grew all the time, by 40.0 MiB; 10.0 MiB of it at a.py:4\n");

@@ -13,6 +13,8 @@ namespace {
 
 // Whatever a file says.
 constexpr uint64_t kMaxDurationUs = uint64_t{1} << 60;
+// At which the memory of lines is looked at.
+constexpr size_t kSteps = 50;
 
 // What RSS and the share were, at events and at samples.
 class CurveReader final : public RecordVisitor {
@@ -63,22 +65,12 @@ std::string ProgramOf(const Header& header) {
   return program.substr(0, kMost) + "...";
 }
 
-void FindLines(const Answer& answer, ProcessRun* run) {
+// Of the user's own lines what holds most at its peak.
+std::string TopLine(const Answer& answer) {
   for (const PlaceHolding& holding : answer.peak.split.places) {
-    if (!holding.is_own) continue;
-    run->top_line = LabelOf(holding.place);
-    break;
+    if (holding.is_own) return LabelOf(holding.place);
   }
-  constexpr size_t kFrom = Answer::kSteps / 5;
-  double most = 0;
-  for (const auto& [place, curve] : answer.over_time) {
-    if (curve.size() <= kFrom) continue;
-    const double grown = curve.back() - curve[kFrom];
-    if (grown <= most) continue;
-    most = grown;
-    run->growing_line = LabelOf(place);
-  }
-  run->growing_line_bytes = static_cast<uint64_t>(WholeNumber(most));
+  return "";
 }
 
 // When the program's own code had ended, of its clock.
@@ -90,17 +82,34 @@ uint64_t OwnEndUs(const RunFacts& facts) {
   return facts.DurationUs();
 }
 
+// False: the file could not be read.
+bool FindGrowth(RereadFile* file, const Answer& answer, const MemoryCurve& rss,
+                ProcessGrowth* growth) {
+  const EvenSteps steps = {
+      std::max<uint64_t>(OwnEndUs(answer.facts) / kSteps, 1), kSteps};
+  PlaceCurves curves;
+  if ((answer.facts.HasHeap() || answer.has_pages) &&
+      !ReadPlaceCurves(file, answer, GroupBy::kWorkLine, steps, &curves)) {
+    return false;
+  }
+  *growth = FindGrowth(curves, steps, rss.Rss());
+  return true;
+}
+
 }  // namespace
 
 std::optional<ProcessRun> ReadProcess(RereadFile* file) {
-  const auto answer = ReadAnswer(file);
+  const auto answer = ReadAnswer(file, /*with_curves=*/false);
   if (answer == nullptr) return std::nullopt;
   const RunFacts& facts = answer->facts;
   const Header& header = facts.header;
   MemoryCurve curve;
   CurveReader reader(&curve);
-  if (!file->ReadAgain(&reader)) return std::nullopt;
   ProcessRun run;
+  if (!file->ReadAgain(&reader) ||
+      !FindGrowth(file, *answer, curve, &run.growth)) {
+    return std::nullopt;
+  }
   run.file = file->shown_name();
   run.host = header.host();
   run.command = CommandOf(header, 0);
@@ -116,11 +125,10 @@ std::optional<ProcessRun> ReadProcess(RereadFile* file) {
   run.peak_bytes = static_cast<uint64_t>(WholeNumber(answer->peak_bytes));
   run.pss_peak_bytes = curve.HighestPss();
   run.steps = curve.Shares(run.forked);
-  run.growth_bytes = SteadyGrowth(curve.Rss(), 0, OwnEndUs(facts));
   for (MemoryStep& step : run.steps) {
     step.time_us = run.begin_us + std::min(step.time_us, kMaxDurationUs);
   }
-  FindLines(*answer, &run);
+  run.top_line = TopLine(*answer);
   return run;
 }
 

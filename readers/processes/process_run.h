@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "readers/processes/memory_curve.h"
+#include "readers/processes/process_growth.h"
 #include "readers/run/reread_file.h"
 
 namespace pymemrun {
@@ -25,11 +26,9 @@ struct ProcessRun {
   uint64_t peak_bytes = 0;      // of RSS
   uint64_t pss_peak_bytes = 0;  // 0: not known
   std::vector<MemoryStep> steps;
-  uint64_t growth_bytes = 0;  // see SteadyGrowth()
-  // Of the user's own lines what holds most at its peak. Of all lines what grew
-  // most since a fifth of its time, and by how much. Empty: not known.
-  std::string top_line, growing_line;
-  uint64_t growing_line_bytes = 0;
+  ProcessGrowth growth;
+  // Of the user's own lines what holds most at its peak. Empty: not known.
+  std::string top_line;
 };
 
 // Nothing: it could not be read, which has been said.

@@ -17,14 +17,14 @@ constexpr uint64_t kGrowthParts = 50;
 constexpr absl::string_view kUsualEnd = "exit 0";
 
 bool Grows(const ProcessRun& run) {
-  return run.growth_bytes >= kLeastGrowthBytes &&
-         run.growth_bytes >= run.peak_bytes / kGrowthParts;
+  return run.growth.bytes >= kLeastGrowthBytes &&
+         run.growth.bytes >= run.peak_bytes / kGrowthParts;
 }
 
 // How much of it the line that grew most has to do with.
 std::string GrownThere(const ProcessRun& run) {
-  if (run.growing_line_bytes >= run.growth_bytes / 2) return "most";
-  return HumanBytes(static_cast<double>(run.growing_line_bytes));
+  if (run.growth.line_bytes >= run.growth.bytes / 2) return "most";
+  return HumanBytes(static_cast<double>(run.growth.line_bytes));
 }
 
 Cell IfKnown(const std::string& text) {
@@ -73,10 +73,10 @@ void FillAll(const ProcessFamily& family, const FamilyPeak& peak,
     table->rows.push_back(
         {uint64_t{run.pid}, uint64_t{run.parent_pid}, uint64_t{member.depth},
          run.command, run.peak_bytes, IfKnown(run.pss_peak_bytes),
-         peak.shares[i], grows ? run.growth_bytes : uint64_t{0},
+         peak.shares[i], grows ? run.growth.bytes : uint64_t{0},
          Seconds(run.begin_us - family.BeginUs()),
          Seconds(run.end_us - run.begin_us), run.end, IfKnown(run.top_line),
-         IfKnown(grows ? run.growing_line : ""), run.file});
+         IfKnown(grows ? run.growth.line : ""), run.file});
   }
 }
 
@@ -135,11 +135,11 @@ std::string ProcessNotes(const ProcessFamily& family) {
     }
     if (!Grows(run)) continue;
     absl::StrAppend(&text, run.pid, " grew all the time, by ",
-                    HumanBytes(static_cast<double>(run.growth_bytes)),
-                    run.growing_line.empty()
+                    HumanBytes(static_cast<double>(run.growth.bytes)),
+                    run.growth.line.empty()
                         ? ""
                         : absl::StrCat("; ", GrownThere(run), " of it at ",
-                                       TerminalText(run.growing_line)),
+                                       TerminalText(run.growth.line)),
                     "\n");
   }
   return text;

@@ -78,6 +78,10 @@ OwnCode::Kind OwnCode::KindOf(absl::string_view file) {
   return PackageOf(file).empty() ? kOwn : kLibrary;
 }
 
+bool OwnCode::IsImportMachinery(absl::string_view file) {
+  return absl::StartsWith(file, "<frozen importlib");
+}
+
 absl::string_view OwnCode::PackageOf(absl::string_view file) {
   absl::string_view rest = Installed(file);
   if (rest.empty()) rest = InStandardLibrary(file);

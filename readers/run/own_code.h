@@ -28,6 +28,8 @@ class OwnCode {
   static bool NoneMatched();
   // `file`: as the code object names it.
   static Kind KindOf(absl::string_view file);
+  // Whether the file is code of CPython's that finds and loads modules.
+  static bool IsImportMachinery(absl::string_view file);
   // "pandas" of ".../site-packages/pandas/io/parsers.py", "json" of a file of
   // the standard library; empty for others.
   static absl::string_view PackageOf(absl::string_view file);

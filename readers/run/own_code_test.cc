@@ -98,6 +98,18 @@ TEST_F(OwnStackTest, TheInnermostOwnFrameCounts) {
   EXPECT_EQ(index_.OwnStack(99), 0u);
 }
 
+TEST_F(OwnStackTest, WhatIsImportedForAnOwnFrameIsTold) {
+  const uint32_t main = Frame(0, "/job.py");
+  const uint32_t loads = Frame(main, "<frozen importlib._bootstrap>");
+  const uint32_t library = Frame(loads, "/usr/lib/python3.11/csv.py");
+  const uint32_t own = Frame(loads, "/other.py");
+  EXPECT_FALSE(index_.Imports(main));
+  EXPECT_TRUE(index_.Imports(loads));
+  EXPECT_TRUE(index_.Imports(library));
+  EXPECT_FALSE(index_.Imports(own));
+  EXPECT_FALSE(index_.Imports(99));
+}
+
 TEST_F(OwnStackTest, CodeOfAStringIsOwnWhereNoFileIs) {
   const uint32_t text = Frame(0, "<string>");
   const uint32_t read = Frame(text, "/usr/lib/python3.11/csv.py");

@@ -81,11 +81,14 @@ void RunIndex::Add(const StackDef& node) {
   const StackNode* const caller = Find(stacks_, parent);
   const Code* const code = Find(codes_, node.code());
   uint32_t own = caller == nullptr ? 0 : caller->own;
+  bool imports = (caller != nullptr && caller->imports != 0) ||
+                 (code != nullptr && OwnCode::IsImportMachinery(code->file));
   if (code != nullptr && (code->kind == OwnCode::kOwn ||
                           (code->kind == OwnCode::kText && own == 0))) {
     own = static_cast<uint32_t>(stacks_.size() + 1);
+    imports = false;
   }
-  stacks_.push_back({parent, node.code(), node.line(), own});
+  stacks_.push_back({parent, node.code(), node.line(), own, imports});
 }
 
 void RunIndex::Add(const MappingDef& mapping) {
@@ -131,6 +134,11 @@ SourceLocation RunIndex::ResolveStack(uint32_t stack_id) const {
 uint32_t RunIndex::OwnStack(uint32_t stack_id) const {
   const StackNode* node = Find(stacks_, stack_id);
   return node == nullptr ? 0 : node->own;
+}
+
+bool RunIndex::Imports(uint32_t stack_id) const {
+  const StackNode* node = Find(stacks_, stack_id);
+  return node != nullptr && node->imports != 0;
 }
 
 uint32_t RunIndex::ParentStack(uint32_t stack_id) const {

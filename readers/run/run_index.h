@@ -1,6 +1,5 @@
 // The definitions of one run file (code, C functions, sites, threads, stacks,
-// mappings), kept so that ids become names. Every reader has one for each file
-// it reads.
+// mappings), kept so that ids become names. Readers have one for each file.
 #ifndef PYMEMRUN_READERS_RUN_RUN_INDEX_H_
 #define PYMEMRUN_READERS_RUN_RUN_INDEX_H_
 
@@ -18,7 +17,7 @@
 
 namespace pymemrun {
 
-// Where a row happened, or a frame stands. The names live as long as the index.
+// Where a row happened, or a frame stands. Names live as long as the index.
 struct SourceLocation {
   absl::string_view file;
   uint32_t line = 0;            // 0: unknown
@@ -59,15 +58,14 @@ class RunIndex {
   void Add(const StackDef& node);
   void Add(const MappingDef& mapping);
   void Add(const SourceFile& source) { source_lines_.Add(source); }
-  // Before a further reading: threads have the names that they get later.
+  // Before a further reading: threads have their later names.
   void AddThreadsOf(const RunIndex& earlier);
 
   SourceLocation Resolve(uint32_t site) const;
-  // The id of the site's code; 0: not known.
-  uint32_t CodeOf(uint32_t site) const;
+  uint32_t CodeOf(uint32_t site) const;  // 0: not known
   // "name#native_id", as the thread was called at that time.
   absl::string_view ThreadLabel(uint32_t thread) const;
-  // Its last definition, as far as they were read: it may have been renamed.
+  // Its last definition, as far as they were read.
   uint32_t LatestThread(uint32_t thread) const;
   // "name#native_id" by that: what reports call a thread.
   absl::string_view LatestThreadLabel(uint32_t thread) const {
@@ -75,17 +73,18 @@ class RunIndex {
   }
   absl::string_view ThreadName(uint32_t thread) const;
   uint64_t ThreadNativeId(uint32_t thread) const;
-  // Whether each event there made the interpreter allocate an object because
-  // it was profiled.
+  // Whether each event there made an object because it was profiled.
   bool MakesObject(uint32_t site) const;
   // "file:line:function;...", the innermost frame last; empty for no stack.
-  // What is too long loses outer frames, and begins with "...;": beyond 256
-  // KiB, or else where `budget` has no room.
+  // What is beyond 256 KiB, or the budget, loses outer frames: it begins with
+  // "...;".
   std::string StackText(uint32_t stack, FrameBudget* budget) const;
   // The innermost frame of a stack; names "?" for no stack.
   SourceLocation ResolveStack(uint32_t stack) const;
   // A stack up to its innermost frame of OwnCode; 0: it has no such frame.
   uint32_t OwnStack(uint32_t stack) const;
+  // Whether what is imported is done within that frame: a library, mostly.
+  bool Imports(uint32_t stack) const;
   // The stack without its innermost frame; 0: there are no others. It is below
   // `stack`.
   uint32_t ParentStack(uint32_t stack) const;
@@ -122,7 +121,8 @@ class RunIndex {
     bool makes_object;
   };
   struct StackNode {
-    uint32_t parent, code, line, own;  // see OwnStack()
+    uint32_t parent, code, line;
+    uint32_t own : 31, imports : 1;  // see OwnStack(), Imports()
   };
   struct Thread {
     absl::string_view label;

@@ -1,0 +1,39 @@
+// How much memory each place had, over time.
+#ifndef PYMEMRUN_READERS_ANSWER_PLACE_CURVES_H_
+#define PYMEMRUN_READERS_ANSWER_PLACE_CURVES_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "readers/places/place.h"
+#include "readers/run/replay_visitor.h"
+#include "readers/run/reread_file.h"
+
+namespace pymemrun {
+
+struct Answer;
+
+// So many moments, evenly from 0 on.
+struct EvenSteps {
+  uint64_t step_us;  // not 0
+  size_t count;
+};
+
+// Bytes at these moments: live blocks, or resident pages where no allocation
+// was recorded. A place of a line has no function. Shorter where the last ones
+// are 0.
+struct PlaceCurves {
+  absl::flat_hash_map<Place, std::vector<double>> bytes;
+  std::unique_ptr<ReplayVisitor> names;  // what the places' names belong to
+};
+
+// Reads the answer's file again. False: it could not be, which has been said.
+bool ReadPlaceCurves(RereadFile* file, const Answer& answer, GroupBy by,
+                     const EvenSteps& steps, PlaceCurves* curves);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_ANSWER_PLACE_CURVES_H_

@@ -20,29 +20,30 @@ bool InMainInterpreter() {
 
 }  // namespace
 
-// Of the C function of a C event.
-template <PymemrunCallback kCallback>
-PyObject* ModuleOf(PyObject* const* args, size_t nargsf) {
-  CalledFunction called = {};
-  const bool is_c = kCallback >= kPymemrunCall;
-  return is_c && CFunctionOf(args, nargsf, &called) ? called.module : nullptr;
-}
-
 struct SlotHooks {
   // Before and after the user's code.
   template <PymemrunCallback kCallback>
   static PyObject* Watching(PyObject* self, PyObject* const* args,
                             size_t nargsf, PyObject* names) {
     const ProfileSlot& slot = *g_slot;
-    PyThreadState* tstate = PyThreadState_Get();
-    const bool traced =
-        tstate == slot.watched_
-            ? slot.watcher_.on_event(
-                  slot.watcher_.context, PymemrunTopFrame(tstate),
-                  EventOf(kCallback), ModuleOf<kCallback>(args, nargsf))
-            : slot.hook_ != nullptr;
+    const bool traced = PyThreadState_Get() == slot.watched_
+                            ? TellWatcher<kCallback>(args, nargsf)
+                            : slot.hook_ != nullptr;
     if (traced) return slot.hook_->on[kCallback](self, args, nargsf, names);
     return OwnProfiler::Tell(kCallback, self, args, nargsf);
+  }
+
+  // CALL also comes for what is no C function, where it is no event.
+  template <PymemrunCallback kCallback>
+  static bool TellWatcher(PyObject* const* args, size_t nargsf) {
+    CalledFunction called = {};
+    if (kCallback >= kPymemrunCall && !CFunctionOf(args, nargsf, &called)) {
+      return false;
+    }
+    const SlotWatcher& watcher = g_slot->watcher_;
+    return watcher.on_event(watcher.context,
+                            PymemrunTopFrame(PyThreadState_Get()),
+                            EventOf(kCallback), called.module);
   }
 };
 

@@ -4,7 +4,11 @@
 #include "tracer/calls/profile_slot.h"
 
 #ifdef PYMEMRUN_MONITORING
+#include <atomic>
+
+#include "tracer/base/clock.h"
 #include "tracer/calls/monitoring_callbacks.h"
+#include "tracer/cpython/lifetime.h"
 #include "tracer/cpython/monitoring_view.h"
 #include "tracer/cpython/slot_watch.h"
 
@@ -12,6 +16,9 @@ namespace pymemrun {
 namespace {
 
 constinit ProfileSlot* g_slot = nullptr;
+
+// Whether the interpreter is to call Name(), and has not yet.
+constinit std::atomic<bool> g_is_asked = false;
 
 bool InMainInterpreter() {
   return PyThreadState_GetInterpreter(PyThreadState_Get()) ==
@@ -44,6 +51,16 @@ struct SlotHooks {
     return watcher.on_event(watcher.context,
                             PymemrunTopFrame(PyThreadState_Get()),
                             EventOf(kCallback), called.module);
+  }
+
+  // Once a thread has taken the GIL, before it runs Python code.
+  static int Name(void*) {
+    g_is_asked.store(false, std::memory_order_relaxed);
+    HotState& hot = Hot();
+    if (hot.page != nullptr && g_slot->only_names_) {
+      g_slot->threads_.LookAtName(hot, TimeStamp(hot.time_is_tsc));
+    }
+    return 0;
   }
 };
 
@@ -81,6 +98,7 @@ void ProfileSlot::ArmAll(PymemrunHook hook) {
   if (!InMainInterpreter()) return;
   Use();
   hook_ = hook;
+  only_names_ = false;
   // The next event may be the return of a call that was not seen.
   Hot().last_function = nullptr;
   Hot().event_users = PymemrunMonitoringUsers();
@@ -95,7 +113,13 @@ void ProfileSlot::DisarmAll() {
   Install();
 }
 
-void ProfileSlot::NameThreads(bool) {}
+void ProfileSlot::NameThreads(bool renames) {
+  Use();
+  threads_.Define(Hot(), nullptr);
+  only_names_ = true;
+  renames_ = renames;
+  g_is_asked.store(false, std::memory_order_relaxed);  // in a parent, perhaps
+}
 
 bool ProfileSlot::Watch(const SlotWatcher& watcher) {
   Use();
@@ -117,7 +141,21 @@ void ProfileSlot::Leave() {
   g_slot->Install();
 }
 
-void ProfileSlot::OnGilTaken() {}  // threads share one place
+// The interpreter is not ready for more here: the thread has no state yet.
+void ProfileSlot::OnGilTaken() {
+  const HotState& hot = Hot();
+  if (g_slot == nullptr || !g_slot->only_names_ || hot.page == nullptr) return;
+  const bool is_due = t_thread_id == 0 ||
+                      (g_slot->renames_ &&
+                       ThreadRegistry::IsNameOld(TimeStamp(hot.time_is_tsc)));
+  if (!is_due || PymemrunIsFinalizing() != 0 ||
+      g_is_asked.exchange(true, std::memory_order_relaxed)) {
+    return;
+  }
+  if (!PymemrunCallSoon(SlotHooks::Name)) {
+    g_is_asked.store(false, std::memory_order_relaxed);
+  }
+}
 
 void ProfileSlot::Changed(PyThreadState* tstate, Py_tracefunc func) {
   if (func == nullptr && tstate == PyThreadState_Get()) OwnProfiler::Ended();

@@ -263,6 +263,8 @@ int PymemrunIsOnFrameStack(const PyThreadState* tstate,
 const pthread_cond_t* PymemrunGilSwitchCond(void) {
 #ifdef PYMEMRUN_PROFILE_SLOTS
   return &_PyRuntime.ceval.gil.switch_cond;
+#elif defined(PYMEMRUN_MONITORING)
+  return &PyInterpreterState_Main()->ceval.gil->switch_cond;
 #else
   return NULL;
 #endif

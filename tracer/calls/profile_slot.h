@@ -41,8 +41,9 @@ class ProfileSlot {
   bool armed() const { return hook_ != nullptr && !only_names_; }
   // Where no calls are traced: from here on each new thread gets its definition
   // with its name when it first runs Python code. With `renames` it is also
-  // looked at now and then as it takes the GIL, to see whether it was renamed;
-  // each look may make the interpreter allocate. Else the heap's hooks look.
+  // looked at now and then as it takes the GIL, to see whether it was renamed.
+  // Up to 3.11 each look may make the interpreter allocate: there the heap's
+  // hooks look where there are any. From 3.12 on it is always looked at.
   void NameThreads(bool renames);
 
   // One thread at a time. Returns false where that cannot be: calls are not

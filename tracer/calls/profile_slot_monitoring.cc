@@ -113,11 +113,11 @@ void ProfileSlot::DisarmAll() {
   Install();
 }
 
-void ProfileSlot::NameThreads(bool renames) {
+// A look allocates nothing here.
+void ProfileSlot::NameThreads(bool) {
   Use();
   threads_.Define(Hot(), nullptr);
   only_names_ = true;
-  renames_ = renames;
   g_is_asked.store(false, std::memory_order_relaxed);  // in a parent, perhaps
 }
 
@@ -145,9 +145,8 @@ void ProfileSlot::Leave() {
 void ProfileSlot::OnGilTaken() {
   const HotState& hot = Hot();
   if (g_slot == nullptr || !g_slot->only_names_ || hot.page == nullptr) return;
-  const bool is_due = t_thread_id == 0 ||
-                      (g_slot->renames_ &&
-                       ThreadRegistry::IsNameOld(TimeStamp(hot.time_is_tsc)));
+  const bool is_due =
+      t_thread_id == 0 || ThreadRegistry::IsNameOld(TimeStamp(hot.time_is_tsc));
   if (!is_due || PymemrunIsFinalizing() != 0 ||
       g_is_asked.exchange(true, std::memory_order_relaxed)) {
     return;

@@ -265,9 +265,8 @@ const pthread_cond_t* PymemrunGilSwitchCond(void) {
   return &_PyRuntime.ceval.gil.switch_cond;
 #elif defined(PYMEMRUN_MONITORING)
   return &PyInterpreterState_Main()->ceval.gil->switch_cond;
-#else
-  return NULL;
 #endif
+  return NULL;
 }
 
 const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate) {

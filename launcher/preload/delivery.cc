@@ -115,6 +115,15 @@ bool FindObject(const std::string& name, std::string* path,
   return !path->empty();
 }
 
+// Why there is no run: the file, its version.
+std::string NoTracerFor(const PythonChoice& choice,
+                        const std::string& version) {
+  std::string traced = TracedVersions();
+  traced = traced.substr(0, traced.find(", any"));  // newer than all of them
+  return choice.file + " is Python " + version +
+         ", which this pymemrun has no tracer for; it has those for " + traced;
+}
+
 // Whether it is no newer than the versions that have tracers of their own.
 bool IsKnown(const std::string& version) {
   int major = 0, minor = 0;
@@ -191,8 +200,7 @@ std::string RunPreloaded(const PythonChoice& choice,
   const std::string tracer = kTracer + version + kObject;
   const bool has_tracer = !FindOwn(tracer.c_str(), kPlaces).empty();
   if (traced && IsKnown(version) && !has_tracer) {
-    return choice.file + " is Python " + version +
-           ", which this pymemrun has no tracer for";
+    return NoTracerFor(choice, version);
   }
   // A tracer that turns out to be another version's gives way to the shim.
   std::string object;

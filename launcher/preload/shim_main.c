@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define PRELOAD "LD_PRELOAD"
+#define HANDOVER "PYMEMRUN_PRELOADED"
 
 typedef int Main(int, char**, char**);
 typedef int Start(Main*, int, char**, void (*)(void), void (*)(void),
@@ -125,7 +126,12 @@ static int ShimMain(int argc, char** argv, char** environment) {
     // With musl this object runs, as it needs little. A tracer does not.
     Say("it cannot trace a Python that needs another libc than glibc", "");
   } else if (version != NULL && !IsLauncher()) {
-    StartTraced(version(), argv);
+    if (getenv(HANDOVER) != NULL) {
+      StartTraced(version(), argv);
+    } else {
+      Say(PRELOAD " is as `pymemrun env` prints it, but " HANDOVER,
+          " is not set");
+    }
   }
   return g_main(argc, argv, environment);
 }

@@ -70,7 +70,7 @@ void GiveWay(const std::string& own, char** argv) {
   ExchangeInPreloads(own, DirectoryOf(own) + kShim);
   execv(reinterpret_cast<const char*>(getauxval(AT_EXECFN)), argv);
   Say(std::string("the interpreter cannot be started anew: ") +
-      std::strerror(errno) + "; the program runs untraced");
+      std::strerror(errno) + kRunsUntraced);
 }
 
 // What is in our variables and options, and how the interpreter was called.
@@ -89,6 +89,11 @@ bool StartsLauncher(const CommandLine& command_line) {
          command_line.target == "pymemrun";
 }
 
+// Why there is no run. A program that nobody started by pymemrun runs on.
+void SayNoRun(const Handover& told, const std::string& why) {
+  Say(told.once ? why : why + kRunsUntraced);
+}
+
 // Whether the program may run.
 bool StartPreloaded(const Handover& told, int argc, char** argv) {
   // Both live until the process ends, the tracer points into them.
@@ -100,14 +105,14 @@ bool StartPreloaded(const Handover& told, int argc, char** argv) {
   Limits limits;
   if (!ReadOptions(static_cast<int>(words.size()), words.data(), secure_getenv,
                    options, command_line, &error)) {
-    Say(error);
+    SayNoRun(told, error);
     return false;
   }
   if (!HasUserCode(*command_line) || StartsLauncher(*command_line)) return true;
   std::string version = Py_GetVersion();
   version = version.substr(0, version.find(' '));
   if (!KeepWithinLimits(version, options, &limits, &error)) {
-    Say(error);
+    SayNoRun(told, error);
     return false;
   }
   // Who started it by other means did not ask, and may read standard error.
@@ -135,8 +140,8 @@ int RunPreloadedMain(ProgramMain* program, int argc, char** argv,
   if (handover == nullptr || argc < 1) return program(argc, argv, environment);
   RememberStandardError();
   if (!ReadHandoverText(handover, &told)) {
-    Say(std::string(kHandoverVariable) +
-        " is not as `pymemrun env` prints it; the program runs untraced");
+    Say(std::string(kHandoverVariable) + " is not as `pymemrun env` prints it" +
+        kRunsUntraced);
     return program(argc, argv, environment);
   }
   const std::string own = OwnPath();

@@ -23,6 +23,9 @@ std::string MessageText(std::string_view line);
 // Writes that.
 void Say(std::string_view line);
 
+// The end of a line that says why nothing is traced, where the program goes on.
+inline constexpr char kRunsUntraced[] = "; the program runs untraced";
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_LAUNCHER_SESSION_MESSAGE_H_

@@ -147,7 +147,7 @@ struct Run : RunFacts {
 };
 
 bool RunUntraced(const std::string& why) {
-  Say(why + "; the program runs untraced");
+  Say(why + kRunsUntraced);
   Session::PrepareUntraced();
   return true;
 }
@@ -291,7 +291,7 @@ bool StartRun(const TraceRequest& request) {
                           }};
   run.files.output = CreateOutputFile(output, &run.path, &error);
   if (run.files.output < 0) {
-    Say(error);
+    Say(request.unasked ? error + kRunsUntraced : error);
     return false;
   }
   g_told->path = run.path;

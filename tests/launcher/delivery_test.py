@@ -61,12 +61,21 @@ class DeliveryTest(support.ProgramTest):
         self.assertEqual(run.footer.end, support.trace_pb2().Footer.SIGNAL)
 
     def test_the_end_is_that_of_the_programs_own_code(self):
-        """After what it gave to atexit, also where it calls that itself."""
+        """After what it gave to atexit. Where it calls that itself, the end is no
+        longer heard from 3.10 on."""
         for early in "", "atexit._run_exitfuncs()":
             run = self.run_preloaded(
                 "import atexit, time\n" + early +
                 "\natexit.register(time.sleep, 0.05)\n", "--trace", "none")
-            self.assertEqual(run.footer.finalize_us > 50_000, not early)
+            self.assertEqual(run.footer.finalize_us > 50_000,
+                             not early or support.VERSION < (3, 10))
+
+    def test_the_end_is_told_where_nothing_is_given_to_atexit(self):
+        run = self.run_preloaded("import sys, time\nprint('atexit' in sys.modules)\n"
+                                 "time.sleep(0.05)\n", "--trace", "none")
+        untouched = self.run_python("-c", "import sys; print('atexit' in sys.modules)")
+        self.assertEqual(run.stdout, untouched)
+        self.assertGreater(run.footer.finalize_us, 50_000)
 
     def test_the_environment_alone_starts_it(self):
         """Also in what bash and a traced Python start; a program may have no
@@ -91,13 +100,18 @@ class DeliveryTest(support.ProgramTest):
         self.assertEqual(run(commands(self.folder + "/it's.{pid}.pb"), script),
                          "ran\nran\n")
         self.assertEqual(len(glob.glob(self.folder + "/it's.*.pb")), 2)
-        for text, says in ((commands("/no/where/run.pb"), "/no/where/run.pb"),
-                           (commands("run.pb") + "PYMEMRUN_PRELOADED=x\n",
-                            "PYMEMRUN_PRELOADED")):
+        for text, says in (
+                (commands("/no/where/run.pb"), "/no/where/run.pb"),
+                (commands("run.pb") + "PYMEMRUN_PRELOADED=x\n", "PYMEMRUN_PRELOADED"),
+                (commands("run.pb") + "unset PYMEMRUN_PRELOADED\n",
+                 "LD_PRELOAD .*PYMEMRUN_PRELOADED is not set"),
+                (commands("run.pb") + "export PYMEMRUN_FOLLOW=some\n",
+                 "PYMEMRUN_FOLLOW: 'some'")):
             done = subprocess.run(["bash", "-c", text + PYTHON + " -c 'print(3)'"],
                                   capture_output=True, text=True)
             self.assertEqual((done.returncode, done.stdout), (0, "3\n"))
-            self.assertRegex(done.stderr, "^pymemrun: .*" + says + ".*\n$")
+            self.assertRegex(done.stderr, "^pymemrun: .*" + says +
+                             ".*; the program runs untraced\n$")
 
     def test_a_command_line_wins_over_what_env_has_set(self):
         out = os.path.join(self.folder, "by_env.{pid}.pb")
@@ -176,7 +190,7 @@ class DeliveryTest(support.ProgramTest):
             file.write("home = /nowhere\nversion = 3.7.9\n")
         self.assertRegex(refused("--python", environment),
                          r"^pymemrun: .*is Python 3.7, which this pymemrun has "
-                         r"no tracer for\n$")
+                         rf"no tracer for; it has those for (3\.\d+t?, )*{VERSION}\b")
 
     def test_where_files_say_another_version_the_interpreter_is_asked(self):
         # `any` has those that are newer than all that is known.

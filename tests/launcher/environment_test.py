@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
+import fault_support
 import ordinary_user
 import support
 
@@ -30,6 +31,20 @@ MEASURES = '''
 import os
 kept = [bytearray(1 << 20) for n in range(20)]
 os.environ.get("x")
+'''
+
+# A child, one of its own, and one from a thread.
+FORKS = '''
+import os, threading
+def fork(work):
+    if (pid := os.fork()) == 0:
+        kept = bytearray(20 << 20)
+        work()
+        os._exit(len(kept) >> 20)
+    print(pid, os.getpid(), os.waitpid(pid, 0)[1] >> 8, flush=True)
+fork(lambda: fork(int))
+thread = threading.Thread(target=fork, args=(int,))
+thread.start(); thread.join()
 '''
 
 
@@ -99,6 +114,12 @@ class EnvironmentTest(support.ProgramTest):
 
     def traced_as(self, version, *options):
         """A run of a CPython that says it is another version."""
+        done, path = self.run_as(version, MEASURES, *options)
+        return done, support.Run(path, done)
+
+    def run_as(self, version, program, *options):
+        """What is said by a CPython that says it is another version, and the path of
+        its run file."""
         library = self.run_python("-c", "import sysconfig\n"
                                   "print(*map(sysconfig.get_config_var,\n"
                                   "           ('LIBDIR', 'LDLIBRARY')), sep='/')").strip()
@@ -107,9 +128,9 @@ class EnvironmentTest(support.ProgramTest):
         python = self.build("python3", VERSION % version + MAIN, "-rdynamic",
                             "-Wl,--no-as-needed", "-xnone", library,
                             "-Wl,-rpath," + os.path.dirname(library))
-        done = subprocess.run([python, "-c", MEASURES], capture_output=True, text=True,
+        done = subprocess.run([python, "-c", program], capture_output=True, text=True,
                               env=self.activation("as.pb", *options))
-        return done, support.Run(os.path.join(self.folder, "as.pb"), done)
+        return done, os.path.join(self.folder, "as.pb")
 
     def test_newer_versions_have_pages_and_native_heap(self):
         for version, why in (("3.99.1 (main", "newer than this pymemrun knows"),
@@ -125,11 +146,37 @@ class EnvironmentTest(support.ProgramTest):
                 # The arrays' memory, which comes from malloc.
                 self.assertGreater(int(self.live_bytes(run)), 20 << 20)
 
+    def test_children_of_a_newer_version_have_files_of_their_own(self):
+        done, path = self.run_as("3.99.1 (main", FORKS, "--heap", "all")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        forked = [list(map(int, line.split())) for line in done.stdout.splitlines()]
+        self.assertEqual([status for _, _, status in forked], [20] * 3)
+        parents = {}
+        for pid, parent, _ in forked:
+            child = support.Run(path.replace(".pb", f".{pid}.pb"), done)
+            fault_support.wait_for_collector_to_end(child.path)
+            self.assertEqual((child.header.pid, child.header.forked), (pid, True))
+            self.assertIn("newer than this pymemrun", child.header.not_recorded)
+            self.assertEqual(child.footer.exit_status, 20)
+            self.assertGreater(int(self.live_bytes(child)), 20 << 20)
+            parents[pid] = child.header.parent_pid
+        self.assertEqual(parents, {pid: parent for pid, parent, _ in forked})
+        self.assertEqual(support.Run(path, done).footer.untraced_children, 0)
+
+    def test_they_have_none_where_forks_are_not_followed(self):
+        done, path = self.run_as("3.99.1 (main", FORKS, "--follow", "none")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        children = [line.split()[0] for line in done.stdout.splitlines()]
+        self.assertEqual(len(children), 3)
+        for pid in children:
+            self.assertFalse(os.path.exists(path.replace(".pb", f".{pid}.pb")))
+
     def test_calls_alone_of_a_newer_version_are_refused(self):
         done, _ = self.traced_as("3.99.1 (main", "--trace", "calls")
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stderr, "^pymemrun: --trace calls: CPython 3.99 is "
-                                      "newer than this pymemrun knows\n$")
+                                      "newer than this pymemrun knows; the program "
+                                      "runs untraced\n$")
 
     def test_older_versions_run_untraced(self):
         done, _ = self.traced_as("3.8.1 (main")

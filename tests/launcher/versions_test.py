@@ -36,6 +36,10 @@ HEAP = [("heap/heap_modes_test.py", "LinesTest"),
 KILLED_CALLS = [("faults/nothing_lost_test.py", "KillTest")]
 KILLED_PAGES = [("pages/page_events_test.py",
                  "PageEventsTest.test_a_program_that_is_killed_or_becomes_another")]
+CHILDREN = [("processes/follow_fork_test.py",), ("processes/forked_heap_test.py",),
+            ("processes/follow_all_test.py", "PreloadedTest")]
+CHILDREN_WITHOUT_CALLS = [("processes/follow_fork_test.py",
+                           "WaysToForkTest.test_what_calls_are_traced_does_not_matter")]
 STANDARD_LIBRARY = ("test_threading", "test_subprocess", "test_signal", "test_gc",
                     "test_asyncio", "test_sys_setprofile")
 # This one recurses until an interrupt meets it in one place, for seconds or hours.
@@ -53,8 +57,8 @@ ARRAY_BYTES = {2: 64 << 20, 3: 96 << 20}  # by line
 RESIDENT_ERROR = 0.02
 
 HEAD = """\
-| CPython | link | events | pages | heap | numpy, pandas | `kill -9` | standard library |
-| --- | --- | --- | --- | --- | --- | --- | --- |
+| CPython | link | events | pages | heap | children | numpy, pandas | `kill -9` | standard library |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- |
 """
 
 
@@ -106,6 +110,7 @@ class VersionsTest(wheel_support.WheelTest):
             self.cell_of(EVENTS) if calls else self.refused(),
             self.cell_of(PAGES),
             self.cell_of(HEAP),
+            self.cell_of(CHILDREN if calls else CHILDREN_WITHOUT_CALLS),
             self.arrays(),
             self.cell_of(KILLED_CALLS * calls + KILLED_PAGES),
             self.standard_library()]

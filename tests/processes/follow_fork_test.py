@@ -247,18 +247,23 @@ class NoFileTest(ProcessesTest):
     def test_children_that_run_no_python(self):
         first = self.assert_no_child("""
 import logging, random, subprocess, threading  # which heed forks
-for way in range(4):
+for way in range(9):
     pid = os.fork()
     if pid == 0:
         if way == 0: os._exit(0)
         if way == 1: os.execv("/bin/true", ["true"])
         if way == 2: os.execlp("true", "true")
+        if way == 3: os.execl("/bin/true", "true")
+        if way == 4: os.execle("/bin/true", "true", {})
+        if way == 5: os.execlpe("true", "true", {"PATH": "/no:/bin"})
+        if way == 6: os.execvpe("true", ["true"], os.environ)
+        if way == 7: os.execve("/bin/true", ["true"], {})
         os.close(0); os.setsid(); os.execvp("true", ["true"])
     print(os.waitpid(pid, 0)[1])
 print(subprocess.run(["true"], preexec_fn=in_parent).returncode)
 """)
-        self.assertEqual(self.result.stdout, "0\n" * 5)
-        self.assertEqual(first.footer.untraced_children, 5)
+        self.assertEqual(self.result.stdout, "0\n" * 10)
+        self.assertEqual(first.footer.untraced_children, 10)
 
     def test_none_is_followed_where_none_is_wished(self):
         first = self.assert_no_child("""

@@ -69,9 +69,11 @@ os.wait()
         _, children = self.run_family("""
 def in_between():
     bytearray(50_000_000)
+def first():
+    return [b"x" * 200_000 for _ in range(200)]
 os.register_at_fork(after_in_child=in_between)
 if (pid := os.fork()) == 0:
-    held = [b"x" * 200_000 for _ in range(200)]
+    held = first()
     os._exit(0)
 os.wait()
 """, "--trace", "none", "--heap", "sampled", files=1)

@@ -14,9 +14,9 @@ POOL = f"""
 import multiprocessing, os, time
 kept = []
 def leaks(n):
-    kept.append(b"x" * (200_000 + n))
+    kept.append(b"x" * (70_000 + n))
 def drops(n):
-    return len(b"x" * (200_000 + n))
+    return len(b"x" * (70_000 + n))
 def work(n):
     time.sleep(.002)
     first = multiprocessing.current_process()._identity[0] == 1
@@ -24,7 +24,7 @@ def work(n):
     return os.getpid() if first else 0
 if __name__ == "__main__":
     with multiprocessing.get_context("WAY").Pool({WORKERS}) as pool:
-        pids = pool.map(work, range(800), chunksize=1)
+        pids = pool.map(work, range(2400), chunksize=1)
         pool.close()
         pool.join()
     print(max(pids))

@@ -18,6 +18,14 @@ struct ScriptsProfiler {
 };
 constinit thread_local ScriptsProfiler t_own = {};
 
+// Asked for once. In a forked child a page of the interpreter's would come for
+// it, after RSS is first read and before the first event.
+PyInterpreterState* MainInterpreter() {
+  static constinit PyInterpreterState* main = nullptr;
+  if (main == nullptr) main = PyInterpreterState_Main();
+  return main;
+}
+
 }  // namespace
 
 struct SlotHooks {
@@ -86,7 +94,7 @@ bool ProfileSlot::WantsHook(PyThreadState* tstate) const {
 // Tracing is on, and the thread belongs to the main interpreter.
 bool ProfileSlot::MayHook(PyThreadState* tstate) const {
   return hook_ != nullptr && Hot().page != nullptr && tstate != nullptr &&
-         PyThreadState_GetInterpreter(tstate) == PyInterpreterState_Main();
+         PyThreadState_GetInterpreter(tstate) == MainInterpreter();
 }
 
 void ProfileSlot::NameThreads(bool renames) {
@@ -104,8 +112,7 @@ void ProfileSlot::ArmAll(Py_tracefunc hook) {
   stacks_.HeardBy(hook);
   PymemrunKeepBoundObjects();
   PymemrunWatchSysSetprofile();
-  for (PyThreadState* t =
-           PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+  for (PyThreadState* t = PyInterpreterState_ThreadHead(MainInterpreter());
        t != nullptr; t = PyThreadState_Next(t)) {
     const Py_tracefunc there = PymemrunGetSlot(t);
     if (there == nullptr) {
@@ -123,8 +130,7 @@ void ProfileSlot::DisarmAll() {
   if (hook == nullptr) return;
   stacks_.EventsMissed();
   gaps_.Flush(Hot());
-  for (PyThreadState* t =
-           PyInterpreterState_ThreadHead(PyInterpreterState_Main());
+  for (PyThreadState* t = PyInterpreterState_ThreadHead(MainInterpreter());
        t != nullptr; t = PyThreadState_Next(t)) {
     if (PymemrunGetSlot(t) == hook) PymemrunSetSlot(t, nullptr);
   }
@@ -174,7 +180,7 @@ void ProfileSlot::Changed(PyThreadState* tstate, Py_tracefunc func) {
   ScriptsProfiler& own = t_own;
   // Some C code puts back what it found.
   if (func == SlotHooks::OwnProfiler && own.func != nullptr) return;
-  if (PyThreadState_GetInterpreter(tstate) != PyInterpreterState_Main()) return;
+  if (PyThreadState_GetInterpreter(tstate) != MainInterpreter()) return;
   if (g_slot == nullptr || !g_slot->WantsHook(tstate)) {
     own = {};
     return;

@@ -39,11 +39,11 @@ class ProfileSlot {
   // No thread has it any more, none gets it.
   void DisarmAll();
   bool armed() const { return hook_ != nullptr && !only_names_; }
-  // Where no calls are traced: from here on each new thread has one event, at
-  // which it gets its definition with its name. With `renames` one more comes
-  // now and then as it takes the GIL, to see whether it was renamed; each may
-  // make the interpreter allocate. Else the heap's hooks look at names. With
-  // sys.monitoring it does nothing, and they define threads, too.
+  // Where no calls are traced: from here on each new thread gets its definition
+  // with its name when it first runs Python code. With `renames` it is also
+  // looked at now and then as it takes the GIL, to see whether it was renamed.
+  // Up to 3.11 each look may make the interpreter allocate: there the heap's
+  // hooks look where there are any. From 3.12 on it is always looked at.
   void NameThreads(bool renames);
 
   // One thread at a time. Returns false where that cannot be: calls are not

@@ -4,7 +4,11 @@
 #include "tracer/calls/profile_slot.h"
 
 #ifdef PYMEMRUN_MONITORING
+#include <atomic>
+
+#include "tracer/base/clock.h"
 #include "tracer/calls/monitoring_callbacks.h"
+#include "tracer/cpython/lifetime.h"
 #include "tracer/cpython/monitoring_view.h"
 #include "tracer/cpython/slot_watch.h"
 
@@ -13,6 +17,9 @@ namespace {
 
 constinit ProfileSlot* g_slot = nullptr;
 
+// Whether the interpreter is to call Name(), and has not yet.
+constinit std::atomic<bool> g_is_asked = false;
+
 bool InMainInterpreter() {
   return PyThreadState_GetInterpreter(PyThreadState_Get()) ==
          PyInterpreterState_Main();
@@ -20,29 +27,40 @@ bool InMainInterpreter() {
 
 }  // namespace
 
-// Of the C function of a C event.
-template <PymemrunCallback kCallback>
-PyObject* ModuleOf(PyObject* const* args, size_t nargsf) {
-  CalledFunction called = {};
-  const bool is_c = kCallback >= kPymemrunCall;
-  return is_c && CFunctionOf(args, nargsf, &called) ? called.module : nullptr;
-}
-
 struct SlotHooks {
   // Before and after the user's code.
   template <PymemrunCallback kCallback>
   static PyObject* Watching(PyObject* self, PyObject* const* args,
                             size_t nargsf, PyObject* names) {
     const ProfileSlot& slot = *g_slot;
-    PyThreadState* tstate = PyThreadState_Get();
-    const bool traced =
-        tstate == slot.watched_
-            ? slot.watcher_.on_event(
-                  slot.watcher_.context, PymemrunTopFrame(tstate),
-                  EventOf(kCallback), ModuleOf<kCallback>(args, nargsf))
-            : slot.hook_ != nullptr;
+    const bool traced = PyThreadState_Get() == slot.watched_
+                            ? TellWatcher<kCallback>(args, nargsf)
+                            : slot.hook_ != nullptr;
     if (traced) return slot.hook_->on[kCallback](self, args, nargsf, names);
     return OwnProfiler::Tell(kCallback, self, args, nargsf);
+  }
+
+  // CALL also comes for what is no C function, where it is no event.
+  template <PymemrunCallback kCallback>
+  static bool TellWatcher(PyObject* const* args, size_t nargsf) {
+    CalledFunction called = {};
+    if (kCallback >= kPymemrunCall && !CFunctionOf(args, nargsf, &called)) {
+      return false;
+    }
+    const SlotWatcher& watcher = g_slot->watcher_;
+    return watcher.on_event(watcher.context,
+                            PymemrunTopFrame(PyThreadState_Get()),
+                            EventOf(kCallback), called.module);
+  }
+
+  // Once a thread has taken the GIL, before it runs Python code.
+  static int Name(void*) {
+    g_is_asked.store(false, std::memory_order_relaxed);
+    HotState& hot = Hot();
+    if (hot.page != nullptr && g_slot->only_names_) {
+      g_slot->threads_.LookAtName(hot, TimeStamp(hot.time_is_tsc));
+    }
+    return 0;
   }
 };
 
@@ -80,6 +98,7 @@ void ProfileSlot::ArmAll(PymemrunHook hook) {
   if (!InMainInterpreter()) return;
   Use();
   hook_ = hook;
+  only_names_ = false;
   // The next event may be the return of a call that was not seen.
   Hot().last_function = nullptr;
   Hot().event_users = PymemrunMonitoringUsers();
@@ -94,7 +113,13 @@ void ProfileSlot::DisarmAll() {
   Install();
 }
 
-void ProfileSlot::NameThreads(bool) {}
+// A look allocates nothing here.
+void ProfileSlot::NameThreads(bool) {
+  Use();
+  threads_.Define(Hot(), nullptr);
+  only_names_ = true;
+  g_is_asked.store(false, std::memory_order_relaxed);  // in a parent, perhaps
+}
 
 bool ProfileSlot::Watch(const SlotWatcher& watcher) {
   Use();
@@ -116,7 +141,20 @@ void ProfileSlot::Leave() {
   g_slot->Install();
 }
 
-void ProfileSlot::OnGilTaken() {}  // threads share one place
+// The interpreter is not ready for more here: the thread has no state yet.
+void ProfileSlot::OnGilTaken() {
+  const HotState& hot = Hot();
+  if (g_slot == nullptr || !g_slot->only_names_ || hot.page == nullptr) return;
+  const bool is_due =
+      t_thread_id == 0 || ThreadRegistry::IsNameOld(TimeStamp(hot.time_is_tsc));
+  if (!is_due || PymemrunIsFinalizing() != 0 ||
+      g_is_asked.exchange(true, std::memory_order_relaxed)) {
+    return;
+  }
+  if (!PymemrunCallSoon(SlotHooks::Name)) {
+    g_is_asked.store(false, std::memory_order_relaxed);
+  }
+}
 
 void ProfileSlot::Changed(PyThreadState* tstate, Py_tracefunc func) {
   if (func == nullptr && tstate == PyThreadState_Get()) OwnProfiler::Ended();

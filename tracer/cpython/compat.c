@@ -263,9 +263,10 @@ int PymemrunIsOnFrameStack(const PyThreadState* tstate,
 const pthread_cond_t* PymemrunGilSwitchCond(void) {
 #ifdef PYMEMRUN_PROFILE_SLOTS
   return &_PyRuntime.ceval.gil.switch_cond;
-#else
-  return NULL;
+#elif defined(PYMEMRUN_MONITORING)
+  return &PyInterpreterState_Main()->ceval.gil->switch_cond;
 #endif
+  return NULL;
 }
 
 const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate) {

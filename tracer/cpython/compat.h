@@ -82,8 +82,7 @@ int PymemrunIsOnFrameStack(const PyThreadState* tstate,
                            const PymemrunFrame* frame);
 
 // The condition variable that a thread signals right after it has taken the
-// GIL; valid from interpreter creation on. NULL where nobody need know: events
-// come for all threads at once.
+// GIL; valid from interpreter creation on. NULL where nobody need know.
 const pthread_cond_t* PymemrunGilSwitchCond(void);
 
 // The innermost frame of the thread that runs Python code, or NULL.

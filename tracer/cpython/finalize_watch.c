@@ -85,6 +85,41 @@ void PymemrunPlaceFinalizeWatch(void) {
   ++state->ncallbacks;
 }
 #endif
+#elif defined(PYMEMRUN_PRELOADED)
+// There is one function that the interpreter calls, which the module atexit
+// says when it is imported.
+#include "internal/pycore_interp.h"
+#include "tracer/cpython/replaced_functions.h"
+
+static void (*g_begins)(void);
+static void (*g_modules)(PyObject*);  // what the module said; NULL: nothing yet
+
+int PymemrunWatchFinalize(void (*begins)(void)) {
+  g_begins = begins;
+  return 1;
+}
+
+static void AtExit(PyObject* module) {
+  if (g_modules != NULL) g_modules(module);
+  PyErr_Clear();
+  g_begins();
+}
+
+void PymemrunPlaceFinalizeWatch(void) {
+  PyInterpreterState* interp = PyInterpreterState_Main();
+  if (interp->pyexitfunc != AtExit) g_modules = interp->pyexitfunc;
+  interp->pyexitfunc = AtExit;
+}
+
+void PymemrunPyAtExit(void (*function)(PyObject*), PyObject* module) {
+  PyInterpreterState* interp = PyInterpreterState_Get();
+  if (interp->pyexitfunc == AtExit) {
+    g_modules = function;
+  } else {
+    interp->pyexitfunc = function;
+  }
+  interp->pyexitmodule = module;
+}
 #else
 void PymemrunPlaceFinalizeWatch(void) {}
 int PymemrunWatchFinalize(void (*begins)(void)) {

@@ -3,6 +3,7 @@
 #include "tracer/cpython/compat.h"
 
 #ifdef PYMEMRUN_MONITORING
+#include "internal/pycore_ceval.h"
 #include "internal/pycore_instruments.h"
 #include "internal/pycore_interp.h"
 #include "internal/pycore_runtime.h"
@@ -114,5 +115,16 @@ PyObject* PymemrunAskCFunction(PyObject* const* args, size_t nargsf) {
   if (result == NULL) PyErr_Clear();
   Py_XDECREF(result);
   return g_told;
+}
+
+int PymemrunCallSoon(int (*call)(void*)) {
+  // 3.13 on lock the GIL's mutex to tell its holder, which is this thread. It
+  // is this thread that holds the mutex, too. The GIL stays taken meanwhile.
+  pthread_mutex_t* mutex = &Main()->ceval.gil->mutex;
+  pthread_mutex_unlock(mutex);
+  // For any thread of the interpreter, not for the main one alone.
+  const int refused = _PyEval_AddPendingCall(Main(), call, NULL, 0);
+  pthread_mutex_lock(mutex);
+  return refused == 0;
 }
 #endif  // PYMEMRUN_MONITORING

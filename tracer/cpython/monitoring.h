@@ -66,6 +66,12 @@ int PymemrunHasProfiler(void);
 // for none. Changes nothing. Slow.
 PyObject* PymemrunAskCFunction(PyObject* const* args, size_t nargsf);
 
+// Makes the interpreter call it, with the GIL, before this thread goes on with
+// Python code; or another thread, if this one gives the GIL away before that.
+// It returns 0. Returns 0 where too many calls wait. REQUIRES: the thread is
+// signalling PymemrunGilSwitchCond().
+int PymemrunCallSoon(int (*call)(void*));
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif

@@ -40,8 +40,9 @@ PyObject* AllEvents(PyObject* self, PyObject* unused) {
 }  // namespace
 
 void MonitoringView::Hide() {
+  if (g_all_events != nullptr) return;
   PyObject* module = PySys_GetObject("monitoring");  // borrowed
-  if (g_all_events != nullptr || module == nullptr) return;
+  if (module == nullptr) return;
   PyObject* function = PyObject_GetAttrString(module, "_all_events");
   if (function == nullptr) return PyErr_Clear();
   if (PyCFunction_CheckExact(function)) {

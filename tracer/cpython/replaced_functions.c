@@ -122,6 +122,9 @@ KEEPING_REGISTERS(PymemrunSignalAsyncExc, _PyEval_SignalAsyncExc)
 void PymemrunReplaceFunctions(void) {
 #ifdef REPLACES
   Replace("_PyEval_SetProfile", (const void*)_PyEval_SetProfile);
+#if PY_VERSION_HEX < 0x030A0000
+  Replace("_Py_PyAtExit", (const void*)PymemrunPyAtExit);
+#endif
 #if PY_VERSION_HEX >= 0x030B0000
   Replace("_PyEval_SignalReceived", (const void*)PymemrunSignalReceived);
   Replace("_PyEval_SignalAsyncExc", (const void*)PymemrunSignalAsyncExc);

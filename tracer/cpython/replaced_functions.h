@@ -6,6 +6,8 @@
 #ifndef PYMEMRUN_TRACER_CPYTHON_REPLACED_FUNCTIONS_H_
 #define PYMEMRUN_TRACER_CPYTHON_REPLACED_FUNCTIONS_H_
 
+#include <Python.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -13,6 +15,9 @@ extern "C" {
 // Replaces those that this version needs. Those that the system does not let us
 // write to stay as they are: see docs/versions.md. REQUIRES: one thread.
 void PymemrunReplaceFunctions(void);
+
+// In the place of CPython 3.9's _Py_PyAtExit (finalize_watch.c).
+void PymemrunPyAtExit(void (*function)(PyObject*), PyObject* module);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -23,11 +23,9 @@ static PyObject* SysSetprofile(PyObject* self, PyObject* argument) {
 }
 
 void PymemrunWatchSysSetprofile(void) {
+  if (g_sys_setprofile != NULL) return;
   PyObject* function = PySys_GetObject("setprofile");  // borrowed
-  if (g_sys_setprofile != NULL || function == NULL ||
-      !PyCFunction_CheckExact(function)) {
-    return;
-  }
+  if (function == NULL || !PyCFunction_CheckExact(function)) return;
   PyMethodDef* method = ((PyCFunctionObject*)function)->m_ml;
   g_sys_setprofile = method->ml_meth;
   method->ml_meth = SysSetprofile;

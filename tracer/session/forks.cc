@@ -44,7 +44,6 @@ void InChild() {
   g_adopts_orphans |= getpid() == 1;  // of a namespace of its own
 }
 
-#ifndef PYMEMRUN_ANY_PYTHON
 // What a child waits behind: the frame that forked, at the same place still.
 struct Forking {
   Forks::BeginFunction begin;
@@ -149,19 +148,14 @@ bool Register() {
   }
   return done;
 }
-#endif
 
 }  // namespace
 
 void Forks::Watch() { pthread_atfork(BeforeFork, InParent, InChild); }
 
-#ifdef PYMEMRUN_ANY_PYTHON
-void Forks::Follow(BeginFunction) {}
-#else
 void Forks::Follow(BeginFunction begin) {
   g_forking.begin = begin;
   if (!Register()) PyErr_Clear();
 }
-#endif
 
 }  // namespace pymemrun

@@ -171,7 +171,7 @@ class ProgramTest(unittest.TestCase):
         type(self)._runs += 1
         path = os.path.join(self.folder, f"run{self._runs}.pb")
         variables = {k: v for k, v in os.environ.items()
-                     if not k.startswith("PYTHON")}
+                     if not k.startswith(("PYTHON", "PYMEMRUN_TEST_PYTHON"))}
         variables.update(CALLS_ALONE | (env or {}))
         command = [PYMEMRUN, "-o", path, *arguments]
         options = {"env": variables, "preexec_fn": preexec}

@@ -119,9 +119,11 @@ bool FindObject(const std::string& name, std::string* path,
 std::string NoTracerFor(const PythonChoice& choice,
                         const std::string& version) {
   std::string traced = TracedVersions();
-  traced = traced.substr(0, traced.find(", any"));  // newer than all of them
-  return choice.file + " is Python " + version +
-         ", which this pymemrun has no tracer for; it has those for " + traced;
+  traced = traced.substr(0, traced.find("any"));  // newer than all of them
+  if (traced.ends_with(", ")) traced.resize(traced.size() - 2);
+  const std::string why = choice.file + " is Python " + version +
+                          ", which this pymemrun has no tracer for; it has ";
+  return why + (traced.empty() ? "none" : "those for " + traced);
 }
 
 // Whether it is no newer than the versions that have tracers of their own.

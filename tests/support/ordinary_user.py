@@ -2,6 +2,7 @@
 that they were built in, as in root's own home."""
 import atexit
 import functools
+import glob
 import os
 import shutil
 import tempfile
@@ -46,10 +47,12 @@ def become():
 
 @functools.cache
 def _launcher():
-    """A copy of the launcher, its collector beside it, which anybody may run."""
+    """A copy of the launcher, with its collector and its tracers beside it, which
+    anybody may run."""
     folder = tempfile.mkdtemp(prefix="pymemrun_tools_")
     atexit.register(shutil.rmtree, folder)
-    for tool in (PYMEMRUN, COLLECTOR):
+    objects = glob.glob(os.path.join(os.path.dirname(PYMEMRUN), "pymemrun-*.so"))
+    for tool in (PYMEMRUN, COLLECTOR, *objects):
         shutil.copy(tool, folder)
     for path in (folder, *(entry.path for entry in os.scandir(folder))):
         os.chmod(path, 0o755)

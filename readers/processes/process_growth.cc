@@ -49,6 +49,26 @@ bool StillLoads(double imports, uint64_t growth_bytes) {
   return imports > kLeastShare * static_cast<double>(growth_bytes);
 }
 
+// A worker waits before its first task and after its last one: a line's time
+// begins when it first grows, and ends with its last growth, as far as neither
+// cuts off more than a quarter.
+uint64_t LineGrowth(const std::vector<double>& bytes, size_t from,
+                    const EvenSteps& steps) {
+  if (from + 1 >= bytes.size()) return 0;
+  const size_t quarter = (steps.count - from) / 4;
+  size_t first = from, last = steps.count;
+  while (first < from + quarter && first + 1 < bytes.size() &&
+         bytes[first + 1] <= bytes[from]) {
+    ++first;
+  }
+  while (last > steps.count - quarter && last >= 2 && last <= bytes.size() &&
+         bytes[last - 1] <= bytes[last - 2]) {
+    --last;
+  }
+  return SteadyGrowth(StepsOf(bytes, steps), first * steps.step_us,
+                      last * steps.step_us);
+}
+
 ProcessGrowth GrowthFrom(size_t from, const PlaceCurves& curves,
                          const EvenSteps& steps,
                          const std::vector<MemoryStep>& rss) {
@@ -63,8 +83,7 @@ ProcessGrowth GrowthFrom(size_t from, const PlaceCurves& curves,
       if (StillLoads(gain, growth.bytes)) growth.bytes = 0;
       continue;
     }
-    const uint64_t line_bytes =
-        SteadyGrowth(StepsOf(bytes, steps), from_us, end_us);
+    const uint64_t line_bytes = LineGrowth(bytes, from, steps);
     if (line_bytes > steady.bytes) {
       steady = {line_bytes, LabelOf(place), line_bytes};
     }

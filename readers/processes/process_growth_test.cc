@@ -58,12 +58,12 @@ TEST(ProcessGrowthTest, WhatImportsTakeIsNoGrowth) {
 
 // A worker that loads for half of its time, and leaks then.
 TEST(ProcessGrowthTest, TimeCountsFromWhenModulesAreThere) {
-  const Curve line = {0, 0, 0, 0, 0, 10, 20, 30, 40, 50};
-  const Curve imports = {0, 10, 20, 30, 40, 40, 40, 40, 40, 40};
+  const Curve line = {0, 0, 0, 0, 0, 0, 0, 10, 20, 30};
+  const Curve imports = {0, 5, 10, 15, 20, 25, 40, 40, 40, 40};
   const auto growth = FindGrowth(Curves(line, {}), kSteps, Rss(kStands));
   EXPECT_EQ(growth.bytes, 0u);
   const auto loaded = FindGrowth(Curves(line, imports), kSteps, Rss(kStands));
-  EXPECT_GE(loaded.bytes, 30u);
+  EXPECT_EQ(loaded.bytes, 30u);
   EXPECT_EQ(loaded.line, "job.py:4");
 }
 
@@ -80,6 +80,14 @@ TEST(ProcessGrowthTest, WhatLoadsToTheEndIsNotJudged) {
   const Curve imports = {0, 0, 0, 0, 0, 0, 0, 0, 90, 90};
   const auto growth = FindGrowth(Curves(line, imports), kSteps, Rss(kStands));
   EXPECT_EQ(growth.bytes, 0u);
+}
+
+// It waits for its first task, and when it has done its last one.
+TEST(ProcessGrowthTest, WaitingDoesNotCount) {
+  const Curve line = {0, 0, 0, 10, 20, 30, 40, 50, 50, 50};
+  EXPECT_GE(FindGrowth(Curves(line, {}), kSteps, Rss(kStands)).bytes, 40u);
+  const Curve longer = {0, 0, 0, 0, 0, 15, 30, 30, 30, 30};
+  EXPECT_EQ(FindGrowth(Curves(longer, {}), kSteps, Rss(kStands)).bytes, 0u);
 }
 
 TEST(ProcessGrowthTest, ALineThatWasFilledOnceIsNone) {

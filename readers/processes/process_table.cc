@@ -128,18 +128,25 @@ std::string ProcessHeading(const ProcessFamily& family,
 
 std::string ProcessNotes(const ProcessFamily& family) {
   std::string text;
+  std::vector<const ProcessRun*> growing;
   for (const FamilyMember& member : family.members()) {
     const ProcessRun& run = member.run;
     if (run.end != kUsualEnd) {
       absl::StrAppend(&text, run.pid, " ended by ", run.end, "\n");
     }
-    if (!Grows(run)) continue;
-    absl::StrAppend(&text, run.pid, " grew all the time, by ",
-                    HumanBytes(static_cast<double>(run.growth.bytes)),
-                    run.growth.line.empty()
+    if (Grows(run)) growing.push_back(&run);
+  }
+  std::stable_sort(growing.begin(), growing.end(),
+                   [](const ProcessRun* a, const ProcessRun* b) {
+                     return a->growth.bytes > b->growth.bytes;
+                   });
+  for (const ProcessRun* run : growing) {
+    absl::StrAppend(&text, run->pid, " grew all the time, by ",
+                    HumanBytes(static_cast<double>(run->growth.bytes)),
+                    run->growth.line.empty()
                         ? ""
-                        : absl::StrCat("; ", GrownThere(run), " of it at ",
-                                       TerminalText(run.growth.line)),
+                        : absl::StrCat("; ", GrownThere(*run), " of it at ",
+                                       TerminalText(run->growth.line)),
                     "\n");
   }
   return text;

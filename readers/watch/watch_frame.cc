@@ -138,8 +138,8 @@ void Layout::AddAmounts() {
   AddList(absl::StrCat("your lines, by ", frame_.meaning), frame_.lines,
           room - threads - 1);
   if (threads >= 2) {
-    AddList(absl::StrCat(frame_.threads.size(), " threads"), frame_.threads,
-            threads - 1);
+    AddList(absl::StrCat(frame_.threads.size(), " threads with memory"),
+            frame_.threads, threads - 1);
   }
 }
 

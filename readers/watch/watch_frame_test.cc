@@ -59,7 +59,7 @@ TEST(WatchFrameTest, SaysWhatRunsAndWhatItHas) {
                           "    last 5 s      in all  your lines, by live heap",
                           "    +2.0 MiB    40.0 MiB  /src/job.py:5 load",
                           "    -1.0 MiB    90.0 MiB  /src/job.py:9 keep",
-                          "    last 5 s      in all  2 threads",
+                          "    last 5 s      in all  2 threads with memory",
                           "    +1.0 MiB    40.0 MiB  worker#4712",
                           "     0 bytes    90.0 MiB  MainThread#4711", "", "",
                           "", "", "", "", "", "", "",

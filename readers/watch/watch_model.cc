@@ -162,6 +162,15 @@ WatchModel::Sums WatchModel::Take() {
   return sums;
 }
 
+std::vector<double> WatchModel::ByThread(
+    const std::vector<double>& sums) const {
+  std::vector<double> threads;
+  for (uint32_t i = 0; i < sums.size(); ++i) {
+    AddTo(index().LatestThread(i), sums[i], &threads);
+  }
+  return threads;
+}
+
 std::vector<WatchFrame::Amount> WatchModel::AmountsOf(
     const std::vector<double>& now, const std::vector<double>& before,
     bool threads) const {
@@ -199,7 +208,8 @@ void WatchModel::Fill(size_t curve_columns, WatchFrame* frame) {
   const Sums none;
   const Sums& before = before_.empty() ? none : before_.front();
   frame->lines = AmountsOf(now.lines, before.lines, false);
-  frame->threads = AmountsOf(now.threads, before.threads, true);
+  frame->threads =
+      AmountsOf(ByThread(now.threads), ByThread(before.threads), true);
   if (damages_ > 0) {
     frame->notes.push_back(
         absl::StrCat(Counted(damages_, "damaged place"), " in the file"));

@@ -52,6 +52,8 @@ class WatchModel final : public HeapReplay {
   void TakeHeap(Sums* sums);
   void TakePages(Sums* sums);
   void TakeCalls(Sums* sums);
+  // A renamed thread is one, by its last name.
+  std::vector<double> ByThread(const std::vector<double>& sums) const;
   // Beside how it was kRecentUs ago.
   std::vector<WatchFrame::Amount> AmountsOf(const std::vector<double>& now,
                                             const std::vector<double>& before,

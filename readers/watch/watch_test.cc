@@ -105,6 +105,33 @@ TEST(WatchModelTest, WhatGrowsNowIsWhatCameInTheLastSeconds) {
   EXPECT_THAT(lines(), ElementsAre("/job.py:2 f 49152 4096"));
 }
 
+TEST(WatchModelTest, ARenamedThreadIsOneByItsLastName) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginPageRun(&builder);
+  builder.AddMapping("/usr/bin/python3.11");
+  builder.AddThread("Thread-1", 7);
+  builder.AddPages(CamePages(1000000, 100, 10, 1, 2));
+  builder.Flush();
+  WatchModel model;
+  Read(sink.contents(), &model);
+  const auto threads = [&model] {
+    WatchFrame frame;
+    model.Fill(4, &frame);
+    return Named(frame.threads);
+  };
+  EXPECT_THAT(threads(), ElementsAre("Thread-1#7 40960 40960"));
+  ThreadDef renamed;
+  renamed.set_id(3);
+  renamed.set_native_id(7);
+  renamed.set_name("worker");
+  renamed.set_renamed(2);
+  model.OnThread(renamed);
+  const PageEntry later = CamePages(9000000, 200, 1, 1, 3)[0];
+  model.OnPages(&later, 1);
+  EXPECT_THAT(threads(), ElementsAre("worker#7 45056 4096"));
+}
+
 TEST(WatchTest, ARunThatHasEndedIsOneLine) {
   TempFile file(SmallRun().Build());
   const Printed printed = Report({"watch", file.path()});

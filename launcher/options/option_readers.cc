@@ -1,5 +1,7 @@
 #include "launcher/options/option_readers.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -192,6 +194,55 @@ bool ReadLight(const std::string&, Options* options) {
 bool ReadFull(const std::string&, Options* options) {
   options->heap.native = true;
   return ReadTrace("calls,pages", options) && ReadHeap("all", options);
+}
+
+namespace {
+
+// A name such as USR2, SIGUSR2 or RTMIN+3; 0 for anything else, and for what no
+// program can handle.
+int SignalOf(std::string_view name) {
+  constexpr Named<int> kNames[] = {
+      {"USR1", SIGUSR1},   {"USR2", SIGUSR2}, {"HUP", SIGHUP},
+      {"QUIT", SIGQUIT},   {"PWR", SIGPWR},   {"WINCH", SIGWINCH},
+      {"CONT", SIGCONT},   {"URG", SIGURG},   {"IO", SIGIO},
+      {"ALRM", SIGALRM},   {"TERM", SIGTERM}, {"INT", SIGINT},
+  };
+  if (name.substr(0, 3) == "SIG") name.remove_prefix(3);
+  int number = 0;
+  if (name.substr(0, 6) == "RTMIN+") {
+    const std::string digits(name.substr(6));
+    if (digits.empty() || digits.size() > 2 ||
+        digits.find_first_not_of("0123456789") != std::string::npos) {
+      return 0;
+    }
+    number = SIGRTMIN + std::stoi(digits);
+    return number <= SIGRTMAX ? number : 0;
+  }
+  Choose(std::string(name), kNames, &number);
+  return number;
+}
+
+bool ReadMoment(std::string_view moment, ObjectsConfig* objects) {
+  constexpr std::string_view kSignal = "signal:";
+  if (moment == "exit") {
+    objects->at_exit = true;
+    return true;
+  }
+  if (moment == "signal") {
+    objects->signal = SIGUSR2;
+    return true;
+  }
+  if (moment.substr(0, kSignal.size()) != kSignal) return false;
+  objects->signal = SignalOf(moment.substr(kSignal.size()));
+  return objects->signal != 0;
+}
+
+}  // namespace
+
+bool ReadObjects(const std::string& text, Options* options) {
+  return EachOf(text, [options](std::string_view moment) {
+    return ReadMoment(moment, &options->objects);
+  });
 }
 
 bool ReadFollow(const std::string& text, Options* options) {

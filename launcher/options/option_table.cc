@@ -92,6 +92,10 @@ constexpr OptionRow kTable[] = {
      "(sampled). stats counts allocations by size and prints the table on "
      "stderr at the end. Without --trace it writes no run file.",
      ReadHeap, "off, sampled, all or stats", nullptr, kUsual},
+    {kWhat, "objects", "LIST",
+     "Dump the object graph, to run.obj.pb beside the run file, at these "
+     "moments: exit, signal, signal:NAME (none). signal is SIGUSR2.",
+     ReadObjects, "a list of exit, signal and signal:NAME"},
     {kWhat, "follow", "WHAT",
      "Trace child processes, each into a file of its own, run.PID.pb: none; "
      "fork, the forked ones (fork); all, also each CPython that is started.",

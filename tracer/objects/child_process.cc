@@ -33,16 +33,16 @@ void* MapStack() {
   return stack == MAP_FAILED ? nullptr : stack;
 }
 
-// Runs function(arg) in a process that shares our memory, and waits for its
-// end or its exec. Returns 0, or errno.
-int RunBeside(int (*function)(void* arg), void* arg) {
+// Runs function(arg) in a process that shares our memory, until it ends or
+// executes something. `ends`: it does not do that. Returns 0, or errno.
+int RunBeside(int (*function)(void* arg), void* arg, bool ends) {
   void* const stack = MapStack();
   if (stack == nullptr) return errno;
   // It sends no signal when it ends.
   const pid_t beside = clone(function, static_cast<char*>(stack) + kStackBytes,
                              CLONE_VM | CLONE_VFORK, arg);
   const int error = beside < 0 ? errno : 0;
-  if (beside > 0) {
+  if (beside > 0 && ends) {
     while (syscall(SYS_wait4, beside, nullptr, __WALL, nullptr) < 0 &&
            errno == EINTR) {
     }
@@ -164,7 +164,7 @@ int ChildProcess::Fork(void (*start)(void* arg), void* arg) {
     error = child < 0 ? errno : 0;
     if (child > 0) g_own_child = child;
   } else {
-    error = RunBeside(ForkBeside, &fork);
+    error = RunBeside(ForkBeside, &fork, true);
     if (error == 0) error = fork.error;
   }
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof(before));
@@ -219,7 +219,7 @@ void ChildProcess::CloseAllBut(int a, int b, int c) {
 int ChildProcess::StartCollector(const char* path, int pipe, int output,
                                  int status) {
   Executed executed = {path, {pipe, output, status}, 0};
-  const int error = RunBeside(Execute, &executed);
+  const int error = RunBeside(Execute, &executed, false);
   return error != 0 ? error : executed.error;
 }
 

@@ -40,6 +40,7 @@ void InParent() {
 void InChild() {
   Statm::CloseInChild();
   SideRing::ForgetThread();
+  g_parts.objects.Forget();
   t_thread_id = 0;
   g_adopts_orphans |= getpid() == 1;  // of a namespace of its own
 }

@@ -132,7 +132,7 @@ static void TypeEdges(PyTypeObject* type, const PymemrunSink* sink) {
   SharedKeyEdges(type, sink);
 }
 
-static void DictEdges(PyObject* object, const PymemrunSink* sink) {
+static void DictEdges(PyObject* object, int always, const PymemrunSink* sink) {
   PyObject *key, *value;
   Py_ssize_t at = 0;
   int keys_count = 1;
@@ -142,14 +142,14 @@ static void DictEdges(PyObject* object, const PymemrunSink* sink) {
 #endif
   while (PyDict_Next(object, &at, &key, &value)) {
     if (keys_count) PymemrunTell(sink, key, kPymemrunKey, 1, NULL, NULL);
-    PymemrunTell(sink, value, kPymemrunValue, 1, key, NULL);
+    PymemrunTell(sink, value, kPymemrunValue, always, key, NULL);
   }
 }
 
-static void ItemEdges(PyObject* const* items, Py_ssize_t count,
+static void ItemEdges(PyObject* const* items, Py_ssize_t count, int always,
                       const PymemrunSink* sink) {
   for (Py_ssize_t i = 0; i < count; ++i) {
-    PymemrunTell(sink, items[i], kPymemrunIndex, 1, NULL, NULL);
+    PymemrunTell(sink, items[i], kPymemrunIndex, always, NULL, NULL);
   }
 }
 
@@ -195,16 +195,19 @@ static void WeakEdges(PyObject* object, const PymemrunSink* sink) {
   }
 }
 
+// Of a type itself all is known; of those that derive from it tp_traverse says
+// what there is.
 void PymemrunShapeEdges(PyObject* object, const PymemrunTypeFacts* facts,
                         const PymemrunSink* sink) {
   switch (facts->shape) {
     case kPymemrunDictShape:
-      return DictEdges(object, sink);
+      return DictEdges(object, facts->exact, sink);
     case kPymemrunList:
-      return ItemEdges(((PyListObject*)object)->ob_item, Py_SIZE(object), sink);
+      return ItemEdges(((PyListObject*)object)->ob_item, Py_SIZE(object),
+                       facts->exact, sink);
     case kPymemrunTuple:
       return ItemEdges(((PyTupleObject*)object)->ob_item, Py_SIZE(object),
-                       sink);
+                       facts->exact, sink);
     case kPymemrunTypeShape:
       return TypeEdges((PyTypeObject*)object, sink);
     case kPymemrunFunction:

@@ -15,11 +15,13 @@
 // What lies before the object, as far as sys.getsizeof() counts it.
 static size_t CountedHead(PyObject* object, const PymemrunTypeFacts* facts) {
 #if PY_VERSION_HEX >= 0x030B0000
+#if PY_VERSION_HEX >= 0x030C0000
   // Nothing lies before a static type.
   if (Py_IS_TYPE(object, &PyType_Type) &&
       (((PyTypeObject*)object)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {
     return 0;
   }
+#endif
   return facts->head_bytes;
 #else
   return PyObject_IS_GC(object) ? sizeof(PyGC_Head) : 0;

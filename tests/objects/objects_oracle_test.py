@@ -160,12 +160,6 @@ class Own(Exception):
 o = Own("x", 1); o.more = [2]
 kept += [o, StopIteration(3), UnicodeDecodeError("utf-8", b"x", 0, 1, "why"), OSError(2, "no", "file")]
 """,
-    "long list": """
-head = None
-for i in range(1_000_000):
-    head = (head, i)
-kept = [head]
-""",
     "frozen": """
 import gc
 kept = [[i] for i in range(1000)] + [{i: {i}} for i in range(100)]
@@ -228,6 +222,27 @@ class ObjectsOracleTest(support.ProgramTest):
                 run, dump, said = self.dump_of(program)
                 self.check_end(run, dump)
                 self.check_objects(dump, said)
+
+    def test_a_linked_list_of_a_million_is_no_recursion(self):
+        run = self.run_script("""
+import pymemrun
+head = None
+for i in range(1_000_000):
+    head = (head, i)
+print(pymemrun.dump_objects(wait=True))
+""", "--trace", "none", "--heap", "off")
+        dump = object_dump.Dump(run.stdout.strip())
+        self.check_end(run, dump)
+        node = dump.target(self.main_dict(dump), "head")
+        for i in reversed(range(1_000_000)):
+            (kind, _, back), (_, _, number) = node.edges
+            self.assertEqual(dump.nodes[number].text, str(i).encode())
+            node = dump.nodes[back]
+        self.assertEqual(node.type, "NoneType")
+
+    def main_dict(self, dump):
+        modules = dump.target(dump.group("modules"), "sys.modules")
+        return dump.target(dump.target(modules, "__main__"), "__dict__")
 
     def check_end(self, run, dump):
         end = dump.end

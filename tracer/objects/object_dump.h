@@ -16,10 +16,12 @@ class ObjectDump {
   // Null, or why objects of this interpreter cannot be dumped.
   static const char* WhyNot();
 
-  // Forks. `since_ns`: from when on the program has stood still. Returns 0, or
+  // Forks; sets the time in `order`. `since_ns`: from when on the program has stood still. Returns 0, or
   // errno where there is no child. REQUIRES: none is under way.
   int Start(const DumpOrder& order, uint64_t since_ns);
   bool under_way() const { return status_ != nullptr; }
+  // Of the last one: when it forked, and for how long the program stood still.
+  uint64_t forked_ns() const { return forked_ns_; }
   uint64_t pause_us() const { return pause_us_; }
 
   enum class State { kRunning, kDone, kGone };
@@ -39,6 +41,7 @@ class ObjectDump {
 
  private:
   ObjectStatus* status_ = nullptr;
+  uint64_t forked_ns_ = 0;
   uint64_t pause_us_ = 0;
   uint32_t last_beat_ = 0;
   uint64_t last_beat_ns_ = 0;

@@ -89,13 +89,12 @@ bool ObjectModule::Start(DumpReason reason, const char* path,
     return false;
   }
   const StartFacts& start = Hot().page->start;
-  forked_ns_ = MonotonicNs();
   const DumpOrder order = {
       config_->collector_path,
       config_->launch_text.data(),
       config_->launch_text.size(),
       fd,
-      {forked_ns_, uint64_t{Statm::ReadAnew()} * Hot().page_bytes,
+      {0, uint64_t{Statm::ReadAnew()} * Hot().page_bytes,
        start.monotonic_ns, start.realtime_ns, static_cast<uint32_t>(reason),
        start.time_is_tsc}};
   const int error = dump_.Start(order, since_ns);
@@ -109,7 +108,7 @@ bool ObjectModule::Start(DumpReason reason, const char* path,
 void ObjectModule::TellRun(const ObjectDump::Result& result) {
   HotState& hot = Hot();
   if (hot.page == nullptr) return;
-  const ObjectsPayload payload = {forked_ns_,
+  const ObjectsPayload payload = {dump_.forked_ns(),
                                   dump_.pause_us(),
                                   result.duration_us,
                                   result.file_bytes,

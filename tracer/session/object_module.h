@@ -60,7 +60,6 @@ class ObjectModule {
   // Of the dump that is under way, or was the last one.
   char file_[PATH_MAX] = "";
   DumpReason reason_ = DumpReason::kAsked;
-  uint64_t forked_ns_ = 0;
   char problem_[256] = "";
 };
 

@@ -15,20 +15,18 @@
 namespace pymemrun {
 namespace {
 
+#ifndef PYMEMRUN_NO_OBJECTS
 struct Started {
   DumpOrder order;
   ObjectStatus* status;
   int status_fd;
 };
 
-#ifndef PYMEMRUN_NO_OBJECTS
 void StartChild(void* argument) {
   const Started& started = *static_cast<Started*>(argument);
   RunDumpChild(started.order, started.status, started.status_fd);
 }
-#endif
 
-// Not in memory that the program's children share for longer than they need.
 ObjectStatus* MapStatus(int fd) {
   if (ftruncate(fd, kObjectStatusBytes) != 0) return nullptr;
   void* page = reinterpret_cast<void*>(syscall(SYS_mmap, nullptr,
@@ -37,6 +35,7 @@ ObjectStatus* MapStatus(int fd) {
                                                MAP_SHARED, fd, 0));
   return page == MAP_FAILED ? nullptr : static_cast<ObjectStatus*>(page);
 }
+#endif
 
 }  // namespace
 

@@ -61,6 +61,16 @@ static void CodecEdges(PyInterpreterState* i, const PymemrunSink* sink) {
   }
 }
 
+// The classes of abstract syntax trees, and their instances that are shared.
+static void SyntaxEdges(PyInterpreterState* i, const PymemrunSink* sink) {
+#if PY_VERSION_HEX >= 0x030A0000
+  PyObject** const end = (PyObject**)(&i->ast + 1);
+  for (PyObject** at = &i->ast.AST_type; at < end; ++at) {
+    PymemrunTell(sink, *at, kPymemrunRoot, 1, NULL, "ast");
+  }
+#endif
+}
+
 void PymemrunInterpreterEdges(PyInterpreterState* i, const PymemrunSink* sink) {
   const struct {
     PyObject* value;
@@ -92,6 +102,7 @@ void PymemrunInterpreterEdges(PyInterpreterState* i, const PymemrunSink* sink) {
     PymemrunTell(sink, fields[k].value, kPymemrunRoot, 1, NULL, fields[k].name);
   }
   CodecEdges(i, sink);
+  SyntaxEdges(i, sink);
 }
 
 // The classes derived from a static type, by weak references; borrowed.
@@ -124,6 +135,9 @@ static void StaticTypesFrom(PyInterpreterState* interpreter, PyTypeObject* type,
   if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) return;
   PymemrunTell(sink, type, kPymemrunRoot, 1, NULL, type->tp_name);
   PyObject* subclasses = SubclassesOf(interpreter, type);
+#if PY_VERSION_HEX >= 0x030C0000
+  PymemrunTell(sink, subclasses, kPymemrunRoot, 1, NULL, "__subclasses__");
+#endif
   PyObject *key, *value;
   Py_ssize_t at = 0;
   while (subclasses != NULL && PyDict_CheckExact(subclasses) &&

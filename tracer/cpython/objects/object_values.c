@@ -8,21 +8,34 @@
 
 #include "internal/pycore_interp.h"
 #include "internal/pycore_object.h"
+#if PY_VERSION_HEX >= 0x030D0000
+#include "internal/pycore_sysmodule.h"
+#endif
 #include "tracer/cpython/compat.h"
 
 #define MOST_CHARACTERS 100
 
+#if PY_VERSION_HEX >= 0x030B0000
+// Nothing lies before a static type. Older releases count a head all the same.
+static size_t StaticTypeHead(const PymemrunTypeFacts* facts) {
+  static size_t head = SIZE_MAX;
+  if (head == SIZE_MAX) {
+    PyObject* type = (PyObject*)&PyBaseObject_Type;
+    PyObject* said = facts->size_of(type, NULL);
+    head = _PySys_GetSizeOf(type) - PyLong_AsSize_t(said);
+    Py_DECREF(said);
+  }
+  return head;
+}
+#endif
+
 // What lies before the object, as far as sys.getsizeof() counts it.
 static size_t CountedHead(PyObject* object, const PymemrunTypeFacts* facts) {
 #if PY_VERSION_HEX >= 0x030B0000
-#if PY_VERSION_HEX >= 0x030C0000
-  // Nothing lies before a static type.
-  if (Py_IS_TYPE(object, &PyType_Type) &&
-      (((PyTypeObject*)object)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0) {
-    return 0;
-  }
-#endif
-  return facts->head_bytes;
+  return Py_IS_TYPE(object, &PyType_Type) &&
+                 (((PyTypeObject*)object)->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0
+             ? StaticTypeHead(facts)
+             : facts->head_bytes;
 #else
   return PyObject_IS_GC(object) ? sizeof(PyGC_Head) : 0;
 #endif
@@ -175,8 +188,21 @@ static int Ascii(const char* text, char* buffer) {
   return (int)bytes;
 }
 
-// Digits of an int, where they are few enough.
-static int IntText(PyObject* number, char* buffer) {
+static int SmallIntText(long long number, char* buffer) {
+  char digits[20];
+  int count = 0, size = 0;
+  unsigned long long rest = number < 0 ? -(unsigned long long)number
+                                       : (unsigned long long)number;
+  do {
+    digits[count++] = (char)('0' + rest % 10);
+    rest /= 10;
+  } while (rest != 0);
+  if (number < 0) buffer[size++] = '-';
+  while (count > 0) buffer[size++] = digits[--count];
+  return size;
+}
+
+static int LargeIntText(PyObject* number, char* buffer) {
   unsigned char bytes[40];
   const int sign = _PyLong_Sign(number);
   if (_PyLong_NumBits(number) >= 8 * sizeof bytes) return -1;
@@ -213,6 +239,14 @@ static int IntText(PyObject* number, char* buffer) {
   if (sign < 0) buffer[size++] = '-';
   while (count > 0) buffer[size++] = digits[--count];
   return size;
+}
+
+// Digits of an int, where they are few enough.
+static int IntText(PyObject* number, char* buffer) {
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  return overflow == 0 ? SmallIntText(value, buffer)
+                       : LargeIntText(number, buffer);
 }
 
 static int FloatText(PyObject* number, char* buffer) {

@@ -34,21 +34,23 @@ void* MapStack() {
 }
 
 // Runs function(arg) in a process that shares our memory, until it ends or
-// executes something. `ends`: it does not do that. Returns 0, or errno.
-int RunBeside(int (*function)(void* arg), void* arg, bool ends) {
+// executes something. Returns its number, or -1 with errno set.
+pid_t RunBeside(int (*function)(void* arg), void* arg) {
   void* const stack = MapStack();
-  if (stack == nullptr) return errno;
+  if (stack == nullptr) return -1;
   // It sends no signal when it ends.
   const pid_t beside = clone(function, static_cast<char*>(stack) + kStackBytes,
                              CLONE_VM | CLONE_VFORK, arg);
-  const int error = beside < 0 ? errno : 0;
-  if (beside > 0 && ends) {
-    while (syscall(SYS_wait4, beside, nullptr, __WALL, nullptr) < 0 &&
-           errno == EINTR) {
-    }
-  }
+  const int error = errno;
   syscall(SYS_munmap, stack, kStackBytes);
-  return error;
+  errno = error;
+  return beside;
+}
+
+void WaitFor(pid_t child) {
+  while (syscall(SYS_wait4, child, nullptr, __WALL, nullptr) < 0 &&
+         errno == EINTR) {
+  }
 }
 
 struct Start {
@@ -66,13 +68,6 @@ int ForkBeside(void* argument) {
   return 0;
 }
 
-// Whether orphans would become the program's children, and send it a signal.
-bool AdoptsOrphans() {
-  int subreaper = 0;
-  prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
-  return subreaper != 0 || getpid() == 1;
-}
-
 // Of such a program: children that ended, and that nobody else will find.
 constinit pid_t g_own_child = 0;
 
@@ -82,6 +77,8 @@ void ReapOwnChild() {
       syscall(SYS_wait4, g_own_child, nullptr, __WALL | WNOHANG, nullptr);
   if (reaped != 0) g_own_child = 0;
 }
+
+constinit pid_t g_collector = 0;  // in the child: its own
 
 void WriteText(const char* path, const char* text) {
   const long fd = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CLOEXEC, 0);
@@ -151,21 +148,28 @@ void RaiseLimits() {
 
 }  // namespace
 
-int ChildProcess::Fork(void (*start)(void* arg), void* arg) {
+bool ChildProcess::AdoptsOrphans() {
+  int subreaper = 0;
+  prctl(PR_GET_CHILD_SUBREAPER, &subreaper);
+  return subreaper != 0 || getpid() == 1;
+}
+
+int ChildProcess::Fork(bool orphans, void (*start)(void* arg), void* arg) {
   ReapOwnChild();
   // Neither process is to run the program's handlers.
   uint64_t all = ~uint64_t{0}, before = 0;
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
   Start fork = {start, arg, 0};
   int error = 0;
-  if (AdoptsOrphans()) {
+  if (orphans) {
     const pid_t child = RawFork();
     if (child == 0) start(arg);
     error = child < 0 ? errno : 0;
     if (child > 0) g_own_child = child;
   } else {
-    error = RunBeside(ForkBeside, &fork, true);
-    if (error == 0) error = fork.error;
+    const pid_t beside = RunBeside(ForkBeside, &fork);
+    error = beside < 0 ? errno : fork.error;
+    if (beside > 0) WaitFor(beside);
   }
   syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof(before));
   return error;
@@ -219,8 +223,10 @@ void ChildProcess::CloseAllBut(int a, int b, int c) {
 int ChildProcess::StartCollector(const char* path, int pipe, int output,
                                  int status) {
   Executed executed = {path, {pipe, output, status}, 0};
-  const int error = RunBeside(Execute, &executed, false);
-  return error != 0 ? error : executed.error;
+  g_collector = RunBeside(Execute, &executed);
+  return g_collector < 0 ? errno : executed.error;
 }
+
+void ChildProcess::WaitForCollector() { WaitFor(g_collector); }
 
 }  // namespace pymemrun

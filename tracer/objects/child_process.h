@@ -13,10 +13,12 @@ namespace pymemrun {
 class ChildProcess {
  public:
   // Copies the process; the copy runs start(arg), which does not return. It is
-  // no child of the caller's, or one that no wait() of the program's finds and
-  // that sends no signal. Other threads run on, the caller does not. Returns 0,
-  // or errno.
-  static int Fork(void (*start)(void* arg), void* arg);
+  // no child of the caller's; or, where the program adopts `orphans`, one that
+  // no wait() of the program's finds and that sends no signal. Other threads
+  // run on, the caller does not. Returns 0, or errno.
+  static int Fork(bool orphans, void (*start)(void* arg), void* arg);
+  // Whether orphans would become this process's children.
+  static bool AdoptsOrphans();
 
   // In the child: a session of its own, higher limits, no core file.
   static void Detach();
@@ -27,6 +29,8 @@ class ChildProcess {
   static void CloseAllBut(int a, int b, int c);
   // Executes the collector at `path` on these descriptors. Returns 0, or errno.
   static int StartCollector(const char* path, int pipe, int output, int status);
+  // Until it ends, so that it is no orphan. Async-signal-safe.
+  static void WaitForCollector();
 };
 
 }  // namespace pymemrun

@@ -29,6 +29,7 @@ constexpr uint32_t kNoMemory = 2;
 constinit ObjectPipe g_pipe;
 ObjectWalk* g_walk = nullptr;
 uint64_t g_begin_ns = 0;
+bool g_waits = false;  // for its collector
 
 // Async-signal-safe.
 [[noreturn]] void End(uint32_t outcome, uint32_t signal) {
@@ -42,6 +43,10 @@ uint64_t g_begin_ns = 0;
   }
   g_pipe.Put(ObjectMessage::kEnd, &end, sizeof(end), nullptr, 0);
   g_pipe.Flush();
+  if (g_waits) {
+    syscall(SYS_close, g_pipe.fd());
+    ChildProcess::WaitForCollector();
+  }
   _exit(0);
 }
 
@@ -78,6 +83,7 @@ int StartCollector(const DumpOrder& order, ObjectStatus* status,
 void RunDumpChild(const DumpOrder& order, ObjectStatus* status, int status_fd) {
   g_child_out_of_memory = Quit;
   g_begin_ns = order.begin.monotonic_ns;
+  g_waits = order.orphans;
   ChildProcess::Detach();
   ChildProcess::CloseAllBut(order.output, status_fd, status_fd);
   g_pipe.Open(StartCollector(order, status, status_fd));

@@ -15,7 +15,8 @@ struct DumpOrder {
   const char* collector;    // its path
   const char* launch_text;  // of the run
   size_t launch_bytes;
-  int output;  // the dump's file; the caller closes it
+  int output;       // the dump's file; the caller closes it
+  bool orphans;     // the program adopts them: the child leaves it none
   ObjectBeginWire begin;
 };
 

@@ -60,7 +60,7 @@ int ObjectDump::Start(const DumpOrder& order, uint64_t since_ns) {
   int error = started.status == nullptr ? errno : 0;
   if (error == 0) {
     started.order.begin.monotonic_ns = forked_ns_ = MonotonicNs();
-    error = ChildProcess::Fork(StartChild, &started);
+    error = ChildProcess::Fork(order.orphans, StartChild, &started);
   }
   syscall(SYS_close, fd);
   pause_us_ = (MonotonicNs() - since_ns) / 1000;

@@ -22,6 +22,7 @@ class ObjectPipe {
   void PutEdge(ObjectEdgeWire edge);
   // One larger than a message of others may be: the launch text.
   void PutLarge(ObjectMessage kind, const void* data, size_t bytes);
+  int fd() const { return fd_; }
   // What is whole goes into the pipe. Async-signal-safe.
   void Flush();
 

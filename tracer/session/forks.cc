@@ -154,6 +154,8 @@ bool Register() {
 
 }  // namespace
 
+bool Forks::AdoptsOrphans() { return g_adopts_orphans; }
+
 void Forks::Watch() { pthread_atfork(BeforeFork, InParent, InChild); }
 
 #ifdef PYMEMRUN_ANY_PYTHON

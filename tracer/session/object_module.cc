@@ -12,7 +12,9 @@
 #include "tracer/base/clock.h"
 #include "tracer/base/hot_state.h"
 #include "tracer/base/statm.h"
+#include "tracer/objects/child_process.h"
 #include "tracer/ring/event_ring.h"
+#include "tracer/session/forks.h"
 #include "tracer/session/parts.h"
 #include "tracer/session/ring_lock.h"
 
@@ -94,6 +96,7 @@ bool ObjectModule::Start(DumpReason reason, const char* path,
       config_->launch_text.data(),
       config_->launch_text.size(),
       fd,
+      Forks::AdoptsOrphans() || ChildProcess::AdoptsOrphans(),
       {0, uint64_t{Statm::ReadAnew()} * Hot().page_bytes,
        start.monotonic_ns, start.realtime_ns, static_cast<uint32_t>(reason),
        start.time_is_tsc}};

@@ -1,6 +1,6 @@
 // Types: what an instance is, what its type is called, which fields it has.
 #define Py_BUILD_CORE 1
-#include "tracer/cpython/objects/object_graph.h"
+#include "tracer/cpython/objects/object_types.h"
 
 #ifndef PYMEMRUN_NO_OBJECTS
 #include <string.h>

@@ -51,7 +51,8 @@ class DumpFile {
   absl::Status Append(int level, absl::string_view record) {
     if (writer_ == nullptr) {
       StreamWriter::Options options;
-      options.level = level == kNoCompression ? int{StreamWriter::kStored} : level;
+      options.level =
+          level == kNoCompression ? int{StreamWriter::kStored} : level;
       auto writer = StreamWriter::Create(&sink_, options);
       if (!writer.ok()) return writer.status();
       writer_ = *std::move(writer);
@@ -82,8 +83,7 @@ absl::Status ReadAll(int pipe, int silent_ms, ObjectStatus* status,
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return absl::OkStatus();
     status->heartbeat.fetch_add(1, std::memory_order_relaxed);
-    RETURN_IF_ERROR(
-        messages->Take({buffer.data(), static_cast<size_t>(got)}));
+    RETURN_IF_ERROR(messages->Take({buffer.data(), static_cast<size_t>(got)}));
   }
 }
 
@@ -133,8 +133,7 @@ int CollectObjects(const ObjectFds& fds, int walker, int silent_ms) {
 
 int RunObjectCollector() {
   // The child started us, and is there until it has told all.
-  const int walker =
-      static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
+  const int walker = static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
   DetachFromProgram(walker > kObjectStatusFd ? walker : kObjectStatusFd);
   return CollectObjects({kObjectPipeFd, kObjectOutputFd, kObjectStatusFd},
                         walker, kSilentMs);

@@ -27,9 +27,8 @@ absl::Status ObjectMessages::TakeWhole(absl::string_view* bytes) {
                        MostBytes(head.kind), " bytes, found ", head.bytes));
     }
     if (bytes->size() - sizeof(head) < head.bytes) return absl::OkStatus();
-    RETURN_IF_ERROR(
-        recorder_->Take(static_cast<ObjectMessage>(head.kind),
-                        bytes->substr(sizeof(head), head.bytes)));
+    RETURN_IF_ERROR(recorder_->Take(static_cast<ObjectMessage>(head.kind),
+                                    bytes->substr(sizeof(head), head.bytes)));
     bytes->remove_prefix(sizeof(head) + head.bytes);
   }
   return absl::OkStatus();

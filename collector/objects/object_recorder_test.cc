@@ -36,7 +36,8 @@ class Keeper : public RecordVisitor {
   bool OnReferences(const ObjectReference* references, size_t count) override {
     for (size_t i = 0; i < count; ++i) {
       const ObjectReference& r = references[i];
-      edges.push_back(absl::StrCat(r.from, ">", r.target, " ", r.kind, " ", r.name));
+      edges.push_back(
+          absl::StrCat(r.from, ">", r.target, " ", r.kind, " ", r.name));
     }
     return true;
   }
@@ -87,9 +88,8 @@ TEST(ObjectRecorderTest, AWalkBecomesADump) {
                 ElementsAre(".<root> 0", "builtins.list 0", "builtins.str 2"));
     EXPECT_THAT(kept.objects, ElementsAre("0 t1 0 ", "1 t2 88 ",
                                           "2 t3 54 hello", "3 t3 50 x"));
-    EXPECT_THAT(kept.edges,
-                testing::UnorderedElementsAre("0>1 13 1", "0>3 13 0", "1>2 4 0",
-                                              "1>2 4 0"));
+    EXPECT_THAT(kept.edges, testing::UnorderedElementsAre(
+                                "0>1 13 1", "0>3 13 0", "1>2 4 0", "1>2 4 0"));
     EXPECT_EQ(kept.end.outcome(), ObjectsEnd::COMPLETE);
     EXPECT_EQ(kept.end.objects(), 3u);
     EXPECT_EQ(kept.end.references(), 4u);
@@ -154,7 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadMessage{"LateTarget", EdgesMessage({EdgeTo(2, 4)}), ""},
         BadMessage{"Name", EdgesMessage({EdgeTo(1, 4, 1)}), "name, found 1"},
         BadMessage{"EdgeKind", EdgesMessage({EdgeTo(1, 31)}), "found 31"},
-        BadMessage{"EdgePart", Message(ObjectMessage::kEdges, "abc"), "found 3"},
+        BadMessage{"EdgePart", Message(ObjectMessage::kEdges, "abc"),
+                   "found 3"},
         BadMessage{"Type", NodeMessage(2, 1, 1), "no such type, found 2"},
         BadMessage{"TypeId", TypeMessage(3, 0, false, "", "x"), "type 2"},
         BadMessage{"Base", TypeMessage(2, 2, false, "", "x"), "no such base"},
@@ -172,7 +173,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(ObjectRecorderTest, NothingIsTakenAfterTheEnd) {
-  const Recorded result = Record(SmallWalk() + Message(ObjectMessage::kName, "n"));
+  const Recorded result =
+      Record(SmallWalk() + Message(ObjectMessage::kName, "n"));
   EXPECT_FALSE(result.taken.ok());
   EXPECT_EQ(result.keeper.end.outcome(), ObjectsEnd::COMPLETE);
 }

@@ -202,10 +202,10 @@ namespace {
 // program can handle.
 int SignalOf(std::string_view name) {
   constexpr Named<int> kNames[] = {
-      {"USR1", SIGUSR1},   {"USR2", SIGUSR2}, {"HUP", SIGHUP},
-      {"QUIT", SIGQUIT},   {"PWR", SIGPWR},   {"WINCH", SIGWINCH},
-      {"CONT", SIGCONT},   {"URG", SIGURG},   {"IO", SIGIO},
-      {"ALRM", SIGALRM},   {"TERM", SIGTERM}, {"INT", SIGINT},
+      {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP},
+      {"QUIT", SIGQUIT}, {"PWR", SIGPWR},   {"WINCH", SIGWINCH},
+      {"CONT", SIGCONT}, {"URG", SIGURG},   {"IO", SIGIO},
+      {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"INT", SIGINT},
   };
   if (name.substr(0, 3) == "SIG") name.remove_prefix(3);
   int number = 0;

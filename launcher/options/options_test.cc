@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <map>
@@ -167,6 +168,10 @@ TEST(OptionsTest, AWrongValueIsRefusedWithWhatIsExpected) {
       {"--on-full", "wait"},
       {"--rss-source", "x"},
       {"--follow", "x"},
+      {"--objects", "never"},
+      {"--objects", "exit,"},
+      {"--objects", "signal:KILL"},
+      {"--objects", "signal:RTMIN+x"},
       {"--heap", "on"},
       {"--heap-rates", "{9:2}"},
       {"--heap-rates", "{9:0.1,8:0.1}"},
@@ -313,6 +318,16 @@ TEST(OptionsTest, AnOptionOfAnotherHeapModeIsRefused) {
 TEST(OptionsTest, WhichChildrenAreFollowed) {
   EXPECT_EQ(Read({}).options.follow, Follow::kFork);
   EXPECT_EQ(Read({"--follow", "none"}).options.follow, Follow::kNone);
+  EXPECT_FALSE(Read({}).options.objects.at_exit);
+  EXPECT_EQ(Read({}).options.objects.signal, 0);
+  const ObjectsConfig objects =
+      Read({"--objects", "exit,signal"}).options.objects;
+  EXPECT_TRUE(objects.at_exit);
+  EXPECT_EQ(objects.signal, SIGUSR2);
+  EXPECT_EQ(Read({"--objects", "signal:SIGHUP"}).options.objects.signal,
+            SIGHUP);
+  EXPECT_EQ(Read({"--objects", "signal:RTMIN+2"}).options.objects.signal,
+            SIGRTMIN + 2);
   EXPECT_EQ(Read({"--follow", "fork"}).options.follow, Follow::kFork);
   EXPECT_EQ(Read({"--follow", "all"}).options.follow, Follow::kAll);
 }

@@ -297,8 +297,8 @@ bool StartRun(const TraceRequest& request) {
   run.identity = IdentityOf(*request.command_line);
   run.lineage = {NameOfProcess(getpid()), NameOfProcess(getppid()), false};
   const bool numbered = request.unasked && !options.force;
-  OutputRequest output = {options.output, options.force, numbered,
-                          run.identity, [&request](const std::string& file) {
+  OutputRequest output = {options.output, options.force, numbered, run.identity,
+                          [&request](const std::string& file) {
                             return AskNameOf(request.collector, file);
                           }};
   run.files.output = CreateOutputFile(output, &run.path, &error);

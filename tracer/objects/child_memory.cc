@@ -26,9 +26,9 @@ void* Checked(long result) {
 }  // namespace
 
 void* MapChildMemory(size_t bytes) {
-  void* at = Checked(syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                             0));
+  void* at =
+      Checked(syscall(SYS_mmap, nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   // Fewer faults, and fewer misses of the TLB.
   if (bytes >= kHugeBytes) syscall(SYS_madvise, at, bytes, MADV_HUGEPAGE);
   return at;

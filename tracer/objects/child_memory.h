@@ -1,6 +1,6 @@
 // Memory of the child that walks the objects: straight from the kernel, because
-// another thread of the parent's may have held malloc's locks. It is never given
-// back: the child ends.
+// another thread of the parent's may have held malloc's locks. It is never
+// given back: the child ends.
 #ifndef PYMEMRUN_TRACER_OBJECTS_CHILD_MEMORY_H_
 #define PYMEMRUN_TRACER_OBJECTS_CHILD_MEMORY_H_
 

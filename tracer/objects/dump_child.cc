@@ -6,9 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
-#include <new>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <new>
 
 #include "tracer/base/clock.h"
 #include "tracer/objects/child_allocator.h"

@@ -15,13 +15,13 @@ struct DumpOrder {
   const char* collector;    // its path
   const char* launch_text;  // of the run
   size_t launch_bytes;
-  int output;       // the dump's file; the caller closes it
-  bool orphans;     // the program adopts them: the child leaves it none
+  int output;    // the dump's file; the caller closes it
+  bool orphans;  // the program adopts them: the child leaves it none
   ObjectBeginWire begin;
 };
 
-// Runs in the child, whose only thread is the one that held the GIL. A collector
-// that does not start is told in `status`.
+// Runs in the child, whose only thread is the one that held the GIL. A
+// collector that does not start is told in `status`.
 [[noreturn]] void RunDumpChild(const DumpOrder& order, ObjectStatus* status,
                                int status_fd);
 

@@ -102,8 +102,7 @@ uint32_t GraphNames::Of(PyObject* name) {
   if (recent.name == name) return recent.id;
   char text[kPymemrunTextBytes];
   const int bytes = PymemrunNameText(name, text);
-  const uint32_t id =
-      bytes < 0 ? 0 : OfText(text, static_cast<size_t>(bytes));
+  const uint32_t id = bytes < 0 ? 0 : OfText(text, static_cast<size_t>(bytes));
   recent = {name, id};
   return id;
 }

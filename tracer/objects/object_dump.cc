@@ -29,10 +29,9 @@ void StartChild(void* argument) {
 
 ObjectStatus* MapStatus(int fd) {
   if (ftruncate(fd, kObjectStatusBytes) != 0) return nullptr;
-  void* page = reinterpret_cast<void*>(syscall(SYS_mmap, nullptr,
-                                               kObjectStatusBytes,
-                                               PROT_READ | PROT_WRITE,
-                                               MAP_SHARED, fd, 0));
+  void* page = reinterpret_cast<void*>(
+      syscall(SYS_mmap, nullptr, kObjectStatusBytes, PROT_READ | PROT_WRITE,
+              MAP_SHARED, fd, 0));
   return page == MAP_FAILED ? nullptr : static_cast<ObjectStatus*>(page);
 }
 #endif
@@ -96,9 +95,8 @@ ObjectDump::State ObjectDump::Wait(int timeout_ms) {
     last_beat_ns_ = now_ns;
   }
   const pid_t writer = static_cast<pid_t>(status_->writer.load());
-  const bool ended =
-      writer > 0 && kill(writer, 0) != 0 && errno == ESRCH &&
-      status_->done.load(std::memory_order_acquire) == 0;
+  const bool ended = writer > 0 && kill(writer, 0) != 0 && errno == ESRCH &&
+                     status_->done.load(std::memory_order_acquire) == 0;
   return ended || now_ns - last_beat_ns_ > kGoneNs ? State::kGone
                                                    : State::kRunning;
 }
@@ -106,7 +104,7 @@ ObjectDump::State ObjectDump::Wait(int timeout_ms) {
 ObjectDump::Result ObjectDump::Take() {
   Result result = {};
   if (status_->done.load(std::memory_order_acquire) != 0) {
-    result = {status_->start_errno, status_->outcome,    status_->signal,
+    result = {status_->start_errno, status_->outcome,     status_->signal,
               status_->whole != 0,  status_->write_errno, status_->objects,
               status_->references,  status_->duration_us, status_->file_bytes};
   }

@@ -16,8 +16,9 @@ class ObjectDump {
   // Null, or why objects of this interpreter cannot be dumped.
   static const char* WhyNot();
 
-  // Forks; sets the time in `order`. `since_ns`: from when on the program has stood still. Returns 0, or
-  // errno where there is no child. REQUIRES: none is under way.
+  // Forks; sets the time in `order`. `since_ns`: from when on the program has
+  // stood still. Returns 0, or errno where there is no child. REQUIRES: none is
+  // under way.
   int Start(const DumpOrder& order, uint64_t since_ns);
   bool under_way() const { return status_ != nullptr; }
   // Of the last one: when it forked, and for how long the program stood still.

@@ -91,9 +91,12 @@ void ObjectWalk::VisitQueued() {
 }
 
 void ObjectWalk::VisitRoot() {
-  static constexpr const char* kNames[] = {
-      "modules",  "interpreter", "static types",
-      "interned", "gc tracked, not reached", "frozen"};
+  static constexpr const char* kNames[] = {"modules",
+                                           "interpreter",
+                                           "static types",
+                                           "interned",
+                                           "gc tracked, not reached",
+                                           "frozen"};
   PutSynthetic(Synthetic::kRoot, "", 0, 0);
   PyInterpreterState* interpreter = nullptr;
   uint32_t index = 0;
@@ -117,15 +120,18 @@ void ObjectWalk::VisitGroup(uint64_t key, uint32_t) {
   const uint32_t place = static_cast<uint32_t>(key >> 3) - 1;
   PyInterpreterState* const interpreter = InterpreterAt(place / kKinds);
   const GroupKind kind = static_cast<GroupKind>(place % kKinds);
-  static constexpr const char* kNames[] = {
-      "modules",  "interpreter", "static types",
-      "interned", "gc tracked, not reached", "frozen"};
+  static constexpr const char* kNames[] = {"modules",
+                                           "interpreter",
+                                           "static types",
+                                           "interned",
+                                           "gc tracked, not reached",
+                                           "frozen"};
   char text[80];
   int bytes = snprintf(text, sizeof(text), "%s", kNames[place % kKinds]);
   if (place >= kKinds) {
-    bytes = snprintf(text, sizeof(text), "%s of interpreter %lld",
-                     kNames[place % kKinds],
-                     static_cast<long long>(PyInterpreterState_GetID(interpreter)));
+    bytes = snprintf(
+        text, sizeof(text), "%s of interpreter %lld", kNames[place % kKinds],
+        static_cast<long long>(PyInterpreterState_GetID(interpreter)));
   }
   PutSynthetic(Synthetic::kGroup, text, static_cast<size_t>(bytes), 0);
   const PymemrunSink sink = {TakeEdge, this};
@@ -347,7 +353,8 @@ void ObjectWalk::Take(const PymemrunEdge& edge) {
 
 void ObjectWalk::PutReference(uint64_t key, int kind, uint32_t name) {
   const uint32_t target = numbers_.Number(key);
-  pipe_->PutEdge({target, static_cast<uint32_t>(kind) << kEdgeKindShift | name});
+  pipe_->PutEdge(
+      {target, static_cast<uint32_t>(kind) << kEdgeKindShift | name});
 }
 
 void ObjectWalk::NoteCell(PyObject* cell, uint32_t name) {

@@ -27,7 +27,12 @@ class ObjectWalk {
 
  private:
   // What lies in the lowest bits of a node's key.
-  enum Tag : uint64_t { kObject = 0, kFrameTag = 1, kThreadTag = 2, kGroupTag = 3 };
+  enum Tag : uint64_t {
+    kObject = 0,
+    kFrameTag = 1,
+    kThreadTag = 2,
+    kGroupTag = 3
+  };
   static constexpr uint64_t kTagBits = 7;
   enum class GroupKind : uint32_t {
     kModules,

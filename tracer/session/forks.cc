@@ -17,9 +17,9 @@
 namespace pymemrun {
 namespace {
 
-// Whether orphans become the children of this process or of one that it descends
-// from within the program. A collector would be one, and the program would see
-// it end.
+// Whether orphans become the children of this process or of one that it
+// descends from within the program. A collector would be one, and the program
+// would see it end.
 constinit bool g_adopts_orphans = false;
 
 void BeforeFork() {

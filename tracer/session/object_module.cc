@@ -34,11 +34,10 @@ const char* BaseName(const char* path) {
 bool NumberedName(const char* run, uint32_t number, char* path, size_t size) {
   size_t stem = strlen(run);
   if (stem > 3 && strcmp(run + stem - 3, ".pb") == 0) stem -= 3;
-  const int bytes =
-      number == 0
-          ? snprintf(path, size, "%.*s.obj.pb", static_cast<int>(stem), run)
-          : snprintf(path, size, "%.*s.obj-%u.pb", static_cast<int>(stem), run,
-                     number);
+  const int bytes = number == 0 ? snprintf(path, size, "%.*s.obj.pb",
+                                           static_cast<int>(stem), run)
+                                : snprintf(path, size, "%.*s.obj-%u.pb",
+                                           static_cast<int>(stem), run, number);
   return bytes > 0 && static_cast<size_t>(bytes) < size;
 }
 
@@ -97,9 +96,8 @@ bool ObjectModule::Start(DumpReason reason, const char* path,
       config_->launch_text.size(),
       fd,
       Forks::AdoptsOrphans() || ChildProcess::AdoptsOrphans(),
-      {0, uint64_t{Statm::ReadAnew()} * Hot().page_bytes,
-       start.monotonic_ns, start.realtime_ns, static_cast<uint32_t>(reason),
-       start.time_is_tsc}};
+      {0, uint64_t{Statm::ReadAnew()} * Hot().page_bytes, start.monotonic_ns,
+       start.realtime_ns, static_cast<uint32_t>(reason), start.time_is_tsc}};
   const int error = dump_.Start(order, since_ns);
   syscall(SYS_close, fd);
   if (error == 0) return true;
@@ -217,7 +215,8 @@ PyObject* ObjectModule::DumpObjects(PyObject*, PyObject* args,
 }
 
 void ObjectModule::AtExit() {
-  if (config_ == nullptr || !config_->objects.at_exit || Hot().page == nullptr) {
+  if (config_ == nullptr || !config_->objects.at_exit ||
+      Hot().page == nullptr) {
     return;
   }
   Settle();

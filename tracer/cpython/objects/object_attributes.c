@@ -161,10 +161,14 @@ static void FunctionEdges(PyObject* object, const PymemrunSink* sink) {
     PyObject* value;
     const char* name;
   } named[] = {
-      {f->func_defaults, "__defaults__"}, {f->func_kwdefaults, "__kwdefaults__"},
-      {f->func_closure, "__closure__"},   {f->func_doc, "__doc__"},
-      {f->func_name, "__name__"},         {f->func_qualname, "__qualname__"},
-      {f->func_module, "__module__"},     {f->func_annotations, "__annotations__"},
+      {f->func_defaults, "__defaults__"},
+      {f->func_kwdefaults, "__kwdefaults__"},
+      {f->func_closure, "__closure__"},
+      {f->func_doc, "__doc__"},
+      {f->func_name, "__name__"},
+      {f->func_qualname, "__qualname__"},
+      {f->func_module, "__module__"},
+      {f->func_annotations, "__annotations__"},
   };
   for (size_t i = 0; i < sizeof named / sizeof *named; ++i) {
     PymemrunTell(sink, named[i].value, kPymemrunAttribute, 0, NULL,

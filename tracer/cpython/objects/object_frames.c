@@ -48,9 +48,8 @@ static void ValueEdges(PyObject* const* values, Py_ssize_t count,
   const Py_ssize_t variables = VariableCount(code);
   for (Py_ssize_t i = 0; i < count; ++i) {
     const int is_variable = i < variables;
-    PymemrunTell(sink, values[i],
-                 is_variable ? kPymemrunLocal : kPymemrunStack, always,
-                 is_variable ? VariableName(code, i) : NULL, NULL);
+    PymemrunTell(sink, values[i], is_variable ? kPymemrunLocal : kPymemrunStack,
+                 always, is_variable ? VariableName(code, i) : NULL, NULL);
   }
 }
 
@@ -95,8 +94,7 @@ static int RunsPython(const _PyInterpreterFrame* frame) {
   return code != NULL && PyCode_Check(code);
 }
 
-const void* PymemrunNextRunningFrame(PyThreadState* thread,
-                                     const void* frame) {
+const void* PymemrunNextRunningFrame(PyThreadState* thread, const void* frame) {
   const _PyInterpreterFrame* next =
       frame != NULL
           ? FrameOf(frame)->previous
@@ -159,8 +157,7 @@ void PymemrunOwnFrameEdges(PyObject* object, const PymemrunTypeFacts* facts,
   ValueEdges(frame->localsplus, frame->stacktop, code, 0, sink);
 }
 #else
-const void* PymemrunNextRunningFrame(PyThreadState* thread,
-                                     const void* frame) {
+const void* PymemrunNextRunningFrame(PyThreadState* thread, const void* frame) {
   return frame != NULL ? ((const PyFrameObject*)frame)->f_back : thread->frame;
 }
 
@@ -195,8 +192,10 @@ void PymemrunFrameEdges(const void* running, const PymemrunSink* sink) {
     void* value;
     const char* name;
   } named[] = {
-      {f->f_back, "f_back"},       {f->f_builtins, "f_builtins"},
-      {f->f_locals, "f_locals"},   {f->f_trace, "f_trace"},
+      {f->f_back, "f_back"},
+      {f->f_builtins, "f_builtins"},
+      {f->f_locals, "f_locals"},
+      {f->f_trace, "f_trace"},
   };
   for (size_t i = 0; i < sizeof named / sizeof *named; ++i) {
     PymemrunTell(sink, named[i].value, kPymemrunAttribute, 0, NULL,

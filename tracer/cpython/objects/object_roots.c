@@ -76,26 +76,26 @@ void PymemrunInterpreterEdges(PyInterpreterState* i, const PymemrunSink* sink) {
     PyObject* value;
     const char* name;
   } fields[] = {
-      {i->builtins, "builtins"},
-      {i->sysdict, "sys"},
-      {i->dict, "dict"},
-      {i->builtins_copy, "builtins_copy"},
-      {IMPORTS(i).modules_by_index, "modules_by_index"},
-      {IMPORTS(i).importlib, "importlib"},
-      {IMPORTS(i).import_func, "__import__"},
-      {i->before_forkers, "before fork"},
-      {i->after_forkers_parent, "after fork in parent"},
-      {i->after_forkers_child, "after fork in child"},
-      {i->audit_hooks, "audit hooks"},
-      {i->warnings.filters, "warnings.filters"},
-      {i->warnings.once_registry, "warnings.onceregistry"},
-      {i->warnings.default_action, "warnings.defaultaction"},
-      {i->gc.garbage, "gc.garbage"},
-      {i->gc.callbacks, "gc.callbacks"},
+    {i->builtins, "builtins"},
+    {i->sysdict, "sys"},
+    {i->dict, "dict"},
+    {i->builtins_copy, "builtins_copy"},
+    {IMPORTS(i).modules_by_index, "modules_by_index"},
+    {IMPORTS(i).importlib, "importlib"},
+    {IMPORTS(i).import_func, "__import__"},
+    {i->before_forkers, "before fork"},
+    {i->after_forkers_parent, "after fork in parent"},
+    {i->after_forkers_child, "after fork in child"},
+    {i->audit_hooks, "audit hooks"},
+    {i->warnings.filters, "warnings.filters"},
+    {i->warnings.once_registry, "warnings.onceregistry"},
+    {i->warnings.default_action, "warnings.defaultaction"},
+    {i->gc.garbage, "gc.garbage"},
+    {i->gc.callbacks, "gc.callbacks"},
 #if PY_VERSION_HEX >= 0x030C0000
-      {i->sysdict_copy, "sys_copy"},
+    {i->sysdict_copy, "sys_copy"},
 #elif PY_VERSION_HEX < 0x030A0000
-      {i->pyexitmodule, "atexit"},
+    {i->pyexitmodule, "atexit"},
 #endif
   };
   for (size_t k = 0; k < sizeof fields / sizeof *fields; ++k) {

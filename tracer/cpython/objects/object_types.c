@@ -65,8 +65,7 @@ static PyObject* Lookup(PyTypeObject* type, PyObject* name) {
   for (Py_ssize_t i = 0; mro != NULL && i < PyTuple_GET_SIZE(mro); ++i) {
     PyTypeObject* from = (PyTypeObject*)PyTuple_GET_ITEM(mro, i);
     PyObject* dict = PyType_Check(from) ? PymemrunTypeDict(from) : NULL;
-    PyObject* found =
-        dict != NULL ? PyDict_GetItemWithError(dict, name) : NULL;
+    PyObject* found = dict != NULL ? PyDict_GetItemWithError(dict, name) : NULL;
     if (found != NULL) return found;
   }
   return NULL;

@@ -45,7 +45,7 @@ enum {  // what an instance of a type is, whatever it derives from in between
 typedef struct {
   PyTypeObject* type;
   int shape;
-  int exact;         // the type itself is of that shape
+  int exact;            // the type itself is of that shape
   size_t head_bytes;    // before an object in its block
   PyCFunction size_of;  // C's `__sizeof__`; NULL: it is Python code
   // Fields that member descriptors tell of: so many of those that the caller

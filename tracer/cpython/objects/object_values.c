@@ -56,9 +56,9 @@ static size_t KnownSize(PyObject* object, const PymemrunTypeFacts* facts) {
   const PyTypeObject* type = facts->type;
   switch (facts->shape) {
     case kPymemrunStr:
-      return IsPlainAscii(object)
-                 ? sizeof(PyASCIIObject) + (size_t)PyUnicode_GET_LENGTH(object) + 1
-                 : 0;
+      return IsPlainAscii(object) ? sizeof(PyASCIIObject) +
+                                        (size_t)PyUnicode_GET_LENGTH(object) + 1
+                                  : 0;
     case kPymemrunBytes:
     case kPymemrunTuple:
       return (size_t)(type->tp_basicsize + Py_SIZE(object) * type->tp_itemsize);
@@ -191,8 +191,8 @@ static int Ascii(const char* text, char* buffer) {
 static int SmallIntText(long long number, char* buffer) {
   char digits[20];
   int count = 0, size = 0;
-  unsigned long long rest = number < 0 ? -(unsigned long long)number
-                                       : (unsigned long long)number;
+  unsigned long long rest =
+      number < 0 ? -(unsigned long long)number : (unsigned long long)number;
   do {
     digits[count++] = (char)('0' + rest % 10);
     rest /= 10;
@@ -207,7 +207,8 @@ static int LargeIntText(PyObject* number, char* buffer) {
   const int sign = _PyLong_Sign(number);
   if (_PyLong_NumBits(number) >= 8 * sizeof bytes) return -1;
 #if PY_VERSION_HEX >= 0x030D0000
-  if (_PyLong_AsByteArray((PyLongObject*)number, bytes, sizeof bytes, 1, 1, 0)) {
+  if (_PyLong_AsByteArray((PyLongObject*)number, bytes, sizeof bytes, 1, 1,
+                          0)) {
 #else
   if (_PyLong_AsByteArray((PyLongObject*)number, bytes, sizeof bytes, 1, 1)) {
 #endif
@@ -332,7 +333,8 @@ int PymemrunTextOf(PyObject* object, const PymemrunTypeFacts* facts,
     case kPymemrunCFunction:
       return Ascii(((PyCFunctionObject*)object)->m_ml->ml_name, buffer);
     default: {
-      const int size = CutStr(NameOf(object, facts), buffer, MOST_CHARACTERS, cut);
+      const int size =
+          CutStr(NameOf(object, facts), buffer, MOST_CHARACTERS, cut);
       *cut = 0;  // of a name nobody asks
       return size;
     }

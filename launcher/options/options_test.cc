@@ -315,9 +315,7 @@ TEST(OptionsTest, AnOptionOfAnotherHeapModeIsRefused) {
             "stats");
 }
 
-TEST(OptionsTest, WhichChildrenAreFollowed) {
-  EXPECT_EQ(Read({}).options.follow, Follow::kFork);
-  EXPECT_EQ(Read({"--follow", "none"}).options.follow, Follow::kNone);
+TEST(OptionsTest, MomentsOfDumps) {
   EXPECT_FALSE(Read({}).options.objects.at_exit);
   EXPECT_EQ(Read({}).options.objects.signal, 0);
   const ObjectsConfig objects =
@@ -328,6 +326,11 @@ TEST(OptionsTest, WhichChildrenAreFollowed) {
             SIGHUP);
   EXPECT_EQ(Read({"--objects", "signal:RTMIN+2"}).options.objects.signal,
             SIGRTMIN + 2);
+}
+
+TEST(OptionsTest, WhichChildrenAreFollowed) {
+  EXPECT_EQ(Read({}).options.follow, Follow::kFork);
+  EXPECT_EQ(Read({"--follow", "none"}).options.follow, Follow::kNone);
   EXPECT_EQ(Read({"--follow", "fork"}).options.follow, Follow::kFork);
   EXPECT_EQ(Read({"--follow", "all"}).options.follow, Follow::kAll);
 }

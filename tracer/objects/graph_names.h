@@ -74,7 +74,7 @@ class GraphNames {
   Recent recent_[kRecent] = {};
 };
 
-// A hash of bytes, of which equal ones have the same.
+// A hash of bytes. Equal bytes have equal hashes.
 uint64_t HashBytes(const void* data, size_t bytes);
 
 }  // namespace pymemrun

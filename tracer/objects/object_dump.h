@@ -10,7 +10,7 @@
 
 namespace pymemrun {
 
-// One at a time. GIL, but for Wait().
+// One at a time. All functions need the GIL, except Wait().
 class ObjectDump {
  public:
   // Null, or why objects of this interpreter cannot be dumped.

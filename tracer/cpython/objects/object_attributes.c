@@ -192,7 +192,7 @@ static void WeakEdges(PyObject* object, const PymemrunSink* sink) {
   const PyWeakReference* weak = (PyWeakReference*)object;
   PymemrunTell(sink, weak->wr_callback, kPymemrunAttribute, 0, NULL,
                "__callback__");
-  // One that is being freed is none any more.
+  // An object that is being freed does not count.
   if (weak->wr_object != NULL && weak->wr_object != Py_None &&
       Py_REFCNT(weak->wr_object) > 0) {
     PymemrunTell(sink, weak->wr_object, kPymemrunWeak, 1, NULL, NULL);

@@ -222,8 +222,39 @@ int SignalOf(std::string_view name) {
   return number;
 }
 
+// A time such as 60s, 5m or 500ms, from a tenth of a second to a week; 0 for
+// anything else.
+uint64_t MillisecondsOf(std::string_view text) {
+  constexpr uint64_t kLeast = 100, kMost = uint64_t{7} * 24 * 3600 * 1000;
+  constexpr Named<uint64_t> kUnits[] = {
+      {"ms", 1}, {"s", 1000}, {"m", 60000}, {"min", 60000}, {"h", 3600000}};
+  const size_t digits =
+      std::min(text.find_first_not_of("0123456789"), text.size());
+  uint64_t unit = 0;
+  if (digits == 0 || digits > 9 ||
+      !Choose(std::string(text.substr(digits)), kUnits, &unit)) {
+    return 0;
+  }
+  const uint64_t time = std::stoull(std::string(text.substr(0, digits))) * unit;
+  return time >= kLeast && time <= kMost ? time : 0;
+}
+
 bool ReadMoment(std::string_view moment, ObjectsConfig* objects) {
-  constexpr std::string_view kSignal = "signal:";
+  constexpr std::string_view kSignal = "signal:", kEvery = "every:";
+  constexpr std::string_view kRss = "rss>";
+  if (moment == "peak") {
+    objects->at_peak = true;
+    return true;
+  }
+  if (moment.substr(0, kEvery.size()) == kEvery) {
+    objects->every_ms = MillisecondsOf(moment.substr(kEvery.size()));
+    return objects->every_ms != 0;
+  }
+  if (moment.substr(0, kRss.size()) == kRss) {
+    objects->rss_above_bytes =
+        ParseSize(moment.substr(kRss.size())).value_or(0);
+    return objects->rss_above_bytes != 0;
+  }
   if (moment == "exit") {
     objects->at_exit = true;
     return true;

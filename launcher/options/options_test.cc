@@ -172,6 +172,9 @@ TEST(OptionsTest, AWrongValueIsRefusedWithWhatIsExpected) {
       {"--objects", "exit,"},
       {"--objects", "signal:KILL"},
       {"--objects", "signal:RTMIN+x"},
+      {"--objects", "every:5"},
+      {"--objects", "every:5ms"},
+      {"--objects", "rss>"},
       {"--heap", "on"},
       {"--heap-rates", "{9:2}"},
       {"--heap-rates", "{9:0.1,8:0.1}"},
@@ -326,6 +329,16 @@ TEST(OptionsTest, MomentsOfDumps) {
             SIGHUP);
   EXPECT_EQ(Read({"--objects", "signal:RTMIN+2"}).options.objects.signal,
             SIGRTMIN + 2);
+}
+
+TEST(OptionsTest, MomentsThatTheCollectorSees) {
+  const ObjectsConfig objects =
+      Read({"--objects", "every:5m,rss>1G,peak"}).options.objects;
+  EXPECT_EQ(objects.every_ms, 300000u);
+  EXPECT_EQ(objects.rss_above_bytes, uint64_t{1} << 30);
+  EXPECT_TRUE(objects.at_peak);
+  EXPECT_TRUE(objects.by_collector());
+  EXPECT_FALSE(Read({"--objects", "exit"}).options.objects.by_collector());
 }
 
 TEST(OptionsTest, WhichChildrenAreFollowed) {

@@ -84,6 +84,40 @@ t.join()
             self.assertEqual(dump.end.outcome, dump.end.COMPLETE)
             self.assertEqual(dump.begin.reason, support.trace_pb2().OBJECTS_SIGNAL)
 
+    def test_the_collector_asks_in_time_by_rss_and_at_peaks(self):
+        reasons = support.trace_pb2().ObjectsReason
+        run = self.run_script("""
+import time
+time.sleep(2.2)
+""", *QUIET, "--objects", "every:500ms")
+        dumps = self.dumps(run)
+        self.assertIn(len(dumps), (3, 4))
+        self.assertEqual({dump.begin.reason for dump in dumps},
+                         {reasons.Value("OBJECTS_EVERY")})
+        program = """
+import time
+first = b"x" * (%d << 20); time.sleep(1)
+second = b"x" * (%d << 20); time.sleep(2.5)
+class Late: pass
+late = Late()
+third = b"x" * (%d << 20); time.sleep(1.5)
+del third; time.sleep(0.5)
+"""
+        run = self.run_script(program % (10, 100, 1), *QUIET, "--objects", "rss>90M")
+        dump, = self.dumps(run)
+        self.assertEqual(dump.begin.reason, reasons.Value("OBJECTS_RSS_ABOVE"))
+        self.assertGreater(dump.begin.rss_bytes, 90 << 20)
+        run = self.run_script(program % (1, 100, 100), *QUIET, "--objects", "peak")
+        facts = self.facts(run)
+        self.assertEqual({fact.reason for fact in facts}, {reasons.Value("OBJECTS_AT_PEAK")})
+        self.assertGreater(len(facts), 1)
+        kept = [fact for fact in facts
+                if os.path.exists(os.path.join(self.folder, fact.file.decode()))]
+        self.assertEqual(kept, [facts[-1]])
+        dump = object_dump.Dump(os.path.join(self.folder, facts[-1].file.decode()))
+        self.assertTrue(any(node.type == "Late" for node in dump.nodes))
+        self.assertGreater(dump.begin.rss_bytes, 200 << 20)
+
     def test_no_wait_of_the_programs_finds_the_copy(self):
         for adopts in ("", "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\n"):
             run = self.run_script(f"""
@@ -214,9 +248,10 @@ for args, named in (((1.5,), {}), ((None, True), {}), ((), {"file": "x"})):
         self.assertEqual(run.stdout, "TypeError\n" * 3)
 
     def test_moments_that_are_none_are_refused(self):
-        for text in ("never", "exit,", "signal:NONE", "signal:RTMIN+99", "signal:KILL"):
+        for text in ("never", "exit,", "signal:NONE", "signal:RTMIN+99", "signal:KILL",
+                     "every:", "every:5", "every:1ms", "rss>", "rss>x"):
             run = self.run_script("", "--objects", text, status=2)
-            self.assertIn("is not a list of exit, signal and signal:NAME", run.stderr)
+            self.assertIn("is not a list of exit, signal", run.stderr)
 
 
 if __name__ == "__main__":

@@ -71,7 +71,9 @@ int ObjectModule::OpenFile(const char* path) {
     snprintf(file_, sizeof(file_), "%s", path);
     return CreateFile(file_);
   }
-  for (uint32_t number = 0; number < kMostNumbered; ++number) {
+  // No name is used twice in a run.
+  while (next_number_ < kMostNumbered) {
+    const uint32_t number = next_number_++;
     if (!NumberedName(config_->output, number, file_, sizeof(file_))) break;
     const int fd = CreateFile(file_);
     if (fd >= 0 || errno != EEXIST) return fd;
@@ -122,6 +124,12 @@ void ObjectModule::TellRun(const ObjectDump::Result& result) {
             {TextOf(BaseName(file_)), TextOf(problem_)});
 }
 
+// Of the peaks the highest one is kept, which comes last.
+void ObjectModule::KeepPeak() {
+  if (peak_file_[0] != '\0') unlink(peak_file_);
+  memcpy(peak_file_, file_, sizeof(peak_file_));
+}
+
 void ObjectModule::Take(ObjectDump::State state) {
   const ObjectDump::Result result = dump_.Take();
   if (state == ObjectDump::State::kGone) {
@@ -143,6 +151,7 @@ void ObjectModule::Take(ObjectDump::State state) {
     snprintf(problem_, sizeof(problem_), "cut off: the walk was stopped");
   }
   if (problem_[0] != '\0') Say(BaseName(file_), problem_);
+  if (reason_ == DumpReason::kAtPeak && problem_[0] == '\0') KeepPeak();
   TellRun(result);
 }
 
@@ -226,41 +235,72 @@ void ObjectModule::AtExit() {
   }
 }
 
-// As a handler of Python's: it runs between two instructions of the main
-// thread. What comes while a dump is under way is that dump.
+// What comes while a dump is under way is that dump.
+void ObjectModule::DumpNow(DumpReason reason, const char* option) {
+  if (Hot().page == nullptr) return;
+  if (dump_.under_way()) {
+    const ObjectDump::State state = dump_.Wait(0);
+    if (state == ObjectDump::State::kRunning) return;
+    Take(state);
+  }
+  if (!Start(reason, nullptr, MonotonicNs())) {
+    Say(option, problem_);
+    TellRun({});
+  }
+}
+
+// As handlers of Python's: they run between two instructions of the main
+// thread.
 PyObject* ObjectModule::OnSignal(PyObject*, PyObject*) {
+  g_parts.objects.DumpNow(DumpReason::kSignal, "--objects signal");
+  Py_RETURN_NONE;
+}
+
+// The collector does not say which of the moments it saw.
+DumpReason ObjectModule::CollectorsReason() {
+  const ObjectsConfig& objects = config_->objects;
+  const uint64_t rss_bytes = uint64_t{Statm::ReadAnew()} * Hot().page_bytes;
+  const bool was_above = above_;
+  above_ = objects.rss_above_bytes != 0 && rss_bytes > objects.rss_above_bytes;
+  if (above_ && !was_above) return DumpReason::kRssAbove;
+  return objects.every_ms != 0 ? DumpReason::kEvery
+         : objects.at_peak     ? DumpReason::kAtPeak
+                               : DumpReason::kRssAbove;
+}
+
+PyObject* ObjectModule::OnCollectorsSignal(PyObject*, PyObject*) {
   ObjectModule& self = g_parts.objects;
   if (Hot().page == nullptr) Py_RETURN_NONE;
-  if (self.dump_.under_way()) {
-    const ObjectDump::State state = self.dump_.Wait(0);
-    if (state == ObjectDump::State::kRunning) Py_RETURN_NONE;
-    self.Take(state);
-  }
-  if (!self.Start(DumpReason::kSignal, nullptr, MonotonicNs())) {
-    self.Say("--objects signal", self.problem_);
-    self.TellRun({});
-  }
+  self.DumpNow(self.CollectorsReason(), "--objects");
   Py_RETURN_NONE;
 }
 
 PyMethodDef ObjectModule::signal_method_ = {"dump_objects", OnSignal,
                                             METH_VARARGS, nullptr};
+PyMethodDef ObjectModule::collectors_method_ = {
+    "dump_objects", OnCollectorsSignal, METH_VARARGS, nullptr};
 
-void ObjectModule::WatchSignal() {
-  if (config_ == nullptr || config_->objects.signal == 0) return;
-  PyObject* handler = PyCFunction_New(&signal_method_, nullptr);
+void ObjectModule::Handle(int signal, PyMethodDef* method) {
+  PyObject* handler = PyCFunction_New(method, nullptr);
   PyObject* module = PyImport_ImportModule("_signal");
-  PyObject* result = module != nullptr && handler != nullptr
-                         ? PyObject_CallMethod(module, "signal", "iO",
-                                               config_->objects.signal, handler)
-                         : nullptr;
+  PyObject* result =
+      module != nullptr && handler != nullptr
+          ? PyObject_CallMethod(module, "signal", "iO", signal, handler)
+          : nullptr;
   if (result == nullptr) {
     PyErr_Clear();
-    Say("--objects signal", "the signal cannot be taken");
+    Say("--objects", "the signal cannot be taken");
   }
   Py_XDECREF(result);
   Py_XDECREF(module);
   Py_XDECREF(handler);
+}
+
+void ObjectModule::WatchSignal() {
+  if (config_ == nullptr) return;
+  const ObjectsConfig& objects = config_->objects;
+  if (objects.signal != 0) Handle(objects.signal, &signal_method_);
+  if (objects.by_collector()) Handle(SIGURG, &collectors_method_);
 }
 
 }  // namespace pymemrun

@@ -31,7 +31,7 @@ class ObjectModule {
   // pymemrun.dump_objects(path=None, *, wait=False).
   static PyObject* DumpObjects(PyObject* module, PyObject* args,
                                PyObject* kwargs);
-  // From here on the signal that was asked for makes a dump.
+  // From here on the signals that were asked for make a dump.
   void WatchSignal();
   // The program's own code has ended.
   void AtExit();
@@ -39,7 +39,11 @@ class ObjectModule {
   // Without the GIL where the interpreter is gone.
   void Settle();
   // In a forked child of the program's. Async-signal-safe.
-  void Forget() { dump_.Forget(); }
+  void Forget() {
+    dump_.Forget();
+    peak_file_[0] = '\0';
+    next_number_ = 0;
+  }
 
  private:
   PyObject* Asked(PyObject* path, bool wait);
@@ -51,9 +55,14 @@ class ObjectModule {
   // Takes what is known of a dump that has ended.
   void Take(ObjectDump::State state);
   void TellRun(const ObjectDump::Result& result);
+  void KeepPeak();
   void Say(const char* what, const char* why) const;
+  void DumpNow(DumpReason reason, const char* option);
+  DumpReason CollectorsReason();
+  void Handle(int signal, PyMethodDef* method);
   static PyObject* OnSignal(PyObject* module, PyObject* args);
-  static PyMethodDef signal_method_;
+  static PyObject* OnCollectorsSignal(PyObject* module, PyObject* args);
+  static PyMethodDef signal_method_, collectors_method_;
 
   const TraceConfig* config_ = nullptr;
   ObjectDump dump_;
@@ -61,6 +70,9 @@ class ObjectModule {
   char file_[PATH_MAX] = "";
   DumpReason reason_ = DumpReason::kAsked;
   char problem_[256] = "";
+  char peak_file_[PATH_MAX] = "";  // of the highest RSS so far
+  uint32_t next_number_ = 0;       // of the next file
+  bool above_ = false;             // a dump was made for RSS above its bound
 };
 
 }  // namespace pymemrun

@@ -236,6 +236,24 @@ os.waitpid(child, 0)
         self.assertNotEqual(dump.header.pid, run.header.pid)
         self.assertTrue(any(node.type == "OnlyInChild" for node in dump.nodes))
 
+    @unittest.skipIf(support.VERSION >= (3, 13), "they have a GIL of their own")
+    def test_subinterpreters_are_dumped_too(self):
+        run = self.run_script("""
+import sys, pymemrun
+import _xxsubinterpreters as interpreters
+named = {"isolated": False} if sys.version_info >= (3, 12) else {}
+other = interpreters.create(**named)
+interpreters.run_string(other, "class OnlyThere: pass\\nkept = [OnlyThere() for i in range(5)]")
+pymemrun.dump_objects(wait=True)
+interpreters.destroy(other)
+""", *QUIET)
+        dump, = self.dumps(run)
+        self.assertEqual(sum(node.type == "OnlyThere" for node in dump.nodes), 5)
+        there = dump.group("modules of interpreter 1")
+        reached = dump.strong_from([there.number])
+        self.assertTrue(all(node.number in reached for node in dump.nodes
+                            if node.type == "OnlyThere"))
+
     def test_wrong_arguments(self):
         run = self.run_script("""
 import pymemrun

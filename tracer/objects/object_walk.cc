@@ -128,7 +128,7 @@ void ObjectWalk::VisitGroup(uint64_t key, uint32_t) {
                                            "frozen"};
   char text[80];
   int bytes = snprintf(text, sizeof(text), "%s", kNames[place % kKinds]);
-  if (place >= kKinds) {
+  if (PyInterpreterState_GetID(interpreter) != 0) {
     bytes = snprintf(
         text, sizeof(text), "%s of interpreter %lld", kNames[place % kKinds],
         static_cast<long long>(PyInterpreterState_GetID(interpreter)));

@@ -37,6 +37,8 @@ print("hello")
         self.assertEqual(dump.begin.reason, reason.Value("OBJECTS_AT_EXIT"))
         self.assertEqual(self.facts(run)[0].reason, dump.begin.reason)
         self.assertEqual(sum(node.type == "Kept" for node in dump.nodes), 77)
+        self.assertRegex(run.report("summary"),
+                         r"(?m)^objects +1 dump; run\d+\.obj\.pb: [\d,]+ objects, ")
         self.assertEqual(dump.end.outcome, dump.end.COMPLETE)
 
     def test_files_are_numbered_and_only_the_users_own(self):

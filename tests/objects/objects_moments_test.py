@@ -185,6 +185,20 @@ print(pymemrun.dump_objects(), os.listdir(".") == before)
         self.assertIn(b"fork", fact.problem)
         self.assertEqual(fact.objects, 0)
 
+    def test_the_programs_soft_limits_are_not_meant_for_the_copy(self):
+        run = self.run_script("""
+import resource, pymemrun
+with open("/proc/self/statm") as file:
+    now = int(file.read().split()[0]) * resource.getpagesize()
+for limit, most in ((resource.RLIMIT_AS, now + (20 << 20)), (resource.RLIMIT_FSIZE, 4096),
+                    (resource.RLIMIT_NOFILE, 32)):
+    resource.setrlimit(limit, (most, resource.getrlimit(limit)[1]))
+print(pymemrun.dump_objects(wait=True) is not None)
+""", *QUIET)
+        self.assertEqual((run.stdout, run.stderr), ("True\n", ""))
+        dump, = self.dumps(run)
+        self.assertEqual(dump.end.outcome, dump.end.COMPLETE)
+
     def test_under_load_nothing_is_different(self):
         program = """
 import gc, hashlib, threading, sys

@@ -138,7 +138,8 @@ int Execute(void* argument) {
 }
 
 void RaiseLimits() {
-  for (const auto resource : {RLIMIT_NOFILE, RLIMIT_CPU, RLIMIT_FSIZE}) {
+  for (const auto resource :
+       {RLIMIT_NOFILE, RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_AS, RLIMIT_DATA}) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) continue;
     limit.rlim_cur = limit.rlim_max;

@@ -260,9 +260,15 @@ void ObjectWalk::VisitNotReached() {
 }
 
 // Weak references come last: they are not to be what reaches an object first.
+// One that nothing else reaches is held by C code.
 void ObjectWalk::VisitWeak() {
+  const uint64_t group = numbers_.Number(GroupKey(GroupKind::kNotReached, 0));
   for (; weak_told_ < weak_.size(); ++weak_told_) {
     const Late late = weak_[weak_told_];
+    if (!numbers_.Has(KeyOf(late.target))) {
+      pipe_->Put(ObjectMessage::kContinue, &group, sizeof(group), nullptr, 0);
+      PutReference(KeyOf(late.target), kPymemrunRoot, 0);
+    }
     const uint64_t from = late.from;
     pipe_->Put(ObjectMessage::kContinue, &from, sizeof(from), nullptr, 0);
     PutReference(KeyOf(late.target), kPymemrunWeak, 0);

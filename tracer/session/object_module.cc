@@ -296,9 +296,33 @@ void ObjectModule::Handle(int signal, PyMethodDef* method) {
   Py_XDECREF(handler);
 }
 
-void ObjectModule::WatchSignal() {
+// Where nothing else tells that the program's own code has ended: as the first
+// function that is registered there, the last that is called.
+void ObjectModule::WatchExit() {
+  PyObject* module = PyImport_ImportModule("atexit");
+  PyObject* function = PyCFunction_New(&exit_method_, nullptr);
+  PyObject* result =
+      module != nullptr && function != nullptr
+          ? PyObject_CallMethod(module, "register", "O", function)
+          : nullptr;
+  if (result == nullptr) PyErr_Clear();
+  Py_XDECREF(result);
+  Py_XDECREF(function);
+  Py_XDECREF(module);
+}
+
+PyObject* ObjectModule::OnExit(PyObject*, PyObject*) {
+  g_parts.objects.AtExit();
+  Py_RETURN_NONE;
+}
+
+PyMethodDef ObjectModule::exit_method_ = {"dump_objects", OnExit, METH_VARARGS,
+                                          nullptr};
+
+void ObjectModule::WatchMoments() {
   if (config_ == nullptr) return;
   const ObjectsConfig& objects = config_->objects;
+  if (objects.at_exit && Hot().page->tells_finalize == 0) WatchExit();
   if (objects.signal != 0) Handle(objects.signal, &signal_method_);
   if (objects.by_collector()) Handle(SIGURG, &collectors_method_);
 }

@@ -31,8 +31,8 @@ class ObjectModule {
   // pymemrun.dump_objects(path=None, *, wait=False).
   static PyObject* DumpObjects(PyObject* module, PyObject* args,
                                PyObject* kwargs);
-  // From here on the signals that were asked for make a dump.
-  void WatchSignal();
+  // From here on the signals and the end that were asked for make a dump.
+  void WatchMoments();
   // The program's own code has ended.
   void AtExit();
   // Waits for the dump that is under way, and says in the run file how it went.
@@ -60,9 +60,11 @@ class ObjectModule {
   void DumpNow(DumpReason reason, const char* option);
   DumpReason CollectorsReason();
   void Handle(int signal, PyMethodDef* method);
+  void WatchExit();
+  static PyObject* OnExit(PyObject* module, PyObject* args);
   static PyObject* OnSignal(PyObject* module, PyObject* args);
   static PyObject* OnCollectorsSignal(PyObject* module, PyObject* args);
-  static PyMethodDef signal_method_, collectors_method_;
+  static PyMethodDef signal_method_, collectors_method_, exit_method_;
 
   const TraceConfig* config_ = nullptr;
   ObjectDump dump_;

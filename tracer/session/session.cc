@@ -95,7 +95,7 @@ void InstallOnce() {
   PymemrunPlaceFinalizeWatch();
   HeapHooks::Install();
   if (g_session.follow != nullptr) Forks::Follow(BeginInChild);
-  g_parts.objects.WatchSignal();
+  g_parts.objects.WatchMoments();
 }
 
 // The moment before the user's code. GIL.

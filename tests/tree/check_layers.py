@@ -31,6 +31,8 @@ ROOMS = {
     'collector/session': 'collector/events collector/heap collector/output collector/pages collector/process collector/ring collector/side format/summary tracer/wire',
     'readers/output': 'format/stream text',
     'readers/run': 'format format/records format/stream readers/output text',
+    'readers/dominators': '',
+    'readers/objects': 'format format/objects format/records format/stream readers/dominators readers/output readers/run text',
     'readers/places': 'readers/output readers/run text',
     'readers/growth': 'format/records readers/output readers/places readers/run text',
     'readers/resident': 'format/records readers/output readers/places readers/run text',

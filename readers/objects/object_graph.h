@@ -1,0 +1,137 @@
+// The object graph of a dump in memory: arrays of nodes, and of references in
+// the order of the nodes they come from. Loaders fill it; analyses read it.
+#ifndef PYMEMRUN_READERS_OBJECTS_OBJECT_GRAPH_H_
+#define PYMEMRUN_READERS_OBJECTS_OBJECT_GRAPH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
+#include "format/objects/object_node.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+
+// Index of a node; the root is 0. They are dense, whatever damage took away.
+using NodeId = uint32_t;
+inline constexpr NodeId kNoNode = ~NodeId{0};
+inline constexpr NodeId kRootNode = 0;
+
+// What not every node has. Views are valid as long as the graph.
+struct NodeDetails {
+  std::optional<uint64_t> length;
+  std::optional<absl::string_view> text;  // not escaped
+  uint64_t hash = 0;                      // of a text that is cut
+  uint32_t line = 0;
+};
+
+// What was found of the dump itself.
+struct DumpFacts {
+  Header header;
+  ObjectsBegin begin;
+  std::optional<ObjectsEnd> end;  // none: the dump was cut off
+  uint64_t lost_references = 0;   // to and from nodes that the file lacks
+  bool has_root = true;           // false: the loader made one
+};
+
+// Not thread safe while it is filled.
+class ObjectGraph {
+ public:
+  ObjectGraph();
+
+  // To be called in the order of the nodes; each with the references of it, and
+  // with more references of any earlier node behind.
+  void AddType(const ObjectTypeDef& type);
+  void AddName(absl::string_view text);
+  void AddNode(const ObjectNode& node);
+  // `target` may come later. Fails when there are too many.
+  absl::Status AddReference(const ObjectReference& reference);
+  // To be called once, after all: puts late references in their place, and
+  // leaves out those to nodes that never came.
+  void Finish();
+  DumpFacts& facts() { return facts_; }
+  const DumpFacts& facts() const { return facts_; }
+
+  NodeId nodes() const { return static_cast<NodeId>(types_of_.size()); }
+  // Without synthetic ones.
+  uint64_t objects() const { return objects_; }
+  uint64_t references() const { return targets_.size(); }
+  uint64_t total_bytes() const { return total_bytes_; }
+
+  uint64_t address(NodeId node) const { return addresses_[node]; }
+  uint64_t size_bytes(NodeId node) const;
+  uint32_t type(NodeId node) const { return types_of_[node]; }
+  uint32_t flags(NodeId node) const { return flags_[node]; }
+  bool is_synthetic(NodeId node) const {
+    return types_[types_of_[node]].synthetic();
+  }
+  NodeDetails details(NodeId node) const;
+  void SetSize(NodeId node, uint64_t size_bytes);
+
+  // Types by id, 0 is one that is not known.
+  const std::vector<ObjectTypeDef>& types() const { return types_; }
+  // "dict", "queue.Queue".
+  const std::string& type_name(uint32_t type) const {
+    return type_names_[type];
+  }
+
+  // The references of a node are those from first_edge(node) on, up to
+  // first_edge(node + 1).
+  uint32_t first_edge(NodeId node) const { return first_edge_[node]; }
+  uint32_t degree(NodeId node) const {
+    return first_edge_[node + 1] - first_edge_[node];
+  }
+  NodeId target(uint32_t edge) const { return targets_[edge]; }
+  EdgeKind kind(uint32_t edge) const {
+    return static_cast<EdgeKind>(kinds_[edge]);
+  }
+  // Empty: it has none.
+  absl::string_view edge_name(uint32_t edge) const {
+    return names_[names_of_[edge]];
+  }
+  const std::vector<uint32_t>& first_edges() const { return first_edge_; }
+  const std::vector<NodeId>& targets() const { return targets_; }
+  const std::vector<uint8_t>& kinds() const { return kinds_; }
+
+  // The node at this address, or kNoNode.
+  NodeId Find(uint64_t address) const;
+
+ private:
+  static constexpr uint32_t kLargeSize = ~uint32_t{0};
+  static constexpr NodeId kDetailsStep = 32;
+
+  void AppendDetails(const ObjectNode& node);
+  void MergeLate();
+  void DropLost();
+
+  DumpFacts facts_;
+  std::vector<ObjectTypeDef> types_;
+  std::vector<std::string> type_names_;
+  std::vector<std::string> names_;
+  std::vector<uint64_t> addresses_;
+  std::vector<uint32_t> sizes_;  // kLargeSize: see large_sizes_
+  absl::flat_hash_map<NodeId, uint64_t> large_sizes_;
+  std::vector<uint32_t> types_of_;
+  std::vector<uint8_t> flags_;
+  // Details of the nodes one behind the other; where those of each
+  // kDetailsStep-th node begin.
+  std::string details_;
+  std::vector<uint64_t> details_at_;
+  std::vector<uint32_t> first_edge_;
+  std::vector<NodeId> targets_;
+  std::vector<uint8_t> kinds_;
+  std::vector<uint32_t> names_of_;
+  std::vector<ObjectReference> late_;
+  uint64_t objects_ = 0, total_bytes_ = 0;
+  mutable std::vector<NodeId> by_address_;  // made when it is asked for
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_OBJECT_GRAPH_H_

@@ -47,7 +47,7 @@ class SemiNca {
       ForEdges(node, [&](uint32_t target) {
         if (has_parent[target]) has_several[target] = true;
         has_parent[target] = true;
-        is_leaf_[node] = true;  // yet: it has an edge
+        is_leaf_[node] = true;  // so far: it has an edge
       });
     }
     for (uint32_t node = 0; node < nodes; ++node) {

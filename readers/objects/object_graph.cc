@@ -54,7 +54,10 @@ void ObjectGraph::AddType(const ObjectTypeDef& type) {
   type_names_.push_back(NameOf(type));
 }
 
-void ObjectGraph::AddName(absl::string_view text) { names_.emplace_back(text); }
+uint32_t ObjectGraph::AddName(absl::string_view text) {
+  names_.emplace_back(text);
+  return static_cast<uint32_t>(names_.size() - 1);
+}
 
 void ObjectGraph::AppendDetails(const ObjectNode& node) {
   if (types_of_.size() % kDetailsStep == 0) {
@@ -97,7 +100,7 @@ absl::Status ObjectGraph::AddReference(const ObjectReference& reference) {
     return absl::ResourceExhaustedError(
         "the dump has more references than can be read");
   }
-  if (reference.from + 1 != nodes()) {
+  if (finished() || reference.from + 1 != nodes()) {
     late_.push_back(reference);
     return absl::OkStatus();
   }
@@ -108,7 +111,9 @@ absl::Status ObjectGraph::AddReference(const ObjectReference& reference) {
 }
 
 void ObjectGraph::Finish() {
-  first_edge_.push_back(static_cast<uint32_t>(targets_.size()));
+  if (!finished()) {
+    first_edge_.push_back(static_cast<uint32_t>(targets_.size()));
+  }
   MergeLate();
   DropLost();
 }
@@ -172,6 +177,12 @@ void ObjectGraph::DropLost() {
   targets_.resize(to);
   kinds_.resize(to);
   names_of_.resize(to);
+}
+
+NodeId ObjectGraph::SourceOf(uint32_t edge) const {
+  const auto above =
+      std::upper_bound(first_edge_.begin(), first_edge_.end(), edge);
+  return static_cast<NodeId>(above - first_edge_.begin() - 1);
 }
 
 uint64_t ObjectGraph::size_bytes(NodeId node) const {

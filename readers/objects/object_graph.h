@@ -48,13 +48,21 @@ class ObjectGraph {
   // To be called in the order of the nodes; each with the references of it, and
   // with more references of any earlier node behind.
   void AddType(const ObjectTypeDef& type);
-  void AddName(absl::string_view text);
+  // Gives its id.
+  uint32_t AddName(absl::string_view text);
   void AddNode(const ObjectNode& node);
   // `target` may come later. Fails when there are too many.
   absl::Status AddReference(const ObjectReference& reference);
-  // To be called once, after all: puts late references in their place, and
-  // leaves out those to nodes that never came.
+  // To be called after all: puts late references in their place, and leaves out
+  // those to nodes that never came. More references may be added behind, and
+  // then it is to be called again.
   void Finish();
+  // Gives each target that came so far the number that `map` says.
+  template <typename Map>
+  void MapTargets(Map map) {
+    for (NodeId& target : targets_) target = map(target);
+    for (ObjectReference& late : late_) late.target = map(late.target);
+  }
   DumpFacts& facts() { return facts_; }
   const DumpFacts& facts() const { return facts_; }
 
@@ -72,6 +80,7 @@ class ObjectGraph {
     return types_[types_of_[node]].synthetic();
   }
   NodeDetails details(NodeId node) const;
+  void SetType(NodeId node, uint32_t type) { types_of_[node] = type; }
   void SetSize(NodeId node, uint64_t size_bytes);
 
   // Types by id, 0 is one that is not known.
@@ -88,6 +97,7 @@ class ObjectGraph {
     return first_edge_[node + 1] - first_edge_[node];
   }
   NodeId target(uint32_t edge) const { return targets_[edge]; }
+  NodeId SourceOf(uint32_t edge) const;
   EdgeKind kind(uint32_t edge) const {
     return static_cast<EdgeKind>(kinds_[edge]);
   }
@@ -106,6 +116,7 @@ class ObjectGraph {
   static constexpr uint32_t kLargeSize = ~uint32_t{0};
   static constexpr NodeId kDetailsStep = 32;
 
+  bool finished() const { return first_edge_.size() > types_of_.size(); }
   void AppendDetails(const ObjectNode& node);
   void MergeLate();
   void DropLost();

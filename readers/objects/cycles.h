@@ -1,0 +1,34 @@
+// Circles of objects that nothing but themselves keeps alive.
+#ifndef PYMEMRUN_READERS_OBJECTS_CYCLES_H_
+#define PYMEMRUN_READERS_OBJECTS_CYCLES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "readers/objects/object_graph.h"
+
+namespace pymemrun {
+
+// The name of the root's reference to what only the cycle collector knows of.
+inline constexpr char kNotReached[] = "gc tracked, not reached";
+
+// Objects of which each is reached from each other, or one that refers to
+// itself.
+struct Cycle {
+  std::vector<NodeId> nodes;  // in the file's order
+  uint64_t size_bytes = 0;    // of these alone
+};
+
+struct Cycles {
+  std::vector<Cycle> cycles;  // the largest first
+  // All that no other root reaches: the circles, what hangs on them, and what
+  // C code alone holds.
+  uint64_t objects = 0, size_bytes = 0;
+};
+
+// The circles among what the root reaches through kNotReached alone.
+Cycles FindCycles(const ObjectGraph& graph);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_CYCLES_H_

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "format/stream/status_util.h"
-#include "readers/objects/cycles.h"
 #include "readers/objects/meliae_loader.h"
 #include "readers/run/input_file.h"
 #include "text/report_text.h"

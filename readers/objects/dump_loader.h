@@ -13,6 +13,9 @@
 
 namespace pymemrun {
 
+// The name of the root's reference to what only the cycle collector knows of.
+inline constexpr char kNotReached[] = "gc tracked, not reached";
+
 // Fills a graph from the records of a dump. Not thread safe.
 class DumpLoader : public RecordVisitor {
  public:

@@ -2,7 +2,7 @@
 
 #include <fnmatch.h>
 
-#include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -24,43 +24,42 @@ bool TypeMatches(const ObjectGraph& graph, uint32_t type,
          MatchesPattern(pattern, graph.types()[type].name());
 }
 
-absl::Status NodeFilter::Add(absl::string_view condition) {
-  static constexpr struct {
-    absl::string_view word;
-    Field field;
-  } kFields[] = {{"type", Field::kType},
-                 {"module", Field::kModule},
-                 {"value", Field::kValue},
-                 {"size", Field::kSize},
-                 {"length", Field::kLength}};
+bool NodeFilter::TakeWords(absl::string_view* rest, Condition* made) {
+  static constexpr std::pair<absl::string_view, Field> kFields[] = {
+      {"type", Field::kType},
+      {"module", Field::kModule},
+      {"value", Field::kValue},
+      {"size", Field::kSize},
+      {"length", Field::kLength}};
   // The longer ones first.
-  static constexpr struct {
-    absl::string_view word;
-    Operator op;
-  } kOperators[] = {{"!=", Operator::kIsNot},  {">=", Operator::kAtLeast},
-                    {"<=", Operator::kAtMost}, {"=", Operator::kIs},
-                    {">", Operator::kAbove},   {"<", Operator::kBelow}};
+  static constexpr std::pair<absl::string_view, Operator> kOperators[] = {
+      {"!=", Operator::kIsNot},  {">=", Operator::kAtLeast},
+      {"<=", Operator::kAtMost}, {"=", Operator::kIs},
+      {">", Operator::kAbove},   {"<", Operator::kBelow}};
+  for (const auto& [field_word, field] : kFields) {
+    if (!absl::ConsumePrefix(rest, field_word)) continue;
+    for (const auto& [word, op] : kOperators) {
+      if (!absl::ConsumePrefix(rest, word)) continue;
+      made->field = field;
+      made->op = op;
+      return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+absl::Status NodeFilter::Add(absl::string_view condition) {
   const auto wrong = [condition](absl::string_view expected) {
     return absl::InvalidArgumentError(absl::StrCat(
         "expected ", expected, ", found '", TerminalText(condition), "'"));
   };
   absl::string_view rest = condition;
   Condition made;
-  const auto* field = std::begin(kFields);
-  while (field != std::end(kFields) &&
-         !absl::ConsumePrefix(&rest, field->word)) {
-    ++field;
-  }
-  const auto* op = std::begin(kOperators);
-  while (op != std::end(kOperators) && !absl::ConsumePrefix(&rest, op->word)) {
-    ++op;
-  }
-  if (field == std::end(kFields) || op == std::end(kOperators)) {
+  if (!TakeWords(&rest, &made)) {
     return wrong(
-        "such as type=dict, module=app*, value=x*, size>=1M, length>9");
+        "such as type=dict, module=app*, value=x*, size>=1M or length>9");
   }
-  made.field = field->field;
-  made.op = op->op;
   made.pattern = std::string(rest);
   if (made.field == Field::kSize || made.field == Field::kLength) {
     const auto number = ParseSize({rest.data(), rest.size()});

@@ -32,6 +32,8 @@ class NodeFilter {
     std::string pattern;
     uint64_t number = 0;
   };
+  // Takes field and operator off the front.
+  static bool TakeWords(absl::string_view* rest, Condition* made);
   static bool Meets(const Condition& condition, const ObjectGraph& graph,
                     NodeId node);
 

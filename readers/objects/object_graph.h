@@ -3,7 +3,6 @@
 #ifndef PYMEMRUN_READERS_OBJECTS_OBJECT_GRAPH_H_
 #define PYMEMRUN_READERS_OBJECTS_OBJECT_GRAPH_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +11,6 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "format/objects/object_node.h"
 #include "format/trace.pb.h"
 
@@ -105,6 +103,9 @@ class ObjectGraph {
   absl::string_view edge_name(uint32_t edge) const {
     return names_[names_of_[edge]];
   }
+  uint32_t name_id(uint32_t edge) const { return names_of_[edge]; }
+  // By id; 0 stands for no name.
+  const std::vector<std::string>& names() const { return names_; }
   const std::vector<uint32_t>& first_edges() const { return first_edge_; }
   const std::vector<NodeId>& targets() const { return targets_; }
   const std::vector<uint8_t>& kinds() const { return kinds_; }

@@ -31,7 +31,7 @@ std::string EdgeKindName(EdgeKind kind);
 NodeId KeyOf(const ObjectGraph& graph, uint32_t edge);
 
 // A node by what a user wrote: an address, "0x7f..." or decimal, or "#12", its
-// number. kNoNode: there is none.
+// number. kNoNode: the dump has no such node.
 NodeId NodeByText(const ObjectGraph& graph, absl::string_view text);
 
 }  // namespace pymemrun

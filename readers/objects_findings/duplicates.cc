@@ -1,4 +1,4 @@
-#include "readers/objects/duplicates.h"
+#include "readers/objects_findings/duplicates.h"
 
 #include <algorithm>
 #include <string>

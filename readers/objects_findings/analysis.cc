@@ -1,4 +1,4 @@
-#include "readers/objects/analysis.h"
+#include "readers/objects_findings/analysis.h"
 
 #include "readers/objects/chains.h"
 

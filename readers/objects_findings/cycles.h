@@ -1,6 +1,6 @@
 // Circles of objects that nothing but themselves keeps alive.
-#ifndef PYMEMRUN_READERS_OBJECTS_CYCLES_H_
-#define PYMEMRUN_READERS_OBJECTS_CYCLES_H_
+#ifndef PYMEMRUN_READERS_OBJECTS_FINDINGS_CYCLES_H_
+#define PYMEMRUN_READERS_OBJECTS_FINDINGS_CYCLES_H_
 
 #include <cstdint>
 #include <vector>
@@ -9,11 +9,7 @@
 
 namespace pymemrun {
 
-// The name of the root's reference to what only the cycle collector knows of.
-inline constexpr char kNotReached[] = "gc tracked, not reached";
-
-// Objects of which each is reached from each other, or one that refers to
-// itself.
+// Objects that are all reached from each other, or one that refers to itself.
 struct Cycle {
   std::vector<NodeId> nodes;  // in the file's order
   uint64_t size_bytes = 0;    // of these alone
@@ -31,4 +27,4 @@ Cycles FindCycles(const ObjectGraph& graph);
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_OBJECTS_CYCLES_H_
+#endif  // PYMEMRUN_READERS_OBJECTS_FINDINGS_CYCLES_H_

@@ -1,6 +1,6 @@
 // Strings and bytes that are there several times.
-#ifndef PYMEMRUN_READERS_OBJECTS_DUPLICATES_H_
-#define PYMEMRUN_READERS_OBJECTS_DUPLICATES_H_
+#ifndef PYMEMRUN_READERS_OBJECTS_FINDINGS_DUPLICATES_H_
+#define PYMEMRUN_READERS_OBJECTS_FINDINGS_DUPLICATES_H_
 
 #include <cstdint>
 #include <vector>
@@ -18,11 +18,11 @@ struct Duplicates {
   uint64_t saving_bytes;  // if one served for all: of all without the largest
 };
 
-// Those of which there are at least two, the largest saving first. Texts that
+// Those that there are at least two of, the largest saving first. Texts that
 // are cut are equal when their lengths and hashes are, too.
 std::vector<Duplicates> FindDuplicates(const ObjectGraph& graph,
                                        const NodeFilter& filter);
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_OBJECTS_DUPLICATES_H_
+#endif  // PYMEMRUN_READERS_OBJECTS_FINDINGS_DUPLICATES_H_

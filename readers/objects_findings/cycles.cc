@@ -1,7 +1,9 @@
-#include "readers/objects/cycles.h"
+#include "readers/objects_findings/cycles.h"
 
 #include <algorithm>
 #include <utility>
+
+#include "readers/objects/dump_loader.h"
 
 namespace pymemrun {
 namespace {

@@ -1,6 +1,6 @@
 // A loaded graph with what is computed from it once it is asked for.
-#ifndef PYMEMRUN_READERS_OBJECTS_ANALYSIS_H_
-#define PYMEMRUN_READERS_OBJECTS_ANALYSIS_H_
+#ifndef PYMEMRUN_READERS_OBJECTS_FINDINGS_ANALYSIS_H_
+#define PYMEMRUN_READERS_OBJECTS_FINDINGS_ANALYSIS_H_
 
 #include <cstdint>
 #include <memory>
@@ -48,4 +48,4 @@ class ObjectAnalysis {
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_OBJECTS_ANALYSIS_H_
+#endif  // PYMEMRUN_READERS_OBJECTS_FINDINGS_ANALYSIS_H_

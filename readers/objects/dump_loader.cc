@@ -181,6 +181,38 @@ void SayEnd(const std::string& name, const ObjectGraph& graph,
 
 }  // namespace
 
+namespace {
+
+// Loads what the file has. `teller` is told of damage, if not null.
+absl::StatusOr<std::unique_ptr<ObjectGraph>> Load(const InputFile& file,
+                                                  DamageTeller* teller,
+                                                  uint64_t* damages) {
+  FdSource source(file.fd());
+  auto graph = std::make_unique<ObjectGraph>();
+  PeekedSource peeked(&source);
+  if (LooksLikeMeliae(&peeked)) {
+    RETURN_IF_ERROR(LoadMeliae(&peeked, graph.get()));
+    return graph;
+  }
+  DumpLoader loader(graph.get());
+  loader.TellDamage(teller);
+  ReadResult result;
+  RETURN_IF_ERROR(ReadStream(&peeked, {}, &loader, &result));
+  RETURN_IF_ERROR(loader.Finish());
+  *damages = result.damages;
+  return graph;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ObjectGraph>> LoadObjectFile(
+    const std::string& path) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<InputFile> file,
+                   InputFile::Open(path));
+  uint64_t damages = 0;
+  return Load(*file, /*teller=*/nullptr, &damages);
+}
+
 std::unique_ptr<ObjectGraph> LoadObjects(const std::string& path,
                                          const Console& console, int* code) {
   const auto fail = [&](const std::string& name, const absl::Status& status) {
@@ -191,23 +223,13 @@ std::unique_ptr<ObjectGraph> LoadObjects(const std::string& path,
   auto file = InputFile::Open(path);
   if (!file.ok()) return fail(TerminalText(path), file.status());
   const std::string& name = (*file)->shown_name();
-  FdSource source((*file)->fd());
-  auto graph = std::make_unique<ObjectGraph>();
-  PeekedSource peeked(&source);
-  if (LooksLikeMeliae(&peeked)) {
-    const absl::Status status = LoadMeliae(&peeked, graph.get());
-    return status.ok() ? std::move(graph) : fail(name, status);
-  }
-  DumpLoader loader(graph.get());
   DamageTeller teller(&console, name);
-  loader.TellDamage(&teller);
-  ReadResult result;
-  absl::Status status = ReadStream(&peeked, {}, &loader, &result);
-  if (status.ok()) status = loader.Finish();
-  if (!status.ok()) return fail(name, status);
-  if (result.damages > 0) *code = kExitFailed;
-  SayEnd(name, *graph, console);
-  return graph;
+  uint64_t damages = 0;
+  auto graph = Load(**file, &teller, &damages);
+  if (!graph.ok()) return fail(name, graph.status());
+  if (damages > 0) *code = kExitFailed;
+  SayEnd(name, **graph, console);
+  return *std::move(graph);
 }
 
 }  // namespace pymemrun

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "format/records/record_visitor.h"
 #include "readers/objects/object_graph.h"
 #include "readers/run/console.h"
@@ -53,7 +54,12 @@ class DumpLoader : public RecordVisitor {
 // each circle that is not reached otherwise. REQUIRES: the root has no edges.
 void AddMissingRoots(ObjectGraph* graph);
 
-// Loads the dump at `path`, which may be one of Meliae's; says what is wrong.
+// Loads the dump at `path`, which may be one of Meliae's, as far as it can be
+// read. Fails when nothing can be.
+absl::StatusOr<std::unique_ptr<ObjectGraph>> LoadObjectFile(
+    const std::string& path);
+
+// The same; says what is wrong.
 // Null: nothing could be read. *code becomes what the program is to exit with.
 std::unique_ptr<ObjectGraph> LoadObjects(const std::string& path,
                                          const Console& console, int* code);

@@ -163,7 +163,6 @@ absl::Status MeliaeLoader::Finish() {
   if (graph_.nodes() == 1) {
     return absl::InvalidArgumentError("holds no object graph");
   }
-  graph_.Finish();
   first_reference_.push_back(references_.size());
   for (NodeId node = 1; node < graph_.nodes(); ++node) {
     const uint64_t begin = first_reference_[node];

@@ -63,22 +63,23 @@ void ObjectGraph::AppendDetails(const ObjectNode& node) {
   if (types_of_.size() % kDetailsStep == 0) {
     details_at_.push_back(details_.size());
   }
-  details_.push_back(static_cast<char>(
-      (node.length.has_value() ? kHasLength : 0) |
-      (node.has_text() ? kHasText : 0) | (node.text_hash != 0 ? kHasHash : 0) |
-      (node.line != 0 ? kHasLine : 0)));
-  if (node.length.has_value()) AppendVarint(*node.length, &details_);
+  std::string details(
+      1, static_cast<char>((node.length.has_value() ? kHasLength : 0) |
+                           (node.has_text() ? kHasText : 0) |
+                           (node.text_hash != 0 ? kHasHash : 0) |
+                           (node.line != 0 ? kHasLine : 0)));
+  if (node.length.has_value()) AppendVarint(*node.length, &details);
   if (node.has_text()) {
-    AppendVarint(node.text.size(), &details_);
-    details_.append(node.text.data(), node.text.size());
+    AppendVarint(node.text.size(), &details);
+    details.append(node.text.data(), node.text.size());
   }
-  if (node.text_hash != 0) AppendVarint(node.text_hash, &details_);
-  if (node.line != 0) AppendVarint(node.line, &details_);
+  if (node.text_hash != 0) AppendVarint(node.text_hash, &details);
+  if (node.line != 0) AppendVarint(node.line, &details);
+  details_.append(details.data(), details.size());
 }
 
 void ObjectGraph::AddNode(const ObjectNode& node) {
   AppendDetails(node);
-  first_edge_.push_back(static_cast<uint32_t>(targets_.size()));
   addresses_.push_back(node.address);
   if (node.size_bytes >= kLargeSize) {
     large_sizes_[nodes()] = node.size_bytes;
@@ -100,20 +101,27 @@ absl::Status ObjectGraph::AddReference(const ObjectReference& reference) {
     return absl::ResourceExhaustedError(
         "the dump has more references than can be read");
   }
-  if (finished() || reference.from + 1 != nodes()) {
+  // That of the last node that has references is known.
+  if (finished() || reference.from + 1 < first_edge_.size()) {
     late_.push_back(reference);
     return absl::OkStatus();
   }
+  BeginEdges(reference.from + 1);
   targets_.push_back(reference.target);
   kinds_.push_back(static_cast<uint8_t>(reference.kind));
   names_of_.push_back(reference.name);
   return absl::OkStatus();
 }
 
-void ObjectGraph::Finish() {
-  if (!finished()) {
+// Of the nodes below `end` that had no references yet they begin here.
+void ObjectGraph::BeginEdges(size_t end) {
+  while (first_edge_.size() < end) {
     first_edge_.push_back(static_cast<uint32_t>(targets_.size()));
   }
+}
+
+void ObjectGraph::Finish() {
+  BeginEdges(nodes() + size_t{1});
   MergeLate();
   DropLost();
 }
@@ -190,15 +198,14 @@ uint64_t ObjectGraph::size_bytes(NodeId node) const {
   return large_sizes_.at(node);
 }
 
-void ObjectGraph::SetSize(NodeId node, uint64_t size_bytes) {
-  total_bytes_ += size_bytes - this->size_bytes(node);
-  if (size_bytes >= kLargeSize) large_sizes_[node] = size_bytes;
-  sizes_[node] =
-      static_cast<uint32_t>(std::min<uint64_t>(size_bytes, kLargeSize));
+void ObjectGraph::SetType(NodeId node, uint32_t type) {
+  objects_ += types_[types_of_[node]].synthetic();
+  types_of_[node] = type;
+  objects_ -= types_[type].synthetic();
 }
 
 NodeDetails ObjectGraph::details(NodeId node) const {
-  absl::string_view rest(details_);
+  absl::string_view rest(details_.data(), details_.size());
   rest.remove_prefix(details_at_[node / kDetailsStep]);
   NodeDetails details = TakeDetails(&rest);
   for (NodeId i = 0; i < node % kDetailsStep; ++i) details = TakeDetails(&rest);

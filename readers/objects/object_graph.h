@@ -11,8 +11,10 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "format/objects/object_node.h"
 #include "format/trace.pb.h"
+#include "readers/objects/grown_array.h"
 
 namespace pymemrun {
 
@@ -43,17 +45,16 @@ class ObjectGraph {
  public:
   ObjectGraph();
 
-  // To be called in the order of the nodes; each with the references of it, and
-  // with more references of any earlier node behind.
+  // Nodes in their order. References may come in any order, after the node that
+  // they come from; those in its order take least.
   void AddType(const ObjectTypeDef& type);
   // Gives its id.
   uint32_t AddName(absl::string_view text);
   void AddNode(const ObjectNode& node);
   // `target` may come later. Fails when there are too many.
   absl::Status AddReference(const ObjectReference& reference);
-  // To be called after all: puts late references in their place, and leaves out
-  // those to nodes that never came. More references may be added behind, and
-  // then it is to be called again.
+  // To be called after all, and again after more references: puts late ones in
+  // their place, and leaves out those to nodes that never came.
   void Finish();
   // Gives each target that came so far the number that `map` says.
   template <typename Map>
@@ -78,8 +79,7 @@ class ObjectGraph {
     return types_[types_of_[node]].synthetic();
   }
   NodeDetails details(NodeId node) const;
-  void SetType(NodeId node, uint32_t type) { types_of_[node] = type; }
-  void SetSize(NodeId node, uint64_t size_bytes);
+  void SetType(NodeId node, uint32_t type);
 
   // Types by id, 0 is one that is not known.
   const std::vector<ObjectTypeDef>& types() const { return types_; }
@@ -104,11 +104,10 @@ class ObjectGraph {
     return names_[names_of_[edge]];
   }
   uint32_t name_id(uint32_t edge) const { return names_of_[edge]; }
-  // By id; 0 stands for no name.
   const std::vector<std::string>& names() const { return names_; }
-  const std::vector<uint32_t>& first_edges() const { return first_edge_; }
-  const std::vector<NodeId>& targets() const { return targets_; }
-  const std::vector<uint8_t>& kinds() const { return kinds_; }
+  absl::Span<const uint32_t> first_edges() const { return first_edge_; }
+  absl::Span<const NodeId> targets() const { return targets_; }
+  absl::Span<const uint8_t> kinds() const { return kinds_; }
 
   // The node at this address, or kNoNode.
   NodeId Find(uint64_t address) const;
@@ -119,6 +118,7 @@ class ObjectGraph {
 
   bool finished() const { return first_edge_.size() > types_of_.size(); }
   void AppendDetails(const ObjectNode& node);
+  void BeginEdges(size_t end);
   void MergeLate();
   void DropLost();
 
@@ -126,19 +126,19 @@ class ObjectGraph {
   std::vector<ObjectTypeDef> types_;
   std::vector<std::string> type_names_;
   std::vector<std::string> names_;
-  std::vector<uint64_t> addresses_;
-  std::vector<uint32_t> sizes_;  // kLargeSize: see large_sizes_
+  GrownArray<uint64_t> addresses_;
+  GrownArray<uint32_t> sizes_;  // kLargeSize: see large_sizes_
   absl::flat_hash_map<NodeId, uint64_t> large_sizes_;
-  std::vector<uint32_t> types_of_;
-  std::vector<uint8_t> flags_;
+  GrownArray<uint32_t> types_of_;
+  GrownArray<uint8_t> flags_;
   // Details of the nodes one behind the other; where those of each
   // kDetailsStep-th node begin.
-  std::string details_;
-  std::vector<uint64_t> details_at_;
-  std::vector<uint32_t> first_edge_;
-  std::vector<NodeId> targets_;
-  std::vector<uint8_t> kinds_;
-  std::vector<uint32_t> names_of_;
+  GrownArray<char> details_;
+  GrownArray<uint64_t> details_at_;
+  GrownArray<uint32_t> first_edge_;
+  GrownArray<NodeId> targets_;
+  GrownArray<uint8_t> kinds_;
+  GrownArray<uint32_t> names_of_;
   std::vector<ObjectReference> late_;
   uint64_t objects_ = 0, total_bytes_ = 0;
   mutable std::vector<NodeId> by_address_;  // made when it is asked for

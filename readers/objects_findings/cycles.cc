@@ -128,6 +128,7 @@ Cycles FindCycles(const ObjectGraph& graph) {
     ++found.objects;
     found.size_bytes += graph.size_bytes(node);
   }
+  if (found.objects == 0) return found;
   found.cycles = CycleSearch(graph, reached).Find();
   std::sort(found.cycles.begin(), found.cycles.end(),
             [](const Cycle& a, const Cycle& b) {

@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
 
 namespace pymemrun {
 namespace {
@@ -56,8 +57,7 @@ class SuspectSearch {
     return graph_.type_name(graph_.type(node));
   }
 
-  // Synthetic nodes, modules, frames, their dictionaries, and those of the
-  // interpreter, which groups lead to.
+  // Synthetic nodes, modules, frames, and their dictionaries.
   void FindStructure() {
     is_structure_.resize(graph_.nodes());
     for (NodeId node = 0; node < graph_.nodes(); ++node) {
@@ -66,21 +66,26 @@ class SuspectSearch {
         continue;
       }
       is_structure_[node] = true;
+      const bool has_roots = HoldsInterpreter(node);
       for (uint32_t e = graph_.first_edge(node);
            e < graph_.first_edge(node + 1); ++e) {
-        const NodeId target = graph_.target(e);
-        const bool is_dict = TypeOf(target) == "dict";
-        const bool is_own = graph_.kind(e) == EDGE_DICT ||
-                            graph_.kind(e) == EDGE_GLOBALS ||
-                            (graph_.is_synthetic(node) &&
-                             graph_.kind(e) == EDGE_ROOT && node != kRootNode);
-        if (is_dict && is_own && !IsOfThread(node))
-          is_structure_[target] = true;
+        const EdgeKind kind = graph_.kind(e);
+        const bool is_own = kind == EDGE_DICT || kind == EDGE_GLOBALS ||
+                            (kind == EDGE_ROOT && has_roots);
+        if (is_own && TypeOf(graph_.target(e)) == "dict") {
+          is_structure_[graph_.target(e)] = true;
+        }
       }
     }
   }
-  // A thread's own dictionary has what thread-locals hold.
-  bool IsOfThread(NodeId node) const { return TypeOf(node) == "<thread>"; }
+  // Whether its references lead to the interpreter's own dictionaries. Those of
+  // threads have what thread-locals hold.
+  bool HoldsInterpreter(NodeId node) const {
+    if (!graph_.is_synthetic(node)) return false;
+    const absl::string_view text = graph_.details(node).text.value_or("");
+    return absl::StartsWith(text, "modules") ||
+           absl::StartsWith(text, "interpreter");
+  }
 
   NodeId LargestChild(NodeId node) {
     NodeId largest = kNoNode;

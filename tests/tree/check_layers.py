@@ -57,7 +57,7 @@ ROOMS = {
     'readers/report': 'format/stream readers/calls readers/growth readers/moments readers/options readers/output readers/places readers/run text',
     'readers/commands': 'readers/answer readers/calls readers/chart readers/diff readers/export readers/growth readers/heap readers/heap_in_rss readers/moments readers/options readers/output readers/places readers/processes readers/report readers/resident readers/run readers/summary readers/threads readers/unshared readers/watch text',
     'readers/objects_commands': 'format/stream readers/objects readers/objects_export readers/objects_findings readers/options readers/output readers/report readers/run text',
-    'readers/python': 'format/records format/summary readers/heap readers/moments readers/output readers/places readers/rows readers/run readers/summary readers/threads text',
+    'readers/python': 'format/records format/summary readers/heap readers/moments readers/objects readers/objects_findings readers/output readers/places readers/rows readers/run readers/summary readers/threads text',
     'tracer/wire': '',
     'tracer/base': 'tracer/wire',
     'tracer/cpython': '',

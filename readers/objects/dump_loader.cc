@@ -115,8 +115,8 @@ void AddMissingRoots(ObjectGraph* graph) {
   std::vector<Root> roots;
   std::vector<NodeId> left;
   const auto add = [&](NodeId root, uint32_t name) {
-    if (is_reached[root]) return;
     roots.push_back({root, name});
+    if (is_reached[root]) return;
     left.push_back(root);
     is_reached[root] = true;
     while (!left.empty()) {
@@ -135,10 +135,12 @@ void AddMissingRoots(ObjectGraph* graph) {
     if (graph->type_name(graph->type(node)) == "module") add(node, 0);
   }
   for (NodeId node = 0; node < nodes; ++node) {
-    if (!has_parent[node]) add(node, 0);
+    if (!has_parent[node] && !is_reached[node]) add(node, 0);
   }
   const uint32_t name = graph->AddName(kNotReached);
-  for (NodeId node = 0; node < nodes; ++node) add(node, name);
+  for (NodeId node = 0; node < nodes; ++node) {
+    if (!is_reached[node]) add(node, name);
+  }
   for (const Root& root : roots) {
     // At the limit there is a root less.
     graph->AddReference({kRootNode, root.node, root.name, EDGE_ROOT})

@@ -143,13 +143,17 @@ absl::Status MeliaeLoader::Add(const MeliaeObject& object) {
   return absl::OkStatus();
 }
 
-// A dict has its keys and values in turn. An instance that has two references
-// has its __dict__ and its type.
+// A dict has its keys and values in turn, if it has both. An instance that has
+// two references has its __dict__ and its type.
 EdgeKind MeliaeLoader::KindOf(NodeId from, uint64_t index, uint64_t count,
                               NodeId target) const {
   const std::string& type = graph_.type_name(graph_.type(from));
   const std::string& of = graph_.type_name(graph_.type(target));
-  if (type == "dict") return index % 2 == 0 ? EDGE_KEY : EDGE_VALUE;
+  if (type == "dict") {
+    const auto length = graph_.details(from).length;
+    if (length.has_value() && *length * 2 != count) return EDGE_OTHER;
+    return index % 2 == 0 ? EDGE_KEY : EDGE_VALUE;
+  }
   if (type == "set" || type == "frozenset") return EDGE_KEY;
   if (type == "list" || type == "tuple") return EDGE_INDEX;
   if (of == "type" && index + 1 == count) return EDGE_TYPE;

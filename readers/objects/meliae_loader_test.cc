@@ -97,6 +97,19 @@ TEST(MeliaeLoader, ReadsGzip) {
   }
 }
 
+TEST(MeliaeLoader, ADictMayHaveItsValuesAlone) {
+  ObjectGraph graph;
+  ASSERT_TRUE(
+      Load(
+          R"({"address": 1, "type": "dict", "size": 9, "len": 2, "refs": [2, 2]})"
+          "\n"
+          R"({"address": 2, "type": "int", "size": 9, "refs": []})",
+          &graph)
+          .ok());
+  EXPECT_THAT(References(graph, graph.Find(1)),
+              ElementsAre("other int 0x2", "other int 0x2"));
+}
+
 TEST(MeliaeLoader, NamesTheLineThatIsWrong) {
   ObjectGraph graph;
   EXPECT_THAT(

@@ -13,9 +13,9 @@ namespace pymemrun {
 // Above so many nodes a snapshot leaves out leaves: browsers cannot open it.
 inline constexpr uint64_t kMostSnapshotNodes = 5000000;
 
-// Writes it as it goes. Where the graph has more than `most_nodes`, objects
-// without references that one other object alone refers to are counted in that.
-// Gives how many those are.
+// Writes it as it goes. Where the graph has more than `most_nodes`, an object
+// without references, to which a single other object refers, is counted in the
+// other one. Gives how many those are.
 uint64_t WriteHeapSnapshot(const ObjectGraph& graph, uint64_t most_nodes,
                            OutputBuffer* output);
 

@@ -196,6 +196,22 @@ namespace {
 using DumpClass = py::class_<ObjectDump>;
 using ObjectClass = py::class_<DumpedObject>;
 
+void DefineRetained(DumpClass* dump) {
+  dump->def(
+      "retained",
+      [](const ObjectDump& self, const std::string& type) {
+        std::vector<bool> chosen(self.graph().nodes());
+        for (NodeId node = 0; node < self.graph().nodes(); ++node) {
+          chosen[node] =
+              !self.graph().is_synthetic(node) &&
+              TypeMatches(self.graph(), self.graph().type(node), type);
+        }
+        return self.analysis().RetainedTogether(chosen, nullptr);
+      },
+      py::arg("type"),
+      "The bytes that would go with all objects of a type together.");
+}
+
 void DefineDump(DumpClass* dump) {
   dump->def("__len__",
             [](const ObjectDump& self) { return self.graph().objects(); });
@@ -223,19 +239,6 @@ void DefineDump(DumpClass* dump) {
                self.graph().facts().lost_references == 0;
       },
       "Whether the dump has all objects.");
-  dump->def(
-      "retained",
-      [](const ObjectDump& self, const std::string& type) {
-        std::vector<bool> chosen(self.graph().nodes());
-        for (NodeId node = 0; node < self.graph().nodes(); ++node) {
-          chosen[node] =
-              !self.graph().is_synthetic(node) &&
-              TypeMatches(self.graph(), self.graph().type(node), type);
-        }
-        return self.analysis().RetainedTogether(chosen, nullptr);
-      },
-      py::arg("type"),
-      "The bytes that would go with all objects of a type together.");
 }
 
 template <typename Get>
@@ -274,6 +277,10 @@ void DefineObject(ObjectClass* object) {
   DefineProperty(object, {"value"}, &Self::Value,
                  "Its value, or its name; the first 100 characters. None where "
                  "the dump has neither.");
+}
+
+void DefineNeighbours(ObjectClass* object) {
+  using Self = DumpedObject;
   DefineProperty(object, {"children", "c"}, &Self::Children,
                  "The objects that it refers to.");
   DefineProperty(object, {"parents", "p"}, &Self::Parents,
@@ -292,6 +299,10 @@ void DefineObject(ObjectClass* object) {
   object->def("path", &Self::Path,
               "What keeps it alive: (reference, object) for each step of the "
               "shortest chain from a root.");
+}
+
+void DefineIdentity(ObjectClass* object) {
+  using Self = DumpedObject;
   object->def("__getitem__", [](const Self& s, size_t index) {
     if (index >= s.graph().degree(s.node())) throw py::index_error();
     const uint32_t edge = s.graph().first_edge(s.node());
@@ -311,7 +322,10 @@ void DefineObjects(py::module_* module) {
                  "The objects of a dump of the object graph.");
   ObjectClass object(*module, "DumpedObject", "An object of a dump.");
   DefineDump(&dump);
+  DefineRetained(&dump);
   DefineObject(&object);
+  DefineNeighbours(&object);
+  DefineIdentity(&object);
   module->def(
       "objects",
       [](const py::object& path) { return std::make_unique<ObjectDump>(path); },

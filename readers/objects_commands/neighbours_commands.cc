@@ -108,7 +108,8 @@ class RefsCommand final : public NeighboursCommand {
         std::string text = EdgeText(graph, e);
         if (text.front() == '[') text = text.substr(1, text.size() - 2);
         entries->push_back({std::move(text), graph.target(e)});
-      } else if (kind != EDGE_KEY && !graph.edge_name(e).empty()) {
+      } else if (kind != EDGE_KEY && kind != EDGE_TYPE &&
+                 !graph.edge_name(e).empty()) {
         entries->push_back({std::string(graph.edge_name(e)), graph.target(e)});
       }
     }

@@ -169,6 +169,22 @@ TEST_F(PymemobjTest, NeighboursHaveTheirReferences) {
   EXPECT_THAT(Run({"children", At(list_)}).out, HasSubstr("30 references"));
 }
 
+TEST_F(PymemobjTest, RefsLeaveTheTypeOut) {
+  builder_.Refer(cache_, builder_.Add("type", 900, "Cache"), EDGE_TYPE,
+                 "__class__");
+  EXPECT_EQ(CsvLines(Run({"refs", At(cache_), "--csv"})).size(), 2u);
+  EXPECT_EQ(CsvLines(Run({"children", At(cache_), "--csv"})).size(), 3u);
+}
+
+TEST_F(PymemobjTest, AValueWithSlashesIsCutAtItsEnd) {
+  builder_.Refer(list_, builder_.AddText("begin/" + std::string(90, 'y')),
+                 EDGE_INDEX);
+  setenv("COLUMNS", "80", 1);
+  EXPECT_THAT(Run({"list", "--where", "value=begin*"}).out,
+              HasSubstr("'begin/"));
+  unsetenv("COLUMNS");
+}
+
 TEST_F(PymemobjTest, RetainedTakesAnObjectOrAType) {
   EXPECT_THAT(Run({"retained", At(cache_)}).out,
               HasSubstr("keeps 29.4 KiB in 32 objects alive, 95 %"));

@@ -148,7 +148,7 @@ py::dict DumpedObject::RefsAsDict() const {
       const absl::string_view name = graph().edge_name(e);
       if (key != kNoNode) {
         refs[Unwrapped(key)] = Unwrapped(graph().target(e));
-      } else if (!name.empty()) {
+      } else if (!name.empty() && graph().kind(e) != EDGE_TYPE) {
         refs[PythonText(name)] = Unwrapped(graph().target(e));
       }
     }

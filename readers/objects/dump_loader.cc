@@ -187,10 +187,12 @@ namespace {
 
 // Loads what the file has. `teller` is told of damage, if not null.
 absl::StatusOr<std::unique_ptr<ObjectGraph>> Load(const InputFile& file,
+                                                  bool details,
                                                   DamageTeller* teller,
                                                   uint64_t* damages) {
   FdSource source(file.fd());
   auto graph = std::make_unique<ObjectGraph>();
+  if (!details) graph->OmitDetails();
   PeekedSource peeked(&source);
   if (LooksLikeMeliae(&peeked)) {
     RETURN_IF_ERROR(LoadMeliae(&peeked, graph.get()));
@@ -212,11 +214,12 @@ absl::StatusOr<std::unique_ptr<ObjectGraph>> LoadObjectFile(
   ASSIGN_OR_RETURN(const std::unique_ptr<InputFile> file,
                    InputFile::Open(path));
   uint64_t damages = 0;
-  return Load(*file, /*teller=*/nullptr, &damages);
+  return Load(*file, /*details=*/true, /*teller=*/nullptr, &damages);
 }
 
 std::unique_ptr<ObjectGraph> LoadObjects(const std::string& path,
-                                         const Console& console, int* code) {
+                                         const Console& console, int* code,
+                                         bool details) {
   const auto fail = [&](const std::string& name, const absl::Status& status) {
     console.Say(absl::StrCat(name, ": ", TerminalText(status.message())));
     *code = kExitFailed;
@@ -227,7 +230,7 @@ std::unique_ptr<ObjectGraph> LoadObjects(const std::string& path,
   const std::string& name = (*file)->shown_name();
   DamageTeller teller(&console, name);
   uint64_t damages = 0;
-  auto graph = Load(**file, &teller, &damages);
+  auto graph = Load(**file, details, &teller, &damages);
   if (!graph.ok()) return fail(name, graph.status());
   if (damages > 0) *code = kExitFailed;
   SayEnd(name, **graph, console);

@@ -61,8 +61,10 @@ absl::StatusOr<std::unique_ptr<ObjectGraph>> LoadObjectFile(
 
 // The same; says what is wrong.
 // Null: nothing could be read. *code becomes what the program is to exit with.
+// Without `details` the graph has types and sizes alone.
 std::unique_ptr<ObjectGraph> LoadObjects(const std::string& path,
-                                         const Console& console, int* code);
+                                         const Console& console, int* code,
+                                         bool details = true);
 
 }  // namespace pymemrun
 

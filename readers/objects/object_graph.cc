@@ -79,7 +79,7 @@ void ObjectGraph::AppendDetails(const ObjectNode& node) {
 }
 
 void ObjectGraph::AddNode(const ObjectNode& node) {
-  AppendDetails(node);
+  if (!omits_details_) AppendDetails(node);
   addresses_.push_back(node.address);
   if (node.size_bytes >= kLargeSize) {
     large_sizes_[nodes()] = node.size_bytes;
@@ -109,7 +109,7 @@ absl::Status ObjectGraph::AddReference(const ObjectReference& reference) {
   BeginEdges(reference.from + 1);
   targets_.push_back(reference.target);
   kinds_.push_back(static_cast<uint8_t>(reference.kind));
-  names_of_.push_back(reference.name);
+  if (!omits_details_) names_of_.push_back(reference.name);
   return absl::OkStatus();
 }
 
@@ -142,7 +142,7 @@ void ObjectGraph::MergeLate() {
   size_t from = targets_.size();
   targets_.resize(to);
   kinds_.resize(to);
-  names_of_.resize(to);
+  if (!omits_details_) names_of_.resize(to);
   for (NodeId node = nodes(); left > 0;) {
     --node;
     first_edge_[node + 1] = static_cast<uint32_t>(to);
@@ -150,12 +150,12 @@ void ObjectGraph::MergeLate() {
       const ObjectReference& reference = late_[left - 1];
       targets_[--to] = reference.target;
       kinds_[to] = static_cast<uint8_t>(reference.kind);
-      names_of_[to] = reference.name;
+      if (!omits_details_) names_of_[to] = reference.name;
     }
     for (; from > first_edge_[node]; --from) {
       targets_[--to] = targets_[from - 1];
       kinds_[to] = kinds_[from - 1];
-      names_of_[to] = names_of_[from - 1];
+      if (!omits_details_) names_of_[to] = names_of_[from - 1];
     }
   }
   late_ = {};
@@ -178,13 +178,14 @@ void ObjectGraph::DropLost() {
       }
       targets_[to] = targets_[from];
       kinds_[to] = kinds_[from];
-      names_of_[to++] = names_of_[from];
+      if (!omits_details_) names_of_[to] = names_of_[from];
+      ++to;
     }
   }
   first_edge_[count] = to;
   targets_.resize(to);
   kinds_.resize(to);
-  names_of_.resize(to);
+  if (!omits_details_) names_of_.resize(to);
 }
 
 NodeId ObjectGraph::SourceOf(uint32_t edge) const {
@@ -205,6 +206,7 @@ void ObjectGraph::SetType(NodeId node, uint32_t type) {
 }
 
 NodeDetails ObjectGraph::details(NodeId node) const {
+  if (omits_details_) return NodeDetails();
   absl::string_view rest(details_.data(), details_.size());
   rest.remove_prefix(details_at_[node / kDetailsStep]);
   NodeDetails details = TakeDetails(&rest);

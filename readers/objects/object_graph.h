@@ -4,7 +4,6 @@
 #define PYMEMRUN_READERS_OBJECTS_OBJECT_GRAPH_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,37 +13,19 @@
 #include "absl/types/span.h"
 #include "format/objects/object_node.h"
 #include "format/trace.pb.h"
+#include "readers/objects/dump_facts.h"
 #include "readers/objects/grown_array.h"
 
 namespace pymemrun {
-
-// Index of a node; the root is 0. They are dense, whatever damage took away.
-using NodeId = uint32_t;
-inline constexpr NodeId kNoNode = ~NodeId{0};
-inline constexpr NodeId kRootNode = 0;
-
-// What not every node has. Views are valid as long as the graph.
-struct NodeDetails {
-  std::optional<uint64_t> length;
-  std::optional<absl::string_view> text;  // not escaped
-  uint64_t hash = 0;                      // of a text that is cut
-  uint32_t line = 0;
-};
-
-// What was found of the dump itself.
-struct DumpFacts {
-  Header header;
-  ObjectsBegin begin;
-  std::optional<ObjectsEnd> end;  // none: the dump was cut off
-  uint64_t lost_references = 0;   // to and from nodes that the file lacks
-  bool has_root = true;           // false: the loader made one
-};
 
 // Not thread safe while it is filled.
 class ObjectGraph {
  public:
   ObjectGraph();
 
+  // Leaves out details of nodes and names of references, for those who need
+  // types and sizes alone. To be called first, if at all.
+  void OmitDetails() { omits_details_ = true; }
   // Nodes in their order. References may come in any order, after the node that
   // they come from; those in its order take least.
   void AddType(const ObjectTypeDef& type);
@@ -64,7 +45,6 @@ class ObjectGraph {
   }
   DumpFacts& facts() { return facts_; }
   const DumpFacts& facts() const { return facts_; }
-
   NodeId nodes() const { return static_cast<NodeId>(types_of_.size()); }
   // Without synthetic ones.
   uint64_t objects() const { return objects_; }
@@ -101,9 +81,11 @@ class ObjectGraph {
   }
   // Empty: it has none.
   absl::string_view edge_name(uint32_t edge) const {
-    return names_[names_of_[edge]];
+    return names_[name_id(edge)];
   }
-  uint32_t name_id(uint32_t edge) const { return names_of_[edge]; }
+  uint32_t name_id(uint32_t edge) const {
+    return omits_details_ ? 0 : names_of_[edge];
+  }
   const std::vector<std::string>& names() const { return names_; }
   absl::Span<const uint32_t> first_edges() const { return first_edge_; }
   absl::Span<const NodeId> targets() const { return targets_; }
@@ -122,6 +104,7 @@ class ObjectGraph {
   void MergeLate();
   void DropLost();
 
+  bool omits_details_ = false;
   DumpFacts facts_;
   std::vector<ObjectTypeDef> types_;
   std::vector<std::string> type_names_;

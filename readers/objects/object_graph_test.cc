@@ -91,6 +91,29 @@ TEST(ObjectGraph, HasWhatTheDumpHas) {
   EXPECT_EQ(graph.Find(0), kNoNode);
 }
 
+TEST(ObjectGraph, MayLeaveDetailsOut) {
+  Small small;
+  // A late reference, so that references are moved.
+  const uint32_t group = small.builder.AddGroup("late");
+  small.builder.Refer(group, small.list, EDGE_ATTRIBUTE, "name");
+  const std::string file = small.builder.Write();
+  StringSource source(file);
+  ObjectGraph graph;
+  graph.OmitDetails();
+  DumpLoader loader(&graph);
+  ReadResult result;
+  ASSERT_TRUE(ReadStream(&source, {}, &loader, &result).ok());
+  ASSERT_TRUE(graph.AddReference({kRootNode, 3, 1, EDGE_ATTRIBUTE}).ok());
+  ASSERT_TRUE(loader.Finish().ok());
+  EXPECT_EQ(graph.references(), 13u);
+  EXPECT_EQ(graph.degree(kRootNode), 3u);
+  const NodeId list = graph.Find(small.At(small.list));
+  EXPECT_EQ(graph.size_bytes(list), 72u);
+  EXPECT_FALSE(graph.details(list).length.has_value());
+  EXPECT_EQ(graph.edge_name(0), "");
+  EXPECT_EQ(NodeText(graph, list), "list 0x1200");
+}
+
 TEST(ObjectText, IsWhatPythonWouldSay) {
   Small small;
   const Loaded loaded = Load(small.builder.Write());

@@ -12,7 +12,7 @@ namespace pymemrun {
 
 int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
-  auto graph = LoadObjects(files_.paths[0], console, &code);
+  auto graph = LoadObjects(files_.paths[0], console, &code, NeedsDetails());
   if (graph == nullptr) return code;
   ObjectAnalysis analysis(std::move(graph));
   return std::max(code, Show(&analysis, console, output));

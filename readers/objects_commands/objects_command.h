@@ -26,6 +26,9 @@ class ObjectsCommand : public ReportCommand {
   virtual int Show(ObjectAnalysis* analysis, const Console& console,
                    OutputBuffer* output) = 0;
 
+  // Whether it looks at more of an object than type and size.
+  virtual bool NeedsDetails() const { return true; }
+
   void AddFile(CLI::App* app);
   // The object that the command is about, behind FILE.
   void AddObject(CLI::App* app, const std::string& usage = "ADDR",

@@ -26,6 +26,7 @@ class SummaryCommand final : public ObjectsCommand {
   }
 
  private:
+  bool NeedsDetails() const override { return where_.any(); }
   int Show(ObjectAnalysis* analysis, const Console&,
            OutputBuffer* output) override {
     Print(table_.as_text() ? SummaryText(analysis->graph()) : "",

@@ -111,6 +111,14 @@ TEST_F(PymemobjTest, SuspectsSayWhatAndWhere) {
   EXPECT_EQ(json[0]["most_objects"], 30);
 }
 
+TEST_F(PymemobjTest, SuspectsThatNoRootLeadsToAreGarbageOrOfC) {
+  const uint32_t group = builder_.AddGroup("gc tracked, not reached");
+  builder_.Refer(group, builder_.Add("app.Held", 50000), EDGE_ROOT, "root");
+  EXPECT_THAT(Run({"suspects"}).out,
+              HasSubstr("No root leads to it: garbage that waits for the cycle "
+                        "collector, or C code holds it."));
+}
+
 TEST_F(PymemobjTest, PathShowsEachStep) {
   const Printed printed = Run({"path", At(entry_)});
   EXPECT_THAT(printed.out,

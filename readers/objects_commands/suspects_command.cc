@@ -2,7 +2,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "readers/objects/dump_loader.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_commands/object_table.h"
 #include "readers/objects_commands/objects_command.h"
@@ -89,7 +91,12 @@ std::string SuspectsCommand::Sentences(ObjectAnalysis* analysis,
       HumanBytes(static_cast<double>(suspect.retained_bytes)), " alive, ",
       Percent(analysis->ShareOf(suspect.retained_bytes)), ".\n");
   const std::string chain = TerminalText(ChainTo(analysis, suspect.node));
-  if (!chain.empty()) {
+  if (absl::StartsWith(chain, kNotReached)) {
+    absl::StrAppend(&text, "   No root leads to ", is_group ? "them" : "it",
+                    ": garbage that waits for the cycle collector, or C code "
+                    "holds ",
+                    is_group ? "them" : "it", ".\n");
+  } else if (!chain.empty()) {
     absl::StrAppend(&text, is_group ? "   One of them is " : "   It is ", chain,
                     "\n");
   }

@@ -20,7 +20,7 @@ if(SKBUILD)
   set(_objects "${SKBUILD_DATA_DIR}/lib/pymemrun")
   set(_modules "${SKBUILD_PLATLIB_DIR}")
 endif()
-foreach(target pymemrun pymemcat pymemreport)
+foreach(target pymemrun pymemcat pymemreport pymemobj)
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endif()
@@ -49,7 +49,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/launcher/package/pymemrun"
 # -- Manual pages and completions, from docs/cli.md
 set(_manual "${PROJECT_BINARY_DIR}/manual")
 set(_made "")
-foreach(tool pymemrun pymemcat pymemreport)
+foreach(tool pymemrun pymemcat pymemreport pymemobj)
   list(APPEND _made "${_manual}/man/${tool}.1" "${_manual}/bash/${tool}"
        "${_manual}/zsh/_${tool}" "${_manual}/fish/${tool}.fish")
 endforeach()

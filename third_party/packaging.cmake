@@ -117,7 +117,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "pymemrun runs a Python program unchanged and writes one small file that says
 how much memory it used, when, and on which line of which thread. pymemcat and
-pymemreport read that file.")
+pymemreport read that file, pymemobj reads dumps of its objects.")
 # Libraries are found by dpkg-shlibdeps. The interpreter is inside pymemrun; its
 # standard library and the `python3.11` that sys.executable names are not.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

@@ -304,6 +304,17 @@ TEST_F(PymemobjTest, WrongWordsAreUsageErrors) {
   EXPECT_EQ(Run({"list", "--csv", "--json"}).code, kExitUsage);
 }
 
+TEST_F(PymemobjTest, OtherReadersSayWhoReadsADump) {
+  const TempFile file(builder_.Write());
+  for (const Printed& printed :
+       {Report({"summary", file.path()}), Report({file.path()}),
+        Cat({"--summary", file.path()})}) {
+    EXPECT_EQ(printed.code, kExitUsage);
+    EXPECT_THAT(printed.err,
+                HasSubstr("a dump of the object graph, which pymemobj reads"));
+  }
+}
+
 TEST_F(PymemobjTest, HelpFitsAScreen) {
   const Printed help = Objects({"--help"});
   EXPECT_EQ(help.code, 0);

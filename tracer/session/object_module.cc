@@ -86,6 +86,10 @@ bool ObjectModule::Start(DumpReason reason, const char* path,
                          uint64_t since_ns) {
   problem_[0] = '\0';
   reason_ = reason;
+  if (const char* why_not = ObjectDump::WhyNot(); why_not != nullptr) {
+    snprintf(problem_, sizeof(problem_), "%s", why_not);
+    return false;
+  }
   const int fd = OpenFile(path);
   if (fd < 0) {
     snprintf(problem_, sizeof(problem_), "%s", strerror(errno));

@@ -164,7 +164,7 @@ TEST(ProcessStatsTest, AProcessThatIsNotThereChangesNothing) {
   EXPECT_EQ(sample.rss_bytes(), 7u);
   EXPECT_EQ(sample.user_us(), 8u);
   EXPECT_TRUE(stats.IsEnding());
-  EXPECT_EQ(stats.ZombieWaitStatus(), 0);
+  EXPECT_EQ(stats.ZombieWaitStatus(), absl::nullopt);
 }
 
 }  // namespace

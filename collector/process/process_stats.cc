@@ -1,5 +1,6 @@
 #include "collector/process/process_stats.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #include <vector>
@@ -66,15 +67,29 @@ bool ProcessStats::IsEnding() {
          (flags & kExiting) != 0;
 }
 
-int ProcessStats::ZombieWaitStatus() {
+// The kernel tells 0 to those who may not look into a process. They may not ask
+// for its program either; a zombie has none.
+bool ProcessStats::MayKnowStatus() const {
+  char link;
+  // Some /proc hide the whole folder, which is no answer.
+  return access(ProcPath(pid_, "stat").c_str(), F_OK) == 0 &&
+         (readlink(ProcPath(pid_, "exe").c_str(), &link, 1) >= 0 ||
+          errno == ENOENT);
+}
+
+absl::optional<int> ProcessStats::ZombieWaitStatus() const {
+  // In this order: the number is its own for as long as it is a zombie.
+  const bool may_know = MayKnowStatus();
   char buffer[4096];
   const auto fields = FieldsOfStat(stat_.Read(buffer, sizeof(buffer)));
   int status = 0;
-  if (fields.size() <= kExitCode || fields[kState] != "Z") return 0;
-  return absl::SimpleAtoi(absl::StripAsciiWhitespace(fields[kExitCode]),
-                          &status)
-             ? status
-             : 0;
+  if (fields.size() <= kExitCode || fields[kState] != "Z" ||
+      !absl::SimpleAtoi(absl::StripAsciiWhitespace(fields[kExitCode]),
+                        &status) ||
+      (status == 0 && !may_know)) {
+    return absl::nullopt;
+  }
+  return status;
 }
 
 void ParseStat(absl::string_view stat, ProcessSample* sample) {

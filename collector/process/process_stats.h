@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/optional.h"
 #include "collector/process/proc_file.h"
 #include "format/trace.pb.h"
 
@@ -17,7 +18,7 @@ namespace pymemrun {
 class ProcessStats {
  public:
   explicit ProcessStats(pid_t pid)
-      : stat_(pid, "stat"), status_(pid, "status") {}
+      : pid_(pid), stat_(pid, "stat"), status_(pid, "status") {}
 
   // What cannot be read (the process is gone, or became another user's) keeps
   // its value.
@@ -28,10 +29,15 @@ class ProcessStats {
   // Whether it is ending: its memory goes. Asked after something was read, for
   // what was read of one that is not ending now was right.
   bool IsEnding();
-  // The wait status of a process that has died and was not reaped, or 0.
-  int ZombieWaitStatus();
+  // The wait status of a process that has died and was not reaped; nothing:
+  // it is no such process, or we may not know. Before Linux 5.17 it is the main
+  // thread's, which differs only where that thread left before the others.
+  absl::optional<int> ZombieWaitStatus() const;
 
  private:
+  bool MayKnowStatus() const;
+
+  const pid_t pid_;
   const ProcFile stat_;
   const ProcFile status_;
 };

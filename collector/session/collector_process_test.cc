@@ -70,17 +70,22 @@ TEST_F(CollectorProcessTest, RssAtTheProgramsEndIsWritten) {
   EXPECT_EQ(file.footer.finalize_us(), 5u);
 }
 
+// Its parent reaps it only later.
 TEST_F(CollectorProcessTest, ExitWithoutAWordStillTellsTheStatus) {
-  Trace([&] {
-    StartTracing();
-    PushRows(10);
-    _exit(7);
-  });
-  const FileContents file = Read();
-  EXPECT_EQ(file.rows, 10u);
-  EXPECT_EQ(file.footer.end(), Footer::EXIT);
-  EXPECT_EQ(file.footer.exit_status(), 7);
-  EXPECT_EQ(file.footer.finalize(), Footer::NOT_FINALIZED);
+  for (const int status : {7, 0}) {
+    Trace([&] {
+      StartTracing();
+      PushRows(10);
+      _exit(status);
+    });
+    const FileContents file = Read();
+    EXPECT_EQ(file.rows, 10u);
+    EXPECT_EQ(file.footer.end(), Footer::EXIT) << status;
+    EXPECT_EQ(file.footer.exit_status(), status);
+    EXPECT_EQ(file.footer.finalize(), Footer::NOT_FINALIZED);
+    TearDown();
+    SetUp();
+  }
 }
 
 // The parent of a zombie sees its status; after kill -9 nothing that was

@@ -152,17 +152,13 @@ void RunEnd::SetExit(ProcessWatch::State end, const EndFacts& facts,
     return;
   }
   footer->set_end(Footer::KILLED_OR_EXITED);
-  // A zombie may still say it, whatever the kernel's age; 0 could also mean
-  // that we may not know.
-  int status = in_.stats->ZombieWaitStatus();
-  if (status == 0) {
-    const absl::optional<int> told = in_.watch->WaitStatus(kWaitForStatusMs);
-    if (!told.has_value()) return;
-    status = *told;
-  }
-  footer->set_end(WIFSIGNALED(status) ? Footer::SIGNAL : Footer::EXIT);
-  footer->set_exit_status(WIFSIGNALED(status) ? WTERMSIG(status)
-                                              : WEXITSTATUS(status));
+  // A zombie may still say it, whatever the kernel's age.
+  absl::optional<int> status = in_.stats->ZombieWaitStatus();
+  if (!status.has_value()) status = in_.watch->WaitStatus(kWaitForStatusMs);
+  if (!status.has_value()) return;
+  footer->set_end(WIFSIGNALED(*status) ? Footer::SIGNAL : Footer::EXIT);
+  footer->set_exit_status(WIFSIGNALED(*status) ? WTERMSIG(*status)
+                                               : WEXITSTATUS(*status));
 }
 
 // The script may have given it another name.

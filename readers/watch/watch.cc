@@ -113,6 +113,7 @@ class Watcher {
   void PassOutput() const;
   absl::Status ReadOnce();
   bool AtEnd();
+  bool IsDead();
   bool Tick(bool may_wait);
   void Take(int key);
   void Look();
@@ -181,7 +182,7 @@ absl::Status Watcher::ReadOnce() {
   lseek(file_->fd(), 0, SEEK_SET);
   source_ = std::make_unique<FdSource>(file_->fd());
   model_ = std::make_unique<WatchModel>();
-  over_watch_.emplace([this] { return RunIsDead(model_->header()); });
+  over_watch_.emplace([this] { return IsDead(); });
   GrowingSource source(
       source_.get(), [this] { return request_.once || Tick(false); },
       [this] { return AtEnd(); });
@@ -200,6 +201,12 @@ bool Watcher::AtEnd() {
   return Tick(true);
 }
 
+// A file without a header does not say whose it is.
+bool Watcher::IsDead() {
+  if (model_->has_header()) return RunIsDead(model_->header());
+  return request_.started != nullptr && request_.started->ExitCode();
+}
+
 // At what became of the file.
 void Watcher::Look() {
   struct stat open_file, named;
@@ -209,8 +216,7 @@ void Watcher::Look() {
                named.st_dev != open_file.st_dev ||
                named.st_ino != open_file.st_ino;
   }
-  over_ = model_->has_header() &&
-          over_watch_->IsOver(source_->bytes_read(), absl::Now());
+  over_ = over_watch_->IsOver(source_->bytes_read(), absl::Now());
   seen_children_ = children_.Look(model_->header());
 }
 
@@ -327,8 +333,11 @@ int Watcher::Run() {
     screen_.reset();
     code = status.ok() || is_left ? kExitOk : kExitFailed;
     if (code == kExitFailed) {
+      const bool is_lost = over_ && !model_->has_header();
       console_.Say(absl::StrCat(file_->shown_name(), ": ",
-                                TerminalText(status.message())));
+                                is_lost ? "the program has ended, and nothing "
+                                          "of its run can be read"
+                                        : TerminalText(status.message())));
     } else if (request_.once) {
       code = PrintOnce();
     }

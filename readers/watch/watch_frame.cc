@@ -21,7 +21,10 @@ std::string Change(double bytes) {
 }
 
 std::string StateOf(const WatchFrame& frame) {
-  if (frame.script.empty()) return "waiting for the run to begin";
+  if (frame.script.empty()) {
+    return frame.ended ? "ended, and nothing of the run can be read"
+                       : "waiting for the run to begin";
+  }
   return absl::StrCat(
       TerminalText(frame.script.substr(frame.script.rfind('/') + 1)), "  pid ",
       frame.pid, "  ",

@@ -119,6 +119,13 @@ TEST(WatchFrameTest, BeforeTheHeaderItWaits) {
                           "RSS is not known yet", "", "", HasSubstr("q quit")));
 }
 
+TEST(WatchFrameTest, WithoutAHeaderItDoesNotWaitForEver) {
+  WatchFrame frame;
+  frame.ended = true;
+  EXPECT_EQ(Texts(frame, 80, 5)[0],
+            "ended, and nothing of the run can be read");
+}
+
 TEST(WatchFrameTest, NamesFromTheFileAreHarmless) {
   WatchFrame frame = Frame();
   frame.script = "evil\x1b[2J.py";

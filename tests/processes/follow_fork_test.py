@@ -78,6 +78,19 @@ if (pid := os.fork()) == 0:
         self.assertEqual(self.result.stdout, "9\n")
         self.assertEqual(child.footer.end, child.footer.SIGNAL)
 
+    def test_a_child_whose_parent_waits_late(self):
+        """So it is a zombie until its file has an end."""
+        for status in 0, 4:
+            _, child = self.assert_one_child(f"""
+if (pid := os.fork()) == 0:
+    in_child()
+    os._exit({status})
+import time; time.sleep(1.5)
+""" + WAIT)
+            self.assertEqual(self.result.stdout, f"{status << 8}\n")
+            self.assertEqual((child.footer.end, child.footer.exit_status),
+                             (child.footer.EXIT, status))
+
     def test_from_a_thread(self):
         self.assert_one_child("""
 def work():

@@ -3,6 +3,7 @@ as it was. Attached again and again, the traced program loses nothing."""
 import fcntl
 import os
 import pty
+import shutil
 import signal
 import struct
 import subprocess
@@ -235,6 +236,21 @@ class WatchTest(support.ProgramTest):
             env={**os.environ, "TMPDIR": self.folder})
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"--no-such-option", done.stderr)
+
+    def test_a_run_that_could_not_be_written_has_an_end(self):
+        """As on a full disk: a program has run, and its file stayed empty."""
+        report = shutil.copy(support.PYMEMREPORT, self.here)
+        launcher = os.path.join(self.here, "pymemrun")
+        with open(launcher, "w") as file:
+            file.write('#!/bin/sh\nshift 2; : > "$1"; sleep 1; exit 5\n')
+        os.chmod(launcher, 0o700)
+        done = subprocess.run(
+            [report, "watch", "--", "job.py"], stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE_S,
+            env={**os.environ, "TMPDIR": self.here})
+        self.assertEqual(done.returncode, 5)
+        self.assertIn(b"/run.pb: the program has ended, and nothing of its run can be read\n",
+                      done.stderr)
 
     def test_a_terminal_that_nothing_is_known_of_gets_lines(self):
         job, run = self.start(SCRIPT)

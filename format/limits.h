@@ -34,6 +34,10 @@ inline constexpr uint32_t kMaxPlaceholders = 1u << 20;
 // of a million leaves with a million callers.
 inline constexpr uint32_t kMaxStackNodes = 4096 + 1;
 
+// Of an object dump: its nodes, and each text of an object.
+inline constexpr uint64_t kMaxObjects = uint64_t{1} << 31;
+inline constexpr size_t kMaxObjectTextBytes = 1024;
+
 // Sizes above this are no sizes: it keeps sums of two from overflowing.
 inline constexpr uint64_t kMaxSizeBytes = uint64_t{1} << 62;
 // Pages are below this, and so are the ends of ranges of them: an address space

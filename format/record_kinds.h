@@ -20,18 +20,21 @@ enum class FactHolds {
 
 // FACT(case of Record, field of Record, message, method of RecordVisitor,
 //      FactHolds)
-#define PYMEMRUN_FACTS(FACT)                                           \
-  FACT(kMark, mark, Mark, OnMark, kTime)                               \
-  FACT(kProfilerGap, profiler_gap, ProfilerGap, OnProfilerGap, kTime)  \
-  FACT(kLoss, loss, Loss, OnLoss, kTime)                               \
-  FACT(kProcess, process, ProcessSample, OnProcess, kTime)             \
-  FACT(kPeak, peak, Peak, OnPeak, kTime)                               \
-  FACT(kGauge, gauge, GaugeChange, OnGauge, kNeeded)                   \
-  FACT(kPause, pause, Pause, OnPause, kTime)                           \
-  FACT(kPageLoss, page_loss, PageLoss, OnPageLoss, kTime)              \
-  FACT(kFork, fork, Fork, OnFork, kTime)                               \
-  FACT(kHeapRates, heap_rates, HeapRates, OnHeapRates, kTimeAndNeeded) \
-  FACT(kHeapLoss, heap_loss, HeapLoss, OnHeapLoss, kTime)              \
+#define PYMEMRUN_FACTS(FACT)                                                  \
+  FACT(kMark, mark, Mark, OnMark, kTime)                                      \
+  FACT(kProfilerGap, profiler_gap, ProfilerGap, OnProfilerGap, kTime)         \
+  FACT(kLoss, loss, Loss, OnLoss, kTime)                                      \
+  FACT(kProcess, process, ProcessSample, OnProcess, kTime)                    \
+  FACT(kPeak, peak, Peak, OnPeak, kTime)                                      \
+  FACT(kGauge, gauge, GaugeChange, OnGauge, kNeeded)                          \
+  FACT(kPause, pause, Pause, OnPause, kTime)                                  \
+  FACT(kPageLoss, page_loss, PageLoss, OnPageLoss, kTime)                     \
+  FACT(kFork, fork, Fork, OnFork, kTime)                                      \
+  FACT(kHeapRates, heap_rates, HeapRates, OnHeapRates, kTimeAndNeeded)        \
+  FACT(kHeapLoss, heap_loss, HeapLoss, OnHeapLoss, kTime)                     \
+  FACT(kObjectsDumped, objects_dumped, ObjectsDumped, OnObjectsDumped, kTime) \
+  FACT(kObjectsBegin, objects_begin, ObjectsBegin, OnObjectsBegin, kNeeded)   \
+  FACT(kObjectsEnd, objects_end, ObjectsEnd, OnObjectsEnd, kNeeded)           \
   FACT(kSource, source, SourceFile, OnSource, kNeeded)
 
 #endif  // PYMEMRUN_FORMAT_RECORD_KINDS_H_

@@ -20,7 +20,7 @@ if(SKBUILD)
   set(_objects "${SKBUILD_DATA_DIR}/lib/pymemrun")
   set(_modules "${SKBUILD_PLATLIB_DIR}")
 endif()
-foreach(target pymemrun pymemcat pymemreport)
+foreach(target pymemrun pymemcat pymemreport pymemobj)
   if(TARGET ${target})
     install(TARGETS ${target} RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   endif()
@@ -49,7 +49,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/launcher/package/pymemrun"
 # -- Manual pages and completions, from docs/cli.md
 set(_manual "${PROJECT_BINARY_DIR}/manual")
 set(_made "")
-foreach(tool pymemrun pymemcat pymemreport)
+foreach(tool pymemrun pymemcat pymemreport pymemobj)
   list(APPEND _made "${_manual}/man/${tool}.1" "${_manual}/bash/${tool}"
        "${_manual}/zsh/_${tool}" "${_manual}/fish/${tool}.fish")
 endforeach()
@@ -117,7 +117,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "pymemrun runs a Python program unchanged and writes one small file that says
 how much memory it used, when, and on which line of which thread. pymemcat and
-pymemreport read that file.")
+pymemreport read that file, pymemobj reads dumps of its objects.")
 # Libraries are found by dpkg-shlibdeps. The interpreter is inside pymemrun; its
 # standard library and the `python3.11` that sys.executable names are not.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

@@ -216,6 +216,9 @@ TEST_F(EventEncoderTest, FactsStandBetweenTheirRows) {
                   SlotStream::Bytes(GapPayload{8, 9, 1000, 2000, 0, 0}));
   stream_.Payload(ControlKind::kPause, 0,
                   SlotStream::Bytes(PausePayload{8, 1000, 2000, 5, 7}));
+  stream_.Payload(ControlKind::kObjects, 0,
+                  SlotStream::Bytes(ObjectsPayload{0, 2, 3, 4, 5, 6, 1, 0}) +
+                      SlotStream::Text("run.obj.pb") + SlotStream::Text("why"));
   Send(3);
   std::vector<Record::KindCase> kinds;
   for (const Record& record : out_.records) {
@@ -223,11 +226,18 @@ TEST_F(EventEncoderTest, FactsStandBetweenTheirRows) {
       kinds.push_back(record.kind_case());
     }
   }
-  EXPECT_EQ(kinds, (std::vector<Record::KindCase>{
-                       Record::kEvents, Record::kMark, Record::kLoss,
-                       Record::kEvents, Record::kPeak, Record::kGauge,
-                       Record::kProfilerGap, Record::kPause}));
-  const Pause& pause = out_.records.back().pause();
+  EXPECT_EQ(kinds,
+            (std::vector<Record::KindCase>{
+                Record::kEvents, Record::kMark, Record::kLoss, Record::kEvents,
+                Record::kPeak, Record::kGauge, Record::kProfilerGap,
+                Record::kPause, Record::kObjectsDumped}));
+  const ObjectsDumped& dumped = out_.records.back().objects_dumped();
+  EXPECT_EQ(dumped.reason(), OBJECTS_AT_EXIT);
+  EXPECT_EQ(dumped.pause_us() + dumped.duration_us(), 5u);
+  EXPECT_EQ(dumped.file_bytes(), 4u);
+  EXPECT_EQ(dumped.objects() + dumped.references(), 11u);
+  EXPECT_EQ(dumped.file() + dumped.problem(), "run.obj.pbwhy");
+  const Pause& pause = out_.records[out_.records.size() - 2].pause();
   EXPECT_EQ(pause.next_number(), 8u);
   EXPECT_LT(pause.from_us(), pause.to_us());
   EXPECT_EQ(pause.from_rss_bytes(), 5u * 4096);

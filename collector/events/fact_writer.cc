@@ -83,6 +83,24 @@ Record PauseOf(const Context& in, PayloadReader payload) {
   return record;
 }
 
+Record ObjectsOf(const Context& in, PayloadReader payload) {
+  const auto head = payload.Take<ObjectsPayload>();
+  const absl::string_view file = payload.TakeName();
+  const absl::string_view problem = payload.TakeName();
+  Record record;
+  ObjectsDumped* dumped = record.mutable_objects_dumped();
+  dumped->set_time_us(in.clock->MicrosOfMonotonic(head.monotonic_ns));
+  dumped->set_reason(static_cast<ObjectsReason>(head.reason));
+  dumped->set_pause_us(head.pause_us);
+  dumped->set_duration_us(head.duration_us);
+  dumped->set_file_bytes(head.file_bytes);
+  dumped->set_objects(head.objects);
+  dumped->set_references(head.references);
+  dumped->mutable_file()->assign(file.data(), file.size());
+  dumped->mutable_problem()->assign(problem.data(), problem.size());
+  return record;
+}
+
 // KIND_NOT_SET: none is known of that kind.
 Record RecordOf(const Context& in, ControlKind kind, PayloadReader payload) {
   switch (kind) {
@@ -98,6 +116,8 @@ Record RecordOf(const Context& in, ControlKind kind, PayloadReader payload) {
       return GaugeOf(in, payload);
     case ControlKind::kPause:
       return PauseOf(in, payload);
+    case ControlKind::kObjects:
+      return ObjectsOf(in, payload);
     default:
       return Record();
   }

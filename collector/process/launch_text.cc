@@ -66,6 +66,19 @@ bool SetHeap(absl::string_view key, absl::string_view value,
   return true;
 }
 
+bool SetDumps(absl::string_view key, uint64_t value, DumpWishes* dumps) {
+  if (key == "objects_every_ms") {
+    dumps->every_ms = std::min(value, uint64_t{1} << 40);
+  } else if (key == "objects_rss_above") {
+    dumps->rss_above_bytes = value;
+  } else if (key == "objects_at_peak") {
+    dumps->at_peak = value != 0;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 bool SetFileOption(absl::string_view key, absl::string_view value,
                    LaunchText* launch) {
   int level = 0;
@@ -162,6 +175,7 @@ LaunchText ParseLaunchText(absl::string_view text) {
     if (SetNumber(key, Number(value), &launch.header)) continue;
     if (SetPages(key, Number(value), &launch)) continue;
     if (SetHeap(key, value, &launch)) continue;
+    if (SetDumps(key, Number(value), &launch.dumps)) continue;
     if (SetFileOption(key, value, &launch)) continue;
     std::string* field = TextField(key, &launch);
     if (field != nullptr) field->assign(value.data(), value.size());

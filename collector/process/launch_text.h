@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "collector/process/dump_moments.h"
 #include "format/trace.pb.h"
 #include "tracer/wire/ring_layout.h"
 
@@ -23,6 +24,7 @@ struct LaunchText {
   bool has_pages = false;
   uint32_t page_counters = 0;
   uint32_t page_signals = 0;
+  DumpWishes dumps;
 };
 
 // Reads the launch text (see collector_start.h). Passes over unknown keys and

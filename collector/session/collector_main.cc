@@ -1,9 +1,11 @@
 // pymemrun-collector: started by the launcher as collector_start.h says. With
-// `--name-of FILE` it only prints what an earlier run is to be called.
+// `--name-of FILE` it only prints what an earlier run is to be called. With
+// `--objects` it writes a dump of the object graph, see object_wire.h.
 #include <unistd.h>
 
 #include <cstring>
 
+#include "collector/objects/object_collector.h"
 #include "collector/output/run_name.h"
 #include "collector/process/detach.h"
 #include "collector/session/collector_process.h"
@@ -12,6 +14,9 @@
 int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], "--name-of") == 0) {
     return pymemrun::PrintRunName(argv[2]);
+  }
+  if (argc == 2 && std::strcmp(argv[1], "--objects") == 0) {
+    return pymemrun::RunObjectCollector();
   }
   const pymemrun::LaunchText launch =
       pymemrun::ReadLaunchText(pymemrun::kCollectorTextFd);

@@ -142,7 +142,8 @@ CollectorProcess::CollectorProcess(std::unique_ptr<SharedMemory> memory,
       merger_(&ring_, &encoder_),
       watch_(page_, pid_, fds.region, fds.pid),
       stats_(pid_),
-      pss_(pid_) {}
+      pss_(pid_),
+      dumps_(launch_.dumps, fds.pid) {}
 
 void CollectorProcess::Run() {
   Beat();
@@ -235,9 +236,7 @@ void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
 }
 
 void CollectorProcess::Housekeep(uint64_t now_ns) {
-  if (pages_ != nullptr && pages_->TakeRssHasMoved()) {
-    SampleProcess(UINT64_MAX);
-  }
+  if (pages_ != nullptr && pages_->TakeRssHasMoved()) SampleProcess(UINT64_MAX);
   WriteFinalizeRss();
   if (now_ns >= next_sample_ns_) {
     clock_.Recalibrate();
@@ -248,6 +247,7 @@ void CollectorProcess::Housekeep(uint64_t now_ns) {
   }
   FollowRss(now_ns);
   FollowPss(now_ns);
+  dumps_.AskIfDue(now_ns, sample_.rss_bytes());
   if (now_ns >= next_flush_ns_) FlushFile(now_ns);
 }
 

@@ -99,6 +99,7 @@ class CollectorProcess {
   ProcessWatch watch_;
   ProcessStats stats_;
   PssMeter pss_;
+  DumpMoments dumps_;
   ProcessSample sample_;
   uint64_t sampled_number_ = 0;
   uint64_t next_flush_ns_ = 0;

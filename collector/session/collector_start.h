@@ -39,6 +39,8 @@ inline constexpr int kCollectorPageFds = 8;
 //   without page faults)
 //   page_scan preloaded (0 or 1) not_recorded (absent where all is)
 //   pages_user_only calls_off heap_native (0 or 1)
+//   objects_every_ms objects_rss_above objects_at_peak (decimal; moments at
+//   which the collector asks for a dump of the objects; absent: none)
 //   heap (HeapMode, decimal)
 //   heap_mean_bytes (decimal; how allocations are sampled at the beginning)
 //   heap_class `below_bytes:probability`, once for each, instead of it

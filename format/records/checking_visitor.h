@@ -2,22 +2,21 @@
 #ifndef PYMEMRUN_FORMAT_RECORDS_CHECKING_VISITOR_H_
 #define PYMEMRUN_FORMAT_RECORDS_CHECKING_VISITOR_H_
 
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "format/limits.h"
-#include "format/records/record_visitor.h"
+#include "format/records/checking_objects.h"
 
 namespace pymemrun {
 
 // Ends the program when a promise of RecordVisitor's is broken, and keeps what
 // came as one line each.
-class CheckingVisitor : public RecordVisitor {
+class CheckingVisitor : public CheckingObjects {
  public:
-  explicit CheckingVisitor(bool keep_lines = true) : keep_(keep_lines) {}
+  explicit CheckingVisitor(bool keep_lines = true)
+      : CheckingObjects(keep_lines) {}
 
   void OnHeader(const Header& h) override { Keep("header ", h.pid()); }
   void OnCode(const CodeDef& d) override { Define("code", d.id(), &codes_); }
@@ -88,20 +87,10 @@ class CheckingVisitor : public RecordVisitor {
     if (!keep_) damages_.resize(1);
   }
 
-  const std::vector<std::string>& lines() const { return lines_; }
   const std::vector<std::string>& damages() const { return damages_; }
   const std::vector<Row>& rows() const { return rows_; }
 
  private:
-  static void Check(bool condition) {
-    if (condition) return;
-    fprintf(stderr, "CheckingVisitor: a promise to visitors was broken\n");
-    abort();
-  }
-  void Define(const char* kind, uint32_t id, uint32_t* last) {
-    Check(id == ++*last);
-    Keep(kind, id);
-  }
   void OnRow(const Row& row) {
     Check(row.site >= 1 && row.site <= sites_);
     Check(row.thread >= 1 && row.thread <= threads_);
@@ -130,15 +119,9 @@ class CheckingVisitor : public RecordVisitor {
     Check(!event.is_free || !of_block || event.size == 0);
     Keep(event.is_free ? "free " : "alloc ", event.address);
   }
-  void Keep(const char* kind, uint64_t value) {
-    if (keep_) lines_.push_back(absl::StrCat(kind, value));
-  }
-
-  const bool keep_;
   uint32_t codes_ = 0, functions_ = 0, sites_ = 0, threads_ = 0, stacks_ = 0;
   uint32_t mappings_ = 0;
   uint64_t next_number_ = 0;
-  std::vector<std::string> lines_;
   std::vector<std::string> damages_;
   std::vector<Row> rows_;
 };

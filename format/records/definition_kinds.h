@@ -2,6 +2,8 @@
 #ifndef PYMEMRUN_FORMAT_RECORDS_DEFINITION_KINDS_H_
 #define PYMEMRUN_FORMAT_RECORDS_DEFINITION_KINDS_H_
 
+#include <type_traits>
+
 #include "format/records/record_decoder.h"
 
 namespace pymemrun {
@@ -21,6 +23,8 @@ PYMEMRUN_DEFINITION(SiteDef, "site", sites, OnSite);
 PYMEMRUN_DEFINITION(ThreadDef, "thread", threads, OnThread);
 PYMEMRUN_DEFINITION(StackDef, "stack", stacks, OnStack);
 PYMEMRUN_DEFINITION(MappingDef, "mapping", mappings, OnMapping);
+PYMEMRUN_DEFINITION(ObjectTypeDef, "object_type", object_types, OnObjectType);
+PYMEMRUN_DEFINITION(ObjectNameDef, "object_name", object_names, OnObjectName);
 #undef PYMEMRUN_DEFINITION
 
 // Gives each name that the definition has as "?".
@@ -30,6 +34,7 @@ void NamePlaceholder(Def* def) {
   if constexpr (requires { def->name(); }) def->set_name("?");
   if constexpr (requires { def->qualname(); }) def->set_qualname("?");
   if constexpr (requires { def->module(); }) def->set_module("?");
+  if constexpr (std::is_same_v<Def, ObjectNameDef>) def->set_text("?");
 }
 
 }  // namespace pymemrun

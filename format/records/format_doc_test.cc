@@ -101,6 +101,9 @@ TEST(FormatDocument, TheLimitsAreThoseOfLimitsH) {
       {"RSS, after each step too", PowerOfTwo(kMaxSizeBytes) + " bytes"},
       {"a page, and the end of a range of pages", PowerOfTwo(kMaxPage)},
       {"the pages of a Residency", PowerOfTwo(kMaxResidentPages)},
+      {"nodes of a dump", PowerOfTwo(kMaxObjects)},
+      {"the text of a node", absl::StrCat(kMaxObjectTextBytes, " bytes")},
+      {"the size of an object", PowerOfTwo(kMaxSizeBytes) + " bytes"},
   };
   for (const auto& [what, limit] : rows) {
     const std::string row = absl::StrCat("| ", what, " | ", limit, " |\n");

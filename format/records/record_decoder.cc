@@ -49,6 +49,8 @@ bool IsDefinition(Record::KindCase kind) {
     case Record::kThread:
     case Record::kStack:
     case Record::kMapping:
+    case Record::kObjectType:
+    case Record::kObjectName:
       return true;
     default:
       return false;
@@ -66,6 +68,7 @@ bool BeginsWithKnownKind(absl::string_view record) {
     case Record::kPages:
     case Record::kResidency:
     case Record::kHeap:
+    case Record::kObjects:
 #define PYMEMRUN_FACT_CASE(kind, field, Message, Method, holds) \
   case Record::kind:
       PYMEMRUN_FACTS(PYMEMRUN_FACT_CASE)
@@ -172,6 +175,12 @@ absl::Status RecordDecoder::Dispatch(const Record& record) {
       return DecodeResidency(record.residency());
     case Record::kHeap:
       return DecodeHeap(record.heap());
+    case Record::kObjectType:
+      return DecodeObjectType(record.object_type());
+    case Record::kObjectName:
+      return Define(record.object_name());
+    case Record::kObjects:
+      return DecodeObjects(record.objects());
 #define PYMEMRUN_FACT_CASE(kind, field, Message, Method, holds) \
   case Record::kind:                                            \
     RETURN_IF_ERROR(CheckFact(record.field(), #field));         \
@@ -208,7 +217,8 @@ absl::Status RecordDecoder::CheckFirst(Record::KindCase kind) const {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      "not a pymemrun run file: expected a header as the first record, found another");
+      "not a pymemrun run file: expected a header as the first record, found "
+      "another");
 }
 
 absl::Status RecordDecoder::DecodeHeader(const Header& header) {
@@ -219,7 +229,8 @@ absl::Status RecordDecoder::DecodeHeader(const Header& header) {
   }
   if (header.format_version() == 0) {
     return absl::InvalidArgumentError(
-        "not a pymemrun run file: expected a header with a format version, found none");
+        "not a pymemrun run file: expected a header with a format version, "
+        "found none");
   }
   if (result_.has_header || result_.records != 0) {
     result_.second_run = true;
@@ -341,6 +352,30 @@ absl::Status RecordDecoder::DecodeHeap(const HeapBatch& batch) {
     result_.stopped = !visitor_->OnHeap(events, count);
     return !result_.stopped;
   });
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeObjectType(const ObjectTypeDef& type) {
+  if (type.id() != 0 && type.base() >= type.id()) {
+    return WrongColumn("object_type.base",
+                       absl::StrCat("an id below ", type.id()), type.base());
+  }
+  RETURN_IF_ERROR(Refer<ObjectTypeDef>(type.base(), "object_type", ".base"));
+  return Define(type);
+}
+
+absl::Status RecordDecoder::DecodeObjects(const ObjectBatch& batch) {
+  ObjectBatchChecker::Ids ids;
+  RETURN_IF_ERROR(objects_.Check(batch, damage_seen_, &ids));
+  RETURN_IF_ERROR(Refer<ObjectTypeDef>(ids.type, "objects", ".type"));
+  RETURN_IF_ERROR(Refer<ObjectNameDef>(ids.name, "objects", ".edge_name"));
+  std::vector<ObjectNode> nodes;
+  GiveAll(ObjectNodeCursor(batch), &nodes, &RecordVisitor::OnObjects,
+          &result_.objects);
+  if (result_.stopped) return absl::OkStatus();
+  std::vector<ObjectReference> references;
+  GiveAll(ObjectReferenceCursor(batch), &references,
+          &RecordVisitor::OnReferences, &result_.references);
   return absl::OkStatus();
 }
 

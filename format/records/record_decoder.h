@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
 #include "format/batches/heap_batch.h"
+#include "format/objects/object_batch.h"
 #include "format/records/record_visitor.h"
 #include "format/records/stack_depths.h"
 
@@ -22,6 +23,8 @@ struct DefinedIds {
   uint32_t threads = 0;
   uint32_t stacks = 0;
   uint32_t mappings = 0;
+  uint32_t object_types = 0;
+  uint32_t object_names = 0;
 };
 
 // Decodes record by record. Holds what must be known across records (the
@@ -56,6 +59,8 @@ class RecordDecoder {
   absl::Status DecodePages(const PageBatch& batch);
   absl::Status DecodeResidency(const Residency& residency);
   absl::Status DecodeHeap(const HeapBatch& batch);
+  absl::Status DecodeObjectType(const ObjectTypeDef& type);
+  absl::Status DecodeObjects(const ObjectBatch& batch);
   absl::Status DecodeUnknown();
   template <class Def>
   absl::Status Define(const Def& def);
@@ -83,6 +88,7 @@ class RecordDecoder {
   std::vector<Row> rows_;
   std::vector<PageEntry> entries_;
   std::unique_ptr<HeapBatchDecoder> heap_;  // made for the first batch
+  ObjectBatchChecker objects_;
 };
 
 }  // namespace pymemrun

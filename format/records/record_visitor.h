@@ -12,6 +12,7 @@
 #include "format/batches/event_row.h"
 #include "format/batches/heap_event.h"
 #include "format/batches/page_event.h"
+#include "format/objects/object_node.h"
 #include "format/record_kinds.h"
 #include "format/stream/byte_io.h"
 #include "format/stream/stream_reader.h"
@@ -43,6 +44,14 @@ class RecordVisitor {
   // Heap events, in batches as rows come, in the order of HeapBatch. Return
   // false to stop reading.
   virtual bool OnHeap(const HeapEvent* events, size_t count) { return true; }
+  virtual void OnObjectType(const ObjectTypeDef&) {}
+  virtual void OnObjectName(const ObjectNameDef&) {}
+  // Nodes of an object dump, and after those of a batch its references, in
+  // batches as rows come. Return false to stop reading.
+  virtual bool OnObjects(const ObjectNode* nodes, size_t count) { return true; }
+  virtual bool OnReferences(const ObjectReference* references, size_t count) {
+    return true;
+  }
   // A method for each fact of record_kinds.h: OnMark(const Mark&) and so on.
 #define PYMEMRUN_FACT_METHOD(kind, field, Message, Method, holds) \
   virtual void Method(const Message&) {}
@@ -62,13 +71,15 @@ struct ReadResult {
   uint64_t damages = 0;  // OnDamage calls
   bool has_header = false;
   bool has_footer = false;
-  bool torn = false;  // cut off inside the last frame: a normal end
-  uint64_t end_offset = 0;  // of the file, or of the frame that is cut off
+  bool torn = false;          // cut off inside the last frame: a normal end
+  uint64_t end_offset = 0;    // of the file, or of the frame that is cut off
   bool stopped = false;       // the visitor asked to
   bool second_run = false;    // its header was found: reading ended there
   uint64_t rows = 0;          // given to OnRows
   uint64_t page_entries = 0;  // given to OnPages
   uint64_t heap_entries = 0;  // given to OnHeap
+  uint64_t objects = 0;       // given to OnObjects
+  uint64_t references = 0;    // given to OnReferences
   uint64_t placeholders = 0;  // definitions made up, see RecordVisitor
 };
 

@@ -133,7 +133,7 @@ FrameSpan SpanOfFact(const Fact& fact, FactHolds holds) {
   FrameSpan span;
   if constexpr (requires { fact.from_us(); }) {
     span = At(fact.from_us(), fact.to_us());
-  } else {
+  } else if constexpr (requires { fact.time_us(); }) {
     span = At(fact.time_us(), fact.time_us());
   }
   span.needed = holds == FactHolds::kTimeAndNeeded;

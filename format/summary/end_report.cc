@@ -264,7 +264,8 @@ std::string ChildrenText(const EndReportInput& in) {
   }
   if (untraced > 0) {
     absl::StrAppend(&text, text.empty() ? "" : " ",
-                    Counted(untraced, kOne, kMany), " not traced.");
+                    Counted(untraced, kOne, kMany), " not traced.",
+                    " --follow all traces Pythons that are started.");
   }
   return text;
 }

@@ -214,7 +214,10 @@ TEST(EndReportTest, BesideAnAnswerOnlyTheUnusualIsSaid) {
           "pymemrun: 2 rows were lost.", "pymemrun: 1 page event was lost.",
           "pymemrun: 5,000 rows lost because the file could not be "
           "written.",
-          "pymemrun: Exit status 3. 1 child process was not traced."}));
+          "pymemrun: Exit status 3.",
+          "pymemrun: 1 child process was not traced. --follow all traces "
+          "Pythons that are",
+          "pymemrun:   started."}));
 }
 
 TEST(EndReportTest, HowToReadOnCanBePasted) {

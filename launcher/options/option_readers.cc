@@ -1,5 +1,7 @@
 #include "launcher/options/option_readers.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -192,6 +194,86 @@ bool ReadLight(const std::string&, Options* options) {
 bool ReadFull(const std::string&, Options* options) {
   options->heap.native = true;
   return ReadTrace("calls,pages", options) && ReadHeap("all", options);
+}
+
+namespace {
+
+// A name such as USR2, SIGUSR2 or RTMIN+3; 0 for anything else, and for what no
+// program can handle.
+int SignalOf(std::string_view name) {
+  constexpr Named<int> kNames[] = {
+      {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"HUP", SIGHUP},
+      {"QUIT", SIGQUIT}, {"PWR", SIGPWR},   {"WINCH", SIGWINCH},
+      {"CONT", SIGCONT}, {"URG", SIGURG},   {"IO", SIGIO},
+      {"ALRM", SIGALRM}, {"TERM", SIGTERM}, {"INT", SIGINT},
+  };
+  if (name.substr(0, 3) == "SIG") name.remove_prefix(3);
+  int number = 0;
+  if (name.substr(0, 6) == "RTMIN+") {
+    const std::string digits(name.substr(6));
+    if (digits.empty() || digits.size() > 2 ||
+        digits.find_first_not_of("0123456789") != std::string::npos) {
+      return 0;
+    }
+    number = SIGRTMIN + std::stoi(digits);
+    return number <= SIGRTMAX ? number : 0;
+  }
+  Choose(std::string(name), kNames, &number);
+  return number;
+}
+
+// A time such as 60s, 5m or 500ms, from a tenth of a second to a week; 0 for
+// anything else.
+uint64_t MillisecondsOf(std::string_view text) {
+  constexpr uint64_t kLeast = 100, kMost = uint64_t{7} * 24 * 3600 * 1000;
+  constexpr Named<uint64_t> kUnits[] = {
+      {"ms", 1}, {"s", 1000}, {"m", 60000}, {"min", 60000}, {"h", 3600000}};
+  const size_t digits =
+      std::min(text.find_first_not_of("0123456789"), text.size());
+  uint64_t unit = 0;
+  if (digits == 0 || digits > 9 ||
+      !Choose(std::string(text.substr(digits)), kUnits, &unit)) {
+    return 0;
+  }
+  const uint64_t time = std::stoull(std::string(text.substr(0, digits))) * unit;
+  return time >= kLeast && time <= kMost ? time : 0;
+}
+
+bool ReadMoment(std::string_view moment, ObjectsConfig* objects) {
+  constexpr std::string_view kSignal = "signal:", kEvery = "every:";
+  constexpr std::string_view kRss = "rss>";
+  if (moment == "peak") {
+    objects->at_peak = true;
+    return true;
+  }
+  if (moment.substr(0, kEvery.size()) == kEvery) {
+    objects->every_ms = MillisecondsOf(moment.substr(kEvery.size()));
+    return objects->every_ms != 0;
+  }
+  if (moment.substr(0, kRss.size()) == kRss) {
+    objects->rss_above_bytes =
+        ParseSize(moment.substr(kRss.size())).value_or(0);
+    return objects->rss_above_bytes != 0;
+  }
+  if (moment == "exit") {
+    objects->at_exit = true;
+    return true;
+  }
+  if (moment == "signal") {
+    objects->signal = SIGUSR2;
+    return true;
+  }
+  if (moment.substr(0, kSignal.size()) != kSignal) return false;
+  objects->signal = SignalOf(moment.substr(kSignal.size()));
+  return objects->signal != 0;
+}
+
+}  // namespace
+
+bool ReadObjects(const std::string& text, Options* options) {
+  return EachOf(text, [options](std::string_view moment) {
+    return ReadMoment(moment, &options->objects);
+  });
 }
 
 bool ReadFollow(const std::string& text, Options* options) {

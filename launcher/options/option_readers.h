@@ -72,6 +72,7 @@ bool ReadHeapDomains(const std::string& text, Options* options);
 bool ReadLight(const std::string& text, Options* options);
 bool ReadFull(const std::string& text, Options* options);
 bool ReadFollow(const std::string& text, Options* options);
+bool ReadObjects(const std::string& text, Options* options);
 bool ReadOutput(const std::string& text, Options* options);
 
 }  // namespace pymemrun

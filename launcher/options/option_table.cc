@@ -92,6 +92,12 @@ constexpr OptionRow kTable[] = {
      "(sampled). stats counts allocations by size and prints the table on "
      "stderr at the end. Without --trace it writes no run file.",
      ReadHeap, "off, sampled, all or stats", nullptr, kUsual},
+    {kWhat, "objects", "LIST",
+     "Dump the object graph, to run.obj.pb beside the run file, at these "
+     "moments: exit, signal, signal:NAME, every:TIME, rss>BYTES, peak (none). "
+     "signal is SIGUSR2. peak keeps the dump of the highest RSS.",
+     ReadObjects,
+     "a list of exit, signal, signal:NAME, every:TIME, rss>BYTES, peak"},
     {kWhat, "follow", "WHAT",
      "Trace child processes, each into a file of its own, run.PID.pb: none; "
      "fork, the forked ones (fork); all, also each CPython that is started.",

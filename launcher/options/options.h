@@ -67,6 +67,7 @@ struct Options {
   OnFull on_full = OnFull::kBlock;
   int compress_level = 1;
   bool heap_given = false;  // on the command line or by a variable
+  ObjectsConfig objects;  // dumps of the object graph
   HeapConfig heap = {HeapMode::kSampled, GrowingRates(), kAllHeapDomains, true};
 };
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <map>
@@ -167,6 +168,13 @@ TEST(OptionsTest, AWrongValueIsRefusedWithWhatIsExpected) {
       {"--on-full", "wait"},
       {"--rss-source", "x"},
       {"--follow", "x"},
+      {"--objects", "never"},
+      {"--objects", "exit,"},
+      {"--objects", "signal:KILL"},
+      {"--objects", "signal:RTMIN+x"},
+      {"--objects", "every:5"},
+      {"--objects", "every:5ms"},
+      {"--objects", "rss>"},
       {"--heap", "on"},
       {"--heap-rates", "{9:2}"},
       {"--heap-rates", "{9:0.1,8:0.1}"},
@@ -308,6 +316,29 @@ TEST(OptionsTest, AnOptionOfAnotherHeapModeIsRefused) {
   EXPECT_EQ(Read({"--heap=off", "--heap-domains=obj"}).error,
             "--heap-domains has no effect without --heap sampled, all or "
             "stats");
+}
+
+TEST(OptionsTest, MomentsOfDumps) {
+  EXPECT_FALSE(Read({}).options.objects.at_exit);
+  EXPECT_EQ(Read({}).options.objects.signal, 0);
+  const ObjectsConfig objects =
+      Read({"--objects", "exit,signal"}).options.objects;
+  EXPECT_TRUE(objects.at_exit);
+  EXPECT_EQ(objects.signal, SIGUSR2);
+  EXPECT_EQ(Read({"--objects", "signal:SIGHUP"}).options.objects.signal,
+            SIGHUP);
+  EXPECT_EQ(Read({"--objects", "signal:RTMIN+2"}).options.objects.signal,
+            SIGRTMIN + 2);
+}
+
+TEST(OptionsTest, MomentsThatTheCollectorSees) {
+  const ObjectsConfig objects =
+      Read({"--objects", "every:5m,rss>1G,peak"}).options.objects;
+  EXPECT_EQ(objects.every_ms, 300000u);
+  EXPECT_EQ(objects.rss_above_bytes, uint64_t{1} << 30);
+  EXPECT_TRUE(objects.at_peak);
+  EXPECT_TRUE(objects.by_collector());
+  EXPECT_FALSE(Read({"--objects", "exit"}).options.objects.by_collector());
 }
 
 TEST(OptionsTest, WhichChildrenAreFollowed) {

@@ -211,14 +211,18 @@ std::string FindReporter() {
   return FindOwn("pymemreport", {"", "../readers/", "../../bin/"});
 }
 
-int MakeLaunchText(const LaunchFacts& facts) {
-  int fd = memfd_create("pymemrun-launch", MFD_CLOEXEC);
-  if (fd < 0) return -1;
+std::string LaunchTextOf(const LaunchFacts& facts) {
   std::string text;
   for (const auto& [key, value] : facts) {
     text += key + "=" + value.c_str();
     text += '\0';
   }
+  return text;
+}
+
+int MakeLaunchText(const std::string& text) {
+  int fd = memfd_create("pymemrun-launch", MFD_CLOEXEC);
+  if (fd < 0) return -1;
   size_t done = 0;
   while (done < text.size()) {
     ssize_t count = pwrite(fd, text.data() + done, text.size() - done,

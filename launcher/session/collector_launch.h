@@ -21,9 +21,12 @@ std::string FindReporter();
 // The keys and values of the launch text, in order.
 using LaunchFacts = std::vector<std::pair<std::string, std::string>>;
 
+// The launch text: `key=value` strings, each with a NUL. A value is cut at its
+// first NUL.
+std::string LaunchTextOf(const LaunchFacts& facts);
+
 // A close-on-exec memfd that holds the launch text, at offset 0; -1: errno.
-// A value is cut at its first NUL.
-int MakeLaunchText(const LaunchFacts& facts);
+int MakeLaunchText(const std::string& text);
 
 struct CollectorFiles {
   int region = -1;

@@ -26,7 +26,7 @@ class CollectorLaunchTest : public testing::Test {
     files_.reply = Open("reply");
     files_.output = Open("output");
     files_.pid = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
-    files_.text = MakeLaunchText({{"pid", "1"}, {"argv", "a b"}});
+    files_.text = MakeLaunchText(LaunchTextOf({{"pid", "1"}, {"argv", "a b"}}));
   }
   void TearDown() override {
     for (int fd : {files_.region, files_.reply, files_.output, files_.pid,

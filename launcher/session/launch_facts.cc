@@ -72,6 +72,14 @@ void AddPages(const Options& options, const OpenedPages& pages,
   facts->push_back({"pages_user_only", pages.user_only ? "1" : "0"});
 }
 
+void AddDumps(const ObjectsConfig& objects, LaunchFacts* facts) {
+  if (!objects.by_collector()) return;
+  facts->push_back({"objects_every_ms", std::to_string(objects.every_ms)});
+  facts->push_back(
+      {"objects_rss_above", std::to_string(objects.rss_above_bytes)});
+  facts->push_back({"objects_at_peak", objects.at_peak ? "1" : "0"});
+}
+
 }  // namespace
 
 LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,
@@ -105,6 +113,7 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,
   if (!request.options->quiet) facts.push_back({"reporter", FindReporter()});
   AddFilters(*request.options, &facts);
   AddPages(*request.options, pages, &facts);
+  AddDumps(request.options->objects, &facts);
   if (request.options->no_argv) return facts;
   facts.push_back({"script", ScriptText(*request.command_line)});
   facts.push_back({"argv", request.python});

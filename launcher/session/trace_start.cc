@@ -90,8 +90,8 @@ Globs GlobsOf(const std::vector<std::string>& strings) {
 
 bool FollowIntoChild(bool paused);
 
-const TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
-                            const std::string& output) {
+TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
+                      const std::string& output) {
   // For the whole process; static as in application.cc.
   static TraceConfig* const config = new TraceConfig;
   config->output = strdup(output.c_str());
@@ -144,7 +144,17 @@ Told* g_told = nullptr;  // for ever, as in application.cc
 struct Run : RunFacts {
   ControlPage* page = nullptr;
   OwnedFiles files;
+  std::string launch_text;
 };
+
+// For dumps of the object graph. Lives as long as the process.
+void SetDumps(const TraceRequest& request, const Run& run,
+              TraceConfig* config) {
+  const std::string& text = *new std::string(run.launch_text);
+  config->launch_text = text;
+  config->collector_path = strdup(request.collector.c_str());
+  config->objects = request.options->objects;
+}
 
 bool RunUntraced(const std::string& why) {
   Say(why + kRunsUntraced);
@@ -183,7 +193,8 @@ std::string Launch(const TraceRequest& request, Run* run) {
   OwnedFiles& files = run->files;
   files.pid = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
   if (files.pid < 0) return std::string("pidfd_open: ") + strerror(errno);
-  files.text = MakeLaunchText(FactsOf(request, *run, files.opened));
+  run->launch_text = LaunchTextOf(FactsOf(request, *run, files.opened));
+  files.text = MakeLaunchText(run->launch_text);
   if (files.text < 0) return std::string("memfd: ") + strerror(errno);
   int failure = StartCollector(request.collector, files, &files.collector);
   if (failure != 0) return request.collector + ": " + strerror(failure);
@@ -202,8 +213,9 @@ std::string Begin(const TraceRequest& request, Run* run) {
     run->page->traced_pid = 0;  // nobody to wait for
     error = "the collector does not start: " + error;
   } else {
-    const char* refused =
-        Session::Prepare(run->page, ConfigOf(options, run->files, run->path));
+    TraceConfig* const config = ConfigOf(options, run->files, run->path);
+    SetDumps(request, *run, config);
+    const char* refused = Session::Prepare(run->page, config);
     if (refused != nullptr) error = refused;
   }
   if (!error.empty()) unlink(run->path.c_str());
@@ -285,8 +297,8 @@ bool StartRun(const TraceRequest& request) {
   run.identity = IdentityOf(*request.command_line);
   run.lineage = {NameOfProcess(getpid()), NameOfProcess(getppid()), false};
   const bool numbered = request.unasked && !options.force;
-  OutputRequest output = {options.output, options.force, numbered,
-                          run.identity, [&request](const std::string& file) {
+  OutputRequest output = {options.output, options.force, numbered, run.identity,
+                          [&request](const std::string& file) {
                             return AskNameOf(request.collector, file);
                           }};
   run.files.output = CreateOutputFile(output, &run.path, &error);

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -71,12 +73,20 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
   return table;
 }
 
+// How many peaks other threads have caused for the most part.
+size_t OthersPeaks(const std::vector<EndedCall>& peaks) {
+  return std::count_if(peaks.begin(), peaks.end(), [](const EndedCall& peak) {
+    const auto growth = static_cast<double>(peak.growth_bytes);
+    const auto by_thread = static_cast<double>(peak.thread_bytes);
+    return std::abs(growth - by_thread) > std::abs(growth) / 2;
+  });
+}
+
 int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   PeakReplay replay(peaks_.rule);
-  const auto threads =
-      table_.as_text() ? nullptr : ThreadDrss::Read(file.get());
+  const auto threads = ThreadDrss::Read(file.get());
   replay.SetThreads(threads.get());
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.any()) {
@@ -95,6 +105,13 @@ int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
     output->Append(absl::StrCat(
         TerminalText(PeakLine(i + 1, peaks[i], replay.index(), peaks_.prefix)),
         "\n"));
+  }
+  const size_t others = threads != nullptr ? OthersPeaks(peaks) : 0;
+  if (others > 0) {
+    console.Say(absl::StrCat(
+        file->shown_name(), ": in ", others, " of ",
+        Counted(peaks.size(), "peak"),
+        " other threads moved most of RSS; --csv has each thread's own part"));
   }
   if (peaks.empty()) {
     console.Say(absl::StrCat(file->shown_name(),

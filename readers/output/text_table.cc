@@ -101,7 +101,9 @@ struct Column {
       if (ColumnsOf(cell) <= most) continue;
       if (heading->name == "frame") cell = WithoutFolder(cell);
       if (heading->name == "top_line") cell = WithoutFolders(cell);
-      cell = absl::StrContains(cell, '/') && heading->name != "frame"
+      // A value is no path: its begin tells more.
+      cell = absl::StrContains(cell, '/') && heading->name != "frame" &&
+                     heading->name != "value"
                  ? CutPath(cell, most, unicode)
                  : CutToColumns(cell, most);
     }

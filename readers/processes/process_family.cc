@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace pymemrun {
@@ -11,14 +12,22 @@ namespace {
 
 constexpr size_t kNobody = SIZE_MAX;
 
+// Whether two files tell of the same run: one may be a copy, or a link.
+bool AreSame(const ProcessRun& a, const ProcessRun& b) {
+  return a.start_ticks != 0 && a.start_ticks == b.start_ticks &&
+         a.begin_us == b.begin_us && a.pid == b.pid && a.host == b.host;
+}
+
 // Puts the runs into the order of a tree.
 class TreeMaker {
  public:
   explicit TreeMaker(std::vector<ProcessRun> runs) : runs_(std::move(runs)) {
     std::stable_sort(runs_.begin(), runs_.end(),
                      [](const ProcessRun& a, const ProcessRun& b) {
-                       return a.begin_us < b.begin_us;
+                       return std::tie(a.begin_us, a.pid) <
+                              std::tie(b.begin_us, b.pid);
                      });
+    runs_.erase(std::unique(runs_.begin(), runs_.end(), AreSame), runs_.end());
     for (size_t i = 0; i < runs_.size(); ++i) {
       of_pid_.emplace(std::pair(runs_[i].host, runs_[i].pid), i);
     }

@@ -70,6 +70,29 @@ TEST(ProcessFamilyTest, WhoGrowsAndHowMuchOfItAtWhichLine) {
             "11 grew all the time, by 40.0 MiB; 10.0 MiB of it at a.py:4\n");
 }
 
+TEST(ProcessFamilyTest, OtherEndsAreSummedUp) {
+  std::vector<ProcessRun> runs;
+  for (uint32_t pid = 10; pid < 20; ++pid) {
+    runs.push_back(MakeRun(pid, 1, 0, 10));
+    runs.back().end = pid < 12 ? "killed" : pid < 18 ? "exit 1" : "exit 0";
+  }
+  runs[9].untraced_children = 3;
+  EXPECT_EQ(ProcessNotes(ProcessFamily(runs)),
+            "6 processes: exit 1\n10, 11: killed\n3 child processes were not "
+            "traced; pymemrun --follow all traces the Pythons among them\n");
+}
+
+TEST(ProcessFamilyTest, WhatGrewMostIsFirst) {
+  std::vector<ProcessRun> runs = {MakeRun(10, 1, 0, 10), MakeRun(11, 10, 3, 4)};
+  for (ProcessRun& run : runs) {
+    run.end = "exit 0";
+    run.growth.bytes = uint64_t{run.pid} << 20;
+  }
+  EXPECT_EQ(ProcessNotes(ProcessFamily(runs)),
+            "11 grew all the time, by 11.0 MiB\n"
+            "10 grew all the time, by 10.0 MiB\n");
+}
+
 TEST(ProcessFamilyTest, OtherHostsHaveOtherProcesses) {
   std::vector<ProcessRun> runs = {MakeRun(10, 1, 0, 10), MakeRun(11, 10, 3, 4)};
   runs[1].host = "elsewhere";

@@ -73,6 +73,14 @@ std::string TopLine(const Answer& answer) {
   return "";
 }
 
+// The share moves as RSS does from one reading of it to the next, and may be
+// higher there than at any.
+uint64_t Highest(const std::vector<MemoryStep>& steps) {
+  uint64_t bytes = 0;
+  for (const MemoryStep& step : steps) bytes = std::max(bytes, step.bytes);
+  return bytes;
+}
+
 // When the program's own code had ended, of its clock.
 uint64_t OwnEndUs(const RunFacts& facts) {
   if (facts.footer.has_value() &&
@@ -120,11 +128,12 @@ std::optional<ProcessRun> ReadProcess(RereadFile* file) {
   run.start_ticks = header.process_start_ticks();
   run.parent_start_ticks = header.parent_start_ticks();
   run.forked = header.forked();
+  run.untraced_children = facts.footer.value_or(Footer()).untraced_children();
   run.begin_us = header.start_realtime_ns() / 1000;
   run.end_us = run.begin_us + std::min(facts.DurationUs(), kMaxDurationUs);
   run.peak_bytes = static_cast<uint64_t>(WholeNumber(answer->peak_bytes));
-  run.pss_peak_bytes = curve.HighestPss();
   run.steps = curve.Shares(run.forked);
+  if (curve.HighestPss() != 0) run.pss_peak_bytes = Highest(run.steps);
   for (MemoryStep& step : run.steps) {
     step.time_us = run.begin_us + std::min(step.time_us, kMaxDurationUs);
   }

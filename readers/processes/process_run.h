@@ -22,9 +22,10 @@ struct ProcessRun {
   // When it and its parent began, in ticks of the host; 0: not known.
   uint64_t start_ticks = 0, parent_start_ticks = 0;
   bool forked = false;
+  uint32_t untraced_children = 0;
   uint64_t begin_us = 0, end_us = 0;
   uint64_t peak_bytes = 0;      // of RSS
-  uint64_t pss_peak_bytes = 0;  // 0: not known
+  uint64_t pss_peak_bytes = 0;  // the highest of `steps`; 0: PSS is not known
   std::vector<MemoryStep> steps;
   ProcessGrowth growth;
   // Of the user's own lines what holds most at its peak. Empty: not known.

@@ -1,10 +1,12 @@
 #include "readers/processes/process_table.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 
@@ -104,6 +106,68 @@ void FillForPeople(const ProcessFamily& family, const FamilyPeak& peak,
   for (auto& row : table->rows) row.erase(row.begin() + 1);
 }
 
+// Those that grew most come first.
+std::string GrowthNotes(const ProcessFamily& family) {
+  std::vector<const ProcessRun*> growing;
+  for (const FamilyMember& member : family.members()) {
+    if (Grows(member.run)) growing.push_back(&member.run);
+  }
+  std::stable_sort(growing.begin(), growing.end(),
+                   [](const ProcessRun* a, const ProcessRun* b) {
+                     return a->growth.bytes > b->growth.bytes;
+                   });
+  std::string text;
+  for (const ProcessRun* run : growing) {
+    absl::StrAppend(&text, run->pid, " grew all the time, by ",
+                    HumanBytes(static_cast<double>(run->growth.bytes)),
+                    run->growth.line.empty()
+                        ? ""
+                        : absl::StrCat("; ", GrownThere(*run), " of it at ",
+                                       TerminalText(run->growth.line)),
+                    "\n");
+  }
+  return text;
+}
+
+// Other ends than usual, and whose: numbers, where they are few.
+std::string EndNotes(const ProcessFamily& family) {
+  constexpr size_t kMostNumbers = 5;
+  std::map<std::string, std::vector<uint32_t>> ends;
+  for (const FamilyMember& member : family.members()) {
+    if (member.run.end == kUsualEnd) continue;
+    ends[member.run.end].push_back(member.run.pid);
+  }
+  std::string text;
+  for (const auto& [end, pids] : ends) {
+    absl::StrAppend(&text,
+                    pids.size() <= kMostNumbers
+                        ? absl::StrJoin(pids, ", ")
+                        : Counted(pids.size(), "process", "processes"),
+                    ": ", end, "\n");
+  }
+  return text;
+}
+
+std::string UntracedNote(const ProcessFamily& family) {
+  uint64_t untraced = 0;
+  for (const FamilyMember& member : family.members()) {
+    untraced += member.run.untraced_children;
+  }
+  if (untraced == 0) return "";
+  return absl::StrCat(
+      Counted(untraced, "child process was", "child processes were"),
+      " not traced; pymemrun --follow all traces the Pythons among them\n");
+}
+
+// Of these the family has the first processes.
+size_t Runs(const ProcessFamily& family) {
+  size_t runs = 0;
+  for (const FamilyMember& member : family.members()) {
+    if (member.depth == 0) ++runs;
+  }
+  return runs;
+}
+
 }  // namespace
 
 Table ProcessTable(const ProcessFamily& family, const FamilyPeak& peak,
@@ -118,38 +182,19 @@ Table ProcessTable(const ProcessFamily& family, const FamilyPeak& peak,
 std::string ProcessHeading(const ProcessFamily& family,
                            const FamilyPeak& peak) {
   return absl::StrCat(
-      Counted(family.members().size(), "process", "processes"), " in ",
-      HumanSeconds(family.EndUs() - family.BeginUs()), "; together at most ",
-      HumanBytes(static_cast<double>(peak.bytes)), " at ",
+      Counted(family.members().size(), "process", "processes"),
+      Runs(family) > 1 ? absl::StrCat(" of ", Runs(family), " runs") : "",
+      " in ", HumanSeconds(family.EndUs() - family.BeginUs()),
+      "; together at most ", HumanBytes(static_cast<double>(peak.bytes)),
+      " at ",
       HumanSeconds(peak.time_us - std::min(peak.time_us, family.BeginUs())),
       "; their peaks add up to ",
       HumanBytes(static_cast<double>(peak.sum_of_peaks_bytes)), "\n");
 }
 
 std::string ProcessNotes(const ProcessFamily& family) {
-  std::string text;
-  std::vector<const ProcessRun*> growing;
-  for (const FamilyMember& member : family.members()) {
-    const ProcessRun& run = member.run;
-    if (run.end != kUsualEnd) {
-      absl::StrAppend(&text, run.pid, " ended by ", run.end, "\n");
-    }
-    if (Grows(run)) growing.push_back(&run);
-  }
-  std::stable_sort(growing.begin(), growing.end(),
-                   [](const ProcessRun* a, const ProcessRun* b) {
-                     return a->growth.bytes > b->growth.bytes;
-                   });
-  for (const ProcessRun* run : growing) {
-    absl::StrAppend(&text, run->pid, " grew all the time, by ",
-                    HumanBytes(static_cast<double>(run->growth.bytes)),
-                    run->growth.line.empty()
-                        ? ""
-                        : absl::StrCat("; ", GrownThere(*run), " of it at ",
-                                       TerminalText(run->growth.line)),
-                    "\n");
-  }
-  return text;
+  return absl::StrCat(GrowthNotes(family), EndNotes(family),
+                      UntracedNote(family));
 }
 
 }  // namespace pymemrun

@@ -118,6 +118,17 @@ TEST(ProcessesReportTest, AFolderHoldsItsFiles) {
       ElementsAre(StartsWith("pid,"), StartsWith("10,"), StartsWith("20,")));
 }
 
+TEST(ProcessesReportTest, AFileThatIsNamedTwiceCountsOnce) {
+  TempFolder folder;
+  OneProcess{10, 1, 0, {10}}.Write(folder.At("run.pb"));
+  OneProcess{20, 1, 5, {10}}.Write(folder.At("other.pb"));
+  std::filesystem::create_symlink("run.pb", folder.At("link.pb"));
+  const Printed printed =
+      Report({"processes", folder.At("run.pb"), folder.At("")});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("2 processes of 2 runs in "));
+}
+
 TEST(ProcessesReportTest, ADamagedFileDoesNotHideTheOthers) {
   TempFolder folder;
   OneProcess{10, 1, 0, {10}}.Write(folder.At("run.pb"));

@@ -9,6 +9,7 @@
 #include "readers/output/whole_number.h"
 #include "readers/python/event_records.h"
 #include "readers/python/heap_answers.h"
+#include "readers/python/object_dump.h"
 #include "readers/python/run_object.h"
 #include "text/report_text.h"
 
@@ -254,4 +255,5 @@ PYBIND11_MODULE(_reader, m) {
       pybind11::arg("path"),
       "Opens a run file. Raises OSError where the system refuses, ValueError "
       "for a file that is not a run file.");
+  pymemrun::DefineObjects(&m);
 }

@@ -33,6 +33,11 @@ int SayResult(const Console& console, absl::string_view name,
     console.Say(absl::StrCat(name, ": ", TerminalText(status.message())));
     return kExitFailed;
   }
+  if (result.objects > 0) {
+    console.Say(absl::StrCat(
+        name, ": a dump of the object graph, which pymemobj reads"));
+    return kExitUsage;
+  }
   if (result.damages > 0) return kExitFailed;
   if (result.torn) {
     console.Say(absl::StrCat(

@@ -30,7 +30,8 @@ struct Console {
 };
 
 // Says how the reading of `name` went: why it failed, a torn end, a missing
-// footer. Damage has been said by DamageTeller. Returns the exit code.
+// footer, no run at all. Damage has been said by DamageTeller. Returns the exit
+// code.
 int SayResult(const Console& console, absl::string_view name,
               const absl::Status& status, const ReadResult& result);
 

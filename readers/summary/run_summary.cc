@@ -301,6 +301,21 @@ void AddCalls(const RunFacts& facts, Descriptions* lines) {
   lines->emplace_back("highest event", DescribeHighest(facts));
 }
 
+// How many dumps of the object graph there are, and what the last one was.
+std::string DescribeDumps(const RunFacts& facts) {
+  const auto& dumps = facts.Kept<ObjectsDumped>();
+  const ObjectsDumped& last = dumps.last;
+  std::string text = absl::StrCat(
+      Counted(dumps.count, "dump"), "; ", dumps.count > 1 ? "last " : "",
+      TerminalText(last.file()), ": ", Counted(last.objects(), "object"), ", ",
+      Counted(last.references(), "reference"), ", the program paused ",
+      HumanSeconds(last.pause_us()));
+  if (!last.problem().empty()) {
+    absl::StrAppend(&text, " (", TerminalText(last.problem()), ")");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string KindNames(const Filters& filters) {
@@ -336,6 +351,9 @@ Descriptions DescribeRun(const RunFacts& facts, const RunPeak& peak) {
   lines.emplace_back("tracing itself", DescribeTracingItself(facts));
   if (facts.HasPages()) lines.emplace_back("page events", DescribePages(facts));
   if (facts.HasHeap()) lines.emplace_back("heap events", DescribeHeap(facts));
+  if (facts.Kept<ObjectsDumped>().count > 0) {
+    lines.emplace_back("objects", DescribeDumps(facts));
+  }
   if (!facts.footer.has_value()) return lines;
   if (facts.footer->output_name() != Footer::OUTPUT_KEPT) {
     lines.emplace_back("run file", DescribeOutputName(*facts.footer));

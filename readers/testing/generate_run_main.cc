@@ -1,5 +1,6 @@
 // pymemrun-generate ROWS: writes a run file of that many rows to stdout;
-// pymemrun-generate --heap EVENTS: of that many heap events; pymemrun-generate
+// pymemrun-generate --heap EVENTS: of that many heap events; --objects NODES:
+// an object dump of that many nodes; pymemrun-generate
 // --hostile NAME COUNT: one of hostile_run_builder.h; --hostile: their names.
 // To measure the readers with, and for tests. Not installed.
 #include <stdio.h>
@@ -10,12 +11,17 @@
 #include "format/stream/byte_io.h"
 #include "readers/testing/heap_run_builder.h"
 #include "readers/testing/hostile_run_builder.h"
+#include "readers/testing/large_object_run_builder.h"
 #include "readers/testing/run_builder.h"
 
 int main(int argc, char** argv) {
   pymemrun::FdSink out(STDOUT_FILENO);
   if (argc == 3 && strcmp(argv[1], "--heap") == 0) {
     pymemrun::BuildLargeHeapRun(strtoull(argv[2], nullptr, 10), &out);
+    return 0;
+  }
+  if (argc == 3 && strcmp(argv[1], "--objects") == 0) {
+    pymemrun::BuildLargeObjectRun(strtoull(argv[2], nullptr, 10), &out);
     return 0;
   }
   if (argc == 4 && strcmp(argv[1], "--hostile") == 0) {

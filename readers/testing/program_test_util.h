@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_split.h"
 #include "readers/cat/pymemcat.h"
+#include "readers/objects_commands/pymemobj.h"
 #include "readers/report/pymemreport.h"
 #include "readers/run/console.h"
 
@@ -58,6 +59,12 @@ inline Printed Cat(const std::vector<std::string>& arguments) {
 inline Printed Report(const std::vector<std::string>& arguments) {
   return RunProgram("pymemreport", [&](const Console& console) {
     return RunPymemreport(arguments, console);
+  });
+}
+
+inline Printed Objects(const std::vector<std::string>& arguments) {
+  return RunProgram("pymemobj", [&](const Console& console) {
+    return RunPymemobj(arguments, console);
   });
 }
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "format/stream/byte_io.h"
 #include "readers/cat/pymemcat.h"
+#include "readers/objects_commands/pymemobj.h"
 #include "readers/options/command_line.h"
 #include "readers/report/pymemreport.h"
 
@@ -59,6 +60,23 @@ const Arguments kReports[] = {
     {"export"},
     {"export", "--format", "speedscope"},
 };
+const Arguments kObjects[] = {
+    {"summary", "--limit", "0"},
+    {"suspects", "--min-share", "1"},
+    {"list", "--where", "size>=0", "--limit", "0"},
+    {"path", "#3"},
+    {"show", "#2"},
+    {"parents", "#1"},
+    {"children", "#0", "--csv"},
+    {"refs", "#1", "--json"},
+    {"retained", "*"},
+    {"dominators", "--min", "0", "--depth", "20"},
+    {"duplicates"},
+    {"cycles"},
+    {"collapse"},
+    {"diff", "--json"},
+    {"export"},
+};
 const Arguments kCats[] = {
     {"--text"},
     {"--summary"},
@@ -76,6 +94,9 @@ void PrintAll(const std::string& path, const Console& console) {
   static std::atomic<bool> never{false};
   for (const Arguments& report : kReports) {
     RunPymemreport(WithFile(report, path), console);
+  }
+  for (const Arguments& objects : kObjects) {
+    RunPymemobj(WithFile(objects, path), console);
   }
   for (const Arguments& cat : kCats) {
     RunPymemcat(WithFile(cat, path), console, &never);

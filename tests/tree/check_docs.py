@@ -13,7 +13,8 @@ import unittest
 import markdown_text
 
 # Tool as headed in docs/cli.md: the variable that holds its path.
-TOOLS = {'pymemrun': 'PYMEMRUN_BIN', 'pymemcat': 'PYMEMCAT_BIN', 'pymemreport': 'PYMEMREPORT_BIN'}
+TOOLS = {'pymemrun': 'PYMEMRUN_BIN', 'pymemcat': 'PYMEMCAT_BIN', 'pymemreport': 'PYMEMREPORT_BIN',
+         'pymemobj': 'PYMEMOBJ_BIN'}
 # Long options in the documentation that belong to other programs.
 FOREIGN = {
     '--full', '--asan',                                   # scripts/

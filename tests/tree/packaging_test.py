@@ -23,6 +23,7 @@ FILES = (
     'usr/bin/pymemrun',
     'usr/bin/pymemcat',
     'usr/bin/pymemreport',
+    'usr/bin/pymemobj',
     'usr/libexec/pymemrun/pymemrun-collector',
     'usr/share/pymemrun/trace.proto',
     'usr/share/pymemrun/FORMAT.md',
@@ -33,7 +34,7 @@ FILES = (
     'usr/share/doc/pymemrun/docs/design.md',
     'usr/share/doc/pymemrun/docs/design/rings.md',
     'usr/share/doc/pymemrun/docs/pictures/timeline.svg',
-    *(name % tool for tool in ('pymemrun', 'pymemcat', 'pymemreport') for name in (
+    *(name % tool for tool in ('pymemrun', 'pymemcat', 'pymemreport', 'pymemobj') for name in (
         'usr/share/man/man1/%s.1', 'usr/share/bash-completion/completions/%s',
         'usr/share/zsh/vendor-completions/_%s', 'usr/share/fish/vendor_completions.d/%s.fish')),
     'usr/lib/pymemrun/pymemrun-preload.so',

@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "tracer/base/heap_config.h"
+#include "tracer/base/objects_config.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
@@ -35,6 +37,11 @@ struct TraceConfig {
   const char* output = nullptr;  // the run file's absolute path
   bool verify_rss = false;       // read statm beside the gauge at every event
   pid_t collector = 0;           // its process, no child of ours; 0: not known
+  // For dumps of the object graph: the collector's path, and what it was told
+  // at the start (collector_start.h). Null: there are none.
+  const char* collector_path = nullptr;
+  std::string_view launch_text = {};
+  ObjectsConfig objects;
   // Tells the user one line; null: nobody. May be called at any event.
   void (*say)(const char* line, size_t size) = nullptr;
   // A line for it once tracing has begun: what it does without. Null: nothing.

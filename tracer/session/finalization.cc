@@ -8,6 +8,7 @@
 #include "tracer/interpose/interposed.h"
 #include "tracer/ring/ring_wait.h"
 #include "tracer/ring/side_ring.h"
+#include "tracer/session/parts.h"
 
 namespace pymemrun {
 namespace {
@@ -18,6 +19,7 @@ void TellBegin() {
   if (page == nullptr || getpid() != static_cast<pid_t>(page->traced_pid)) {
     return;
   }
+  g_parts.objects.AtExit();
   page->finalize_rss_pages = Statm::ReadAnew();
   page->finalize_hwm_pages = Statm::ReadHwmPages();
   const uint64_t now_ns = MonotonicNs();

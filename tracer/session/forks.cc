@@ -17,9 +17,9 @@
 namespace pymemrun {
 namespace {
 
-// Whether orphans become the children of this process or of one that it descends
-// from within the program. A collector would be one, and the program would see
-// it end.
+// Whether orphans become the children of this process or of one that it
+// descends from within the program. A collector would be one, and the program
+// would see it end.
 constinit bool g_adopts_orphans = false;
 
 void BeforeFork() {
@@ -40,6 +40,7 @@ void InParent() {
 void InChild() {
   Statm::CloseInChild();
   SideRing::ForgetThread();
+  g_parts.objects.Forget();
   t_thread_id = 0;
   g_adopts_orphans |= getpid() == 1;  // of a namespace of its own
 }
@@ -150,6 +151,8 @@ bool Register() {
 }
 
 }  // namespace
+
+bool Forks::AdoptsOrphans() { return g_adopts_orphans; }
 
 void Forks::Watch() { pthread_atfork(BeforeFork, InParent, InChild); }
 

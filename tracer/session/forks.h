@@ -22,6 +22,10 @@ class Forks {
   // program's own children: below a subreaper or in a PID namespace that it
   // made. GIL, after Py_Initialize. Once.
   static void Follow(BeginFunction begin);
+
+  // Whether this process, or one that it was forked from, was seen to be given
+  // orphans when it forked.
+  static bool AdoptsOrphans();
 };
 
 }  // namespace pymemrun

@@ -19,6 +19,7 @@
 #include "tracer/gauge/rss_gauge.h"
 #include "tracer/gauge/rss_verifier.h"
 #include "tracer/session/heap_module.h"
+#include "tracer/session/object_module.h"
 #include "tracer/session/run_file.h"
 
 namespace pymemrun {
@@ -38,6 +39,7 @@ struct Parts {
   EventLog log{{codes, threads, nodes, stacks, cost, gauge, verifier, startup}};
   Pauses pauses{log};
   HeapModule heap;
+  ObjectModule objects;
   RunFile file;
 
   // In a forked child: what the parent knew is not known here. Nothing is

@@ -12,6 +12,7 @@
 #include "tracer/heap/heap_parts.h"
 #include "tracer/ring/event_ring.h"
 #include "tracer/session/heap_module.h"
+#include "tracer/session/object_module.h"
 #include "tracer/session/parts.h"
 #include "tracer/session/ring_lock.h"
 
@@ -168,6 +169,15 @@ PyMethodDef kMethods[] = {
      "is_tracing()\n--\n\nWhether the run is traced now."},
     {"mark", MarkNow, METH_O,
      "mark(label)\n--\n\nPuts a label with the time and the RSS into the run."},
+    {"dump_objects",
+     reinterpret_cast<PyCFunction>(
+         reinterpret_cast<void*>(ObjectModule::DumpObjects)),
+     METH_VARARGS | METH_KEYWORDS,
+     "dump_objects(path=None, *, wait=False)\n--\n\nWrites every object and "
+     "what it refers to into a file, beside the run file\nunless `path` says "
+     "where. A forked copy of the process does the work. Returns the\nfile's "
+     "path, or None where there is no dump.\n\nwait: return when the file is "
+     "complete."},
     {"rss", Rss, METH_NOARGS,
      "rss()\n--\n\nThe resident set size of the process in bytes, now."},
     {nullptr, nullptr, 0, nullptr}};

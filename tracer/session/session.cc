@@ -95,6 +95,7 @@ void InstallOnce() {
   PymemrunPlaceFinalizeWatch();
   HeapHooks::Install();
   if (g_session.follow != nullptr) Forks::Follow(BeginInChild);
+  g_parts.objects.WatchMoments();
 }
 
 // The moment before the user's code. GIL.
@@ -291,6 +292,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
     return "the tracer's state cannot be kept from children";
   }
   g_parts.file.Set(config->output);
+  g_parts.objects.Set(*config);
   if (!config->paused) g_parts.file.Begin();
   if (forked) {
     g_parts.startup.Resume(hot);
@@ -311,6 +313,7 @@ bool Session::Finish(EndReason reason, int status, int timeout_ms) {
   HotState& hot = Hot();
   if (NoOtherProducer()) {
     if (hot.page != nullptr) {
+      g_parts.objects.Settle();
       g_parts.gaps.Flush(hot);
       g_parts.pauses.Flush(hot);
       FlushLoss(hot);

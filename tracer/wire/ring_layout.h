@@ -161,6 +161,7 @@ enum class ControlKind : uint32_t {
                 // void from here on and will be defined anew
   kPause = 38,  // PausePayload
   kOutput = 39,  // the run file's path: the script has given it another
+  kObjects = 40,  // ObjectsPayload, file, problem: a dump of the object graph
   // A payload larger than kMaxChunkBytes is sent in pieces: every piece but the
   // last as kChunk, the last under its own kind; the payload is their sum.
   kChunk = 48,
@@ -272,6 +273,19 @@ struct PausePayload {
   uint32_t to_rss_pages;
 };
 static_assert(sizeof(PausePayload) == 32);
+
+// A dump was made, or failed; `problem` says why.
+struct ObjectsPayload {
+  uint64_t monotonic_ns;  // of the fork
+  uint64_t pause_us;
+  uint64_t duration_us;
+  uint64_t file_bytes;
+  uint64_t objects;
+  uint64_t references;
+  uint32_t reason;  // ObjectsReason of trace.proto
+  uint32_t unused;
+};
+static_assert(sizeof(ObjectsPayload) == 56);
 
 // Why tracing ended, as far as the traced process could say.
 enum class EndReason : uint32_t {
@@ -451,7 +465,7 @@ inline void MakeSignOfLife(pthread_mutex_t* mutex) {
 }
 
 inline constexpr int32_t kNoCompression = -1000;
-inline constexpr uint32_t kWireVersion = 6;
+inline constexpr uint32_t kWireVersion = 7;
 
 }  // namespace pymemrun
 

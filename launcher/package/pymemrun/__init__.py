@@ -6,7 +6,8 @@ program may keep its calls.
 """
 import os
 
-__all__ = ["gather_stats", "is_tracing", "mark", "rss", "start", "stop", "trace"]
+__all__ = ["dump_objects", "gather_stats", "is_tracing", "mark", "rss", "start", "stop",
+           "trace"]
 
 
 def is_tracing():
@@ -24,6 +25,10 @@ def stop():
 
 def gather_stats():
     """Counts the sizes of allocations from here on."""
+
+
+def dump_objects(path=None, *, wait=False):
+    """Writes every object and what it refers to into a file."""
 
 
 def mark(label):

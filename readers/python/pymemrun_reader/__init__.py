@@ -16,12 +16,13 @@ or is damaged inside, is read as far as it can be; Run.torn and Run.damages tell
 import os as _os
 from typing import List as _List, Union as _Union
 
-from ._reader import Run, Snapshot, __version__, open
+from ._reader import DumpedObject, ObjectDump, Run, Snapshot, __version__, objects, open
 from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow, Page, PlaceRow, Row,
-                       StackRow, Unmap)
+                       StackRow, TypeRow, Unmap)
 
-__all__ = ['Allocation', 'End', 'Frame', 'Free', 'History', 'Mark', 'NameRow', 'Page', 'PlaceRow',
-           'Row', 'Run', 'Snapshot', 'StackRow', 'Unmap', 'open', 'open_all']
+__all__ = ['Allocation', 'DumpedObject', 'End', 'Frame', 'Free', 'History', 'Mark', 'NameRow',
+           'ObjectDump', 'Page', 'PlaceRow', 'Row', 'Run', 'Snapshot', 'StackRow', 'TypeRow', 'Unmap',
+           'objects', 'open', 'open_all']
 
 
 def open_all(*paths: _Union[str, '_os.PathLike[str]']) -> _List[Run]:

@@ -131,6 +131,15 @@ class StackRow(NamedTuple):
     error_bytes: int
 
 
+class TypeRow(NamedTuple):
+    """The objects of a type in a dump of the object graph."""
+    type: str
+    count: int
+    size_bytes: int
+    largest_bytes: int
+    retained_bytes: int  # what would go if they went one by one
+
+
 class History(NamedTuple):
     """Live bytes over time, as matplotlib.pyplot.stackplot() takes them."""
     x: Sequence[float]  # seconds

@@ -1,0 +1,142 @@
+#include "collector/objects/object_collector.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <memory>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "collector/objects/object_messages.h"
+#include "collector/objects/object_recorder.h"
+#include "collector/process/detach.h"
+#include "format/stream/byte_io.h"
+#include "format/stream/status_util.h"
+#include "format/stream/stream_writer.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr int kSilentMs = 60000;
+
+void Futex(std::atomic<uint32_t>* word, int operation, uint32_t value,
+           const timespec* timeout) {
+  syscall(SYS_futex, word, operation, value, timeout, nullptr, 0);
+}
+
+// The traced process sets it right after the fork.
+uint64_t PauseOf(ObjectStatus* status) {
+  constexpr int kTries = 200;
+  for (int i = 0; i < kTries; ++i) {
+    const uint64_t pause =
+        status->pause_us_plus_1.load(std::memory_order_acquire);
+    if (pause != 0) return pause - 1;
+    usleep(1000);
+  }
+  return 0;
+}
+
+// Written by the level that the run has, which is known after the first
+// message.
+class DumpFile {
+ public:
+  explicit DumpFile(int fd) : sink_(fd) {}
+
+  absl::Status Append(int level, absl::string_view record) {
+    if (writer_ == nullptr) {
+      StreamWriter::Options options;
+      options.level =
+          level == kNoCompression ? int{StreamWriter::kStored} : level;
+      auto writer = StreamWriter::Create(&sink_, options);
+      if (!writer.ok()) return writer.status();
+      writer_ = *std::move(writer);
+    }
+    return writer_->AppendSerialized(record);
+  }
+  absl::Status Close() {
+    return writer_ == nullptr ? absl::OkStatus() : writer_->Flush();
+  }
+  int write_errno() const { return sink_.last_errno(); }
+  uint64_t bytes() const { return sink_.bytes_written(); }
+
+ private:
+  FdSink sink_;
+  std::unique_ptr<StreamWriter> writer_;
+};
+
+// Until the pipe ends, or nothing comes for so long.
+absl::Status ReadAll(int pipe, int silent_ms, ObjectStatus* status,
+                     ObjectMessages* messages) {
+  std::vector<char> buffer(size_t{1} << 20);
+  while (true) {
+    struct pollfd ready = {pipe, POLLIN, 0};
+    const int count = poll(&ready, 1, silent_ms);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return absl::DeadlineExceededError("the walk is silent");
+    const ssize_t got = read(pipe, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return absl::OkStatus();
+    status->heartbeat.fetch_add(1, std::memory_order_relaxed);
+    RETURN_IF_ERROR(messages->Take({buffer.data(), static_cast<size_t>(got)}));
+  }
+}
+
+void Tell(const ObjectRecorder& recorder, const DumpFile& file, bool whole,
+          ObjectStatus* status) {
+  const ObjectsEnd& end = recorder.end();
+  status->outcome = static_cast<uint32_t>(end.outcome());
+  status->signal = end.signal();
+  status->whole = whole ? 1 : 0;
+  status->write_errno = file.write_errno();
+  status->objects = end.objects();
+  status->references = end.references();
+  status->duration_us = end.duration_us();
+  status->file_bytes = file.bytes();
+  status->done.store(1, std::memory_order_release);
+  Futex(&status->done, FUTEX_WAKE, 1, nullptr);
+}
+
+}  // namespace
+
+int CollectObjects(const ObjectFds& fds, int walker, int silent_ms) {
+  void* const page = mmap(nullptr, kObjectStatusBytes, PROT_READ | PROT_WRITE,
+                          MAP_SHARED, fds.status, 0);
+  if (page == MAP_FAILED) return 1;
+  auto* const status = static_cast<ObjectStatus*>(page);
+  status->writer.store(static_cast<uint32_t>(getpid()));
+  DumpFile file(fds.output);
+  ObjectRecorder* recorder_of_file = nullptr;
+  ObjectRecorder recorder(
+      [&](absl::string_view record) {
+        status->heartbeat.fetch_add(1, std::memory_order_relaxed);
+        return file.Append(recorder_of_file->compress_level(), record);
+      },
+      [&] { return PauseOf(status); });
+  recorder_of_file = &recorder;
+  ObjectMessages messages(&recorder);
+  const absl::Status read = ReadAll(fds.pipe, silent_ms, status, &messages);
+  if (!read.ok() && walker >= 0) {
+    syscall(SYS_pidfd_send_signal, walker, SIGKILL, nullptr, 0);
+  }
+  absl::Status written = recorder.Finish();
+  if (written.ok()) written = file.Close();
+  const bool whole = read.ok() && written.ok() && recorder.has_ended();
+  Tell(recorder, file, whole, status);
+  return whole ? 0 : 1;
+}
+
+int RunObjectCollector() {
+  // The child started us, and is there until it has told all.
+  const int walker = static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
+  DetachFromProgram(walker > kObjectStatusFd ? walker : kObjectStatusFd);
+  return CollectObjects({kObjectPipeFd, kObjectOutputFd, kObjectStatusFd},
+                        walker, kSilentMs);
+}
+
+}  // namespace pymemrun

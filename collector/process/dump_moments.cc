@@ -1,0 +1,58 @@
+#include "collector/process/dump_moments.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace pymemrun {
+namespace {
+
+// A peak is worth a new dump when RSS is so much above the last one's, and not
+// more often: a dump takes the program some milliseconds.
+constexpr uint64_t kPeakBytes = uint64_t{16} << 20;
+constexpr uint64_t kPeakNs = 2000000000;
+
+}  // namespace
+
+bool DumpMoments::IsTime(uint64_t now_ns) {
+  const uint64_t period_ns = wishes_.every_ms * 1000000;
+  if (period_ns == 0) return false;
+  if (next_ns_ == 0) next_ns_ = now_ns + period_ns;
+  if (now_ns < next_ns_) return false;
+  next_ns_ = now_ns + period_ns;
+  return true;
+}
+
+bool DumpMoments::RoseAbove(uint64_t rss_bytes) {
+  if (wishes_.rss_above_bytes == 0) return false;
+  const bool was_above = above_;
+  above_ = rss_bytes > wishes_.rss_above_bytes;
+  return above_ && !was_above;
+}
+
+bool DumpMoments::IsNewPeak(uint64_t now_ns, uint64_t rss_bytes) {
+  if (!wishes_.at_peak || now_ns < next_peak_ns_ ||
+      rss_bytes < peak_bytes_ + std::max(kPeakBytes, peak_bytes_ / 10)) {
+    return false;
+  }
+  peak_bytes_ = rss_bytes;
+  next_peak_ns_ = now_ns + kPeakNs;
+  return true;
+}
+
+bool DumpMoments::IsDue(uint64_t now_ns, uint64_t rss_bytes) {
+  bool due = IsTime(now_ns);
+  if (rss_bytes == 0) return due;
+  due |= RoseAbove(rss_bytes);
+  due |= IsNewPeak(now_ns, rss_bytes);
+  return due;
+}
+
+void DumpMoments::AskIfDue(uint64_t now_ns, uint64_t rss_bytes) {
+  if (!IsDue(now_ns, rss_bytes)) return;
+  syscall(SYS_pidfd_send_signal, pid_fd_, SIGURG, nullptr, 0);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,46 @@
+// Moments at which the collector asks the program for a dump of its objects.
+#ifndef PYMEMRUN_COLLECTOR_PROCESS_DUMP_MOMENTS_H_
+#define PYMEMRUN_COLLECTOR_PROCESS_DUMP_MOMENTS_H_
+
+#include <cstdint>
+
+namespace pymemrun {
+
+// What the launch text says of them; 0 and false: no such moment.
+struct DumpWishes {
+  uint64_t every_ms = 0;
+  uint64_t rss_above_bytes = 0;
+  bool at_peak = false;
+};
+
+// Not thread safe.
+class DumpMoments {
+ public:
+  // `pid_fd` of the program: the caller's, open as long as this is.
+  explicit DumpMoments(DumpWishes wishes, int pid_fd = -1)
+      : wishes_(wishes), pid_fd_(pid_fd) {}
+
+  // Asks the program where IsDue(), by a signal that programs ignore which do
+  // not expect it.
+  void AskIfDue(uint64_t now_ns, uint64_t rss_bytes);
+
+  // Whether a dump is due at this time, with RSS as it is (0: not known). To be
+  // called often, with times that do not sink.
+  bool IsDue(uint64_t now_ns, uint64_t rss_bytes);
+
+ private:
+  bool IsTime(uint64_t now_ns);
+  bool RoseAbove(uint64_t rss_bytes);
+  bool IsNewPeak(uint64_t now_ns, uint64_t rss_bytes);
+
+  const DumpWishes wishes_;
+  const int pid_fd_;
+  uint64_t next_ns_ = 0;       // of every_ms; 0: the first call sets it
+  bool above_ = false;         // RSS was, when it was last seen
+  uint64_t peak_bytes_ = 0;    // at the last dump for its sake...
+  uint64_t next_peak_ns_ = 0;  // ...and when the next may come
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PROCESS_DUMP_MOMENTS_H_

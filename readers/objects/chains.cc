@@ -1,0 +1,133 @@
+#include "readers/objects/chains.h"
+
+#include <queue>
+
+namespace pymemrun {
+namespace {
+
+// Beginnings of chains that are looked at, at most: a node may have millions of
+// parents, and each of those too.
+constexpr size_t kMostSteps = size_t{1} << 22;
+
+// How many references each node is away from the root.
+std::vector<uint32_t> Distances(const ObjectGraph& graph) {
+  std::vector<uint32_t> distance(graph.nodes(), kNoNode);
+  std::vector<NodeId> queue = {kRootNode};
+  distance[kRootNode] = 0;
+  for (size_t at = 0; at < queue.size(); ++at) {
+    const NodeId node = queue[at];
+    for (uint32_t e = graph.first_edge(node); e < graph.first_edge(node + 1);
+         ++e) {
+      const NodeId target = graph.target(e);
+      if (graph.kind(e) == EDGE_WEAK || distance[target] != kNoNode) continue;
+      distance[target] = distance[node] + 1;
+      queue.push_back(target);
+    }
+  }
+  return distance;
+}
+
+// Chains are made from their ends. Each step knows the step behind it, so that
+// all share what they have in common.
+class ChainSearch {
+ public:
+  ChainSearch(const ObjectGraph& graph, const Parents& parents)
+      : graph_(graph), parents_(parents), distance_(Distances(graph)) {}
+
+  std::vector<Chain> Find(NodeId node, size_t count) {
+    std::vector<Chain> chains;
+    if (distance_[node] == kNoNode || node == kRootNode) return chains;
+    steps_.push_back({node, kNoStep, 0, 0});
+    open_.push({distance_[node], 0});
+    while (!open_.empty() && chains.size() < count) {
+      const uint32_t at = open_.top().step;
+      open_.pop();
+      if (steps_[at].node == kRootNode) {
+        chains.push_back(ChainOf(at));
+      } else {
+        Extend(at);
+      }
+    }
+    return chains;
+  }
+
+ private:
+  static constexpr uint32_t kNoStep = ~uint32_t{0};
+  struct Step {
+    NodeId node;
+    uint32_t behind;  // step
+    uint32_t edge;    // to the node of that
+    uint32_t length;
+  };
+  struct Open {
+    uint32_t length;  // of the whole chain, at least
+    uint32_t step;
+    bool operator<(const Open& other) const {
+      return length != other.length ? length > other.length : step > other.step;
+    }
+  };
+
+  void Extend(uint32_t at) {
+    for (const uint32_t edge : parents_.EdgesTo(steps_[at].node)) {
+      if (graph_.kind(edge) == EDGE_WEAK || steps_.size() >= kMostSteps) {
+        continue;
+      }
+      const NodeId parent = graph_.SourceOf(edge);
+      if (distance_[parent] == kNoNode || IsIn(parent, at)) continue;
+      const uint32_t length = steps_[at].length + 1;
+      open_.push(
+          {length + distance_[parent], static_cast<uint32_t>(steps_.size())});
+      steps_.push_back({parent, at, edge, length});
+    }
+  }
+  bool IsIn(NodeId node, uint32_t step) const {
+    for (; step != kNoStep; step = steps_[step].behind) {
+      if (steps_[step].node == node) return true;
+    }
+    return false;
+  }
+  Chain ChainOf(uint32_t step) const {
+    Chain chain;
+    for (; steps_[step].behind != kNoStep; step = steps_[step].behind) {
+      chain.push_back(steps_[step].edge);
+    }
+    return chain;
+  }
+
+  const ObjectGraph& graph_;
+  const Parents& parents_;
+  const std::vector<uint32_t> distance_;
+  std::vector<Step> steps_;
+  std::priority_queue<Open> open_;
+};
+
+}  // namespace
+
+std::vector<Chain> ShortestChains(const ObjectGraph& graph,
+                                  const Parents& parents, NodeId node,
+                                  size_t count) {
+  return ChainSearch(graph, parents).Find(node, count);
+}
+
+std::vector<bool> ReachedNodes(const ObjectGraph& graph,
+                               const std::vector<bool>& without) {
+  std::vector<bool> reached(graph.nodes());
+  std::vector<NodeId> left;
+  const auto enter = [&](NodeId node) {
+    if (reached[node] || (!without.empty() && without[node])) return;
+    reached[node] = true;
+    left.push_back(node);
+  };
+  enter(kRootNode);
+  while (!left.empty()) {
+    const NodeId node = left.back();
+    left.pop_back();
+    for (uint32_t e = graph.first_edge(node); e < graph.first_edge(node + 1);
+         ++e) {
+      if (graph.kind(e) != EDGE_WEAK) enter(graph.target(e));
+    }
+  }
+  return reached;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,32 @@
+// The shortest chains of references that keep an object alive.
+#ifndef PYMEMRUN_READERS_OBJECTS_CHAINS_H_
+#define PYMEMRUN_READERS_OBJECTS_CHAINS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "readers/objects/object_graph.h"
+#include "readers/objects/parents.h"
+
+namespace pymemrun {
+
+// The edges of a chain from the root to a node, in order.
+using Chain = std::vector<uint32_t>;
+
+// Of the chains from the root to `node` the shortest, at most `count`, shortest
+// first; of equally long ones in the order of the file. No chain comes to a
+// node twice. Weak references are in none. Empty: nothing keeps it alive, or it
+// is the root.
+std::vector<Chain> ShortestChains(const ObjectGraph& graph,
+                                  const Parents& parents, NodeId node,
+                                  size_t count);
+
+// Whether each node is reached from the root. `without`: when these nodes are
+// not there; empty: none.
+std::vector<bool> ReachedNodes(const ObjectGraph& graph,
+                               const std::vector<bool>& without = {});
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_CHAINS_H_

@@ -1,0 +1,37 @@
+// What an ObjectGraph says of its nodes and of its dump.
+#ifndef PYMEMRUN_READERS_OBJECTS_DUMP_FACTS_H_
+#define PYMEMRUN_READERS_OBJECTS_DUMP_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "absl/strings/string_view.h"
+#include "format/trace.pb.h"
+
+namespace pymemrun {
+
+// Index of a node; they are dense, whatever damage took away.
+using NodeId = uint32_t;
+inline constexpr NodeId kNoNode = ~NodeId{0};
+inline constexpr NodeId kRootNode = 0;
+
+// What not every node has. Views are valid as long as the graph.
+struct NodeDetails {
+  std::optional<uint64_t> length;
+  std::optional<absl::string_view> text;  // not escaped
+  uint64_t hash = 0;                      // of a text that is cut
+  uint32_t line = 0;
+};
+
+// What was found of the dump itself.
+struct DumpFacts {
+  Header header;
+  ObjectsBegin begin;
+  std::optional<ObjectsEnd> end;  // none: the dump was cut off
+  uint64_t lost_references = 0;   // to and from nodes that the file lacks
+  bool has_root = true;           // false: the loader made one
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_DUMP_FACTS_H_

@@ -1,0 +1,71 @@
+// An array that grows without being copied: what the arrays of an ObjectGraph
+// are made of. A std::vector would take twice the memory each time it grows.
+#ifndef PYMEMRUN_READERS_OBJECTS_GROWN_ARRAY_H_
+#define PYMEMRUN_READERS_OBJECTS_GROWN_ARRAY_H_
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <type_traits>
+
+#include "absl/types/span.h"
+
+namespace pymemrun {
+
+// By realloc(), which moves large blocks by their pages. Throws std::bad_alloc
+// as vectors do. Not thread safe.
+template <typename T>
+class GrownArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  GrownArray() = default;
+  ~GrownArray() { free(data_); }
+  GrownArray(const GrownArray&) = delete;
+  GrownArray& operator=(const GrownArray&) = delete;
+
+  size_t size() const { return size_; }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T& operator[](size_t i) { return data_[i]; }
+  const T& operator[](size_t i) const { return data_[i]; }
+  T* begin() { return data_; }
+  T* end() { return data_ + size_; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  operator absl::Span<const T>() const { return {data_, size_}; }
+
+  void push_back(const T& value) {
+    if (size_ == capacity_) Grow(size_ + 1);
+    data_[size_++] = value;
+  }
+  void append(const T* values, size_t count) {
+    if (count > capacity_ - size_) Grow(size_ + count);
+    for (size_t i = 0; i < count; ++i) data_[size_ + i] = values[i];
+    size_ += count;
+  }
+  // New ones are not set.
+  void resize(size_t size) {
+    if (size > capacity_) Grow(size);
+    size_ = size;
+  }
+
+ private:
+  void Grow(size_t least) {
+    size_t capacity = capacity_ + capacity_ / 2 + 1024;
+    if (capacity < least) capacity = least;
+    T* const data = capacity > SIZE_MAX / sizeof(T)
+                        ? nullptr
+                        : static_cast<T*>(realloc(data_, capacity * sizeof(T)));
+    if (data == nullptr) throw std::bad_alloc();
+    data_ = data;
+    capacity_ = capacity;
+  }
+
+  T* data_ = nullptr;
+  size_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_GROWN_ARRAY_H_

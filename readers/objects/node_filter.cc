@@ -1,0 +1,125 @@
+#include "readers/objects/node_filter.h"
+
+#include <fnmatch.h>
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "text/size_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+bool MatchesPattern(const std::string& pattern, const std::string& text) {
+  return fnmatch(pattern.c_str(), text.c_str(), FNM_NOESCAPE) == 0;
+}
+
+}  // namespace
+
+bool TypeMatches(const ObjectGraph& graph, uint32_t type,
+                 const std::string& pattern) {
+  return MatchesPattern(pattern, graph.type_name(type)) ||
+         MatchesPattern(pattern, graph.types()[type].name());
+}
+
+bool NodeFilter::TakeWords(absl::string_view* rest, Condition* made) {
+  static constexpr std::pair<absl::string_view, Field> kFields[] = {
+      {"type", Field::kType},
+      {"module", Field::kModule},
+      {"value", Field::kValue},
+      {"size", Field::kSize},
+      {"length", Field::kLength}};
+  // The longer ones first.
+  static constexpr std::pair<absl::string_view, Operator> kOperators[] = {
+      {"!=", Operator::kIsNot},  {">=", Operator::kAtLeast},
+      {"<=", Operator::kAtMost}, {"=", Operator::kIs},
+      {">", Operator::kAbove},   {"<", Operator::kBelow}};
+  for (const auto& [field_word, field] : kFields) {
+    if (!absl::ConsumePrefix(rest, field_word)) continue;
+    for (const auto& [word, op] : kOperators) {
+      if (!absl::ConsumePrefix(rest, word)) continue;
+      made->field = field;
+      made->op = op;
+      return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+absl::Status NodeFilter::Add(absl::string_view condition) {
+  const auto wrong = [condition](absl::string_view expected) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "expected ", expected, ", found '", TerminalText(condition), "'"));
+  };
+  absl::string_view rest = condition;
+  Condition made;
+  if (!TakeWords(&rest, &made)) {
+    return wrong(
+        "such as type=dict, module=app*, value=x*, size>=1M or length>9");
+  }
+  made.pattern = std::string(rest);
+  if (made.field == Field::kSize || made.field == Field::kLength) {
+    const auto number = ParseSize({rest.data(), rest.size()});
+    if (!number.has_value()) return wrong("a size behind it");
+    made.number = *number;
+  } else if (made.op != Operator::kIs && made.op != Operator::kIsNot) {
+    return wrong("= or != with text");
+  }
+  conditions_.push_back(made);
+  return absl::OkStatus();
+}
+
+bool NodeFilter::Matches(const ObjectGraph& graph, NodeId node) const {
+  if (graph.is_synthetic(node)) return false;
+  for (const Condition& condition : conditions_) {
+    if (!Meets(condition, graph, node)) return false;
+  }
+  return true;
+}
+
+bool NodeFilter::Meets(const Condition& condition, const ObjectGraph& graph,
+                       NodeId node) {
+  const bool is = condition.op == Operator::kIs;
+  uint64_t number = 0;
+  switch (condition.field) {
+    case Field::kType:
+      return is == TypeMatches(graph, graph.type(node), condition.pattern);
+    case Field::kModule:
+      return is == MatchesPattern(condition.pattern,
+                                  graph.types()[graph.type(node)].module());
+    case Field::kValue: {
+      const NodeDetails details = graph.details(node);
+      return details.text.has_value() &&
+             is ==
+                 MatchesPattern(condition.pattern, std::string(*details.text));
+    }
+    case Field::kSize:
+      number = graph.size_bytes(node);
+      break;
+    case Field::kLength: {
+      const NodeDetails details = graph.details(node);
+      if (!details.length.has_value()) return false;
+      number = *details.length;
+      break;
+    }
+  }
+  switch (condition.op) {
+    case Operator::kIs:
+      return number == condition.number;
+    case Operator::kIsNot:
+      return number != condition.number;
+    case Operator::kAbove:
+      return number > condition.number;
+    case Operator::kAtLeast:
+      return number >= condition.number;
+    case Operator::kBelow:
+      return number < condition.number;
+    default:
+      return number <= condition.number;
+  }
+}
+
+}  // namespace pymemrun

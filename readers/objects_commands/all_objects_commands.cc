@@ -1,0 +1,34 @@
+#include "readers/objects_commands/objects_command.h"
+
+namespace pymemrun {
+
+// The table of commands: NewObjectsXCommand() is in x_command.cc. A FILE
+// without a command is the first one's.
+#define PYMEMOBJ_COMMANDS(COMMAND)     \
+  COMMAND(NewObjectsSummaryCommand)    \
+  COMMAND(NewObjectsSuspectsCommand)   \
+  COMMAND(NewObjectsPathCommand)       \
+  COMMAND(NewObjectsListCommand)       \
+  COMMAND(NewObjectsShowCommand)       \
+  COMMAND(NewObjectsParentsCommand)    \
+  COMMAND(NewObjectsChildrenCommand)   \
+  COMMAND(NewObjectsRefsCommand)       \
+  COMMAND(NewObjectsRetainedCommand)   \
+  COMMAND(NewObjectsDominatorsCommand) \
+  COMMAND(NewObjectsDuplicatesCommand) \
+  COMMAND(NewObjectsCyclesCommand)     \
+  COMMAND(NewObjectsCollapseCommand)   \
+  COMMAND(NewObjectsDiffCommand)       \
+  COMMAND(NewObjectsExportCommand)
+
+#define DECLARE(name) std::unique_ptr<ReportCommand> name();
+PYMEMOBJ_COMMANDS(DECLARE)
+
+std::vector<std::unique_ptr<ReportCommand>> ObjectsCommands() {
+  std::vector<std::unique_ptr<ReportCommand>> commands;
+#define MAKE(name) commands.push_back(name());
+  PYMEMOBJ_COMMANDS(MAKE)
+  return commands;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "readers/objects_commands/object_table.h"
+#include "readers/objects_commands/objects_command.h"
+#include "readers/options/option_values.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+enum class Order { kRetained, kSize, kLength };
+
+class ListCommand final : public ObjectsCommand {
+ public:
+  ListCommand()
+      : ObjectsCommand("list", "objects, those that retain most first",
+                       "Lists objects, those that retain most first. --where "
+                       "chooses among them.") {}
+
+  void AddOptions(CLI::App* app) override {
+    AddFile(app);
+    AddWhere(app);
+    AddChoice<Order>(app, "--sort", &order_,
+                     {{"retained", Order::kRetained},
+                      {"size", Order::kSize},
+                      {"length", Order::kLength}},
+                     "COLUMN",
+                     "Sort by retained bytes (retained, the default), size or "
+                     "length.");
+    AddTable(app, 20, "object");
+  }
+
+ private:
+  int Show(ObjectAnalysis* analysis, const Console&,
+           OutputBuffer* output) override {
+    const ObjectGraph& graph = analysis->graph();
+    std::vector<NodeId> found;
+    uint64_t bytes = 0;
+    for (NodeId node = 0; node < graph.nodes(); ++node) {
+      if (!where_.Matches(graph, node)) continue;
+      found.push_back(node);
+      bytes += graph.size_bytes(node);
+    }
+    const uint64_t count = found.size();
+    const auto value = [&](NodeId node) {
+      return order_ == Order::kRetained ? analysis->retained(node)
+             : order_ == Order::kSize   ? graph.size_bytes(node)
+                                      : graph.details(node).length.value_or(0);
+    };
+    const size_t listed = table_.limit() == 0
+                              ? found.size()
+                              : std::min<size_t>(found.size(), table_.limit());
+    std::partial_sort(found.begin(), found.begin() + listed, found.end(),
+                      [&](NodeId a, NodeId b) {
+                        return std::pair(value(b), a) < std::pair(value(a), b);
+                      });
+    Table table = ObjectTable();
+    for (size_t i = 0; i < listed; ++i)
+      pymemrun::AddObject(analysis, found[i], &table);
+    Print(absl::StrCat(Counted(count, "object"), " take ",
+                       HumanBytes(static_cast<double>(bytes)), "."),
+          table, output);
+    return kExitOk;
+  }
+
+  Order order_ = Order::kRetained;
+};
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewObjectsListCommand() {
+  return std::make_unique<ListCommand>();
+}
+
+}  // namespace pymemrun

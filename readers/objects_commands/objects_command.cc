@@ -1,0 +1,89 @@
+#include "readers/objects_commands/objects_command.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "readers/objects/dump_loader.h"
+#include "readers/objects/object_text.h"
+#include "readers/options/option_values.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+
+int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
+  int code = kExitOk;
+  auto graph = LoadObjects(files_.paths[0], console, &code, NeedsDetails());
+  if (graph == nullptr) return code;
+  ObjectAnalysis analysis(std::move(graph));
+  return std::max(code, Show(&analysis, console, output));
+}
+
+void ObjectsCommand::AddFile(CLI::App* app) {
+  files_.count = 1;
+  // One, so that what follows is the object.
+  app->add_option_function<std::string>(
+         "FILE", [this](const std::string& path) { files_.paths = {path}; },
+         "A dump of the object graph, or one of Meliae's; - reads standard "
+         "input.")
+      ->required()
+      ->option_text("FILE");
+}
+
+void ObjectsCommand::AddObject(CLI::App* app, const std::string& usage,
+                               const std::string& help) {
+  app->add_option(usage, object_,
+                  help.empty() ? "The object's address, as 0x7f3a1c2d." : help)
+      ->required()
+      ->option_text(usage);
+}
+
+void ObjectsCommand::AddWhere(CLI::App* app) {
+  app->add_option_function<std::string>(
+         "--where",
+         [this](const std::string& condition) {
+           const absl::Status status = where_.Add(condition);
+           if (!status.ok()) {
+             throw CLI::ValidationError("--where",
+                                        std::string(status.message()));
+           }
+         },
+         "Only objects such that type=dict, module=app*, value=x*, size>=1M or "
+         "length>9. May be given several times: all must hold.")
+      ->option_text("CONDITION")
+      ->allow_extra_args(false)
+      ->trigger_on_parse();
+}
+
+void ObjectsCommand::AddTable(CLI::App* app, uint64_t usual,
+                              const std::string& rows) {
+  table_.FormatOptions::Add(app, absl::StrCat(": a row for each ", rows));
+  table_.usual_limit = usual;
+  AddParsed(
+      app, "--limit", &table_.given_limit,
+      [](absl::string_view text) { return ParseNumber(text, 0); }, "N",
+      absl::StrCat("List at most N rows (", usual,
+                   usual == 0 ? ": all)." : "); 0: all."));
+  files_.AddOutput(app);
+}
+
+NodeId ObjectsCommand::NamedNode(const ObjectGraph& graph,
+                                 const Console& console) const {
+  const NodeId node = NodeByText(graph, object_);
+  if (node == kNoNode) {
+    console.Say(absl::StrCat("the dump has no object at '",
+                             TerminalText(object_), "'"));
+  }
+  return node;
+}
+
+void ObjectsCommand::Print(const std::string& heading, const Table& table,
+                           OutputBuffer* output) const {
+  if (table_.as_text()) {
+    output->AppendLines(absl::StrCat(heading, "\n"));
+    if (table.rows.empty()) return;
+    output->AppendLines("\n");
+  }
+  PrintTable(table, table_.format(), output);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,59 @@
+// What the commands of pymemobj have in common, and the table of all of them.
+#ifndef PYMEMRUN_READERS_OBJECTS_COMMANDS_OBJECTS_COMMAND_H_
+#define PYMEMRUN_READERS_OBJECTS_COMMANDS_OBJECTS_COMMAND_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "readers/objects/node_filter.h"
+#include "readers/objects_findings/analysis.h"
+#include "readers/report/report_command.h"
+
+namespace pymemrun {
+
+// Not thread safe. Of one run of the program.
+class ObjectsCommand : public ReportCommand {
+ public:
+  using ReportCommand::ReportCommand;
+
+  std::string Problem() const override { return table_.Problem(); }
+  // Loads the dump and hands it to Show().
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ protected:
+  // Prints; returns the exit code.
+  virtual int Show(ObjectAnalysis* analysis, const Console& console,
+                   OutputBuffer* output) = 0;
+
+  // Whether it looks at more of an object than type and size.
+  virtual bool NeedsDetails() const { return true; }
+
+  void AddFile(CLI::App* app);
+  // The object that the command is about, behind FILE.
+  void AddObject(CLI::App* app, const std::string& usage = "ADDR",
+                 const std::string& help = "");
+  void AddWhere(CLI::App* app);
+  // --csv, --json, --limit, -o; `rows` names what a row is.
+  void AddTable(CLI::App* app, uint64_t usual, const std::string& rows);
+  // The object that was named, or kNoNode, which has been said.
+  NodeId NamedNode(const ObjectGraph& graph, const Console& console) const;
+  // Prints the table, behind the heading if it is text.
+  void Print(const std::string& heading, const Table& table,
+             OutputBuffer* output) const;
+  // Whether a table of that many rows gets no more of them.
+  bool IsFull(size_t rows) const {
+    return table_.limit() != 0 && rows >= table_.limit();
+  }
+
+  TableOptions table_;
+  NodeFilter where_;
+  std::string object_;
+};
+
+// All commands, in the order of --help.
+std::vector<std::unique_ptr<ReportCommand>> ObjectsCommands();
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_COMMANDS_OBJECTS_COMMAND_H_

@@ -1,0 +1,113 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "readers/objects/object_text.h"
+#include "readers/objects_commands/object_table.h"
+#include "readers/objects_commands/objects_command.h"
+#include "text/columns.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+class RetainedCommand final : public ObjectsCommand {
+ public:
+  RetainedCommand()
+      : ObjectsCommand(
+            "retained", "what would go with an object, or with a type",
+            "Says how many bytes would go with an object, or with "
+            "all objects of a type together: their own, and those of "
+            "all that only they keep alive.") {}
+
+  void AddOptions(CLI::App* app) override {
+    AddFile(app);
+    ObjectsCommand::AddObject(
+        app, "ADDR|TYPE",
+        "The object's address, as 0x7f3a1c2d, or a type's name, which may be "
+        "a pattern.");
+    AddTable(app, 20, "type of what would go");
+  }
+
+ private:
+  int Show(ObjectAnalysis* analysis, const Console& console,
+           OutputBuffer* output) override {
+    const ObjectGraph& graph = analysis->graph();
+    std::vector<bool> chosen(graph.nodes());
+    uint64_t count = 0;
+    const NodeId node = NodeByText(graph, object_);
+    if (node != kNoNode) {
+      chosen[node] = true;
+      count = 1;
+    } else {
+      for (NodeId one = 0; one < graph.nodes(); ++one) {
+        chosen[one] = !graph.is_synthetic(one) &&
+                      TypeMatches(graph, graph.type(one), object_);
+        count += chosen[one];
+      }
+    }
+    if (count == 0) {
+      console.Say(absl::StrCat("the dump has no object and no type '",
+                               TerminalText(object_), "'"));
+      return kExitFailed;
+    }
+    uint64_t objects = 0;
+    const uint64_t bytes = analysis->RetainedTogether(chosen, &objects);
+    Print(absl::StrCat(
+              node != kNoNode ? ShownNode(graph, node)
+                              : absl::StrCat(Counted(count, "object"), " of ",
+                                             TerminalText(object_)),
+              count == 1 ? " keeps " : " together keep ",
+              HumanBytes(static_cast<double>(bytes)), " in ",
+              Counted(objects, "object"), " alive, ",
+              Percent(analysis->ShareOf(bytes)), " of all that is alive."),
+          Gone(analysis, chosen), output);
+    return kExitOk;
+  }
+
+  // A row for each type of what would go.
+  Table Gone(ObjectAnalysis* analysis, const std::vector<bool>& chosen) const;
+};
+
+Table RetainedCommand::Gone(ObjectAnalysis* analysis,
+                            const std::vector<bool>& chosen) const {
+  const ObjectGraph& graph = analysis->graph();
+  const std::vector<bool> all = ReachedNodes(graph);
+  const std::vector<bool> others = ReachedNodes(graph, chosen);
+  struct OfType {
+    uint64_t bytes = 0, objects = 0;
+    uint32_t type = 0;
+  };
+  std::vector<OfType> types(graph.types().size());
+  for (NodeId node = 0; node < graph.nodes(); ++node) {
+    if (!all[node] || others[node] || graph.is_synthetic(node)) continue;
+    OfType& of = types[graph.type(node)];
+    of.type = graph.type(node);
+    of.bytes += graph.size_bytes(node);
+    ++of.objects;
+  }
+  std::stable_sort(
+      types.begin(), types.end(),
+      [](const OfType& a, const OfType& b) { return a.bytes > b.bytes; });
+  Table table;
+  table.headings = {{"objects", "objects"},
+                    {"bytes", "size", CellLook::kBytes},
+                    {"type", "type", CellLook::kName}};
+  for (const OfType& of : types) {
+    if (of.objects == 0 || IsFull(table.rows.size())) continue;
+    table.rows.push_back({of.objects, of.bytes, graph.type_name(of.type)});
+  }
+  table.places = table.rows.size();
+  return table;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewObjectsRetainedCommand() {
+  return std::make_unique<RetainedCommand>();
+}
+
+}  // namespace pymemrun

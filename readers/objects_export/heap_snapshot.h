@@ -1,0 +1,24 @@
+// A heap snapshot (.heapsnapshot), as Chrome's developer tools and memlab open
+// it. The form is V8's: https://github.com/v8/v8, src/profiler.
+#ifndef PYMEMRUN_READERS_OBJECTS_EXPORT_HEAP_SNAPSHOT_H_
+#define PYMEMRUN_READERS_OBJECTS_EXPORT_HEAP_SNAPSHOT_H_
+
+#include <cstdint>
+
+#include "readers/objects/object_graph.h"
+#include "readers/output/output_buffer.h"
+
+namespace pymemrun {
+
+// Above so many nodes a snapshot leaves out leaves: browsers cannot open it.
+inline constexpr uint64_t kMostSnapshotNodes = 5000000;
+
+// Writes it as it goes. Where the graph has more than `most_nodes`, an object
+// without references, to which a single other object refers, is counted in the
+// other one. Gives how many those are.
+uint64_t WriteHeapSnapshot(const ObjectGraph& graph, uint64_t most_nodes,
+                           OutputBuffer* output);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_EXPORT_HEAP_SNAPSHOT_H_

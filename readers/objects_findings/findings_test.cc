@@ -1,0 +1,341 @@
+// What is found in object graphs.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "format/stream/byte_io.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/objects/dump_loader.h"
+#include "readers/objects/object_text.h"
+#include "readers/objects_findings/analysis.h"
+#include "readers/objects_findings/collapse.h"
+#include "readers/objects_findings/cycles.h"
+#include "readers/objects_findings/duplicates.h"
+#include "readers/objects_findings/graph_diff.h"
+#include "readers/objects_findings/suspects.h"
+#include "readers/testing/object_run_builder.h"
+
+namespace pymemrun {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::unique_ptr<ObjectGraph> GraphOf(const ObjectRunBuilder& builder) {
+  auto graph = std::make_unique<ObjectGraph>();
+  const std::string file = builder.Write();
+  StringSource source(file);
+  DumpLoader loader(graph.get());
+  ReadResult result;
+  EXPECT_TRUE(ReadStream(&source, {}, &loader, &result).ok());
+  EXPECT_TRUE(loader.Finish().ok());
+  return graph;
+}
+
+// sys.modules = {'app': module whose dict is `app`}; nothing else.
+struct Program {
+  ObjectRunBuilder builder;
+  uint32_t modules, sys_modules, module, app;
+  Program() {
+    modules = builder.AddGroup("modules");
+    sys_modules = builder.Add("dict", 1000);
+    module = builder.Add("module", 72, "app");
+    app = builder.Add("dict", 500);
+    builder.Refer(modules, sys_modules, EDGE_ROOT, "sys.modules");
+    builder.Put(sys_modules, builder.AddText("app"), module);
+    builder.Refer(module, app, EDGE_DICT);
+  }
+  void PutGlobal(const std::string& name, uint32_t value) {
+    builder.Put(app, builder.AddText(name), value);
+  }
+  // A list of so many strings of this size.
+  uint32_t AddList(int count, uint64_t size_bytes) {
+    const uint32_t list = builder.Add("list", 56, std::nullopt, count);
+    for (int i = 0; i < count; ++i) {
+      builder.Refer(list, builder.Add("str", size_bytes), EDGE_INDEX);
+    }
+    return list;
+  }
+  NodeId In(const ObjectGraph& graph, uint32_t node) {
+    return graph.Find(builder.AddressOf(node));
+  }
+};
+
+TEST(ObjectAnalysis, RetainsWhatOnlyAnObjectKeepsAlive) {
+  Program program;
+  const uint32_t first = program.AddList(3, 100), both = program.AddList(1, 10);
+  const uint32_t second = program.AddList(2, 100);
+  program.builder.Refer(first, both, EDGE_INDEX);
+  program.builder.Refer(second, both, EDGE_INDEX);
+  program.PutGlobal("first", first);
+  program.PutGlobal("second", second);
+  ObjectAnalysis analysis(GraphOf(program.builder));
+  const ObjectGraph& graph = analysis.graph();
+  EXPECT_EQ(analysis.retained(program.In(graph, first)), 356u);
+  EXPECT_EQ(analysis.retained(program.In(graph, second)), 256u);
+  EXPECT_EQ(analysis.retained(program.In(graph, both)), 66u);
+  EXPECT_EQ(analysis.reached_bytes(), graph.total_bytes());
+  // All lists go: with them goes what two of them share.
+  std::vector<bool> lists(graph.nodes());
+  for (NodeId node = 0; node < graph.nodes(); ++node) {
+    lists[node] = KindText(graph, node) == "list";
+  }
+  uint64_t objects = 0;
+  EXPECT_EQ(analysis.RetainedTogether(lists, &objects), 356u + 256 + 66);
+  EXPECT_EQ(objects, 9u);
+  const std::vector<uint64_t> by_type = analysis.RetainedByType();
+  EXPECT_EQ(by_type[graph.type(program.In(graph, first))], 356u + 256 + 66);
+}
+
+TEST(ObjectAnalysis, ObjectsBelowOthersOfTheirTypeCountOnce) {
+  Program program;
+  const uint32_t outer = program.AddList(1, 100), inner = program.AddList(1, 7);
+  program.builder.Refer(outer, inner, EDGE_INDEX);
+  program.PutGlobal("outer", outer);
+  ObjectAnalysis analysis(GraphOf(program.builder));
+  const ObjectGraph& graph = analysis.graph();
+  EXPECT_EQ(analysis.RetainedByType()[graph.type(program.In(graph, outer))],
+            56u + 100 + 56 + 7);
+}
+
+TEST(Suspects, NameTheObjectAndWhereItAccumulates) {
+  Program program;
+  const uint32_t cache = program.builder.Add("app.Cache", 48);
+  const uint32_t dict = program.builder.Add("dict", 300);
+  const uint32_t list = program.AddList(50, 1000);
+  program.PutGlobal("CACHE", cache);
+  program.builder.Refer(cache, dict, EDGE_DICT);
+  program.builder.Put(dict, program.builder.AddText("entries"), list);
+  program.PutGlobal("small", program.AddList(2, 100));
+  ObjectAnalysis analysis(GraphOf(program.builder));
+  const ObjectGraph& graph = analysis.graph();
+  const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.1);
+  ASSERT_EQ(suspects.size(), 1u);
+  EXPECT_EQ(suspects[0].node, program.In(graph, cache));
+  EXPECT_EQ(suspects[0].accumulation, program.In(graph, list));
+  EXPECT_EQ(suspects[0].retained_bytes, 48u + 300 + 56 + 56 + 50 * 1000);
+  EXPECT_EQ(suspects[0].most_objects, 50u);
+  EXPECT_EQ(suspects[0].most_bytes, 50000u);
+  EXPECT_EQ(graph.type_name(suspects[0].most_type), "str");
+}
+
+TEST(Suspects, TwoInOneObjectAreTwo) {
+  Program program;
+  const uint32_t app = program.builder.Add("app.App", 48);
+  const uint32_t one = program.AddList(40, 1000);
+  const uint32_t other = program.AddList(50, 1000);
+  program.builder.Refer(app, one, EDGE_ATTRIBUTE, "one");
+  program.builder.Refer(app, other, EDGE_ATTRIBUTE, "other");
+  program.PutGlobal("APP", app);
+  ObjectAnalysis analysis(GraphOf(program.builder));
+  const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.1);
+  ASSERT_EQ(suspects.size(), 2u);
+  EXPECT_EQ(suspects[0].node, program.In(analysis.graph(), other));
+  EXPECT_EQ(suspects[1].node, program.In(analysis.graph(), one));
+}
+
+TEST(Suspects, ObjectsThatNothingInCommonHoldsAreAGroup) {
+  Program program;
+  for (int i = 0; i < 30; ++i) {
+    const uint32_t session = program.builder.Add("app.Session", 500);
+    program.PutGlobal("session" + std::to_string(i), session);
+  }
+  ObjectAnalysis analysis(GraphOf(program.builder));
+  const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.3);
+  ASSERT_EQ(suspects.size(), 1u);
+  EXPECT_EQ(suspects[0].objects, 30u);
+  EXPECT_EQ(suspects[0].retained_bytes, 15000u);
+  EXPECT_EQ(KindText(analysis.graph(), suspects[0].node), "app.Session");
+}
+
+TEST(Suspects, AThreadsLocalsAndFramesVariablesAreFound) {
+  Program program;
+  const uint32_t threads = program.builder.AddGroup("threads");
+  const uint32_t frame = program.builder.Add("frame", 400, "work");
+  const uint32_t list = program.AddList(50, 1000);
+  program.builder.Refer(threads, frame, EDGE_OTHER);
+  program.builder.Refer(frame, list, EDGE_LOCAL, "rows");
+  ObjectAnalysis analysis(GraphOf(program.builder));
+  const std::vector<Suspect> suspects = FindSuspects(&analysis, 0.1);
+  ASSERT_EQ(suspects.size(), 1u);
+  EXPECT_EQ(suspects[0].node, program.In(analysis.graph(), list));
+}
+
+TEST(Suspects, WithoutAnyThereAreNone) {
+  Program program;
+  ObjectAnalysis analysis(GraphOf(program.builder));
+  EXPECT_THAT(FindSuspects(&analysis, 0.9), IsEmpty());
+}
+
+TEST(DuplicatesTest, AreEqualInTypeAndAllOfTheValue) {
+  Program program;
+  const std::string same(150, 'x');
+  std::string other = same;
+  other.back() = 'y';
+  const uint32_t first = program.builder.AddText(same);
+  program.PutGlobal("a", first);
+  program.PutGlobal("b", program.builder.AddText(same));
+  program.PutGlobal("c", program.builder.AddText(other));
+  program.PutGlobal("d", program.builder.AddText("short"));
+  program.PutGlobal("e", program.builder.AddText("short", "bytes"));
+  program.PutGlobal("f", program.builder.AddText("short"));
+  const auto graph = GraphOf(program.builder);
+  const std::vector<Duplicates> found = FindDuplicates(*graph, NodeFilter());
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].first, program.In(*graph, first));
+  EXPECT_EQ(found[0].count, 2u);
+  EXPECT_EQ(found[0].size_bytes, 2 * 199u);
+  EXPECT_EQ(found[0].saving_bytes, 199u);
+  EXPECT_EQ(found[1].saving_bytes, 54u);
+}
+
+TEST(CyclesTest, AreFoundAmongWhatNoOtherRootReaches) {
+  Program program;
+  ObjectRunBuilder& builder = program.builder;
+  const uint32_t group = builder.AddGroup(kNotReached);
+  const uint32_t a = builder.Add("app.Node", 48), b = builder.Add("dict", 64);
+  const uint32_t self = builder.Add("list", 72);
+  const uint32_t hangs = builder.Add("str", 60);
+  builder.Refer(group, a, EDGE_OTHER);
+  builder.Refer(group, self, EDGE_OTHER);
+  builder.Refer(a, b, EDGE_DICT);
+  builder.Put(b, builder.AddText("owner"), a);
+  builder.Refer(b, hangs, EDGE_OTHER);
+  builder.Refer(self, self, EDGE_INDEX);
+  // A circle that is reached is not among them.
+  const uint32_t c = builder.Add("app.Node", 48);
+  builder.Refer(c, c, EDGE_ATTRIBUTE, "me");
+  program.PutGlobal("c", c);
+  // A weak reference back makes no circle.
+  const uint32_t held = builder.Add("app.Held", 48);
+  const uint32_t weak = builder.Add("weakref", 72);
+  builder.Refer(group, held, EDGE_OTHER);
+  builder.Refer(held, weak, EDGE_OTHER);
+  builder.Refer(weak, held, EDGE_WEAK);
+  const auto graph = GraphOf(program.builder);
+  const Cycles found = FindCycles(*graph);
+  EXPECT_EQ(found.objects, 7u);
+  EXPECT_EQ(found.size_bytes, 48u + 64 + 72 + 60 + 54 + 48 + 72);
+  ASSERT_EQ(found.cycles.size(), 2u);
+  EXPECT_THAT(found.cycles[0].nodes,
+              ElementsAre(program.In(*graph, a), program.In(*graph, b)));
+  EXPECT_EQ(found.cycles[0].size_bytes, 112u);
+  EXPECT_THAT(found.cycles[1].nodes, ElementsAre(program.In(*graph, self)));
+}
+
+TEST(CyclesTest, OfALongListNeedNoDeepStack) {
+  ObjectRunBuilder builder;
+  uint32_t last = builder.AddGroup(kNotReached);
+  const uint32_t first = builder.Add("app.Link", 10);
+  builder.Refer(last, first, EDGE_OTHER);
+  last = first;
+  for (int i = 1; i < 100000; ++i) {
+    const uint32_t next = builder.Add("app.Link", 10);
+    builder.Refer(last, next, EDGE_ATTRIBUTE, "next");
+    last = next;
+  }
+  builder.Refer(last, first, EDGE_ATTRIBUTE, "next");
+  const Cycles found = FindCycles(*GraphOf(builder));
+  ASSERT_EQ(found.cycles.size(), 1u);
+  EXPECT_EQ(found.cycles[0].nodes.size(), 100000u);
+}
+
+TEST(Collapse, FoldsWhatAnInstanceAloneHas) {
+  Program program;
+  ObjectRunBuilder& builder = program.builder;
+  const uint32_t thing = builder.Add("app.Thing", 48);
+  const uint32_t own = builder.Add("dict", 100);
+  const uint32_t other = builder.Add("app.Thing", 48);
+  const uint32_t shared = builder.Add("dict", 200);
+  const uint32_t value = builder.Add("int", 28, "7");
+  builder.Refer(thing, own, EDGE_DICT);
+  builder.Refer(thing, value, EDGE_OTHER);
+  builder.Put(own, builder.AddText("size"), value);
+  builder.Refer(other, shared, EDGE_DICT);
+  program.PutGlobal("thing", thing);
+  program.PutGlobal("other", other);
+  program.PutGlobal("shared", shared);
+  const auto graph = GraphOf(builder);
+  const Collapsed collapsed = CollapseInstanceDicts(*graph);
+  const ObjectGraph& folded = *collapsed.graph;
+  EXPECT_EQ(collapsed.dicts, 2u);  // the module's too
+  EXPECT_EQ(folded.objects(), graph->objects() - 2);
+  EXPECT_EQ(folded.total_bytes(), graph->total_bytes());
+  const NodeId now = program.In(folded, thing);
+  EXPECT_EQ(folded.size_bytes(now), 148u);
+  EXPECT_EQ(program.In(folded, own), kNoNode);
+  EXPECT_NE(program.In(folded, shared), kNoNode);
+  EXPECT_EQ(folded.size_bytes(program.In(folded, other)), 48u);
+  ASSERT_EQ(folded.degree(now), 3u);
+  const uint32_t first = folded.first_edge(now);
+  EXPECT_EQ(EdgeText(folded, first), "key");
+  EXPECT_EQ(EdgeText(folded, first + 1), "['size']");
+  EXPECT_EQ(folded.target(first + 2), program.In(folded, value));
+}
+
+TEST(GraphDiff, TellsWhatCameWentAndGrew) {
+  Program older, newer;
+  const uint32_t kept = older.builder.Add("list", 100, std::nullopt, 1);
+  const uint32_t gone = older.builder.Add("app.Old", 30);
+  older.PutGlobal("kept", kept);
+  older.PutGlobal("gone", gone);
+  const uint32_t grown = newer.builder.Add("list", 180, std::nullopt, 9);
+  const uint32_t fresh = newer.builder.Add("app.New", 50);
+  newer.PutGlobal("kept", grown);
+  newer.PutGlobal("came", fresh);
+  ASSERT_EQ(older.builder.AddressOf(kept), newer.builder.AddressOf(grown));
+  const auto before = GraphOf(older.builder), after = GraphOf(newer.builder);
+  EXPECT_TRUE(IsOneProcess(*before, *after));
+  NodeFilter filter;
+  ASSERT_TRUE(filter.Add("type!=str").ok());
+  std::vector<std::string> rows;
+  for (const TypeDiff& row : DiffGraphs(*before, *after, filter, true)) {
+    rows.push_back(row.type + " " + std::to_string(row.net_bytes()) + " +" +
+                   std::to_string(row.came) + " -" + std::to_string(row.gone) +
+                   " grown " + std::to_string(row.grown_bytes));
+  }
+  EXPECT_THAT(rows,
+              ElementsAre("list 80 +0 -0 grown 80", "app.New 50 +1 -0 grown 0",
+                          "app.Old -30 +0 -1 grown 0"));
+  newer.builder.header().set_pid(7);
+  EXPECT_FALSE(IsOneProcess(*before, *GraphOf(newer.builder)));
+}
+
+TEST(NodeFilterTest, TakesConditionsThatAllMustHold) {
+  Program program;
+  const uint32_t text = program.builder.AddText("GET /index");
+  const uint32_t item = program.builder.Add("app.sub.Item", 2048);
+  program.PutGlobal("x", text);
+  program.PutGlobal("y", item);
+  const auto graph = GraphOf(program.builder);
+  const auto matches = [&](std::vector<std::string> conditions, uint32_t node) {
+    NodeFilter filter;
+    for (const std::string& condition : conditions) {
+      const absl::Status status = filter.Add(condition);
+      EXPECT_TRUE(status.ok()) << status;
+    }
+    return filter.Matches(*graph, program.In(*graph, node));
+  };
+  for (const char* yes :
+       {"type=app.sub.Item", "type=Item", "type=app.*", "module=app.sub",
+        "module!=os", "size=2K", "size>=2048", "size<1M", "size>1", "size<=2K",
+        "size!=3", "type!=str"}) {
+    EXPECT_TRUE(matches({yes}, item)) << yes;
+  }
+  for (const char* no : {"type=str", "value=*", "value!=x", "length>0",
+                         "size>2048", "module=os", "size<2048"}) {
+    EXPECT_FALSE(matches({no}, item)) << no;
+  }
+  EXPECT_TRUE(matches({"type=str", "value=GET *", "length=10"}, text));
+  EXPECT_FALSE(matches({"type=str", "value=PUT *"}, text));
+  EXPECT_FALSE(NodeFilter().Matches(*graph, kRootNode));
+  for (const char* wrong :
+       {"", "type", "typ=x", "size=x", "size>", "type>x", "=x", "value<3"}) {
+    NodeFilter filter;
+    EXPECT_FALSE(filter.Add(wrong).ok()) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace pymemrun

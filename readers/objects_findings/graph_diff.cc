@@ -1,0 +1,109 @@
+#include "readers/objects_findings/graph_diff.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+
+namespace pymemrun {
+namespace {
+
+class Differ {
+ public:
+  Differ(const ObjectGraph& older, const ObjectGraph& newer,
+         const NodeFilter& filter, bool by_address)
+      : older_(older),
+        newer_(newer),
+        filter_(filter),
+        by_address_(by_address) {}
+
+  std::vector<TypeDiff> Diff() {
+    for (NodeId node = 0; node < older_.nodes(); ++node) {
+      if (filter_.Matches(older_, node)) AddOld(node);
+    }
+    for (NodeId node = 0; node < newer_.nodes(); ++node) {
+      if (filter_.Matches(newer_, node)) AddNew(node);
+    }
+    std::vector<TypeDiff> rows;
+    for (auto& [name, row] : types_) {
+      if (row.net_bytes() == 0 && row.new_objects == row.old_objects &&
+          row.came == 0 && row.grown_bytes == 0) {
+        continue;
+      }
+      rows.push_back(std::move(row));
+    }
+    std::sort(
+        rows.begin(), rows.end(), [](const TypeDiff& a, const TypeDiff& b) {
+          return a.net_bytes() != b.net_bytes() ? a.net_bytes() > b.net_bytes()
+                                                : a.type < b.type;
+        });
+    return rows;
+  }
+
+ private:
+  TypeDiff& RowOf(const ObjectGraph& graph, NodeId node) {
+    const std::string& name = graph.type_name(graph.type(node));
+    TypeDiff& row = types_[name];
+    if (row.type.empty()) row.type = name;
+    return row;
+  }
+  // The same object in the other graph, or kNoNode.
+  NodeId SameIn(const ObjectGraph& other, const ObjectGraph& graph,
+                NodeId node) const {
+    const NodeId same = other.Find(graph.address(node));
+    if (same == kNoNode || other.type_name(other.type(same)) !=
+                               graph.type_name(graph.type(node))) {
+      return kNoNode;
+    }
+    return other.details(same).text == graph.details(node).text ? same
+                                                                : kNoNode;
+  }
+  void AddOld(NodeId node) {
+    TypeDiff& row = RowOf(older_, node);
+    const uint64_t size = older_.size_bytes(node);
+    ++row.old_objects;
+    row.old_bytes += size;
+    if (!by_address_ || SameIn(newer_, older_, node) != kNoNode) return;
+    ++row.gone;
+    row.gone_bytes += size;
+  }
+  void AddNew(NodeId node) {
+    TypeDiff& row = RowOf(newer_, node);
+    const uint64_t size = newer_.size_bytes(node);
+    ++row.new_objects;
+    row.new_bytes += size;
+    if (!by_address_) return;
+    const NodeId same = SameIn(older_, newer_, node);
+    if (same == kNoNode) {
+      ++row.came;
+      row.came_bytes += size;
+    } else {
+      row.grown_bytes += static_cast<int64_t>(size) -
+                         static_cast<int64_t>(older_.size_bytes(same));
+    }
+  }
+
+  const ObjectGraph& older_;
+  const ObjectGraph& newer_;
+  const NodeFilter& filter_;
+  const bool by_address_;
+  absl::flat_hash_map<std::string, TypeDiff> types_;
+};
+
+}  // namespace
+
+bool IsOneProcess(const ObjectGraph& older, const ObjectGraph& newer) {
+  const Header& a = older.facts().header;
+  const Header& b = newer.facts().header;
+  return a.pid() == b.pid() &&
+         a.process_start_ticks() == b.process_start_ticks() &&
+         a.start_realtime_ns() == b.start_realtime_ns();
+}
+
+std::vector<TypeDiff> DiffGraphs(const ObjectGraph& older,
+                                 const ObjectGraph& newer,
+                                 const NodeFilter& filter, bool by_address) {
+  return Differ(older, newer, filter, by_address).Diff();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,40 @@
+// What came, went and grew between two dumps.
+#ifndef PYMEMRUN_READERS_OBJECTS_FINDINGS_GRAPH_DIFF_H_
+#define PYMEMRUN_READERS_OBJECTS_FINDINGS_GRAPH_DIFF_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "readers/objects/node_filter.h"
+#include "readers/objects/object_graph.h"
+
+namespace pymemrun {
+
+// Of the objects of one type. An object is the same in both dumps if address,
+// type and, of what has one, value are.
+struct TypeDiff {
+  std::string type;
+  uint64_t old_objects = 0, old_bytes = 0;
+  uint64_t new_objects = 0, new_bytes = 0;  // in the new dump
+  uint64_t came = 0, came_bytes = 0;        // in the new dump alone
+  uint64_t gone = 0, gone_bytes = 0;        // in the old dump alone
+  int64_t grown_bytes = 0;                  // of those that are in both
+  int64_t net_bytes() const {
+    return static_cast<int64_t>(new_bytes) - static_cast<int64_t>(old_bytes);
+  }
+};
+
+// Whether both are of one process, so that addresses can be compared. Of dumps
+// that do not say which process they are of, it is taken for granted.
+bool IsOneProcess(const ObjectGraph& older, const ObjectGraph& newer);
+
+// Types that differ in something, those that grew most first. Without
+// `by_address` nothing is known of came, gone and grown.
+std::vector<TypeDiff> DiffGraphs(const ObjectGraph& older,
+                                 const ObjectGraph& newer,
+                                 const NodeFilter& filter, bool by_address);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_FINDINGS_GRAPH_DIFF_H_

@@ -1,0 +1,191 @@
+#include "readers/objects_findings/suspects.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/match.h"
+
+namespace pymemrun {
+namespace {
+
+// Where an object's largest child retains less than this share of what the
+// object retains, bytes are spread over many: they accumulate here.
+constexpr double kDropShare = 0.8;
+
+class SuspectSearch {
+ public:
+  SuspectSearch(ObjectAnalysis* analysis, double share)
+      : analysis_(*analysis),
+        graph_(analysis->graph()),
+        retained_(analysis->retained()),
+        least_(static_cast<uint64_t>(
+            share * static_cast<double>(analysis->reached_bytes()))) {
+    least_ = std::max<uint64_t>(least_, 1);
+  }
+
+  std::vector<Suspect> Find() {
+    FindStructure();
+    std::vector<NodeId> left = {kRootNode};
+    while (!left.empty()) {
+      const NodeId node = left.back();
+      left.pop_back();
+      for (const NodeId child : analysis_.children().Of(node)) {
+        if (is_structure_[child]) {
+          left.push_back(child);
+        } else if (retained_[child] >= least_) {
+          FollowDown(child, &left);
+        } else {
+          AddToGroup(child);
+        }
+      }
+    }
+    AddGroups();
+    std::sort(suspects_.begin(), suspects_.end(),
+              [](const Suspect& a, const Suspect& b) {
+                return a.retained_bytes != b.retained_bytes
+                           ? a.retained_bytes > b.retained_bytes
+                           : a.node < b.node;
+              });
+    return std::move(suspects_);
+  }
+
+ private:
+  const std::string& TypeOf(NodeId node) const {
+    return graph_.type_name(graph_.type(node));
+  }
+
+  // Synthetic nodes, modules, frames, and their dictionaries.
+  void FindStructure() {
+    is_structure_.resize(graph_.nodes());
+    for (NodeId node = 0; node < graph_.nodes(); ++node) {
+      if (!graph_.is_synthetic(node) && TypeOf(node) != "module" &&
+          TypeOf(node) != "frame") {
+        continue;
+      }
+      is_structure_[node] = true;
+      const bool has_roots = HoldsInterpreter(node);
+      for (uint32_t e = graph_.first_edge(node);
+           e < graph_.first_edge(node + 1); ++e) {
+        const EdgeKind kind = graph_.kind(e);
+        const bool is_own = kind == EDGE_DICT || kind == EDGE_GLOBALS ||
+                            (kind == EDGE_ROOT && has_roots);
+        if (is_own && TypeOf(graph_.target(e)) == "dict") {
+          is_structure_[graph_.target(e)] = true;
+        }
+      }
+    }
+  }
+  // Whether its references lead to the interpreter's own dictionaries. Those of
+  // threads have what thread-locals hold.
+  bool HoldsInterpreter(NodeId node) const {
+    if (!graph_.is_synthetic(node)) return false;
+    const absl::string_view text = graph_.details(node).text.value_or("");
+    return absl::StartsWith(text, "modules") ||
+           absl::StartsWith(text, "interpreter");
+  }
+
+  NodeId LargestChild(NodeId node) {
+    NodeId largest = kNoNode;
+    for (const NodeId child : analysis_.children().Of(node)) {
+      if (largest == kNoNode || retained_[child] > retained_[largest]) {
+        largest = child;
+      }
+    }
+    return largest;
+  }
+
+  // Goes down to where the bytes are spread. Where several there retain much,
+  // they are the suspects.
+  void FollowDown(NodeId top, std::vector<NodeId>* left) {
+    NodeId at = top;
+    while (true) {
+      const NodeId largest = LargestChild(at);
+      if (largest == kNoNode ||
+          static_cast<double>(retained_[largest]) <
+              kDropShare * static_cast<double>(retained_[at])) {
+        break;
+      }
+      at = largest;
+    }
+    uint64_t rest = retained_[at];
+    for (const NodeId child : analysis_.children().Of(at)) {
+      if (retained_[child] >= least_) rest -= retained_[child];
+    }
+    if (rest < least_) {
+      left->push_back(at);
+      return;
+    }
+    Suspect suspect = {top, 1, retained_[top], at};
+    DescribeBelow(&suspect);
+    suspects_.push_back(suspect);
+    for (const NodeId child : analysis_.children().Of(at)) {
+      if (retained_[child] >= least_) FollowDown(child, left);
+    }
+  }
+
+  void DescribeBelow(Suspect* suspect) {
+    struct OfType {
+      uint64_t objects = 0, bytes = 0;
+    };
+    std::map<uint32_t, OfType> types;
+    for (const NodeId child : analysis_.children().Of(suspect->accumulation)) {
+      OfType& of = types[graph_.type(child)];
+      ++of.objects;
+      of.bytes += retained_[child];
+      if (of.bytes <= suspect->most_bytes) continue;
+      suspect->most_type = graph_.type(child);
+      suspect->most_bytes = of.bytes;
+    }
+    if (!types.empty()) {
+      suspect->most_objects = types[suspect->most_type].objects;
+    }
+  }
+
+  // What modules have is grouped by type: no single object holds those.
+  void AddToGroup(NodeId node) {
+    static const auto* const kOfPrograms =
+        new absl::flat_hash_set<std::string>{"type",
+                                             "function",
+                                             "code",
+                                             "module",
+                                             "frame",
+                                             "builtin_function_or_method",
+                                             "cell",
+                                             "property",
+                                             "getset_descriptor",
+                                             "tuple",
+                                             "wrapper_descriptor",
+                                             "method_descriptor"};
+    if (kOfPrograms->contains(TypeOf(node))) return;
+    Suspect& group =
+        groups_.try_emplace(graph_.type(node), Suspect{node, 0, 0, node})
+            .first->second;
+    ++group.objects;
+    group.retained_bytes += retained_[node];
+    group.node = group.accumulation = std::min(group.node, node);
+  }
+  void AddGroups() {
+    for (const auto& [type, group] : groups_) {
+      if (group.retained_bytes >= least_) suspects_.push_back(group);
+    }
+  }
+
+  ObjectAnalysis& analysis_;
+  const ObjectGraph& graph_;
+  const std::vector<uint64_t>& retained_;
+  uint64_t least_;
+  std::vector<bool> is_structure_;
+  absl::flat_hash_map<uint32_t, Suspect> groups_;
+  std::vector<Suspect> suspects_;
+};
+
+}  // namespace
+
+std::vector<Suspect> FindSuspects(ObjectAnalysis* analysis, double share) {
+  return SuspectSearch(analysis, share).Find();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,34 @@
+// What holds the memory: objects, or objects of one type together, that retain
+// much of it.
+#ifndef PYMEMRUN_READERS_OBJECTS_FINDINGS_SUSPECTS_H_
+#define PYMEMRUN_READERS_OBJECTS_FINDINGS_SUSPECTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "readers/objects_findings/analysis.h"
+
+namespace pymemrun {
+
+struct Suspect {
+  // The object, or of a group the first of it in the file.
+  NodeId node;
+  uint64_t objects = 1;  // more: a group of its type
+  uint64_t retained_bytes = 0;
+  // Where they accumulate: down from `node` each object retains most of what
+  // the one above does, and below this one that ends. Of a group: `node`.
+  NodeId accumulation;
+  // What most of the bytes right below that are in: so many objects of a type.
+  // 0 objects: nothing is below.
+  uint32_t most_type = 0;
+  uint64_t most_objects = 0, most_bytes = 0;
+};
+
+// Those that retain at least `share` of all, the largest first. Left out
+// is what belongs to any program: modules and their dictionaries, threads, and
+// groups of types, functions or code.
+std::vector<Suspect> FindSuspects(ObjectAnalysis* analysis, double share);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_FINDINGS_SUSPECTS_H_

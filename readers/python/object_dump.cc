@@ -1,0 +1,337 @@
+#include "readers/python/object_dump.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "pybind11/stl.h"
+#include "readers/objects/chains.h"
+#include "readers/objects/dump_loader.h"
+#include "readers/objects/node_filter.h"
+#include "readers/objects/object_text.h"
+#include "readers/python/python_values.h"
+
+namespace pymemrun {
+namespace {
+
+namespace py = pybind11;
+
+// What the dump says of a node; `unknown` where that is nothing that Python
+// code could hold.
+py::object ValueOf(const ObjectGraph& graph, NodeId node, py::object unknown) {
+  const NodeDetails details = graph.details(node);
+  const std::string& type = graph.type_name(graph.type(node));
+  if (type == "NoneType") return py::none();
+  if (!details.text.has_value()) return unknown;
+  const absl::string_view text = *details.text;
+  if (type == "str" || type == "unicode") return PythonText(text);
+  if (type == "bytes") return py::bytes(text.data(), text.size());
+  if (type == "bool") return py::bool_(text == "True");
+  if (type != "int" && type != "long" && type != "float") return unknown;
+  py::object number = py::reinterpret_steal<py::object>(
+      type == "float" ? PyFloat_FromString(PythonText(text).ptr())
+                      : PyNumber_Long(PythonText(text).ptr()));
+  if (number) return number;
+  PyErr_Clear();  // a number that was cut
+  return PythonText(text);
+}
+
+}  // namespace
+
+ObjectDump::ObjectDump(py::handle path) {
+  const auto bytes =
+      py::module_::import("os").attr("fsencode")(path).cast<std::string>();
+  absl::Status status;
+  std::unique_ptr<ObjectGraph> graph;
+  {
+    const py::gil_scoped_release others_may_run;
+    auto loaded = LoadObjectFile(bytes);
+    status = loaded.status();
+    if (status.ok()) graph = *std::move(loaded);
+  }
+  if (!status.ok()) {
+    if (absl::IsNotFound(status) || absl::IsPermissionDenied(status)) {
+      PyErr_SetString(PyExc_OSError, std::string(status.message()).c_str());
+      throw py::error_already_set();
+    }
+    throw py::value_error(std::string(status.message()));
+  }
+  analysis_ = std::make_shared<ObjectAnalysis>(std::move(graph));
+}
+
+DumpedObject ObjectDump::At(NodeId node) const { return {analysis_, node}; }
+
+DumpedObject ObjectDump::AtAddress(uint64_t address) const {
+  const NodeId node = graph().Find(address);
+  if (node == kNoNode) throw py::key_error(std::to_string(address));
+  return At(node);
+}
+
+py::list ObjectDump::GetAll(const std::string& type) const {
+  std::vector<NodeId> found;
+  for (NodeId node = 0; node < graph().nodes(); ++node) {
+    if (!graph().is_synthetic(node) &&
+        TypeMatches(graph(), graph().type(node), type)) {
+      found.push_back(node);
+    }
+  }
+  const std::vector<uint64_t>& retained = analysis_->retained();
+  std::stable_sort(found.begin(), found.end(), [&](NodeId a, NodeId b) {
+    return retained[a] > retained[b];
+  });
+  py::list objects;
+  for (const NodeId node : found) objects.append(At(node));
+  return objects;
+}
+
+py::list ObjectDump::Summarize(const py::object& limit) const {
+  struct Sums {
+    uint32_t type = 0;
+    uint64_t count = 0, bytes = 0, largest = 0;
+  };
+  std::vector<Sums> sums(graph().types().size());
+  for (NodeId node = 0; node < graph().nodes(); ++node) {
+    if (graph().is_synthetic(node)) continue;
+    Sums& of = sums[graph().type(node)];
+    of.type = graph().type(node);
+    ++of.count;
+    of.bytes += graph().size_bytes(node);
+    of.largest = std::max(of.largest, graph().size_bytes(node));
+  }
+  std::stable_sort(sums.begin(), sums.end(), [](const Sums& a, const Sums& b) {
+    return std::pair(a.bytes, a.count) > std::pair(b.bytes, b.count);
+  });
+  const std::vector<uint64_t> retained = analysis_->RetainedByType();
+  const RecordType row("TypeRow");
+  const size_t most = limit.is_none() ? sums.size() : limit.cast<size_t>();
+  py::list rows;
+  for (const Sums& of : sums) {
+    if (of.count == 0 || rows.size() == most) break;
+    rows.append(row.Make(PythonText(graph().type_name(of.type)), of.count,
+                         of.bytes, of.largest, retained[of.type]));
+  }
+  return rows;
+}
+
+py::list DumpedObject::Children() const {
+  py::list children;
+  for (uint32_t e = graph().first_edge(node_);
+       e < graph().first_edge(node_ + 1); ++e) {
+    children.append(DumpedObject(analysis_, graph().target(e)));
+  }
+  return children;
+}
+
+py::list DumpedObject::Parents() const {
+  py::list parents;
+  NodeId last = kNoNode;
+  for (const uint32_t edge : analysis_->parents().EdgesTo(node_)) {
+    const NodeId parent = graph().SourceOf(edge);
+    if (parent != last && !graph().is_synthetic(parent)) {
+      parents.append(DumpedObject(analysis_, parent));
+    }
+    last = parent;
+  }
+  return parents;
+}
+
+py::object DumpedObject::Unwrapped(NodeId node) const {
+  return ValueOf(graph(), node, py::cast(DumpedObject(analysis_, node)));
+}
+
+py::dict DumpedObject::RefsAsDict() const {
+  py::dict refs;
+  const auto add = [&](NodeId node) {
+    for (uint32_t e = graph().first_edge(node);
+         e < graph().first_edge(node + 1); ++e) {
+      const NodeId key = KeyOf(graph(), e);
+      const absl::string_view name = graph().edge_name(e);
+      if (key != kNoNode) {
+        refs[Unwrapped(key)] = Unwrapped(graph().target(e));
+      } else if (!name.empty() && graph().kind(e) != EDGE_TYPE) {
+        refs[PythonText(name)] = Unwrapped(graph().target(e));
+      }
+    }
+  };
+  add(node_);
+  for (uint32_t e = graph().first_edge(node_);
+       e < graph().first_edge(node_ + 1); ++e) {
+    if (graph().kind(e) == EDGE_DICT) add(graph().target(e));
+  }
+  return refs;
+}
+
+py::list DumpedObject::Path() const {
+  py::list steps;
+  const auto chains =
+      ShortestChains(graph(), analysis_->parents(), node_, /*count=*/1);
+  if (chains.empty()) return steps;
+  for (const uint32_t edge : chains[0]) {
+    steps.append(py::make_tuple(PythonText(EdgeText(graph(), edge)),
+                                DumpedObject(analysis_, graph().target(edge))));
+  }
+  return steps;
+}
+
+py::object DumpedObject::Value() const {
+  const NodeDetails details = graph().details(node_);
+  py::object text = py::none();
+  if (details.text.has_value()) text = PythonText(*details.text);
+  return ValueOf(graph(), node_, text);
+}
+
+std::string DumpedObject::Repr() const {
+  const uint32_t refs = graph().degree(node_);
+  const std::string value = ValueText(graph(), node_);
+  const std::string parents =
+      absl::StrCat(" ", analysis_->parents().count(node_), "par");
+  return absl::StrCat(KindText(graph(), node_), "(", graph().address(node_),
+                      " ", graph().size_bytes(node_), "B",
+                      refs == 0 ? "" : absl::StrCat(" ", refs, "refs"), parents,
+                      value.empty() ? "" : " ", value, ")");
+}
+
+namespace {
+
+using DumpClass = py::class_<ObjectDump>;
+using ObjectClass = py::class_<DumpedObject>;
+
+void DefineRetained(DumpClass* dump) {
+  dump->def(
+      "retained",
+      [](const ObjectDump& self, const std::string& type) {
+        std::vector<bool> chosen(self.graph().nodes());
+        for (NodeId node = 0; node < self.graph().nodes(); ++node) {
+          chosen[node] =
+              !self.graph().is_synthetic(node) &&
+              TypeMatches(self.graph(), self.graph().type(node), type);
+        }
+        return self.analysis().RetainedTogether(chosen, nullptr);
+      },
+      py::arg("type"),
+      "The bytes that would go with all objects of a type together.");
+}
+
+void DefineDump(DumpClass* dump) {
+  dump->def("__len__",
+            [](const ObjectDump& self) { return self.graph().objects(); });
+  dump->def("__getitem__", &ObjectDump::AtAddress, py::arg("address"),
+            "The object at this address. Raises KeyError where there is none.");
+  dump->def("__iter__",
+            [](const ObjectDump& self) { return py::iter(self.GetAll("*")); });
+  dump->def("get_all", &ObjectDump::GetAll, py::arg("type"),
+            "All objects of a type, those that retain most first. The name is "
+            "with its module or without, or a pattern of * ? [...].");
+  dump->def("summarize", &ObjectDump::Summarize, py::arg("limit") = 20,
+            "TypeRows, the largest first; `limit` of them, None: all.");
+  dump->def_property_readonly(
+      "root", [](const ObjectDump& self) { return self.At(kRootNode); },
+      "What all roots are children of; no object of the program.");
+  dump->def_property_readonly(
+      "total_bytes",
+      [](const ObjectDump& self) { return self.graph().total_bytes(); },
+      "The bytes of all objects.");
+  dump->def_property_readonly(
+      "whole",
+      [](const ObjectDump& self) {
+        const auto& end = self.graph().facts().end;
+        return end.has_value() && end->outcome() == ObjectsEnd::COMPLETE &&
+               self.graph().facts().lost_references == 0;
+      },
+      "Whether the dump has all objects.");
+}
+
+template <typename Get>
+void DefineProperty(ObjectClass* object, std::vector<const char*> names,
+                    Get get, const char* doc) {
+  for (const char* name : names) {
+    object->def_property_readonly(name, get, doc);
+  }
+}
+
+void DefineObject(ObjectClass* object) {
+  using Self = DumpedObject;
+  DefineProperty(
+      object, {"address"},
+      [](const Self& s) { return s.graph().address(s.node()); },
+      "Its address; 0 of what is no object.");
+  DefineProperty(
+      object, {"type_str"},
+      [](const Self& s) { return PythonText(KindText(s.graph(), s.node())); },
+      "Its type's name, with the module except for builtins.");
+  DefineProperty(
+      object, {"size"},
+      [](const Self& s) { return s.graph().size_bytes(s.node()); },
+      "Its own bytes, as sys.getsizeof() says.");
+  DefineProperty(
+      object, {"retained"},
+      [](const Self& s) { return s.analysis().retained(s.node()); },
+      "The bytes that would go with it.");
+  DefineProperty(
+      object, {"length"},
+      [](const Self& s) -> py::object {
+        const auto length = s.graph().details(s.node()).length;
+        return length.has_value() ? py::cast(*length) : py::none();
+      },
+      "Its len(), None where it has none.");
+  DefineProperty(object, {"value"}, &Self::Value,
+                 "Its value, or its name; the first 100 characters. None where "
+                 "the dump has neither.");
+}
+
+void DefineNeighbours(ObjectClass* object) {
+  using Self = DumpedObject;
+  DefineProperty(object, {"children", "c"}, &Self::Children,
+                 "The objects that it refers to.");
+  DefineProperty(object, {"parents", "p"}, &Self::Parents,
+                 "The objects that refer to it.");
+  DefineProperty(
+      object, {"num_refs"},
+      [](const Self& s) { return s.graph().degree(s.node()); },
+      "How many references it has.");
+  DefineProperty(
+      object, {"num_parents"},
+      [](const Self& s) { return s.analysis().parents().count(s.node()); },
+      "How many references lead to it.");
+  object->def("refs_as_dict", &Self::RefsAsDict,
+              "A dict's entries, or an instance's attributes, by name. Text, "
+              "numbers and None are themselves.");
+  object->def("path", &Self::Path,
+              "What keeps it alive: (reference, object) for each step of the "
+              "shortest chain from a root.");
+}
+
+void DefineIdentity(ObjectClass* object) {
+  using Self = DumpedObject;
+  object->def("__getitem__", [](const Self& s, size_t index) {
+    if (index >= s.graph().degree(s.node())) throw py::index_error();
+    const uint32_t edge = s.graph().first_edge(s.node());
+    return s.Sibling(s.graph().target(edge + index));
+  });
+  object->def("__eq__", [](const Self& a, const Self& b) {
+    return &a.graph() == &b.graph() && a.node() == b.node();
+  });
+  object->def("__hash__", [](const Self& s) { return s.node(); });
+  object->def("__repr__", [](const Self& s) { return PythonText(s.Repr()); });
+}
+
+}  // namespace
+
+void DefineObjects(py::module_* module) {
+  DumpClass dump(*module, "ObjectDump",
+                 "The objects of a dump of the object graph.");
+  ObjectClass object(*module, "DumpedObject", "An object of a dump.");
+  DefineDump(&dump);
+  DefineRetained(&dump);
+  DefineObject(&object);
+  DefineNeighbours(&object);
+  DefineIdentity(&object);
+  module->def(
+      "objects",
+      [](const py::object& path) { return std::make_unique<ObjectDump>(path); },
+      py::arg("path"),
+      "Loads a dump of the object graph, or one of Meliae's. Raises OSError "
+      "where the system refuses, ValueError for a file that holds none.");
+}
+
+}  // namespace pymemrun

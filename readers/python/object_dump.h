@@ -1,0 +1,72 @@
+// Object dumps for Python: what pymemrun_reader.objects() gives.
+#ifndef PYMEMRUN_READERS_PYTHON_OBJECT_DUMP_H_
+#define PYMEMRUN_READERS_PYTHON_OBJECT_DUMP_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pybind11/pybind11.h"
+#include "readers/objects_findings/analysis.h"
+
+namespace pymemrun {
+
+class DumpedObject;
+
+// A dump that has been loaded. All of it needs the GIL.
+class ObjectDump {
+ public:
+  // Raises OSError or ValueError.
+  explicit ObjectDump(pybind11::handle path);
+
+  ObjectAnalysis& analysis() const { return *analysis_; }
+  const ObjectGraph& graph() const { return analysis_->graph(); }
+  DumpedObject At(NodeId node) const;
+  // Raises KeyError.
+  DumpedObject AtAddress(uint64_t address) const;
+  // Those that retain most first.
+  pybind11::list GetAll(const std::string& type) const;
+  // Named tuples of types, the largest first.
+  pybind11::list Summarize(const pybind11::object& limit) const;
+
+ private:
+  std::shared_ptr<ObjectAnalysis> analysis_;
+};
+
+// One object of a dump, which it keeps.
+class DumpedObject {
+ public:
+  DumpedObject(std::shared_ptr<ObjectAnalysis> analysis, NodeId node)
+      : analysis_(std::move(analysis)), node_(node) {}
+
+  const ObjectGraph& graph() const { return analysis_->graph(); }
+  ObjectAnalysis& analysis() const { return *analysis_; }
+  NodeId node() const { return node_; }
+  // Another one of the same dump.
+  DumpedObject Sibling(NodeId node) const { return {analysis_, node}; }
+  pybind11::list Children() const;
+  pybind11::list Parents() const;
+  // {name or key: object}; text, numbers, bools and None as themselves.
+  pybind11::dict RefsAsDict() const;
+  // The shortest chain from a root, as an expression as far as it is one, and
+  // the objects of the chain.
+  pybind11::list Path() const;
+  // As text: str; int, float and bool as themselves; None where nothing is
+  // known.
+  pybind11::object Value() const;
+  std::string Repr() const;
+
+ private:
+  pybind11::object Unwrapped(NodeId node) const;
+
+  std::shared_ptr<ObjectAnalysis> analysis_;
+  NodeId node_;
+};
+
+// Adds objects() and its classes.
+void DefineObjects(pybind11::module_* module);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PYTHON_OBJECT_DUMP_H_

@@ -1,0 +1,126 @@
+#include "readers/report/command_program.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "readers/options/command_line.h"
+#include "readers/options/help_text.h"
+#include "readers/output/report_output.h"
+#include "readers/run/own_code.h"
+#include "text/nearest_name.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+int PrintToConsole(const Console& console, ReportCommand* command) {
+  const std::string what = command->NotForTerminal();
+  if (!what.empty() && isatty(console.out_fd) != 0) {
+    console.Usage(
+        absl::StrCat(what, " are not for a terminal: name one with -o"));
+    return kExitUsage;
+  }
+  OutputBuffer output(console.out,
+                      Terminal::Of(console.out_fd, command->files().colors));
+  const int code = command->RunEach(console, &output);
+  const int finish_code = FinishOutput(console, &output);
+  return ReaderHasGone(console) ? kExitOk : std::max(code, finish_code);
+}
+
+int PrintToFile(const Console& console, ReportCommand* command) {
+  const FileOptions& files = command->files();
+  const std::string name = TerminalText(files.output);
+  auto file = ReplacedFile::Create(files.output);
+  if (!file.ok()) {
+    console.Say(absl::StrCat(name, ": ", file.status().message()));
+    return kExitUsage;
+  }
+  for (const std::string& path : files.All()) {
+    if (!(*file)->Replaces(path)) continue;
+    console.Usage(absl::StrCat("-o ", name, " is one of the files to read"));
+    return kExitUsage;
+  }
+  OutputBuffer output(file->get());
+  const int code = command->RunEach(console, &output);
+  absl::Status status = output.Flush();
+  if (status.ok() && code != kExitOk && (*file)->ReplacesOne()) {
+    console.Say(absl::StrCat(name, ": left as it was"));
+    return code;
+  }
+  // With nothing readable there is no report.
+  if (status.ok() && (*file)->bytes_written() > 0) status = (*file)->Commit();
+  if (status.ok() || (*file)->last_errno() == EPIPE) return code;
+  console.Say(absl::StrCat(name, ": ", TerminalText(status.message())));
+  return std::max(code, kExitFailed);
+}
+
+}  // namespace
+
+std::string AllOptionsHelp(const Console& console,
+                           const CommandList& commands) {
+  std::string text;
+  for (const auto& command : commands) {
+    CLI::App app(command->about(),
+                 absl::StrCat(console.program, " ", command->name()));
+    command->AddOptions(&app);
+    absl::StrAppend(&text, "\n", HelpText(app, /*all=*/true));
+  }
+  return text;
+}
+
+void SayUnknownCommand(const std::string& name, const CommandList& commands,
+                       const Console& console) {
+  std::vector<std::string> names;
+  for (const auto& command : commands) names.push_back(command->name());
+  const std::string nearest = NearestName(name, names);
+  console.Usage(absl::StrCat(
+      name.empty() ? "expected a command" : "unknown command '",
+      TerminalText(name), name.empty() ? "" : "'",
+      nearest.empty() ? "" : absl::StrCat("; did you mean ", nearest, "?")));
+}
+
+std::optional<int> ParseCommand(const std::vector<std::string>& arguments,
+                                const Console& console,
+                                ReportCommand* command) {
+  CLI::App app(command->about(),
+               absl::StrCat(console.program, " ", command->name()));
+  command->AddOptions(&app);
+  const std::optional<int> ended =
+      ParseArguments(&app, command->Prepared(arguments), console);
+  if (ended.has_value()) return ended;
+  for (const char* name : {"--csv", "--json", "--collapsed"}) {
+    const CLI::Option* const option = app.get_option_no_throw(name);
+    if (option != nullptr && option->count() > 0) command->SetForMachines(true);
+  }
+  std::string problem = command->Problem();
+  if (problem.empty()) problem = command->files().Problem();
+  if (problem.empty()) return std::nullopt;
+  console.Usage(problem);
+  return kExitUsage;
+}
+
+int RunCommand(const std::vector<std::string>& arguments,
+               const Console& console, ReportCommand* command) {
+  const std::optional<int> ended = ParseCommand(arguments, console, command);
+  if (ended.has_value()) return *ended;
+  command->TakeFolders();
+  const FileOptions& files = command->files();
+  const std::string of_one = command->OfOneRun();
+  if (files.count == 1 && files.paths.size() > 1 && !of_one.empty()) {
+    console.Usage(
+        absl::StrCat(of_one, " takes one FILE, found ", files.paths.size()));
+    return kExitUsage;
+  }
+  const int code = command->files().ToConsole()
+                       ? PrintToConsole(console, command)
+                       : PrintToFile(console, command);
+  if (code == kExitOk && OwnCode::NoneMatched()) {
+    console.Say("--own: no file of the run matches: every line is a library's");
+  }
+  return code;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,36 @@
+// What programs of several commands have in common: pymemreport, pymemobj.
+#ifndef PYMEMRUN_READERS_REPORT_COMMAND_PROGRAM_H_
+#define PYMEMRUN_READERS_REPORT_COMMAND_PROGRAM_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "readers/report/report_command.h"
+#include "readers/run/console.h"
+
+namespace pymemrun {
+
+using CommandList = std::vector<std::unique_ptr<ReportCommand>>;
+
+// What --help-all of each command prints, one behind the other, each after an
+// empty line.
+std::string AllOptionsHelp(const Console& console, const CommandList& commands);
+
+// Says that there is no such command, and which was meant.
+void SayUnknownCommand(const std::string& name, const CommandList& commands,
+                       const Console& console);
+
+// As ParseArguments(), with what only the command knows to be wrong.
+std::optional<int> ParseCommand(const std::vector<std::string>& arguments,
+                                const Console& console, ReportCommand* command);
+
+// Parses the arguments behind the command's name, runs it, and prints to where
+// its options say; returns the exit code.
+int RunCommand(const std::vector<std::string>& arguments,
+               const Console& console, ReportCommand* command);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPORT_COMMAND_PROGRAM_H_

@@ -1,0 +1,98 @@
+// Memory of the child that walks the objects: straight from the kernel, because
+// another thread of the parent's may have held malloc's locks. It is never
+// given back: the child ends.
+#ifndef PYMEMRUN_TRACER_OBJECTS_CHILD_MEMORY_H_
+#define PYMEMRUN_TRACER_OBJECTS_CHILD_MEMORY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace pymemrun {
+
+// What is called when there is no more memory; does not return.
+extern void (*g_child_out_of_memory)();
+
+// Zeros. Does not return where there is no memory.
+void* MapChildMemory(size_t bytes);
+// Gives the mapping another size and perhaps another place.
+void* RemapChildMemory(void* at, size_t bytes, size_t new_bytes);
+void UnmapChildMemory(void* at, size_t bytes);
+
+// A vector that grows by moving pages, not bytes.
+template <typename T>
+class ChildArray {
+ public:
+  static_assert(std::is_trivially_copyable_v<T>);
+
+  void Push(const T& value) {
+    if (__builtin_expect(size_ == room_, 0)) Grow();
+    data_[size_++] = value;
+  }
+  void Clear() { size_ = 0; }
+  size_t size() const { return size_; }
+  T& operator[](size_t at) { return data_[at]; }
+  const T& operator[](size_t at) const { return data_[at]; }
+  T* data() { return data_; }
+
+ private:
+  [[gnu::noinline, gnu::cold]] void Grow() {
+    constexpr size_t kFirstBytes = size_t{1} << 16;
+    const size_t new_bytes = bytes_ == 0 ? kFirstBytes : 2 * bytes_;
+    data_ = static_cast<T*>(bytes_ == 0
+                                ? MapChildMemory(new_bytes)
+                                : RemapChildMemory(data_, bytes_, new_bytes));
+    bytes_ = new_bytes;
+    room_ = new_bytes / sizeof(T);
+  }
+
+  T* data_ = nullptr;
+  size_t size_ = 0;
+  size_t room_ = 0;
+  size_t bytes_ = 0;
+};
+
+// Small pieces that stay.
+class ChildArena {
+ public:
+  void* Allocate(size_t bytes);
+
+ private:
+  char* at_ = nullptr;
+  size_t left_ = 0;
+};
+
+// From pointers to small numbers other than 0.
+class PointerMap {
+ public:
+  // 0: none. A value may be changed by what is returned, until the next Add().
+  uint32_t Find(uint64_t key) const {
+    if (count_ == 0) return 0;
+    for (size_t at = HashOf(key) & mask_;; at = (at + 1) & mask_) {
+      if (slots_[at].key == key) return slots_[at].value;
+      if (slots_[at].key == 0) return 0;
+    }
+  }
+  // REQUIRES: key is not 0 and not there, value is not 0.
+  void Add(uint64_t key, uint32_t value);
+
+  static uint64_t HashOf(uint64_t key) {
+    const uint64_t mixed = key * 0x9E3779B97F4A7C15u;
+    return mixed ^ mixed >> 32;
+  }
+
+ private:
+  struct Slot {
+    uint64_t key;
+    uint64_t value;
+  };
+  void Grow();
+
+  Slot* slots_ = nullptr;
+  size_t mask_ = 0;
+  size_t count_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_OBJECTS_CHILD_MEMORY_H_

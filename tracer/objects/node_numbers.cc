@@ -1,0 +1,24 @@
+#include "tracer/objects/node_numbers.h"
+
+namespace pymemrun {
+
+void NodeNumbers::Grow() {
+  constexpr size_t kFirstSlots = size_t{1} << 17;
+  if (keys_.size() >= kMost) g_child_out_of_memory();
+  const size_t slots = slots_ == nullptr ? 0 : mask_ + 1;
+  const size_t more = slots == 0 ? kFirstSlots : 2 * slots;
+  if (slots != 0) UnmapChildMemory(slots_, slots * sizeof(uint64_t));
+  slots_ = static_cast<uint64_t*>(MapChildMemory(more * sizeof(uint64_t)));
+  mask_ = more - 1;
+  // Node 0 is not among them: its slot would be an empty one.
+  constexpr size_t kAhead = 16;
+  for (size_t i = 1; i < keys_.size(); ++i) {
+    if (i + kAhead < keys_.size()) Prefetch(keys_[i + kAhead]);
+    const uint64_t hash = PointerMap::HashOf(keys_[i]);
+    size_t at = hash & mask_;
+    while (slots_[at] != 0) at = (at + 1) & mask_;
+    slots_[at] = (hash & kTagMask) | i;
+  }
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,334 @@
+#include "tracer/session/object_module.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tracer/base/clock.h"
+#include "tracer/base/hot_state.h"
+#include "tracer/base/statm.h"
+#include "tracer/objects/child_process.h"
+#include "tracer/ring/event_ring.h"
+#include "tracer/session/forks.h"
+#include "tracer/session/parts.h"
+#include "tracer/session/ring_lock.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr int kStepMs = 50;
+constexpr uint32_t kMostNumbered = 100000;
+
+const char* BaseName(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+
+// `run.obj.pb` of `run.pb`, then `run.obj-1.pb`, ... Returns false where it is
+// too long.
+bool NumberedName(const char* run, uint32_t number, char* path, size_t size) {
+  size_t stem = strlen(run);
+  if (stem > 3 && strcmp(run + stem - 3, ".pb") == 0) stem -= 3;
+  const int bytes = number == 0 ? snprintf(path, size, "%.*s.obj.pb",
+                                           static_cast<int>(stem), run)
+                                : snprintf(path, size, "%.*s.obj-%u.pb",
+                                           static_cast<int>(stem), run, number);
+  return bytes > 0 && static_cast<size_t>(bytes) < size;
+}
+
+// A new file of the user's alone, or -1 with errno.
+int CreateFile(const char* path) {
+  const int fd = static_cast<int>(
+      syscall(SYS_openat, AT_FDCWD, path,
+              O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (fd >= 0) fchmod(fd, 0600);
+  return fd;
+}
+
+PayloadText TextOf(const char* text) {
+  return {static_cast<uint32_t>(strlen(text)), text};
+}
+
+}  // namespace
+
+void ObjectModule::Set(const TraceConfig& config) { config_ = &config; }
+
+void ObjectModule::Say(const char* what, const char* why) const {
+  if (config_ == nullptr || config_->say == nullptr) return;
+  char line[512];
+  const int bytes =
+      snprintf(line, sizeof(line), "pymemrun: %s: %s\n", what, why);
+  if (bytes > 0) config_->say(line, strlen(line));
+}
+
+int ObjectModule::OpenFile(const char* path) {
+  if (path != nullptr) {
+    snprintf(file_, sizeof(file_), "%s", path);
+    return CreateFile(file_);
+  }
+  // No name is used twice in a run.
+  while (next_number_ < kMostNumbered) {
+    const uint32_t number = next_number_++;
+    if (!NumberedName(config_->output, number, file_, sizeof(file_))) break;
+    const int fd = CreateFile(file_);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  errno = ENAMETOOLONG;
+  return -1;
+}
+
+bool ObjectModule::Start(DumpReason reason, const char* path,
+                         uint64_t since_ns) {
+  problem_[0] = '\0';
+  reason_ = reason;
+  if (const char* why_not = ObjectDump::WhyNot(); why_not != nullptr) {
+    snprintf(problem_, sizeof(problem_), "%s", why_not);
+    return false;
+  }
+  const int fd = OpenFile(path);
+  if (fd < 0) {
+    snprintf(problem_, sizeof(problem_), "%s", strerror(errno));
+    return false;
+  }
+  const StartFacts& start = Hot().page->start;
+  const DumpOrder order = {
+      config_->collector_path,
+      config_->launch_text.data(),
+      config_->launch_text.size(),
+      fd,
+      Forks::AdoptsOrphans() || ChildProcess::AdoptsOrphans(),
+      {0, uint64_t{Statm::ReadAnew()} * Hot().page_bytes, start.monotonic_ns,
+       start.realtime_ns, static_cast<uint32_t>(reason), start.time_is_tsc}};
+  const int error = dump_.Start(order, since_ns);
+  syscall(SYS_close, fd);
+  if (error == 0) return true;
+  unlink(file_);
+  snprintf(problem_, sizeof(problem_), "fork: %s", strerror(error));
+  return false;
+}
+
+void ObjectModule::TellRun(const ObjectDump::Result& result) {
+  HotState& hot = Hot();
+  if (hot.page == nullptr) return;
+  const ObjectsPayload payload = {dump_.forked_ns(),
+                                  dump_.pause_us(),
+                                  result.duration_us,
+                                  result.file_bytes,
+                                  result.objects,
+                                  result.references,
+                                  static_cast<uint32_t>(reason_),
+                                  0};
+  const RingLock lock;
+  PutStruct(hot, ControlKind::kObjects, 0, payload,
+            {TextOf(BaseName(file_)), TextOf(problem_)});
+}
+
+// Of the peaks the highest one is kept, which comes last.
+void ObjectModule::KeepPeak() {
+  if (peak_file_[0] != '\0') unlink(peak_file_);
+  memcpy(peak_file_, file_, sizeof(peak_file_));
+}
+
+void ObjectModule::Take(ObjectDump::State state) {
+  const ObjectDump::Result result = dump_.Take();
+  if (state == ObjectDump::State::kGone) {
+    snprintf(problem_, sizeof(problem_), "the collector of the dump is gone");
+  } else if (result.start_errno != 0) {
+    unlink(file_);
+    snprintf(problem_, sizeof(problem_), "the collector does not start: %s",
+             strerror(static_cast<int>(result.start_errno)));
+  } else if (result.write_errno != 0) {
+    snprintf(problem_, sizeof(problem_), "cut off: %s",
+             strerror(result.write_errno));
+  } else if (result.outcome == 1) {
+    snprintf(problem_, sizeof(problem_),
+             "cut off: signal %u while an object told what it refers to",
+             result.signal);
+  } else if (result.outcome == 2) {
+    snprintf(problem_, sizeof(problem_), "cut off: no memory");
+  } else if (!result.whole) {
+    snprintf(problem_, sizeof(problem_), "cut off: the walk was stopped");
+  }
+  if (problem_[0] != '\0') Say(BaseName(file_), problem_);
+  if (reason_ == DumpReason::kAtPeak && problem_[0] == '\0') KeepPeak();
+  TellRun(result);
+}
+
+void ObjectModule::Settle() {
+  while (dump_.under_way()) {
+    const ObjectDump::State state = dump_.Wait(kStepMs);
+    if (state != ObjectDump::State::kRunning) Take(state);
+  }
+}
+
+// Another thread may be the one that takes the result.
+void ObjectModule::WaitWithoutGil() {
+  while (dump_.under_way()) {
+    const ObjectDump::State state = dump_.Wait(0);
+    if (state != ObjectDump::State::kRunning) {
+      Take(state);
+      return;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    usleep(2000);
+    Py_END_ALLOW_THREADS;
+  }
+}
+
+PyObject* ObjectModule::Asked(PyObject* path, bool wait) {
+  if (Hot().page == nullptr || config_ == nullptr ||
+      config_->collector_path == nullptr) {
+    Py_RETURN_NONE;
+  }
+  if (ObjectDump::WhyNot() != nullptr) {
+    Say("dump_objects()", ObjectDump::WhyNot());
+    Py_RETURN_NONE;
+  }
+  PyObject* bytes = nullptr;
+  if (path != Py_None && PyUnicode_FSConverter(path, &bytes) == 0) {
+    return nullptr;
+  }
+  WaitWithoutGil();
+  const uint64_t since_ns = MonotonicNs();
+  const char* const given =
+      bytes != nullptr ? PyBytes_AsString(bytes) : nullptr;
+  errno = 0;
+  const bool started = Start(DumpReason::kAsked, given, since_ns);
+  const int error = errno;
+  if (!started && given != nullptr && error != 0) {
+    errno = error;
+    PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path);
+  } else if (!started) {
+    Say("dump_objects()", problem_);
+    TellRun({});
+  }
+  Py_XDECREF(bytes);
+  if (PyErr_Occurred() != nullptr) return nullptr;
+  if (!started) Py_RETURN_NONE;
+  PyObject* const result = PyUnicode_DecodeFSDefault(file_);
+  if (wait) WaitWithoutGil();
+  return result;
+}
+
+PyObject* ObjectModule::DumpObjects(PyObject*, PyObject* args,
+                                    PyObject* kwargs) {
+  static const char* const kNames[] = {"path", "wait", nullptr};
+  PyObject* path = Py_None;
+  int wait = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O$p:dump_objects",
+                                   const_cast<char**>(kNames), &path, &wait)) {
+    return nullptr;
+  }
+  return g_parts.objects.Asked(path, wait != 0);
+}
+
+void ObjectModule::AtExit() {
+  if (config_ == nullptr || !config_->objects.at_exit ||
+      Hot().page == nullptr) {
+    return;
+  }
+  Settle();
+  if (!Start(DumpReason::kAtExit, nullptr, MonotonicNs())) {
+    Say("--objects exit", problem_);
+    TellRun({});
+  }
+}
+
+// What comes while a dump is under way is that dump.
+void ObjectModule::DumpNow(DumpReason reason, const char* option) {
+  if (Hot().page == nullptr) return;
+  if (dump_.under_way()) {
+    const ObjectDump::State state = dump_.Wait(0);
+    if (state == ObjectDump::State::kRunning) return;
+    Take(state);
+  }
+  if (!Start(reason, nullptr, MonotonicNs())) {
+    Say(option, problem_);
+    TellRun({});
+  }
+}
+
+// As handlers of Python's: they run between two instructions of the main
+// thread.
+PyObject* ObjectModule::OnSignal(PyObject*, PyObject*) {
+  g_parts.objects.DumpNow(DumpReason::kSignal, "--objects signal");
+  Py_RETURN_NONE;
+}
+
+// The collector does not say which of the moments it saw.
+DumpReason ObjectModule::CollectorsReason() {
+  const ObjectsConfig& objects = config_->objects;
+  const uint64_t rss_bytes = uint64_t{Statm::ReadAnew()} * Hot().page_bytes;
+  const bool was_above = above_;
+  above_ = objects.rss_above_bytes != 0 && rss_bytes > objects.rss_above_bytes;
+  if (above_ && !was_above) return DumpReason::kRssAbove;
+  return objects.every_ms != 0 ? DumpReason::kEvery
+         : objects.at_peak     ? DumpReason::kAtPeak
+                               : DumpReason::kRssAbove;
+}
+
+PyObject* ObjectModule::OnCollectorsSignal(PyObject*, PyObject*) {
+  ObjectModule& self = g_parts.objects;
+  if (Hot().page == nullptr) Py_RETURN_NONE;
+  self.DumpNow(self.CollectorsReason(), "--objects");
+  Py_RETURN_NONE;
+}
+
+PyMethodDef ObjectModule::signal_method_ = {"dump_objects", OnSignal,
+                                            METH_VARARGS, nullptr};
+PyMethodDef ObjectModule::collectors_method_ = {
+    "dump_objects", OnCollectorsSignal, METH_VARARGS, nullptr};
+
+void ObjectModule::Handle(int signal, PyMethodDef* method) {
+  PyObject* handler = PyCFunction_New(method, nullptr);
+  PyObject* module = PyImport_ImportModule("_signal");
+  PyObject* result =
+      module != nullptr && handler != nullptr
+          ? PyObject_CallMethod(module, "signal", "iO", signal, handler)
+          : nullptr;
+  if (result == nullptr) {
+    PyErr_Clear();
+    Say("--objects", "the signal cannot be taken");
+  }
+  Py_XDECREF(result);
+  Py_XDECREF(module);
+  Py_XDECREF(handler);
+}
+
+// Where nothing else tells that the program's own code has ended: as the first
+// function that is registered there, the last that is called.
+void ObjectModule::WatchExit() {
+  PyObject* module = PyImport_ImportModule("atexit");
+  PyObject* function = PyCFunction_New(&exit_method_, nullptr);
+  PyObject* result =
+      module != nullptr && function != nullptr
+          ? PyObject_CallMethod(module, "register", "O", function)
+          : nullptr;
+  if (result == nullptr) PyErr_Clear();
+  Py_XDECREF(result);
+  Py_XDECREF(function);
+  Py_XDECREF(module);
+}
+
+PyObject* ObjectModule::OnExit(PyObject*, PyObject*) {
+  g_parts.objects.AtExit();
+  Py_RETURN_NONE;
+}
+
+PyMethodDef ObjectModule::exit_method_ = {"dump_objects", OnExit, METH_VARARGS,
+                                          nullptr};
+
+void ObjectModule::WatchMoments() {
+  if (config_ == nullptr) return;
+  const ObjectsConfig& objects = config_->objects;
+  if (objects.at_exit && Hot().page->tells_finalize == 0) WatchExit();
+  if (objects.signal != 0) Handle(objects.signal, &signal_method_);
+  if (objects.by_collector()) Handle(SIGURG, &collectors_method_);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,125 @@
+// What the child that walks the objects writes into its pipe, and the page by
+// which the collector of a dump tells the traced process how it went.
+//
+// The stream is a sequence of messages, each a WireHead and `bytes` bytes. All
+// of it comes from a process that is not trusted: the collector checks sizes,
+// ids and numbers.
+#ifndef PYMEMRUN_TRACER_WIRE_OBJECT_WIRE_H_
+#define PYMEMRUN_TRACER_WIRE_OBJECT_WIRE_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace pymemrun {
+
+// Descriptors of `pymemrun-collector --objects`, besides /dev/null on 0 to 2.
+inline constexpr int kObjectPipeFd = 3;    // the read end
+inline constexpr int kObjectOutputFd = 4;  // the dump's file, empty, writable
+inline constexpr int kObjectStatusFd = 5;  // memfd: ObjectStatus
+
+enum class ObjectMessage : uint32_t {
+  kLaunchText = 1,  // of the run (collector_start.h); the first message
+  kBegin = 2,       // ObjectBeginWire; the second
+  kType = 3,        // ObjectTypeWire, module, name
+  kName = 4,        // the text; its id is one more than the last one's, from 1
+  kNode = 5,        // ObjectNodeWire, text; the next number, from 0
+  kEdges = 6,       // ObjectEdgeWire, any number: more of the last node's
+  kContinue = 7,    // u64: kEdges that follow are more of this node's
+  kEnd = 8,         // ObjectEndWire; the last message
+};
+
+struct WireHead {
+  uint32_t kind;   // ObjectMessage
+  uint32_t bytes;  // that follow
+};
+static_assert(sizeof(WireHead) == 8);
+
+inline constexpr uint32_t kMaxObjectMessage = 64 * 1024;
+inline constexpr uint32_t kMaxLaunchMessage = 16 * 1024 * 1024;
+inline constexpr uint32_t kMaxWireTypes = 1u << 22;
+inline constexpr uint32_t kMaxWireNames = 1u << 24;
+
+struct ObjectBeginWire {
+  uint64_t monotonic_ns;  // of the fork
+  uint64_t rss_bytes;
+  uint64_t start_monotonic_ns;  // of the run...
+  uint64_t start_realtime_ns;
+  uint32_t reason;  // ObjectsReason of trace.proto
+  uint32_t time_is_tsc;
+};
+static_assert(sizeof(ObjectBeginWire) == 40);
+
+struct ObjectTypeWire {
+  uint64_t address;
+  uint32_t id;    // one more than the last one's, from 1
+  uint32_t base;  // an id, or 0
+  uint32_t head_bytes;
+  uint32_t synthetic;     // 0 or 1
+  uint32_t module_bytes;  // then the name
+  uint32_t unused;
+};
+static_assert(sizeof(ObjectTypeWire) == 32);
+
+// Bits of ObjectNodeWire::has.
+inline constexpr uint32_t kNodeHasLength = 1;
+inline constexpr uint32_t kNodeHasText = 2;
+
+struct ObjectNodeWire {
+  uint64_t address;
+  uint64_t size_bytes;
+  uint64_t length;
+  uint64_t text_hash;
+  uint32_t type;
+  uint32_t flags;  // of ObjectBatch::Flag
+  uint32_t line;
+  uint32_t has;
+};
+static_assert(sizeof(ObjectNodeWire) == 48);
+
+// Kinds of references are those of trace.proto's EdgeKind.
+struct ObjectEdgeWire {
+  uint32_t target;         // a node's number; at most the next one
+  uint32_t kind_and_name;  // kind << 27 | id of the name, or 0
+};
+static_assert(sizeof(ObjectEdgeWire) == 8);
+inline constexpr uint32_t kEdgeKindShift = 27;
+inline constexpr uint32_t kEdgeNameMask = (1u << kEdgeKindShift) - 1;
+
+struct ObjectEndWire {
+  uint64_t duration_us;
+  uint64_t at_address;
+  uint32_t outcome;  // ObjectsEnd::Outcome
+  uint32_t signal;
+  uint32_t at_type;
+  uint32_t unused;
+};
+static_assert(sizeof(ObjectEndWire) == 32);
+
+// Shared by the traced process, the child and the collector. The traced process
+// takes from it nothing but plain numbers.
+struct ObjectStatus {
+  // Written by the traced process: how long it stood still, + 1; 0: not known
+  // yet.
+  std::atomic<uint64_t> pause_us_plus_1;
+
+  // Written by the child and, once it runs, the collector.
+  std::atomic<uint32_t> done;  // futex word: 1 when all below is there
+  std::atomic<uint32_t> heartbeat;
+  std::atomic<uint32_t> writer;  // the collector's pid; 0: it has not started
+  uint32_t start_errno;          // why it has not
+  uint32_t outcome;              // ObjectsEnd::Outcome
+  uint32_t signal;
+  uint32_t whole;  // 1: the file has all that the child told
+  int32_t write_errno;
+  uint64_t objects;
+  uint64_t references;
+  uint64_t duration_us;
+  uint64_t file_bytes;
+};
+inline constexpr size_t kObjectStatusBytes = 4096;
+static_assert(sizeof(ObjectStatus) <= kObjectStatusBytes);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_WIRE_OBJECT_WIRE_H_

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 
@@ -150,8 +151,12 @@ struct Run : RunFacts {
 // For dumps of the object graph. Lives as long as the process.
 void SetDumps(const TraceRequest& request, const Run& run,
               TraceConfig* config) {
-  const std::string& text = *new std::string(run.launch_text);
-  config->launch_text = text;
+  const size_t bytes = run.launch_text.size();
+  char* const text = static_cast<char*>(malloc(bytes));
+  if (text != nullptr) {
+    config->launch_text = {
+        static_cast<char*>(memcpy(text, run.launch_text.data(), bytes)), bytes};
+  }
   config->collector_path = strdup(request.collector.c_str());
   config->objects = request.options->objects;
 }

@@ -42,6 +42,9 @@ def inner(n):
 # Events at known distances from known growths, in a warm interpreter.
 GROWTHS = r'''
 import mmap
+# Pages that are there for the objects made below: none comes for these.
+spare = [bytes(500) for n in range(2000)]
+del spare[1000:]
 data = memoryview(b"\1" * (64 * 4096))
 def quiet(n):
     abs(n)

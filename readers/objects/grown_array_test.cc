@@ -25,6 +25,9 @@ TEST(GrownArray, KeepsWhatWasPutIn) {
 }
 
 TEST(GrownArray, ThrowsWhenThereIsNoMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizer ends the process instead of giving no memory";
+#endif
   GrownArray<uint64_t> array;
   EXPECT_THROW(array.resize(std::numeric_limits<size_t>::max() / 2),
                std::bad_alloc);

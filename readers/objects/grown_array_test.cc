@@ -5,6 +5,14 @@
 
 #include "gtest/gtest.h"
 
+// Sanitizers read these: no memory is what malloc gives, not the test's end.
+extern "C" const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
+extern "C" const char* __tsan_default_options() {
+  return "allocator_may_return_null=1";
+}
+
 namespace pymemrun {
 namespace {
 
@@ -25,9 +33,6 @@ TEST(GrownArray, KeepsWhatWasPutIn) {
 }
 
 TEST(GrownArray, ThrowsWhenThereIsNoMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "the sanitizer ends the process instead of giving no memory";
-#endif
   GrownArray<uint64_t> array;
   EXPECT_THROW(array.resize(std::numeric_limits<size_t>::max() / 2),
                std::bad_alloc);

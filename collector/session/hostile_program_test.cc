@@ -27,12 +27,6 @@ constexpr uint64_t kQuarantineBytes = uint64_t{256} << 20;
 #else
 constexpr uint64_t kQuarantineBytes = 0;
 #endif
-// TSan takes five to ten times the memory, its manual says.
-#if defined(__SANITIZE_THREAD__)
-constexpr uint64_t kTimes = 10;
-#else
-constexpr uint64_t kTimes = 1;
-#endif
 
 class HostileProgramTest : public CollectorFixture {
  protected:
@@ -54,7 +48,7 @@ class HostileProgramTest : public CollectorFixture {
   }
   // What the collector may have taken since the peak was `before`.
   static void ExpectTookAtMost(uint64_t bytes, uint64_t before) {
-    EXPECT_LT(PeakBytes() - before, kTimes * bytes + kQuarantineBytes);
+    EXPECT_LT(PeakBytes() - before, bytes + kQuarantineBytes);
   }
   void StartHeapAndCalls() {
     while (reply_->collector_pid == 0) usleep(100);  // it takes the region

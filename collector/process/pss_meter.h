@@ -14,15 +14,21 @@
 
 namespace pymemrun {
 
+// What the kernel counts in one walk over a process's pages.
+struct ProportionalSet {
+  uint64_t pss_bytes = 0;  // 0: not known
+  uint64_t rss_bytes = 0;
+};
+
 // Not thread safe.
 class PssMeter {
  public:
   explicit PssMeter(pid_t pid) : pid_(pid) {}
 
-  // Bytes, where it is time to look and they have moved since the last call
-  // that gave some. 0: not so, or they cannot be read. Takes half a percent of
-  // a CPU at most.
-  uint64_t ReadMoved(uint64_t now_ns);
+  // The sizes, where it is time to look and PSS has moved by 64 KiB and 1/1024
+  // since the last call that gave some. 0: not so, or they cannot be read.
+  // Takes half a percent of a CPU at most.
+  ProportionalSet ReadMoved(uint64_t now_ns);
 
  private:
   const pid_t pid_;
@@ -31,11 +37,12 @@ class PssMeter {
   uint64_t told_bytes_ = 0;
 };
 
-// Whether a size is worth another record: by 256 KiB and 1/256 of it.
-bool HasMoved(uint64_t from_bytes, uint64_t to_bytes);
+// Whether a size has moved by a step, and by this part of itself.
+bool HasMoved(uint64_t from_bytes, uint64_t to_bytes, uint64_t step_bytes,
+              uint64_t part);
 
-// The size in a text of /proc/PID/smaps_rollup; 0: it has none.
-uint64_t PssBytesIn(absl::string_view text);
+// The sizes in a text of /proc/PID/smaps_rollup; 0: it has none.
+ProportionalSet ProportionalSetIn(absl::string_view text);
 
 }  // namespace pymemrun
 

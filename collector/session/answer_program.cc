@@ -20,7 +20,7 @@ namespace pymemrun {
 namespace {
 
 constexpr int kBeatMs = 50;
-constexpr int kFileFd = 3;               // in the program
+constexpr int kFileFd = 3;  // in the program
 constexpr size_t kMostTextBytes = 2000;
 
 bool IsAnswered(int fd) {

@@ -3,9 +3,6 @@
 // with a file that readers bear.
 #include <gtest/gtest.h>
 #include <pthread.h>
-#if defined(__SANITIZE_THREAD__)
-#include <sanitizer/allocator_interface.h>
-#endif
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +17,14 @@
 #include "absl/strings/str_cat.h"
 #include "collector/process/monotonic_clock.h"
 #include "collector/session/collector_fixture.h"
+
+#if defined(__SANITIZE_THREAD__)
+// GCC has no header for these.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(
+    void (*on_malloc)(const volatile void*, size_t),
+    void (*on_free)(const volatile void*));
+extern "C" size_t __sanitizer_get_allocated_size(const volatile void* block);
+#endif
 
 namespace pymemrun {
 namespace {

@@ -120,25 +120,37 @@ void ChartPrinter::PrintLine(const LineChart::Line& line) const {
       "</title></path>\n"));
 }
 
-// Above the point if there is room, or else beside it, or still higher.
+// Above the point if there is room, or else beside that, below the point, or
+// farther away: there are more places than a picture has peaks.
 Box ChartPrinter::PlaceFor(const LineChart::Point& point, double width,
                            const std::vector<Box>& taken) const {
-  constexpr int kTries = 12;
+  constexpr int kRows[] = {0, -1, 1, -2, 2, -3, 3, -4, 4, -5, 5, -6};
+  constexpr int kAside[] = {0, -1, 1, -2, 2};
+  constexpr double kAway = 5, kAboveTop = kNumberHeight + kAway;
   const double x = std::clamp(plot_.X(point.seconds), kLayout.left + width / 2,
                               kLayout.width - width / 2);
   const double y = plot_.Y(point.bytes);
-  Box box = {};
-  for (int i = 0; i < kTries; ++i) {
-    const double up = 5 + (i / 3) * (kNumberHeight + kNumberGap);
-    const double aside = i % 3 == 0 ? 0 : (i % 3 == 1 ? -1 : 1) * (width + 3);
-    box = {x + aside - width / 2, y - up - kNumberHeight, x + aside + width / 2,
-           y - up};
-    if (std::none_of(taken.begin(), taken.end(),
-                     [&box](const Box& other) { return box.Meets(other); })) {
-      break;
+  const auto place = [&](int row, int aside) {
+    const double away =
+        kAway + (row < 0 ? ~row : row) * (kNumberHeight + kNumberGap);
+    const double top = row < 0 ? y + away : y - away - kNumberHeight;
+    const double left = x + aside * (width + 3) - width / 2;
+    return Box{left, top, left + width, top + kNumberHeight};
+  };
+  for (const int row : kRows) {
+    for (const int aside : kAside) {
+      const Box box = place(row, aside);
+      const bool is_inside = box.left >= kLayout.left &&
+                             box.right <= kLayout.width &&
+                             box.top >= kLayout.top - kAboveTop &&
+                             box.bottom <= kLayout.top + kLayout.height;
+      const auto meets = [&box](const Box& other) { return box.Meets(other); };
+      if (is_inside && std::none_of(taken.begin(), taken.end(), meets)) {
+        return box;
+      }
     }
   }
-  return box;
+  return place(0, 0);
 }
 
 void ChartPrinter::PrintNumbers() const {

@@ -64,7 +64,10 @@ int ProcessesCommand::Run(const Console& console, OutputBuffer* output) {
   if (as_text) output->AppendLines(ProcessHeading(family, peak));
   PrintTable(ProcessTable(family, peak, table_.limit(), table_.format()),
              table_.format(), output);
-  if (as_text) output->AppendLines(ProcessNotes(family));
+  if (!as_text) return code;
+  output->AppendLines(
+      table_.NotShown(family.members().size(), "process", "processes"));
+  output->AppendLines(ProcessNotes(family));
   return code;
 }
 

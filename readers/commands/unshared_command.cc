@@ -156,7 +156,10 @@ int UnsharedCommand::Run(const Console& console, OutputBuffer* output) {
   const bool as_text = table_.as_text();
   if (as_text) {
     output->AppendLines(UnsharedHeading(processes));
-    PrintTable(UnsharedProcesses(processes), table_.format(), output);
+    PrintTable(UnsharedProcesses(processes, table_.limit()), table_.format(),
+               output);
+    output->AppendLines(
+        table_.NotShown(processes.size(), "process", "processes"));
     output->AppendLines("\n");
   }
   PrintTable(UnsharedPlaces(processes, table_.limit(), table_.format()),

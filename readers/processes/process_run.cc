@@ -33,7 +33,9 @@ class CurveReader final : public RecordVisitor {
   }
   void OnProcess(const ProcessSample& sample) override {
     if (sample.rss_bytes() == 0 && sample.pss_bytes() == 0) return;
-    curve_.Add({sample.time_us(), sample.rss_bytes(), sample.pss_bytes()});
+    const uint64_t rss_bytes =
+        sample.rss_bytes() == 0 ? sample.pss_rss_bytes() : sample.rss_bytes();
+    curve_.Add({sample.time_us(), rss_bytes, sample.pss_bytes()});
   }
   void OnResidency(const ResidencyView& seen) override {
     if (seen.rss_bytes != 0) curve_.AddRss(seen.time_us, seen.rss_bytes);

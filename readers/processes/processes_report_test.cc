@@ -2,11 +2,13 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
 
@@ -40,6 +42,7 @@ struct OneProcess {
   std::vector<uint64_t> mib;
   bool shares = false;
   uint64_t parent_start_ticks = 0;
+  std::function<void(size_t, ProcessSample*)> change = nullptr;
 
   void Write(const std::string& path) const {
     StringSink sink;
@@ -62,6 +65,7 @@ struct OneProcess {
       sample->set_rss_bytes(mib[i] * kMiB);
       sample->set_hwm_bytes(mib[i] * kMiB);
       if (shares) sample->set_pss_bytes(mib[i] * kMiB / 2);
+      if (change) change(i, sample);
       builder.AddRecord(record);
     }
     Record footer;
@@ -89,6 +93,22 @@ TEST(ProcessesReportTest, AFileAloneHasItsChildrenToo) {
                              "10485760,0,0.000000,1.000000,exit 0,"),
                   StartsWith("11,10,1,python3 /src/job.py -x,83886080,,"
                              "83886080,0,")));
+}
+
+// RSS is read at other moments than the share, which has one of its own. Of 100
+// MiB at the end 20 are not its own, as of the 80.
+TEST(ProcessesReportTest, AShareHasTheRssOfItsMoment) {
+  TempFolder folder;
+  const auto tell_share = [](size_t i, ProcessSample* sample) {
+    if (i != 1) return;
+    sample->set_pss_bytes(60 * kMiB);
+    sample->set_pss_rss_bytes(80 * kMiB);
+    sample->clear_rss_bytes();
+  };
+  OneProcess{10, 1, 0, {20, 0, 100}, false, 0, tell_share}.Write(
+      folder.At("run.pb"));
+  const Printed printed = Report({"processes", folder.At("run.pb"), "--json"});
+  EXPECT_EQ(nlohmann::json::parse(printed.out)[0]["share_bytes"], 80 * kMiB);
 }
 
 TEST(ProcessesReportTest, TextTellsTheSumAndWhoGrows) {

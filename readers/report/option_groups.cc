@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/options/option_values.h"
+#include "text/report_text.h"
 
 namespace pymemrun {
 namespace {
@@ -102,6 +103,14 @@ void AddFiles(CLI::App* app, const std::string& what, TableView* view) {
                          "other files than these. May be given several "
                          "times."),
             &view->excluded);
+}
+
+std::string TableOptions::NotShown(size_t all, absl::string_view one,
+                                   absl::string_view many) const {
+  if (limit() == 0 || all <= limit()) return "";
+  return absl::StrCat(Counted(all - limit(), absl::StrCat("more ", one),
+                              absl::StrCat("more ", many)),
+                      " not shown (--limit)\n");
 }
 
 std::string FilesProblem(const TableView& view, GroupBy by) {

@@ -59,6 +59,9 @@ struct TableOptions : FormatOptions {
 
   void Add(CLI::App* app, uint64_t usual, const std::string& rows = "");
   uint64_t limit() const { return given_limit.value_or(usual_limit); }
+  // "3 more processes not shown (--limit)", with a newline; empty: all are.
+  std::string NotShown(size_t all, absl::string_view one,
+                       absl::string_view many) const;
 };
 
 // --file and --exclude. `what` is chosen by them: places, series.

@@ -26,7 +26,9 @@ absl::StatusOr<std::unique_ptr<InputFile>> InputFile::Open(
   struct stat info;
   if (fstat(fd, &info) != 0 || S_ISDIR(info.st_mode)) {
     close(fd);
-    return absl::InvalidArgumentError(strerror(EISDIR));
+    // One that has any stands for them: see WithFolders().
+    return absl::InvalidArgumentError(
+        "expected run files (*.pb) in this folder, found none");
   }
   const uint64_t size = S_ISREG(info.st_mode) ? info.st_size : 0;
   return std::unique_ptr<InputFile>(

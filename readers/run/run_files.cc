@@ -15,6 +15,15 @@ namespace fs = std::filesystem;
 
 constexpr char kSuffix[] = ".pb";
 
+// "run.obj.pb", "run.obj-1.pb": of the object graph, which is no run file.
+bool IsDumpName(absl::string_view name) {
+  absl::ConsumeSuffix(&name, kSuffix);
+  const size_t dot = name.rfind('.');
+  return dot != absl::string_view::npos &&
+         (name.substr(dot) == ".obj" ||
+          absl::StartsWith(name.substr(dot), ".obj-"));
+}
+
 // Files in the folder whose names begin so and end in ".pb", sorted.
 std::vector<std::string> FilesIn(const fs::path& folder,
                                  const std::string& prefix) {
@@ -25,7 +34,7 @@ std::vector<std::string> FilesIn(const fs::path& folder,
        it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (!absl::StartsWith(name, prefix) || !absl::EndsWith(name, kSuffix) ||
-        name.size() <= prefix.size() + 2) {
+        name.size() <= prefix.size() + 2 || IsDumpName(name)) {
       continue;
     }
     found.push_back((folder / name).string());

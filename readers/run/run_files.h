@@ -8,8 +8,8 @@
 
 namespace pymemrun {
 
-// Each folder of `paths` replaced by the names in it that end in ".pb", sorted.
-// All else stays. A folder without any stays too, and cannot be opened.
+// Each folder of `paths` replaced by the names in it that end in ".pb", sorted,
+// but those of dumps of the object graph ("run.obj.pb"). All else stays. A folder without any stays too, and cannot be opened.
 std::vector<std::string> WithFolders(const std::vector<std::string>& paths);
 
 // Of "a/run.pb": "a/run.pb", and all "a/run.*.pb" that are there, sorted. Such

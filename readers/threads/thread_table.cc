@@ -167,8 +167,8 @@ std::string ThreadHeading(const ThreadFacts& facts) {
         facts.observed != nullptr ? kObservedMeaning : kCausedMeaning, "\n");
   } else {
     text =
-        "pages were not seen to come: the live heap alone tells threads "
-        "apart\n";
+        "no page faults were recorded (--trace pages): the live heap alone "
+        "tells threads apart\n";
   }
   if (facts.heap != nullptr) {
     absl::StrAppend(&text,

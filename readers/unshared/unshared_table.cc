@@ -206,6 +206,45 @@ Table PlacesForMachines(const std::vector<UnsharedPages>& processes,
   return table;
 }
 
+// A process, for people.
+std::vector<Cell> CellsOf(const UnsharedPages& process, bool sampled) {
+  const CopyLedger& ledger = *process.ledger;
+  const uint64_t parent_bytes = process.BytesOf(ledger.parent_pages());
+  Sum sum;
+  sum.Add(process, process.copied);
+  std::vector<Cell> cells = {uint64_t{ledger.header().pid()}, parent_bytes};
+  AddSum(sum, sampled, &cells);
+  cells.emplace_back(ShareOf(sum.bytes, parent_bytes));
+  cells.emplace_back();
+  if (ledger.knows_collecting()) {
+    cells.back() = process.BytesOf(process.collected.pages);
+  }
+  const Sums most = SumUp({&process, 1}, 1);
+  cells.emplace_back();
+  if (!most.places.empty()) {
+    Place place = most.places[0].place;
+    const std::string name = NameOf(most.places[0]);
+    place.function = name;
+    cells.back() = LabelOf(place);
+  }
+  return cells;
+}
+
+// The `limit` processes (0: all) with most un-shared, in their order.
+std::vector<const UnsharedPages*> MostCopied(
+    const std::vector<UnsharedPages>& processes, uint64_t limit) {
+  std::vector<const UnsharedPages*> most;
+  for (const UnsharedPages& process : processes) most.push_back(&process);
+  if (limit == 0 || most.size() <= limit) return most;
+  std::stable_sort(most.begin(), most.end(),
+                   [](const UnsharedPages* a, const UnsharedPages* b) {
+                     return a->copied.pages > b->copied.pages;
+                   });
+  most.resize(limit);
+  std::sort(most.begin(), most.end());  // they stand in one vector
+  return most;
+}
+
 }  // namespace
 
 UnsharedPages::UnsharedPages(const CopyLedger* from,
@@ -217,7 +256,8 @@ UnsharedPages::UnsharedPages(const CopyLedger* from,
   }
 }
 
-Table UnsharedProcesses(const std::vector<UnsharedPages>& processes) {
+Table UnsharedProcesses(const std::vector<UnsharedPages>& processes,
+                        uint64_t limit) {
   const bool sampled = Sampled(processes);
   Table table;
   table.headings = {{"pid", "process"},
@@ -227,27 +267,8 @@ Table UnsharedProcesses(const std::vector<UnsharedPages>& processes) {
                         {{"share", "share", CellLook::kShare},
                          {"gc_bytes", "by gc", CellLook::kBytes},
                          {"place", "most at", CellLook::kName}});
-  for (const UnsharedPages& process : processes) {
-    const CopyLedger& ledger = *process.ledger;
-    const uint64_t parent_bytes = process.BytesOf(ledger.parent_pages());
-    Sum sum;
-    sum.Add(process, process.copied);
-    std::vector<Cell> cells = {uint64_t{ledger.header().pid()}, parent_bytes};
-    AddSum(sum, sampled, &cells);
-    cells.emplace_back(ShareOf(sum.bytes, parent_bytes));
-    cells.emplace_back();
-    if (ledger.knows_collecting()) {
-      cells.back() = process.BytesOf(process.collected.pages);
-    }
-    const Sums most = SumUp({&process, 1}, 1);
-    cells.emplace_back();
-    if (!most.places.empty()) {
-      Place place = most.places[0].place;
-      const std::string name = NameOf(most.places[0]);
-      place.function = name;
-      cells.back() = LabelOf(place);
-    }
-    table.rows.push_back(std::move(cells));
+  for (const UnsharedPages* process : MostCopied(processes, limit)) {
+    table.rows.push_back(CellsOf(*process, sampled));
   }
   table.places = table.rows.size();
   return table;

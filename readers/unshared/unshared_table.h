@@ -25,8 +25,10 @@ struct UnsharedPages {
   }
 };
 
-// For people: a row for each process; one for each place in all of them.
-Table UnsharedProcesses(const std::vector<UnsharedPages>& processes);
+// For people: a row for each process, at most `limit` (0: all) that have most;
+// one for each place in all of them.
+Table UnsharedProcesses(const std::vector<UnsharedPages>& processes,
+                        uint64_t limit);
 // At most `limit` places (0: all); what is left is summed up. For machines a
 // row for each place in each process.
 Table UnsharedPlaces(const std::vector<UnsharedPages>& processes,

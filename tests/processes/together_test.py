@@ -4,16 +4,13 @@ import json
 import os
 import re
 import subprocess
-import time
 import unittest
 
-from process_support import ProcessesTest
+from process_support import ProcessesTest, records_so_far
+from waiting import wait_until
 
 PROCESSES = 8
 AT_ONCE = 4
-# The collector reads a share at most every 10 ms.
-PAUSE_S = 0.3
-
 # Each holds more than the one before, for a while. After each step all wait.
 STEPPED = f"""
 import os, sys
@@ -66,6 +63,14 @@ def children_of(pid):
 
 
 class TogetherTest(ProcessesTest):
+    def tells(self, pid, share):
+        """Whether the process's file tells last of this share, or nearly."""
+        name = "run.pb" if pid == self.pid else f"run.{pid}.pb"
+        told = [record.process.pss_bytes
+                for record in records_so_far(os.path.join(self.here, name))
+                if record.process.pss_bytes]
+        return bool(told) and abs(told[-1] - share) <= max(64 << 10, share >> 10)
+
     def run_beside_oracle(self):
         """The rows, and the highest sum that the kernel told of."""
         self.here = os.path.join(self.folder, "together")
@@ -76,10 +81,15 @@ class TogetherTest(ProcessesTest):
                  self.here + "/run.pb", self.write("stepped.py", STEPPED)],
                 text=True, stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE) as program:
-            pid = int(program.stdout.readline())
+            self.pid = int(program.stdout.readline())
             for _ in program.stdout:
-                sums.append(sum(map(pss_bytes, [pid, *children_of(pid)])))
-                time.sleep(PAUSE_S)
+                family = [self.pid, *children_of(self.pid)]
+                # A child is traced from its first order on. A collector that
+                # starts takes part in its pages for a moment.
+                for pid in family[:2 + len(sums)]:
+                    self.assertTrue(wait_until(
+                        lambda: self.tells(pid, pss_bytes(pid))), pid)
+                sums.append(sum(map(pss_bytes, family)))
                 program.stdin.write("\n")
                 program.stdin.flush()
         self.assertEqual(program.returncode, 0)

@@ -2,7 +2,10 @@
 children leave in a folder."""
 import glob
 import os
+import subprocess
 import unittest
+
+from google.protobuf.message import DecodeError
 
 import heap_decoder
 import support
@@ -17,6 +20,20 @@ def in_child():
     return [bytearray(5000) for _ in range(100)]
 """
 EVERYTHING = ("--min-drss", "0")
+
+
+def records_so_far(path):
+    """The records of a run file that is still written, or not there yet."""
+    if not os.path.exists(path):
+        return
+    data = subprocess.run(["zstd", "-dcq", path], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL).stdout
+    Record = support.trace_pb2().Record
+    for message in support.delimited(data):
+        try:
+            yield Record.FromString(message)
+        except DecodeError:
+            return  # cut off
 
 
 class ProcessRun(support.Run):

@@ -11,6 +11,7 @@ import object_dump
 import support
 
 QUIET = ("--trace", "none", "--heap", "off")
+LOADED_DUMPS = int(os.environ.get("PYMEMRUN_TEST_DUMPS", "25"))
 
 
 class ObjectsMomentsTest(support.ProgramTest):
@@ -66,6 +67,37 @@ except OSError as e:
         self.assertEqual([fact.file.decode() for fact in self.facts(run)],
                          [f"{stem}.obj.pb", f"{stem}.obj-1.pb",
                           f"{stem}.obj-2.pb", "own.obj.pb"])
+
+    def test_dumps_lie_beside_the_run_file_that_the_script_names(self):
+        run = self.run_script("""
+import os, pymemrun
+print(os.path.basename(pymemrun.dump_objects(wait=True)))
+os.mkdir("sub")
+try: pymemrun.start(output="sub")
+except FileExistsError: pass
+pymemrun.start(output="sub/part.pb")
+os.chdir("/")
+for i in range(2):
+    kept = [dict(i=i) for i in range(1000)]
+    path = pymemrun.dump_objects(wait=True)
+    print(os.path.relpath(path, os.environ["FOLDER"]))
+    pymemrun.stop()
+    pymemrun.start()
+""", "--paused", "--objects", "exit",
+                              env=dict(support.USUAL, FOLDER=self.folder))
+        stem = os.path.basename(run.path)[:-3]
+        self.assertEqual((run.stdout.splitlines(), run.stderr), (
+            [f"{stem}.obj.pb", "sub/part.obj-1.pb", "sub/part.obj-2.pb"], ""))
+        part = os.path.join(self.folder, "sub", "part.pb")
+        facts = [record.objects_dumped for record in support.file_records(part)
+                 if record.WhichOneof("kind") == "objects_dumped"]
+        self.assertEqual([fact.file.decode() for fact in facts], [
+            f"{stem}.obj.pb", "part.obj-1.pb", "part.obj-2.pb", "part.obj-3.pb"])
+        dump = object_dump.Dump(os.path.join(self.folder, "sub", "part.obj-3.pb"))
+        self.assertEqual(dump.end.outcome, dump.end.COMPLETE)
+        header = next(support.file_records(part)).header
+        self.assertEqual((dump.header.pid, dump.header.process_start_ticks),
+                         (header.pid, header.process_start_ticks))
 
     def test_a_signal_makes_a_dump_and_interrupts_nothing(self):
         for option, number in (("signal", signal.SIGUSR2),
@@ -223,7 +255,7 @@ while any(t.is_alive() for t in threads) or made < %d:
 for t in threads: t.join()
 print(sorted(totals.items()))
 """
-        times = 25
+        times = LOADED_DUMPS
         run = self.run_script("import pymemrun\n" + program %
                               ("pymemrun.dump_objects", times, times), "--heap", "all")
         plain = self.write("plain.py", program % ("None", 0, 0))

@@ -233,7 +233,7 @@ print(pymemrun.dump_objects(wait=True) is not None)
 
     def test_under_load_nothing_is_different(self):
         program = """
-import gc, hashlib, threading, sys
+import gc, hashlib, threading, sys, zlib
 dump = %s
 def work(n):
     held, total = {}, 0
@@ -242,6 +242,11 @@ def work(n):
         a = []; a.append(a)
         total += len(hashlib.md5(str(held[i %% 97]).encode()).hexdigest())
         if i %% 1000 == 0: gc.collect()
+        if i %% 100 == n:  # malloc and its locks, without the GIL
+            total += len(zlib.compress(bytes(100000))) + zlib.crc32(bytes(50000))
+        if i %% 500 == n:
+            short = threading.Thread(target=total.bit_length)
+            short.start(); short.join()
     totals[n] = (total, sum(len(v[0]) for v in held.values()))
 totals = {}
 threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
@@ -256,17 +261,19 @@ for t in threads: t.join()
 print(sorted(totals.items()))
 """
         times = LOADED_DUMPS
-        run = self.run_script("import pymemrun\n" + program %
-                              ("pymemrun.dump_objects", times, times), "--heap", "all")
-        plain = self.write("plain.py", program % ("None", 0, 0))
-        self.assertEqual(run.stdout, self.run_python(plain))
-        self.assertEqual(run.stderr, "")
-        facts = self.facts(run)
-        self.assertEqual(len(facts), times)
-        self.assertEqual({fact.problem for fact in facts}, {b""})
-        for fact in facts[::6]:
-            dump = object_dump.Dump(os.path.join(self.folder, fact.file.decode()))
-            self.assertEqual(dump.end.outcome, dump.end.COMPLETE)
+        plain = self.run_python(self.write("plain.py", program % ("None", 0, 0)))
+        for options in (("--heap", "all"),
+                        ("--trace", "calls,pages", "--heap", "all", "--native")):
+            with self.subTest(options):
+                run = self.run_script("import pymemrun\n" + program % (
+                    "pymemrun.dump_objects", times, times), *options)
+                self.assertEqual((run.stdout, run.stderr), (plain, ""))
+                facts = self.facts(run)
+                self.assertEqual(len(facts), times)
+                self.assertEqual({fact.problem for fact in facts}, {b""})
+                for fact in facts[::6]:
+                    dump = object_dump.Dump(os.path.join(self.folder, fact.file.decode()))
+                    self.assertEqual(dump.end.outcome, dump.end.COMPLETE)
 
     def test_a_forked_child_dumps_itself(self):
         run = self.run_script("""

@@ -1,7 +1,7 @@
 """Prints a run file's heap events as CSV, by zstd, protobuf and trace.proto alone.
 
     apt install protobuf-compiler python3-protobuf zstd
-    protoc --python_out=. trace.proto
+    protoc --python_out=. *.proto
     zstd -dc run.pb | /usr/bin/python3 example_heap_reader.py
 
 What is predicted of them follows FORMAT.md word for word. The same lines, to the

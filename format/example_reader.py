@@ -1,7 +1,7 @@
 """Prints a run file's rows as CSV, by zstd, protobuf and trace.proto alone.
 
     apt install protobuf-compiler python3-protobuf zstd
-    protoc --python_out=. trace.proto
+    protoc --python_out=. *.proto
     zstd -dc run.pb | /usr/bin/python3 example_reader.py
 
 The same rows, to the byte, come from `pymemcat run.pb --csv --raw-text

@@ -130,10 +130,103 @@ void MutateRates(HeapRates* rates, Random* random) {
   one->set_probability(static_cast<double>((*random)() % 5) / 4);
 }
 
+// Kinds beyond the last one, and more or fewer of them than targets.
+void MutateKinds(ObjectBatch* b, Random* random) {
+  std::string* const kinds = b->mutable_edge_kind();
+  const auto kind = static_cast<char>((*random)() % 18);
+  if (kinds->empty() || (*random)() % 4 == 0) {
+    kinds->push_back(kind);
+    if ((*random)() % 4 != 0) b->add_target((*random)() % 4);
+  } else {
+    (*kinds)[(*random)() % kinds->size()] = kind;
+  }
+}
+
+void MutateTexts(ObjectBatch* b, Random* random) {
+  MutateColumn(b->mutable_text_at(), random);
+  if (b->text_size() == 0 || (*random)() % 2 == 0) {
+    b->add_text(std::string((*random)() % 1100, '\x80'));
+  } else {
+    MutateBytes(b->mutable_text(
+        static_cast<int>((*random)() % static_cast<unsigned>(b->text_size()))));
+  }
+  if ((*random)() % 2 == 0) return;
+  MutateColumn(b->mutable_hash_at(), random);
+  MutateColumn(b->mutable_hash(), random);
+}
+
+// Where the batch begins, and what earlier nodes refer to.
+void MutateNumbers(ObjectBatch* b, Random* random) {
+  switch ((*random)() % 4) {
+    case 0:
+      return b->set_first_node((*random)() % 8);
+    case 1:
+      return b->set_first_new((*random)() % 8);
+    default:
+      MutateColumn(b->mutable_late_node(), random);
+      return MutateColumn(b->mutable_late_edges(), random);
+  }
+}
+
+void MutateObjects(ObjectBatch* b, Random* random) {
+  google::protobuf::RepeatedField<uint32_t>* const columns[] = {
+      b->mutable_type(),     b->mutable_edges(),        b->mutable_length_at(),
+      b->mutable_flags_at(), b->mutable_flags(),        b->mutable_line_at(),
+      b->mutable_line(),     b->mutable_edge_name_at(), b->mutable_edge_name()};
+  switch ((*random)() % 8) {
+    case 0:
+      return MutateColumn(b->mutable_address_step(), random);
+    case 1:
+      MutateColumn(b->mutable_size_bytes(), random);
+      return MutateColumn(b->mutable_length(), random);
+    case 2:
+      return MutateColumn(b->mutable_target(), random);
+    case 3:
+      return MutateKinds(b, random);
+    case 4:
+      return MutateTexts(b, random);
+    case 5:
+      return MutateNumbers(b, random);
+    default:
+      return MutateColumn(columns[(*random)() % std::size(columns)], random);
+  }
+}
+
+void MutateObjectType(ObjectTypeDef* type, Random* random) {
+  switch ((*random)() % 4) {
+    case 0:
+      return type->set_id((*random)() % 6);
+    case 1:
+      return type->set_base((*random)() % 6);
+    case 2:
+      return type->set_head_bytes((*random)());
+    default:
+      return type->set_synthetic(!type->synthetic());
+  }
+}
+
+// Returns false where the record is not of a dump of the object graph.
+bool MutateDump(Record* record, Random* random) {
+  if (record->has_objects()) {
+    MutateObjects(record->mutable_objects(), random);
+  } else if (record->has_object_type()) {
+    MutateObjectType(record->mutable_object_type(), random);
+  } else if (record->has_object_name()) {
+    record->mutable_object_name()->set_id((*random)() % 6);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void MutateRecord(std::string* bytes, Random* random) {
   Record record;
   if ((*random)() % 2 == 0 || !record.ParseFromString(*bytes)) {
     return MutateBytes(bytes);
+  }
+  if (MutateDump(&record, random)) {
+    *bytes = record.SerializeAsString();
+    return;
   }
   if (record.has_events()) {
     MutateBatch(record.mutable_events(), random);

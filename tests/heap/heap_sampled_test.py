@@ -37,7 +37,7 @@ SIGMAS = 4.42
 
 
 def probability(rates, size):
-    """That an allocation is sampled, as trace.proto says."""
+    """That an allocation is sampled, as heap.proto says."""
     if rates.mean_bytes:
         return -math.expm1(-max(size, 1) / rates.mean_bytes)
     for one in rates.classes:

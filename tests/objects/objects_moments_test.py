@@ -11,6 +11,7 @@ import object_dump
 import support
 
 QUIET = ("--trace", "none", "--heap", "off")
+LOADED_DUMPS = int(os.environ.get("PYMEMRUN_TEST_DUMPS", "25"))
 
 
 class ObjectsMomentsTest(support.ProgramTest):
@@ -66,6 +67,37 @@ except OSError as e:
         self.assertEqual([fact.file.decode() for fact in self.facts(run)],
                          [f"{stem}.obj.pb", f"{stem}.obj-1.pb",
                           f"{stem}.obj-2.pb", "own.obj.pb"])
+
+    def test_dumps_lie_beside_the_run_file_that_the_script_names(self):
+        run = self.run_script("""
+import os, pymemrun
+print(os.path.basename(pymemrun.dump_objects(wait=True)))
+os.mkdir("sub")
+try: pymemrun.start(output="sub")
+except FileExistsError: pass
+pymemrun.start(output="sub/part.pb")
+os.chdir("/")
+for i in range(2):
+    kept = [dict(i=i) for i in range(1000)]
+    path = pymemrun.dump_objects(wait=True)
+    print(os.path.relpath(path, os.environ["FOLDER"]))
+    pymemrun.stop()
+    pymemrun.start()
+""", "--paused", "--objects", "exit",
+                              env=dict(support.USUAL, FOLDER=self.folder))
+        stem = os.path.basename(run.path)[:-3]
+        self.assertEqual((run.stdout.splitlines(), run.stderr), (
+            [f"{stem}.obj.pb", "sub/part.obj-1.pb", "sub/part.obj-2.pb"], ""))
+        part = os.path.join(self.folder, "sub", "part.pb")
+        facts = [record.objects_dumped for record in support.file_records(part)
+                 if record.WhichOneof("kind") == "objects_dumped"]
+        self.assertEqual([fact.file.decode() for fact in facts], [
+            f"{stem}.obj.pb", "part.obj-1.pb", "part.obj-2.pb", "part.obj-3.pb"])
+        dump = object_dump.Dump(os.path.join(self.folder, "sub", "part.obj-3.pb"))
+        self.assertEqual(dump.end.outcome, dump.end.COMPLETE)
+        header = next(support.file_records(part)).header
+        self.assertEqual((dump.header.pid, dump.header.process_start_ticks),
+                         (header.pid, header.process_start_ticks))
 
     def test_a_signal_makes_a_dump_and_interrupts_nothing(self):
         for option, number in (("signal", signal.SIGUSR2),
@@ -201,7 +233,7 @@ print(pymemrun.dump_objects(wait=True) is not None)
 
     def test_under_load_nothing_is_different(self):
         program = """
-import gc, hashlib, threading, sys
+import gc, hashlib, threading, sys, zlib
 dump = %s
 def work(n):
     held, total = {}, 0
@@ -210,6 +242,11 @@ def work(n):
         a = []; a.append(a)
         total += len(hashlib.md5(str(held[i %% 97]).encode()).hexdigest())
         if i %% 1000 == 0: gc.collect()
+        if i %% 100 == n:  # malloc and its locks, without the GIL
+            total += len(zlib.compress(bytes(100000))) + zlib.crc32(bytes(50000))
+        if i %% 500 == n:
+            short = threading.Thread(target=total.bit_length)
+            short.start(); short.join()
     totals[n] = (total, sum(len(v[0]) for v in held.values()))
 totals = {}
 threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
@@ -223,18 +260,20 @@ while any(t.is_alive() for t in threads) or made < %d:
 for t in threads: t.join()
 print(sorted(totals.items()))
 """
-        times = 25
-        run = self.run_script("import pymemrun\n" + program %
-                              ("pymemrun.dump_objects", times, times), "--heap", "all")
-        plain = self.write("plain.py", program % ("None", 0, 0))
-        self.assertEqual(run.stdout, self.run_python(plain))
-        self.assertEqual(run.stderr, "")
-        facts = self.facts(run)
-        self.assertEqual(len(facts), times)
-        self.assertEqual({fact.problem for fact in facts}, {b""})
-        for fact in facts[::6]:
-            dump = object_dump.Dump(os.path.join(self.folder, fact.file.decode()))
-            self.assertEqual(dump.end.outcome, dump.end.COMPLETE)
+        times = LOADED_DUMPS
+        plain = self.run_python(self.write("plain.py", program % ("None", 0, 0)))
+        for options in (("--heap", "all"),
+                        ("--trace", "calls,pages", "--heap", "all", "--native")):
+            with self.subTest(options):
+                run = self.run_script("import pymemrun\n" + program % (
+                    "pymemrun.dump_objects", times, times), *options)
+                self.assertEqual((run.stdout, run.stderr), (plain, ""))
+                facts = self.facts(run)
+                self.assertEqual(len(facts), times)
+                self.assertEqual({fact.problem for fact in facts}, {b""})
+                for fact in facts[::6]:
+                    dump = object_dump.Dump(os.path.join(self.folder, fact.file.decode()))
+                    self.assertEqual(dump.end.outcome, dump.end.COMPLETE)
 
     def test_a_forked_child_dumps_itself(self):
         run = self.run_script("""

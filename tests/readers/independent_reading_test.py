@@ -48,11 +48,11 @@ def csv_rows(run):
 class IndependentReadingTest(support.ProgramTest):
     def check_example(self, path, expected, example="example_reader.py"):
         """The example's output, got as the example says, byte for byte."""
-        for name in ("trace.proto", example):
+        for name in (*support.protos(), example):
             shutil.copy(os.path.join(support.SOURCE, "format", name),
                         self.folder)
         found = subprocess.run(
-            "protoc --python_out=. trace.proto && "
+            "protoc --python_out=. *.proto && "
             f"zstd -dc {path} | /usr/bin/python3 {example}",
             shell=True, cwd=self.folder, check=True, env={"LANG": "C.UTF-8",
             "PATH": os.environ["PATH"]}, stdout=subprocess.PIPE).stdout

@@ -75,7 +75,8 @@ def trace_pb2():
     if _trace_pb2 is None:
         folder = tempfile.mkdtemp(prefix="trace_pb2_")
         subprocess.run(["protoc", "--python_out=" + folder, "-I",
-                        SOURCE + "/format", SOURCE + "/format/trace.proto"],
+                        SOURCE + "/format",
+                        *glob.glob(SOURCE + "/format/*.proto")],
                        check=True)
         sys.path.insert(0, folder)
         import trace_pb2 as module

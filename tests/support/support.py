@@ -36,13 +36,19 @@ INTEGERS = ("event", "devent", "line", "rss_bytes", "drss_bytes", "pid")
 _trace_pb2 = None
 
 
+def protos():
+    """The names of format/trace.proto and of the files that it imports."""
+    return sorted(name for name in os.listdir(os.path.join(SOURCE, "format"))
+                  if name.endswith(".proto"))
+
+
 def trace_pb2():
     """The messages as protoc makes them from format/trace.proto."""
     global _trace_pb2
     if _trace_pb2 is None:
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(["protoc", "--python_out=" + folder, "-I",
-                            os.path.join(SOURCE, "format"), "trace.proto"],
+                            os.path.join(SOURCE, "format"), *protos()],
                            check=True)
             sys.path.insert(0, folder)
             import trace_pb2 as module

@@ -25,7 +25,8 @@ FILES = (
     'usr/bin/pymemreport',
     'usr/bin/pymemobj',
     'usr/libexec/pymemrun/pymemrun-collector',
-    'usr/share/pymemrun/trace.proto',
+    *('usr/share/pymemrun/%s.proto' % name
+      for name in ('trace', 'calls', 'heap', 'objects', 'pages')),
     'usr/share/pymemrun/FORMAT.md',
     'usr/share/doc/pymemrun/README.md',
     'usr/share/doc/pymemrun/CHANGELOG.md',

@@ -7,7 +7,7 @@
 
 namespace pymemrun {
 
-// The first three as in trace.proto.
+// The first three as in heap.proto.
 enum class HeapMode : uint32_t {
   kOff = 0,
   kSampled = 1,
@@ -22,7 +22,7 @@ struct HeapRateClass {
 };
 inline constexpr size_t kMaxHeapClasses = 16;
 
-// How allocations are sampled, see HeapRates in trace.proto.
+// How allocations are sampled, see HeapRates in heap.proto.
 struct HeapRatesConfig {
   uint64_t mean_bytes = 512 * 1024;             // 0: the classes say
   HeapRateClass classes[kMaxHeapClasses] = {};  // rising

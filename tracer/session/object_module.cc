@@ -74,7 +74,7 @@ int ObjectModule::OpenFile(const char* path) {
   // No name is used twice in a run.
   while (next_number_ < kMostNumbered) {
     const uint32_t number = next_number_++;
-    if (!NumberedName(config_->output, number, file_, sizeof(file_))) break;
+    if (!NumberedName(g_parts.file.path(), number, file_, sizeof(file_))) break;
     const int fd = CreateFile(file_);
     if (fd >= 0 || errno != EEXIST) return fd;
   }

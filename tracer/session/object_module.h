@@ -14,7 +14,7 @@
 
 namespace pymemrun {
 
-// ObjectsReason of trace.proto.
+// ObjectsReason of objects.proto.
 enum class DumpReason : uint32_t {
   kAsked = 0,
   kAtExit = 1,

@@ -30,14 +30,15 @@ size_t MakeAbsolute(const char* path, char* buffer, size_t size) {
 
 }  // namespace
 
-bool RunFile::RenameTo(const char* path, PyObject* given) const {
+bool RunFile::RenameTo(const char* name, PyObject* given) {
   char absolute[PATH_MAX];
-  const size_t length = MakeAbsolute(path, absolute, sizeof(absolute));
+  const size_t length = MakeAbsolute(name, absolute, sizeof(absolute));
   if (length == 0 ||
-      renameat2(AT_FDCWD, path_, AT_FDCWD, absolute, RENAME_NOREPLACE) != 0) {
+      renameat2(AT_FDCWD, path(), AT_FDCWD, absolute, RENAME_NOREPLACE) != 0) {
     PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, given);
     return false;
   }
+  memcpy(renamed_, absolute, length + 1);
   const RingLock lock;
   const uint32_t bytes = static_cast<uint32_t>(length);
   const Piece pieces[] = {{&bytes, sizeof(bytes)}, {absolute, length}};

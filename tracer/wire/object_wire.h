@@ -45,7 +45,7 @@ struct ObjectBeginWire {
   uint64_t rss_bytes;
   uint64_t start_monotonic_ns;  // of the run...
   uint64_t start_realtime_ns;
-  uint32_t reason;  // ObjectsReason of trace.proto
+  uint32_t reason;  // ObjectsReason of objects.proto
   uint32_t time_is_tsc;
 };
 static_assert(sizeof(ObjectBeginWire) == 40);
@@ -77,7 +77,7 @@ struct ObjectNodeWire {
 };
 static_assert(sizeof(ObjectNodeWire) == 48);
 
-// Kinds of references are those of trace.proto's EdgeKind.
+// Kinds of references are those of objects.proto's EdgeKind.
 struct ObjectEdgeWire {
   uint32_t target;         // a node's number; at most the next one
   uint32_t kind_and_name;  // kind << 27 | id of the name, or 0

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-// EdgeKind of trace.proto.
+// EdgeKind of objects.proto.
 enum {
   kPymemrunOther = 0,
   kPymemrunAttribute = 1,

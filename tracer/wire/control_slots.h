@@ -1,0 +1,75 @@
+// What the ring carries besides rows: state, definitions and facts.
+// ring_layout.h has the whole.
+#ifndef PYMEMRUN_TRACER_WIRE_CONTROL_SLOTS_H_
+#define PYMEMRUN_TRACER_WIRE_CONTROL_SLOTS_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/wire/event_slots.h"
+
+namespace pymemrun {
+
+// State and definition slots: w0 = kControlWhat << kWhatShift | ControlKind.
+struct ControlSlot {
+  uint32_t what_and_kind;
+  uint32_t w1;
+  uint32_t w2;
+  uint32_t w3;
+};
+static_assert(sizeof(ControlSlot) == kRingSlotBytes);
+
+enum class ControlKind : uint32_t {
+  // State. A row's number is the previous row's + 1 unless kNumber came; its
+  // dRSS is 0 and its RSS the previous row's unless kRss came; its time is the
+  // previous time + (tsc_low - previous tsc_low mod 2^32) unless kClock came.
+  kThread = 1,    // w1 = thread id of the rows from here on
+  kNumber = 2,    // w2:w1 = number of the next row (w2 high half)
+  kRss = 3,       // w1 = RSS in pages, w2 = dRSS in pages (signed) of the next
+                  // row, w3 = flags (kRssInexact: of this and all rows until
+                  // the next kRss)
+  kClock = 4,     // w2:w1 = full time stamp that the next tsc_low is taken from
+  kStack = 5,     // w1 = stack id of the next row
+  kHeapSize = 6,  // w1 = high half of the next allocation's size
+  // Of the next row, a RETURN: w2:w1 = how many events before it its CALL was,
+  // w3 = RSS in pages less RSS there (signed). Then, w2:w1 = the time stamp of
+  // that CALL.
+  kCall = 7,
+  kCallClock = 8,
+  // Definitions: w1 = payload bytes, w2 = id, w3 = kind-specific.
+  // Payload strings are each `u32 length` + bytes, unaligned.
+  kCode = 16,       // CodePayload, file, name, qualname, module, line table
+  kFunction = 17,   // FunctionPayload, qualname, module
+  kThreadDef = 18,  // ThreadPayload, name
+  kStackDef = 19,   // w1 = 16: StackPayload; w2 = id
+  // Facts, in order with the rows around them. Same shape as definitions.
+  kMark = 32,         // MarkPayload, label
+  kProfilerGap = 33,  // GapPayload
+  kLoss = 34,         // LossPayload
+  kPeak = 35,         // PeakPayload
+  kGauge = 36,        // GaugePayload, reason
+  kForget =
+      37,       // w1 = 0, w3 = ControlKind: all ids of that definition kind are
+                // void from here on and will be defined anew
+  kPause = 38,  // PausePayload
+  kOutput = 39,   // the run file's path: the script has given it another
+  kObjects = 40,  // ObjectsPayload, file, problem: a dump of the object graph
+  // A payload larger than kMaxChunkBytes is sent in pieces: every piece but the
+  // last as kChunk, the last under its own kind; the payload is their sum.
+  kChunk = 48,
+};
+
+// The collector keeps what is defined until it is told to forget it. So between
+// two kForget of code objects there are at most so many definitions, and before
+// the last one less than so many bytes of names and line tables; of C functions
+// at most so many definitions.
+inline constexpr uint32_t kMaxCodes = 49152;
+inline constexpr size_t kMaxCodeTextBytes = size_t{8} << 20;
+inline constexpr uint32_t kMaxFunctions = 65536;
+
+inline constexpr uint32_t kMaxChunkBytes = 64 * 1024;
+inline constexpr uint32_t kRssInexact = 1;
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_WIRE_CONTROL_SLOTS_H_

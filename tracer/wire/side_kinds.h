@@ -1,0 +1,90 @@
+// What the items of the second wire say, and how. side_ring_layout.h has the
+// whole.
+#ifndef PYMEMRUN_TRACER_WIRE_SIDE_KINDS_H_
+#define PYMEMRUN_TRACER_WIRE_SIDE_KINDS_H_
+
+#include <cstdint>
+
+namespace pymemrun {
+
+enum class SideKind : uint16_t {
+  kContinued = 0,  // not a head
+  kTouch = 1,      // a page fault was signalled; address = of the fault, more =
+                   // the instruction's address
+  kRange = 2,      // pages came, went or moved; address, more = bytes, extra =
+                   // new address of kMoved, detail = RangeAction
+  kCode = 3,       // definition; address = id, more = the payload's bytes;
+                   // the payload is that of ControlKind::kCode
+  kCodeGone = 4,   // address = id: it is not used again
+  kFork = 5,       // a child was made; address = its number, 0: not known
+  kNothing = 6,  // no more than that until its commit nothing behind it counts
+  // Heap events. A realloc is a free, then an allocation. extra = index of the
+  // slot of the event ring that it comes before, see HeapSlot.
+  kAlloc = 7,      // address, more = size; detail = frames (low half),
+                   // AllocatorKind (high half)
+  kFree = 8,       // address; a head without frames
+  kHeapRates = 9,  // how allocations are sampled from here on: more = mean
+                   // bytes, detail = number of SideHeapClass in the payload;
+                   // kSideAdapted: chosen by what the samples have cost
+  kFinalize = 10,  // the interpreter begins to finalise; extra as of kAlloc
+  kUnmap = 11,     // a heap event: what C code has mapped at address, more =
+                   // bytes, whole pages, is not there any more; with kSideMoves
+                   // it is where this thread's next kAlloc of kMremap says
+};
+
+inline constexpr SideKind kLastSideKind = SideKind::kUnmap;
+
+// Whose an item is; what is lost is counted by it.
+enum class SideParty : uint32_t {
+  kPages = 0,
+  kHeap = 1,
+  kEither = 2,  // a definition, or not known
+};
+inline constexpr uint32_t kSideParties = 3;
+
+constexpr SideParty PartyOf(SideKind kind) {
+  switch (kind) {
+    case SideKind::kTouch:
+    case SideKind::kRange:
+    case SideKind::kFork:
+      return SideParty::kPages;
+    case SideKind::kAlloc:
+    case SideKind::kFree:
+    case SideKind::kUnmap:
+    case SideKind::kHeapRates:
+    case SideKind::kFinalize:
+      return SideParty::kHeap;
+    default:
+      return SideParty::kEither;
+  }
+}
+
+// As PageAction in pages.proto.
+enum class RangeAction : uint32_t {
+  kPopulated = 1,
+  kUnmapped = 2,
+  kDiscarded = 3,
+  kMoved = 4,
+  kTrimmed = 5,
+};
+
+// Bits of SideHead::flags.
+inline constexpr uint16_t kSideLate = 1;      // not the stack of the moment
+inline constexpr uint16_t kSideCut = 2;       // more frames than fit
+inline constexpr uint16_t kSideNoPython = 4;  // the thread has no Python state
+inline constexpr uint16_t kSideUnknownFrame = 8;  // a frame could not be read,
+                                                  // nor those below it
+inline constexpr uint16_t kSideTracing = 16;  // kAlloc: made by tracing itself
+inline constexpr uint16_t kSideAdapted = 32;  // kHeapRates
+// kAlloc: behind the frames that the head does not hold, 8 bytes: the address
+// of the code that called malloc.
+inline constexpr uint16_t kSideCaller = 64;
+// kTouch: of the same huge page a page far from this one is there too.
+inline constexpr uint16_t kSideFarToo = 128;
+inline constexpr uint16_t kSideMoves = 256;  // kUnmap
+// kTouch: the thread's interpreter collects cycles (gc).
+inline constexpr uint16_t kSideCollecting = 512;
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_WIRE_SIDE_KINDS_H_

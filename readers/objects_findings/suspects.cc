@@ -126,6 +126,34 @@ class SuspectSearch {
     }
   }
 
+  // Objects by the number of the line that allocated them.
+  struct LineCount {
+    uint64_t objects = 0;
+    NodeId first = kNoNode;
+  };
+  using LineCounts = absl::flat_hash_map<uint32_t, LineCount>;
+
+  void CountLine(NodeId node, LineCounts* lines) const {
+    if (graph_.allocations() == nullptr) return;
+    const uint32_t line = graph_.allocations()->LineOf(node);
+    if (line == 0) return;
+    LineCount& count = (*lines)[line];
+    ++count.objects;
+    count.first = std::min(count.first, node);
+  }
+  static void TakeMostLine(const LineCounts& lines, Suspect* suspect) {
+    for (const auto& [line, count] : lines) {
+      if (count.objects < suspect->most_line_objects ||
+          (count.objects == suspect->most_line_objects &&
+           line > suspect->most_line)) {
+        continue;
+      }
+      suspect->most_line = line;
+      suspect->most_line_objects = count.objects;
+      suspect->most_line_node = count.first;
+    }
+  }
+
   void DescribeBelow(Suspect* suspect) {
     struct OfType {
       uint64_t objects = 0, bytes = 0;
@@ -139,9 +167,13 @@ class SuspectSearch {
       suspect->most_type = graph_.type(child);
       suspect->most_bytes = of.bytes;
     }
-    if (!types.empty()) {
-      suspect->most_objects = types[suspect->most_type].objects;
+    if (types.empty()) return;
+    suspect->most_objects = types[suspect->most_type].objects;
+    LineCounts lines;
+    for (const NodeId child : analysis_.children().Of(suspect->accumulation)) {
+      if (graph_.type(child) == suspect->most_type) CountLine(child, &lines);
     }
+    TakeMostLine(lines, suspect);
   }
 
   // What modules have is grouped by type: no single object holds those.
@@ -165,11 +197,14 @@ class SuspectSearch {
             .first->second;
     ++group.objects;
     group.retained_bytes += retained_[node];
+    CountLine(node, &lines_of_groups_[graph_.type(node)]);
     group.node = group.accumulation = std::min(group.node, node);
   }
   void AddGroups() {
-    for (const auto& [type, group] : groups_) {
-      if (group.retained_bytes >= least_) suspects_.push_back(group);
+    for (auto& [type, group] : groups_) {
+      if (group.retained_bytes < least_) continue;
+      TakeMostLine(lines_of_groups_[type], &group);
+      suspects_.push_back(group);
     }
   }
 
@@ -178,7 +213,8 @@ class SuspectSearch {
   const std::vector<uint64_t>& retained_;
   uint64_t least_;
   std::vector<bool> is_structure_;
-  absl::flat_hash_map<uint32_t, Suspect> groups_;
+  absl::flat_hash_map<uint32_t, Suspect> groups_;  // by type
+  absl::flat_hash_map<uint32_t, LineCounts> lines_of_groups_;
   std::vector<Suspect> suspects_;
 };
 

@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
+#include "readers/objects_findings/structure.h"
 
 namespace pymemrun {
 namespace {
@@ -27,7 +27,7 @@ class SuspectSearch {
   }
 
   std::vector<Suspect> Find() {
-    FindStructure();
+    is_structure_ = StructureNodes(graph_);
     std::vector<NodeId> left = {kRootNode};
     while (!left.empty()) {
       const NodeId node = left.back();
@@ -55,36 +55,6 @@ class SuspectSearch {
  private:
   const std::string& TypeOf(NodeId node) const {
     return graph_.type_name(graph_.type(node));
-  }
-
-  // Synthetic nodes, modules, frames, and their dictionaries.
-  void FindStructure() {
-    is_structure_.resize(graph_.nodes());
-    for (NodeId node = 0; node < graph_.nodes(); ++node) {
-      if (!graph_.is_synthetic(node) && TypeOf(node) != "module" &&
-          TypeOf(node) != "frame") {
-        continue;
-      }
-      is_structure_[node] = true;
-      const bool has_roots = HoldsInterpreter(node);
-      for (uint32_t e = graph_.first_edge(node);
-           e < graph_.first_edge(node + 1); ++e) {
-        const EdgeKind kind = graph_.kind(e);
-        const bool is_own = kind == EDGE_DICT || kind == EDGE_GLOBALS ||
-                            (kind == EDGE_ROOT && has_roots);
-        if (is_own && TypeOf(graph_.target(e)) == "dict") {
-          is_structure_[graph_.target(e)] = true;
-        }
-      }
-    }
-  }
-  // Whether its references lead to the interpreter's own dictionaries. Those of
-  // threads have what thread-locals hold.
-  bool HoldsInterpreter(NodeId node) const {
-    if (!graph_.is_synthetic(node)) return false;
-    const absl::string_view text = graph_.details(node).text.value_or("");
-    return absl::StartsWith(text, "modules") ||
-           absl::StartsWith(text, "interpreter");
   }
 
   NodeId LargestChild(NodeId node) {

@@ -4,6 +4,12 @@
 
 namespace pymemrun {
 
+bool IsSameProcess(const Header& run, const Header& dump) {
+  return run.pid() == dump.pid() &&
+         run.process_start_ticks() == dump.process_start_ticks() &&
+         run.start_realtime_ns() == dump.start_realtime_ns();
+}
+
 uint64_t BlockOf(const ObjectGraph& graph, NodeId node) {
   return graph.address(node) - graph.types()[graph.type(node)].head_bytes();
 }
@@ -24,11 +30,7 @@ BlockReplay::BlockReplay(const ObjectGraph* graph)
 }
 
 void BlockReplay::OnHeader(const Header& header) {
-  const Header& dumped = graph_.facts().header;
-  is_same_process_ =
-      header.pid() == dumped.pid() &&
-      header.process_start_ticks() == dumped.process_start_ticks() &&
-      header.start_realtime_ns() == dumped.start_realtime_ns();
+  is_same_process_ = IsSameProcess(header, graph_.facts().header);
   has_heap_events_ = header.heap() != HEAP_OFF;
   sampled_ = header.heap() == HEAP_SAMPLED;
 }

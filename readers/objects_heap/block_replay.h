@@ -13,6 +13,9 @@
 
 namespace pymemrun {
 
+// Whether a run file and a dump are of one process.
+bool IsSameProcess(const Header& run, const Header& dump);
+
 // The address of the block that an object lies in.
 uint64_t BlockOf(const ObjectGraph& graph, NodeId node);
 

@@ -1,8 +1,9 @@
 #include "readers/objects_heap/load_allocations.h"
 
-#include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -118,6 +119,25 @@ std::string RunFileOf(const std::string& dump_path) {
   }
   if (rest.empty() || rest.back() == '/') return "";
   return absl::StrCat(rest, ".pb");
+}
+
+std::string LastDumpOf(const std::string& run_path) {
+  const std::filesystem::path run(run_path);
+  const std::string folder =
+      run.has_parent_path() ? run.parent_path().string() : ".";
+  std::error_code error;
+  std::string last;
+  for (std::filesystem::directory_iterator entry(folder, error), end;
+       !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (RunFileOf(name) != run.filename().string()) continue;
+    // "run.obj-2.pb" is before "run.obj-10.pb", and "run.obj.pb" before both.
+    if (last.empty() ||
+        std::pair(name.size(), name) > std::pair(last.size(), last)) {
+      last = name;
+    }
+  }
+  return last.empty() ? "" : (run.parent_path() / last).string();
 }
 
 AllocationsRead LoadAllocations(const std::string& dump_path,

@@ -16,6 +16,9 @@ namespace pymemrun {
 // of its own.
 std::string RunFileOf(const std::string& dump_path);
 
+// The last dump that lies beside this run file; empty: no dump does.
+std::string LastDumpOf(const std::string& run_path);
+
 struct AllocationsRead {
   // Fails with why nothing is known; `allocations` is then null.
   absl::Status status;

@@ -169,6 +169,16 @@ TEST_F(LoadAllocationsTest, LinesChooseObjects) {
   EXPECT_EQ(count("line=ob.py:5"), 0);
 }
 
+TEST_F(LoadAllocationsTest, TheLastDumpHasTheHighestNumber) {
+  EXPECT_EQ(LastDumpOf(folder_ + "/run.pb"), "");
+  for (const char* name : {"run.obj.pb", "run.obj-2.pb", "run.obj-10.pb",
+                           "other.obj-11.pb", "run.pb", "run.obj-10.pb.csv"}) {
+    Write(name, "");
+  }
+  EXPECT_EQ(LastDumpOf(folder_ + "/run.pb"), folder_ + "/run.obj-10.pb");
+  EXPECT_EQ(LastDumpOf("/nowhere/run.pb"), "");
+}
+
 TEST(RunFileOf, NamesTheRunOfADump) {
   EXPECT_EQ(RunFileOf("run.obj.pb"), "run.pb");
   EXPECT_EQ(RunFileOf("a/run.obj-12.pb"), "a/run.pb");

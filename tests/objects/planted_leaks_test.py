@@ -198,6 +198,24 @@ class PlantedLeaksTest(support.ProgramTest):
             self.assertGreater(allocated.time_s, 0)
             self.assertIn("MainThread", allocated.thread)
 
+    def test_the_report_of_the_heap_names_types_and_holders(self):
+        run = self.run_script(CACHE, "--heap", "all", "--objects", "exit", name="leak.py")
+        rows = list(csv.DictReader(io.StringIO(run.report("heap", "--objects", "--csv"))))
+        first = rows[0]
+        self.assertEqual((str(line_of(CACHE)), "log_in", "str"),
+                         (first["line"], first["function"], first["type"]))
+        self.assertEqual("sys.modules['__main__'].SESSIONS", first["holder"])
+        self.assertEqual("__main__.Sessions", first["holder_type"])
+        self.assertEqual(COUNT, int(first["objects"]))
+        # Strings lie in a block each, of their size.
+        size = sum(sys.getsizeof("session of user %d, " % user * 4) for user in range(COUNT))
+        self.assertEqual((size, size), (int(first["objects_bytes"]), int(first["holder_bytes"])))
+        same = [row for row in rows if row["line"] == first["line"]]
+        self.assertEqual(int(first["live_bytes"]), int(first["rest_bytes"]) +
+                         sum(int(row["objects_bytes"]) for row in same))
+        self.assertIn(" 30,000 str, held by sys.modules['__main__'].SESSIONS\n",
+                      run.report("heap", "--objects"))
+
     def test_a_closure(self):
         self.check(CLOSURE, "function", r"sys\.modules\['__main__'\]\.count",
                    r"sys\.modules\['__main__'\]\.count\.__closure__\[0\] > closure variable seen",

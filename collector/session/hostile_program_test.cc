@@ -3,10 +3,14 @@
 // with a file that readers bear.
 #include <gtest/gtest.h>
 #include <pthread.h>
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/allocator_interface.h>
+#endif
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <random>
@@ -28,6 +32,10 @@ constexpr uint64_t kQuarantineBytes = uint64_t{256} << 20;
 constexpr uint64_t kQuarantineBytes = 0;
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+std::atomic<uint64_t> g_heap_bytes{0}, g_heap_peak_bytes{0};
+#endif
+
 class HostileProgramTest : public CollectorFixture {
  protected:
   // Runs a collector of everything on a process that does `program`.
@@ -41,11 +49,29 @@ class HostileProgramTest : public CollectorFixture {
     EXPECT_TRUE(file.result.has_header);
     EXPECT_TRUE(file.result.has_footer);
   }
+#if defined(__SANITIZE_THREAD__)
+  // Shadow memory is resident, too: blocks alone count.
+  static void SetUpTestSuite() {
+    __sanitizer_install_malloc_and_free_hooks(
+        [](const volatile void*, size_t bytes) {
+          const uint64_t now = g_heap_bytes += bytes;
+          uint64_t peak = g_heap_peak_bytes;
+          while (now > peak &&
+                 !g_heap_peak_bytes.compare_exchange_weak(peak, now)) {
+          }
+        },
+        [](const volatile void* block) {
+          g_heap_bytes -= __sanitizer_get_allocated_size(block);
+        });
+  }
+  static uint64_t PeakBytes() { return g_heap_peak_bytes; }
+#else
   static uint64_t PeakBytes() {
     rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     return static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   }
+#endif
   // What the collector may have taken since the peak was `before`.
   static void ExpectTookAtMost(uint64_t bytes, uint64_t before) {
     EXPECT_LT(PeakBytes() - before, bytes + kQuarantineBytes);

@@ -26,15 +26,18 @@ void CallPairing::Forget() {
 std::optional<EndedCall> CallPairing::Add(const Row& row,
                                           const RunIndex& index) {
   if (row.call_events != 0 && !pairs_rows()) {
-    return EndedCall{.number = row.number,
-                     .events = row.call_events,
-                     .time_us = row.time_us,
-                     .took_us = row.call_us,
-                     .growth_bytes = row.call_drss,
-                     .site = row.site,
-                     .call_site = 0,
-                     .thread = row.thread,
-                     .thread_bytes = ThreadBytes(row, row.call_us)};
+    const int64_t thread_bytes = ThreadBytes(row, row.call_us);
+    return EndedCall{
+        .number = row.number,
+        .events = row.call_events,
+        .time_us = row.time_us,
+        .took_us = row.call_us,
+        .growth_bytes = row.call_drss,
+        .site = row.site,
+        .call_site = 0,
+        .thread = row.thread,
+        .thread_bytes = thread_bytes,
+        .charged_bytes = charges_thread_ ? thread_bytes : row.call_drss};
   }
   if (!pairs_rows()) return std::nullopt;
   if (row.number != next_number_) Forget();
@@ -79,18 +82,22 @@ std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t code) {
     calls.back().inner_bytes += growth;
     calls.back().inner_thread_bytes += thread_bytes;
   }
-  return EndedCall{.number = row.number,
-                   .events = row.number - call.number,
-                   .time_us = row.time_us,
-                   .took_us = row.time_us - call.time_us,
-                   .growth_bytes = growth,
-                   .site = row.site,
-                   .call_site = call.site,
-                   .thread = row.thread,
-                   .thread_bytes = thread_bytes,
-                   .own_bytes = growth - call.inner_bytes,
-                   .own_thread_bytes = thread_bytes - call.inner_thread_bytes,
-                   .recursive = recursive};
+  EndedCall ended = {.number = row.number,
+                     .events = row.number - call.number,
+                     .time_us = row.time_us,
+                     .took_us = row.time_us - call.time_us,
+                     .growth_bytes = growth,
+                     .site = row.site,
+                     .call_site = call.site,
+                     .thread = row.thread,
+                     .thread_bytes = thread_bytes,
+                     .own_bytes = growth - call.inner_bytes,
+                     .own_thread_bytes = thread_bytes - call.inner_thread_bytes,
+                     .recursive = recursive};
+  ended.charged_bytes = charges_thread_ ? thread_bytes : growth;
+  ended.own_charged_bytes =
+      charges_thread_ ? ended.own_thread_bytes : ended.own_bytes;
+  return ended;
 }
 
 // From the last RETURN back to the first: a call comes before those in it.
@@ -110,9 +117,11 @@ void Nest(const RunIndex& index, std::vector<EndedCall>* calls) {
     }
     call->own_bytes = call->growth_bytes;
     call->own_thread_bytes = call->thread_bytes;
+    call->own_charged_bytes = call->charged_bytes;
     if (!outer.empty()) {
       outer.back().call->own_bytes -= call->growth_bytes;
       outer.back().call->own_thread_bytes -= call->thread_bytes;
+      outer.back().call->own_charged_bytes -= call->charged_bytes;
     }
     const uint32_t code = index.CodeOf(call->site);
     call->recursive = depth[{call->thread, code}]++ > 0;

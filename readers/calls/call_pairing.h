@@ -32,7 +32,11 @@ class CallPairing {
   // RETURN says it itself `own_bytes` and `recursive` are not known.
   std::optional<EndedCall> Add(const Row& row, const RunIndex& index);
   // Tells EndedCall.thread_bytes. It must outlive what calls Add().
-  void SetThreads(const ThreadDrss* threads) { threads_ = threads; }
+  // `charges_thread`: EndedCall.charged_bytes is the thread's.
+  void SetThreads(const ThreadDrss* threads, bool charges_thread) {
+    threads_ = threads;
+    charges_thread_ = charges_thread;
+  }
   // Events were not traced: calls under way are unknown.
   void Forget();
 
@@ -54,6 +58,7 @@ class CallPairing {
   std::optional<EndedCall> End(const Row& row, uint32_t code);
 
   const ThreadDrss* threads_ = nullptr;
+  bool charges_thread_ = false;
   bool logs_all_ = false;
   bool has_greenlets_ = false;
   uint64_t next_number_ = 0;
@@ -63,8 +68,8 @@ class CallPairing {
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> depth_;
 };
 
-// Finds own_bytes and recursive of calls that are all there are, in the order
-// of their RETURNs.
+// Finds what is a call's own, and recursive, of calls that are all there are,
+// in the order of their RETURNs.
 void Nest(const RunIndex& index, std::vector<EndedCall>* calls);
 
 }  // namespace pymemrun

@@ -28,10 +28,11 @@ class CallReplay : public ReplayVisitor {
   void Finish() override {}
 
   // Where it is known what threads did, calls say it, too; null: it is not. It
-  // must outlive the reading.
-  void SetThreads(const ThreadDrss* threads) {
+  // must outlive the reading. `charges_thread`: EndedCall.charged_bytes is
+  // that.
+  void SetThreads(const ThreadDrss* threads, bool charges_thread) {
     knows_threads_ = threads != nullptr;
-    pairing_.SetThreads(threads);
+    pairing_.SetThreads(threads, charges_thread && knows_threads_);
   }
   // Of a call, for a table.
   Cell ThreadCell(int64_t bytes) const {
@@ -41,6 +42,8 @@ class CallReplay : public ReplayVisitor {
   static bool MayKnow(const Header& header);
   // Whether any call is known at all.
   bool any() const { return any_; }
+  // How many threads ended calls; 2 stands for more, too.
+  int threads_seen() const { return threads_seen_; }
   // Why none is, or what is missing. Empty: nothing is.
   std::string WhyNone() const;
   std::string Missing() const;
@@ -57,6 +60,8 @@ class CallReplay : public ReplayVisitor {
   uint64_t min_bytes_ = 0;  // --min-call-drss
   bool chosen_ = false;     // by other filters than those of RSS
   bool any_ = false, any_row_ = false, knows_threads_ = false;
+  int threads_seen_ = 0;
+  uint32_t first_thread_ = 0;  // that ended a call
   uint64_t first_us_ = 0, last_us_ = 0;
 };
 

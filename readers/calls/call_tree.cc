@@ -130,7 +130,7 @@ void CallTree::Print(absl::string_view prefix, uint64_t limit,
                                 TerminalText(place.file), ":", place.first_line,
                                 "-", place.end.line,
                                 ", Time: ", SecondsText(call.took_us),
-                                " s, Memory: ", call.growth_bytes, " B\n"));
+                                " s, Memory: ", call.charged_bytes, " B\n"));
   });
 }
 

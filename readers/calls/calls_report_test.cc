@@ -16,6 +16,10 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+constexpr char kOthersCount[] =
+    "pymemreport: run.pb: growth is the process's: what other threads did "
+    "during a call counts, too; only page faults tell them apart\n";
+
 TEST(PeaksReportTest, ALineForEachPeak) {
   CallRun run;
   const Printed printed = Busy(&run).Report({"peaks", "--min", "299K"});
@@ -125,7 +129,7 @@ TEST(CallsReportTest, ACallAndThoseInIt) {
   const Printed printed =
       Busy(&run).Report({"calls", "--event", "9", "--strip-prefix", "/src/"});
   EXPECT_EQ(printed.code, 0);
-  EXPECT_EQ(printed.err, "");
+  EXPECT_EQ(printed.err, kOthersCount);
   EXPECT_EQ(printed.out,
             "a@main.py:10-15, Time: 9.00 s, Memory: 512000 B\n"
             " b@main.py:20-25, Time: 7.00 s, Memory: 768000 B\n"
@@ -156,8 +160,10 @@ TEST(CallsReportTest, WhereSomeWereLoggedItSaysWhatIsMissing) {
                               .Report({"calls", "--event", "17"});
   EXPECT_EQ(printed.code, 0);
   EXPECT_EQ(printed.err,
-            "pymemreport: run.pb: not in the tree: calls that changed RSS by "
-            "less than 100.0 KiB; --min-drss 0 logs all\n");
+            absl::StrCat("pymemreport: run.pb: not in the tree: calls that "
+                         "changed RSS by less than 100.0 KiB; --min-drss 0 "
+                         "logs all\n",
+                         kOthersCount));
   EXPECT_EQ(printed.out,
             "a@/src/main.py:10-15, Time: 17.00 s, Memory: 716800 B\n"
             " b@/src/main.py:20-25, Time: 9.00 s, Memory: 460800 B\n"
@@ -237,20 +243,45 @@ CallRun& WithPages(CallRun* run) {
   return *run;
 }
 
-// Lines of text keep their form.
-TEST(CallsReportTest, WhereFaultsWereRecordedTablesTellTheThreadsGrowth) {
+// 20 pages are too little for a peak.
+TEST(CallsReportTest, WhereFaultsWereRecordedGrowthIsTheThreadsOwn) {
   CallRun run(0, {}, true);
-  EXPECT_EQ(WithPages(&run).Report({"peaks", "--min", "100K"}).out,
+  const Printed peaks = WithPages(&run).Report({"peaks", "--min", "100K"});
+  EXPECT_EQ(peaks.out, "1: MainThread>/src/main.py:25:b=>122880\n");
+  EXPECT_EQ(peaks.err, "");
+  EXPECT_EQ(run.Report({"calls", "--event", "3"}).out,
+            "b@/src/main.py:20-25, Time: 3.00 s, Memory: 122880 B\n"
+            " a@/src/main.py:10-15, Time: 1.00 s, Memory: 81920 B\n");
+  EXPECT_EQ(run.Report({"calls", "--peak", "1", "--min", "100K"}).out,
+            run.Report({"calls", "--event", "3"}).out);
+  const std::string flow = run.Report({"flow"}).out;
+  EXPECT_THAT(flow, ::testing::ContainsRegex("120.0 KiB +40.0 KiB +1 .*b\n"));
+  EXPECT_THAT(flow, ::testing::ContainsRegex("80.0 KiB +80.0 KiB +1 .*a\n"));
+}
+
+TEST(CallsReportTest, ObservedIsTheProcesssGrowth) {
+  CallRun run(0, {}, true);
+  const Printed peaks = WithPages(&run).Report(
+      {"peaks", "--min", "100K", "--thread-attribution", "observed"});
+  EXPECT_EQ(peaks.out,
             "1: MainThread>/src/main.py:15:a=>204800\n"
             "2: MainThread>/src/main.py:25:b=>409600\n");
-  EXPECT_EQ(run.Report({"calls", "--event", "3"}).out,
-            "b@/src/main.py:20-25, Time: 3.00 s, Memory: 409600 B\n"
-            " a@/src/main.py:10-15, Time: 1.00 s, Memory: 204800 B\n");
-  const Printed peaks = run.Report({"peaks", "--min", "100K", "--csv"});
-  EXPECT_THAT(
-      CsvLines(peaks),
-      ElementsAre(StartsWith("peak,"), EndsWith(",204800,1.000000,2,1,81920"),
-                  EndsWith(",409600,3.000000,3,0,122880")));
+  EXPECT_EQ(
+      run.Report({"calls", "--event", "3", "--thread-attribution", "observed"})
+          .out,
+      "b@/src/main.py:20-25, Time: 3.00 s, Memory: 409600 B\n"
+      " a@/src/main.py:10-15, Time: 1.00 s, Memory: 204800 B\n");
+  EXPECT_THAT(run.Report({"flow", "--thread-attribution", "observed"}).out,
+              HasSubstr("400.0 KiB"));
+}
+
+TEST(CallsReportTest, TablesHaveBoth) {
+  CallRun run(0, {}, true);
+  const Printed peaks =
+      WithPages(&run).Report({"peaks", "--min", "100K", "--csv"});
+  EXPECT_THAT(CsvLines(peaks),
+              ElementsAre(StartsWith("peak,"),
+                          EndsWith(",409600,3.000000,3,0,122880")));
   const Printed calls = run.Report({"calls", "--event", "3", "--csv"});
   EXPECT_THAT(CsvLines(calls),
               ElementsAre(StartsWith("level,"), EndsWith(",409600,3,0,122880"),
@@ -259,6 +290,50 @@ TEST(CallsReportTest, WhereFaultsWereRecordedTablesTellTheThreadsGrowth) {
             std::string(kFlowColumns) +
                 "/src/main.py,20,b,409600,204800,1,3.000000,122880,40960\r\n"
                 "/src/main.py,10,a,204800,204800,1,1.000000,81920,81920\r\n");
+}
+
+// RETURNs alone are nested when all is read.
+TEST(FlowReportTest, WhereReturnsTellTheThreadsGrowthIsNested) {
+  CallRun run(1, {}, true);
+  run.Skip(2).Ended('a', 1, 200).Ended('b', 3, 400);
+  run.builder().AddMapping("/usr/bin/python3.11");
+  run.builder().AddPages(CamePages(1500000, 100, 20, 0));
+  run.builder().AddPages(CamePages(1600000, 200, 70, 0, CallRun::kWorker));
+  run.builder().AddPages(CamePages(2500000, 300, 10, 0));
+  const std::string flow = run.Report({"flow"}).out;
+  EXPECT_THAT(flow, ::testing::ContainsRegex("120.0 KiB +40.0 KiB +1 .*b\n"))
+      << flow;
+}
+
+// Meanwhile RSS grew by more during b.
+TEST(FlowReportTest, WhoGrewMostByItselfIsFirst) {
+  CallRun run(0, {}, true);
+  run.Call('b', 0).Call('a', 0, CallRun::kWorker);
+  run.Return('a', 400, CallRun::kWorker).Return('b', 800);
+  run.builder().AddMapping("/usr/bin/python3.11");
+  run.builder().AddPages(CamePages(1500000, 100, 150, 0, CallRun::kWorker));
+  run.builder().AddPages(CamePages(1600000, 300, 10, 0));
+  const Printed caused = run.Report({"flow"});
+  EXPECT_LT(caused.out.find("a\n"), caused.out.find("b\n")) << caused.out;
+  EXPECT_EQ(caused.err, "");
+  const Printed observed =
+      run.Report({"flow", "--thread-attribution", "observed"});
+  EXPECT_LT(observed.out.find("b\n"), observed.out.find("a\n"));
+  EXPECT_EQ(observed.err,
+            "pymemreport: run.pb: growth is the process's: what other threads "
+            "did during a call counts, too\n");
+}
+
+TEST(CallsReportTest, WithoutFaultsItSaysThatOthersCount) {
+  CallRun run;
+  Busy(&run);
+  for (const char* command : {"peaks", "flow"}) {
+    EXPECT_EQ(run.Report({command}).err, kOthersCount);
+    const Printed caused =
+        run.Report({command, "--thread-attribution", "caused"});
+    EXPECT_EQ(caused.code, 2);
+    EXPECT_THAT(caused.err, HasSubstr("caused needs page faults"));
+  }
 }
 
 TEST(FlowReportTest, InARecursionTheOutermostCallCounts) {

@@ -20,6 +20,9 @@ struct EndedCall {
   // What of its growth, and of its thread's, is not that of the calls in it, as
   // far as these are known.
   int64_t own_bytes = 0, own_thread_bytes = 0;
+  // Of these two pairs the one that reports speak of: the thread's where it is
+  // known and wanted, else the process's.
+  int64_t charged_bytes = 0, own_charged_bytes = 0;
   // It is part of another call of the same code.
   bool recursive = false;
 

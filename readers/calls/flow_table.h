@@ -14,8 +14,9 @@ namespace pymemrun {
 struct FlowTotals {
   // Modulo 2^64. A recursive call counts with the outermost one.
   uint64_t growth_bytes = 0;
-  uint64_t own_bytes = 0;                           // without the calls in it
-  uint64_t thread_bytes = 0, own_thread_bytes = 0;  // of the calls' threads
+  uint64_t own_bytes = 0;                             // without the calls in it
+  uint64_t thread_bytes = 0, own_thread_bytes = 0;    // of the calls' threads
+  uint64_t charged_bytes = 0, own_charged_bytes = 0;  // one of these pairs
   uint64_t took_us = 0;
   uint64_t calls = 0;
 
@@ -27,9 +28,10 @@ class FlowReplay final : public CallReplay {
  public:
   void Finish() override;
 
-  // The functions, most growth first, at most `limit` of them (0: all).
-  // REQUIRES: Finish() was called.
-  Table ToTable(uint64_t limit) const;
+  // The functions, most charged first (see EndedCall), at most `limit` of them
+  // (0: all). `as_text`: with what is charged alone, instead of the process's
+  // growth and the threads'. REQUIRES: Finish() was called.
+  Table ToTable(uint64_t limit, bool as_text) const;
   // Calls that found no room: only where rows do not tell.
   uint64_t not_kept() const { return not_kept_; }
 
@@ -39,7 +41,7 @@ class FlowReplay final : public CallReplay {
 
   void OnEnded(const EndedCall& call) override;
   void Add(const EndedCall& call);
-  std::vector<Cell> CellsOf(const FlowTotals& sum) const;
+  std::vector<Cell> CellsOf(const FlowTotals& sum, bool as_text) const;
 
   std::vector<FlowTotals> sites_;  // by id; 0: of those beyond
   std::vector<EndedCall> calls_;   // yet to be nested

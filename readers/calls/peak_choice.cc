@@ -14,7 +14,7 @@ uint64_t Magnitude(int64_t value) {
 }  // namespace
 
 bool IsBeyond(const EndedCall& call, uint64_t bytes) {
-  return Magnitude(call.growth_bytes) > bytes;
+  return Magnitude(call.charged_bytes) > bytes;
 }
 
 std::vector<EndedCall> ChoosePeaks(const std::vector<EndedCall>& calls,
@@ -26,7 +26,7 @@ std::vector<EndedCall> ChoosePeaks(const std::vector<EndedCall>& calls,
     if (!peaks.empty()) {
       const EndedCall& last = peaks.back();
       // No growth is above 2^62.
-      const uint64_t apart = Magnitude(call.growth_bytes - last.growth_bytes);
+      const uint64_t apart = Magnitude(call.charged_bytes - last.charged_bytes);
       if (call.time_us - last.time_us <= min_time_us &&
           apart <= rule.min_value_bytes) {
         continue;
@@ -47,7 +47,7 @@ std::string PeakLine(size_t number, const EndedCall& peak,
   const SourceLocation where = index.Resolve(peak.site);
   return absl::StrCat(number, ": ", index.ThreadName(peak.thread), ">",
                       WithoutPrefix(where.file, prefix), ":", where.line, ":",
-                      where.code_name, "=>", peak.growth_bytes);
+                      where.code_name, "=>", peak.charged_bytes);
 }
 
 }  // namespace pymemrun

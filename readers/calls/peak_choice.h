@@ -1,6 +1,5 @@
-// Which of the calls that ended with other RSS than they began with are shown
-// as peaks, and how. Used by the reports that number peaks: a number means the
-// same call in all of them.
+// Which of the calls that changed RSS are shown as peaks, and how. Used by the
+// reports that number peaks: a number means the same call in all of them.
 #ifndef PYMEMRUN_READERS_CALLS_PEAK_CHOICE_H_
 #define PYMEMRUN_READERS_CALLS_PEAK_CHOICE_H_
 
@@ -23,7 +22,7 @@ struct PeakRule {
   uint64_t min_value_bytes = 500 << 10;
 };
 
-// Whether a call changed RSS by more than so many bytes.
+// Whether more than so many bytes are charged to a call.
 bool IsBeyond(const EndedCall& call, uint64_t bytes);
 
 // The peaks to be shown, in the order of time: peak 1 first. `calls`: in the
@@ -33,7 +32,6 @@ std::vector<EndedCall> ChoosePeaks(const std::vector<EndedCall>& calls,
 
 // "18: Thread-6>main.py:44:run=>212992". `prefix` is left out of files that
 // begin with it. As the file has it: escape it before it is shown.
-// Without what its thread did.
 std::string PeakLine(size_t number, const EndedCall& peak,
                      const RunIndex& index, absl::string_view prefix);
 // A file without the prefix, if it begins with it.

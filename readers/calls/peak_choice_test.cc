@@ -22,7 +22,8 @@ EndedCall Ended(uint64_t time_us, int64_t growth_bytes) {
           .growth_bytes = growth_bytes,
           .site = 1,
           .call_site = 0,
-          .thread = 1};
+          .thread = 1,
+          .charged_bytes = growth_bytes};
 }
 
 std::vector<uint64_t> Times(const std::vector<EndedCall>& peaks) {

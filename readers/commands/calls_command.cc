@@ -6,7 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "readers/calls/call_tree.h"
 #include "readers/calls/peak_choice.h"
+#include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
+#include "readers/report/call_attribution.h"
 #include "readers/report/peak_options.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
@@ -22,7 +24,8 @@ class CallsCommand final : public ReportCommand {
             "calls", "the calls within one call, with time and memory",
             "Prints a call and the calls in it, indented by depth: function, "
             "file, lines of the CALL and the RETURN, how long it took, what "
-            "RSS changed by.\n\nThe call is named by its RETURN: --event takes "
+            "RSS changed by. Where page faults were recorded that is what its "
+            "own thread did.\n\nThe call is named by its RETURN: --event takes "
             "the number that pymemcat shows, --peak that of peaks. Where only "
             "some events were logged one line says what is missing.") {}
 
@@ -37,8 +40,11 @@ class CallsCommand final : public ReportCommand {
     AddParsed(app, "--peak", &peak_, number(1), "K",
               "The call of peak K, as `pymemreport peaks` numbers them.");
     peaks_.Add(app);
+    attribution_.Add(app);
     table_.Add(app, 10000, ": a row for each call");
     files_.AddOutput(app);
+    SetUsualOptions(app, {"--event", "--peak", "--strip-prefix", "--csv",
+                          "--json", "--limit", "--output"});
   }
   std::string Problem() const override {
     if (event_.has_value() == peak_.has_value()) {
@@ -50,17 +56,16 @@ class CallsCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  std::optional<EndedCall> Root(RereadFile* file, const ThreadDrss* threads,
-                                const Console& console) const;
+  std::optional<EndedCall> Root(RereadFile* file, const Console& console) const;
 
   std::optional<uint64_t> event_, peak_;
   PeakOptions peaks_;
+  CallAttribution attribution_;
   TableOptions table_;
 };
 
 // Nothing: there is no such call, and why has been said.
 std::optional<EndedCall> CallsCommand::Root(RereadFile* file,
-                                            const ThreadDrss* threads,
                                             const Console& console) const {
   const auto say = [&](absl::string_view why) {
     console.Say(absl::StrCat(file->shown_name(), ": ", why));
@@ -68,14 +73,14 @@ std::optional<EndedCall> CallsCommand::Root(RereadFile* file,
   };
   if (event_.has_value()) {
     CallFinder finder(*event_);
-    finder.SetThreads(threads);
+    attribution_.Give(&finder);
     if (!file->Read(&finder)) return std::nullopt;
     const std::string why_not = finder.WhyNot();
     if (!why_not.empty()) return say(why_not);
     return finder.call();
   }
   PeakReplay replay(peaks_.rule);
-  replay.SetThreads(threads);
+  attribution_.Give(&replay);
   if (!file->Read(&replay)) return std::nullopt;
   if (!replay.any()) return say(replay.WhyNone());
   const std::vector<EndedCall> peaks = replay.Peaks();
@@ -89,19 +94,18 @@ std::optional<EndedCall> CallsCommand::Root(RereadFile* file,
 int CallsCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  const auto threads =
-      table_.as_text() ? nullptr : ThreadDrss::Read(file.get());
-  const std::optional<EndedCall> root =
-      Root(file.get(), threads.get(), console);
+  if (!attribution_.Read(file.get(), console)) return kExitUsage;
+  const std::optional<EndedCall> root = Root(file.get(), console);
   if (!root.has_value()) return file->whole() ? kExitUsage : kExitFailed;
   CallTree tree(*root);
-  tree.SetThreads(threads.get());
+  attribution_.Give(&tree);
   if (!file->ReadAgain(&tree)) return kExitFailed;
   const std::string missing = tree.Missing();
   if (!missing.empty()) {
     console.Say(absl::StrCat(file->shown_name(), ": not in the tree: ", missing,
                              "; --min-drss 0 logs all"));
   }
+  attribution_.SayWhatCounts(tree, *file, console);
   const uint64_t limit = table_.limit();
   if (table_.as_text()) {
     tree.Print(peaks_.prefix, limit, output);

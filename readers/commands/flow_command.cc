@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/calls/flow_table.h"
+#include "readers/report/call_attribution.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
 #include "text/report_text.h"
@@ -17,11 +18,14 @@ class FlowCommand final : public ReportCommand {
             "flow", "what each function's calls changed RSS by",
             "Lists functions by what RSS changed by between their calls' begin "
             "and end, and by what of that was not in calls that they "
-            "made.\n\nIn a recursion the outermost call counts. It needs a run "
-            "that logged each event, or calls by their growth.") {}
+            "made.\n\nWhere page faults were recorded it is what the call's "
+            "own thread did. In a recursion the outermost call counts. It "
+            "needs "
+            "a run that logged each event, or calls by their growth.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
+    attribution_.Add(app);
     table_.Add(app, 20, ": a row for each function");
     files_.AddOutput(app);
   }
@@ -29,6 +33,7 @@ class FlowCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
+  CallAttribution attribution_;
   TableOptions table_;
 };
 
@@ -36,8 +41,8 @@ int FlowCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   FlowReplay replay;
-  const auto threads = ThreadDrss::Read(file.get());
-  replay.SetThreads(threads.get());
+  if (!attribution_.Read(file.get(), console)) return kExitUsage;
+  attribution_.Give(&replay);
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.any()) {
     console.Say(absl::StrCat(file->shown_name(), ": ", replay.WhyNone()));
@@ -52,9 +57,9 @@ int FlowCommand::Run(const Console& console, OutputBuffer* output) {
                              Counted(replay.not_kept(), "more call"),
                              " found no room"));
   }
-  Table table = replay.ToTable(table_.limit());
-  if (table_.as_text()) DropEmptyColumns(&table);
-  PrintTable(table, table_.format(), output);
+  attribution_.SayWhatCounts(replay, *file, console);
+  PrintTable(replay.ToTable(table_.limit(), table_.as_text()), table_.format(),
+             output);
   return file->code();
 }
 

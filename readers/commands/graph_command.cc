@@ -16,142 +16,16 @@
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/output/table.h"
+#include "readers/report/call_attribution.h"
 #include "readers/report/peak_options.h"
 #include "readers/report/report_command.h"
 #include "readers/resident/timeline.h"
+#include "readers/thread_graph/thread_graph.h"
 #include "readers/threads/thread_curves.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
 namespace {
-
-constexpr size_t kMostPeaks = 24;
-constexpr absl::string_view kOther = "other threads";
-constexpr absl::string_view kOfCalls =
-    "; numbers: calls, as `pymemreport peaks` has them";
-
-// What is to be drawn.
-struct ThreadGraph {
-  Header header;
-  std::string meaning;  // of a thread's line
-  ThreadCurves curves;
-  std::vector<uint64_t> rss_bytes;  // at each moment
-  uint64_t rebase_bytes = 0;
-  std::vector<ThreadPeak> peaks;
-  bool knows_calls = false;  // the peaks are calls
-};
-
-std::string OthersName(const ThreadGraph& graph) {
-  if (graph.curves.others == 0) return std::string(kOther);
-  return Counted(graph.curves.others, "other thread");
-}
-
-double Seconds(uint64_t time_us) { return static_cast<double>(time_us) / 1e6; }
-
-std::string MostText(const std::vector<LineChart::Point>& points) {
-  double most = 0, last = 0;
-  for (const LineChart::Point& point : points) {
-    most = std::max(most, point.bytes);
-    last = point.bytes;
-  }
-  return absl::StrCat("peak ", HumanBytes(most), ", end ", HumanBytes(last));
-}
-
-LineChart::Line LineOf(const ThreadCurve& curve,
-                       const std::vector<uint64_t>& time_us) {
-  LineChart::Line line;
-  line.label = curve.name;
-  for (size_t i = 0; i < time_us.size(); ++i) {
-    if (!curve.highs.empty()) {
-      line.points.push_back({Seconds(curve.highs[i].time_us),
-                             static_cast<double>(curve.highs[i].bytes)});
-    }
-    line.points.push_back(
-        {Seconds(time_us[i]), static_cast<double>(curve.bytes[i])});
-  }
-  line.detail = MostText(line.points);
-  return line;
-}
-
-LineChart::Line ProcessLine(const ThreadGraph& graph) {
-  ThreadCurve process;
-  process.name = graph.rebase_bytes == 0
-                     ? absl::StrCat(kProcess, ": RSS")
-                     : absl::StrCat(kProcess, ": RSS less ",
-                                    HumanBytes(graph.rebase_bytes));
-  for (const uint64_t bytes : graph.rss_bytes) {
-    process.bytes.push_back(static_cast<int64_t>(bytes - graph.rebase_bytes));
-  }
-  LineChart::Line line = LineOf(process, graph.curves.time_us);
-  line.color = "#24292f";
-  line.strong = true;
-  return line;
-}
-
-// Where the line of that name is drawn at that time; a thread without a line of
-// its own is in the one of all others, the last.
-LineChart::Point PointOn(const LineChart& chart, const ThreadPeak& peak) {
-  const auto named = [&peak](const LineChart::Line& line) {
-    return line.label == peak.line;
-  };
-  const auto found =
-      std::find_if(chart.lines.begin() + 1, chart.lines.end(), named);
-  const LineChart::Line& line = found != chart.lines.end() ? *found
-                                : peak.line == kProcess    ? chart.lines.front()
-                                                           : chart.lines.back();
-  const double seconds = Seconds(peak.time_us);
-  const auto after = std::find_if(
-      line.points.begin(), line.points.end(),
-      [=](const LineChart::Point& point) { return point.seconds >= seconds; });
-  if (line.points.empty()) return {seconds, 0};
-  if (after == line.points.end()) return line.points.back();
-  if (after == line.points.begin()) return *after;
-  const LineChart::Point& before = *(after - 1);
-  const double part =
-      (seconds - before.seconds) / (after->seconds - before.seconds);
-  return {seconds, before.bytes + part * (after->bytes - before.bytes)};
-}
-
-LineChart ChartOf(const ThreadGraph& graph) {
-  LineChart chart;
-  chart.title = TitleOf("Memory by thread", graph.header.script());
-  chart.subtitle =
-      absl::StrCat("process ", graph.header.pid(), "; threads: ", graph.meaning,
-                   graph.knows_calls ? kOfCalls : "");
-  chart.lines.push_back(ProcessLine(graph));
-  for (size_t i = 0; i < graph.curves.threads.size(); ++i) {
-    LineChart::Line line =
-        LineOf(graph.curves.threads[i], graph.curves.time_us);
-    SetLook(i, &line);
-    chart.lines.push_back(std::move(line));
-  }
-  if (graph.curves.others > 0 || graph.curves.any_other()) {
-    ThreadCurve others;
-    others.name = absl::StrCat(OthersName(graph), ", together");
-    others.bytes = graph.curves.other_bytes;
-    LineChart::Line line = LineOf(others, graph.curves.time_us);
-    line.color = "#8c959f";
-    chart.lines.push_back(std::move(line));
-  }
-  for (const ThreadPeak& peak : graph.peaks) {
-    chart.peaks.push_back(
-        {peak.number, PointOn(chart, peak), peak.text,
-         absl::StrCat(graph.knows_calls && peak.bytes > 0 ? "+" : "",
-                      HumanBytes(static_cast<double>(peak.bytes)), " at ",
-                      HumanSeconds(peak.time_us))});
-  }
-  return chart;
-}
-
-Table TableOf(const ThreadGraph& graph) {
-  Table table = MomentTable(graph.curves.time_us);
-  AddColumn({"rss_bytes", ""}, graph.rss_bytes, &table);
-  for (const ThreadCurve& curve : graph.curves.threads) {
-    AddColumn({curve.name, ""}, curve.bytes, &table);
-  }
-  AddColumn({std::string(kOther), ""}, graph.curves.other_bytes, &table);
-  return table;
-}
 
 class GraphCommand final : public ReportCommand {
  public:
@@ -194,6 +68,7 @@ class GraphCommand final : public ReportCommand {
   std::optional<uint64_t> rebase_;  // nothing: to be chosen
   std::optional<Moment> from_, to_;
   PeakRule peak_rule_;
+  CallAttribution attribution_;
   bool csv_ = false;
 };
 
@@ -215,6 +90,7 @@ void GraphCommand::AddOptions(CLI::App* app) {
             "Begin at this moment, named as --at T names it.");
   AddParsed(app, "--to", &to_, ParseMoment, "T", "End at this moment.");
   AddPeakRule(app, &peak_rule_);
+  attribution_.Add(app);
   app->add_flag("--csv", csv_, "Print CSV: a row for each moment.");
   AddOwn(app);
   files_.AddOutput(app);
@@ -271,35 +147,12 @@ std::string PeakText(const EndedCall& peak, const RunIndex& index) {
                       where.line, " ", where.code_name);
 }
 
-// What is more than a picture can tell of is left out: of each part of the time
-// the largest stays.
-void Thin(const MomentRange& range, std::vector<ThreadPeak>* peaks) {
-  if (peaks->size() <= kMostPeaks) return;
-  const double part_us =
-      std::max(1.0, static_cast<double>(range.to_us - range.from_us)) /
-      kMostPeaks;
-  std::vector<const ThreadPeak*> largest(kMostPeaks);
-  for (const ThreadPeak& peak : *peaks) {
-    const double parts =
-        static_cast<double>(peak.time_us - range.from_us) / part_us;
-    const ThreadPeak*& kept =
-        largest[std::min(static_cast<size_t>(parts), kMostPeaks - 1)];
-    if (kept == nullptr || std::abs(peak.bytes) > std::abs(kept->bytes)) {
-      kept = &peak;
-    }
-  }
-  std::vector<ThreadPeak> all;
-  for (const ThreadPeak* peak : largest) {
-    if (peak != nullptr) all.push_back(*peak);
-  }
-  *peaks = std::move(all);
-}
-
 // Those of `pymemreport peaks` in the range. False: nothing could be read.
 bool GraphCommand::FindPeaks(RereadFile* file, const MomentRange& range,
                              ThreadGraph* graph) const {
   if (!CallReplay::MayKnow(graph->header)) return true;
   PeakReplay replay(peak_rule_);
+  attribution_.Give(&replay);
   if (!file->Read(&replay)) return false;
   graph->knows_calls = replay.any();
   size_t number = 0;
@@ -309,9 +162,9 @@ bool GraphCommand::FindPeaks(RereadFile* file, const MomentRange& range,
     const RunIndex& index = replay.index();
     graph->peaks.push_back({number, call.time_us,
                             std::string(index.LatestThreadLabel(call.thread)),
-                            call.growth_bytes, PeakText(call, index)});
+                            call.charged_bytes, PeakText(call, index)});
   }
-  Thin(range, &graph->peaks);
+  ThinPeaks(range.from_us, range.to_us, &graph->peaks);
   return true;
 }
 
@@ -331,8 +184,8 @@ GraphCommand::Result GraphCommand::Complete(RereadFile* file,
   if (csv_) return Result::kRead;
   if (!FindPeaks(file, range, graph)) return Result::kFailed;
   if (!graph->knows_calls) {
-    graph->peaks =
-        HighestPoints(graph->curves, graph->rss_bytes, index, kMostPeaks);
+    graph->peaks = HighestPoints(graph->curves, graph->rss_bytes, index,
+                                 ThreadGraph::kMostPeaks);
   }
   return Result::kRead;
 }
@@ -342,6 +195,9 @@ GraphCommand::Result GraphCommand::Read(RereadFile* file,
                                         const RunMoments& finder,
                                         const MomentRange& range,
                                         ThreadGraph* graph) const {
+  if (attribution_.is_observed()) {
+    return ReadEvents(GrowthBy::kEvents, file, finder, range, graph);
+  }
   if (finder.has_page_events() && !finder.by_scan()) {
     return ReadEvents(GrowthBy::kFaults, file, finder, range, graph);
   }
@@ -353,6 +209,7 @@ GraphCommand::Result GraphCommand::Read(RereadFile* file,
 int GraphCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
+  if (!attribution_.Read(file.get(), console)) return kExitUsage;
   auto finder = RunMoments::Of(ReadingOf(file.get()));
   if (finder == nullptr) return kExitFailed;
   int code = kExitOk;
@@ -380,9 +237,9 @@ int GraphCommand::Run(const Console& console, OutputBuffer* output) {
       break;
   }
   if (csv_) {
-    PrintTable(TableOf(graph), TableFormat::kCsv, output);
+    PrintTable(GraphTable(graph), TableFormat::kCsv, output);
   } else {
-    PrintSvg(ChartOf(graph), output);
+    PrintSvg(GraphChart(graph), output);
   }
   return file->code();
 }

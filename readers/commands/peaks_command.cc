@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,6 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "readers/calls/call_replay.h"
 #include "readers/calls/peak_choice.h"
+#include "readers/options/help_text.h"
+#include "readers/report/call_attribution.h"
 #include "readers/report/peak_options.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
@@ -24,22 +24,26 @@ class PeaksCommand final : public ReportCommand {
             "Lists calls that changed RSS between their CALL and their RETURN: "
             "thread, file, line of the RETURN, function, bytes. Of those that "
             "are near to each other it shows the first.\n\nA change counts "
-            "also for the callers. RSS is the process's: what other threads "
-            "did meanwhile is in it. Where page faults were recorded CSV and "
-            "JSON also say what the call's own thread did. It needs a run "
-            "that logged each event, or calls by their growth.") {}
+            "also for the callers. Where page faults were recorded it is what "
+            "the call's own thread did, else what the process did meanwhile. "
+            "It needs a run that logged each event, or calls by their "
+            "growth.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
     peaks_.Add(app);
+    attribution_.Add(app);
     table_.Add(app, 0, ": a row for each peak");
     files_.AddOutput(app);
+    SetUsualOptions(app, {"--min", "--min-time", "--min-value",
+                          "--strip-prefix", "--csv", "--json", "--output"});
   }
   std::string Problem() const override { return table_.Problem(); }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
   PeakOptions peaks_;
+  CallAttribution attribution_;
   TableOptions table_;
 };
 
@@ -73,27 +77,19 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
   return table;
 }
 
-// How many peaks other threads have caused for the most part.
-size_t OthersPeaks(const std::vector<EndedCall>& peaks) {
-  return std::count_if(peaks.begin(), peaks.end(), [](const EndedCall& peak) {
-    const auto growth = static_cast<double>(peak.growth_bytes);
-    const auto by_thread = static_cast<double>(peak.thread_bytes);
-    return std::abs(growth - by_thread) > std::abs(growth) / 2;
-  });
-}
-
 int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   PeakReplay replay(peaks_.rule);
-  const auto threads = ThreadDrss::Read(file.get());
-  replay.SetThreads(threads.get());
+  if (!attribution_.Read(file.get(), console)) return kExitUsage;
+  attribution_.Give(&replay);
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.any()) {
     console.Say(absl::StrCat(file->shown_name(), ": ", replay.WhyNone()));
     return file->whole() ? kExitUsage : file->code();
   }
   std::vector<EndedCall> peaks = replay.Peaks();
+  if (!peaks.empty()) attribution_.SayWhatCounts(replay, *file, console);
   const uint64_t limit = table_.limit();
   if (limit != 0 && peaks.size() > limit) peaks.resize(limit);
   if (!table_.as_text()) {
@@ -105,13 +101,6 @@ int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
     output->Append(absl::StrCat(
         TerminalText(PeakLine(i + 1, peaks[i], replay.index(), peaks_.prefix)),
         "\n"));
-  }
-  const size_t others = threads != nullptr ? OthersPeaks(peaks) : 0;
-  if (others > 0) {
-    console.Say(absl::StrCat(
-        file->shown_name(), ": in ", others, " of ",
-        Counted(peaks.size(), "peak"),
-        " other threads moved most of RSS; --csv has each thread's own part"));
   }
   if (peaks.empty()) {
     console.Say(absl::StrCat(file->shown_name(),

@@ -72,6 +72,26 @@ TEST(GraphReportTest, WhereCallsAreKnownNumbersAreThoseOfPeaks) {
                                "c</text>\n.*>\\+600.0 KiB at 6.000 s<"));
 }
 
+// Of c's 600 KiB its thread brought 80.
+TEST(GraphReportTest, APeakIsWhatItsThreadDid) {
+  CallRun run(0, {}, true);
+  Busy(&run);
+  run.builder().AddMapping("/usr/bin/python3.11");
+  run.builder().AddPages(CamePages(2500000, 100, 20, 0, CallRun::kWorker));
+  run.builder().AddPages(CamePages(3500000, 200, 130, 0));
+  const Printed caused = run.Report({"graph", "--min", "50K"});
+  EXPECT_THAT(caused.out,
+              ::testing::ContainsRegex(
+                  ">Thread-6 &gt; main.py:35 c</text>\n.*>\\+80.0 KiB"));
+  EXPECT_THAT(caused.out, HasSubstr("threads: pages that each brought"));
+  const Printed observed =
+      run.Report({"graph", "--min", "50K", "--thread-attribution", "observed"});
+  EXPECT_THAT(observed.out,
+              ::testing::ContainsRegex(
+                  ">Thread-6 &gt; main.py:35 c</text>\n.*>\\+600.0 KiB"));
+  EXPECT_THAT(observed.out, HasSubstr("what RSS changed by at each"));
+}
+
 TEST(GraphReportTest, NumbersStayWhereFewerAreShown) {
   CallRun run;
   const Printed late = Busy(&run).Report({"graph", "--from", "6.5"});

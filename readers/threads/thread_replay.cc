@@ -6,6 +6,35 @@
 #include "readers/places/place_table.h"
 
 namespace pymemrun {
+namespace {
+
+// The line of each thread with most bytes. A line is reached by several stacks.
+class TopLines {
+ public:
+  struct Top {
+    uint64_t bytes = 0;
+    uint32_t stack = 0;
+    bool has_code = false;  // it is a line of a file
+  };
+
+  void Add(uint32_t thread, uint32_t line, Top one) {
+    if (one.bytes == 0) return;
+    one.bytes = bytes_of_[{thread, line}] += one.bytes;
+    Top& top = tops_[thread];
+    const bool is_first = one.bytes == top.bytes && one.stack < top.stack;
+    if (one.bytes > top.bytes || is_first) top = one;
+  }
+  Top Of(uint32_t thread) const {
+    const auto found = tops_.find(thread);
+    return found != tops_.end() ? found->second : Top();
+  }
+
+ private:
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint64_t> bytes_of_;
+  absl::flat_hash_map<uint32_t, Top> tops_;
+};
+
+}  // namespace
 
 ThreadTotals* ThreadReplay::Of(uint32_t thread) {
   return &threads_[thread < threads_.size() ? thread : 0];
@@ -100,23 +129,24 @@ void ThreadReplay::FoldRenamed() {
   }
 }
 
-// A line is reached by several stacks.
 void ThreadReplay::FindTopLines() {
   PlaceTable lines;
-  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint64_t> bytes_of;
+  TopLines came, went;
   ForEachChange([&](uint32_t thread, uint32_t stack, uint64_t growth,
-                    uint64_t) {
-    if (stack == 0 || growth == 0) return;
+                    uint64_t shrinkage) {
+    if (stack == 0) return;
     const uint32_t line =
         lines.NumberOf(GroupBy::kLine, index(), Origin{.stack = stack});
-    const uint64_t sum = bytes_of[{thread, line}] += growth;
-    ThreadTotals* const totals = Of(thread);
-    const bool is_first = sum == totals->top_bytes && stack < totals->top_stack;
-    if (sum > totals->top_bytes || is_first) {
-      totals->top_bytes = sum;
-      totals->top_stack = stack;
-    }
+    const bool has_code = lines.places()[line].line != 0;
+    came.Add(thread, line, {growth, stack, has_code});
+    went.Add(thread, line, {shrinkage, stack, has_code});
   });
+  for (uint32_t id = 0; id < threads_.size(); ++id) {
+    TopLines::Top top = came.Of(id);
+    const TopLines::Top gone = went.Of(id);
+    if (!top.has_code && gone.has_code && gone.bytes > top.bytes) top = gone;
+    threads_[id].top_stack = top.stack;
+  }
 }
 
 void ThreadReplay::Finish() {

@@ -22,8 +22,9 @@ struct ThreadTotals {
   uint64_t peak_bytes = 0;  // at the peak of RSS, of what it touched first
   uint64_t rows = 0;
   uint64_t first_us = 0, last_us = 0;  // when it was seen
-  uint32_t top_stack = 0;  // of the own line that brought most; 0: none
-  uint64_t top_bytes = 0;
+  // Of the own line that brought most. Where that has no code, of the one that
+  // gave back most, if that is more. 0: none.
+  uint32_t top_stack = 0;
   bool is_python = false;  // it had an event, or a stack, of Python's
 
   int64_t net_bytes() const {

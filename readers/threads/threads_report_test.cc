@@ -58,6 +58,8 @@ TEST(ThreadsReportTest, ShrinkageIsOfTheThreadWhoseCallItWas) {
   EXPECT_EQ(rows[0]["shrinkage_bytes"], 0);
   EXPECT_EQ(rows[1]["thread"], "MainThread#1");
   EXPECT_EQ(rows[1]["net_bytes"], -8 * static_cast<int64_t>(kPage));
+  // It only gave back.
+  EXPECT_EQ(rows[1]["top_line"], "/job.py:2 f");
   EXPECT_EQ(rows[2]["thread"], "unattributed");
   EXPECT_EQ(rows[2]["net_bytes"], 0);
 }

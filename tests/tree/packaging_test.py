@@ -105,7 +105,7 @@ class Package(unittest.TestCase):
             os.path.relpath(os.path.join(where, name), self.root)
             for where, _, names in os.walk(self.root) for name in names
             if os.access(os.path.join(where, name), os.X_OK))
-        self.assertEqual(sorted(FILES[:4]), programs)
+        self.assertEqual(sorted(FILES[:5]), programs)
 
     def test_it_depends_on_the_standard_library_and_on_libc(self):
         depends = self.field('Depends')

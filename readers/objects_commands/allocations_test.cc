@@ -1,8 +1,5 @@
 // What the commands of pymemobj say of where objects were allocated.
-#include <stdlib.h>
-
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -13,6 +10,7 @@
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/object_run_builder.h"
 #include "readers/testing/program_test_util.h"
+#include "readers/testing/temp_folder.h"
 
 namespace pymemrun {
 namespace {
@@ -26,8 +24,6 @@ using testing::Not;
 class AllocationsTest : public testing::Test {
  protected:
   AllocationsTest() {
-    char folder[] = "/tmp/allocations_test.XXXXXX";
-    folder_ = mkdtemp(folder);
     modules_ = builder_.AddGroup("modules");
     list_ = builder_.Add("list", 56, std::nullopt, 11);
     builder_.node(list_).address = 0x201000;  // of line 6
@@ -38,21 +34,19 @@ class AllocationsTest : public testing::Test {
     dump_ = Write("run.obj.pb", builder_.Write());
     run_ = Write("run.pb", HeapRun().Build());
   }
-  ~AllocationsTest() override { std::filesystem::remove_all(folder_); }
-
   void AddItem(uint64_t address) {
     item_ = builder_.Add("str", 1000);
     builder_.node(item_).address = address;
     builder_.Refer(list_, item_, EDGE_INDEX);
   }
   std::string Write(const std::string& name, const std::string& contents) {
-    std::ofstream(folder_ + "/" + name) << contents;
-    return folder_ + "/" + name;
+    return folder_.Write(name, contents);
   }
 
   ObjectRunBuilder builder_;
   uint32_t modules_, list_, item_;
-  std::string folder_, dump_, run_;
+  TempFolder folder_;
+  std::string dump_, run_;
 };
 
 TEST_F(AllocationsTest, ShowHasStackTimeAndThread) {
@@ -152,7 +146,7 @@ TEST_F(AllocationsTest, WithoutTheRunAllElseIsAsBefore) {
 }
 
 TEST_F(AllocationsTest, TheRunCanBeNamed) {
-  const std::string other = folder_ + "/other.pb";
+  const std::string other = folder_.path() + "/other.pb";
   std::filesystem::rename(run_, other);
   EXPECT_THAT(Objects({dump_, "show", "0x100000", "--run", other}).out,
               HasSubstr("/job.py:5 load"));

@@ -1,8 +1,5 @@
 // `pymemreport heap --objects`.
-#include <stdlib.h>
-
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -12,6 +9,7 @@
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/object_run_builder.h"
 #include "readers/testing/program_test_util.h"
+#include "readers/testing/temp_folder.h"
 
 namespace pymemrun {
 namespace {
@@ -26,8 +24,6 @@ using testing::Not;
 class HeapObjectsTest : public testing::Test {
  protected:
   HeapObjectsTest() {
-    char folder[] = "/tmp/heap_objects_test.XXXXXX";
-    folder_ = mkdtemp(folder);
     const uint32_t modules = builder_.AddGroup("modules");
     const uint32_t lost = builder_.AddGroup("gc tracked, not reached");
     const uint32_t sys_modules = builder_.Add("dict", 1000);
@@ -53,20 +49,18 @@ class HeapObjectsTest : public testing::Test {
     run_ = Write("run.pb", HeapRun().Build());
     dump_ = Write("run.obj-1.pb", builder_.Write());
   }
-  ~HeapObjectsTest() override { std::filesystem::remove_all(folder_); }
-
   uint32_t AddAt(const std::string& type, uint64_t address) {
     const uint32_t node = builder_.Add(type, 100);
     builder_.node(node).address = address;
     return node;
   }
   std::string Write(const std::string& name, const std::string& contents) {
-    std::ofstream(folder_ + "/" + name) << contents;
-    return folder_ + "/" + name;
+    return folder_.Write(name, contents);
   }
 
   ObjectRunBuilder builder_;
-  std::string folder_, run_, dump_;
+  TempFolder folder_;
+  std::string run_, dump_;
 };
 
 TEST_F(HeapObjectsTest, LinesHaveTypesAndHolders) {

@@ -1,10 +1,5 @@
 #include "readers/objects_heap/load_allocations.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,6 +11,7 @@
 #include "readers/objects/node_filter.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/object_run_builder.h"
+#include "readers/testing/temp_folder.h"
 
 namespace pymemrun {
 namespace {
@@ -28,8 +24,6 @@ using testing::HasSubstr;
 class LoadAllocationsTest : public testing::Test {
  protected:
   LoadAllocationsTest() {
-    char folder[] = "/tmp/load_allocations_test.XXXXXX";
-    folder_ = mkdtemp(folder);
     builder_.SetHead("app.Node", 16);
     const uint32_t group = builder_.AddGroup("modules");
     for (const uint64_t address : {0x100010, 0x101010}) {
@@ -45,11 +39,8 @@ class LoadAllocationsTest : public testing::Test {
     }
     builder_.begin().set_time_us(4000);
   }
-  ~LoadAllocationsTest() override { std::filesystem::remove_all(folder_); }
-
   std::string Write(const std::string& name, const std::string& contents) {
-    std::ofstream(folder_ + "/" + name) << contents;
-    return folder_ + "/" + name;
+    return folder_.Write(name, contents);
   }
   // Loads the dump and what is known of it.
   AllocationsRead Load(const std::string& run = "") {
@@ -70,7 +61,7 @@ class LoadAllocationsTest : public testing::Test {
     return lines;
   }
 
-  std::string folder_;
+  TempFolder folder_;
   ObjectRunBuilder builder_;
   std::vector<uint32_t> nodes_;
   std::unique_ptr<ObjectGraph> graph_;
@@ -114,19 +105,22 @@ TEST_F(LoadAllocationsTest, ABlockThatIsUsedAgainHasItsLastAllocation) {
 }
 
 TEST_F(LoadAllocationsTest, WithoutARunFileItSaysWhy) {
-  EXPECT_EQ(Load().status.message(), "there is no " + folder_ + "/run.pb");
+  EXPECT_EQ(Load().status.message(),
+            "there is no " + folder_.path() + "/run.pb");
   EXPECT_EQ(graph_->allocations(), nullptr);
-  EXPECT_THAT(Load(folder_ + "/other.pb").status.message(),
-              HasSubstr("there is no " + folder_ + "/other.pb"));
+  EXPECT_THAT(Load(folder_.path() + "/other.pb").status.message(),
+              HasSubstr("there is no " + folder_.path() + "/other.pb"));
 }
 
 TEST_F(LoadAllocationsTest, OtherProcessesTellNothing) {
   Write("run.pb", HeapRun().Build());
   builder_.header().set_process_start_ticks(5);
-  EXPECT_EQ(Load().status.message(), folder_ + "/run.pb is of another process");
+  EXPECT_EQ(Load().status.message(),
+            folder_.path() + "/run.pb is of another process");
   builder_.header().set_process_start_ticks(0);
   builder_.header().set_pid(1);
-  EXPECT_EQ(Load().status.message(), folder_ + "/run.pb is of another process");
+  EXPECT_EQ(Load().status.message(),
+            folder_.path() + "/run.pb is of another process");
 }
 
 TEST_F(LoadAllocationsTest, RunsWithoutHeapEventsTellNothing) {
@@ -169,13 +163,32 @@ TEST_F(LoadAllocationsTest, LinesChooseObjects) {
   EXPECT_EQ(count("line=ob.py:5"), 0);
 }
 
+TEST_F(LoadAllocationsTest, OfDamagedRunsItSaysWhyOrWhatIsKnown) {
+  const std::string run = HeapRun().Build();
+  const auto check = [this](const std::string& contents) {
+    Write("run.pb", contents);
+    const AllocationsRead read = Load();
+    EXPECT_EQ(read.status.ok(), graph_->allocations() != nullptr);
+    EXPECT_EQ(read.status.ok(), read.status.message().empty());
+  };
+  for (size_t i = 0; i < run.size(); i += 3) {
+    std::string damaged = run;
+    damaged[i] = static_cast<char>(damaged[i] ^ (i % 2 == 0 ? 0xff : 0x01));
+    check(damaged);
+    check(run.substr(0, i));
+  }
+  check(run);
+  EXPECT_EQ(Lines()[0], "/job.py:5 load");
+}
+
 TEST_F(LoadAllocationsTest, TheLastDumpHasTheHighestNumber) {
-  EXPECT_EQ(LastDumpOf(folder_ + "/run.pb"), "");
+  EXPECT_EQ(LastDumpOf(folder_.path() + "/run.pb"), "");
   for (const char* name : {"run.obj.pb", "run.obj-2.pb", "run.obj-10.pb",
                            "other.obj-11.pb", "run.pb", "run.obj-10.pb.csv"}) {
     Write(name, "");
   }
-  EXPECT_EQ(LastDumpOf(folder_ + "/run.pb"), folder_ + "/run.obj-10.pb");
+  EXPECT_EQ(LastDumpOf(folder_.path() + "/run.pb"),
+            folder_.path() + "/run.obj-10.pb");
   EXPECT_EQ(LastDumpOf("/nowhere/run.pb"), "");
 }
 

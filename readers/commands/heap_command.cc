@@ -13,6 +13,7 @@
 #include "readers/heap/heap_table.h"
 #include "readers/heap_in_rss/heap_mapped.h"
 #include "readers/moments/moment_reading.h"
+#include "readers/objects_heap/heap_objects.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/report/report_command.h"
@@ -177,6 +178,7 @@ class HeapCommand final : public ReportCommand {
   std::optional<Moment> to_;  // the change up to this moment
   GroupBy by_ = GroupBy::kLine;
   bool leaks_ = false;
+  HeapObjectsOptions objects_;
   bool reserved_ = false;   // what C code has mapped, instead of blocks
   uint32_t temporary_ = 0;  // freed before so many allocations; 0: all blocks
   PlaceOptions table_;
@@ -214,6 +216,12 @@ void HeapCommand::AddOptions(CLI::App* app) {
       "[N]",
       "Show blocks that were freed before their thread had allocated N times "
       "more (1).");
+  app->add_option(
+         "--objects", objects_.dump,
+         "Show the types of the objects in each line's blocks, and who "
+         "holds them, at the moment of a dump of the object graph (the "
+         "last one beside the run file).")
+      ->option_text("[=DUMP]");
   table_.AddPlaces(app, 20);
   stacks_.Add(app);
   AddOwn(app);
@@ -228,6 +236,7 @@ std::vector<std::string> HeapCommand::Prepared(
   std::vector<std::string> changed;
   for (size_t i = 0; i < arguments.size(); ++i) {
     changed.push_back(arguments[i]);
+    if (arguments[i] == "--objects") changed.back() += "=last";
     if (arguments[i] != "--temporary") continue;
     const bool has_number =
         i + 1 < arguments.size() && IsNumber(arguments[i + 1]);
@@ -248,6 +257,13 @@ std::string HeapCommand::Problem() const {
   if (!table_.thread.empty() &&
       (leaks_ || temporary_ != 0 || diff || to_.has_value() || reserved_)) {
     return "--thread is of what is alive at one moment";
+  }
+  if (!objects_.dump.empty() &&
+      (leaks_ || temporary_ != 0 || diff || to_.has_value() || reserved_ ||
+       stacks_.any() || !table_.thread.empty() || by_ != GroupBy::kLine ||
+       at_.kind != Moment::kPeak)) {
+    return "--objects is of lines at the moment of a dump: it goes with "
+           "--limit, --csv and --json alone";
   }
   const std::string problem = stacks_.Problem(table_, by_);
   if (!problem.empty() || !stacks_.any()) return problem;
@@ -324,6 +340,11 @@ std::vector<Moment> HeapCommand::Moments() const {
 }
 
 int HeapCommand::Run(const Console& console, OutputBuffer* output) {
+  if (!objects_.dump.empty()) {
+    objects_.limit = table_.limit();
+    objects_.format = table_.format();
+    return ShowHeapObjects(files_.paths[0], objects_, console, output);
+  }
   int code = kExitOk;
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;

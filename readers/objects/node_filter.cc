@@ -2,6 +2,7 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,18 @@ bool MatchesPattern(const std::string& pattern, const std::string& text) {
   return fnmatch(pattern.c_str(), text.c_str(), FNM_NOESCAPE) == 0;
 }
 
+// A line by its file and number, with the folder or without.
+bool LineMatches(const std::string& pattern, absl::string_view label) {
+  // "/app/cache.py:4 fill"; folders may have blanks, too.
+  const size_t colon = label.rfind(':');
+  const size_t blank = label.find(' ', colon == label.npos ? 0 : colon);
+  const std::string line(label.substr(0, blank));
+  const size_t slash = line.rfind('/');
+  return MatchesPattern(pattern, line) ||
+         (slash != line.npos &&
+          MatchesPattern(pattern, line.substr(slash + 1)));
+}
+
 }  // namespace
 
 bool TypeMatches(const ObjectGraph& graph, uint32_t type,
@@ -26,11 +39,9 @@ bool TypeMatches(const ObjectGraph& graph, uint32_t type,
 
 bool NodeFilter::TakeWords(absl::string_view* rest, Condition* made) {
   static constexpr std::pair<absl::string_view, Field> kFields[] = {
-      {"type", Field::kType},
-      {"module", Field::kModule},
-      {"value", Field::kValue},
-      {"size", Field::kSize},
-      {"length", Field::kLength}};
+      {"type", Field::kType},   {"module", Field::kModule},
+      {"value", Field::kValue}, {"line", Field::kLine},
+      {"size", Field::kSize},   {"length", Field::kLength}};
   // The longer ones first.
   static constexpr std::pair<absl::string_view, Operator> kOperators[] = {
       {"!=", Operator::kIsNot},  {">=", Operator::kAtLeast},
@@ -58,7 +69,8 @@ absl::Status NodeFilter::Add(absl::string_view condition) {
   Condition made;
   if (!TakeWords(&rest, &made)) {
     return wrong(
-        "such as type=dict, module=app*, value=x*, size>=1M or length>9");
+        "such as type=dict, module=app*, value=x*, line=app.py:*, size>=1M "
+        "or length>9");
   }
   made.pattern = std::string(rest);
   if (made.field == Field::kSize || made.field == Field::kLength) {
@@ -70,6 +82,12 @@ absl::Status NodeFilter::Add(absl::string_view condition) {
   }
   conditions_.push_back(made);
   return absl::OkStatus();
+}
+
+bool NodeFilter::has_line() const {
+  return std::any_of(
+      conditions_.begin(), conditions_.end(),
+      [](const Condition& each) { return each.field == Field::kLine; });
 }
 
 bool NodeFilter::Matches(const ObjectGraph& graph, NodeId node) const {
@@ -95,6 +113,12 @@ bool NodeFilter::Meets(const Condition& condition, const ObjectGraph& graph,
       return details.text.has_value() &&
              is ==
                  MatchesPattern(condition.pattern, std::string(*details.text));
+    }
+    case Field::kLine: {
+      const NodeAllocations* const known = graph.allocations();
+      const uint32_t line = known == nullptr ? 0 : known->LineOf(node);
+      return line != 0 &&
+             is == LineMatches(condition.pattern, known->LineText(line));
     }
     case Field::kSize:
       number = graph.size_bytes(node);

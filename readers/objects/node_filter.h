@@ -15,16 +15,20 @@ namespace pymemrun {
 // Conditions that an object meets all of. Synthetic nodes meet none.
 class NodeFilter {
  public:
-  // "type=dict", "module!=app.*", "value=GET *", "size>=1M", "length<10". Text
-  // is matched as a pattern of * ? [...]; a type also by its name alone,
-  // without its module. Fails with what is wrong.
+  // "type=dict", "module!=app.*", "value=GET *", "line=cache.py:4",
+  // "size>=1M", "length<10". Text is matched as a pattern of * ? [...]; a type
+  // also by its name alone, without its module; a line without its folder.
+  // Fails with what is wrong.
   absl::Status Add(absl::string_view condition);
   bool any() const { return !conditions_.empty(); }
+  // Whether it needs to know allocations. Where one is not known nothing is
+  // said of the line.
+  bool has_line() const;
 
   bool Matches(const ObjectGraph& graph, NodeId node) const;
 
  private:
-  enum class Field { kType, kModule, kValue, kSize, kLength };
+  enum class Field { kType, kModule, kValue, kLine, kSize, kLength };
   enum class Operator { kIs, kIsNot, kAbove, kAtLeast, kBelow, kAtMost };
   struct Condition {
     Field field;

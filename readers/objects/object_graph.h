@@ -4,7 +4,9 @@
 #define PYMEMRUN_READERS_OBJECTS_OBJECT_GRAPH_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -15,6 +17,7 @@
 #include "format/trace.pb.h"
 #include "readers/objects/dump_facts.h"
 #include "readers/objects/grown_array.h"
+#include "readers/objects/node_allocations.h"
 
 namespace pymemrun {
 
@@ -91,6 +94,12 @@ class ObjectGraph {
   absl::Span<const NodeId> targets() const { return targets_; }
   absl::Span<const uint8_t> kinds() const { return kinds_; }
 
+  // Null: nothing is known of allocations.
+  const NodeAllocations* allocations() const { return allocations_.get(); }
+  void TakeAllocations(std::unique_ptr<NodeAllocations> allocations) {
+    allocations_ = std::move(allocations);
+  }
+
   // The node at this address, or kNoNode.
   NodeId Find(uint64_t address) const;
 
@@ -124,6 +133,7 @@ class ObjectGraph {
   GrownArray<uint32_t> names_of_;
   std::vector<ObjectReference> late_;
   uint64_t objects_ = 0, total_bytes_ = 0;
+  std::unique_ptr<NodeAllocations> allocations_;
   mutable std::vector<NodeId> by_address_;  // made when it is asked for
 };
 

@@ -28,10 +28,17 @@ class CollapseCommand final : public ObjectsCommand {
   }
 
  private:
-  int Show(ObjectAnalysis* analysis, const Console&,
+  // Of the graph that it makes, not of the one that was read.
+  bool NeedsAllocations() const override { return false; }
+  int Show(ObjectAnalysis* analysis, const Console& console,
            OutputBuffer* output) override {
     const uint64_t before = analysis->graph().objects();
     Collapsed collapsed = CollapseInstanceDicts(analysis->graph());
+    int code = kExitOk;
+    if (where_.has_line() && !Join(files_.paths[0], /*is_needed=*/true, console,
+                                   collapsed.graph.get(), &code)) {
+      return code;
+    }
     ObjectAnalysis folded(std::move(collapsed.graph));
     Print(absl::StrCat(Counted(collapsed.dicts, "__dict__", "__dict__s"),
                        " of ", Counted(before, "object"), " ",
@@ -39,7 +46,7 @@ class CollapseCommand final : public ObjectsCommand {
                        " counted in the instances.\n",
                        SummaryText(folded.graph())),
           TypeTable(&folded, where_, table_.limit()), output);
-    return kExitOk;
+    return code;
   }
 };
 

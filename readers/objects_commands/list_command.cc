@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "readers/objects_commands/allocation_text.h"
 #include "readers/objects_commands/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/options/option_values.h"
@@ -35,6 +36,7 @@ class ListCommand final : public ObjectsCommand {
   }
 
  private:
+  bool ShowsAllocations() const override { return !table_.as_text(); }
   int Show(ObjectAnalysis* analysis, const Console&,
            OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();
@@ -61,6 +63,10 @@ class ListCommand final : public ObjectsCommand {
     Table table = ObjectTable();
     for (size_t i = 0; i < listed; ++i)
       pymemrun::AddObject(analysis, found[i], &table);
+    if (!table_.as_text()) {
+      found.resize(listed);
+      AddAllocationColumns(graph, found, &table);
+    }
     Print(absl::StrCat(Counted(count, "object"), " take ",
                        HumanBytes(static_cast<double>(bytes)), "."),
           table, output);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "readers/objects/chains.h"
+#include "readers/objects/chain_text.h"
 #include "readers/objects/node_filter.h"
 #include "readers/objects_findings/analysis.h"
 #include "readers/output/table.h"
@@ -21,9 +21,6 @@ void AddObject(ObjectAnalysis* analysis, NodeId node, Table* table,
 
 // "list 0x1200 is 72 bytes. Without it 24.5 MiB would go, 71 % of all."
 std::string ObjectSentence(ObjectAnalysis* analysis, NodeId node);
-// "sys.modules['app'].CACHE['key']", as an expression as far as it is one. Of a
-// long chain the middle is left out.
-std::string ChainText(const ObjectGraph& graph, const Chain& chain);
 // "dict 0x1100", harmless for a terminal.
 std::string ShownNode(const ObjectGraph& graph, NodeId node);
 

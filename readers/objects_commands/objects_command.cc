@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/objects/dump_loader.h"
 #include "readers/objects/object_text.h"
+#include "readers/objects_heap/load_allocations.h"
 #include "readers/options/option_values.h"
 #include "text/terminal_text.h"
 
@@ -12,10 +13,42 @@ namespace pymemrun {
 
 int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
-  auto graph = LoadObjects(files_.paths[0], console, &code, NeedsDetails());
+  auto graph = Load(files_.paths[0], console, &code);
   if (graph == nullptr) return code;
   ObjectAnalysis analysis(std::move(graph));
   return std::max(code, Show(&analysis, console, output));
+}
+
+std::unique_ptr<ObjectGraph> ObjectsCommand::Load(const std::string& path,
+                                                  const Console& console,
+                                                  int* code) {
+  auto graph = LoadObjects(path, console, code, NeedsDetails());
+  if (graph == nullptr) return nullptr;
+  const bool is_wanted =
+      NeedsAllocations() || ShowsAllocations() || !run_.empty();
+  if (!is_wanted || Join(path, NeedsAllocations(), console, graph.get(), code))
+    return graph;
+  return nullptr;
+}
+
+bool ObjectsCommand::Join(const std::string& path, bool is_needed,
+                          const Console& console, ObjectGraph* graph,
+                          int* code) {
+  AllocationsRead read = LoadAllocations(path, run_, &console, *graph);
+  if (read.damages > 0) *code = kExitFailed;
+  if (read.status.ok()) {
+    graph->TakeAllocations(std::move(read.allocations));
+    return true;
+  }
+  no_allocations_ = std::string(read.status.message());
+  if (!is_needed && run_.empty()) return true;
+  console.Say(absl::StrCat(
+      TerminalText(path),
+      ": where objects were allocated is not known: ", no_allocations_));
+  *code =
+      std::max(*code, absl::IsFailedPrecondition(read.status) ? kExitUsage
+                                                              : kExitFailed);
+  return !is_needed;
 }
 
 void ObjectsCommand::AddFile(CLI::App* app) {
@@ -27,6 +60,13 @@ void ObjectsCommand::AddFile(CLI::App* app) {
          "input.")
       ->required()
       ->option_text("FILE");
+}
+
+void ObjectsCommand::AddRun(CLI::App* app) {
+  app->add_option("--run", run_,
+                  "The run file that tells where objects were allocated (the "
+                  "one beside the dump).")
+      ->option_text("PATH");
 }
 
 void ObjectsCommand::AddObject(CLI::App* app, const std::string& usage,
@@ -47,11 +87,13 @@ void ObjectsCommand::AddWhere(CLI::App* app) {
                                         std::string(status.message()));
            }
          },
-         "Only objects such that type=dict, module=app*, value=x*, size>=1M or "
-         "length>9. May be given several times: all must hold.")
+         "Only objects such that type=dict, module=app*, value=x*, "
+         "line=app.py:12, size>=1M or length>9. May be given several times: "
+         "all must hold.")
       ->option_text("CONDITION")
       ->allow_extra_args(false)
       ->trigger_on_parse();
+  AddRun(app);
 }
 
 void ObjectsCommand::AddTable(CLI::App* app, uint64_t usual,

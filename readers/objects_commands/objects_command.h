@@ -28,8 +28,23 @@ class ObjectsCommand : public ReportCommand {
 
   // Whether it looks at more of an object than type and size.
   virtual bool NeedsDetails() const { return true; }
+  // Whether it makes no sense without allocations; whether it shows them where
+  // they are known.
+  virtual bool NeedsAllocations() const { return where_.has_line(); }
+  virtual bool ShowsAllocations() const { return false; }
+
+  // Loads a dump, with allocations as needed. Null: there is nothing to show,
+  // which has been said. *code as LoadObjects() has it.
+  std::unique_ptr<ObjectGraph> Load(const std::string& path,
+                                    const Console& console, int* code);
+  // Gives the graph of the dump at `path` its allocations. False: they are not
+  // known, which has been said, and are needed.
+  bool Join(const std::string& path, bool is_needed, const Console& console,
+            ObjectGraph* graph, int* code);
 
   void AddFile(CLI::App* app);
+  // --run; --where comes with it.
+  void AddRun(CLI::App* app);
   // The object that the command is about, behind FILE.
   void AddObject(CLI::App* app, const std::string& usage = "ADDR",
                  const std::string& help = "");
@@ -49,6 +64,11 @@ class ObjectsCommand : public ReportCommand {
   TableOptions table_;
   NodeFilter where_;
   std::string object_;
+  // Why allocations are not known; empty: they are, or were not looked for.
+  std::string no_allocations_;
+
+ private:
+  std::string run_;
 };
 
 // All commands, in the order of --help.

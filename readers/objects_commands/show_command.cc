@@ -2,7 +2,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "readers/objects/free_lists.h"
 #include "readers/objects/object_text.h"
+#include "readers/objects_commands/allocation_text.h"
 #include "readers/objects_commands/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "text/terminal_text.h"
@@ -20,10 +22,33 @@ class ShowCommand final : public ObjectsCommand {
   void AddOptions(CLI::App* app) override {
     AddFile(app);
     ObjectsCommand::AddObject(app);
+    AddRun(app);
     AddTable(app, 0, "object");
   }
 
  private:
+  bool ShowsAllocations() const override { return true; }
+  // Or why it is not known.
+  void AddAllocation(const ObjectGraph& graph, NodeId node,
+                     std::string* heading) const {
+    std::string text = AllocationText(graph, node, "", kMostFrames);
+    if (!text.empty()) {
+      text.pop_back();
+      absl::StrAppend(heading, "\n", text);
+      if (!MayBeReused(graph, node)) return;
+      absl::StrAppend(heading, "\nThat was its block. CPython uses those of a ",
+                      graph.type_name(graph.type(node)),
+                      " again, so it may have been made elsewhere.");
+    } else if (!no_allocations_.empty()) {
+      absl::StrAppend(
+          heading, "\nWhere it was allocated is not known: ", no_allocations_);
+    } else {
+      absl::StrAppend(heading, "\nWhere it was allocated is not known: ",
+                      graph.allocations()->sampled()
+                          ? "only a sample of the blocks was recorded"
+                          : "no heap event tells of its block");
+    }
+  }
   int Show(ObjectAnalysis* analysis, const Console& console,
            OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();
@@ -45,12 +70,15 @@ class ShowCommand final : public ObjectsCommand {
       if ((graph.flags(node) & flag) != 0)
         absl::StrAppend(&heading, "\n", says);
     }
+    AddAllocation(graph, node, &heading);
     Table table = ObjectTable();
     pymemrun::AddObject(analysis, node, &table);
+    if (!table_.as_text()) AddAllocationColumns(graph, {node}, &table);
     Print(heading, table, output);
     return kExitOk;
   }
 
+  static constexpr int kMostFrames = 12;
   static constexpr std::pair<uint32_t, const char*> kFlags[] = {
       {ObjectBatch::IMMORTAL, "It is immortal: it never goes."},
       {ObjectBatch::ESTIMATED,

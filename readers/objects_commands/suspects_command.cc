@@ -5,7 +5,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "readers/objects/dump_loader.h"
+#include "readers/objects/free_lists.h"
 #include "readers/objects/object_text.h"
+#include "readers/objects_commands/allocation_text.h"
 #include "readers/objects_commands/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/suspects.h"
@@ -32,10 +34,12 @@ class SuspectsCommand final : public ObjectsCommand {
         app, "--min-share", &percent_,
         [](absl::string_view text) { return ParseNumber(text, 1, 100); },
         "PERCENT", "Name those that keep PERCENT of all alive (10).");
+    AddRun(app);
     AddTable(app, 10, "suspect");
   }
 
  private:
+  bool ShowsAllocations() const override { return true; }
   int Show(ObjectAnalysis* analysis, const Console&,
            OutputBuffer* output) override {
     std::vector<Suspect> suspects =
@@ -62,6 +66,10 @@ class SuspectsCommand final : public ObjectsCommand {
       output->AppendLines(
           absl::StrCat("\n", i + 1, ". ", Sentences(analysis, suspects[i])));
     }
+    if (!no_allocations_.empty()) {
+      output->AppendLines(absl::StrCat(
+          "\nWhere they were allocated is not known: ", no_allocations_, "\n"));
+    }
     return kExitOk;
   }
 
@@ -73,11 +81,59 @@ class SuspectsCommand final : public ObjectsCommand {
 
   static std::string Sentences(ObjectAnalysis* analysis,
                                const Suspect& suspect);
+  static constexpr int kMostFrames = 4;
+  static std::string SureAllocation(const ObjectGraph& graph, NodeId node);
+  static std::string Below(const ObjectGraph& graph, const Suspect& suspect);
+  static std::string LineSentence(const ObjectGraph& graph,
+                                  const Suspect& suspect);
   static Table ToTable(ObjectAnalysis* analysis,
                        const std::vector<Suspect>& suspects);
 
   uint64_t percent_ = 10;
 };
+
+// Where it was allocated, if that is what made it.
+std::string SuspectsCommand::SureAllocation(const ObjectGraph& graph,
+                                            NodeId node) {
+  return MayBeReused(graph, node)
+             ? ""
+             : AllocationText(graph, node, "   ", kMostFrames);
+}
+
+// "39,998 of them were allocated by cache.py:4 fill."
+std::string SuspectsCommand::LineSentence(const ObjectGraph& graph,
+                                          const Suspect& suspect) {
+  const uint64_t objects =
+      suspect.objects > 1 ? suspect.objects : suspect.most_objects;
+  const std::string line = ShownLine(graph, suspect.most_line);
+  if (objects == 1) return absl::StrCat("It was allocated by ", line, ".");
+  return absl::StrCat(suspect.most_line_objects == objects
+                          ? "All"
+                          : absl::StrCat(Grouped(suspect.most_line_objects)),
+                      " of them were allocated by ", line, ".");
+}
+
+// What most of the bytes are in, and which line allocated that.
+std::string SuspectsCommand::Below(const ObjectGraph& graph,
+                                   const Suspect& suspect) {
+  const bool is_group = suspect.objects > 1;
+  std::string text;
+  if (suspect.most_objects > 0) {
+    absl::StrAppend(&text, "   There ",
+                    suspect.most_objects == 1 ? "is " : "are ",
+                    Counted(suspect.most_objects, "object"), " of ",
+                    TerminalText(graph.type_name(suspect.most_type)), " with ",
+                    HumanBytes(static_cast<double>(suspect.most_bytes)), ".\n");
+  }
+  if (suspect.most_line != 0) {
+    absl::StrAppend(
+        &text, "   ", LineSentence(graph, suspect), "\n",
+        AllocationText(graph, suspect.most_line_node, "   ", kMostFrames,
+                       is_group || suspect.most_objects > 1 ? "One of them"
+                                                            : "Allocated"));
+  }
+  return text;
+}
 
 std::string SuspectsCommand::Sentences(ObjectAnalysis* analysis,
                                        const Suspect& suspect) {
@@ -100,19 +156,16 @@ std::string SuspectsCommand::Sentences(ObjectAnalysis* analysis,
     absl::StrAppend(&text, is_group ? "   One of them is " : "   It is ", chain,
                     "\n");
   }
+  if (!is_group) text += SureAllocation(graph, suspect.node);
   if (suspect.accumulation != suspect.node) {
     absl::StrAppend(
         &text, "   The bytes are in ", ShownNode(graph, suspect.accumulation),
         ", ", TerminalText(ChainTo(analysis, suspect.accumulation)), "\n");
   }
-  if (suspect.most_objects > 0) {
-    absl::StrAppend(&text, "   There ",
-                    suspect.most_objects == 1 ? "is " : "are ",
-                    Counted(suspect.most_objects, "object"), " of ",
-                    TerminalText(graph.type_name(suspect.most_type)), " with ",
-                    HumanBytes(static_cast<double>(suspect.most_bytes)), ".\n");
+  if (suspect.accumulation != suspect.node) {
+    text += SureAllocation(graph, suspect.accumulation);
   }
-  return text;
+  return text + Below(graph, suspect);
 }
 
 Table SuspectsCommand::ToTable(ObjectAnalysis* analysis,
@@ -129,7 +182,10 @@ Table SuspectsCommand::ToTable(ObjectAnalysis* analysis,
                     {"accumulation_path", "accumulation path"},
                     {"most_type", "of"},
                     {"most_objects", "objects"},
-                    {"most_bytes", "bytes", CellLook::kBytes}};
+                    {"most_bytes", "bytes", CellLook::kBytes},
+                    {"most_line", "by"},
+                    {"most_line_objects", "objects"}};
+  std::vector<NodeId> accumulations;
   for (const Suspect& suspect : suspects) {
     table.rows.push_back(
         {suspect.retained_bytes, analysis->ShareOf(suspect.retained_bytes),
@@ -139,8 +195,14 @@ Table SuspectsCommand::ToTable(ObjectAnalysis* analysis,
          ChainTo(analysis, suspect.accumulation),
          suspect.most_objects == 0 ? Cell()
                                    : Cell(graph.type_name(suspect.most_type)),
-         suspect.most_objects, suspect.most_bytes});
+         suspect.most_objects, suspect.most_bytes,
+         suspect.most_line == 0
+             ? Cell()
+             : Cell(graph.allocations()->LineText(suspect.most_line)),
+         suspect.most_line == 0 ? Cell() : Cell(suspect.most_line_objects)});
+    accumulations.push_back(suspect.accumulation);
   }
+  AddAllocationColumns(graph, accumulations, &table);
   table.places = table.rows.size();
   return table;
 }

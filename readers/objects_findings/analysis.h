@@ -21,6 +21,10 @@ class ObjectAnalysis {
       : graph_(std::move(graph)) {}
 
   const ObjectGraph& graph() const { return *graph_; }
+  // All else stays as it is.
+  void TakeAllocations(std::unique_ptr<NodeAllocations> allocations) {
+    graph_->TakeAllocations(std::move(allocations));
+  }
   const Parents& parents();
   const DominatorTree& tree();
   const DominatorTree::Children& children();

@@ -11,40 +11,46 @@ namespace {
 class Differ {
  public:
   Differ(const ObjectGraph& older, const ObjectGraph& newer,
-         const NodeFilter& filter, bool by_address)
+         const NodeFilter& filter, bool by_address, DiffBy by)
       : older_(older),
         newer_(newer),
         filter_(filter),
-        by_address_(by_address) {}
+        by_address_(by_address),
+        by_(by) {}
 
-  std::vector<TypeDiff> Diff() {
+  std::vector<DiffRow> Diff() {
     for (NodeId node = 0; node < older_.nodes(); ++node) {
       if (filter_.Matches(older_, node)) AddOld(node);
     }
     for (NodeId node = 0; node < newer_.nodes(); ++node) {
       if (filter_.Matches(newer_, node)) AddNew(node);
     }
-    std::vector<TypeDiff> rows;
-    for (auto& [name, row] : types_) {
+    std::vector<DiffRow> rows;
+    for (auto& [name, row] : rows_) {
       if (row.net_bytes() == 0 && row.new_objects == row.old_objects &&
           row.came == 0 && row.grown_bytes == 0) {
         continue;
       }
       rows.push_back(std::move(row));
     }
-    std::sort(
-        rows.begin(), rows.end(), [](const TypeDiff& a, const TypeDiff& b) {
-          return a.net_bytes() != b.net_bytes() ? a.net_bytes() > b.net_bytes()
-                                                : a.type < b.type;
-        });
+    std::sort(rows.begin(), rows.end(), [](const DiffRow& a, const DiffRow& b) {
+      return a.net_bytes() != b.net_bytes() ? a.net_bytes() > b.net_bytes()
+                                            : a.name < b.name;
+    });
     return rows;
   }
 
  private:
-  TypeDiff& RowOf(const ObjectGraph& graph, NodeId node) {
-    const std::string& name = graph.type_name(graph.type(node));
-    TypeDiff& row = types_[name];
-    if (row.type.empty()) row.type = name;
+  const std::string& NameOf(const ObjectGraph& graph, NodeId node) const {
+    static const std::string* const kNotKnown = new std::string;
+    if (by_ == DiffBy::kType) return graph.type_name(graph.type(node));
+    const NodeAllocations* const known = graph.allocations();
+    return known == nullptr ? *kNotKnown : known->LineText(known->LineOf(node));
+  }
+  DiffRow& RowOf(const ObjectGraph& graph, NodeId node) {
+    const std::string& name = NameOf(graph, node);
+    DiffRow& row = rows_[name];
+    if (row.name.empty()) row.name = name;
     return row;
   }
   // The same object in the other graph, or kNoNode.
@@ -59,7 +65,7 @@ class Differ {
                                                                 : kNoNode;
   }
   void AddOld(NodeId node) {
-    TypeDiff& row = RowOf(older_, node);
+    DiffRow& row = RowOf(older_, node);
     const uint64_t size = older_.size_bytes(node);
     ++row.old_objects;
     row.old_bytes += size;
@@ -68,7 +74,7 @@ class Differ {
     row.gone_bytes += size;
   }
   void AddNew(NodeId node) {
-    TypeDiff& row = RowOf(newer_, node);
+    DiffRow& row = RowOf(newer_, node);
     const uint64_t size = newer_.size_bytes(node);
     ++row.new_objects;
     row.new_bytes += size;
@@ -87,7 +93,8 @@ class Differ {
   const ObjectGraph& newer_;
   const NodeFilter& filter_;
   const bool by_address_;
-  absl::flat_hash_map<std::string, TypeDiff> types_;
+  const DiffBy by_;
+  absl::flat_hash_map<std::string, DiffRow> rows_;
 };
 
 }  // namespace
@@ -100,10 +107,11 @@ bool IsOneProcess(const ObjectGraph& older, const ObjectGraph& newer) {
          a.start_realtime_ns() == b.start_realtime_ns();
 }
 
-std::vector<TypeDiff> DiffGraphs(const ObjectGraph& older,
-                                 const ObjectGraph& newer,
-                                 const NodeFilter& filter, bool by_address) {
-  return Differ(older, newer, filter, by_address).Diff();
+std::vector<DiffRow> DiffGraphs(const ObjectGraph& older,
+                                const ObjectGraph& newer,
+                                const NodeFilter& filter, bool by_address,
+                                DiffBy by) {
+  return Differ(older, newer, filter, by_address, by).Diff();
 }
 
 }  // namespace pymemrun

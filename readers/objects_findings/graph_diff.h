@@ -11,10 +11,10 @@
 
 namespace pymemrun {
 
-// Of the objects of one type. An object is the same in both dumps if address,
-// type and, of what has one, value are.
-struct TypeDiff {
-  std::string type;
+// Of the objects of one type, or of one line. An object is the same in both
+// dumps if address, type and, of what has one, value are.
+struct DiffRow {
+  std::string name;  // empty: of no line that is known
   uint64_t old_objects = 0, old_bytes = 0;
   uint64_t new_objects = 0, new_bytes = 0;  // in the new dump
   uint64_t came = 0, came_bytes = 0;        // in the new dump alone
@@ -29,11 +29,14 @@ struct TypeDiff {
 // that do not say which process they are of, it is taken for granted.
 bool IsOneProcess(const ObjectGraph& older, const ObjectGraph& newer);
 
-// Types that differ in something, those that grew most first. Without
+enum class DiffBy { kType, kLine };
+
+// Rows that differ in something, those that grew most first. Without
 // `by_address` nothing is known of came, gone and grown.
-std::vector<TypeDiff> DiffGraphs(const ObjectGraph& older,
-                                 const ObjectGraph& newer,
-                                 const NodeFilter& filter, bool by_address);
+std::vector<DiffRow> DiffGraphs(const ObjectGraph& older,
+                                const ObjectGraph& newer,
+                                const NodeFilter& filter, bool by_address,
+                                DiffBy by = DiffBy::kType);
 
 }  // namespace pymemrun
 

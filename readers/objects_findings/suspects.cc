@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "absl/strings/match.h"
+#include "readers/objects_findings/structure.h"
 
 namespace pymemrun {
 namespace {
@@ -27,7 +27,7 @@ class SuspectSearch {
   }
 
   std::vector<Suspect> Find() {
-    FindStructure();
+    is_structure_ = StructureNodes(graph_);
     std::vector<NodeId> left = {kRootNode};
     while (!left.empty()) {
       const NodeId node = left.back();
@@ -55,36 +55,6 @@ class SuspectSearch {
  private:
   const std::string& TypeOf(NodeId node) const {
     return graph_.type_name(graph_.type(node));
-  }
-
-  // Synthetic nodes, modules, frames, and their dictionaries.
-  void FindStructure() {
-    is_structure_.resize(graph_.nodes());
-    for (NodeId node = 0; node < graph_.nodes(); ++node) {
-      if (!graph_.is_synthetic(node) && TypeOf(node) != "module" &&
-          TypeOf(node) != "frame") {
-        continue;
-      }
-      is_structure_[node] = true;
-      const bool has_roots = HoldsInterpreter(node);
-      for (uint32_t e = graph_.first_edge(node);
-           e < graph_.first_edge(node + 1); ++e) {
-        const EdgeKind kind = graph_.kind(e);
-        const bool is_own = kind == EDGE_DICT || kind == EDGE_GLOBALS ||
-                            (kind == EDGE_ROOT && has_roots);
-        if (is_own && TypeOf(graph_.target(e)) == "dict") {
-          is_structure_[graph_.target(e)] = true;
-        }
-      }
-    }
-  }
-  // Whether its references lead to the interpreter's own dictionaries. Those of
-  // threads have what thread-locals hold.
-  bool HoldsInterpreter(NodeId node) const {
-    if (!graph_.is_synthetic(node)) return false;
-    const absl::string_view text = graph_.details(node).text.value_or("");
-    return absl::StartsWith(text, "modules") ||
-           absl::StartsWith(text, "interpreter");
   }
 
   NodeId LargestChild(NodeId node) {
@@ -126,6 +96,34 @@ class SuspectSearch {
     }
   }
 
+  // Objects by the number of the line that allocated them.
+  struct LineCount {
+    uint64_t objects = 0;
+    NodeId first = kNoNode;
+  };
+  using LineCounts = absl::flat_hash_map<uint32_t, LineCount>;
+
+  void CountLine(NodeId node, LineCounts* lines) const {
+    if (graph_.allocations() == nullptr) return;
+    const uint32_t line = graph_.allocations()->LineOf(node);
+    if (line == 0) return;
+    LineCount& count = (*lines)[line];
+    ++count.objects;
+    count.first = std::min(count.first, node);
+  }
+  static void TakeMostLine(const LineCounts& lines, Suspect* suspect) {
+    for (const auto& [line, count] : lines) {
+      if (count.objects < suspect->most_line_objects ||
+          (count.objects == suspect->most_line_objects &&
+           line > suspect->most_line)) {
+        continue;
+      }
+      suspect->most_line = line;
+      suspect->most_line_objects = count.objects;
+      suspect->most_line_node = count.first;
+    }
+  }
+
   void DescribeBelow(Suspect* suspect) {
     struct OfType {
       uint64_t objects = 0, bytes = 0;
@@ -139,9 +137,13 @@ class SuspectSearch {
       suspect->most_type = graph_.type(child);
       suspect->most_bytes = of.bytes;
     }
-    if (!types.empty()) {
-      suspect->most_objects = types[suspect->most_type].objects;
+    if (types.empty()) return;
+    suspect->most_objects = types[suspect->most_type].objects;
+    LineCounts lines;
+    for (const NodeId child : analysis_.children().Of(suspect->accumulation)) {
+      if (graph_.type(child) == suspect->most_type) CountLine(child, &lines);
     }
+    TakeMostLine(lines, suspect);
   }
 
   // What modules have is grouped by type: no single object holds those.
@@ -165,11 +167,14 @@ class SuspectSearch {
             .first->second;
     ++group.objects;
     group.retained_bytes += retained_[node];
+    CountLine(node, &lines_of_groups_[graph_.type(node)]);
     group.node = group.accumulation = std::min(group.node, node);
   }
   void AddGroups() {
-    for (const auto& [type, group] : groups_) {
-      if (group.retained_bytes >= least_) suspects_.push_back(group);
+    for (auto& [type, group] : groups_) {
+      if (group.retained_bytes < least_) continue;
+      TakeMostLine(lines_of_groups_[type], &group);
+      suspects_.push_back(group);
     }
   }
 
@@ -178,7 +183,8 @@ class SuspectSearch {
   const std::vector<uint64_t>& retained_;
   uint64_t least_;
   std::vector<bool> is_structure_;
-  absl::flat_hash_map<uint32_t, Suspect> groups_;
+  absl::flat_hash_map<uint32_t, Suspect> groups_;  // by type
+  absl::flat_hash_map<uint32_t, LineCounts> lines_of_groups_;
   std::vector<Suspect> suspects_;
 };
 

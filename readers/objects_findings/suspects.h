@@ -22,6 +22,11 @@ struct Suspect {
   // 0 objects: nothing is below.
   uint32_t most_type = 0;
   uint64_t most_objects = 0, most_bytes = 0;
+  // The line that allocated most of these, or of the group's objects, how many,
+  // and one of them. 0: it is not known.
+  uint32_t most_line = 0;
+  uint64_t most_line_objects = 0;
+  NodeId most_line_node = kNoNode;
 };
 
 // Those that retain at least `share` of all, the largest first. Left out

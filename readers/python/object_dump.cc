@@ -7,8 +7,10 @@
 #include "pybind11/stl.h"
 #include "readers/objects/chains.h"
 #include "readers/objects/dump_loader.h"
+#include "readers/objects/free_lists.h"
 #include "readers/objects/node_filter.h"
 #include "readers/objects/object_text.h"
+#include "readers/objects_heap/load_allocations.h"
 #include "readers/python/python_values.h"
 
 namespace pymemrun {
@@ -36,11 +38,32 @@ py::object ValueOf(const ObjectGraph& graph, NodeId node, py::object unknown) {
   return PythonText(text);
 }
 
+std::string PathBytes(py::handle path) {
+  return py::module_::import("os").attr("fsencode")(path).cast<std::string>();
+}
+
+[[noreturn]] void Raise(const absl::Status& status) {
+  if (absl::IsNotFound(status) || absl::IsPermissionDenied(status)) {
+    PyErr_SetString(PyExc_OSError, std::string(status.message()).c_str());
+    throw py::error_already_set();
+  }
+  throw py::value_error(std::string(status.message()));
+}
+
 }  // namespace
 
-ObjectDump::ObjectDump(py::handle path) {
-  const auto bytes =
-      py::module_::import("os").attr("fsencode")(path).cast<std::string>();
+const NodeAllocations* LoadedDump::Allocations() {
+  if (!has_looked) {
+    has_looked = true;
+    // Why nothing is known is for those who name a run file.
+    AllocationsRead read = LoadAllocations(path, "", nullptr, graph());
+    if (read.status.ok()) TakeAllocations(std::move(read.allocations));
+  }
+  return graph().allocations();
+}
+
+ObjectDump::ObjectDump(py::handle path, const py::object& run) {
+  const std::string bytes = PathBytes(path);
   absl::Status status;
   std::unique_ptr<ObjectGraph> graph;
   {
@@ -50,13 +73,16 @@ ObjectDump::ObjectDump(py::handle path) {
     if (status.ok()) graph = *std::move(loaded);
   }
   if (!status.ok()) {
-    if (absl::IsNotFound(status) || absl::IsPermissionDenied(status)) {
-      PyErr_SetString(PyExc_OSError, std::string(status.message()).c_str());
-      throw py::error_already_set();
-    }
-    throw py::value_error(std::string(status.message()));
+    Raise(status);
   }
-  analysis_ = std::make_shared<ObjectAnalysis>(std::move(graph));
+  analysis_ = std::make_shared<LoadedDump>(std::move(graph));
+  analysis_->path = bytes;
+  if (run.is_none()) return;
+  analysis_->has_looked = true;
+  AllocationsRead read =
+      LoadAllocations(bytes, PathBytes(run), nullptr, analysis_->graph());
+  if (!read.status.ok()) Raise(read.status);
+  analysis_->TakeAllocations(std::move(read.allocations));
 }
 
 DumpedObject ObjectDump::At(NodeId node) const { return {analysis_, node}; }
@@ -180,6 +206,23 @@ py::object DumpedObject::Value() const {
   return ValueOf(graph(), node_, text);
 }
 
+py::object DumpedObject::Allocated() const {
+  const NodeAllocations* const known = analysis_->Allocations();
+  const auto allocation = known == nullptr ? std::nullopt : known->Of(node_);
+  if (!allocation.has_value()) return py::none();
+  const RecordType frame("Frame"), record("ObjectAllocation");
+  PythonTexts texts;
+  FrameBudget budget;
+  const RunIndex& index = known->index();
+  return record.Make(PythonText(known->LineText(known->LineOf(node_))),
+                     allocation->time_us.has_value()
+                         ? py::object(py::float_(Seconds(*allocation->time_us)))
+                         : py::none(),
+                     PythonText(index.LatestThreadLabel(allocation->thread)),
+                     FramesOf(index, allocation->stack, frame, &texts, &budget),
+                     py::bool_(!MayBeReused(graph(), node_)));
+}
+
 std::string DumpedObject::Repr() const {
   const uint32_t refs = graph().degree(node_);
   const std::string value = ValueText(graph(), node_);
@@ -277,6 +320,10 @@ void DefineObject(ObjectClass* object) {
   DefineProperty(object, {"value"}, &Self::Value,
                  "Its value, or its name; the first 100 characters. None where "
                  "the dump has neither.");
+  DefineProperty(object, {"allocated"}, &Self::Allocated,
+                 "Where and when its block was allocated, as the run file "
+                 "beside the dump tells: an ObjectAllocation. None where that "
+                 "is not known.");
 }
 
 void DefineNeighbours(ObjectClass* object) {
@@ -328,10 +375,15 @@ void DefineObjects(py::module_* module) {
   DefineIdentity(&object);
   module->def(
       "objects",
-      [](const py::object& path) { return std::make_unique<ObjectDump>(path); },
-      py::arg("path"),
-      "Loads a dump of the object graph, or one of Meliae's. Raises OSError "
-      "where the system refuses, ValueError for a file that holds none.");
+      [](const py::object& path, const py::object& run) {
+        return std::make_unique<ObjectDump>(path, run);
+      },
+      py::arg("path"), py::arg("run") = py::none(),
+      "Loads a dump of the object graph, or one of Meliae's. `run` is the run "
+      "file that tells where objects were allocated; None: the one beside the "
+      "dump, if there is one. Raises OSError where the system refuses, "
+      "ValueError for a file that holds none, and for a run that does not tell "
+      "it.");
 }
 
 }  // namespace pymemrun

@@ -14,11 +14,23 @@ namespace pymemrun {
 
 class DumpedObject;
 
+// A loaded graph, and the file beside which its run file is looked for once
+// somebody asks for allocations.
+struct LoadedDump : ObjectAnalysis {
+  using ObjectAnalysis::ObjectAnalysis;
+  // Null: they are not known.
+  const NodeAllocations* Allocations();
+
+  std::string path;
+  bool has_looked = false;
+};
+
 // A dump that has been loaded. All of it needs the GIL.
 class ObjectDump {
  public:
-  // Raises OSError or ValueError.
-  explicit ObjectDump(pybind11::handle path);
+  // Raises OSError or ValueError. `run`: None, or the run file that tells of
+  // allocations; it is then read at once.
+  ObjectDump(pybind11::handle path, const pybind11::object& run);
 
   ObjectAnalysis& analysis() const { return *analysis_; }
   const ObjectGraph& graph() const { return analysis_->graph(); }
@@ -31,13 +43,13 @@ class ObjectDump {
   pybind11::list Summarize(const pybind11::object& limit) const;
 
  private:
-  std::shared_ptr<ObjectAnalysis> analysis_;
+  std::shared_ptr<LoadedDump> analysis_;
 };
 
 // One object of a dump, which it keeps.
 class DumpedObject {
  public:
-  DumpedObject(std::shared_ptr<ObjectAnalysis> analysis, NodeId node)
+  DumpedObject(std::shared_ptr<LoadedDump> analysis, NodeId node)
       : analysis_(std::move(analysis)), node_(node) {}
 
   const ObjectGraph& graph() const { return analysis_->graph(); }
@@ -55,12 +67,14 @@ class DumpedObject {
   // As text: str; int, float and bool as themselves; None where nothing is
   // known.
   pybind11::object Value() const;
+  // An ObjectAllocation record, or None.
+  pybind11::object Allocated() const;
   std::string Repr() const;
 
  private:
   pybind11::object Unwrapped(NodeId node) const;
 
-  std::shared_ptr<ObjectAnalysis> analysis_;
+  std::shared_ptr<LoadedDump> analysis_;
   NodeId node_;
 };
 

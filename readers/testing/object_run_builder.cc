@@ -41,6 +41,14 @@ uint32_t ObjectRunBuilder::Type(const std::string& name, bool synthetic) {
   return found->second;
 }
 
+void ObjectRunBuilder::SetHead(const std::string& name, uint32_t bytes) {
+  const uint32_t id = Type(name);
+  for (Record& record : definitions_) {
+    if (record.object_type().id() != id) continue;
+    record.mutable_object_type()->set_head_bytes(bytes);
+  }
+}
+
 ObjectRunBuilder::Node ObjectRunBuilder::Add(
     const std::string& type, uint64_t size_bytes,
     const std::optional<std::string>& text, std::optional<uint64_t> length) {

@@ -25,6 +25,8 @@ class ObjectRunBuilder {
 
   // A type by its name, "queue.Queue"; the same one for the same name.
   uint32_t Type(const std::string& name, bool synthetic = false);
+  // What its objects have before them in their blocks.
+  void SetHead(const std::string& type, uint32_t bytes);
   Node Add(const std::string& type, uint64_t size_bytes,
            const std::optional<std::string>& text = std::nullopt,
            std::optional<uint64_t> length = std::nullopt);

@@ -98,6 +98,11 @@ void PrintAll(const std::string& path, const Console& console) {
   for (const Arguments& objects : kObjects) {
     RunPymemobj(WithFile(objects, path), console);
   }
+  // A dump that is its own run.
+  RunPymemobj({"list", path, "--where", "line=*", "--run", path, "--csv"},
+              console);
+  RunPymemobj({"suspects", path, "--run", path, "--min-share", "1"}, console);
+  RunPymemreport({"heap", path, absl::StrCat("--objects=", path)}, console);
   for (const Arguments& cat : kCats) {
     RunPymemcat(WithFile(cat, path), console, &never);
   }

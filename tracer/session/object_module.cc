@@ -12,6 +12,7 @@
 #include "tracer/base/clock.h"
 #include "tracer/base/hot_state.h"
 #include "tracer/base/statm.h"
+#include "tracer/heap/heap_log.h"
 #include "tracer/objects/child_process.h"
 #include "tracer/ring/event_ring.h"
 #include "tracer/session/forks.h"
@@ -105,6 +106,8 @@ bool ObjectModule::Start(DumpReason reason, const char* path,
       {0, uint64_t{Statm::ReadAnew()} * Hot().page_bytes, start.monotonic_ns,
        start.realtime_ns, static_cast<uint32_t>(reason), start.time_is_tsc}};
   const int error = dump_.Start(order, since_ns);
+  // Readers tell by the time what was allocated before the fork.
+  HeapLog::StateClock(Hot());
   syscall(SYS_close, fd);
   if (error == 0) return true;
   unlink(file_);

@@ -17,11 +17,12 @@ import os as _os
 from typing import List as _List, Union as _Union
 
 from ._reader import DumpedObject, ObjectDump, Run, Snapshot, __version__, objects, open
-from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow, Page, PlaceRow, Row,
+from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow,
+                       ObjectAllocation, Page, PlaceRow, Row,
                        StackRow, TypeRow, Unmap)
 
 __all__ = ['Allocation', 'DumpedObject', 'End', 'Frame', 'Free', 'History', 'Mark', 'NameRow',
-           'ObjectDump', 'Page', 'PlaceRow', 'Row', 'Run', 'Snapshot', 'StackRow', 'TypeRow', 'Unmap',
+           'ObjectAllocation', 'ObjectDump', 'Page', 'PlaceRow', 'Row', 'Run', 'Snapshot', 'StackRow', 'TypeRow', 'Unmap',
            'objects', 'open', 'open_all']
 
 

@@ -1,9 +1,9 @@
 import datetime
 import os
 from types import TracebackType
-from typing import Any, Iterable, Iterator, Literal, Sequence, Union, overload
+from typing import Any, Iterable, Iterator, Literal, Optional, Sequence, Union, overload
 
-from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow, Page, PlaceRow, Row,
+from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow, ObjectAllocation, Page, PlaceRow, Row,
                        StackRow, TypeRow, Unmap)
 
 _Event = Union[Row, Allocation, Free, Unmap, Page, Mark]
@@ -15,7 +15,8 @@ __version__: str
 
 def open(path: Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]) -> Run: ...
 
-def objects(path: Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]) -> ObjectDump: ...
+def objects(path: Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"],
+            run: Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]", None] = None) -> ObjectDump: ...
 
 class ObjectDump:
     @property
@@ -52,6 +53,8 @@ class DumpedObject:
     def parents(self) -> list[DumpedObject]: ...
     @property
     def p(self) -> list[DumpedObject]: ...
+    @property
+    def allocated(self) -> Optional[ObjectAllocation]: ...
     @property
     def num_refs(self) -> int: ...
     @property

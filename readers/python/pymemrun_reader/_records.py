@@ -131,6 +131,15 @@ class StackRow(NamedTuple):
     error_bytes: int
 
 
+class ObjectAllocation(NamedTuple):
+    """Where and when the block of a dump's object was allocated."""
+    line: str  # of your own code: "/app/cache.py:4 fill"
+    time_s: Optional[float]  # None: before the process was forked
+    thread: str
+    stack: Sequence[Frame]  # the outermost first
+    sure: bool  # False: CPython uses such blocks again, it may have been made elsewhere
+
+
 class TypeRow(NamedTuple):
     """The objects of a type in a dump of the object graph."""
     type: str

@@ -1,0 +1,90 @@
+#include "readers/objects_heap/block_replay.h"
+
+#include "absl/hash/hash.h"
+
+namespace pymemrun {
+
+bool IsSameProcess(const Header& run, const Header& dump) {
+  return run.pid() == dump.pid() &&
+         run.process_start_ticks() == dump.process_start_ticks() &&
+         run.start_realtime_ns() == dump.start_realtime_ns();
+}
+
+uint64_t BlockOf(const ObjectGraph& graph, NodeId node) {
+  return graph.address(node) - graph.types()[graph.type(node)].head_bytes();
+}
+
+size_t BlockReplay::Hash::operator()(uint64_t address) const {
+  return absl::HashOf(address);
+}
+
+BlockReplay::BlockReplay(const ObjectGraph* graph)
+    : graph_(*graph),
+      until_us_(graph->facts().begin.time_us()),
+      nodes_(0, {graph}, {graph}),
+      blocks_(graph->nodes()) {
+  nodes_.reserve(graph->objects());
+  for (NodeId node = 0; node < graph->nodes(); ++node) {
+    if (!graph->is_synthetic(node)) nodes_.insert(node);
+  }
+}
+
+void BlockReplay::OnHeader(const Header& header) {
+  is_same_process_ = IsSameProcess(header, graph_.facts().header);
+  has_heap_events_ = header.heap() != HEAP_OFF;
+  sampled_ = header.heap() == HEAP_SAMPLED;
+}
+
+void BlockReplay::OnHeapRates(const HeapRates& rates) {
+  if (rates.mean_bytes() != 0) sampled_ = true;
+  for (const HeapClass& of : rates.classes()) {
+    if (of.probability() < 1) sampled_ = true;
+  }
+}
+
+void BlockReplay::Inherit(const HeapEvent* events, size_t count) {
+  for (size_t i = 0; i < count; ++i) Take(events[i]);
+}
+
+bool BlockReplay::OnHeap(const HeapEvent* events, size_t count) {
+  has_heap_events_ = true;
+  for (size_t i = 0; i < count && wants_more(); ++i) {
+    if (events[i].time_us > until_us_) {
+      is_done_ = true;
+    } else {
+      Take(events[i]);
+    }
+  }
+  return wants_more();
+}
+
+void BlockReplay::Take(const HeapEvent& event) {
+  // No object is a mapping, or a part of one.
+  if (event.allocator >= HEAP_MMAP || event.free_of != HeapFreeOf::kBlock) {
+    return;
+  }
+  const auto found = nodes_.find(event.address);
+  if (found == nodes_.end()) return;
+  Block& block = blocks_[*found];
+  block = Block();
+  if (event.is_free) return;
+  block.stack = event.stack;
+  block.thread = event.thread;
+  block.time_us = is_inherited_ ? kInherited : event.time_us;
+}
+
+void BlockReplay::Finish() {
+  decltype(nodes_)(0, {&graph_}, {&graph_}).swap(nodes_);
+}
+
+std::optional<NodeAllocation> BlockReplay::Of(NodeId node) const {
+  const Block& block = blocks_[node];
+  if (block.stack == 0 && block.thread == 0) return std::nullopt;
+  NodeAllocation allocation;
+  allocation.stack = block.stack;
+  allocation.thread = block.thread;
+  if (block.time_us != kInherited) allocation.time_us = block.time_us;
+  return allocation;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,88 @@
+// Reads a run file's heap events for the blocks that the objects of a dump lie
+// in. Used by LoadAllocations().
+#ifndef PYMEMRUN_READERS_OBJECTS_HEAP_BLOCK_REPLAY_H_
+#define PYMEMRUN_READERS_OBJECTS_HEAP_BLOCK_REPLAY_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "readers/objects/object_graph.h"
+#include "readers/run/replay_visitor.h"
+
+namespace pymemrun {
+
+// Whether a run file and a dump are of one process.
+bool IsSameProcess(const Header& run, const Header& dump);
+
+// The address of the block that an object lies in.
+uint64_t BlockOf(const ObjectGraph& graph, NodeId node);
+
+// Memory: 16 bytes for each node, and some 8 while it reads. It does not grow
+// with the number of events. Not thread safe.
+class BlockReplay final : public ReplayVisitor {
+ public:
+  // Reads up to the moment of the dump. The graph must outlive the reading.
+  explicit BlockReplay(const ObjectGraph* graph);
+
+  void OnHeader(const Header& header) override;
+  bool OnRows(const Row*, size_t) override { return wants_more(); }
+  bool OnPages(const PageEntry*, size_t) override { return wants_more(); }
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+  bool wants_inherited() const override { return true; }
+  void Inherit(const HeapEvent* events, size_t count) override;
+  void OnInherited() override { is_inherited_ = false; }
+  void OnHeapRates(const HeapRates& rates) override;
+  // What is needed for reading alone goes.
+  void Finish() override;
+
+  // The file is of the dump's process.
+  bool is_same_process() const { return is_same_process_; }
+  bool has_heap_events() const { return has_heap_events_; }
+  bool sampled() const { return sampled_; }
+  std::optional<NodeAllocation> Of(NodeId node) const;
+
+ private:
+  // Of what is allocated: a stack and a thread; else both are 0.
+  struct Block {
+    uint64_t time_us = 0;
+    uint32_t stack = 0, thread = 0;
+  };
+  static constexpr uint64_t kInherited = kEnd;
+
+  // Nodes, by the addresses of their blocks.
+  struct Hash {
+    using is_transparent = void;
+    const ObjectGraph* graph;
+    size_t operator()(NodeId node) const {
+      return (*this)(BlockOf(*graph, node));
+    }
+    size_t operator()(uint64_t address) const;
+  };
+  struct Same {
+    using is_transparent = void;
+    const ObjectGraph* graph;
+    bool operator()(NodeId a, NodeId b) const {
+      return BlockOf(*graph, a) == BlockOf(*graph, b);
+    }
+    bool operator()(NodeId a, uint64_t b) const {
+      return BlockOf(*graph, a) == b;
+    }
+  };
+
+  void Take(const HeapEvent& event);
+  bool wants_more() const { return is_same_process_ && !is_done_; }
+
+  const ObjectGraph& graph_;
+  const uint64_t until_us_;
+  absl::flat_hash_set<NodeId, Hash, Same> nodes_;
+  std::vector<Block> blocks_;  // by node
+  bool is_inherited_ = true;   // what comes now
+  bool is_same_process_ = false, is_done_ = false;
+  bool has_heap_events_ = false, sampled_ = false;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_HEAP_BLOCK_REPLAY_H_

@@ -1,0 +1,202 @@
+#include "readers/objects_heap/heap_objects.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "readers/heap/heap_reading.h"
+#include "readers/objects/chain_text.h"
+#include "readers/objects/dump_loader.h"
+#include "readers/objects/object_text.h"
+#include "readers/objects_heap/block_replay.h"
+#include "readers/objects_heap/line_objects.h"
+#include "readers/objects_heap/load_allocations.h"
+#include "text/columns.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Of a line, for a terminal.
+constexpr size_t kMostParts = 5;
+constexpr size_t kColumns = 80, kPathColumns = 60;
+// Whoever has less is one of several.
+constexpr double kMostShare = 0.5;
+constexpr size_t kMostChains = 1000;
+
+class HeapObjects {
+ public:
+  HeapObjects(const HeapMoments& replay, ObjectAnalysis* analysis)
+      : replay_(replay),
+        analysis_(*analysis),
+        lines_(ObjectsByLine(replay, analysis, &places_)) {}
+
+  void Limit(uint64_t lines) {
+    if (lines != 0 && lines_.size() > lines) lines_.resize(lines);
+  }
+  Table ToTable();
+  std::string ToText();
+
+ private:
+  const ObjectGraph& graph() const { return analysis_.graph(); }
+  // "sys.modules['app'].CACHE".
+  const std::string& HolderText(NodeId holder);
+  std::string HeldText(const LineObjects::Part& part);
+  std::string PartText(const LineObjects::Part& part);
+
+  const HeapMoments& replay_;
+  ObjectAnalysis& analysis_;
+  PlaceTable places_;
+  std::vector<LineObjects> lines_;
+  absl::flat_hash_map<NodeId, std::string> holders_;
+};
+
+const std::string& HeapObjects::HolderText(NodeId holder) {
+  const auto [known, is_new] = holders_.try_emplace(holder);
+  if (!is_new || holder == kNoNode) return known->second;
+  // Each chain may take a look at much of the graph.
+  if (holders_.size() <= kMostChains) {
+    const auto chains =
+        ShortestChains(graph(), analysis_.parents(), holder, /*count=*/1);
+    if (!chains.empty()) known->second = ChainText(graph(), chains[0]);
+  }
+  if (known->second.empty()) known->second = NodeText(graph(), holder);
+  return known->second;
+}
+
+// "held by sys.modules['app'].CACHE".
+std::string HeapObjects::HeldText(const LineObjects::Part& part) {
+  const std::string holder = TerminalText(HolderText(part.holder));
+  if (holder.empty()) return "";
+  const double share = part.bytes > 0 ? part.holder_bytes / part.bytes : 1;
+  if (share < kMostShare) return "held by several";
+  const std::string some =
+      share < 0.995 ? absl::StrCat(Percent(share), " ") : "";
+  if (holder == kNotReached) {
+    return some + "by no root: garbage, or C code holds it";
+  }
+  return absl::StrCat(some, "held by ", holder);
+}
+
+// "4.1 MiB  40,000 str, held by sys.modules['app'].CACHE".
+std::string HeapObjects::PartText(const LineObjects::Part& part) {
+  std::string text =
+      absl::StrCat("  ", PadLeft(HumanBytes(part.bytes), 11), "  ",
+                   Grouped(static_cast<uint64_t>(part.objects + 0.5)), " ",
+                   TerminalText(graph().type_name(part.type)));
+  const std::string held = HeldText(part);
+  if (held.empty()) return text + "\n";
+  const bool fits = text.size() + held.size() + 2 <= kColumns;
+  absl::StrAppend(&text, ",", fits ? " " : "\n                 ", held, "\n");
+  return text;
+}
+
+std::string HeapObjects::ToText() {
+  std::string text = LiveText(replay_, 0);
+  text +=
+      "without an object: items of lists, tables of dicts, what C code has\n";
+  for (const LineObjects& line : lines_) {
+    const std::string path = CutPath(
+        TerminalText(ShortPath(LabelOf(line.line), replay_.header().cwd())),
+        kPathColumns, /*unicode=*/false);
+    absl::StrAppend(&text, "\n", PadRight(path, kPathColumns), "  ",
+                    PadLeft(HumanBytes(line.live_bytes), 11), "\n");
+    size_t shown = 0;
+    double others = 0;
+    for (const LineObjects::Part& part : line.parts) {
+      if (shown++ < kMostParts) {
+        text += PartText(part);
+      } else {
+        others += part.bytes;
+      }
+    }
+    if (others > 0) {
+      absl::StrAppend(&text, "  ", PadLeft(HumanBytes(others), 11),
+                      "  objects of other types\n");
+    }
+    if (line.RestBytes() >= 1) {
+      absl::StrAppend(&text, "  ", PadLeft(HumanBytes(line.RestBytes()), 11),
+                      "  without an object\n");
+    }
+  }
+  return text;
+}
+
+Table HeapObjects::ToTable() {
+  Table table;
+  table.headings = {{"file"},         {"line"},      {"function"},
+                    {"live_bytes"},   {"type"},      {"objects_bytes"},
+                    {"objects"},      {"holder"},    {"holder_type"},
+                    {"holder_bytes"}, {"rest_bytes"}};
+  const auto whole = [](double value) {
+    return Cell(static_cast<uint64_t>(value + 0.5));
+  };
+  for (const LineObjects& line : lines_) {
+    const std::vector<Cell> place = PlaceCells(GroupBy::kLine, line.line);
+    const auto add = [&](std::vector<Cell> cells) {
+      std::vector<Cell> row = place;
+      row.push_back(whole(line.live_bytes));
+      for (Cell& cell : cells) row.push_back(std::move(cell));
+      table.rows.push_back(std::move(row));
+    };
+    for (const LineObjects::Part& part : line.parts) {
+      const std::string& holder = HolderText(part.holder);
+      add({graph().type_name(part.type), whole(part.bytes), whole(part.objects),
+           holder.empty() ? Cell() : Cell(holder),
+           holder.empty() ? Cell()
+                          : Cell(graph().type_name(graph().type(part.holder))),
+           whole(part.holder_bytes), whole(line.RestBytes())});
+    }
+    if (line.parts.empty()) {
+      add({Cell(), Cell(), Cell(), Cell(), Cell(), Cell(),
+           whole(line.RestBytes())});
+    }
+  }
+  table.places = table.rows.size();
+  return table;
+}
+
+}  // namespace
+
+int ShowHeapObjects(const std::string& run_path,
+                    const HeapObjectsOptions& options, const Console& console,
+                    OutputBuffer* output) {
+  const std::string dump =
+      options.dump == "last" ? LastDumpOf(run_path) : options.dump;
+  if (dump.empty()) {
+    console.Say(absl::StrCat(TerminalText(run_path),
+                             ": no dump of the object graph lies beside it: "
+                             "pymemrun --objects exit makes one"));
+    return kExitUsage;
+  }
+  int code = kExitOk;
+  auto graph = LoadObjects(dump, console, &code);
+  if (graph == nullptr) return code;
+  HeapMoment moment;
+  moment.kind = HeapMoment::kTime;
+  moment.time_us = graph->facts().begin.time_us();
+  moment.name = "the dump";
+  HeapMoments replay({moment});
+  if (!ReadHeap(run_path, console, &replay, &code)) return code;
+  if (!IsSameProcess(replay.header(), graph->facts().header)) {
+    console.Say(absl::StrCat(TerminalText(dump),
+                             ": is of another process than ",
+                             TerminalText(run_path)));
+    return kExitUsage;
+  }
+  ObjectAnalysis analysis(std::move(graph));
+  HeapObjects objects(replay, &analysis);
+  objects.Limit(options.limit);
+  if (options.format == TableFormat::kText) {
+    output->AppendLines(objects.ToText());
+  } else {
+    PrintTable(objects.ToTable(), options.format, output);
+  }
+  return code;
+}
+
+}  // namespace pymemrun

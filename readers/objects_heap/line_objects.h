@@ -1,0 +1,41 @@
+// What the live bytes of lines are: the types of objects, and who holds them.
+#ifndef PYMEMRUN_READERS_OBJECTS_HEAP_LINE_OBJECTS_H_
+#define PYMEMRUN_READERS_OBJECTS_HEAP_LINE_OBJECTS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "readers/heap/heap_replay.h"
+#include "readers/objects_findings/analysis.h"
+#include "readers/places/place_table.h"
+
+namespace pymemrun {
+
+// Of one line of the user's own code.
+struct LineObjects {
+  // Objects of a type that lie in its blocks.
+  struct Part {
+    uint32_t type = 0;
+    // Of the blocks; estimates, where these are.
+    double bytes = 0, objects = 0;
+    // Who holds most of these bytes, see HoldersOf(), and how many. kNoNode:
+    // modules and the like hold them themselves.
+    NodeId holder = kNoNode;
+    double holder_bytes = 0;
+  };
+  Place line;  // names live as long as the replay and the table
+  double live_bytes = 0;
+  std::vector<Part> parts;  // most bytes first
+  // In blocks in which no object lies: items of lists, memory of C code.
+  double RestBytes() const;
+};
+
+// The lines that have live bytes, those that have most first. REQUIRES: the
+// replay has been read up to the dump's moment.
+std::vector<LineObjects> ObjectsByLine(const HeapReplay& replay,
+                                       ObjectAnalysis* analysis,
+                                       PlaceTable* places);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_HEAP_LINE_OBJECTS_H_

@@ -21,14 +21,6 @@ namespace pymemrun {
   COMMAND(NewObjectsDiffCommand)       \
   COMMAND(NewObjectsExportCommand)
 
-#define DECLARE(name) std::unique_ptr<ReportCommand> name();
-PYMEMOBJ_COMMANDS(DECLARE)
-
-std::vector<std::unique_ptr<ReportCommand>> ObjectsCommands() {
-  std::vector<std::unique_ptr<ReportCommand>> commands;
-#define MAKE(name) commands.push_back(name());
-  PYMEMOBJ_COMMANDS(MAKE)
-  return commands;
-}
+PYMEMRUN_DEFINE_COMMANDS(ObjectsCommands, PYMEMOBJ_COMMANDS)
 
 }  // namespace pymemrun

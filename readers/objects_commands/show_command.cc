@@ -10,25 +10,19 @@
 namespace pymemrun {
 namespace {
 
-class ShowCommand final : public ObjectsCommand {
+class ShowCommand final : public OneObjectCommand {
  public:
   ShowCommand()
-      : ObjectsCommand("show", "one object: size, value, what keeps it alive",
-                       "Shows one object: what it is, what it keeps alive, and "
-                       "what keeps it alive.") {}
-
-  void AddOptions(CLI::App* app) override {
-    AddFile(app);
-    ObjectsCommand::AddObject(app);
-    AddTable(app, 0, "object");
-  }
+      : OneObjectCommand(
+            "show", "one object: size, value, what keeps it alive",
+            "Shows one object: what it is, what it keeps alive, and "
+            "what keeps it alive.") {}
 
  private:
-  int Show(ObjectAnalysis* analysis, const Console& console,
-           OutputBuffer* output) override {
+  void AddRows(CLI::App* app) override { AddTable(app, 0, "object"); }
+  int ShowNode(NodeId node, ObjectAnalysis* analysis,
+               OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();
-    const NodeId node = NamedNode(graph, console);
-    if (node == kNoNode) return kExitFailed;
     std::string heading = ObjectSentence(analysis, node);
     const auto chains =
         ShortestChains(graph, analysis->parents(), node, /*count=*/1);

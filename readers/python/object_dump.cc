@@ -215,8 +215,9 @@ void DefineRetained(DumpClass* dump) {
 void DefineDump(DumpClass* dump) {
   dump->def("__len__",
             [](const ObjectDump& self) { return self.graph().objects(); });
-  dump->def("__getitem__", &ObjectDump::AtAddress, py::arg("address"),
-            "The object at this address. Raises KeyError where there is none.");
+  dump->def(
+      "__getitem__", &ObjectDump::AtAddress, py::arg("address"),
+      "The object at this address. Raises KeyError if no object is there.");
   dump->def("__iter__",
             [](const ObjectDump& self) { return py::iter(self.GetAll("*")); });
   dump->def("get_all", &ObjectDump::GetAll, py::arg("type"),
@@ -273,7 +274,7 @@ void DefineObject(ObjectClass* object) {
         const auto length = s.graph().details(s.node()).length;
         return length.has_value() ? py::cast(*length) : py::none();
       },
-      "Its len(), None where it has none.");
+      "Its len(), or None if it has no length.");
   DefineProperty(object, {"value"}, &Self::Value,
                  "Its value, or its name; the first 100 characters. None where "
                  "the dump has neither.");
@@ -331,7 +332,7 @@ void DefineObjects(py::module_* module) {
       [](const py::object& path) { return std::make_unique<ObjectDump>(path); },
       py::arg("path"),
       "Loads a dump of the object graph, or one of Meliae's. Raises OSError "
-      "where the system refuses, ValueError for a file that holds none.");
+      "where the system refuses, ValueError for a file without one.");
 }
 
 }  // namespace pymemrun

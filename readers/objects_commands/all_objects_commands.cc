@@ -15,10 +15,12 @@ namespace pymemrun {
   COMMAND(NewObjectsRefsCommand)       \
   COMMAND(NewObjectsRetainedCommand)   \
   COMMAND(NewObjectsDominatorsCommand) \
+  COMMAND(NewObjectsTreemapCommand)    \
   COMMAND(NewObjectsDuplicatesCommand) \
   COMMAND(NewObjectsCyclesCommand)     \
   COMMAND(NewObjectsCollapseCommand)   \
   COMMAND(NewObjectsDiffCommand)       \
+  COMMAND(NewObjectsQueryCommand)      \
   COMMAND(NewObjectsExportCommand)
 
 PYMEMRUN_DEFINE_COMMANDS(ObjectsCommands, PYMEMOBJ_COMMANDS)

@@ -243,6 +243,34 @@ TEST_F(PymemobjTest, CollapseCountsDictsInTheirInstances) {
   EXPECT_THAT(CsvLines(printed), Contains(StartsWith("1,572,")));
 }
 
+TEST_F(PymemobjTest, DiffByDominatorSaysWhoKeepsMore) {
+  const TempFile older(builder_.Write());
+  for (int i = 0; i < 50; ++i) {
+    builder_.Refer(list_, builder_.AddText(std::string(951, 'y')), EDGE_INDEX);
+  }
+  const TempFile newer(builder_.Write());
+  EXPECT_THAT(
+      CsvLines(Objects(
+          {older.path(), "diff", newer.path(), "--by", "dominator", "--csv"})),
+      ElementsAre(
+          "net_bytes,retained_bytes,address,state,old_retained_bytes,"
+          "type,path",
+          absl::StrCat("50000,80056,", At(list_), ",changed,30056,list,",
+                       "sys.modules['app'].CACHE.entries")));
+  EXPECT_THAT(
+      Objects({older.path(), "diff", newer.path(), "--by", "dominator"}).out,
+      HasSubstr(absl::StrCat("1. list ", At(list_),
+                             " keeps 48.8 KiB more alive: 78.2 KiB now.\n",
+                             "   It is sys.modules['app'].CACHE.entries\n")));
+  builder_.header().set_pid(12345);
+  const TempFile foreign(builder_.Write());
+  const Printed printed =
+      Objects({older.path(), "diff", foreign.path(), "--by", "dominator"});
+  EXPECT_EQ(printed.code, kExitFailed);
+  EXPECT_EQ(printed.err,
+            "pymemobj: --by dominator needs two dumps of one process\n");
+}
+
 TEST_F(PymemobjTest, DiffComparesTwoDumps) {
   const TempFile older(builder_.Write());
   builder_.Refer(list_, builder_.Add("app.Fresh", 500), EDGE_INDEX);
@@ -281,7 +309,8 @@ TEST_F(PymemobjTest, QueryAnswersInSql) {
 TEST_F(PymemobjTest, TreemapHasWhatKeepsMostAlive) {
   const Printed printed = Run({"treemap"});
   EXPECT_EQ(printed.code, 0);
-  EXPECT_THAT(printed.out, HasSubstr("94.6 % of all, own size 56 bytes, 0x1500<"));
+  EXPECT_THAT(printed.out,
+              HasSubstr("94.6 % of all, own size 56 bytes, 0x1500<"));
   EXPECT_THAT(printed.out, HasSubstr("&#39;CACHE&#39;] app.Cache"));
   EXPECT_THAT(printed.out, HasSubstr("classes of app"));
   EXPECT_THAT(Run({"treemap", At(list_)}).out, Not(HasSubstr("app.Cache")));

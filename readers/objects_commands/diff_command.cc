@@ -67,8 +67,10 @@ std::string DiffCommand::Heading(const ObjectGraph& older,
   const double change = static_cast<double>(newer.total_bytes()) -
                         static_cast<double>(older.total_bytes());
   std::string text = absl::StrCat(
-      "The objects take ", HumanBytes(change < 0 ? -change : change),
-      change < 0 ? " less: " : " more: ",
+      "The objects take ",
+      change == 0 ? "as much as before: "
+                  : absl::StrCat(HumanBytes(change < 0 ? -change : change),
+                                 change < 0 ? " less: " : " more: "),
       HumanBytes(static_cast<double>(older.total_bytes())), " in ",
       Counted(older.objects(), "object"), " before, ",
       HumanBytes(static_cast<double>(newer.total_bytes())), " in ",
@@ -200,6 +202,9 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
   std::string text;
   const Table table = DominatorsTable(&before, &after, &text);
   if (table_.as_text()) {
+    if (text.empty()) {
+      text = "Nothing keeps a thousandth of it more or less alive.\n";
+    }
     output->AppendLines(absl::StrCat(heading, "\n", text));
   } else {
     PrintTable(table, table_.format(), output);

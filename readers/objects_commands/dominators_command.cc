@@ -28,7 +28,7 @@ class DominatorsCommand final : public ObjectsCommand {
   void AddOptions(CLI::App* app) override {
     AddFile(app);
     app->add_option("ADDR", object_, "Begin with this object (the root).")
-        ->option_text("ADDR");
+        ->option_text("[ADDR]");
     AddParsed(
         app, "--depth", &depth_,
         [](absl::string_view text) { return ParseNumber(text, 1, 1000); }, "N",

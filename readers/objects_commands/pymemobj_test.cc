@@ -232,10 +232,11 @@ TEST_F(PymemobjTest, CyclesAreGarbage) {
   const uint32_t group = builder_.AddGroup("gc tracked, not reached");
   const uint32_t node = builder_.Add("app.Node", 48);
   builder_.Refer(group, node, EDGE_OTHER);
+  EXPECT_THAT(Run({"cycles"}).out, HasSubstr("No circle is among them"));
   builder_.Refer(node, node, EDGE_ATTRIBUTE, "me");
   EXPECT_THAT(Run({"cycles"}).out,
               HasSubstr("1 object with 48 bytes is reached from no root. Among "
-                        "them there is 1 circle"));
+                        "them is 1 circle."));
 }
 
 TEST_F(PymemobjTest, CollapseCountsDictsInTheirInstances) {
@@ -262,6 +263,9 @@ TEST_F(PymemobjTest, DiffByDominatorSaysWhoKeepsMore) {
       HasSubstr(absl::StrCat("1. list ", At(list_),
                              " keeps 48.8 KiB more alive: 78.2 KiB now.\n",
                              "   It is sys.modules['app'].CACHE.entries\n")));
+  EXPECT_THAT(
+      Objects({older.path(), "diff", older.path(), "--by", "dominator"}).out,
+      HasSubstr("\nNothing keeps a thousandth of it more or less alive.\n"));
   builder_.header().set_pid(12345);
   const TempFile foreign(builder_.Write());
   const Printed printed =

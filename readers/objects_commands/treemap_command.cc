@@ -66,7 +66,7 @@ class TreemapCommand final : public ObjectsCommand {
   void AddOptions(CLI::App* app) override {
     AddFile(app);
     app->add_option("ADDR", object_, "Draw what this object keeps alive.")
-        ->option_text("ADDR");
+        ->option_text("[ADDR]");
     files_.AddOutput(app);
   }
 

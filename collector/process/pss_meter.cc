@@ -40,6 +40,13 @@ ProportionalSet ProportionalSetIn(absl::string_view text) {
   return {BytesAt("\nPss:", text), BytesAt("\nRss:", text)};
 }
 
+void ProportionalSet::PutInto(ProcessSample* sample) const {
+  sample->clear_rss_bytes();
+  sample->clear_file_bytes();
+  sample->set_pss_bytes(pss_bytes);
+  sample->set_pss_rss_bytes(rss_bytes);
+}
+
 ProportionalSet PssMeter::ReadMoved(uint64_t now_ns) {
   if (now_ns < next_ns_) return {};
   if (file_ == nullptr)

@@ -11,6 +11,7 @@
 
 #include "absl/strings/string_view.h"
 #include "collector/process/proc_file.h"
+#include "format/trace.pb.h"
 
 namespace pymemrun {
 
@@ -18,6 +19,9 @@ namespace pymemrun {
 struct ProportionalSet {
   uint64_t pss_bytes = 0;  // 0: not known
   uint64_t rss_bytes = 0;
+
+  // In place of RSS there, which is of another moment.
+  void PutInto(ProcessSample* sample) const;
 };
 
 // Not thread safe.

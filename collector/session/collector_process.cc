@@ -294,10 +294,7 @@ void CollectorProcess::FollowPss(uint64_t now_ns) {
   Record record;
   ProcessSample* const sample = record.mutable_process();
   *sample = sample_;
-  sample->clear_rss_bytes();  // it is of another moment
-  sample->clear_file_bytes();
-  sample->set_pss_bytes(set.pss_bytes);
-  sample->set_pss_rss_bytes(set.rss_bytes);
+  set.PutInto(sample);
   sample->set_time_us(clock_.MicrosOfMonotonic(MonotonicNs()));
   writer_.Write(record);
 }

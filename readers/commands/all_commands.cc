@@ -27,14 +27,6 @@ namespace pymemrun {
   COMMAND(NewStatsCommand)            \
   COMMAND(NewExportCommand)
 
-#define DECLARE(name) std::unique_ptr<ReportCommand> name();
-PYMEMREPORT_COMMANDS(DECLARE)
-
-std::vector<std::unique_ptr<ReportCommand>> ReportCommands() {
-  std::vector<std::unique_ptr<ReportCommand>> commands;
-#define MAKE(name) commands.push_back(name());
-  PYMEMREPORT_COMMANDS(MAKE)
-  return commands;
-}
+PYMEMRUN_DEFINE_COMMANDS(ReportCommands, PYMEMREPORT_COMMANDS)
 
 }  // namespace pymemrun

@@ -15,20 +15,14 @@ namespace pymemrun {
   COMMAND(NewObjectsRefsCommand)       \
   COMMAND(NewObjectsRetainedCommand)   \
   COMMAND(NewObjectsDominatorsCommand) \
+  COMMAND(NewObjectsTreemapCommand)    \
   COMMAND(NewObjectsDuplicatesCommand) \
   COMMAND(NewObjectsCyclesCommand)     \
   COMMAND(NewObjectsCollapseCommand)   \
   COMMAND(NewObjectsDiffCommand)       \
+  COMMAND(NewObjectsQueryCommand)      \
   COMMAND(NewObjectsExportCommand)
 
-#define DECLARE(name) std::unique_ptr<ReportCommand> name();
-PYMEMOBJ_COMMANDS(DECLARE)
-
-std::vector<std::unique_ptr<ReportCommand>> ObjectsCommands() {
-  std::vector<std::unique_ptr<ReportCommand>> commands;
-#define MAKE(name) commands.push_back(name());
-  PYMEMOBJ_COMMANDS(MAKE)
-  return commands;
-}
+PYMEMRUN_DEFINE_COMMANDS(ObjectsCommands, PYMEMOBJ_COMMANDS)
 
 }  // namespace pymemrun

@@ -71,12 +71,18 @@ class CyclesCommand final : public ObjectsCommand {
     table.places = table.rows.size();
     Print(found.objects == 0
               ? "Each object is reached from a root: no garbage waits."
-              : absl::StrCat(Counted(found.objects, "object"), " with ",
-                             HumanBytes(static_cast<double>(found.size_bytes)),
-                             found.objects == 1 ? " is" : " are",
-                             " reached from no root. Among them there ",
-                             found.cycles.size() == 1 ? "is " : "are ",
-                             Counted(found.cycles.size(), "circle"), "."),
+              : absl::StrCat(
+                    Counted(found.objects, "object"), " with ",
+                    HumanBytes(static_cast<double>(found.size_bytes)),
+                    found.objects == 1 ? " is" : " are",
+                    " reached from no root. ",
+                    found.cycles.empty()
+                        ? "No circle is among them: C code may hold "
+                          "them."
+                        : absl::StrCat(
+                              "Among them ",
+                              found.cycles.size() == 1 ? "is " : "are ",
+                              Counted(found.cycles.size(), "circle"), ".")),
           table, output);
     return kExitOk;
   }

@@ -4,14 +4,21 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "readers/objects/object_text.h"
+#include "readers/objects_commands/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/graph_diff.h"
+#include "readers/objects_findings/retained_diff.h"
 #include "readers/options/option_values.h"
 #include "text/report_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
+
+enum class By { kType, kLine, kDominator };
 
 class DiffCommand final : public ObjectsCommand {
  public:
@@ -22,8 +29,8 @@ class DiffCommand final : public ObjectsCommand {
             "the objects, by what they grew by.\n\nOf "
             "two dumps of one process it says which objects are new, gone and "
             "grown. An address that was used anew for an equal object counts "
-            "as "
-            "the same.") {}
+            "as the same. --by dominator lists the objects that keep more or "
+            "less alive than before, each where it accumulates.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.count = 2;
@@ -33,26 +40,34 @@ class DiffCommand final : public ObjectsCommand {
         ->expected(2)
         ->option_text("OLD NEW");
     AddWhere(app);
-    AddChoice<DiffBy>(app, "--by", &by_,
-                      {{"type", DiffBy::kType}, {"line", DiffBy::kLine}},
-                      "GROUP",
-                      "A row for each type (type, the default), or for each "
-                      "line that allocated the objects (line).");
-    AddTable(app, 20, "type or line");
+    AddChoice<By>(app, "--by", &by_,
+                  {{"type", By::kType},
+                   {"line", By::kLine},
+                   {"dominator", By::kDominator}},
+                  "GROUP",
+                  "A row for each type (type, the default), for each line that "
+                  "allocated the objects (line), or for each object by what it "
+                  "keeps alive (dominator).");
+    AddTable(app, 20, "type, line or object");
   }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
   bool NeedsAllocations() const override {
-    return by_ == DiffBy::kLine || ObjectsCommand::NeedsAllocations();
+    return by_ == By::kLine || ObjectsCommand::NeedsAllocations();
   }
   int Show(ObjectAnalysis*, const Console&, OutputBuffer*) override {
     return kExitOk;  // Run() reads two
   }
   static std::string Heading(const ObjectGraph& older,
                              const ObjectGraph& newer);
+  // By type, or by line.
+  Table GroupsTable(const ObjectGraph& older, const ObjectGraph& newer) const;
+  // And the same in sentences.
+  Table DominatorsTable(ObjectAnalysis* older, ObjectAnalysis* newer,
+                        std::string* text) const;
 
-  DiffBy by_ = DiffBy::kType;
+  By by_ = By::kType;
 };
 
 std::string DiffCommand::Heading(const ObjectGraph& older,
@@ -60,8 +75,10 @@ std::string DiffCommand::Heading(const ObjectGraph& older,
   const double change = static_cast<double>(newer.total_bytes()) -
                         static_cast<double>(older.total_bytes());
   std::string text = absl::StrCat(
-      "The objects take ", HumanBytes(change < 0 ? -change : change),
-      change < 0 ? " less: " : " more: ",
+      "The objects take ",
+      change == 0 ? "as much as before: "
+                  : absl::StrCat(HumanBytes(change < 0 ? -change : change),
+                                 change < 0 ? " less: " : " more: "),
       HumanBytes(static_cast<double>(older.total_bytes())), " in ",
       Counted(older.objects(), "object"), " before, ",
       HumanBytes(static_cast<double>(newer.total_bytes())), " in ",
@@ -74,13 +91,10 @@ std::string DiffCommand::Heading(const ObjectGraph& older,
   return text;
 }
 
-int DiffCommand::Run(const Console& console, OutputBuffer* output) {
-  int code = kExitOk;
-  const auto older = Load(files_.paths[0], console, &code);
-  if (older == nullptr) return code;
-  const auto newer = Load(files_.paths[1], console, &code);
-  if (newer == nullptr) return code;
-  const bool one = IsOneProcess(*older, *newer);
+Table DiffCommand::GroupsTable(const ObjectGraph& older,
+                               const ObjectGraph& newer) const {
+  const DiffBy by = by_ == By::kLine ? DiffBy::kLine : DiffBy::kType;
+  const bool one = IsOneProcess(older, newer);
   Table table;
   table.headings = {
       {"net_bytes", "grew by", CellLook::kBytes},
@@ -90,11 +104,11 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
       {"gone_objects", "gone"},
       {"gone_bytes", "gone size", CellLook::kBytes},
       {"grown_bytes", "grown", CellLook::kBytes},
-      by_ == DiffBy::kType
+      by == DiffBy::kType
           ? Table::Heading{"type", "type", CellLook::kName}
           : Table::Heading{"allocated_line", "allocated by", CellLook::kName}};
   const auto known = [one](auto value) { return one ? Cell(value) : Cell(); };
-  for (const DiffRow& row : DiffGraphs(*older, *newer, where_, one, by_)) {
+  for (const DiffRow& row : DiffGraphs(older, newer, where_, one, by)) {
     if (IsFull(table.rows.size())) break;
     table.rows.push_back(
         {row.net_bytes(),
@@ -105,7 +119,109 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
          row.name.empty() && table_.as_text() ? "<not known>" : row.name});
   }
   table.places = table.rows.size();
-  Print(Heading(*older, *newer), table, output);
+  return table;
+}
+
+// The way by which a program would name it, where there is one that short.
+std::string PathOf(ObjectAnalysis* analysis, NodeId node) {
+  const ObjectGraph& graph = analysis->graph();
+  const auto chains = ShortestChains(graph, analysis->parents(), node, 3);
+  std::string path;
+  for (const Chain& chain : chains) {
+    const std::string found = ChainText(graph, chain);
+    if (path.empty() || (absl::StartsWith(found, "sys.modules") &&
+                         !absl::StartsWith(path, "sys.modules"))) {
+      path = found;
+    }
+  }
+  return path;
+}
+
+// "dict 0x7f3a1c2d keeps 3.4 MiB more alive: 4.0 MiB."
+std::string RowText(const RetainedDiff& row, const std::string& object) {
+  const auto text = [](uint64_t bytes) {
+    return HumanBytes(static_cast<double>(bytes));
+  };
+  if (row.node == kNoNode) {
+    return absl::StrCat(object, " is gone. It kept ", text(row.old_bytes),
+                        " alive.");
+  }
+  if (row.old_node == kNoNode) {
+    return absl::StrCat(object, " is new. It keeps ", text(row.bytes),
+                        " alive.");
+  }
+  const bool is_less = row.grown_bytes < 0;
+  return absl::StrCat(
+      object, " keeps ",
+      text(static_cast<uint64_t>(is_less ? -row.grown_bytes : row.grown_bytes)),
+      is_less ? " less" : " more", " alive: ", text(row.bytes), " now.");
+}
+
+Table DiffCommand::DominatorsTable(ObjectAnalysis* older, ObjectAnalysis* newer,
+                                   std::string* text) const {
+  Table table;
+  table.headings = {{"net_bytes", "grew by", CellLook::kBytes},
+                    {"retained_bytes", "retained", CellLook::kBytes},
+                    {"address", "address"},
+                    {"state", "state"},
+                    {"old_retained_bytes", "before", CellLook::kBytes},
+                    {"type", "type", CellLook::kName},
+                    {"path", "kept alive by", CellLook::kName}};
+  const uint64_t least =
+      std::max(older->reached_bytes(), newer->reached_bytes()) / 1000;
+  for (const RetainedDiff& row : DiffRetained(older, newer, least)) {
+    if (IsFull(table.rows.size())) break;
+    const bool is_gone = row.node == kNoNode;
+    ObjectAnalysis* const in = is_gone ? older : newer;
+    const NodeId node = is_gone ? row.old_node : row.node;
+    if (where_.any() && !where_.Matches(in->graph(), node)) continue;
+    const std::string path = PathOf(in, node);
+    absl::StrAppend(text, "\n", table.rows.size() + 1, ". ",
+                    RowText(row, ShownNode(in->graph(), node)), "\n");
+    if (!path.empty()) {
+      absl::StrAppend(text, row.node == kNoNode ? "   It was " : "   It is ",
+                      TerminalText(path), "\n");
+    }
+    const std::string address = AddressText(in->graph(), node);
+    table.rows.push_back(
+        {row.grown_bytes, is_gone ? Cell() : Cell(row.bytes),
+         address.empty() ? Cell() : Cell(address),
+         std::string(is_gone                   ? "gone"
+                     : row.old_node == kNoNode ? "new"
+                                               : "changed"),
+         row.old_node == kNoNode ? Cell() : Cell(row.old_bytes),
+         KindText(in->graph(), node), path.empty() ? Cell() : Cell(path)});
+  }
+  table.places = table.rows.size();
+  return table;
+}
+
+int DiffCommand::Run(const Console& console, OutputBuffer* output) {
+  int code = kExitOk;
+  auto older = Load(files_.paths[0], console, &code);
+  if (older == nullptr) return code;
+  auto newer = Load(files_.paths[1], console, &code);
+  if (newer == nullptr) return code;
+  const std::string heading = Heading(*older, *newer);
+  if (by_ != By::kDominator) {
+    Print(heading, GroupsTable(*older, *newer), output);
+    return code;
+  }
+  if (!IsOneProcess(*older, *newer)) {
+    console.Say("--by dominator needs two dumps of one process");
+    return kExitFailed;
+  }
+  ObjectAnalysis before(std::move(older)), after(std::move(newer));
+  std::string text;
+  const Table table = DominatorsTable(&before, &after, &text);
+  if (table_.as_text()) {
+    if (text.empty()) {
+      text = "Nothing keeps a thousandth of it more or less alive.\n";
+    }
+    output->AppendLines(absl::StrCat(heading, "\n", text));
+  } else {
+    PrintTable(table, table_.format(), output);
+  }
   return code;
 }
 

@@ -28,7 +28,7 @@ class DominatorsCommand final : public ObjectsCommand {
   void AddOptions(CLI::App* app) override {
     AddFile(app);
     app->add_option("ADDR", object_, "Begin with this object (the root).")
-        ->option_text("ADDR");
+        ->option_text("[ADDR]");
     AddParsed(
         app, "--depth", &depth_,
         [](absl::string_view text) { return ParseNumber(text, 1, 1000); }, "N",
@@ -46,13 +46,13 @@ class DominatorsCommand final : public ObjectsCommand {
     if (top == kNoNode) return kExitFailed;
     least_ = least_bytes_.value_or(analysis->reached_bytes() / 100);
     Table table;
-    table.headings = {{"depth", "depth"},
-                      {"retained_bytes", "retained", CellLook::kBytes},
+    table.headings = {{"retained_bytes", "retained", CellLook::kBytes},
+                      {"address", "address"},
                       {"share", "share", CellLook::kShare},
                       {"bytes", "size", CellLook::kBytes},
-                      {"address", "address"},
                       {"type", "type", CellLook::kName},
                       {"value", "value", CellLook::kName}};
+    std::vector<uint64_t> depths;
     struct Open {
       NodeId node;
       uint64_t depth;
@@ -62,11 +62,13 @@ class DominatorsCommand final : public ObjectsCommand {
       const Open open = left.back();
       left.pop_back();
       AddRow(analysis, open.node, open.depth, &table);
+      depths.push_back(open.depth);
       if (open.depth == depth_) continue;
       for (const NodeId child : LargestChildren(analysis, open.node)) {
         left.push_back({child, open.depth + 1});
       }
     }
+    if (!table_.as_text()) AddDepths(depths, &table);
     Print(top == kRootNode
               ? absl::StrCat(
                     HumanBytes(static_cast<double>(analysis->reached_bytes())),
@@ -86,12 +88,19 @@ class DominatorsCommand final : public ObjectsCommand {
     // Text shows the level by how far in the type stands.
     const std::string indent =
         table_.as_text() ? std::string(2 * depth, ' ') : "";
-    table->rows.push_back({depth, retained, analysis->ShareOf(retained),
-                           graph.size_bytes(node),
-                           address.empty() ? Cell() : Cell(address),
+    table->rows.push_back({retained, address.empty() ? Cell() : Cell(address),
+                           analysis->ShareOf(retained), graph.size_bytes(node),
                            absl::StrCat(indent, KindText(graph, node)),
                            value.empty() ? Cell() : Cell(value)});
     table->places = table->rows.size();
+  }
+
+  // In front of the others.
+  static void AddDepths(const std::vector<uint64_t>& depths, Table* table) {
+    table->headings.insert(table->headings.begin(), {"depth", "depth"});
+    for (size_t i = 0; i < depths.size(); ++i) {
+      table->rows[i].insert(table->rows[i].begin(), Cell(depths[i]));
+    }
   }
 
   // The smallest first.

@@ -16,9 +16,9 @@ class DuplicatesCommand final : public ObjectsCommand {
  public:
   DuplicatesCommand()
       : ObjectsCommand("duplicates", "equal strings, and what one would save",
-                       "Lists strings and bytes of which several are equal, "
-                       "and what would be saved if one stood for all, as "
-                       "sys.intern() does.") {}
+                       "Lists strings and bytes that stand in memory several "
+                       "times, and what would be saved if one stood for all, "
+                       "as sys.intern() does.") {}
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);

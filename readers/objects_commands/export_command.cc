@@ -3,7 +3,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/objects_commands/objects_command.h"
+#include "readers/objects_export/folded_leaves.h"
 #include "readers/objects_export/heap_snapshot.h"
+#include "readers/objects_export/perfetto_heap.h"
 #include "readers/options/option_values.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
@@ -11,30 +13,37 @@
 namespace pymemrun {
 namespace {
 
-enum class Format { kHeapSnapshot };
+enum class Format { kHeapSnapshot, kPerfetto };
 
 class ExportCommand final : public ObjectsCommand {
  public:
   ExportCommand()
       : ObjectsCommand("export", "the graph for other tools",
                        "Writes the graph for other tools.\n\nheapsnapshot is "
-                       "what Chrome's developer tools and memlab open. Above "
-                       "five million objects it counts leaves in the objects "
-                       "that hold them, and says how many.") {}
+                       "what Chrome's developer tools and memlab open. "
+                       "perfetto is a trace for Perfetto's UI. Above five "
+                       "million objects leaves are counted in the objects "
+                       "that hold them, and it says how many.") {}
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);
     AddChoice<Format>(app, "--format", &format_,
-                      {{"heapsnapshot", Format::kHeapSnapshot}}, "FORMAT",
-                      "heapsnapshot (the default).");
+                      {{"heapsnapshot", Format::kHeapSnapshot},
+                       {"perfetto", Format::kPerfetto}},
+                      "FORMAT", "heapsnapshot (the default) or perfetto.");
     files_.AddOutput(app);
   }
 
  private:
+  std::string NotForTerminal() const override {
+    return format_ == Format::kPerfetto ? "traces" : "";
+  }
   int Show(ObjectAnalysis* analysis, const Console& console,
            OutputBuffer* output) override {
     const uint64_t folded =
-        WriteHeapSnapshot(analysis->graph(), kMostSnapshotNodes, output);
+        format_ == Format::kPerfetto
+            ? WritePerfettoHeap(analysis->graph(), kMostExportedNodes, output)
+            : WriteHeapSnapshot(analysis->graph(), kMostExportedNodes, output);
     if (folded > 0) {
       console.Say(absl::StrCat(
           TerminalText(files_.paths[0]), ": ",

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_commands/object_table.h"
@@ -13,16 +14,44 @@
 namespace pymemrun {
 namespace {
 
-const Table::Heading kReference = {"reference", "reference", CellLook::kName};
+// An object next to another, and how that refers to it.
+struct Neighbour {
+  std::string reference;
+  NodeId node;
+};
 
-class NeighboursCommand : public ObjectsCommand {
+class NeighboursCommand : public OneObjectCommand {
  public:
-  using ObjectsCommand::ObjectsCommand;
-  void AddOptions(CLI::App* app) override {
-    AddFile(app);
-    ObjectsCommand::AddObject(app);
+  using OneObjectCommand::OneObjectCommand;
+
+ protected:
+  // Hands `add` the neighbours, until it returns false.
+  using Add = absl::FunctionRef<bool(Neighbour)>;
+  virtual void Find(NodeId node, ObjectAnalysis* analysis, Add add) = 0;
+  // What stands above the table, behind the object.
+  virtual std::string Found(NodeId node, ObjectAnalysis* analysis) = 0;
+  virtual Table::Heading Heading() const {
+    return {"reference", "reference", CellLook::kName};
+  }
+
+ private:
+  void AddRows(CLI::App* app) override {
     AddWhere(app);
     AddTable(app, 40, "reference");
+  }
+  int ShowNode(NodeId node, ObjectAnalysis* analysis,
+               OutputBuffer* output) override {
+    Table table = ObjectTable(Heading());
+    Find(node, analysis, [&](Neighbour found) {
+      if (!where_.any() || where_.Matches(analysis->graph(), found.node)) {
+        pymemrun::AddObject(analysis, found.node, &table, found.reference);
+      }
+      return !IsFull(table.rows.size());
+    });
+    Print(absl::StrCat(ObjectSentence(analysis, node), "\n",
+                       Found(node, analysis)),
+          table, output);
+    return kExitOk;
   }
 };
 
@@ -33,25 +62,16 @@ class ParentsCommand final : public NeighboursCommand {
                           "Lists what refers to an object, and how.") {}
 
  private:
-  int Show(ObjectAnalysis* analysis, const Console& console,
-           OutputBuffer* output) override {
+  void Find(NodeId node, ObjectAnalysis* analysis, Add add) override {
     const ObjectGraph& graph = analysis->graph();
-    const NodeId node = NamedNode(graph, console);
-    if (node == kNoNode) return kExitFailed;
-    Table table = ObjectTable(kReference);
     for (const uint32_t edge : analysis->parents().EdgesTo(node)) {
-      const NodeId parent = graph.SourceOf(edge);
-      if (IsFull(table.rows.size())) break;
-      if (where_.any() && !where_.Matches(graph, parent)) continue;
-      pymemrun::AddObject(analysis, parent, &table, EdgeText(graph, edge));
+      if (!add({EdgeText(graph, edge), graph.SourceOf(edge)})) return;
     }
-    Print(
-        absl::StrCat(ObjectSentence(analysis, node), "\n",
-                     Counted(analysis->parents().count(node), "reference"),
-                     analysis->parents().count(node) == 1 ? " leads" : " lead",
-                     " to it."),
-        table, output);
-    return kExitOk;
+  }
+  std::string Found(NodeId node, ObjectAnalysis* analysis) override {
+    const uint64_t count = analysis->parents().count(node);
+    return absl::StrCat(Counted(count, "reference"),
+                        count == 1 ? " leads" : " lead", " to it.");
   }
 };
 
@@ -62,30 +82,17 @@ class ChildrenCommand final : public NeighboursCommand {
                           "Lists what an object refers to, and how.") {}
 
  private:
-  int Show(ObjectAnalysis* analysis, const Console& console,
-           OutputBuffer* output) override {
+  void Find(NodeId node, ObjectAnalysis* analysis, Add add) override {
     const ObjectGraph& graph = analysis->graph();
-    const NodeId node = NamedNode(graph, console);
-    if (node == kNoNode) return kExitFailed;
-    Table table = ObjectTable(kReference);
     for (uint32_t e = graph.first_edge(node); e < graph.first_edge(node + 1);
          ++e) {
-      if (IsFull(table.rows.size())) break;
-      if (where_.any() && !where_.Matches(graph, graph.target(e))) continue;
-      pymemrun::AddObject(analysis, graph.target(e), &table,
-                          EdgeText(graph, e));
+      if (!add({EdgeText(graph, e), graph.target(e)})) return;
     }
-    Print(absl::StrCat(ObjectSentence(analysis, node), "\nIt has ",
-                       Counted(graph.degree(node), "reference"), "."),
-          table, output);
-    return kExitOk;
   }
-};
-
-// An entry of a dictionary or of an instance's, with what it is named by.
-struct Entry {
-  std::string name;
-  NodeId value;
+  std::string Found(NodeId node, ObjectAnalysis* analysis) override {
+    return absl::StrCat(
+        "It has ", Counted(analysis->graph().degree(node), "reference"), ".");
+  }
 };
 
 class RefsCommand final : public NeighboursCommand {
@@ -100,7 +107,7 @@ class RefsCommand final : public NeighboursCommand {
  private:
   // Those of the node, and of its __dict__.
   static void AddEntries(const ObjectGraph& graph, NodeId node,
-                         std::vector<Entry>* entries) {
+                         std::vector<Neighbour>* entries) {
     for (uint32_t e = graph.first_edge(node); e < graph.first_edge(node + 1);
          ++e) {
       const EdgeKind kind = graph.kind(e);
@@ -115,31 +122,30 @@ class RefsCommand final : public NeighboursCommand {
     }
   }
 
-  int Show(ObjectAnalysis* analysis, const Console& console,
-           OutputBuffer* output) override {
+  void Find(NodeId node, ObjectAnalysis* analysis, Add add) override {
     const ObjectGraph& graph = analysis->graph();
-    const NodeId node = NamedNode(graph, console);
-    if (node == kNoNode) return kExitFailed;
-    std::vector<Entry> entries;
-    AddEntries(graph, node, &entries);
+    entries_.clear();
+    AddEntries(graph, node, &entries_);
     for (uint32_t e = graph.first_edge(node); e < graph.first_edge(node + 1);
          ++e) {
       if (graph.kind(e) == EDGE_DICT) {
-        AddEntries(graph, graph.target(e), &entries);
+        AddEntries(graph, graph.target(e), &entries_);
       }
     }
-    Table table = ObjectTable(Table::Heading{"name", "name", CellLook::kName});
-    for (const Entry& entry : entries) {
-      if (IsFull(table.rows.size())) break;
-      if (where_.any() && !where_.Matches(graph, entry.value)) continue;
-      pymemrun::AddObject(analysis, entry.value, &table, entry.name);
+    for (const Neighbour& entry : entries_) {
+      if (!add(entry)) return;
     }
-    Print(absl::StrCat(ObjectSentence(analysis, node), "\nIt has ",
-                       Counted(entries.size(), "named entry", "named entries"),
-                       "."),
-          table, output);
-    return kExitOk;
   }
+  std::string Found(NodeId, ObjectAnalysis*) override {
+    return absl::StrCat(
+        "It has ", Counted(entries_.size(), "named entry", "named entries"),
+        ".");
+  }
+  Table::Heading Heading() const override {
+    return {"name", "name", CellLook::kName};
+  }
+
+  std::vector<Neighbour> entries_;
 };
 
 }  // namespace

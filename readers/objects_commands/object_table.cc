@@ -19,10 +19,10 @@ Table ObjectTable(const std::optional<Table::Heading>& first) {
   for (const Table::Heading& heading : std::vector<Table::Heading>{
            {"bytes", "size", CellLook::kBytes},
            {"retained_bytes", "retained", CellLook::kBytes},
+           {"address", "address"},
            {"references", "refs"},
            {"parents", "parents"},
            {"length", "len"},
-           {"address", "address"},
            {"type", "type", CellLook::kName},
            {"value", "value", CellLook::kName}}) {
     table.headings.push_back(heading);
@@ -37,12 +37,12 @@ void AddObject(ObjectAnalysis* analysis, NodeId node, Table* table,
   if (first.has_value()) row.emplace_back(*first);
   row.emplace_back(graph.size_bytes(node));
   row.emplace_back(analysis->retained(node));
+  const std::string address = AddressText(graph, node);
+  row.push_back(address.empty() ? Cell() : Cell(address));
   row.emplace_back(uint64_t{graph.degree(node)});
   row.emplace_back(uint64_t{analysis->parents().count(node)});
   const NodeDetails details = graph.details(node);
   row.push_back(details.length.has_value() ? Cell(*details.length) : Cell());
-  const std::string address = AddressText(graph, node);
-  row.push_back(address.empty() ? Cell() : Cell(address));
   row.emplace_back(KindText(graph, node));
   const std::string value = ValueText(graph, node);
   row.push_back(value.empty() ? Cell() : Cell(value));

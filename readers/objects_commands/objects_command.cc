@@ -118,6 +118,12 @@ NodeId ObjectsCommand::NamedNode(const ObjectGraph& graph,
   return node;
 }
 
+int OneObjectCommand::Show(ObjectAnalysis* analysis, const Console& console,
+                           OutputBuffer* output) {
+  const NodeId node = NamedNode(analysis->graph(), console);
+  return node == kNoNode ? kExitFailed : ShowNode(node, analysis, output);
+}
+
 void ObjectsCommand::Print(const std::string& heading, const Table& table,
                            OutputBuffer* output) const {
   if (table_.as_text()) {

@@ -71,6 +71,28 @@ class ObjectsCommand : public ReportCommand {
   std::string run_;
 };
 
+// A command about one object, behind FILE.
+class OneObjectCommand : public ObjectsCommand {
+ public:
+  using ObjectsCommand::ObjectsCommand;
+  void AddOptions(CLI::App* app) override {
+    AddFile(app);
+    ObjectsCommand::AddObject(app);
+    AddRows(app);
+  }
+
+ protected:
+  // The options behind the object, its table's too.
+  virtual void AddRows(CLI::App* app) = 0;
+  // Prints; returns the exit code.
+  virtual int ShowNode(NodeId node, ObjectAnalysis* analysis,
+                       OutputBuffer* output) = 0;
+
+ private:
+  int Show(ObjectAnalysis* analysis, const Console& console,
+           OutputBuffer* output) final;
+};
+
 // All commands, in the order of --help.
 std::vector<std::unique_ptr<ReportCommand>> ObjectsCommands();
 

@@ -13,30 +13,26 @@
 namespace pymemrun {
 namespace {
 
-class PathCommand final : public ObjectsCommand {
+class PathCommand final : public OneObjectCommand {
  public:
   PathCommand()
-      : ObjectsCommand("path", "what keeps an object alive, from the roots on",
-                       "Shows the shortest chains of references from the roots "
-                       "to an object: each keeps it alive. Weak references do "
-                       "not.") {}
+      : OneObjectCommand(
+            "path", "what keeps an object alive, from the roots on",
+            "Shows the shortest chains of references from the roots "
+            "to an object: each keeps it alive. Weak references do "
+            "not.") {}
 
-  void AddOptions(CLI::App* app) override {
-    AddFile(app);
-    ObjectsCommand::AddObject(app);
+ private:
+  void AddRows(CLI::App* app) override {
     AddParsed(
         app, "--chains", &chains_,
         [](absl::string_view text) { return ParseNumber(text, 1, 1000); }, "N",
         "Show at most N chains (3).");
     AddTable(app, 60, "reference of a chain");
   }
-
- private:
-  int Show(ObjectAnalysis* analysis, const Console& console,
-           OutputBuffer* output) override {
+  int ShowNode(NodeId node, ObjectAnalysis* analysis,
+               OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();
-    const NodeId node = NamedNode(graph, console);
-    if (node == kNoNode) return kExitFailed;
     const std::vector<Chain> chains =
         ShortestChains(graph, analysis->parents(), node, chains_);
     if (!table_.as_text()) {

@@ -21,7 +21,7 @@ std::string CommandsHelp(const CommandList& commands) {
       "\n"
       "Commands:\n";
   for (const auto& command : commands) {
-    text += HelpRow(command->name(), command->summary(), 13);
+    text += HelpRow(command->name(), command->summary(), 14);
   }
   return text +
          "\n"

@@ -3,16 +3,11 @@
 #ifndef PYMEMRUN_READERS_OBJECTS_COMMANDS_PYMEMOBJ_H_
 #define PYMEMRUN_READERS_OBJECTS_COMMANDS_PYMEMOBJ_H_
 
-#include <string>
-#include <vector>
-
-#include "readers/run/console.h"
+#include "readers/report/command_program.h"
 
 namespace pymemrun {
 
-// Runs it with `arguments` (without the program's name); returns the exit code.
-int RunPymemobj(const std::vector<std::string>& arguments,
-                const Console& console);
+Program RunPymemobj;
 
 }  // namespace pymemrun
 

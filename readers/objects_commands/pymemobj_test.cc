@@ -128,7 +128,8 @@ TEST_F(PymemobjTest, PathShowsEachStep) {
   ASSERT_EQ(lines.size(), 8u);
   EXPECT_THAT(lines[0], StartsWith("chain,step,reference,bytes"));
   EXPECT_THAT(lines[1], StartsWith("1,1,modules,0,"));
-  EXPECT_THAT(lines[7], StartsWith("1,7,[29],1000,1000,0,1,951,"));
+  EXPECT_THAT(lines[7], StartsWith(absl::StrCat("1,7,[29],1000,1000,",
+                                                At(entry_), ",0,1,951,")));
 }
 
 TEST_F(PymemobjTest, LongChainsAreShownInPart) {
@@ -164,9 +165,11 @@ TEST_F(PymemobjTest, ShowTellsOfOneObject) {
 
 TEST_F(PymemobjTest, NeighboursHaveTheirReferences) {
   EXPECT_THAT(CsvLines(Run({"parents", At(list_), "--csv"})),
-              Contains(StartsWith(".entries,48,30104,1,1,,")));
+              Contains(StartsWith(
+                  absl::StrCat(".entries,48,30104,", At(cache_), ",1,1,,"))));
   EXPECT_THAT(CsvLines(Run({"children", At(cache_), "--csv"})),
-              Contains(StartsWith(".entries,56,30056,30,1,30,")));
+              Contains(StartsWith(
+                  absl::StrCat(".entries,56,30056,", At(list_), ",30,1,30,"))));
   const Printed refs = Run({"refs", At(list_), "--csv", "--limit", "2"});
   EXPECT_THAT(CsvLines(refs),
               ElementsAre(StartsWith("name,"), StartsWith("0,1000,"),
@@ -209,8 +212,8 @@ TEST_F(PymemobjTest, RetainedTakesAnObjectOrAType) {
 TEST_F(PymemobjTest, DominatorsAreATree) {
   const auto lines = CsvLines(Run({"dominators", "--csv"}));
   ASSERT_GE(lines.size(), 6u);
-  EXPECT_THAT(lines[1], StartsWith("0,31782,1.000000,0,,<root>,"));
-  EXPECT_THAT(lines[2], StartsWith("1,31782,1.000000,0,,<group>,modules"));
+  EXPECT_THAT(lines[1], StartsWith("0,31782,,1.000000,0,<root>,"));
+  EXPECT_THAT(lines[2], StartsWith("1,31782,,1.000000,0,<group>,modules"));
   EXPECT_THAT(lines[6], HasSubstr(",app.Cache,"));
   EXPECT_THAT(Run({"dominators", "--depth", "6"}).out,
               HasSubstr("            list"));
@@ -229,15 +232,47 @@ TEST_F(PymemobjTest, CyclesAreGarbage) {
   const uint32_t group = builder_.AddGroup("gc tracked, not reached");
   const uint32_t node = builder_.Add("app.Node", 48);
   builder_.Refer(group, node, EDGE_OTHER);
+  EXPECT_THAT(Run({"cycles"}).out, HasSubstr("No circle is among them"));
   builder_.Refer(node, node, EDGE_ATTRIBUTE, "me");
   EXPECT_THAT(Run({"cycles"}).out,
               HasSubstr("1 object with 48 bytes is reached from no root. Among "
-                        "them there is 1 circle"));
+                        "them is 1 circle."));
 }
 
 TEST_F(PymemobjTest, CollapseCountsDictsInTheirInstances) {
   const Printed printed = Run({"collapse", "--csv"});
   EXPECT_THAT(CsvLines(printed), Contains(StartsWith("1,572,")));
+}
+
+TEST_F(PymemobjTest, DiffByDominatorSaysWhoKeepsMore) {
+  const TempFile older(builder_.Write());
+  for (int i = 0; i < 50; ++i) {
+    builder_.Refer(list_, builder_.AddText(std::string(951, 'y')), EDGE_INDEX);
+  }
+  const TempFile newer(builder_.Write());
+  EXPECT_THAT(
+      CsvLines(Objects(
+          {older.path(), "diff", newer.path(), "--by", "dominator", "--csv"})),
+      ElementsAre(
+          "net_bytes,retained_bytes,address,state,old_retained_bytes,"
+          "type,path",
+          absl::StrCat("50000,80056,", At(list_), ",changed,30056,list,",
+                       "sys.modules['app'].CACHE.entries")));
+  EXPECT_THAT(
+      Objects({older.path(), "diff", newer.path(), "--by", "dominator"}).out,
+      HasSubstr(absl::StrCat("1. list ", At(list_),
+                             " keeps 48.8 KiB more alive: 78.2 KiB now.\n",
+                             "   It is sys.modules['app'].CACHE.entries\n")));
+  EXPECT_THAT(
+      Objects({older.path(), "diff", older.path(), "--by", "dominator"}).out,
+      HasSubstr("\nNothing keeps a thousandth of it more or less alive.\n"));
+  builder_.header().set_pid(12345);
+  const TempFile foreign(builder_.Write());
+  const Printed printed =
+      Objects({older.path(), "diff", foreign.path(), "--by", "dominator"});
+  EXPECT_EQ(printed.code, kExitFailed);
+  EXPECT_EQ(printed.err,
+            "pymemobj: --by dominator needs two dumps of one process\n");
 }
 
 TEST_F(PymemobjTest, DiffComparesTwoDumps) {
@@ -251,6 +286,38 @@ TEST_F(PymemobjTest, DiffComparesTwoDumps) {
   const Printed csv = Objects({"diff", older.path(), newer.path(), "--csv"});
   EXPECT_THAT(CsvLines(csv), Contains("500,1,1,500,0,0,0,app.Fresh"));
   EXPECT_EQ(Objects({older.path(), "diff"}).code, kExitUsage);
+}
+
+TEST_F(PymemobjTest, QueryAnswersInSql) {
+  const std::string sql =
+      "SELECT type, count(*) AS n FROM nodes WHERE size = 1000 GROUP BY 1";
+  EXPECT_THAT(CsvLines(Run({"query", sql, "--csv"})),
+              ElementsAre("type,n", "dict,1", "str,30"));
+  EXPECT_THAT(Run({"query", sql}).out, StartsWith("2 rows.\n\n"));
+  EXPECT_THAT(Run({"query", sql, "--limit", "1"}).out,
+              StartsWith("The first 1 rows; --limit 0 lists all."));
+  const Printed more = Run({"query", sql, "--limit", "1", "--json"});
+  EXPECT_EQ(nlohmann::json::parse(more.out)[0]["n"], 1);
+  EXPECT_THAT(more.err, HasSubstr("only the first 1 rows are printed"));
+  const Printed wrong = Run({"query", "SELECT colour FROM nodes"});
+  EXPECT_EQ(wrong.code, kExitUsage);
+  EXPECT_EQ(wrong.out, "");
+  EXPECT_EQ(wrong.err, "pymemobj: SQL: no such column: colour\n");
+  // SQLite finds this one as it goes.
+  const Printed late =
+      Run({"query", "SELECT sum(9223372036854775807) FROM types"});
+  EXPECT_EQ(late.code, kExitUsage);
+  EXPECT_EQ(late.err, "pymemobj: SQL: integer overflow\n");
+}
+
+TEST_F(PymemobjTest, TreemapHasWhatKeepsMostAlive) {
+  const Printed printed = Run({"treemap"});
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.out,
+              HasSubstr("94.6 % of all, own size 56 bytes, 0x1500<"));
+  EXPECT_THAT(printed.out, HasSubstr("&#39;CACHE&#39;] app.Cache"));
+  EXPECT_THAT(printed.out, HasSubstr("classes of app"));
+  EXPECT_THAT(Run({"treemap", At(list_)}).out, Not(HasSubstr("app.Cache")));
 }
 
 TEST_F(PymemobjTest, ListSorts) {

@@ -12,21 +12,19 @@
 namespace pymemrun {
 namespace {
 
-class ShowCommand final : public ObjectsCommand {
+class ShowCommand final : public OneObjectCommand {
  public:
   ShowCommand()
-      : ObjectsCommand("show", "one object: size, value, what keeps it alive",
-                       "Shows one object: what it is, what it keeps alive, and "
-                       "what keeps it alive.") {}
+      : OneObjectCommand(
+            "show", "one object: size, value, what keeps it alive",
+            "Shows one object: what it is, what it keeps alive, and "
+            "what keeps it alive.") {}
 
-  void AddOptions(CLI::App* app) override {
-    AddFile(app);
-    ObjectsCommand::AddObject(app);
+ private:
+  void AddRows(CLI::App* app) override {
     AddRun(app);
     AddTable(app, 0, "object");
   }
-
- private:
   bool ShowsAllocations() const override { return true; }
   // Or why it is not known.
   void AddAllocation(const ObjectGraph& graph, NodeId node,
@@ -49,11 +47,9 @@ class ShowCommand final : public ObjectsCommand {
                           : "no heap event tells of its block");
     }
   }
-  int Show(ObjectAnalysis* analysis, const Console& console,
-           OutputBuffer* output) override {
+  int ShowNode(NodeId node, ObjectAnalysis* analysis,
+               OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();
-    const NodeId node = NamedNode(graph, console);
-    if (node == kNoNode) return kExitFailed;
     std::string heading = ObjectSentence(analysis, node);
     const auto chains =
         ShortestChains(graph, analysis->parents(), node, /*count=*/1);

@@ -13,7 +13,7 @@ class SummaryCommand final : public ObjectsCommand {
  public:
   SummaryCommand()
       : ObjectsCommand(
-            "summary", "how many objects of which types, and their sizes",
+            "summary", "each type: how many objects, and their sizes",
             "Lists the types of a dump's objects, the largest first.\n\nA "
             "type's retained bytes would go if its objects went one by one: "
             "their own, and what only they keep alive. An object that another "

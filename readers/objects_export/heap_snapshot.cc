@@ -6,7 +6,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects/parents.h"
+#include "readers/objects_export/folded_leaves.h"
 #include "text/escape.h"
 
 namespace pymemrun {
@@ -34,20 +34,18 @@ enum EdgeType {
 
 class SnapshotWriter {
  public:
-  SnapshotWriter(const ObjectGraph& graph, bool folds, OutputBuffer* output)
-      : graph_(graph), output_(*output), sizes_(graph.nodes()) {
-    for (NodeId node = 0; node < graph_.nodes(); ++node) {
-      sizes_[node] = graph_.size_bytes(node);
-    }
-    FindFolded(folds);
+  SnapshotWriter(const ObjectGraph& graph, uint64_t most_nodes,
+                 OutputBuffer* output)
+      : graph_(graph), output_(*output), leaves_(graph, most_nodes) {
+    FindPositions();
   }
 
   uint64_t Write() {
     uint64_t edges = 0;
     for (NodeId node = 0; node < graph_.nodes(); ++node) {
-      if (!is_folded_[node]) edges += EdgesOf(node);
+      if (!leaves_.IsFolded(node)) edges += EdgesOf(node);
     }
-    output_.Append(absl::StrCat(kMeta, graph_.nodes() - folded_,
+    output_.Append(absl::StrCat(kMeta, graph_.nodes() - leaves_.count(),
                                 ",\"edge_count\":", edges,
                                 ",\"trace_function_count\":0},\n\"nodes\":["));
     WriteNodes();
@@ -63,7 +61,7 @@ class SnapshotWriter {
       output_.Append(text);
     }
     output_.Append("]}\n");
-    return folded_;
+    return leaves_.count();
   }
 
  private:
@@ -79,31 +77,19 @@ class SnapshotWriter {
       R"("trace_node_fields":[],"sample_fields":[],"location_fields":[]},)"
       R"("node_count":)";
 
-  void FindFolded(bool folds) {
-    is_folded_.resize(graph_.nodes());
+  void FindPositions() {
     positions_.resize(graph_.nodes());
-    if (folds) {
-      const Parents parents(graph_);
-      for (NodeId node = 1; node < graph_.nodes(); ++node) {
-        if (graph_.degree(node) != 0 || parents.count(node) != 1) continue;
-        const uint32_t edge = parents.EdgesTo(node)[0];
-        if (graph_.kind(edge) == EDGE_WEAK) continue;
-        is_folded_[node] = true;
-        sizes_[graph_.SourceOf(edge)] += sizes_[node];
-        ++folded_;
-      }
-    }
     uint32_t position = 0;
     for (NodeId node = 0; node < graph_.nodes(); ++node) {
       positions_[node] = position;
-      position += !is_folded_[node];
+      position += !leaves_.IsFolded(node);
     }
   }
   uint64_t EdgesOf(NodeId node) const {
     uint64_t count = 0;
     for (uint32_t e = graph_.first_edge(node); e < graph_.first_edge(node + 1);
          ++e) {
-      count += !is_folded_[graph_.target(e)];
+      count += !leaves_.IsFolded(graph_.target(e));
     }
     return count;
   }
@@ -115,13 +101,13 @@ class SnapshotWriter {
 
   void WriteNodes() {
     for (NodeId node = 0; node < graph_.nodes(); ++node) {
-      if (is_folded_[node]) continue;
+      if (leaves_.IsFolded(node)) continue;
       std::string name;
       const NodeType type = Describe(node, &name);
-      output_.Append(absl::StrCat(node == 0 ? "" : ",\n",
-                                  static_cast<int>(type), ",", StringOf(name),
-                                  ",", uint64_t{node} * 2 + 1, ",",
-                                  sizes_[node], ",", EdgesOf(node), ",0,0"));
+      output_.Append(
+          absl::StrCat(node == 0 ? "" : ",\n", static_cast<int>(type), ",",
+                       StringOf(name), ",", uint64_t{node} * 2 + 1, ",",
+                       leaves_.size_bytes(node), ",", EdgesOf(node), ",0,0"));
     }
   }
   NodeType Describe(NodeId node, std::string* name) const {
@@ -149,7 +135,7 @@ class SnapshotWriter {
       for (uint32_t e = graph_.first_edge(node);
            e < graph_.first_edge(node + 1); ++e) {
         const uint64_t at = graph_.kind(e) == EDGE_INDEX ? index++ : 0;
-        if (is_folded_[graph_.target(e)]) continue;
+        if (leaves_.IsFolded(graph_.target(e))) continue;
         const EdgeType type = TypeOf(graph_.kind(e));
         output_.Append(
             absl::StrCat(is_first ? "" : ",\n", static_cast<int>(type), ",",
@@ -187,10 +173,8 @@ class SnapshotWriter {
 
   const ObjectGraph& graph_;
   OutputBuffer& output_;
-  std::vector<uint64_t> sizes_;
-  std::vector<bool> is_folded_;
+  const FoldedLeaves leaves_;
   std::vector<uint32_t> positions_;
-  uint64_t folded_ = 0;
   absl::flat_hash_map<std::string, uint64_t> numbers_;
   std::vector<std::string> strings_;
 };
@@ -199,7 +183,7 @@ class SnapshotWriter {
 
 uint64_t WriteHeapSnapshot(const ObjectGraph& graph, uint64_t most_nodes,
                            OutputBuffer* output) {
-  return SnapshotWriter(graph, graph.nodes() > most_nodes, output).Write();
+  return SnapshotWriter(graph, most_nodes, output).Write();
 }
 
 }  // namespace pymemrun

@@ -10,12 +10,8 @@
 
 namespace pymemrun {
 
-// Above so many nodes a snapshot leaves out leaves: browsers cannot open it.
-inline constexpr uint64_t kMostSnapshotNodes = 5000000;
-
-// Writes it as it goes. Where the graph has more than `most_nodes`, an object
-// without references, to which a single other object refers, is counted in the
-// other one. Gives how many those are.
+// Writes it as it goes. Gives how many leaves are counted in the objects that
+// hold them, see FoldedLeaves.
 uint64_t WriteHeapSnapshot(const ObjectGraph& graph, uint64_t most_nodes,
                            OutputBuffer* output);
 

@@ -1,14 +1,13 @@
 #include "readers/objects_export/heap_snapshot.h"
 
 #include <map>
+#include <memory>
 #include <string>
 
-#include "format/stream/byte_io.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
-#include "readers/objects/dump_loader.h"
-#include "readers/testing/object_run_builder.h"
+#include "readers/testing/object_graph_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -30,22 +29,17 @@ class HeapSnapshotTest : public testing::Test {
     builder.Refer(list, text, EDGE_INDEX);
     builder.Refer(list, number, EDGE_INDEX);
     builder.Refer(weak, number, EDGE_WEAK);
-    const std::string file = builder.Write();
-    StringSource source(file);
-    DumpLoader loader(&graph_);
-    ReadResult result;
-    EXPECT_TRUE(ReadStream(&source, {}, &loader, &result).ok());
-    EXPECT_TRUE(loader.Finish().ok());
+    graph_ = GraphOf(builder);
   }
   nlohmann::json Written(uint64_t most_nodes, uint64_t folded) {
     StringSink sink;
     OutputBuffer output(&sink);
-    EXPECT_EQ(WriteHeapSnapshot(graph_, most_nodes, &output), folded);
+    EXPECT_EQ(WriteHeapSnapshot(*graph_, most_nodes, &output), folded);
     EXPECT_TRUE(output.Flush().ok());
     return nlohmann::json::parse(sink.contents());
   }
 
-  ObjectGraph graph_;
+  std::unique_ptr<ObjectGraph> graph_;
 };
 
 // The self sizes by names, and the edges as "from>to type name".

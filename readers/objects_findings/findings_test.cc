@@ -3,10 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "format/stream/byte_io.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "readers/objects/dump_loader.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_findings/analysis.h"
 #include "readers/objects_findings/collapse.h"
@@ -14,24 +12,13 @@
 #include "readers/objects_findings/duplicates.h"
 #include "readers/objects_findings/graph_diff.h"
 #include "readers/objects_findings/suspects.h"
-#include "readers/testing/object_run_builder.h"
+#include "readers/testing/object_graph_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-std::unique_ptr<ObjectGraph> GraphOf(const ObjectRunBuilder& builder) {
-  auto graph = std::make_unique<ObjectGraph>();
-  const std::string file = builder.Write();
-  StringSource source(file);
-  DumpLoader loader(graph.get());
-  ReadResult result;
-  EXPECT_TRUE(ReadStream(&source, {}, &loader, &result).ok());
-  EXPECT_TRUE(loader.Finish().ok());
-  return graph;
-}
 
 // sys.modules = {'app': module whose dict is `app`}; nothing else.
 struct Program {

@@ -53,23 +53,12 @@ class Differ {
     if (row.name.empty()) row.name = name;
     return row;
   }
-  // The same object in the other graph, or kNoNode.
-  NodeId SameIn(const ObjectGraph& other, const ObjectGraph& graph,
-                NodeId node) const {
-    const NodeId same = other.Find(graph.address(node));
-    if (same == kNoNode || other.type_name(other.type(same)) !=
-                               graph.type_name(graph.type(node))) {
-      return kNoNode;
-    }
-    return other.details(same).text == graph.details(node).text ? same
-                                                                : kNoNode;
-  }
   void AddOld(NodeId node) {
     DiffRow& row = RowOf(older_, node);
     const uint64_t size = older_.size_bytes(node);
     ++row.old_objects;
     row.old_bytes += size;
-    if (!by_address_ || SameIn(newer_, older_, node) != kNoNode) return;
+    if (!by_address_ || SameObject(newer_, older_, node) != kNoNode) return;
     ++row.gone;
     row.gone_bytes += size;
   }
@@ -79,7 +68,7 @@ class Differ {
     ++row.new_objects;
     row.new_bytes += size;
     if (!by_address_) return;
-    const NodeId same = SameIn(older_, newer_, node);
+    const NodeId same = SameObject(older_, newer_, node);
     if (same == kNoNode) {
       ++row.came;
       row.came_bytes += size;
@@ -105,6 +94,16 @@ bool IsOneProcess(const ObjectGraph& older, const ObjectGraph& newer) {
   return a.pid() == b.pid() &&
          a.process_start_ticks() == b.process_start_ticks() &&
          a.start_realtime_ns() == b.start_realtime_ns();
+}
+
+NodeId SameObject(const ObjectGraph& other, const ObjectGraph& graph,
+                  NodeId node) {
+  const NodeId same = other.Find(graph.address(node));
+  if (same == kNoNode ||
+      other.type_name(other.type(same)) != graph.type_name(graph.type(node))) {
+    return kNoNode;
+  }
+  return other.details(same).text == graph.details(node).text ? same : kNoNode;
 }
 
 std::vector<DiffRow> DiffGraphs(const ObjectGraph& older,

@@ -29,6 +29,11 @@ struct DiffRow {
 // that do not say which process they are of, it is taken for granted.
 bool IsOneProcess(const ObjectGraph& older, const ObjectGraph& newer);
 
+// The object of `other` that is the same as `node` of `graph`, or kNoNode. Of
+// synthetic nodes nothing is known.
+NodeId SameObject(const ObjectGraph& other, const ObjectGraph& graph,
+                  NodeId node);
+
 enum class DiffBy { kType, kLine };
 
 // Rows that differ in something, those that grew most first. Without

@@ -258,8 +258,9 @@ void DefineRetained(DumpClass* dump) {
 void DefineDump(DumpClass* dump) {
   dump->def("__len__",
             [](const ObjectDump& self) { return self.graph().objects(); });
-  dump->def("__getitem__", &ObjectDump::AtAddress, py::arg("address"),
-            "The object at this address. Raises KeyError where there is none.");
+  dump->def(
+      "__getitem__", &ObjectDump::AtAddress, py::arg("address"),
+      "The object at this address. Raises KeyError if no object is there.");
   dump->def("__iter__",
             [](const ObjectDump& self) { return py::iter(self.GetAll("*")); });
   dump->def("get_all", &ObjectDump::GetAll, py::arg("type"),
@@ -316,7 +317,7 @@ void DefineObject(ObjectClass* object) {
         const auto length = s.graph().details(s.node()).length;
         return length.has_value() ? py::cast(*length) : py::none();
       },
-      "Its len(), None where it has none.");
+      "Its len(), or None if it has no length.");
   DefineProperty(object, {"value"}, &Self::Value,
                  "Its value, or its name; the first 100 characters. None where "
                  "the dump has neither.");

@@ -1,13 +1,16 @@
 #include "readers/report/command_program.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "format/stream/byte_io.h"
 #include "readers/options/command_line.h"
 #include "readers/options/help_text.h"
+#include "readers/options/out_of_memory.h"
 #include "readers/output/report_output.h"
 #include "readers/run/own_code.h"
 #include "text/nearest_name.h"
@@ -58,6 +61,14 @@ int PrintToFile(const Console& console, ReportCommand* command) {
 }
 
 }  // namespace
+
+int ProgramMain(const char* name, int argc, char** argv, Program* run) {
+  EndPlainlyWithoutMemory(name);
+  signal(SIGPIPE, SIG_IGN);  // a reader that has gone is seen as EPIPE
+  FdSink out(STDOUT_FILENO);
+  const Console console = {name, &out};
+  return run(std::vector<std::string>(argv + (argc > 0), argv + argc), console);
+}
 
 std::string AllOptionsHelp(const Console& console,
                            const CommandList& commands) {

@@ -12,6 +12,13 @@
 
 namespace pymemrun {
 
+// A program apart from its main(): runs it with `arguments` (without its name);
+// returns the exit code.
+using Program = int(const std::vector<std::string>& arguments,
+                    const Console& console);
+// The whole of its main().
+int ProgramMain(const char* name, int argc, char** argv, Program* run);
+
 using CommandList = std::vector<std::unique_ptr<ReportCommand>>;
 
 // What --help-all of each command prints, one behind the other, each after an

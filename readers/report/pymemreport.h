@@ -1,17 +1,12 @@
-// The program pymemreport, apart from main(): summary and top.
+// The program pymemreport, apart from main(): answers from run files.
 #ifndef PYMEMRUN_READERS_REPORT_PYMEMREPORT_H_
 #define PYMEMRUN_READERS_REPORT_PYMEMREPORT_H_
 
-#include <string>
-#include <vector>
-
-#include "readers/run/console.h"
+#include "readers/report/command_program.h"
 
 namespace pymemrun {
 
-// Runs it with `arguments` (without the program's name); returns the exit code.
-int RunPymemreport(const std::vector<std::string>& arguments,
-                   const Console& console);
+Program RunPymemreport;
 
 }  // namespace pymemrun
 

@@ -63,6 +63,18 @@ class ReportCommand {
   const std::string name_, summary_, about_;
 };
 
+// Defines `function`, which makes the commands of a table. The table is a macro
+// that applies its argument to the name of each function that makes one.
+#define PYMEMRUN_DECLARE_COMMAND(name) std::unique_ptr<ReportCommand> name();
+#define PYMEMRUN_MAKE_COMMAND(name) commands.push_back(name());
+#define PYMEMRUN_DEFINE_COMMANDS(function, TABLE)          \
+  TABLE(PYMEMRUN_DECLARE_COMMAND)                          \
+  std::vector<std::unique_ptr<ReportCommand>> function() { \
+    std::vector<std::unique_ptr<ReportCommand>> commands;  \
+    TABLE(PYMEMRUN_MAKE_COMMAND)                           \
+    return commands;                                       \
+  }
+
 // All commands, in the order of --help.
 std::vector<std::unique_ptr<ReportCommand>> ReportCommands();
 

@@ -16,8 +16,8 @@ import unittest
 import markdown_text
 
 PAGES = ('README.md', os.path.join('docs', 'cli.md'), os.path.join('docs', 'guide.md'))
-TOOLS = ('PYMEMRUN_BIN', 'PYMEMCAT_BIN', 'PYMEMREPORT_BIN')
-COMMAND = re.compile(r'(?:\$ )?((?:pymemrun|pymemcat|pymemreport) (?!= ).*)')
+TOOLS = ('PYMEMRUN_BIN', 'PYMEMCAT_BIN', 'PYMEMREPORT_BIN', 'PYMEMOBJ_BIN')
+COMMAND = re.compile(r'(?:\$ )?((?:pymemrun|pymemcat|pymemreport|pymemobj) (?!= ).*)')
 NOT_RUN = '<!-- not run: '
 
 PROGRAM = '''\
@@ -47,10 +47,14 @@ def commands(page):
         if block.kind != 'code' or (before and before.kind == 'comment' and
                                     before.text.startswith(NOT_RUN)):
             continue
-        for line in block.text.split('\n'):
+        lines = iter(block.text.split('\n'))
+        for line in lines:
             found = COMMAND.match(line)
             if found:
-                yield block.line, found.group(1)
+                command = found.group(1)
+                while command.count('"') % 2 == 1:  # goes on behind the line
+                    command += '\n' + next(lines)
+                yield block.line, command
 
 
 def prepare(folder):
@@ -101,15 +105,15 @@ class Commands(unittest.TestCase):
             self.skipTest('the system lets no one count page faults')
         self.check(PAGES[2])
 
-    def test_few_blocks_are_not_run(self):
+    def test_a_synopsis_of_each_tool_at_most_is_not_run(self):
         for page in PAGES:
-            self.assertLessEqual(markdown_text.read(page).count(NOT_RUN), 3, page)
+            self.assertLessEqual(markdown_text.read(page).count(NOT_RUN), len(TOOLS), page)
 
 
 class Scanning(unittest.TestCase):
     def test_the_pages_show_commands_of_each_tool(self):
         shown = ' '.join(command for page in PAGES for _, command in commands(page))
-        for tool in ('pymemrun ', 'pymemcat ', 'pymemreport '):
+        for tool in ('pymemrun ', 'pymemcat ', 'pymemreport ', 'pymemobj '):
             self.assertIn(tool, shown)
 
 

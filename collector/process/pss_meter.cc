@@ -15,7 +15,7 @@ constexpr uint64_t kCostFactor = 200;
 constexpr uint64_t kStepBytes = 64 << 10;
 constexpr uint64_t kStepPart = 1024;
 
-// The size that follows a label; 0: there is none.
+// The size that follows a label; 0: the text has no such label.
 uint64_t BytesAt(absl::string_view label, absl::string_view text) {
   const size_t at = text.find(label);
   if (at == absl::string_view::npos) return 0;

@@ -22,7 +22,6 @@ constexpr uint64_t kSampleAgainNs = 10000000;
 // RSS alone: at 0.2 % of a CPU at most, and where it has moved by so much.
 constexpr uint64_t kRssPeriodNs = 10000000;
 constexpr uint64_t kRssCostFactor = 500;
-constexpr uint64_t kRssStepBytes = 256 << 10, kRssStepPart = 256;
 // While events flow the ring is left to fill for so long, then emptied at once.
 // A producer in a hurry wakes us when a quarter is full.
 constexpr uint32_t kShortestNapUs = 2000;
@@ -273,8 +272,7 @@ void CollectorProcess::FollowRss(uint64_t now_ns) {
   const uint64_t time_ns = MonotonicNs();
   const ProcessSample before = sample_;
   stats_.ReadMemory(&sample_);
-  if (HasMoved(before.rss_bytes(), sample_.rss_bytes(), kRssStepBytes,
-               kRssStepPart) &&
+  if (HasMoved(before.rss_bytes(), sample_.rss_bytes(), 256 << 10, 256) &&
       WasOfProgram(*page_, &stats_)) {
     WriteSample(time_ns);
   } else {
@@ -288,8 +286,8 @@ void CollectorProcess::FollowRss(uint64_t now_ns) {
 void CollectorProcess::FollowPss(uint64_t now_ns) {
   const bool has_family = launch_.header.forked() || launch_.follow_all ||
                           ChildCountsOf(page_)->traced.load() > 0;
-  const ProportionalSet set =
-      has_family ? pss_.ReadMoved(now_ns) : ProportionalSet();
+  if (!has_family) return;
+  const ProportionalSet set = pss_.ReadMoved(now_ns);
   if (set.pss_bytes == 0 || !WasOfProgram(*page_, &stats_)) return;
   Record record;
   ProcessSample* const sample = record.mutable_process();

@@ -46,7 +46,7 @@ int FlowCommand::Run(const Console& console, OutputBuffer* output) {
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.any()) {
     console.Say(absl::StrCat(file->shown_name(), ": ", replay.WhyNone()));
-    return file->whole() ? kExitUsage : kExitFailed;
+    return file->whole() ? kExitUsage : file->code();
   }
   const std::string missing = replay.Missing();
   if (!missing.empty()) {

@@ -232,7 +232,7 @@ int GraphCommand::Run(const Console& console, OutputBuffer* output) {
                                ": has neither page faults nor heap events nor "
                                "events of calls: nobody saw which thread took "
                                "memory"));
-      return file->whole() ? kExitUsage : kExitFailed;
+      return file->whole() ? kExitUsage : file->code();
     case Result::kRead:
       break;
   }

@@ -86,7 +86,7 @@ int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.any()) {
     console.Say(absl::StrCat(file->shown_name(), ": ", replay.WhyNone()));
-    return file->whole() ? kExitUsage : kExitFailed;
+    return file->whole() ? kExitUsage : file->code();
   }
   std::vector<EndedCall> peaks = replay.Peaks();
   if (!peaks.empty()) attribution_.SayWhatCounts(replay, *file, console);

@@ -127,7 +127,7 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
   const auto finder = RunMoments::Of(ReadingOf(file.get()));
   if (finder == nullptr) return kExitFailed;
   if (SayNoPageEvents(*finder, *file, console)) {
-    return file->whole() ? kExitUsage : kExitFailed;
+    return file->whole() ? kExitUsage : file->code();
   }
   int code = kExitOk;
   const auto at = FindMoment(*finder, at_, file.get(), console, &code);

@@ -107,7 +107,7 @@ int ThreadsCommand::Run(const Console& console, OutputBuffer* output) {
     facts.unseen_bytes = observed->UnseenBytes();
   }
   if (!HasWhatIsAsked(facts, *file, console)) {
-    return file->whole() ? kExitUsage : kExitFailed;
+    return file->whole() ? kExitUsage : file->code();
   }
   ThreadFilter keep(thread_, &replay.index());
   if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;

@@ -146,7 +146,7 @@ int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
     return PrintHeapTimeline(as_svg_, *finder, file.get(), console, output);
   }
   if (SayNoPageEvents(*finder, *file, console)) {
-    return file->whole() ? kExitUsage : kExitFailed;
+    return file->whole() ? kExitUsage : file->code();
   }
   const uint64_t peak_us =
       std::min(finder->RssPeak().time_us, finder->last_us());

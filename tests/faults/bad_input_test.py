@@ -168,7 +168,7 @@ class ReaderTest(FaultTest):
         # A folder stands for the run files in it.
         empty = self.path("empty")
         os.mkdir(empty)
-        self.read(empty, 1, "directory")
+        self.read(empty, 1, "folder")
 
     def test_no_run_file(self):
         for data in (b"hello, this is some text\n" * 100, bytes(5000),

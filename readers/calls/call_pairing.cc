@@ -42,8 +42,9 @@ std::optional<EndedCall> CallPairing::Add(const Row& row,
   if (!pairs_rows()) return std::nullopt;
   if (row.number != next_number_) Forget();
   next_number_ = row.number + 1;
-  if (row.what == CALL) Begin(row, index.CodeOf(row.site));
-  if (row.what == RETURN) return End(row, index.CodeOf(row.site));
+  const uint32_t thread = index.FirstThread(row.thread);
+  if (row.what == CALL) Begin(row, thread, index.CodeOf(row.site));
+  if (row.what == RETURN) return End(row, thread, index.CodeOf(row.site));
   return std::nullopt;
 }
 
@@ -52,16 +53,17 @@ int64_t CallPairing::ThreadBytes(const Row& row, uint64_t took_us) const {
   return threads_->Between(row.thread, row.time_us - took_us, row.time_us);
 }
 
-void CallPairing::Begin(const Row& row, uint32_t code) {
+void CallPairing::Begin(const Row& row, uint32_t thread, uint32_t code) {
   if (open_count_ >= kMaxOpen) Forget();
   ++open_count_;
-  open_[row.thread].push_back(
+  open_[thread].push_back(
       {row.number, row.time_us, row.rss_bytes, 0, 0, row.site, code});
-  ++depth_[{row.thread, code}];
+  ++depth_[{thread, code}];
 }
 
-std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t code) {
-  const auto found = open_.find(row.thread);
+std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t thread,
+                                          uint32_t code) {
+  const auto found = open_.find(thread);
   if (found == open_.end()) return std::nullopt;
   std::vector<Open>& calls = found->second;
   if (calls.back().code != code || code == 0) {
@@ -71,7 +73,7 @@ std::optional<EndedCall> CallPairing::End(const Row& row, uint32_t code) {
   const Open call = calls.back();
   calls.pop_back();
   --open_count_;
-  const auto depth = depth_.find({row.thread, code});
+  const auto depth = depth_.find({thread, code});
   const bool recursive = --depth->second > 0;
   if (!recursive) depth_.erase(depth);
   const auto growth = static_cast<int64_t>(row.rss_bytes - call.rss_bytes);
@@ -109,10 +111,11 @@ void Nest(const RunIndex& index, std::vector<EndedCall>* calls) {
   absl::flat_hash_map<uint32_t, std::vector<Outer>> by_thread;
   absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> depth;
   for (auto call = calls->rbegin(); call != calls->rend(); ++call) {
-    std::vector<Outer>& outer = by_thread[call->thread];
+    const uint32_t thread = index.FirstThread(call->thread);
+    std::vector<Outer>& outer = by_thread[thread];
     while (!outer.empty() &&
            outer.back().call->call_number() > call->call_number()) {
-      --depth[{call->thread, outer.back().code}];
+      --depth[{thread, outer.back().code}];
       outer.pop_back();
     }
     call->own_bytes = call->growth_bytes;
@@ -124,7 +127,7 @@ void Nest(const RunIndex& index, std::vector<EndedCall>* calls) {
       outer.back().call->own_charged_bytes -= call->charged_bytes;
     }
     const uint32_t code = index.CodeOf(call->site);
-    call->recursive = depth[{call->thread, code}]++ > 0;
+    call->recursive = depth[{thread, code}]++ > 0;
     outer.push_back({&*call, code});
   }
 }

@@ -53,9 +53,10 @@ class CallPairing {
     int64_t inner_bytes, inner_thread_bytes;  // of the calls in it
     uint32_t site, code;
   };
-  void Begin(const Row& row, uint32_t code);
+  // `thread`: see RunIndex::FirstThread().
+  void Begin(const Row& row, uint32_t thread, uint32_t code);
   int64_t ThreadBytes(const Row& row, uint64_t took_us) const;
-  std::optional<EndedCall> End(const Row& row, uint32_t code);
+  std::optional<EndedCall> End(const Row& row, uint32_t thread, uint32_t code);
 
   const ThreadDrss* threads_ = nullptr;
   bool charges_thread_ = false;

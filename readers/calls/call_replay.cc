@@ -56,9 +56,13 @@ bool CallReplay::MayKnow(const Header& header) {
 }
 
 std::string CallReplay::WhyNone() const {
+  if (min_bytes_ > 0) {
+    return absl::StrCat("no call is in the file in which RSS changed by ",
+                        HumanBytes(min_bytes_), " or more");
+  }
   return absl::StrCat(
       "no RETURN knows its CALL: ",
-      pairing_.has_greenlets() && !pairing_.pairs_rows() && min_bytes_ == 0
+      pairing_.has_greenlets() && !pairing_.pairs_rows()
           ? "the program has greenlets, which rows do not tell apart; "
           : "",
       "record the run with --min-call-drss 4096",
@@ -67,7 +71,7 @@ std::string CallReplay::WhyNone() const {
 
 std::string CallReplay::Missing() const {
   if (pairing_.pairs_rows()) return "";
-  return absl::StrCat("calls that changed RSS by less than ",
+  return absl::StrCat("calls in which the process's RSS changed by less than ",
                       HumanBytes(min_bytes_),
                       chosen_ ? ", or that other filters left out" : "");
 }

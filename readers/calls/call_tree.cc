@@ -71,7 +71,9 @@ bool CallTree::OnRows(const Row* rows, size_t count) {
 // Calls of one thread come when they end: those in a call before it.
 void CallTree::OnEnded(const EndedCall& call) {
   const uint64_t begin = call.call_number();
-  if (call.thread != root_.thread || call.number >= root_.number ||
+  const bool is_others =
+      index().FirstThread(call.thread) != index().FirstThread(root_.thread);
+  if (is_others || call.number >= root_.number ||
       begin <= root_.call_number()) {
     return;
   }

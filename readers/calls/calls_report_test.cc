@@ -63,12 +63,19 @@ TEST(PeaksReportTest, WithoutPeaksOneLineSaysSo) {
 
 TEST(PeaksReportTest, WhereNoCallIsKnownItSaysWhatToRecord) {
   for (const char* command : {"peaks", "flow"}) {
-    CallRun run(100);
+    Filters filters;
+    filters.set_min_drss_bytes(4096);
+    CallRun run(0, filters);
     const Printed printed = run.Return('a', 1000).Report({command});
     EXPECT_EQ(printed.code, 2);
     EXPECT_EQ(printed.err,
               "pymemreport: run.pb: no RETURN knows its CALL: record the run "
               "with --min-call-drss 4096, or with --min-drss 0\n");
+    CallRun by_growth(100);
+    EXPECT_EQ(
+        by_growth.Return('a', 1000).Report({command}).err,
+        "pymemreport: run.pb: no call is in the file in which RSS changed "
+        "by 100.0 KiB or more\n");
   }
 }
 
@@ -110,6 +117,24 @@ TEST(CallPairingTest, WhatWasNotTracedMakesUnknownWhatHadBegun) {
         run.Call('b', 0).Return('b', 900).Return('a', 900).Report({"peaks"});
     EXPECT_EQ(printed.out, "1: MainThread>/src/main.py:25:b=>921600\n");
   }
+}
+
+// Its number is another one then.
+TEST(CallPairingTest, ACallGoesOnWhenItsThreadIsRenamed) {
+  CallRun run;
+  run.Call('a', 0).Call('b', 0);
+  const uint32_t renamed =
+      run.builder().AddThread("loader", 4711, CallRun::kMain);
+  const Printed printed = run.Return('b', 1000, renamed)
+                              .Return('a', 2000, renamed)
+                              .Report({"peaks"});
+  EXPECT_EQ(printed.out,
+            "1: loader>/src/main.py:25:b=>1024000\n"
+            "2: loader>/src/main.py:15:a=>2048000\n");
+  EXPECT_EQ(printed.err, "");
+  EXPECT_EQ(run.Report({"calls", "--peak", "2"}).out,
+            "a@/src/main.py:10-15, Time: 3.00 s, Memory: 2048000 B\n"
+            " b@/src/main.py:20-25, Time: 1.00 s, Memory: 1024000 B\n");
 }
 
 TEST(CallPairingTest, AReturnOfOtherCodeIsNotBelieved) {
@@ -160,9 +185,9 @@ TEST(CallsReportTest, WhereSomeWereLoggedItSaysWhatIsMissing) {
                               .Report({"calls", "--event", "17"});
   EXPECT_EQ(printed.code, 0);
   EXPECT_EQ(printed.err,
-            absl::StrCat("pymemreport: run.pb: not in the tree: calls that "
-                         "changed RSS by less than 100.0 KiB; --min-drss 0 "
-                         "logs all\n",
+            absl::StrCat("pymemreport: run.pb: not in the tree: calls in which "
+                         "the process's RSS changed by less than 100.0 KiB; "
+                         "--min-drss 0 logs all\n",
                          kOthersCount));
   EXPECT_EQ(printed.out,
             "a@/src/main.py:10-15, Time: 17.00 s, Memory: 716800 B\n"
@@ -356,9 +381,10 @@ TEST(FlowReportTest, InARecursionTheOutermostCallCounts) {
                            .Ended('a', 5, 400)
                            .Report({"flow", "--csv"});
   EXPECT_EQ(same.out, kFlowColumns + rows);
-  EXPECT_EQ(same.err,
-            "pymemreport: run.pb: not counted: calls that changed RSS by less "
-            "than 1.0 KiB\n");
+  EXPECT_EQ(
+      same.err,
+      "pymemreport: run.pb: not counted: calls in which the process's RSS "
+      "changed by less than 1.0 KiB\n");
 }
 
 }  // namespace

@@ -45,7 +45,8 @@ absl::string_view WithoutPrefix(absl::string_view file,
 std::string PeakLine(size_t number, const EndedCall& peak,
                      const RunIndex& index, absl::string_view prefix) {
   const SourceLocation where = index.Resolve(peak.site);
-  return absl::StrCat(number, ": ", index.ThreadName(peak.thread), ">",
+  return absl::StrCat(number, ": ",
+                      index.ThreadName(index.LatestThread(peak.thread)), ">",
                       WithoutPrefix(where.file, prefix), ":", where.line, ":",
                       where.code_name, "=>", peak.charged_bytes);
 }

@@ -6,6 +6,7 @@
 #include "readers/cat/filter_words.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
+#include "readers/run/run_files.h"
 
 namespace pymemrun {
 namespace {
@@ -28,7 +29,8 @@ constexpr struct {
 void AddInput(CLI::App* app, CatOptions* options) {
   app->add_option(
          "FILE", options->files,
-         "Run files; - reads standard input. Several are merged by time.")
+         "Run files, or folders; - reads standard input. Several are merged by "
+         "time.")
       ->option_text("FILE...");
   for (const auto& known : kFormats) {
     app->add_flag_callback(
@@ -169,6 +171,7 @@ std::optional<int> ParseCatOptions(const std::vector<std::string>& arguments,
   if (has_places && app.count("--records") + app.count("--what") == 0) {
     filter.marks = false;  // they have no file, function or dRSS
   }
+  options->files = WithFolders(options->files);
   std::string problem = FormatProblem(app);
   if (problem.empty()) problem = Contradiction(*options);
   if (problem.empty()) return std::nullopt;

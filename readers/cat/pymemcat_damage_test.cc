@@ -108,7 +108,7 @@ TEST(PymemcatDamageTest, WhatIsNoRunFileFails) {
   EXPECT_EQ(Cat({empty.path()}).code, 1);
   EXPECT_EQ(Cat({empty.path(), "--raw"}).code, 1);
   EXPECT_EQ(Cat({text.path(), "--summary"}).code, 1);
-  EXPECT_EQ(Cat({"/tmp"}).code, 1);
+  EXPECT_EQ(Cat({"/dev"}).code, 1);
   const Printed missing = Cat({"/nowhere/\x1b[2J.pb"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_EQ(missing.err,

@@ -142,7 +142,7 @@ GraphCommand::Result GraphCommand::ReadHeap(RereadFile* file,
 // "Thread-6 > main.py:44 run"; the file without its folders.
 std::string PeakText(const EndedCall& peak, const RunIndex& index) {
   const SourceLocation where = index.Resolve(peak.site);
-  return absl::StrCat(index.ThreadName(peak.thread), " > ",
+  return absl::StrCat(index.ThreadName(index.LatestThread(peak.thread)), " > ",
                       where.file.substr(where.file.rfind('/') + 1), ":",
                       where.line, " ", where.code_name);
 }

@@ -67,7 +67,7 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
     table.rows.push_back(
         {uint64_t{table.rows.size() + 1},
          static_cast<double>(peak.time_us) * 1e-6,
-         std::string(index.ThreadLabel(peak.thread)),
+         std::string(index.LatestThreadLabel(peak.thread)),
          std::string(WithoutPrefix(where.file, prefix)), uint64_t{where.line},
          std::string(where.code_name), peak.growth_bytes,
          static_cast<double>(peak.took_us) * 1e-6, peak.number,

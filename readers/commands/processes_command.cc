@@ -41,12 +41,12 @@ class ProcessesCommand final : public ReportCommand {
 };
 
 int ProcessesCommand::Run(const Console& console, OutputBuffer* output) {
-  const bool one = files_.paths.size() == 1;
+  const std::vector<std::string> named = EachOnce(files_.paths);
+  const bool one = named.size() == 1;
   int code = kExitOk;
   std::vector<ProcessRun> runs;
   std::string root;
-  for (const std::string& path :
-       one ? WithChildren(files_.paths[0]) : files_.paths) {
+  for (const std::string& path : one ? WithChildren(named[0]) : named) {
     const auto file = RereadFile::Open(path, console);
     std::optional<ProcessRun> run;
     if (file != nullptr) run = ReadProcess(file.get());

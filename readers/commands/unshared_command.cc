@@ -66,10 +66,10 @@ void KeepTree(Files* files) {
 
 std::vector<UnsharedCommand::OneFile> UnsharedCommand::ReadAll(
     const Console& console, int* code) const {
-  const bool one = files_.paths.size() == 1;
+  const std::vector<std::string> named = EachOnce(files_.paths);
+  const bool one = named.size() == 1;
   std::vector<OneFile> files;
-  for (const std::string& path :
-       one ? WithChildren(files_.paths[0]) : files_.paths) {
+  for (const std::string& path : one ? WithChildren(named[0]) : named) {
     const auto file = RereadFile::Open(path, console);
     auto ledger = std::make_unique<CopyLedger>();
     const bool read = file != nullptr && file->Read(ledger.get());

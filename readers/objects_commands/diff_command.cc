@@ -202,7 +202,12 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
   if (older == nullptr) return code;
   auto newer = Load(files_.paths[1], console, &code);
   if (newer == nullptr) return code;
-  const std::string heading = Heading(*older, *newer);
+  std::string heading = Heading(*older, *newer);
+  if (by_ == By::kLine && newer->allocations()->sampled()) {
+    heading +=
+        " Lines are known of a sample of the objects; --heap all knows "
+        "all.";
+  }
   if (by_ != By::kDominator) {
     Print(heading, GroupsTable(*older, *newer), output);
     return code;

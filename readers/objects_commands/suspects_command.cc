@@ -89,6 +89,9 @@ class SuspectsCommand final : public ObjectsCommand {
   static Table ToTable(ObjectAnalysis* analysis,
                        const std::vector<Suspect>& suspects);
 
+  static constexpr char kOnlySampled[] =
+      " Of the others no sample tells; --heap all knows them.";
+
   uint64_t percent_ = 10;
 };
 
@@ -110,7 +113,8 @@ std::string SuspectsCommand::LineSentence(const ObjectGraph& graph,
   return absl::StrCat(suspect.most_line_objects == objects
                           ? "All"
                           : absl::StrCat(Grouped(suspect.most_line_objects)),
-                      " of them were allocated by ", line, ".");
+                      " of them were allocated by ", line, ".",
+                      graph.allocations()->sampled() ? kOnlySampled : "");
 }
 
 // What most of the bytes are in, and which line allocated that.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -154,12 +155,40 @@ void ProcessFamily::KeepTreeOf(const std::string& file) {
   const auto first = std::find_if(
       members_.begin(), members_.end(),
       [&file](const FamilyMember& member) { return member.run.file == file; });
-  auto last = first;
-  while (++last != members_.end() && last->depth > first->depth) continue;
-  std::vector<FamilyMember> kept(std::make_move_iterator(first),
-                                 std::make_move_iterator(last));
-  const size_t depth = kept.front().depth;
-  for (FamilyMember& member : kept) member.depth -= depth;
+  const size_t depth = first->depth;
+  const uint64_t begin_us = first->run.begin_us;
+  uint64_t end_us = 0;
+  std::set<std::pair<uint32_t, uint64_t>> processes;
+  std::vector<FamilyMember> kept;
+  const auto keep_tree = [&](std::vector<FamilyMember>::iterator top,
+                             size_t new_depth) {
+    const size_t old_depth = top->depth;
+    do {
+      end_us = std::max(end_us, top->run.end_us);
+      processes.emplace(top->run.pid, top->run.start_ticks);
+      kept.push_back(std::move(*top));
+      kept.back().depth += new_depth - old_depth;
+      ++top;
+    } while (top != members_.end() && top->depth > old_depth);
+    return top;
+  };
+  const auto last = keep_tree(first, 0);
+  // Another program, such as a shell, may have begun a process meanwhile.
+  for (auto top = last; top != members_.end();) {
+    const ProcessRun& run = top->run;
+    const auto is_parent = [&run](const std::pair<uint32_t, uint64_t>& one) {
+      return one.first == run.parent_pid;  // or was, in another run
+    };
+    const bool is_meanwhile =
+        run.begin_us >= begin_us && run.begin_us <= end_us && !run.forked &&
+        std::none_of(processes.begin(), processes.end(), is_parent);
+    const bool became_it = processes.count({run.pid, run.start_ticks}) > 0;
+    if (depth == 0 && top->depth == 0 && (is_meanwhile || became_it)) {
+      top = keep_tree(top, 1);
+    } else {
+      ++top;
+    }
+  }
   members_ = std::move(kept);
 }
 

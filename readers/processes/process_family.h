@@ -33,8 +33,9 @@ class ProcessFamily {
   uint64_t BeginUs() const;
   uint64_t EndUs() const;
   FamilyPeak Peak() const;
-  // Keeps the process of this file and those that began with it. REQUIRES: the
-  // file is a member's.
+  // Keeps the process of this file and those that began with it: also such as
+  // nobody in the family began while it was there. REQUIRES: the file is a
+  // member's.
   void KeepTreeOf(const std::string& file);
 
  private:

@@ -113,6 +113,22 @@ TEST(ProcessFamilyTest, KeepsATree) {
   EXPECT_THAT(Tree(family), ElementsAre(Node("11", 0), Node("12", 1)));
 }
 
+// 20 and its child were begun by a shell that 10 began; 30 came later. What 10
+// became, another program, has its number.
+TEST(ProcessFamilyTest, WhatOtherProgramsBeganMeanwhileIsKept) {
+  std::vector<ProcessRun> runs = {
+      MakeRun(10, 1, 0, 50),   MakeRun(11, 10, 10, 40), MakeRun(20, 15, 20, 60),
+      MakeRun(21, 20, 30, 55), MakeRun(30, 1, 85, 90),  MakeRun(10, 1, 65, 80)};
+  runs.back().file = "became";
+  runs.push_back(MakeRun(40, 16, 25, 30));
+  runs.back().forked = true;  // from a process of another run
+  ProcessFamily family(std::move(runs));
+  family.KeepTreeOf("10");
+  EXPECT_THAT(Tree(family),
+              ElementsAre(Node("10", 0), Node("11", 1), Node("20", 1),
+                          Node("21", 2), Node("became", 1)));
+}
+
 TEST(ProcessFamilyTest, ThePeakOfTheSumIsNotTheSumOfThePeaks) {
   const ProcessFamily family(
       {MakeRun(10, 1, 0, 100, {{0, 10}, {50, 40}, {60, 10}}),

@@ -36,7 +36,7 @@ int SayResult(const Console& console, absl::string_view name,
   if (result.objects > 0) {
     console.Say(absl::StrCat(
         name, ": a dump of the object graph, which pymemobj reads"));
-    return kExitUsage;
+    return kExitFailed;
   }
   if (result.damages > 0) return kExitFailed;
   if (result.torn) {

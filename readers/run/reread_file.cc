@@ -69,6 +69,15 @@ bool RereadFile::Keep() {
   return true;
 }
 
+namespace {
+
+// Of a run, whose records could be read as far as they go: no dump of objects.
+bool IsRun(const absl::Status& status, const ReadResult& result) {
+  return (status.ok() || result.has_header) && result.objects == 0;
+}
+
+}  // namespace
+
 bool RereadFile::Rewind() {
   if (lseek(fd_, 0, SEEK_SET) == 0) return true;
   console_->Say(absl::StrCat(shown_name(), ": ", strerror(errno)));
@@ -83,7 +92,7 @@ bool RereadFile::ReadAgain(RecordVisitor* visitor) {
   const absl::Status status =
       ReadStream(&source, StreamReader::Options(), visitor, &result);
   read_bytes_ = std::max(file_->size_bytes(), source.bytes_read());
-  return status.ok() || result.has_header;
+  return IsRun(status, result);
 }
 
 bool RereadFile::Read(ReplayVisitor* replay) {
@@ -109,7 +118,7 @@ bool RereadFile::Read(ReplayVisitor* replay) {
     threads_.AddThreadsOf(replay->index());
   }
   was_read_ = true;
-  return status.ok() || result.has_header;
+  return IsRun(status, result);
 }
 
 }  // namespace pymemrun

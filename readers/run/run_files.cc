@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -37,6 +38,9 @@ std::vector<std::string> FilesIn(const fs::path& folder,
         name.size() <= prefix.size() + 2 || IsDumpName(name)) {
       continue;
     }
+    // A pipe of that name would be waited for.
+    std::error_code unknown;
+    if (!it->is_regular_file(unknown)) continue;
     found.push_back((folder / name).string());
   }
   std::sort(found.begin(), found.end());
@@ -67,6 +71,15 @@ std::vector<std::string> WithChildren(const std::string& path) {
       absl::StrCat(absl::StripSuffix(name, kSuffix), ".");
   for (std::string& child : FilesIn(file.parent_path(), prefix)) {
     if (child != path) all.push_back(std::move(child));
+  }
+  return all;
+}
+
+std::vector<std::string> EachOnce(const std::vector<std::string>& paths) {
+  absl::flat_hash_set<std::string> seen;
+  std::vector<std::string> all;
+  for (const std::string& path : paths) {
+    if (seen.insert(path).second) all.push_back(path);
   }
   return all;
 }

@@ -16,6 +16,9 @@ std::vector<std::string> WithFolders(const std::vector<std::string>& paths);
 // are the files of processes that it began, and of earlier runs' processes.
 std::vector<std::string> WithChildren(const std::string& path);
 
+// Without those that came before.
+std::vector<std::string> EachOnce(const std::vector<std::string>& paths);
+
 // Where the file of the process that began this one's may be: beside it, with
 // the parent's number in the name, or with none.
 std::vector<std::string> ParentFiles(const std::string& path, uint32_t pid,

@@ -194,6 +194,11 @@ absl::string_view RunIndex::ThreadLabel(uint32_t thread_id) const {
   return thread == nullptr ? NamePool::kNoRoom : thread->label;
 }
 
+uint32_t RunIndex::FirstThread(uint32_t thread_id) const {
+  const Thread* thread = Find(threads_, thread_id);
+  return thread == nullptr ? thread_id : thread->first;
+}
+
 uint32_t RunIndex::LatestThread(uint32_t thread_id) const {
   const Thread* thread = Find(threads_, thread_id);
   return thread == nullptr ? thread_id : threads_[thread->first - 1].latest;

@@ -65,9 +65,10 @@ class RunIndex {
   uint32_t CodeOf(uint32_t site) const;  // 0: not known
   // "name#native_id", as the thread was called at that time.
   absl::string_view ThreadLabel(uint32_t thread) const;
-  // Its last definition, as far as they were read.
+  // Its last definition, as far as they were read, and its first.
   uint32_t LatestThread(uint32_t thread) const;
-  // "name#native_id" by that: what reports call a thread.
+  uint32_t FirstThread(uint32_t thread) const;
+  // "name#native_id" by the last: what reports call a thread.
   absl::string_view LatestThreadLabel(uint32_t thread) const {
     return ThreadLabel(LatestThread(thread));
   }
@@ -128,8 +129,7 @@ class RunIndex {
     absl::string_view label;
     size_t name_size;
     uint64_t native_id;
-    uint32_t first;   // of the same thread's definitions
-    uint32_t latest;  // stated of the first
+    uint32_t first, latest;  // of its definitions; the latter of the first one
   };
 
   const Limits limits_;

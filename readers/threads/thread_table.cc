@@ -8,6 +8,7 @@
 #include "readers/heap/heap_reading.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/place.h"
+#include "readers/resident/resident_table.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
@@ -165,10 +166,15 @@ std::string ThreadHeading(const ThreadFacts& facts) {
         " when tracing began, ", bytes(facts.replay->model().RssBytes()),
         " at the end; ",
         facts.observed != nullptr ? kObservedMeaning : kCausedMeaning, "\n");
+    if (facts.observed == nullptr && facts.replay->header().page_weight() > 1) {
+      absl::StrAppend(&text, "estimated: ", SampledText(facts.replay->header()),
+                      "\n");
+    }
   } else {
-    text =
-        "no page faults were recorded (--trace pages): the live heap alone "
-        "tells threads apart\n";
+    text = absl::StrCat(facts.replay->header().page_scan()
+                            ? "pages were scanned: nobody saw who brought them"
+                            : "no page faults were recorded (--trace pages)",
+                        "; the live heap alone tells threads apart\n");
   }
   if (facts.heap != nullptr) {
     absl::StrAppend(&text,

@@ -233,8 +233,8 @@ void Watcher::FillFrame() {
     frame_.notes.push_back("the file has another name by now, or none");
   }
   if (request_.started != nullptr) {
-    frame_.notes.push_back(
-        absl::StrCat("its output: ", request_.started->output_path()));
+    frame_.notes.push_back(absl::StrCat("the program's output: ",
+                                        request_.started->output_path()));
   }
 }
 
@@ -309,8 +309,9 @@ int Watcher::Ended() {
                               TerminalText(started.run_path()),
                               " shows it again"));
   }
-  console_.Say(
-      absl::StrCat("its output: ", TerminalText(started.output_path())));
+  console_.Say(absl::StrCat(
+      "the program's output: ", TerminalText(started.output_path()),
+      "; its run file: ", TerminalText(started.run_path())));
   return code.value_or(kExitOk);
 }
 

@@ -106,7 +106,7 @@ class CallReportsTest(support.ProgramTest):
         number = next(peak[0] for peak in peaks
                       if peak[1] == "Thread-6" and peak[4] == "run")
         calls, told = self.calls(run, number)
-        self.assertIn("calls that changed RSS by less than 900.0 KiB", told)
+        self.assertIn("RSS changed by less than 900.0 KiB", told)
         self.assertEqual([(indent, name) for indent, name, *_ in calls
                           if name in ("run", "do_stuff")],
                          [("", "run")] + [(" ", "do_stuff")] * ROUNDS)

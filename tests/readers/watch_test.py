@@ -210,7 +210,7 @@ class WatchTest(support.ProgramTest):
         self.check_left(screen)
         self.assertIn("the program goes on as process ", err)
         run = err.split("pymemreport watch ")[1].split()[0]
-        output = err.split("its output: ")[1].split()[0]
+        output = err.split("the program's output: ")[1].split(";")[0]
         again = self.screen(run)
         self.assertTrue(again.shows(b"load"))
         open(self.last, "w").close()

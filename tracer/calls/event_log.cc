@@ -52,6 +52,13 @@ void TellFindings(const Parts& p, HotState& hot, uint64_t stamp,
   hot.current_thread = t_thread_id;
 }
 
+// A renamed thread has another number, and its calls go on.
+inline void LookAtName(const Parts& p, HotState& hot, uint64_t stamp) {
+  const uint32_t before = t_thread_id;
+  p.threads.LookAtName(hot, stamp);
+  if (t_thread_id != before) RenameOpenCalls(hot, before, t_thread_id);
+}
+
 [[gnu::always_inline]] inline Place PlaceOf(const Parts& p, HotState& hot,
                                             const PymemrunFrame* frame,
                                             uint32_t what, PyObject* arg) {
@@ -85,7 +92,7 @@ inline RawEvent Examine(const Parts& p, HotState& hot,
   }
   if constexpr (kVerify) p.verifier.Check(hot, stamp);
   const Place place = PlaceOf(p, hot, frame, what, arg);
-  if (t_thread_id != 0) p.threads.LookAtName(hot, stamp);
+  if (t_thread_id != 0) LookAtName(p, hot, stamp);
   if (t_thread_id != hot.current_thread) EnterThreadSlow(p, hot, frame);
   *flags = place.flags;
   return {number,         stamp,          place.what_and_code,

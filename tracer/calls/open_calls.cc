@@ -45,6 +45,14 @@ void ForgetOpenCalls(HotState& hot) {
   if (hot.open_calls != nullptr) memset(hot.open_calls, 0, kTableBytes);
 }
 
+void RenameOpenCalls(HotState& hot, uint32_t from, uint32_t to) {
+  if (hot.open_calls == nullptr) return;
+  OpenCall* const end = hot.open_calls + kOpenCalls + kOpenCallPlaces - 1;
+  for (OpenCall* call = hot.open_calls; call != end; ++call) {
+    if (call->thread == from) call->thread = to;
+  }
+}
+
 bool TakeCall(HotState& hot, const PymemrunFrame* frame, const RawEvent& event,
               EndedCall* ended) {
   const auto what = static_cast<EventWhat>(event.what_and_code >> kWhatShift);

@@ -90,6 +90,8 @@ bool CreateOpenCalls(HotState& hot, uint64_t min_bytes);
 // Events were missed, or will be: the calls under way are unknown. No effect
 // without a table.
 void ForgetOpenCalls(HotState& hot);
+// A thread has another number from here on. No effect without a table.
+void RenameOpenCalls(HotState& hot, uint32_t from, uint32_t to);
 // The event of the frame: begins a call, or ends one, which is then in *ended.
 // Returns whether RSS changed by so much meanwhile that it is to be logged.
 // REQUIRES: there is a table; *ended is empty.

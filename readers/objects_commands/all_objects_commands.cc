@@ -14,6 +14,7 @@ namespace pymemrun {
   COMMAND(NewObjectsChildrenCommand)   \
   COMMAND(NewObjectsRefsCommand)       \
   COMMAND(NewObjectsRetainedCommand)   \
+  COMMAND(NewObjectsWhatIfCommand)     \
   COMMAND(NewObjectsDominatorsCommand) \
   COMMAND(NewObjectsTreemapCommand)    \
   COMMAND(NewObjectsDuplicatesCommand) \

@@ -118,6 +118,34 @@ NodeId ObjectsCommand::NamedNode(const ObjectGraph& graph,
   return node;
 }
 
+ObjectsCommand::Chosen ObjectsCommand::NamedObjects(
+    const ObjectGraph& graph, const Console& console) const {
+  Chosen chosen;
+  chosen.nodes.resize(graph.nodes());
+  chosen.node = NodeByText(graph, object_);
+  if (chosen.node != kNoNode) {
+    chosen.nodes[chosen.node] = true;
+    chosen.count = 1;
+    return chosen;
+  }
+  for (NodeId one = 0; one < graph.nodes(); ++one) {
+    chosen.nodes[one] = !graph.is_synthetic(one) &&
+                        TypeMatches(graph, graph.type(one), object_);
+    chosen.count += chosen.nodes[one];
+  }
+  if (chosen.count == 0) {
+    console.Say(absl::StrCat("the dump has no object and no type '",
+                             TerminalText(object_), "'"));
+  }
+  return chosen;
+}
+
+void ObjectsCommand::AddObjectOrType(CLI::App* app) {
+  AddObject(app, "ADDR|TYPE",
+            "The object's address, as 0x7f3a1c2d, or a type's name, which may "
+            "be a pattern.");
+}
+
 int OneObjectCommand::Show(ObjectAnalysis* analysis, const Console& console,
                            OutputBuffer* output) {
   const NodeId node = NamedNode(analysis->graph(), console);

@@ -53,6 +53,14 @@ class ObjectsCommand : public ReportCommand {
   void AddTable(CLI::App* app, uint64_t usual, const std::string& rows);
   // The object that was named, or kNoNode, which has been said.
   NodeId NamedNode(const ObjectGraph& graph, const Console& console) const;
+  // The same of a type's objects, or one object. `count` 0: has been said.
+  struct Chosen {
+    std::vector<bool> nodes;
+    uint64_t count = 0;
+    NodeId node = kNoNode;  // kNoNode: they are of a type
+  };
+  Chosen NamedObjects(const ObjectGraph& graph, const Console& console) const;
+  void AddObjectOrType(CLI::App* app);
   // Prints the table, behind the heading if it is text.
   void Print(const std::string& heading, const Table& table,
              OutputBuffer* output) const;

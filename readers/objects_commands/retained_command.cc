@@ -25,10 +25,7 @@ class RetainedCommand final : public ObjectsCommand {
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);
-    ObjectsCommand::AddObject(
-        app, "ADDR|TYPE",
-        "The object's address, as 0x7f3a1c2d, or a type's name, which may be "
-        "a pattern.");
+    AddObjectOrType(app);
     AddTable(app, 20, "type of what would go");
   }
 
@@ -36,35 +33,20 @@ class RetainedCommand final : public ObjectsCommand {
   int Show(ObjectAnalysis* analysis, const Console& console,
            OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();
-    std::vector<bool> chosen(graph.nodes());
-    uint64_t count = 0;
-    const NodeId node = NodeByText(graph, object_);
-    if (node != kNoNode) {
-      chosen[node] = true;
-      count = 1;
-    } else {
-      for (NodeId one = 0; one < graph.nodes(); ++one) {
-        chosen[one] = !graph.is_synthetic(one) &&
-                      TypeMatches(graph, graph.type(one), object_);
-        count += chosen[one];
-      }
-    }
-    if (count == 0) {
-      console.Say(absl::StrCat("the dump has no object and no type '",
-                               TerminalText(object_), "'"));
-      return kExitFailed;
-    }
+    const Chosen chosen = NamedObjects(graph, console);
+    if (chosen.count == 0) return kExitFailed;
     uint64_t objects = 0;
-    const uint64_t bytes = analysis->RetainedTogether(chosen, &objects);
-    Print(absl::StrCat(
-              node != kNoNode ? ShownNode(graph, node)
-                              : absl::StrCat(Counted(count, "object"), " of ",
-                                             TerminalText(object_)),
-              count == 1 ? " keeps " : " together keep ",
-              HumanBytes(static_cast<double>(bytes)), " in ",
-              Counted(objects, "object"), " alive, ",
-              Percent(analysis->ShareOf(bytes)), " of all that is alive."),
-          Gone(analysis, chosen), output);
+    const uint64_t bytes = analysis->RetainedTogether(chosen.nodes, &objects);
+    Print(absl::StrCat(chosen.node != kNoNode
+                           ? ShownNode(graph, chosen.node)
+                           : absl::StrCat(Counted(chosen.count, "object"),
+                                          " of ", TerminalText(object_)),
+                       chosen.count == 1 ? " keeps " : " together keep ",
+                       HumanBytes(static_cast<double>(bytes)), " in ",
+                       Counted(objects, "object"), " alive, ",
+                       Percent(analysis->ShareOf(bytes)),
+                       " of all that is alive."),
+          Gone(analysis, chosen.nodes), output);
     return kExitOk;
   }
 
@@ -75,15 +57,14 @@ class RetainedCommand final : public ObjectsCommand {
 Table RetainedCommand::Gone(ObjectAnalysis* analysis,
                             const std::vector<bool>& chosen) const {
   const ObjectGraph& graph = analysis->graph();
-  const std::vector<bool> all = ReachedNodes(graph);
-  const std::vector<bool> others = ReachedNodes(graph, chosen);
+  const std::vector<bool> gone = analysis->GoneWith(chosen);
   struct OfType {
     uint64_t bytes = 0, objects = 0;
     uint32_t type = 0;
   };
   std::vector<OfType> types(graph.types().size());
   for (NodeId node = 0; node < graph.nodes(); ++node) {
-    if (!all[node] || others[node] || graph.is_synthetic(node)) continue;
+    if (!gone[node] || graph.is_synthetic(node)) continue;
     OfType& of = types[graph.type(node)];
     of.type = graph.type(node);
     of.bytes += graph.size_bytes(node);

@@ -69,13 +69,22 @@ std::vector<uint64_t> ObjectAnalysis::RetainedByType() {
   return by_type;
 }
 
+std::vector<bool> ObjectAnalysis::GoneWith(
+    const std::vector<bool>& nodes) const {
+  std::vector<bool> gone = ReachedNodes(*graph_);
+  const std::vector<bool> others = ReachedNodes(*graph_, nodes);
+  for (NodeId node = 0; node < graph_->nodes(); ++node) {
+    if (others[node]) gone[node] = false;
+  }
+  return gone;
+}
+
 uint64_t ObjectAnalysis::RetainedTogether(const std::vector<bool>& nodes,
                                           uint64_t* objects) {
-  const std::vector<bool> all = ReachedNodes(*graph_);
-  const std::vector<bool> others = ReachedNodes(*graph_, nodes);
+  const std::vector<bool> gone = GoneWith(nodes);
   uint64_t bytes = 0, count = 0;
   for (NodeId node = 0; node < graph_->nodes(); ++node) {
-    if (!all[node] || others[node]) continue;
+    if (!gone[node]) continue;
     bytes += graph_->size_bytes(node);
     count += !graph_->is_synthetic(node);
   }

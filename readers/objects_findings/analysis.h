@@ -38,8 +38,10 @@ class ObjectAnalysis {
   // What objects of a type retain that no other of the type dominates, added
   // up, by type: what would go if each went by itself.
   std::vector<uint64_t> RetainedByType();
-  // What would go if all of `nodes` went together: these, and all that is
-  // reached through them alone. `objects`: how many, if not null.
+  // Whether each node would go if all of `nodes` went together: these, and all
+  // that is reached through them alone.
+  std::vector<bool> GoneWith(const std::vector<bool>& nodes) const;
+  // What they come to. `objects`: how many, if not null.
   uint64_t RetainedTogether(const std::vector<bool>& nodes, uint64_t* objects);
 
  private:

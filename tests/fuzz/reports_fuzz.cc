@@ -101,6 +101,7 @@ void PrintAll(const std::string& path, const Console& console) {
   // A dump that is its own run.
   RunPymemobj({"list", path, "--where", "line=*", "--run", path, "--csv"},
               console);
+  RunPymemobj({"what-if", path, "*", "--run", path}, console);
   RunPymemobj({"suspects", path, "--run", path, "--min-share", "1"}, console);
   RunPymemreport({"heap", path, absl::StrCat("--objects=", path)}, console);
   for (const Arguments& cat : kCats) {

@@ -1,0 +1,193 @@
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "readers/objects/chain_text.h"
+#include "readers/objects/object_text.h"
+#include "readers/objects_commands/object_table.h"
+#include "readers/objects_commands/objects_command.h"
+#include "readers/objects_heap/what_if.h"
+#include "text/columns.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kColumns = 80;
+
+std::string Bytes(uint64_t bytes) {
+  return HumanBytes(static_cast<double>(bytes));
+}
+
+// "  22.0 MiB  what", deeper below another row.
+std::string Row(uint64_t bytes, bool is_part, absl::string_view what) {
+  return absl::StrCat(is_part ? "            " : "",
+                      PadLeft(Bytes(bytes), is_part ? 9 : 10), "  ", what,
+                      "\n");
+}
+
+class WhatIfCommand final : public ObjectsCommand {
+ public:
+  WhatIfCommand()
+      : ObjectsCommand(
+            "what-if", "what heap and RSS would lose with an object, or a type",
+            "Says how many bytes of the heap would go with an object, or with "
+            "all objects of a type together, and how much RSS would "
+            "return.\n\nIt needs the run file of a run that recorded each "
+            "allocation and each page.") {}
+
+  void AddOptions(CLI::App* app) override {
+    AddFile(app);
+    AddObjectOrType(app);
+    app->add_option("--run", run_path_,
+                    "The run file that tells of blocks and pages (the one "
+                    "beside the dump).")
+        ->option_text("PATH");
+    table_.FormatOptions::Add(app, ": one row");
+    files_.AddOutput(app);
+  }
+
+ private:
+  bool NeedsDetails() const override { return table_.as_text(); }
+  int Show(ObjectAnalysis* analysis, const Console& console,
+           OutputBuffer* output) override {
+    const Chosen chosen = NamedObjects(analysis->graph(), console);
+    if (chosen.count == 0) return kExitFailed;
+    int code = kExitOk;
+    const WhatIf what =
+        Without(analysis->graph(), analysis->GoneWith(chosen.nodes),
+                files_.paths[0], run_path_, console, &code);
+    if (table_.as_text()) {
+      output->AppendLines(Text(NameOf(analysis, chosen), what));
+    } else {
+      PrintTable(ToTable(chosen, what), table_.format(), output);
+    }
+    return code;
+  }
+
+  // "sys.modules['app'].CACHE", "the 12 objects of app.Node".
+  std::string NameOf(ObjectAnalysis* analysis, const Chosen& chosen) const;
+  static std::string Text(const std::string& name, const WhatIf& what);
+  Table ToTable(const Chosen& chosen, const WhatIf& what) const;
+
+  std::string run_path_;
+};
+
+std::string WhatIfCommand::NameOf(ObjectAnalysis* analysis,
+                                  const Chosen& chosen) const {
+  const ObjectGraph& graph = analysis->graph();
+  if (chosen.node == kNoNode) {
+    return absl::StrCat("the ", Counted(chosen.count, "object"), " of ",
+                        TerminalText(object_));
+  }
+  const std::vector<Chain> chains =
+      ShortestChains(graph, analysis->parents(), chosen.node, /*count=*/1);
+  return chains.empty() ? ShownNode(graph, chosen.node)
+                        : TerminalText(ChainText(graph, chains[0]));
+}
+
+// What becomes of the pages.
+std::string PagesText(const ReturnedMemory& pages) {
+  std::string text = Row(pages.alone_bytes, false,
+                         "of RSS are pages in which nothing else lies:");
+  const auto add = [&](uint64_t bytes, absl::string_view what) {
+    if (bytes > 0) text += Row(bytes, true, what);
+  };
+  add(pages.arena_bytes,
+      absl::StrCat("return at once: ", Counted(pages.arenas, "arena"),
+                   " of Python would be empty"));
+  add(pages.mapped_bytes,
+      "return at once: large blocks have their own mappings");
+  add(pages.trimmed_bytes, "return at once: the end of malloc's heap");
+  add(pages.kept_arena_bytes, "stay: other blocks live in the same arenas");
+  add(pages.malloc_bytes, "malloc keeps: malloc_trim(0) gives them back");
+  if (pages.shared_bytes > 0) {
+    text += Row(pages.shared_bytes, false,
+                "of RSS are pages in which other things lie, too: they stay");
+  }
+  return text;
+}
+
+std::string WhatIfCommand::Text(const std::string& name, const WhatIf& what) {
+  if (!what.no_heap.empty()) {
+    return absl::StrCat("Without ", name, " ", Bytes(what.object_bytes),
+                        " of objects would go, as sys.getsizeof() has them.\n"
+                        "What heap and RSS would lose is not known: ",
+                        what.no_heap, "\n");
+  }
+  const std::string heap = absl::StrCat(
+      "Without ", name, " ", Bytes(what.heap_bytes), " of the heap would go");
+  if (!what.no_rss.empty()) {
+    return absl::StrCat(
+        heap, ".\nWhat RSS would lose is not known: ", what.no_rss, "\n");
+  }
+  const std::string rss = absl::StrCat(Bytes(what.returned.AtOnceBytes()),
+                                       " of RSS would return at once.");
+  const bool fits = heap.size() + rss.size() + 2 <= kColumns;
+  std::string text = absl::StrCat(heap, fits ? "; " : ";\n", rss, "\n\n");
+  text += Row(what.heap_bytes, false,
+              absl::StrCat("of the heap are ", Counted(what.objects, "object"),
+                           " and what lies beside them"));
+  text += PagesText(what.returned);
+  if (what.unplaced_bytes * 100 > what.heap_bytes) {
+    text += Row(what.unplaced_bytes, false,
+                "of the heap lie where is not known: no pages count for them");
+  }
+  return text;
+}
+
+// By column.
+std::vector<std::pair<std::string, uint64_t>> PageValues(const WhatIf& what) {
+  const ReturnedMemory& pages = what.returned;
+  return {{"rss_bytes", what.rss_bytes},
+          {"rss_at_once_bytes", pages.AtOnceBytes()},
+          {"rss_alone_bytes", pages.alone_bytes},
+          {"rss_arena_bytes", pages.arena_bytes},
+          {"arenas", pages.arenas},
+          {"rss_mapped_bytes", pages.mapped_bytes},
+          {"rss_trimmed_bytes", pages.trimmed_bytes},
+          {"rss_kept_arena_bytes", pages.kept_arena_bytes},
+          {"rss_malloc_bytes", pages.malloc_bytes},
+          {"rss_shared_bytes", pages.shared_bytes}};
+}
+
+Table WhatIfCommand::ToTable(const Chosen& chosen, const WhatIf& what) const {
+  Table table;
+  std::vector<Cell> row;
+  const auto add = [&](const std::string& name, Cell cell) {
+    table.headings.push_back({name, name});
+    row.push_back(std::move(cell));
+  };
+  const auto add_known = [&](const std::string& name, const std::string& why,
+                             uint64_t value) {
+    add(name, why.empty() ? Cell(value) : Cell());
+  };
+  const auto add_why = [&](const std::string& name, const std::string& why) {
+    add(name, why.empty() ? Cell() : Cell(why));
+  };
+  add("named", object_);
+  add("named_objects", chosen.count);
+  add("objects", what.objects);
+  add("object_bytes", what.object_bytes);
+  add_known("heap_bytes", what.no_heap, what.heap_bytes);
+  add_known("heap_unplaced_bytes", what.no_heap, what.unplaced_bytes);
+  for (const auto& [name, value] : PageValues(what)) {
+    add_known(name, what.no_rss, value);
+  }
+  add_why("heap_not_known", what.no_heap);
+  add_why("rss_not_known", what.no_rss);
+  table.rows.push_back(std::move(row));
+  table.places = 1;
+  return table;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewObjectsWhatIfCommand() {
+  return std::make_unique<WhatIfCommand>();
+}
+
+}  // namespace pymemrun

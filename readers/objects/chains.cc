@@ -1,6 +1,8 @@
 #include "readers/objects/chains.h"
 
+#include <algorithm>
 #include <queue>
+#include <utility>
 
 namespace pymemrun {
 namespace {
@@ -8,6 +10,8 @@ namespace {
 // Beginnings of chains that are looked at, at most: a node may have millions of
 // parents, and each of those too.
 constexpr size_t kMostSteps = size_t{1} << 22;
+
+constexpr uint32_t kNoEdge = ~uint32_t{0};
 
 // How many references each node is away from the root.
 std::vector<uint32_t> Distances(const ObjectGraph& graph) {
@@ -107,6 +111,39 @@ std::vector<Chain> ShortestChains(const ObjectGraph& graph,
                                   const Parents& parents, NodeId node,
                                   size_t count) {
   return ChainSearch(graph, parents).Find(node, count);
+}
+
+// Breadth first. Each level goes in the order of the nodes, so of equally short
+// chains that of the first edge comes first.
+RootChains::RootChains(const ObjectGraph& graph)
+    : graph_(graph), edge_to_(graph.nodes(), kNoEdge) {
+  std::vector<NodeId> level = {kRootNode}, next;
+  while (!level.empty()) {
+    for (const NodeId node : level) {
+      for (uint32_t e = graph.first_edge(node); e < graph.first_edge(node + 1);
+           ++e) {
+        const NodeId target = graph.target(e);
+        if (graph.kind(e) == EDGE_WEAK || target == kRootNode ||
+            edge_to_[target] != kNoEdge) {
+          continue;
+        }
+        edge_to_[target] = e;
+        next.push_back(target);
+      }
+    }
+    std::sort(next.begin(), next.end());
+    level.swap(next);
+    next.clear();
+  }
+}
+
+Chain RootChains::To(NodeId node) const {
+  Chain chain;
+  for (; edge_to_[node] != kNoEdge; node = graph_.SourceOf(edge_to_[node])) {
+    chain.push_back(edge_to_[node]);
+  }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
 }
 
 std::vector<bool> ReachedNodes(const ObjectGraph& graph,

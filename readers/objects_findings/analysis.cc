@@ -1,12 +1,15 @@
 #include "readers/objects_findings/analysis.h"
 
-#include "readers/objects/chains.h"
-
 namespace pymemrun {
 
 const Parents& ObjectAnalysis::parents() {
   if (parents_ == nullptr) parents_ = std::make_unique<Parents>(*graph_);
   return *parents_;
+}
+
+const RootChains& ObjectAnalysis::chains() {
+  if (chains_ == nullptr) chains_ = std::make_unique<RootChains>(*graph_);
+  return *chains_;
 }
 
 const DominatorTree& ObjectAnalysis::tree() {

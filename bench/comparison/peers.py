@@ -22,7 +22,10 @@ PACKAGES = {
     "viztracer": "viztracer==1.1.1",
     "cProfile": None,
     "scalene": "scalene==2.4.0",
+    "guppy3": "guppy3==3.1.7",
 }
+# What bench/compare runs; guppy3 is beside bench/objects.
+TRACERS = [name for name in PACKAGES if name != "guppy3"]
 
 # (peer, mode's name, arguments with {out} for the output, slow, everything).
 # The first word is a script of the peer's environment, or a python to run.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <queue>
-#include <utility>
 
 namespace pymemrun {
 namespace {
@@ -113,32 +112,33 @@ std::vector<Chain> ShortestChains(const ObjectGraph& graph,
   return ChainSearch(graph, parents).Find(node, count);
 }
 
-// Breadth first. Each level goes in the order of the nodes, so of equally short
-// chains that of the first edge comes first.
 RootChains::RootChains(const ObjectGraph& graph)
-    : graph_(graph), edge_to_(graph.nodes(), kNoEdge) {
-  std::vector<NodeId> level = {kRootNode}, next;
-  while (!level.empty()) {
-    for (const NodeId node : level) {
-      for (uint32_t e = graph.first_edge(node); e < graph.first_edge(node + 1);
-           ++e) {
-        const NodeId target = graph.target(e);
-        if (graph.kind(e) == EDGE_WEAK || target == kRootNode ||
-            edge_to_[target] != kNoEdge) {
-          continue;
-        }
-        edge_to_[target] = e;
-        next.push_back(target);
+    : graph_(graph), edge_to_(graph.nodes(), kNoEdge), level_({kRootNode}) {}
+
+// Each level goes in the order of the nodes, so of equally short chains that of
+// the first edge comes first.
+void RootChains::FindNextLevel() {
+  std::vector<NodeId> next;
+  for (const NodeId node : level_) {
+    for (uint32_t e = graph_.first_edge(node); e < graph_.first_edge(node + 1);
+         ++e) {
+      const NodeId target = graph_.target(e);
+      if (graph_.kind(e) == EDGE_WEAK || target == kRootNode ||
+          edge_to_[target] != kNoEdge) {
+        continue;
       }
+      edge_to_[target] = e;
+      next.push_back(target);
     }
-    std::sort(next.begin(), next.end());
-    level.swap(next);
-    next.clear();
   }
+  std::sort(next.begin(), next.end());
+  level_.swap(next);
 }
 
-Chain RootChains::To(NodeId node) const {
+Chain RootChains::To(NodeId node) {
   Chain chain;
+  if (node == kRootNode) return chain;
+  while (edge_to_[node] == kNoEdge && !level_.empty()) FindNextLevel();
   for (; edge_to_[node] != kNoEdge; node = graph_.SourceOf(edge_to_[node])) {
     chain.push_back(edge_to_[node]);
   }

@@ -218,7 +218,7 @@ TEST(RootChains, AreTheFirstOfTheShortestChains) {
     }
     const Loaded loaded = Load(builder.Write());
     const Parents parents(*loaded.graph);
-    const RootChains chains(*loaded.graph);
+    RootChains chains(*loaded.graph);
     for (NodeId node = 0; node < loaded.graph->nodes(); ++node) {
       const auto shortest = ShortestChains(*loaded.graph, parents, node, 1);
       EXPECT_EQ(chains.To(node), shortest.empty() ? Chain() : shortest[0]);

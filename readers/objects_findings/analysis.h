@@ -27,7 +27,7 @@ class ObjectAnalysis {
     graph_->TakeAllocations(std::move(allocations));
   }
   const Parents& parents();
-  const RootChains& chains();
+  RootChains& chains();
   const DominatorTree& tree();
   const DominatorTree::Children& children();
   // What each node retains. Of a node that the root does not reach: its size.

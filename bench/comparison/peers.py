@@ -3,6 +3,7 @@
 Each has a virtual environment of its own, made by the system's python3 with the
 system's packages visible, so that numpy is the same one for all.
 """
+import json
 import pathlib
 import platform
 import subprocess
@@ -14,7 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent.parent
 DEFAULT_FOLDER = HERE.parent / "build" / "peers"
 REASON = "not_installed.txt"  # in a peer's folder: why
 
-# name: what is asked of PyPI, or None for what comes with Python
+# name: what is asked of PyPI, or of npm if it begins with @, or None for what comes
+# with Python
 PACKAGES = {
     "cPyMemTrace": "pymemtrace==0.6.3",
     "memray": "memray==1.20.0",
@@ -22,7 +24,12 @@ PACKAGES = {
     "viztracer": "viztracer==1.1.1",
     "cProfile": None,
     "scalene": "scalene==2.4.0",
+    "guppy3": "guppy3==3.1.7",
+    "memlab": "@memlab/heap-analysis==2.0.5",
 }
+# What bench/compare runs. guppy3 is beside bench/objects, and memlab reads heap
+# snapshots in tests/objects.
+TRACERS = [name for name in PACKAGES if name not in ("guppy3", "memlab")]
 
 # (peer, mode's name, arguments with {out} for the output, slow, everything).
 # The first word is a script of the peer's environment, or a python to run.
@@ -55,12 +62,19 @@ def python_of(folder, peer):
     return pathlib.Path(folder) / peer / "bin" / "python"
 
 
+def is_of_npm(peer):
+    return (PACKAGES[peer] or "").startswith("@")
+
+
 def version(folder, peer):
     """Its version, or None where it is not installed."""
     if PACKAGES[peer] is None:
         return f"of Python {platform.python_version()}"
-    python = python_of(folder, peer)
     package = PACKAGES[peer].partition("==")[0]
+    if is_of_npm(peer):
+        about = pathlib.Path(folder) / peer / "node_modules" / package / "package.json"
+        return json.loads(about.read_text())["version"] if about.exists() else None
+    python = python_of(folder, peer)
     if not python.exists():
         return None
     found = subprocess.run(

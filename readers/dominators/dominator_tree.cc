@@ -18,11 +18,11 @@ class SemiNca {
     FindLeaves();
     Search();
     ListParents();
+    number_ = {};
     FindDominators();
   }
   // The nodes of the search in its order.
   std::vector<uint32_t>& order() { return order_; }
-  uint32_t number(uint32_t node) const { return number_[node]; }
   // The nearest dominator of what has this number.
   uint32_t dominator(uint32_t number) const {
     return order_[dominator_[number]];
@@ -146,7 +146,7 @@ class SemiNca {
   const GraphView graph_;
   const uint32_t root_;
   std::vector<bool> is_leaf_;
-  std::vector<uint32_t> number_;  // by node
+  std::vector<uint32_t> number_;  // by node; until parents are known
   // By number. `parent_` is in the tree of the search, and later shortened.
   std::vector<uint32_t> order_, parent_, first_parent_, parents_;
   std::vector<uint32_t> dominator_, semi_, label_;

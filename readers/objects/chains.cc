@@ -1,5 +1,6 @@
 #include "readers/objects/chains.h"
 
+#include <algorithm>
 #include <queue>
 
 namespace pymemrun {
@@ -8,6 +9,8 @@ namespace {
 // Beginnings of chains that are looked at, at most: a node may have millions of
 // parents, and each of those too.
 constexpr size_t kMostSteps = size_t{1} << 22;
+
+constexpr uint32_t kNoEdge = ~uint32_t{0};
 
 // How many references each node is away from the root.
 std::vector<uint32_t> Distances(const ObjectGraph& graph) {
@@ -107,6 +110,40 @@ std::vector<Chain> ShortestChains(const ObjectGraph& graph,
                                   const Parents& parents, NodeId node,
                                   size_t count) {
   return ChainSearch(graph, parents).Find(node, count);
+}
+
+RootChains::RootChains(const ObjectGraph& graph)
+    : graph_(graph), edge_to_(graph.nodes(), kNoEdge), level_({kRootNode}) {}
+
+// Each level goes in the order of the nodes, so of equally short chains that of
+// the first edge comes first.
+void RootChains::FindNextLevel() {
+  std::vector<NodeId> next;
+  for (const NodeId node : level_) {
+    for (uint32_t e = graph_.first_edge(node); e < graph_.first_edge(node + 1);
+         ++e) {
+      const NodeId target = graph_.target(e);
+      if (graph_.kind(e) == EDGE_WEAK || target == kRootNode ||
+          edge_to_[target] != kNoEdge) {
+        continue;
+      }
+      edge_to_[target] = e;
+      next.push_back(target);
+    }
+  }
+  std::sort(next.begin(), next.end());
+  level_.swap(next);
+}
+
+Chain RootChains::To(NodeId node) {
+  Chain chain;
+  if (node == kRootNode) return chain;
+  while (edge_to_[node] == kNoEdge && !level_.empty()) FindNextLevel();
+  for (; edge_to_[node] != kNoEdge; node = graph_.SourceOf(edge_to_[node])) {
+    chain.push_back(edge_to_[node]);
+  }
+  std::reverse(chain.begin(), chain.end());
+  return chain;
 }
 
 std::vector<bool> ReachedNodes(const ObjectGraph& graph,

@@ -1,5 +1,6 @@
 // Loading dumps: what is in them, what damage leaves of them, parents, chains,
 // and what people read.
+#include <random>
 #include <string>
 #include <vector>
 
@@ -202,6 +203,27 @@ TEST(Chains, AreTheShortestFirstAndTakeNoWeakReference) {
                                  "threads refers to local node .owner "));
   EXPECT_EQ(ShortestChains(graph, parents, list, 1).size(), 1u);
   EXPECT_THAT(ShortestChains(graph, parents, kRootNode, 3), IsEmpty());
+}
+
+TEST(RootChains, AreTheFirstOfTheShortestChains) {
+  std::mt19937 random(7);
+  for (int round = 0; round < 50; ++round) {
+    ObjectRunBuilder builder;
+    std::vector<uint32_t> all = {builder.AddGroup("modules"),
+                                 builder.AddGroup("threads")};
+    while (all.size() < 60) all.push_back(builder.Add("list", 56));
+    for (int i = 0; i < 120; ++i) {
+      builder.Refer(all[random() % all.size()], all[2 + random() % 58],
+                    random() % 8 == 0 ? EDGE_WEAK : EDGE_INDEX);
+    }
+    const Loaded loaded = Load(builder.Write());
+    const Parents parents(*loaded.graph);
+    RootChains chains(*loaded.graph);
+    for (NodeId node = 0; node < loaded.graph->nodes(); ++node) {
+      const auto shortest = ShortestChains(*loaded.graph, parents, node, 1);
+      EXPECT_EQ(chains.To(node), shortest.empty() ? Chain() : shortest[0]);
+    }
+  }
 }
 
 TEST(Chains, NothingKeepsWhatOnlyWeakReferencesReach) {

@@ -74,9 +74,8 @@ class SuspectsCommand final : public ObjectsCommand {
   }
 
   static std::string ChainTo(ObjectAnalysis* analysis, NodeId node) {
-    const auto chains = ShortestChains(analysis->graph(), analysis->parents(),
-                                       node, /*count=*/1);
-    return chains.empty() ? "" : ChainText(analysis->graph(), chains[0]);
+    const Chain chain = analysis->chains().To(node);
+    return chain.empty() ? "" : ChainText(analysis->graph(), chain);
   }
 
   static std::string Sentences(ObjectAnalysis* analysis,

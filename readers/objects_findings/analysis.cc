@@ -1,12 +1,15 @@
 #include "readers/objects_findings/analysis.h"
 
-#include "readers/objects/chains.h"
-
 namespace pymemrun {
 
 const Parents& ObjectAnalysis::parents() {
   if (parents_ == nullptr) parents_ = std::make_unique<Parents>(*graph_);
   return *parents_;
+}
+
+RootChains& ObjectAnalysis::chains() {
+  if (chains_ == nullptr) chains_ = std::make_unique<RootChains>(*graph_);
+  return *chains_;
 }
 
 const DominatorTree& ObjectAnalysis::tree() {
@@ -25,11 +28,12 @@ const DominatorTree::Children& ObjectAnalysis::children() {
 
 const std::vector<uint64_t>& ObjectAnalysis::retained() {
   if (retained_.empty()) {
+    const DominatorTree& tree = this->tree();  // takes most while it is made
     retained_.resize(graph_->nodes());
     for (NodeId node = 0; node < graph_->nodes(); ++node) {
       retained_[node] = graph_->size_bytes(node);
     }
-    tree().Retain(&retained_);
+    tree.Retain(&retained_);
   }
   return retained_;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "readers/dominators/dominator_tree.h"
+#include "readers/objects/chains.h"
 #include "readers/objects/object_graph.h"
 #include "readers/objects/parents.h"
 
@@ -26,6 +27,7 @@ class ObjectAnalysis {
     graph_->TakeAllocations(std::move(allocations));
   }
   const Parents& parents();
+  RootChains& chains();
   const DominatorTree& tree();
   const DominatorTree::Children& children();
   // What each node retains. Of a node that the root does not reach: its size.
@@ -47,6 +49,7 @@ class ObjectAnalysis {
  private:
   std::unique_ptr<ObjectGraph> graph_;
   std::unique_ptr<Parents> parents_;
+  std::unique_ptr<RootChains> chains_;
   std::unique_ptr<DominatorTree> tree_;
   std::optional<DominatorTree::Children> children_;
   std::vector<uint64_t> retained_;

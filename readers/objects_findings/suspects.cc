@@ -18,9 +18,9 @@ constexpr double kDropShare = 0.8;
 class SuspectSearch {
  public:
   SuspectSearch(ObjectAnalysis* analysis, double share)
-      : analysis_(*analysis),
-        graph_(analysis->graph()),
+      : graph_(analysis->graph()),
         retained_(analysis->retained()),
+        children_(analysis->tree().ChildrenOf()),
         least_(static_cast<uint64_t>(
             share * static_cast<double>(analysis->reached_bytes()))) {
     least_ = std::max<uint64_t>(least_, 1);
@@ -32,7 +32,7 @@ class SuspectSearch {
     while (!left.empty()) {
       const NodeId node = left.back();
       left.pop_back();
-      for (const NodeId child : analysis_.children().Of(node)) {
+      for (const NodeId child : children_.Of(node)) {
         if (is_structure_[child]) {
           left.push_back(child);
         } else if (retained_[child] >= least_) {
@@ -59,7 +59,7 @@ class SuspectSearch {
 
   NodeId LargestChild(NodeId node) {
     NodeId largest = kNoNode;
-    for (const NodeId child : analysis_.children().Of(node)) {
+    for (const NodeId child : children_.Of(node)) {
       if (largest == kNoNode || retained_[child] > retained_[largest]) {
         largest = child;
       }
@@ -81,7 +81,7 @@ class SuspectSearch {
       at = largest;
     }
     uint64_t rest = retained_[at];
-    for (const NodeId child : analysis_.children().Of(at)) {
+    for (const NodeId child : children_.Of(at)) {
       if (retained_[child] >= least_) rest -= retained_[child];
     }
     if (rest < least_) {
@@ -91,7 +91,7 @@ class SuspectSearch {
     Suspect suspect = {top, 1, retained_[top], at};
     DescribeBelow(&suspect);
     suspects_.push_back(suspect);
-    for (const NodeId child : analysis_.children().Of(at)) {
+    for (const NodeId child : children_.Of(at)) {
       if (retained_[child] >= least_) FollowDown(child, left);
     }
   }
@@ -129,7 +129,7 @@ class SuspectSearch {
       uint64_t objects = 0, bytes = 0;
     };
     std::map<uint32_t, OfType> types;
-    for (const NodeId child : analysis_.children().Of(suspect->accumulation)) {
+    for (const NodeId child : children_.Of(suspect->accumulation)) {
       OfType& of = types[graph_.type(child)];
       ++of.objects;
       of.bytes += retained_[child];
@@ -140,7 +140,7 @@ class SuspectSearch {
     if (types.empty()) return;
     suspect->most_objects = types[suspect->most_type].objects;
     LineCounts lines;
-    for (const NodeId child : analysis_.children().Of(suspect->accumulation)) {
+    for (const NodeId child : children_.Of(suspect->accumulation)) {
       if (graph_.type(child) == suspect->most_type) CountLine(child, &lines);
     }
     TakeMostLine(lines, suspect);
@@ -178,9 +178,9 @@ class SuspectSearch {
     }
   }
 
-  ObjectAnalysis& analysis_;
   const ObjectGraph& graph_;
   const std::vector<uint64_t>& retained_;
+  const DominatorTree::Children children_;  // gone when chains are looked for
   uint64_t least_;
   std::vector<bool> is_structure_;
   absl::flat_hash_map<uint32_t, Suspect> groups_;  // by type

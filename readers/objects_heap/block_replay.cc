@@ -22,10 +22,13 @@ BlockReplay::BlockReplay(const ObjectGraph* graph)
     : graph_(*graph),
       until_us_(graph->facts().begin.time_us()),
       nodes_(0, {graph}, {graph}),
-      blocks_(graph->nodes()) {
-  nodes_.reserve(graph->objects());
-  for (NodeId node = 0; node < graph->nodes(); ++node) {
-    if (!graph->is_synthetic(node)) nodes_.insert(node);
+      blocks_(graph->nodes()) {}
+
+void BlockReplay::IndexNodes() {
+  is_indexed_ = true;
+  nodes_.reserve(graph_.objects());
+  for (NodeId node = 0; node < graph_.nodes(); ++node) {
+    if (!graph_.is_synthetic(node)) nodes_.insert(node);
   }
 }
 
@@ -63,6 +66,7 @@ void BlockReplay::Take(const HeapEvent& event) {
   if (event.allocator >= HEAP_MMAP || event.free_of != HeapFreeOf::kBlock) {
     return;
   }
+  if (!is_indexed_) IndexNodes();
   const auto found = nodes_.find(event.address);
   if (found == nodes_.end()) return;
   Block& block = blocks_[*found];

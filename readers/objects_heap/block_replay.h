@@ -71,6 +71,8 @@ class BlockReplay final : public ReplayVisitor {
     }
   };
 
+  // Makes nodes_, once a heap event is there to be looked up.
+  void IndexNodes();
   void Take(const HeapEvent& event);
   bool wants_more() const { return is_same_process_ && !is_done_; }
 
@@ -78,6 +80,7 @@ class BlockReplay final : public ReplayVisitor {
   const uint64_t until_us_;
   absl::flat_hash_set<NodeId, Hash, Same> nodes_;
   std::vector<Block> blocks_;  // by node
+  bool is_indexed_ = false;    // nodes_ is made
   bool is_inherited_ = true;   // what comes now
   bool is_same_process_ = false, is_done_ = false;
   bool has_heap_events_ = false, sampled_ = false;

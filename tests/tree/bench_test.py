@@ -284,6 +284,15 @@ class Programs(unittest.TestCase):
                                 "--attaches", "2", "--passes", "1000")
         self.assertRegex(text, r"\| CPU \| [\d.]+ \| [\d.]+ \| [\d.]+ \| ")
 
+    def test_objects_are_looked_at_in_three_ways(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = self.run_program("objects", "--build", BUILD, "--runs", "1",
+                                    "--objects", "8000", "--generated", "3000",
+                                    "--rest", "0.2", "--peers-folder", folder)
+        self.assertRegex(text, r"\| pymemrun, `dump_objects\(\)` \| [\d.]+ ms \|")
+        self.assertRegex(text, r"\| Meliae's loader, .* \| [\d.]+ \| [\d.]+ \| \d+ MiB")
+        self.assertIn("| guppy3 | not installed: bench/setup_peers", text)
+
     def test_many_events_are_all_read_back(self):
         text = self.run_program("many_events", "--build", BUILD, "--scale", "tiny",
                                 "--millions", "1", "--beside", "1")

@@ -155,6 +155,7 @@ bool GraphCommand::FindPeaks(RereadFile* file, const MomentRange& range,
   attribution_.Give(&replay);
   if (!file->Read(&replay)) return false;
   graph->knows_calls = replay.any();
+  graph->counts_others = !attribution_.by_thread() && replay.threads_seen() > 1;
   size_t number = 0;
   for (const EndedCall& call : replay.Peaks()) {
     ++number;

@@ -122,17 +122,29 @@ void RootChains::FindNextLevel() {
   for (const NodeId node : level_) {
     for (uint32_t e = graph_.first_edge(node); e < graph_.first_edge(node + 1);
          ++e) {
-      const NodeId target = graph_.target(e);
-      if (graph_.kind(e) == EDGE_WEAK || target == kRootNode ||
-          edge_to_[target] != kNoEdge) {
-        continue;
+      if (graph_.kind(e) == EDGE_GLOBALS) {
+        globals_.push_back(e);
+      } else {
+        Follow(e, &next);
       }
-      edge_to_[target] = e;
-      next.push_back(target);
     }
+  }
+  if (next.empty()) {
+    for (const uint32_t edge : globals_) Follow(edge, &next);
+    globals_.clear();
   }
   std::sort(next.begin(), next.end());
   level_.swap(next);
+}
+
+void RootChains::Follow(uint32_t edge, std::vector<NodeId>* next) {
+  const NodeId target = graph_.target(edge);
+  if (graph_.kind(edge) == EDGE_WEAK || target == kRootNode ||
+      edge_to_[target] != kNoEdge) {
+    return;
+  }
+  edge_to_[target] = edge;
+  next->push_back(target);
 }
 
 Chain RootChains::To(NodeId node) {

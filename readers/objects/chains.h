@@ -22,9 +22,11 @@ std::vector<Chain> ShortestChains(const ObjectGraph& graph,
                                   const Parents& parents, NodeId node,
                                   size_t count);
 
-// The same of many nodes, one chain each: ShortestChains()'s first. 4 bytes for
-// each node, and none for parents. Goes no farther from the root than it is
-// asked to. Not thread safe.
+// The same of many nodes, one chain each: ShortestChains()'s first. But what a
+// module has is reached by the module where there is such a chain: not by a
+// frame or a function whose globals these are. 4 bytes for each node, and none
+// for parents. Goes no farther from the root than it is asked to. Not thread
+// safe.
 class RootChains {
  public:
   // The graph must outlive it.
@@ -33,10 +35,12 @@ class RootChains {
 
  private:
   void FindNextLevel();
+  void Follow(uint32_t edge, std::vector<NodeId>* next);
 
   const ObjectGraph& graph_;
   std::vector<uint32_t> edge_to_;  // the last of each node's chain, so far
   std::vector<NodeId> level_;      // the nodes that were found last
+  std::vector<uint32_t> globals_;  // edges to them, for later
 };
 
 // Whether each node is reached from the root. `without`: when these nodes are

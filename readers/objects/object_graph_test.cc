@@ -226,6 +226,33 @@ TEST(RootChains, AreTheFirstOfTheShortestChains) {
   }
 }
 
+// A frame of a thread is nearer, but what it runs is a function of the module.
+TEST(RootChains, GlobalsAreTheModules) {
+  ObjectRunBuilder builder;
+  const uint32_t threads = builder.AddGroup("threads");
+  const uint32_t modules = builder.AddGroup("modules");
+  const uint32_t module = builder.Add("module", 72);
+  const uint32_t globals = builder.Add("dict", 232);
+  const uint32_t cache = builder.Add("list", 56);
+  const uint32_t function = builder.Add("function", 144);
+  const uint32_t exec_globals = builder.Add("dict", 232);
+  builder.Refer(threads, globals, EDGE_GLOBALS);
+  builder.Refer(threads, function, EDGE_LOCAL, "f");
+  builder.Refer(function, exec_globals, EDGE_GLOBALS);
+  builder.Refer(modules, module, EDGE_ROOT, "app");
+  builder.Refer(module, globals, EDGE_DICT);
+  builder.Refer(globals, cache, EDGE_ATTRIBUTE, "CACHE");
+  const Loaded loaded = Load(builder.Write());
+  RootChains chains(*loaded.graph);
+  const Chain chain = chains.To(loaded.graph->Find(builder.AddressOf(cache)));
+  ASSERT_EQ(chain.size(), 4u);
+  EXPECT_EQ(loaded.graph->kind(chain[2]), EDGE_DICT);
+  // No module has these.
+  EXPECT_EQ(
+      chains.To(loaded.graph->Find(builder.AddressOf(exec_globals))).size(),
+      3u);
+}
+
 TEST(Chains, NothingKeepsWhatOnlyWeakReferencesReach) {
   ObjectRunBuilder builder;
   const uint32_t group = builder.AddGroup("modules");

@@ -51,11 +51,10 @@ class ShowCommand final : public OneObjectCommand {
                OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();
     std::string heading = ObjectSentence(analysis, node);
-    const auto chains =
-        ShortestChains(graph, analysis->parents(), node, /*count=*/1);
-    if (!chains.empty()) {
+    const Chain chain = analysis->chains().To(node);
+    if (!chain.empty()) {
       absl::StrAppend(&heading, "\nKept alive by ",
-                      TerminalText(ChainText(graph, chains[0])));
+                      TerminalText(ChainText(graph, chain)));
     }
     const NodeId dominator = analysis->tree().dominator(node);
     if (dominator != kNoNode && dominator != kRootNode) {

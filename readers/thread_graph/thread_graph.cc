@@ -13,6 +13,8 @@ namespace {
 constexpr absl::string_view kOther = "other threads";
 constexpr absl::string_view kOfCalls =
     "; numbers: calls, as `pymemreport peaks` has them";
+constexpr absl::string_view kOfOthers =
+    ", with what other threads did meanwhile";
 
 std::string OthersName(const ThreadGraph& graph) {
   if (graph.curves.others == 0) return std::string(kOther);
@@ -90,9 +92,9 @@ LineChart::Point PointOn(const LineChart& chart, const ThreadPeak& peak) {
 LineChart GraphChart(const ThreadGraph& graph) {
   LineChart chart;
   chart.title = TitleOf("Memory by thread", graph.header.script());
-  chart.subtitle =
-      absl::StrCat("process ", graph.header.pid(), "; threads: ", graph.meaning,
-                   graph.knows_calls ? kOfCalls : "");
+  chart.subtitle = absl::StrCat(
+      "process ", graph.header.pid(), "; threads: ", graph.meaning,
+      graph.knows_calls ? kOfCalls : "", graph.counts_others ? kOfOthers : "");
   chart.lines.push_back(ProcessLine(graph));
   for (size_t i = 0; i < graph.curves.threads.size(); ++i) {
     LineChart::Line line =

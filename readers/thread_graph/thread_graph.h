@@ -24,7 +24,8 @@ struct ThreadGraph {
   std::vector<uint64_t> rss_bytes;  // at each moment
   uint64_t rebase_bytes = 0;
   std::vector<ThreadPeak> peaks;
-  bool knows_calls = false;  // the peaks are calls
+  bool knows_calls = false;    // the peaks are calls
+  bool counts_others = false;  // what other threads did meanwhile is in these
 };
 
 // The picture. Peaks have a label on their thread's line, and a line of the

@@ -63,6 +63,7 @@ TEST(GraphReportTest, WhereCallsAreKnownNumbersAreThoseOfPeaks) {
   const Printed printed = Busy(&run).Report({"graph"});
   EXPECT_EQ(printed.code, 0) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("numbers: calls, as `pymemreport"));
+  EXPECT_THAT(printed.out, HasSubstr("what other threads did meanwhile"));
   const std::vector<std::string> peaks =
       absl::StrSplit(run.Report({"peaks"}).out, '\n', absl::SkipEmpty());
   EXPECT_EQ(Count(printed.out, "class=\"peak\""), peaks.size());
@@ -84,6 +85,7 @@ TEST(GraphReportTest, APeakIsWhatItsThreadDid) {
               ::testing::ContainsRegex(
                   ">Thread-6 &gt; main.py:35 c</text>\n.*>\\+80.0 KiB"));
   EXPECT_THAT(caused.out, HasSubstr("threads: pages that each brought"));
+  EXPECT_THAT(caused.out, Not(HasSubstr("what other threads did")));
   const Printed observed =
       run.Report({"graph", "--min", "50K", "--thread-attribution", "observed"});
   EXPECT_THAT(observed.out,

@@ -61,6 +61,24 @@ def outer():
 outer()
 '''
 
+RENAMED = f'''
+import threading, time
+keep = []
+def grow(mib):
+    keep.append(bytearray(mib * {MIB}))
+def renames():
+    grow(4)
+    threading.current_thread().name = "second"
+    while keep[1:] == []:
+        time.sleep(.3)  # its name is looked at now and then
+        grow(2)
+    grow(2)
+def outer():
+    renames()
+thread = threading.Thread(target=outer, name="first")
+thread.start(); thread.join()
+'''
+
 GREENLETS = f'''
 import greenlet
 keep = []
@@ -149,6 +167,18 @@ class CallGrowthTest(support.ProgramTest):
         # A profiler of the script's leaves us every event from 3.12 on.
         profiled = ["profiled"] * support.PROFILERS_SHARE
         self.assertEqual(grew, ["grow"] * 4 + profiled + ["grow"])
+
+    def test_calls_go_on_when_their_thread_is_renamed(self):
+        run = self.run_script(RENAMED, "--min-drss", "1G", "--context", "0",
+                              "--min-call-drss", "1M", "--rss-source", "statm")
+        rows = [row for row in run.rows()
+                if not row["thread"].startswith("MainThread")]
+        self.assertEqual(rows[0]["thread"].partition("#")[0], "first")
+        self.assertEqual(rows[-1]["thread"].partition("#")[0], "second")
+        self.assertEqual([row["function"] for row in rows],
+                         ["grow", "grow", "grow", "renames", "outer", "run",
+                          "_bootstrap_inner", "_bootstrap"])
+        self.assertEqual(round(int(rows[3]["call_drss_bytes"]) / MIB), 8)
 
     def test_greenlets(self):
         try:

@@ -230,7 +230,7 @@ class PlantedLeaksTest(support.ProgramTest):
                    r"sys\.modules\['__main__'\]\.failure\.__traceback__ > .*local lines", "str")
 
     def test_a_thread_local(self):
-        self.check(THREAD_LOCAL, "_thread._local", r"thread .*context.*",
+        self.check(THREAD_LOCAL, "_thread._local", r"sys\.modules\['__main__'\]\.context",
                    r"thread .*\['requests'\]", "str")
 
     def test_a_cycle_with_a_finalizer(self):

@@ -93,7 +93,8 @@ std::string DiffCommand::Heading(const ObjectGraph& older,
 
 Table DiffCommand::GroupsTable(const ObjectGraph& older,
                                const ObjectGraph& newer) const {
-  const DiffBy by = by_ == By::kLine ? DiffBy::kLine : DiffBy::kType;
+  const ObjectsDiffBy by =
+      by_ == By::kLine ? ObjectsDiffBy::kLine : ObjectsDiffBy::kType;
   const bool one = IsOneProcess(older, newer);
   Table table;
   table.headings = {
@@ -104,11 +105,11 @@ Table DiffCommand::GroupsTable(const ObjectGraph& older,
       {"gone_objects", "gone"},
       {"gone_bytes", "gone size", CellLook::kBytes},
       {"grown_bytes", "grown", CellLook::kBytes},
-      by == DiffBy::kType
+      by == ObjectsDiffBy::kType
           ? Table::Heading{"type", "type", CellLook::kName}
           : Table::Heading{"allocated_line", "allocated by", CellLook::kName}};
   const auto known = [one](auto value) { return one ? Cell(value) : Cell(); };
-  for (const DiffRow& row : DiffGraphs(older, newer, where_, one, by)) {
+  for (const ObjectsDiffRow& row : DiffGraphs(older, newer, where_, one, by)) {
     if (IsFull(table.rows.size())) break;
     table.rows.push_back(
         {row.net_bytes(),

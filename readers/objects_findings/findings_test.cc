@@ -277,7 +277,7 @@ TEST(GraphDiff, TellsWhatCameWentAndGrew) {
   NodeFilter filter;
   ASSERT_TRUE(filter.Add("type!=str").ok());
   std::vector<std::string> rows;
-  for (const DiffRow& row : DiffGraphs(*before, *after, filter, true)) {
+  for (const ObjectsDiffRow& row : DiffGraphs(*before, *after, filter, true)) {
     rows.push_back(row.name + " " + std::to_string(row.net_bytes()) + " +" +
                    std::to_string(row.came) + " -" + std::to_string(row.gone) +
                    " grown " + std::to_string(row.grown_bytes));

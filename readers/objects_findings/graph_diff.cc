@@ -11,21 +11,21 @@ namespace {
 class Differ {
  public:
   Differ(const ObjectGraph& older, const ObjectGraph& newer,
-         const NodeFilter& filter, bool by_address, DiffBy by)
+         const NodeFilter& filter, bool by_address, ObjectsDiffBy by)
       : older_(older),
         newer_(newer),
         filter_(filter),
         by_address_(by_address),
         by_(by) {}
 
-  std::vector<DiffRow> Diff() {
+  std::vector<ObjectsDiffRow> Diff() {
     for (NodeId node = 0; node < older_.nodes(); ++node) {
       if (filter_.Matches(older_, node)) AddOld(node);
     }
     for (NodeId node = 0; node < newer_.nodes(); ++node) {
       if (filter_.Matches(newer_, node)) AddNew(node);
     }
-    std::vector<DiffRow> rows;
+    std::vector<ObjectsDiffRow> rows;
     for (auto& [name, row] : rows_) {
       if (row.net_bytes() == 0 && row.new_objects == row.old_objects &&
           row.came == 0 && row.grown_bytes == 0) {
@@ -33,28 +33,30 @@ class Differ {
       }
       rows.push_back(std::move(row));
     }
-    std::sort(rows.begin(), rows.end(), [](const DiffRow& a, const DiffRow& b) {
-      return a.net_bytes() != b.net_bytes() ? a.net_bytes() > b.net_bytes()
-                                            : a.name < b.name;
-    });
+    std::sort(rows.begin(), rows.end(),
+              [](const ObjectsDiffRow& a, const ObjectsDiffRow& b) {
+                return a.net_bytes() != b.net_bytes()
+                           ? a.net_bytes() > b.net_bytes()
+                           : a.name < b.name;
+              });
     return rows;
   }
 
  private:
   const std::string& NameOf(const ObjectGraph& graph, NodeId node) const {
     static const std::string* const kNotKnown = new std::string;
-    if (by_ == DiffBy::kType) return graph.type_name(graph.type(node));
+    if (by_ == ObjectsDiffBy::kType) return graph.type_name(graph.type(node));
     const NodeAllocations* const known = graph.allocations();
     return known == nullptr ? *kNotKnown : known->LineText(known->LineOf(node));
   }
-  DiffRow& RowOf(const ObjectGraph& graph, NodeId node) {
+  ObjectsDiffRow& RowOf(const ObjectGraph& graph, NodeId node) {
     const std::string& name = NameOf(graph, node);
-    DiffRow& row = rows_[name];
+    ObjectsDiffRow& row = rows_[name];
     if (row.name.empty()) row.name = name;
     return row;
   }
   void AddOld(NodeId node) {
-    DiffRow& row = RowOf(older_, node);
+    ObjectsDiffRow& row = RowOf(older_, node);
     const uint64_t size = older_.size_bytes(node);
     ++row.old_objects;
     row.old_bytes += size;
@@ -63,7 +65,7 @@ class Differ {
     row.gone_bytes += size;
   }
   void AddNew(NodeId node) {
-    DiffRow& row = RowOf(newer_, node);
+    ObjectsDiffRow& row = RowOf(newer_, node);
     const uint64_t size = newer_.size_bytes(node);
     ++row.new_objects;
     row.new_bytes += size;
@@ -82,8 +84,8 @@ class Differ {
   const ObjectGraph& newer_;
   const NodeFilter& filter_;
   const bool by_address_;
-  const DiffBy by_;
-  absl::flat_hash_map<std::string, DiffRow> rows_;
+  const ObjectsDiffBy by_;
+  absl::flat_hash_map<std::string, ObjectsDiffRow> rows_;
 };
 
 }  // namespace
@@ -106,10 +108,10 @@ NodeId SameObject(const ObjectGraph& other, const ObjectGraph& graph,
   return other.details(same).text == graph.details(node).text ? same : kNoNode;
 }
 
-std::vector<DiffRow> DiffGraphs(const ObjectGraph& older,
-                                const ObjectGraph& newer,
-                                const NodeFilter& filter, bool by_address,
-                                DiffBy by) {
+std::vector<ObjectsDiffRow> DiffGraphs(const ObjectGraph& older,
+                                       const ObjectGraph& newer,
+                                       const NodeFilter& filter,
+                                       bool by_address, ObjectsDiffBy by) {
   return Differ(older, newer, filter, by_address, by).Diff();
 }
 

@@ -13,7 +13,7 @@ namespace pymemrun {
 
 // Of the objects of one type, or of one line. An object is the same in both
 // dumps if address, type and, of what has one, value are.
-struct DiffRow {
+struct ObjectsDiffRow {
   std::string name;  // empty: of no line that is known
   uint64_t old_objects = 0, old_bytes = 0;
   uint64_t new_objects = 0, new_bytes = 0;  // in the new dump
@@ -34,14 +34,15 @@ bool IsOneProcess(const ObjectGraph& older, const ObjectGraph& newer);
 NodeId SameObject(const ObjectGraph& other, const ObjectGraph& graph,
                   NodeId node);
 
-enum class DiffBy { kType, kLine };
+enum class ObjectsDiffBy { kType, kLine };
 
 // Rows that differ in something, those that grew most first. Without
 // `by_address` nothing is known of came, gone and grown.
-std::vector<DiffRow> DiffGraphs(const ObjectGraph& older,
-                                const ObjectGraph& newer,
-                                const NodeFilter& filter, bool by_address,
-                                DiffBy by = DiffBy::kType);
+std::vector<ObjectsDiffRow> DiffGraphs(const ObjectGraph& older,
+                                       const ObjectGraph& newer,
+                                       const NodeFilter& filter,
+                                       bool by_address,
+                                       ObjectsDiffBy by = ObjectsDiffBy::kType);
 
 }  // namespace pymemrun
 

@@ -258,6 +258,22 @@ def check_file(path, text):
                 yield number, '%s: the traced program is to carry none of it' % found.group()
 
 
+TYPE = re.compile(r'^(?:struct|class|enum class) (\w+) (?:final )?[:{]', re.MULTILINE)
+LINKED = ('readers/', 'format/', 'text/')
+
+
+def repeated_types(texts):
+    """Types of one name in the readers' programs: templates of one would work on the
+    other."""
+    first = {}
+    for path, text in texts.items():
+        if not path.endswith('.h') or not path.startswith(LINKED):
+            continue
+        for name in TYPE.findall(text):
+            if first.setdefault(name, path) != path:
+                yield path, 'there is another %s in %s' % (name, first[name])
+
+
 def source_files(top):
     for folder in PARTS:
         for where, folders, names in os.walk(os.path.join(top, folder)):
@@ -306,6 +322,7 @@ def main():
                   for path, text in texts.items()
                   for number, complaint in check_file(path, text)]
     complaints += ['%s/: %s' % found for found in check_rooms(texts)]
+    complaints += ['%s: %s' % found for found in repeated_types(texts)]
     print('\n'.join(complaints + ['%d files, %d complaints' % (len(texts), len(complaints))]))
     if not texts:
         sys.exit('no source files in %s' % top)

@@ -3,7 +3,7 @@ import unittest
 import unittest.mock
 
 import check_layers
-from check_layers import check_file, check_rooms
+from check_layers import check_file, check_rooms, repeated_types
 
 
 def complaints(path, text):
@@ -99,6 +99,14 @@ class Layers(unittest.TestCase):
                       list(check_rooms_with(text=['format'])))
         self.assertIn(('text', 'can be reached from itself: a circle'),
                       list(check_rooms_with(text=['format/summary'])))
+
+
+    def test_no_two_types_of_a_program_have_one_name(self):
+        header = 'namespace pymemrun {\nstruct Row {\n};\n}\n'
+        found = list(repeated_types({'readers/a/a.h': header, 'readers/b/b.h': header,
+                                     'collector/c/c.h': header, 'text/d.cc': header}))
+        self.assertEqual([('readers/b/b.h', 'there is another Row in readers/a/a.h')], found)
+        self.assertEqual([], list(repeated_types({'text/a.h': 'struct Row;\n' + header})))
 
 
 def check_rooms_with(**rooms):

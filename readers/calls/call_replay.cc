@@ -35,11 +35,9 @@ bool CallReplay::OnRows(const Row* rows, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const std::optional<EndedCall> call = pairing_.Add(rows[i], index());
     if (!call.has_value()) continue;
-    if (!any_) first_thread_ = index().LatestThread(call->thread);
-    if (threads_seen_ < 2) {
-      threads_seen_ =
-          index().LatestThread(call->thread) == first_thread_ ? 1 : 2;
-    }
+    const uint32_t thread = index().FirstThread(call->thread);
+    if (!any_) first_thread_ = thread;
+    if (threads_seen_ < 2) threads_seen_ = thread == first_thread_ ? 1 : 2;
     any_ = true;
     OnEnded(*call);
   }

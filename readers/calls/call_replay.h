@@ -61,7 +61,7 @@ class CallReplay : public ReplayVisitor {
   bool chosen_ = false;     // by other filters than those of RSS
   bool any_ = false, any_row_ = false, knows_threads_ = false;
   int threads_seen_ = 0;
-  uint32_t first_thread_ = 0;  // that ended a call
+  uint32_t first_thread_ = 0;  // that ended a call, see FirstThread()
   uint64_t first_us_ = 0, last_us_ = 0;
 };
 

@@ -122,17 +122,19 @@ TEST(CallPairingTest, WhatWasNotTracedMakesUnknownWhatHadBegun) {
 // Its number is another one then.
 TEST(CallPairingTest, ACallGoesOnWhenItsThreadIsRenamed) {
   CallRun run;
-  run.Call('a', 0).Call('b', 0);
+  run.Call('c', 0).Return('c', 900).Call('a', 900).Call('b', 900);
+  run.builder().Flush();
   const uint32_t renamed =
       run.builder().AddThread("loader", 4711, CallRun::kMain);
-  const Printed printed = run.Return('b', 1000, renamed)
-                              .Return('a', 2000, renamed)
+  const Printed printed = run.Return('b', 1900, renamed)
+                              .Return('a', 2900, renamed)
                               .Report({"peaks"});
   EXPECT_EQ(printed.out,
-            "1: loader>/src/main.py:25:b=>1024000\n"
-            "2: loader>/src/main.py:15:a=>2048000\n");
+            "1: loader>/src/main.py:35:c=>921600\n"
+            "2: loader>/src/main.py:25:b=>1024000\n"
+            "3: loader>/src/main.py:15:a=>2048000\n");
   EXPECT_EQ(printed.err, "");
-  EXPECT_EQ(run.Report({"calls", "--peak", "2"}).out,
+  EXPECT_EQ(run.Report({"calls", "--peak", "3"}).out,
             "a@/src/main.py:10-15, Time: 3.00 s, Memory: 2048000 B\n"
             " b@/src/main.py:20-25, Time: 1.00 s, Memory: 1024000 B\n");
 }

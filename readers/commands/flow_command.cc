@@ -20,8 +20,7 @@ class FlowCommand final : public ReportCommand {
             "and end, and by what of that was not in calls that they "
             "made.\n\nWhere page faults were recorded it is what the call's "
             "own thread did. In a recursion the outermost call counts. It "
-            "needs "
-            "a run that logged each event, or calls by their growth.") {}
+            "needs a run that logged each event, or calls by their growth.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);

@@ -9,6 +9,9 @@
 #include "internal/pycore_code.h"
 #include "internal/pycore_frame.h"
 #endif
+#if PY_VERSION_HEX >= 0x030E0000
+#include "internal/pycore_interpframe.h"
+#endif
 #include <frameobject.h>
 
 #include "tracer/cpython/compat.h"
@@ -42,14 +45,29 @@ static Py_ssize_t VariableCount(const PyCodeObject* code) {
 #endif
 }
 
-static void ValueEdges(PyObject* const* values, Py_ssize_t count,
+#if PY_VERSION_HEX >= 0x030E0000
+typedef _PyStackRef Value;
+
+// A frame's values may carry a tag, and some are plain numbers.
+static PyObject* ObjectIn(_PyStackRef value) {
+  return PyStackRef_IsNullOrInt(value) ? NULL
+                                       : PyStackRef_AsPyObjectBorrow(value);
+}
+#else
+typedef PyObject* Value;
+
+static PyObject* ObjectIn(PyObject* value) { return value; }
+#endif
+
+static void ValueEdges(const Value* values, Py_ssize_t count,
                        const PyCodeObject* code, int always,
                        const PymemrunSink* sink) {
   const Py_ssize_t variables = VariableCount(code);
   for (Py_ssize_t i = 0; i < count; ++i) {
     const int is_variable = i < variables;
-    PymemrunTell(sink, values[i], is_variable ? kPymemrunLocal : kPymemrunStack,
-                 always, is_variable ? VariableName(code, i) : NULL, NULL);
+    PymemrunTell(sink, ObjectIn(values[i]),
+                 is_variable ? kPymemrunLocal : kPymemrunStack, always,
+                 is_variable ? VariableName(code, i) : NULL, NULL);
   }
 }
 
@@ -71,7 +89,9 @@ static const _PyInterpreterFrame* FrameOf(const void* frame) {
 }
 
 static PyObject* CodeOf(const _PyInterpreterFrame* frame) {
-#if PY_VERSION_HEX >= 0x030D0000
+#if PY_VERSION_HEX >= 0x030E0000
+  return ObjectIn(frame->f_executable);
+#elif PY_VERSION_HEX >= 0x030D0000
   return frame->f_executable;
 #else
   return (PyObject*)frame->f_code;
@@ -79,7 +99,9 @@ static PyObject* CodeOf(const _PyInterpreterFrame* frame) {
 }
 
 static PyObject* CalledOf(const _PyInterpreterFrame* frame) {
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030E0000
+  return ObjectIn(frame->f_funcobj);
+#elif PY_VERSION_HEX >= 0x030C0000
   return frame->f_funcobj;
 #else
   return (PyObject*)frame->f_func;
@@ -87,7 +109,9 @@ static PyObject* CalledOf(const _PyInterpreterFrame* frame) {
 }
 
 static int RunsPython(const _PyInterpreterFrame* frame) {
-#if PY_VERSION_HEX >= 0x030C0000
+#if PY_VERSION_HEX >= 0x030E0000
+  if (frame->owner >= FRAME_OWNED_BY_INTERPRETER) return 0;
+#elif PY_VERSION_HEX >= 0x030C0000
   if (frame->owner == FRAME_OWNED_BY_CSTACK) return 0;
 #endif
   PyObject* code = CodeOf(frame);
@@ -114,11 +138,21 @@ int PymemrunRunningLine(const void* frame) {
   return line > 0 ? line : 0;
 }
 
+static Py_ssize_t StackTop(const _PyInterpreterFrame* frame) {
+#if PY_VERSION_HEX >= 0x030E0000
+  return frame->stackpointer != NULL ? frame->stackpointer - frame->localsplus
+                                     : 0;
+#else
+  return frame->stacktop;
+#endif
+}
+
 // A frame that runs C code just now may not tell how high its stack is.
 static Py_ssize_t KnownValues(const _PyInterpreterFrame* frame) {
   const Py_ssize_t variables =
       ((const PyCodeObject*)CodeOf(frame))->co_nlocalsplus;
-  return frame->stacktop > variables ? frame->stacktop : variables;
+  const Py_ssize_t top = StackTop(frame);
+  return top > variables ? top : variables;
 }
 
 void PymemrunFrameEdges(const void* running, const PymemrunSink* sink) {
@@ -140,7 +174,7 @@ void PymemrunOwnFrameEdges(PyObject* object, const PymemrunTypeFacts* facts,
   if (facts->shape == kPymemrunGenerator) {
     const PyGenObject* generator = (PyGenObject*)object;
     if (generator->gi_frame_state >= FRAME_COMPLETED) return;
-    frame = (const _PyInterpreterFrame*)generator->gi_iframe;
+    frame = (const _PyInterpreterFrame*)&generator->gi_iframe;
   } else {
     const struct _frame* f = (const struct _frame*)object;
     PymemrunTell(sink, f->f_back, kPymemrunAttribute, 0, NULL, "f_back");
@@ -154,7 +188,7 @@ void PymemrunOwnFrameEdges(PyObject* object, const PymemrunTypeFacts* facts,
   PymemrunTell(sink, CalledOf(frame), kPymemrunAttribute, 0, NULL, "function");
   PymemrunTell(sink, frame->f_locals, kPymemrunAttribute, 0, NULL, "f_locals");
   PymemrunTell(sink, frame->frame_obj, kPymemrunAttribute, 0, NULL, "frame");
-  ValueEdges(frame->localsplus, frame->stacktop, code, 0, sink);
+  ValueEdges(frame->localsplus, StackTop(frame), code, 0, sink);
 }
 #else
 const void* PymemrunNextRunningFrame(PyThreadState* thread, const void* frame) {

@@ -265,8 +265,15 @@ void PymemrunTrackedObjects(PyInterpreterState* interpreter, int frozen,
                             visitproc visit, void* arg) {
   struct _gc_runtime_state* gc = &interpreter->gc;
   if (frozen) return TrackedIn(&gc->permanent_generation.head, visit, arg);
+#if PY_VERSION_HEX >= 0x030E0000
+  // Releases of 3.14 have two names for them, at one place.
+  struct gc_generation* generations =
+      &gc->permanent_generation - NUM_GENERATIONS;
+#else
+  struct gc_generation* generations = gc->generations;
+#endif
   for (int i = 0; i < NUM_GENERATIONS; ++i) {
-    TrackedIn(&gc->generations[i].head, visit, arg);
+    TrackedIn(&generations[i].head, visit, arg);
   }
 }
 #endif

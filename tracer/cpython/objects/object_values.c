@@ -204,8 +204,7 @@ static int SmallIntText(long long number, char* buffer) {
 
 static int LargeIntText(PyObject* number, char* buffer) {
   unsigned char bytes[40];
-  const int sign = _PyLong_Sign(number);
-  if (_PyLong_NumBits(number) >= 8 * sizeof bytes) return -1;
+  if ((size_t)_PyLong_NumBits(number) >= 8 * sizeof bytes) return -1;
 #if PY_VERSION_HEX >= 0x030D0000
   if (_PyLong_AsByteArray((PyLongObject*)number, bytes, sizeof bytes, 1, 1,
                           0)) {
@@ -215,7 +214,8 @@ static int LargeIntText(PyObject* number, char* buffer) {
     PyErr_Clear();
     return -1;
   }
-  if (sign < 0) {  // two's complement
+  const int negative = bytes[sizeof bytes - 1] >= 0x80;
+  if (negative) {  // two's complement
     int carry = 1;
     for (size_t i = 0; i < sizeof bytes; ++i) {
       carry += (unsigned char)~bytes[i];
@@ -237,7 +237,7 @@ static int LargeIntText(PyObject* number, char* buffer) {
     digits[count++] = (char)('0' + rest);
   }
   int size = 0;
-  if (sign < 0) buffer[size++] = '-';
+  if (negative) buffer[size++] = '-';
   while (count > 0) buffer[size++] = digits[--count];
   return size;
 }

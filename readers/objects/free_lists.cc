@@ -17,10 +17,13 @@ bool MayBeReused(const ObjectGraph& graph, NodeId node) {
                                            "frame",
                                            "int",
                                            "list",
+                                           "list_iterator",
                                            "method",
                                            "range",
+                                           "range_iterator",
                                            "slice",
-                                           "tuple"};
+                                           "tuple",
+                                           "tuple_iterator"};
   const std::string& type = graph.type_name(graph.type(node));
   if (!kTypes->contains(type)) return false;
   return type != "tuple" ||

@@ -203,12 +203,7 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
   if (older == nullptr) return code;
   auto newer = Load(files_.paths[1], console, &code);
   if (newer == nullptr) return code;
-  std::string heading = Heading(*older, *newer);
-  if (by_ == By::kLine && newer->allocations()->sampled()) {
-    heading +=
-        " Lines are known of a sample of the objects; --heap all knows "
-        "all.";
-  }
+  const std::string heading = Heading(*older, *newer);
   if (by_ != By::kDominator) {
     Print(heading, GroupsTable(*older, *newer), output);
     return code;
@@ -224,7 +219,7 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
     if (text.empty()) {
       text = "Nothing keeps a thousandth of it more or less alive.\n";
     }
-    output->AppendLines(absl::StrCat(heading, "\n", text));
+    output->AppendLines(absl::StrCat(heading, SampleNote(), "\n", text));
   } else {
     PrintTable(table, table_.format(), output);
   }

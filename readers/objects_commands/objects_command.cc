@@ -37,6 +37,7 @@ bool ObjectsCommand::Join(const std::string& path, bool is_needed,
   AllocationsRead read = LoadAllocations(path, run_, &console, *graph);
   if (read.damages > 0) *code = kExitFailed;
   if (read.status.ok()) {
+    needs_sampled_lines_ |= is_needed && read.allocations->sampled();
     graph->TakeAllocations(std::move(read.allocations));
     return true;
   }
@@ -152,10 +153,17 @@ int OneObjectCommand::Show(ObjectAnalysis* analysis, const Console& console,
   return node == kNoNode ? kExitFailed : ShowNode(node, analysis, output);
 }
 
+std::string ObjectsCommand::SampleNote() const {
+  return needs_sampled_lines_
+             ? " Lines are known of a sample of the objects; --heap all knows "
+               "all."
+             : "";
+}
+
 void ObjectsCommand::Print(const std::string& heading, const Table& table,
                            OutputBuffer* output) const {
   if (table_.as_text()) {
-    output->AppendLines(absl::StrCat(heading, "\n"));
+    output->AppendLines(absl::StrCat(heading, SampleNote(), "\n"));
     if (table.rows.empty()) return;
     output->AppendLines("\n");
   }

@@ -61,7 +61,10 @@ class ObjectsCommand : public ReportCommand {
   };
   Chosen NamedObjects(const ObjectGraph& graph, const Console& console) const;
   void AddObjectOrType(CLI::App* app);
-  // Prints the table, behind the heading if it is text.
+  // What a heading is followed by where lines chose the objects, or group them,
+  // and are known of a sample only.
+  std::string SampleNote() const;
+  // Prints the table, behind heading and note if it is text.
   void Print(const std::string& heading, const Table& table,
              OutputBuffer* output) const;
   // Whether a table of that many rows gets no more of them.
@@ -77,6 +80,7 @@ class ObjectsCommand : public ReportCommand {
 
  private:
   std::string run_;
+  bool needs_sampled_lines_ = false;
 };
 
 // A command about one object, behind FILE.

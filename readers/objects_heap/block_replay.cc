@@ -1,5 +1,8 @@
 #include "readers/objects_heap/block_replay.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "absl/hash/hash.h"
 
 namespace pymemrun {
@@ -21,6 +24,8 @@ size_t BlockReplay::Hash::operator()(uint64_t address) const {
 BlockReplay::BlockReplay(const ObjectGraph* graph)
     : graph_(*graph),
       until_us_(graph->facts().begin.time_us()),
+      time_shift_(
+          std::max(0, static_cast<int>(std::bit_width(until_us_)) - 31)),
       nodes_(0, {graph}, {graph}),
       blocks_(graph->nodes()) {}
 
@@ -71,23 +76,34 @@ void BlockReplay::Take(const HeapEvent& event) {
   if (found == nodes_.end()) return;
   Block& block = blocks_[*found];
   block = Block();
-  if (event.is_free) return;
-  block.stack = event.stack;
-  block.thread = event.thread;
-  block.time_us = is_inherited_ ? kInherited : event.time_us;
+  if (event.is_free || (event.stack == 0 && event.thread == 0)) return;
+  block.origin = OriginOf(event);
+  block.time = is_inherited_
+                   ? kInherited
+                   : static_cast<uint32_t>(event.time_us >> time_shift_);
+}
+
+uint32_t BlockReplay::OriginOf(const HeapEvent& event) {
+  const auto [found, is_new] = origin_ids_.try_emplace(
+      {event.stack, event.thread}, static_cast<uint32_t>(origins_.size()));
+  if (is_new) origins_.push_back({event.stack, event.thread});
+  return found->second;
 }
 
 void BlockReplay::Finish() {
   decltype(nodes_)(0, {&graph_}, {&graph_}).swap(nodes_);
+  decltype(origin_ids_)().swap(origin_ids_);
 }
 
 std::optional<NodeAllocation> BlockReplay::Of(NodeId node) const {
   const Block& block = blocks_[node];
-  if (block.stack == 0 && block.thread == 0) return std::nullopt;
+  if (block.origin == 0) return std::nullopt;
   NodeAllocation allocation;
-  allocation.stack = block.stack;
-  allocation.thread = block.thread;
-  if (block.time_us != kInherited) allocation.time_us = block.time_us;
+  allocation.stack = origins_[block.origin].stack;
+  allocation.thread = origins_[block.origin].thread;
+  if (block.time != kInherited) {
+    allocation.time_us = uint64_t{block.time} << time_shift_;
+  }
   return allocation;
 }
 

@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "readers/objects/object_graph.h"
 #include "readers/run/replay_visitor.h"
@@ -19,8 +21,10 @@ bool IsSameProcess(const Header& run, const Header& dump);
 // The address of the block that an object lies in.
 uint64_t BlockOf(const ObjectGraph& graph, NodeId node);
 
-// Memory: 16 bytes for each node, and some 8 while it reads. It does not grow
-// with the number of events. Not thread safe.
+// Memory: 8 bytes for each node, and some 8 while it reads. It does not grow
+// with the number of events, only with that of stacks. Times are exact in runs
+// shorter than 35 minutes, and within a 2 billionth of the run in longer ones.
+// Not thread safe.
 class BlockReplay final : public ReplayVisitor {
  public:
   // Reads up to the moment of the dump. The graph must outlive the reading.
@@ -44,12 +48,14 @@ class BlockReplay final : public ReplayVisitor {
   std::optional<NodeAllocation> Of(NodeId node) const;
 
  private:
-  // Of what is allocated: a stack and a thread; else both are 0.
   struct Block {
-    uint64_t time_us = 0;
+    uint32_t origin = 0;  // into origins_; 0: not allocated
+    uint32_t time = 0;    // us >> time_shift_
+  };
+  static constexpr uint32_t kInherited = 0xffffffff;
+  struct Origin {
     uint32_t stack = 0, thread = 0;
   };
-  static constexpr uint64_t kInherited = kEnd;
 
   // Nodes, by the addresses of their blocks.
   struct Hash {
@@ -74,12 +80,17 @@ class BlockReplay final : public ReplayVisitor {
   // Makes nodes_, once a heap event is there to be looked up.
   void IndexNodes();
   void Take(const HeapEvent& event);
+  uint32_t OriginOf(const HeapEvent& event);
   bool wants_more() const { return is_same_process_ && !is_done_; }
 
   const ObjectGraph& graph_;
   const uint64_t until_us_;
+  const int time_shift_;  // so that until_us_ is below kInherited
   absl::flat_hash_set<NodeId, Hash, Same> nodes_;
   std::vector<Block> blocks_;  // by node
+  std::vector<Origin> origins_{{}};
+  // By stack and thread; see Origin.
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, uint32_t> origin_ids_;
   bool is_indexed_ = false;    // nodes_ is made
   bool is_inherited_ = true;   // what comes now
   bool is_same_process_ = false, is_done_ = false;

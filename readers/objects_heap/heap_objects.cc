@@ -72,7 +72,8 @@ const std::string& HeapObjects::HolderText(NodeId holder) {
 std::string HeapObjects::HeldText(const LineObjects::Part& part) {
   const std::string holder = TerminalText(HolderText(part.holder));
   if (holder.empty()) return "";
-  const double share = part.bytes > 0 ? part.holder_bytes / part.bytes : 1;
+  const double bytes = part.sums.bytes;
+  const double share = bytes > 0 ? part.holder_bytes / bytes : 1;
   if (share < kMostShare) return "held by several";
   const std::string some =
       share < 0.995 ? absl::StrCat(Percent(share), " ") : "";
@@ -82,11 +83,19 @@ std::string HeapObjects::HeldText(const LineObjects::Part& part) {
   return absl::StrCat(some, "held by ", holder);
 }
 
+// "4.1 MiB", and of a sample with one standard error: "4.1 MiB +-310 KiB".
+std::string BytesText(const HeapSums& sums) {
+  const std::string bytes = PadLeft(HumanBytes(sums.bytes), 11);
+  return sums.bytes_variance > 0
+             ? absl::StrCat(bytes, " +-", HumanBytes(sums.BytesError()))
+             : bytes;
+}
+
 // "4.1 MiB  40,000 str, held by sys.modules['app'].CACHE".
 std::string HeapObjects::PartText(const LineObjects::Part& part) {
   std::string text =
-      absl::StrCat("  ", PadLeft(HumanBytes(part.bytes), 11), "  ",
-                   Grouped(static_cast<uint64_t>(part.objects + 0.5)), " ",
+      absl::StrCat("  ", BytesText(part.sums), "  ",
+                   Grouped(static_cast<uint64_t>(part.sums.count + 0.5)), " ",
                    TerminalText(graph().type_name(part.type)));
   const std::string held = HeldText(part);
   if (held.empty()) return text + "\n";
@@ -104,14 +113,14 @@ std::string HeapObjects::ToText() {
         TerminalText(ShortPath(LabelOf(line.line), replay_.header().cwd())),
         kPathColumns, /*unicode=*/false);
     absl::StrAppend(&text, "\n", PadRight(path, kPathColumns), "  ",
-                    PadLeft(HumanBytes(line.live_bytes), 11), "\n");
+                    BytesText(line.live), "\n");
     size_t shown = 0;
     double others = 0;
     for (const LineObjects::Part& part : line.parts) {
       if (shown++ < kMostParts) {
         text += PartText(part);
       } else {
-        others += part.bytes;
+        others += part.sums.bytes;
       }
     }
     if (others > 0) {
@@ -132,28 +141,39 @@ Table HeapObjects::ToTable() {
                     {"live_bytes"},   {"type"},      {"objects_bytes"},
                     {"objects"},      {"holder"},    {"holder_type"},
                     {"holder_bytes"}, {"rest_bytes"}};
+  const bool has_errors = replay_.sampled();
+  if (has_errors) {
+    table.headings.push_back({"error_bytes"});
+    table.headings.push_back({"error_objects"});
+  }
   const auto whole = [](double value) {
     return Cell(static_cast<uint64_t>(value + 0.5));
   };
   for (const LineObjects& line : lines_) {
     const std::vector<Cell> place = PlaceCells(GroupBy::kLine, line.line);
-    const auto add = [&](std::vector<Cell> cells) {
+    const auto add = [&](std::vector<Cell> cells, const HeapSums& sums) {
       std::vector<Cell> row = place;
-      row.push_back(whole(line.live_bytes));
+      row.push_back(whole(line.live.bytes));
       for (Cell& cell : cells) row.push_back(std::move(cell));
+      if (has_errors) {
+        row.push_back(whole(sums.BytesError()));
+        row.push_back(whole(sums.CountError()));
+      }
       table.rows.push_back(std::move(row));
     };
     for (const LineObjects::Part& part : line.parts) {
       const std::string& holder = HolderText(part.holder);
-      add({graph().type_name(part.type), whole(part.bytes), whole(part.objects),
+      add({graph().type_name(part.type), whole(part.sums.bytes), whole(part.sums.count),
            holder.empty() ? Cell() : Cell(holder),
            holder.empty() ? Cell()
                           : Cell(graph().type_name(graph().type(part.holder))),
-           whole(part.holder_bytes), whole(line.RestBytes())});
+           whole(part.holder_bytes), whole(line.RestBytes())},
+          part.sums);
     }
     if (line.parts.empty()) {
       add({Cell(), Cell(), Cell(), Cell(), Cell(), Cell(),
-           whole(line.RestBytes())});
+           whole(line.RestBytes())},
+          line.live);
     }
   }
   table.places = table.rows.size();

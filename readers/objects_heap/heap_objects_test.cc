@@ -14,6 +14,7 @@
 namespace pymemrun {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -97,6 +98,19 @@ TEST_F(HeapObjectsTest, AsTextItFitsATerminal) {
   for (const absl::string_view line : absl::StrSplit(printed.out, '\n')) {
     EXPECT_LE(line.size(), 80u) << line;
   }
+}
+
+TEST_F(HeapObjectsTest, OfASampleThereAreErrors) {
+  const std::string run =
+      Write("run.pb", HeapRun{HEAP_SAMPLED, 1000}.Build());
+  // Blocks of 1,000 bytes are recorded with p = 1 - 1/e: three stand for 4.75,
+  // with a standard error of sqrt(3 (1 - p)) / p = 1.66.
+  const Printed table = Report({"heap", run, "--objects", "--csv"});
+  EXPECT_THAT(CsvLines(table),
+              Contains("/job.py,6,load,7910,list,4746,5,sys.modules['app']."
+                       "LIST2,list,1582,0,1662,2"));
+  const Printed printed = Report({"heap", run, "--objects"});
+  EXPECT_THAT(printed.out, HasSubstr("4.6 KiB +-1.6 KiB  5 list, held by "));
 }
 
 TEST_F(HeapObjectsTest, TheDumpMustBeThereAndOfTheRun) {

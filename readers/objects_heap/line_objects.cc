@@ -11,9 +11,6 @@
 namespace pymemrun {
 namespace {
 
-struct Sums {
-  double bytes = 0, objects = 0;
-};
 // Line, type, holder.
 using Key = std::tuple<uint32_t, uint32_t, NodeId>;
 
@@ -32,18 +29,18 @@ class Joiner {
     for (LineObjects& line : lines_) {
       std::sort(line.parts.begin(), line.parts.end(),
                 [](const LineObjects::Part& a, const LineObjects::Part& b) {
-                  return std::tuple(b.bytes, a.type) <
-                         std::tuple(a.bytes, b.type);
+                  return std::tuple(b.sums.bytes, a.type) <
+                         std::tuple(a.sums.bytes, b.type);
                 });
     }
     std::sort(lines_.begin(), lines_.end(),
               [](const LineObjects& a, const LineObjects& b) {
-                return std::tuple(b.live_bytes, a.line) <
-                       std::tuple(a.live_bytes, b.line);
+                return std::tuple(b.live.bytes, a.line) <
+                       std::tuple(a.live.bytes, b.line);
               });
     lines_.erase(
         std::find_if(lines_.begin(), lines_.end(),
-                     [](const LineObjects& l) { return l.live_bytes <= 0; }),
+                     [](const LineObjects& l) { return l.live.bytes <= 0; }),
         lines_.end());
     return std::move(lines_);
   }
@@ -58,7 +55,7 @@ class Joiner {
                                   : kNoLine);
       if (!is_there) continue;
       if (line_of_[i] >= lines_.size()) lines_.resize(line_of_[i] + 1);
-      lines_[line_of_[i]].live_bytes += source.live.bytes;
+      lines_[line_of_[i]].live.Add(source.live);
     }
     for (uint32_t i = 0; i < lines_.size(); ++i) {
       lines_[i].line = places_.places()[i];
@@ -73,10 +70,8 @@ class Joiner {
       if (block == model_.blocks().end()) continue;
       const uint32_t line = line_of_[block->second.source];
       if (line == kNoLine) continue;
-      const double weight = model_.WeightOf(block->second);
-      Sums& sums = sums_[{line, graph.type(node), holders[node]}];
-      sums.bytes += weight * static_cast<double>(block->second.size);
-      sums.objects += weight;
+      sums_[{line, graph.type(node), holders[node]}].Add(
+          block->second.size, model_.WeightOf(block->second));
     }
   }
   void AddParts() {
@@ -85,8 +80,7 @@ class Joiner {
       const auto& [line, type, holder] = key;
       LineObjects::Part& part = parts[{line, type}];
       part.type = type;
-      part.bytes += sums.bytes;
-      part.objects += sums.objects;
+      part.sums.Add(sums);
       if (std::tuple(part.holder_bytes, holder) <
           std::tuple(sums.bytes, part.holder)) {
         part.holder = holder;
@@ -106,14 +100,14 @@ class Joiner {
   OriginNumbers numbers_;
   std::vector<uint32_t> line_of_;  // by source
   std::vector<LineObjects> lines_;
-  absl::flat_hash_map<Key, Sums> sums_;
+  absl::flat_hash_map<Key, HeapSums> sums_;
 };
 
 }  // namespace
 
 double LineObjects::RestBytes() const {
-  double rest = live_bytes;
-  for (const Part& part : parts) rest -= part.bytes;
+  double rest = live.bytes;
+  for (const Part& part : parts) rest -= part.sums.bytes;
   return std::max(rest, 0.0);
 }
 

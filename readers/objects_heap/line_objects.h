@@ -16,15 +16,14 @@ struct LineObjects {
   // Objects of a type that lie in its blocks.
   struct Part {
     uint32_t type = 0;
-    // Of the blocks; estimates, where these are.
-    double bytes = 0, objects = 0;
+    HeapSums sums;  // of the blocks
     // Who holds most of these bytes, see HoldersOf(), and how many. kNoNode:
     // modules and the like hold them themselves.
     NodeId holder = kNoNode;
     double holder_bytes = 0;
   };
   Place line;  // names live as long as the replay and the table
-  double live_bytes = 0;
+  HeapSums live;
   std::vector<Part> parts;  // most bytes first
   // In blocks in which no object lies: items of lists, memory of C code.
   double RestBytes() const;

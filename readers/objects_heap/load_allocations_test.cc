@@ -112,6 +112,17 @@ TEST_F(LoadAllocationsTest, WithoutARunFileItSaysWhy) {
               HasSubstr("there is no " + folder_.path() + "/other.pb"));
 }
 
+TEST_F(LoadAllocationsTest, InLongRunsTimesAreWithinABillionth) {
+  Write("run.pb", HeapRun().Build());
+  constexpr uint64_t kDayUs = uint64_t{24} * 3600 * 1000 * 1000;
+  builder_.begin().set_time_us(kDayUs);
+  ASSERT_TRUE(Load().status.ok());
+  const auto second = graph_->allocations()->Of(graph_->Find(0x101010));
+  ASSERT_TRUE(second.has_value());
+  ASSERT_TRUE(second->time_us.has_value());
+  EXPECT_NEAR(static_cast<double>(*second->time_us), 1001, kDayUs / 1e9);
+}
+
 TEST_F(LoadAllocationsTest, OtherProcessesTellNothing) {
   Write("run.pb", HeapRun().Build());
   builder_.header().set_process_start_ticks(5);

@@ -165,9 +165,13 @@ class PlantedLeaksTest(support.ProgramTest):
         self.assertRegex(first["most_line"], r"/leak\.py:%d \S+$" % line_of(script))
         held = first["most_objects"] or first["objects"]
         self.assertEqual(COUNT, held)
-        self.assertEqual(COUNT, first["most_line_objects"])
+        # 3.14 keeps blocks of up to 20 methods for the next ones.
+        reused = 20 if of == "method" and support.VERSION >= (3, 14) else 0
+        self.assertLessEqual(COUNT - reused, first["most_line_objects"])
+        self.assertLessEqual(first["most_line_objects"], COUNT)
         shown = re.search(r"^1\. .*?(?=^2\. |\Z)", text, re.M | re.S).group()
-        self.assertIn("   All of them were allocated by leak.py:%d " % line_of(script), shown)
+        self.assertRegex(shown, "   (All|%s) of them were allocated by leak.py:%d " %
+                         (f"{first['most_line_objects']:,}", line_of(script)))
         self.assertRegex(shown, r"One of them at \d+\.\d+ s by \S.*#\d+:\n +leak\.py:%d "
                          % line_of(script))
         return dump, first, shown
@@ -208,7 +212,9 @@ class PlantedLeaksTest(support.ProgramTest):
         self.assertEqual("__main__.Sessions", first["holder_type"])
         self.assertEqual(COUNT, int(first["objects"]))
         # Strings lie in a block each, of their size.
-        size = sum(sys.getsizeof("session of user %d, " % user * 4) for user in range(COUNT))
+        size = int(subprocess.check_output([
+            support.PYTHON, "-c", "import sys\nprint(sum(sys.getsizeof('session of user %%d, ' %% "
+            "user * 4) for user in range(%d)))" % COUNT]))
         self.assertEqual((size, size), (int(first["objects_bytes"]), int(first["holder_bytes"])))
         same = [row for row in rows if row["line"] == first["line"]]
         self.assertEqual(int(first["live_bytes"]), int(first["rest_bytes"]) +

@@ -14,6 +14,7 @@ Times are in seconds since the run began, sizes in bytes. A file that ends early
 or is damaged inside, is read as far as it can be; Run.torn and Run.damages tell.
 """
 import os as _os
+import re as _re
 from typing import List as _List, Union as _Union
 
 from ._reader import DumpedObject, ObjectDump, Run, Snapshot, __version__, objects, open
@@ -25,15 +26,17 @@ __all__ = ['Allocation', 'DumpedObject', 'End', 'Frame', 'Free', 'History', 'Mar
            'ObjectAllocation', 'ObjectDump', 'Page', 'PlaceRow', 'Row', 'Run', 'Snapshot', 'StackRow', 'TypeRow', 'Unmap',
            'objects', 'open', 'open_all']
 
+_is_dump_name = _re.compile(r'[.]obj(-[^.]*)?[.]pb$').search
+
 
 def open_all(*paths: _Union[str, '_os.PathLike[str]']) -> _List[Run]:
     """Opens several run files, those first that began first. A folder stands for the files
-    in it that end in ".pb". Raises as open() does."""
+    in it that end in ".pb", without dumps of objects. Raises as open() does."""
     names: _List[str] = []
     for path in map(_os.fspath, paths):
         if _os.path.isdir(path):
             names += sorted(_os.path.join(path, name) for name in _os.listdir(path)
-                            if name.endswith('.pb'))
+                            if name.endswith('.pb') and not _is_dump_name(name))
         else:
             names.append(path)
     return sorted(map(open, names), key=lambda run: run.start_time)

@@ -15,6 +15,7 @@
 #include "collector/pages/page_collector.h"
 #include "collector/pages/page_scanner.h"
 #include "collector/process/clock_scale.h"
+#include "collector/process/dump_orders.h"
 #include "collector/process/launch_text.h"
 #include "collector/process/process_stats.h"
 #include "collector/process/process_watch.h"
@@ -71,6 +72,7 @@ class CollectorProcess {
   void FlushFile(uint64_t now_ns);
   void FollowRss(uint64_t now_ns);
   void FollowPss(uint64_t now_ns);
+  void AskForDumps(uint64_t now_ns);
   void WriteFinalizeRss();
   void WriteSample(uint64_t time_ns);
   bool SampleProcess(uint64_t latest_ns);
@@ -100,6 +102,7 @@ class CollectorProcess {
   ProcessStats stats_;
   PssMeter pss_;
   DumpMoments dumps_;
+  DumpOrders orders_;
   ProcessSample sample_;
   uint64_t sampled_number_ = 0;
   uint64_t next_flush_ns_ = 0;

@@ -1,6 +1,5 @@
 #include "collector/session/collector_process.h"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -144,10 +143,7 @@ CollectorProcess::CollectorProcess(std::unique_ptr<SharedMemory> memory,
       watch_(page_, pid_, fds.region, fds.pid),
       stats_(pid_),
       pss_(pid_),
-      dumps_(launch_.dumps),
-      orders_(page_, reply_, [fd = fds.pid] {
-        syscall(SYS_pidfd_send_signal, fd, kDumpSignal, nullptr, 0);
-      }) {}
+      dumps_(launch_.dumps, {page_, reply_, fds.pid, &clock_, &writer_}) {}
 
 void CollectorProcess::Run() {
   Beat();
@@ -251,7 +247,7 @@ void CollectorProcess::Housekeep(uint64_t now_ns) {
   }
   FollowRss(now_ns);
   FollowPss(now_ns);
-  AskForDumps(now_ns);
+  dumps_.Ask(now_ns, sample_.rss_bytes());
   if (now_ns >= next_flush_ns_) FlushFile(now_ns);
 }
 
@@ -298,21 +294,6 @@ void CollectorProcess::FollowPss(uint64_t now_ns) {
   *sample = sample_;
   set.PutInto(sample);
   sample->set_time_us(clock_.MicrosOfMonotonic(MonotonicNs()));
-  writer_.Write(record);
-}
-
-void CollectorProcess::AskForDumps(uint64_t now_ns) {
-  const absl::optional<DumpReason> due =
-      dumps_.Due(now_ns, sample_.rss_bytes());
-  if (due.has_value()) orders_.Ask(*due, now_ns);
-  if (DumpOrders::WasAsked()) orders_.Ask(DumpReason::kOutside, now_ns);
-  orders_.Follow(now_ns);
-  if (!orders_.IsRefused()) return;
-  orders_.Drop();
-  Record record;
-  ObjectsUnderWay* const answer = record.mutable_objects_under_way();
-  answer->set_time_us(clock_.MicrosOfMonotonic(MonotonicNs()));
-  answer->set_problem("objects of this version of Python cannot be dumped");
   writer_.Write(record);
 }
 

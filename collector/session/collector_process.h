@@ -15,13 +15,13 @@
 #include "collector/pages/page_collector.h"
 #include "collector/pages/page_scanner.h"
 #include "collector/process/clock_scale.h"
-#include "collector/process/dump_orders.h"
 #include "collector/process/launch_text.h"
 #include "collector/process/process_stats.h"
 #include "collector/process/process_watch.h"
 #include "collector/process/pss_meter.h"
 #include "collector/ring/ring_reader.h"
 #include "collector/ring/shared_memory.h"
+#include "collector/session/dump_asker.h"
 #include "collector/side/ring_merger.h"
 #include "collector/side/side_items.h"
 #include "tracer/wire/ring_layout.h"
@@ -72,7 +72,6 @@ class CollectorProcess {
   void FlushFile(uint64_t now_ns);
   void FollowRss(uint64_t now_ns);
   void FollowPss(uint64_t now_ns);
-  void AskForDumps(uint64_t now_ns);
   void WriteFinalizeRss();
   void WriteSample(uint64_t time_ns);
   bool SampleProcess(uint64_t latest_ns);
@@ -101,8 +100,7 @@ class CollectorProcess {
   ProcessWatch watch_;
   ProcessStats stats_;
   PssMeter pss_;
-  DumpMoments dumps_;
-  DumpOrders orders_;
+  DumpAsker dumps_;
   ProcessSample sample_;
   uint64_t sampled_number_ = 0;
   uint64_t next_flush_ns_ = 0;

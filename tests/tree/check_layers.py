@@ -29,7 +29,7 @@ ROOMS = {
     'collector/events': 'collector/definitions collector/heap collector/output collector/process collector/ring collector/side format format/batches tracer/wire',
     'collector/pages': 'collector/definitions collector/output collector/process collector/side format format/batches tracer/wire',
     'collector/objects': 'collector/process format format/objects format/stream tracer/wire',
-    'collector/session': 'collector/events collector/heap collector/objects collector/output collector/pages collector/process collector/ring collector/side format/summary tracer/wire',
+    'collector/session': 'collector/events collector/heap collector/objects collector/output collector/pages collector/process collector/ring collector/side format format/summary tracer/wire',
     'readers/output': 'format/stream text',
     'readers/run': 'format format/records format/stream readers/output text',
     'readers/dominators': '',

@@ -25,7 +25,7 @@ struct TracedBy {
 absl::StatusOr<TracedBy> CollectorOf(pid_t pid);
 absl::StatusOr<std::string> RunFileOf(pid_t pid);
 
-// Whether this process is now a collector of that one, by its program and by
+// Whether `collector` is now a collector of process `pid`, by its program and by
 // what it has open.
 bool IsCollectorOf(pid_t collector, pid_t pid);
 

@@ -103,7 +103,9 @@ void OnSignal(int number, siginfo_t* info, void* context) {
 bool Install(KernelAction* before) {
   KernelAction action = {};
   action.handler = reinterpret_cast<void*>(&OnSignal);
-  action.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+  // As CPython's own handlers: a wait of the main thread's comes back to it, is
+  // told of the signal, and goes on.
+  action.flags = SA_SIGINFO | SA_ONSTACK;
 #ifdef __x86_64__
   action.flags |= kSaRestorer;
   action.restorer = pymemrun_return_from_request;

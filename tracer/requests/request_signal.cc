@@ -123,8 +123,9 @@ void RequestSignal::Open(int (*is_initialized)()) {
   g_state.opening = true;
 }
 
-bool RequestSignal::Close() {
-  g_state.opening = false;
+void RequestSignal::Close() { g_state.opening = false; }
+
+bool RequestSignal::IsTaken() {
   return g_state.handler.load(std::memory_order_relaxed) != nullptr;
 }
 

@@ -15,10 +15,12 @@ extern constinit thread_local bool t_request_muted;
 class RequestSignal {
  public:
   // Between these two CPython is to set its handler for the signal, by
-  // sigaction. Close says whether it did. `is_initialized` is Py_IsInitialized,
-  // which reads a word. REQUIRES: the main thread.
+  // sigaction. `is_initialized` is Py_IsInitialized, which reads a word.
+  // REQUIRES: the main thread.
   static void Open(int (*is_initialized)());
-  static bool Close();
+  static void Close();
+  // Whether CPython did so, here or in the process that this was forked from.
+  static bool IsTaken();
 
   // Called where a program calls sigaction: whether this was CPython's call
   // after Open. If not, libc refuses it.

@@ -334,11 +334,12 @@ void ObjectModule::TakeOrders() {
   }
   RequestSignal::Open(Py_IsInitialized);
   Handle(kDumpSignal, &order_method_);
-  takes_orders_ = RequestSignal::Close();
+  RequestSignal::Close();
 }
 
 void ObjectModule::TellCollector() const {
-  const TakesDumps takes = takes_orders_ ? TakesDumps::kYes : TakesDumps::kNo;
+  const TakesDumps takes =
+      RequestSignal::IsTaken() ? TakesDumps::kYes : TakesDumps::kNo;
   Hot().page->takes_dumps.store(static_cast<uint32_t>(takes),
                                 std::memory_order_release);
 }

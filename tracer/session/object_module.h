@@ -69,7 +69,6 @@ class ObjectModule {
   char problem_[256] = "";
   char peak_file_[PATH_MAX] = "";  // of the highest RSS so far
   uint32_t next_number_ = 0;       // of the next file
-  bool takes_orders_ = false;      // of the collector's
 };
 
 }  // namespace pymemrun

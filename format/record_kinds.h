@@ -33,6 +33,8 @@ enum class FactHolds {
   FACT(kHeapRates, heap_rates, HeapRates, OnHeapRates, kTimeAndNeeded)        \
   FACT(kHeapLoss, heap_loss, HeapLoss, OnHeapLoss, kTime)                     \
   FACT(kObjectsDumped, objects_dumped, ObjectsDumped, OnObjectsDumped, kTime) \
+  FACT(kObjectsUnderWay, objects_under_way, ObjectsUnderWay,                  \
+       OnObjectsUnderWay, kTime)                                              \
   FACT(kObjectsBegin, objects_begin, ObjectsBegin, OnObjectsBegin, kNeeded)   \
   FACT(kObjectsEnd, objects_end, ObjectsEnd, OnObjectsEnd, kNeeded)           \
   FACT(kSource, source, SourceFile, OnSource, kNeeded)

@@ -101,6 +101,19 @@ Record ObjectsOf(const Context& in, PayloadReader payload) {
   return record;
 }
 
+Record ObjectsUnderWayOf(const Context& in, PayloadReader payload) {
+  const auto head = payload.Take<ObjectsUnderWayPayload>();
+  const absl::string_view path = payload.TakeName();
+  const absl::string_view problem = payload.TakeName();
+  Record record;
+  ObjectsUnderWay* under_way = record.mutable_objects_under_way();
+  under_way->set_time_us(in.clock->MicrosOfMonotonic(head.monotonic_ns));
+  under_way->set_pause_us(head.pause_us);
+  under_way->mutable_path()->assign(path.data(), path.size());
+  under_way->mutable_problem()->assign(problem.data(), problem.size());
+  return record;
+}
+
 // KIND_NOT_SET: none is known of that kind.
 Record RecordOf(const Context& in, ControlKind kind, PayloadReader payload) {
   switch (kind) {
@@ -118,6 +131,8 @@ Record RecordOf(const Context& in, ControlKind kind, PayloadReader payload) {
       return PauseOf(in, payload);
     case ControlKind::kObjects:
       return ObjectsOf(in, payload);
+    case ControlKind::kObjectsUnderWay:
+      return ObjectsUnderWayOf(in, payload);
     default:
       return Record();
   }

@@ -1,9 +1,5 @@
 #include "collector/process/dump_moments.h"
 
-#include <signal.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 
 namespace pymemrun {
@@ -42,17 +38,15 @@ bool DumpMoments::IsNewPeak(uint64_t now_ns, uint64_t rss_bytes) {
   return true;
 }
 
-bool DumpMoments::IsDue(uint64_t now_ns, uint64_t rss_bytes) {
-  bool due = IsTime(now_ns);
-  if (rss_bytes == 0) return due;
-  due |= RoseAbove(rss_bytes);
-  due |= IsNewPeak(now_ns, rss_bytes);
-  return due;
-}
-
-void DumpMoments::AskIfDue(uint64_t now_ns, uint64_t rss_bytes) {
-  if (!IsDue(now_ns, rss_bytes)) return;
-  syscall(SYS_pidfd_send_signal, pid_fd_, SIGURG, nullptr, 0);
+absl::optional<DumpReason> DumpMoments::Due(uint64_t now_ns,
+                                            uint64_t rss_bytes) {
+  const bool is_time = IsTime(now_ns);
+  const bool rose = rss_bytes != 0 && RoseAbove(rss_bytes);
+  const bool is_peak = rss_bytes != 0 && IsNewPeak(now_ns, rss_bytes);
+  if (rose) return DumpReason::kRssAbove;
+  if (is_time) return DumpReason::kEvery;
+  if (is_peak) return DumpReason::kAtPeak;
+  return absl::nullopt;
 }
 
 }  // namespace pymemrun

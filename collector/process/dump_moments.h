@@ -4,6 +4,9 @@
 
 #include <cstdint>
 
+#include "absl/types/optional.h"
+#include "tracer/wire/dump_order.h"
+
 namespace pymemrun {
 
 // What the launch text says of them; 0 and false: no such moment.
@@ -16,17 +19,11 @@ struct DumpWishes {
 // Not thread safe.
 class DumpMoments {
  public:
-  // `pid_fd` of the program: the caller's, open as long as this is.
-  explicit DumpMoments(DumpWishes wishes, int pid_fd = -1)
-      : wishes_(wishes), pid_fd_(pid_fd) {}
+  explicit DumpMoments(DumpWishes wishes) : wishes_(wishes) {}
 
-  // Asks the program where IsDue(), by a signal that programs ignore which do
-  // not expect it.
-  void AskIfDue(uint64_t now_ns, uint64_t rss_bytes);
-
-  // Whether a dump is due at this time, with RSS as it is (0: not known). To be
-  // called often, with times that do not sink.
-  bool IsDue(uint64_t now_ns, uint64_t rss_bytes);
+  // Why a dump is due at this time, with RSS as it is (0: not known), if one
+  // is. To be called often, with times that do not sink.
+  absl::optional<DumpReason> Due(uint64_t now_ns, uint64_t rss_bytes);
 
  private:
   bool IsTime(uint64_t now_ns);
@@ -34,7 +31,6 @@ class DumpMoments {
   bool IsNewPeak(uint64_t now_ns, uint64_t rss_bytes);
 
   const DumpWishes wishes_;
-  const int pid_fd_;
   uint64_t next_ns_ = 0;       // of every_ms; 0: the first call sets it
   bool above_ = false;         // RSS was, when it was last seen
   uint64_t peak_bytes_ = 0;    // at the last dump for its sake...

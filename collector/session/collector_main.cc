@@ -8,6 +8,7 @@
 #include "collector/objects/object_collector.h"
 #include "collector/output/run_name.h"
 #include "collector/process/detach.h"
+#include "collector/process/dump_orders.h"
 #include "collector/session/collector_process.h"
 #include "collector/session/collector_start.h"
 
@@ -24,6 +25,7 @@ int main(int argc, char** argv) {
   pymemrun::DetachFromProgram(
       pymemrun::kCollectorPageFds - 1 +
       static_cast<int>(launch.page_counters + launch.page_signals));
+  pymemrun::DumpOrders::Catch();
   auto collector = pymemrun::CollectorProcess::Create(
       {.region = pymemrun::kCollectorRegionFd,
        .reply = pymemrun::kCollectorReplyFd,

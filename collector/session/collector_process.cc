@@ -143,7 +143,7 @@ CollectorProcess::CollectorProcess(std::unique_ptr<SharedMemory> memory,
       watch_(page_, pid_, fds.region, fds.pid),
       stats_(pid_),
       pss_(pid_),
-      dumps_(launch_.dumps, fds.pid) {}
+      dumps_(launch_.dumps, {page_, reply_, fds.pid, &clock_, &writer_}) {}
 
 void CollectorProcess::Run() {
   Beat();
@@ -247,7 +247,7 @@ void CollectorProcess::Housekeep(uint64_t now_ns) {
   }
   FollowRss(now_ns);
   FollowPss(now_ns);
-  dumps_.AskIfDue(now_ns, sample_.rss_bytes());
+  dumps_.Ask(now_ns, sample_.rss_bytes());
   if (now_ns >= next_flush_ns_) FlushFile(now_ns);
 }
 

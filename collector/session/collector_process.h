@@ -21,6 +21,7 @@
 #include "collector/process/pss_meter.h"
 #include "collector/ring/ring_reader.h"
 #include "collector/ring/shared_memory.h"
+#include "collector/session/dump_asker.h"
 #include "collector/side/ring_merger.h"
 #include "collector/side/side_items.h"
 #include "tracer/wire/ring_layout.h"
@@ -99,7 +100,7 @@ class CollectorProcess {
   ProcessWatch watch_;
   ProcessStats stats_;
   PssMeter pss_;
-  DumpMoments dumps_;
+  DumpAsker dumps_;
   ProcessSample sample_;
   uint64_t sampled_number_ = 0;
   uint64_t next_flush_ns_ = 0;

@@ -25,6 +25,7 @@ namespace pymemrun {
   COMMAND(NewHistoryCommand)          \
   COMMAND(NewSnapshotCommand)         \
   COMMAND(NewStatsCommand)            \
+  COMMAND(NewObjectsCommand)          \
   COMMAND(NewExportCommand)
 
 PYMEMRUN_DEFINE_COMMANDS(ReportCommands, PYMEMREPORT_COMMANDS)

@@ -16,6 +16,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 
 extern char** environ;
 
@@ -26,6 +27,7 @@ namespace {
 // (collector/session/collector_start.h), and how its name begins.
 constexpr int kOutputFd = 4, kPidFd = 5;
 constexpr absl::string_view kCollector = "pymemrun-coll";
+constexpr absl::string_view kProgram = "/pymemrun-collector";
 
 std::string Contents(const std::string& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -104,19 +106,39 @@ int Spawn(std::vector<std::string> words, const std::string& output,
 
 }  // namespace
 
-absl::StatusOr<std::string> RunFileOf(pid_t pid) {
+absl::StatusOr<TracedBy> CollectorOf(pid_t pid) {
   DIR* const processes = opendir("/proc");
-  std::string found;
-  while (processes != nullptr && found.empty()) {
+  TracedBy found;
+  while (processes != nullptr && found.run_file.empty()) {
     const dirent* const entry = readdir(processes);
     if (entry == nullptr) break;
     const std::string process = absl::StrCat("/proc/", entry->d_name);
-    if (Collects(process, pid)) found = OutputOf(process);
+    if (!absl::SimpleAtoi(entry->d_name, &found.collector) ||
+        !Collects(process, pid)) {
+      continue;
+    }
+    found.run_file = OutputOf(process);
   }
   if (processes != nullptr) closedir(processes);
-  if (!found.empty()) return found;
+  if (!found.run_file.empty()) return found;
   return absl::NotFoundError(
       "expected a process that pymemrun traces now, of your own, found none");
+}
+
+absl::StatusOr<std::string> RunFileOf(pid_t pid) {
+  auto found = CollectorOf(pid);
+  if (!found.ok()) return found.status();
+  return std::move(found->run_file);
+}
+
+bool IsCollectorOf(pid_t collector, pid_t pid) {
+  const std::string process = absl::StrCat("/proc/", collector);
+  char path[PATH_MAX];
+  const ssize_t size =
+      readlink(absl::StrCat(process, "/exe").c_str(), path, sizeof path);
+  absl::string_view program(path, size <= 0 ? 0 : size);
+  absl::ConsumeSuffix(&program, " (deleted)");
+  return absl::EndsWith(program, kProgram) && Collects(process, pid);
 }
 
 absl::StatusOr<std::unique_ptr<StartedRun>> StartedRun::Start(

@@ -13,9 +13,21 @@
 
 namespace pymemrun {
 
-// The file that the collector of this process writes. Fails when no collector
-// of it can be looked at.
+// The collector of a process that is traced.
+struct TracedBy {
+  pid_t collector = 0;
+  // The file that it writes; where that has no name any more, or another file
+  // has it, the collector's descriptor.
+  std::string run_file;
+};
+
+// Fails when no collector of this process can be looked at.
+absl::StatusOr<TracedBy> CollectorOf(pid_t pid);
 absl::StatusOr<std::string> RunFileOf(pid_t pid);
+
+// Whether `collector` is now a collector of process `pid`, by its program and by
+// what it has open.
+bool IsCollectorOf(pid_t collector, pid_t pid);
 
 // A program under pymemrun, in a session of its own: what ends the terminal or
 // whoever watches does not end it. Not thread safe.

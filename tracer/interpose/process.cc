@@ -10,6 +10,7 @@
 
 #include "tracer/base/interposed_state.h"
 #include "tracer/interpose/interposed.h"
+#include "tracer/requests/request_signal.h"
 #include "tracer/sigtrap/trap_exec.h"
 
 namespace pymemrun {
@@ -31,13 +32,16 @@ class ExecMark {
  public:
   ExecMark(const char* path, char* const* argv, char* const* envp)
       : page_(TracedPage()), trap_(path, argv, envp) {
-    if (page_ != nullptr)
-      page_->exec_pending.store(1, std::memory_order_release);
+    if (page_ != nullptr) {
+      page_->exec_pending.store(1, std::memory_order_seq_cst);
+      RequestSignal::BeforeExec(page_);
+    }
     CountVforkChild();
   }
   ~ExecMark() {
-    if (page_ != nullptr)
-      page_->exec_pending.store(0, std::memory_order_release);
+    if (page_ == nullptr) return;
+    RequestSignal::AfterExec();
+    page_->exec_pending.store(0, std::memory_order_release);
   }
   ExecMark(const ExecMark&) = delete;
   ExecMark& operator=(const ExecMark&) = delete;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tracer/base/interposed_state.h"
+#include "tracer/requests/request_signal.h"
 #include "tracer/sigtrap/kernel_signals.h"
 #include "tracer/sigtrap/trap_pending.h"
 #include "tracer/sigtrap/trap_signal.h"
@@ -198,6 +199,7 @@ using namespace pymemrun;  // the definitions below are libc's names
 
 PYMEMRUN_INTERPOSE int sigaction(int number, const struct sigaction* action,
                                  struct sigaction* old) noexcept {
+  if (RequestSignal::Sets(number, action)) return 0;
   if (number != SIGTRAP || !TrapState::IsVirtual()) {
     return RealSigaction(number, action, old);
   }

@@ -14,7 +14,9 @@
 #include "tracer/base/statm.h"
 #include "tracer/heap/heap_log.h"
 #include "tracer/objects/child_process.h"
+#include "tracer/requests/request_signal.h"
 #include "tracer/ring/event_ring.h"
+#include "tracer/ring/ring_wait.h"
 #include "tracer/session/forks.h"
 #include "tracer/session/parts.h"
 #include "tracer/session/ring_lock.h"
@@ -242,14 +244,18 @@ void ObjectModule::AtExit() {
   }
 }
 
+// Whether no dump is under way, or no longer.
+bool ObjectModule::IsFree() {
+  if (!dump_.under_way()) return true;
+  const ObjectDump::State state = dump_.Wait(0);
+  if (state == ObjectDump::State::kRunning) return false;
+  Take(state);
+  return true;
+}
+
 // What comes while a dump is under way is that dump.
 void ObjectModule::DumpNow(DumpReason reason, const char* option) {
-  if (Hot().page == nullptr) return;
-  if (dump_.under_way()) {
-    const ObjectDump::State state = dump_.Wait(0);
-    if (state == ObjectDump::State::kRunning) return;
-    Take(state);
-  }
+  if (Hot().page == nullptr || !IsFree()) return;
   if (!Start(reason, nullptr, MonotonicNs())) {
     Say(option, problem_);
     TellRun({});
@@ -263,44 +269,79 @@ PyObject* ObjectModule::OnSignal(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-// The collector does not say which of the moments it saw.
-DumpReason ObjectModule::CollectorsReason() {
-  const ObjectsConfig& objects = config_->objects;
-  const uint64_t rss_bytes = uint64_t{Statm::ReadAnew()} * Hot().page_bytes;
-  const bool was_above = above_;
-  above_ = objects.rss_above_bytes != 0 && rss_bytes > objects.rss_above_bytes;
-  if (above_ && !was_above) return DumpReason::kRssAbove;
-  return objects.every_ms != 0 ? DumpReason::kEvery
-         : objects.at_peak     ? DumpReason::kAtPeak
-                               : DumpReason::kRssAbove;
+// Who asked from outside wants the program as it is from then on. That the
+// order is taken is said before the fork: who asks after that asks anew.
+void ObjectModule::Obey(ControlPage* page, uint32_t order) {
+  const DumpReason reason = ReasonOfOrder(order);
+  const bool outside = reason == DumpReason::kOutside;
+  if (outside && !IsFree()) {
+    page->dump_waits.store(order, std::memory_order_release);
+    return;
+  }
+  page->dump_taken.store(order, std::memory_order_release);
+  if (!outside) return DumpNow(reason, "--objects");
+  const bool started = Start(reason, nullptr, MonotonicNs());
+  TellUnderWay();
+  if (!started) TellRun({});
 }
 
-PyObject* ObjectModule::OnCollectorsSignal(PyObject*, PyObject*) {
-  ObjectModule& self = g_parts.objects;
-  if (Hot().page == nullptr) Py_RETURN_NONE;
-  self.DumpNow(self.CollectorsReason(), "--objects");
+PyObject* ObjectModule::OnOrder(PyObject*, PyObject*) {
+  ControlPage* const page = Hot().page;
+  if (page == nullptr) Py_RETURN_NONE;
+  // Acquire: pairs with the release in DumpOrders::Ask.
+  const uint32_t order =
+      ReplyOf(page).dump_order.load(std::memory_order_acquire);
+  if (order != page->dump_taken.load(std::memory_order_relaxed)) {
+    g_parts.objects.Obey(page, order);
+  }
   Py_RETURN_NONE;
+}
+
+// The one who asked reads it in the run file.
+void ObjectModule::TellUnderWay() {
+  HotState& hot = Hot();
+  const bool begun = problem_[0] == '\0';
+  const ObjectsUnderWayPayload payload = {
+      begun ? dump_.forked_ns() : MonotonicNs(), begun ? dump_.pause_us() : 0};
+  const RingLock lock;
+  PutStruct(hot, ControlKind::kObjectsUnderWay, 0, payload,
+            {TextOf(file_), TextOf(problem_)});
+  WakeCollector(hot.page);
 }
 
 PyMethodDef ObjectModule::signal_method_ = {"dump_objects", OnSignal,
                                             METH_VARARGS, nullptr};
-PyMethodDef ObjectModule::collectors_method_ = {
-    "dump_objects", OnCollectorsSignal, METH_VARARGS, nullptr};
+PyMethodDef ObjectModule::order_method_ = {"dump_objects", OnOrder,
+                                           METH_VARARGS, nullptr};
 
-void ObjectModule::Handle(int signal, PyMethodDef* method) {
+bool ObjectModule::Handle(int signal, PyMethodDef* method) {
   PyObject* handler = PyCFunction_New(method, nullptr);
   PyObject* module = PyImport_ImportModule("_signal");
   PyObject* result =
       module != nullptr && handler != nullptr
           ? PyObject_CallMethod(module, "signal", "iO", signal, handler)
           : nullptr;
-  if (result == nullptr) {
-    PyErr_Clear();
-    Say("--objects", "the signal cannot be taken");
-  }
+  if (result == nullptr) PyErr_Clear();
   Py_XDECREF(result);
   Py_XDECREF(module);
   Py_XDECREF(handler);
+  return result != nullptr;
+}
+
+void ObjectModule::TakeOrders() {
+  if (config_->collector_path == nullptr || ObjectDump::WhyNot() != nullptr) {
+    return;
+  }
+  RequestSignal::Open(Py_IsInitialized);
+  Handle(kDumpSignal, &order_method_);
+  RequestSignal::Close();
+}
+
+void ObjectModule::TellCollector() const {
+  const TakesDumps takes =
+      RequestSignal::IsTaken() ? TakesDumps::kYes : TakesDumps::kNo;
+  Hot().page->takes_dumps.store(static_cast<uint32_t>(takes),
+                                std::memory_order_release);
 }
 
 // Where nothing else tells that the program's own code has ended: as the first
@@ -330,8 +371,10 @@ void ObjectModule::WatchMoments() {
   if (config_ == nullptr) return;
   const ObjectsConfig& objects = config_->objects;
   if (objects.at_exit && Hot().page->tells_finalize == 0) WatchExit();
-  if (objects.signal != 0) Handle(objects.signal, &signal_method_);
-  if (objects.by_collector()) Handle(SIGURG, &collectors_method_);
+  if (objects.signal != 0 && !Handle(objects.signal, &signal_method_)) {
+    Say("--objects", "the signal cannot be taken");
+  }
+  TakeOrders();
 }
 
 }  // namespace pymemrun

@@ -11,19 +11,9 @@
 
 #include "tracer/base/trace_config.h"
 #include "tracer/objects/object_dump.h"
+#include "tracer/wire/dump_order.h"
 
 namespace pymemrun {
-
-// ObjectsReason of objects.proto.
-enum class DumpReason : uint32_t {
-  kAsked = 0,
-  kAtExit = 1,
-  kAtPeak = 2,
-  kEvery = 3,
-  kRssAbove = 4,
-  kSignal = 5,
-  kOutside = 6,
-};
 
 class ObjectModule {
  public:
@@ -33,6 +23,8 @@ class ObjectModule {
                                PyObject* kwargs);
   // From here on the signals and the end that were asked for make a dump.
   void WatchMoments();
+  // Says on the run's page whether its collector may ask for dumps.
+  void TellCollector() const;
   // The program's own code has ended.
   void AtExit();
   // Waits for the dump that is under way, and says in the run file how it went.
@@ -57,14 +49,17 @@ class ObjectModule {
   void TellRun(const ObjectDump::Result& result);
   void KeepPeak();
   void Say(const char* what, const char* why) const;
+  bool IsFree();
   void DumpNow(DumpReason reason, const char* option);
-  DumpReason CollectorsReason();
-  void Handle(int signal, PyMethodDef* method);
+  void Obey(ControlPage* page, uint32_t order);
+  void TellUnderWay();
+  void TakeOrders();
+  bool Handle(int signal, PyMethodDef* method);
   void WatchExit();
   static PyObject* OnExit(PyObject* module, PyObject* args);
   static PyObject* OnSignal(PyObject* module, PyObject* args);
-  static PyObject* OnCollectorsSignal(PyObject* module, PyObject* args);
-  static PyMethodDef signal_method_, collectors_method_, exit_method_;
+  static PyObject* OnOrder(PyObject* module, PyObject* args);
+  static PyMethodDef signal_method_, order_method_, exit_method_;
 
   const TraceConfig* config_ = nullptr;
   ObjectDump dump_;
@@ -74,7 +69,6 @@ class ObjectModule {
   char problem_[256] = "";
   char peak_file_[PATH_MAX] = "";  // of the highest RSS so far
   uint32_t next_number_ = 0;       // of the next file
-  bool above_ = false;             // a dump was made for RSS above its bound
 };
 
 }  // namespace pymemrun

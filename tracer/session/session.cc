@@ -123,6 +123,7 @@ bool Begin() {
   g_heap.samples.Record(!g_session.paused);
   if (g_session.sizes && !g_session.paused) g_parts.heap.GatherSizes();
   InstallOnce();
+  g_parts.objects.TellCollector();
   if (!g_session.calls) g_parts.slot.NameThreads(!g_session.heap);
   if (g_session.calls && !g_session.paused) return true;
   hot.rss_pages =

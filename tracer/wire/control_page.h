@@ -103,6 +103,12 @@ struct ControlPage {
   std::atomic<uint64_t> side_dropped[kSideParties];  // that found no room
   std::atomic<uint32_t> side_stalls;  // how often a producer waited for room
 
+  // -- Dumps that the collector asks for (dump_order.h).
+  alignas(64) std::atomic<uint32_t> takes_dumps;  // TakesDumps
+  std::atomic<uint32_t> dump_heard;  // the order whose signal came last
+  std::atomic<uint32_t> dump_waits;  // ...that waits for a dump under way
+  std::atomic<uint32_t> dump_taken;  // ...that was last made, or refused
+
   // -- The end. Written by the traced process, released by end_state = 1.
   // When the interpreter began to finalise, CLOCK_MONOTONIC; 0: it has not.
   // From before the start on: whether that would be said.

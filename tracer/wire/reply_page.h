@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "tracer/wire/control_page.h"
+#include "tracer/wire/dump_order.h"
 
 namespace pymemrun {
 
@@ -28,6 +29,10 @@ struct ReplyPage {
   alignas(64) std::atomic<uint64_t> side_tail;  // cells consumed (release)
   // 1: it has asked what is resident since finalize_ns was set (release).
   std::atomic<uint64_t> end_scans;
+
+  // The dump that is wanted last (dump_order.h; release).
+  alignas(64) std::atomic<uint32_t> dump_order;
+  std::atomic<uint32_t> sends_order;  // 1 while its signal is being sent
 
   // The answer at the end, released by done_state (futex word).
   alignas(64) std::atomic<uint32_t> done_state;  // 1: the run file is complete

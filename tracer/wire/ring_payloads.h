@@ -110,6 +110,13 @@ struct ObjectsPayload {
 };
 static_assert(sizeof(ObjectsPayload) == 56);
 
+// A dump that another process asked for has begun, or could not.
+struct ObjectsUnderWayPayload {
+  uint64_t monotonic_ns;  // of the fork
+  uint64_t pause_us;
+};
+static_assert(sizeof(ObjectsUnderWayPayload) == 16);
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_TRACER_WIRE_RING_PAYLOADS_H_

@@ -1,0 +1,82 @@
+#include "collector/process/dump_orders.h"
+
+#include <signal.h>
+
+#include <atomic>
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kUnheardNs = 1000000000;
+constexpr uint64_t kWaitsNs = 250000000;
+
+std::atomic<bool> g_was_asked = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void OnAsked(int) { g_was_asked.store(true); }
+
+TakesDumps Takes(const ControlPage& page) {
+  return static_cast<TakesDumps>(
+      page.takes_dumps.load(std::memory_order_acquire));
+}
+
+}  // namespace
+
+void DumpOrders::Catch() {
+  // The one signal of a kill that ends no collector which does not know it.
+  struct sigaction action = {};
+  action.sa_handler = OnAsked;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGURG, &action, nullptr);
+}
+
+bool DumpOrders::WasAsked() { return g_was_asked.exchange(false); }
+
+bool DumpOrders::IsOpen() const {
+  const uint32_t order = reply_->dump_order.load(std::memory_order_relaxed);
+  return order != 0 && order != dropped_ &&
+         order != page_->dump_taken.load(std::memory_order_acquire);
+}
+
+bool DumpOrders::IsRefused() const {
+  return IsOpen() && Takes(*page_) == TakesDumps::kNo;
+}
+
+void DumpOrders::Ask(DumpReason reason, uint64_t now_ns) {
+  const uint32_t order = reply_->dump_order.load(std::memory_order_relaxed);
+  const bool is_outside = reason == DumpReason::kOutside;
+  if (IsOpen() &&
+      (!is_outside || ReasonOfOrder(order) == DumpReason::kOutside)) {
+    return;
+  }
+  // Pairs with the acquire in the program's handler.
+  reply_->dump_order.store(NextDumpOrder(order, reason),
+                           std::memory_order_release);
+  sent_ = false;
+  Follow(now_ns);
+}
+
+void DumpOrders::Follow(uint64_t now_ns) {
+  if (!IsOpen() || Takes(*page_) != TakesDumps::kYes) return;
+  const uint32_t order = reply_->dump_order.load(std::memory_order_relaxed);
+  const bool heard = page_->dump_heard.load(std::memory_order_acquire) == order;
+  const bool waits = page_->dump_waits.load(std::memory_order_acquire) == order;
+  if (sent_ && heard && !waits) return;
+  if (sent_ && now_ns - sent_ns_ < (heard ? kWaitsNs : kUnheardNs)) return;
+  Send(now_ns);
+}
+
+void DumpOrders::Send(uint64_t now_ns) {
+  sent_ = true;
+  sent_ns_ = now_ns;
+  // The new program of an exec would die of the signal. Pairs with
+  // RequestSignal::BeforeExec: one of the two sees the other.
+  reply_->sends_order.store(1, std::memory_order_seq_cst);
+  if (page_->exec_pending.load(std::memory_order_seq_cst) == 0 &&
+      page_->finalize_ns.load(std::memory_order_acquire) == 0) {
+    send_();
+  }
+  reply_->sends_order.store(0, std::memory_order_release);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,54 @@
+// Asks the program for dumps of its objects (tracer/wire/dump_order.h).
+#ifndef PYMEMRUN_COLLECTOR_PROCESS_DUMP_ORDERS_H_
+#define PYMEMRUN_COLLECTOR_PROCESS_DUMP_ORDERS_H_
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// Not thread safe. What the program says on `page` is only compared.
+class DumpOrders {
+ public:
+  // `send` signals the program. `page` and `reply` must outlive this.
+  DumpOrders(const ControlPage* page, ReplyPage* reply,
+             std::function<void()> send)
+      : page_(page), reply_(reply), send_(std::move(send)) {}
+
+  // Orders a dump, unless the program has one to make that does as well: one
+  // order is open at a time, and one from outside comes before all others.
+  void Ask(DumpReason reason, uint64_t now_ns);
+
+  // Sends the signal again where the program has not heard the order, or waited
+  // for another dump to end. To be called often.
+  void Follow(uint64_t now_ns);
+
+  // Whether an order is open that the program will not take.
+  bool IsRefused() const;
+  // The open order is dropped.
+  void Drop() { dropped_ = reply_->dump_order.load(); }
+
+  // The signal that somebody else sends to this process to have a dump made.
+  // Catch is to be called before other threads begin. WasAsked says whether it
+  // came since the last call.
+  static void Catch();
+  static bool WasAsked();
+
+ private:
+  bool IsOpen() const;
+  void Send(uint64_t now_ns);
+
+  const ControlPage* const page_;
+  ReplyPage* const reply_;
+  const std::function<void()> send_;
+  uint32_t dropped_ = 0;
+  bool sent_ = false;  // of the open order
+  uint64_t sent_ns_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PROCESS_DUMP_ORDERS_H_

@@ -1,0 +1,158 @@
+// How the program is asked for dumps, and when again.
+#include "collector/process/dump_orders.h"
+
+#include <signal.h>
+
+#include <memory>
+
+#include "gtest/gtest.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kMs = 1000000;
+
+class DumpOrdersTest : public testing::Test {
+ protected:
+  DumpOrdersTest() { Take(TakesDumps::kYes); }
+
+  void Take(TakesDumps takes) {
+    page_->takes_dumps.store(static_cast<uint32_t>(takes));
+  }
+  // What the program does at the signal.
+  void Hear() { page_->dump_heard.store(order()); }
+  void Make() {
+    Hear();
+    page_->dump_taken.store(order());
+  }
+  uint32_t order() const { return reply_->dump_order.load(); }
+
+  const std::unique_ptr<ControlPage> page_ = std::make_unique<ControlPage>();
+  const std::unique_ptr<ReplyPage> reply_ = std::make_unique<ReplyPage>();
+  int sent_ = 0;
+  bool says_so_ = false;  // that a signal is being sent, while it is
+  DumpOrders orders_{page_.get(), reply_.get(), [this] {
+                       ++sent_;
+                       says_so_ = reply_->sends_order.load() == 1;
+                     }};
+};
+
+TEST_F(DumpOrdersTest, NothingIsSentUnasked) {
+  orders_.Follow(1);
+  EXPECT_EQ(sent_, 0);
+  EXPECT_EQ(order(), 0u);
+}
+
+TEST_F(DumpOrdersTest, AnOrderHasANumberAndAReason) {
+  orders_.Ask(DumpReason::kEvery, 1);
+  EXPECT_EQ(sent_, 1);
+  EXPECT_TRUE(says_so_);
+  EXPECT_EQ(reply_->sends_order.load(), 0u);
+  EXPECT_EQ(ReasonOfOrder(order()), DumpReason::kEvery);
+  const uint32_t first = order();
+  Make();
+  orders_.Ask(DumpReason::kEvery, 2);
+  EXPECT_EQ(sent_, 2);
+  EXPECT_NE(order(), first);
+}
+
+TEST_F(DumpOrdersTest, OneThatIsOpenDoesForThoseThatFollow) {
+  orders_.Ask(DumpReason::kOutside, 1);
+  const uint32_t first = order();
+  orders_.Ask(DumpReason::kOutside, 2);
+  orders_.Ask(DumpReason::kAtPeak, 3);
+  EXPECT_EQ(order(), first);
+  EXPECT_EQ(sent_, 1);
+}
+
+TEST_F(DumpOrdersTest, OneFromOutsideComesBeforeOthers) {
+  orders_.Ask(DumpReason::kAtPeak, 1);
+  orders_.Ask(DumpReason::kOutside, 2);
+  EXPECT_EQ(ReasonOfOrder(order()), DumpReason::kOutside);
+  EXPECT_EQ(sent_, 2);
+}
+
+TEST_F(DumpOrdersTest, WhatWasHeardIsNotSaidAgain) {
+  orders_.Ask(DumpReason::kOutside, 0);
+  Hear();
+  for (uint64_t ms = 0; ms < 60000; ms += 100) orders_.Follow(ms * kMs);
+  EXPECT_EQ(sent_, 1);
+}
+
+TEST_F(DumpOrdersTest, WhatWasNotHeardIsSaidAgainEachSecond) {
+  orders_.Ask(DumpReason::kOutside, 0);
+  for (uint64_t ms = 0; ms <= 3500; ms += 100) orders_.Follow(ms * kMs);
+  EXPECT_EQ(sent_, 4);
+}
+
+TEST_F(DumpOrdersTest, OneThatWaitsForAnotherDumpIsSaidAgainUntilItIsMade) {
+  orders_.Ask(DumpReason::kOutside, 0);
+  Hear();
+  page_->dump_waits.store(order());
+  for (uint64_t ms = 0; ms <= 1000; ms += 50) orders_.Follow(ms * kMs);
+  EXPECT_EQ(sent_, 5);
+  Make();
+  orders_.Follow(9000 * kMs);
+  EXPECT_EQ(sent_, 5);
+}
+
+TEST_F(DumpOrdersTest, NoSignalReachesTheNewProgramOfAnExec) {
+  page_->exec_pending.store(1);
+  orders_.Ask(DumpReason::kOutside, 0);
+  EXPECT_EQ(sent_, 0);
+  page_->exec_pending.store(0);  // it failed
+  orders_.Follow(1000 * kMs);
+  EXPECT_EQ(sent_, 1);
+}
+
+TEST_F(DumpOrdersTest, NoSignalComesOnceTheInterpreterFinalises) {
+  page_->finalize_ns.store(1);
+  orders_.Ask(DumpReason::kOutside, 0);
+  EXPECT_EQ(sent_, 0);
+}
+
+TEST_F(DumpOrdersTest, AnOrderWaitsUntilTheProgramSaysWhetherItTakesSome) {
+  Take(TakesDumps::kNotKnown);
+  orders_.Ask(DumpReason::kOutside, 0);
+  EXPECT_EQ(sent_, 0);
+  EXPECT_FALSE(orders_.IsRefused());
+  Take(TakesDumps::kYes);
+  orders_.Follow(1);
+  EXPECT_EQ(sent_, 1);
+}
+
+TEST_F(DumpOrdersTest, OneThatIsRefusedIsDropped) {
+  Take(TakesDumps::kNo);
+  EXPECT_FALSE(orders_.IsRefused());
+  orders_.Ask(DumpReason::kOutside, 0);
+  EXPECT_TRUE(orders_.IsRefused());
+  orders_.Drop();
+  EXPECT_FALSE(orders_.IsRefused());
+  orders_.Ask(DumpReason::kOutside, 1);
+  EXPECT_TRUE(orders_.IsRefused());
+  EXPECT_EQ(sent_, 0);
+}
+
+TEST_F(DumpOrdersTest, WhatABrokenProgramSaysIsOnlyCompared) {
+  page_->takes_dumps.store(~0u);
+  page_->dump_heard.store(~0u);
+  page_->dump_waits.store(~0u);
+  page_->dump_taken.store(~0u);
+  orders_.Ask(DumpReason::kOutside, 0);
+  EXPECT_EQ(sent_, 0);
+  EXPECT_FALSE(orders_.IsRefused());
+}
+
+TEST_F(DumpOrdersTest, ASignalOfSomebodyElseIsToldOnce) {
+  struct sigaction before;
+  sigaction(SIGURG, nullptr, &before);
+  DumpOrders::Catch();
+  EXPECT_FALSE(DumpOrders::WasAsked());
+  raise(SIGURG);
+  EXPECT_TRUE(DumpOrders::WasAsked());
+  EXPECT_FALSE(DumpOrders::WasAsked());
+  sigaction(SIGURG, &before, nullptr);
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -4,7 +4,7 @@ Under the pymemrun launcher `import pymemrun` gives the tracer's own module. Thi
 package is what it gives elsewhere: the same names, which trace nothing. So a
 program may keep its calls.
 """
-import operator
+import operator as _operator
 import os
 
 __all__ = ["counter", "dump_objects", "gather_stats", "is_tracing", "mark", "rss", "start",
@@ -37,7 +37,7 @@ def counter(name, value, /):
     if not isinstance(name, str):
         raise TypeError("counter() takes a name, which is a str, and a value")
     if not isinstance(value, float):
-        float(operator.index(value))
+        float(_operator.index(value))
 
 
 def mark(label):

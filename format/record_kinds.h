@@ -37,6 +37,9 @@ enum class FactHolds {
        OnObjectsUnderWay, kTime)                                              \
   FACT(kObjectsBegin, objects_begin, ObjectsBegin, OnObjectsBegin, kNeeded)   \
   FACT(kObjectsEnd, objects_end, ObjectsEnd, OnObjectsEnd, kNeeded)           \
-  FACT(kSource, source, SourceFile, OnSource, kNeeded)
+  FACT(kSource, source, SourceFile, OnSource, kNeeded)                        \
+  FACT(kGcRun, gc_run, GcRun, OnGcRun, kTime)                                 \
+  FACT(kCounter, counter, CounterValue, OnCounter, kTime)                     \
+  FACT(kCounterPlan, counter_plan, CounterPlan, OnCounterPlan, kTimeAndNeeded)
 
 #endif  // PYMEMRUN_FORMAT_RECORD_KINDS_H_

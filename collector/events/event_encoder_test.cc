@@ -252,6 +252,39 @@ TEST_F(EventEncoderTest, FactsStandBetweenTheirRows) {
   EXPECT_EQ(out_.rows[1].number, 7u);
 }
 
+TEST_F(EventEncoderTest, CountersAreBoundedInNameAndNumber) {
+  const auto counter = [this](const std::string& name, uint64_t bits,
+                              uint32_t is_real) {
+    stream_.Payload(
+        ControlKind::kCounter, 0,
+        SlotStream::Bytes(CounterPayload{2501000, bits, 0, is_real}) +
+            SlotStream::Text(name));
+  };
+  counter("queue", static_cast<uint64_t>(-3), 0);
+  counter("load", uint64_t{0x3fe0000000000000}, 1);  // 0.5
+  counter(std::string(300, 'x'), 1, 0);
+  for (int i = 0; i < 1030; ++i) counter(std::to_string(i), 1, 0);
+  counter("queue", 4, 0);
+  stream_.Payload(
+      ControlKind::kGcRun, 0,
+      SlotStream::Bytes(GcRunPayload{1, 9000, 2000, 7, 1, 0, 2, 0, 0}));
+  Send(0);
+  std::vector<CounterValue> values;
+  for (const Record& record : out_.records) {
+    if (record.has_counter()) values.push_back(record.counter());
+  }
+  ASSERT_EQ(values.size(), 1024u + 1);
+  EXPECT_EQ(values[0].whole(), -3);
+  EXPECT_EQ(values[1].real(), 0.5);
+  EXPECT_EQ(values[2].name(), std::string(200, 'x'));
+  EXPECT_EQ(values.back().whole(), 4);
+  EXPECT_EQ(encoder_.refused_counters(), 1030u + 3 - 1024);
+  const GcRun& run = out_.records.back().gc_run();
+  EXPECT_EQ(run.begin_us(), run.time_us());  // it cannot end before it began
+  EXPECT_EQ(run.generation(), 2u);
+  EXPECT_EQ(run.collected() + run.uncollectable(), 8u);
+}
+
 TEST_F(EventEncoderTest, LongDefinitionsComeInPieces) {
   const std::string name(150000, 'n');
   const std::string payload = SlotStream::CodeBytes("x.py", name, 1, "");

@@ -1,11 +1,15 @@
 #include "collector/events/fact_writer.h"
 
-#include "collector/ring/payload_reader.h"
+#include <algorithm>
+#include <cstring>
 
 namespace pymemrun {
 namespace {
 
 using Context = FactWriter::Context;
+
+// As counters.proto has them.
+constexpr size_t kMostCounterName = 200, kMostCounterNames = 1024;
 
 uint32_t ThreadOf(const Context& in, uint32_t raw_thread) {
   return raw_thread == 0 ? 0 : in.definitions->Thread(raw_thread);
@@ -114,6 +118,22 @@ Record ObjectsUnderWayOf(const Context& in, PayloadReader payload) {
   return record;
 }
 
+Record GcRunOf(const Context& in, PayloadReader payload) {
+  const auto head = payload.Take<GcRunPayload>();
+  Record record;
+  GcRun* run = record.mutable_gc_run();
+  const uint64_t begin_us = in.clock->Micros(head.from_tsc);
+  run->set_begin_us(begin_us);
+  run->set_time_us(std::max(begin_us, in.clock->Micros(head.to_tsc)));
+  run->set_thread(ThreadOf(in, head.thread));
+  run->set_generation(head.generation);
+  run->set_collected(head.collected);
+  run->set_uncollectable(head.uncollectable);
+  run->set_next_number(head.next_number);
+  run->set_stack(in.definitions->Stack(head.stack));
+  return record;
+}
+
 // KIND_NOT_SET: none is known of that kind.
 Record RecordOf(const Context& in, ControlKind kind, PayloadReader payload) {
   switch (kind) {
@@ -133,6 +153,8 @@ Record RecordOf(const Context& in, ControlKind kind, PayloadReader payload) {
       return ObjectsOf(in, payload);
     case ControlKind::kObjectsUnderWay:
       return ObjectsUnderWayOf(in, payload);
+    case ControlKind::kGcRun:
+      return GcRunOf(in, payload);
     default:
       return Record();
   }
@@ -140,9 +162,39 @@ Record RecordOf(const Context& in, ControlKind kind, PayloadReader payload) {
 
 }  // namespace
 
+// The program may say any names, and as many as it likes.
+void FactWriter::WriteCounter(PayloadReader payload) {
+  const auto head = payload.Take<CounterPayload>();
+  const absl::string_view name = payload.TakeName().substr(0, kMostCounterName);
+  if (!counters_.contains(name)) {
+    if (counters_.size() >= kMostCounterNames) {
+      ++refused_counters_;
+      return;
+    }
+    counters_.emplace(name);
+  }
+  Record record;
+  CounterValue* const counter = record.mutable_counter();
+  counter->set_time_us(in_.clock->Micros(head.tsc));
+  counter->set_thread(ThreadOf(in_, head.thread));
+  counter->mutable_name()->assign(name.data(), name.size());
+  if (head.is_real != 0) {
+    double value;
+    std::memcpy(&value, &head.bits, sizeof(value));
+    counter->set_real(value);
+  } else {
+    counter->set_whole(static_cast<int64_t>(head.bits));
+  }
+  in_.out->Write(record);
+}
+
 bool FactWriter::Write(ControlKind kind, absl::string_view payload) {
   if (kind == ControlKind::kOutput) {
     output_ = std::string(PayloadReader(payload).TakeString());
+    return true;
+  }
+  if (kind == ControlKind::kCounter) {
+    WriteCounter(PayloadReader(payload));
     return true;
   }
   const Record record = RecordOf(in_, kind, PayloadReader(payload));

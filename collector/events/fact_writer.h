@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <string>
 
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "collector/definitions/definition_table.h"
 #include "collector/events/row_totals.h"
 #include "collector/output/record_sink.h"
 #include "collector/process/clock_scale.h"
+#include "collector/ring/payload_reader.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
@@ -30,9 +32,15 @@ class FactWriter {
   bool Write(ControlKind kind, absl::string_view payload);
   // The run file's new path, if the script has changed it; else empty.
   const std::string& output() const { return output_; }
+  // Values of counters that are one too many, which were not written.
+  uint64_t refused_counters() const { return refused_counters_; }
 
  private:
+  void WriteCounter(PayloadReader payload);
+
   const Context in_;
+  absl::flat_hash_set<std::string> counters_;  // their names
+  uint64_t refused_counters_ = 0;
   std::string output_;
 };
 

@@ -16,6 +16,8 @@
 namespace pymemrun {
 namespace {
 
+constexpr uint64_t kMostEveryMs = uint64_t{1} << 40;
+
 uint64_t Number(absl::string_view text) {
   uint64_t value = 0;
   return absl::SimpleAtoi(text, &value) ? value : 0;
@@ -68,7 +70,7 @@ bool SetHeap(absl::string_view key, absl::string_view value,
 
 bool SetDumps(absl::string_view key, uint64_t value, DumpWishes* dumps) {
   if (key == "objects_every_ms") {
-    dumps->every_ms = std::min(value, uint64_t{1} << 40);
+    dumps->every_ms = std::min(value, kMostEveryMs);
   } else if (key == "objects_rss_above") {
     dumps->rss_above_bytes = value;
   } else if (key == "objects_at_peak") {
@@ -82,7 +84,9 @@ bool SetDumps(absl::string_view key, uint64_t value, DumpWishes* dumps) {
 bool SetFileOption(absl::string_view key, absl::string_view value,
                    LaunchText* launch) {
   int level = 0;
-  if (key == "follow_all") {
+  if (key == "counters_every_ms") {
+    launch->counters_every_ms = std::min(Number(value), kMostEveryMs);
+  } else if (key == "follow_all") {
     launch->follow_all = Number(value) != 0;
   } else if (key == "store_source") {
     launch->store_source = Number(value) != 0;

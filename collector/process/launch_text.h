@@ -25,6 +25,7 @@ struct LaunchText {
   uint32_t page_counters = 0;
   uint32_t page_signals = 0;
   DumpWishes dumps;
+  uint64_t counters_every_ms = 0;  // 0: no counters
 };
 
 // Reads the launch text (see collector_start.h). Passes over unknown keys and

@@ -86,6 +86,13 @@ TEST(LaunchTextTest, TextOfLinesIsStoredIfAsked) {
   EXPECT_TRUE(ParseLaunchText("store_source=1").store_source);
 }
 
+TEST(LaunchTextTest, CountersHaveATime) {
+  EXPECT_EQ(ParseLaunchText("pid=1").counters_every_ms, 0u);
+  EXPECT_EQ(ParseLaunchText(std::string("counters_every_ms=100\0", 22))
+                .counters_every_ms,
+            100u);
+}
+
 TEST(LaunchTextTest, NoTextIsNoError) {
   EXPECT_EQ(ParseLaunchText("").output, "");
   EXPECT_EQ(ParseLaunchText("pid=notanumber").header.pid(), 0u);
@@ -140,6 +147,8 @@ TEST(ProcessStatsTest, ParsesWhatProcSays) {
   ParseStat("12 (a) b) (c) R 1 2 3 4 5 6 7 8 9 10 250 50 0 0", &sample);
   EXPECT_EQ(sample.user_us(), 2500000u);
   EXPECT_EQ(sample.system_us(), 500000u);
+  EXPECT_EQ(sample.minor_faults(), 7u);
+  EXPECT_EQ(sample.major_faults(), 9u);
   ParseStatus("Name:\tx\nVmHWM:\t  2000 kB\nVmRSS:\t 1000 kB\n", &sample);
   EXPECT_EQ(sample.hwm_bytes(), 2048000u);
   EXPECT_EQ(sample.rss_bytes(), 1024000u);

@@ -22,8 +22,14 @@ std::vector<absl::string_view> FieldsOfStat(absl::string_view stat) {
 }
 // Numbered as in proc(5), less the two before the state and the 1 they start
 // at.
-constexpr size_t kState = 0, kFlags = 6, kUserTicks = 11, kSystemTicks = 12,
-                 kStartTicks = 19, kExitCode = 49;
+constexpr size_t kState = 0, kFlags = 6, kMinorFaults = 7, kMajorFaults = 9,
+                 kUserTicks = 11, kSystemTicks = 12, kStartTicks = 19,
+                 kExitCode = 49;
+
+uint64_t NumberOr(absl::string_view text, uint64_t otherwise) {
+  uint64_t value;
+  return absl::SimpleAtoi(text, &value) ? value : otherwise;
+}
 
 uint64_t TicksToMicros(absl::string_view text, uint64_t otherwise) {
   static const uint64_t ticks_per_second = sysconf(_SC_CLK_TCK);
@@ -98,6 +104,10 @@ void ParseStat(absl::string_view stat, ProcessSample* sample) {
   sample->set_user_us(TicksToMicros(fields[kUserTicks], sample->user_us()));
   sample->set_system_us(
       TicksToMicros(fields[kSystemTicks], sample->system_us()));
+  sample->set_minor_faults(
+      NumberOr(fields[kMinorFaults], sample->minor_faults()));
+  sample->set_major_faults(
+      NumberOr(fields[kMajorFaults], sample->major_faults()));
 }
 
 ThreadStat ParseThreadStat(absl::string_view stat) {

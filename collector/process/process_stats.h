@@ -24,7 +24,7 @@ class ProcessStats {
   // its value.
   // Sets hwm_bytes, rss_bytes and file_bytes.
   void ReadMemory(ProcessSample* sample);
-  // Sets user_us and system_us, which a zombie still tells.
+  // Sets user_us, system_us and the page faults, which a zombie still tells.
   void ReadTimes(ProcessSample* sample);
   // Whether it is ending: its memory goes. Asked after something was read, for
   // what was read of one that is not ending now was right.

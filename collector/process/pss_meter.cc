@@ -47,7 +47,7 @@ void ProportionalSet::PutInto(ProcessSample* sample) const {
   sample->set_pss_rss_bytes(rss_bytes);
 }
 
-ProportionalSet PssMeter::ReadMoved(uint64_t now_ns) {
+ProportionalSet PssMeter::Read(uint64_t now_ns) {
   if (now_ns < next_ns_) return {};
   if (file_ == nullptr)
     file_ = std::make_unique<ProcFile>(pid_, "smaps_rollup");
@@ -58,6 +58,11 @@ ProportionalSet PssMeter::ReadMoved(uint64_t now_ns) {
       ProportionalSetIn(file_->Read(buffer, sizeof(buffer)));
   next_ns_ =
       now_ns + std::max(kPeriodNs, kCostFactor * (ThreadCpuNs() - begin_ns));
+  return set;
+}
+
+ProportionalSet PssMeter::ReadMoved(uint64_t now_ns) {
+  const ProportionalSet set = Read(now_ns);
   if (set.pss_bytes == 0 ||
       !HasMoved(told_bytes_, set.pss_bytes, kStepBytes, kStepPart)) {
     return {};

@@ -1,6 +1,7 @@
 // The traced process's proportional set size: each page divided by how many
-// processes have it. Read only where there are several, for the kernel walks
-// the page tables, and the program's calls of mmap wait meanwhile.
+// processes have it. Read only where there are several, or where counters
+// are wished for: the kernel walks the page tables, and the program's calls of
+// mmap wait meanwhile.
 #ifndef PYMEMRUN_COLLECTOR_PROCESS_PSS_METER_H_
 #define PYMEMRUN_COLLECTOR_PROCESS_PSS_METER_H_
 
@@ -33,6 +34,8 @@ class PssMeter {
   // since the last call that gave some. 0: not so, or they cannot be read.
   // Takes half a percent of a CPU at most.
   ProportionalSet ReadMoved(uint64_t now_ns);
+  // The same wherever it is time to look, moved or not.
+  ProportionalSet Read(uint64_t now_ns);
 
  private:
   const pid_t pid_;

@@ -9,7 +9,6 @@
 #include "collector/process/detach.h"
 #include "collector/process/monotonic_clock.h"
 #include "collector/session/run_end.h"
-#include "collector/side/quiet_span.h"
 
 namespace pymemrun {
 namespace {
@@ -19,9 +18,6 @@ namespace {
 constexpr uint64_t kFlushPeriodNs = 150000000;
 constexpr uint64_t kSamplePeriodNs = 250000000;
 constexpr uint64_t kSampleAgainNs = 10000000;
-// RSS alone: at 0.2 % of a CPU at most, and where it has moved by so much.
-constexpr uint64_t kRssPeriodNs = 10000000;
-constexpr uint64_t kRssCostFactor = 500;
 // While events flow the ring is left to fill for so long, then emptied at once.
 // A producer in a hurry wakes us when a quarter is full.
 constexpr uint32_t kShortestNapUs = 2000;
@@ -33,13 +29,6 @@ constexpr size_t kBusySlots = 4096;
 // Of source files, each time that the process is sampled.
 constexpr size_t kSourceBytes = size_t{2} << 20;
 constexpr uint64_t kLastSourcesNs = 1000000000;
-constexpr int kSampleTries = 5;
-constexpr uint64_t kPromptNs = 300000;
-
-bool Differ(const ProcessSample& a, const ProcessSample& b) {
-  return a.user_us() != b.user_us() || a.system_us() != b.system_us() ||
-         a.hwm_bytes() != b.hwm_bytes() || a.rss_bytes() != b.rss_bytes();
-}
 
 uint64_t RandomSeed() {
   uint64_t seed = 0;
@@ -60,6 +49,7 @@ absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
   if (!opened.ok()) return opened;
   collector->OpenHeapEvents();
   collector->OpenPageScan();
+  collector->OpenSampler();
   return collector;
 }
 
@@ -85,6 +75,21 @@ void CollectorProcess::OpenHeapEvents() {
                      /*merges=*/launch_.header.heap() == HEAP_ALL);
   side_->set_heap(heap_.get());
   encoder_.set_heap(heap_.get());
+}
+
+// Behind all that it knows of.
+void CollectorProcess::OpenSampler() {
+  sampler_ = std::make_unique<ProcessSampler>(
+      ProcessSampler::Parts{.page = page_,
+                            .pid = pid_,
+                            .page_bytes = page_bytes_,
+                            .launch = &launch_,
+                            .clock = &clock_,
+                            .encoder = &encoder_,
+                            .writer = &writer_,
+                            .heap = heap_.get(),
+                            .side = side_.get(),
+                            .has_pages = pages_ != nullptr});
 }
 
 void CollectorProcess::OpenPageScan() {
@@ -141,8 +146,6 @@ CollectorProcess::CollectorProcess(std::unique_ptr<SharedMemory> memory,
       ring_(page_, memory_->slots(), reply_),
       merger_(&ring_, &encoder_),
       watch_(page_, pid_, fds.region, fds.pid),
-      stats_(pid_),
-      pss_(pid_),
       dumps_(launch_.dumps, {page_, reply_, fds.pid, &clock_, &writer_}) {}
 
 void CollectorProcess::Run() {
@@ -196,6 +199,7 @@ void CollectorProcess::BeginFile(bool started) {
   if (side_ != nullptr) side_->Start();
   if (pages_ != nullptr) pages_->Start(MonotonicNs());
   if (scanner_ != nullptr) scanner_->Ask();
+  sampler_->WriteCounterPlan();
   writer_.Flush();
 }
 
@@ -232,22 +236,24 @@ void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
   if (pages_ != nullptr) *nap_us = std::min(*nap_us, pages_->longest_nap_us());
   if (side_ != nullptr) *nap_us = std::min(*nap_us, kLongestSideNapUs);
   const uint64_t head = ring_.Look();  // which may move the tail
-  if (head - ring_.tail() < kQuarter) ring_.Wait(*nap_us, kQuarter);
+  if (head - ring_.tail() < kQuarter) {
+    ring_.Wait(sampler_->UsUntilDue(*nap_us), kQuarter);
+  }
 }
 
 void CollectorProcess::Housekeep(uint64_t now_ns) {
-  if (pages_ != nullptr && pages_->TakeRssHasMoved()) SampleProcess(UINT64_MAX);
-  WriteFinalizeRss();
+  if (pages_ != nullptr && pages_->TakeRssHasMoved())
+    sampler_->Sample(UINT64_MAX);
+  sampler_->WriteFinalizeRss();
   if (now_ns >= next_sample_ns_) {
     clock_.Recalibrate();
     encoder_.ClockChanged();
     ReadSources();
-    const bool has_rss = SampleProcess(UINT64_MAX);
+    const bool has_rss = sampler_->Sample(UINT64_MAX);
     next_sample_ns_ = now_ns + (has_rss ? kSamplePeriodNs : kSampleAgainNs);
   }
-  FollowRss(now_ns);
-  FollowPss(now_ns);
-  dumps_.Ask(now_ns, sample_.rss_bytes());
+  sampler_->Follow(now_ns);
+  dumps_.Ask(now_ns, sampler_->last().rss_bytes());
   if (now_ns >= next_flush_ns_) FlushFile(now_ns);
 }
 
@@ -262,100 +268,6 @@ void CollectorProcess::FlushFile(uint64_t now_ns) {
   if (pages_ != nullptr) pages_->EndBatch(now_ns);
   if (heap_ != nullptr) heap_->EndBatch(now_ns);
   writer_.Flush();
-}
-
-// A program that is killed tells nothing more: what was read last stands for
-// its end. Page events tell more than this.
-void CollectorProcess::FollowRss(uint64_t now_ns) {
-  if (pages_ != nullptr || now_ns < next_rss_ns_) return;
-  const uint64_t cpu_ns = ThreadCpuNs();
-  const uint64_t time_ns = MonotonicNs();
-  const ProcessSample before = sample_;
-  stats_.ReadMemory(&sample_);
-  if (HasMoved(before.rss_bytes(), sample_.rss_bytes(), 256 << 10, 256) &&
-      WasOfProgram(*page_, &stats_)) {
-    WriteSample(time_ns);
-  } else {
-    sample_ = before;
-  }
-  next_rss_ns_ = now_ns + std::max(kRssPeriodNs,
-                                   kRssCostFactor * (ThreadCpuNs() - cpu_ns));
-}
-
-// Of a process that shares pages with others.
-void CollectorProcess::FollowPss(uint64_t now_ns) {
-  const bool has_family = launch_.header.forked() || launch_.follow_all ||
-                          ChildCountsOf(page_)->traced.load() > 0;
-  if (!has_family) return;
-  const ProportionalSet set = pss_.ReadMoved(now_ns);
-  if (set.pss_bytes == 0 || !WasOfProgram(*page_, &stats_)) return;
-  Record record;
-  ProcessSample* const sample = record.mutable_process();
-  *sample = sample_;
-  set.PutInto(sample);
-  sample->set_time_us(clock_.MicrosOfMonotonic(MonotonicNs()));
-  writer_.Write(record);
-}
-
-// As the program read it when its own code had ended.
-void CollectorProcess::WriteFinalizeRss() {
-  const uint64_t time_ns = page_->finalize_ns.load(std::memory_order_acquire);
-  if (saw_finalize_ || time_ns == 0) return;
-  saw_finalize_ = true;
-  // Page events tell it better.
-  if (pages_ != nullptr || page_->finalize_rss_pages == 0) return;
-  sample_.set_rss_bytes(uint64_t{page_->finalize_rss_pages} * page_bytes_);
-  sample_.set_hwm_bytes(page_->finalize_hwm_pages * page_bytes_);
-  WriteSample(time_ns);
-}
-
-// Beside batches, whose events may be of earlier times.
-void CollectorProcess::WriteSample(uint64_t time_ns) {
-  Record record;
-  sample_.set_time_us(clock_.MicrosOfMonotonic(time_ns));
-  *record.mutable_process() = sample_;
-  writer_.Write(record);
-}
-
-// Returns false where it is worth to try again soon.
-bool CollectorProcess::SampleProcess(uint64_t latest_ns) {
-  // What can be read may be the next program's.
-  if (page_->exec_pending.load(std::memory_order_acquire) != 0) return true;
-  const uint64_t number = page_->next_number.load(std::memory_order_relaxed);
-  const ProcessSample before = sample_;
-  uint64_t time_ns = 0;
-  bool has_rss = ReadMemory(&time_ns);
-  const bool of_program = WasOfProgram(*page_, &stats_);
-  if (!of_program) sample_ = before;
-  has_rss &= of_program;
-  if (!has_rss) sample_.set_rss_bytes(before.rss_bytes());
-  stats_.ReadTimes(&sample_);
-  // A program that sleeps does not make its file grow.
-  if (number == sampled_number_ && !Differ(sample_, before)) return has_rss;
-  sampled_number_ = number;
-  encoder_.EndBatch();
-  if (heap_ != nullptr) heap_->WriteBatch();
-  Record record;
-  sample_.set_next_number(number);
-  sample_.set_time_us(clock_.MicrosOfMonotonic(std::min(time_ns, latest_ns)));
-  *record.mutable_process() = sample_;
-  // An old one must not pass for one of now.
-  if (!has_rss) record.mutable_process()->clear_rss_bytes();
-  writer_.Write(record);
-  return has_rss || !of_program;
-}
-
-// Returns whether RSS is that of `*time_ns`: no call that gives memory back was
-// under way, nor were we held up.
-bool CollectorProcess::ReadMemory(uint64_t* time_ns) {
-  for (int tries = 0; tries < kSampleTries; ++tries) {
-    QuietSpan span(pages_ != nullptr ? side_.get() : nullptr);
-    *time_ns = span.begin_ns();
-    stats_.ReadMemory(&sample_);
-    if (span.Held(kPromptNs)) return true;
-  }
-  // Without page events nothing is reckoned from it.
-  return pages_ == nullptr;
 }
 
 void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
@@ -374,12 +286,13 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
     side_->Drain(now_ns, true);
     heap_->Finish(now_ns);
   }
-  WriteFinalizeRss();
-  SampleProcess(now_ns);
+  sampler_->WriteFinalizeRss();
+  sampler_->Sample(now_ns, sampler_->has_counters());
   // The program waits, so files on a slow disk may be left out.
   const uint64_t last_ns = MonotonicNs() + kLastSourcesNs;
   while (ReadSources() && MonotonicNs() < last_ns) Beat();
   encoder_.definitions().sources().Write(&writer_);
+  if (encoder_.refused_counters() != 0) sampler_->WriteCounterPlan();
   RunEnd({.page = page_,
           .reply = reply_,
           .launch = &launch_,
@@ -391,8 +304,8 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
           .heap = heap_.get(),
           .writer = &writer_,
           .watch = &watch_,
-          .stats = &stats_,
-          .sample = &sample_})
+          .stats = sampler_->stats(),
+          .sample = &sampler_->last()})
       .Write(end, now_ns, events);
 }
 

@@ -16,12 +16,11 @@
 #include "collector/pages/page_scanner.h"
 #include "collector/process/clock_scale.h"
 #include "collector/process/launch_text.h"
-#include "collector/process/process_stats.h"
 #include "collector/process/process_watch.h"
-#include "collector/process/pss_meter.h"
 #include "collector/ring/ring_reader.h"
 #include "collector/ring/shared_memory.h"
 #include "collector/session/dump_asker.h"
+#include "collector/session/process_sampler.h"
 #include "collector/side/ring_merger.h"
 #include "collector/side/side_items.h"
 #include "tracer/wire/ring_layout.h"
@@ -60,6 +59,7 @@ class CollectorProcess {
   absl::Status OpenPageEvents(int first_fd);
   void OpenHeapEvents();
   void OpenPageScan();
+  void OpenSampler();
   void OpenSideRing();
 
   ProcessWatch::State WaitForStart();
@@ -70,12 +70,6 @@ class CollectorProcess {
   void Housekeep(uint64_t now_ns);
   bool ReadSources();
   void FlushFile(uint64_t now_ns);
-  void FollowRss(uint64_t now_ns);
-  void FollowPss(uint64_t now_ns);
-  void WriteFinalizeRss();
-  void WriteSample(uint64_t time_ns);
-  bool SampleProcess(uint64_t latest_ns);
-  bool ReadMemory(uint64_t* time_ns);
   void Beat();
 
   void Finish(ProcessWatch::State end, uint64_t now_ns);
@@ -98,15 +92,11 @@ class CollectorProcess {
   std::unique_ptr<PageScanner> scanner_;  // nullptr unless pages are scanned
   std::unique_ptr<HeapCollector> heap_;   // nullptr without heap events
   ProcessWatch watch_;
-  ProcessStats stats_;
-  PssMeter pss_;
+  std::unique_ptr<ProcessSampler> sampler_;
   DumpAsker dumps_;
-  ProcessSample sample_;
-  uint64_t sampled_number_ = 0;
   uint64_t next_flush_ns_ = 0;
   uint64_t next_sample_ns_ = 0;
-  uint64_t next_rss_ns_ = 0;
-  bool saw_finalize_ = false, answered_finalize_ = false;
+  bool answered_finalize_ = false;
 };
 
 }  // namespace pymemrun

@@ -93,10 +93,11 @@ bool ReadSizeClasses(std::string_view text, HeapRatesConfig* rates) {
 bool ReadTrace(const std::string& text, Options* options) {
   uint32_t bits = 0;
   const bool valid =
-      text == "none" || ReadBits(text, {"calls", "pages"}, &bits);
+      text == "none" || ReadBits(text, {"calls", "pages", "counters"}, &bits);
   options->trace_given = true;
   options->trace_calls = (bits & 1) != 0;
   options->trace_pages = (bits & 2) != 0;
+  options->trace_counters = (bits & 4) != 0;
   return valid;
 }
 
@@ -222,10 +223,9 @@ int SignalOf(std::string_view name) {
   return number;
 }
 
-// A time such as 60s, 5m or 500ms, from a tenth of a second to a week; 0 for
-// anything else.
-uint64_t MillisecondsOf(std::string_view text) {
-  constexpr uint64_t kLeast = 100, kMost = uint64_t{7} * 24 * 3600 * 1000;
+// A time such as 60s, 5m or 500ms, from `least` to a week; 0 for anything else.
+uint64_t MillisecondsOf(std::string_view text, uint64_t least = 100) {
+  constexpr uint64_t kMost = uint64_t{7} * 24 * 3600 * 1000;
   constexpr Named<uint64_t> kUnits[] = {
       {"ms", 1}, {"s", 1000}, {"m", 60000}, {"min", 60000}, {"h", 3600000}};
   const size_t digits =
@@ -236,7 +236,7 @@ uint64_t MillisecondsOf(std::string_view text) {
     return 0;
   }
   const uint64_t time = std::stoull(std::string(text.substr(0, digits))) * unit;
-  return time >= kLeast && time <= kMost ? time : 0;
+  return time >= least && time <= kMost ? time : 0;
 }
 
 bool ReadMoment(std::string_view moment, ObjectsConfig* objects) {
@@ -269,6 +269,11 @@ bool ReadMoment(std::string_view moment, ObjectsConfig* objects) {
 }
 
 }  // namespace
+
+bool ReadCountersEvery(const std::string& text, Options* options) {
+  options->counters_every_ms = MillisecondsOf(text, 10);
+  return options->counters_every_ms != 0;
+}
 
 bool ReadObjects(const std::string& text, Options* options) {
   return EachOf(text, [options](std::string_view moment) {

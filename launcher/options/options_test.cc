@@ -192,6 +192,23 @@ TEST(OptionsTest, AWrongValueIsRefusedWithWhatIsExpected) {
             "4KiB or 1M");
 }
 
+TEST(OptionsTest, CountersJoinTheRestAndHaveATime) {
+  EXPECT_FALSE(Read({}).options.trace_counters);
+  Options options = Read({"--trace", "counters"}).options;
+  EXPECT_TRUE(options.trace_counters);
+  EXPECT_FALSE(options.trace_calls || options.trace_pages);
+  EXPECT_EQ(options.counters_every_ms, 100u);
+  options =
+      Read({"--trace", "calls,counters", "--counters-every", "2s"}).options;
+  EXPECT_TRUE(options.trace_counters && options.trace_calls);
+  EXPECT_EQ(options.counters_every_ms, 2000u);
+  for (const char* wrong : {"9ms", "x", "100", ""}) {
+    EXPECT_NE(
+        Read({"--trace", "counters", "--counters-every", wrong}).error, "")
+        << wrong;
+  }
+}
+
 TEST(OptionsTest, PageEventsAndHowOftenTheyHaveAStack) {
   Options options = Read({"--trace", "calls,pages"}).options;
   EXPECT_TRUE(options.trace_calls);

@@ -16,7 +16,8 @@ bool KeepWithinLimits(const std::string& version, Options* options,
       "CPython " + VersionNumbers(version, 2) +
       (free_threaded ? " is free-threaded"
                      : " is newer than this pymemrun knows");
-  const bool only_calls = options->trace_calls && !options->trace_pages;
+  const bool only_calls = options->trace_calls && !options->trace_pages &&
+                          !options->trace_counters;
   if (options->trace_given && only_calls) {
     *error = "--trace calls: " + why;
     return false;

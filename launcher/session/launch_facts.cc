@@ -72,7 +72,13 @@ void AddPages(const Options& options, const OpenedPages& pages,
   facts->push_back({"pages_user_only", pages.user_only ? "1" : "0"});
 }
 
-void AddDumps(const ObjectsConfig& objects, LaunchFacts* facts) {
+// What the collector does by itself, when it is time for it.
+void AddByCollector(const Options& options, LaunchFacts* facts) {
+  if (options.trace_counters) {
+    facts->push_back(
+        {"counters_every_ms", std::to_string(options.counters_every_ms)});
+  }
+  const ObjectsConfig& objects = options.objects;
   if (!objects.by_collector()) return;
   facts->push_back({"objects_every_ms", std::to_string(objects.every_ms)});
   facts->push_back(
@@ -113,7 +119,7 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,
   if (!request.options->quiet) facts.push_back({"reporter", FindReporter()});
   AddFilters(*request.options, &facts);
   AddPages(*request.options, pages, &facts);
-  AddDumps(request.options->objects, &facts);
+  AddByCollector(*request.options, &facts);
   if (request.options->no_argv) return facts;
   facts.push_back({"script", ScriptText(*request.command_line)});
   facts.push_back({"argv", request.python});

@@ -97,6 +97,7 @@ TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   static TraceConfig* const config = new TraceConfig;
   config->output = strdup(output.c_str());
   config->calls = options.trace_calls;
+  config->counters = options.trace_counters;
   config->pages = !files.pages.empty();
   config->heap = options.heap;
   config->min_drss_bytes = options.min_drss_bytes;
@@ -187,6 +188,8 @@ std::string OpenPages(const Options& options, OwnedFiles* files) {
     notice += "; calls are traced";
   } else if (RecordsHeap(options.heap)) {
     notice += "; the heap is traced";
+  } else if (options.trace_counters) {
+    notice += "; counters are recorded";
   } else {
     return notice;
   }

@@ -11,6 +11,7 @@ namespace pymemrun {
   COMMAND(NewProcessesCommand)        \
   COMMAND(NewUnsharedCommand)         \
   COMMAND(NewWatchCommand)            \
+  COMMAND(NewCountersCommand)         \
   COMMAND(NewPeaksCommand)            \
   COMMAND(NewCallsCommand)            \
   COMMAND(NewFlowCommand)             \

@@ -39,7 +39,7 @@ class ShiftedIds : public RecordVisitor {
   bool OnRows(const Row* rows, size_t count) override;
   bool OnHeap(const HeapEvent* events, size_t count) override;
 #define PYMEMRUN_HAND_ON(kind, field, Message, Method, holds) \
-  void Method(const Message& fact) override { to_.Method(fact); }
+  void Method(const Message& fact) override { to_.Method(Shifted(fact)); }
   PYMEMRUN_FACTS(PYMEMRUN_HAND_ON)
 #undef PYMEMRUN_HAND_ON
   void OnFooter(const Footer& footer) override { to_.OnFooter(footer); }
@@ -54,6 +54,17 @@ class ShiftedIds : public RecordVisitor {
   DefinitionCounts& counts() { return counts_; }
   // With the ids that the visitor knows.
   const HeapEvent* Shifted(const HeapEvent* events, size_t count);
+  template <typename Fact>
+  Fact Shifted(const Fact& fact) const {
+    Fact shifted = fact;
+    if constexpr (requires { shifted.set_thread(1u); }) {
+      shifted.set_thread(Above(base_.threads, fact.thread()));
+    }
+    if constexpr (requires { shifted.set_stack(1u); }) {
+      shifted.set_stack(Above(base_.stacks, fact.stack()));
+    }
+    return shifted;
+  }
 
  private:
   RecordVisitor& to_;
@@ -212,6 +223,9 @@ class Ancestor final : public ShiftedIds {
   // What else is of this file's process alone.
   void OnMark(const Mark&) override {}
   void OnProcess(const ProcessSample&) override {}
+  void OnGcRun(const GcRun&) override {}
+  void OnCounter(const CounterValue&) override {}
+  void OnCounterPlan(const CounterPlan&) override {}
   void OnHeapLoss(const HeapLoss&) override {}
   void OnFooter(const Footer&) override {}
   void OnDamage(const StreamReader::Damage&) override {}

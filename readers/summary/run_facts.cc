@@ -234,6 +234,7 @@ std::string RecordedText(const RunFacts& facts, bool has_pages) {
         absl::StrCat("heap", header.heap() == HEAP_SAMPLED ? " sampled" : "",
                      header.heap_native() ? " (native too)" : ""));
   }
+  if (facts.Kept<CounterPlan>().count > 0) recorded.push_back("counters");
   return absl::StrJoin(recorded, ", ");
 }
 

@@ -205,6 +205,30 @@ void MutateObjectType(ObjectTypeDef* type, Random* random) {
   }
 }
 
+// Returns false where the record is not about counters.
+bool MutateCounters(Record* record, Random* random) {
+  const uint64_t number = ~uint64_t{0} >> ((*random)() % 64);
+  if (record->has_gc_run()) {
+    GcRun* const run = record->mutable_gc_run();
+    (*random)() % 2 == 0 ? run->set_begin_us(number) : run->set_time_us(number);
+    run->set_stack((*random)() % 6);
+  } else if (record->has_counter()) {
+    CounterValue* const value = record->mutable_counter();
+    (*random)() % 2 == 0 ? value->set_whole(static_cast<int64_t>(number))
+                         : value->set_real(1 / static_cast<double>(number - 1));
+    MutateBytes(value->mutable_name());
+  } else if (record->has_counter_plan()) {
+    record->mutable_counter_plan()->set_every_us(number);
+  } else if (record->has_process()) {
+    record->mutable_process()->set_counted((*random)() % 4 != 0);
+    record->mutable_process()->set_time_us(number);
+    record->mutable_process()->set_descriptors(number);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 // Returns false where the record is not of a dump of the object graph.
 bool MutateDump(Record* record, Random* random) {
   if (record->has_objects()) {
@@ -224,7 +248,7 @@ void MutateRecord(std::string* bytes, Random* random) {
   if ((*random)() % 2 == 0 || !record.ParseFromString(*bytes)) {
     return MutateBytes(bytes);
   }
-  if (MutateDump(&record, random)) {
+  if (MutateDump(&record, random) || MutateCounters(&record, random)) {
     *bytes = record.SerializeAsString();
     return;
   }

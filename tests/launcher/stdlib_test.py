@@ -4,13 +4,14 @@ the interpreter itself: test by test, with the default options. Each run file
 ends cleanly and holds rows of the module's own test functions, or it is shown
 that no memory moved in these.
 
-    stdlib_test.py [--children|--pages|--heap|--follow] MODULE...
+    stdlib_test.py [--children|--pages|--heap|--counters|--follow] MODULE...
 
 --children: sys.executable is the launcher, so that the child interpreters which
 the tests start are traced runs of their own.
 --pages: with `--trace pages`, where nothing at all may differ, and the run file
 holds page events.
 --heap: with `--trace none --heap all`, likewise.
+--counters: with `--trace counters`, likewise.
 --follow: with `--follow all`, and the run files of all processes are whole.
 
 What differs must be in stdlib_expected.txt, with its reason. Exit status: 0 the
@@ -151,6 +152,8 @@ def check_rows(module, run):
 # footer must then count.
 PAGES = (("--trace", "pages", "--page-period", "1"), "page_events")
 HEAP = (("--trace", "none", "--heap", "all"), "heap_allocations")
+# Or the kind of the records that are counted.
+COUNTERS = (("--trace", "counters", "--heap", "off"), "gc_run")
 
 
 def check_same(module, folder, options, counter):
@@ -160,9 +163,11 @@ def check_same(module, folder, options, counter):
     traced = run_module([TOOLS["PYMEMRUN_BIN"], "--force", "-o", path,
                          *options], module, folder)
     problems = compare(plain, traced, set()) + clean_read(path)
-    *_, last = support.file_records(path)
-    counted = getattr(last.footer, counter)
-    if counted < 1000:
+    records = list(support.file_records(path))
+    last = records[-1]
+    counted = (getattr(last.footer, counter) if counter != "gc_run" else
+               sum(r.WhichOneof("kind") == counter for r in records))
+    if counted < (100 if counter == "gc_run" else 1000):
         problems.append(f"{counted} {counter}")
     if last.footer.heap_events_lost:
         problems.append(f"{last.footer.heap_events_lost} heap events lost")
@@ -247,9 +252,10 @@ def check_all(options):
         folder = tempfile.mkdtemp(prefix=module + ".", dir=os.getcwd())
         if options.follow:
             good = check_followed(module, folder) and good
-        elif options.pages or options.heap:
-            good = check_same(module, folder,
-                              *(PAGES if options.pages else HEAP)) and good
+        elif options.pages or options.heap or options.counters:
+            how = (PAGES if options.pages else HEAP if options.heap else
+                   COUNTERS)
+            good = check_same(module, folder, *how) and good
         else:
             good = check(module, options.children, folder) and good
         if not options.keep:
@@ -263,6 +269,7 @@ def main():
     parser.add_argument("--children", action="store_true")
     parser.add_argument("--pages", action="store_true")
     parser.add_argument("--heap", action="store_true")
+    parser.add_argument("--counters", action="store_true")
     parser.add_argument("--follow", action="store_true")
     parser.add_argument("--keep", action="store_true",
                         help="leave outputs and run files where they are")

@@ -21,6 +21,7 @@ using Globs = std::span<const char* const>;
 struct TraceConfig {
   bool calls = true;            // profile events
   bool pages = false;           // page events; OpenPages succeeded
+  bool counters = false;        // pymemrun.counter(), and runs of gc
   HeapConfig heap;              // heap events
   uint64_t min_drss_bytes = 0;  // 0: log every event
   bool drss_since_logged = false;

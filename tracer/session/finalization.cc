@@ -8,6 +8,7 @@
 #include "tracer/interpose/interposed.h"
 #include "tracer/ring/ring_wait.h"
 #include "tracer/ring/side_ring.h"
+#include "tracer/session/counters.h"
 #include "tracer/session/parts.h"
 
 namespace pymemrun {
@@ -15,6 +16,7 @@ namespace {
 
 // GIL held; no other thread that is left will get it again.
 void TellBegin() {
+  Counters::End();
   ControlPage* page = Interposed::page();
   if (page == nullptr || getpid() != static_cast<pid_t>(page->traced_pid)) {
     return;

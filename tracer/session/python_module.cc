@@ -11,6 +11,7 @@
 #include "tracer/heap/heap_log.h"
 #include "tracer/heap/heap_parts.h"
 #include "tracer/ring/event_ring.h"
+#include "tracer/session/counters.h"
 #include "tracer/session/heap_module.h"
 #include "tracer/session/object_module.h"
 #include "tracer/session/parts.h"
@@ -169,6 +170,12 @@ PyMethodDef kMethods[] = {
      "is_tracing()\n--\n\nWhether the run is traced now."},
     {"mark", MarkNow, METH_O,
      "mark(label)\n--\n\nPuts a label with the time and the RSS into the run."},
+    {"counter",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Counters::Counter)),
+     METH_FASTCALL,
+     "counter(name, value, /)\n--\n\nPuts a value of the counter `name` "
+     "into the run, with the time: an int or a float.\nWithout --trace "
+     "counters it does nothing."},
     {"dump_objects",
      reinterpret_cast<PyCFunction>(
          reinterpret_cast<void*>(ObjectModule::DumpObjects)),
@@ -219,6 +226,7 @@ void PythonModule::Register(const TraceConfig* config) {
   if (strstr(Py_GetVersion(), "free-threading") != nullptr) return;
 #endif
   PyImport_AppendInittab("pymemrun", Init);
+  Counters::Prepare(config);
 }
 
 }  // namespace pymemrun

@@ -23,6 +23,7 @@
 #include "tracer/ring/shared_region.h"
 #include "tracer/ring/side_ring.h"
 #include "tracer/session/collector_wait.h"
+#include "tracer/session/counters.h"
 #include "tracer/session/finalization.h"
 #include "tracer/session/forks.h"
 #include "tracer/session/parts.h"
@@ -71,6 +72,7 @@ void SayLine(const char* line) {
 
 // What the collector is to know of the moment at which the run begins.
 void TellStart(ControlPage* page, HotState& hot) {
+  page->start.hears_gc_runs = Counters::hears_gc_runs() ? 1 : 0;
   page->start.own_bytes = OwnMemory::ResidentBytes();
   page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
   const ClockPair start = BothClocks(hot.time_is_tsc);
@@ -96,6 +98,7 @@ void InstallOnce() {
   HeapHooks::Install();
   if (g_session.follow != nullptr) Forks::Follow(BeginInChild);
   g_parts.objects.WatchMoments();
+  Counters::Start();
 }
 
 // The moment before the user's code. GIL.

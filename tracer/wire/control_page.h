@@ -31,7 +31,7 @@ struct StartFacts {
   GaugeSource rss_source;
   uint32_t statm_step_pages;  // smallest change that statm showed; 0 unmeasured
   uint32_t time_is_tsc;       // 1: tsc fields are TSC; 0: CLOCK_MONOTONIC ns
-  uint32_t unused;
+  uint32_t hears_gc_runs;     // 1: the cycle collector's runs are recorded
   uint64_t tsc;
   uint64_t monotonic_ns;
   uint64_t realtime_ns;

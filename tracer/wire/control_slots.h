@@ -54,7 +54,9 @@ enum class ControlKind : uint32_t {
   kPause = 38,  // PausePayload
   kOutput = 39,   // the run file's path: the script has given it another
   kObjects = 40,  // ObjectsPayload, file, problem: a dump of the object graph
-  kObjectsUnderWay = 41,  // ObjectsUnderWayPayload, path, problem
+  kGcRun = 41,    // GcRunPayload
+  kCounter = 42,  // CounterPayload, name
+  kObjectsUnderWay = 43,  // ObjectsUnderWayPayload, path, problem
   // A payload larger than kMaxChunkBytes is sent in pieces: every piece but the
   // last as kChunk, the last under its own kind; the payload is their sum.
   kChunk = 48,

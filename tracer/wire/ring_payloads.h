@@ -117,6 +117,29 @@ struct ObjectsUnderWayPayload {
 };
 static_assert(sizeof(ObjectsUnderWayPayload) == 16);
 
+// A run of Python's cycle collector.
+struct GcRunPayload {
+  uint64_t next_number;  // as in a MarkPayload
+  uint64_t from_tsc;
+  uint64_t to_tsc;
+  uint64_t collected;  // objects
+  uint64_t uncollectable;
+  uint32_t thread;
+  uint32_t generation;
+  uint32_t stack;  // id, 0: not known
+  uint32_t unused;
+};
+static_assert(sizeof(GcRunPayload) == 56);
+
+// A value of a counter of the user's.
+struct CounterPayload {
+  uint64_t tsc;
+  uint64_t bits;  // an int64_t, or a double
+  uint32_t thread;
+  uint32_t is_real;
+};
+static_assert(sizeof(CounterPayload) == 24);
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_TRACER_WIRE_RING_PAYLOADS_H_

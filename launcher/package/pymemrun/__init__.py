@@ -4,10 +4,11 @@ Under the pymemrun launcher `import pymemrun` gives the tracer's own module. Thi
 package is what it gives elsewhere: the same names, which trace nothing. So a
 program may keep its calls.
 """
+import operator as _operator
 import os
 
-__all__ = ["dump_objects", "gather_stats", "is_tracing", "mark", "rss", "start", "stop",
-           "trace"]
+__all__ = ["counter", "dump_objects", "gather_stats", "is_tracing", "mark", "rss", "start",
+           "stop", "trace"]
 
 
 def is_tracing():
@@ -29,6 +30,14 @@ def gather_stats():
 
 def dump_objects(path=None, *, wait=False):
     """Writes every object and what it refers to into a file."""
+
+
+def counter(name, value, /):
+    """Puts a value of the counter `name` into the run, with the time."""
+    if not isinstance(name, str):
+        raise TypeError("counter() takes a name, which is a str, and a value")
+    if not isinstance(value, float):
+        float(_operator.index(value))
 
 
 def mark(label):

@@ -1,0 +1,35 @@
+#include "collector/process/counter_meter.h"
+
+#include <algorithm>
+
+#include "absl/types/optional.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr uint64_t kCostFactor = 200;
+
+}  // namespace
+
+void CounterMeter::Read(uint64_t now_ns, ProcessSample* sample) {
+  sample->set_counted(true);
+  if (descriptors_ == nullptr) {
+    descriptors_ = std::make_unique<DescriptorCount>(pid_);
+  }
+  const absl::optional<uint64_t> open = descriptors_->Read();
+  if (open.has_value()) sample->set_descriptors(*open + 1);
+  const ProportionalSet set = pss_->Read(now_ns);
+  if (set.pss_bytes == 0) return;
+  sample->set_pss_bytes(set.pss_bytes);
+  sample->set_pss_rss_bytes(set.rss_bytes);
+}
+
+void CounterMeter::Took(uint64_t now_ns, uint64_t cpu_ns) {
+  const uint64_t due_ns = next_ns_ == 0 ? now_ns : next_ns_;
+  const uint64_t beat_ns = due_ns + every_ns_;
+  // Beats that were missed are not made up for.
+  next_ns_ = std::max(beat_ns > now_ns ? beat_ns : now_ns + every_ns_,
+                      now_ns + kCostFactor * cpu_ns);
+}
+
+}  // namespace pymemrun

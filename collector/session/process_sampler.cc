@@ -1,0 +1,152 @@
+#include "collector/session/process_sampler.h"
+
+#include <algorithm>
+
+#include "collector/process/monotonic_clock.h"
+#include "collector/process/process_watch.h"
+#include "collector/side/quiet_span.h"
+
+namespace pymemrun {
+namespace {
+
+// RSS alone: at 0.2 % of a CPU at most, and where it has moved by so much.
+constexpr uint64_t kRssPeriodNs = 10000000;
+constexpr uint64_t kRssCostFactor = 500;
+constexpr int kSampleTries = 5;
+constexpr uint64_t kPromptNs = 300000;
+
+bool Differ(const ProcessSample& a, const ProcessSample& b) {
+  return a.user_us() != b.user_us() || a.system_us() != b.system_us() ||
+         a.hwm_bytes() != b.hwm_bytes() || a.rss_bytes() != b.rss_bytes();
+}
+
+}  // namespace
+
+void ProcessSampler::Follow(uint64_t now_ns) {
+  if (counters_.IsDue(now_ns)) {
+    const uint64_t cpu_ns = ThreadCpuNs();
+    Sample(UINT64_MAX, /*with_counters=*/true);
+    counters_.Took(now_ns, ThreadCpuNs() - cpu_ns);
+  }
+  FollowRss(now_ns);
+  FollowPss(now_ns);
+}
+
+// A program that is killed tells nothing more: what was read last stands for
+// its end. Page events tell more than this.
+void ProcessSampler::FollowRss(uint64_t now_ns) {
+  if (in_.has_pages || now_ns < next_rss_ns_) return;
+  const uint64_t cpu_ns = ThreadCpuNs();
+  const uint64_t time_ns = MonotonicNs();
+  const ProcessSample before = sample_;
+  stats_.ReadMemory(&sample_);
+  if (HasMoved(before.rss_bytes(), sample_.rss_bytes(), 256 << 10, 256) &&
+      WasOfProgram(*in_.page, &stats_)) {
+    Write(time_ns);
+  } else {
+    sample_ = before;
+  }
+  next_rss_ns_ = now_ns + std::max(kRssPeriodNs,
+                                   kRssCostFactor * (ThreadCpuNs() - cpu_ns));
+}
+
+// Of a process that shares pages with others.
+void ProcessSampler::FollowPss(uint64_t now_ns) {
+  const bool has_family = in_.launch->header.forked() ||
+                          in_.launch->follow_all ||
+                          ChildCountsOf(in_.page)->traced.load() > 0;
+  if (!has_family) return;
+  const ProportionalSet set = pss_.ReadMoved(now_ns);
+  if (set.pss_bytes == 0 || !WasOfProgram(*in_.page, &stats_)) return;
+  Record record;
+  ProcessSample* const sample = record.mutable_process();
+  *sample = sample_;
+  set.PutInto(sample);
+  sample->set_time_us(in_.clock->MicrosOfMonotonic(MonotonicNs()));
+  in_.writer->Write(record);
+}
+
+void ProcessSampler::WriteFinalizeRss() {
+  const uint64_t time_ns =
+      in_.page->finalize_ns.load(std::memory_order_acquire);
+  if (saw_finalize_ || time_ns == 0) return;
+  saw_finalize_ = true;
+  // Page events tell it better.
+  if (in_.has_pages || in_.page->finalize_rss_pages == 0) return;
+  sample_.set_rss_bytes(uint64_t{in_.page->finalize_rss_pages} *
+                        in_.page_bytes);
+  sample_.set_hwm_bytes(in_.page->finalize_hwm_pages * in_.page_bytes);
+  Write(time_ns);
+}
+
+// Beside batches, whose events may be of earlier times.
+void ProcessSampler::Write(uint64_t time_ns) {
+  Record record;
+  sample_.set_time_us(in_.clock->MicrosOfMonotonic(time_ns));
+  *record.mutable_process() = sample_;
+  in_.writer->Write(record);
+}
+
+bool ProcessSampler::Sample(uint64_t latest_ns, bool with_counters) {
+  // What can be read may be the next program's.
+  if (in_.page->exec_pending.load(std::memory_order_acquire) != 0) return true;
+  const uint64_t number = in_.page->next_number.load(std::memory_order_relaxed);
+  const ProcessSample before = sample_;
+  uint64_t time_ns = 0;
+  bool has_rss = ReadMemory(&time_ns);
+  const bool of_program = WasOfProgram(*in_.page, &stats_);
+  if (!of_program) sample_ = before;
+  has_rss &= of_program;
+  if (!has_rss) sample_.set_rss_bytes(before.rss_bytes());
+  stats_.ReadTimes(&sample_);
+  const bool counts = with_counters && of_program;
+  // A program that sleeps does not make its file grow.
+  if (!counts && number == sampled_number_ && !Differ(sample_, before)) {
+    return has_rss;
+  }
+  sampled_number_ = number;
+  in_.encoder->EndBatch();
+  if (in_.heap != nullptr) in_.heap->WriteBatch();
+  Record record;
+  sample_.set_next_number(number);
+  sample_.set_time_us(
+      in_.clock->MicrosOfMonotonic(std::min(time_ns, latest_ns)));
+  *record.mutable_process() = sample_;
+  // An old one must not pass for one of now.
+  if (!has_rss) record.mutable_process()->clear_rss_bytes();
+  if (counts) counters_.Read(MonotonicNs(), record.mutable_process());
+  in_.writer->Write(record);
+  return has_rss || !of_program;
+}
+
+// Returns whether RSS is that of `*time_ns`: no call that gives memory back was
+// under way, nor were we held up.
+bool ProcessSampler::ReadMemory(uint64_t* time_ns) {
+  for (int tries = 0; tries < kSampleTries; ++tries) {
+    QuietSpan span(in_.has_pages ? in_.side : nullptr);
+    *time_ns = span.begin_ns();
+    stats_.ReadMemory(&sample_);
+    if (span.Held(kPromptNs)) return true;
+  }
+  // Without page events nothing is reckoned from it.
+  return !in_.has_pages;
+}
+
+void ProcessSampler::WriteCounterPlan() {
+  if (!counters_.is_on()) return;
+  Record record;
+  CounterPlan* const plan = record.mutable_counter_plan();
+  plan->set_time_us(in_.clock->MicrosOfMonotonic(MonotonicNs()));
+  plan->set_every_us(in_.launch->counters_every_ms * 1000);
+  plan->set_gc_runs(in_.page->start.hears_gc_runs != 0);
+  plan->set_refused(in_.encoder->refused_counters());
+  in_.writer->Write(record);
+}
+
+uint32_t ProcessSampler::UsUntilDue(uint32_t otherwise_us) const {
+  if (!counters_.is_on()) return otherwise_us;
+  const uint64_t wait_us = counters_.NsUntilDue(MonotonicNs()) / 1000 + 1;
+  return static_cast<uint32_t>(std::min<uint64_t>(wait_us, otherwise_us));
+}
+
+}  // namespace pymemrun

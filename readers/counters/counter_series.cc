@@ -1,0 +1,65 @@
+#include "readers/counters/counter_series.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pymemrun {
+
+void CounterSeries::Add(uint64_t time_us, double value) {
+  if (!std::isfinite(value)) return;
+  const CounterPoint point = {
+      points_.empty() ? time_us : std::max(time_us, points_.back().time_us),
+      value};
+  sank_ |= !points_.empty() && value < points_.back().value;
+  if (points_.empty() || value < least_.value) least_ = point;
+  if (points_.empty() || value > most_.value) most_ = point;
+  points_.push_back(point);
+}
+
+bool CounterSeries::OnlyGrows() const {
+  if (sank_ || points_.size() < 3) return false;
+  const uint64_t middle_us =
+      first().time_us + (last().time_us - first().time_us) / 2;
+  const auto middle = std::find_if(
+      points_.begin(), points_.end(),
+      [middle_us](const CounterPoint& p) { return p.time_us >= middle_us; });
+  return first().value < middle->value && middle->value < last().value;
+}
+
+std::vector<double> CounterSeries::Curve(size_t columns,
+                                         uint64_t end_us) const {
+  std::vector<double> curve(columns, 0.0);
+  if (empty() || columns == 0) return curve;
+  const uint64_t begin_us = first().time_us;
+  const double width =
+      std::max(1.0,
+               static_cast<double>(std::max(end_us, begin_us) - begin_us)) /
+      static_cast<double>(columns);
+  size_t next = 0;
+  double before = first().value;
+  for (size_t i = 0; i < columns; ++i) {
+    const double until = static_cast<double>(i + 1) * width;
+    const bool is_last = i + 1 == columns;
+    const double start = before;
+    double highest = before;
+    bool has_any = false;
+    for (; next < points_.size(); ++next) {
+      const CounterPoint& point = points_[next];
+      if (!is_last && static_cast<double>(point.time_us - begin_us) >= until) {
+        break;
+      }
+      highest = has_any ? std::max(highest, point.value) : point.value;
+      has_any = true;
+      before = point.value;
+    }
+    curve[i] = grows_only() ? before - start : highest;
+  }
+  // The curve's lowest line is 0.
+  const double least = *std::min_element(curve.begin(), curve.end());
+  if (least < 0) {
+    for (double& value : curve) value -= least;
+  }
+  return curve;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,193 @@
+// `pymemreport counters`, with a run that is written here.
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/run_builder.h"
+#include "readers/testing/small_run_for_tests.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr uint64_t kMiB = 1 << 20;
+
+struct CountersRun {
+  uint64_t every_us = 100000;
+  uint64_t step_us = 100000;
+  bool gc_runs = true;
+  bool leaks = true;
+
+  std::string Build() const {
+    StringSink sink;
+    RunBuilder builder(&sink);
+    builder.AddHeader(RunBuilder::DefaultHeader());
+    builder.AddThread("MainThread", 4711);
+    const uint32_t code = builder.AddCode("/home/me/job.py", "work", 3);
+    const uint32_t stack = builder.AddStack(0, code, 8);
+    AddPlan(&builder, 0);
+    for (uint64_t i = 0; i <= 10; ++i) AddSample(&builder, i);
+    AddGcRun(&builder, 100000, 102000, 0, 7, 0);
+    AddGcRun(&builder, 500000, 550000, 2, 1000, stack);
+    AddValue(&builder, 10, "queue", 3, false);
+    AddValue(&builder, 20, "queue", -4, false);
+    AddValue(&builder, 30, "rss", 2.5, true);
+    AddPlan(&builder, 6);
+    builder.Flush();
+    return sink.contents();
+  }
+
+ private:
+  void AddPlan(RunBuilder* builder, uint64_t refused) const {
+    Record record;
+    record.mutable_counter_plan()->set_every_us(every_us);
+    record.mutable_counter_plan()->set_gc_runs(gc_runs);
+    record.mutable_counter_plan()->set_refused(refused);
+    builder->AddRecord(record);
+  }
+  void AddSample(RunBuilder* builder, uint64_t i) const {
+    Record record;
+    ProcessSample* const sample = record.mutable_process();
+    sample->set_time_us(i * step_us);
+    sample->set_counted(true);
+    sample->set_rss_bytes((i == 4 ? 80 : 20 + i) * kMiB);
+    sample->set_hwm_bytes(100 * kMiB);
+    sample->set_pss_bytes(10 * kMiB);
+    sample->set_user_us(i * 50000);
+    sample->set_system_us(i * 10000);
+    sample->set_minor_faults(1000 + i);
+    sample->set_descriptors(1 + (leaks || i < 5 ? 3 + i : 3));
+    builder->AddRecord(record);
+  }
+  void AddGcRun(RunBuilder* builder, uint64_t begin_us, uint64_t time_us,
+                uint32_t generation, uint64_t collected, uint32_t stack) const {
+    if (!gc_runs) return;
+    Record record;
+    GcRun* const run = record.mutable_gc_run();
+    run->set_begin_us(begin_us);
+    run->set_time_us(time_us);
+    run->set_thread(1);
+    run->set_generation(generation);
+    run->set_collected(collected);
+    run->set_stack(stack);
+    builder->AddRecord(record);
+  }
+  void AddValue(RunBuilder* builder, uint64_t time_us, const char* name,
+                double value, bool is_real) const {
+    Record record;
+    CounterValue* const counter = record.mutable_counter();
+    counter->set_time_us(time_us);
+    counter->set_thread(1);
+    counter->set_name(name);
+    is_real ? counter->set_real(value)
+            : counter->set_whole(static_cast<int64_t>(value));
+    builder->AddRecord(record);
+  }
+};
+
+TEST(CountersReportTest, SentencesSayWhatTheProgramWasLike) {
+  TempFile file(CountersRun().Build());
+  const Printed printed = Report({"counters", file.path()});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("RSS was highest at 0.400 s: 80 MiB, PSS "
+                                     "at 0.000 s: 10 MiB; between two samples "
+                                     "RSS was 100 MiB."));
+  EXPECT_THAT(
+      printed.out,
+      HasSubstr("It used 0.60 s of CPU in 1.00 s, which is 60 % of one: "
+                "0.50 s by the program's code, 0.10 s by the kernel."));
+  EXPECT_THAT(printed.out,
+              HasSubstr("The cycle collector ran 2 times: the program stood "
+                        "still for 52.0 ms in all (5.2 %), at worst for 50.0 "
+                        "ms at 0.500 s (generation 2). It freed 1,007 "
+                        "objects."));
+  EXPECT_THAT(printed.out,
+              HasSubstr("At most 13 descriptors were open; their number only "
+                        "grew, by 10"));
+  EXPECT_THAT(printed.out, HasSubstr("6 values of further names"));
+  EXPECT_THAT(printed.out, Not(HasSubstr("apart on average")));
+}
+
+TEST(CountersReportTest, DescriptorsThatAreClosedAreNoLeak) {
+  CountersRun run;
+  run.leaks = false;
+  TempFile file(run.Build());
+  EXPECT_THAT(Report({"counters", file.path()}).out,
+              HasSubstr("At most 7 descriptors were open, 3 at the end."));
+}
+
+TEST(CountersReportTest, SamplesThatCameLateAreTold) {
+  CountersRun run;
+  run.step_us = 300000;
+  TempFile file(run.Build());
+  EXPECT_THAT(Report({"counters", file.path()}).out,
+              HasSubstr("Samples are 300.0 ms apart on average; 100.0 ms"));
+}
+
+TEST(CountersReportTest, EachCounterHasALineWithACurve) {
+  TempFile file(CountersRun().Build());
+  const Printed printed =
+      Report({"counters", file.path(), "--counter", "queue"});
+  const std::vector<std::string> lines = absl::StrSplit(printed.out, '\n');
+  ASSERT_EQ(lines.size(), 3u) << printed.out;
+  EXPECT_THAT(lines[1], ::testing::MatchesRegex("queue +-4 +3 +-4  [^ ].*"));
+}
+
+TEST(CountersReportTest, RowsForMachinesHaveEachValue) {
+  TempFile file(CountersRun().Build());
+  const Printed csv = Report({"counters", file.path(), "--csv", "--counter",
+                              "queue", "--counter", "user:rss"});
+  EXPECT_THAT(
+      CsvLines(csv),
+      ElementsAre("clock_s,counter,value", "0.000010,queue,3.000000",
+                  "0.000020,queue,-4.000000", "0.000030,user:rss,2.500000"));
+  const auto json =
+      nlohmann::json::parse(Report({"counters", file.path(), "--json"}).out);
+  EXPECT_EQ(json.size(), 8 * 11u - 11u + 3u);  // no heap was recorded
+  EXPECT_EQ(json[0]["counter"], "rss");
+  EXPECT_EQ(json[0]["value"], 20.0 * kMiB);
+}
+
+TEST(CountersReportTest, RunsOfTheCollectorTheLongestFirst) {
+  TempFile file(CountersRun().Build());
+  const auto json = nlohmann::json::parse(
+      Report({"counters", file.path(), "--json", "--gc"}).out);
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_EQ(json[0]["clock_s"], 0.5);
+  EXPECT_EQ(json[0]["generation"], 2);
+  EXPECT_EQ(json[0]["collected"], 1000);
+  EXPECT_EQ(json[0]["file"], "/home/me/job.py");
+  EXPECT_EQ(json[0]["line"], 8);
+  EXPECT_EQ(json[0]["thread"], "MainThread#4711");
+  EXPECT_TRUE(json[1]["line"].is_null());
+  const Printed text =
+      Report({"counters", file.path(), "--gc", "--limit", "1"});
+  EXPECT_THAT(text.out, HasSubstr("1 more run not shown (--limit)"));
+}
+
+TEST(CountersReportTest, WhatIsNotThereIsSaidInALine) {
+  TempFile file(CountersRun().Build());
+  Printed printed = Report({"counters", file.path(), "--counter", "none"});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_THAT(printed.err, HasSubstr(": has no counter 'none'; it has rss, "));
+  TempFile without(SmallRun().Build());
+  printed = Report({"counters", without.path()});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_THAT(printed.err, HasSubstr(": has no counters; pymemrun --trace "
+                                     "calls,pages,counters records them\n"));
+  CountersRun deaf;
+  deaf.gc_runs = false;
+  TempFile no_gc(deaf.Build());
+  EXPECT_EQ(Report({"counters", no_gc.path(), "--gc"}).code, 2);
+  EXPECT_THAT(Report({"counters", no_gc.path()}).out,
+              HasSubstr("not recorded of this Python"));
+}
+
+}  // namespace
+}  // namespace pymemrun

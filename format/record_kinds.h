@@ -35,6 +35,8 @@ enum class FactHolds {
   FACT(kObjectsDumped, objects_dumped, ObjectsDumped, OnObjectsDumped, kTime) \
   FACT(kObjectsBegin, objects_begin, ObjectsBegin, OnObjectsBegin, kNeeded)   \
   FACT(kObjectsEnd, objects_end, ObjectsEnd, OnObjectsEnd, kNeeded)           \
-  FACT(kSource, source, SourceFile, OnSource, kNeeded)
+  FACT(kSource, source, SourceFile, OnSource, kNeeded)                        \
+  FACT(kGilLoss, gil_loss, GilLoss, OnGilLoss, kTime)                         \
+  FACT(kGilRecording, gil_recording, GilRecording, OnGilRecording, kNeeded)
 
 #endif  // PYMEMRUN_FORMAT_RECORD_KINDS_H_

@@ -25,6 +25,8 @@ constexpr Condition kCalls = {"--trace calls",
                               [](const Options& o) { return o.trace_calls; }};
 constexpr Condition kPages = {"--trace pages",
                               [](const Options& o) { return o.trace_pages; }};
+constexpr Condition kGil = {"--trace gil",
+                            [](const Options& o) { return o.trace_gil; }};
 constexpr Condition kHeap = {
     "--heap sampled, all or stats",
     [](const Options& o) { return o.heap.mode != HeapMode::kOff; }};
@@ -43,6 +45,7 @@ constexpr char kOutput[] = "Output";
 constexpr char kWhat[] = "What to trace";
 constexpr char kOfCalls[] = "Calls (--trace calls)";
 constexpr char kOfPages[] = "Pages (--trace pages)";
+constexpr char kOfGil[] = "GIL (--trace gil)";
 constexpr char kOfHeap[] = "Heap (--heap)";
 constexpr char kRun[] = "How to run the program";
 constexpr char kHelp[] = "Help";
@@ -84,9 +87,10 @@ constexpr OptionRow kTable[] = {
      "--heap all --native.",
      ReadFull, "", nullptr, kUsual | kPreset},
     {kWhat, "trace", "LIST",
-     "Trace calls, pages, both as calls,pages, or none (calls,pages). Without "
+     "Trace calls, pages, gil, several as calls,pages,gil, or none "
+     "(calls,pages). gil is who holds the GIL and who waits for it. Without "
      "this option page faults are left alone under a debugger.",
-     ReadTrace, "calls, pages, calls,pages or none", nullptr, kUsual},
+     ReadTrace, "a list of calls, pages and gil, or none", nullptr, kUsual},
     {kWhat, "heap", "MODE",
      "Record Python's allocations and frees: sampled, all, stats or off "
      "(sampled). stats counts allocations by size and prints the table on "
@@ -171,6 +175,11 @@ constexpr OptionRow kTable[] = {
      "takes scan where perf is refused; --light takes scan.",
      SetChoice<&Options::page_source, kPageSources>, "auto, faults or scan",
      &kPages},
+
+    {kOfGil, "gil-min", "TIME",
+     "Record the stacks of the waiter and of the holder where a thread waits "
+     "longer than TIME for the GIL, such as 500us or 5ms (1ms).",
+     ReadGilMin, "a time from 1us to 1 hour, in us, ms or s", &kGil},
 
     {kOfHeap, "heap-rates", "SPEC",
      "Sample allocations at the rates of SPEC. A size is the mean number of "

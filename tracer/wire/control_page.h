@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "tracer/wire/gauge_source.h"
+#include "tracer/wire/gil_hold.h"
 #include "tracer/wire/side_ring_layout.h"
 
 namespace pymemrun {
@@ -102,6 +103,9 @@ struct ControlPage {
   alignas(64) std::atomic<uint64_t> side_head;
   std::atomic<uint64_t> side_dropped[kSideParties];  // that found no room
   std::atomic<uint32_t> side_stalls;  // how often a producer waited for room
+
+  // -- With --trace gil.
+  alignas(64) GilHold gils[kMaxGils];
 
   // -- The end. Written by the traced process, released by end_state = 1.
   // When the interpreter began to finalise, CLOCK_MONOTONIC; 0: it has not.

@@ -29,8 +29,8 @@ void GilCollector::Start() {
 void GilCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   Waiting waiting = {item, stack, 0};
   waiting.item.payload = {};
-  static_assert(sizeof(item.frame) == sizeof(waiting.pauses));
-  std::memcpy(&waiting.pauses, &item.frame, sizeof(waiting.pauses));
+  static_assert(sizeof(item.first_frame) == sizeof(waiting.pauses));
+  std::memcpy(&waiting.pauses, &item.first_frame, sizeof(waiting.pauses));
   waiting_.push_back(waiting);
 }
 

@@ -32,6 +32,8 @@ const Arguments kReports[] = {
     {"resident", "--by", "mapping", "--thread", "*"},
     {"resident", "--owner", "heap"},
     {"threads", "--json"},
+    {"gil"},
+    {"gil", "--rows", "waits", "--csv"},
     {"processes", "--json"},
     {"unshared", "--csv"},
     {"timeline"},

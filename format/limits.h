@@ -46,6 +46,9 @@ inline constexpr uint64_t kMaxPage = uint64_t{1} << 45;
 // Of all ranges of a Residency: 64 TiB of small pages.
 inline constexpr uint64_t kMaxResidentPages = uint64_t{1} << 34;
 
+// Times and counts of GIL events: two years in ns.
+inline constexpr uint64_t kMaxGilNanos = uint64_t{1} << 56;
+
 // Readers give rows and events to visitors in pieces of at most so many.
 inline constexpr size_t kEntriesPerCall = 4096;
 

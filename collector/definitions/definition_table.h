@@ -51,6 +51,9 @@ class DefinitionTable {
                 uint32_t raw_function);
   uint32_t Thread(uint32_t raw_thread);
   uint32_t Stack(uint32_t raw_stack);  // 0 when undefined
+  uint32_t Function(uint32_t raw_function) const {  // likewise
+    return raw_function == 0 ? 0 : functions_.Find(raw_function);
+  }
 
   // The same for what does not come from the event ring but is defined in the
   // same file: ids of the same sequences, by content alone.

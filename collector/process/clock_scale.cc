@@ -82,6 +82,20 @@ uint64_t ClockScale::Micros(uint64_t stamp) const {
   return Clamped(us);
 }
 
+uint64_t ClockScale::NanosAt(uint64_t stamp) const {
+  const double us =
+      anchor_us_ +
+      static_cast<double>(static_cast<int64_t>(stamp - anchor_stamp_)) *
+          us_per_tick_;
+  return Clamped(us * 1e3);
+}
+
+uint64_t ClockScale::NanosOfMonotonic(uint64_t monotonic_ns) const {
+  return monotonic_ns <= start_.monotonic_ns
+             ? 0
+             : monotonic_ns - start_.monotonic_ns;
+}
+
 uint64_t ClockScale::StampAfter(uint64_t micros) const {
   const double ticks =
       (static_cast<double>(micros + 1) - anchor_us_) * ticks_per_us_;

@@ -1,4 +1,4 @@
-// Turns the ring's time stamps into microseconds since the run began.
+// Turns the rings' time stamps into time since the run began.
 #ifndef PYMEMRUN_COLLECTOR_PROCESS_CLOCK_SCALE_H_
 #define PYMEMRUN_COLLECTOR_PROCESS_CLOCK_SCALE_H_
 
@@ -35,6 +35,9 @@ class ClockScale {
   // The first stamp at which Micros() exceeds `micros`, or one just before it.
   uint64_t StampAfter(uint64_t micros) const;
   uint64_t MicrosOfMonotonic(uint64_t monotonic_ns) const;
+  // The first two in nanoseconds.
+  uint64_t NanosAt(uint64_t stamp) const;
+  uint64_t NanosOfMonotonic(uint64_t monotonic_ns) const;
   // How long so many units of the stamps are.
   uint64_t Nanos(uint64_t units) const;
 

@@ -35,6 +35,8 @@ bool SetPages(absl::string_view key, uint64_t value, LaunchText* launch) {
     launch->header.set_page_scan(value != 0);
   } else if (key == "preloaded") {
     launch->header.set_preloaded(value != 0);
+  } else if (key == "gil_min_wait_ns") {
+    launch->gil_min_wait_ns = value;
   } else if (key == "page_weight") {
     launch->header.set_page_weight(static_cast<uint32_t>(value));
   } else {

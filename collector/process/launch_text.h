@@ -24,6 +24,7 @@ struct LaunchText {
   bool has_pages = false;
   uint32_t page_counters = 0;
   uint32_t page_signals = 0;
+  uint64_t gil_min_wait_ns = 0;  // 0: no GIL events
   DumpWishes dumps;
   uint64_t counters_every_ms = 0;  // 0: no counters
 };

@@ -50,6 +50,7 @@ absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
   collector->OpenHeapEvents();
   collector->OpenPageScan();
   collector->OpenSampler();
+  collector->OpenGilEvents();
   return collector;
 }
 
@@ -102,6 +103,21 @@ void CollectorProcess::OpenPageScan() {
                            .clock = &clock_,
                            .mappings = side_->mappings(),
                            .out = &writer_});
+}
+
+void CollectorProcess::OpenGilEvents() {
+  if (launch_.gil_min_wait_ns == 0) return;
+  OpenSideRing();
+  gil_ = std::make_unique<GilCollector>(GilCollector::Options{
+      .page = page_,
+      .pid = pid_,
+      .min_wait_ns = launch_.gil_min_wait_ns,
+      .side = side_.get(),
+      .clock = &clock_,
+      .definitions = &encoder_.definitions(),
+      .out = &writer_,
+      .lives = [this](uint32_t thread) { return side_->Lives(thread); }});
+  side_->set_gil(gil_.get());
 }
 
 absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
@@ -196,6 +212,7 @@ void CollectorProcess::BeginFile(bool started) {
   encoder_.definitions().sources().Start(launch_.header.cwd(),
                                          launch_.store_source);
   if (heap_ != nullptr) heap_->Start(launch_.heap_rates);
+  if (gil_ != nullptr) gil_->Start();
   if (side_ != nullptr) side_->Start();
   if (pages_ != nullptr) pages_->Start(MonotonicNs());
   if (scanner_ != nullptr) scanner_->Ask();
@@ -209,6 +226,7 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
     Beat();
     size_t drained = merger_.Drain(/*last=*/false);
     if (pages_ != nullptr) drained += pages_->Drain(MonotonicNs());
+    drained += DrainGil();
     AnswerFinalize();
     if (scanner_ != nullptr) scanner_->AskIfDue(MonotonicNs());
     Housekeep(MonotonicNs());
@@ -216,6 +234,16 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
     if (state != ProcessWatch::State::kRunning) return state;
     Nap(drained, &nap_us);
   }
+}
+
+// The side ring is emptied here where nobody else does.
+size_t CollectorProcess::DrainGil() {
+  if (gil_ == nullptr) return 0;
+  const size_t cells = heap_ == nullptr && pages_ == nullptr
+                           ? side_->Drain(MonotonicNs(), false)
+                           : 0;
+  gil_->EndRound(MonotonicNs());
+  return cells;
 }
 
 // The program's own code has ended, and waits.
@@ -267,6 +295,7 @@ void CollectorProcess::FlushFile(uint64_t now_ns) {
   encoder_.EndBatch();
   if (pages_ != nullptr) pages_->EndBatch(now_ns);
   if (heap_ != nullptr) heap_->EndBatch(now_ns);
+  if (gil_ != nullptr) gil_->EndBatch(now_ns);
   writer_.Flush();
 }
 
@@ -285,6 +314,10 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   if (heap_ != nullptr) {
     side_->Drain(now_ns, true);
     heap_->Finish(now_ns);
+  }
+  if (gil_ != nullptr) {
+    side_->Drain(now_ns, true);
+    gil_->Finish(now_ns, end == ProcessWatch::State::kSaidEnd);
   }
   sampler_->WriteFinalizeRss();
   sampler_->Sample(now_ns, sampler_->has_counters());

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "collector/events/event_encoder.h"
+#include "collector/gil/gil_collector.h"
 #include "collector/heap/heap_collector.h"
 #include "collector/output/run_writer.h"
 #include "collector/pages/page_collector.h"
@@ -60,11 +61,13 @@ class CollectorProcess {
   void OpenHeapEvents();
   void OpenPageScan();
   void OpenSampler();
+  void OpenGilEvents();
   void OpenSideRing();
 
   ProcessWatch::State WaitForStart();
   void BeginFile(bool started);
   ProcessWatch::State CollectUntilEnd();
+  size_t DrainGil();
   void AnswerFinalize();
   void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);
@@ -87,10 +90,11 @@ class CollectorProcess {
   EventEncoder encoder_;
   RingReader ring_;
   RingMerger merger_;
-  std::unique_ptr<SideItems> side_;       // with any of these three
+  std::unique_ptr<SideItems> side_;       // with any of these four
   std::unique_ptr<PageCollector> pages_;  // nullptr without page faults
   std::unique_ptr<PageScanner> scanner_;  // nullptr unless pages are scanned
   std::unique_ptr<HeapCollector> heap_;   // nullptr without heap events
+  std::unique_ptr<GilCollector> gil_;     // nullptr without GIL events
   ProcessWatch watch_;
   std::unique_ptr<ProcessSampler> sampler_;
   DumpAsker dumps_;

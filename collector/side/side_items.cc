@@ -38,8 +38,8 @@ SideItems::SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
 size_t SideItems::Drain(uint64_t now_ns, bool last) {
   if (!started_ && early_bytes_ >= kMaxEarlyBytes) return 0;
   return reader_.Drain(now_ns, last, [this, now_ns](SideItemView item) {
-    // What waits for its time must not wait for ever.
-    if (item.time_ns > now_ns) {
+    // What waits for its time must not wait for ever. GIL events have stamps.
+    if (item.time_ns > now_ns && PartyOf(item.kind) != SideParty::kGil) {
       item.time_ns = std::min(item.time_ns, MonotonicNs());
     }
     if (started_) return Give(item);
@@ -79,6 +79,10 @@ void SideItems::Give(const SideItemView& item) {
     case SideKind::kFinalize:
       if (heap_ != nullptr) heap_->TakeItem(item, 0);
       break;
+    case SideKind::kGil:
+    case SideKind::kGilStack:
+      GiveGil(item);
+      break;
     case SideKind::kCode:
       stacks_.Define(item);
       break;
@@ -88,6 +92,16 @@ void SideItems::Give(const SideItemView& item) {
     default:
       break;
   }
+}
+
+void SideItems::GiveGil(const SideItemView& item) {
+  if (gil_ == nullptr) return;
+  const bool has_stack = item.kind == SideKind::kGilStack;
+  gil_->TakeItem(item, has_stack ? StackOf(item) : 0);
+}
+
+bool SideItems::Lives(uint32_t thread) const {
+  return HasThread(static_cast<pid_t>(main_thread_), thread);
 }
 
 uint32_t SideItems::StackOf(const SideItemView& item) {

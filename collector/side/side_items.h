@@ -1,5 +1,5 @@
-// What comes on the side ring, given to whom it concerns: page events to the
-// one, heap events to the other; definitions are for both.
+// What comes on the side ring, given to whom it concerns: page events, heap
+// events and GIL events to one each; definitions are for all.
 #ifndef PYMEMRUN_COLLECTOR_SIDE_SIDE_ITEMS_H_
 #define PYMEMRUN_COLLECTOR_SIDE_SIDE_ITEMS_H_
 
@@ -28,8 +28,8 @@ class SideTaker {
   virtual void TakeItem(const SideItemView& item, uint32_t stack) = 0;
 };
 
-// CollectorProcess owns one where page events or heap events are traced, and
-// all use it from its one thread. The pointers must outlive it.
+// CollectorProcess owns one where page, heap or GIL events are traced, and all
+// use it from its one thread. The pointers must outlive it.
 class SideItems {
  public:
   // `page` begins the region, mapped whole; `pid` is the traced process's.
@@ -41,6 +41,9 @@ class SideItems {
   // Who takes kAlloc, kFree, kUnmap, kHeapRates and kFinalize, and kFork where
   // there are no pages.
   void set_heap(SideTaker* heap) { heap_ = heap; }
+
+  // Who takes kGil and kGilStack.
+  void set_gil(SideTaker* gil) { gil_ = gil; }
 
   // Empties the ring; see SideReader::Drain. Before Start() the items are kept
   // in memory, within bounds.
@@ -57,6 +60,8 @@ class SideItems {
   uint64_t lost(SideParty party) const {
     return LostOf(party) + LostOf(SideParty::kEither);
   }
+  // Whether the traced process has such a thread.
+  bool Lives(uint32_t thread) const;
   SideStacks* stacks() { return &stacks_; }
   MappingTable* mappings() { return &mappings_; }
 
@@ -71,6 +76,7 @@ class SideItems {
     return dropped.load(std::memory_order_relaxed) + reader_.lost(party);
   }
   void Give(const SideItemView& item);
+  void GiveGil(const SideItemView& item);
   uint32_t StackOf(const SideItemView& item);
 
   const ControlPage* const page_;
@@ -80,6 +86,7 @@ class SideItems {
   MappingTable mappings_;
   SideTaker* pages_ = nullptr;
   SideTaker* heap_ = nullptr;
+  SideTaker* gil_ = nullptr;
   bool started_ = false;
   std::vector<EarlyItem> early_items_;
   size_t early_bytes_ = 0;

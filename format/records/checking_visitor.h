@@ -74,6 +74,15 @@ class CheckingVisitor : public CheckingObjects {
   void OnHeapLoss(const HeapLoss& l) override {
     Keep("heap loss ", l.events());
   }
+  bool OnGil(const GilEvent* events, size_t count) override {
+    Check(count > 0 && count <= kEntriesPerCall);
+    for (size_t i = 0; i < count; ++i) OnGilEvent(events[i]);
+    return true;
+  }
+  void OnGilLoss(const GilLoss& l) override { Keep("gil loss ", l.events()); }
+  void OnGilRecording(const GilRecording& r) override {
+    Keep("gil recording ", r.min_wait_ns());
+  }
   void OnSource(const SourceFile& s) override {
     Keep("source ", s.size_bytes());
   }
@@ -118,6 +127,16 @@ class CheckingVisitor : public CheckingObjects {
     Check(event.is_free || of_block);
     Check(!event.is_free || !of_block || event.size == 0);
     Keep(event.is_free ? "free " : "alloc ", event.address);
+  }
+  void OnGilEvent(const GilEvent& event) {
+    Check(GilAction_IsValid(event.action) && event.gil >= 1);
+    Check(event.thread >= 1 && event.thread <= threads_);
+    Check(event.stack <= stacks_ && event.function <= functions_);
+    Check(event.time_ns <= kMaxGilNanos && event.free_ns <= kMaxGilNanos);
+    Check(event.paused_ns <= kMaxGilNanos && event.pauses <= kMaxGilNanos);
+    Check(HasHold(event.action) || event.free_ns == 0);
+    Check(HasGilStack(event.action) || event.stack == 0);
+    Keep("gil ", event.time_ns);
   }
   uint32_t codes_ = 0, functions_ = 0, sites_ = 0, threads_ = 0, stacks_ = 0;
   uint32_t mappings_ = 0;

@@ -100,6 +100,8 @@ TEST(FormatDocument, TheLimitsAreThoseOfLimitsH) {
       {"an index", MiB(kMaxIndexBytes)},
       {"RSS, after each step too", PowerOfTwo(kMaxSizeBytes) + " bytes"},
       {"a page, and the end of a range of pages", PowerOfTwo(kMaxPage)},
+      {"times of a GilBatch, and its counts of pauses",
+       PowerOfTwo(kMaxGilNanos)},
       {"the pages of a Residency", PowerOfTwo(kMaxResidentPages)},
       {"nodes of a dump", PowerOfTwo(kMaxObjects)},
       {"the text of a node", absl::StrCat(kMaxObjectTextBytes, " bytes")},

@@ -10,6 +10,7 @@
 #include "format/batches/page_batch.h"
 #include "format/batches/residency.h"
 #include "format/batches/sparse_column.h"
+#include "format/gil/gil_batch.h"
 #include "format/limits.h"
 #include "format/records/definition_kinds.h"
 #include "format/records/format_version.h"
@@ -68,6 +69,7 @@ bool BeginsWithKnownKind(absl::string_view record) {
     case Record::kPages:
     case Record::kResidency:
     case Record::kHeap:
+    case Record::kGil:
     case Record::kObjects:
 #define PYMEMRUN_FACT_CASE(kind, field, Message, Method, holds) \
   case Record::kind:
@@ -175,6 +177,8 @@ absl::Status RecordDecoder::Dispatch(const Record& record) {
       return DecodeResidency(record.residency());
     case Record::kHeap:
       return DecodeHeap(record.heap());
+    case Record::kGil:
+      return DecodeGil(record.gil());
     case Record::kObjectType:
       return DecodeObjectType(record.object_type());
     case Record::kObjectName:
@@ -352,6 +356,18 @@ absl::Status RecordDecoder::DecodeHeap(const HeapBatch& batch) {
     result_.stopped = !visitor_->OnHeap(events, count);
     return !result_.stopped;
   });
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeGil(const GilBatch& batch) {
+  GilBatchDecoder::Ids ids;
+  RETURN_IF_ERROR(CheckEntries("gil.action", batch.action_size()));
+  RETURN_IF_ERROR(GilBatchDecoder::Check(batch, &ids));
+  RETURN_IF_ERROR(Refer<ThreadDef>(ids.thread, "gil", ".thread"));
+  RETURN_IF_ERROR(Refer<StackDef>(ids.stack, "gil", ".stack"));
+  RETURN_IF_ERROR(Refer<FunctionDef>(ids.function, "gil", ".function"));
+  GiveAll(GilBatchDecoder(batch), &gil_events_, &RecordVisitor::OnGil,
+          &result_.gil_entries);
   return absl::OkStatus();
 }
 

@@ -59,6 +59,7 @@ class RecordDecoder {
   absl::Status DecodePages(const PageBatch& batch);
   absl::Status DecodeResidency(const Residency& residency);
   absl::Status DecodeHeap(const HeapBatch& batch);
+  absl::Status DecodeGil(const GilBatch& batch);
   absl::Status DecodeObjectType(const ObjectTypeDef& type);
   absl::Status DecodeObjects(const ObjectBatch& batch);
   absl::Status DecodeUnknown();
@@ -87,6 +88,7 @@ class RecordDecoder {
   EventBatch batch_;
   std::vector<Row> rows_;
   std::vector<PageEntry> entries_;
+  std::vector<GilEvent> gil_events_;
   std::unique_ptr<HeapBatchDecoder> heap_;  // made for the first batch
   ObjectBatchChecker objects_;
 };

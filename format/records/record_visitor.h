@@ -12,6 +12,7 @@
 #include "format/batches/event_row.h"
 #include "format/batches/heap_event.h"
 #include "format/batches/page_event.h"
+#include "format/gil/gil_event.h"
 #include "format/objects/object_node.h"
 #include "format/record_kinds.h"
 #include "format/stream/byte_io.h"
@@ -44,6 +45,8 @@ class RecordVisitor {
   // Heap events, in batches as rows come, in the order of HeapBatch. Return
   // false to stop reading.
   virtual bool OnHeap(const HeapEvent* events, size_t count) { return true; }
+  // Events of the GIL, in batches as rows come. Return false to stop reading.
+  virtual bool OnGil(const GilEvent* events, size_t count) { return true; }
   virtual void OnObjectType(const ObjectTypeDef&) {}
   virtual void OnObjectName(const ObjectNameDef&) {}
   // Nodes of an object dump, and after those of a batch its references, in
@@ -78,6 +81,7 @@ struct ReadResult {
   uint64_t rows = 0;          // given to OnRows
   uint64_t page_entries = 0;  // given to OnPages
   uint64_t heap_entries = 0;  // given to OnHeap
+  uint64_t gil_entries = 0;   // given to OnGil
   uint64_t objects = 0;       // given to OnObjects
   uint64_t references = 0;    // given to OnReferences
   uint64_t placeholders = 0;  // definitions made up, see RecordVisitor

@@ -51,6 +51,12 @@ uint64_t SumOf(absl::string_view packed) {
   return sum;
 }
 
+FrameSpan Needed() {
+  FrameSpan span;
+  span.needed = true;
+  return span;
+}
+
 // The columns of a batch that say when it ends, and its rows. The encoder has
 // just written them: a protobuf object with every value of theirs would cost
 // more than the encoding.
@@ -114,16 +120,22 @@ std::optional<FrameSpan> SpanOfTimes(absl::string_view batch,
   return span;
 }
 
+// A thread's state comes from entries of earlier times, too: readers of a time
+// need them all.
+FrameSpan SpanOfGil(absl::string_view batch) {
+  std::optional<FrameSpan> span = SpanOfTimes(
+      batch, GilBatch::kFirstNsFieldNumber, GilBatch::kTimeStepNsFieldNumber);
+  if (!span.has_value()) return Needed();
+  span->first_us /= 1000;
+  span->last_us /= 1000;
+  span->needed = true;
+  return *span;
+}
+
 FrameSpan At(uint64_t first_us, uint64_t last_us) {
   FrameSpan span;
   span.first_us = std::min(first_us, last_us);
   span.last_us = std::max(first_us, last_us);
-  return span;
-}
-
-FrameSpan Needed() {
-  FrameSpan span;
-  span.needed = true;
   return span;
 }
 
@@ -186,7 +198,8 @@ bool HoldsRowsOnly(absl::string_view record) {
   return field.number == Record::kEventsFieldNumber ||
          field.number == Record::kPagesFieldNumber ||
          field.number == Record::kResidencyFieldNumber ||
-         field.number == Record::kHeapFieldNumber;
+         field.number == Record::kHeapFieldNumber ||
+         field.number == Record::kGilFieldNumber;
 }
 
 FrameSpan SpanOfRecord(absl::string_view record) {
@@ -209,6 +222,9 @@ FrameSpan SpanOfRecord(absl::string_view record) {
     return SpanOfTimes(field.bytes, HeapBatch::kFirstUsFieldNumber,
                        HeapBatch::kTimeStepFieldNumber)
         .value_or(any);
+  }
+  if (one_field && field.number == Record::kGilFieldNumber) {
+    return SpanOfGil(field.bytes);
   }
   if (one_field && field.number == Record::kEventsFieldNumber) {
     any.end_number = kEver;

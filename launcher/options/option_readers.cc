@@ -93,12 +93,29 @@ bool ReadSizeClasses(std::string_view text, HeapRatesConfig* rates) {
 bool ReadTrace(const std::string& text, Options* options) {
   uint32_t bits = 0;
   const bool valid =
-      text == "none" || ReadBits(text, {"calls", "pages", "counters"}, &bits);
+      text == "none" ||
+      ReadBits(text, {"calls", "pages", "gil", "counters"}, &bits);
   options->trace_given = true;
   options->trace_calls = (bits & 1) != 0;
   options->trace_pages = (bits & 2) != 0;
-  options->trace_counters = (bits & 4) != 0;
+  options->trace_gil = (bits & 4) != 0;
+  options->trace_counters = (bits & 8) != 0;
   return valid;
+}
+
+bool ReadGilMin(const std::string& text, Options* options) {
+  constexpr Named<uint64_t> kUnits[] = {
+      {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+  constexpr uint64_t kMostNs = uint64_t{3600} * 1000000000;
+  const size_t digits =
+      std::min(text.find_first_not_of("0123456789"), text.size());
+  uint64_t unit = 0;
+  if (digits == 0 || digits > 7 ||
+      !Choose(text.substr(digits), kUnits, &unit)) {
+    return false;
+  }
+  options->gil_min_ns = std::stoull(text.substr(0, digits)) * unit;
+  return options->gil_min_ns != 0 && options->gil_min_ns <= kMostNs;
 }
 
 bool ReadPagePeriod(const std::string& text, Options* options) {

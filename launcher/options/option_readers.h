@@ -60,6 +60,7 @@ bool Append(const std::string& text, Options* options) {
 
 bool ReadTrace(const std::string& text, Options* options);
 bool ReadCountersEvery(const std::string& text, Options* options);
+bool ReadGilMin(const std::string& text, Options* options);
 bool ReadPagePeriod(const std::string& text, Options* options);
 bool ReadEvents(const std::string& text, Options* options);
 bool ReadMinDrss(const std::string& text, Options* options);

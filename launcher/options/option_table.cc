@@ -27,6 +27,8 @@ constexpr Condition kPages = {"--trace pages",
                               [](const Options& o) { return o.trace_pages; }};
 constexpr Condition kCounters = {
     "--trace counters", [](const Options& o) { return o.trace_counters; }};
+constexpr Condition kGil = {"--trace gil",
+                            [](const Options& o) { return o.trace_gil; }};
 constexpr Condition kHeap = {
     "--heap sampled, all or stats",
     [](const Options& o) { return o.heap.mode != HeapMode::kOff; }};
@@ -45,6 +47,7 @@ constexpr char kOutput[] = "Output";
 constexpr char kWhat[] = "What to trace";
 constexpr char kOfCalls[] = "Calls (--trace calls)";
 constexpr char kOfPages[] = "Pages (--trace pages)";
+constexpr char kOfGil[] = "GIL (--trace gil)";
 constexpr char kOfHeap[] = "Heap (--heap)";
 constexpr char kOfCounters[] = "Counters (--trace counters)";
 constexpr char kRun[] = "How to run the program";
@@ -87,11 +90,13 @@ constexpr OptionRow kTable[] = {
      "--heap all --native.",
      ReadFull, "", nullptr, kUsual | kPreset},
     {kWhat, "trace", "LIST",
-     "Trace calls, pages, both as calls,pages, or none (calls,pages). counters "
-     "joins them: RSS, PSS, CPU, page faults and open descriptors over time, "
-     "runs of the cycle collector, and what pymemrun.counter() says. Without "
-     "this option page faults are left alone under a debugger.",
-     ReadTrace, "a list of calls, pages, counters; or none", nullptr, kUsual},
+     "Trace calls, pages, gil, counters, several as calls,pages,gil, or none "
+     "(calls,pages). gil is who holds the GIL and who waits for it. counters "
+     "are RSS, PSS, CPU, page faults and open descriptors over time, runs of "
+     "the cycle collector, and what pymemrun.counter() says. Without this "
+     "option page faults are left alone under a debugger.",
+     ReadTrace, "a list of calls, pages, gil and counters, or none", nullptr,
+     kUsual},
     {kWhat, "heap", "MODE",
      "Record Python's allocations and frees: sampled, all, stats or off "
      "(sampled). stats counts allocations by size and prints the table on "
@@ -176,6 +181,11 @@ constexpr OptionRow kTable[] = {
      "takes scan where perf is refused; --light takes scan.",
      SetChoice<&Options::page_source, kPageSources>, "auto, faults or scan",
      &kPages},
+
+    {kOfGil, "gil-min", "TIME",
+     "Record the stacks of the waiter and of the holder where a thread waits "
+     "longer than TIME for the GIL, such as 500us or 5ms (1ms).",
+     ReadGilMin, "a time from 1us to 1 hour, in us, ms or s", &kGil},
 
     {kOfHeap, "heap-rates", "SPEC",
      "Sample allocations at the rates of SPEC. A size is the mean number of "

@@ -49,6 +49,8 @@ struct Options {
   bool trace_given = false;  // on the command line or by a variable
   bool trace_calls = true;
   bool trace_pages = true;
+  bool trace_gil = false;
+  uint64_t gil_min_ns = 1000000;  // waits longer than this have stacks
   bool trace_counters = false;
   uint64_t counters_every_ms = 100;
   PageSource page_source = PageSource::kAuto;

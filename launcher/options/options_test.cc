@@ -153,6 +153,20 @@ TEST(OptionsTest, WhatIsGivenBesideLightOrFullWins) {
   EXPECT_EQ(full.page_source, PageSource::kAuto);
 }
 
+TEST(OptionsTest, TheGilIsTracedWhereItIsAskedFor) {
+  EXPECT_FALSE(Read({"s.py"}).options.trace_gil);
+  Options options = Read({"--trace", "gil"}).options;
+  EXPECT_TRUE(options.trace_gil);
+  EXPECT_FALSE(options.trace_calls || options.trace_pages);
+  EXPECT_EQ(options.gil_min_ns, 1000000u);
+  options =
+      Read({"--trace=calls,pages,gil", "--gil-min", "250us"}).options;
+  EXPECT_TRUE(options.trace_gil && options.trace_calls && options.trace_pages);
+  EXPECT_EQ(options.gil_min_ns, 250000u);
+  EXPECT_EQ(Read({"--trace=calls", "--gil-min", "1ms"}).error,
+            "--gil-min has no effect without --trace gil");
+}
+
 TEST(OptionsTest, AWrongValueIsRefusedWithWhatIsExpected) {
   const std::vector<std::vector<const char*>> lines = {
       {"--min-drss", "much"},
@@ -163,6 +177,11 @@ TEST(OptionsTest, AWrongValueIsRefusedWithWhatIsExpected) {
       {"--events", "calls"},
       {"--events", ""},
       {"--trace", "heap"},
+      {"--trace", "gil,none"},
+      {"--trace=gil", "--gil-min", "1"},
+      {"--trace=gil", "--gil-min", "0ms"},
+      {"--trace=gil", "--gil-min", "4000s"},
+      {"--trace=gil", "--gil-min", "ms"},
       {"--compress", "20"},
       {"--compress", "0"},
       {"--on-full", "wait"},

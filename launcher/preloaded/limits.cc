@@ -34,6 +34,12 @@ bool KeepWithinLimits(const std::string& version, Options* options,
   }
 #endif
   options->trace_calls = false;
+  if (options->trace_gil) {
+    options->trace_gil = false;
+    limits->notice += limits->notice.empty() ? "--trace gil: " + why : "";
+    limits->notice +=
+        free_threaded ? "; there is no GIL to record" : "; no GIL events";
+  }
   return true;
 }
 #else

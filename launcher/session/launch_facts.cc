@@ -62,6 +62,9 @@ void AddPages(const Options& options, const OpenedPages& pages,
               LaunchFacts* facts) {
   facts->push_back({"calls_off", options.trace_calls ? "0" : "1"});
   AddHeap(options.heap, facts);
+  if (options.trace_gil) {
+    facts->push_back({"gil_min_wait_ns", std::to_string(options.gil_min_ns)});
+  }
   if (pages.by_scan) facts->push_back({"page_scan", "1"});
   if (pages.fds.empty()) return;
   facts->push_back({"page_counters", std::to_string(pages.samplers)});

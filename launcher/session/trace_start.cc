@@ -100,6 +100,7 @@ TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   config->counters = options.trace_counters;
   config->pages = !files.pages.empty();
   config->heap = options.heap;
+  config->gil_min_wait_ns = options.trace_gil ? options.gil_min_ns : 0;
   config->min_drss_bytes = options.min_drss_bytes;
   config->min_call_drss_bytes = options.min_call_drss_bytes;
   config->drss_since_logged = options.drss_since_logged;
@@ -234,7 +235,8 @@ std::string Begin(const TraceRequest& request, Run* run) {
 // failed.
 std::string ShareMemory(const Options& options, Run* run) {
   RegionFds shared;
-  const bool side_ring = options.trace_pages || RecordsHeap(options.heap);
+  const bool side_ring =
+      options.trace_pages || options.trace_gil || RecordsHeap(options.heap);
   run->page = SharedRegion::Create(side_ring, &shared);
   if (run->page == nullptr) {
     return std::string("no shared memory: ") + strerror(errno);

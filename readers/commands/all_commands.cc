@@ -8,6 +8,7 @@ namespace pymemrun {
   COMMAND(NewAnswerCommand)           \
   COMMAND(NewSummaryCommand)          \
   COMMAND(NewThreadsCommand)          \
+  COMMAND(NewGilCommand)              \
   COMMAND(NewProcessesCommand)        \
   COMMAND(NewUnsharedCommand)         \
   COMMAND(NewWatchCommand)            \

@@ -46,7 +46,7 @@ ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json
         ['top', '--by', 'thread', '--thread-attribution', 'caused'],
         ['threads', '--thread', 'M*', '--thread-attribution', 'observed'], ['graph'],
         ['graph', '--csv', '--top', '24', '--from', '0.0001'], ['watch', '--once'],
-        ['processes', '--json'], ['unshared', '--limit', '0'], ['unshared', '--csv'],
+        ['gil'], ['gil', '--rows', 'waits', '--json'], ['processes', '--json'], ['unshared', '--limit', '0'], ['unshared', '--csv'],
         ['peaks', '--min', '0', '--min-time', '0', '--min-value', '0'], ['peaks', '--json'],
         ['calls', '--peak', '1', '--min', '0', '--limit', '0'],
         ['calls', '--event', '9', '--csv'], ['flow', '--limit', '0']]

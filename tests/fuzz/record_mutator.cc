@@ -123,6 +123,40 @@ void MutateHeap(HeapBatch* b, Random* random) {
   }
 }
 
+// Other actions, often with the columns that they take.
+void MutateGil(GilBatch* b, Random* random) {
+  google::protobuf::RepeatedField<uint64_t>* const holds[] = {
+      b->mutable_free_ns(), b->mutable_pauses(), b->mutable_paused_ns()};
+  google::protobuf::RepeatedField<uint32_t>* const columns[] = {
+      b->mutable_thread(), b->mutable_gil_at(), b->mutable_gil(),
+      b->mutable_stack(), b->mutable_function()};
+  switch ((*random)() % 6) {
+    case 0:
+      return MutateColumn(b->mutable_time_step_ns(), random);
+    case 1:
+      return MutateColumn(holds[(*random)() % std::size(holds)], random);
+    case 2:
+      return MutateColumn(columns[(*random)() % std::size(columns)], random);
+    case 3:
+      return b->set_first_ns((*random)() % 4 == 0 ? ~uint64_t{0}
+                                                  : (*random)() % 5000);
+    default:
+      break;
+  }
+  // One entry more.
+  const auto action = static_cast<GilAction>((*random)() % 9);
+  b->add_action(action);
+  b->add_time_step_ns((*random)() % 1000);
+  b->add_thread(1 + (*random)() % 3);
+  if (action == GIL_WAITER || action == GIL_HOLDER) {
+    b->add_stack((*random)() % 3);
+    b->add_function(0);
+  } else if (action == GIL_TAKEN || action == GIL_WAITING ||
+             action == GIL_STATE) {
+    for (auto* column : holds) column->Add((*random)() % 1000);
+  }
+}
+
 void MutateRates(HeapRates* rates, Random* random) {
   rates->set_mean_bytes((*random)() % 2 * 65536);
   HeapClass* const one = rates->add_classes();
@@ -260,8 +294,13 @@ void MutateRecord(std::string* bytes, Random* random) {
     MutateResidency(record.mutable_residency(), random);
   } else if (record.has_heap()) {
     MutateHeap(record.mutable_heap(), random);
+  } else if (record.has_gil()) {
+    MutateGil(record.mutable_gil(), random);
   } else if (record.has_heap_rates()) {
     MutateRates(record.mutable_heap_rates(), random);
+  } else if (record.has_site() && (*random)() % 4 == 0) {
+    // Events of the GIL in a file that had none.
+    MutateGil(record.mutable_gil(), random);
   } else if (record.has_site()) {
     record.mutable_site()->set_id((*random)() % 9);
   } else {

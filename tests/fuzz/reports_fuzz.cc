@@ -35,6 +35,8 @@ const Arguments kReports[] = {
     {"counters"},
     {"counters", "--json"},
     {"counters", "--gc", "--csv"},
+    {"gil"},
+    {"gil", "--rows", "waits", "--csv"},
     {"processes", "--json"},
     {"unshared", "--csv"},
     {"timeline"},

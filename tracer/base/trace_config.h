@@ -23,6 +23,8 @@ struct TraceConfig {
   bool pages = false;           // page events; OpenPages succeeded
   bool counters = false;        // pymemrun.counter(), and runs of gc
   HeapConfig heap;              // heap events
+  // Events of the GIL, with the stacks of waits longer than this; 0: none.
+  uint64_t gil_min_wait_ns = 0;
   uint64_t min_drss_bytes = 0;  // 0: log every event
   bool drss_since_logged = false;
   uint64_t min_call_drss_bytes = 0;  // of RETURNs that are logged, too; 0: none

@@ -5,6 +5,7 @@
 #ifdef PYMEMRUN_ANY_PYTHON
 #include <string.h>
 
+#include "tracer/cpython/gil_place.h"
 #include "tracer/cpython/lifetime.h"
 #include "tracer/cpython/replaced_functions.h"
 
@@ -23,6 +24,10 @@ int PymemrunIsOnFrameStack(const PyThreadState* tstate,
 }
 int PymemrunEnteredFromC(const PymemrunFrame* frame) { return 0; }
 const pthread_cond_t* PymemrunGilSwitchCond(void) { return NULL; }
+PymemrunGilPlace PymemrunMainGil(void) {
+  const PymemrunGilPlace none = {NULL, NULL};
+  return none;
+}
 const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate) { return NULL; }
 int PymemrunIsForProfiling(PyThreadState* tstate, size_t bytes) { return 0; }
 int PymemrunIsLineArray(PyThreadState* tstate, size_t bytes) { return 0; }

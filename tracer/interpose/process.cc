@@ -1,4 +1,4 @@
-// Calls that end the program's image, or tell that the GIL was taken.
+// Calls that end the program's image.
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -18,13 +18,6 @@ namespace pymemrun {
 InterposedState g_interposed = {};
 
 namespace {
-
-// What is watched, and who is told.
-struct GilWatch {
-  std::atomic<const pthread_cond_t*> cond{nullptr};
-  void (*taken)() = nullptr;  // valid once `cond` is not null
-};
-constinit GilWatch g_gil;
 
 // Marks an exec under way while it lives: the collector takes the end of this
 // image for an exec. Withdrawn when the call comes back.
@@ -92,27 +85,13 @@ bool Interposed::Enable(pid_t pid, ControlPage* page) {
   g_interposed.page.store(page, std::memory_order_release);
   return true;
 }
-void Interposed::Disable() {
-  g_gil.cond.store(nullptr, std::memory_order_relaxed);
-}
 ControlPage* Interposed::page() {
   return g_interposed.page.load(std::memory_order_acquire);
-}
-void Interposed::WatchGil(const pthread_cond_t* cond, void (*taken)()) {
-  g_gil.taken = taken;
-  g_gil.cond.store(cond, std::memory_order_release);
 }
 
 }  // namespace pymemrun
 
 using namespace pymemrun;  // the definitions below are libc's names
-
-PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
-  if (cond == g_gil.cond.load(std::memory_order_acquire)) {
-    g_gil.taken();
-  }
-  return PYMEMRUN_NEXT(pthread_cond_signal)(cond);
-}
 
 PYMEMRUN_INTERPOSE int execve(const char* path, char* const* argv,
                               char* const* envp) noexcept {

@@ -13,7 +13,9 @@
 #include "tracer/base/statm.h"
 #include "tracer/code/own_stack.h"
 #include "tracer/cpython/compat.h"
+#include "tracer/cpython/gil_place.h"
 #include "tracer/cpython/lifetime.h"
+#include "tracer/gil/gil_hooks.h"
 #include "tracer/heap/heap_hooks.h"
 #include "tracer/heap/heap_parts.h"
 #include "tracer/interpose/interposed.h"
@@ -88,6 +90,14 @@ void TellStart(ControlPage* page, HotState& hot) {
   WakeFutex(&page->start_state);
 }
 
+// The calling thread holds the GIL.
+void BeginGil() {
+  if (!GilHooks::asked()) return;
+  const PymemrunGilPlace gil = PymemrunMainGil();
+  GilHooks::Begin(gil.freed);
+  Interposed::TraceGil(gil.freed, gil.taken);
+}
+
 bool BeginInChild();
 
 // The heap's hooks, and what a forked child inherits with them.
@@ -121,6 +131,7 @@ bool Begin() {
   TellStart(page, hot);
   hot.page = page;
   OwnStack::Allow();
+  BeginGil();
   // What a child allocated since the fork may have put its thread to rest.
   HeapSampler::DrawAnew();
   g_heap.samples.Record(!g_session.paused);
@@ -228,9 +239,12 @@ void Remember(ControlPage* page, const TraceConfig* config, bool forked) {
   g_session.prepare_ns = MonotonicNs();
 }
 
-// Where page or heap events want it.
+// Where page, heap or GIL events want it.
 bool StartSideRing(ControlPage* page, const TraceConfig& config) {
-  if (!config.pages && !RecordsHeap(config.heap)) return true;
+  GilHooks::Ask(config.gil_min_wait_ns);
+  if (!config.pages && !RecordsHeap(config.heap) && !GilHooks::asked()) {
+    return true;
+  }
   return OwnStack::Create() && SideRing::Open(page);
 }
 

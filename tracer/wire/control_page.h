@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "tracer/wire/gauge_source.h"
+#include "tracer/wire/gil_hold.h"
 #include "tracer/wire/side_ring_layout.h"
 
 namespace pymemrun {
@@ -108,6 +109,8 @@ struct ControlPage {
   std::atomic<uint32_t> dump_heard;  // the order whose signal came last
   std::atomic<uint32_t> dump_waits;  // ...that waits for a dump under way
   std::atomic<uint32_t> dump_taken;  // ...that was last made, or refused
+  // -- With --trace gil.
+  alignas(64) GilHold gils[kMaxGils];
 
   // -- The end. Written by the traced process, released by end_state = 1.
   // When the interpreter began to finalise, CLOCK_MONOTONIC; 0: it has not.

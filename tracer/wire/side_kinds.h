@@ -30,17 +30,34 @@ enum class SideKind : uint16_t {
   kUnmap = 11,     // a heap event: what C code has mapped at address, more =
                    // bytes, whole pages, is not there any more; with kSideMoves
                    // it is where this thread's next kAlloc of kMremap says
+  // Of the GIL at `address`. time_ns is a time stamp.
+  kGil = 12,       // flags = GilNote; of who had taken it last before: more =
+                   // GilHold::free_since, extra = paused, frame = pauses
+  kGilStack = 13,  // after a long wait; detail = frames (low half), GilRole
+                   // (high half); more = the event ring's id of the C function
+                   // that was called last, 0: none
 };
 
-inline constexpr SideKind kLastSideKind = SideKind::kUnmap;
+inline constexpr SideKind kLastSideKind = SideKind::kGilStack;
+
+// As GilAction in gil.proto.
+enum class GilNote : uint16_t {
+  kTaken = 0,
+  kWaiting = 1,
+  kGivingWay = 2,  // says nothing of who had taken it, as the next
+  kGaveWay = 3,
+};
+inline constexpr GilNote kLastGilNote = GilNote::kGaveWay;
+enum class GilRole : uint16_t { kWaiter = 1, kHolder = 2 };
 
 // Whose an item is; what is lost is counted by it.
 enum class SideParty : uint32_t {
   kPages = 0,
   kHeap = 1,
   kEither = 2,  // a definition, or not known
+  kGil = 3,
 };
-inline constexpr uint32_t kSideParties = 3;
+inline constexpr uint32_t kSideParties = 4;
 
 constexpr SideParty PartyOf(SideKind kind) {
   switch (kind) {
@@ -54,6 +71,9 @@ constexpr SideParty PartyOf(SideKind kind) {
     case SideKind::kHeapRates:
     case SideKind::kFinalize:
       return SideParty::kHeap;
+    case SideKind::kGil:
+    case SideKind::kGilStack:
+      return SideParty::kGil;
     default:
       return SideParty::kEither;
   }

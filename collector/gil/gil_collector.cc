@@ -1,0 +1,205 @@
+#include "collector/gil/gil_collector.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "collector/definitions/native_thread.h"
+#include "format/limits.h"
+
+namespace pymemrun {
+namespace {
+
+// For the name of their thread events wait so long, and no more than so many.
+constexpr uint64_t kNamePatienceNs = 200000000;
+constexpr size_t kMaxWaiting = 1u << 16;
+constexpr uint64_t kLookPeriodNs = 250000000;
+// Threads that were there once and are asked for, at most.
+constexpr size_t kMaxThreads = 1u << 16;
+
+}  // namespace
+
+void GilCollector::Start() {
+  Record record;
+  GilRecording* const recording = record.mutable_gil_recording();
+  recording->set_time_us(0);
+  recording->set_min_wait_ns(options_.min_wait_ns);
+  options_.out->Write(record);
+}
+
+void GilCollector::TakeItem(const SideItemView& item, uint32_t stack) {
+  Waiting waiting = {item, stack, 0};
+  waiting.item.payload = {};
+  static_assert(sizeof(item.first_frame) == sizeof(waiting.pauses));
+  std::memcpy(&waiting.pauses, &item.first_frame, sizeof(waiting.pauses));
+  waiting_.push_back(waiting);
+}
+
+// A new thread of Python's takes the GIL before it has its name.
+bool GilCollector::IsNamed(const SideItemView& item, uint64_t now_ns) const {
+  const uint64_t now = options_.clock->NanosOfMonotonic(now_ns);
+  return item.thread == static_cast<uint32_t>(options_.pid) ||
+         options_.definitions->HasNativeThread(item.thread) ||
+         now > options_.clock->NanosAt(item.time_ns) + kNamePatienceNs ||
+         waiting_.size() > kMaxWaiting;
+}
+
+void GilCollector::EndRound(uint64_t now_ns) {
+  GiveOut(ready_, now_ns, /*all=*/false);
+  ready_ = waiting_.size();
+}
+
+void GilCollector::GiveOut(size_t count, uint64_t now_ns, bool all) {
+  for (; count > 0 && !waiting_.empty(); --count) {
+    if (!all && !IsNamed(waiting_.front().item, now_ns)) break;
+    Give(waiting_.front(), now_ns);
+    waiting_.pop_front();
+  }
+}
+
+// Never later than now, whatever the program wrote.
+uint64_t GilCollector::TimeOf(uint64_t stamp, uint64_t now_ns) const {
+  return std::min(options_.clock->NanosAt(stamp),
+                  options_.clock->NanosOfMonotonic(now_ns));
+}
+
+// At least 1 where it is free.
+uint64_t GilCollector::FreeFor(uint64_t since, uint64_t time_ns) const {
+  if (since == 0) return 0;
+  const uint64_t since_ns = options_.clock->NanosAt(since);
+  return since_ns >= time_ns ? 1 : time_ns - since_ns;
+}
+
+// 0: there are too many.
+uint32_t GilCollector::NumberOf(uint64_t gil) {
+  const auto known = std::find(gils_.begin(), gils_.end(), gil);
+  if (known == gils_.end()) {
+    if (gils_.size() >= kMaxGils) return 0;
+    gils_.push_back(gil);
+    return static_cast<uint32_t>(gils_.size());
+  }
+  return static_cast<uint32_t>(known - gils_.begin()) + 1;
+}
+
+uint32_t GilCollector::ThreadOf(uint32_t native, uint64_t time_ns) {
+  const uint32_t id = NativeThreadId(options_.pid, native, time_ns / 1000,
+                                     options_.definitions);
+  if (native != static_cast<uint32_t>(options_.pid) &&
+      (threads_.size() < kMaxThreads || threads_.contains(native))) {
+    threads_[native] = {id};
+  }
+  return id;
+}
+
+void GilCollector::Give(const Waiting& waiting, uint64_t now_ns) {
+  const SideItemView& item = waiting.item;
+  GilEvent event;
+  event.gil = NumberOf(item.address);
+  const bool is_note = item.kind == SideKind::kGil;
+  const uint32_t role = item.detail >> 16;
+  const bool makes_sense =
+      is_note ? item.flags <= static_cast<uint16_t>(kLastGilNote)
+              : role == static_cast<uint32_t>(GilRole::kWaiter) ||
+                    role == static_cast<uint32_t>(GilRole::kHolder);
+  if (event.gil == 0 || !makes_sense) {
+    ++refused_;
+    return;
+  }
+  event.time_ns = TimeOf(item.time_ns, now_ns);
+  event.thread = ThreadOf(item.thread, event.time_ns);
+  if (is_note) {
+    event.action = static_cast<GilAction>(item.flags);
+    if (HasHold(event.action)) {
+      event.free_ns = FreeFor(item.more, event.time_ns);
+      event.pauses = std::min(waiting.pauses, kMaxGilNanos);
+      event.paused_ns =
+          std::min(options_.clock->Nanos(item.extra), kMaxGilNanos);
+    }
+  } else {
+    event.action = role == static_cast<uint32_t>(GilRole::kWaiter)
+                       ? GIL_WAITER
+                       : GIL_HOLDER;
+    event.stack = waiting.stack;
+    event.function =
+        options_.definitions->Function(static_cast<uint32_t>(item.more));
+  }
+  Append(event);
+}
+
+void GilCollector::Append(const GilEvent& event) {
+  encoder_.Append(event);
+  if (encoder_.entries() >= GilBatchEncoder::kMaxEntries) WriteBatch();
+}
+
+void GilCollector::WriteBatch() {
+  if (encoder_.entries() == 0) return;
+  Record record;
+  encoder_.Take(record.mutable_gil());
+  options_.out->Write(record);
+}
+
+void GilCollector::EndBatch(uint64_t now_ns) {
+  if (now_ns >= next_look_ns_) LookForEnded(now_ns, /*at_once=*/false);
+  WriteBatch();
+  const uint64_t lost = options_.side->lost(SideParty::kGil) + refused_;
+  if (lost <= written_lost_) return;
+  Record record;
+  GilLoss* const loss = record.mutable_gil_loss();
+  loss->set_time_us(options_.clock->MicrosOfMonotonic(now_ns));
+  loss->set_events(lost - written_lost_);
+  written_lost_ = lost;
+  options_.out->Write(record);
+}
+
+// A thread that is not there for two looks, while the process runs on, has
+// ended: when a process is killed its threads go one by one.
+void GilCollector::LookForEnded(uint64_t now_ns, bool at_once) {
+  next_look_ns_ = now_ns + kLookPeriodNs;
+  for (auto at = threads_.begin(); at != threads_.end();) {
+    const auto thread = at++;
+    if (options_.lives(thread->first)) {
+      thread->second.was_gone = false;
+    } else if (!at_once && !thread->second.was_gone) {
+      thread->second.was_gone = true;
+    } else {
+      GilEvent event;
+      event.time_ns = options_.clock->NanosOfMonotonic(now_ns);
+      event.thread = thread->second.id;
+      event.action = GIL_LEFT;
+      threads_.erase(thread);
+      Append(event);
+    }
+  }
+}
+
+// What has no event behind it.
+void GilCollector::AddStates(uint64_t now_ns) {
+  for (const GilHold& hold : options_.page->gils) {
+    const uint64_t gil = hold.gil.load(std::memory_order_relaxed);
+    const uint32_t thread = hold.thread.load(std::memory_order_relaxed);
+    if (gil == 0 || thread == 0) continue;
+    GilEvent event;
+    event.gil = NumberOf(gil);
+    if (event.gil == 0) continue;
+    event.action = GIL_STATE;
+    event.time_ns = options_.clock->NanosOfMonotonic(now_ns);
+    event.thread = ThreadOf(thread, event.time_ns);
+    event.free_ns = FreeFor(hold.free_since.load(std::memory_order_relaxed),
+                            event.time_ns);
+    event.pauses =
+        std::min(hold.pauses.load(std::memory_order_relaxed), kMaxGilNanos);
+    event.paused_ns = std::min(
+        options_.clock->Nanos(hold.paused.load(std::memory_order_relaxed)),
+        kMaxGilNanos);
+    Append(event);
+  }
+}
+
+void GilCollector::Finish(uint64_t now_ns, bool process_lives) {
+  GiveOut(waiting_.size(), now_ns, /*all=*/true);
+  AddStates(now_ns);
+  if (process_lives) LookForEnded(now_ns, /*at_once=*/true);
+  next_look_ns_ = ~uint64_t{0};
+  EndBatch(now_ns);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,88 @@
+// The collector's half of GIL events: from the side ring's items to records.
+#ifndef PYMEMRUN_COLLECTOR_GIL_GIL_COLLECTOR_H_
+#define PYMEMRUN_COLLECTOR_GIL_GIL_COLLECTOR_H_
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "collector/definitions/definition_table.h"
+#include "collector/output/record_sink.h"
+#include "collector/process/clock_scale.h"
+#include "collector/side/side_items.h"
+#include "format/gil/gil_batch.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// CollectorProcess owns one where GIL events are traced. Not thread safe. All
+// pointers must outlive it.
+class GilCollector final : public SideTaker {
+ public:
+  struct Options {
+    const ControlPage* page;
+    pid_t pid;  // of the traced process
+    uint64_t min_wait_ns;
+    SideItems* side;
+    const ClockScale* clock;
+    DefinitionTable* definitions;
+    RecordSink* out;
+    // Whether the process has such a thread.
+    std::function<bool(uint32_t thread)> lives;
+  };
+  explicit GilCollector(Options options) : options_(std::move(options)) {}
+
+  // The header is written.
+  void Start();
+  void TakeItem(const SideItemView& item, uint32_t stack) override;
+  // Both rings were emptied. An event waits for one round more, for what the
+  // event ring said before it: its C function, and its thread's name.
+  void EndRound(uint64_t now_ns);
+  // Writes the events gathered so far, and what was lost since the last call.
+  void EndBatch(uint64_t now_ns);
+  // Nothing more comes. `process_lives`: its threads can still be asked for.
+  void Finish(uint64_t now_ns, bool process_lives);
+
+ private:
+  struct Waiting {
+    SideItemView item;  // without payload
+    uint32_t stack;
+    uint64_t pauses;
+  };
+  // Of a thread that had an event and has not ended.
+  struct Known {
+    uint32_t id;           // ThreadDef.id
+    bool was_gone = false;  // when it was last asked for
+  };
+
+  bool IsNamed(const SideItemView& item, uint64_t now_ns) const;
+  void GiveOut(size_t count, uint64_t now_ns, bool all);
+  void Give(const Waiting& waiting, uint64_t now_ns);
+  uint32_t NumberOf(uint64_t gil);
+  uint64_t TimeOf(uint64_t stamp, uint64_t now_ns) const;
+  uint64_t FreeFor(uint64_t since, uint64_t time_ns) const;
+  uint32_t ThreadOf(uint32_t native, uint64_t time_ns);
+  void AddStates(uint64_t now_ns);
+  void LookForEnded(uint64_t now_ns, bool at_once);
+  void Append(const GilEvent& event);
+  void WriteBatch();
+
+  const Options options_;
+  GilBatchEncoder encoder_;
+  std::deque<Waiting> waiting_;
+  size_t ready_ = 0;  // of these, so many were there a round ago
+  std::vector<uint64_t> gils_;  // addresses; numbers are their places + 1
+  absl::flat_hash_map<uint32_t, Known> threads_;  // by Linux thread ids
+  uint64_t refused_ = 0;  // events that made no sense
+  uint64_t written_lost_ = 0;
+  uint64_t next_look_ns_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_GIL_GIL_COLLECTOR_H_

@@ -1,0 +1,236 @@
+// Items of the side ring, to what readers see.
+#include "collector/gil/gil_collector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "collector/ring/side_ring_fixture.h"
+#include "format/records/record_decoder.h"
+#include "tracer/wire/region_for_tests.h"
+
+namespace pymemrun {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr uint64_t kStart = 1000000000;
+constexpr uint64_t kGil = 0x1000;
+
+class GilOutput final : public RecordSink, public RecordVisitor {
+ public:
+  using RecordSink::Write;
+  void Write(absl::string_view bytes, RowCounts) override {
+    const absl::Status status = decoder_.Decode(bytes);
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  void OnCode(const CodeDef& def) override { codes.push_back(def.name()); }
+  void OnStack(const StackDef& def) override {
+    stacks.push_back(codes[def.code()]);
+  }
+  void OnThread(const ThreadDef& def) override {
+    threads.push_back(def.native_id());
+  }
+  void OnGilRecording(const GilRecording& recording) override {
+    lines.push_back(absl::StrCat("from ", recording.min_wait_ns()));
+  }
+  void OnGilLoss(const GilLoss& loss) override {
+    lines.push_back(absl::StrCat("loss ", loss.events()));
+  }
+  bool OnGil(const GilEvent* events, size_t count) override {
+    for (size_t i = 0; i < count; ++i) {
+      const GilEvent& event = events[i];
+      std::string line = absl::StrCat(
+          GilAction_Name(event.action).substr(4), " ", event.gil, " ",
+          threads[event.thread] == static_cast<uint64_t>(getpid())
+              ? "main"
+              : absl::StrCat(threads[event.thread]),
+          " ", event.time_ns);
+      if (HasHold(event.action)) {
+        absl::StrAppend(&line, " free ", event.free_ns, " pauses ",
+                        event.pauses, " ", event.paused_ns);
+      }
+      if (HasGilStack(event.action)) {
+        absl::StrAppend(&line, " ", stacks[event.stack]);
+      }
+      lines.push_back(line);
+    }
+    return true;
+  }
+
+  std::vector<std::string> codes = {""}, stacks = {""}, lines;
+  std::vector<uint64_t> threads = {0};
+
+ private:
+  RecordDecoder decoder_{this};
+};
+
+class GilCollectorTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    clock_.Start(false, {0, kStart}, {});
+    Record header;
+    header.mutable_header()->set_format_version(1);
+    out_.Write(header);
+    side_ = std::make_unique<SideItems>(region_.page(), region_.reply(),
+                                        getpid(), &definitions_, &out_);
+    gil_ = std::make_unique<GilCollector>(GilCollector::Options{
+        .page = region_.page(),
+        .pid = getpid(),
+        .min_wait_ns = 500,
+        .side = side_.get(),
+        .clock = &clock_,
+        .definitions = &definitions_,
+        .out = &out_,
+        .lives = [this](uint32_t thread) { return !gone_.contains(thread); }});
+    side_->set_gil(gil_.get());
+    gil_->Start();
+    side_->Start();
+    producer_.Code(1, "a.py", "held", 1);
+  }
+  static void Fill(SideKind kind, uint32_t thread, uint64_t time_ns,
+                   SideHead* head) {
+    head->kind = kind;
+    head->thread = thread;
+    head->time_ns = kStart + time_ns;
+    head->address = kGil;
+  }
+  void Note(GilNote note, uint32_t thread, uint64_t time_ns,
+            uint64_t free_since = 0, uint64_t paused = 0, uint64_t pauses = 0,
+            uint64_t gil = kGil) {
+    SideHead head = {};
+    Fill(SideKind::kGil, thread, time_ns, &head);
+    head.flags = static_cast<uint16_t>(note);
+    head.address = gil;
+    head.more = free_since == 0 ? 0 : kStart + free_since;
+    head.extra = paused;
+    std::memcpy(&head.frame, &pauses, sizeof(pauses));
+    producer_.Push(head, "");
+  }
+  void Stack(uint32_t role, uint32_t thread, uint64_t time_ns) {
+    SideHead head = {};
+    Fill(SideKind::kGilStack, thread, time_ns, &head);
+    head.detail = 1 | role << 16;
+    head.frame = {1, 0};
+    producer_.Push(head, "");
+  }
+  // Long after what the tests do.
+  static uint64_t Late() { return kStart + uint64_t{3600} * 1000000000; }
+  void Round() {
+    side_->Drain(Late(), false);
+    gil_->EndRound(Late());
+  }
+  std::vector<std::string> Finish(bool process_lives = false) {
+    side_->Drain(Late(), true);
+    gil_->Finish(Late(), process_lives);
+    return out_.lines;
+  }
+  uint32_t Main() const { return static_cast<uint32_t>(getpid()); }
+
+  TestRegion region_;
+  SideProducer producer_{region_.page(), region_.cells()};
+  ClockScale clock_;
+  GilOutput out_;
+  DefinitionTable definitions_{&clock_, &out_};
+  std::set<uint32_t> gone_;
+  std::unique_ptr<SideItems> side_;
+  std::unique_ptr<GilCollector> gil_;
+};
+
+TEST_F(GilCollectorTest, ItemsBecomeEvents) {
+  Note(GilNote::kTaken, Main(), 100);
+  Note(GilNote::kWaiting, 77, 200, 0, 30, 2);
+  Stack(2, Main(), 900);
+  Note(GilNote::kTaken, 77, 1000, 950, 30, 2);
+  Stack(1, 77, 1000);
+  Note(GilNote::kGivingWay, 77, 2000);
+  Note(GilNote::kGaveWay, 77, 2500);
+  EXPECT_THAT(Finish(),
+              ElementsAre("from 500", "TAKEN 1 main 100 free 0 pauses 0 0",
+                          "WAITING 1 77 200 free 0 pauses 2 30",
+                          "HOLDER 1 main 900 held",
+                          "TAKEN 1 77 1000 free 50 pauses 2 30",
+                          "WAITER 1 77 1000 held", "GIVING_WAY 1 77 2000",
+                          "GAVE_WAY 1 77 2500"));
+}
+
+TEST_F(GilCollectorTest, AnEventWaitsForWhatTheEventRingSaidBeforeIt) {
+  Note(GilNote::kTaken, Main(), 100);
+  Round();
+  gil_->EndBatch(Late());
+  EXPECT_THAT(out_.lines, ElementsAre("from 500"));
+  Round();
+  gil_->EndBatch(Late());
+  EXPECT_EQ(out_.lines.size(), 2u);
+}
+
+TEST_F(GilCollectorTest, WhoHasItAtTheEndIsReadFromTheControlPage) {
+  GilHold& hold = region_.page()->gils[0];
+  hold.gil = kGil;
+  hold.thread = Main();
+  hold.free_since = clock_.NanosOfMonotonic(Late()) + kStart - 40;
+  hold.pauses = 5;
+  hold.paused = 70;
+  const uint64_t end = clock_.NanosOfMonotonic(Late());
+  EXPECT_THAT(Finish(), ElementsAre("from 500",
+                                    absl::StrCat("STATE 1 main ", end,
+                                                 " free 40 pauses 5 70")));
+}
+
+TEST_F(GilCollectorTest, AThreadHasLeftWhenItIsMissedTwice) {
+  Note(GilNote::kTaken, 77, 100);
+  Note(GilNote::kTaken, 78, 200, 150);
+  Round();
+  Round();
+  gone_ = {77};
+  gil_->EndBatch(Late());
+  EXPECT_EQ(out_.lines.size(), 3u);
+  gil_->EndBatch(Late() + 1);  // too soon to look again
+  EXPECT_EQ(out_.lines.size(), 3u);
+  gil_->EndBatch(Late() + 1000000000);
+  ASSERT_EQ(out_.lines.size(), 4u);
+  EXPECT_EQ(out_.lines[3],
+            absl::StrCat("LEFT 1 77 ",
+                         clock_.NanosOfMonotonic(Late() + 1000000000)));
+  // While the program waits for its end, once is enough.
+  gone_ = {77, 78};
+  EXPECT_EQ(Finish(/*process_lives=*/true).size(), 5u);
+}
+
+TEST_F(GilCollectorTest, NobodyIsMissedOnceTheProcessIsGone) {
+  Note(GilNote::kTaken, 77, 100);
+  Round();
+  Round();
+  gone_ = {77};
+  EXPECT_EQ(Finish(/*process_lives=*/false).size(), 2u);
+}
+
+TEST_F(GilCollectorTest, WhatMakesNoSenseIsCountedAsLost) {
+  Note(static_cast<GilNote>(9), Main(), 100);
+  Stack(7, Main(), 100);
+  for (uint64_t gil = 1; gil <= kMaxGils + 1; ++gil) {
+    Note(GilNote::kTaken, Main(), 100, 0, 0, 0, gil);
+  }
+  const std::vector<std::string> lines = Finish();
+  EXPECT_EQ(lines.size(), 1 + kMaxGils + 1);
+  EXPECT_EQ(lines.back(), "loss 3");
+}
+
+TEST_F(GilCollectorTest, NumbersOutOfAnyRangeAreCutToIt) {
+  // Times beyond now, before the start; sums beyond all.
+  Note(GilNote::kTaken, Main(), Late(), 1, ~uint64_t{0}, ~uint64_t{0});
+  Note(GilNote::kWaiting, 77, ~uint64_t{0} - kStart + 1, 5);
+  Note(GilNote::kTaken, 77, 10, ~uint64_t{0} - kStart);
+  const std::vector<std::string> lines = Finish();
+  ASSERT_EQ(lines.size(), 4u);  // and each was decoded
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -1,0 +1,134 @@
+#include "format/gil/gil_batch.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "format/limits.h"
+#include "format/stream/status_util.h"
+
+namespace pymemrun {
+namespace {
+
+// How many entries have columns of their own.
+struct Parts {
+  uint64_t holds = 0, stacks = 0;
+};
+
+absl::Status CountParts(const GilBatch& batch, Parts* parts) {
+  for (const int action : batch.action()) {
+    if (!GilAction_IsValid(action)) {
+      return WrongColumn("gil.action", absl::StrCat("0 to ", GilAction_MAX),
+                         action);
+    }
+    parts->holds += HasHold(static_cast<GilAction>(action));
+    parts->stacks += HasGilStack(static_cast<GilAction>(action));
+  }
+  return absl::OkStatus();
+}
+
+// Sums of times stay far from overflow in a reader, for any number of batches
+// that a file can have: each is below 2^56, which is two years.
+absl::Status CheckNanos(absl::string_view field, const Column64& column) {
+  for (const uint64_t value : column) {
+    if (value > kMaxGilNanos) {
+      return WrongColumn(field, absl::StrCat("at most ", kMaxGilNanos), value);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void GilBatchEncoder::Append(const GilEvent& event) {
+  const uint64_t time_ns = std::max(event.time_ns, last_ns_);
+  const auto row = static_cast<uint32_t>(entries());
+  if (row == 0) {
+    batch_.set_first_ns(time_ns);
+    last_ns_ = time_ns;
+  }
+  batch_.add_time_step_ns(time_ns - last_ns_);
+  last_ns_ = time_ns;
+  batch_.add_thread(event.thread);
+  batch_.add_action(event.action);
+  if (row == 0 || event.gil != last_gil_) {
+    batch_.add_gil_at(row == 0 ? 0 : row - gil_row_);
+    batch_.add_gil(event.gil);
+    gil_row_ = row;
+    last_gil_ = event.gil;
+  }
+  if (HasHold(event.action)) {
+    batch_.add_free_ns(event.free_ns);
+    batch_.add_pauses(event.pauses);
+    batch_.add_paused_ns(event.paused_ns);
+  }
+  if (HasGilStack(event.action)) {
+    batch_.add_stack(event.stack);
+    batch_.add_function(event.function);
+  }
+}
+
+void GilBatchEncoder::Take(GilBatch* batch) {
+  batch->Clear();
+  batch->Swap(&batch_);
+}
+
+absl::Status GilBatchDecoder::Check(const GilBatch& b, Ids* ids) {
+  const auto rows = static_cast<uint64_t>(b.action_size());
+  Parts parts;
+  RETURN_IF_ERROR(CountParts(b, &parts));
+  RETURN_IF_ERROR(CheckLength("gil.time_step_ns", rows, b.time_step_ns_size()));
+  RETURN_IF_ERROR(CheckLength("gil.thread", rows, b.thread_size()));
+  RETURN_IF_ERROR(CheckAtFromZero("gil.gil_at", b.gil_at(), rows));
+  RETURN_IF_ERROR(CheckLength("gil.gil", b.gil_at_size(), b.gil_size()));
+  RETURN_IF_ERROR(CheckLength("gil.free_ns", parts.holds, b.free_ns_size()));
+  RETURN_IF_ERROR(CheckLength("gil.pauses", parts.holds, b.pauses_size()));
+  RETURN_IF_ERROR(
+      CheckLength("gil.paused_ns", parts.holds, b.paused_ns_size()));
+  RETURN_IF_ERROR(CheckLength("gil.stack", parts.stacks, b.stack_size()));
+  RETURN_IF_ERROR(CheckLength("gil.function", parts.stacks, b.function_size()));
+  uint64_t time = b.first_ns();
+  RETURN_IF_ERROR(AddAll("gil.time_step_ns", b.time_step_ns(), &time));
+  if (time > kMaxGilNanos) {
+    return WrongColumn("gil.time_step_ns",
+                       absl::StrCat("a time of at most ", kMaxGilNanos), time);
+  }
+  RETURN_IF_ERROR(CheckNanos("gil.free_ns", b.free_ns()));
+  RETURN_IF_ERROR(CheckNanos("gil.pauses", b.pauses()));
+  RETURN_IF_ERROR(CheckNanos("gil.paused_ns", b.paused_ns()));
+  uint32_t gil = 0;
+  RETURN_IF_ERROR(CheckIds("gil.gil", b.gil(), 1, &gil));
+  RETURN_IF_ERROR(CheckIds("gil.thread", b.thread(), 1, &ids->thread));
+  RETURN_IF_ERROR(CheckIds("gil.stack", b.stack(), 0, &ids->stack));
+  return CheckIds("gil.function", b.function(), 0, &ids->function);
+}
+
+GilEvent GilBatchDecoder::EventAt(int row) {
+  GilEvent event;
+  event.time_ns = time_ns_ += batch_.time_step_ns(row);
+  event.thread = batch_.thread(row);
+  event.action = batch_.action(row);
+  if (static_cast<uint64_t>(row) == gil_.next) {
+    last_gil_ = batch_.gil(gil_.index);
+    gil_.Advance();
+  }
+  event.gil = last_gil_;
+  if (HasHold(event.action)) {
+    event.free_ns = batch_.free_ns(hold_);
+    event.pauses = batch_.pauses(hold_);
+    event.paused_ns = batch_.paused_ns(hold_++);
+  }
+  if (HasGilStack(event.action)) {
+    event.stack = batch_.stack(stack_);
+    event.function = batch_.function(stack_++);
+  }
+  return event;
+}
+
+size_t GilBatchDecoder::Next(GilEvent* events, size_t size) {
+  const auto left = static_cast<size_t>(batch_.action_size() - row_);
+  const size_t count = std::min(size, left);
+  for (size_t i = 0; i < count; ++i) events[i] = EventAt(row_++);
+  return count;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "readers/gil/gil_replay.h"
+#include "readers/gil/gil_tables.h"
+#include "readers/gil/gil_text.h"
+#include "readers/options/option_values.h"
+#include "readers/report/report_command.h"
+#include "readers/run/reread_file.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kWaitsInText = 3;
+constexpr uint64_t kPlacesInText = 5;
+
+class GilCommand final : public ReportCommand {
+ public:
+  GilCommand()
+      : ReportCommand(
+            "gil", "who holds the GIL, who waits for it",
+            "Says how long each thread held the global interpreter lock (GIL), "
+            "waited for it and ran or slept without it; who waited for whom; "
+            "and at which lines. It needs a run with --trace gil.\n\nTime "
+            "without the GIL is good: the thread keeps no other from running. "
+            "Time that it holds the GIL is bad only if others wait meanwhile. "
+            "Stacks were recorded of waits longer than --gil-min.") {}
+
+  void AddOptions(CLI::App* app) override {
+    files_.AddOne(app);
+    table_.Add(app, 20, ": a row for each thread, or see --rows");
+    AddChoice(app, "--rows", &rows_,
+              Choices<std::optional<GilRows>>{{"threads", GilRows::kThreads},
+                               {"blockers", GilRows::kBlockers},
+                               {"waits", GilRows::kWaits},
+                               {"places", GilRows::kPlaces}},
+              "WHAT",
+              "Have a row for each of WHAT (threads): threads; blockers, who "
+              "waited for whom; waits, the longest ones with both stacks; "
+              "places, the lines that held the GIL while others waited. For "
+              "text only that table is printed.");
+    AddThread(app, &thread_);
+    AddOwn(app);
+    files_.AddOutput(app);
+  }
+  std::string Problem() const override { return table_.Problem(); }
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  void PrintAll(const GilReplay& replay, ThreadFilter* keep,
+                OutputBuffer* output) const;
+
+  TableOptions table_;
+  std::optional<GilRows> rows_;
+  std::string thread_;
+};
+
+void PrintRows(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
+               uint64_t limit, TableFormat format, OutputBuffer* output) {
+  Table table = GilTable(rows, replay, keep, limit, format);
+  if (format == TableFormat::kText) DropEmptyColumns(&table);
+  PrintTable(table, format, output);
+}
+
+// Each part has something to say, or is left out.
+void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
+                          OutputBuffer* output) const {
+  output->AppendLines(
+      absl::StrCat(GilSentence(replay, keep), GilNotes(replay), "\n"));
+  PrintRows(GilRows::kThreads, replay, keep, table_.limit(),
+            TableFormat::kText, output);
+  output->AppendLines(table_.NotShown(GilThreadsOf(replay, keep).size(),
+                                      "thread", "threads"));
+  if (replay.blocked_ns().empty()) return;
+  output->AppendLines("\nWho waits for whom, seconds:\n");
+  PrintTable(GilMatrix(replay, keep), TableFormat::kText, output);
+  if (!replay.blocked_by_place().empty()) {
+    output->AppendLines("\nWhat holds the GIL while others wait:\n");
+    PrintRows(GilRows::kPlaces, replay, keep, kPlacesInText,
+              TableFormat::kText, output);
+  }
+  output->AppendLines(absl::StrCat(
+      "\nThe longest waits:\n", GilWaitsText(replay, keep, kWaitsInText)));
+}
+
+int GilCommand::Run(const Console& console, OutputBuffer* output) {
+  const auto file = RereadFile::Open(files_.paths[0], console);
+  if (file == nullptr) return kExitFailed;
+  GilReplay replay;
+  if (!file->Read(&replay)) return kExitFailed;
+  if (!replay.has_gil()) {
+    console.Say(absl::StrCat(
+        file->shown_name(),
+        ": has no GIL events: record them with pymemrun --trace gil"));
+    return file->whole() ? kExitUsage : file->code();
+  }
+  ThreadFilter keep(thread_, &replay.index());
+  if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
+  if (table_.as_text() && !rows_.has_value()) {
+    PrintAll(replay, &keep, output);
+  } else {
+    PrintRows(rows_.value_or(GilRows::kThreads), replay, &keep, table_.limit(),
+              table_.format(), output);
+  }
+  return file->code();
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewGilCommand() {
+  return std::make_unique<GilCommand>();
+}
+
+}  // namespace pymemrun

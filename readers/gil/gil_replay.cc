@@ -1,0 +1,199 @@
+#include "readers/gil/gil_replay.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace pymemrun {
+
+uint64_t GilThreadTimes::TotalNs(uint64_t end_ns) const {
+  const uint64_t end = ended ? last_ns : std::max(end_ns, last_ns);
+  return std::max(end - first_ns, held_ns + waited_ns);
+}
+
+uint64_t GilThreadTimes::WithoutNs(uint64_t end_ns) const {
+  return TotalNs(end_ns) - held_ns - waited_ns;
+}
+
+// The thread's first id, of which there is a place.
+uint32_t GilReplay::Know(uint32_t thread, uint64_t time_ns) {
+  uint32_t first = index().FirstThread(thread);
+  if (first > index().threads()) first = 0;  // it found no room
+  if (first >= threads_.size()) {
+    threads_.resize(first + 1);
+    doing_.resize(first + 1);
+  }
+  GilThreadTimes& times = threads_[first];
+  if (!times.any) {
+    times.any = true;
+    times.first_ns = times.last_ns = time_ns;
+  }
+  return first;
+}
+
+void GilReplay::OnFunction(const FunctionDef& function) {
+  ReplayVisitor::OnFunction(function);
+  if (functions_.size() >= kMostFunctions) return;
+  functions_.push_back(names_.Keep(
+      function.module().empty()
+          ? function.qualname()
+          : absl::StrCat(function.module(), ".", function.qualname())));
+}
+
+absl::string_view GilReplay::FunctionName(uint32_t function) const {
+  return function == 0 || function > functions_.size()
+             ? absl::string_view()
+             : functions_[function - 1];
+}
+
+bool GilReplay::OnGil(const GilEvent* events, size_t count) {
+  has_gil_ = true;
+  for (size_t i = 0; i < count; ++i) Take(events[i]);
+  return true;
+}
+
+void GilReplay::Take(const GilEvent& event) {
+  end_ns_ = std::max(end_ns_, event.time_ns);
+  const uint32_t thread = Know(event.thread, event.time_ns);
+  GilThreadTimes& times = threads_[thread];
+  if (event.action == GIL_LEFT) {
+    times.ended = true;
+    return;
+  }
+  Gil& gil = gils_[event.gil];
+  if (HasHold(event.action)) CountHold(event, &gil);
+  if (event.action == GIL_STATE) return;
+  times.last_ns = std::max(times.last_ns, event.time_ns);
+  times.ended = false;
+  Doing& doing = doing_[thread];
+  switch (event.action) {
+    case GIL_TAKEN:
+      return Taken(event, thread, &gil);
+    case GIL_WAITING:
+      EndWait(thread, event.time_ns);
+      doing = {true, false, event.gil, event.time_ns, event.paused_ns};
+      return;
+    case GIL_GIVING_WAY:
+      EndWait(thread, event.time_ns);
+      doing = {false, true, event.gil, event.time_ns, 0};
+      return;
+    case GIL_GAVE_WAY:
+      return EndWait(thread, event.time_ns);
+    default:
+      return AddStack(event, thread, &gil);
+  }
+}
+
+// What the thread that took the GIL last has done with it until now.
+void GilReplay::CountHold(const GilEvent& event, Gil* gil) {
+  GilSpan& now = gil->now;
+  if (now.thread == 0) return;
+  GilThreadTimes& holder = threads_[now.thread];
+  const uint64_t free_ns = std::min(event.free_ns, event.time_ns);
+  const uint64_t until = std::max(event.time_ns - free_ns, now.begin_ns);
+  now.end_ns = until;
+  now.paused_ns = std::min(event.paused_ns, until - now.begin_ns);
+  gil->is_held = free_ns == 0;
+  const uint64_t held = until - now.begin_ns - now.paused_ns;
+  if (held > gil->held_ns) holder.held_ns += held - gil->held_ns;
+  gil->held_ns = std::max(gil->held_ns, held);
+  if (event.pauses > gil->pauses) holder.takes += event.pauses - gil->pauses;
+  gil->pauses = std::max(gil->pauses, event.pauses);
+  holder.last_ns = std::max(holder.last_ns, until);
+}
+
+void GilReplay::Taken(const GilEvent& event, uint32_t thread, Gil* gil) {
+  if (gil->now.thread != 0) gil->history.Add(gil->now);
+  EndWait(thread, event.time_ns);
+  gil->now = {thread, event.time_ns, event.time_ns, 0, {}};
+  gil->is_held = true;
+  gil->held_ns = gil->pauses = 0;
+  ++threads_[thread].takes;
+}
+
+// Charges the wait to who held the GIL meanwhile.
+void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
+  Doing& doing = doing_[thread];
+  if (!doing.waits && !doing.gives_way) return;
+  const Doing did = doing;
+  doing = {};
+  GilThreadTimes& times = threads_[thread];
+  const uint64_t begin_ns = std::min(did.since_ns, end_ns);
+  GilWait wait = {thread, begin_ns, end_ns - begin_ns, 0, {}, 0};
+  times.waited_ns += wait.wait_ns;
+  uint64_t left = wait.wait_ns;
+  if (did.waits) {
+    ++times.waits;
+    uint64_t longest_ns = 0;
+    const uint64_t forgotten = gils_[did.gil].history.EachIn(
+        begin_ns, end_ns, did.paused_ns,
+        [&](const GilSpan& span, uint64_t ns) {
+          ns = std::min(ns, left);
+          left -= ns;
+          blocked_ns_[{thread, span.thread}] += ns;
+          if (span.place.stack != 0) blocked_by_place_[span.place] += ns;
+          if (ns <= longest_ns) return;
+          longest_ns = ns;
+          wait.holder = span.thread;
+          wait.holder_place = span.place;
+        });
+    if (forgotten > 0) {
+      blocked_ns_[{thread, kForgotten}] += std::min(left, forgotten);
+      left -= std::min(left, forgotten);
+    }
+    if (wait.wait_ns > times.longest.wait_ns) times.longest = wait;
+    Keep(wait);
+  }
+  if (left > 0) blocked_ns_[{thread, kHandover}] += left;
+}
+
+void GilReplay::Keep(const GilWait& wait) {
+  const auto longer = [](const GilWait& a, const GilWait& b) {
+    return a.wait_ns > b.wait_ns;
+  };
+  if (worst_.size() == kMostWorst) {
+    if (wait.wait_ns <= worst_.back().wait_ns) return;
+    worst_.pop_back();
+  }
+  worst_.insert(std::upper_bound(worst_.begin(), worst_.end(), wait, longer),
+                wait);
+}
+
+void GilReplay::AddStack(const GilEvent& event, uint32_t thread, Gil* gil) {
+  if (event.action == GIL_HOLDER) {
+    if (gil->now.thread == thread) {
+      gil->now.place = {event.stack, event.function};
+    }
+    return;
+  }
+  // Of the wait that has just ended.
+  for (GilWait& wait : worst_) {
+    if (wait.thread == thread && wait.stack == 0 &&
+        wait.begin_ns + wait.wait_ns == event.time_ns) {
+      wait.stack = event.stack;
+    }
+  }
+  GilWait& longest = threads_[thread].longest;
+  if (longest.begin_ns + longest.wait_ns == event.time_ns) {
+    longest.stack = event.stack;
+  }
+}
+
+void GilReplay::Finish() {
+  for (auto& [number, gil] : gils_) {
+    if (gil.now.thread == 0) continue;
+    // Without a last entry a thread that had it is taken to have kept it.
+    if (gil.is_held && gil.now.end_ns < end_ns_) {
+      GilEvent event;
+      event.time_ns = end_ns_;
+      event.paused_ns = gil.now.paused_ns;
+      CountHold(event, &gil);
+    }
+    gil.history.Add(gil.now);
+  }
+  for (uint32_t thread = 0; thread < doing_.size(); ++thread) {
+    EndWait(thread, std::max(end_ns_, doing_[thread].since_ns));
+  }
+}
+
+}  // namespace pymemrun

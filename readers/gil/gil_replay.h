@@ -1,0 +1,125 @@
+// A run's GIL events, summed up: by thread, by who waited for whom, by place.
+#ifndef PYMEMRUN_READERS_GIL_GIL_REPLAY_H_
+#define PYMEMRUN_READERS_GIL_GIL_REPLAY_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "format/limits.h"
+#include "readers/gil/hold_history.h"
+#include "readers/run/name_pool.h"
+#include "readers/run/replay_visitor.h"
+
+namespace pymemrun {
+
+// One wait of a thread's, and the hold that took most of it.
+struct GilWait {
+  uint32_t thread = 0;
+  uint64_t begin_ns = 0, wait_ns = 0;
+  uint32_t holder = 0;  // 0: nobody held it
+  GilPlace holder_place;
+  uint32_t stack = 0;  // the waiter's
+};
+
+// What a thread did, by its first ThreadDef.id.
+struct GilThreadTimes {
+  uint64_t first_ns = 0, last_ns = 0;  // of its events
+  bool any = false, ended = false;
+  uint64_t held_ns = 0, waited_ns = 0;
+  uint64_t takes = 0, waits = 0;
+  GilWait longest;
+
+  // From its first event to its end, or to the run's.
+  uint64_t TotalNs(uint64_t end_ns) const;
+  uint64_t WithoutNs(uint64_t end_ns) const;
+};
+
+// Reads the whole run. Time and memory are linear in the file. Not thread safe.
+class GilReplay final : public ReplayVisitor {
+ public:
+  static constexpr size_t kMostWorst = 64;
+  static constexpr size_t kMostFunctions = size_t{1} << 18;
+  // Who waited, and for whom; the latter may be one of these.
+  using Pair = std::pair<uint32_t, uint32_t>;
+  static constexpr uint32_t kHandover = 0;  // nobody held it
+  static constexpr uint32_t kForgotten = ~0u;  // more holds than are remembered
+
+  void OnGilRecording(const GilRecording& recording) override {
+    has_gil_ = true;
+    min_wait_ns_ = recording.min_wait_ns();
+  }
+  void OnFunction(const FunctionDef& function) override;
+  bool OnGil(const GilEvent* events, size_t count) override;
+  void OnGilLoss(const GilLoss& loss) override { lost_ += loss.events(); }
+  void OnFooter(const Footer& footer) override {
+    end_ns_ = std::max(end_ns_, std::min<uint64_t>(footer.end_us(),
+                                                   kMaxGilNanos / 1000) *
+                                    1000);
+  }
+  void Finish() override;
+
+  // "json.scanner.scan_once"; empty: it is not known.
+  absl::string_view FunctionName(uint32_t function) const;
+
+  // After Finish().
+  bool has_gil() const { return has_gil_; }
+  uint64_t min_wait_ns() const { return min_wait_ns_; }
+  uint64_t lost() const { return lost_; }
+  uint64_t end_ns() const { return end_ns_; }
+  size_t gils() const { return gils_.size(); }
+  // By ThreadDef.id; those without `any` had no event.
+  const std::vector<GilThreadTimes>& threads() const { return threads_; }
+  const absl::flat_hash_map<Pair, uint64_t>& blocked_ns() const {
+    return blocked_ns_;
+  }
+  // For how long threads waited while one was there. As stacks were recorded.
+  const absl::flat_hash_map<GilPlace, uint64_t>& blocked_by_place() const {
+    return blocked_by_place_;
+  }
+  // The longest waits, the longest first.
+  const std::vector<GilWait>& worst() const { return worst_; }
+
+ private:
+  struct Gil {
+    GilSpan now;          // who took it last; thread 0: nobody yet
+    bool is_held = false;
+    uint64_t held_ns = 0;   // of `now`, as far as it was counted
+    uint64_t pauses = 0;    // likewise
+    HoldHistory history;
+  };
+  // What a thread does now.
+  struct Doing {
+    bool waits = false, gives_way = false;
+    uint32_t gil = 0;
+    uint64_t since_ns = 0;
+    uint64_t paused_ns = 0;  // of the hold then
+  };
+
+  void Take(const GilEvent& event);
+  void CountHold(const GilEvent& event, Gil* gil);
+  void Taken(const GilEvent& event, uint32_t thread, Gil* gil);
+  void EndWait(uint32_t thread, uint64_t end_ns);
+  void Keep(const GilWait& wait);
+  void AddStack(const GilEvent& event, uint32_t thread, Gil* gil);
+  uint32_t Know(uint32_t thread, uint64_t time_ns);
+
+  bool has_gil_ = false;
+  uint64_t min_wait_ns_ = 0, lost_ = 0, end_ns_ = 0;
+  NamePool names_{4 << 20};
+  std::vector<absl::string_view> functions_;  // ids are places + 1
+  absl::flat_hash_map<uint32_t, Gil> gils_;
+  std::vector<GilThreadTimes> threads_;
+  std::vector<Doing> doing_;
+  absl::flat_hash_map<Pair, uint64_t> blocked_ns_;
+  absl::flat_hash_map<GilPlace, uint64_t> blocked_by_place_;
+  std::vector<GilWait> worst_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_GIL_GIL_REPLAY_H_

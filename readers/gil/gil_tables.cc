@@ -1,0 +1,264 @@
+#include "readers/gil/gil_tables.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "readers/places/place.h"
+#include "readers/places/place_table.h"
+#include "readers/run/frame_budget.h"
+#include "readers/run/own_code.h"
+
+namespace pymemrun {
+namespace {
+
+constexpr size_t kMatrixThreads = 6;
+
+double Seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+double Share(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0
+                    : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// For people: "1.234".
+Cell ShortSeconds(uint64_t ns) { return absl::StrFormat("%.3f", Seconds(ns)); }
+
+Place OwnPlaceOf(const GilReplay& replay, uint32_t stack) {
+  return PlaceOf(GroupBy::kLine, replay.index(), Origin{.stack = stack});
+}
+
+Cell PlaceCell(const GilReplay& replay, uint32_t stack) {
+  return stack == 0 ? Cell() : Cell(LabelOf(OwnPlaceOf(replay, stack)));
+}
+
+Cell TextCell(std::string text) {
+  return text.empty() ? Cell() : Cell(std::move(text));
+}
+
+std::string HolderName(const GilReplay& replay, uint32_t thread) {
+  if (thread == GilReplay::kHandover) return "<handing over>";
+  if (thread == GilReplay::kForgotten) return "<several threads>";
+  return std::string(replay.index().LatestThreadLabel(thread));
+}
+
+// A cell that a text has in another form.
+Cell SecondsCell(uint64_t ns, TableFormat format) {
+  return format == TableFormat::kText ? ShortSeconds(ns) : Cell(Seconds(ns));
+}
+
+Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
+                 TableFormat format) {
+  Table table;
+  table.headings = {{"thread", "thread", CellLook::kName},
+                    {"held_share", "holds", CellLook::kShare},
+                    {"waiting_share", "waits", CellLook::kShare},
+                    {"without_share", "without", CellLook::kShare},
+                    {"total_s", "of s"},
+                    {"takes", "takes"},
+                    {"longest_wait_s", "longest"},
+                    {"longest_wait_for", "wait for", CellLook::kName},
+                    {"held_s", "holds s"},
+                    {"waiting_s", "waits s"},
+                    {"without_s", "without s"},
+                    {"waits", "waits"}};
+  for (const uint32_t thread : GilThreadsOf(replay, keep)) {
+    if (limit != 0 && table.rows.size() == limit) break;
+    const GilThreadTimes& times = replay.threads()[thread];
+    const uint64_t total = times.TotalNs(replay.end_ns());
+    const uint64_t without = times.WithoutNs(replay.end_ns());
+    const bool waited = times.longest.wait_ns > 0;
+    table.rows.push_back(
+        {std::string(replay.index().LatestThreadLabel(thread)),
+         Share(times.held_ns, total), Share(times.waited_ns, total),
+         Share(without, total), SecondsCell(total, format), times.takes,
+         waited ? SecondsCell(times.longest.wait_ns, format) : Cell(),
+         waited ? Cell(HolderName(replay, times.longest.holder)) : Cell(),
+         SecondsCell(times.held_ns, format),
+         SecondsCell(times.waited_ns, format), SecondsCell(without, format),
+         times.waits});
+  }
+  return table;
+}
+
+Table BlockerRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
+                  TableFormat format) {
+  std::vector<std::pair<GilReplay::Pair, uint64_t>> pairs;
+  uint64_t all = 0;
+  for (const auto& [pair, ns] : replay.blocked_ns()) {
+    all += ns;
+    if (keep->Keeps(pair.first)) pairs.push_back({pair, ns});
+  }
+  std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
+    return std::pair(b.second, a.first) < std::pair(a.second, b.first);
+  });
+  Table table;
+  table.headings = {{"waiter", "waiter", CellLook::kName},
+                    {"holder", "for", CellLook::kName},
+                    {"waiting_s", "waits s"},
+                    {"share", "share", CellLook::kShare}};
+  for (const auto& [pair, ns] : pairs) {
+    if (limit != 0 && table.rows.size() == limit) break;
+    table.rows.push_back(
+        {std::string(replay.index().LatestThreadLabel(pair.first)),
+         HolderName(replay, pair.second), SecondsCell(ns, format),
+         Share(ns, all)});
+  }
+  return table;
+}
+
+Table WaitRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
+               TableFormat format) {
+  Table table;
+  table.headings = {{"waiter", "waiter", CellLook::kName},
+                    {"at_s", "at s"},
+                    {"wait_s", "waits s"},
+                    {"holder", "for", CellLook::kName},
+                    {"waiter_line", "waiter's line", CellLook::kName},
+                    {"holder_line", "holder's line", CellLook::kName},
+                    {"holder_calls", "calls", CellLook::kName},
+                    {"waiter_stack", "waiter's stack", CellLook::kName},
+                    {"holder_stack", "holder's stack", CellLook::kName}};
+  FrameBudget budget;
+  for (const GilWait& wait : replay.worst()) {
+    if (limit != 0 && table.rows.size() == limit) break;
+    if (!keep->Keeps(wait.thread)) continue;
+    const uint32_t held_at = wait.holder_place.stack;
+    table.rows.push_back(
+        {std::string(replay.index().LatestThreadLabel(wait.thread)),
+         SecondsCell(wait.begin_ns, format), SecondsCell(wait.wait_ns, format),
+         HolderName(replay, wait.holder), PlaceCell(replay, wait.stack),
+         PlaceCell(replay, held_at),
+         TextCell(GilCallText(replay, wait.holder_place)),
+         TextCell(replay.index().StackText(wait.stack, &budget)),
+         TextCell(replay.index().StackText(held_at, &budget))});
+  }
+  return table;
+}
+
+Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
+  struct Row {
+    uint64_t ns;
+    Place place;
+    std::string calls;
+  };
+  absl::flat_hash_map<std::pair<Place, std::string>, uint64_t> sums;
+  uint64_t all = 0;
+  for (const GilThreadTimes& times : replay.threads()) all += times.waited_ns;
+  for (const auto& [place, ns] : replay.blocked_by_place()) {
+    sums[{OwnPlaceOf(replay, place.stack), GilCallText(replay, place)}] += ns;
+  }
+  std::vector<Row> rows;
+  for (const auto& [key, ns] : sums) rows.push_back({ns, key.first, key.second});
+  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    if (a.ns != b.ns) return a.ns > b.ns;
+    return std::tie(a.place, a.calls) < std::tie(b.place, b.calls);
+  });
+  Table table;
+  table.headings = PlaceHeadings(GroupBy::kLine);
+  table.headings.push_back({"blocked_s", "others wait s"});
+  table.headings.push_back({"share", "share", CellLook::kShare});
+  table.headings.push_back({"calls", "calls", CellLook::kName});
+  for (const Row& row : rows) {
+    if (limit != 0 && table.rows.size() == limit) break;
+    std::vector<Cell> cells = PlaceCells(GroupBy::kLine, row.place);
+    cells.push_back(SecondsCell(row.ns, format));
+    cells.push_back(Share(row.ns, all));
+    cells.push_back(TextCell(row.calls));
+    table.rows.push_back(std::move(cells));
+  }
+  table.places = table.rows.size();
+  return table;
+}
+
+}  // namespace
+
+std::vector<uint32_t> GilThreadsOf(const GilReplay& replay,
+                                   ThreadFilter* keep) {
+  std::vector<uint32_t> order;
+  const std::vector<GilThreadTimes>& threads = replay.threads();
+  for (uint32_t thread = 0; thread < threads.size(); ++thread) {
+    if (threads[thread].any && keep->Keeps(thread)) order.push_back(thread);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return std::pair(threads[a].waited_ns, threads[a].held_ns) >
+           std::pair(threads[b].waited_ns, threads[b].held_ns);
+  });
+  return order;
+}
+
+std::string GilCallText(const GilReplay& replay, const GilPlace& place) {
+  const RunIndex& index = replay.index();
+  const uint32_t own = index.OwnStack(place.stack);
+  if (own == 0 || own == place.stack) {
+    return std::string(replay.FunctionName(place.function));
+  }
+  // The frame that the own line called.
+  uint32_t called = place.stack;
+  while (index.ParentStack(called) > own) called = index.ParentStack(called);
+  const SourceLocation where = index.ResolveStack(called);
+  const absl::string_view package = OwnCode::PackageOf(where.file);
+  return package.empty() ? std::string(where.qualname)
+                         : absl::StrCat(package, ".", where.qualname);
+}
+
+std::string GilPlaceText(const GilReplay& replay, const GilPlace& place) {
+  const std::string calls = GilCallText(replay, place);
+  const Place own = OwnPlaceOf(replay, place.stack);
+  const absl::string_view file =
+      own.file.substr(own.file.rfind('/') + 1);  // npos + 1 is 0
+  const std::string line =
+      own.line == 0 ? std::string(file) : absl::StrCat(file, ":", own.line);
+  return calls.empty() ? absl::StrCat(own.function, " at ", line)
+                       : absl::StrCat(calls, " at ", line);
+}
+
+Table GilTable(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
+               uint64_t limit, TableFormat format) {
+  switch (rows) {
+    case GilRows::kBlockers:
+      return BlockerRows(replay, keep, limit, format);
+    case GilRows::kWaits:
+      return WaitRows(replay, keep, limit, format);
+    case GilRows::kPlaces:
+      return PlaceRows(replay, limit, format);
+    default:
+      return ThreadRows(replay, keep, limit, format);
+  }
+}
+
+Table GilMatrix(const GilReplay& replay, ThreadFilter* keep) {
+  std::vector<uint32_t> threads = GilThreadsOf(replay, keep);
+  threads.resize(std::min(threads.size(), kMatrixThreads));
+  Table table;
+  table.headings.push_back({"waiter", "waiter", CellLook::kName});
+  for (size_t i = 0; i < threads.size(); ++i) {
+    table.headings.push_back({absl::StrCat("for_", i + 1),
+                              absl::StrCat("for ", i + 1)});
+  }
+  table.headings.push_back({"others", "others"});
+  table.headings.push_back({"nobody", "nobody"});
+  const auto& blocked = replay.blocked_ns();
+  for (size_t i = 0; i < threads.size(); ++i) {
+    uint64_t others = replay.threads()[threads[i]].waited_ns;
+    const auto cell = [&](uint32_t holder) {
+      const auto found = blocked.find({threads[i], holder});
+      const uint64_t ns = found == blocked.end() ? 0 : found->second;
+      others -= std::min(others, ns);
+      return ns == 0 ? Cell() : ShortSeconds(ns);
+    };
+    std::vector<Cell> row = {absl::StrCat(
+        i + 1, " ", replay.index().LatestThreadLabel(threads[i]))};
+    for (const uint32_t holder : threads) row.push_back(cell(holder));
+    const Cell nobody = cell(GilReplay::kHandover);
+    row.push_back(others == 0 ? Cell() : ShortSeconds(others));
+    row.push_back(nobody);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+}  // namespace pymemrun

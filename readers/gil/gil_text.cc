@@ -1,0 +1,164 @@
+#include "readers/gil/gil_text.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "readers/gil/gil_tables.h"
+#include "readers/places/place.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Who waits for less of its time is not held up.
+constexpr double kSmallShare = 0.01;
+constexpr size_t kMostFrames = 5;
+
+std::string Percent(double share) {
+  return share < 0.1 ? absl::StrFormat("%.1f %%", 100 * share)
+                     : absl::StrFormat("%.0f %%", 100 * share);
+}
+
+struct Sums {
+  size_t threads = 0;
+  uint64_t total_ns = 0, waited_ns = 0, held_ns = 0;
+
+  void Add(const GilThreadTimes& times, uint64_t end_ns) {
+    ++threads;
+    total_ns += times.TotalNs(end_ns);
+    waited_ns += times.waited_ns;
+    held_ns += times.held_ns;
+  }
+  double Share(uint64_t ns) const {
+    return total_ns == 0
+               ? 0
+               : static_cast<double>(ns) / static_cast<double>(total_ns);
+  }
+};
+
+// "json.loads at app.py:31 holds it longest", or the thread that does.
+std::string WhoHolds(const GilReplay& replay) {
+  const auto less = [](const auto& a, const auto& b) {
+    return a.second < b.second;
+  };
+  const auto& places = replay.blocked_by_place();
+  const auto place = std::max_element(places.begin(), places.end(), less);
+  if (place != places.end()) {
+    return absl::StrCat(GilPlaceText(replay, place->first),
+                        " holds it longest meanwhile");
+  }
+  absl::flat_hash_map<uint32_t, uint64_t> holders;
+  for (const auto& [pair, ns] : replay.blocked_ns()) {
+    if (pair.second != GilReplay::kHandover &&
+        pair.second != GilReplay::kForgotten) {
+      holders[pair.second] += ns;
+    }
+  }
+  const auto holder = std::max_element(holders.begin(), holders.end(), less);
+  if (holder == holders.end()) return "it is being handed over meanwhile";
+  return absl::StrCat(replay.index().LatestThreadLabel(holder->first),
+                      " holds it longest meanwhile");
+}
+
+std::string LongestWait(const GilReplay& replay) {
+  if (replay.worst().empty()) return "none";
+  return absl::StrFormat(
+      "%.1f ms", static_cast<double>(replay.worst()[0].wait_ns) / 1e6);
+}
+
+// "app.py:20 work < app.py:31 main", the innermost frame first.
+std::string StackLine(const GilReplay& replay, uint32_t stack) {
+  if (stack == 0) return "not recorded";
+  std::string text;
+  size_t frames = 0;
+  for (; stack != 0; stack = replay.index().ParentStack(stack)) {
+    if (frames++ == kMostFrames) return absl::StrCat(text, " < ...");
+    Place place =
+        PlaceOf(GroupBy::kLibraryLine, replay.index().ResolveStack(stack));
+    place.file = place.file.substr(place.file.rfind('/') + 1);
+    absl::StrAppend(&text, text.empty() ? "" : " < ", LabelOf(place));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string GilSentence(const GilReplay& replay, ThreadFilter* keep) {
+  Sums all, waiters;
+  for (const uint32_t thread : GilThreadsOf(replay, keep)) {
+    const GilThreadTimes& times = replay.threads()[thread];
+    const uint64_t total = times.TotalNs(replay.end_ns());
+    all.Add(times, replay.end_ns());
+    if (static_cast<double>(times.waited_ns) >=
+        kSmallShare * static_cast<double>(std::max<uint64_t>(total, 1))) {
+      waiters.Add(times, replay.end_ns());
+    }
+  }
+  const uint64_t without = all.total_ns - all.held_ns - all.waited_ns;
+  const std::string rest = absl::StrCat(
+      all.threads == 1 ? "The thread holds it " : "All threads hold it ",
+      Percent(all.Share(all.held_ns)), " of ",
+      all.threads == 1 ? "its" : "their", " time and ",
+      all.threads == 1 ? "is" : "are", " without it ",
+      Percent(all.Share(without)), ".\n");
+  if (all.threads == 1 && waiters.threads == 0) {
+    return absl::StrCat("One thread ran Python: nobody waits for the GIL. ",
+                        rest);
+  }
+  if (waiters.threads == 0) {
+    return absl::StrCat("Nobody is held up by the GIL: its ", all.threads,
+                        " threads wait ", Percent(all.Share(all.waited_ns)),
+                        " of their time for it, ", LongestWait(replay),
+                        " at most. ", rest);
+  }
+  return absl::StrCat(
+      Counted(waiters.threads, waiters.threads == 1 ? "thread waits" : "thread",
+              "threads wait"),
+      " ", Percent(waiters.Share(waiters.waited_ns)), " of ",
+      waiters.threads == 1 ? "its" : "their", " time for the GIL, ",
+      LongestWait(replay), " at most; ", WhoHolds(replay), ". ", rest);
+}
+
+std::string GilWaitsText(const GilReplay& replay, ThreadFilter* keep,
+                         size_t limit) {
+  std::string text;
+  size_t number = 0;
+  for (const GilWait& wait : replay.worst()) {
+    if (!keep->Keeps(wait.thread)) continue;
+    if (number++ == limit) break;
+    const std::string calls = GilCallText(replay, wait.holder_place);
+    absl::StrAppend(
+        &text,
+        absl::StrFormat(
+            "%d. %s waited %.1f ms at %.3f s", number,
+            replay.index().LatestThreadLabel(wait.thread),
+            static_cast<double>(wait.wait_ns) / 1e6,
+            static_cast<double>(wait.begin_ns) / 1e9),
+        wait.holder == GilReplay::kHandover
+            ? std::string(", nobody held it")
+            : absl::StrCat(" for ",
+                           replay.index().LatestThreadLabel(wait.holder)),
+        "\n", "   waiter: ", StackLine(replay, wait.stack),
+        "\n   holder: ", StackLine(replay, wait.holder_place.stack),
+        calls.empty() ? "" : absl::StrCat(" in ", calls), "\n");
+  }
+  return text;
+}
+
+std::string GilNotes(const GilReplay& replay) {
+  std::string text;
+  if (replay.gils() > 1) {
+    absl::StrAppend(&text, replay.gils(),
+                    " interpreters have a GIL each: a thread's times are the "
+                    "sums.\n");
+  }
+  if (replay.lost() > 0) {
+    absl::StrAppend(&text, Counted(replay.lost(), "GIL event"),
+                    " found no room: times are too low.\n");
+  }
+  return text;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,236 @@
+#!/usr/bin/env python3
+"""Who held the GIL and who waited for it, against what the program's own clock
+says."""
+import glob
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+import fault_support
+import support
+from waiting import PATIENCE_S
+
+# In points of a hundred, of a thread's time. On a loaded machine the thread may
+# be put to rest between taking the GIL and reading the clock.
+POINTS = 2
+
+# Three threads that compute. Each sees by a word that all share whether another
+# one ran since its own last turn: so it knows when it had the GIL, and when not.
+COMPUTING = r'''
+import json, sys, threading, time
+THREADS = 3
+last = [None]
+told = {}
+barrier = threading.Barrier(THREADS)
+def work(name, clock=time.perf_counter_ns):
+    barrier.wait()
+    begin = before = clock()
+    end = begin + 600_000_000
+    waited = longest = 0
+    last[0] = name
+    while before < end:
+        now = clock()
+        if last[0] is not name:
+            last[0] = name
+            waited += now - before
+            longest = max(longest, now - before)
+        before = now
+    told[threading.get_native_id()] = [before - begin, waited, longest]
+threads = [threading.Thread(target=work, args=(str(n),)) for n in range(THREADS)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(json.dumps(told))
+'''
+
+# One thread computes; the others ask C code for what needs no GIL.
+LETTING_GO = r'''
+import hashlib, json, threading, time
+data = bytes(40 << 20)
+told = {}
+def work(clock=time.perf_counter_ns):
+    begin = clock()
+    inside = 0
+    for n in range(3):
+        before = clock()
+        hashlib.sha256(data)
+        inside += clock() - before
+    told[threading.get_native_id()] = [clock() - begin, inside]
+threads = [threading.Thread(target=work) for n in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(json.dumps(told))
+'''
+
+C_CODE = r'''
+import threading, time
+numbers = list(range(3_000_000))
+numbers[::2] = reversed(numbers[::2])
+ready, done = threading.Event(), False
+def wants():
+    ready.set()
+    while not done:
+        time.sleep(0.001)
+thread = threading.Thread(target=wants, name="wants")
+thread.start()
+ready.wait()
+for n in range(5):
+    sorted(numbers)  # HERE
+done = True
+thread.join()
+'''
+
+ALONE = r'''
+import json, os, threading, time
+begin = time.perf_counter_ns()
+slept = 0
+for n in range(20):
+    before = time.perf_counter_ns()
+    time.sleep(0.01)
+    slept += time.perf_counter_ns() - before
+with open("/dev/zero", "rb", buffering=0) as file:
+    for n in range(20000): file.read(1)
+print(json.dumps([time.perf_counter_ns() - begin, slept]))
+'''
+
+MANY = r'''
+import threading
+stop = threading.Event()
+def work():
+    sum(range(1000))
+    stop.wait()
+threads = [threading.Thread(target=work) for n in range(2000)]
+for thread in threads: thread.start()
+stop.set()
+for thread in threads: thread.join()
+'''
+
+KILLED = r'''
+import sys, threading, time
+numbers = list(range(200))
+def wants():
+    while True: pass
+threading.Thread(target=wants, daemon=True).start()
+time.sleep(0.1)
+print("now", flush=True)
+while True: sum(numbers)
+'''
+
+FORKS = r'''
+import os, threading, time
+def spin(seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end: pass
+thread = threading.Thread(target=spin, args=(0.3,))
+thread.start()
+pid = os.fork()
+if pid == 0:
+    other = threading.Thread(target=spin, args=(0.2,), name="child's")
+    other.start()
+    spin(0.2)
+    other.join()
+    os._exit(0)
+thread.join()
+os.waitpid(pid, 0)
+'''
+
+
+def rows(path, *options):
+    text = subprocess.run([support.PYMEMREPORT, "gil", path, "--json", *options],
+                          check=True, stdout=subprocess.PIPE).stdout
+    return json.loads(text)
+
+
+@unittest.skipIf(support.FREE_THREADED, "there is no GIL")
+class GilTest(support.ProgramTest):
+    def traced(self, text, *options):
+        return self.run_script(text, "--trace", "gil", *options)
+
+    def by_thread(self, run):
+        return {row["thread"].rpartition("#")[2]: row for row in rows(run.path)}
+
+    def assert_share(self, found, expected, what):
+        self.assertLess(abs(100 * found - 100 * expected), POINTS, what)
+
+    def test_threads_that_compute_wait_for_each_other(self):
+        run = self.traced(COMPUTING)
+        table = self.by_thread(run)
+        for thread, (total, waited, longest) in json.loads(run.stdout).items():
+            row = table[thread]
+            # What the thread does besides is too little to count.
+            self.assert_share(row["waiting_s"] * 1e9 / total, waited / total, row)
+            self.assert_share(row["held_s"] * 1e9 / total, 1 - waited / total, row)
+            self.assertLess(abs(row["longest_wait_s"] * 1e9 - longest), longest / 4, row)
+        self.assertIn("3 threads wait", run.report("gil"))
+
+    def test_time_in_code_that_lets_go_is_without(self):
+        run = self.traced(LETTING_GO)
+        table = self.by_thread(run)
+        for thread, (total, inside) in json.loads(run.stdout).items():
+            row = table[thread]
+            without = row["without_s"] + row["waiting_s"]
+            self.assert_share(without * 1e9 / total, inside / total, row)
+        self.assertIn("Nobody is held up by the GIL", run.report("gil"))
+
+    def test_c_code_that_does_not_let_go_is_named(self):
+        run = self.run_script(C_CODE, "--trace", "calls,gil")
+        line = 1 + C_CODE[:C_CODE.index("# HERE")].count("\n")
+        places = rows(run.path, "--rows", "places")
+        self.assertEqual(places[0]["line"], line, places)
+        self.assertIn("sorted", places[0]["calls"])
+        self.assertIn(f"sorted at script.py:{line} holds it longest", run.report("gil"))
+        worst = rows(run.path, "--rows", "waits")[0]
+        self.assertIn(f"script.py:{line}:", worst["holder_stack"])
+        self.assertIn("wants", worst["waiter_stack"])
+
+    def test_a_thread_alone_never_waits(self):
+        run = self.traced(ALONE)
+        total, slept = json.loads(run.stdout)
+        (row,) = rows(run.path)
+        self.assertEqual(row["waiting_s"], 0)
+        self.assertGreater(row["takes"], 20000)
+        self.assertGreaterEqual(row["without_s"] * 1e9, slept * 0.98)
+        # No entry for each taking.
+        entries = sum(len(batch.action) for batch in run.records("gil"))
+        self.assertLess(entries, 10)
+
+    def test_two_thousand_threads(self):
+        run = self.traced(MANY)
+        table = rows(run.path, "--limit", "0")
+        self.assertEqual(len(table), 2001)
+        for row in table:
+            self.assertGreaterEqual(row["takes"], 1)
+        self.assertEqual(run.records("gil_loss"), [])
+
+    def test_nothing_is_lost_at_a_kill(self):
+        path = os.path.join(self.folder, "killed.pb")
+        with subprocess.Popen(
+                [support.PYMEMRUN, "--quiet", "-o", path, "--trace", "gil",
+                 self.write("killed.py", KILLED)], stdout=subprocess.PIPE) as process:
+            self.assertEqual(process.stdout.readline(), b"now\n")
+            process.send_signal(signal.SIGKILL)
+            process.wait(PATIENCE_S)
+        fault_support.wait_for_collector_to_end(path)
+        table = rows(path)
+        self.assertEqual(len(table), 2)
+        end = max(row["total_s"] for row in table)
+        held = sum(row["held_s"] for row in table)
+        # From the beginning of the second thread on somebody has it.
+        self.assertLessEqual(held, end * 1.001)
+        other = next(row for row in table if row["waiting_s"] > 0)
+        self.assertGreater(other["held_s"], 0)
+
+    def test_a_forked_child_starts_clean(self):
+        run = self.traced(FORKS)
+        (child,) = glob.glob(run.path.replace(".pb", ".*.pb"))
+        table = rows(child)
+        self.assertEqual(len(table), 2, table)
+        for row in table:
+            self.assertGreater(row["waiting_share"], 0.2)
+            self.assertGreater(row["held_share"], 0.2)
+            self.assertLess(row["without_share"], 0.2)
+
+
+if __name__ == "__main__":
+    unittest.main()

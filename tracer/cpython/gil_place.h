@@ -1,0 +1,29 @@
+// Where the interpreter keeps a GIL: how its taking and release are seen from
+// outside.
+#ifndef PYMEMRUN_TRACER_CPYTHON_GIL_PLACE_H_
+#define PYMEMRUN_TRACER_CPYTHON_GIL_PLACE_H_
+
+#include <pthread.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The condition variables of a GIL. A thread signals `freed` when it lets go,
+// and waits for it to take the GIL; it signals `taken` right after it has taken
+// the GIL. Both under one mutex of the GIL's. A thread that is made to let go
+// waits for `taken`, without that mutex.
+typedef struct PymemrunGilPlace {
+  const pthread_cond_t* freed;
+  const pthread_cond_t* taken;
+} PymemrunGilPlace;
+
+// Of the main interpreter; valid from its creation on. Both NULL where there is
+// no GIL, or the version is not known.
+PymemrunGilPlace PymemrunMainGil(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // PYMEMRUN_TRACER_CPYTHON_GIL_PLACE_H_

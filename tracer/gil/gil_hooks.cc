@@ -1,0 +1,139 @@
+#include "tracer/gil/gil_hooks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "tracer/code/side_event.h"
+#include "tracer/ring/event_ring.h"
+#include "tracer/ring/row_writer.h"
+
+namespace pymemrun {
+namespace {
+
+// hot.staleness is so long.
+constexpr uint64_t kStaleNs = 50000;
+
+bool IsCEvent(uint32_t what_and_code) {
+  return what_and_code >> kWhatShift >=
+         static_cast<uint32_t>(EventWhat::kCCall);
+}
+
+// The event ring's id of the C function that this thread's last event was
+// about, if that was the last event of all: what ran since is that function, or
+// what it has returned to. 0 where it is not known. GIL held.
+uint32_t LastCFunction() {
+  const HotState& hot = Hot();
+  if (hot.page == nullptr || hot.history == nullptr) return 0;
+  if (t_thread_id == 0 || t_thread_id != hot.current_thread) return 0;
+  const uint64_t number = NextNumber(hot);
+  if (number == 0) return 0;
+  const RawEvent& last = hot.history[(number - 1) & hot.history_mask];
+  if (last.number == number - 1 && last.thread == t_thread_id) {
+    return IsCEvent(last.what_and_code) ? last.function : 0;
+  }
+  return 0;
+}
+
+}  // namespace
+
+constinit thread_local GilThread t_gil = {};
+uint64_t GilHooks::min_wait_ns_ = 0;
+uint64_t GilHooks::min_wait_ = ~uint64_t{0};
+
+void GilHooks::Ask(uint64_t min_wait_ns) { min_wait_ns_ = min_wait_ns; }
+
+void GilHooks::Begin(const void* gil) {
+  ControlPage* const page = SideRing::page();
+  if (page == nullptr || gil == nullptr) return;
+  const HotState& hot = Hot();
+  const double units = static_cast<double>(hot.staleness) / kStaleNs;
+  min_wait_ = static_cast<uint64_t>(static_cast<double>(min_wait_ns_) * units);
+  Know(page);
+  GilHold& hold = page->gils[0];
+  Set(hold.gil, static_cast<uint64_t>(reinterpret_cast<uintptr_t>(gil)));
+  TakenSlow(page, hold, TimeStamp(hot.time_is_tsc));
+}
+
+void GilHooks::Know(const ControlPage* page) {
+  if (t_gil.page != page) t_gil = {page, NativeThreadId(), 0};
+}
+
+void GilHooks::Put(GilNote note, uint64_t stamp, const GilHold& hold) {
+  const int saved_errno = errno;
+  // Without the mutex, of which the others are.
+  const bool alone = note == GilNote::kGivingWay || note == GilNote::kGaveWay;
+  SideItem item(SideKind::kGil, 0);
+  if (item.ok()) {
+    SideHead& head = item.head();
+    head.flags = static_cast<uint16_t>(note);
+    head.detail = 0;
+    head.time_ns = stamp;
+    head.address = Get(hold.gil);
+    head.more = alone ? 0 : Get(hold.free_since);
+    head.extra = alone ? 0 : Get(hold.paused);
+    const uint64_t pauses = alone ? 0 : Get(hold.pauses);
+    static_assert(sizeof(head.frame) == sizeof(pauses));
+    memcpy(&head.frame, &pauses, sizeof(pauses));
+    item.Commit();
+  }
+  errno = saved_errno;
+}
+
+void GilHooks::PutStack(GilRole role, uint64_t stamp, const GilHold& hold) {
+  SideFacts facts = {};
+  facts.kind = SideKind::kGilStack;
+  facts.detail = static_cast<uint16_t>(role);
+  facts.time_ns = stamp;
+  facts.address = Get(hold.gil);
+  facts.more = role == GilRole::kHolder ? LastCFunction() : 0;
+  PutWithStack(facts);
+}
+
+void GilHooks::TakenSlow(ControlPage* page, GilHold& hold, uint64_t now) {
+  // Before Begin(), and in a child until then.
+  if (Get(hold.gil) == 0) return;
+  Know(page);
+  const uint64_t waited_since = t_gil.waits_since;
+  t_gil.waits_since = 0;
+  if (waited_since != 0) Set(hold.waiting, Get(hold.waiting) - 1);
+  Put(GilNote::kTaken, now, hold);
+  Set(hold.thread, t_gil.id);
+  Set(hold.free_since, uint64_t{0});
+  Set(hold.pauses, uint64_t{0});
+  Set(hold.paused, uint64_t{0});
+  Set(hold.kept_since, now);
+  if (waited_since != 0 && now - waited_since >= min_wait_) {
+    PutStack(GilRole::kWaiter, now, hold);
+  }
+}
+
+// Others wait, or nobody saw this thread take the GIL.
+void GilHooks::FreedSlow(ControlPage* page, GilHold& hold, uint64_t now) {
+  if (Get(hold.gil) == 0) return;
+  Know(page);
+  if (!IsLast(hold)) TakenSlow(page, hold, now);
+  if (Get(hold.waiting) == 0 || now - Get(hold.kept_since) < min_wait_) return;
+  PutStack(GilRole::kHolder, now, hold);
+  Set(hold.kept_since, now);
+}
+
+void GilHooks::WaitsSlow() {
+  ControlPage* const page = SideRing::page();
+  if (page == nullptr || Get(page->gils[0].gil) == 0) return;
+  Know(page);
+  GilHold& hold = page->gils[0];
+  const uint64_t now = TimeStamp(Hot().time_is_tsc);
+  t_gil.waits_since = now;
+  const uint32_t waiting = Get(hold.waiting);
+  if (waiting == 0) Set(hold.kept_since, now);
+  Set(hold.waiting, waiting + 1);
+  Put(GilNote::kWaiting, now, hold);
+}
+
+void GilHooks::GiveWay(GilNote note) {
+  ControlPage* const page = SideRing::page();
+  if (page == nullptr || Get(page->gils[0].gil) == 0) return;
+  Put(note, TimeStamp(Hot().time_is_tsc), page->gils[0]);
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,101 @@
+// Events of the GIL (--trace gil): what the interposed functions call.
+#ifndef PYMEMRUN_TRACER_GIL_GIL_HOOKS_H_
+#define PYMEMRUN_TRACER_GIL_GIL_HOOKS_H_
+
+#include <cstdint>
+
+#include "tracer/base/clock.h"
+#include "tracer/base/hot_state.h"
+#include "tracer/ring/side_ring.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// Of the calling thread. A forked child finds its parent's, whose `page` is not
+// its own.
+struct GilThread {
+  const ControlPage* page;
+  uint32_t id;           // Linux thread id
+  uint64_t waits_since;  // 0: it does not wait
+};
+extern constinit thread_local GilThread t_gil;
+
+// What a thread does alone, again and again, costs a clock's reading and a few
+// stores: it lets go and takes again, and none comes between. Only a change of
+// hands, or a wait, is an item of the side ring.
+//
+// Each function takes the events of one GIL. The interpreter calls them while
+// it has that GIL's mutex, so that the account has one writer, and items are in
+// the order in which things happened. The exceptions say so.
+class GilHooks {
+ public:
+  // Threads that wait longer than `min_wait_ns` have stacks. One thread.
+  static void Ask(uint64_t min_wait_ns);
+  static bool asked() { return min_wait_ns_ != 0; }
+  // Events come from here on. The calling thread holds the GIL, whose address
+  // is `gil`, and is the only writer because of that. REQUIRES: the side ring
+  // is open, and the clocks were compared.
+  static void Begin(const void* gil);
+
+  // The calling thread has taken the GIL.
+  static void Taken() {
+    ControlPage* const page = SideRing::page();
+    if (page == nullptr) return;
+    GilHold& hold = page->gils[0];
+    const uint64_t now = TimeStamp(Hot().time_is_tsc);
+    const uint64_t since = Get(hold.free_since);
+    if (__builtin_expect(IsLast(hold) && t_gil.waits_since == 0, 1)) {
+      Set(hold.pauses, Get(hold.pauses) + 1);
+      Set(hold.paused, Get(hold.paused) + (now - since));
+      Set(hold.free_since, uint64_t{0});
+    } else {
+      TakenSlow(page, hold, now);
+    }
+  }
+  // It is about to let others have it.
+  static void Freed() {
+    ControlPage* const page = SideRing::page();
+    if (page == nullptr) return;
+    GilHold& hold = page->gils[0];
+    const uint64_t now = TimeStamp(Hot().time_is_tsc);
+    if (__builtin_expect(!IsLast(hold) || Get(hold.waiting) != 0, 0)) {
+      FreedSlow(page, hold, now);
+    }
+    Set(hold.free_since, now);
+  }
+  // It waits until another lets go.
+  static void Waits() {
+    if (t_gil.waits_since == 0 || t_gil.page != SideRing::page()) WaitsSlow();
+  }
+  // It has let go, and waits until another has taken the GIL; the second is
+  // when that is over. Both without the mutex.
+  static void GivesWay() { GiveWay(GilNote::kGivingWay); }
+  static void GaveWay() { GiveWay(GilNote::kGaveWay); }
+
+ private:
+  template <typename T>
+  static T Get(const std::atomic<T>& word) {
+    return word.load(std::memory_order_relaxed);
+  }
+  template <typename T>
+  static void Set(std::atomic<T>& word, T value) {
+    word.store(value, std::memory_order_relaxed);
+  }
+  static bool IsLast(const GilHold& hold) {
+    return Get(hold.thread) == t_gil.id && t_gil.id != 0;
+  }
+  static void Know(const ControlPage* page);
+  static void Put(GilNote note, uint64_t stamp, const GilHold& hold);
+  static void PutStack(GilRole role, uint64_t stamp, const GilHold& hold);
+  static void TakenSlow(ControlPage* page, GilHold& hold, uint64_t now);
+  static void FreedSlow(ControlPage* page, GilHold& hold, uint64_t now);
+  static void WaitsSlow();
+  static void GiveWay(GilNote note);
+
+  static uint64_t min_wait_ns_;
+  static uint64_t min_wait_;  // in units of time stamps
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_GIL_GIL_HOOKS_H_

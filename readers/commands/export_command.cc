@@ -45,10 +45,10 @@ class ExportCommand final : public ReportCommand {
             "Writes what is alive at a moment for pprof and speedscope, which "
             "needs heap events; or the run over time for Perfetto and "
             "Chrome.\n\nA timeline has calls of at least --min-duration, "
-            "where every event was logged (--min-drss 0) or RETURNs know their "
-            "CALLs (--min-call-drss); RSS, live heap by line, marks, and for "
-            "Perfetto the last dump of the object graph beside the run. Its "
-            "clock begins with the run.") {}
+            "where every event was logged or RETURNs know their CALLs; RSS, "
+            "live heap by line, and marks. For Perfetto it has the last dump "
+            "of the object graph beside the run, too. Its clock begins with "
+            "the run.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);

@@ -77,7 +77,7 @@ class TimelineExportTest(support.ProgramTest):
         return calls
 
     def highest_bytes(self, run):
-        return int(json.loads(run.report("summary", "--json"))[0]["hwm_bytes"])
+        return int(json.loads(run.report("summary", "--json"))[0]["vm_hwm_bytes"])
 
     def events(self, path):
         with open(path, encoding="utf-8") as file:

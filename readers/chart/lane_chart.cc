@@ -142,7 +142,7 @@ void LanePrinter::PrintPaths(
 void LanePrinter::PrintLane(const LaneChart::Lane& lane, double top) const {
   const double height = pitch_ - (lane.beside ? 5 : 3);
   const double bottom = top + height;
-  const bool both = chart_.has_pieces && chart_.has_bars;
+  const bool both = chart_.has_pieces && chart_.has_bars && !lane.beside;
   const double running = both ? height * 0.5 : height;
   const double growing = both ? height * 0.45 : height;
   std::map<std::pair<uint32_t, bool>, std::string> pieces, bars;

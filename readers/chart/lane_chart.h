@@ -46,7 +46,8 @@ struct LaneChart {
   double end_seconds = 0;
   std::vector<double> rss_bytes;  // by column; below 0: not known
   std::vector<Mark> marks;
-  bool has_pieces = false, has_bars = false;
+  // Whether threads have pieces, bars, and lanes beside them.
+  bool has_pieces = false, has_bars = false, has_beside = false;
   std::vector<std::string> colors;
   std::vector<Lane> lanes;
   std::vector<Key> keys;  // the legend

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -48,6 +49,7 @@ class LaneDrawing {
   bool IsSeen(const LaneLevels::Name& name) const;
   LaneChart::Lane DrawLane(const Lane& lane) const;
   LaneChart::Lane DrawOthers() const;
+  void AddLanes(size_t thread);
   std::string DetailOf(uint64_t busy_us, double grown_bytes) const;
 
   const LaneLevels& levels_;
@@ -62,22 +64,27 @@ class LaneDrawing {
 // Threads by what is known best of them; tracks beside them go along.
 void LaneDrawing::Choose() {
   const auto& lanes = levels_.lanes();
-  std::vector<size_t> threads;
-  for (size_t i = 0; i < lanes.size(); ++i) {
-    if (!lanes[i].is_thread) continue;
-    all_us_ += static_cast<double>(lanes[i].busy_us);
-    all_bytes_ += lanes[i].grown_bytes;
-    if (lanes[i].pieces.empty() && lanes[i].growth.empty()) continue;
-    threads.push_back(i);
-    chart_.has_pieces |= !lanes[i].pieces.empty();
-    chart_.has_bars |= !lanes[i].growth.empty();
+  std::vector<uint64_t> beside_us(lanes.size());  // of a thread's other tracks
+  for (const Lane& lane : lanes) {
+    if (lane.of_lane == 0) continue;
+    beside_us[lane.of_lane - 1] += lane.busy_us;
+    chart_.has_beside |= lane.busy_us > 0;
   }
-  std::vector<size_t> order = threads;
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    if (lanes[a].busy_us != lanes[b].busy_us) {
-      return lanes[a].busy_us > lanes[b].busy_us;
+  std::vector<size_t> order;
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    const Lane& lane = lanes[i];
+    if (!lane.is_thread) continue;
+    all_us_ += static_cast<double>(lane.busy_us);
+    all_bytes_ += lane.grown_bytes;
+    chart_.has_pieces |= !lane.pieces.empty();
+    chart_.has_bars |= !lane.growth.empty();
+    if (!lane.pieces.empty() || !lane.growth.empty() || beside_us[i] > 0) {
+      order.push_back(i);
     }
-    return lanes[a].grown_bytes > lanes[b].grown_bytes;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::tuple(lanes[a].busy_us, beside_us[a], lanes[a].grown_bytes) >
+           std::tuple(lanes[b].busy_us, beside_us[b], lanes[b].grown_bytes);
   });
   const size_t count = std::min(most_, order.size());
   shown_.assign(order.begin(), order.begin() + count);
@@ -86,19 +93,24 @@ void LaneDrawing::Choose() {
 }
 
 bool LaneDrawing::IsSeen(const LaneLevels::Name& name) const {
-  return name.busy_us > kLeastShare * all_us_ ||
+  return name.kind == SliceName::kOther ||
+         name.busy_us > kLeastShare * all_us_ ||
          name.grown_bytes > kLeastShare * all_bytes_;
 }
 
-// Own functions by the time that threads were in them, or else by memory.
+// By the time that threads were in them, or else by memory.
 std::vector<uint32_t> LaneDrawing::NamesInOrder() const {
   const auto& names = levels_.names();
   std::vector<uint32_t> order;
   for (uint32_t i = LaneLevels::kLibraryCode + 1; i < names.size(); ++i) {
     order.push_back(i);
   }
-  const bool by_time = chart_.has_pieces;
+  const bool by_time = chart_.has_pieces || chart_.has_beside;
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    // What is beside threads comes first, and has a colour in any case.
+    const bool a_beside = names[a].kind == SliceName::kOther;
+    const bool b_beside = names[b].kind == SliceName::kOther;
+    if (a_beside != b_beside) return a_beside;
     return by_time ? names[a].busy_us > names[b].busy_us
                    : names[a].grown_bytes > names[b].grown_bytes;
   });
@@ -150,8 +162,8 @@ void LaneDrawing::SetColors() {
 
 std::string LaneDrawing::DetailOf(uint64_t busy_us, double grown_bytes) const {
   std::string text;
-  if (chart_.has_pieces) text = HumanSeconds(busy_us);
-  if (chart_.has_bars) {
+  if (chart_.has_pieces || busy_us > 0) text = HumanSeconds(busy_us);
+  if (chart_.has_bars && grown_bytes > 0) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", HumanBytes(grown_bytes));
   }
   return text;
@@ -239,6 +251,21 @@ void LaneDrawing::SetTexts() {
                   chart_.has_pieces ? "" : "; colour: your function");
 }
 
+// Of a thread, and of what is beside it. Where that is all that the run knows
+// it has the thread's name.
+void LaneDrawing::AddLanes(size_t thread) {
+  const auto& lanes = levels_.lanes();
+  const bool has_own = chart_.has_pieces || chart_.has_bars;
+  if (has_own) chart_.lanes.push_back(DrawLane(lanes[thread]));
+  for (const Lane& lane : lanes) {
+    if (lane.of_lane != thread + 1) continue;
+    chart_.lanes.push_back(DrawLane(lane));
+    if (has_own) continue;
+    chart_.lanes.back().label = lanes[thread].name;
+    chart_.lanes.back().beside = false;
+  }
+}
+
 LaneChart LaneDrawing::Draw() {
   Choose();
   SetColors();
@@ -253,13 +280,7 @@ LaneChart LaneDrawing::Draw() {
     }
   }
   SetTexts();
-  const auto& lanes = levels_.lanes();
-  for (const size_t i : shown_) {
-    chart_.lanes.push_back(DrawLane(lanes[i]));
-    for (const Lane& lane : lanes) {
-      if (lane.of_lane == i + 1) chart_.lanes.push_back(DrawLane(lane));
-    }
-  }
+  for (const size_t i : shown_) AddLanes(i);
   if (!others_.empty()) chart_.lanes.push_back(DrawOthers());
   return std::move(chart_);
 }

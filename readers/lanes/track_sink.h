@@ -23,6 +23,8 @@ struct SliceName {
 struct SliceEnd {
   int64_t growth_bytes = 0;  // what RSS changed by meanwhile
   bool is_cut = false;       // nobody saw its end
+  // For how long it was interrupted meanwhile, nobody knows when.
+  uint64_t let_go_us = 0;
 };
 
 enum class CounterUnit { kBytes, kMicroseconds, kCount };

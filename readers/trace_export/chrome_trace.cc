@@ -144,6 +144,10 @@ void ChromeTrace::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
                     "\"rss_growth_bytes\":", end.growth_bytes);
     separator = ",";
   }
+  if (end.let_go_us != 0) {
+    absl::StrAppend(&event, separator, "\"let_go_us\":", end.let_go_us);
+    separator = ",";
+  }
   if (end.is_cut) absl::StrAppend(&event, separator, "\"end_not_seen\":true");
   event += "}}";
   slice.waiting.push_back(std::move(event));

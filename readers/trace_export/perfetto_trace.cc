@@ -17,7 +17,7 @@ using track_events::TrackEvent;
 constexpr uint32_t kSequence = 2;
 constexpr uint64_t kProcessTrack = 1;
 constexpr uint32_t kRealtime = 1, kMonotonic = 3, kBoottime = 6;
-constexpr uint64_t kGrowthName = 1, kCutName = 2;
+constexpr uint64_t kGrowthName = 1, kCutName = 2, kLetGoName = 3;
 constexpr uint64_t kMostNs = UINT64_MAX / 4;  // what Perfetto has room for
 
 // Tracks have numbers from 1 on, the process is no such track.
@@ -45,6 +45,7 @@ PerfettoTrace::PerfettoTrace(OutputBuffer* output)
   Define(SliceName::kC + 1, "C", pending_->add_categories());
   Define(kGrowthName, "rss_growth_bytes", pending_->add_annotation_names());
   Define(kCutName, "end_not_seen", pending_->add_annotation_names());
+  Define(kLetGoName, "let_go_us", pending_->add_annotation_names());
   has_pending_ = true;
 }
 
@@ -155,11 +156,14 @@ void PerfettoTrace::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   TrackEvent* const event = packet_->mutable_event();
   event->set_type(TrackEvent::SLICE_END);
   event->set_track(UuidOf(track));
-  if (end.growth_bytes != 0) {
-    track_events::Annotation* const growth = event->add_annotations();
-    growth->set_name_id(kGrowthName);
-    growth->set_int_value(end.growth_bytes);
-  }
+  const auto annotate = [event](uint64_t name, int64_t value) {
+    if (value == 0) return;
+    track_events::Annotation* const annotation = event->add_annotations();
+    annotation->set_name_id(name);
+    annotation->set_int_value(value);
+  };
+  annotate(kGrowthName, end.growth_bytes);
+  annotate(kLetGoName, static_cast<int64_t>(end.let_go_us));
   if (end.is_cut) {
     track_events::Annotation* const cut = event->add_annotations();
     cut->set_name_id(kCutName);

@@ -189,7 +189,9 @@ LaneChart::Lane LaneDrawing::DrawLane(const Lane& lane) const {
         {piece.first, piece.last, ColorOf(piece.name), piece.share < 0.5});
   }
   for (const LaneLevels::Growth& part : BarsOf(lane)) {
-    drawn.bars.push_back({part.column * kBarColumns, kBarColumns,
+    const uint32_t first = part.column * kBarColumns;
+    drawn.bars.push_back({first,
+                          std::min(kBarColumns, LaneChart::kColumns - first),
                           ColorOf(part.name),
                           std::sqrt(std::min(part.bytes / most_bytes_, 1.0))});
   }

@@ -40,7 +40,7 @@ enum class FactHolds {
   FACT(kSource, source, SourceFile, OnSource, kNeeded)                        \
   FACT(kGcRun, gc_run, GcRun, OnGcRun, kTime)                                 \
   FACT(kCounter, counter, CounterValue, OnCounter, kTime)                     \
-  FACT(kCounterPlan, counter_plan, CounterPlan, OnCounterPlan, kTimeAndNeeded)                \
+  FACT(kCounterPlan, counter_plan, CounterPlan, OnCounterPlan, kTimeAndNeeded)\
   FACT(kGilLoss, gil_loss, GilLoss, OnGilLoss, kTime)                         \
   FACT(kGilRecording, gil_recording, GilRecording, OnGilRecording, kNeeded)
 

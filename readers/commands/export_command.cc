@@ -1,54 +1,117 @@
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
+#include "absl/strings/strip.h"
 #include "readers/export/pprof_profile.h"
 #include "readers/export/speedscope.h"
 #include "readers/heap/heap_stacks.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/options/option_values.h"
 #include "readers/report/report_command.h"
+#include "readers/trace_export/write_trace.h"
 
 namespace pymemrun {
 namespace {
+
+// Seconds, or a number with its unit, as microseconds.
+absl::StatusOr<uint64_t> ParseDuration(absl::string_view text) {
+  constexpr double kMost = 1e15;
+  double scale = 1e6, value = 0;
+  absl::string_view number = text;
+  if (absl::ConsumeSuffix(&number, "us")) {
+    scale = 1;
+  } else if (absl::ConsumeSuffix(&number, "ms")) {
+    scale = 1e3;
+  } else {
+    absl::ConsumeSuffix(&number, "s");
+  }
+  if (!absl::SimpleAtod(number, &value) || !(value >= 0) ||
+      value * scale > kMost) {
+    return Expected("a time such as 500us, 1ms or 2s", text);
+  }
+  return static_cast<uint64_t>(value * scale + 0.5);
+}
 
 class ExportCommand final : public ReportCommand {
  public:
   ExportCommand()
       : ReportCommand(
-            "export", "live bytes at a moment for pprof, speedscope and others",
-            "Writes what is alive at a moment, and what was allocated, for "
-            "other tools. It needs a run with heap events.") {}
+            "export",
+            "a run for Perfetto, Chrome, pprof, speedscope and others",
+            "Writes what is alive at a moment for pprof and speedscope, which "
+            "needs heap events; or the run over time for Perfetto and "
+            "Chrome.\n\nA timeline has calls of at least --min-duration, "
+            "where every event was logged or RETURNs know their CALLs; RSS, "
+            "live heap by line, and marks. For Perfetto it has the last dump "
+            "of the object graph beside the run, too. Its clock begins with "
+            "the run.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
     AddMoment(app, &at_);
+    AddParsed(app, "--min-duration", &min_us_, ParseDuration, "TIME",
+              "Leave shorter calls out of a timeline: 500us, 1ms (default), "
+              "2s; 0 for none.");
     AddChoice<Format>(app, "--format", &format_,
                       {{"pprof", Format::kPprof},
                        {"collapsed", Format::kCollapsed},
-                       {"speedscope", Format::kSpeedscope}},
+                       {"speedscope", Format::kSpeedscope},
+                       {"perfetto", Format::kPerfetto},
+                       {"chrome", Format::kChrome}},
                       "FORMAT",
                       "Write pprof (default), collapsed (frame;frame;frame "
-                      "bytes), or speedscope.");
+                      "bytes) or speedscope; or a timeline: perfetto, or "
+                      "chrome (Trace Event JSON).");
     files_.AddOutput(app);
     Refuse(app, "--thread",
            "a profile is of the whole process; tree and flame take --thread");
   }
   std::string OfOneRun() const override { return "a profile"; }
   std::string NotForTerminal() const override {
-    return format_ == Format::kPprof ? "pprof files" : "";
+    return format_ == Format::kPprof      ? "pprof files"
+           : format_ == Format::kPerfetto ? "traces"
+                                          : "";
   }
+  std::string Problem() const override;
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  enum class Format { kPprof, kCollapsed, kSpeedscope };
+  enum class Format { kPprof, kCollapsed, kSpeedscope, kPerfetto, kChrome };
 
-  Moment at_;
+  bool is_timeline() const {
+    return format_ == Format::kPerfetto || format_ == Format::kChrome;
+  }
+
+  std::optional<Moment> at_;        // nothing: the peak
+  std::optional<uint64_t> min_us_;  // nothing: 1 ms
   Format format_ = Format::kPprof;
 };
 
+std::string ExportCommand::Problem() const {
+  if (!is_timeline() && min_us_.has_value()) {
+    return "--min-duration is of timelines: it goes with --format perfetto or "
+           "chrome";
+  }
+  if (is_timeline() && at_.has_value()) {
+    return "--at is of profiles: a timeline has all moments";
+  }
+  return "";
+}
+
 int ExportCommand::Run(const Console& console, OutputBuffer* output) {
+  if (is_timeline()) {
+    TraceOptions options;
+    options.as_json = format_ == Format::kChrome;
+    options.min_us = min_us_.value_or(options.min_us);
+    return WriteTrace(files_.paths[0], options, console, output);
+  }
   int code = kExitOk;
-  const auto read = ReadHeapAt(files_.paths[0], at_, console, &code);
+  const auto read =
+      ReadHeapAt(files_.paths[0], at_.value_or(Moment()), console, &code);
   if (read == nullptr) return code;
   const HeapMoments& replay = *read;
   switch (format_) {
@@ -58,11 +121,15 @@ int ExportCommand::Run(const Console& console, OutputBuffer* output) {
     case Format::kSpeedscope:
       output->Append(SpeedscopeJson(replay));
       break;
-    case Format::kCollapsed:
+    case Format::kCollapsed: {
       HeapStacks stacks(GroupBy::kLine, &replay);
       stacks.Add(replay.SumsAt(0), nullptr);
       stacks.PrintCollapsed(output);
       break;
+    }
+    case Format::kPerfetto:
+    case Format::kChrome:
+      break;  // not profiles, see above
   }
   return code;
 }

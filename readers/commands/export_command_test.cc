@@ -212,9 +212,9 @@ TEST(HeapExportTest, AnUnknownFormatIsRefused) {
     return RunPymemreport({"export", "x", "--format", "dot"}, c);
   });
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err,
-              testing::HasSubstr("--format: expected pprof, collapsed or "
-                                 "speedscope, found 'dot'"));
+  EXPECT_THAT(printed.err, testing::HasSubstr(
+                               "--format: expected pprof, collapsed, "
+                               "speedscope, perfetto or chrome, found 'dot'"));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include "absl/strings/str_cat.h"
 #include "readers/chart/svg_chart.h"
 #include "readers/commands/heap_timeline_chart.h"
+#include "readers/lanes/thread_lanes.h"
+#include "readers/lanes/track_source.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
@@ -85,7 +87,10 @@ class TimelineCommand final : public ReportCommand {
       : ReportCommand(
             "timeline", "RSS over time by place, as a picture or CSV",
             "Draws RSS over time, stacked by the places that held most of it. "
-            "It needs a run with page events; --by heap needs heap events.") {}
+            "It needs a run with page events; --by heap needs heap events.\n\n"
+            "--threads draws a lane for each thread below RSS: which of your "
+            "functions ran, where every event was logged, and what memory the "
+            "thread took.") {}
 
   void AddOptions(CLI::App* app) override;
   std::string Problem() const override;
@@ -96,11 +101,16 @@ class TimelineCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  bool as_svg_ = true;
+  int DrawThreads(RereadFile* file, const Console& console,
+                  OutputBuffer* output) const;
+
+  bool as_svg_ = true, threads_ = false;
+  CLI::Option* by_option_ = nullptr;
   std::optional<GroupBy> by_ =
       GroupBy::kLine;  // nothing: live bytes beside RSS
-  static constexpr uint64_t kUsualTop = 8;
-  std::optional<uint64_t> top_;  // places with a series of their own
+  static constexpr uint64_t kUsualTop = 8, kUsualLanes = 24;
+  // Places with a series of their own; or threads with a lane.
+  std::optional<uint64_t> top_;
   TableView view_;
   std::string thread_;
 };
@@ -109,7 +119,10 @@ void TimelineCommand::AddOptions(CLI::App* app) {
   files_.AddOne(app);
   AddChoice<bool>(app, "--format", &as_svg_, {{"svg", true}, {"csv", false}},
                   "FORMAT", "Print svg (default) or csv.");
-  AddChoice<std::optional<GroupBy>>(
+  app->add_flag("--threads", threads_,
+                "Draw a lane for each thread: the --top 24 that did most, and "
+                "one for the others together.");
+  by_option_ = AddChoice<std::optional<GroupBy>>(
       app, "--by", &by_,
       {{"line", GroupBy::kLine},
        {"library-line", GroupBy::kLibraryLine},
@@ -126,10 +139,17 @@ void TimelineCommand::AddOptions(CLI::App* app) {
   AddThread(app, &thread_);
   AddOwn(app);
   files_.AddOutput(app);
-  SetUsualOptions(app, {"--format", "--by", "--top", "--thread", "--output"});
+  SetUsualOptions(
+      app, {"--format", "--by", "--threads", "--top", "--thread", "--output"});
 }
 
 std::string TimelineCommand::Problem() const {
+  if (threads_ && !as_svg_) return "--threads is a picture: no --format csv";
+  if (threads_ &&
+      (by_option_->count() > 0 || view_.chooses_files() || !thread_.empty())) {
+    return "--threads has lanes, and no places: it takes no --by, --file, "
+           "--exclude or --thread";
+  }
   if (by_.has_value()) return FilesProblem(view_, *by_);
   return view_.chooses_files() || !thread_.empty()
              ? "--by heap has no places: it takes no --file, --exclude or "
@@ -137,9 +157,25 @@ std::string TimelineCommand::Problem() const {
              : "";
 }
 
+int TimelineCommand::DrawThreads(RereadFile* file, const Console& console,
+                                 OutputBuffer* output) const {
+  LaneLevels levels(LastMomentOf(file), kReadColumns);
+  if (!ReadLanes(file, &levels)) return kExitFailed;
+  const LaneChart chart = ThreadLanes(levels, top_.value_or(kUsualLanes));
+  if (chart.lanes.empty()) {
+    console.Say(absl::StrCat(file->shown_name(),
+                             ": nobody saw what threads did: record calls "
+                             "(--min-drss 0), page faults or heap events"));
+    return file->whole() ? kExitUsage : file->code();
+  }
+  PrintSvg(chart, output);
+  return file->code();
+}
+
 int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
+  if (threads_) return DrawThreads(file.get(), console, output);
   const auto finder = RunMoments::Of(ReadingOf(file.get()));
   if (finder == nullptr) return kExitFailed;
   if (!by_.has_value()) {

@@ -233,11 +233,22 @@ void AddOwn(CLI::App* app) {
       ->allow_extra_args(false);
 }
 
-void AddMoment(CLI::App* app, Moment* moment) {
+namespace {
+
+template <typename Target>
+void AddMomentTo(CLI::App* app, Target* moment) {
   AddParsed(app, "--at", moment, ParseMoment, "T",
             "Show this moment: peak (default; the highest RSS), heap-peak (the "
             "most live bytes), end (of the program's code), exit (after "
             "finalization), a time (1.5, 1500ms, 50%), or a mark's label.");
+}
+
+}  // namespace
+
+void AddMoment(CLI::App* app, Moment* moment) { AddMomentTo(app, moment); }
+
+void AddMoment(CLI::App* app, std::optional<Moment>* moment) {
+  AddMomentTo(app, moment);
 }
 
 void AddTop(CLI::App* app, std::optional<uint64_t>* top, uint64_t usual,

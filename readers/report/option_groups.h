@@ -124,6 +124,8 @@ void AddOwn(CLI::App* app);
 
 // --at, which every report means alike.
 void AddMoment(CLI::App* app, Moment* moment);
+// Nothing: it was not given.
+void AddMoment(CLI::App* app, std::optional<Moment>* moment);
 
 // --top, of series that can be told apart.
 void AddTop(CLI::App* app, std::optional<uint64_t>* top, uint64_t usual,

@@ -24,7 +24,8 @@ PAGES = [['resident', *options] for options in (
     ['--stacks', '--limit', '0'], ['--collapsed'], ['--at', 'exit'], ['--at', 'heap-peak'],
     ['--owner', 'heap'], ['--sort', 'file', '--exclude', '*x*'],
     ['--owner', 'heap', '--stacks'], ['--by', 'mapping', '--thread', 'M*'])]
-PAGES += [['timeline'], ['timeline', '--format', 'csv'], ['timeline', '--by', 'heap']]
+PAGES += [['timeline'], ['timeline', '--format', 'csv'], ['timeline', '--by', 'heap'],
+          ['timeline', '--threads']]
 HEAP = [['heap', *options] for options in (
     ['--limit', '0'], ['--leaks'], ['--by', 'stack'], ['--by', 'thread', '--csv'],
     ['--stacks', '--limit', '0'], ['--stacks', '--by', 'thread'], ['--collapsed'],
@@ -49,7 +50,9 @@ ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json
         ['gil'], ['gil', '--rows', 'waits', '--json'], ['processes', '--json'], ['unshared', '--limit', '0'], ['unshared', '--csv'],
         ['peaks', '--min', '0', '--min-time', '0', '--min-value', '0'], ['peaks', '--json'],
         ['calls', '--peak', '1', '--min', '0', '--limit', '0'],
-        ['calls', '--event', '9', '--csv'], ['flow', '--limit', '0']]
+        ['calls', '--event', '9', '--csv'], ['flow', '--limit', '0'],
+        ['export', '--format', 'perfetto', '--min-duration', '0'],
+        ['export', '--format', 'chrome', '--min-duration', '0']]
 CAT += [['--csv', '--columns', 'event,stack'],
         ['--jsonl', '--records', 'heap', '--columns', 'address,stack'],
         ['--text', '--records', 'pages', '--columns', 'page_address,stack'],

@@ -64,6 +64,9 @@ const Arguments kReports[] = {
     {"flame", "--by-thread", "--at", "a mark"},
     {"export"},
     {"export", "--format", "speedscope"},
+    {"export", "--format", "perfetto", "--min-duration", "0"},
+    {"export", "--format", "chrome"},
+    {"timeline", "--threads"},
 };
 const Arguments kObjects[] = {
     {"summary", "--limit", "0"},

@@ -1,0 +1,284 @@
+#include "readers/lanes/lane_levels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "absl/strings/str_cat.h"
+#include "readers/lanes/track_names.h"
+
+namespace pymemrun {
+namespace {
+
+// Of one column; what else there is counts as the last of them.
+constexpr size_t kMostParts = 16;
+// Shares of one piece differ by less.
+constexpr float kSameShare = 0.125;
+
+bool CanJoin(const LaneLevels::Piece& before, const LaneLevels::Piece& piece) {
+  return before.last + 1 == piece.first && before.name == piece.name &&
+         std::fabs(before.share - piece.share) < kSameShare;
+}
+
+void Join(const LaneLevels::Piece& piece,
+          std::vector<LaneLevels::Piece>* pieces) {
+  if (pieces->empty() || !CanJoin(pieces->back(), piece)) {
+    return pieces->push_back(piece);
+  }
+  LaneLevels::Piece& before = pieces->back();
+  const auto width = static_cast<float>(before.last - before.first + 1);
+  const auto added = static_cast<float>(piece.last - piece.first + 1);
+  before.share = (before.share * width + piece.share * added) / (width + added);
+  before.last = piece.last;
+}
+
+}  // namespace
+
+void LaneLevels::Tally::Add(uint32_t name, double value) {
+  for (auto& [known, sum] : parts) {
+    if (known == name) {
+      sum += value;
+      return;
+    }
+  }
+  if (parts.size() < kMostParts) {
+    parts.emplace_back(name, value);
+  } else {
+    parts.back().second += value;
+  }
+}
+
+std::pair<uint32_t, double> LaneLevels::Tally::Take() {
+  std::pair<uint32_t, double> most = {0, -1};
+  double sum = 0;
+  for (const auto& part : parts) {
+    sum += part.second;
+    if (part.second > most.second) most = part;
+  }
+  parts.clear();
+  return {most.first, sum};
+}
+
+LaneLevels::LaneLevels(uint64_t end_us, uint32_t columns)
+    : end_us_(std::max(static_cast<double>(end_us), 1.0)),
+      columns_(columns),
+      names_(kLibraryCode + 1),
+      rss_bytes_(columns) {
+  names_[kLibraryCode].name = "library code";
+  names_[kLibraryCode].kind = SliceName::kLibrary;
+}
+
+uint32_t LaneLevels::NewLane(Lane lane) {
+  if (lanes_.size() >= kMostLanes) {
+    ++lanes_not_kept_;
+    return 0;
+  }
+  lanes_.push_back(std::move(lane));
+  states_.emplace_back();
+  return static_cast<uint32_t>(lanes_.size());
+}
+
+uint32_t LaneLevels::AddThread(const TrackThread& thread) {
+  const auto [found, is_new] = thread_tracks_.try_emplace(thread.id, 0);
+  if (is_new) {
+    Lane lane;
+    lane.name = std::string(thread.name);
+    lane.is_thread = true;
+    found->second = NewLane(std::move(lane));
+  }
+  return found->second;
+}
+
+uint32_t LaneLevels::AddLane(uint32_t thread_track, absl::string_view name) {
+  Lane lane;
+  lane.name = std::string(name);
+  lane.of_lane = thread_track;
+  return NewLane(std::move(lane));
+}
+
+uint32_t LaneLevels::AddCounter(absl::string_view name, CounterUnit unit) {
+  ++counters_;
+  if (name == kRssCounter) rss_counter_ = counters_;
+  return counters_;
+}
+
+uint32_t LaneLevels::AddName(const SliceName& name) {
+  if (name.kind == SliceName::kLibrary || name.kind == SliceName::kC) {
+    return kLibraryCode;
+  }
+  std::string key = absl::StrCat(name.file, "\n", name.line, "\n", name.name);
+  const auto [found, is_new] = name_numbers_.try_emplace(
+      std::move(key), static_cast<uint32_t>(names_.size()));
+  if (is_new) {
+    Name made;
+    made.name = std::string(name.name);
+    made.file = std::string(name.file);
+    made.line = name.line;
+    made.kind = name.kind;
+    names_.push_back(std::move(made));
+  }
+  return found->second;
+}
+
+double LaneLevels::ColumnsAt(uint64_t time_us) const {
+  return std::min(static_cast<double>(time_us) / end_us_, 1.0) * columns_;
+}
+
+uint32_t LaneLevels::ColumnOf(uint64_t time_us) const {
+  return std::min(static_cast<uint32_t>(ColumnsAt(time_us)), columns_ - 1);
+}
+
+void LaneLevels::PassTo(uint32_t track, uint64_t time_us) {
+  State& state = states_[track - 1];
+  if (time_us > state.time_us && !state.open.empty()) {
+    const uint32_t name = state.open.back();
+    lanes_[track - 1].busy_us += time_us - state.time_us;
+    names_[name].busy_us += time_us - state.time_us;
+    AddBusy(track, ColumnsAt(state.time_us), ColumnsAt(time_us), name);
+  }
+  state.time_us = std::max(state.time_us, time_us);
+}
+
+// In columns.
+void LaneLevels::AddBusy(uint32_t track, double from, double to,
+                         uint32_t name) {
+  Tally& tally = states_[track - 1].busy;
+  const auto add = [&](uint32_t column, double share) {
+    if (share <= 0) return;
+    if (tally.column != column) FlushBusy(track);
+    tally.column = column;
+    tally.Add(name, share);
+  };
+  const uint32_t first = std::min(static_cast<uint32_t>(from), columns_ - 1);
+  const uint32_t last = std::min(static_cast<uint32_t>(to), columns_ - 1);
+  if (first == last) return add(first, to - from);
+  add(first, first + 1 - from);
+  if (first + 1 < last) {
+    FlushBusy(track);
+    AddPiece(track, {first + 1, last - 1, name, 1});
+  }
+  add(last, to - last);
+}
+
+void LaneLevels::FlushBusy(uint32_t track) {
+  Tally& tally = states_[track - 1].busy;
+  if (tally.column == Tally::kNone) return;
+  const auto [name, share] = tally.Take();
+  AddPiece(track,
+           {tally.column, tally.column, name, static_cast<float>(share)});
+  tally.column = Tally::kNone;
+}
+
+void LaneLevels::AddPiece(uint32_t track, const Piece& piece) {
+  Join(piece, &lanes_[track - 1].pieces);
+}
+
+// What own code calls is its own doing.
+void LaneLevels::Begin(uint32_t track, uint64_t time_us, uint32_t name) {
+  if (track == 0) return;
+  PassTo(track, time_us);
+  std::vector<uint32_t>& open = states_[track - 1].open;
+  const bool is_within = name == kLibraryCode && !open.empty();
+  open.push_back(is_within ? open.back() : name);
+}
+
+void LaneLevels::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
+  if (track == 0 || states_[track - 1].open.empty()) return;
+  PassTo(track, time_us);
+  states_[track - 1].open.pop_back();
+}
+
+void LaneLevels::Count(uint32_t counter, uint64_t time_us, int64_t value) {
+  if (counter != rss_counter_) return;
+  int64_t& highest = rss_bytes_[ColumnOf(time_us)];
+  highest = std::max(highest, value);
+}
+
+void LaneLevels::Instant(uint32_t track, uint64_t time_us,
+                         absl::string_view text) {
+  if (instants_.size() >= kMostInstants) return;
+  instants_.push_back({time_us, std::string(text)});
+}
+
+void LaneLevels::Grow(uint32_t track, uint64_t time_us, uint32_t name,
+                      double bytes) {
+  if (track == 0) return;
+  Tally& tally = states_[track - 1].growth;
+  const uint32_t column = ColumnOf(time_us);
+  if (tally.column != column) FlushGrowth(track);
+  tally.column = column;
+  tally.Add(name, bytes);
+  lanes_[track - 1].grown_bytes += bytes;
+  names_[name].grown_bytes += bytes;
+}
+
+void LaneLevels::FlushGrowth(uint32_t track) {
+  Tally& tally = states_[track - 1].growth;
+  if (tally.column == Tally::kNone) return;
+  const auto [name, bytes] = tally.Take();
+  lanes_[track - 1].growth.push_back({tally.column, name, bytes});
+  tally.column = Tally::kNone;
+}
+
+void LaneLevels::Finish() {
+  for (uint32_t track = 1; track <= lanes_.size(); ++track) {
+    FlushBusy(track);
+    FlushGrowth(track);
+  }
+}
+
+// Pieces that lie in one of the new columns are added up there.
+std::vector<LaneLevels::Piece> Coarser(
+    const std::vector<LaneLevels::Piece>& pieces, uint32_t factor) {
+  std::vector<LaneLevels::Piece> result;
+  LaneLevels::Piece open = {};
+  float most = 0;
+  bool is_open = false;
+  const auto add = [&](uint32_t column, uint32_t name, float share) {
+    if (is_open && open.first != column) {
+      Join(open, &result);
+      is_open = false;
+    }
+    if (!is_open) {
+      open = {column, column, name, 0};
+      most = 0;
+      is_open = true;
+    }
+    open.share += share;
+    if (share <= most) return;
+    most = share;
+    open.name = name;
+  };
+  for (const LaneLevels::Piece& piece : pieces) {
+    for (uint32_t at = piece.first; at <= piece.last;) {
+      const uint32_t column = at / factor;
+      const uint32_t end = std::min((column + 1) * factor - 1, piece.last);
+      add(column, piece.name,
+          piece.share * static_cast<float>(end - at + 1) /
+              static_cast<float>(factor));
+      at = end + 1;
+    }
+  }
+  if (is_open) Join(open, &result);
+  return result;
+}
+
+std::vector<LaneLevels::Growth> Coarser(
+    const std::vector<LaneLevels::Growth>& growth, uint32_t factor) {
+  std::vector<LaneLevels::Growth> result;
+  double most = 0;
+  for (LaneLevels::Growth part : growth) {
+    part.column /= factor;
+    if (result.empty() || result.back().column != part.column) {
+      result.push_back(part);
+      most = part.bytes;
+      continue;
+    }
+    result.back().bytes += part.bytes;
+    if (part.bytes <= most) continue;
+    most = part.bytes;
+    result.back().name = part.name;
+  }
+  return result;
+}
+
+}  // namespace pymemrun

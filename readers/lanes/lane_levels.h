@@ -1,0 +1,138 @@
+// Tracks at levels of detail: what is seen of millions of slices on so many
+// columns of a picture, and on fewer. Used by pictures of threads.
+#ifndef PYMEMRUN_READERS_LANES_LANE_LEVELS_H_
+#define PYMEMRUN_READERS_LANES_LANE_LEVELS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "readers/lanes/track_sink.h"
+
+namespace pymemrun {
+
+// Slices, bytes that came and RSS are merged as they come into columns of equal
+// time: of each column it is known what took most of it. Memory is that of
+// columns times lanes, at most, however many slices there are. Not thread safe.
+class LaneLevels final : public TrackSink {
+ public:
+  static constexpr size_t kMostLanes = 4096;  // the others are counted
+  static constexpr size_t kMostInstants = 256;
+  // The name of what ran where no own code is around it.
+  static constexpr uint32_t kLibraryCode = 1;
+
+  // Columns from `first` to `last` in which `name` took the most time.
+  struct Piece {
+    uint32_t first, last, name;
+    float share;  // of these columns' time, with all names
+  };
+  // Bytes that came in a column, most of them of this name.
+  struct Growth {
+    uint32_t column, name;
+    double bytes;
+  };
+  struct Lane {
+    std::string name;
+    uint32_t of_lane = 0;  // the thread's number; 0: it is a thread, or is of
+                           // the process
+    bool is_thread = false;
+    std::vector<Piece> pieces;
+    std::vector<Growth> growth;
+    uint64_t busy_us = 0;
+    double grown_bytes = 0;
+  };
+  // Own code, or another name. Equal ones have one number in all sources.
+  struct Name {
+    std::string name, file;
+    uint32_t line = 0;
+    SliceName::Kind kind = SliceName::kOther;
+    uint64_t busy_us = 0;
+    double grown_bytes = 0;
+  };
+  struct InstantAt {
+    uint64_t time_us = 0;
+    std::string text;
+  };
+
+  // REQUIRES: columns > 0.
+  LaneLevels(uint64_t end_us, uint32_t columns);
+
+  void SetProcess(const Header& header) override { header_ = header; }
+  uint32_t AddThread(const TrackThread& thread) override;
+  uint32_t AddLane(uint32_t thread_track, absl::string_view name) override;
+  uint32_t AddCounter(absl::string_view name, CounterUnit unit) override;
+  uint32_t AddName(const SliceName& name) override;
+  void Begin(uint32_t track, uint64_t time_us, uint32_t name) override;
+  void End(uint32_t track, uint64_t time_us, const SliceEnd& end) override;
+  void Count(uint32_t counter, uint64_t time_us, int64_t value) override;
+  void Instant(uint32_t track, uint64_t time_us,
+               absl::string_view text) override;
+  void Grow(uint32_t track, uint64_t time_us, uint32_t name,
+            double bytes) override;
+  // To be called when all was given.
+  void Finish();
+
+  // REQUIRES of what follows: Finish() was called.
+  const Header& header() const { return header_; }
+  uint32_t columns() const { return columns_; }
+  double end_us() const { return end_us_; }
+  const std::vector<Lane>& lanes() const { return lanes_; }  // by number - 1
+  const std::vector<Name>& names() const { return names_; }  // by number
+  // The highest RSS in each column; 0: none was read there.
+  const std::vector<int64_t>& rss_bytes() const { return rss_bytes_; }
+  const std::vector<InstantAt>& instants() const { return instants_; }
+  uint64_t lanes_not_kept() const { return lanes_not_kept_; }
+
+ private:
+  // What is being added up of a lane.
+  struct Tally {
+    static constexpr uint32_t kNone = UINT32_MAX;
+    uint32_t column = kNone;
+    std::vector<std::pair<uint32_t, double>> parts;  // name and what it has
+
+    void Add(uint32_t name, double value);
+    // What has most, and the sum.
+    std::pair<uint32_t, double> Take();
+  };
+  struct State {
+    std::vector<uint32_t> open;  // names as they are shown
+    uint64_t time_us = 0;        // up to which time is added up
+    Tally busy, growth;
+  };
+
+  uint32_t NewLane(Lane lane);
+  double ColumnsAt(uint64_t time_us) const;
+  uint32_t ColumnOf(uint64_t time_us) const;
+  void PassTo(uint32_t track, uint64_t time_us);
+  void AddBusy(uint32_t track, double from, double to, uint32_t name);
+  void FlushBusy(uint32_t track);
+  void FlushGrowth(uint32_t track);
+  void AddPiece(uint32_t track, const Piece& piece);
+
+  const double end_us_;
+  const uint32_t columns_;
+  Header header_;
+  std::vector<Lane> lanes_;
+  std::vector<State> states_;
+  uint64_t lanes_not_kept_ = 0;
+  absl::flat_hash_map<uint32_t, uint32_t> thread_tracks_;  // by thread
+  std::vector<Name> names_;
+  absl::flat_hash_map<std::string, uint32_t> name_numbers_;
+  uint32_t counters_ = 0, rss_counter_ = 0;
+  std::vector<int64_t> rss_bytes_;
+  std::vector<InstantAt> instants_;
+};
+
+// The same on fewer columns, each for `factor` of those before. REQUIRES:
+// factor > 0.
+std::vector<LaneLevels::Piece> Coarser(
+    const std::vector<LaneLevels::Piece>& pieces, uint32_t factor);
+std::vector<LaneLevels::Growth> Coarser(
+    const std::vector<LaneLevels::Growth>& growth, uint32_t factor);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_LANES_LANE_LEVELS_H_

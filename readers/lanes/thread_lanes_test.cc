@@ -1,0 +1,143 @@
+#include "readers/lanes/thread_lanes.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/testing/call_run_for_tests.h"
+#include "readers/testing/heap_run_for_tests.h"
+#include "readers/testing/program_test_util.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> Labels(const LaneChart& chart) {
+  std::vector<std::string> labels;
+  for (const LaneChart::Lane& lane : chart.lanes) labels.push_back(lane.label);
+  return labels;
+}
+
+// A second, and so many threads: the later, the longer they ran.
+class ThreadLanesTest : public ::testing::Test {
+ protected:
+  uint32_t Add(uint32_t id, const std::string& name, uint64_t busy_us) {
+    const uint32_t track = levels_.AddThread({id, id, name});
+    SliceName own;
+    own.kind = SliceName::kOwn;
+    own.name = "work";
+    own.file = "/a/app.py";
+    own.line = 7;
+    levels_.Begin(track, 0, levels_.AddName(own));
+    levels_.End(track, busy_us, {});
+    return track;
+  }
+  LaneChart Chart(size_t most) {
+    levels_.Finish();
+    return ThreadLanes(levels_, most);
+  }
+
+  LaneLevels levels_{1000000, kReadColumns};
+};
+
+TEST_F(ThreadLanesTest, ThoseThatDidMostAreShownInTheOrderOfTheirBegin) {
+  Add(1, "MainThread", 900000);
+  Add(2, "short", 100000);
+  Add(3, "long", 800000);
+  Add(4, "middle", 500000);
+  const LaneChart chart = Chart(2);
+  EXPECT_THAT(Labels(chart),
+              ElementsAre("MainThread", "long", "2 more threads"));
+  EXPECT_EQ(chart.lanes[2].detail, "0.600 s");
+  ASSERT_GT(chart.lanes[2].bars.size(), 200u);
+  EXPECT_EQ(chart.lanes[2].bars[10].height, 1);
+  EXPECT_EQ(chart.lanes[2].bars[200].height, 0.5);
+}
+
+TEST_F(ThreadLanesTest, FunctionsHaveColoursAndKeys) {
+  Add(1, "MainThread", 250000);
+  const LaneChart chart = Chart(8);
+  ASSERT_EQ(chart.keys.size(), 1u);
+  EXPECT_EQ(chart.keys[0].label, "work  app.py:7");
+  EXPECT_EQ(chart.keys[0].detail, "0.250 s");
+  ASSERT_EQ(chart.lanes[0].pieces.size(), 2u);
+  EXPECT_EQ(chart.lanes[0].pieces[0].color, chart.keys[0].color);
+  EXPECT_EQ(chart.lanes[0].pieces[0].last, LaneChart::kColumns / 4 - 1);
+}
+
+TEST_F(ThreadLanesTest, LanesBesideAThreadStandBelowIt) {
+  const uint32_t track = Add(1, "MainThread", 250000);
+  Add(2, "worker", 250000);
+  SliceName waits;
+  waits.name = "waits";
+  const uint32_t beside = levels_.AddLane(track, "lock");
+  levels_.Begin(beside, 0, levels_.AddName(waits));
+  levels_.End(beside, 1000, {});
+  const LaneChart chart = Chart(8);
+  EXPECT_THAT(Labels(chart), ElementsAre("MainThread", "lock", "worker"));
+  EXPECT_TRUE(chart.lanes[1].beside);
+  EXPECT_EQ(chart.keys[0].label, "waits");
+}
+
+TEST_F(ThreadLanesTest, WhereThatIsAllItHasTheThreadsName) {
+  const uint32_t track = levels_.AddThread({1, 1, "MainThread"});
+  levels_.AddThread({2, 2, "idle"});
+  SliceName waits;
+  waits.name = "waits";
+  const uint32_t beside = levels_.AddLane(track, "lock");
+  levels_.Begin(beside, 0, levels_.AddName(waits));
+  levels_.End(beside, 500000, {});
+  EXPECT_THAT(Labels(Chart(8)), ElementsAre("MainThread"));
+}
+
+TEST_F(ThreadLanesTest, BarsEndWithThePicture) {
+  const uint32_t track = Add(1, "MainThread", 1000);
+  levels_.Grow(track, 999999, LaneLevels::kLibraryCode, 4096);
+  const LaneChart chart = Chart(8);
+  ASSERT_EQ(chart.lanes[0].bars.size(), 1u);
+  const LaneChart::Bar& bar = chart.lanes[0].bars[0];
+  EXPECT_EQ(bar.column + bar.columns, LaneChart::kColumns);
+  EXPECT_EQ(bar.height, 1);
+}
+
+TEST(TimelineThreadsTest, DrawsCallsOfThreads) {
+  CallRun run;
+  const Printed printed = Busy(&run).Report({"timeline", "--threads"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr(">MainThread</text>"));
+  EXPECT_THAT(printed.out, HasSubstr(">Thread-6</text>"));
+  EXPECT_THAT(printed.out, HasSubstr("d  lib.py:40"));
+  EXPECT_THAT(printed.out, Not(HasSubstr("bars:")));
+}
+
+TEST(TimelineThreadsTest, DrawsAllocationsWhereNothingElseIsKnown) {
+  TempFile file(HeapRun().Build());
+  const Printed printed = Report({"timeline", file.path(), "--threads"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("bars: memory that the thread allocated"));
+  EXPECT_THAT(printed.out, HasSubstr("load  job.py:"));
+}
+
+TEST(TimelineThreadsTest, ARunThatTellsNothingOfThreadsIsRefused) {
+  CallRun run(4);
+  const Printed printed = run.Report({"timeline", "--threads"});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("nobody saw what threads did"));
+}
+
+TEST(TimelineThreadsTest, OptionsOfPlacesAreRefused) {
+  CallRun run;
+  Printed printed = run.Report({"timeline", "--threads", "--by", "line"});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("--threads has lanes, and no places"));
+  printed = run.Report({"timeline", "--threads", "--format", "csv"});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_THAT(printed.err, HasSubstr("--threads is a picture"));
+}
+
+}  // namespace
+}  // namespace pymemrun

@@ -24,7 +24,7 @@ class CountersCommand final : public ReportCommand {
             "Says what the process was like over time: RSS, PSS, live heap, "
             "CPU, page faults, open descriptors, runs of Python's cycle "
             "collector, and the counters that the program gave to "
-            "pymemrun.counter().\n\nIt needs a run with --trace counters. The "
+            "pymemrun.counter().\n\nIt needs a run that recorded counters. The "
             "curve of a total, such as CPU or page faults, shows how fast it "
             "grew. A total counts from the beginning of the process. The live "
             "heap is what heap events tell.") {}

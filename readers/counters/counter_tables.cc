@@ -39,8 +39,8 @@ Table GcRunRows(const CounterReplay& replay, uint64_t limit) {
                     {"generation", "generation"},
                     {"call_s", "seconds"},
                     {"collected", "collected"},
-                    {"uncollectable", "uncollectable"},
                     {"line", "line"},
+                    {"uncollectable", "uncollectable"},
                     {"file", "file", CellLook::kName},
                     {"thread", "thread", CellLook::kName}};
   const RunIndex& index = replay.index();
@@ -54,7 +54,7 @@ Table GcRunRows(const CounterReplay& replay, uint64_t limit) {
     }
     table.rows.push_back({Seconds(run->begin_us()), uint64_t{run->generation()},
                           Seconds(run->time_us() - run->begin_us()),
-                          run->collected(), run->uncollectable(), line, file,
+                          run->collected(), line, run->uncollectable(), file,
                           std::string(index.LatestThreadLabel(run->thread()))});
   }
   table.places = table.rows.size();

@@ -47,6 +47,8 @@ class HeapObjects {
   const std::string& HolderText(NodeId holder);
   std::string HeldText(const LineObjects::Part& part);
   std::string PartText(const LineObjects::Part& part);
+  std::vector<Cell> PartCells(const LineObjects& line,
+                              const LineObjects::Part* part);
 
   const HeapMoments& replay_;
   ObjectAnalysis& analysis_;
@@ -135,46 +137,52 @@ std::string HeapObjects::ToText() {
   return text;
 }
 
+// Of whole numbers: estimates are rounded.
+Cell Whole(double value) { return Cell(static_cast<uint64_t>(value + 0.5)); }
+
+// What comes behind the line and its live bytes.
+std::vector<Cell> HeapObjects::PartCells(const LineObjects& line,
+                                         const LineObjects::Part* part) {
+  std::vector<Cell> cells(6);
+  if (part != nullptr) {
+    const std::string& holder = HolderText(part->holder);
+    cells[0] = Cell(graph().type_name(part->type));
+    cells[1] = Whole(part->sums.bytes);
+    cells[2] = Whole(part->sums.count);
+    if (!holder.empty()) {
+      cells[3] = Cell(holder);
+      cells[4] = Cell(graph().type_name(graph().type(part->holder)));
+    }
+    cells[5] = Whole(part->holder_bytes);
+  }
+  cells.push_back(Whole(line.RestBytes()));
+  if (replay_.sampled()) {
+    const HeapSums& sums = part != nullptr ? part->sums : line.live;
+    cells.push_back(Whole(sums.BytesError()));
+    cells.push_back(Whole(sums.CountError()));
+  }
+  return cells;
+}
+
 Table HeapObjects::ToTable() {
   Table table;
   table.headings = {{"file"},         {"line"},      {"function"},
                     {"live_bytes"},   {"type"},      {"objects_bytes"},
                     {"objects"},      {"holder"},    {"holder_type"},
                     {"holder_bytes"}, {"rest_bytes"}};
-  const bool has_errors = replay_.sampled();
-  if (has_errors) {
+  if (replay_.sampled()) {
     table.headings.push_back({"error_bytes"});
     table.headings.push_back({"error_objects"});
   }
-  const auto whole = [](double value) {
-    return Cell(static_cast<uint64_t>(value + 0.5));
-  };
   for (const LineObjects& line : lines_) {
-    const std::vector<Cell> place = PlaceCells(GroupBy::kLine, line.line);
-    const auto add = [&](std::vector<Cell> cells, const HeapSums& sums) {
-      std::vector<Cell> row = place;
-      row.push_back(whole(line.live.bytes));
-      for (Cell& cell : cells) row.push_back(std::move(cell));
-      if (has_errors) {
-        row.push_back(whole(sums.BytesError()));
-        row.push_back(whole(sums.CountError()));
-      }
+    const auto add = [&](const LineObjects::Part* part) {
+      std::vector<Cell> row = PlaceCells(GroupBy::kLine, line.line);
+      row.push_back(Whole(line.live.bytes));
+      for (Cell& cell : PartCells(line, part)) row.push_back(std::move(cell));
       table.rows.push_back(std::move(row));
     };
-    for (const LineObjects::Part& part : line.parts) {
-      const std::string& holder = HolderText(part.holder);
-      add({graph().type_name(part.type), whole(part.sums.bytes), whole(part.sums.count),
-           holder.empty() ? Cell() : Cell(holder),
-           holder.empty() ? Cell()
-                          : Cell(graph().type_name(graph().type(part.holder))),
-           whole(part.holder_bytes), whole(line.RestBytes())},
-          part.sums);
-    }
-    if (line.parts.empty()) {
-      add({Cell(), Cell(), Cell(), Cell(), Cell(), Cell(),
-           whole(line.RestBytes())},
-          line.live);
-    }
+    for (const LineObjects::Part& part : line.parts) add(&part);
+    if (line.parts.empty()) add(nullptr);
   }
   table.places = table.rows.size();
   return table;

@@ -5,6 +5,7 @@
 #ifdef PYMEMRUN_ANY_PYTHON
 #include <string.h>
 
+#include "tracer/cpython/gc_runs.h"
 #include "tracer/cpython/gil_place.h"
 #include "tracer/cpython/lifetime.h"
 #include "tracer/cpython/replaced_functions.h"
@@ -28,6 +29,10 @@ PymemrunGilPlace PymemrunMainGil(void) {
   const PymemrunGilPlace none = {NULL, NULL};
   return none;
 }
+int PymemrunHearsGcRuns(void) { return 0; }
+void PymemrunPrepareGcRuns(void) {}
+int PymemrunWatchGcRuns(const PymemrunGcHeard* heard) { return 0; }
+void PymemrunForgetGcRuns(void) {}
 const PymemrunFrame* PymemrunTopFrame(PyThreadState* tstate) { return NULL; }
 int PymemrunIsForProfiling(PyThreadState* tstate, size_t bytes) { return 0; }
 int PymemrunIsLineArray(PyThreadState* tstate, size_t bytes) { return 0; }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#if defined(Py_GIL_DISABLED) || defined(PYMEMRUN_ANY_PYTHON)
+#ifdef Py_GIL_DISABLED
 int PymemrunHearsGcRuns(void) { return 0; }
 void PymemrunPrepareGcRuns(void) {}
 int PymemrunWatchGcRuns(const PymemrunGcHeard* heard) {

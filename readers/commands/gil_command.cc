@@ -15,6 +15,7 @@ namespace pymemrun {
 namespace {
 
 constexpr size_t kWaitsInText = 3;
+constexpr size_t kStackIndent = 8;
 constexpr uint64_t kPlacesInText = 5;
 
 class GilCommand final : public ReportCommand {
@@ -82,8 +83,9 @@ void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
     PrintRows(GilRows::kPlaces, replay, keep, kPlacesInText,
               TableFormat::kText, output);
   }
-  output->AppendLines(absl::StrCat(
-      "\nThe longest waits:\n", GilWaitsText(replay, keep, kWaitsInText)));
+  output->AppendLines("\nThe longest waits:\n");
+  output->Append(output->terminal().Wrapped(
+      GilWaitsText(replay, keep, kWaitsInText), kStackIndent));
 }
 
 int GilCommand::Run(const Console& console, OutputBuffer* output) {

@@ -239,8 +239,11 @@ void GilCollector::AddStates(uint64_t now_ns) {
 void GilCollector::Finish(uint64_t now_ns, bool process_lives) {
   options_.side->Drain(now_ns, true);
   while (!waiting_.empty()) GiveFirst(now_ns);
-  AddStates(now_ns);
-  if (process_lives) LookForEnded(now_ns, /*at_once=*/true);
+  const uint64_t said_ns = options_.page->end.monotonic_ns;
+  const bool knows = process_lives && said_ns != 0;
+  const uint64_t end_ns = knows ? std::min(said_ns, now_ns) : now_ns;
+  AddStates(end_ns);
+  if (process_lives) LookForEnded(end_ns, /*at_once=*/true);
   next_look_ns_ = ~uint64_t{0};
   EndBatch(now_ns);
 }

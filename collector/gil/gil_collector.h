@@ -48,7 +48,8 @@ class GilCollector final : public SideTaker {
   size_t Round(uint64_t looked_ns, bool drains);
   // Writes the events gathered so far, and what was lost since the last call.
   void EndBatch(uint64_t now_ns);
-  // Nothing more comes but what is in the side ring. `process_lives`: its threads can still be asked for.
+  // Nothing more comes but what is in the side ring. `process_lives`: it waits
+  // after it has said its end, and its threads can still be asked for.
   void Finish(uint64_t now_ns, bool process_lives);
 
  private:

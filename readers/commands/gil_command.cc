@@ -25,10 +25,11 @@ class GilCommand final : public ReportCommand {
             "gil", "who holds the GIL, who waits for it",
             "Says how long each thread held the global interpreter lock (GIL), "
             "waited for it and ran or slept without it; who waited for whom; "
-            "and at which lines. It needs a run with --trace gil.\n\nTime "
+            "and at which lines. It needs GIL events, which pymemrun records "
+            "where it is asked to.\n\nTime "
             "without the GIL is good: the thread keeps no other from running. "
             "Time that it holds the GIL is bad only if others wait meanwhile. "
-            "Stacks were recorded of waits longer than --gil-min.") {}
+            "Lines are known of long waits, of 1 ms or more by default.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);

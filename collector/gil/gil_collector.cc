@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 #include "collector/definitions/native_thread.h"
 #include "format/limits.h"
+#include "tracer/wire/gil_late.h"
 
 namespace pymemrun {
 namespace {
@@ -12,11 +15,18 @@ namespace {
 // For the name of their thread events wait so long, and no more than so many.
 constexpr uint64_t kNamePatienceNs = 200000000;
 constexpr size_t kMaxWaiting = 1u << 16;
+// So long an event may be overtaken by what a thread could not say before.
+constexpr uint64_t kHeldBackNs = 50000000;
+constexpr int kMostPlacesBack = 256;
 constexpr uint64_t kLookPeriodNs = 250000000;
 // Threads that were there once and are asked for, at most.
 constexpr size_t kMaxThreads = 1u << 16;
 
 }  // namespace
+
+GilCollector::GilCollector(Options options) : options_(std::move(options)) {
+  options_.side->set_gil(this);
+}
 
 void GilCollector::Start() {
   Record record;
@@ -31,29 +41,61 @@ void GilCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   waiting.item.payload = {};
   static_assert(sizeof(item.first_frame) == sizeof(waiting.pauses));
   std::memcpy(&waiting.pauses, &item.first_frame, sizeof(waiting.pauses));
+  if (item.kind == SideKind::kGil && item.detail != 0) {
+    PutBack(waiting);
+    // Then that says it all.
+    if (item.flags == static_cast<uint16_t>(GilNote::kGivingWay)) return;
+    Waiting over = waiting;
+    over.item.flags = static_cast<uint16_t>(GilNote::kGaveWay);
+    waiting_.push_back(over);
+  }
   waiting_.push_back(waiting);
 }
 
+// A thread that could not say at once that it is kept gives way from then on.
+void GilCollector::PutBack(const Waiting& late) {
+  const uint64_t kept = uint64_t{late.item.detail} << kGilKeptShift;
+  Waiting way = late;
+  way.item.flags = static_cast<uint16_t>(GilNote::kGivingWay);
+  way.item.time_ns -= std::min(kept, way.item.time_ns);
+  auto at = waiting_.end();
+  for (int i = 0; i < kMostPlacesBack && at != waiting_.begin() &&
+                  std::prev(at)->item.time_ns > way.item.time_ns;
+       ++i) {
+    --at;
+  }
+  waiting_.insert(at, way);
+}
+
 // A new thread of Python's takes the GIL before it has its name.
-bool GilCollector::IsNamed(const SideItemView& item, uint64_t now_ns) const {
-  const uint64_t now = options_.clock->NanosOfMonotonic(now_ns);
+bool GilCollector::IsNamed(const SideItemView& item, uint64_t now) const {
   return item.thread == static_cast<uint32_t>(options_.pid) ||
          options_.definitions->HasNativeThread(item.thread) ||
          now > options_.clock->NanosAt(item.time_ns) + kNamePatienceNs ||
          waiting_.size() > kMaxWaiting;
 }
 
-void GilCollector::EndRound(uint64_t now_ns) {
-  GiveOut(ready_, now_ns, /*all=*/false);
-  ready_ = waiting_.size();
+size_t GilCollector::Round(uint64_t looked_ns, bool drains) {
+  const size_t cells = drains ? options_.side->Drain(looked_ns, false) : 0;
+  const uint64_t looked = options_.clock->NanosOfMonotonic(looked_ns);
+  const auto is_old = [&](const SideItemView& item) {
+    return options_.clock->NanosAt(item.time_ns) + kHeldBackNs <= looked ||
+           waiting_.size() > kMaxWaiting;
+  };
+  while (!waiting_.empty() && is_old(waiting_.front().item) &&
+         IsNamed(waiting_.front().item, looked)) {
+    GiveFirst(looked_ns);
+  }
+  return cells;
 }
 
-void GilCollector::GiveOut(size_t count, uint64_t now_ns, bool all) {
-  for (; count > 0 && !waiting_.empty(); --count) {
-    if (!all && !IsNamed(waiting_.front().item, now_ns)) break;
-    Give(waiting_.front(), now_ns);
-    waiting_.pop_front();
-  }
+void GilCollector::GiveFirst(uint64_t now_ns) {
+  Give(waiting_.front(), now_ns);
+  waiting_.pop_front();
+}
+
+bool GilCollector::Lives(uint32_t thread) const {
+  return options_.lives ? options_.lives(thread) : options_.side->Lives(thread);
 }
 
 // Never later than now, whatever the program wrote.
@@ -93,14 +135,14 @@ uint32_t GilCollector::ThreadOf(uint32_t native, uint64_t time_ns) {
 void GilCollector::Give(const Waiting& waiting, uint64_t now_ns) {
   const SideItemView& item = waiting.item;
   GilEvent event;
-  event.gil = NumberOf(item.address);
   const bool is_note = item.kind == SideKind::kGil;
   const uint32_t role = item.detail >> 16;
   const bool makes_sense =
       is_note ? item.flags <= static_cast<uint16_t>(kLastGilNote)
               : role == static_cast<uint32_t>(GilRole::kWaiter) ||
                     role == static_cast<uint32_t>(GilRole::kHolder);
-  if (event.gil == 0 || !makes_sense) {
+  event.gil = makes_sense ? NumberOf(item.address) : 0;
+  if (event.gil == 0) {
     ++refused_;
     return;
   }
@@ -156,7 +198,7 @@ void GilCollector::LookForEnded(uint64_t now_ns, bool at_once) {
   next_look_ns_ = now_ns + kLookPeriodNs;
   for (auto at = threads_.begin(); at != threads_.end();) {
     const auto thread = at++;
-    if (options_.lives(thread->first)) {
+    if (Lives(thread->first)) {
       thread->second.was_gone = false;
     } else if (!at_once && !thread->second.was_gone) {
       thread->second.was_gone = true;
@@ -195,9 +237,13 @@ void GilCollector::AddStates(uint64_t now_ns) {
 }
 
 void GilCollector::Finish(uint64_t now_ns, bool process_lives) {
-  GiveOut(waiting_.size(), now_ns, /*all=*/true);
-  AddStates(now_ns);
-  if (process_lives) LookForEnded(now_ns, /*at_once=*/true);
+  options_.side->Drain(now_ns, true);
+  while (!waiting_.empty()) GiveFirst(now_ns);
+  const uint64_t said_ns = options_.page->end.monotonic_ns;
+  const bool knows = process_lives && said_ns != 0;
+  const uint64_t end_ns = knows ? std::min(said_ns, now_ns) : now_ns;
+  AddStates(end_ns);
+  if (process_lives) LookForEnded(end_ns, /*at_once=*/true);
   next_look_ns_ = ~uint64_t{0};
   EndBatch(now_ns);
 }

@@ -32,20 +32,24 @@ class GilCollector final : public SideTaker {
     const ClockScale* clock;
     DefinitionTable* definitions;
     RecordSink* out;
-    // Whether the process has such a thread.
-    std::function<bool(uint32_t thread)> lives;
+    // Whether the process has such a thread; none: the side ring's reader says.
+    std::function<bool(uint32_t thread)> lives = nullptr;
   };
-  explicit GilCollector(Options options) : options_(std::move(options)) {}
+  // Takes the side ring's GIL events from here on.
+  explicit GilCollector(Options options);
 
   // The header is written.
   void Start();
   void TakeItem(const SideItemView& item, uint32_t stack) override;
-  // Both rings were emptied. An event waits for one round more, for what the
-  // event ring said before it: its C function, and its thread's name.
-  void EndRound(uint64_t now_ns);
+  // Both rings were emptied of what was there at `looked_ns`; the side ring is
+  // here, if `drains`. An event is held back for 50 ms: for what others say of
+  // the time before it, and the event ring of its thread and C function. Returns
+  // how many cells of the side ring there were.
+  size_t Round(uint64_t looked_ns, bool drains);
   // Writes the events gathered so far, and what was lost since the last call.
   void EndBatch(uint64_t now_ns);
-  // Nothing more comes. `process_lives`: its threads can still be asked for.
+  // Nothing more comes but what is in the side ring. `process_lives`: it waits
+  // after it has said its end, and its threads can still be asked for.
   void Finish(uint64_t now_ns, bool process_lives);
 
  private:
@@ -60,8 +64,10 @@ class GilCollector final : public SideTaker {
     bool was_gone = false;  // when it was last asked for
   };
 
-  bool IsNamed(const SideItemView& item, uint64_t now_ns) const;
-  void GiveOut(size_t count, uint64_t now_ns, bool all);
+  bool Lives(uint32_t thread) const;
+  void PutBack(const Waiting& late);
+  bool IsNamed(const SideItemView& item, uint64_t now) const;
+  void GiveFirst(uint64_t now_ns);
   void Give(const Waiting& waiting, uint64_t now_ns);
   uint32_t NumberOf(uint64_t gil);
   uint64_t TimeOf(uint64_t stamp, uint64_t now_ns) const;
@@ -75,7 +81,6 @@ class GilCollector final : public SideTaker {
   const Options options_;
   GilBatchEncoder encoder_;
   std::deque<Waiting> waiting_;
-  size_t ready_ = 0;  // of these, so many were there a round ago
   std::vector<uint64_t> gils_;  // addresses; numbers are their places + 1
   absl::flat_hash_map<uint32_t, Known> threads_;  // by Linux thread ids
   uint64_t refused_ = 0;  // events that made no sense

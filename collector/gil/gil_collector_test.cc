@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "collector/ring/side_ring_fixture.h"
 #include "format/records/record_decoder.h"
+#include "tracer/wire/gil_late.h"
 #include "tracer/wire/region_for_tests.h"
 
 namespace pymemrun {
@@ -90,7 +91,6 @@ class GilCollectorTest : public testing::Test {
         .definitions = &definitions_,
         .out = &out_,
         .lives = [this](uint32_t thread) { return !gone_.contains(thread); }});
-    side_->set_gil(gil_.get());
     gil_->Start();
     side_->Start();
     producer_.Code(1, "a.py", "held", 1);
@@ -114,6 +114,13 @@ class GilCollectorTest : public testing::Test {
     std::memcpy(&head.frame, &pauses, sizeof(pauses));
     producer_.Push(head, "");
   }
+  void Kept(GilNote note, uint32_t thread, uint64_t time_ns, uint32_t kept) {
+    SideHead head = {};
+    Fill(SideKind::kGil, thread, time_ns, &head);
+    head.flags = static_cast<uint16_t>(note);
+    head.detail = kept >> kGilKeptShift;
+    producer_.Push(head, "");
+  }
   void Stack(uint32_t role, uint32_t thread, uint64_t time_ns) {
     SideHead head = {};
     Fill(SideKind::kGilStack, thread, time_ns, &head);
@@ -124,11 +131,9 @@ class GilCollectorTest : public testing::Test {
   // Long after what the tests do.
   static uint64_t Late() { return kStart + uint64_t{3600} * 1000000000; }
   void Round() {
-    side_->Drain(Late(), false);
-    gil_->EndRound(Late());
+    gil_->Round(Late(), /*drains=*/true);
   }
   std::vector<std::string> Finish(bool process_lives = false) {
-    side_->Drain(Late(), true);
     gil_->Finish(Late(), process_lives);
     return out_.lines;
   }
@@ -161,14 +166,31 @@ TEST_F(GilCollectorTest, ItemsBecomeEvents) {
                           "GAVE_WAY 1 77 2500"));
 }
 
-TEST_F(GilCollectorTest, AnEventWaitsForWhatTheEventRingSaidBeforeIt) {
-  Note(GilNote::kTaken, Main(), 100);
-  Round();
-  gil_->EndBatch(Late());
+TEST_F(GilCollectorTest, AnEventIsHeldBackForWhatComesLate) {
+  constexpr uint64_t kMs = 1000000;
+  Note(GilNote::kTaken, Main(), 100 * kMs);
+  gil_->Round(kStart + 120 * kMs, /*drains=*/true);
+  gil_->EndBatch(kStart + 120 * kMs);
   EXPECT_THAT(out_.lines, ElementsAre("from 500"));
-  Round();
-  gil_->EndBatch(Late());
+  gil_->Round(kStart + 160 * kMs, /*drains=*/true);
+  gil_->EndBatch(kStart + 160 * kMs);
   EXPECT_EQ(out_.lines.size(), 2u);
+}
+
+// As a thread does that was put to rest right after it let go.
+TEST_F(GilCollectorTest, AThreadThatCouldNotSaySoAtOnceGivesWayFromThenOn) {
+  Note(GilNote::kTaken, Main(), 1000);
+  Note(GilNote::kTaken, 77, 5000, 4900);
+  Kept(GilNote::kWaiting, Main(), 9000, 4096);
+  Kept(GilNote::kGivingWay, 77, 12000, 512);
+  EXPECT_THAT(
+      Finish(),
+      ElementsAre("from 500", "TAKEN 1 main 1000 free 0 pauses 0 0",
+                  "GIVING_WAY 1 main 4904",
+                  "TAKEN 1 77 5000 free 100 pauses 0 0",
+                  "GAVE_WAY 1 main 9000",
+                  "WAITING 1 main 9000 free 0 pauses 0 0",
+                  "GIVING_WAY 1 77 11488"));
 }
 
 TEST_F(GilCollectorTest, WhoHasItAtTheEndIsReadFromTheControlPage) {

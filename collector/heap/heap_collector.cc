@@ -287,6 +287,7 @@ void HeapCollector::EndBatch(uint64_t now_ns) {
 }
 
 void HeapCollector::Finish(uint64_t now_ns) {
+  options_.side->Drain(now_ns, true);
   GiveOutUpTo(~uint64_t{0});
   EndBatch(now_ns);
 }

@@ -66,7 +66,7 @@ class HeapCollector final : public SideTaker, public RingMerger::EventTaker {
   void WriteBatch();
   // The same, and what was lost since the last call.
   void EndBatch(uint64_t now_ns);
-  // Both rings are empty, for good.
+  // The event ring is empty, for good, and nothing more comes to the other.
   void Finish(uint64_t now_ns);
   void AddToFooter(Footer* footer) const;
 

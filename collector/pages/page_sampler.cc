@@ -1,6 +1,10 @@
 #include "collector/pages/page_sampler.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+
+#include "collector/process/monotonic_clock.h"
 
 namespace pymemrun {
 namespace {
@@ -21,6 +25,13 @@ uint64_t Mix(uint64_t x) {
 }
 
 }  // namespace
+
+uint64_t PageSampler::RandomSeed() {
+  uint64_t seed = 0;
+  // Not std::random_device: libstdc++'s archive wants the newest libc for it.
+  if (getentropy(&seed, sizeof seed) != 0) seed = MonotonicNs();
+  return seed;
+}
 
 PageChoice PageSampler::Choose(uint64_t address, bool of_file) {
   if (of_file) return PageChoice::kCertain;

@@ -42,6 +42,8 @@ class PageSampler {
     uint32_t page_bytes;
   };
   explicit PageSampler(const Options& options) : options_(options) {}
+  // For Options.
+  static uint64_t RandomSeed();
 
   // Until this is called, and with a period of 1, every page is certain.
   void Begin() { chooses_ = true; }

@@ -98,6 +98,11 @@ absl::optional<int> ProcessStats::ZombieWaitStatus() const {
   return status;
 }
 
+bool Differ(const ProcessSample& a, const ProcessSample& b) {
+  return a.user_us() != b.user_us() || a.system_us() != b.system_us() ||
+         a.hwm_bytes() != b.hwm_bytes() || a.rss_bytes() != b.rss_bytes();
+}
+
 void ParseStat(absl::string_view stat, ProcessSample* sample) {
   const auto fields = FieldsOfStat(stat);
   if (fields.size() <= kSystemTicks) return;

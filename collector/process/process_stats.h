@@ -42,6 +42,9 @@ class ProcessStats {
   const ProcFile status_;
 };
 
+// Whether times or sizes of the process have changed.
+bool Differ(const ProcessSample& a, const ProcessSample& b);
+
 // A thread as /proc shows it; empty and 0: it cannot be read.
 struct ThreadStat {
   std::string name;

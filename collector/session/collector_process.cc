@@ -30,13 +30,6 @@ constexpr size_t kBusySlots = 4096;
 constexpr size_t kSourceBytes = size_t{2} << 20;
 constexpr uint64_t kLastSourcesNs = 1000000000;
 
-uint64_t RandomSeed() {
-  uint64_t seed = 0;
-  // Not std::random_device: libstdc++'s archive wants the newest libc for it.
-  if (getentropy(&seed, sizeof seed) != 0) seed = MonotonicNs();
-  return seed;
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
@@ -65,13 +58,8 @@ void CollectorProcess::OpenHeapEvents() {
   if (launch_.header.heap() == HEAP_OFF) return;
   OpenSideRing();
   heap_ = std::make_unique<HeapCollector>(
-      HeapCollector::Options{.page = page_,
-                             .pid = pid_,
-                             .side = side_.get(),
-                             .merger = &merger_,
-                             .clock = &clock_,
-                             .definitions = &encoder_.definitions(),
-                             .out = &writer_});
+      HeapCollector::Options{page_, pid_, side_.get(), &merger_, &clock_,
+                             &encoder_.definitions(), &writer_});
   merger_.set_events(side_.get(), heap_.get(),
                      /*merges=*/launch_.header.heap() == HEAP_ALL);
   side_->set_heap(heap_.get());
@@ -109,15 +97,8 @@ void CollectorProcess::OpenGilEvents() {
   if (launch_.gil_min_wait_ns == 0) return;
   OpenSideRing();
   gil_ = std::make_unique<GilCollector>(GilCollector::Options{
-      .page = page_,
-      .pid = pid_,
-      .min_wait_ns = launch_.gil_min_wait_ns,
-      .side = side_.get(),
-      .clock = &clock_,
-      .definitions = &encoder_.definitions(),
-      .out = &writer_,
-      .lives = [this](uint32_t thread) { return side_->Lives(thread); }});
-  side_->set_gil(gil_.get());
+      page_, pid_, launch_.gil_min_wait_ns, side_.get(), &clock_,
+      &encoder_.definitions(), &writer_});
 }
 
 absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
@@ -131,7 +112,7 @@ absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
        .counters = launch_.page_counters,
        .signals = launch_.page_signals,
        .weight = std::max(launch_.header.page_weight(), 1u),
-       .seed = RandomSeed(),
+       .seed = PageSampler::RandomSeed(),
        .clock = &clock_,
        .definitions = &encoder_.definitions(),
        .side = side_.get(),
@@ -224,9 +205,13 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
   uint32_t nap_us = kShortestNapUs;
   while (true) {
     Beat();
+    const uint64_t looked_ns = MonotonicNs();
     size_t drained = merger_.Drain(/*last=*/false);
     if (pages_ != nullptr) drained += pages_->Drain(MonotonicNs());
-    drained += DrainGil();
+    if (gil_ != nullptr) {
+      const bool drains = heap_ == nullptr && pages_ == nullptr;
+      drained += gil_->Round(looked_ns, drains);
+    }
     AnswerFinalize();
     if (scanner_ != nullptr) scanner_->AskIfDue(MonotonicNs());
     Housekeep(MonotonicNs());
@@ -234,16 +219,6 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
     if (state != ProcessWatch::State::kRunning) return state;
     Nap(drained, &nap_us);
   }
-}
-
-// The side ring is emptied here where nobody else does.
-size_t CollectorProcess::DrainGil() {
-  if (gil_ == nullptr) return 0;
-  const size_t cells = heap_ == nullptr && pages_ == nullptr
-                           ? side_->Drain(MonotonicNs(), false)
-                           : 0;
-  gil_->EndRound(MonotonicNs());
-  return cells;
 }
 
 // The program's own code has ended, and waits.
@@ -311,12 +286,8 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   // While the program waits for us, it can still be asked about.
   if (pages_ != nullptr) pages_->Finish(now_ns);
   if (scanner_ != nullptr) scanner_->Ask();
-  if (heap_ != nullptr) {
-    side_->Drain(now_ns, true);
-    heap_->Finish(now_ns);
-  }
+  if (heap_ != nullptr) heap_->Finish(now_ns);
   if (gil_ != nullptr) {
-    side_->Drain(now_ns, true);
     gil_->Finish(now_ns, end == ProcessWatch::State::kSaidEnd);
   }
   sampler_->WriteFinalizeRss();

@@ -67,7 +67,6 @@ class CollectorProcess {
   ProcessWatch::State WaitForStart();
   void BeginFile(bool started);
   ProcessWatch::State CollectUntilEnd();
-  size_t DrainGil();
   void AnswerFinalize();
   void Nap(size_t drained, uint32_t* nap_us);
   void Housekeep(uint64_t now_ns);

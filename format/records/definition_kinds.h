@@ -37,6 +37,22 @@ void NamePlaceholder(Def* def) {
   if constexpr (std::is_same_v<Def, ObjectNameDef>) def->set_text("?");
 }
 
+inline bool IsDefinition(Record::KindCase kind) {
+  switch (kind) {
+    case Record::kCode:
+    case Record::kFunction:
+    case Record::kSite:
+    case Record::kThread:
+    case Record::kStack:
+    case Record::kMapping:
+    case Record::kObjectType:
+    case Record::kObjectName:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_FORMAT_RECORDS_DEFINITION_KINDS_H_

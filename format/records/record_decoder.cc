@@ -42,22 +42,6 @@ std::optional<absl::string_view> OnlyEvents(absl::string_view record) {
   return std::nullopt;
 }
 
-bool IsDefinition(Record::KindCase kind) {
-  switch (kind) {
-    case Record::kCode:
-    case Record::kFunction:
-    case Record::kSite:
-    case Record::kThread:
-    case Record::kStack:
-    case Record::kMapping:
-    case Record::kObjectType:
-    case Record::kObjectName:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool BeginsWithKnownKind(absl::string_view record) {
   uint64_t key;
   if (!TakeVarint(&record, &key)) return false;

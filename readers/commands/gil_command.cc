@@ -15,6 +15,7 @@ namespace pymemrun {
 namespace {
 
 constexpr size_t kWaitsInText = 3;
+constexpr size_t kStackIndent = 8;
 constexpr uint64_t kPlacesInText = 5;
 
 class GilCommand final : public ReportCommand {
@@ -24,10 +25,11 @@ class GilCommand final : public ReportCommand {
             "gil", "who holds the GIL, who waits for it",
             "Says how long each thread held the global interpreter lock (GIL), "
             "waited for it and ran or slept without it; who waited for whom; "
-            "and at which lines. It needs a run with --trace gil.\n\nTime "
+            "and at which lines. It needs GIL events, which pymemrun records "
+            "where it is asked to.\n\nTime "
             "without the GIL is good: the thread keeps no other from running. "
             "Time that it holds the GIL is bad only if others wait meanwhile. "
-            "Stacks were recorded of waits longer than --gil-min.") {}
+            "Lines are known of long waits, of 1 ms or more by default.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
@@ -82,8 +84,9 @@ void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
     PrintRows(GilRows::kPlaces, replay, keep, kPlacesInText,
               TableFormat::kText, output);
   }
-  output->AppendLines(absl::StrCat(
-      "\nThe longest waits:\n", GilWaitsText(replay, keep, kWaitsInText)));
+  output->AppendLines("\nThe longest waits:\n");
+  output->Append(output->terminal().Wrapped(
+      GilWaitsText(replay, keep, kWaitsInText), kStackIndent));
 }
 
 int GilCommand::Run(const Console& console, OutputBuffer* output) {

@@ -5,6 +5,12 @@
 #include "absl/strings/str_cat.h"
 
 namespace pymemrun {
+namespace {
+
+// A thread that has given way and wants the GIL again goes on to wait so soon.
+constexpr uint64_t kOneWaitNs = 100000;
+
+}  // namespace
 
 uint64_t GilThreadTimes::TotalNs(uint64_t end_ns) const {
   const uint64_t end = ended ? last_ns : std::max(end_ns, last_ns);
@@ -15,7 +21,7 @@ uint64_t GilThreadTimes::WithoutNs(uint64_t end_ns) const {
   return TotalNs(end_ns) - held_ns - waited_ns;
 }
 
-// The thread's first id, of which there is a place.
+// The thread's first id. Makes a place for it.
 uint32_t GilReplay::Know(uint32_t thread, uint64_t time_ns) {
   uint32_t first = index().FirstThread(thread);
   if (first > index().threads()) first = 0;  // it found no room
@@ -65,23 +71,42 @@ void GilReplay::Take(const GilEvent& event) {
   if (event.action == GIL_STATE) return;
   times.last_ns = std::max(times.last_ns, event.time_ns);
   times.ended = false;
-  Doing& doing = doing_[thread];
   switch (event.action) {
     case GIL_TAKEN:
       return Taken(event, thread, &gil);
     case GIL_WAITING:
-      EndWait(thread, event.time_ns);
-      doing = {true, false, event.gil, event.time_ns, event.paused_ns};
-      return;
+      return BeginWait(event, thread);
     case GIL_GIVING_WAY:
       EndWait(thread, event.time_ns);
-      doing = {false, true, event.gil, event.time_ns, 0};
+      doing_[thread] = {false, true, event.gil, event.time_ns, 0,
+                        event.time_ns, 0};
       return;
-    case GIL_GAVE_WAY:
-      return EndWait(thread, event.time_ns);
+    case GIL_GAVE_WAY: {
+      const Doing did = doing_[thread];
+      EndWait(thread, event.time_ns);
+      if (!did.gives_way) return;
+      doing_[thread].first_ns = did.first_ns;
+      doing_[thread].gave_ns = event.time_ns;
+      return;
+    }
     default:
       return AddStack(event, thread, &gil);
   }
+}
+
+// Waits, or goes on to.
+void GilReplay::BeginWait(const GilEvent& event, uint32_t thread) {
+  const Doing did = doing_[thread];
+  EndWait(thread, event.time_ns);
+  const bool goes_on =
+      did.gave_ns != 0 && event.time_ns - did.gave_ns <= kOneWaitNs;
+  doing_[thread] = {true,
+                    false,
+                    event.gil,
+                    goes_on ? did.gave_ns : event.time_ns,
+                    event.paused_ns,
+                    goes_on ? did.first_ns : event.time_ns,
+                    0};
 }
 
 // What the thread that took the GIL last has done with it until now.
@@ -104,6 +129,11 @@ void GilReplay::CountHold(const GilEvent& event, Gil* gil) {
 
 void GilReplay::Taken(const GilEvent& event, uint32_t thread, Gil* gil) {
   if (gil->now.thread != 0) gil->history.Add(gil->now);
+  gil->now.thread = 0;
+  const Doing& doing = doing_[thread];
+  if (doing.gave_ns != 0 && event.time_ns - doing.gave_ns <= kOneWaitNs) {
+    BeginWait(event, thread);
+  }
   EndWait(thread, event.time_ns);
   gil->now = {thread, event.time_ns, event.time_ns, 0, {}};
   gil->is_held = true;
@@ -111,40 +141,55 @@ void GilReplay::Taken(const GilEvent& event, uint32_t thread, Gil* gil) {
   ++threads_[thread].takes;
 }
 
-// Charges the wait to who held the GIL meanwhile.
 void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
-  Doing& doing = doing_[thread];
-  if (!doing.waits && !doing.gives_way) return;
-  const Doing did = doing;
-  doing = {};
+  const Doing did = doing_[thread];
+  doing_[thread] = {};
+  if (!did.waits && !did.gives_way) return;
   GilThreadTimes& times = threads_[thread];
+  GilWait wait;
+  wait.thread = thread;
+  wait.begin_ns = std::min(did.first_ns, end_ns);
+  wait.wait_ns = end_ns - wait.begin_ns;
+  const uint64_t now_ns = end_ns - std::min(did.since_ns, end_ns);
+  times.waited_ns += now_ns;
+  const uint64_t charged = Charge(did, end_ns, &wait);
+  if (charged < now_ns) blocked_ns_[{thread, kHandover}] += now_ns - charged;
+  if (!did.waits) return;
+  ++times.waits;
+  if (wait.wait_ns > times.longest.wait_ns) times.longest = wait;
+  Keep(wait);
+}
+
+// Charges the wait to who held the GIL meanwhile; returns how much of it. The
+// hold that took most of it becomes the wait's.
+uint64_t GilReplay::Charge(const Doing& did, uint64_t end_ns, GilWait* wait) {
   const uint64_t begin_ns = std::min(did.since_ns, end_ns);
-  GilWait wait = {thread, begin_ns, end_ns - begin_ns, 0, {}, 0};
-  times.waited_ns += wait.wait_ns;
-  uint64_t left = wait.wait_ns;
-  if (did.waits) {
-    ++times.waits;
-    uint64_t longest_ns = 0;
-    const uint64_t forgotten = gils_[did.gil].history.EachIn(
-        begin_ns, end_ns, did.paused_ns,
-        [&](const GilSpan& span, uint64_t ns) {
-          ns = std::min(ns, left);
-          left -= ns;
-          blocked_ns_[{thread, span.thread}] += ns;
-          if (span.place.stack != 0) blocked_by_place_[span.place] += ns;
-          if (ns <= longest_ns) return;
-          longest_ns = ns;
-          wait.holder = span.thread;
-          wait.holder_place = span.place;
-        });
-    if (forgotten > 0) {
-      blocked_ns_[{thread, kForgotten}] += std::min(left, forgotten);
-      left -= std::min(left, forgotten);
-    }
-    if (wait.wait_ns > times.longest.wait_ns) times.longest = wait;
-    Keep(wait);
+  const uint64_t all = end_ns - begin_ns;
+  const Gil& gil = gils_[did.gil];
+  uint64_t charged = 0, longest_ns = 0;
+  const auto charge = [&](const GilSpan& span, uint64_t ns) {
+    ns = std::min(ns, all - charged);
+    if (span.thread == wait->thread) return;
+    charged += ns;
+    blocked_ns_[{wait->thread, span.thread}] += ns;
+    if (span.place.stack != 0) blocked_by_place_[span.place] += ns;
+    if (ns <= longest_ns) return;
+    longest_ns = ns;
+    wait->holder = span.thread;
+    wait->holder_place = span.place;
+  };
+  // Who has taken it, and goes on to have it.
+  if (gil.now.thread != 0 && gil.now.begin_ns < end_ns) {
+    charge(gil.now, end_ns - std::max(begin_ns, gil.now.begin_ns));
   }
-  if (left > 0) blocked_ns_[{thread, kHandover}] += left;
+  const uint64_t forgotten =
+      gil.history.EachIn(begin_ns, end_ns, did.paused_ns, charge);
+  if (forgotten > 0 && charged < all) {
+    const uint64_t ns = std::min(forgotten, all - charged);
+    blocked_ns_[{wait->thread, kForgotten}] += ns;
+    charged += ns;
+  }
+  return charged;
 }
 
 void GilReplay::Keep(const GilWait& wait) {
@@ -190,6 +235,7 @@ void GilReplay::Finish() {
       CountHold(event, &gil);
     }
     gil.history.Add(gil.now);
+    gil.now.thread = 0;
   }
   for (uint32_t thread = 0; thread < doing_.size(); ++thread) {
     EndWait(thread, std::max(end_ns_, doing_[thread].since_ns));

@@ -98,12 +98,16 @@ class GilReplay final : public ReplayVisitor {
     uint32_t gil = 0;
     uint64_t since_ns = 0;
     uint64_t paused_ns = 0;  // of the hold then
+    uint64_t first_ns = 0;   // it has been kept since, giving way before
+    uint64_t gave_ns = 0;    // it gave way until then, and did no more; 0: no
   };
 
   void Take(const GilEvent& event);
   void CountHold(const GilEvent& event, Gil* gil);
   void Taken(const GilEvent& event, uint32_t thread, Gil* gil);
+  void BeginWait(const GilEvent& event, uint32_t thread);
   void EndWait(uint32_t thread, uint64_t end_ns);
+  uint64_t Charge(const Doing& did, uint64_t end_ns, GilWait* wait);
   void Keep(const GilWait& wait);
   void AddStack(const GilEvent& event, uint32_t thread, Gil* gil);
   uint32_t Know(uint32_t thread, uint64_t time_ns);

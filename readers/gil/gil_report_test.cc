@@ -85,8 +85,8 @@ GilEvent WithStack(GilEvent event, uint32_t stack, uint32_t function = 0) {
   return event;
 }
 
-// The main thread holds the GIL up to 60 ms but for 10 ms of pauses; the worker
-// waits for it from 20 ms on, and has it to the end but for the last 10 ms.
+// The main thread holds the GIL up to 60 ms, except 10 ms of pauses. The worker
+// waits for it from 20 ms on, and has it to the end except the last 10 ms.
 GilRun Contended() {
   GilRun run;
   run.Add(At(0, 1, GIL_TAKEN))

@@ -152,7 +152,9 @@ Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
     sums[{OwnPlaceOf(replay, place.stack), GilCallText(replay, place)}] += ns;
   }
   std::vector<Row> rows;
-  for (const auto& [key, ns] : sums) rows.push_back({ns, key.first, key.second});
+  for (const auto& [key, ns] : sums) {
+    rows.push_back({ns, key.first, key.second});
+  }
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
     if (a.ns != b.ns) return a.ns > b.ns;
     return std::tie(a.place, a.calls) < std::tie(b.place, b.calls);
@@ -208,6 +210,7 @@ std::string GilCallText(const GilReplay& replay, const GilPlace& place) {
 std::string GilPlaceText(const GilReplay& replay, const GilPlace& place) {
   const std::string calls = GilCallText(replay, place);
   const Place own = OwnPlaceOf(replay, place.stack);
+  if (own.file.empty()) return std::string(own.function);
   const absl::string_view file =
       own.file.substr(own.file.rfind('/') + 1);  // npos + 1 is 0
   const std::string line =

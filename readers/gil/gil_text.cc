@@ -13,7 +13,7 @@ namespace pymemrun {
 namespace {
 
 // Who waits for less of its time is not held up.
-constexpr double kSmallShare = 0.01;
+constexpr double kSmallShare = 0.1;
 constexpr size_t kMostFrames = 5;
 
 std::string Percent(double share) {
@@ -62,6 +62,20 @@ std::string WhoHolds(const GilReplay& replay) {
                       " holds it longest meanwhile");
 }
 
+// From the first event to the end.
+double HeldOfRun(const GilReplay& replay) {
+  Sums all;
+  uint64_t begin_ns = replay.end_ns();
+  for (const GilThreadTimes& times : replay.threads()) {
+    if (!times.any) continue;
+    all.Add(times, replay.end_ns());
+    begin_ns = std::min(begin_ns, times.first_ns);
+  }
+  all.total_ns = (replay.end_ns() - begin_ns) *
+                 std::max<uint64_t>(1, replay.gils());
+  return std::min(1.0, all.Share(all.held_ns));
+}
+
 std::string LongestWait(const GilReplay& replay) {
   if (replay.worst().empty()) return "none";
   return absl::StrFormat(
@@ -96,22 +110,19 @@ std::string GilSentence(const GilReplay& replay, ThreadFilter* keep) {
       waiters.Add(times, replay.end_ns());
     }
   }
-  const uint64_t without = all.total_ns - all.held_ns - all.waited_ns;
   const std::string rest = absl::StrCat(
-      all.threads == 1 ? "The thread holds it " : "All threads hold it ",
-      Percent(all.Share(all.held_ns)), " of ",
-      all.threads == 1 ? "its" : "their", " time and ",
-      all.threads == 1 ? "is" : "are", " without it ",
-      Percent(all.Share(without)), ".\n");
+      "It is held ", Percent(HeldOfRun(replay)), " of the run.\n");
   if (all.threads == 1 && waiters.threads == 0) {
     return absl::StrCat("One thread ran Python: nobody waits for the GIL. ",
                         rest);
   }
   if (waiters.threads == 0) {
-    return absl::StrCat("Nobody is held up by the GIL: its ", all.threads,
+    const uint64_t without = all.total_ns - all.held_ns - all.waited_ns;
+    return absl::StrCat("Nobody is held up by the GIL: ", all.threads,
                         " threads wait ", Percent(all.Share(all.waited_ns)),
                         " of their time for it, ", LongestWait(replay),
-                        " at most. ", rest);
+                        " at most, and are without it ",
+                        Percent(all.Share(without)), ". ", rest);
   }
   return absl::StrCat(
       Counted(waiters.threads, waiters.threads == 1 ? "thread waits" : "thread",
@@ -140,8 +151,8 @@ std::string GilWaitsText(const GilReplay& replay, ThreadFilter* keep,
             ? std::string(", nobody held it")
             : absl::StrCat(" for ",
                            replay.index().LatestThreadLabel(wait.holder)),
-        "\n", "   waiter: ", StackLine(replay, wait.stack),
-        "\n   holder: ", StackLine(replay, wait.holder_place.stack),
+        "\n", "waiter: ", StackLine(replay, wait.stack),
+        "\nholder: ", StackLine(replay, wait.holder_place.stack),
         calls.empty() ? "" : absl::StrCat(" in ", calls), "\n");
   }
   return text;

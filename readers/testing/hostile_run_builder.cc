@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "format/batches/encode_batch_for_tests.h"
 #include "format/limits.h"
+#include "readers/testing/hostile_gil_builder.h"
 #include "readers/testing/hostile_run.h"
 #include "readers/testing/page_run_for_tests.h"
 
@@ -342,7 +343,6 @@ struct HostileKind {
   void (*build)(uint64_t count, HostileRun* run);
   bool logs_all = false;
 };
-
 constexpr HostileKind kKinds[] = {
     {"moved_range", MovedRange},
     {"moved_onto_itself", MovedOntoItself},
@@ -376,6 +376,7 @@ constexpr HostileKind kKinds[] = {
     {"lines_of_one_text", LinesOfOneText},
     {"nested_calls", NestedCalls},
     {"open_calls", OpenCalls, true},
+    {"gil_waits", GilWaits},
 };
 
 }  // namespace

@@ -2,13 +2,35 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "tracer/code/side_event.h"
 #include "tracer/ring/event_ring.h"
 #include "tracer/ring/row_writer.h"
+#include "tracer/wire/gil_late.h"
 
 namespace pymemrun {
 namespace {
+
+// A thread that has used no more between letting go and wanting the GIL again
+// did nothing else.
+constexpr uint64_t kStraightUs = 50;
+
+struct Used {
+  uint64_t cpu_us;
+  int64_t blocked;
+};
+Used UsedByThread() {
+  const int saved_errno = errno;
+  rusage usage = {};
+  getrusage(RUSAGE_THREAD, &usage);
+  errno = saved_errno;
+  const auto micros = [](const timeval& t) {
+    return static_cast<uint64_t>(t.tv_sec) * 1000000 +
+           static_cast<uint64_t>(t.tv_usec);
+  };
+  return {micros(usage.ru_utime) + micros(usage.ru_stime), usage.ru_nvcsw};
+}
 
 // hot.staleness is so long.
 constexpr uint64_t kStaleNs = 50000;
@@ -55,18 +77,44 @@ void GilHooks::Begin(const void* gil) {
 }
 
 void GilHooks::Know(const ControlPage* page) {
-  if (t_gil.page != page) t_gil = {page, NativeThreadId(), 0};
+  if (t_gil.page == page) return;
+  t_gil = {};
+  t_gil.page = page;
+  t_gil.id = NativeThreadId();
 }
 
-void GilHooks::Put(GilNote note, uint64_t stamp, const GilHold& hold) {
+void GilHooks::NoteLettingGo(uint64_t now) {
+  const Used used = UsedByThread();
+  t_gil.let_go = now;
+  t_gil.cpu_us = used.cpu_us;
+  t_gil.blocked = used.blocked;
+}
+
+// A thread that is made to let go wants the GIL at once, but may be put to rest
+// before it can say so: the one that it wakes takes its processor. So a thread
+// that neither blocked nor worked since it let go has been kept from then on.
+// For how long; 0: it has not.
+uint64_t GilHooks::KeptFor(uint64_t now) {
+  const uint64_t let_go = t_gil.let_go;
+  if (let_go == 0) return 0;
+  t_gil.let_go = 0;
+  const Used used = UsedByThread();
+  const bool straight = used.blocked == t_gil.blocked &&
+                        used.cpu_us - t_gil.cpu_us <= kStraightUs;
+  return straight ? now - let_go : 0;
+}
+
+void GilHooks::Put(GilNote note, uint64_t stamp, uint64_t kept,
+                   const GilHold& hold) {
   const int saved_errno = errno;
-  // Without the mutex, of which the others are.
+  // They come without the mutex, and must not look at the account.
   const bool alone = note == GilNote::kGivingWay || note == GilNote::kGaveWay;
   SideItem item(SideKind::kGil, 0);
   if (item.ok()) {
     SideHead& head = item.head();
     head.flags = static_cast<uint16_t>(note);
-    head.detail = 0;
+    const uint64_t units = kept >> kGilKeptShift;
+    head.detail = units > UINT32_MAX ? UINT32_MAX : static_cast<uint32_t>(units);
     head.time_ns = stamp;
     head.address = Get(hold.gil);
     head.more = alone ? 0 : Get(hold.free_since);
@@ -96,7 +144,7 @@ void GilHooks::TakenSlow(ControlPage* page, GilHold& hold, uint64_t now) {
   const uint64_t waited_since = t_gil.waits_since;
   t_gil.waits_since = 0;
   if (waited_since != 0) Set(hold.waiting, Get(hold.waiting) - 1);
-  Put(GilNote::kTaken, now, hold);
+  Put(GilNote::kTaken, now, waited_since == 0 ? KeptFor(now) : 0, hold);
   Set(hold.thread, t_gil.id);
   Set(hold.free_since, uint64_t{0});
   Set(hold.pauses, uint64_t{0});
@@ -112,7 +160,9 @@ void GilHooks::FreedSlow(ControlPage* page, GilHold& hold, uint64_t now) {
   if (Get(hold.gil) == 0) return;
   Know(page);
   if (!IsLast(hold)) TakenSlow(page, hold, now);
-  if (Get(hold.waiting) == 0 || now - Get(hold.kept_since) < min_wait_) return;
+  if (Get(hold.waiting) == 0) return;
+  NoteLettingGo(now);
+  if (now - Get(hold.kept_since) < min_wait_) return;
   PutStack(GilRole::kHolder, now, hold);
   Set(hold.kept_since, now);
 }
@@ -127,13 +177,16 @@ void GilHooks::WaitsSlow() {
   const uint32_t waiting = Get(hold.waiting);
   if (waiting == 0) Set(hold.kept_since, now);
   Set(hold.waiting, waiting + 1);
-  Put(GilNote::kWaiting, now, hold);
+  Put(GilNote::kWaiting, now, KeptFor(now), hold);
 }
 
 void GilHooks::GiveWay(GilNote note) {
   ControlPage* const page = SideRing::page();
   if (page == nullptr || Get(page->gils[0].gil) == 0) return;
-  Put(note, TimeStamp(Hot().time_is_tsc), page->gils[0]);
+  const uint64_t now = TimeStamp(Hot().time_is_tsc);
+  const bool begins = note == GilNote::kGivingWay;
+  Put(note, now, begins ? KeptFor(now) : 0, page->gils[0]);
+  if (!begins) NoteLettingGo(now);
 }
 
 }  // namespace pymemrun

@@ -17,6 +17,11 @@ struct GilThread {
   const ControlPage* page;
   uint32_t id;           // Linux thread id
   uint64_t waits_since;  // 0: it does not wait
+  // When it let go while others waited, or was done giving way; 0: it has
+  // blocked or worked since, as far as is known. And what it had used by then.
+  uint64_t let_go;
+  uint64_t cpu_us;
+  int64_t blocked;  // so often it had to wait for anything
 };
 extern constinit thread_local GilThread t_gil;
 
@@ -36,6 +41,10 @@ class GilHooks {
   // is `gil`, and is the only writer because of that. REQUIRES: the side ring
   // is open, and the clocks were compared.
   static void Begin(const void* gil);
+
+  // In a forked child: the calling thread is another one for the kernel, and its
+  // control page may lie where the parent's did.
+  static void ForgetThread() { t_gil = {}; }
 
   // The calling thread has taken the GIL.
   static void Taken() {
@@ -85,7 +94,10 @@ class GilHooks {
     return Get(hold.thread) == t_gil.id && t_gil.id != 0;
   }
   static void Know(const ControlPage* page);
-  static void Put(GilNote note, uint64_t stamp, const GilHold& hold);
+  static void NoteLettingGo(uint64_t now);
+  static uint64_t KeptFor(uint64_t now);
+  static void Put(GilNote note, uint64_t stamp, uint64_t kept,
+                  const GilHold& hold);
   static void PutStack(GilRole role, uint64_t stamp, const GilHold& hold);
   static void TakenSlow(ControlPage* page, GilHold& hold, uint64_t now);
   static void FreedSlow(ControlPage* page, GilHold& hold, uint64_t now);

@@ -10,6 +10,7 @@
 #include "tracer/calls/call_hooks.h"
 #include "tracer/cpython/compat.h"
 #include "tracer/interpose/interposed.h"
+#include "tracer/gil/gil_hooks.h"
 #include "tracer/pages/page_events.h"
 #include "tracer/ring/side_ring.h"
 #include "tracer/session/parts.h"
@@ -40,6 +41,7 @@ void InParent() {
 void InChild() {
   Statm::CloseInChild();
   SideRing::ForgetThread();
+  GilHooks::ForgetThread();
   g_parts.objects.Forget();
   t_thread_id = 0;
   g_adopts_orphans |= getpid() == 1;  // of a namespace of its own

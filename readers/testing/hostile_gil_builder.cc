@@ -1,0 +1,56 @@
+#include "readers/testing/hostile_gil_builder.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "format/gil/gil_batch.h"
+#include "format/limits.h"
+
+namespace pymemrun {
+namespace {
+
+GilEvent At(uint64_t time_ns, uint64_t thread, GilAction action) {
+  GilEvent event;
+  event.time_ns = time_ns;
+  event.thread = static_cast<uint32_t>(thread);
+  event.action = action;
+  return event;
+}
+
+void Write(GilBatchEncoder* events, HostileRun* run) {
+  Record record;
+  events->Take(record.mutable_gil());
+  run->builder().AddRecord(record);
+}
+
+}  // namespace
+
+void GilWaits(uint64_t count, HostileRun* run) {
+  const uint32_t chain = run->AddChain(kMaxStackNodes - 1);
+  uint32_t last = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    last = run->builder().AddThread(absl::StrCat("t", i), i + 1);
+  }
+  const uint64_t first = last + 1 - count;
+  GilBatchEncoder events;
+  uint64_t time_ns = 0;
+  for (const GilAction action : {GIL_WAITING, GIL_HOLDER, GIL_TAKEN}) {
+    for (uint64_t i = 0; i < count; ++i) {
+      // Each holds the GIL once before the first wait ends.
+      time_ns += 1000;
+      GilEvent event = At(time_ns, first + i, action);
+      if (action == GIL_HOLDER) {
+        event.stack = run->AddStack(chain, static_cast<uint32_t>(i + 1));
+        events.Append(At(time_ns, first + (i + 1) % count, GIL_TAKEN));
+        event.thread = static_cast<uint32_t>(first + (i + 1) % count);
+      }
+      events.Append(event);
+      if (events.entries() >= GilBatchEncoder::kMaxEntries - 1) {
+        Write(&events, run);
+      }
+    }
+  }
+  Write(&events, run);
+}
+
+}  // namespace pymemrun

@@ -17,7 +17,7 @@ void OnAsked(int) { g_was_asked.store(true); }
 
 TakesDumps Takes(const ControlPage& page) {
   return static_cast<TakesDumps>(
-      page.takes_dumps.load(std::memory_order_acquire));
+      page.dumps.takes.load(std::memory_order_acquire));
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ bool DumpOrders::WasAsked() { return g_was_asked.exchange(false); }
 bool DumpOrders::IsOpen() const {
   const uint32_t order = reply_->dump_order.load(std::memory_order_relaxed);
   return order != 0 && order != dropped_ &&
-         order != page_->dump_taken.load(std::memory_order_acquire);
+         order != page_->dumps.taken.load(std::memory_order_acquire);
 }
 
 bool DumpOrders::IsRefused() const {
@@ -59,8 +59,9 @@ void DumpOrders::Ask(DumpReason reason, uint64_t now_ns) {
 void DumpOrders::Follow(uint64_t now_ns) {
   if (!IsOpen() || Takes(*page_) != TakesDumps::kYes) return;
   const uint32_t order = reply_->dump_order.load(std::memory_order_relaxed);
-  const bool heard = page_->dump_heard.load(std::memory_order_acquire) == order;
-  const bool waits = page_->dump_waits.load(std::memory_order_acquire) == order;
+  const DumpAnswers& said = page_->dumps;
+  const bool heard = said.heard.load(std::memory_order_acquire) == order;
+  const bool waits = said.waits.load(std::memory_order_acquire) == order;
   if (sent_ && heard && !waits) return;
   if (sent_ && now_ns - sent_ns_ < (heard ? kWaitsNs : kUnheardNs)) return;
   Send(now_ns);

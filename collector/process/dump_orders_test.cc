@@ -17,13 +17,13 @@ class DumpOrdersTest : public testing::Test {
   DumpOrdersTest() { Take(TakesDumps::kYes); }
 
   void Take(TakesDumps takes) {
-    page_->takes_dumps.store(static_cast<uint32_t>(takes));
+    page_->dumps.takes.store(static_cast<uint32_t>(takes));
   }
   // What the program does at the signal.
-  void Hear() { page_->dump_heard.store(order()); }
+  void Hear() { page_->dumps.heard.store(order()); }
   void Make() {
     Hear();
-    page_->dump_taken.store(order());
+    page_->dumps.taken.store(order());
   }
   uint32_t order() const { return reply_->dump_order.load(); }
 
@@ -88,7 +88,7 @@ TEST_F(DumpOrdersTest, WhatWasNotHeardIsSaidAgainEachSecond) {
 TEST_F(DumpOrdersTest, OneThatWaitsForAnotherDumpIsSaidAgainUntilItIsMade) {
   orders_.Ask(DumpReason::kOutside, 0);
   Hear();
-  page_->dump_waits.store(order());
+  page_->dumps.waits.store(order());
   for (uint64_t ms = 0; ms <= 1000; ms += 50) orders_.Follow(ms * kMs);
   EXPECT_EQ(sent_, 5);
   Make();
@@ -134,10 +134,10 @@ TEST_F(DumpOrdersTest, OneThatIsRefusedIsDropped) {
 }
 
 TEST_F(DumpOrdersTest, WhatABrokenProgramSaysIsOnlyCompared) {
-  page_->takes_dumps.store(~0u);
-  page_->dump_heard.store(~0u);
-  page_->dump_waits.store(~0u);
-  page_->dump_taken.store(~0u);
+  page_->dumps.takes.store(~0u);
+  page_->dumps.heard.store(~0u);
+  page_->dumps.waits.store(~0u);
+  page_->dumps.taken.store(~0u);
   orders_.Ask(DumpReason::kOutside, 0);
   EXPECT_EQ(sent_, 0);
   EXPECT_FALSE(orders_.IsRefused());

@@ -5,7 +5,7 @@
 #ifdef PYMEMRUN_ANY_PYTHON
 #include <string.h>
 
-#include "tracer/cpython/gc_runs.h"
+#include "tracer/cpython/gc/gc_runs.h"
 #include "tracer/cpython/gil_place.h"
 #include "tracer/cpython/lifetime.h"
 #include "tracer/cpython/replaced_functions.h"

@@ -80,8 +80,8 @@ void Announce(int number) {
   if (page == nullptr || handler == nullptr) return;
   const uint32_t order =
       ReplyOf(page).dump_order.load(std::memory_order_acquire);
-  page->dump_heard.store(order, std::memory_order_release);
-  if (order == page->dump_taken.load(std::memory_order_relaxed) ||
+  page->dumps.heard.store(order, std::memory_order_release);
+  if (order == page->dumps.taken.load(std::memory_order_relaxed) ||
       g_state.is_initialized() == 0) {
     return;
   }

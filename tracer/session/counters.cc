@@ -6,7 +6,7 @@
 #include "tracer/base/heap_inside.h"
 #include "tracer/base/hot_state.h"
 #include "tracer/cpython/compat.h"
-#include "tracer/cpython/gc_runs.h"
+#include "tracer/cpython/gc/gc_runs.h"
 #include "tracer/heap/heap_log.h"
 #include "tracer/ring/event_ring.h"
 #include "tracer/session/parts.h"

@@ -275,10 +275,10 @@ void ObjectModule::Obey(ControlPage* page, uint32_t order) {
   const DumpReason reason = ReasonOfOrder(order);
   const bool outside = reason == DumpReason::kOutside;
   if (outside && !IsFree()) {
-    page->dump_waits.store(order, std::memory_order_release);
+    page->dumps.waits.store(order, std::memory_order_release);
     return;
   }
-  page->dump_taken.store(order, std::memory_order_release);
+  page->dumps.taken.store(order, std::memory_order_release);
   if (!outside) return DumpNow(reason, "--objects");
   const bool started = Start(reason, nullptr, MonotonicNs());
   TellUnderWay();
@@ -291,7 +291,7 @@ PyObject* ObjectModule::OnOrder(PyObject*, PyObject*) {
   // Acquire: pairs with the release in DumpOrders::Ask.
   const uint32_t order =
       ReplyOf(page).dump_order.load(std::memory_order_acquire);
-  if (order != page->dump_taken.load(std::memory_order_relaxed)) {
+  if (order != page->dumps.taken.load(std::memory_order_relaxed)) {
     g_parts.objects.Obey(page, order);
   }
   Py_RETURN_NONE;
@@ -340,7 +340,7 @@ void ObjectModule::TakeOrders() {
 void ObjectModule::TellCollector() const {
   const TakesDumps takes =
       RequestSignal::IsTaken() ? TakesDumps::kYes : TakesDumps::kNo;
-  Hot().page->takes_dumps.store(static_cast<uint32_t>(takes),
+  Hot().page->dumps.takes.store(static_cast<uint32_t>(takes),
                                 std::memory_order_release);
 }
 

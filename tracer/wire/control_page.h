@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/wire/dump_order.h"
 #include "tracer/wire/gauge_source.h"
 #include "tracer/wire/gil_hold.h"
 #include "tracer/wire/side_ring_layout.h"
@@ -98,17 +99,13 @@ struct ControlPage {
   // sleeps on it.
   alignas(64) std::atomic<uint32_t> wake_collector;
 
-  // -- The side ring's producers, any thread. side_head is moved by
-  // compare-and-swap.
+  // -- The side ring's producers, any thread. side_head moves by swaps.
   alignas(64) std::atomic<uint64_t> side_head;
   std::atomic<uint64_t> side_dropped[kSideParties];  // that found no room
   std::atomic<uint32_t> side_stalls;  // how often a producer waited for room
 
-  // -- Dumps that the collector asks for (dump_order.h).
-  alignas(64) std::atomic<uint32_t> takes_dumps;  // TakesDumps
-  std::atomic<uint32_t> dump_heard;  // the order whose signal came last
-  std::atomic<uint32_t> dump_waits;  // ...that waits for a dump under way
-  std::atomic<uint32_t> dump_taken;  // ...that was last made, or refused
+  // -- Dumps that the collector asks for.
+  alignas(64) DumpAnswers dumps;
   // -- With --trace gil.
   alignas(64) GilHold gils[kMaxGils];
 

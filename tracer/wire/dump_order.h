@@ -3,6 +3,7 @@
 #ifndef PYMEMRUN_TRACER_WIRE_DUMP_ORDER_H_
 #define PYMEMRUN_TRACER_WIRE_DUMP_ORDER_H_
 
+#include <atomic>
 #include <cstdint>
 
 namespace pymemrun {
@@ -36,6 +37,14 @@ enum class TakesDumps : uint32_t {
   kNotKnown = 0,  // tracing has not begun
   kYes = 1,
   kNo = 2,  // objects of its Python cannot be dumped
+};
+
+// In the control page.
+struct DumpAnswers {
+  std::atomic<uint32_t> takes;  // TakesDumps
+  std::atomic<uint32_t> heard;  // the order whose signal came last
+  std::atomic<uint32_t> waits;  // ...that waits for a dump under way
+  std::atomic<uint32_t> taken;  // ...that was last made, or refused
 };
 
 }  // namespace pymemrun

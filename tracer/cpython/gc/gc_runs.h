@@ -1,7 +1,7 @@
 // Hears when Python's cycle collector runs, as gc.callbacks does, without being
 // seen there. Main interpreter only; nothing in a free-threaded build.
-#ifndef PYMEMRUN_TRACER_CPYTHON_GC_RUNS_H_
-#define PYMEMRUN_TRACER_CPYTHON_GC_RUNS_H_
+#ifndef PYMEMRUN_TRACER_CPYTHON_GC_GC_RUNS_H_
+#define PYMEMRUN_TRACER_CPYTHON_GC_GC_RUNS_H_
 
 #include <Python.h>
 #include <stdint.h>
@@ -39,4 +39,4 @@ void PymemrunForgetGcRuns(void);
 }  // extern "C"
 #endif
 
-#endif  // PYMEMRUN_TRACER_CPYTHON_GC_RUNS_H_
+#endif  // PYMEMRUN_TRACER_CPYTHON_GC_GC_RUNS_H_

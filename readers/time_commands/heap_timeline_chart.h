@@ -1,6 +1,6 @@
 // RSS beside the heap over time: `pymemreport timeline --by heap`.
-#ifndef PYMEMRUN_READERS_COMMANDS_HEAP_TIMELINE_CHART_H_
-#define PYMEMRUN_READERS_COMMANDS_HEAP_TIMELINE_CHART_H_
+#ifndef PYMEMRUN_READERS_TIME_COMMANDS_HEAP_TIMELINE_CHART_H_
+#define PYMEMRUN_READERS_TIME_COMMANDS_HEAP_TIMELINE_CHART_H_
 
 #include "readers/moments/run_moments.h"
 #include "readers/output/output_buffer.h"
@@ -14,4 +14,4 @@ int PrintHeapTimeline(bool as_svg, const RunMoments& finder, RereadFile* file,
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_COMMANDS_HEAP_TIMELINE_CHART_H_
+#endif  // PYMEMRUN_READERS_TIME_COMMANDS_HEAP_TIMELINE_CHART_H_

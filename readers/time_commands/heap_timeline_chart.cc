@@ -1,4 +1,4 @@
-#include "readers/commands/heap_timeline_chart.h"
+#include "readers/time_commands/heap_timeline_chart.h"
 
 #include <algorithm>
 #include <string>

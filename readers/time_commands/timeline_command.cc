@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/chart/svg_chart.h"
-#include "readers/commands/heap_timeline_chart.h"
+#include "readers/time_commands/heap_timeline_chart.h"
 #include "readers/lanes/thread_lanes.h"
 #include "readers/lanes/track_source.h"
 #include "readers/moments/moment_reading.h"

@@ -3,7 +3,7 @@
 // program's list as the interpreter does. Nobody can reach ours: the collector
 // does not know it, and the module gc is given the program's when it is made.
 #define Py_BUILD_CORE 1
-#include "tracer/cpython/gc_runs.h"
+#include "tracer/cpython/gc/gc_runs.h"
 
 #include <string.h>
 

@@ -15,11 +15,6 @@ constexpr uint64_t kRssCostFactor = 500;
 constexpr int kSampleTries = 5;
 constexpr uint64_t kPromptNs = 300000;
 
-bool Differ(const ProcessSample& a, const ProcessSample& b) {
-  return a.user_us() != b.user_us() || a.system_us() != b.system_us() ||
-         a.hwm_bytes() != b.hwm_bytes() || a.rss_bytes() != b.rss_bytes();
-}
-
 }  // namespace
 
 void ProcessSampler::Follow(uint64_t now_ns) {

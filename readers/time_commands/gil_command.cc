@@ -25,8 +25,7 @@ class GilCommand final : public ReportCommand {
             "gil", "who holds the GIL, who waits for it",
             "Says how long each thread held the global interpreter lock (GIL), "
             "waited for it and ran or slept without it; who waited for whom; "
-            "and at which lines. It needs GIL events, which pymemrun records "
-            "where it is asked to.\n\nTime "
+            "and at which lines. It needs GIL events.\n\nTime "
             "without the GIL is good: the thread keeps no other from running. "
             "Time that it holds the GIL is bad only if others wait meanwhile. "
             "Lines are known of long waits, of 1 ms or more by default.") {}
@@ -40,10 +39,9 @@ class GilCommand final : public ReportCommand {
                                {"waits", GilRows::kWaits},
                                {"places", GilRows::kPlaces}},
               "WHAT",
-              "Have a row for each of WHAT (threads): threads; blockers, who "
-              "waited for whom; waits, the longest ones with both stacks; "
-              "places, the lines that held the GIL while others waited. For "
-              "text only that table is printed.");
+              "Print the table of WHAT alone: threads (CSV, JSON); blockers, "
+              "who waited for whom; waits, the longest with both stacks; or "
+              "places, the lines that held the GIL meanwhile.");
     AddThread(app, &thread_);
     AddOwn(app);
     files_.AddOutput(app);

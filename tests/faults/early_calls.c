@@ -23,6 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/faults/early_waits.h"
+
 /* Those that libc declares no more. */
 typedef void Handler(int);
 Handler *bsd_signal(int number, Handler *handler);
@@ -94,11 +96,6 @@ static long was_default(Handler *(*set)(int, Handler *)) {
 
 /* An exec that fails gives the errno of a program that is not there. */
 #define FAILED_EXEC(call) return (call) == -1 ? errno : -1
-
-static long call_pthread_cond_signal(void) {
-  pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
-  return pthread_cond_signal(&cond);
-}
 
 static long call_close(void) { return close(zeros()) * 2 + close(FAR); }
 static long call_dup2(void) { return dup2(2, FAR) - close(FAR); }

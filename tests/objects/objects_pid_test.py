@@ -33,9 +33,10 @@ class Job:
     """A program under pymemrun that goes on beside the test."""
 
     def __init__(self, test, text, *options, path=None):
-        test.jobs += 1
-        self.path = path or os.path.join(test.folder, f"job{test.jobs}.pb")
-        script = test.write(f"job{test.jobs}.py", text)
+        type(test).jobs += 1  # they share a folder
+        name = f"job{test.jobs}"
+        self.path = path or os.path.join(test.folder, name + ".pb")
+        script = test.write(name + ".py", text)
         self.process = subprocess.Popen(
             [support.PYMEMRUN, "--quiet", "-o", self.path, *options, script],
             cwd=test.folder, text=True, stdin=subprocess.PIPE,

@@ -118,6 +118,30 @@ class TimelineExportTest(support.ProgramTest):
                          max(e["args"]["bytes"] for e in events
                              if e["ph"] == "C" and e["name"] == "highest RSS (VmHWM)"))
 
+    def test_holds_and_waits_are_those_of_the_gil_report(self):
+        run = self.traced("--trace", "gil")
+        path, _ = self.export(run, "chrome", "--min-duration", "0")
+        events = self.events(path)
+        names = {event["tid"]: event["args"]["name"] for event in events
+                 if event["ph"] == "M" and event["name"] == "thread_name"}
+        lanes, sums = collections.defaultdict(list), collections.Counter()
+        for event in events:
+            if event["ph"] != "X" or not names[event["tid"]].endswith(": GIL"):
+                continue
+            lanes[event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
+            thread = names[event["tid"]].removesuffix(": GIL")
+            sums[thread, event["name"]] += event["dur"] - event["args"].get("let_go_us", 0)
+        for slices in lanes.values():
+            self.check_nested(slices)
+        rows = list(csv.DictReader(io.StringIO(run.report("gil", "--csv"))))
+        self.assertGreater(len(rows), THREADS)
+        for row in rows:
+            thread = row["thread"].rpartition("#")[0]
+            # A thread that has given way goes on to wait within 0.1 ms.
+            slack = 2 + 200 * int(row["waits"]) + int(row["takes"])
+            for name, column in (("holds the GIL", "held_s"), ("waits for the GIL", "waiting_s")):
+                self.assertLess(abs(sums[thread, name] - float(row[column]) * 1e6), slack, row)
+
     def test_short_calls_are_left_out_and_said(self):
         run = self.traced("--min-drss", "0")
         path, said = self.export(run, "chrome")

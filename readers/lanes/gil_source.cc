@@ -1,0 +1,201 @@
+// Who held the GIL and who waited for it, as a lane beside each thread.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_cat.h"
+#include "readers/lanes/track_source.h"
+#include "readers/lanes/track_threads.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+// A hold goes from when a thread takes the GIL until it lets go, and another
+// one takes it next. Meanwhile it may have let go and taken it again: for how
+// long is known, and not when. A hold's end is known at the next entry that
+// tells of it; until then it is kept. Not thread safe.
+class GilTracks final : public ReplayVisitor {
+ public:
+  GilTracks(uint64_t min_us, TrackSink* sink)
+      : min_us_(min_us), sink_(*sink), threads_(&index(), sink) {}
+
+  bool OnGil(const GilEvent* events, size_t count) override {
+    for (size_t i = 0; i < count; ++i) Take(events[i]);
+    return true;
+  }
+  void OnFooter(const Footer& footer) override {
+    end_us_ = std::max(end_us_, footer.end_us());
+  }
+  void Finish() override;
+
+  uint64_t given() const { return given_; }
+  uint64_t too_short() const { return too_short_; }
+
+ private:
+  struct Hold {
+    uint32_t thread = 0;  // 0: nobody took it yet, or its hold was given
+    uint64_t begin_us = 0, end_us = 0, let_go_us = 0;
+    bool goes_on = false;
+  };
+  struct Thread {
+    uint32_t lane = 0;  // 0: it has none yet
+    bool waits = false;
+    uint64_t since_us = 0, gil = 0;
+    uint64_t given_us = 0;  // up to then its lane has slices
+  };
+  struct Names {
+    uint32_t holds = 0, waits = 0;
+  };
+
+  void Take(const GilEvent& event);
+  void EndHold(uint64_t gil, Hold* hold);
+  void EndWait(uint32_t thread, uint64_t time_us);
+  void Give(uint32_t thread, uint64_t begin_us, uint64_t end_us, uint32_t name,
+            const SliceEnd& end);
+  const Names& NamesOf(uint64_t gil);
+
+  const uint64_t min_us_;
+  TrackSink& sink_;
+  TrackThreads threads_;
+  absl::flat_hash_map<uint64_t, Hold> holds_;   // by GIL
+  absl::flat_hash_map<uint64_t, Names> names_;  // likewise
+  std::vector<Thread> doing_;                   // by first thread
+  uint64_t end_us_ = 0, given_ = 0, too_short_ = 0;
+};
+
+void GilTracks::Take(const GilEvent& event) {
+  const uint64_t time_us = event.time_ns / 1000;
+  end_us_ = std::max(end_us_, time_us);
+  const uint32_t thread = index().FirstThread(event.thread);
+  if (thread >= doing_.size()) doing_.resize(thread + 1);
+  Hold& hold = holds_[event.gil];
+  if (HasHold(event.action) && hold.thread != 0) {
+    const uint64_t free_ns = std::min(event.free_ns, event.time_ns);
+    hold.end_us = std::max((event.time_ns - free_ns) / 1000, hold.begin_us);
+    hold.let_go_us =
+        std::min(event.paused_ns / 1000, hold.end_us - hold.begin_us);
+    hold.goes_on = free_ns == 0;
+  }
+  switch (event.action) {
+    case GIL_TAKEN:
+      EndHold(event.gil, &hold);
+      EndWait(thread, time_us);
+      hold = {thread, time_us, time_us, 0, true};
+      break;
+    case GIL_WAITING:
+    case GIL_GIVING_WAY:
+      EndWait(thread, time_us);
+      if (hold.thread == thread) {
+        hold.end_us =
+            std::max(std::min(hold.goes_on ? time_us : hold.end_us, time_us),
+                     hold.begin_us);
+        EndHold(event.gil, &hold);
+      }
+      doing_[thread].waits = true;
+      doing_[thread].since_us = time_us;
+      doing_[thread].gil = event.gil;
+      break;
+    case GIL_GAVE_WAY:
+      EndWait(thread, time_us);
+      break;
+    default:
+      break;
+  }
+}
+
+void GilTracks::EndHold(uint64_t gil, Hold* hold) {
+  if (hold->thread == 0) return;
+  SliceEnd end;
+  end.let_go_us = hold->let_go_us;
+  Give(hold->thread, hold->begin_us, hold->end_us, NamesOf(gil).holds, end);
+  *hold = {};
+}
+
+void GilTracks::EndWait(uint32_t thread, uint64_t time_us) {
+  if (!doing_[thread].waits) return;
+  doing_[thread].waits = false;
+  Give(thread, doing_[thread].since_us, time_us,
+       NamesOf(doing_[thread].gil).waits, {});
+}
+
+// One after the other, also of a damaged file.
+void GilTracks::Give(uint32_t thread, uint64_t begin_us, uint64_t end_us,
+                     uint32_t name, const SliceEnd& end) {
+  Thread& of = doing_[thread];
+  begin_us = std::max(begin_us, of.given_us);
+  if (end_us < begin_us) return;
+  if (end_us - begin_us < min_us_) {
+    ++too_short_;
+    return;
+  }
+  if (of.lane == 0) of.lane = sink_.AddLane(threads_.TrackOf(thread), "GIL");
+  of.given_us = end_us;
+  ++given_;
+  sink_.Begin(of.lane, begin_us, name);
+  sink_.End(of.lane, end_us, end);
+}
+
+const GilTracks::Names& GilTracks::NamesOf(uint64_t gil) {
+  Names& names = names_[gil];
+  if (names.holds != 0) return names;
+  const std::string which = gil <= 1 ? "the GIL" : absl::StrCat("GIL ", gil);
+  const auto add = [&](absl::string_view verb) {
+    const std::string text = absl::StrCat(verb, " ", which);
+    SliceName name;
+    name.name = text;
+    return sink_.AddName(name);
+  };
+  names.holds = add("holds");
+  names.waits = add("waits for");
+  return names;
+}
+
+// By number of the GIL, so that a file gives one trace.
+void GilTracks::Finish() {
+  std::vector<uint64_t> gils;
+  for (const auto& [gil, hold] : holds_) gils.push_back(gil);
+  std::sort(gils.begin(), gils.end());
+  for (const uint64_t gil : gils) {
+    Hold& hold = holds_[gil];
+    if (hold.goes_on) hold.end_us = std::max(hold.end_us, end_us_);
+    EndHold(gil, &hold);
+  }
+  for (uint32_t thread = 0; thread < doing_.size(); ++thread) {
+    EndWait(thread, std::max(end_us_, doing_[thread].since_us));
+  }
+}
+
+class GilSource final : public TrackSource {
+ public:
+  explicit GilSource(uint64_t min_us) : min_us_(min_us) {}
+
+  bool Give(RereadFile* file, TrackSink* sink) override {
+    GilTracks tracks(min_us_, sink);
+    if (!file->Read(&tracks)) return false;
+    if (tracks.too_short() > 0) {
+      notes_.push_back(
+          absl::StrCat(Grouped(tracks.given()), " of ",
+                       Counted(tracks.given() + tracks.too_short(),
+                               "hold and wait", "holds and waits"),
+                       " of the GIL written; the others were shorter than ",
+                       HumanSeconds(min_us_), " (--min-duration)"));
+    }
+    return true;
+  }
+  std::vector<std::string> Notes() const override { return notes_; }
+
+ private:
+  const uint64_t min_us_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+std::unique_ptr<TrackSource> NewGilSource(uint64_t min_us) {
+  return std::make_unique<GilSource>(min_us);
+}
+
+}  // namespace pymemrun

@@ -40,7 +40,8 @@ class Job:
         self.process = subprocess.Popen(
             [support.PYMEMRUN, "--quiet", "-o", self.path, *options, script],
             cwd=test.folder, text=True, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={k: v for k, v in os.environ.items() if not k.startswith("PYTHON")})
         test.addCleanup(self.stop)
         self.pid = self.process.pid
         self.first = self.process.stdout.readline().strip()

@@ -98,6 +98,7 @@ static long was_default(Handler *(*set)(int, Handler *)) {
 #define FAILED_EXEC(call) return (call) == -1 ? errno : -1
 
 static long call_close(void) { return close(zeros()) * 2 + close(FAR); }
+static long call_write(void) { return write(FAR, "x", 1) - errno; }
 static long call_dup2(void) { return dup2(2, FAR) - close(FAR); }
 static long call_dup3(void) { return dup3(2, FAR, O_CLOEXEC) - close(FAR); }
 static long call_close_range(void) {

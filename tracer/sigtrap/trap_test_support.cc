@@ -10,9 +10,13 @@
 
 #include <atomic>
 
+#include "tracer/base/interposed_state.h"
 #include "tracer/base/own_page.h"
 
 namespace pymemrun {
+
+InterposedState g_interposed = {};  // of no traced process
+
 namespace {
 
 std::atomic<int> g_faults, g_late_faults;

@@ -268,7 +268,7 @@ TEST_F(EventEncoderTest, CountersAreBoundedInNameAndNumber) {
   stream_.Payload(
       ControlKind::kGcRun, 0,
       SlotStream::Bytes(GcRunPayload{1, 9000, 2000, 7, 1, 0, 2, 0, 0}));
-  Send(0);
+  Send();
   std::vector<CounterValue> values;
   for (const Record& record : out_.records) {
     if (record.has_counter()) values.push_back(record.counter());

@@ -183,8 +183,8 @@ constexpr OptionRow kTable[] = {
      &kPages},
 
     {kOfGil, "gil-min", "TIME",
-     "Record the stacks of the waiter and of the holder where a thread waits "
-     "longer than TIME for the GIL, such as 500us or 5ms (1ms).",
+     "Where a thread waits longer than TIME for the GIL, record its stack and "
+     "the holder's (1ms). TIME is such as 500us or 5ms.",
      ReadGilMin, "a time from 1us to 1 hour, in us, ms or s", &kGil},
 
     {kOfHeap, "heap-rates", "SPEC",

@@ -15,9 +15,9 @@ namespace pymemrun {
   COMMAND(NewCountersCommand)         \
   COMMAND(NewPeaksCommand)            \
   COMMAND(NewCallsCommand)            \
-  COMMAND(NewFlowCommand)             \
   COMMAND(NewHeapCommand)             \
   COMMAND(NewResidentCommand)         \
+  COMMAND(NewFlowCommand)             \
   COMMAND(NewTopCommand)              \
   COMMAND(NewDiffCommand)             \
   COMMAND(NewTreeCommand)             \

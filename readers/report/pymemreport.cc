@@ -18,7 +18,7 @@ namespace pymemrun {
 namespace {
 
 // So many begin the first screen; it only names the others.
-constexpr size_t kUsualCommands = 13;
+constexpr size_t kUsualCommands = 12;
 // Of a FILE alone.
 constexpr absl::string_view kWithoutCommand = "report";
 
@@ -49,7 +49,10 @@ std::string CommandsHelp(const CommandList& commands) {
       others.push_back(commands[i]->name());
     }
   }
-  return text + "Others: " + absl::StrJoin(others, ", ") +
+  const size_t half = others.size() / 2;
+  return text + "Others: " +
+         absl::StrJoin(others.begin(), others.begin() + half, ", ") +
+         ",\n        " + absl::StrJoin(others.begin() + half, others.end(), ", ") +
          ".\n"
          "\n"
          "pymemreport COMMAND --help tells a command's usual options,\n"

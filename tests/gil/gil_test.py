@@ -177,7 +177,8 @@ class GilTest(support.ProgramTest):
             self.assertLess(waiting, most + slack + BEFORE_NS, row)
             self.assertGreater(held, total - most - slack, row)
             self.assertLess(held, total - least + slack, row)
-            self.assertGreater(row["longest_wait_s"] * 1e9, 0.9 * longest, row)
+            # After its wait it may be kept from a processor.
+            self.assertGreater(row["longest_wait_s"] * 1e9, longest / 2, row)
         self.assertIn("3 threads wait", run.report("gil"))
 
     def test_time_in_code_that_lets_go_is_without(self):

@@ -1,6 +1,7 @@
 #include "launcher/session/own_files.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +18,13 @@ bool CanUse(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
          access(path.c_str(), is_object ? R_OK : X_OK) == 0;
 }
+
+// Seen from where the executable or the shared object is, in a build, in a
+// package and in a wheel. Debian's folder has no version, pip's have one.
+constexpr const char* kPackagePlaces[] = {
+    "package/", "../package/", "../lib/python3*/*-packages/",
+    "../python3*/*-packages/"};
+constexpr char kPackageFile[] = "pymemrun/__init__.py";
 
 }  // namespace
 
@@ -45,6 +53,29 @@ std::string FindOwn(const char* name,
     if (CanUse(path)) return path;
   }
   return {};
+}
+
+std::string FindPackage() {
+  const std::string own = OwnPath();
+  // What a folder's name has for glob() stands for itself.
+  std::string folder;
+  for (const char c : own.substr(0, own.rfind('/') + 1)) {
+    if (std::string_view("*?[\\").find(c) != std::string_view::npos) {
+      folder += '\\';
+    }
+    folder += c;
+  }
+  std::string found;
+  for (const char* place : kPackagePlaces) {
+    glob_t files = {};
+    if (found.empty() && !folder.empty() &&
+        glob((folder + place + kPackageFile).c_str(), 0, nullptr, &files) ==
+            0) {
+      found = files.gl_pathv[0];
+    }
+    globfree(&files);
+  }
+  return found.substr(0, found.rfind('/'));
 }
 
 }  // namespace pymemrun

@@ -22,7 +22,8 @@ except TypeError as error:
     print(error)
 print(1_000_000 < pymemrun.rss() < 1_000_000_000, pymemrun.is_tracing())
 """
-NAMES = ["dump_objects", "gather_stats", "is_tracing", "mark", "rss", "start", "stop", "trace"]
+NAMES = ["dump_objects", "gather_stats", "is_tracing", "load_ipython_extension", "mark", "rss",
+         "run_file", "start", "stop", "trace"]
 SAYS = f"{NAMES}\n%s False\nlabel must be a str, not int\nTrue %s\n"
 
 

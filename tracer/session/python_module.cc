@@ -26,6 +26,7 @@ struct Recorded {
   bool sizes = false;  // --heap stats
 };
 constinit Recorded g_recorded;
+const char* g_package = nullptr;  // TraceConfig's
 
 void StartTracing() {
   const RingLock lock;
@@ -113,6 +114,22 @@ PyObject* Rss(PyObject*, PyObject*) {
       static_cast<unsigned long long>(sysconf(_SC_PAGESIZE)));
 }
 
+PyObject* RunFilePath(PyObject*, PyObject*) {
+  const char* const path = g_parts.file.path();
+  if (Hot().page == nullptr || path == nullptr) Py_RETURN_NONE;
+  return PyUnicode_DecodeFSDefault(path);
+}
+
+// `%load_ext pymemrun`, in a package of the same name.
+PyObject* LoadExtension(PyObject*, PyObject* shell) {
+  PyObject* const module = PyImport_ImportModule("pymemrun.jupyter");
+  if (module == nullptr) return nullptr;
+  PyObject* const result =
+      PyObject_CallMethod(module, "load_ipython_extension", "O", shell);
+  Py_DECREF(module);
+  return result;
+}
+
 // `with pymemrun.trace():`. Leaves tracing as it found it.
 struct TraceObject {
   PyObject base;
@@ -180,9 +197,30 @@ PyMethodDef kMethods[] = {
      "complete."},
     {"rss", Rss, METH_NOARGS,
      "rss()\n--\n\nThe resident set size of the process in bytes, now."},
+    {"run_file", RunFilePath, METH_NOARGS,
+     "run_file()\n--\n\nThe path of the run file, or None where there is "
+     "none."},
+    {"load_ipython_extension", LoadExtension, METH_O,
+     "load_ipython_extension(ipython)\n--\n\nFor `%load_ext pymemrun`: the "
+     "magic `%%pymemrun`."},
     {nullptr, nullptr, 0, nullptr}};
 
+// The package's modules can be imported as this one's.
+int AddModulesOf(const char* package, PyObject* module) {
+  PyObject* const folder = PyUnicode_DecodeFSDefault(package);
+  PyObject* const path = folder == nullptr ? nullptr : PyList_New(1);
+  if (path == nullptr) {
+    Py_XDECREF(folder);
+    return -1;
+  }
+  PyList_SetItem(path, 0, folder);  // which has it then
+  const int result = PyObject_SetAttrString(module, "__path__", path);
+  Py_DECREF(path);
+  return result;
+}
+
 int Execute(PyObject* module) {
+  if (g_package != nullptr && AddModulesOf(g_package, module) != 0) return -1;
   PyObject* type = PyType_FromSpec(&kTraceSpec);
   if (type == nullptr) return -1;
   if (PyModule_AddObject(module, "trace", type) == 0) return 0;
@@ -214,6 +252,7 @@ void PythonModule::Register(const TraceConfig* config) {
   const bool any = config != nullptr;
   g_recorded = {any, any && config->calls,
                 any && config->heap.mode == HeapMode::kStats};
+  if (any) g_package = config->package;
 #ifdef PYMEMRUN_ANY_PYTHON
   // Its objects have another head.
   if (strstr(Py_GetVersion(), "free-threading") != nullptr) return;

@@ -22,11 +22,11 @@ OUTPUTS = """Array.from(document.querySelectorAll('.jp-Cell .jp-OutputArea-outpu
 # JupyterLab draws a picture as an image, or in the page.
 PICTURE = """(() => {
   const found = document.querySelector('.jp-RenderedSVG img, .jp-RenderedSVG svg');
-  if (!found) return [0, 0, ''];
+  if (!found || found.complete === false) return [0, 0, ''];
   found.scrollIntoView({block: 'end'});
   const box = found.getBoundingClientRect();
-  return [box.width, found.tagName === 'IMG' ? found.naturalWidth : box.width,
-          found.tagName === 'IMG' ? decodeURIComponent(found.src) : found.outerHTML];
+  const room = found.closest('.jp-OutputArea-output').getBoundingClientRect();
+  return [box.width, room.width, found.tagName === 'IMG' ? decodeURIComponent(found.src) : found.outerHTML];
 })()"""
 
 
@@ -92,9 +92,9 @@ class JupyterLabTest(jupyter_support.JupyterTest):
         self.assertIn("In [3]: ", says)
         self.assertRegex(says, r"In \[2\]:2 +return \[str\(n\)")
         self.assertRegex(says, r"In \[3\]:4 +both = part \+ part")
-        self.wait_for(f"{PICTURE}[1] > 300")
-        width, _, picture = self.browser.value(PICTURE)
-        self.assertGreater(width, 300)
+        self.wait_for(f"{PICTURE}[0] > 300")
+        width, room, picture = self.browser.value(PICTURE)
+        self.assertLessEqual(width, room)
         self.assertTrue("In [3]:3" in picture)
         keep = os.environ.get("PYMEMRUN_KEEP_PICTURES")
         if keep:

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import sysconfig
 
 from . import tools
@@ -14,7 +15,7 @@ LEAST_SHARE = 0.005
 # What a kernel has loaded takes more than many a cell. It is together one layer of
 # the picture.
 LIBRARIES = ("*/site-packages/*", "*/dist-packages/*", "<frozen *",
-             sysconfig.get_path("stdlib") + "/*")
+             sysconfig.get_path("stdlib") + "/*", HERE + "/*")
 MOST_ROWS = 300
 WIDTH = 80
 
@@ -27,7 +28,12 @@ def show(shell, text, svg):
         return
     display({"text/plain": text}, raw=True)
     if svg is not None:
-        display({"image/svg+xml": svg, "text/plain": "<memory over time>"}, raw=True)
+        display({"image/svg+xml": as_wide_as_the_page(svg), "text/plain": "<memory over time>"}, raw=True)
+
+
+def as_wide_as_the_page(svg):
+    """Without sizes of its own, which would be cut off in a narrow notebook."""
+    return re.sub(r'(<svg [^>]*?) width="\d+" height="\d+"', r"\1", svg, count=1)
 
 
 def picture(file, top, part, ended=True):

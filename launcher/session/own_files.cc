@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <climits>
+#include <cstdlib>
 #include <string_view>
 
 namespace pymemrun {
@@ -25,6 +26,17 @@ constexpr const char* kPackagePlaces[] = {
     "package/", "../package/", "../lib/python3*/*-packages/",
     "../python3*/*-packages/"};
 constexpr char kPackageFile[] = "pymemrun/__init__.py";
+constexpr std::string_view kUp = "../";
+
+// For glob(): what has a meaning there stands for itself.
+std::string Literal(std::string_view path) {
+  std::string text;
+  for (const char c : path) {
+    if (std::string_view("*?[\\").find(c) != std::string_view::npos) text += '\\';
+    text += c;
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -57,20 +69,23 @@ std::string FindOwn(const char* name,
 
 std::string FindPackage() {
   const std::string own = OwnPath();
-  // What a folder's name has for glob() stands for itself.
-  std::string folder;
-  for (const char c : own.substr(0, own.rfind('/') + 1)) {
-    if (std::string_view("*?[\\").find(c) != std::string_view::npos) {
-      folder += '\\';
-    }
-    folder += c;
+  // OwnPath() may lead through a link, whose place says nothing.
+  char own_folder[PATH_MAX];
+  if (realpath(own.substr(0, own.rfind('/') + 1).c_str(), own_folder) ==
+      nullptr) {
+    return {};
   }
   std::string found;
-  for (const char* place : kPackagePlaces) {
+  for (std::string_view place : kPackagePlaces) {
+    std::string_view folder = own_folder;
+    while (place.starts_with(kUp)) {
+      place.remove_prefix(kUp.size());
+      folder = folder.substr(0, folder.rfind('/'));
+    }
+    const std::string pattern =
+        Literal(folder) + "/" + std::string(place) + kPackageFile;
     glob_t files = {};
-    if (found.empty() && !folder.empty() &&
-        glob((folder + place + kPackageFile).c_str(), 0, nullptr, &files) ==
-            0) {
+    if (found.empty() && glob(pattern.c_str(), 0, nullptr, &files) == 0) {
       found = files.gl_pathv[0];
     }
     globfree(&files);

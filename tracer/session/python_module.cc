@@ -198,25 +198,34 @@ PyMethodDef kMethods[] = {
     {"rss", Rss, METH_NOARGS,
      "rss()\n--\n\nThe resident set size of the process in bytes, now."},
     {"run_file", RunFilePath, METH_NOARGS,
-     "run_file()\n--\n\nThe path of the run file, or None where there is "
-     "none."},
+     "run_file()\n--\n\nThe path of the run file; None: no file is written."},
     {"load_ipython_extension", LoadExtension, METH_O,
      "load_ipython_extension(ipython)\n--\n\nFor `%load_ext pymemrun`: the "
      "magic `%%pymemrun`."},
     {nullptr, nullptr, 0, nullptr}};
 
-// The package's modules can be imported as this one's.
+// Gives the value away. Returns -1 with an exception.
+int SetAttribute(PyObject* module, const char* name, PyObject* value) {
+  if (value == nullptr) return -1;
+  const int result = PyObject_SetAttrString(module, name, value);
+  Py_DECREF(value);
+  return result;
+}
+
+// The package's modules can be imported as this one's. IPython 7 asks each
+// extension for its file.
 int AddModulesOf(const char* package, PyObject* module) {
   PyObject* const folder = PyUnicode_DecodeFSDefault(package);
-  PyObject* const path = folder == nullptr ? nullptr : PyList_New(1);
+  if (folder == nullptr) return -1;
+  PyObject* const file = PyUnicode_FromFormat("%U/__init__.py", folder);
+  PyObject* const path = PyList_New(1);
   if (path == nullptr) {
-    Py_XDECREF(folder);
-    return -1;
+    Py_DECREF(folder);
+  } else {
+    PyList_SetItem(path, 0, folder);  // which has it then
   }
-  PyList_SetItem(path, 0, folder);  // which has it then
-  const int result = PyObject_SetAttrString(module, "__path__", path);
-  Py_DECREF(path);
-  return result;
+  const bool is_set = SetAttribute(module, "__path__", path) == 0;
+  return SetAttribute(module, "__file__", file) == 0 && is_set ? 0 : -1;
 }
 
 int Execute(PyObject* module) {

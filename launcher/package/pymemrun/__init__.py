@@ -44,7 +44,7 @@ def rss():
 
 
 def run_file():
-    """The path of the run file, or None where there is none."""
+    """The path of the run file; None: no file is written."""
 
 
 def load_ipython_extension(ipython):

@@ -15,7 +15,10 @@ class ToolError(Exception):
 
 def find(name):
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    places = [os.path.join(package, folder) for folder in FOLDERS]
+    # A build has a link to the package.
+    places = [os.path.join(start, folder)
+              for start in dict.fromkeys((package, os.path.realpath(package)))
+              for folder in FOLDERS]
     places.append(os.path.dirname(sys.executable))
     for place in places:
         path = os.path.normpath(os.path.join(place, name))

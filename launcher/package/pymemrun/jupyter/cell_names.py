@@ -9,9 +9,18 @@ import sys
 PLAIN = re.compile(r"<ipython-input-(\d+)-\w+>")
 
 
+def file_of(shell, text, number):
+    """The name of the file that a cell with this text is compiled as."""
+    return shell.compile.get_code_name(text, text, number)
+
+
 def numbers(shell):
     """{file: number} of the cells so far."""
-    found = dict(getattr(shell.compile, "_filename_map", {}))
+    found = getattr(shell.compile, "_filename_map", None)
+    if found is None:  # IPython 7
+        cells = enumerate(shell.history_manager.input_hist_raw)
+        found = {file_of(shell, cell, number): number for number, cell in cells if cell}
+    found = dict(found)
     for file in list(linecache.cache):
         plain = PLAIN.fullmatch(file)
         if plain:

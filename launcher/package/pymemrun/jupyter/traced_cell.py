@@ -9,7 +9,7 @@ import pymemrun
 from IPython.core.error import UsageError
 
 from . import answer, tools
-from .cell_names import CellNames, running_number
+from .cell_names import CellNames, file_of, running_number
 
 MOST_WAIT_S = 30
 STEP_S = 0.05
@@ -35,7 +35,8 @@ def run(shell, line, cell, options):
     if options.output:
         shutil.copyfile(file, options.output)
         os.chmod(options.output, 0o600)
-    shown = answer.OfPart(file, span, times, CellNames(shell), options.top)
+    names = CellNames(shell, {file_of(shell, text, number): span.name})
+    shown = answer.OfPart(file, span, times, names, options.top)
     answer.show(shell, shown.text(), shown.svg() if options.svg else None)
 
 

@@ -97,7 +97,7 @@ class OfPart:
     def changes(self, to_s):
         """{(file, line): (bytes, error)} of what lives then and did not before."""
         rows = json.loads(self.ask(
-            "pymemreport", "heap", "--json", "--limit", str(MOST_ROWS),
+            "pymemreport", "heap", "--json", "--limit", str(MOST_ROWS), *self.names.own(),
             "--at", f"{self.from_s:.6f}", "--to", f"{to_s:.6f}"))
         return {(row["file"], row["line"]): (row["change_bytes"], row["error_bytes"] or 0)
                 for row in rows

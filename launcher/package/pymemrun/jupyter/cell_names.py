@@ -53,6 +53,12 @@ class CellNames:
         name = self._names.get(file) or self._short(file)
         return f"{name}:{line}" if line else name
 
+    def own(self):
+        """Options of pymemreport. Without a kernel cells have no path. So they are code
+        of nobody's, unless it is said that lines are theirs alone."""
+        plain = any(PLAIN.fullmatch(file) for file in self._names)
+        return ["--own=<ipython-input-*"] if plain else []
+
     @staticmethod
     def _short(file):
         """From the current folder, or the last two parts."""

@@ -108,6 +108,29 @@ class MagicTest(jupyter_support.JupyterTest):
         self.assertRegex(traced.answer, r"\+48 MiB +\+48 MiB  In \[2\]:2")
         self.assertEqual(after.result, "False")
 
+    def test_an_interrupt_and_the_help(self):
+        _, cell, text = self.run_cells(
+            "pymemrun", LOAD, "%%pymemrun --no-svg\nx = 1\nraise KeyboardInterrupt",
+            "print(get_ipython().find_cell_magic('pymemrun').__doc__, x)")
+        self.assertEqual(cell.kinds, ["error", "display_data"])
+        self.assertEqual(cell.errors, ["KeyboardInterrupt"])
+        for option in "--top N", "--no-svg", "--output PATH", "pymemrun kernel install":
+            self.assertIn(option, text.stdout)
+        self.assertTrue(text.stdout.endswith(" 1\n"))
+
+    def test_in_a_terminal(self):
+        body = f"x = bytearray(b'1') * {SIZE}\n"
+        script = self.write("terminal.ipy", f"{LOAD}\nget_ipython().run_cell_magic("
+                            f"'pymemrun', '', {body!r})\nprint(len(x))\n")
+        done = subprocess.run(
+            [support.PYMEMRUN, "--quiet", "--trace", "pages", "--python", self.environment,
+             "-m", "IPython", "--no-banner", "--colors=NoColor", script],
+            cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+            check=True, env=jupyter_support.variables(self.folder))
+        self.assertRegex(done.stdout, r"In \[\d+\]: \d+\.\d{3} s\. RSS ")
+        self.assertRegex(done.stdout, r"\+48 MiB +\+48 MiB  In \[\d+\]:2  x = bytearray")
+        self.assertIn(str(SIZE), done.stdout)
+
     def test_another_process_for_a_kernel_that_is_not_traced(self):
         _, variable, cell, failed, after = self.run_cells(
             "python3", LOAD, "kept = 1",

@@ -20,12 +20,16 @@ MOST_ROWS = 300
 WIDTH = 80
 
 
+def has_pictures(shell):
+    """A notebook has, a terminal has not."""
+    return getattr(shell, "kernel", None) is not None
+
+
 def show(shell, text, svg):
-    """In a notebook. A terminal has no pictures."""
-    from IPython.display import display
-    if getattr(shell, "kernel", None) is None:
+    if not has_pictures(shell):
         print(text)
         return
+    from IPython.display import display
     display({"text/plain": text}, raw=True)
     if svg is not None:
         display({"image/svg+xml": as_wide_as_the_page(svg), "text/plain": "<memory over time>"}, raw=True)

@@ -5,7 +5,7 @@ import shlex
 import pymemrun
 from IPython.core.error import UsageError
 
-from . import child_cell, tools, traced_cell
+from . import answer, child_cell, tools, traced_cell
 
 DOCUMENTATION = """\
 Runs the cell, and says what it did to memory: how much it grew, how high it went,
@@ -53,6 +53,7 @@ class Options(argparse.ArgumentParser):
 def load(shell):
     def cell_magic(line, cell):
         options = Options().read(line)
+        options.svg = options.svg and answer.has_pictures(shell)
         # Without the tracer there is no run file, also in a traced process.
         run = traced_cell.run if pymemrun.run_file() else child_cell.run
         try:

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "launcher/options/help_text.h"
 #include "launcher/options/options.h"
@@ -51,6 +53,16 @@ int Print(const std::string& text) {
   return 1;
 }
 
+PythonWishes WishesOf(const EmbeddedPython& embedded) {
+  return {"",
+          Variable("VIRTUAL_ENV"),
+          "",
+          CurrentFolder(),
+          ExecutedPath(),
+          embedded.executable,
+          Variable("PATH")};
+}
+
 // Of a Python that is not embedded its files may tell the version.
 std::string VersionText(const PythonChoice& choice) {
   const EmbeddedPython embedded = PythonEmbedded();
@@ -82,10 +94,52 @@ int PrintActivation(int argc, char** argv) {
   return kUsage;
 }
 
+// `pymemrun kernel COMMAND [options]`: the package's program, in the Python that
+// is to be the kernel's. It reads the words.
+int RunKernelCommand(int argc, char** argv) {
+  constexpr std::string_view kPython = "--python";
+  const EmbeddedPython embedded = PythonEmbedded();
+  PythonWishes wishes = WishesOf(embedded);
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == kPython && i + 1 < argc) {
+      wishes.option = argv[i + 1];
+    } else if (word.starts_with(std::string(kPython) + "=")) {
+      wishes.option = word.substr(kPython.size() + 1);
+    }
+  }
+  PythonChoice choice;
+  std::string error;
+  if (!ChoosePython(wishes, embedded.version, Delivery::kAuto, &choice,
+                    &error)) {
+    Say(error);
+    return kUsage;
+  }
+  const std::string package = FindPackage();
+  const std::string file = choice.file.empty() ? choice.program : choice.file;
+  const std::string program = package + "/jupyter/kernel_spec.py";
+  if (package.empty()) {
+    error = "kernel: the Python package pymemrun is missing";
+  } else {
+    const std::string launcher = OwnPath();
+    std::vector<const char*> words = {choice.program.c_str(), program.c_str(),
+                                      launcher.c_str()};
+    words.insert(words.end(), argv + 1, argv + argc);
+    words.push_back(nullptr);
+    execv(file.c_str(), const_cast<char**>(words.data()));
+    error = file + ": " + std::strerror(errno);
+  }
+  Say(error);
+  return kUsage;
+}
+
 int RunApplication(int argc, char** argv) {
   RememberStandardError();
   if (argc > 1 && std::strcmp(argv[1], "env") == 0) {
     return PrintActivation(argc - 1, argv + 1);
+  }
+  if (argc > 1 && std::strcmp(argv[1], "kernel") == 0) {
+    return RunKernelCommand(argc - 1, argv + 1);
   }
   // Both live until the process ends, the tracer points into them. Static, so
   // that a leak checker, which may be preloaded, finds who holds them.
@@ -94,13 +148,7 @@ int RunApplication(int argc, char** argv) {
   const EmbeddedPython embedded = PythonEmbedded();
   PythonStart start;
   std::string error;
-  PythonWishes wishes = {"",
-                         Variable("VIRTUAL_ENV"),
-                         "",
-                         CurrentFolder(),
-                         ExecutedPath(),
-                         embedded.executable,
-                         Variable("PATH")};
+  PythonWishes wishes = WishesOf(embedded);
   TestVariables test;
   bool usable =
       ReadTestVariables(OwnPath(), &test, &error) &&

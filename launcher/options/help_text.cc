@@ -96,7 +96,9 @@ std::string AllHelpText() {
          "\n"
          "`pymemrun env [options]` prints shell commands after which each "
          "Python "
-         "that is\nstarted is traced.\n"
+         "that is\nstarted is traced. `pymemrun kernel install` adds a kernel "
+         "that runs traced\nto Jupyter; `pymemrun kernel install --help` has "
+         "its options.\n"
          "\n"
          "The exit status is the program's; 2 means wrong usage of pymemrun.\n";
 }

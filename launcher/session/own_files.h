@@ -17,6 +17,10 @@ std::string OwnPath();
 std::string FindOwn(const char* name,
                     std::initializer_list<const char*> places);
 
+// The folder of the Python package `pymemrun`, without a slash at the end. Of an
+// installed one it may be any Python's. Empty: it is not there.
+std::string FindPackage();
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_LAUNCHER_SESSION_OWN_FILES_H_

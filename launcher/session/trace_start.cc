@@ -19,6 +19,7 @@
 #include "launcher/session/launch_facts.h"
 #include "launcher/session/lineage.h"
 #include "launcher/session/message.h"
+#include "launcher/session/own_files.h"
 #include "launcher/session/output_file.h"
 #include "launcher/session/page_source.h"
 #include "launcher/session/small_init.h"
@@ -96,6 +97,8 @@ TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   // For the whole process; static as in application.cc.
   static TraceConfig* const config = new TraceConfig;
   config->output = strdup(output.c_str());
+  const std::string package = FindPackage();
+  if (!package.empty()) config->package = strdup(package.c_str());
   config->calls = options.trace_calls;
   config->counters = options.trace_counters;
   config->pages = !files.pages.empty();

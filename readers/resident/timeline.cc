@@ -87,6 +87,18 @@ Timeline TimelineReplay::Result(uint64_t top, uint64_t least_bytes,
   return line;
 }
 
+void PartPeak::OnTime(uint64_t time_us) {
+  const bool is_in_part = time_us > from_us_ && now_us() <= to_us_;
+  if (!is_in_part || model().RssBytes() <= bytes_) return;
+  bytes_ = model().RssBytes();
+  time_us_ = std::max(now_us(), from_us_);
+}
+
+void PartPeak::Finish() {
+  ResidentReplay::Finish();
+  OnTime(kEnd);
+}
+
 std::vector<uint64_t> TimelineSteps(uint64_t end_us, uint64_t peak_us) {
   constexpr uint64_t kSteps = 400;
   std::vector<uint64_t> steps = {std::min(peak_us, end_us)};
@@ -96,6 +108,14 @@ std::vector<uint64_t> TimelineSteps(uint64_t end_us, uint64_t peak_us) {
   }
   std::sort(steps.begin(), steps.end());
   steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+  return steps;
+}
+
+std::vector<uint64_t> PartSteps(uint64_t from_us, uint64_t to_us,
+                                uint64_t peak_us) {
+  std::vector<uint64_t> steps =
+      TimelineSteps(to_us - from_us, peak_us - from_us);
+  for (uint64_t& step_us : steps) step_us += from_us;
   return steps;
 }
 

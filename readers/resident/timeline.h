@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "readers/places/place_table.h"
@@ -66,8 +67,33 @@ class TimelineReplay final : public ResidentReplay {
   size_t next_ = 0;
 };
 
+// Finds when RSS was highest in a part of a run, both ends included. Not thread
+// safe.
+class PartPeak final : public ResidentReplay {
+ public:
+  PartPeak(uint64_t from_us, uint64_t to_us, Hindsight hindsight)
+      : ResidentReplay(kEnd, std::move(hindsight)),
+        from_us_(from_us),
+        to_us_(to_us),
+        time_us_(from_us) {}
+  void Finish() override;
+  // REQUIRES: Finish() was called.
+  uint64_t time_us() const { return time_us_; }
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  void OnTime(uint64_t time_us) override;
+
+  const uint64_t from_us_, to_us_;
+  uint64_t time_us_, bytes_ = 0;
+};
+
 // Moments for a picture: evenly from 0 to `end_us`, and `peak_us`.
 std::vector<uint64_t> TimelineSteps(uint64_t end_us, uint64_t peak_us);
+// The same from `from_us` on. REQUIRES: it is neither above `to_us` nor above
+// `peak_us`.
+std::vector<uint64_t> PartSteps(uint64_t from_us, uint64_t to_us,
+                                uint64_t peak_us);
 
 }  // namespace pymemrun
 

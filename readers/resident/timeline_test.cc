@@ -87,6 +87,27 @@ TEST(TimelineTest, CsvHasAColumnForEachSeries) {
                                        "0", "81920", "4096"));
 }
 
+TEST(TimelineTest, APartOfARunHasItsOwnPeak) {
+  const std::string run = PageEventsRun().Build();
+  // 20 pages before, 50 that came. The other 30 come later.
+  const Printed part = TimelineOf(run, {"--from", "10ms", "--to", "100ms"});
+  EXPECT_EQ(part.code, 0) << part.err;
+  EXPECT_THAT(part.out, HasSubstr("280.0 KiB at 0.050 s"));
+  const auto rows = Rows(TimelineOf(
+      run, {"--format", "csv", "--from", "10ms", "--to", "100ms"}));
+  ASSERT_GT(rows.size(), 400u);
+  EXPECT_EQ(rows[1][0], "0.010000");
+  EXPECT_EQ(rows[1][1], "81920");
+  EXPECT_EQ(rows.back()[0], "0.100000");
+  EXPECT_EQ(rows.back()[1], "286720");
+  EXPECT_EQ(TimelineOf(run, {"--from", "0.9"}).code, 2);
+  EXPECT_THAT(TimelineOf(run, {"--from", "0.9"}).err,
+              HasSubstr("the run ended before --from"));
+  EXPECT_THAT(TimelineOf(run, {"--from", "0.2", "--to", "0.1"}).err,
+              HasSubstr("--to must be after --from"));
+  EXPECT_EQ(TimelineOf(run, {"--from", "0.2", "--by", "heap"}).code, 2);
+}
+
 TEST(TimelineTest, SeriesAddUpToRssAtEveryStep) {
   for (const char* by : {"line", "function", "file", "thread"}) {
     for (const char* top : {"1", "8"}) {

@@ -111,8 +111,19 @@ class TimelineCommand final : public ReportCommand {
   static constexpr uint64_t kUsualTop = 8, kUsualLanes = 24;
   // Places with a series of their own; or threads with a lane.
   std::optional<uint64_t> top_;
+  // Where the picture begins and ends, and the highest RSS in between.
+  struct Part {
+    uint64_t from_us = 0, to_us = 0, peak_us = 0, peak_bytes = 0;
+  };
+  // Nothing: there is no such part, which has been said; *code is what to exit
+  // with.
+  std::optional<Part> FindPart(RereadFile* file,
+                               std::unique_ptr<RunMoments>* finder,
+                               const Console& console, int* code) const;
+
   TableView view_;
   std::string thread_;
+  std::optional<Moment> from_, to_;
 };
 
 void TimelineCommand::AddOptions(CLI::App* app) {
@@ -137,6 +148,9 @@ void TimelineCommand::AddOptions(CLI::App* app) {
   AddTop(app, &top_, kUsualTop, "Stack the N places with the highest peaks");
   AddFiles(app, "places of ", &view_);
   AddThread(app, &thread_);
+  AddParsed(app, "--from", &from_, ParseMoment, "T",
+            "Begin at this moment, named as --at names it elsewhere.");
+  AddParsed(app, "--to", &to_, ParseMoment, "T", "End at this moment.");
   AddOwn(app);
   files_.AddOutput(app);
   SetUsualOptions(
@@ -144,6 +158,9 @@ void TimelineCommand::AddOptions(CLI::App* app) {
 }
 
 std::string TimelineCommand::Problem() const {
+  if (threads_ && (from_.has_value() || to_.has_value())) {
+    return "--threads draws the whole run: it takes neither --from nor --to";
+  }
   if (threads_ && !as_svg_) return "--threads is a picture: no --format csv";
   if (threads_ &&
       (by_option_->count() > 0 || view_.chooses_files() || !thread_.empty())) {
@@ -151,6 +168,9 @@ std::string TimelineCommand::Problem() const {
            "--exclude or --thread";
   }
   if (by_.has_value()) return FilesProblem(view_, *by_);
+  if (from_.has_value() || to_.has_value()) {
+    return "--by heap draws the whole run: it takes neither --from nor --to";
+  }
   return view_.chooses_files() || !thread_.empty()
              ? "--by heap has no places: it takes no --file, --exclude or "
                "--thread"
@@ -172,11 +192,38 @@ int TimelineCommand::DrawThreads(RereadFile* file, const Console& console,
   return file->code();
 }
 
+std::optional<TimelineCommand::Part> TimelineCommand::FindPart(
+    RereadFile* file, std::unique_ptr<RunMoments>* finder,
+    const Console& console, int* code) const {
+  const uint64_t last_us = (*finder)->last_us();
+  if (!from_.has_value() && !to_.has_value()) {
+    return Part{0, last_us, std::min((*finder)->RssPeak().time_us, last_us),
+                (*finder)->PeakBytes()};
+  }
+  MomentRange range;
+  if (!FindRange(from_, to_, file, console, finder, &range, code)) {
+    return std::nullopt;
+  }
+  range.to_us = std::min(range.to_us, last_us);
+  if (range.from_us >= range.to_us) {
+    console.Say(
+        absl::StrCat(file->shown_name(), ": the run ended before --from"));
+    *code = kExitUsage;
+    return std::nullopt;
+  }
+  PartPeak peak(range.from_us, range.to_us, (*finder)->hindsight());
+  if (!file->Read(&peak)) {
+    *code = kExitFailed;
+    return std::nullopt;
+  }
+  return Part{range.from_us, range.to_us, peak.time_us(), peak.bytes()};
+}
+
 int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   if (threads_) return DrawThreads(file.get(), console, output);
-  const auto finder = RunMoments::Of(ReadingOf(file.get()));
+  auto finder = RunMoments::Of(ReadingOf(file.get()));
   if (finder == nullptr) return kExitFailed;
   if (!by_.has_value()) {
     return PrintHeapTimeline(as_svg_, *finder, file.get(), console, output);
@@ -184,9 +231,11 @@ int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
   if (SayNoPageEvents(*finder, *file, console)) {
     return file->whole() ? kExitUsage : file->code();
   }
-  const uint64_t peak_us =
-      std::min(finder->RssPeak().time_us, finder->last_us());
-  TimelineReplay replay(*by_, TimelineSteps(finder->last_us(), peak_us),
+  int code = kExitOk;
+  const auto part = FindPart(file.get(), &finder, console, &code);
+  if (!part.has_value()) return code;
+  TimelineReplay replay(*by_,
+                        PartSteps(part->from_us, part->to_us, part->peak_us),
                         finder->hindsight());
   replay.KeepThreads(thread_);
   if (!file->Read(&replay)) return kExitFailed;
@@ -201,11 +250,11 @@ int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
     return kExitUsage;
   }
   // What would be no more than a hairline needs no colour.
-  const uint64_t least_bytes = as_svg_ ? finder->PeakBytes() / kHairline : 0;
+  const uint64_t least_bytes = as_svg_ ? part->peak_bytes / kHairline : 0;
   const Timeline line =
       replay.Result(top_.value_or(kUsualTop), least_bytes, view_);
   if (as_svg_) {
-    PrintSvg(ChartOf(*by_, replay, line, peak_us), output);
+    PrintSvg(ChartOf(*by_, replay, line, part->peak_us), output);
   } else {
     PrintTable(TimelineTable(line), TableFormat::kCsv, output);
   }

@@ -22,8 +22,8 @@ except TypeError as error:
     print(error)
 print(1_000_000 < pymemrun.rss() < 1_000_000_000, pymemrun.is_tracing())
 """
-NAMES = ["counter", "dump_objects", "gather_stats", "is_tracing", "mark", "rss", "start", "stop",
-         "trace"]
+NAMES = ["counter", "dump_objects", "gather_stats", "is_tracing", "load_ipython_extension",
+         "mark", "rss", "run_file", "start", "stop", "trace"]
 SAYS = f"{NAMES}\n%s False\nlabel must be a str, not int\nTrue %s\n"
 
 
@@ -47,6 +47,27 @@ class PackageTest(support.ProgramTest):
         run = self.run_script("import pymemrun; print(pymemrun.is_tracing())",
                               "--paused", "--delivery", "embed")
         self.assertEqual(run.stdout, "False\n")
+
+    def test_the_run_file_and_the_packages_modules(self):
+        """The package is found where nothing names it: beside the launcher."""
+        uses = ("import pymemrun, pymemrun.jupyter.tools as tools\n"
+                "print(pymemrun.run_file(), tools.find('pymemcat'))")
+        done = self.plain(self.write("uses.py", "import pymemrun; print(pymemrun.run_file())"))
+        self.assertEqual(done.stdout, "None\n")
+        for delivery in "embed", "preload":
+            run = self.run_script(uses, "--delivery", delivery)
+            self.assertEqual(run.stdout, f"{run.path} {support.PYMEMCAT}\n")
+        renamed = os.path.join(self.folder, "renamed.pb")
+        run = self.run_script(f"import pymemrun; pymemrun.start(output={renamed!r})\n"
+                              "print(pymemrun.run_file())", "--paused")
+        self.assertEqual(run.stdout, renamed + "\n")
+
+    def test_python_m_pymemrun_kernel(self):
+        done = self.plain("-m", "pymemrun", "kernel", "remove", "--prefix", self.folder,
+                          PATH=os.path.dirname(support.PYMEMRUN))
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, "^pymemrun kernel: .*/kernels/pymemrun: there is no such "
+                                      "kernel\n$")
 
     def test_python_m_pymemrun_starts_the_launcher(self):
         path = os.path.join(self.folder, "m.pb")

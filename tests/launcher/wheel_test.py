@@ -28,6 +28,7 @@ import pymemrun, pymemrun_reader, sys
 with pymemrun_reader.open(sys.argv[1]) as run:
     print(pymemrun.is_tracing(), run.torn, any(run.events("calls")))
 """
+FINDS = "import pymemrun.jupyter.tools as tools; print(tools.find('pymemreport'))"
 
 
 class WheelTest(wheel_support.WheelTest):
@@ -71,6 +72,9 @@ class WheelTest(wheel_support.WheelTest):
         self.assertEqual(
             run(bin_folder + "python", "-c", READS, "run.pb", cwd=folder),
             "False False True\n")
+        self.assertEqual(
+            run(bin_folder + "pymemrun", "--quiet", "--force", "-o", "tools.pb", "-c", FINDS,
+                cwd=folder), bin_folder + "pymemreport\n")
         done = wheel_support.installed_test(environment, "calls/events_exact_test.py")
         self.assertEqual(done.returncode, 0, done.stdout)
 

@@ -1,100 +1,17 @@
 """The flame graph in a real browser: a click zooms, typing searches.
 
-Chromium is driven through its debugging pipe: messages of JSON, each ended by a
-zero byte. Without Chromium the test is skipped.
+Without Chromium the test is skipped.
 """
-import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-from waiting import PATIENCE_S
+from browser import CHROMIUM, Browser
 
 PYMEMREPORT = os.environ['PYMEMREPORT_BIN']
 GENERATE = os.path.join(os.path.dirname(PYMEMREPORT), 'pymemrun-generate')
-CHROMIUM = shutil.which('chromium') or shutil.which('chromium-browser')
-
-
-class Browser:
-    """One page of a headless Chromium."""
-
-    def __init__(self, folder):
-        to_browser, self._to = os.pipe()
-        self._from, from_browser = os.pipe()
-
-        def use_pipes():
-            # What comes as 3 or 4 must not be overwritten before it is moved.
-            high_in, high_out = os.dup(to_browser), os.dup(from_browser)
-            os.dup2(high_in, 3)
-            os.dup2(high_out, 4)
-
-        # pass_fds would close 3 and 4 again.
-        self._process = subprocess.Popen(
-            [CHROMIUM, '--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage',
-             '--remote-debugging-pipe', '--user-data-dir=' + folder, 'about:blank'],
-            preexec_fn=use_pipes, close_fds=False, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        os.close(to_browser)
-        os.close(from_browser)
-        self._answers = os.fdopen(self._from, 'rb')
-        self._last = 0
-        self._session = None
-        target = self.call('Target.createTarget', url='about:blank')['targetId']
-        self._session = self.call('Target.attachToTarget', targetId=target,
-                                  flatten=True)['sessionId']
-
-    def _read(self):
-        message = bytearray()
-        while True:
-            byte = self._answers.read(1)
-            if not byte:
-                raise EOFError('the browser has gone')
-            if byte == b'\0':
-                return json.loads(message)
-            message += byte
-
-    def call(self, method, **parameters):
-        self._last += 1
-        message = {'id': self._last, 'method': method, 'params': parameters}
-        if self._session:
-            message['sessionId'] = self._session
-        os.write(self._to, json.dumps(message).encode() + b'\0')
-        while True:
-            answer = self._read()
-            if answer.get('id') == self._last:
-                assert 'error' not in answer, answer
-                return answer['result']
-
-    def value(self, expression):
-        result = self.call('Runtime.evaluate', expression=expression, returnByValue=True)
-        assert 'exceptionDetails' not in result, result
-        return result['result'].get('value')
-
-    def open(self, path):
-        self.call('Page.enable')
-        self.call('Emulation.setDeviceMetricsOverride', width=1240, height=800,
-                  deviceScaleFactor=1, mobile=False)
-        self.call('Page.navigate', url='file://' + path)
-        while self.value('document.readyState') != 'complete' or \
-                not self.value('location.pathname').endswith('.svg'):
-            pass
-
-    def click(self, x, y):
-        for kind in ('mousePressed', 'mouseReleased'):
-            self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y, button='left', clickCount=1)
-
-    def close(self):
-        try:
-            self._session = None
-            self.call('Browser.close')
-        finally:
-            os.close(self._to)
-            self._answers.close()
-            self._process.wait(timeout=PATIENCE_S)
-
 
 FRAMES = '''Array.from(document.querySelectorAll('g.f')).map(g => ({
   name: g.querySelector('title').textContent.split('\\n')[0],
@@ -127,7 +44,7 @@ class FlameInABrowser(unittest.TestCase):
         cls.folder.cleanup()
 
     def setUp(self):
-        self.browser.open(self.svg)
+        self.browser.open_file(self.svg)
 
     def frames(self):
         return self.browser.value(FRAMES)
@@ -183,10 +100,7 @@ class FlameInABrowser(unittest.TestCase):
         keep = os.environ.get('PYMEMRUN_KEEP_PICTURES')
         if not keep:
             self.skipTest('set PYMEMRUN_KEEP_PICTURES to a folder to look at it')
-        import base64
-        data = self.browser.call('Page.captureScreenshot')['data']
-        with open(os.path.join(keep, 'flame.png'), 'wb') as out:
-            out.write(base64.b64decode(data))
+        self.browser.keep_picture(os.path.join(keep, 'flame.png'))
 
 
 if __name__ == '__main__':

@@ -23,6 +23,8 @@ FOREIGN = {
     '--python_out', '--decode',                           # protoc
     '--trace-python-allocators', '--aggregate',           # memray
 }
+# Of the magic %%pymemrun, whose help IPython shows.
+MAGIC = {'--no-svg'}
 OPTION = re.compile(r'(?<![\w-])--[a-z][a-z0-9_-]*')
 
 
@@ -46,6 +48,16 @@ def options_in_help(tool):
     for command in commands_of(tool):
         text += help_of(tool, command, '--help-all')
     return set(OPTION.findall(text))
+
+
+def kernel_options():
+    """Those of `pymemrun kernel`, whose program needs no tool."""
+    program = os.path.join(markdown_text.SOURCE_DIR, 'launcher', 'package', 'pymemrun',
+                           'jupyter', 'kernel_spec.py')
+    return set(OPTION.findall(''.join(
+        subprocess.run([sys.executable, program, 'pymemrun', command, '--help'],
+                       stdout=subprocess.PIPE, text=True, check=True).stdout
+        for command in ('install', 'remove'))))
 
 
 def options_in_page(text, tool):
@@ -80,11 +92,16 @@ class Documentation(unittest.TestCase):
             self.assertRegex(self.page, r'(?m)^\| `%s ' % command)
 
     def test_no_text_names_an_option_that_no_tool_has(self):
-        known = FOREIGN.union(*self.help.values())
+        known = FOREIGN.union(MAGIC, kernel_options(), *self.help.values())
         for page in markdown_text.pages():
             if page.split(os.sep)[0] in ('README.md', 'docs'):
                 named = set(OPTION.findall(markdown_text.read(page)))
                 self.assertEqual([], sorted(named - known), page)
+
+    def test_the_page_has_the_options_of_kernels(self):
+        section = self.page.partition('### Kernels of Jupyter\n')[2].partition('\n### ')[0]
+        named = set(OPTION.findall(section))
+        self.assertEqual([], sorted(kernel_options() - {'--help', '--full'} - named))
 
     def test_each_tool_tells_its_version(self):
         for tool in TOOLS:

@@ -42,6 +42,9 @@ FILES = (
     'usr/lib/pymemrun/pymemrun-tracer-3.11.so',
     'usr/lib/python3/dist-packages/pymemrun/__init__.py',
     'usr/lib/python3/dist-packages/pymemrun/__main__.py',
+    *('usr/lib/python3/dist-packages/pymemrun/jupyter/%s.py' % name
+      for name in ('__init__', 'answer', 'cell_names', 'child_cell', 'kernel_spec', 'magic',
+                   'tools', 'traced_cell')),
     'usr/lib/python3/dist-packages/pymemrun_reader/__init__.py',
     'usr/lib/python3/dist-packages/pymemrun_reader/_reader.pyi',
     'usr/lib/python3/dist-packages/pymemrun_reader/py.typed',

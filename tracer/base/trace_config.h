@@ -45,6 +45,9 @@ struct TraceConfig {
   const char* collector_path = nullptr;
   std::string_view launch_text = {};
   ObjectsConfig objects;
+  // The folder of the Python package of our name, whose modules are those of the
+  // built-in module, too. Null: it is not there.
+  const char* package = nullptr;
   // Tells the user one line; null: nobody. May be called at any event.
   void (*say)(const char* line, size_t size) = nullptr;
   // A line for it once tracing has begun: what it does without. Null: nothing.

@@ -27,6 +27,7 @@ struct Recorded {
   bool sizes = false;  // --heap stats
 };
 constinit Recorded g_recorded;
+const char* g_package = nullptr;  // TraceConfig's
 
 void StartTracing() {
   const RingLock lock;
@@ -114,6 +115,22 @@ PyObject* Rss(PyObject*, PyObject*) {
       static_cast<unsigned long long>(sysconf(_SC_PAGESIZE)));
 }
 
+PyObject* RunFilePath(PyObject*, PyObject*) {
+  const char* const path = g_parts.file.path();
+  if (Hot().page == nullptr || path == nullptr) Py_RETURN_NONE;
+  return PyUnicode_DecodeFSDefault(path);
+}
+
+// `%load_ext pymemrun`, in a package of the same name.
+PyObject* LoadExtension(PyObject*, PyObject* shell) {
+  PyObject* const module = PyImport_ImportModule("pymemrun.jupyter");
+  if (module == nullptr) return nullptr;
+  PyObject* const result =
+      PyObject_CallMethod(module, "load_ipython_extension", "O", shell);
+  Py_DECREF(module);
+  return result;
+}
+
 // `with pymemrun.trace():`. Leaves tracing as it found it.
 struct TraceObject {
   PyObject base;
@@ -187,9 +204,39 @@ PyMethodDef kMethods[] = {
      "complete."},
     {"rss", Rss, METH_NOARGS,
      "rss()\n--\n\nThe resident set size of the process in bytes, now."},
+    {"run_file", RunFilePath, METH_NOARGS,
+     "run_file()\n--\n\nThe path of the run file; None: no file is written."},
+    {"load_ipython_extension", LoadExtension, METH_O,
+     "load_ipython_extension(ipython)\n--\n\nFor `%load_ext pymemrun`: the "
+     "magic `%%pymemrun`."},
     {nullptr, nullptr, 0, nullptr}};
 
+// Gives the value away. Returns -1 with an exception.
+int SetAttribute(PyObject* module, const char* name, PyObject* value) {
+  if (value == nullptr) return -1;
+  const int result = PyObject_SetAttrString(module, name, value);
+  Py_DECREF(value);
+  return result;
+}
+
+// The package's modules can be imported as this one's. IPython 7 asks each
+// extension for its file.
+int AddModulesOf(const char* package, PyObject* module) {
+  PyObject* const folder = PyUnicode_DecodeFSDefault(package);
+  if (folder == nullptr) return -1;
+  PyObject* const file = PyUnicode_FromFormat("%U/__init__.py", folder);
+  PyObject* const path = PyList_New(1);
+  if (path == nullptr) {
+    Py_DECREF(folder);
+  } else {
+    PyList_SetItem(path, 0, folder);  // which has it then
+  }
+  const bool is_set = SetAttribute(module, "__path__", path) == 0;
+  return SetAttribute(module, "__file__", file) == 0 && is_set ? 0 : -1;
+}
+
 int Execute(PyObject* module) {
+  if (g_package != nullptr && AddModulesOf(g_package, module) != 0) return -1;
   PyObject* type = PyType_FromSpec(&kTraceSpec);
   if (type == nullptr) return -1;
   if (PyModule_AddObject(module, "trace", type) == 0) return 0;
@@ -221,6 +268,7 @@ void PythonModule::Register(const TraceConfig* config) {
   const bool any = config != nullptr;
   g_recorded = {any, any && config->calls,
                 any && config->heap.mode == HeapMode::kStats};
+  if (any) g_package = config->package;
 #ifdef PYMEMRUN_ANY_PYTHON
   // Its objects have another head.
   if (strstr(Py_GetVersion(), "free-threading") != nullptr) return;

@@ -7,8 +7,8 @@ program may keep its calls.
 import operator as _operator
 import os
 
-__all__ = ["counter", "dump_objects", "gather_stats", "is_tracing", "mark", "rss", "start",
-           "stop", "trace"]
+__all__ = ["counter", "dump_objects", "gather_stats", "is_tracing", "mark", "rss",
+           "run_file", "start", "stop", "trace"]
 
 
 def is_tracing():
@@ -50,6 +50,16 @@ def rss():
     """The resident set size of the process in bytes, now."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def run_file():
+    """The path of the run file; None: no file is written."""
+
+
+def load_ipython_extension(ipython):
+    """For `%load_ext pymemrun`: the magic `%%pymemrun`."""
+    from . import jupyter
+    jupyter.load_ipython_extension(ipython)
 
 
 class trace:

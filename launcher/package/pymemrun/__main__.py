@@ -1,5 +1,6 @@
 """`python -m pymemrun [options] script.py [args...]`: the same as `pymemrun
---python` with this Python. Its own options (-X, -W and so on) stay."""
+--python` with this Python. Its own options (-X, -W and so on) stay. Also `python -m
+pymemrun kernel ...`."""
 import os
 import shutil
 import subprocess
@@ -19,6 +20,9 @@ def main():
                  f"{sys.executable} nor on PATH")
     if len(sys.argv) < 2:
         os.execv(found, [found, "--help"])
+    if sys.argv[1] == "kernel":  # a command, of this Python
+        command, words = sys.argv[1:3], sys.argv[3:]
+        os.execv(found, [found, *command, "--python", sys.executable, *words])
     flags = subprocess._args_from_interpreter_flags()
     os.execv(found, [found, "--python", sys.executable, *flags, *sys.argv[1:]])
 

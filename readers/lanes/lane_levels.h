@@ -68,6 +68,7 @@ class LaneLevels final : public TrackSink {
   void Begin(uint32_t track, uint64_t time_us, uint32_t name) override;
   void End(uint32_t track, uint64_t time_us, const SliceEnd& end) override;
   void Count(uint32_t counter, uint64_t time_us, int64_t value) override;
+  void CountReal(uint32_t, uint64_t, double) override {}  // no picture has any
   void Instant(uint32_t track, uint64_t time_us,
                absl::string_view text) override;
   void Grow(uint32_t track, uint64_t time_us, uint32_t name,

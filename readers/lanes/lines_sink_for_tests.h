@@ -46,6 +46,10 @@ class LinesSink final : public TrackSink {
     lines_.push_back(
         absl::StrCat(counters_[counter - 1], " ", time_us, " ", value));
   }
+  void CountReal(uint32_t counter, uint64_t time_us, double value) override {
+    lines_.push_back(
+        absl::StrCat(counters_[counter - 1], " ", time_us, " ", value));
+  }
   void Instant(uint32_t track, uint64_t time_us,
                absl::string_view text) override {
     lines_.push_back(absl::StrCat("instant ", track, " ", time_us, " ", text));

@@ -177,6 +177,7 @@ std::vector<std::unique_ptr<TrackSource>> AllSources(
     sources.push_back(NewGrowthSource());
   } else {
     sources.push_back(NewHeapSource());
+    sources.push_back(NewCounterSource());
   }
   return sources;
 }

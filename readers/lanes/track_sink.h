@@ -56,6 +56,8 @@ class TrackSink {
   virtual void Begin(uint32_t track, uint64_t time_us, uint32_t name) = 0;
   virtual void End(uint32_t track, uint64_t time_us, const SliceEnd& end) = 0;
   virtual void Count(uint32_t counter, uint64_t time_us, int64_t value) = 0;
+  // The same of values that are no whole numbers.
+  virtual void CountReal(uint32_t counter, uint64_t time_us, double value) = 0;
   // On a thread's track; 0: of the process.
   virtual void Instant(uint32_t track, uint64_t time_us,
                        absl::string_view text) = 0;

@@ -1,8 +1,10 @@
 #include "readers/trace_export/chrome_trace.h"
 
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "readers/trace_export/trace_ids.h"
 #include "text/escape.h"
 #include "text/terminal_text.h"
@@ -165,6 +167,14 @@ void ChromeTrace::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
 void ChromeTrace::Count(uint32_t counter, uint64_t time_us, int64_t value) {
   Append(absl::StrCat("{\"ph\":\"C\",\"ts\":", time_us, ",", Place(pid_), ",",
                       tracks_[counter].name, value, "}}"));
+}
+
+// JSON has no word for what is not finite.
+void ChromeTrace::CountReal(uint32_t counter, uint64_t time_us, double value) {
+  if (!std::isfinite(value)) return;
+  Append(absl::StrCat("{\"ph\":\"C\",\"ts\":", time_us, ",", Place(pid_), ",",
+                      tracks_[counter].name, absl::StrFormat("%.17g", value),
+                      "}}"));
 }
 
 void ChromeTrace::Instant(uint32_t track, uint64_t time_us,

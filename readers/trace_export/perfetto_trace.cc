@@ -181,6 +181,16 @@ void PerfettoTrace::Count(uint32_t counter, uint64_t time_us, int64_t value) {
   Write();
 }
 
+void PerfettoTrace::CountReal(uint32_t counter, uint64_t time_us,
+                              double value) {
+  SetTime(time_us);
+  TrackEvent* const event = packet_->mutable_event();
+  event->set_type(TrackEvent::COUNTER);
+  event->set_track(UuidOf(counter));
+  event->set_real_counter_value(value);
+  Write();
+}
+
 void PerfettoTrace::Instant(uint32_t track, uint64_t time_us,
                             absl::string_view text) {
   SetTime(time_us);

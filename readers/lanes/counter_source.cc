@@ -19,6 +19,7 @@ class CounterTracks final : public ReplayVisitor {
   void OnGcRun(const GcRun& run) override;
   void OnCounter(const CounterValue& value) override;
   void OnProcess(const ProcessSample& sample) override;
+  void Finish() override {}
 
  private:
   uint32_t CounterOf(absl::string_view name);

@@ -38,7 +38,7 @@ absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
   if (!memory.ok()) return memory.status();
   std::unique_ptr<CollectorProcess> collector(
       new CollectorProcess(*std::move(memory), fds, ReadLaunchText(fds.text)));
-  // First, for it takes little of what a user may lock, and those take the rest.
+  // First: it takes little of what a user may lock, and pages take the rest.
   collector->OpenStates(fds.first_page);
   const absl::Status opened = collector->OpenPageEvents(fds.first_page);
   if (!opened.ok()) return opened;
@@ -256,7 +256,9 @@ void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
                                   : std::min(2 * *nap_us, kLongestNapUs);
   // Nobody wakes us when the kernel's rings fill.
   if (pages_ != nullptr) *nap_us = std::min(*nap_us, pages_->longest_nap_us());
-  if (states_ != nullptr) *nap_us = std::min(*nap_us, states_->longest_nap_us());
+  if (states_ != nullptr) {
+    *nap_us = std::min(*nap_us, states_->longest_nap_us());
+  }
   if (side_ != nullptr) *nap_us = std::min(*nap_us, kLongestSideNapUs);
   const uint64_t head = ring_.Look();  // which may move the tail
   if (head - ring_.tail() < kQuarter) {

@@ -35,8 +35,8 @@ class SchedSampler {
   // From now on figures are those since this call. Fills `batch` with the
   // threads that are there, and zeros.
   void Start(IdOf id_of, SchedBatch* batch);
-  // Fills `batch` with the threads that have more counted than last time. Returns
-  // those that are there no more.
+  // Fills `batch` with the threads that have more counted than last time.
+  // Returns those that are there no more.
   std::vector<uint32_t> Read(IdOf id_of, SchedBatch* batch);
   // The thread is gone: its number may be another's.
   void Ended(uint32_t thread) { known_.erase(thread); }

@@ -103,8 +103,8 @@ constexpr OptionRow kTable[] = {
      "are RSS, PSS, CPU, page faults and open descriptors over time, runs of "
      "the cycle collector, and what pymemrun.counter() says. Without this "
      "option page faults are left alone under a debugger.",
-     ReadTrace, "a list of calls, pages, gil, states and counters, or none", nullptr,
-     kUsual},
+     ReadTrace, "a list of calls, pages, gil, states and counters, or none",
+     nullptr, kUsual},
     {kWhat, "heap", "MODE",
      "Record Python's allocations and frees: sampled, all, stats or off "
      "(sampled). stats counts allocations by size and prints the table on "

@@ -49,6 +49,11 @@ inline constexpr uint64_t kMaxResidentPages = uint64_t{1} << 34;
 // Times and counts of GIL events: two years in ns.
 inline constexpr uint64_t kMaxGilNanos = uint64_t{1} << 56;
 
+// Times and counts of StateBatches and SchedBatches: likewise. And what stands
+// there for a system call.
+inline constexpr uint64_t kMaxStateNanos = uint64_t{1} << 56;
+inline constexpr size_t kMaxSleepNameBytes = 64;
+
 // Readers give rows and events to visitors in pieces of at most so many.
 inline constexpr size_t kEntriesPerCall = 4096;
 

@@ -42,6 +42,8 @@ enum class FactHolds {
   FACT(kCounter, counter, CounterValue, OnCounter, kTime)                     \
   FACT(kCounterPlan, counter_plan, CounterPlan, OnCounterPlan, kTimeAndNeeded)\
   FACT(kGilLoss, gil_loss, GilLoss, OnGilLoss, kTime)                         \
-  FACT(kGilRecording, gil_recording, GilRecording, OnGilRecording, kNeeded)
+  FACT(kGilRecording, gil_recording, GilRecording, OnGilRecording, kNeeded) \
+  FACT(kStateRecording, state_recording, StateRecording, OnStateRecording,    \
+       kNeeded)
 
 #endif  // PYMEMRUN_FORMAT_RECORD_KINDS_H_

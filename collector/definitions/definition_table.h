@@ -70,6 +70,10 @@ class DefinitionTable {
     return native_threads_.contains(native_id);
   }
 
+  // The thread of that number has ended: the next one is another. What the ring
+  // defines is not touched.
+  void ForgetNative(uint64_t native_id) { native_threads_.erase(native_id); }
+
   // The lines that definitions name.
   SourceLines& sources() { return sources_; }
 

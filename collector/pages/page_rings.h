@@ -7,10 +7,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/types/optional.h"
+#include "collector/perf/held_samples.h"
+#include "collector/perf/perf_ring.h"
 
 namespace pymemrun {
 
@@ -28,41 +31,30 @@ struct PageSample {
   absl::optional<bool> huge = absl::nullopt;
 };
 
-// The consumer of one ring: a perf_event_mmap_page, and behind it the records,
-// used circularly. Not thread safe; the kernel is the producer.
+// One ring of them. Not thread safe.
 class PageRing {
  public:
-  // `data_bytes`, behind `page`, is a power of two. Both must outlive the ring.
+  // As PerfRing's.
   PageRing(perf_event_mmap_page* page, char* data, size_t data_bytes)
-      : page_(page), data_(data), data_bytes_(data_bytes) {}
+      : ring_(page, data, data_bytes) {}
 
   // Appends the samples that are there, in the order of time, and gives their
   // room back.
-  void Drain(std::vector<PageSample>* out);
-  // Samples that the kernel found no room for, as far as it has said so.
-  uint64_t lost() const { return lost_; }
+  void Drain(std::vector<PageSample>* out) { DrainSamples(&ring_, out); }
+  uint64_t lost() const { return ring_.lost(); }
+
+  static void DrainSamples(PerfRing* ring, std::vector<PageSample>* out);
 
  private:
-  void Take(const char* record, size_t bytes, std::vector<PageSample>* out);
-
-  perf_event_mmap_page* page_;
-  char* data_;
-  size_t data_bytes_;
-  uint64_t lost_ = 0;
+  PerfRing ring_;
 };
 
 // All CPUs' rings. Not thread safe.
 class PageRings {
  public:
-  // Maps the events `first_fd` to `first_fd + count - 1`, and closes these: the
-  // mapping keeps the event. All rings have one size, the largest of 8 MiB and
-  // its halves that the system grants and that is at most 32 MiB for all. Fails
-  // when not even 64 KiB for each are granted.
+  // As PerfRings::Map, at most 8 MiB each and 32 MiB for all.
   static absl::StatusOr<std::unique_ptr<PageRings>> Map(int first_fd,
                                                         uint32_t count);
-  ~PageRings();
-  PageRings(const PageRings&) = delete;
-  PageRings& operator=(const PageRings&) = delete;
 
   // Appends the samples of all CPUs that are not younger than `until_ns`, in
   // the order of time; the younger ones come with a later call, so that samples
@@ -70,23 +62,16 @@ class PageRings {
   // than that, because its CPU was held up, is out of order.
   void Drain(uint64_t until_ns, std::vector<PageSample>* out);
 
-  uint64_t lost() const;
+  uint64_t lost() const { return rings_->lost(); }
   // How many samples one CPU's ring has room for.
   size_t samples_in_ring() const;
 
  private:
-  PageRings() = default;
-  static std::unique_ptr<PageRings> TryMap(int first_fd, uint32_t count,
-                                           size_t data_bytes);
+  explicit PageRings(std::unique_ptr<PerfRings> rings)
+      : rings_(std::move(rings)) {}
 
-  struct Mapping {
-    void* base;
-    size_t bytes;
-  };
-  std::vector<Mapping> mappings_;
-  std::vector<PageRing> rings_;
-  size_t data_bytes_ = 0;
-  std::vector<PageSample> held_;  // in the order of time
+  const std::unique_ptr<PerfRings> rings_;
+  HeldSamples<PageSample> held_;
 };
 
 }  // namespace pymemrun

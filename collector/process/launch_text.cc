@@ -37,6 +37,9 @@ bool SetPages(absl::string_view key, uint64_t value, LaunchText* launch) {
     launch->header.set_preloaded(value != 0);
   } else if (key == "gil_min_wait_ns") {
     launch->gil_min_wait_ns = value;
+  } else if (key == "state_events") {
+    launch->has_states = true;
+    launch->state_events = static_cast<uint32_t>(value);
   } else if (key == "page_weight") {
     launch->header.set_page_weight(static_cast<uint32_t>(value));
   } else {
@@ -154,6 +157,7 @@ std::string* TextField(absl::string_view key, LaunchText* launch) {
   if (key == "script") return header->mutable_script();
   if (key == "output") return &launch->output;
   if (key == "children") return &launch->children;
+  if (key == "states_reason") return &launch->states_reason;
   if (key == "reporter") return &launch->reporter;
   if (key == "argv") return header->add_argv();
   if (key == "include") return filters->add_include();

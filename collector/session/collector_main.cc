@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
   // Those that signal do so while they are open: until the end.
   pymemrun::DetachFromProgram(
       pymemrun::kCollectorPageFds - 1 +
-      static_cast<int>(launch.page_counters + launch.page_signals));
+      static_cast<int>(launch.page_counters + launch.page_signals +
+                       launch.state_events));
   pymemrun::DumpOrders::Catch();
   auto collector = pymemrun::CollectorProcess::Create(
       {.region = pymemrun::kCollectorRegionFd,

@@ -38,6 +38,8 @@ absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
   if (!memory.ok()) return memory.status();
   std::unique_ptr<CollectorProcess> collector(
       new CollectorProcess(*std::move(memory), fds, ReadLaunchText(fds.text)));
+  // First: it takes little of what a user may lock, and pages take the rest.
+  collector->OpenStates(fds.first_page);
   const absl::Status opened = collector->OpenPageEvents(fds.first_page);
   if (!opened.ok()) return opened;
   collector->OpenHeapEvents();
@@ -99,6 +101,20 @@ void CollectorProcess::OpenGilEvents() {
   gil_ = std::make_unique<GilCollector>(GilCollector::Options{
       page_, pid_, launch_.gil_min_wait_ns, side_.get(), &clock_,
       &encoder_.definitions(), &writer_});
+}
+
+// Their events are behind those of pages.
+void CollectorProcess::OpenStates(int first_fd) {
+  if (!launch_.has_states) return;
+  const uint32_t others = launch_.page_counters + launch_.page_signals;
+  states_ = std::make_unique<StateCollector>(StateCollector::Options{
+      .pid = pid_,
+      .first_fd = first_fd + static_cast<int>(others),
+      .events = first_fd < 0 ? 0 : launch_.state_events,
+      .reason = launch_.states_reason,
+      .clock = &clock_,
+      .definitions = &encoder_.definitions(),
+      .out = &writer_});
 }
 
 absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
@@ -169,6 +185,7 @@ ProcessWatch::State CollectorProcess::WaitForStart() {
     uint32_t nap_us = kLongestNapUs / 4;
     if (side_ != nullptr) side_->Drain(MonotonicNs(), false);
     if (pages_ != nullptr) pages_->Drain(MonotonicNs());
+    if (states_ != nullptr) states_->Drain(MonotonicNs());
     // What is resident at the start is asked when it is seen.
     if (pages_ != nullptr || scanner_ != nullptr) nap_us = kStartNapUs;
     ring_.Wait(nap_us, 0);
@@ -195,6 +212,7 @@ void CollectorProcess::BeginFile(bool started) {
   if (heap_ != nullptr) heap_->Start(launch_.heap_rates);
   if (gil_ != nullptr) gil_->Start();
   if (side_ != nullptr) side_->Start();
+  if (states_ != nullptr) states_->Start(launch_.header.start_monotonic_ns());
   if (pages_ != nullptr) pages_->Start(MonotonicNs());
   if (scanner_ != nullptr) scanner_->Ask();
   sampler_->WriteCounterPlan();
@@ -212,6 +230,7 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
       const bool drains = heap_ == nullptr && pages_ == nullptr;
       drained += gil_->Round(looked_ns, drains);
     }
+    if (states_ != nullptr) drained += states_->Drain(MonotonicNs());
     AnswerFinalize();
     if (scanner_ != nullptr) scanner_->AskIfDue(MonotonicNs());
     Housekeep(MonotonicNs());
@@ -237,6 +256,9 @@ void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
                                   : std::min(2 * *nap_us, kLongestNapUs);
   // Nobody wakes us when the kernel's rings fill.
   if (pages_ != nullptr) *nap_us = std::min(*nap_us, pages_->longest_nap_us());
+  if (states_ != nullptr) {
+    *nap_us = std::min(*nap_us, states_->longest_nap_us());
+  }
   if (side_ != nullptr) *nap_us = std::min(*nap_us, kLongestSideNapUs);
   const uint64_t head = ring_.Look();  // which may move the tail
   if (head - ring_.tail() < kQuarter) {
@@ -271,6 +293,7 @@ void CollectorProcess::FlushFile(uint64_t now_ns) {
   if (pages_ != nullptr) pages_->EndBatch(now_ns);
   if (heap_ != nullptr) heap_->EndBatch(now_ns);
   if (gil_ != nullptr) gil_->EndBatch(now_ns);
+  if (states_ != nullptr) states_->EndBatch(now_ns);
   writer_.Flush();
 }
 
@@ -290,6 +313,7 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   if (gil_ != nullptr) {
     gil_->Finish(now_ns, end == ProcessWatch::State::kSaidEnd);
   }
+  if (states_ != nullptr) states_->Finish(now_ns);
   sampler_->WriteFinalizeRss();
   sampler_->Sample(now_ns, sampler_->has_counters());
   // The program waits, so files on a slow disk may be left out.

@@ -24,6 +24,7 @@
 #include "collector/session/process_sampler.h"
 #include "collector/side/ring_merger.h"
 #include "collector/side/side_items.h"
+#include "collector/states/state_collector.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
@@ -35,7 +36,8 @@ struct CollectorFds {
   int output;
   int pid;
   int text;
-  // The first of the launch text's page_counters; the collector closes them.
+  // The first of the launch text's perf events; the collector closes those that
+  // it maps.
   int first_page = -1;
 };
 
@@ -58,6 +60,7 @@ class CollectorProcess {
   CollectorProcess(std::unique_ptr<SharedMemory> memory,
                    const CollectorFds& fds, LaunchText launch);
   absl::Status OpenPageEvents(int first_fd);
+  void OpenStates(int first_fd);
   void OpenHeapEvents();
   void OpenPageScan();
   void OpenSampler();
@@ -94,6 +97,7 @@ class CollectorProcess {
   std::unique_ptr<PageScanner> scanner_;  // nullptr unless pages are scanned
   std::unique_ptr<HeapCollector> heap_;   // nullptr without heap events
   std::unique_ptr<GilCollector> gil_;     // nullptr without GIL events
+  std::unique_ptr<StateCollector> states_;  // nullptr without states
   ProcessWatch watch_;
   std::unique_ptr<ProcessSampler> sampler_;
   DumpAsker dumps_;

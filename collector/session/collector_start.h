@@ -18,6 +18,10 @@ inline constexpr int kCollectorReplyFd = 7;   // memfd: ReplyPage
 // fault in page_period; twice as many: first those that signal each fault, and
 // the collector has only one half count). All count as long as the collector
 // keeps them.
+//
+// Behind all of these, state_events perf events, one for each CPU that has one,
+// that record the context switches, begins and ends of threads (with
+// PERF_SAMPLE_TID, TIME on CLOCK_MONOTONIC and CPU).
 inline constexpr int kCollectorPageFds = 8;
 
 // The launch text is a sequence of NUL-terminated `key=value` strings, the
@@ -37,6 +41,8 @@ inline constexpr int kCollectorPageFds = 8;
 //   (the last four any number of times)
 //   page_counters page_signals page_period page_weight (decimal; absent
 //   without page faults)
+//   state_events (decimal; absent without states of threads)
+//   states_reason (why there are no such events)
 //   page_scan preloaded (0 or 1) not_recorded (absent where all is)
 //   pages_user_only calls_off heap_native (0 or 1)
 //   objects_every_ms objects_rss_above objects_at_peak (decimal; moments at

@@ -14,9 +14,10 @@
 #include "format/limits.h"
 #include "format/records/definition_kinds.h"
 #include "format/records/format_version.h"
+#include "format/records/record_bytes.h"
+#include "format/states/state_batch.h"
 #include "format/stream/record_span.h"
 #include "format/stream/status_util.h"
-#include "format/stream/varint.h"
 
 namespace pymemrun {
 namespace {
@@ -25,44 +26,6 @@ absl::Status CheckEntries(absl::string_view column, size_t count) {
   if (count <= kMaxBatchEntries) return absl::OkStatus();
   return WrongColumn(
       column, absl::StrCat("at most ", kMaxBatchEntries, " entries"), count);
-}
-
-// The length-delimited payload of `record` when its one field is `events`.
-std::optional<absl::string_view> OnlyEvents(absl::string_view record) {
-  constexpr char kTag = Record::kEventsFieldNumber << 3 | 2;
-  if (record.empty() || record[0] != kTag) return std::nullopt;
-  uint64_t size = 0;
-  for (size_t i = 1; i < record.size() && i < 6; ++i) {
-    const uint64_t byte = static_cast<uint8_t>(record[i]);
-    size |= (byte & 0x7F) << (7 * (i - 1));
-    if (byte >= 0x80) continue;
-    if (size != record.size() - i - 1) return std::nullopt;
-    return record.substr(i + 1);
-  }
-  return std::nullopt;
-}
-
-bool BeginsWithKnownKind(absl::string_view record) {
-  uint64_t key;
-  if (!TakeVarint(&record, &key)) return false;
-  const auto kind = static_cast<Record::KindCase>(key >> 3);
-  switch (kind) {
-    case Record::kHeader:
-    case Record::kFooter:
-    case Record::kEvents:
-    case Record::kPages:
-    case Record::kResidency:
-    case Record::kHeap:
-    case Record::kGil:
-    case Record::kObjects:
-#define PYMEMRUN_FACT_CASE(kind, field, Message, Method, holds) \
-  case Record::kind:
-      PYMEMRUN_FACTS(PYMEMRUN_FACT_CASE)
-#undef PYMEMRUN_FACT_CASE
-      return true;
-    default:
-      return IsDefinition(kind);
-  }
 }
 
 bool Parse(absl::string_view bytes, google::protobuf::MessageLite* message) {
@@ -163,6 +126,10 @@ absl::Status RecordDecoder::Dispatch(const Record& record) {
       return DecodeHeap(record.heap());
     case Record::kGil:
       return DecodeGil(record.gil());
+    case Record::kStates:
+      return DecodeStates(record.states());
+    case Record::kSched:
+      return DecodeSched(record.sched());
     case Record::kObjectType:
       return DecodeObjectType(record.object_type());
     case Record::kObjectName:
@@ -352,6 +319,27 @@ absl::Status RecordDecoder::DecodeGil(const GilBatch& batch) {
   RETURN_IF_ERROR(Refer<FunctionDef>(ids.function, "gil", ".function"));
   GiveAll(GilBatchDecoder(batch), &gil_events_, &RecordVisitor::OnGil,
           &result_.gil_entries);
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeStates(const StateBatch& batch) {
+  uint32_t thread = 0;
+  RETURN_IF_ERROR(CheckEntries("states.action", batch.action_size()));
+  RETURN_IF_ERROR(StateBatchDecoder::Check(batch, &thread));
+  RETURN_IF_ERROR(Refer<ThreadDef>(thread, "states", ".thread"));
+  if (batch.lost() != 0) visitor_->OnStatesLost(batch.lost());
+  GiveAll(StateBatchDecoder(batch), &state_events_, &RecordVisitor::OnStates,
+          &result_.state_entries);
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeSched(const SchedBatch& batch) {
+  uint32_t thread = 0;
+  RETURN_IF_ERROR(CheckEntries("sched.thread", batch.thread_size()));
+  RETURN_IF_ERROR(SchedBatchDecoder::Check(batch, &thread));
+  RETURN_IF_ERROR(Refer<ThreadDef>(thread, "sched", ".thread"));
+  GiveAll(SchedBatchDecoder(batch), &sched_samples_, &RecordVisitor::OnSched,
+          &result_.sched_entries);
   return absl::OkStatus();
 }
 

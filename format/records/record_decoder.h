@@ -60,6 +60,8 @@ class RecordDecoder {
   absl::Status DecodeResidency(const Residency& residency);
   absl::Status DecodeHeap(const HeapBatch& batch);
   absl::Status DecodeGil(const GilBatch& batch);
+  absl::Status DecodeStates(const StateBatch& batch);
+  absl::Status DecodeSched(const SchedBatch& batch);
   absl::Status DecodeObjectType(const ObjectTypeDef& type);
   absl::Status DecodeObjects(const ObjectBatch& batch);
   absl::Status DecodeUnknown();
@@ -89,6 +91,8 @@ class RecordDecoder {
   std::vector<Row> rows_;
   std::vector<PageEntry> entries_;
   std::vector<GilEvent> gil_events_;
+  std::vector<StateEvent> state_events_;
+  std::vector<SchedSample> sched_samples_;
   std::unique_ptr<HeapBatchDecoder> heap_;  // made for the first batch
   ObjectBatchChecker objects_;
 };

@@ -15,6 +15,7 @@
 #include "format/gil/gil_event.h"
 #include "format/objects/object_node.h"
 #include "format/record_kinds.h"
+#include "format/states/state_event.h"
 #include "format/stream/byte_io.h"
 #include "format/stream/stream_reader.h"
 #include "format/trace.pb.h"
@@ -47,6 +48,14 @@ class RecordVisitor {
   virtual bool OnHeap(const HeapEvent* events, size_t count) { return true; }
   // Events of the GIL, in batches as rows come. Return false to stop reading.
   virtual bool OnGil(const GilEvent* events, size_t count) { return true; }
+  // What threads do, in batches as rows come; and what the scheduler has counted
+  // of them. Return false to stop reading.
+  virtual bool OnStates(const StateEvent* events, size_t count) { return true; }
+  virtual bool OnSched(const SchedSample* samples, size_t count) {
+    return true;
+  }
+  // Context switches that found no room, before the states that come next.
+  virtual void OnStatesLost(uint64_t switches) {}
   virtual void OnObjectType(const ObjectTypeDef&) {}
   virtual void OnObjectName(const ObjectNameDef&) {}
   // Nodes of an object dump, and after those of a batch its references, in
@@ -82,6 +91,8 @@ struct ReadResult {
   uint64_t page_entries = 0;  // given to OnPages
   uint64_t heap_entries = 0;  // given to OnHeap
   uint64_t gil_entries = 0;   // given to OnGil
+  uint64_t state_entries = 0;  // given to OnStates
+  uint64_t sched_entries = 0;  // given to OnSched
   uint64_t objects = 0;       // given to OnObjects
   uint64_t references = 0;    // given to OnReferences
   uint64_t placeholders = 0;  // definitions made up, see RecordVisitor

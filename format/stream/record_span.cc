@@ -122,7 +122,11 @@ std::optional<FrameSpan> SpanOfTimes(absl::string_view batch,
 
 // A thread's state comes from entries of earlier times, too: readers of a time
 // need them all.
-FrameSpan SpanOfGil(absl::string_view batch) {
+FrameSpan SpanOfNanos(absl::string_view batch) {
+  static_assert(GilBatch::kFirstNsFieldNumber ==
+                StateBatch::kFirstNsFieldNumber);
+  static_assert(GilBatch::kTimeStepNsFieldNumber ==
+                StateBatch::kTimeStepNsFieldNumber);
   std::optional<FrameSpan> span = SpanOfTimes(
       batch, GilBatch::kFirstNsFieldNumber, GilBatch::kTimeStepNsFieldNumber);
   if (!span.has_value()) return Needed();
@@ -199,7 +203,9 @@ bool HoldsRowsOnly(absl::string_view record) {
          field.number == Record::kPagesFieldNumber ||
          field.number == Record::kResidencyFieldNumber ||
          field.number == Record::kHeapFieldNumber ||
-         field.number == Record::kGilFieldNumber;
+         field.number == Record::kGilFieldNumber ||
+         field.number == Record::kStatesFieldNumber ||
+         field.number == Record::kSchedFieldNumber;
 }
 
 FrameSpan SpanOfRecord(absl::string_view record) {
@@ -223,8 +229,9 @@ FrameSpan SpanOfRecord(absl::string_view record) {
                        HeapBatch::kTimeStepFieldNumber)
         .value_or(any);
   }
-  if (one_field && field.number == Record::kGilFieldNumber) {
-    return SpanOfGil(field.bytes);
+  if (one_field && (field.number == Record::kGilFieldNumber ||
+                    field.number == Record::kStatesFieldNumber)) {
+    return SpanOfNanos(field.bytes);
   }
   if (one_field && field.number == Record::kEventsFieldNumber) {
     any.end_number = kEver;

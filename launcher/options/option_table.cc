@@ -17,6 +17,10 @@ constexpr Named<Delivery> kDeliveries[] = {{"auto", Delivery::kAuto},
 constexpr Named<PageSource> kPageSources[] = {{"auto", PageSource::kAuto},
                                               {"faults", PageSource::kFaults},
                                               {"scan", PageSource::kScan}};
+constexpr Named<StateSource> kStateSources[] = {
+    {"auto", StateSource::kAuto},
+    {"switches", StateSource::kSwitches},
+    {"schedstat", StateSource::kSchedstat}};
 constexpr Named<OnFull> kOnFull[] = {{"block", OnFull::kBlock},
                                      {"drop", OnFull::kDrop}};
 
@@ -29,6 +33,8 @@ constexpr Condition kCounters = {
     "--trace counters", [](const Options& o) { return o.trace_counters; }};
 constexpr Condition kGil = {"--trace gil",
                             [](const Options& o) { return o.trace_gil; }};
+constexpr Condition kStates = {"--trace states",
+                               [](const Options& o) { return o.trace_states; }};
 constexpr Condition kHeap = {
     "--heap sampled, all or stats",
     [](const Options& o) { return o.heap.mode != HeapMode::kOff; }};
@@ -48,6 +54,7 @@ constexpr char kWhat[] = "What to trace";
 constexpr char kOfCalls[] = "Calls (--trace calls)";
 constexpr char kOfPages[] = "Pages (--trace pages)";
 constexpr char kOfGil[] = "GIL (--trace gil)";
+constexpr char kOfStates[] = "States (--trace states)";
 constexpr char kOfHeap[] = "Heap (--heap)";
 constexpr char kOfCounters[] = "Counters (--trace counters)";
 constexpr char kRun[] = "How to run the program";
@@ -90,13 +97,14 @@ constexpr OptionRow kTable[] = {
      "--heap all --native.",
      ReadFull, "", nullptr, kUsual | kPreset},
     {kWhat, "trace", "LIST",
-     "Trace calls, pages, gil, counters, several as calls,pages,gil, or none "
-     "(calls,pages). gil is who holds the GIL and who waits for it. counters "
+     "Trace calls, pages, gil, states, counters, several as calls,pages,gil, or "
+     "none (calls,pages). gil is who holds the GIL and who waits for it. states "
+     "are what threads do: run, want a CPU, sleep, and for what. counters "
      "are RSS, PSS, CPU, page faults and open descriptors over time, runs of "
      "the cycle collector, and what pymemrun.counter() says. Without this "
      "option page faults are left alone under a debugger.",
-     ReadTrace, "a list of calls, pages, gil and counters, or none", nullptr,
-     kUsual},
+     ReadTrace, "a list of calls, pages, gil, states and counters, or none",
+     nullptr, kUsual},
     {kWhat, "heap", "MODE",
      "Record Python's allocations and frees: sampled, all, stats or off "
      "(sampled). stats counts allocations by size and prints the table on "
@@ -186,6 +194,14 @@ constexpr OptionRow kTable[] = {
      "Where a thread waits longer than TIME for the GIL, record its stack and "
      "the holder's (1ms). TIME is such as 500us or 5ms.",
      ReadGilMin, "a time from 1us to 1 hour, in us, ms or s", &kGil},
+
+    {kOfStates, "state-source", "SOURCE",
+     "Learn what threads do from SOURCE: switches, schedstat or auto (auto). "
+     "switches records each context switch. schedstat reads each 100 ms what "
+     "the scheduler has counted, and needs no right to use perf. auto takes it "
+     "where perf is refused.",
+     SetChoice<&Options::state_source, kStateSources>,
+     "auto, switches or schedstat", &kStates},
 
     {kOfHeap, "heap-rates", "SPEC",
      "Sample allocations at the rates of SPEC. A size is the mean number of "

@@ -21,6 +21,13 @@ enum class Delivery {
   kPreload,  // the wished python runs, with the tracer preloaded
 };
 
+// Where it is known from what threads do.
+enum class StateSource {
+  kAuto,       // switches, or schedstat where perf is refused
+  kSwitches,   // the kernel records each context switch
+  kSchedstat,  // the collector reads what the scheduler has counted
+};
+
 // Where it is known from which pages are resident.
 enum class PageSource {
   kAuto,    // faults, or a scan where perf is refused
@@ -51,6 +58,8 @@ struct Options {
   bool trace_pages = true;
   bool trace_gil = false;
   uint64_t gil_min_ns = 1000000;  // waits longer than this have stacks
+  bool trace_states = false;
+  StateSource state_source = StateSource::kAuto;
   bool trace_counters = false;
   uint64_t counters_every_ms = 100;
   PageSource page_source = PageSource::kAuto;

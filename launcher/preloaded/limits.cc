@@ -17,7 +17,7 @@ bool KeepWithinLimits(const std::string& version, Options* options,
       (free_threaded ? " is free-threaded"
                      : " is newer than this pymemrun knows");
   const bool only_calls = options->trace_calls && !options->trace_pages &&
-                          !options->trace_counters;
+                          !options->trace_counters && !options->trace_states;
   if (options->trace_given && only_calls) {
     *error = "--trace calls: " + why;
     return false;

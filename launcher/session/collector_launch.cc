@@ -159,6 +159,7 @@ std::vector<int> DescriptorsOf(const CollectorFiles& files, int status) {
   std::vector<int> fds = {files.region, files.output, files.pid, files.text,
                           files.reply};
   fds.insert(fds.end(), files.pages.begin(), files.pages.end());
+  fds.insert(fds.end(), files.states.begin(), files.states.end());
   fds.push_back(status);
   return fds;
 }

@@ -34,7 +34,8 @@ struct CollectorFiles {
   int output = -1;
   int pid = -1;
   int text = -1;
-  std::vector<int> pages;  // perf events, see kCollectorPageFds
+  std::vector<int> pages;   // perf events, see kCollectorPageFds
+  std::vector<int> states;  // those behind them
 };
 
 // Starts the collector at `path`. It is no child of ours when this returns, and

@@ -75,8 +75,16 @@ void AddPages(const Options& options, const OpenedPages& pages,
   facts->push_back({"pages_user_only", pages.user_only ? "1" : "0"});
 }
 
+void AddStates(const OpenedStates& states, LaunchFacts* facts) {
+  if (!states.any) return;
+  facts->push_back({"state_events", std::to_string(states.fds.size())});
+  facts->push_back({"states_reason", states.reason});
+}
+
 // What the collector does by itself, when it is time for it.
-void AddByCollector(const Options& options, LaunchFacts* facts) {
+void AddByCollector(const Options& options, const OpenedStates& states,
+                    LaunchFacts* facts) {
+  AddStates(states, facts);
   if (options.trace_counters) {
     facts->push_back(
         {"counters_every_ms", std::to_string(options.counters_every_ms)});
@@ -92,7 +100,7 @@ void AddByCollector(const Options& options, LaunchFacts* facts) {
 }  // namespace
 
 LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,
-                    const OpenedPages& pages) {
+                    const OpenedPages& pages, const OpenedStates& states) {
   const Lineage& lineage = run.lineage;
   struct utsname system = {};
   uname(&system);
@@ -122,7 +130,7 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,
   if (!request.options->quiet) facts.push_back({"reporter", FindReporter()});
   AddFilters(*request.options, &facts);
   AddPages(*request.options, pages, &facts);
-  AddByCollector(*request.options, &facts);
+  AddByCollector(*request.options, states, &facts);
   if (request.options->no_argv) return facts;
   facts.push_back({"script", ScriptText(*request.command_line)});
   facts.push_back({"argv", request.python});

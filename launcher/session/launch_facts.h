@@ -7,8 +7,9 @@
 #include "launcher/session/collector_launch.h"
 #include "launcher/session/lineage.h"
 #include "launcher/session/output_file.h"
-#include "launcher/session/page_source.h"
 #include "launcher/session/trace_start.h"
+#include "launcher/sources/page_source.h"
+#include "launcher/sources/state_source.h"
 
 namespace pymemrun {
 
@@ -21,7 +22,7 @@ struct RunFacts {
 };
 
 LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,
-                    const OpenedPages& pages);
+                    const OpenedPages& pages, const OpenedStates& states);
 
 }  // namespace pymemrun
 

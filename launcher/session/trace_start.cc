@@ -21,9 +21,10 @@
 #include "launcher/session/message.h"
 #include "launcher/session/own_files.h"
 #include "launcher/session/output_file.h"
-#include "launcher/session/page_source.h"
 #include "launcher/session/small_init.h"
 #include "launcher/session/unasked.h"
+#include "launcher/sources/page_source.h"
+#include "launcher/sources/state_source.h"
 #include "tracer/ring/shared_region.h"
 #include "tracer/session/session.h"
 #include "tracer/session/size_run.h"
@@ -34,6 +35,7 @@ namespace {
 // Closes its open files when it goes: no descriptor of ours stays behind.
 struct OwnedFiles : CollectorFiles {
   OpenedPages opened;   // its descriptors are `pages`
+  OpenedStates opened_states;  // likewise `states`
   pid_t collector = 0;  // that was started on them
 
   OwnedFiles() = default;
@@ -44,6 +46,7 @@ struct OwnedFiles : CollectorFiles {
       if (fd >= 0) close(fd);
     }
     for (int fd : pages) close(fd);
+    for (int fd : states) close(fd);
   }
 };
 
@@ -119,9 +122,12 @@ TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   config->rss_source = options.rss_source;
   config->verify_rss = options.verify_rss;
   config->collector = files.collector;
-  config->notice = files.opened.notice.empty()
-                       ? nullptr
-                       : strdup(MessageText(files.opened.notice).c_str());
+  std::string notice;
+  for (const std::string& line :
+       {files.opened.notice, files.opened_states.notice}) {
+    if (!line.empty()) notice += MessageText(line);
+  }
+  config->notice = notice.empty() ? nullptr : strdup(notice.c_str());
   config->follow = options.follow == Follow::kNone ? nullptr : FollowIntoChild;
   // Says nothing once the program has put another file in stderr's place.
   config->say = [](const char* line, size_t size) {
@@ -194,10 +200,17 @@ std::string OpenPages(const Options& options, OwnedFiles* files) {
     notice += "; the heap is traced";
   } else if (options.trace_counters) {
     notice += "; counters are recorded";
+  } else if (options.trace_states) {
+    notice += "; states are recorded";
   } else {
     return notice;
   }
   return {};
+}
+
+void OpenStates(const Options& options, OwnedFiles* files) {
+  files->opened_states = OpenStateSource(options);
+  files->states = files->opened_states.fds;
 }
 
 // Starts the collector. Empty, or why it did not start.
@@ -205,7 +218,7 @@ std::string Launch(const TraceRequest& request, Run* run) {
   OwnedFiles& files = run->files;
   files.pid = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
   if (files.pid < 0) return std::string("pidfd_open: ") + strerror(errno);
-  run->launch_text = LaunchTextOf(FactsOf(request, *run, files.opened));
+  run->launch_text = LaunchTextOf(FactsOf(request, *run, files.opened, files.opened_states));
   files.text = MakeLaunchText(run->launch_text);
   if (files.text < 0) return std::string("memfd: ") + strerror(errno);
   int failure = StartCollector(request.collector, files, &files.collector);
@@ -273,7 +286,9 @@ std::string StartChildsRun() {
   std::string error = ShareMemory(*request.options, &run);
   if (error.empty()) error = OpenPages(*request.options, &run.files);
   if (!error.empty()) return error;
+  OpenStates(*request.options, &run.files);
   run.files.opened.notice.clear();  // the first process has said it
+  run.files.opened_states.notice.clear();
   run.identity = IdentityOf(*request.command_line);
   run.lineage = {NameOfProcess(getpid()), g_told->self, true};
   run.path = ChildPath(run.identity, std::to_string(run.identity.pid));
@@ -306,6 +321,7 @@ bool StartRun(const TraceRequest& request) {
   if (AdoptsOrphans()) BecomeSmallInit(run.page);  // goes on in the child
   error = OpenPages(options, &run.files);
   if (!error.empty()) return RunUntraced(error);
+  OpenStates(options, &run.files);
 
   run.identity = IdentityOf(*request.command_line);
   run.lineage = {NameOfProcess(getpid()), NameOfProcess(getppid()), false};

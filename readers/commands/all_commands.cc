@@ -9,6 +9,7 @@ namespace pymemrun {
   COMMAND(NewSummaryCommand)          \
   COMMAND(NewThreadsCommand)          \
   COMMAND(NewGilCommand)              \
+  COMMAND(NewStatesCommand)           \
   COMMAND(NewProcessesCommand)        \
   COMMAND(NewUnsharedCommand)         \
   COMMAND(NewWatchCommand)            \

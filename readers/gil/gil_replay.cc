@@ -128,7 +128,10 @@ void GilReplay::CountHold(const GilEvent& event, Gil* gil) {
 }
 
 void GilReplay::Taken(const GilEvent& event, uint32_t thread, Gil* gil) {
-  if (gil->now.thread != 0) gil->history.Add(gil->now);
+  if (gil->now.thread != 0) {
+    gil->history.Add(gil->now);
+    OnHold(gil->now);
+  }
   gil->now.thread = 0;
   const Doing& doing = doing_[thread];
   if (doing.gave_ns != 0 && event.time_ns - doing.gave_ns <= kOneWaitNs) {
@@ -152,6 +155,7 @@ void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
   wait.wait_ns = end_ns - wait.begin_ns;
   const uint64_t now_ns = end_ns - std::min(did.since_ns, end_ns);
   times.waited_ns += now_ns;
+  OnWait(thread, end_ns - now_ns, end_ns);
   const uint64_t charged = Charge(did, end_ns, &wait);
   if (charged < now_ns) blocked_ns_[{thread, kHandover}] += now_ns - charged;
   if (!did.waits) return;
@@ -235,6 +239,7 @@ void GilReplay::Finish() {
       CountHold(event, &gil);
     }
     gil.history.Add(gil.now);
+    OnHold(gil.now);
     gil.now.thread = 0;
   }
   for (uint32_t thread = 0; thread < doing_.size(); ++thread) {

@@ -40,7 +40,7 @@ struct GilThreadTimes {
 };
 
 // Reads the whole run. Time and memory are linear in the file. Not thread safe.
-class GilReplay final : public ReplayVisitor {
+class GilReplay : public ReplayVisitor {
  public:
   static constexpr size_t kMostWorst = 64;
   static constexpr size_t kMostFunctions = size_t{1} << 18;
@@ -83,6 +83,11 @@ class GilReplay final : public ReplayVisitor {
   }
   // The longest waits, the longest first.
   const std::vector<GilWait>& worst() const { return worst_; }
+
+ protected:
+  // Told of each hold and each wait when it is over, by first ThreadDef.ids.
+  virtual void OnHold(const GilSpan& hold) {}
+  virtual void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns) {}
 
  private:
   struct Gil {

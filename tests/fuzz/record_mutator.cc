@@ -10,34 +10,18 @@
 #include "format/stream/stream_for_tests.h"
 #include "format/stream/stream_reader.h"
 #include "format/stream/stream_writer.h"
+#include "tests/fuzz/state_mutator.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace pymemrun {
 namespace {
 
-using Random = std::minstd_rand;
-
 void MutateBytes(std::string* bytes) {
   const size_t size = bytes->size();
   bytes->resize(size + 64);
   bytes->resize(LLVMFuzzerMutate(reinterpret_cast<uint8_t*>(&(*bytes)[0]), size,
                                  bytes->size()));
-}
-
-template <class Column>
-void MutateColumn(Column* column, Random* random) {
-  using Value = typename Column::value_type;
-  const auto value = static_cast<Value>(
-      (*random)() % 3 == 0 ? ~Value{0} >> ((*random)() % (8 * sizeof(Value)))
-                           : (*random)() % 8);
-  if (column->empty() || (*random)() % 3 == 0) {
-    column->Add(value);
-  } else if ((*random)() % 4 == 0) {
-    column->RemoveLast();
-  } else {
-    column->Set(static_cast<int>((*random)() % column->size()), value);
-  }
 }
 
 void MutateBatch(EventBatch* b, Random* random) {
@@ -282,7 +266,8 @@ void MutateRecord(std::string* bytes, Random* random) {
   if ((*random)() % 2 == 0 || !record.ParseFromString(*bytes)) {
     return MutateBytes(bytes);
   }
-  if (MutateDump(&record, random) || MutateCounters(&record, random)) {
+  if (MutateDump(&record, random) || MutateCounters(&record, random) ||
+      MutateThreadStates(&record, random)) {
     *bytes = record.SerializeAsString();
     return;
   }

@@ -36,6 +36,8 @@ const Arguments kReports[] = {
     {"counters", "--json"},
     {"counters", "--gc", "--csv"},
     {"gil"},
+    {"states"},
+    {"states", "--csv"},
     {"gil", "--rows", "waits", "--csv"},
     {"processes", "--json"},
     {"unshared", "--csv"},

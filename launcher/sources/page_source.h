@@ -1,7 +1,7 @@
 // How pages are learnt of: perf events of their faults, or the collector's
 // scan.
-#ifndef PYMEMRUN_LAUNCHER_SESSION_PAGE_SOURCE_H_
-#define PYMEMRUN_LAUNCHER_SESSION_PAGE_SOURCE_H_
+#ifndef PYMEMRUN_LAUNCHER_SOURCES_PAGE_SOURCE_H_
+#define PYMEMRUN_LAUNCHER_SOURCES_PAGE_SOURCE_H_
 
 #include <cstdint>
 #include <string>
@@ -28,4 +28,4 @@ OpenedPages OpenPageSource(const Options& options);
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_LAUNCHER_SESSION_PAGE_SOURCE_H_
+#endif  // PYMEMRUN_LAUNCHER_SOURCES_PAGE_SOURCE_H_

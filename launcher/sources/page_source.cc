@@ -1,4 +1,4 @@
-#include "launcher/session/page_source.h"
+#include "launcher/sources/page_source.h"
 
 #include <fcntl.h>
 #include <unistd.h>

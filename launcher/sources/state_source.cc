@@ -1,0 +1,91 @@
+#include "launcher/sources/state_source.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace pymemrun {
+namespace {
+
+constexpr long kMostCpus = 256;
+
+// An event that counts nothing, and has records of what its threads do on one
+// CPU. Switches are recorded whatever an ordinary user may count.
+int OpenOne(int cpu) {
+  perf_event_attr attr;
+  memset(&attr, 0, sizeof(attr));
+  attr.size = sizeof(attr);
+  attr.type = PERF_TYPE_SOFTWARE;
+  attr.config = PERF_COUNT_SW_DUMMY;
+  attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
+  attr.sample_id_all = 1;
+  attr.context_switch = 1;
+  attr.task = 1;  // begins and ends of threads
+  attr.inherit = 1;
+  attr.inherit_thread = 1;  // threads, not forked children
+  attr.remove_on_exec = 1;
+  attr.use_clockid = 1;
+  attr.clockid = CLOCK_MONOTONIC;
+  attr.exclude_kernel = 1;
+  attr.exclude_hv = 1;
+  // The collector looks by itself; nobody polls.
+  attr.watermark = 1;
+  attr.wakeup_watermark = 1u << 30;
+  return static_cast<int>(
+      syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC));
+}
+
+const char* WayOut(int error) {
+  if (error == EACCES || error == EPERM) {
+    return "; it needs kernel.perf_event_paranoid <= 2 and, in a container, a "
+           "seccomp profile that allows it";
+  }
+  return error == EINVAL || error == E2BIG ? "; it needs Linux 5.13" : "";
+}
+
+// Empty, or why there are none.
+std::string OpenAll(std::vector<int>* fds) {
+  const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+  if (cpus > kMostCpus) {
+    return "context switches: " + std::to_string(cpus) + " CPUs, of " +
+           std::to_string(kMostCpus) + " at most";
+  }
+  int error = ENODEV;
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    const int fd = OpenOne(cpu);
+    if (fd >= 0) {
+      fds->push_back(fd);
+    } else if (errno != ENODEV) {  // it is offline
+      error = errno;
+      for (const int opened : *fds) close(opened);
+      fds->clear();
+      break;
+    }
+  }
+  if (!fds->empty()) return {};
+  return std::string("context switches: perf_event_open: ") + strerror(error) +
+         WayOut(error);
+}
+
+}  // namespace
+
+OpenedStates OpenStateSource(const Options& options) {
+  OpenedStates opened;
+  opened.any = options.trace_states;
+  if (!opened.any) return opened;
+  if (options.state_source == StateSource::kSchedstat) {
+    opened.reason = "--state-source schedstat";
+    return opened;
+  }
+  opened.reason = OpenAll(&opened.fds);
+  if (opened.fds.empty()) {
+    opened.notice =
+        opened.reason + "; states by schedstat: sums, not what they wait for";
+  }
+  return opened;
+}
+
+}  // namespace pymemrun

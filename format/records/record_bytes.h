@@ -11,7 +11,6 @@ namespace pymemrun {
 
 // The length-delimited payload of `record` when its one field is `events`.
 std::optional<absl::string_view> OnlyEvents(absl::string_view record);
-bool IsDefinition(Record::KindCase kind);
 // Whether its first field is of a kind that this reader knows.
 bool BeginsWithKnownKind(absl::string_view record);
 

@@ -49,6 +49,11 @@ constexpr Condition kAdapted = {"--heap-rates auto", [](const Options& o) {
                                          o.heap.rates.adapt;
                                 }};
 
+constexpr Condition kRunFile = {
+    "a run file, which --heap stats has with --trace", [](const Options& o) {
+      return o.heap.mode != HeapMode::kStats || o.trace_given;
+    }};
+
 constexpr char kOutput[] = "Output";
 constexpr char kWhat[] = "What to trace";
 constexpr char kOfCalls[] = "Calls (--trace calls)";
@@ -115,7 +120,8 @@ constexpr OptionRow kTable[] = {
      "moments: exit, signal, signal:NAME, every:TIME, rss>BYTES, peak (none). "
      "signal is SIGUSR2. peak keeps the dump of the highest RSS.",
      ReadObjects,
-     "a list of exit, signal, signal:NAME, every:TIME, rss>BYTES, peak"},
+     "a list of exit, signal, signal:NAME, every:TIME, rss>BYTES, peak",
+     &kRunFile},
     {kWhat, "follow", "WHAT",
      "Trace child processes, each into a file of its own, run.PID.pb: none; "
      "fork, the forked ones (fork); all, also each CPython that is started.",

@@ -188,5 +188,13 @@ TEST(WhatToTraceTest, MomentsThatTheCollectorSees) {
   EXPECT_FALSE(Read({"--objects", "exit"}).options.objects.by_collector());
 }
 
+TEST(WhatToTraceTest, DumpsNeedARunFile) {
+  EXPECT_FALSE(Read({"--objects", "exit", "--heap", "stats", "s.py"}).ok);
+  EXPECT_TRUE(
+      Read({"--objects", "exit", "--heap", "stats", "--trace", "none", "s.py"})
+          .ok);
+  EXPECT_TRUE(Read({"--objects", "exit", "--heap", "off", "s.py"}).ok);
+}
+
 }  // namespace
 }  // namespace pymemrun

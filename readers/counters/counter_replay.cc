@@ -73,6 +73,14 @@ void CounterReplay::OnCounterPlan(const CounterPlan& plan) {
   refused_ = std::max<uint64_t>(refused_, plan.refused());
 }
 
+// The interpreter closes and frees what the program has left.
+void CounterReplay::OnFooter(const Footer& footer) {
+  HeapReplay::OnFooter(footer);
+  if (footer.finalize_us() == 0) return;
+  series_[kHeap].EndAt(footer.finalize_us());
+  series_[kDescriptors].EndAt(footer.finalize_us());
+}
+
 uint64_t CounterReplay::TrueEveryUs() const {
   if (samples_ < 2 || last_sample_us_ < first_sample_us_) return 0;
   return (last_sample_us_ - first_sample_us_) / (samples_ - 1);

@@ -35,6 +35,7 @@ class CounterReplay final : public HeapReplay {
   void OnGcRun(const GcRun& run) override;
   void OnCounter(const CounterValue& value) override;
   void OnCounterPlan(const CounterPlan& plan) override;
+  void OnFooter(const Footer& footer) override;
 
   // The run was made with counters.
   bool has_counters() const { return every_us_ != 0; }

@@ -16,6 +16,16 @@ void CounterSeries::Add(uint64_t time_us, double value) {
   points_.push_back(point);
 }
 
+void CounterSeries::EndAt(uint64_t time_us) {
+  if (points_.empty() || points_.front().time_us > time_us) return;
+  std::vector<CounterPoint> all;
+  all.swap(points_);
+  sank_ = false;
+  for (const CounterPoint& point : all) {
+    if (point.time_us <= time_us) Add(point.time_us, point.value);
+  }
+}
+
 bool CounterSeries::OnlyGrows() const {
   if (sank_ || points_.size() < 3) return false;
   const uint64_t middle_us =

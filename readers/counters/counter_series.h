@@ -30,6 +30,9 @@ class CounterSeries {
   // Not a number is left out. Times may fall a little: two threads' may.
   void Add(uint64_t time_us, double value);
 
+  // Leaves out what came later, unless all did.
+  void EndAt(uint64_t time_us);
+
   const std::string& name() const { return name_; }
   Look look() const { return look_; }
   bool grows_only() const {

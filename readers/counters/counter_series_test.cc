@@ -87,5 +87,22 @@ TEST(CounterSeriesTest, ACurveOfOneValueAndOfNoColumns) {
   EXPECT_TRUE(series.Curve(0, 100).empty());
 }
 
+TEST(CounterSeriesTest, WhatCameAfterTheEndIsLeftOut) {
+  CounterSeries series("descriptors", CounterSeries::Look::kNumber);
+  for (uint64_t i = 0; i < 5; ++i) series.Add(i * 100, 3.0 + i);
+  series.Add(500, 1);  // closed by the interpreter
+  EXPECT_FALSE(series.OnlyGrows());
+  series.EndAt(450);
+  EXPECT_TRUE(series.OnlyGrows());
+  EXPECT_EQ(series.last().value, 7);
+  EXPECT_EQ(series.least().value, 3);
+  series.EndAt(10);
+  EXPECT_EQ(series.points().size(), 1u);
+  CounterSeries late("late", CounterSeries::Look::kNumber);
+  late.Add(100, 1);
+  late.EndAt(50);
+  EXPECT_EQ(late.last().value, 1);
+}
+
 }  // namespace
 }  // namespace pymemrun

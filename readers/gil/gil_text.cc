@@ -12,8 +12,9 @@
 namespace pymemrun {
 namespace {
 
-// Who waits for less of its time is not held up.
-constexpr double kSmallShare = 0.1;
+// Who waits for less of its time is not held up, nor who waits for less than
+// that of the run.
+constexpr double kSmallShare = 0.1, kSmallOfRun = 0.01;
 constexpr size_t kMostFrames = 5;
 
 std::string Percent(double share) {
@@ -105,11 +106,14 @@ std::string GilSentence(const GilReplay& replay, ThreadFilter* keep) {
     const GilThreadTimes& times = replay.threads()[thread];
     const uint64_t total = times.TotalNs(replay.end_ns());
     all.Add(times, replay.end_ns());
-    if (static_cast<double>(times.waited_ns) >=
-        kSmallShare * static_cast<double>(std::max<uint64_t>(total, 1))) {
+    const auto least = std::max(
+        kSmallShare * static_cast<double>(std::max<uint64_t>(total, 1)),
+        kSmallOfRun * static_cast<double>(replay.end_ns()));
+    if (static_cast<double>(times.waited_ns) >= least) {
       waiters.Add(times, replay.end_ns());
     }
   }
+  if (all.threads == 0) return "No thread took the GIL in what was read.\n";
   const std::string rest = absl::StrCat(
       "It is held ", Percent(HeldOfRun(replay)), " of the run.\n");
   if (all.threads == 1 && waiters.threads == 0) {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "readers/lanes/track_source.h"
 #include "readers/summary/run_facts.h"
 #include "text/report_text.h"
@@ -232,7 +233,8 @@ class CallSource final : public TrackSource {
           Grouped(calls.given()), " of ",
           Counted(calls.given() + calls.too_short() + calls.not_kept(), "call"),
           " written; ", Grouped(calls.too_short()), " were shorter than ",
-          HumanSeconds(min_us_), " (--min-duration)"));
+          absl::StrFormat("%.15g", static_cast<double>(min_us_) / 1000),
+          " ms (--min-duration)"));
     }
     if (calls.not_kept() > 0) {
       notes_.push_back(

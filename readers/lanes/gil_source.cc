@@ -6,6 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "readers/lanes/track_source.h"
 #include "readers/lanes/track_threads.h"
 #include "text/report_text.h"
@@ -181,7 +182,9 @@ class GilSource final : public TrackSource {
                        Counted(tracks.given() + tracks.too_short(),
                                "hold and wait", "holds and waits"),
                        " of the GIL written; the others were shorter than ",
-                       HumanSeconds(min_us_), " (--min-duration)"));
+                       absl::StrFormat(
+                           "%.15g", static_cast<double>(min_us_) / 1000),
+                       " ms (--min-duration)"));
     }
     return true;
   }

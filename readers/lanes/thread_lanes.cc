@@ -111,6 +111,8 @@ std::vector<uint32_t> LaneDrawing::NamesInOrder() const {
     const bool a_beside = names[a].kind == SliceName::kOther;
     const bool b_beside = names[b].kind == SliceName::kOther;
     if (a_beside != b_beside) return a_beside;
+    // The same colours in all pictures.
+    if (a_beside) return names[a].name < names[b].name;
     return by_time ? names[a].busy_us > names[b].busy_us
                    : names[a].grown_bytes > names[b].grown_bytes;
   });

@@ -219,7 +219,7 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
     if (text.empty()) {
       text = "Nothing keeps a thousandth of it more or less alive.\n";
     }
-    output->AppendLines(absl::StrCat(heading, SampleNote(), "\n", text));
+    output->AppendLines(absl::StrCat(heading, Notes(), "\n", text));
   } else {
     PrintTable(table, table_.format(), output);
   }

@@ -37,6 +37,7 @@ class ListCommand final : public ObjectsCommand {
 
  private:
   bool ShowsAllocations() const override { return !table_.as_text(); }
+  bool HeadsAll() const override { return false; }
   int Show(ObjectAnalysis* analysis, const Console&,
            OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();

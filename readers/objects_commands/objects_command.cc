@@ -153,17 +153,21 @@ int OneObjectCommand::Show(ObjectAnalysis* analysis, const Console& console,
   return node == kNoNode ? kExitFailed : ShowNode(node, analysis, output);
 }
 
-std::string ObjectsCommand::SampleNote() const {
-  return needs_sampled_lines_
-             ? " Lines are known of a sample of the objects; --heap all knows "
-               "all."
-             : "";
+std::string ObjectsCommand::Notes() const {
+  std::string text;
+  if (where_.any() && HeadsAll()) {
+    text = " The rows below are of the objects that --where chooses.";
+  }
+  if (needs_sampled_lines_) {
+    text += " Lines are known of a sample of the objects; --heap all knows all.";
+  }
+  return text;
 }
 
 void ObjectsCommand::Print(const std::string& heading, const Table& table,
                            OutputBuffer* output) const {
   if (table_.as_text()) {
-    output->AppendLines(absl::StrCat(heading, SampleNote(), "\n"));
+    output->AppendLines(absl::StrCat(heading, Notes(), "\n"));
     if (table.rows.empty()) return;
     output->AppendLines("\n");
   }

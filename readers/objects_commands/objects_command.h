@@ -61,9 +61,11 @@ class ObjectsCommand : public ReportCommand {
   };
   Chosen NamedObjects(const ObjectGraph& graph, const Console& console) const;
   void AddObjectOrType(CLI::App* app);
-  // What a heading is followed by where lines chose the objects, or group them,
-  // and are known of a sample only.
-  std::string SampleNote() const;
+  // What a heading is followed by: that the rows are of some objects, and that
+  // lines, which chose these or group them, are known of a sample.
+  std::string Notes() const;
+  // Whether the heading is of all objects, whatever --where says.
+  virtual bool HeadsAll() const { return true; }
   // Prints the table, behind heading and note if it is text.
   void Print(const std::string& heading, const Table& table,
              OutputBuffer* output) const;

@@ -68,8 +68,10 @@ void PrintRows(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
 // Each part has something to say, or is left out.
 void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
                           OutputBuffer* output) const {
+  // The sentence is of the run.
+  ThreadFilter all("", &replay.index());
   output->AppendLines(
-      absl::StrCat(GilSentence(replay, keep), GilNotes(replay), "\n"));
+      absl::StrCat(GilSentence(replay, &all), GilNotes(replay), "\n"));
   PrintRows(GilRows::kThreads, replay, keep, table_.limit(),
             TableFormat::kText, output);
   output->AppendLines(table_.NotShown(GilThreadsOf(replay, keep).size(),

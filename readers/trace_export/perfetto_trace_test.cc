@@ -141,7 +141,7 @@ TEST(PerfettoTraceTest, LeavesOutShortCallsAndSaysSo) {
   EXPECT_EQ(printed.code, 0);
   EXPECT_EQ(printed.err,
             "pymemreport: run.pb: 2 of 5 calls written; 3 were shorter than "
-            "5.000 s (--min-duration)\n");
+            "5000 ms (--min-duration)\n");
   EXPECT_EQ(SeenTrace(printed.out).lines.size(), 4u);
 }
 

@@ -149,7 +149,7 @@ class TimelineExportTest(support.ProgramTest):
         self.assertGreaterEqual(min(event["dur"] for event in slices), 1000)
         self.assertEqual([], [event for event in slices if event["name"] == "tiny"])
         found = re.search(r"([\d,]+) of ([\d,]+) calls written; ([\d,]+) were shorter than "
-                          r"0\.001 s", said)
+                          r"1 ms ", said)
         written, calls, shorter = (int(n.replace(",", "")) for n in found.groups())
         self.assertEqual(len(slices), written)
         self.assertEqual(calls, written + shorter)

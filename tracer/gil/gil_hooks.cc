@@ -35,14 +35,13 @@ Used UsedByThread() {
 // hot.staleness is so long.
 constexpr uint64_t kStaleNs = 50000;
 
-bool IsCEvent(uint32_t what_and_code) {
-  return what_and_code >> kWhatShift >=
+bool IsCCall(uint32_t what_and_code) {
+  return what_and_code >> kWhatShift ==
          static_cast<uint32_t>(EventWhat::kCCall);
 }
 
-// The event ring's id of the C function that this thread's last event was
-// about, if that was the last event of all: what ran since is that function, or
-// what it has returned to. 0 where it is not known. GIL held.
+// The event ring's id of the C function that runs: the last event of all was
+// its call, by this thread. 0 where it is not known, or none runs. GIL held.
 uint32_t LastCFunction() {
   const HotState& hot = Hot();
   if (hot.page == nullptr || hot.history == nullptr) return 0;
@@ -51,7 +50,7 @@ uint32_t LastCFunction() {
   if (number == 0) return 0;
   const RawEvent& last = hot.history[(number - 1) & hot.history_mask];
   if (last.number == number - 1 && last.thread == t_thread_id) {
-    return IsCEvent(last.what_and_code) ? last.function : 0;
+    return IsCCall(last.what_and_code) ? last.function : 0;
   }
   return 0;
 }

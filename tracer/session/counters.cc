@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include <cmath>
+
 #include "tracer/base/clock.h"
 #include "tracer/base/heap_inside.h"
 #include "tracer/base/hot_state.h"
@@ -78,6 +80,13 @@ bool ReadValue(PyObject* value, CounterPayload* payload) {
   return true;
 }
 
+// No curve can show another one.
+bool IsFinite(const CounterPayload& payload) {
+  double real = 0;
+  memcpy(&real, &payload.bits, sizeof(real));
+  return std::isfinite(real);
+}
+
 }  // namespace
 
 void Counters::Prepare(const TraceConfig* config) {
@@ -112,6 +121,7 @@ PyObject* Counters::Counter(PyObject*, PyObject* const* arguments,
   if (!ReadValue(arguments[1], &payload)) return nullptr;
   HotState& hot = Hot();
   if (!g_records || hot.page == nullptr) Py_RETURN_NONE;
+  if (payload.is_real != 0 && !IsFinite(payload)) Py_RETURN_NONE;
   char name[kMostNameBytes];
   const size_t length = PymemrunCopyUtf8(arguments[0], name, sizeof(name));
   if (length > sizeof(name)) {

@@ -187,7 +187,7 @@ class StatesTest(support.ProgramTest):
                           run.records("state_recording")[0].reason.decode())
 
     def rows_of(self, run):
-        text = run.report("states", "--json")
+        text = run.report("states", "--json", "--limit", "0")
         return {row["thread"]: row for row in json.loads(text)}
 
     def test_switches_and_cpu_time_equal_the_kernels(self):
@@ -328,6 +328,8 @@ for thread in threads: thread.join()
         self.check_schedstat(run, "perf_event_open")
         self.assertIn("states by schedstat", run.stderr)
 
+    @unittest.skipUnless(os.environ.get("PYMEMRUN_TEST_TRACEPOINT"),
+                         "the kernel's own record may lack a switch")
     @ordinary_user.is_root
     def test_the_kernels_own_tracepoint_tells_the_same(self):
         """As root, sched:sched_switch is the oracle."""

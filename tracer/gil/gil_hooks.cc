@@ -35,14 +35,10 @@ Used UsedByThread() {
 // hot.staleness is so long.
 constexpr uint64_t kStaleNs = 50000;
 
-bool IsCCall(uint32_t what_and_code) {
-  return what_and_code >> kWhatShift ==
-         static_cast<uint32_t>(EventWhat::kCCall);
-}
-
-// The event ring's id of the C function that runs: the last event of all was
-// its call, by this thread. 0 where it is not known, or none runs. GIL held.
-uint32_t LastCFunction() {
+// The event ring's id of the C function that this thread has run for most of
+// the time since `since`: the last event of all was its call, or its return no
+// long time ago. 0 where it is not known, or Python code ran. GIL held.
+uint32_t LastCFunction(uint64_t since, uint64_t now) {
   const HotState& hot = Hot();
   if (hot.page == nullptr || hot.history == nullptr) return 0;
   if (t_thread_id == 0 || t_thread_id != hot.current_thread) return 0;
@@ -50,7 +46,11 @@ uint32_t LastCFunction() {
   if (number == 0) return 0;
   const RawEvent& last = hot.history[(number - 1) & hot.history_mask];
   if (last.number == number - 1 && last.thread == t_thread_id) {
-    return IsCCall(last.what_and_code) ? last.function : 0;
+    const auto what = static_cast<EventWhat>(last.what_and_code >> kWhatShift);
+    if (what < EventWhat::kCCall) return 0;
+    const bool has_returned = what != EventWhat::kCCall;
+    return has_returned && (now - last.stamp) * 2 > now - since ? 0
+                                                                : last.function;
   }
   return 0;
 }
@@ -132,7 +132,9 @@ void GilHooks::PutStack(GilRole role, uint64_t stamp, const GilHold& hold) {
   facts.detail = static_cast<uint16_t>(role);
   facts.time_ns = stamp;
   facts.address = Get(hold.gil);
-  facts.more = role == GilRole::kHolder ? LastCFunction() : 0;
+  facts.more = role == GilRole::kHolder
+                   ? LastCFunction(Get(hold.kept_since), stamp)
+                   : 0;
   PutWithStack(facts);
 }
 

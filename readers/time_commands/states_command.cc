@@ -18,7 +18,7 @@ class StatesCommand final : public ReportCommand {
             "states", "what threads do: run, want a CPU, sleep, and for what",
             "Says for how long each thread ran, wanted a CPU, and slept: for "
             "the GIL, for locks, for I/O, for time to pass. It needs a run "
-            "with --trace states; --trace gil,states tells time with the GIL "
+            "with states. One with GIL events, too, tells time with the GIL "
             "from time without, and waits for the GIL from other locks.\n\n"
             "Context switches, running and preempted are exact. A sleep of "
             "some milliseconds is asked about once; shorter ones count as "

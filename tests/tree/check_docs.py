@@ -38,9 +38,9 @@ def help_of(tool, *words):
 def commands_of(tool):
     """The commands that the tool's --help lists."""
     listed = help_of(tool, '--help').partition('\nCommands:\n')[2]
-    others = re.search(r'^Others: (.*)\.$', listed, re.M)
+    others = re.search(r'^Others: (.*?)\.$', listed, re.M | re.S)
     return re.findall(r'^  ([a-z]+)  ', listed, re.M) + (
-        others.group(1).split(', ') if others else [])
+        re.split(r',\s+', others.group(1)) if others else [])
 
 
 def options_in_help(tool):

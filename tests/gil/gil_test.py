@@ -65,13 +65,15 @@ import hashlib, json, threading, time
 data = bytes(40 << 20)
 told = {}
 def work(clock=time.perf_counter_ns):
-    begin = clock()
+    begin, used = clock(), time.thread_time_ns()
     inside = 0
     for n in range(3):
         before = clock()
         hashlib.sha256(data)
         inside += clock() - before
-    told[threading.get_native_id()] = [clock() - begin, inside]
+    total = clock() - begin
+    off = total - (time.thread_time_ns() - used)
+    told[threading.get_native_id()] = [total, inside, off]
 threads = [threading.Thread(target=work) for n in range(2)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
@@ -184,13 +186,14 @@ class GilTest(support.ProgramTest):
     def test_time_in_code_that_lets_go_is_without(self):
         run = self.traced(LETTING_GO)
         table = self.by_thread(run)
-        for thread, (total, inside) in json.loads(run.stdout).items():
+        for thread, (total, inside, off) in json.loads(run.stdout).items():
             row = table[thread]
             without, waiting = row["without_s"] * 1e9, row["waiting_s"] * 1e9
             slack = POINTS * total / 100
             # It may wait before it reads the clock, and to come back.
             self.assertLess(without, inside + slack, row)
-            self.assertGreater(without + waiting, inside - slack, row)
+            # And it may be kept from a processor while it has the GIL.
+            self.assertGreater(without + waiting, inside - slack - off, row)
         self.assertIn("Nobody is held up by the GIL", run.report("gil"))
 
     def test_c_code_that_does_not_let_go_is_named(self):

@@ -173,8 +173,9 @@ class GilTest(support.ProgramTest):
         for thread, (total, least, most, longest) in json.loads(run.stdout).items():
             row = table[thread]
             waiting, held = row["waiting_s"] * 1e9, row["held_s"] * 1e9
-            slack = POINTS * total / 100
-            self.assertGreater(least, total / 4)
+            # A thread may be kept from a processor, whatever it holds.
+            slack = 3 * POINTS * total / 100
+            self.assertGreater(least, total / 8)
             self.assertGreater(waiting, least - slack, row)
             self.assertLess(waiting, most + slack + BEFORE_NS, row)
             self.assertGreater(held, total - most - slack, row)

@@ -30,7 +30,7 @@ class StateCollector {
     pid_t pid;  // of the traced process...
     int first_fd;       // ...and of the perf events...
     uint32_t events;    // ...and how many there are; 0: none
-    std::string reason;  // why there are none
+    std::string reason;  // why no switches are recorded
     const ClockScale* clock;
     DefinitionTable* definitions;
     RecordSink* out;
@@ -76,7 +76,7 @@ class StateCollector {
   void WriteBatch();
 
   Options options_;
-  std::unique_ptr<SwitchRings> rings_;  // nullptr: there are none
+  std::unique_ptr<SwitchRings> rings_;  // nullptr without perf
   const int task_fd_;
   SchedSampler sampler_;
   bool started_ = false;

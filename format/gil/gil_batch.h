@@ -23,7 +23,7 @@ class GilBatchEncoder {
   size_t entries() const {
     return static_cast<size_t>(batch_.time_step_ns_size());
   }
-  // Moves the entries to `batch`; there are none then.
+  // Moves the entries to `batch`, and is empty then.
   void Take(GilBatch* batch);
 
  private:

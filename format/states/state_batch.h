@@ -23,7 +23,7 @@ class StateBatchEncoder {
   void AddLost(uint64_t switches) { batch_.set_lost(batch_.lost() + switches); }
   size_t entries() const { return static_cast<size_t>(batch_.thread_size()); }
   bool empty() const { return entries() == 0 && batch_.lost() == 0; }
-  // Moves the entries to `batch`; there are none then.
+  // Moves the entries to `batch`, and is empty then.
   void Take(StateBatch* batch);
 
  private:

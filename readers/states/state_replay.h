@@ -53,7 +53,8 @@ class StateReplay final : public GilReplay {
     ThreadSteps steps;
     std::vector<GilPart> holds, waits;
     SchedSample sched;             // the last one
-    uint64_t first_ns = ~uint64_t{0}, end_ns = 0;  // of the thread; 0: the run's
+    // Of the thread. An end of 0 is the run's.
+    uint64_t first_ns = ~uint64_t{0}, end_ns = 0;
     uint64_t voluntary = 0, preempted = 0;
   };
 

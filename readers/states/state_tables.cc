@@ -14,7 +14,8 @@ struct StateColumn {
 };
 // By ThreadState.
 constexpr StateColumn kColumns[kThreadStates] = {
-    {"running_gil", "with GIL"}, {"running", "runs"},   {"runnable", "wants CPU"},
+    {"running_gil", "with GIL"}, {"running", "runs"},
+    {"runnable", "wants CPU"},
     {"gil", "S(GIL)"},           {"lock", "lock"},      {"io", "I/O"},
     {"sleep", "sleep"},          {"page_fault", "fault"}, {"other", "other"}};
 
@@ -53,7 +54,8 @@ std::vector<uint32_t> StateThreadsOf(const StateReplay& replay,
     const StateNanos& ns = states[thread].times.ns;
     order.push_back({ns[0] + ns[1], thread});
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+  std::stable_sort(order.begin(), order.end(),
+                   [](const auto& a, const auto& b) {
     return a.first > b.first;
   });
   std::vector<uint32_t> threads;

@@ -15,7 +15,7 @@ POINTS = 2  # of a hundred, of a thread's time
 # Who is inside for less did not wait: so long do the probes themselves take.
 QUICK_NS = 10000
 
-# per4m's examples 2 and 3; the latter with C code of the standard library that
+# Threads that compute; and beside one, two in C code of the standard library that
 # lets go of the GIL, as numpy's does.
 EXAMPLE_2 = r'''
 import threading, time
@@ -98,7 +98,7 @@ class GilOracleTest(support.ProgramTest):
         if found is None:
             raise unittest.SkipTest("no CPython with symbols is here")
         super().setUpClass()
-        cls.python, cls.library, cls.offsets = found
+        cls.python, cls.binary, cls.offsets = found
         cls.probes = os.path.join(cls.folder, "gil_probes")
         subprocess.run(["cc", "-O1", "-o", cls.probes, os.path.join(
             os.path.dirname(os.path.abspath(__file__)), "gil_probes.c")], check=True)
@@ -107,7 +107,7 @@ class GilOracleTest(support.ProgramTest):
         path = os.path.join(self.folder, "run.pb")
         events = os.path.join(self.folder, "events")
         result = subprocess.run(
-            [self.probes, self.library, str(self.offsets["take_gil"]),
+            [self.probes, self.binary, str(self.offsets["take_gil"]),
              str(self.offsets["drop_gil"]), events, support.PYMEMRUN, "--quiet", "--force",
              "-o", path, "--python", self.python, "--trace", "gil", "--heap", "off",
              self.write("program.py", text)], cwd=self.folder, stderr=subprocess.PIPE)

@@ -25,11 +25,14 @@ PACKAGES = {
     "cProfile": None,
     "scalene": "scalene==2.4.0",
     "guppy3": "guppy3==3.1.7",
+    "py-spy": "py-spy==0.4.3",
+    "gil_load": "gil_load==0.4.2",
     "memlab": "@memlab/heap-analysis==2.0.5",
 }
-# What bench/compare runs. guppy3 is beside bench/objects, and memlab reads heap
-# snapshots in tests/objects.
-TRACERS = [name for name in PACKAGES if name not in ("guppy3", "memlab")]
+# What bench/compare runs. guppy3 is beside bench/objects, py-spy and gil_load beside
+# bench/gil_peers, and memlab reads heap snapshots in tests/objects.
+TRACERS = [name for name in PACKAGES
+           if name not in ("guppy3", "py-spy", "gil_load", "memlab")]
 
 # (peer, mode's name, arguments with {out} for the output, slow, everything).
 # The first word is a script of the peer's environment, or a python to run.

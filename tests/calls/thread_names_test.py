@@ -28,6 +28,25 @@ import os
 os._exit(0)
 '''
 
+# A loop without calls has no event in which its name could be seen. It gets another
+# afterwards.
+RENAMED_AFTER_A_LOOP = r'''
+import threading, time
+def spin():
+    n = 0
+    while n < 3_000_000: n += 1
+def work():
+    begin = time.monotonic()
+    spin()
+    spent = time.monotonic() - begin
+    threading.current_thread().name = "renamed"
+    begin = time.monotonic()
+    while time.monotonic() - begin < 3 * spent: time.sleep(0)
+threads = [threading.Thread(target=work, name="worker"), threading.Thread(target=spin)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+'''
+
 # A thread whose name is a property, which may do anything: it empties a list
 # that the thread is appending to.
 NAMED_BY_A_PROPERTY = r'''
@@ -94,6 +113,12 @@ class ThreadNamesTest(support.ProgramTest):
                                     for frame in entry["stack"])}
                 self.assertEqual({name.rpartition("#")[0] for name in names},
                                  {"worker renamed", "MainThread renamed"})
+
+    def test_a_thread_that_renames_itself_after_a_loop_has_its_new_name(self):
+        run = self.run_script(RENAMED_AFTER_A_LOOP, "--trace", "gil", "--heap", "off")
+        names = {row["thread"].rpartition("#")[0]
+                 for row in json.loads(run.report("gil", "--json", "--limit", "0"))}
+        self.assertLessEqual({"MainThread", "renamed"}, names)
 
     def test_no_code_of_the_programs_runs_to_learn_a_name(self):
         for options in LOOKS:

@@ -18,6 +18,16 @@ struct ScriptsProfiler {
 };
 constinit thread_local ScriptsProfiler t_own = {};
 
+// Up to 3.11 each instruction takes longer while a thread has a profile function,
+// and a loop without calls has no event in which its name could be looked at.
+// Each time that none came, the next try is later by twice as much. In time
+// stamps.
+struct NameTries {
+  uint64_t not_before;
+  uint64_t pause;
+};
+constinit thread_local NameTries t_tries = {};
+
 // Asked for once. In a forked child a page of the interpreter's would come for
 // it, after RSS is first read and before the first event.
 PyInterpreterState* MainInterpreter() {
@@ -62,6 +72,7 @@ struct SlotHooks {
 
   static int Name(PyObject*, PyFrameObject* f, int, PyObject*) {
     ClearSpare(PymemrunFrameOf(f));
+    t_tries = {};
     HotState& hot = Hot();
     if (hot.page != nullptr && t_thread_id == 0) {
       g_slot->threads_.Define(hot, PymemrunFrameOf(f));
@@ -70,6 +81,19 @@ struct SlotHooks {
     }
     ProfileSlot::Leave();
     return 0;
+  }
+
+  static void NoCallCame(PyThreadState* tstate) {
+    const HotState& hot = Hot();
+    const uint64_t least = hot.staleness * 640;  // 32 ms
+    t_tries.pause = t_tries.pause == 0 ? least : t_tries.pause * 2;
+    t_tries.not_before = TimeStamp(hot.time_is_tsc) + t_tries.pause;
+    PymemrunSetSlot(tstate, nullptr);
+  }
+
+  static bool IsNameDue() {
+    const uint64_t now = TimeStamp(Hot().time_is_tsc);
+    return now >= t_tries.not_before && ThreadRegistry::IsNameOld(now);
   }
 };
 
@@ -162,16 +186,14 @@ void ProfileSlot::OnGilTaken() {
   if (g_slot->gaps_.any() && g_slot->WantsHook(tstate)) {
     g_slot->gaps_.OnGilTaken(Hot(), tstate);
   }
-  if (tstate == nullptr || PymemrunGetSlot(tstate) != nullptr ||
-      !g_slot->MayHook(tstate)) {
-    return;
-  }
-  // One that has its name may have got another.
+  if (tstate == nullptr || !g_slot->MayHook(tstate)) return;
   const bool is_named = g_slot->only_names_ && t_thread_id != 0;
-  if (is_named && !(g_slot->renames_ &&
-                    ThreadRegistry::IsNameOld(TimeStamp(Hot().time_is_tsc)))) {
-    return;
+  if (is_named && PymemrunGetSlot(tstate) == SlotHooks::Name) {
+    SlotHooks::NoCallCame(tstate);
   }
+  if (PymemrunGetSlot(tstate) != nullptr) return;
+  // One that has its name may have got another.
+  if (is_named && !(g_slot->renames_ && SlotHooks::IsNameDue())) return;
   t_own = {};  // of a thread state that this thread had before
   g_slot->Arm(tstate);
 }

@@ -199,7 +199,11 @@ using namespace pymemrun;  // the definitions below are libc's names
 
 PYMEMRUN_INTERPOSE int sigaction(int number, const struct sigaction* action,
                                  struct sigaction* old) noexcept {
-  if (RequestSignal::Sets(number, action)) return 0;
+  if (RequestSignal::Sets(number, action)) {
+    // CPython gives up where what it finds there happens to be SIG_ERR.
+    if (old != nullptr) *old = {};
+    return 0;
+  }
   if (number != SIGTRAP || !TrapState::IsVirtual()) {
     return RealSigaction(number, action, old);
   }

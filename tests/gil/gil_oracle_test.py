@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""How long each thread held the GIL, waited for it and was without, against the
-kernel's own account: uprobes on take_gil and drop_gil (gil_probes.c). Needs root, and a
-CPython whose library has these symbols: $PYMEMRUN_TEST_GIL_PYTHON, or one of pyenv's."""
+"""How long each thread held the GIL, waited for it and was without, against two accounts
+of take_gil and drop_gil. The kernel's, by uprobes (gil_probes.c), needs root, and a CPython
+whose library has these symbols: $PYMEMRUN_TEST_GIL_PYTHON, or one of pyenv's. The other is
+of a CPython that notes the times itself (build_timed_python), in $PYMEMRUN_TEST_TIMED_PYTHON
+or built in a folder beside the tests."""
 import glob
 import json
 import os
 import re
+import struct
 import subprocess
 import unittest
 
 import support
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 POINTS = 2  # of a hundred, of a thread's time
 # Who is inside for less did not wait: so long do the probes themselves take.
 QUICK_NS = 10000
@@ -90,34 +94,22 @@ class Account:
         self.last = now_ns
 
 
-@unittest.skipUnless(os.geteuid() == 0, "uprobes need root")
 class GilOracleTest(support.ProgramTest):
-    @classmethod
-    def setUpClass(cls):
-        found = python()
-        if found is None:
-            raise unittest.SkipTest("no CPython with symbols is here")
-        super().setUpClass()
-        cls.python, cls.binary, cls.offsets = found
-        cls.probes = os.path.join(cls.folder, "gil_probes")
-        subprocess.run(["cc", "-O1", "-o", cls.probes, os.path.join(
-            os.path.dirname(os.path.abspath(__file__)), "gil_probes.c")], check=True)
+    """Of an interpreter, with events [(time_ns, thread, what)] of somebody else."""
+    python = None
+    what = "?"
+
+    def events_of(self, command):
+        """Runs it, and returns (its result, events)."""
+        raise NotImplementedError
 
     def run_both(self, text):
         path = os.path.join(self.folder, "run.pb")
-        events = os.path.join(self.folder, "events")
-        result = subprocess.run(
-            [self.probes, self.binary, str(self.offsets["take_gil"]),
-             str(self.offsets["drop_gil"]), events, support.PYMEMRUN, "--quiet", "--force",
-             "-o", path, "--python", self.python, "--trace", "gil", "--heap", "off",
-             self.write("program.py", text)], cwd=self.folder, stderr=subprocess.PIPE)
-        if result.returncode == 77:
-            self.skipTest(result.stderr.decode())
+        result, events = self.events_of(
+            [support.PYMEMRUN, "--quiet", "--force", "-o", path, "--python", self.python, "--delivery", "preload",
+             "--trace", "gil", "--heap", "off", self.write("program.py", text)])
         self.assertEqual(result.returncode, 0, result.stderr)
-        with open(events, encoding="ascii") as lines:
-            return support.Run(path, result), sorted(
-                (int(time_ns), int(thread), what)
-                for time_ns, thread, what in map(str.split, lines))
+        return support.Run(path, result), sorted(events)
 
     def accounts(self, run, events):
         begin = run.header.start_monotonic_ns
@@ -147,14 +139,66 @@ class GilOracleTest(support.ProgramTest):
                                ("without", "without_s")):
                 found = 100e9 * row[cell] / total
                 known = 100 * account.spent[name] / total
-                print(f"{row['thread']}: {name} {found:.2f} %, kernel {known:.2f} %")
+                print(f"{row['thread']}: {name} {found:.2f} %, {self.what} {known:.2f} %")
                 self.assertLess(abs(found - known), POINTS, (name, row))
 
+
+class Examples:
     def test_example_2(self):
         self.check(EXAMPLE_2)
 
     def test_example_3(self):
         self.check(EXAMPLE_3)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "uprobes need root")
+class KernelsOracleTest(Examples, GilOracleTest):
+    what = "kernel"
+
+    @classmethod
+    def setUpClass(cls):
+        found = python()
+        if found is None:
+            raise unittest.SkipTest("no CPython with symbols is here")
+        super().setUpClass()
+        cls.python, cls.binary, cls.offsets = found
+        cls.probes = os.path.join(cls.folder, "gil_probes")
+        subprocess.run(["cc", "-O1", "-o", cls.probes, os.path.join(HERE, "gil_probes.c")],
+                       check=True)
+
+    def events_of(self, command):
+        path = os.path.join(self.folder, "events")
+        result = subprocess.run(
+            [self.probes, self.binary, str(self.offsets["take_gil"]),
+             str(self.offsets["drop_gil"]), path, *command], cwd=self.folder,
+            stderr=subprocess.PIPE)
+        if result.returncode == 77:
+            self.skipTest(result.stderr.decode())
+        with open(path, encoding="ascii") as lines:
+            return result, [(int(time_ns), int(thread), what)
+                            for time_ns, thread, what in map(str.split, lines)]
+
+
+class TimedPythonsOracleTest(Examples, GilOracleTest):
+    what = "CPython"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.python = os.environ.get("PYMEMRUN_TEST_TIMED_PYTHON") or subprocess.run(
+            [os.path.join(HERE, "build_timed_python"), os.path.join(cls.folder, "timed")],
+            check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
+
+    def events_of(self, command):
+        path = os.path.join(self.folder, "times")
+        result = subprocess.run(command, cwd=self.folder, stderr=subprocess.PIPE,
+                                env=dict(os.environ, GIL_TIMES=path))
+        with open(path, "rb") as file:
+            entries = struct.iter_unpack("=QII", file.read())
+        os.remove(path)
+        names = ("take", "taken", "drop", "dropped")
+        return result, [(time_ns, thread, names[what])
+                        for time_ns, thread, what in entries if time_ns != 0]
 
 
 if __name__ == "__main__":

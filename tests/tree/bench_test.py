@@ -284,6 +284,15 @@ class Programs(unittest.TestCase):
                                 "--attaches", "2", "--passes", "1000")
         self.assertRegex(text, r"\| CPU \| [\d.]+ \| [\d.]+ \| [\d.]+ \| ")
 
+    def test_gil_peers_has_a_row_for_each_tool(self):
+        with tempfile.TemporaryDirectory() as folder:
+            text = self.run_program("gil_peers", "--build", BUILD, "--runs", "1", "--work",
+                                    "20000", "--peers-folder", folder)
+        number = r"\| [\d.]+ "
+        self.assertRegex(text, r"\| pymemrun --trace gil " + 6 * number + r"\| each take")
+        for peer in ("py-spy record --gil", "gil_load", "viztracer"):
+            self.assertRegex(text, rf"\| {peer} .*not installed: bench/setup_peers does it \|")
+
     def test_objects_are_looked_at_in_three_ways(self):
         with tempfile.TemporaryDirectory() as folder:
             text = self.run_program("objects", "--build", BUILD, "--runs", "1",

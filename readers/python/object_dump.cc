@@ -11,6 +11,7 @@
 #include "readers/objects/node_filter.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_heap/load_allocations.h"
+#include "readers/python/dump_queries.h"
 #include "readers/python/python_values.h"
 
 namespace pymemrun {
@@ -374,6 +375,7 @@ void DefineObjects(py::module_* module) {
   DefineObject(&object);
   DefineNeighbours(&object);
   DefineIdentity(&object);
+  DefineQueries(module, &dump, &object);
   module->def(
       "objects",
       [](const py::object& path, const py::object& run) {

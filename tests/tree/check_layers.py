@@ -76,7 +76,7 @@ ROOMS = {
     'readers/objects_heap': 'format/records readers/heap readers/heap_in_rss readers/objects readers/objects_findings readers/output readers/places readers/resident readers/run text',
     'readers/objects_text': 'readers/objects readers/objects_findings readers/output readers/run text',
     'readers/objects_commands': 'format/stream readers/chart readers/objects readers/objects_export readers/objects_findings readers/objects_heap readers/objects_index readers/objects_query readers/objects_text readers/options readers/output readers/report text',
-    'readers/python': 'format/records format/summary readers/heap readers/moments readers/objects readers/objects_findings readers/objects_heap readers/output readers/places readers/rows readers/run readers/summary readers/threads text',
+    'readers/python': 'format/records format/stream format/summary readers/heap readers/moments readers/objects readers/objects_findings readers/objects_heap readers/objects_query readers/output readers/places readers/rows readers/run readers/summary readers/threads text',
     'tracer/wire': '',
     'tracer/base': 'tracer/wire',
     'tracer/cpython/gc': '',

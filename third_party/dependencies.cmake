@@ -34,6 +34,7 @@ target_link_libraries(pymemrun_curses INTERFACE "${PYMEMRUN_NCURSES_STATIC}"
                       "${PYMEMRUN_TINFO_STATIC}")
 find_path(PYMEMRUN_SQLITE_INCLUDE sqlite3.h REQUIRED)  # libsqlite3-dev
 find_library(PYMEMRUN_SQLITE_STATIC libsqlite3.a REQUIRED)
+find_library(PYMEMRUN_SQLITE_SHARED libsqlite3.so REQUIRED)
 add_library(pymemrun_sqlite INTERFACE)
 target_include_directories(pymemrun_sqlite SYSTEM INTERFACE "${PYMEMRUN_SQLITE_INCLUDE}")
 target_link_libraries(pymemrun_sqlite INTERFACE "${PYMEMRUN_SQLITE_STATIC}"

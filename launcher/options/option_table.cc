@@ -120,7 +120,8 @@ constexpr OptionRow kTable[] = {
      "moments: exit, signal, signal:NAME, every:TIME, rss>BYTES, peak (none). "
      "signal is SIGUSR2. peak keeps the dump of the highest RSS.",
      ReadObjects,
-     "a list of exit, signal, signal:NAME, every:TIME, rss>BYTES, peak",
+     "a list of exit, signal, signal:NAME, every:TIME (100ms to 168h), "
+     "rss>BYTES, peak",
      &kRunFile},
     {kWhat, "follow", "WHAT",
      "Trace child processes, each into a file of its own, run.PID.pb: none; "

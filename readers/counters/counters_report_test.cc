@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -29,6 +30,7 @@ struct CountersRun {
   uint64_t step_us = 100000;
   bool gc_runs = true;
   bool leaks = true;
+  int more_counters = 0;
 
   std::string Build() const {
     StringSink sink;
@@ -44,6 +46,9 @@ struct CountersRun {
     AddValue(&builder, 10, "queue", 3, false);
     AddValue(&builder, 20, "queue", -4, false);
     AddValue(&builder, 30, "rss", 2.5, true);
+    for (int i = 0; i < more_counters; ++i) {
+      AddValue(&builder, 40, absl::StrCat("more ", i), 1, false);
+    }
     AddPlan(&builder, 6);
     builder.Flush();
     return sink.contents();
@@ -84,7 +89,7 @@ struct CountersRun {
     run->set_stack(stack);
     builder->AddRecord(record);
   }
-  void AddValue(RunBuilder* builder, uint64_t time_us, const char* name,
+  void AddValue(RunBuilder* builder, uint64_t time_us, const std::string& name,
                 double value, bool is_real) const {
     Record record;
     CounterValue* const counter = record.mutable_counter();
@@ -182,6 +187,11 @@ TEST(CountersReportTest, WhatIsNotThereIsSaidInALine) {
   Printed printed = Report({"counters", file.path(), "--counter", "none"});
   EXPECT_EQ(printed.code, 2);
   EXPECT_THAT(printed.err, HasSubstr(": has no counter 'none'; it has rss, "));
+  CountersRun many;
+  many.more_counters = 1000;
+  TempFile large(many.Build());
+  printed = Report({"counters", large.path(), "--counter", "none"});
+  EXPECT_THAT(printed.err, HasSubstr(", 999 more\n"));
   TempFile without(SmallRun().Build());
   printed = Report({"counters", without.path()});
   EXPECT_EQ(printed.code, 2);

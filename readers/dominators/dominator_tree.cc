@@ -195,19 +195,20 @@ void DominatorTree::Retain(std::vector<uint64_t>* sizes) const {
   }
 }
 
-DominatorTree::Children DominatorTree::ChildrenOf() const {
+DominatorTree::Children DominatorTree::ChildrenOf(
+    const std::vector<uint32_t>& dominators) {
   Children children;
-  const size_t nodes = dominators_.size();
+  const size_t nodes = dominators.size();
   children.first.assign(nodes + 1, 0);
-  for (const uint32_t dominator : dominators_) {
+  for (const uint32_t dominator : dominators) {
     if (dominator != kNone) ++children.first[dominator];
   }
   uint32_t sum = 0;
   for (uint32_t& first : children.first) first = sum += first;
   children.children.resize(sum);
   for (size_t node = nodes; node-- > 0;) {
-    if (dominators_[node] == kNone) continue;
-    children.children[--children.first[dominators_[node]]] =
+    if (dominators[node] == kNone) continue;
+    children.children[--children.first[dominators[node]]] =
         static_cast<uint32_t>(node);
   }
   return children;

@@ -59,7 +59,9 @@ class DominatorTree {
           first[node], first[node + 1] - first[node]);
     }
   };
-  Children ChildrenOf() const;
+  Children ChildrenOf() const { return ChildrenOf(dominators_); }
+  // The same of the dominators of a tree that is not there any more.
+  static Children ChildrenOf(const std::vector<uint32_t>& dominators);
 
  private:
   explicit DominatorTree(uint32_t root) : root_(root) {}

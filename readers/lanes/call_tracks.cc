@@ -228,6 +228,11 @@ class CallSource final : public TrackSource {
 
  private:
   void Say(const CallTracks& calls) {
+    if (calls.given() + calls.too_short() + calls.not_kept() == 0) {
+      notes_.push_back(
+          "no call is in it: pymemrun --min-drss 0 or --min-call-drss records "
+          "how long calls took");
+    }
     if (calls.too_short() > 0) {
       notes_.push_back(absl::StrCat(
           Grouped(calls.given()), " of ",

@@ -9,10 +9,13 @@ namespace {
 // Beginnings of chains that are looked at, at most: a node may have millions of
 // parents, and each of those too.
 constexpr size_t kMostSteps = size_t{1} << 22;
+// And so many steps of those, to see whether they come to a node twice.
+constexpr uint64_t kMostLooks = uint64_t{1} << 28;
 
-constexpr uint32_t kNoEdge = ~uint32_t{0};
+constexpr uint32_t kNoEdge = RootChains::kNoChainEdge;
 
-// How many references each node is away from the root.
+}  // namespace
+
 std::vector<uint32_t> Distances(const ObjectGraph& graph) {
   std::vector<uint32_t> distance(graph.nodes(), kNoNode);
   std::vector<NodeId> queue = {kRootNode};
@@ -30,18 +33,24 @@ std::vector<uint32_t> Distances(const ObjectGraph& graph) {
   return distance;
 }
 
+namespace {
+
 // Chains are made from their ends. Each step knows the step behind it, so that
 // all share what they have in common.
 class ChainSearch {
  public:
-  ChainSearch(const ObjectGraph& graph, const Parents& parents)
-      : graph_(graph), parents_(parents), distance_(Distances(graph)) {}
+  ChainSearch(const ObjectGraph& graph, const Parents& parents,
+              const MappedColumn* distances)
+      : graph_(graph), parents_(parents), stored_(distances) {
+    if (stored_ == nullptr) distance_ = Distances(graph);
+  }
 
   std::vector<Chain> Find(NodeId node, size_t count) {
     std::vector<Chain> chains;
-    if (distance_[node] == kNoNode || node == kRootNode) return chains;
-    steps_.push_back({node, kNoStep, 0, 0});
-    open_.push({distance_[node], 0});
+    const uint32_t distance = DistanceOf(node);
+    if (distance == kNoNode || node == kRootNode) return chains;
+    steps_.push_back({node, kNoStep, 0, 0, distance});
+    open_.push({distance, 0});
     while (!open_.empty() && chains.size() < count) {
       const uint32_t at = open_.top().step;
       open_.pop();
@@ -61,6 +70,7 @@ class ChainSearch {
     uint32_t behind;  // step
     uint32_t edge;    // to the node of that
     uint32_t length;
+    uint32_t nearest;  // to the root: the least distance from here on
   };
   struct Open {
     uint32_t length;  // of the whole chain, at least
@@ -70,22 +80,30 @@ class ChainSearch {
     }
   };
 
+  uint32_t DistanceOf(NodeId node) const {
+    if (stored_ == nullptr) return distance_[node];
+    return static_cast<uint32_t>((*stored_)[node]) - 1;
+  }
   void Extend(uint32_t at) {
     for (const uint32_t edge : parents_.EdgesTo(steps_[at].node)) {
       if (graph_.kind(edge) == EDGE_WEAK || steps_.size() >= kMostSteps) {
         continue;
       }
       const NodeId parent = graph_.SourceOf(edge);
-      if (distance_[parent] == kNoNode || IsIn(parent, at)) continue;
+      const uint32_t distance = DistanceOf(parent);
+      if (distance == kNoNode || IsIn(parent, distance, at)) continue;
       const uint32_t length = steps_[at].length + 1;
-      open_.push(
-          {length + distance_[parent], static_cast<uint32_t>(steps_.size())});
-      steps_.push_back({parent, at, edge, length});
+      open_.push({length + distance, static_cast<uint32_t>(steps_.size())});
+      steps_.push_back({parent, at, edge, length,
+                        std::min(distance, steps_[at].nearest)});
     }
   }
-  bool IsIn(NodeId node, uint32_t step) const {
+  // A chain that leads straight to the root needs no look at all of it.
+  bool IsIn(NodeId node, uint32_t distance, uint32_t step) {
+    if (distance < steps_[step].nearest) return false;
     for (; step != kNoStep; step = steps_[step].behind) {
-      if (steps_[step].node == node) return true;
+      // After too much of it all counts as known: the chain ends.
+      if (steps_[step].node == node || ++looked_at_ > kMostLooks) return true;
     }
     return false;
   }
@@ -99,7 +117,9 @@ class ChainSearch {
 
   const ObjectGraph& graph_;
   const Parents& parents_;
-  const std::vector<uint32_t> distance_;
+  const MappedColumn* const stored_;
+  std::vector<uint32_t> distance_;  // empty: they are stored
+  uint64_t looked_at_ = 0;
   std::vector<Step> steps_;
   std::priority_queue<Open> open_;
 };
@@ -108,12 +128,15 @@ class ChainSearch {
 
 std::vector<Chain> ShortestChains(const ObjectGraph& graph,
                                   const Parents& parents, NodeId node,
-                                  size_t count) {
-  return ChainSearch(graph, parents).Find(node, count);
+                                  size_t count,
+                                  const MappedColumn* distances) {
+  return ChainSearch(graph, parents, distances).Find(node, count);
 }
 
-RootChains::RootChains(const ObjectGraph& graph)
-    : graph_(graph), edge_to_(graph.nodes(), kNoEdge), level_({kRootNode}) {}
+RootChains::RootChains(const ObjectGraph& graph, const MappedColumn* last_edges)
+    : graph_(graph), stored_(last_edges), level_({kRootNode}) {
+  if (stored_ == nullptr) edge_to_.assign(graph.nodes(), kNoEdge);
+}
 
 // Each level goes in the order of the nodes, so of equally short chains that of
 // the first edge comes first.
@@ -147,12 +170,21 @@ void RootChains::Follow(uint32_t edge, std::vector<NodeId>* next) {
   next->push_back(target);
 }
 
+uint32_t RootChains::LastEdgeTo(NodeId node) {
+  if (node == kRootNode) return kNoEdge;
+  if (stored_ != nullptr) return static_cast<uint32_t>((*stored_)[node]) - 1;
+  while (edge_to_[node] == kNoEdge && !level_.empty()) FindNextLevel();
+  return edge_to_[node];
+}
+
 Chain RootChains::To(NodeId node) {
   Chain chain;
-  if (node == kRootNode) return chain;
-  while (edge_to_[node] == kNoEdge && !level_.empty()) FindNextLevel();
-  for (; edge_to_[node] != kNoEdge; node = graph_.SourceOf(edge_to_[node])) {
-    chain.push_back(edge_to_[node]);
+  // Those of a stranger's index may lead in circles.
+  for (uint32_t edge = LastEdgeTo(node);
+       edge != kNoEdge && chain.size() < graph_.nodes();
+       edge = LastEdgeTo(node)) {
+    chain.push_back(edge);
+    node = graph_.SourceOf(edge);
   }
   std::reverse(chain.begin(), chain.end());
   return chain;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "readers/columns/mapped_column.h"
 #include "readers/objects/object_graph.h"
 #include "readers/objects/parents.h"
 
@@ -17,10 +18,16 @@ using Chain = std::vector<uint32_t>;
 // Of the chains from the root to `node` the shortest, at most `count`, shortest
 // first; of equally long ones in the order of the file. No chain comes to a
 // node twice. Weak references are in none. Empty: nothing keeps it alive, or it
-// is the root.
+// is the root. `distances`: what Distances() gave, each one higher; null: they
+// are found.
 std::vector<Chain> ShortestChains(const ObjectGraph& graph,
                                   const Parents& parents, NodeId node,
-                                  size_t count);
+                                  size_t count,
+                                  const MappedColumn* distances = nullptr);
+
+// How many references each node is away from the root; kNoNode: it is not
+// reached.
+std::vector<uint32_t> Distances(const ObjectGraph& graph);
 
 // The same of many nodes, one chain each: ShortestChains()'s first. But what a
 // module has is reached by the module where there is such a chain: not by a
@@ -29,15 +36,21 @@ std::vector<Chain> ShortestChains(const ObjectGraph& graph,
 // safe.
 class RootChains {
  public:
-  // The graph must outlive it.
-  explicit RootChains(const ObjectGraph& graph);
+  // The graph must outlive it. `last_edges`: of each node what LastEdgeTo() gave,
+  // one higher; null: they are found.
+  explicit RootChains(const ObjectGraph& graph,
+                      const MappedColumn* last_edges = nullptr);
   Chain To(NodeId node);
+  // The last edge of the node's chain; kNoChainEdge: it has none.
+  static constexpr uint32_t kNoChainEdge = ~uint32_t{0};
+  uint32_t LastEdgeTo(NodeId node);
 
  private:
   void FindNextLevel();
   void Follow(uint32_t edge, std::vector<NodeId>* next);
 
   const ObjectGraph& graph_;
+  const MappedColumn* const stored_;
   std::vector<uint32_t> edge_to_;  // the last of each node's chain, so far
   std::vector<NodeId> level_;      // the nodes that were found last
   std::vector<uint32_t> globals_;  // edges to them, for later

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "format/stream/status_util.h"
 #include "readers/objects/meliae_loader.h"
 #include "readers/run/input_file.h"
@@ -107,7 +108,7 @@ absl::Status DumpLoader::Finish() {
 void AddMissingRoots(ObjectGraph* graph) {
   const NodeId nodes = graph->nodes();
   std::vector<bool> has_parent(nodes), is_reached(nodes);
-  for (const NodeId target : graph->targets()) has_parent[target] = true;
+  for (const NodeId target : graph->arrays().targets) has_parent[target] = true;
   struct Root {
     NodeId node;
     uint32_t name;
@@ -149,12 +150,12 @@ void AddMissingRoots(ObjectGraph* graph) {
   graph->Finish();
 }
 
-namespace {
-
-// Says how the dump ended, where it did not end well.
-void SayEnd(const std::string& name, const ObjectGraph& graph,
-            const Console& console) {
+void SayDumpEnd(const std::string& name, const ObjectGraph& graph,
+                const Console& console) {
   const DumpFacts& facts = graph.facts();
+  if (!facts.damage.empty()) {
+    console.Say(absl::StrCat(name, ": ", facts.damage));
+  }
   if (!facts.end.has_value()) {
     console.Say(absl::StrCat(name,
                              ": the dump was cut off; what came before was "
@@ -181,9 +182,17 @@ void SayEnd(const std::string& name, const ObjectGraph& graph,
   }
 }
 
-}  // namespace
-
 namespace {
+
+constexpr size_t kShownBytes = 512;
+
+// What reads frames speaks of run files.
+absl::Status OfDump(const absl::Status& status) {
+  return absl::Status(
+      status.code(),
+      absl::StrReplaceAll(status.message(), {{"not a pymemrun run file",
+                                              "not a dump of objects"}}));
+}
 
 // Loads what the file has. `teller` is told of damage, if not null.
 absl::StatusOr<std::unique_ptr<ObjectGraph>> Load(const InputFile& file,
@@ -194,6 +203,7 @@ absl::StatusOr<std::unique_ptr<ObjectGraph>> Load(const InputFile& file,
   auto graph = std::make_unique<ObjectGraph>();
   if (!details) graph->OmitDetails();
   PeekedSource peeked(&source);
+  peeked.Peek(kShownBytes);  // of what turns out to be no dump
   if (LooksLikeMeliae(&peeked)) {
     RETURN_IF_ERROR(LoadMeliae(&peeked, graph.get()));
     return graph;
@@ -201,7 +211,7 @@ absl::StatusOr<std::unique_ptr<ObjectGraph>> Load(const InputFile& file,
   DumpLoader loader(graph.get());
   loader.TellDamage(teller);
   ReadResult result;
-  RETURN_IF_ERROR(ReadStream(&peeked, {}, &loader, &result));
+  RETURN_IF_ERROR(OfDump(ReadStream(&peeked, {}, &loader, &result)));
   RETURN_IF_ERROR(loader.Finish());
   *damages = result.damages;
   return graph;
@@ -232,8 +242,8 @@ std::unique_ptr<ObjectGraph> LoadObjects(const std::string& path,
   uint64_t damages = 0;
   auto graph = Load(**file, details, &teller, &damages);
   if (!graph.ok()) return fail(name, graph.status());
-  if (damages > 0) *code = kExitFailed;
-  SayEnd(name, **graph, console);
+  if (damages > 0 || !(*graph)->facts().damage.empty()) *code = kExitFailed;
+  SayDumpEnd(name, **graph, console);
   return *std::move(graph);
 }
 

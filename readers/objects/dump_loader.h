@@ -54,6 +54,10 @@ class DumpLoader : public RecordVisitor {
 // each circle that is not reached otherwise. REQUIRES: the root has no edges.
 void AddMissingRoots(ObjectGraph* graph);
 
+// Says how the dump ended, where it did not end well.
+void SayDumpEnd(const std::string& name, const ObjectGraph& graph,
+                const Console& console);
+
 // Loads the dump at `path`, which may be one of Meliae's, as far as it can be
 // read. Fails when nothing can be.
 absl::StatusOr<std::unique_ptr<ObjectGraph>> LoadObjectFile(

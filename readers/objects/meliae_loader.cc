@@ -36,7 +36,12 @@ class GzipSource final : public ByteSource {
     while (stream_.avail_out == size && !ended_) {
       if (stream_.avail_in == 0) {
         ASSIGN_OR_RETURN(const size_t got, source_->Read(in_, sizeof(in_)));
-        if (got == 0) return absl::DataLossError("the gzip file is cut off");
+        if (got == 0) {
+          // What came so far is given first.
+          const size_t given = size - stream_.avail_out;
+          if (given > 0) return given;
+          return absl::DataLossError("the gzip file is cut off");
+        }
         stream_.next_in = reinterpret_cast<Bytef*>(in_);
         stream_.avail_in = static_cast<uInt>(got);
       }
@@ -191,24 +196,45 @@ absl::Status MeliaeLoader::Finish() {
   return absl::OkStatus();
 }
 
+// "line 7: expected a JSON object with address and size; 3 lines left out".
+std::string BadLines(uint64_t first, uint64_t count) {
+  return absl::StrCat(
+      "line ", first, ": expected a JSON object with address and size",
+      count == 1 ? ": it is left out"
+                 : absl::StrCat(": ", count, " such lines are left out"));
+}
+
 absl::Status LoadLines(ByteSource* source, ObjectGraph* graph) {
   MeliaeLoader loader(graph);
   Lines lines(source);
   absl::string_view line;
   MeliaeObject object;
+  uint64_t first_bad = 0, bad = 0;
   for (uint64_t number = 1;; ++number) {
-    ASSIGN_OR_RETURN(const bool more, lines.Next(&line));
-    if (!more) return loader.Finish();
+    const absl::StatusOr<bool> more = lines.Next(&line);
+    if (!more.ok()) {
+      if (graph->nodes() == 1) return more.status();
+      graph->facts().damage =
+          absl::StrCat("line ", number, ": ", more.status().message(),
+                       ": what follows is missing");
+    } else if (bad > 0) {
+      graph->facts().damage = BadLines(first_bad, bad);
+    }
+    if (!more.ok() || !*more) break;
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) {
       line.remove_suffix(1);
     }
     if (line.empty() || line == "[" || line == "]") continue;
-    if (!ParseMeliaeLine(line, &object)) {
-      return absl::DataLossError(absl::StrCat(
-          "line ", number, ": expected a JSON object with address and size"));
+    if (ParseMeliaeLine(line, &object)) {
+      RETURN_IF_ERROR(loader.Add(object));
+    } else if (bad++ == 0) {
+      first_bad = number;
     }
-    RETURN_IF_ERROR(loader.Add(object));
   }
+  if (graph->nodes() == 1 && bad > 0) {
+    return absl::DataLossError(BadLines(first_bad, bad));
+  }
+  return loader.Finish();
 }
 
 }  // namespace

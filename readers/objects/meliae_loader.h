@@ -14,7 +14,8 @@ bool LooksLikeMeliae(PeekedSource* source);
 
 // Fills an empty graph, and makes a root. References have kinds as far as the
 // types tell. References to objects that have no line are left out and counted.
-// Fails with the number of a line that is wrong.
+// Lines that are wrong are left out, and what follows where the file cannot be
+// unpacked: DumpFacts.damage says it. Fails where no line is right.
 absl::Status LoadMeliae(ByteSource* source, ObjectGraph* graph);
 
 }  // namespace pymemrun

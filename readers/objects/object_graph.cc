@@ -5,39 +5,14 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
-#include "format/stream/varint.h"
+#include "readers/objects/node_details.h"
 
 namespace pymemrun {
 namespace {
 
-// The first byte of a node's details says which of them follow.
-enum : uint8_t { kHasLength = 1, kHasText = 2, kHasHash = 4, kHasLine = 8 };
-
 std::string NameOf(const ObjectTypeDef& type) {
   if (type.module().empty() || type.module() == "builtins") return type.name();
   return absl::StrCat(type.module(), ".", type.name());
-}
-
-// Takes a number of details that were written here.
-uint64_t Take(absl::string_view* bytes) {
-  uint64_t value = 0;
-  TakeVarint(bytes, &value);
-  return value;
-}
-
-NodeDetails TakeDetails(absl::string_view* bytes) {
-  NodeDetails details;
-  const auto has = static_cast<uint8_t>(bytes->front());
-  bytes->remove_prefix(1);
-  if (has & kHasLength) details.length = Take(bytes);
-  if (has & kHasText) {
-    const uint64_t size = Take(bytes);
-    details.text = bytes->substr(0, size);
-    bytes->remove_prefix(size);
-  }
-  if (has & kHasHash) details.hash = Take(bytes);
-  if (has & kHasLine) details.line = static_cast<uint32_t>(Take(bytes));
-  return details;
 }
 
 }  // namespace
@@ -63,31 +38,21 @@ void ObjectGraph::AppendDetails(const ObjectNode& node) {
   if (types_of_.size() % kDetailsStep == 0) {
     details_at_.push_back(details_.size());
   }
-  std::string details(
-      1, static_cast<char>((node.length.has_value() ? kHasLength : 0) |
-                           (node.has_text() ? kHasText : 0) |
-                           (node.text_hash != 0 ? kHasHash : 0) |
-                           (node.line != 0 ? kHasLine : 0)));
-  if (node.length.has_value()) AppendVarint(*node.length, &details);
-  if (node.has_text()) {
-    AppendVarint(node.text.size(), &details);
-    details.append(node.text.data(), node.text.size());
-  }
-  if (node.text_hash != 0) AppendVarint(node.text_hash, &details);
-  if (node.line != 0) AppendVarint(node.line, &details);
+  std::string details;
+  AppendNodeDetails(node, &details);
   details_.append(details.data(), details.size());
 }
 
 void ObjectGraph::AddNode(const ObjectNode& node) {
   if (!omits_details_) AppendDetails(node);
-  addresses_.push_back(node.address);
+  addresses_.own().push_back(node.address);
   if (node.size_bytes >= kLargeSize) {
     large_sizes_[nodes()] = node.size_bytes;
   }
   sizes_.push_back(
       static_cast<uint32_t>(std::min<uint64_t>(node.size_bytes, kLargeSize)));
-  flags_.push_back(static_cast<uint8_t>(node.flags));
-  types_of_.push_back(node.type);
+  flags_.own().push_back(static_cast<uint8_t>(node.flags));
+  types_of_.own().push_back(node.type);
   if (!types_[node.type].synthetic()) {
     ++objects_;
     total_bytes_ += node.size_bytes;
@@ -107,16 +72,16 @@ absl::Status ObjectGraph::AddReference(const ObjectReference& reference) {
     return absl::OkStatus();
   }
   BeginEdges(reference.from + 1);
-  targets_.push_back(reference.target);
-  kinds_.push_back(static_cast<uint8_t>(reference.kind));
-  if (!omits_details_) names_of_.push_back(reference.name);
+  targets_.own().push_back(reference.target);
+  kinds_.own().push_back(static_cast<uint8_t>(reference.kind));
+  if (!omits_details_) names_of_.own().push_back(reference.name);
   return absl::OkStatus();
 }
 
 // Of the nodes below `end` that had no references yet they begin here.
 void ObjectGraph::BeginEdges(size_t end) {
   while (first_edge_.size() < end) {
-    first_edge_.push_back(static_cast<uint32_t>(targets_.size()));
+    first_edge_.own().push_back(static_cast<uint32_t>(targets_.size()));
   }
 }
 
@@ -130,6 +95,10 @@ void ObjectGraph::Finish() {
 // last node on.
 void ObjectGraph::MergeLate() {
   if (late_.empty()) return;
+  GrownArray<uint32_t>& first_edges = first_edge_.own();
+  GrownArray<NodeId>& targets = targets_.own();
+  GrownArray<uint8_t>& kinds = kinds_.own();
+  GrownArray<uint32_t>& names = names_of_.own();
   std::stable_sort(late_.begin(), late_.end(),
                    [](const ObjectReference& a, const ObjectReference& b) {
                      return a.from < b.from;
@@ -138,24 +107,24 @@ void ObjectGraph::MergeLate() {
     late_.pop_back();
     ++facts_.lost_references;
   }
-  size_t left = late_.size(), to = targets_.size() + left;
-  size_t from = targets_.size();
-  targets_.resize(to);
-  kinds_.resize(to);
-  if (!omits_details_) names_of_.resize(to);
+  size_t left = late_.size(), to = targets.size() + left;
+  size_t from = targets.size();
+  targets.resize(to);
+  kinds.resize(to);
+  if (!omits_details_) names.resize(to);
   for (NodeId node = nodes(); left > 0;) {
     --node;
-    first_edge_[node + 1] = static_cast<uint32_t>(to);
+    first_edges[node + 1] = static_cast<uint32_t>(to);
     for (; left > 0 && late_[left - 1].from == node; --left) {
       const ObjectReference& reference = late_[left - 1];
-      targets_[--to] = reference.target;
-      kinds_[to] = static_cast<uint8_t>(reference.kind);
-      if (!omits_details_) names_of_[to] = reference.name;
+      targets[--to] = reference.target;
+      kinds[to] = static_cast<uint8_t>(reference.kind);
+      if (!omits_details_) names[to] = reference.name;
     }
-    for (; from > first_edge_[node]; --from) {
-      targets_[--to] = targets_[from - 1];
-      kinds_[to] = kinds_[from - 1];
-      if (!omits_details_) names_of_[to] = names_of_[from - 1];
+    for (; from > first_edges[node]; --from) {
+      targets[--to] = targets[from - 1];
+      kinds[to] = kinds[from - 1];
+      if (!omits_details_) names[to] = names[from - 1];
     }
   }
   late_ = {};
@@ -163,58 +132,93 @@ void ObjectGraph::MergeLate() {
 
 void ObjectGraph::DropLost() {
   const NodeId count = nodes();
-  if (std::all_of(targets_.begin(), targets_.end(),
+  GrownArray<uint32_t>& first_edges = first_edge_.own();
+  GrownArray<NodeId>& targets = targets_.own();
+  GrownArray<uint8_t>& kinds = kinds_.own();
+  GrownArray<uint32_t>& names = names_of_.own();
+  if (std::all_of(targets.begin(), targets.end(),
                   [count](NodeId target) { return target < count; })) {
     return;
   }
   uint32_t to = 0, from = 0;
   for (NodeId node = 0; node < count; ++node) {
-    const uint32_t end = first_edge_[node + 1];
-    first_edge_[node] = to;
+    const uint32_t end = first_edges[node + 1];
+    first_edges[node] = to;
     for (; from < end; ++from) {
-      if (targets_[from] >= count) {
+      if (targets[from] >= count) {
         ++facts_.lost_references;
         continue;
       }
-      targets_[to] = targets_[from];
-      kinds_[to] = kinds_[from];
-      if (!omits_details_) names_of_[to] = names_of_[from];
+      targets[to] = targets[from];
+      kinds[to] = kinds[from];
+      if (!omits_details_) names[to] = names[from];
       ++to;
     }
   }
-  first_edge_[count] = to;
-  targets_.resize(to);
-  kinds_.resize(to);
-  if (!omits_details_) names_of_.resize(to);
+  first_edges[count] = to;
+  targets.resize(to);
+  kinds.resize(to);
+  if (!omits_details_) names.resize(to);
 }
 
 NodeId ObjectGraph::SourceOf(uint32_t edge) const {
-  const auto above =
-      std::upper_bound(first_edge_.begin(), first_edge_.end(), edge);
-  return static_cast<NodeId>(above - first_edge_.begin() - 1);
+  // The last node that begins at the edge or before it.
+  NodeId node = 0, end = nodes();
+  while (end - node > 1) {
+    const NodeId middle = node + (end - node) / 2;
+    (first_edge_[middle] <= edge ? node : end) = middle;
+  }
+  return node;
 }
 
 uint64_t ObjectGraph::size_bytes(NodeId node) const {
+  if (stored_ != nullptr) return stored_->sizes[node];
   if (sizes_[node] != kLargeSize) return sizes_[node];
   return large_sizes_.at(node);
 }
 
 void ObjectGraph::SetType(NodeId node, uint32_t type) {
   objects_ += types_[types_of_[node]].synthetic();
-  types_of_[node] = type;
+  types_of_.own()[node] = type;
   objects_ -= types_[type].synthetic();
 }
 
 NodeDetails ObjectGraph::details(NodeId node) const {
+  if (stored_ != nullptr) return stored_->details->Of(node);
   if (omits_details_) return NodeDetails();
   absl::string_view rest(details_.data(), details_.size());
   rest.remove_prefix(details_at_[node / kDetailsStep]);
-  NodeDetails details = TakeDetails(&rest);
-  for (NodeId i = 0; i < node % kDetailsStep; ++i) details = TakeDetails(&rest);
+  NodeDetails details = TakeNodeDetails(&rest);
+  for (NodeId i = 0; i < node % kDetailsStep; ++i) details = TakeNodeDetails(&rest);
   return details;
 }
 
+void ObjectGraph::UseStored(const StoredGraph& stored) {
+  addresses_.Use(&stored.addresses);
+  stored_ = &stored;
+  types_of_.Use(&stored.types);
+  flags_.Use(&stored.flags);
+  first_edge_.Use(&stored.first_edges);
+  targets_.Use(&stored.targets);
+  kinds_.Use(&stored.kinds);
+  names_of_.Use(&stored.names);
+  objects_ = stored.objects;
+  total_bytes_ = stored.total_bytes;
+}
+
+GraphArrays ObjectGraph::arrays() const {
+  return {addresses_.span(), sizes_,          types_of_.span(), first_edge_.span(),
+          targets_.span(),   kinds_.span(), names_of_.span()};
+}
+
 NodeId ObjectGraph::Find(uint64_t address) const {
+  if (address == 0) return kNoNode;
+  // Who looks for many is quicker with an order of them.
+  constexpr int kFewFinds = 16;
+  if (stored_ != nullptr && finds_++ < kFewFinds) {
+    const auto found = stored_->addresses.Find(address);
+    return found.has_value() ? static_cast<NodeId>(*found) : kNoNode;
+  }
   if (by_address_.empty()) {
     by_address_.resize(nodes());
     std::iota(by_address_.begin(), by_address_.end(), 0);
@@ -227,8 +231,7 @@ NodeId ObjectGraph::Find(uint64_t address) const {
                        [this](NodeId node, uint64_t wanted) {
                          return addresses_[node] < wanted;
                        });
-  if (found == by_address_.end() || addresses_[*found] != address ||
-      address == 0) {
+  if (found == by_address_.end() || addresses_[*found] != address) {
     return kNoNode;
   }
   return *found;

@@ -12,12 +12,13 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "format/objects/object_node.h"
 #include "format/trace.pb.h"
+#include "readers/columns/number_column.h"
 #include "readers/objects/dump_facts.h"
-#include "readers/objects/grown_array.h"
+#include "readers/objects/graph_arrays.h"
 #include "readers/objects/node_allocations.h"
+#include "readers/objects/stored_graph.h"
 
 namespace pymemrun {
 
@@ -25,6 +26,10 @@ namespace pymemrun {
 class ObjectGraph {
  public:
   ObjectGraph();
+
+  // Instead of all that fills it but AddType() and AddName(). `stored` must
+  // outlive the graph.
+  void UseStored(const StoredGraph& stored);
 
   // Leaves out details of nodes and names of references, for those who need
   // types and sizes alone. To be called first, if at all.
@@ -43,7 +48,7 @@ class ObjectGraph {
   // Gives each target that came so far the number that `map` says.
   template <typename Map>
   void MapTargets(Map map) {
-    for (NodeId& target : targets_) target = map(target);
+    for (NodeId& target : targets_.own()) target = map(target);
     for (ObjectReference& late : late_) late.target = map(late.target);
   }
   DumpFacts& facts() { return facts_; }
@@ -90,9 +95,8 @@ class ObjectGraph {
     return omits_details_ ? 0 : names_of_[edge];
   }
   const std::vector<std::string>& names() const { return names_; }
-  absl::Span<const uint32_t> first_edges() const { return first_edge_; }
-  absl::Span<const NodeId> targets() const { return targets_; }
-  absl::Span<const uint8_t> kinds() const { return kinds_; }
+  // REQUIRES: the graph was loaded, and that with details.
+  GraphArrays arrays() const;
 
   // Null: nothing is known of allocations.
   const NodeAllocations* allocations() const { return allocations_.get(); }
@@ -118,23 +122,25 @@ class ObjectGraph {
   std::vector<ObjectTypeDef> types_;
   std::vector<std::string> type_names_;
   std::vector<std::string> names_;
-  GrownArray<uint64_t> addresses_;
+  NumberColumn<uint64_t> addresses_;
+  NumberColumn<uint64_t> stored_sizes_;
+  const StoredGraph* stored_ = nullptr;
   GrownArray<uint32_t> sizes_;  // kLargeSize: see large_sizes_
   absl::flat_hash_map<NodeId, uint64_t> large_sizes_;
-  GrownArray<uint32_t> types_of_;
-  GrownArray<uint8_t> flags_;
-  // Details of the nodes one behind the other; where those of each
-  // kDetailsStep-th node begin.
+  NumberColumn<uint32_t> types_of_;
+  NumberColumn<uint8_t> flags_;
+  // Of all nodes; where those of each kDetailsStep-th begin.
   GrownArray<char> details_;
   GrownArray<uint64_t> details_at_;
-  GrownArray<uint32_t> first_edge_;
-  GrownArray<NodeId> targets_;
-  GrownArray<uint8_t> kinds_;
-  GrownArray<uint32_t> names_of_;
+  NumberColumn<uint32_t> first_edge_;
+  NumberColumn<NodeId> targets_;
+  NumberColumn<uint8_t> kinds_;
+  NumberColumn<uint32_t> names_of_;
   std::vector<ObjectReference> late_;
   uint64_t objects_ = 0, total_bytes_ = 0;
   std::unique_ptr<NodeAllocations> allocations_;
   mutable std::vector<NodeId> by_address_;  // made when it is asked for
+  mutable int finds_ = 0;                   // in stored addresses
 };
 
 }  // namespace pymemrun

@@ -149,6 +149,10 @@ TEST(ObjectText, CutTextsAndBytesSaySo) {
   const uint64_t bytes = add(builder.Add("bytes", 40, "a'\x01\xFF", 9));
   const uint32_t frame = builder.Add("frame", 400, "main.py handle");
   builder.node(frame).line = 15;
+  const uint32_t code = builder.Add("code", 200, "handle");
+  builder.Refer(frame, code, EDGE_CODE);
+  builder.Refer(code, builder.AddText("/app/job.py"), EDGE_ATTRIBUTE,
+                "co_filename");
   add(frame);
   const Loaded loaded = Load(builder.Write());
   const ObjectGraph& graph = *loaded.graph;
@@ -159,7 +163,7 @@ TEST(ObjectText, CutTextsAndBytesSaySo) {
   EXPECT_NE(graph.details(graph.Find(cut)).hash, 0u);
   EXPECT_EQ(text(accents), "'\xC3\xA9'");
   EXPECT_EQ(text(bytes), "b'a\\'\\x01\\xff'...");
-  EXPECT_EQ(text(builder.AddressOf(frame)), "main.py handle:15");
+  EXPECT_EQ(text(builder.AddressOf(frame)), "job.py:15 main.py handle");
 }
 
 TEST(Parents, AreTheReferencesBackwards) {
@@ -341,7 +345,7 @@ TEST(DumpLoader, RefusesWhatIsNoDump) {
   EXPECT_THAT(Load(sink.contents()).printed.err,
               HasSubstr("holds no object graph"));
   EXPECT_EQ(Load("").printed.code, kExitFailed);
-  EXPECT_THAT(Load("hello").printed.err, HasSubstr("not a pymemrun run file"));
+  EXPECT_THAT(Load("hello").printed.err, HasSubstr("not a dump of objects: found a text file"));
 }
 
 }  // namespace

@@ -57,6 +57,29 @@ uint64_t CodePoints(absl::string_view text) {
   return count;
 }
 
+// The node that a reference of this kind and name leads to, or kNoNode.
+NodeId TargetBy(const ObjectGraph& graph, NodeId node, EdgeKind kind,
+                absl::string_view name = "") {
+  for (uint32_t e = graph.first_edge(node); e < graph.first_edge(node + 1);
+       ++e) {
+    if (graph.kind(e) == kind && (name.empty() || graph.edge_name(e) == name)) {
+      return graph.target(e);
+    }
+  }
+  return kNoNode;
+}
+
+// The name of the file whose code a frame runs, without folders; empty: it is
+// not known.
+std::string FileOfFrame(const ObjectGraph& graph, NodeId frame) {
+  const NodeId code = TargetBy(graph, frame, EDGE_CODE);
+  if (code == kNoNode) return "";
+  const NodeId file = TargetBy(graph, code, EDGE_ATTRIBUTE, "co_filename");
+  if (file == kNoNode) return "";
+  const std::string path(graph.details(file).text.value_or(""));
+  return path.substr(path.rfind('/') + 1);
+}
+
 bool IsOneOf(absl::string_view type, const char* one, const char* other) {
   return type == one || type == other;
 }
@@ -83,7 +106,11 @@ std::string ValueText(const ObjectGraph& graph, NodeId node) {
   if (IsOneOf(type, "bytes", "bytearray")) {
     return QuotedBytes(text, details.length.value_or(0) > text.size());
   }
-  if (details.line != 0) return absl::StrCat(text, ":", details.line);
+  if (details.line != 0) {
+    const std::string file = FileOfFrame(graph, node);
+    return file.empty() ? absl::StrCat(text, ":", details.line)
+                        : absl::StrCat(file, ":", details.line, " ", text);
+  }
   return std::string(text);
 }
 

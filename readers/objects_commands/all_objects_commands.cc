@@ -22,7 +22,8 @@ namespace pymemrun {
   COMMAND(NewObjectsCollapseCommand)   \
   COMMAND(NewObjectsDiffCommand)       \
   COMMAND(NewObjectsQueryCommand)      \
-  COMMAND(NewObjectsExportCommand)
+  COMMAND(NewObjectsExportCommand)     \
+  COMMAND(NewObjectsIndexCommand)
 
 PYMEMRUN_DEFINE_COMMANDS(ObjectsCommands, PYMEMOBJ_COMMANDS)
 

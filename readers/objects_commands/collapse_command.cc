@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
-#include "readers/objects_commands/summary_text.h"
+#include "readers/objects_text/summary_text.h"
 #include "readers/objects_findings/collapse.h"
 #include "text/report_text.h"
 
@@ -35,8 +35,11 @@ class CollapseCommand final : public ObjectsCommand {
     const uint64_t before = analysis->graph().objects();
     Collapsed collapsed = CollapseInstanceDicts(analysis->graph());
     int code = kExitOk;
+    const auto take = [&](std::unique_ptr<NodeAllocations> allocations) {
+      collapsed.graph->TakeAllocations(std::move(allocations));
+    };
     if (where_.has_line() && !Join(files_.paths[0], /*is_needed=*/true, console,
-                                   collapsed.graph.get(), &code)) {
+                                   *collapsed.graph, take, &code)) {
       return code;
     }
     ObjectAnalysis folded(std::move(collapsed.graph));
@@ -45,7 +48,7 @@ class CollapseCommand final : public ObjectsCommand {
                        collapsed.dicts == 1 ? "is" : "are",
                        " counted in the instances.\n",
                        SummaryText(folded.graph())),
-          TypeTable(&folded, where_, table_.limit()), output);
+          TypeTable(&folded, where_, limit()), output);
     return code;
   }
 };

@@ -1,13 +1,11 @@
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/cycles.h"
 #include "text/report_text.h"
@@ -15,26 +13,15 @@
 namespace pymemrun {
 namespace {
 
-// "2 app.Node, dict".
-std::string TypesOf(const ObjectGraph& graph, const Cycle& cycle) {
+// "app.Node, dict".
+std::string TypesOf(const ObjectGraph& graph, const CycleGroup& group) {
   constexpr size_t kMost = 4;
-  absl::btree_map<uint32_t, uint64_t> counts;
-  for (const NodeId node : cycle.nodes) ++counts[graph.type(node)];
-  std::vector<std::pair<uint64_t, uint32_t>> order;
-  for (const auto& [type, count] : counts) order.push_back({count, type});
-  std::stable_sort(
-      order.begin(), order.end(),
-      [](const auto& a, const auto& b) { return a.first > b.first; });
-  std::vector<std::string> texts;
-  for (const auto& [count, type] : order) {
-    if (texts.size() == kMost) {
-      texts.push_back("...");
-      break;
-    }
-    const std::string& name = graph.type_name(type);
-    texts.push_back(count == 1 ? name : absl::StrCat(count, " ", name));
+  std::vector<std::string> names;
+  for (const uint32_t type : group.types) {
+    names.push_back(names.size() == kMost ? "..." : graph.type_name(type));
+    if (names.size() > kMost) break;
   }
-  return absl::StrJoin(texts, ", ");
+  return absl::StrJoin(names, ", ");
 }
 
 class CyclesCommand final : public ObjectsCommand {
@@ -43,13 +30,13 @@ class CyclesCommand final : public ObjectsCommand {
       : ObjectsCommand(
             "cycles", "circles of objects that only they keep alive",
             "Lists circles of objects that no root leads to: garbage that "
-            "waits "
-            "for the cycle collector.\n\nC code that keeps a reference to "
+            "waits for the cycle collector. Circles of the same types stand "
+            "together, with what hangs off them.\n\nC code that keeps a reference to "
             "itself may hold such objects, too: a dump does not show that.") {}
 
   void AddOptions(CLI::App* app) override {
     AddFile(app);
-    AddTable(app, 20, "circle");
+    AddTable(app, 20, "group of circles");
   }
 
  private:
@@ -59,14 +46,18 @@ class CyclesCommand final : public ObjectsCommand {
     const Cycles found = FindCycles(graph);
     Table table;
     table.headings = {{"bytes", "size", CellLook::kBytes},
+                      {"circles", "circles"},
                       {"objects", "objects"},
+                      {"hanging_bytes", "hangs off", CellLook::kBytes},
+                      {"hanging_objects", "objects"},
                       {"address", "first"},
                       {"types", "types", CellLook::kName}};
-    for (const Cycle& cycle : found.cycles) {
+    for (const CycleGroup& group : found.groups) {
       if (IsFull(table.rows.size())) break;
-      table.rows.push_back({cycle.size_bytes, uint64_t{cycle.nodes.size()},
-                            AddressText(graph, cycle.nodes[0]),
-                            TypesOf(graph, cycle)});
+      table.rows.push_back({group.size_bytes, group.circles, group.objects,
+                            group.hanging_bytes, group.hanging_objects,
+                            AddressText(graph, group.first),
+                            TypesOf(graph, group)});
     }
     table.places = table.rows.size();
     Print(found.objects == 0

@@ -7,7 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/graph_diff.h"
 #include "readers/objects_findings/retained_diff.h"
@@ -50,15 +50,17 @@ class DiffCommand final : public ObjectsCommand {
                   "keeps alive (dominator).");
     AddTable(app, 20, "type, line or object");
   }
-  int Run(const Console& console, OutputBuffer* output) override;
 
  private:
   bool NeedsAllocations() const override {
     return by_ == By::kLine || ObjectsCommand::NeedsAllocations();
   }
   int Show(ObjectAnalysis*, const Console&, OutputBuffer*) override {
-    return kExitOk;  // Run() reads two
+    return kExitOk;  // Answer() reads two
   }
+  int Answer(const Console& console, OutputBuffer* output) override;
+  int Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
+              const Console& console, OutputBuffer* output) const;
   static std::string Heading(const ObjectGraph& older,
                              const ObjectGraph& newer);
   // By type, or by line.
@@ -126,7 +128,7 @@ Table DiffCommand::GroupsTable(const ObjectGraph& older,
 // The way by which a program would name it, where there is one that short.
 std::string PathOf(ObjectAnalysis* analysis, NodeId node) {
   const ObjectGraph& graph = analysis->graph();
-  const auto chains = ShortestChains(graph, analysis->parents(), node, 3);
+  const auto chains = analysis->ShortestChainsTo(node, 3);
   std::string path;
   for (const Chain& chain : chains) {
     const std::string found = ChainText(graph, chain);
@@ -197,24 +199,19 @@ Table DiffCommand::DominatorsTable(ObjectAnalysis* older, ObjectAnalysis* newer,
   return table;
 }
 
-int DiffCommand::Run(const Console& console, OutputBuffer* output) {
-  int code = kExitOk;
-  auto older = Load(files_.paths[0], console, &code);
-  if (older == nullptr) return code;
-  auto newer = Load(files_.paths[1], console, &code);
-  if (newer == nullptr) return code;
-  const std::string heading = Heading(*older, *newer);
+int DiffCommand::Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
+                         const Console& console, OutputBuffer* output) const {
+  const std::string heading = Heading(older->graph(), newer->graph());
   if (by_ != By::kDominator) {
-    Print(heading, GroupsTable(*older, *newer), output);
-    return code;
+    Print(heading, GroupsTable(older->graph(), newer->graph()), output);
+    return kExitOk;
   }
-  if (!IsOneProcess(*older, *newer)) {
+  if (!IsOneProcess(older->graph(), newer->graph())) {
     console.Say("--by dominator needs two dumps of one process");
     return kExitFailed;
   }
-  ObjectAnalysis before(std::move(older)), after(std::move(newer));
   std::string text;
-  const Table table = DominatorsTable(&before, &after, &text);
+  const Table table = DominatorsTable(older, newer, &text);
   if (table_.as_text()) {
     if (text.empty()) {
       text = "Nothing keeps a thousandth of it more or less alive.\n";
@@ -223,7 +220,19 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
   } else {
     PrintTable(table, table_.format(), output);
   }
-  return code;
+  return kExitOk;
+}
+
+int DiffCommand::Answer(const Console& console, OutputBuffer* output) {
+  int code = kExitOk;
+  const auto older = Load(files_.paths[0], console, &code);
+  if (older == nullptr) return code;
+  const auto newer = Load(files_.paths[1], console, &code);
+  if (newer == nullptr) return code;
+  const int compared = Compare(older.get(), newer.get(), console, output);
+  Note(*older, files_.paths[0]);
+  Note(*newer, files_.paths[1]);
+  return std::max(code, compared);
 }
 
 }  // namespace

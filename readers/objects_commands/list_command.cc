@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "readers/objects_commands/allocation_text.h"
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/allocation_text.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/options/option_values.h"
 #include "text/report_text.h"
@@ -54,9 +54,9 @@ class ListCommand final : public ObjectsCommand {
              : order_ == Order::kSize   ? graph.size_bytes(node)
                                       : graph.details(node).length.value_or(0);
     };
-    const size_t listed = table_.limit() == 0
+    const size_t listed = limit() == 0
                               ? found.size()
-                              : std::min<size_t>(found.size(), table_.limit());
+                              : std::min<size_t>(found.size(), limit());
     std::partial_sort(found.begin(), found.begin() + listed, found.end(),
                       [&](NodeId a, NodeId b) {
                         return std::pair(value(b), a) < std::pair(value(a), b);
@@ -68,7 +68,7 @@ class ListCommand final : public ObjectsCommand {
       found.resize(listed);
       AddAllocationColumns(graph, found, &table);
     }
-    Print(absl::StrCat(Counted(count, "object"), " take ",
+    Print(absl::StrCat(Counted(count, "object"), count == 1 ? " takes " : " take ",
                        HumanBytes(static_cast<double>(bytes)), "."),
           table, output);
     return kExitOk;

@@ -1,44 +1,146 @@
 #include "readers/objects_commands/objects_command.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "readers/objects/dump_loader.h"
+#include "format/stream/byte_io.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_heap/load_allocations.h"
+#include "readers/objects_index/load_dump.h"
 #include "readers/options/option_values.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
 
-int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
-  int code = kExitOk;
-  auto graph = Load(files_.paths[0], console, &code);
-  if (graph == nullptr) return code;
-  ObjectAnalysis analysis(std::move(graph));
-  return std::max(code, Show(&analysis, console, output));
+namespace {
+
+constexpr char kNoIndex[] = "none";
+
+// What a command says, until it is known to be right.
+class HeldConsole {
+ public:
+  explicit HeldConsole(const Console& console)
+      : to_(console),
+        err_fd_(memfd_create("messages", MFD_CLOEXEC)),
+        held_(console) {
+    if (err_fd_ >= 0) held_.err_fd = err_fd_;
+  }
+  ~HeldConsole() {
+    if (err_fd_ >= 0) close(err_fd_);
+  }
+  HeldConsole(const HeldConsole&) = delete;
+  HeldConsole& operator=(const HeldConsole&) = delete;
+
+  const Console& console() const { return held_; }
+  void HandOn() {
+    if (err_fd_ < 0 || lseek(err_fd_, 0, SEEK_SET) != 0) return;
+    FdSink sink(to_.err_fd);
+    char buffer[4096];
+    for (ssize_t n; (n = read(err_fd_, buffer, sizeof(buffer))) > 0;) {
+      sink.Append({buffer, static_cast<size_t>(n)}).IgnoreError();
+    }
+  }
+
+ private:
+  const Console& to_;
+  const int err_fd_;
+  Console held_;
+};
+
+}  // namespace
+
+std::string ObjectsCommand::IndexOf(const std::string& path) const {
+  if (!uses_index_ || path == "-" || index_ == kNoIndex) return "";
+  return index_.empty() ? IndexPath(path) : index_;
 }
 
-std::unique_ptr<ObjectGraph> ObjectsCommand::Load(const std::string& path,
-                                                  const Console& console,
-                                                  int* code) {
-  auto graph = LoadObjects(path, console, code, NeedsDetails());
-  if (graph == nullptr) return nullptr;
+// Of an index that turns out to be damaged nothing is printed.
+bool ObjectsCommand::AnswerByIndex(const Console& console,
+                                   OutputBuffer* output, int* code) {
+  HeldConsole held(console);
+  StringSink sink;
+  OutputBuffer held_output(&sink, output->terminal());
+  held_output.runs() = output->runs();
+  damage_.clear();
+  *code = Answer(held.console(), &held_output);
+  if (!damage_.empty()) {
+    console.Say(damage_);
+    return false;
+  }
+  held.HandOn();
+  held_output.Flush().IgnoreError();
+  output->Append(sink.contents());
+  output->runs() = held_output.runs();
+  return true;
+}
+
+int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
+  const bool has_index =
+      std::any_of(files_.paths.begin(), files_.paths.end(),
+                  [this](const std::string& path) {
+                    const std::string index = IndexOf(path);
+                    return !index.empty() && access(index.c_str(), F_OK) == 0;
+                  });
+  int code = kExitOk;
+  if (has_index) {
+    if (AnswerByIndex(console, output, &code)) return code;
+    uses_index_ = false;
+  }
+  code = Answer(console, output);
+  uses_index_ = true;
+  return code;
+}
+
+int ObjectsCommand::Answer(const Console& console, OutputBuffer* output) {
+  int code = kExitOk;
+  auto analysis = Load(files_.paths[0], console, &code);
+  if (analysis == nullptr) return code;
+  code = std::max(code, Show(analysis.get(), console, output));
+  Note(*analysis, files_.paths[0]);
+  return code;
+}
+
+void ObjectsCommand::Note(const ObjectAnalysis& analysis,
+                          const std::string& path) {
+  if (analysis.damage() == nullptr) return;
+  damage_ = absl::StrCat(TerminalText(IndexOf(path)), ": byte ",
+                         analysis.damage()->offset,
+                         ": expected a whole block of a column, found damaged "
+                         "bytes: the dump is read without it");
+}
+
+std::unique_ptr<ObjectAnalysis> ObjectsCommand::Load(const std::string& path,
+                                                     const Console& console,
+                                                     int* code) {
+  no_allocations_.clear();
+  auto analysis = LoadDump(path, IndexOf(path), /*is_named=*/!index_.empty(),
+                           NeedsDetails(), console, code);
+  if (analysis == nullptr) return nullptr;
   const bool is_wanted =
       NeedsAllocations() || ShowsAllocations() || !run_.empty();
-  if (!is_wanted || Join(path, NeedsAllocations(), console, graph.get(), code))
-    return graph;
+  if (!is_wanted) return analysis;
+  const auto take = [&](std::unique_ptr<NodeAllocations> allocations) {
+    analysis->TakeAllocations(std::move(allocations));
+  };
+  if (Join(path, NeedsAllocations(), console, analysis->graph(), take, code)) {
+    return analysis;
+  }
+  Note(*analysis, path);
   return nullptr;
 }
 
 bool ObjectsCommand::Join(const std::string& path, bool is_needed,
-                          const Console& console, ObjectGraph* graph,
-                          int* code) {
-  AllocationsRead read = LoadAllocations(path, run_, &console, *graph);
+                          const Console& console, const ObjectGraph& graph,
+                          Take take, int* code) {
+  AllocationsRead read = LoadAllocations(path, run_, &console, graph);
   if (read.damages > 0) *code = kExitFailed;
   if (read.status.ok()) {
     needs_sampled_lines_ |= is_needed && read.allocations->sampled();
-    graph->TakeAllocations(std::move(read.allocations));
+    take(std::move(read.allocations));
     return true;
   }
   no_allocations_ = std::string(read.status.message());
@@ -56,11 +158,20 @@ void ObjectsCommand::AddFile(CLI::App* app) {
   files_.count = 1;
   // One, so that what follows is the object.
   app->add_option_function<std::string>(
-         "FILE", [this](const std::string& path) { files_.paths = {path}; },
-         "A dump of the object graph, or one of Meliae's; - reads standard "
-         "input.")
+         "FILE",
+         [this](const std::string& path) { files_.paths = DumpsOf(path); },
+         "A dump of the object graph, or one of Meliae's; a folder stands for "
+         "the dumps in it; - reads standard input.")
       ->required()
       ->option_text("FILE");
+  AddIndex(app);
+}
+
+void ObjectsCommand::AddIndex(CLI::App* app) {
+  app->add_option("--index", index_,
+                  "Use this index of the dump (FILE.idx, where it is there); "
+                  "none: none.")
+      ->option_text("PATH");
 }
 
 void ObjectsCommand::AddRun(CLI::App* app) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "readers/objects/node_filter.h"
 #include "readers/objects_findings/analysis.h"
 #include "readers/report/report_command.h"
@@ -18,10 +19,12 @@ class ObjectsCommand : public ReportCommand {
   using ReportCommand::ReportCommand;
 
   std::string Problem() const override { return table_.Problem(); }
-  // Loads the dump and hands it to Show().
-  int Run(const Console& console, OutputBuffer* output) override;
+  // Answers by the index of the dump, or without one.
+  int Run(const Console& console, OutputBuffer* output) final;
 
  protected:
+  // Loads the dump and hands it to Show().
+  virtual int Answer(const Console& console, OutputBuffer* output);
   // Prints; returns the exit code.
   virtual int Show(ObjectAnalysis* analysis, const Console& console,
                    OutputBuffer* output) = 0;
@@ -35,14 +38,19 @@ class ObjectsCommand : public ReportCommand {
 
   // Loads a dump, with allocations as needed. Null: there is nothing to show,
   // which has been said. *code as LoadObjects() has it.
-  std::unique_ptr<ObjectGraph> Load(const std::string& path,
-                                    const Console& console, int* code);
-  // Gives the graph of the dump at `path` its allocations. False: they are not
-  // known, which has been said, and are needed.
+  std::unique_ptr<ObjectAnalysis> Load(const std::string& path,
+                                       const Console& console, int* code);
+  // To be called when all was learned of it: notes damage of its index.
+  void Note(const ObjectAnalysis& analysis, const std::string& path);
+  // Takes the allocations of the graph of the dump at `path`. False: they are
+  // not known, which has been said, and are needed.
+  using Take = absl::FunctionRef<void(std::unique_ptr<NodeAllocations>)>;
   bool Join(const std::string& path, bool is_needed, const Console& console,
-            ObjectGraph* graph, int* code);
+            const ObjectGraph& graph, Take take, int* code);
 
   void AddFile(CLI::App* app);
+  // --index.
+  void AddIndex(CLI::App* app);
   // --run; --where comes with it.
   void AddRun(CLI::App* app);
   // The object that the command is about, behind FILE.
@@ -69,10 +77,13 @@ class ObjectsCommand : public ReportCommand {
   // Prints the table, behind heading and note if it is text.
   void Print(const std::string& heading, const Table& table,
              OutputBuffer* output) const;
-  // Whether a table of that many rows gets no more of them.
-  bool IsFull(size_t rows) const {
-    return table_.limit() != 0 && rows >= table_.limit();
+  // How many rows a table has; 0: all. For machines that is all, unless they say
+  // otherwise.
+  uint64_t limit() const {
+    return table_.as_text() ? table_.limit() : table_.given_limit.value_or(0);
   }
+  // Whether a table of that many rows gets no more of them.
+  bool IsFull(size_t rows) const { return limit() != 0 && rows >= limit(); }
 
   TableOptions table_;
   NodeFilter where_;
@@ -81,7 +92,15 @@ class ObjectsCommand : public ReportCommand {
   std::string no_allocations_;
 
  private:
+  // The index to use for a dump; empty: none.
+  std::string IndexOf(const std::string& path) const;
+  // Answers by indexes. False: one of them is damaged, which has been said.
+  bool AnswerByIndex(const Console& console, OutputBuffer* output, int* code);
+
   std::string run_;
+  std::string index_;  // empty: the one beside the dump
+  bool uses_index_ = true;
+  std::string damage_;  // of an index, for people; empty: none
   bool needs_sampled_lines_ = false;
 };
 

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/options/option_values.h"
 #include "text/report_text.h"
@@ -34,7 +34,7 @@ class PathCommand final : public OneObjectCommand {
                OutputBuffer* output) override {
     const ObjectGraph& graph = analysis->graph();
     const std::vector<Chain> chains =
-        ShortestChains(graph, analysis->parents(), node, chains_);
+        analysis->ShortestChainsTo(node, chains_);
     if (!table_.as_text()) {
       PrintTable(ChainTable(analysis, chains), table_.format(), output);
       return kExitOk;
@@ -46,7 +46,7 @@ class PathCommand final : public OneObjectCommand {
       PrintTable(StepTable(analysis, chain), table_.format(), output);
       if (IsFull(chain.size() - 1)) {
         output->AppendLines(
-            absl::StrCat(chain.size() - table_.limit(),
+            absl::StrCat(chain.size() - limit(),
                          " more steps are not listed: --limit 0 lists all.\n"));
       }
     }

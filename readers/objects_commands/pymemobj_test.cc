@@ -146,9 +146,9 @@ TEST_F(PymemobjTest, LongChainsAreShownInPart) {
                         "next.next > (987 more) > .next.next.next.next.next."
                         "next.next.next\n"));
   EXPECT_THAT(printed.out, HasSubstr("947 more steps are not listed"));
-  EXPECT_EQ(CsvLines(Run({"path", At(last), "--csv"})).size(), 61u);
-  EXPECT_EQ(CsvLines(Run({"path", At(last), "--csv", "--limit", "0"})).size(),
-            1008u);
+  EXPECT_EQ(CsvLines(Run({"path", At(last), "--csv"})).size(), 1008u);
+  EXPECT_EQ(CsvLines(Run({"path", At(last), "--csv", "--limit", "60"})).size(),
+            61u);
 }
 
 TEST_F(PymemobjTest, ShowTellsOfOneObject) {
@@ -237,6 +237,9 @@ TEST_F(PymemobjTest, CyclesAreGarbage) {
   EXPECT_THAT(Run({"cycles"}).out,
               HasSubstr("1 object with 48 bytes is reached from no root. Among "
                         "them is 1 circle."));
+  builder_.Refer(node, builder_.Add("str", 70), EDGE_OTHER);
+  EXPECT_THAT(Run({"cycles", "--csv"}).out,
+              HasSubstr(absl::StrCat("48,1,1,70,1,", At(node), ",app.Node")));
 }
 
 TEST_F(PymemobjTest, CollapseCountsDictsInTheirInstances) {

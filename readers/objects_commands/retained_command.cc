@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "text/columns.h"
 #include "text/report_text.h"
@@ -35,8 +35,12 @@ class RetainedCommand final : public ObjectsCommand {
     const ObjectGraph& graph = analysis->graph();
     const Chosen chosen = NamedObjects(graph, console);
     if (chosen.count == 0) return kExitFailed;
-    uint64_t objects = 0;
-    const uint64_t bytes = analysis->RetainedTogether(chosen.nodes, &objects);
+    const std::vector<NodeId> gone = GoneWith(chosen, analysis);
+    uint64_t bytes = 0, objects = 0;
+    for (const NodeId node : gone) {
+      bytes += graph.size_bytes(node);
+      objects += !graph.is_synthetic(node);
+    }
     Print(absl::StrCat(chosen.node != kNoNode
                            ? ShownNode(graph, chosen.node)
                            : absl::StrCat(Counted(chosen.count, "object"),
@@ -46,25 +50,37 @@ class RetainedCommand final : public ObjectsCommand {
                        Counted(objects, "object"), " alive, ",
                        Percent(analysis->ShareOf(bytes)),
                        " of all that is alive."),
-          Gone(analysis, chosen.nodes), output);
+          TypesOf(graph, gone), output);
     return kExitOk;
   }
 
+  static std::vector<NodeId> GoneWith(const Chosen& chosen,
+                                      ObjectAnalysis* analysis);
   // A row for each type of what would go.
-  Table Gone(ObjectAnalysis* analysis, const std::vector<bool>& chosen) const;
+  Table TypesOf(const ObjectGraph& graph,
+                const std::vector<NodeId>& gone) const;
 };
 
-Table RetainedCommand::Gone(ObjectAnalysis* analysis,
-                            const std::vector<bool>& chosen) const {
-  const ObjectGraph& graph = analysis->graph();
-  const std::vector<bool> gone = analysis->GoneWith(chosen);
+std::vector<NodeId> RetainedCommand::GoneWith(const Chosen& chosen,
+                                              ObjectAnalysis* analysis) {
+  if (chosen.node != kNoNode) return analysis->GoneWithNode(chosen.node);
+  const std::vector<bool> is_gone = analysis->GoneWith(chosen.nodes);
+  std::vector<NodeId> gone;
+  for (NodeId node = 0; node < is_gone.size(); ++node) {
+    if (is_gone[node]) gone.push_back(node);
+  }
+  return gone;
+}
+
+Table RetainedCommand::TypesOf(const ObjectGraph& graph,
+                               const std::vector<NodeId>& gone) const {
   struct OfType {
     uint64_t bytes = 0, objects = 0;
     uint32_t type = 0;
   };
   std::vector<OfType> types(graph.types().size());
-  for (NodeId node = 0; node < graph.nodes(); ++node) {
-    if (!gone[node] || graph.is_synthetic(node)) continue;
+  for (const NodeId node : gone) {
+    if (graph.is_synthetic(node)) continue;
     OfType& of = types[graph.type(node)];
     of.type = graph.type(node);
     of.bytes += graph.size_bytes(node);

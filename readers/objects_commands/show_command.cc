@@ -4,8 +4,8 @@
 #include "absl/strings/str_cat.h"
 #include "readers/objects/free_lists.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_commands/allocation_text.h"
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/allocation_text.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "text/terminal_text.h"
 
@@ -56,7 +56,7 @@ class ShowCommand final : public OneObjectCommand {
       absl::StrAppend(&heading, "\nKept alive by ",
                       TerminalText(ChainText(graph, chain)));
     }
-    const NodeId dominator = analysis->tree().dominator(node);
+    const NodeId dominator = analysis->dominator(node);
     if (dominator != kNoNode && dominator != kRootNode) {
       absl::StrAppend(&heading, "\nIt would go with ",
                       ShownNode(graph, dominator));

@@ -2,9 +2,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
-#include "readers/objects_commands/summary_text.h"
+#include "readers/objects_text/summary_text.h"
 
 namespace pymemrun {
 namespace {
@@ -30,7 +30,7 @@ class SummaryCommand final : public ObjectsCommand {
   int Show(ObjectAnalysis* analysis, const Console&,
            OutputBuffer* output) override {
     Print(table_.as_text() ? SummaryText(analysis->graph()) : "",
-          TypeTable(analysis, where_, table_.limit()), output);
+          TypeTable(analysis, where_, limit()), output);
     return kExitOk;
   }
 };

@@ -7,8 +7,8 @@
 #include "readers/objects/dump_loader.h"
 #include "readers/objects/free_lists.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_commands/allocation_text.h"
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/allocation_text.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/suspects.h"
 #include "readers/options/option_values.h"
@@ -45,8 +45,8 @@ class SuspectsCommand final : public ObjectsCommand {
     std::vector<Suspect> suspects =
         FindSuspects(analysis, static_cast<double>(percent_) / 100);
     const size_t found = suspects.size();
-    if (table_.limit() != 0 && found > table_.limit()) {
-      suspects.resize(table_.limit());
+    if (limit() != 0 && found > limit()) {
+      suspects.resize(limit());
     }
     if (!table_.as_text()) {
       PrintTable(ToTable(analysis, suspects), table_.format(), output);
@@ -112,7 +112,9 @@ std::string SuspectsCommand::LineSentence(const ObjectGraph& graph,
   return absl::StrCat(suspect.most_line_objects == objects
                           ? "All"
                           : absl::StrCat(Grouped(suspect.most_line_objects)),
-                      " of them were allocated by ", line, ".",
+                      suspect.most_line_objects == 1 ? " of them was"
+                                                     : " of them were",
+                      " allocated by ", line, ".",
                       graph.allocations()->sampled() ? kOnlySampled : "");
 }
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "readers/chart/treemap.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/retained_tree.h"
 #include "text/report_text.h"

@@ -6,7 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/objects/chain_text.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_heap/what_if.h"
 #include "text/columns.h"
@@ -84,7 +84,7 @@ std::string WhatIfCommand::NameOf(ObjectAnalysis* analysis,
                         TerminalText(object_));
   }
   const std::vector<Chain> chains =
-      ShortestChains(graph, analysis->parents(), chosen.node, /*count=*/1);
+      analysis->ShortestChainsTo(chosen.node, /*count=*/1);
   return chains.empty() ? ShownNode(graph, chosen.node)
                         : TerminalText(ChainText(graph, chains[0]));
 }

@@ -3,39 +3,82 @@
 namespace pymemrun {
 
 const Parents& ObjectAnalysis::parents() {
-  if (parents_ == nullptr) parents_ = std::make_unique<Parents>(*graph_);
+  if (parents_ == nullptr) {
+    parents_ = stored_ == nullptr
+                   ? std::make_unique<Parents>(*graph_)
+                   : std::make_unique<Parents>(&stored_->first_parents,
+                                               &stored_->parent_edges);
+  }
   return *parents_;
 }
 
 RootChains& ObjectAnalysis::chains() {
-  if (chains_ == nullptr) chains_ = std::make_unique<RootChains>(*graph_);
+  if (chains_ == nullptr) {
+    chains_ = std::make_unique<RootChains>(
+        *graph_, stored_ == nullptr ? nullptr : &stored_->last_edges);
+  }
   return *chains_;
+}
+
+std::vector<Chain> ObjectAnalysis::ShortestChainsTo(NodeId node, size_t count) {
+  return ShortestChains(*graph_, parents(), node, count,
+                        stored_ == nullptr ? nullptr : &stored_->distances);
 }
 
 const DominatorTree& ObjectAnalysis::tree() {
   if (tree_ == nullptr) {
+    const GraphArrays arrays = graph_->arrays();
     tree_ = std::make_unique<DominatorTree>(
-        DominatorTree::Of({graph_->first_edges(), graph_->targets(),
-                           graph_->kinds(), EDGE_WEAK}));
+        DominatorTree::Of({arrays.first_edges, arrays.targets, arrays.kinds,
+                           EDGE_WEAK}));
   }
   return *tree_;
 }
 
+NodeId ObjectAnalysis::dominator(NodeId node) {
+  if (stored_ == nullptr) return tree().dominator(node);
+  // No index makes the root a child: walks down the tree end.
+  if (node == kRootNode) return kNoNode;
+  return static_cast<NodeId>(stored_->dominators[node]) - 1;
+}
+
 const DominatorTree::Children& ObjectAnalysis::children() {
-  if (!children_.has_value()) children_ = tree().ChildrenOf();
+  if (!children_.has_value()) children_ = MakeChildren();
   return *children_;
 }
 
-const std::vector<uint64_t>& ObjectAnalysis::retained() {
+DominatorTree::Children ObjectAnalysis::MakeChildren() {
+  if (stored_ == nullptr) return tree().ChildrenOf();
+  std::vector<uint32_t> dominators(graph_->nodes());
+  for (NodeId node = 0; node < graph_->nodes(); ++node) {
+    dominators[node] = dominator(node);
+  }
+  return DominatorTree::ChildrenOf(dominators);
+}
+
+uint64_t ObjectAnalysis::retained(NodeId node) {
+  if (stored_ != nullptr) return graph_->size_bytes(node) + stored_->kept[node];
+  return all_retained()[node];
+}
+
+const std::vector<uint64_t>& ObjectAnalysis::all_retained() {
   if (retained_.empty()) {
     const DominatorTree& tree = this->tree();  // takes most while it is made
     retained_.resize(graph_->nodes());
-    for (NodeId node = 0; node < graph_->nodes(); ++node) {
-      retained_[node] = graph_->size_bytes(node);
+    for (NodeId each = 0; each < graph_->nodes(); ++each) {
+      retained_[each] = graph_->size_bytes(each);
     }
     tree.Retain(&retained_);
   }
   return retained_;
+}
+
+void ObjectAnalysis::Forget() {
+  parents_.reset();
+  chains_.reset();
+  tree_.reset();
+  children_.reset();
+  retained_ = {};
 }
 
 double ObjectAnalysis::ShareOf(uint64_t bytes) {
@@ -44,7 +87,7 @@ double ObjectAnalysis::ShareOf(uint64_t bytes) {
 }
 
 std::vector<uint64_t> ObjectAnalysis::RetainedByType() {
-  const std::vector<uint64_t>& retained = this->retained();
+  if (stored_ != nullptr) return stored_->retained_by_type;
   std::vector<uint64_t> by_type(graph_->types().size());
   // Down the tree, and up again; how many of each type are above.
   std::vector<uint32_t> above(graph_->types().size());
@@ -55,7 +98,7 @@ std::vector<uint64_t> ObjectAnalysis::RetainedByType() {
   std::vector<Step> way;
   const auto enter = [&](NodeId node) {
     if (above[graph_->type(node)]++ == 0) {
-      by_type[graph_->type(node)] += retained[node];
+      by_type[graph_->type(node)] += retained(node);
     }
     way.push_back({node, 0});
   };
@@ -79,6 +122,26 @@ std::vector<bool> ObjectAnalysis::GoneWith(
   const std::vector<bool> others = ReachedNodes(*graph_, nodes);
   for (NodeId node = 0; node < graph_->nodes(); ++node) {
     if (others[node]) gone[node] = false;
+  }
+  return gone;
+}
+
+std::vector<NodeId> ObjectAnalysis::GoneWithNode(NodeId node) {
+  if (!IsReached(node)) return {};
+  std::vector<NodeId> gone = {node};
+  std::vector<bool> is_gone(graph_->nodes());
+  is_gone[node] = true;
+  // The nearest dominator of what goes is on each way to it: it came before.
+  for (size_t at = 0; at < gone.size(); ++at) {
+    for (uint32_t e = graph_->first_edge(gone[at]);
+         e < graph_->first_edge(gone[at] + 1); ++e) {
+      const NodeId target = graph_->target(e);
+      if (graph_->kind(e) == EDGE_WEAK || is_gone[target]) continue;
+      const NodeId by = dominator(target);
+      if (by == kNoNode || !is_gone[by]) continue;
+      is_gone[target] = true;
+      gone.push_back(target);
+    }
   }
   return gone;
 }

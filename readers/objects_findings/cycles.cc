@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
+
 #include "readers/objects/dump_loader.h"
 
 namespace pymemrun {
@@ -120,6 +123,87 @@ class CycleSearch {
 
 }  // namespace
 
+namespace {
+
+// Puts circles together, then follows what they lead to.
+class CycleGroups {
+ public:
+  // `left_out` becomes true of all that is looked at.
+  CycleGroups(const ObjectGraph& graph, std::vector<bool> left_out)
+      : graph_(graph), left_out_(std::move(left_out)) {}
+
+  std::vector<CycleGroup> Of(const std::vector<Cycle>& cycles) {
+    absl::flat_hash_map<std::vector<uint32_t>, Members> groups;
+    for (const Cycle& cycle : cycles) {
+      std::vector<uint32_t> types;
+      for (const NodeId node : cycle.nodes) {
+        types.push_back(graph_.type(node));
+        left_out_[node] = true;
+      }
+      std::sort(types.begin(), types.end());
+      types.erase(std::unique(types.begin(), types.end()), types.end());
+      Add(cycle, &groups[types]);
+    }
+    std::vector<Members> order;
+    for (auto& [types, members] : groups) order.push_back(std::move(members));
+    std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+      return std::pair(b.group.size_bytes, a.group.first) <
+             std::pair(a.group.size_bytes, b.group.first);
+    });
+    std::vector<CycleGroup> found;
+    for (Members& members : order) found.push_back(Finished(&members));
+    return found;
+  }
+
+ private:
+  struct Members {
+    CycleGroup group;
+    std::vector<const Cycle*> cycles;
+    absl::flat_hash_map<uint32_t, uint64_t> objects;  // by type
+  };
+
+  void Add(const Cycle& cycle, Members* to) const {
+    to->cycles.push_back(&cycle);
+    if (to->group.circles++ == 0) to->group.first = cycle.nodes[0];
+    to->group.objects += cycle.nodes.size();
+    to->group.size_bytes += cycle.size_bytes;
+    for (const NodeId node : cycle.nodes) ++to->objects[graph_.type(node)];
+  }
+
+  CycleGroup Finished(Members* members) {
+    CycleGroup group = members->group;
+    std::vector<std::pair<uint64_t, uint32_t>> types;
+    for (const auto& [type, objects] : members->objects) {
+      types.push_back({~objects, type});
+    }
+    std::sort(types.begin(), types.end());
+    for (const auto& [objects, type] : types) group.types.push_back(type);
+    std::vector<NodeId> left;
+    for (const Cycle* cycle : members->cycles) {
+      left.insert(left.end(), cycle->nodes.begin(), cycle->nodes.end());
+    }
+    while (!left.empty()) {
+      const NodeId node = left.back();
+      left.pop_back();
+      for (uint32_t e = graph_.first_edge(node);
+           e < graph_.first_edge(node + 1); ++e) {
+        const NodeId target = graph_.target(e);
+        if (graph_.kind(e) == EDGE_WEAK || left_out_[target]) continue;
+        left_out_[target] = true;
+        ++group.hanging_objects;
+        group.hanging_bytes += graph_.size_bytes(target);
+        left.push_back(target);
+      }
+    }
+    return group;
+  }
+
+  const ObjectGraph& graph_;
+  std::vector<bool> left_out_;
+};
+
+}  // namespace
+
 Cycles FindCycles(const ObjectGraph& graph) {
   const std::vector<bool> reached = ReachedOtherwise(graph);
   Cycles found;
@@ -135,6 +219,7 @@ Cycles FindCycles(const ObjectGraph& graph) {
               return a.size_bytes != b.size_bytes ? a.size_bytes > b.size_bytes
                                                   : a.nodes < b.nodes;
             });
+  found.groups = CycleGroups(graph, reached).Of(found.cycles);
   return found;
 }
 

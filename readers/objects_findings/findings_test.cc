@@ -211,6 +211,45 @@ TEST(CyclesTest, AreFoundAmongWhatNoOtherRootReaches) {
   EXPECT_THAT(found.cycles[1].nodes, ElementsAre(program.In(*graph, self)));
 }
 
+TEST(CyclesTest, OfTheSameTypesStandTogetherWithWhatHangsOffThem) {
+  Program program;
+  ObjectRunBuilder& builder = program.builder;
+  const uint32_t group = builder.AddGroup(kNotReached);
+  const uint32_t shared = builder.Add("bytes", 500);
+  for (int i = 0; i < 3; ++i) {
+    const uint32_t node = builder.Add("app.Node", 48);
+    const uint32_t dict = builder.Add("dict", 64);
+    const uint32_t extra = builder.Add("app.Node", 48);
+    builder.Refer(group, node, EDGE_OTHER);
+    builder.Refer(node, dict, EDGE_DICT);
+    builder.Refer(dict, node, EDGE_OTHER);
+    builder.Refer(node, extra, EDGE_OTHER);
+    if (i == 1) builder.Refer(extra, node, EDGE_OTHER);  // a part of it
+    builder.Refer(dict, builder.Add("str", 100 + i), EDGE_OTHER);
+    builder.Refer(extra, shared, EDGE_OTHER);
+  }
+  const uint32_t self = builder.Add("list", 72);
+  builder.Refer(group, self, EDGE_OTHER);
+  builder.Refer(self, self, EDGE_INDEX);
+  builder.Refer(self, shared, EDGE_INDEX);
+  const auto graph = GraphOf(program.builder);
+  const Cycles found = FindCycles(*graph);
+  ASSERT_EQ(found.groups.size(), 2u);
+  const CycleGroup& nodes = found.groups[0];
+  EXPECT_EQ(nodes.circles, 3u);
+  EXPECT_EQ(nodes.objects, 7u);
+  EXPECT_EQ(nodes.size_bytes, 3u * (48 + 64) + 48);
+  ASSERT_EQ(nodes.types.size(), 2u);
+  EXPECT_EQ(graph->type_name(nodes.types[0]), "app.Node");  // 4 of them
+  EXPECT_EQ(graph->type_name(nodes.types[1]), "dict");
+  EXPECT_EQ(nodes.first, found.cycles[0].nodes[0]);
+  // Two extra nodes, three strings, and what is shared, once.
+  EXPECT_EQ(nodes.hanging_objects, 6u);
+  EXPECT_EQ(nodes.hanging_bytes, 2u * 48 + 303 + 500);
+  EXPECT_EQ(found.groups[1].circles, 1u);
+  EXPECT_EQ(found.groups[1].hanging_objects, 0u);
+}
+
 TEST(CyclesTest, OfALongListNeedNoDeepStack) {
   ObjectRunBuilder builder;
   uint32_t last = builder.AddGroup(kNotReached);

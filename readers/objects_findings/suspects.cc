@@ -18,9 +18,9 @@ constexpr double kDropShare = 0.8;
 class SuspectSearch {
  public:
   SuspectSearch(ObjectAnalysis* analysis, double share)
-      : graph_(analysis->graph()),
-        retained_(analysis->retained()),
-        children_(analysis->tree().ChildrenOf()),
+      : analysis_(*analysis),
+        graph_(analysis->graph()),
+        children_(analysis->MakeChildren()),
         least_(static_cast<uint64_t>(
             share * static_cast<double>(analysis->reached_bytes()))) {
     least_ = std::max<uint64_t>(least_, 1);
@@ -35,7 +35,7 @@ class SuspectSearch {
       for (const NodeId child : children_.Of(node)) {
         if (is_structure_[child]) {
           left.push_back(child);
-        } else if (retained_[child] >= least_) {
+        } else if (Retained(child) >= least_) {
           FollowDown(child, &left);
         } else {
           AddToGroup(child);
@@ -60,7 +60,7 @@ class SuspectSearch {
   NodeId LargestChild(NodeId node) {
     NodeId largest = kNoNode;
     for (const NodeId child : children_.Of(node)) {
-      if (largest == kNoNode || retained_[child] > retained_[largest]) {
+      if (largest == kNoNode || Retained(child) > Retained(largest)) {
         largest = child;
       }
     }
@@ -74,25 +74,25 @@ class SuspectSearch {
     while (true) {
       const NodeId largest = LargestChild(at);
       if (largest == kNoNode ||
-          static_cast<double>(retained_[largest]) <
-              kDropShare * static_cast<double>(retained_[at])) {
+          static_cast<double>(Retained(largest)) <
+              kDropShare * static_cast<double>(Retained(at))) {
         break;
       }
       at = largest;
     }
-    uint64_t rest = retained_[at];
+    uint64_t rest = Retained(at);
     for (const NodeId child : children_.Of(at)) {
-      if (retained_[child] >= least_) rest -= retained_[child];
+      if (Retained(child) >= least_) rest -= Retained(child);
     }
     if (rest < least_) {
       left->push_back(at);
       return;
     }
-    Suspect suspect = {top, 1, retained_[top], at};
+    Suspect suspect = {top, 1, Retained(top), at};
     DescribeBelow(&suspect);
     suspects_.push_back(suspect);
     for (const NodeId child : children_.Of(at)) {
-      if (retained_[child] >= least_) FollowDown(child, left);
+      if (Retained(child) >= least_) FollowDown(child, left);
     }
   }
 
@@ -132,7 +132,7 @@ class SuspectSearch {
     for (const NodeId child : children_.Of(suspect->accumulation)) {
       OfType& of = types[graph_.type(child)];
       ++of.objects;
-      of.bytes += retained_[child];
+      of.bytes += Retained(child);
       if (of.bytes <= suspect->most_bytes) continue;
       suspect->most_type = graph_.type(child);
       suspect->most_bytes = of.bytes;
@@ -166,7 +166,7 @@ class SuspectSearch {
         groups_.try_emplace(graph_.type(node), Suspect{node, 0, 0, node})
             .first->second;
     ++group.objects;
-    group.retained_bytes += retained_[node];
+    group.retained_bytes += Retained(node);
     CountLine(node, &lines_of_groups_[graph_.type(node)]);
     group.node = group.accumulation = std::min(group.node, node);
   }
@@ -178,8 +178,10 @@ class SuspectSearch {
     }
   }
 
+  uint64_t Retained(NodeId node) const { return analysis_.retained(node); }
+
+  ObjectAnalysis& analysis_;
   const ObjectGraph& graph_;
-  const std::vector<uint64_t>& retained_;
   const DominatorTree::Children children_;  // gone when chains are looked for
   uint64_t least_;
   std::vector<bool> is_structure_;

@@ -63,7 +63,7 @@ const std::string& HeapObjects::HolderText(NodeId holder) {
   // Each chain may take a look at much of the graph.
   if (holders_.size() <= kMostChains) {
     const auto chains =
-        ShortestChains(graph(), analysis_.parents(), holder, /*count=*/1);
+        analysis_.ShortestChainsTo(holder, /*count=*/1);
     if (!chains.empty()) known->second = ChainText(graph(), chains[0]);
   }
   if (known->second.empty()) known->second = NodeText(graph(), holder);

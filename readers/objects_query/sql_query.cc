@@ -91,7 +91,7 @@ int Filter(sqlite3_vtab_cursor* at, int index, const char*, int,
   Cursor* const cursor = CursorOf(at);
   SqlTable* const table = TableOf(cursor->pVtab);
   if (index == 0) {
-    cursor->rows = {0, table->rows(), {}, false};
+    cursor->rows = {0, table->rows()};
   } else if (sqlite3_value_type(values[0]) == SQLITE_NULL) {
     cursor->rows = {};
   } else {

@@ -67,9 +67,7 @@ class Edges final : public SqlTable {
     return OfNode(number, [this, column](NodeId node) {
       return column == 1 ? SqlRows::Of(analysis_.parents().EdgesTo(node))
                          : SqlRows{graph().first_edge(node),
-                                   graph().first_edge(node + 1),
-                                   {},
-                                   false};
+                                   graph().first_edge(node + 1)};
     });
   }
   Cell At(uint64_t row, int column) override {
@@ -115,7 +113,7 @@ class Dominators final : public SqlTable {
     const auto node = static_cast<NodeId>(row);
     if (column == 0) return row;
     if (column == 2) return analysis_.retained(node);
-    const NodeId dominator = analysis_.tree().dominator(node);
+    const NodeId dominator = analysis_.dominator(node);
     return dominator == kNoNode ? Cell() : Cell(uint64_t{dominator});
   }
 };

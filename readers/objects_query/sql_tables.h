@@ -4,27 +4,34 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
+#include "readers/objects/parents.h"
 #include "readers/objects_findings/analysis.h"
 #include "readers/output/table.h"
 
 namespace pymemrun {
 
-// Rows of a table: those from `begin` up to `end`, or those of `list`.
+// Rows of a table: those from `begin` up to `end`, or those of a list.
 struct SqlRows {
   uint64_t begin = 0, end = 0;
-  absl::Span<const uint32_t> list;
-  bool is_list = false;
+  std::optional<absl::Span<const uint32_t>> list = std::nullopt;
+  std::optional<Parents::Edges> edges = std::nullopt;
 
-  static SqlRows One(uint64_t row) { return {row, row + 1, {}, false}; }
+  static SqlRows One(uint64_t row) { return {row, row + 1}; }
   static SqlRows Of(absl::Span<const uint32_t> list) {
-    return {0, list.size(), list, true};
+    return {0, list.size(), list};
+  }
+  static SqlRows Of(const Parents::Edges& edges) {
+    return {0, edges.size(), std::nullopt, edges};
   }
   uint64_t At(uint64_t position) const {
-    return is_list ? list[position] : position;
+    return list.has_value()    ? (*list)[position]
+           : edges.has_value() ? (*edges)[position]
+                               : position;
   }
 };
 

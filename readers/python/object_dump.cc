@@ -11,6 +11,7 @@
 #include "readers/objects/node_filter.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_heap/load_allocations.h"
+#include "readers/python/dump_queries.h"
 #include "readers/python/python_values.h"
 
 namespace pymemrun {
@@ -38,10 +39,6 @@ py::object ValueOf(const ObjectGraph& graph, NodeId node, py::object unknown) {
   return PythonText(text);
 }
 
-std::string PathBytes(py::handle path) {
-  return py::module_::import("os").attr("fsencode")(path).cast<std::string>();
-}
-
 [[noreturn]] void Raise(const absl::Status& status) {
   if (absl::IsNotFound(status) || absl::IsPermissionDenied(status)) {
     PyErr_SetString(PyExc_OSError, std::string(status.message()).c_str());
@@ -51,6 +48,10 @@ std::string PathBytes(py::handle path) {
 }
 
 }  // namespace
+
+std::string PathBytes(py::handle path) {
+  return py::module_::import("os").attr("fsencode")(path).cast<std::string>();
+}
 
 const NodeAllocations* LoadedDump::Allocations() {
   if (!has_looked) {
@@ -101,9 +102,8 @@ py::list ObjectDump::GetAll(const std::string& type) const {
       found.push_back(node);
     }
   }
-  const std::vector<uint64_t>& retained = analysis_->retained();
   std::stable_sort(found.begin(), found.end(), [&](NodeId a, NodeId b) {
-    return retained[a] > retained[b];
+    return analysis_->retained(a) > analysis_->retained(b);
   });
   py::list objects;
   for (const NodeId node : found) objects.append(At(node));
@@ -190,7 +190,7 @@ py::dict DumpedObject::RefsAsDict() const {
 py::list DumpedObject::Path() const {
   py::list steps;
   const auto chains =
-      ShortestChains(graph(), analysis_->parents(), node_, /*count=*/1);
+      analysis_->ShortestChainsTo(node_, /*count=*/1);
   if (chains.empty()) return steps;
   for (const uint32_t edge : chains[0]) {
     steps.append(py::make_tuple(PythonText(EdgeText(graph(), edge)),
@@ -280,6 +280,7 @@ void DefineDump(DumpClass* dump) {
       [](const ObjectDump& self) {
         const auto& end = self.graph().facts().end;
         return end.has_value() && end->outcome() == ObjectsEnd::COMPLETE &&
+               self.graph().facts().damage.empty() &&
                self.graph().facts().lost_references == 0;
       },
       "Whether the dump has all objects.");
@@ -374,6 +375,7 @@ void DefineObjects(py::module_* module) {
   DefineObject(&object);
   DefineNeighbours(&object);
   DefineIdentity(&object);
+  DefineQueries(module, &dump, &object);
   module->def(
       "objects",
       [](const py::object& path, const py::object& run) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "pybind11/pybind11.h"
@@ -31,9 +32,12 @@ class ObjectDump {
   // Raises OSError or ValueError. `run`: None, or the run file that tells of
   // allocations; it is then read at once.
   ObjectDump(pybind11::handle path, const pybind11::object& run);
+  explicit ObjectDump(std::shared_ptr<LoadedDump> analysis)
+      : analysis_(std::move(analysis)) {}
 
   ObjectAnalysis& analysis() const { return *analysis_; }
   const ObjectGraph& graph() const { return analysis_->graph(); }
+  const std::shared_ptr<LoadedDump>& dump() const { return analysis_; }
   DumpedObject At(NodeId node) const;
   // Raises KeyError.
   DumpedObject AtAddress(uint64_t address) const;
@@ -55,6 +59,7 @@ class DumpedObject {
   const ObjectGraph& graph() const { return analysis_->graph(); }
   ObjectAnalysis& analysis() const { return *analysis_; }
   NodeId node() const { return node_; }
+  ObjectDump owner() const { return ObjectDump(analysis_); }
   // Another one of the same dump.
   DumpedObject Sibling(NodeId node) const { return {analysis_, node}; }
   pybind11::list Children() const;
@@ -77,6 +82,9 @@ class DumpedObject {
   std::shared_ptr<LoadedDump> analysis_;
   NodeId node_;
 };
+
+// The bytes of a path of Python's.
+std::string PathBytes(pybind11::handle path);
 
 // Adds objects() and its classes.
 void DefineObjects(pybind11::module_* module);

@@ -82,6 +82,12 @@ bool CountersCommand::Choose(const CounterReplay& replay,
             [&](const CounterSeries* one) { return one->name() == name; })) {
       continue;
     }
+    constexpr size_t kMostNames = 10;
+    const size_t all = known.size();
+    if (all > kMostNames) {
+      known.resize(kMostNames);
+      known.push_back(absl::StrCat(all - kMostNames, " more"));
+    }
     console.Say(absl::StrCat(file.shown_name(), ": has no counter '",
                              TerminalText(name), "'; it has ",
                              absl::StrJoin(known, ", ")));

@@ -105,7 +105,10 @@ int GilCommand::Run(const Console& console, OutputBuffer* output) {
   if (table_.as_text() && !rows_.has_value()) {
     PrintAll(replay, &keep, output);
   } else {
-    PrintRows(rows_.value_or(GilRows::kThreads), replay, &keep, table_.limit(),
+    // Machines get all rows, unless they say otherwise.
+    PrintRows(rows_.value_or(GilRows::kThreads), replay, &keep,
+              table_.as_text() ? table_.limit()
+                               : table_.given_limit.value_or(0),
               table_.format(), output);
   }
   return file->code();

@@ -4,6 +4,7 @@ test makes of its own interpreter."""
 import collections
 import csv
 import gc
+import importlib.util
 import io
 import json
 import os
@@ -156,12 +157,81 @@ class ObjectDumps(unittest.TestCase):
         self.assertEqual('planted', dump[id(self.objects.planted)].value)
         rows = dump.summarize(limit=None)
         self.assertEqual(dump.total_bytes, sum(row.size_bytes for row in rows))
+        self.assertEqual(self.retained, cache.what_if().object_bytes)
+        self.assertEqual(cache.what_if(), dump.what_if('Cache'))
+        self.assertIsNone(cache.what_if().heap_bytes)
+        self.assertIn('which process', cache.what_if().heap_not_known)
         with self.assertRaises(KeyError):
             dump[1]
         with self.assertRaises(ValueError):
             pymemrun_reader.objects(os.devnull)
         with self.assertRaises(OSError):
             pymemrun_reader.objects('/nowhere/run.obj.pb')
+
+    @unittest.skipUnless(pymemrun_reader, 'no module for this Python')
+    def test_arrays_are_the_graph(self):
+        dump = pymemrun_reader.objects(self.path)
+        arrays = dump.arrays()
+        del dump  # they keep it
+        nodes = len(arrays['address'])
+        self.assertEqual(nodes + 1, len(arrays['first_edge']))
+        for node in range(1, nodes):
+            address = arrays['address'][node]
+            self.assertEqual(self.objects.sizes[address], arrays['size'][node])
+            edges = range(arrays['first_edge'][node], arrays['first_edge'][node + 1])
+            self.assertEqual([to for to in self.objects.refs[address] if to in self.objects.refs],
+                             [arrays['address'][arrays['target'][edge]] for edge in edges])
+        node = arrays['address'].tolist().index(self.cache)
+        self.assertEqual(self.retained, arrays['retained'][node])
+        with self.assertRaises(TypeError):
+            arrays['size'][0] = 1
+
+    def queries(self, engine):
+        dump = pymemrun_reader.objects(self.path)
+        row, = dump.query('SELECT id, type, size, retained, address FROM nodes '
+                          "WHERE type = 'Cache'", engine)
+        self.assertEqual(('Cache', self.retained, hex(self.cache)),
+                         (row.type, row.retained, row.address))
+        entries, = dump.query('SELECT id FROM edges JOIN nodes ON target = id '
+                              "WHERE source = %d AND type = 'dict'" % row.id, engine)
+        names = dump.query("SELECT name FROM edges WHERE source = %d AND kind = 'value'"
+                           % entries.id, engine)
+        self.assertEqual(set(self.objects.planted.CACHE.entries), {row.name for row in names})
+        values = dump.query('SELECT value, length FROM edges JOIN nodes ON target = id '
+                            "WHERE source = %d AND kind = 'value'" % entries.id, engine)
+        self.assertEqual({(value[:100], len(value))
+                          for value in self.objects.planted.CACHE.entries.values()},
+                         {tuple(row) for row in values})
+        below = dump.query('SELECT node FROM dominators WHERE dominator = %d' % row.id, engine)
+        self.assertIn((entries.id,), below)
+        root, = dump.query('SELECT dominator, retained FROM dominators WHERE node = 0', engine)
+        self.assertIsNone(root.dominator)
+        self.assertGreaterEqual(root.retained, self.retained)
+        types = dump.query('SELECT type, objects, size, retained FROM types '
+                           'WHERE objects > 0 AND size > 0', engine)
+        rows = {row.type: row for row in dump.summarize(limit=None)}
+        self.assertEqual({(row.type, row.count, row.size_bytes, row.retained_bytes)
+                          for row in rows.values() if row.size_bytes},
+                         {tuple(row) for row in types})
+        self.assertEqual([(1, None, 'x')], dump.query("SELECT 1, NULL, 'x'", engine))
+        for wrong in ('DELETE FROM nodes', 'SELECT', 'SELECT 1; SELECT 2', 'SELECT x FROM nodes',
+                      'CREATE TABLE x (y INTEGER)', ''):
+            with self.assertRaises(ValueError):
+                dump.query(wrong, engine)
+
+    @unittest.skipUnless(pymemrun_reader, 'no module for this Python')
+    def test_queries_by_sqlite(self):
+        self.queries('sqlite')
+        with self.assertRaises(ValueError):
+            pymemrun_reader.objects(self.path).query('SELECT 1', 'none')
+
+    @unittest.skipUnless(pymemrun_reader and importlib.util.find_spec('duckdb')
+                         and importlib.util.find_spec('numpy'), 'no DuckDB')
+    def test_queries_by_duckdb(self):
+        self.queries('duckdb')
+        dump = pymemrun_reader.objects(self.path)
+        with self.assertRaises(ValueError):
+            dump.query("SELECT * FROM read_csv('/etc/passwd')", 'duckdb')
 
 
 if __name__ == '__main__':

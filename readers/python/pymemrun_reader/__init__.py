@@ -20,10 +20,10 @@ from typing import List as _List, Union as _Union
 from ._reader import DumpedObject, ObjectDump, Run, Snapshot, __version__, objects, open
 from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow,
                        ObjectAllocation, Page, PlaceRow, Row,
-                       StackRow, TypeRow, Unmap)
+                       StackRow, TypeRow, Unmap, WhatIf)
 
 __all__ = ['Allocation', 'DumpedObject', 'End', 'Frame', 'Free', 'History', 'Mark', 'NameRow',
-           'ObjectAllocation', 'ObjectDump', 'Page', 'PlaceRow', 'Row', 'Run', 'Snapshot', 'StackRow', 'TypeRow', 'Unmap',
+           'ObjectAllocation', 'ObjectDump', 'Page', 'PlaceRow', 'Row', 'Run', 'Snapshot', 'StackRow', 'TypeRow', 'Unmap', 'WhatIf',
            'objects', 'open', 'open_all']
 
 _is_dump_name = _re.compile(r'[.]obj(-[^.]*)?[.]pb$').search

@@ -149,6 +149,26 @@ class TypeRow(NamedTuple):
     retained_bytes: int  # what would go if they went one by one
 
 
+class WhatIf(NamedTuple):
+    """What the heap and RSS would lose. None: it is not known, and the last fields say why."""
+    objects: int
+    object_bytes: int  # as sys.getsizeof() has them
+    heap_bytes: Optional[int]  # their blocks, and what lies beside them
+    heap_unplaced_bytes: Optional[int]  # of these, what lies nobody knows where
+    rss_bytes: Optional[int]  # at the dump
+    rss_at_once_bytes: Optional[int]  # what would return as soon as the objects went
+    rss_alone_bytes: Optional[int]  # pages in which nothing else lies: the next five
+    rss_arena_bytes: Optional[int]
+    arenas: Optional[int]  # of CPython that would be empty
+    rss_mapped_bytes: Optional[int]
+    rss_trimmed_bytes: Optional[int]  # the end of malloc's heap
+    rss_kept_arena_bytes: Optional[int]
+    rss_malloc_bytes: Optional[int]  # malloc_trim(0) gives them back
+    rss_shared_bytes: Optional[int]  # pages in which other things lie, too
+    heap_not_known: Optional[str]
+    rss_not_known: Optional[str]
+
+
 class History(NamedTuple):
     """Live bytes over time, as matplotlib.pyplot.stackplot() takes them."""
     x: Sequence[float]  # seconds

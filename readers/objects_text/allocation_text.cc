@@ -1,4 +1,4 @@
-#include "readers/objects_commands/allocation_text.h"
+#include "readers/objects_text/allocation_text.h"
 
 #include <optional>
 #include <utility>

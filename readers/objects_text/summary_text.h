@@ -1,6 +1,6 @@
 // The sentences that summaries of a dump begin with.
-#ifndef PYMEMRUN_READERS_OBJECTS_COMMANDS_SUMMARY_TEXT_H_
-#define PYMEMRUN_READERS_OBJECTS_COMMANDS_SUMMARY_TEXT_H_
+#ifndef PYMEMRUN_READERS_OBJECTS_TEXT_SUMMARY_TEXT_H_
+#define PYMEMRUN_READERS_OBJECTS_TEXT_SUMMARY_TEXT_H_
 
 #include <string>
 
@@ -14,4 +14,4 @@ std::string SummaryText(const ObjectGraph& graph);
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_OBJECTS_COMMANDS_SUMMARY_TEXT_H_
+#endif  // PYMEMRUN_READERS_OBJECTS_TEXT_SUMMARY_TEXT_H_

@@ -1,4 +1,4 @@
-#include "readers/objects_commands/object_table.h"
+#include "readers/objects_text/object_table.h"
 
 #include <algorithm>
 #include <tuple>
@@ -57,7 +57,7 @@ std::string ShownNode(const ObjectGraph& graph, NodeId node) {
 std::string ObjectSentence(ObjectAnalysis* analysis, NodeId node) {
   const ObjectGraph& graph = analysis->graph();
   const std::string name = ShownNode(graph, node);
-  if (!analysis->tree().IsReached(node)) {
+  if (!analysis->IsReached(node)) {
     return absl::StrCat(name, " takes ", HumanBytes(graph.size_bytes(node)),
                         ". Nothing keeps it alive.");
   }

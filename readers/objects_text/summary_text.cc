@@ -1,4 +1,4 @@
-#include "readers/objects_commands/summary_text.h"
+#include "readers/objects_text/summary_text.h"
 
 #include <vector>
 
@@ -39,7 +39,7 @@ std::string SummaryText(const ObjectGraph& graph) {
   }
   std::string text = absl::StrCat(
       Counted(graph.objects(), "object"), " of ", Counted(types, "type"),
-      " take ", HumanBytes(static_cast<double>(graph.total_bytes())), ".");
+      graph.objects() == 1 ? " takes " : " take ", HumanBytes(static_cast<double>(graph.total_bytes())), ".");
   const DumpFacts& facts = graph.facts();
   if (facts.header.pid() == 0) return text;
   absl::StrAppend(&text, " They are those of process ", facts.header.pid(),

@@ -1,7 +1,7 @@
 // An array that grows without being copied: what the arrays of an ObjectGraph
 // are made of. A std::vector would take twice the memory each time it grows.
-#ifndef PYMEMRUN_READERS_OBJECTS_GROWN_ARRAY_H_
-#define PYMEMRUN_READERS_OBJECTS_GROWN_ARRAY_H_
+#ifndef PYMEMRUN_READERS_COLUMNS_GROWN_ARRAY_H_
+#define PYMEMRUN_READERS_COLUMNS_GROWN_ARRAY_H_
 
 #include <cstddef>
 #include <cstdlib>
@@ -68,4 +68,4 @@ class GrownArray {
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_OBJECTS_GROWN_ARRAY_H_
+#endif  // PYMEMRUN_READERS_COLUMNS_GROWN_ARRAY_H_

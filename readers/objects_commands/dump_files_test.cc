@@ -1,0 +1,98 @@
+// Which files pymemobj takes, and which rows it gives of them.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "readers/testing/object_run_builder.h"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/temp_folder.h"
+
+namespace pymemrun {
+namespace {
+
+using testing::HasSubstr;
+
+// A list of 30 strings.
+class DumpFilesTest : public testing::Test {
+ protected:
+  DumpFilesTest() {
+    list_ = builder_.Add("list", 56, std::nullopt, 30);
+    builder_.Refer(builder_.AddGroup("modules"), list_, EDGE_ROOT, "CACHE");
+    for (int i = 0; i < 30; ++i) {
+      builder_.Refer(list_, builder_.AddText(std::string(951, 'x')),
+                     EDGE_INDEX);
+    }
+    list_address_ = absl::StrCat("0x", absl::Hex(builder_.AddressOf(list_)));
+  }
+  // With FILE in front.
+  Printed Run(std::vector<std::string> arguments) {
+    const TempFile file(builder_.Write());
+    arguments.insert(arguments.begin(), file.path());
+    return Objects(arguments);
+  }
+
+  ObjectRunBuilder builder_;
+  uint32_t list_;
+  std::string list_address_;
+};
+
+TEST_F(DumpFilesTest, CsvHasAllRowsUnlessALimitIsGiven) {
+  for (int i = 0; i < 25; ++i) {
+    const uint32_t one = builder_.Add(absl::StrCat("app.Kind", i), 48);
+    builder_.Refer(list_, one, EDGE_INDEX);
+  }
+  EXPECT_THAT(CsvLines(Run({"--csv"})), testing::SizeIs(1 + 2 + 25));
+  EXPECT_THAT(CsvLines(Run({"list", "--csv"})), testing::SizeIs(1 + 31 + 25));
+  EXPECT_THAT(CsvLines(Run({"list", "--csv", "--limit", "4"})),
+              testing::SizeIs(5));
+}
+
+TEST_F(DumpFilesTest, AFolderStandsForItsDumps) {
+  const TempFolder folder;
+  for (const char* name : {"run.obj.pb", "run.obj-10.pb", "run.obj-2.pb"}) {
+    folder.Write(name, builder_.Write());
+  }
+  folder.Write("run.pb", "no dump");
+  const Printed printed = Objects({folder.path(), "show", list_address_});
+  EXPECT_EQ(printed.code, kExitOk) << printed.err;
+  const size_t first = printed.out.find("/run.obj.pb\n");
+  const size_t second = printed.out.find("/run.obj-2.pb\n");
+  const size_t third = printed.out.find("/run.obj-10.pb\n");
+  EXPECT_LT(first, second);
+  EXPECT_LT(second, third);
+  EXPECT_NE(third, std::string::npos);
+  const Printed csv = Objects({folder.path(), "--csv", "--limit", "1"});
+  EXPECT_THAT(CsvLines(csv), testing::SizeIs(4));
+  EXPECT_THAT(csv.out, HasSubstr(",run\r\n"));
+  const TempFolder empty;
+  const Printed none = Objects({empty.path()});
+  EXPECT_EQ(none.code, kExitFailed);
+  EXPECT_THAT(none.err, HasSubstr("expected dumps (*.obj.pb) in this folder, "
+                                  "found none"));
+}
+
+TEST_F(DumpFilesTest, WhatIsNoDumpIsCalledSo) {
+  const TempFile noise("\x01\x02\x03\x04 no dump");
+  const Printed printed = Objects({noise.path()});
+  EXPECT_EQ(printed.code, kExitFailed);
+  EXPECT_THAT(printed.err, HasSubstr("not a dump of objects: found a file that "
+                                     "begins with 01 02 03 04"));
+}
+
+TEST_F(DumpFilesTest, OfADamagedTextWhatIsWholeIsAnswered) {
+  const std::string good =
+      "{\"address\": 1, \"type\": \"dict\", \"size\": 64, \"refs\": []}\n";
+  const TempFile file(good + "{\"address\": 2, \"si\n" + good + "x\n");
+  const Printed printed = Objects({file.path(), "--csv"});
+  EXPECT_EQ(printed.code, kExitFailed);
+  EXPECT_THAT(printed.out, HasSubstr("2,128,"));
+  EXPECT_EQ(printed.err,
+            absl::StrCat("pymemobj: ", file.path(),
+                         ": line 2: expected a JSON object with address and "
+                         "size: 2 such lines are left out\n"));
+}
+
+}  // namespace
+}  // namespace pymemrun

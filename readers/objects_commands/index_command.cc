@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "readers/objects/dump_loader.h"
+#include "readers/objects_commands/objects_command.h"
+#include "readers/objects_index/index_file.h"
+#include "readers/objects_index/load_dump.h"
+#include "readers/output/report_output.h"
+#include "text/report_text.h"
+#include "text/terminal_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Whether what is there may be replaced: an index, or nothing yet.
+bool MayReplace(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string begin(kIndexMagic.size(), '\0');
+  file.read(&begin[0], static_cast<std::streamsize>(begin.size()));
+  return file.gcount() == 0 || begin == kIndexMagic;
+}
+
+class IndexCommand final : public ObjectsCommand {
+ public:
+  IndexCommand()
+      : ObjectsCommand(
+            "index", "writes FILE.idx, which makes other commands quick",
+            "Writes an index of the dump beside it. Later commands on the dump "
+            "use it: what is asked of one object is answered at once.\n\n"
+            "It pays for dumps of millions of objects. An index of another "
+            "dump is not used, and may be replaced.") {}
+
+  void AddOptions(CLI::App* app) override {
+    files_.count = 1;
+    app->add_option_function<std::string>(
+           "FILE", [this](const std::string& path) { files_.paths = {path}; },
+           "A dump of the object graph, or one of Meliae's.")
+        ->required()
+        ->option_text("FILE");
+    app->add_option("-o,--output", path_,
+                    "Write the index to PATH (FILE.idx); others find it there "
+                    "by --index.")
+        ->option_text("PATH");
+  }
+
+ private:
+  int Show(ObjectAnalysis*, const Console&, OutputBuffer*) override {
+    return kExitOk;  // Answer() loads it by itself
+  }
+  int Answer(const Console& console, OutputBuffer* output) override;
+  // Writes it; returns how large it is.
+  static absl::StatusOr<uint64_t> WriteTo(ReplacedFile* file,
+                                          const DumpStamp& stamp,
+                                          std::unique_ptr<ObjectGraph> graph);
+
+  std::string path_;
+};
+
+absl::StatusOr<uint64_t> IndexCommand::WriteTo(
+    ReplacedFile* file, const DumpStamp& stamp,
+    std::unique_ptr<ObjectGraph> graph) {
+  ObjectAnalysis analysis(std::move(graph));
+  absl::Status status = WriteIndex(stamp, &analysis, file);
+  if (status.ok()) status = file->Commit();
+  if (!status.ok()) return status;
+  return file->bytes_written();
+}
+
+int IndexCommand::Answer(const Console& console, OutputBuffer* output) {
+  const absl::Time began = absl::Now();
+  const std::string& dump = files_.paths[0];
+  const std::string path = path_.empty() ? IndexPath(dump) : path_;
+  const auto fail = [&](const std::string& name, absl::string_view problem,
+                        int code) {
+    console.Say(absl::StrCat(TerminalText(name), ": ", TerminalText(problem)));
+    return code;
+  };
+  const auto stamp = StampOf(dump);
+  if (!stamp.ok()) return fail(dump, stamp.status().message(), kExitFailed);
+  auto file = ReplacedFile::Create(path);
+  if (!file.ok()) return fail(path, file.status().message(), kExitUsage);
+  if (!MayReplace(path)) {
+    return fail(path, "is there and is no index: name another with -o",
+                kExitUsage);
+  }
+  int code = kExitOk;
+  auto graph = LoadObjects(dump, console, &code);
+  if (graph == nullptr) return code;
+  if (code != kExitOk) {
+    return fail(dump, "a damaged dump gets no index", kExitFailed);
+  }
+  const uint64_t objects = graph->objects();
+  const auto written = WriteTo(file->get(), *stamp, std::move(graph));
+  if (!written.ok()) {
+    return fail(path, written.status().message(), kExitFailed);
+  }
+  output->AppendLines(absl::StrCat(
+      TerminalText(path), ": an index of ", Counted(objects, "object"), ", ",
+      HumanBytes(static_cast<double>(*written)), ", written in ",
+      HumanSeconds(static_cast<uint64_t>(
+          absl::ToInt64Microseconds(absl::Now() - began))),
+      ".\n"));
+  return kExitOk;
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewObjectsIndexCommand() {
+  return std::make_unique<IndexCommand>();
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,35 @@
+// An index beside an object dump: makes one, and opens one. FORMAT.md has the
+// layout.
+#ifndef PYMEMRUN_READERS_OBJECTS_INDEX_INDEX_FILE_H_
+#define PYMEMRUN_READERS_OBJECTS_INDEX_INDEX_FILE_H_
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "format/stream/byte_io.h"
+#include "readers/objects_findings/analysis.h"
+#include "readers/objects_index/dump_stamp.h"
+
+namespace pymemrun {
+
+// The first and the last bytes of an index.
+inline constexpr absl::string_view kIndexMagic = "pymemox1";
+
+// Writes all that is known of the graph. What the analysis has computed is
+// forgotten meanwhile.
+absl::Status WriteIndex(const DumpStamp& stamp, ObjectAnalysis* analysis,
+                        ByteSink* sink);
+
+// An analysis that reads where the index lies. Fails with NotFound where there
+// is no such file, with FailedPrecondition where it is of another dump, and else
+// with what is wrong and where. Damage farther in is found when it is read:
+// ObjectAnalysis::damage().
+absl::StatusOr<std::unique_ptr<ObjectAnalysis>> OpenIndex(
+    const std::string& path, const DumpStamp& stamp);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_OBJECTS_INDEX_INDEX_FILE_H_

@@ -1,0 +1,190 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "format/limits.h"
+#include "format/stream/status_util.h"
+#include "readers/objects_index/index_file.h"
+#include "readers/objects_index/index_tail.h"
+#include "readers/objects_index/packed_details.h"
+
+namespace pymemrun {
+namespace {
+
+// A mapped file.
+class Mapping {
+ public:
+  Mapping() = default;
+  ~Mapping() {
+    if (size_ > 0) munmap(data_, size_);
+  }
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+
+  absl::Status Map(const std::string& path) {
+    const int fd =
+        open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0) {
+      return errno == ENOENT ? absl::NotFoundError(strerror(ENOENT))
+                             : absl::PermissionDeniedError(strerror(errno));
+    }
+    absl::Status status = MapOpen(fd);
+    close(fd);
+    return status;
+  }
+  absl::string_view bytes() const {
+    return {static_cast<const char*>(data_), size_};
+  }
+
+ private:
+  absl::Status MapOpen(int fd) {
+    struct stat info;
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+      return absl::InvalidArgumentError("expected a plain file");
+    }
+    if (info.st_size == 0) return absl::OkStatus();
+    void* const data = mmap(nullptr, static_cast<size_t>(info.st_size),
+                            PROT_READ, MAP_PRIVATE, fd, 0);
+    if (data == MAP_FAILED) return absl::ResourceExhaustedError(strerror(errno));
+    data_ = data;
+    size_ = static_cast<size_t>(info.st_size);
+    return absl::OkStatus();
+  }
+
+  void* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+// All that an analysis reads of an index, and the file itself.
+struct OpenedIndex final : StoredFindings {
+  Mapping mapping;
+  StoredGraph graph;
+  MappedColumn details_at;
+  PackedDetails details;
+};
+
+// What a column must be like.
+struct Expected {
+  MappedColumn* column;
+  uint64_t rows, limit;
+  bool rises;
+};
+
+// Opens all columns, which are checked against the numbers of nodes and
+// references.
+absl::Status OpenColumns(const ObjectsIndex& index, OpenedIndex* opened) {
+  if (index.column_size() <= ObjectsIndex::DETAILS_AT) {
+    return absl::DataLossError(absl::StrCat(
+        "expected ", ObjectsIndex::DETAILS_AT + 1, " columns, found ",
+        index.column_size()));
+  }
+  const uint64_t nodes = index.column(ObjectsIndex::ADDRESS).rows();
+  const uint64_t edges = index.column(ObjectsIndex::TARGET).rows();
+  if (nodes == 0 || nodes > kMaxObjects ||
+      edges >= std::numeric_limits<uint32_t>::max()) {
+    return absl::DataLossError(absl::StrCat("expected a graph, found ", nodes,
+                                            " nodes, ", edges, " references"));
+  }
+  const auto types = static_cast<uint64_t>(index.type_size());
+  const auto names = static_cast<uint64_t>(index.name_size());
+  StoredGraph& graph = opened->graph;
+  const Expected all[] = {
+      {&graph.addresses, nodes, 0, false},
+      {&graph.sizes, nodes, kMaxSizeBytes + 1, false},
+      {&graph.types, nodes, types, false},
+      {&graph.flags, nodes, 256, false},
+      {&graph.first_edges, nodes + 1, edges + 1, true},
+      {&graph.targets, edges, nodes, false},
+      {&graph.kinds, edges, 256, false},
+      {&graph.names, edges, names, false},
+      {&opened->dominators, nodes, nodes + 1, false},
+      {&opened->kept, nodes, kMaxSizeBytes + 1, false},
+      {&opened->first_parents, nodes + 1, edges + 1, true},
+      {&opened->parent_edges, edges, edges, false},
+      {&opened->distances, nodes, nodes + 1, false},
+      {&opened->last_edges, nodes, edges + 1, false},
+      {&opened->details_at, (nodes + kDetailsBlock - 1) / kDetailsBlock + 1,
+       index.details_bytes() + 1, true}};
+  for (int i = 0; i <= ObjectsIndex::DETAILS_AT; ++i) {
+    const ObjectsIndex::Column& at = index.column(i);
+    const Expected& expected = all[i];
+    if (at.rows() != expected.rows ||
+        !expected.column->Open(
+            {opened->mapping.bytes(), at.offset(), at.words(), at.rows(),
+             expected.limit, expected.rises},
+            &opened->damage)) {
+      return absl::DataLossError(absl::StrCat(
+          "byte ", at.offset(), ": expected a column of ", expected.rows,
+          " rows, found ", at.rows(), " in ", at.words(), " words"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status OpenDetails(const ObjectsIndex& index, OpenedIndex* opened) {
+  const absl::string_view file = opened->mapping.bytes();
+  if (index.details_offset() > file.size() ||
+      index.details_bytes() > file.size() - index.details_offset()) {
+    return absl::DataLossError(absl::StrCat(
+        "byte ", index.details_offset(), ": expected values of objects, found ",
+        index.details_bytes(), " bytes beyond the end"));
+  }
+  opened->details.Open(
+      file.substr(index.details_offset(), index.details_bytes()),
+      index.details_offset(), opened->graph.addresses.size(),
+      &opened->details_at, &opened->damage);
+  return absl::OkStatus();
+}
+
+std::unique_ptr<ObjectGraph> GraphOf(const ObjectsIndex& index,
+                                     OpenedIndex* opened) {
+  auto graph = std::make_unique<ObjectGraph>();
+  DumpFacts& facts = graph->facts();
+  facts.header = index.header();
+  facts.begin = index.begin();
+  if (index.has_end()) facts.end = index.end();
+  facts.lost_references = index.lost_references();
+  facts.has_root = index.has_root();
+  // A graph has those of id 0 from the start.
+  for (int i = 1; i < index.type_size(); ++i) graph->AddType(index.type(i));
+  for (int i = 1; i < index.name_size(); ++i) graph->AddName(index.name(i));
+  opened->graph.details = &opened->details;
+  opened->graph.objects = index.objects();
+  opened->graph.total_bytes = index.size_bytes();
+  graph->UseStored(opened->graph);
+  return graph;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<ObjectAnalysis>> OpenIndex(
+    const std::string& path, const DumpStamp& stamp) {
+  auto opened = std::make_unique<OpenedIndex>();
+  RETURN_IF_ERROR(opened->mapping.Map(path));
+  ASSIGN_OR_RETURN(const ObjectsIndex index,
+                   ReadIndexTail(opened->mapping.bytes()));
+  if (!(stamp == DumpStamp{index.dump_bytes(), index.dump_crc()})) {
+    return absl::FailedPreconditionError("is the index of another dump");
+  }
+  if (index.type_size() == 0 || index.name_size() == 0 ||
+      index.retained_by_type_size() != index.type_size()) {
+    return absl::DataLossError(absl::StrCat(
+        "expected what is retained by ", index.type_size(), " types, found ",
+        index.retained_by_type_size()));
+  }
+  RETURN_IF_ERROR(OpenColumns(index, opened.get()));
+  RETURN_IF_ERROR(OpenDetails(index, opened.get()));
+  opened->retained_by_type.assign(index.retained_by_type().begin(),
+                                  index.retained_by_type().end());
+  auto graph = GraphOf(index, opened.get());
+  return std::make_unique<ObjectAnalysis>(std::move(graph), std::move(opened));
+}
+
+}  // namespace pymemrun

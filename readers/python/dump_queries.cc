@@ -1,0 +1,257 @@
+#include "readers/python/dump_queries.h"
+
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "format/stream/byte_io.h"
+#include "readers/objects/node_filter.h"
+#include "readers/objects/object_text.h"
+#include "readers/objects_heap/what_if.h"
+#include "readers/objects_query/sql_query.h"
+#include "readers/python/python_values.h"
+
+namespace pymemrun {
+namespace {
+
+namespace py = pybind11;
+
+// An array of the dump where it lies. It keeps the dump.
+class DumpArray {
+ public:
+  template <typename T>
+  DumpArray(std::shared_ptr<LoadedDump> dump, absl::Span<const T> numbers)
+      : dump_(std::move(dump)),
+        data_(numbers.data()),
+        size_(numbers.size()),
+        item_bytes_(sizeof(T)),
+        format_(py::format_descriptor<T>::format()) {}
+  // Numbers that lie nowhere.
+  DumpArray(std::shared_ptr<LoadedDump> dump, std::vector<uint64_t> made)
+      : DumpArray(std::move(dump), absl::Span<const uint64_t>()) {
+    made_ = std::make_shared<std::vector<uint64_t>>(std::move(made));
+    data_ = made_->data();
+    size_ = made_->size();
+  }
+  py::buffer_info Buffer() const {
+    return py::buffer_info(const_cast<void*>(data_), item_bytes_, format_, 1,
+                           {static_cast<py::ssize_t>(size_)}, {item_bytes_},
+                           /*readonly=*/true);
+  }
+
+ private:
+  std::shared_ptr<LoadedDump> dump_;
+  std::shared_ptr<std::vector<uint64_t>> made_;
+  const void* data_;
+  size_t size_;
+  py::ssize_t item_bytes_;
+  std::string format_;
+};
+
+// Sizes of 4 GiB and more need wider numbers than the dump's array has.
+DumpArray SizesOf(const std::shared_ptr<LoadedDump>& dump) {
+  const absl::Span<const uint32_t> sizes = dump->graph().arrays().sizes;
+  bool is_exact = true;
+  for (const uint32_t size : sizes) is_exact &= size != ~uint32_t{0};
+  if (is_exact) return DumpArray(dump, sizes);
+  std::vector<uint64_t> wide(sizes.size());
+  for (NodeId node = 0; node < wide.size(); ++node) {
+    wide[node] = dump->graph().size_bytes(node);
+  }
+  return DumpArray(dump, std::move(wide));
+}
+
+py::dict Arrays(const ObjectDump& self) {
+  const std::shared_ptr<LoadedDump>& dump = self.dump();
+  const GraphArrays arrays = self.graph().arrays();
+  py::dict all;
+  const auto add = [&](const char* name, DumpArray array) {
+    all[name] = py::reinterpret_steal<py::object>(
+        PyMemoryView_FromObject(py::cast(std::move(array)).ptr()));
+    if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  };
+  add("address", DumpArray(dump, arrays.addresses));
+  add("size", SizesOf(dump));
+  add("type", DumpArray(dump, arrays.types));
+  add("retained",
+      DumpArray(dump, absl::Span<const uint64_t>(dump->all_retained())));
+  add("dominator",
+      DumpArray(dump, absl::Span<const uint32_t>(dump->all_dominators())));
+  add("first_edge", DumpArray(dump, arrays.first_edges));
+  add("target", DumpArray(dump, arrays.targets));
+  add("kind", DumpArray(dump, arrays.kinds));
+  return all;
+}
+
+py::object ValueOfCell(const Cell& cell) {
+  if (const auto* text = std::get_if<std::string>(&cell)) {
+    return PythonText(*text);
+  }
+  if (const auto* number = std::get_if<uint64_t>(&cell)) {
+    return py::int_(*number);
+  }
+  if (const auto* number = std::get_if<int64_t>(&cell)) {
+    return py::int_(*number);
+  }
+  if (const auto* number = std::get_if<double>(&cell)) {
+    return py::float_(*number);
+  }
+  return py::none();
+}
+
+// (names of columns, rows as tuples), by the SQLite of the tools.
+py::tuple Sqlite(const ObjectDump& self, const std::string& sql) {
+  const auto answer = RunSql(sql, /*most_rows=*/0, &self.analysis());
+  if (!answer.ok()) throw py::value_error(std::string(answer.status().message()));
+  py::list names, rows;
+  for (const Table::Heading& heading : answer->table.headings) {
+    names.append(PythonText(heading.name));
+  }
+  for (const std::vector<Cell>& cells : answer->table.rows) {
+    py::tuple row(cells.size());
+    for (size_t i = 0; i < cells.size(); ++i) row[i] = ValueOfCell(cells[i]);
+    rows.append(row);
+  }
+  return py::make_tuple(names, rows);
+}
+
+// What DuckDB asks for of single rows.
+py::object TextOf(absl::string_view text) {
+  if (text.empty()) return py::none();
+  return PythonText(text);
+}
+py::object LengthOf(const ObjectDump& self, NodeId node) {
+  const auto length = self.graph().details(node).length;
+  return length.has_value() ? py::object(py::int_(*length)) : py::none();
+}
+py::object ValueTextOf(const ObjectDump& self, NodeId node) {
+  const auto text = self.graph().details(node).text;
+  return text.has_value() ? py::object(PythonText(*text)) : py::none();
+}
+py::object EdgeNameOf(const ObjectDump& self, uint32_t edge) {
+  const absl::string_view name = self.graph().edge_name(edge);
+  if (!name.empty()) return PythonText(name);
+  const NodeId key = KeyOf(self.graph(), edge);
+  return key == kNoNode ? py::object(py::none()) : ValueTextOf(self, key);
+}
+py::list EdgeKinds() {
+  py::list kinds;
+  for (int kind = 0; kind <= EdgeKind_MAX; ++kind) {
+    kinds.append(EdgeKindName(static_cast<EdgeKind>(kind)));
+  }
+  return kinds;
+}
+// (type, module, objects, size, retained, synthetic), by number.
+py::list TypesOf(const ObjectDump& self) {
+  const ObjectGraph& graph = self.graph();
+  std::vector<uint64_t> objects(graph.types().size());
+  std::vector<uint64_t> bytes(graph.types().size());
+  for (NodeId node = 0; node < graph.nodes(); ++node) {
+    ++objects[graph.type(node)];
+    bytes[graph.type(node)] += graph.size_bytes(node);
+  }
+  const std::vector<uint64_t> retained = self.analysis().RetainedByType();
+  py::list types;
+  for (uint32_t type = 0; type < objects.size(); ++type) {
+    types.append(py::make_tuple(
+        PythonText(graph.type_name(type)),
+        TextOf(graph.types()[type].module()), objects[type], bytes[type],
+        retained[type], py::int_(int{graph.types()[type].synthetic()})));
+  }
+  return types;
+}
+
+py::object WhatIfGone(const ObjectDump& self, const std::vector<bool>& gone,
+                      const py::object& run) {
+  // What is damaged in the run file is nobody's to hear: the answer says what
+  // is not known.
+  FdSink nowhere(-1);
+  const Console silent = {"", &nowhere, -1, -1};
+  int code = 0;
+  const std::string run_path = run.is_none() ? "" : PathBytes(run);
+  const WhatIf what = Without(self.graph(), gone, self.dump()->path, run_path,
+                              silent, &code);
+  const auto known = [](const std::string& why, uint64_t value) {
+    return why.empty() ? py::object(py::int_(value)) : py::none();
+  };
+  const auto reason = [](const std::string& why) { return TextOf(why); };
+  const ReturnedMemory& pages = what.returned;
+  const RecordType record("WhatIf");
+  return record.Make(
+      what.objects, what.object_bytes, known(what.no_heap, what.heap_bytes),
+      known(what.no_heap, what.unplaced_bytes),
+      known(what.no_rss, what.rss_bytes),
+      known(what.no_rss, pages.AtOnceBytes()),
+      known(what.no_rss, pages.alone_bytes),
+      known(what.no_rss, pages.arena_bytes), known(what.no_rss, pages.arenas),
+      known(what.no_rss, pages.mapped_bytes),
+      known(what.no_rss, pages.trimmed_bytes),
+      known(what.no_rss, pages.kept_arena_bytes),
+      known(what.no_rss, pages.malloc_bytes),
+      known(what.no_rss, pages.shared_bytes), reason(what.no_heap),
+      reason(what.no_rss));
+}
+
+py::object WhatIfType(const ObjectDump& self, const std::string& type,
+                      const py::object& run) {
+  const ObjectGraph& graph = self.graph();
+  std::vector<bool> chosen(graph.nodes());
+  for (NodeId node = 0; node < graph.nodes(); ++node) {
+    chosen[node] = !graph.is_synthetic(node) &&
+                   TypeMatches(graph, graph.type(node), type);
+  }
+  return WhatIfGone(self, self.analysis().GoneWith(chosen), run);
+}
+
+py::object WhatIfObject(const DumpedObject& self, const py::object& run) {
+  std::vector<bool> chosen(self.graph().nodes());
+  chosen[self.node()] = true;
+  return WhatIfGone(self.owner(), self.analysis().GoneWith(chosen), run);
+}
+
+constexpr char kWhatIfDoc[] =
+    " would go: how much of the heap, and how much of RSS would return. A "
+    "WhatIf, whose fields are the columns of `pymemobj what-if`. `run` is the "
+    "run file; None: the one beside the dump. What is not known is None, and "
+    "heap_not_known or rss_not_known says why.";
+
+}  // namespace
+
+void DefineQueries(py::module_* module, py::class_<ObjectDump>* dump,
+                   py::class_<DumpedObject>* object) {
+  py::class_<DumpArray>(*module, "_DumpArray", py::buffer_protocol())
+      .def_buffer(&DumpArray::Buffer);
+  dump->def("arrays", &Arrays,
+            "The graph as memoryviews, which numpy.asarray() takes without a "
+            "copy. `address`, `size`, `type`, `retained` and `dominator` have "
+            "a number for each node, `target` and `kind` for each reference. "
+            "The references of node n are first_edge[n] up to "
+            "first_edge[n + 1].");
+  dump->def(
+      "query",
+      [](const py::object& self, const py::object& sql,
+         const py::object& engine) {
+        return py::module_::import("pymemrun_reader._query")
+            .attr("query")(self, sql, engine);
+      },
+      py::arg("sql"), py::arg("engine") = py::none(),
+      "Answers a SELECT over nodes, edges, dominators and types, as `pymemobj "
+      "query` does: named tuples. `engine` is \"duckdb\", \"sqlite\" or None: "
+      "DuckDB where it and numpy can be imported, else SQLite. Raises "
+      "ValueError where the SELECT is wrong.");
+  dump->def("what_if", &WhatIfType, py::arg("type"), py::arg("run") = py::none(),
+            (std::string("If all objects of a type") + kWhatIfDoc).c_str());
+  object->def("what_if", &WhatIfObject, py::arg("run") = py::none(),
+              (std::string("If it") + kWhatIfDoc).c_str());
+  dump->def("_sqlite", &Sqlite);
+  dump->def("_types", &TypesOf);
+  dump->def("_length", &LengthOf);
+  dump->def("_value", &ValueTextOf);
+  dump->def("_edge_name", &EdgeNameOf);
+  module->def("_edge_kinds", &EdgeKinds);
+}
+
+}  // namespace pymemrun

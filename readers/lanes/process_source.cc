@@ -172,6 +172,7 @@ std::vector<std::unique_ptr<TrackSource>> AllSources(
   std::vector<std::unique_ptr<TrackSource>> sources;
   sources.push_back(NewProcessSource());
   sources.push_back(NewCallSource(options.min_us));
+  sources.push_back(NewStateSource(options));
   sources.push_back(NewGilSource(options.min_us));
   if (options.for_picture) {
     sources.push_back(NewGrowthSource());

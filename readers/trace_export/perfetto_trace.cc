@@ -17,7 +17,10 @@ using track_events::TrackEvent;
 constexpr uint32_t kSequence = 2;
 constexpr uint64_t kProcessTrack = 1;
 constexpr uint32_t kRealtime = 1, kMonotonic = 3, kBoottime = 6;
-constexpr uint64_t kGrowthName = 1, kCutName = 2, kLetGoName = 3;
+// Names of what is said of a slice.
+constexpr uint64_t kGrowthName = 1, kCutName = 2, kLetGoName = 3,
+                   kHadGilName = 4, kRanName = 5, kWantedName = 6,
+                   kEstimatedName = 7;
 constexpr uint64_t kMostNs = UINT64_MAX / 4;  // what Perfetto has room for
 
 // Tracks have numbers from 1 on, the process is no such track.
@@ -46,6 +49,10 @@ PerfettoTrace::PerfettoTrace(OutputBuffer* output)
   Define(kGrowthName, "rss_growth_bytes", pending_->add_annotation_names());
   Define(kCutName, "end_not_seen", pending_->add_annotation_names());
   Define(kLetGoName, "let_go_us", pending_->add_annotation_names());
+  Define(kHadGilName, "had_gil_us", pending_->add_annotation_names());
+  Define(kRanName, "ran_us", pending_->add_annotation_names());
+  Define(kWantedName, "wanted_cpu_us", pending_->add_annotation_names());
+  Define(kEstimatedName, "estimated", pending_->add_annotation_names());
   has_pending_ = true;
 }
 
@@ -164,11 +171,17 @@ void PerfettoTrace::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   };
   annotate(kGrowthName, end.growth_bytes);
   annotate(kLetGoName, static_cast<int64_t>(end.let_go_us));
-  if (end.is_cut) {
-    track_events::Annotation* const cut = event->add_annotations();
-    cut->set_name_id(kCutName);
-    cut->set_bool_value(true);
-  }
+  annotate(kHadGilName, static_cast<int64_t>(end.had_gil_us));
+  annotate(kRanName, static_cast<int64_t>(end.ran_us));
+  annotate(kWantedName, static_cast<int64_t>(end.wanted_cpu_us));
+  const auto flag = [event](uint64_t name, bool is_so) {
+    if (!is_so) return;
+    track_events::Annotation* const annotation = event->add_annotations();
+    annotation->set_name_id(name);
+    annotation->set_bool_value(true);
+  };
+  flag(kCutName, end.is_cut);
+  flag(kEstimatedName, end.is_estimated);
   Write();
 }
 

@@ -115,6 +115,7 @@ uint32_t LaneLevels::AddName(const SliceName& name) {
     made.color = std::string(name.color);
     made.says = std::string(name.says);
     made.is_idle = name.is_idle;
+    made.by_share = name.by_share;
     names_.push_back(std::move(made));
   }
   return found->second;

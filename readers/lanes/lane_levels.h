@@ -19,7 +19,7 @@ namespace pymemrun {
 // columns times lanes, at most, however many slices there are. Not thread safe.
 class LaneLevels final : public TrackSink {
  public:
-  static constexpr size_t kMostLanes = 4096;  // the others are counted
+  static constexpr size_t kMostLanes = 16384;  // the others are counted
   static constexpr size_t kMostInstants = 256;
   // Names in one column, or beside one thread, that are told apart.
   static constexpr size_t kMostParts = 16;
@@ -54,7 +54,7 @@ class LaneLevels final : public TrackSink {
     uint32_t line = 0;
     SliceName::Kind kind = SliceName::kOther;
     std::string color, says;  // as SliceName has them
-    bool is_idle = false;
+    bool is_idle = false, by_share = false;
     uint64_t busy_us = 0;
     double grown_bytes = 0;
   };

@@ -140,6 +140,18 @@ class LastMoment final : public RecordVisitor {
     if (count > 0) Take(events[count - 1].time_us);
     return true;
   }
+  bool OnGil(const GilEvent* events, size_t count) override {
+    if (count > 0) Take(events[count - 1].time_ns / 1000);
+    return true;
+  }
+  bool OnStates(const StateEvent* events, size_t count) override {
+    if (count > 0) Take(events[count - 1].time_ns / 1000);
+    return true;
+  }
+  bool OnSched(const SchedSample* samples, size_t count) override {
+    if (count > 0) Take(samples[count - 1].time_us);
+    return true;
+  }
   void OnResidency(const ResidencyView& seen) override { Take(seen.time_us); }
   void OnMark(const Mark& mark) override { Take(mark.time_us()); }
   void OnProcess(const ProcessSample& sample) override {

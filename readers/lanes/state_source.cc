@@ -21,7 +21,7 @@ namespace {
 
 struct StateLook {
   absl::string_view name, color, says;
-  bool is_idle = false;
+  bool is_idle = false, by_share = false;
 };
 // By ThreadState. Green runs, dark red waits for the GIL, orange sleeps.
 constexpr StateLook kLooks[kThreadStates] = {
@@ -36,7 +36,8 @@ constexpr StateLook kLooks[kThreadStates] = {
     {"S(other)", "#f9e4cf", "sleeps for less than some ms, or other reasons",
      true}};
 constexpr StateLook kRanLook = {"ran for a part of this time", "#7fd08a",
-                                "by schedstat, when exactly is not known"};
+                                "by schedstat, as high as the part",
+                                false, true};
 
 // Of context switches all is told when the file has been read, one thread after
 // the other. Of the scheduler's counts slices are given as they come: nobody
@@ -81,6 +82,7 @@ uint32_t StateTracks::AddName(absl::string_view text, const StateLook& look) {
   name.color = look.color;
   name.says = look.says;
   name.is_idle = look.is_idle;
+  name.by_share = look.by_share;
   return sink_.AddName(name);
 }
 

@@ -5,6 +5,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/lanes/lines_sink_for_tests.h"
+#include "readers/lanes/thread_lanes.h"
 #include "readers/lanes/track_source.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/states_run_for_tests.h"
@@ -129,6 +130,23 @@ TEST_F(StateSourceTest, SwitchesThatWereLostAreSaid) {
                                   "states of threads are not exact"));
 }
 
+TEST_F(StateSourceTest, AFileWithoutItsEndEndsWithTheLastOfThem) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  builder.AddHeader(RunBuilder::DefaultHeader());
+  builder.AddThread("MainThread", 11);
+  StateBatchEncoder states;
+  states.Append({1000000, 1, STATE_RUNS, SLEEP_UNKNOWN, ""});
+  states.Append({7000000, 1, STATE_SLEEPS, SLEEP_UNKNOWN, ""});
+  Record record;
+  states.Take(record.mutable_states());
+  builder.AddRecord(record);
+  builder.Flush();
+  TempFile path(sink.contents());
+  const auto file = RereadFile::Open(path.path(), console_);
+  EXPECT_EQ(LastMomentOf(file.get()), 7000u);
+}
+
 // Seconds by thread and state, of a timeline as Chrome's JSON.
 nlohmann::json SumsOf(const std::string& trace) {
   nlohmann::json names, sums;
@@ -171,6 +189,21 @@ TEST_F(StateSourceTest, APictureHasALaneAndALegend) {
   EXPECT_THAT(printed.out, HasSubstr("S(GIL): sleeps until the GIL is free"));
   EXPECT_THAT(printed.out, HasSubstr("state: S(GIL) 0.040 s"));
   EXPECT_THAT(printed.out, Not(HasSubstr("S(lock)")));
+}
+
+TEST_F(StateSourceTest, BarsAreAsHighAsThePartThatTheSchedulerCounted) {
+  LaneLevels levels(100000, kReadColumns);
+  StatesRun run(/*switches=*/false);
+  run.Sched(0, 1, 0, 0).Sched(100, 1, 25, 0);
+  TempFile path(run.Build());
+  const auto file = RereadFile::Open(path.path(), console_);
+  ASSERT_TRUE(ReadLanes(file.get(), &levels));
+  const LaneChart chart = ThreadLanes(levels, 8);
+  ASSERT_EQ(chart.lanes.size(), 1u);
+  EXPECT_TRUE(chart.lanes[0].pieces.empty());
+  ASSERT_EQ(chart.lanes[0].bars.size(), 1u);
+  EXPECT_NEAR(chart.lanes[0].bars[0].height, 0.25, 0.001);
+  EXPECT_EQ(chart.lanes[0].bars[0].columns, LaneChart::kColumns);
 }
 
 }  // namespace

@@ -235,6 +235,12 @@ LaneChart::Lane LaneDrawing::DrawLane(const Lane& lane) const {
   drawn.beside = lane.of_lane != 0;
   drawn.detail = DetailOf(lane);
   for (const LaneLevels::Piece& piece : Coarser(lane.pieces, kLevelFactor)) {
+    if (levels_.names()[piece.name].by_share) {
+      drawn.bars.push_back({piece.first, piece.last - piece.first + 1,
+                            ColorOf(piece.name),
+                            std::min(1.0, static_cast<double>(piece.share))});
+      continue;
+    }
     drawn.pieces.push_back(
         {piece.first, piece.last, ColorOf(piece.name), piece.share < 0.5});
   }

@@ -21,6 +21,8 @@ struct SliceName {
   absl::string_view color;
   absl::string_view says;  // of legends: what is meant
   bool is_idle = false;    // the thread does nothing meanwhile
+  // When in a slice it was so is not known, only for which share of it.
+  bool by_share = false;
 };
 
 // What there is to say of a slice once it is over.

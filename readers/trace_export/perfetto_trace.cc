@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "readers/trace_export/trace_ids.h"
 #include "readers/track_event.pb.h"
 #include "text/terminal_text.h"
@@ -97,12 +98,20 @@ uint32_t PerfettoTrace::AddThread(const TrackThread& thread) {
   of->set_pid(pid_);
   of->set_tid(TraceTid(thread));
   of->set_name(TerminalText(thread.name));
-  return track = AddTrack(packet_.get(), "", 0);
+  track = AddTrack(packet_.get(), "", 0);
+  thread_names_[track] = std::string(thread.name);
+  return track;
 }
 
+// Perfetto's UI shows the thread's number beside the track's name, and no more.
 uint32_t PerfettoTrace::AddLane(uint32_t thread_track, absl::string_view name) {
-  return AddTrack(packet_.get(), name,
-                  thread_track == 0 ? kProcessTrack : UuidOf(thread_track));
+  if (thread_track == 0) return AddTrack(packet_.get(), name, kProcessTrack);
+  const auto thread = thread_names_.find(thread_track);
+  const bool is_named = thread != thread_names_.end() && !thread->second.empty();
+  return AddTrack(
+      packet_.get(),
+      is_named ? absl::StrCat(thread->second, ": ", name) : std::string(name),
+      UuidOf(thread_track));
 }
 
 uint32_t PerfettoTrace::AddCounter(absl::string_view name, CounterUnit unit) {

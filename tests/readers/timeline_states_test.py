@@ -138,7 +138,7 @@ class TimelineStatesTest(support.ProgramTest):
                  "and value > 0"
         sums = "select 'sum ' || thread.name || '|' || slice.name || '|' || sum(dur) || ';' " \
                "from slice join thread_track on slice.track_id = thread_track.id join thread " \
-               "using (utid) where thread_track.name = 'state' " \
+               "using (utid) where thread_track.name like '%: state' " \
                "group by thread.name, slice.name"
         said = subprocess.run(["node", ASK_PERFETTO, PERFETTO[0], trace, errors, sums],
                               check=True, text=True, stdout=subprocess.PIPE,

@@ -129,17 +129,19 @@ uint32_t LaneLevels::ColumnOf(uint64_t time_us) const {
   return std::min(static_cast<uint32_t>(ColumnsAt(time_us)), columns_ - 1);
 }
 
-void LaneLevels::PassTo(uint32_t track, uint64_t time_us, double share) {
+void LaneLevels::PassTo(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   State& state = states_[track - 1];
   if (time_us > state.time_us && !state.open.empty()) {
     const uint32_t name = state.open.back();
     const uint64_t all_us = time_us - state.time_us;
-    AddTime(track,
-            share >= 1 ? all_us
-                       : static_cast<uint64_t>(static_cast<double>(all_us) *
-                                               std::max(share, 0.0)),
-            name);
-    AddBusy(track, ColumnsAt(state.time_us), ColumnsAt(time_us), share, name);
+    const double share = std::clamp(end.share, 0.0, 1.0);
+    const auto mine_us =
+        share == 1 ? all_us
+                   : static_cast<uint64_t>(static_cast<double>(all_us) * share);
+    AddTime(track, mine_us, name);
+    if (end.rest_name != 0) AddTime(track, all_us - mine_us, end.rest_name);
+    AddBusy(track, ColumnsAt(state.time_us), ColumnsAt(time_us),
+            end.rest_name == 0 ? share : 1, name);
   }
   state.time_us = std::max(state.time_us, time_us);
 }
@@ -202,7 +204,7 @@ void LaneLevels::Begin(uint32_t track, uint64_t time_us, uint32_t name) {
 
 void LaneLevels::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   if (track == 0 || states_[track - 1].open.empty()) return;
-  PassTo(track, time_us, end.share);
+  PassTo(track, time_us, end);
   states_[track - 1].open.pop_back();
 }
 

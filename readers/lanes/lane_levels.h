@@ -114,7 +114,7 @@ class LaneLevels final : public TrackSink {
   uint32_t NewLane(Lane lane);
   double ColumnsAt(uint64_t time_us) const;
   uint32_t ColumnOf(uint64_t time_us) const;
-  void PassTo(uint32_t track, uint64_t time_us, double share = 1);
+  void PassTo(uint32_t track, uint64_t time_us, const SliceEnd& end = {});
   void AddTime(uint32_t track, uint64_t time_us, uint32_t name);
   void AddBusy(uint32_t track, double from, double to, double share,
                uint32_t name);

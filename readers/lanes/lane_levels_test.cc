@@ -115,6 +115,18 @@ TEST_F(LaneLevelsTest, ASliceThatCountsForAPartHasThatShare) {
   EXPECT_EQ(levels_.lanes()[0].busy_us, 100u);
 }
 
+TEST_F(LaneLevelsTest, TheRestOfASliceMayBeAnothersInSumAlone) {
+  levels_.Begin(track_, 200, load_);
+  SliceEnd end;
+  end.share = 0.75;
+  end.rest_name = save_;
+  levels_.End(track_, 600, end);
+  EXPECT_THAT(Pieces(), ElementsAre("2-5 load 100"));
+  EXPECT_EQ(levels_.names()[load_].busy_us, 300u);
+  EXPECT_EQ(levels_.names()[save_].busy_us, 100u);
+  EXPECT_EQ(levels_.lanes()[0].busy_us, 400u);
+}
+
 TEST_F(LaneLevelsTest, IdleTimeIsNotBusyAndKnownByName) {
   const uint32_t beside = levels_.AddLane(track_, "state");
   SliceName sleeps;

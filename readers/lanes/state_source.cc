@@ -62,6 +62,7 @@ class StateTracks final : public StateReplay {
   void OnSpan(uint32_t thread, const StateSpan& span) override;
   void GiveCounts(const SchedSample& sample, uint64_t begin_us);
   uint32_t NameOf(const StateSpan& span);
+  SliceEnd EndOf(const StateSpan& span) const;
   uint32_t AddName(absl::string_view text, const StateLook& look);
 
   const SourceOptions options_;
@@ -106,6 +107,25 @@ uint32_t StateTracks::NameOf(const StateSpan& span) {
   return name;
 }
 
+// REQUIRES: NameOf() was called.
+SliceEnd StateTracks::EndOf(const StateSpan& span) const {
+  SliceEnd end;
+  end.is_estimated = span.is_estimated;
+  if (span.gil_ns == 0) return end;
+  const auto had = static_cast<double>(span.gil_ns) /
+                   static_cast<double>(span.long_ns());
+  if (span.state == ThreadState::kRunsWithGil) {
+    end.let_go_us = (span.long_ns() - span.gil_ns) / 1000;
+    end.share = had;
+    end.rest_name = names_[static_cast<size_t>(ThreadState::kRuns)];
+  } else {
+    end.had_gil_us = span.gil_ns / 1000;
+    end.share = 1 - had;
+    end.rest_name = names_[static_cast<size_t>(ThreadState::kRunsWithGil)];
+  }
+  return end;
+}
+
 void StateTracks::OnSpan(uint32_t thread, const StateSpan& span) {
   if (thread == 0) return;  // it found no room
   const uint64_t begin_us = span.begin_ns / 1000, end_us = span.end_ns / 1000;
@@ -117,16 +137,9 @@ void StateTracks::OnSpan(uint32_t thread, const StateSpan& span) {
     thread_ = thread;
     lane_ = sink_.AddLane(threads_.TrackOf(thread), "state");
   }
-  SliceEnd end;
-  end.is_estimated = span.is_estimated;
-  if (span.state == ThreadState::kRunsWithGil) {
-    end.let_go_us = (span.long_ns() - span.gil_ns) / 1000;
-  } else {
-    end.had_gil_us = span.gil_ns / 1000;
-  }
   ++given_;
   sink_.Begin(lane_, begin_us, NameOf(span));
-  sink_.End(lane_, end_us, end);
+  sink_.End(lane_, end_us, EndOf(span));
 }
 
 // Threads that counted nothing since the last batch have no entry.

@@ -80,6 +80,18 @@ TEST_F(StateSourceTest, WhatIsKnownInSumIsSaidOfSlices) {
                           "end 2 100000 had 10000"));
 }
 
+TEST_F(StateSourceTest, PicturesHaveTheSumsOfTheReport) {
+  StatesRun run;
+  run.Step(0, 1, STATE_RUNS).Step(40, 1, STATE_SLEEPS);
+  run.Gil(0, 1, GIL_TAKEN).Gil(100, 1, GIL_STATE, 0, 70);
+  TempFile path(run.Build());
+  const Printed printed = Report({"timeline", path.path(), "--threads"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("state: S(other) 0.060 s, runs with the "
+                                     "GIL 0.030 s, runs without the GIL "
+                                     "0.010 s"));
+}
+
 TEST_F(StateSourceTest, PicturesHaveOneColourForOtherSleeps) {
   StatesRun run;
   run.Step(0, 1, STATE_RUNS)

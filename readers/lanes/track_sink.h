@@ -37,7 +37,10 @@ struct SliceEnd {
   // it wanted one.
   uint64_t ran_us = 0, wanted_cpu_us = 0;
   bool is_estimated = false;  // where it began is not known, only for how long
-  double share = 1;  // of its time that it counts for in a picture
+  // Of its time that it counts for in a picture. The rest is of `rest_name`, of
+  // which only the sum is known; 0: of none.
+  double share = 1;
+  uint32_t rest_name = 0;
 };
 
 enum class CounterUnit { kBytes, kMicroseconds, kCount };

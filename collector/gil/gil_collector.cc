@@ -193,9 +193,16 @@ void GilCollector::EndBatch(uint64_t now_ns) {
 }
 
 // A thread that is not there for two looks, while the process runs on, has
-// ended: when a process is killed its threads go one by one.
+// ended: when a process is killed its threads go one by one. Entries are in the
+// order of time, and those of others that are held back come behind it.
 void GilCollector::LookForEnded(uint64_t now_ns, bool at_once) {
   next_look_ns_ = now_ns + kLookPeriodNs;
+  const uint64_t back_ns = at_once ? 0 : std::min(kHeldBackNs, now_ns);
+  uint64_t time_ns = options_.clock->NanosOfMonotonic(now_ns - back_ns);
+  if (!waiting_.empty()) {
+    time_ns = std::min(time_ns,
+                       options_.clock->NanosAt(waiting_.front().item.time_ns));
+  }
   for (auto at = threads_.begin(); at != threads_.end();) {
     const auto thread = at++;
     if (Lives(thread->first)) {
@@ -204,7 +211,7 @@ void GilCollector::LookForEnded(uint64_t now_ns, bool at_once) {
       thread->second.was_gone = true;
     } else {
       GilEvent event;
-      event.time_ns = options_.clock->NanosOfMonotonic(now_ns);
+      event.time_ns = time_ns;
       event.thread = thread->second.id;
       event.action = GIL_LEFT;
       threads_.erase(thread);

@@ -220,10 +220,30 @@ TEST_F(GilCollectorTest, AThreadHasLeftWhenItIsMissedTwice) {
   ASSERT_EQ(out_.lines.size(), 4u);
   EXPECT_EQ(out_.lines[3],
             absl::StrCat("LEFT 1 77 ",
-                         clock_.NanosOfMonotonic(Late() + 1000000000)));
+                         clock_.NanosOfMonotonic(Late() + 950000000)));
   // While the program waits for its end, once is enough.
   gone_ = {77, 78};
   EXPECT_EQ(Finish(/*process_lives=*/true).size(), 5u);
+}
+
+TEST_F(GilCollectorTest, AnEndDoesNotOvertakeWhatIsHeldBack) {
+  constexpr uint64_t kMs = 1000000;
+  Note(GilNote::kTaken, 77, 100 * kMs);
+  gil_->Round(kStart + 320 * kMs, /*drains=*/true);
+  gone_ = {77};
+  gil_->EndBatch(kStart + 320 * kMs);
+  // A thread without a name waits for it.
+  Note(GilNote::kTaken, 78, 500 * kMs, 300 * kMs);
+  gil_->Round(kStart + 600 * kMs, /*drains=*/true);
+  gil_->EndBatch(kStart + 600 * kMs);
+  // What is in the ring still is not known.
+  Note(GilNote::kTaken, Main(), 560 * kMs, 550 * kMs);
+  EXPECT_THAT(Finish(),
+              ElementsAre("from 500",
+                          "TAKEN 1 77 100000000 free 0 pauses 0 0",
+                          "LEFT 1 77 500000000",
+                          "TAKEN 1 78 500000000 free 200000000 pauses 0 0",
+                          "TAKEN 1 main 560000000 free 10000000 pauses 0 0"));
 }
 
 TEST_F(GilCollectorTest, NobodyIsMissedOnceTheProcessIsGone) {

@@ -1,7 +1,5 @@
 #include "format/gil/gil_batch.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "format/limits.h"
 #include "format/stream/status_util.h"
@@ -26,30 +24,11 @@ absl::Status CountParts(const GilBatch& batch, Parts* parts) {
   return absl::OkStatus();
 }
 
-// Sums of times stay far from overflow in a reader, for any number of batches
-// that a file can have: each is below 2^56, which is two years.
-absl::Status CheckNanos(absl::string_view field, const Column64& column) {
-  for (const uint64_t value : column) {
-    if (value > kMaxGilNanos) {
-      return WrongColumn(field, absl::StrCat("at most ", kMaxGilNanos), value);
-    }
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 void GilBatchEncoder::Append(const GilEvent& event) {
-  const uint64_t time_ns = std::max(event.time_ns, last_ns_);
   const auto row = static_cast<uint32_t>(entries());
-  if (row == 0) {
-    batch_.set_first_ns(time_ns);
-    last_ns_ = time_ns;
-  }
-  batch_.add_time_step_ns(time_ns - last_ns_);
-  last_ns_ = time_ns;
-  batch_.add_thread(event.thread);
-  batch_.add_action(event.action);
+  entries_.Append(event, &batch_);
   if (row == 0 || event.gil != last_gil_) {
     batch_.add_gil_at(row == 0 ? 0 : row - gil_row_);
     batch_.add_gil(event.gil);
@@ -68,16 +47,14 @@ void GilBatchEncoder::Append(const GilEvent& event) {
 }
 
 void GilBatchEncoder::Take(GilBatch* batch) {
-  batch->Clear();
-  batch->Swap(&batch_);
+  MoveBatch(&batch_, batch);
 }
 
 absl::Status GilBatchDecoder::Check(const GilBatch& b, Ids* ids) {
   const auto rows = static_cast<uint64_t>(b.action_size());
   Parts parts;
   RETURN_IF_ERROR(CountParts(b, &parts));
-  RETURN_IF_ERROR(CheckLength("gil.time_step_ns", rows, b.time_step_ns_size()));
-  RETURN_IF_ERROR(CheckLength("gil.thread", rows, b.thread_size()));
+  RETURN_IF_ERROR(CheckTimed("gil", b, kMaxGilNanos, &ids->thread));
   RETURN_IF_ERROR(CheckAtFromZero("gil.gil_at", b.gil_at(), rows));
   RETURN_IF_ERROR(CheckLength("gil.gil", b.gil_at_size(), b.gil_size()));
   RETURN_IF_ERROR(CheckLength("gil.free_ns", parts.holds, b.free_ns_size()));
@@ -86,49 +63,38 @@ absl::Status GilBatchDecoder::Check(const GilBatch& b, Ids* ids) {
       CheckLength("gil.paused_ns", parts.holds, b.paused_ns_size()));
   RETURN_IF_ERROR(CheckLength("gil.stack", parts.stacks, b.stack_size()));
   RETURN_IF_ERROR(CheckLength("gil.function", parts.stacks, b.function_size()));
-  uint64_t time = b.first_ns();
-  RETURN_IF_ERROR(AddAll("gil.time_step_ns", b.time_step_ns(), &time));
-  if (time > kMaxGilNanos) {
-    return WrongColumn("gil.time_step_ns",
-                       absl::StrCat("a time of at most ", kMaxGilNanos), time);
-  }
-  RETURN_IF_ERROR(CheckNanos("gil.free_ns", b.free_ns()));
-  RETURN_IF_ERROR(CheckNanos("gil.pauses", b.pauses()));
-  RETURN_IF_ERROR(CheckNanos("gil.paused_ns", b.paused_ns()));
+  // Sums of times stay far from overflow in a reader, for any number of batches
+  // that a file can have.
+  RETURN_IF_ERROR(CheckMost("gil.free_ns", b.free_ns(), kMaxGilNanos));
+  RETURN_IF_ERROR(CheckMost("gil.pauses", b.pauses(), kMaxGilNanos));
+  RETURN_IF_ERROR(CheckMost("gil.paused_ns", b.paused_ns(), kMaxGilNanos));
   uint32_t gil = 0;
   RETURN_IF_ERROR(CheckIds("gil.gil", b.gil(), 1, &gil));
-  RETURN_IF_ERROR(CheckIds("gil.thread", b.thread(), 1, &ids->thread));
   RETURN_IF_ERROR(CheckIds("gil.stack", b.stack(), 0, &ids->stack));
   return CheckIds("gil.function", b.function(), 0, &ids->function);
 }
 
-GilEvent GilBatchDecoder::EventAt(int row) {
-  GilEvent event;
-  event.time_ns = time_ns_ += batch_.time_step_ns(row);
-  event.thread = batch_.thread(row);
-  event.action = batch_.action(row);
+void GilBatchDecoder::Complete(int row, GilEvent* event) {
   if (static_cast<uint64_t>(row) == gil_.next) {
     last_gil_ = batch_.gil(gil_.index);
     gil_.Advance();
   }
-  event.gil = last_gil_;
-  if (HasHold(event.action)) {
-    event.free_ns = batch_.free_ns(hold_);
-    event.pauses = batch_.pauses(hold_);
-    event.paused_ns = batch_.paused_ns(hold_++);
+  event->gil = last_gil_;
+  if (HasHold(event->action)) {
+    event->free_ns = batch_.free_ns(hold_);
+    event->pauses = batch_.pauses(hold_);
+    event->paused_ns = batch_.paused_ns(hold_++);
   }
-  if (HasGilStack(event.action)) {
-    event.stack = batch_.stack(stack_);
-    event.function = batch_.function(stack_++);
+  if (HasGilStack(event->action)) {
+    event->stack = batch_.stack(stack_);
+    event->function = batch_.function(stack_++);
   }
-  return event;
 }
 
 size_t GilBatchDecoder::Next(GilEvent* events, size_t size) {
-  const auto left = static_cast<size_t>(batch_.action_size() - row_);
-  const size_t count = std::min(size, left);
-  for (size_t i = 0; i < count; ++i) events[i] = EventAt(row_++);
-  return count;
+  return cursor_.Next(events, size, [this](int row, GilEvent* event) {
+    Complete(row, event);
+  });
 }
 
 }  // namespace pymemrun

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "format/batches/sparse_column.h"
+#include "format/timed/timed_entries.h"
 #include "format/gil/gil_event.h"
 
 namespace pymemrun {
@@ -28,7 +29,7 @@ class GilBatchEncoder {
 
  private:
   GilBatch batch_;
-  uint64_t last_ns_ = 0;
+  TimedEntries entries_;
   uint32_t last_gil_ = 0;
   uint32_t gil_row_ = 0;
 };
@@ -47,18 +48,18 @@ class GilBatchDecoder {
 
   // REQUIRES: Check() found the batch good, and its ids are defined.
   explicit GilBatchDecoder(const GilBatch& batch)
-      : batch_(batch), gil_(batch.gil_at()), time_ns_(batch.first_ns()) {}
+      : batch_(batch), cursor_(batch), gil_(batch.gil_at()) {}
   // Fills up to `size` events; returns how many, 0 at the end.
   size_t Next(GilEvent* events, size_t size);
 
  private:
-  GilEvent EventAt(int row);
+  void Complete(int row, GilEvent* event);
 
   const GilBatch& batch_;
+  TimedCursor<GilBatch> cursor_;
   SparseCursor gil_;
-  uint64_t time_ns_;
   uint32_t last_gil_ = 0;
-  int row_ = 0, hold_ = 0, stack_ = 0;
+  int hold_ = 0, stack_ = 0;
 };
 
 }  // namespace pymemrun

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "format/batches/sparse_column.h"
 #include "format/limits.h"
 #include "format/stream/status_util.h"
 
@@ -32,29 +33,10 @@ absl::Status CountParts(const StateBatch& batch, Parts* parts) {
   return absl::OkStatus();
 }
 
-// Sums of times and counts stay far from overflow in a reader.
-absl::Status CheckCounts(absl::string_view field, const Column64& column) {
-  for (const uint64_t value : column) {
-    if (value > kMaxStateNanos) {
-      return WrongColumn(field, absl::StrCat("at most ", kMaxStateNanos),
-                         value);
-    }
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 void StateBatchEncoder::Append(const StateEvent& event) {
-  const uint64_t time_ns = std::max(event.time_ns, last_ns_);
-  if (entries() == 0) {
-    batch_.set_first_ns(time_ns);
-    last_ns_ = time_ns;
-  }
-  batch_.add_time_step_ns(time_ns - last_ns_);
-  last_ns_ = time_ns;
-  batch_.add_thread(event.thread);
-  batch_.add_action(event.action);
+  entries_.Append(event, &batch_);
   if (event.action != STATE_SEEN) return;
   batch_.add_reason(event.reason);
   if (event.reason != SLEEP_OTHER) return;
@@ -63,17 +45,12 @@ void StateBatchEncoder::Append(const StateEvent& event) {
 }
 
 void StateBatchEncoder::Take(StateBatch* batch) {
-  batch->Clear();
-  batch->Swap(&batch_);
+  MoveBatch(&batch_, batch);
 }
 
 absl::Status StateBatchDecoder::Check(const StateBatch& b, uint32_t* thread) {
-  const auto rows = static_cast<uint64_t>(b.action_size());
   Parts parts;
   RETURN_IF_ERROR(CountParts(b, &parts));
-  RETURN_IF_ERROR(
-      CheckLength("states.time_step_ns", rows, b.time_step_ns_size()));
-  RETURN_IF_ERROR(CheckLength("states.thread", rows, b.thread_size()));
   RETURN_IF_ERROR(CheckLength("states.reason", parts.seen, b.reason_size()));
   RETURN_IF_ERROR(CheckLength("states.other", parts.others, b.other_size()));
   for (const std::string& name : b.other()) {
@@ -83,32 +60,18 @@ absl::Status StateBatchDecoder::Check(const StateBatch& b, uint32_t* thread) {
                          name.size());
     }
   }
-  uint64_t time = b.first_ns();
-  RETURN_IF_ERROR(AddAll("states.time_step_ns", b.time_step_ns(), &time));
-  if (time > kMaxStateNanos) {
-    return WrongColumn("states.time_step_ns",
-                       absl::StrCat("a time of at most ", kMaxStateNanos),
-                       time);
-  }
-  return CheckIds("states.thread", b.thread(), 1, thread);
+  return CheckTimed("states", b, kMaxStateNanos, thread);
 }
 
-StateEvent StateBatchDecoder::EventAt(int row) {
-  StateEvent event;
-  event.time_ns = time_ns_ += batch_.time_step_ns(row);
-  event.thread = batch_.thread(row);
-  event.action = batch_.action(row);
-  if (event.action != STATE_SEEN) return event;
-  event.reason = batch_.reason(seen_++);
-  if (event.reason == SLEEP_OTHER) event.other = batch_.other(other_++);
-  return event;
+void StateBatchDecoder::Complete(StateEvent* event) {
+  if (event->action != STATE_SEEN) return;
+  event->reason = batch_.reason(seen_++);
+  if (event->reason == SLEEP_OTHER) event->other = batch_.other(other_++);
 }
 
 size_t StateBatchDecoder::Next(StateEvent* events, size_t size) {
-  const auto left = static_cast<size_t>(batch_.action_size() - row_);
-  const size_t count = std::min(size, left);
-  for (size_t i = 0; i < count; ++i) events[i] = EventAt(row_++);
-  return count;
+  return cursor_.Next(events, size,
+                      [this](int, StateEvent* event) { Complete(event); });
 }
 
 absl::Status SchedBatchDecoder::Check(const SchedBatch& b, uint32_t* thread) {
@@ -118,10 +81,14 @@ absl::Status SchedBatchDecoder::Check(const SchedBatch& b, uint32_t* thread) {
   RETURN_IF_ERROR(CheckLength("sched.runnable_ns", rows, b.runnable_ns_size()));
   RETURN_IF_ERROR(CheckLength("sched.voluntary", counted, b.voluntary_size()));
   RETURN_IF_ERROR(CheckLength("sched.preempted", counted, b.preempted_size()));
-  RETURN_IF_ERROR(CheckCounts("sched.run_ns", b.run_ns()));
-  RETURN_IF_ERROR(CheckCounts("sched.runnable_ns", b.runnable_ns()));
-  RETURN_IF_ERROR(CheckCounts("sched.voluntary", b.voluntary()));
-  RETURN_IF_ERROR(CheckCounts("sched.preempted", b.preempted()));
+  // Sums of times and counts stay far from overflow in a reader.
+  RETURN_IF_ERROR(CheckMost("sched.run_ns", b.run_ns(), kMaxStateNanos));
+  RETURN_IF_ERROR(
+      CheckMost("sched.runnable_ns", b.runnable_ns(), kMaxStateNanos));
+  RETURN_IF_ERROR(
+      CheckMost("sched.voluntary", b.voluntary(), kMaxStateNanos));
+  RETURN_IF_ERROR(
+      CheckMost("sched.preempted", b.preempted(), kMaxStateNanos));
   if (b.time_us() > kMaxStateNanos / 1000) {
     return WrongColumn("sched.time_us",
                        absl::StrCat("at most ", kMaxStateNanos / 1000),

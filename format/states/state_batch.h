@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "format/batches/sparse_column.h"
+#include "format/timed/timed_entries.h"
 #include "format/states/state_event.h"
 
 namespace pymemrun {
@@ -28,7 +28,7 @@ class StateBatchEncoder {
 
  private:
   StateBatch batch_;
-  uint64_t last_ns_ = 0;
+  TimedEntries entries_;
 };
 
 // Gives the entries of a batch, some at a time. The batch must outlive it.
@@ -41,16 +41,16 @@ class StateBatchDecoder {
 
   // REQUIRES: Check() found the batch good, and its threads are defined.
   explicit StateBatchDecoder(const StateBatch& batch)
-      : batch_(batch), time_ns_(batch.first_ns()) {}
+      : batch_(batch), cursor_(batch) {}
   // Fills up to `size` events; returns how many, 0 at the end.
   size_t Next(StateEvent* events, size_t size);
 
  private:
-  StateEvent EventAt(int row);
+  void Complete(StateEvent* event);
 
   const StateBatch& batch_;
-  uint64_t time_ns_;
-  int row_ = 0, seen_ = 0, other_ = 0;
+  TimedCursor<StateBatch> cursor_;
+  int seen_ = 0, other_ = 0;
 };
 
 // The same for a SchedBatch.

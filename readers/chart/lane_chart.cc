@@ -24,7 +24,9 @@ class LanePrinter {
  public:
   LanePrinter(const LaneChart& chart, OutputBuffer* output)
       : chart_(chart), plot_(kLayout, ExtentOf(chart), output) {
-    const size_t count = chart.lanes.size();
+    const auto count =
+        std::count_if(chart.lanes.begin(), chart.lanes.end(),
+                      [](const LaneChart::Lane& lane) { return !lane.beside; });
     pitch_ = count <= 12 ? 26 : count <= 24 ? 20 : 15;
   }
 
@@ -32,8 +34,28 @@ class LanePrinter {
 
  private:
   static PlotExtent ExtentOf(const LaneChart& chart);
+  // Of a lane, and of the space below it. What is beside a lane is close to it.
+  double HeightOf(const LaneChart::Lane& lane) const {
+    return lane.beside ? std::round(pitch_ * 0.5) : pitch_ - 3;
+  }
+  double GapBelow(size_t lane) const {
+    const size_t next = lane + 1;
+    if (next < chart_.lanes.size() && chart_.lanes[next].beside) return 1;
+    return chart_.has_beside ? 6 : 3;
+  }
+  const char* FontOf(const LaneChart::Lane& lane) const {
+    if (lane.beside) {
+      return pitch_ < 18 ? " font-size=\"8\" fill=\"#57606a\""
+                         : " font-size=\"10\" fill=\"#57606a\"";
+    }
+    return pitch_ < 18 ? " font-size=\"11\"" : "";
+  }
   double LanesBottom() const {
-    return kLanesTop + pitch_ * static_cast<double>(chart_.lanes.size());
+    double bottom = kLanesTop;
+    for (size_t i = 0; i < chart_.lanes.size(); ++i) {
+      bottom += HeightOf(chart_.lanes[i]) + GapBelow(i);
+    }
+    return bottom;
   }
   double ColumnX(double column) const {
     return kLayout.left + kLayout.plot_width() * column / LaneChart::kColumns;
@@ -42,7 +64,8 @@ class LanePrinter {
   void PrintMarks() const;
   void PrintLane(const LaneChart::Lane& lane, double top) const;
   void PrintPaths(
-      const std::map<std::pair<uint32_t, bool>, std::string>& paths) const;
+      const std::map<std::pair<uint32_t, bool>, std::string>& paths,
+      double width) const;
   void PrintLegend() const;
 
   const LaneChart& chart_;
@@ -72,9 +95,9 @@ void LanePrinter::Print() {
                   absl::StrCat("fill=\"", kSoft, "\" font-weight=\"bold\""),
                   "RSS");
   double top = kLanesTop;
-  for (const LaneChart::Lane& lane : chart_.lanes) {
-    PrintLane(lane, top);
-    top += pitch_;
+  for (size_t i = 0; i < chart_.lanes.size(); ++i) {
+    PrintLane(chart_.lanes[i], top);
+    top += HeightOf(chart_.lanes[i]) + GapBelow(i);
   }
   PrintMarks();
   PrintLegend();
@@ -129,28 +152,32 @@ void LanePrinter::PrintMarks() const {
   }
 }
 
+// Lines of this width; 0: areas.
 void LanePrinter::PrintPaths(
-    const std::map<std::pair<uint32_t, bool>, std::string>& paths) const {
+    const std::map<std::pair<uint32_t, bool>, std::string>& paths,
+    double width) const {
   for (const auto& [look, path] : paths) {
-    plot_.Print(absl::StrCat("<path fill=\"", chart_.colors[look.first], "\"",
-                             look.second ? " opacity=\"0.45\"" : "", " d=\"",
+    plot_.Print(absl::StrCat("<path ", width > 0 ? "stroke" : "fill", "=\"",
+                             chart_.colors[look.first], "\""));
+    if (width > 0) plot_.Print(absl::StrCat(" stroke-width=\"", width, "\""));
+    plot_.Print(absl::StrCat(look.second ? " opacity=\"0.45\"" : "", " d=\"",
                              path, "\"/>\n"));
   }
 }
 
 // What ran is above, what it brought below it; one alone takes all of the lane.
 void LanePrinter::PrintLane(const LaneChart::Lane& lane, double top) const {
-  const double height = pitch_ - (lane.beside ? 5 : 3);
+  const double height = HeightOf(lane);
   const double bottom = top + height;
   const bool both = chart_.has_pieces && chart_.has_bars && !lane.beside;
   const double running = both ? height * 0.5 : height;
   const double growing = both ? height * 0.45 : height;
   std::map<std::pair<uint32_t, bool>, std::string> pieces, bars;
   for (const LaneChart::Piece& piece : lane.pieces) {
-    absl::StrAppendFormat(&pieces[{piece.color, piece.faint}],
-                          "M%.1f %.1fH%.1fV%.1fH%.1fZ", ColumnX(piece.first),
-                          top, ColumnX(piece.last + 1), top + running,
-                          ColumnX(piece.first));
+    std::string& path = pieces[{piece.color, piece.faint}];
+    absl::StrAppendFormat(&path, "M%g %gh%g", ColumnX(piece.first),
+                          top + running / 2,
+                          ColumnX(piece.last + 1) - ColumnX(piece.first));
   }
   for (const LaneChart::Bar& bar : lane.bars) {
     const double high = std::max(bar.height * growing, kLeastBar);
@@ -164,12 +191,10 @@ void LanePrinter::PrintLane(const LaneChart::Lane& lane, double top) const {
       "width=\"%.1f\" height=\"%.1f\" fill=\"#f3f5f7\"/>\n",
       XmlText(absl::StrCat(lane.label, "\n", lane.detail)), kLayout.left, top,
       kLayout.plot_width(), height));
-  PrintPaths(pieces);
-  PrintPaths(bars);
-  plot_.PrintText(kLayout.left - 8, top + height / 2 + 4.5,
-                  absl::StrCat("text-anchor=\"end\"",
-                               pitch_ < 18 ? " font-size=\"11\"" : "",
-                               lane.beside ? " fill=\"#57606a\"" : ""),
+  PrintPaths(pieces, running);
+  PrintPaths(bars, 0);
+  plot_.PrintText(kLayout.left - 8, top + height / 2 + (lane.beside ? 3.5 : 4.5),
+                  absl::StrCat("text-anchor=\"end\"", FontOf(lane)),
                   ShortTerminalText(lane.label, kMostLaneLabel));
   plot_.Print("</g>\n");
 }

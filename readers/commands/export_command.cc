@@ -46,16 +46,16 @@ class ExportCommand final : public ReportCommand {
             "needs heap events; or the run over time for Perfetto and "
             "Chrome.\n\nA timeline has calls of at least --min-duration, "
             "where every event was logged or RETURNs know their CALLs; RSS, "
-            "live heap by line, and marks. For Perfetto it has the last dump "
-            "of the object graph beside the run, too. Its clock begins with "
-            "the run.") {}
+            "live heap by line, marks, and what was recorded of the GIL and of "
+            "threads' states. For Perfetto it has the last dump of the object "
+            "graph beside the run, too. Its clock begins with the run.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
     AddMoment(app, &at_);
     AddParsed(app, "--min-duration", &min_us_, ParseDuration, "TIME",
-              "Leave shorter calls out of a timeline: 500us, 1ms (default), "
-              "2s; 0 for none.");
+              "Leave shorter calls, holds and states out of a timeline: 500us, "
+              "1ms (default), 2s; 0 for none.");
     AddChoice<Format>(app, "--format", &format_,
                       {{"pprof", Format::kPprof},
                        {"collapsed", Format::kCollapsed},

@@ -7,6 +7,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "readers/lanes/track_names.h"
 #include "readers/lanes/track_source.h"
 #include "readers/lanes/track_threads.h"
 #include "text/report_text.h"
@@ -111,6 +112,10 @@ void GilTracks::EndHold(uint64_t gil, Hold* hold) {
   if (hold->thread == 0) return;
   SliceEnd end;
   end.let_go_us = hold->let_go_us;
+  if (hold->end_us > hold->begin_us) {
+    end.share -= static_cast<double>(hold->let_go_us) /
+                 static_cast<double>(hold->end_us - hold->begin_us);
+  }
   Give(hold->thread, hold->begin_us, hold->end_us, NamesOf(gil).holds, end);
   *hold = {};
 }
@@ -143,14 +148,17 @@ const GilTracks::Names& GilTracks::NamesOf(uint64_t gil) {
   Names& names = names_[gil];
   if (names.holds != 0) return names;
   const std::string which = gil <= 1 ? "the GIL" : absl::StrCat("GIL ", gil);
-  const auto add = [&](absl::string_view verb) {
+  const auto add = [&](absl::string_view verb, absl::string_view color,
+                       bool is_idle) {
     const std::string text = absl::StrCat(verb, " ", which);
     SliceName name;
     name.name = text;
+    name.color = color;
+    name.is_idle = is_idle;
     return sink_.AddName(name);
   };
-  names.holds = add("holds");
-  names.waits = add("waits for");
+  names.holds = add("holds", kHoldsColor, false);
+  names.waits = add("waits for", kGilWaitColor, true);
   return names;
 }
 

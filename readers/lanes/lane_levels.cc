@@ -9,8 +9,6 @@
 namespace pymemrun {
 namespace {
 
-// Of one column; what else there is counts as the last of them.
-constexpr size_t kMostParts = 16;
 // Shares of one piece differ by less.
 constexpr float kSameShare = 0.125;
 
@@ -69,7 +67,7 @@ LaneLevels::LaneLevels(uint64_t end_us, uint32_t columns)
 
 uint32_t LaneLevels::NewLane(Lane lane) {
   if (lanes_.size() >= kMostLanes) {
-    ++lanes_not_kept_;
+    threads_not_kept_ += lane.is_thread;
     return 0;
   }
   lanes_.push_back(std::move(lane));
@@ -114,6 +112,10 @@ uint32_t LaneLevels::AddName(const SliceName& name) {
     made.file = std::string(name.file);
     made.line = name.line;
     made.kind = name.kind;
+    made.color = std::string(name.color);
+    made.says = std::string(name.says);
+    made.is_idle = name.is_idle;
+    made.by_share = name.by_share;
     names_.push_back(std::move(made));
   }
   return found->second;
@@ -127,26 +129,45 @@ uint32_t LaneLevels::ColumnOf(uint64_t time_us) const {
   return std::min(static_cast<uint32_t>(ColumnsAt(time_us)), columns_ - 1);
 }
 
-void LaneLevels::PassTo(uint32_t track, uint64_t time_us) {
+void LaneLevels::PassTo(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   State& state = states_[track - 1];
   if (time_us > state.time_us && !state.open.empty()) {
     const uint32_t name = state.open.back();
-    lanes_[track - 1].busy_us += time_us - state.time_us;
-    names_[name].busy_us += time_us - state.time_us;
-    AddBusy(track, ColumnsAt(state.time_us), ColumnsAt(time_us), name);
+    const uint64_t all_us = time_us - state.time_us;
+    const double share = std::clamp(end.share, 0.0, 1.0);
+    const auto mine_us =
+        share == 1 ? all_us
+                   : static_cast<uint64_t>(static_cast<double>(all_us) * share);
+    AddTime(track, mine_us, name);
+    if (end.rest_name != 0) AddTime(track, all_us - mine_us, end.rest_name);
+    AddBusy(track, ColumnsAt(state.time_us), ColumnsAt(time_us),
+            end.rest_name == 0 ? share : 1, name);
   }
   state.time_us = std::max(state.time_us, time_us);
 }
 
+void LaneLevels::AddTime(uint32_t track, uint64_t time_us, uint32_t name) {
+  Lane& lane = lanes_[track - 1];
+  if (!names_[name].is_idle) lane.busy_us += time_us;
+  names_[name].busy_us += time_us;
+  if (lane.of_lane == 0) return;
+  for (auto& [known, sum_us] : lane.by_name) {
+    if (known != name) continue;
+    sum_us += time_us;
+    return;
+  }
+  if (lane.by_name.size() < kMostParts) lane.by_name.emplace_back(name, time_us);
+}
+
 // In columns.
-void LaneLevels::AddBusy(uint32_t track, double from, double to,
+void LaneLevels::AddBusy(uint32_t track, double from, double to, double share,
                          uint32_t name) {
   Tally& tally = states_[track - 1].busy;
-  const auto add = [&](uint32_t column, double share) {
-    if (share <= 0) return;
+  const auto add = [&](uint32_t column, double columns) {
+    if (columns * share <= 0) return;
     if (tally.column != column) FlushBusy(track);
     tally.column = column;
-    tally.Add(name, share);
+    tally.Add(name, columns * share);
   };
   const uint32_t first = std::min(static_cast<uint32_t>(from), columns_ - 1);
   const uint32_t last = std::min(static_cast<uint32_t>(to), columns_ - 1);
@@ -154,7 +175,7 @@ void LaneLevels::AddBusy(uint32_t track, double from, double to,
   add(first, first + 1 - from);
   if (first + 1 < last) {
     FlushBusy(track);
-    AddPiece(track, {first + 1, last - 1, name, 1});
+    AddPiece(track, {first + 1, last - 1, name, static_cast<float>(share)});
   }
   add(last, to - last);
 }
@@ -183,7 +204,7 @@ void LaneLevels::Begin(uint32_t track, uint64_t time_us, uint32_t name) {
 
 void LaneLevels::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   if (track == 0 || states_[track - 1].open.empty()) return;
-  PassTo(track, time_us);
+  PassTo(track, time_us, end);
   states_[track - 1].open.pop_back();
 }
 

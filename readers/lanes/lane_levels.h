@@ -19,8 +19,10 @@ namespace pymemrun {
 // columns times lanes, at most, however many slices there are. Not thread safe.
 class LaneLevels final : public TrackSink {
  public:
-  static constexpr size_t kMostLanes = 4096;  // the others are counted
+  static constexpr size_t kMostLanes = 16384;  // the others are counted
   static constexpr size_t kMostInstants = 256;
+  // Names in one column, or beside one thread, that are told apart.
+  static constexpr size_t kMostParts = 16;
   // The name of what ran where no own code is around it.
   static constexpr uint32_t kLibraryCode = 1;
 
@@ -41,14 +43,18 @@ class LaneLevels final : public TrackSink {
     bool is_thread = false;
     std::vector<Piece> pieces;
     std::vector<Growth> growth;
-    uint64_t busy_us = 0;
+    uint64_t busy_us = 0;  // without names that are idle
     double grown_bytes = 0;
+    // Beside threads: time by name, the first kMostParts of them.
+    std::vector<std::pair<uint32_t, uint64_t>> by_name;
   };
   // Own code, or another name. Equal ones have one number in all sources.
   struct Name {
     std::string name, file;
     uint32_t line = 0;
     SliceName::Kind kind = SliceName::kOther;
+    std::string color, says;  // as SliceName has them
+    bool is_idle = false, by_share = false;
     uint64_t busy_us = 0;
     double grown_bytes = 0;
   };
@@ -85,7 +91,8 @@ class LaneLevels final : public TrackSink {
   // The highest RSS in each column; 0: none was read there.
   const std::vector<int64_t>& rss_bytes() const { return rss_bytes_; }
   const std::vector<InstantAt>& instants() const { return instants_; }
-  uint64_t lanes_not_kept() const { return lanes_not_kept_; }
+  // Threads that found no room.
+  uint64_t threads_not_kept() const { return threads_not_kept_; }
 
  private:
   // What is being added up of a lane.
@@ -107,8 +114,10 @@ class LaneLevels final : public TrackSink {
   uint32_t NewLane(Lane lane);
   double ColumnsAt(uint64_t time_us) const;
   uint32_t ColumnOf(uint64_t time_us) const;
-  void PassTo(uint32_t track, uint64_t time_us);
-  void AddBusy(uint32_t track, double from, double to, uint32_t name);
+  void PassTo(uint32_t track, uint64_t time_us, const SliceEnd& end = {});
+  void AddTime(uint32_t track, uint64_t time_us, uint32_t name);
+  void AddBusy(uint32_t track, double from, double to, double share,
+               uint32_t name);
   void FlushBusy(uint32_t track);
   void FlushGrowth(uint32_t track);
   void AddPiece(uint32_t track, const Piece& piece);
@@ -118,7 +127,7 @@ class LaneLevels final : public TrackSink {
   Header header_;
   std::vector<Lane> lanes_;
   std::vector<State> states_;
-  uint64_t lanes_not_kept_ = 0;
+  uint64_t threads_not_kept_ = 0;
   absl::flat_hash_map<uint32_t, uint32_t> thread_tracks_;  // by thread
   std::vector<Name> names_;
   absl::flat_hash_map<std::string, uint32_t> name_numbers_;

@@ -106,6 +106,44 @@ TEST_F(LaneLevelsTest, CoarserLevelsAddUpShares) {
               ElementsAre("0-0 load 100", "1-1 save 50", "2-3 save 100"));
 }
 
+TEST_F(LaneLevelsTest, ASliceThatCountsForAPartHasThatShare) {
+  levels_.Begin(track_, 200, load_);
+  SliceEnd end;
+  end.share = 0.25;
+  levels_.End(track_, 600, end);
+  EXPECT_THAT(Pieces(), ElementsAre("2-5 load 25"));
+  EXPECT_EQ(levels_.lanes()[0].busy_us, 100u);
+}
+
+TEST_F(LaneLevelsTest, TheRestOfASliceMayBeAnothersInSumAlone) {
+  levels_.Begin(track_, 200, load_);
+  SliceEnd end;
+  end.share = 0.75;
+  end.rest_name = save_;
+  levels_.End(track_, 600, end);
+  EXPECT_THAT(Pieces(), ElementsAre("2-5 load 100"));
+  EXPECT_EQ(levels_.names()[load_].busy_us, 300u);
+  EXPECT_EQ(levels_.names()[save_].busy_us, 100u);
+  EXPECT_EQ(levels_.lanes()[0].busy_us, 400u);
+}
+
+TEST_F(LaneLevelsTest, IdleTimeIsNotBusyAndKnownByName) {
+  const uint32_t beside = levels_.AddLane(track_, "state");
+  SliceName sleeps;
+  sleeps.name = "S(lock)";
+  sleeps.is_idle = true;
+  levels_.Begin(beside, 0, levels_.AddName(sleeps));
+  levels_.End(beside, 300, {});
+  levels_.Begin(beside, 300, load_);
+  levels_.End(beside, 400, {});
+  levels_.Finish();
+  const LaneLevels::Lane& lane = levels_.lanes()[beside - 1];
+  EXPECT_EQ(lane.busy_us, 100u);
+  ASSERT_EQ(lane.by_name.size(), 2u);
+  EXPECT_EQ(lane.by_name[0].second, 300u);
+  EXPECT_EQ(lane.by_name[1].second, 100u);
+}
+
 TEST_F(LaneLevelsTest, ManySlicesTakeAPieceForEachColumn) {
   for (uint64_t i = 0; i < 100000; ++i) {
     const uint64_t at_us = i / 100;
@@ -160,7 +198,7 @@ TEST_F(LaneLevelsTest, LanesBeyondTheBoundAreCounted) {
     Slice(1, 2, load_);
   }
   EXPECT_EQ(levels_.lanes().size(), LaneLevels::kMostLanes);
-  EXPECT_EQ(levels_.lanes_not_kept(), 10u);
+  EXPECT_EQ(levels_.threads_not_kept(), 10u);
 }
 
 TEST(ThinCounterTest, GivesTheHighestAndTheLastOfEachMillisecond) {

@@ -40,6 +40,13 @@ class LinesSink final : public TrackSink {
     if (end.growth_bytes != 0) {
       absl::StrAppend(&line, " grew ", end.growth_bytes);
     }
+    if (end.let_go_us != 0) absl::StrAppend(&line, " let go ", end.let_go_us);
+    if (end.had_gil_us != 0) absl::StrAppend(&line, " had ", end.had_gil_us);
+    if (end.ran_us != 0) absl::StrAppend(&line, " ran ", end.ran_us);
+    if (end.wanted_cpu_us != 0) {
+      absl::StrAppend(&line, " wanted ", end.wanted_cpu_us);
+    }
+    if (end.is_estimated) line += " estimated";
     lines_.push_back(line + (end.is_cut ? " cut" : ""));
   }
   void Count(uint32_t counter, uint64_t time_us, int64_t value) override {

@@ -140,6 +140,18 @@ class LastMoment final : public RecordVisitor {
     if (count > 0) Take(events[count - 1].time_us);
     return true;
   }
+  bool OnGil(const GilEvent* events, size_t count) override {
+    if (count > 0) Take(events[count - 1].time_ns / 1000);
+    return true;
+  }
+  bool OnStates(const StateEvent* events, size_t count) override {
+    if (count > 0) Take(events[count - 1].time_ns / 1000);
+    return true;
+  }
+  bool OnSched(const SchedSample* samples, size_t count) override {
+    if (count > 0) Take(samples[count - 1].time_us);
+    return true;
+  }
   void OnResidency(const ResidencyView& seen) override { Take(seen.time_us); }
   void OnMark(const Mark& mark) override { Take(mark.time_us()); }
   void OnProcess(const ProcessSample& sample) override {
@@ -172,6 +184,7 @@ std::vector<std::unique_ptr<TrackSource>> AllSources(
   std::vector<std::unique_ptr<TrackSource>> sources;
   sources.push_back(NewProcessSource());
   sources.push_back(NewCallSource(options.min_us));
+  sources.push_back(NewStateSource(options));
   sources.push_back(NewGilSource(options.min_us));
   if (options.for_picture) {
     sources.push_back(NewGrowthSource());

@@ -19,6 +19,11 @@ namespace pymemrun {
 namespace {
 
 constexpr size_t kMostColors = 12;
+// Colours of functions where others mean running and sleeping: no green, no
+// orange, no dark red.
+constexpr absl::string_view kBesideStates[kMostColors] = {
+    "#4e79a7", "#b07aa1", "#76b7b2", "#ff9da7", "#7b66d2", "#9c755f",
+    "#a0cbe8", "#d37295", "#499894", "#d4a6c8", "#1f5f8b", "#fabfd2"};
 // Of a bar: memory comes in spikes that a single column would hide.
 constexpr uint32_t kBarColumns = 3;
 // Of all time, and of all memory, that a function is to have a colour for.
@@ -34,6 +39,7 @@ class LaneDrawing {
   using Lane = LaneLevels::Lane;
 
   void Choose();
+  uint32_t NewColor(const LaneLevels::Name& name);
   std::vector<uint32_t> NamesInOrder() const;
   void AddKey(uint32_t color, std::string label, const LaneLevels::Name& name);
   void SetColors();
@@ -49,14 +55,20 @@ class LaneDrawing {
   bool IsSeen(const LaneLevels::Name& name) const;
   LaneChart::Lane DrawLane(const Lane& lane) const;
   LaneChart::Lane DrawOthers() const;
+  const Lane& MainLane(size_t thread) const;
   void AddLanes(size_t thread);
   std::string DetailOf(uint64_t busy_us, double grown_bytes) const;
+  std::string DetailOf(const Lane& lane) const;
 
   const LaneLevels& levels_;
   const size_t most_;
   LaneChart chart_;
   std::vector<size_t> shown_, others_;  // lanes, by their places
+  // Of each lane: those beside it, in their order.
+  std::vector<std::vector<size_t>> beside_;
   std::vector<uint32_t> colors_;        // by name
+  size_t free_colors_ = 0;              // so many were given to names
+  bool has_chosen_ = false;             // some have their source's
   double all_us_ = 0, all_bytes_ = 0;   // of all lanes
   double most_bytes_ = 0;               // in one column of one lane
 };
@@ -65,10 +77,13 @@ class LaneDrawing {
 void LaneDrawing::Choose() {
   const auto& lanes = levels_.lanes();
   std::vector<uint64_t> beside_us(lanes.size());  // of a thread's other tracks
-  for (const Lane& lane : lanes) {
-    if (lane.of_lane == 0) continue;
+  beside_.resize(lanes.size());
+  for (size_t i = 0; i < lanes.size(); ++i) {
+    const Lane& lane = lanes[i];
+    if (lane.of_lane == 0 || lane.pieces.empty()) continue;
+    beside_[lane.of_lane - 1].push_back(i);
     beside_us[lane.of_lane - 1] += lane.busy_us;
-    chart_.has_beside |= lane.busy_us > 0;
+    chart_.has_beside = true;
   }
   std::vector<size_t> order;
   for (size_t i = 0; i < lanes.size(); ++i) {
@@ -78,7 +93,7 @@ void LaneDrawing::Choose() {
     all_bytes_ += lane.grown_bytes;
     chart_.has_pieces |= !lane.pieces.empty();
     chart_.has_bars |= !lane.growth.empty();
-    if (!lane.pieces.empty() || !lane.growth.empty() || beside_us[i] > 0) {
+    if (!lane.pieces.empty() || !lane.growth.empty() || !beside_[i].empty()) {
       order.push_back(i);
     }
   }
@@ -93,7 +108,7 @@ void LaneDrawing::Choose() {
 }
 
 bool LaneDrawing::IsSeen(const LaneLevels::Name& name) const {
-  return name.kind == SliceName::kOther ||
+  return (name.kind == SliceName::kOther && name.busy_us > 0) ||
          name.busy_us > kLeastShare * all_us_ ||
          name.grown_bytes > kLeastShare * all_bytes_;
 }
@@ -111,8 +126,12 @@ std::vector<uint32_t> LaneDrawing::NamesInOrder() const {
     const bool a_beside = names[a].kind == SliceName::kOther;
     const bool b_beside = names[b].kind == SliceName::kOther;
     if (a_beside != b_beside) return a_beside;
-    // The same colours in all pictures.
-    if (a_beside) return names[a].name < names[b].name;
+    // The same colours in all pictures, those that sources chose first.
+    if (a_beside && (names[a].color.empty() || names[b].color.empty())) {
+      return std::tuple(names[a].color.empty(), names[a].name) <
+             std::tuple(names[b].color.empty(), names[b].name);
+    }
+    if (a_beside) return a < b;
     return by_time ? names[a].busy_us > names[b].busy_us
                    : names[a].grown_bytes > names[b].grown_bytes;
   });
@@ -125,31 +144,44 @@ void LaneDrawing::AddKey(uint32_t color, std::string label,
       {color, std::move(label), DetailOf(name.busy_us, name.grown_bytes)});
 }
 
+// kOtherColor, which is 0, once all are used.
+uint32_t LaneDrawing::NewColor(const LaneLevels::Name& name) {
+  if (name.color.empty()) {
+    if (free_colors_ == kMostColors) return LaneChart::kOtherColor;
+    const size_t color = free_colors_++;
+    chart_.colors.push_back(has_chosen_
+                                ? std::string(kBesideStates[color])
+                                : LayerColors(kMostColors)[color]);
+  } else {
+    chart_.colors.push_back(name.color);
+    has_chosen_ = true;
+  }
+  return static_cast<uint32_t>(chart_.colors.size() - 1);
+}
+
 void LaneDrawing::SetColors() {
-  const std::vector<std::string> colors = LayerColors(kMostColors);
   chart_.colors = {"#8c959f", "#c9ced4"};
   colors_.assign(levels_.names().size(), LaneChart::kOtherColor);
   LaneLevels::Name others;
   size_t other_count = 0;
   for (const uint32_t number : NamesInOrder()) {
     const LaneLevels::Name& name = levels_.names()[number];
-    const size_t color = chart_.colors.size();
-    if (color == kMostColors + LaneChart::kFirstColor || !IsSeen(name)) {
+    if (IsSeen(name)) colors_[number] = NewColor(name);
+    if (colors_[number] == LaneChart::kOtherColor) {
       others.busy_us += name.busy_us;
       others.grown_bytes += name.grown_bytes;
       ++other_count;
       continue;
     }
-    colors_[number] = static_cast<uint32_t>(color);
-    chart_.colors.push_back(colors[color - LaneChart::kFirstColor]);
     const std::string file = name.file.substr(name.file.rfind('/') + 1);
     AddKey(colors_[number],
            name.file.empty()
-               ? name.name
+               ? absl::StrCat(name.name, name.says.empty() ? "" : ": ",
+                              name.says)
                : absl::StrCat(name.name, "  ", file, ":", name.line),
            name);
   }
-  if (other_count > 0) {
+  if (other_count > 0 && others.busy_us + others.grown_bytes > 0) {
     AddKey(LaneChart::kOtherColor,
            Counted(other_count, "other function of yours",
                    "other functions of yours"),
@@ -171,6 +203,22 @@ std::string LaneDrawing::DetailOf(uint64_t busy_us, double grown_bytes) const {
   return text;
 }
 
+// What took longest comes first.
+std::string LaneDrawing::DetailOf(const Lane& lane) const {
+  if (lane.of_lane == 0) return DetailOf(lane.busy_us, lane.grown_bytes);
+  auto parts = lane.by_name;
+  std::stable_sort(parts.begin(), parts.end(), [](const auto& a,
+                                                  const auto& b) {
+    return a.second > b.second;
+  });
+  std::string text;
+  for (const auto& [name, time_us] : parts) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ",
+                    levels_.names()[name].name, " ", HumanSeconds(time_us));
+  }
+  return text;
+}
+
 void LaneDrawing::SetRss() {
   chart_.rss_bytes.assign(LaneChart::kColumns, -1);
   const auto& rss = levels_.rss_bytes();
@@ -185,8 +233,14 @@ LaneChart::Lane LaneDrawing::DrawLane(const Lane& lane) const {
   LaneChart::Lane drawn;
   drawn.label = lane.name;
   drawn.beside = lane.of_lane != 0;
-  drawn.detail = DetailOf(lane.busy_us, lane.grown_bytes);
+  drawn.detail = DetailOf(lane);
   for (const LaneLevels::Piece& piece : Coarser(lane.pieces, kLevelFactor)) {
+    if (levels_.names()[piece.name].by_share) {
+      drawn.bars.push_back({piece.first, piece.last - piece.first + 1,
+                            ColorOf(piece.name),
+                            std::min(1.0, static_cast<double>(piece.share))});
+      continue;
+    }
     drawn.pieces.push_back(
         {piece.first, piece.last, ColorOf(piece.name), piece.share < 0.5});
   }
@@ -200,27 +254,36 @@ LaneChart::Lane LaneDrawing::DrawLane(const Lane& lane) const {
   return drawn;
 }
 
+// What tells most of the thread: its own, or else the first one beside it.
+const LaneLevels::Lane& LaneDrawing::MainLane(size_t thread) const {
+  const bool has_own = chart_.has_pieces || chart_.has_bars;
+  return levels_.lanes()[has_own || beside_[thread].empty()
+                             ? thread
+                             : beside_[thread].front()];
+}
+
 // How many of the others ran: a bar each column.
 LaneChart::Lane LaneDrawing::DrawOthers() const {
   std::vector<double> running(LaneChart::kColumns);
   uint64_t busy_us = 0;
   double bytes = 0;
   for (const size_t i : others_) {
-    const Lane& lane = levels_.lanes()[i];
+    const Lane& lane = MainLane(i);
     busy_us += lane.busy_us;
     bytes += lane.grown_bytes;
     for (const LaneLevels::Piece& piece : Coarser(lane.pieces, kLevelFactor)) {
+      if (levels_.names()[piece.name].is_idle) continue;
       for (uint32_t at = piece.first; at <= piece.last; ++at) {
         running[at] += piece.share;
       }
     }
-    if (chart_.has_pieces) continue;
+    if (chart_.has_pieces || !chart_.has_bars) continue;
     for (const auto& part : Coarser(lane.growth, kLevelFactor)) {
       running[part.column] += part.bytes;
     }
   }
   LaneChart::Lane drawn;
-  drawn.label = absl::StrCat(Grouped(others_.size() + levels_.lanes_not_kept()),
+  drawn.label = absl::StrCat(Grouped(others_.size() + levels_.threads_not_kept()),
                              " more threads");
   drawn.detail = DetailOf(busy_us, bytes);
   const double highest = *std::max_element(running.begin(), running.end());
@@ -259,14 +322,16 @@ void LaneDrawing::SetTexts() {
 // it has the thread's name.
 void LaneDrawing::AddLanes(size_t thread) {
   const auto& lanes = levels_.lanes();
-  const bool has_own = chart_.has_pieces || chart_.has_bars;
-  if (has_own) chart_.lanes.push_back(DrawLane(lanes[thread]));
-  for (const Lane& lane : lanes) {
-    if (lane.of_lane != thread + 1) continue;
-    chart_.lanes.push_back(DrawLane(lane));
-    if (has_own) continue;
-    chart_.lanes.back().label = lanes[thread].name;
-    chart_.lanes.back().beside = false;
+  bool is_named = chart_.has_pieces || chart_.has_bars;
+  if (is_named) chart_.lanes.push_back(DrawLane(lanes[thread]));
+  for (const size_t i : beside_[thread]) {
+    chart_.lanes.push_back(DrawLane(lanes[i]));
+    if (is_named) continue;
+    LaneChart::Lane& lane = chart_.lanes.back();
+    lane.detail = absl::StrCat(lane.label, ": ", lane.detail);
+    lane.label = lanes[thread].name;
+    lane.beside = false;
+    is_named = true;
   }
 }
 

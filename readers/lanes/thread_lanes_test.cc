@@ -94,6 +94,32 @@ TEST_F(ThreadLanesTest, WhereThatIsAllItHasTheThreadsName) {
   EXPECT_THAT(Labels(Chart(8)), ElementsAre("MainThread"));
 }
 
+// Two threads that hold and wait; one more that waits alone.
+TEST_F(ThreadLanesTest, OfOtherThreadsThoseThatDoSomethingAreCounted) {
+  SliceName holds, waits;
+  holds.name = "holds";
+  holds.color = "#123456";
+  waits.name = "waits";
+  waits.is_idle = true;
+  for (uint32_t id = 1; id <= 3; ++id) {
+    const uint32_t track = levels_.AddThread({id, id, "worker"});
+    const uint32_t beside = levels_.AddLane(track, "lock");
+    if (id < 3) {
+      levels_.Begin(beside, 0, levels_.AddName(holds));
+      levels_.End(beside, 100000 * id, {});
+    }
+    levels_.Begin(beside, 500000, levels_.AddName(waits));
+    levels_.End(beside, 1000000, {});
+  }
+  const LaneChart chart = Chart(1);
+  EXPECT_THAT(Labels(chart), ElementsAre("worker", "2 more threads"));
+  EXPECT_THAT(chart.colors, ::testing::Contains("#123456"));
+  EXPECT_EQ(chart.keys[0].label, "holds");
+  // The second one's hold, and no wait.
+  ASSERT_FALSE(chart.lanes[1].bars.empty());
+  EXPECT_LT(chart.lanes[1].bars.back().column, LaneChart::kColumns / 5);
+}
+
 TEST_F(ThreadLanesTest, BarsEndWithThePicture) {
   const uint32_t track = Add(1, "MainThread", 1000);
   levels_.Grow(track, 999999, LaneLevels::kLibraryCode, 4096);

@@ -1,4 +1,4 @@
-// Names of counters that sinks know.
+// Names of counters that sinks know, and colours that sources share.
 #ifndef PYMEMRUN_READERS_LANES_TRACK_NAMES_H_
 #define PYMEMRUN_READERS_LANES_TRACK_NAMES_H_
 
@@ -8,6 +8,9 @@ namespace pymemrun {
 
 inline constexpr absl::string_view kRssCounter = "RSS";
 inline constexpr absl::string_view kHwmCounter = "highest RSS (VmHWM)";
+
+inline constexpr absl::string_view kHoldsColor = "#116329";
+inline constexpr absl::string_view kGilWaitColor = "#8b1a1a";
 
 }  // namespace pymemrun
 

@@ -17,6 +17,12 @@ struct SliceName {
   absl::string_view name;
   absl::string_view file;  // empty: it stands in none
   uint32_t line = 0;
+  // Of pictures, "#1a7f37"; empty: whichever is free.
+  absl::string_view color;
+  absl::string_view says;  // of legends: what is meant
+  bool is_idle = false;    // the thread does nothing meanwhile
+  // When in a slice it was so is not known, only for which share of it.
+  bool by_share = false;
 };
 
 // What there is to say of a slice once it is over.
@@ -25,6 +31,16 @@ struct SliceEnd {
   bool is_cut = false;       // nobody saw its end
   // For how long it was interrupted meanwhile, nobody knows when.
   uint64_t let_go_us = 0;
+  // Of time on a CPU that is mostly without the GIL: for how long it had it.
+  uint64_t had_gil_us = 0;
+  // Of what the scheduler counted: for how long a CPU ran it, and for how long
+  // it wanted one.
+  uint64_t ran_us = 0, wanted_cpu_us = 0;
+  bool is_estimated = false;  // where it began is not known, only for how long
+  // Of its time that it counts for in a picture. The rest is of `rest_name`, of
+  // which only the sum is known; 0: of none.
+  double share = 1;
+  uint32_t rest_name = 0;
 };
 
 enum class CounterUnit { kBytes, kMicroseconds, kCount };

@@ -154,13 +154,12 @@ void StateReplay::Finish() {
     } else {
       states.voluntary = told.voluntary;
       states.preempted = told.preempted;
-      ThreadTimes& times = states.times;
-      times = TimesOf(told.steps, end_ns, std::move(told.holds),
-                      std::move(told.waits));
-      const uint64_t exact_ns = times.ns[Place(ThreadState::kRunnable)];
-      if (told.sched.runnable_ns > exact_ns) {
-        MoveToRunnable(told.sched.runnable_ns - exact_ns, &times);
-      }
+      const auto take = [&](const StateSpan& span) {
+        states.times.Add(span);
+        OnSpan(static_cast<uint32_t>(thread), span);
+      };
+      EachSpan(told.steps, end_ns, std::move(told.holds), std::move(told.waits),
+               told.sched.runnable_ns, take);
     }
     told = {};
   }

@@ -23,7 +23,7 @@ struct ThreadStates {
 
 // Reads the whole run, its GIL events too. Time and memory are linear in the
 // file; what is sorted is in order already. Not thread safe.
-class StateReplay final : public GilReplay {
+class StateReplay : public GilReplay {
  public:
   // System calls of SLEEP_OTHER that are told apart; the others count as one.
   static constexpr size_t kMostNames = 100;
@@ -46,6 +46,11 @@ class StateReplay final : public GilReplay {
     return other == 0 || other > names_.size() ? absl::string_view()
                                                : names_[other - 1];
   }
+
+ protected:
+  // Told of what each thread with switches did, by its first ThreadDef.id, one
+  // thread after the other, in Finish().
+  virtual void OnSpan(uint32_t thread, const StateSpan& span) {}
 
  private:
   // What the file says of a thread.

@@ -2,8 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "format/gil/gil_batch.h"
-#include "format/states/state_batch.h"
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -11,93 +10,14 @@
 #include "readers/states/thread_times.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
+#include "readers/testing/states_run_for_tests.h"
 
 namespace pymemrun {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr uint64_t kMs = 1000000;
-
-// A run of 100 ms with two threads.
-class StatesRun {
- public:
-  explicit StatesRun(bool switches = true) : builder_(&sink_) {
-    builder_.AddHeader(RunBuilder::DefaultHeader());
-    builder_.AddThread("MainThread", 11);
-    builder_.AddThread("worker", 12);
-    Record record;
-    StateRecording* const recording = record.mutable_state_recording();
-    recording->set_switches(switches);
-    if (!switches) recording->set_reason("perf_event_open: refused");
-    builder_.AddRecord(record);
-  }
-  StatesRun& Step(uint64_t ms, uint32_t thread, StateAction action,
-                  SleepReason reason = SLEEP_UNKNOWN,
-                  const char* other = "") {
-    states_.Append({ms * kMs, thread, action, reason, other});
-    return *this;
-  }
-  StatesRun& Gil(uint64_t ms, uint32_t thread, GilAction action,
-                 uint64_t free_ms = 0, uint64_t paused_ms = 0) {
-    GilEvent event;
-    event.time_ns = ms * kMs;
-    event.thread = thread;
-    event.action = action;
-    event.free_ns = free_ms * kMs;
-    event.paused_ns = paused_ms * kMs;
-    gil_.Append(event);
-    return *this;
-  }
-  StatesRun& Sched(uint64_t ms, uint32_t thread, uint64_t run_ms,
-                   uint64_t runnable_ms, uint64_t voluntary = 0) {
-    Record record;
-    SchedBatch* const batch = record.mutable_sched();
-    batch->set_time_us(ms * 1000);
-    batch->add_thread(thread);
-    batch->add_run_ns(run_ms * kMs);
-    batch->add_runnable_ns(runnable_ms * kMs);
-    batch->add_voluntary(voluntary);
-    batch->add_preempted(0);
-    sched_.push_back(record);
-    return *this;
-  }
-  StatesRun& Lost(uint64_t switches) {
-    states_.AddLost(switches);
-    return *this;
-  }
-  StatesRun& CannotLook() {
-    Record record;
-    record.mutable_state_recording()->set_switches(true);
-    record.mutable_state_recording()->set_cannot_look(true);
-    builder_.AddRecord(record);
-    return *this;
-  }
-  std::string Build() {
-    Record record;
-    if (gil_.entries() > 0) {
-      gil_.Take(record.mutable_gil());
-      builder_.AddRecord(record);
-    }
-    if (!states_.empty()) {
-      states_.Take(record.mutable_states());
-      builder_.AddRecord(record);
-    }
-    for (const Record& one : sched_) builder_.AddRecord(one);
-    record.mutable_footer()->set_end_us(100000);
-    builder_.AddRecord(record);
-    builder_.Flush();
-    return sink_.contents();
-  }
-
- private:
-  StringSink sink_;
-  RunBuilder builder_;
-  StateBatchEncoder states_;
-  GilBatchEncoder gil_;
-  std::vector<Record> sched_;
-};
 
 Printed StatesReport(const std::string& run,
                      std::vector<std::string> options = {}) {
@@ -117,34 +37,8 @@ nlohmann::json RowsOf(const std::string& run) {
   return rows;
 }
 
-// The main thread runs 50 ms with the GIL, 10 of them preempted, and then reads
-// for 50 ms. The worker waits for the GIL meanwhile, has it for 20 ms, sleeps
-// for 20 ms, and ends.
-StatesRun TwoThreads() {
-  StatesRun run;
-  run.Step(0, 1, STATE_RUNS)
-      .Step(0, 2, STATE_BORN)
-      .Step(5, 2, STATE_RUNS)
-      .Step(10, 2, STATE_SLEEPS)
-      .Step(15, 2, STATE_SEEN, SLEEP_LOCK)
-      .Step(20, 1, STATE_PREEMPTED)
-      .Step(30, 1, STATE_RUNS)
-      .Step(50, 1, STATE_SLEEPS)
-      .Step(50, 2, STATE_RUNS)
-      .Step(55, 1, STATE_SEEN, SLEEP_IO)
-      .Step(70, 2, STATE_SLEEPS)
-      .Step(75, 2, STATE_SEEN, SLEEP_TIMER)
-      .Step(90, 2, STATE_RUNS)
-      .Step(90, 2, STATE_ENDED);
-  run.Gil(0, 1, GIL_TAKEN)
-      .Gil(10, 2, GIL_WAITING)
-      .Gil(50, 2, GIL_TAKEN)
-      .Gil(100, 2, GIL_STATE, 30);
-  return run;
-}
-
 TEST(StatesReportTest, SwitchesAndTheGilTogetherMakeEachThreadsTimes) {
-  const nlohmann::json rows = RowsOf(TwoThreads().Build());
+  const nlohmann::json rows = RowsOf(TwoStateThreads().Build());
   const auto& main = rows["MainThread#11"];
   EXPECT_DOUBLE_EQ(main["running_gil_s"], 0.040);
   EXPECT_DOUBLE_EQ(main["running_s"], 0.0);
@@ -165,7 +59,7 @@ TEST(StatesReportTest, SwitchesAndTheGilTogetherMakeEachThreadsTimes) {
 }
 
 TEST(StatesReportTest, TheSentenceAnswers) {
-  const Printed printed = StatesReport(TwoThreads().Build());
+  const Printed printed = StatesReport(TwoStateThreads().Build());
   EXPECT_EQ(printed.code, 0) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("2 threads: ran 34 % of the time (32 % "
                                      "with the GIL), wanted a CPU for 7.9 %"));
@@ -251,10 +145,10 @@ TEST(StatesReportTest, WhatWasLostOrRefusedIsSaid) {
 
 TEST(StatesReportTest, AThreadCanBeChosen) {
   const Printed printed =
-      StatesReport(TwoThreads().Build(), {"--thread", "worker", "--csv"});
+      StatesReport(TwoStateThreads().Build(), {"--thread", "worker", "--csv"});
   EXPECT_THAT(printed.out, HasSubstr("worker#12"));
   EXPECT_THAT(printed.out, Not(HasSubstr("MainThread")));
-  EXPECT_EQ(StatesReport(TwoThreads().Build(), {"--thread", "nobody"}).code, 2);
+  EXPECT_EQ(StatesReport(TwoStateThreads().Build(), {"--thread", "nobody"}).code, 2);
 }
 
 TEST(StatesReportTest, ARunWithoutStatesSaysHowToRecordThem) {
@@ -271,28 +165,89 @@ TEST(StatesReportTest, ARunWithoutStatesSaysHowToRecordThem) {
                                      "states"));
 }
 
+// "with GIL 0-50 had 40": what had the GIL of a span. "?": it is estimated.
+std::vector<std::string> SpansOf(const ThreadSteps& steps, uint64_t end_ns,
+                                 std::vector<GilPart> holds,
+                                 std::vector<GilPart> waits,
+                                 uint64_t runnable_ns, ThreadTimes* times) {
+  static constexpr const char* kNames[kThreadStates] = {
+      "with GIL", "runs", "wants", "S(GIL)", "lock",
+      "I/O",      "time", "page",  "other"};
+  std::vector<std::string> spans;
+  const auto take = [&](const StateSpan& span) {
+    times->Add(span);
+    spans.push_back(absl::StrCat(
+        kNames[static_cast<size_t>(span.state)], " ", span.begin_ns, "-",
+        span.end_ns, span.is_estimated ? "?" : "",
+        span.gil_ns > 0 ? absl::StrCat(" had ", span.gil_ns) : ""));
+  };
+  EachSpan(steps, end_ns, std::move(holds), std::move(waits), runnable_ns,
+           take);
+  return spans;
+}
+
 TEST(ThreadTimesTest, HoldsThatOverlapAndTimesThatSinkKeepTheSum) {
   ThreadSteps steps;
   steps.Add(100, ThreadSteps::kRuns);
   steps.Add(50, ThreadSteps::kOther);  // sinks: counts as 100
   steps.Add(200, ThreadSteps::kRuns);
-  const ThreadTimes times =
-      TimesOf(steps, 300, {{0, 250, 0}, {210, 280, 1000}, {220, 20, 0}},
-              {{90, 150, 0}, {120, 900, 0}});
+  ThreadTimes times;
+  EXPECT_THAT(SpansOf(steps, 300, {{0, 250, 0}, {210, 280, 1000}, {220, 20, 0}},
+                      {{90, 150, 0}, {120, 900, 0}}, 0, &times),
+              ElementsAre("S(GIL) 100-200", "with GIL 200-250 had 50",
+                          "runs 250-300"));
   EXPECT_EQ(times.total_ns(), 200u);
   EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRunsWithGil)], 50u);
   EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRuns)], 50u);
   EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kGil)], 100u);
 }
 
-TEST(ThreadTimesTest, NoMoreIsMovedThanThereIs) {
+TEST(ThreadTimesTest, PausesOfAHoldAreSpreadOverTheTimeThatItRan) {
+  ThreadSteps steps;
+  steps.Add(0, ThreadSteps::kRuns);
+  steps.Add(30, ThreadSteps::kIo);
+  steps.Add(60, ThreadSteps::kRuns);
   ThreadTimes times;
-  times.ns[static_cast<size_t>(ThreadState::kIo)] = 10;
-  times.sleeps[static_cast<size_t>(ThreadState::kIo)] = 1;
-  MoveToRunnable(1000, &times);
-  EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kIo)], 0u);
-  EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRunnable)], 10u);
-  MoveToRunnable(1000, &times);
+  // It ran for 70 of the hold, and can have had the GIL for 20 of them.
+  EXPECT_THAT(SpansOf(steps, 100, {{0, 100, 80}}, {}, 0, &times),
+              ElementsAre("runs 0-30 had 8", "I/O 30-60", "runs 60-100 had 12"));
+  EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRunsWithGil)], 20u);
+  EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRuns)], 50u);
+}
+
+TEST(ThreadTimesTest, AWaitTakesItsPartOfASleep) {
+  ThreadSteps steps;
+  steps.Add(0, ThreadSteps::kLock);
+  steps.Add(100, ThreadSteps::kRuns);
+  ThreadTimes times;
+  EXPECT_THAT(SpansOf(steps, 110, {}, {{20, 50, 0}, {50, 60, 0}, {90, 105, 0}},
+                      0, &times),
+              ElementsAre("lock 0-20", "S(GIL) 20-60", "lock 60-90",
+                          "S(GIL) 90-100", "runs 100-110"));
+}
+
+TEST(ThreadTimesTest, SleepsThatEndedHaveTheSamePartOfWhatTheSchedulerCounts) {
+  ThreadSteps steps;
+  steps.Add(0, ThreadSteps::kIo);
+  steps.Add(100, ThreadSteps::kRunnable);
+  steps.Add(110, ThreadSteps::kIo);
+  steps.Add(115, ThreadSteps::kRuns);
+  steps.Add(120, ThreadSteps::kTimer);
+  ThreadTimes times;
+  // 10 are known. Of 25 more the second sleep can have 5.
+  EXPECT_THAT(SpansOf(steps, 200, {}, {}, 35, &times),
+              ElementsAre("I/O 0-80", "wants 80-100?", "wants 100-110",
+                          "wants 110-115?", "runs 115-120", "time 120-200"));
+  EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRunnable)], 35u);
+}
+
+TEST(ThreadTimesTest, NoMoreIsTakenFromSleepsThanTheyHave) {
+  ThreadSteps steps;
+  steps.Add(0, ThreadSteps::kIo);
+  steps.Add(10, ThreadSteps::kGone);
+  ThreadTimes times;
+  EXPECT_THAT(SpansOf(steps, 100, {}, {}, 1000, &times),
+              ElementsAre("wants 0-10?"));
   EXPECT_EQ(times.total_ns(), 10u);
 }
 

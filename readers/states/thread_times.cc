@@ -7,8 +7,6 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t kFirstSleep = static_cast<size_t>(ThreadState::kGil);
-
 size_t Place(ThreadState state) { return static_cast<size_t>(state); }
 
 ThreadState SleepOf(uint8_t code) {
@@ -29,111 +27,224 @@ ThreadState SleepOf(uint8_t code) {
 // Parts one after the other, so that they can be walked beside the steps.
 class Parts {
  public:
-  explicit Parts(std::vector<GilPart> parts) : parts_(std::move(parts)) {
+  static constexpr size_t kNone = ~size_t{0};
+
+  explicit Parts(std::vector<GilPart> parts) {
     const auto earlier = [](const GilPart& a, const GilPart& b) {
       return a.begin_ns < b.begin_ns;
     };
-    std::sort(parts_.begin(), parts_.end(), earlier);
+    std::sort(parts.begin(), parts.end(), earlier);
     uint64_t end = 0;
-    for (GilPart& part : parts_) {
+    for (GilPart& part : parts) {
       part.begin_ns = std::max(part.begin_ns, end);
-      part.end_ns = std::max(part.end_ns, part.begin_ns);
+      if (part.end_ns <= part.begin_ns) continue;
+      parts_.push_back(part);
       end = part.end_ns;
     }
-    inside_ns_.resize(parts_.size());
   }
 
-  // How much of [begin, end) lies in parts, which is added up for each. Times
-  // rise from call to call.
-  uint64_t Take(uint64_t begin, uint64_t end) {
-    while (first_ < parts_.size() && parts_[first_].end_ns <= begin) ++first_;
-    uint64_t sum = 0;
-    for (size_t i = first_; i < parts_.size() && parts_[i].begin_ns < end;
-         ++i) {
-      const uint64_t ns = std::min(end, parts_[i].end_ns) -
-                          std::max(begin, parts_[i].begin_ns);
-      inside_ns_[i] += ns;
-      sum += ns;
+  const GilPart& operator[](size_t part) const { return parts_[part]; }
+  size_t size() const { return parts_.size(); }
+  // Calls take(part, begin, end) for all pieces of [begin, end) in turn: those
+  // in a part, and those in none. Times rise from call to call, or Rewind().
+  template <typename Take>
+  void Cut(uint64_t begin, uint64_t end, const Take& take) {
+    while (first_ < size() && parts_[first_].end_ns <= begin) ++first_;
+    for (size_t i = first_; begin < end; ++i) {
+      const bool is_last = i == size() || parts_[i].begin_ns >= end;
+      const uint64_t from = is_last ? end : std::max(begin, parts_[i].begin_ns);
+      if (from > begin) take(kNone, begin, from);
+      if (is_last) return;
+      begin = std::min(end, parts_[i].end_ns);
+      take(i, from, begin);
     }
-    return sum;
   }
-  // Of what was taken in each part, at most what its pauses leave.
-  uint64_t WithoutPauses() const {
-    uint64_t sum = 0;
-    for (size_t i = 0; i < parts_.size(); ++i) {
-      const uint64_t long_ns = parts_[i].end_ns - parts_[i].begin_ns;
-      sum += std::min(inside_ns_[i],
-                      long_ns - std::min(long_ns, parts_[i].paused_ns));
-    }
-    return sum;
-  }
+  void Rewind() { first_ = 0; }
 
  private:
   std::vector<GilPart> parts_;
-  std::vector<uint64_t> inside_ns_;
   size_t first_ = 0;
 };
 
-void AddSleep(uint8_t code, uint64_t ns, uint64_t gil_ns, ThreadTimes* times) {
-  const ThreadState state = SleepOf(code);
-  times->ns[Place(ThreadState::kGil)] += gil_ns;
-  times->ns[Place(state)] += ns - gil_ns;
-  ++times->sleeps[2 * gil_ns > ns ? kFirstSleep : Place(state)];
-  if (state != ThreadState::kOther) return;
-  const size_t name = code - ThreadSteps::kOther;
-  if (times->other_ns.size() <= name) times->other_ns.resize(name + 1);
-  times->other_ns[name] += ns - gil_ns;
+// For how long a thread had each of its holds while it ran, spread over the
+// pieces of that time. The thread was without the GIL in a hold's pauses, nobody
+// knows when, and may have run meanwhile.
+class HeldTime {
+ public:
+  explicit HeldTime(size_t parts) : parts_(parts) {}
+
+  void Measure(size_t part, uint64_t ns) { parts_[part].ran_ns += ns; }
+  // Of the next piece. REQUIRES: Measure() was told of all of them.
+  uint64_t Take(size_t part, const GilPart& hold, uint64_t ns) {
+    Part& of = parts_[part];
+    const uint64_t long_ns = hold.end_ns - hold.begin_ns;
+    const uint64_t held_ns =
+        std::min(of.ran_ns, long_ns - std::min(long_ns, hold.paused_ns));
+    of.passed_ns += ns;
+    const auto sum = static_cast<uint64_t>(
+        static_cast<unsigned __int128>(held_ns) * of.passed_ns / of.ran_ns);
+    const uint64_t more = sum - of.given_ns;
+    of.given_ns = sum;
+    return more;
+  }
+
+ private:
+  struct Part {
+    uint64_t ran_ns = 0, passed_ns = 0, given_ns = 0;
+  };
+  std::vector<Part> parts_;
+};
+
+class SpanWalk {
+ public:
+  SpanWalk(const ThreadSteps& steps, uint64_t end_ns,
+           std::vector<GilPart> holds, std::vector<GilPart> waits,
+           absl::FunctionRef<void(const StateSpan&)> take)
+      : steps_(steps),
+        end_ns_(end_ns),
+        holds_(std::move(holds)),
+        waits_(std::move(waits)),
+        held_(holds_.size()),
+        take_(take) {}
+
+  void Walk(uint64_t runnable_ns);
+
+ private:
+  uint64_t EndOf(size_t step) const {
+    return step + 1 < steps_.size() ? steps_.Time(step + 1)
+                                    : std::max(end_ns_, steps_.Time(step));
+  }
+  uint64_t LateAfterSleeps(uint64_t runnable_ns) const;
+  void Sleep(size_t step, uint64_t late_ns);
+  void Give(const StateSpan& span);
+
+  const ThreadSteps& steps_;
+  const uint64_t end_ns_;
+  Parts holds_, waits_;
+  HeldTime held_;
+  absl::FunctionRef<void(const StateSpan&)> take_;
+  StateSpan now_;  // it may go on
+};
+
+// For how long each sleep that has ended was really the wish for a CPU, at most.
+uint64_t SpanWalk::LateAfterSleeps(uint64_t runnable_ns) const {
+  std::vector<uint64_t> sleeps;
+  uint64_t known_ns = 0;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const uint8_t code = steps_.CodeOf(i);
+    if (code == ThreadSteps::kRuns || code == ThreadSteps::kGone) continue;
+    const uint64_t ns = EndOf(i) - steps_.Time(i);
+    if (code == ThreadSteps::kRunnable) {
+      known_ns += ns;
+    } else if (i + 1 < steps_.size()) {
+      sleeps.push_back(ns);
+    }
+  }
+  if (runnable_ns <= known_ns) return 0;
+  uint64_t left_ns = runnable_ns - known_ns;
+  std::sort(sleeps.begin(), sleeps.end());
+  for (size_t i = 0; i < sleeps.size(); ++i) {
+    const uint64_t part_ns = left_ns / (sleeps.size() - i);
+    if (sleeps[i] > part_ns) return part_ns;
+    left_ns -= sleeps[i];
+  }
+  return ~uint64_t{0};
+}
+
+void SpanWalk::Walk(uint64_t runnable_ns) {
+  const auto measure = [&](size_t part, uint64_t begin, uint64_t end) {
+    if (part != Parts::kNone) held_.Measure(part, end - begin);
+  };
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (steps_.CodeOf(i) == ThreadSteps::kRuns) {
+      holds_.Cut(steps_.Time(i), EndOf(i), measure);
+    }
+  }
+  holds_.Rewind();
+  const auto run = [&](size_t part, uint64_t begin, uint64_t end) {
+    const uint64_t gil_ns =
+        part == Parts::kNone ? 0 : held_.Take(part, holds_[part], end - begin);
+    Give({begin, end,
+          2 * gil_ns > end - begin ? ThreadState::kRunsWithGil
+                                   : ThreadState::kRuns,
+          gil_ns});
+  };
+  const uint64_t late_ns = LateAfterSleeps(runnable_ns);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    const uint8_t code = steps_.CodeOf(i);
+    if (code == ThreadSteps::kRuns) {
+      holds_.Cut(steps_.Time(i), EndOf(i), run);
+    } else if (code == ThreadSteps::kRunnable) {
+      Give({steps_.Time(i), EndOf(i), ThreadState::kRunnable});
+    } else if (code != ThreadSteps::kGone) {
+      Sleep(i, late_ns);
+    }
+  }
+  if (now_.long_ns() > 0) take_(now_);
+}
+
+void SpanWalk::Sleep(size_t step, uint64_t late_ns) {
+  const uint8_t code = steps_.CodeOf(step);
+  const uint64_t begin = steps_.Time(step), end = EndOf(step);
+  if (step + 1 == steps_.size()) late_ns = 0;
+  const uint64_t awake = end - std::min(end - begin, late_ns);
+  waits_.Cut(begin, awake, [&](size_t part, uint64_t from, uint64_t to) {
+    StateSpan span{from, to,
+                   part == Parts::kNone ? SleepOf(code) : ThreadState::kGil};
+    if (span.state == ThreadState::kOther) {
+      span.other = static_cast<uint8_t>(code - ThreadSteps::kOther);
+    }
+    Give(span);
+  });
+  StateSpan late{awake, end, ThreadState::kRunnable};
+  late.is_estimated = true;
+  Give(late);
+}
+
+// What goes on in the same way is one.
+void SpanWalk::Give(const StateSpan& span) {
+  if (span.long_ns() == 0) return;
+  const bool goes_on = now_.end_ns == span.begin_ns &&
+                       now_.state == span.state && now_.other == span.other &&
+                       now_.is_estimated == span.is_estimated;
+  if (now_.long_ns() > 0 && goes_on) {
+    now_.end_ns = span.end_ns;
+    now_.gil_ns += span.gil_ns;
+    return;
+  }
+  if (now_.long_ns() > 0) take_(now_);
+  now_ = span;
 }
 
 }  // namespace
+
+void ThreadTimes::Add(const StateSpan& span) {
+  switch (span.state) {
+    case ThreadState::kRunsWithGil:
+    case ThreadState::kRuns:
+      ns[Place(ThreadState::kRunsWithGil)] += span.gil_ns;
+      ns[Place(ThreadState::kRuns)] += span.long_ns() - span.gil_ns;
+      return;
+    case ThreadState::kOther:
+      if (other_ns.size() <= span.other) other_ns.resize(span.other + 1);
+      other_ns[span.other] += span.long_ns();
+      break;
+    default:
+      break;
+  }
+  ns[Place(span.state)] += span.long_ns();
+}
 
 uint64_t ThreadTimes::total_ns() const {
   return std::accumulate(ns.begin(), ns.end(), uint64_t{0});
 }
 
-ThreadTimes TimesOf(const ThreadSteps& steps, uint64_t end_ns,
-                    std::vector<GilPart> holds, std::vector<GilPart> waits) {
-  ThreadTimes times;
-  Parts held(std::move(holds)), waited(std::move(waits));
-  uint64_t runs_ns = 0;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const uint64_t begin = steps.Time(i);
-    const uint64_t end =
-        i + 1 < steps.size() ? steps.Time(i + 1) : std::max(end_ns, begin);
-    const uint8_t code = steps.CodeOf(i);
-    switch (code) {
-      case ThreadSteps::kGone:
-        break;
-      case ThreadSteps::kRuns:
-        held.Take(begin, end);
-        runs_ns += end - begin;
-        break;
-      case ThreadSteps::kRunnable:
-        times.ns[Place(ThreadState::kRunnable)] += end - begin;
-        break;
-      default:
-        AddSleep(code, end - begin, waited.Take(begin, end), &times);
-    }
-  }
-  const uint64_t with_gil_ns = held.WithoutPauses();
-  times.ns[Place(ThreadState::kRunsWithGil)] = with_gil_ns;
-  times.ns[Place(ThreadState::kRuns)] = runs_ns - with_gil_ns;
-  return times;
-}
-
-void MoveToRunnable(uint64_t ns, ThreadTimes* times) {
-  const uint64_t sleeps = std::accumulate(
-      times->sleeps.begin(), times->sleeps.end(), uint64_t{0});
-  if (sleeps == 0) return;
-  for (size_t state = kFirstSleep; state < kThreadStates; ++state) {
-    const double part = static_cast<double>(ns) *
-                        static_cast<double>(times->sleeps[state]) /
-                        static_cast<double>(sleeps);
-    const uint64_t moved =
-        std::min(static_cast<uint64_t>(part), times->ns[state]);
-    times->ns[state] -= moved;
-    times->ns[Place(ThreadState::kRunnable)] += moved;
-  }
+void EachSpan(const ThreadSteps& steps, uint64_t end_ns,
+              std::vector<GilPart> holds, std::vector<GilPart> waits,
+              uint64_t runnable_ns,
+              absl::FunctionRef<void(const StateSpan&)> take) {
+  SpanWalk(steps, end_ns, std::move(holds), std::move(waits), take)
+      .Walk(runnable_ns);
 }
 
 }  // namespace pymemrun

@@ -1,5 +1,5 @@
-// The times of one thread, by what it did: from its context switches, its holds
-// of the GIL and its waits for it.
+// What one thread did, and for how long: its context switches, its holds of the
+// GIL and its waits for it, put together.
 #ifndef PYMEMRUN_READERS_STATES_THREAD_TIMES_H_
 #define PYMEMRUN_READERS_STATES_THREAD_TIMES_H_
 
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "format/limits.h"
 
 namespace pymemrun {
@@ -63,22 +64,38 @@ struct GilPart {
   uint64_t paused_ns;
 };
 
+// A stretch of a thread's life in one state.
+struct StateSpan {
+  uint64_t begin_ns = 0, end_ns = 0;
+  ThreadState state = ThreadState::kOther;
+  // On a CPU: for how long of it the thread had the GIL, nobody knows when. The
+  // state says what the most of it was.
+  uint64_t gil_ns = 0;
+  uint8_t other = 0;  // of kOther: as ThreadTimes::other_ns has them
+  // When it began is not known: the kernel says only for how long, in sum.
+  bool is_estimated = false;
+
+  uint64_t long_ns() const { return end_ns - begin_ns; }
+};
+
 struct ThreadTimes {
   StateNanos ns = {};
   // Of what kOther has: by the codes of the steps, less ThreadSteps::kOther.
   std::vector<uint64_t> other_ns;
-  StateNanos sleeps = {};  // how many
 
+  void Add(const StateSpan& span);
   uint64_t total_ns() const;
 };
 
+// Gives what a thread did, in the order of time, without holes until it ended.
 // `end_ns`: of the run. `holds` and `waits` of that thread, in any order.
-ThreadTimes TimesOf(const ThreadSteps& steps, uint64_t end_ns,
-                    std::vector<GilPart> holds, std::vector<GilPart> waits);
-
-// After a sleep a thread may have wanted a CPU for `ns` in all. The kernel does
-// not say in which sleeps that was: each has the same part of it.
-void MoveToRunnable(uint64_t ns, ThreadTimes* times);
+// `runnable_ns`: for how long it wanted a CPU, as the scheduler counted. What of
+// it the steps do not have was at the ends of sleeps, and the kernel does not say
+// where. Each sleep that has ended gives the same part, or all that it has.
+void EachSpan(const ThreadSteps& steps, uint64_t end_ns,
+              std::vector<GilPart> holds, std::vector<GilPart> waits,
+              uint64_t runnable_ns,
+              absl::FunctionRef<void(const StateSpan&)> take);
 
 }  // namespace pymemrun
 

@@ -35,6 +35,22 @@ absl::string_view CategoryOf(SliceName::Kind kind) {
   return "other";
 }
 
+// Completes the event. `any`: it has arguments already.
+void AppendArguments(const SliceEnd& end, bool any, std::string* event) {
+  const auto append = [&](absl::string_view name, const auto& value) {
+    absl::StrAppend(event, any ? "," : "", "\"", name, "\":", value);
+    any = true;
+  };
+  if (end.growth_bytes != 0) append("rss_growth_bytes", end.growth_bytes);
+  if (end.let_go_us != 0) append("let_go_us", end.let_go_us);
+  if (end.had_gil_us != 0) append("had_gil_us", end.had_gil_us);
+  if (end.ran_us != 0) append("ran_us", end.ran_us);
+  if (end.wanted_cpu_us != 0) append("wanted_cpu_us", end.wanted_cpu_us);
+  if (end.is_cut) append("end_not_seen", "true");
+  if (end.is_estimated) append("estimated", "true");
+  event->append("}}");
+}
+
 }  // namespace
 
 std::string ChromeTrace::Place(int64_t tid) const {
@@ -140,18 +156,7 @@ void ChromeTrace::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   std::string event = absl::StrCat("{\"ph\":\"X\",\"ts\":", slice.time_us,
                                    ",\"dur\":", time_us - slice.time_us, ",",
                                    Place(tracks_[track].tid), ",", name);
-  const char* separator = name.back() == '{' ? "" : ",";
-  if (end.growth_bytes != 0) {
-    absl::StrAppend(&event, separator,
-                    "\"rss_growth_bytes\":", end.growth_bytes);
-    separator = ",";
-  }
-  if (end.let_go_us != 0) {
-    absl::StrAppend(&event, separator, "\"let_go_us\":", end.let_go_us);
-    separator = ",";
-  }
-  if (end.is_cut) absl::StrAppend(&event, separator, "\"end_not_seen\":true");
-  event += "}}";
+  AppendArguments(end, name.back() != '{', &event);
   slice.waiting.push_back(std::move(event));
   if (slice.time_us != time_us && !open.empty() &&
       open.back().time_us == slice.time_us) {

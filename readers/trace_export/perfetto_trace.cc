@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "readers/trace_export/trace_ids.h"
 #include "readers/track_event.pb.h"
 #include "text/terminal_text.h"
@@ -17,7 +18,10 @@ using track_events::TrackEvent;
 constexpr uint32_t kSequence = 2;
 constexpr uint64_t kProcessTrack = 1;
 constexpr uint32_t kRealtime = 1, kMonotonic = 3, kBoottime = 6;
-constexpr uint64_t kGrowthName = 1, kCutName = 2, kLetGoName = 3;
+// Names of what is said of a slice.
+constexpr uint64_t kGrowthName = 1, kCutName = 2, kLetGoName = 3,
+                   kHadGilName = 4, kRanName = 5, kWantedName = 6,
+                   kEstimatedName = 7;
 constexpr uint64_t kMostNs = UINT64_MAX / 4;  // what Perfetto has room for
 
 // Tracks have numbers from 1 on, the process is no such track.
@@ -46,6 +50,10 @@ PerfettoTrace::PerfettoTrace(OutputBuffer* output)
   Define(kGrowthName, "rss_growth_bytes", pending_->add_annotation_names());
   Define(kCutName, "end_not_seen", pending_->add_annotation_names());
   Define(kLetGoName, "let_go_us", pending_->add_annotation_names());
+  Define(kHadGilName, "had_gil_us", pending_->add_annotation_names());
+  Define(kRanName, "ran_us", pending_->add_annotation_names());
+  Define(kWantedName, "wanted_cpu_us", pending_->add_annotation_names());
+  Define(kEstimatedName, "estimated", pending_->add_annotation_names());
   has_pending_ = true;
 }
 
@@ -90,12 +98,20 @@ uint32_t PerfettoTrace::AddThread(const TrackThread& thread) {
   of->set_pid(pid_);
   of->set_tid(TraceTid(thread));
   of->set_name(TerminalText(thread.name));
-  return track = AddTrack(packet_.get(), "", 0);
+  track = AddTrack(packet_.get(), "", 0);
+  thread_names_[track] = std::string(thread.name);
+  return track;
 }
 
+// Perfetto's UI shows the thread's number beside the track's name, and no more.
 uint32_t PerfettoTrace::AddLane(uint32_t thread_track, absl::string_view name) {
-  return AddTrack(packet_.get(), name,
-                  thread_track == 0 ? kProcessTrack : UuidOf(thread_track));
+  if (thread_track == 0) return AddTrack(packet_.get(), name, kProcessTrack);
+  const auto thread = thread_names_.find(thread_track);
+  const bool is_named = thread != thread_names_.end() && !thread->second.empty();
+  return AddTrack(
+      packet_.get(),
+      is_named ? absl::StrCat(thread->second, ": ", name) : std::string(name),
+      UuidOf(thread_track));
 }
 
 uint32_t PerfettoTrace::AddCounter(absl::string_view name, CounterUnit unit) {
@@ -164,11 +180,17 @@ void PerfettoTrace::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   };
   annotate(kGrowthName, end.growth_bytes);
   annotate(kLetGoName, static_cast<int64_t>(end.let_go_us));
-  if (end.is_cut) {
-    track_events::Annotation* const cut = event->add_annotations();
-    cut->set_name_id(kCutName);
-    cut->set_bool_value(true);
-  }
+  annotate(kHadGilName, static_cast<int64_t>(end.had_gil_us));
+  annotate(kRanName, static_cast<int64_t>(end.ran_us));
+  annotate(kWantedName, static_cast<int64_t>(end.wanted_cpu_us));
+  const auto flag = [event](uint64_t name, bool is_so) {
+    if (!is_so) return;
+    track_events::Annotation* const annotation = event->add_annotations();
+    annotation->set_name_id(name);
+    annotation->set_bool_value(true);
+  };
+  flag(kCutName, end.is_cut);
+  flag(kEstimatedName, end.is_estimated);
   Write();
 }
 

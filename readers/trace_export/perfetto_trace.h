@@ -56,6 +56,7 @@ class PerfettoTrace final : public TrackSink {
   uint32_t tracks_ = 0;
   bool is_first_ = true;
   absl::flat_hash_map<uint32_t, uint32_t> thread_tracks_;  // by thread
+  absl::flat_hash_map<uint32_t, std::string> thread_names_;  // by track
   std::vector<Name> names_;                                // by number
   // Used over and over: making one for each event takes as long again.
   std::unique_ptr<track_events::Packet> packet_;

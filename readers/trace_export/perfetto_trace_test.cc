@@ -199,7 +199,7 @@ TEST(PerfettoTraceTest, LanesBelongToTheirThreads) {
   const auto& of_thread = packets.packets(2).track();
   const auto& lane = packets.packets(3).track();
   EXPECT_EQ(lane.parent(), of_thread.uuid());
-  EXPECT_EQ(lane.name(), "GIL");
+  EXPECT_EQ(lane.name(), "worker: GIL");
 }
 
 TEST(TraceOptionsTest, OptionsThatDoNotFitTheFormatAreRefused) {

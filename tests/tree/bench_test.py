@@ -293,6 +293,15 @@ class Programs(unittest.TestCase):
         for peer in ("py-spy record --gil", "gil_load", "viztracer"):
             self.assertRegex(text, rf"\| {peer} .*not installed: bench/setup_peers does it \|")
 
+    def test_time_beside_memory_has_a_row_for_each_program_and_mode(self):
+        text = self.run_program("time_beside_memory", "--build", BUILD, "--runs", "1",
+                                "--scale", "tiny")
+        rows = re.findall(r"^\| ([^|]+) \| (\w[\w ]*) \| (untraced|calls) \| [\d.]+ \| "
+                          r"[\d.]+ \| [\d.]+ to [\d.]+ \| [\d.]+ \| [\d.]+ \|", text, re.M)
+        self.assertEqual([mode for program, mode, _ in rows if program == "one computes"],
+                         ["calls", "gil", "states", "counters", "all three"])
+        self.assertEqual(len(rows), 15)
+
     def test_objects_are_looked_at_in_three_ways(self):
         with tempfile.TemporaryDirectory() as folder:
             text = self.run_program("objects", "--build", BUILD, "--runs", "1",

@@ -65,15 +65,26 @@ struct Box {
   std::string color;
 };
 
-void PrintBox(const Box& box, bool is_estimate, OutputBuffer* output) {
+// "1.2 MiB in about 4 blocks", "0.123 s in 4 waits".
+std::string SizeText(const Box& box, const FlameTexts& texts) {
+  const uint64_t count = WholeNumber(box.count);
+  if (texts.unit == TreeUnit::kNanos) {
+    return absl::StrFormat("%.3f s in %s", box.bytes / 1e9,
+                           Counted(count, "wait"));
+  }
+  return absl::StrCat(HumanBytes(box.bytes), " in ",
+                      texts.counts_are_estimates ? "about " : "",
+                      Counted(count, "block"));
+}
+
+void PrintBox(const Box& box, const FlameTexts& texts, OutputBuffer* output) {
   const double x = kLeft + box.begin * kPlotWidth;
   const double width = std::max(box.share * kPlotWidth, 0.3);
   const double y = kTop + box.depth * kRow;
   const std::string tip = absl::StrFormat(
-      "%s\n%s in %s%s, %.2f %%",
+      "%s\n%s, %.2f %%",
       ShortTerminalText(box.label, kMostLetters, /*keep_end=*/false),
-      HumanBytes(box.bytes), is_estimate ? "about " : "",
-      Counted(WholeNumber(box.count), "block"), 100 * box.share);
+      SizeText(box, texts), 100 * box.share);
   output->Append(absl::StrFormat(
       "<g class=\"f\" data-x=\"%.10g\" data-w=\"%.10g\" data-d=\"%d\" "
       "data-b=\"%d\"><title>%s</title><rect x=\"%.2f\" y=\"%.1f\" "
@@ -140,10 +151,11 @@ void PrintFlame(const PlaceTree& tree, const FlameTexts& texts,
   PrintHead(texts, kTop + (depth + 1) * kRow + 12, output);
   output->Append(
       absl::StrFormat("<g id=\"plot\" data-left=\"%.0f\" "
-                      "data-width=\"%.0f\" data-letter=\"%.1f\">\n",
-                      kLeft, kPlotWidth, kLetter));
-  for (const Box& box : boxes)
-    PrintBox(box, texts.counts_are_estimates, output);
+                      "data-width=\"%.0f\" data-letter=\"%.1f\"%s>\n",
+                      kLeft, kPlotWidth, kLetter,
+                      texts.unit == TreeUnit::kNanos ? " data-unit=\"s\""
+                                                     : ""));
+  for (const Box& box : boxes) PrintBox(box, texts, output);
   output->Append(absl::StrCat("</g>\n<script><![CDATA[\n", kFlameScript,
                               "]]></script>\n</svg>\n"));
 }

@@ -12,11 +12,13 @@ struct FlameTexts {
   std::string title;
   std::string subtitle;
   bool counts_are_estimates = false;  // of blocks
+  TreeUnit unit = TreeUnit::kBytes;   // of waits nanoseconds
 };
 
 // One SVG that needs nothing else: callers above what they call, as wide as
-// their bytes; its script zooms and searches. Frames below a ten thousandth of
-// the whole, or deeper than 500, are left out, and all but the 100,000 largest.
+// their bytes or times. Its script zooms and searches. Frames below a ten
+// thousandth of the whole, or deeper than 500, are left out, and all but the
+// 100,000 largest.
 void PrintFlame(const PlaceTree& tree, const FlameTexts& texts,
                 OutputBuffer* output);
 

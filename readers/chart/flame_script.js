@@ -61,7 +61,10 @@
     reset.style.display = to === root ? 'none' : '';
   }
 
+  var isTime = plot.getAttribute('data-unit') === 's';  // of nanoseconds
+
   function human(bytes) {
+    if (isTime) return (bytes / 1e9).toFixed(3) + ' s';
     var units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
     var at = 0;
     while (bytes >= 1024 && at < units.length - 1) {

@@ -9,6 +9,7 @@ namespace pymemrun {
   COMMAND(NewSummaryCommand)          \
   COMMAND(NewThreadsCommand)          \
   COMMAND(NewGilCommand)              \
+  COMMAND(NewOffgilCommand)           \
   COMMAND(NewStatesCommand)           \
   COMMAND(NewProcessesCommand)        \
   COMMAND(NewUnsharedCommand)         \

@@ -77,10 +77,7 @@ void GilReplay::Take(const GilEvent& event) {
     case GIL_WAITING:
       return BeginWait(event, thread);
     case GIL_GIVING_WAY:
-      EndWait(thread, event.time_ns);
-      doing_[thread] = {false, true, event.gil, event.time_ns, 0,
-                        event.time_ns, 0};
-      return;
+      return BeginGivingWay(event, thread, gil);
     case GIL_GAVE_WAY: {
       const Doing did = doing_[thread];
       EndWait(thread, event.time_ns);
@@ -107,6 +104,18 @@ void GilReplay::BeginWait(const GilEvent& event, uint32_t thread) {
                     event.paused_ns,
                     goes_on ? did.first_ns : event.time_ns,
                     0};
+}
+
+// The thread goes on to wait where it let go.
+void GilReplay::BeginGivingWay(const GilEvent& event, uint32_t thread,
+                               const Gil& gil) {
+  EndWait(thread, event.time_ns);
+  doing_[thread] = {false,         true, event.gil, event.time_ns, 0,
+                    event.time_ns, 0};
+  if (gil.now.thread == thread && gil.now.place.stack != 0 &&
+      event.time_ns - gil.place_ns <= kOneWaitNs) {
+    OnWaiterStack(thread, event.time_ns, gil.now.place.stack);
+  }
 }
 
 // What the thread that took the GIL last has done with it until now.
@@ -157,7 +166,10 @@ void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
   times.waited_ns += now_ns;
   OnWait(thread, end_ns - now_ns, end_ns);
   const uint64_t charged = Charge(did, end_ns, &wait);
-  if (charged < now_ns) blocked_ns_[{thread, kHandover}] += now_ns - charged;
+  if (charged < now_ns) {
+    blocked_ns_[{thread, kHandover}] += now_ns - charged;
+    OnCharge(thread, kHandover, {}, now_ns - charged);
+  }
   if (!did.waits) return;
   ++times.waits;
   if (wait.wait_ns > times.longest.wait_ns) times.longest = wait;
@@ -177,6 +189,7 @@ uint64_t GilReplay::Charge(const Doing& did, uint64_t end_ns, GilWait* wait) {
     charged += ns;
     blocked_ns_[{wait->thread, span.thread}] += ns;
     if (span.place.stack != 0) blocked_by_place_[span.place] += ns;
+    OnCharge(wait->thread, span.thread, span.place, ns);
     if (ns <= longest_ns) return;
     longest_ns = ns;
     wait->holder = span.thread;
@@ -191,6 +204,7 @@ uint64_t GilReplay::Charge(const Doing& did, uint64_t end_ns, GilWait* wait) {
   if (forgotten > 0 && charged < all) {
     const uint64_t ns = std::min(forgotten, all - charged);
     blocked_ns_[{wait->thread, kForgotten}] += ns;
+    OnCharge(wait->thread, kForgotten, {}, ns);
     charged += ns;
   }
   return charged;
@@ -212,9 +226,11 @@ void GilReplay::AddStack(const GilEvent& event, uint32_t thread, Gil* gil) {
   if (event.action == GIL_HOLDER) {
     if (gil->now.thread == thread) {
       gil->now.place = {event.stack, event.function};
+      gil->place_ns = event.time_ns;
     }
     return;
   }
+  OnWaiterStack(thread, event.time_ns, event.stack);
   // Of the wait that has just ended.
   for (GilWait& wait : worst_) {
     if (wait.thread == thread && wait.stack == 0 &&

@@ -88,6 +88,13 @@ class GilReplay : public ReplayVisitor {
   // Told of each hold and each wait when it is over, by first ThreadDef.ids.
   virtual void OnHold(const GilSpan& hold) {}
   virtual void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns) {}
+  // What the wait that was told last is charged to, in parts that add up to it:
+  // a thread, kHandover or kForgotten. Of a thread the place where it let go.
+  virtual void OnCharge(uint32_t thread, uint32_t holder, const GilPlace& place,
+                        uint64_t ns) {}
+  // Where the thread was in its wait that begins, or ends, at that time.
+  virtual void OnWaiterStack(uint32_t thread, uint64_t time_ns,
+                             uint32_t stack) {}
 
  private:
   struct Gil {
@@ -95,6 +102,7 @@ class GilReplay : public ReplayVisitor {
     bool is_held = false;
     uint64_t held_ns = 0;   // of `now`, as far as it was counted
     uint64_t pauses = 0;    // likewise
+    uint64_t place_ns = 0;  // when the place of `now` was told
     HoldHistory history;
   };
   // What a thread does now.
@@ -112,6 +120,7 @@ class GilReplay : public ReplayVisitor {
   void Taken(const GilEvent& event, uint32_t thread, Gil* gil);
   void BeginWait(const GilEvent& event, uint32_t thread);
   void EndWait(uint32_t thread, uint64_t end_ns);
+  void BeginGivingWay(const GilEvent& event, uint32_t thread, const Gil& gil);
   uint64_t Charge(const Doing& did, uint64_t end_ns, GilWait* wait);
   void Keep(const GilWait& wait);
   void AddStack(const GilEvent& event, uint32_t thread, Gil* gil);

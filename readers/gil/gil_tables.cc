@@ -39,12 +39,6 @@ Cell TextCell(std::string text) {
   return text.empty() ? Cell() : Cell(std::move(text));
 }
 
-std::string HolderName(const GilReplay& replay, uint32_t thread) {
-  if (thread == GilReplay::kHandover) return "<handing over>";
-  if (thread == GilReplay::kForgotten) return "<several threads>";
-  return std::string(replay.index().LatestThreadLabel(thread));
-}
-
 // A cell that a text has in another form.
 Cell SecondsCell(uint64_t ns, TableFormat format) {
   return format == TableFormat::kText ? ShortSeconds(ns) : Cell(Seconds(ns));
@@ -76,7 +70,7 @@ Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
          Share(times.held_ns, total), Share(times.waited_ns, total),
          Share(without, total), SecondsCell(total, format), times.takes,
          waited ? SecondsCell(times.longest.wait_ns, format) : Cell(),
-         waited ? Cell(HolderName(replay, times.longest.holder)) : Cell(),
+         waited ? Cell(GilHolderName(replay, times.longest.holder)) : Cell(),
          SecondsCell(times.held_ns, format),
          SecondsCell(times.waited_ns, format), SecondsCell(without, format),
          times.waits});
@@ -104,7 +98,7 @@ Table BlockerRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
     if (limit != 0 && table.rows.size() == limit) break;
     table.rows.push_back(
         {std::string(replay.index().LatestThreadLabel(pair.first)),
-         HolderName(replay, pair.second), SecondsCell(ns, format),
+         GilHolderName(replay, pair.second), SecondsCell(ns, format),
          Share(ns, all)});
   }
   return table;
@@ -130,7 +124,7 @@ Table WaitRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
     table.rows.push_back(
         {std::string(replay.index().LatestThreadLabel(wait.thread)),
          SecondsCell(wait.begin_ns, format), SecondsCell(wait.wait_ns, format),
-         HolderName(replay, wait.holder), PlaceCell(replay, wait.stack),
+         GilHolderName(replay, wait.holder), PlaceCell(replay, wait.stack),
          PlaceCell(replay, held_at),
          TextCell(GilCallText(replay, wait.holder_place)),
          TextCell(replay.index().StackText(wait.stack, &budget)),
@@ -190,6 +184,12 @@ std::vector<uint32_t> GilThreadsOf(const GilReplay& replay,
            std::pair(threads[b].waited_ns, threads[b].held_ns);
   });
   return order;
+}
+
+std::string GilHolderName(const GilReplay& replay, uint32_t holder) {
+  if (holder == GilReplay::kHandover) return "<handing over>";
+  if (holder == GilReplay::kForgotten) return "<several threads>";
+  return std::string(replay.index().LatestThreadLabel(holder));
 }
 
 std::string GilCallText(const GilReplay& replay, const GilPlace& place) {

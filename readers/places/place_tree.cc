@@ -48,8 +48,7 @@ uint32_t PlaceTree::NodeOf(const Origin& origin, bool inverted) {
   if (origin.is_mapping()) return Child(0, PlaceOf(by_, index_, origin));
   const uint32_t root =
       IsOfFrames(by_) ? 0 : Child(0, PlaceOf(by_, index_, origin));
-  return inverted ? InvertedNodeOf(root, origin.stack)
-                  : NodeOf(root, origin.stack);
+  return NodeBelow(root, origin.stack, inverted);
 }
 
 uint32_t PlaceTree::NodeOf(uint32_t root, uint32_t stack) {
@@ -182,10 +181,10 @@ std::vector<Cell> PlaceTree::NameCells(const Node& node, TableFormat format) {
   return cells;
 }
 
-void PlaceTree::PrintCollapsed(OutputBuffer* output) const {
+void PlaceTree::PrintCollapsed(OutputBuffer* output, double unit) const {
   FrameBudget budget(FrameBudget::kBytes / 2);
   for (const uint32_t id : Ordered(0)) {
-    const uint64_t self_bytes = WholeNumber(nodes_[id].self_bytes);
+    const uint64_t self_bytes = WholeNumber(nodes_[id].self_bytes / unit);
     if (self_bytes == 0) continue;
     std::vector<std::string> frames;  // innermost first
     size_t bytes = 0;

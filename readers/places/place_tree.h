@@ -18,6 +18,9 @@
 
 namespace pymemrun {
 
+// What the bytes of a tree are for people.
+enum class TreeUnit { kBytes, kNanos };
+
 // Frames are lines, functions or files. Not thread safe; the index must outlive
 // it, and the names of other places too.
 class PlaceTree {
@@ -51,6 +54,10 @@ class PlaceTree {
   // That of the origin's stack; `inverted`: of its outermost frame, with what
   // that calls above it.
   uint32_t NodeOf(const Origin& origin, bool inverted = false);
+  // That of a stack that is not 0, in a tree below `root`; 0: the whole tree.
+  uint32_t NodeBelow(uint32_t root, uint32_t stack, bool inverted) {
+    return inverted ? InvertedNodeOf(root, stack) : NodeOf(root, stack);
+  }
   void Add(uint32_t node, double bytes, double count) {
     nodes_[node].self_bytes += bytes;
     nodes_[node].self_count += count;
@@ -71,8 +78,9 @@ class PlaceTree {
   // Columns that say which frame a row is of: for text one indented cell.
   static std::vector<Table::Heading> NameHeadings(TableFormat format);
   static std::vector<Cell> NameCells(const Node& node, TableFormat format);
-  // "outermost;...;innermost bytes", a line for each stack that has some.
-  void PrintCollapsed(OutputBuffer* output) const;
+  // "outermost;...;innermost bytes", a line for each stack that has some. Sizes
+  // are divided by `unit`.
+  void PrintCollapsed(OutputBuffer* output, double unit = 1) const;
 
  private:
   using Key = std::pair<uint32_t, Place>;  // parent, place

@@ -22,6 +22,11 @@ FOREIGN = {
     '--dynamic-list', '--whole-archive',                  # the linker
     '--python_out', '--decode',                           # protoc
     '--trace-python-allocators', '--aggregate',           # memray
+    '--countname',                                        # flamegraph.pl
+    '--state-detect', '--no-gil-detect', '--import', '--running', '--no-running', '--sleeping',
+    '--no-sleeping', '--only-lock', '--as-async', '--all-tracepoints', '--state', '--input-perf',
+    '--no-strip-take-gil', '--keep-cpython-evals', '--input-viztracer', '--allow-mismatch',
+    '--pedantic', '--combine',                            # per4m
 }
 # Of the magic %%pymemrun, whose help IPython shows.
 MAGIC = {'--no-svg'}

@@ -1,0 +1,59 @@
+// The call tree of `pymemreport offgil`: where threads wait for the GIL.
+#ifndef PYMEMRUN_READERS_GIL_OFF_GIL_TREE_H_
+#define PYMEMRUN_READERS_GIL_OFF_GIL_TREE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "absl/container/node_hash_set.h"
+#include "readers/gil/wait_stacks.h"
+#include "readers/output/table.h"
+#include "readers/places/place_tree.h"
+#include "readers/places/thread_filter.h"
+
+namespace pymemrun {
+
+// Sizes of the tree are nanoseconds, its counts waits. Not thread safe; the
+// replay must outlive it.
+class OffGilTree {
+ public:
+  struct Options {
+    WaitsBy by = WaitsBy::kWaiter;  // as the replay was made with
+    bool merge_threads = false;     // else each thread is an outermost frame
+    bool inverted = false;          // not of kBoth
+    bool keep_imports = false;      // else an import is one frame
+  };
+  OffGilTree(const WaitStacks* replay, Options options);
+
+  // The waits of threads that are kept.
+  void Add(ThreadFilter* keep);
+  // Sleeps for something else, which have no stack. By first ThreadDef.id.
+  void AddSleeps(uint32_t thread, const std::string& what, uint64_t ns,
+                 uint64_t sleeps);
+  // To be called when everything was added.
+  void SumUp() { tree_.SumUp(); }
+  // The `limit` frames with the most time (0: all), each below its caller.
+  Table ToTable(uint64_t limit, TableFormat format) const;
+  const PlaceTree& tree() const { return tree_; }
+  // Of what was added.
+  uint64_t waited_ns() const { return waited_ns_; }
+  uint64_t without_stack_ns() const { return without_stack_ns_; }
+  uint64_t slept_ns() const { return slept_ns_; }
+
+ private:
+  uint32_t NodeOf(const WaitStacks::Key& key);
+  uint32_t WaiterNode(const WaitStacks::Key& key);
+  uint32_t HolderNode(const WaitStacks::Key& key, uint32_t root);
+  uint32_t Root(std::string name);
+  uint32_t Below(uint32_t parent, std::string name);
+
+  const WaitStacks& replay_;
+  const Options options_;
+  PlaceTree tree_;
+  absl::node_hash_set<std::string> names_;  // of frames that are no places
+  uint64_t waited_ns_ = 0, without_stack_ns_ = 0, slept_ns_ = 0;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_GIL_OFF_GIL_TREE_H_

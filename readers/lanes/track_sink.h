@@ -37,8 +37,8 @@ struct SliceEnd {
   // it wanted one.
   uint64_t ran_us = 0, wanted_cpu_us = 0;
   bool is_estimated = false;  // where it began is not known, only for how long
-  // Of its time that it counts for in a picture. The rest is of `rest_name`, of
-  // which only the sum is known; 0: of none.
+  // The part of its time that it counts for in a picture. The rest is that of
+  // `rest_name`, whose sum alone is known; 0: of none.
   double share = 1;
   uint32_t rest_name = 0;
 };

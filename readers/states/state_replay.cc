@@ -104,6 +104,10 @@ bool StateReplay::OnSched(const SchedSample* samples, size_t count) {
     last.runnable_ns = std::max(last.runnable_ns, sample.runnable_ns);
     last.voluntary = std::max(last.voluntary, sample.voluntary);
     last.preempted = std::max(last.preempted, sample.preempted);
+    if (!has_switches_) continue;
+    const uint64_t before_ns =
+        told.readings.empty() ? 0 : told.readings.back().time_ns;
+    told.readings.push_back({std::max(time_ns, before_ns), last.runnable_ns});
   }
   return true;
 }
@@ -159,7 +163,7 @@ void StateReplay::Finish() {
         OnSpan(static_cast<uint32_t>(thread), span);
       };
       EachSpan(told.steps, end_ns, std::move(told.holds), std::move(told.waits),
-               told.sched.runnable_ns, take);
+               told.readings, take);
     }
     told = {};
   }

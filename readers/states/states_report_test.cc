@@ -169,7 +169,8 @@ TEST(StatesReportTest, ARunWithoutStatesSaysHowToRecordThem) {
 std::vector<std::string> SpansOf(const ThreadSteps& steps, uint64_t end_ns,
                                  std::vector<GilPart> holds,
                                  std::vector<GilPart> waits,
-                                 uint64_t runnable_ns, ThreadTimes* times) {
+                                 const std::vector<RunnableReading>& readings,
+                                 ThreadTimes* times) {
   static constexpr const char* kNames[kThreadStates] = {
       "with GIL", "runs", "wants", "S(GIL)", "lock",
       "I/O",      "time", "page",  "other"};
@@ -181,8 +182,7 @@ std::vector<std::string> SpansOf(const ThreadSteps& steps, uint64_t end_ns,
         span.end_ns, span.is_estimated ? "?" : "",
         span.gil_ns > 0 ? absl::StrCat(" had ", span.gil_ns) : ""));
   };
-  EachSpan(steps, end_ns, std::move(holds), std::move(waits), runnable_ns,
-           take);
+  EachSpan(steps, end_ns, std::move(holds), std::move(waits), readings, take);
   return spans;
 }
 
@@ -193,7 +193,7 @@ TEST(ThreadTimesTest, HoldsThatOverlapAndTimesThatSinkKeepTheSum) {
   steps.Add(200, ThreadSteps::kRuns);
   ThreadTimes times;
   EXPECT_THAT(SpansOf(steps, 300, {{0, 250, 0}, {210, 280, 1000}, {220, 20, 0}},
-                      {{90, 150, 0}, {120, 900, 0}}, 0, &times),
+                      {{90, 150, 0}, {120, 900, 0}}, {}, &times),
               ElementsAre("S(GIL) 100-200", "with GIL 200-250 had 50",
                           "runs 250-300"));
   EXPECT_EQ(times.total_ns(), 200u);
@@ -209,7 +209,7 @@ TEST(ThreadTimesTest, PausesOfAHoldAreSpreadOverTheTimeThatItRan) {
   steps.Add(60, ThreadSteps::kRuns);
   ThreadTimes times;
   // It ran for 70 of the hold, and can have had the GIL for 20 of them.
-  EXPECT_THAT(SpansOf(steps, 100, {{0, 100, 80}}, {}, 0, &times),
+  EXPECT_THAT(SpansOf(steps, 100, {{0, 100, 80}}, {}, {}, &times),
               ElementsAre("runs 0-30 had 8", "I/O 30-60", "runs 60-100 had 12"));
   EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRunsWithGil)], 20u);
   EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRuns)], 50u);
@@ -221,7 +221,7 @@ TEST(ThreadTimesTest, AWaitTakesItsPartOfASleep) {
   steps.Add(100, ThreadSteps::kRuns);
   ThreadTimes times;
   EXPECT_THAT(SpansOf(steps, 110, {}, {{20, 50, 0}, {50, 60, 0}, {90, 105, 0}},
-                      0, &times),
+                      {}, &times),
               ElementsAre("lock 0-20", "S(GIL) 20-60", "lock 60-90",
                           "S(GIL) 90-100", "runs 100-110"));
 }
@@ -235,10 +235,39 @@ TEST(ThreadTimesTest, SleepsThatEndedHaveTheSamePartOfWhatTheSchedulerCounts) {
   steps.Add(120, ThreadSteps::kTimer);
   ThreadTimes times;
   // 10 are known. Of 25 more the second sleep can have 5.
-  EXPECT_THAT(SpansOf(steps, 200, {}, {}, 35, &times),
+  EXPECT_THAT(SpansOf(steps, 200, {}, {}, {{200, 35}}, &times),
               ElementsAre("I/O 0-80", "wants 80-100?", "wants 100-110",
                           "wants 110-115?", "runs 115-120", "time 120-200"));
   EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRunnable)], 35u);
+}
+
+TEST(ThreadTimesTest, WhatWasCountedBetweenReadingsIsOfTheSleepsThere) {
+  ThreadSteps steps;
+  steps.Add(0, ThreadSteps::kIo);
+  steps.Add(100, ThreadSteps::kRuns);
+  steps.Add(110, ThreadSteps::kIo);
+  steps.Add(210, ThreadSteps::kRuns);
+  steps.Add(220, ThreadSteps::kIo);
+  steps.Add(320, ThreadSteps::kRuns);
+  ThreadTimes times;
+  EXPECT_THAT(SpansOf(steps, 330, {}, {}, {{0, 0}, {105, 20}, {215, 20},
+                                           {325, 50}}, &times),
+              ElementsAre("I/O 0-80", "wants 80-100?", "runs 100-110",
+                          "I/O 110-210", "runs 210-220", "I/O 220-290",
+                          "wants 290-320?", "runs 320-330"));
+}
+
+TEST(ThreadTimesTest, AReadingThatIsLateIsMadeUpForByTheNext) {
+  ThreadSteps steps;
+  steps.Add(0, ThreadSteps::kRunnable);
+  steps.Add(50, ThreadSteps::kRuns);
+  steps.Add(60, ThreadSteps::kIo);
+  steps.Add(160, ThreadSteps::kRuns);
+  ThreadTimes times;
+  // Of the 80 that are counted 50 are known, which the first reading lacks.
+  EXPECT_THAT(SpansOf(steps, 170, {}, {}, {{55, 10}, {165, 80}}, &times),
+              ElementsAre("wants 0-50", "runs 50-60", "I/O 60-130",
+                          "wants 130-160?", "runs 160-170"));
 }
 
 TEST(ThreadTimesTest, NoMoreIsTakenFromSleepsThanTheyHave) {
@@ -246,7 +275,7 @@ TEST(ThreadTimesTest, NoMoreIsTakenFromSleepsThanTheyHave) {
   steps.Add(0, ThreadSteps::kIo);
   steps.Add(10, ThreadSteps::kGone);
   ThreadTimes times;
-  EXPECT_THAT(SpansOf(steps, 100, {}, {}, 1000, &times),
+  EXPECT_THAT(SpansOf(steps, 100, {}, {}, {{100, 1000}}, &times),
               ElementsAre("wants 0-10?"));
   EXPECT_EQ(times.total_ns(), 10u);
 }

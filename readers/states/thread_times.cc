@@ -95,63 +95,108 @@ class HeldTime {
   std::vector<Part> parts_;
 };
 
+// For how long sleeps were the wish for a CPU at their ends. The scheduler counts
+// such a time when it is over, as it does that after a preemption.
+class LateWakes {
+ public:
+  LateWakes(const ThreadSteps& steps,
+            const std::vector<RunnableReading>& readings);
+
+  // Of a sleep that ended then, at most. Times rise from call to call.
+  uint64_t At(uint64_t end_ns) {
+    while (next_ < parts_.size() && parts_[next_].until_ns < end_ns) ++next_;
+    return next_ < parts_.size() ? parts_[next_].late_ns : 0;
+  }
+
+ private:
+  struct Part {
+    uint64_t until_ns, late_ns;
+  };
+  static uint64_t Share(std::vector<uint64_t>* sleeps, int64_t* left_ns);
+
+  std::vector<Part> parts_;
+  size_t next_ = 0;
+};
+
+// What a reading has too much or too little, since threads are read one after the
+// other, is the next one's.
+LateWakes::LateWakes(const ThreadSteps& steps,
+                     const std::vector<RunnableReading>& readings) {
+  std::vector<uint64_t> sleeps;
+  int64_t left_ns = 0;
+  uint64_t counted_ns = 0;
+  size_t step = 0;
+  for (const RunnableReading& reading : readings) {
+    sleeps.clear();
+    left_ns += static_cast<int64_t>(reading.runnable_ns - counted_ns);
+    counted_ns = reading.runnable_ns;
+    for (; step + 1 < steps.size() && steps.Time(step + 1) <= reading.time_ns;
+         ++step) {
+      const uint64_t ns = steps.Time(step + 1) - steps.Time(step);
+      const uint8_t code = steps.CodeOf(step);
+      if (code == ThreadSteps::kRunnable) {
+        left_ns -= static_cast<int64_t>(ns);
+      } else if (code != ThreadSteps::kRuns && code != ThreadSteps::kGone) {
+        sleeps.push_back(ns);
+      }
+    }
+    parts_.push_back({reading.time_ns, Share(&sleeps, &left_ns)});
+  }
+}
+
+uint64_t LateWakes::Share(std::vector<uint64_t>* sleeps, int64_t* left_ns) {
+  if (*left_ns <= 0) return 0;
+  auto left = static_cast<uint64_t>(*left_ns);
+  uint64_t share_ns = ~uint64_t{0};
+  std::sort(sleeps->begin(), sleeps->end());
+  for (size_t i = 0; i < sleeps->size(); ++i) {
+    const size_t others = sleeps->size() - i;
+    if ((*sleeps)[i] <= left / others) {
+      left -= (*sleeps)[i];
+      continue;
+    }
+    share_ns = left / others;
+    left -= share_ns * others;
+    break;
+  }
+  *left_ns = static_cast<int64_t>(left);
+  return share_ns;
+}
+
 class SpanWalk {
  public:
   SpanWalk(const ThreadSteps& steps, uint64_t end_ns,
            std::vector<GilPart> holds, std::vector<GilPart> waits,
+           const std::vector<RunnableReading>& readings,
            absl::FunctionRef<void(const StateSpan&)> take)
       : steps_(steps),
         end_ns_(end_ns),
         holds_(std::move(holds)),
         waits_(std::move(waits)),
         held_(holds_.size()),
+        late_(steps, readings),
         take_(take) {}
 
-  void Walk(uint64_t runnable_ns);
+  void Walk();
 
  private:
   uint64_t EndOf(size_t step) const {
     return step + 1 < steps_.size() ? steps_.Time(step + 1)
                                     : std::max(end_ns_, steps_.Time(step));
   }
-  uint64_t LateAfterSleeps(uint64_t runnable_ns) const;
-  void Sleep(size_t step, uint64_t late_ns);
+  void Sleep(size_t step);
   void Give(const StateSpan& span);
 
   const ThreadSteps& steps_;
   const uint64_t end_ns_;
   Parts holds_, waits_;
   HeldTime held_;
+  LateWakes late_;
   absl::FunctionRef<void(const StateSpan&)> take_;
   StateSpan now_;  // it may go on
 };
 
-// For how long each sleep that has ended was really the wish for a CPU, at most.
-uint64_t SpanWalk::LateAfterSleeps(uint64_t runnable_ns) const {
-  std::vector<uint64_t> sleeps;
-  uint64_t known_ns = 0;
-  for (size_t i = 0; i < steps_.size(); ++i) {
-    const uint8_t code = steps_.CodeOf(i);
-    if (code == ThreadSteps::kRuns || code == ThreadSteps::kGone) continue;
-    const uint64_t ns = EndOf(i) - steps_.Time(i);
-    if (code == ThreadSteps::kRunnable) {
-      known_ns += ns;
-    } else if (i + 1 < steps_.size()) {
-      sleeps.push_back(ns);
-    }
-  }
-  if (runnable_ns <= known_ns) return 0;
-  uint64_t left_ns = runnable_ns - known_ns;
-  std::sort(sleeps.begin(), sleeps.end());
-  for (size_t i = 0; i < sleeps.size(); ++i) {
-    const uint64_t part_ns = left_ns / (sleeps.size() - i);
-    if (sleeps[i] > part_ns) return part_ns;
-    left_ns -= sleeps[i];
-  }
-  return ~uint64_t{0};
-}
-
-void SpanWalk::Walk(uint64_t runnable_ns) {
+void SpanWalk::Walk() {
   const auto measure = [&](size_t part, uint64_t begin, uint64_t end) {
     if (part != Parts::kNone) held_.Measure(part, end - begin);
   };
@@ -169,7 +214,6 @@ void SpanWalk::Walk(uint64_t runnable_ns) {
                                    : ThreadState::kRuns,
           gil_ns});
   };
-  const uint64_t late_ns = LateAfterSleeps(runnable_ns);
   for (size_t i = 0; i < steps_.size(); ++i) {
     const uint8_t code = steps_.CodeOf(i);
     if (code == ThreadSteps::kRuns) {
@@ -177,16 +221,16 @@ void SpanWalk::Walk(uint64_t runnable_ns) {
     } else if (code == ThreadSteps::kRunnable) {
       Give({steps_.Time(i), EndOf(i), ThreadState::kRunnable});
     } else if (code != ThreadSteps::kGone) {
-      Sleep(i, late_ns);
+      Sleep(i);
     }
   }
   if (now_.long_ns() > 0) take_(now_);
 }
 
-void SpanWalk::Sleep(size_t step, uint64_t late_ns) {
+void SpanWalk::Sleep(size_t step) {
   const uint8_t code = steps_.CodeOf(step);
   const uint64_t begin = steps_.Time(step), end = EndOf(step);
-  if (step + 1 == steps_.size()) late_ns = 0;
+  const uint64_t late_ns = step + 1 < steps_.size() ? late_.At(end) : 0;
   const uint64_t awake = end - std::min(end - begin, late_ns);
   waits_.Cut(begin, awake, [&](size_t part, uint64_t from, uint64_t to) {
     StateSpan span{from, to,
@@ -241,10 +285,10 @@ uint64_t ThreadTimes::total_ns() const {
 
 void EachSpan(const ThreadSteps& steps, uint64_t end_ns,
               std::vector<GilPart> holds, std::vector<GilPart> waits,
-              uint64_t runnable_ns,
+              const std::vector<RunnableReading>& readings,
               absl::FunctionRef<void(const StateSpan&)> take) {
-  SpanWalk(steps, end_ns, std::move(holds), std::move(waits), take)
-      .Walk(runnable_ns);
+  SpanWalk(steps, end_ns, std::move(holds), std::move(waits), readings, take)
+      .Walk();
 }
 
 }  // namespace pymemrun

@@ -78,6 +78,11 @@ struct StateSpan {
   uint64_t long_ns() const { return end_ns - begin_ns; }
 };
 
+// What the scheduler had counted of the thread then. Both rise.
+struct RunnableReading {
+  uint64_t time_ns, runnable_ns;
+};
+
 struct ThreadTimes {
   StateNanos ns = {};
   // Of what kOther has: by the codes of the steps, less ThreadSteps::kOther.
@@ -89,12 +94,13 @@ struct ThreadTimes {
 
 // Gives what a thread did, in the order of time, without holes until it ended.
 // `end_ns`: of the run. `holds` and `waits` of that thread, in any order.
-// `runnable_ns`: for how long it wanted a CPU, as the scheduler counted. What of
-// it the steps do not have was at the ends of sleeps, and the kernel does not say
-// where. Each sleep that has ended gives the same part, or all that it has.
+// `readings`: for how long it wanted a CPU, as the scheduler counted. What of it
+// the steps do not have was at the ends of sleeps, and the kernel does not say
+// where. Each sleep that has ended between two readings gives the same part, or
+// all that it has.
 void EachSpan(const ThreadSteps& steps, uint64_t end_ns,
               std::vector<GilPart> holds, std::vector<GilPart> waits,
-              uint64_t runnable_ns,
+              const std::vector<RunnableReading>& readings,
               absl::FunctionRef<void(const StateSpan&)> take);
 
 }  // namespace pymemrun

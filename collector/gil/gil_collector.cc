@@ -22,6 +22,11 @@ constexpr uint64_t kLookPeriodNs = 250000000;
 // Threads that were there once and are asked for, at most.
 constexpr size_t kMaxThreads = 1u << 16;
 
+// As the file has it; 0: there is no such GIL.
+uint32_t NumberOf(uint64_t gil) {
+  return gil > UINT32_MAX ? 0 : static_cast<uint32_t>(gil);
+}
+
 }  // namespace
 
 GilCollector::GilCollector(Options options) : options_(std::move(options)) {
@@ -41,7 +46,8 @@ void GilCollector::TakeItem(const SideItemView& item, uint32_t stack) {
   waiting.item.payload = {};
   static_assert(sizeof(item.first_frame) == sizeof(waiting.pauses));
   std::memcpy(&waiting.pauses, &item.first_frame, sizeof(waiting.pauses));
-  if (item.kind == SideKind::kGil && item.detail != 0) {
+  if (item.kind == SideKind::kGil && item.detail != 0 &&
+      item.flags != kGilEndedNote) {
     PutBack(waiting);
     // Then that says it all.
     if (item.flags == static_cast<uint16_t>(GilNote::kGivingWay)) return;
@@ -111,17 +117,6 @@ uint64_t GilCollector::FreeFor(uint64_t since, uint64_t time_ns) const {
   return since_ns >= time_ns ? 1 : time_ns - since_ns;
 }
 
-// 0: there are too many.
-uint32_t GilCollector::NumberOf(uint64_t gil) {
-  const auto known = std::find(gils_.begin(), gils_.end(), gil);
-  if (known == gils_.end()) {
-    if (gils_.size() >= kMaxGils) return 0;
-    gils_.push_back(gil);
-    return static_cast<uint32_t>(gils_.size());
-  }
-  return static_cast<uint32_t>(known - gils_.begin()) + 1;
-}
-
 uint32_t GilCollector::ThreadOf(uint32_t native, uint64_t time_ns) {
   const uint32_t id = NativeThreadId(options_.pid, native, time_ns / 1000,
                                      options_.definitions);
@@ -138,7 +133,8 @@ void GilCollector::Give(const Waiting& waiting, uint64_t now_ns) {
   const bool is_note = item.kind == SideKind::kGil;
   const uint32_t role = item.detail >> 16;
   const bool makes_sense =
-      is_note ? item.flags <= static_cast<uint16_t>(kLastGilNote)
+      is_note ? item.flags <= static_cast<uint16_t>(kLastGilNote) ||
+                    item.flags == kGilEndedNote
               : role == static_cast<uint32_t>(GilRole::kWaiter) ||
                     role == static_cast<uint32_t>(GilRole::kHolder);
   event.gil = makes_sense ? NumberOf(item.address) : 0;
@@ -147,7 +143,9 @@ void GilCollector::Give(const Waiting& waiting, uint64_t now_ns) {
     return;
   }
   event.time_ns = TimeOf(item.time_ns, now_ns);
-  event.thread = ThreadOf(item.thread, event.time_ns);
+  const bool has_ended = is_note && item.flags == kGilEndedNote;
+  event.thread =
+      ThreadOf(has_ended ? item.detail : item.thread, event.time_ns);
   if (is_note) {
     event.action = static_cast<GilAction>(item.flags);
     if (HasHold(event.action)) {

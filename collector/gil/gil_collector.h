@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "collector/definitions/definition_table.h"
@@ -69,7 +68,6 @@ class GilCollector final : public SideTaker {
   bool IsNamed(const SideItemView& item, uint64_t now) const;
   void GiveFirst(uint64_t now_ns);
   void Give(const Waiting& waiting, uint64_t now_ns);
-  uint32_t NumberOf(uint64_t gil);
   uint64_t TimeOf(uint64_t stamp, uint64_t now_ns) const;
   uint64_t FreeFor(uint64_t since, uint64_t time_ns) const;
   uint32_t ThreadOf(uint32_t native, uint64_t time_ns);
@@ -81,7 +79,6 @@ class GilCollector final : public SideTaker {
   const Options options_;
   GilBatchEncoder encoder_;
   std::deque<Waiting> waiting_;
-  std::vector<uint64_t> gils_;  // addresses; numbers are their places + 1
   absl::flat_hash_map<uint32_t, Known> threads_;  // by Linux thread ids
   uint64_t refused_ = 0;  // events that made no sense
   uint64_t written_lost_ = 0;

@@ -5,8 +5,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <vector>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 
 namespace pymemrun {
@@ -111,6 +114,35 @@ const Call* FindCall(int32_t number) {
   return nullptr;
 }
 
+// Which argument of a call says for how many descriptors it waits, from 1 on; 0:
+// none.
+size_t DescriptorCountOf(int32_t call) {
+  switch (call) {
+#ifdef SYS_poll
+    case SYS_select:
+      return 1;
+    case SYS_poll:
+      return 2;
+#endif
+    case SYS_pselect6:
+      return 1;
+    case SYS_ppoll:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+// A call that waits for descriptors has none, and so lets time pass, as
+// time.sleep() of CPython 3.9 and 3.10 does. `text` as in ParseSyscall().
+bool WaitsForTime(int32_t call, absl::string_view text) {
+  const size_t place = DescriptorCountOf(call);
+  if (place == 0) return false;
+  const std::vector<absl::string_view> words =
+      absl::StrSplit(text, absl::MaxSplits(' ', 3));
+  return words.size() > place && words[place] == "0x0";
+}
+
 // In no call; a stop by a signal or a debugger is told from a page that is
 // waited for by the letter behind the name.
 SleepReason ReasonOutsideOfCalls(int task_fd, uint32_t thread) {
@@ -138,6 +170,7 @@ SleepLook ParseSyscall(absl::string_view text) {
   if (look.call < 0) return look;
   const Call* const call = FindCall(look.call);
   look.reason = call == nullptr ? SLEEP_OTHER : call->reason;
+  if (WaitsForTime(look.call, text)) look.reason = SLEEP_TIMER;
   return look;
 }
 

@@ -96,6 +96,14 @@ TEST(SleepLook, TheSystemCallSaysWhatForAThreadSleeps) {
   EXPECT_EQ(NameOfCall(4000), "system call 4000");
   EXPECT_EQ(ParseSyscall("running\n").answer, SleepLook::kAwake);
   EXPECT_EQ(ParseSyscall("").answer, SleepLook::kAwake);
+  const auto waits = [](int32_t call, const char* arguments) {
+    return ParseSyscall(absl::StrCat(call, " ", arguments, " 0x7ffe 0x7f0d\n"))
+        .reason;
+  };
+  EXPECT_EQ(waits(SYS_pselect6, "0x0 0x0 0x0 0x0 0x7ffe 0x0"), SLEEP_TIMER);
+  EXPECT_EQ(waits(SYS_pselect6, "0x4 0x7ffe 0x0 0x0 0x0 0x0"), SLEEP_IO);
+  EXPECT_EQ(waits(SYS_ppoll, "0x0 0x0 0x7ffe 0x0 0x8 0x0"), SLEEP_TIMER);
+  EXPECT_EQ(waits(SYS_ppoll, "0x0 0x1 0x7ffe 0x0 0x8 0x0"), SLEEP_IO);
   const SleepLook outside = ParseSyscall("-1 0x7ffe 0x7f0d\n");
   EXPECT_EQ(outside.answer, SleepLook::kSleeps);
   EXPECT_EQ(outside.call, -1);

@@ -12,15 +12,6 @@ constexpr uint64_t kOneWaitNs = 100000;
 
 }  // namespace
 
-uint64_t GilThreadTimes::TotalNs(uint64_t end_ns) const {
-  const uint64_t end = ended ? last_ns : std::max(end_ns, last_ns);
-  return std::max(end - first_ns, held_ns + waited_ns);
-}
-
-uint64_t GilThreadTimes::WithoutNs(uint64_t end_ns) const {
-  return TotalNs(end_ns) - held_ns - waited_ns;
-}
-
 // The thread's first id. Makes a place for it.
 uint32_t GilReplay::Know(uint32_t thread, uint64_t time_ns) {
   uint32_t first = index().FirstThread(thread);
@@ -66,7 +57,12 @@ void GilReplay::Take(const GilEvent& event) {
     times.ended = true;
     return;
   }
-  Gil& gil = gils_[event.gil];
+  const auto [found, is_new] = gils_.try_emplace(event.gil);
+  Gil& gil = found->second;
+  if (is_new) {
+    gil.times.number = event.gil;
+    gil.times.first_ns = event.time_ns;
+  }
   if (HasHold(event.action)) CountHold(event, &gil);
   if (event.action == GIL_STATE) return;
   times.last_ns = std::max(times.last_ns, event.time_ns);
@@ -129,10 +125,14 @@ void GilReplay::CountHold(const GilEvent& event, Gil* gil) {
   now.paused_ns = std::min(event.paused_ns, until - now.begin_ns);
   gil->is_held = free_ns == 0;
   const uint64_t held = until - now.begin_ns - now.paused_ns;
-  if (held > gil->held_ns) holder.held_ns += held - gil->held_ns;
-  gil->held_ns = std::max(gil->held_ns, held);
-  if (event.pauses > gil->pauses) holder.takes += event.pauses - gil->pauses;
-  gil->pauses = std::max(gil->pauses, event.pauses);
+  const uint64_t more_ns = held - std::min(held, gil->held_ns);
+  holder.held_ns += more_ns;
+  gil->times.held_ns += more_ns;
+  gil->held_ns += more_ns;
+  const uint64_t takes = event.pauses - std::min(event.pauses, gil->pauses);
+  holder.takes += takes;
+  gil->times.takes += takes;
+  gil->pauses += takes;
   holder.last_ns = std::max(holder.last_ns, until);
 }
 
@@ -151,6 +151,8 @@ void GilReplay::Taken(const GilEvent& event, uint32_t thread, Gil* gil) {
   gil->is_held = true;
   gil->held_ns = gil->pauses = 0;
   ++threads_[thread].takes;
+  ++gil->times.takes;
+  gil->times.threads += took_.insert({event.gil, thread}).second;
 }
 
 void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
@@ -164,6 +166,10 @@ void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
   wait.wait_ns = end_ns - wait.begin_ns;
   const uint64_t now_ns = end_ns - std::min(did.since_ns, end_ns);
   times.waited_ns += now_ns;
+  GilTimes& gil = gils_[did.gil].times;
+  gil.waited_ns += now_ns;
+  gil.longest_ns = std::max(gil.longest_ns, wait.wait_ns);
+  gil.waits += did.waits;
   OnWait(thread, end_ns - now_ns, end_ns);
   const uint64_t charged = Charge(did, end_ns, &wait);
   if (charged < now_ns) {
@@ -242,6 +248,15 @@ void GilReplay::AddStack(const GilEvent& event, uint32_t thread, Gil* gil) {
   if (longest.begin_ns + longest.wait_ns == event.time_ns) {
     longest.stack = event.stack;
   }
+}
+
+std::vector<GilTimes> GilReplay::EachGil() const {
+  std::vector<GilTimes> all;
+  for (const auto& [number, gil] : gils_) all.push_back(gil.times);
+  std::sort(all.begin(), all.end(), [](const GilTimes& a, const GilTimes& b) {
+    return a.number < b.number;
+  });
+  return all;
 }
 
 void GilReplay::Finish() {

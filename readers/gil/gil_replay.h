@@ -9,35 +9,15 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
 #include "format/limits.h"
+#include "readers/gil/gil_times.h"
 #include "readers/gil/hold_history.h"
 #include "readers/run/name_pool.h"
 #include "readers/run/replay_visitor.h"
 
 namespace pymemrun {
-
-// One wait of a thread's, and the hold that took most of it.
-struct GilWait {
-  uint32_t thread = 0;
-  uint64_t begin_ns = 0, wait_ns = 0;
-  uint32_t holder = 0;  // 0: nobody held it
-  GilPlace holder_place;
-  uint32_t stack = 0;  // the waiter's
-};
-
-// What a thread did, by its first ThreadDef.id.
-struct GilThreadTimes {
-  uint64_t first_ns = 0, last_ns = 0;  // of its events
-  bool any = false, ended = false;
-  uint64_t held_ns = 0, waited_ns = 0;
-  uint64_t takes = 0, waits = 0;
-  GilWait longest;
-
-  // From its first event to its end, or to the run's.
-  uint64_t TotalNs(uint64_t end_ns) const;
-  uint64_t WithoutNs(uint64_t end_ns) const;
-};
 
 // Reads the whole run. Time and memory are linear in the file. Not thread safe.
 class GilReplay : public ReplayVisitor {
@@ -72,6 +52,8 @@ class GilReplay : public ReplayVisitor {
   uint64_t lost() const { return lost_; }
   uint64_t end_ns() const { return end_ns_; }
   size_t gils() const { return gils_.size(); }
+  // By their numbers.
+  std::vector<GilTimes> EachGil() const;
   // By ThreadDef.id; those without `any` had no event.
   const std::vector<GilThreadTimes>& threads() const { return threads_; }
   const absl::flat_hash_map<Pair, uint64_t>& blocked_ns() const {
@@ -104,6 +86,7 @@ class GilReplay : public ReplayVisitor {
     uint64_t pauses = 0;    // likewise
     uint64_t place_ns = 0;  // when the place of `now` was told
     HoldHistory history;
+    GilTimes times;
   };
   // What a thread does now.
   struct Doing {
@@ -131,6 +114,7 @@ class GilReplay : public ReplayVisitor {
   NamePool names_{4 << 20};
   std::vector<absl::string_view> functions_;  // ids are places + 1
   absl::flat_hash_map<uint32_t, Gil> gils_;
+  absl::flat_hash_set<Pair> took_;  // a GIL, and a thread that took it
   std::vector<GilThreadTimes> threads_;
   std::vector<Doing> doing_;
   absl::flat_hash_map<Pair, uint64_t> blocked_ns_;

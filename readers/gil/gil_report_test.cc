@@ -66,6 +66,31 @@ TEST(GilReportTest, WhoWaitsForWhomAndAtWhichLine) {
             "/app.py:31:work;/usr/lib/python3.11/json/__init__.py:346:loads");
 }
 
+TEST(GilReportTest, EachInterpretersGilIsReckonedByItself) {
+  const auto of = [](GilEvent event, uint32_t gil) {
+    event.gil = gil;
+    return event;
+  };
+  GilRun run;
+  run.Add(At(0, 1, GIL_TAKEN))
+      .Add(of(At(10, 2, GIL_TAKEN), 3))
+      .Add(of(At(20, 3, GIL_WAITING), 3))
+      .Add(of(At(60, 3, GIL_TAKEN), 3))
+      .Add(of(WithHold(At(100, 3, GIL_STATE), 10), 3))
+      .Add(WithHold(At(100, 1, GIL_STATE), 0));
+  const std::string file = run.Build();
+  EXPECT_EQ(GilReport(file, {"--csv", "--rows", "gils"}).out,
+            "interpreter,held_share,total_s,held_s,waiting_s,longest_wait_s,"
+            "threads,takes,waits\r\n"
+            "0,1.000000,0.100000,0.100000,0.000000,0.000000,1,1,0\r\n"
+            "2,0.888889,0.090000,0.080000,0.040000,0.040000,2,2,1\r\n");
+  // The main thread has another one.
+  EXPECT_EQ(GilReport(file, {"--csv", "--rows", "blockers"}).out,
+            "waiter,holder,waiting_s,share\r\n"
+            "idle#13,worker#12,0.040000,1.000000\r\n");
+  EXPECT_THAT(GilReport(file, {}).out, HasSubstr("Each interpreter's GIL:"));
+}
+
 // A C function that the own line called itself.
 TEST(GilReportTest, CCodeThatHoldsItIsNamed) {
   GilRun run;

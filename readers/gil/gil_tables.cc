@@ -170,6 +170,31 @@ Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
   return table;
 }
 
+Table GilRowsOf(const GilReplay& replay, uint64_t limit, TableFormat format) {
+  Table table;
+  table.headings = {{"interpreter", "interpreter"},
+                    {"held_share", "held", CellLook::kShare},
+                    {"total_s", "of s"},
+                    {"held_s", "held s"},
+                    {"waiting_s", "waits s"},
+                    {"longest_wait_s", "longest"},
+                    {"threads", "threads"},
+                    {"takes", "takes"},
+                    {"waits", "waits"}};
+  for (const GilTimes& gil : replay.EachGil()) {
+    if (limit != 0 && table.rows.size() == limit) break;
+    const uint64_t total = std::max(
+        gil.held_ns, replay.end_ns() - std::min(replay.end_ns(), gil.first_ns));
+    table.rows.push_back({uint64_t{gil.number} - 1, Share(gil.held_ns, total),
+                          SecondsCell(total, format),
+                          SecondsCell(gil.held_ns, format),
+                          SecondsCell(gil.waited_ns, format),
+                          SecondsCell(gil.longest_ns, format), gil.threads,
+                          gil.takes, gil.waits});
+  }
+  return table;
+}
+
 }  // namespace
 
 std::vector<uint32_t> GilThreadsOf(const GilReplay& replay,
@@ -228,6 +253,8 @@ Table GilTable(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
       return WaitRows(replay, keep, limit, format);
     case GilRows::kPlaces:
       return PlaceRows(replay, limit, format);
+    case GilRows::kGils:
+      return GilRowsOf(replay, limit, format);
     default:
       return ThreadRows(replay, keep, limit, format);
   }

@@ -19,6 +19,7 @@ enum class GilRows {
   kBlockers,  // each pair of a waiter and whom it waited for
   kWaits,     // each of the longest waits
   kPlaces,    // each line that held the GIL while others waited
+  kGils,      // each GIL, of an interpreter of its own
 };
 
 // At most `limit` rows (0: all), the largest first; the replay has finished.

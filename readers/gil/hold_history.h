@@ -3,9 +3,9 @@
 #ifndef PYMEMRUN_READERS_GIL_HOLD_HISTORY_H_
 #define PYMEMRUN_READERS_GIL_HOLD_HISTORY_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 
@@ -40,7 +40,12 @@ class HoldHistory {
   static constexpr size_t kMost = 64;
 
   void Add(const GilSpan& span) {
-    spans_[next_++ % kMost] = span;
+    if (spans_.size() < kMost) {
+      spans_.push_back(span);
+    } else {
+      spans_[next_ % kMost] = span;
+    }
+    ++next_;
   }
   // Calls take(span, ns) for each hold in [begin, end), the last one first: how
   // much of that time it took. `paused_ns`: of the hold that was under way at
@@ -50,7 +55,7 @@ class HoldHistory {
                   absl::FunctionRef<void(const GilSpan&, uint64_t)> take) const;
 
  private:
-  std::array<GilSpan, kMost> spans_;
+  std::vector<GilSpan> spans_;  // a ring once it is full
   uint64_t next_ = 0;  // so many were added
 };
 

@@ -147,7 +147,8 @@ void GilTracks::Give(uint32_t thread, uint64_t begin_us, uint64_t end_us,
 const GilTracks::Names& GilTracks::NamesOf(uint64_t gil) {
   Names& names = names_[gil];
   if (names.holds != 0) return names;
-  const std::string which = gil <= 1 ? "the GIL" : absl::StrCat("GIL ", gil);
+  const std::string which =
+      gil <= 1 ? "the GIL" : absl::StrCat("the GIL of interpreter ", gil - 1);
   const auto add = [&](absl::string_view verb, absl::string_view color,
                        bool is_idle) {
     const std::string text = absl::StrCat(verb, " ", which);

@@ -276,6 +276,7 @@ void ThreadTimes::Add(const StateSpan& span) {
     default:
       break;
   }
+  if (span.state != ThreadState::kRunnable) ++sleeps[Place(span.state)];
   ns[Place(span.state)] += span.long_ns();
 }
 

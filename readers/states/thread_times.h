@@ -87,6 +87,7 @@ struct ThreadTimes {
   StateNanos ns = {};
   // Of what kOther has: by the codes of the steps, less ThreadSteps::kOther.
   std::vector<uint64_t> other_ns;
+  StateNanos sleeps = {};  // how many of each kind
 
   void Add(const StateSpan& span);
   uint64_t total_ns() const;

@@ -37,11 +37,13 @@ class GilCommand final : public ReportCommand {
               Choices<std::optional<GilRows>>{{"threads", GilRows::kThreads},
                                {"blockers", GilRows::kBlockers},
                                {"waits", GilRows::kWaits},
-                               {"places", GilRows::kPlaces}},
+                               {"places", GilRows::kPlaces},
+                               {"gils", GilRows::kGils}},
               "WHAT",
               "Print the table of WHAT alone: threads (CSV, JSON); blockers, "
-              "who waited for whom; waits, the longest with both stacks; or "
-              "places, the lines that held the GIL meanwhile.");
+              "who waited for whom; waits, the longest with both stacks; "
+              "places, the lines that held the GIL meanwhile; or gils, each "
+              "interpreter's own.");
     AddThread(app, &thread_);
     AddOwn(app);
     files_.AddOutput(app);
@@ -76,6 +78,11 @@ void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
             TableFormat::kText, output);
   output->AppendLines(table_.NotShown(GilThreadsOf(replay, keep).size(),
                                       "thread", "threads"));
+  if (replay.gils() > 1) {
+    output->AppendLines("\nEach interpreter's GIL:\n");
+    PrintRows(GilRows::kGils, replay, keep, table_.limit(), TableFormat::kText,
+              output);
+  }
   if (replay.blocked_ns().empty()) return;
   output->AppendLines("\nWho waits for whom, seconds:\n");
   PrintTable(GilMatrix(replay, keep), TableFormat::kText, output);

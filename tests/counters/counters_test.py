@@ -234,7 +234,8 @@ gc.callbacks.append(one); collect(2)
 gc.callbacks[:] = [removes, one, adds]; collect(0); collect(2)
 print([f.__name__ for f in gc.callbacks])
 sys.unraisablehook = lambda u: seen.append(
-    ('unraisable', str(u.exc_value), u.object.__name__, u.err_msg))
+    ('unraisable', str(u.exc_value), getattr(u.object, '__name__', None),
+     u.err_msg and u.err_msg.partition(' at 0x')[0]))
 gc.callbacks.insert(0, bad); collect(1)
 gc.callbacks[:] = [seen.append]; collect(2)
 gc.callbacks.clear()
@@ -318,7 +319,8 @@ class GcRunsTest(support.ProgramTest):
                    "gc.collect(); gc.collect()\n")
         run = self.run_script(program, *COUNTERS)
         self.assertEqual(run.stdout, "")
-        self.assertEqual(len(run.records("gc_run")), 2)
+        # Python may collect younger objects by itself.
+        self.assertEqual(sum(gc_run.generation == 2 for gc_run in run.records("gc_run")), 2)
 
     def test_the_line_is_known_where_stacks_are_recorded(self):
         run = self.run_script(

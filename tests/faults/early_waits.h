@@ -5,6 +5,10 @@
 #include <pthread.h>
 #include <time.h>
 
+static long call_pthread_cond_init(void) {
+  pthread_cond_t cond;
+  return pthread_cond_init(&cond, NULL) * 2 + pthread_cond_destroy(&cond);
+}
 static long call_pthread_cond_signal(void) {
   pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
   return pthread_cond_signal(&cond);

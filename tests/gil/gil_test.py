@@ -182,7 +182,8 @@ class GilTest(support.ProgramTest):
             self.assertLess(held, total - least + slack, row)
             # After its wait it may be kept from a processor.
             self.assertGreater(row["longest_wait_s"] * 1e9, longest / 2, row)
-        self.assertIn("3 threads wait", run.report("gil"))
+        # On a busy machine the main thread does, too.
+        self.assertRegex(run.report("gil"), "[34] threads wait")
 
     def test_time_in_code_that_lets_go_is_without(self):
         run = self.traced(LETTING_GO)

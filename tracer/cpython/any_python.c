@@ -26,8 +26,11 @@ int PymemrunIsOnFrameStack(const PyThreadState* tstate,
 int PymemrunEnteredFromC(const PymemrunFrame* frame) { return 0; }
 const pthread_cond_t* PymemrunGilSwitchCond(void) { return NULL; }
 PymemrunGilPlace PymemrunMainGil(void) {
-  const PymemrunGilPlace none = {NULL, NULL};
+  const PymemrunGilPlace none = {NULL, NULL, 0};
   return none;
+}
+PymemrunGilPlace PymemrunNewGil(const pthread_cond_t* taken) {
+  return PymemrunMainGil();
 }
 int PymemrunHearsGcRuns(void) { return 0; }
 void PymemrunPrepareGcRuns(void) {}

@@ -10,7 +10,7 @@
 #include "internal/pycore_runtime.h"
 
 PymemrunGilPlace PymemrunMainGil(void) {
-  PymemrunGilPlace place = {NULL, NULL};
+  PymemrunGilPlace place = {NULL, NULL, 0};
 #if defined(Py_GIL_DISABLED)
   (void)place;
 #elif PY_VERSION_HEX >= 0x030C0000
@@ -18,10 +18,29 @@ PymemrunGilPlace PymemrunMainGil(void) {
   if (main != NULL && main->ceval.gil != NULL) {
     place.freed = &main->ceval.gil->cond;
     place.taken = &main->ceval.gil->switch_cond;
+    place.number = 1;
   }
 #else
+  place.number = 1;
   place.freed = &_PyRuntime.ceval.gil.cond;
   place.taken = &_PyRuntime.ceval.gil.switch_cond;
+#endif
+  return place;
+}
+
+PymemrunGilPlace PymemrunNewGil(const pthread_cond_t* taken) {
+  PymemrunGilPlace place = {NULL, NULL, 0};
+#if PY_VERSION_HEX >= 0x030C0000 && !defined(Py_GIL_DISABLED)
+  // An interpreter stands in the list before it makes its GIL.
+  PyInterpreterState* newest = PyInterpreterState_Head();
+  if (newest != NULL && newest != PyInterpreterState_Main() &&
+      taken == &newest->_gil.switch_cond) {
+    place.freed = &newest->_gil.cond;
+    place.taken = taken;
+    place.number = 1 + (uint64_t)PyInterpreterState_GetID(newest);
+  }
+#else
+  (void)taken;
 #endif
   return place;
 }

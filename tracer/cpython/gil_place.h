@@ -4,6 +4,7 @@
 #define PYMEMRUN_TRACER_CPYTHON_GIL_PLACE_H_
 
 #include <pthread.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,11 +17,17 @@ extern "C" {
 typedef struct PymemrunGilPlace {
   const pthread_cond_t* freed;
   const pthread_cond_t* taken;
+  uint64_t number;  // 1 + the number of the interpreter that it was made for
 } PymemrunGilPlace;
 
-// Of the main interpreter; valid from its creation on. Both NULL where there is
-// no GIL, or the version is not known.
+// Of the main interpreter; valid from its creation on. All 0 where there is no
+// GIL, or the version is not known.
 PymemrunGilPlace PymemrunMainGil(void);
+// To be called when `taken` was initialised, which the interpreter does last in
+// making a GIL: that GIL. All 0 if `taken` is no part of the GIL of the
+// interpreter that was made last. Looks at no memory but that interpreter's, and
+// only if it is the one.
+PymemrunGilPlace PymemrunNewGil(const pthread_cond_t* taken);
 
 #ifdef __cplusplus
 }

@@ -63,16 +63,33 @@ uint64_t GilHooks::min_wait_ = ~uint64_t{0};
 
 void GilHooks::Ask(uint64_t min_wait_ns) { min_wait_ns_ = min_wait_ns; }
 
-void GilHooks::Begin(const void* gil) {
+void GilHooks::Begin(uint64_t gil) {
   ControlPage* const page = SideRing::page();
-  if (page == nullptr || gil == nullptr) return;
+  if (page == nullptr) return;
   const HotState& hot = Hot();
   const double units = static_cast<double>(hot.staleness) / kStaleNs;
   min_wait_ = static_cast<uint64_t>(static_cast<double>(min_wait_ns_) * units);
   Know(page);
   GilHold& hold = page->gils[0];
-  Set(hold.gil, static_cast<uint64_t>(reinterpret_cast<uintptr_t>(gil)));
+  Set(hold.gil, gil);
   TakenSlow(page, hold, TimeStamp(hot.time_is_tsc));
+}
+
+void GilHooks::Add(uint32_t place, uint64_t gil) {
+  ControlPage* const page = SideRing::page();
+  // Before Begin(), and in a child until then.
+  if (page == nullptr || Get(page->gils[0].gil) == 0) return;
+  GilHold& hold = page->gils[place];
+  if (Get(hold.gil) != 0 && Get(hold.thread) != 0) {
+    Put(static_cast<GilNote>(kGilEndedNote), TimeStamp(Hot().time_is_tsc),
+        uint64_t{Get(hold.thread)} << kGilKeptShift, hold);
+  }
+  Set(hold.thread, uint32_t{0});
+  Set(hold.waiting, uint32_t{0});
+  Set(hold.free_since, uint64_t{0});
+  Set(hold.pauses, uint64_t{0});
+  Set(hold.paused, uint64_t{0});
+  Set(hold.gil, gil);
 }
 
 void GilHooks::Know(const ControlPage* page) {
@@ -168,11 +185,11 @@ void GilHooks::FreedSlow(ControlPage* page, GilHold& hold, uint64_t now) {
   Set(hold.kept_since, now);
 }
 
-void GilHooks::WaitsSlow() {
+void GilHooks::WaitsSlow(uint32_t place) {
   ControlPage* const page = SideRing::page();
-  if (page == nullptr || Get(page->gils[0].gil) == 0) return;
+  if (page == nullptr || Get(page->gils[place].gil) == 0) return;
   Know(page);
-  GilHold& hold = page->gils[0];
+  GilHold& hold = page->gils[place];
   const uint64_t now = TimeStamp(Hot().time_is_tsc);
   t_gil.waits_since = now;
   const uint32_t waiting = Get(hold.waiting);
@@ -181,12 +198,12 @@ void GilHooks::WaitsSlow() {
   Put(GilNote::kWaiting, now, KeptFor(now), hold);
 }
 
-void GilHooks::GiveWay(GilNote note) {
+void GilHooks::GiveWay(uint32_t place, GilNote note) {
   ControlPage* const page = SideRing::page();
-  if (page == nullptr || Get(page->gils[0].gil) == 0) return;
+  if (page == nullptr || Get(page->gils[place].gil) == 0) return;
   const uint64_t now = TimeStamp(Hot().time_is_tsc);
   const bool begins = note == GilNote::kGivingWay;
-  Put(note, now, begins ? KeptFor(now) : 0, page->gils[0]);
+  Put(note, now, begins ? KeptFor(now) : 0, page->gils[place]);
   if (!begins) NoteLettingGo(now);
 }
 

@@ -29,28 +29,32 @@ extern constinit thread_local GilThread t_gil;
 // stores: it lets go and takes again, and none comes between. Only a change of
 // hands, or a wait, is an item of the side ring.
 //
-// Each function takes the events of one GIL. The interpreter calls them while
-// it has that GIL's mutex, so that the account has one writer, and items are in
-// the order in which things happened. The exceptions say so.
+// Each function takes the events of one GIL, by the place of its account. The
+// interpreter calls them while it has that GIL's mutex, so that the account has
+// one writer, and items are in the order in which things happened. The
+// exceptions say so.
 class GilHooks {
  public:
   // Threads that wait longer than `min_wait_ns` have stacks. One thread.
   static void Ask(uint64_t min_wait_ns);
   static bool asked() { return min_wait_ns_ != 0; }
-  // Events come from here on. The calling thread holds the GIL, whose address
-  // is `gil`, and is the only writer because of that. REQUIRES: the side ring
-  // is open, and the clocks were compared.
-  static void Begin(const void* gil);
+  // Events come from here on. The calling thread holds the main interpreter's
+  // GIL, whose number is `gil`, and is the only writer because of that.
+  // REQUIRES: the side ring is open, and the clocks were compared.
+  static void Begin(uint64_t gil);
+  // A GIL that nobody has taken yet has the account `place` from here on.
+  // REQUIRES: the one that had it before is no more.
+  static void Add(uint32_t place, uint64_t gil);
 
   // In a forked child: the calling thread is another one for the kernel, and its
   // control page may lie where the parent's did.
   static void ForgetThread() { t_gil = {}; }
 
   // The calling thread has taken the GIL.
-  static void Taken() {
+  static void Taken(uint32_t place) {
     ControlPage* const page = SideRing::page();
     if (page == nullptr) return;
-    GilHold& hold = page->gils[0];
+    GilHold& hold = page->gils[place];
     const uint64_t now = TimeStamp(Hot().time_is_tsc);
     const uint64_t since = Get(hold.free_since);
     if (__builtin_expect(IsLast(hold) && t_gil.waits_since == 0, 1)) {
@@ -62,10 +66,10 @@ class GilHooks {
     }
   }
   // It is about to let others have it.
-  static void Freed() {
+  static void Freed(uint32_t place) {
     ControlPage* const page = SideRing::page();
     if (page == nullptr) return;
-    GilHold& hold = page->gils[0];
+    GilHold& hold = page->gils[place];
     const uint64_t now = TimeStamp(Hot().time_is_tsc);
     if (__builtin_expect(!IsLast(hold) || Get(hold.waiting) != 0, 0)) {
       FreedSlow(page, hold, now);
@@ -73,13 +77,17 @@ class GilHooks {
     Set(hold.free_since, now);
   }
   // It waits until another lets go.
-  static void Waits() {
-    if (t_gil.waits_since == 0 || t_gil.page != SideRing::page()) WaitsSlow();
+  static void Waits(uint32_t place) {
+    if (t_gil.waits_since == 0 || t_gil.page != SideRing::page()) {
+      WaitsSlow(place);
+    }
   }
   // It has let go, and waits until another has taken the GIL; the second is
   // when that is over. Both without the mutex.
-  static void GivesWay() { GiveWay(GilNote::kGivingWay); }
-  static void GaveWay() { GiveWay(GilNote::kGaveWay); }
+  static void GivesWay(uint32_t place) {
+    GiveWay(place, GilNote::kGivingWay);
+  }
+  static void GaveWay(uint32_t place) { GiveWay(place, GilNote::kGaveWay); }
 
  private:
   template <typename T>
@@ -101,8 +109,8 @@ class GilHooks {
   static void PutStack(GilRole role, uint64_t stamp, const GilHold& hold);
   static void TakenSlow(ControlPage* page, GilHold& hold, uint64_t now);
   static void FreedSlow(ControlPage* page, GilHold& hold, uint64_t now);
-  static void WaitsSlow();
-  static void GiveWay(GilNote note);
+  static void WaitsSlow(uint32_t place);
+  static void GiveWay(uint32_t place, GilNote note);
 
   static uint64_t min_wait_ns_;
   static uint64_t min_wait_;  // in units of time stamps

@@ -24,13 +24,76 @@ struct GilWatch {
 };
 constinit GilWatch g_gil;
 
+// GILs of other interpreters, by the places of their accounts. The first has
+// none here. One whose interpreter is no more stays, until something else has
+// its address.
+struct OtherGil {
+  Cond taken{nullptr};
+  Cond freed{nullptr};
+};
+constinit OtherGil g_others[kMaxGils];
+constinit std::atomic<uint32_t> g_others_end{0};  // 0: there are none
+constinit std::atomic<WatchedGil (*)(const pthread_cond_t*)> g_find{nullptr};
+constinit std::atomic<void (*)()> g_left_out{nullptr};  // not called yet
+
 bool Is(const pthread_cond_t* cond, const Cond& watched) {
   return cond == watched.load(std::memory_order_acquire);
 }
 
 [[gnu::noinline]] void SignalHeard(const pthread_cond_t* cond) {
-  if (Is(cond, g_gil.traced_taken)) GilHooks::Taken();
+  if (Is(cond, g_gil.traced_taken)) GilHooks::Taken(0);
   if (Is(cond, g_gil.heard)) g_gil.taken();
+}
+
+bool HasOthers() { return g_others_end.load(std::memory_order_relaxed) != 0; }
+
+// The place of the GIL whose variable it is; 0: it belongs to no such GIL.
+uint32_t PlaceOf(const pthread_cond_t* cond, Cond OtherGil::*which) {
+  const uint32_t end = g_others_end.load(std::memory_order_acquire);
+  for (uint32_t place = 1; place < end; ++place) {
+    if (Is(cond, g_others[place].*which)) return place;
+  }
+  return 0;
+}
+
+[[gnu::noinline]] void SignalOther(const pthread_cond_t* cond) {
+  const uint32_t freed = PlaceOf(cond, &OtherGil::freed);
+  if (freed != 0) return GilHooks::Freed(freed);
+  const uint32_t taken = PlaceOf(cond, &OtherGil::taken);
+  if (taken != 0) GilHooks::Taken(taken);
+}
+
+[[gnu::noinline]] void WaitForOther(const pthread_cond_t* cond) {
+  const uint32_t place = PlaceOf(cond, &OtherGil::freed);
+  if (place != 0) GilHooks::Waits(place);
+}
+
+// `cond` was initialised. An interpreter that is being made may have a GIL of its
+// own; two threads may make one each.
+[[gnu::noinline]] void LookForGil(const pthread_cond_t* cond,
+                                  const WatchedGil& gil) {
+  uint32_t place = PlaceOf(cond, &OtherGil::taken);
+  if (gil.taken == nullptr) {
+    if (place != 0) g_others[place].taken.store(nullptr);
+    return;
+  }
+  for (uint32_t free = 1; place == 0 && free < kMaxGils; ++free) {
+    const pthread_cond_t* none = nullptr;
+    if (g_others[free].taken.compare_exchange_strong(none, gil.taken)) {
+      place = free;
+    }
+  }
+  if (place == 0) {
+    const auto left_out = g_left_out.exchange(nullptr);
+    if (left_out != nullptr) left_out();
+    return;
+  }
+  GilHooks::Add(place, gil.number);
+  g_others[place].freed.store(gil.freed, std::memory_order_release);
+  uint32_t end = g_others_end.load();
+  while (end <= place &&
+         !g_others_end.compare_exchange_weak(end, place + 1)) {
+  }
 }
 
 }  // namespace
@@ -39,26 +102,51 @@ void Interposed::Disable() {
   for (Cond* cond : {&g_gil.heard, &g_gil.traced_taken, &g_gil.traced_freed}) {
     cond->store(nullptr, std::memory_order_relaxed);
   }
+  g_find.store(nullptr, std::memory_order_relaxed);
+  g_others_end.store(0, std::memory_order_relaxed);
 }
 void Interposed::WatchGil(const pthread_cond_t* cond, void (*taken)()) {
   g_gil.taken = taken;
   g_gil.heard.store(cond, std::memory_order_release);
 }
-void Interposed::TraceGil(const pthread_cond_t* freed,
-                          const pthread_cond_t* taken) {
-  g_gil.traced_taken.store(taken, std::memory_order_release);
-  g_gil.traced_freed.store(freed, std::memory_order_release);
+void Interposed::TraceGil(const WatchedGil& main,
+                          WatchedGil (*find)(const pthread_cond_t* taken),
+                          void (*left_out)()) {
+  // A forked child has its main interpreter alone.
+  g_others_end.store(0, std::memory_order_relaxed);
+  for (OtherGil& other : g_others) {
+    other.taken.store(nullptr, std::memory_order_relaxed);
+    other.freed.store(nullptr, std::memory_order_relaxed);
+  }
+  g_gil.traced_taken.store(main.taken, std::memory_order_release);
+  g_gil.traced_freed.store(main.freed, std::memory_order_release);
+  g_left_out.store(left_out, std::memory_order_relaxed);
+  g_find.store(main.taken == nullptr ? nullptr : find,
+               std::memory_order_release);
 }
 
 }  // namespace pymemrun
 
 using namespace pymemrun;  // the definitions below are libc's names
 
+PYMEMRUN_INTERPOSE int pthread_cond_init(
+    pthread_cond_t* cond, const pthread_condattr_t* attributes) noexcept {
+  const int result = PYMEMRUN_NEXT(pthread_cond_init)(cond, attributes);
+  const auto find = g_find.load(std::memory_order_acquire);
+  if (find != nullptr) {
+    const WatchedGil gil = find(cond);
+    if (gil.taken != nullptr || HasOthers()) LookForGil(cond, gil);
+  }
+  return result;
+}
+
 PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
   if (Is(cond, g_gil.traced_freed)) {
-    GilHooks::Freed();
+    GilHooks::Freed(0);
   } else if (Is(cond, g_gil.heard) || Is(cond, g_gil.traced_taken)) {
     SignalHeard(cond);
+  } else if (HasOthers()) {
+    SignalOther(cond);
   }
   return PYMEMRUN_NEXT(pthread_cond_signal)(cond);
 }
@@ -66,17 +154,23 @@ PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
 PYMEMRUN_INTERPOSE int pthread_cond_timedwait(pthread_cond_t* cond,
                                               pthread_mutex_t* mutex,
                                               const timespec* until) {
-  if (Is(cond, g_gil.traced_freed)) GilHooks::Waits();
+  if (Is(cond, g_gil.traced_freed)) {
+    GilHooks::Waits(0);
+  } else if (HasOthers()) {
+    WaitForOther(cond);
+  }
   return PYMEMRUN_NEXT(pthread_cond_timedwait)(cond, mutex, until);
 }
 
 PYMEMRUN_INTERPOSE int pthread_cond_wait(pthread_cond_t* cond,
                                          pthread_mutex_t* mutex) {
+  uint32_t place = 0;
   if (!Is(cond, g_gil.traced_taken)) {
-    return PYMEMRUN_NEXT(pthread_cond_wait)(cond, mutex);
+    if (HasOthers()) place = PlaceOf(cond, &OtherGil::taken);
+    if (place == 0) return PYMEMRUN_NEXT(pthread_cond_wait)(cond, mutex);
   }
-  GilHooks::GivesWay();
+  GilHooks::GivesWay(place);
   const int result = PYMEMRUN_NEXT(pthread_cond_wait)(cond, mutex);
-  GilHooks::GaveWay();
+  GilHooks::GaveWay(place);
   return result;
 }

@@ -9,9 +9,18 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+#include <cstdint>
+
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
+
+// The condition variables of a GIL. Both null: there is no such GIL.
+struct WatchedGil {
+  const pthread_cond_t* freed;
+  const pthread_cond_t* taken;
+  uint64_t number;  // 1: the main interpreter's
+};
 
 class Interposed {
  public:
@@ -29,10 +38,13 @@ class Interposed {
   // From here on `taken` is called by the thread that signals `cond`: so the
   // interpreter's taking of the GIL is heard. Null: nothing is.
   static void WatchGil(const pthread_cond_t* cond, void (*taken)());
-  // From here on GilHooks hears of both condition variables of a GIL, whatever
-  // WatchGil() was told (gil_place.h).
-  static void TraceGil(const pthread_cond_t* freed,
-                       const pthread_cond_t* taken);
+  // From here on GilHooks hears of both condition variables of the main
+  // interpreter's GIL, whatever WatchGil() was told (gil_place.h). And of those
+  // GILs whose second variable is initialised later, if `find` knows it.
+  // `left_out` is called once, when a GIL finds no account.
+  static void TraceGil(const WatchedGil& main,
+                       WatchedGil (*find)(const pthread_cond_t* taken),
+                       void (*left_out)());
 };
 
 }  // namespace pymemrun

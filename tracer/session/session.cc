@@ -94,8 +94,19 @@ void TellStart(ControlPage* page, HotState& hot) {
 void BeginGil() {
   if (!GilHooks::asked()) return;
   const PymemrunGilPlace gil = PymemrunMainGil();
-  GilHooks::Begin(gil.freed);
-  Interposed::TraceGil(gil.freed, gil.taken);
+  if (gil.freed != nullptr) GilHooks::Begin(gil.number);
+  Interposed::TraceGil(
+      {gil.freed, gil.taken, gil.number},
+      [](const pthread_cond_t* taken) -> WatchedGil {
+        const PymemrunGilPlace found = PymemrunNewGil(taken);
+        return {found.freed, found.taken, found.number};
+      },
+      [] {
+        SayLine(
+            "pymemrun: --trace gil: the program has more interpreters with a "
+            "GIL of their own than can be recorded at a time, 7: GILs from "
+            "here on are left out\n");
+      });
 }
 
 bool BeginInChild();

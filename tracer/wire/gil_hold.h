@@ -9,13 +9,14 @@
 
 namespace pymemrun {
 
-// How many GILs are known at a time; of more nothing is recorded.
+// How many GILs are known at a time, the first of them the main interpreter's;
+// of more nothing is recorded.
 inline constexpr uint32_t kMaxGils = 8;
 
 // Written by who holds the interpreter's own mutex of that GIL, one at a time.
 // Times are time stamps (StartFacts::time_is_tsc).
 struct GilHold {
-  std::atomic<uint64_t> gil;       // its address; 0: no GIL
+  std::atomic<uint64_t> gil;       // 1 + its interpreter's number; 0: no GIL
   std::atomic<uint32_t> thread;    // Linux thread id; 0: nobody yet
   std::atomic<uint32_t> waiting;   // so many threads wait
   std::atomic<uint64_t> free_since;  // 0: `thread` holds it

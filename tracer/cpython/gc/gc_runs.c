@@ -39,6 +39,16 @@ static void SwapBack(void) {
   g_programs = NULL;
 }
 
+// As the interpreter says that a callback raised.
+static void SayUnraisable(PyObject* callback) {
+#if PY_VERSION_HEX < 0x030E0000
+  PyErr_WriteUnraisable(callback);
+#else
+  PyErr_FormatUnraisable("Exception ignored while calling GC callback %R",
+                         callback);
+#endif
+}
+
 // As invoke_gc_callback() of CPython calls them: by their order now, which they
 // may change, each kept alive for its call.
 static void CallPrograms(PyObject* const* arguments) {
@@ -48,7 +58,7 @@ static void CallPrograms(PyObject* const* arguments) {
     Py_INCREF(callback);
     PyObject* const result = PyObject_Vectorcall(callback, arguments, 2, NULL);
     if (result == NULL) {
-      PyErr_WriteUnraisable(callback);
+      SayUnraisable(callback);
     } else {
       Py_DECREF(result);
     }

@@ -206,6 +206,16 @@ void ObjectGraph::UseStored(const StoredGraph& stored) {
   total_bytes_ = stored.total_bytes;
 }
 
+uint32_t ObjectGraph::name_count() const {
+  return stored_ != nullptr ? stored_->name_count
+                            : static_cast<uint32_t>(names_.size());
+}
+
+absl::string_view ObjectGraph::name(uint32_t id) const {
+  if (stored_ == nullptr) return names_[id];
+  return stored_->name_texts->Of(id).text.value_or("");
+}
+
 GraphArrays ObjectGraph::arrays() const {
   return {addresses_.span(), sizes_,          types_of_.span(), first_edge_.span(),
           targets_.span(),   kinds_.span(), names_of_.span()};

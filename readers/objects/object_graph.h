@@ -27,8 +27,7 @@ class ObjectGraph {
  public:
   ObjectGraph();
 
-  // Instead of all that fills it but AddType() and AddName(). `stored` must
-  // outlive the graph.
+  // Instead of all that fills it but AddType(). `stored` must outlive it.
   void UseStored(const StoredGraph& stored);
 
   // Leaves out details of nodes and names of references, for those who need
@@ -89,12 +88,14 @@ class ObjectGraph {
   }
   // Empty: it has none.
   absl::string_view edge_name(uint32_t edge) const {
-    return names_[name_id(edge)];
+    return name(name_id(edge));
   }
   uint32_t name_id(uint32_t edge) const {
     return omits_details_ ? 0 : names_of_[edge];
   }
-  const std::vector<std::string>& names() const { return names_; }
+  // Names by id, 0 is the empty one.
+  uint32_t name_count() const;
+  absl::string_view name(uint32_t id) const;
   // REQUIRES: the graph was loaded, and that with details.
   GraphArrays arrays() const;
 

@@ -15,6 +15,9 @@ struct StoredGraph {
   // A row for each reference.
   MappedColumn targets, kinds, names;
   const StoredDetails* details = nullptr;
+  // Of each name of references its text, as those of nodes.
+  const StoredDetails* name_texts = nullptr;
+  uint32_t name_count = 0;
   uint64_t objects = 0, total_bytes = 0;  // without synthetic nodes
 };
 

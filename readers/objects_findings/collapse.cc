@@ -51,8 +51,8 @@ class Collapser {
     for (size_t i = 1; i < graph_.types().size(); ++i) {
       made_->AddType(graph_.types()[i]);
     }
-    for (size_t i = 1; i < graph_.names().size(); ++i) {
-      made_->AddName(graph_.names()[i]);
+    for (uint32_t i = 1; i < graph_.name_count(); ++i) {
+      made_->AddName(graph_.name(i));
     }
   }
   void CopyNode(NodeId node) {

@@ -1,5 +1,6 @@
 // What is found in object graphs.
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -175,6 +176,30 @@ TEST(DuplicatesTest, AreEqualInTypeAndAllOfTheValue) {
   EXPECT_EQ(found[0].size_bytes, 2 * 199u);
   EXPECT_EQ(found[0].saving_bytes, 199u);
   EXPECT_EQ(found[1].saving_bytes, 54u);
+}
+
+TEST(AnalysisTest, WhatGoesWithANodeIsWhatNoOtherWayReaches) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 20; ++round) {
+    ObjectRunBuilder builder;
+    std::vector<uint32_t> nodes = {builder.AddGroup("modules")};
+    for (uint64_t i = 1; i < 60; ++i) {
+      nodes.push_back(builder.Add("app.Node", i));
+      builder.Refer(nodes[random() % i], nodes[i], EDGE_OTHER);
+    }
+    for (int i = 0; i < 25; ++i) {
+      builder.Refer(nodes[random() % 60], nodes[random() % 60],
+                    i % 5 == 0 ? EDGE_WEAK : EDGE_OTHER);
+    }
+    ObjectAnalysis analysis(GraphOf(builder));
+    for (NodeId node = 0; node < analysis.graph().nodes(); ++node) {
+      std::vector<bool> chosen(analysis.graph().nodes());
+      chosen[node] = true;
+      std::vector<bool> gone(analysis.graph().nodes());
+      for (const NodeId one : analysis.GoneWithNode(node)) gone[one] = true;
+      EXPECT_EQ(gone, analysis.GoneWith(chosen)) << round << " " << node;
+    }
+  }
 }
 
 TEST(CyclesTest, AreFoundAmongWhatNoOtherRootReaches) {

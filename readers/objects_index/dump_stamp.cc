@@ -19,13 +19,14 @@ constexpr uint64_t kPieces = 16, kPieceBytes = 4096;
 }  // namespace
 
 absl::StatusOr<DumpStamp> StampOf(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<InputFile> file,
-                   InputFile::Open(path));
+  // A pipe would lose its writer by being opened here.
   struct stat info;
-  if (path == "-" || fstat(file->fd(), &info) != 0 ||
-      !S_ISREG(info.st_mode)) {
+  if (path == "-" || (stat(path.c_str(), &info) == 0 &&
+                      !S_ISREG(info.st_mode))) {
     return absl::InvalidArgumentError("an index needs a dump in a plain file");
   }
+  ASSIGN_OR_RETURN(const std::unique_ptr<InputFile> file,
+                   InputFile::Open(path));
   DumpStamp stamp;
   stamp.size_bytes = file->size_bytes();
   uLong crc = crc32(0, nullptr, 0);

@@ -66,8 +66,8 @@ class Mapping {
 struct OpenedIndex final : StoredFindings {
   Mapping mapping;
   StoredGraph graph;
-  MappedColumn details_at;
-  PackedDetails details;
+  MappedColumn details_at, name_at;
+  PackedDetails details, names;
 };
 
 // What a column must be like.
@@ -77,12 +77,16 @@ struct Expected {
   bool rises;
 };
 
+uint64_t BlocksOf(uint64_t rows) {
+  return (rows + kDetailsBlock - 1) / kDetailsBlock;
+}
+
 // Opens all columns, which are checked against the numbers of nodes and
 // references.
 absl::Status OpenColumns(const ObjectsIndex& index, OpenedIndex* opened) {
-  if (index.column_size() <= ObjectsIndex::DETAILS_AT) {
+  if (index.column_size() <= ObjectsIndex::NAME_AT) {
     return absl::DataLossError(absl::StrCat(
-        "expected ", ObjectsIndex::DETAILS_AT + 1, " columns, found ",
+        "expected ", ObjectsIndex::NAME_AT + 1, " columns, found ",
         index.column_size()));
   }
   const uint64_t nodes = index.column(ObjectsIndex::ADDRESS).rows();
@@ -93,7 +97,6 @@ absl::Status OpenColumns(const ObjectsIndex& index, OpenedIndex* opened) {
                                             " nodes, ", edges, " references"));
   }
   const auto types = static_cast<uint64_t>(index.type_size());
-  const auto names = static_cast<uint64_t>(index.name_size());
   StoredGraph& graph = opened->graph;
   const Expected all[] = {
       {&graph.addresses, nodes, 0, false},
@@ -103,16 +106,18 @@ absl::Status OpenColumns(const ObjectsIndex& index, OpenedIndex* opened) {
       {&graph.first_edges, nodes + 1, edges + 1, true},
       {&graph.targets, edges, nodes, false},
       {&graph.kinds, edges, 256, false},
-      {&graph.names, edges, names, false},
+      {&graph.names, edges, index.names(), false},
       {&opened->dominators, nodes, nodes + 1, false},
       {&opened->kept, nodes, kMaxSizeBytes + 1, false},
       {&opened->first_parents, nodes + 1, edges + 1, true},
       {&opened->parent_edges, edges, edges, false},
       {&opened->distances, nodes, nodes + 1, false},
       {&opened->last_edges, nodes, edges + 1, false},
-      {&opened->details_at, (nodes + kDetailsBlock - 1) / kDetailsBlock + 1,
-       index.details_bytes() + 1, true}};
-  for (int i = 0; i <= ObjectsIndex::DETAILS_AT; ++i) {
+      {&opened->details_at, BlocksOf(nodes) + 1, index.details_bytes() + 1,
+       true},
+      {&opened->name_at, BlocksOf(index.names()) + 1, index.names_bytes() + 1,
+       true}};
+  for (int i = 0; i <= ObjectsIndex::NAME_AT; ++i) {
     const ObjectsIndex::Column& at = index.column(i);
     const Expected& expected = all[i];
     if (at.rows() != expected.rows ||
@@ -128,18 +133,18 @@ absl::Status OpenColumns(const ObjectsIndex& index, OpenedIndex* opened) {
   return absl::OkStatus();
 }
 
-absl::Status OpenDetails(const ObjectsIndex& index, OpenedIndex* opened) {
+// Texts that are in the file from `offset` on.
+absl::Status OpenTexts(uint64_t offset, uint64_t bytes, uint64_t rows,
+                       const MappedColumn* begins, OpenedIndex* opened,
+                       PackedDetails* texts) {
   const absl::string_view file = opened->mapping.bytes();
-  if (index.details_offset() > file.size() ||
-      index.details_bytes() > file.size() - index.details_offset()) {
-    return absl::DataLossError(absl::StrCat(
-        "byte ", index.details_offset(), ": expected values of objects, found ",
-        index.details_bytes(), " bytes beyond the end"));
+  if (offset > file.size() || bytes > file.size() - offset) {
+    return absl::DataLossError(
+        absl::StrCat("byte ", offset, ": expected values and names, found ",
+                     bytes, " bytes beyond the end"));
   }
-  opened->details.Open(
-      file.substr(index.details_offset(), index.details_bytes()),
-      index.details_offset(), opened->graph.addresses.size(),
-      &opened->details_at, &opened->damage);
+  texts->Open(file.substr(offset, bytes), offset, rows, begins,
+              &opened->damage);
   return absl::OkStatus();
 }
 
@@ -152,10 +157,11 @@ std::unique_ptr<ObjectGraph> GraphOf(const ObjectsIndex& index,
   if (index.has_end()) facts.end = index.end();
   facts.lost_references = index.lost_references();
   facts.has_root = index.has_root();
-  // A graph has those of id 0 from the start.
+  // A graph has that of id 0 from the start.
   for (int i = 1; i < index.type_size(); ++i) graph->AddType(index.type(i));
-  for (int i = 1; i < index.name_size(); ++i) graph->AddName(index.name(i));
   opened->graph.details = &opened->details;
+  opened->graph.name_texts = &opened->names;
+  opened->graph.name_count = index.names();
   opened->graph.objects = index.objects();
   opened->graph.total_bytes = index.size_bytes();
   graph->UseStored(opened->graph);
@@ -173,14 +179,20 @@ absl::StatusOr<std::unique_ptr<ObjectAnalysis>> OpenIndex(
   if (!(stamp == DumpStamp{index.dump_bytes(), index.dump_crc()})) {
     return absl::FailedPreconditionError("is the index of another dump");
   }
-  if (index.type_size() == 0 || index.name_size() == 0 ||
+  if (index.type_size() == 0 || index.names() == 0 ||
       index.retained_by_type_size() != index.type_size()) {
     return absl::DataLossError(absl::StrCat(
         "expected what is retained by ", index.type_size(), " types, found ",
         index.retained_by_type_size()));
   }
   RETURN_IF_ERROR(OpenColumns(index, opened.get()));
-  RETURN_IF_ERROR(OpenDetails(index, opened.get()));
+  RETURN_IF_ERROR(OpenTexts(index.details_offset(), index.details_bytes(),
+                            opened->graph.addresses.size(),
+                            &opened->details_at, opened.get(),
+                            &opened->details));
+  RETURN_IF_ERROR(OpenTexts(index.names_offset(), index.names_bytes(),
+                            index.names(), &opened->name_at, opened.get(),
+                            &opened->names));
   opened->retained_by_type.assign(index.retained_by_type().begin(),
                                   index.retained_by_type().end());
   auto graph = GraphOf(index, opened.get());

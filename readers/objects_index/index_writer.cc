@@ -70,7 +70,7 @@ class IndexWriter {
     *index_.mutable_begin() = facts.begin;
     if (facts.end.has_value()) *index_.mutable_end() = *facts.end;
     for (const ObjectTypeDef& type : graph_.types()) *index_.add_type() = type;
-    for (const std::string& name : graph_.names()) index_.add_name(name);
+    index_.set_names(graph_.name_count());
   }
 
   absl::Status AddGraph() {
@@ -131,15 +131,38 @@ class IndexWriter {
   }
 
   absl::Status AddDetails() {
-    index_.set_details_offset(position());
+    uint64_t offset = 0, bytes = 0;
+    RETURN_IF_ERROR(AddTexts(
+        graph_.nodes(), [&](NodeId node) { return graph_.details(node); },
+        &offset, &bytes));
+    index_.set_details_offset(offset);
+    index_.set_details_bytes(bytes);
+    RETURN_IF_ERROR(AddTexts(
+        graph_.name_count(),
+        [&](uint32_t id) {
+          NodeDetails details;
+          details.text = graph_.name(id);
+          return details;
+        },
+        &offset, &bytes));
+    index_.set_names_offset(offset);
+    index_.set_names_bytes(bytes);
+    return absl::OkStatus();
+  }
+
+  // Blocks of details, and the column of where they begin.
+  template <typename Get>
+  absl::Status AddTexts(uint64_t rows, Get get, uint64_t* offset,
+                        uint64_t* bytes) {
+    *offset = position();
     DetailsPacker packer;
-    for (NodeId node = 0; node < graph_.nodes(); ++node) {
-      RETURN_IF_ERROR(packer.Add(graph_.details(node), &bytes_));
+    for (uint64_t row = 0; row < rows; ++row) {
+      RETURN_IF_ERROR(packer.Add(get(static_cast<uint32_t>(row)), &bytes_));
       RETURN_IF_ERROR(HandOn(kHandOnBytes));
     }
     RETURN_IF_ERROR(packer.Finish(&bytes_));
     const std::vector<uint64_t>& begins = packer.begins();
-    index_.set_details_bytes(begins.back());
+    *bytes = begins.back();
     return AddColumn(begins.size(),
                      [&](uint32_t block) { return begins[block]; });
   }

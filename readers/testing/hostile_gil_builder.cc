@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "format/gil/gil_batch.h"
 #include "format/limits.h"
+#include "format/states/state_batch.h"
 
 namespace pymemrun {
 namespace {
@@ -51,6 +52,36 @@ void GilWaits(uint64_t count, HostileRun* run) {
     }
   }
   Write(&events, run);
+}
+
+void StateSpans(uint64_t count, HostileRun* run) {
+  Record record;
+  record.mutable_state_recording()->set_switches(true);
+  run->builder().AddRecord(record);
+  StateBatchEncoder states;
+  GilBatchEncoder events;
+  const auto write = [&] {
+    Write(&events, run);
+    states.Take(record.mutable_states());
+    run->builder().AddRecord(record);
+  };
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint64_t time_ns = 1000 * i;
+    states.Append({time_ns, 1, i % 2 == 0 ? STATE_RUNS : STATE_SLEEPS,
+                   SLEEP_UNKNOWN, ""});
+    events.Append(At(time_ns + 100, 1, GIL_TAKEN));
+    events.Append(At(time_ns + 500, 1, GIL_WAITING));
+    if (events.entries() >= GilBatchEncoder::kMaxEntries - 1) write();
+    if (i % 16 != 0) continue;
+    SchedBatch* const counts = record.mutable_sched();
+    counts->set_time_us(i);
+    counts->add_thread(1);
+    counts->add_run_ns(time_ns / 2);
+    counts->add_runnable_ns(time_ns / 4);
+    run->builder().AddRecord(record);
+    record.Clear();
+  }
+  write();
 }
 
 }  // namespace pymemrun

@@ -1,4 +1,4 @@
-// Of hostile_run_builder.h, what concerns the GIL.
+// Of hostile_run_builder.h, what concerns the GIL and states.
 #ifndef PYMEMRUN_READERS_TESTING_HOSTILE_GIL_BUILDER_H_
 #define PYMEMRUN_READERS_TESTING_HOSTILE_GIL_BUILDER_H_
 
@@ -11,6 +11,9 @@ namespace pymemrun {
 // As many threads as there are entries wait through all holds, each at a stack
 // of its own below a deep one.
 void GilWaits(uint64_t count, HostileRun* run);
+// One thread runs and sleeps as often as there are entries. In each step it takes
+// the GIL and waits for it, and the scheduler's counts are read.
+void StateSpans(uint64_t count, HostileRun* run);
 
 }  // namespace pymemrun
 

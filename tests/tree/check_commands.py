@@ -15,7 +15,8 @@ import unittest
 
 import markdown_text
 
-PAGES = ('README.md', os.path.join('docs', 'cli.md'), os.path.join('docs', 'guide.md'))
+PAGES = ('README.md', os.path.join('docs', 'cli.md'), os.path.join('docs', 'guide.md'),
+         os.path.join('docs', 'from_per4m.md'))
 TOOLS = ('PYMEMRUN_BIN', 'PYMEMCAT_BIN', 'PYMEMREPORT_BIN', 'PYMEMOBJ_BIN')
 COMMAND = re.compile(r'(?:\$ )?((?:pymemrun|pymemcat|pymemreport|pymemobj) (?!= ).*)')
 NOT_RUN = '<!-- not run: '
@@ -104,6 +105,9 @@ class Commands(unittest.TestCase):
         if tried.returncode == 2:
             self.skipTest('the system lets no one count page faults')
         self.check(PAGES[2])
+
+    def test_the_page_for_those_who_know_per4m(self):
+        self.check(PAGES[3])
 
     def test_a_synopsis_of_each_tool_at_most_is_not_run(self):
         for page in PAGES:

@@ -10,6 +10,7 @@ namespace pymemrun {
   COMMAND(NewThreadsCommand)          \
   COMMAND(NewGilCommand)              \
   COMMAND(NewStatesCommand)           \
+  COMMAND(NewTasksCommand)            \
   COMMAND(NewProcessesCommand)        \
   COMMAND(NewUnsharedCommand)         \
   COMMAND(NewWatchCommand)            \

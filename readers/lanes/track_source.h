@@ -39,6 +39,7 @@ std::vector<std::unique_ptr<TrackSource>> AllSources(
 std::unique_ptr<TrackSource> NewProcessSource();
 std::unique_ptr<TrackSource> NewCallSource(uint64_t min_us);
 std::unique_ptr<TrackSource> NewGilSource(uint64_t min_us);
+std::unique_ptr<TrackSource> NewTaskSource(uint64_t min_us);
 std::unique_ptr<TrackSource> NewHeapSource();
 std::unique_ptr<TrackSource> NewCounterSource();
 std::unique_ptr<TrackSource> NewGrowthSource();

@@ -8,6 +8,7 @@
 #include "tracer/base/next_function.h"
 #include "tracer/gil/gil_hooks.h"
 #include "tracer/interpose/interposed.h"
+#include "tracer/tasks/task_hooks.h"
 
 namespace pymemrun {
 namespace {
@@ -18,7 +19,7 @@ using Cond = std::atomic<const pthread_cond_t*>;
 struct GilWatch {
   Cond heard{nullptr};        // its signals go to `taken`
   void (*taken)() = nullptr;  // valid once `heard` is not null
-  // With --trace gil; else null.
+  // With --trace gil or --trace tasks; else null.
   Cond traced_taken{nullptr};
   Cond traced_freed{nullptr};
 };
@@ -29,8 +30,16 @@ bool Is(const pthread_cond_t* cond, const Cond& watched) {
 }
 
 [[gnu::noinline]] void SignalHeard(const pthread_cond_t* cond) {
-  if (Is(cond, g_gil.traced_taken)) GilHooks::Taken();
+  if (Is(cond, g_gil.traced_taken)) {
+    if (GilHooks::asked()) GilHooks::Taken();
+    TaskHooks::Takes();
+  }
   if (Is(cond, g_gil.heard)) g_gil.taken();
+}
+
+void SignalFreed() {
+  TaskHooks::LetsGo();
+  if (GilHooks::asked()) GilHooks::Freed();
 }
 
 }  // namespace
@@ -56,7 +65,7 @@ using namespace pymemrun;  // the definitions below are libc's names
 
 PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
   if (Is(cond, g_gil.traced_freed)) {
-    GilHooks::Freed();
+    SignalFreed();
   } else if (Is(cond, g_gil.heard) || Is(cond, g_gil.traced_taken)) {
     SignalHeard(cond);
   }

@@ -29,7 +29,7 @@ class Interposed {
   // From here on `taken` is called by the thread that signals `cond`: so the
   // interpreter's taking of the GIL is heard. Null: nothing is.
   static void WatchGil(const pthread_cond_t* cond, void (*taken)());
-  // From here on GilHooks hears of both condition variables of a GIL, whatever
+  // From here on GilHooks and TaskHooks hear of both condition variables of a GIL, whatever
   // WatchGil() was told (gil_place.h).
   static void TraceGil(const pthread_cond_t* freed,
                        const pthread_cond_t* taken);

@@ -30,6 +30,7 @@
 #include "tracer/session/forks.h"
 #include "tracer/session/parts.h"
 #include "tracer/session/python_module.h"
+#include "tracer/tasks/task_hooks.h"
 
 namespace pymemrun {
 namespace {
@@ -92,9 +93,10 @@ void TellStart(ControlPage* page, HotState& hot) {
 
 // The calling thread holds the GIL.
 void BeginGil() {
-  if (!GilHooks::asked()) return;
+  if (TaskHooks::asked()) TaskHooks::Begin();
+  if (!GilHooks::asked() && !TaskHooks::asked()) return;
   const PymemrunGilPlace gil = PymemrunMainGil();
-  GilHooks::Begin(gil.freed);
+  if (GilHooks::asked()) GilHooks::Begin(gil.freed);
   Interposed::TraceGil(gil.freed, gil.taken);
 }
 
@@ -239,10 +241,12 @@ void Remember(ControlPage* page, const TraceConfig* config, bool forked) {
   g_session.prepare_ns = MonotonicNs();
 }
 
-// Where page, heap or GIL events want it.
+// Where page, heap or GIL events want it, or tasks.
 bool StartSideRing(ControlPage* page, const TraceConfig& config) {
   GilHooks::Ask(config.gil_min_wait_ns);
-  if (!config.pages && !RecordsHeap(config.heap) && !GilHooks::asked()) {
+  TaskHooks::Ask(config.tasks, config.calls);
+  if (!config.pages && !RecordsHeap(config.heap) && !GilHooks::asked() &&
+      !TaskHooks::asked()) {
     return true;
   }
   return OwnStack::Create() && SideRing::Open(page);

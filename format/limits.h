@@ -54,6 +54,10 @@ inline constexpr uint64_t kMaxGilNanos = uint64_t{1} << 56;
 inline constexpr uint64_t kMaxStateNanos = uint64_t{1} << 56;
 inline constexpr size_t kMaxSleepNameBytes = 64;
 
+// Times of TaskBatches: likewise. And what RSS changed by, either way: 32 TiB.
+inline constexpr uint64_t kMaxTaskNanos = uint64_t{1} << 56;
+inline constexpr int64_t kMaxTaskBytes = int64_t{1} << 45;
+
 // Readers give rows and events to visitors in pieces of at most so many.
 inline constexpr size_t kEntriesPerCall = 4096;
 

@@ -44,6 +44,9 @@ enum class FactHolds {
   FACT(kGilLoss, gil_loss, GilLoss, OnGilLoss, kTime)                         \
   FACT(kGilRecording, gil_recording, GilRecording, OnGilRecording, kNeeded) \
   FACT(kStateRecording, state_recording, StateRecording, OnStateRecording,    \
-       kNeeded)
+       kNeeded)                                                               \
+  FACT(kTask, task, TaskDef, OnTask, kNeeded)                                 \
+  FACT(kTaskRecording, task_recording, TaskRecording, OnTaskRecording,        \
+       kTimeAndNeeded)
 
 #endif  // PYMEMRUN_FORMAT_RECORD_KINDS_H_

@@ -37,6 +37,8 @@ bool SetPages(absl::string_view key, uint64_t value, LaunchText* launch) {
     launch->header.set_preloaded(value != 0);
   } else if (key == "gil_min_wait_ns") {
     launch->gil_min_wait_ns = value;
+  } else if (key == "tasks") {
+    launch->has_tasks = value != 0;
   } else if (key == "state_events") {
     launch->has_states = true;
     launch->state_events = static_cast<uint32_t>(value);

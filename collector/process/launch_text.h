@@ -25,6 +25,7 @@ struct LaunchText {
   uint32_t page_counters = 0;
   uint32_t page_signals = 0;
   uint64_t gil_min_wait_ns = 0;  // 0: no GIL events
+  bool has_tasks = false;        // steps of tasks
   bool has_states = false;       // what threads do
   uint32_t state_events = 0;     // 0: by the scheduler's counts, and why
   std::string states_reason;

@@ -30,7 +30,8 @@ SideReader::HeadFields SideReader::FieldsOf(uint64_t index) const {
 // Of the frames that the head does not hold.
 uint64_t SideReader::FrameBytes(const HeadFields& head) {
   if (head.kind != SideKind::kTouch && head.kind != SideKind::kRange &&
-      head.kind != SideKind::kAlloc && head.kind != SideKind::kGilStack) {
+      head.kind != SideKind::kAlloc && head.kind != SideKind::kGilStack &&
+      PartyOf(head.kind) != SideParty::kTasks) {
     return 0;
   }
   const uint64_t frames = head.detail & 0xffff;
@@ -48,6 +49,9 @@ uint64_t SideReader::PayloadBytes(const HeadFields& head) {
   if (head.kind == SideKind::kCode) return head.more;
   if (head.kind == SideKind::kHeapRates) {
     return uint64_t{head.detail} * sizeof(SideHeapClass);
+  }
+  if (head.kind == SideKind::kTask) {
+    return FrameBytes(head) + (head.detail >> 16);
   }
   return FrameBytes(head) + (HasCaller(head) ? sizeof(uint64_t) : 0);
 }

@@ -46,6 +46,7 @@ absl::StatusOr<std::unique_ptr<CollectorProcess>> CollectorProcess::Create(
   collector->OpenPageScan();
   collector->OpenSampler();
   collector->OpenGilEvents();
+  collector->OpenTasks();
   return collector;
 }
 
@@ -101,6 +102,14 @@ void CollectorProcess::OpenGilEvents() {
   gil_ = std::make_unique<GilCollector>(GilCollector::Options{
       page_, pid_, launch_.gil_min_wait_ns, side_.get(), &clock_,
       &encoder_.definitions(), &writer_});
+}
+
+void CollectorProcess::OpenTasks() {
+  if (!launch_.has_tasks) return;
+  OpenSideRing();
+  tasks_ = std::make_unique<TaskCollector>(
+      TaskCollector::Options{page_, pid_, side_.get(), &clock_,
+                             &encoder_.definitions(), &writer_});
 }
 
 // Their events are behind those of pages.
@@ -211,6 +220,7 @@ void CollectorProcess::BeginFile(bool started) {
                                          launch_.store_source);
   if (heap_ != nullptr) heap_->Start(launch_.heap_rates);
   if (gil_ != nullptr) gil_->Start();
+  if (tasks_ != nullptr) tasks_->Start();
   if (side_ != nullptr) side_->Start();
   if (states_ != nullptr) states_->Start(launch_.header.start_monotonic_ns());
   if (pages_ != nullptr) pages_->Start(MonotonicNs());
@@ -229,6 +239,11 @@ ProcessWatch::State CollectorProcess::CollectUntilEnd() {
     if (gil_ != nullptr) {
       const bool drains = heap_ == nullptr && pages_ == nullptr;
       drained += gil_->Round(looked_ns, drains);
+    }
+    if (tasks_ != nullptr) {
+      const bool drains =
+          heap_ == nullptr && pages_ == nullptr && gil_ == nullptr;
+      drained += tasks_->Round(looked_ns, drains);
     }
     if (states_ != nullptr) drained += states_->Drain(MonotonicNs());
     AnswerFinalize();
@@ -293,6 +308,7 @@ void CollectorProcess::FlushFile(uint64_t now_ns) {
   if (pages_ != nullptr) pages_->EndBatch(now_ns);
   if (heap_ != nullptr) heap_->EndBatch(now_ns);
   if (gil_ != nullptr) gil_->EndBatch(now_ns);
+  if (tasks_ != nullptr) tasks_->EndBatch(now_ns);
   if (states_ != nullptr) states_->EndBatch(now_ns);
   writer_.Flush();
 }
@@ -312,6 +328,9 @@ void CollectorProcess::Finish(ProcessWatch::State end, uint64_t now_ns) {
   if (heap_ != nullptr) heap_->Finish(now_ns);
   if (gil_ != nullptr) {
     gil_->Finish(now_ns, end == ProcessWatch::State::kSaidEnd);
+  }
+  if (tasks_ != nullptr) {
+    tasks_->Finish(now_ns, end == ProcessWatch::State::kSaidEnd);
   }
   if (states_ != nullptr) states_->Finish(now_ns);
   sampler_->WriteFinalizeRss();

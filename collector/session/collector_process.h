@@ -25,6 +25,7 @@
 #include "collector/side/ring_merger.h"
 #include "collector/side/side_items.h"
 #include "collector/states/state_collector.h"
+#include "collector/tasks/task_collector.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
@@ -60,6 +61,7 @@ class CollectorProcess {
   CollectorProcess(std::unique_ptr<SharedMemory> memory,
                    const CollectorFds& fds, LaunchText launch);
   absl::Status OpenPageEvents(int first_fd);
+  void OpenTasks();
   void OpenStates(int first_fd);
   void OpenHeapEvents();
   void OpenPageScan();
@@ -97,6 +99,7 @@ class CollectorProcess {
   std::unique_ptr<PageScanner> scanner_;  // nullptr unless pages are scanned
   std::unique_ptr<HeapCollector> heap_;   // nullptr without heap events
   std::unique_ptr<GilCollector> gil_;     // nullptr without GIL events
+  std::unique_ptr<TaskCollector> tasks_;  // nullptr without steps of tasks
   std::unique_ptr<StateCollector> states_;  // nullptr without states
   ProcessWatch watch_;
   std::unique_ptr<ProcessSampler> sampler_;

@@ -41,6 +41,7 @@ inline constexpr int kCollectorPageFds = 8;
 //   (the last four any number of times)
 //   page_counters page_signals page_period page_weight (decimal; absent
 //   without page faults)
+//   tasks (1; absent without steps of tasks)
 //   state_events (decimal; absent without states of threads)
 //   states_reason (why there are no such events)
 //   page_scan preloaded (0 or 1) not_recorded (absent where all is)

@@ -38,8 +38,10 @@ SideItems::SideItems(const ControlPage* page, ReplyPage* reply, pid_t pid,
 size_t SideItems::Drain(uint64_t now_ns, bool last) {
   if (!started_ && early_bytes_ >= kMaxEarlyBytes) return 0;
   return reader_.Drain(now_ns, last, [this, now_ns](SideItemView item) {
-    // What waits for its time must not wait for ever. GIL events have stamps.
-    if (item.time_ns > now_ns && PartyOf(item.kind) != SideParty::kGil) {
+    // What waits for its time must not wait for ever. Others have stamps.
+    const SideParty party = PartyOf(item.kind);
+    if (item.time_ns > now_ns && party != SideParty::kGil &&
+        party != SideParty::kTasks) {
       item.time_ns = std::min(item.time_ns, MonotonicNs());
     }
     if (started_) return Give(item);
@@ -82,6 +84,10 @@ void SideItems::Give(const SideItemView& item) {
     case SideKind::kGil:
     case SideKind::kGilStack:
       GiveGil(item);
+      break;
+    case SideKind::kTask:
+    case SideKind::kTaskStep:
+      if (tasks_ != nullptr) tasks_->TakeItem(item, StackOf(item));
       break;
     case SideKind::kCode:
       stacks_.Define(item);

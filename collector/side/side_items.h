@@ -1,5 +1,5 @@
 // What comes on the side ring, given to whom it concerns: page events, heap
-// events and GIL events to one each; definitions are for all.
+// events, GIL events and steps of tasks to one each; definitions are for all.
 #ifndef PYMEMRUN_COLLECTOR_SIDE_SIDE_ITEMS_H_
 #define PYMEMRUN_COLLECTOR_SIDE_SIDE_ITEMS_H_
 
@@ -28,7 +28,7 @@ class SideTaker {
   virtual void TakeItem(const SideItemView& item, uint32_t stack) = 0;
 };
 
-// CollectorProcess owns one where page, heap or GIL events are traced, and all
+// CollectorProcess owns one where one of these is traced, and all
 // use it from its one thread. The pointers must outlive it.
 class SideItems {
  public:
@@ -44,6 +44,8 @@ class SideItems {
 
   // Who takes kGil and kGilStack.
   void set_gil(SideTaker* gil) { gil_ = gil; }
+  // Who takes kTask and kTaskStep.
+  void set_tasks(SideTaker* tasks) { tasks_ = tasks; }
 
   // Empties the ring; see SideReader::Drain. Before Start() the items are kept
   // in memory, within bounds.
@@ -87,6 +89,7 @@ class SideItems {
   SideTaker* pages_ = nullptr;
   SideTaker* heap_ = nullptr;
   SideTaker* gil_ = nullptr;
+  SideTaker* tasks_ = nullptr;
   bool started_ = false;
   std::vector<EarlyItem> early_items_;
   size_t early_bytes_ = 0;

@@ -7,16 +7,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "format/limits.h"
-#include "format/records/checking_states.h"
+#include "format/records/checking_tasks.h"
 
 namespace pymemrun {
 
 // Ends the program when a promise of RecordVisitor's is broken, and keeps what
 // came as one line each.
-class CheckingVisitor : public CheckingStates {
+class CheckingVisitor : public CheckingTasks {
  public:
   explicit CheckingVisitor(bool keep_lines = true)
-      : CheckingStates(keep_lines) {}
+      : CheckingTasks(keep_lines) {}
 
   void OnHeader(const Header& h) override { Keep("header ", h.pid()); }
   void OnCode(const CodeDef& d) override { Define("code", d.id(), &codes_); }
@@ -138,7 +138,7 @@ class CheckingVisitor : public CheckingStates {
     Check(HasGilStack(event.action) || event.stack == 0);
     Keep("gil ", event.time_ns);
   }
-  uint32_t codes_ = 0, functions_ = 0, sites_ = 0, stacks_ = 0;
+  uint32_t codes_ = 0, functions_ = 0, sites_ = 0;
   uint32_t mappings_ = 0;
   uint64_t next_number_ = 0;
   std::vector<std::string> damages_;

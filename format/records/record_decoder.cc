@@ -18,6 +18,7 @@
 #include "format/states/state_batch.h"
 #include "format/stream/record_span.h"
 #include "format/stream/status_util.h"
+#include "format/tasks/task_batch.h"
 
 namespace pymemrun {
 namespace {
@@ -130,6 +131,8 @@ absl::Status RecordDecoder::Dispatch(const Record& record) {
       return DecodeStates(record.states());
     case Record::kSched:
       return DecodeSched(record.sched());
+    case Record::kTasks:
+      return DecodeTasks(record.tasks());
     case Record::kObjectType:
       return DecodeObjectType(record.object_type());
     case Record::kObjectName:
@@ -340,6 +343,17 @@ absl::Status RecordDecoder::DecodeSched(const SchedBatch& batch) {
   RETURN_IF_ERROR(Refer<ThreadDef>(thread, "sched", ".thread"));
   GiveAll(SchedBatchDecoder(batch), &sched_samples_, &RecordVisitor::OnSched,
           &result_.sched_entries);
+  return absl::OkStatus();
+}
+
+absl::Status RecordDecoder::DecodeTasks(const TaskBatch& batch) {
+  TaskBatchDecoder::Ids ids;
+  RETURN_IF_ERROR(CheckEntries("tasks.action", batch.action_size()));
+  RETURN_IF_ERROR(TaskBatchDecoder::Check(batch, &ids));
+  RETURN_IF_ERROR(Refer<ThreadDef>(ids.thread, "tasks", ".thread"));
+  RETURN_IF_ERROR(Refer<StackDef>(ids.stack, "tasks", ".stack"));
+  GiveAll(TaskBatchDecoder(batch), &task_events_, &RecordVisitor::OnTasks,
+          &result_.task_entries);
   return absl::OkStatus();
 }
 

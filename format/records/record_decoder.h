@@ -61,6 +61,7 @@ class RecordDecoder {
   absl::Status DecodeHeap(const HeapBatch& batch);
   absl::Status DecodeGil(const GilBatch& batch);
   absl::Status DecodeStates(const StateBatch& batch);
+  absl::Status DecodeTasks(const TaskBatch& batch);
   absl::Status DecodeSched(const SchedBatch& batch);
   absl::Status DecodeObjectType(const ObjectTypeDef& type);
   absl::Status DecodeObjects(const ObjectBatch& batch);
@@ -92,6 +93,7 @@ class RecordDecoder {
   std::vector<PageEntry> entries_;
   std::vector<GilEvent> gil_events_;
   std::vector<StateEvent> state_events_;
+  std::vector<TaskEvent> task_events_;
   std::vector<SchedSample> sched_samples_;
   std::unique_ptr<HeapBatchDecoder> heap_;  // made for the first batch
   ObjectBatchChecker objects_;

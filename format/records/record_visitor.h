@@ -18,6 +18,7 @@
 #include "format/states/state_event.h"
 #include "format/stream/byte_io.h"
 #include "format/stream/stream_reader.h"
+#include "format/tasks/task_event.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {
@@ -54,6 +55,8 @@ class RecordVisitor {
   virtual bool OnSched(const SchedSample* samples, size_t count) {
     return true;
   }
+  // Steps of tasks, in batches as rows come. Return false to stop reading.
+  virtual bool OnTasks(const TaskEvent* events, size_t count) { return true; }
   // Context switches that found no room, before the states that come next.
   virtual void OnStatesLost(uint64_t switches) {}
   virtual void OnObjectType(const ObjectTypeDef&) {}
@@ -93,6 +96,7 @@ struct ReadResult {
   uint64_t gil_entries = 0;   // given to OnGil
   uint64_t state_entries = 0;  // given to OnStates
   uint64_t sched_entries = 0;  // given to OnSched
+  uint64_t task_entries = 0;   // given to OnTasks
   uint64_t objects = 0;       // given to OnObjects
   uint64_t references = 0;    // given to OnReferences
   uint64_t placeholders = 0;  // definitions made up, see RecordVisitor

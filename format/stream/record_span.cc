@@ -127,6 +127,10 @@ FrameSpan SpanOfNanos(absl::string_view batch) {
                 StateBatch::kFirstNsFieldNumber);
   static_assert(GilBatch::kTimeStepNsFieldNumber ==
                 StateBatch::kTimeStepNsFieldNumber);
+  static_assert(GilBatch::kFirstNsFieldNumber ==
+                TaskBatch::kFirstNsFieldNumber);
+  static_assert(GilBatch::kTimeStepNsFieldNumber ==
+                TaskBatch::kTimeStepNsFieldNumber);
   std::optional<FrameSpan> span = SpanOfTimes(
       batch, GilBatch::kFirstNsFieldNumber, GilBatch::kTimeStepNsFieldNumber);
   if (!span.has_value()) return Needed();
@@ -205,7 +209,8 @@ bool HoldsRowsOnly(absl::string_view record) {
          field.number == Record::kHeapFieldNumber ||
          field.number == Record::kGilFieldNumber ||
          field.number == Record::kStatesFieldNumber ||
-         field.number == Record::kSchedFieldNumber;
+         field.number == Record::kSchedFieldNumber ||
+         field.number == Record::kTasksFieldNumber;
 }
 
 FrameSpan SpanOfRecord(absl::string_view record) {
@@ -230,7 +235,8 @@ FrameSpan SpanOfRecord(absl::string_view record) {
         .value_or(any);
   }
   if (one_field && (field.number == Record::kGilFieldNumber ||
-                    field.number == Record::kStatesFieldNumber)) {
+                    field.number == Record::kStatesFieldNumber ||
+                    field.number == Record::kTasksFieldNumber)) {
     return SpanOfNanos(field.bytes);
   }
   if (one_field && field.number == Record::kEventsFieldNumber) {

@@ -94,7 +94,7 @@ bool ReadTrace(const std::string& text, Options* options) {
   uint32_t bits = 0;
   const bool valid =
       text == "none" ||
-      ReadBits(text, {"calls", "pages", "gil", "counters", "states"},
+      ReadBits(text, {"calls", "pages", "gil", "counters", "states", "tasks"},
                &bits);
   options->trace_given = true;
   options->trace_calls = (bits & 1) != 0;
@@ -102,6 +102,7 @@ bool ReadTrace(const std::string& text, Options* options) {
   options->trace_gil = (bits & 4) != 0;
   options->trace_counters = (bits & 8) != 0;
   options->trace_states = (bits & 16) != 0;
+  options->trace_tasks = (bits & 32) != 0;
   return valid;
 }
 

@@ -102,13 +102,14 @@ constexpr OptionRow kTable[] = {
      "--heap all --native.",
      ReadFull, "", nullptr, kUsual | kPreset},
     {kWhat, "trace", "LIST",
-     "Trace calls, pages, gil, states, counters, several as calls,pages,gil, or "
-     "none (calls,pages). gil is who holds the GIL and who waits for it. states "
-     "are what threads do: run, want a CPU, sleep, and for what. counters "
+     "Trace calls, pages, gil, states, tasks, counters, several as "
+     "calls,pages,gil, or none (calls,pages). gil is who holds the GIL and who "
+     "waits for it. states are what threads do: run, want a CPU, sleep, and for "
+     "what. tasks are steps of asyncio's tasks and of greenlets. counters "
      "are RSS, PSS, CPU, page faults and open descriptors over time, runs of "
      "the cycle collector, and what pymemrun.counter() says. Without this "
      "option page faults are left alone under a debugger.",
-     ReadTrace, "a list of calls, pages, gil, states and counters, or none",
+     ReadTrace, "a list of calls, pages, gil, states, tasks and counters, or none",
      nullptr, kUsual},
     {kWhat, "heap", "MODE",
      "Record Python's allocations and frees: sampled, all, stats or off "

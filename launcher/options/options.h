@@ -57,6 +57,7 @@ struct Options {
   bool trace_calls = true;
   bool trace_pages = true;
   bool trace_gil = false;
+  bool trace_tasks = false;
   uint64_t gil_min_ns = 1000000;  // waits longer than this have stacks
   bool trace_states = false;
   StateSource state_source = StateSource::kAuto;

@@ -3,8 +3,23 @@
 #include "launcher/preloaded/limits.h"
 #include "launcher/python/python_files.h"
 #include "tracer/cpython/compat.h"
+#include "tracer/cpython/tasks/task_place.h"
 
 namespace pymemrun {
+
+#ifndef PYMEMRUN_TASKS
+namespace {
+
+// Coroutines of old versions, and of those that are not known, tell nothing.
+void LeaveOutTasks(const std::string& why, Options* options, Limits* limits) {
+  if (!options->trace_tasks) return;
+  options->trace_tasks = false;
+  limits->notice += limits->notice.empty() ? "--trace tasks: " + why : "";
+  limits->notice += "; no steps of tasks";
+}
+
+}  // namespace
+#endif
 
 #ifdef PYMEMRUN_NO_CALLS
 bool KeepWithinLimits(const std::string& version, Options* options,
@@ -40,6 +55,14 @@ bool KeepWithinLimits(const std::string& version, Options* options,
     limits->notice +=
         free_threaded ? "; there is no GIL to record" : "; no GIL events";
   }
+  LeaveOutTasks(why, options, limits);
+  return true;
+}
+#elif !defined(PYMEMRUN_TASKS)
+bool KeepWithinLimits(const std::string& version, Options* options,
+                      Limits* limits, std::string*) {
+  LeaveOutTasks("CPython " + VersionNumbers(version, 2) + " is too old",
+                options, limits);
   return true;
 }
 #else

@@ -65,6 +65,7 @@ void AddPages(const Options& options, const OpenedPages& pages,
   if (options.trace_gil) {
     facts->push_back({"gil_min_wait_ns", std::to_string(options.gil_min_ns)});
   }
+  if (options.trace_tasks) facts->push_back({"tasks", "1"});
   if (pages.by_scan) facts->push_back({"page_scan", "1"});
   if (pages.fds.empty()) return;
   facts->push_back({"page_counters", std::to_string(pages.samplers)});

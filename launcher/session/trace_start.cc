@@ -95,6 +95,16 @@ Globs GlobsOf(const std::vector<std::string>& strings) {
 
 bool FollowIntoChild(bool paused);
 
+// What the run does without.
+std::string NoticeOf(const OwnedFiles& files) {
+  std::string notice;
+  for (const std::string& line :
+       {files.opened.notice, files.opened_states.notice}) {
+    if (!line.empty()) notice += MessageText(line);
+  }
+  return notice;
+}
+
 TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
                       const std::string& output) {
   // For the whole process; static as in application.cc.
@@ -105,6 +115,7 @@ TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   config->calls = options.trace_calls;
   config->counters = options.trace_counters;
   config->pages = !files.pages.empty();
+  config->tasks = options.trace_tasks;
   config->heap = options.heap;
   config->gil_min_wait_ns = options.trace_gil ? options.gil_min_ns : 0;
   config->min_drss_bytes = options.min_drss_bytes;
@@ -122,11 +133,7 @@ TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   config->rss_source = options.rss_source;
   config->verify_rss = options.verify_rss;
   config->collector = files.collector;
-  std::string notice;
-  for (const std::string& line :
-       {files.opened.notice, files.opened_states.notice}) {
-    if (!line.empty()) notice += MessageText(line);
-  }
+  const std::string notice = NoticeOf(files);
   config->notice = notice.empty() ? nullptr : strdup(notice.c_str());
   config->follow = options.follow == Follow::kNone ? nullptr : FollowIntoChild;
   // Says nothing once the program has put another file in stderr's place.
@@ -251,8 +258,8 @@ std::string Begin(const TraceRequest& request, Run* run) {
 // failed.
 std::string ShareMemory(const Options& options, Run* run) {
   RegionFds shared;
-  const bool side_ring =
-      options.trace_pages || options.trace_gil || RecordsHeap(options.heap);
+  const bool side_ring = options.trace_pages || options.trace_gil ||
+                         options.trace_tasks || RecordsHeap(options.heap);
   run->page = SharedRegion::Create(side_ring, &shared);
   if (run->page == nullptr) {
     return std::string("no shared memory: ") + strerror(errno);

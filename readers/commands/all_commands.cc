@@ -11,6 +11,7 @@ namespace pymemrun {
   COMMAND(NewGilCommand)              \
   COMMAND(NewOffgilCommand)           \
   COMMAND(NewStatesCommand)           \
+  COMMAND(NewTasksCommand)            \
   COMMAND(NewProcessesCommand)        \
   COMMAND(NewUnsharedCommand)         \
   COMMAND(NewWatchCommand)            \

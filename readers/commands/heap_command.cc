@@ -191,10 +191,11 @@ void HeapCommand::AddOptions(CLI::App* app) {
   AddGroupBy(
       app, &by_,
       {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
-       GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator, GroupBy::kModule},
+       GroupBy::kFile, GroupBy::kThread, GroupBy::kTask, GroupBy::kAllocator,
+       GroupBy::kModule},
       "Group by line (default; your code's), library-line (the "
-      "innermost), function (Python's), file, thread, allocator, module "
-      "(the file that called malloc).");
+      "innermost), function (Python's), file, thread, task (asyncio's), "
+      "allocator, module (the file that called malloc).");
   app->add_flag("--leaks", leaks_,
                 "Show what is alive when the program ends, without what the "
                 "interpreter keeps for itself.");
@@ -265,13 +266,16 @@ std::string HeapCommand::Problem() const {
     return "--objects is of lines at the moment of a dump: it goes with "
            "--limit, --csv and --json alone";
   }
+  if (diff && by_ == GroupBy::kTask) {
+    return "--by task is of one run: it takes no --diff";
+  }
   const std::string problem = stacks_.Problem(table_, by_);
   if (!problem.empty() || !stacks_.any()) return problem;
   if (temporary_ != 0 || diff || reserved_ || to_.has_value()) {
     return "--stacks and --collapsed show what is alive at one moment";
   }
   if (by_ == GroupBy::kAllocator || by_ == GroupBy::kModule) {
-    return "--stacks and --collapsed take --by line, function, file or thread";
+    return "--stacks and --collapsed take --by line, function, file, thread or task";
   }
   return "";
 }
@@ -353,6 +357,11 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   if (moments.empty()) return code;
   HeapMoments replay(std::move(moments), /*to_end=*/true);
   replay.CountTemporary(temporary_);
+  TaskTimelineReader tasks;
+  if (by_ == GroupBy::kTask) {
+    if (!ReadSteps(file.get(), console, &tasks, &code)) return code;
+    replay.TellTasksApart(&tasks);
+  }
   if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
   if (temporary_ != 0 && SayNotTemporary(replay, files_.paths[0], console)) {
     return kExitUsage;

@@ -79,7 +79,7 @@ void HeapHistoryReplay::TakeValues(uint64_t time_us) {
       other += bytes;
       continue;
     }
-    const uint32_t number = numbers_.NumberOf(i, OriginOf(source.key));
+    const uint32_t number = numbers_.NumberOf(i, OriginOf(source.key, *this));
     if (number >= bytes_.size()) bytes_.resize(number + 1);
     if (number * (step + 1) >= kMaxValues) {
       other += bytes;

@@ -198,25 +198,27 @@ uint32_t& HeapModel::AllocationsOf(uint32_t thread) {
 }
 
 uint32_t HeapModel::SourceOf(const HeapEvent& event) {
-  if (event.stack > kMaxTableId) return FindSource(event);
+  const uint32_t task = task_of_ ? task_of_(event) : 0;
+  if (event.stack > kMaxTableId) return FindSource(event, task);
   if (event.stack >= last_of_stack_.size()) {
     last_of_stack_.resize(event.stack + 1 + last_of_stack_.size());
   }
   const uint32_t last = last_of_stack_[event.stack];
   const HeapSource::Key& key = sources_[last].key;
   if (last != 0 && key.thread == event.thread && key.code == event.code &&
-      key.allocator == event.allocator) {
+      key.allocator == event.allocator && key.task == task) {
     return last;
   }
-  return last_of_stack_[event.stack] = FindSource(event);
+  return last_of_stack_[event.stack] = FindSource(event, task);
 }
 
-uint32_t HeapModel::FindSource(const HeapEvent& event) {
+uint32_t HeapModel::FindSource(const HeapEvent& event, uint32_t task) {
   HeapSource::Key key;
   key.stack = event.stack;
   key.thread = event.thread;
   key.code = event.code;
   key.allocator = event.allocator;
+  key.task = task;
   const auto found = numbers_.find(key);
   if (found != numbers_.end()) return found->second;
   if (sources_.size() > limits_.sources) return 0;

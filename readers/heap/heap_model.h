@@ -22,6 +22,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -51,6 +52,8 @@ class HeapModel {
   // Counts as temporary what is freed before its thread has allocated `limit`
   // times more. REQUIRES: nothing was added.
   void CountTemporary(uint32_t limit) { temporary_limit_ = limit; }
+  // Each task has sources of its own. REQUIRES: nothing was added.
+  void TellTasksApart(TaskOfEvent task_of) { task_of_ = std::move(task_of); }
   // What this stack allocates is tracing's own: no part of live() and the peak.
   void SetTracing(uint32_t stack);
   void SetRates(const HeapRates& rates) { rate_ = weights_.NumberOf(rates); }
@@ -94,11 +97,9 @@ class HeapModel {
     return stack < tracing_.size() && tracing_[stack];
   }
 
-  // Frees of no known block; allocations where a block was still alive, whose
-  // free was lost.
+  // Frees of no known block; blocks whose free was lost.
   uint64_t unmatched_frees() const { return unmatched_frees_; }
   uint64_t missed_frees() const { return missed_frees_; }
-  // Blocks that found no room.
   uint64_t not_kept() const { return not_kept_; }
 
  private:
@@ -120,7 +121,7 @@ class HeapModel {
   void ShrinkMapping(const HeapMappings::Mapping& mapping, uint64_t bytes);
   void MakeRoomFor(const HeapEvent& event);
   uint32_t SourceOf(const HeapEvent& event);
-  uint32_t FindSource(const HeapEvent& event);
+  uint32_t FindSource(const HeapEvent& event, uint32_t task);
   // It is going to change.
   HeapSource& Change(uint32_t number);
   uint32_t& AllocationsOf(uint32_t thread);
@@ -132,6 +133,7 @@ class HeapModel {
   std::vector<HeapSource> sources_;
   std::vector<uint32_t> last_of_stack_;  // the source found last; 0: none yet
   absl::flat_hash_map<HeapSource::Key, uint32_t> numbers_;
+  TaskOfEvent task_of_;
   std::vector<bool> tracing_;  // by stack
   HeapWeights weights_;
   uint32_t rate_ = 0;

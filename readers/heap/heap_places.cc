@@ -28,6 +28,12 @@ Origin OriginOf(const HeapSource::Key& key) {
           .allocator = HeapAllocatorName(key.allocator)};
 }
 
+Origin OriginOf(const HeapSource::Key& key, const HeapReplay& replay) {
+  Origin origin = OriginOf(key);
+  origin.task = replay.TaskLabel(key.task);
+  return origin;
+}
+
 InterpreterStacks::Kind InterpreterStacks::OwnKind(uint32_t stack) const {
   const absl::string_view file = index_.ResolveStack(stack).file;
   if (IsOfSite(file)) return kSite;

@@ -17,6 +17,8 @@ absl::string_view HeapAllocatorName(HeapAllocator allocator);
 
 // Of `by` module, what Python asked for itself is "<python>".
 Origin OriginOf(const HeapSource::Key& key);
+// With the task's name.
+Origin OriginOf(const HeapSource::Key& key, const HeapReplay& replay);
 
 // Whose blocks the interpreter keeps for itself: those without a Python frame,
 // with frames of files `<frozen ...>` alone, and of what `site` does at the

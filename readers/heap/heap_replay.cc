@@ -54,6 +54,18 @@ void HeapReplay::OnStack(const StackDef& node) {
   }
 }
 
+void HeapReplay::TellTasksApart(const TaskTimelineReader* tasks) {
+  tasks_ = tasks;
+  model_.TellTasksApart([this](const HeapEvent& event) {
+    return tasks_->timeline().TaskAt(index().FirstThread(event.thread),
+                                     event.time_us);
+  });
+}
+
+absl::string_view HeapReplay::TaskLabel(uint32_t task) const {
+  return task == 0 || tasks_ == nullptr ? kNoTask : tasks_->names().Label(task);
+}
+
 // Those that lie before what happened at `time_us`.
 void HeapReplay::StopsBefore(uint64_t time_us) {
   while (next_stop_us_ < time_us) {

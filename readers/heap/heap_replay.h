@@ -9,6 +9,7 @@
 #include "readers/heap/heap_model.h"
 #include "readers/places/place.h"
 #include "readers/run/replay_visitor.h"
+#include "readers/task_steps/task_timeline.h"
 
 namespace pymemrun {
 
@@ -44,6 +45,9 @@ class HeapReplay : public ReplayVisitor {
 
   const HeapModel& model() const { return model_; }
   const Header& header() const { return header_; }
+  // By these, which must outlive it. Before reading.
+  void TellTasksApart(const TaskTimelineReader* tasks);
+  absl::string_view TaskLabel(uint32_t task) const;
   // The run was made with heap events.
   bool has_heap_events() const { return has_heap_events_; }
   // Not every allocation was recorded.
@@ -51,10 +55,8 @@ class HeapReplay : public ReplayVisitor {
     return rate_changes_ > 0 || model_.rate() != 0 ||
            header_.heap() == HEAP_SAMPLED;
   }
-  // The latest rates, and how often they changed.
-  const HeapRates& rates() const { return rates_; }
+  const HeapRates& rates() const { return rates_; }  // the latest
   uint64_t rate_changes() const { return rate_changes_; }
-  // By the rates that there were.
   const HeapUnseen& unseen() const { return unseen_; }
   // The last moment that the file tells of, as far as it was read.
   uint64_t last_us() const { return last_us_; }
@@ -63,12 +65,10 @@ class HeapReplay : public ReplayVisitor {
   uint64_t RssNear(uint64_t time_us) const;
 
  protected:
-  // Everything up to `stop_us`, this moment included, is in the model. Returns
-  // the next stop, which is later, or kEnd. Stops behind the run's end do not
-  // come.
+  // Everything up to `stop_us`, it included, is in the model. Returns the next
+  // stop, which is later, or kEnd. Stops behind the run's end do not come.
   virtual uint64_t OnStop(uint64_t stop_us) { return kEnd; }
   HeapModel& mutable_model() { return model_; }
-  // Nothing after `time_us` is wanted.
   void EndAt(uint64_t time_us) {
     done_ = true;
     last_us_ = time_us;
@@ -93,7 +93,8 @@ class HeapReplay : public ReplayVisitor {
   std::vector<RssAt> rss_;  // in the order of the file
   bool has_heap_events_ = false, has_rates_ = false;
   bool inherits_ = true;
-  bool done_ = false;  // nothing more is wanted
+  bool done_ = false;
+  const TaskTimelineReader* tasks_ = nullptr;
 };
 
 // The most live bytes, the run's last moment, so many microseconds since the

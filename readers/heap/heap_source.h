@@ -4,11 +4,15 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "format/batches/heap_event.h"
 
 namespace pymemrun {
+
+// The task that an allocation is of; 0: none.
+using TaskOfEvent = std::function<uint32_t(const HeapEvent& event)>;
 
 // What some blocks come to, see HeapModel.
 struct HeapSums {
@@ -71,15 +75,16 @@ struct HeapSource {
     uint32_t thread = 0;
     uint32_t code = 0;
     HeapAllocator allocator = HEAP_OBJ;
+    uint32_t task = 0;  // see HeapModel::TellTasksApart()
 
     friend bool operator==(const Key& a, const Key& b) {
       return a.stack == b.stack && a.thread == b.thread && a.code == b.code &&
-             a.allocator == b.allocator;
+             a.allocator == b.allocator && a.task == b.task;
     }
     template <typename H>
     friend H AbslHashValue(H h, const Key& k) {
       return H::combine(std::move(h), k.stack, k.thread, k.code,
-                        static_cast<int>(k.allocator));
+                        static_cast<int>(k.allocator), k.task);
     }
   };
 

@@ -78,8 +78,8 @@ void HeapStacks::Add(const std::vector<HeapSums>& sums,
     const HeapSource& source = replay_.model().sources()[i];
     if (sums[i].recorded == 0 || !source.counts()) continue;
     if (keep != nullptr && !keep(source)) continue;
-    tree_.Add(tree_.NodeOf(OriginOf(source.key), inverted_), sums[i].bytes,
-              sums[i].count);
+    tree_.Add(tree_.NodeOf(OriginOf(source.key, replay_), inverted_),
+              sums[i].bytes, sums[i].count);
   }
   tree_.SumUp();
 }

@@ -186,7 +186,7 @@ void HeapRowsMaker::Add(const HeapReplay& replay,
     const HeapSource& source = replay.model().sources()[i];
     if (sums[i].recorded == 0 || (keep != nullptr && !keep(source))) continue;
     if (source.reserved == of_reserved_ && !source.tracing) {
-      add(sums[i], RowOf(i, OriginOf(source.key), &numbers));
+      add(sums[i], RowOf(i, OriginOf(source.key, replay), &numbers));
     } else if (!of_reserved_) {
       add(sums[i], source.tracing ? &rows_.tracing : &rows_.reserved);
     }
@@ -201,7 +201,7 @@ void HeapRowsMaker::AddMapped(const HeapReplay& replay,
   for (uint32_t i = 0; i < bytes.size(); ++i) {
     const HeapSource& source = replay.model().sources()[i];
     if (bytes[i] <= 0 || (keep != nullptr && !keep(source))) continue;
-    RowOf(i, OriginOf(source.key), &numbers)->mapped_bytes += bytes[i];
+    RowOf(i, OriginOf(source.key, replay), &numbers)->mapped_bytes += bytes[i];
   }
 }
 

@@ -189,6 +189,7 @@ std::vector<std::unique_ptr<TrackSource>> AllSources(
   if (options.for_picture) {
     sources.push_back(NewGrowthSource());
   } else {
+    sources.push_back(NewTaskSource(options.min_us));
     sources.push_back(NewHeapSource());
     sources.push_back(NewCounterSource());
   }

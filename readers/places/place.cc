@@ -7,7 +7,7 @@ namespace pymemrun {
 absl::string_view GroupByName(GroupBy by) {
   static constexpr absl::string_view kNames[] = {
       "line",   "work-line", "library-line", "function",  "file",
-      "thread", "mapping",   "module",       "allocator", "stack"};
+      "thread", "mapping",   "module",       "allocator", "stack", "task"};
   return kNames[static_cast<size_t>(by)];
 }
 

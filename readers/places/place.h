@@ -28,6 +28,7 @@ enum class GroupBy {
   kModule,     // the file whose code touched the page, or called malloc
   kAllocator,  // CPython's domain, or the C function
   kStack,
+  kTask,       // of asyncio
 };
 
 // "line", "function", "file", ...
@@ -82,6 +83,8 @@ inline constexpr absl::string_view kTracingItself = "<tracing itself>";
 // Threads that never ran Python code.
 inline constexpr absl::string_view kNativeThreads = "<native threads>";
 inline constexpr absl::string_view kUnattributed = "unattributed";
+// Of kTask: what no task did.
+inline constexpr absl::string_view kNoTask = "<no task>";
 // Of kWorkLine: what importing modules takes.
 inline constexpr absl::string_view kImports = "<imports>";
 

@@ -21,6 +21,8 @@ Place PlaceOf(GroupBy by, const RunIndex& index, const Origin& origin) {
                             : ShownMapping(index, origin.module));
     case GroupBy::kAllocator:
       return NamedPlace(origin.allocator);
+    case GroupBy::kTask:
+      return NamedPlace(origin.task);
     default:
       break;
   }

@@ -26,6 +26,7 @@ struct Origin {
   uint32_t module = 0;                // the mapping whose code asked for it
   absl::string_view no_module = "?";  // the name of module 0
   absl::string_view allocator = {};
+  absl::string_view task = kNoTask;  // its name
 
   // Nobody was seen to bring the memory: what it is part of is all that is
   // known.

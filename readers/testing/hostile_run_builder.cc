@@ -6,7 +6,7 @@
 #include "format/batches/encode_batch_for_tests.h"
 #include "format/limits.h"
 #include "readers/testing/hostile_gil_builder.h"
-#include "readers/testing/hostile_run.h"
+#include "readers/testing/hostile_task_builder.h"
 #include "readers/testing/page_run_for_tests.h"
 
 namespace pymemrun {
@@ -376,7 +376,7 @@ constexpr HostileKind kKinds[] = {
     {"lines_of_one_text", LinesOfOneText},
     {"nested_calls", NestedCalls},
     {"open_calls", OpenCalls, true},
-    {"gil_waits", GilWaits}, {"state_spans", StateSpans},
+    {"gil_waits", GilWaits}, {"state_spans", StateSpans}, {"task_steps", TaskSteps},
 };
 
 }  // namespace

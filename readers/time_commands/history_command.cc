@@ -141,10 +141,11 @@ void HistoryCommand::AddOptions(CLI::App* app) {
   AddGroupBy(
       app, &options_.by,
       {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
-       GroupBy::kFile, GroupBy::kThread, GroupBy::kAllocator, GroupBy::kModule,
-       GroupBy::kStack},
+       GroupBy::kFile, GroupBy::kThread, GroupBy::kTask, GroupBy::kAllocator,
+       GroupBy::kModule, GroupBy::kStack},
       "Group by line (default; your code's), library-line (the innermost), "
-      "function (Python's), file, thread, allocator, module, stack.");
+      "function (Python's), file, thread, task (asyncio's), allocator, "
+      "module, stack.");
   AddChoice<HistoryOrder>(app, "--sort", &options_.order,
                           {{"peak", HistoryOrder::kPeak},
                            {"end", HistoryOrder::kEnd},
@@ -208,6 +209,11 @@ int HistoryCommand::Run(const Console& console, OutputBuffer* output) {
   HeapHistoryOptions options = options_;
   if (!FindBounds(file.get(), console, &options, &code)) return code;
   HeapHistoryReplay replay(options);
+  TaskTimelineReader steps;
+  if (options.by == GroupBy::kTask) {
+    if (!ReadSteps(file.get(), console, &steps, &code)) return code;
+    replay.TellTasksApart(&steps);
+  }
   if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
   if (replay.too_many()) {
     console.Usage(

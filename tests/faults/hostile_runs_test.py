@@ -27,7 +27,7 @@ PAGES = [['resident', *options] for options in (
 PAGES += [['timeline'], ['timeline', '--format', 'csv'], ['timeline', '--by', 'heap'],
           ['timeline', '--threads']]
 HEAP = [['heap', *options] for options in (
-    ['--limit', '0'], ['--leaks'], ['--by', 'stack'], ['--by', 'thread', '--csv'],
+    ['--limit', '0'], ['--leaks'], ['--by', 'stack'], ['--by', 'task'], ['--by', 'thread', '--csv'],
     ['--stacks', '--limit', '0'], ['--stacks', '--by', 'thread'], ['--collapsed'],
     ['--temporary', '9'], ['--reserved', '--csv'], ['--at', '0.001', '--to', 'exit', '--json'],
     ['--at', '50%'],
@@ -49,7 +49,8 @@ ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json
         ['graph', '--csv', '--top', '24', '--from', '0.0001'], ['watch', '--once'],
         ['gil'], ['gil', '--rows', 'waits', '--json'], ['offgil'], ['offgil', '--by', 'both'],
         ['offgil', '--by', 'holder', '--collapsed'], ['offgil', '--svg'],
-        ['states'], ['states', '--json'], ['processes', '--json'], ['unshared', '--limit', '0'], ['unshared', '--csv'],
+        ['states'], ['states', '--json'], ['tasks'],
+        ['tasks', '--by', 'function', '--json', '--limit', '0'], ['processes', '--json'], ['unshared', '--limit', '0'], ['unshared', '--csv'],
         ['peaks', '--min', '0', '--min-time', '0', '--min-value', '0'], ['peaks', '--json'],
         ['calls', '--peak', '1', '--min', '0', '--limit', '0'],
         ['calls', '--event', '9', '--csv'], ['flow', '--limit', '0'],

@@ -11,6 +11,7 @@
 #include "format/stream/stream_reader.h"
 #include "format/stream/stream_writer.h"
 #include "tests/fuzz/state_mutator.h"
+#include "tests/fuzz/task_mutator.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
@@ -267,7 +268,7 @@ void MutateRecord(std::string* bytes, Random* random) {
     return MutateBytes(bytes);
   }
   if (MutateDump(&record, random) || MutateCounters(&record, random) ||
-      MutateThreadStates(&record, random)) {
+      MutateThreadStates(&record, random) || MutateTasks(&record, random)) {
     *bytes = record.SerializeAsString();
     return;
   }

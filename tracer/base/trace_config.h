@@ -22,6 +22,7 @@ struct TraceConfig {
   bool calls = true;            // profile events
   bool pages = false;           // page events; OpenPages succeeded
   bool counters = false;        // pymemrun.counter(), and runs of gc
+  bool tasks = false;           // steps of tasks of asyncio
   HeapConfig heap;              // heap events
   // Events of the GIL, with the stacks of waits longer than this; 0: none.
   uint64_t gil_min_wait_ns = 0;

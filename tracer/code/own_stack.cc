@@ -157,6 +157,15 @@ bool OwnStack::IsCollecting() {
   return tstate != nullptr && PymemrunIsCollecting(tstate) != 0;
 }
 
+uint32_t OwnStack::IdOf(const void* code) {
+  const uint32_t known = g_own.codes.Find(code);
+  if (known != 0 || code == nullptr ||
+      !g_own.allowed.load(std::memory_order_relaxed)) {
+    return known;
+  }
+  return Define(static_cast<PyCodeObject*>(const_cast<void*>(code)));
+}
+
 OwnStack::OwnStack() {
   PyThreadState* tstate = OwnThreadState();
   if (tstate == nullptr) {

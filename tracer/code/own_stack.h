@@ -28,6 +28,10 @@ class OwnStack {
   // known (PymemrunIsCollecting). In a signal handler too.
   static bool IsCollecting();
 
+  // The id of a code object that is alive, sent if the side ring does not know
+  // it; 0 without room. Under the GIL.
+  static uint32_t IdOf(const void* code);
+
   // Looks at the stack, and sends the code objects that the side ring does not
   // know. It must not change until PutInto() is called.
   OwnStack();

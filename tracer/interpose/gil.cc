@@ -8,6 +8,7 @@
 #include "tracer/base/next_function.h"
 #include "tracer/gil/gil_hooks.h"
 #include "tracer/interpose/interposed.h"
+#include "tracer/tasks/task_hooks.h"
 
 namespace pymemrun {
 namespace {
@@ -18,7 +19,7 @@ using Cond = std::atomic<const pthread_cond_t*>;
 struct GilWatch {
   Cond heard{nullptr};        // its signals go to `taken`
   void (*taken)() = nullptr;  // valid once `heard` is not null
-  // With --trace gil; else null.
+  // With --trace gil or --trace tasks; else null.
   Cond traced_taken{nullptr};
   Cond traced_freed{nullptr};
 };
@@ -41,8 +42,16 @@ bool Is(const pthread_cond_t* cond, const Cond& watched) {
 }
 
 [[gnu::noinline]] void SignalHeard(const pthread_cond_t* cond) {
-  if (Is(cond, g_gil.traced_taken)) GilHooks::Taken(0);
+  if (Is(cond, g_gil.traced_taken)) {
+    if (GilHooks::asked()) GilHooks::Taken(0);
+    TaskHooks::Takes();
+  }
   if (Is(cond, g_gil.heard)) g_gil.taken();
+}
+
+void SignalFreed() {
+  TaskHooks::LetsGo();
+  if (GilHooks::asked()) GilHooks::Freed(0);
 }
 
 bool HasOthers() { return g_others_end.load(std::memory_order_relaxed) != 0; }
@@ -142,7 +151,7 @@ PYMEMRUN_INTERPOSE int pthread_cond_init(
 
 PYMEMRUN_INTERPOSE int pthread_cond_signal(pthread_cond_t* cond) noexcept {
   if (Is(cond, g_gil.traced_freed)) {
-    GilHooks::Freed(0);
+    SignalFreed();
   } else if (Is(cond, g_gil.heard) || Is(cond, g_gil.traced_taken)) {
     SignalHeard(cond);
   } else if (HasOthers()) {

@@ -38,10 +38,11 @@ class Interposed {
   // From here on `taken` is called by the thread that signals `cond`: so the
   // interpreter's taking of the GIL is heard. Null: nothing is.
   static void WatchGil(const pthread_cond_t* cond, void (*taken)());
-  // From here on GilHooks hears of both condition variables of the main
-  // interpreter's GIL, whatever WatchGil() was told (gil_place.h). And of those
-  // GILs whose second variable is initialised later, if `find` knows it.
-  // `left_out` is called once, when a GIL finds no account.
+  // From here on GilHooks and TaskHooks hear of both condition variables of the
+  // main interpreter's GIL, whatever WatchGil() was told (gil_place.h). And
+  // GilHooks of those GILs whose second variable is initialised later, if `find`
+  // knows it; null: of no others. `left_out` is called once, when a GIL finds no
+  // account.
   static void TraceGil(const WatchedGil& main,
                        WatchedGil (*find)(const pthread_cond_t* taken),
                        void (*left_out)());

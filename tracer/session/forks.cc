@@ -14,6 +14,7 @@
 #include "tracer/pages/page_events.h"
 #include "tracer/ring/side_ring.h"
 #include "tracer/session/parts.h"
+#include "tracer/tasks/task_hooks.h"
 
 namespace pymemrun {
 namespace {
@@ -42,6 +43,7 @@ void InChild() {
   Statm::CloseInChild();
   SideRing::ForgetThread();
   GilHooks::ForgetThread();
+  TaskHooks::ForgetThread();
   g_parts.objects.Forget();
   t_thread_id = 0;
   g_adopts_orphans |= getpid() == 1;  // of a namespace of its own

@@ -30,6 +30,7 @@
 #include "tracer/session/forks.h"
 #include "tracer/session/parts.h"
 #include "tracer/session/python_module.h"
+#include "tracer/tasks/task_hooks.h"
 
 namespace pymemrun {
 namespace {
@@ -92,15 +93,17 @@ void TellStart(ControlPage* page, HotState& hot) {
 
 // The calling thread holds the GIL.
 void BeginGil() {
-  if (!GilHooks::asked()) return;
+  if (TaskHooks::asked()) TaskHooks::Begin();
+  if (!GilHooks::asked() && !TaskHooks::asked()) return;
   const PymemrunGilPlace gil = PymemrunMainGil();
-  if (gil.freed != nullptr) GilHooks::Begin(gil.number);
+  if (GilHooks::asked() && gil.freed != nullptr) GilHooks::Begin(gil.number);
+  const auto find = [](const pthread_cond_t* taken) -> WatchedGil {
+    const PymemrunGilPlace found = PymemrunNewGil(taken);
+    return {found.freed, found.taken, found.number};
+  };
   Interposed::TraceGil(
       {gil.freed, gil.taken, gil.number},
-      [](const pthread_cond_t* taken) -> WatchedGil {
-        const PymemrunGilPlace found = PymemrunNewGil(taken);
-        return {found.freed, found.taken, found.number};
-      },
+      GilHooks::asked() ? +find : nullptr,
       [] {
         SayLine(
             "pymemrun: --trace gil: the program has more interpreters with a "
@@ -250,10 +253,12 @@ void Remember(ControlPage* page, const TraceConfig* config, bool forked) {
   g_session.prepare_ns = MonotonicNs();
 }
 
-// Where page, heap or GIL events want it.
+// Where page, heap or GIL events want it, or tasks.
 bool StartSideRing(ControlPage* page, const TraceConfig& config) {
   GilHooks::Ask(config.gil_min_wait_ns);
-  if (!config.pages && !RecordsHeap(config.heap) && !GilHooks::asked()) {
+  TaskHooks::Ask(config.tasks, config.calls);
+  if (!config.pages && !RecordsHeap(config.heap) && !GilHooks::asked() &&
+      !TaskHooks::asked()) {
     return true;
   }
   return OwnStack::Create() && SideRing::Open(page);

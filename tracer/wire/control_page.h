@@ -13,6 +13,7 @@
 #include "tracer/wire/gauge_source.h"
 #include "tracer/wire/gil_hold.h"
 #include "tracer/wire/side_ring_layout.h"
+#include "tracer/wire/task_now.h"
 
 namespace pymemrun {
 
@@ -106,8 +107,9 @@ struct ControlPage {
 
   // -- Dumps that the collector asks for.
   alignas(64) DumpAnswers dumps;
-  // -- With --trace gil.
+  // -- With --trace gil, and --trace tasks.
   alignas(64) GilHold gils[kMaxGils];
+  alignas(64) TaskNow tasks[kMaxTasksNow];
 
   // -- The end. Written by the traced process, released by end_state = 1.
   // When the interpreter began to finalise, CLOCK_MONOTONIC; 0: it has not.
@@ -121,16 +123,15 @@ struct ControlPage {
   std::atomic<uint32_t> exec_pending;  // an exec* call is under way
   EndFacts end;
 
-  // Held by the traced process's main thread for its whole life, so that its
-  // end is seen even where pidfd says nothing (exec by a raw system call). The
-  // collector looks at its lock word and never takes it.
+  // Held by the traced process's main thread for its whole life: so the collector
+  // sees its end where pidfd says nothing (exec by a raw system call).
   alignas(64) pthread_mutex_t alive;
 };
 inline constexpr size_t kChildCountsOffset = 4096;
 static_assert(sizeof(ControlPage) <= kChildCountsOffset);
 
-// At kChildCountsOffset of the region, in a page that forked children share
-// where pages are no larger than that: written by those that are traced.
+// At kChildCountsOffset, in a page that forked children share where pages are
+// no larger than that: written by those that are traced.
 struct ChildCounts {
   std::atomic<uint32_t> traced;  // forked from this process
   std::atomic<uint32_t> all;     // and theirs; of the first process alone
@@ -143,7 +144,6 @@ inline ChildCounts* ChildCountsOf(ControlPage* page) {
 inline const ChildCounts* ChildCountsOf(const ControlPage* page) {
   return ChildCountsOf(const_cast<ControlPage*>(page));
 }
-static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 }  // namespace pymemrun
 

@@ -36,9 +36,21 @@ enum class SideKind : uint16_t {
   kGilStack = 13,  // after a long wait; detail = frames (low half), GilRole
                    // (high half); more = the event ring's id of the C function
                    // that was called last, 0: none
+  // Of the task at `address`. time_ns is a time stamp.
+  kTask = 14,      // it is called so; more = its coroutine's address, extra =
+                   // TaskKind, detail = frames (low half), the name's bytes
+                   // (high half), which are the payload behind the frames
+  kTaskStep = 15,  // detail = frames (low half), TaskNote (high half); more =
+                   // when it began, extra = what RSS changed by
 };
 
-inline constexpr SideKind kLastSideKind = SideKind::kGilStack;
+inline constexpr SideKind kLastSideKind = SideKind::kTaskStep;
+
+// As TaskAction in tasks.proto.
+enum class TaskNote : uint16_t { kWaits = 0, kDone = 1, kBlocked = 2 };
+inline constexpr TaskNote kLastTaskNote = TaskNote::kBlocked;
+// A thread that is without the GIL for so long within a step is told of.
+inline constexpr uint64_t kMinTaskBlockedNs = 1000000;
 
 // As GilAction in gil.proto.
 enum class GilNote : uint16_t {
@@ -56,8 +68,9 @@ enum class SideParty : uint32_t {
   kHeap = 1,
   kEither = 2,  // a definition, or not known
   kGil = 3,
+  kTasks = 4,
 };
-inline constexpr uint32_t kSideParties = 4;
+inline constexpr uint32_t kSideParties = 5;
 
 constexpr SideParty PartyOf(SideKind kind) {
   switch (kind) {
@@ -74,6 +87,9 @@ constexpr SideParty PartyOf(SideKind kind) {
     case SideKind::kGil:
     case SideKind::kGilStack:
       return SideParty::kGil;
+    case SideKind::kTask:
+    case SideKind::kTaskStep:
+      return SideParty::kTasks;
     default:
       return SideParty::kEither;
   }

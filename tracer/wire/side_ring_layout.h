@@ -34,8 +34,8 @@ inline constexpr size_t kSideRingBytes = kSideCells * kSideCellBytes;  // 2 MiB
 // are there.
 inline constexpr uint64_t kSideBegun = uint64_t{1} << 63;
 
-// A frame of the stack, the innermost first; kTouch, kRange, kAlloc and
-// kGilStack.
+// A frame of the stack, the innermost first; kTouch, kRange, kAlloc,
+// kGilStack, kTask and kTaskStep.
 struct SideFrame {
   uint32_t code;      // id of a kCode, 0: not known
   uint32_t position;  // instruction offset in code units
@@ -54,7 +54,7 @@ struct SideHead {
   uint32_t thread;   // Linux thread id
   uint32_t detail;   // kTouch, kRange, kAlloc: number of frames (low half),
                      // RangeAction or AllocatorKind (high half)
-  uint64_t time_ns;  // CLOCK_MONOTONIC; of the GIL: a time stamp
+  uint64_t time_ns;  // CLOCK_MONOTONIC; of the GIL and tasks: a stamp
   uint64_t address;
   uint64_t more;
   uint64_t extra;

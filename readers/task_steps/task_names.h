@@ -1,0 +1,44 @@
+// What tasks of a run are called.
+#ifndef PYMEMRUN_READERS_TASK_STEPS_TASK_NAMES_H_
+#define PYMEMRUN_READERS_TASK_STEPS_TASK_NAMES_H_
+
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
+#include "format/trace.pb.h"
+#include "readers/run/name_pool.h"
+#include "readers/run/run_index.h"
+
+namespace pymemrun {
+
+// Within bounds: of tasks beyond them no more than the number is known. Not
+// thread safe.
+class TaskNames {
+ public:
+  // A task's last definition counts. `index` has the stack of the definition.
+  void Add(const TaskDef& task, const RunIndex& index);
+
+  // "Task-7 worker"; of a task without a definition "task 7".
+  absl::string_view Label(uint32_t task) const;
+  absl::string_view Name(uint32_t task) const;  // "Task-7"
+  // StackDef.id of its coroutine's function; 0: not known.
+  uint32_t Stack(uint32_t task) const;
+
+ private:
+  struct Task {
+    absl::string_view label, name;
+    uint32_t stack = 0;
+  };
+  static constexpr size_t kMost = size_t{1} << 20;
+  static constexpr size_t kNameBytes = size_t{64} << 20;
+
+  // Label() makes those that no definition made.
+  mutable NamePool names_{kNameBytes};
+  absl::flat_hash_map<uint32_t, Task> tasks_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_TASK_STEPS_TASK_NAMES_H_

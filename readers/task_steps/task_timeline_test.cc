@@ -1,0 +1,68 @@
+#include "readers/task_steps/task_timeline.h"
+
+#include <gtest/gtest.h>
+
+namespace pymemrun {
+namespace {
+
+TaskEvent Step(uint32_t task, uint64_t begin_us, uint64_t end_us) {
+  TaskEvent step;
+  step.task = task;
+  step.time_ns = end_us * 1000;
+  step.lasted_ns = (end_us - begin_us) * 1000;
+  return step;
+}
+
+TEST(TaskTimelineTest, BetweenStepsNoTaskRuns) {
+  TaskTimeline timeline;
+  timeline.Add(1, Step(7, 10, 20));
+  timeline.Add(1, Step(8, 30, 40));
+  timeline.Add(2, Step(9, 10, 40));
+  timeline.Finish();
+  EXPECT_EQ(timeline.TaskAt(1, 9), 0u);
+  EXPECT_EQ(timeline.TaskAt(1, 10), 7u);
+  EXPECT_EQ(timeline.TaskAt(1, 20), 7u);
+  EXPECT_EQ(timeline.TaskAt(1, 21), 0u);
+  EXPECT_EQ(timeline.TaskAt(1, 35), 8u);
+  EXPECT_EQ(timeline.TaskAt(2, 35), 9u);
+  EXPECT_EQ(timeline.TaskAt(2, 100), 0u);
+  EXPECT_EQ(timeline.TaskAt(3, 35), 0u);
+}
+
+// As eager tasks are, which begin within the step that makes them.
+TEST(TaskTimelineTest, TheInnerOfTwoStepsCounts) {
+  TaskTimeline timeline;
+  timeline.Add(1, Step(2, 20, 30));  // the inner one ends first
+  timeline.Add(1, Step(3, 40, 50));
+  timeline.Add(1, Step(1, 10, 60));
+  timeline.Finish();
+  EXPECT_EQ(timeline.TaskAt(1, 15), 1u);
+  EXPECT_EQ(timeline.TaskAt(1, 25), 2u);
+  EXPECT_EQ(timeline.TaskAt(1, 35), 1u);
+  EXPECT_EQ(timeline.TaskAt(1, 45), 3u);
+  EXPECT_EQ(timeline.TaskAt(1, 60), 1u);
+  EXPECT_EQ(timeline.TaskAt(1, 61), 0u);
+}
+
+TEST(TaskTimelineTest, OfStepsInOneMicrosecondTheLaterCounts) {
+  TaskTimeline timeline;
+  timeline.Add(1, Step(1, 10, 10));
+  timeline.Add(1, Step(2, 10, 10));
+  timeline.Finish();
+  EXPECT_EQ(timeline.TaskAt(1, 10), 2u);
+  EXPECT_EQ(timeline.TaskAt(1, 11), 0u);
+}
+
+// Of a damaged file.
+TEST(TaskTimelineTest, StepsThatOverlapEndAll) {
+  TaskTimeline timeline;
+  timeline.Add(1, Step(1, 10, 30));
+  timeline.Add(1, Step(2, 20, 40));
+  timeline.Finish();
+  EXPECT_EQ(timeline.TaskAt(1, 15), 1u);
+  EXPECT_EQ(timeline.TaskAt(1, 35), 2u);
+  EXPECT_EQ(timeline.TaskAt(1, 41), 0u);
+}
+
+}  // namespace
+}  // namespace pymemrun

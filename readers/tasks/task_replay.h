@@ -1,0 +1,116 @@
+// A run's steps of tasks, summed up by task.
+#ifndef PYMEMRUN_READERS_TASKS_TASK_REPLAY_H_
+#define PYMEMRUN_READERS_TASKS_TASK_REPLAY_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "format/limits.h"
+#include "readers/run/replay_visitor.h"
+#include "readers/task_steps/task_names.h"
+
+namespace pymemrun {
+
+// One step of a task.
+struct TaskStep {
+  uint32_t task = 0;
+  uint32_t thread = 0;  // its first ThreadDef.id
+  uint64_t begin_ns = 0;
+  uint64_t ran_ns = 0;  // without the steps within it
+  // StackDef.ids: where the task had waited before, and where it waits then; 0:
+  // it began with it, or was done.
+  uint32_t from_stack = 0, to_stack = 0;
+  // The longest time without the GIL within it, and where that was; 0: none.
+  uint64_t blocked_ns = 0;
+  uint32_t blocked_stack = 0;
+  // Tasks of the same thread that had begun and were not done.
+  uint64_t others = 0;
+};
+
+// What one task came to, or several.
+struct TaskSums {
+  uint64_t steps = 0, ran_ns = 0;
+  uint64_t first_ns = 0, last_ns = 0;
+  int64_t grown_bytes = 0;
+  TaskStep longest;
+  uint64_t tasks = 0, not_done = 0;
+
+  void Add(const TaskSums& other);
+};
+
+// Time and memory are linear in the file. Not thread safe.
+class TaskReplay final : public ReplayVisitor {
+ public:
+  struct Task {
+    TaskSums sums;
+    uint32_t thread = 0;
+    uint32_t waits_at = 0;  // StackDef.id; 0: it runs, or is done
+    bool is_done = false;
+    bool runs_at_end = false;  // within a step when the run ended
+  };
+
+  void OnHeader(const Header& header) override {
+    has_heap_ = header.heap() != HEAP_OFF;
+  }
+  void OnTask(const TaskDef& task) override;
+  void OnTaskRecording(const TaskRecording& recording) override {
+    has_tasks_ = true;
+    lost_ = recording.lost();
+  }
+  bool OnTasks(const TaskEvent* events, size_t count) override;
+  void OnFooter(const Footer& footer) override {
+    end_ns_ = std::max(
+        end_ns_,
+        std::min<uint64_t>(footer.end_us(), kMaxTaskNanos / 1000) * 1000);
+  }
+  void Finish() override {}
+
+  bool has_tasks() const { return has_tasks_; }
+  bool has_heap() const { return has_heap_; }
+  uint64_t lost() const { return lost_; }
+  uint64_t end_ns() const { return end_ns_; }
+  // By number, which is the order in which they began.
+  const std::map<uint32_t, Task>& tasks() const { return tasks_; }
+  const TaskNames& names() const { return names_; }
+
+ private:
+  // A step that may lie within one that has not ended.
+  struct Ended {
+    uint64_t begin_ns, lasted_ns;
+    int64_t grown_bytes;
+  };
+  struct Thread {
+    std::deque<Ended> ended;
+    uint64_t under_way = 0;  // tasks that have begun and are not done
+  };
+  struct Blocked {
+    uint64_t lasted_ns = 0, sum_ns = 0;
+    uint32_t stack = 0;
+  };
+  // Steps within one step that are remembered.
+  static constexpr size_t kMostWithin = 4096;
+
+  void Take(const TaskEvent& event);
+  void TakeBlocked(const TaskEvent& event);
+  void AddBlocked(uint32_t task, TaskStep* step);
+  void TakeWithin(const TaskEvent& event, Thread* thread, TaskStep* step,
+                  int64_t* grown_bytes);
+
+  bool has_tasks_ = false, has_heap_ = false;
+  uint64_t lost_ = 0, end_ns_ = 0;
+  TaskNames names_;
+  std::map<uint32_t, Task> tasks_;
+  absl::flat_hash_map<uint32_t, Thread> threads_;
+  absl::flat_hash_map<uint32_t, Blocked> blocked_;  // by task
+  absl::flat_hash_set<uint32_t> hubs_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_TASKS_TASK_REPLAY_H_

@@ -1,0 +1,286 @@
+// `pymemreport tasks`, and what it reckons with.
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "format/tasks/task_batch.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "readers/tasks/task_replay.h"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/run_builder.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr uint64_t kMs = 1000000;
+
+// Stacks: 1 the coroutine work, 2 to 4 where it stands, 5 a call below 3, 6 the
+// coroutine main.
+class TaskRun {
+ public:
+  explicit TaskRun(HeapMode heap = HEAP_OFF) : builder_(&sink_) {
+    Header header = RunBuilder::DefaultHeader();
+    header.set_heap(heap);
+    builder_.AddHeader(header);
+    builder_.AddThread("MainThread", 11);
+    builder_.AddThread("loop", 12);
+    const uint32_t work = builder_.AddCode("/a/app.py", "work", 10);
+    const uint32_t sleep =
+        builder_.AddCode("/usr/lib/python3.11/asyncio/tasks.py", "sleep", 600);
+    const uint32_t run = builder_.AddCode("/a/app.py", "main", 40);
+    builder_.AddStack(0, work, 10);
+    builder_.AddStack(0, work, 12);
+    builder_.AddStack(0, work, 15);
+    builder_.AddStack(2, sleep, 640);
+    builder_.AddStack(0, work, 13);
+    builder_.AddStack(0, run, 40);
+    Record record;
+    record.mutable_task_recording()->set_min_blocked_ns(kMs);
+    builder_.AddRecord(record);
+  }
+  TaskRun& Task(uint32_t task, const std::string& name, uint32_t stack = 1) {
+    Record record;
+    record.mutable_task()->set_task(task);
+    record.mutable_task()->set_name(name);
+    record.mutable_task()->set_stack(stack);
+    builder_.AddRecord(record);
+    return *this;
+  }
+  TaskRun& Step(uint32_t task, TaskAction action, uint64_t begin_ms,
+                uint64_t end_ms, uint32_t stack = 0, int64_t grown = 0,
+                uint32_t thread = 1) {
+    steps_.Append({end_ms * kMs, thread, task, action,
+                   (end_ms - begin_ms) * kMs, grown, stack});
+    return *this;
+  }
+  RunBuilder& builder() { return builder_; }
+  std::string Build() {
+    Record record;
+    steps_.Take(record.mutable_tasks());
+    builder_.AddRecord(record);
+    Record footer;
+    footer.mutable_footer()->set_end_us(1000000);
+    builder_.AddRecord(footer);
+    builder_.Flush();
+    return sink_.contents();
+  }
+
+ private:
+  StringSink sink_;
+  RunBuilder builder_;
+  TaskBatchEncoder steps_;
+};
+
+Printed TaskReport(const std::string& run, std::vector<std::string> options) {
+  TempFile file(run);
+  options.insert(options.begin(), {"tasks", file.path()});
+  return Report(options);
+}
+
+nlohmann::json Rows(const std::string& run, std::vector<std::string> options) {
+  options.push_back("--json");
+  const Printed printed = TaskReport(run, options);
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  return nlohmann::json::parse(printed.out);
+}
+
+TaskRun TwoTasks() {
+  TaskRun run;
+  run.Task(1, "Task-1")
+      .Task(2, "reader")
+      .Step(1, TASK_WAITS, 10, 20, 4)
+      .Step(2, TASK_WAITS, 20, 25, 2, 4096)
+      .Step(1, TASK_DONE, 100, 282, 0, 1 << 20)
+      .Step(2, TASK_WAITS, 300, 310, 3, -4096);
+  return run;
+}
+
+TEST(TaskReportTest, EachTaskHasItsStepsTimesAndGrowth) {
+  const nlohmann::json rows = Rows(TwoTasks().Build(), {});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["task"], "Task-1 work");
+  EXPECT_EQ(rows[0]["name"], "Task-1");
+  EXPECT_EQ(rows[0]["coroutine"], "work");
+  EXPECT_EQ(rows[0]["steps"], 2);
+  EXPECT_DOUBLE_EQ(rows[0]["ran_s"], 0.192);
+  EXPECT_DOUBLE_EQ(rows[0]["longest_ms"], 182);
+  EXPECT_EQ(rows[0]["longest_at"], "app.py:12 to its end");
+  EXPECT_EQ(rows[0]["grown_bytes"], 1 << 20);
+  EXPECT_EQ(rows[0]["state"], "done");
+  EXPECT_EQ(rows[1]["task"], "reader work");
+  EXPECT_EQ(rows[1]["grown_bytes"], 0);
+  EXPECT_EQ(rows[1]["longest_at"], "app.py:12 to app.py:15");
+  EXPECT_EQ(rows[1]["state"], "waits at app.py:15");
+  EXPECT_TRUE(rows[1]["live_bytes"].is_null());
+}
+
+TEST(TaskReportTest, TheSentencesNameWhoHeldTheLoopAndWhoGrew) {
+  const Printed printed = TaskReport(TwoTasks().Build(), {});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out,
+              HasSubstr("2 tasks ran 4 steps, 0.207 s in all; 1 is not done."));
+  EXPECT_THAT(
+      printed.out,
+      HasSubstr(
+          "Task-1 work held the event loop longest: 182.0 ms at 0.100 s"));
+  EXPECT_THAT(printed.out, HasSubstr("1 other task was there"));
+  EXPECT_THAT(printed.out, HasSubstr("Task-1 work grew most: RSS rose by 1.0"));
+}
+
+// A call that takes less than half of the step does not stand for it.
+TEST(TaskReportTest, ALongCallWithoutTheGilIsWhereTheStepWas) {
+  const auto run = [](uint64_t blocked_ms) {
+    TaskRun made;
+    made.Task(1, "Task-1")
+        .Step(1, TASK_WAITS, 0, 1, 4)
+        .Step(1, TASK_BLOCKED, 110, 110 + blocked_ms, 5)
+        .Step(1, TASK_BLOCKED, 190, 195, 3)
+        .Step(1, TASK_WAITS, 100, 200, 3);
+    return Rows(made.Build(), {})[0];
+  };
+  EXPECT_EQ(run(60)["longest_at"], "app.py:13");
+  EXPECT_DOUBLE_EQ(run(60)["blocked_ms"], 60);
+  EXPECT_EQ(run(40)["longest_at"], "app.py:12 to app.py:15");
+}
+
+// gevent's, which waits until one of the others can go on.
+TEST(TaskReportTest, WhatAHubWaitsForKeepsNobody) {
+  TaskRun run;
+  const uint32_t hub = run.builder().AddCode(
+      "/usr/lib/python3/dist-packages/gevent/hub.py", "Hub.run", 600);
+  Record record;
+  record.mutable_task()->set_task(1);
+  record.mutable_task()->set_name("greenlet-1");
+  record.mutable_task()->set_stack(run.builder().AddStack(0, hub, 640));
+  record.mutable_task()->set_kind(TASK_GREENLET);
+  run.builder().AddRecord(record);
+  run.Task(2, "greenlet-2")
+      .Step(1, TASK_BLOCKED, 10, 40, 4)
+      .Step(1, TASK_BLOCKED, 50, 90, 4)
+      .Step(1, TASK_WAITS, 0, 100, 4)
+      .Step(2, TASK_WAITS, 100, 140, 3);
+  const nlohmann::json rows = Rows(run.Build(), {});
+  EXPECT_EQ(rows[0]["name"], "greenlet-2");
+  EXPECT_DOUBLE_EQ(rows[1]["ran_s"], 0.03);
+}
+
+// As eager tasks have.
+TEST(TaskReportTest, AStepWithinAnotherIsNotCountedTwice) {
+  TaskRun run;
+  run.Task(1, "outer")
+      .Task(2, "inner")
+      .Step(2, TASK_DONE, 20, 50, 0, 3000)
+      .Step(1, TASK_WAITS, 10, 60, 2, 10000);
+  const nlohmann::json rows = Rows(run.Build(), {});
+  EXPECT_EQ(rows[0]["task"], "inner work");
+  EXPECT_DOUBLE_EQ(rows[0]["ran_s"], 0.03);
+  EXPECT_DOUBLE_EQ(rows[1]["ran_s"], 0.02);
+  EXPECT_EQ(rows[1]["grown_bytes"], 7000);
+}
+
+TEST(TaskReportTest, TasksOfOneCoroutineAreOneRow) {
+  TaskRun run = TwoTasks();
+  run.Task(3, "Task-3", 6).Step(3, TASK_RUNS, 900, 1000);
+  const nlohmann::json rows = Rows(run.Build(), {"--by", "function"});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["task"], "work");
+  EXPECT_EQ(rows[0]["tasks"], 2);
+  EXPECT_EQ(rows[0]["not_done"], 1);
+  EXPECT_EQ(rows[0]["longest_task"], "Task-1 work");
+  EXPECT_EQ(rows[1]["task"], "main");
+}
+
+TEST(TaskReportTest, RowsAreSortedAsAsked) {
+  TaskRun made;
+  made.Task(1, "long")
+      .Task(2, "grows")
+      .Task(3, "often")
+      .Step(1, TASK_DONE, 0, 50)
+      .Step(2, TASK_DONE, 50, 51, 0, 9000)
+      .Step(3, TASK_WAITS, 60, 100, 2)
+      .Step(3, TASK_WAITS, 100, 140, 2);
+  const std::string run = made.Build();
+  EXPECT_EQ(Rows(run, {})[0]["name"], "often");
+  EXPECT_EQ(Rows(run, {"--sort", "longest"})[0]["name"], "long");
+  EXPECT_EQ(Rows(run, {"--sort", "grown"})[0]["name"], "grows");
+}
+
+TEST(TaskReportTest, WhatTasksAllocatedIsKnownOfHeapEvents) {
+  HeapEvent block;
+  block.thread = 1;
+  block.stack = 5;
+  std::vector<HeapEvent> events;
+  const auto allocate = [&](uint64_t ms, uint64_t address, uint64_t size) {
+    block.time_us = ms * 1000;
+    block.address = address;
+    block.size = size;
+    events.push_back(block);
+  };
+  TaskRun with_heap(HEAP_ALL);
+  with_heap.Task(1, "Task-1").Task(2, "Task-2");
+  allocate(5, 0x1000, 1);  // of no task
+  allocate(15, 0x2000, 100);
+  allocate(35, 0x3000, 7000);
+  allocate(36, 0x4000, 500);
+  HeapEvent freed;
+  freed.is_free = true;
+  freed.time_us = 50000;
+  freed.thread = 1;
+  freed.address = 0x4000;
+  events.push_back(freed);
+  with_heap.builder().AddHeap(events);
+  with_heap.Step(1, TASK_WAITS, 10, 20, 2).Step(2, TASK_WAITS, 30, 40, 2);
+  const std::string built = with_heap.Build();
+  const nlohmann::json rows = Rows(built, {"--sort", "heap", "--at", "end"});
+  EXPECT_EQ(rows[0]["name"], "Task-2");
+  EXPECT_DOUBLE_EQ(rows[0]["live_bytes"], 7000);
+  EXPECT_DOUBLE_EQ(rows[0]["allocated_bytes"], 7500);
+  EXPECT_DOUBLE_EQ(rows[1]["live_bytes"], 100);
+  TempFile file(built);
+  const Printed by_task =
+      Report({"heap", file.path(), "--by", "task", "--at", "end", "--csv"});
+  EXPECT_EQ(by_task.code, 0) << by_task.err;
+  EXPECT_THAT(by_task.out, HasSubstr("\r\nTask-2 work,7000"));
+  EXPECT_THAT(by_task.out, HasSubstr("\r\nTask-1 work,100"));
+  EXPECT_THAT(by_task.out, HasSubstr("\r\n<no task>,1"));
+}
+
+TEST(TaskReportTest, ARunWithoutStepsIsRefused) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  builder.AddHeader(RunBuilder::DefaultHeader());
+  builder.Flush();
+  const Printed printed = TaskReport(sink.contents(), {});
+  EXPECT_EQ(printed.code, 2);
+  EXPECT_THAT(printed.err,
+              HasSubstr("has no steps of tasks: record them with pymemrun "
+                        "--trace tasks"));
+}
+
+TEST(TaskReportTest, StepsThatFoundNoRoomAreSaid) {
+  TaskRun run = TwoTasks();
+  Record record;
+  record.mutable_task_recording()->set_lost(3);
+  run.builder().AddRecord(record);
+  const Printed printed = TaskReport(run.Build(), {});
+  EXPECT_THAT(printed.out,
+              HasSubstr("3 steps found no room: sums are too low."));
+}
+
+// Of a hostile file: numbers of tasks and definitions without sense.
+TEST(TaskReportTest, AnyNumberIsATask) {
+  TaskRun run;
+  run.Task(~0u, "last", 77).Step(~0u, TASK_DONE, 0, 5);
+  run.Step(4000000000u, TASK_DONE, 1, 5, 0, kMaxTaskBytes);
+  run.Step(4000000000u, TASK_DONE, 1, 6, 0, kMaxTaskBytes);
+  const nlohmann::json rows = Rows(run.Build(), {});
+  EXPECT_EQ(rows.size(), 2u);
+}
+
+}  // namespace
+}  // namespace pymemrun

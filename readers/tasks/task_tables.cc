@@ -1,0 +1,156 @@
+#include "readers/tasks/task_tables.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "readers/places/place.h"
+
+namespace pymemrun {
+namespace {
+
+double Seconds(uint64_t ns) { return static_cast<double>(ns) / 1e9; }
+
+Cell SecondsCell(uint64_t ns, TableFormat format) {
+  if (format != TableFormat::kText) return Seconds(ns);
+  return absl::StrFormat("%.3f", Seconds(ns));
+}
+
+Cell TextCell(std::string text) {
+  return text.empty() ? Cell() : Cell(std::move(text));
+}
+
+std::string CoroutineOf(const TaskReplay& replay, uint32_t task) {
+  const uint32_t stack = replay.names().Stack(task);
+  return stack == 0 ? ""
+                    : std::string(replay.index().ResolveStack(stack).qualname);
+}
+
+// "Task-7 worker", or "worker" of all its tasks.
+Cell NameOf(const TaskReplay& replay, const TaskRow& row, TaskRows by) {
+  if (by == TaskRows::kTasks) {
+    return std::string(replay.names().Label(row.task));
+  }
+  const std::string coroutine = CoroutineOf(replay, row.task);
+  return coroutine.empty() ? std::string("?") : coroutine;
+}
+
+// Where the task is at the end.
+std::string StateOf(const TaskReplay& replay, const TaskRow& row) {
+  const TaskReplay::Task& task = replay.tasks().at(row.task);
+  if (task.is_done) return "done";
+  if (task.runs_at_end) return "runs";
+  const std::string line = OwnLine(replay.index(), task.waits_at);
+  return line.empty() ? "waits" : absl::StrCat("waits at ", line);
+}
+
+std::vector<Table::Heading> Headings(TaskRows by) {
+  const bool of_tasks = by == TaskRows::kTasks;
+  return {{"task", of_tasks ? "task" : "coroutine", CellLook::kName},
+          {"tasks", "tasks"},
+          {"steps", "steps"},
+          {"ran_s", "runs s"},
+          {"longest_ms", "longest ms"},
+          {"longest_at", "in", CellLook::kName},
+          {"grown_bytes", "RSS", CellLook::kBytes},
+          {"live_bytes", "heap live", CellLook::kBytes},
+          {"allocated_bytes", "allocated", CellLook::kBytes},
+          {"not_done", "not done"},
+          {"state", "state", CellLook::kName},
+          {"longest_begin_s", ""},
+          {"longest_task", ""},
+          {"blocked_ms", ""},
+          {"first_s", ""},
+          {"last_s", ""},
+          {"name", ""},
+          {"coroutine", ""},
+          {"file", ""},
+          {"first_line", ""},
+          {"number", ""}};
+}
+// So many are for text, too.
+constexpr size_t kForText = 11;
+
+Cell Milliseconds(uint64_t ns, TableFormat format) {
+  const double ms = static_cast<double>(ns) / 1e6;
+  if (format != TableFormat::kText) return ms;
+  return absl::StrFormat("%.1f", ms);
+}
+
+void AppendDetails(const TaskReplay& replay, const TaskRow& row, TaskRows by,
+                   TableFormat format, std::vector<Cell>* cells) {
+  const TaskSums& sums = row.sums;
+  const uint32_t stack = replay.names().Stack(row.task);
+  const SourceLocation where = replay.index().ResolveStack(stack);
+  const bool is_task = by == TaskRows::kTasks;
+  cells->push_back(SecondsCell(sums.longest.begin_ns, format));
+  cells->push_back(
+      TextCell(std::string(replay.names().Label(sums.longest.task))));
+  cells->push_back(Milliseconds(sums.longest.blocked_ns, format));
+  cells->push_back(SecondsCell(sums.first_ns, format));
+  cells->push_back(SecondsCell(sums.last_ns, format));
+  cells->push_back(
+      is_task ? TextCell(std::string(replay.names().Name(row.task))) : Cell());
+  cells->push_back(TextCell(CoroutineOf(replay, row.task)));
+  cells->push_back(stack == 0 ? Cell() : Cell(std::string(where.file)));
+  cells->push_back(stack == 0 ? Cell() : Cell(uint64_t{where.first_line}));
+  cells->push_back(is_task ? Cell(uint64_t{row.task}) : Cell());
+}
+
+}  // namespace
+
+std::string OwnLine(const RunIndex& index, uint32_t stack) {
+  if (stack == 0) return "";
+  const uint32_t own = index.OwnStack(stack);
+  const SourceLocation where = index.ResolveStack(own != 0 ? own : stack);
+  const absl::string_view file =
+      where.file.substr(where.file.rfind('/') + 1);  // npos + 1 is 0
+  return where.line == 0 ? std::string(file)
+                         : absl::StrCat(file, ":", where.line);
+}
+
+std::string StepPlace(const TaskReplay& replay, const TaskStep& step) {
+  const RunIndex& index = replay.index();
+  if (step.blocked_stack != 0 && step.blocked_ns >= step.ran_ns / 2) {
+    return OwnLine(index, step.blocked_stack);
+  }
+  const uint32_t began = replay.names().Stack(step.task);
+  const std::string from =
+      OwnLine(index, step.from_stack != 0 ? step.from_stack : began);
+  const std::string to = OwnLine(index, step.to_stack);
+  if (from.empty() || from == to) return to;
+  return to.empty() ? absl::StrCat(from, " to its end")
+                    : absl::StrCat(from, " to ", to);
+}
+
+Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
+                TaskRows by, bool with_heap, uint64_t limit,
+                TableFormat format) {
+  const bool is_task = by == TaskRows::kTasks;
+  Table table;
+  table.headings = Headings(by);
+  for (const TaskRow& row : rows) {
+    if (limit != 0 && table.rows.size() == limit) break;
+    const TaskSums& sums = row.sums;
+    std::vector<Cell> cells = {
+        NameOf(replay, row, by),
+        is_task && format == TableFormat::kText ? Cell() : Cell(sums.tasks),
+        sums.steps,
+        SecondsCell(sums.ran_ns, format),
+        Milliseconds(sums.longest.ran_ns, format),
+        TextCell(StepPlace(replay, sums.longest)),
+        sums.grown_bytes,
+        with_heap ? Cell(row.heap.live.bytes) : Cell(),
+        with_heap ? Cell(row.heap.allocated.bytes) : Cell(),
+        is_task && format == TableFormat::kText ? Cell() : Cell(sums.not_done),
+        is_task ? Cell(StateOf(replay, row)) : Cell()};
+    AppendDetails(replay, row, by, format, &cells);
+    if (format == TableFormat::kText) cells.resize(kForText);
+    table.rows.push_back(std::move(cells));
+  }
+  if (format == TableFormat::kText) table.headings.resize(kForText);
+  table.places = table.rows.size();
+  return table;
+}
+
+}  // namespace pymemrun

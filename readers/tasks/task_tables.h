@@ -1,0 +1,30 @@
+// The table of `pymemreport tasks`.
+#ifndef PYMEMRUN_READERS_TASKS_TASK_TABLES_H_
+#define PYMEMRUN_READERS_TASKS_TASK_TABLES_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "readers/output/table.h"
+#include "readers/places/thread_filter.h"
+#include "readers/tasks/task_groups.h"
+
+namespace pymemrun {
+
+// The rows in their order, at most `limit` of them (0: all). `with_heap`: what
+// they allocated is known.
+Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
+                TaskRows by, bool with_heap, uint64_t limit,
+                TableFormat format);
+
+// Where a step spent its time, as far as that is known: "time.sleep at
+// app.py:31", or "from app.py:30 to app.py:33".
+std::string StepPlace(const TaskReplay& replay, const TaskStep& step);
+// The user's own line on a stack, or the innermost: "app.py:31"; of no stack
+// empty.
+std::string OwnLine(const RunIndex& index, uint32_t stack);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_TASKS_TASK_TABLES_H_

@@ -1,0 +1,86 @@
+#include "readers/tasks/task_text.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "readers/tasks/task_tables.h"
+#include "text/report_text.h"
+
+namespace pymemrun {
+namespace {
+
+// Less is not worth a word.
+constexpr uint64_t kShortStepNs = 1000000;
+constexpr int64_t kSmallGrowth = 256 << 10;
+
+std::string HeldLongest(const TaskReplay& replay, const TaskStep& step) {
+  const double ms = static_cast<double>(step.ran_ns) / 1e6;
+  std::string text =
+      absl::StrFormat("%s held the event loop longest: %.1f ms at %.3f s",
+                      replay.names().Label(step.task), ms,
+                      static_cast<double>(step.begin_ns) / 1e9);
+  const std::string place = StepPlace(replay, step);
+  if (!place.empty()) {
+    const bool blocked =
+        step.blocked_stack != 0 && step.blocked_ns >= step.ran_ns / 2;
+    absl::StrAppend(&text, blocked ? ", in a call that waits, at " : ", ",
+                    place);
+  }
+  if (step.others > 0) {
+    absl::StrAppend(&text, "; ", Counted(step.others, "other task"),
+                    step.others == 1 ? " was" : " were", " there meanwhile");
+  }
+  return text + ".\n";
+}
+
+template <typename Amount>
+const TaskRow& Most(const std::vector<TaskRow>& rows, Amount amount) {
+  return *std::max_element(rows.begin(), rows.end(),
+                           [amount](const TaskRow& a, const TaskRow& b) {
+                             return amount(a) < amount(b);
+                           });
+}
+
+}  // namespace
+
+std::string TaskSentences(const TaskReplay& replay,
+                          const std::vector<TaskRow>& rows,
+                          const std::string& moment) {
+  if (rows.empty()) return "No task ran in what was read.\n";
+  TaskSums all;
+  for (const TaskRow& row : rows) all.Add(row.sums);
+  std::string text = absl::StrCat(
+      Counted(all.tasks, "task"), " ran ", Counted(all.steps, "step"), ", ",
+      HumanSeconds(all.ran_ns / 1000), " in all; ",
+      all.not_done == 0 ? "none is" : Grouped(all.not_done),
+      all.not_done == 0   ? ""
+      : all.not_done == 1 ? " is"
+                          : " are",
+      all.not_done == 0 ? " left" : " not done", ".\n");
+  if (all.longest.ran_ns >= kShortStepNs) {
+    absl::StrAppend(&text, HeldLongest(replay, all.longest));
+  }
+  const TaskRow& grown =
+      Most(rows, [](const TaskRow& row) { return row.sums.grown_bytes; });
+  if (grown.sums.grown_bytes >= kSmallGrowth) {
+    absl::StrAppend(&text, replay.names().Label(grown.task),
+                    " grew most: RSS rose by ",
+                    HumanBytes(static_cast<double>(grown.sums.grown_bytes)),
+                    " within its steps.\n");
+  }
+  const TaskRow& live =
+      Most(rows, [](const TaskRow& row) { return row.heap.live.bytes; });
+  if (!moment.empty() && live.heap.live.bytes > 0) {
+    absl::StrAppend(&text, "Of what ", replay.names().Label(live.task),
+                    " allocated ", HumanBytes(live.heap.live.bytes),
+                    " are alive at ", moment, ", the most of all.\n");
+  }
+  if (replay.lost() > 0) {
+    absl::StrAppend(&text, Counted(replay.lost(), "step"),
+                    " found no room: sums are too low.\n");
+  }
+  return text;
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,21 @@
+// The sentences above the table of `pymemreport tasks`.
+#ifndef PYMEMRUN_READERS_TASKS_TASK_TEXT_H_
+#define PYMEMRUN_READERS_TASKS_TASK_TEXT_H_
+
+#include <string>
+#include <vector>
+
+#include "readers/tasks/task_groups.h"
+
+namespace pymemrun {
+
+// The answers: which step held the event loop longest and where, which task
+// grew most, how many are not done. Of rows that are tasks. `moment`: that of
+// their live bytes; empty: these are not known. Lines, each ended.
+std::string TaskSentences(const TaskReplay& replay,
+                          const std::vector<TaskRow>& rows,
+                          const std::string& moment);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_TASKS_TASK_TEXT_H_

@@ -1,0 +1,138 @@
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "readers/heap/heap_reading.h"
+#include "readers/moments/moment_reading.h"
+#include "readers/options/option_values.h"
+#include "readers/report/report_command.h"
+#include "readers/run/reread_file.h"
+#include "readers/tasks/task_groups.h"
+#include "readers/tasks/task_tables.h"
+#include "readers/tasks/task_text.h"
+
+namespace pymemrun {
+namespace {
+
+class TasksCommand final : public ReportCommand {
+ public:
+  TasksCommand()
+      : ReportCommand(
+            "tasks", "which task of asyncio grew, or held the event loop",
+            "Says for each task of asyncio how often and how long it ran, "
+            "which of its steps held the event loop longest and at which "
+            "line, what RSS grew by meanwhile, and whether it is done. With "
+            "heap events it says what it allocated, too. It needs a run with "
+            "steps of tasks.\n\nA step is what a task does from one await "
+            "to the next. Where it waited in a call meanwhile, that line is "
+            "known. Else the lines are known where it had waited before and "
+            "where it waits next.") {}
+
+  void AddOptions(CLI::App* app) override {
+    files_.AddOne(app);
+    AddMoment(app, &at_);
+    table_.Add(app, 20, ": a row for each task, or see --by");
+    AddChoice(app, "--by", &by_,
+              Choices<TaskRows>{{"task", TaskRows::kTasks},
+                                {"function", TaskRows::kCoroutines}},
+              "WHAT",
+              "Group by task (default), or by function, the tasks' "
+              "coroutine.");
+    AddChoice(app, "--sort", &order_,
+              Choices<TaskOrder>{{"time", TaskOrder::kRan},
+                                 {"longest", TaskOrder::kLongest},
+                                 {"grown", TaskOrder::kGrown},
+                                 {"heap", TaskOrder::kHeap}},
+              "WHAT",
+              "List first what ran for most time (default), had the longest "
+              "step, grew most (RSS), or has most alive on the heap.");
+    AddThread(app, &thread_);
+    AddOwn(app);
+    files_.AddOutput(app);
+  }
+  std::string Problem() const override { return table_.Problem(); }
+  int Run(const Console& console, OutputBuffer* output) override;
+
+ private:
+  Moment at_;
+  TableOptions table_;
+  TaskRows by_ = TaskRows::kTasks;
+  TaskOrder order_ = TaskOrder::kRan;
+  std::string thread_;
+};
+
+// What each task allocated, and what of it is alive at the moment, whose name
+// is `moment`. Returns kExitOk, or why there is nothing to report, which has
+// been said.
+int ReadHeaps(RereadFile* file, const Moment& at, const Console& console,
+              TaskHeaps* heaps, std::string* moment) {
+  int code = kExitOk;
+  std::vector<HeapMoment> moments = FindHeapMoments({at}, file, console, &code);
+  if (moments.empty()) return std::max<int>(code, kExitFailed);
+  TaskTimelineReader steps;
+  if (!file->Read(&steps)) return kExitFailed;
+  HeapMoments heap(std::move(moments), /*to_end=*/true);
+  heap.TellTasksApart(&steps);
+  if (!ReadHeapAgain(file, console, &heap, &code)) return code;
+  const std::vector<HeapSums> live = heap.SumsAt(0);
+  for (size_t i = 0; i < heap.model().sources().size(); ++i) {
+    const HeapSource& source = heap.model().sources()[i];
+    if (source.key.task == 0 || !source.counts()) continue;
+    TaskHeap& of = (*heaps)[source.key.task];
+    of.allocated.Add(source.allocated);
+    if (i < live.size()) of.live.Add(live[i]);
+  }
+  *moment = MomentText(heap, 0);
+  return kExitOk;
+}
+
+int TasksCommand::Run(const Console& console, OutputBuffer* output) {
+  const auto file = RereadFile::Open(files_.paths[0], console);
+  if (file == nullptr) return kExitFailed;
+  TaskReplay replay;
+  if (!file->Read(&replay)) return kExitFailed;
+  if (!replay.has_tasks()) {
+    console.Say(absl::StrCat(
+        file->shown_name(),
+        ": has no steps of tasks: record them with pymemrun --trace tasks"));
+    return file->whole() ? kExitUsage : file->code();
+  }
+  ThreadFilter keep(thread_, &replay.index());
+  if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
+  TaskHeaps heaps;
+  std::string moment;  // empty: there are no heap events
+  if (replay.has_heap()) {
+    const int code = ReadHeaps(file.get(), at_, console, &heaps, &moment);
+    if (code != kExitOk) return code;
+  }
+  const std::vector<TaskRow> rows =
+      TaskRowsOf(replay, heaps, &keep, by_, order_);
+  Table table = TaskTable(replay, rows, by_, !moment.empty(), table_.limit(),
+                          table_.format());
+  if (table_.as_text()) {
+    const std::vector<TaskRow> tasks =
+        TaskRowsOf(replay, heaps, &keep, TaskRows::kTasks, order_);
+    output->AppendLines(
+        absl::StrCat(TaskSentences(replay, tasks, moment), "\n"));
+    DropEmptyColumns(&table);
+  }
+  PrintTable(table, table_.format(), output);
+  if (table_.as_text()) {
+    const bool of_tasks = by_ == TaskRows::kTasks;
+    output->AppendLines(table_.NotShown(rows.size(),
+                                        of_tasks ? "task" : "coroutine",
+                                        of_tasks ? "tasks" : "coroutines"));
+  }
+  return file->code();
+}
+
+}  // namespace
+
+std::unique_ptr<ReportCommand> NewTasksCommand() {
+  return std::make_unique<TasksCommand>();
+}
+
+}  // namespace pymemrun

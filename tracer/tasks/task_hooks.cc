@@ -1,0 +1,189 @@
+#include "tracer/tasks/task_hooks.h"
+
+#include <errno.h>
+
+#include "tracer/base/clock.h"
+#include "tracer/base/hot_state.h"
+#include "tracer/code/own_stack.h"
+#include "tracer/code/side_event.h"
+#include "tracer/cpython/compat.h"
+#include "tracer/cpython/tasks/task_place.h"
+#include "tracer/ring/side_ring.h"
+#include "tracer/tasks/greenlet_hooks.h"
+#include "tracer/tasks/step_items.h"
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+namespace {
+
+// As long a thread may be without the GIL within a step before that is told:
+// 1 ms, in units of HotState::staleness (50 us).
+constexpr uint64_t kBlockedUnits = kMinTaskBlockedNs / 50000;
+// Of what a task awaits.
+constexpr size_t kMostAwaited = 32;
+
+struct State {
+  bool asked, watches;
+  // One more in each forked child: steps of before are not its own.
+  uint32_t generation;
+};
+constinit State g_tasks = {};
+
+// Between begin and end of a step.
+struct Step {
+  const PyObject* task;
+  uint64_t begin, rss_bytes;
+  TaskThread outer;
+  uint64_t outer_since;
+  TaskNow* now;  // null: there was no room
+  uint32_t generation;
+};
+static_assert(sizeof(Step) <= PYMEMRUN_STEP_BYTES);
+
+uint64_t AddressOf(const void* object) {
+  return static_cast<uint64_t>(reinterpret_cast<uintptr_t>(object));
+}
+
+// The place of the calling thread, or a free one.
+TaskNow* PlaceOf(ControlPage* page) {
+  const uint32_t thread = NativeThreadId();
+  TaskNow* free = nullptr;
+  for (TaskNow& now : page->tasks) {
+    const uint32_t has = now.thread.load(std::memory_order_relaxed);
+    if (has == thread) return &now;
+    if (has == 0 && free == nullptr) free = &now;
+  }
+  if (free != nullptr) free->thread.store(thread, std::memory_order_relaxed);
+  return free;
+}
+
+void SetNow(TaskNow* now, uint64_t task, uint64_t since) {
+  now->task.store(task, std::memory_order_relaxed);
+  now->since.store(since, std::memory_order_relaxed);
+  if (task == 0) now->thread.store(0, std::memory_order_relaxed);
+}
+
+// What the coroutine waits for, as frames of the wire: the innermost first.
+size_t AwaitedBy(PyObject* coroutine, SideFrame* frames) {
+  const PymemrunFrame* found[kMostAwaited];
+  const size_t count = PymemrunAwaitedFrames(coroutine, found, kMostAwaited);
+  for (size_t i = 0; i < count; ++i) {
+    const PymemrunFrame* const frame = found[count - 1 - i];
+    frames[i] = {OwnStack::IdOf(PymemrunFrameCode(frame)),
+                 PymemrunFramePosition(frame)};
+  }
+  return count;
+}
+
+void TellStep(const Step& step, PyObject* coroutine, uint64_t now,
+              TaskNote note) {
+  SideFrame frames[kMostAwaited];
+  const size_t count =
+      note == TaskNote::kWaits ? AwaitedBy(coroutine, frames) : 0;
+  const size_t behind = count <= kSideFramesInHead
+                            ? 0
+                            : (count - kSideFramesInHead) * sizeof(SideFrame);
+  const uint64_t rss_bytes = StepItems::RssBytes(now);
+  SideItem item(SideKind::kTaskStep, behind);
+  if (!item.ok()) return;
+  SideHead& head = item.head();
+  head.flags = 0;
+  head.detail = static_cast<uint32_t>(count) | static_cast<uint32_t>(note)
+                                                   << 16;
+  head.time_ns = now;
+  head.address = AddressOf(step.task);
+  head.more = step.begin;
+  head.extra = rss_bytes - step.rss_bytes;
+  if (count > 0) head.frame = frames[0];
+  item.Append(frames + kSideFramesInHead, behind);
+  item.Commit();
+}
+
+int BeginStep(PyObject* coroutine, void* at) {
+  ControlPage* const page = SideRing::page();
+  if (page == nullptr || !g_tasks.asked) return 0;
+  PyObject* const task = PymemrunTaskOf(coroutine);
+  if (task == nullptr) return 0;
+  const int saved_errno = errno;
+  StepItems::TellTask(task, coroutine);
+  Step* const step = new (at) Step;
+  step->task = task;
+  step->outer = t_task;
+  step->generation = g_tasks.generation;
+  step->now = PlaceOf(page);
+  step->outer_since = 0;
+  step->begin = TimeStamp(Hot().time_is_tsc);
+  step->rss_bytes = StepItems::RssBytes(step->begin);
+  if (step->now != nullptr) {
+    step->outer_since = step->now->since.load(std::memory_order_relaxed);
+    SetNow(step->now, AddressOf(task), step->begin);
+  }
+  t_task = {AddressOf(task), 0};
+  errno = saved_errno;
+  return 1;
+}
+
+void EndStep(PyObject* coroutine, PymemrunStepEnd end, void* at) {
+  const Step& step = *static_cast<const Step*>(at);
+  if (step.generation != g_tasks.generation) return;
+  const int saved_errno = errno;
+  t_task = {step.outer.task, 0};
+  const bool is_done = end == kPymemrunStepEnds;
+  if (SideRing::page() != nullptr) {
+    if (step.now != nullptr) {
+      SetNow(step.now, step.outer.task, step.outer_since);
+    }
+    TellStep(step, coroutine, TimeStamp(Hot().time_is_tsc),
+             is_done ? TaskNote::kDone : TaskNote::kWaits);
+  }
+  // Its address may become another's.
+  if (is_done) StepItems::Forget(step.task);
+  errno = saved_errno;
+}
+
+}  // namespace
+
+constinit thread_local TaskThread t_task = {};
+
+void TaskHooks::Ask(bool tasks, bool calls) {
+  g_tasks.asked = tasks;
+  StepItems::Ask(calls);
+}
+
+bool TaskHooks::asked() { return g_tasks.asked; }
+
+void TaskHooks::Begin() {
+  if (g_tasks.watches) return;
+  g_tasks.watches = true;
+  const PymemrunStepHooks hooks = {BeginStep, EndStep};
+  PymemrunWatchSteps(&hooks);
+  GreenletHooks::Begin();
+}
+
+void TaskHooks::ForgetThread() {
+  t_task = {};
+  ++g_tasks.generation;
+  StepItems::ForgetAll();
+  GreenletHooks::ForgetThread();
+}
+
+void TaskHooks::NoteLettingGo() {
+  t_task.let_go = TimeStamp(Hot().time_is_tsc);
+}
+
+void TaskHooks::NoteTaking() {
+  const uint64_t since = t_task.let_go;
+  t_task.let_go = 0;
+  const HotState& hot = Hot();
+  const uint64_t now = TimeStamp(hot.time_is_tsc);
+  if (now - since < kBlockedUnits * hot.staleness) return;
+  SideFacts facts = {};
+  facts.kind = SideKind::kTaskStep;
+  facts.detail = static_cast<uint16_t>(TaskNote::kBlocked);
+  facts.time_ns = now;
+  facts.address = t_task.task;
+  facts.more = since;
+  PutWithStack(facts);
+}
+
+}  // namespace pymemrun

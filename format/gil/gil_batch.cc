@@ -46,9 +46,7 @@ void GilBatchEncoder::Append(const GilEvent& event) {
   }
 }
 
-void GilBatchEncoder::Take(GilBatch* batch) {
-  MoveBatch(&batch_, batch);
-}
+void GilBatchEncoder::Take(GilBatch* batch) { MoveBatch(&batch_, batch); }
 
 absl::Status GilBatchDecoder::Check(const GilBatch& b, Ids* ids) {
   const auto rows = static_cast<uint64_t>(b.action_size());
@@ -92,9 +90,8 @@ void GilBatchDecoder::Complete(int row, GilEvent* event) {
 }
 
 size_t GilBatchDecoder::Next(GilEvent* events, size_t size) {
-  return cursor_.Next(events, size, [this](int row, GilEvent* event) {
-    Complete(row, event);
-  });
+  return cursor_.Next(
+      events, size, [this](int row, GilEvent* event) { Complete(row, event); });
 }
 
 }  // namespace pymemrun

@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "format/batches/sparse_column.h"
-#include "format/timed/timed_entries.h"
 #include "format/gil/gil_event.h"
+#include "format/timed/timed_entries.h"
 
 namespace pymemrun {
 

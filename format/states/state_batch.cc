@@ -44,9 +44,7 @@ void StateBatchEncoder::Append(const StateEvent& event) {
                    std::min(event.other.size(), kMaxSleepNameBytes));
 }
 
-void StateBatchEncoder::Take(StateBatch* batch) {
-  MoveBatch(&batch_, batch);
-}
+void StateBatchEncoder::Take(StateBatch* batch) { MoveBatch(&batch_, batch); }
 
 absl::Status StateBatchDecoder::Check(const StateBatch& b, uint32_t* thread) {
   Parts parts;
@@ -85,10 +83,8 @@ absl::Status SchedBatchDecoder::Check(const SchedBatch& b, uint32_t* thread) {
   RETURN_IF_ERROR(CheckMost("sched.run_ns", b.run_ns(), kMaxStateNanos));
   RETURN_IF_ERROR(
       CheckMost("sched.runnable_ns", b.runnable_ns(), kMaxStateNanos));
-  RETURN_IF_ERROR(
-      CheckMost("sched.voluntary", b.voluntary(), kMaxStateNanos));
-  RETURN_IF_ERROR(
-      CheckMost("sched.preempted", b.preempted(), kMaxStateNanos));
+  RETURN_IF_ERROR(CheckMost("sched.voluntary", b.voluntary(), kMaxStateNanos));
+  RETURN_IF_ERROR(CheckMost("sched.preempted", b.preempted(), kMaxStateNanos));
   if (b.time_us() > kMaxStateNanos / 1000) {
     return WrongColumn("sched.time_us",
                        absl::StrCat("at most ", kMaxStateNanos / 1000),

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "format/timed/timed_entries.h"
 #include "format/states/state_event.h"
+#include "format/timed/timed_entries.h"
 
 namespace pymemrun {
 

@@ -29,8 +29,7 @@ GilBatch BatchOf(TimedEntries* entries, const std::vector<GilEvent>& events) {
 
 std::string Problem(const GilBatch& batch) {
   uint32_t thread = 0;
-  return std::string(
-      CheckTimed("gil", batch, kMaxGilNanos, &thread).message());
+  return std::string(CheckTimed("gil", batch, kMaxGilNanos, &thread).message());
 }
 
 TEST(TimedEntriesTest, TimesDoNotSinkFromBatchToBatch) {
@@ -67,7 +66,8 @@ TEST(TimedEntriesTest, DamageIsNamed) {
   const GilBatch good = BatchOf(&entries, {EventAt(10), EventAt(30)});
   GilBatch batch = good;
   batch.add_time_step_ns(0);
-  EXPECT_THAT(Problem(batch), HasSubstr("gil.time_step_ns: expected 2 entries"));
+  EXPECT_THAT(Problem(batch),
+              HasSubstr("gil.time_step_ns: expected 2 entries"));
   batch = good;
   batch.mutable_thread()->RemoveLast();
   EXPECT_THAT(Problem(batch), HasSubstr("gil.thread: expected 2 entries"));

@@ -63,9 +63,8 @@ class LanePrinter {
   void PrintRss() const;
   void PrintMarks() const;
   void PrintLane(const LaneChart::Lane& lane, double top) const;
-  void PrintPaths(
-      const std::map<std::pair<uint32_t, bool>, std::string>& paths,
-      double width) const;
+  void PrintPaths(const std::map<std::pair<uint32_t, bool>, std::string>& paths,
+                  double width) const;
   void PrintLegend() const;
 
   const LaneChart& chart_;
@@ -193,7 +192,8 @@ void LanePrinter::PrintLane(const LaneChart::Lane& lane, double top) const {
       kLayout.plot_width(), height));
   PrintPaths(pieces, running);
   PrintPaths(bars, 0);
-  plot_.PrintText(kLayout.left - 8, top + height / 2 + (lane.beside ? 3.5 : 4.5),
+  plot_.PrintText(kLayout.left - 8,
+                  top + height / 2 + (lane.beside ? 3.5 : 4.5),
                   absl::StrCat("text-anchor=\"end\"", FontOf(lane)),
                   ShortTerminalText(lane.label, kMostLaneLabel));
   plot_.Print("</g>\n");

@@ -156,7 +156,9 @@ void LaneLevels::AddTime(uint32_t track, uint64_t time_us, uint32_t name) {
     sum_us += time_us;
     return;
   }
-  if (lane.by_name.size() < kMostParts) lane.by_name.emplace_back(name, time_us);
+  if (lane.by_name.size() < kMostParts) {
+    lane.by_name.emplace_back(name, time_us);
+  }
 }
 
 // In columns.

@@ -36,8 +36,8 @@ constexpr StateLook kLooks[kThreadStates] = {
     {"S(other)", "#f9e4cf", "sleeps for less than some ms, or other reasons",
      true}};
 constexpr StateLook kRanLook = {"ran for a part of this time", "#7fd08a",
-                                "by schedstat, as high as the part",
-                                false, true};
+                                "by schedstat, as high as the part", false,
+                                true};
 
 // Of context switches all is told when the file has been read, one thread after
 // the other. Of the scheduler's counts slices are given as they come: nobody
@@ -54,8 +54,8 @@ class StateTracks final : public StateReplay {
 
  private:
   struct Counts {
-    uint32_t lane = 0;  // 0: it has none yet
-    uint64_t given_us = 0;  // up to then there are slices...
+    uint32_t lane = 0;                   // 0: it has none yet
+    uint64_t given_us = 0;               // up to then there are slices...
     uint64_t ran_us = 0, wanted_us = 0;  // ...with so much in all
   };
 
@@ -68,12 +68,12 @@ class StateTracks final : public StateReplay {
   const SourceOptions options_;
   TrackSink& sink_;
   TrackThreads threads_;
-  std::array<uint32_t, kThreadStates> names_ = {};     // 0: not asked for yet
+  std::array<uint32_t, kThreadStates> names_ = {};      // 0: not asked for yet
   absl::flat_hash_map<uint8_t, uint32_t> other_names_;  // of S(other)
-  uint32_t thread_ = 0, lane_ = 0;  // whose spans come now
+  uint32_t thread_ = 0, lane_ = 0;                      // whose spans come now
   uint32_t ran_name_ = 0;
   std::vector<Counts> counts_;  // by first ThreadDef.ids
-  uint64_t batch_us_ = 0;         // when the last counts were read
+  uint64_t batch_us_ = 0;       // when the last counts were read
   uint64_t given_ = 0, too_short_ = 0;
 };
 
@@ -92,8 +92,8 @@ uint32_t StateTracks::NameOf(const StateSpan& span) {
   if (names_[0] == 0) {
     for (size_t i = 0; i < kThreadStates; ++i) {
       const auto runs = static_cast<size_t>(ThreadState::kRuns);
-      names_[i] = AddName(i == runs && !has_gil() ? "runs" : kLooks[i].name,
-                          kLooks[i]);
+      names_[i] =
+          AddName(i == runs && !has_gil() ? "runs" : kLooks[i].name, kLooks[i]);
     }
   }
   const auto state = static_cast<size_t>(span.state);
@@ -112,8 +112,8 @@ SliceEnd StateTracks::EndOf(const StateSpan& span) const {
   SliceEnd end;
   end.is_estimated = span.is_estimated;
   if (span.gil_ns == 0) return end;
-  const auto had = static_cast<double>(span.gil_ns) /
-                   static_cast<double>(span.long_ns());
+  const auto had =
+      static_cast<double>(span.gil_ns) / static_cast<double>(span.long_ns());
   if (span.state == ThreadState::kRunsWithGil) {
     end.let_go_us = (span.long_ns() - span.gil_ns) / 1000;
     end.share = had;

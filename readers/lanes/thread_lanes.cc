@@ -149,9 +149,8 @@ uint32_t LaneDrawing::NewColor(const LaneLevels::Name& name) {
   if (name.color.empty()) {
     if (free_colors_ == kMostColors) return LaneChart::kOtherColor;
     const size_t color = free_colors_++;
-    chart_.colors.push_back(has_chosen_
-                                ? std::string(kBesideStates[color])
-                                : LayerColors(kMostColors)[color]);
+    chart_.colors.push_back(has_chosen_ ? std::string(kBesideStates[color])
+                                        : LayerColors(kMostColors)[color]);
   } else {
     chart_.colors.push_back(name.color);
     has_chosen_ = true;
@@ -174,12 +173,12 @@ void LaneDrawing::SetColors() {
       continue;
     }
     const std::string file = name.file.substr(name.file.rfind('/') + 1);
-    AddKey(colors_[number],
-           name.file.empty()
-               ? absl::StrCat(name.name, name.says.empty() ? "" : ": ",
-                              name.says)
-               : absl::StrCat(name.name, "  ", file, ":", name.line),
-           name);
+    AddKey(
+        colors_[number],
+        name.file.empty()
+            ? absl::StrCat(name.name, name.says.empty() ? "" : ": ", name.says)
+            : absl::StrCat(name.name, "  ", file, ":", name.line),
+        name);
   }
   if (other_count > 0 && others.busy_us + others.grown_bytes > 0) {
     AddKey(LaneChart::kOtherColor,
@@ -207,14 +206,13 @@ std::string LaneDrawing::DetailOf(uint64_t busy_us, double grown_bytes) const {
 std::string LaneDrawing::DetailOf(const Lane& lane) const {
   if (lane.of_lane == 0) return DetailOf(lane.busy_us, lane.grown_bytes);
   auto parts = lane.by_name;
-  std::stable_sort(parts.begin(), parts.end(), [](const auto& a,
-                                                  const auto& b) {
-    return a.second > b.second;
-  });
+  std::stable_sort(
+      parts.begin(), parts.end(),
+      [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string text;
   for (const auto& [name, time_us] : parts) {
-    absl::StrAppend(&text, text.empty() ? "" : ", ",
-                    levels_.names()[name].name, " ", HumanSeconds(time_us));
+    absl::StrAppend(&text, text.empty() ? "" : ", ", levels_.names()[name].name,
+                    " ", HumanSeconds(time_us));
   }
   return text;
 }
@@ -257,9 +255,9 @@ LaneChart::Lane LaneDrawing::DrawLane(const Lane& lane) const {
 // What tells most of the thread: its own, or else the first one beside it.
 const LaneLevels::Lane& LaneDrawing::MainLane(size_t thread) const {
   const bool has_own = chart_.has_pieces || chart_.has_bars;
-  return levels_.lanes()[has_own || beside_[thread].empty()
-                             ? thread
-                             : beside_[thread].front()];
+  return levels_
+      .lanes()[has_own || beside_[thread].empty() ? thread
+                                                  : beside_[thread].front()];
 }
 
 // How many of the others ran: a bar each column.
@@ -283,8 +281,8 @@ LaneChart::Lane LaneDrawing::DrawOthers() const {
     }
   }
   LaneChart::Lane drawn;
-  drawn.label = absl::StrCat(Grouped(others_.size() + levels_.threads_not_kept()),
-                             " more threads");
+  drawn.label = absl::StrCat(
+      Grouped(others_.size() + levels_.threads_not_kept()), " more threads");
   drawn.detail = DetailOf(busy_us, bytes);
   const double highest = *std::max_element(running.begin(), running.end());
   for (uint32_t at = 0; at < LaneChart::kColumns; ++at) {

@@ -57,7 +57,7 @@ class StateReplay : public GilReplay {
   struct Told {
     ThreadSteps steps;
     std::vector<GilPart> holds, waits;
-    SchedSample sched;  // the last one
+    SchedSample sched;                      // the last one
     std::vector<RunnableReading> readings;  // of runs with switches
     // Of the thread. An end of 0 is the run's.
     uint64_t first_ns = ~uint64_t{0}, end_ns = 0;

@@ -148,7 +148,8 @@ TEST(StatesReportTest, AThreadCanBeChosen) {
       StatesReport(TwoStateThreads().Build(), {"--thread", "worker", "--csv"});
   EXPECT_THAT(printed.out, HasSubstr("worker#12"));
   EXPECT_THAT(printed.out, Not(HasSubstr("MainThread")));
-  EXPECT_EQ(StatesReport(TwoStateThreads().Build(), {"--thread", "nobody"}).code, 2);
+  EXPECT_EQ(
+      StatesReport(TwoStateThreads().Build(), {"--thread", "nobody"}).code, 2);
 }
 
 TEST(StatesReportTest, ARunWithoutStatesSaysHowToRecordThem) {
@@ -192,10 +193,10 @@ TEST(ThreadTimesTest, HoldsThatOverlapAndTimesThatSinkKeepTheSum) {
   steps.Add(50, ThreadSteps::kOther);  // sinks: counts as 100
   steps.Add(200, ThreadSteps::kRuns);
   ThreadTimes times;
-  EXPECT_THAT(SpansOf(steps, 300, {{0, 250, 0}, {210, 280, 1000}, {220, 20, 0}},
-                      {{90, 150, 0}, {120, 900, 0}}, {}, &times),
-              ElementsAre("S(GIL) 100-200", "with GIL 200-250 had 50",
-                          "runs 250-300"));
+  EXPECT_THAT(
+      SpansOf(steps, 300, {{0, 250, 0}, {210, 280, 1000}, {220, 20, 0}},
+              {{90, 150, 0}, {120, 900, 0}}, {}, &times),
+      ElementsAre("S(GIL) 100-200", "with GIL 200-250 had 50", "runs 250-300"));
   EXPECT_EQ(times.total_ns(), 200u);
   EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRunsWithGil)], 50u);
   EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRuns)], 50u);
@@ -209,8 +210,9 @@ TEST(ThreadTimesTest, PausesOfAHoldAreSpreadOverTheTimeThatItRan) {
   steps.Add(60, ThreadSteps::kRuns);
   ThreadTimes times;
   // It ran for 70 of the hold, and can have had the GIL for 20 of them.
-  EXPECT_THAT(SpansOf(steps, 100, {{0, 100, 80}}, {}, {}, &times),
-              ElementsAre("runs 0-30 had 8", "I/O 30-60", "runs 60-100 had 12"));
+  EXPECT_THAT(
+      SpansOf(steps, 100, {{0, 100, 80}}, {}, {}, &times),
+      ElementsAre("runs 0-30 had 8", "I/O 30-60", "runs 60-100 had 12"));
   EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRunsWithGil)], 20u);
   EXPECT_EQ(times.ns[static_cast<size_t>(ThreadState::kRuns)], 50u);
 }
@@ -250,8 +252,8 @@ TEST(ThreadTimesTest, WhatWasCountedBetweenReadingsIsOfTheSleepsThere) {
   steps.Add(220, ThreadSteps::kIo);
   steps.Add(320, ThreadSteps::kRuns);
   ThreadTimes times;
-  EXPECT_THAT(SpansOf(steps, 330, {}, {}, {{0, 0}, {105, 20}, {215, 20},
-                                           {325, 50}}, &times),
+  EXPECT_THAT(SpansOf(steps, 330, {}, {},
+                      {{0, 0}, {105, 20}, {215, 20}, {325, 50}}, &times),
               ElementsAre("I/O 0-80", "wants 80-100?", "runs 100-110",
                           "I/O 110-210", "runs 210-220", "I/O 220-290",
                           "wants 290-320?", "runs 320-330"));

@@ -67,8 +67,8 @@ class Parts {
 };
 
 // For how long a thread had each of its holds while it ran, spread over the
-// pieces of that time. The thread was without the GIL in a hold's pauses, nobody
-// knows when, and may have run meanwhile.
+// pieces of that time. The thread was without the GIL in a hold's pauses,
+// nobody knows when, and may have run meanwhile.
 class HeldTime {
  public:
   explicit HeldTime(size_t parts) : parts_(parts) {}
@@ -95,8 +95,8 @@ class HeldTime {
   std::vector<Part> parts_;
 };
 
-// For how long sleeps were the wish for a CPU at their ends. The scheduler counts
-// such a time when it is over, as it does that after a preemption.
+// For how long sleeps were the wish for a CPU at their ends. The scheduler
+// counts such a time when it is over, as it does that after a preemption.
 class LateWakes {
  public:
   LateWakes(const ThreadSteps& steps,
@@ -118,8 +118,8 @@ class LateWakes {
   size_t next_ = 0;
 };
 
-// What a reading has too much or too little, since threads are read one after the
-// other, is the next one's.
+// What a reading has too much or too little, since threads are read one after
+// the other, is the next one's.
 LateWakes::LateWakes(const ThreadSteps& steps,
                      const std::vector<RunnableReading>& readings) {
   std::vector<uint64_t> sleeps;

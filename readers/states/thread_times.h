@@ -95,10 +95,10 @@ struct ThreadTimes {
 
 // Gives what a thread did, in the order of time, without holes until it ended.
 // `end_ns`: of the run. `holds` and `waits` of that thread, in any order.
-// `readings`: for how long it wanted a CPU, as the scheduler counted. What of it
-// the steps do not have was at the ends of sleeps, and the kernel does not say
-// where. Each sleep that has ended between two readings gives the same part, or
-// all that it has.
+// `readings`: for how long it wanted a CPU, as the scheduler counted. What of
+// it the steps do not have was at the ends of sleeps, and the kernel does not
+// say where. Each sleep that has ended between two readings gives the same
+// part, or all that it has.
 void EachSpan(const ThreadSteps& steps, uint64_t end_ns,
               std::vector<GilPart> holds, std::vector<GilPart> waits,
               const std::vector<RunnableReading>& readings,

@@ -28,8 +28,7 @@ class StatesRun {
     builder_.AddRecord(record);
   }
   StatesRun& Step(uint64_t ms, uint32_t thread, StateAction action,
-                  SleepReason reason = SLEEP_UNKNOWN,
-                  const char* other = "") {
+                  SleepReason reason = SLEEP_UNKNOWN, const char* other = "") {
     states_.Append({ms * kMsInNs, thread, action, reason, other});
     return *this;
   }

@@ -107,7 +107,8 @@ uint32_t PerfettoTrace::AddThread(const TrackThread& thread) {
 uint32_t PerfettoTrace::AddLane(uint32_t thread_track, absl::string_view name) {
   if (thread_track == 0) return AddTrack(packet_.get(), name, kProcessTrack);
   const auto thread = thread_names_.find(thread_track);
-  const bool is_named = thread != thread_names_.end() && !thread->second.empty();
+  const bool is_named =
+      thread != thread_names_.end() && !thread->second.empty();
   return AddTrack(
       packet_.get(),
       is_named ? absl::StrCat(thread->second, ": ", name) : std::string(name),

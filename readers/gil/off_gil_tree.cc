@@ -14,6 +14,10 @@ namespace pymemrun {
 namespace {
 
 constexpr char kNoStack[] = "<no stack>";
+// Of kBoth so many holders have stacks below waiters' stacks, those that most
+// time was waited for: each is a tree of its own.
+constexpr size_t kMostJoined = size_t{1} << 14;
+constexpr char kOtherHolders[] = "<other holders>";
 
 bool IsThread(uint32_t holder) {
   return holder != GilReplay::kHandover && holder != GilReplay::kForgotten;
@@ -68,7 +72,10 @@ uint32_t OffGilTree::HolderNode(const WaitStacks::Key& key, uint32_t root) {
              : Below(tree_.NodeBelow(root, key.place.stack, false), called);
 }
 
-uint32_t OffGilTree::NodeOf(const WaitStacks::Key& key) {
+uint32_t OffGilTree::NodeOf(const WaitStacks::Key& key, bool is_large) {
+  if (options_.by == WaitsBy::kBoth && !is_large) {
+    return Below(WaiterNode(key), kOtherHolders);
+  }
   const std::string holder = GilHolderName(replay_, key.holder);
   switch (options_.by) {
     case WaitsBy::kWaiter:
@@ -90,13 +97,14 @@ void OffGilTree::Add(ThreadFilter* keep) {
   }
   const auto order = [](const Entry& entry) {
     const WaitStacks::Key& key = entry.first;
-    return std::make_tuple(key.waiter, key.stack, key.holder, key.place.stack,
-                           key.place.function);
+    return std::make_tuple(~entry.second.ns, key.waiter, key.stack, key.holder,
+                           key.place.stack, key.place.function);
   };
   std::sort(entries.begin(), entries.end(),
             [&](const Entry& a, const Entry& b) { return order(a) < order(b); });
+  size_t count = 0;
   for (const auto& [key, sum] : entries) {
-    tree_.Add(NodeOf(key), static_cast<double>(sum.ns),
+    tree_.Add(NodeOf(key, count++ < kMostJoined), static_cast<double>(sum.ns),
               static_cast<double>(sum.waits));
     waited_ns_ += sum.ns;
     const bool has_stack = options_.by == WaitsBy::kHolder

@@ -41,7 +41,7 @@ class OffGilTree {
   uint64_t slept_ns() const { return slept_ns_; }
 
  private:
-  uint32_t NodeOf(const WaitStacks::Key& key);
+  uint32_t NodeOf(const WaitStacks::Key& key, bool is_large);
   uint32_t WaiterNode(const WaitStacks::Key& key);
   uint32_t HolderNode(const WaitStacks::Key& key, uint32_t root);
   uint32_t Root(std::string name);

@@ -236,14 +236,14 @@ TEST(TaskReportTest, WhatTasksAllocatedIsKnownOfHeapEvents) {
   with_heap.builder().AddHeap(events);
   with_heap.Step(1, TASK_WAITS, 10, 20, 2).Step(2, TASK_WAITS, 30, 40, 2);
   const std::string built = with_heap.Build();
-  const nlohmann::json rows = Rows(built, {"--sort", "heap", "--at", "end"});
+  const nlohmann::json rows = Rows(built, {"--sort", "heap", "--at", "0.5"});
   EXPECT_EQ(rows[0]["name"], "Task-2");
   EXPECT_DOUBLE_EQ(rows[0]["live_bytes"], 7000);
   EXPECT_DOUBLE_EQ(rows[0]["allocated_bytes"], 7500);
   EXPECT_DOUBLE_EQ(rows[1]["live_bytes"], 100);
   TempFile file(built);
   const Printed by_task =
-      Report({"heap", file.path(), "--by", "task", "--at", "end", "--csv"});
+      Report({"heap", file.path(), "--by", "task", "--at", "0.5", "--csv"});
   EXPECT_EQ(by_task.code, 0) << by_task.err;
   EXPECT_THAT(by_task.out, HasSubstr("\r\nTask-2 work,7000"));
   EXPECT_THAT(by_task.out, HasSubstr("\r\nTask-1 work,100"));

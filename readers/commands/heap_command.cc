@@ -359,7 +359,7 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   replay.CountTemporary(temporary_);
   TaskTimelineReader tasks;
   if (by_ == GroupBy::kTask) {
-    if (!ReadSteps(file.get(), console, &tasks, &code)) return code;
+    if (!ReadTaskSteps(file.get(), console, &tasks, &code)) return code;
     replay.TellTasksApart(&tasks);
   }
   if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;

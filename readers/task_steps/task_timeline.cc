@@ -70,7 +70,7 @@ bool TaskTimelineReader::OnTasks(const TaskEvent* events, size_t count) {
   return true;
 }
 
-bool ReadSteps(RereadFile* file, const Console& console,
+bool ReadTaskSteps(RereadFile* file, const Console& console,
                TaskTimelineReader* steps, int* code) {
   if (!file->Read(steps)) {
     *code = kExitFailed;

@@ -211,7 +211,7 @@ int HistoryCommand::Run(const Console& console, OutputBuffer* output) {
   HeapHistoryReplay replay(options);
   TaskTimelineReader steps;
   if (options.by == GroupBy::kTask) {
-    if (!ReadSteps(file.get(), console, &steps, &code)) return code;
+    if (!ReadTaskSteps(file.get(), console, &steps, &code)) return code;
     replay.TellTasksApart(&steps);
   }
   if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;

@@ -71,7 +71,7 @@ bool TaskTimelineReader::OnTasks(const TaskEvent* events, size_t count) {
 }
 
 bool ReadTaskSteps(RereadFile* file, const Console& console,
-               TaskTimelineReader* steps, int* code) {
+                   TaskTimelineReader* steps, int* code) {
   if (!file->Read(steps)) {
     *code = kExitFailed;
     return false;

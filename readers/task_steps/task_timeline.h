@@ -66,7 +66,7 @@ class TaskTimelineReader final : public ReplayVisitor {
 // For --by task. False: there are none, which has been said; *code is what the
 // program is to exit with.
 bool ReadTaskSteps(RereadFile* file, const Console& console,
-               TaskTimelineReader* steps, int* code);
+                   TaskTimelineReader* steps, int* code);
 
 }  // namespace pymemrun
 

@@ -288,9 +288,8 @@ TEST(HeapReportTest, WrongOptionsAreRefused) {
       {{"heap", "--at", "200%"},
        "--at: expected a share from 0% to 100%, found '200%'"},
       {{"heap", "--by", "stack"},
-       "--by: expected line, library-line, function, file, thread, allocator "
-       "or module, "
-       "found 'stack'"},
+       "--by: expected line, library-line, function, file, thread, task, "
+       "allocator or module, found 'stack'"},
       {{"heap", "--temporary", "-1"},
        "--temporary: expected a number from 1 on, found '-1'"},
       {{"heap", "--at", "1", "--at", "2"}, "--at: is given more than once"},

@@ -21,6 +21,7 @@ bool IsOfC(What what) { return what != CALL && what != RETURN; }
 
 void CallTracks::OnHeader(const Header& header) {
   logs_all_ = EveryEventLogged(header.filters());
+  asked_for_ = !header.calls_off();
 }
 
 // Rows do not tell greenlets of one thread apart.
@@ -228,7 +229,8 @@ class CallSource final : public TrackSource {
 
  private:
   void Say(const CallTracks& calls) {
-    if (calls.given() + calls.too_short() + calls.not_kept() == 0) {
+    if (calls.asked_for() &&
+        calls.given() + calls.too_short() + calls.not_kept() == 0) {
       notes_.push_back(
           "no call is in it: pymemrun --min-drss 0 or --min-call-drss records "
           "how long calls took");

@@ -45,6 +45,7 @@ class CallTracks final : public ReplayVisitor {
   uint64_t given() const { return given_; }
   uint64_t too_short() const { return too_short_; }
   uint64_t not_kept() const { return not_kept_; }
+  bool asked_for() const { return asked_for_; }  // calls are in the run
   uint64_t cut() const { return cut_; }
   bool has_greenlets() const { return has_greenlets_; }
 
@@ -83,7 +84,7 @@ class CallTracks final : public ReplayVisitor {
   const uint64_t min_us_;
   TrackSink& sink_;
   TrackThreads threads_;
-  bool logs_all_ = false, has_greenlets_ = false;
+  bool logs_all_ = false, has_greenlets_ = false, asked_for_ = false;
   uint64_t next_number_ = 0, now_us_ = 0, open_count_ = 0;
   std::vector<Site> sites_;
   absl::flat_hash_map<uint64_t, uint32_t> names_;  // by key

@@ -7,6 +7,7 @@
 #include "readers/gil/gil_replay.h"
 #include "readers/gil/gil_tables.h"
 #include "readers/gil/gil_text.h"
+#include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
@@ -47,6 +48,7 @@ class GilCommand final : public ReportCommand {
     AddThread(app, &thread_);
     AddOwn(app);
     files_.AddOutput(app);
+    SetUsualOptions(app, {"--rows", "--thread", "--limit", "--csv", "--output"});
   }
   std::string Problem() const override { return table_.Problem(); }
   int Run(const Console& console, OutputBuffer* output) override;

@@ -10,6 +10,7 @@
 #include "readers/gil/gil_text.h"
 #include "readers/gil/off_gil_tree.h"
 #include "readers/gil/wait_stacks.h"
+#include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/places/tree_text.h"
 #include "readers/report/report_command.h"
@@ -100,6 +101,8 @@ void OffGilCommand::AddOptions(CLI::App* app) {
   AddThread(app, &thread_);
   AddOwn(app);
   files_.AddOutput(app);
+  SetUsualOptions(app, {"--by", "--svg", "--collapsed", "--inverted",
+                        "--sleeps", "--limit", "--output"});
 }
 
 std::string OffGilCommand::Problem() const {

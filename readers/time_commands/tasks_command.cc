@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_reading.h"
 #include "readers/moments/moment_reading.h"
+#include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
@@ -52,6 +53,7 @@ class TasksCommand final : public ReportCommand {
     AddThread(app, &thread_);
     AddOwn(app);
     files_.AddOutput(app);
+    SetUsualOptions(app, {"--by", "--sort", "--limit", "--csv", "--output"});
   }
   std::string Problem() const override { return table_.Problem(); }
   int Run(const Console& console, OutputBuffer* output) override;

@@ -3,6 +3,9 @@
  * $GIL_TIMES names a file, entries are appended to it: time in nanoseconds of
  * CLOCK_MONOTONIC (8 bytes), thread (4), what (4): 0 take, 1 taken, 2 drop, 3
  * dropped. It has room for 4 million. */
+#ifndef PYMEMRUN_TESTS_GIL_GIL_TIMES_H_
+#define PYMEMRUN_TESTS_GIL_GIL_TIMES_H_
+
 #include <fcntl.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -57,3 +60,5 @@ static void take_gil(PyThreadState* tstate) {
   untimed_take_gil(tstate);
   note_gil_time(1);
 }
+
+#endif  // PYMEMRUN_TESTS_GIL_GIL_TIMES_H_

@@ -204,7 +204,6 @@ def by_name(path, *options):
 
 @unittest.skipIf(support.FREE_THREADED or support.VERSION < (3, 10),
                  "its coroutines tell nothing")
-@unittest.skipIf(support.VERSION < (3, 10), "no steps are seen there")
 class TasksTest(support.ProgramTest):
     def traced(self, text, *options):
         return self.run_script(text, *TASKS, *options)

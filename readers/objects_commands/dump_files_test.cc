@@ -1,4 +1,6 @@
 // Which files pymemobj takes, and which rows it gives of them.
+#include <zlib.h>
+
 #include <string>
 #include <vector>
 
@@ -13,6 +15,24 @@ namespace pymemrun {
 namespace {
 
 using testing::HasSubstr;
+
+// `text` as gzip has it.
+std::string Packed(const std::string& text) {
+  std::string packed(1024, '\0');
+  z_stream stream = {};
+  EXPECT_EQ(
+      deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY),
+      Z_OK);
+  std::string in = text;
+  stream.next_in = reinterpret_cast<Bytef*>(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(packed.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return packed;
+}
 
 // A list of 30 strings.
 class DumpFilesTest : public testing::Test {
@@ -79,6 +99,15 @@ TEST_F(DumpFilesTest, WhatIsNoDumpIsCalledSo) {
   EXPECT_EQ(printed.code, kExitFailed);
   EXPECT_THAT(printed.err, HasSubstr("not a dump of objects: found a file that "
                                      "begins with 01 02 03 04"));
+}
+
+TEST_F(DumpFilesTest, APackedTextIsRead) {
+  const std::string line =
+      "{\"address\": 1, \"type\": \"dict\", \"size\": 64, \"refs\": []}\n";
+  const TempFile file(Packed(line));
+  const Printed printed = Objects({file.path(), "--csv"});
+  EXPECT_EQ(printed.code, kExitOk) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("1,64,"));
 }
 
 TEST_F(DumpFilesTest, OfADamagedTextWhatIsWholeIsAnswered) {

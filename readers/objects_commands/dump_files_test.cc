@@ -1,6 +1,7 @@
 // Which files pymemobj takes, and which rows it gives of them.
 #include <zlib.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,78 @@ TEST_F(DumpFilesTest, AFolderStandsForItsDumps) {
   EXPECT_EQ(none.code, kExitFailed);
   EXPECT_THAT(none.err, HasSubstr("expected dumps (*.obj.pb) in this folder, "
                                   "found none"));
+}
+
+TEST_F(DumpFilesTest, OfAFolderWhatIsNoDumpIsLeftOut) {
+  const TempFolder folder;
+  folder.Write("run.obj.pb", builder_.Write());
+  folder.Write("run.pb", "no dump");
+  const TempFile other(builder_.Write());
+  EXPECT_EQ(Objects({folder.path(), "diff", other.path()}).code, kExitOk);
+  EXPECT_EQ(Objects({folder.path(), "index"}).code, kExitOk);
+  folder.Write("run.obj-1.pb", builder_.Write());
+  const Printed both = Objects({folder.path(), "index"});
+  EXPECT_EQ(both.code, kExitOk) << both.err;
+  EXPECT_THAT(both.out, HasSubstr("/run.obj-1.pb.idx: an index of"));
+  EXPECT_THAT(Objects({folder.path(), "diff", other.path()}).err,
+              HasSubstr("takes two files, OLD and NEW, found 3"));
+  const TempFolder runs;
+  runs.Write("run.pb", "no dump");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"index"}, {"summary"}}) {
+    const Printed none = Objects({runs.path(), command[0]});
+    EXPECT_EQ(none.code, kExitFailed);
+    EXPECT_THAT(none.err, HasSubstr("expected dumps (*.obj.pb) in this"));
+  }
+}
+
+TEST_F(DumpFilesTest, OneDocumentIsOfOneDump) {
+  const TempFolder folder;
+  folder.Write("run.obj.pb", builder_.Write());
+  folder.Write("run.obj-1.pb", builder_.Write());
+  const std::string output = folder.path() + "/out";
+  for (const std::string command : {"treemap", "export", "index"}) {
+    const Printed printed = Objects({folder.path(), command, "-o", output});
+    EXPECT_EQ(printed.code, kExitUsage) << command;
+    EXPECT_THAT(printed.err, HasSubstr("takes one FILE, found 2"));
+    EXPECT_FALSE(std::filesystem::exists(output));
+  }
+}
+
+TEST_F(DumpFilesTest, NothingIsWrittenOverWhatIsRead) {
+  const TempFolder folder;
+  const std::string dump = folder.Write("w.obj.pb", builder_.Write());
+  const std::string run = folder.Write("w.pb", "a run");
+  const std::string other = folder.Write("other.pb", "another");
+  for (const std::string& output : {dump, run}) {
+    const Printed printed = Objects({dump, "suspects", "-o", output});
+    EXPECT_EQ(printed.code, kExitUsage);
+    EXPECT_THAT(printed.err, HasSubstr("is one of the files to read"));
+  }
+  EXPECT_EQ(
+      Objects({dump, "what-if", list_address_, "--run", other, "-o", other})
+          .code,
+      kExitUsage);
+  EXPECT_EQ(Report({"heap", run, "--objects", "-o", dump}).code, kExitUsage);
+  EXPECT_EQ(Objects({dump, "suspects", "-o", folder.path() + "/new"}).code,
+            kExitOk);
+}
+
+TEST_F(DumpFilesTest, ThatNoRowIsLeftIsSaid) {
+  EXPECT_THAT(Run({"list", "--where", "type=app.Nothing"}).out,
+              testing::EndsWith("\n\nnone: --where leaves no row\n"));
+}
+
+TEST_F(DumpFilesTest, DiffSaysHowManyRowsAreLeftOut) {
+  const TempFile older(builder_.Write());
+  for (int i = 0; i < 3; ++i) {
+    builder_.Refer(list_, builder_.Add(absl::StrCat("app.Kind", i), 48),
+                   EDGE_INDEX);
+  }
+  const TempFile newer(builder_.Write());
+  EXPECT_THAT(
+      Objects({older.path(), "diff", newer.path(), "--limit", "1"}).out,
+      HasSubstr("app.Kind0\n\n2 more rows; --limit 0 lists all.\n"));
 }
 
 TEST_F(DumpFilesTest, WhatIsNoDumpIsCalledSo) {

@@ -21,7 +21,7 @@ struct DumpsMade {
   void Take(const ObjectsDumped& dump);
 
   uint64_t count = 0;
-  std::string last;  // its file's name, without folders
+  std::string last;       // its file's name, without folders
   bool has_peak = false;  // the last of the peaks is kept
 };
 

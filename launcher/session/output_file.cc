@@ -87,8 +87,8 @@ int RenameWithoutReplacing(const std::string& from, const std::string& to) {
   return unlink(from.c_str()) == 0 ? 0 : errno;
 }
 
-// The names of dumps of the object graph that a run with this file makes, and of
-// their indexes, without folder and stem: ".obj.pb", ".obj-12.pb.idx".
+// The names of dumps of the object graph that a run with this file makes, and
+// of their indexes, without folder and stem: ".obj.pb", ".obj-12.pb.idx".
 bool IsDumpEnding(std::string_view ending) {
   if (!ending.starts_with(".obj")) return false;
   ending.remove_prefix(4);

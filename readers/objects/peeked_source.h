@@ -17,8 +17,8 @@ class PeekedSource final : public ByteSource {
  public:
   explicit PeekedSource(ByteSource* source) : source_(source) {}
 
-  // Up to `size` first bytes, however many were peeked before; fewer where there
-  // are no more, or they cannot be read. REQUIRES: nothing was read yet.
+  // Up to `size` first bytes, however many were peeked before; fewer where
+  // there are no more, or they cannot be read. REQUIRES: nothing was read yet.
   absl::string_view Peek(size_t size) {
     while (peeked_.size() < size) {
       char buffer[64];

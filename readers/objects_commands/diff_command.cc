@@ -98,8 +98,7 @@ std::string DiffCommand::Heading(const ObjectGraph& older,
 }
 
 Table DiffCommand::GroupsTable(const ObjectGraph& older,
-                               const ObjectGraph& newer,
-                               uint64_t* more) const {
+                               const ObjectGraph& newer, uint64_t* more) const {
   const ObjectsDiffBy by =
       by_ == By::kLine ? ObjectsDiffBy::kLine : ObjectsDiffBy::kType;
   const bool one = IsOneProcess(older, newer);
@@ -210,8 +209,8 @@ Table DiffCommand::DominatorsTable(ObjectAnalysis* older, ObjectAnalysis* newer,
 
 void DiffCommand::PrintMore(uint64_t rows, OutputBuffer* output) const {
   if (rows == 0 || !table_.as_text()) return;
-  output->AppendLines(
-      absl::StrCat("\n", Counted(rows, "more row"), "; --limit 0 lists all.\n"));
+  output->AppendLines(absl::StrCat("\n", Counted(rows, "more row"),
+                                   "; --limit 0 lists all.\n"));
 }
 
 int DiffCommand::Compare(ObjectAnalysis* older, ObjectAnalysis* newer,

@@ -161,9 +161,8 @@ TEST_F(DumpFilesTest, DiffSaysHowManyRowsAreLeftOut) {
                    EDGE_INDEX);
   }
   const TempFile newer(builder_.Write());
-  EXPECT_THAT(
-      Objects({older.path(), "diff", newer.path(), "--limit", "1"}).out,
-      HasSubstr("app.Kind0\n\n2 more rows; --limit 0 lists all.\n"));
+  EXPECT_THAT(Objects({older.path(), "diff", newer.path(), "--limit", "1"}).out,
+              HasSubstr("app.Kind0\n\n2 more rows; --limit 0 lists all.\n"));
 }
 
 TEST_F(DumpFilesTest, WhatIsNoDumpIsCalledSo) {

@@ -52,6 +52,7 @@ class EventEncoder final : public RingMerger::SlotTaker {
   uint64_t next_index() const override { return chunk_index_; }
   // The run file's new path, if the script has changed it; else empty.
   const std::string& output() const { return facts_.output(); }
+  const DumpsMade& dumps() const { return facts_.dumps(); }
   uint64_t refused_counters() const { return facts_.refused_counters(); }
   uint64_t bad_slots() const { return bad_slots_; }
   DefinitionTable& definitions() { return definitions_; }

@@ -237,6 +237,7 @@ TEST_F(EventEncoderTest, FactsStandBetweenTheirRows) {
   EXPECT_EQ(dumped.file_bytes(), 4u);
   EXPECT_EQ(dumped.objects() + dumped.references(), 11u);
   EXPECT_EQ(dumped.file() + dumped.problem(), "run.obj.pbwhy");
+  EXPECT_EQ(encoder_.dumps().count, 0u);  // not whole
   const Pause& pause = out_.records[out_.records.size() - 2].pause();
   EXPECT_EQ(pause.next_number(), 8u);
   EXPECT_LT(pause.from_us(), pause.to_us());

@@ -188,6 +188,14 @@ void FactWriter::WriteCounter(PayloadReader payload) {
   in_.out->Write(record);
 }
 
+void DumpsMade::Take(const ObjectsDumped& dump) {
+  if (!dump.problem().empty()) return;
+  const bool replaces = has_peak && dump.reason() == OBJECTS_AT_PEAK;
+  has_peak |= dump.reason() == OBJECTS_AT_PEAK;
+  if (!replaces) ++count;
+  last = dump.file();
+}
+
 bool FactWriter::Write(ControlKind kind, absl::string_view payload) {
   if (kind == ControlKind::kOutput) {
     output_ = std::string(PayloadReader(payload).TakeString());
@@ -204,6 +212,7 @@ bool FactWriter::Write(ControlKind kind, absl::string_view payload) {
       record.peak().hwm_bytes() > in_.totals->peak.hwm_bytes()) {
     in_.totals->peak = record.peak();
   }
+  if (record.has_objects_dumped()) dumps_.Take(record.objects_dumped());
   if (record.has_gauge()) {
     in_.totals->gauge_change = record.gauge();
     ++in_.totals->gauge_changes;

@@ -16,6 +16,15 @@
 
 namespace pymemrun {
 
+// The dumps of the object graph that are whole.
+struct DumpsMade {
+  void Take(const ObjectsDumped& dump);
+
+  uint64_t count = 0;
+  std::string last;       // its file's name, without folders
+  bool has_peak = false;  // the last of the peaks is kept
+};
+
 // EventEncoder owns one. Not thread safe. All pointers must outlive it.
 class FactWriter {
  public:
@@ -32,6 +41,7 @@ class FactWriter {
   bool Write(ControlKind kind, absl::string_view payload);
   // The run file's new path, if the script has changed it; else empty.
   const std::string& output() const { return output_; }
+  const DumpsMade& dumps() const { return dumps_; }
   // Values of counters that are one too many, which were not written.
   uint64_t refused_counters() const { return refused_counters_; }
 
@@ -42,6 +52,7 @@ class FactWriter {
   absl::flat_hash_set<std::string> counters_;  // their names
   uint64_t refused_counters_ = 0;
   std::string output_;
+  DumpsMade dumps_;
 };
 
 }  // namespace pymemrun

@@ -1,6 +1,7 @@
 #include "collector/session/run_end.h"
 
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -181,6 +182,17 @@ std::string RunEnd::AnswerText(const Footer& footer) const {
       [this] { in_.reply->heartbeat.fetch_add(1, std::memory_order_relaxed); });
 }
 
+// The program may have named files elsewhere.
+void RunEnd::AddDumps(EndReportInput* input) const {
+  const DumpsMade& dumps = in_.encoder->dumps();
+  const std::string path = MadeAt();
+  const std::string last =
+      path.substr(0, path.rfind('/') + 1).append(dumps.last);
+  if (dumps.count == 0 || access(last.c_str(), F_OK) != 0) return;
+  input->dumps = dumps.count;
+  input->last_dump = last;
+}
+
 void RunEnd::Answer(const Footer& footer) const {
   EndReportInput input;
   input.header = in_.launch->header;
@@ -196,6 +208,7 @@ void RunEnd::Answer(const Footer& footer) const {
   }
   const std::string& children = in_.launch->children;
   input.children_name = children.substr(children.rfind('/') + 1);
+  AddDumps(&input);
   input.names_next = true;
   static_assert(sizeof(in_.reply->report) >= kMaxEndReportBytes);
   const std::string text = EndReportText(input);

@@ -17,6 +17,8 @@
 
 namespace pymemrun {
 
+struct EndReportInput;
+
 // CollectorProcess makes one when nothing more comes. Not thread safe.
 class RunEnd {
  public:
@@ -49,6 +51,8 @@ class RunEnd {
                Footer* footer) const;
   std::string MadeAt() const;
   std::string AnswerText(const Footer& footer) const;
+  // Adds the dumps of objects, as far as they lie beside the run file.
+  void AddDumps(EndReportInput* input) const;
   void Answer(const Footer& footer) const;
 
   const Parts in_;

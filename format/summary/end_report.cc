@@ -19,6 +19,7 @@ namespace {
 constexpr size_t kColumns = 80;
 // With these the report stays below kMaxEndReportBytes.
 constexpr size_t kMaxFileNameBytes = 1000;
+constexpr size_t kMaxDumpNameBytes = 500;
 constexpr size_t kMaxAnswerBytes = 1200;
 constexpr size_t kMaxReasonBytes = 192;
 constexpr size_t kMaxChildrenBytes = 256;
@@ -206,6 +207,17 @@ void AddNext(const EndReportInput& in, Paragraph* out) {
   out->Add(absl::StrCat("pymemreport ", name));
 }
 
+// The dumps of objects, and what reads them.
+void AddDumps(const EndReportInput& in, Paragraph* out) {
+  const std::string name = ShellWord(in.last_dump);
+  if (in.dumps == 0 || name.size() > kMaxDumpNameBytes) return;
+  out->NewLine();
+  out->Add(in.dumps == 1 ? "Objects:"
+                         : absl::StrCat("Objects, the last of ",
+                                        Counted(in.dumps, "dump"), ":"));
+  out->Add(absl::StrCat("pymemobj ", name, " suspects"));
+}
+
 std::string EndText(const EndReportInput& in) {
   if (!in.has_footer) {
     return "The file has no footer: the run did not end cleanly, or it "
@@ -328,6 +340,7 @@ std::string EndReportText(const EndReportInput& input) {
   if (has_answer) {
     AddAnswer(input, &report);
     AddNext(input, &report);
+    AddDumps(input, &report);
     AddLosses(input, &report);
   } else {
     AddCounts(input, &report);
@@ -342,7 +355,10 @@ std::string EndReportText(const EndReportInput& input) {
     report.NewLineFor(sentence);
     report.AddWords(sentence);
   }
-  if (!has_answer) AddNext(input, &report);
+  if (!has_answer) {
+    AddNext(input, &report);
+    AddDumps(input, &report);
+  }
   return report.Take();
 }
 

@@ -28,6 +28,9 @@ struct EndReportInput {
   // traced, too.
   uint64_t started_children = 0;
   std::string children_name;
+  // Dumps of the object graph that it made, and the last one's path.
+  uint64_t dumps = 0;
+  std::string last_dump;
   // Says how to read on.
   bool names_next = false;
 };

@@ -226,6 +226,20 @@ TEST(EndReportTest, HowToReadOnCanBePasted) {
   EXPECT_EQ(LinesOf(in).back(), "pymemrun: More: pymemreport 'my runs/a$b.pb'");
 }
 
+TEST(EndReportTest, DumpsAreNamedWithWhatReadsThem) {
+  EndReportInput in = Answered();
+  in.dumps = 1;
+  in.last_dump = "my runs/run.obj.pb";
+  EXPECT_EQ(LinesOf(in).back(),
+            "pymemrun: Objects: pymemobj 'my runs/run.obj.pb' suspects");
+  in.dumps = 3;
+  in.last_dump = "run.obj-2.pb";
+  in.answer.clear();
+  EXPECT_EQ(LinesOf(in).back(),
+            "pymemrun: Objects, the last of 3 dumps: pymemobj run.obj-2.pb "
+            "suspects");
+}
+
 TEST(EndReportTest, ADeletedFileIsNotNamedToBeRead) {
   EndReportInput in = Answered();
   in.footer.set_output_name(Footer::OUTPUT_DELETED);

@@ -259,33 +259,29 @@ uint64_t MillisecondsOf(std::string_view text, uint64_t least = 100) {
   return time >= least && time <= kMost ? time : 0;
 }
 
+// False, too, where a moment of this kind was given already: only one of
+// the two would count.
 bool ReadMoment(std::string_view moment, ObjectsConfig* objects) {
   constexpr std::string_view kSignal = "signal:", kEvery = "every:";
   constexpr std::string_view kRss = "rss>";
-  if (moment == "peak") {
-    objects->at_peak = true;
+  const auto set = [](auto* field, auto value) {
+    if (value == 0 || *field != 0) return false;
+    *field = value;
     return true;
-  }
+  };
+  if (moment == "peak") return set(&objects->at_peak, true);
+  if (moment == "exit") return set(&objects->at_exit, true);
+  if (moment == "signal") return set(&objects->signal, SIGUSR2);
   if (moment.substr(0, kEvery.size()) == kEvery) {
-    objects->every_ms = MillisecondsOf(moment.substr(kEvery.size()));
-    return objects->every_ms != 0;
+    return set(&objects->every_ms,
+               MillisecondsOf(moment.substr(kEvery.size())));
   }
   if (moment.substr(0, kRss.size()) == kRss) {
-    objects->rss_above_bytes =
-        ParseSize(moment.substr(kRss.size())).value_or(0);
-    return objects->rss_above_bytes != 0;
-  }
-  if (moment == "exit") {
-    objects->at_exit = true;
-    return true;
-  }
-  if (moment == "signal") {
-    objects->signal = SIGUSR2;
-    return true;
+    return set(&objects->rss_above_bytes,
+               ParseSize(moment.substr(kRss.size())).value_or(0));
   }
   if (moment.substr(0, kSignal.size()) != kSignal) return false;
-  objects->signal = SignalOf(moment.substr(kSignal.size()));
-  return objects->signal != 0;
+  return set(&objects->signal, SignalOf(moment.substr(kSignal.size())));
 }
 
 }  // namespace

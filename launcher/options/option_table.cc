@@ -122,7 +122,7 @@ constexpr OptionRow kTable[] = {
      "signal is SIGUSR2. peak keeps the dump of the highest RSS.",
      ReadObjects,
      "a list of exit, signal, signal:NAME, every:TIME (100ms to 168h), "
-     "rss>BYTES, peak",
+     "rss>BYTES, peak, each at most once",
      &kRunFile},
     {kWhat, "follow", "WHAT",
      "Trace child processes, each into a file of its own, run.PID.pb: none; "

@@ -178,6 +178,18 @@ TEST(WhatToTraceTest, MomentsOfDumps) {
             SIGRTMIN + 2);
 }
 
+TEST(WhatToTraceTest, AKindOfMomentIsGivenOnce) {
+  for (const char* list :
+       {"signal,signal:USR1", "every:1s,every:5s", "rss>1M,exit,rss>2M"}) {
+    EXPECT_THAT(Read({"--objects", list}).error,
+                testing::HasSubstr("peak, each at most once"));
+  }
+  const ObjectsConfig objects =
+      Read({"--objects", "exit", "--objects", "every:5s"}).options.objects;
+  EXPECT_EQ(objects.every_ms, 5000u);
+  EXPECT_TRUE(objects.at_exit);
+}
+
 TEST(WhatToTraceTest, MomentsThatTheCollectorSees) {
   const ObjectsConfig objects =
       Read({"--objects", "every:5m,rss>1G,peak"}).options.objects;

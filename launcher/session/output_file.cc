@@ -1,5 +1,6 @@
 #include "launcher/session/output_file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -10,6 +11,9 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace pymemrun {
 namespace {
@@ -83,10 +87,63 @@ int RenameWithoutReplacing(const std::string& from, const std::string& to) {
   return unlink(from.c_str()) == 0 ? 0 : errno;
 }
 
+// The names of dumps of the object graph that a run with this file makes, and
+// of their indexes, without folder and stem: ".obj.pb", ".obj-12.pb.idx".
+bool IsDumpEnding(std::string_view ending) {
+  if (!ending.starts_with(".obj")) return false;
+  ending.remove_prefix(4);
+  if (ending.ends_with(".idx")) ending.remove_suffix(4);
+  if (!ending.ends_with(".pb")) return false;
+  ending.remove_suffix(3);
+  return ending.empty() ||
+         (ending[0] == '-' && ending.size() > 1 &&
+          ending.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
+
+std::string_view StemOf(std::string_view path) {
+  if (path.ends_with(".pb")) path.remove_suffix(3);
+  return path;
+}
+
+// The dumps beside the run file at this absolute path, and their indexes:
+// without the stem that they have in common with it.
+std::vector<std::string> DumpEndings(const std::string& path) {
+  const size_t slash = path.rfind('/') + 1;
+  const std::string_view stem = StemOf(path).substr(slash);
+  std::vector<std::string> endings;
+  DIR* const folder = opendir(path.substr(0, slash).c_str());
+  if (folder == nullptr) return endings;
+  while (const dirent* entry = readdir(folder)) {
+    std::string_view name = entry->d_name;
+    if (!name.starts_with(stem)) continue;
+    name.remove_prefix(stem.size());
+    if (IsDumpEnding(name)) endings.emplace_back(name);
+  }
+  closedir(folder);
+  return endings;
+}
+
+// Dumps go where their run went: what is named as a run file says is of it.
+void MoveDumps(const std::string& path, const std::string& to) {
+  for (const std::string& ending : DumpEndings(path)) {
+    RenameWithoutReplacing(std::string(StemOf(path)) + ending,
+                           std::string(StemOf(to)) + ending);
+  }
+}
+
+// Replaces a run file and the dumps of its run. False: *error.
+bool ReplaceRun(const std::string& path, std::string* error) {
+  if (!Replace(path, error)) return false;
+  for (const std::string& ending : DumpEndings(path)) {
+    unlink((std::string(StemOf(path)) + ending).c_str());
+  }
+  return true;
+}
+
 bool MoveAside(const std::string& path, const struct stat& status,
                const OutputRequest& request, std::string* error) {
   std::string name = StartNameOfFile(path, status, request.name_of);
-  if (name.empty() && request.force) return Replace(path, error);
+  if (name.empty() && request.force) return ReplaceRun(path, error);
   if (name.empty()) {
     int unreadable = WhyUnreadable(path);
     *error = path + " exists and " +
@@ -101,6 +158,7 @@ bool MoveAside(const std::string& path, const struct stat& status,
   std::string to = stem + ".pb";
   for (int i = 1; i <= kAttempts; ++i) {
     int failure = RenameWithoutReplacing(path, to);
+    if (failure == 0) MoveDumps(path, to);
     if (failure == 0 || failure == ENOENT) return true;  // or another run did
     if (failure != EEXIST || i == kAttempts) {
       *error = "cannot rename " + path + " to " + to + ": " + Reason(failure) +
@@ -126,7 +184,7 @@ bool MakeWay(const std::string& path, const OutputRequest& request,
     *error = path + " exists already; --force replaces it";
     return false;
   }
-  return Replace(path, error);
+  return ReplaceRun(path, error);
 }
 
 int CreateFile(const std::string& path) {

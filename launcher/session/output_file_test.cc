@@ -82,6 +82,38 @@ TEST_F(OutputFileTest, TheDefaultRenamesAnEarlierRunToItsStart) {
             "earlier");
 }
 
+TEST_F(OutputFileTest, DumpsGoWhereTheirRunGoes) {
+  const std::string old = "old-run.20200102_030405_77";
+  name_ = "20200102_030405_77";
+  folder_.Write("run.pb", "earlier");
+  for (const char* ending :
+       {".obj.pb", ".obj-12.pb", ".obj.pb.idx", ".obj-x.pb", ".77.obj.pb"}) {
+    folder_.Write(std::string("run") + ending, ending);
+  }
+  ASSERT_NE(Create(""), "") << error_;
+  for (const char* ending : {".obj.pb", ".obj-12.pb", ".obj.pb.idx"}) {
+    EXPECT_EQ(TestFolder::Read(folder_ / (old + ending)), ending);
+    EXPECT_FALSE(
+        std::filesystem::exists(folder_ / (std::string("run") + ending)));
+  }
+  // Of no run, and of a child's.
+  EXPECT_EQ(TestFolder::Read(folder_ / "run.obj-x.pb"), ".obj-x.pb");
+  EXPECT_EQ(TestFolder::Read(folder_ / "run.77.obj.pb"), ".77.obj.pb");
+}
+
+TEST_F(OutputFileTest, DumpsOfAReplacedRunGoWithIt) {
+  folder_.Write("x.pb", "earlier");
+  folder_.Write("x.obj.pb", "its dump");
+  folder_.Write("x.obj-1.pb.idx", "an index");
+  folder_.Write("xy.obj.pb", "another's");
+  EXPECT_EQ(Create("x.pb"), "");
+  EXPECT_EQ(TestFolder::Read(folder_ / "x.obj.pb"), "its dump");
+  EXPECT_EQ(Create("x.pb", true), folder_ / "x.pb");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "x.obj.pb"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "x.obj-1.pb.idx"));
+  EXPECT_EQ(TestFolder::Read(folder_ / "xy.obj.pb"), "another's");
+}
+
 TEST_F(OutputFileTest, TwoCopiesOfOneRunAreBothKept) {
   name_ = "20200102_030405_77";
   folder_.Write("run.pb", "second");

@@ -167,6 +167,7 @@ class HeapCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
+  std::vector<std::string> FilesToRead() const override;
   int PrintTables(const HeapMoments& replay, ThreadFilter* threads,
                   RereadFile* file, const Console& console,
                   OutputBuffer* output) const;
@@ -175,6 +176,7 @@ class HeapCommand final : public ReportCommand {
 
   std::vector<Moment> Moments() const;  // without that of --diff
   Moment at_;
+  const CLI::Option* at_option_ = nullptr;  // while options are looked at
   std::optional<Moment> to_;  // the change up to this moment
   GroupBy by_ = GroupBy::kLine;
   bool leaks_ = false;
@@ -188,6 +190,7 @@ class HeapCommand final : public ReportCommand {
 void HeapCommand::AddOptions(CLI::App* app) {
   files_.AddOne(app);
   AddMoment(app, &at_);
+  at_option_ = app->get_option("--at");
   AddGroupBy(
       app, &by_,
       {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
@@ -262,7 +265,7 @@ std::string HeapCommand::Problem() const {
   if (!objects_.dump.empty() &&
       (leaks_ || temporary_ != 0 || diff || to_.has_value() || reserved_ ||
        stacks_.any() || !table_.thread.empty() || by_ != GroupBy::kLine ||
-       at_.kind != Moment::kPeak)) {
+       at_option_->count() > 0 || table_.view.any())) {
     return "--objects is of lines at the moment of a dump: it goes with "
            "--limit, --csv and --json alone";
   }
@@ -341,6 +344,14 @@ std::vector<Moment> HeapCommand::Moments() const {
   std::vector<Moment> moments = {at_};
   if (to_.has_value()) moments.push_back(*to_);
   return moments;
+}
+
+std::vector<std::string> HeapCommand::FilesToRead() const {
+  std::vector<std::string> all = files_.All();
+  for (const std::string& run : files_.paths) {
+    all.push_back(DumpOf(run, objects_));
+  }
+  return all;
 }
 
 int HeapCommand::Run(const Console& console, OutputBuffer* output) {

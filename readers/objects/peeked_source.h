@@ -17,8 +17,8 @@ class PeekedSource final : public ByteSource {
  public:
   explicit PeekedSource(ByteSource* source) : source_(source) {}
 
-  // Up to `size` first bytes; fewer where there are no more, or they cannot be
-  // read. REQUIRES: nothing was read yet.
+  // Up to `size` first bytes, however many were peeked before; fewer where
+  // there are no more, or they cannot be read. REQUIRES: nothing was read yet.
   absl::string_view Peek(size_t size) {
     while (peeked_.size() < size) {
       char buffer[64];
@@ -27,7 +27,7 @@ class PeekedSource final : public ByteSource {
       if (!got.ok() || *got == 0) break;
       peeked_.append(buffer, *got);
     }
-    return peeked_;
+    return absl::string_view(peeked_).substr(0, size);
   }
   absl::StatusOr<size_t> Read(char* buffer, size_t size) override {
     if (given_ == peeked_.size()) return source_->Read(buffer, size);

@@ -26,7 +26,7 @@ class DiffCommand final : public ObjectsCommand {
       : ObjectsCommand(
             "diff", "what came, went and grew between two dumps",
             "Compares two dumps, and lists types, or the lines that allocated "
-            "the objects, by what they grew by.\n\nOf "
+            "the objects, by what they grew or shrank by.\n\nOf "
             "two dumps of one process it says which objects are new, gone and "
             "grown. An address that was used anew for an equal object counts "
             "as the same. --by dominator lists the objects that keep more or "
@@ -59,15 +59,19 @@ class DiffCommand final : public ObjectsCommand {
     return kExitOk;  // Answer() reads two
   }
   int Answer(const Console& console, OutputBuffer* output) override;
+  // Says how many rows --limit left out.
+  void PrintMore(uint64_t rows, OutputBuffer* output) const;
   int Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
               const Console& console, OutputBuffer* output) const;
   static std::string Heading(const ObjectGraph& older,
                              const ObjectGraph& newer);
   // By type, or by line.
-  Table GroupsTable(const ObjectGraph& older, const ObjectGraph& newer) const;
+  // *more: how many rows --limit leaves out.
+  Table GroupsTable(const ObjectGraph& older, const ObjectGraph& newer,
+                    uint64_t* more) const;
   // And the same in sentences.
   Table DominatorsTable(ObjectAnalysis* older, ObjectAnalysis* newer,
-                        std::string* text) const;
+                        std::string* text, uint64_t* more) const;
 
   By by_ = By::kType;
 };
@@ -94,7 +98,7 @@ std::string DiffCommand::Heading(const ObjectGraph& older,
 }
 
 Table DiffCommand::GroupsTable(const ObjectGraph& older,
-                               const ObjectGraph& newer) const {
+                               const ObjectGraph& newer, uint64_t* more) const {
   const ObjectsDiffBy by =
       by_ == By::kLine ? ObjectsDiffBy::kLine : ObjectsDiffBy::kType;
   const bool one = IsOneProcess(older, newer);
@@ -112,7 +116,10 @@ Table DiffCommand::GroupsTable(const ObjectGraph& older,
           : Table::Heading{"allocated_line", "allocated by", CellLook::kName}};
   const auto known = [one](auto value) { return one ? Cell(value) : Cell(); };
   for (const ObjectsDiffRow& row : DiffGraphs(older, newer, where_, one, by)) {
-    if (IsFull(table.rows.size())) break;
+    if (IsFull(table.rows.size())) {
+      ++*more;
+      continue;
+    }
     table.rows.push_back(
         {row.net_bytes(),
          static_cast<int64_t>(row.new_objects) -
@@ -161,7 +168,7 @@ std::string RowText(const RetainedDiff& row, const std::string& object) {
 }
 
 Table DiffCommand::DominatorsTable(ObjectAnalysis* older, ObjectAnalysis* newer,
-                                   std::string* text) const {
+                                   std::string* text, uint64_t* more) const {
   Table table;
   table.headings = {{"net_bytes", "grew by", CellLook::kBytes},
                     {"retained_bytes", "retained", CellLook::kBytes},
@@ -173,11 +180,12 @@ Table DiffCommand::DominatorsTable(ObjectAnalysis* older, ObjectAnalysis* newer,
   const uint64_t least =
       std::max(older->reached_bytes(), newer->reached_bytes()) / 1000;
   for (const RetainedDiff& row : DiffRetained(older, newer, least)) {
-    if (IsFull(table.rows.size())) break;
     const bool is_gone = row.node == kNoNode;
     ObjectAnalysis* const in = is_gone ? older : newer;
     const NodeId node = is_gone ? row.old_node : row.node;
     if (where_.any() && !where_.Matches(in->graph(), node)) continue;
+    *more += IsFull(table.rows.size());
+    if (IsFull(table.rows.size())) continue;
     const std::string path = PathOf(in, node);
     absl::StrAppend(text, "\n", table.rows.size() + 1, ". ",
                     RowText(row, ShownNode(in->graph(), node)), "\n");
@@ -199,11 +207,19 @@ Table DiffCommand::DominatorsTable(ObjectAnalysis* older, ObjectAnalysis* newer,
   return table;
 }
 
+void DiffCommand::PrintMore(uint64_t rows, OutputBuffer* output) const {
+  if (rows == 0 || !table_.as_text()) return;
+  output->AppendLines(absl::StrCat("\n", Counted(rows, "more row"),
+                                   "; --limit 0 lists all.\n"));
+}
+
 int DiffCommand::Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
                          const Console& console, OutputBuffer* output) const {
   const std::string heading = Heading(older->graph(), newer->graph());
+  uint64_t more = 0;
   if (by_ != By::kDominator) {
-    Print(heading, GroupsTable(older->graph(), newer->graph()), output);
+    Print(heading, GroupsTable(older->graph(), newer->graph(), &more), output);
+    PrintMore(more, output);
     return kExitOk;
   }
   if (!IsOneProcess(older->graph(), newer->graph())) {
@@ -211,12 +227,13 @@ int DiffCommand::Compare(ObjectAnalysis* older, ObjectAnalysis* newer,
     return kExitFailed;
   }
   std::string text;
-  const Table table = DominatorsTable(older, newer, &text);
+  const Table table = DominatorsTable(older, newer, &text, &more);
   if (table_.as_text()) {
     if (text.empty()) {
       text = "Nothing keeps a thousandth of it more or less alive.\n";
     }
     output->AppendLines(absl::StrCat(heading, Notes(), "\n", text));
+    PrintMore(more, output);
   } else {
     PrintTable(table, table_.format(), output);
   }

@@ -1,4 +1,7 @@
 // Which files pymemobj takes, and which rows it gives of them.
+#include <zlib.h>
+
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,24 @@ namespace pymemrun {
 namespace {
 
 using testing::HasSubstr;
+
+// `text` as gzip has it.
+std::string Packed(const std::string& text) {
+  std::string packed(1024, '\0');
+  z_stream stream = {};
+  EXPECT_EQ(
+      deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY),
+      Z_OK);
+  std::string in = text;
+  stream.next_in = reinterpret_cast<Bytef*>(in.data());
+  stream.avail_in = static_cast<uInt>(in.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(packed.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return packed;
+}
 
 // A list of 30 strings.
 class DumpFilesTest : public testing::Test {
@@ -73,12 +94,92 @@ TEST_F(DumpFilesTest, AFolderStandsForItsDumps) {
                                   "found none"));
 }
 
+TEST_F(DumpFilesTest, OfAFolderWhatIsNoDumpIsLeftOut) {
+  const TempFolder folder;
+  folder.Write("run.obj.pb", builder_.Write());
+  folder.Write("run.pb", "no dump");
+  const TempFile other(builder_.Write());
+  EXPECT_EQ(Objects({folder.path(), "diff", other.path()}).code, kExitOk);
+  EXPECT_EQ(Objects({folder.path(), "index"}).code, kExitOk);
+  folder.Write("run.obj-1.pb", builder_.Write());
+  const Printed both = Objects({folder.path(), "index"});
+  EXPECT_EQ(both.code, kExitOk) << both.err;
+  EXPECT_THAT(both.out, HasSubstr("/run.obj-1.pb.idx: an index of"));
+  EXPECT_THAT(Objects({folder.path(), "diff", other.path()}).err,
+              HasSubstr("takes two files, OLD and NEW, found 3"));
+  const TempFolder runs;
+  runs.Write("run.pb", "no dump");
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"index"}, {"summary"}}) {
+    const Printed none = Objects({runs.path(), command[0]});
+    EXPECT_EQ(none.code, kExitFailed);
+    EXPECT_THAT(none.err, HasSubstr("expected dumps (*.obj.pb) in this"));
+  }
+}
+
+TEST_F(DumpFilesTest, OneDocumentIsOfOneDump) {
+  const TempFolder folder;
+  folder.Write("run.obj.pb", builder_.Write());
+  folder.Write("run.obj-1.pb", builder_.Write());
+  const std::string output = folder.path() + "/out";
+  for (const std::string command : {"treemap", "export", "index"}) {
+    const Printed printed = Objects({folder.path(), command, "-o", output});
+    EXPECT_EQ(printed.code, kExitUsage) << command;
+    EXPECT_THAT(printed.err, HasSubstr("takes one FILE, found 2"));
+    EXPECT_FALSE(std::filesystem::exists(output));
+  }
+}
+
+TEST_F(DumpFilesTest, NothingIsWrittenOverWhatIsRead) {
+  const TempFolder folder;
+  const std::string dump = folder.Write("w.obj.pb", builder_.Write());
+  const std::string run = folder.Write("w.pb", "a run");
+  const std::string other = folder.Write("other.pb", "another");
+  for (const std::string& output : {dump, run}) {
+    const Printed printed = Objects({dump, "suspects", "-o", output});
+    EXPECT_EQ(printed.code, kExitUsage);
+    EXPECT_THAT(printed.err, HasSubstr("is one of the files to read"));
+  }
+  EXPECT_EQ(
+      Objects({dump, "what-if", list_address_, "--run", other, "-o", other})
+          .code,
+      kExitUsage);
+  EXPECT_EQ(Report({"heap", run, "--objects", "-o", dump}).code, kExitUsage);
+  EXPECT_EQ(Objects({dump, "suspects", "-o", folder.path() + "/new"}).code,
+            kExitOk);
+}
+
+TEST_F(DumpFilesTest, ThatNoRowIsLeftIsSaid) {
+  EXPECT_THAT(Run({"list", "--where", "type=app.Nothing"}).out,
+              testing::EndsWith("\n\nnone: --where leaves no row\n"));
+}
+
+TEST_F(DumpFilesTest, DiffSaysHowManyRowsAreLeftOut) {
+  const TempFile older(builder_.Write());
+  for (int i = 0; i < 3; ++i) {
+    builder_.Refer(list_, builder_.Add(absl::StrCat("app.Kind", i), 48),
+                   EDGE_INDEX);
+  }
+  const TempFile newer(builder_.Write());
+  EXPECT_THAT(Objects({older.path(), "diff", newer.path(), "--limit", "1"}).out,
+              HasSubstr("app.Kind0\n\n2 more rows; --limit 0 lists all.\n"));
+}
+
 TEST_F(DumpFilesTest, WhatIsNoDumpIsCalledSo) {
   const TempFile noise("\x01\x02\x03\x04 no dump");
   const Printed printed = Objects({noise.path()});
   EXPECT_EQ(printed.code, kExitFailed);
   EXPECT_THAT(printed.err, HasSubstr("not a dump of objects: found a file that "
                                      "begins with 01 02 03 04"));
+}
+
+TEST_F(DumpFilesTest, APackedTextIsRead) {
+  const std::string line =
+      "{\"address\": 1, \"type\": \"dict\", \"size\": 64, \"refs\": []}\n";
+  const TempFile file(Packed(line));
+  const Printed printed = Objects({file.path(), "--csv"});
+  EXPECT_EQ(printed.code, kExitOk) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("1,64,"));
 }
 
 TEST_F(DumpFilesTest, OfADamagedTextWhatIsWholeIsAnswered) {

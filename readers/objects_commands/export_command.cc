@@ -35,6 +35,7 @@ class ExportCommand final : public ObjectsCommand {
   }
 
  private:
+  std::string OfOneRun() const override { return "an export"; }
   std::string NotForTerminal() const override {
     return format_ == Format::kPerfetto ? "traces" : "";
   }

@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -38,7 +40,8 @@ class IndexCommand final : public ObjectsCommand {
     files_.count = 1;
     app->add_option_function<std::string>(
            "FILE", [this](const std::string& path) { files_.paths = {path}; },
-           "A dump of the object graph, or one of Meliae's.")
+           "A dump of the object graph, or one of Meliae's; a folder stands for "
+           "the dumps in it.")
         ->required()
         ->option_text("FILE");
     app->add_option("-o,--output", path_,
@@ -48,6 +51,9 @@ class IndexCommand final : public ObjectsCommand {
   }
 
  private:
+  std::string OfOneRun() const override {
+    return path_.empty() ? "" : "an index at PATH";
+  }
   int Show(ObjectAnalysis*, const Console&, OutputBuffer*) override {
     return kExitOk;  // Answer() loads it by itself
   }
@@ -79,6 +85,10 @@ int IndexCommand::Answer(const Console& console, OutputBuffer* output) {
     console.Say(absl::StrCat(TerminalText(name), ": ", TerminalText(problem)));
     return code;
   };
+  std::error_code error;
+  if (std::filesystem::is_directory(dump, error)) {
+    return fail(dump, kNoDumps, kExitFailed);
+  }
   const auto stamp = StampOf(dump);
   if (!stamp.ok()) return fail(dump, stamp.status().message(), kExitFailed);
   auto file = ReplacedFile::Create(path);

@@ -78,6 +78,25 @@ bool ObjectsCommand::AnswerByIndex(const Console& console,
   return true;
 }
 
+void ObjectsCommand::TakeFolders() {
+  std::vector<std::string> all;
+  for (const std::string& path : files_.paths) {
+    for (std::string& dump : DumpsOf(path)) all.push_back(std::move(dump));
+  }
+  files_.paths = std::move(all);
+}
+
+std::vector<std::string> ObjectsCommand::FilesToRead() const {
+  std::vector<std::string> all = files_.All();
+  for (const std::string& dump : files_.paths) {
+    const std::string run = run_.empty() ? RunFileOf(dump) : run_;
+    for (const std::string& path : {run, IndexOf(dump)}) {
+      if (!path.empty()) all.push_back(path);
+    }
+  }
+  return all;
+}
+
 int ObjectsCommand::Run(const Console& console, OutputBuffer* output) {
   const bool has_index =
       std::any_of(files_.paths.begin(), files_.paths.end(),
@@ -158,8 +177,7 @@ void ObjectsCommand::AddFile(CLI::App* app) {
   files_.count = 1;
   // One, so that what follows is the object.
   app->add_option_function<std::string>(
-         "FILE",
-         [this](const std::string& path) { files_.paths = DumpsOf(path); },
+         "FILE", [this](const std::string& path) { files_.paths = {path}; },
          "A dump of the object graph, or one of Meliae's; a folder stands for "
          "the dumps in it; - reads standard input.")
       ->required()
@@ -279,7 +297,10 @@ void ObjectsCommand::Print(const std::string& heading, const Table& table,
                            OutputBuffer* output) const {
   if (table_.as_text()) {
     output->AppendLines(absl::StrCat(heading, Notes(), "\n"));
-    if (table.rows.empty()) return;
+    if (table.rows.empty()) {
+      if (where_.any()) output->AppendLines("\nnone: --where leaves no row\n");
+      return;
+    }
     output->AppendLines("\n");
   }
   PrintTable(table, table_.format(), output);

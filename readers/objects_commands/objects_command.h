@@ -19,6 +19,9 @@ class ObjectsCommand : public ReportCommand {
   using ReportCommand::ReportCommand;
 
   std::string Problem() const override { return table_.Problem(); }
+  void TakeFolders() override;
+  // Those beside the dumps, too, whether they are there or not.
+  std::vector<std::string> FilesToRead() const override;
   // Answers by the index of the dump, or without one.
   int Run(const Console& console, OutputBuffer* output) final;
 

@@ -71,6 +71,7 @@ class TreemapCommand final : public ObjectsCommand {
   }
 
  private:
+  std::string OfOneRun() const override { return "a treemap"; }
   std::string NotForTerminal() const override { return "pictures"; }
 
   int Show(ObjectAnalysis* analysis, const Console& console,

@@ -51,6 +51,11 @@ class WhatIfCommand final : public ObjectsCommand {
   }
 
  private:
+  std::vector<std::string> FilesToRead() const override {
+    std::vector<std::string> all = ObjectsCommand::FilesToRead();
+    all.push_back(run_path_);
+    return all;
+  }
   bool NeedsDetails() const override { return table_.as_text(); }
   int Show(ObjectAnalysis* analysis, const Console& console,
            OutputBuffer* output) override {

@@ -328,7 +328,7 @@ TEST(Collapse, FoldsWhatAnInstanceAloneHas) {
 TEST(GraphDiff, TellsWhatCameWentAndGrew) {
   Program older, newer;
   const uint32_t kept = older.builder.Add("list", 100, std::nullopt, 1);
-  const uint32_t gone = older.builder.Add("app.Old", 30);
+  const uint32_t gone = older.builder.Add("app.Old", 60);
   older.PutGlobal("kept", kept);
   older.PutGlobal("gone", gone);
   const uint32_t grown = newer.builder.Add("list", 180, std::nullopt, 9);
@@ -347,8 +347,8 @@ TEST(GraphDiff, TellsWhatCameWentAndGrew) {
                    " grown " + std::to_string(row.grown_bytes));
   }
   EXPECT_THAT(rows,
-              ElementsAre("list 80 +0 -0 grown 80", "app.New 50 +1 -0 grown 0",
-                          "app.Old -30 +0 -1 grown 0"));
+              ElementsAre("list 80 +0 -0 grown 80", "app.Old -60 +0 -1 grown 0",
+                          "app.New 50 +1 -0 grown 0"));
   newer.builder.header().set_pid(7);
   EXPECT_FALSE(IsOneProcess(*before, *GraphOf(newer.builder)));
 }

@@ -1,6 +1,8 @@
 #include "readers/objects_findings/graph_diff.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <tuple>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -35,9 +37,9 @@ class Differ {
     }
     std::sort(rows.begin(), rows.end(),
               [](const ObjectsDiffRow& a, const ObjectsDiffRow& b) {
-                return a.net_bytes() != b.net_bytes()
-                           ? a.net_bytes() > b.net_bytes()
-                           : a.name < b.name;
+                const int64_t a_change = std::abs(a.net_bytes());
+                const int64_t b_change = std::abs(b.net_bytes());
+                return std::tie(b_change, a.name) < std::tie(a_change, b.name);
               });
     return rows;
   }

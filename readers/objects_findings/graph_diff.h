@@ -36,7 +36,7 @@ NodeId SameObject(const ObjectGraph& other, const ObjectGraph& graph,
 
 enum class ObjectsDiffBy { kType, kLine };
 
-// Rows that differ in something, those that grew most first. Without
+// Rows that differ in something, those that changed most first. Without
 // `by_address` nothing is known of came, gone and grown.
 std::vector<ObjectsDiffRow> DiffGraphs(const ObjectGraph& older,
                                        const ObjectGraph& newer,

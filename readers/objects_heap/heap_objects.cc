@@ -14,6 +14,7 @@
 #include "readers/objects_heap/block_replay.h"
 #include "readers/objects_heap/line_objects.h"
 #include "readers/objects_heap/load_allocations.h"
+#include "readers/run/input_file.h"
 #include "text/columns.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
@@ -188,18 +189,30 @@ Table HeapObjects::ToTable() {
   return table;
 }
 
+// Says why no dump is read; returns the exit code.
+int SayNoDump(const std::string& run_path, const Console& console) {
+  const auto run = InputFile::Open(run_path);
+  console.Say(absl::StrCat(
+      TerminalText(run_path), ": ",
+      run.ok() ? "no dump of the object graph lies beside it: pymemrun "
+                 "--objects exit makes one"
+               : TerminalText(run.status().message())));
+  return run.ok() ? kExitUsage : kExitFailed;
+}
+
 }  // namespace
+
+std::string DumpOf(const std::string& run_path,
+                   const HeapObjectsOptions& options) {
+  return options.dump == "last" ? LastDumpOf(run_path) : options.dump;
+}
 
 int ShowHeapObjects(const std::string& run_path,
                     const HeapObjectsOptions& options, const Console& console,
                     OutputBuffer* output) {
-  const std::string dump =
-      options.dump == "last" ? LastDumpOf(run_path) : options.dump;
+  const std::string dump = DumpOf(run_path, options);
   if (dump.empty()) {
-    console.Say(absl::StrCat(TerminalText(run_path),
-                             ": no dump of the object graph lies beside it: "
-                             "pymemrun --objects exit makes one"));
-    return kExitUsage;
+    return SayNoDump(run_path, console);
   }
   int code = kExitOk;
   auto graph = LoadObjects(dump, console, &code);

@@ -20,6 +20,10 @@ struct HeapObjectsOptions {
   TableFormat format = TableFormat::kText;
 };
 
+// The dump that it reads with these options; empty: none.
+std::string DumpOf(const std::string& run_path,
+                   const HeapObjectsOptions& options);
+
 // Prints; returns the exit code.
 int ShowHeapObjects(const std::string& run_path,
                     const HeapObjectsOptions& options, const Console& console,

@@ -124,7 +124,14 @@ TEST_F(HeapObjectsTest, TheDumpMustBeThereAndOfTheRun) {
   EXPECT_EQ(none.code, kExitUsage);
   EXPECT_THAT(none.err, HasSubstr("no dump of the object graph lies beside"));
   EXPECT_EQ(Report({"heap", run_, "--objects", "--leaks"}).code, kExitUsage);
-  EXPECT_EQ(Report({"heap", run_, "--objects", "--at", "1"}).code, kExitUsage);
+  for (const char* option :
+       {"--at=1", "--at=peak", "--file=*", "--exclude=*.x", "--sort=live"}) {
+    EXPECT_EQ(Report({"heap", run_, "--objects", option}).code, kExitUsage)
+        << option;
+  }
+  const Printed no_run = Report({"heap", "/nowhere.pb", "--objects"});
+  EXPECT_EQ(no_run.code, kExitFailed);
+  EXPECT_THAT(no_run.err, HasSubstr("/nowhere.pb: No such file or directory"));
 }
 
 }  // namespace

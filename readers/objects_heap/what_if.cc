@@ -62,7 +62,20 @@ class BlocksThen final : public HeapReplay {
     HeapReplay::OnHeader(header);
     arenas_.SetPython(header.python_version());
   }
+  bool OnRows(const Row* rows, size_t count) override {
+    if (count > 0) Reach(rows[count - 1].time_us);
+    return HeapReplay::OnRows(rows, count);
+  }
+  void OnProcess(const ProcessSample& sample) override {
+    Reach(sample.time_us());
+    HeapReplay::OnProcess(sample);
+  }
+  void OnFooter(const Footer& footer) override {
+    Reach(until_us_);
+    HeapReplay::OnFooter(footer);
+  }
   bool OnHeap(const HeapEvent* events, size_t count) override {
+    if (count > 0) Reach(events[count - 1].time_us);
     for (size_t i = 0; i < count && events[i].time_us <= until_us_; ++i) {
       Take(events[i]);
     }
@@ -74,14 +87,18 @@ class BlocksThen final : public HeapReplay {
   }
   const PythonArenas& arenas() const { return arenas_; }
   uint64_t trim_bytes() const { return trim_.bytes(); }
+  // Whether anything was recorded at that moment or later.
+  bool reaches_it() const { return reaches_it_; }
 
  private:
+  void Reach(uint64_t time_us) { reaches_it_ |= time_us >= until_us_; }
   void Take(const HeapEvent& event) {
     arenas_.Take(event);
     trim_.Take(event);
   }
 
   const uint64_t until_us_;
+  bool reaches_it_ = false;
   PythonArenas arenas_;
   TrimThreshold trim_;
 };
@@ -136,6 +153,9 @@ class Reading {
     }
     if (heap_.sampled()) {
       return name + " has samples of the heap: --heap all records every block";
+    }
+    if (!heap_.reaches_it()) {
+      return name + " ends before the dump";
     }
     return "";
   }

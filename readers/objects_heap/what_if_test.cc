@@ -213,6 +213,17 @@ TEST_F(WhatIfTest, WhatIsNotKnownIsSaidWithTheReason) {
               HasSubstr("is of another process"));
 }
 
+TEST_F(WhatIfTest, OfARunThatEndsBeforeTheDumpNothingIsKnown) {
+  builder_.begin().set_time_us(6000);
+  folder_.Write("run.pb", Run());
+  const nlohmann::json row = Row(Cache());
+  EXPECT_EQ(row["rss_at_once_bytes"], nullptr);
+  EXPECT_THAT(row["rss_not_known"].get<std::string>(),
+              HasSubstr("run.pb ends before the dump"));
+  EXPECT_THAT(WhatIf({}, Cache()).out,
+              HasSubstr("What heap and RSS would lose is not known: "));
+}
+
 // Of a dump with a name of its own.
 TEST_F(WhatIfTest, TheRunFileCanBeNamed) {
   const std::string run = folder_.Write("other.pb", Run());

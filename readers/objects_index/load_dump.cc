@@ -78,9 +78,7 @@ std::unique_ptr<ObjectAnalysis> LoadDump(const std::string& path,
   }
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    console.Say(absl::StrCat(
-        TerminalText(path),
-        ": expected dumps (*.obj.pb) in this folder, found none"));
+    console.Say(absl::StrCat(TerminalText(path), ": ", kNoDumps));
     *code = kExitFailed;
     return nullptr;
   }

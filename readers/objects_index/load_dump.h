@@ -15,6 +15,10 @@ namespace pymemrun {
 // else the path alone. So is a folder without any.
 std::vector<std::string> DumpsOf(const std::string& path);
 
+// What is wrong with a folder without any.
+inline constexpr char kNoDumps[] =
+    "expected dumps (*.obj.pb) in this folder, found none";
+
 // Where the index of a dump is, unless it was put elsewhere: "run.obj.pb.idx".
 std::string IndexPath(const std::string& dump);
 

@@ -220,10 +220,31 @@ constexpr char kWhatIfDoc[] =
 
 }  // namespace
 
+namespace {
+
+void DefineContains(py::class_<ObjectDump>* dump) {
+  dump->def(
+      "__contains__",
+      [](const ObjectDump& self, uint64_t address) {
+        return self.graph().Find(address) != kNoNode;
+      },
+      py::arg("address"), "Whether an object is at this address.");
+  dump->def(
+      "__contains__",
+      [](const ObjectDump& self, const py::object& other) {
+        return py::isinstance<DumpedObject>(other) &&
+               &other.cast<const DumpedObject&>().graph() == &self.graph();
+      },
+      py::arg("object"), "Whether it is an object of this dump.");
+}
+
+}  // namespace
+
 void DefineQueries(py::module_* module, py::class_<ObjectDump>* dump,
                    py::class_<DumpedObject>* object) {
   py::class_<DumpArray>(*module, "_DumpArray", py::buffer_protocol())
       .def_buffer(&DumpArray::Buffer);
+  DefineContains(dump);
   dump->def("arrays", &Arrays,
             "The graph as memoryviews, which numpy.asarray() takes without a "
             "copy. `address`, `size`, `type`, `retained` and `dominator` have "

@@ -7,7 +7,7 @@
 
 namespace pymemrun {
 
-// Adds query(), arrays() and what_if() to the classes.
+// Adds `in`, query(), arrays() and what_if() to the classes.
 void DefineQueries(pybind11::module_* module,
                    pybind11::class_<ObjectDump>* dump,
                    pybind11::class_<DumpedObject>* object);

@@ -1,6 +1,9 @@
 #include "readers/python/object_dump.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -65,6 +68,12 @@ const NodeAllocations* LoadedDump::Allocations() {
 
 ObjectDump::ObjectDump(py::handle path, const py::object& run) {
   const std::string bytes = PathBytes(path);
+  std::error_code error;
+  if (std::filesystem::is_directory(bytes, error)) {
+    errno = EISDIR;
+    PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path.ptr());
+    throw py::error_already_set();
+  }
   absl::Status status;
   std::unique_ptr<ObjectGraph> graph;
   {
@@ -73,9 +82,7 @@ ObjectDump::ObjectDump(py::handle path, const py::object& run) {
     status = loaded.status();
     if (status.ok()) graph = *std::move(loaded);
   }
-  if (!status.ok()) {
-    Raise(status);
-  }
+  if (!status.ok()) Raise(status);
   analysis_ = std::make_shared<LoadedDump>(std::move(graph));
   analysis_->path = bytes;
   if (run.is_none()) return;
@@ -359,7 +366,7 @@ void DefineIdentity(ObjectClass* object) {
   });
   object->def("__eq__", [](const Self& a, const Self& b) {
     return &a.graph() == &b.graph() && a.node() == b.node();
-  });
+  }, py::is_operator());
   object->def("__hash__", [](const Self& s) { return s.node(); });
   object->def("__repr__", [](const Self& s) { return PythonText(s.Repr()); });
 }

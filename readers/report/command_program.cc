@@ -41,7 +41,7 @@ int PrintToFile(const Console& console, ReportCommand* command) {
     console.Say(absl::StrCat(name, ": ", file.status().message()));
     return kExitUsage;
   }
-  for (const std::string& path : files.All()) {
+  for (const std::string& path : command->FilesToRead()) {
     if (!(*file)->Replaces(path)) continue;
     console.Usage(absl::StrCat("-o ", name, " is one of the files to read"));
     return kExitUsage;
@@ -119,6 +119,10 @@ int RunCommand(const std::vector<std::string>& arguments,
   if (ended.has_value()) return *ended;
   command->TakeFolders();
   const FileOptions& files = command->files();
+  if (const std::string problem = files.Problem(); !problem.empty()) {
+    console.Usage(problem);
+    return kExitUsage;
+  }
   const std::string of_one = command->OfOneRun();
   if (files.count == 1 && files.paths.size() > 1 && !of_one.empty()) {
     console.Usage(

@@ -53,7 +53,9 @@ std::vector<std::string> FileOptions::All() const {
 }
 
 std::string FileOptions::Problem() const {
-  if (count == 2 && paths.size() != 2) return "takes two files, OLD and NEW";
+  if (count == 2 && paths.size() != 2) {
+    return absl::StrCat("takes two files, OLD and NEW, found ", paths.size());
+  }
   const std::vector<std::string> all = All();
   if (std::count(all.begin(), all.end(), "-") > 1) {
     return "standard input (-) can be read once only";

@@ -31,8 +31,10 @@ class ReportCommand {
   const std::string& summary() const { return summary_; }
   const std::string& about() const { return about_; }
   const FileOptions& files() const { return files_; }
-  // The run files in a folder stand for it.
-  void TakeFolders() { files_.paths = WithFolders(files_.paths); }
+  // What is in a folder stands for it: run files, if it takes these.
+  virtual void TakeFolders() { files_.paths = WithFolders(files_.paths); }
+  // The files that it reads, so that none of them is written.
+  virtual std::vector<std::string> FilesToRead() const { return files_.All(); }
   // Whether its options ask for no text.
   void SetForMachines(bool value) { for_machines_ = value; }
   // Runs it; of several files, where it takes one, for one after the other.

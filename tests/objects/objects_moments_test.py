@@ -231,6 +231,21 @@ print(pymemrun.dump_objects(wait=True) is not None)
         dump, = self.dumps(run)
         self.assertEqual(dump.end.outcome, dump.end.COMPLETE)
 
+    def test_a_file_that_cannot_be_written_is_no_dump(self):
+        run = self.run_script("""
+import os, resource, pymemrun
+resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+kept = [os.urandom(50) for i in range(20000)]
+print(pymemrun.dump_objects("full.obj.pb", wait=True))
+""", *QUIET)
+        self.assertEqual(run.stdout, "None\n")
+        self.assertIn("full.obj.pb: cut off: File too large", run.stderr)
+
+    def test_the_end_report_names_the_dump_and_what_reads_it(self):
+        run = self.pymemrun("--objects", "exit", self.write("short.py", "pass\n"))
+        self.assertIn("pymemrun: Objects: pymemobj %s suspects" % run.path.replace(".pb", ".obj.pb"),
+                      run.stderr.splitlines())
+
     def test_under_load_nothing_is_different(self):
         program = """
 import gc, hashlib, threading, sys, zlib

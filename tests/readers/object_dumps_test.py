@@ -161,8 +161,18 @@ class ObjectDumps(unittest.TestCase):
         self.assertEqual(cache.what_if(), dump.what_if('Cache'))
         self.assertIsNone(cache.what_if().heap_bytes)
         self.assertIn('which process', cache.what_if().heap_not_known)
+        self.assertIn(self.cache, dump)
+        self.assertIn(cache, dump)
+        self.assertNotIn(1, dump)
+        self.assertNotIn(-1, dump)
+        self.assertNotIn(None, dump)
+        self.assertFalse(cache == None)  # noqa: E711
+        self.assertTrue(cache != 5)
+        self.assertIn(cache, [None, cache])
         with self.assertRaises(KeyError):
             dump[1]
+        with self.assertRaises(IsADirectoryError):
+            pymemrun_reader.objects(os.path.dirname(self.path))
         with self.assertRaises(ValueError):
             pymemrun_reader.objects(os.devnull)
         with self.assertRaises(OSError):

@@ -53,6 +53,13 @@ int CreateFile(const char* path) {
   return fd;
 }
 
+void RemoveIfEmpty(const char* path) {
+  struct stat info;
+  if (lstat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {
+    unlink(path);
+  }
+}
+
 PayloadText TextOf(const char* text) {
   return {static_cast<uint32_t>(strlen(text)), text};
 }
@@ -88,6 +95,7 @@ int ObjectModule::OpenFile(const char* path) {
 bool ObjectModule::Start(DumpReason reason, const char* path,
                          uint64_t since_ns) {
   problem_[0] = '\0';
+  is_lost_ = false;
   reason_ = reason;
   if (const char* why_not = ObjectDump::WhyNot(); why_not != nullptr) {
     snprintf(problem_, sizeof(problem_), "%s", why_not);
@@ -141,6 +149,8 @@ void ObjectModule::KeepPeak() {
 
 void ObjectModule::Take(ObjectDump::State state) {
   const ObjectDump::Result result = dump_.Take();
+  is_lost_ = state == ObjectDump::State::kGone || result.start_errno != 0 ||
+             result.write_errno != 0;
   if (state == ObjectDump::State::kGone) {
     snprintf(problem_, sizeof(problem_), "the collector of the dump is gone");
   } else if (result.start_errno != 0) {
@@ -148,6 +158,7 @@ void ObjectModule::Take(ObjectDump::State state) {
     snprintf(problem_, sizeof(problem_), "the collector does not start: %s",
              strerror(static_cast<int>(result.start_errno)));
   } else if (result.write_errno != 0) {
+    RemoveIfEmpty(file_);
     snprintf(problem_, sizeof(problem_), "cut off: %s",
              strerror(result.write_errno));
   } else if (result.outcome == 1) {
@@ -216,8 +227,11 @@ PyObject* ObjectModule::Asked(PyObject* path, bool wait) {
   if (PyErr_Occurred() != nullptr) return nullptr;
   if (!started) Py_RETURN_NONE;
   PyObject* const result = PyUnicode_DecodeFSDefault(file_);
-  if (wait) WaitWithoutGil();
-  return result;
+  if (!wait) return result;
+  WaitWithoutGil();
+  if (!is_lost_) return result;
+  Py_XDECREF(result);
+  Py_RETURN_NONE;
 }
 
 PyObject* ObjectModule::DumpObjects(PyObject*, PyObject* args,

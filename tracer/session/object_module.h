@@ -67,6 +67,7 @@ class ObjectModule {
   char file_[PATH_MAX] = "";
   DumpReason reason_ = DumpReason::kAsked;
   char problem_[256] = "";
+  bool is_lost_ = false;  // its file is not there, or does not have it all
   char peak_file_[PATH_MAX] = "";  // of the highest RSS so far
   uint32_t next_number_ = 0;       // of the next file
 };

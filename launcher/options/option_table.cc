@@ -201,7 +201,7 @@ constexpr OptionRow kTable[] = {
     {kOfGil, "gil-min", "TIME",
      "Where a thread waits longer than TIME for the GIL, record its stack and "
      "the holder's (1ms). TIME is such as 500us or 5ms.",
-     ReadGilMin, "a time from 1us to 1 hour, in us, ms or s", &kGil},
+     ReadGilMin, "a whole number of us, ms or s, from 1us to 1 hour", &kGil},
 
     {kOfStates, "state-source", "SOURCE",
      "Learn what threads do from SOURCE: switches, schedstat or auto (auto). "
@@ -238,7 +238,7 @@ constexpr OptionRow kTable[] = {
     {kOfCounters, "counters-every", "TIME",
      "Read the process's counters each TIME (100ms), from 10ms on. Reading "
      "takes at most 1 % of a CPU: where it is slow, the time grows.",
-     ReadCountersEvery, "a time such as 100ms, 1s or 1m, 10ms or more",
+     ReadCountersEvery, "a time from 10ms to 7 days, such as 100ms, 1s or 1m",
      &kCounters},
 
     {kRun, "python", "PATH",

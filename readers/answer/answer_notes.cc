@@ -165,6 +165,18 @@ std::vector<std::string> Remarks(const Answer& answer) {
   return remarks;
 }
 
+std::string AlsoRecorded(const Answer& answer) {
+  std::vector<std::string> commands;
+  const RunFacts& facts = answer.facts;
+  if (facts.Kept<GilRecording>().count > 0) commands = {"gil", "offgil"};
+  if (facts.Kept<StateRecording>().count > 0) commands.push_back("states");
+  if (facts.Kept<CounterPlan>().count > 0) commands.push_back("counters");
+  if (facts.Kept<TaskRecording>().count > 0) commands.push_back("tasks");
+  return commands.empty() ? ""
+                          : absl::StrCat("Recorded too, see pymemreport: ",
+                                         absl::StrJoin(commands, ", "), ".");
+}
+
 std::vector<NextCommand> NextCommands(const Answer& answer) {
   std::vector<NextCommand> next;
   const bool has_heap = answer.facts.HasHeap();

@@ -33,6 +33,9 @@ std::string LossText(const Answer& answer);
 // That there is no end, and what was not recorded.
 std::vector<std::string> Remarks(const Answer& answer);
 
+// The commands for what else was recorded, on a line; empty: nothing was.
+std::string AlsoRecorded(const Answer& answer);
+
 // What tells more of this file: pymemreport `command` FILE `options`.
 struct NextCommand {
   std::string command;

@@ -32,6 +32,7 @@ class AnswerRun {
   Footer::End end = Footer::EXIT;
   uint64_t hwm_mib = 60;
   uint32_t children = 0;  // that were not traced
+  bool gil_and_tasks = false;
 
   std::string Build() const {
     StringSink sink;
@@ -47,6 +48,13 @@ class AnswerRun {
     header.set_first_rss_bytes(4 * kMiB);
     builder.AddHeader(header);
     builder.AddThread("MainThread", 4711);
+    if (gil_and_tasks) {
+      Record gil, tasks;
+      gil.mutable_gil_recording()->set_min_wait_ns(1000000);
+      tasks.mutable_task_recording()->set_min_blocked_ns(1000000);
+      builder.AddRecord(gil);
+      builder.AddRecord(tasks);
+    }
     const uint32_t module = builder.AddCode(script, "<module>", 1);
     const uint32_t library = builder.AddCode(
         "/usr/lib/python3/dist-packages/numpy/core/numeric.py", "ones", 136);

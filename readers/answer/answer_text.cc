@@ -63,6 +63,7 @@ class AnswerWriter {
   std::string TakeBrief() {
     AddSentences();
     AddPlaces();
+    AddAlso();
     return text_.Take();
   }
 
@@ -72,6 +73,7 @@ class AnswerWriter {
     AddParts();
     AddPlaces();
     AddEnd();
+    AddAlso();
     AddNext();
     return text_.Take();
   }
@@ -295,6 +297,11 @@ class AnswerWriter {
           " changed after the run, or is gone: its lines have no text here."));
     }
     text_.Line();
+  }
+
+  void AddAlso() {
+    const std::string also = AlsoRecorded(answer_);
+    if (!also.empty()) text_.Paragraph(also);
   }
 
   void AddNext() {

@@ -57,6 +57,14 @@ TEST(AnswerTextTest, ChildrenThatWereNotTracedAreSaid) {
   EXPECT_THAT(TextOf(run), HasSubstr(" Not recorded: 3 child processes. "));
 }
 
+TEST(AnswerTextTest, CommandsForWhatElseWasRecordedAreNamed) {
+  AnswerRun run;
+  EXPECT_THAT(TextOf(run), Not(HasSubstr("Recorded too")));
+  run.gil_and_tasks = true;
+  EXPECT_THAT(TextOf(run),
+              HasSubstr("Recorded too, see pymemreport: gil, offgil, tasks."));
+}
+
 TEST(AnswerTextTest, LinesWithoutTextAreExplained) {
   EXPECT_THAT(TextOf({}),
               HasSubstr(" job.py changed after the run, or is gone: "

@@ -45,7 +45,7 @@ struct CountersRun {
     AddGcRun(&builder, 500000, 550000, 2, 1000, stack);
     AddValue(&builder, 10, "queue", 3, false);
     AddValue(&builder, 20, "queue", -4, false);
-    AddValue(&builder, 30, "rss", 2.5, true);
+    AddValue(&builder, 30, "rss", 3.2e-7, true);
     for (int i = 0; i < more_counters; ++i) {
       AddValue(&builder, 40, absl::StrCat("more ", i), 1, false);
     }
@@ -156,8 +156,8 @@ TEST(CountersReportTest, RowsForMachinesHaveEachValue) {
                               "queue", "--counter", "user:rss"});
   EXPECT_THAT(
       CsvLines(csv),
-      ElementsAre("clock_s,counter,value", "0.000010,queue,3.000000",
-                  "0.000020,queue,-4.000000", "0.000030,user:rss,2.500000"));
+      ElementsAre("clock_s,counter,value", "0.000010,queue,3",
+                  "0.000020,queue,-4", "0.000030,user:rss,3.2e-07"));
   const auto json =
       nlohmann::json::parse(Report({"counters", file.path(), "--json"}).out);
   EXPECT_EQ(json.size(), 8 * 11u - 11u + 3u);  // no heap was recorded

@@ -170,7 +170,7 @@ void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
   gil.waited_ns += now_ns;
   gil.longest_ns = std::max(gil.longest_ns, wait.wait_ns);
   gil.waits += did.waits;
-  OnWait(thread, end_ns - now_ns, end_ns);
+  OnWait(thread, end_ns - now_ns, end_ns, did.waits);
   const uint64_t charged = Charge(did, end_ns, &wait);
   if (charged < now_ns) {
     blocked_ns_[{thread, kHandover}] += now_ns - charged;

@@ -69,7 +69,9 @@ class GilReplay : public ReplayVisitor {
  protected:
   // Told of each hold and each wait when it is over, by first ThreadDef.ids.
   virtual void OnHold(const GilSpan& hold) {}
-  virtual void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns) {}
+  // `counts`: it is one of GilThreadTimes::waits, and no giving way before one.
+  virtual void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
+                      bool counts) {}
   // What the wait that was told last is charged to, in parts that add up to it:
   // a thread, kHandover or kForgotten. Of a thread the place where it let go.
   virtual void OnCharge(uint32_t thread, uint32_t holder, const GilPlace& place,

@@ -14,8 +14,10 @@
 namespace pymemrun {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 Printed GilReport(const std::string& run, std::vector<std::string> options) {
   TempFile file(run);
@@ -192,6 +194,9 @@ TEST(GilReportTest, ChoosesThreads) {
   const std::string run = Contended().Build();
   EXPECT_THAT(GilReport(run, {"--csv", "--thread", "worker"}).out,
               Not(HasSubstr("MainThread#11,0.5")));
+  EXPECT_THAT(GilReport(run, {"--thread", "worker"}).out,
+              AllOf(StartsWith("Of all threads: "),
+                    HasSubstr("while others wait, of all threads:\n")));
   EXPECT_EQ(GilReport(run, {"--thread", "nobody"}).code, 2);
 }
 

@@ -47,7 +47,7 @@ Cell SecondsCell(uint64_t ns, TableFormat format) {
 Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                  TableFormat format) {
   Table table;
-  table.headings = {{"thread", "thread", CellLook::kName},
+  table.headings = {{"thread", "thread", CellLook::kKey},
                     {"held_share", "holds", CellLook::kShare},
                     {"waiting_share", "waits", CellLook::kShare},
                     {"without_share", "without", CellLook::kShare},
@@ -113,7 +113,7 @@ Table WaitRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                     {"holder", "for", CellLook::kName},
                     {"waiter_line", "waiter's line", CellLook::kName},
                     {"holder_line", "holder's line", CellLook::kName},
-                    {"holder_calls", "calls", CellLook::kName},
+                    {"holder_calls", "in call", CellLook::kName},
                     {"waiter_stack", "waiter's stack", CellLook::kName},
                     {"holder_stack", "holder's stack", CellLook::kName}};
   FrameBudget budget;
@@ -157,7 +157,7 @@ Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
   table.headings = PlaceHeadings(GroupBy::kLine);
   table.headings.push_back({"blocked_s", "others wait s"});
   table.headings.push_back({"share", "share", CellLook::kShare});
-  table.headings.push_back({"calls", "calls", CellLook::kName});
+  table.headings.push_back({"calls", "in call", CellLook::kName});
   for (const Row& row : rows) {
     if (limit != 0 && table.rows.size() == limit) break;
     std::vector<Cell> cells = PlaceCells(GroupBy::kLine, row.place);

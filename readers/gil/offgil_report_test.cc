@@ -136,12 +136,18 @@ TEST(OffGilReportTest, TheTotalIsThatOfTheCommandGil) {
   run.Add(At(91, 3, GIL_TAKEN));
   const std::string file = run.Build();
   TempFile path(file);
-  double waited = 0;
+  double waited = 0, waits = 0, waits_here = 0;
   for (const auto& row :
        nlohmann::json::parse(Report({"gil", path.path(), "--json"}).out)) {
     waited += row["waiting_s"].get<double>();
+    waits += row["waits"].get<double>();
   }
   EXPECT_GT(waited, 0.09);
+  for (const auto& row : nlohmann::json::parse(
+           OffGil(file, {"--json", "--merge-threads", "--limit", "0"}).out)) {
+    if (row["depth"] == 0) waits_here += row["waits"].get<double>();
+  }
+  EXPECT_EQ(waits_here, waits);
   for (const char* by : {"waiter", "holder", "both"}) {
     EXPECT_NEAR(TotalOf(file, {"--by", by, "--limit", "0"}), waited, 1e-6) << by;
   }

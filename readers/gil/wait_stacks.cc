@@ -7,7 +7,8 @@ WaitStacks::Last& WaitStacks::LastOf(uint32_t thread) {
   return last_[thread];
 }
 
-void WaitStacks::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns) {
+void WaitStacks::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
+                        bool counts) {
   Last& last = LastOf(thread);
   const bool goes_on =
       !last.parts.empty() && last.end_ns == begin_ns && !last.is_told;
@@ -16,6 +17,7 @@ void WaitStacks::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns) {
     if (last.next_ns == begin_ns) last.stack = last.next_stack;
   }
   last.end_ns = end_ns;
+  last.waits += counts;
 }
 
 void WaitStacks::OnCharge(uint32_t thread, uint32_t holder,
@@ -40,10 +42,12 @@ void WaitStacks::Close(uint32_t thread, Last* last) {
   for (const Part& part : last->parts) all_ns += part.ns;
   uint32_t stack = last->stack;
   if (stack == 0 && all_ns < min_wait_ns()) stack = kShort;
-  if (by_ == WaitsBy::kWaiter && all_ns > 0) {
-    Sum& sum = sums_[{thread, stack, 0, {}}];
-    sum.ns += all_ns;
-    ++sum.waits;
+  if (by_ == WaitsBy::kWaiter) {
+    if (all_ns > 0 || last->waits > 0) {
+      Sum& sum = sums_[{thread, stack, 0, {}}];
+      sum.ns += all_ns;
+      sum.waits += last->waits;
+    }
   } else {
     if (by_ == WaitsBy::kHolder) stack = 0;
     for (const Part& part : last->parts) {
@@ -54,6 +58,7 @@ void WaitStacks::Close(uint32_t thread, Last* last) {
   }
   last->parts.clear();
   last->stack = 0;
+  last->waits = 0;
   last->is_told = false;
 }
 

@@ -43,7 +43,8 @@ class WaitStacks final : public GilReplay {
   };
   struct Sum {
     uint64_t ns = 0;
-    uint64_t waits = 0;  // those that took part
+    // Of kWaiter as GilThreadTimes::waits; else those that took part.
+    uint64_t waits = 0;
   };
 
   explicit WaitStacks(WaitsBy by) : by_(by) {}
@@ -55,7 +56,8 @@ class WaitStacks final : public GilReplay {
   const absl::flat_hash_map<Key, Sum>& sums() const { return sums_; }
 
  protected:
-  void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns) override;
+  void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
+              bool counts) override;
   void OnCharge(uint32_t thread, uint32_t holder, const GilPlace& place,
                 uint64_t ns) override;
   void OnWaiterStack(uint32_t thread, uint64_t time_ns,
@@ -72,6 +74,7 @@ class WaitStacks final : public GilReplay {
   struct Last {
     std::vector<Part> parts;
     uint64_t end_ns = 0;
+    uint64_t waits = 0;
     uint32_t stack = 0;
     bool is_told = false;  // the stack is that of its end
     // Of the wait that begins then.

@@ -1,5 +1,6 @@
 #include "readers/output/table.h"
 
+#include <charconv>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -88,6 +89,11 @@ std::string PlainCell(const Cell& cell) {
   }
   if (const auto* real = std::get_if<double>(&cell)) {
     return absl::StrFormat("%.6f", *real);
+  }
+  if (const auto* exact = std::get_if<ExactNumber>(&cell)) {
+    char text[32];  // the longest has 24
+    return std::string(
+        text, std::to_chars(text, text + sizeof(text), exact->value).ptr);
   }
   return "";
 }

@@ -14,11 +14,16 @@ namespace pymemrun {
 
 // A cell that is not known is std::monostate: empty in CSV, null in JSON, "-"
 // in text. Strings are bytes from the file, escaped by the printing.
-using Cell =
-    std::variant<std::monostate, std::string, int64_t, uint64_t, double>;
+// A double has six decimals, an ExactNumber as many as read back as the same.
+struct ExactNumber {
+  double value;
+};
+using Cell = std::variant<std::monostate, std::string, int64_t, uint64_t,
+                          double, ExactNumber>;
 
-// How a column looks in text.
-enum class CellLook { kPlain, kBytes, kShare, kName };
+// How a column looks in text. kKey: a name that says what a row is; in text it
+// is the first column.
+enum class CellLook { kPlain, kBytes, kShare, kName, kKey };
 
 struct Table {
   struct Heading {

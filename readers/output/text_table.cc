@@ -20,6 +20,7 @@ namespace {
 constexpr size_t kMostWidth = 1000;
 constexpr size_t kGap = 2;          // between columns
 constexpr size_t kFewestName = 10;  // or there is no such column
+constexpr size_t kFewestKey = 12;    // of what rows are told apart by
 constexpr size_t kFewestBar = 8, kMostBar = 24;
 
 double NumberOf(const Cell& cell) {
@@ -77,6 +78,8 @@ struct Column {
   std::vector<std::string> cells;  // the title first
   size_t width = 0;
   bool is_name = false;
+  bool is_key = false;
+  double most = 0;  // of shares
 
   void Measure() {
     width = 0;
@@ -87,7 +90,10 @@ struct Column {
   bool IsEmpty() const {
     return std::all_of(
         cells.begin() + 1, cells.end(),
-        [](const std::string& cell) { return cell.empty() || cell == "-"; });
+        [](const std::string& cell) {
+          return cell.empty() || cell == "-" || cell == "0" ||
+                 cell == "0 bytes" || cell == "0.0 %";
+        });
   }
   // The title says no more than is needed.
   void ShortenTitle() {
@@ -120,6 +126,8 @@ class TextTable {
     }
     std::stable_partition(columns_.begin(), columns_.end(),
                           [](const Column& column) { return !column.is_name; });
+    std::stable_partition(columns_.begin(), columns_.end(),
+                          [](const Column& column) { return column.is_key; });
     if (terminal.fits()) {
       Fit();
       AddBars();
@@ -134,7 +142,8 @@ class TextTable {
         const std::string& cell = column.cells[r];
         const bool is_last = i + 1 == columns_.size();
         absl::StrAppend(&line, i == 0 ? "" : std::string(kGap, ' '),
-                        !column.is_name ? PadLeft(cell, column.width)
+                        !column.is_name && !column.is_key
+                            ? PadLeft(cell, column.width)
                         : is_last       ? cell
                                         : PadRight(cell, column.width));
         if (static_cast<int>(i) == bars_after_) AddBar(r, &line);
@@ -153,9 +162,14 @@ class TextTable {
     Column column;
     column.heading = &table_.headings[i];
     column.is_name = column.heading->look == CellLook::kName;
+    column.is_key = column.heading->look == CellLook::kKey;
     column.cells.push_back(column.heading->title);
     for (const auto& row : table_.rows) {
       column.cells.push_back(TextOf(row[i], column.heading->look));
+      if (column.heading->look == CellLook::kShare &&
+          !std::holds_alternative<std::monostate>(row[i])) {
+        column.most = std::max(column.most, NumberOf(row[i]));
+      }
       if (!terminal_.fits()) continue;
       std::string& cell = column.cells.back();
       if (column.heading->name == "file" ||
@@ -201,8 +215,40 @@ class TextTable {
                          return !column.is_name && column.IsEmpty();
                        }),
         columns_.end());
+    FitKey();
     DropNumbers();
     CutNames();
+  }
+
+  // It gets a quarter. With many shares the small ones go before it gets less
+  // than it needs.
+  void FitKey() {
+    if (columns_.empty() || !columns_[0].is_key) return;
+    Column& key = columns_[0];
+    const size_t most = std::max(terminal_.columns / 4, kFewestKey);
+    const size_t wanted = std::min(key.width, most);
+    while (SharesWidth() + wanted > terminal_.columns) {
+      size_t least = 0, shares = 0;
+      for (size_t i = kKept; i < columns_.size(); ++i) {
+        if (columns_[i].heading->look != CellLook::kShare) continue;
+        ++shares;
+        if (least == 0 || columns_[i].most < columns_[least].most) least = i;
+      }
+      if (shares < kFewestShares) break;
+      columns_.erase(columns_.begin() + least);
+    }
+    const size_t shares = SharesWidth();
+    const size_t left = terminal_.columns > shares
+                            ? terminal_.columns - shares : 0;
+    columns_[0].Cut(std::max(std::min(most, left), kFewestKey),
+                    terminal_.unicode);
+  }
+  size_t SharesWidth() const {
+    size_t width = 0;
+    for (const Column& column : columns_) {
+      if (column.heading->look == CellLook::kShare) width += column.width + kGap;
+    }
+    return width;
   }
 
   void DropNumbers() {
@@ -263,10 +309,8 @@ class TextTable {
   void AddBar(size_t r, std::string* line) const {
     std::string bar;
     if (r > 0) {
-      const auto of = std::find_if(
-          table_.headings.begin(), table_.headings.end(),
-          [](const auto& heading) { return heading.look == CellLook::kShare; });
-      const Cell& cell = table_.rows[r - 1][of - table_.headings.begin()];
+      const Table::Heading* const of = columns_[bars_after_].heading;
+      const Cell& cell = table_.rows[r - 1][of - table_.headings.data()];
       if (!std::holds_alternative<std::monostate>(cell)) {
         bar = BlockBar(NumberOf(cell), bar_columns_, terminal_.unicode);
       }
@@ -276,6 +320,7 @@ class TextTable {
   }
 
   static constexpr size_t kKept = 2;
+  static constexpr size_t kFewestShares = 4;
 
   const Table& table_;
   const Terminal& terminal_;

@@ -6,11 +6,12 @@
 
 namespace pymemrun {
 
-// Columns as wide as their widest cell, numbers to the right, and the kName
-// columns last in their order, so that long ones do not push the numbers. Where
-// the output's terminal is too narrow, paths are shortened, then columns of
-// numbers left out from the right, then names cut. Where there is room, bars
-// show the shares.
+// Columns as wide as their widest cell, a kKey column first, numbers to the
+// right, and the kName columns last in their order, so that long ones do not
+// push the numbers. Where the output's terminal is too narrow, paths are
+// shortened, then columns that say nothing left out, small shares that leave
+// the kKey column no room, and numbers from the right; then names are cut.
+// Where there is room, bars show the shares.
 void PrintTextTable(const Table& table, OutputBuffer* output);
 
 }  // namespace pymemrun

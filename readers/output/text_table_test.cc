@@ -112,6 +112,20 @@ TEST(TextTableTest, BarsShowSharesWhereThereIsRoom) {
   EXPECT_THAT(Printed(table, {}), HasSubstr("50.0 %  a\n"));
 }
 
+// A thread's states: shares that are 0 everywhere say nothing.
+TEST(TextTableTest, WhatRowsAreToldApartByComesFirstAndIsWhole) {
+  Table table;
+  table.headings = {{"runs", "runs", CellLook::kShare},
+                    {"lock", "lock", CellLook::kShare},
+                    {"sleep", "sleep", CellLook::kShare},
+                    {"thread", "thread", CellLook::kKey}};
+  table.rows = {{0.5, 0.0, 0.5, "crunch-1#12"}, {0.25, 0.0, 0.75, "crunch-2"}};
+  EXPECT_EQ(Printed(table, Narrow(30)),
+            "thread         runs   sleep\n"
+            "crunch-1#12  50.0 %  50.0 %\n"
+            "crunch-2     25.0 %  75.0 %\n");
+}
+
 TEST(TextTableTest, FramesKeepTheirFiles) {
   Table table;
   table.headings = {{"live_bytes", "live", CellLook::kBytes},

@@ -28,6 +28,7 @@ std::optional<double> NumberOf(const Cell& cell) {
     return static_cast<double>(*whole);
   }
   if (const auto* real = std::get_if<double>(&cell)) return *real;
+  if (const auto* real = std::get_if<ExactNumber>(&cell)) return real->value;
   const auto* text = std::get_if<std::string>(&cell);
   double number = 0;
   if (text != nullptr && absl::StartsWith(*text, kAtLeast) &&
@@ -62,6 +63,7 @@ Cell Sum(const Table::Heading& heading, const Cell& a, const Cell& b) {
     return absl::StrCat(kAtLeast, static_cast<uint64_t>(*x + *y));
   }
   if (std::holds_alternative<double>(a)) return *x + *y;
+  if (std::holds_alternative<ExactNumber>(a)) return ExactNumber{*x + *y};
   if (std::holds_alternative<int64_t>(a)) {
     return std::get<int64_t>(a) + static_cast<int64_t>(*y);
   }
@@ -69,7 +71,8 @@ Cell Sum(const Table::Heading& heading, const Cell& a, const Cell& b) {
 }
 
 bool IsName(const Table::Heading& heading) {
-  return heading.look == CellLook::kName || heading.name == "line";
+  return heading.look == CellLook::kName || heading.look == CellLook::kKey ||
+         heading.name == "line";
 }
 
 void AddTo(const std::vector<Table::Heading>& headings,

@@ -38,6 +38,9 @@ py::object ValueOf(const Cell& cell) {
   if (const auto* number = std::get_if<uint64_t>(&cell)) {
     return py::cast(*number);
   }
+  if (const auto* exact = std::get_if<ExactNumber>(&cell)) {
+    return py::cast(exact->value);
+  }
   return py::cast(std::get<double>(cell));
 }
 

@@ -119,7 +119,8 @@ void StateReplay::OnHold(const GilSpan& hold) {
            hold.paused_ns});
 }
 
-void StateReplay::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns) {
+void StateReplay::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
+                         bool counts) {
   TellOf(thread).waits.push_back({begin_ns, std::max(begin_ns, end_ns), 0});
 }
 

@@ -68,7 +68,8 @@ class StateReplay : public GilReplay {
   void Take(const StateEvent& event);
   uint8_t CodeOf(const StateEvent& event);
   void OnHold(const GilSpan& hold) override;
-  void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns) override;
+  void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
+              bool counts) override;
   static void SumCounts(const Told& told, uint64_t end_ns,
                         ThreadStates* states);
 

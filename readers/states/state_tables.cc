@@ -66,7 +66,7 @@ std::vector<uint32_t> StateThreadsOf(const StateReplay& replay,
 Table StateTable(const StateReplay& replay, ThreadFilter* keep, uint64_t limit,
                  TableFormat format) {
   Table table;
-  table.headings.push_back({"thread", "thread", CellLook::kName});
+  table.headings.push_back({"thread", "thread", CellLook::kKey});
   for (const StateColumn& column : kColumns) {
     table.headings.push_back({std::string(column.name) + "_share", column.title,
                               CellLook::kShare});

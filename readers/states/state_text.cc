@@ -117,8 +117,8 @@ std::string StateNotes(const StateReplay& replay) {
   }
   if (!replay.has_gil()) {
     absl::StrAppend(&text,
-                    "Waits for the GIL count as lock: --trace gil,states tells "
-                    "them apart.\n");
+                    "Waits for the GIL count as lock or, short ones, as other: "
+                    "--trace gil,states tells them apart.\n");
   }
   if (replay.lost() > 0) {
     absl::StrAppend(&text, Counted(replay.lost(), "context switch",

@@ -10,7 +10,7 @@ namespace {
 double Amount(const TaskRow& row, TaskOrder order) {
   switch (order) {
     case TaskOrder::kLongest:
-      return static_cast<double>(row.sums.longest.ran_ns);
+      return static_cast<double>(row.sums.longest.SureNs());
     case TaskOrder::kGrown:
       return static_cast<double>(row.sums.grown_bytes);
     case TaskOrder::kHeap:

@@ -17,7 +17,7 @@ void TaskSums::Add(const TaskSums& other) {
   steps += other.steps;
   ran_ns += other.ran_ns;
   grown_bytes = Sum(grown_bytes, other.grown_bytes);
-  if (longest.task == 0 || other.longest.ran_ns > longest.ran_ns) {
+  if (longest.task == 0 || other.longest.SureNs() > longest.SureNs()) {
     longest = other.longest;
   }
   tasks += other.tasks;
@@ -109,7 +109,10 @@ void TaskReplay::Take(const TaskEvent& event) {
   sums.ran_ns += step.ran_ns;
   sums.last_ns = std::max(sums.last_ns, event.time_ns);
   sums.grown_bytes = Sum(sums.grown_bytes, grown_bytes);
-  if (step.ran_ns >= sums.longest.ran_ns) sums.longest = step;
+  step.is_cut = event.action == TASK_RUNS;
+  if (sums.steps == 1 || step.SureNs() >= sums.longest.SureNs()) {
+    sums.longest = step;
+  }
   task.waits_at = step.to_stack;
   task.runs_at_end = event.action == TASK_RUNS;
   if (event.action == TASK_DONE && !task.is_done) {

@@ -31,6 +31,14 @@ struct TaskStep {
   uint32_t blocked_stack = 0;
   // Tasks of the same thread that had begun and were not done.
   uint64_t others = 0;
+  // The run ended within it.
+  bool is_cut = false;
+
+  // That it took at least. When a program was killed is known less exactly.
+  uint64_t SureNs() const {
+    constexpr uint64_t kEndUnsureNs = 50000000;
+    return is_cut ? ran_ns - std::min(ran_ns, kEndUnsureNs) : ran_ns;
+  }
 };
 
 // What one task came to, or several.
@@ -57,6 +65,7 @@ class TaskReplay final : public ReplayVisitor {
 
   void OnHeader(const Header& header) override {
     has_heap_ = header.heap() != HEAP_OFF;
+    is_estimate_ = header.heap() == HEAP_SAMPLED;
   }
   void OnTask(const TaskDef& task) override;
   void OnTaskRecording(const TaskRecording& recording) override {
@@ -73,6 +82,8 @@ class TaskReplay final : public ReplayVisitor {
 
   bool has_tasks() const { return has_tasks_; }
   bool has_heap() const { return has_heap_; }
+  // What was allocated is known of a sample.
+  bool is_estimate() const { return is_estimate_; }
   uint64_t lost() const { return lost_; }
   uint64_t end_ns() const { return end_ns_; }
   // By number, which is the order in which they began.
@@ -102,7 +113,7 @@ class TaskReplay final : public ReplayVisitor {
   void TakeWithin(const TaskEvent& event, Thread* thread, TaskStep* step,
                   int64_t* grown_bytes);
 
-  bool has_tasks_ = false, has_heap_ = false;
+  bool has_tasks_ = false, has_heap_ = false, is_estimate_ = false;
   uint64_t lost_ = 0, end_ns_ = 0;
   TaskNames names_;
   std::map<uint32_t, Task> tasks_;

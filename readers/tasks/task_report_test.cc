@@ -114,7 +114,7 @@ TEST(TaskReportTest, EachTaskHasItsStepsTimesAndGrowth) {
   EXPECT_EQ(rows[0]["state"], "done");
   EXPECT_EQ(rows[1]["task"], "reader work");
   EXPECT_EQ(rows[1]["grown_bytes"], 0);
-  EXPECT_EQ(rows[1]["longest_at"], "app.py:12 to app.py:15");
+  EXPECT_EQ(rows[1]["longest_at"], "app.py:12 to :15");
   EXPECT_EQ(rows[1]["state"], "waits at app.py:15");
   EXPECT_TRUE(rows[1]["live_bytes"].is_null());
 }
@@ -145,7 +145,33 @@ TEST(TaskReportTest, ALongCallWithoutTheGilIsWhereTheStepWas) {
   };
   EXPECT_EQ(run(60)["longest_at"], "app.py:13");
   EXPECT_DOUBLE_EQ(run(60)["blocked_ms"], 60);
-  EXPECT_EQ(run(40)["longest_at"], "app.py:12 to app.py:15");
+  EXPECT_EQ(run(40)["longest_at"], "app.py:12 to :15");
+}
+
+// It is no call that waits, which has no way.
+TEST(TaskReportTest, AStepIsAWayAlsoToTheLineWhereItBegan) {
+  TaskRun made;
+  made.Task(1, "Task-1")
+      .Step(1, TASK_WAITS, 0, 1, 2)
+      .Step(1, TASK_WAITS, 10, 20, 2);
+  EXPECT_EQ(Rows(made.Build(), {})[0]["longest_at"], "app.py:12 to :12");
+}
+
+// Of a killed program the end is not known to a millisecond.
+TEST(TaskReportTest, AStepThatTheEndCutOffSaysSo) {
+  const auto run = [](uint64_t end_ms) {
+    TaskRun made;
+    made.Task(1, "Task-1")
+        .Task(2, "Task-2")
+        .Step(1, TASK_WAITS, 0, 1, 2)
+        .Step(2, TASK_WAITS, 10, 15, 2)
+        .Step(1, TASK_RUNS, 20, end_ms);
+    return TaskReport(made.Build(), {}).out;
+  };
+  EXPECT_THAT(run(37), HasSubstr("Task-2 work held the event loop longest"));
+  EXPECT_THAT(run(900),
+              HasSubstr("Task-1 work held the event loop longest: 880.0 ms at "
+                        "0.020 s, app.py:12, still"));
 }
 
 // gevent's, which waits until one of the others can go on.

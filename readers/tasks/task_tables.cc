@@ -1,9 +1,11 @@
 #include "readers/tasks/task_tables.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "readers/output/whole_number.h"
 #include "readers/places/place.h"
 
 namespace pymemrun {
@@ -35,6 +37,12 @@ Cell NameOf(const TaskReplay& replay, const TaskRow& row, TaskRows by) {
   return coroutine.empty() ? std::string("?") : coroutine;
 }
 
+bool HasUndone(const std::vector<TaskRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const TaskRow& row) {
+    return row.sums.not_done > 0;
+  });
+}
+
 // Where the task is at the end.
 std::string StateOf(const TaskReplay& replay, const TaskRow& row) {
   const TaskReplay::Task& task = replay.tasks().at(row.task);
@@ -46,7 +54,7 @@ std::string StateOf(const TaskReplay& replay, const TaskRow& row) {
 
 std::vector<Table::Heading> Headings(TaskRows by) {
   const bool of_tasks = by == TaskRows::kTasks;
-  return {{"task", of_tasks ? "task" : "coroutine", CellLook::kName},
+  return {{"task", of_tasks ? "task" : "coroutine", CellLook::kKey},
           {"tasks", "tasks"},
           {"steps", "steps"},
           {"ran_s", "runs s"},
@@ -54,9 +62,11 @@ std::vector<Table::Heading> Headings(TaskRows by) {
           {"longest_at", "in", CellLook::kName},
           {"grown_bytes", "RSS", CellLook::kBytes},
           {"live_bytes", "heap live", CellLook::kBytes},
+          {"live_error_bytes", "std error", CellLook::kBytes},
           {"allocated_bytes", "allocated", CellLook::kBytes},
           {"not_done", "not done"},
           {"state", "state", CellLook::kName},
+          {"allocated_error_bytes", "", CellLook::kBytes},
           {"longest_begin_s", ""},
           {"longest_task", ""},
           {"blocked_ms", ""},
@@ -69,7 +79,7 @@ std::vector<Table::Heading> Headings(TaskRows by) {
           {"number", ""}};
 }
 // So many are for text, too.
-constexpr size_t kForText = 11;
+constexpr size_t kForText = 12;
 
 Cell Milliseconds(uint64_t ns, TableFormat format) {
   const double ms = static_cast<double>(ns) / 1e6;
@@ -78,11 +88,15 @@ Cell Milliseconds(uint64_t ns, TableFormat format) {
 }
 
 void AppendDetails(const TaskReplay& replay, const TaskRow& row, TaskRows by,
-                   TableFormat format, std::vector<Cell>* cells) {
+                   bool with_errors, TableFormat format,
+                   std::vector<Cell>* cells) {
   const TaskSums& sums = row.sums;
   const uint32_t stack = replay.names().Stack(row.task);
   const SourceLocation where = replay.index().ResolveStack(stack);
   const bool is_task = by == TaskRows::kTasks;
+  cells->push_back(with_errors
+                       ? WholeNumber(row.heap.allocated.BytesError())
+                       : Cell());
   cells->push_back(SecondsCell(sums.longest.begin_ns, format));
   cells->push_back(
       TextCell(std::string(replay.names().Label(sums.longest.task))));
@@ -97,16 +111,23 @@ void AppendDetails(const TaskReplay& replay, const TaskRow& row, TaskRows by,
   cells->push_back(is_task ? Cell(uint64_t{row.task}) : Cell());
 }
 
+SourceLocation OwnLocation(const RunIndex& index, uint32_t stack) {
+  const uint32_t own = index.OwnStack(stack);
+  return index.ResolveStack(own != 0 ? own : stack);
+}
+
+// Where no line is known, as before a coroutine's first step, its first one.
+std::string LineText(const SourceLocation& where) {
+  const absl::string_view file =
+      where.file.substr(where.file.rfind('/') + 1);  // npos + 1 is 0
+  const uint32_t line = where.line != 0 ? where.line : where.first_line;
+  return line == 0 ? std::string(file) : absl::StrCat(file, ":", line);
+}
+
 }  // namespace
 
 std::string OwnLine(const RunIndex& index, uint32_t stack) {
-  if (stack == 0) return "";
-  const uint32_t own = index.OwnStack(stack);
-  const SourceLocation where = index.ResolveStack(own != 0 ? own : stack);
-  const absl::string_view file =
-      where.file.substr(where.file.rfind('/') + 1);  // npos + 1 is 0
-  return where.line == 0 ? std::string(file)
-                         : absl::StrCat(file, ":", where.line);
+  return stack == 0 ? "" : LineText(OwnLocation(index, stack));
 }
 
 std::string StepPlace(const TaskReplay& replay, const TaskStep& step) {
@@ -114,19 +135,30 @@ std::string StepPlace(const TaskReplay& replay, const TaskStep& step) {
   if (step.blocked_stack != 0 && step.blocked_ns >= step.ran_ns / 2) {
     return OwnLine(index, step.blocked_stack);
   }
-  const uint32_t began = replay.names().Stack(step.task);
-  const std::string from =
-      OwnLine(index, step.from_stack != 0 ? step.from_stack : began);
-  const std::string to = OwnLine(index, step.to_stack);
-  if (from.empty() || from == to) return to;
-  return to.empty() ? absl::StrCat(from, " to its end")
-                    : absl::StrCat(from, " to ", to);
+  const uint32_t from_stack = step.from_stack != 0
+                                  ? step.from_stack
+                                  : replay.names().Stack(step.task);
+  const std::string from = OwnLine(index, from_stack);
+  if (step.is_cut) {
+    return absl::StrCat(from, from.empty() ? "" : ", ", "still runs at the end");
+  }
+  if (step.to_stack == 0) {
+    return from.empty() ? "" : absl::StrCat(from, " to its end");
+  }
+  if (from.empty()) return absl::StrCat("to ", OwnLine(index, step.to_stack));
+  const SourceLocation to = OwnLocation(index, step.to_stack);
+  return OwnLocation(index, from_stack).file == to.file && to.line != 0
+             ? absl::StrCat(from, " to :", to.line)
+             : absl::StrCat(from, " to ", LineText(to));
 }
 
 Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
                 TaskRows by, bool with_heap, uint64_t limit,
                 TableFormat format) {
   const bool is_task = by == TaskRows::kTasks;
+  const bool with_errors = with_heap && replay.is_estimate();
+  const bool tells_states =
+      is_task && (format != TableFormat::kText || HasUndone(rows));
   Table table;
   table.headings = Headings(by);
   for (const TaskRow& row : rows) {
@@ -141,10 +173,11 @@ Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
         TextCell(StepPlace(replay, sums.longest)),
         sums.grown_bytes,
         with_heap ? Cell(row.heap.live.bytes) : Cell(),
+        with_errors ? WholeNumber(row.heap.live.BytesError()) : Cell(),
         with_heap ? Cell(row.heap.allocated.bytes) : Cell(),
         is_task && format == TableFormat::kText ? Cell() : Cell(sums.not_done),
-        is_task ? Cell(StateOf(replay, row)) : Cell()};
-    AppendDetails(replay, row, by, format, &cells);
+        tells_states ? Cell(StateOf(replay, row)) : Cell()};
+    AppendDetails(replay, row, by, with_errors, format, &cells);
     if (format == TableFormat::kText) cells.resize(kForText);
     table.rows.push_back(std::move(cells));
   }

@@ -18,8 +18,8 @@ Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
                 TaskRows by, bool with_heap, uint64_t limit,
                 TableFormat format);
 
-// Where a step spent its time, as far as that is known: "time.sleep at
-// app.py:31", or "from app.py:30 to app.py:33".
+// Where a step spent its time, as far as that is known: "app.py:31" of a call
+// that waits, or its way, "app.py:30 to :33".
 std::string StepPlace(const TaskReplay& replay, const TaskStep& step);
 // The user's own line on a stack, or the innermost: "app.py:31"; of no stack
 // empty.

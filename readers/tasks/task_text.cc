@@ -1,6 +1,7 @@
 #include "readers/tasks/task_text.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -42,6 +43,32 @@ const TaskRow& Most(const std::vector<TaskRow>& rows, Amount amount) {
                            });
 }
 
+// By more than the errors of both.
+bool IsMostForSure(const std::vector<TaskRow>& rows, const TaskRow& most) {
+  const HeapSums& live = most.heap.live;
+  return std::all_of(rows.begin(), rows.end(), [&](const TaskRow& row) {
+    return &row == &most ||
+           live.bytes - row.heap.live.bytes >
+               std::hypot(live.BytesError(), row.heap.live.BytesError());
+  });
+}
+
+std::string MostAlive(const TaskReplay& replay, const std::vector<TaskRow>& rows,
+                      const std::string& moment) {
+  const TaskRow& most =
+      Most(rows, [](const TaskRow& row) { return row.heap.live.bytes; });
+  const HeapSums& live = most.heap.live;
+  if (live.bytes <= 0) return "";
+  return absl::StrCat(
+      "Of what ", replay.names().Label(most.task), " allocated ",
+      HumanBytes(live.bytes),
+      replay.is_estimate()
+          ? absl::StrCat(" (standard error ", HumanBytes(live.BytesError()), ")")
+          : "",
+      " are alive at ", moment,
+      IsMostForSure(rows, most) ? ", the most of all" : "", ".\n");
+}
+
 }  // namespace
 
 std::string TaskSentences(const TaskReplay& replay,
@@ -58,7 +85,7 @@ std::string TaskSentences(const TaskReplay& replay,
       : all.not_done == 1 ? " is"
                           : " are",
       all.not_done == 0 ? " left" : " not done", ".\n");
-  if (all.longest.ran_ns >= kShortStepNs) {
+  if (all.longest.SureNs() >= kShortStepNs) {
     absl::StrAppend(&text, HeldLongest(replay, all.longest));
   }
   const TaskRow& grown =
@@ -69,13 +96,7 @@ std::string TaskSentences(const TaskReplay& replay,
                     HumanBytes(static_cast<double>(grown.sums.grown_bytes)),
                     " within its steps.\n");
   }
-  const TaskRow& live =
-      Most(rows, [](const TaskRow& row) { return row.heap.live.bytes; });
-  if (!moment.empty() && live.heap.live.bytes > 0) {
-    absl::StrAppend(&text, "Of what ", replay.names().Label(live.task),
-                    " allocated ", HumanBytes(live.heap.live.bytes),
-                    " are alive at ", moment, ", the most of all.\n");
-  }
+  if (!moment.empty()) absl::StrAppend(&text, MostAlive(replay, rows, moment));
   if (replay.lost() > 0) {
     absl::StrAppend(&text, Counted(replay.lost(), "step"),
                     " found no room: sums are too low.\n");

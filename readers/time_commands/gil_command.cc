@@ -72,10 +72,12 @@ void PrintRows(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
 // Each part has something to say, or is left out.
 void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
                           OutputBuffer* output) const {
-  // The sentence is of the run.
+  // Who holds the GIL matters to all who wait.
   ThreadFilter all("", &replay.index());
-  output->AppendLines(
-      absl::StrCat(GilSentence(replay, &all), GilNotes(replay), "\n"));
+  const bool narrowed = !thread_.empty();
+  output->AppendLines(absl::StrCat(narrowed ? "Of all threads: " : "",
+                                   GilSentence(replay, &all), GilNotes(replay),
+                                   "\n"));
   PrintRows(GilRows::kThreads, replay, keep, table_.limit(),
             TableFormat::kText, output);
   output->AppendLines(table_.NotShown(GilThreadsOf(replay, keep).size(),
@@ -89,7 +91,9 @@ void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
   output->AppendLines("\nWho waits for whom, seconds:\n");
   PrintTable(GilMatrix(replay, keep), TableFormat::kText, output);
   if (!replay.blocked_by_place().empty()) {
-    output->AppendLines("\nWhat holds the GIL while others wait:\n");
+    output->AppendLines(
+        absl::StrCat("\nWhat holds the GIL while others wait",
+                     narrowed ? ", of all threads" : "", ":\n"));
     PrintRows(GilRows::kPlaces, replay, keep, kPlacesInText,
               TableFormat::kText, output);
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -61,7 +62,7 @@ class OffGilCommand final : public ReportCommand {
     return svg_ || (!collapsed_ && table_.as_text() &&
                     absl::EndsWith(files_.output, ".svg"));
   }
-  std::string Sentence(const OffGilTree& tree) const;
+  std::string Sentence(const WaitStacks& replay, const OffGilTree& tree) const;
   static int AddSleeps(RereadFile* file, ThreadFilter* keep, OffGilTree* tree,
                        const Console& console);
   void Print(const WaitStacks& replay, const OffGilTree& tree,
@@ -123,9 +124,16 @@ std::string OffGilCommand::Problem() const {
   return "";
 }
 
-std::string OffGilCommand::Sentence(const OffGilTree& tree) const {
+std::string OffGilCommand::Sentence(const WaitStacks& replay,
+                                    const OffGilTree& tree) const {
   std::string text = absl::StrCat(
       "Threads waited ", Seconds(tree.waited_ns()), " for the GIL.");
+  const auto took = std::count_if(
+      replay.threads().begin(), replay.threads().end(),
+      [](const GilThreadTimes& times) { return times.any; });
+  if (took == 1) {
+    absl::StrAppend(&text, " One thread ran Python: nobody waits for it.");
+  }
   // Less is not worth a word.
   if (tree.without_stack_ns() * 1000 > tree.waited_ns()) {
     absl::StrAppend(
@@ -152,7 +160,7 @@ void OffGilCommand::Print(const WaitStacks& replay, const OffGilTree& tree,
     texts.unit = TreeUnit::kNanos;
     texts.title = TitleOf("Waits for the GIL", replay.header().script());
     texts.subtitle = absl::StrCat(
-        Sentence(tree),
+        Sentence(replay, tree),
         options_.by == WaitsBy::kHolder ? " Who had it meanwhile." : "",
         " Process ", replay.header().pid(), ".");
     return PrintFlame(tree.tree(), texts, output);
@@ -162,7 +170,7 @@ void OffGilCommand::Print(const WaitStacks& replay, const OffGilTree& tree,
                       table_.format(), output);
   }
   output->AppendLines(
-      absl::StrCat(Sentence(tree), "\n", GilNotes(replay), "\n"));
+      absl::StrCat(Sentence(replay, tree), "\n", GilNotes(replay), "\n"));
   output->Append(TreeText(tree.tree(), table_.limit(), output->terminal(),
                           TreeUnit::kNanos));
   output->AppendLines(table_.NotShown(tree.tree().nodes().size() - 1,

@@ -53,6 +53,21 @@ def worker():
 gevent.joinall([gevent.spawn(f) for f in [leaks, blocks] + [worker] * 20])
 '''
 
+# The second one is resumed by the first, and ends into the main greenlet.
+ENDS_ELSEWHERE = r'''
+import time
+from greenlet import greenlet
+def resumes():
+    second.switch()
+    second.switch()
+def ends():
+    first.switch()
+    time.sleep(0.1)
+first, second = greenlet(resumes), greenlet(ends)
+first.switch()
+print(first.dead, second.dead)
+'''
+
 
 class GreenletsTest(support.ProgramTest):
     @classmethod
@@ -88,6 +103,15 @@ class GreenletsTest(support.ProgramTest):
         for name, steps in (("blocks", 3), ("short", 1), ("fails", 2)):
             self.assertEqual(table[name]["steps"], steps, name)
         self.assertTrue(all(row["not_done"] == 0 for row in table.values()), table)
+
+    def test_one_that_ends_into_another_than_resumed_it_is_done(self):
+        run = self.traced(ENDS_ELSEWHERE)
+        self.assertEqual(run.stdout.split(), ["False", "True"])
+        table = self.by_function(run)
+        self.assertEqual(table["ends"]["steps"], 2)
+        self.assertEqual(table["ends"]["not_done"], 0)
+        self.assertGreaterEqual(table["ends"]["longest_ms"], 100)
+        self.assertEqual(table["resumes"]["not_done"], 1)
 
     def test_those_of_gevent_are_seen(self):
         run = self.traced(GEVENT)

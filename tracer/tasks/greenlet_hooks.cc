@@ -99,6 +99,15 @@ void Leaves(PyObject* from, PyObject* to) {
   errno = saved_errno;
 }
 
+// What runs by our account is neither greenlet of a switch that returns: it
+// ended into its parent, which another had not resumed it from. It may be freed,
+// so it is not asked. A dead one that was switched to is not known any more.
+bool EndedElsewhere(const PyObject* from, const PyObject* to) {
+  const PyObject* const ran = t_running.greenlet;
+  return ran != nullptr && ran != from && ran != to && ran != t_running.main &&
+         StepItems::Knows(ran);
+}
+
 // One that ran until now and did not leave by a switch of its own has ended, or
 // was left in a way that is not seen.
 void Returns(PyObject* from, PyObject* to, int to_ended) {
@@ -110,6 +119,9 @@ void Returns(PyObject* from, PyObject* to, int to_ended) {
     PutWithoutStack(
         FactsOf(to_ended != 0 ? TaskNote::kDone : TaskNote::kWaits, now));
     if (to_ended != 0) StepItems::Forget(to);
+  } else if (EndedElsewhere(from, to)) {
+    PutWithoutStack(FactsOf(TaskNote::kDone, now));
+    StepItems::Forget(t_running.greenlet);
   }
   if (t_running.greenlet != from) Run(from, now);
   errno = saved_errno;

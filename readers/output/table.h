@@ -17,6 +17,7 @@ namespace pymemrun {
 // A double has six decimals, an ExactNumber as many as read back as the same.
 struct ExactNumber {
   double value;
+  bool operator==(const ExactNumber&) const = default;
 };
 using Cell = std::variant<std::monostate, std::string, int64_t, uint64_t,
                           double, ExactNumber>;

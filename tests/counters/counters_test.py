@@ -319,8 +319,11 @@ class GcRunsTest(support.ProgramTest):
                    "gc.collect(); gc.collect()\n")
         run = self.run_script(program, *COUNTERS)
         self.assertEqual(run.stdout, "")
-        # Python may collect younger objects by itself.
-        self.assertEqual(sum(gc_run.generation == 2 for gc_run in run.records("gc_run")), 2)
+        generations = [gc_run.generation for gc_run in run.records("gc_run")]
+        self.assertEqual(generations.count(2), 2)
+        # From 3.12 on Python collects younger objects by itself even here.
+        if support.VERSION < (3, 12):
+            self.assertEqual(len(generations), 2)
 
     def test_the_line_is_known_where_stacks_are_recorded(self):
         run = self.run_script(

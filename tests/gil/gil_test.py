@@ -14,6 +14,8 @@ from waiting import PATIENCE_S
 
 # In points of a hundred, of a thread's time.
 POINTS = 2
+# What pymemreport does not call a wait: less of the thread's time, or of the run.
+SMALL_SHARE, SMALL_OF_RUN = 0.1, 0.01
 # What a thread may wait before it reads the clock for the first time.
 BEFORE_NS = 200_000_000
 
@@ -178,13 +180,18 @@ class GilTest(support.ProgramTest):
             self.assertGreater(least, total / 8)
             self.assertGreater(waiting, least - slack, row)
             self.assertLess(waiting, most + slack + BEFORE_NS, row)
-            # What it is kept from one while it asks for the GIL counts as waiting.
-            self.assertGreater(held, total - most - 2 * slack, row)
+            self.assertGreater(held, total - most - slack, row)
             self.assertLess(held, total - least + slack, row)
             # After its wait it may be kept from a processor.
             self.assertGreater(row["longest_wait_s"] * 1e9, longest / 2, row)
-        # On a busy machine the main thread does, too.
-        self.assertRegex(run.report("gil"), "[34] threads wait")
+        # On a busy machine the main thread does, too: the sentence counts whose wait is
+        # a tenth of its time, and a hundredth of the run.
+        end_s = run.footer.end_us / 1e6
+        waiters = sum(row["waiting_s"] >= max(SMALL_SHARE * row["total_s"],
+                                              SMALL_OF_RUN * end_s)
+                      for row in table.values())
+        self.assertGreaterEqual(waiters, len(json.loads(run.stdout)))
+        self.assertIn(f"{waiters} threads wait", run.report("gil"))
 
     def test_time_in_code_that_lets_go_is_without(self):
         run = self.traced(LETTING_GO)

@@ -27,6 +27,11 @@ uint32_t NumberOf(uint64_t gil) {
   return gil > UINT32_MAX ? 0 : static_cast<uint32_t>(gil);
 }
 
+bool IsLockNote(uint16_t note) {
+  return note >= static_cast<uint16_t>(kFirstLockNote) &&
+         note <= static_cast<uint16_t>(kLastLockNote);
+}
+
 }  // namespace
 
 GilCollector::GilCollector(Options options) : options_(std::move(options)) {
@@ -38,6 +43,7 @@ void GilCollector::Start() {
   GilRecording* const recording = record.mutable_gil_recording();
   recording->set_time_us(0);
   recording->set_min_wait_ns(options_.min_wait_ns);
+  recording->set_free_threaded(options_.page->start.free_threaded != 0);
   options_.out->Write(record);
 }
 
@@ -55,7 +61,22 @@ void GilCollector::TakeItem(const SideItemView& item, uint32_t stack) {
     over.item.flags = static_cast<uint16_t>(GilNote::kGaveWay);
     waiting_.push_back(over);
   }
-  waiting_.push_back(waiting);
+  if (options_.page->start.free_threaded != 0) {
+    Insert(waiting);  // nothing but time orders what different locks tell
+  } else {
+    waiting_.push_back(waiting);
+  }
+}
+
+// Behind what was not later.
+void GilCollector::Insert(const Waiting& waiting) {
+  auto at = waiting_.end();
+  for (int i = 0; i < kMostPlacesBack && at != waiting_.begin() &&
+                  std::prev(at)->item.time_ns > waiting.item.time_ns;
+       ++i) {
+    --at;
+  }
+  waiting_.insert(at, waiting);
 }
 
 // A thread that could not say at once that it is kept gives way from then on.
@@ -64,13 +85,7 @@ void GilCollector::PutBack(const Waiting& late) {
   Waiting way = late;
   way.item.flags = static_cast<uint16_t>(GilNote::kGivingWay);
   way.item.time_ns -= std::min(kept, way.item.time_ns);
-  auto at = waiting_.end();
-  for (int i = 0; i < kMostPlacesBack && at != waiting_.begin() &&
-                  std::prev(at)->item.time_ns > way.item.time_ns;
-       ++i) {
-    --at;
-  }
-  waiting_.insert(at, way);
+  Insert(way);
 }
 
 // A new thread of Python's takes the GIL before it has its name.
@@ -134,7 +149,7 @@ void GilCollector::Give(const Waiting& waiting, uint64_t now_ns) {
   const uint32_t role = item.detail >> 16;
   const bool makes_sense =
       is_note ? item.flags <= static_cast<uint16_t>(kLastGilNote) ||
-                    item.flags == kGilEndedNote
+                    item.flags == kGilEndedNote || IsLockNote(item.flags)
               : role == static_cast<uint32_t>(GilRole::kWaiter) ||
                     role == static_cast<uint32_t>(GilRole::kHolder);
   event.gil = makes_sense ? NumberOf(item.address) : 0;
@@ -153,6 +168,9 @@ void GilCollector::Give(const Waiting& waiting, uint64_t now_ns) {
       event.pauses = std::min(waiting.pauses, kMaxGilNanos);
       event.paused_ns =
           std::min(options_.clock->Nanos(item.extra), kMaxGilNanos);
+    }
+    if (HasBy(event.action) && item.more != 0) {
+      event.by = ThreadOf(static_cast<uint32_t>(item.more), event.time_ns);
     }
   } else {
     event.action = role == static_cast<uint32_t>(GilRole::kWaiter)

@@ -64,6 +64,7 @@ class GilCollector final : public SideTaker {
   };
 
   bool Lives(uint32_t thread) const;
+  void Insert(const Waiting& waiting);
   void PutBack(const Waiting& late);
   bool IsNamed(const SideItemView& item, uint64_t now) const;
   void GiveFirst(uint64_t now_ns);

@@ -9,7 +9,7 @@ namespace {
 
 // How many entries have columns of their own.
 struct Parts {
-  uint64_t holds = 0, stacks = 0;
+  uint64_t holds = 0, stacks = 0, by = 0;
 };
 
 absl::Status CountParts(const GilBatch& batch, Parts* parts) {
@@ -20,6 +20,7 @@ absl::Status CountParts(const GilBatch& batch, Parts* parts) {
     }
     parts->holds += HasHold(static_cast<GilAction>(action));
     parts->stacks += HasGilStack(static_cast<GilAction>(action));
+    parts->by += HasBy(static_cast<GilAction>(action));
   }
   return absl::OkStatus();
 }
@@ -44,6 +45,7 @@ void GilBatchEncoder::Append(const GilEvent& event) {
     batch_.add_stack(event.stack);
     batch_.add_function(event.function);
   }
+  if (HasBy(event.action)) batch_.add_by(event.by);
 }
 
 void GilBatchEncoder::Take(GilBatch* batch) { MoveBatch(&batch_, batch); }
@@ -61,6 +63,7 @@ absl::Status GilBatchDecoder::Check(const GilBatch& b, Ids* ids) {
       CheckLength("gil.paused_ns", parts.holds, b.paused_ns_size()));
   RETURN_IF_ERROR(CheckLength("gil.stack", parts.stacks, b.stack_size()));
   RETURN_IF_ERROR(CheckLength("gil.function", parts.stacks, b.function_size()));
+  RETURN_IF_ERROR(CheckLength("gil.by", parts.by, b.by_size()));
   // Sums of times stay far from overflow in a reader, for any number of batches
   // that a file can have.
   RETURN_IF_ERROR(CheckMost("gil.free_ns", b.free_ns(), kMaxGilNanos));
@@ -69,6 +72,7 @@ absl::Status GilBatchDecoder::Check(const GilBatch& b, Ids* ids) {
   uint32_t gil = 0;
   RETURN_IF_ERROR(CheckIds("gil.gil", b.gil(), 1, &gil));
   RETURN_IF_ERROR(CheckIds("gil.stack", b.stack(), 0, &ids->stack));
+  RETURN_IF_ERROR(CheckIds("gil.by", b.by(), 0, &ids->thread));
   return CheckIds("gil.function", b.function(), 0, &ids->function);
 }
 
@@ -87,6 +91,7 @@ void GilBatchDecoder::Complete(int row, GilEvent* event) {
     event->stack = batch_.stack(stack_);
     event->function = batch_.function(stack_++);
   }
+  if (HasBy(event->action)) event->by = batch_.by(by_++);
 }
 
 size_t GilBatchDecoder::Next(GilEvent* events, size_t size) {

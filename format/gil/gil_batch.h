@@ -59,7 +59,7 @@ class GilBatchDecoder {
   TimedCursor<GilBatch> cursor_;
   SparseCursor gil_;
   uint32_t last_gil_ = 0;
-  int hold_ = 0, stack_ = 0;
+  int hold_ = 0, stack_ = 0, by_ = 0;
 };
 
 }  // namespace pymemrun

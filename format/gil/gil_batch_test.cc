@@ -41,7 +41,7 @@ bool Same(const GilEvent& a, const GilEvent& b) {
   return a.time_ns == b.time_ns && a.thread == b.thread && a.gil == b.gil &&
          a.action == b.action && a.free_ns == b.free_ns &&
          a.pauses == b.pauses && a.paused_ns == b.paused_ns &&
-         a.stack == b.stack && a.function == b.function;
+         a.stack == b.stack && a.function == b.function && a.by == b.by;
 }
 
 TEST(GilBatchTest, WhatGoesInComesOut) {
@@ -111,6 +111,7 @@ TEST(GilBatchTest, DamageIsRefusedAndNamed) {
       {[](GilBatch* b) { b->set_free_ns(0, kMaxGilNanos + 1); },
        "gil.free_ns"},
       {[](GilBatch* b) { b->set_pauses(0, kMaxGilNanos + 1); }, "gil.pauses"},
+      {[](GilBatch* b) { b->add_by(1); }, "gil.by"},
   };
   for (const auto& c : kCases) {
     GilBatch batch = Encoded(SomeEvents());

@@ -21,6 +21,8 @@ struct GilEvent {
   // Of those that HasGilStack().
   uint32_t stack = 0;
   uint32_t function = 0;
+  // Of those that HasBy().
+  uint32_t by = 0;
 };
 
 // Whether it says what the thread that took the GIL last did since.
@@ -29,6 +31,12 @@ inline bool HasHold(GilAction action) {
 }
 inline bool HasGilStack(GilAction action) {
   return action == GIL_WAITER || action == GIL_HOLDER;
+}
+
+// Whether it says what a thread of a free-threaded interpreter waits for.
+inline bool IsOfLocks(GilAction action) { return action >= GIL_LOCK_WAITING; }
+inline bool HasBy(GilAction action) {
+  return action == GIL_LOCK_TAKEN || action == GIL_GOES_ON;
 }
 
 }  // namespace pymemrun

@@ -14,6 +14,8 @@ set_target_properties(pymemrun_preload PROPERTIES PREFIX "" OUTPUT_NAME pymemrun
 # What can be seen of a tracer from outside: the interposed names.
 set(_script "${CMAKE_CURRENT_BINARY_DIR}/preload/tracer.version")
 file(STRINGS interposed_symbols.txt _names REGEX "^[a-z_]")
+file(STRINGS interposed_locks.txt _lock_names REGEX "^[a-z_]")
+list(APPEND _names ${_lock_names})
 list(JOIN _names "; " _names)
 file(WRITE "${_script}" "{ global: __libc_start_main; ${_names}; local: *; };\n")
 

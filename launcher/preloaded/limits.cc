@@ -32,7 +32,8 @@ bool KeepWithinLimits(const std::string& version, Options* options,
       (free_threaded ? " is free-threaded"
                      : " is newer than this pymemrun knows");
   const bool only_calls = options->trace_calls && !options->trace_pages &&
-                          !options->trace_counters && !options->trace_states;
+                          !options->trace_counters && !options->trace_states &&
+                          !options->trace_gil;
   if (options->trace_given && only_calls) {
     *error = "--trace calls: " + why;
     return false;
@@ -49,12 +50,13 @@ bool KeepWithinLimits(const std::string& version, Options* options,
   }
 #endif
   options->trace_calls = false;
+#ifdef PYMEMRUN_ANY_PYTHON
   if (options->trace_gil) {
     options->trace_gil = false;
     limits->notice += limits->notice.empty() ? "--trace gil: " + why : "";
-    limits->notice +=
-        free_threaded ? "; there is no GIL to record" : "; no GIL events";
+    limits->notice += free_threaded ? "; no waits for its locks" : "; no GIL events";
   }
+#endif
   LeaveOutTasks(why, options, limits);
   return true;
 }

@@ -19,6 +19,8 @@ uint32_t GilReplay::Know(uint32_t thread, uint64_t time_ns) {
   if (first >= threads_.size()) {
     threads_.resize(first + 1);
     doing_.resize(first + 1);
+    parked_.resize(first + 1);
+    let_go_.resize(first + 1);
   }
   GilThreadTimes& times = threads_[first];
   if (!times.any) {
@@ -56,6 +58,13 @@ void GilReplay::Take(const GilEvent& event) {
   if (event.action == GIL_LEFT) {
     times.ended = true;
     return;
+  }
+  if (IsOfLocks(event.action)) return TakeLock(event, thread);
+  if (event.action == GIL_HOLDER) {
+    let_go_[thread] = {{event.stack, event.function}, event.time_ns};
+  }
+  if (HasGilStack(event.action) && !gils_.contains(event.gil)) {
+    return AddStack(event, thread, nullptr);
   }
   const auto [found, is_new] = gils_.try_emplace(event.gil);
   Gil& gil = found->second;
@@ -170,16 +179,74 @@ void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
   gil.waited_ns += now_ns;
   gil.longest_ns = std::max(gil.longest_ns, wait.wait_ns);
   gil.waits += did.waits;
-  OnWait(thread, end_ns - now_ns, end_ns, did.waits);
+  OnWait(thread, end_ns - now_ns, end_ns,
+         did.waits ? GilWaitKind::kGil : GilWaitKind::kGivesWay);
   const uint64_t charged = Charge(did, end_ns, &wait);
   if (charged < now_ns) {
     blocked_ns_[{thread, kHandover}] += now_ns - charged;
     OnCharge(thread, kHandover, {}, now_ns - charged);
   }
-  if (!did.waits) return;
+  if (did.waits) CountWait(wait);
+}
+
+void GilReplay::CountWait(const GilWait& wait) {
+  GilThreadTimes& times = threads_[wait.thread];
   ++times.waits;
   if (wait.wait_ns > times.longest.wait_ns) times.longest = wait;
   Keep(wait);
+}
+
+void GilReplay::TakeLock(const GilEvent& event, uint32_t thread) {
+  GilThreadTimes& times = threads_[thread];
+  times.last_ns = std::max(times.last_ns, event.time_ns);
+  times.ended = false;
+  EndPark(thread, event.time_ns,
+          HasBy(event.action) && event.by != 0
+              ? Know(event.by, event.time_ns)
+              : kHandover);
+  switch (event.action) {
+    case GIL_STOPS_OTHERS:
+      stops_.Ask(thread, event.time_ns);
+      [[fallthrough]];
+    case GIL_LOCK_WAITING:
+    case GIL_STANDS_STILL:
+      parked_[thread] = {event.action, event.time_ns};
+      break;
+    default:
+      break;
+  }
+}
+
+// `by` ended it; kHandover: nobody that is known.
+void GilReplay::EndPark(uint32_t thread, uint64_t end_ns, uint32_t by) {
+  const Parked parked = parked_[thread];
+  parked_[thread] = {};
+  if (parked.why == GIL_TAKEN) return;
+  GilWait wait;
+  wait.kind = parked.why == GIL_LOCK_WAITING ? GilWaitKind::kLock
+                                             : GilWaitKind::kStop;
+  wait.thread = thread;
+  wait.begin_ns = std::min(parked.since_ns, end_ns);
+  wait.wait_ns = end_ns - wait.begin_ns;
+  wait.holder = by;
+  if (by != kHandover && let_go_[by].time_ns >= wait.begin_ns) {
+    wait.holder_place = let_go_[by].place;
+  }
+  GilThreadTimes& times = threads_[thread];
+  (wait.kind == GilWaitKind::kLock ? times.waited_ns : times.stopped_ns) +=
+      wait.wait_ns;
+  OnWait(thread, wait.begin_ns, end_ns, wait.kind);
+  blocked_ns_[{thread, by}] += wait.wait_ns;
+  if (wait.holder_place.stack != 0) {
+    blocked_by_place_[wait.holder_place] += wait.wait_ns;
+  }
+  OnCharge(thread, by, wait.holder_place, wait.wait_ns);
+  if (parked.why == GIL_STOPS_OTHERS) {
+    stops_.Stopped(thread, end_ns);
+  } else if (parked.why == GIL_STANDS_STILL && by != kHandover) {
+    stops_.Stood(by, wait.begin_ns, end_ns, wait.holder_place);
+  }
+  CountWait(wait);
 }
 
 // Charges the wait to who held the GIL meanwhile; returns how much of it. The
@@ -230,7 +297,7 @@ void GilReplay::Keep(const GilWait& wait) {
 
 void GilReplay::AddStack(const GilEvent& event, uint32_t thread, Gil* gil) {
   if (event.action == GIL_HOLDER) {
-    if (gil->now.thread == thread) {
+    if (gil != nullptr && gil->now.thread == thread) {
       gil->now.place = {event.stack, event.function};
       gil->place_ns = event.time_ns;
     }
@@ -275,7 +342,9 @@ void GilReplay::Finish() {
   }
   for (uint32_t thread = 0; thread < doing_.size(); ++thread) {
     EndWait(thread, std::max(end_ns_, doing_[thread].since_ns));
+    EndPark(thread, std::max(end_ns_, parked_[thread].since_ns), kHandover);
   }
+  stops_.Finish();
 }
 
 }  // namespace pymemrun

@@ -14,6 +14,7 @@
 #include "format/limits.h"
 #include "readers/gil/gil_times.h"
 #include "readers/gil/hold_history.h"
+#include "readers/gil/world_stops.h"
 #include "readers/run/name_pool.h"
 #include "readers/run/replay_visitor.h"
 
@@ -26,12 +27,13 @@ class GilReplay : public ReplayVisitor {
   static constexpr size_t kMostFunctions = size_t{1} << 18;
   // Who waited, and for whom; the latter may be one of these.
   using Pair = std::pair<uint32_t, uint32_t>;
-  static constexpr uint32_t kHandover = 0;  // nobody held it
+  static constexpr uint32_t kHandover = 0;  // nobody held it, or not known
   static constexpr uint32_t kForgotten = ~0u;  // more holds than are remembered
 
   void OnGilRecording(const GilRecording& recording) override {
     has_gil_ = true;
     min_wait_ns_ = recording.min_wait_ns();
+    free_threaded_ = recording.free_threaded();
   }
   void OnFunction(const FunctionDef& function) override;
   bool OnGil(const GilEvent* events, size_t count) override;
@@ -49,6 +51,9 @@ class GilReplay : public ReplayVisitor {
   // After Finish().
   bool has_gil() const { return has_gil_; }
   uint64_t min_wait_ns() const { return min_wait_ns_; }
+  // The interpreter has locks instead of a GIL, and stops all threads at times.
+  bool free_threaded() const { return free_threaded_; }
+  const WorldStops& stops() const { return stops_; }
   uint64_t lost() const { return lost_; }
   uint64_t end_ns() const { return end_ns_; }
   size_t gils() const { return gils_.size(); }
@@ -69,9 +74,8 @@ class GilReplay : public ReplayVisitor {
  protected:
   // Told of each hold and each wait when it is over, by first ThreadDef.ids.
   virtual void OnHold(const GilSpan& hold) {}
-  // `counts`: it is one of GilThreadTimes::waits, and no giving way before one.
   virtual void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
-                      bool counts) {}
+                      GilWaitKind kind) {}
   // What the wait that was told last is charged to, in parts that add up to it:
   // a thread, kHandover or kForgotten. Of a thread the place where it let go.
   virtual void OnCharge(uint32_t thread, uint32_t holder, const GilPlace& place,
@@ -100,7 +104,21 @@ class GilReplay : public ReplayVisitor {
     uint64_t gave_ns = 0;    // it gave way until then, and did no more; 0: no
   };
 
+  // A wait for a lock, or for a stop, that is under way.
+  struct Parked {
+    GilAction why = GIL_TAKEN;  // GIL_TAKEN: none is
+    uint64_t since_ns = 0;
+  };
+  // Where a thread let others go on.
+  struct LetGo {
+    GilPlace place;
+    uint64_t time_ns = 0;
+  };
+
   void Take(const GilEvent& event);
+  void TakeLock(const GilEvent& event, uint32_t thread);
+  void EndPark(uint32_t thread, uint64_t end_ns, uint32_t by);
+  void CountWait(const GilWait& wait);
   void CountHold(const GilEvent& event, Gil* gil);
   void Taken(const GilEvent& event, uint32_t thread, Gil* gil);
   void BeginWait(const GilEvent& event, uint32_t thread);
@@ -111,7 +129,7 @@ class GilReplay : public ReplayVisitor {
   void AddStack(const GilEvent& event, uint32_t thread, Gil* gil);
   uint32_t Know(uint32_t thread, uint64_t time_ns);
 
-  bool has_gil_ = false;
+  bool has_gil_ = false, free_threaded_ = false;
   uint64_t min_wait_ns_ = 0, lost_ = 0, end_ns_ = 0;
   NamePool names_{4 << 20};
   std::vector<absl::string_view> functions_;  // ids are places + 1
@@ -119,6 +137,9 @@ class GilReplay : public ReplayVisitor {
   absl::flat_hash_set<Pair> took_;  // a GIL, and a thread that took it
   std::vector<GilThreadTimes> threads_;
   std::vector<Doing> doing_;
+  std::vector<Parked> parked_;  // by first ThreadDef.id, as the next
+  std::vector<LetGo> let_go_;
+  WorldStops stops_;
   absl::flat_hash_map<Pair, uint64_t> blocked_ns_;
   absl::flat_hash_map<GilPlace, uint64_t> blocked_by_place_;
   std::vector<GilWait> worst_;

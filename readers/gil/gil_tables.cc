@@ -44,36 +44,57 @@ Cell SecondsCell(uint64_t ns, TableFormat format) {
   return format == TableFormat::kText ? ShortSeconds(ns) : Cell(Seconds(ns));
 }
 
+// A GIL's columns, and those of an interpreter that stops all threads.
+std::vector<Table::Heading> ThreadHeadings(bool has_gil, bool stops) {
+  std::vector<Table::Heading> all = {{"thread", "thread", CellLook::kKey}};
+  const auto add = [&all](bool there, Table::Heading heading) {
+    if (there) all.push_back(std::move(heading));
+  };
+  add(has_gil, {"held_share", "holds", CellLook::kShare});
+  add(true, {"waiting_share", "waits", CellLook::kShare});
+  add(stops, {"stopped_share", "stopped", CellLook::kShare});
+  add(true, {"without_share", "without", CellLook::kShare});
+  add(true, {"total_s", "of s"});
+  add(has_gil, {"takes", "takes"});
+  add(true, {"longest_wait_s", "longest"});
+  add(true, {"longest_wait_for", "wait for", CellLook::kName});
+  add(has_gil, {"held_s", "holds s"});
+  add(true, {"waiting_s", "waits s"});
+  add(stops, {"stopped_s", "stopped s"});
+  add(true, {"without_s", "without s"});
+  add(true, {"waits", "waits"});
+  return all;
+}
+
 Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                  TableFormat format) {
   Table table;
-  table.headings = {{"thread", "thread", CellLook::kKey},
-                    {"held_share", "holds", CellLook::kShare},
-                    {"waiting_share", "waits", CellLook::kShare},
-                    {"without_share", "without", CellLook::kShare},
-                    {"total_s", "of s"},
-                    {"takes", "takes"},
-                    {"longest_wait_s", "longest"},
-                    {"longest_wait_for", "wait for", CellLook::kName},
-                    {"held_s", "holds s"},
-                    {"waiting_s", "waits s"},
-                    {"without_s", "without s"},
-                    {"waits", "waits"}};
+  const bool has_gil = !HasLocksAlone(replay);
+  table.headings = ThreadHeadings(has_gil, replay.free_threaded());
   for (const uint32_t thread : GilThreadsOf(replay, keep)) {
     if (limit != 0 && table.rows.size() == limit) break;
     const GilThreadTimes& times = replay.threads()[thread];
     const uint64_t total = times.TotalNs(replay.end_ns());
     const uint64_t without = times.WithoutNs(replay.end_ns());
     const bool waited = times.longest.wait_ns > 0;
-    table.rows.push_back(
-        {std::string(replay.index().LatestThreadLabel(thread)),
-         Share(times.held_ns, total), Share(times.waited_ns, total),
-         Share(without, total), SecondsCell(total, format), times.takes,
-         waited ? SecondsCell(times.longest.wait_ns, format) : Cell(),
-         waited ? Cell(GilHolderName(replay, times.longest.holder)) : Cell(),
-         SecondsCell(times.held_ns, format),
-         SecondsCell(times.waited_ns, format), SecondsCell(without, format),
-         times.waits});
+    const auto seconds = [&](uint64_t ns) { return SecondsCell(ns, format); };
+    std::vector<Cell> row = {
+        std::string(replay.index().LatestThreadLabel(thread))};
+    if (has_gil) row.push_back(Share(times.held_ns, total));
+    row.push_back(Share(times.waited_ns, total));
+    if (replay.free_threaded()) row.push_back(Share(times.stopped_ns, total));
+    row.push_back(Share(without, total));
+    row.push_back(seconds(total));
+    if (has_gil) row.push_back(times.takes);
+    row.push_back(waited ? seconds(times.longest.wait_ns) : Cell());
+    row.push_back(waited ? Cell(GilHolderName(replay, times.longest.holder))
+                         : Cell());
+    if (has_gil) row.push_back(seconds(times.held_ns));
+    row.push_back(seconds(times.waited_ns));
+    if (replay.free_threaded()) row.push_back(seconds(times.stopped_ns));
+    row.push_back(seconds(without));
+    row.push_back(times.waits);
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
@@ -195,7 +216,45 @@ Table GilRowsOf(const GilReplay& replay, uint64_t limit, TableFormat format) {
   return table;
 }
 
+Table StopRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
+               TableFormat format) {
+  std::vector<std::pair<WorldStops::Key, StopSums>> rows;
+  for (const auto& entry : replay.stops().sums()) {
+    if (keep->Keeps(entry.first.first)) rows.push_back(entry);
+  }
+  const auto order = [](const auto& row) {
+    return std::make_tuple(~row.second.paused_ns, row.first.first,
+                           row.first.second.stack, row.first.second.function);
+  };
+  std::sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
+    return order(a) < order(b);
+  });
+  Table table;
+  table.headings = {{"thread", "thread", CellLook::kName},
+                    {"stops", "stops"},
+                    {"paused_s", "for s"},
+                    {"longest_s", "longest"},
+                    {"others_stood_s", "others stand s"},
+                    {"line", "line", CellLook::kName},
+                    {"calls", "in call", CellLook::kName}};
+  for (const auto& [key, sums] : rows) {
+    if (limit != 0 && table.rows.size() == limit) break;
+    table.rows.push_back(
+        {std::string(replay.index().LatestThreadLabel(key.first)), sums.stops,
+         SecondsCell(sums.paused_ns, format),
+         SecondsCell(sums.longest_ns, format),
+         SecondsCell(sums.stood_ns, format),
+         PlaceCell(replay, key.second.stack),
+         TextCell(GilCallText(replay, key.second))});
+  }
+  return table;
+}
+
 }  // namespace
+
+bool HasLocksAlone(const GilReplay& replay) {
+  return replay.free_threaded() && replay.gils() == 0;
+}
 
 std::vector<uint32_t> GilThreadsOf(const GilReplay& replay,
                                    ThreadFilter* keep) {
@@ -205,14 +264,18 @@ std::vector<uint32_t> GilThreadsOf(const GilReplay& replay,
     if (threads[thread].any && keep->Keeps(thread)) order.push_back(thread);
   }
   std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return std::pair(threads[a].waited_ns, threads[a].held_ns) >
-           std::pair(threads[b].waited_ns, threads[b].held_ns);
+    const auto order = [](const GilThreadTimes& times) {
+      return std::pair(times.waited_ns + times.stopped_ns, times.held_ns);
+    };
+    return order(threads[a]) > order(threads[b]);
   });
   return order;
 }
 
 std::string GilHolderName(const GilReplay& replay, uint32_t holder) {
-  if (holder == GilReplay::kHandover) return "<handing over>";
+  if (holder == GilReplay::kHandover) {
+    return HasLocksAlone(replay) ? "<not known>" : "<handing over>";
+  }
   if (holder == GilReplay::kForgotten) return "<several threads>";
   return std::string(replay.index().LatestThreadLabel(holder));
 }
@@ -253,6 +316,8 @@ Table GilTable(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
       return WaitRows(replay, keep, limit, format);
     case GilRows::kPlaces:
       return PlaceRows(replay, limit, format);
+    case GilRows::kStops:
+      return StopRows(replay, keep, limit, format);
     case GilRows::kGils:
       return GilRowsOf(replay, limit, format);
     default:
@@ -270,7 +335,8 @@ Table GilMatrix(const GilReplay& replay, ThreadFilter* keep) {
                               absl::StrCat("for ", i + 1)});
   }
   table.headings.push_back({"others", "others"});
-  table.headings.push_back({"nobody", "nobody"});
+  const bool has_gil = !HasLocksAlone(replay);
+  table.headings.push_back({"nobody", has_gil ? "nobody" : "not known"});
   const auto& blocked = replay.blocked_ns();
   for (size_t i = 0; i < threads.size(); ++i) {
     uint64_t others = replay.threads()[threads[i]].waited_ns;

@@ -20,6 +20,7 @@ enum class GilRows {
   kWaits,     // each of the longest waits
   kPlaces,    // each line that held the GIL while others waited
   kGils,      // each GIL, of an interpreter of its own
+  kStops,     // each place at which a thread stopped all others
 };
 
 // At most `limit` rows (0: all), the largest first; the replay has finished.
@@ -37,6 +38,8 @@ std::vector<uint32_t> GilThreadsOf(const GilReplay& replay, ThreadFilter* keep);
 std::string GilPlaceText(const GilReplay& replay, const GilPlace& place);
 // Of a holder as GilReplay::Pair has it: also "<handing over>".
 std::string GilHolderName(const GilReplay& replay, uint32_t holder);
+// Whether what was recorded has locks alone, and no GIL.
+bool HasLocksAlone(const GilReplay& replay);
 // What the own line called, or the C function; empty: it held it by itself.
 std::string GilCallText(const GilReplay& replay, const GilPlace& place);
 

@@ -5,39 +5,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "readers/gil/gil_sums.h"
 #include "readers/gil/gil_tables.h"
+#include "readers/gil/lock_text.h"
 #include "readers/places/place.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
 namespace {
 
-// Who waits for less of its time is not held up, nor who waits for less than
-// that of the run.
-constexpr double kSmallShare = 0.1, kSmallOfRun = 0.01;
 constexpr size_t kMostFrames = 5;
-
-std::string Percent(double share) {
-  return share < 0.1 ? absl::StrFormat("%.1f %%", 100 * share)
-                     : absl::StrFormat("%.0f %%", 100 * share);
-}
-
-struct Sums {
-  size_t threads = 0;
-  uint64_t total_ns = 0, waited_ns = 0, held_ns = 0;
-
-  void Add(const GilThreadTimes& times, uint64_t end_ns) {
-    ++threads;
-    total_ns += times.TotalNs(end_ns);
-    waited_ns += times.waited_ns;
-    held_ns += times.held_ns;
-  }
-  double Share(uint64_t ns) const {
-    return total_ns == 0
-               ? 0
-               : static_cast<double>(ns) / static_cast<double>(total_ns);
-  }
-};
 
 // "json.loads at app.py:31 holds it longest", or the thread that does.
 std::string WhoHolds(const GilReplay& replay) {
@@ -65,7 +42,7 @@ std::string WhoHolds(const GilReplay& replay) {
 
 // From the first event to the end.
 double HeldOfRun(const GilReplay& replay) {
-  Sums all;
+  GilSums all;
   uint64_t begin_ns = replay.end_ns();
   for (const GilThreadTimes& times : replay.threads()) {
     if (!times.any) continue;
@@ -75,12 +52,6 @@ double HeldOfRun(const GilReplay& replay) {
   all.total_ns = (replay.end_ns() - begin_ns) *
                  std::max<uint64_t>(1, replay.gils());
   return std::min(1.0, all.Share(all.held_ns));
-}
-
-std::string LongestWait(const GilReplay& replay) {
-  if (replay.worst().empty()) return "none";
-  return absl::StrFormat(
-      "%.1f ms", static_cast<double>(replay.worst()[0].wait_ns) / 1e6);
 }
 
 // "app.py:20 work < app.py:31 main", the innermost frame first.
@@ -98,24 +69,40 @@ std::string StackLine(const GilReplay& replay, uint32_t stack) {
   return text;
 }
 
+const char* VerbOf(GilWaitKind kind) {
+  switch (kind) {
+    case GilWaitKind::kLock:
+      return "waited for a lock for";
+    case GilWaitKind::kStop:
+      return "stood still, or waited until others did, for";
+    default:
+      return "waited";
+  }
+}
+
+std::string HolderText(const GilReplay& replay, const GilWait& wait) {
+  const bool is_known = wait.holder != GilReplay::kHandover;
+  const std::string who =
+      is_known ? std::string(replay.index().LatestThreadLabel(wait.holder))
+               : "";
+  switch (wait.kind) {
+    case GilWaitKind::kLock:
+      return is_known ? absl::StrCat(", let go by ", who) : "";
+    case GilWaitKind::kStop:
+      return is_known ? absl::StrCat(", stopped by ", who) : "";
+    default:
+      return is_known ? absl::StrCat(" for ", who) : ", nobody held it";
+  }
+}
+
 }  // namespace
 
 std::string GilSentence(const GilReplay& replay, ThreadFilter* keep) {
-  Sums all, waiters;
-  for (const uint32_t thread : GilThreadsOf(replay, keep)) {
-    const GilThreadTimes& times = replay.threads()[thread];
-    const uint64_t total = times.TotalNs(replay.end_ns());
-    all.Add(times, replay.end_ns());
-    const auto least = std::max(
-        kSmallShare * static_cast<double>(std::max<uint64_t>(total, 1)),
-        kSmallOfRun * static_cast<double>(replay.end_ns()));
-    if (static_cast<double>(times.waited_ns) >= least) {
-      waiters.Add(times, replay.end_ns());
-    }
-  }
+  if (HasLocksAlone(replay)) return LockSentence(replay, keep);
+  const auto [all, waiters] = GilSumsOf(replay, keep);
   if (all.threads == 0) return "No thread took the GIL in what was read.\n";
   const std::string rest = absl::StrCat(
-      "It is held ", Percent(HeldOfRun(replay)), " of the run.\n");
+      "It is held ", GilPercent(HeldOfRun(replay)), " of the run.\n");
   if (all.threads == 1 && waiters.threads == 0) {
     return absl::StrCat("One thread ran Python: nobody waits for the GIL. ",
                         rest);
@@ -123,17 +110,13 @@ std::string GilSentence(const GilReplay& replay, ThreadFilter* keep) {
   if (waiters.threads == 0) {
     const uint64_t without = all.total_ns - all.held_ns - all.waited_ns;
     return absl::StrCat("Nobody is held up by the GIL: ", all.threads,
-                        " threads wait ", Percent(all.Share(all.waited_ns)),
-                        " of their time for it, ", LongestWait(replay),
+                        " threads wait ", GilPercent(all.Share(all.waited_ns)),
+                        " of their time for it, ", LongestGilWait(replay),
                         " at most, and are without it ",
-                        Percent(all.Share(without)), ". ", rest);
+                        GilPercent(all.Share(without)), ". ", rest);
   }
-  return absl::StrCat(
-      Counted(waiters.threads, waiters.threads == 1 ? "thread waits" : "thread",
-              "threads wait"),
-      " ", Percent(waiters.Share(waiters.waited_ns)), " of ",
-      waiters.threads == 1 ? "its" : "their", " time for the GIL, ",
-      LongestWait(replay), " at most; ", WhoHolds(replay), ". ", rest);
+  return absl::StrCat(WhoIsHeldUp(replay, waiters, "the GIL"), "; ",
+                      WhoHolds(replay), ". ", rest);
 }
 
 std::string GilWaitsText(const GilReplay& replay, ThreadFilter* keep,
@@ -147,15 +130,11 @@ std::string GilWaitsText(const GilReplay& replay, ThreadFilter* keep,
     absl::StrAppend(
         &text,
         absl::StrFormat(
-            "%d. %s waited %.1f ms at %.3f s", number,
-            replay.index().LatestThreadLabel(wait.thread),
+            "%d. %s %s %.1f ms at %.3f s", number,
+            replay.index().LatestThreadLabel(wait.thread), VerbOf(wait.kind),
             static_cast<double>(wait.wait_ns) / 1e6,
             static_cast<double>(wait.begin_ns) / 1e9),
-        wait.holder == GilReplay::kHandover
-            ? std::string(", nobody held it")
-            : absl::StrCat(" for ",
-                           replay.index().LatestThreadLabel(wait.holder)),
-        "\n", "waiter: ", StackLine(replay, wait.stack),
+        HolderText(replay, wait), "\nwaiter: ", StackLine(replay, wait.stack),
         "\nholder: ", StackLine(replay, wait.holder_place.stack),
         calls.empty() ? "" : absl::StrCat(" in ", calls), "\n");
   }

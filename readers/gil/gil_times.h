@@ -9,8 +9,17 @@
 
 namespace pymemrun {
 
-// One wait of a thread's, and the hold that took most of it.
+enum class GilWaitKind {
+  kGil,
+  kGivesWay,  // it has let go, and waits until another has taken the GIL
+  kLock,      // of a free-threaded interpreter
+  kStop,      // all threads but one stand still, or are to
+};
+
+// One wait of a thread's, and the hold that took most of it; of a lock, or where
+// all were stopped, who ended it.
 struct GilWait {
+  GilWaitKind kind = GilWaitKind::kGil;
   uint32_t thread = 0;
   uint64_t begin_ns = 0, wait_ns = 0;
   uint32_t holder = 0;  // 0: nobody held it
@@ -22,17 +31,20 @@ struct GilWait {
 struct GilThreadTimes {
   uint64_t first_ns = 0, last_ns = 0;  // of its events
   bool any = false, ended = false;
+  // It waited for the GIL and for locks.
   uint64_t held_ns = 0, waited_ns = 0;
   uint64_t takes = 0, waits = 0;
+  // It stood still as all did, or waited until all others stood still.
+  uint64_t stopped_ns = 0;
   GilWait longest;
 
   // From its first event to its end, or to the run's.
   uint64_t TotalNs(uint64_t end_ns) const {
     const uint64_t end = ended ? last_ns : std::max(end_ns, last_ns);
-    return std::max(end - first_ns, held_ns + waited_ns);
+    return std::max(end - first_ns, held_ns + waited_ns + stopped_ns);
   }
   uint64_t WithoutNs(uint64_t end_ns) const {
-    return TotalNs(end_ns) - held_ns - waited_ns;
+    return TotalNs(end_ns) - held_ns - waited_ns - stopped_ns;
   }
 };
 

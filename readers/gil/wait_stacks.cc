@@ -8,7 +8,7 @@ WaitStacks::Last& WaitStacks::LastOf(uint32_t thread) {
 }
 
 void WaitStacks::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
-                        bool counts) {
+                        GilWaitKind kind) {
   Last& last = LastOf(thread);
   const bool goes_on =
       !last.parts.empty() && last.end_ns == begin_ns && !last.is_told;
@@ -17,7 +17,7 @@ void WaitStacks::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
     if (last.next_ns == begin_ns) last.stack = last.next_stack;
   }
   last.end_ns = end_ns;
-  last.waits += counts;
+  last.waits += kind != GilWaitKind::kGivesWay;
 }
 
 void WaitStacks::OnCharge(uint32_t thread, uint32_t holder,

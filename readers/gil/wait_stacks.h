@@ -57,7 +57,7 @@ class WaitStacks final : public GilReplay {
 
  protected:
   void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
-              bool counts) override;
+              GilWaitKind kind) override;
   void OnCharge(uint32_t thread, uint32_t holder, const GilPlace& place,
                 uint64_t ns) override;
   void OnWaiterStack(uint32_t thread, uint64_t time_ns,

@@ -46,24 +46,30 @@ class GilTracks final : public ReplayVisitor {
     uint32_t lane = 0;  // 0: it has none yet
     bool waits = false;
     uint64_t since_us = 0, gil = 0;
+    Why parked = kNot;
     uint64_t given_us = 0;  // up to then its lane has slices
   };
   struct Names {
     uint32_t holds = 0, waits = 0;
   };
+  // What a lane says of a thread that is parked.
+  enum Why { kNot, kLock, kStands, kStops, kWhys };
 
   void Take(const GilEvent& event);
   void EndHold(uint64_t gil, Hold* hold);
   void EndWait(uint32_t thread, uint64_t time_us);
   void Give(uint32_t thread, uint64_t begin_us, uint64_t end_us, uint32_t name,
             const SliceEnd& end);
+  void TakeLock(const GilEvent& event, uint32_t thread, uint64_t time_us);
   const Names& NamesOf(uint64_t gil);
+  uint32_t NameOf(Why why);
 
   const uint64_t min_us_;
   TrackSink& sink_;
   TrackThreads threads_;
   absl::flat_hash_map<uint64_t, Hold> holds_;   // by GIL
   absl::flat_hash_map<uint64_t, Names> names_;  // likewise
+  uint32_t parked_names_[kWhys] = {};           // 0: not added yet
   std::vector<Thread> doing_;                   // by first thread
   uint64_t end_us_ = 0, given_ = 0, too_short_ = 0;
 };
@@ -73,6 +79,8 @@ void GilTracks::Take(const GilEvent& event) {
   end_us_ = std::max(end_us_, time_us);
   const uint32_t thread = index().FirstThread(event.thread);
   if (thread >= doing_.size()) doing_.resize(thread + 1);
+  if (IsOfLocks(event.action)) return TakeLock(event, thread, time_us);
+  if (HasGilStack(event.action)) return;
   Hold& hold = holds_[event.gil];
   if (HasHold(event.action) && hold.thread != 0) {
     const uint64_t free_ns = std::min(event.free_ns, event.time_ns);
@@ -97,6 +105,7 @@ void GilTracks::Take(const GilEvent& event) {
         EndHold(event.gil, &hold);
       }
       doing_[thread].waits = true;
+      doing_[thread].parked = kNot;
       doing_[thread].since_us = time_us;
       doing_[thread].gil = event.gil;
       break;
@@ -106,6 +115,27 @@ void GilTracks::Take(const GilEvent& event) {
     default:
       break;
   }
+}
+
+void GilTracks::TakeLock(const GilEvent& event, uint32_t thread,
+                         uint64_t time_us) {
+  EndWait(thread, time_us);
+  Thread& of = doing_[thread];
+  switch (event.action) {
+    case GIL_LOCK_WAITING:
+      of.parked = kLock;
+      break;
+    case GIL_STANDS_STILL:
+      of.parked = kStands;
+      break;
+    case GIL_STOPS_OTHERS:
+      of.parked = kStops;
+      break;
+    default:
+      return;
+  }
+  of.waits = true;
+  of.since_us = time_us;
 }
 
 void GilTracks::EndHold(uint64_t gil, Hold* hold) {
@@ -122,9 +152,10 @@ void GilTracks::EndHold(uint64_t gil, Hold* hold) {
 
 void GilTracks::EndWait(uint32_t thread, uint64_t time_us) {
   if (!doing_[thread].waits) return;
-  doing_[thread].waits = false;
-  Give(thread, doing_[thread].since_us, time_us,
-       NamesOf(doing_[thread].gil).waits, {});
+  Thread& of = doing_[thread];
+  of.waits = false;
+  Give(thread, of.since_us, time_us,
+       of.parked == kNot ? NamesOf(of.gil).waits : NameOf(of.parked), {});
 }
 
 // One after the other, also of a damaged file.
@@ -161,6 +192,20 @@ const GilTracks::Names& GilTracks::NamesOf(uint64_t gil) {
   names.holds = add("holds", kHoldsColor, false);
   names.waits = add("waits for", kGilWaitColor, true);
   return names;
+}
+
+uint32_t GilTracks::NameOf(Why why) {
+  constexpr absl::string_view kTexts[kWhys] = {
+      "", "waits for a lock", "stands still: all threads are stopped",
+      "stops all threads"};
+  if (parked_names_[why] == 0) {
+    SliceName name;
+    name.name = kTexts[why];
+    name.color = kGilWaitColor;
+    name.is_idle = true;
+    parked_names_[why] = sink_.AddName(name);
+  }
+  return parked_names_[why];
 }
 
 // By number of the GIL, so that a file gives one trace.

@@ -69,7 +69,7 @@ class StateReplay : public GilReplay {
   uint8_t CodeOf(const StateEvent& event);
   void OnHold(const GilSpan& hold) override;
   void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
-              bool counts) override;
+              GilWaitKind kind) override;
   static void SumCounts(const Told& told, uint64_t end_ns,
                         ThreadStates* states);
 

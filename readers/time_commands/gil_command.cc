@@ -39,12 +39,13 @@ class GilCommand final : public ReportCommand {
                                {"blockers", GilRows::kBlockers},
                                {"waits", GilRows::kWaits},
                                {"places", GilRows::kPlaces},
-                               {"gils", GilRows::kGils}},
+                               {"gils", GilRows::kGils},
+                               {"stops", GilRows::kStops}},
               "WHAT",
               "Print the table of WHAT alone: threads (CSV, JSON); blockers, "
               "who waited for whom; waits, the longest with both stacks; "
-              "places, the lines that held the GIL meanwhile; or gils, each "
-              "interpreter's own.");
+              "places, the lines that held the GIL meanwhile; gils, each "
+              "interpreter's own; or stops, where all threads were stopped.");
     AddThread(app, &thread_);
     AddOwn(app);
     files_.AddOutput(app);
@@ -88,14 +89,21 @@ void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
               output);
   }
   if (replay.blocked_ns().empty()) return;
+  const bool locks = HasLocksAlone(replay);
   output->AppendLines("\nWho waits for whom, seconds:\n");
   PrintTable(GilMatrix(replay, keep), TableFormat::kText, output);
   if (!replay.blocked_by_place().empty()) {
     output->AppendLines(
-        absl::StrCat("\nWhat holds the GIL while others wait",
+        absl::StrCat(locks ? "\nWhere threads let go while others waited"
+                           : "\nWhat holds the GIL while others wait",
                      narrowed ? ", of all threads" : "", ":\n"));
     PrintRows(GilRows::kPlaces, replay, keep, kPlacesInText,
               TableFormat::kText, output);
+  }
+  if (replay.stops().all().stops > 0) {
+    output->AppendLines("\nWhere all threads were stopped:\n");
+    PrintRows(GilRows::kStops, replay, keep, kPlacesInText, TableFormat::kText,
+              output);
   }
   output->AppendLines("\nThe longest waits:\n");
   output->Append(output->terminal().Wrapped(

@@ -17,7 +17,8 @@ TRACERS = sorted(re.search(r"tracer-(.*)\.so$", path)[1]
 VERSION = subprocess.run(
     [PYTHON, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], check=True,
     capture_output=True, text=True).stdout.strip()
-INTERPOSED = os.path.join(support.SOURCE, "launcher", "interposed_symbols.txt")
+INTERPOSED = [os.path.join(support.SOURCE, "launcher", f"interposed_{what}.txt")
+              for what in ("symbols", "locks")]
 
 SHOWS = r"""
 import os, sys
@@ -138,9 +139,11 @@ class DeliveryTest(support.ProgramTest):
                 self.assertEqual((done.returncode, done.stderr), (0, ""), tracer)
 
     def test_tracers_need_libc_alone_and_show_what_they_interpose(self):
-        with open(INTERPOSED) as file:
-            allowed = {line.strip() for line in file if line[0].islower() or
-                       line[0] == "_"} | {"__libc_start_main"}
+        allowed = {"__libc_start_main"}
+        for path in INTERPOSED:
+            with open(path) as file:
+                allowed |= {line.strip() for line in file
+                            if line[0].islower() or line[0] == "_"}
         for tracer in glob.glob(FOLDER + "/pymemrun-tracer-*.so"):
             symbols = subprocess.run(["nm", "-D", "--defined-only", tracer],
                                      check=True, capture_output=True, text=True)

@@ -63,16 +63,19 @@ uint64_t GilHooks::min_wait_ = ~uint64_t{0};
 
 void GilHooks::Ask(uint64_t min_wait_ns) { min_wait_ns_ = min_wait_ns; }
 
+uint64_t GilHooks::MinWait() {
+  const double units = static_cast<double>(Hot().staleness) / kStaleNs;
+  return static_cast<uint64_t>(static_cast<double>(min_wait_ns_) * units);
+}
+
 void GilHooks::Begin(uint64_t gil) {
   ControlPage* const page = SideRing::page();
   if (page == nullptr) return;
-  const HotState& hot = Hot();
-  const double units = static_cast<double>(hot.staleness) / kStaleNs;
-  min_wait_ = static_cast<uint64_t>(static_cast<double>(min_wait_ns_) * units);
+  min_wait_ = MinWait();
   Know(page);
   GilHold& hold = page->gils[0];
   Set(hold.gil, gil);
-  TakenSlow(page, hold, TimeStamp(hot.time_is_tsc));
+  TakenSlow(page, hold, TimeStamp(Hot().time_is_tsc));
 }
 
 void GilHooks::Add(uint32_t place, uint64_t gil) {

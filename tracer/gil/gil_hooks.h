@@ -38,6 +38,9 @@ class GilHooks {
   // Threads that wait longer than `min_wait_ns` have stacks. One thread.
   static void Ask(uint64_t min_wait_ns);
   static bool asked() { return min_wait_ns_ != 0; }
+  // So long a wait is that has a stack, in units of time stamps. REQUIRES: the
+  // clocks were compared.
+  static uint64_t MinWait();
   // Events come from here on. The calling thread holds the main interpreter's
   // GIL, whose number is `gil`, and is the only writer because of that.
   // REQUIRES: the side ring is open, and the clocks were compared.

@@ -15,7 +15,9 @@
 #include "tracer/cpython/compat.h"
 #include "tracer/cpython/gil_place.h"
 #include "tracer/cpython/lifetime.h"
+#include "tracer/cpython/lock_place.h"
 #include "tracer/gil/gil_hooks.h"
+#include "tracer/gil/lock_waits.h"
 #include "tracer/heap/heap_hooks.h"
 #include "tracer/heap/heap_parts.h"
 #include "tracer/interpose/interposed.h"
@@ -76,6 +78,7 @@ void SayLine(const char* line) {
 // What the collector is to know of the moment at which the run begins.
 void TellStart(ControlPage* page, HotState& hot) {
   page->start.hears_gc_runs = Counters::hears_gc_runs() ? 1 : 0;
+  page->start.free_threaded = kFreeThreaded ? 1 : 0;
   page->start.own_bytes = OwnMemory::ResidentBytes();
   page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
   const ClockPair start = BothClocks(hot.time_is_tsc);
@@ -91,8 +94,21 @@ void TellStart(ControlPage* page, HotState& hot) {
   WakeFutex(&page->start_state);
 }
 
-// The calling thread holds the GIL.
+#ifdef Py_GIL_DISABLED
+constexpr bool kFreeThreaded = true;
+void BeginLocks() {
+  if (!GilHooks::asked()) return;
+  PymemrunKnowLocks();
+  LockWaits::Begin(GilHooks::MinWait());
+}
+#else
+constexpr bool kFreeThreaded = false;
+void BeginLocks() {}
+#endif
+
+// The calling thread holds the GIL, where there is one.
 void BeginGil() {
+  BeginLocks();
   if (TaskHooks::asked()) TaskHooks::Begin();
   if (!GilHooks::asked() && !TaskHooks::asked()) return;
   const PymemrunGilPlace gil = PymemrunMainGil();

@@ -35,6 +35,8 @@ struct StartFacts {
   uint32_t statm_step_pages;  // smallest change that statm showed; 0 unmeasured
   uint32_t time_is_tsc;       // 1: tsc fields are TSC; 0: CLOCK_MONOTONIC ns
   uint32_t hears_gc_runs;     // 1: the cycle collector's runs are recorded
+  uint32_t free_threaded;     // 1: the interpreter has no GIL
+  uint32_t unused;
   uint64_t tsc;
   uint64_t monotonic_ns;
   uint64_t realtime_ns;
@@ -42,7 +44,7 @@ struct StartFacts {
   uint64_t first_rss_bytes;
   char rss_source_reason[256];  // why not a better one; NUL-terminated
 };
-static_assert(sizeof(StartFacts) == 312);
+static_assert(sizeof(StartFacts) == 320);
 
 // What it knows at its end.
 struct EndFacts {

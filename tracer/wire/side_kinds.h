@@ -58,8 +58,18 @@ enum class GilNote : uint16_t {
   kWaiting = 1,
   kGivingWay = 2,  // says nothing of who had taken it, as the next
   kGaveWay = 3,
+  // Of a free-threaded interpreter: SideHead::more is the Linux id of the thread
+  // that ended the wait, 0: not known.
+  kLockWaiting = 8,
+  kLockTaken = 9,
+  kStandsStill = 10,
+  kGoesOn = 11,
+  kStopsOthers = 12,
+  kOthersStopped = 13,
 };
 inline constexpr GilNote kLastGilNote = GilNote::kGaveWay;
+inline constexpr GilNote kFirstLockNote = GilNote::kLockWaiting;
+inline constexpr GilNote kLastLockNote = GilNote::kOthersStopped;
 enum class GilRole : uint16_t { kWaiter = 1, kHolder = 2 };
 
 // Whose an item is; what is lost is counted by it.

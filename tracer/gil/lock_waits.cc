@@ -1,0 +1,122 @@
+#include "tracer/gil/lock_waits.h"
+
+#include <errno.h>
+
+#include "tracer/base/clock.h"
+#include "tracer/base/hot_state.h"
+#include "tracer/code/side_event.h"
+#include "tracer/ring/side_ring.h"
+
+namespace pymemrun {
+
+// A thread that waits.
+struct Waiter {
+  std::atomic<uintptr_t> semaphore;  // 0: free; 1: being filled
+  std::atomic<uint64_t> since;
+  std::atomic<uint32_t> waker;  // its Linux id; 0: nobody has woken it
+};
+
+namespace {
+
+constexpr uint32_t kPlaces = 512;  // 2^9
+constexpr uint32_t kTries = 8;
+constinit Waiter g_waiters[kPlaces] = {};
+
+// Stacks of threads begin alike, so that the low bits say little.
+Waiter& PlaceFor(uintptr_t semaphore, uint32_t tries) {
+  const uint64_t mixed = semaphore * 0x9E3779B97F4A7C15u;
+  return g_waiters[(static_cast<uint32_t>(mixed >> 55) + tries) % kPlaces];
+}
+
+uintptr_t AddressOf(const void* semaphore) {
+  return reinterpret_cast<uintptr_t>(semaphore);
+}
+
+Waiter* Enter(const void* semaphore, uint64_t now) {
+  for (uint32_t tries = 0; tries < kTries; ++tries) {
+    Waiter& place = PlaceFor(AddressOf(semaphore), tries);
+    uintptr_t none = 0;
+    if (!place.semaphore.compare_exchange_strong(none, 1)) continue;
+    place.since.store(now, std::memory_order_relaxed);
+    place.waker.store(0, std::memory_order_relaxed);
+    place.semaphore.store(AddressOf(semaphore), std::memory_order_release);
+    return &place;
+  }
+  return nullptr;
+}
+
+void Put(GilNote note, uint64_t stamp, uint32_t waker) {
+  SideItem item(SideKind::kGil, 0);
+  if (!item.ok()) return;
+  SideHead& head = item.head();
+  head.flags = static_cast<uint16_t>(note);
+  head.detail = 0;
+  head.time_ns = stamp;
+  head.address = 1;
+  head.more = waker;
+  head.extra = 0;
+  head.frame = {};
+  item.Commit();
+}
+
+void PutStack(GilRole role, uint64_t stamp) {
+  SideFacts facts = {};
+  facts.kind = SideKind::kGilStack;
+  facts.detail = static_cast<uint16_t>(role);
+  facts.time_ns = stamp;
+  facts.address = 1;
+  PutWithStack(facts);
+}
+
+uint64_t Now() { return TimeStamp(Hot().time_is_tsc); }
+
+}  // namespace
+
+std::atomic<bool> LockWaits::on_{false};
+uint64_t LockWaits::min_wait_ = ~uint64_t{0};
+
+void LockWaits::Begin(uint64_t min_wait) {
+  for (Waiter& place : g_waiters) place.semaphore.store(0);
+  min_wait_ = min_wait;
+  on_.store(true, std::memory_order_release);
+}
+
+LockWaits::Wait::Wait(const void* semaphore, GilNote begins)
+    : begins_(begins), since_(Now()), place_(Enter(semaphore, since_)) {
+  const int saved_errno = errno;
+  Put(begins, since_, 0);
+  errno = saved_errno;
+}
+
+LockWaits::Wait::~Wait() {
+  const int saved_errno = errno;
+  const uint64_t now = Now();
+  uint32_t waker = 0;
+  if (place_ != nullptr) {
+    waker = place_->waker.load(std::memory_order_relaxed);
+    place_->semaphore.store(0, std::memory_order_release);
+  }
+  // Each end follows its beginning in the enumeration.
+  Put(static_cast<GilNote>(static_cast<uint16_t>(begins_) + 1), now, waker);
+  if (now - since_ >= min_wait_) PutStack(GilRole::kWaiter, now);
+  errno = saved_errno;
+}
+
+void LockWaits::Wakes(const void* semaphore) {
+  if (SideRing::page() == nullptr) return;  // a forked child
+  for (uint32_t tries = 0; tries < kTries; ++tries) {
+    Waiter& place = PlaceFor(AddressOf(semaphore), tries);
+    const uintptr_t at = place.semaphore.load(std::memory_order_acquire);
+    if (at != AddressOf(semaphore)) continue;
+    const int saved_errno = errno;
+    const uint64_t now = Now();
+    place.waker.store(NativeThreadId(), std::memory_order_relaxed);
+    if (now - place.since.load(std::memory_order_relaxed) >= min_wait_) {
+      PutStack(GilRole::kHolder, now);
+    }
+    errno = saved_errno;
+    return;
+  }
+}
+
+}  // namespace pymemrun

@@ -1,0 +1,51 @@
+// Waits of a free-threaded interpreter (--trace gil), which has locks instead of
+// a GIL: what the interposed functions of semaphores call.
+#ifndef PYMEMRUN_TRACER_GIL_LOCK_WAITS_H_
+#define PYMEMRUN_TRACER_GIL_LOCK_WAITS_H_
+
+#include <atomic>
+#include <cstdint>
+
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+
+// Each wait is two items of the side ring. The second says who ended it. That
+// thread finds the waiter by the semaphore, in a table of those that wait: no
+// lock, no allocation, and no more than kTries places are looked at. Who finds
+// no place there is told without that.
+class LockWaits {
+ public:
+  // Waits come from here on, those of `min_wait` time stamps or more with
+  // stacks. The program's only thread, before its own code or in a new child.
+  // REQUIRES: the side ring is open, and the clocks were compared.
+  static void Begin(uint64_t min_wait);
+  static bool on() { return on_.load(std::memory_order_acquire); }
+
+  // The calling thread waits at `semaphore` while this lives. `begins` is
+  // kLockWaiting, kStandsStill or kStopsOthers. Keeps errno.
+  class Wait {
+   public:
+    Wait(const void* semaphore, GilNote begins);
+    ~Wait();
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+
+   private:
+    const GilNote begins_;
+    const uint64_t since_;
+    struct Waiter* const place_;  // null: there was none
+  };
+
+  // The calling thread lets the one go on that waits at `semaphore`, if one of
+  // ours does. Keeps errno.
+  static void Wakes(const void* semaphore);
+
+ private:
+  static std::atomic<bool> on_;
+  static uint64_t min_wait_;
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_TRACER_GIL_LOCK_WAITS_H_

@@ -1,0 +1,70 @@
+// Calls that tell what a thread of a free-threaded interpreter waits for.
+#include "tracer/cpython/version.h"
+
+#ifdef Py_GIL_DISABLED
+
+#include <semaphore.h>
+#include <time.h>
+
+#include <optional>
+
+#include "tracer/base/interposed_state.h"
+#include "tracer/base/next_function.h"
+#include "tracer/cpython/lock_place.h"
+#include "tracer/gil/lock_waits.h"
+
+namespace pymemrun {
+namespace {
+
+// A wait of the calling thread at `semaphore`, called from `caller`; empty if
+// none of the interpreter's.
+class ParkedWait {
+ public:
+  ParkedWait(const sem_t* semaphore, const void* caller) {
+    if (!LockWaits::on() || TracedPage() == nullptr) return;
+    switch (PymemrunParkedFor(semaphore, caller)) {
+      case PYMEMRUN_FOR_LOCK:
+        wait_.emplace(semaphore, GilNote::kLockWaiting);
+        break;
+      case PYMEMRUN_STANDS_STILL:
+        wait_.emplace(semaphore, GilNote::kStandsStill);
+        break;
+      case PYMEMRUN_STOPS_OTHERS:
+        wait_.emplace(semaphore, GilNote::kStopsOthers);
+        break;
+      default:
+        break;
+    }
+  }
+
+ private:
+  std::optional<LockWaits::Wait> wait_;
+};
+
+}  // namespace
+}  // namespace pymemrun
+
+using namespace pymemrun;  // the definitions below are libc's names
+
+PYMEMRUN_INTERPOSE int sem_wait(sem_t* semaphore) {
+  const ParkedWait wait(semaphore, __builtin_return_address(0));
+  return PYMEMRUN_NEXT(sem_wait)(semaphore);
+}
+
+PYMEMRUN_INTERPOSE int sem_clockwait(sem_t* semaphore, clockid_t clock,
+                                     const timespec* until) {
+  const ParkedWait wait(semaphore, __builtin_return_address(0));
+  return PYMEMRUN_NEXT(sem_clockwait)(semaphore, clock, until);
+}
+
+PYMEMRUN_INTERPOSE int sem_timedwait(sem_t* semaphore, const timespec* until) {
+  const ParkedWait wait(semaphore, __builtin_return_address(0));
+  return PYMEMRUN_NEXT(sem_timedwait)(semaphore, until);
+}
+
+PYMEMRUN_INTERPOSE int sem_post(sem_t* semaphore) noexcept {
+  if (LockWaits::on()) LockWaits::Wakes(semaphore);
+  return PYMEMRUN_NEXT(sem_post)(semaphore);
+}
+
+#endif  // Py_GIL_DISABLED

@@ -61,6 +61,7 @@ class GilOutput final : public RecordSink, public RecordVisitor {
       if (HasGilStack(event.action)) {
         absl::StrAppend(&line, " ", stacks[event.stack]);
       }
+      if (HasBy(event.action)) absl::StrAppend(&line, " by ", threads[event.by]);
       lines.push_back(line);
     }
     return true;
@@ -112,6 +113,13 @@ class GilCollectorTest : public testing::Test {
     head.more = free_since == 0 ? 0 : kStart + free_since;
     head.extra = paused;
     std::memcpy(&head.frame, &pauses, sizeof(pauses));
+    producer_.Push(head, "");
+  }
+  void Woken(GilNote note, uint32_t thread, uint64_t time_ns, uint32_t by) {
+    SideHead head = {};
+    Fill(SideKind::kGil, thread, time_ns, &head);
+    head.flags = static_cast<uint16_t>(note);
+    head.more = by;
     producer_.Push(head, "");
   }
   void Kept(GilNote note, uint32_t thread, uint64_t time_ns, uint32_t kept) {
@@ -175,6 +183,26 @@ TEST_F(GilCollectorTest, AnEventIsHeldBackForWhatComesLate) {
   gil_->Round(kStart + 160 * kMs, /*drains=*/true);
   gil_->EndBatch(kStart + 160 * kMs);
   EXPECT_EQ(out_.lines.size(), 2u);
+}
+
+// Different locks' items come in any order; who woke a thread may be no thread of
+// the program's.
+TEST_F(GilCollectorTest, WaitsForLocksAreInTheOrderOfTime) {
+  region_.page()->start.free_threaded = 1;
+  Note(GilNote::kLockWaiting, 77, 200);
+  Woken(GilNote::kLockTaken, 77, 1000, 78);
+  Stack(1, 77, 1000);
+  Stack(2, 78, 990);
+  Note(GilNote::kStopsOthers, 78, 1100);
+  Note(GilNote::kOthersStopped, 78, 1300);
+  Note(GilNote::kStandsStill, 77, 1200);
+  Woken(GilNote::kGoesOn, 77, 1400, 0);
+  EXPECT_THAT(
+      Finish(),
+      ElementsAre("from 500", "LOCK_WAITING 1 77 200", "HOLDER 1 78 990 held",
+                  "LOCK_TAKEN 1 77 1000 by 78", "WAITER 1 77 1000 held",
+                  "STOPS_OTHERS 1 78 1100", "STANDS_STILL 1 77 1200",
+                  "OTHERS_STOPPED 1 78 1300", "GOES_ON 1 77 1400 by 0"));
 }
 
 // As a thread does that was put to rest right after it let go.

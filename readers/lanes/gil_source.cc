@@ -42,6 +42,8 @@ class GilTracks final : public ReplayVisitor {
     uint64_t begin_us = 0, end_us = 0, let_go_us = 0;
     bool goes_on = false;
   };
+  // What a lane says of a thread that is parked.
+  enum Why { kNot, kLock, kStands, kStops, kWhys };
   struct Thread {
     uint32_t lane = 0;  // 0: it has none yet
     bool waits = false;
@@ -52,8 +54,6 @@ class GilTracks final : public ReplayVisitor {
   struct Names {
     uint32_t holds = 0, waits = 0;
   };
-  // What a lane says of a thread that is parked.
-  enum Why { kNot, kLock, kStands, kStops, kWhys };
 
   void Take(const GilEvent& event);
   void EndHold(uint64_t gil, Hold* hold);

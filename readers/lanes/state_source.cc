@@ -35,6 +35,11 @@ constexpr StateLook kLooks[kThreadStates] = {
     {"S(page)", "#9a6fb0", "sleeps until a page is there", true},
     {"S(other)", "#f9e4cf", "sleeps for less than some ms, or other reasons",
      true}};
+// Instead of S(GIL) where there is none.
+constexpr StateLook kPythonLook = {
+    "S(Python)", kGilWaitColor,
+    "sleeps until a lock of the interpreter is free, or all threads go on",
+    true};
 constexpr StateLook kRanLook = {"ran for a part of this time", "#7fd08a",
                                 "by schedstat, as high as the part", false,
                                 true};
@@ -91,9 +96,12 @@ uint32_t StateTracks::AddName(absl::string_view text, const StateLook& look) {
 uint32_t StateTracks::NameOf(const StateSpan& span) {
   if (names_[0] == 0) {
     for (size_t i = 0; i < kThreadStates; ++i) {
-      const auto runs = static_cast<size_t>(ThreadState::kRuns);
-      names_[i] =
-          AddName(i == runs && !has_gil() ? "runs" : kLooks[i].name, kLooks[i]);
+      const auto state = static_cast<ThreadState>(i);
+      const bool is_python = state == ThreadState::kGil && free_threaded();
+      const StateLook& look = is_python ? kPythonLook : kLooks[i];
+      const bool just_runs =
+          state == ThreadState::kRuns && (!has_gil() || free_threaded());
+      names_[i] = AddName(just_runs ? "runs" : look.name, look);
     }
   }
   const auto state = static_cast<size_t>(span.state);

@@ -121,8 +121,6 @@ void StateReplay::OnHold(const GilSpan& hold) {
 
 void StateReplay::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
                          GilWaitKind kind) {
-  // A free-threaded interpreter's are told by the system call.
-  if (kind == GilWaitKind::kLock || kind == GilWaitKind::kStop) return;
   TellOf(thread).waits.push_back({begin_ns, std::max(begin_ns, end_ns), 0});
 }
 

@@ -26,6 +26,7 @@ bool Knows(const StateReplay& replay, const ThreadStates& states,
            size_t state) {
   switch (static_cast<ThreadState>(state)) {
     case ThreadState::kRunsWithGil:
+      return replay.has_gil() && !replay.free_threaded();
     case ThreadState::kGil:
       return replay.has_gil();
     case ThreadState::kLock:
@@ -41,6 +42,12 @@ bool Knows(const StateReplay& replay, const ThreadStates& states,
 Cell SecondsCell(uint64_t ns, TableFormat format) {
   if (format != TableFormat::kText) return Seconds(ns);
   return absl::StrFormat("%.3f", Seconds(ns));
+}
+
+const char* TitleOf(const StateColumn& column, const StateReplay& replay) {
+  const bool is_gil =
+      &column == &kColumns[static_cast<size_t>(ThreadState::kGil)];
+  return is_gil && replay.free_threaded() ? "S(Python)" : column.title;
 }
 
 }  // namespace
@@ -68,15 +75,15 @@ Table StateTable(const StateReplay& replay, ThreadFilter* keep, uint64_t limit,
   Table table;
   table.headings.push_back({"thread", "thread", CellLook::kKey});
   for (const StateColumn& column : kColumns) {
-    table.headings.push_back({std::string(column.name) + "_share", column.title,
-                              CellLook::kShare});
+    table.headings.push_back({std::string(column.name) + "_share",
+                              TitleOf(column, replay), CellLook::kShare});
   }
   table.headings.push_back({"total_s", "of s"});
   table.headings.push_back({"preempted", "preempted"});
   table.headings.push_back({"voluntary", "by itself"});
   for (const StateColumn& column : kColumns) {
     table.headings.push_back({std::string(column.name) + "_s",
-                              std::string(column.title) + " s"});
+                              std::string(TitleOf(column, replay)) + " s"});
   }
   for (const uint32_t thread : StateThreadsOf(replay, keep)) {
     if (limit != 0 && table.rows.size() == limit) break;

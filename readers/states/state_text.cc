@@ -86,7 +86,7 @@ std::string StateSentence(const StateReplay& replay, ThreadFilter* keep) {
   std::string text =
       absl::StrCat(Counted(threads.size(), "thread"), ": ran ",
                    Percent(share(ran)), " of the time");
-  if (replay.has_gil()) {
+  if (replay.has_gil() && !replay.free_threaded()) {
     absl::StrAppend(&text, " (",
                     Percent(share(ns[Place(ThreadState::kRunsWithGil)])),
                     " with the GIL)");
@@ -94,7 +94,11 @@ std::string StateSentence(const StateReplay& replay, ThreadFilter* keep) {
   for (const auto& [state, words] : kWords) {
     const double part = share(ns[Place(state)]);
     if (part < kSmallShare) continue;
-    absl::StrAppend(&text, ", ", words, Percent(part));
+    const bool is_python =
+        state == ThreadState::kGil && replay.free_threaded();
+    absl::StrAppend(&text, ", ",
+                    is_python ? "waited for the interpreter " : words,
+                    Percent(part));
   }
   absl::StrAppend(&text, ".\n");
   const std::string named = OthersText(replay, sums.other_ns);

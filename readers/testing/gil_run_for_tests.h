@@ -16,7 +16,7 @@ inline constexpr uint64_t kMs = 1000000;
 // function that it called, 3 another own line.
 class GilRun {
  public:
-  GilRun() : builder_(&sink_) {
+  explicit GilRun(bool free_threaded = false) : builder_(&sink_) {
     builder_.AddHeader(RunBuilder::DefaultHeader());
     builder_.AddThread("MainThread", 11);
     builder_.AddThread("worker", 12);
@@ -30,6 +30,7 @@ class GilRun {
     builder_.AddFunction("scan_once", "json.scanner");
     Record record;
     record.mutable_gil_recording()->set_min_wait_ns(kMs);
+    record.mutable_gil_recording()->set_free_threaded(free_threaded);
     builder_.AddRecord(record);
   }
   GilRun& Add(GilEvent event) {
@@ -77,6 +78,30 @@ inline GilEvent WithStack(GilEvent event, uint32_t stack,
   event.stack = stack;
   event.function = function;
   return event;
+}
+
+inline GilEvent WithBy(GilEvent event, uint32_t thread) {
+  event.by = thread;
+  return event;
+}
+
+// Of an interpreter without a GIL. The worker waits from 10 to 50 ms for a lock
+// that the main thread lets go of. From 60 ms on the main thread stops all others:
+// it waits 5 ms for them, and the worker stands still from 62 to 80 ms.
+inline GilRun FreeThreaded() {
+  GilRun run(/*free_threaded=*/true);
+  run.Add(At(0, 1, GIL_LOCK_WAITING))
+      .Add(WithBy(At(0, 1, GIL_LOCK_TAKEN), 0))
+      .Add(At(10, 2, GIL_LOCK_WAITING))
+      .Add(WithStack(At(50, 1, GIL_HOLDER), 2, 1))
+      .Add(WithBy(At(50, 2, GIL_LOCK_TAKEN), 1))
+      .Add(WithStack(At(50, 2, GIL_WAITER), 3))
+      .Add(At(60, 1, GIL_STOPS_OTHERS))
+      .Add(At(62, 2, GIL_STANDS_STILL))
+      .Add(At(65, 1, GIL_OTHERS_STOPPED))
+      .Add(WithStack(At(80, 1, GIL_HOLDER), 3))
+      .Add(WithBy(At(80, 2, GIL_GOES_ON), 1));
+  return run;
 }
 
 // The main thread holds the GIL up to 60 ms, except 10 ms of pauses. The worker

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "readers/chart/flame_graph.h"
 #include "readers/chart/svg_chart.h"
+#include "readers/gil/gil_tables.h"
 #include "readers/gil/gil_text.h"
 #include "readers/gil/off_gil_tree.h"
 #include "readers/gil/wait_stacks.h"
@@ -126,12 +127,16 @@ std::string OffGilCommand::Problem() const {
 
 std::string OffGilCommand::Sentence(const WaitStacks& replay,
                                     const OffGilTree& tree) const {
-  std::string text = absl::StrCat(
-      "Threads waited ", Seconds(tree.waited_ns()), " for the GIL.");
+  const bool locks = HasLocksAlone(replay);
+  std::string text =
+      absl::StrCat("Threads waited ", Seconds(tree.waited_ns()),
+                   locks ? " for the interpreter's locks, and where all were "
+                           "stopped."
+                         : " for the GIL.");
   const auto took = std::count_if(
       replay.threads().begin(), replay.threads().end(),
       [](const GilThreadTimes& times) { return times.any; });
-  if (took == 1) {
+  if (took == 1 && !locks) {
     absl::StrAppend(&text, " One thread ran Python: nobody waits for it.");
   }
   // Less is not worth a word.
@@ -158,7 +163,9 @@ void OffGilCommand::Print(const WaitStacks& replay, const OffGilTree& tree,
   if (svg()) {
     FlameTexts texts;
     texts.unit = TreeUnit::kNanos;
-    texts.title = TitleOf("Waits for the GIL", replay.header().script());
+    texts.title = TitleOf(
+        HasLocksAlone(replay) ? "Waits for locks" : "Waits for the GIL",
+        replay.header().script());
     texts.subtitle = absl::StrCat(
         Sentence(replay, tree),
         options_.by == WaitsBy::kHolder ? " Who had it meanwhile." : "",

@@ -13,11 +13,8 @@
 #include "tracer/base/statm.h"
 #include "tracer/code/own_stack.h"
 #include "tracer/cpython/compat.h"
-#include "tracer/cpython/gil_place.h"
 #include "tracer/cpython/lifetime.h"
-#include "tracer/cpython/lock_place.h"
 #include "tracer/gil/gil_hooks.h"
-#include "tracer/gil/lock_waits.h"
 #include "tracer/heap/heap_hooks.h"
 #include "tracer/heap/heap_parts.h"
 #include "tracer/interpose/interposed.h"
@@ -26,6 +23,7 @@
 #include "tracer/ring/row_writer.h"
 #include "tracer/ring/shared_region.h"
 #include "tracer/ring/side_ring.h"
+#include "tracer/session/begin_gil.h"
 #include "tracer/session/collector_wait.h"
 #include "tracer/session/counters.h"
 #include "tracer/session/finalization.h"
@@ -78,7 +76,7 @@ void SayLine(const char* line) {
 // What the collector is to know of the moment at which the run begins.
 void TellStart(ControlPage* page, HotState& hot) {
   page->start.hears_gc_runs = Counters::hears_gc_runs() ? 1 : 0;
-  page->start.free_threaded = kFreeThreaded ? 1 : 0;
+  page->start.free_threaded = IsFreeThreaded() ? 1 : 0;
   page->start.own_bytes = OwnMemory::ResidentBytes();
   page->start.first_rss_bytes = uint64_t{Statm::ReadAnew()} * page->page_bytes;
   const ClockPair start = BothClocks(hot.time_is_tsc);
@@ -92,40 +90,6 @@ void TellStart(ControlPage* page, HotState& hot) {
   PageEvents::StartStacks();
   page->start_state.store(1, std::memory_order_release);
   WakeFutex(&page->start_state);
-}
-
-#ifdef Py_GIL_DISABLED
-constexpr bool kFreeThreaded = true;
-void BeginLocks() {
-  if (!GilHooks::asked()) return;
-  PymemrunKnowLocks();
-  LockWaits::Begin(GilHooks::MinWait());
-}
-#else
-constexpr bool kFreeThreaded = false;
-void BeginLocks() {}
-#endif
-
-// The calling thread holds the GIL, where there is one.
-void BeginGil() {
-  BeginLocks();
-  if (TaskHooks::asked()) TaskHooks::Begin();
-  if (!GilHooks::asked() && !TaskHooks::asked()) return;
-  const PymemrunGilPlace gil = PymemrunMainGil();
-  if (GilHooks::asked() && gil.freed != nullptr) GilHooks::Begin(gil.number);
-  const auto find = [](const pthread_cond_t* taken) -> WatchedGil {
-    const PymemrunGilPlace found = PymemrunNewGil(taken);
-    return {found.freed, found.taken, found.number};
-  };
-  Interposed::TraceGil(
-      {gil.freed, gil.taken, gil.number},
-      GilHooks::asked() ? +find : nullptr,
-      [] {
-        SayLine(
-            "pymemrun: --trace gil: the program has more interpreters with a "
-            "GIL of their own than can be recorded at a time, 7: GILs from "
-            "here on are left out\n");
-      });
 }
 
 bool BeginInChild();
@@ -161,7 +125,7 @@ bool Begin() {
   TellStart(page, hot);
   hot.page = page;
   OwnStack::Allow();
-  BeginGil();
+  BeginGil(SayLine);
   // What a child allocated since the fork may have put its thread to rest.
   HeapSampler::DrawAnew();
   g_heap.samples.Record(!g_session.paused);

@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""What threads of a free-threaded interpreter wait for: its locks, and pauses of all
+threads, against the program's own clocks. build_free_threaded_python makes one."""
+import json
+import os
+import signal
+import subprocess
+import unittest
+
+import fault_support
+import support
+
+# A thread holds the lock of a list for long, again and again; another wants it, and says how
+# long that took. The main thread waits for both, which is no lock of the interpreter's.
+CONTENDED = r'''
+import json, threading, time
+shared, go_on, took = list(range(3_000_000)), True, []
+def copies():
+    while go_on: shared.copy()  # copies
+def appends():
+    end = time.monotonic() + 1.5
+    while time.monotonic() < end:
+        begin = time.perf_counter_ns()
+        shared.append(None)  # appends
+        took.append(time.perf_counter_ns() - begin)
+own = threading.Lock()
+own.acquire()
+def waits():
+    with own: pass
+threads = [threading.Thread(target=what, name=what.__name__) for what in (copies, appends, waits)]
+for thread in threads: thread.start()
+threads[1].join()
+go_on = False
+threads[0].join()
+own.release()
+threads[2].join()
+print(json.dumps([sum(took), len(took)]))
+'''
+
+# The main thread stops all others to collect garbage. One of them says for how long it did not
+# run, in steps of a loop.
+STOPPED = r'''
+import gc, json, threading, time
+gc.disable()
+kept = [[[]] for n in range(200_000)]
+go_on, gaps, ready = True, [], threading.Event()
+def runs():
+    last = time.perf_counter_ns()
+    ready.set()
+    while go_on:
+        now = time.perf_counter_ns()
+        if now - last > 50_000: gaps.append(now - last)
+        last = now
+thread = threading.Thread(target=runs, name="runs")
+thread.start()
+ready.wait()
+busy = 0
+for n in range(8):
+    begin = time.thread_time_ns()
+    gc.collect()  # collects
+    busy += time.thread_time_ns() - begin
+    time.sleep(0.01)
+go_on = False
+thread.join()
+print(json.dumps([sum(gaps), busy]))
+'''
+
+# Waits for a lock until it is killed.
+KILLED = r'''
+import os, signal, threading, time
+shared = list(range(20_000_000))
+def copies(): shared.copy()
+def appends(): shared.append(None)
+threads = [threading.Thread(target=what, name=what.__name__) for what in (copies, appends)]
+threads[0].start()
+time.sleep(0.005)
+threads[1].start()
+time.sleep(0.005)
+os.kill(os.getpid(), signal.SIGKILL)
+'''
+
+
+@unittest.skipUnless(support.FREE_THREADED, "an interpreter with a GIL")
+class LocksTest(support.ProgramTest):
+    def rows(self, run, what):
+        text = subprocess.run([support.PYMEMREPORT, "gil", run.path, "--json", "--rows", what],
+                              check=True, stdout=subprocess.PIPE).stdout
+        return json.loads(text)
+
+    def threads(self, run):
+        return {row["thread"].partition("#")[0]: row for row in self.rows(run, "threads")}
+
+    def line_of(self, text, what):
+        return 1 + next(number for number, line in enumerate(text.split("\n"))
+                        if line.endswith("# " + what))
+
+    def test_a_wait_for_a_lock_is_as_long_as_the_program_found(self):
+        run = self.run_script(CONTENDED, "--trace", "gil")
+        took_ns, appends = json.loads(run.stdout)
+        threads = self.threads(run)
+        row = threads["appends"]
+        self.assertGreater(row["waiting_s"], 0.1 * row["total_s"])
+        self.assertLessEqual(row["waiting_s"] * 1e9, took_ns)
+        # Before it parks a thread tries some dozen times, and what it does else takes time.
+        self.assertGreater(row["waiting_s"] * 1e9 + 50_000 * appends, 0.9 * took_ns)
+        blockers = self.rows(run, "blockers")
+        self.assertEqual(blockers[0]["waiter"].partition("#")[0], "appends")
+        self.assertEqual(blockers[0]["holder"].partition("#")[0], "copies")
+        # Locks of the program's own, and waiting for a thread's end.
+        for name in ("waits", "MainThread"):
+            if name in threads:
+                self.assertLess(threads[name]["waiting_s"], 0.1)
+
+    def test_the_lines_that_wait_and_that_let_go_are_named(self):
+        run = self.run_script(CONTENDED, "--trace", "gil")
+        waits = [row for row in self.rows(run, "waits")
+                 if row["waiter"].startswith("appends#") and row["holder_line"]]
+        self.assertIn(f":{self.line_of(CONTENDED, 'appends')} ", waits[0]["waiter_line"])
+        self.assertIn(f":{self.line_of(CONTENDED, 'copies')} ", waits[0]["holder_line"])
+        self.assertIn("for the interpreter's locks", run.report("gil"))
+        self.assertIn("copies", run.report("offgil", "--by", "holder"))
+
+    def test_pauses_of_all_threads_are_told(self):
+        run = self.run_script(STOPPED, "--trace", "gil,states")
+        gaps_ns, busy_ns = json.loads(run.stdout)
+        row = self.threads(run)["runs"]
+        self.assertLessEqual(row["stopped_s"] * 1e9, gaps_ns + 50_000 * 64)
+        self.assertGreater(row["stopped_s"] * 1e9, 0.3 * busy_ns)
+        stops = self.rows(run, "stops")
+        self.assertEqual(stops[0]["thread"].partition("#")[0], "MainThread")
+        self.assertGreaterEqual(sum(row["stops"] for row in stops), 8)
+        lines = [row["line"] or "" for row in stops]
+        self.assertTrue(any(f":{self.line_of(STOPPED, 'collects')} " in line for line in lines),
+                        lines)
+        self.assertIn("All threads were stopped", run.report("gil"))
+        self.assertIn("S(Python)", run.report("states"))
+
+    def test_who_is_killed_while_it_waits_waited_until_then(self):
+        run = self.run_script(KILLED, "--trace", "gil", status=-signal.SIGKILL)
+        fault_support.wait_for_collector_to_end(run.path)
+        self.assertIn("appends", self.threads(run))
+
+    def test_a_program_behaves_as_without(self):
+        script = self.write("script.py", CONTENDED.replace("print(", "print('as', len("))
+        plain = subprocess.run([support.PYTHON, script], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True)
+        run = self.pymemrun("--quiet", "--force", "--trace", "gil,states,counters", script)
+        self.assertEqual((run.stdout[:2], run.stderr), (plain.stdout[:2], plain.stderr))
+
+    def test_a_forked_child_has_waits_of_its_own(self):
+        forks = ("import os\npid = os.fork()\n"
+                 "if pid: os._exit(os.waitpid(pid, 0)[1])\n") + CONTENDED
+        run = self.run_script(forks, "--trace", "gil", "--follow-fork")
+        child, = (os.path.join(os.path.dirname(run.path), name)
+                  for name in os.listdir(os.path.dirname(run.path))
+                  if name.startswith(os.path.basename(run.path).rpartition(".")[0] + ".") and
+                  name != os.path.basename(run.path))
+        fault_support.wait_for_collector_to_end(child)
+        text = subprocess.run([support.PYMEMREPORT, "gil", child, "--json"], check=True,
+                              stdout=subprocess.PIPE).stdout
+        waited = {row["thread"].partition("#")[0]: row["waiting_s"] for row in json.loads(text)}
+        self.assertGreater(waited["appends"], 0.1)
+
+
+if __name__ == "__main__":
+    unittest.main()

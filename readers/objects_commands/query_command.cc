@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_query/sql_query.h"
+#include "readers/output/text_table.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 
@@ -36,16 +37,28 @@ class QueryCommand final : public ObjectsCommand {
       return absl::IsInvalidArgument(answer.status()) ? kExitUsage
                                                       : kExitFailed;
     }
-    Print(answer->has_more
-              ? absl::StrCat("The first ", table_.limit(),
-                             " rows; --limit 0 lists all.")
-              : absl::StrCat(Counted(answer->table.rows.size(), "row"), "."),
-          answer->table, output);
-    if (answer->has_more && !table_.as_text()) {
-      console.Say(absl::StrCat("only the first ", table_.limit(),
-                               " rows are printed; --limit 0 prints all"));
+    if (table_.as_text()) {
+      PrintText(*answer, output);
+    } else {
+      PrintTable(answer->table, table_.format(), output);
+      if (answer->has_more) {
+        console.Say(absl::StrCat("only the first ", table_.limit(),
+                                 " rows are printed; --limit 0 prints all"));
+      }
     }
     return kExitOk;
+  }
+
+  // The SELECT says which columns there are, and their order.
+  void PrintText(const SqlAnswer& answer, OutputBuffer* output) const {
+    output->AppendLines(
+        answer.has_more
+            ? absl::StrCat("The first ", table_.limit(),
+                           " rows; --limit 0 lists all.\n")
+            : absl::StrCat(Counted(answer.table.rows.size(), "row"), ".\n"));
+    if (answer.table.rows.empty()) return;
+    output->AppendLines("\n");
+    PrintTextTableInOrder(answer.table, output);
   }
 
   std::string sql_;

@@ -232,7 +232,7 @@ Cell CellOf(sqlite3_stmt* statement, int column) {
     case SQLITE_INTEGER:
       return int64_t{sqlite3_column_int64(statement, column)};
     case SQLITE_FLOAT:
-      return sqlite3_column_double(statement, column);
+      return ExactNumber{sqlite3_column_double(statement, column)};
     default: {
       const void* bytes = sqlite3_column_blob(statement, column);
       const int size = sqlite3_column_bytes(statement, column);

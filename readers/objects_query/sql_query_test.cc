@@ -157,7 +157,12 @@ TEST_F(SqlQueryTest, NamesColumnsOnce) {
   EXPECT_EQ(answer->table.headings[0].name, "a");
   EXPECT_EQ(answer->table.headings[1].name, "a_2");
   EXPECT_EQ(answer->table.headings[2].name, "b");
-  EXPECT_EQ(answer->table.rows[0][1], Cell(2.5));
+  EXPECT_EQ(answer->table.rows[0][1], Cell(ExactNumber{2.5}));
+}
+
+TEST_F(SqlQueryTest, RealsHaveAsManyDigitsAsTheyNeed) {
+  EXPECT_THAT(Ask("SELECT 0.1, 1e-9, 2.5, 1.0/3, 1e300"),
+              ElementsAre("0.1|1e-09|2.5|0.3333333333333333|1e+300"));
 }
 
 }  // namespace

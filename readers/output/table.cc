@@ -1,6 +1,7 @@
 #include "readers/output/table.h"
 
 #include <charconv>
+#include <cmath>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +14,15 @@ namespace {
 
 bool IsText(const Cell& cell) {
   return std::holds_alternative<std::string>(cell);
+}
+
+// Whether JSON has a word for it: none for what is infinite or no number.
+bool HasNumber(const Cell& cell) {
+  if (const auto* real = std::get_if<double>(&cell)) return std::isfinite(*real);
+  if (const auto* exact = std::get_if<ExactNumber>(&cell)) {
+    return std::isfinite(exact->value);
+  }
+  return !std::holds_alternative<std::monostate>(cell);
 }
 
 // Of several runs: the table with their column.
@@ -101,7 +111,7 @@ std::string PlainCell(const Cell& cell) {
 void AppendJsonCell(const Cell& cell, std::string* out) {
   if (IsText(cell)) {
     AppendJsonString(std::get<std::string>(cell), out);
-  } else if (std::holds_alternative<std::monostate>(cell)) {
+  } else if (!HasNumber(cell)) {
     *out += "null";
   } else {
     *out += PlainCell(cell);

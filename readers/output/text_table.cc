@@ -119,10 +119,14 @@ struct Column {
 
 class TextTable {
  public:
-  TextTable(const Table& table, const Terminal& terminal)
+  TextTable(const Table& table, const Terminal& terminal, bool in_order)
       : table_(table), terminal_(terminal) {
     for (size_t i = 0; i < table.headings.size(); ++i) {
       columns_.push_back(ColumnOf(i));
+    }
+    if (in_order) {
+      CutWidest();
+      return;
     }
     std::stable_partition(columns_.begin(), columns_.end(),
                           [](const Column& column) { return !column.is_name; });
@@ -218,6 +222,22 @@ class TextTable {
     FitKey();
     DropNumbers();
     CutNames();
+  }
+
+  void CutWidest() {
+    if (!terminal_.fits()) return;
+    std::vector<size_t> widths;
+    for (const Column& column : columns_) {
+      widths.push_back(column.is_name ? column.width : 0);
+    }
+    for (size_t width = Width(); width > terminal_.columns; --width) {
+      const auto widest = std::max_element(widths.begin(), widths.end());
+      if (widest == widths.end() || *widest <= kFewestName) break;
+      --*widest;
+    }
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i].is_name) columns_[i].Cut(widths[i], terminal_.unicode);
+    }
   }
 
   // It gets a quarter. With many shares the small ones go before it gets less
@@ -332,7 +352,11 @@ class TextTable {
 }  // namespace
 
 void PrintTextTable(const Table& table, OutputBuffer* output) {
-  TextTable(table, output->terminal()).Print(output);
+  TextTable(table, output->terminal(), /*in_order=*/false).Print(output);
+}
+
+void PrintTextTableInOrder(const Table& table, OutputBuffer* output) {
+  TextTable(table, output->terminal(), /*in_order=*/true).Print(output);
 }
 
 }  // namespace pymemrun

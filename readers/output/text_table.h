@@ -14,6 +14,10 @@ namespace pymemrun {
 // Where there is room, bars show the shares.
 void PrintTextTable(const Table& table, OutputBuffer* output);
 
+// The same with all columns in the table's order, for those that somebody chose
+// one by one. Where the terminal is too narrow, the widest texts are cut.
+void PrintTextTableInOrder(const Table& table, OutputBuffer* output);
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_READERS_OUTPUT_TEXT_TABLE_H_

@@ -139,5 +139,31 @@ TEST(TextTableTest, FramesKeepTheirFiles) {
             "1 byte    load (a_long_job.py:7)\n");
 }
 
+TEST(TextTableTest, InOrderNoColumnMovesOrGoes) {
+  Table table;
+  table.headings = {{"type", "type", CellLook::kName},
+                    {"n", "n"},
+                    {"value", "value", CellLook::kName},
+                    {"nothing", "nothing"}};
+  table.rows = {{"a.type.of.a.long.name", uint64_t{12}, "text of some length",
+                 uint64_t{0}},
+                {"dict", Cell(), "x", Cell()}};
+  const auto printed = [&table](const Terminal& terminal) {
+    StringSink sink;
+    OutputBuffer output(&sink, terminal);
+    PrintTextTableInOrder(table, &output);
+    EXPECT_TRUE(output.Flush().ok());
+    return sink.contents();
+  };
+  EXPECT_EQ(printed({}),
+            "type                    n  value                nothing\n"
+            "a.type.of.a.long.name  12  text of some length        0\n"
+            "dict                    -  x                          -\n");
+  EXPECT_EQ(printed(Narrow(40)),
+            "type           n  value          nothing\n"
+            "a.type.of...  12  text of som..        0\n"
+            "dict           -  x                    -\n");
+}
+
 }  // namespace
 }  // namespace pymemrun

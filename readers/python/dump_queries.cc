@@ -99,6 +99,9 @@ py::object ValueOfCell(const Cell& cell) {
   if (const auto* number = std::get_if<double>(&cell)) {
     return py::float_(*number);
   }
+  if (const auto* exact = std::get_if<ExactNumber>(&cell)) {
+    return py::float_(exact->value);
+  }
   return py::none();
 }
 

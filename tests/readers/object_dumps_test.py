@@ -223,7 +223,8 @@ class ObjectDumps(unittest.TestCase):
         self.assertEqual({(row.type, row.count, row.size_bytes, row.retained_bytes)
                           for row in rows.values() if row.size_bytes},
                          {tuple(row) for row in types})
-        self.assertEqual([(1, None, 'x')], dump.query("SELECT 1, NULL, 'x'", engine))
+        self.assertEqual([(1, None, 'x', 0.5)],
+                         dump.query("SELECT 1, NULL, 'x', cast(0.5 AS double)", engine))
         for wrong in ('DELETE FROM nodes', 'SELECT', 'SELECT 1; SELECT 2', 'SELECT x FROM nodes',
                       'CREATE TABLE x (y INTEGER)', ''):
             with self.assertRaises(ValueError):

@@ -37,6 +37,11 @@ suspended = generator(); next(suspended)
 weak = Target("weak"); referring = weakref.ref(weak)
 texts = ["x" * 300, "x" * 300 + "y", "\\u00e9\\U0001F600\\ud800", b"\\x00\\xff" * 80, 2.5, True, 1 << 63, -(1 << 90)]
 texts.append("".join(["x"] * 300))
+import array, collections
+class Deque(collections.deque):
+    def __len__(self): raise RuntimeError("must not run")
+named_alike = type("array.array", (), {"__len__": array.array.__len__})()
+counted = [bytearray(71), array.array("d", range(72)), collections.deque(range(73)), Deque("x" * 74)]
 cycle = Target("garbage"); cycle.itself = cycle
 import gc; gc.collect(); gc.disable(); del cycle
 ready, over = threading.Event(), threading.Event()
@@ -96,6 +101,12 @@ class ObjectsNamesTest(support.ProgramTest):
         sized, = (node for node in self.dump.nodes if node.type == "Sized")
         self.assertTrue(sized.flags & 4)
         self.assertEqual(sized.length, 1)
+
+    def test_lengths_are_those_that_len_says(self):
+        said = {(node.type, node.length) for node in self.dump.nodes}
+        for one in (("bytearray", 71), ("array", 72), ("deque", 73), ("Deque", 74),
+                    ("array.array", None)):
+            self.assertIn(one, said)
 
     def test_attributes_slots_keys_and_indexes(self):
         inline = support.VERSION >= (3, 11)

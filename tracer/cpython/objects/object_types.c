@@ -51,6 +51,21 @@ static int ShapeOfKnown(const PyTypeObject* type) {
   return kPymemrunPlain;
 }
 
+// Types of modules that may never be imported are known by their names. Those
+// of C have a `len()` of their own, which Python code cannot make.
+static int IsCounted(PyTypeObject* type) {
+  if (type == &PyByteArray_Type) return 1;
+  if (strcmp(type->tp_name, "array.array") != 0 &&
+      strcmp(type->tp_name, "collections.deque") != 0) {
+    return 0;
+  }
+  PyObject* dict = PymemrunTypeDict(type);
+  PyObject* length = dict != NULL ? PyDict_GetItemString(dict, "__len__") : NULL;
+  return length != NULL && Py_IS_TYPE(length, &PyWrapperDescr_Type) &&
+         ((PyDescrObject*)length)->d_type == type &&
+         type->tp_basicsize >= (Py_ssize_t)sizeof(PyVarObject);
+}
+
 PyObject* PymemrunTypeDict(PyTypeObject* type) {
 #if PY_VERSION_HEX >= 0x030C0000
   return _PyType_GetDict(type);
@@ -94,6 +109,9 @@ void PymemrunTypeFactsOf(PyTypeObject* type, PymemrunTypeFacts* facts) {
   for (PyTypeObject* t = type; t != NULL && facts->shape == kPymemrunPlain;
        t = t->tp_base) {
     facts->shape = ShapeOfKnown(t);
+    if (facts->shape == kPymemrunPlain && IsCounted(t)) {
+      facts->shape = kPymemrunCounted;
+    }
     facts->exact = t == type && facts->shape != kPymemrunPlain;
   }
   facts->head_bytes = HeadBytes(type);

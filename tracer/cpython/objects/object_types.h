@@ -28,6 +28,7 @@ enum {  // what an instance of a type is, whatever it derives from in between
   kPymemrunList,
   kPymemrunTuple,
   kPymemrunSet,
+  kPymemrunCounted,  // ob_size is their len(): bytearray, array, deque
   kPymemrunTypeShape,
   kPymemrunModule,
   kPymemrunFunction,

@@ -127,6 +127,7 @@ Py_ssize_t PymemrunLengthOf(PyObject* object, const PymemrunTypeFacts* facts) {
     case kPymemrunBytes:
     case kPymemrunList:
     case kPymemrunTuple:
+    case kPymemrunCounted:
       return Py_SIZE(object);
     case kPymemrunDictShape:
       return ((PyDictObject*)object)->ma_used;

@@ -106,7 +106,10 @@ absl::Status Replay(const std::string& path, const Console* console,
 
 }  // namespace
 
-std::string RunFileOf(const std::string& dump_path) {
+namespace {
+
+// "a/run" of "a/run.obj.pb" and "a/run.obj-2.pb"; empty: it is no such name.
+std::string StemOfDump(const std::string& dump_path) {
   absl::string_view rest = dump_path;
   if (!absl::ConsumeSuffix(&rest, ".pb")) return "";
   const absl::string_view whole = rest;
@@ -117,20 +120,34 @@ std::string RunFileOf(const std::string& dump_path) {
     rest = whole;
     if (!absl::ConsumeSuffix(&rest, ".obj")) return "";
   }
-  if (rest.empty() || rest.back() == '/') return "";
-  return absl::StrCat(rest, ".pb");
+  return rest.empty() || rest.back() == '/' ? "" : std::string(rest);
+}
+
+}  // namespace
+
+std::string RunFileOf(const std::string& dump_path) {
+  const std::string stem = StemOfDump(dump_path);
+  if (stem.empty()) return "";
+  std::string usual = absl::StrCat(stem, ".pb");
+  std::error_code error;
+  return !std::filesystem::exists(usual, error) &&
+                 std::filesystem::is_regular_file(stem, error)
+             ? stem
+             : usual;
 }
 
 std::string LastDumpOf(const std::string& run_path) {
   const std::filesystem::path run(run_path);
   const std::string folder =
       run.has_parent_path() ? run.parent_path().string() : ".";
+  std::string stem = run.filename().string();
+  if (absl::EndsWith(stem, ".pb")) stem.resize(stem.size() - 3);
   std::error_code error;
   std::string last;
   for (std::filesystem::directory_iterator entry(folder, error), end;
        !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (RunFileOf(name) != run.filename().string()) continue;
+    if (stem.empty() || StemOfDump(name) != stem) continue;
     // "run.obj-2.pb" is before "run.obj-10.pb", and "run.obj.pb" before both.
     if (last.empty() ||
         std::pair(name.size(), name) > std::pair(last.size(), last)) {

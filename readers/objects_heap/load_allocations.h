@@ -12,8 +12,8 @@
 
 namespace pymemrun {
 
-// "a/run.pb" of "a/run.obj.pb" and "a/run.obj-2.pb"; empty: the dump has a name
-// of its own.
+// "a/run.pb" of "a/run.obj.pb" and "a/run.obj-2.pb", or "a/run" where that is
+// the one that is there; empty: the dump has a name of its own.
 std::string RunFileOf(const std::string& dump_path);
 
 // The last dump that lies beside this run file; empty: no dump does.

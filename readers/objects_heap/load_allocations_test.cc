@@ -203,6 +203,18 @@ TEST_F(LoadAllocationsTest, TheLastDumpHasTheHighestNumber) {
   EXPECT_EQ(LastDumpOf("/nowhere/run.pb"), "");
 }
 
+TEST_F(LoadAllocationsTest, ARunFileNeedsNoEnding) {
+  const std::string run = folder_.path() + "/noext";
+  EXPECT_EQ(RunFileOf(run + ".obj.pb"), run + ".pb");
+  Write("noext", "");
+  Write("noext.obj.pb", "");
+  Write("noext.obj-1.pb", "");
+  EXPECT_EQ(RunFileOf(run + ".obj-1.pb"), run);
+  EXPECT_EQ(LastDumpOf(run), run + ".obj-1.pb");
+  Write("noext.pb", "");
+  EXPECT_EQ(RunFileOf(run + ".obj.pb"), run + ".pb");
+}
+
 TEST(RunFileOf, NamesTheRunOfADump) {
   EXPECT_EQ(RunFileOf("run.obj.pb"), "run.pb");
   EXPECT_EQ(RunFileOf("a/run.obj-12.pb"), "a/run.pb");

@@ -33,8 +33,15 @@ bool LineMatches(const std::string& pattern, absl::string_view label) {
 
 bool TypeMatches(const ObjectGraph& graph, uint32_t type,
                  const std::string& pattern) {
+  const ObjectTypeDef& known = graph.types()[type];
+  absl::string_view in_builtins = pattern;
+  if (absl::ConsumePrefix(&in_builtins, "builtins.") &&
+      known.module() == "builtins" &&
+      MatchesPattern(std::string(in_builtins), known.name())) {
+    return true;
+  }
   return MatchesPattern(pattern, graph.type_name(type)) ||
-         MatchesPattern(pattern, graph.types()[type].name());
+         MatchesPattern(pattern, known.name());
 }
 
 bool NodeFilter::TakeWords(absl::string_view* rest, Condition* made) {

@@ -1,5 +1,5 @@
 // Loading dumps: what is in them, what damage leaves of them, parents, chains,
-// and what people read.
+// what people read, and which objects they choose.
 #include <random>
 #include <string>
 #include <vector>
@@ -8,8 +8,10 @@
 #include "gtest/gtest.h"
 #include "readers/objects/chains.h"
 #include "readers/objects/dump_loader.h"
+#include "readers/objects/node_filter.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects/parents.h"
+#include "readers/testing/object_graph_for_tests.h"
 #include "readers/testing/object_run_builder.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
@@ -346,6 +348,46 @@ TEST(DumpLoader, RefusesWhatIsNoDump) {
               HasSubstr("holds no object graph"));
   EXPECT_EQ(Load("").printed.code, kExitFailed);
   EXPECT_THAT(Load("hello").printed.err, HasSubstr("not a dump of objects: found a text file"));
+}
+
+TEST(NodeFilterTest, TakesConditionsThatAllMustHold) {
+  ObjectRunBuilder builder;
+  const uint32_t modules = builder.AddGroup("modules");
+  const uint32_t text = builder.AddText("GET /index");
+  const uint32_t item = builder.Add("app.sub.Item", 2048);
+  builder.Refer(modules, text, EDGE_ROOT, "x");
+  builder.Refer(modules, item, EDGE_ROOT, "y");
+  const auto graph = GraphOf(builder);
+  const auto matches = [&](std::vector<std::string> conditions, uint32_t node) {
+    NodeFilter filter;
+    for (const std::string& condition : conditions) {
+      const absl::Status status = filter.Add(condition);
+      EXPECT_TRUE(status.ok()) << status;
+    }
+    return filter.Matches(*graph, graph->Find(builder.AddressOf(node)));
+  };
+  for (const char* yes :
+       {"type=app.sub.Item", "type=Item", "type=app.*", "module=app.sub",
+        "module!=os", "size=2K", "size>=2048", "size<1M", "size>1", "size<=2K",
+        "size!=3", "type!=str"}) {
+    EXPECT_TRUE(matches({yes}, item)) << yes;
+  }
+  for (const char* no : {"type=str", "value=*", "value!=x", "length>0",
+                         "size>2048", "module=os", "size<2048"}) {
+    EXPECT_FALSE(matches({no}, item)) << no;
+  }
+  EXPECT_TRUE(matches({"type=str", "value=GET *", "length=10"}, text));
+  // The module of a built-in type may be said, or not.
+  EXPECT_TRUE(matches({"type=builtins.str"}, text));
+  EXPECT_TRUE(matches({"type=builtins.s?r", "type!=builtins.list"}, text));
+  EXPECT_FALSE(matches({"type=builtins.Item"}, item));
+  EXPECT_FALSE(matches({"type=str", "value=PUT *"}, text));
+  EXPECT_FALSE(NodeFilter().Matches(*graph, kRootNode));
+  for (const char* wrong :
+       {"", "type", "typ=x", "size=x", "size>", "type>x", "=x", "value<3"}) {
+    NodeFilter filter;
+    EXPECT_FALSE(filter.Add(wrong).ok()) << wrong;
+  }
 }
 
 }  // namespace

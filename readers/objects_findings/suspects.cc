@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
@@ -162,20 +164,46 @@ class SuspectSearch {
                                              "wrapper_descriptor",
                                              "method_descriptor"};
     if (kOfPrograms->contains(TypeOf(node))) return;
-    Suspect& group =
-        groups_.try_emplace(graph_.type(node), Suspect{node, 0, 0, node})
-            .first->second;
-    ++group.objects;
-    group.retained_bytes += Retained(node);
-    CountLine(node, &lines_of_groups_[graph_.type(node)]);
-    group.node = group.accumulation = std::min(group.node, node);
+    groups_[graph_.type(node)].push_back(node);
+  }
+
+  // Half of the bytes are in smaller ones and in this one: an odd member says
+  // nothing of the others.
+  NodeId TypicalOf(std::vector<NodeId> nodes) const {
+    std::sort(nodes.begin(), nodes.end(), [this](NodeId a, NodeId b) {
+      return std::tuple(Retained(a), a) < std::tuple(Retained(b), b);
+    });
+    uint64_t all = 0, below = 0;
+    for (const NodeId node : nodes) all += Retained(node);
+    size_t at = 0;
+    while (below + Retained(nodes[at]) < (all + 1) / 2) {
+      below += Retained(nodes[at++]);
+    }
+    return nodes[at];
+  }
+
+  void AddGroup(const std::vector<NodeId>& members) {
+    Suspect group = {members[0], members.size(), 0, members[0]};
+    LineCounts lines;
+    for (const NodeId node : members) {
+      group.retained_bytes += Retained(node);
+      CountLine(node, &lines);
+    }
+    if (group.retained_bytes < least_) return;
+    TakeMostLine(lines, &group);
+    std::vector<NodeId> alike;
+    for (const NodeId node : members) {
+      if (group.most_line == 0 ||
+          graph_.allocations()->LineOf(node) == group.most_line) {
+        alike.push_back(node);
+      }
+    }
+    group.node = group.accumulation = TypicalOf(std::move(alike));
+    if (group.most_line != 0) group.most_line_node = group.node;
+    suspects_.push_back(group);
   }
   void AddGroups() {
-    for (auto& [type, group] : groups_) {
-      if (group.retained_bytes < least_) continue;
-      TakeMostLine(lines_of_groups_[type], &group);
-      suspects_.push_back(group);
-    }
+    for (const auto& [type, members] : groups_) AddGroup(members);
   }
 
   uint64_t Retained(NodeId node) const { return analysis_.retained(node); }
@@ -185,8 +213,7 @@ class SuspectSearch {
   const DominatorTree::Children children_;  // gone when chains are looked for
   uint64_t least_;
   std::vector<bool> is_structure_;
-  absl::flat_hash_map<uint32_t, Suspect> groups_;  // by type
-  absl::flat_hash_map<uint32_t, LineCounts> lines_of_groups_;
+  absl::flat_hash_map<uint32_t, std::vector<NodeId>> groups_;  // by type
   std::vector<Suspect> suspects_;
 };
 

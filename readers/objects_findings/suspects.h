@@ -11,7 +11,7 @@
 namespace pymemrun {
 
 struct Suspect {
-  // The object, or of a group the first of it in the file.
+  // The object, or of a group one that is as most of its bytes are.
   NodeId node;
   uint64_t objects = 1;  // more: a group of its type
   uint64_t retained_bytes = 0;

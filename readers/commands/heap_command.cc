@@ -240,7 +240,8 @@ std::vector<std::string> HeapCommand::Prepared(
   std::vector<std::string> changed;
   for (size_t i = 0; i < arguments.size(); ++i) {
     changed.push_back(arguments[i]);
-    if (arguments[i] == "--objects") changed.back() += "=last";
+    if (changed.back() == "--objects=") changed.back().pop_back();
+    if (changed.back() == "--objects") changed.back() += "=last";
     if (arguments[i] != "--temporary") continue;
     const bool has_number =
         i + 1 < arguments.size() && IsNumber(arguments[i + 1]);
@@ -374,10 +375,8 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
     replay.TellTasksApart(&tasks);
   }
   if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
-  if (temporary_ != 0 && SayNotTemporary(replay, files_.paths[0], console)) {
-    return kExitUsage;
-  }
-  if (reserved_ && SayNothingReserved(replay, files_.paths[0], console)) {
+  if ((temporary_ != 0 && SayNotTemporary(replay, files_.paths[0], console)) ||
+      (reserved_ && SayNothingReserved(replay, files_.paths[0], console))) {
     return kExitUsage;
   }
   ThreadFilter threads(table_.thread, &replay.index());

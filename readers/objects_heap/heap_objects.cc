@@ -110,7 +110,9 @@ std::string HeapObjects::PartText(const LineObjects::Part& part) {
 std::string HeapObjects::ToText() {
   std::string text = LiveText(replay_, 0);
   text +=
-      "without an object: items of lists, tables of dicts, what C code has\n";
+      "bytes are those of blocks: an object's own size may lie in several, as "
+      "items of\nlists and tables of dicts do. These, and what C code has, are "
+      "without an object\n";
   for (const LineObjects& line : lines_) {
     const std::string path = CutPath(
         TerminalText(ShortPath(LabelOf(line.line), replay_.header().cwd())),

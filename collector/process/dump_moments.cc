@@ -6,9 +6,11 @@ namespace pymemrun {
 namespace {
 
 // A peak is worth a new dump when RSS is so much above the last one's, and not
-// more often: a dump takes the program some milliseconds.
+// more often: a dump takes the program some milliseconds. One that is higher by
+// half waits less, as it may be over soon.
 constexpr uint64_t kPeakBytes = uint64_t{16} << 20;
 constexpr uint64_t kPeakNs = 2000000000;
+constexpr uint64_t kHighPeakNs = 500000000;
 
 }  // namespace
 
@@ -29,12 +31,17 @@ bool DumpMoments::RoseAbove(uint64_t rss_bytes) {
 }
 
 bool DumpMoments::IsNewPeak(uint64_t now_ns, uint64_t rss_bytes) {
-  if (!wishes_.at_peak || now_ns < next_peak_ns_ ||
+  if (!wishes_.at_peak ||
       rss_bytes < peak_bytes_ + std::max(kPeakBytes, peak_bytes_ / 10)) {
     return false;
   }
+  const bool is_high = rss_bytes >= peak_bytes_ + peak_bytes_ / 2;
+  if (peak_ns_ != 0 &&
+      now_ns < peak_ns_ + (is_high ? kHighPeakNs : kPeakNs)) {
+    return false;
+  }
   peak_bytes_ = rss_bytes;
-  next_peak_ns_ = now_ns + kPeakNs;
+  peak_ns_ = now_ns;
   return true;
 }
 

@@ -34,7 +34,7 @@ class DumpMoments {
   uint64_t next_ns_ = 0;       // of every_ms; 0: the first call sets it
   bool above_ = false;         // RSS was, when it was last seen
   uint64_t peak_bytes_ = 0;    // at the last dump for its sake...
-  uint64_t next_peak_ns_ = 0;  // ...and when the next may come
+  uint64_t peak_ns_ = 0;       // ...and when that was
 };
 
 }  // namespace pymemrun

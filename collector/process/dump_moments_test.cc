@@ -47,6 +47,16 @@ TEST(DumpMomentsTest, PeaksThatAreWellAboveTheLast) {
   EXPECT_TRUE(moments.Due(12 * kSecond, 440 * kMiB).has_value());
 }
 
+TEST(DumpMomentsTest, APeakHigherByHalfWaitsLess) {
+  DumpMoments moments({.at_peak = true});
+  EXPECT_TRUE(moments.Due(kSecond, 100 * kMiB).has_value());
+  EXPECT_FALSE(moments.Due(kSecond * 5 / 4, 200 * kMiB).has_value());
+  EXPECT_FALSE(moments.Due(kSecond * 3 / 2, 149 * kMiB).has_value());
+  EXPECT_TRUE(moments.Due(kSecond * 3 / 2, 150 * kMiB).has_value());
+  EXPECT_FALSE(moments.Due(3 * kSecond, 200 * kMiB).has_value());
+  EXPECT_TRUE(moments.Due(kSecond * 7 / 2, 200 * kMiB).has_value());
+}
+
 TEST(DumpMomentsTest, OfSeveralReasonsTheRarestIsTold) {
   DumpMoments moments(
       {.every_ms = 1000, .rss_above_bytes = 100 * kMiB, .at_peak = true});

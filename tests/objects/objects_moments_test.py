@@ -145,10 +145,13 @@ del third; time.sleep(0.5)
         facts = self.facts(run)
         self.assertEqual({fact.reason for fact in facts}, {reasons.Value("OBJECTS_AT_PEAK")})
         self.assertGreater(len(facts), 1)
-        kept = [fact for fact in facts
-                if os.path.exists(os.path.join(self.folder, fact.file.decode()))]
-        self.assertEqual(kept, [facts[-1]])
-        dump = object_dump.Dump(os.path.join(self.folder, facts[-1].file.decode()))
+        # The last one has the name of those before, and no other is there.
+        stem = os.path.basename(run.path)[:-3]
+        self.assertEqual({fact.file.decode() for fact in facts}, {stem + ".obj.pb"})
+        self.assertEqual(glob.glob(os.path.join(self.folder, stem + ".obj*")),
+                         [os.path.join(self.folder, stem + ".obj.pb")])
+        dump = object_dump.Dump(os.path.join(self.folder, stem + ".obj.pb"))
+        self.assertEqual(len(dump.at), facts[-1].objects)
         self.assertTrue(any(node.type == "Late" for node in dump.nodes))
         self.assertGreater(dump.begin.rss_bytes, 200 << 20)
 

@@ -14,6 +14,7 @@
 #include "tracer/base/statm.h"
 #include "tracer/heap/heap_log.h"
 #include "tracer/objects/child_process.h"
+#include "tracer/objects/dump_name.h"
 #include "tracer/requests/request_signal.h"
 #include "tracer/ring/event_ring.h"
 #include "tracer/ring/ring_wait.h"
@@ -30,18 +31,6 @@ constexpr uint32_t kMostNumbered = 100000;
 const char* BaseName(const char* path) {
   const char* slash = strrchr(path, '/');
   return slash != nullptr ? slash + 1 : path;
-}
-
-// `run.obj.pb` of `run.pb`, then `run.obj-1.pb`, ... Returns false where it is
-// too long.
-bool NumberedName(const char* run, uint32_t number, char* path, size_t size) {
-  size_t stem = strlen(run);
-  if (stem > 3 && strcmp(run + stem - 3, ".pb") == 0) stem -= 3;
-  const int bytes = number == 0 ? snprintf(path, size, "%.*s.obj.pb",
-                                           static_cast<int>(stem), run)
-                                : snprintf(path, size, "%.*s.obj-%u.pb",
-                                           static_cast<int>(stem), run, number);
-  return bytes > 0 && static_cast<size_t>(bytes) < size;
 }
 
 // A new file of the user's alone, or -1 with errno.
@@ -84,7 +73,7 @@ int ObjectModule::OpenFile(const char* path) {
   // No name is used twice in a run.
   while (next_number_ < kMostNumbered) {
     const uint32_t number = next_number_++;
-    if (!NumberedName(g_parts.file.path(), number, file_, sizeof(file_))) break;
+    if (!DumpName(g_parts.file.path(), number, file_, sizeof(file_))) break;
     const int fd = CreateFile(file_);
     if (fd >= 0 || errno != EEXIST) return fd;
   }
@@ -141,8 +130,14 @@ void ObjectModule::TellRun(const ObjectDump::Result& result) {
             {TextOf(BaseName(file_)), TextOf(problem_)});
 }
 
-// Of the peaks the highest one is kept, which comes last.
+// Of the peaks the highest one is kept, which comes last. It has the name of
+// the one before, so that the next dump gets its number.
 void ObjectModule::KeepPeak() {
+  if (AreDumpsOfOneRun(file_, peak_file_) && rename(file_, peak_file_) == 0) {
+    memcpy(file_, peak_file_, sizeof(file_));
+    --next_number_;
+    return;
+  }
   if (peak_file_[0] != '\0') unlink(peak_file_);
   memcpy(peak_file_, file_, sizeof(peak_file_));
 }

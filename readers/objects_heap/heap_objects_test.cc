@@ -100,6 +100,14 @@ TEST_F(HeapObjectsTest, AsTextItFitsATerminal) {
   }
 }
 
+TEST_F(HeapObjectsTest, AnEmptyDumpIsTheLastOne) {
+  const Printed last = Report({"heap", run_, "--objects", "--limit", "2"});
+  EXPECT_THAT(last.out, HasSubstr("bytes are those of blocks: "));
+  const Printed empty = Report({"heap", run_, "--objects=", "--limit", "2"});
+  EXPECT_EQ(empty.code, kExitOk) << empty.err;
+  EXPECT_EQ(empty.out, last.out);
+}
+
 TEST_F(HeapObjectsTest, OfASampleThereAreErrors) {
   const std::string run =
       Write("run.pb", HeapRun{HEAP_SAMPLED, 1000}.Build());

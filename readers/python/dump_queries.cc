@@ -106,8 +106,8 @@ py::object ValueOfCell(const Cell& cell) {
 }
 
 // (names of columns, rows as tuples), by the SQLite of the tools.
-py::tuple Sqlite(const ObjectDump& self, const std::string& sql) {
-  const auto answer = RunSql(sql, /*most_rows=*/0, &self.analysis());
+py::tuple Sqlite(const ObjectDump& self, const TextArgument& sql) {
+  const auto answer = RunSql(sql.text, /*most_rows=*/0, &self.analysis());
   if (!answer.ok()) throw py::value_error(std::string(answer.status().message()));
   py::list names, rows;
   for (const Table::Heading& heading : answer->table.headings) {
@@ -198,13 +198,13 @@ py::object WhatIfGone(const ObjectDump& self, const std::vector<bool>& gone,
       reason(what.no_rss));
 }
 
-py::object WhatIfType(const ObjectDump& self, const std::string& type,
+py::object WhatIfType(const ObjectDump& self, const TextArgument& type,
                       const py::object& run) {
   const ObjectGraph& graph = self.graph();
   std::vector<bool> chosen(graph.nodes());
   for (NodeId node = 0; node < graph.nodes(); ++node) {
     chosen[node] = !graph.is_synthetic(node) &&
-                   TypeMatches(graph, graph.type(node), type);
+                   TypeMatches(graph, graph.type(node), type.text);
   }
   return WhatIfGone(self, self.analysis().GoneWith(chosen), run);
 }

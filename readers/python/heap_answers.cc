@@ -8,6 +8,7 @@
 #include "readers/heap/heap_history.h"
 #include "readers/output/whole_number.h"
 #include "readers/places/place.h"
+#include "readers/python/arguments.h"
 
 namespace pymemrun {
 namespace {
@@ -170,8 +171,7 @@ py::list HeapSnapshot::Stacks() const {
 py::list HeapTop(const RunFile& file, const std::string& by,
                  const py::object& limit, const py::object& at) {
   const GroupBy kind = ByOf(by);
-  const auto most = limit.is_none() ? 0 : limit.cast<int64_t>();
-  if (most < 0) throw py::value_error("limit: expected 0 or more, or None");
+  const uint64_t most = LimitOf(limit, 0);
   const py::list rows = HeapSnapshot(file, at).RowsBy(kind);
   if (most == 0) return rows;
   return rows[py::slice(0, most, 1)].cast<py::list>();

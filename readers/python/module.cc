@@ -1,4 +1,7 @@
 // The extension module pymemrun_reader._reader.
+#include <algorithm>
+#include <climits>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -7,6 +10,7 @@
 #include "format/summary/gauge_text.h"
 #include "pybind11/pybind11.h"
 #include "readers/output/whole_number.h"
+#include "readers/python/arguments.h"
 #include "readers/python/event_records.h"
 #include "readers/python/heap_answers.h"
 #include "readers/python/object_dump.h"
@@ -98,20 +102,30 @@ void DefineWholeFile(RunClass* run) {
            "What `pymemreport summary --json` tells, as a dict; units are in "
            "the names. Reads the file the first time.");
   run->def(
-      "stack", &RunObject::Stack, py::arg("id"),
+      "stack",
+      [](RunObject& self, WholeArgument id) {
+        if (id.number < 0 || id.number > UINT32_MAX) {
+          throw py::key_error(std::to_string(id.number));
+        }
+        return self.Stack(static_cast<uint32_t>(id.number));
+      },
+      py::arg("id"),
       "The frames of the stack of an event, the outermost first; [] for "
       "stack 0. Raises KeyError for one that the file does not have. Reads "
       "the file the first time.");
 }
 
-void DefineHeap(RunClass* run) {
+void DefineHistory(RunClass* run) {
   run->def(
       "heap_history",
-      [](const RunObject& self, const py::object& interval_s, int top,
-         const std::string& by) {
-        return HeapHistoryOf(*self.file(), interval_s, top, by);
+      [](const RunObject& self, const py::object& interval_s,
+         WholeArgument top, const TextArgument& by) {
+        return HeapHistoryOf(
+            *self.file(), interval_s,
+            static_cast<int>(std::clamp<int64_t>(top.number, -1, INT_MAX)),
+            by.text);
       },
-      py::arg("interval_s") = py::none(), py::arg("top") = 10,
+      py::arg("interval_s") = py::none(), py::arg("top") = WholeArgument{10},
       py::arg("by") = "line",
       "Live bytes over time, a History: x, the moments in seconds, each "
       "`interval_s` seconds and at the end (None: 60 to 120 moments); ys, a "
@@ -121,6 +135,9 @@ void DefineHeap(RunClass* run) {
       "`by` is line (of your own code), library-line, function, file, thread, "
       "allocator, module or stack. Reads the file. Raises ValueError for a run "
       "without heap events.");
+}
+
+void DefineHeap(RunClass* run) {
   run->def(
       "snapshot",
       [](const RunObject& self, const py::object& at_s) {
@@ -133,8 +150,10 @@ void DefineHeap(RunClass* run) {
       "events.");
   run->def(
       "top",
-      [](const RunObject& self, const std::string& by, const py::object& limit,
-         const py::object& at) { return HeapTop(*self.file(), by, limit, at); },
+      [](const RunObject& self, const TextArgument& by, const py::object& limit,
+         const py::object& at) {
+        return HeapTop(*self.file(), by.text, limit, at);
+      },
       py::arg("by") = "line", py::arg("limit") = 10, py::arg("at") = "peak",
       "The places with the most live bytes at a moment, as of snapshot(): "
       "PlaceRows by line (of your own code), library-line, function or file, "
@@ -239,6 +258,7 @@ PYBIND11_MODULE(_reader, m) {
   pymemrun::DefineSettings(&run);
   pymemrun::DefineWholeFile(&run);
   pymemrun::DefineFile(&run);
+  pymemrun::DefineHistory(&run);
   pymemrun::DefineHeap(&run);
   pymemrun::SnapshotClass snapshot(
       m, "Snapshot",

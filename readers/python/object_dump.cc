@@ -14,6 +14,7 @@
 #include "readers/objects/node_filter.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_heap/load_allocations.h"
+#include "readers/python/arguments.h"
 #include "readers/python/dump_queries.h"
 #include "readers/python/python_values.h"
 
@@ -42,19 +43,7 @@ py::object ValueOf(const ObjectGraph& graph, NodeId node, py::object unknown) {
   return PythonText(text);
 }
 
-[[noreturn]] void Raise(const absl::Status& status) {
-  if (absl::IsNotFound(status) || absl::IsPermissionDenied(status)) {
-    PyErr_SetString(PyExc_OSError, std::string(status.message()).c_str());
-    throw py::error_already_set();
-  }
-  throw py::value_error(std::string(status.message()));
-}
-
 }  // namespace
-
-std::string PathBytes(py::handle path) {
-  return py::module_::import("os").attr("fsencode")(path).cast<std::string>();
-}
 
 const NodeAllocations* LoadedDump::Allocations() {
   if (!has_looked) {
@@ -82,30 +71,32 @@ ObjectDump::ObjectDump(py::handle path, const py::object& run) {
     status = loaded.status();
     if (status.ok()) graph = *std::move(loaded);
   }
-  if (!status.ok()) Raise(status);
+  if (!status.ok()) RaiseOf(status, path);
   analysis_ = std::make_shared<LoadedDump>(std::move(graph));
   analysis_->path = bytes;
   if (run.is_none()) return;
   analysis_->has_looked = true;
   AllocationsRead read =
       LoadAllocations(bytes, PathBytes(run), nullptr, analysis_->graph());
-  if (!read.status.ok()) Raise(read.status);
+  if (!read.status.ok()) RaiseOf(read.status, run);
   analysis_->TakeAllocations(std::move(read.allocations));
 }
 
 DumpedObject ObjectDump::At(NodeId node) const { return {analysis_, node}; }
 
-DumpedObject ObjectDump::AtAddress(uint64_t address) const {
-  const NodeId node = graph().Find(address);
-  if (node == kNoNode) throw py::key_error(std::to_string(address));
+DumpedObject ObjectDump::AtAddress(WholeArgument address) const {
+  const NodeId node = graph().Find(static_cast<uint64_t>(address.number));
+  if (node == kNoNode || address.number < 0) {
+    throw py::key_error(std::to_string(address.number));
+  }
   return At(node);
 }
 
-py::list ObjectDump::GetAll(const std::string& type) const {
+py::list ObjectDump::GetAll(const TextArgument& type) const {
   std::vector<NodeId> found;
   for (NodeId node = 0; node < graph().nodes(); ++node) {
     if (!graph().is_synthetic(node) &&
-        TypeMatches(graph(), graph().type(node), type)) {
+        TypeMatches(graph(), graph().type(node), type.text)) {
       found.push_back(node);
     }
   }
@@ -136,7 +127,7 @@ py::list ObjectDump::Summarize(const py::object& limit) const {
   });
   const std::vector<uint64_t> retained = analysis_->RetainedByType();
   const RecordType row("TypeRow");
-  const size_t most = limit.is_none() ? sums.size() : limit.cast<size_t>();
+  const size_t most = LimitOf(limit, sums.size());
   py::list rows;
   for (const Sums& of : sums) {
     if (of.count == 0 || rows.size() == most) break;
@@ -249,12 +240,12 @@ using ObjectClass = py::class_<DumpedObject>;
 void DefineRetained(DumpClass* dump) {
   dump->def(
       "retained",
-      [](const ObjectDump& self, const std::string& type) {
+      [](const ObjectDump& self, const TextArgument& type) {
         std::vector<bool> chosen(self.graph().nodes());
         for (NodeId node = 0; node < self.graph().nodes(); ++node) {
           chosen[node] =
               !self.graph().is_synthetic(node) &&
-              TypeMatches(self.graph(), self.graph().type(node), type);
+              TypeMatches(self.graph(), self.graph().type(node), type.text);
         }
         return self.analysis().RetainedTogether(chosen, nullptr);
       },
@@ -269,7 +260,7 @@ void DefineDump(DumpClass* dump) {
       "__getitem__", &ObjectDump::AtAddress, py::arg("address"),
       "The object at this address. Raises KeyError if no object is there.");
   dump->def("__iter__",
-            [](const ObjectDump& self) { return py::iter(self.GetAll("*")); });
+            [](const ObjectDump& self) { return py::iter(self.GetAll({"*"})); });
   dump->def("get_all", &ObjectDump::GetAll, py::arg("type"),
             "All objects of a type, those that retain most first. The name is "
             "with its module or without, or a pattern of * ? [...].");

@@ -10,6 +10,7 @@
 
 #include "pybind11/pybind11.h"
 #include "readers/objects_findings/analysis.h"
+#include "readers/python/arguments.h"
 
 namespace pymemrun {
 
@@ -40,9 +41,9 @@ class ObjectDump {
   const std::shared_ptr<LoadedDump>& dump() const { return analysis_; }
   DumpedObject At(NodeId node) const;
   // Raises KeyError.
-  DumpedObject AtAddress(uint64_t address) const;
+  DumpedObject AtAddress(WholeArgument address) const;
   // Those that retain most first.
-  pybind11::list GetAll(const std::string& type) const;
+  pybind11::list GetAll(const TextArgument& type) const;
   // Named tuples of types, the largest first.
   pybind11::list Summarize(const pybind11::object& limit) const;
 
@@ -82,9 +83,6 @@ class DumpedObject {
   std::shared_ptr<LoadedDump> analysis_;
   NodeId node_;
 };
-
-// The bytes of a path of Python's.
-std::string PathBytes(pybind11::handle path);
 
 // Adds objects() and its classes.
 void DefineObjects(pybind11::module_* module);

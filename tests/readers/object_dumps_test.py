@@ -231,6 +231,34 @@ class ObjectDumps(unittest.TestCase):
                 dump.query(wrong, engine)
 
     @unittest.skipUnless(pymemrun_reader, 'no module for this Python')
+    def test_errors_say_what_was_expected(self):
+        dump = pymemrun_reader.objects(self.path)
+        for call, error, text in (
+                (lambda: dump.get_all(5), TypeError, 'expected a str, found 5'),
+                (lambda: dump.retained(None), TypeError, 'expected a str, found None'),
+                (lambda: dump.what_if(5), TypeError, 'expected a str, found 5'),
+                (lambda: dump.query(5, 'sqlite'), TypeError, 'expected a str, found 5'),
+                (lambda: dump['x'], TypeError, "expected a whole number, found 'x'"),
+                (lambda: dump[1.5], TypeError, 'expected a whole number, found 1.5'),
+                (lambda: dump[-5], KeyError, "'-5'"),
+                (lambda: dump.summarize('x'), TypeError, "expected a whole number, found 'x'"),
+                (lambda: dump.summarize(-1), ValueError,
+                 'limit: expected 0 or more, or None')):
+            with self.assertRaises(error) as raised:
+                call()
+            self.assertEqual(text, str(raised.exception))
+        self.assertEqual(len(dump.summarize(None)), len(dump.summarize(10**30)))
+        for call, path in ((lambda: pymemrun_reader.objects('/nowhere.pb'), '/nowhere.pb'),
+                           (lambda: pymemrun_reader.objects(self.path, run='/nowhere'),
+                            '/nowhere')):
+            with self.assertRaises((FileNotFoundError, ValueError)) as raised:
+                call()
+            if isinstance(raised.exception, OSError):
+                self.assertEqual(path, raised.exception.filename)
+        with self.assertRaisesRegex(ValueError, '^' + __file__ + ': not a dump of objects'):
+            pymemrun_reader.objects(__file__)
+
+    @unittest.skipUnless(pymemrun_reader, 'no module for this Python')
     def test_queries_by_sqlite(self):
         self.queries('sqlite')
         with self.assertRaises(ValueError):

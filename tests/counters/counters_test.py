@@ -337,5 +337,23 @@ class GcRunsTest(support.ProgramTest):
                         r["generation"]) for r in rows])
 
 
+class PausedTest(support.ProgramTest):
+    def test_what_is_recorded_while_a_run_is_paused(self):
+        """As docs/cli.md has it: all but calls and heap events."""
+        run = self.run_script("""
+import asyncio, pymemrun, threading
+pymemrun.counter('early', 17)
+async def step(): await asyncio.sleep(0)
+asyncio.run(step())
+other = threading.Thread(target=print); other.start(); other.join()
+""", "--paused", "--trace", "calls,gil,states,tasks,counters")
+        self.assertEqual([c.whole for c in run.records("counter")], [17])
+        for kind in ("gil", "tasks", "process"):
+            self.assertTrue(run.records(kind), kind)
+        self.assertTrue(run.records("states") or run.records("sched"))
+        for kind in ("events", "heap"):
+            self.assertFalse(run.records(kind), kind)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -21,8 +21,10 @@ namespace {
 // tells of it; until then it is kept. Not thread safe.
 class GilTracks final : public ReplayVisitor {
  public:
-  GilTracks(uint64_t min_us, TrackSink* sink)
-      : min_us_(min_us), sink_(*sink), threads_(&index(), sink) {}
+  GilTracks(const SourceOptions& options, TrackSink* sink)
+      : min_us_(options.min_us),
+        for_picture_(options.for_picture),
+        sink_(*sink), threads_(&index(), sink) {}
 
   bool OnGil(const GilEvent* events, size_t count) override {
     for (size_t i = 0; i < count; ++i) Take(events[i]);
@@ -52,7 +54,7 @@ class GilTracks final : public ReplayVisitor {
     uint64_t given_us = 0;  // up to then its lane has slices
   };
   struct Names {
-    uint32_t holds = 0, waits = 0;
+    uint32_t holds = 0, holds_partly = 0, waits = 0;
   };
 
   void Take(const GilEvent& event);
@@ -65,6 +67,7 @@ class GilTracks final : public ReplayVisitor {
   uint32_t NameOf(Why why);
 
   const uint64_t min_us_;
+  const bool for_picture_;
   TrackSink& sink_;
   TrackThreads threads_;
   absl::flat_hash_map<uint64_t, Hold> holds_;   // by GIL
@@ -146,7 +149,10 @@ void GilTracks::EndHold(uint64_t gil, Hold* hold) {
     end.share -= static_cast<double>(hold->let_go_us) /
                  static_cast<double>(hold->end_us - hold->begin_us);
   }
-  Give(hold->thread, hold->begin_us, hold->end_us, NamesOf(gil).holds, end);
+  // As pictures draw it faintly.
+  const Names& names = NamesOf(gil);
+  Give(hold->thread, hold->begin_us, hold->end_us,
+       end.share < 0.5 ? names.holds_partly : names.holds, end);
   *hold = {};
 }
 
@@ -181,8 +187,8 @@ const GilTracks::Names& GilTracks::NamesOf(uint64_t gil) {
   const std::string which =
       gil <= 1 ? "the GIL" : absl::StrCat("the GIL of interpreter ", gil - 1);
   const auto add = [&](absl::string_view verb, absl::string_view color,
-                       bool is_idle) {
-    const std::string text = absl::StrCat(verb, " ", which);
+                       bool is_idle, absl::string_view rest = "") {
+    const std::string text = absl::StrCat(verb, " ", which, rest);
     SliceName name;
     name.name = text;
     name.color = color;
@@ -190,6 +196,11 @@ const GilTracks::Names& GilTracks::NamesOf(uint64_t gil) {
     return sink_.AddName(name);
   };
   names.holds = add("holds", kHoldsColor, false);
+  // Of a thread that sleeps or reads most of the time, and nobody else wants
+  // the GIL.
+  names.holds_partly =
+      for_picture_ ? names.holds
+                   : add("holds", kHoldsColor, false, ", now and then");
   names.waits = add("waits for", kGilWaitColor, true);
   return names;
 }
@@ -225,10 +236,10 @@ void GilTracks::Finish() {
 
 class GilSource final : public TrackSource {
  public:
-  explicit GilSource(uint64_t min_us) : min_us_(min_us) {}
+  explicit GilSource(const SourceOptions& options) : options_(options) {}
 
   bool Give(RereadFile* file, TrackSink* sink) override {
-    GilTracks tracks(min_us_, sink);
+    GilTracks tracks(options_, sink);
     if (!file->Read(&tracks)) return false;
     if (tracks.too_short() > 0) {
       notes_.push_back(
@@ -237,7 +248,7 @@ class GilSource final : public TrackSource {
                                "hold and wait", "holds and waits"),
                        " of the GIL written; the others were shorter than ",
                        absl::StrFormat(
-                           "%.15g", static_cast<double>(min_us_) / 1000),
+                           "%.15g", static_cast<double>(options_.min_us) / 1000),
                        " ms (--min-duration)"));
     }
     return true;
@@ -245,14 +256,14 @@ class GilSource final : public TrackSource {
   std::vector<std::string> Notes() const override { return notes_; }
 
  private:
-  const uint64_t min_us_;
+  const SourceOptions options_;
   std::vector<std::string> notes_;
 };
 
 }  // namespace
 
-std::unique_ptr<TrackSource> NewGilSource(uint64_t min_us) {
-  return std::make_unique<GilSource>(min_us);
+std::unique_ptr<TrackSource> NewGilSource(const SourceOptions& options) {
+  return std::make_unique<GilSource>(options);
 }
 
 }  // namespace pymemrun

@@ -185,7 +185,7 @@ std::vector<std::unique_ptr<TrackSource>> AllSources(
   sources.push_back(NewProcessSource());
   sources.push_back(NewCallSource(options.min_us));
   sources.push_back(NewStateSource(options));
-  sources.push_back(NewGilSource(options.min_us));
+  sources.push_back(NewGilSource(options));
   if (options.for_picture) {
     sources.push_back(NewGrowthSource());
   } else {

@@ -38,7 +38,7 @@ std::vector<std::unique_ptr<TrackSource>> AllSources(
 
 std::unique_ptr<TrackSource> NewProcessSource();
 std::unique_ptr<TrackSource> NewCallSource(uint64_t min_us);
-std::unique_ptr<TrackSource> NewGilSource(uint64_t min_us);
+std::unique_ptr<TrackSource> NewGilSource(const SourceOptions& options);
 std::unique_ptr<TrackSource> NewStateSource(const SourceOptions& options);
 std::unique_ptr<TrackSource> NewTaskSource(uint64_t min_us);
 std::unique_ptr<TrackSource> NewHeapSource();

@@ -130,7 +130,10 @@ class TimelineExportTest(support.ProgramTest):
                 continue
             lanes[event["tid"]].append((event["ts"], event["ts"] + event["dur"]))
             thread = names[event["tid"]].removesuffix(": GIL")
-            sums[thread, event["name"]] += event["dur"] - event["args"].get("let_go_us", 0)
+            name = event["name"].removesuffix(", now and then")
+            self.assertEqual(name != event["name"],
+                             event["dur"] < 2 * event["args"].get("let_go_us", 0))
+            sums[thread, name] += event["dur"] - event["args"].get("let_go_us", 0)
         for slices in lanes.values():
             self.check_nested(slices)
         rows = list(csv.DictReader(io.StringIO(run.report("gil", "--csv"))))

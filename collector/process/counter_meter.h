@@ -33,9 +33,11 @@ class CounterMeter {
   // a percent of a CPU.
   void Read(uint64_t now_ns, ProcessSample* sample);
   // The sample that was due at `now_ns` took so much CPU. The next one comes
-  // when it has cost at most half a percent of a CPU; and on the beat of
-  // `every_ms`, if that leaves time.
+  // when it has cost at most half a percent of a CPU, without PSS; and on the
+  // beat of `every_ms`, if that leaves time.
   void Took(uint64_t now_ns, uint64_t cpu_ns);
+  // What PSS cost in the last sample.
+  uint64_t pss_cpu_ns() const { return pss_cpu_ns_; }
 
  private:
   const uint64_t every_ns_;
@@ -43,6 +45,7 @@ class CounterMeter {
   PssMeter* const pss_;
   std::unique_ptr<DescriptorCount> descriptors_;  // from the first sample on
   uint64_t next_ns_ = 0;
+  uint64_t pss_cpu_ns_ = 0;
 };
 
 }  // namespace pymemrun

@@ -42,6 +42,22 @@ TEST(CounterMeterTest, ASlowReadingWaitsUntilItCostsHalfAPercent) {
   EXPECT_TRUE(meter.IsDue(2000 * kMs));
 }
 
+// It has half a percent of its own.
+TEST(CounterMeterTest, WhatPssCostsDelaysNothingElse) {
+  PssMeter pss(getpid());
+  CounterMeter meter(20, getpid(), &pss);
+  ProcessSample sample;
+  meter.Read(1000 * kMs, &sample);
+  EXPECT_GT(sample.pss_bytes(), 0u);
+  const uint64_t pss_ns = meter.pss_cpu_ns();
+  EXPECT_GT(pss_ns, 0u);
+  meter.Took(1000 * kMs, pss_ns);
+  EXPECT_EQ(meter.NsUntilDue(1000 * kMs), 20 * kMs);
+  meter.Read(1020 * kMs, &sample);
+  meter.Took(1020 * kMs, meter.pss_cpu_ns() + kMs);
+  EXPECT_EQ(meter.NsUntilDue(1020 * kMs), 200 * kMs);
+}
+
 TEST(CounterMeterTest, TellsOpenDescriptorsExactly) {
   PssMeter pss(getpid());
   CounterMeter meter(100, getpid(), &pss);

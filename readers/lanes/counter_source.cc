@@ -1,6 +1,7 @@
 // What --trace counters adds: runs of the cycle collector as slices, counters of
 // the user's own, descriptors, page faults.
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -19,10 +20,19 @@ class CounterTracks final : public ReplayVisitor {
   void OnGcRun(const GcRun& run) override;
   void OnCounter(const CounterValue& value) override;
   void OnProcess(const ProcessSample& sample) override;
-  void Finish() override {}
+  void OnFooter(const Footer& footer) override { end_us_ = footer.end_us(); }
+  void Finish() override;
 
  private:
+  struct Last {
+    uint64_t time_us = 0;
+    int64_t whole = 0;
+    double real = 0;
+    bool is_real = false;
+  };
+
   uint32_t CounterOf(absl::string_view name);
+  void Count(uint32_t counter, const Last& value);
   uint32_t GenerationName(uint32_t generation);
 
   TrackSink& sink_;
@@ -30,6 +40,8 @@ class CounterTracks final : public ReplayVisitor {
   uint64_t gc_us_ = 0;  // up to when its track has slices
   absl::flat_hash_map<uint32_t, uint32_t> generation_names_;
   absl::flat_hash_map<std::string, uint32_t> counters_;
+  std::map<uint32_t, Last> last_;  // by counter
+  uint64_t end_us_ = 0;            // of the run; 0: not known
 };
 
 uint32_t CounterTracks::CounterOf(absl::string_view name) {
@@ -63,18 +75,34 @@ void CounterTracks::OnGcRun(const GcRun& run) {
 }
 
 void CounterTracks::OnCounter(const CounterValue& value) {
-  const uint32_t counter = CounterOf(value.name());
-  if (value.value_case() == CounterValue::kReal) {
-    sink_.CountReal(counter, value.time_us(), value.real());
+  const bool is_real = value.value_case() == CounterValue::kReal;
+  Count(CounterOf(value.name()),
+        {value.time_us(), value.whole(), value.real(), is_real});
+}
+
+void CounterTracks::Count(uint32_t counter, const Last& value) {
+  if (value.is_real) {
+    sink_.CountReal(counter, value.time_us, value.real);
   } else {
-    sink_.Count(counter, value.time_us(), value.whole());
+    sink_.Count(counter, value.time_us, value.whole);
+  }
+  last_[counter] = value;
+}
+
+// A counter keeps its value until the run's end: so far its curve is drawn.
+void CounterTracks::Finish() {
+  for (auto& [counter, value] : last_) {
+    if (value.time_us >= end_us_) continue;
+    value.time_us = end_us_;
+    Count(counter, Last(value));
   }
 }
 
 void CounterTracks::OnProcess(const ProcessSample& sample) {
   if (!sample.counted()) return;
   const auto add = [&](absl::string_view name, uint64_t value) {
-    sink_.Count(CounterOf(name), sample.time_us(), static_cast<int64_t>(value));
+    Count(CounterOf(name),
+          {sample.time_us(), static_cast<int64_t>(value), 0, false});
   };
   add("page faults", sample.minor_faults() + sample.major_faults());
   if (sample.descriptors() > 0) {

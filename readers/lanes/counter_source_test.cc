@@ -75,5 +75,18 @@ TEST_F(CounterSourceTest, ValuesOfTheUsersAndOfSamples) {
                                    "open descriptors 30 3"));
 }
 
+TEST_F(CounterSourceTest, CurvesGoOnToTheRunsEnd) {
+  Record queue, load, late, footer;
+  AddValue(&queue, 10, "queue")->set_whole(4);
+  AddValue(&load, 20, "load")->set_real(0.5);
+  AddValue(&late, 90, "late")->set_whole(1);
+  footer.mutable_footer()->set_end_us(90);
+  for (const Record& record : {queue, load, late, footer}) {
+    builder_.AddRecord(record);
+  }
+  EXPECT_THAT(Lines(), ElementsAre("queue 10 4", "load 20 0.5", "late 90 1",
+                                   "queue 90 4", "load 90 0.5"));
+}
+
 }  // namespace
 }  // namespace pymemrun

@@ -33,7 +33,10 @@ void HeapCounters::Add(absl::string_view name, const HeapHistory& history,
   for (size_t i = 0; i < history.time_us.size(); ++i) {
     const auto value = static_cast<int64_t>(
         WholeNumber(i < bytes.size() ? std::max(bytes[i], 0.0) : 0.0));
-    if (value != before) sink->Count(counter, history.time_us[i], value);
+    // The last one says how far the curve goes.
+    if (value != before || i + 1 == history.time_us.size()) {
+      sink->Count(counter, history.time_us[i], value);
+    }
     before = value;
   }
 }

@@ -201,6 +201,16 @@ TEST_F(LaneLevelsTest, LanesBeyondTheBoundAreCounted) {
   EXPECT_EQ(levels_.threads_not_kept(), 10u);
 }
 
+TEST(ThinCounterTest, ItsLastValueHoldsUntilTheEnd) {
+  LinesSink sink;
+  ThinCounter counter(sink.AddCounter("c", CounterUnit::kBytes), &sink);
+  counter.Add(100, 5);
+  counter.Add(4000, 5);
+  counter.Finish(9000);
+  counter.Finish(100);
+  EXPECT_THAT(sink.lines(), ElementsAre("c 100 5", "c 9000 5"));
+}
+
 TEST(ThinCounterTest, GivesTheHighestAndTheLastOfEachMillisecond) {
   LinesSink sink;
   ThinCounter counter(sink.AddCounter("RSS", CounterUnit::kBytes), &sink);

@@ -50,6 +50,7 @@ class ProcessTracks final : public ReplayVisitor {
     sink_.Instant(0, dumped.time_us(), "dump of the object graph");
   }
   void OnFooter(const Footer& footer) override {
+    end_us_ = footer.end_us();
     if (footer.hwm_bytes() > 0) {
       Counter(kHwmCounter).Add(footer.end_us(), footer.hwm_bytes());
     }
@@ -81,6 +82,7 @@ class ProcessTracks final : public ReplayVisitor {
   std::map<std::string, std::unique_ptr<ThinCounter>> counters_;
   uint32_t tracing_ = 0, tracing_name_ = 0;  // track and name of its slices
   uint64_t tracing_us_ = 0;                  // up to when it has them
+  uint64_t end_us_ = 0;  // 0: not known
 };
 
 void ProcessTracks::OnProcess(const ProcessSample& sample) {
@@ -111,8 +113,8 @@ void ProcessTracks::Between(absl::string_view what, uint64_t from_us,
 
 // All threads have tracks, those without a slice, too.
 void ProcessTracks::Finish() {
-  if (rss_ != nullptr) rss_->Flush();
-  for (const auto& [name, counter] : counters_) counter->Flush();
+  if (rss_ != nullptr) rss_->Finish(end_us_);
+  for (const auto& [name, counter] : counters_) counter->Finish(end_us_);
   for (uint32_t thread = 1; thread <= index().threads(); ++thread) {
     threads_.TrackOf(thread);
   }

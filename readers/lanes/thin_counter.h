@@ -25,7 +25,13 @@ class ThinCounter {
     if (!has_value_ || value > highest_.value) highest_ = last_;
     has_value_ = true;
   }
-  // To be called at the end.
+  // To be called at the end, of the run too: so far a curve is drawn.
+  void Finish(uint64_t end_us) {
+    Flush();
+    if (any_ && given_us_ < end_us) {
+      sink_.Count(counter_, end_us, static_cast<int64_t>(given_));
+    }
+  }
   void Flush() {
     if (!has_value_) return;
     if (highest_.time_us < last_.time_us) Give(highest_);
@@ -41,13 +47,14 @@ class ThinCounter {
     if (any_ && value.value == given_) return;
     any_ = true;
     given_ = value.value;
+    given_us_ = value.time_us;
     sink_.Count(counter_, value.time_us, static_cast<int64_t>(value.value));
   }
 
   const uint32_t counter_;
   TrackSink& sink_;
   Value last_, highest_;  // of this millisecond
-  uint64_t given_ = 0;
+  uint64_t given_ = 0, given_us_ = 0;
   bool has_value_ = false, any_ = false;
 };
 

@@ -199,6 +199,9 @@ void RunEnd::Answer(const Footer& footer) const {
   input.footer = footer;
   input.file_name = FateOfOutput(in_.output_fd, MadeAt()).path;
   input.file_bytes = in_.writer->file_bytes();
+  if (const int error = in_.writer->write_errno(); error != 0) {
+    input.write_error = strerror(error);
+  }
   input.answer = AnswerText(footer);
   input.traced_children =
       ChildCountsOf(in_.page)->all.load(std::memory_order_relaxed);

@@ -22,7 +22,7 @@ constexpr size_t kMaxFileNameBytes = 1000;
 constexpr size_t kMaxDumpNameBytes = 500;
 constexpr size_t kMaxAnswerBytes = 1200;
 constexpr size_t kMaxReasonBytes = 192;
-constexpr size_t kMaxChildrenBytes = 256;
+constexpr size_t kMaxChildrenBytes = 256;  // and of a name that comes again
 
 // The report as it grows, line by line. A line that continues another one is
 // indented.
@@ -89,6 +89,16 @@ void AddAnswer(const EndReportInput& in, Paragraph* out) {
     out->NewLine();
     out->Add(line);
   }
+}
+
+// Whatever was lost by it.
+void AddWriteError(const EndReportInput& in, Paragraph* out) {
+  if (in.write_error.empty()) return;
+  out->NewLine();
+  out->Add(absl::StrCat(
+      ShortTerminalText(in.file_name, kMaxChildrenBytes, true), ":"));
+  out->AddWords(
+      absl::StrCat("could not be written in full: ", in.write_error, "."));
 }
 
 void AddLosses(const EndReportInput& in, Paragraph* out) {
@@ -345,6 +355,7 @@ std::string EndReportText(const EndReportInput& input) {
   } else {
     AddCounts(input, &report);
   }
+  AddWriteError(input, &report);
   AddOutputName(input, &report);
   AddNothingMatched(input, &report);
   if (!has_answer) AddPeak(input, &report);

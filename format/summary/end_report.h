@@ -18,6 +18,7 @@ struct EndReportInput {
   bool has_footer = true;
   std::string file_name;
   uint64_t file_bytes = 0;
+  std::string write_error;  // why not all of it was written; empty: it was
   // The first lines of what pymemreport says of the file, at most
   // kAnswerColumns wide; empty: it was not asked.
   std::string answer;

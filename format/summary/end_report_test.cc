@@ -220,6 +220,22 @@ TEST(EndReportTest, BesideAnAnswerOnlyTheUnusualIsSaid) {
           "pymemrun:   started."}));
 }
 
+TEST(EndReportTest, WhyAFileIsNotCompleteIsSaidInALineOfItsOwn) {
+  EndReportInput in = Example();
+  in.file_name = "/full/run.pb";
+  in.write_error = "No space left on device";
+  in.footer.set_heap_events_lost(4449);
+  const std::string line =
+      "pymemrun: /full/run.pb: could not be written in full: No space left on "
+      "device.\n";
+  EXPECT_NE(EndReportText(in).find("\n" + line), std::string::npos)
+      << EndReportText(in);
+  in.answer = "Memory peaked.";
+  EXPECT_NE(EndReportText(in).find("4,449 heap events were lost.\n" + line),
+            std::string::npos)
+      << EndReportText(in);
+}
+
 TEST(EndReportTest, HowToReadOnCanBePasted) {
   EndReportInput in = Answered();
   in.file_name = "my runs/a$b.pb";
@@ -306,6 +322,7 @@ EndReportInput Longest() {
 
 TEST(EndReportTest, LongNamesAreShortenedSoThatTheReportFits) {
   EndReportInput in = Longest();
+  in.write_error = "No space left on device";
   EXPECT_LE(EndReportText(in).size(), kMaxEndReportBytes);
   in.names_next = true;
   EXPECT_LE(EndReportText(in).size(), kMaxEndReportBytes);

@@ -282,6 +282,9 @@ except OSError as error: print(error)
                      mounted, *command])
         self.assertEqual(found[:2], (0, b"1\n"))
         self.said_once(found.stderr)
+        said = found.stderr.replace(b"\npymemrun:  ", b"")
+        self.assertRegex(said, rb"(?m)^pymemrun: \S+/none/run\.pb: could not be written in "
+                               rb"full: No space left on device\.$")
 
 
 if __name__ == "__main__":

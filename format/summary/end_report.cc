@@ -22,7 +22,7 @@ constexpr size_t kMaxFileNameBytes = 1000;
 constexpr size_t kMaxDumpNameBytes = 500;
 constexpr size_t kMaxAnswerBytes = 1200;
 constexpr size_t kMaxReasonBytes = 192;
-constexpr size_t kMaxChildrenBytes = 256;  // and of a name that comes again
+constexpr size_t kMaxChildrenBytes = 256;
 
 // The report as it grows, line by line. A line that continues another one is
 // indented.

@@ -74,6 +74,7 @@ class LanePrinter {
 
 PlotExtent LanePrinter::ExtentOf(const LaneChart& chart) {
   PlotExtent extent;
+  extent.first_second = chart.begin_seconds;
   extent.last_second = chart.end_seconds;
   for (const double bytes : chart.rss_bytes) {
     extent.highest = std::max(extent.highest, bytes);

@@ -43,7 +43,7 @@ struct LaneChart {
 
   std::string title;
   std::string subtitle;  // its lines
-  double end_seconds = 0;
+  double begin_seconds = 0, end_seconds = 0;
   std::vector<double> rss_bytes;  // by column; below 0: not known
   std::vector<Mark> marks;
   // Whether threads have pieces, bars, and lanes beside them.

@@ -56,8 +56,11 @@ std::pair<uint32_t, double> LaneLevels::Tally::Take() {
   return {most.first, sum};
 }
 
-LaneLevels::LaneLevels(uint64_t end_us, uint32_t columns)
-    : end_us_(std::max(static_cast<double>(end_us), 1.0)),
+LaneLevels::LaneLevels(uint64_t end_us, uint32_t columns, uint64_t from_us,
+                       bool is_part)
+    : from_us_(static_cast<double>(from_us)),
+      end_us_(std::max(static_cast<double>(end_us), from_us_ + 1)),
+      last_shown_us_(is_part ? end_us : UINT64_MAX),
       columns_(columns),
       names_(kLibraryCode + 1),
       rss_bytes_(columns) {
@@ -67,7 +70,7 @@ LaneLevels::LaneLevels(uint64_t end_us, uint32_t columns)
 
 uint32_t LaneLevels::NewLane(Lane lane) {
   if (lanes_.size() >= kMostLanes) {
-    threads_not_kept_ += lane.is_thread;
+    threads_not_kept_ += lane.thread != 0;
     return 0;
   }
   lanes_.push_back(std::move(lane));
@@ -80,7 +83,7 @@ uint32_t LaneLevels::AddThread(const TrackThread& thread) {
   if (is_new) {
     Lane lane;
     lane.name = std::string(thread.name);
-    lane.is_thread = true;
+    lane.thread = thread.id;
     found->second = NewLane(std::move(lane));
   }
   return found->second;
@@ -122,7 +125,14 @@ uint32_t LaneLevels::AddName(const SliceName& name) {
 }
 
 double LaneLevels::ColumnsAt(uint64_t time_us) const {
-  return std::min(static_cast<double>(time_us) / end_us_, 1.0) * columns_;
+  return std::clamp((static_cast<double>(time_us) - from_us_) /
+                        (end_us_ - from_us_),
+                    0.0, 1.0) *
+         columns_;
+}
+
+uint64_t LaneLevels::Shown(uint64_t time_us) const {
+  return std::clamp(time_us, static_cast<uint64_t>(from_us_), last_shown_us_);
 }
 
 uint32_t LaneLevels::ColumnOf(uint64_t time_us) const {
@@ -131,16 +141,17 @@ uint32_t LaneLevels::ColumnOf(uint64_t time_us) const {
 
 void LaneLevels::PassTo(uint32_t track, uint64_t time_us, const SliceEnd& end) {
   State& state = states_[track - 1];
-  if (time_us > state.time_us && !state.open.empty()) {
+  const uint64_t begin_us = Shown(state.time_us), end_us = Shown(time_us);
+  if (end_us > begin_us && !state.open.empty()) {
     const uint32_t name = state.open.back();
-    const uint64_t all_us = time_us - state.time_us;
+    const uint64_t all_us = end_us - begin_us;
     const double share = std::clamp(end.share, 0.0, 1.0);
     const auto mine_us =
         share == 1 ? all_us
                    : static_cast<uint64_t>(static_cast<double>(all_us) * share);
     AddTime(track, mine_us, name);
     if (end.rest_name != 0) AddTime(track, all_us - mine_us, end.rest_name);
-    AddBusy(track, ColumnsAt(state.time_us), ColumnsAt(time_us),
+    AddBusy(track, ColumnsAt(begin_us), ColumnsAt(end_us),
             end.rest_name == 0 ? share : 1, name);
   }
   state.time_us = std::max(state.time_us, time_us);
@@ -211,20 +222,24 @@ void LaneLevels::End(uint32_t track, uint64_t time_us, const SliceEnd& end) {
 }
 
 void LaneLevels::Count(uint32_t counter, uint64_t time_us, int64_t value) {
-  if (counter != rss_counter_) return;
+  if (counter != rss_counter_ || time_us > last_shown_us_) return;
+  if (!IsShown(time_us)) {
+    rss_bytes_[0] = value;
+    return;
+  }
   int64_t& highest = rss_bytes_[ColumnOf(time_us)];
   highest = std::max(highest, value);
 }
 
 void LaneLevels::Instant(uint32_t track, uint64_t time_us,
                          absl::string_view text) {
-  if (instants_.size() >= kMostInstants) return;
+  if (instants_.size() >= kMostInstants || !IsShown(time_us)) return;
   instants_.push_back({time_us, std::string(text)});
 }
 
 void LaneLevels::Grow(uint32_t track, uint64_t time_us, uint32_t name,
                       double bytes) {
-  if (track == 0) return;
+  if (track == 0 || !IsShown(time_us)) return;
   Tally& tally = states_[track - 1].growth;
   const uint32_t column = ColumnOf(time_us);
   if (tally.column != column) FlushGrowth(track);

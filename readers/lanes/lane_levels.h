@@ -1,5 +1,5 @@
-// Tracks at levels of detail: what is seen of millions of slices on so many
-// columns of a picture, and on fewer. Used by pictures of threads.
+// What is seen of millions of slices on so many columns of a picture, and on
+// fewer. Used by pictures of threads.
 #ifndef PYMEMRUN_READERS_LANES_LANE_LEVELS_H_
 #define PYMEMRUN_READERS_LANES_LANE_LEVELS_H_
 
@@ -16,7 +16,7 @@ namespace pymemrun {
 
 // Slices, bytes that came and RSS are merged as they come into columns of equal
 // time: of each column it is known what took most of it. Memory is that of
-// columns times lanes, at most, however many slices there are. Not thread safe.
+// columns times lanes, at most. Not thread safe.
 class LaneLevels final : public TrackSink {
  public:
   static constexpr size_t kMostLanes = 16384;  // the others are counted
@@ -38,9 +38,8 @@ class LaneLevels final : public TrackSink {
   };
   struct Lane {
     std::string name;
-    uint32_t of_lane = 0;  // the thread's number; 0: it is a thread, or is of
-                           // the process
-    bool is_thread = false;
+    uint32_t of_lane = 0;  // the thread's number; 0: it is beside no thread
+    uint32_t thread = 0;   // its id, of a thread's own lane; 0: of the others
     std::vector<Piece> pieces;
     std::vector<Growth> growth;
     uint64_t busy_us = 0;  // without names that are idle
@@ -63,8 +62,10 @@ class LaneLevels final : public TrackSink {
     std::string text;
   };
 
-  // REQUIRES: columns > 0.
-  LaneLevels(uint64_t end_us, uint32_t columns);
+  // From one moment to another; `is_part`: the run goes on behind it. REQUIRES:
+  // columns > 0.
+  LaneLevels(uint64_t end_us, uint32_t columns, uint64_t from_us = 0,
+             bool is_part = false);
 
   void SetProcess(const Header& header) override { header_ = header; }
   uint32_t AddThread(const TrackThread& thread) override;
@@ -85,25 +86,24 @@ class LaneLevels final : public TrackSink {
   // REQUIRES of what follows: Finish() was called.
   const Header& header() const { return header_; }
   uint32_t columns() const { return columns_; }
+  double from_us() const { return from_us_; }
   double end_us() const { return end_us_; }
   const std::vector<Lane>& lanes() const { return lanes_; }  // by number - 1
   const std::vector<Name>& names() const { return names_; }  // by number
-  // The highest RSS in each column; 0: none was read there.
+  // The highest RSS in each column, or before the first one the last; 0: none.
   const std::vector<int64_t>& rss_bytes() const { return rss_bytes_; }
   const std::vector<InstantAt>& instants() const { return instants_; }
   // Threads that found no room.
   uint64_t threads_not_kept() const { return threads_not_kept_; }
 
  private:
-  // What is being added up of a lane.
-  struct Tally {
+  struct Tally {  // what is being added up of a lane
     static constexpr uint32_t kNone = UINT32_MAX;
     uint32_t column = kNone;
     std::vector<std::pair<uint32_t, double>> parts;  // name and what it has
 
     void Add(uint32_t name, double value);
-    // What has most, and the sum.
-    std::pair<uint32_t, double> Take();
+    std::pair<uint32_t, double> Take();  // what has most, and the sum
   };
   struct State {
     std::vector<uint32_t> open;  // names as they are shown
@@ -112,6 +112,8 @@ class LaneLevels final : public TrackSink {
   };
 
   uint32_t NewLane(Lane lane);
+  bool IsShown(uint64_t time_us) const { return Shown(time_us) == time_us; }
+  uint64_t Shown(uint64_t time_us) const;  // the nearest moment that is
   double ColumnsAt(uint64_t time_us) const;
   uint32_t ColumnOf(uint64_t time_us) const;
   void PassTo(uint32_t track, uint64_t time_us, const SliceEnd& end = {});
@@ -122,7 +124,8 @@ class LaneLevels final : public TrackSink {
   void FlushGrowth(uint32_t track);
   void AddPiece(uint32_t track, const Piece& piece);
 
-  const double end_us_;
+  const double from_us_, end_us_;
+  const uint64_t last_shown_us_;
   const uint32_t columns_;
   Header header_;
   std::vector<Lane> lanes_;
@@ -136,8 +139,7 @@ class LaneLevels final : public TrackSink {
   std::vector<InstantAt> instants_;
 };
 
-// The same on fewer columns, each for `factor` of those before. REQUIRES:
-// factor > 0.
+// The same on fewer columns, each for `factor` > 0 of those before.
 std::vector<LaneLevels::Piece> Coarser(
     const std::vector<LaneLevels::Piece>& pieces, uint32_t factor);
 std::vector<LaneLevels::Growth> Coarser(

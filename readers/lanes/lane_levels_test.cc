@@ -161,6 +161,31 @@ TEST_F(LaneLevelsTest, TimesBehindTheEndCountForTheLastColumn) {
   EXPECT_EQ(levels_.lanes()[0].growth[0].column, 9u);
 }
 
+TEST(LaneLevelsPartTest, WhatLiesOutsideOfAPartIsCutOff) {
+  LaneLevels levels(2000, 10, 1000, /*is_part=*/true);
+  const uint32_t track = levels.AddThread({1, 4711, "MainThread"});
+  const uint32_t load = levels.AddName(Own("load"));
+  const uint32_t rss = levels.AddCounter(kRssCounter, CounterUnit::kBytes);
+  for (const uint64_t time_us : {900, 1150, 2500}) {
+    levels.Begin(track, time_us - 300, load);
+    levels.End(track, time_us, {});
+    levels.Grow(track, time_us, load, 7);
+    levels.Instant(0, time_us, "mark");
+    levels.Count(rss, time_us, static_cast<int64_t>(time_us));
+  }
+  levels.Begin(track, 2600, load);
+  levels.End(track, 2700, {});
+  levels.Finish();
+  EXPECT_THAT(Texts(levels.lanes()[0].pieces, levels),
+              ElementsAre("0-0 load 100", "1-1 load 50"));
+  EXPECT_EQ(levels.lanes()[0].busy_us, 150u);
+  EXPECT_EQ(levels.lanes()[0].grown_bytes, 7);
+  EXPECT_EQ(levels.instants().size(), 1u);
+  EXPECT_EQ(levels.rss_bytes()[0], 900);
+  EXPECT_EQ(levels.rss_bytes()[1], 1150);
+  EXPECT_EQ(levels.rss_bytes()[9], 0);
+}
+
 TEST_F(LaneLevelsTest, GrowthIsOfWhatBroughtMost) {
   levels_.Grow(track_, 110, load_, 100);
   levels_.Grow(track_, 120, save_, 300);

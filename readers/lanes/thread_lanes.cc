@@ -31,8 +31,8 @@ constexpr double kLeastShare = 0.001;
 
 class LaneDrawing {
  public:
-  LaneDrawing(const LaneLevels& levels, size_t most)
-      : levels_(levels), most_(most) {}
+  LaneDrawing(const LaneLevels& levels, size_t most, const KeepsThread& keeps)
+      : levels_(levels), most_(most), keeps_(keeps) {}
   LaneChart Draw();
 
  private:
@@ -62,6 +62,7 @@ class LaneDrawing {
 
   const LaneLevels& levels_;
   const size_t most_;
+  const KeepsThread& keeps_;  // null: all
   LaneChart chart_;
   std::vector<size_t> shown_, others_;  // lanes, by their places
   // Of each lane: those beside it, in their order.
@@ -88,7 +89,7 @@ void LaneDrawing::Choose() {
   std::vector<size_t> order;
   for (size_t i = 0; i < lanes.size(); ++i) {
     const Lane& lane = lanes[i];
-    if (!lane.is_thread) continue;
+    if (lane.thread == 0) continue;
     all_us_ += static_cast<double>(lane.busy_us);
     all_bytes_ += lane.grown_bytes;
     chart_.has_pieces |= !lane.pieces.empty();
@@ -101,7 +102,14 @@ void LaneDrawing::Choose() {
     return std::tuple(lanes[a].busy_us, beside_us[a], lanes[a].grown_bytes) >
            std::tuple(lanes[b].busy_us, beside_us[b], lanes[b].grown_bytes);
   });
-  const size_t count = std::min(most_, order.size());
+  const auto kept =
+      keeps_ == nullptr
+          ? order.end()
+          : std::stable_partition(
+                order.begin(), order.end(),
+                [&](size_t i) { return keeps_(lanes[i].thread); });
+  const size_t count =
+      std::min(most_, static_cast<size_t>(kept - order.begin()));
   shown_.assign(order.begin(), order.begin() + count);
   others_.assign(order.begin() + count, order.end());
   std::sort(shown_.begin(), shown_.end());
@@ -296,7 +304,8 @@ LaneChart::Lane LaneDrawing::DrawOthers() const {
 void LaneDrawing::SetTexts() {
   const Header& header = levels_.header();
   chart_.title = TitleOf("Threads", header.script());
-  const double column_us = levels_.end_us() / LaneChart::kColumns;
+  const double column_us =
+      (levels_.end_us() - levels_.from_us()) / LaneChart::kColumns;
   const std::string pixel = column_us < 1000
                                 ? absl::StrFormat("%.3g us", column_us)
                                 : absl::StrFormat("%.3g ms", column_us / 1000);
@@ -337,6 +346,7 @@ LaneChart LaneDrawing::Draw() {
   Choose();
   SetColors();
   SetRss();
+  chart_.begin_seconds = levels_.from_us() / 1e6;
   chart_.end_seconds = levels_.end_us() / 1e6;
   for (const LaneLevels::InstantAt& at : levels_.instants()) {
     chart_.marks.push_back({static_cast<double>(at.time_us) / 1e6, at.text});
@@ -364,8 +374,9 @@ bool ReadLanes(RereadFile* file, LaneLevels* levels) {
   return true;
 }
 
-LaneChart ThreadLanes(const LaneLevels& levels, size_t most) {
-  return LaneDrawing(levels, most).Draw();
+LaneChart ThreadLanes(const LaneLevels& levels, size_t most,
+                      const KeepsThread& keeps) {
+  return LaneDrawing(levels, most, keeps).Draw();
 }
 
 }  // namespace pymemrun

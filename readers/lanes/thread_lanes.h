@@ -3,6 +3,8 @@
 #define PYMEMRUN_READERS_LANES_THREAD_LANES_H_
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 
 #include "readers/chart/lane_chart.h"
 #include "readers/lanes/lane_levels.h"
@@ -18,9 +20,14 @@ inline constexpr uint32_t kReadColumns = LaneChart::kColumns * kLevelFactor;
 // read, which has been said.
 bool ReadLanes(RereadFile* file, LaneLevels* levels);
 
+// By a thread's id.
+using KeepsThread = std::function<bool(uint32_t)>;
+
 // With a lane for each of the `most` threads that did most, in the order in
-// which they began; one more sums up the others. REQUIRES: kReadColumns.
-LaneChart ThreadLanes(const LaneLevels& levels, size_t most);
+// which they began; one more sums up the others. `keeps`, if there is one, says
+// which threads may have a lane. REQUIRES: kReadColumns.
+LaneChart ThreadLanes(const LaneLevels& levels, size_t most,
+                      const KeepsThread& keeps = nullptr);
 
 }  // namespace pymemrun
 

@@ -58,6 +58,16 @@ TEST_F(ThreadLanesTest, ThoseThatDidMostAreShownInTheOrderOfTheirBegin) {
   EXPECT_EQ(chart.lanes[2].bars[200].height, 0.5);
 }
 
+TEST_F(ThreadLanesTest, ThreadsThatAreNotWantedAreOneLane) {
+  Add(1, "MainThread", 900000);
+  Add(2, "worker", 100000);
+  Add(3, "other", 800000);
+  levels_.Finish();
+  const LaneChart chart =
+      ThreadLanes(levels_, 8, [](uint32_t thread) { return thread == 2; });
+  EXPECT_THAT(Labels(chart), ElementsAre("worker", "2 more threads"));
+}
+
 TEST_F(ThreadLanesTest, FunctionsHaveColoursAndKeys) {
   Add(1, "MainThread", 250000);
   const LaneChart chart = Chart(8);
@@ -138,6 +148,23 @@ TEST(TimelineThreadsTest, DrawsCallsOfThreads) {
   EXPECT_THAT(printed.out, HasSubstr(">Thread-6</text>"));
   EXPECT_THAT(printed.out, HasSubstr("d  lib.py:40"));
   EXPECT_THAT(printed.out, Not(HasSubstr("bars:")));
+}
+
+TEST(TimelineThreadsTest, OfAPartAndOfSomeThreads) {
+  CallRun run;
+  Busy(&run);
+  const Printed part = run.Report({"timeline", "--threads", "--from", "50%",
+                                   "--to", "exit", "--thread", "Thread-6"});
+  EXPECT_EQ(part.code, 0) << part.err;
+  EXPECT_THAT(part.out, HasSubstr(">Thread-6</text>"));
+  EXPECT_THAT(part.out, Not(HasSubstr(">MainThread</text>")));
+  EXPECT_THAT(part.out, Not(HasSubstr(">0</text>")));
+  const Printed late = run.Report({"timeline", "--threads", "--from", "99"});
+  EXPECT_EQ(late.code, 2);
+  EXPECT_THAT(late.err, HasSubstr("the run ended before --from"));
+  const Printed none = run.Report({"timeline", "--threads", "--thread", "x"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("found 'x'"));
 }
 
 TEST(TimelineThreadsTest, DrawsAllocationsWhereNothingElseIsKnown) {

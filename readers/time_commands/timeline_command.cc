@@ -81,6 +81,18 @@ StackedChart ChartOf(GroupBy by, const ResidentReplay& replay,
   return chart;
 }
 
+// What threads are called is all that it keeps.
+class ThreadNames final : public ReplayVisitor {
+ public:
+  void Finish() override {}
+};
+
+// Returns the exit code.
+int SayTooLate(const RereadFile& file, const Console& console) {
+  console.Say(absl::StrCat(file.shown_name(), ": the run ended before --from"));
+  return kExitUsage;
+}
+
 class TimelineCommand final : public ReportCommand {
  public:
   TimelineCommand()
@@ -159,14 +171,10 @@ void TimelineCommand::AddOptions(CLI::App* app) {
 }
 
 std::string TimelineCommand::Problem() const {
-  if (threads_ && (from_.has_value() || to_.has_value())) {
-    return "--threads draws the whole run: it takes neither --from nor --to";
-  }
   if (threads_ && !as_svg_) return "--threads is a picture: no --format csv";
-  if (threads_ &&
-      (by_option_->count() > 0 || view_.chooses_files() || !thread_.empty())) {
-    return "--threads has lanes, and no places: it takes no --by, --file, "
-           "--exclude or --thread";
+  if (threads_ && (by_option_->count() > 0 || view_.chooses_files())) {
+    return "--threads has lanes, and no places: it takes no --by, --file or "
+           "--exclude";
   }
   if (by_.has_value()) return FilesProblem(view_, *by_);
   if (from_.has_value() || to_.has_value()) {
@@ -180,9 +188,25 @@ std::string TimelineCommand::Problem() const {
 
 int TimelineCommand::DrawThreads(RereadFile* file, const Console& console,
                                  OutputBuffer* output) const {
-  LaneLevels levels(LastMomentOf(file), kReadColumns);
+  int code = kExitOk;
+  MomentRange range;
+  std::unique_ptr<RunMoments> moments;
+  if (!FindRange(from_, to_, file, console, &moments, &range, &code)) {
+    return code;
+  }
+  const uint64_t to_us = std::min(range.to_us, LastMomentOf(file));
+  if (range.from_us > 0 && range.from_us >= to_us) {
+    return SayTooLate(*file, console);
+  }
+  LaneLevels levels(to_us, kReadColumns, range.from_us, to_.has_value());
+  ThreadNames names;
+  ThreadFilter wanted(thread_, &names.index());
+  if (wanted.any() && !file->Read(&names)) return kExitFailed;
+  if (SayNoThread(&wanted, file->shown_name(), console)) return kExitUsage;
   if (!ReadLanes(file, &levels)) return kExitFailed;
-  const LaneChart chart = ThreadLanes(levels, top_.value_or(kUsualLanes));
+  const LaneChart chart =
+      ThreadLanes(levels, top_.value_or(kUsualLanes),
+                  [&](uint32_t thread) { return wanted.Keeps(thread); });
   if (chart.lanes.empty()) {
     console.Say(absl::StrCat(file->shown_name(),
                              ": nobody saw what threads did: record calls "
@@ -191,7 +215,7 @@ int TimelineCommand::DrawThreads(RereadFile* file, const Console& console,
     return file->whole() ? kExitUsage : file->code();
   }
   PrintSvg(chart, output);
-  return file->code();
+  return std::max(code, file->code());
 }
 
 std::optional<TimelineCommand::Part> TimelineCommand::FindPart(
@@ -208,9 +232,7 @@ std::optional<TimelineCommand::Part> TimelineCommand::FindPart(
   }
   range.to_us = std::min(range.to_us, last_us);
   if (range.from_us >= range.to_us) {
-    console.Say(
-        absl::StrCat(file->shown_name(), ": the run ended before --from"));
-    *code = kExitUsage;
+    *code = SayTooLate(*file, console);
     return std::nullopt;
   }
   PartPeak peak(range.from_us, range.to_us, (*finder)->hindsight());

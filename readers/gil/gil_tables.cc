@@ -162,7 +162,9 @@ Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
   };
   absl::flat_hash_map<std::pair<Place, std::string>, uint64_t> sums;
   uint64_t all = 0;
-  for (const GilThreadTimes& times : replay.threads()) all += times.waited_ns;
+  for (const GilThreadTimes& times : replay.threads()) {
+    all += times.waited_ns + times.stopped_ns;
+  }
   for (const auto& [place, ns] : replay.blocked_by_place()) {
     sums[{OwnPlaceOf(replay, place.stack), GilCallText(replay, place)}] += ns;
   }

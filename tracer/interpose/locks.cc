@@ -21,7 +21,9 @@ namespace {
 class ParkedWait {
  public:
   ParkedWait(const sem_t* semaphore, const void* caller) {
-    if (!LockWaits::on() || TracedPage() == nullptr) return;
+    if (!LockWaits::on() || TracedPage() == nullptr || IsFree(semaphore)) {
+      return;
+    }
     switch (PymemrunParkedFor(semaphore, caller)) {
       case PYMEMRUN_FOR_LOCK:
         wait_.emplace(semaphore, GilNote::kLockWaiting);
@@ -38,6 +40,14 @@ class ParkedWait {
   }
 
  private:
+  // A thread that parks lets go of what it holds, perhaps of the very lock that it
+  // parks for.
+  static bool IsFree(const sem_t* semaphore) {
+    int value = 0;
+    sem_getvalue(const_cast<sem_t*>(semaphore), &value);
+    return value > 0;
+  }
+
   std::optional<LockWaits::Wait> wait_;
 };
 

@@ -65,17 +65,20 @@ thread.join()
 print(json.dumps([sum(gaps), busy, thread.native_id]))
 '''
 
-# Waits for a lock until it is killed.
+# Waits for locks until it is killed, at least once for long.
 KILLED = r'''
 import os, signal, threading, time
-shared = list(range(20_000_000))
-def copies(): shared.copy()
-def appends(): shared.append(None)
-threads = [threading.Thread(target=what, name=what.__name__) for what in (copies, appends)]
-threads[0].start()
-time.sleep(0.005)
-threads[1].start()
-time.sleep(0.005)
+shared, waited = list(range(3_000_000)), threading.Event()
+def copies():
+    while True: shared.copy()
+def appends():
+    while True:
+        begin = time.monotonic()
+        shared.append(None)
+        if time.monotonic() - begin > 0.005: waited.set()
+threads = [threading.Thread(target=what) for what in (copies, appends)]
+for thread in threads: thread.start()
+waited.wait()
 print(threads[1].native_id, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 '''
@@ -141,7 +144,7 @@ class LocksTest(support.ProgramTest):
         self.assertIn("All threads were stopped", run.report("gil"))
         self.assertIn("S(Python)", run.report("states"))
 
-    def test_who_is_killed_while_it_waits_waited_until_then(self):
+    def test_waits_before_a_kill_are_there(self):
         run = self.run_script(KILLED, "--trace", "gil", status=-signal.SIGKILL)
         fault_support.wait_for_collector_to_end(run.path)
         self.assertGreater(self.threads(run)[int(run.stdout)]["waiting_s"], 0)
@@ -154,6 +157,21 @@ class LocksTest(support.ProgramTest):
                             status=1)
         self.assertEqual((run.stdout, run.stderr), (plain.stdout, plain.stderr))
         self.assertIn("ZeroDivisionError", run.stderr)
+
+    def test_a_gil_that_is_switched_on_is_recorded(self):
+        computes = ("import threading\n"
+                    "def work():\n"
+                    "    for n in range(3_000_000): pass\n"
+                    "threads = [threading.Thread(target=work) for n in range(2)]\n"
+                    "for thread in threads: thread.start()\n"
+                    "for thread in threads: thread.join()\n")
+        script = self.write("computes.py", computes)
+        run = self.pymemrun("--quiet", "--force", "--trace", "gil", script,
+                            env={"PYTHON_GIL": "1"})
+        rows = self.rows(run, "threads")
+        self.assertGreater(sum(row["held_s"] for row in rows), 0)
+        self.assertGreater(rows[0]["waiting_share"], 0.1)
+        self.assertIn("for the GIL", run.report("gil"))
 
     def test_a_forked_child_has_waits_of_its_own(self):
         forks = ("import os\npid = os.fork()\n"

@@ -72,13 +72,13 @@ uint64_t Now() { return TimeStamp(Hot().time_is_tsc); }
 
 }  // namespace
 
-std::atomic<bool> LockWaits::on_{false};
+std::atomic<LockWaits::WaitOf*> LockWaits::wait_of_{nullptr};
 uint64_t LockWaits::min_wait_ = ~uint64_t{0};
 
-void LockWaits::Begin(uint64_t min_wait) {
+void LockWaits::Begin(uint64_t min_wait, WaitOf* wait_of) {
   for (Waiter& place : g_waiters) place.semaphore.store(0);
   min_wait_ = min_wait;
-  on_.store(true, std::memory_order_release);
+  wait_of_.store(wait_of, std::memory_order_release);
 }
 
 LockWaits::Wait::Wait(const void* semaphore, GilNote begins)

@@ -2,8 +2,9 @@
 // begins with what the waker is to find, the address that is waited for, and the
 // semaphore. A mutex always has something to find, and nothing else has.
 #define Py_BUILD_CORE 1
-#include "tracer/cpython/compat.h"
-#include "tracer/cpython/lock_place.h"
+#include "tracer/cpython/gil/lock_place.h"
+
+#include <Python.h>
 
 #ifdef Py_GIL_DISABLED
 

@@ -4,6 +4,7 @@
 
 #include "tracer/base/clock.h"
 #include "tracer/base/hot_state.h"
+#include "tracer/base/interposed_state.h"
 #include "tracer/code/side_event.h"
 #include "tracer/ring/side_ring.h"
 
@@ -103,12 +104,12 @@ LockWaits::Wait::~Wait() {
 }
 
 void LockWaits::Wakes(const void* semaphore) {
-  if (SideRing::page() == nullptr) return;  // a forked child
   for (uint32_t tries = 0; tries < kTries; ++tries) {
     Waiter& place = PlaceFor(AddressOf(semaphore), tries);
     const uintptr_t at = place.semaphore.load(std::memory_order_acquire);
     if (at != AddressOf(semaphore)) continue;
     const int saved_errno = errno;
+    if (TracedPage() == nullptr) return;  // a child's, with our memory
     const uint64_t now = Now();
     place.waker.store(NativeThreadId(), std::memory_order_relaxed);
     if (now - place.since.load(std::memory_order_relaxed) >= min_wait_) {

@@ -44,9 +44,11 @@ static int FindText(struct dl_phdr_info* object, size_t size, void* function) {
 
 void PymemrunKnowLocks(void) {
   static const char* const names[LOCK_TYPES] = {"LockType", "RLock"};
+  if (known.text != 0) return;
   dl_iterate_phdr(FindText, (void*)&PyEval_AcquireThread);
   PyObject* raised = PyErr_GetRaisedException();
-  PyObject* module = PyImport_ImportModule("_thread");  // it is there already
+  // It is there already. An import could call the program's own __import__.
+  PyObject* module = PyImport_AddModuleRef("_thread");
   for (int i = 0; i < LOCK_TYPES && module != NULL; ++i) {
     PyObject* type = PyObject_GetAttrString(module, names[i]);
     if (type != NULL && PyType_Check(type)) {

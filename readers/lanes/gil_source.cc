@@ -24,6 +24,9 @@ class GilTracks final : public ReplayVisitor {
   GilTracks(uint64_t min_us, TrackSink* sink)
       : min_us_(min_us), sink_(*sink), threads_(&index(), sink) {}
 
+  void OnGilRecording(const GilRecording& recording) override {
+    free_threaded_ = recording.free_threaded();
+  }
   bool OnGil(const GilEvent* events, size_t count) override {
     for (size_t i = 0; i < count; ++i) Take(events[i]);
     return true;
@@ -65,6 +68,7 @@ class GilTracks final : public ReplayVisitor {
   uint32_t NameOf(Why why);
 
   const uint64_t min_us_;
+  bool free_threaded_ = false;
   TrackSink& sink_;
   TrackThreads threads_;
   absl::flat_hash_map<uint64_t, Hold> holds_;   // by GIL
@@ -168,7 +172,10 @@ void GilTracks::Give(uint32_t thread, uint64_t begin_us, uint64_t end_us,
     ++too_short_;
     return;
   }
-  if (of.lane == 0) of.lane = sink_.AddLane(threads_.TrackOf(thread), "GIL");
+  if (of.lane == 0) {
+    of.lane = sink_.AddLane(threads_.TrackOf(thread),
+                            free_threaded_ ? "locks" : "GIL");
+  }
   of.given_us = end_us;
   ++given_;
   sink_.Begin(of.lane, begin_us, name);

@@ -283,7 +283,7 @@ TEST_F(GilCollectorTest, NobodyIsMissedOnceTheProcessIsGone) {
 }
 
 TEST_F(GilCollectorTest, WhatMakesNoSenseIsCountedAsLost) {
-  Note(static_cast<GilNote>(9), Main(), 100);
+  Note(static_cast<GilNote>(14), Main(), 100);
   Stack(7, Main(), 100);
   for (const uint64_t gil : {uint64_t{0}, uint64_t{1} << 32}) {
     Note(GilNote::kTaken, Main(), 100, 0, 0, 0, gil);

@@ -200,8 +200,13 @@ std::string RunPreloaded(const PythonChoice& choice,
   if (!error.empty()) return error;
   const std::string version = PythonVersionOf(choice.file);
   const std::string tracer = kTracer + version + kObject;
-  const bool has_tracer = !FindOwn(tracer.c_str(), kPlaces).empty();
-  if (traced && IsKnown(version) && !has_tracer) {
+  const auto has = [](const std::string& object) {
+    return !FindOwn(object.c_str(), kPlaces).empty();
+  };
+  const bool has_tracer = has(tracer);
+  // Names of files do not say whether it is free-threaded: the shim finds out.
+  if (traced && IsKnown(version) && !has_tracer &&
+      !has(kTracer + version + "t" + kObject)) {
     return NoTracerFor(choice, version);
   }
   // A tracer that turns out to be another version's gives way to the shim.

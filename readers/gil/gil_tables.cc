@@ -162,7 +162,9 @@ Table PlaceRows(const GilReplay& replay, uint64_t limit, TableFormat format) {
   };
   absl::flat_hash_map<std::pair<Place, std::string>, uint64_t> sums;
   uint64_t all = 0;
-  for (const GilThreadTimes& times : replay.threads()) all += times.waited_ns;
+  for (const GilThreadTimes& times : replay.threads()) {
+    all += times.waited_ns + times.stopped_ns;
+  }
   for (const auto& [place, ns] : replay.blocked_by_place()) {
     sums[{OwnPlaceOf(replay, place.stack), GilCallText(replay, place)}] += ns;
   }
@@ -253,7 +255,13 @@ Table StopRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
 }  // namespace
 
 bool HasLocksAlone(const GilReplay& replay) {
-  return replay.free_threaded() && replay.gils() == 0;
+  if (!replay.free_threaded()) return false;
+  // Its GIL is switched on for moments, while extensions are loaded.
+  uint64_t used_ns = 0;
+  for (const GilTimes& gil : replay.EachGil()) {
+    used_ns += gil.held_ns + gil.waited_ns;
+  }
+  return used_ns < replay.end_ns() / 10;
 }
 
 std::vector<uint32_t> GilThreadsOf(const GilReplay& replay,

@@ -69,12 +69,14 @@ std::string StackLine(const GilReplay& replay, uint32_t stack) {
   return text;
 }
 
-const char* VerbOf(GilWaitKind kind) {
-  switch (kind) {
+const char* VerbOf(const GilWait& wait) {
+  switch (wait.kind) {
     case GilWaitKind::kLock:
       return "waited for a lock for";
     case GilWaitKind::kStop:
-      return "stood still, or waited until others did, for";
+      return wait.holder == GilReplay::kHandover
+                 ? "waited until all others stood still for"
+                 : "stood still for";
     default:
       return "waited";
   }
@@ -131,7 +133,7 @@ std::string GilWaitsText(const GilReplay& replay, ThreadFilter* keep,
         &text,
         absl::StrFormat(
             "%d. %s %s %.1f ms at %.3f s", number,
-            replay.index().LatestThreadLabel(wait.thread), VerbOf(wait.kind),
+            replay.index().LatestThreadLabel(wait.thread), VerbOf(wait),
             static_cast<double>(wait.wait_ns) / 1e6,
             static_cast<double>(wait.begin_ns) / 1e9),
         HolderText(replay, wait), "\nwaiter: ", StackLine(replay, wait.stack),

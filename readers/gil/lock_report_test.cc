@@ -97,6 +97,22 @@ TEST(LockReportTest, OffGilHasBoth) {
   EXPECT_THAT(printed.out, HasSubstr("0.018000"));
 }
 
+// As while an extension is loaded; and where the GIL was switched on for good.
+TEST(LockReportTest, AGilThatIsSwitchedOnCountsIfItIsUsed) {
+  for (const uint64_t held_ms : {2, 60}) {
+    GilRun run(/*free_threaded=*/true);
+    run.Add(At(1, 1, GIL_TAKEN))
+        .Add(WithHold(At(99, 1, GIL_STATE), 98 - held_ms));
+    const std::string file = run.Build();
+    const std::string text = ReportOf(file, {"gil"}).out;
+    const std::string csv = ReportOf(file, {"gil", "--csv"}).out;
+    const bool is_used = held_ms == 60;
+    EXPECT_EQ(text.find("for the GIL") != std::string::npos, is_used) << text;
+    EXPECT_EQ(csv.find("held_s") != std::string::npos, is_used) << csv;
+    EXPECT_THAT(csv, HasSubstr("stopped_s"));
+  }
+}
+
 TEST(LockReportTest, NoWaitingReadsAsGoodNews) {
   GilRun run(/*free_threaded=*/true);
   EXPECT_THAT(ReportOf(run.Build(), {"gil"}).out,

@@ -12,7 +12,7 @@
 
 namespace pymemrun {
 
-// The pauses that one thread made at one place.
+// The pauses that a thread made at a place.
 struct StopSums {
   uint64_t stops = 0;
   // From the moment at which it asked, or the first thread stood still, until

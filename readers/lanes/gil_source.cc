@@ -26,6 +26,9 @@ class GilTracks final : public ReplayVisitor {
         for_picture_(options.for_picture),
         sink_(*sink), threads_(&index(), sink) {}
 
+  void OnGilRecording(const GilRecording& recording) override {
+    free_threaded_ = recording.free_threaded();
+  }
   bool OnGil(const GilEvent* events, size_t count) override {
     for (size_t i = 0; i < count; ++i) Take(events[i]);
     return true;
@@ -68,6 +71,7 @@ class GilTracks final : public ReplayVisitor {
 
   const uint64_t min_us_;
   const bool for_picture_;
+  bool free_threaded_ = false;
   TrackSink& sink_;
   TrackThreads threads_;
   absl::flat_hash_map<uint64_t, Hold> holds_;   // by GIL
@@ -174,7 +178,10 @@ void GilTracks::Give(uint32_t thread, uint64_t begin_us, uint64_t end_us,
     ++too_short_;
     return;
   }
-  if (of.lane == 0) of.lane = sink_.AddLane(threads_.TrackOf(thread), "GIL");
+  if (of.lane == 0) {
+    of.lane = sink_.AddLane(threads_.TrackOf(thread),
+                            free_threaded_ ? "locks" : "GIL");
+  }
   of.given_us = end_us;
   ++given_;
   sink_.Begin(of.lane, begin_us, name);

@@ -35,7 +35,7 @@ constexpr StateLook kLooks[kThreadStates] = {
     {"S(page)", "#9a6fb0", "sleeps until a page is there", true},
     {"S(other)", "#f9e4cf", "sleeps for less than some ms, or other reasons",
      true}};
-// Instead of S(GIL) where there is none.
+// Instead of S(GIL) in a free-threaded interpreter.
 constexpr StateLook kPythonLook = {
     "S(Python)", kGilWaitColor,
     "sleeps until a lock of the interpreter is free, or all threads go on",

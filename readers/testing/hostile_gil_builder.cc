@@ -54,6 +54,41 @@ void GilWaits(uint64_t count, HostileRun* run) {
   Write(&events, run);
 }
 
+void LockWaits(uint64_t count, HostileRun* run) {
+  Record record;
+  record.mutable_gil_recording()->set_free_threaded(true);
+  run->builder().AddRecord(record);
+  const uint32_t chain = run->AddChain(kMaxStackNodes - 1);
+  uint32_t last = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    last = run->builder().AddThread(absl::StrCat("t", i), i + 1);
+  }
+  const uint64_t first = last + 1 - count;
+  GilBatchEncoder events;
+  uint64_t time_ns = 0;
+  for (const GilAction begins :
+       {GIL_LOCK_WAITING, GIL_STOPS_OTHERS, GIL_STANDS_STILL}) {
+    for (const bool ends : {false, true}) {
+      for (uint64_t i = 0; i < count; ++i) {
+        time_ns += 1000;
+        const auto action = static_cast<GilAction>(begins + (ends ? 1 : 0));
+        GilEvent event = At(time_ns, first + i, action);
+        if (HasBy(action)) {
+          event.by = static_cast<uint32_t>(first + (i + 1) % count);
+          GilEvent stack = At(time_ns, event.by, GIL_HOLDER);
+          stack.stack = run->AddStack(chain, static_cast<uint32_t>(i + 1));
+          events.Append(stack);
+        }
+        events.Append(event);
+        if (events.entries() >= GilBatchEncoder::kMaxEntries - 1) {
+          Write(&events, run);
+        }
+      }
+    }
+  }
+  Write(&events, run);
+}
+
 void StateSpans(uint64_t count, HostileRun* run) {
   Record record;
   record.mutable_state_recording()->set_switches(true);

@@ -376,7 +376,7 @@ constexpr HostileKind kKinds[] = {
     {"lines_of_one_text", LinesOfOneText},
     {"nested_calls", NestedCalls},
     {"open_calls", OpenCalls, true},
-    {"gil_waits", GilWaits}, {"state_spans", StateSpans}, {"task_steps", TaskSteps},
+    {"gil_waits", GilWaits}, {"lock_waits", LockWaits}, {"state_spans", StateSpans}, {"task_steps", TaskSteps},
 };
 
 }  // namespace

@@ -114,7 +114,7 @@ void MutateGil(GilBatch* b, Random* random) {
       b->mutable_free_ns(), b->mutable_pauses(), b->mutable_paused_ns()};
   google::protobuf::RepeatedField<uint32_t>* const columns[] = {
       b->mutable_thread(), b->mutable_gil_at(), b->mutable_gil(),
-      b->mutable_stack(), b->mutable_function()};
+      b->mutable_stack(), b->mutable_function(), b->mutable_by()};
   switch ((*random)() % 6) {
     case 0:
       return MutateColumn(b->mutable_time_step_ns(), random);
@@ -129,7 +129,7 @@ void MutateGil(GilBatch* b, Random* random) {
       break;
   }
   // One entry more.
-  const auto action = static_cast<GilAction>((*random)() % 9);
+  const auto action = static_cast<GilAction>((*random)() % (GilAction_MAX + 2));
   b->add_action(action);
   b->add_time_step_ns((*random)() % 1000);
   b->add_thread(1 + (*random)() % 3);
@@ -139,6 +139,8 @@ void MutateGil(GilBatch* b, Random* random) {
   } else if (action == GIL_TAKEN || action == GIL_WAITING ||
              action == GIL_STATE) {
     for (auto* column : holds) column->Add((*random)() % 1000);
+  } else if (action == GIL_LOCK_TAKEN || action == GIL_GOES_ON) {
+    b->add_by((*random)() % 4);
   }
 }
 

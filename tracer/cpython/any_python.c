@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tracer/cpython/gc/gc_runs.h"
-#include "tracer/cpython/gil_place.h"
+#include "tracer/cpython/gil/gil_place.h"
 #include "tracer/cpython/lifetime.h"
 #include "tracer/cpython/replaced_functions.h"
 
@@ -26,7 +26,7 @@ int PymemrunIsOnFrameStack(const PyThreadState* tstate,
 int PymemrunEnteredFromC(const PymemrunFrame* frame) { return 0; }
 const pthread_cond_t* PymemrunGilSwitchCond(void) { return NULL; }
 PymemrunGilPlace PymemrunMainGil(void) {
-  const PymemrunGilPlace none = {NULL, NULL, 0};
+  const PymemrunGilPlace none = {NULL, NULL, 0, 0};
   return none;
 }
 PymemrunGilPlace PymemrunNewGil(const pthread_cond_t* taken) {

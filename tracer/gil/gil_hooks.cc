@@ -68,14 +68,14 @@ uint64_t GilHooks::MinWait() {
   return static_cast<uint64_t>(static_cast<double>(min_wait_ns_) * units);
 }
 
-void GilHooks::Begin(uint64_t gil) {
+void GilHooks::Begin(uint64_t gil, bool in_force) {
   ControlPage* const page = SideRing::page();
   if (page == nullptr) return;
   min_wait_ = MinWait();
   Know(page);
   GilHold& hold = page->gils[0];
   Set(hold.gil, gil);
-  TakenSlow(page, hold, TimeStamp(Hot().time_is_tsc));
+  if (in_force) TakenSlow(page, hold, TimeStamp(Hot().time_is_tsc));
 }
 
 void GilHooks::Add(uint32_t place, uint64_t gil) {

@@ -4,6 +4,7 @@
 
 #include "tracer/base/clock.h"
 #include "tracer/base/hot_state.h"
+#include "tracer/base/interposed_state.h"
 #include "tracer/code/side_event.h"
 #include "tracer/ring/side_ring.h"
 
@@ -72,13 +73,13 @@ uint64_t Now() { return TimeStamp(Hot().time_is_tsc); }
 
 }  // namespace
 
-std::atomic<bool> LockWaits::on_{false};
+std::atomic<LockWaits::WaitOf*> LockWaits::wait_of_{nullptr};
 uint64_t LockWaits::min_wait_ = ~uint64_t{0};
 
-void LockWaits::Begin(uint64_t min_wait) {
+void LockWaits::Begin(uint64_t min_wait, WaitOf* wait_of) {
   for (Waiter& place : g_waiters) place.semaphore.store(0);
   min_wait_ = min_wait;
-  on_.store(true, std::memory_order_release);
+  wait_of_.store(wait_of, std::memory_order_release);
 }
 
 LockWaits::Wait::Wait(const void* semaphore, GilNote begins)
@@ -103,12 +104,12 @@ LockWaits::Wait::~Wait() {
 }
 
 void LockWaits::Wakes(const void* semaphore) {
-  if (SideRing::page() == nullptr) return;  // a forked child
   for (uint32_t tries = 0; tries < kTries; ++tries) {
     Waiter& place = PlaceFor(AddressOf(semaphore), tries);
     const uintptr_t at = place.semaphore.load(std::memory_order_acquire);
     if (at != AddressOf(semaphore)) continue;
     const int saved_errno = errno;
+    if (TracedPage() == nullptr) return;  // a child's, with our memory
     const uint64_t now = Now();
     place.waker.store(NativeThreadId(), std::memory_order_relaxed);
     if (now - place.since.load(std::memory_order_relaxed) >= min_wait_) {

@@ -16,14 +16,21 @@ namespace pymemrun {
 // no place there is told without that.
 class LockWaits {
  public:
+  // As WaitOf(): it is not recorded.
+  static constexpr GilNote kOther = GilNote::kTaken;
+  // What the calling thread waits for at `semaphore`, called from `caller`:
+  // kLockWaiting, kStandsStill, kStopsOthers or kOther. Keeps errno.
+  using WaitOf = GilNote(const void* semaphore, const void* caller);
+
   // Waits come from here on, those of `min_wait` time stamps or more with
-  // stacks. The program's only thread, before its own code or in a new child.
+  // stacks; `wait_of` tells them apart. The program's only thread, before its own code or in a new child.
   // REQUIRES: the side ring is open, and the clocks were compared.
-  static void Begin(uint64_t min_wait);
-  static bool on() { return on_.load(std::memory_order_acquire); }
+  static void Begin(uint64_t min_wait, WaitOf* wait_of);
+  // Null before.
+  static WaitOf* wait_of() { return wait_of_.load(std::memory_order_acquire); }
 
   // The calling thread waits at `semaphore` while this lives. `begins` is
-  // kLockWaiting, kStandsStill or kStopsOthers. Keeps errno.
+  // what WaitOf() said, not kOther. Keeps errno.
   class Wait {
    public:
     Wait(const void* semaphore, GilNote begins);
@@ -42,7 +49,7 @@ class LockWaits {
   static void Wakes(const void* semaphore);
 
  private:
-  static std::atomic<bool> on_;
+  static std::atomic<WaitOf*> wait_of_;
   static uint64_t min_wait_;
 };
 

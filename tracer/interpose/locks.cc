@@ -1,6 +1,5 @@
-// Calls that tell what a thread of a free-threaded interpreter waits for.
-#include "tracer/cpython/version.h"
-
+// Calls that tell what a thread of a free-threaded interpreter waits for. In the
+// tracers of those interpreters alone.
 #ifdef Py_GIL_DISABLED
 
 #include <semaphore.h>
@@ -10,7 +9,6 @@
 
 #include "tracer/base/interposed_state.h"
 #include "tracer/base/next_function.h"
-#include "tracer/cpython/lock_place.h"
 #include "tracer/gil/lock_waits.h"
 
 namespace pymemrun {
@@ -21,23 +19,23 @@ namespace {
 class ParkedWait {
  public:
   ParkedWait(const sem_t* semaphore, const void* caller) {
-    if (!LockWaits::on() || TracedPage() == nullptr) return;
-    switch (PymemrunParkedFor(semaphore, caller)) {
-      case PYMEMRUN_FOR_LOCK:
-        wait_.emplace(semaphore, GilNote::kLockWaiting);
-        break;
-      case PYMEMRUN_STANDS_STILL:
-        wait_.emplace(semaphore, GilNote::kStandsStill);
-        break;
-      case PYMEMRUN_STOPS_OTHERS:
-        wait_.emplace(semaphore, GilNote::kStopsOthers);
-        break;
-      default:
-        break;
+    LockWaits::WaitOf* const wait_of = LockWaits::wait_of();
+    if (wait_of == nullptr || TracedPage() == nullptr || IsFree(semaphore)) {
+      return;
     }
+    const GilNote begins = wait_of(semaphore, caller);
+    if (begins != LockWaits::kOther) wait_.emplace(semaphore, begins);
   }
 
  private:
+  // A thread that parks lets go of what it holds, perhaps of the very lock that it
+  // parks for.
+  static bool IsFree(const sem_t* semaphore) {
+    int value = 0;
+    sem_getvalue(const_cast<sem_t*>(semaphore), &value);
+    return value > 0;
+  }
+
   std::optional<LockWaits::Wait> wait_;
 };
 
@@ -63,7 +61,7 @@ PYMEMRUN_INTERPOSE int sem_timedwait(sem_t* semaphore, const timespec* until) {
 }
 
 PYMEMRUN_INTERPOSE int sem_post(sem_t* semaphore) noexcept {
-  if (LockWaits::on()) LockWaits::Wakes(semaphore);
+  if (LockWaits::wait_of() != nullptr) LockWaits::Wakes(semaphore);
   return PYMEMRUN_NEXT(sem_post)(semaphore);
 }
 

@@ -1,8 +1,9 @@
+#include <Python.h>
+// Python.h wants to be first.
 #include "tracer/session/begin_gil.h"
 
-#include "tracer/cpython/gil_place.h"
-#include "tracer/cpython/lock_place.h"
-#include "tracer/cpython/version.h"
+#include "tracer/cpython/gil/gil_place.h"
+#include "tracer/cpython/gil/lock_place.h"
 #include "tracer/gil/gil_hooks.h"
 #include "tracer/gil/lock_waits.h"
 #include "tracer/interpose/interposed.h"
@@ -13,11 +14,25 @@ namespace {
 
 void (*g_say)(const char* line) = nullptr;
 
-#ifdef Py_GIL_DISABLED
+#if defined(Py_GIL_DISABLED) && !defined(PYMEMRUN_ANY_PYTHON)
 constexpr bool kFreeThreaded = true;
+
+GilNote WaitOf(const void* semaphore, const void* caller) {
+  switch (PymemrunParkedFor(semaphore, caller)) {
+    case PYMEMRUN_FOR_LOCK:
+      return GilNote::kLockWaiting;
+    case PYMEMRUN_STANDS_STILL:
+      return GilNote::kStandsStill;
+    case PYMEMRUN_STOPS_OTHERS:
+      return GilNote::kStopsOthers;
+    default:
+      return LockWaits::kOther;
+  }
+}
+
 void BeginLocks() {
   PymemrunKnowLocks();
-  LockWaits::Begin(GilHooks::MinWait());
+  LockWaits::Begin(GilHooks::MinWait(), WaitOf);
 }
 #else
 constexpr bool kFreeThreaded = false;
@@ -45,7 +60,9 @@ void BeginGil(void (*say)(const char* line)) {
   if (GilHooks::asked()) BeginLocks();
   if (!GilHooks::asked() && !TaskHooks::asked()) return;
   const PymemrunGilPlace gil = PymemrunMainGil();
-  if (GilHooks::asked() && gil.freed != nullptr) GilHooks::Begin(gil.number);
+  if (GilHooks::asked() && gil.freed != nullptr) {
+    GilHooks::Begin(gil.number, gil.in_force != 0);
+  }
   Interposed::TraceGil({gil.freed, gil.taken, gil.number},
                        GilHooks::asked() ? NewGil : nullptr, SayLeftOut);
 }

@@ -36,7 +36,6 @@ struct StartFacts {
   uint32_t time_is_tsc;       // 1: tsc fields are TSC; 0: CLOCK_MONOTONIC ns
   uint32_t hears_gc_runs;     // 1: the cycle collector's runs are recorded
   uint32_t free_threaded;     // 1: the interpreter has no GIL
-  uint32_t unused;
   uint64_t tsc;
   uint64_t monotonic_ns;
   uint64_t realtime_ns;
@@ -62,9 +61,8 @@ struct EndFacts {
 };
 static_assert(sizeof(EndFacts) == 72);
 
-// The first kControlBytes of the region. Fields are grouped by who writes them
-// so that no cache line has two writers. Plain fields are written before
-// `start_state` is released, or are said to be otherwise.
+// The first kControlBytes of the region. No cache line has two writers. Plain
+// fields are written before `start_state` is released, or say otherwise.
 struct ControlPage {
   // -- Written by the launcher before the collector starts.
   uint64_t magic;

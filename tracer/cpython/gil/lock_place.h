@@ -1,7 +1,7 @@
 // What a thread of a free-threaded interpreter waits for. It parks at a semaphore
 // on its own stack, beside which CPython notes why (Python/parking_lot.c).
-#ifndef PYMEMRUN_TRACER_CPYTHON_LOCK_PLACE_H_
-#define PYMEMRUN_TRACER_CPYTHON_LOCK_PLACE_H_
+#ifndef PYMEMRUN_TRACER_CPYTHON_GIL_LOCK_PLACE_H_
+#define PYMEMRUN_TRACER_CPYTHON_GIL_LOCK_PLACE_H_
 
 #ifdef __cplusplus
 extern "C" {
@@ -18,7 +18,7 @@ typedef enum PymemrunParked {
 // thread that may run Python.
 void PymemrunKnowLocks(void);
 // Of the calling thread, which is about to wait at `semaphore`, called from
-// `caller`. A lock of the program's own (`threading`) is none of the
+// `caller`. Locks of the program's own (`threading`) are not the
 // interpreter's. Calls no Python code, keeps errno.
 PymemrunParked PymemrunParkedFor(const void* semaphore, const void* caller);
 
@@ -26,4 +26,4 @@ PymemrunParked PymemrunParkedFor(const void* semaphore, const void* caller);
 }
 #endif
 
-#endif  // PYMEMRUN_TRACER_CPYTHON_LOCK_PLACE_H_
+#endif  // PYMEMRUN_TRACER_CPYTHON_GIL_LOCK_PLACE_H_

@@ -2,8 +2,9 @@
 // begins with what the waker is to find, the address that is waited for, and the
 // semaphore. A mutex always has something to find, and nothing else has.
 #define Py_BUILD_CORE 1
-#include "tracer/cpython/compat.h"
-#include "tracer/cpython/lock_place.h"
+#include "tracer/cpython/gil/lock_place.h"
+
+#include <Python.h>
 
 #ifdef Py_GIL_DISABLED
 
@@ -43,9 +44,11 @@ static int FindText(struct dl_phdr_info* object, size_t size, void* function) {
 
 void PymemrunKnowLocks(void) {
   static const char* const names[LOCK_TYPES] = {"LockType", "RLock"};
+  if (known.text != 0) return;
   dl_iterate_phdr(FindText, (void*)&PyEval_AcquireThread);
   PyObject* raised = PyErr_GetRaisedException();
-  PyObject* module = PyImport_ImportModule("_thread");  // it is there already
+  // It is there already. An import could call the program's own __import__.
+  PyObject* module = PyImport_AddModuleRef("_thread");
   for (int i = 0; i < LOCK_TYPES && module != NULL; ++i) {
     PyObject* type = PyObject_GetAttrString(module, names[i]);
     if (type != NULL && PyType_Check(type)) {

@@ -1,7 +1,7 @@
 // Where the interpreter keeps a GIL: how its taking and release are seen from
 // outside.
-#ifndef PYMEMRUN_TRACER_CPYTHON_GIL_PLACE_H_
-#define PYMEMRUN_TRACER_CPYTHON_GIL_PLACE_H_
+#ifndef PYMEMRUN_TRACER_CPYTHON_GIL_GIL_PLACE_H_
+#define PYMEMRUN_TRACER_CPYTHON_GIL_GIL_PLACE_H_
 
 #include <pthread.h>
 #include <stdint.h>
@@ -18,6 +18,8 @@ typedef struct PymemrunGilPlace {
   const pthread_cond_t* freed;
   const pthread_cond_t* taken;
   uint64_t number;  // 1 + the number of the interpreter that it was made for
+  // 0: a free-threaded interpreter's, which nobody takes unless it is switched on.
+  int in_force;
 } PymemrunGilPlace;
 
 // Of the main interpreter; valid from its creation on. All 0 where there is no
@@ -33,4 +35,4 @@ PymemrunGilPlace PymemrunNewGil(const pthread_cond_t* taken);
 }
 #endif
 
-#endif  // PYMEMRUN_TRACER_CPYTHON_GIL_PLACE_H_
+#endif  // PYMEMRUN_TRACER_CPYTHON_GIL_GIL_PLACE_H_

@@ -19,7 +19,7 @@ ROOMS = {
     'format/timed': 'format/batches format/stream',
     'format/gil': 'format format/batches format/stream format/timed',
     'format/states': 'format format/batches format/stream format/timed',
-    'format/tasks': 'format format/batches format/stream',
+    'format/tasks': 'format format/stream format/timed',
     'format/objects': 'format format/batches format/stream',
     'format/records': 'format format/batches format/gil format/objects format/states format/stream format/tasks',
     'format/source': '',

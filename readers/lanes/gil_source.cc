@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "readers/lanes/min_duration.h"
 #include "readers/lanes/track_names.h"
 #include "readers/lanes/track_source.h"
 #include "readers/lanes/track_threads.h"
@@ -238,14 +238,9 @@ class GilSource final : public TrackSource {
     GilTracks tracks(min_us_, sink);
     if (!file->Read(&tracks)) return false;
     if (tracks.too_short() > 0) {
-      notes_.push_back(
-          absl::StrCat(Grouped(tracks.given()), " of ",
-                       Counted(tracks.given() + tracks.too_short(),
-                               "hold and wait", "holds and waits"),
-                       " of the GIL written; the others were shorter than ",
-                       absl::StrFormat(
-                           "%.15g", static_cast<double>(min_us_) / 1000),
-                       " ms (--min-duration)"));
+      notes_.push_back(ShorterText(tracks.given(), tracks.too_short(),
+                                   "hold and wait", "holds and waits",
+                                   "of the GIL", min_us_));
     }
     return true;
   }

@@ -9,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "readers/lanes/min_duration.h"
 #include "readers/lanes/track_source.h"
 #include "readers/lanes/track_threads.h"
 #include "readers/task_steps/task_names.h"
@@ -184,12 +184,8 @@ class TaskSource final : public TrackSource {
     TaskTracks tracks(options_, sink);
     if (!file->Read(&tracks)) return false;
     if (tracks.too_short() > 0) {
-      notes_.push_back(absl::StrCat(
-          Grouped(tracks.given()), " of ",
-          Counted(tracks.given() + tracks.too_short(), "step"),
-          " of tasks written; the others were shorter than ",
-          absl::StrFormat("%.15g", static_cast<double>(options_.min_us) / 1000),
-          " ms (--min-duration)"));
+      notes_.push_back(ShorterText(tracks.given(), tracks.too_short(), "step",
+                                   "steps", "of tasks", options_.min_us));
     }
     return true;
   }

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "collector/definitions/definition_table.h"
@@ -15,6 +16,15 @@ namespace pymemrun {
 // kernel has for it unless it is known already.
 uint32_t NativeThreadId(pid_t pid, uint32_t thread, uint64_t first_us,
                         DefinitionTable* definitions);
+
+// Events of a new thread of Python's come before it has its name: they are held
+// back, so many at most.
+inline constexpr size_t kMostHeldBack = size_t{1} << 16;
+
+// Whether the thread of an event at `time_ns` has its name, or `now_ns` is so
+// late that none is waited for.
+bool HasItsName(pid_t pid, uint32_t thread, uint64_t time_ns, uint64_t now_ns,
+                const DefinitionTable& definitions);
 
 }  // namespace pymemrun
 

@@ -12,9 +12,6 @@
 namespace pymemrun {
 namespace {
 
-// For the name of their thread events wait so long, and no more than so many.
-constexpr uint64_t kNamePatienceNs = 200000000;
-constexpr size_t kMaxWaiting = 1u << 16;
 // So long an event may be overtaken by what a thread could not say before.
 constexpr uint64_t kHeldBackNs = 50000000;
 constexpr int kMostPlacesBack = 256;
@@ -89,22 +86,18 @@ void GilCollector::PutBack(const Waiting& late) {
 }
 
 // A new thread of Python's takes the GIL before it has its name.
-bool GilCollector::IsNamed(const SideItemView& item, uint64_t now) const {
-  return item.thread == static_cast<uint32_t>(options_.pid) ||
-         options_.definitions->HasNativeThread(item.thread) ||
-         now > options_.clock->NanosAt(item.time_ns) + kNamePatienceNs ||
-         waiting_.size() > kMaxWaiting;
+bool GilCollector::IsReady(const SideItemView& item, uint64_t now) const {
+  if (waiting_.size() > kMostHeldBack) return true;
+  const uint64_t time_ns = options_.clock->NanosAt(item.time_ns);
+  return time_ns + kHeldBackNs <= now &&
+         HasItsName(options_.pid, item.thread, time_ns, now,
+                    *options_.definitions);
 }
 
 size_t GilCollector::Round(uint64_t looked_ns, bool drains) {
   const size_t cells = drains ? options_.side->Drain(looked_ns, false) : 0;
   const uint64_t looked = options_.clock->NanosOfMonotonic(looked_ns);
-  const auto is_old = [&](const SideItemView& item) {
-    return options_.clock->NanosAt(item.time_ns) + kHeldBackNs <= looked ||
-           waiting_.size() > kMaxWaiting;
-  };
-  while (!waiting_.empty() && is_old(waiting_.front().item) &&
-         IsNamed(waiting_.front().item, looked)) {
+  while (!waiting_.empty() && IsReady(waiting_.front().item, looked)) {
     GiveFirst(looked_ns);
   }
   return cells;

@@ -66,7 +66,7 @@ class GilCollector final : public SideTaker {
   bool Lives(uint32_t thread) const;
   void Insert(const Waiting& waiting);
   void PutBack(const Waiting& late);
-  bool IsNamed(const SideItemView& item, uint64_t now) const;
+  bool IsReady(const SideItemView& item, uint64_t now) const;
   void GiveFirst(uint64_t now_ns);
   void Give(const Waiting& waiting, uint64_t now_ns);
   uint64_t TimeOf(uint64_t stamp, uint64_t now_ns) const;

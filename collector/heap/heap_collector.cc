@@ -12,9 +12,6 @@ namespace {
 
 constexpr size_t kMaxEntries = kMaxBatchEntries / 8;
 constexpr size_t kMaxStatedBytes = kMaxKnownRecordBytes / 2;
-// For the name of their thread samples wait so long, and no more than so many.
-constexpr uint64_t kNamePatienceNs = 200000000;
-constexpr size_t kMaxWaiting = 1u << 16;
 // Of those that wait for a slot. A slot that never comes must not keep them:
 // whoever wrote over the ring may have named any.
 constexpr size_t kMostWaiting = 1u << 20;
@@ -227,10 +224,9 @@ void HeapCollector::GiveOutUpTo(uint64_t index) {
 // A new thread of Python's asks for memory before it has its name.
 bool HeapCollector::IsNamed(const WaitingEvent& waiting,
                             uint64_t looked_ns) const {
-  return waiting.native_thread == static_cast<uint32_t>(options_.pid) ||
-         options_.definitions->HasNativeThread(waiting.native_thread) ||
-         looked_ns > waiting.time_ns + kNamePatienceNs ||
-         options_.merger->waiting() > kMaxWaiting;
+  return options_.merger->waiting() > kMostHeldBack ||
+         HasItsName(options_.pid, waiting.native_thread, waiting.time_ns,
+                    looked_ns, *options_.definitions);
 }
 
 void HeapCollector::EndRound(uint64_t index, uint64_t looked_ns) {

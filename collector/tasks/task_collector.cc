@@ -12,9 +12,6 @@
 namespace pymemrun {
 namespace {
 
-// For the name of their thread steps wait so long, and no more than so many.
-constexpr uint64_t kNamePatienceNs = 200000000;
-constexpr size_t kMaxWaiting = 1u << 16;
 constexpr size_t kMaxNameBytesKept = 1024;
 
 uint32_t FramesOf(const SideItemView& item) { return item.detail & 0xffff; }
@@ -123,17 +120,16 @@ void TaskCollector::TakeStep(const SideItemView& item, uint32_t stack) {
   waiting_.push_back(step);
 }
 
-bool TaskCollector::IsNamed(const Waiting& step, uint64_t now) const {
-  return step.thread == static_cast<uint32_t>(options_.pid) ||
-         options_.definitions->HasNativeThread(step.thread) ||
-         now > step.event.time_ns + kNamePatienceNs ||
-         waiting_.size() > kMaxWaiting;
+bool TaskCollector::IsReady(const Waiting& step, uint64_t now) const {
+  return waiting_.size() > kMostHeldBack ||
+         HasItsName(options_.pid, step.thread, step.event.time_ns, now,
+                    *options_.definitions);
 }
 
 size_t TaskCollector::Round(uint64_t looked_ns, bool drains) {
   const size_t cells = drains ? options_.side->Drain(looked_ns, false) : 0;
   const uint64_t looked = options_.clock->NanosOfMonotonic(looked_ns);
-  while (!waiting_.empty() && IsNamed(waiting_.front(), looked)) {
+  while (!waiting_.empty() && IsReady(waiting_.front(), looked)) {
     Give(waiting_.front());
     waiting_.pop_front();
   }

@@ -68,7 +68,7 @@ class TaskCollector final : public SideTaker {
   Known* KnownAt(uint64_t address);
   void WriteDef(const Known& task, uint64_t time_ns, uint32_t stack);
   uint64_t TimeOf(uint64_t stamp) const;
-  bool IsNamed(const Waiting& step, uint64_t now) const;
+  bool IsReady(const Waiting& step, uint64_t now) const;
   void Give(const Waiting& step);
   void AddStepsUnderWay(uint64_t now_ns);
   void WriteBatch();

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "absl/status/status.h"
-#include "format/batches/sparse_column.h"
 #include "format/tasks/task_event.h"
+#include "format/timed/timed_entries.h"
 
 namespace pymemrun {
 
@@ -27,7 +27,7 @@ class TaskBatchEncoder {
 
  private:
   TaskBatch batch_;
-  uint64_t last_ns_ = 0;
+  TimedEntries entries_;
 };
 
 // Gives the entries of a batch, some at a time. The batch must outlive it.
@@ -43,14 +43,13 @@ class TaskBatchDecoder {
 
   // REQUIRES: Check() found the batch good, and its ids are defined.
   explicit TaskBatchDecoder(const TaskBatch& batch)
-      : batch_(batch), time_ns_(batch.first_ns()) {}
+      : batch_(batch), cursor_(batch) {}
   // Fills up to `size` events; returns how many, 0 at the end.
   size_t Next(TaskEvent* events, size_t size);
 
  private:
   const TaskBatch& batch_;
-  uint64_t time_ns_;
-  int row_ = 0;
+  TimedCursor<TaskBatch> cursor_;
 };
 
 }  // namespace pymemrun

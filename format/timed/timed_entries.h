@@ -1,6 +1,6 @@
 // What batches of timed entries have in common: each entry has a time in
-// nanoseconds, a thread and an action. Used by the codecs of the GIL's events
-// and of thread states.
+// nanoseconds, a thread and an action. Used by the codecs of the GIL's events,
+// of thread states and of tasks.
 #ifndef PYMEMRUN_FORMAT_TIMED_TIMED_ENTRIES_H_
 #define PYMEMRUN_FORMAT_TIMED_TIMED_ENTRIES_H_
 

@@ -15,6 +15,7 @@
 #include "readers/resident/resident_table.h"
 #include "readers/resident/stack_tree.h"
 #include "readers/run/reread_file.h"
+#include "readers/task_steps/task_timeline.h"
 
 namespace pymemrun {
 namespace {
@@ -50,14 +51,15 @@ class ResidentCommand final : public ReportCommand {
 void ResidentCommand::AddOptions(CLI::App* app) {
   files_.AddOne(app);
   AddMoment(app, &at_);
-  AddGroupBy(
-      app, &by_,
-      {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
-       GroupBy::kFile, GroupBy::kThread, GroupBy::kMapping, GroupBy::kModule},
-      "Group by line (default; your code's), library-line (the "
-      "innermost), function (Python's), file, thread, mapping (what the "
-      "page is part of), module (the file whose instruction touched "
-      "it).");
+  AddGroupBy(app, &by_,
+             {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+              GroupBy::kFile, GroupBy::kThread, GroupBy::kTask,
+              GroupBy::kMapping, GroupBy::kModule},
+             "Group by line (default; your code's), library-line (the "
+             "innermost), function (Python's), file, thread, task (asyncio's), "
+             "mapping (what the "
+             "page is part of), module (the file whose instruction touched "
+             "it).");
   AddChoice<std::optional<bool>>(
       app, "--owner", &by_blocks_, {{"touch", false}, {"heap", true}}, "KIND",
       "Charge a page to who touched it first (touch, the default), or to the "
@@ -113,10 +115,12 @@ std::string Heading(const FoundMoment& at, const ResidentReplay& replay,
 // The blocks alive at a moment; nullptr: there is nothing to report, which has
 // been said.
 std::unique_ptr<HeapMoments> ReadBlocks(const FoundMoment& at, RereadFile* file,
+                                        const TaskTimelineReader* tasks,
                                         const Console& console, int* code) {
   auto heap =
       std::make_unique<HeapMoments>(std::vector<HeapMoment>{at.OfBlocks()});
   heap->BeginWithNothing();
+  if (tasks != nullptr) heap->TellTasksApart(tasks);
   if (!ReadHeapAgain(file, console, heap.get(), code)) return nullptr;
   return heap;
 }
@@ -133,6 +137,12 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
   const auto at = FindMoment(*finder, at_, file.get(), console, &code);
   if (!at.has_value()) return code;
   ResidentReplay replay(at->UntilUs(), finder->hindsight());
+  TaskTimelineReader steps;
+  const bool by_task = by_ == GroupBy::kTask;
+  if (by_task) {
+    if (!ReadTaskSteps(file.get(), console, &steps, &code)) return code;
+    replay.TellTasksApart(&steps);
+  }
   if (!file->Read(&replay)) return kExitFailed;
   std::unique_ptr<HeapMoments> heap;
   // Without blocks what pages are part of is all that is known.
@@ -153,7 +163,8 @@ int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
     return kExitUsage;
   }
   if (by_blocks) {
-    heap = ReadBlocks(*at, file.get(), console, &code);
+    heap =
+        ReadBlocks(*at, file.get(), by_task ? &steps : nullptr, console, &code);
     if (heap == nullptr) return code;
   }
   ThreadFilter filter(table_.thread, &replay.index());

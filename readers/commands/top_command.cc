@@ -11,6 +11,7 @@
 #include "readers/report/report_command.h"
 #include "readers/resident/find_peak.h"
 #include "readers/summary/facts_reader.h"
+#include "readers/task_steps/task_timeline.h"
 #include "readers/threads/caused_growth.h"
 
 namespace pymemrun {
@@ -24,21 +25,22 @@ class TopCommand final : public ReportCommand {
             "Lists the places where RSS grew.\n\nGrowth that pymemcat shows at "
             "a C function is counted where Python code calls it: at the "
             "calling line, and for the Python function it is in. By thread "
-            "growth is of the thread that caused it, where the run has page "
-            "faults.") {}
+            "or task growth is of the one that caused it, where the run has "
+            "page faults.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);
     AddGroupBy(
         app, &by_,
         {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
-         GroupBy::kFile, GroupBy::kThread},
+         GroupBy::kFile, GroupBy::kThread, GroupBy::kTask},
         "Group by line (default; your code's), library-line (the innermost), "
-        "function (Python's), file, thread.");
+        "function (Python's), file, thread, task (asyncio's, by its steps).");
     table_.AddPlaces(app, 20);
-    AddAttribution(app, &attribution_,
-                   "By thread and with --thread caused, if there are page "
-                   "faults; else observed.");
+    AddAttribution(
+        app, &attribution_,
+        "By thread or task and with --thread caused, if there are page "
+        "faults; else observed.");
     AddOwn(app);
     files_.AddOutput(app);
     SetUsualOptions(
@@ -48,18 +50,25 @@ class TopCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  // A file; where what threads caused is asked for it was read before, and may
-  // tell that.
+  // A file; where tasks, or what threads caused, are asked for it was read
+  // before, and may tell that.
   struct Input {
     std::string path;
     std::unique_ptr<RereadFile> file;
+    std::unique_ptr<TaskTimelineReader> tasks;
     std::unique_ptr<ThreadReplay> caused;
   };
   bool WantsCaused() const {
     return attribution_.has_value()
                ? attribution_ == Attribution::kCaused
-               : by_ == GroupBy::kThread || !table_.thread.empty();
+               : by_ == GroupBy::kThread || by_ == GroupBy::kTask ||
+                     !table_.thread.empty();
   }
+  bool NeedsSteps() const { return by_ == GroupBy::kTask; }
+  // False: it cannot be read, or lacks steps, which has been said.
+  bool Open(const Console& console, Input* input, int* code) const;
+  // What stands above the table.
+  std::string Meaning(bool is_caused) const;
   std::vector<Input> OpenAll(const Console& console, int* code) const;
   // False: there is nothing to add, which has been said.
   bool Add(const Input& input, const Console& console, int* code,
@@ -70,24 +79,52 @@ class TopCommand final : public ReportCommand {
   std::optional<Attribution> attribution_;
 };
 
+std::string TopCommand::Meaning(bool is_caused) const {
+  if (is_caused && by_ == GroupBy::kTask) {
+    return "growth: pages that came in steps of a task, shrinkage: those that "
+           "its calls gave back\n";
+  }
+  if (is_caused) return absl::StrCat(kCausedMeaning, "\n");
+  if (by_ == GroupBy::kTask) {
+    return "RSS grew in steps of these tasks, as events saw; pymemreport heap "
+           "--by task tells which tasks hold memory\n";
+  }
+  return "RSS grew while these lines ran; pymemreport heap tells which lines "
+         "hold memory\n";
+}
+
 std::vector<TopCommand::Input> TopCommand::OpenAll(const Console& console,
                                                    int* code) const {
   std::vector<Input> inputs;
   for (const std::string& path : files_.paths) {
-    Input input = {path, nullptr, nullptr};
-    if (WantsCaused()) {
-      input.file = RereadFile::Open(path, console);
-      const auto finder =
-          input.file == nullptr ? nullptr : FindPeak(input.file.get());
-      if (finder == nullptr) {
-        *code = kExitFailed;
-        continue;
-      }
-      input.caused = ReadCaused(input.file.get(), *finder);
-    }
-    inputs.push_back(std::move(input));
+    Input input;
+    input.path = path;
+    if (Open(console, &input, code)) inputs.push_back(std::move(input));
   }
   return inputs;
+}
+
+bool TopCommand::Open(const Console& console, Input* input, int* code) const {
+  if (!WantsCaused() && !NeedsSteps()) return true;
+  const auto failed = [code](int with) {
+    *code = std::max(*code, with);
+    return false;
+  };
+  input->file = RereadFile::Open(input->path, console);
+  RereadFile* const file = input->file.get();
+  if (file == nullptr) return failed(kExitFailed);
+  int why = kExitOk;
+  if (NeedsSteps()) {
+    input->tasks = std::make_unique<TaskTimelineReader>();
+    if (!ReadTaskSteps(file, console, input->tasks.get(), &why)) {
+      return failed(why);
+    }
+  }
+  if (!WantsCaused()) return true;
+  const auto finder = FindPeak(file);
+  if (finder == nullptr) return failed(kExitFailed);
+  input->caused = ReadCaused(file, *finder, input->tasks.get());
+  return true;
 }
 
 bool TopCommand::Add(const Input& input, const Console& console, int* code,
@@ -97,14 +134,17 @@ bool TopCommand::Add(const Input& input, const Console& console, int* code,
       input.file == nullptr
           ? FactsReader::Read(input.path, console, code, table_.thread)
           : FactsReader::ReadAgain(input.file.get(), console, code,
-                                   table_.thread);
+                                   table_.thread, input.tasks.get());
   if (facts == nullptr) return false;
   if (is_caused && input.caused == nullptr) {
     SayNoCause(facts->shown_name(), console);
   } else if (!is_caused && !facts->HasCalls()) {
     console.Say(absl::StrCat(
         facts->shown_name(),
-        ": has no calls: the run was not made with --trace calls"));
+        NeedsSteps() ? ": --by task needs calls or page faults: record them "
+                       "with pymemrun --trace calls,pages,tasks"
+                     : ": has no calls: the run was not made with --trace "
+                       "calls"));
   } else {
     facts->AddTo(profile);
     facts->AddCost(cost);
@@ -131,14 +171,10 @@ int TopCommand::Run(const Console& console, OutputBuffer* output) {
     any |= Add(input, console, &code, &profile, &cost);
   }
   if (!any) return code;
-  const std::string meaning =
-      is_caused ? absl::StrCat(kCausedMeaning, "\n")
-                : "RSS grew while these lines ran; pymemreport heap tells "
-                  "which lines hold memory\n";
   return std::max(
-      code,
-      table_.PrintPlaces(meaning, TopTable(profile, table_.made_limit(), cost),
-                         by_, /*folds=*/false, console, output));
+      code, table_.PrintPlaces(Meaning(is_caused),
+                               TopTable(profile, table_.made_limit(), cost),
+                               by_, /*folds=*/false, console, output));
 }
 
 }  // namespace

@@ -60,6 +60,14 @@ void CallProfile::Charge(const Row& row, int64_t change,
   Slot(site, &sites_)->Add(change);
   (own != 0 ? Slot(own, &own_lines_) : Slot(site, &other_sites_))->Add(change);
   Slot(row.thread, &threads_)->Add(change);
+  if (steps_ == nullptr) return;
+  const uint32_t task =
+      steps_->timeline().TaskAt(index.FirstThread(row.thread), row.time_us);
+  tasks_[task].Add(change);
+}
+
+absl::string_view CallProfile::TaskLabel(uint32_t task) const {
+  return task == 0 || steps_ == nullptr ? kNoTask : steps_->names().Label(task);
 }
 
 void CallProfile::Add(const Pause& pause) {

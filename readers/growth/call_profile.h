@@ -28,10 +28,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/strings/string_view.h"
 #include "format/records/record_visitor.h"
 #include "readers/places/place_table.h"
 #include "readers/places/thread_filter.h"
 #include "readers/run/run_index.h"
+#include "readers/task_steps/task_timeline.h"
 
 namespace pymemrun {
 
@@ -55,6 +58,9 @@ class CallProfile {
   void KeepThreads(std::string wanted, const RunIndex* index) {
     filter_.emplace(std::move(wanted), index);
   }
+  // The same of rows by task: `tasks` knows the run's steps, and must outlive
+  // it.
+  void TellTasksApart(const TaskTimelineReader* tasks) { steps_ = tasks; }
   // To be called before Add(): RSS when tracing began, and what dRSS is
   // measured against.
   void SetHeader(const Header& header);
@@ -69,6 +75,12 @@ class CallProfile {
   // By the StackDef.id of an own line; of stacks without one, by site.
   const std::vector<RssTotals>& own_lines() const { return own_lines_; }
   const std::vector<RssTotals>& other_sites() const { return other_sites_; }
+  // By number of the task whose step was under way, 0: none; empty where tasks
+  // are not told apart.
+  const absl::flat_hash_map<uint32_t, RssTotals>& tasks() const {
+    return tasks_;
+  }
+  absl::string_view TaskLabel(uint32_t task) const;
   // Of all threads that are not kept.
   const RssTotals& other_threads() const { return other_threads_; }
   // Rows seen at a site, also where their changes are charged to another.
@@ -94,7 +106,9 @@ class CallProfile {
   // row: RSS there, or when tracing began, and what pauses have added.
   uint64_t base_rss_bytes_ = 0;
   std::vector<RssTotals> sites_, threads_, own_lines_, other_sites_;
-  std::vector<int64_t> moved_rows_;     // by site: rows taken from others, net
+  std::vector<int64_t> moved_rows_;  // by site: rows taken from others, net
+  const TaskTimelineReader* steps_ = nullptr;
+  absl::flat_hash_map<uint32_t, RssTotals> tasks_;
   std::optional<ThreadFilter> filter_;  // nothing: all threads are kept
   RssTotals other_threads_;
 };

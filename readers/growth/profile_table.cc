@@ -25,6 +25,11 @@ void ProfileTable::Add(const CallProfile& profile, const RunIndex& index) {
       return add(profile.threads(), [&](size_t id) {
         return NamedPlace(index.LatestThreadLabel(id));
       });
+    case GroupBy::kTask:
+      for (const auto& [task, totals] : profile.tasks()) {
+        Add(NamedPlace(profile.TaskLabel(task)), counted(totals));
+      }
+      return;
     case GroupBy::kLine:
       add(profile.own_lines(),
           [&](size_t id) { return PlaceOf(by_, index.ResolveStack(id)); });

@@ -35,7 +35,7 @@ inline constexpr absl::string_view kInNoRow = "in no logged row";
 // Places of one or more runs, each once. Not thread safe.
 class ProfileTable {
  public:
-  // REQUIRES: kLine, kLibraryLine, kFunction, kFile or kThread.
+  // REQUIRES: kLine, kLibraryLine, kFunction, kFile, kThread or kTask.
   explicit ProfileTable(GroupBy by, Attribution of = Attribution::kObserved)
       : by_(by), of_(of), names_(kMaxNameBytes) {}
 

@@ -43,16 +43,19 @@ class PlaceNumbers {
   PlaceNumbers(GroupBy by, const ResidentReplay& pages, const HeapReplay& heap,
                ThreadFilter* threads)
       : threads_(threads),
-        pages_(pages.model()),
-        heap_(heap.model()),
+        pages_(pages),
+        heap_(heap),
         owners_(by, &pages.index(), &table_),
         sources_(by, &heap.index(), &table_) {}
 
   size_t OfOwner(uint32_t owner) {
-    return NumberOf(owner, pages_.owners()[owner].origin(), &owners_);
+    return NumberOf(owner, pages_.OriginOf(pages_.model().owners()[owner]),
+                    &owners_);
   }
   size_t OfSource(uint32_t source) {
-    return NumberOf(source, OriginOf(heap_.sources()[source].key), &sources_);
+    return NumberOf(source,
+                    OriginOf(heap_.model().sources()[source].key, heap_),
+                    &sources_);
   }
   // By number.
   const std::deque<Place>& places() const { return table_.places(); }
@@ -64,8 +67,8 @@ class PlaceNumbers {
   }
 
   ThreadFilter* const threads_;
-  const ResidentModel& pages_;
-  const HeapModel& heap_;
+  const ResidentReplay& pages_;
+  const HeapReplay& heap_;
   PlaceTable table_;
   OriginNumbers owners_, sources_;
 };
@@ -282,11 +285,11 @@ PlaceTree HeapResidentTree(GroupBy by, const ResidentReplay& pages,
     if (owner.before_tracing()) {
       before += charges.by_owner[i];
     } else {
-      add(owner.origin(), charges.by_owner[i]);
+      add(pages.OriginOf(owner), charges.by_owner[i]);
     }
   }
   for (uint32_t i = 0; i < charges.by_source.size(); ++i) {
-    add(OriginOf(heap.model().sources()[i].key), charges.by_source[i]);
+    add(OriginOf(heap.model().sources()[i].key, heap), charges.by_source[i]);
   }
   tree.AddNamed(kSlack, charges.slack_bytes, 0);
   tree.AddNamed(kBeforeTracing, before, 0);

@@ -7,7 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "readers/lanes/min_duration.h"
 #include "readers/lanes/track_source.h"
 #include "readers/summary/run_facts.h"
 #include "text/report_text.h"
@@ -240,8 +240,7 @@ class CallSource final : public TrackSource {
           Grouped(calls.given()), " of ",
           Counted(calls.given() + calls.too_short() + calls.not_kept(), "call"),
           " written; ", Grouped(calls.too_short()), " were shorter than ",
-          absl::StrFormat("%.15g", static_cast<double>(min_us_) / 1000),
-          " ms (--min-duration)"));
+          MinDurationText(min_us_)));
     }
     if (calls.not_kept() > 0) {
       notes_.push_back(

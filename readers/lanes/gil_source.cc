@@ -6,7 +6,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "readers/lanes/min_duration.h"
 #include "readers/lanes/track_names.h"
 #include "readers/lanes/track_source.h"
 #include "readers/lanes/track_threads.h"
@@ -249,14 +249,9 @@ class GilSource final : public TrackSource {
     GilTracks tracks(options_, sink);
     if (!file->Read(&tracks)) return false;
     if (tracks.too_short() > 0) {
-      notes_.push_back(
-          absl::StrCat(Grouped(tracks.given()), " of ",
-                       Counted(tracks.given() + tracks.too_short(),
-                               "hold and wait", "holds and waits"),
-                       " of the GIL written; the others were shorter than ",
-                       absl::StrFormat(
-                           "%.15g", static_cast<double>(options_.min_us) / 1000),
-                       " ms (--min-duration)"));
+      notes_.push_back(ShorterText(tracks.given(), tracks.too_short(),
+                                   "hold and wait", "holds and waits",
+                                   "of the GIL", options_.min_us));
     }
     return true;
   }

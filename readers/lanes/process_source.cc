@@ -150,6 +150,10 @@ class LastMoment final : public RecordVisitor {
     if (count > 0) Take(events[count - 1].time_ns / 1000);
     return true;
   }
+  bool OnTasks(const TaskEvent* events, size_t count) override {
+    if (count > 0) Take(events[count - 1].time_ns / 1000);
+    return true;
+  }
   bool OnSched(const SchedSample* samples, size_t count) override {
     if (count > 0) Take(samples[count - 1].time_us);
     return true;
@@ -188,10 +192,10 @@ std::vector<std::unique_ptr<TrackSource>> AllSources(
   sources.push_back(NewCallSource(options.min_us));
   sources.push_back(NewStateSource(options));
   sources.push_back(NewGilSource(options));
+  sources.push_back(NewTaskSource(options));
   if (options.for_picture) {
     sources.push_back(NewGrowthSource());
   } else {
-    sources.push_back(NewTaskSource(options.min_us));
     sources.push_back(NewHeapSource());
     sources.push_back(NewCounterSource());
   }

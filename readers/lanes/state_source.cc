@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "readers/lanes/min_duration.h"
 #include "readers/lanes/track_names.h"
 #include "readers/lanes/track_source.h"
 #include "readers/lanes/track_threads.h"
@@ -204,12 +204,8 @@ class StateSource final : public TrackSource {
     StateTracks tracks(options_, sink);
     if (!file->Read(&tracks)) return false;
     if (tracks.too_short() > 0) {
-      notes_.push_back(absl::StrCat(
-          Grouped(tracks.given()), " of ",
-          Counted(tracks.given() + tracks.too_short(), "state", "states"),
-          " of threads written; the others were shorter than ",
-          absl::StrFormat("%.15g", static_cast<double>(options_.min_us) / 1000),
-          " ms (--min-duration)"));
+      notes_.push_back(ShorterText(tracks.given(), tracks.too_short(), "state",
+                                   "states", "of threads", options_.min_us));
     }
     if (tracks.has_states() && !tracks.has_switches()) {
       notes_.push_back(absl::StrCat(

@@ -1,5 +1,6 @@
 // What tasks of asyncio did: a track for each of those that ran most, beside
-// the thread that ran it. The others of a thread share one.
+// the thread that ran it. The others of a thread share one. In pictures all
+// tasks of a thread share one track, and those that ran most have names.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -8,7 +9,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "readers/lanes/min_duration.h"
 #include "readers/lanes/track_source.h"
 #include "readers/lanes/track_threads.h"
 #include "readers/task_steps/task_names.h"
@@ -17,8 +18,12 @@
 namespace pymemrun {
 namespace {
 
-// So many have tracks of their own.
-constexpr size_t kMostTracks = 100;
+// So many have tracks of their own, or names in a picture.
+constexpr size_t kMostTracks = 100, kMostNames = 8;
+// Of the time of all tasks: who ran less has no name in a picture.
+constexpr double kLeastShare = 0.001;
+constexpr absl::string_view kOtherTasks = "other tasks";
+constexpr absl::string_view kOtherTasksColor = "#b9b3a6";
 
 struct Step {
   uint64_t begin_us, end_us;
@@ -30,8 +35,8 @@ struct Step {
 // Memory: 40 bytes for each step. Not thread safe.
 class TaskTracks final : public ReplayVisitor {
  public:
-  TaskTracks(uint64_t min_us, TrackSink* sink)
-      : min_us_(min_us), sink_(*sink), threads_(&index(), sink) {}
+  TaskTracks(const SourceOptions& options, TrackSink* sink)
+      : options_(options), sink_(*sink), threads_(&index(), sink) {}
 
   void OnTask(const TaskDef& task) override { names_.Add(task, index()); }
   bool OnTasks(const TaskEvent* events, size_t count) override {
@@ -48,10 +53,11 @@ class TaskTracks final : public ReplayVisitor {
  private:
   void Take(const TaskEvent& event);
   void FindMost();
+  uint32_t NameOf(uint32_t task);
   uint32_t LaneOf(const Step& step);
   void Give(uint32_t lane, const std::vector<const Step*>& steps);
 
-  const uint64_t min_us_;
+  const SourceOptions options_;
   TrackSink& sink_;
   TrackThreads threads_;
   TaskNames names_;
@@ -70,7 +76,7 @@ void TaskTracks::Take(const TaskEvent& event) {
                      event.task,
                      event.grown_bytes,
                      event.action == TASK_RUNS};
-  if (step.end_us - step.begin_us < min_us_) {
+  if (step.end_us - step.begin_us < options_.min_us) {
     ++too_short_;
     return;
   }
@@ -80,21 +86,51 @@ void TaskTracks::Take(const TaskEvent& event) {
 
 void TaskTracks::FindMost() {
   std::vector<std::pair<uint64_t, uint32_t>> order;
-  for (const auto& [task, ran_us] : ran_us_) order.push_back({ran_us, task});
+  double all_us = 0;
+  for (const auto& [task, ran_us] : ran_us_) {
+    order.push_back({ran_us, task});
+    all_us += static_cast<double>(ran_us);
+  }
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second < b.second;
   });
-  if (order.size() > kMostTracks) order.resize(kMostTracks);
-  for (const auto& [ran_us, task] : order) lanes_[task] = 0;
+  const bool for_picture = options_.for_picture;
+  order.resize(std::min(order.size(), for_picture ? kMostNames : kMostTracks));
+  const double least_us = for_picture ? kLeastShare * all_us : 0;
+  for (const auto& [ran_us, task] : order) {
+    if (static_cast<double>(ran_us) >= least_us) lanes_[task] = 0;
+  }
+  if (!for_picture) return;
+  // The order in which a picture lists them.
+  for (const auto& [ran_us, task] : order) NameOf(task);
+}
+
+uint32_t TaskTracks::NameOf(uint32_t task) {
+  const bool is_other = options_.for_picture && !lanes_.contains(task);
+  uint32_t& name = slices_[is_other ? 0 : task];
+  if (name != 0) return name;
+  SliceName slice;
+  slice.name = is_other ? kOtherTasks : names_.Label(task);
+  std::string says;
+  if (is_other) {
+    slice.color = kOtherTasksColor;
+    says = absl::StrCat(Grouped(ran_us_.size() - lanes_.size()),
+                        " that ran less than those above");
+  } else if (options_.for_picture) {
+    says = "steps of this task";
+  }
+  slice.says = says;
+  return name = sink_.AddName(slice);
 }
 
 uint32_t TaskTracks::LaneOf(const Step& step) {
-  const auto own = lanes_.find(step.task);
+  const auto own = options_.for_picture ? lanes_.end() : lanes_.find(step.task);
   uint32_t& lane = own != lanes_.end() ? own->second : shared_[step.thread];
   if (lane == 0) {
-    lane = sink_.AddLane(
-        threads_.TrackOf(step.thread),
-        own != lanes_.end() ? names_.Label(step.task) : "other tasks");
+    lane = sink_.AddLane(threads_.TrackOf(step.thread),
+                         own != lanes_.end()    ? names_.Label(step.task)
+                         : options_.for_picture ? "tasks"
+                                                : kOtherTasks);
   }
   return lane;
 }
@@ -114,13 +150,7 @@ void TaskTracks::Give(uint32_t lane, const std::vector<const Step*>& steps) {
     SliceEnd end;
     end.growth_bytes = step->growth_bytes;
     end.is_cut = step->is_cut;
-    uint32_t& name = slices_[step->task];
-    if (name == 0) {
-      SliceName slice;
-      slice.name = names_.Label(step->task);
-      name = sink_.AddName(slice);
-    }
-    sink_.Begin(lane, step->begin_us, name);
+    sink_.Begin(lane, step->begin_us, NameOf(step->task));
     const uint64_t end_us =
         open.empty() ? step->end_us : std::min(step->end_us, open.back().first);
     open.push_back({end_us, end});
@@ -148,32 +178,28 @@ void TaskTracks::Finish() {
 
 class TaskSource final : public TrackSource {
  public:
-  explicit TaskSource(uint64_t min_us) : min_us_(min_us) {}
+  explicit TaskSource(const SourceOptions& options) : options_(options) {}
 
   bool Give(RereadFile* file, TrackSink* sink) override {
-    TaskTracks tracks(min_us_, sink);
+    TaskTracks tracks(options_, sink);
     if (!file->Read(&tracks)) return false;
     if (tracks.too_short() > 0) {
-      notes_.push_back(absl::StrCat(
-          Grouped(tracks.given()), " of ",
-          Counted(tracks.given() + tracks.too_short(), "step"),
-          " of tasks written; the others were shorter than ",
-          absl::StrFormat("%.15g", static_cast<double>(min_us_) / 1000),
-          " ms (--min-duration)"));
+      notes_.push_back(ShorterText(tracks.given(), tracks.too_short(), "step",
+                                   "steps", "of tasks", options_.min_us));
     }
     return true;
   }
   std::vector<std::string> Notes() const override { return notes_; }
 
  private:
-  const uint64_t min_us_;
+  const SourceOptions options_;
   std::vector<std::string> notes_;
 };
 
 }  // namespace
 
-std::unique_ptr<TrackSource> NewTaskSource(uint64_t min_us) {
-  return std::make_unique<TaskSource>(min_us);
+std::unique_ptr<TrackSource> NewTaskSource(const SourceOptions& options) {
+  return std::make_unique<TaskSource>(options);
 }
 
 }  // namespace pymemrun

@@ -35,7 +35,7 @@ class TaskSourceTest : public ::testing::Test {
     steps_.Append({end_us * 1000, 1, task, TASK_DONE,
                    (end_us - begin_us) * 1000, grown, 0});
   }
-  std::vector<std::string> Lines(uint64_t min_us) {
+  std::vector<std::string> Lines(uint64_t min_us, bool for_picture = false) {
     Record record;
     steps_.Take(record.mutable_tasks());
     builder_.AddRecord(record);
@@ -43,7 +43,7 @@ class TaskSourceTest : public ::testing::Test {
     TempFile file(sink_.contents());
     const auto run = RereadFile::Open(file.path(), console_);
     LinesSink lines;
-    const auto source = NewTaskSource(min_us);
+    const auto source = NewTaskSource({min_us, for_picture});
     EXPECT_TRUE(source->Give(run.get(), &lines));
     notes_ = source->Notes();
     return lines.lines();
@@ -78,6 +78,29 @@ TEST_F(TaskSourceTest, ShortStepsAreLeftOutAndCounted) {
   EXPECT_THAT(notes_,
               ElementsAre("1 of 2 steps of tasks written; the others were "
                           "shorter than 1 ms (--min-duration)"));
+}
+
+TEST_F(TaskSourceTest, InPicturesAThreadHasOneLaneAndTheTasksThatRanMostNames) {
+  for (uint32_t task = 1; task <= 10; ++task) {
+    Name(task, absl::StrCat("t", task));
+    Step(task, task * 1000, task * 1000 + task * 10);
+  }
+  const std::vector<std::string> lines = Lines(0, /*for_picture=*/true);
+  ASSERT_EQ(lines.size(), 22u);
+  EXPECT_EQ(lines[0], "thread MainThread");
+  EXPECT_EQ(lines[1], "lane tasks of 1");
+  EXPECT_EQ(lines[2], "begin 2 1000 other tasks");
+  EXPECT_EQ(lines[4], "begin 2 2000 other tasks");
+  EXPECT_EQ(lines[6], "begin 2 3000 t3 work");
+  EXPECT_EQ(lines[20], "begin 2 10000 t10 work");
+}
+
+TEST_F(TaskSourceTest, APictureHasNoNameForATaskThatHardlyRan) {
+  Name(1, "a");
+  Name(2, "b");
+  Step(1, 1000, 2000000);
+  Step(2, 2000000, 2000100);
+  EXPECT_EQ(Lines(0, /*for_picture=*/true)[4], "begin 2 2000000 other tasks");
 }
 
 // Those within one another come in the order of their begins.

@@ -67,11 +67,11 @@ class LaneDrawing {
   std::vector<size_t> shown_, others_;  // lanes, by their places
   // Of each lane: those beside it, in their order.
   std::vector<std::vector<size_t>> beside_;
-  std::vector<uint32_t> colors_;        // by name
-  size_t free_colors_ = 0;              // so many were given to names
-  bool has_chosen_ = false;             // some have their source's
-  double all_us_ = 0, all_bytes_ = 0;   // of all lanes
-  double most_bytes_ = 0;               // in one column of one lane
+  std::vector<uint32_t> colors_;       // by name
+  size_t free_colors_ = 0;             // so many were given to names
+  bool has_chosen_ = false;            // some have their source's
+  double all_us_ = 0, all_bytes_ = 0;  // of all lanes
+  double most_bytes_ = 0;              // in one column of one lane
 };
 
 // Threads by what is known best of them; tracks beside them go along.
@@ -134,12 +134,7 @@ std::vector<uint32_t> LaneDrawing::NamesInOrder() const {
     const bool a_beside = names[a].kind == SliceName::kOther;
     const bool b_beside = names[b].kind == SliceName::kOther;
     if (a_beside != b_beside) return a_beside;
-    // The same colours in all pictures, those that sources chose first.
-    if (a_beside && (names[a].color.empty() || names[b].color.empty())) {
-      return std::tuple(names[a].color.empty(), names[a].name) <
-             std::tuple(names[b].color.empty(), names[b].name);
-    }
-    if (a_beside) return a < b;
+    if (a_beside) return a < b;  // as its sources have it
     return by_time ? names[a].busy_us > names[b].busy_us
                    : names[a].grown_bytes > names[b].grown_bytes;
   });
@@ -161,7 +156,6 @@ uint32_t LaneDrawing::NewColor(const LaneLevels::Name& name) {
                                         : LayerColors(kMostColors)[color]);
   } else {
     chart_.colors.push_back(name.color);
-    has_chosen_ = true;
   }
   return static_cast<uint32_t>(chart_.colors.size() - 1);
 }
@@ -169,6 +163,9 @@ uint32_t LaneDrawing::NewColor(const LaneLevels::Name& name) {
 void LaneDrawing::SetColors() {
   chart_.colors = {"#8c959f", "#c9ced4"};
   colors_.assign(levels_.names().size(), LaneChart::kOtherColor);
+  for (const LaneLevels::Name& name : levels_.names()) {
+    has_chosen_ |= !name.color.empty();
+  }
   LaneLevels::Name others;
   size_t other_count = 0;
   for (const uint32_t number : NamesInOrder()) {

@@ -3,11 +3,14 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "format/tasks/task_batch.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/testing/call_run_for_tests.h"
 #include "readers/testing/heap_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
+#include "readers/testing/run_builder.h"
 
 namespace pymemrun {
 namespace {
@@ -173,6 +176,44 @@ TEST(TimelineThreadsTest, DrawsAllocationsWhereNothingElseIsKnown) {
   EXPECT_EQ(printed.code, 0) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("bars: memory that the thread allocated"));
   EXPECT_THAT(printed.out, HasSubstr("load  job.py:"));
+}
+
+// Ten tasks that ran one after the other, each longer than the one before.
+std::string TasksRun() {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  builder.AddHeader(RunBuilder::DefaultHeader());
+  builder.AddThread("MainThread", 11);
+  builder.AddStack(0, builder.AddCode("/app.py", "work", 1), 1);
+  TaskBatchEncoder steps;
+  for (uint32_t task = 1; task <= 10; ++task) {
+    Record record;
+    record.mutable_task()->set_task(task);
+    record.mutable_task()->set_name(absl::StrCat("t", task));
+    record.mutable_task()->set_stack(1);
+    builder.AddRecord(record);
+    steps.Append({task * 100000000, 1, task, TASK_WAITS, task * 1000000, 0, 0});
+  }
+  Record record;
+  steps.Take(record.mutable_tasks());
+  builder.AddRecord(record);
+  builder.Flush();
+  return sink.contents();
+}
+
+TEST(TimelineThreadsTest, DrawsStepsOfTasksAndSaysWhichAreNotToldApart) {
+  TempFile file(TasksRun());
+  const Printed printed = Report({"timeline", file.path(), "--threads"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr(">MainThread</text>"));
+  const size_t most = printed.out.find(">t10 work: steps of this task</text>");
+  const size_t others =
+      printed.out.find(">other tasks: 2 that ran less than those above</text>");
+  ASSERT_NE(most, std::string::npos);
+  ASSERT_NE(others, std::string::npos);
+  EXPECT_LT(most, printed.out.find(">t3 work: steps of this task</text>"));
+  EXPECT_LT(printed.out.find(">t3 work: steps of this task</text>"), others);
+  EXPECT_THAT(printed.out, Not(HasSubstr(">t2 work")));
 }
 
 TEST(TimelineThreadsTest, ARunThatTellsNothingOfThreadsIsRefused) {

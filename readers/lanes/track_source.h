@@ -40,7 +40,7 @@ std::unique_ptr<TrackSource> NewProcessSource();
 std::unique_ptr<TrackSource> NewCallSource(uint64_t min_us);
 std::unique_ptr<TrackSource> NewGilSource(const SourceOptions& options);
 std::unique_ptr<TrackSource> NewStateSource(const SourceOptions& options);
-std::unique_ptr<TrackSource> NewTaskSource(uint64_t min_us);
+std::unique_ptr<TrackSource> NewTaskSource(const SourceOptions& options);
 std::unique_ptr<TrackSource> NewHeapSource();
 std::unique_ptr<TrackSource> NewCounterSource();
 std::unique_ptr<TrackSource> NewGrowthSource();

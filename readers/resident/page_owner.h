@@ -15,6 +15,7 @@ struct PageOwner {
   uint32_t thread = 0;        // 0: before tracing
   uint32_t code_mapping = 0;  // of the instruction
   uint32_t mapping = 0;       // what the page was part of when it came
+  uint32_t task = 0;          // whose step brought it, if that is told apart
   uint32_t weight = 1;        // each page stands for so many
   bool inferred = false;
   bool by_scan = false;  // nobody saw who brought it
@@ -29,13 +30,13 @@ struct PageOwner {
   friend bool operator==(const PageOwner& a, const PageOwner& b) {
     return a.stack == b.stack && a.thread == b.thread &&
            a.code_mapping == b.code_mapping && a.mapping == b.mapping &&
-           a.weight == b.weight && a.inferred == b.inferred &&
-           a.by_scan == b.by_scan;
+           a.task == b.task && a.weight == b.weight &&
+           a.inferred == b.inferred && a.by_scan == b.by_scan;
   }
   template <typename H>
   friend H AbslHashValue(H h, const PageOwner& o) {
     return H::combine(std::move(h), o.stack, o.thread, o.code_mapping,
-                      o.mapping, o.weight, o.inferred, o.by_scan);
+                      o.mapping, o.task, o.weight, o.inferred, o.by_scan);
   }
 };
 

@@ -143,7 +143,8 @@ bool ResidentModel::Put(const PageMap::Run& run) {
   return true;
 }
 
-void ResidentModel::Add(const PageEntry& entry) {
+void ResidentModel::Add(const PageEntry& entry, uint32_t task) {
+  task_ = task;
   gaps_left_ += kGapsForEach;
   switch (entry.action) {
     case PAGE_CAME:
@@ -164,6 +165,7 @@ uint32_t ResidentModel::ToucherId(const PageEntry& entry) {
   owner.thread = entry.thread;
   owner.code_mapping = entry.code_mapping;
   owner.mapping = entry.mapping;
+  owner.task = task_;
   // Of more than two side by side not each was chosen among so many.
   owner.weight = entry.pages > 2 ? 1 : std::min(entry.weight, kMaxWeight);
   owner.inferred = entry.inferred;

@@ -55,7 +55,7 @@ class ResidentModel {
   ResidentModel() : ResidentModel(Limits()) {}
   explicit ResidentModel(const Limits& limits);
   void SetHeader(const Header& header);
-  void Add(const PageEntry& entry);
+  void Add(const PageEntry& entry, uint32_t task = 0);  // 0: of no task's step
   // Without its RSS, which was read later.
   void Add(const ResidencyView& seen);
   // The pages get the owner of the page they came with, if that is there.
@@ -142,7 +142,7 @@ class ResidentModel {
   uint64_t not_kept_ = 0;
   uint64_t gaps_left_;    // see Limits
   PageOwner last_owner_;  // the last one asked for
-  uint32_t last_id_ = 0;
+  uint32_t last_id_ = 0, task_ = 0;  // likewise; of the entry that is added
 };
 
 }  // namespace pymemrun

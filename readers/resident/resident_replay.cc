@@ -49,6 +49,23 @@ Hindsight ResidentReplay::hindsight() const {
   return hindsight;
 }
 
+absl::string_view ResidentReplay::TaskLabel(uint32_t task) const {
+  return task == 0 || tasks_ == nullptr ? kNoTask : tasks_->names().Label(task);
+}
+
+Origin ResidentReplay::OriginOf(const PageOwner& owner) const {
+  Origin origin = owner.origin();
+  origin.task = TaskLabel(owner.task);
+  return origin;
+}
+
+uint32_t ResidentReplay::TaskOf(const PageEntry& entry) const {
+  return tasks_ == nullptr
+             ? 0
+             : tasks_->timeline().TaskAt(index().FirstThread(entry.thread),
+                                         entry.time_us);
+}
+
 void ResidentReplay::OnHeader(const Header& header) {
   header_ = header;
   has_page_events_ = header.page_period() != 0 || header.page_scan();
@@ -108,8 +125,9 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
     PageEntry risen = entry;
     risen.time_us = std::max(entry.time_us, now_us_);
     const uint64_t owned_bytes = model_.OwnedBytes();
-    model_.Add(risen);
-    OnChanged(entry.thread, entry.stack,
+    const uint32_t task = TaskOf(entry);
+    model_.Add(risen, task);
+    OnChanged({.stack = entry.stack, .thread = entry.thread, .task = task},
               static_cast<int64_t>(model_.OwnedBytes() - owned_bytes));
   }
   if (!past_ && count > 0) last_us_ = std::max(last_us_, now_us_);
@@ -149,8 +167,7 @@ void ResidentReplay::AddLate(const LateArrival& late) {
   const uint64_t owned_bytes = model_.OwnedBytes();
   const PageOwner with = model_.owners()[model_.pages().At(late.with).owner];
   model_.Add(late);
-  OnChanged(with.thread, with.stack,
-            static_cast<int64_t>(model_.OwnedBytes() - owned_bytes));
+  OnChanged(with, static_cast<int64_t>(model_.OwnedBytes() - owned_bytes));
 }
 
 void ResidentReplay::AddReading(const Reading& reading) {

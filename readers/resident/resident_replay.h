@@ -12,6 +12,7 @@
 #include "readers/resident/hindsight.h"
 #include "readers/resident/resident_model.h"
 #include "readers/run/replay_visitor.h"
+#include "readers/task_steps/task_timeline.h"
 
 namespace pymemrun {
 
@@ -20,6 +21,14 @@ class ResidentReplay : public ReplayVisitor {
  public:
   // What happened up to `until_us`, this moment included.
   explicit ResidentReplay(uint64_t until_us = kEnd, Hindsight hindsight = {});
+
+  // Tasks are told apart from here on, by the steps that were read before. They
+  // must outlive it.
+  void TellTasksApart(const TaskTimelineReader* tasks) { tasks_ = tasks; }
+  // Of tasks by number; what none did is kNoTask.
+  absl::string_view TaskLabel(uint32_t task) const;
+  // Who it is, with the task's name.
+  Origin OriginOf(const PageOwner& owner) const;
 
   void OnHeader(const Header& header) override;
   bool OnRows(const Row*, size_t) override { return !done_; }
@@ -62,8 +71,9 @@ class ResidentReplay : public ReplayVisitor {
   // Called before anything that happened at `time_us` is added to the model,
   // which is as it was from now_us() until then. Times rise.
   virtual void OnTime(uint64_t time_us) {}
-  // By a thread's doing so many bytes came at now_us(), at that stack, or left.
-  virtual void OnChanged(uint32_t thread, uint32_t stack, int64_t bytes) {}
+  // So many bytes came at now_us(), or left, by the doing of that thread and
+  // task, at that stack: the rest of `by` says nothing where they left.
+  virtual void OnChanged(const PageOwner& by, int64_t bytes) {}
   // statm and VmHWM were read, the model has been told.
   virtual void OnReading(uint64_t time_us, uint64_t hwm_bytes) {}
   uint64_t now_us() const { return now_us_; }
@@ -81,12 +91,15 @@ class ResidentReplay : public ReplayVisitor {
   void MoveTo(uint64_t time_us);
   void LeaveMoment();
 
+  uint32_t TaskOf(const PageEntry& entry) const;
+
   const uint64_t until_us_;
   const Hindsight before_;
   size_t next_late_ = 0;                     // of before_
   std::vector<LateArrival> late_;            // that were found
   uint64_t looks_left_ = uint64_t{1} << 20;  // see FindLateArrivals()
   ResidentModel model_;
+  const TaskTimelineReader* tasks_ = nullptr;
   Header header_;
   // By time: they stand in the file before page events of earlier times.
   absl::btree_multimap<uint64_t, Reading> readings_;

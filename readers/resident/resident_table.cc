@@ -84,7 +84,7 @@ Amounts ByOwner(GroupBy by, const ResidentReplay& replay,
     if (!owner.before_tracing() && IsOther(owner, threads)) {
       amount = &amounts.other_threads;
     } else if (!owner.before_tracing()) {
-      const uint32_t number = numbers.NumberOf(id, owner.origin());
+      const uint32_t number = numbers.NumberOf(id, replay.OriginOf(owner));
       if (number == amounts.places.size()) {
         amounts.places.push_back({table.places()[number]});
       }
@@ -97,7 +97,7 @@ Amounts ByOwner(GroupBy by, const ResidentReplay& replay,
   SetVariances(
       model, threads,
       [&](uint64_t, uint32_t id) {
-        return numbers.NumberOf(id, model.owners()[id].origin());
+        return numbers.NumberOf(id, replay.OriginOf(model.owners()[id]));
       },
       &amounts);
   return amounts;

@@ -30,7 +30,7 @@ StackTree::StackTree(GroupBy by, const ResidentReplay* replay,
 }
 
 uint32_t StackTree::NodeOf(const PageOwner& owner) {
-  if (!owner.before_tracing()) return tree_.NodeOf(owner.origin());
+  if (!owner.before_tracing()) return tree_.NodeOf(replay_.OriginOf(owner));
   return tree_.Child(
       tree_.Child(0, NamedPlace(kBeforeTracing)),
       PlaceOf(GroupBy::kMapping, replay_.index(), owner.origin()));

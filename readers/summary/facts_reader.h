@@ -23,11 +23,11 @@ class FactsReader final : public RunFacts {
   static std::unique_ptr<FactsReader> Read(const std::string& path,
                                            const Console& console, int* code,
                                            const std::string& threads = "");
-  // The same of a file that was read before, as `file` has said.
-  static std::unique_ptr<FactsReader> ReadAgain(RereadFile* file,
-                                                const Console& console,
-                                                int* code,
-                                                const std::string& threads);
+  // The same of a file that was read before, as `file` has said. `tasks`, if
+  // any: their steps, to tell rows apart by.
+  static std::unique_ptr<FactsReader> ReadAgain(
+      RereadFile* file, const Console& console, int* code,
+      const std::string& threads, const TaskTimelineReader* tasks = nullptr);
 
   void OnDamage(const StreamReader::Damage& damage) override {
     if (teller_.has_value()) teller_->Say(damage);

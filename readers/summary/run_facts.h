@@ -41,6 +41,9 @@ class RunFacts : public FactKeeper {
   void KeepThreads(const std::string& wanted) {
     profile_.KeepThreads(wanted, &index());
   }
+  void TellTasksApart(const TaskTimelineReader* tasks) {
+    profile_.TellTasksApart(tasks);
+  }
   const CallProfile& profile() const { return profile_; }
   // Its places, and what no row has of the change of RSS. Of a table by what
   // threads caused the rows alone.

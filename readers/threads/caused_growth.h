@@ -14,9 +14,11 @@
 namespace pymemrun {
 
 // Reads a run that was read before, as `finder` has found it. Null: nobody saw
-// which thread brought pages, or nothing can be read.
-std::unique_ptr<ThreadReplay> ReadCaused(RereadFile* file,
-                                         const PeakFinder& finder);
+// which thread brought pages, or nothing can be read. `tasks`: see
+// ResidentReplay::TellTasksApart().
+std::unique_ptr<ThreadReplay> ReadCaused(
+    RereadFile* file, const PeakFinder& finder,
+    const TaskTimelineReader* tasks = nullptr);
 
 // Adds what the threads did, each change at the place of its stack. `wanted`:
 // see ThreadFilter. REQUIRES: the table is by kCaused, Finish() was called.

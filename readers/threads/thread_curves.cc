@@ -54,12 +54,11 @@ bool ThreadCurvesReplay::OnRows(const Row* rows, size_t count) {
 
 void ThreadCurvesReplay::OnPause(const Pause& pause) { profile_.Add(pause); }
 
-void ThreadCurvesReplay::OnChanged(uint32_t thread, uint32_t stack,
-                                   int64_t bytes) {
+void ThreadCurvesReplay::OnChanged(const PageOwner& by, int64_t bytes) {
   if (by_ != GrowthBy::kFaults || now_us() == 0) return;
   const int64_t before =
-      thread < states_.size() ? states_[thread].net_bytes : 0;
-  Set(thread, now_us(), stack, before + Bounded(bytes));
+      by.thread < states_.size() ? states_[by.thread].net_bytes : 0;
+  Set(by.thread, now_us(), by.stack, before + Bounded(bytes));
 }
 
 void ThreadCurvesReplay::Set(uint32_t thread, uint64_t time_us, uint32_t stack,

@@ -63,7 +63,7 @@ class ThreadCurvesReplay final : public ResidentReplay {
 
  private:
   void OnTime(uint64_t time_us) override { PassTo(time_us); }
-  void OnChanged(uint32_t thread, uint32_t stack, int64_t bytes) override;
+  void OnChanged(const PageOwner& by, int64_t bytes) override;
   void PassTo(uint64_t time_us);
   void TakeValues();
   void Set(uint32_t thread, uint64_t time_us, uint32_t stack, int64_t bytes);

@@ -31,10 +31,10 @@ void ThreadDrss::OnThread(const ThreadDef& thread) {
   if (threads_.size() <= index().threads()) threads_.emplace_back();
 }
 
-void ThreadDrss::OnChanged(uint32_t thread, uint32_t, int64_t bytes) {
+void ThreadDrss::OnChanged(const PageOwner& by, int64_t bytes) {
   if (now_us() == 0 || bytes == 0) return;
   std::vector<Change>& changes =
-      threads_[thread < threads_.size() ? thread : 0].by_time;
+      threads_[by.thread < threads_.size() ? by.thread : 0].by_time;
   if (!changes.empty() && changes.back().time_us == now_us()) {
     changes.back().bytes += bytes;
   } else {

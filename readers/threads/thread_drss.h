@@ -65,7 +65,7 @@ class ThreadDrss final : public ResidentReplay, public RowDrss {
   }
   static int64_t TakeUntil(uint64_t time_us, Changes* changes);
   bool KnowsPages() const { return has_page_events() && !by_scan(); }
-  void OnChanged(uint32_t thread, uint32_t stack, int64_t bytes) override;
+  void OnChanged(const PageOwner& by, int64_t bytes) override;
 
   const uint64_t from_us_;
   std::vector<Changes> threads_ = {{}};  // by id; 0: of what no thread did

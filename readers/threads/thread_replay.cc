@@ -80,14 +80,16 @@ void ThreadReplay::SeeStack(uint32_t thread, uint32_t stack) {
       index().ResolveStack(stack).code_name != kNativeThreadName;
 }
 
-void ThreadReplay::OnChanged(uint32_t thread, uint32_t stack, int64_t bytes) {
+void ThreadReplay::OnChanged(const PageOwner& by, int64_t bytes) {
   if (now_us() == 0) return;  // before the program's own code
-  See(thread, now_us());
-  SeeStack(thread, stack);
-  std::pair<uint32_t, uint32_t> key(thread, stack);
-  if (changes_.size() >= kMaxStacks && !changes_.contains(key)) key.second = 0;
+  See(by.thread, now_us());
+  SeeStack(by.thread, by.stack);
+  std::tuple<uint32_t, uint32_t, uint32_t> key(by.thread, by.stack, by.task);
+  if (changes_.size() >= kMaxStacks && !changes_.contains(key)) {
+    key = {by.thread, 0, 0};
+  }
   Bytes& at_stack = changes_[key];
-  ThreadTotals* const totals = Of(thread);
+  ThreadTotals* const totals = Of(by.thread);
   if (bytes < 0) {
     totals->shrinkage_bytes -= static_cast<uint64_t>(bytes);
     at_stack.shrinkage -= static_cast<uint64_t>(bytes);
@@ -132,14 +134,13 @@ void ThreadReplay::FoldRenamed() {
 void ThreadReplay::FindTopLines() {
   PlaceTable lines;
   TopLines came, went;
-  ForEachChange([&](uint32_t thread, uint32_t stack, uint64_t growth,
-                    uint64_t shrinkage) {
-    if (stack == 0) return;
+  ForEachChange([&](const Change& at) {
+    if (at.stack == 0) return;
     const uint32_t line =
-        lines.NumberOf(GroupBy::kLine, index(), Origin{.stack = stack});
+        lines.NumberOf(GroupBy::kLine, index(), Origin{.stack = at.stack});
     const bool has_code = lines.places()[line].line != 0;
-    came.Add(thread, line, {growth, stack, has_code});
-    went.Add(thread, line, {shrinkage, stack, has_code});
+    came.Add(at.thread, line, {at.growth_bytes, at.stack, has_code});
+    went.Add(at.thread, line, {at.shrinkage_bytes, at.stack, has_code});
   });
   for (uint32_t id = 0; id < threads_.size(); ++id) {
     TopLines::Top top = came.Of(id);

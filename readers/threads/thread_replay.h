@@ -8,6 +8,7 @@
 #define PYMEMRUN_READERS_THREADS_THREAD_REPLAY_H_
 
 #include <cstdint>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -49,13 +50,18 @@ class ThreadReplay final : public ResidentReplay {
   // at its last id, and those before have nothing. REQUIRES: Finish() was
   // called.
   const std::vector<ThreadTotals>& threads() const { return threads_; }
-  // Calls change(thread, stack, growth_bytes, shrinkage_bytes) of each stack at
-  // which a thread brought pages or gave them back; the thread's last id.
-  template <typename Change>
-  void ForEachChange(const Change& change) const {
+  // What a thread brought at a stack, and gave back there; of one task, where
+  // tasks are told apart.
+  struct Change {
+    uint32_t thread, stack, task;  // the thread's last id
+    uint64_t growth_bytes, shrinkage_bytes;
+  };
+  template <typename Visit>
+  void ForEachChange(const Visit& visit) const {
     for (const auto& [key, bytes] : changes_) {
-      change(index().LatestThread(key.first), key.second, bytes.growth,
-             bytes.shrinkage);
+      const auto [thread, stack, task] = key;
+      visit(Change{index().LatestThread(thread), stack, task, bytes.growth,
+                   bytes.shrinkage});
     }
   }
   // Somebody saw which thread brought pages.
@@ -65,14 +71,14 @@ class ThreadReplay final : public ResidentReplay {
   int64_t unattributed_bytes() const;
 
  private:
-  // What stacks of threads beyond so many did stands at no stack.
+  // What stacks of threads beyond so many did stands at no stack, and no task.
   static constexpr size_t kMaxStacks = size_t{1} << 20;
   struct Bytes {
     uint64_t growth = 0, shrinkage = 0;
   };
 
   void OnTime(uint64_t time_us) override;
-  void OnChanged(uint32_t thread, uint32_t stack, int64_t bytes) override;
+  void OnChanged(const PageOwner& by, int64_t bytes) override;
   ThreadTotals* Of(uint32_t thread);
   void See(uint32_t thread, uint64_t time_us);
   void SeeStack(uint32_t thread, uint32_t stack);
@@ -83,8 +89,8 @@ class ThreadReplay final : public ResidentReplay {
   const uint64_t peak_us_;
   bool has_peak_ = false;
   std::vector<ThreadTotals> threads_ = {{}};
-  // By thread and stack.
-  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, Bytes> changes_;
+  // By thread, stack and task.
+  absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, Bytes> changes_;
 };
 
 }  // namespace pymemrun

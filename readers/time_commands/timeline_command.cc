@@ -102,8 +102,8 @@ class TimelineCommand final : public ReportCommand {
             "It needs a run with page events; --by heap needs heap events.\n\n"
             "--threads draws a lane for each thread below RSS: which of your "
             "functions ran, where every event was logged, and what memory the "
-            "thread took. A run with the GIL and states shows when it ran, "
-            "waited and slept.") {}
+            "thread took. A run with the GIL, states or tasks shows when "
+            "it ran, waited and slept, or whose step it ran.") {}
 
   void AddOptions(CLI::App* app) override;
   std::string Problem() const override;
@@ -211,7 +211,7 @@ int TimelineCommand::DrawThreads(RereadFile* file, const Console& console,
     console.Say(absl::StrCat(file->shown_name(),
                              ": nobody saw what threads did: record calls "
                              "(--min-drss 0), page faults, heap events, the "
-                             "GIL or states"));
+                             "GIL, states or tasks"));
     return file->whole() ? kExitUsage : file->code();
   }
   PrintSvg(chart, output);

@@ -22,7 +22,8 @@ CAT = [[form] for form in ('--text', '--csv', '--jsonl', '--raw', '--summary')]
 PAGES = [['resident', *options] for options in (
     ['--limit', '0'], ['--by', 'mapping'], ['--by', 'thread', '--stacks'], ['--json'],
     ['--stacks', '--limit', '0'], ['--collapsed'], ['--at', 'exit'], ['--at', 'heap-peak'],
-    ['--owner', 'heap'], ['--sort', 'file', '--exclude', '*x*'],
+    ['--by', 'task'],
+    ['--owner', 'heap', '--by', 'task'], ['--owner', 'heap'], ['--sort', 'file', '--exclude', '*x*'],
     ['--owner', 'heap', '--stacks'], ['--by', 'mapping', '--thread', 'M*'])]
 PAGES += [['timeline'], ['timeline', '--format', 'csv'], ['timeline', '--by', 'heap'],
           ['timeline', '--threads']]
@@ -45,6 +46,8 @@ HEAP += [['export', '--format', form] for form in ('pprof', 'collapsed', 'speeds
 ROWS = [['report'], ['top', '--limit', '0'], ['top', '--by', 'function', '--json'], ['summary'],
         ['top', '--thread', '*'], ['threads', '--limit', '0'],
         ['top', '--by', 'thread', '--thread-attribution', 'caused'],
+        ['top', '--by', 'task', '--limit', '0'],
+        ['top', '--by', 'task', '--thread-attribution', 'observed'],
         ['threads', '--thread', 'M*', '--thread-attribution', 'observed'], ['graph'],
         ['graph', '--csv', '--top', '24', '--from', '0.0001'], ['watch', '--once'],
         ['gil'], ['gil', '--rows', 'waits', '--json'], ['offgil'], ['offgil', '--by', 'both'],

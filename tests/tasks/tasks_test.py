@@ -222,6 +222,19 @@ class TasksTest(support.ProgramTest):
         self.assertEqual(heap[0]["task"], "leaky leaks")
         self.assertIn("leaky leaks grew most", run.report("tasks"))
 
+    def test_pages_are_of_the_task_whose_step_brought_them(self):
+        run = self.run_script(PLANTED, "--trace", "pages,tasks", "--heap", "off")
+        grown = {row["task"]: row["growth_bytes"]
+                 for row in json.loads(run.report("top", "--by", "task", "--json"))
+                 if row["share"] is not None}
+        self.assertGreater(grown.pop("<no task>"), 0)  # modules are imported
+        self.assertEqual(max(grown, key=grown.get), "leaky leaks")
+        self.assertGreater(grown["leaky leaks"], 20 * 400_000)
+        resident = json.loads(run.report("resident", "--by", "task", "--at", "end",
+                                         "--json"))
+        kept = {row["task"]: row["resident_bytes"] for row in resident}
+        self.assertGreater(kept["leaky leaks"], 20 * 400_000)
+
     def test_the_task_that_blocks_is_named_with_its_line(self):
         run = self.traced(PLANTED, "--heap", "off")
         told_ms = json.loads(run.stdout)["blocked"] / MS

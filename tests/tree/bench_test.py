@@ -302,6 +302,16 @@ class Programs(unittest.TestCase):
                          ["calls", "gil", "states", "counters", "all three"])
         self.assertEqual(len(rows), 15)
 
+    def test_tasks_have_a_row_for_each_program_and_mode(self):
+        text = self.run_program("tasks", "--build", BUILD, "--runs", "1", "--scale", "tiny")
+        rows = re.findall(r"^\| 100 tasks that (\w+) \| (none|tasks) \| (?:untraced|none) \| "
+                          r"[\d.]+ \| [\d.]+ \| [\d.]+ to [\d.]+ \| [\d.]+ \| ([-\d,]*) ?\|",
+                          text, re.M)
+        self.assertEqual([found[:2] for found in rows],
+                         [("switch", "none"), ("switch", "tasks"),
+                          ("compute", "none"), ("compute", "tasks")])
+        self.assertEqual([ns != "" for _, _, ns in rows], [False, True, False, True])
+
     def test_objects_are_looked_at_in_three_ways(self):
         with tempfile.TemporaryDirectory() as folder:
             text = self.run_program("objects", "--build", BUILD, "--runs", "1",

@@ -24,15 +24,20 @@ void Write(GilBatchEncoder* events, HostileRun* run) {
   run->builder().AddRecord(record);
 }
 
-}  // namespace
-
-void GilWaits(uint64_t count, HostileRun* run) {
-  const uint32_t chain = run->AddChain(kMaxStackNodes - 1);
+// The first one's ThreadDef.id.
+uint64_t AddThreads(uint64_t count, HostileRun* run) {
   uint32_t last = 0;
   for (uint64_t i = 0; i < count; ++i) {
     last = run->builder().AddThread(absl::StrCat("t", i), i + 1);
   }
-  const uint64_t first = last + 1 - count;
+  return last + 1 - count;
+}
+
+}  // namespace
+
+void GilWaits(uint64_t count, HostileRun* run) {
+  const uint32_t chain = run->AddChain(kMaxStackNodes - 1);
+  const uint64_t first = AddThreads(count, run);
   GilBatchEncoder events;
   uint64_t time_ns = 0;
   for (const GilAction action : {GIL_WAITING, GIL_HOLDER, GIL_TAKEN}) {
@@ -59,11 +64,7 @@ void LockWaits(uint64_t count, HostileRun* run) {
   record.mutable_gil_recording()->set_free_threaded(true);
   run->builder().AddRecord(record);
   const uint32_t chain = run->AddChain(kMaxStackNodes - 1);
-  uint32_t last = 0;
-  for (uint64_t i = 0; i < count; ++i) {
-    last = run->builder().AddThread(absl::StrCat("t", i), i + 1);
-  }
-  const uint64_t first = last + 1 - count;
+  const uint64_t first = AddThreads(count, run);
   GilBatchEncoder events;
   uint64_t time_ns = 0;
   for (const GilAction begins :

@@ -240,7 +240,7 @@ json.dump(told, sys.stdout)
     def test_two_thousand_threads_begin_and_end(self):
         self.need_switches()
         run = self.run_script("""
-import threading
+import os, threading, time
 threading.stack_size(64 << 10)
 count = 0
 for _ in range(20):
@@ -248,6 +248,8 @@ for _ in range(20):
     threads = [threading.Thread(target=barrier.wait) for n in range(100)]
     for thread in threads: thread.start()
     for thread in threads: thread.join()
+# A thread that was joined is about to end.
+while len(os.listdir("/proc/self/task")) > 1: time.sleep(0.001)
 """, *STATES)
         born = ended = 0
         for batch in run.records("states"):

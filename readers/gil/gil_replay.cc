@@ -317,6 +317,16 @@ void GilReplay::AddStack(const GilEvent& event, uint32_t thread, Gil* gil) {
   }
 }
 
+// It is switched on while extensions are loaded.
+bool GilReplay::HasLocksAlone() const {
+  if (!free_threaded_) return false;
+  uint64_t used_ns = 0;
+  for (const auto& [number, gil] : gils_) {
+    used_ns += gil.times.held_ns + gil.times.waited_ns;
+  }
+  return used_ns < end_ns_ / 10;
+}
+
 std::vector<GilTimes> GilReplay::EachGil() const {
   std::vector<GilTimes> all;
   for (const auto& [number, gil] : gils_) all.push_back(gil.times);

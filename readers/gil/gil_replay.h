@@ -51,8 +51,10 @@ class GilReplay : public ReplayVisitor {
   // After Finish().
   bool has_gil() const { return has_gil_; }
   uint64_t min_wait_ns() const { return min_wait_ns_; }
-  // The interpreter has locks instead of a GIL, and stops all threads at times.
+  // The interpreter has locks instead of a GIL; and did not switch that on, but
+  // for moments.
   bool free_threaded() const { return free_threaded_; }
+  bool HasLocksAlone() const;
   const WorldStops& stops() const { return stops_; }
   uint64_t lost() const { return lost_; }
   uint64_t end_ns() const { return end_ns_; }
@@ -68,8 +70,7 @@ class GilReplay : public ReplayVisitor {
   const absl::flat_hash_map<GilPlace, uint64_t>& blocked_by_place() const {
     return blocked_by_place_;
   }
-  // The longest waits, the longest first.
-  const std::vector<GilWait>& worst() const { return worst_; }
+  const std::vector<GilWait>& worst() const { return worst_; }  // longest first
 
  protected:
   // Told of each hold and each wait when it is over, by first ThreadDef.ids.
@@ -109,9 +110,8 @@ class GilReplay : public ReplayVisitor {
     GilAction why = GIL_TAKEN;  // GIL_TAKEN: none is
     uint64_t since_ns = 0;
   };
-  // Where a thread let others go on.
   struct LetGo {
-    GilPlace place;
+    GilPlace place;  // where a thread let others go on
     uint64_t time_ns = 0;
   };
 

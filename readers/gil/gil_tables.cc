@@ -69,7 +69,7 @@ std::vector<Table::Heading> ThreadHeadings(bool has_gil, bool stops) {
 Table ThreadRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
                  TableFormat format) {
   Table table;
-  const bool has_gil = !HasLocksAlone(replay);
+  const bool has_gil = !replay.HasLocksAlone();
   table.headings = ThreadHeadings(has_gil, replay.free_threaded());
   for (const uint32_t thread : GilThreadsOf(replay, keep)) {
     if (limit != 0 && table.rows.size() == limit) break;
@@ -254,16 +254,6 @@ Table StopRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
 
 }  // namespace
 
-bool HasLocksAlone(const GilReplay& replay) {
-  if (!replay.free_threaded()) return false;
-  // Its GIL is switched on for moments, while extensions are loaded.
-  uint64_t used_ns = 0;
-  for (const GilTimes& gil : replay.EachGil()) {
-    used_ns += gil.held_ns + gil.waited_ns;
-  }
-  return used_ns < replay.end_ns() / 10;
-}
-
 std::vector<uint32_t> GilThreadsOf(const GilReplay& replay,
                                    ThreadFilter* keep) {
   std::vector<uint32_t> order;
@@ -282,7 +272,7 @@ std::vector<uint32_t> GilThreadsOf(const GilReplay& replay,
 
 std::string GilHolderName(const GilReplay& replay, uint32_t holder) {
   if (holder == GilReplay::kHandover) {
-    return HasLocksAlone(replay) ? "<not known>" : "<handing over>";
+    return replay.HasLocksAlone() ? "<not known>" : "<handing over>";
   }
   if (holder == GilReplay::kForgotten) return "<several threads>";
   return std::string(replay.index().LatestThreadLabel(holder));
@@ -343,7 +333,7 @@ Table GilMatrix(const GilReplay& replay, ThreadFilter* keep) {
                               absl::StrCat("for ", i + 1)});
   }
   table.headings.push_back({"others", "others"});
-  const bool has_gil = !HasLocksAlone(replay);
+  const bool has_gil = !replay.HasLocksAlone();
   table.headings.push_back({"nobody", has_gil ? "nobody" : "not known"});
   const auto& blocked = replay.blocked_ns();
   for (size_t i = 0; i < threads.size(); ++i) {

@@ -38,8 +38,6 @@ std::vector<uint32_t> GilThreadsOf(const GilReplay& replay, ThreadFilter* keep);
 std::string GilPlaceText(const GilReplay& replay, const GilPlace& place);
 // Of a holder as GilReplay::Pair has it: also "<handing over>".
 std::string GilHolderName(const GilReplay& replay, uint32_t holder);
-// Whether it is locks that threads wait for, and not a GIL.
-bool HasLocksAlone(const GilReplay& replay);
 // What the own line called, or the C function; empty: it held it by itself.
 std::string GilCallText(const GilReplay& replay, const GilPlace& place);
 

@@ -100,7 +100,7 @@ std::string HolderText(const GilReplay& replay, const GilWait& wait) {
 }  // namespace
 
 std::string GilSentence(const GilReplay& replay, ThreadFilter* keep) {
-  if (HasLocksAlone(replay)) return LockSentence(replay, keep);
+  if (replay.HasLocksAlone()) return LockSentence(replay, keep);
   const auto [all, waiters] = GilSumsOf(replay, keep);
   if (all.threads == 0) return "No thread took the GIL in what was read.\n";
   const std::string rest = absl::StrCat(

@@ -15,6 +15,9 @@
 namespace pymemrun {
 namespace {
 
+// While all threads stand still, or one waits until they do.
+constexpr char kStopColor[] = "#6f42c1";
+
 // A hold goes from when a thread takes the GIL until it lets go, and another
 // one takes it next. Meanwhile it may have let go and taken it again: for how
 // long is known, and not when. A hold's end is known at the next entry that
@@ -219,7 +222,7 @@ uint32_t GilTracks::NameOf(Why why) {
   if (parked_names_[why] == 0) {
     SliceName name;
     name.name = kTexts[why];
-    name.color = kGilWaitColor;
+    name.color = why == kLock ? kGilWaitColor : kStopColor;
     name.is_idle = true;
     parked_names_[why] = sink_.AddName(name);
   }

@@ -97,10 +97,10 @@ uint32_t StateTracks::NameOf(const StateSpan& span) {
   if (names_[0] == 0) {
     for (size_t i = 0; i < kThreadStates; ++i) {
       const auto state = static_cast<ThreadState>(i);
-      const bool is_python = state == ThreadState::kGil && free_threaded();
+      const bool is_python = state == ThreadState::kGil && HasLocksAlone();
       const StateLook& look = is_python ? kPythonLook : kLooks[i];
       const bool just_runs =
-          state == ThreadState::kRuns && (!has_gil() || free_threaded());
+          state == ThreadState::kRuns && (!has_gil() || HasLocksAlone());
       names_[i] = AddName(just_runs ? "runs" : look.name, look);
     }
   }

@@ -26,7 +26,7 @@ bool Knows(const StateReplay& replay, const ThreadStates& states,
            size_t state) {
   switch (static_cast<ThreadState>(state)) {
     case ThreadState::kRunsWithGil:
-      return replay.has_gil() && !replay.free_threaded();
+      return replay.has_gil() && !replay.HasLocksAlone();
     case ThreadState::kGil:
       return replay.has_gil();
     case ThreadState::kLock:
@@ -47,7 +47,7 @@ Cell SecondsCell(uint64_t ns, TableFormat format) {
 const char* TitleOf(const StateColumn& column, const StateReplay& replay) {
   const bool is_gil =
       &column == &kColumns[static_cast<size_t>(ThreadState::kGil)];
-  return is_gil && replay.free_threaded() ? "S(Python)" : column.title;
+  return is_gil && replay.HasLocksAlone() ? "S(Python)" : column.title;
 }
 
 }  // namespace

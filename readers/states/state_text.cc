@@ -86,7 +86,7 @@ std::string StateSentence(const StateReplay& replay, ThreadFilter* keep) {
   std::string text =
       absl::StrCat(Counted(threads.size(), "thread"), ": ran ",
                    Percent(share(ran)), " of the time");
-  if (replay.has_gil() && !replay.free_threaded()) {
+  if (replay.has_gil() && !replay.HasLocksAlone()) {
     absl::StrAppend(&text, " (",
                     Percent(share(ns[Place(ThreadState::kRunsWithGil)])),
                     " with the GIL)");
@@ -95,7 +95,7 @@ std::string StateSentence(const StateReplay& replay, ThreadFilter* keep) {
     const double part = share(ns[Place(state)]);
     if (part < kSmallShare) continue;
     const bool is_python =
-        state == ThreadState::kGil && replay.free_threaded();
+        state == ThreadState::kGil && replay.HasLocksAlone();
     absl::StrAppend(&text, ", ",
                     is_python ? "waited for the interpreter " : words,
                     Percent(part));

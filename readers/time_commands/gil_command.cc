@@ -89,7 +89,7 @@ void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
               output);
   }
   if (replay.blocked_ns().empty()) return;
-  const bool locks = HasLocksAlone(replay);
+  const bool locks = replay.HasLocksAlone();
   output->AppendLines("\nWho waits for whom, seconds:\n");
   PrintTable(GilMatrix(replay, keep), TableFormat::kText, output);
   if (!replay.blocked_by_place().empty()) {

@@ -127,7 +127,7 @@ std::string OffGilCommand::Problem() const {
 
 std::string OffGilCommand::Sentence(const WaitStacks& replay,
                                     const OffGilTree& tree) const {
-  const bool locks = HasLocksAlone(replay);
+  const bool locks = replay.HasLocksAlone();
   std::string text =
       absl::StrCat("Threads waited ", Seconds(tree.waited_ns()),
                    locks ? " for the interpreter's locks, and where all were "
@@ -164,7 +164,7 @@ void OffGilCommand::Print(const WaitStacks& replay, const OffGilTree& tree,
     FlameTexts texts;
     texts.unit = TreeUnit::kNanos;
     texts.title = TitleOf(
-        HasLocksAlone(replay) ? "Waits for locks" : "Waits for the GIL",
+        replay.HasLocksAlone() ? "Waits for locks" : "Waits for the GIL",
         replay.header().script());
     texts.subtitle = absl::StrCat(
         Sentence(replay, tree),

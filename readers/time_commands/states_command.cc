@@ -53,7 +53,10 @@ int StatesCommand::Run(const Console& console, OutputBuffer* output) {
   }
   ThreadFilter keep(thread_, &replay.index());
   if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
-  Table table = StateTable(replay, &keep, table_.limit(), table_.format());
+  // Machines get all rows, unless they say otherwise.
+  const uint64_t limit = table_.as_text() ? table_.limit()
+                                          : table_.given_limit.value_or(0);
+  Table table = StateTable(replay, &keep, limit, table_.format());
   if (table_.as_text()) {
     output->AppendLines(
         absl::StrCat(StateSentence(replay, &keep), StateNotes(replay), "\n"));

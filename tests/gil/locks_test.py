@@ -127,6 +127,10 @@ class LocksTest(support.ProgramTest):
         row = threads[numbers["stores"]]
         self.assertLessEqual(row["waiting_s"] * 1e9, took_ns)
         self.assertGreaterEqual(row["waits"], 10)
+        # Also those that never wait, and from their beginning on.
+        self.assertGreaterEqual(row["total_s"] * 1e9, took_ns)
+        for number in numbers.values():
+            self.assertIn(number, threads)
         self.assert_sleeps_are_told(run, numbers["stores"])
         blockers = self.rows(run, "blockers")
         self.assertEqual(self.number(blockers[0]["waiter"]), numbers["stores"])

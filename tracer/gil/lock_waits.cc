@@ -80,6 +80,13 @@ void LockWaits::Begin(uint64_t min_wait, WaitOf* wait_of) {
   for (Waiter& place : g_waiters) place.semaphore.store(0);
   min_wait_ = min_wait;
   wait_of_.store(wait_of, std::memory_order_release);
+  TellThread();
+}
+
+void LockWaits::TellThread() {
+  const int saved_errno = errno;
+  Put(GilNote::kGoesOn, Now(), 0);
+  errno = saved_errno;
 }
 
 LockWaits::Wait::Wait(const void* semaphore, GilNote begins)

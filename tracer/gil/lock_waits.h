@@ -19,7 +19,8 @@ class LockWaits {
   // As WaitOf(): it is not recorded.
   static constexpr GilNote kOther = GilNote::kTaken;
   // What the calling thread waits for at `semaphore`, called from `caller`:
-  // kLockWaiting, kStandsStill, kStopsOthers or kOther. Keeps errno.
+  // kLockWaiting, kStandsStill, kStopsOthers or kOther. Without a semaphore:
+  // kGoesOn if the caller is the interpreter itself, else kOther. Keeps errno.
   using WaitOf = GilNote(const void* semaphore, const void* caller);
 
   // Waits come from here on, those of `min_wait` time stamps or more with
@@ -28,6 +29,10 @@ class LockWaits {
   static void Begin(uint64_t min_wait, WaitOf* wait_of);
   // Null before.
   static WaitOf* wait_of() { return wait_of_.load(std::memory_order_acquire); }
+
+  // The calling thread is there: it begins to run Python, or has just done so.
+  // Keeps errno.
+  static void TellThread();
 
   // The calling thread waits at `semaphore` while this lives. `begins` is
   // what WaitOf() said, not kOther. Keeps errno.

@@ -2,6 +2,7 @@
 // tracers of those interpreters alone.
 #ifdef Py_GIL_DISABLED
 
+#include <pthread.h>
 #include <semaphore.h>
 #include <time.h>
 
@@ -58,6 +59,18 @@ PYMEMRUN_INTERPOSE int sem_clockwait(sem_t* semaphore, clockid_t clock,
 PYMEMRUN_INTERPOSE int sem_timedwait(sem_t* semaphore, const timespec* until) {
   const ParkedWait wait(semaphore, __builtin_return_address(0));
   return PYMEMRUN_NEXT(sem_timedwait)(semaphore, until);
+}
+
+// A thread that begins to run Python, or is done with it, notes that for itself.
+PYMEMRUN_INTERPOSE int pthread_setspecific(pthread_key_t key,
+                                           const void* value) noexcept {
+  LockWaits::WaitOf* const wait_of = LockWaits::wait_of();
+  const void* const caller = __builtin_return_address(0);
+  if (wait_of != nullptr && wait_of(nullptr, caller) != LockWaits::kOther &&
+      TracedPage() != nullptr) {
+    LockWaits::TellThread();
+  }
+  return PYMEMRUN_NEXT(pthread_setspecific)(key, value);
 }
 
 PYMEMRUN_INTERPOSE int sem_post(sem_t* semaphore) noexcept {

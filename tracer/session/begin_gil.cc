@@ -25,6 +25,8 @@ GilNote WaitOf(const void* semaphore, const void* caller) {
       return GilNote::kStandsStill;
     case PYMEMRUN_STOPS_OTHERS:
       return GilNote::kStopsOthers;
+    case PYMEMRUN_DOES_NOT_WAIT:
+      return GilNote::kGoesOn;
     default:
       return LockWaits::kOther;
   }

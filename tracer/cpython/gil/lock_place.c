@@ -78,10 +78,11 @@ static int IsPrograms(uintptr_t mutex) {
 PymemrunParked PymemrunParkedFor(const void* semaphore, const void* caller) {
   const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
   const uintptr_t at = (uintptr_t)semaphore;
-  if ((uintptr_t)caller < known.text || (uintptr_t)caller >= known.text_end ||
-      at < here || at - here > NEAR_BYTES) {
+  if ((uintptr_t)caller < known.text || (uintptr_t)caller >= known.text_end) {
     return PYMEMRUN_NOT_PARKED;
   }
+  if (semaphore == NULL) return PYMEMRUN_DOES_NOT_WAIT;
+  if (at < here || at - here > NEAR_BYTES) return PYMEMRUN_NOT_PARKED;
   const uintptr_t* const entry = (const uintptr_t*)semaphore - 2;
   const uintptr_t address = entry[1];
   if (entry[0] != 0) {

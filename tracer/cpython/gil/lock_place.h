@@ -12,13 +12,14 @@ typedef enum PymemrunParked {
   PYMEMRUN_FOR_LOCK,       // of an object, or of the interpreter
   PYMEMRUN_STANDS_STILL,   // another thread has stopped all
   PYMEMRUN_STOPS_OTHERS,   // it stops all, and waits until they stand still
+  PYMEMRUN_DOES_NOT_WAIT,  // there is no semaphore
 } PymemrunParked;
 
 // To be called once before the next, with the interpreter initialised, by a
 // thread that may run Python.
 void PymemrunKnowLocks(void);
 // Of the calling thread, which is about to wait at `semaphore`, called from
-// `caller`. Locks of the program's own (`threading`) are not the
+// `caller`; null: only whether that is the interpreter. Locks of the program's own (`threading`) are not the
 // interpreter's. Calls no Python code, keeps errno.
 PymemrunParked PymemrunParkedFor(const void* semaphore, const void* caller);
 

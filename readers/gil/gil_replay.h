@@ -51,8 +51,8 @@ class GilReplay : public ReplayVisitor {
   // After Finish().
   bool has_gil() const { return has_gil_; }
   uint64_t min_wait_ns() const { return min_wait_ns_; }
-  // The interpreter has locks instead of a GIL; and did not switch that on, but
-  // for moments.
+  // The interpreter has locks instead of a GIL; and switched that on for moments
+  // at most.
   bool free_threaded() const { return free_threaded_; }
   bool HasLocksAlone() const;
   const WorldStops& stops() const { return stops_; }

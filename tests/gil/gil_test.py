@@ -265,6 +265,24 @@ class GilTest(support.ProgramTest):
             self.assertGreater(row["held_share"], 0.2)
             self.assertLess(row["without_share"], 0.2)
 
+    def test_a_c_function_that_has_long_returned_is_not_blamed(self):
+        run = self.run_script("""
+import math, threading, time
+stop = False
+def loops():
+    while not stop:
+        math.sqrt(2.0)
+        for n in range(20000): pass
+thread = threading.Thread(target=loops)
+thread.start()
+for n in range(60): time.sleep(0.01)
+stop = True
+thread.join()
+""", "--trace", "calls,gil")
+        rows = json.loads(run.report("gil", "--json", "--rows", "places"))
+        self.assertEqual(rows[0]["function"], "loops")
+        self.assertNotIn("math.sqrt", [row["calls"] for row in rows])
+
 
 if __name__ == "__main__":
     unittest.main()

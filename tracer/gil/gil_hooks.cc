@@ -35,24 +35,38 @@ Used UsedByThread() {
 // hot.staleness is so long.
 constexpr uint64_t kStaleNs = 50000;
 
+// The event with that number, or null where it is no more.
+const RawEvent* EventOf(const HotState& hot, uint64_t number) {
+  const RawEvent& event = hot.history[number & hot.history_mask];
+  return event.number == number ? &event : nullptr;
+}
+
+EventWhat WhatOf(const RawEvent& event) {
+  return static_cast<EventWhat>(event.what_and_code >> kWhatShift);
+}
+
 // The event ring's id of the C function that this thread has run for most of
-// the time since `since`: the last event of all was its call, or its return no
-// long time ago. 0 where it is not known, or Python code ran. GIL held.
+// the time since `since`: the last event of all was its call, or its return and
+// its call the one before. 0 where it is not known, or Python code ran. GIL held.
 uint32_t LastCFunction(uint64_t since, uint64_t now) {
   const HotState& hot = Hot();
   if (hot.page == nullptr || hot.history == nullptr) return 0;
   if (t_thread_id == 0 || t_thread_id != hot.current_thread) return 0;
   const uint64_t number = NextNumber(hot);
-  if (number == 0) return 0;
-  const RawEvent& last = hot.history[(number - 1) & hot.history_mask];
-  if (last.number == number - 1 && last.thread == t_thread_id) {
-    const auto what = static_cast<EventWhat>(last.what_and_code >> kWhatShift);
-    if (what < EventWhat::kCCall) return 0;
-    const bool has_returned = what != EventWhat::kCCall;
-    return has_returned && (now - last.stamp) * 2 > now - since ? 0
-                                                                : last.function;
+  if (number < 2) return 0;
+  const RawEvent* call = EventOf(hot, number - 1);
+  if (call == nullptr || WhatOf(*call) < EventWhat::kCCall) return 0;
+  uint64_t end = now;
+  if (WhatOf(*call) != EventWhat::kCCall) {
+    end = call->stamp;
+    call = EventOf(hot, number - 2);
   }
-  return 0;
+  if (call == nullptr || call->thread != t_thread_id ||
+      WhatOf(*call) != EventWhat::kCCall) {
+    return 0;
+  }
+  const uint64_t begin = call->stamp > since ? call->stamp : since;
+  return end > begin && (end - begin) * 2 > now - since ? call->function : 0;
 }
 
 }  // namespace

@@ -9,18 +9,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
+#include "format/records/read_steps.h"
 #include "format/records/record_visitor.h"
 
 namespace pymemrun {
 namespace {
 
-// Keeps the header, which is a file's first record. A run file need not have
-// any rows, so nothing later can be relied on to stop the reading early; the
-// launcher asks only where the file's own attribute does not tell.
+// Keeps the header, which is a file's first record.
 class HeaderVisitor final : public RecordVisitor {
  public:
   void OnHeader(const Header& header) override { header_ = header; }
-  bool OnRows(const Row*, size_t) override { return false; }
   const std::optional<Header>& header() const { return header_; }
 
  private:
@@ -31,11 +29,14 @@ class HeaderVisitor final : public RecordVisitor {
 
 absl::StatusOr<std::string> RunName(ByteSource* source) {
   HeaderVisitor visitor;
-  ReadResult result;
-  const absl::Status status =
-      ReadStream(source, StreamReader::Options(), &visitor, &result);
+  ReadSteps steps(source, StreamReader::Options(), &visitor);
+  absl::StatusOr<bool> more = true;
+  // No further: a dump of the object graph may have gigabytes.
+  while (more.ok() && *more && !visitor.header().has_value()) {
+    more = steps.Step();
+  }
   if (!visitor.header().has_value()) {
-    return status.ok() ? absl::InvalidArgumentError("no header") : status;
+    return more.ok() ? absl::InvalidArgumentError("no header") : more.status();
   }
   const absl::Time start =
       absl::FromUnixNanos(visitor.header()->start_realtime_ns());

@@ -100,6 +100,21 @@ bool IsDumpEnding(std::string_view ending) {
           ending.find_first_not_of("0123456789", 1) == std::string_view::npos);
 }
 
+// Whether the file begins as a dump or, by its name, as an index of one does:
+// what else has such a name is the user's own.
+bool BeginsAsDump(const std::string& path) {
+  constexpr std::string_view kFrame = "\x28\xb5\x2f\xfd";  // zstd's
+  constexpr std::string_view kIndex = "pymemox1";
+  const std::string_view start = path.ends_with(".idx") ? kIndex : kFrame;
+  const int fd =
+      open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return false;
+  char bytes[kIndex.size()];
+  const ssize_t size = pread(fd, bytes, start.size(), 0);
+  close(fd);
+  return size > 0 && std::string_view(bytes, size) == start;
+}
+
 std::string_view StemOf(std::string_view path) {
   if (path.ends_with(".pb")) path.remove_suffix(3);
   return path;
@@ -117,7 +132,10 @@ std::vector<std::string> DumpEndings(const std::string& path) {
     std::string_view name = entry->d_name;
     if (!name.starts_with(stem)) continue;
     name.remove_prefix(stem.size());
-    if (IsDumpEnding(name)) endings.emplace_back(name);
+    if (!IsDumpEnding(name)) continue;
+    if (BeginsAsDump(path.substr(0, slash) + entry->d_name)) {
+      endings.emplace_back(name);
+    }
   }
   closedir(folder);
   return endings;
@@ -132,10 +150,15 @@ void MoveDumps(const std::string& path, const std::string& to) {
 }
 
 // Replaces a run file and the dumps of its run. False: *error.
-bool ReplaceRun(const std::string& path, std::string* error) {
+bool ReplaceRun(const std::string& path, const NameOfRunFile& name_of,
+                std::string* error) {
   if (!Replace(path, error)) return false;
   for (const std::string& ending : DumpEndings(path)) {
-    unlink((std::string(StemOf(path)) + ending).c_str());
+    const std::string dump = std::string(StemOf(path)) + ending;
+    // Other files are zstd frames too: a dump's header tells its run.
+    const bool is_ours =
+        ending.ends_with(".idx") || (name_of && IsStartName(name_of(dump)));
+    if (is_ours) unlink(dump.c_str());
   }
   return true;
 }
@@ -143,7 +166,9 @@ bool ReplaceRun(const std::string& path, std::string* error) {
 bool MoveAside(const std::string& path, const struct stat& status,
                const OutputRequest& request, std::string* error) {
   std::string name = StartNameOfFile(path, status, request.name_of);
-  if (name.empty() && request.force) return ReplaceRun(path, error);
+  if (name.empty() && request.force) {
+    return ReplaceRun(path, request.name_of, error);
+  }
   if (name.empty()) {
     int unreadable = WhyUnreadable(path);
     *error = path + " exists and " +
@@ -184,7 +209,7 @@ bool MakeWay(const std::string& path, const OutputRequest& request,
     *error = path + " exists already; --force replaces it";
     return false;
   }
-  return ReplaceRun(path, error);
+  return ReplaceRun(path, request.name_of, error);
 }
 
 int CreateFile(const std::string& path) {

@@ -13,6 +13,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
+constexpr char kDump[] = "\x28\xb5\x2f\xfd its dump";
+constexpr char kIndex[] = "pymemox1 its index";
+
 class OutputFileTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(chdir((folder_ / "").c_str()), 0); }
@@ -88,30 +91,55 @@ TEST_F(OutputFileTest, DumpsGoWhereTheirRunGoes) {
   folder_.Write("run.pb", "earlier");
   for (const char* ending :
        {".obj.pb", ".obj-12.pb", ".obj.pb.idx", ".obj-x.pb", ".77.obj.pb"}) {
-    folder_.Write(std::string("run") + ending, ending);
+    folder_.Write(std::string("run") + ending,
+                  std::string(ending).ends_with(".idx") ? kIndex : kDump);
   }
+  folder_.Write("run.obj-7.pb", "notes");
   ASSERT_NE(Create(""), "") << error_;
   for (const char* ending : {".obj.pb", ".obj-12.pb", ".obj.pb.idx"}) {
-    EXPECT_EQ(TestFolder::Read(folder_ / (old + ending)), ending);
+    EXPECT_EQ(TestFolder::Read(folder_ / (old + ending)),
+              std::string(ending).ends_with(".idx") ? kIndex : kDump);
     EXPECT_FALSE(
         std::filesystem::exists(folder_ / (std::string("run") + ending)));
   }
-  // Of no run, and of a child's.
-  EXPECT_EQ(TestFolder::Read(folder_ / "run.obj-x.pb"), ".obj-x.pb");
-  EXPECT_EQ(TestFolder::Read(folder_ / "run.77.obj.pb"), ".77.obj.pb");
+  // Of no run, of a child's, and no dump.
+  EXPECT_EQ(TestFolder::Read(folder_ / "run.obj-x.pb"), kDump);
+  EXPECT_EQ(TestFolder::Read(folder_ / "run.77.obj.pb"), kDump);
+  EXPECT_EQ(TestFolder::Read(folder_ / "run.obj-7.pb"), "notes");
 }
 
 TEST_F(OutputFileTest, DumpsOfAReplacedRunGoWithIt) {
   folder_.Write("x.pb", "earlier");
-  folder_.Write("x.obj.pb", "its dump");
-  folder_.Write("x.obj-1.pb.idx", "an index");
-  folder_.Write("xy.obj.pb", "another's");
+  folder_.Write("x.obj.pb", kDump);
+  folder_.Write("x.obj-1.pb.idx", kIndex);
+  folder_.Write("xy.obj.pb", kDump);
+  name_ = "20200102_030405_77";
   EXPECT_EQ(Create("x.pb"), "");
-  EXPECT_EQ(TestFolder::Read(folder_ / "x.obj.pb"), "its dump");
+  EXPECT_EQ(TestFolder::Read(folder_ / "x.obj.pb"), kDump);
   EXPECT_EQ(Create("x.pb", true), folder_ / "x.pb");
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x.obj.pb"));
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x.obj-1.pb.idx"));
-  EXPECT_EQ(TestFolder::Read(folder_ / "xy.obj.pb"), "another's");
+  EXPECT_EQ(TestFolder::Read(folder_ / "xy.obj.pb"), kDump);
+}
+
+TEST_F(OutputFileTest, ForceLeavesFilesThatAreNoDumps) {
+  const char* const names[] = {"x.obj.pb", "x.obj-1.pb", "x.obj.pb.idx",
+                               "x.obj-2.pb"};
+  folder_.Write("x.pb", "earlier");
+  for (const char* name : names) folder_.Write(name, "notes");
+  folder_.Write("x.obj-3.pb", "");
+  mkdir("x.obj-4.pb", 0700);
+  name_ = "20200102_030405_77";
+  ASSERT_EQ(Create("x.pb", true), folder_ / "x.pb");
+  for (const char* name : names) {
+    EXPECT_EQ(TestFolder::Read(folder_ / name), "notes") << name;
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "x.obj-3.pb"));
+  // A zstd file without the header of a run.
+  folder_.Write("x.obj.pb", kDump);
+  name_ = "";
+  ASSERT_EQ(Create("x.pb", true), folder_ / "x.pb");
+  EXPECT_EQ(TestFolder::Read(folder_ / "x.obj.pb"), kDump);
 }
 
 TEST_F(OutputFileTest, TwoCopiesOfOneRunAreBothKept) {

@@ -41,6 +41,7 @@ class AnswerCommand final : public ReportCommand {
 int AnswerCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
+  if (!json_) file->LeaveLossesToReport();
   const std::unique_ptr<Answer> answer =
       ReadAnswer(file.get(), /*with_curves=*/!brief_ && !json_);
   if (answer == nullptr) return kExitFailed;

@@ -120,6 +120,7 @@ int DiffCommand::Run(const Console& console, OutputBuffer* output) {
   for (size_t i = 0; i < 2; ++i) {
     const auto file = RereadFile::Open(files_.paths[i], console);
     if (file == nullptr) return kExitFailed;
+    file->LeaveLossesToReport();
     sides[i] = RunSide::Read(file.get(), side_, console, &code);
     if (sides[i] == nullptr) return code;
     if (side_.stacks && sides[i]->stacks().empty()) {

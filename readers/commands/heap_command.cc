@@ -364,6 +364,7 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
+  if (table_.as_text() && !stacks_.collapsed) file->LeaveLossesToReport();
   std::vector<HeapMoment> moments =
       FindHeapMoments(Moments(), file.get(), console, &code);
   if (moments.empty()) return code;

@@ -128,6 +128,7 @@ std::unique_ptr<HeapMoments> ReadBlocks(const FoundMoment& at, RereadFile* file,
 int ResidentCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
+  if (table_.as_text() && !stacks_.collapsed) file->LeaveLossesToReport();
   const auto finder = RunMoments::Of(ReadingOf(file.get()));
   if (finder == nullptr) return kExitFailed;
   if (SayNoPageEvents(*finder, *file, console)) {

@@ -126,6 +126,7 @@ int SummaryCommand::Run(const Console& console, OutputBuffer* output) {
   Table table;
   for (const std::string& path : files_.paths) {
     const auto file = RereadFile::Open(path, console);
+    if (file != nullptr) file->LeaveLossesToReport();
     const auto moments =
         file == nullptr ? nullptr : RunMoments::Of(ReadingOf(file.get()));
     if (moments == nullptr) {

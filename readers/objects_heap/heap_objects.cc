@@ -86,11 +86,11 @@ std::string HeapObjects::HeldText(const LineObjects::Part& part) {
   return absl::StrCat(some, "held by ", holder);
 }
 
-// "4.1 MiB", and of a sample with one standard error: "4.1 MiB +-310 KiB".
+// "4.1 MiB", and of a sample with one standard error: "4.1 MiB ±310 KiB".
 std::string BytesText(const HeapSums& sums) {
   const std::string bytes = PadLeft(HumanBytes(sums.bytes), 11);
   return sums.bytes_variance > 0
-             ? absl::StrCat(bytes, " +-", HumanBytes(sums.BytesError()))
+             ? absl::StrCat(bytes, " ±", HumanBytes(sums.BytesError()))
              : bytes;
 }
 

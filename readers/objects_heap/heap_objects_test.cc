@@ -118,7 +118,7 @@ TEST_F(HeapObjectsTest, OfASampleThereAreErrors) {
               Contains("/job.py,6,load,7910,list,4746,5,sys.modules['app']."
                        "LIST2,list,1582,0,1662,2"));
   const Printed printed = Report({"heap", run, "--objects"});
-  EXPECT_THAT(printed.out, HasSubstr("4.6 KiB +-1.6 KiB  5 list, held by "));
+  EXPECT_THAT(printed.out, HasSubstr("4.6 KiB ±1.6 KiB  5 list, held by "));
 }
 
 TEST_F(HeapObjectsTest, TheDumpMustBeThereAndOfTheRun) {

@@ -15,7 +15,9 @@ namespace py = pybind11;
 class HeaderVisitor final : public RecordVisitor {
  public:
   void OnHeader(const Header& found) override { header = found; }
+  void OnObjectsBegin(const ObjectsBegin&) override { is_dump = true; }
   Header header;
+  bool is_dump = false;
 };
 
 Header HeaderOf(const RunFile& file) {
@@ -25,6 +27,12 @@ Header HeaderOf(const RunFile& file) {
   absl::StatusOr<bool> more = true;
   while (more.ok() && *more && !steps.result().has_header) more = steps.Step();
   if (!more.ok()) file.Raise(more.status());
+  // What comes right after the header tells a dump from a run.
+  if (*more) more = steps.Step();
+  if (visitor.is_dump) {
+    file.Raise(absl::InvalidArgumentError(
+        "a dump of the object graph, which pymemrun_reader.objects() reads"));
+  }
   return visitor.header;
 }
 

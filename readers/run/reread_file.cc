@@ -14,6 +14,7 @@
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
 #include "readers/run/forked_run.h"
+#include "text/report_text.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -30,7 +31,75 @@ int MakeTemporary() {
   return fd;
 }
 
+// Hands on all records, and keeps the footer.
+class FooterKeeper final : public RecordVisitor {
+ public:
+  explicit FooterKeeper(RecordVisitor* to) : to_(*to) {}
+
+  void OnHeader(const Header& header) override { to_.OnHeader(header); }
+  void OnCode(const CodeDef& code) override { to_.OnCode(code); }
+  void OnFunction(const FunctionDef& function) override {
+    to_.OnFunction(function);
+  }
+  void OnSite(const SiteDef& site) override { to_.OnSite(site); }
+  void OnThread(const ThreadDef& thread) override { to_.OnThread(thread); }
+  void OnStack(const StackDef& node) override { to_.OnStack(node); }
+  void OnMapping(const MappingDef& def) override { to_.OnMapping(def); }
+  void OnResidency(const ResidencyView& view) override {
+    to_.OnResidency(view);
+  }
+  void OnStatesLost(uint64_t switches) override { to_.OnStatesLost(switches); }
+  void OnObjectType(const ObjectTypeDef& type) override {
+    to_.OnObjectType(type);
+  }
+  void OnObjectName(const ObjectNameDef& name) override {
+    to_.OnObjectName(name);
+  }
+#define PYMEMRUN_HAND_ON(Entry, Method)                      \
+  bool Method(const Entry* entries, size_t count) override { \
+    return to_.Method(entries, count);                       \
+  }
+  PYMEMRUN_HAND_ON(Row, OnRows)
+  PYMEMRUN_HAND_ON(PageEntry, OnPages)
+  PYMEMRUN_HAND_ON(HeapEvent, OnHeap)
+  PYMEMRUN_HAND_ON(GilEvent, OnGil)
+  PYMEMRUN_HAND_ON(StateEvent, OnStates)
+  PYMEMRUN_HAND_ON(SchedSample, OnSched)
+  PYMEMRUN_HAND_ON(TaskEvent, OnTasks)
+  PYMEMRUN_HAND_ON(ObjectNode, OnObjects)
+  PYMEMRUN_HAND_ON(ObjectReference, OnReferences)
+#undef PYMEMRUN_HAND_ON
+#define PYMEMRUN_HAND_ON(kind, field, Message, Method, holds) \
+  void Method(const Message& fact) override { to_.Method(fact); }
+  PYMEMRUN_FACTS(PYMEMRUN_HAND_ON)
+#undef PYMEMRUN_HAND_ON
+  void OnFooter(const Footer& found) override {
+    footer = found;
+    to_.OnFooter(found);
+  }
+  void OnUnknown() override { to_.OnUnknown(); }
+  void OnDamage(const StreamReader::Damage& damage) override {
+    to_.OnDamage(damage);
+  }
+
+  std::optional<Footer> footer;
+
+ private:
+  RecordVisitor& to_;
+};
+
 }  // namespace
+
+void SayLosses(const Console& console, const std::string& name,
+               const Footer& footer) {
+  const uint64_t lost = footer.dropped() + footer.lost_on_write() +
+                        footer.page_samples_lost() + footer.heap_events_lost();
+  if (lost == 0) return;
+  console.Say(absl::StrCat(name, ": ",
+                           Counted(lost, "event was", "events were"),
+                           " lost, as the disk was full or the collector too "
+                           "slow: figures are too low"));
+}
 
 std::unique_ptr<RereadFile> RereadFile::Open(const std::string& path,
                                              const Console& console) {
@@ -105,11 +174,11 @@ bool RereadFile::Read(ReplayVisitor* replay) {
   if (replay->wants_inherited()) {
     with_parent = WithInherited(file_->path(), replay);
   }
+  FooterKeeper keeper(with_parent == nullptr ? replay : with_parent.get());
   FdSource source(fd_);
   ReadResult result;
   const absl::Status status =
-      ReadStream(&source, StreamReader::Options(),
-                 with_parent == nullptr ? replay : with_parent.get(), &result);
+      ReadStream(&source, StreamReader::Options(), &keeper, &result);
   replay->TellDamage(nullptr);
   replay->Finish();
   if (!was_read_) {
@@ -118,6 +187,9 @@ bool RereadFile::Read(ReplayVisitor* replay) {
     threads_.AddThreadsOf(replay->index());
   }
   was_read_ = true;
+  if (keeper.footer.has_value() && !std::exchange(losses_said_, true)) {
+    SayLosses(*console_, shown_name(), *keeper.footer);
+  }
   return IsRun(status, result);
 }
 

@@ -13,8 +13,13 @@
 
 namespace pymemrun {
 
+// Says on stderr how many events the run lost, if any.
+void SayLosses(const Console& console, const std::string& name,
+               const Footer& footer);
+
 // Standard input that cannot be rewound is kept in a temporary file. Says what
-// goes wrong, damage too, the first time. Not thread safe.
+// goes wrong, damage too, the first time, and once what the run lost. Not
+// thread safe.
 class RereadFile {
  public:
   // Null: it cannot be opened, which has been said.
@@ -24,6 +29,8 @@ class RereadFile {
   RereadFile(const RereadFile&) = delete;
   RereadFile& operator=(const RereadFile&) = delete;
 
+  // The report itself says what the run lost. To be called before any reading.
+  void LeaveLossesToReport() { losses_said_ = true; }
   // Reads all of it, or what `replay` wants, and finishes it. False: nothing
   // could be read.
   bool Read(ReplayVisitor* replay);
@@ -54,6 +61,7 @@ class RereadFile {
   uint64_t read_bytes_ = 0;
   RunIndex threads_;  // and nothing else
   bool was_read_ = false;
+  bool losses_said_ = false;
   bool whole_ = false;
   int code_ = kExitOk;
 };

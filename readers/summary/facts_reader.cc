@@ -32,6 +32,7 @@ std::unique_ptr<FactsReader> FactsReader::Read(const std::string& path,
   reader->file_bytes_ = std::max((*file)->size_bytes(), source.bytes_read());
   *code = std::max(*code, SayResult(console, name, status, result));
   if (!status.ok() && !result.has_header) return nullptr;
+  if (reader->footer.has_value()) SayLosses(console, name, *reader->footer);
   return reader->HasThreads(threads, console, code) ? std::move(reader)
                                                     : nullptr;
 }

@@ -298,6 +298,11 @@ class ReaderModuleTest(support.ProgramTest):
             pymemrun_reader.open(path)
         self.assertEqual(said.stderr, "pymemcat: %s\n" % caught.exception)
 
+    def test_a_dump_of_objects_is_no_run(self):
+        run = self.run_script("", "--objects", "exit")
+        with self.assertRaisesRegex(ValueError, ": a dump of the object graph"):
+            pymemrun_reader.open(run.path[:-len("pb")] + "obj.pb")
+
     def test_damage_counts_and_a_cut_off_end_is_told(self):
         with open(self.all.path, "rb") as file:
             data = bytearray(file.read())

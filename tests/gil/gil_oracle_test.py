@@ -36,11 +36,11 @@ EXAMPLE_3 = r'''
 import hashlib, threading
 data = bytes(32 << 20)
 def some_computation():
-    for i in range(4): hashlib.sha1(data)
+    for i in range(16): hashlib.sha1(data)
 threads = [threading.Thread(target=some_computation) for n in range(2)]
 for thread in threads: thread.start()
 total = 0
-for i in range(1_000_000): total += i
+for i in range(4_000_000): total += i
 for thread in threads: thread.join()
 '''
 

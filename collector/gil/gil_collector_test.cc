@@ -61,7 +61,8 @@ class GilOutput final : public RecordSink, public RecordVisitor {
       if (HasGilStack(event.action)) {
         absl::StrAppend(&line, " ", stacks[event.stack]);
       }
-      if (HasBy(event.action)) absl::StrAppend(&line, " by ", threads[event.by]);
+      if (HasBy(event.action))
+        absl::StrAppend(&line, " by ", threads[event.by]);
       lines.push_back(line);
     }
     return true;
@@ -185,8 +186,8 @@ TEST_F(GilCollectorTest, AnEventIsHeldBackForWhatComesLate) {
   EXPECT_EQ(out_.lines.size(), 2u);
 }
 
-// Different locks' items come in any order; who woke a thread may be no thread of
-// the program's.
+// Different locks' items come in any order; who woke a thread may be no thread
+// of the program's.
 TEST_F(GilCollectorTest, WaitsForLocksAreInTheOrderOfTime) {
   region_.page()->start.free_threaded = 1;
   Note(GilNote::kLockWaiting, 77, 200);

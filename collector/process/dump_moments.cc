@@ -36,8 +36,7 @@ bool DumpMoments::IsNewPeak(uint64_t now_ns, uint64_t rss_bytes) {
     return false;
   }
   const bool is_high = rss_bytes >= peak_bytes_ + peak_bytes_ / 2;
-  if (peak_ns_ != 0 &&
-      now_ns < peak_ns_ + (is_high ? kHighPeakNs : kPeakNs)) {
+  if (peak_ns_ != 0 && now_ns < peak_ns_ + (is_high ? kHighPeakNs : kPeakNs)) {
     return false;
   }
   peak_bytes_ = rss_bytes;

@@ -108,8 +108,7 @@ TEST(GilBatchTest, DamageIsRefusedAndNamed) {
       {[](GilBatch* b) { b->set_first_ns(kMaxGilNanos); }, "gil.time_step_ns"},
       {[](GilBatch* b) { b->set_paused_ns(0, kMaxGilNanos + 1); },
        "gil.paused_ns"},
-      {[](GilBatch* b) { b->set_free_ns(0, kMaxGilNanos + 1); },
-       "gil.free_ns"},
+      {[](GilBatch* b) { b->set_free_ns(0, kMaxGilNanos + 1); }, "gil.free_ns"},
       {[](GilBatch* b) { b->set_pauses(0, kMaxGilNanos + 1); }, "gil.pauses"},
       {[](GilBatch* b) { b->add_by(1); }, "gil.by"},
   };

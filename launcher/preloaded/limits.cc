@@ -54,7 +54,8 @@ bool KeepWithinLimits(const std::string& version, Options* options,
   if (options->trace_gil) {
     options->trace_gil = false;
     limits->notice += limits->notice.empty() ? "--trace gil: " + why : "";
-    limits->notice += free_threaded ? "; no waits for its locks" : "; no GIL events";
+    limits->notice +=
+        free_threaded ? "; no waits for its locks" : "; no GIL events";
   }
 #endif
   LeaveOutTasks(why, options, limits);

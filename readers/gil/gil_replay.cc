@@ -201,9 +201,8 @@ void GilReplay::TakeLock(const GilEvent& event, uint32_t thread) {
   times.last_ns = std::max(times.last_ns, event.time_ns);
   times.ended = false;
   EndPark(thread, event.time_ns,
-          HasBy(event.action) && event.by != 0
-              ? Know(event.by, event.time_ns)
-              : kHandover);
+          HasBy(event.action) && event.by != 0 ? Know(event.by, event.time_ns)
+                                               : kHandover);
   switch (event.action) {
     case GIL_STOPS_OTHERS:
       stops_.Ask(thread, event.time_ns);
@@ -223,8 +222,8 @@ void GilReplay::EndPark(uint32_t thread, uint64_t end_ns, uint32_t by) {
   parked_[thread] = {};
   if (parked.why == GIL_TAKEN) return;
   GilWait wait;
-  wait.kind = parked.why == GIL_LOCK_WAITING ? GilWaitKind::kLock
-                                             : GilWaitKind::kStop;
+  wait.kind =
+      parked.why == GIL_LOCK_WAITING ? GilWaitKind::kLock : GilWaitKind::kStop;
   wait.thread = thread;
   wait.begin_ns = std::min(parked.since_ns, end_ns);
   wait.wait_ns = end_ns - wait.begin_ns;

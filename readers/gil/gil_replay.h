@@ -27,7 +27,7 @@ class GilReplay : public ReplayVisitor {
   static constexpr size_t kMostFunctions = size_t{1} << 18;
   // Who waited, and for whom; the latter may be one of these.
   using Pair = std::pair<uint32_t, uint32_t>;
-  static constexpr uint32_t kHandover = 0;  // nobody held it, or not known
+  static constexpr uint32_t kHandover = 0;     // nobody held it, or not known
   static constexpr uint32_t kForgotten = ~0u;  // more holds than are remembered
 
   void OnGilRecording(const GilRecording& recording) override {
@@ -51,8 +51,8 @@ class GilReplay : public ReplayVisitor {
   // After Finish().
   bool has_gil() const { return has_gil_; }
   uint64_t min_wait_ns() const { return min_wait_ns_; }
-  // The interpreter has locks instead of a GIL; and switched that on for moments
-  // at most.
+  // The interpreter has locks instead of a GIL; and switched that on for
+  // moments at most.
   bool free_threaded() const { return free_threaded_; }
   bool HasLocksAlone() const;
   const WorldStops& stops() const { return stops_; }

@@ -45,8 +45,8 @@ std::string GilPercent(double share) {
 
 std::string LongestGilWait(const GilReplay& replay) {
   if (replay.worst().empty()) return "none";
-  return absl::StrFormat(
-      "%.1f ms", static_cast<double>(replay.worst()[0].wait_ns) / 1e6);
+  return absl::StrFormat("%.1f ms",
+                         static_cast<double>(replay.worst()[0].wait_ns) / 1e6);
 }
 
 std::string WhoIsHeldUp(const GilReplay& replay, const GilSums& waiters,

@@ -1,5 +1,5 @@
-// Times of several threads of a GilReplay, as the sentences of `pymemreport gil`
-// say them.
+// Times of several threads of a GilReplay, as the sentences of `pymemreport
+// gil` say them.
 #ifndef PYMEMRUN_READERS_GIL_GIL_SUMS_H_
 #define PYMEMRUN_READERS_GIL_GIL_SUMS_H_
 

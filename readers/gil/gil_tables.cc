@@ -228,9 +228,8 @@ Table StopRows(const GilReplay& replay, ThreadFilter* keep, uint64_t limit,
     return std::make_tuple(~row.second.paused_ns, row.first.first,
                            row.first.second.stack, row.first.second.function);
   };
-  std::sort(rows.begin(), rows.end(), [&](const auto& a, const auto& b) {
-    return order(a) < order(b);
-  });
+  std::sort(rows.begin(), rows.end(),
+            [&](const auto& a, const auto& b) { return order(a) < order(b); });
   Table table;
   table.headings = {{"thread", "thread", CellLook::kName},
                     {"stops", "stops"},

@@ -131,11 +131,10 @@ std::string GilWaitsText(const GilReplay& replay, ThreadFilter* keep,
     const std::string calls = GilCallText(replay, wait.holder_place);
     absl::StrAppend(
         &text,
-        absl::StrFormat(
-            "%d. %s %s %.1f ms at %.3f s", number,
-            replay.index().LatestThreadLabel(wait.thread), VerbOf(wait),
-            static_cast<double>(wait.wait_ns) / 1e6,
-            static_cast<double>(wait.begin_ns) / 1e9),
+        absl::StrFormat("%d. %s %s %.1f ms at %.3f s", number,
+                        replay.index().LatestThreadLabel(wait.thread),
+                        VerbOf(wait), static_cast<double>(wait.wait_ns) / 1e6,
+                        static_cast<double>(wait.begin_ns) / 1e9),
         HolderText(replay, wait), "\nwaiter: ", StackLine(replay, wait.stack),
         "\nholder: ", StackLine(replay, wait.holder_place.stack),
         calls.empty() ? "" : absl::StrCat(" in ", calls), "\n");

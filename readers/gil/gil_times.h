@@ -16,8 +16,8 @@ enum class GilWaitKind {
   kStop,      // all threads but one stand still, or are to
 };
 
-// One wait of a thread's, and the hold that took most of it; of a lock, or where
-// all were stopped, who ended it.
+// One wait of a thread's, and the hold that took most of it; of a lock, or
+// where all were stopped, who ended it.
 struct GilWait {
   GilWaitKind kind = GilWaitKind::kGil;
   uint32_t thread = 0;

@@ -23,8 +23,7 @@ Printed ReportOf(const std::string& run, std::vector<std::string> command) {
 }
 
 TEST(LockReportTest, EachThreadWaitsStandsStillOrRuns) {
-  const Printed printed =
-      ReportOf(FreeThreaded().Build(), {"gil", "--csv"});
+  const Printed printed = ReportOf(FreeThreaded().Build(), {"gil", "--csv"});
   EXPECT_EQ(printed.code, 0) << printed.err;
   EXPECT_EQ(printed.out,
             "thread,waiting_share,stopped_share,without_share,total_s,"
@@ -37,16 +36,16 @@ TEST(LockReportTest, EachThreadWaitsStandsStillOrRuns) {
 }
 
 TEST(LockReportTest, TheSentenceNamesWhatKeepsLocksAndWhatStopsAll) {
-  const std::string text =
-      ReportOf(FreeThreaded().Build(), {"gil"}).out;
+  const std::string text = ReportOf(FreeThreaded().Build(), {"gil"}).out;
+  EXPECT_THAT(
+      text, HasSubstr("1 thread waits 44 % of its time for the interpreter's "
+                      "locks, 40.0 ms at most; most of that json.loads at "
+                      "app.py:31 keeps them. All threads were stopped 1 time, "
+                      "for 20.0 ms in all, 20.0 ms at most, mostly by work at "
+                      "app.py:50."));
   EXPECT_THAT(text,
-              HasSubstr("1 thread waits 44 % of its time for the interpreter's "
-                        "locks, 40.0 ms at most; most of that json.loads at "
-                        "app.py:31 keeps them. All threads were stopped 1 time, "
-                        "for 20.0 ms in all, 20.0 ms at most, mostly by work at "
-                        "app.py:50."));
-  EXPECT_THAT(text, HasSubstr("worker#12 waited for a lock for 40.0 ms at 0.010 "
-                              "s, let go by MainThread#11"));
+              HasSubstr("worker#12 waited for a lock for 40.0 ms at 0.010 "
+                        "s, let go by MainThread#11"));
   EXPECT_THAT(text, HasSubstr("18.0 ms at 0.062 s, stopped by MainThread#11"));
   EXPECT_THAT(text, Not(HasSubstr("holds the GIL")));
 }
@@ -65,7 +64,8 @@ TEST(LockReportTest, WhoWaitsForWhomAndWhereAllWereStopped) {
             "threads,takes,waits\r\n");
 }
 
-// It asks each millisecond until all stand still; the next pause is another one.
+// It asks each millisecond until all stand still; the next pause is another
+// one.
 TEST(LockReportTest, PausesThatFollowEachOtherAreToldApart) {
   GilRun run(/*free_threaded=*/true);
   for (const uint64_t begin : {10, 30}) {
@@ -90,8 +90,8 @@ TEST(LockReportTest, PausesThatFollowEachOtherAreToldApart) {
 }
 
 TEST(LockReportTest, OffGilHasBoth) {
-  const Printed printed = ReportOf(FreeThreaded().Build(),
-                                   {"offgil", "--by", "holder", "--csv"});
+  const Printed printed =
+      ReportOf(FreeThreaded().Build(), {"offgil", "--by", "holder", "--csv"});
   EXPECT_EQ(printed.code, 0) << printed.err;
   EXPECT_THAT(printed.out, HasSubstr("0.040000"));
   EXPECT_THAT(printed.out, HasSubstr("0.018000"));

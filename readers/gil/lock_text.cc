@@ -41,8 +41,8 @@ std::string StopsText(const GilReplay& replay) {
   const StopSums& all = replay.stops().all();
   if (all.stops == 0) return "";
   const auto& sums = replay.stops().sums();
-  const auto most =
-      std::max_element(sums.begin(), sums.end(), [](const auto& a, const auto& b) {
+  const auto most = std::max_element(
+      sums.begin(), sums.end(), [](const auto& a, const auto& b) {
         return a.second.paused_ns < b.second.paused_ns;
       });
   const auto& [thread, place] = most->first;
@@ -66,13 +66,16 @@ std::string LockSentence(const GilReplay& replay, ThreadFilter* keep) {
   const std::string first =
       waiters.threads == 0
           ? absl::StrCat(
-                "Nobody is held up by the interpreter's locks (it has no GIL): ",
-                Counted(all.threads, all.threads == 1 ? "thread waits" : "thread",
+                "Nobody is held up by the interpreter's locks (it has no "
+                "GIL): ",
+                Counted(all.threads,
+                        all.threads == 1 ? "thread waits" : "thread",
                         "threads wait"),
                 " ", GilPercent(all.Share(all.waited_ns)), " of ",
                 all.threads == 1 ? "its" : "their", " time for them.")
-          : absl::StrCat(WhoIsHeldUp(replay, waiters, "the interpreter's locks"),
-                         WhoLetsGo(replay), ".");
+          : absl::StrCat(
+                WhoIsHeldUp(replay, waiters, "the interpreter's locks"),
+                WhoLetsGo(replay), ".");
   return absl::StrCat(first, StopsText(replay), "\n");
 }
 

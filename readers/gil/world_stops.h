@@ -1,5 +1,5 @@
-// Pauses of a free-threaded interpreter: one thread stops all others, for example
-// to collect garbage. Used by GilReplay.
+// Pauses of a free-threaded interpreter: one thread stops all others, for
+// example to collect garbage. Used by GilReplay.
 #ifndef PYMEMRUN_READERS_GIL_WORLD_STOPS_H_
 #define PYMEMRUN_READERS_GIL_WORLD_STOPS_H_
 

@@ -27,7 +27,8 @@ class GilTracks final : public ReplayVisitor {
   GilTracks(const SourceOptions& options, TrackSink* sink)
       : min_us_(options.min_us),
         for_picture_(options.for_picture),
-        sink_(*sink), threads_(&index(), sink) {}
+        sink_(*sink),
+        threads_(&index(), sink) {}
 
   void OnGilRecording(const GilRecording& recording) override {
     free_threaded_ = recording.free_threaded();
@@ -208,9 +209,9 @@ const GilTracks::Names& GilTracks::NamesOf(uint64_t gil) {
   names.holds = add("holds", kHoldsColor, false);
   // Of a thread that sleeps or reads most of the time, and nobody else wants
   // the GIL.
-  names.holds_partly =
-      for_picture_ ? names.holds
-                   : add("holds", kHoldsColor, false, ", now and then");
+  names.holds_partly = for_picture_
+                           ? names.holds
+                           : add("holds", kHoldsColor, false, ", now and then");
   names.waits = add("waits for", kGilWaitColor, true);
   return names;
 }

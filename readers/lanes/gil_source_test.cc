@@ -1,12 +1,11 @@
 // Lanes of the GIL, and of an interpreter that has locks instead of one.
-#include "readers/lanes/track_source.h"
-
 #include <string>
 #include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/lanes/lines_sink_for_tests.h"
+#include "readers/lanes/track_source.h"
 #include "readers/testing/gil_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/states_run_for_tests.h"
@@ -28,14 +27,13 @@ std::vector<std::string> Lines(const std::string& run, uint64_t min_us) {
 }
 
 TEST(GilSourceTest, WithoutAGilALaneSaysWhatAThreadWaitsFor) {
-  EXPECT_THAT(
-      Lines(FreeThreaded().Build(), 1000),
-      ElementsAre("thread worker", "lane locks of 1",
-                  "begin 2 10000 waits for a lock", "end 2 50000",
-                  "thread MainThread", "lane locks of 3",
-                  "begin 4 60000 stops all threads", "end 4 65000",
-                  "begin 2 62000 stands still: all threads are stopped",
-                  "end 2 80000"));
+  EXPECT_THAT(Lines(FreeThreaded().Build(), 1000),
+              ElementsAre("thread worker", "lane locks of 1",
+                          "begin 2 10000 waits for a lock", "end 2 50000",
+                          "thread MainThread", "lane locks of 3",
+                          "begin 4 60000 stops all threads", "end 4 65000",
+                          "begin 2 62000 stands still: all threads are stopped",
+                          "end 2 80000"));
 }
 
 TEST(GilSourceTest, WhoWaitsAtTheEndWaitsUntilThen) {
@@ -61,10 +59,10 @@ std::vector<std::string> LinesOf(uint64_t let_go_ms, bool for_picture) {
 }
 
 TEST(GilSourceTest, AHoldThatIsMostlyPausesIsCalledSo) {
-  EXPECT_THAT(LinesOf(30, false),
-              ElementsAre("thread MainThread", "lane GIL of 1",
-                          "begin 2 0 holds the GIL",
-                          "end 2 100000 let go 30000"));
+  EXPECT_THAT(
+      LinesOf(30, false),
+      ElementsAre("thread MainThread", "lane GIL of 1",
+                  "begin 2 0 holds the GIL", "end 2 100000 let go 30000"));
   EXPECT_THAT(LinesOf(70, false),
               ElementsAre("thread MainThread", "lane GIL of 1",
                           "begin 2 0 holds the GIL, now and then",
@@ -73,10 +71,10 @@ TEST(GilSourceTest, AHoldThatIsMostlyPausesIsCalledSo) {
 
 // There it is faint.
 TEST(GilSourceTest, PicturesHaveOneNameForHolds) {
-  EXPECT_THAT(LinesOf(70, true),
-              ElementsAre("thread MainThread", "lane GIL of 1",
-                          "begin 2 0 holds the GIL",
-                          "end 2 100000 let go 70000"));
+  EXPECT_THAT(
+      LinesOf(70, true),
+      ElementsAre("thread MainThread", "lane GIL of 1",
+                  "begin 2 0 holds the GIL", "end 2 100000 let go 70000"));
 }
 
 }  // namespace

@@ -125,9 +125,9 @@ uint32_t LaneLevels::AddName(const SliceName& name) {
 }
 
 double LaneLevels::ColumnsAt(uint64_t time_us) const {
-  return std::clamp((static_cast<double>(time_us) - from_us_) /
-                        (end_us_ - from_us_),
-                    0.0, 1.0) *
+  return std::clamp(
+             (static_cast<double>(time_us) - from_us_) / (end_us_ - from_us_),
+             0.0, 1.0) *
          columns_;
 }
 

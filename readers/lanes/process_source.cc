@@ -82,7 +82,7 @@ class ProcessTracks final : public ReplayVisitor {
   std::map<std::string, std::unique_ptr<ThinCounter>> counters_;
   uint32_t tracing_ = 0, tracing_name_ = 0;  // track and name of its slices
   uint64_t tracing_us_ = 0;                  // up to when it has them
-  uint64_t end_us_ = 0;  // 0: not known
+  uint64_t end_us_ = 0;                      // 0: not known
 };
 
 void ProcessTracks::OnProcess(const ProcessSample& sample) {

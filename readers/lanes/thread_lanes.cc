@@ -105,9 +105,9 @@ void LaneDrawing::Choose() {
   const auto kept =
       keeps_ == nullptr
           ? order.end()
-          : std::stable_partition(
-                order.begin(), order.end(),
-                [&](size_t i) { return keeps_(lanes[i].thread); });
+          : std::stable_partition(order.begin(), order.end(), [&](size_t i) {
+              return keeps_(lanes[i].thread);
+            });
   const size_t count =
       std::min(most_, static_cast<size_t>(kept - order.begin()));
   shown_.assign(order.begin(), order.begin() + count);

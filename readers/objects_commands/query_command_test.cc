@@ -15,8 +15,8 @@ using testing::ElementsAre;
 
 Printed Query(const std::string& sql, const std::string& format = "") {
   ObjectRunBuilder builder;
-  builder.Refer(builder.AddGroup("modules"), builder.Add("dict", 64),
-                EDGE_ROOT, "sys.modules");
+  builder.Refer(builder.AddGroup("modules"), builder.Add("dict", 64), EDGE_ROOT,
+                "sys.modules");
   const TempFile file(builder.Write());
   std::vector<std::string> arguments = {file.path(), "query", sql};
   if (!format.empty()) arguments.push_back(format);
@@ -24,12 +24,13 @@ Printed Query(const std::string& sql, const std::string& format = "") {
 }
 
 TEST(QueryCommandTest, TextHasTheColumnsOfTheSelect) {
-  EXPECT_EQ(Query("SELECT type, size / 2.0 AS half, 'x' AS word, size FROM nodes "
-                  "WHERE type = 'dict'")
-                .out,
-            "1 row.\n\n"
-            "type  half  word  size\n"
-            "dict    32  x       64\n");
+  EXPECT_EQ(
+      Query("SELECT type, size / 2.0 AS half, 'x' AS word, size FROM nodes "
+            "WHERE type = 'dict'")
+          .out,
+      "1 row.\n\n"
+      "type  half  word  size\n"
+      "dict    32  x       64\n");
 }
 
 TEST(QueryCommandTest, CsvHasAllDigitsOfAReal) {

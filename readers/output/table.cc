@@ -18,7 +18,8 @@ bool IsText(const Cell& cell) {
 
 // Whether JSON has a word for it: none for what is infinite or no number.
 bool HasNumber(const Cell& cell) {
-  if (const auto* real = std::get_if<double>(&cell)) return std::isfinite(*real);
+  if (const auto* real = std::get_if<double>(&cell))
+    return std::isfinite(*real);
   if (const auto* exact = std::get_if<ExactNumber>(&cell)) {
     return std::isfinite(exact->value);
   }

@@ -118,8 +118,8 @@ void DefineWholeFile(RunClass* run) {
 void DefineHistory(RunClass* run) {
   run->def(
       "heap_history",
-      [](const RunObject& self, const py::object& interval_s,
-         WholeArgument top, const TextArgument& by) {
+      [](const RunObject& self, const py::object& interval_s, WholeArgument top,
+         const TextArgument& by) {
         return HeapHistoryOf(
             *self.file(), interval_s,
             static_cast<int>(std::clamp<int64_t>(top.number, -1, INT_MAX)),

@@ -259,8 +259,9 @@ void DefineDump(DumpClass* dump) {
   dump->def(
       "__getitem__", &ObjectDump::AtAddress, py::arg("address"),
       "The object at this address. Raises KeyError if no object is there.");
-  dump->def("__iter__",
-            [](const ObjectDump& self) { return py::iter(self.GetAll({"*"})); });
+  dump->def("__iter__", [](const ObjectDump& self) {
+    return py::iter(self.GetAll({"*"}));
+  });
   dump->def("get_all", &ObjectDump::GetAll, py::arg("type"),
             "All objects of a type, those that retain most first. The name is "
             "with its module or without, or a pattern of * ? [...].");

@@ -94,8 +94,7 @@ std::string StateSentence(const StateReplay& replay, ThreadFilter* keep) {
   for (const auto& [state, words] : kWords) {
     const double part = share(ns[Place(state)]);
     if (part < kSmallShare) continue;
-    const bool is_python =
-        state == ThreadState::kGil && replay.HasLocksAlone();
+    const bool is_python = state == ThreadState::kGil && replay.HasLocksAlone();
     absl::StrAppend(&text, ", ",
                     is_python ? "waited for the interpreter " : words,
                     Percent(part));

@@ -86,8 +86,8 @@ inline GilEvent WithBy(GilEvent event, uint32_t thread) {
 }
 
 // Of an interpreter without a GIL. The worker waits from 10 to 50 ms for a lock
-// that the main thread lets go of. From 60 ms on the main thread stops all others:
-// it waits 5 ms for them, and the worker stands still from 62 to 80 ms.
+// that the main thread lets go of. From 60 ms on the main thread stops all
+// others: it waits 5 ms for them, and the worker stands still from 62 to 80 ms.
 inline GilRun FreeThreaded() {
   GilRun run(/*free_threaded=*/true);
   run.Add(At(0, 1, GIL_LOCK_WAITING))

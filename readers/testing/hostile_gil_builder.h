@@ -11,8 +11,8 @@ namespace pymemrun {
 // As many threads as there are entries wait through all holds, each at a stack
 // of its own below a deep one.
 void GilWaits(uint64_t count, HostileRun* run);
-// Without a GIL: as many threads wait for a lock and stand still, each let go by
-// another at a stack of its own below a deep one.
+// Without a GIL: as many threads wait for a lock and stand still, each let go
+// by another at a stack of its own below a deep one.
 void LockWaits(uint64_t count, HostileRun* run);
 // One thread runs and sleeps as often as there are entries. In each step it
 // takes the GIL and waits for it, and the scheduler's counts are read.

@@ -36,11 +36,11 @@ class GilCommand final : public ReportCommand {
     table_.Add(app, 20, ": a row for each thread, or see --rows");
     AddChoice(app, "--rows", &rows_,
               Choices<std::optional<GilRows>>{{"threads", GilRows::kThreads},
-                               {"blockers", GilRows::kBlockers},
-                               {"waits", GilRows::kWaits},
-                               {"places", GilRows::kPlaces},
-                               {"gils", GilRows::kGils},
-                               {"stops", GilRows::kStops}},
+                                              {"blockers", GilRows::kBlockers},
+                                              {"waits", GilRows::kWaits},
+                                              {"places", GilRows::kPlaces},
+                                              {"gils", GilRows::kGils},
+                                              {"stops", GilRows::kStops}},
               "WHAT",
               "Print the table of WHAT alone: threads (CSV, JSON); blockers, "
               "who waited for whom; waits, the longest with both stacks; "

@@ -54,8 +54,8 @@ int StatesCommand::Run(const Console& console, OutputBuffer* output) {
   ThreadFilter keep(thread_, &replay.index());
   if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
   // Machines get all rows, unless they say otherwise.
-  const uint64_t limit = table_.as_text() ? table_.limit()
-                                          : table_.given_limit.value_or(0);
+  const uint64_t limit =
+      table_.as_text() ? table_.limit() : table_.given_limit.value_or(0);
   Table table = StateTable(replay, &keep, limit, table_.format());
   if (table_.as_text()) {
     output->AppendLines(

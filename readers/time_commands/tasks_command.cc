@@ -113,10 +113,10 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   const std::vector<TaskRow> rows =
       TaskRowsOf(replay, heaps, &keep, by_, order_);
   // Machines get all rows, unless they say otherwise.
-  const uint64_t limit = table_.as_text() ? table_.limit()
-                                          : table_.given_limit.value_or(0);
-  Table table = TaskTable(replay, rows, by_, !moment.empty(), limit,
-                          table_.format());
+  const uint64_t limit =
+      table_.as_text() ? table_.limit() : table_.given_limit.value_or(0);
+  Table table =
+      TaskTable(replay, rows, by_, !moment.empty(), limit, table_.format());
   if (table_.as_text()) {
     const std::vector<TaskRow> tasks =
         TaskRowsOf(replay, heaps, &keep, TaskRows::kTasks, order_);

@@ -113,8 +113,8 @@ void MutateGil(GilBatch* b, Random* random) {
   google::protobuf::RepeatedField<uint64_t>* const holds[] = {
       b->mutable_free_ns(), b->mutable_pauses(), b->mutable_paused_ns()};
   google::protobuf::RepeatedField<uint32_t>* const columns[] = {
-      b->mutable_thread(), b->mutable_gil_at(), b->mutable_gil(),
-      b->mutable_stack(), b->mutable_function(), b->mutable_by()};
+      b->mutable_thread(), b->mutable_gil_at(),   b->mutable_gil(),
+      b->mutable_stack(),  b->mutable_function(), b->mutable_by()};
   switch ((*random)() % 6) {
     case 0:
       return MutateColumn(b->mutable_time_step_ns(), random);

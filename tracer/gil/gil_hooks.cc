@@ -47,7 +47,8 @@ EventWhat WhatOf(const RawEvent& event) {
 
 // The event ring's id of the C function that this thread has run for most of
 // the time since `since`: the last event of all was its call, or its return and
-// its call the one before. 0 where it is not known, or Python code ran. GIL held.
+// its call the one before. 0 where it is not known, or Python code ran. GIL
+// held.
 uint32_t LastCFunction(uint64_t since, uint64_t now) {
   const HotState& hot = Hot();
   if (hot.page == nullptr || hot.history == nullptr) return 0;

@@ -42,9 +42,9 @@ class GilHooks {
   // clocks were compared.
   static uint64_t MinWait();
   // Events come from here on. The calling thread holds the main interpreter's
-  // GIL, whose number is `gil`, and is the only writer because of that; or, if not
-  // `in_force`, nobody takes it yet.
-  // REQUIRES: the side ring is open, and the clocks were compared.
+  // GIL, whose number is `gil`, and is the only writer because of that; or, if
+  // not `in_force`, nobody takes it yet. REQUIRES: the side ring is open, and
+  // the clocks were compared.
   static void Begin(uint64_t gil, bool in_force);
   // A GIL that nobody has taken yet has the account `place` from here on.
   // REQUIRES: the one that had it before is no more.

@@ -1,5 +1,5 @@
-// Waits of a free-threaded interpreter (--trace gil), which has locks instead of
-// a GIL: what the interposed functions of semaphores call.
+// Waits of a free-threaded interpreter (--trace gil), which has locks instead
+// of a GIL: what the interposed functions of semaphores call.
 #ifndef PYMEMRUN_TRACER_GIL_LOCK_WAITS_H_
 #define PYMEMRUN_TRACER_GIL_LOCK_WAITS_H_
 
@@ -24,8 +24,9 @@ class LockWaits {
   using WaitOf = GilNote(const void* semaphore, const void* caller);
 
   // Waits come from here on, those of `min_wait` time stamps or more with
-  // stacks; `wait_of` tells them apart. The program's only thread, before its own code or in a new child.
-  // REQUIRES: the side ring is open, and the clocks were compared.
+  // stacks; `wait_of` tells them apart. The program's only thread, before its
+  // own code or in a new child. REQUIRES: the side ring is open, and the clocks
+  // were compared.
   static void Begin(uint64_t min_wait, WaitOf* wait_of);
   // Null before.
   static WaitOf* wait_of() { return wait_of_.load(std::memory_order_acquire); }

@@ -1,5 +1,5 @@
-// Calls that tell what a thread of a free-threaded interpreter waits for. In the
-// tracers of those interpreters alone.
+// Calls that tell what a thread of a free-threaded interpreter waits for. In
+// the tracers of those interpreters alone.
 #ifdef Py_GIL_DISABLED
 
 #include <pthread.h>
@@ -29,8 +29,8 @@ class ParkedWait {
   }
 
  private:
-  // A thread that parks lets go of what it holds, perhaps of the very lock that it
-  // parks for.
+  // A thread that parks lets go of what it holds, perhaps of the very lock that
+  // it parks for.
   static bool IsFree(const sem_t* semaphore) {
     int value = 0;
     sem_getvalue(const_cast<sem_t*>(semaphore), &value);
@@ -61,7 +61,8 @@ PYMEMRUN_INTERPOSE int sem_timedwait(sem_t* semaphore, const timespec* until) {
   return PYMEMRUN_NEXT(sem_timedwait)(semaphore, until);
 }
 
-// A thread that begins to run Python, or is done with it, notes that for itself.
+// A thread that begins to run Python, or is done with it, notes that for
+// itself.
 PYMEMRUN_INTERPOSE int pthread_setspecific(pthread_key_t key,
                                            const void* value) noexcept {
   LockWaits::WaitOf* const wait_of = LockWaits::wait_of();

@@ -1,12 +1,11 @@
 #include <Python.h>
 // Python.h wants to be first.
-#include "tracer/session/begin_gil.h"
-
 #include "tracer/cpython/gil/gil_place.h"
 #include "tracer/cpython/gil/lock_place.h"
 #include "tracer/gil/gil_hooks.h"
 #include "tracer/gil/lock_waits.h"
 #include "tracer/interpose/interposed.h"
+#include "tracer/session/begin_gil.h"
 #include "tracer/tasks/task_hooks.h"
 
 namespace pymemrun {
@@ -47,9 +46,10 @@ WatchedGil NewGil(const pthread_cond_t* taken) {
 }
 
 void SayLeftOut() {
-  g_say("pymemrun: --trace gil: the program has more interpreters with a "
-        "GIL of their own than can be recorded at a time, 7: GILs from "
-        "here on are left out\n");
+  g_say(
+      "pymemrun: --trace gil: the program has more interpreters with a "
+      "GIL of their own than can be recorded at a time, 7: GILs from "
+      "here on are left out\n");
 }
 
 }  // namespace

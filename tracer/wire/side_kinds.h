@@ -58,8 +58,8 @@ enum class GilNote : uint16_t {
   kWaiting = 1,
   kGivingWay = 2,  // says nothing of who had taken it, as the next
   kGaveWay = 3,
-  // Of a free-threaded interpreter: SideHead::more is the Linux id of the thread
-  // that ended the wait, 0: not known.
+  // Of a free-threaded interpreter: SideHead::more is the Linux id of the
+  // thread that ended the wait, 0: not known.
   kLockWaiting = 8,
   kLockTaken = 9,
   kStandsStill = 10,

@@ -18,7 +18,8 @@ typedef struct PymemrunGilPlace {
   const pthread_cond_t* freed;
   const pthread_cond_t* taken;
   uint64_t number;  // 1 + the number of the interpreter that it was made for
-  // 0: a free-threaded interpreter's, which nobody takes unless it is switched on.
+  // 0: a free-threaded interpreter's, which nobody takes unless it is switched
+  // on.
   int in_force;
 } PymemrunGilPlace;
 
@@ -27,8 +28,8 @@ typedef struct PymemrunGilPlace {
 PymemrunGilPlace PymemrunMainGil(void);
 // To be called when `taken` was initialised, which the interpreter does last in
 // making a GIL: that GIL. All 0 if `taken` is no part of the GIL of the
-// interpreter that was made last. Looks at no memory but that interpreter's, and
-// only if it is the one.
+// interpreter that was made last. Looks at no memory but that interpreter's,
+// and only if it is the one.
 PymemrunGilPlace PymemrunNewGil(const pthread_cond_t* taken);
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
-// See Python/parking_lot.c and Python/lock.c of CPython 3.13: `struct wait_entry`
-// begins with what the waker is to find, the address that is waited for, and the
-// semaphore. A mutex always has something to find, and nothing else has.
+// See Python/parking_lot.c and Python/lock.c of CPython 3.13: `struct
+// wait_entry` begins with what the waker is to find, the address that is waited
+// for, and the semaphore. A mutex always has something to find, and nothing
+// else has.
 #define Py_BUILD_CORE 1
 #include "tracer/cpython/gil/lock_place.h"
 
@@ -22,7 +23,7 @@
 #define LOCK_TYPES 2
 
 static struct {
-  uintptr_t text, text_end;  // of the interpreter's code
+  uintptr_t text, text_end;               // of the interpreter's code
   const PyTypeObject* types[LOCK_TYPES];  // of threading's locks
 } known;
 

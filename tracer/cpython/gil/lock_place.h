@@ -1,5 +1,6 @@
-// What a thread of a free-threaded interpreter waits for. It parks at a semaphore
-// on its own stack, beside which CPython notes why (Python/parking_lot.c).
+// What a thread of a free-threaded interpreter waits for. It parks at a
+// semaphore on its own stack, beside which CPython notes why
+// (Python/parking_lot.c).
 #ifndef PYMEMRUN_TRACER_CPYTHON_GIL_LOCK_PLACE_H_
 #define PYMEMRUN_TRACER_CPYTHON_GIL_LOCK_PLACE_H_
 
@@ -19,8 +20,9 @@ typedef enum PymemrunParked {
 // thread that may run Python.
 void PymemrunKnowLocks(void);
 // Of the calling thread, which is about to wait at `semaphore`, called from
-// `caller`; null: only whether that is the interpreter. Locks of the program's own (`threading`) are not the
-// interpreter's. Calls no Python code, keeps errno.
+// `caller`; null: only whether that is the interpreter. Locks of the program's
+// own (`threading`) are not the interpreter's. Calls no Python code, keeps
+// errno.
 PymemrunParked PymemrunParkedFor(const void* semaphore, const void* caller);
 
 #ifdef __cplusplus

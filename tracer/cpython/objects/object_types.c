@@ -60,7 +60,8 @@ static int IsCounted(PyTypeObject* type) {
     return 0;
   }
   PyObject* dict = PymemrunTypeDict(type);
-  PyObject* length = dict != NULL ? PyDict_GetItemString(dict, "__len__") : NULL;
+  PyObject* length =
+      dict != NULL ? PyDict_GetItemString(dict, "__len__") : NULL;
   return length != NULL && Py_IS_TYPE(length, &PyWrapperDescr_Type) &&
          ((PyDescrObject*)length)->d_type == type &&
          type->tp_basicsize >= (Py_ssize_t)sizeof(PyVarObject);

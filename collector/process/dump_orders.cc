@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 
 namespace pymemrun {
@@ -9,6 +10,10 @@ namespace {
 
 constexpr uint64_t kUnheardNs = 1000000000;
 constexpr uint64_t kWaitsNs = 250000000;
+// A signal that comes right before a call that blocks does not end that call:
+// the next one does. Each may cut short a wait in an extension's C code, so
+// they are few.
+constexpr int kMostDoublings = 6;
 
 std::atomic<bool> g_was_asked = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -52,7 +57,7 @@ void DumpOrders::Ask(DumpReason reason, uint64_t now_ns) {
   // Pairs with the acquire in the program's handler.
   reply_->dump_order.store(NextDumpOrder(order, reason),
                            std::memory_order_release);
-  sent_ = false;
+  sent_ = 0;
   Follow(now_ns);
 }
 
@@ -62,13 +67,14 @@ void DumpOrders::Follow(uint64_t now_ns) {
   const DumpAnswers& said = page_->dumps;
   const bool heard = said.heard.load(std::memory_order_acquire) == order;
   const bool waits = said.waits.load(std::memory_order_acquire) == order;
-  if (sent_ && heard && !waits) return;
-  if (sent_ && now_ns - sent_ns_ < (heard ? kWaitsNs : kUnheardNs)) return;
+  const int doublings = heard ? std::clamp(sent_ - 1, 0, kMostDoublings) : 0;
+  const uint64_t patience_ns = waits ? kWaitsNs : kUnheardNs << doublings;
+  if (sent_ > 0 && now_ns - sent_ns_ < patience_ns) return;
   Send(now_ns);
 }
 
 void DumpOrders::Send(uint64_t now_ns) {
-  sent_ = true;
+  ++sent_;
   sent_ns_ = now_ns;
   // The new program of an exec would die of the signal. Pairs with
   // RequestSignal::BeforeExec: one of the two sees the other.

@@ -23,7 +23,8 @@ class DumpOrders {
   void Ask(DumpReason reason, uint64_t now_ns);
 
   // Sends the signal again where the program has not heard the order, or waited
-  // for another dump to end. To be called often.
+  // for another dump to end; ever more rarely where it heard it and has not come
+  // to make the dump. To be called often.
   void Follow(uint64_t now_ns);
 
   // Whether an order is open that the program will not take.
@@ -45,7 +46,7 @@ class DumpOrders {
   ReplyPage* const reply_;
   const std::function<void()> send_;
   uint32_t dropped_ = 0;
-  bool sent_ = false;  // of the open order
+  int sent_ = 0;  // signals of the open order
   uint64_t sent_ns_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "readers/lanes/track_names.h"
@@ -31,31 +32,6 @@ void Join(const LaneLevels::Piece& piece,
 
 }  // namespace
 
-void LaneLevels::Tally::Add(uint32_t name, double value) {
-  for (auto& [known, sum] : parts) {
-    if (known == name) {
-      sum += value;
-      return;
-    }
-  }
-  if (parts.size() < kMostParts) {
-    parts.emplace_back(name, value);
-  } else {
-    parts.back().second += value;
-  }
-}
-
-std::pair<uint32_t, double> LaneLevels::Tally::Take() {
-  std::pair<uint32_t, double> most = {0, -1};
-  double sum = 0;
-  for (const auto& part : parts) {
-    sum += part.second;
-    if (part.second > most.second) most = part;
-  }
-  parts.clear();
-  return {most.first, sum};
-}
-
 LaneLevels::LaneLevels(uint64_t end_us, uint32_t columns, uint64_t from_us,
                        bool is_part)
     : from_us_(static_cast<double>(from_us)),
@@ -66,6 +42,10 @@ LaneLevels::LaneLevels(uint64_t end_us, uint32_t columns, uint64_t from_us,
       rss_bytes_(columns) {
   names_[kLibraryCode].name = "library code";
   names_[kLibraryCode].kind = SliceName::kLibrary;
+}
+
+void LaneLevels::KeepThreads(std::function<bool(uint32_t)> keeps) {
+  keeps_ = std::move(keeps);
 }
 
 uint32_t LaneLevels::NewLane(Lane lane) {
@@ -84,6 +64,7 @@ uint32_t LaneLevels::AddThread(const TrackThread& thread) {
     Lane lane;
     lane.name = std::string(thread.name);
     lane.thread = thread.id;
+    lane.is_kept = keeps_ == nullptr || keeps_(thread.id);
     found->second = NewLane(std::move(lane));
   }
   return found->second;
@@ -93,6 +74,7 @@ uint32_t LaneLevels::AddLane(uint32_t thread_track, absl::string_view name) {
   Lane lane;
   lane.name = std::string(name);
   lane.of_lane = thread_track;
+  if (thread_track != 0) lane.is_kept = lanes_[thread_track - 1].is_kept;
   return NewLane(std::move(lane));
 }
 
@@ -160,14 +142,14 @@ void LaneLevels::PassTo(uint32_t track, uint64_t time_us, const SliceEnd& end) {
 void LaneLevels::AddTime(uint32_t track, uint64_t time_us, uint32_t name) {
   Lane& lane = lanes_[track - 1];
   if (!names_[name].is_idle) lane.busy_us += time_us;
-  names_[name].busy_us += time_us;
+  if (lane.is_kept) names_[name].busy_us += time_us;
   if (lane.of_lane == 0) return;
   for (auto& [known, sum_us] : lane.by_name) {
     if (known != name) continue;
     sum_us += time_us;
     return;
   }
-  if (lane.by_name.size() < kMostParts) {
+  if (lane.by_name.size() < LaneTally::kMostParts) {
     lane.by_name.emplace_back(name, time_us);
   }
 }
@@ -175,7 +157,7 @@ void LaneLevels::AddTime(uint32_t track, uint64_t time_us, uint32_t name) {
 // In columns.
 void LaneLevels::AddBusy(uint32_t track, double from, double to, double share,
                          uint32_t name) {
-  Tally& tally = states_[track - 1].busy;
+  LaneTally& tally = states_[track - 1].busy;
   const auto add = [&](uint32_t column, double columns) {
     if (columns * share <= 0) return;
     if (tally.column != column) FlushBusy(track);
@@ -194,12 +176,12 @@ void LaneLevels::AddBusy(uint32_t track, double from, double to, double share,
 }
 
 void LaneLevels::FlushBusy(uint32_t track) {
-  Tally& tally = states_[track - 1].busy;
-  if (tally.column == Tally::kNone) return;
+  LaneTally& tally = states_[track - 1].busy;
+  if (tally.column == LaneTally::kNone) return;
   const auto [name, share] = tally.Take();
   AddPiece(track,
            {tally.column, tally.column, name, static_cast<float>(share)});
-  tally.column = Tally::kNone;
+  tally.column = LaneTally::kNone;
 }
 
 void LaneLevels::AddPiece(uint32_t track, const Piece& piece) {
@@ -240,21 +222,22 @@ void LaneLevels::Instant(uint32_t track, uint64_t time_us,
 void LaneLevels::Grow(uint32_t track, uint64_t time_us, uint32_t name,
                       double bytes) {
   if (track == 0 || !IsShown(time_us)) return;
-  Tally& tally = states_[track - 1].growth;
+  LaneTally& tally = states_[track - 1].growth;
   const uint32_t column = ColumnOf(time_us);
   if (tally.column != column) FlushGrowth(track);
   tally.column = column;
   tally.Add(name, bytes);
-  lanes_[track - 1].grown_bytes += bytes;
-  names_[name].grown_bytes += bytes;
+  Lane& lane = lanes_[track - 1];
+  lane.grown_bytes += bytes;
+  if (lane.is_kept) names_[name].grown_bytes += bytes;
 }
 
 void LaneLevels::FlushGrowth(uint32_t track) {
-  Tally& tally = states_[track - 1].growth;
-  if (tally.column == Tally::kNone) return;
+  LaneTally& tally = states_[track - 1].growth;
+  if (tally.column == LaneTally::kNone) return;
   const auto [name, bytes] = tally.Take();
   lanes_[track - 1].growth.push_back({tally.column, name, bytes});
-  tally.column = Tally::kNone;
+  tally.column = LaneTally::kNone;
 }
 
 void LaneLevels::Finish() {

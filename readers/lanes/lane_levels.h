@@ -5,11 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "readers/lanes/lane_tally.h"
 #include "readers/lanes/track_sink.h"
 
 namespace pymemrun {
@@ -21,8 +23,6 @@ class LaneLevels final : public TrackSink {
  public:
   static constexpr size_t kMostLanes = 16384;  // the others are counted
   static constexpr size_t kMostInstants = 256;
-  // Names in one column, or beside one thread, that are told apart.
-  static constexpr size_t kMostParts = 16;
   // The name of what ran where no own code is around it.
   static constexpr uint32_t kLibraryCode = 1;
 
@@ -40,11 +40,12 @@ class LaneLevels final : public TrackSink {
     std::string name;
     uint32_t of_lane = 0;  // the thread's number; 0: it is beside no thread
     uint32_t thread = 0;   // its id, of a thread's own lane; 0: of the others
+    bool is_kept = true;   // as KeepThreads says of its thread
     std::vector<Piece> pieces;
     std::vector<Growth> growth;
     uint64_t busy_us = 0;  // without names that are idle
     double grown_bytes = 0;
-    // Beside threads: time by name, the first kMostParts of them.
+    // Beside threads: time by name, the first LaneTally::kMostParts.
     std::vector<std::pair<uint32_t, uint64_t>> by_name;
   };
   // Own code, or another name. Equal ones have one number in all sources.
@@ -54,6 +55,7 @@ class LaneLevels final : public TrackSink {
     SliceName::Kind kind = SliceName::kOther;
     std::string color, says;  // as SliceName has them
     bool is_idle = false, by_share = false;
+    // Of the threads that are kept.
     uint64_t busy_us = 0;
     double grown_bytes = 0;
   };
@@ -66,6 +68,10 @@ class LaneLevels final : public TrackSink {
   // columns > 0.
   LaneLevels(uint64_t end_us, uint32_t columns, uint64_t from_us = 0,
              bool is_part = false);
+
+  // What names come to is summed up of these threads alone, by their ids. To be
+  // called before anything is given.
+  void KeepThreads(std::function<bool(uint32_t)> keeps);
 
   void SetProcess(const Header& header) override { header_ = header; }
   uint32_t AddThread(const TrackThread& thread) override;
@@ -97,18 +103,10 @@ class LaneLevels final : public TrackSink {
   uint64_t threads_not_kept() const { return threads_not_kept_; }
 
  private:
-  struct Tally {  // what is being added up of a lane
-    static constexpr uint32_t kNone = UINT32_MAX;
-    uint32_t column = kNone;
-    std::vector<std::pair<uint32_t, double>> parts;  // name and what it has
-
-    void Add(uint32_t name, double value);
-    std::pair<uint32_t, double> Take();  // what has most, and the sum
-  };
   struct State {
     std::vector<uint32_t> open;  // names as they are shown
     uint64_t time_us = 0;        // up to which time is added up
-    Tally busy, growth;
+    LaneTally busy, growth;
   };
 
   uint32_t NewLane(Lane lane);
@@ -127,6 +125,7 @@ class LaneLevels final : public TrackSink {
   const double from_us_, end_us_;
   const uint64_t last_shown_us_;
   const uint32_t columns_;
+  std::function<bool(uint32_t)> keeps_;  // null: all
   Header header_;
   std::vector<Lane> lanes_;
   std::vector<State> states_;

@@ -31,8 +31,8 @@ constexpr double kLeastShare = 0.001;
 
 class LaneDrawing {
  public:
-  LaneDrawing(const LaneLevels& levels, size_t most, const KeepsThread& keeps)
-      : levels_(levels), most_(most), keeps_(keeps) {}
+  LaneDrawing(const LaneLevels& levels, size_t most)
+      : levels_(levels), most_(most) {}
   LaneChart Draw();
 
  private:
@@ -62,7 +62,6 @@ class LaneDrawing {
 
   const LaneLevels& levels_;
   const size_t most_;
-  const KeepsThread& keeps_;  // null: all
   LaneChart chart_;
   std::vector<size_t> shown_, others_;  // lanes, by their places
   // Of each lane: those beside it, in their order.
@@ -70,7 +69,7 @@ class LaneDrawing {
   std::vector<uint32_t> colors_;       // by name
   size_t free_colors_ = 0;             // so many were given to names
   bool has_chosen_ = false;            // some have their source's
-  double all_us_ = 0, all_bytes_ = 0;  // of all lanes
+  double all_us_ = 0, all_bytes_ = 0;  // of all lanes that are kept
   double most_bytes_ = 0;              // in one column of one lane
 };
 
@@ -90,8 +89,10 @@ void LaneDrawing::Choose() {
   for (size_t i = 0; i < lanes.size(); ++i) {
     const Lane& lane = lanes[i];
     if (lane.thread == 0) continue;
-    all_us_ += static_cast<double>(lane.busy_us);
-    all_bytes_ += lane.grown_bytes;
+    if (lane.is_kept) {
+      all_us_ += static_cast<double>(lane.busy_us);
+      all_bytes_ += lane.grown_bytes;
+    }
     chart_.has_pieces |= !lane.pieces.empty();
     chart_.has_bars |= !lane.growth.empty();
     if (!lane.pieces.empty() || !lane.growth.empty() || !beside_[i].empty()) {
@@ -102,12 +103,8 @@ void LaneDrawing::Choose() {
     return std::tuple(lanes[a].busy_us, beside_us[a], lanes[a].grown_bytes) >
            std::tuple(lanes[b].busy_us, beside_us[b], lanes[b].grown_bytes);
   });
-  const auto kept =
-      keeps_ == nullptr
-          ? order.end()
-          : std::stable_partition(order.begin(), order.end(), [&](size_t i) {
-              return keeps_(lanes[i].thread);
-            });
+  const auto kept = std::stable_partition(
+      order.begin(), order.end(), [&](size_t i) { return lanes[i].is_kept; });
   const size_t count =
       std::min(most_, static_cast<size_t>(kept - order.begin()));
   shown_.assign(order.begin(), order.begin() + count);
@@ -171,6 +168,7 @@ void LaneDrawing::SetColors() {
   for (const uint32_t number : NamesInOrder()) {
     const LaneLevels::Name& name = levels_.names()[number];
     if (IsSeen(name)) colors_[number] = NewColor(name);
+    if (name.busy_us + name.grown_bytes == 0) continue;
     if (colors_[number] == LaneChart::kOtherColor) {
       others.busy_us += name.busy_us;
       others.grown_bytes += name.grown_bytes;
@@ -371,9 +369,8 @@ bool ReadLanes(RereadFile* file, LaneLevels* levels) {
   return true;
 }
 
-LaneChart ThreadLanes(const LaneLevels& levels, size_t most,
-                      const KeepsThread& keeps) {
-  return LaneDrawing(levels, most, keeps).Draw();
+LaneChart ThreadLanes(const LaneLevels& levels, size_t most) {
+  return LaneDrawing(levels, most).Draw();
 }
 
 }  // namespace pymemrun

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 #include "readers/chart/lane_chart.h"
 #include "readers/lanes/lane_levels.h"
@@ -20,14 +19,10 @@ inline constexpr uint32_t kReadColumns = LaneChart::kColumns * kLevelFactor;
 // read, which has been said.
 bool ReadLanes(RereadFile* file, LaneLevels* levels);
 
-// By a thread's id.
-using KeepsThread = std::function<bool(uint32_t)>;
-
 // With a lane for each of the `most` threads that did most, in the order in
-// which they began; one more sums up the others. `keeps`, if there is one, says
-// which threads may have a lane. REQUIRES: kReadColumns.
-LaneChart ThreadLanes(const LaneLevels& levels, size_t most,
-                      const KeepsThread& keeps = nullptr);
+// which they began; one more sums up the others. Threads that `levels` does not
+// keep are among these. REQUIRES: kReadColumns.
+LaneChart ThreadLanes(const LaneLevels& levels, size_t most);
 
 }  // namespace pymemrun
 

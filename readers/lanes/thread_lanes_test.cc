@@ -28,11 +28,12 @@ std::vector<std::string> Labels(const LaneChart& chart) {
 // A second, and so many threads: the later, the longer they ran.
 class ThreadLanesTest : public ::testing::Test {
  protected:
-  uint32_t Add(uint32_t id, const std::string& name, uint64_t busy_us) {
+  uint32_t Add(uint32_t id, const std::string& name, uint64_t busy_us,
+               const std::string& function = "work") {
     const uint32_t track = levels_.AddThread({id, id, name});
     SliceName own;
     own.kind = SliceName::kOwn;
-    own.name = "work";
+    own.name = function;
     own.file = "/a/app.py";
     own.line = 7;
     levels_.Begin(track, 0, levels_.AddName(own));
@@ -62,13 +63,16 @@ TEST_F(ThreadLanesTest, ThoseThatDidMostAreShownInTheOrderOfTheirBegin) {
 }
 
 TEST_F(ThreadLanesTest, ThreadsThatAreNotWantedAreOneLane) {
-  Add(1, "MainThread", 900000);
+  levels_.KeepThreads([](uint32_t thread) { return thread == 2; });
+  Add(1, "MainThread", 900000, "serve");
   Add(2, "worker", 100000);
   Add(3, "other", 800000);
-  levels_.Finish();
-  const LaneChart chart =
-      ThreadLanes(levels_, 8, [](uint32_t thread) { return thread == 2; });
+  const LaneChart chart = Chart(8);
   EXPECT_THAT(Labels(chart), ElementsAre("worker", "2 more threads"));
+  // What the functions of the worker came to there.
+  ASSERT_EQ(chart.keys.size(), 1u);
+  EXPECT_EQ(chart.keys[0].label, "work  app.py:7");
+  EXPECT_EQ(chart.keys[0].detail, "0.100 s");
 }
 
 TEST_F(ThreadLanesTest, FunctionsHaveColoursAndKeys) {

@@ -198,15 +198,14 @@ int TimelineCommand::DrawThreads(RereadFile* file, const Console& console,
   if (range.from_us > 0 && range.from_us >= to_us) {
     return SayTooLate(*file, console);
   }
-  LaneLevels levels(to_us, kReadColumns, range.from_us, to_.has_value());
   ThreadNames names;
   ThreadFilter wanted(thread_, &names.index());
   if (wanted.any() && !file->Read(&names)) return kExitFailed;
   if (SayNoThread(&wanted, file->shown_name(), console)) return kExitUsage;
+  LaneLevels levels(to_us, kReadColumns, range.from_us, to_.has_value());
+  levels.KeepThreads([&](uint32_t thread) { return wanted.Keeps(thread); });
   if (!ReadLanes(file, &levels)) return kExitFailed;
-  const LaneChart chart =
-      ThreadLanes(levels, top_.value_or(kUsualLanes),
-                  [&](uint32_t thread) { return wanted.Keeps(thread); });
+  const LaneChart chart = ThreadLanes(levels, top_.value_or(kUsualLanes));
   if (chart.lanes.empty()) {
     console.Say(absl::StrCat(file->shown_name(),
                              ": nobody saw what threads did: record calls "

@@ -59,6 +59,12 @@ TEST(GilReportTest, WhoWaitsForWhomAndAtWhichLine) {
   EXPECT_EQ(GilReport(run, {"--csv", "--rows", "places"}).out,
             "file,line,function,blocked_s,share,calls\r\n"
             "/app.py,31,work,0.040000,1.000000,json.loads\r\n");
+  EXPECT_EQ(GilReport(run, {"--rows", "waits"}).out,
+            "1. worker#12 waited 40.0 ms at 0.020 s for MainThread#11\n"
+            "waiter: app.py:50 work\n"
+            "holder: __init__.py:346 loads < app.py:31 work in json.loads\n");
+  EXPECT_EQ(GilReport(run, {"--rows", "waits", "--thread", "MainThread"}).out,
+            "No thread waited for long.\n");
   const auto waits =
       nlohmann::json::parse(GilReport(run, {"--json", "--rows", "waits"}).out);
   ASSERT_EQ(waits.size(), 1u);

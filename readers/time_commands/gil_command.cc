@@ -63,6 +63,14 @@ class GilCommand final : public ReportCommand {
   std::string thread_;
 };
 
+// Of two stacks a table would leave nothing to read.
+void PrintWaits(const GilReplay& replay, ThreadFilter* keep, size_t limit,
+                OutputBuffer* output) {
+  const std::string text = GilWaitsText(replay, keep, limit);
+  output->Append(output->terminal().Wrapped(
+      text.empty() ? "No thread waited for long.\n" : text, kStackIndent));
+}
+
 void PrintRows(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
                uint64_t limit, TableFormat format, OutputBuffer* output) {
   Table table = GilTable(rows, replay, keep, limit, format);
@@ -106,8 +114,7 @@ void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
               output);
   }
   output->AppendLines("\nThe longest waits:\n");
-  output->Append(output->terminal().Wrapped(
-      GilWaitsText(replay, keep, kWaitsInText), kStackIndent));
+  PrintWaits(replay, keep, kWaitsInText, output);
 }
 
 int GilCommand::Run(const Console& console, OutputBuffer* output) {
@@ -125,6 +132,8 @@ int GilCommand::Run(const Console& console, OutputBuffer* output) {
   if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
   if (table_.as_text() && !rows_.has_value()) {
     PrintAll(replay, &keep, output);
+  } else if (table_.as_text() && *rows_ == GilRows::kWaits) {
+    PrintWaits(replay, &keep, table_.limit(), output);
   } else {
     // Machines get all rows, unless they say otherwise.
     PrintRows(rows_.value_or(GilRows::kThreads), replay, &keep,

@@ -12,8 +12,8 @@ std::string HumanBytes(double size_bytes) {
   static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB",
                                            "TiB", "PiB", "EiB"};
   if (std::fabs(size_bytes) < 1024) {
-    return absl::StrFormat("%.0f byte%s", size_bytes,
-                           size_bytes == 1 ? "" : "s");
+    const double whole = std::round(size_bytes);
+    return absl::StrFormat("%.0f byte%s", whole, whole == 1 ? "" : "s");
   }
   double size = size_bytes / 1024;
   size_t unit = 0;

@@ -8,6 +8,7 @@ namespace {
 TEST(ReportTextTest, SizesPickAUnit) {
   EXPECT_EQ(HumanBytes(0), "0 bytes");
   EXPECT_EQ(HumanBytes(1), "1 byte");
+  EXPECT_EQ(HumanBytes(0.6), "1 byte");
   EXPECT_EQ(HumanBytes(1023), "1023 bytes");
   EXPECT_EQ(HumanBytes(1024), "1.0 KiB");
   EXPECT_EQ(HumanBytes(4096), "4.0 KiB");

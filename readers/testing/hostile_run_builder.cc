@@ -175,12 +175,12 @@ void DeepThreads(uint64_t count, HostileRun* run) {
   }
 }
 
-// Deeper than the recorder records.
+// Deeper than the recorder records, by what is as deep for every count.
 void TooDeep(uint64_t count, HostileRun* run) {
-  const uint32_t chain = run->AddChain(static_cast<uint32_t>(10 * count));
-  for (uint64_t i = 0; i < count; ++i) {
-    const auto line = static_cast<uint32_t>(i + 100);
-    run->Alloc(64 * (i + 1), 48, run->AddStack(chain, line));
+  const uint64_t whole = 10 * count / (kDeepest + 1) * (kDeepest + 1);
+  const uint32_t chain = run->AddChain(static_cast<uint32_t>(whole + 3000));
+  for (uint32_t i = 0; i < count; ++i) {
+    run->Alloc(64 * (i + 1), 48, run->AddStack(chain, i + 100));
   }
 }
 

@@ -100,8 +100,7 @@ void TaskCollector::WriteDef(const Known& task, uint64_t time_ns,
 
 void TaskCollector::TakeStep(const SideItemView& item, uint32_t stack) {
   const uint32_t note = item.detail >> 16;
-  const bool makes_sense = note <= static_cast<uint32_t>(kLastTaskNote);
-  Known* const task = makes_sense ? KnownAt(item.address) : nullptr;
+  Known* const task = IsTaskNote(note) ? KnownAt(item.address) : nullptr;
   if (task == nullptr) {
     ++refused_;
     return;
@@ -114,9 +113,9 @@ void TaskCollector::TakeStep(const SideItemView& item, uint32_t stack) {
   const uint64_t begin_ns = TimeOf(item.more);
   event.lasted_ns = event.time_ns - std::min(begin_ns, event.time_ns);
   event.grown_bytes = static_cast<int64_t>(item.extra);
-  event.stack = event.action == TASK_DONE ? 0 : stack;
+  event.stack = event.ends_task() ? 0 : stack;
   if (event.action == TASK_BLOCKED) event.grown_bytes = 0;
-  if (event.action == TASK_DONE) tasks_.erase(item.address);
+  if (event.ends_task()) tasks_.erase(item.address);
   waiting_.push_back(step);
 }
 

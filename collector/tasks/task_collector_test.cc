@@ -177,6 +177,16 @@ TEST_F(TaskCollectorTest, GreenletsAreCalledByTheirNumbers) {
                           "task 2 greenlet-2 work", "DONE 1 main 100-200 0 "));
 }
 
+TEST_F(TaskCollectorTest, HoweverATaskEndsItsAddressIsFree) {
+  for (const TaskNote note :
+       {TaskNote::kRaised, TaskNote::kCancelled, TaskNote::kDone}) {
+    Step(note, 0x10, 100, 200);
+  }
+  EXPECT_THAT(Finish(), ElementsAre("lost 0", "RAISED 1 main 100-200 0 ",
+                                    "CANCELLED 2 main 100-200 0 ",
+                                    "DONE 3 main 100-200 0 "));
+}
+
 TEST_F(TaskCollectorTest, AStepWithoutANameHasATask) {
   Step(TaskNote::kDone, 0x10, 100, 200);
   EXPECT_THAT(Finish(), ElementsAre("lost 0", "DONE 1 main 100-200 0 "));
@@ -184,9 +194,10 @@ TEST_F(TaskCollectorTest, AStepWithoutANameHasATask) {
 
 TEST_F(TaskCollectorTest, WhatMakesNoSenseOrIsTooMuchIsCountedAsLost) {
   Step(static_cast<TaskNote>(9), 0x10, 100, 200);
+  Step(static_cast<TaskNote>(3), 0x10, 100, 200);  // TASK_RUNS
   for (uint64_t i = 1; i <= 4; ++i) Name(i, 100 + i, "");
   EXPECT_THAT(Finish(), ElementsAre("lost 0", "task 1  work", "task 2  work",
-                                    "task 3  work", "lost 2"));
+                                    "task 3  work", "lost 3"));
 }
 
 TEST_F(TaskCollectorTest, TimesThatCannotBeAreCut) {

@@ -23,6 +23,11 @@ struct TaskEvent {
     return lasted_ns < time_ns ? time_ns - lasted_ns : 0;
   }
   bool is_step() const { return action != TASK_BLOCKED; }
+  // The task's last step.
+  bool ends_task() const {
+    return action == TASK_DONE || action == TASK_RAISED ||
+           action == TASK_CANCELLED;
+  }
 };
 
 }  // namespace pymemrun

@@ -22,6 +22,8 @@ void TaskSums::Add(const TaskSums& other) {
   }
   tasks += other.tasks;
   not_done += other.not_done;
+  raised += other.raised;
+  cancelled += other.cancelled;
 }
 
 // A greenlet that runs a library's code alone switches to others when they can
@@ -115,9 +117,11 @@ void TaskReplay::Take(const TaskEvent& event) {
   }
   task.waits_at = step.to_stack;
   task.runs_at_end = event.action == TASK_RUNS;
-  if (event.action == TASK_DONE && !task.is_done) {
+  if (event.ends_task() && !task.is_done) {
     task.is_done = true;
     sums.not_done = 0;
+    sums.raised = event.action == TASK_RAISED ? 1 : 0;
+    sums.cancelled = event.action == TASK_CANCELLED ? 1 : 0;
     if (thread.under_way > 0) --thread.under_way;
   }
 }

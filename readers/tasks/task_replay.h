@@ -48,6 +48,7 @@ struct TaskSums {
   int64_t grown_bytes = 0;
   TaskStep longest;
   uint64_t tasks = 0, not_done = 0;
+  uint64_t raised = 0, cancelled = 0;  // of those that are done
 
   void Add(const TaskSums& other);
 };

@@ -132,6 +132,38 @@ TEST(TaskReportTest, TheSentencesNameWhoHeldTheLoopAndWhoGrew) {
   EXPECT_THAT(printed.out, HasSubstr("Task-1 work grew most: RSS rose by 1.0"));
 }
 
+TEST(TaskReportTest, HowTasksEndedIsCounted) {
+  const auto ended = [](std::vector<TaskAction> actions) {
+    TaskRun run;
+    uint32_t task = 0;
+    for (const TaskAction action : actions) {
+      run.Task(++task, "").Step(task, action, task, task + 1);
+    }
+    return run.Build();
+  };
+  const std::string both = ended({TASK_RAISED, TASK_CANCELLED, TASK_DONE});
+  const nlohmann::json rows = Rows(both, {});
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0]["state"], "raised");
+  EXPECT_EQ(rows[1]["state"], "cancelled");
+  EXPECT_EQ(rows[2]["state"], "done");
+  const nlohmann::json all = Rows(both, {"--by", "function"});
+  EXPECT_EQ(all[0]["not_done"], 0);
+  EXPECT_EQ(all[0]["raised"], 1);
+  EXPECT_EQ(all[0]["cancelled"], 1);
+  EXPECT_THAT(TaskReport(both, {}).out,
+              HasSubstr("none is left.\n1 ended by an exception, 1 was "
+                        "cancelled.\n"));
+  const Printed cancelled =
+      TaskReport(ended({TASK_CANCELLED, TASK_CANCELLED}), {});
+  EXPECT_THAT(cancelled.out, HasSubstr("left.\n2 were cancelled.\n"));
+  EXPECT_THAT(cancelled.out, HasSubstr("state"));
+  EXPECT_THAT(
+      TaskReport(ended({TASK_DONE}), {}).out,
+      testing::Not(testing::AnyOf(HasSubstr("cancelled"),
+                                  HasSubstr("exception"), HasSubstr("state"))));
+}
+
 // A call that takes less than half of the step does not stand for it.
 TEST(TaskReportTest, ALongCallWithoutTheGilIsWhereTheStepWas) {
   const auto run = [](uint64_t blocked_ms) {

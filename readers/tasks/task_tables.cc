@@ -37,15 +37,19 @@ Cell NameOf(const TaskReplay& replay, const TaskRow& row, TaskRows by) {
   return coroutine.empty() ? std::string("?") : coroutine;
 }
 
-bool HasUndone(const std::vector<TaskRow>& rows) {
-  return std::any_of(rows.begin(), rows.end(), [](const TaskRow& row) {
-    return row.sums.not_done > 0;
+// Whether all have returned.
+bool AreAllDone(const std::vector<TaskRow>& rows) {
+  return std::all_of(rows.begin(), rows.end(), [](const TaskRow& row) {
+    const TaskSums& sums = row.sums;
+    return sums.not_done + sums.raised + sums.cancelled == 0;
   });
 }
 
 // Where the task is at the end.
 std::string StateOf(const TaskReplay& replay, const TaskRow& row) {
   const TaskReplay::Task& task = replay.tasks().at(row.task);
+  if (task.sums.raised > 0) return "raised";
+  if (task.sums.cancelled > 0) return "cancelled";
   if (task.is_done) return "done";
   if (task.runs_at_end) return "runs";
   const std::string line = OwnLine(replay.index(), task.waits_at);
@@ -76,7 +80,9 @@ std::vector<Table::Heading> Headings(TaskRows by) {
           {"coroutine", ""},
           {"file", ""},
           {"first_line", ""},
-          {"number", ""}};
+          {"number", ""},
+          {"raised", ""},
+          {"cancelled", ""}};
 }
 // So many are for text, too.
 constexpr size_t kForText = 12;
@@ -109,6 +115,8 @@ void AppendDetails(const TaskReplay& replay, const TaskRow& row, TaskRows by,
   cells->push_back(stack == 0 ? Cell() : Cell(std::string(where.file)));
   cells->push_back(stack == 0 ? Cell() : Cell(uint64_t{where.first_line}));
   cells->push_back(is_task ? Cell(uint64_t{row.task}) : Cell());
+  cells->push_back(sums.raised);
+  cells->push_back(sums.cancelled);
 }
 
 SourceLocation OwnLocation(const RunIndex& index, uint32_t stack) {
@@ -158,7 +166,7 @@ Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
   const bool is_task = by == TaskRows::kTasks;
   const bool with_errors = with_heap && replay.is_estimate();
   const bool tells_states =
-      is_task && (format != TableFormat::kText || HasUndone(rows));
+      is_task && (format != TableFormat::kText || !AreAllDone(rows));
   Table table;
   table.headings = Headings(by);
   for (const TaskRow& row : rows) {

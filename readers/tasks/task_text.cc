@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "readers/tasks/task_tables.h"
+#include "text/columns.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
@@ -15,12 +18,17 @@ namespace {
 constexpr uint64_t kShortStepNs = 1000000;
 constexpr int64_t kSmallGrowth = 256 << 10;
 
+// Names are often made of what the task does, and long.
+std::string NameOf(const TaskReplay& replay, uint32_t task) {
+  constexpr size_t kMostColumns = 64;
+  return CutToColumns(replay.names().Label(task), kMostColumns);
+}
+
 std::string HeldLongest(const TaskReplay& replay, const TaskStep& step) {
   const double ms = static_cast<double>(step.ran_ns) / 1e6;
-  std::string text =
-      absl::StrFormat("%s held the event loop longest: %.1f ms at %.3f s",
-                      replay.names().Label(step.task), ms,
-                      static_cast<double>(step.begin_ns) / 1e9);
+  std::string text = absl::StrFormat(
+      "%s held the event loop longest: %.1f ms at %.3f s",
+      NameOf(replay, step.task), ms, static_cast<double>(step.begin_ns) / 1e9);
   const std::string place = StepPlace(replay, step);
   if (!place.empty()) {
     const bool blocked =
@@ -60,13 +68,27 @@ std::string MostAlive(const TaskReplay& replay, const std::vector<TaskRow>& rows
   const HeapSums& live = most.heap.live;
   if (live.bytes <= 0) return "";
   return absl::StrCat(
-      "Of what ", replay.names().Label(most.task), " allocated ",
+      "Of what ", NameOf(replay, most.task), " allocated ",
       HumanBytes(live.bytes),
-      replay.is_estimate()
-          ? absl::StrCat(" (standard error ", HumanBytes(live.BytesError()), ")")
-          : "",
+      replay.is_estimate() ? absl::StrCat(" (standard error ",
+                                          HumanBytes(live.BytesError()), ")")
+                           : "",
       " are alive at ", moment,
       IsMostForSure(rows, most) ? ", the most of all" : "", ".\n");
+}
+
+// "1 ended by an exception, 2 were cancelled.", where there are such.
+std::string Ends(const TaskSums& all) {
+  std::vector<std::string> ends;
+  if (all.raised > 0) {
+    ends.push_back(absl::StrCat(Grouped(all.raised), " ended by an exception"));
+  }
+  if (all.cancelled > 0) {
+    ends.push_back(absl::StrCat(Grouped(all.cancelled),
+                                all.cancelled == 1 ? " was" : " were",
+                                " cancelled"));
+  }
+  return ends.empty() ? "" : absl::StrCat(absl::StrJoin(ends, ", "), ".\n");
 }
 
 }  // namespace
@@ -84,14 +106,14 @@ std::string TaskSentences(const TaskReplay& replay,
       all.not_done == 0   ? ""
       : all.not_done == 1 ? " is"
                           : " are",
-      all.not_done == 0 ? " left" : " not done", ".\n");
+      all.not_done == 0 ? " left" : " not done", ".\n", Ends(all));
   if (all.longest.SureNs() >= kShortStepNs) {
     absl::StrAppend(&text, HeldLongest(replay, all.longest));
   }
   const TaskRow& grown =
       Most(rows, [](const TaskRow& row) { return row.sums.grown_bytes; });
   if (grown.sums.grown_bytes >= kSmallGrowth) {
-    absl::StrAppend(&text, replay.names().Label(grown.task),
+    absl::StrAppend(&text, NameOf(replay, grown.task),
                     " grew most: RSS rose by ",
                     HumanBytes(static_cast<double>(grown.sums.grown_bytes)),
                     " within its steps.\n");

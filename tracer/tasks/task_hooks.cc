@@ -75,6 +75,20 @@ size_t AwaitedBy(PyObject* coroutine, SideFrame* frames) {
   return count;
 }
 
+TaskNote NoteOf(PymemrunStepEnd end) {
+  switch (end) {
+    case kPymemrunStepReturns:
+      return TaskNote::kDone;
+    case kPymemrunStepCancelled:
+      return TaskNote::kCancelled;
+    case kPymemrunStepRaises:
+      return TaskNote::kRaised;
+    case kPymemrunStepWaits:
+      break;
+  }
+  return TaskNote::kWaits;
+}
+
 void TellStep(const Step& step, PyObject* coroutine, uint64_t now,
               TaskNote note) {
   SideFrame frames[kMostAwaited];
@@ -128,16 +142,14 @@ void EndStep(PyObject* coroutine, PymemrunStepEnd end, void* at) {
   if (step.generation != g_tasks.generation) return;
   const int saved_errno = errno;
   t_task = {step.outer.task, 0};
-  const bool is_done = end == kPymemrunStepEnds;
   if (SideRing::page() != nullptr) {
     if (step.now != nullptr) {
       SetNow(step.now, step.outer.task, step.outer_since);
     }
-    TellStep(step, coroutine, TimeStamp(Hot().time_is_tsc),
-             is_done ? TaskNote::kDone : TaskNote::kWaits);
+    TellStep(step, coroutine, TimeStamp(Hot().time_is_tsc), NoteOf(end));
   }
   // Its address may become another's.
-  if (is_done) StepItems::Forget(step.task);
+  if (end != kPymemrunStepWaits) StepItems::Forget(step.task);
   errno = saved_errno;
 }
 

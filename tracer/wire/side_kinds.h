@@ -47,8 +47,15 @@ enum class SideKind : uint16_t {
 inline constexpr SideKind kLastSideKind = SideKind::kTaskStep;
 
 // As TaskAction in tasks.proto.
-enum class TaskNote : uint16_t { kWaits = 0, kDone = 1, kBlocked = 2 };
-inline constexpr TaskNote kLastTaskNote = TaskNote::kBlocked;
+// As TaskAction in tasks.proto.
+enum class TaskNote : uint16_t {
+  kWaits = 0,
+  kDone = 1,
+  kBlocked = 2,
+  kRaised = 4,
+  kCancelled = 5,
+};
+constexpr bool IsTaskNote(uint32_t note) { return note <= 5 && note != 3; }
 // A thread that is without the GIL for so long within a step is told of.
 inline constexpr uint64_t kMinTaskBlockedNs = 1000000;
 

@@ -15,13 +15,42 @@ static PymemrunStepHooks g_hooks;
 static sendfunc g_send;
 static PyCFunction g_throw;  // as its flags say
 
+// The module _asyncio, as it was when sys.modules had so many entries. Where it
+// has another number now, it is looked for again.
+static struct {
+  Py_ssize_t modules;
+  PyTypeObject* type;   // of tasks; NULL: the module is not there
+  PyObject* current;    // the dict of tasks that run, by loop
+  PyObject* cancelled;  // CancelledError; NULL: not found
+  size_t coroutine;     // where a task has its coroutine; 0: not known yet
+} g_asyncio;
+
+// Of a coroutine that raised what is the current exception now.
+static PymemrunStepEnd EndByException(void) {
+  PyObject* const type = PyErr_Occurred();
+  if (type == NULL || PyErr_GivenExceptionMatches(type, PyExc_StopIteration)) {
+    return kPymemrunStepReturns;
+  }
+  return g_asyncio.cancelled != NULL &&
+                 PyErr_GivenExceptionMatches(type, g_asyncio.cancelled)
+             ? kPymemrunStepCancelled
+             : kPymemrunStepRaises;
+}
+
+// After throw(), which raises StopIteration where the coroutine returned.
+static PymemrunStepEnd EndOfThrow(const PyObject* result) {
+  return result != NULL ? kPymemrunStepWaits : EndByException();
+}
+
 static PySendResult Send(PyObject* coroutine, PyObject* value,
                          PyObject** result) {
   _Alignas(16) char step[PYMEMRUN_STEP_BYTES];
   if (!g_hooks.begin(coroutine, step)) return g_send(coroutine, value, result);
   const PySendResult sent = g_send(coroutine, value, result);
   g_hooks.end(coroutine,
-              sent == PYGEN_NEXT ? kPymemrunStepWaits : kPymemrunStepEnds,
+              sent == PYGEN_NEXT     ? kPymemrunStepWaits
+              : sent == PYGEN_RETURN ? kPymemrunStepReturns
+                                     : EndByException(),
               step);
   return sent;
 }
@@ -30,8 +59,7 @@ static PyObject* ThrowTuple(PyObject* coroutine, PyObject* arguments) {
   _Alignas(16) char step[PYMEMRUN_STEP_BYTES];
   if (!g_hooks.begin(coroutine, step)) return g_throw(coroutine, arguments);
   PyObject* const result = g_throw(coroutine, arguments);
-  g_hooks.end(coroutine,
-              result != NULL ? kPymemrunStepWaits : kPymemrunStepEnds, step);
+  g_hooks.end(coroutine, EndOfThrow(result), step);
   return result;
 }
 
@@ -43,8 +71,7 @@ static PyObject* ThrowArray(PyObject* coroutine, PyObject* const* arguments,
   _Alignas(16) char step[PYMEMRUN_STEP_BYTES];
   if (!g_hooks.begin(coroutine, step)) return real(coroutine, arguments, count);
   PyObject* const result = real(coroutine, arguments, count);
-  g_hooks.end(coroutine,
-              result != NULL ? kPymemrunStepWaits : kPymemrunStepEnds, step);
+  g_hooks.end(coroutine, EndOfThrow(result), step);
   return result;
 }
 
@@ -73,15 +100,6 @@ int PymemrunWatchSteps(const PymemrunStepHooks* hooks) {
   return 1;
 }
 
-// The module _asyncio, as it was when sys.modules had so many entries. Where it
-// has another number now, it is looked for again.
-static struct {
-  Py_ssize_t modules;
-  PyTypeObject* type;  // of tasks; NULL: the module is not there
-  PyObject* current;   // the dict of tasks that run, by loop
-  size_t coroutine;    // where a task has its coroutine; 0: not known yet
-} g_asyncio;
-
 // Without a lookup: that would make a str.
 static PyObject* ItemOf(PyObject* dict, const char* name) {
   Py_ssize_t at = 0;
@@ -95,11 +113,21 @@ static PyObject* ItemOf(PyObject* dict, const char* name) {
   return NULL;
 }
 
+// Of a module that is there; NULL: it is not.
+static PyObject* DictOf(PyObject* modules, const char* name) {
+  PyObject* const module = ItemOf(modules, name);
+  return module != NULL && PyModule_CheckExact(module)
+             ? PyModule_GetDict(module)
+             : NULL;
+}
+
 static void LookForAsyncio(PyObject* modules) {
   g_asyncio.type = NULL;
-  PyObject* const module = ItemOf(modules, "_asyncio");
-  if (module == NULL || !PyModule_CheckExact(module)) return;
-  PyObject* const dict = PyModule_GetDict(module);
+  PyObject* const dict = DictOf(modules, "_asyncio");
+  if (dict == NULL) return;
+  PyObject* const exceptions = DictOf(modules, "asyncio.exceptions");
+  g_asyncio.cancelled =
+      exceptions != NULL ? ItemOf(exceptions, "CancelledError") : NULL;
   PyObject* const type = ItemOf(dict, "Task");
   if (type == NULL || !PyType_Check(type)) return;
 #if PY_VERSION_HEX < 0x030E0000

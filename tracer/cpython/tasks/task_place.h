@@ -20,8 +20,14 @@
 extern "C" {
 #endif
 
-// Whether the coroutine goes on after a step.
-typedef enum { kPymemrunStepWaits, kPymemrunStepEnds } PymemrunStepEnd;
+// How a step ended: the coroutine goes on after it, or returned, or raised
+// asyncio.CancelledError, or another exception.
+typedef enum {
+  kPymemrunStepWaits,
+  kPymemrunStepReturns,
+  kPymemrunStepCancelled,
+  kPymemrunStepRaises
+} PymemrunStepEnd;
 
 // What is called before and after a coroutine runs. `begin` returns whether
 // `end` is to be called.

@@ -19,20 +19,22 @@ static PyCFunction g_throw;  // as its flags say
 // has another number now, it is looked for again.
 static struct {
   Py_ssize_t modules;
-  PyTypeObject* type;   // of tasks; NULL: the module is not there
-  PyObject* current;    // the dict of tasks that run, by loop
-  PyObject* cancelled;  // CancelledError; NULL: not found
-  size_t coroutine;     // where a task has its coroutine; 0: not known yet
+  PyTypeObject* type;       // of tasks; NULL: the module is not there
+  PyObject* current;        // the dict of tasks that run, by loop
+  PyTypeObject* cancelled;  // CancelledError; NULL: not found
+  size_t coroutine;         // where a task has its coroutine; 0: not known yet
 } g_asyncio;
 
-// Of a coroutine that raised what is the current exception now.
+// Of a coroutine that raised what is the current exception now. The class that
+// was looked up is only compared: the program may have exchanged it since.
 static PymemrunStepEnd EndByException(void) {
-  PyObject* const type = PyErr_Occurred();
-  if (type == NULL || PyErr_GivenExceptionMatches(type, PyExc_StopIteration)) {
+  PyTypeObject* const type = (PyTypeObject*)PyErr_Occurred();
+  if (type == NULL ||
+      PyType_IsSubtype(type, (PyTypeObject*)PyExc_StopIteration)) {
     return kPymemrunStepReturns;
   }
   return g_asyncio.cancelled != NULL &&
-                 PyErr_GivenExceptionMatches(type, g_asyncio.cancelled)
+                 PyType_IsSubtype(type, g_asyncio.cancelled)
              ? kPymemrunStepCancelled
              : kPymemrunStepRaises;
 }
@@ -127,7 +129,8 @@ static void LookForAsyncio(PyObject* modules) {
   if (dict == NULL) return;
   PyObject* const exceptions = DictOf(modules, "asyncio.exceptions");
   g_asyncio.cancelled =
-      exceptions != NULL ? ItemOf(exceptions, "CancelledError") : NULL;
+      exceptions != NULL ? (PyTypeObject*)ItemOf(exceptions, "CancelledError")
+                         : NULL;
   PyObject* const type = ItemOf(dict, "Task");
   if (type == NULL || !PyType_Check(type)) return;
 #if PY_VERSION_HEX < 0x030E0000

@@ -111,8 +111,17 @@ function(pymemrun_add_benchmark name)
 endfunction()
 
 # pymemrun_for_module(TARGETS...): libraries that go into a shared object too. With
-# hidden names the code is as that for programs alone.
+# hidden names the code is as that for programs alone. Modules of several Pythons
+# share one such object, whose names they must see (readers/python).
 function(pymemrun_for_module)
+  set(visibility hidden)
+  list(LENGTH PYMEMRUN_READER_PYTHONS count)
+  if(count GREATER 1)
+    set(visibility default)
+    foreach(target IN LISTS ARGN)
+      target_compile_options(${target} PRIVATE -fno-semantic-interposition)
+    endforeach()
+  endif()
   set_target_properties(${ARGN} PROPERTIES POSITION_INDEPENDENT_CODE ON
-    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    CXX_VISIBILITY_PRESET ${visibility} VISIBILITY_INLINES_HIDDEN ON)
 endfunction()

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +32,7 @@ namespace pymemrun {
 namespace {
 
 constexpr absl::Duration kPoll = absl::Milliseconds(20);
+constexpr absl::Duration kStandsStill = absl::Seconds(1);
 // A collector's run file, as the launcher arranges its descriptors
 // (collector/session/collector_start.h), and the signal that it knows.
 constexpr int kOutputFd = 4, kAsk = SIGURG;
@@ -136,12 +138,24 @@ class Growing {
     struct stat info;
     return fstat(file_.get(), &info) == 0 ? info.st_size : 0;
   }
+  // Whether it has stood still for a while where there is no room for a page.
+  bool LacksRoom() {
+    const uint64_t bytes = size_bytes();
+    if (bytes != seen_bytes_) grown_ = absl::Now();
+    seen_bytes_ = bytes;
+    struct statvfs disk;
+    return absl::Now() - grown_ > kStandsStill &&
+           fstatvfs(file_.get(), &disk) == 0 && disk.f_blocks > 0 &&
+           uint64_t{disk.f_bavail} * disk.f_frsize < 4096;
+  }
 
  private:
   const Descriptor file_;
   FdSource source_;
   const std::unique_ptr<StreamReader> reader_;
   Record record_;
+  uint64_t seen_bytes_ = 0;
+  absl::Time grown_ = absl::Now();
 };
 
 class Request {
@@ -281,6 +295,10 @@ absl::StatusOr<DumpMade> Request::WaitForEnd() {
   for (;;) {
     ASSIGN_OR_RETURN(bool done, ReadDump());
     if (done) break;
+    // The run file may have no room either to say so.
+    if (dump_->LacksRoom()) {
+      return absl::AbortedError(absl::StrCat(name, ": ", strerror(ENOSPC)));
+    }
     RETURN_IF_ERROR(ReadRun().status());
     if (!problem_.empty()) {
       return absl::AbortedError(

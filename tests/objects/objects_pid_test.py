@@ -10,6 +10,7 @@ import unittest
 import object_dump
 import ordinary_user
 import support
+from fault_support import can_unshare
 from waiting import PATIENCE_S, wait_until
 
 # The program that `python3` runs as well. It says "ready" and works until its
@@ -248,6 +249,25 @@ print("child", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
         self.assertEqual(self.count(self.dump(job.pid), "Child"), 0)
         self.assertEqual(self.count(self.dump(child), "Child"), 5)
         self.assertEqual(job.finish(), ("child 7\n", "", 0))
+
+    @unittest.skipUnless(can_unshare("--mount"), "may not make a mount")
+    def test_a_disk_without_room_is_told_long_before_the_time_is_over(self):
+        folder = os.path.join(self.folder, "full")
+        os.mkdir(folder)
+        script = self.write("full.py", "import os\nprint(os.getpid())\n"
+                            "many = [str(i) for i in range(200000)]\n" + BUSY)
+        found = subprocess.run(
+            ["unshare", "--mount", "bash", "-c", """
+mount -t tmpfs -o size=256k none "$1" && mkfifo "$1.in" && exec 3<>"$1.in" || exit
+"$2" --quiet -o "$1/run.pb" "$3" <&3 >"$1.out" &
+until grep -q ready "$1.out"; do kill -0 $! || exit; sleep 0.05; done
+read -r pid <"$1.out"
+"$4" objects --pid "$pid" --timeout 200 2>&1
+echo "code $?"
+kill -KILL "$pid" """, "-", folder, support.PYMEMRUN, script, support.PYMEMREPORT],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
+        self.assertRegex(found.stdout, r"\Apymemreport: .*full/run\.obj\.pb: "
+                                       r"No space left on device\ncode 1\n\Z", found.stderr)
 
     def test_dumps_lie_where_the_run_file_was_made(self):
         folder = os.path.join(self.folder, "sub")

@@ -165,6 +165,7 @@ void LanePrinter::PrintPaths(
   }
 }
 
+// Names of threads differ at their ends.
 // What ran is above, what it brought below it; one alone takes all of the lane.
 void LanePrinter::PrintLane(const LaneChart::Lane& lane, double top) const {
   const double height = HeightOf(lane);
@@ -193,10 +194,10 @@ void LanePrinter::PrintLane(const LaneChart::Lane& lane, double top) const {
       kLayout.plot_width(), height));
   PrintPaths(pieces, running);
   PrintPaths(bars, 0);
-  plot_.PrintText(kLayout.left - 8,
-                  top + height / 2 + (lane.beside ? 3.5 : 4.5),
-                  absl::StrCat("text-anchor=\"end\"", FontOf(lane)),
-                  ShortTerminalText(lane.label, kMostLaneLabel));
+  plot_.PrintText(
+      kLayout.left - 8, top + height / 2 + (lane.beside ? 3.5 : 4.5),
+      absl::StrCat("text-anchor=\"end\"", FontOf(lane)),
+      ShortTerminalText(lane.label, kMostLaneLabel, /*keep_end=*/true));
   plot_.Print("</g>\n");
 }
 

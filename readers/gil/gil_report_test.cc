@@ -51,6 +51,22 @@ TEST(GilReportTest, TheSentenceNamesTheLineThatHoldsItLongest) {
               HasSubstr("__init__.py:346 loads < app.py:31 work"));
 }
 
+TEST(GilReportTest, NamesOfStrangersAreMadeHarmless) {
+  GilRun run;
+  Record record;
+  record.mutable_thread()->set_id(4);
+  record.mutable_thread()->set_name("al\x1b[31m\n");
+  record.mutable_thread()->set_native_id(14);
+  run.AddRecord(record);
+  run.Add(At(0, 1, GIL_TAKEN))
+      .Add(At(20, 4, GIL_WAITING))
+      .Add(At(60, 4, GIL_TAKEN))
+      .Add(WithHold(At(100, 4, GIL_STATE), 0));
+  const Printed printed = GilReport(run.Build(), {});
+  EXPECT_THAT(printed.out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(printed.out, HasSubstr("1. al\\x1b[31m\\x0a#14 waited 40.0 ms"));
+}
+
 TEST(GilReportTest, WhoWaitsForWhomAndAtWhichLine) {
   const std::string run = Contended().Build();
   EXPECT_EQ(GilReport(run, {"--csv", "--rows", "blockers"}).out,

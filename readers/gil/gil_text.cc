@@ -10,11 +10,16 @@
 #include "readers/gil/lock_text.h"
 #include "readers/places/place.h"
 #include "text/report_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
 
 constexpr size_t kMostFrames = 5;
+
+std::string NameOf(const GilReplay& replay, uint32_t thread) {
+  return TerminalText(replay.index().LatestThreadLabel(thread));
+}
 
 // "json.loads at app.py:31 holds it longest", or the thread that does.
 std::string WhoHolds(const GilReplay& replay) {
@@ -24,7 +29,7 @@ std::string WhoHolds(const GilReplay& replay) {
   const auto& places = replay.blocked_by_place();
   const auto place = std::max_element(places.begin(), places.end(), less);
   if (place != places.end()) {
-    return absl::StrCat(GilPlaceText(replay, place->first),
+    return absl::StrCat(TerminalText(GilPlaceText(replay, place->first)),
                         " holds it longest meanwhile");
   }
   absl::flat_hash_map<uint32_t, uint64_t> holders;
@@ -36,7 +41,7 @@ std::string WhoHolds(const GilReplay& replay) {
   }
   const auto holder = std::max_element(holders.begin(), holders.end(), less);
   if (holder == holders.end()) return "it is being handed over meanwhile";
-  return absl::StrCat(replay.index().LatestThreadLabel(holder->first),
+  return absl::StrCat(NameOf(replay, holder->first),
                       " holds it longest meanwhile");
 }
 
@@ -64,7 +69,8 @@ std::string StackLine(const GilReplay& replay, uint32_t stack) {
     Place place =
         PlaceOf(GroupBy::kLibraryLine, replay.index().ResolveStack(stack));
     place.file = place.file.substr(place.file.rfind('/') + 1);
-    absl::StrAppend(&text, text.empty() ? "" : " < ", LabelOf(place));
+    absl::StrAppend(&text, text.empty() ? "" : " < ",
+                    TerminalText(LabelOf(place)));
   }
   return text;
 }
@@ -84,9 +90,7 @@ const char* VerbOf(const GilWait& wait) {
 
 std::string HolderText(const GilReplay& replay, const GilWait& wait) {
   const bool is_known = wait.holder != GilReplay::kHandover;
-  const std::string who =
-      is_known ? std::string(replay.index().LatestThreadLabel(wait.holder))
-               : "";
+  const std::string who = is_known ? NameOf(replay, wait.holder) : "";
   switch (wait.kind) {
     case GilWaitKind::kLock:
       return is_known ? absl::StrCat(", let go by ", who) : "";
@@ -132,12 +136,12 @@ std::string GilWaitsText(const GilReplay& replay, ThreadFilter* keep,
     absl::StrAppend(
         &text,
         absl::StrFormat("%d. %s %s %.1f ms at %.3f s", number,
-                        replay.index().LatestThreadLabel(wait.thread),
-                        VerbOf(wait), static_cast<double>(wait.wait_ns) / 1e6,
+                        NameOf(replay, wait.thread), VerbOf(wait),
+                        static_cast<double>(wait.wait_ns) / 1e6,
                         static_cast<double>(wait.begin_ns) / 1e9),
         HolderText(replay, wait), "\nwaiter: ", StackLine(replay, wait.stack),
         "\nholder: ", StackLine(replay, wait.holder_place.stack),
-        calls.empty() ? "" : absl::StrCat(" in ", calls), "\n");
+        calls.empty() ? "" : absl::StrCat(" in ", TerminalText(calls)), "\n");
   }
   return text;
 }
@@ -151,7 +155,7 @@ std::string GilNotes(const GilReplay& replay) {
   }
   if (replay.lost() > 0) {
     absl::StrAppend(&text, Counted(replay.lost(), "GIL event"),
-                    " found no room: times are too low.\n");
+                    " found no room: times around them are not exact.\n");
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include "readers/gil/gil_sums.h"
 #include "readers/gil/gil_tables.h"
 #include "text/report_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
@@ -32,7 +33,8 @@ std::string WhoLetsGo(const GilReplay& replay) {
       places.begin(), places.end(),
       [&](const auto& a, const auto& b) { return ns_of(a) < ns_of(b); });
   if (most == places.end() || ns_of(*most) == 0) return "";
-  return absl::StrCat("; most of that ", GilPlaceText(replay, most->first),
+  return absl::StrCat("; most of that ",
+                      TerminalText(GilPlaceText(replay, most->first)),
                       " keeps them");
 }
 
@@ -51,8 +53,9 @@ std::string StopsText(const GilReplay& replay) {
       Millis(all.paused_ns), " in all, ", Millis(all.longest_ns), " at most",
       place.stack == 0
           ? absl::StrCat(", mostly by ",
-                         replay.index().LatestThreadLabel(thread))
-          : absl::StrCat(", mostly by ", GilPlaceText(replay, place)),
+                         TerminalText(replay.index().LatestThreadLabel(thread)))
+          : absl::StrCat(", mostly by ",
+                         TerminalText(GilPlaceText(replay, place))),
       ".");
 }
 

@@ -12,6 +12,7 @@ bool ThreadFilter::IsWanted(uint32_t definition) const {
   const uint32_t thread = index_->LatestThread(definition);
   return wanted_ == absl::StrCat(index_->ThreadNativeId(thread)) ||
          wanted_ == index_->ThreadLabel(thread) ||
+         wanted_ == index_->ThreadName(thread) ||
          fnmatch(wanted_.c_str(),
                  std::string(index_->ThreadName(thread)).c_str(), 0) == 0;
 }

@@ -41,8 +41,10 @@ TEST_F(ThreadFilterTest, KnowsThreadsByNamePatternNumberAndLabel) {
   EXPECT_EQ(Kept("4711"), std::vector<uint32_t>{1});
   EXPECT_EQ(Kept("worker-2#4713"), std::vector<uint32_t>{3});
   EXPECT_EQ(Kept("worker"), std::vector<uint32_t>{});
+  Add("pre*[x]", 4714);
+  EXPECT_EQ(Kept("pre*[x]"), std::vector<uint32_t>{4});
   // All of them, those that nobody knows included.
-  EXPECT_EQ(Kept("").size(), 5u);
+  EXPECT_EQ(Kept("").size(), 6u);
 }
 
 TEST_F(ThreadFilterTest, AThreadMayBeDefinedAfterItWasAskedFor) {

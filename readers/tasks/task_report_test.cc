@@ -132,12 +132,27 @@ TEST(TaskReportTest, TheSentencesNameWhoHeldTheLoopAndWhoGrew) {
   EXPECT_THAT(printed.out, HasSubstr("Task-1 work grew most: RSS rose by 1.0"));
 }
 
+TEST(TaskReportTest, NamesOfStrangersAreMadeHarmless) {
+  TaskRun run;
+  const uint32_t code = run.builder().AddCode("/a/\x1b[31m\n.py", "work", 10);
+  const uint32_t stack = run.builder().AddStack(0, code, 12);
+  run.Task(1, "\x1b[1mred" + std::string(200, 'x'), stack)
+      .Step(1, TASK_WAITS, 0, 5, stack)
+      .Step(1, TASK_WAITS, 10, 900, stack);
+  const Printed printed = TaskReport(run.Build(), {});
+  EXPECT_THAT(printed.out, testing::Not(HasSubstr("\x1b")));
+  EXPECT_THAT(printed.out, HasSubstr("\\x1b[1mredxxx"));
+  EXPECT_THAT(printed.out, HasSubstr("ms at 0.010 s, \\x1b[31m\\x0a.py:12"));
+  EXPECT_THAT(printed.out, HasSubstr("xx.. held the event loop longest"));
+}
+
 TEST(TaskReportTest, HowTasksEndedIsCounted) {
   const auto ended = [](std::vector<TaskAction> actions) {
     TaskRun run;
     uint32_t task = 0;
     for (const TaskAction action : actions) {
-      run.Task(++task, "").Step(task, action, task, task + 1);
+      ++task;
+    run.Task(task, "").Step(task, action, task, task + 1);
     }
     return run.Build();
   };

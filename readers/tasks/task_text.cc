@@ -10,6 +10,7 @@
 #include "readers/tasks/task_tables.h"
 #include "text/columns.h"
 #include "text/report_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
@@ -29,7 +30,7 @@ std::string HeldLongest(const TaskReplay& replay, const TaskStep& step) {
   std::string text = absl::StrFormat(
       "%s held the event loop longest: %.1f ms at %.3f s",
       NameOf(replay, step.task), ms, static_cast<double>(step.begin_ns) / 1e9);
-  const std::string place = StepPlace(replay, step);
+  const std::string place = TerminalText(StepPlace(replay, step));
   if (!place.empty()) {
     const bool blocked =
         step.blocked_stack != 0 && step.blocked_ns >= step.ran_ns / 2;

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 constexpr char kSaid[] =
     ": 4,449 events were lost, as the disk was full or the collector too "
-    "slow: figures are too low\n";
+    "slow: figures are not exact\n";
 
 std::string LossyRun() {
   DiffRun run;

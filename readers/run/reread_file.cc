@@ -98,7 +98,7 @@ void SayLosses(const Console& console, const std::string& name,
   console.Say(absl::StrCat(name, ": ",
                            Counted(lost, "event was", "events were"),
                            " lost, as the disk was full or the collector too "
-                           "slow: figures are too low"));
+                           "slow: figures are not exact"));
 }
 
 std::unique_ptr<RereadFile> RereadFile::Open(const std::string& path,

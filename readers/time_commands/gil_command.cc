@@ -74,6 +74,9 @@ void PrintWaits(const GilReplay& replay, ThreadFilter* keep, size_t limit,
 void PrintRows(GilRows rows, const GilReplay& replay, ThreadFilter* keep,
                uint64_t limit, TableFormat format, OutputBuffer* output) {
   Table table = GilTable(rows, replay, keep, limit, format);
+  if (format == TableFormat::kText && table.rows.empty()) {
+    return output->AppendLines("None.\n");
+  }
   if (format == TableFormat::kText) DropEmptyColumns(&table);
   PrintTable(table, format, output);
 }

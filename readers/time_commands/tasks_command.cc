@@ -122,6 +122,7 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
         TaskRowsOf(replay, heaps, &keep, TaskRows::kTasks, order_);
     output->AppendLines(
         absl::StrCat(TaskSentences(replay, tasks, moment), "\n"));
+    if (rows.empty()) return file->code();
     DropEmptyColumns(&table);
   }
   PrintTable(table, table_.format(), output);

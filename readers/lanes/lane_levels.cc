@@ -48,6 +48,10 @@ void LaneLevels::KeepThreads(std::function<bool(uint32_t)> keeps) {
   keeps_ = std::move(keeps);
 }
 
+bool LaneLevels::Keeps(uint32_t thread) const {
+  return keeps_ == nullptr || keeps_(thread);
+}
+
 uint32_t LaneLevels::NewLane(Lane lane) {
   if (lanes_.size() >= kMostLanes) {
     threads_not_kept_ += lane.thread != 0;
@@ -64,7 +68,7 @@ uint32_t LaneLevels::AddThread(const TrackThread& thread) {
     Lane lane;
     lane.name = std::string(thread.name);
     lane.thread = thread.id;
-    lane.is_kept = keeps_ == nullptr || keeps_(thread.id);
+    lane.is_kept = Keeps(thread.id);
     found->second = NewLane(std::move(lane));
   }
   return found->second;

@@ -75,6 +75,7 @@ class LaneLevels final : public TrackSink {
 
   void SetProcess(const Header& header) override { header_ = header; }
   uint32_t AddThread(const TrackThread& thread) override;
+  bool Keeps(uint32_t thread) const override;
   uint32_t AddLane(uint32_t thread_track, absl::string_view name) override;
   uint32_t AddCounter(absl::string_view name, CounterUnit unit) override;
   uint32_t AddName(const SliceName& name) override;

@@ -62,7 +62,7 @@ class TaskTracks final : public ReplayVisitor {
   TrackThreads threads_;
   TaskNames names_;
   std::vector<Step> steps_;
-  absl::flat_hash_map<uint32_t, uint64_t> ran_us_;  // by task
+  absl::flat_hash_map<uint32_t, uint64_t> ran_us_;  // by task, of kept threads
   absl::flat_hash_map<uint32_t, uint32_t> lanes_;   // of tasks, 0: none yet
   absl::flat_hash_map<uint32_t, uint32_t> shared_;  // by thread
   absl::flat_hash_map<uint32_t, uint32_t> slices_;  // names, by task
@@ -80,7 +80,9 @@ void TaskTracks::Take(const TaskEvent& event) {
     ++too_short_;
     return;
   }
-  ran_us_[step.task] += step.end_us - step.begin_us;
+  if (sink_.Keeps(step.thread)) {
+    ran_us_[step.task] += step.end_us - step.begin_us;
+  }
   steps_.push_back(step);
 }
 

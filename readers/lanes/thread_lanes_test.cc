@@ -182,21 +182,24 @@ TEST(TimelineThreadsTest, DrawsAllocationsWhereNothingElseIsKnown) {
   EXPECT_THAT(printed.out, HasSubstr("load  job.py:"));
 }
 
-// Ten tasks that ran one after the other, each longer than the one before.
-std::string TasksRun() {
+// Ten tasks that ran one after the other, each longer than the one before, and
+// so many that ran longer in another thread.
+std::string TasksRun(uint32_t in_other_thread = 0) {
   StringSink sink;
   RunBuilder builder(&sink);
   builder.AddHeader(RunBuilder::DefaultHeader());
   builder.AddThread("MainThread", 11);
+  builder.AddThread("loop", 12);
   builder.AddStack(0, builder.AddCode("/app.py", "work", 1), 1);
   TaskBatchEncoder steps;
-  for (uint32_t task = 1; task <= 10; ++task) {
+  for (uint32_t task = 1; task <= 10 + in_other_thread; ++task) {
     Record record;
     record.mutable_task()->set_task(task);
     record.mutable_task()->set_name(absl::StrCat("t", task));
     record.mutable_task()->set_stack(1);
     builder.AddRecord(record);
-    steps.Append({task * 100000000, 1, task, TASK_WAITS, task * 1000000, 0, 0});
+    steps.Append({task * 100000000, task > 10 ? 2u : 1u, task, TASK_WAITS,
+                  task * 1000000, 0, 0});
   }
   Record record;
   steps.Take(record.mutable_tasks());
@@ -218,6 +221,17 @@ TEST(TimelineThreadsTest, DrawsStepsOfTasksAndSaysWhichAreNotToldApart) {
   EXPECT_LT(most, printed.out.find(">t3 work: steps of this task</text>"));
   EXPECT_LT(printed.out.find(">t3 work: steps of this task</text>"), others);
   EXPECT_THAT(printed.out, Not(HasSubstr(">t2 work")));
+}
+
+TEST(TimelineThreadsTest, TasksOfTheThreadsThatAreShownHaveTheNames) {
+  TempFile file(TasksRun(5));
+  const Printed all = Report({"timeline", file.path(), "--threads"});
+  EXPECT_THAT(all.out, HasSubstr(">other tasks: 7 that ran less"));
+  const Printed one =
+      Report({"timeline", file.path(), "--threads", "--thread", "MainThread"});
+  EXPECT_THAT(one.out, HasSubstr(">t3 work: steps of this task</text>"));
+  EXPECT_THAT(one.out, HasSubstr(">other tasks: 2 that ran less"));
+  EXPECT_THAT(one.out, Not(HasSubstr(">t15 work")));
 }
 
 TEST(TimelineThreadsTest, ARunThatTellsNothingOfThreadsIsRefused) {

@@ -64,6 +64,9 @@ class TrackSink {
   virtual void SetProcess(const Header& header) = 0;
   // The track of a thread; the same one for the same id.
   virtual uint32_t AddThread(const TrackThread& thread) = 0;
+  // Whether anybody asks what this thread did, by its id. Names are chosen for
+  // what such threads did.
+  virtual bool Keeps(uint32_t thread) const { return true; }
   // A further track of slices beside a thread's own; 0: beside the process.
   virtual uint32_t AddLane(uint32_t thread_track, absl::string_view name) = 0;
   virtual uint32_t AddCounter(absl::string_view name, CounterUnit unit) = 0;

@@ -12,6 +12,8 @@ from . import answer, tools
 from .cell_names import CellNames, file_of, running_number
 
 MOST_WAIT_S = 60
+# A collector waits for a second, and then writes what it has each 150 ms.
+MOST_PAGE_WAIT_S = 1.5
 STEP_S = 0.05
 
 
@@ -123,7 +125,21 @@ def wait_for(file, span):
             if is_late and label not in marks:
                 raise tools.ToolError(f"{file}: expected the mark '{label}' within "
                                       f"{MOST_WAIT_S} s, found none")
+    wait_for_pages(file, marks[span.end]["clock_s"])
     return marks
+
+
+def wait_for_pages(file, end_s):
+    """Page events are written in the order of time, and may wait for a stack or a
+    thread's name before. So once there is one of after the end, all are there."""
+    summary, = json.loads(tools.ask("pymemreport", "summary", "--json", file, ended=False))
+    until = time.monotonic() + MOST_PAGE_WAIT_S
+    while summary["page_source"] is not None and time.monotonic() < until:
+        text = tools.ask("pymemcat", "--records", "pages,marks", "--jsonl",
+                         "--from", f"{end_s:.6f}", file, ended=False)
+        if any(json.loads(line)["what"] != "MARK" for line in text.splitlines()):
+            return
+        time.sleep(STEP_S)
 
 
 def read_marks(file):

@@ -165,8 +165,8 @@ void LanePrinter::PrintPaths(
   }
 }
 
-// Names of threads differ at their ends.
 // What ran is above, what it brought below it; one alone takes all of the lane.
+// Of a long label the end is kept: there names of threads differ.
 void LanePrinter::PrintLane(const LaneChart::Lane& lane, double top) const {
   const double height = HeightOf(lane);
   const double bottom = top + height;

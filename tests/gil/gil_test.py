@@ -272,7 +272,7 @@ stop = False
 def loops():
     while not stop:
         math.sqrt(2.0)
-        for n in range(200000): pass
+        for n in range(2000000): pass
 thread = threading.Thread(target=loops)
 thread.start()
 for n in range(60): time.sleep(0.01)
@@ -281,10 +281,8 @@ thread.join()
 """, "--trace", "calls,gil")
         rows = json.loads(run.report("gil", "--json", "--rows", "places"))
         self.assertEqual(rows[0]["function"], "loops")
-        # On a busy machine the thread may lie still right in it: for the waits
-        # of that time it is to blame.
-        at_sqrt = sum(row["blocked_s"] for row in rows if row["calls"] == "math.sqrt")
-        self.assertLess(at_sqrt, 0.1 * sum(row["blocked_s"] for row in rows))
+        # It is called so rarely that the thread hardly ever lies still right in it.
+        self.assertNotIn("math.sqrt", [row["calls"] for row in rows])
 
 
 if __name__ == "__main__":

@@ -46,8 +46,7 @@ enum class SideKind : uint16_t {
 
 inline constexpr SideKind kLastSideKind = SideKind::kTaskStep;
 
-// As TaskAction in tasks.proto.
-// As TaskAction in tasks.proto.
+// As TaskAction in tasks.proto, whose 3 is the collector's own.
 enum class TaskNote : uint16_t {
   kWaits = 0,
   kDone = 1,
@@ -55,7 +54,9 @@ enum class TaskNote : uint16_t {
   kRaised = 4,
   kCancelled = 5,
 };
-constexpr bool IsTaskNote(uint32_t note) { return note <= 5 && note != 3; }
+constexpr bool IsTaskNote(uint32_t note) {
+  return note <= static_cast<uint32_t>(TaskNote::kCancelled) && note != 3;
+}
 // A thread that is without the GIL for so long within a step is told of.
 inline constexpr uint64_t kMinTaskBlockedNs = 1000000;
 

@@ -139,9 +139,7 @@ class GilCollectorTest : public testing::Test {
   }
   // Long after what the tests do.
   static uint64_t Late() { return kStart + uint64_t{3600} * 1000000000; }
-  void Round() {
-    gil_->Round(Late(), /*drains=*/true);
-  }
+  void Round() { gil_->Round(Late(), /*drains=*/true); }
   std::vector<std::string> Finish(bool process_lives = false) {
     gil_->Finish(Late(), process_lives);
     return out_.lines;
@@ -216,8 +214,7 @@ TEST_F(GilCollectorTest, AThreadThatCouldNotSaySoAtOnceGivesWayFromThenOn) {
       Finish(),
       ElementsAre("from 500", "TAKEN 1 main 1000 free 0 pauses 0 0",
                   "GIVING_WAY 1 main 4904",
-                  "TAKEN 1 77 5000 free 100 pauses 0 0",
-                  "GAVE_WAY 1 main 9000",
+                  "TAKEN 1 77 5000 free 100 pauses 0 0", "GAVE_WAY 1 main 9000",
                   "WAITING 1 main 9000 free 0 pauses 0 0",
                   "GIVING_WAY 1 77 11488"));
 }
@@ -230,9 +227,9 @@ TEST_F(GilCollectorTest, WhoHasItAtTheEndIsReadFromTheControlPage) {
   hold.pauses = 5;
   hold.paused = 70;
   const uint64_t end = clock_.NanosOfMonotonic(Late());
-  EXPECT_THAT(Finish(), ElementsAre("from 500",
-                                    absl::StrCat("STATE 1 main ", end,
-                                                 " free 40 pauses 5 70")));
+  EXPECT_THAT(Finish(),
+              ElementsAre("from 500", absl::StrCat("STATE 1 main ", end,
+                                                   " free 40 pauses 5 70")));
 }
 
 TEST_F(GilCollectorTest, AThreadHasLeftWhenItIsMissedTwice) {
@@ -247,9 +244,9 @@ TEST_F(GilCollectorTest, AThreadHasLeftWhenItIsMissedTwice) {
   EXPECT_EQ(out_.lines.size(), 3u);
   gil_->EndBatch(Late() + 1000000000);
   ASSERT_EQ(out_.lines.size(), 4u);
-  EXPECT_EQ(out_.lines[3],
-            absl::StrCat("LEFT 1 77 ",
-                         clock_.NanosOfMonotonic(Late() + 950000000)));
+  EXPECT_EQ(
+      out_.lines[3],
+      absl::StrCat("LEFT 1 77 ", clock_.NanosOfMonotonic(Late() + 950000000)));
   // While the program waits for its end, once is enough.
   gone_ = {77, 78};
   EXPECT_EQ(Finish(/*process_lives=*/true).size(), 5u);
@@ -268,8 +265,7 @@ TEST_F(GilCollectorTest, AnEndDoesNotOvertakeWhatIsHeldBack) {
   // What is in the ring still is not known.
   Note(GilNote::kTaken, Main(), 560 * kMs, 550 * kMs);
   EXPECT_THAT(Finish(),
-              ElementsAre("from 500",
-                          "TAKEN 1 77 100000000 free 0 pauses 0 0",
+              ElementsAre("from 500", "TAKEN 1 77 100000000 free 0 pauses 0 0",
                           "LEFT 1 77 500000000",
                           "TAKEN 1 78 500000000 free 200000000 pauses 0 0",
                           "TAKEN 1 main 560000000 free 10000000 pauses 0 0"));
@@ -295,9 +291,9 @@ TEST_F(GilCollectorTest, WhatMakesNoSenseIsCountedAsLost) {
 TEST_F(GilCollectorTest, GilsKeepTheirNumbers) {
   Note(GilNote::kTaken, Main(), 100, 0, 0, 0, 1);
   Note(GilNote::kTaken, 77, 200, 0, 0, 0, 6);
-  EXPECT_THAT(Finish(), ElementsAre("from 500",
-                                    "TAKEN 1 main 100 free 0 pauses 0 0",
-                                    "TAKEN 6 77 200 free 0 pauses 0 0"));
+  EXPECT_THAT(Finish(),
+              ElementsAre("from 500", "TAKEN 1 main 100 free 0 pauses 0 0",
+                          "TAKEN 6 77 200 free 0 pauses 0 0"));
 }
 
 TEST_F(GilCollectorTest, AGilThatIsNoMoreSaysHowItEnded) {
@@ -309,9 +305,9 @@ TEST_F(GilCollectorTest, AGilThatIsNoMoreSaysHowItEnded) {
   head.detail = 77;  // who took it last
   head.more = kStart + 850;
   producer_.Push(head, "");
-  EXPECT_THAT(Finish(), ElementsAre("from 500",
-                                    "TAKEN 2 77 100 free 0 pauses 0 0",
-                                    "STATE 2 77 900 free 50 pauses 0 0"));
+  EXPECT_THAT(Finish(),
+              ElementsAre("from 500", "TAKEN 2 77 100 free 0 pauses 0 0",
+                          "STATE 2 77 900 free 50 pauses 0 0"));
 }
 
 TEST_F(GilCollectorTest, NumbersOutOfAnyRangeAreCutToIt) {

@@ -23,8 +23,8 @@ class DumpOrders {
   void Ask(DumpReason reason, uint64_t now_ns);
 
   // Sends the signal again where the program has not heard the order, or waited
-  // for another dump to end; ever more rarely where it heard it and has not come
-  // to make the dump. To be called often.
+  // for another dump to end; ever more rarely where it heard it and has not
+  // come to make the dump. To be called often.
   void Follow(uint64_t now_ns);
 
   // Whether an order is open that the program will not take.

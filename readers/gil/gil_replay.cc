@@ -115,8 +115,7 @@ void GilReplay::BeginWait(const GilEvent& event, uint32_t thread) {
 void GilReplay::BeginGivingWay(const GilEvent& event, uint32_t thread,
                                const Gil& gil) {
   EndWait(thread, event.time_ns);
-  doing_[thread] = {false,         true, event.gil, event.time_ns, 0,
-                    event.time_ns, 0};
+  doing_[thread] = {false, true, event.gil, event.time_ns, 0, event.time_ns, 0};
   if (gil.now.thread == thread && gil.now.place.stack != 0 &&
       event.time_ns - gil.place_ns <= kOneWaitNs) {
     OnWaiterStack(thread, event.time_ns, gil.now.place.stack);

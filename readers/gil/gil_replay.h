@@ -39,9 +39,9 @@ class GilReplay : public ReplayVisitor {
   bool OnGil(const GilEvent* events, size_t count) override;
   void OnGilLoss(const GilLoss& loss) override { lost_ += loss.events(); }
   void OnFooter(const Footer& footer) override {
-    end_ns_ = std::max(end_ns_, std::min<uint64_t>(footer.end_us(),
-                                                   kMaxGilNanos / 1000) *
-                                    1000);
+    end_ns_ = std::max(
+        end_ns_,
+        std::min<uint64_t>(footer.end_us(), kMaxGilNanos / 1000) * 1000);
   }
   void Finish() override;
 
@@ -87,7 +87,7 @@ class GilReplay : public ReplayVisitor {
 
  private:
   struct Gil {
-    GilSpan now;          // who took it last; thread 0: nobody yet
+    GilSpan now;  // who took it last; thread 0: nobody yet
     bool is_held = false;
     uint64_t held_ns = 0;   // of `now`, as far as it was counted
     uint64_t pauses = 0;    // likewise

@@ -47,8 +47,7 @@ TEST(GilReportTest, TheSentenceNamesTheLineThatHoldsItLongest) {
   EXPECT_THAT(printed.out, HasSubstr("worker#12 waited 40.0 ms at 0.020 s for "
                                      "MainThread#11"));
   EXPECT_THAT(printed.out, HasSubstr("waiter: app.py:50 work"));
-  EXPECT_THAT(printed.out,
-              HasSubstr("__init__.py:346 loads < app.py:31 work"));
+  EXPECT_THAT(printed.out, HasSubstr("__init__.py:346 loads < app.py:31 work"));
 }
 
 TEST(GilReportTest, NamesOfStrangersAreMadeHarmless) {

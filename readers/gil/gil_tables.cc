@@ -328,8 +328,8 @@ Table GilMatrix(const GilReplay& replay, ThreadFilter* keep) {
   Table table;
   table.headings.push_back({"waiter", "waiter", CellLook::kName});
   for (size_t i = 0; i < threads.size(); ++i) {
-    table.headings.push_back({absl::StrCat("for_", i + 1),
-                              absl::StrCat("for ", i + 1)});
+    table.headings.push_back(
+        {absl::StrCat("for_", i + 1), absl::StrCat("for ", i + 1)});
   }
   table.headings.push_back({"others", "others"});
   const bool has_gil = !replay.HasLocksAlone();
@@ -343,8 +343,8 @@ Table GilMatrix(const GilReplay& replay, ThreadFilter* keep) {
       others -= std::min(others, ns);
       return ns == 0 ? Cell() : ShortSeconds(ns);
     };
-    std::vector<Cell> row = {absl::StrCat(
-        i + 1, " ", replay.index().LatestThreadLabel(threads[i]))};
+    std::vector<Cell> row = {
+        absl::StrCat(i + 1, " ", replay.index().LatestThreadLabel(threads[i]))};
     for (const uint32_t holder : threads) row.push_back(cell(holder));
     const Cell nobody = cell(GilReplay::kHandover);
     row.push_back(others == 0 ? Cell() : ShortSeconds(others));

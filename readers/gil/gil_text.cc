@@ -54,8 +54,8 @@ double HeldOfRun(const GilReplay& replay) {
     all.Add(times, replay.end_ns());
     begin_ns = std::min(begin_ns, times.first_ns);
   }
-  all.total_ns = (replay.end_ns() - begin_ns) *
-                 std::max<uint64_t>(1, replay.gils());
+  all.total_ns =
+      (replay.end_ns() - begin_ns) * std::max<uint64_t>(1, replay.gils());
   return std::min(1.0, all.Share(all.held_ns));
 }
 

@@ -50,7 +50,7 @@ struct GilThreadTimes {
 
 // What was done with one GIL.
 struct GilTimes {
-  uint32_t number = 0;  // 1 + that of its interpreter
+  uint32_t number = 0;    // 1 + that of its interpreter
   uint64_t first_ns = 0;  // of its events
   uint64_t held_ns = 0, waited_ns = 0;
   uint64_t threads = 0;  // that took it

@@ -221,8 +221,8 @@ absl::Status Request::Find() {
 
 // It asks once it reads: no record is missed then.
 absl::Status Request::Send() {
-  auto file = OpenFile(
-      absl::StrCat("/proc/", traced_.collector, "/fd/", kOutputFd), 0);
+  auto file =
+      OpenFile(absl::StrCat("/proc/", traced_.collector, "/fd/", kOutputFd), 0);
   if (!file.ok()) {
     return absl::UnavailableError(
         absl::StrCat("its run file: ", file.status().message()));
@@ -267,10 +267,10 @@ absl::Status Request::WaitForBegin() {
       return absl::AbortedError("the program ended before it made the dump");
     }
     if (absl::Now() >= end_) {
-      return absl::DeadlineExceededError(
-          absl::StrCat("expected a dump within ", absl::FormatDuration(timeout_),
-                       ", found none: its main thread does not come back to "
-                       "Python code, or another dump is under way"));
+      return absl::DeadlineExceededError(absl::StrCat(
+          "expected a dump within ", absl::FormatDuration(timeout_),
+          ", found none: its main thread does not come back to "
+          "Python code, or another dump is under way"));
     }
     absl::SleepFor(kPoll);
   }

@@ -146,7 +146,8 @@ void DefineHeap(RunClass* run) {
       py::arg("at_s") = "peak",
       "What was alive at a moment: seconds, or what --at takes: \"peak\" (the "
       "highest RSS), \"heap-peak\" (the most live bytes), \"end\" (of the "
-      "program's code), \"exit\", \"50%\", a mark's label. Reads the file. Raises ValueError for a run without heap "
+      "program's code), \"exit\", \"50%\", a mark's label. Reads the file. "
+      "Raises ValueError for a run without heap "
       "events.");
   run->def(
       "top",

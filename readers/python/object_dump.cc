@@ -187,8 +187,7 @@ py::dict DumpedObject::RefsAsDict() const {
 
 py::list DumpedObject::Path() const {
   py::list steps;
-  const auto chains =
-      analysis_->ShortestChainsTo(node_, /*count=*/1);
+  const auto chains = analysis_->ShortestChainsTo(node_, /*count=*/1);
   if (chains.empty()) return steps;
   for (const uint32_t edge : chains[0]) {
     steps.append(py::make_tuple(PythonText(EdgeText(graph(), edge)),
@@ -356,9 +355,12 @@ void DefineIdentity(ObjectClass* object) {
     const uint32_t edge = s.graph().first_edge(s.node());
     return s.Sibling(s.graph().target(edge + index));
   });
-  object->def("__eq__", [](const Self& a, const Self& b) {
-    return &a.graph() == &b.graph() && a.node() == b.node();
-  }, py::is_operator());
+  object->def(
+      "__eq__",
+      [](const Self& a, const Self& b) {
+        return &a.graph() == &b.graph() && a.node() == b.node();
+      },
+      py::is_operator());
   object->def("__hash__", [](const Self& s) { return s.node(); });
   object->def("__repr__", [](const Self& s) { return PythonText(s.Repr()); });
 }

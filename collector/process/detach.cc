@@ -27,7 +27,11 @@ void DetachFromProgram(int last_fd) {
   }
   prctl(PR_SET_NAME, "pymemrun-coll");
   // It keeps no folder busy that somebody wants to unmount.
-  if (chdir("/") != 0) return;
+  if (chdir("/") != 0) {
+  }
+}
+
+void OutliveProgram() {
   // When memory runs out the program is to go first, not what tells about it.
   // Needs a privilege; without it we stay as likely as before.
   const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);

@@ -8,6 +8,9 @@ namespace pymemrun {
 // keeps only descriptors 0 to `last_fd`, leads its own session, ignores what a
 // terminal or a shell sends to whole groups. What the system refuses is left.
 void DetachFromProgram(int last_fd);
+// Where the system allows it: the kernel kills the program before this process
+// when memory runs out.
+void OutliveProgram();
 // For a thread that drains what fills without waiting for it. What the system
 // refuses is left.
 void AskToWakePromptly();

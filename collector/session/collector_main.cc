@@ -22,10 +22,11 @@ int main(int argc, char** argv) {
   const pymemrun::LaunchText launch =
       pymemrun::ReadLaunchText(pymemrun::kCollectorTextFd);
   // Those that signal do so while they are open: until the end.
-  pymemrun::DetachFromProgram(
-      pymemrun::kCollectorPageFds - 1 +
-      static_cast<int>(launch.page_counters + launch.page_signals +
-                       launch.state_events));
+  pymemrun::DetachFromProgram(pymemrun::kCollectorPageFds - 1 +
+                              static_cast<int>(launch.page_counters +
+                                               launch.page_signals +
+                                               launch.state_events));
+  pymemrun::OutliveProgram();
   pymemrun::DumpOrders::Catch();
   auto collector = pymemrun::CollectorProcess::Create(
       {.region = pymemrun::kCollectorRegionFd,

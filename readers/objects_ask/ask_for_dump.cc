@@ -319,8 +319,9 @@ absl::StatusOr<DumpMade> Request::WaitForEnd() {
       ended_->outcome() == ObjectsEnd::CRASHED
           ? absl::StrCat("by signal ", ended_->signal(),
                          " while an object told what it refers to")
-      : ended_->outcome() == ObjectsEnd::NO_MEMORY ? "for want of memory"
-                                                   : "when it was stopped";
+      : ended_->outcome() == ObjectsEnd::NO_MEMORY
+          ? "for want of memory"
+          : "when its process was killed, as happens when memory runs out";
   return absl::AbortedError(absl::StrCat(name, ": the dump was cut off ", why));
 }
 

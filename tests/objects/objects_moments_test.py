@@ -206,6 +206,48 @@ print(pymemrun.dump_objects(wait=True) is not None)
         self.assertEqual(second.problem, b"")
         self.assertEqual(glob.glob(os.path.join(self.folder, "core*")), [])
 
+    # Stands in the collector's place; the copy that is walked has started it.
+    COLLECTOR = """#!/bin/sh
+if [ "$1" = --objects ]; then
+  cat /proc/self/oom_score_adj >> "{folder}/scores"
+  {then}
+fi
+exec "{collector}" "$@"
+"""
+
+    def run_with_collector(self, then):
+        path = self.write("collector", self.COLLECTOR.format(
+            folder=self.folder, then=then, collector=os.environ["PYMEMRUN_COLLECTOR_BIN"]))
+        os.chmod(path, 0o755)
+        open(os.path.join(self.folder, "scores"), "w").close()
+        return self.run_script("""
+import pymemrun
+kept = [bytearray(20000) for i in range(20)]
+for wait in False, True:
+    print(pymemrun.dump_objects(wait=wait) is not None)
+print("still here", open("/proc/self/oom_score_adj").read())
+""", *QUIET, env={"PYMEMRUN_COLLECTOR": path})
+
+    def test_when_memory_runs_out_a_dump_goes_before_the_program(self):
+        with open("/proc/self/oom_score_adj") as file:
+            own = file.read()
+        run = self.run_with_collector(":")
+        self.assertEqual((run.stdout, run.stderr), (f"True\nTrue\nstill here {own}\n", ""))
+        with open(os.path.join(self.folder, "scores")) as file:
+            self.assertEqual(file.read(), "1000\n1000\n")
+        self.assertEqual([dump.end.outcome for dump in self.dumps(run)], [0, 0])
+
+    def test_a_dump_whose_process_is_killed_says_so(self):
+        for then in "kill -9 $PPID", "kill -9 $$":
+            with self.subTest(then):
+                run = self.run_with_collector(then)
+                self.assertTrue(run.stdout.startswith("True\n"), run.stdout)
+                self.assertIn("still here", run.stdout)
+                killed = "cut off: its process was killed, as happens when memory runs out"
+                self.assertEqual(run.stderr.count(killed), 2, run.stderr)
+                self.assertEqual([fact.problem.decode() for fact in self.facts(run)],
+                                 [killed] * 2)
+
     def test_where_no_process_can_be_made_the_program_goes_on(self):
         run = self.run_script("""
 import os, resource, pymemrun

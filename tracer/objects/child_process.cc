@@ -71,13 +71,6 @@ int ForkBeside(void* argument) {
 // Of such a program: children that ended, and that nobody else will find.
 constinit pid_t g_own_child = 0;
 
-void ReapOwnChild() {
-  if (g_own_child == 0) return;
-  const long reaped =
-      syscall(SYS_wait4, g_own_child, nullptr, __WALL | WNOHANG, nullptr);
-  if (reaped != 0) g_own_child = 0;
-}
-
 constinit pid_t g_collector = 0;  // in the child: its own
 
 void WriteText(const char* path, const char* text) {
@@ -155,6 +148,13 @@ bool ChildProcess::AdoptsOrphans() {
   return subreaper != 0 || getpid() == 1;
 }
 
+void ChildProcess::ReapOwnChild() {
+  if (g_own_child == 0) return;
+  const long reaped =
+      syscall(SYS_wait4, g_own_child, nullptr, __WALL | WNOHANG, nullptr);
+  if (reaped != 0) g_own_child = 0;
+}
+
 int ChildProcess::Fork(bool orphans, void (*start)(void* arg), void* arg) {
   ReapOwnChild();
   // Neither process is to run the program's handlers.
@@ -176,6 +176,10 @@ int ChildProcess::Fork(bool orphans, void (*start)(void* arg), void* arg) {
   return error;
 }
 
+void ChildProcess::BecomeExpendable() {
+  WriteText("/proc/self/oom_score_adj", "1000");
+}
+
 void ChildProcess::Detach() {
   syscall(SYS_setsid);
   prctl(PR_SET_NAME, "pymemrun-objs");
@@ -184,8 +188,7 @@ void ChildProcess::Detach() {
   setrlimit(RLIMIT_CORE, &no_core);
 }
 
-void ChildProcess::BecomeExpendable(void (*crash)(int signal)) {
-  WriteText("/proc/self/oom_score_adj", "1000");
+void ChildProcess::CatchCrashes(void (*crash)(int signal)) {
   prctl(PR_SET_DUMPABLE, 0);  // a program that takes core files gets none
   stack_t aside = {};
   aside.ss_sp = MapStack();

@@ -17,14 +17,19 @@ class ChildProcess {
   // no wait() of the program's finds and that sends no signal. Other threads
   // run on, the caller does not. Returns 0, or errno.
   static int Fork(bool orphans, void (*start)(void* arg), void* arg);
+  // Of a program that adopts orphans: a child that has ended is gone from now
+  // on.
+  static void ReapOwnChild();
   // Whether orphans would become this process's children.
   static bool AdoptsOrphans();
 
-  // In the child: a session of its own, higher limits, no core file.
+  // In the child: it is the first to go when memory runs out, with all that it
+  // starts. Until then the kernel may choose the program.
+  static void BecomeExpendable();
+  // A session of its own, higher limits, no core file.
   static void Detach();
-  // `crash` gets the signals of a broken program, on a stack of its own. And
-  // the child is the first to go when memory runs out.
-  static void BecomeExpendable(void (*crash)(int signal));
+  // `crash` gets the signals of a broken program, on a stack of its own.
+  static void CatchCrashes(void (*crash)(int signal));
   // Closes all descriptors but these three.
   static void CloseAllBut(int a, int b, int c);
   // Executes the collector at `path` on these descriptors. Returns 0, or errno.

@@ -85,6 +85,10 @@ void RunDumpChild(const DumpOrder& order, ObjectStatus* status, int status_fd) {
   g_child_out_of_memory = Quit;
   g_begin_ns = order.begin.monotonic_ns;
   g_waits = order.orphans;
+  ChildProcess::BecomeExpendable();
+  status->writer.store(static_cast<uint32_t>(getpid()),
+                       std::memory_order_release);
+  syscall(SYS_futex, &status->writer, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   ChildProcess::Detach();
   ChildProcess::CloseAllBut(order.output, status_fd, status_fd);
   g_pipe.Open(StartCollector(order, status, status_fd));
@@ -94,7 +98,7 @@ void RunDumpChild(const DumpOrder& order, ObjectStatus* status, int status_fd) {
              0);
   g_pipe.Flush();
   g_child_out_of_memory = OutOfMemory;
-  ChildProcess::BecomeExpendable(Crashed);
+  ChildProcess::CatchCrashes(Crashed);
   UseChildAllocator();
   g_walk = new (MapChildMemory(sizeof(ObjectWalk))) ObjectWalk(&g_pipe);
   g_walk->Run();

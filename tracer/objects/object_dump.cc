@@ -27,6 +27,18 @@ void StartChild(void* argument) {
   RunDumpChild(started.order, started.status, started.status_fd);
 }
 
+// What the program writes from then on costs memory for the child's copies too.
+// A child that does not get to run keeps it waiting for so long at most.
+void WaitUntilExpendable(ObjectStatus* status) {
+  constexpr uint64_t kLongestNs = 100000000;
+  const uint64_t until_ns = MonotonicNs() + kLongestNs;
+  const timespec step = {0, 10000000};
+  while (status->writer.load(std::memory_order_acquire) == 0 &&
+         MonotonicNs() < until_ns) {
+    syscall(SYS_futex, &status->writer, FUTEX_WAIT, 0, &step, nullptr, 0);
+  }
+}
+
 ObjectStatus* MapStatus(int fd) {
   if (ftruncate(fd, kObjectStatusBytes) != 0) return nullptr;
   void* page = reinterpret_cast<void*>(
@@ -60,6 +72,7 @@ int ObjectDump::Start(const DumpOrder& order, uint64_t since_ns) {
   if (error == 0) {
     started.order.begin.monotonic_ns = forked_ns_ = MonotonicNs();
     error = ChildProcess::Fork(order.orphans, StartChild, &started);
+    if (error == 0) WaitUntilExpendable(started.status);
   }
   syscall(SYS_close, fd);
   pause_us_ = (MonotonicNs() - since_ns) / 1000;
@@ -88,6 +101,7 @@ ObjectDump::State ObjectDump::Wait(int timeout_ms) {
     syscall(SYS_futex, &status_->done, FUTEX_WAIT, 0, &timeout, nullptr, 0);
   }
   if (status_->done.load(std::memory_order_acquire) != 0) return State::kDone;
+  ChildProcess::ReapOwnChild();
   const uint64_t now_ns = MonotonicNs();
   const uint32_t beat = status_->heartbeat.load(std::memory_order_relaxed);
   if (beat != last_beat_) {

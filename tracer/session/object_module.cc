@@ -27,6 +27,9 @@ namespace {
 
 constexpr int kStepMs = 50;
 constexpr uint32_t kMostNumbered = 100000;
+// The copy that is walked, or what writes the file.
+constexpr char kStopped[] =
+    "cut off: its process was killed, as happens when memory runs out";
 
 const char* BaseName(const char* path) {
   const char* slash = strrchr(path, '/');
@@ -147,7 +150,8 @@ void ObjectModule::Take(ObjectDump::State state) {
   is_lost_ = state == ObjectDump::State::kGone || result.start_errno != 0 ||
              result.write_errno != 0;
   if (state == ObjectDump::State::kGone) {
-    snprintf(problem_, sizeof(problem_), "the collector of the dump is gone");
+    RemoveIfEmpty(file_);
+    snprintf(problem_, sizeof(problem_), "%s", kStopped);
   } else if (result.start_errno != 0) {
     unlink(file_);
     snprintf(problem_, sizeof(problem_), "the collector does not start: %s",
@@ -163,7 +167,7 @@ void ObjectModule::Take(ObjectDump::State state) {
   } else if (result.outcome == 2) {
     snprintf(problem_, sizeof(problem_), "cut off: no memory");
   } else if (!result.whole) {
-    snprintf(problem_, sizeof(problem_), "cut off: the walk was stopped");
+    snprintf(problem_, sizeof(problem_), "%s", kStopped);
   }
   if (problem_[0] != '\0') Say(BaseName(file_), problem_);
   if (reason_ == DumpReason::kAtPeak && problem_[0] == '\0') KeepPeak();

@@ -106,9 +106,11 @@ struct ObjectStatus {
   // Written by the child and, once it runs, the collector.
   std::atomic<uint32_t> done;  // futex word: 1 when all below is there
   std::atomic<uint32_t> heartbeat;
-  std::atomic<uint32_t> writer;  // the collector's pid; 0: it has not started
-  uint32_t start_errno;          // why it has not
-  uint32_t outcome;              // ObjectsEnd::Outcome
+  // Futex word: 0, then the pid of the child once it is expendable, then the
+  // collector's.
+  std::atomic<uint32_t> writer;
+  uint32_t start_errno;  // why it has not
+  uint32_t outcome;      // ObjectsEnd::Outcome
   uint32_t signal;
   uint32_t whole;  // 1: the file has all that the child told
   int32_t write_errno;

@@ -1,6 +1,8 @@
 #include "readers/answer/answer.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "readers/heap/heap_exit.h"
@@ -67,16 +69,63 @@ void ShowPeak(uint64_t step_us, Answer* answer) {
   }
 }
 
+// Of each of Answer::kSteps the growth is looked for at so many moments.
+constexpr size_t kFiner = 6;
+constexpr size_t kFineSteps = kFiner * (Answer::kSteps - 1) + 1;
+
+// Less is not worth a word.
+bool IsWorthTelling(const GrowthFit& fit, double rss_bytes) {
+  constexpr double kLeastBytes = 512 << 10, kLeastShare = 0.002;
+  constexpr uint64_t kLeastUs = 100000;
+  return fit.span_us >= kLeastUs && fit.gained_bytes >= 2 * fit.error_bytes &&
+         fit.gained_bytes >= std::max(kLeastBytes, kLeastShare * rss_bytes);
+}
+
+void FindGrowing(uint64_t step_us, Answer* answer) {
+  for (const PlaceHolding& holding : answer->end.split.places) {
+    const auto found = answer->over_time.bytes.find(holding.place);
+    if (!holding.is_own || holding.is_import ||
+        found == answer->over_time.bytes.end()) {
+      continue;
+    }
+    std::optional<GrowthFit> fit =
+        FitGrowth(found->second, step_us, kFineSteps);
+    if (!fit.has_value()) continue;
+    // What was sampled of the gain has its part of the line's variance.
+    const double share =
+        std::min(1.0, fit->gained_bytes / std::max(holding.bytes, 1.0));
+    fit->error_bytes = std::sqrt(fit->error_bytes * fit->error_bytes +
+                                 share * std::max(holding.variance, 0.0));
+    if (!IsWorthTelling(*fit, answer->end.split.rss_bytes)) continue;
+    answer->growing.push_back({holding.place, *fit});
+  }
+  std::stable_sort(answer->growing.begin(), answer->growing.end(),
+                   [](const GrowingLine& a, const GrowingLine& b) {
+                     return a.fit.gained_bytes > b.fit.gained_bytes;
+                   });
+}
+
+// Every kFiner-th value stays.
+void MakeCoarse(PlaceCurves* curves) {
+  for (auto& [place, bytes] : curves->bytes) {
+    size_t kept = 0;
+    for (size_t i = 0; i < bytes.size(); i += kFiner) bytes[kept++] = bytes[i];
+    bytes.resize(kept);
+  }
+}
+
 bool ReadOverTime(RereadFile* file, Answer* answer) {
   if (!answer->facts.HasHeap() && !answer->has_pages) return true;
   const uint64_t end_us =
       std::min(answer->facts.DurationUs(), EndOf(answer->facts));
-  const uint64_t step_us = std::max<uint64_t>(end_us / (Answer::kSteps - 1), 1);
-  if (!ReadPlaceCurves(file, *answer, GroupBy::kLine, {step_us, Answer::kSteps},
+  const uint64_t step_us = std::max<uint64_t>(end_us / (kFineSteps - 1), 1);
+  if (!ReadPlaceCurves(file, *answer, GroupBy::kLine, {step_us, kFineSteps},
                        &answer->over_time)) {
     return false;
   }
-  if (answer->facts.HasHeap()) ShowPeak(step_us, answer);
+  FindGrowing(step_us, answer);
+  MakeCoarse(&answer->over_time);
+  if (answer->facts.HasHeap()) ShowPeak(kFiner * step_us, answer);
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "readers/answer/growth_fit.h"
 #include "readers/answer/memory_split.h"
 #include "readers/answer/place_curves.h"
 #include "readers/heap/heap_replay.h"
@@ -23,6 +24,12 @@ struct AnswerMoment {
   MemorySplit split;
   std::unique_ptr<ResidentReplay> pages;
   std::unique_ptr<HeapReplay> heap;  // null: no allocation was recorded
+};
+
+// A line of the user's own code that was growing when that ended.
+struct GrowingLine {
+  Place place;
+  GrowthFit fit;  // its error with that of samples
 };
 
 struct Answer {
@@ -41,7 +48,8 @@ struct Answer {
   // Of lines, at evenly spaced moments of the run.
   static constexpr size_t kSteps = 10;
   PlaceCurves over_time;
-  Hindsight hindsight;  // for further readings of its pages
+  std::vector<GrowingLine> growing;  // most first; with over_time alone
+  Hindsight hindsight;               // for further readings of its pages
 };
 
 // Null: nothing could be read, which has been said. Not `with_curves`: without

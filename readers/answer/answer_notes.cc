@@ -7,9 +7,14 @@
 #include "absl/strings/str_join.h"
 #include "text/columns.h"
 #include "text/report_text.h"
+#include "text/shell_text.h"
+#include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
+
+// The kernel counts RSS later than some pages come: less of it is no part.
+constexpr double kRoughBytes = 64 << 10;
 
 // What is missing where only pages, or only blocks, were recorded.
 bool WasPaused(const Answer& answer) {
@@ -94,7 +99,8 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
       {"tracing itself", split.tracing_bytes},
       {"unattributed", split.unattributed_bytes}};
   const auto is_nothing = [](const auto& part) {
-    return std::fabs(part.second) < 0.5;
+    return std::fabs(part.second) <
+           (part.first == "unattributed" ? kRoughBytes : 0.5);
   };
   parts.erase(std::remove_if(parts.begin(), parts.end(), is_nothing),
               parts.end());
@@ -177,20 +183,199 @@ std::string AlsoRecorded(const Answer& answer) {
                                          absl::StrJoin(commands, ", "), ".");
 }
 
-std::vector<NextCommand> NextCommands(const Answer& answer) {
+LargestPart LargestPartOf(const Answer& answer, double line_bytes) {
+  const MemorySplit& split = answer.peak.split;
+  double libraries = 0, imports = 0;
+  for (const PlaceHolding& holding : split.places) {
+    const double bytes = holding.bytes - holding.file_bytes;
+    if (!holding.is_own) {
+      libraries += bytes;
+    } else if (holding.is_import) {
+      imports += bytes;
+    }
+  }
+  std::vector<std::pair<double, absl::string_view>> parts = {
+      {libraries, "is held by library code only"},
+      {imports, "came with imported modules"},
+      {split.file_bytes, "is pages of files and code"},
+      {split.before_bytes, answer.facts.header.forked()
+                               ? "is inherited from the parent"
+                               : "was there before tracing"},
+      {split.unattributed_bytes, "is unattributed"},
+      {split.stack_bytes, "is stacks of threads"}};
+  if (answer.peak.heap != nullptr) {
+    const bool all = !WasPaused(answer) && answer.facts.header.heap_native();
+    parts.emplace_back(split.free_bytes,
+                       all ? "is free memory that allocators keep"
+                           : "is free memory, or was not recorded");
+  }
+  const auto most = std::max_element(parts.begin(), parts.end());
+  if (most->first <= line_bytes) return {};
+  return {most->first, std::string(most->second)};
+}
+
+std::string GrowingText(const Answer& answer, const NameOfPlace& name_of) {
+  constexpr size_t kMostLines = 2;
+  std::vector<std::string> lines;
+  for (const GrowingLine& line : answer.growing) {
+    if (lines.size() == kMostLines) break;
+    const GrowthFit& fit = line.fit;
+    const double seconds = static_cast<double>(fit.span_us) / 1e6;
+    lines.push_back(absl::StrCat(name_of(line.place), ", +",
+                                 ShortBytes(fit.gained_bytes), " (error ",
+                                 ShortBytes(fit.error_bytes), ") in the last ",
+                                 HumanSeconds(fit.span_us), ", ",
+                                 ShortBytes(fit.gained_bytes / seconds), "/s"));
+  }
+  if (lines.empty()) return "";
+  return absl::StrCat("Growing at the end: ", absl::StrJoin(lines, "; "), ".");
+}
+
+namespace {
+
+std::string PinnedBy(const std::vector<Place>& lines,
+                     const NameOfPlace& name_of) {
+  if (lines.empty()) return "";
+  return absl::StrCat(
+      ", kept by live blocks of ",
+      absl::StrJoin(lines, " and ", [&](std::string* out, const Place& place) {
+        *out += name_of(place);
+      }));
+}
+
+// Free memory is much from here on.
+constexpr double kMuchFree = 0.25;
+
+// Where it is much: at the end, or else at the peak.
+const MemorySplit* MuchFreeAt(const Answer& answer) {
+  if (!answer.has_pages || !answer.facts.HasHeap() || WasPaused(answer) ||
+      !answer.facts.header.heap_native()) {
+    return nullptr;
+  }
+  for (const AnswerMoment* moment : {&answer.end, &answer.peak}) {
+    if (moment->split.free_bytes > kMuchFree * moment->split.rss_bytes) {
+      return &moment->split;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::string FreeMemoryText(const Answer& answer, const NameOfPlace& name_of) {
+  const MemorySplit* const split = MuchFreeAt(answer);
+  if (split == nullptr) return "";
+  const FreeMemory& free = split->free;
+  constexpr double kLeastShare = 0.1;
+  std::vector<std::string> parts;
+  if (free.malloc_bytes > kLeastShare * split->free_bytes) {
+    parts.push_back(absl::StrCat(
+        ShortBytes(free.malloc_bytes), " in malloc's heap",
+        PinnedBy(free.malloc_pins, name_of),
+        ". ctypes.CDLL(None).malloc_trim(0) returns the empty pages."));
+  }
+  if (free.other_bytes > kLeastShare * split->free_bytes) {
+    parts.push_back(absl::StrCat(
+        ShortBytes(free.other_bytes), " in arenas of ",
+        free.in_python_arenas ? "Python's small objects" : "malloc's threads",
+        PinnedBy(free.other_pins, name_of),
+        free.in_python_arenas
+            ? ". An arena returns when all its objects have gone."
+            : ". MALLOC_ARENA_MAX=1 makes them one heap."));
+  }
+  return absl::StrCat(
+      "Free ", split == &answer.end.split ? "at the end: " : "at the peak: ",
+      absl::StrJoin(parts, " "));
+}
+
+std::string ThreadsText(const Answer& answer) {
+  constexpr size_t kMostThreads = 4;
+  constexpr double kLeastShare = 0.1, kLeastBytes = 1 << 20;
+  const auto& threads = answer.peak.split.threads;
+  double all = 0;
+  for (const auto& [name, bytes] : threads) all += bytes;
+  std::vector<std::string> shown;
+  for (const auto& [name, bytes] : threads) {
+    if (shown.size() == kMostThreads || name.empty() ||
+        bytes < std::max(kLeastBytes, kLeastShare * all)) {
+      break;
+    }
+    shown.push_back(absl::StrCat(TerminalText(name), " ", ShortBytes(bytes)));
+  }
+  if (shown.size() < 2) return "";
+  return absl::StrCat("By thread: ", absl::StrJoin(shown, ", "),
+                      threads.size() > shown.size() ? " ..." : ".");
+}
+
+namespace {
+
+bool WasKilled(const Answer& answer) {
+  return answer.has_no_end && answer.facts.footer.has_value() &&
+         answer.facts.footer->end() != Footer::EXEC;
+}
+
+// Most of what is resident at the end is alive, and the user's own.
+bool LivesOn(const Answer& answer) {
+  const MemorySplit& end = answer.end.split;
+  double own = 0;
+  for (const PlaceHolding& holding : end.places) {
+    if (holding.is_own && !holding.is_import) own += holding.bytes;
+  }
+  return !answer.has_no_end && own > 0.25 * end.rss_bytes;
+}
+
+// A command that runs the program again, as it was called.
+std::vector<std::string> RunAgain(const Answer& answer,
+                                  std::vector<std::string> words) {
+  const Header& header = answer.facts.header;
+  words.insert(words.begin(), "pymemrun");
+  for (int i = 1; i < header.argv_size(); ++i) {
+    words.push_back(ShellWord(header.argv(i)));
+  }
+  if (header.argv_size() < 2) {
+    words.push_back(header.script().empty() ? "SCRIPT"
+                                            : ShellWord(header.script()));
+  }
+  return words;
+}
+
+}  // namespace
+
+std::vector<NextCommand> NextCommands(const Answer& answer,
+                                      const std::string& file) {
   std::vector<NextCommand> next;
   const bool has_heap = answer.facts.HasHeap();
-  if (has_heap) {
-    next.push_back({"heap", {"--stacks"}, "who called these lines"});
+  const auto report = [&](std::vector<std::string> words, const char* what) {
+    words.insert(words.begin(), "pymemreport");
+    words.insert(words.begin() + 2, file);
+    next.push_back({std::move(words), what});
+  };
+  if (has_heap && WasKilled(answer)) {
+    report({"heap", "--at", "end", "--stacks"}, "what was alive, and who");
+  } else if (has_heap && LivesOn(answer)) {
+    next.push_back({RunAgain(answer, {"--objects", "exit"}),
+                    "record what keeps objects alive"});
+    next.push_back({{"pymemobj", "suspects", "run.obj.pb"}, "and show it"});
   }
+  if (has_heap && MuchFreeAt(answer) != nullptr) {
+    report({"timeline", "--by", "heap", "-o", "heap.svg"},
+           "RSS beside live blocks");
+  }
+  if (has_heap && next.size() < 3 && !WasKilled(answer)) {
+    report({"heap", "--stacks"}, "who called these lines");
+  }
+  if (!has_heap) {
+    next.push_back({RunAgain(answer, {}), "record who allocates, too"});
+  }
+  if (next.size() >= 3) return next;
   if (answer.has_pages) {
-    next.push_back({"timeline", {"-o", "rss.svg"}, "RSS over time, a picture"});
+    report({"timeline", "-o", "rss.svg"}, "RSS over time, a picture");
   } else if (answer.facts.HasCalls()) {
-    next.push_back({"top", {}, "where RSS was seen to grow"});
+    report({"top"}, "where RSS was seen to grow");
   } else if (has_heap) {
-    next.push_back({"history", {}, "live bytes over time"});
+    report({"history"}, "live bytes over time");
   } else {
-    next.push_back({"summary", {}, "what the run came to"});
+    report({"summary"}, "what the run came to");
   }
   return next;
 }

@@ -36,13 +36,35 @@ std::vector<std::string> Remarks(const Answer& answer);
 // The commands for what else was recorded, on a line; empty: nothing was.
 std::string AlsoRecorded(const Answer& answer);
 
-// What tells more of this file: pymemreport `command` FILE `options`.
+// A part of the peak that is larger than any line of the user's own code.
+struct LargestPart {
+  double bytes = 0;
+  std::string is;  // "is free memory that allocators keep"
+};
+// Nothing where a line holds most. `line_bytes`: what the first line holds.
+LargestPart LargestPartOf(const Answer& answer, double line_bytes);
+
+using NameOfPlace = std::function<std::string(const Place&)>;
+
+// Which lines were growing when the program's own code ended, with errors;
+// empty: none.
+std::string GrowingText(const Answer& answer, const NameOfPlace& name_of);
+
+// Where free memory is much: in which allocator it lies, what keeps it there
+// and what returns it. Empty: it is not much, or nothing is known of it.
+std::string FreeMemoryText(const Answer& answer, const NameOfPlace& name_of);
+
+// "By thread: indexer 58 MiB; pool_1 57 MiB." Empty: one has nearly all.
+std::string ThreadsText(const Answer& answer);
+
+// What to do next with this file, or with the next run.
 struct NextCommand {
-  std::string command;
-  std::vector<std::string> options;
+  std::vector<std::string> words;
   std::string what;
 };
-std::vector<NextCommand> NextCommands(const Answer& answer);
+// `file`: as a shell has it.
+std::vector<NextCommand> NextCommands(const Answer& answer,
+                                      const std::string& file);
 
 }  // namespace pymemrun
 

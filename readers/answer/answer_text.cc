@@ -98,11 +98,17 @@ class AnswerWriter {
     text_.Line();
   }
 
+  // Imports come behind all other lines that hold something.
   const PlaceHolding* First() const {
+    const PlaceHolding* import = nullptr;
     for (const PlaceHolding& holding : split_.places) {
-      if (holding.is_own) return &holding;
+      if (!holding.is_own || holding.bytes <= kLeastShare * split_.rss_bytes) {
+        continue;
+      }
+      if (!holding.is_import) return &holding;
+      if (import == nullptr) import = &holding;
     }
-    return nullptr;
+    return import;
   }
 
   // Other lines of yours that hold as much, as far as their errors tell.
@@ -112,10 +118,30 @@ class AnswerWriter {
       const double error = std::sqrt(std::max(first.variance, 0.0) +
                                      std::max(other.variance, 0.0));
       equals += other.is_own && &other != &first &&
+                other.is_import == first.is_import &&
                 first.bytes - other.bytes <=
                     std::max(error, kEqualShare * first.bytes);
     }
     return equals;
+  }
+
+  std::string HoldsText(const PlaceHolding& first) const {
+    const size_t equals = EqualsOf(first);
+    if (equals > 0) {
+      return absl::StrCat(NameOf(first.place), " and ",
+                          Counted(equals, "other line"), " hold about ",
+                          ShortBytes(first.bytes), " each.");
+    }
+    return absl::StrCat(
+        NameOf(first.place), " holds ", ShortBytes(first.bytes), " of it (",
+        Percent(first.bytes / split_.rss_bytes), ")",
+        first.called.empty()
+            ? ""
+            : absl::StrCat(", in ", TerminalText(first.called)),
+        first.thread.empty() || first.thread == "MainThread"
+            ? ""
+            : absl::StrCat(", on thread ", TerminalText(first.thread)),
+        ".");
   }
 
   void AddSentences() {
@@ -125,26 +151,17 @@ class AnswerWriter {
         absl::StrCat("Peak ", ShortBytes(answer_.peak_bytes), " at ",
                      HumanSeconds(answer_.peak.time_us), ".");
     std::string text = headline;
-    const PlaceHolding* first = First();
-    if (first != nullptr && split_.rss_bytes > 0 &&
-        first->bytes > kLeastShare * split_.rss_bytes) {
-      const size_t equals = EqualsOf(*first);
-      if (equals > 0) {
-        absl::StrAppend(&text, " ", NameOf(first->place), " and ",
-                        Counted(equals, "other line"), " hold about ",
-                        ShortBytes(first->bytes), " each.");
-      } else
-        absl::StrAppend(
-            &text, " ", NameOf(first->place), " holds ",
-            ShortBytes(first->bytes), " of it (",
-            Percent(first->bytes / split_.rss_bytes), ")",
-            first->called.empty()
-                ? ""
-                : absl::StrCat(", in ", TerminalText(first->called)),
-            first->thread.empty() || first->thread == "MainThread"
-                ? ""
-                : absl::StrCat(", on thread ", TerminalText(first->thread)),
-            ".");
+    const PlaceHolding* const first = First();
+    if (split_.rss_bytes > 0) {
+      const LargestPart part =
+          LargestPartOf(answer_, first == nullptr ? 0 : first->bytes);
+      if (part.bytes > kLeastShare * split_.rss_bytes) {
+        absl::StrAppend(&text, " ", ShortBytes(part.bytes), " of it (",
+                        Percent(part.bytes / split_.rss_bytes), ") ", part.is,
+                        ".");
+        if (first != nullptr) absl::StrAppend(&text, " Of your lines");
+      }
+      if (first != nullptr) absl::StrAppend(&text, " ", HoldsText(*first));
     }
     const double back = split_.rss_bytes - answer_.end.split.rss_bytes;
     if (loss.empty() && answer_.end.split.rss_bytes > 0 && back > kMiB &&
@@ -154,7 +171,13 @@ class AnswerWriter {
           answer_.has_no_end ? "the last record." : "the program ended.");
     }
     text_.Paragraph(text, headline);
+    AddIfAny(GrowingText(answer_, name_of_));
+    if (!options_.brief) AddIfAny(ThreadsText(answer_));
     text_.Line();
+  }
+
+  void AddIfAny(const std::string& sentences) {
+    if (!sentences.empty()) text_.Paragraph(sentences);
   }
 
   void AddParts() {
@@ -282,12 +305,9 @@ class AnswerWriter {
   }
 
   void AddEnd() {
-    const std::string text = StillThere(
-        answer_, [this](const Place& place) { return NameOf(place); });
-    if (!text.empty()) text_.Paragraph(text);
-    const std::string inherited = InheritedText(
-        answer_, [this](const Place& place) { return NameOf(place); });
-    if (!inherited.empty()) text_.Paragraph(inherited);
+    AddIfAny(StillThere(answer_, name_of_));
+    AddIfAny(FreeMemoryText(answer_, name_of_));
+    AddIfAny(InheritedText(answer_, name_of_));
     for (const std::string& sentence : Remarks(answer_)) {
       text_.Paragraph(sentence);
     }
@@ -305,11 +325,9 @@ class AnswerWriter {
   }
 
   void AddNext() {
-    for (const NextCommand& next : NextCommands(answer_)) {
-      std::vector<std::string> words = {"pymemreport", next.command,
-                                        ShellWord(options_.file_name)};
-      words.insert(words.end(), next.options.begin(), next.options.end());
-      text_.Command(words, next.what);
+    for (const NextCommand& next :
+         NextCommands(answer_, ShellWord(options_.file_name))) {
+      text_.Command(next.words, next.what);
     }
   }
 
@@ -321,6 +339,9 @@ class AnswerWriter {
   const MemorySplit& split_;
   const std::string folder_;
   SourceText source_;
+  const NameOfPlace name_of_ = [this](const Place& place) {
+    return NameOf(place);
+  };
   bool has_errors_ = false;  // in the table of lines
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -96,18 +97,20 @@ TEST(AnswerTextTest, OnlyCommandsThatWorkComeNext) {
       run.pages = pages;
       run.heap = run.native = heap;
       const TempFile file(run.Build());
-      for (const NextCommand& next : NextCommands(*Read(run))) {
-        std::vector<std::string> words = {next.command, file.path()};
-        for (const std::string& option : next.options) {
-          words.push_back(option == "rss.svg" ? "/dev/null" : option);
+      for (const NextCommand& next : NextCommands(*Read(run), file.path())) {
+        if (next.words[0] != "pymemreport") continue;
+        std::vector<std::string> words(next.words.begin() + 1,
+                                       next.words.end());
+        for (std::string& word : words) {
+          if (absl::EndsWith(word, ".svg")) word = "/dev/null";
         }
         const Printed printed = Report(words);
-        EXPECT_EQ(printed.code, 0) << next.command << ": " << printed.err;
+        EXPECT_EQ(printed.code, 0) << words[0] << ": " << printed.err;
       }
     }
   }
   EXPECT_THAT(TextOf({}, "my $runs/a.pb"),
-              HasSubstr(" pymemreport heap 'my $runs/a.pb' --stacks "));
+              HasSubstr(" pymemreport timeline 'my $runs/a.pb' --by heap "));
 }
 
 TEST(AnswerTextTest, OfLinesThatHoldTheSameNoneIsBlamed) {
@@ -120,6 +123,92 @@ TEST(AnswerTextTest, OfLinesThatHoldTheSameNoneIsBlamed) {
   EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("job.py:3 holds 40 MiB"));
   places[1].variance = 9.0 * kMiB * kMiB;
   EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("and 1 other line hold"));
+}
+
+TEST(AnswerTextTest, APartThatIsLargerThanAnyLineComesFirst) {
+  const auto answer = Read({});
+  answer->peak.split.free_bytes = 45 * kMiB;
+  EXPECT_THAT(AnswerText(*answer, {}),
+              HasSubstr("\nPeak 60 MiB at 3.000 s. 45 MiB of it (75 %) is free "
+                        "memory that allocators keep.\nOf your lines job.py:3 "
+                        "holds 40 MiB of it (67 %)"));
+  answer->peak.split.file_bytes = 50 * kMiB;
+  EXPECT_THAT(AnswerText(*answer, {}),
+              HasSubstr(" 50 MiB of it (83 %) is pages of files and code."));
+}
+
+TEST(AnswerTextTest, AnImportIsNamedOnlyWhereNoOtherLineHoldsMuch) {
+  const auto answer = Read({});
+  std::vector<PlaceHolding>& places = answer->peak.split.places;
+  places[0].is_import = true;
+  EXPECT_THAT(
+      AnswerText(*answer, {}),
+      HasSubstr(" 40 MiB of it (67 %) came with imported modules. Of your\n"
+                "lines job.py:4 holds 8.0 MiB of it (13 %)."));
+  places.resize(1);
+  EXPECT_THAT(AnswerText(*answer, {}),
+              HasSubstr(" job.py:3 holds 40 MiB of it (67 %)"));
+}
+
+TEST(AnswerTextTest, FreeMemorySaysWhereItIsAndWhatReturnsIt) {
+  EXPECT_THAT(
+      TextOf({}),
+      HasSubstr(" Free at the end: 6.0 MiB in malloc's heap, kept by live "
+                "blocks of job.py:4. ctypes.CDLL(None).malloc_trim(0) returns "
+                "the empty pages. "));
+  const auto answer = Read({});
+  AnswerTextOptions options;
+  options.terminal.columns = 200;
+  FreeMemory& free = answer->end.split.free;
+  free.other_bytes = free.malloc_bytes;
+  free.malloc_bytes = 0;
+  free.in_python_arenas = true;
+  EXPECT_THAT(
+      AnswerText(*answer, options),
+      HasSubstr("\nFree at the end: 6.0 MiB in arenas of Python's small "
+                "objects. An arena returns when all its objects have "
+                "gone.\n"));
+  answer->end.split.free_bytes = answer->peak.split.free_bytes = 0;
+  EXPECT_THAT(AnswerText(*answer, options), Not(HasSubstr("Free at")));
+}
+
+TEST(AnswerTextTest, ThreadsAreNamedWhereSeveralHoldMuch) {
+  const auto answer = Read({});
+  EXPECT_THAT(AnswerText(*answer, {}), Not(HasSubstr("By thread")));
+  answer->peak.split.threads = {
+      {"indexer", 30.0 * kMiB}, {"pool_1", 18.0 * kMiB}, {"idle", 1000}};
+  EXPECT_THAT(AnswerText(*answer, {}),
+              HasSubstr("\nBy thread: indexer 30 MiB, pool_1 18 MiB ...\n"));
+}
+
+TEST(AnswerTextTest, GrowthIsSaidWithItsError) {
+  const auto answer = Read({});
+  const Place place = answer->peak.split.places[1].place;
+  answer->growing = {{place, {7.0 * kMiB, 14000000, 0.5 * kMiB}}};
+  EXPECT_THAT(AnswerText(*answer, {}),
+              HasSubstr("\nGrowing at the end: job.py:4, +7.0 MiB (error 512 "
+                        "KiB) in the last 14.000 s,\n512 KiB/s.\n"));
+}
+
+// What is alive at the end, and what was when it was killed.
+TEST(AnswerTextTest, TheNextCommandsFitTheCase) {
+  EXPECT_THAT(TextOf({}), HasSubstr(" pymemrun --objects exit "));
+  EXPECT_THAT(TextOf({}), HasSubstr(" pymemobj suspects run.obj.pb "));
+  AnswerRun killed;
+  killed.end = Footer::SIGNAL;
+  EXPECT_THAT(TextOf(killed), HasSubstr(" heap run.pb --at end --stacks "));
+  EXPECT_THAT(TextOf(killed), Not(HasSubstr("suspects")));
+  AnswerRun without;
+  without.heap = without.native = false;
+  EXPECT_THAT(TextOf(without), HasSubstr("# record who allocates, too"));
+}
+
+TEST(AnswerTextTest, LittleThatIsUnattributedIsNotShown) {
+  const auto answer = Read({});
+  answer->peak.split.unattributed_bytes = -696;
+  EXPECT_THAT(AnswerText(*answer, {}), Not(HasSubstr("unattributed")));
+  answer->peak.split.unattributed_bytes = 2 * kMiB;
+  EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("unattributed"));
 }
 
 TEST(AnswerTextTest, FitsTheTerminal) {
@@ -147,8 +236,9 @@ TEST(AnswerTextTest, CommandsGoOnInTheNextLine) {
   options.terminal.columns = 40;
   options.file_name = "a/rather/long/name/of/run.pb";
   EXPECT_THAT(AnswerText(*answer, options),
-              HasSubstr("\npymemreport heap \\\n"
-                        "  a/rather/long/name/of/run.pb --stacks\n"));
+              HasSubstr("\npymemreport timeline \\\n"
+                        "  a/rather/long/name/of/run.pb --by \\\n"
+                        "  heap -o heap.svg\n"));
 }
 
 std::string WithoutColors(const std::string& text) {

@@ -50,9 +50,12 @@ class Holdings {
     sum.bytes += bytes;
     sum.variance += variance;
     if (of_file) sum.file_bytes += bytes;
+    if (index.Imports(stack)) sum.import_bytes += bytes;
     if (origin.thread != 0) {
-      sum.by_thread[std::string(
-          index.ThreadName(index.LatestThread(origin.thread)))] += bytes;
+      const std::string thread(
+          index.ThreadName(index.LatestThread(origin.thread)));
+      sum.by_thread[thread] += bytes;
+      if (!of_file) by_thread_[thread] += bytes;
     }
     if (is_own && !of_file) sum.by_called[CalledBy(index, own, stack)] += bytes;
   }
@@ -63,6 +66,7 @@ class Holdings {
                               sum.variance, sum.file_bytes, ""};
       holding.called = MostOf(sum.by_called, 0);
       holding.thread = MostOf(sum.by_thread, 0.9 * sum.bytes);
+      holding.is_import = sum.import_bytes > sum.bytes / 2;
       places.push_back(std::move(holding));
     }
     std::sort(places.begin(), places.end(),
@@ -72,12 +76,20 @@ class Holdings {
               });
     return places;
   }
+  std::vector<std::pair<std::string, double>> Threads() const {
+    std::vector<std::pair<std::string, double>> threads(by_thread_.begin(),
+                                                        by_thread_.end());
+    std::stable_sort(
+        threads.begin(), threads.end(),
+        [](const auto& a, const auto& b) { return a.second > b.second; });
+    return threads;
+  }
 
  private:
   struct Sum {
     Place place;
     bool is_own;
-    double bytes = 0, variance = 0, file_bytes = 0;
+    double bytes = 0, variance = 0, file_bytes = 0, import_bytes = 0;
     std::map<std::string, double> by_called, by_thread;
   };
   // The name with the most bytes, if these are more than `least`.
@@ -94,6 +106,7 @@ class Holdings {
   const GroupBy by_;
   PlaceTable table_;
   std::vector<Sum> sums_;
+  std::map<std::string, double> by_thread_;
 };
 
 class Splitter {
@@ -127,6 +140,10 @@ class Splitter {
                                 split_.native_bytes - split_.free_bytes -
                                 split_.file_bytes - split_.stack_bytes -
                                 split_.before_bytes - split_.tracing_bytes;
+    if (pages_.has_page_events() && heap_ != nullptr) {
+      split_.free = FindFreeMemory(pages_, *heap_, split_.free_bytes);
+    }
+    split_.threads = holdings_.Threads();
     split_.places = holdings_.Take();
     return std::move(split_);
   }

@@ -12,8 +12,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "readers/answer/free_memory.h"
 #include "readers/heap/heap_replay.h"
 #include "readers/places/place_table.h"
 #include "readers/resident/resident_replay.h"
@@ -32,6 +34,7 @@ struct PlaceHolding {
   std::string called;
   // The thread that did nearly all of it; empty: several, or it has no name.
   std::string thread;
+  bool is_import = false;  // most of it came with modules that the line imports
 };
 
 // All in bytes. The parts add up to rss_bytes.
@@ -46,6 +49,9 @@ struct MemorySplit {
   double tracing_bytes = 0;       // tracing's own
   double unattributed_bytes = 0;  // may be below 0
   double heap_error_bytes = 0;    // one standard error of both heaps
+  FreeMemory free;                // of free_bytes, where pages are known
+  // What threads hold of blocks, or of what they touched; most bytes first.
+  std::vector<std::pair<std::string, double>> threads;
   // Most bytes first.
   std::vector<PlaceHolding> places;
 };

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kParts = 5;
 // Of three steps, each is as much of the whole. Imports grow at first alone.
-constexpr uint64_t kLeastStepParts = 10;
+constexpr uint64_t kLeastStepParts = 6;
 // Whatever a file says: the sum of many processes fits into 64 bits.
 constexpr uint64_t kMostBytes = uint64_t{1} << 50;
 

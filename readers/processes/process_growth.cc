@@ -50,18 +50,19 @@ bool StillLoads(double imports, uint64_t growth_bytes) {
 }
 
 // A worker waits before its first task and after its last one: a line's time
-// begins when it first grows, and ends with its last growth, as far as neither
-// cuts off more than a quarter.
+// begins when it first grows, and ends with its last growth, as far as these
+// cut off no more than a quarter, and a tenth: a cache that is full waits, too.
 uint64_t LineGrowth(const std::vector<double>& bytes, size_t from,
                     const EvenSteps& steps) {
   if (from + 1 >= bytes.size()) return 0;
   const size_t quarter = (steps.count - from) / 4;
+  const size_t tenth = (steps.count - from) / 10;
   size_t first = from, last = steps.count;
   while (first < from + quarter && first + 1 < bytes.size() &&
          bytes[first + 1] <= bytes[from]) {
     ++first;
   }
-  while (last > steps.count - quarter && last >= 2 && last <= bytes.size() &&
+  while (last > steps.count - tenth && last >= 2 && last <= bytes.size() &&
          bytes[last - 1] <= bytes[last - 2]) {
     --last;
   }

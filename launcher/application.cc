@@ -17,6 +17,7 @@
 #include "launcher/preload/delivery.h"
 #include "launcher/python/python_choice.h"
 #include "launcher/python/python_files.h"
+#include "launcher/python/script_file.h"
 #include "launcher/python_runtime.h"
 #include "launcher/session/message.h"
 #include "launcher/session/own_files.h"
@@ -60,7 +61,44 @@ PythonWishes WishesOf(const EmbeddedPython& embedded) {
           CurrentFolder(),
           ExecutedPath(),
           embedded.executable,
-          Variable("PATH")};
+          Variable("PATH"),
+          Variable("PYENV_VERSION"),
+          WhyNotTraced};
+}
+
+// What the command line says of the Python: by an option, or by what stands in
+// the script's place. `pymemrun python3 x.py` runs x.py, and `pymemrun pytest`
+// the program of that name, with its Python.
+bool AddWishes(const std::string& version, Delivery delivery,
+               CommandLine* command_line, PythonWishes* wishes,
+               std::string* error) {
+  if (command_line->form != ProgramForm::kScript) return true;
+  const std::string word = command_line->target;
+  if (NamesInterpreter(word)) {
+    const bool is_any = word == "python" || word == "python3";
+    if (!is_any && !wishes->option.empty()) {
+      *error =
+          "--python " + wishes->option + " and " + word + " both name a Python";
+      return false;
+    }
+    if (!is_any) wishes->option = word;
+    TakeWordsOfInterpreter(command_line);
+  } else if (NamesProgram(word)) {
+    PythonChoice choice;
+    if (!ChoosePython(*wishes, version, delivery, &choice, error)) return false;
+    const std::string bin = DirectoryOf(choice.file);
+    const std::string found = FindProgram(word, bin, wishes->path, error);
+    if (found.empty()) return false;
+    command_line->target = command_line->python[command_line->script_at] =
+        found;
+    if (DirectoryOf(found) != bin && wishes->option.empty()) {
+      wishes->option = InterpreterOf(found);
+    }
+  }
+  if (command_line->form == ProgramForm::kScript) {
+    wishes->script = command_line->target;
+  }
+  return true;
 }
 
 // Of a Python that is not embedded its files may tell the version.
@@ -94,8 +132,8 @@ int PrintActivation(int argc, char** argv) {
   return kUsage;
 }
 
-// `pymemrun kernel COMMAND [options]`: the package's program, in the Python that
-// is to be the kernel's. It reads the words.
+// `pymemrun kernel COMMAND [options]`: the package's program, in the Python
+// that is to be the kernel's. It reads the words.
 int RunKernelCommand(int argc, char** argv) {
   constexpr std::string_view kPython = "--python";
   const EmbeddedPython embedded = PythonEmbedded();
@@ -115,6 +153,7 @@ int RunKernelCommand(int argc, char** argv) {
     Say(error);
     return kUsage;
   }
+  if (!choice.refused.empty()) Say(choice.refused);
   const std::string package = FindPackage();
   const std::string file = choice.file.empty() ? choice.program : choice.file;
   const std::string program = package + "/jupyter/kernel_spec.py";
@@ -156,16 +195,17 @@ int RunApplication(int argc, char** argv) {
   if (usable && options->help_all) return Print(AllHelpText());
   if (usable && options->help) return Print(HelpText());
   wishes.option = options->python;
-  if (command_line->form == ProgramForm::kScript) {
-    wishes.script = command_line->target;
-  }
   PythonChoice choice;
+  usable = usable && AddWishes(embedded.version, options->delivery,
+                               command_line, &wishes, &error);
   if (!usable || !ChoosePython(wishes, embedded.version, options->delivery,
                                &choice, &error)) {
     Say(error);
     return kUsage;
   }
   if (options->version) return Print(VersionText(choice));
+  if (!choice.refused.empty()) Say(choice.refused);
+  if (!options->quiet && !choice.preferred.empty()) Say(choice.preferred);
   if (!choice.embedded) {
     Say(RunPreloaded(choice, *command_line, HasUserCode(*command_line)));
     return kUsage;

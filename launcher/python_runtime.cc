@@ -1,5 +1,7 @@
 #include <Python.h>
 // Python.h wants to be first.
+#include <sys/prctl.h>
+
 #include "launcher/preload/delivery.h"
 #include "launcher/python_runtime.h"
 #include "launcher/session/message.h"
@@ -58,6 +60,9 @@ int RunPython(const PythonStart& start, const TraceRequest* request) {
     if (!StartTracing(*request)) return kUsage;
     FollowPrograms(*request);
   }
+  // As the kernel names a process that executes this Python.
+  prctl(PR_SET_NAME,
+        start.program.substr(start.program.rfind('/') + 1).c_str());
   std::vector<char*> argv = ArgumentVector(start);
   PreinitializePython(argv);
   PyConfig config;

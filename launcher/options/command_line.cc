@@ -66,6 +66,7 @@ class Splitter {
   void Program(const std::string& word) {
     out_.form = word == "-" ? ProgramForm::kStdin : ProgramForm::kScript;
     if (out_.form == ProgramForm::kScript) out_.target = word;
+    out_.script_at = out_.python.size();
     Rest();
   }
 
@@ -204,6 +205,25 @@ bool SplitCommandLine(int argc, const char* const* argv,
                       const std::vector<OptionName>& names,
                       CommandLine* command_line, std::string* error) {
   return Splitter(argc, argv, names, command_line, error).Split();
+}
+
+void TakeWordsOfInterpreter(CommandLine* command_line) {
+  std::vector<std::string>& words = command_line->python;
+  const auto script = words.begin() + command_line->script_at;
+  std::vector<const char*> argv;
+  for (auto word = script; word != words.end(); ++word) {
+    argv.push_back(word->c_str());
+  }
+  CommandLine read;
+  std::string error;
+  // What it refuses the interpreter will refuse.
+  if (!SplitCommandLine(static_cast<int>(argv.size()), argv.data(), {}, &read,
+                        &error)) {
+    read.form = ProgramForm::kNone;
+  }
+  words.erase(script);
+  command_line->form = read.form;
+  command_line->target = read.target;
 }
 
 }  // namespace pymemrun

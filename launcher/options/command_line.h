@@ -35,7 +35,8 @@ struct CommandLine {
   // given.
   std::vector<std::string> python;
   ProgramForm form = ProgramForm::kStdin;
-  std::string target;  // path, module or code, as the form says
+  std::string target;    // path, module or code, as the form says
+  size_t script_at = 0;  // where a script's path is in `python`
 };
 
 // Splits argv[1..argc). Short options are the interpreter's, in clusters and
@@ -47,6 +48,10 @@ struct CommandLine {
 bool SplitCommandLine(int argc, const char* const* argv,
                       const std::vector<OptionName>& names,
                       CommandLine* command_line, std::string* error);
+
+// The same, where the script's path is a Python's: the words behind it are that
+// interpreter's arguments, none is ours. REQUIRES: the form is kScript.
+void TakeWordsOfInterpreter(CommandLine* command_line);
 
 }  // namespace pymemrun
 

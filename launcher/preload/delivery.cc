@@ -116,12 +116,11 @@ bool FindObject(const std::string& name, std::string* path,
 }
 
 // Why there is no run: the file, its version.
-std::string NoTracerFor(const PythonChoice& choice,
-                        const std::string& version) {
+std::string NoTracerFor(const std::string& file, const std::string& version) {
   std::string traced = TracedVersions();
   traced = traced.substr(0, traced.find("any"));  // newer than all of them
   if (traced.ends_with(", ")) traced.resize(traced.size() - 2);
-  const std::string why = choice.file + " is Python " + version +
+  const std::string why = file + " is Python " + version +
                           ", which this pymemrun has no tracer for; it has ";
   return why + (traced.empty() ? "none" : "those for " + traced);
 }
@@ -131,6 +130,27 @@ bool IsKnown(const std::string& version) {
   int major = 0, minor = 0;
   return std::sscanf(version.c_str(), "%d.%d", &major, &minor) == 2 &&
          major == 3 && minor <= PYMEMRUN_NEWEST_MINOR;
+}
+
+// Why nothing can be preloaded into the program; empty: it can.
+std::string WhyNotPreloadable(const std::string& file) {
+  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return file + ": " + std::strerror(errno);
+  std::string linker;
+  const bool is_program = ReadDynamicLinker(fd, &linker);
+  close(fd);
+  if (!is_program) return file + " is no 64-bit program of this machine";
+  if (linker.empty()) {
+    return file + " is linked statically: nothing can be preloaded into it";
+  }
+  if (linker.find("ld-linux") == std::string::npos) {
+    return file + " needs " + linker + ": only glibc's programs can be traced";
+  }
+  return {};
+}
+
+bool Has(const std::string& object) {
+  return !FindOwn(object.c_str(), kPlaces).empty();
 }
 
 }  // namespace
@@ -156,22 +176,6 @@ std::string TracedVersions() {
   return text;
 }
 
-std::string WhyNotPreloadable(const std::string& file) {
-  const int fd = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return file + ": " + std::strerror(errno);
-  std::string linker;
-  const bool is_program = ReadDynamicLinker(fd, &linker);
-  close(fd);
-  if (!is_program) return file + " is no 64-bit program of this machine";
-  if (linker.empty()) {
-    return file + " is linked statically: nothing can be preloaded into it";
-  }
-  if (linker.find("ld-linux") == std::string::npos) {
-    return file + " needs " + linker + ": only glibc's programs can be traced";
-  }
-  return {};
-}
-
 bool ActivationCommands(const CommandLine& command_line, std::string* commands,
                         std::string* error) {
   std::string object;
@@ -194,24 +198,26 @@ bool FollowIntoPrograms(const CommandLine& command_line,
   return true;
 }
 
+std::string WhyNotTraced(const std::string& file) {
+  std::string why = WhyNotPreloadable(file);
+  const std::string version = PythonVersionOf(file);
+  // Names of files do not say whether it is free-threaded: the shim finds out.
+  if (why.empty() && IsKnown(version) && !Has(kTracer + version + kObject) &&
+      !Has(kTracer + version + "t" + kObject)) {
+    why = NoTracerFor(file, version);
+  }
+  return why;
+}
+
 std::string RunPreloaded(const PythonChoice& choice,
                          const CommandLine& command_line, bool traced) {
-  std::string error = WhyNotPreloadable(choice.file);
+  std::string error =
+      traced ? WhyNotTraced(choice.file) : WhyNotPreloadable(choice.file);
   if (!error.empty()) return error;
-  const std::string version = PythonVersionOf(choice.file);
-  const std::string tracer = kTracer + version + kObject;
-  const auto has = [](const std::string& object) {
-    return !FindOwn(object.c_str(), kPlaces).empty();
-  };
-  const bool has_tracer = has(tracer);
-  // Names of files do not say whether it is free-threaded: the shim finds out.
-  if (traced && IsKnown(version) && !has_tracer &&
-      !has(kTracer + version + "t" + kObject)) {
-    return NoTracerFor(choice, version);
-  }
+  const std::string tracer = kTracer + PythonVersionOf(choice.file) + kObject;
   // A tracer that turns out to be another version's gives way to the shim.
   std::string object;
-  if (traced && !FindObject(has_tracer ? tracer : kShim, &object, &error)) {
+  if (traced && !FindObject(Has(tracer) ? tracer : kShim, &object, &error)) {
     return error;
   }
   std::vector<std::string> words = {choice.program};

@@ -12,8 +12,9 @@ namespace pymemrun {
 // "3.9, 3.10": the versions of CPython that tracers are here for.
 std::string TracedVersions();
 
-// Why nothing can be preloaded into the program at `file`; empty: it can.
-std::string WhyNotPreloadable(const std::string& file);
+// Why the Python at `file` cannot be traced by a tracer that is preloaded;
+// empty: it can.
+std::string WhyNotTraced(const std::string& file);
 
 // Executes the python with its part of the command line. The tracer in it does
 // what the rest says. Without `traced` nothing is preloaded. Returns only where

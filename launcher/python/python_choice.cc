@@ -1,13 +1,11 @@
 #include "launcher/python/python_choice.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <string_view>
-
+#include "launcher/python/others_access.h"
+#include "launcher/python/path_python.h"
 #include "launcher/python/python_files.h"
+#include "launcher/python/script_file.h"
 
 namespace pymemrun {
 namespace {
@@ -15,21 +13,6 @@ namespace {
 bool IsDirectory(const std::string& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
-
-std::string OnPath(const std::string& name, const std::string& path) {
-  size_t start = 0;
-  while (start <= path.size()) {
-    size_t colon = path.find(':', start);
-    if (colon == std::string::npos) colon = path.size();
-    std::string folder = path.substr(start, colon - start);
-    std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
-    if (IsRegularFile(candidate) && access(candidate.c_str(), X_OK) == 0) {
-      return candidate;
-    }
-    start = colon + 1;
-  }
-  return {};
 }
 
 const std::string kIsPython = " is Python ";
@@ -59,7 +42,7 @@ bool Settle(const std::string& wished_by, const PythonWishes& wishes,
             const std::string& version, Delivery delivery, PythonChoice* choice,
             std::string* error) {
   const std::string& file = choice->file;
-  if (!IsRegularFile(file) || access(file.c_str(), X_OK) != 0) {
+  if (!IsProgram(file)) {
     *error = wished_by + " is not an executable Python";
     return false;
   }
@@ -76,33 +59,6 @@ bool Settle(const std::string& wished_by, const PythonWishes& wishes,
   return !refused;
 }
 
-// The interpreter that the script's first line names by its path.
-std::string InterpreterOf(const std::string& script) {
-  char begin[1024];
-  const int fd =
-      IsRegularFile(script) ? open(script.c_str(), O_RDONLY | O_CLOEXEC) : -1;
-  if (fd < 0) return {};
-  const ssize_t size = read(fd, begin, sizeof begin);
-  close(fd);
-  std::string_view line(begin, size > 0 ? static_cast<size_t>(size) : 0);
-  if (!line.starts_with("#!")) return {};
-  // What pip writes where the path has a space or is too long for a first line.
-  constexpr std::string_view kByShell = "#!/bin/sh\n'''exec' ";
-  if (line.starts_with(kByShell)) {
-    line.remove_prefix(kByShell.size());
-    const bool is_quoted = line.starts_with('"');
-    if (is_quoted) line.remove_prefix(1);
-    const size_t end = line.find(is_quoted ? '"' : ' ');
-    const std::string path(line.substr(0, end));
-    return end != line.npos && IsInterpreter(path) ? path : "";
-  }
-  line = line.substr(2, line.find('\n') - 2);
-  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-  const std::string path(line.substr(0, line.find_first_of(" \t\r")));
-  const std::string name = path.substr(path.rfind('/') + 1);
-  return name.starts_with("python") && IsInterpreter(path) ? path : "";
-}
-
 // The python of the .venv in the folder, or in the nearest one above.
 std::string NearestEnvironment(std::string folder) {
   while (!folder.empty()) {
@@ -115,47 +71,154 @@ std::string NearestEnvironment(std::string folder) {
   return {};
 }
 
-// What is wished for, and by what; false: nothing is.
-bool FindWished(const PythonWishes& wishes, PythonChoice* choice,
-                std::string* wished_by) {
-  const auto take = [&](const std::string& python, const std::string& by) {
-    choice->program = choice->file = python;
-    *wished_by = by;
-    return true;
-  };
-  if (!wishes.option.empty()) {
-    // A folder is taken as an environment's; a bare name is looked up.
-    std::string program = wishes.option;
-    if (IsDirectory(program)) program += "/bin/python";
-    take(program, "--python " + wishes.option);
-    const bool bare = program.find('/') == std::string::npos;
-    if (bare) choice->file = OnPath(program, wishes.path);
-    return true;
+// The first of its files that others may change, and so what runs; empty: none.
+std::string ForeignPartOf(const std::string& environment) {
+  const std::string python = environment + "/bin/python";
+  const std::string version = PythonVersionOf(python);
+  const std::string packages =
+      environment + "/lib/python" + version + "/site-packages";
+  for (const std::string& part :
+       {environment + "/pyvenv.cfg", python, HomeOf(python),
+        StandardLibraryOf(python, version),
+        IsDirectory(packages) ? packages : ""}) {
+    const std::string found = part.empty() ? "" : OthersMayChange(part);
+    if (!found.empty()) return found;
   }
-  const std::string environment_python = wishes.virtual_env + "/bin/python";
-  if (!wishes.virtual_env.empty() && IsRegularFile(environment_python)) {
-    return take(environment_python,
-                "virtual environment " + wishes.virtual_env);
-  }
-  if (const std::string named = InterpreterOf(wishes.script); !named.empty()) {
-    return take(named, wishes.script + ": " + named);
-  }
-  if (const std::string near = NearestEnvironment(wishes.folder);
-      !near.empty()) {
-    return take(near, "virtual environment " + DirectoryOf(DirectoryOf(near)));
-  }
-  const std::string bin = DirectoryOf(wishes.launcher);
-  if (!wishes.launcher.empty() && IsRegularFile(bin + "/../pyvenv.cfg") &&
-      IsRegularFile(bin + "/python")) {
-    return take(bin + "/python", "virtual environment " + DirectoryOf(bin));
-  }
-  if (!wishes.built_in.empty()) return false;
-  if (!wishes.launcher.empty() && IsRegularFile(bin + "/python3")) {
-    return take(bin + "/python3", bin + "/python3");
-  }
-  const std::string found = OnPath("python3", wishes.path);
-  return !found.empty() && take(found, "python3 on PATH: " + found);
+  return {};
 }
+
+class Chooser {
+ public:
+  Chooser(const PythonWishes& wishes, const std::string& version,
+          Delivery delivery, PythonChoice* choice, std::string* error)
+      : wishes_(wishes),
+        version_(version),
+        delivery_(delivery),
+        choice_(*choice),
+        error_(*error),
+        on_path_(
+            FindPathPython(wishes.path, wishes.folder, wishes.pyenv_version)) {}
+
+  bool Choose() {
+    std::string wished_by;
+    if (FindNamed(&wished_by)) return SettledAs(wished_by);
+    const bool is_active =
+        !HomeOf(on_path_.file).empty() &&
+        DirectoryOf(on_path_.file) != DirectoryOf(wishes_.launcher);
+    if (is_active && SettledOnPath()) return true;
+    if (FindNearest(&wished_by) || FindBeside(&wished_by)) {
+      return SettledAs(wished_by);
+    }
+    if (wishes_.built_in.empty()) return WithoutBuiltIn();
+    const bool is_built_in =
+        HomeOf(on_path_.file).empty() &&
+        RealPath(on_path_.file) == RealPath(wishes_.built_in);
+    if (!is_active && !is_built_in && SettledOnPath()) return true;
+    Take(wishes_.built_in);
+    choice_.embedded = delivery_ != Delivery::kPreload;
+    return true;
+  }
+
+ private:
+  bool Take(const std::string& python) {
+    choice_.program = choice_.file = python;
+    return true;
+  }
+  bool SettledAs(const std::string& wished_by) {
+    return Settle(wished_by, wishes_, version_, delivery_, &choice_, &error_);
+  }
+  void Refuse(const std::string& why) {
+    choice_.refused += (choice_.refused.empty() ? "" : "; ") + why;
+  }
+
+  // What is named: by an option, a variable or the script.
+  bool FindNamed(std::string* wished_by) {
+    if (!wishes_.option.empty()) {
+      *wished_by = "--python " + wishes_.option;
+      // A folder is taken as an environment's; a bare name is looked up.
+      std::string program = wishes_.option;
+      if (IsDirectory(program)) program += "/bin/python";
+      Take(program);
+      const bool bare = program.find('/') == std::string::npos;
+      if (bare) choice_.file = OnPath(program, wishes_.path);
+      return true;
+    }
+    const std::string python = wishes_.virtual_env + "/bin/python";
+    if (!wishes_.virtual_env.empty() && IsRegularFile(python)) {
+      *wished_by = "virtual environment " + wishes_.virtual_env;
+      return Take(python);
+    }
+    const std::string named = InterpreterOf(wishes_.script);
+    *wished_by = wishes_.script + ": " + named;
+    return !named.empty() && Take(named);
+  }
+
+  // Whether python3 on PATH is settled; otherwise it is said why not.
+  bool SettledOnPath() {
+    std::string why = on_path_.problem;
+    if (on_path_.file.empty() && why.empty()) return false;
+    Take(on_path_.file);
+    if (why.empty() &&
+        Settle(on_path_.by, wishes_, version_, delivery_, &choice_, &why)) {
+      const bool embedded = choice_.embedded || wishes_.why_not == nullptr;
+      why = embedded ? "" : wishes_.why_not(choice_.file);
+      if (why.empty()) return true;
+    }
+    Refuse(why);
+    return false;
+  }
+
+  // The nearest .venv, if nobody else may change what runs then.
+  bool FindNearest(std::string* wished_by) {
+    const std::string python = NearestEnvironment(wishes_.folder);
+    if (python.empty()) return false;
+    const std::string folder = DirectoryOf(DirectoryOf(python));
+    const std::string foreign = ForeignPartOf(folder);
+    if (!foreign.empty()) {
+      Refuse(folder + " is left out, because other users may change " +
+             foreign + " (--python " + folder + " takes it)");
+      return false;
+    }
+    *wished_by = "virtual environment " + folder;
+    if (!on_path_.file.empty()) {
+      choice_.preferred =
+          "runs " + python + ", of the nearest .venv; " + on_path_.by;
+    }
+    return Take(python);
+  }
+
+  // What was installed together with the launcher.
+  bool FindBeside(std::string* wished_by) {
+    const std::string bin = DirectoryOf(wishes_.launcher);
+    if (wishes_.launcher.empty()) return false;
+    if (IsRegularFile(bin + "/../pyvenv.cfg") &&
+        IsRegularFile(bin + "/python")) {
+      *wished_by = "virtual environment " + DirectoryOf(bin);
+      return Take(bin + "/python");
+    }
+    *wished_by = bin + "/python3";
+    return wishes_.built_in.empty() && IsRegularFile(*wished_by) &&
+           Take(*wished_by);
+  }
+
+  bool WithoutBuiltIn() {
+    if (on_path_.file.empty()) {
+      error_ = on_path_.problem.empty() ? "there is no python3 on PATH"
+                                        : on_path_.problem;
+      error_ += "; name a Python with --python";
+      return false;
+    }
+    Take(on_path_.file);
+    return SettledAs(on_path_.by);
+  }
+
+  const PythonWishes& wishes_;
+  const std::string& version_;
+  const Delivery delivery_;
+  PythonChoice& choice_;
+  std::string& error_;
+  const PathPython on_path_;
+};
 
 }  // namespace
 
@@ -165,15 +228,12 @@ bool ChoosePython(const PythonWishes& wishes, const std::string& version,
     *error = "--delivery embed: this pymemrun has no interpreter inside";
     return false;
   }
-  std::string wished_by;
-  if (FindWished(wishes, choice, &wished_by)) {
-    return Settle(wished_by, wishes, version, delivery, choice, error);
+  *choice = {};
+  if (!Chooser(wishes, version, delivery, choice, error).Choose()) return false;
+  if (!choice->refused.empty()) {
+    choice->refused += "; " + choice->program + " runs";
   }
-  *choice = {wishes.built_in, wishes.built_in, delivery != Delivery::kPreload};
-  if (wishes.built_in.empty()) {
-    *error = "there is no python3 on PATH; name a Python with --python";
-  }
-  return !wishes.built_in.empty();
+  return true;
 }
 
 }  // namespace pymemrun

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "launcher/test_folder.h"
 
@@ -174,6 +175,69 @@ TEST_F(PythonChoiceTest, TheNearestDotVenvIsTaken) {
     EXPECT_EQ(Choose({.folder = folder_ / folder}), venv + "/bin/python");
   }
   EXPECT_EQ(Choose({.folder = folder_ / "usr"}), built_in_);
+}
+
+// Whoever may change an environment runs code as whoever runs its Python.
+TEST_F(PythonChoiceTest, ADotVenvThatOthersMayChangeIsLeftOut) {
+  const std::string venv = Environment("project/.venv", "3.11.2");
+  const PythonWishes wishes = {.folder = folder_ / "project/src"};
+  folder_.Write("project/.venv/lib/python3.11/site-packages/x.py", "");
+  for (const char* part :
+       {"project", "project/.venv", "project/.venv/pyvenv.cfg",
+        "project/.venv/bin", "project/.venv/lib/python3.11/site-packages",
+        "usr/bin/python3.11", "usr/lib/python3.11"}) {
+    const std::string path = folder_ / part;
+    ASSERT_EQ(chmod(path.c_str(), 0777), 0);
+    EXPECT_EQ(Choose(wishes), built_in_) << part;
+    EXPECT_THAT(choice_.refused,
+                AllOf(HasSubstr(venv + " is left out"), HasSubstr(path),
+                      HasSubstr("; " + built_in_ + " runs")));
+    EXPECT_EQ(Choose({.option = venv}), venv + "/bin/python");
+    EXPECT_EQ(choice_.refused, "");
+    ASSERT_EQ(chmod(path.c_str(), 0755), 0);
+  }
+  EXPECT_EQ(Choose(wishes), venv + "/bin/python");
+  EXPECT_EQ(choice_.refused, "");
+}
+
+TEST_F(PythonChoiceTest, AnEnvironmentOnPathIsActive) {
+  const std::string venv = Environment("opt/venv", "3.12.1");
+  std::filesystem::create_symlink("python", venv + "/bin/python3");
+  Environment("project/.venv", "3.11.2");
+  const PythonWishes wishes = {.folder = folder_ / "project",
+                               .path = venv + "/bin:/usr/bin"};
+  EXPECT_EQ(Choose(wishes, Delivery::kAuto), venv + "/bin/python3");
+  EXPECT_FALSE(choice_.embedded);
+  // What it cannot run is said, and the next one runs.
+  EXPECT_EQ(Choose(wishes), folder_ / "project/.venv/bin/python");
+  EXPECT_THAT(choice_.refused, AllOf(HasSubstr("is Python 3.12"),
+                                     HasSubstr(".venv/bin/python runs")));
+  PythonWishes untraced = wishes;
+  untraced.why_not = [](const std::string&) { return std::string("too old"); };
+  EXPECT_EQ(Choose(untraced, Delivery::kAuto),
+            folder_ / "project/.venv/bin/python");
+  EXPECT_THAT(choice_.refused, HasSubstr("too old; "));
+}
+
+TEST_F(PythonChoiceTest, Python3OnPathComesBeforeTheBuiltInOne) {
+  const std::string python =
+      folder_.Write("conda/bin/python3", "\x7f_ELF Py_BytesMain", 0755);
+  folder_.Write("conda/lib/python3.12/os.py", "");
+  EXPECT_EQ(Choose({.path = folder_ / "conda/bin"}, Delivery::kAuto), python);
+  const std::string venv = Environment("project/.venv", "3.11.2");
+  EXPECT_EQ(
+      Choose({.folder = folder_ / "project", .path = folder_ / "conda/bin"}),
+      venv + "/bin/python");
+  EXPECT_THAT(choice_.preferred, HasSubstr("python3 on PATH: " + python));
+  const std::string shim = folder_.Write("shims/python3", "#!/bin/sh\n", 0755);
+  EXPECT_EQ(Choose({.path = folder_ / "shims"}), built_in_);
+  EXPECT_THAT(choice_.refused,
+              AllOf(HasSubstr(shim), HasSubstr(built_in_ + " runs")));
+  std::filesystem::create_directories(folder_ / "bin");
+  std::filesystem::create_symlink(built_in_, folder_ / "bin/python3");
+  EXPECT_EQ(Choose({.path = folder_ / "bin"}), built_in_);
+  EXPECT_TRUE(choice_.embedded);
+  EXPECT_EQ(choice_.refused, "");
 }
 
 TEST_F(PythonChoiceTest, TheProjectsEnvironmentComesBeforeThatOfTheLauncher) {

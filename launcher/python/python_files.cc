@@ -20,13 +20,6 @@ std::string_view Trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-std::string RealPath(const std::string& path) {
-  char* real = realpath(path.c_str(), nullptr);
-  std::string text = real == nullptr ? "" : real;
-  std::free(real);
-  return text;
-}
-
 // Calls `take` with each line of the file until it returns false. By stdio, not
 // streams: their static locale objects would be in every run.
 template <typename Take>
@@ -107,9 +100,35 @@ std::string PrefixOf(const std::string& python,
 
 }  // namespace
 
+std::string RealPath(const std::string& path) {
+  char* real = realpath(path.c_str(), nullptr);
+  std::string text = real == nullptr ? "" : real;
+  std::free(real);
+  return text;
+}
+
 bool IsRegularFile(const std::string& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+bool IsProgram(const std::string& path) {
+  return IsRegularFile(path) && access(path.c_str(), X_OK) == 0;
+}
+
+std::string OnPath(const std::string& name, const std::string& path,
+                   const std::string& without) {
+  size_t start = 0;
+  while (start <= path.size()) {
+    size_t colon = path.find(':', start);
+    if (colon == std::string::npos) colon = path.size();
+    std::string folder = path.substr(start, colon - start);
+    std::string candidate = (folder.empty() ? "." : folder) + "/" + name;
+    const bool left_out = !without.empty() && folder == without;
+    if (!left_out && IsProgram(candidate)) return candidate;
+    start = colon + 1;
+  }
+  return {};
 }
 
 std::string DirectoryOf(const std::string& path) {
@@ -150,6 +169,8 @@ bool IsInterpreter(const std::string& path) {
   close(fd);
   return found;
 }
+
+std::string HomeOf(const std::string& path) { return ReadConfig(path).home; }
 
 std::string PythonVersionOf(const std::string& path) {
   std::string version = VersionNumbers(ReadConfig(path).version, 2);

@@ -9,7 +9,15 @@
 
 namespace pymemrun {
 
+// Without links; empty if there is no such file.
+std::string RealPath(const std::string& path);
 bool IsRegularFile(const std::string& path);
+// One that may be executed.
+bool IsProgram(const std::string& path);
+// The program `name` in the first folder of `path`, a list as $PATH is, that
+// has one; the folder `without` is left out. Empty if none has.
+std::string OnPath(const std::string& name, const std::string& path,
+                   const std::string& without = "");
 // "a" of "a/b", "/" of "/b", "." of "b".
 std::string DirectoryOf(const std::string& path);
 
@@ -25,6 +33,10 @@ bool IsInterpreter(const std::string& path);
 // pyvenv.cfg, the name that it is a link to, or the library folder beside it.
 // Empty if none tells.
 std::string PythonVersionOf(const std::string& path);
+
+// The folder of the python that the virtual environment of the python at `path`
+// was made with, as its pyvenv.cfg says. Empty without that file.
+std::string HomeOf(const std::string& path);
 
 // The folder of the standard library that the python at `path` would use, of
 // version `major_minor`, links resolved; looked for as the interpreter does:

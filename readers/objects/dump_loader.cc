@@ -13,6 +13,11 @@
 namespace pymemrun {
 namespace {
 
+// Millions of equal objects take 1 byte for 170 of them and their references,
+// measured. A file that claims far more was made to fill its reader's memory.
+constexpr uint64_t kMostOfAnyFile = uint64_t{1} << 20;
+constexpr uint64_t kMostPerByte = 256;
+
 // The node that stands for the root where the file has none.
 ObjectNode MadeRoot(ObjectGraph* graph) {
   ObjectTypeDef type;
@@ -42,7 +47,18 @@ void DumpLoader::OnObjectName(const ObjectNameDef& name) {
   graph_.AddName(name.text());
 }
 
+bool DumpLoader::MayHold(size_t more) {
+  if (source_ == nullptr) return true;
+  const uint64_t most = kMostOfAnyFile + kMostPerByte * source_->bytes_read();
+  if (graph_.nodes() + graph_.references() + more <= most) return true;
+  status_ = absl::DataLossError(absl::StrCat(
+      "byte ", source_->bytes_read(), ": expected at most ", most,
+      " objects and references in a dump of this size, found more"));
+  return false;
+}
+
 bool DumpLoader::OnObjects(const ObjectNode* nodes, size_t count) {
+  if (!MayHold(count)) return false;
   if (graph_.nodes() == 0 && nodes[0].number != 0) {
     graph_.facts().has_root = false;
     graph_.AddNode(ObjectNode());  // its type is set in Finish()
@@ -67,6 +83,7 @@ NodeId DumpLoader::NodeOf(uint64_t number) const {
 }
 
 bool DumpLoader::OnReferences(const ObjectReference* references, size_t count) {
+  if (!MayHold(count)) return false;
   for (size_t i = 0; i < count; ++i) {
     ObjectReference reference = references[i];
     reference.from = NodeOf(reference.from);
@@ -210,6 +227,7 @@ absl::StatusOr<std::unique_ptr<ObjectGraph>> Load(const InputFile& file,
   }
   DumpLoader loader(graph.get());
   loader.TellDamage(teller);
+  loader.BoundBy(&source);
   ReadResult result;
   RETURN_IF_ERROR(OfDump(ReadStream(&peeked, {}, &loader, &result)));
   RETURN_IF_ERROR(loader.Finish());

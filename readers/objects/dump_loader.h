@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "format/records/record_visitor.h"
+#include "format/stream/byte_io.h"
 #include "readers/objects/object_graph.h"
 #include "readers/run/console.h"
 
@@ -32,6 +33,9 @@ class DumpLoader : public RecordVisitor {
   void OnDamage(const StreamReader::Damage& damage) override;
   // Who is to be told of damage; null: nobody.
   void TellDamage(DamageTeller* teller) { teller_ = teller; }
+  // Refuses more objects and references than a file of so many bytes can be
+  // expected to hold. `source` must outlive the loading.
+  void BoundBy(const FdSource* source) { source_ = source; }
   // To be called when all was read. Fails when there is too much, or nothing.
   absl::Status Finish();
 
@@ -43,9 +47,12 @@ class DumpLoader : public RecordVisitor {
     NodeId node;
   };
   NodeId NodeOf(uint64_t number) const;
+  // False: with `more` objects and references there are too many.
+  bool MayHold(size_t more);
 
   ObjectGraph& graph_;
   DamageTeller* teller_ = nullptr;
+  const FdSource* source_ = nullptr;
   std::vector<Stretch> stretches_;
   absl::Status status_;
 };

@@ -16,7 +16,8 @@
 namespace pymemrun {
 namespace {
 
-constexpr size_t kMostLineBytes = size_t{1} << 30;
+// A list of ten million references takes some 150 MB.
+constexpr size_t kMostLineBytes = size_t{256} << 20;
 constexpr absl::string_view kGzip = "\x1f\x8b";
 
 // What is packed with gzip.
@@ -61,22 +62,23 @@ class GzipSource final : public ByteSource {
   char in_[1 << 16];
 };
 
+// Cuts a source into lines. What was given is thrown away once for each read,
+// not for each line: lines may be empty, and there may be millions.
 class Lines {
  public:
   explicit Lines(ByteSource* source) : source_(source) {}
-  // Gives the next line; false at the end.
+  // Gives the next line, which is valid until the next call; false at the end.
   absl::StatusOr<bool> Next(absl::string_view* line) {
-    rest_.erase(0, given_);
-    given_ = 0;
-    size_t searched = 0;
+    size_t searched = given_;
     while (true) {
       const size_t end = rest_.find('\n', searched);
-      if (end != std::string::npos || (ended_ && !rest_.empty())) {
-        *line = absl::string_view(rest_).substr(0, end);
+      if (end != std::string::npos || (ended_ && given_ < rest_.size())) {
+        *line = absl::string_view(rest_).substr(given_, end - given_);
         given_ = end == std::string::npos ? rest_.size() : end + 1;
         return true;
       }
       if (ended_) return false;
+      rest_.erase(0, std::exchange(given_, 0));
       searched = rest_.size();
       if (searched > kMostLineBytes) {
         return absl::DataLossError("a line is too long");
@@ -93,7 +95,7 @@ class Lines {
   static constexpr size_t kReadBytes = 1 << 16;
   ByteSource* const source_;
   std::string rest_;
-  size_t given_ = 0;
+  size_t given_ = 0;  // of `rest_`
   bool ended_ = false;
 };
 

@@ -129,6 +129,28 @@ TEST(MeliaeLoader, NamesTheLineThatIsWrong) {
   EXPECT_FALSE(Load("[\n]\n", &empty).ok());
 }
 
+// Where each line cost the rest of what was read, this took minutes.
+TEST(MeliaeLoader, EmptyLinesCostNoMoreThanTheyAreLong) {
+  ObjectGraph graph;
+  ASSERT_TRUE(Load("{\"address\": 1, \"size\": 2}\n" +
+                       std::string(20 << 20, '\n') +
+                       "{\"address\": 3, \"size\": 4}",
+                   &graph)
+                  .ok());
+  EXPECT_EQ(graph.objects(), 2u);
+  EXPECT_EQ(graph.facts().damage, "");
+}
+
+TEST(MeliaeLoader, ALineHasALimit) {
+  ObjectGraph graph;
+  const absl::Status status =
+      Load("{\"address\": 1, \"size\": 2}\n" + std::string(300 << 20, 'x'),
+           &graph);
+  ASSERT_TRUE(status.ok()) << status;
+  EXPECT_EQ(graph.facts().damage,
+            "line 2: a line is too long: what follows is missing");
+}
+
 TEST(MeliaeLine, IsReadWithItsEscapesAndUnknownFields) {
   MeliaeObject object;
   ASSERT_TRUE(ParseMeliaeLine(

@@ -1,6 +1,7 @@
 // Which files pymemobj takes, and which rows it gives of them.
 #include <zlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 #include "readers/testing/object_run_builder.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/temp_folder.h"
@@ -68,6 +70,35 @@ TEST_F(DumpFilesTest, CsvHasAllRowsUnlessALimitIsGiven) {
   EXPECT_THAT(CsvLines(Run({"list", "--csv"})), testing::SizeIs(1 + 31 + 25));
   EXPECT_THAT(CsvLines(Run({"list", "--csv", "--limit", "4"})),
               testing::SizeIs(5));
+}
+
+// Rows come in parts; what is printed is one table.
+TEST_F(DumpFilesTest, AListOfManyRowsIsOneTable) {
+  for (int i = 0; i < 10000; ++i) {
+    builder_.Refer(list_, builder_.Add("app.Item", 48), EDGE_INDEX);
+  }
+  const std::vector<std::string> lines = CsvLines(Run({"list", "--csv"}));
+  EXPECT_THAT(lines, testing::SizeIs(1 + 31 + 10000));
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), lines[0]), 1);
+  const auto json = nlohmann::json::parse(Run({"list", "--json"}).out);
+  ASSERT_EQ(json.size(), 31u + 10000);
+  EXPECT_EQ(json[0]["type"], "list");
+  EXPECT_EQ(nlohmann::json::parse(
+                Run({"list", "--where", "type=none", "--json"}).out),
+            nlohmann::json::array());
+}
+
+// A few kilobytes that would fill hundreds of megabytes.
+TEST_F(DumpFilesTest, WhatUnfoldsToFarTooMuchIsRefused) {
+  const uint32_t item = builder_.Add("app.Item", 48);
+  for (int i = 0; i < 8'000'000; ++i) builder_.Refer(list_, item, EDGE_INDEX);
+  const TempFile file(builder_.Write());
+  EXPECT_LT(std::filesystem::file_size(file.path()), 24'000u);
+  const Printed printed = Objects({"summary", file.path()});
+  EXPECT_EQ(printed.code, kExitFailed);
+  EXPECT_THAT(printed.err,
+              HasSubstr(" objects and references in a dump of this "
+                        "size, found more\n"));
 }
 
 TEST_F(DumpFilesTest, AFolderStandsForItsDumps) {

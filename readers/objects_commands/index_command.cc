@@ -20,6 +20,11 @@ namespace {
 
 // Whether what is there may be replaced: an index, or nothing yet.
 bool MayReplace(const std::string& path) {
+  std::error_code error;
+  const auto type = std::filesystem::status(path, error).type();
+  if (type == std::filesystem::file_type::not_found) return true;
+  // Reading from a FIFO would wait for its writer.
+  if (type != std::filesystem::file_type::regular) return false;
   std::ifstream file(path, std::ios::binary);
   std::string begin(kIndexMagic.size(), '\0');
   file.read(&begin[0], static_cast<std::streamsize>(begin.size()));
@@ -40,7 +45,8 @@ class IndexCommand final : public ObjectsCommand {
     files_.count = 1;
     app->add_option_function<std::string>(
            "FILE", [this](const std::string& path) { files_.paths = {path}; },
-           "A dump of the object graph, or one of Meliae's; a folder stands for "
+           "A dump of the object graph, or one of Meliae's; a folder stands "
+           "for "
            "the dumps in it.")
         ->required()
         ->option_text("FILE");

@@ -4,10 +4,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "readers/objects_commands/objects_command.h"
 #include "readers/objects_text/allocation_text.h"
 #include "readers/objects_text/object_table.h"
-#include "readers/objects_commands/objects_command.h"
 #include "readers/options/option_values.h"
+#include "readers/output/table_parts.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
@@ -54,24 +56,47 @@ class ListCommand final : public ObjectsCommand {
              : order_ == Order::kSize   ? graph.size_bytes(node)
                                       : graph.details(node).length.value_or(0);
     };
-    const size_t listed = limit() == 0
-                              ? found.size()
-                              : std::min<size_t>(found.size(), limit());
+    const size_t listed =
+        limit() == 0 ? found.size() : std::min<size_t>(found.size(), limit());
     std::partial_sort(found.begin(), found.begin() + listed, found.end(),
                       [&](NodeId a, NodeId b) {
                         return std::pair(value(b), a) < std::pair(value(a), b);
                       });
-    Table table = ObjectTable();
-    for (size_t i = 0; i < listed; ++i)
-      pymemrun::AddObject(analysis, found[i], &table);
+    found.resize(listed);
     if (!table_.as_text()) {
-      found.resize(listed);
-      AddAllocationColumns(graph, found, &table);
+      PrintAll(found, analysis, output);
+      return kExitOk;
     }
-    Print(absl::StrCat(Counted(count, "object"), count == 1 ? " takes " : " take ",
+    Print(absl::StrCat(Counted(count, "object"),
+                       count == 1 ? " takes " : " take ",
                        HumanBytes(static_cast<double>(bytes)), "."),
-          table, output);
+          TableOf(found, analysis), output);
     return kExitOk;
+  }
+
+  static Table TableOf(absl::Span<const NodeId> nodes,
+                       ObjectAnalysis* analysis) {
+    Table table = ObjectTable();
+    for (const NodeId node : nodes) {
+      pymemrun::AddObject(analysis, node, &table);
+    }
+    return table;
+  }
+
+  // For machines, a part at a time: there may be millions of rows.
+  void PrintAll(absl::Span<const NodeId> nodes, ObjectAnalysis* analysis,
+                OutputBuffer* output) const {
+    constexpr size_t kPartRows = 4096;
+    TableParts parts(table_.format(), output);
+    FrameBudget budget;
+    do {
+      const auto part = nodes.subspan(0, kPartRows);
+      Table table = TableOf(part, analysis);
+      AddAllocationColumns(analysis->graph(), part, &budget, &table);
+      parts.Print(table);
+      nodes.remove_prefix(part.size());
+    } while (!nodes.empty());
+    parts.Finish();
   }
 
   Order order_ = Order::kRetained;

@@ -12,6 +12,8 @@ namespace pymemrun {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
 
 Printed Query(const std::string& sql, const std::string& format = "") {
   ObjectRunBuilder builder;
@@ -31,6 +33,12 @@ TEST(QueryCommandTest, TextHasTheColumnsOfTheSelect) {
       "1 row.\n\n"
       "type  half  word  size\n"
       "dict    32  x       64\n");
+}
+
+TEST(QueryCommandTest, NamesOfColumnsAreHarmlessForATerminal) {
+  const std::string text = Query("SELECT 1 AS \"\x1b]0;x\x07\"").out;
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, Not(HasSubstr("\x07")));
 }
 
 TEST(QueryCommandTest, CsvHasAllDigitsOfAReal) {

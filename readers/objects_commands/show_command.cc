@@ -4,9 +4,9 @@
 #include "absl/strings/str_cat.h"
 #include "readers/objects/free_lists.h"
 #include "readers/objects/object_text.h"
+#include "readers/objects_commands/objects_command.h"
 #include "readers/objects_text/allocation_text.h"
 #include "readers/objects_text/object_table.h"
-#include "readers/objects_commands/objects_command.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -68,7 +68,10 @@ class ShowCommand final : public OneObjectCommand {
     AddAllocation(graph, node, &heading);
     Table table = ObjectTable();
     pymemrun::AddObject(analysis, node, &table);
-    if (!table_.as_text()) AddAllocationColumns(graph, {node}, &table);
+    FrameBudget budget;
+    if (!table_.as_text()) {
+      AddAllocationColumns(graph, {node}, &budget, &table);
+    }
     Print(heading, table, output);
     return kExitOk;
   }

@@ -7,10 +7,10 @@
 #include "readers/objects/dump_loader.h"
 #include "readers/objects/free_lists.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_text/allocation_text.h"
-#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/suspects.h"
+#include "readers/objects_text/allocation_text.h"
+#include "readers/objects_text/object_table.h"
 #include "readers/options/option_values.h"
 #include "text/columns.h"
 #include "text/report_text.h"
@@ -109,13 +109,13 @@ std::string SuspectsCommand::LineSentence(const ObjectGraph& graph,
       suspect.objects > 1 ? suspect.objects : suspect.most_objects;
   const std::string line = ShownLine(graph, suspect.most_line);
   if (objects == 1) return absl::StrCat("It was allocated by ", line, ".");
-  return absl::StrCat(suspect.most_line_objects == objects
-                          ? "All"
-                          : absl::StrCat(Grouped(suspect.most_line_objects)),
-                      suspect.most_line_objects == 1 ? " of them was"
-                                                     : " of them were",
-                      " allocated by ", line, ".",
-                      graph.allocations()->sampled() ? kOnlySampled : "");
+  return absl::StrCat(
+      suspect.most_line_objects == objects
+          ? "All"
+          : absl::StrCat(Grouped(suspect.most_line_objects)),
+      suspect.most_line_objects == 1 ? " of them was" : " of them were",
+      " allocated by ", line, ".",
+      graph.allocations()->sampled() ? kOnlySampled : "");
 }
 
 // What most of the bytes are in, and which line allocated that.
@@ -207,7 +207,8 @@ Table SuspectsCommand::ToTable(ObjectAnalysis* analysis,
          suspect.most_line == 0 ? Cell() : Cell(suspect.most_line_objects)});
     accumulations.push_back(suspect.accumulation);
   }
-  AddAllocationColumns(graph, accumulations, &table);
+  FrameBudget budget;
+  AddAllocationColumns(graph, accumulations, &budget, &table);
   table.places = table.rows.size();
   return table;
 }

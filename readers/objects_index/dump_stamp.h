@@ -12,6 +12,7 @@ namespace pymemrun {
 struct DumpStamp {
   uint64_t size_bytes = 0;
   uint32_t crc = 0;
+  uint32_t owner = 0;  // the user whose file it is; not compared
   bool operator==(const DumpStamp& other) const {
     return size_bytes == other.size_bytes && crc == other.crc;
   }

@@ -23,9 +23,10 @@ inline constexpr absl::string_view kIndexMagic = "pymemox1";
 absl::Status WriteIndex(const DumpStamp& stamp, ObjectAnalysis* analysis,
                         ByteSink* sink);
 
-// An analysis that reads where the index lies. Fails with NotFound where there
+// An analysis that reads a copy of the index. Fails with NotFound where there
 // is no such file, with FailedPrecondition where it is of another dump, and else
-// with what is wrong and where. Damage farther in is found when it is read:
+// with what is wrong and where: an index that other users could have written is
+// not read. Damage farther in is found when it is read:
 // ObjectAnalysis::damage().
 absl::StatusOr<std::unique_ptr<ObjectAnalysis>> OpenIndex(
     const std::string& path, const DumpStamp& stamp);

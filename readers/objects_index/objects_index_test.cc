@@ -1,5 +1,6 @@
 // Indexes of dumps, as pymemobj makes and uses them.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "readers/objects_index/dump_stamp.h"
+#include "readers/objects_index/index_tail.h"
 #include "readers/testing/object_run_builder.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/temp_folder.h"
@@ -85,8 +87,9 @@ class ObjectsIndexTest : public testing::Test {
         {"query", "SELECT * FROM edges", "--limit", "0"},
         {"query", "SELECT * FROM dominators", "--limit", "0"},
         {"query", "SELECT * FROM types"},
-        {"query", "SELECT count(*) FROM edges JOIN nodes ON target = id WHERE "
-                  "address = '0x1500'"}};
+        {"query",
+         "SELECT count(*) FROM edges JOIN nodes ON target = id WHERE "
+         "address = '0x1500'"}};
     for (const uint32_t node : {cache_, list_, item_}) {
       for (const char* command : {"show", "path", "parents", "children", "refs",
                                   "retained", "dominators"}) {
@@ -102,6 +105,8 @@ class ObjectsIndexTest : public testing::Test {
     command.insert(command.end(), more.begin(), more.end());
     return Objects(command);
   }
+  // How a message about the index begins.
+  std::string Said() const { return "pymemobj: " + index_ + ": "; }
   void MakeIndex() { ASSERT_EQ(Run({"index"}).code, kExitOk); }
 
   ObjectRunBuilder builder_;
@@ -204,6 +209,59 @@ TEST_F(ObjectsIndexTest, WhatIsNoIndexIsNotReplaced) {
   EXPECT_THAT(printed.err, HasSubstr("is there and is no index"));
   EXPECT_EQ(ReadWhole(index_), "precious");
   EXPECT_EQ(Objects({"index", dump_, "-o", dump_}).code, kExitUsage);
+}
+
+// Who may write the index may say what the dump holds.
+TEST_F(ObjectsIndexTest, WhatOthersCouldHaveWrittenIsNotRead) {
+  MakeIndex();
+  ASSERT_EQ(chmod(index_.c_str(), 0666), 0);
+  const Printed open_to_all = Run({"summary"});
+  EXPECT_EQ(open_to_all.code, kExitOk);
+  EXPECT_EQ(open_to_all.out, Run({"summary"}, {"--index", "none"}).out);
+  EXPECT_EQ(open_to_all.err, Said() +
+                                 "other users may write to it: the dump "
+                                 "is read without it\n");
+  ASSERT_EQ(chmod(index_.c_str(), 0600), 0);
+  EXPECT_EQ(Run({"summary"}).err, "");
+  constexpr uid_t kStranger = 65534;
+  if (chown(index_.c_str(), kStranger, kStranger) != 0) return;  // needs root
+  EXPECT_EQ(Run({"summary"}).err, Said() +
+                                      "belongs to another user: the dump "
+                                      "is read without it\n");
+  // Who owns the dump might have forged that.
+  ASSERT_EQ(chown(dump_.c_str(), kStranger, kStranger), 0);
+  EXPECT_EQ(Run({"summary"}).err, "");
+}
+
+TEST_F(ObjectsIndexTest, AFifoIsNeitherReadNorReplaced) {
+  ASSERT_EQ(mkfifo(index_.c_str(), 0600), 0);
+  const Printed made = Run({"index"});
+  EXPECT_EQ(made.code, kExitUsage);
+  EXPECT_THAT(made.err, HasSubstr("is there and is no index"));
+  const Printed read = Run({"summary"});
+  EXPECT_EQ(read.code, kExitOk);
+  EXPECT_EQ(read.err, Said() +
+                          "expected a plain file: the dump is read "
+                          "without it\n");
+}
+
+// A number for which there would not be enough memory.
+TEST_F(ObjectsIndexTest, MoreObjectsThanNodesAreRefused) {
+  MakeIndex();
+  std::string whole = ReadWhole(index_);
+  ObjectsIndex index = *ReadIndexTail(whole);
+  whole.resize(whole.size() - 16 - index.ByteSizeLong());
+  for (const uint64_t objects : {uint64_t{1} << 30, ~uint64_t{0} - 1}) {
+    std::string forged = whole;
+    index.set_objects(objects);
+    AppendIndexTail(index, &forged);
+    folder_.Write("run.obj.pb.idx", forged);
+    ASSERT_EQ(chmod(index_.c_str(), 0600), 0);
+    const Printed printed = Run({"suspects"});
+    EXPECT_EQ(printed.code, kExitOk);
+    EXPECT_THAT(printed.err,
+                HasSubstr(absl::StrCat("objects, found ", objects)));
+  }
 }
 
 TEST_F(ObjectsIndexTest, ADamagedDumpGetsNoIndex) {

@@ -158,6 +158,12 @@ const sqlite3_module* Module() {
   return &module;
 }
 
+// Functions that load code, or that give and take addresses of code.
+bool IsRefused(const char* function) {
+  return absl::EqualsIgnoreCase(function, "load_extension") ||
+         absl::EqualsIgnoreCase(function, "fts3_tokenizer");
+}
+
 // Lets a statement read, and nothing else: no file, no setting.
 int Authorize(void*, int action, const char*, const char* name, const char*,
               const char*) {
@@ -167,8 +173,7 @@ int Authorize(void*, int action, const char*, const char* name, const char*,
     case SQLITE_RECURSIVE:
       return SQLITE_OK;
     case SQLITE_FUNCTION:
-      return absl::EqualsIgnoreCase(name, "load_extension") ? SQLITE_DENY
-                                                            : SQLITE_OK;
+      return IsRefused(name) ? SQLITE_DENY : SQLITE_OK;
     default:
       return SQLITE_DENY;
   }

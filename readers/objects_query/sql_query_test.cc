@@ -132,7 +132,8 @@ TEST_F(SqlQueryTest, ReadsAlone) {
   for (const char* sql :
        {"ATTACH '/tmp/pymemrun-query-test.db' AS other", "PRAGMA cache_size=1",
         "CREATE TABLE t(a)", "DELETE FROM nodes", "VACUUM INTO '/tmp/x'",
-        "SELECT load_extension('x')"}) {
+        "SELECT load_extension('x')", "SELECT fts3_tokenizer('simple')",
+        "SELECT FTS3_Tokenizer('x', x'4141414141414141')"}) {
     const auto answer = RunSql(sql, 0, &analysis_);
     EXPECT_TRUE(absl::IsInvalidArgument(answer.status()))
         << sql << " " << answer.status();

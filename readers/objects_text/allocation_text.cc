@@ -88,13 +88,13 @@ void AddAllocationCells(const ObjectGraph& graph, NodeId node,
 }
 
 void AddAllocationColumns(const ObjectGraph& graph,
-                          const std::vector<NodeId>& nodes, Table* table) {
+                          absl::Span<const NodeId> nodes, FrameBudget* budget,
+                          Table* table) {
   for (const Table::Heading& heading : AllocationHeadings()) {
     table->headings.push_back(heading);
   }
-  FrameBudget budget;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    AddAllocationCells(graph, nodes[i], &budget, &table->rows[i]);
+    AddAllocationCells(graph, nodes[i], budget, &table->rows[i]);
   }
 }
 

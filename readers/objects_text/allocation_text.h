@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "readers/objects/object_graph.h"
 #include "readers/output/table.h"
 #include "readers/run/frame_budget.h"
@@ -26,9 +27,10 @@ std::vector<Table::Heading> AllocationHeadings();
 // Cells of these, empty ones where it is not known.
 void AddAllocationCells(const ObjectGraph& graph, NodeId node,
                         FrameBudget* budget, std::vector<Cell>* row);
-// The same for a table that has a row for each of `nodes`.
+// Headings and cells for a table that has a row for each of `nodes`.
 void AddAllocationColumns(const ObjectGraph& graph,
-                          const std::vector<NodeId>& nodes, Table* table);
+                          absl::Span<const NodeId> nodes, FrameBudget* budget,
+                          Table* table);
 
 }  // namespace pymemrun
 

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "readers/output/table_parts.h"
 #include "readers/output/text_table.h"
 #include "text/escape.h"
 
@@ -119,19 +120,32 @@ void AppendJsonCell(const Cell& cell, std::string* out) {
   }
 }
 
+void TableParts::Print(const Table& part) {
+  const std::string& run = output_.runs().name;
+  run.empty() ? PrintWhole(part) : PrintWhole(WithRun(part, run));
+}
+
+void TableParts::PrintWhole(const Table& part) {
+  OutputBuffer::Runs& runs = output_.runs();
+  if (format_ == TableFormat::kCsv) {
+    const bool is_first = !std::exchange(has_head_, true) &&
+                          (runs.name.empty() || runs.tables++ == 0);
+    return PrintCsv(part, is_first, &output_);
+  }
+  if (!std::exchange(runs.in_array, true)) output_.Append("[");
+  PrintJson(part, std::exchange(runs.rows, runs.rows + part.rows.size()),
+            &output_);
+}
+
+void TableParts::Finish() {
+  if (output_.runs().name.empty()) EndTables(&output_);
+}
+
 void PrintTable(const Table& table, TableFormat format, OutputBuffer* output) {
   if (format == TableFormat::kText) return PrintTextTable(table, output);
-  OutputBuffer::Runs& runs = output->runs();
-  const bool is_one = runs.name.empty();
-  const Table whole = is_one ? table : WithRun(table, runs.name);
-  if (format == TableFormat::kCsv) {
-    return PrintCsv(whole, is_one || runs.tables++ == 0, output);
-  }
-  if (!runs.in_array) output->Append("[");
-  runs.in_array = true;
-  PrintJson(whole, std::exchange(runs.rows, runs.rows + whole.rows.size()),
-            output);
-  if (is_one) EndTables(output);
+  TableParts parts(format, output);
+  parts.Print(table);
+  parts.Finish();
 }
 
 void EndTables(OutputBuffer* output) {

@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMostWidth = 1000;
 constexpr size_t kGap = 2;          // between columns
 constexpr size_t kFewestName = 10;  // or there is no such column
-constexpr size_t kFewestKey = 12;    // of what rows are told apart by
+constexpr size_t kFewestKey = 12;   // of what rows are told apart by
 constexpr size_t kFewestBar = 8, kMostBar = 24;
 
 double NumberOf(const Cell& cell) {
@@ -88,12 +88,11 @@ struct Column {
     }
   }
   bool IsEmpty() const {
-    return std::all_of(
-        cells.begin() + 1, cells.end(),
-        [](const std::string& cell) {
-          return cell.empty() || cell == "-" || cell == "0" ||
-                 cell == "0 bytes" || cell == "0.0 %";
-        });
+    return std::all_of(cells.begin() + 1, cells.end(),
+                       [](const std::string& cell) {
+                         return cell.empty() || cell == "-" || cell == "0" ||
+                                cell == "0 bytes" || cell == "0.0 %";
+                       });
   }
   // The title says no more than is needed.
   void ShortenTitle() {
@@ -148,8 +147,8 @@ class TextTable {
         absl::StrAppend(&line, i == 0 ? "" : std::string(kGap, ' '),
                         !column.is_name && !column.is_key
                             ? PadLeft(cell, column.width)
-                        : is_last       ? cell
-                                        : PadRight(cell, column.width));
+                        : is_last ? cell
+                                  : PadRight(cell, column.width));
         if (static_cast<int>(i) == bars_after_) AddBar(r, &line);
       }
       // Not every row has a last name.
@@ -167,7 +166,8 @@ class TextTable {
     column.heading = &table_.headings[i];
     column.is_name = column.heading->look == CellLook::kName;
     column.is_key = column.heading->look == CellLook::kKey;
-    column.cells.push_back(column.heading->title);
+    // A SELECT names its columns as it likes.
+    column.cells.push_back(TerminalText(column.heading->title));
     for (const auto& row : table_.rows) {
       column.cells.push_back(TextOf(row[i], column.heading->look));
       if (column.heading->look == CellLook::kShare &&
@@ -258,15 +258,16 @@ class TextTable {
       columns_.erase(columns_.begin() + least);
     }
     const size_t shares = SharesWidth();
-    const size_t left = terminal_.columns > shares
-                            ? terminal_.columns - shares : 0;
+    const size_t left =
+        terminal_.columns > shares ? terminal_.columns - shares : 0;
     columns_[0].Cut(std::max(std::min(most, left), kFewestKey),
                     terminal_.unicode);
   }
   size_t SharesWidth() const {
     size_t width = 0;
     for (const Column& column : columns_) {
-      if (column.heading->look == CellLook::kShare) width += column.width + kGap;
+      if (column.heading->look == CellLook::kShare)
+        width += column.width + kGap;
     }
     return width;
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "format/stream/byte_io.h"
 #include "readers/objects/node_filter.h"
 #include "readers/objects/object_text.h"
@@ -108,7 +109,8 @@ py::object ValueOfCell(const Cell& cell) {
 // (names of columns, rows as tuples), by the SQLite of the tools.
 py::tuple Sqlite(const ObjectDump& self, const TextArgument& sql) {
   const auto answer = RunSql(sql.text, /*most_rows=*/0, &self.analysis());
-  if (!answer.ok()) throw py::value_error(std::string(answer.status().message()));
+  if (!answer.ok())
+    throw py::value_error(std::string(answer.status().message()));
   py::list names, rows;
   for (const Table::Heading& heading : answer->table.headings) {
     names.append(PythonText(heading.name));
@@ -121,20 +123,29 @@ py::tuple Sqlite(const ObjectDump& self, const TextArgument& sql) {
   return py::make_tuple(names, rows);
 }
 
-// What DuckDB asks for of single rows.
+// What DuckDB asks for of single rows. A SELECT may call these with any number.
+void CheckRow(uint64_t row, uint64_t rows) {
+  if (row >= rows) {
+    throw py::value_error(
+        absl::StrCat("expected a row below ", rows, ", found ", row));
+  }
+}
 py::object TextOf(absl::string_view text) {
   if (text.empty()) return py::none();
   return PythonText(text);
 }
 py::object LengthOf(const ObjectDump& self, NodeId node) {
+  CheckRow(node, self.graph().nodes());
   const auto length = self.graph().details(node).length;
   return length.has_value() ? py::object(py::int_(*length)) : py::none();
 }
 py::object ValueTextOf(const ObjectDump& self, NodeId node) {
+  CheckRow(node, self.graph().nodes());
   const auto text = self.graph().details(node).text;
   return text.has_value() ? py::object(PythonText(*text)) : py::none();
 }
 py::object EdgeNameOf(const ObjectDump& self, uint32_t edge) {
+  CheckRow(edge, self.graph().references());
   const absl::string_view name = self.graph().edge_name(edge);
   if (!name.empty()) return PythonText(name);
   const NodeId key = KeyOf(self.graph(), edge);
@@ -160,9 +171,9 @@ py::list TypesOf(const ObjectDump& self) {
   py::list types;
   for (uint32_t type = 0; type < objects.size(); ++type) {
     types.append(py::make_tuple(
-        PythonText(graph.type_name(type)),
-        TextOf(graph.types()[type].module()), objects[type], bytes[type],
-        retained[type], py::int_(int{graph.types()[type].synthetic()})));
+        PythonText(graph.type_name(type)), TextOf(graph.types()[type].module()),
+        objects[type], bytes[type], retained[type],
+        py::int_(int{graph.types()[type].synthetic()})));
   }
   return types;
 }
@@ -175,8 +186,8 @@ py::object WhatIfGone(const ObjectDump& self, const std::vector<bool>& gone,
   const Console silent = {"", &nowhere, -1, -1};
   int code = 0;
   const std::string run_path = run.is_none() ? "" : PathBytes(run);
-  const WhatIf what = Without(self.graph(), gone, self.dump()->path, run_path,
-                              silent, &code);
+  const WhatIf what =
+      Without(self.graph(), gone, self.dump()->path, run_path, silent, &code);
   const auto known = [](const std::string& why, uint64_t value) {
     return why.empty() ? py::object(py::int_(value)) : py::none();
   };
@@ -266,7 +277,8 @@ void DefineQueries(py::module_* module, py::class_<ObjectDump>* dump,
       "query` does: named tuples. `engine` is \"duckdb\", \"sqlite\" or None: "
       "DuckDB where it and numpy can be imported, else SQLite. Raises "
       "ValueError where the SELECT is wrong.");
-  dump->def("what_if", &WhatIfType, py::arg("type"), py::arg("run") = py::none(),
+  dump->def("what_if", &WhatIfType, py::arg("type"),
+            py::arg("run") = py::none(),
             (std::string("If all objects of a type") + kWhatIfDoc).c_str());
   object->def("what_if", &WhatIfObject, py::arg("run") = py::none(),
               (std::string("If it") + kWhatIfDoc).c_str());

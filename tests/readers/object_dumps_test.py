@@ -231,6 +231,14 @@ class ObjectDumps(unittest.TestCase):
                 dump.query(wrong, engine)
 
     @unittest.skipUnless(pymemrun_reader, 'no module for this Python')
+    def test_functions_of_queries_check_their_rows(self):
+        dump = pymemrun_reader.objects(self.path)
+        for function in (dump._value, dump._length, dump._edge_name):
+            function(0)
+            with self.assertRaisesRegex(ValueError, 'expected a row below [0-9]+, found 4294967295'):
+                function(4294967295)
+
+    @unittest.skipUnless(pymemrun_reader, 'no module for this Python')
     def test_errors_say_what_was_expected(self):
         dump = pymemrun_reader.objects(self.path)
         for call, error, text in (

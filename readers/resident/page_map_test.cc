@@ -1,10 +1,13 @@
 #include "readers/resident/page_map.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <ctime>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -282,6 +285,81 @@ TEST_F(PageMapTest, WhatChangesNothingInARunTakesNoTimeForIt) {
   EXPECT_EQ(map_.runs(), kRuns);
   // It is some 0.2 s; looking at each run, 10^10 of them, is a minute and more.
   EXPECT_LT(std::clock() - begin, 20 * CLOCKS_PER_SEC);
+}
+
+// A tree that becomes a list takes the square of a heap's size, and the cube
+// where each page looks for its place in it. Cut in any order it stays a tree:
+// its steps are counted.
+class CutTree {
+ public:
+  explicit CutTree(uint64_t runs) {
+    for (uint64_t i = 0; i < runs; i += PageRunTree::kNodeRuns) {
+      std::vector<PageRun> side_by_side;
+      for (uint64_t at = i; at < std::min(runs, i + PageRunTree::kNodeRuns);
+           ++at) {
+        side_by_side.push_back({2 * at, 2 * at + 1, 1, 1});
+      }
+      root_ = PageRunTree::Merge(root_, tree_.NewNode(side_by_side));
+    }
+  }
+  // A node ends, and another one begins, at this run.
+  void CutAt(uint64_t run) {
+    const PageRunTree::Halves halves = tree_.Split(root_, 2 * run);
+    root_ = PageRunTree::Merge(halves.left, halves.right);
+  }
+  size_t nodes() const { return Visit(root_, 1).nodes; }
+  size_t depth() const { return Visit(root_, 1).depth; }
+  size_t runs() const { return tree_.runs(); }
+
+ private:
+  struct Size {
+    size_t nodes = 0, depth = 0;
+  };
+  static Size Visit(const PageRunTree::Node* node, size_t depth) {
+    if (node == nullptr) return {};
+    const Size left = Visit(node->left, depth + 1);
+    const Size right = Visit(node->right, depth + 1);
+    return {left.nodes + right.nodes + 1,
+            std::max({depth, left.depth, right.depth})};
+  }
+
+  PageRunTree tree_;
+  PageRunTree::Node* root_ = nullptr;
+};
+
+TEST(PageRunTreeTest, StaysATreeInWhateverOrderItGrows) {
+  std::mt19937_64 random(5);
+  using Order = std::vector<uint64_t>;
+  const auto alternate = [](Order* order) {
+    Order ends;
+    for (size_t i = 0; i < order->size() / 2; ++i) {
+      ends.push_back((*order)[i]);
+      ends.push_back((*order)[order->size() - 1 - i]);
+    }
+    order->swap(ends);
+  };
+  const std::vector<std::function<void(Order*)>> patterns = {
+      [](Order*) {},
+      [](Order* order) { std::reverse(order->begin(), order->end()); },
+      [&](Order* order) { std::shuffle(order->begin(), order->end(), random); },
+      alternate,
+      [&](Order* order) {  // from the middle outwards
+        alternate(order);
+        std::reverse(order->begin(), order->end());
+      }};
+  for (const auto& pattern : patterns) {
+    for (const uint64_t runs : {1000, 8000, 64000}) {
+      Order order(runs);
+      std::iota(order.begin(), order.end(), 0);
+      pattern(&order);
+      CutTree tree(runs);
+      for (const uint64_t run : order) tree.CutAt(run);
+      EXPECT_EQ(tree.nodes(), runs);
+      EXPECT_EQ(tree.runs(), runs);
+      // Three times its logarithm, mostly. As a list it would be all nodes.
+      EXPECT_LT(tree.depth(), 8 * std::log2(runs));
+    }
+  }
 }
 
 }  // namespace

@@ -133,29 +133,39 @@ void PageRunTree::PullRuns(Node* node) {
   Pull(node);
 }
 
-// Pages below `page` to the left.
 PageRunTree::Halves PageRunTree::Split(Node* node, uint64_t page) {
+  Node* cut = nullptr;
+  const Halves halves = SplitAround(node, page, &cut);
+  return {halves.left, Merge(cut, halves.right)};
+}
+
+PageRunTree::Halves PageRunTree::SplitAround(Node* node, uint64_t page,
+                                             Node** cut) {
   if (node == nullptr) return {nullptr, nullptr};
   if (node->last <= page) return {node, nullptr};
   if (node->first >= page) return {nullptr, node};
   Push(node);
   if (page <= node->own_first) {
-    const Halves halves = Split(node->left, page);
+    const Halves halves = SplitAround(node->left, page, cut);
     node->left = halves.right;
     Pull(node);
     return {halves.left, node};
   }
   if (page >= node->own_last) {
-    const Halves halves = Split(node->right, page);
+    const Halves halves = SplitAround(node->right, page, cut);
     node->right = halves.left;
     Pull(node);
     return {node, halves.right};
   }
-  return SplitOwn(node, page);
+  *cut = CutOwn(node, page);
+  Node* const right = node->right;
+  node->right = nullptr;
+  PullRuns(node);
+  return {node, right};
 }
 
-// The page lies among the node's own runs.
-PageRunTree::Halves PageRunTree::SplitOwn(Node* node, uint64_t page) {
+// The page lies among the node's own runs. Returns a node of the upper ones.
+PageRunTree::Node* PageRunTree::CutOwn(Node* node, uint64_t page) {
   const auto cut = FirstRunAbove(&node->runs, page);
   std::vector<PageRun> upper(cut, node->runs.end());
   runs_ -= upper.size();
@@ -166,11 +176,7 @@ PageRunTree::Halves PageRunTree::SplitOwn(Node* node, uint64_t page) {
     upper.front().begin = page;
     ++runs_;
   }
-  Node* const right = NewNode(std::move(upper));
-  Node* const rest = node->right;
-  node->right = nullptr;
-  PullRuns(node);
-  return {node, Merge(right, rest)};
+  return NewNode(std::move(upper));
 }
 
 PageRunTree::Node* PageRunTree::Merge(Node* left, Node* right) {

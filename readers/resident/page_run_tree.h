@@ -109,7 +109,12 @@ class PageRunTree {
 
  private:
   void Free(Node* node);  // it alone
-  Halves SplitOwn(Node* node, uint64_t page);
+  // The same as Split(), but a node that the page cuts loses its upper runs to
+  // `cut`, which lies between the halves. Its priority is its own: below the
+  // nodes that were passed on the way the tree would be no heap, and become a
+  // list.
+  Halves SplitAround(Node* node, uint64_t page, Node** cut);
+  Node* CutOwn(Node* node, uint64_t page);
 
   std::deque<Node> store_;  // never moved
   std::vector<Node*> free_;

@@ -52,6 +52,7 @@ PageCollector::PageCollector(const Options& options,
     : options_(options),
       rings_(std::move(rings)),
       scan_(options.pid, options.page_bytes, options.side->mappings()),
+      looks_(&scan_, options.side->mappings(), options.page_bytes),
       stats_(options.pid),
       signal_rate_(
           options.first_fd + static_cast<int>(options.counters),
@@ -133,7 +134,7 @@ void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
   if (action == PAGES_UNMAPPED || action == PAGES_MOVED) {
     options_.side->mappings()->Left(item.address, item.more);
   }
-  if (action != PAGES_POPULATED) ForgetAsked(item.address, item.more);
+  if (action != PAGES_POPULATED) looks_.Left(item.address, item.more);
   matcher_.AddMark({item.time_ns, PageMark::kRange, action, item.thread, stack,
                     item.address, item.more, item.extra});
 }
@@ -148,35 +149,10 @@ void PageCollector::CountSamples(uint64_t now_ns, size_t first) {
 // As soon as they are seen: until their stacks are known their memory may have
 // been given back.
 void PageCollector::NameSamples() {
-  MappingTable* const mappings = options_.side->mappings();
-  for (; named_ < samples_.size(); ++named_) {
-    PageSample& sample = samples_[named_];
-    sample.mapping = mappings->NameAt(sample.address, sample.time_ns);
-    sample.of_file = mappings->IsFileAt(sample.address, sample.time_ns);
-    if (!sample.of_file) sample.huge = LooksHuge(sample.address);
-  }
-}
-
-void PageCollector::ForgetAsked(uint64_t address, uint64_t bytes) {
-  const uint64_t huge_bytes = HugePageBytes(options_.page_bytes);
-  const uint64_t first = address / huge_bytes;
-  const uint64_t last = (address + bytes) / huge_bytes;
-  if (last - first >= asked_blocks_.size()) return asked_blocks_.fill(0);
-  for (uint64_t block = first; block <= last; ++block) {
-    uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
-    if (asked == block) asked = 0;
-  }
-}
-
-// Asks once for each place of a huge page, until it is given back or others
-// take its place: it is the first fault that may bring a huge page. nullopt:
-// the kernel was not asked, or the fault is still under way; then it is asked
-// again when the stack is known.
-absl::optional<bool> PageCollector::LooksHuge(uint64_t address) {
-  const uint64_t block = address / HugePageBytes(options_.page_bytes);
-  uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
-  if (std::exchange(asked, block) == block) return absl::nullopt;
-  return scan_.IsHuge(address);
+  const uint64_t zero_bytes =
+      looks_.Look(named_, &samples_) * options_.page_bytes;
+  named_ = samples_.size();
+  came_bytes_ -= std::min(came_bytes_, zero_bytes);
 }
 
 void PageCollector::Match(uint64_t until_ns) {
@@ -194,6 +170,7 @@ void PageCollector::Match(uint64_t until_ns) {
 
 PageSpan PageCollector::OnSample(const MatchedSample& matched) {
   const PageSample& sample = *matched.sample;
+  if (looks_.IsZero(sample)) return {};
   const uint64_t page_bytes = options_.page_bytes;
   const uint64_t page = sample.address & ~(page_bytes - 1);
   PageSpan brings = {page, page + page_bytes};
@@ -303,6 +280,7 @@ void PageCollector::AllowForFaults(ResidencyAnswer* answer) {
   if (answer->begin_ns == answer->end_ns) return;
   MappingTable* const mappings = options_.side->mappings();
   for (const FaultUnderWay& fault : matcher_.FaultsUnderWay(answer->begin_ns)) {
+    if (fault.brings.begin == fault.brings.end) continue;
     const bool file = mappings->IsFileAt(fault.address, answer->begin_ns);
     answer->Include({fault.brings.begin, fault.brings.end,
                      mappings->NameAt(fault.address, answer->begin_ns),

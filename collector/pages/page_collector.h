@@ -6,7 +6,6 @@
 #include <sys/types.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -18,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "collector/definitions/definition_table.h"
 #include "collector/output/record_sink.h"
+#include "collector/pages/fault_looks.h"
 #include "collector/pages/page_encoder.h"
 #include "collector/pages/page_matcher.h"
 #include "collector/pages/page_rings.h"
@@ -93,8 +93,6 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   void BeginToChoose();
   void CountSamples(uint64_t now_ns, size_t first);
   void NameSamples();
-  void ForgetAsked(uint64_t address, uint64_t bytes);
-  absl::optional<bool> LooksHuge(uint64_t address);
   void Match(uint64_t until_ns);
   void MaybeAskResidency(uint64_t now_ns);
   void AskResidency(uint64_t as_of_ns = 0);
@@ -109,6 +107,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   const Options options_;
   std::unique_ptr<PageRings> rings_;  // nullptr: there are no counters
   ResidencyScan scan_;
+  FaultLooks looks_;
   ProcessStats stats_;
   ResidencySchedule schedule_;
   SignalRate signal_rate_;
@@ -123,8 +122,6 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   bool knows_before_ = false;  // what was there before is written
   std::vector<PageSample> samples_;
   size_t named_ = 0;  // of these
-  // Of 2 MiB each, those that the kernel was asked for last, by their numbers.
-  std::array<uint64_t, 1024> asked_blocks_ = {};
   std::vector<std::pair<uint32_t, PageTouch>> touches_;
   uint64_t complete_ns_ = 0;  // the side ring was empty, and then the others
   uint64_t matched_ns_ = 0;   // what came until then has been written

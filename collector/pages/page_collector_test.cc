@@ -254,6 +254,36 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   EXPECT_EQ(footer.page_samples_lost(), 0u);
 }
 
+// What is read before it is written takes no memory, and becomes a page event
+// when it is written. Of memory that was given back before the collector looked
+// its instruction tells.
+TEST_F(PageCollectorTest, PagesOfZerosAreNoPageEvents) {
+  if (!OpenCounters()) GTEST_SKIP() << "no perf events: " << strerror(errno);
+  auto collector = Make();
+  Start(collector.get());
+  producer_.Code(1, "a.py", "reads", 1);
+  producer_.Code(2, "a.py", "writes", 1);
+  constexpr size_t kPages = 300;
+  const auto read = [this](volatile const char* memory) {
+    for (size_t i = 0; i < kPages; ++i) {
+      const volatile char* const at = memory + i * kPage;
+      static_cast<void>(*at);
+      Touch(const_cast<const char*>(at), 1);
+    }
+  };
+  char* zeros = MapFreshPages(kPages);
+  read(zeros);
+  collector->Drain(MonotonicNs() + 10000000);
+  for (size_t i = 0; i < 100; ++i) Touch(&(zeros[i * kPage] = 1), 2);
+  char* gone = MapFreshPages(kPages);
+  read(gone);
+  munmap(gone, kPages * kPage);
+  collector->Finish(MonotonicNs());
+  EXPECT_EQ(Charged(zeros, kPages), (Counts{{"writes", 100}}));
+  EXPECT_EQ(Charged(gone, kPages), Counts{});
+  munmap(zeros, kPages * kPage);
+}
+
 // The kernel is asked while the page is there; what its signal found far from
 // it later, when the rest had come page by page, says nothing then.
 TEST_F(PageCollectorTest, APageThatWasSeenToBeSmallStaysSo) {

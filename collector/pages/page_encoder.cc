@@ -1,7 +1,6 @@
 #include "collector/pages/page_encoder.h"
 
 #include "collector/definitions/native_thread.h"
-#include "collector/pages/residency_record.h"
 #include "format/batches/page_event.h"
 
 namespace pymemrun {

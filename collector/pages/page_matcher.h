@@ -88,7 +88,7 @@ class PageMatcher {
   class Output {
    public:
     virtual ~Output() = default;
-    // Returns which pages came by it, the sample's own among them.
+    // Returns which pages came by it, the sample's own among them, if any did.
     virtual PageSpan OnSample(const MatchedSample& sample) = 0;
     // Whether the thread needs no name any more; without, its samples wait.
     virtual bool IsNamed(uint32_t thread) = 0;

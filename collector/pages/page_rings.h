@@ -23,12 +23,13 @@ struct PageSample {
   uint64_t address;
   uint64_t instruction;  // the kernel's own where it faulted for the program
   uint32_t thread;       // Linux thread id
-  // What it is part of, MappingDef.id, whether that is a file, and whether it
-  // was seen to be part of a huge page; to be found out soon, for memory may be
-  // given back.
+  // What it is part of, MappingDef.id, whether that is a file, whether it was
+  // seen to be part of a huge page, and whether it is the page of zeros, which
+  // takes no memory; to be found out soon, for memory may be given back.
   uint32_t mapping = 0;
   bool of_file = false;
   absl::optional<bool> huge = absl::nullopt;
+  absl::optional<bool> zero = absl::nullopt;
 };
 
 // One ring of them. Not thread safe.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "collector/pages/residency_record.h"
 #include "collector/process/monotonic_clock.h"
 #include "collector/process/process_watch.h"
 

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
 #include "collector/process/monotonic_clock.h"
+#include "format/batches/residency.h"
 #include "format/trace.pb.h"
 
 namespace pymemrun {
@@ -63,6 +64,24 @@ void ResidencyAnswer::Include(const ResidentPages& pages) {
   if (rest.begin < rest.end) ranges.insert(at, rest);
 }
 
+void WriteResidency(const ResidencyAnswer& answer, uint32_t page_bytes,
+                    const ClockScale& clock, RecordSink* out) {
+  Record record;
+  Residency* residency = record.mutable_residency();
+  residency->set_begin_us(clock.MicrosOfMonotonic(answer.begin_ns));
+  residency->set_time_us(clock.MicrosOfMonotonic(answer.end_ns));
+  residency->set_rss_bytes(answer.rss_bytes);
+  ResidencyEncoder ranges(residency);
+  for (const ResidentPages& range : answer.ranges) {
+    const uint64_t page = range.begin / page_bytes;
+    ranges.Add({page, range.end / page_bytes - page, range.mapping,
+                (range.flags & Residency::FILE_BACKED) != 0,
+                (range.flags & Residency::HUGE) != 0});
+  }
+  // One that is not written counts as a page event.
+  out->Write(record.SerializeAsString(), {.page_events = 1});
+}
+
 ResidencyScan::ResidencyScan(pid_t pid, uint32_t page_bytes,
                              MappingTable* mappings)
     : page_bytes_(page_bytes),
@@ -82,6 +101,25 @@ absl::optional<bool> ResidencyScan::IsHuge(uint64_t address) {
   scan.return_mask = kPageIsHuge;
   if (ioctl(pagemap_.fd(), kPagemapScan, &scan) != 1) return absl::nullopt;
   return (region.categories & kPageIsHuge) != 0;
+}
+
+void ResidencyScan::FindZeroPages(uint64_t begin, uint64_t end,
+                                  std::vector<PageRegion>* found) {
+  if (use_entries_ || pagemap_.fd() < 0) return;
+  PageRegion regions[kPiecePages];
+  PagemapScan scan = {};
+  scan.begin = begin / page_bytes_ * page_bytes_;
+  scan.end = end;
+  scan.regions = reinterpret_cast<uintptr_t>(regions);
+  scan.regions_max = kPiecePages;
+  scan.category_mask = kPageIsPresent;
+  scan.return_mask = kPageIsPresent | kPageIsZeroPage;
+  while (scan.begin < scan.end) {
+    const int count = ioctl(pagemap_.fd(), kPagemapScan, &scan);
+    if (count < 0 || scan.walk_end <= scan.begin) return;
+    found->insert(found->end(), regions, regions + count);
+    scan.begin = scan.walk_end;
+  }
 }
 
 PageRegion ResidencyScan::FilePagesAround(uint64_t address) {

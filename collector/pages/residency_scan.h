@@ -11,7 +11,9 @@
 #include "absl/functional/function_ref.h"
 #include "absl/types/optional.h"
 #include "collector/definitions/mapping_table.h"
+#include "collector/output/record_sink.h"
 #include "collector/pages/pagemap_scan.h"
+#include "collector/process/clock_scale.h"
 #include "collector/process/proc_file.h"
 
 namespace pymemrun {
@@ -34,6 +36,11 @@ struct ResidencyAnswer {
   void Include(const ResidentPages& pages);
 };
 
+// Writes the answer. REQUIRES: `clock` was started, and the page events before
+// it are written.
+void WriteResidency(const ResidencyAnswer& answer, uint32_t page_bytes,
+                    const ClockScale& clock, RecordSink* out);
+
 // Not thread safe.
 class ResidencyScan {
  public:
@@ -50,6 +57,11 @@ class ResidencyScan {
   // Whether the page there is part of a huge page of 2 MiB; nullopt where it is
   // not resident any more, or the kernel does not say.
   absl::optional<bool> IsHuge(uint64_t address);
+  // Appends what is resident between two addresses, page by page or in pieces,
+  // with kPageIsZeroPage where it is the page of zeros. Nothing where the
+  // kernel does not tell these apart, before Linux 6.7.
+  void FindZeroPages(uint64_t begin, uint64_t end,
+                     std::vector<PageRegion>* found);
   // The run of resident file pages that holds the address, within its aligned
   // 2 MiB: the kernel maps up to so many at a fault. Empty (begin = end) where
   // the page at the address is not resident, or the kernel does not say.

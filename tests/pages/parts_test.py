@@ -47,11 +47,31 @@ print(stacks())
 """
 
 
+# Memory that was asked for as zeros and only read: RSS does not count it. One
+# thread gives it back at once, several times.
+ZEROS = r"""
+import threading, time
+kept = []
+def read(keep):
+    for _ in range(4):
+        zeros = bytes(40_000_000)
+        zeros.count(b"a")
+        if keep:
+            kept.append(zeros)
+            break
+for thread in [threading.Thread(target=read, args=(False,), name="reader"),
+               threading.Thread(target=read, args=(True,), name="keeper")]:
+    thread.start()
+    thread.join()
+time.sleep(0.1)
+"""
+
+
 class PartsTest(support.PageEventsTest):
-    def parts(self, run):
+    def parts(self, run, moment="end"):
         done = subprocess.run([support.PYMEMREPORT, "report", "--json", run.path],
                               check=True, capture_output=True, text=True)
-        return json.loads(done.stdout)["end"]["parts"]
+        return json.loads(done.stdout)[moment]["parts"]
 
     def both(self, script):
         for source in "faults", "scan":
@@ -71,6 +91,15 @@ class PartsTest(support.PageEventsTest):
         """Where a page comes, pages around it may have been there before."""
         for run in self.both("x = 1"):
             self.assertLess(self.parts(run)["files_and_code"], 2.5 * MIB)
+
+    def test_memory_that_was_only_read_as_zeros_is_nobodys(self):
+        for run in self.both(ZEROS):
+            for moment in "peak", "end":
+                parts = self.parts(run, moment)
+                self.assertLess(sum(parts.values()), 60 * MIB)
+                self.assertGreater(parts["unattributed"], -MIB)
+                self.assertLess(parts["python_heap"] + parts["native_heap"],
+                                10 * MIB)
 
 
 if __name__ == "__main__":

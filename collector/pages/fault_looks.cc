@@ -1,0 +1,109 @@
+#include "collector/pages/fault_looks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "tracer/wire/ring_layout.h"
+
+namespace pymemrun {
+namespace {
+
+// The kernel walks over so many pages in less time than another call takes.
+constexpr uint64_t kNearPages = 16;
+// A fault that the kernel takes for the program may read or write.
+constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
+
+}  // namespace
+
+size_t FaultLooks::Look(size_t first, std::vector<PageSample>* samples) {
+  for (size_t i = first; i < samples->size(); ++i) {
+    PageSample& sample = (*samples)[i];
+    sample.mapping = mappings_->NameAt(sample.address, sample.time_ns);
+    sample.of_file = mappings_->IsFileAt(sample.address, sample.time_ns);
+  }
+  const size_t zeros = FindZeros(first, samples);
+  for (size_t i = first; i < samples->size(); ++i) {
+    PageSample& sample = (*samples)[i];
+    if (sample.of_file || sample.zero == true) continue;
+    sample.huge = LooksHuge(sample.address);
+  }
+  return zeros;
+}
+
+size_t FaultLooks::FindZeros(size_t first, std::vector<PageSample>* samples) {
+  order_.clear();
+  for (size_t i = first; i < samples->size(); ++i) {
+    if (!(*samples)[i].of_file) order_.push_back(i);
+  }
+  const auto address = [samples](size_t i) { return (*samples)[i].address; };
+  std::sort(order_.begin(), order_.end(),
+            [&](size_t a, size_t b) { return address(a) < address(b); });
+  size_t zeros = 0, begin = 0;
+  for (size_t i = 1; i <= order_.size(); ++i) {
+    const bool near =
+        i < order_.size() &&
+        address(order_[i]) - address(order_[i - 1]) <= kNearPages * page_bytes_;
+    if (near) continue;
+    zeros += FindZerosNear(begin, i, samples);
+    begin = i;
+  }
+  return zeros;
+}
+
+// Of those in the order that lie near each other.
+size_t FaultLooks::FindZerosNear(size_t first, size_t end,
+                                 std::vector<PageSample>* samples) {
+  if (first == order_.size()) return 0;
+  regions_.clear();
+  scan_->FindZeroPages((*samples)[order_[first]].address,
+                       (*samples)[order_[end - 1]].address + 1, &regions_);
+  size_t zeros = 0;
+  auto region = regions_.begin();
+  for (size_t i = first; i < end; ++i) {
+    PageSample& sample = (*samples)[order_[i]];
+    while (region != regions_.end() && region->end <= sample.address) ++region;
+    if (region == regions_.end()) break;
+    if (region->begin > sample.address) continue;
+    sample.zero = (region->categories & kPageIsZeroPage) != 0;
+    if (sample.zero != true) continue;
+    ReaderLike(sample.instruction) = sample.instruction;
+    ++zeros;
+  }
+  return zeros;
+}
+
+bool FaultLooks::IsZero(const PageSample& sample) {
+  if (sample.of_file) return false;
+  if (sample.zero.has_value()) return *sample.zero;
+  regions_.clear();
+  scan_->FindZeroPages(sample.address, sample.address + 1, &regions_);
+  if (!regions_.empty()) {
+    return (regions_.front().categories & kPageIsZeroPage) != 0;
+  }
+  return sample.instruction != 0 && sample.instruction < kKernelHalf &&
+         ReaderLike(sample.instruction) == sample.instruction;
+}
+
+void FaultLooks::Left(uint64_t address, uint64_t bytes) {
+  const uint64_t huge_bytes = HugePageBytes(page_bytes_);
+  const uint64_t first = address / huge_bytes;
+  const uint64_t last = (address + bytes) / huge_bytes;
+  if (last - first >= asked_blocks_.size()) return asked_blocks_.fill(0);
+  for (uint64_t block = first; block <= last; ++block) {
+    uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
+    if (asked == block) asked = 0;
+  }
+}
+
+// Asks once for each place of a huge page, until it is given back or others
+// take its place: it is the first fault that may bring a huge page. nullopt:
+// the kernel was not asked, or the fault is still under way; then it is asked
+// again when the stack is known.
+absl::optional<bool> FaultLooks::LooksHuge(uint64_t address) {
+  const uint64_t block = address / HugePageBytes(page_bytes_);
+  uint64_t& asked = asked_blocks_[block % asked_blocks_.size()];
+  if (std::exchange(asked, block) == block) return absl::nullopt;
+  return scan_->IsHuge(address);
+}
+
+}  // namespace pymemrun

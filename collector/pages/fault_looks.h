@@ -1,0 +1,57 @@
+// What the kernel says of the pages of faults while they are still there.
+#ifndef PYMEMRUN_COLLECTOR_PAGES_FAULT_LOOKS_H_
+#define PYMEMRUN_COLLECTOR_PAGES_FAULT_LOOKS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/types/optional.h"
+#include "collector/definitions/mapping_table.h"
+#include "collector/pages/page_rings.h"
+#include "collector/pages/residency_scan.h"
+
+namespace pymemrun {
+
+// Not thread safe. `scan` and `mappings` must outlive it.
+class FaultLooks {
+ public:
+  FaultLooks(ResidencyScan* scan, MappingTable* mappings, uint64_t page_bytes)
+      : scan_(scan), mappings_(mappings), page_bytes_(page_bytes) {}
+
+  // Sets what samples from `first` on are part of, and whether they are huge or
+  // zeros, as far as the kernel says. Returns how many are zeros. Soon after
+  // the faults: their memory may be given back.
+  size_t Look(size_t first, std::vector<PageSample>* samples);
+  // Whether the fault mapped the page of zeros, which takes no memory: it read
+  // what was never written. Asks again where the page was not there yet. For a
+  // page that has gone its instruction answers: it has read zeros before, so it
+  // does not write.
+  bool IsZero(const PageSample& sample);
+  // These pages were given back: the next fault there may bring a huge page.
+  void Left(uint64_t address, uint64_t bytes);
+
+ private:
+  size_t FindZeros(size_t first, std::vector<PageSample>* samples);
+  size_t FindZerosNear(size_t first, size_t end,
+                       std::vector<PageSample>* samples);
+  absl::optional<bool> LooksHuge(uint64_t address);
+  uint64_t& ReaderLike(uint64_t instruction) {
+    return readers_[instruction % readers_.size()];
+  }
+
+  ResidencyScan* const scan_;
+  MappingTable* const mappings_;
+  const uint64_t page_bytes_;
+  // Of 2 MiB each, those that the kernel was asked for last, by their numbers.
+  std::array<uint64_t, 1024> asked_blocks_ = {};
+  std::vector<PageRegion> regions_;
+  std::vector<size_t> order_;  // of samples, by address
+  // Instructions that have read zeros, each in the place of its hash.
+  std::array<uint64_t, 1021> readers_ = {};
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_COLLECTOR_PAGES_FAULT_LOOKS_H_

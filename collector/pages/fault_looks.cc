@@ -12,6 +12,9 @@ namespace {
 constexpr uint64_t kNearPages = 16;
 // A fault that the kernel takes for the program may read or write.
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
+// After so many pages an instruction is known; then one in so many is asked.
+constexpr uint64_t kKnownPages = 64;
+constexpr uint64_t kAskOneIn = 16;
 
 }  // namespace
 
@@ -33,7 +36,8 @@ size_t FaultLooks::Look(size_t first, std::vector<PageSample>* samples) {
 size_t FaultLooks::FindZeros(size_t first, std::vector<PageSample>* samples) {
   order_.clear();
   for (size_t i = first; i < samples->size(); ++i) {
-    if (!(*samples)[i].of_file) order_.push_back(i);
+    const PageSample& sample = (*samples)[i];
+    if (!sample.of_file && !SurelyWrites(sample)) order_.push_back(i);
   }
   const auto address = [samples](size_t i) { return (*samples)[i].address; };
   std::sort(order_.begin(), order_.end(),
@@ -65,9 +69,16 @@ size_t FaultLooks::FindZerosNear(size_t first, size_t end,
     if (region == regions_.end()) break;
     if (region->begin > sample.address) continue;
     sample.zero = (region->categories & kPageIsZeroPage) != 0;
-    if (sample.zero != true) continue;
-    ReaderLike(sample.instruction) = sample.instruction;
-    ++zeros;
+    zeros += *sample.zero;
+    // What was read first and written soon after has two faults.
+    const auto is_same = [&](size_t other) {
+      return (*samples)[order_[other]].address / page_bytes_ ==
+             sample.address / page_bytes_;
+    };
+    const bool twice =
+        (i > first && is_same(i - 1)) || (i + 1 < end && is_same(i + 1));
+    Habit& habit = HabitOf(sample);
+    (*sample.zero ? habit.zeros : habit.writes) += *sample.zero || !twice;
   }
   return zeros;
 }
@@ -75,13 +86,32 @@ size_t FaultLooks::FindZerosNear(size_t first, size_t end,
 bool FaultLooks::IsZero(const PageSample& sample) {
   if (sample.of_file) return false;
   if (sample.zero.has_value()) return *sample.zero;
+  if (SurelyWrites(sample)) return false;
   regions_.clear();
   scan_->FindZeroPages(sample.address, sample.address + 1, &regions_);
   if (!regions_.empty()) {
     return (regions_.front().categories & kPageIsZeroPage) != 0;
   }
-  return sample.instruction != 0 && sample.instruction < kKernelHalf &&
-         ReaderLike(sample.instruction) == sample.instruction;
+  const Habit& habit = HabitOf(sample);
+  return habit.zeros > 0 && habit.writes == 0;
+}
+
+FaultLooks::Habit& FaultLooks::HabitOf(const PageSample& sample) {
+  Habit& habit = habits_[sample.instruction % habits_.size()];
+  if (habit.instruction != sample.instruction) {
+    habit = {};
+    habit.instruction = sample.instruction;
+  }
+  return habit;
+}
+
+// An instruction reads or writes, few do both: what never found zeros need not
+// be asked about each time.
+bool FaultLooks::SurelyWrites(const PageSample& sample) {
+  if (sample.instruction >= kKernelHalf) return false;
+  Habit& habit = HabitOf(sample);
+  if (habit.zeros > 0 || habit.writes < kKnownPages) return false;
+  return ++habit.not_asked % kAskOneIn != 0;
 }
 
 void FaultLooks::Left(uint64_t address, uint64_t bytes) {

@@ -26,8 +26,7 @@ class FaultLooks {
   size_t Look(size_t first, std::vector<PageSample>* samples);
   // Whether the fault mapped the page of zeros, which takes no memory: it read
   // what was never written. Asks again where the page was not there yet. For a
-  // page that has gone its instruction answers: it has read zeros before, so it
-  // does not write.
+  // page that has gone its instruction answers: it only reads.
   bool IsZero(const PageSample& sample);
   // These pages were given back: the next fault there may bring a huge page.
   void Left(uint64_t address, uint64_t bytes);
@@ -37,9 +36,14 @@ class FaultLooks {
   size_t FindZerosNear(size_t first, size_t end,
                        std::vector<PageSample>* samples);
   absl::optional<bool> LooksHuge(uint64_t address);
-  uint64_t& ReaderLike(uint64_t instruction) {
-    return readers_[instruction % readers_.size()];
-  }
+  // What an instruction was seen to find.
+  struct Habit {
+    uint64_t instruction = 0;
+    uint64_t zeros = 0, writes = 0;  // pages
+    uint64_t not_asked = 0;          // since it was asked about last
+  };
+  Habit& HabitOf(const PageSample& sample);
+  bool SurelyWrites(const PageSample& sample);
 
   ResidencyScan* const scan_;
   MappingTable* const mappings_;
@@ -47,9 +51,8 @@ class FaultLooks {
   // Of 2 MiB each, those that the kernel was asked for last, by their numbers.
   std::array<uint64_t, 1024> asked_blocks_ = {};
   std::vector<PageRegion> regions_;
-  std::vector<size_t> order_;  // of samples, by address
-  // Instructions that have read zeros, each in the place of its hash.
-  std::array<uint64_t, 1021> readers_ = {};
+  std::vector<size_t> order_;       // of samples, by address
+  std::array<Habit, 1021> habits_;  // by a hash of the instruction
 };
 
 }  // namespace pymemrun

@@ -233,14 +233,22 @@ std::string GrowingText(const Answer& answer, const NameOfPlace& name_of) {
 
 namespace {
 
-std::string PinnedBy(const std::vector<Place>& lines,
-                     const NameOfPlace& name_of) {
+// Of these parts the shown ones, each line once.
+std::string KeptBy(const std::vector<Place>& in_malloc,
+                   const std::vector<Place>& in_arenas,
+                   const NameOfPlace& name_of) {
+  std::vector<std::string> lines;
+  for (const std::vector<Place>* const places : {&in_malloc, &in_arenas}) {
+    for (const Place& place : *places) {
+      std::string name = name_of(place);
+      if (std::find(lines.begin(), lines.end(), name) == lines.end()) {
+        lines.push_back(std::move(name));
+      }
+    }
+  }
   if (lines.empty()) return "";
-  return absl::StrCat(
-      ", kept by live blocks of ",
-      absl::StrJoin(lines, " and ", [&](std::string* out, const Place& place) {
-        *out += name_of(place);
-      }));
+  return absl::StrCat(" Kept by live blocks of ", absl::StrJoin(lines, " and "),
+                      ".");
 }
 
 // Free memory is much from here on.
@@ -267,25 +275,27 @@ std::string FreeMemoryText(const Answer& answer, const NameOfPlace& name_of) {
   if (split == nullptr) return "";
   const FreeMemory& free = split->free;
   constexpr double kLeastShare = 0.1;
+  const double least = kLeastShare * split->free_bytes;
   std::vector<std::string> parts;
-  if (free.malloc_bytes > kLeastShare * split->free_bytes) {
+  if (free.malloc_bytes > least) {
     parts.push_back(absl::StrCat(
-        ShortBytes(free.malloc_bytes), " in malloc's heap",
-        PinnedBy(free.malloc_pins, name_of),
-        ". ctypes.CDLL(None).malloc_trim(0) returns the empty pages."));
+        ShortBytes(free.malloc_bytes),
+        " in malloc's heap (ctypes.CDLL(None).malloc_trim(0) returns empty "
+        "pages)"));
   }
-  if (free.other_bytes > kLeastShare * split->free_bytes) {
+  if (free.other_bytes > least) {
     parts.push_back(absl::StrCat(
-        ShortBytes(free.other_bytes), " in arenas of ",
-        free.in_python_arenas ? "Python's small objects" : "malloc's threads",
-        PinnedBy(free.other_pins, name_of),
+        ShortBytes(free.other_bytes),
         free.in_python_arenas
-            ? ". An arena returns when all its objects have gone."
-            : ". MALLOC_ARENA_MAX=1 makes them one heap."));
+            ? " in arenas of Python's small objects (one returns when empty)"
+            : " in malloc's arenas of threads (MALLOC_ARENA_MAX=1: one heap)"));
   }
+  const std::vector<Place> none;
   return absl::StrCat(
       "Free ", split == &answer.end.split ? "at the end: " : "at the peak: ",
-      absl::StrJoin(parts, " "));
+      absl::StrJoin(parts, "; "), ".",
+      KeptBy(free.malloc_bytes > least ? free.malloc_pins : none,
+             free.other_bytes > least ? free.other_pins : none, name_of));
 }
 
 std::string ThreadsText(const Answer& answer) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -320,15 +321,20 @@ class AnswerWriter {
   }
 
   void AddAlso() {
-    const std::string also = AlsoRecorded(answer_);
-    if (!also.empty()) text_.Paragraph(also);
+    for (const std::string& sentence : options_.also) text_.Paragraph(sentence);
+    if (options_.also.empty()) AddIfAny(AlsoRecorded(answer_));
+    if (!options_.also.empty()) text_.Line();
   }
 
   void AddNext() {
-    for (const NextCommand& next :
+    constexpr size_t kMostCommands = 3;
+    std::vector<NextCommand> all = options_.next;
+    for (NextCommand& next :
          NextCommands(answer_, ShellWord(options_.file_name))) {
-      text_.Command(next.words, next.what);
+      all.push_back(std::move(next));
     }
+    all.resize(std::min(all.size(), kMostCommands));
+    for (const NextCommand& next : all) text_.Command(next.words, next.what);
   }
 
   const Answer& answer_;
@@ -348,8 +354,14 @@ class AnswerWriter {
 }  // namespace
 
 std::string AnswerText(const Answer& answer, const AnswerTextOptions& options) {
-  AnswerWriter writer(answer, options);
-  return options.brief ? writer.TakeBrief() : writer.Take();
+  if (options.brief) return AnswerWriter(answer, options).TakeBrief();
+  constexpr ptrdiff_t kMostLines = 40;
+  AnswerTextOptions fitting = options;
+  for (;; --fitting.lines) {
+    std::string text = AnswerWriter(answer, fitting).Take();
+    const ptrdiff_t lines = std::count(text.begin(), text.end(), '\n');
+    if (lines <= kMostLines || fitting.lines <= 1) return text;
+  }
 }
 
 }  // namespace pymemrun

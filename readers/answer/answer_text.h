@@ -4,8 +4,10 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "readers/answer/answer.h"
+#include "readers/answer/answer_notes.h"
 #include "readers/output/terminal.h"
 
 namespace pymemrun {
@@ -15,6 +17,10 @@ struct AnswerTextOptions {
   size_t lines = 6;       // of code that are listed
   bool brief = false;     // the sentences and three lines of code, no more
   std::string file_name;  // in the commands that come next
+  // Of other processes, and of what else was recorded. Without any, the answer
+  // names the reports.
+  std::vector<std::string> also;
+  std::vector<NextCommand> next;  // come before those that fit the memory
 };
 
 // Lines, each ended: at most 40 of them.

@@ -153,9 +153,9 @@ TEST(AnswerTextTest, AnImportIsNamedOnlyWhereNoOtherLineHoldsMuch) {
 TEST(AnswerTextTest, FreeMemorySaysWhereItIsAndWhatReturnsIt) {
   EXPECT_THAT(
       TextOf({}),
-      HasSubstr(" Free at the end: 6.0 MiB in malloc's heap, kept by live "
-                "blocks of job.py:4. ctypes.CDLL(None).malloc_trim(0) returns "
-                "the empty pages. "));
+      HasSubstr(" Free at the end: 6.0 MiB in malloc's heap "
+                "(ctypes.CDLL(None).malloc_trim(0) returns empty pages). Kept "
+                "by live blocks of job.py:4. "));
   const auto answer = Read({});
   AnswerTextOptions options;
   options.terminal.columns = 200;
@@ -166,8 +166,7 @@ TEST(AnswerTextTest, FreeMemorySaysWhereItIsAndWhatReturnsIt) {
   EXPECT_THAT(
       AnswerText(*answer, options),
       HasSubstr("\nFree at the end: 6.0 MiB in arenas of Python's small "
-                "objects. An arena returns when all its objects have "
-                "gone.\n"));
+                "objects (one returns when empty).\n"));
   answer->end.split.free_bytes = answer->peak.split.free_bytes = 0;
   EXPECT_THAT(AnswerText(*answer, options), Not(HasSubstr("Free at")));
 }

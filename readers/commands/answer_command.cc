@@ -3,7 +3,10 @@
 
 #include "readers/answer/answer_json.h"
 #include "readers/answer/answer_text.h"
+#include "readers/beside/child_runs.h"
+#include "readers/beside/recorded_sentences.h"
 #include "readers/report/report_command.h"
+#include "text/shell_text.h"
 
 namespace pymemrun {
 namespace {
@@ -38,6 +41,23 @@ class AnswerCommand final : public ReportCommand {
   bool json_ = false;
 };
 
+// Children, and what else was recorded.
+void AddBeside(const Answer& answer, RereadFile* file, const Console& console,
+               AnswerTextOptions* options) {
+  const std::string& path = options->file_name;
+  options->also = RecordedSentences(answer.facts, file);
+  const ChildRuns children = ReadChildren(path, answer.facts.header, console);
+  if (children.count == 0) return;
+  options->also.push_back(ChildrenText(children));
+  const std::string name = ShellWord(path);
+  options->next.push_back(
+      {{"pymemreport", "processes", name}, "each process, and all together"});
+  if (children.any_unshares) {
+    options->next.push_back({{"pymemreport", "unshared", name},
+                             "which line un-shared forked memory"});
+  }
+}
+
 int AnswerCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
@@ -54,6 +74,7 @@ int AnswerCommand::Run(const Console& console, OutputBuffer* output) {
   options.brief = brief_;
   if (brief_) options.lines = kBriefLines;
   options.file_name = files_.paths[0];
+  if (!brief_) AddBeside(*answer, file.get(), console, &options);
   output->Append(AnswerText(*answer, options));
   return file->code();
 }

@@ -1,0 +1,20 @@
+// What else a run recorded, a sentence each, for the first screen.
+#ifndef PYMEMRUN_READERS_BESIDE_RECORDED_SENTENCES_H_
+#define PYMEMRUN_READERS_BESIDE_RECORDED_SENTENCES_H_
+
+#include <string>
+#include <vector>
+
+#include "readers/run/reread_file.h"
+#include "readers/summary/run_facts.h"
+
+namespace pymemrun {
+
+// Each begins with the name of the report that says more: "gil: One thread ran
+// Python ...". Reads the file once for each. What cannot be read is left out.
+std::vector<std::string> RecordedSentences(const RunFacts& facts,
+                                           RereadFile* file);
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_BESIDE_RECORDED_SENTENCES_H_

@@ -3,16 +3,80 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 
+#include "absl/container/btree_map.h"
 #include "absl/strings/str_cat.h"
 #include "readers/lanes/thin_counter.h"
 #include "readers/lanes/track_names.h"
 #include "readers/lanes/track_source.h"
 #include "readers/lanes/track_threads.h"
+#include "readers/resident/find_peak.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
 namespace {
+
+// RSS in the order of time. Rows of several threads, and what was read beside
+// them, stand in a file as they were drained: on a busy machine seconds late.
+class RssCurve {
+ public:
+  explicit RssCurve(ThinCounter* counter) : counter_(*counter) {}
+
+  void Add(uint64_t time_us, uint64_t rss_bytes) {
+    const uint64_t step = time_us / ThinCounter::kStepUs;
+    // Too late for its place: the counter would take it for the latest.
+    if (rss_bytes == 0 || step < given_) return;
+    const Reading reading = {time_us, rss_bytes};
+    const auto [at, is_new] = steps_.try_emplace(step, Step{reading, reading});
+    Step& of = at->second;
+    if (time_us >= of.last.time_us) of.last = reading;
+    if (rss_bytes > of.highest.rss_bytes) of.highest = reading;
+    if (is_new && steps_.size() > kMostSteps) GiveFirst();
+  }
+  void Finish(uint64_t end_us) {
+    while (!steps_.empty()) GiveFirst();
+    counter_.Finish(end_us);
+  }
+
+ private:
+  struct Reading {
+    uint64_t time_us, rss_bytes;
+  };
+  // What the counter wants of a millisecond.
+  struct Step {
+    Reading highest, last;
+  };
+  static constexpr size_t kMostSteps = size_t{1} << 16;  // a minute of them
+
+  void GiveFirst() {
+    const auto [highest, last] = steps_.begin()->second;
+    given_ = steps_.begin()->first + 1;
+    steps_.erase(steps_.begin());
+    counter_.Add(highest.time_us, highest.rss_bytes);
+    counter_.Add(last.time_us, last.rss_bytes);
+  }
+
+  ThinCounter& counter_;
+  absl::btree_map<uint64_t, Step> steps_;  // by time / kStepUs
+  uint64_t given_ = 0;                     // all below were
+};
+
+// RSS of a run without calls: as page events tell between two readings.
+class PageRss final : public ResidentReplay {
+ public:
+  PageRss(Hindsight hindsight, RssCurve* curve)
+      : ResidentReplay(kEnd, std::move(hindsight)), curve_(*curve) {}
+  void Finish() override {
+    ResidentReplay::Finish();
+    OnTime(kEnd);
+  }
+
+ private:
+  void OnTime(uint64_t) override { curve_.Add(now_us(), model().RssBytes()); }
+
+  RssCurve& curve_;
+};
 
 class ProcessTracks final : public ReplayVisitor {
  public:
@@ -22,7 +86,10 @@ class ProcessTracks final : public ReplayVisitor {
   void OnHeader(const Header& header) override {
     sink_.SetProcess(header);
     rss_ = Bytes(kRssCounter);
-    if (header.first_rss_bytes() > 0) rss_->Add(0, header.first_rss_bytes());
+    curve_ = std::make_unique<RssCurve>(rss_.get());
+    has_rows_ = !header.calls_off();
+    has_pages_ = header.page_period() != 0;
+    AddRss(0, header.first_rss_bytes());
   }
   bool OnRows(const Row* rows, size_t count) override {
     for (size_t i = 0; i < count; ++i)
@@ -57,9 +124,17 @@ class ProcessTracks final : public ReplayVisitor {
   }
   void Finish() override;
 
+  // Null: its rows tell RSS, or nothing does better than what was read.
+  RssCurve* CurveOfPages() { return ByPages() ? curve_.get() : nullptr; }
+  // To be called at last.
+  void FinishRss() {
+    if (curve_ != nullptr) curve_->Finish(end_us_);
+  }
+
  private:
+  bool ByPages() const { return has_pages_ && !has_rows_; }
   void AddRss(uint64_t time_us, uint64_t rss_bytes) {
-    if (rss_bytes > 0 && rss_ != nullptr) rss_->Add(time_us, rss_bytes);
+    if (curve_ != nullptr && !ByPages()) curve_->Add(time_us, rss_bytes);
   }
   std::unique_ptr<ThinCounter> Bytes(absl::string_view name) {
     return std::make_unique<ThinCounter>(
@@ -79,6 +154,8 @@ class ProcessTracks final : public ReplayVisitor {
   TrackSink& sink_;
   TrackThreads threads_;
   std::unique_ptr<ThinCounter> rss_;
+  std::unique_ptr<RssCurve> curve_;  // of rss_
+  bool has_rows_ = false, has_pages_ = false;
   std::map<std::string, std::unique_ptr<ThinCounter>> counters_;
   uint32_t tracing_ = 0, tracing_name_ = 0;  // track and name of its slices
   uint64_t tracing_us_ = 0;                  // up to when it has them
@@ -113,7 +190,6 @@ void ProcessTracks::Between(absl::string_view what, uint64_t from_us,
 
 // All threads have tracks, those without a slice, too.
 void ProcessTracks::Finish() {
-  if (rss_ != nullptr) rss_->Finish(end_us_);
   for (const auto& [name, counter] : counters_) counter->Finish(end_us_);
   for (uint32_t thread = 1; thread <= index().threads(); ++thread) {
     threads_.TrackOf(thread);
@@ -124,7 +200,15 @@ class ProcessSource final : public TrackSource {
  public:
   bool Give(RereadFile* file, TrackSink* sink) override {
     ProcessTracks tracks(sink);
-    return file->Read(&tracks);
+    if (!file->Read(&tracks)) return false;
+    if (RssCurve* const curve = tracks.CurveOfPages()) {
+      const std::unique_ptr<PeakFinder> finder = FindPeak(file);
+      if (finder == nullptr) return false;
+      PageRss pages(finder->hindsight(), curve);
+      if (!file->Read(&pages)) return false;
+    }
+    tracks.FinishRss();
+    return true;
   }
 };
 

@@ -35,6 +35,8 @@ bool ReadPlaceCurves(RereadFile* file, const Answer& answer, GroupBy by,
     HeapHistoryOptions options;
     options.by = by;
     options.interval_us = steps.step_us;
+    // Events may claim times far behind the run.
+    options.to_us = (steps.count - 1) * steps.step_us;
     auto history = std::make_unique<HeapHistoryReplay>(options);
     if (!file->Read(history.get())) return false;
     TakeSeries(history->Result(kMostSeries), steps.count, curves);

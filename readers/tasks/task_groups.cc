@@ -26,6 +26,7 @@ std::vector<TaskRow> TaskRowsOf(const TaskReplay& replay,
                                 const TaskHeaps& heaps, ThreadFilter* keep,
                                 TaskRows by, TaskOrder order) {
   std::vector<TaskRow> rows;
+  if (by == TaskRows::kTasks) rows.reserve(replay.tasks().size());
   using Coroutine = std::tuple<absl::string_view, uint32_t, absl::string_view>;
   std::map<Coroutine, size_t> places;
   for (const auto& [id, task] : replay.tasks()) {
@@ -49,10 +50,12 @@ std::vector<TaskRow> TaskRowsOf(const TaskReplay& replay,
     rows[place].heap.live.Add(heap->second.live);
     rows[place].heap.allocated.Add(heap->second.allocated);
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [order](const TaskRow& a, const TaskRow& b) {
-                     return Amount(a, order) > Amount(b, order);
-                   });
+  // Not by std::stable_sort, which takes as much memory again.
+  std::sort(rows.begin(), rows.end(),
+            [order](const TaskRow& a, const TaskRow& b) {
+              const double left = Amount(a, order), right = Amount(b, order);
+              return left != right ? left > right : a.task < b.task;
+            });
   return rows;
 }
 

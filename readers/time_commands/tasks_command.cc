@@ -9,6 +9,7 @@
 #include "readers/moments/moment_reading.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
+#include "readers/output/table_parts.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
 #include "readers/tasks/task_groups.h"
@@ -91,6 +92,22 @@ int ReadHeaps(RereadFile* file, const Moment& at, const Console& console,
   return kExitOk;
 }
 
+// For machines: a million rows as a table take gigabytes.
+void PrintParts(const TaskReplay& replay, const std::vector<TaskRow>& rows,
+                TaskRows by, bool with_heap, TableFormat format,
+                OutputBuffer* output) {
+  constexpr size_t kRows = 1024;
+  TableParts parts(format, output);
+  size_t begin = 0;
+  do {
+    const size_t end = std::min(begin + kRows, rows.size());
+    const std::vector<TaskRow> part(rows.begin() + begin, rows.begin() + end);
+    parts.Print(TaskTable(replay, part, by, with_heap, 0, format));
+    begin = end;
+  } while (begin < rows.size());
+  parts.Finish();
+}
+
 int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
@@ -110,28 +127,30 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
     const int code = ReadHeaps(file.get(), at_, console, &heaps, &moment);
     if (code != kExitOk) return code;
   }
-  const std::vector<TaskRow> rows =
-      TaskRowsOf(replay, heaps, &keep, by_, order_);
-  // Machines get all rows, unless they say otherwise.
-  const uint64_t limit =
-      table_.as_text() ? table_.limit() : table_.given_limit.value_or(0);
+  std::vector<TaskRow> rows = TaskRowsOf(replay, heaps, &keep, by_, order_);
+  const bool with_heap = !moment.empty();
+  if (!table_.as_text()) {
+    // Machines get all rows, unless they say otherwise.
+    const uint64_t limit = table_.given_limit.value_or(0);
+    if (limit != 0 && limit < rows.size()) rows.resize(limit);
+    PrintParts(replay, rows, by_, with_heap, table_.format(), output);
+    return file->code();
+  }
+  const bool of_tasks = by_ == TaskRows::kTasks;
+  std::vector<TaskRow> others;
+  if (!of_tasks) {
+    others = TaskRowsOf(replay, heaps, &keep, TaskRows::kTasks, order_);
+  }
+  output->AppendLines(absl::StrCat(
+      TaskSentences(replay, of_tasks ? rows : others, moment), "\n"));
+  if (rows.empty()) return file->code();
   Table table =
-      TaskTable(replay, rows, by_, !moment.empty(), limit, table_.format());
-  if (table_.as_text()) {
-    const std::vector<TaskRow> tasks =
-        TaskRowsOf(replay, heaps, &keep, TaskRows::kTasks, order_);
-    output->AppendLines(
-        absl::StrCat(TaskSentences(replay, tasks, moment), "\n"));
-    if (rows.empty()) return file->code();
-    DropEmptyColumns(&table);
-  }
+      TaskTable(replay, rows, by_, with_heap, table_.limit(), table_.format());
+  DropEmptyColumns(&table);
   PrintTable(table, table_.format(), output);
-  if (table_.as_text()) {
-    const bool of_tasks = by_ == TaskRows::kTasks;
-    output->AppendLines(table_.NotShown(rows.size(),
-                                        of_tasks ? "task" : "coroutine",
-                                        of_tasks ? "tasks" : "coroutines"));
-  }
+  output->AppendLines(table_.NotShown(rows.size(),
+                                      of_tasks ? "task" : "coroutine",
+                                      of_tasks ? "tasks" : "coroutines"));
   return file->code();
 }
 

@@ -13,6 +13,8 @@
 
 #include "absl/memory/memory.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "readers/run/forked_run.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
@@ -30,6 +32,38 @@ int MakeTemporary() {
   if (fd >= 0) unlink(path.c_str());
   return fd;
 }
+
+// What takes no longer shows no progress.
+constexpr absl::Duration kQuiet = absl::Seconds(2);
+
+absl::Time BeginOfProgram() {
+  static const absl::Time begin = absl::Now();
+  return begin;
+}
+
+// Shows on a terminal how far a reading of a file is.
+class ShownReading {
+ public:
+  ShownReading(ByteSource* source, uint64_t size_bytes, int terminal_fd)
+      : progress_(isatty(terminal_fd) ? size_bytes : 0,
+                  [this, terminal_fd](absl::string_view text) {
+                    Show(text, terminal_fd);
+                  }),
+        source_(source, &progress_) {}
+
+  ByteSource* source() { return &source_; }
+
+ private:
+  // The line, and what wipes it once it is there.
+  void Show(absl::string_view text, int terminal_fd) {
+    is_shown_ |= absl::Now() - BeginOfProgram() >= kQuiet;
+    if (is_shown_) FdSink(terminal_fd).Append(text).IgnoreError();
+  }
+
+  bool is_shown_ = false;
+  Progress progress_;
+  ProgressSource source_;
+};
 
 // Hands on all records, and keeps the footer.
 class FooterKeeper final : public RecordVisitor {
@@ -103,6 +137,7 @@ void SayLosses(const Console& console, const std::string& name,
 
 std::unique_ptr<RereadFile> RereadFile::Open(const std::string& path,
                                              const Console& console) {
+  BeginOfProgram();
   auto input = InputFile::Open(path);
   if (!input.ok()) {
     console.Say(
@@ -157,9 +192,10 @@ bool RereadFile::Rewind() {
 bool RereadFile::ReadAgain(RecordVisitor* visitor) {
   if (!Rewind()) return false;
   FdSource source(fd_);
+  ShownReading shown(&source, file_->size_bytes(), console_->err_fd);
   ReadResult result;
   const absl::Status status =
-      ReadStream(&source, StreamReader::Options(), visitor, &result);
+      ReadStream(shown.source(), StreamReader::Options(), visitor, &result);
   read_bytes_ = std::max(file_->size_bytes(), source.bytes_read());
   return IsRun(status, result);
 }
@@ -176,9 +212,12 @@ bool RereadFile::Read(ReplayVisitor* replay) {
   }
   FooterKeeper keeper(with_parent == nullptr ? replay : with_parent.get());
   FdSource source(fd_);
+  std::optional<ShownReading> shown;
+  shown.emplace(&source, file_->size_bytes(), console_->err_fd);
   ReadResult result;
   const absl::Status status =
-      ReadStream(&source, StreamReader::Options(), &keeper, &result);
+      ReadStream(shown->source(), StreamReader::Options(), &keeper, &result);
+  shown.reset();
   replay->TellDamage(nullptr);
   replay->Finish();
   if (!was_read_) {

@@ -273,7 +273,9 @@ std::string HeapSumsText(const HeapSums& sums, const HeapReplay& replay,
                                   : is_estimate                    ? "about "
                                                                    : "",
                                   Counted(WholeNumber(sums.count), "block"));
-  if (with_error && replay.sampled() && sums.bytes_variance > 0) {
+  // Less than a thousandth is not worth a word.
+  if (with_error && replay.sampled() &&
+      sums.BytesError() > 0.001 * std::fabs(sums.bytes)) {
     absl::StrAppend(&text, " (standard error ", HumanBytes(sums.BytesError()),
                     ")");
   }

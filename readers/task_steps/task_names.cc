@@ -12,7 +12,9 @@ void TaskNames::Add(const TaskDef& task, const RunIndex& index) {
   kept.name = names_.Keep(task.name());
   kept.label = names_.Keep(absl::StrCat(
       task.name().empty() ? absl::StrCat("task ", task.task()) : task.name(),
-      where.qualname.empty() ? "" : " ", where.qualname));
+      where.qualname.empty() || where.qualname == task.name()
+          ? ""
+          : absl::StrCat(" ", where.qualname)));
 }
 
 absl::string_view TaskNames::Label(uint32_t task) const {

@@ -152,7 +152,7 @@ TEST(TaskReportTest, HowTasksEndedIsCounted) {
     uint32_t task = 0;
     for (const TaskAction action : actions) {
       ++task;
-    run.Task(task, "").Step(task, action, task, task + 1);
+      run.Task(task, "").Step(task, action, task, task + 1);
     }
     return run.Build();
   };
@@ -353,6 +353,38 @@ TEST(TaskReportTest, AnyNumberIsATask) {
   run.Step(4000000000u, TASK_DONE, 1, 6, 0, kMaxTaskBytes);
   const nlohmann::json rows = Rows(run.Build(), {});
   EXPECT_EQ(rows.size(), 2u);
+}
+
+TEST(TaskReportTest, ATaskThatIsNamedAsItsCoroutineIsPrintedOnce) {
+  TaskRun run;
+  run.Task(7, "work").Step(7, TASK_DONE, 0, 300, 2);
+  const TempFile file(run.Build());
+  EXPECT_THAT(Report({"tasks", file.path()}).out,
+              HasSubstr("work held the event loop longest"));
+  EXPECT_THAT(Report({"tasks", file.path()}).out, Not(HasSubstr("work work")));
+}
+
+// Ten handlers hold 1 MiB each, and main 2 MiB.
+TEST(TaskReportTest, SmallTasksOfOneFunctionAreAdded) {
+  TaskRun run(HEAP_ALL);
+  std::vector<HeapEvent> blocks;
+  for (uint32_t task = 1; task <= 11; ++task) {
+    const bool is_main = task == 11;
+    run.Task(task, absl::StrCat("Task-", task), is_main ? 6 : 1);
+    run.Step(task, TASK_WAITS, 10 * task, 10 * task + 5);
+    HeapEvent block = {};
+    block.time_us = 10000 * task + 1000;
+    block.thread = 1;
+    block.stack = is_main ? 6 : 2;
+    block.address = uint64_t{task} << 24;
+    block.size = is_main ? 2 << 20 : 1 << 20;
+    blocks.push_back(block);
+  }
+  run.builder().AddHeap(blocks);
+  const TempFile file(run.Build());
+  EXPECT_THAT(
+      Report({"tasks", file.path()}).out,
+      HasSubstr("Of what 10 tasks of work allocated 10.0 MiB are alive"));
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -62,19 +64,56 @@ bool IsMostForSure(const std::vector<TaskRow>& rows, const TaskRow& most) {
   });
 }
 
-std::string MostAlive(const TaskReplay& replay, const std::vector<TaskRow>& rows,
+// Less than a hundredth is not worth a word.
+std::string ErrorText(const TaskReplay& replay, const HeapSums& live) {
+  if (!replay.is_estimate() || live.BytesError() < 0.01 * live.bytes) return "";
+  return absl::StrCat(" (standard error ", HumanBytes(live.BytesError()), ")");
+}
+
+// Of many small tasks of one function no single one matters: empty where one
+// has a good part of what they have.
+std::string AliveTogether(const TaskReplay& replay,
+                          const std::vector<TaskRow>& rows, const TaskRow& most,
+                          const std::string& moment) {
+  constexpr double kGoodPart = 0.25;
+  const RunIndex& index = replay.index();
+  const auto function_of = [&](const TaskRow& row) {
+    const SourceLocation where =
+        index.ResolveStack(replay.names().Stack(row.task));
+    return std::make_tuple(where.file, where.first_line, where.qualname);
+  };
+  std::map<std::tuple<absl::string_view, uint32_t, absl::string_view>, TaskRow>
+      sums;
+  for (const TaskRow& row : rows) {
+    TaskRow& sum = sums[function_of(row)];
+    sum.sums.Add(row.sums);
+    sum.heap.live.Add(row.heap.live);
+  }
+  const auto first = std::max_element(
+      sums.begin(), sums.end(), [](const auto& a, const auto& b) {
+        return a.second.heap.live.bytes < b.second.heap.live.bytes;
+      });
+  const HeapSums& live = first->second.heap.live;
+  const absl::string_view name = std::get<2>(first->first);
+  if (name.empty() || most.heap.live.bytes >= kGoodPart * live.bytes) return "";
+  return absl::StrCat("Of what ", Counted(first->second.sums.tasks, "task"),
+                      " of ", TerminalText(name), " allocated ",
+                      HumanBytes(live.bytes), ErrorText(replay, live),
+                      " are alive at ", moment, ".\n");
+}
+
+std::string MostAlive(const TaskReplay& replay,
+                      const std::vector<TaskRow>& rows,
                       const std::string& moment) {
   const TaskRow& most =
       Most(rows, [](const TaskRow& row) { return row.heap.live.bytes; });
   const HeapSums& live = most.heap.live;
   if (live.bytes <= 0) return "";
+  std::string together = AliveTogether(replay, rows, most, moment);
+  if (!together.empty()) return together;
   return absl::StrCat(
       "Of what ", NameOf(replay, most.task), " allocated ",
-      HumanBytes(live.bytes),
-      replay.is_estimate() ? absl::StrCat(" (standard error ",
-                                          HumanBytes(live.BytesError()), ")")
-                           : "",
-      " are alive at ", moment,
+      HumanBytes(live.bytes), ErrorText(replay, live), " are alive at ", moment,
       IsMostForSure(rows, most) ? ", the most of all" : "", ".\n");
 }
 

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "absl/memory/memory.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
@@ -38,8 +40,35 @@ std::string Contents(const std::string& path) {
   return std::string(buffer, size < 0 ? 0 : size);
 }
 
+// The user numbers of a process: real, effective, saved; empty: it has ended.
+std::vector<uint64_t> UsersOf(const std::string& process) {
+  std::vector<uint64_t> users;
+  const std::string status = Contents(absl::StrCat(process, "/status"));
+  for (const absl::string_view line : absl::StrSplit(status, '\n')) {
+    if (!absl::StartsWith(line, "Uid:\t")) continue;
+    for (const absl::string_view word : absl::StrSplit(line.substr(5), '\t')) {
+      uint64_t user = 0;
+      if (absl::SimpleAtoi(word, &user) && users.size() < 3) {
+        users.push_back(user);
+      }
+    }
+  }
+  return users;
+}
+
+// Whether its user may stand for the program's: it is the same one, or root, as
+// whom a program may have begun. Anybody may call a process a collector.
+bool MayCollect(const std::string& process, pid_t pid) {
+  const std::vector<uint64_t> of = UsersOf(absl::StrCat("/proc/", pid));
+  const std::vector<uint64_t> by = UsersOf(process);
+  return !by.empty() && std::all_of(by.begin(), by.end(), [&of](uint64_t user) {
+    return user == 0 || std::find(of.begin(), of.end(), user) != of.end();
+  });
+}
+
 bool Collects(const std::string& process, pid_t pid) {
-  if (!absl::StartsWith(Contents(absl::StrCat(process, "/comm")), kCollector)) {
+  if (!absl::StartsWith(Contents(absl::StrCat(process, "/comm")), kCollector) ||
+      !MayCollect(process, pid)) {
     return false;
   }
   const std::string info = Contents(absl::StrCat(process, "/fdinfo/", kPidFd));

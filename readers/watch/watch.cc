@@ -291,7 +291,11 @@ int Watcher::PrintOnce() {
   std::string text;
   for (const WatchLine& line : lines) absl::StrAppend(&text, line.text, "\n");
   const int code = PrintText(console_, text);
-  return damages_ > 0 ? kExitFailed : code;
+  if (damages_ == 0) return code;
+  console_.Say(absl::StrCat(file_->shown_name(), ": damaged at ", damages_,
+                            damages_ == 1 ? " place" : " places",
+                            "; what could be read is shown"));
+  return kExitFailed;
 }
 
 // What the program that was started is to be known by.

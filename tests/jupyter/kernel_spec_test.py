@@ -93,6 +93,24 @@ class KernelSpecTest(support.ProgramTest):
         self.assertTrue(os.path.exists(path))
         shutil.rmtree(os.path.dirname(path))
 
+    def test_no_link_is_followed(self):
+        folder = os.path.join(self.folder, "links/share/jupyter/kernels/pymemrun")
+        self.write(folder + "/kernel.json", '{"argv": ["/x/pymemrun"]}')
+        precious = self.write("precious", "precious")
+        os.symlink(precious, folder + "/kernel.json.new")
+        words = ["--prefix", self.folder + "/links", "--python", support.PYTHON]
+        done = self.kernel("install", *words, "--display-name", "\x1b[31mred")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn(": \\x1b[31mred, ", done.stdout)
+        with open(precious, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious")
+        self.assertTrue(os.stat(folder + "/kernel.json").st_mode & 0o004)
+        os.rename(folder, self.folder + "/elsewhere")
+        os.symlink(self.folder + "/elsewhere", folder)
+        for command in "install", "remove":
+            self.refuse("found a symbolic link", command, *words, status=1)
+        self.assertTrue(os.path.exists(self.folder + "/elsewhere/kernel.json"))
+
     def test_a_script_of_that_name_runs(self):
         self.write("kernel", "print('a script')")
         self.assertEqual(self.pymemrun("--quiet", "kernel").stdout, "a script\n")

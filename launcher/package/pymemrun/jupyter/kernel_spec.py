@@ -127,15 +127,25 @@ def install(launcher, read):
         "language": "python",
     }
     os.makedirs(folder, exist_ok=True)
-    path = os.path.join(folder, "kernel.json")
-    with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(spec, file, indent=1)
-        file.write("\n")
-    os.replace(path + ".new", path)
-    print(f"Installed {folder}: {spec['display_name']}, {sys.executable}")
+    # Under a name that is new: a link that somebody left there is not followed.
+    handle, new = tempfile.mkstemp(prefix="kernel.json.", dir=folder)
+    try:
+        with open(handle, "w", encoding="utf-8") as file:
+            json.dump(spec, file, indent=1)
+            file.write("\n")
+        os.chmod(new, 0o644)
+        os.replace(new, os.path.join(folder, "kernel.json"))
+    except OSError:
+        os.unlink(new)
+        raise
+    shown = "".join(c if c.isprintable() else ascii(c)[1:-1]
+                    for c in spec["display_name"])
+    print(f"Installed {folder}: {shown}, {sys.executable}")
 
 
 def refuse_others(folder):
+    if os.path.islink(folder):
+        fail(1, f"{folder}: expected a folder, found a symbolic link")
     try:
         with open(os.path.join(folder, "kernel.json"), encoding="utf-8") as file:
             argv = json.load(file)["argv"]

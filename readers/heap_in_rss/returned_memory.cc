@@ -208,6 +208,8 @@ ReturnedMemory MemoryWithout(std::vector<BlockRange> going,
   sweep.AddBlocks(staying, kStaying);
   sweep.AddTop(staying, malloc_heap);
   uint64_t emptied = 0;
+  // obmalloc.c keeps one empty arena for the next blocks.
+  bool has_spare = false;
   for (const PythonArenas::Arena& arena : arenas) {
     if (arena.end - arena.begin < arena.pool_bytes) continue;
     // A pool from before tracing right below: what seems to begin here is the
@@ -217,8 +219,9 @@ ReturnedMemory MemoryWithout(std::vector<BlockRange> going,
     const bool is_emptied = HasBlock(going, arena) &&
                             !HasBlock(staying, arena) &&
                             !sweep.IsOlder(below, arena.end - arena.pool_bytes);
-    sweep.AddArena(arena, is_emptied);
-    emptied += is_emptied;
+    sweep.AddArena(arena, is_emptied && has_spare);
+    emptied += is_emptied && has_spare;
+    has_spare |= is_emptied;
   }
   ReturnedMemory returned = sweep.Sweep();
   returned.arenas = emptied;

@@ -26,7 +26,8 @@ struct ReturnedMemory {
   uint64_t arena_bytes = 0;    // arenas that would be empty, free pools too
   uint64_t mapped_bytes = 0;   // large blocks in mappings of their own
   uint64_t trimmed_bytes = 0;  // the end of malloc's heap, what is free too
-  // What stays with an allocator: in arenas in which other blocks live...
+  // What stays with an allocator: in arenas in which other blocks live, and in
+  // the one empty arena that CPython keeps...
   uint64_t kept_arena_bytes = 0;
   // ...and in malloc's heap, which gives it back with malloc_trim().
   uint64_t malloc_bytes = 0;

@@ -11,6 +11,8 @@ namespace pymemrun {
 namespace {
 
 constexpr uint64_t kPage = 4096, kPool = 1 << 14;
+// Where an arena lies that becomes empty first.
+constexpr uint64_t kSpare = 0x800 * kPage;
 
 class ReturnedMemoryTest : public testing::Test {
  protected:
@@ -57,11 +59,14 @@ TEST_F(ReturnedMemoryTest, LargeBlocksBehindTheirHeaderAreMappings) {
 
 TEST_F(ReturnedMemoryTest, ArenasReturnAsAWholeWhenTheyAreEmpty) {
   const uint64_t first = 0x1000 * kPage, second = first + (1 << 20);
-  arenas_ = {{first, second, kPool}, {second, second + (1 << 20), kPool}};
+  arenas_ = {{kSpare, kSpare + (1 << 20), kPool},
+             {first, second, kPool},
+             {second, second + (1 << 20), kPool}};
   Come(first / kPage, 40);  // two of them hold blocks that go
   Come(second / kPage, 40);
-  going_ = {Block(first + 48, 64, true), Block(first + kPool + 48, 64, true),
-            Block(second + 48, 64, true), Block(second + kPage, 64, true)};
+  going_ = {Block(kSpare + 48, 64, true), Block(first + 48, 64, true),
+            Block(first + kPool + 48, 64, true), Block(second + 48, 64, true),
+            Block(second + kPage, 64, true)};
   staying_ = {Block(second + 48 + 64, 64, true)};
   const ReturnedMemory returned = Returned();
   EXPECT_EQ(returned.arenas, 1u);
@@ -70,6 +75,20 @@ TEST_F(ReturnedMemoryTest, ArenasReturnAsAWholeWhenTheyAreEmpty) {
   EXPECT_EQ(returned.shared_bytes, kPage);
   EXPECT_EQ(returned.alone_bytes, 41 * kPage);
   EXPECT_EQ(returned.malloc_bytes, 0u);
+}
+
+// obmalloc.c keeps the first arena that becomes empty.
+TEST_F(ReturnedMemoryTest, OneEmptyArenaStays) {
+  for (uint64_t i = 0; i < 3; ++i) {
+    const uint64_t begin = kSpare + (i << 20);
+    arenas_.push_back({begin, begin + (1 << 20), kPool});
+    Come(begin / kPage, 256);
+    going_.push_back(Block(begin + 48, 64, true));
+    const ReturnedMemory returned = Returned();
+    EXPECT_EQ(returned.arenas, i);
+    EXPECT_EQ(returned.arena_bytes, i << 20);
+    EXPECT_EQ(returned.kept_arena_bytes, kPage);
+  }
 }
 
 TEST_F(ReturnedMemoryTest, WithoutABlockThatGoesAnArenaIsNotCounted) {
@@ -83,9 +102,9 @@ TEST_F(ReturnedMemoryTest, WithoutABlockThatGoesAnArenaIsNotCounted) {
 // Arenas are aligned to pages, so the last pool may be none.
 TEST_F(ReturnedMemoryTest, AMappingBehindTheLastPoolDoesNotKeepAnArena) {
   const uint64_t first = 0x1000 * kPage, end = first + (1 << 20);
-  arenas_ = {{first, end, kPool}};
+  arenas_ = {{kSpare, kSpare + (1 << 20), kPool}, {first, end, kPool}};
   Come(first / kPage, 256);
-  going_ = {Block(first + 48, 64, true)};
+  going_ = {Block(kSpare + 48, 64, true), Block(first + 48, 64, true)};
   staying_ = {Block(end - kPage, 10 * kPage)};
   EXPECT_EQ(Returned().arena_bytes, 255 * kPage);
   staying_ = {Block(end - kPage, 64, true)};

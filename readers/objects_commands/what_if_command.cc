@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "readers/objects/chain_text.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_heap/what_if.h"
+#include "readers/objects_text/object_table.h"
 #include "text/columns.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
@@ -107,7 +107,8 @@ std::string PagesText(const ReturnedMemory& pages) {
   add(pages.mapped_bytes,
       "return at once: large blocks have their own mappings");
   add(pages.trimmed_bytes, "return at once: the end of malloc's heap");
-  add(pages.kept_arena_bytes, "stay: other blocks live in the same arenas");
+  add(pages.kept_arena_bytes,
+      "stay: in arenas with other blocks, and in one kept empty");
   add(pages.malloc_bytes, "malloc keeps: malloc_trim(0) gives them back");
   if (pages.shared_bytes > 0) {
     text += Row(pages.shared_bytes, false,

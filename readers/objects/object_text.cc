@@ -130,6 +130,16 @@ NodeId KeyOf(const ObjectGraph& graph, uint32_t edge) {
   return graph.target(edge - 1);
 }
 
+namespace {
+
+std::string KeyText(const ObjectGraph& graph, NodeId key) {
+  if (KindText(graph, key) == "NoneType") return "None";
+  const std::string value = ValueText(graph, key);
+  return value.empty() ? NodeText(graph, key) : value;
+}
+
+}  // namespace
+
 std::string EdgeText(const ObjectGraph& graph, uint32_t edge) {
   const absl::string_view name = graph.edge_name(edge);
   switch (graph.kind(edge)) {
@@ -138,12 +148,11 @@ std::string EdgeText(const ObjectGraph& graph, uint32_t edge) {
     case EDGE_KEY:
       return "key";
     case EDGE_VALUE: {
-      if (!name.empty()) return absl::StrCat("[", Quoted(name, false), "]");
+      // The key knows its type: 38 is not '38'.
       const NodeId key = KeyOf(graph, edge);
-      if (key == kNoNode) return "value";
-      const std::string value = ValueText(graph, key);
-      return absl::StrCat("[", value.empty() ? NodeText(graph, key) : value,
-                          "]");
+      if (key != kNoNode) return absl::StrCat("[", KeyText(graph, key), "]");
+      if (name.empty()) return "value";
+      return absl::StrCat("[", Quoted(name, false), "]");
     }
     case EDGE_INDEX: {
       uint32_t index = 0;

@@ -37,6 +37,7 @@ void DumpLoader::OnHeader(const Header& header) {
 
 void DumpLoader::OnObjectsBegin(const ObjectsBegin& begin) {
   graph_.facts().begin = begin;
+  has_begin_ = true;
 }
 
 void DumpLoader::OnObjectType(const ObjectTypeDef& type) {
@@ -108,7 +109,10 @@ void DumpLoader::OnDamage(const StreamReader::Damage& damage) {
 absl::Status DumpLoader::Finish() {
   RETURN_IF_ERROR(status_);
   if (graph_.nodes() == 0) {
-    return absl::InvalidArgumentError("holds no object graph");
+    return absl::InvalidArgumentError(
+        has_begin_ ? "holds no object graph"
+                   : "a run file has no objects: pymemrun --objects exit "
+                     "records a dump of them, RUN.obj.pb, beside it");
   }
   const bool is_whole = stretches_.size() == 1 && stretches_[0].number == 0;
   if (!is_whole) {

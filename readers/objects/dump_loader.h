@@ -55,6 +55,7 @@ class DumpLoader : public RecordVisitor {
   const FdSource* source_ = nullptr;
   std::vector<Stretch> stretches_;
   absl::Status status_;
+  bool has_begin_ = false;
 };
 
 // Makes a root that leads to modules, to nodes without parents, and to one of

@@ -345,9 +345,10 @@ TEST(DumpLoader, RefusesWhatIsNoDump) {
   builder.AddHeader(RunBuilder::DefaultHeader());
   builder.Flush();
   EXPECT_THAT(Load(sink.contents()).printed.err,
-              HasSubstr("holds no object graph"));
+              HasSubstr("a run file has no objects: pymemrun --objects exit"));
   EXPECT_EQ(Load("").printed.code, kExitFailed);
-  EXPECT_THAT(Load("hello").printed.err, HasSubstr("not a dump of objects: found a text file"));
+  EXPECT_THAT(Load("hello").printed.err,
+              HasSubstr("not a dump of objects: found a text file"));
 }
 
 TEST(NodeFilterTest, TakesConditionsThatAllMustHold) {

@@ -8,7 +8,7 @@ import object_dump
 import support
 
 PROGRAM = """
-import threading, weakref, pymemrun, sys
+import io, threading, weakref, pymemrun, sys
 class Target:
     def __init__(self, mark): self.mark = mark
 class Slots:
@@ -34,6 +34,8 @@ def generator():
     yield 1
     del inside
 suspended = generator(); next(suspended)
+shown = Target("in shown"); vars(shown)
+written = io.BytesIO(); written.write(b"q" * 5000)
 weak = Target("weak"); referring = weakref.ref(weak)
 texts = ["x" * 300, "x" * 300 + "y", "\\u00e9\\U0001F600\\ud800", b"\\x00\\xff" * 80, 2.5, True, 1 << 63, -(1 << 90)]
 texts.append("".join(["x"] * 300))
@@ -120,6 +122,16 @@ class ObjectsNamesTest(support.ProgramTest):
         (kind, _, parent), = self.held_by("second")
         indexes = self.dump.targets(parent, "INDEX")
         self.assertEqual(indexes[1][1], self.marked("second"))
+
+    def test_a_dictionary_that_was_asked_for_is_its_instances(self):
+        dict_, = (node for _, node in self.dump.targets(self.marked("in shown"), "DICT"))
+        self.assertEqual([parent.type for _, _, parent in self.parents[dict_.number]], ["Target"])
+
+    def test_a_buffer_of_bytes_counts_once(self):
+        written, = (node for node in self.dump.nodes if node.type == "BytesIO")
+        buffers = [node for _, node in self.dump.targets(written) if node.type == "bytes"]
+        self.assertTrue(5000 < written.size + sum(node.size for node in buffers) < 9000)
+        self.assertEqual(len(buffers), support.VERSION >= (3, 12))
 
     def test_closures_frames_and_generators(self):
         self.assert_held("closed", "CELL", "closed", "cell")

@@ -293,7 +293,9 @@ print(pymemrun.dump_objects(wait=True))
             if more.get(address, 0) > 0 and (
                     kind == kinds.Value("EDGE_KEY") or not referents or
                     kind in (kinds.Value("EDGE_ATTRIBUTE"), kinds.Value("EDGE_DICT"),
-                             kinds.Value("EDGE_BASE")) and node.text):
+                             kinds.Value("EDGE_BASE")) and node.text or
+                    # gc leaves it out where 3.13 has the attributes in the instance.
+                    kind == kinds.Value("EDGE_DICT") and support.VERSION >= (3, 13)):
                 more[address] -= 1
         return ([a for a, n in missing.items() if n > 0],
                 [a for a, n in more.items() if n > 0])

@@ -55,7 +55,8 @@ static void ManagedEdges(PyObject* object, const PymemrunSink* sink) {
   Py_ssize_t count = 0;
   PyObject* dict = NULL;
   PyObject** values = InlineValues(object, &count, &dict);
-  PymemrunTell(sink, dict, kPymemrunDict, 0, NULL, "__dict__");
+  // Beside values that are still valid 3.13's tp_traverse leaves it out.
+  PymemrunTell(sink, dict, kPymemrunDict, 1, NULL, "__dict__");
   for (Py_ssize_t i = 0; values != NULL && i < count; ++i) {
     PymemrunTell(sink, values[i], kPymemrunAttribute, 0,
                  SharedKey(Py_TYPE(object), i), NULL);

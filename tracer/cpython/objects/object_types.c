@@ -117,6 +117,16 @@ void PymemrunTypeFactsOf(PyTypeObject* type, PymemrunTypeFacts* facts) {
   }
   facts->head_bytes = HeadBytes(type);
   facts->size_of = FindSizeOf(type);
+#if PY_VERSION_HEX >= 0x030C0000
+  // BytesIO counts its buffer, which is an object that tp_traverse visits.
+  for (PyTypeObject* t = type; t != NULL; t = t->tp_base) {
+    if (strcmp(t->tp_name, "_io.BytesIO") != 0) continue;
+    if (facts->size_of == FindSizeOf(t)) {
+      facts->size_of = FindSizeOf(&PyBaseObject_Type);
+    }
+    break;
+  }
+#endif
 }
 
 uint32_t PymemrunMembersOf(PyTypeObject* type, PymemrunMember* members,

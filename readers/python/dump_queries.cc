@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "readers/objects/object_text.h"
 #include "readers/objects_heap/what_if.h"
 #include "readers/objects_query/sql_query.h"
+#include "readers/python/arguments.h"
 #include "readers/python/python_values.h"
 
 namespace pymemrun {
@@ -252,6 +254,41 @@ void DefineContains(py::class_<ObjectDump>* dump) {
       py::arg("object"), "Whether it is an object of this dump.");
 }
 
+// TypeRows of named tuples, the largest first.
+py::object Summarize(const ObjectDump& dump, const py::object& limit) {
+  const ObjectGraph& graph = dump.graph();
+  struct Sums {
+    uint32_t type = 0;
+    uint64_t count = 0, bytes = 0, largest = 0;
+  };
+  std::vector<Sums> sums(graph.types().size());
+  for (NodeId node = 0; node < graph.nodes(); ++node) {
+    if (graph.is_synthetic(node)) continue;
+    Sums& of = sums[graph.type(node)];
+    of.type = graph.type(node);
+    ++of.count;
+    of.bytes += graph.size_bytes(node);
+    of.largest = std::max(of.largest, graph.size_bytes(node));
+  }
+  std::stable_sort(sums.begin(), sums.end(), [](const Sums& a, const Sums& b) {
+    return std::pair(a.bytes, a.count) > std::pair(b.bytes, b.count);
+  });
+  const std::vector<uint64_t> retained = dump.analysis().RetainedByType();
+  const RecordType row("TypeRow");
+  const size_t most = LimitOf(limit, sums.size());
+  py::list rows;
+  uint64_t types = 0;
+  for (const Sums& of : sums) {
+    if (of.count == 0) break;
+    ++types;
+    if (rows.size() == most) continue;
+    rows.append(row.Make(PythonText(graph.type_name(of.type)), of.count,
+                         of.bytes, of.largest, retained[of.type]));
+  }
+  return RecordClass("TypeRows")(rows, graph.objects(), types,
+                                 graph.total_bytes());
+}
+
 }  // namespace
 
 void DefineQueries(py::module_* module, py::class_<ObjectDump>* dump,
@@ -259,6 +296,9 @@ void DefineQueries(py::module_* module, py::class_<ObjectDump>* dump,
   py::class_<DumpArray>(*module, "_DumpArray", py::buffer_protocol())
       .def_buffer(&DumpArray::Buffer);
   DefineContains(dump);
+  dump->def("summarize", &Summarize, py::arg("limit") = 20,
+            "Each type's TypeRow, the largest first; `limit` of them, None: "
+            "all. It prints as a table.");
   dump->def("arrays", &Arrays,
             "The graph as memoryviews, which numpy.asarray() takes without a "
             "copy. `address`, `size`, `type`, `retained` and `dominator` have "

@@ -13,6 +13,7 @@
 #include "readers/objects/free_lists.h"
 #include "readers/objects/node_filter.h"
 #include "readers/objects/object_text.h"
+#include "readers/objects_findings/collapse.h"
 #include "readers/objects_heap/load_allocations.h"
 #include "readers/python/arguments.h"
 #include "readers/python/dump_queries.h"
@@ -49,7 +50,7 @@ const NodeAllocations* LoadedDump::Allocations() {
   if (!has_looked) {
     has_looked = true;
     // Why nothing is known is for those who name a run file.
-    AllocationsRead read = LoadAllocations(path, "", nullptr, graph());
+    AllocationsRead read = LoadAllocations(path, run, nullptr, graph());
     if (read.status.ok()) TakeAllocations(std::move(read.allocations));
   }
   return graph().allocations();
@@ -75,9 +76,10 @@ ObjectDump::ObjectDump(py::handle path, const py::object& run) {
   analysis_ = std::make_shared<LoadedDump>(std::move(graph));
   analysis_->path = bytes;
   if (run.is_none()) return;
+  analysis_->run = PathBytes(run);
   analysis_->has_looked = true;
   AllocationsRead read =
-      LoadAllocations(bytes, PathBytes(run), nullptr, analysis_->graph());
+      LoadAllocations(bytes, analysis_->run, nullptr, analysis_->graph());
   if (!read.status.ok()) RaiseOf(read.status, run);
   analysis_->TakeAllocations(std::move(read.allocations));
 }
@@ -108,33 +110,13 @@ py::list ObjectDump::GetAll(const TextArgument& type) const {
   return objects;
 }
 
-py::list ObjectDump::Summarize(const py::object& limit) const {
-  struct Sums {
-    uint32_t type = 0;
-    uint64_t count = 0, bytes = 0, largest = 0;
-  };
-  std::vector<Sums> sums(graph().types().size());
-  for (NodeId node = 0; node < graph().nodes(); ++node) {
-    if (graph().is_synthetic(node)) continue;
-    Sums& of = sums[graph().type(node)];
-    of.type = graph().type(node);
-    ++of.count;
-    of.bytes += graph().size_bytes(node);
-    of.largest = std::max(of.largest, graph().size_bytes(node));
-  }
-  std::stable_sort(sums.begin(), sums.end(), [](const Sums& a, const Sums& b) {
-    return std::pair(a.bytes, a.count) > std::pair(b.bytes, b.count);
-  });
-  const std::vector<uint64_t> retained = analysis_->RetainedByType();
-  const RecordType row("TypeRow");
-  const size_t most = LimitOf(limit, sums.size());
-  py::list rows;
-  for (const Sums& of : sums) {
-    if (of.count == 0 || rows.size() == most) break;
-    rows.append(row.Make(PythonText(graph().type_name(of.type)), of.count,
-                         of.bytes, of.largest, retained[of.type]));
-  }
-  return rows;
+uint64_t ObjectDump::CollapseInstanceDicts() {
+  Collapsed collapsed = pymemrun::CollapseInstanceDicts(graph());
+  auto folded = std::make_shared<LoadedDump>(std::move(collapsed.graph));
+  folded->path = analysis_->path;
+  folded->run = analysis_->run;
+  analysis_ = std::move(folded);
+  return collapsed.dicts;
 }
 
 py::list DumpedObject::Children() const {
@@ -163,8 +145,8 @@ py::object DumpedObject::Unwrapped(NodeId node) const {
   return ValueOf(graph(), node, py::cast(DumpedObject(analysis_, node)));
 }
 
-py::dict DumpedObject::RefsAsDict() const {
-  py::dict refs;
+py::object DumpedObject::RefsAsDict() const {
+  py::object refs = RecordClass("References")();
   const auto add = [&](NodeId node) {
     for (uint32_t e = graph().first_edge(node);
          e < graph().first_edge(node + 1); ++e) {
@@ -264,8 +246,13 @@ void DefineDump(DumpClass* dump) {
   dump->def("get_all", &ObjectDump::GetAll, py::arg("type"),
             "All objects of a type, those that retain most first. The name is "
             "with its module or without, or a pattern of * ? [...].");
-  dump->def("summarize", &ObjectDump::Summarize, py::arg("limit") = 20,
-            "TypeRows, the largest first; `limit` of them, None: all.");
+  dump->def(
+      "compute_parents",
+      [](const ObjectDump& self) { self.analysis().parents(); },
+      "Finds every object's parents now; otherwise the first question does.");
+  dump->def("collapse_instance_dicts", &ObjectDump::CollapseInstanceDicts,
+            "Counts each __dict__ in its instance from here on. Returns how "
+            "many there were. Objects that were given before do not change.");
   dump->def_property_readonly(
       "root", [](const ObjectDump& self) { return self.At(kRootNode); },
       "What all roots are children of; no object of the program.");
@@ -340,9 +327,10 @@ void DefineNeighbours(ObjectClass* object) {
       object, {"num_parents"},
       [](const Self& s) { return s.analysis().parents().count(s.node()); },
       "How many references lead to it.");
-  object->def("refs_as_dict", &Self::RefsAsDict,
-              "A dict's entries, or an instance's attributes, by name. Text, "
-              "numbers and None are themselves.");
+  DefineProperty(
+      object, {"refs_as_dict"}, &Self::RefsAsDict,
+      "A dict's entries, or an instance's attributes, by name. Text, numbers "
+      "and None are themselves. It may be called, too: refs_as_dict().");
   object->def("path", &Self::Path,
               "What keeps it alive: (reference, object) for each step of the "
               "shortest chain from a root.");

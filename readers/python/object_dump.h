@@ -24,6 +24,7 @@ struct LoadedDump : ObjectAnalysis {
   const NodeAllocations* Allocations();
 
   std::string path;
+  std::string run;  // empty: the one beside it
   bool has_looked = false;
 };
 
@@ -44,8 +45,9 @@ class ObjectDump {
   DumpedObject AtAddress(WholeArgument address) const;
   // Those that retain most first.
   pybind11::list GetAll(const TextArgument& type) const;
-  // Named tuples of types, the largest first.
-  pybind11::list Summarize(const pybind11::object& limit) const;
+  // From here on each __dict__ is part of its instance. Objects that were
+  // given before stay as they are. Returns how many there were.
+  uint64_t CollapseInstanceDicts();
 
  private:
   std::shared_ptr<LoadedDump> analysis_;
@@ -65,8 +67,9 @@ class DumpedObject {
   DumpedObject Sibling(NodeId node) const { return {analysis_, node}; }
   pybind11::list Children() const;
   pybind11::list Parents() const;
-  // {name or key: object}; text, numbers, bools and None as themselves.
-  pybind11::dict RefsAsDict() const;
+  // References of {name or key: object}; text, numbers, bools and None as
+  // themselves.
+  pybind11::object RefsAsDict() const;
   // The shortest chain from a root, as an expression as far as it is one, and
   // the objects of the chain.
   pybind11::list Path() const;

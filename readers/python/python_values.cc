@@ -27,8 +27,11 @@ py::str PythonTexts::Of(absl::string_view bytes) {
   return made_.emplace(bytes, PythonText(bytes)).first->second;
 }
 
-RecordType::RecordType(const char* name)
-    : type_(py::module_::import("pymemrun_reader._records").attr(name)) {}
+py::object RecordClass(const char* name) {
+  return py::module_::import("pymemrun_reader._records").attr(name);
+}
+
+RecordType::RecordType(const char* name) : type_(RecordClass(name)) {}
 
 // As tuple.__new__ does, without a tuple of arguments.
 py::object RecordType::Make(py::object* items, size_t count) const {

@@ -57,6 +57,9 @@ class RecordType {
   pybind11::type type_;
 };
 
+// A class of _records.py.
+pybind11::object RecordClass(const char* name);
+
 double Seconds(uint64_t time_us);
 
 // The frames of a stack as Frame records, the outermost first, as many as the

@@ -19,12 +19,25 @@ from typing import List as _List, Union as _Union
 
 from ._reader import DumpedObject, ObjectDump, Run, Snapshot, __version__, objects, open
 from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow,
-                       ObjectAllocation, Page, PlaceRow, Row,
-                       StackRow, TypeRow, Unmap, WhatIf)
+                       ObjectAllocation, Page, PlaceRow, References,
+                       Row, StackRow, TypeRow, TypeRows, Unmap, WhatIf)
 
 __all__ = ['Allocation', 'DumpedObject', 'End', 'Frame', 'Free', 'History', 'Mark', 'NameRow',
-           'ObjectAllocation', 'ObjectDump', 'Page', 'PlaceRow', 'Row', 'Run', 'Snapshot', 'StackRow', 'TypeRow', 'Unmap', 'WhatIf',
+           'ObjectAllocation', 'ObjectDump', 'Page', 'PlaceRow', 'References', 'Row', 'Run', 'Snapshot', 'StackRow', 'TypeRow', 'TypeRows', 'Unmap', 'WhatIf',
            'objects', 'open', 'open_all']
+
+
+def _repr_of(of):
+    shown = of.__dict__['__repr__'].__func__
+
+    def __repr__(self):
+        return shown(self)
+    return __repr__
+
+
+# pprint() looks it up in a dict, and pybind11's own cannot be a key.
+for _class in (DumpedObject, Run):
+    _class.__repr__ = _repr_of(_class)
 
 _is_dump_name = _re.compile(r'[.]obj(-[^.]*)?[.]pb$').search
 

@@ -1,6 +1,6 @@
 """The records that pymemrun_reader gives. Times are in seconds since the run
 began, sizes in bytes."""
-from typing import NamedTuple, Optional, Sequence
+from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Sequence
 
 
 class Frame(NamedTuple):
@@ -147,6 +147,35 @@ class TypeRow(NamedTuple):
     size_bytes: int
     largest_bytes: int
     retained_bytes: int  # what would go if they went one by one
+
+
+class TypeRows(List[TypeRow]):
+    """What ObjectDump.summarize() gives. It prints as a table with shares of all objects."""
+    def __init__(self, rows: Iterable[TypeRow], objects: int, types: int, size_bytes: int) -> None:
+        super().__init__(rows)
+        self.objects = objects  # of all types, also of those that `limit` left out
+        self.types = types
+        self.size_bytes = size_bytes
+
+    def __repr__(self) -> str:
+        lines = ['{:,} objects of {:,} types take {:,} bytes ({:.1f} MiB)'.format(
+                     self.objects, self.types, self.size_bytes, self.size_bytes / 2**20),
+                 '{:>4} {:>11} {:>3} {:>15} {:>3} {:>4} {:>13}  {}'.format(
+                     '#', 'count', '%', 'size', '%', 'cum%', 'largest', 'type')]
+        sum_bytes = 0
+        for number, row in enumerate(self):
+            sum_bytes += row.size_bytes
+            lines.append('{:>4} {:>11,} {:>3.0f} {:>15,} {:>3.0f} {:>4.0f} {:>13,}  {}'.format(
+                number, row.count, 100 * row.count / max(self.objects, 1), row.size_bytes,
+                100 * row.size_bytes / max(self.size_bytes, 1),
+                100 * sum_bytes / max(self.size_bytes, 1), row.largest_bytes, row.type))
+        return '\n'.join(lines)
+
+
+class References(Dict[Any, Any]):
+    """What DumpedObject.refs_as_dict is. A call gives the same, as it was a method once."""
+    def __call__(self) -> 'References':
+        return self
 
 
 class WhatIf(NamedTuple):

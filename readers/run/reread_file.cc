@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,11 +42,16 @@ absl::Time BeginOfProgram() {
   return begin;
 }
 
+uint64_t SizeOf(int fd) {
+  struct stat info;
+  return fstat(fd, &info) == 0 ? info.st_size : 0;
+}
+
 // Shows on a terminal how far a reading of a file is.
 class ShownReading {
  public:
-  ShownReading(ByteSource* source, uint64_t size_bytes, int terminal_fd)
-      : progress_(isatty(terminal_fd) ? size_bytes : 0,
+  ShownReading(ByteSource* source, int fd, int terminal_fd)
+      : progress_(isatty(terminal_fd) ? SizeOf(fd) : 0,
                   [this, terminal_fd](absl::string_view text) {
                     Show(text, terminal_fd);
                   }),
@@ -192,7 +198,7 @@ bool RereadFile::Rewind() {
 bool RereadFile::ReadAgain(RecordVisitor* visitor) {
   if (!Rewind()) return false;
   FdSource source(fd_);
-  ShownReading shown(&source, file_->size_bytes(), console_->err_fd);
+  ShownReading shown(&source, fd_, console_->err_fd);
   ReadResult result;
   const absl::Status status =
       ReadStream(shown.source(), StreamReader::Options(), visitor, &result);
@@ -213,7 +219,7 @@ bool RereadFile::Read(ReplayVisitor* replay) {
   FooterKeeper keeper(with_parent == nullptr ? replay : with_parent.get());
   FdSource source(fd_);
   std::optional<ShownReading> shown;
-  shown.emplace(&source, file_->size_bytes(), console_->err_fd);
+  shown.emplace(&source, fd_, console_->err_fd);
   ReadResult result;
   const absl::Status status =
       ReadStream(shown->source(), StreamReader::Options(), &keeper, &result);

@@ -51,10 +51,22 @@ absl::string_view Installed(absl::string_view file) {
   return "";
 }
 
-bool IsText(absl::string_view file) {
-  return file == "<string>" || file == "<stdin>" ||
-         absl::StartsWith(file, "<ipython-input-") ||
-         absl::StartsWith(file, "<doctest ");
+// The start of a command, "#!python" and no more than a call: pip writes it
+// into a "bin" folder, without an ending.
+bool IsConsoleScript(absl::string_view file, absl::string_view function) {
+  const size_t slash = file.rfind('/');
+  return function == "<module>" && slash != absl::string_view::npos &&
+         absl::EndsWith(file.substr(0, slash), "/bin") &&
+         !absl::StrContains(file.substr(slash), '.');
+}
+
+// What CPython, numpy and generators of wrappers call their code.
+bool IsGenerated(absl::string_view file) {
+  return absl::StartsWith(file, "<frozen ") ||
+         absl::StartsWith(file, "<attrs generated ") ||
+         absl::StartsWith(file, "<decorator-gen-") ||
+         absl::StartsWith(file, "<makefun-gen-") ||
+         absl::EndsWith(file, " internals>");
 }
 
 }  // namespace
@@ -66,15 +78,16 @@ void OwnCode::SetPatterns(std::vector<std::string> patterns) {
 
 bool OwnCode::NoneMatched() { return !Patterns().empty() && !any_matched; }
 
-OwnCode::Kind OwnCode::KindOf(absl::string_view file) {
+OwnCode::Kind OwnCode::KindOf(absl::string_view file,
+                              absl::string_view function) {
   if (file.empty()) return kLibrary;
   if (!Patterns().empty()) {
     if (!FileMatchesAny(Patterns(), std::string(file))) return kLibrary;
     any_matched.store(true, std::memory_order_relaxed);
     return kOwn;
   }
-  if (IsText(file)) return kText;
-  if (file.front() == '<') return kLibrary;
+  if (file.front() == '<') return IsGenerated(file) ? kLibrary : kText;
+  if (IsConsoleScript(file, function)) return kLibrary;
   return PackageOf(file).empty() ? kOwn : kLibrary;
 }
 
@@ -86,6 +99,26 @@ absl::string_view OwnCode::PackageOf(absl::string_view file) {
   absl::string_view rest = Installed(file);
   if (rest.empty()) rest = InStandardLibrary(file);
   return rest.substr(0, rest.find_first_of("/."));
+}
+
+OwnCode::Kind CodeKinds::KindOf(absl::string_view file,
+                                absl::string_view function,
+                                absl::string_view module) {
+  const OwnCode::Kind kind = OwnCode::KindOf(file, function);
+  // collections.namedtuple names the modules of its texts so.
+  if (absl::StartsWith(module, "namedtuple_")) return OwnCode::kLibrary;
+  if (module.empty() || module == "__main__") return kind;
+  if (kind == OwnCode::kLibrary) library_modules_.insert(module);
+  return kind == OwnCode::kText && library_modules_.contains(module)
+             ? OwnCode::kLibrary
+             : kind;
+}
+
+bool CodeKinds::IsOwn(OwnCode::Kind kind, absl::string_view function,
+                      OwnCode::Kind outer) {
+  if (kind != OwnCode::kText) return kind == OwnCode::kOwn;
+  return outer == OwnCode::kLibrary ||
+         (outer == OwnCode::kText && !absl::StartsWith(function, "__"));
 }
 
 }  // namespace pymemrun

@@ -14,7 +14,7 @@ TEST(OwnCodeTest, LibrariesAreKnownByTheirFolders) {
         "/usr/lib64/python3.12/re/_parser.py",
         "/venv/lib/python3.11/site-packages/pandas/io/parsers.py",
         "<frozen importlib._bootstrap>", "<__array_function__ internals>",
-        ""}) {
+        "<attrs generated init app.Job>", "<decorator-gen-5>", ""}) {
     EXPECT_EQ(OwnCode::KindOf(file), OwnCode::kLibrary) << file;
   }
   for (const char* file :
@@ -22,8 +22,23 @@ TEST(OwnCodeTest, LibrariesAreKnownByTheirFolders) {
         "/home/lib/pythonista/app.py", "/srv/lib/python-tools/app.py"}) {
     EXPECT_EQ(OwnCode::KindOf(file), OwnCode::kOwn) << file;
   }
-  EXPECT_EQ(OwnCode::KindOf("<string>"), OwnCode::kText);
-  EXPECT_EQ(OwnCode::KindOf("<stdin>"), OwnCode::kText);
+  for (const char* file :
+       {"<string>", "<stdin>", "<dynamic-code>", "<lambdifygenerated-1>",
+        "<ipython-input-3-0a1b2c>", "<job>"}) {
+    EXPECT_EQ(OwnCode::KindOf(file), OwnCode::kText) << file;
+  }
+}
+
+TEST(OwnCodeTest, StartsOfInstalledCommandsAreNotOwn) {
+  for (const char* file :
+       {"/venv/bin/pytest", "/usr/local/bin/gunicorn", "/usr/bin/celery"}) {
+    EXPECT_EQ(OwnCode::KindOf(file, "<module>"), OwnCode::kLibrary) << file;
+    // A program that has functions is more than the start of one.
+    EXPECT_EQ(OwnCode::KindOf(file, "load"), OwnCode::kOwn) << file;
+  }
+  for (const char* file : {"/srv/bin/job.py", "/srv/cabin/job", "job", "bin"}) {
+    EXPECT_EQ(OwnCode::KindOf(file, "<module>"), OwnCode::kOwn) << file;
+  }
 }
 
 TEST(OwnCodeTest, PackagesAreNamed) {
@@ -68,10 +83,13 @@ TEST(OwnCodeTest, KnowsThatNothingMatched) {
 // Ids from 1 in the order of the calls.
 class OwnStackTest : public testing::Test {
  protected:
-  uint32_t Frame(uint32_t parent, const char* file) {
+  uint32_t Frame(uint32_t parent, const char* file, const char* name = "f",
+                 const char* module = "__main__") {
     CodeDef code;
     code.set_id(++last_);
     code.set_file(file);
+    code.set_name(name);
+    code.set_module(module);
     index_.Add(code);
     StackDef node;
     node.set_id(last_);
@@ -114,6 +132,23 @@ TEST_F(OwnStackTest, CodeOfAStringIsOwnWhereNoFileIs) {
   const uint32_t text = Frame(0, "<string>");
   const uint32_t read = Frame(text, "/usr/lib/python3.11/csv.py");
   EXPECT_EQ(index_.OwnStack(read), text);
+}
+
+TEST_F(OwnStackTest, TheInnermostTextCounts) {
+  const uint32_t main = Frame(0, "<string>", "<module>");
+  const uint32_t load = Frame(main, "<string>", "load");
+  const uint32_t init = Frame(load, "<string>", "__init__");
+  EXPECT_EQ(index_.OwnStack(load), load);
+  EXPECT_EQ(index_.OwnStack(init), load) << "a dataclass has generated it";
+}
+
+TEST_F(OwnStackTest, TextOfALibraryIsItsOwn) {
+  const char* const kFile = "/venv/lib/python3.11/site-packages/lib/a.py";
+  const uint32_t worker = Frame(0, kFile, "run", "lib.a");
+  const uint32_t made = Frame(worker, "<made>", "f", "lib.a");
+  EXPECT_EQ(index_.OwnStack(made), 0u);
+  const uint32_t job = Frame(worker, "<dynamic-code>", "work", "");
+  EXPECT_EQ(index_.OwnStack(job), job);
 }
 
 }  // namespace

@@ -33,9 +33,10 @@ void RunIndex::Add(const CodeDef& code) {
   const absl::string_view name = names_.Keep(code.name());
   const absl::string_view qualname =
       code.qualname().empty() ? name : names_.Keep(code.qualname());
-  codes_.push_back({names_.Keep(code.file()), name, qualname,
-                    names_.Keep(code.module()), code.first_line(),
-                    OwnCode::KindOf(code.file())});
+  const absl::string_view module = names_.Keep(code.module());
+  codes_.push_back({names_.Keep(code.file()), name, qualname, module,
+                    code.first_line(),
+                    kinds_.KindOf(code.file(), code.name(), module)});
 }
 
 void RunIndex::Add(const FunctionDef& function) {
@@ -81,10 +82,12 @@ void RunIndex::Add(const StackDef& node) {
   const StackNode* const caller = Find(stacks_, parent);
   const Code* const code = Find(codes_, node.code());
   uint32_t own = caller == nullptr ? 0 : caller->own;
+  const StackNode* const outer = Find(stacks_, own);
+  const OwnCode::Kind own_kind =
+      outer == nullptr ? OwnCode::kLibrary : Find(codes_, outer->code)->kind;
   bool imports = (caller != nullptr && caller->imports != 0) ||
                  (code != nullptr && OwnCode::IsImportMachinery(code->file));
-  if (code != nullptr && (code->kind == OwnCode::kOwn ||
-                          (code->kind == OwnCode::kText && own == 0))) {
+  if (code != nullptr && CodeKinds::IsOwn(code->kind, code->name, own_kind)) {
     own = static_cast<uint32_t>(stacks_.size() + 1);
     imports = false;
   }

@@ -95,8 +95,7 @@ class RunIndex {
   size_t stacks() const { return stacks_.size(); }
   size_t threads() const { return threads_.size(); }
   size_t sites() const { return sites_.size(); }
-  // Definitions that found no room.
-  uint64_t not_kept() const { return not_kept_; }
+  uint64_t not_kept() const { return not_kept_; }  // they found no room
 
  private:
   void SetCode(uint32_t code_id, SourceLocation* where) const;
@@ -141,6 +140,7 @@ class RunIndex {
   std::deque<Thread> threads_;
   std::deque<StackNode> stacks_;
   std::deque<absl::string_view> mappings_;
+  CodeKinds kinds_;
   SourceLines source_lines_;
   uint64_t not_kept_ = 0;
 };

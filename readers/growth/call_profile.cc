@@ -53,17 +53,39 @@ void CallProfile::Add(const Row& row, const RunIndex& index) {
 
 void CallProfile::Charge(const Row& row, int64_t change,
                          const RunIndex& index) {
+  const uint32_t caller =
+      row.what == CALL && change != 0 && !IsOfCaller(row, change)
+          ? index.ParentStack(row.stack)
+          : 0;
+  if (caller == 0) {
+    ChargeSite(row, change, index);
+  } else {
+    ChargeCaller(row, caller, change, index);
+  }
+  Slot(row.thread, &threads_)->Add(change);
+  if (steps_ == nullptr) return;
+  const uint32_t task =
+      steps_->timeline().TaskAt(index.FirstThread(row.thread), row.time_us);
+  tasks_[task].Add(change);
+}
+
+void CallProfile::ChargeSite(const Row& row, int64_t change,
+                             const RunIndex& index) {
   const bool of_caller = IsOfCaller(row, change);
   const uint32_t site = SiteOf(row, of_caller);
   const uint32_t own =
       index.OwnStack(of_caller ? index.ParentStack(row.stack) : row.stack);
   Slot(site, &sites_)->Add(change);
   (own != 0 ? Slot(own, &own_lines_) : Slot(site, &other_sites_))->Add(change);
-  Slot(row.thread, &threads_)->Add(change);
-  if (steps_ == nullptr) return;
-  const uint32_t task =
-      steps_->timeline().TaskAt(index.FirstThread(row.thread), row.time_us);
-  tasks_[task].Add(change);
+}
+
+// The function that is called has not run yet.
+void CallProfile::ChargeCaller(const Row& row, uint32_t caller, int64_t change,
+                               const RunIndex& index) {
+  const uint32_t own = index.OwnStack(caller);
+  --*Slot(row.site, &moved_rows_);
+  Slot(caller, &callers_)->Add(change);
+  Slot(own != 0 ? own : caller, &own_lines_)->Add(change);
 }
 
 absl::string_view CallProfile::TaskLabel(uint32_t task) const {

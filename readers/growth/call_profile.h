@@ -10,7 +10,8 @@
 // At a CALL the function called has not run yet, its caller has. There the row
 // is charged to the place of the thread's event just before, if the file has
 // it (row number - 1, mostly as context) and it is no RETURN: then it lies in
-// the caller. With a CALL before, that place is the caller's first line.
+// the caller. With a CALL before, that place is the caller's first line. Else
+// the row is charged to the line that calls, if its stack is known.
 //
 // A place's own line is that of the innermost frame of the user's own code in
 // the row's stack (OwnCode). Without such a frame, or without stacks, it is the
@@ -75,6 +76,8 @@ class CallProfile {
   // By the StackDef.id of an own line; of stacks without one, by site.
   const std::vector<RssTotals>& own_lines() const { return own_lines_; }
   const std::vector<RssTotals>& other_sites() const { return other_sites_; }
+  // By the StackDef.id of a frame that calls: what no site stands for.
+  const std::vector<RssTotals>& callers() const { return callers_; }
   // By number of the task whose step was under way, 0: none; empty where tasks
   // are not told apart.
   const absl::flat_hash_map<uint32_t, RssTotals>& tasks() const {
@@ -94,6 +97,9 @@ class CallProfile {
   template <typename Total>
   static Total* Slot(uint32_t id, std::vector<Total>* table);
   void Charge(const Row& row, int64_t change, const RunIndex& index);
+  void ChargeSite(const Row& row, int64_t change, const RunIndex& index);
+  void ChargeCaller(const Row& row, uint32_t caller, int64_t change,
+                    const RunIndex& index);
   int64_t ChangeOf(const Row& row) const;
   bool IsOfCaller(const Row& row, int64_t change_bytes) const;
   uint32_t SiteOf(const Row& row, bool of_caller);
@@ -105,7 +111,7 @@ class CallProfile {
   // Where the growth of the next row begins, if it counts from the last logged
   // row: RSS there, or when tracing began, and what pauses have added.
   uint64_t base_rss_bytes_ = 0;
-  std::vector<RssTotals> sites_, threads_, own_lines_, other_sites_;
+  std::vector<RssTotals> sites_, threads_, own_lines_, other_sites_, callers_;
   std::vector<int64_t> moved_rows_;  // by site: rows taken from others, net
   const TaskTimelineReader* steps_ = nullptr;
   absl::flat_hash_map<uint32_t, RssTotals> tasks_;

@@ -231,6 +231,36 @@ TEST_F(CallProfileTest, ACallKeepsItsGrowthWhereItsCallerIsNotKnown) {
   EXPECT_FALSE(first_is(C_CALL, 8, 2));
 }
 
+// g calls f at line 20 and, after it has allocated, at line 22.
+TEST_F(CallProfileTest, WhatComesBetweenTwoCallsIsTheCallers) {
+  StackDef node;
+  for (const auto& [parent, code, line] :
+       {std::tuple{0u, 2u, 20u}, {1u, 1u, 10u}, {0u, 2u, 22u}, {3u, 1u, 10u}}) {
+    node.set_parent(parent);
+    node.set_code(code);
+    node.set_line(line);
+    index_.Add(node);
+  }
+  Row returned = RowOf(RETURN, 1, 3, 0, 0, /*context=*/true);
+  returned.stack = 2;
+  profile_.Add(returned, index_);
+  Row call = RowOf(CALL, 2, 1, 500, 500);
+  call.stack = 4;
+  profile_.Add(call, index_);
+  for (const GroupBy by :
+       {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction}) {
+    ProfileTable table(by);
+    table.Add(profile_, index_);
+    ASSERT_EQ(table.Sorted(0).size(), 1u);
+    const ProfiledPlace place = table.Sorted(0)[0];
+    EXPECT_EQ(place.function, "g");
+    EXPECT_EQ(place.line, by == GroupBy::kFunction ? 1u : 22u);
+    EXPECT_EQ(place.totals.growth_bytes, 500u);
+  }
+  EXPECT_EQ(profile_.RowsSeenAt(1), 1u);
+  EXPECT_EQ(profile_.UnseenBytes(0), 0);
+}
+
 TEST_F(CallProfileTest, GrowthMayCountFromTheLastLoggedRow) {
   Header header;
   header.set_first_rss_bytes(1000);

@@ -20,6 +20,9 @@ void ProfileTable::Add(const CallProfile& profile, const RunIndex& index) {
   const auto place_of_site = [&](size_t id) {
     return PlaceOf(by_, index.Resolve(id));
   };
+  const auto place_of_stack = [&](size_t id) {
+    return PlaceOf(by_, index.ResolveStack(id));
+  };
   switch (by_) {
     case GroupBy::kThread:
       return add(profile.threads(), [&](size_t id) {
@@ -31,11 +34,11 @@ void ProfileTable::Add(const CallProfile& profile, const RunIndex& index) {
       }
       return;
     case GroupBy::kLine:
-      add(profile.own_lines(),
-          [&](size_t id) { return PlaceOf(by_, index.ResolveStack(id)); });
+      add(profile.own_lines(), place_of_stack);
       return add(profile.other_sites(), place_of_site);
     default:
       add(profile.sites(), place_of_site);
+      add(profile.callers(), place_of_stack);
   }
 }
 

@@ -35,13 +35,16 @@ std::string CalledBy(const RunIndex& index, uint32_t own, uint32_t stack) {
 // Sums by place.
 class Holdings {
  public:
-  explicit Holdings(GroupBy by) : by_(by) {}
+  explicit Holdings(GroupBy by, ThreadFilter* threads = nullptr)
+      : by_(by), threads_(threads) {}
   void Add(const RunIndex& index, const Origin& origin, double bytes,
            double variance, bool of_file) {
     const uint32_t stack = origin.stack;
     const uint32_t own = index.OwnStack(stack);
-    const bool is_own = own != 0;
-    Place place = PlaceOf(by_, index, origin);
+    const bool is_kept = threads_ == nullptr || threads_->Keeps(origin.thread);
+    const bool is_own = own != 0 && is_kept;
+    Place place =
+        is_kept ? PlaceOf(by_, index, origin) : NamedPlace(kOtherThreads);
     const bool is_line = by_ == GroupBy::kLine || by_ == GroupBy::kLibraryLine;
     if (is_line && !place.file.empty()) place.function = {};
     const uint32_t number = table_.NumberOf(place);
@@ -104,6 +107,7 @@ class Holdings {
     return found;
   }
   const GroupBy by_;
+  ThreadFilter* const threads_;
   PlaceTable table_;
   std::vector<Sum> sums_;
   std::map<std::string, double> by_thread_;
@@ -111,11 +115,12 @@ class Holdings {
 
 class Splitter {
  public:
-  Splitter(const ResidentReplay& pages, const HeapReplay* heap, GroupBy by)
+  Splitter(const ResidentReplay& pages, const HeapReplay* heap, GroupBy by,
+           ThreadFilter* threads)
       : pages_(pages),
         heap_(heap),
         page_bytes_(static_cast<double>(pages.model().page_bytes())),
-        holdings_(by) {}
+        holdings_(by, threads) {}
 
   MemorySplit Split(double rss_bytes) {
     split_.rss_bytes = rss_bytes;
@@ -251,8 +256,8 @@ class Splitter {
 }  // namespace
 
 MemorySplit SplitMemory(const ResidentReplay& pages, const HeapReplay* heap,
-                        double rss_bytes, GroupBy by) {
-  return Splitter(pages, heap, by).Split(rss_bytes);
+                        double rss_bytes, GroupBy by, ThreadFilter* threads) {
+  return Splitter(pages, heap, by, threads).Split(rss_bytes);
 }
 
 std::vector<PlaceHolding> OwnHoldings(const HeapReplay& heap,

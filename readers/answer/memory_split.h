@@ -18,6 +18,7 @@
 #include "readers/answer/free_memory.h"
 #include "readers/heap/heap_replay.h"
 #include "readers/places/place_table.h"
+#include "readers/places/thread_filter.h"
 #include "readers/resident/resident_replay.h"
 
 namespace pymemrun {
@@ -60,9 +61,11 @@ struct MemorySplit {
 // memory is charged to who touched it, and stands under free_bytes. Without
 // page events the heap is known, and how much the kernel counts as pages of
 // files. Where it does not say that, the rest is unattributed. `by`: what
-// places are; of pages allocators are not known.
+// places are; of pages allocators are not known. What `threads` (null: all)
+// does not keep is the place kOtherThreads.
 MemorySplit SplitMemory(const ResidentReplay& pages, const HeapReplay* heap,
-                        double rss_bytes, GroupBy by = GroupBy::kLine);
+                        double rss_bytes, GroupBy by = GroupBy::kLine,
+                        ThreadFilter* threads = nullptr);
 
 // The user's own lines among what has live blocks, most bytes first.
 std::vector<PlaceHolding> OwnHoldings(const HeapReplay& heap,

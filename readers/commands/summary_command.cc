@@ -5,7 +5,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "readers/answer/memory_split.h"
+#include "readers/heap/heap_replay.h"
 #include "readers/moments/moment_reading.h"
+#include "readers/output/whole_number.h"
 #include "readers/report/report_command.h"
 #include "readers/summary/facts_reader.h"
 #include "readers/summary/run_summary.h"
@@ -37,17 +40,38 @@ void PrintGrowth(const FactsReader& facts, const Growth& growth, uint64_t limit,
   PrintTable(TopTable(profile, limit, cost), TableFormat::kText, output);
 }
 
-void PrintSummaryText(const FactsReader& facts, const RunPeak& peak,
-                      const Growth& growth, uint64_t limit,
-                      OutputBuffer* output) {
+// Who holds most at the peak. False: no block is known.
+bool PrintHeld(const RunMoments& moments, RereadFile* file, uint64_t limit,
+               OutputBuffer* output) {
+  const uint64_t peak_us = moments.RssPeak().time_us;
+  ResidentReplay pages(peak_us, moments.hindsight());
+  HeapMoments heap({{HeapMoment::kTime, peak_us}});
+  heap.BeginWithNothing();
+  if (!file->Read(&pages) || !file->Read(&heap)) return false;
+  const auto rss = static_cast<double>(moments.PeakBytes());
+  const MemorySplit split = SplitMemory(pages, &heap, rss);
+  Table table;
+  table.headings = {{"line", "line", CellLook::kName},
+                    {"held_bytes", "held", CellLook::kBytes},
+                    {"share", "of RSS", CellLook::kShare}};
+  for (const PlaceHolding& holding : split.places) {
+    if (limit != 0 && table.rows.size() >= limit) break;
+    table.rows.push_back({LabelOf(holding.place), WholeNumber(holding.bytes),
+                          rss > 0 ? holding.bytes / rss : 0.0});
+  }
+  output->Append("\nlines that hold most at the peak\n");
+  PrintTable(table, TableFormat::kText, output);
+  return true;
+}
+
+void PrintFacts(const FactsReader& facts, const RunPeak& peak,
+                OutputBuffer* output) {
   constexpr size_t kLabelWidth = 16;
   for (const auto& [label, value] : DescribeRun(facts, peak)) {
     const std::string line = absl::StrCat(
         label, std::string(kLabelWidth - label.size(), ' '), value);
     output->Append(output->terminal().Wrapped(line + "\n", kLabelWidth));
   }
-  if (!facts.HasCalls() && growth.caused == nullptr) return;
-  PrintGrowth(facts, growth, limit, output);
 }
 
 // Adds the row of one file.
@@ -67,7 +91,9 @@ class SummaryCommand final : public ReportCommand {
   SummaryCommand()
       : ReportCommand("summary",
                       "what a run came to: peak, VmHWM, losses, CPU, top lines",
-                      "Tells what a run came to.") {}
+                      "Tells what a run came to, and which lines hold most at "
+                      "the peak. Without heap events, with --thread or with "
+                      "--thread-attribution it lists where RSS grew.") {}
 
   void AddOptions(CLI::App* app) override {
     files_.AddSeveral(app);
@@ -114,8 +140,14 @@ bool SummaryCommand::PrintText(const FactsReader& facts,
                              "with --trace calls"));
     return false;
   }
-  PrintSummaryText(facts, PeakOf(moments), {caused.get(), thread_},
-                   table_.limit(), output);
+  PrintFacts(facts, PeakOf(moments), output);
+  if (!wanted && !attribution_.has_value() && facts.HasHeap() &&
+      PrintHeld(moments, file, table_.limit(), output)) {
+    return true;
+  }
+  if (facts.HasCalls() || caused != nullptr) {
+    PrintGrowth(facts, {caused.get(), thread_}, table_.limit(), output);
+  }
   return true;
 }
 

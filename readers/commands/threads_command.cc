@@ -22,7 +22,7 @@ class ThreadsCommand final : public ReportCommand {
       : ReportCommand(
             "threads", "which thread took the memory",
             "Lists the threads: what each brought and gave back, what it had "
-            "at the peak, and the line of yours that brought most.\n\nGrowth "
+            "at the peak, and your line that holds most.\n\nGrowth "
             "is by page faults: each knows its thread, also one that does not "
             "hold the GIL. Where pages were scanned the live heap alone tells "
             "threads apart. Renamed threads have their last names. The column "

@@ -9,52 +9,81 @@ namespace pymemrun {
 TimelineReplay::TimelineReplay(GroupBy by, std::vector<uint64_t> time_us,
                                Hindsight hindsight)
     : ResidentReplay(kEnd, std::move(hindsight)),
-      numbers_(by, &index(), &places_) {
-  line_.time_us = std::move(time_us);
-}
+      numbers_(by, &index(), &places_),
+      moments_(std::move(time_us)) {}
 
 void TimelineReplay::OnTime(uint64_t time_us) {
-  while (next_ < line_.time_us.size() && line_.time_us[next_] < time_us) {
-    TakeValues();
+  for (; next_ < moments_.size() && moments_[next_] < time_us; ++next_) {
+    TakeMoment(moments_[next_]);
   }
 }
 
 void TimelineReplay::Finish() {
   ResidentReplay::Finish();
-  while (next_ < line_.time_us.size()) TakeValues();
+  OnTime(kEnd);
 }
 
-void TimelineReplay::TakeValues() {
+void TimelineReplay::TakeMoment(uint64_t time_us) {
+  if (next_ + 1 < moments_.size() && !IsWanted(time_us)) return;
+  line_.time_us.push_back(time_us);
+  line_.rss_bytes.push_back(model().RssBytes());
   not_placed_.push_back(0);
+  added_bytes_ = 0;
+  TakeValues(time_us);
+  line_.unattributed_bytes.push_back(static_cast<int64_t>(
+      model().RssBytes() - added_bytes_ - not_placed_.back()));
+}
+
+void TimelineReplay::AddTo(uint32_t number, uint64_t bytes) {
+  if (bytes == 0) return;
+  if (number >= kMaxPlaces) return AddOther(bytes);
+  if (number >= bytes_.size()) bytes_.resize(number + 1);
+  bytes_[number].resize(line_.time_us.size());
+  bytes_[number].back() += bytes;
+  added_bytes_ += bytes;
+}
+
+void TimelineReplay::AddPart(absl::string_view name, uint64_t bytes) {
+  if (bytes == 0) return;
+  auto part = std::find_if(
+      line_.parts.begin(), line_.parts.end(),
+      [name](const Timeline::Series& one) { return one.place.file == name; });
+  if (part == line_.parts.end()) {
+    part = line_.parts.insert(part, {NamedPlace(name)});
+  }
+  part->bytes.resize(line_.time_us.size());
+  part->bytes.back() += bytes;
+  added_bytes_ += bytes;
+}
+
+void TimelineReplay::TakeValues(uint64_t) {
+  uint64_t before_bytes = model().UnlistedBeforeBytes();
   for (uint32_t owner = 1; owner < model().owners().size(); ++owner) {
     const uint64_t bytes = model().PagesOf(owner) * model().page_bytes();
     if (bytes == 0) continue;
     const PageOwner& of = model().owners()[owner];
-    const bool is_before = of.before_tracing();
-    const bool is_other = !is_before && !threads_.Keeps(of.thread);
-    const uint32_t number =
-        is_before || is_other ? 0 : 1 + numbers_.NumberOf(owner, of.origin());
-    if (is_other || number >= kMaxPlaces) {
-      not_placed_.back() += bytes;
-      continue;
+    if (of.before_tracing()) {
+      before_bytes += bytes;
+    } else if (threads_.Keeps(of.thread)) {
+      AddTo(1 + numbers_.NumberOf(owner, of.origin()), bytes);
+    } else {
+      AddOther(bytes);
     }
-    if (number >= bytes_.size()) bytes_.resize(number + 1);
-    bytes_[number].resize(next_ + 1);
-    bytes_[number].back() += bytes;
   }
-  line_.rss_bytes.push_back(model().RssBytes());
-  line_.before_bytes.push_back(model().UnlistedBeforeBytes());
-  line_.unattributed_bytes.push_back(model().UnattributedBytes());
-  ++next_;
+  const uint64_t own_bytes = TracingBytesOf(before_bytes);
+  AddBefore(before_bytes - own_bytes);
+  AddPart(kTracingItself, own_bytes);
 }
 
 Timeline TimelineReplay::Result(uint64_t top, uint64_t least_bytes,
                                 const TableView& view) const {
   Timeline line = line_;
   const size_t steps = line.time_us.size();
+  line.before_bytes.resize(steps);
   for (size_t i = 0; !bytes_.empty() && i < bytes_[0].size(); ++i) {
-    line.before_bytes[i] += bytes_[0][i];
+    line.before_bytes[i] = bytes_[0][i];
   }
+  for (Timeline::Series& part : line.parts) part.bytes.resize(steps);
   std::vector<Timeline::Series> all;
   for (size_t number = 1; number < bytes_.size(); ++number) {
     Timeline::Series series;

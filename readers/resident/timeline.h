@@ -14,8 +14,8 @@
 
 namespace pymemrun {
 
-// One value for each step. At every step the series, the others, what was there
-// before tracing and what is unattributed add up to RSS.
+// One value for each step. At every step the series, the others, the parts,
+// what was there before tracing and what is unattributed add up to RSS.
 struct Timeline {
   struct Series {
     Place place;  // names live as long as the replay
@@ -27,11 +27,13 @@ struct Timeline {
   std::vector<Series> series;  // the highest peaks first
   std::vector<uint64_t> other_bytes;
   std::vector<uint64_t> before_bytes;  // tracing
+  std::vector<Series> parts;           // of RSS that are no places
   std::vector<int64_t> unattributed_bytes;
 };
 
-// Takes a value at each of some moments. Not thread safe.
-class TimelineReplay final : public ResidentReplay {
+// Takes a value at each of some moments: of places whose code touched pages
+// first. Not thread safe.
+class TimelineReplay : public ResidentReplay {
  public:
   // `time_us` rises. REQUIRES: `by` is not kMapping.
   TimelineReplay(GroupBy by, std::vector<uint64_t> time_us,
@@ -48,23 +50,38 @@ class TimelineReplay final : public ResidentReplay {
   Timeline Result(uint64_t top, uint64_t least_bytes,
                   const TableView& view = {}) const;
 
+ protected:
+  // Who has what at that moment, which the model is at: by Add...().
+  virtual void TakeValues(uint64_t time_us);
+  // Whether the moment is worth its time. The last one is.
+  virtual bool IsWanted(uint64_t time_us) { return true; }
+  void AddBefore(uint64_t bytes) { AddTo(0, bytes); }
+  void AddPlace(const Place& place, uint64_t bytes) {
+    AddTo(1 + places_.NumberOf(place), bytes);
+  }
+  void AddOther(uint64_t bytes) { not_placed_.back() += bytes; }
+  void AddPart(absl::string_view name, uint64_t bytes);
+
  private:
   // Places beyond so many are others.
   static constexpr size_t kMaxPlaces = 20000;
 
   void OnTime(uint64_t time_us) override;
-  void TakeValues();
+  void TakeMoment(uint64_t time_us);
+  void AddTo(uint32_t number, uint64_t bytes);
 
   ThreadFilter threads_{"", &index()};
   PlaceTable places_;
   OriginNumbers numbers_;
-  Timeline line_;  // without its series
+  const std::vector<uint64_t> moments_;
+  size_t next_ = 0;  // of moments_
+  Timeline line_;    // without its series; without parts that have not come
   // First of what was there before tracing, then by number of the place;
   // shorter where the last ones are 0.
   std::vector<std::vector<uint64_t>> bytes_;
   // Bytes of places beyond kMaxPlaces, and of threads that are not kept.
   std::vector<uint64_t> not_placed_;
-  size_t next_ = 0;
+  uint64_t added_bytes_ = 0;  // at the moment that is taken
 };
 
 // Finds when RSS was highest in a part of a run, both ends included. Not thread

@@ -41,6 +41,8 @@ class RereadFile {
   const RunIndex& threads() const { return threads_; }
   // For messages.
   const std::string& shown_name() const { return file_->shown_name(); }
+  // What is read; for who reads it at a place of its own, with pread().
+  int fd() const { return fd_; }
   // As ReadAgain() found it.
   uint64_t size_bytes() const { return read_bytes_; }
   // Read to its end without damage.

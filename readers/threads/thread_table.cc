@@ -1,13 +1,15 @@
 #include "readers/threads/thread_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_reading.h"
 #include "readers/output/whole_number.h"
-#include "readers/places/place.h"
+#include "readers/places/place_table.h"
 #include "readers/resident/resident_table.h"
 #include "text/report_text.h"
 
@@ -18,7 +20,7 @@ namespace {
 struct ThreadRow {
   std::string name;
   ThreadTotals totals;
-  double live_bytes = 0;
+  double live_bytes = 0, live_variance = 0;
   std::string top_line;
 };
 
@@ -28,13 +30,18 @@ class RowsMaker {
       : facts_(facts),
         index_(facts.replay->index()),
         totals_(facts.replay->threads()),
-        live_bytes_(totals_.size()) {
+        live_bytes_(totals_.size()),
+        live_variance_(totals_.size()) {
     if (facts.observed != nullptr) Observe(facts.observed->threads());
     if (facts.heap == nullptr) return;
     const std::vector<HeapSums> sums = facts.heap->SumsAt(0);
     for (size_t i = 0; i < sums.size(); ++i) {
       const HeapSource& source = facts.heap->model().sources()[i];
-      if (source.counts()) live_bytes_[Id(source.key.thread)] += sums[i].bytes;
+      if (!source.counts() || sums[i].bytes <= 0) continue;
+      const uint32_t thread = Id(source.key.thread);
+      live_bytes_[thread] += sums[i].bytes;
+      live_variance_[thread] += sums[i].bytes_variance;
+      Hold(thread, source.key.stack, sums[i].bytes);
     }
   }
 
@@ -54,8 +61,11 @@ class RowsMaker {
 
   ThreadRow Of(uint32_t thread) const {
     ThreadRow row = {std::string(index_.ThreadLabel(thread)), totals_[thread],
-                     live_bytes_[thread], ""};
-    if (row.totals.top_stack != 0) {
+                     live_bytes_[thread], live_variance_[thread], ""};
+    const auto held = top_lines_.find(thread);
+    if (held != top_lines_.end()) {
+      row.top_line = LabelOf(lines_.places()[held->second.line]);
+    } else if (row.totals.top_stack != 0) {
       row.top_line = LabelOf(PlaceOf(GroupBy::kLine, index_,
                                      Origin{.stack = row.totals.top_stack}));
     }
@@ -65,6 +75,7 @@ class RowsMaker {
   void AddTo(uint32_t thread, ThreadRow* sum) const {
     sum->totals.Add(totals_[thread]);
     sum->live_bytes += live_bytes_[thread];
+    sum->live_variance += live_variance_[thread];
   }
 
  private:
@@ -72,6 +83,15 @@ class RowsMaker {
   uint32_t Id(uint32_t thread) const {
     const uint32_t latest = index_.LatestThread(thread);
     return latest < totals_.size() ? latest : 0;
+  }
+
+  // Who holds memory is a better answer than who touched its pages first.
+  void Hold(uint32_t thread, uint32_t stack, double bytes) {
+    const uint32_t line = lines_.NumberOf(GroupBy::kLine, facts_.heap->index(),
+                                          Origin{.stack = stack});
+    const double sum = held_bytes_[{thread, line}] += bytes;
+    TopLine& top = top_lines_[thread];
+    if (sum > top.bytes) top = {line, sum};
   }
 
   void Observe(const std::vector<RssTotals>& observed) {
@@ -88,7 +108,14 @@ class RowsMaker {
   const ThreadFacts& facts_;
   const RunIndex& index_;
   std::vector<ThreadTotals> totals_;
-  std::vector<double> live_bytes_;  // by thread
+  std::vector<double> live_bytes_, live_variance_;  // by thread
+  struct TopLine {
+    uint32_t line = 0;
+    double bytes = 0;
+  };
+  PlaceTable lines_;
+  absl::flat_hash_map<std::pair<uint32_t, uint32_t>, double> held_bytes_;
+  absl::flat_hash_map<uint32_t, TopLine> top_lines_;
 };
 
 double Seconds(uint64_t time_us) { return static_cast<double>(time_us) / 1e6; }
@@ -109,6 +136,9 @@ std::vector<Cell> CellsOf(const ThreadRow& row, const ThreadFacts& facts) {
           if_grown(totals.net_bytes()),
           has_peak ? Cell(totals.peak_bytes) : Cell(),
           facts.heap != nullptr ? Cell(WholeNumber(row.live_bytes)) : Cell(),
+          facts.heap != nullptr && facts.heap->sampled()
+              ? Cell(WholeNumber(std::sqrt(row.live_variance)))
+              : Cell(),
           Seconds(totals.first_us),
           Seconds(totals.last_us),
           totals.rows,
@@ -126,12 +156,13 @@ Table ThreadTable(const ThreadFacts& facts, ThreadFilter* keep,
                     {"net_bytes", "net", CellLook::kBytes},
                     {"peak_bytes", "at peak", CellLook::kBytes},
                     {"live_bytes", "live heap", CellLook::kBytes},
+                    {"live_error_bytes", "std error", CellLook::kBytes},
                     {"first_s", "from s"},
                     {"last_s", "to s"},
                     {"rows", "rows"},
                     {"top_line", "top line", CellLook::kName}};
   const RowsMaker maker(facts);
-  ThreadRow others = {std::string(kOtherThreads), {}, 0, ""};
+  ThreadRow others = {std::string(kOtherThreads), {}, 0, 0, ""};
   others.totals.first_us = UINT64_MAX;
   bool any_other = false;
   for (const uint32_t thread : maker.Order()) {

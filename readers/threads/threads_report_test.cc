@@ -19,7 +19,7 @@ using ::testing::Not;
 constexpr uint64_t kPage = PageEventsRun::kPage;
 constexpr char kColumns[] =
     "thread,growth_bytes,shrinkage_bytes,net_bytes,peak_bytes,live_bytes,"
-    "first_s,last_s,rows,top_line\r\n";
+    "live_error_bytes,first_s,last_s,rows,top_line\r\n";
 
 Printed Threads(const std::string& run, std::vector<std::string> options) {
   TempFile file(run);
@@ -30,13 +30,14 @@ Printed Threads(const std::string& run, std::vector<std::string> options) {
 TEST(ThreadsReportTest, WhoBroughtPagesAndWhoGaveThemBack) {
   const Printed printed = Threads(PageEventsRun().Build(), {"--csv"});
   EXPECT_EQ(printed.code, 0) << printed.err;
-  EXPECT_EQ(printed.out,
-            std::string(kColumns) +
-                "MainThread#4711,204800,163840,40960,204800,,0.000000,0.400000,"
-                "0,/job.py:5 load\r\n"
-                "worker#4712,122880,0,122880,122880,,0.000000,0.150290,0,"
-                "/job.py:6 load\r\n"
-                "unattributed,,,86016,,,,,,\r\n");
+  EXPECT_EQ(
+      printed.out,
+      std::string(kColumns) +
+          "MainThread#4711,204800,163840,40960,204800,,,0.000000,0.400000,"
+          "0,/job.py:5 load\r\n"
+          "worker#4712,122880,0,122880,122880,,,0.000000,0.150290,0,"
+          "/job.py:6 load\r\n"
+          "unattributed,,,86016,,,,,,,\r\n");
 }
 
 // What a thread brings another one may give back.
@@ -99,7 +100,7 @@ TEST(ThreadsReportTest, FewThreadsAreListedAndTheOthersAddedUp) {
   const Printed printed =
       Threads(PageEventsRun().Build(), {"--csv", "--limit", "1"});
   EXPECT_THAT(printed.out,
-              HasSubstr("\r\n<other threads>,122880,0,122880,122880,,0.000000,"
+              HasSubstr("\r\n<other threads>,122880,0,122880,122880,,,0.000000,"
                         "0.150290,0,\r\n"));
 }
 
@@ -137,13 +138,13 @@ std::string RenamedRun() {
 TEST(ThreadsReportTest, ARenamedThreadIsOneByItsLastName) {
   EXPECT_EQ(Threads(RenamedRun(), {"--csv"}).out,
             std::string(kColumns) +
-                "worker#9,163840,0,163840,163840,,0.000000,0.003390,0,"
+                "worker#9,163840,0,163840,163840,,,0.000000,0.003390,0,"
                 "<native thread>\r\n"
-                "worker#8,122880,0,122880,122880,,0.000000,0.002190,0,"
+                "worker#8,122880,0,122880,122880,,,0.000000,0.002190,0,"
                 "/job.py:2 f\r\n"
-                "MainThread#1,20480,0,20480,20480,,0.000000,0.005040,1,"
+                "MainThread#1,20480,0,20480,20480,,,0.000000,0.005040,1,"
                 "/job.py:2 f\r\n"
-                "unattributed,,,20480,,,,,,\r\n");
+                "unattributed,,,20480,,,,,,,\r\n");
 }
 
 TEST(ThreadsReportTest, ThreadsMayBeChosen) {
@@ -162,7 +163,7 @@ TEST(ThreadsReportTest, ThreadsMayBeChosen) {
 TEST(ThreadsReportTest, ObservedIsWhatEventsSaw) {
   const std::string out =
       Threads(RenamedRun(), {"--csv", "--thread-attribution", "observed"}).out;
-  EXPECT_THAT(out, HasSubstr("\r\nMainThread#1,286720,0,286720,,,0.000000,"
+  EXPECT_THAT(out, HasSubstr("\r\nMainThread#1,286720,0,286720,,,,0.000000,"
                              "0.005040,1,\r\n"));
   EXPECT_THAT(out, HasSubstr("\r\nworker#8,0,0,0,,,"));
 }

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "readers/answer/held_timeline.h"
 #include "readers/chart/svg_chart.h"
-#include "readers/time_commands/heap_timeline_chart.h"
 #include "readers/lanes/thread_lanes.h"
 #include "readers/lanes/track_source.h"
 #include "readers/moments/moment_reading.h"
@@ -19,6 +19,7 @@
 #include "readers/resident/find_peak.h"
 #include "readers/resident/resident_table.h"
 #include "readers/resident/timeline.h"
+#include "readers/time_commands/heap_timeline_chart.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
@@ -34,20 +35,30 @@ Table TimelineTable(const Timeline& line) {
     AddColumn({LabelOf(series.place), ""}, series.bytes, &table);
   }
   AddColumn({std::string(kOther), ""}, line.other_bytes, &table);
+  for (const auto& part : line.parts) {
+    AddColumn({std::string(part.place.file), ""}, part.bytes, &table);
+  }
   AddColumn({std::string(kBeforeTracing), ""}, line.before_bytes, &table);
   AddColumn({std::string(kUnattributed), ""}, line.unattributed_bytes, &table);
   return table;
 }
 
-void SetTexts(GroupBy by, const ResidentReplay& replay, StackedChart* chart) {
+// Whose bytes the layers are.
+std::string Meaning(GroupBy by, bool held, const ResidentReplay& replay) {
+  if (!held && replay.by_scan()) {
+    return "by what pages are part of (pages by scan)";
+  }
+  return absl::StrCat(
+      "by ", by == GroupBy::kFunction ? "Python " : "", GroupByName(by),
+      held ? " that holds it, estimated from live blocks" : " of first touch");
+}
+
+void SetTexts(GroupBy by, bool held, const ResidentReplay& replay,
+              StackedChart* chart) {
   const Header& header = replay.header();
   chart->title = TitleOf("Resident memory", header.script());
   chart->subtitle =
-      replay.by_scan()
-          ? "by what pages are part of (pages by scan)"
-          : absl::StrCat("by ", by == GroupBy::kFunction ? "Python " : "",
-                         GroupByName(by), " of first touch");
-  absl::StrAppend(&chart->subtitle, "; process ", header.pid());
+      absl::StrCat(Meaning(by, held, replay), "; process ", header.pid());
   if (replay.model().sampled()) {
     absl::StrAppend(&chart->subtitle,
                     "; estimated: ", SampledText(replay.header()));
@@ -58,10 +69,10 @@ void SetTexts(GroupBy by, const ResidentReplay& replay, StackedChart* chart) {
   }
 }
 
-StackedChart ChartOf(GroupBy by, const ResidentReplay& replay,
+StackedChart ChartOf(GroupBy by, bool held, const ResidentReplay& replay,
                      const Timeline& line, uint64_t peak_us) {
   StackedChart chart;
-  SetTexts(by, replay, &chart);
+  SetTexts(by, held, replay, &chart);
   chart.SetTimes(line.time_us);
   const auto add = [&chart](std::string label, absl::string_view color,
                             const auto& values) {
@@ -73,6 +84,11 @@ StackedChart ChartOf(GroupBy by, const ResidentReplay& replay,
     add(LabelOf(line.series[i].place), colors[i], line.series[i].bytes);
   }
   add(std::string(kOther), "#8c959f", line.other_bytes);
+  const std::vector<std::string> grays = {"#d8dee4", "#afb8c1", "#c9ced4"};
+  for (size_t i = 0; i < line.parts.size(); ++i) {
+    add(std::string(line.parts[i].place.file), grays[i % grays.size()],
+        line.parts[i].bytes);
+  }
   add(std::string(kUnattributed), "#eaeef2", line.unattributed_bytes);
   chart.line_bytes.assign(line.rss_bytes.begin(), line.rss_bytes.end());
   const auto peak =
@@ -99,7 +115,9 @@ class TimelineCommand final : public ReportCommand {
       : ReportCommand(
             "timeline", "RSS over time by place, as a picture or CSV",
             "Draws RSS over time, stacked by the places that held most of it. "
-            "It needs a run with page events; --by heap needs heap events.\n\n"
+            "It needs a run with page events; --by heap needs heap events. "
+            "Without heap events nobody knows who holds a page: there it is "
+            "charged to who touched it first.\n\n"
             "--threads draws a lane for each thread below RSS: which of your "
             "functions ran, where every event was logged, and what memory the "
             "thread took. A run with the GIL, states or tasks shows when "
@@ -121,6 +139,8 @@ class TimelineCommand final : public ReportCommand {
   CLI::Option* by_option_ = nullptr;
   std::optional<GroupBy> by_ =
       GroupBy::kLine;  // nothing: live bytes beside RSS
+  // Who holds it, not who touched it first; nothing: where blocks are known.
+  std::optional<bool> held_;
   static constexpr uint64_t kUsualTop = 8, kUsualLanes = 24;
   // Places with a series of their own; or threads with a lane.
   std::optional<uint64_t> top_;
@@ -133,6 +153,10 @@ class TimelineCommand final : public ReportCommand {
   std::optional<Part> FindPart(RereadFile* file,
                                std::unique_ptr<RunMoments>* finder,
                                const Console& console, int* code) const;
+
+  std::unique_ptr<TimelineReplay> NewReplay(const Part& part, bool held,
+                                            const RunMoments& finder,
+                                            const RereadFile& file) const;
 
   TableView view_;
   std::string thread_;
@@ -158,6 +182,10 @@ void TimelineCommand::AddOptions(CLI::App* app) {
       "Group by line (default; your code's), library-line (the innermost), "
       "function (Python's), file, thread; or heap: live bytes of Python and of "
       "C code, and the rest of RSS.");
+  AddChoice<std::optional<bool>>(
+      app, "--owner", &held_, {{"touch", false}, {"heap", true}}, "KIND",
+      "Charge memory to who allocated the blocks in it (heap, the default), or "
+      "to who touched its pages first (touch).");
   AddTop(app, &top_, kUsualTop, "Stack the N places with the highest peaks");
   AddFiles(app, "places of ", &view_);
   AddThread(app, &thread_);
@@ -170,11 +198,27 @@ void TimelineCommand::AddOptions(CLI::App* app) {
       app, {"--format", "--by", "--threads", "--top", "--thread", "--output"});
 }
 
+std::unique_ptr<TimelineReplay> TimelineCommand::NewReplay(
+    const Part& part, bool held, const RunMoments& finder,
+    const RereadFile& file) const {
+  std::vector<uint64_t> moments =
+      PartSteps(part.from_us, part.to_us, part.peak_us);
+  if (!held) {
+    return std::make_unique<TimelineReplay>(*by_, std::move(moments),
+                                            finder.hindsight());
+  }
+  return std::make_unique<HeldTimelineReplay>(
+      *by_, std::move(moments), part.peak_us, file.fd(), finder.hindsight());
+}
+
 std::string TimelineCommand::Problem() const {
   if (threads_ && !as_svg_) return "--threads is a picture: no --format csv";
   if (threads_ && (by_option_->count() > 0 || view_.chooses_files())) {
     return "--threads has lanes, and no places: it takes no --by, --file or "
            "--exclude";
+  }
+  if (held_.has_value() && (threads_ || !by_.has_value())) {
+    return "--owner takes places: neither --threads nor --by heap";
   }
   if (by_.has_value()) return FilesProblem(view_, *by_);
   if (from_.has_value() || to_.has_value()) {
@@ -257,27 +301,33 @@ int TimelineCommand::Run(const Console& console, OutputBuffer* output) {
   int code = kExitOk;
   const auto part = FindPart(file.get(), &finder, console, &code);
   if (!part.has_value()) return code;
-  TimelineReplay replay(*by_,
-                        PartSteps(part->from_us, part->to_us, part->peak_us),
-                        finder->hindsight());
-  replay.KeepThreads(thread_);
-  if (!file->Read(&replay)) return kExitFailed;
-  if (replay.by_scan() && !thread_.empty()) {
+  const bool has_heap = finder->header().heap() != HEAP_OFF;
+  if (held_.value_or(false) && !has_heap) {
+    console.Say(absl::StrCat(file->shown_name(),
+                             ": --owner heap needs heap events: the run was "
+                             "made without"));
+    return kExitUsage;
+  }
+  const bool held = held_.value_or(has_heap);
+  const auto replay = NewReplay(*part, held, *finder, *file);
+  replay->KeepThreads(thread_);
+  if (!file->Read(replay.get())) return kExitFailed;
+  if (replay->by_scan() && !held && !thread_.empty()) {
     console.Say(absl::StrCat(file->shown_name(),
                              ": --thread: pages were scanned: nobody saw which "
-                             "thread touched them (history has who "
+                             "thread touched them (--owner heap has who "
                              "allocated)"));
     return kExitUsage;
   }
-  if (SayNoThread(&replay.threads(), file->shown_name(), console)) {
+  if (SayNoThread(&replay->threads(), file->shown_name(), console)) {
     return kExitUsage;
   }
   // What would be no more than a hairline needs no colour.
   const uint64_t least_bytes = as_svg_ ? part->peak_bytes / kHairline : 0;
   const Timeline line =
-      replay.Result(top_.value_or(kUsualTop), least_bytes, view_);
+      replay->Result(top_.value_or(kUsualTop), least_bytes, view_);
   if (as_svg_) {
-    PrintSvg(ChartOf(*by_, replay, line, part->peak_us), output);
+    PrintSvg(ChartOf(*by_, held, *replay, line, part->peak_us), output);
   } else {
     PrintTable(TimelineTable(line), TableFormat::kCsv, output);
   }

@@ -41,12 +41,12 @@ def as_wide_as_the_page(svg):
 
 
 def picture(file, top, part, ended=True):
-    """Of pages by line where their faults were seen, else of live blocks by line.
-    None: the run has neither."""
+    """RSS by who holds it, or live blocks by line where nobody saw pages. None: the
+    run has neither."""
     summary, = json.loads(tools.ask("pymemreport", "summary", "--json", file, ended=ended))
     words = [*part, "--top", str(min(top, 24)), file,
              *(f"--exclude={pattern}" for pattern in LIBRARIES)]
-    if summary["page_source"] == "faults":
+    if summary["page_source"] is not None:
         return tools.ask("pymemreport", "timeline", *words, ended=ended)
     if summary["heap"] not in (None, "off"):
         return tools.ask("pymemreport", "history", "--svg", *words, ended=ended)
@@ -91,7 +91,7 @@ class OfPart:
         if self.summary["page_source"] is not None:
             rows = csv.DictReader(io.StringIO(
                 self.ask("pymemreport", "timeline", "--format", "csv", "--top", "1",
-                         *self.part())))
+                         "--owner", "touch", *self.part())))
             for row in rows:
                 if int(row["rss_bytes"]) > self.peak:
                     self.peak, self.peak_s = int(row["rss_bytes"]), float(row["time_s"])

@@ -31,9 +31,10 @@ std::string FolderOf(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<ReplacedFile>> ReplacedFile::Create(
-    const std::string& path) {
+    const std::string& path, mode_t mode) {
   auto file = absl::WrapUnique(new ReplacedFile);
   file->path_ = path;
+  file->mode_ = mode;
   // Those names are links; any other link may be somebody else's trap.
   const bool follow = MeansADescriptor(path);
   file->is_there_ = fstatat(AT_FDCWD, path.c_str(), &file->there_,
@@ -76,11 +77,12 @@ absl::Status ReplacedFile::Open() {
   } else {
     flags |= O_APPEND;
   }
-  fd_ = open(path.c_str(), flags, 0600);
+  fd_ = open(path.c_str(), flags, mode_);
   if (fd_ < 0) return SystemError();
   if (is_plain_) {
     temporary_path_ = path;
-    (void)!fchmod(fd_, 0600);  // the umask may have taken bits away
+    // The umask may have taken bits away.
+    if (mode_ == 0600) (void)!fchmod(fd_, mode_);
   }
   sink_ = FdSink(fd_);
   return absl::OkStatus();

@@ -16,17 +16,17 @@
 namespace pymemrun {
 
 // A file that comes to be as a whole: what is there under its name stays until
-// Commit(), so a run that fails loses nothing. The new one is its owner's
-// alone, mode 0600 whatever the umask, as the run file is: reports hold
-// arguments and paths too. A device, a pipe or whatever else is no plain file
-// is written as it comes. Not thread safe.
+// Commit(), so a run that fails loses nothing. A device, a pipe or whatever
+// else is no plain file is written as it comes. Not thread safe.
 class ReplacedFile final : public ByteSink {
  public:
   // Nothing is made yet, but what would stand in the way is found: fails with
   // the system's reason. A file that is there must be one that may be written.
   // A symbolic link is refused, unless it is a name of an open descriptor.
+  // With the usual mode the new file is its owner's alone, whatever the umask,
+  // as the run file is: reports hold arguments and paths too.
   static absl::StatusOr<std::unique_ptr<ReplacedFile>> Create(
-      const std::string& path);
+      const std::string& path, mode_t mode = 0600);
   // Takes back what was not committed.
   ~ReplacedFile() override;
   ReplacedFile(const ReplacedFile&) = delete;
@@ -47,6 +47,7 @@ class ReplacedFile final : public ByteSink {
   absl::Status Open();
 
   std::string path_;
+  mode_t mode_ = 0600;
   std::string temporary_path_;  // empty: none is there
   bool is_there_ = false;
   bool is_plain_ = true;  // not there, or a plain file

@@ -78,6 +78,16 @@ TEST_F(ReplacedFileTest, AnEmptyReportIsAFileToo) {
   EXPECT_EQ(Entries(), 1);
 }
 
+TEST_F(ReplacedFileTest, WithAnotherModeTheUmaskCounts) {
+  const mode_t before = umask(027);
+  auto file = ReplacedFile::Create(Path("out"), 0666);
+  ASSERT_TRUE(file.ok() && (*file)->Commit().ok());
+  umask(before);
+  struct stat info;
+  ASSERT_EQ(stat(Path("out").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 07777, 0640u);
+}
+
 TEST_F(ReplacedFileTest, AReportIsItsOwnersAloneWhateverTheUmask) {
   Put("out", "old");
   chmod(Path("out").c_str(), 0644);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "format/stream/byte_io.h"
 #include "readers/options/command_line.h"
@@ -18,6 +19,12 @@
 
 namespace pymemrun {
 namespace {
+
+constexpr absl::string_view kPictures = "pictures";
+
+bool DrawsPicture(const ReportCommand& command) {
+  return command.NotForTerminal() == kPictures;
+}
 
 int PrintToConsole(const Console& console, ReportCommand* command) {
   const std::string what = command->NotForTerminal();
@@ -36,7 +43,15 @@ int PrintToConsole(const Console& console, ReportCommand* command) {
 int PrintToFile(const Console& console, ReportCommand* command) {
   const FileOptions& files = command->files();
   const std::string name = TerminalText(files.output);
-  auto file = ReplacedFile::Create(files.output);
+  const bool draws = DrawsPicture(*command);
+  if (draws && (absl::EndsWithIgnoreCase(files.output, ".html") ||
+                absl::EndsWithIgnoreCase(files.output, ".htm"))) {
+    console.Say(absl::StrCat(
+        name,
+        ": the picture is SVG; a name that ends in .svg opens it as one"));
+  }
+  // Pictures are made to be shown to others.
+  auto file = ReplacedFile::Create(files.output, draws ? 0666 : 0600);
   if (!file.ok()) {
     console.Say(absl::StrCat(name, ": ", file.status().message()));
     return kExitUsage;

@@ -19,8 +19,9 @@ namespace {
 
 // So many begin the first screen; it only names the others.
 constexpr size_t kUsualCommands = 12;
-// Of a FILE alone.
+// Of a FILE alone, and the FILE of no words at all: what pymemrun writes.
 constexpr absl::string_view kWithoutCommand = "report";
+constexpr char kUsualFile[] = "run.pb";
 
 // Whether the first word is an option of the command that needs no name.
 bool IsOption(const std::string& name) {
@@ -37,7 +38,7 @@ bool IsFile(const std::string& name) {
 std::string CommandsHelp(const CommandList& commands) {
   std::string text =
       "Answers from run files.\n"
-      "Usage: pymemreport FILE\n"
+      "Usage: pymemreport [FILE]                        (run.pb)\n"
       "       pymemreport COMMAND FILE... [options]\n"
       "\n"
       "Commands:\n";
@@ -52,7 +53,8 @@ std::string CommandsHelp(const CommandList& commands) {
   const size_t half = others.size() / 2;
   return text + "Others: " +
          absl::StrJoin(others.begin(), others.begin() + half, ", ") +
-         ",\n        " + absl::StrJoin(others.begin() + half, others.end(), ", ") +
+         ",\n        " +
+         absl::StrJoin(others.begin() + half, others.end(), ", ") +
          ".\n"
          "\n"
          "pymemreport COMMAND --help tells a command's usual options,\n"
@@ -86,14 +88,27 @@ std::string CommandBehind(const std::vector<std::string>& arguments,
   return is_path && access(behind.c_str(), F_OK) != 0 ? behind : "";
 }
 
+bool AsksHelp(const std::string& name) {
+  return name == "--help" || name == "-h" ||
+         (name == "help" && access("help", F_OK) != 0);
+}
+
+// The words; where there are none, the usual file if it is here.
+std::vector<std::string> WithUsualFile(std::vector<std::string> words) {
+  if (words.empty() && access(kUsualFile, F_OK) == 0) {
+    words.push_back(kUsualFile);
+  }
+  return words;
+}
+
 }  // namespace
 
-int RunPymemreport(const std::vector<std::string>& arguments,
+int RunPymemreport(const std::vector<std::string>& words,
                    const Console& console) {
+  const auto arguments = WithUsualFile(words);
   const CommandList commands = ReportCommands();
   const std::string name = arguments.empty() ? "" : arguments[0];
-  const bool asks_help = name == "help" && access("help", F_OK) != 0;
-  if (name == "--help" || name == "-h" || asks_help) {
+  if (AsksHelp(name)) {
     return PrintText(console, CommandsHelp(commands));
   }
   if (name == "--help-all") {

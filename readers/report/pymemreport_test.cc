@@ -1,6 +1,10 @@
 #include "readers/report/pymemreport.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -33,6 +37,38 @@ TEST(PymemreportTest, TopAsCsv) {
             "/job.py,5,work,4194304,1048576,3145728,2,0.800000\r\n"
             "/job.py,3,work,1048576,0,1048576,1,0.200000\r\n"
             "tracing itself,,,1067008,0,1067008,0,\r\n");
+}
+
+TEST(PymemreportTest, WithoutWordsItReadsWhatPymemrunWrites) {
+  char folder[] = "/tmp/pymemreport.XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder);
+  EXPECT_EQ(Report({}).code, 2);
+  TempFile file(SmallRun().Build());
+  std::filesystem::copy_file(file.path(), "run.pb");
+  const Printed printed = Report({});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(printed.out, Report({"report", "run.pb"}).out);
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(PymemreportTest, APictureIsForAllAndSaysThatItIsSvg) {
+  TempFile file(SmallRun().Build());
+  for (const std::string name : {".html", ".svg"}) {
+    const std::string path = file.path() + name;
+    const Printed printed = Report({"graph", file.path(), "-o", path});
+    EXPECT_EQ(printed.code, 0) << printed.err;
+    EXPECT_EQ(printed.err.find("the picture is SVG") != std::string::npos,
+              name == ".html");
+    struct stat info;
+    ASSERT_EQ(stat(path.c_str(), &info), 0);
+    const mode_t mask = umask(0);
+    umask(mask);
+    EXPECT_EQ(info.st_mode & 07777, 0666u & ~mask);
+    std::filesystem::remove(path);
+  }
 }
 
 TEST(PymemreportTest, TopAsJson) {

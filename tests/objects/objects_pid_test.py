@@ -3,7 +3,6 @@
 outside. It goes on as without, and each thing that goes wrong has one line."""
 import os
 import re
-import shutil
 import signal
 import subprocess
 import unittest
@@ -350,45 +349,6 @@ else:
             subprocess.run(self.command("--pid", job.pid, "--timeout", "0.05"),
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.assertEqual(job.finish(), ("done\n", "", 0))
-
-    @unittest.skipIf(ordinary_user.why_not(), str(ordinary_user.why_not()))
-    def test_another_users_process_is_no_collector(self):
-        """Whatever it is called, and whatever it has opened."""
-        of = subprocess.Popen(["sleep", "1000"])
-        forged = os.path.join(self.folder, "forged.pb")
-        with open(forged, "wb"):
-            pass
-
-        def pretend():
-            ordinary_user.become()
-            os.dup2(os.open(forged, os.O_RDONLY), 4)
-            os.dup2(os.pidfd_open(of.pid), 5)
-            for fd in 4, 5:  # where it had that number, it closes at exec
-                os.set_inheritable(fd, True)
-
-        os.chmod(self.folder, 0o755)
-        os.chmod(forged, 0o644)
-        program = shutil.copy("/bin/sleep", os.path.join(self.folder,
-                                                         "pymemrun-collector"))
-        fake = subprocess.Popen([program, "1000"], preexec_fn=pretend,
-                                close_fds=False)
-        try:
-            def looks_real():
-                try:
-                    with open(f"/proc/{fake.pid}/comm", encoding="ascii") as comm, \
-                            open(f"/proc/{fake.pid}/fdinfo/5", encoding="ascii") as info:
-                        return (comm.read().startswith("pymemrun-coll") and
-                                f"Pid:\t{of.pid}\n" in info.read())
-                except OSError:
-                    return False
-
-            self.assertTrue(wait_until(looks_real))
-            self.refused(of.pid, "expected a process that pymemrun traces now, of your "
-                                 "own, found none")
-        finally:
-            for process in fake, of:
-                process.kill()
-                process.wait()
 
     def test_what_cannot_be_asked_has_one_line(self):
         ended = subprocess.Popen(["true"])

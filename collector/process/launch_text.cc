@@ -95,6 +95,8 @@ bool SetFileOption(absl::string_view key, absl::string_view value,
     launch->counters_every_ms = std::min(Number(value), kMostEveryMs);
   } else if (key == "follow_all") {
     launch->follow_all = Number(value) != 0;
+  } else if (key == "traces_started") {
+    launch->traces_started = Number(value) != 0;
   } else if (key == "store_source") {
     launch->store_source = Number(value) != 0;
   } else if (key != "compress_level") {

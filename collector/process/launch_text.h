@@ -13,10 +13,12 @@
 namespace pymemrun {
 
 struct LaunchText {
-  Header header;           // the fields that the launcher knows
-  std::string output;      // the run file's path, for messages
-  std::string children;    // its children's, with a star for the number
+  Header header;            // the fields that the launcher knows
+  std::string output;       // the run file's path, for messages
+  std::string children;     // its children's, with a star for the number
   bool follow_all = false;  // programs that it starts are traced, too
+  // The environment that the process got has a tracer, which stays there.
+  bool traces_started = false;
   std::string reporter;    // pymemreport's path; empty: no end report is wanted
   HeapRates heap_rates;    // at the beginning
   int compress_level = 1;  // zstd's, or kNoCompression

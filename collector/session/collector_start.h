@@ -32,6 +32,7 @@ inline constexpr int kCollectorPageFds = 8;
 //   output (path of the run file, for messages)
 //   children (likewise of traced children, with a star for the pid)
 //   follow_all (0 or 1: programs that the process starts are traced, too)
+//   traces_started (0 or 1: the same, by whoever set the environment)
 //   reporter (path of pymemreport; absent where no end report is wanted)
 //   compress_level (decimal; zstd's, or kNoCompression: stored frames)
 //   store_source (0 or 1)

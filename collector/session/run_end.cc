@@ -48,15 +48,18 @@ void AddFinalizeToFooter(const ControlPage& page, const EndFacts& facts,
 }
 
 // What the traced process knows better.
-void AddTracerFacts(const ControlPage& page, bool follow_all, Footer* footer) {
+void AddTracerFacts(const ControlPage& page, const LaunchText& launch,
+                    Footer* footer) {
   footer->set_stalls(page.stalls.load(std::memory_order_relaxed));
-  const uint32_t children =
-      page.untraced_children.load(std::memory_order_relaxed);
+  const uint32_t forks = page.forks.load(std::memory_order_relaxed);
   const uint32_t traced =
       ChildCountsOf(&page)->traced.load(std::memory_order_relaxed);
-  // Of those that became other programs it is not known.
+  // Which of the others became other programs is not known.
+  const bool all_traced =
+      launch.follow_all || (launch.traces_started && !launch.children.empty());
   footer->set_untraced_children(
-      follow_all ? 0 : children - std::min(children, traced));
+      (all_traced ? 0 : forks - std::min(forks, traced)) +
+      page.started[0].load(std::memory_order_relaxed));
   footer->set_tables_emptied(
       page.tables_emptied.load(std::memory_order_relaxed));
 }
@@ -105,7 +108,7 @@ Footer RunEnd::MakeFooter(ProcessWatch::State end, uint64_t now_ns) const {
   footer.set_clock_steps_back(totals.clock_steps_back);
   footer.set_worst_clock_step_back_ns(
       in_.clock->Nanos(totals.worst_clock_step_back));
-  AddTracerFacts(*in_.page, in_.launch->follow_all, &footer);
+  AddTracerFacts(*in_.page, *in_.launch, &footer);
   AddFinalizeToFooter(*in_.page, facts, *in_.clock, &footer);
   if (in_.pages != nullptr) in_.pages->AddToFooter(&footer);
   if (in_.heap != nullptr) in_.heap->AddToFooter(&footer);
@@ -207,7 +210,8 @@ void RunEnd::Answer(const Footer& footer) const {
       ChildCountsOf(in_.page)->all.load(std::memory_order_relaxed);
   if (in_.launch->follow_all) {
     input.started_children =
-        in_.page->untraced_children.load(std::memory_order_relaxed);
+        in_.page->forks.load(std::memory_order_relaxed) +
+        in_.page->started[1].load(std::memory_order_relaxed);
   }
   const std::string& children = in_.launch->children;
   input.children_name = children.substr(children.rfind('/') + 1);

@@ -274,20 +274,21 @@ std::string ChildrenText(const EndReportInput& in) {
   const uint64_t untraced = in.footer.untraced_children();
   const std::string name =
       ShortTerminalText(in.children_name, kMaxChildrenBytes, true);
+  std::string text;
   if (in.started_children > 0) {
-    return absl::StrCat(
+    text = absl::StrCat(
         Counted(in.started_children, kOne, kMany),
         " started; run files of Python programs among them: ", name, ".");
-  }
-  std::string text;
-  if (in.traced_children > 0) {
+  } else if (in.traced_children > 0) {
     text = absl::StrCat(Counted(in.traced_children, kOne, kMany),
                         " traced: ", name, ".");
   }
   if (untraced > 0) {
     absl::StrAppend(&text, text.empty() ? "" : " ",
-                    Counted(untraced, kOne, kMany), " not traced.",
-                    " --follow all traces Pythons that are started.");
+                    Counted(untraced, kOne, kMany), " not traced",
+                    in.started_children > 0
+                        ? ": their environment had no tracer."
+                        : ". --follow all traces Pythons that are started.");
   }
   return text;
 }

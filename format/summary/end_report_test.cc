@@ -145,6 +145,10 @@ TEST(EndReportTest, TracedChildrenAreCountedAndTheirFilesNamed) {
   EXPECT_NE(absl::StrJoin(LinesOf(in), " ")
                 .find("4 child processes were started; run files"),
             std::string::npos);
+  in.footer.set_untraced_children(2);
+  EXPECT_NE(absl::StrJoin(LinesOf(in), " ")
+                .find("2 child processes were not traced: their environment"),
+            std::string::npos);
   in.started_children = 0;
   in.traced_children = 1;
   in.footer.set_untraced_children(2);

@@ -82,6 +82,12 @@ void AddStates(const OpenedStates& states, LaunchFacts* facts) {
   facts->push_back({"states_reason", states.reason});
 }
 
+void AddFollow(const TraceRequest& request, LaunchFacts* facts) {
+  const bool all = request.options->follow == Follow::kAll;
+  facts->push_back({"follow_all", all ? "1" : "0"});
+  facts->push_back({"traces_started", request.unasked ? "1" : "0"});
+}
+
 // What the collector does by itself, when it is time for it.
 void AddByCollector(const Options& options, const OpenedStates& states,
                     LaunchFacts* facts) {
@@ -121,7 +127,6 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,
       {"kernel", std::string(system.sysname) + " " + system.release},
       {"output", run.path},
       {"children", run.children},
-      {"follow_all", request.options->follow == Follow::kAll ? "1" : "0"},
       {"compress_level", std::to_string(request.options->compress_level)},
       {"store_source", request.options->store_source ? "1" : "0"},
       {"preloaded", request.preloaded ? "1" : "0"}};
@@ -129,6 +134,7 @@ LaunchFacts FactsOf(const TraceRequest& request, const RunFacts& run,
     facts.push_back({"not_recorded", request.not_recorded});
   }
   if (!request.options->quiet) facts.push_back({"reporter", FindReporter()});
+  AddFollow(request, &facts);
   AddFilters(*request.options, &facts);
   AddPages(*request.options, pages, &facts);
   AddByCollector(*request.options, states, &facts);

@@ -105,6 +105,14 @@ std::string NoticeOf(const OwnedFiles& files) {
   return notice;
 }
 
+// The only words at the end of a run that ends by exec.
+std::string ExecNoticeOf(const std::string& run_file) {
+  return MessageText(
+             "The program calls exec. The new one is not recorded;") +
+         MessageText("  --follow all records it if it is a Python.") +
+         MessageText("Until here: pymemreport " + run_file);
+}
+
 TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
                       const std::string& output) {
   // For the whole process; static as in application.cc.
@@ -247,6 +255,9 @@ std::string Begin(const TraceRequest& request, Run* run) {
   } else {
     TraceConfig* const config = ConfigOf(options, run->files, run->path);
     SetDumps(request, *run, config);
+    const bool speaks = !options.quiet && !run->lineage.forked;
+    config->exec_notice =
+        speaks ? strdup(ExecNoticeOf(run->path).c_str()) : nullptr;
     const char* refused = Session::Prepare(run->page, config);
     if (refused != nullptr) error = refused;
   }

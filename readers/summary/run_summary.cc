@@ -26,7 +26,7 @@ std::string DescribeEnd(const RunFacts& facts) {
     case Footer::SIGNAL:
       return absl::StrCat("killed by signal ", status);
     case Footer::EXEC:
-      return "became another program (exec)";
+      return "became another program (exec); --follow all records Pythons";
     case Footer::KILLED_OR_EXITED:
       return "killed, or left without running exit handlers";
     default:

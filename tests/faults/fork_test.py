@@ -71,6 +71,29 @@ print(subprocess.run(["true"]).returncode)
 """)
         self.assertEqual(file.footer.untraced_children, 1)
 
+    def test_whatever_starts_a_program_is_counted(self):
+        ways = {
+            "vfork": "subprocess.run(['true'])",
+            "spawn": "subprocess.run(['/bin/true'], close_fds=False)",
+            "posix_spawnp": "os.waitpid(os.posix_spawnp('true', ['true'], os.environ), 0)",
+            "system": "os.system('true')",
+            "popen": "libc.pclose(libc.popen(b'true', b'r'))",
+        }
+        for name, way in ways.items():
+            with self.subTest(name):
+                file = self.same_and_whole(f"""
+import ctypes, os, subprocess
+libc = ctypes.CDLL(None)
+libc.popen.restype = ctypes.c_void_p
+libc.pclose.argtypes = [ctypes.c_void_p]
+for i in range(2): {way}
+try:
+    subprocess.run(['/no/such'], close_fds=False)
+except FileNotFoundError:
+    pass
+""")
+                self.assertEqual(file.footer.untraced_children, 2)
+
     def test_many_subprocesses(self):
         file = self.same_and_whole("""
 import subprocess

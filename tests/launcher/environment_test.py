@@ -163,6 +163,21 @@ class EnvironmentTest(support.ProgramTest):
         self.assertEqual(parents, {pid: parent for pid, parent, _ in forked})
         self.assertEqual(support.Run(path, done).footer.untraced_children, 0)
 
+    def test_only_those_without_the_environment_are_untraced(self):
+        code = '''
+import subprocess, sys
+for close_fds in True, False:
+    subprocess.run([sys.executable, "-c", "pass"], close_fds=close_fds)
+    subprocess.run([sys.executable, "-c", "pass"], close_fds=close_fds, env={})
+subprocess.run(["true"], preexec_fn=int)
+'''
+        done = subprocess.Popen([PYTHON, "-c", code], stderr=subprocess.PIPE, text=True,
+                                env=self.activation("only.{pid}.pb"))
+        self.assertEqual((done.communicate()[1], done.returncode), ("", 0))
+        path = os.path.join(self.folder, f"only.{done.pid}.pb")
+        fault_support.wait_for_collector_to_end(path)
+        self.assertEqual(support.Run(path, done).footer.untraced_children, 2)
+
     def test_they_have_none_where_forks_are_not_followed(self):
         done, path = self.run_as("3.99.1 (main", FORKS, "--follow", "none")
         self.assertEqual((done.returncode, done.stderr), (0, ""))

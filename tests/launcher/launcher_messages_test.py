@@ -55,6 +55,26 @@ class LauncherMessagesTest(support.ProgramTest):
                 self.assertEqual((found.returncode, found.stdout,
                                   os.path.exists(self.path)), outcome)
 
+    def test_a_program_that_becomes_another_one_says_what_is_not_recorded(self):
+        script = self.write("becomes.py", '''
+import os, sys
+try:
+    os.execv("/no/such", ["such"])
+except FileNotFoundError:
+    print("not there", flush=True)
+if os.fork() == 0: os.execv("/bin/true", ["true"])
+os.wait()
+os.execv(sys.executable, [sys.executable, "-c", "print('there')"])
+''')
+        said = ["pymemrun: The program calls exec. The new one is not recorded;",
+                "pymemrun:   --follow all records it if it is a Python.",
+                f"pymemrun: Until here: pymemreport {self.path}"]
+        for options, expected in (([], said), (["--quiet"], []), (["--follow", "all"], [])):
+            with self.subTest(options):
+                found = self.outcome(support.PYMEMRUN, "--force", *options, "-o", self.path, script)
+                self.assertEqual((found.returncode, found.stdout), (0, "not there\nthere\n"))
+                self.assertEqual(found.stderr.splitlines(), expected)
+
     def test_help_is_a_screen_and_all_help_has_the_rest(self):
         first, whole = (self.outcome(support.PYMEMRUN, option)
                         for option in ("--help", "--help-all"))

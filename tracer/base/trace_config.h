@@ -53,6 +53,8 @@ struct TraceConfig {
   void (*say)(const char* line, size_t size) = nullptr;
   // A line for it once tracing has begun: what it does without. Null: nothing.
   const char* notice = nullptr;
+  // Lines for it when the program calls exec and the new one has no tracer.
+  const char* exec_notice = nullptr;
   // In a forked child that is about to run Python code: starts a collector for
   // it and calls Session::Prepare again, with this config. `paused`: the parent
   // was, so this child is. Returns whether that went well. GIL. Null: children

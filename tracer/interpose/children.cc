@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tracer/base/interposed_state.h"
+#include "tracer/interpose/started_programs.h"
 #include "tracer/sigtrap/kernel_signals.h"
 #include "tracer/sigtrap/trap_exec.h"
 #include "tracer/sigtrap/trap_pending.h"
@@ -68,6 +69,11 @@ bool BeginsBlocked(const pthread_attr_t* attributes) {
   return TrapMask::blocked();
 }
 
+// A child that libc has made, in this process.
+void CountChild(char* const* environment) {
+  if (TracedPage() != nullptr) CountStarted(environment);
+}
+
 }  // namespace
 }  // namespace pymemrun
 
@@ -89,7 +95,10 @@ PYMEMRUN_INTERPOSE int posix_spawn(pid_t* pid, const char* path,
                                    const posix_spawnattr_t* attributes,
                                    char* const* argv, char* const* envp) {
   const TrapForSpawn spawn;
-  return PYMEMRUN_NEXT(posix_spawn)(pid, path, actions, attributes, argv, envp);
+  const int error =
+      PYMEMRUN_NEXT(posix_spawn)(pid, path, actions, attributes, argv, envp);
+  if (error == 0) CountChild(envp);
+  return error;
 }
 
 PYMEMRUN_INTERPOSE int posix_spawnp(pid_t* pid, const char* file,
@@ -97,16 +106,22 @@ PYMEMRUN_INTERPOSE int posix_spawnp(pid_t* pid, const char* file,
                                     const posix_spawnattr_t* attributes,
                                     char* const* argv, char* const* envp) {
   const TrapForSpawn spawn;
-  return PYMEMRUN_NEXT(posix_spawnp)(pid, file, actions, attributes, argv,
-                                     envp);
+  const int error =
+      PYMEMRUN_NEXT(posix_spawnp)(pid, file, actions, attributes, argv, envp);
+  if (error == 0) CountChild(envp);
+  return error;
 }
 
 PYMEMRUN_INTERPOSE int system(const char* command) {
   const TrapForSpawn spawn;
-  return PYMEMRUN_NEXT(system)(command);
+  const int result = PYMEMRUN_NEXT(system)(command);
+  if (command != nullptr && result != -1) CountChild(environ);
+  return result;
 }
 
 PYMEMRUN_INTERPOSE FILE* popen(const char* command, const char* mode) {
   const TrapForSpawn spawn;
-  return PYMEMRUN_NEXT(popen)(command, mode);
+  FILE* const stream = PYMEMRUN_NEXT(popen)(command, mode);
+  if (stream != nullptr) CountChild(environ);
+  return stream;
 }

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tracer/wire/ring_layout.h"
@@ -31,8 +32,12 @@ class Interposed {
   static void Disable();
   static ControlPage* page();
 
-  // Whether the calling thread is in a fork of ours, which will tell the child's
-  // number.
+  // `notice` is said when this process execs what has no tracer; null: nothing.
+  using Say = void(const char* line, size_t size);
+  static void NoticeExec(Say* say, const char* notice);
+
+  // Whether the calling thread is in a fork of ours, which will tell the
+  // child's number.
   static bool InFork();
 
   // From here on `taken` is called by the thread that signals `cond`: so the
@@ -40,9 +45,9 @@ class Interposed {
   static void WatchGil(const pthread_cond_t* cond, void (*taken)());
   // From here on GilHooks and TaskHooks hear of both condition variables of the
   // main interpreter's GIL, whatever WatchGil() was told (gil_place.h). And
-  // GilHooks of those GILs whose second variable is initialised later, if `find`
-  // knows it; null: of no others. `left_out` is called once, when a GIL finds no
-  // account.
+  // GilHooks of those GILs whose second variable is initialised later, if
+  // `find` knows it; null: of no others. `left_out` is called once, when a GIL
+  // finds no account.
   static void TraceGil(const WatchedGil& main,
                        WatchedGil (*find)(const pthread_cond_t* taken),
                        void (*left_out)());

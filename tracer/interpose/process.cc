@@ -10,6 +10,7 @@
 
 #include "tracer/base/interposed_state.h"
 #include "tracer/interpose/interposed.h"
+#include "tracer/interpose/started_programs.h"
 #include "tracer/requests/request_signal.h"
 #include "tracer/sigtrap/trap_exec.h"
 
@@ -28,8 +29,9 @@ class ExecMark {
     if (page_ != nullptr) {
       page_->exec_pending.store(1, std::memory_order_seq_cst);
       RequestSignal::BeforeExec(page_);
+      if (!HasTracer(envp)) TellExec(path);
     }
-    CountVforkChild();
+    CountVforkChild(envp);
   }
   ~ExecMark() {
     if (page_ == nullptr) return;
@@ -42,14 +44,14 @@ class ExecMark {
  private:
   // A vfork child about to exec runs in the parent's memory; in any other
   // child the hot page is wiped. It may try several folders of $PATH.
-  void CountVforkChild() {
+  void CountVforkChild(char* const* envp) {
     static std::atomic<pid_t> last_child = 0;
     HotState& hot = Hot();
     if (page_ != nullptr || hot.page == nullptr) return;
     if (last_child.exchange(getpid(), std::memory_order_relaxed) == getpid()) {
       return;
     }
-    hot.page->untraced_children.fetch_add(1, std::memory_order_relaxed);
+    CountStarted(envp);
   }
 
   ControlPage* page_;

@@ -33,7 +33,7 @@ void BeforeFork() {
 void InParent() {
   HotState& hot = Hot();
   if (hot.page == nullptr) return;
-  hot.page->untraced_children.fetch_add(1, std::memory_order_relaxed);
+  hot.page->forks.fetch_add(1, std::memory_order_relaxed);
   // Otherwise it is told when its number is known.
   if (!Interposed::InFork()) PageEvents::Forked(0);
 }

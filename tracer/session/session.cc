@@ -305,6 +305,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   if (!Interposed::Enable(g_session.pid, page)) {
     return "the tracer's state cannot be kept from children";
   }
+  Interposed::NoticeExec(config->say, config->exec_notice);
   g_parts.file.Set(config->output);
   g_parts.objects.Set(*config);
   if (!config->paused) g_parts.file.Begin();

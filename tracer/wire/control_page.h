@@ -80,14 +80,15 @@ struct ControlPage {
   StartFacts start;
 
   // -- The producer's line.
-  alignas(64) std::atomic<uint64_t> head;   // slots published
-  std::atomic<uint64_t> next_number;        // events seen so far
-  std::atomic<uint64_t> dropped;            // rows lost on a full ring
-  std::atomic<uint64_t> stalls;             // times the producer waited
-  std::atomic<uint32_t> untraced_children;  // forks seen
-  std::atomic<uint32_t> tables_emptied;     // of code objects or C functions
-  std::atomic<uint64_t> rss_reads;          // statm reads of the gauge
-  std::atomic<uint64_t> heap_dropped;       // heap events lost on a full ring
+  alignas(64) std::atomic<uint64_t> head;  // slots published
+  std::atomic<uint64_t> next_number;       // events seen so far
+  std::atomic<uint64_t> dropped;           // rows lost on a full ring
+  std::atomic<uint64_t> stalls;            // times the producer waited
+  std::atomic<uint32_t> forks;             // seen
+  std::atomic<uint32_t> tables_emptied;    // of code objects or C functions
+  std::atomic<uint64_t> rss_reads;         // statm reads of the gauge
+  std::atomic<uint64_t> heap_dropped;      // heap events lost on a full ring
+  std::atomic<uint32_t> started[2];  // programs; [1]: with a tracer for them
 
   // -- The producer's, with --verify-rss (see trace.proto).
   alignas(64) std::atomic<uint64_t> verified_events;  // 0: not asked for
@@ -123,8 +124,7 @@ struct ControlPage {
   std::atomic<uint32_t> exec_pending;  // an exec* call is under way
   EndFacts end;
 
-  // Held by the traced process's main thread for its whole life: so the collector
-  // sees its end where pidfd says nothing (exec by a raw system call).
+  // The main thread holds it for life: so an exec by a raw system call is seen.
   alignas(64) pthread_mutex_t alive;
 };
 inline constexpr size_t kChildCountsOffset = 4096;

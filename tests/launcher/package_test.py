@@ -21,10 +21,30 @@ try:
 except TypeError as error:
     print(error)
 print(1_000_000 < pymemrun.rss() < 1_000_000_000, pymemrun.is_tracing())
+block = bytearray(b"x") * 30_000_000
+high = pymemrun.rss() - 5_000_000
+del block
+print(pymemrun.rss() < high < pymemrun.rss_peak() < 1_000_000_000)
+class Adder:
+    @pymemrun.trace()
+    def add(self, *, by):
+        "Adds."
+        return 1 + by, pymemrun.is_tracing()
+print(Adder().add(by=2)[0], Adder.add.__name__, Adder.add.__doc__)
+async def wait(): pass
+def each(): yield
+for wrong in wait, each, 3:
+    try:
+        pymemrun.trace()(wrong)
+    except TypeError as error:
+        print(str(error)[:27])
 """
+MORE = "True\n3 add Adds.\n" + "trace() decorates functions\n" * 3
 NAMES = ["counter", "dump_objects", "gather_stats", "is_tracing", "load_ipython_extension",
-         "mark", "rss", "run_file", "start", "stop", "trace"]
-SAYS = f"{NAMES}\n%s False\nlabel must be a str, not int\nTrue %s\n"
+         "mark", "rss", "rss_peak", "run_file", "start", "stop", "trace"]
+SAYS = f"{NAMES}\n%s False\nlabel must be a str, not int\nTrue %s\n" + MORE
+SAYS_NOTHING = ("pymemrun: nothing is recorded: this Python does not run under pymemrun; "
+                "`pymemrun script.py` does that\n")
 
 
 class PackageTest(support.ProgramTest):
@@ -37,7 +57,7 @@ class PackageTest(support.ProgramTest):
     def test_the_same_names_with_and_without_the_tracer(self):
         done = self.plain("-W", "error", self.write("uses.py", USES))
         self.assertEqual((done.stdout, done.stderr),
-                         (SAYS % (False, False), ""))
+                         (SAYS % (False, False), SAYS_NOTHING))
         for delivery in "embed", "preload":
             run = self.run_script(USES, "--delivery", delivery,
                                   env={"PYTHONPATH": PACKAGE})
@@ -47,6 +67,21 @@ class PackageTest(support.ProgramTest):
         run = self.run_script("import pymemrun; print(pymemrun.is_tracing())",
                               "--paused", "--delivery", "embed")
         self.assertEqual(run.stdout, "False\n")
+
+    def test_a_decorated_function_is_traced_in_a_paused_run(self):
+        run = self.run_script(
+            "import pymemrun\n"
+            "@pymemrun.trace()\n"
+            "def inside(depth=1):\n"
+            "    if depth: inside(depth - 1)\n"
+            "    return pymemrun.is_tracing()\n"
+            "def outside(): pass\n"
+            "outside(); print(inside(), pymemrun.is_tracing()); outside()\n",
+            "--paused", "--min-drss", "0")
+        self.assertEqual(run.stdout, "True False\n")
+        names = [row["function"] for row in run.rows() if row["what"] == "CALL"]
+        self.assertEqual(names.count("inside"), 2)
+        self.assertNotIn("outside", names)
 
     def test_the_run_file_and_the_packages_modules(self):
         """The package is found where nothing names it: beside the launcher."""

@@ -115,6 +115,12 @@ PyObject* Rss(PyObject*, PyObject*) {
       static_cast<unsigned long long>(sysconf(_SC_PAGESIZE)));
 }
 
+PyObject* RssPeak(PyObject*, PyObject*) {
+  return PyLong_FromUnsignedLongLong(
+      static_cast<unsigned long long>(Statm::ReadHwmPages()) *
+      static_cast<unsigned long long>(sysconf(_SC_PAGESIZE)));
+}
+
 PyObject* RunFilePath(PyObject*, PyObject*) {
   const char* const path = g_parts.file.path();
   if (Hot().page == nullptr || path == nullptr) Py_RETURN_NONE;
@@ -154,13 +160,56 @@ PyObject* TraceExit(PyObject* self, PyObject*) {
   Py_RETURN_NONE;
 }
 
+// Whether a call of it runs its code, and not only makes an object that does.
+bool RunsWhenCalled(PyObject* function) {
+  PyObject* const code = PyObject_GetAttrString(function, "__code__");
+  PyObject* const flags =
+      code == nullptr ? nullptr : PyObject_GetAttrString(code, "co_flags");
+  const long value = flags == nullptr ? 0 : PyLong_AsLong(flags);
+  Py_XDECREF(code);
+  Py_XDECREF(flags);
+  PyErr_Clear();  // a callable that is no function
+  return (value & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR)) == 0;
+}
+
+// `@pymemrun.trace()`: contextlib makes the decorator, which takes a new
+// context manager for each call.
+PyObject* TraceCall(PyObject* self, PyObject* args, PyObject*) {
+  PyObject* function = nullptr;
+  if (!PyArg_UnpackTuple(args, "trace", 1, 1, &function)) return nullptr;
+  if (!PyCallable_Check(function) || !RunsWhenCalled(function)) {
+    PyErr_SetString(PyExc_TypeError,
+                    "trace() decorates functions, not coroutines or "
+                    "generators: use `with pymemrun.trace():` within them");
+    return nullptr;
+  }
+  PyObject* const contextlib = PyImport_ImportModule("contextlib");
+  if (contextlib == nullptr) return nullptr;
+  PyObject* const base = PyObject_GetAttrString(contextlib, "ContextDecorator");
+  Py_DECREF(contextlib);
+  if (base == nullptr) return nullptr;
+  PyObject* const result =
+      PyObject_CallMethod(base, "__call__", "OO", self, function);
+  Py_DECREF(base);
+  return result;
+}
+
+PyObject* TraceAgain(PyObject* self, PyObject*) {
+  return PyObject_CallObject(reinterpret_cast<PyObject*>(Py_TYPE(self)),
+                             nullptr);
+}
+
 PyMethodDef kTraceMethods[] = {
     {"__enter__", TraceEnter, METH_NOARGS, "Starts tracing."},
     {"__exit__", TraceExit, METH_VARARGS, "Stops tracing."},
+    {"_recreate_cm", TraceAgain, METH_NOARGS, "For contextlib."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyType_Slot kTraceSlots[] = {
-    {Py_tp_doc, const_cast<char*>("Context manager: traces what runs inside.")},
+    {Py_tp_doc, const_cast<char*>(
+                    "Context manager: traces what runs inside. As a decorator, "
+                    "each call of the\nfunction.")},
+    {Py_tp_call, reinterpret_cast<void*>(TraceCall)},
     {Py_tp_methods, kTraceMethods},
     {0, nullptr}};
 PyType_Spec kTraceSpec = {"pymemrun.trace", sizeof(TraceObject), 0,
@@ -204,6 +253,9 @@ PyMethodDef kMethods[] = {
      "complete."},
     {"rss", Rss, METH_NOARGS,
      "rss()\n--\n\nThe resident set size of the process in bytes, now."},
+    {"rss_peak", RssPeak, METH_NOARGS,
+     "rss_peak()\n--\n\nThe highest resident set size of the process so far, "
+     "in bytes."},
     {"run_file", RunFilePath, METH_NOARGS,
      "run_file()\n--\n\nThe path of the run file; None: no file is written."},
     {"load_ipython_extension", LoadExtension, METH_O,

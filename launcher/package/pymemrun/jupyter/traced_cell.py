@@ -39,7 +39,7 @@ def run(shell, line, cell, options):
         os.chmod(options.output, 0o600)
     names = CellNames(shell, {file_of(shell, text, number): span.name})
     shown = answer.OfPart(file, span, times, names, options.top)
-    answer.show(shell, shown.text(), shown.svg() if options.svg else None)
+    answer.show(shell, shown.text() + shown.of_kinds(options.kinds), shown.svg() if options.svg else None)
 
 
 def numbered_as_shown(line, cell):
@@ -86,7 +86,7 @@ class Span:
 
     def __enter__(self):
         self._trace = pymemrun.trace()  # in a run that is paused the cell is not
-        self.peak_before = highest_rss()
+        self.peak_before = pymemrun.rss_peak()
         self._start = time.perf_counter()
         pymemrun.mark(self.begin)
         self._trace.__enter__()
@@ -96,16 +96,7 @@ class Span:
         self._trace.__exit__(*exception)
         pymemrun.mark(self.end)
         self.duration_s = time.perf_counter() - self._start
-        self.peak_after = highest_rss()
-
-
-def highest_rss():
-    """VmHWM: the highest RSS of the process so far."""
-    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
-        for line in file:
-            if line.startswith("VmHWM:"):
-                return int(line.split()[1]) * 1024
-    return 0
+        self.peak_after = pymemrun.rss_peak()
 
 
 def wait_for(file, span):

@@ -6,6 +6,7 @@
 namespace pymemrun {
 
 void CallPairing::SetHeader(const Header& header) {
+  logs_calls_ = CallsLoggedWhole(header.filters());
   logs_all_ = EveryEventLogged(header.filters());
 }
 
@@ -39,8 +40,8 @@ std::optional<EndedCall> CallPairing::Add(const Row& row,
         .thread_bytes = thread_bytes,
         .charged_bytes = charges_thread_ ? thread_bytes : row.call_drss};
   }
-  if (!pairs_rows()) return std::nullopt;
-  if (row.number != next_number_) Forget();
+  if (!pairs_rows() || row.context) return std::nullopt;
+  if (logs_all_ && row.number != next_number_) Forget();
   next_number_ = row.number + 1;
   const uint32_t thread = index.FirstThread(row.thread);
   if (row.what == CALL) Begin(row, thread, index.CodeOf(row.site));

@@ -16,10 +16,11 @@
 
 namespace pymemrun {
 
-// Where every event was logged a RETURN belongs to the thread's last CALL that
-// has not ended, whose code is the same. Rows that are missing, or what was not
-// traced, make unknown what had begun before. Rows do not tell greenlets of one
-// thread apart: with them nothing is known.
+// Where CALLs and RETURNs were logged whatever RSS did, a RETURN belongs to the
+// thread's last CALL that has not ended, whose code is the same. What other
+// filters left out is missing on both sides. Rows that were lost, or what was
+// not traced, make unknown what had begun before. Rows do not tell greenlets of
+// one thread apart: with them nothing is known.
 //
 // Elsewhere a RETURN says itself what it knows. Not thread safe.
 class CallPairing {
@@ -41,7 +42,7 @@ class CallPairing {
   void Forget();
 
   // Whether the rows themselves tell.
-  bool pairs_rows() const { return logs_all_ && !has_greenlets_; }
+  bool pairs_rows() const { return logs_calls_ && !has_greenlets_; }
   bool has_greenlets() const { return has_greenlets_; }
 
  private:
@@ -60,7 +61,7 @@ class CallPairing {
 
   const ThreadDrss* threads_ = nullptr;
   bool charges_thread_ = false;
-  bool logs_all_ = false;
+  bool logs_calls_ = false, logs_all_ = false;
   bool has_greenlets_ = false;
   uint64_t next_number_ = 0;
   size_t open_count_ = 0;

@@ -3,17 +3,31 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "readers/summary/run_facts.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
+namespace {
+
+// "--include and --thread": those that leave out whole calls.
+std::string ChoosingOptions(const Filters& filters) {
+  std::vector<absl::string_view> options;
+  if (filters.include_size() > 0) options.push_back("--include");
+  if (filters.exclude_size() > 0) options.push_back("--exclude");
+  if (filters.function_size() > 0) options.push_back("--function");
+  if (filters.thread_size() > 0) options.push_back("--thread");
+  return absl::StrJoin(options, ", ");
+}
+
+}  // namespace
 
 void CallReplay::OnHeader(const Header& header) {
   pairing_.SetHeader(header);
-  Filters others = header.filters();
-  min_bytes_ = others.min_call_drss_bytes();
-  others.set_min_drss_bytes(0);
-  chosen_ = !EveryEventLogged(others);
+  min_bytes_ = header.filters().min_call_drss_bytes();
+  left_out_ = ChoosingOptions(header.filters());
+  start_unix_us_ = header.start_realtime_ns() / 1000;
+  calls_off_ = header.calls_off();
 }
 
 void CallReplay::OnCode(const CodeDef& code) {
@@ -49,35 +63,56 @@ bool CallReplay::OnRows(const Row* rows, size_t count) {
 }
 
 bool CallReplay::MayKnow(const Header& header) {
-  return EveryEventLogged(header.filters()) ||
+  return CallsLoggedWhole(header.filters()) ||
          header.filters().min_call_drss_bytes() > 0;
 }
 
 std::string CallReplay::WhyNone() const {
+  constexpr absl::string_view kHowTo =
+      "record the run with pymemrun --min-call-drss 4096";
+  if (calls_off_) return absl::StrCat("has no calls; ", kHowTo);
   if (min_bytes_ > 0) {
     return absl::StrCat("no call is in the file in which RSS changed by ",
                         HumanBytes(min_bytes_), " or more");
   }
-  return absl::StrCat(
-      "no RETURN knows its CALL: ",
-      pairing_.has_greenlets() && !pairing_.pairs_rows()
-          ? "the program has greenlets, which rows do not tell apart; "
-          : "",
-      "record the run with --min-call-drss 4096",
-      pairing_.has_greenlets() ? "" : ", or with --min-drss 0");
+  if (pairing_.pairs_rows()) {
+    return absl::StrCat("no call has ended in the run",
+                        left_out_.empty() ? "" : " that passed ", left_out_);
+  }
+  if (pairing_.has_greenlets()) {
+    return absl::StrCat(
+        "the program has greenlets, which rows do not tell apart; ", kHowTo);
+  }
+  return absl::StrCat("the run does not know which CALL a RETURN ended; ",
+                      kHowTo, ", or with --min-drss 0 for all calls");
 }
 
 std::string CallReplay::Missing() const {
-  if (pairing_.pairs_rows()) return "";
-  return absl::StrCat("calls in which the process's RSS changed by less than ",
-                      HumanBytes(min_bytes_),
-                      chosen_ ? ", or that other filters left out" : "");
+  std::string missing;
+  if (!pairing_.pairs_rows()) {
+    missing = absl::StrCat(
+        "calls in which the process's RSS changed by less "
+        "than ",
+        HumanBytes(min_bytes_));
+  }
+  if (left_out_.empty()) return missing;
+  return absl::StrCat(missing, missing.empty() ? "calls" : ", or", " that ",
+                      left_out_, " left out");
 }
 
 void PeakReplay::OnEnded(const EndedCall& call) {
-  if (IsBeyond(call, rule_.min_bytes) && calls_.size() < kMaxCalls) {
+  if (IsBeyond(call, rule_.min_bytes) && filter_.KeepsSite(call.site) &&
+      calls_.size() < kMaxCalls) {
     calls_.push_back(call);
   }
+}
+
+std::vector<EndedCall> PeakReplay::Peaks() {
+  std::vector<EndedCall> calls;
+  for (const EndedCall& call : calls_) {
+    if (filter_.Keeps(call)) calls.push_back(call);
+  }
+  return ChoosePeaks(calls, rule_, run_us());
 }
 
 }  // namespace pymemrun

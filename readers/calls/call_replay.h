@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "readers/calls/call_filter.h"
 #include "readers/calls/call_pairing.h"
 #include "readers/calls/ended_call.h"
 #include "readers/calls/peak_choice.h"
@@ -24,6 +25,7 @@ class CallReplay : public ReplayVisitor {
   bool OnRows(const Row* rows, size_t count) override;
   void OnPause(const Pause&) override { pairing_.Forget(); }
   void OnProfilerGap(const ProfilerGap&) override { pairing_.Forget(); }
+  void OnLoss(const Loss&) override { pairing_.Forget(); }
   void OnDamage(const StreamReader::Damage& damage) override;
   void Finish() override {}
 
@@ -44,10 +46,15 @@ class CallReplay : public ReplayVisitor {
   bool any() const { return any_; }
   // How many threads ended calls; 2 stands for more, too.
   int threads_seen() const { return threads_seen_; }
-  // Why none is, or what is missing. Empty: nothing is.
+  // Why none is and what to record, or what is missing. Empty: nothing is.
   std::string WhyNone() const;
   std::string Missing() const;
   bool pairs_rows() const { return pairing_.pairs_rows(); }
+  // Seconds since 1970 at a moment of the run, for a table.
+  Cell UnixCell(uint64_t time_us) const {
+    if (start_unix_us_ == 0) return Cell();
+    return static_cast<double>(start_unix_us_ + time_us) * 1e-6;
+  }
   // From the first row to the last.
   uint64_t run_us() const { return last_us_ - first_us_; }
 
@@ -58,7 +65,9 @@ class CallReplay : public ReplayVisitor {
  private:
   CallPairing pairing_;
   uint64_t min_bytes_ = 0;  // --min-call-drss
-  bool chosen_ = false;     // by other filters than those of RSS
+  std::string left_out_;    // by which filters other than those of RSS
+  uint64_t start_unix_us_ = 0;
+  bool calls_off_ = false;
   bool any_ = false, any_row_ = false, knows_threads_ = false;
   int threads_seen_ = 0;
   uint32_t first_thread_ = 0;  // that ended a call, see FirstThread()
@@ -70,17 +79,19 @@ class PeakReplay final : public CallReplay {
  public:
   static constexpr size_t kMaxCalls = size_t{1} << 20;
 
-  explicit PeakReplay(const PeakRule& rule) : rule_(rule) {}
+  // `choice` must outlive it.
+  PeakReplay(const PeakRule& rule, const CallChoice& choice)
+      : rule_(rule), filter_(choice, &index()) {}
   // Those of the first kMaxCalls calls that are beyond PeakRule.min_bytes; see
-  // ChoosePeaks.
-  std::vector<EndedCall> Peaks() const {
-    return ChoosePeaks(calls_, rule_, run_us());
-  }
+  // ChoosePeaks. REQUIRES: the run was read.
+  std::vector<EndedCall> Peaks();
+  ThreadFilter* threads() { return filter_.threads(); }
 
  private:
   void OnEnded(const EndedCall& call) override;
 
   const PeakRule rule_;
+  CallFilter filter_;
   std::vector<EndedCall> calls_;
 };
 

@@ -74,7 +74,7 @@ void CallTree::OnEnded(const EndedCall& call) {
   const bool is_others =
       index().FirstThread(call.thread) != index().FirstThread(root_.thread);
   if (is_others || call.number >= root_.number ||
-      begin <= root_.call_number()) {
+      begin <= root_.call_number() || !filter_.KeepsSite(call.site)) {
     return;
   }
   ++calls_;
@@ -147,14 +147,16 @@ Table CallTree::ToTable(absl::string_view prefix, uint64_t limit) const {
                     {"growth_bytes", "growth", CellLook::kBytes},
                     {"event", "event"},
                     {"call_event", "call"},
-                    {"thread_growth_bytes", "by thread", CellLook::kBytes}};
+                    {"thread_growth_bytes", "by thread", CellLook::kBytes},
+                    {"unix_s", ""}};
   Walk(limit, [&](const EndedCall& call, size_t level) {
     const CallPlace place = PlaceOf(call, index(), prefix);
     table.rows.push_back(
         {uint64_t{level}, std::string(place.file), uint64_t{place.first_line},
          std::string(place.end.code_name), uint64_t{place.end.line},
          static_cast<double>(call.took_us) * 1e-6, call.growth_bytes,
-         call.number, call.call_number(), ThreadCell(call.thread_bytes)});
+         call.number, call.call_number(), ThreadCell(call.thread_bytes),
+         UnixCell(call.time_us)});
   });
   table.places = table.rows.size();
   return table;

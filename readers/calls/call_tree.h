@@ -39,7 +39,10 @@ class CallFinder final : public CallReplay {
 // Not thread safe.
 class CallTree final : public CallReplay {
  public:
-  explicit CallTree(const EndedCall& root) : root_(root) {}
+  // Without calls that are not wanted: those in them take their places.
+  // `choice` must outlive it.
+  CallTree(const EndedCall& root, const CallChoice& choice)
+      : root_(root), filter_(choice, &index()) {}
   bool OnRows(const Row* rows, size_t count) override;
 
   // Calls in it.
@@ -67,6 +70,7 @@ class CallTree final : public CallReplay {
   void Walk(uint64_t limit, Visit visit) const;
 
   const EndedCall root_;
+  CallFilter filter_;
   uint64_t calls_ = 0;
   std::vector<Node> nodes_;
   std::vector<uint32_t> tops_;  // nodes that are in no other one so far

@@ -47,9 +47,9 @@ TEST(PeaksReportTest, CsvAndJsonHaveTheCall) {
   const Printed printed = Busy(&run).Report({"peaks", "--csv", "--limit", "1"});
   EXPECT_EQ(printed.out,
             "peak,clock_s,thread,file,line,function,growth_bytes,call_s,event,"
-            "call_event,thread_growth_bytes\r\n"
+            "call_event,thread_growth_bytes,unix_s\r\n"
             "1,4.000000,MainThread#4711,/src/lib.py,45,d,307200,1.000000,4,3,"
-            "\r\n");
+            ",1700000004.000000\r\n");
 }
 
 TEST(PeaksReportTest, WithoutPeaksOneLineSaysSo) {
@@ -69,8 +69,9 @@ TEST(PeaksReportTest, WhereNoCallIsKnownItSaysWhatToRecord) {
     const Printed printed = run.Return('a', 1000).Report({command});
     EXPECT_EQ(printed.code, 2);
     EXPECT_EQ(printed.err,
-              "pymemreport: run.pb: no RETURN knows its CALL: record the run "
-              "with --min-call-drss 4096, or with --min-drss 0\n");
+              "pymemreport: run.pb: the run does not know which CALL a RETURN "
+              "ended; record the run with pymemrun --min-call-drss 4096, or "
+              "with --min-drss 0 for all calls\n");
     CallRun by_growth(100);
     EXPECT_EQ(
         by_growth.Return('a', 1000).Report({command}).err,
@@ -204,7 +205,7 @@ TEST(CallsReportTest, OtherFiltersAreToldToo) {
   CallRun run(100, filters);
   EXPECT_THAT(
       run.Skip(9).Ended('a', 2, 200).Report({"calls", "--event", "9"}).err,
-      HasSubstr("100.0 KiB, or that other filters left out; "));
+      HasSubstr("100.0 KiB, or that --include left out; "));
 }
 
 TEST(CallsReportTest, AnEventThatEndedNoCallIsRefused) {
@@ -306,13 +307,15 @@ TEST(CallsReportTest, TablesHaveBoth) {
   CallRun run(0, {}, true);
   const Printed peaks =
       WithPages(&run).Report({"peaks", "--min", "100K", "--csv"});
-  EXPECT_THAT(CsvLines(peaks),
-              ElementsAre(StartsWith("peak,"),
-                          EndsWith(",409600,3.000000,3,0,122880")));
+  EXPECT_THAT(
+      CsvLines(peaks),
+      ElementsAre(StartsWith("peak,"),
+                  EndsWith(",409600,3.000000,3,0,122880,1700000003.000000")));
   const Printed calls = run.Report({"calls", "--event", "3", "--csv"});
   EXPECT_THAT(CsvLines(calls),
-              ElementsAre(StartsWith("level,"), EndsWith(",409600,3,0,122880"),
-                          EndsWith(",204800,2,1,81920")));
+              ElementsAre(StartsWith("level,"),
+                          EndsWith(",409600,3,0,122880,1700000003.000000"),
+                          EndsWith(",204800,2,1,81920,1700000002.000000")));
   EXPECT_EQ(run.Report({"flow", "--csv"}).out,
             std::string(kFlowColumns) +
                 "/src/main.py,20,b,409600,204800,1,3.000000,122880,40960\r\n"

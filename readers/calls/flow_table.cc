@@ -51,6 +51,7 @@ void FlowReplay::OnEnded(const EndedCall& call) {
 }
 
 void FlowReplay::Add(const EndedCall& call) {
+  if (!filter_.Keeps(call)) return;
   const uint32_t site = call.site < kMaxSites ? call.site : 0;
   if (site >= sites_.size()) sites_.resize(site + site / 2 + 16);
   FlowTotals totals = {

@@ -26,6 +26,10 @@ struct FlowTotals {
 // Not thread safe.
 class FlowReplay final : public CallReplay {
  public:
+  // Without functions of other files, and calls of other threads, than are
+  // wanted. `choice` must outlive it.
+  explicit FlowReplay(const CallChoice& choice) : filter_(choice, &index()) {}
+  ThreadFilter* threads() { return filter_.threads(); }
   void Finish() override;
 
   // The functions, most charged first (see EndedCall), at most `limit` of them
@@ -43,6 +47,7 @@ class FlowReplay final : public CallReplay {
   void Add(const EndedCall& call);
   std::vector<Cell> CellsOf(const FlowTotals& sum, bool as_text) const;
 
+  CallFilter filter_;
   std::vector<FlowTotals> sites_;  // by id; 0: of those beyond
   std::vector<EndedCall> calls_;   // yet to be nested
   uint64_t not_kept_ = 0;

@@ -79,10 +79,13 @@ std::optional<EndedCall> CallsCommand::Root(RereadFile* file,
     if (!why_not.empty()) return say(why_not);
     return finder.call();
   }
-  PeakReplay replay(peaks_.rule);
+  PeakReplay replay(peaks_.rule, peaks_.choice);
   attribution_.Give(&replay);
   if (!file->Read(&replay)) return std::nullopt;
   if (!replay.any()) return say(replay.WhyNone());
+  if (SayNoThread(replay.threads(), file->shown_name(), console)) {
+    return std::nullopt;
+  }
   const std::vector<EndedCall> peaks = replay.Peaks();
   if (*peak_ > peaks.size()) {
     return say(absl::StrCat("there is no peak ", *peak_, ", only ",
@@ -97,13 +100,14 @@ int CallsCommand::Run(const Console& console, OutputBuffer* output) {
   if (!attribution_.Read(file.get(), console)) return kExitUsage;
   const std::optional<EndedCall> root = Root(file.get(), console);
   if (!root.has_value()) return file->whole() ? kExitUsage : kExitFailed;
-  CallTree tree(*root);
+  CallTree tree(*root, peaks_.choice);
   attribution_.Give(&tree);
   if (!file->ReadAgain(&tree)) return kExitFailed;
   const std::string missing = tree.Missing();
   if (!missing.empty()) {
-    console.Say(absl::StrCat(file->shown_name(), ": not in the tree: ", missing,
-                             "; --min-drss 0 logs all"));
+    console.Say(
+        absl::StrCat(file->shown_name(), ": not in the tree: ", missing,
+                     tree.pairs_rows() ? "" : "; --min-drss 0 logs all"));
   }
   attribution_.SayWhatCounts(tree, *file, console);
   const uint64_t limit = table_.limit();

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/calls/flow_table.h"
+#include "readers/options/help_text.h"
 #include "readers/report/call_attribution.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
@@ -26,26 +27,35 @@ class FlowCommand final : public ReportCommand {
     files_.AddOne(app);
     attribution_.Add(app);
     table_.Add(app, 20, ": a row for each function");
+    AddFiles(app, "functions of ", &choice_.view);
+    AddThread(app, &choice_.thread);
+    AddOwn(app);
     files_.AddOutput(app);
+    SetUsualOptions(
+        app, {"--thread", "--file", "--limit", "--csv", "--json", "--output"});
   }
   std::string Problem() const override { return table_.Problem(); }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
   CallAttribution attribution_;
+  CallChoice choice_;
   TableOptions table_;
 };
 
 int FlowCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  FlowReplay replay;
+  FlowReplay replay(choice_);
   if (!attribution_.Read(file.get(), console)) return kExitUsage;
   attribution_.Give(&replay);
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.any()) {
     console.Say(absl::StrCat(file->shown_name(), ": ", replay.WhyNone()));
     return file->whole() ? kExitUsage : file->code();
+  }
+  if (SayNoThread(replay.threads(), file->shown_name(), console)) {
+    return kExitUsage;
   }
   const std::string missing = replay.Missing();
   if (!missing.empty()) {

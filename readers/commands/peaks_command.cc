@@ -61,7 +61,8 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
                     {"call_s", "seconds"},
                     {"event", "event"},
                     {"call_event", "call"},
-                    {"thread_growth_bytes", "by thread", CellLook::kBytes}};
+                    {"thread_growth_bytes", "by thread", CellLook::kBytes},
+                    {"unix_s", ""}};
   for (const EndedCall& peak : peaks) {
     const SourceLocation where = index.Resolve(peak.site);
     table.rows.push_back(
@@ -71,7 +72,8 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
          std::string(WithoutPrefix(where.file, prefix)), uint64_t{where.line},
          std::string(where.code_name), peak.growth_bytes,
          static_cast<double>(peak.took_us) * 1e-6, peak.number,
-         peak.call_number(), replay.ThreadCell(peak.thread_bytes)});
+         peak.call_number(), replay.ThreadCell(peak.thread_bytes),
+         replay.UnixCell(peak.time_us)});
   }
   table.places = table.rows.size();
   return table;
@@ -80,13 +82,16 @@ Table PeakTable(const std::vector<EndedCall>& peaks, const PeakReplay& replay,
 int PeaksCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
-  PeakReplay replay(peaks_.rule);
+  PeakReplay replay(peaks_.rule, peaks_.choice);
   if (!attribution_.Read(file.get(), console)) return kExitUsage;
   attribution_.Give(&replay);
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.any()) {
     console.Say(absl::StrCat(file->shown_name(), ": ", replay.WhyNone()));
     return file->whole() ? kExitUsage : file->code();
+  }
+  if (SayNoThread(replay.threads(), file->shown_name(), console)) {
+    return kExitUsage;
   }
   std::vector<EndedCall> peaks = replay.Peaks();
   if (!peaks.empty()) attribution_.SayWhatCounts(replay, *file, console);

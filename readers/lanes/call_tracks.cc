@@ -15,12 +15,17 @@
 namespace pymemrun {
 namespace {
 
+constexpr int kAllKinds = 5;  // of events
+
 bool IsOfC(What what) { return what != CALL && what != RETURN; }
 
 }  // namespace
 
 void CallTracks::OnHeader(const Header& header) {
+  logs_calls_ = CallsLoggedWhole(header.filters());
   logs_all_ = EveryEventLogged(header.filters());
+  has_c_calls_ = header.filters().kinds_size() == 0 ||
+                 header.filters().kinds_size() == kAllKinds;
   asked_for_ = !header.calls_off();
 }
 
@@ -65,12 +70,13 @@ bool CallTracks::OnRows(const Row* rows, size_t count) {
 }
 
 void CallTracks::AddRow(const Row& row) {
-  if (!logs_all_ || has_greenlets_) {
+  if (!logs_calls_ || has_greenlets_) {
     now_us_ = std::max(now_us_, row.time_us);
     if (row.call_events != 0) Keep(row);
     return;
   }
-  if (row.number != next_number_) CutAll();
+  if (row.context || (IsOfC(row.what) && !has_c_calls_)) return;
+  if (logs_all_ && row.number != next_number_) CutAll();
   next_number_ = row.number + 1;
   now_us_ = std::max(now_us_, row.time_us);
   if (row.what == CALL || row.what == C_CALL) {

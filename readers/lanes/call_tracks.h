@@ -14,8 +14,9 @@
 
 namespace pymemrun {
 
-// Where every event was logged a RETURN belongs to the thread's last CALL that
-// has not ended, and so with calls of C functions. Where rows are missing, or
+// Where CALLs and RETURNs were logged whatever RSS did, a RETURN belongs to the
+// thread's last CALL that has not ended, and so with calls of C functions, if
+// all of their events were logged. Where rows were lost, or
 // nothing was traced, the calls under way are cut there. A call is given as
 // soon as it, or one within it, is known to be long enough: memory is that of
 // the calls under way.
@@ -38,6 +39,7 @@ class CallTracks final : public ReplayVisitor {
   bool OnRows(const Row* rows, size_t count) override;
   void OnPause(const Pause&) override { CutAll(); }
   void OnProfilerGap(const ProfilerGap&) override { CutAll(); }
+  void OnLoss(const Loss&) override { CutAll(); }
   void OnDamage(const StreamReader::Damage& damage) override;
   void OnFooter(const Footer& footer) override;
   void Finish() override;
@@ -84,7 +86,9 @@ class CallTracks final : public ReplayVisitor {
   const uint64_t min_us_;
   TrackSink& sink_;
   TrackThreads threads_;
-  bool logs_all_ = false, has_greenlets_ = false, asked_for_ = false;
+  bool logs_calls_ = false, logs_all_ = false, has_greenlets_ = false,
+       asked_for_ = false;
+  bool has_c_calls_ = false;
   uint64_t next_number_ = 0, now_us_ = 0, open_count_ = 0;
   std::vector<Site> sites_;
   absl::flat_hash_map<uint64_t, uint32_t> names_;  // by key

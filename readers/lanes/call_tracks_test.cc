@@ -20,9 +20,12 @@ using ::testing::IsEmpty;
 // which calls time.sleep of C.
 class TimedRun {
  public:
-  explicit TimedRun(uint64_t min_call_bytes = 0) : builder_(&sink_) {
+  explicit TimedRun(uint64_t min_call_bytes = 0)
+      : TimedRun(Filters(), min_call_bytes) {}
+  explicit TimedRun(const Filters& filters, uint64_t min_call_bytes = 0)
+      : builder_(&sink_) {
     Header header = RunBuilder::DefaultHeader();
-    header.mutable_filters()->Clear();
+    *header.mutable_filters() = filters;
     if (min_call_bytes > 0) {
       header.mutable_filters()->set_min_drss_bytes(1 << 30);
       header.mutable_filters()->set_min_call_drss_bytes(min_call_bytes);
@@ -167,6 +170,23 @@ TEST_F(CallTracksTest, MissingEventsCutWhatIsUnderWay) {
   EXPECT_THAT(Lines(run, 1),
               ElementsAre("thread MainThread", "begin 1 10 outer",
                           "end 1 30 cut", "begin 1 110 outer", "end 1 120"));
+}
+
+// The filters left out events of other places, on both sides.
+TEST_F(CallTracksTest, EventsThatFiltersLeftOutCutNothing) {
+  Filters filters;
+  filters.add_function("o*");
+  TimedRun run(filters);
+  run.At(10, TimedRun::kOuter)
+      .Skip()
+      .At(40, TimedRun::kOuter)
+      .Skip()
+      .At(70, TimedRun::kOuterEnd)
+      .At(90, TimedRun::kOuterEnd);
+  EXPECT_THAT(Lines(run, 1),
+              ElementsAre("thread MainThread", "begin 1 10 outer",
+                          "begin 1 40 outer", "end 1 70", "end 1 90"));
+  EXPECT_EQ(cut_, 0u);
 }
 
 TEST_F(CallTracksTest, AReturnOfAnotherCallCutsItsThread) {

@@ -5,30 +5,35 @@
 #include <string>
 
 #include "CLI/CLI.hpp"
+#include "readers/calls/call_filter.h"
 #include "readers/calls/peak_choice.h"
 #include "readers/options/option_values.h"
+#include "readers/report/option_groups.h"
 
 namespace pymemrun {
 
-inline void AddPeakRule(CLI::App* app, PeakRule* rule) {
-  AddParsed(app, "--min", &rule->min_bytes, ParseBytes, "SIZE",
-            "A peak is a call that changed RSS by more than SIZE (200K).");
-  AddParsed(app, "--min-time", &rule->min_time_us, ParseSeconds, "SECONDS",
-            "Keep a peak that is more than SECONDS after the last one kept "
-            "(a hundredth of the run)...");
-  AddParsed(app, "--min-value", &rule->min_value_bytes, ParseBytes, "SIZE",
-            "... or differs from it by more than SIZE (500K).");
-}
-
 struct PeakOptions {
   PeakRule rule;
+  CallChoice choice;
   std::string prefix;  // left out of files
 
   void Add(CLI::App* app) {
-    AddPeakRule(app, &rule);
+    AddRule(app);
     app->add_option("--strip-prefix", prefix,
                     "Leave P out of file names that begin with it.")
         ->option_text("P");
+  }
+  void AddRule(CLI::App* app) {
+    AddParsed(app, "--min", &rule.min_bytes, ParseBytes, "SIZE",
+              "A peak is a call that changed RSS by more than SIZE (200K).");
+    AddParsed(app, "--min-time", &rule.min_time_us, ParseSeconds, "SECONDS",
+              "Keep a peak that is more than SECONDS after the last one kept "
+              "(a hundredth of the run)...");
+    AddParsed(app, "--min-value", &rule.min_value_bytes, ParseBytes, "SIZE",
+              "... or differs from it by more than SIZE (500K).");
+    AddFiles(app, "calls of functions in ", &choice.view);
+    AddThread(app, &choice.thread);
+    AddOwn(app);
   }
 };
 

@@ -76,6 +76,8 @@ void OwnCode::SetPatterns(std::vector<std::string> patterns) {
   any_matched = false;
 }
 
+bool OwnCode::HasPatterns() { return !Patterns().empty(); }
+
 bool OwnCode::NoneMatched() { return !Patterns().empty() && !any_matched; }
 
 OwnCode::Kind OwnCode::KindOf(absl::string_view file,

@@ -26,6 +26,7 @@ class OwnCode {
   // patterns, or whose last parts do, are own, all others a library's. Empty:
   // the usual rule.
   static void SetPatterns(std::vector<std::string> patterns);
+  static bool HasPatterns();
   // Whether there are patterns, and no file has matched one since.
   static bool NoneMatched();
   // `file`, `function`: as the code object names them.

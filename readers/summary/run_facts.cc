@@ -15,6 +15,15 @@ bool EveryEventLogged(const Filters& filters) {
          filters.function_size() == 0 && filters.thread_size() == 0;
 }
 
+bool CallsLoggedWhole(const Filters& filters) {
+  const auto has = [&filters](What kind) {
+    return filters.kinds_size() == 0 ||
+           std::find(filters.kinds().begin(), filters.kinds().end(), kind) !=
+               filters.kinds().end();
+  };
+  return filters.min_drss_bytes() == 0 && has(CALL) && has(RETURN);
+}
+
 void RunFacts::OnHeader(const Header& found) {
   header = found;
   first_rss_bytes = found.first_rss_bytes();

@@ -16,6 +16,9 @@ namespace pymemrun {
 
 // Whether the filters let every event pass.
 bool EveryEventLogged(const Filters& filters);
+// Whether a CALL that passes the filters has its RETURN pass, too, whatever RSS
+// did: they choose by file, function and thread alone.
+bool CallsLoggedWhole(const Filters& filters);
 
 // Reads everything once. Memory is constant, except for definitions. Not thread
 // safe.

@@ -62,6 +62,13 @@ class CallRun {
     builder_.AddRow(row);
     return *this;
   }
+  // The CALL as the event before a logged one.
+  CallRun& Context(char name, uint64_t kib, uint32_t thread = kMain) {
+    Row row = RowOf(calls_[name - 'a'], kib, thread);
+    row.context = true;
+    builder_.AddRow(row);
+    return *this;
+  }
   CallRun& Skip(uint64_t events) {
     number_ += events;
     return *this;

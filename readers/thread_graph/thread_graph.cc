@@ -130,16 +130,16 @@ Table GraphTable(const ThreadGraph& graph) {
   return table;
 }
 
-void ThinPeaks(uint64_t from_us, uint64_t to_us,
+void ThinPeaks(uint64_t from_us, uint64_t to_us, size_t most,
                std::vector<ThreadPeak>* peaks) {
-  if (peaks->size() <= ThreadGraph::kMostPeaks) return;
-  const double part_us = std::max(1.0, static_cast<double>(to_us - from_us)) /
-                         ThreadGraph::kMostPeaks;
-  std::vector<const ThreadPeak*> largest(ThreadGraph::kMostPeaks);
+  if (peaks->size() <= most) return;
+  const double part_us =
+      std::max(1.0, static_cast<double>(to_us - from_us)) / most;
+  std::vector<const ThreadPeak*> largest(most);
   for (const ThreadPeak& peak : *peaks) {
     const double parts = static_cast<double>(peak.time_us - from_us) / part_us;
-    const ThreadPeak*& kept = largest[std::min(static_cast<size_t>(parts),
-                                               ThreadGraph::kMostPeaks - 1)];
+    const ThreadPeak*& kept =
+        largest[std::min(static_cast<size_t>(parts), most - 1)];
     if (kept == nullptr || std::abs(peak.bytes) > std::abs(kept->bytes)) {
       kept = &peak;
     }

@@ -15,9 +15,6 @@ namespace pymemrun {
 
 // What is to be drawn.
 struct ThreadGraph {
-  // A picture can tell of no more.
-  static constexpr size_t kMostPeaks = 24;
-
   Header header;
   std::string meaning;  // of a thread's line
   ThreadCurves curves;
@@ -33,9 +30,9 @@ struct ThreadGraph {
 LineChart GraphChart(const ThreadGraph& graph);
 // A row for each moment.
 Table GraphTable(const ThreadGraph& graph);
-// Leaves out what is more than ThreadGraph::kMostPeaks: of each part of the
-// time the largest stays.
-void ThinPeaks(uint64_t from_us, uint64_t to_us,
+// Leaves out what is more than `most`: of each part of the time the largest
+// stays.
+void ThinPeaks(uint64_t from_us, uint64_t to_us, size_t most,
                std::vector<ThreadPeak>* peaks);
 
 }  // namespace pymemrun

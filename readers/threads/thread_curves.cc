@@ -121,10 +121,13 @@ void ThreadCurvesReplay::Finish() {
   }
 }
 
-std::vector<uint32_t> ThreadCurvesReplay::Largest(size_t most) const {
+std::vector<uint32_t> ThreadCurvesReplay::Largest(size_t most,
+                                                  ThreadFilter* wanted) const {
   std::vector<uint32_t> order;
   for (uint32_t thread = 1; thread < states_.size(); ++thread) {
-    if (states_[thread].was_seen) order.push_back(thread);
+    if (states_[thread].was_seen && wanted->Keeps(thread)) {
+      order.push_back(thread);
+    }
   }
   std::stable_sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
     return states_[a].highest_bytes > states_[b].highest_bytes;

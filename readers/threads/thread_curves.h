@@ -54,8 +54,9 @@ class ThreadCurvesReplay final : public ResidentReplay {
   void Finish() override;
 
   // The ids of the threads that had most at one time between the moments, at
-  // most so many, most first. REQUIRES: Finish() was called.
-  std::vector<uint32_t> Largest(size_t most) const;
+  // most so many of those that are wanted, most first. REQUIRES: Finish() was
+  // called.
+  std::vector<uint32_t> Largest(size_t most, ThreadFilter* wanted) const;
   // Of the chosen threads, in their order. REQUIRES: Finish() was called.
   ThreadCurves Result() const;
   // Rows were seen, as far as GrowthBy::kEvents needs them.

@@ -34,8 +34,9 @@ class GraphCommand final : public ReportCommand {
             "graph", "memory of each thread over time, as a picture",
             "Draws a line for each thread, what it brought less what it gave "
             "back, and one for the process. Peaks have the numbers of "
-            "`pymemreport peaks`; of many the largest of each 24th of the time "
-            "are shown. Where no calls are known the highest points are "
+            "`pymemreport peaks`; of more than 24 the largest of each 24th of "
+            "the time are shown. Where no calls are known the highest points "
+            "are "
             "numbered.\n\nGrowth is by page faults. Where "
             "pages were not seen to come, the lines are each thread's live "
             "heap. Without heap events either, they are what RSS changed by "
@@ -48,6 +49,7 @@ class GraphCommand final : public ReportCommand {
 
  private:
   static constexpr uint64_t kUsualTop = 8;
+  static constexpr uint64_t kMostPeaks = 1000;  // their legend has a row each
 
   // What was read; nothing: that cannot be, or the run does not tell.
   enum class Result { kRead, kNothing, kFailed };
@@ -67,7 +69,8 @@ class GraphCommand final : public ReportCommand {
   std::optional<uint64_t> top_;     // threads with a line of their own
   std::optional<uint64_t> rebase_;  // nothing: to be chosen
   std::optional<Moment> from_, to_;
-  PeakRule peak_rule_;
+  PeakOptions peaks_;
+  size_t most_peaks_ = 24;
   CallAttribution attribution_;
   bool csv_ = false;
 };
@@ -89,10 +92,13 @@ void GraphCommand::AddOptions(CLI::App* app) {
   AddParsed(app, "--from", &from_, ParseMoment, "T",
             "Begin at this moment, named as --at T names it.");
   AddParsed(app, "--to", &to_, ParseMoment, "T", "End at this moment.");
-  AddPeakRule(app, &peak_rule_);
+  peaks_.AddRule(app);
+  AddParsed(
+      app, "--peaks", &most_peaks_,
+      [](absl::string_view text) { return ParseNumber(text, 1, kMostPeaks); },
+      "N", "Number at most N peaks (24), 1000 at most.");
   attribution_.Add(app);
   app->add_flag("--csv", csv_, "Print CSV: a row for each moment.");
-  AddOwn(app);
   files_.AddOutput(app);
   SetUsualOptions(app,
                   {"--top", "--rebase", "--from", "--to", "--csv", "--output"});
@@ -110,8 +116,9 @@ GraphCommand::Result GraphCommand::ReadEvents(GrowthBy by, RereadFile* file,
   ThreadCurvesReplay all(by, time_us, {}, finder.hindsight());
   if (!file->Read(&all)) return Result::kFailed;
   if (by == GrowthBy::kEvents && !all.any_row()) return Result::kNothing;
-  ThreadCurvesReplay replay(by, std::move(time_us), all.Largest(top()),
-                            finder.hindsight());
+  ThreadFilter threads(peaks_.choice.thread, &all.index());
+  ThreadCurvesReplay replay(by, std::move(time_us),
+                            all.Largest(top(), &threads), finder.hindsight());
   if (!file->Read(&replay)) return Result::kFailed;
   graph->curves = replay.Result();
   graph->meaning =
@@ -127,6 +134,7 @@ GraphCommand::Result GraphCommand::ReadHeap(RereadFile* file,
                                             ThreadGraph* graph) const {
   HeapHistoryOptions options;
   options.by = GroupBy::kThread;
+  options.threads = peaks_.choice.thread;
   options.from_us = range.from_us;
   options.to_us = range.to_us;
   HeapHistoryReplay replay(options);
@@ -151,7 +159,7 @@ std::string PeakText(const EndedCall& peak, const RunIndex& index) {
 bool GraphCommand::FindPeaks(RereadFile* file, const MomentRange& range,
                              ThreadGraph* graph) const {
   if (!CallReplay::MayKnow(graph->header)) return true;
-  PeakReplay replay(peak_rule_);
+  PeakReplay replay(peaks_.rule, peaks_.choice);
   attribution_.Give(&replay);
   if (!file->Read(&replay)) return false;
   graph->knows_calls = replay.any();
@@ -165,7 +173,7 @@ bool GraphCommand::FindPeaks(RereadFile* file, const MomentRange& range,
                             std::string(index.LatestThreadLabel(call.thread)),
                             call.charged_bytes, PeakText(call, index)});
   }
-  ThinPeaks(range.from_us, range.to_us, &graph->peaks);
+  ThinPeaks(range.from_us, range.to_us, most_peaks_, &graph->peaks);
   return true;
 }
 
@@ -185,8 +193,8 @@ GraphCommand::Result GraphCommand::Complete(RereadFile* file,
   if (csv_) return Result::kRead;
   if (!FindPeaks(file, range, graph)) return Result::kFailed;
   if (!graph->knows_calls) {
-    graph->peaks = HighestPoints(graph->curves, graph->rss_bytes, index,
-                                 ThreadGraph::kMostPeaks);
+    graph->peaks =
+        HighestPoints(graph->curves, graph->rss_bytes, index, most_peaks_);
   }
   return Result::kRead;
 }
@@ -213,6 +221,8 @@ int GraphCommand::Run(const Console& console, OutputBuffer* output) {
   if (!attribution_.Read(file.get(), console)) return kExitUsage;
   auto finder = RunMoments::Of(ReadingOf(file.get()));
   if (finder == nullptr) return kExitFailed;
+  ThreadFilter threads(peaks_.choice.thread, &finder->index());
+  if (SayNoThread(&threads, file->shown_name(), console)) return kExitUsage;
   int code = kExitOk;
   MomentRange range;
   if (!FindRange(from_, to_, file.get(), console, &finder, &range, &code)) {

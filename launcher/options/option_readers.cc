@@ -106,6 +106,15 @@ bool ReadTrace(const std::string& text, Options* options) {
   return valid;
 }
 
+bool ReadImport(const std::string& text, Options* options) {
+  return EachOf(text, [options](std::string_view name) {
+    constexpr std::string_view kNotInNames = " /\\\t\n";
+    options->import.emplace_back(name);
+    return !name.empty() && name.front() != '.' &&
+           name.find_first_of(kNotInNames) == std::string_view::npos;
+  });
+}
+
 bool ReadGilMin(const std::string& text, Options* options) {
   constexpr Named<uint64_t> kUnits[] = {
       {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};

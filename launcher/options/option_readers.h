@@ -74,6 +74,7 @@ bool ReadHeapDomains(const std::string& text, Options* options);
 bool ReadLight(const std::string& text, Options* options);
 bool ReadFull(const std::string& text, Options* options);
 bool ReadFollow(const std::string& text, Options* options);
+bool ReadImport(const std::string& text, Options* options);
 bool ReadObjects(const std::string& text, Options* options);
 bool ReadOutput(const std::string& text, Options* options);
 

@@ -135,6 +135,10 @@ constexpr OptionRow kTable[] = {
      "Trace from the interpreter's `import site` on. Without this option "
      "tracing starts with the script.",
      SetFlag<&Options::trace_startup>},
+    {kWhat, "import", "LIST",
+     "Import the modules of LIST before tracing starts, such as numpy,json. "
+     "Repeatable.",
+     ReadImport, "a list of modules' names", nullptr, kRepeatable},
 
     {kOfCalls, "min-drss", "BYTES",
      "Log an event when RSS changed by BYTES or more (one page). 0 logs every "

@@ -76,6 +76,7 @@ struct Options {
   Follow follow = Follow::kFork;
   bool paused = false;
   bool trace_startup = false;
+  std::vector<std::string> import;  // modules, before tracing begins
   GaugeSource rss_source = GaugeSource::kAuto;
   bool verify_rss = false;
   OnFull on_full = OnFull::kBlock;

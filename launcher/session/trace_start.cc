@@ -138,6 +138,7 @@ TraceConfig* ConfigOf(const Options& options, const OwnedFiles& files,
   config->stacks = options.stacks;
   config->paused = options.paused;
   config->trace_startup = options.trace_startup;
+  config->import = GlobsOf(options.import);
   config->rss_source = options.rss_source;
   config->verify_rss = options.verify_rss;
   config->collector = files.collector;

@@ -32,6 +32,20 @@ class LauncherMessagesTest(support.ProgramTest):
         if shutil.which("strace") is None:
             self.skipTest("no strace")
 
+    def test_a_module_that_cannot_be_imported_before_is_named(self):
+        for delivery in "embed", "preload":
+            run = self.run_script(
+                "import sys; print('fractions' in sys.modules)\nimport fractions",
+                "--import", "fractions,nowhere.at_all", "--min-drss", "0",
+                "--delivery", delivery)
+            self.assertEqual((run.returncode, run.stdout), (0, "True\n"))
+            self.assertRegex(run.stderr, r"^pymemrun: --import nowhere.at_all: ModuleNotFound"
+                             r"Error.*; the\s+program runs without\s+(pymemrun: )?it\n$")
+            self.assertFalse([row for row in run.rows() if row["file"].endswith("fractions.py")])
+        done = self.outcome(support.PYMEMRUN, "--import", "a,,b", self.script)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a list of modules' names", done.stderr)
+
     def test_with_few_descriptors(self):
         for most in range(4, 16):
             def limit(most=most):

@@ -37,6 +37,7 @@ struct TraceConfig {
   bool stacks = false;
   bool paused = false;         // not armed until pymemrun.start()
   bool trace_startup = false;  // from the interpreter's `import site` on
+  Globs import;                // modules that are imported before it begins
   GaugeSource rss_source = GaugeSource::kAuto;
   const char* output = nullptr;  // the run file's absolute path
   bool verify_rss = false;       // read statm beside the gauge at every event

@@ -1,5 +1,6 @@
 #include "tracer/calls/startup.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tracer/calls/call_hooks.h"
@@ -37,6 +38,36 @@ const PymemrunFrame* Outermost(const PymemrunFrame* frame) {
 bool IsImportOfSite(const char* event, PyObject* args) {
   return strcmp(event, "import") == 0 && args != nullptr &&
          PyTuple_Size(args) > 0 && NameIs(PyTuple_GetItem(args, 0), "site");
+}
+
+// Which module is not there, and why.
+void SayNotImported(const TraceConfig& config, const char* module) {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  PyObject* const text = value == nullptr ? nullptr : PyObject_Repr(value);
+  char why[512] = "";
+  const size_t n =
+      text == nullptr ? 0 : PymemrunCopyUtf8(text, why, sizeof(why));
+  char line[1024];
+  const int size = snprintf(line, sizeof(line),
+                            "pymemrun: --import %s: %.*s; the program runs "
+                            "without it\n",
+                            module, static_cast<int>(n < 512 ? n : 512), why);
+  if (config.say != nullptr && size > 0) {
+    config.say(line, size < 1024 ? static_cast<size_t>(size) : 1023);
+  }
+  for (PyObject* object : {text, type, value, traceback}) Py_DecRef(object);
+  PyErr_Clear();
+}
+
+// Functions alone: a free-threaded interpreter's objects have another head.
+void ImportAll(const TraceConfig& config) {
+  for (size_t i = 0; i < config.import.size(); ++i) {
+    PyObject* const module = PyImport_ImportModule(config.import[i]);
+    if (module == nullptr) SayNotImported(config, config.import[i]);
+    Py_DecRef(module);
+  }
 }
 
 }  // namespace
@@ -113,6 +144,7 @@ void Startup::Audit(const char* event, PyObject* args) {
   if (strncmp(event, "cpython.run_", 12) != 0) return;
   // From here on an audit hook would only tax the program.
   PymemrunUnlinkAuditHook(OnAudit);
+  ImportAll(*config_);
   if (begun_) return;
   if (strcmp(event, "cpython.run_module") == 0) {
     under_runpy_ = true;

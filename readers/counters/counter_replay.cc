@@ -24,7 +24,10 @@ void CounterReplay::OnProcess(const ProcessSample& sample) {
   const auto add = [&](Kind kind, double value) {
     series_[kind].Add(time_us, value);
   };
-  hwm_bytes_ = std::max<uint64_t>(hwm_bytes_, sample.hwm_bytes());
+  // Of a part of the run it is not known.
+  if (from_us_ == 0 && to_us_ == kEnd) {
+    hwm_bytes_ = std::max<uint64_t>(hwm_bytes_, sample.hwm_bytes());
+  }
   if (sample.rss_bytes() != 0) {
     add(kRss, static_cast<double>(sample.rss_bytes()));
   }
@@ -32,8 +35,9 @@ void CounterReplay::OnProcess(const ProcessSample& sample) {
     add(kPss, static_cast<double>(sample.pss_bytes()));
   }
   if (!sample.counted()) return;
-  if (samples_++ == 0) first_sample_us_ = time_us;
-  last_sample_us_ = std::max(last_sample_us_, time_us);
+  const bool is_within = time_us >= from_us_ && time_us <= to_us_;
+  if (is_within && samples_++ == 0) first_sample_us_ = time_us;
+  if (is_within) last_sample_us_ = std::max(last_sample_us_, time_us);
   if (has_heap_events()) add(kHeap, model().live().bytes);
   add(kUserCpu, static_cast<double>(sample.user_us()) * 1e-6);
   add(kSystemCpu, static_cast<double>(sample.system_us()) * 1e-6);
@@ -79,6 +83,25 @@ void CounterReplay::OnFooter(const Footer& footer) {
   if (footer.finalize_us() == 0) return;
   series_[kHeap].EndAt(footer.finalize_us());
   series_[kDescriptors].EndAt(footer.finalize_us());
+}
+
+void CounterReplay::Finish() {
+  HeapReplay::Finish();
+  if (from_us_ == 0 && to_us_ == kEnd) return;
+  for (CounterSeries& series : series_) series.KeepBetween(from_us_, to_us_);
+  std::erase_if(gc_runs_, [this](const GcRun& run) {
+    return run.begin_us() < from_us_ || run.time_us() > to_us_;
+  });
+}
+
+uint64_t CounterReplay::LastOfAllUs() const {
+  uint64_t last_us = kEnd;
+  for (size_t kind = 0; kind < kKinds; ++kind) {
+    // PSS is read less often where that takes long.
+    if (kind == kPss || series_[kind].empty()) continue;
+    last_us = std::min(last_us, series_[kind].last().time_us);
+  }
+  return last_us;
 }
 
 uint64_t CounterReplay::TrueEveryUs() const {

@@ -18,12 +18,28 @@ void CounterSeries::Add(uint64_t time_us, double value) {
 
 void CounterSeries::EndAt(uint64_t time_us) {
   if (points_.empty() || points_.front().time_us > time_us) return;
+  Keep([time_us](uint64_t at) { return at <= time_us; });
+}
+
+void CounterSeries::KeepBetween(uint64_t from_us, uint64_t to_us) {
+  Keep([=](uint64_t at) { return at >= from_us && at <= to_us; });
+}
+
+template <typename Wanted>
+void CounterSeries::Keep(Wanted wanted) {
   std::vector<CounterPoint> all;
   all.swap(points_);
   sank_ = false;
   for (const CounterPoint& point : all) {
-    if (point.time_us <= time_us) Add(point.time_us, point.value);
+    if (wanted(point.time_us)) Add(point.time_us, point.value);
   }
+}
+
+const CounterPoint& CounterSeries::Before(uint64_t time_us) const {
+  const auto after = std::upper_bound(
+      points_.begin(), points_.end(), time_us,
+      [](uint64_t at, const CounterPoint& p) { return at < p.time_us; });
+  return after == points_.begin() ? points_.front() : *(after - 1);
 }
 
 bool CounterSeries::OnlyGrows() const {

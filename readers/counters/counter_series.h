@@ -32,6 +32,8 @@ class CounterSeries {
 
   // Leaves out what came later, unless all did.
   void EndAt(uint64_t time_us);
+  // Leaves out what is not of this time, all of it too.
+  void KeepBetween(uint64_t from_us, uint64_t to_us);
 
   const std::string& name() const { return name_; }
   Look look() const { return look_; }
@@ -45,6 +47,8 @@ class CounterSeries {
   const CounterPoint& last() const { return points_.back(); }
   const CounterPoint& least() const { return least_; }
   const CounterPoint& most() const { return most_; }
+  // The last one up to that time; or the first.
+  const CounterPoint& Before(uint64_t time_us) const;
   // By how much it has grown.
   double Growth() const { return last().value - first().value; }
   // Whether it has never sunk, and has grown in both halves of its time.
@@ -55,6 +59,9 @@ class CounterSeries {
   std::vector<double> Curve(size_t columns, uint64_t end_us) const;
 
  private:
+  template <typename Wanted>
+  void Keep(Wanted wanted);
+
   std::string name_;
   Look look_;
   bool sank_ = false;

@@ -19,8 +19,8 @@ Table CounterRows(const std::vector<const CounterSeries*>& series) {
                     {"value", "value"}};
   for (const CounterSeries* one : series) {
     for (const CounterPoint& point : one->points()) {
-      table.rows.push_back({Seconds(point.time_us), one->name(),
-                            ExactNumber{point.value}});
+      table.rows.push_back(
+          {Seconds(point.time_us), one->name(), ExactNumber{point.value}});
     }
   }
   table.places = table.rows.size();

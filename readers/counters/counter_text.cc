@@ -105,7 +105,7 @@ std::string GcText(const CounterReplay& replay) {
     if (took(run) > took(*worst)) worst = &run;
   }
   const double share =
-      stood_us / std::max(1.0, static_cast<double>(replay.last_us()));
+      stood_us / std::max(1.0, static_cast<double>(replay.long_us()));
   return absl::StrFormat(
       "The cycle collector ran %s: the program stood still for %s in all "
       "(%s), at worst for %s at %s (generation %d). It freed %s.",
@@ -174,17 +174,18 @@ void AddCounterLines(const std::vector<const CounterSeries*>& series,
     head += PadLeft(title, kNumber);
   }
   text->Heading(absl::StrCat(head, "  over time"));
+  const uint64_t last_us = replay.LastOfAllUs();
   for (const CounterSeries* one : series) {
     if (one->empty()) continue;
     std::string line =
         PadRight(CutToColumns(one->name(), name_columns), name_columns);
     for (const CounterPoint* point :
-         {&one->least(), &one->most(), &one->last()}) {
+         {&one->least(), &one->most(), &one->Before(last_us)}) {
       line += PadLeft(ValueText(*one, point->value), kNumber);
     }
     absl::StrAppend(&line, "  ",
                     text->terminal().Bar(
-                        BlockCurve(one->Curve(curve_columns, replay.last_us()),
+                        BlockCurve(one->Curve(curve_columns, replay.end_us()),
                                    curve_columns, text->terminal().unicode)));
     text->Line(line);
   }

@@ -14,6 +14,7 @@
 namespace pymemrun {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -31,6 +32,7 @@ struct CountersRun {
   bool gc_runs = true;
   bool leaks = true;
   int more_counters = 0;
+  uint64_t late_rss_mib = 0;  // read after the last sample; 0: not
 
   std::string Build() const {
     StringSink sink;
@@ -41,6 +43,12 @@ struct CountersRun {
     const uint32_t stack = builder.AddStack(0, code, 8);
     AddPlan(&builder, 0);
     for (uint64_t i = 0; i <= 10; ++i) AddSample(&builder, i);
+    if (late_rss_mib > 0) {
+      Record record;
+      record.mutable_process()->set_time_us(11 * step_us);
+      record.mutable_process()->set_rss_bytes(late_rss_mib * kMiB);
+      builder.AddRecord(record);
+    }
     AddGcRun(&builder, 100000, 102000, 0, 7, 0);
     AddGcRun(&builder, 500000, 550000, 2, 1000, stack);
     AddValue(&builder, 10, "queue", 3, false);
@@ -106,9 +114,10 @@ TEST(CountersReportTest, SentencesSayWhatTheProgramWasLike) {
   TempFile file(CountersRun().Build());
   const Printed printed = Report({"counters", file.path()});
   EXPECT_EQ(printed.code, 0) << printed.err;
-  EXPECT_THAT(Unwrapped(printed), HasSubstr("RSS was highest at 0.400 s: 80 MiB, PSS "
-                                     "at 0.000 s: 10 MiB; between two samples "
-                                     "RSS was 100 MiB."));
+  EXPECT_THAT(Unwrapped(printed),
+              HasSubstr("RSS was highest at 0.400 s: 80 MiB, PSS "
+                        "at 0.000 s: 10 MiB; between two samples "
+                        "RSS was 100 MiB."));
   EXPECT_THAT(
       Unwrapped(printed),
       HasSubstr("It used 0.60 s of CPU in 1.00 s, which is 60 % of one: "
@@ -123,6 +132,41 @@ TEST(CountersReportTest, SentencesSayWhatTheProgramWasLike) {
                         "grew, by 10"));
   EXPECT_THAT(Unwrapped(printed), HasSubstr("6 values of further names"));
   EXPECT_THAT(Unwrapped(printed), Not(HasSubstr("apart on average")));
+}
+
+TEST(CountersReportTest, APartOfTheTime) {
+  TempFile file(CountersRun().Build());
+  const Printed printed =
+      Report({"counters", file.path(), "--from", "200ms", "--to", "700ms"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(Unwrapped(printed),
+              HasSubstr("It used 0.30 s of CPU in 0.50 s, which is 60 %"));
+  EXPECT_THAT(Unwrapped(printed),
+              HasSubstr("ran 1 time: the program stood still for 50.0 ms in "
+                        "all (10 %)"));
+  EXPECT_THAT(Unwrapped(printed), Not(HasSubstr("between two samples")));
+  EXPECT_THAT(Unwrapped(printed), Not(HasSubstr("queue")));
+}
+
+// 60 % of a CPU all the time.
+TEST(CountersReportTest, APictureOfRssAndCpu) {
+  TempFile file(CountersRun().Build());
+  const Printed printed = Report({"counters", file.path(), "--svg"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_THAT(printed.out, HasSubstr("<title>RSS and CPU</title>"));
+  EXPECT_THAT(printed.out, HasSubstr("a full bar of CPU is 100 % of one CPU"));
+  EXPECT_THAT(printed.out, HasSubstr("0.60 s"));
+  EXPECT_THAT(printed.out, HasSubstr("10, at most 10 a second"));
+  EXPECT_EQ(Report({"counters", file.path(), "--svg", "--csv"}).code, 2);
+}
+
+// Of one moment, so that the column's values can be compared.
+TEST(CountersReportTest, LastValuesAreOfOneTime) {
+  CountersRun run;
+  run.late_rss_mib = 99;
+  TempFile file(run.Build());
+  const Printed printed = Report({"counters", file.path()});
+  EXPECT_THAT(printed.out, ContainsRegex("rss +20 MiB +99 MiB +30 MiB"));
 }
 
 TEST(CountersReportTest, DescriptorsThatAreClosedAreNoLeak) {
@@ -154,10 +198,9 @@ TEST(CountersReportTest, RowsForMachinesHaveEachValue) {
   TempFile file(CountersRun().Build());
   const Printed csv = Report({"counters", file.path(), "--csv", "--counter",
                               "queue", "--counter", "user:rss"});
-  EXPECT_THAT(
-      CsvLines(csv),
-      ElementsAre("clock_s,counter,value", "0.000010,queue,3",
-                  "0.000020,queue,-4", "0.000030,user:rss,3.2e-07"));
+  EXPECT_THAT(CsvLines(csv),
+              ElementsAre("clock_s,counter,value", "0.000010,queue,3",
+                          "0.000020,queue,-4", "0.000030,user:rss,3.2e-07"));
   const auto json =
       nlohmann::json::parse(Report({"counters", file.path(), "--json"}).out);
   EXPECT_EQ(json.size(), 8 * 11u - 11u + 3u);  // no heap was recorded

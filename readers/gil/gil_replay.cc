@@ -84,7 +84,7 @@ void GilReplay::Take(const GilEvent& event) {
     case GIL_GIVING_WAY:
       return BeginGivingWay(event, thread, gil);
     case GIL_GAVE_WAY: {
-      const Doing did = doing_[thread];
+      const GilDoing did = doing_[thread];
       EndWait(thread, event.time_ns);
       if (!did.gives_way) return;
       doing_[thread].first_ns = did.first_ns;
@@ -98,7 +98,7 @@ void GilReplay::Take(const GilEvent& event) {
 
 // Waits, or goes on to.
 void GilReplay::BeginWait(const GilEvent& event, uint32_t thread) {
-  const Doing did = doing_[thread];
+  const GilDoing did = doing_[thread];
   EndWait(thread, event.time_ns);
   const bool goes_on =
       did.gave_ns != 0 && event.time_ns - did.gave_ns <= kOneWaitNs;
@@ -129,17 +129,20 @@ void GilReplay::CountHold(const GilEvent& event, Gil* gil) {
   GilThreadTimes& holder = threads_[now.thread];
   const uint64_t free_ns = std::min(event.free_ns, event.time_ns);
   const uint64_t until = std::max(event.time_ns - free_ns, now.begin_ns);
+  const uint64_t since = std::min(now.end_ns, until);
   now.end_ns = until;
   now.paused_ns = std::min(event.paused_ns, until - now.begin_ns);
   gil->is_held = free_ns == 0;
   const uint64_t held = until - now.begin_ns - now.paused_ns;
   const uint64_t more_ns = held - std::min(held, gil->held_ns);
-  holder.held_ns += more_ns;
-  gil->times.held_ns += more_ns;
+  const uint64_t ranged_ns = range_.ShareOf(more_ns, since, until);
+  holder.held_ns += ranged_ns;
+  gil->times.held_ns += ranged_ns;
   gil->held_ns += more_ns;
   const uint64_t takes = event.pauses - std::min(event.pauses, gil->pauses);
-  holder.takes += takes;
-  gil->times.takes += takes;
+  const uint64_t ranged_takes = range_.ShareOf(takes, since, until);
+  holder.takes += ranged_takes;
+  gil->times.takes += ranged_takes;
   gil->pauses += takes;
   holder.last_ns = std::max(holder.last_ns, until);
 }
@@ -150,7 +153,7 @@ void GilReplay::Taken(const GilEvent& event, uint32_t thread, Gil* gil) {
     OnHold(gil->now);
   }
   gil->now.thread = 0;
-  const Doing& doing = doing_[thread];
+  const GilDoing& doing = doing_[thread];
   if (doing.gave_ns != 0 && event.time_ns - doing.gave_ns <= kOneWaitNs) {
     BeginWait(event, thread);
   }
@@ -158,21 +161,21 @@ void GilReplay::Taken(const GilEvent& event, uint32_t thread, Gil* gil) {
   gil->now = {thread, event.time_ns, event.time_ns, 0, {}};
   gil->is_held = true;
   gil->held_ns = gil->pauses = 0;
-  ++threads_[thread].takes;
-  ++gil->times.takes;
+  threads_[thread].takes += range_.Has(event.time_ns);
+  gil->times.takes += range_.Has(event.time_ns);
   gil->times.threads += took_.insert({event.gil, thread}).second;
 }
 
 void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
-  const Doing did = doing_[thread];
+  GilDoing did = doing_[thread];
   doing_[thread] = {};
   if (!did.waits && !did.gives_way) return;
-  GilThreadTimes& times = threads_[thread];
   GilWait wait;
+  if (!SetSpan(did.first_ns, &end_ns, &wait)) return;
+  GilThreadTimes& times = threads_[thread];
   wait.thread = thread;
-  wait.begin_ns = std::min(did.first_ns, end_ns);
-  wait.wait_ns = end_ns - wait.begin_ns;
-  const uint64_t now_ns = end_ns - std::min(did.since_ns, end_ns);
+  did.since_ns = range_.Clamp(std::min(did.since_ns, end_ns));
+  const uint64_t now_ns = end_ns - did.since_ns;
   times.waited_ns += now_ns;
   GilTimes& gil = gils_[did.gil].times;
   gil.waited_ns += now_ns;
@@ -186,6 +189,19 @@ void GilReplay::EndWait(uint32_t thread, uint64_t end_ns) {
     OnCharge(thread, kHandover, {}, now_ns - charged);
   }
   if (did.waits) CountWait(wait);
+}
+
+// What of the wait lies in the range. False: nothing does.
+bool GilReplay::SetSpan(uint64_t begin_ns, uint64_t* end_ns,
+                        GilWait* wait) const {
+  begin_ns = std::min(begin_ns, *end_ns);
+  if (!range_.Has(begin_ns) && range_.Overlap(begin_ns, *end_ns) == 0) {
+    return false;
+  }
+  *end_ns = range_.Clamp(*end_ns);
+  wait->begin_ns = range_.Clamp(begin_ns);
+  wait->wait_ns = *end_ns - wait->begin_ns;
+  return true;
 }
 
 void GilReplay::CountWait(const GilWait& wait) {
@@ -204,7 +220,7 @@ void GilReplay::TakeLock(const GilEvent& event, uint32_t thread) {
                                                : kHandover);
   switch (event.action) {
     case GIL_STOPS_OTHERS:
-      stops_.Ask(thread, event.time_ns);
+      if (range_.Has(event.time_ns)) stops_.Ask(thread, event.time_ns);
       [[fallthrough]];
     case GIL_LOCK_WAITING:
     case GIL_STANDS_STILL:
@@ -219,13 +235,13 @@ void GilReplay::TakeLock(const GilEvent& event, uint32_t thread) {
 void GilReplay::EndPark(uint32_t thread, uint64_t end_ns, uint32_t by) {
   const Parked parked = parked_[thread];
   parked_[thread] = {};
-  if (parked.why == GIL_TAKEN) return;
   GilWait wait;
+  if (parked.why == GIL_TAKEN || !SetSpan(parked.since_ns, &end_ns, &wait)) {
+    return;
+  }
   wait.kind =
       parked.why == GIL_LOCK_WAITING ? GilWaitKind::kLock : GilWaitKind::kStop;
   wait.thread = thread;
-  wait.begin_ns = std::min(parked.since_ns, end_ns);
-  wait.wait_ns = end_ns - wait.begin_ns;
   wait.holder = by;
   if (by != kHandover && let_go_[by].time_ns >= wait.begin_ns) {
     wait.holder_place = let_go_[by].place;
@@ -249,7 +265,8 @@ void GilReplay::EndPark(uint32_t thread, uint64_t end_ns, uint32_t by) {
 
 // Charges the wait to who held the GIL meanwhile; returns how much of it. The
 // hold that took most of it becomes the wait's.
-uint64_t GilReplay::Charge(const Doing& did, uint64_t end_ns, GilWait* wait) {
+uint64_t GilReplay::Charge(const GilDoing& did, uint64_t end_ns,
+                           GilWait* wait) {
   const uint64_t begin_ns = std::min(did.since_ns, end_ns);
   const uint64_t all = end_ns - begin_ns;
   const Gil& gil = gils_[did.gil];
@@ -322,7 +339,7 @@ bool GilReplay::HasLocksAlone() const {
   for (const auto& [number, gil] : gils_) {
     used_ns += gil.times.held_ns + gil.times.waited_ns;
   }
-  return used_ns < end_ns_ / 10;
+  return used_ns < long_ns() / 10;
 }
 
 std::vector<GilTimes> GilReplay::EachGil() const {
@@ -353,6 +370,23 @@ void GilReplay::Finish() {
     EndPark(thread, std::max(end_ns_, parked_[thread].since_ns), kHandover);
   }
   stops_.Finish();
+  KeepToRange();
+}
+
+// As though the run had begun and ended with the range.
+void GilReplay::KeepToRange() {
+  for (GilThreadTimes& times : threads_) {
+    const uint64_t last_ns =
+        times.ended ? times.last_ns : std::max(end_ns_, times.last_ns);
+    times.any &= last_ns >= range_.begin_ns && times.first_ns <= range_.end_ns;
+    times.ended &= times.last_ns <= range_.end_ns;
+    times.first_ns = range_.Clamp(times.first_ns);
+    times.last_ns = range_.Clamp(times.last_ns);
+  }
+  for (auto& [number, gil] : gils_) {
+    gil.times.first_ns = range_.Clamp(gil.times.first_ns);
+  }
+  end_ns_ = range_.Clamp(end_ns_);
 }
 
 }  // namespace pymemrun

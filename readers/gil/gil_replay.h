@@ -15,6 +15,7 @@
 #include "readers/gil/gil_times.h"
 #include "readers/gil/hold_history.h"
 #include "readers/gil/world_stops.h"
+#include "readers/places/time_range.h"
 #include "readers/run/name_pool.h"
 #include "readers/run/replay_visitor.h"
 
@@ -29,6 +30,10 @@ class GilReplay : public ReplayVisitor {
   using Pair = std::pair<uint32_t, uint32_t>;
   static constexpr uint32_t kHandover = 0;     // nobody held it, or not known
   static constexpr uint32_t kForgotten = ~0u;  // more holds than are remembered
+
+  // To be called first, if at all: all sums are of this part of the time. Of
+  // what goes beyond it the part within counts.
+  void SetRange(const TimeRange& range) { range_ = range; }
 
   void OnGilRecording(const GilRecording& recording) override {
     has_gil_ = true;
@@ -58,6 +63,10 @@ class GilReplay : public ReplayVisitor {
   const WorldStops& stops() const { return stops_; }
   uint64_t lost() const { return lost_; }
   uint64_t end_ns() const { return end_ns_; }
+  // From the range's begin, or the run's.
+  uint64_t long_ns() const {
+    return end_ns_ - std::min(end_ns_, range_.begin_ns);
+  }
   size_t gils() const { return gils_.size(); }
   // By their numbers.
   std::vector<GilTimes> EachGil() const;
@@ -84,6 +93,7 @@ class GilReplay : public ReplayVisitor {
   // Where the thread was in its wait that begins, or ends, at that time.
   virtual void OnWaiterStack(uint32_t thread, uint64_t time_ns,
                              uint32_t stack) {}
+  const TimeRange& range() const { return range_; }
 
  private:
   struct Gil {
@@ -95,28 +105,15 @@ class GilReplay : public ReplayVisitor {
     HoldHistory history;
     GilTimes times;
   };
-  // What a thread does now.
-  struct Doing {
-    bool waits = false, gives_way = false;
-    uint32_t gil = 0;
-    uint64_t since_ns = 0;
-    uint64_t paused_ns = 0;  // of the hold then
-    uint64_t first_ns = 0;   // it has been kept since, giving way before
-    uint64_t gave_ns = 0;    // it gave way until then, and did no more; 0: no
-  };
-
   // A wait for a lock, or for a stop, that is under way.
   struct Parked {
     GilAction why = GIL_TAKEN;  // GIL_TAKEN: none is
     uint64_t since_ns = 0;
   };
-  struct LetGo {
-    GilPlace place;  // where a thread let others go on
-    uint64_t time_ns = 0;
-  };
 
   void Take(const GilEvent& event);
   void TakeLock(const GilEvent& event, uint32_t thread);
+  bool SetSpan(uint64_t begin_ns, uint64_t* end_ns, GilWait* wait) const;
   void EndPark(uint32_t thread, uint64_t end_ns, uint32_t by);
   void CountWait(const GilWait& wait);
   void CountHold(const GilEvent& event, Gil* gil);
@@ -124,11 +121,13 @@ class GilReplay : public ReplayVisitor {
   void BeginWait(const GilEvent& event, uint32_t thread);
   void EndWait(uint32_t thread, uint64_t end_ns);
   void BeginGivingWay(const GilEvent& event, uint32_t thread, const Gil& gil);
-  uint64_t Charge(const Doing& did, uint64_t end_ns, GilWait* wait);
+  uint64_t Charge(const GilDoing& did, uint64_t end_ns, GilWait* wait);
   void Keep(const GilWait& wait);
+  void KeepToRange();
   void AddStack(const GilEvent& event, uint32_t thread, Gil* gil);
   uint32_t Know(uint32_t thread, uint64_t time_ns);
 
+  TimeRange range_;
   bool has_gil_ = false, free_threaded_ = false;
   uint64_t min_wait_ns_ = 0, lost_ = 0, end_ns_ = 0;
   NamePool names_{4 << 20};
@@ -136,9 +135,9 @@ class GilReplay : public ReplayVisitor {
   absl::flat_hash_map<uint32_t, Gil> gils_;
   absl::flat_hash_set<Pair> took_;  // a GIL, and a thread that took it
   std::vector<GilThreadTimes> threads_;
-  std::vector<Doing> doing_;
+  std::vector<GilDoing> doing_;
   std::vector<Parked> parked_;  // by first ThreadDef.id, as the next
-  std::vector<LetGo> let_go_;
+  std::vector<GilLetGo> let_go_;
   WorldStops stops_;
   absl::flat_hash_map<Pair, uint64_t> blocked_ns_;
   absl::flat_hash_map<GilPlace, uint64_t> blocked_by_place_;

@@ -50,6 +50,29 @@ TEST(GilReportTest, TheSentenceNamesTheLineThatHoldsItLongest) {
   EXPECT_THAT(printed.out, HasSubstr("__init__.py:346 loads < app.py:31 work"));
 }
 
+// Holds and waits that go beyond the time count as far as they are within.
+TEST(GilReportTest, APartOfTheTime) {
+  const std::string run = Contended().Build();
+  const std::vector<std::string> range = {"--from", "40ms", "--to", "70ms"};
+  std::vector<std::string> options = {"--csv"};
+  options.insert(options.end(), range.begin(), range.end());
+  const std::string csv = GilReport(run, options).out;
+  EXPECT_THAT(csv, HasSubstr("worker#12,0.333333,0.666667,0.000000,0.030000,1,"
+                             "0.020000,MainThread#11,0.010000,0.020000,"
+                             "0.000000,1\r\n"));
+  EXPECT_THAT(csv, HasSubstr("MainThread#11,0.666667,0.000000,0.333333,"
+                             "0.030000,0,,,0.020000,0.000000,0.010000,0\r\n"));
+  options = {"--rows", "waits", "--to", "10ms"};
+  EXPECT_EQ(GilReport(run, options).out, "No thread waited for long.\n");
+  TempFile file(run);
+  options = {"offgil", file.path(), "--json", "--merge-threads"};
+  options.insert(options.end(), range.begin(), range.end());
+  const auto frames = nlohmann::json::parse(Report(options).out);
+  EXPECT_DOUBLE_EQ(frames[0]["waiting_s"], 0.020);
+  EXPECT_THAT(GilReport(run, {"--from", "2s", "--to", "1s"}).err,
+              HasSubstr("--to must be after --from"));
+}
+
 TEST(GilReportTest, NamesOfStrangersAreMadeHarmless) {
   GilRun run;
   Record record;

@@ -30,7 +30,7 @@ KeptGilSums GilSumsOf(const GilReplay& replay, ThreadFilter* keep) {
     sums.all.Add(times, replay.end_ns());
     const auto least = std::max(
         kSmallShare * static_cast<double>(std::max<uint64_t>(total, 1)),
-        kSmallOfRun * static_cast<double>(replay.end_ns()));
+        kSmallOfRun * static_cast<double>(replay.long_ns()));
     if (static_cast<double>(times.waited_ns) >= least) {
       sums.waiters.Add(times, replay.end_ns());
     }

@@ -1,4 +1,5 @@
-// The times that GilReplay sums up: of a wait, a thread, a GIL.
+// The times that GilReplay sums up: of a wait, a thread, a GIL; and what it
+// knows of a thread at a moment.
 #ifndef PYMEMRUN_READERS_GIL_GIL_TIMES_H_
 #define PYMEMRUN_READERS_GIL_GIL_TIMES_H_
 
@@ -46,6 +47,22 @@ struct GilThreadTimes {
   uint64_t WithoutNs(uint64_t end_ns) const {
     return TotalNs(end_ns) - held_ns - waited_ns - stopped_ns;
   }
+};
+
+// What a thread does now.
+struct GilDoing {
+  bool waits = false, gives_way = false;
+  uint32_t gil = 0;
+  uint64_t since_ns = 0;
+  uint64_t paused_ns = 0;  // of the hold then
+  uint64_t first_ns = 0;   // it has been kept since, giving way before
+  uint64_t gave_ns = 0;    // it gave way until then, and did no more; 0: no
+};
+
+// Where a thread let others go on.
+struct GilLetGo {
+  GilPlace place;
+  uint64_t time_ns = 0;
 };
 
 // What was done with one GIL.

@@ -8,13 +8,22 @@ namespace {
 
 constexpr size_t Place(ThreadState state) { return static_cast<size_t>(state); }
 
-uint64_t LongOf(const std::vector<GilPart>& parts) {
+uint64_t LongOf(const std::vector<GilPart>& parts, const TimeRange& range) {
   uint64_t sum = 0;
   for (const GilPart& part : parts) {
     const uint64_t long_ns = part.end_ns - part.begin_ns;
-    sum += long_ns - std::min(long_ns, part.paused_ns);
+    sum += range.ShareOf(long_ns - std::min(long_ns, part.paused_ns),
+                         part.begin_ns, part.end_ns);
   }
   return sum;
+}
+
+// What of the span lies in the range; nothing may.
+StateSpan Within(StateSpan span, const TimeRange& range) {
+  span.gil_ns = range.ShareOf(span.gil_ns, span.begin_ns, span.end_ns);
+  span.begin_ns = range.Clamp(span.begin_ns);
+  span.end_ns = range.Clamp(span.end_ns);
+  return span;
 }
 
 }  // namespace
@@ -73,10 +82,10 @@ void StateReplay::Take(const StateEvent& event) {
     case STATE_RUNS:
       return told.steps.Add(event.time_ns, ThreadSteps::kRuns);
     case STATE_PREEMPTED:
-      ++told.preempted;
+      told.preempted += range().Has(event.time_ns);
       return told.steps.Add(event.time_ns, ThreadSteps::kRunnable);
     case STATE_SLEEPS:
-      ++told.voluntary;
+      told.voluntary += range().Has(event.time_ns);
       return told.steps.Add(event.time_ns, ThreadSteps::kOther);
     case STATE_ENDED:
       told.end_ns = event.time_ns;
@@ -99,11 +108,14 @@ bool StateReplay::OnSched(const SchedSample* samples, size_t count) {
     last_ns_ = std::max(last_ns_, time_ns);
     told.first_ns = std::min(told.first_ns, time_ns);
     // A damaged file's do not sink either.
+    if (time_ns > range().end_ns) continue;
     SchedSample& last = told.sched;
     last.run_ns = std::max(last.run_ns, sample.run_ns);
     last.runnable_ns = std::max(last.runnable_ns, sample.runnable_ns);
     last.voluntary = std::max(last.voluntary, sample.voluntary);
     last.preempted = std::max(last.preempted, sample.preempted);
+    const uint64_t begin_ns = range().begin_ns;
+    if (begin_ns != 0 && time_ns <= begin_ns) told.before = last;
     if (!has_switches_) continue;
     const uint64_t before_ns =
         told.readings.empty() ? 0 : told.readings.back().time_ns;
@@ -114,9 +126,8 @@ bool StateReplay::OnSched(const SchedSample* samples, size_t count) {
 
 void StateReplay::OnHold(const GilSpan& hold) {
   TellOf(hold.thread)
-      .holds.push_back(
-          {hold.begin_ns, std::max(hold.begin_ns, hold.end_ns),
-           hold.paused_ns});
+      .holds.push_back({hold.begin_ns, std::max(hold.begin_ns, hold.end_ns),
+                        hold.paused_ns});
 }
 
 void StateReplay::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
@@ -126,41 +137,49 @@ void StateReplay::OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
 
 // By the scheduler's counts: what is left of its life it has slept.
 void StateReplay::SumCounts(const Told& told, uint64_t end_ns,
-                            ThreadStates* states) {
+                            ThreadStates* states) const {
   StateNanos& ns = states->times.ns;
-  const uint64_t life_ns = end_ns - std::min(end_ns, told.first_ns);
-  const uint64_t run_ns = std::min(told.sched.run_ns, life_ns);
-  const uint64_t runnable_ns =
-      std::min(told.sched.runnable_ns, life_ns - run_ns);
+  const uint64_t life_ns =
+      range().Overlap(std::min(end_ns, told.first_ns), end_ns);
+  const uint64_t run_ns =
+      std::min(told.sched.run_ns - told.before.run_ns, life_ns);
+  const uint64_t runnable_ns = std::min(
+      told.sched.runnable_ns - told.before.runnable_ns, life_ns - run_ns);
   const uint64_t slept_ns = life_ns - run_ns - runnable_ns;
-  const uint64_t with_gil_ns = std::min(run_ns, LongOf(told.holds));
-  const uint64_t gil_ns = std::min(slept_ns, LongOf(told.waits));
+  const uint64_t with_gil_ns = std::min(run_ns, LongOf(told.holds, range()));
+  const uint64_t gil_ns = std::min(slept_ns, LongOf(told.waits, range()));
   ns[Place(ThreadState::kRunsWithGil)] = with_gil_ns;
   ns[Place(ThreadState::kRuns)] = run_ns - with_gil_ns;
   ns[Place(ThreadState::kRunnable)] = runnable_ns;
   ns[Place(ThreadState::kGil)] = gil_ns;
   ns[Place(ThreadState::kOther)] = slept_ns - gil_ns;
-  states->voluntary = told.sched.voluntary;
-  states->preempted = told.sched.preempted;
+  states->voluntary = told.sched.voluntary - told.before.voluntary;
+  states->preempted = told.sched.preempted - told.before.preempted;
 }
 
 void StateReplay::Finish() {
   GilReplay::Finish();
   const uint64_t end_ns = std::max(this->end_ns(), last_ns_);
+  const auto ended = [end_ns](const Told& told) {
+    return told.end_ns != 0 ? told.end_ns : end_ns;
+  };
   states_.resize(told_.size());
   for (size_t thread = 0; thread < told_.size(); ++thread) {
     Told& told = told_[thread];
     ThreadStates& states = states_[thread];
     if (told.first_ns == ~uint64_t{0}) continue;
-    states.any = true;
+    states.any = told.first_ns <= range().end_ns &&
+                 std::max(ended(told), told.first_ns) >= range().begin_ns;
     states.by_switches = has_switches_ && !told.steps.empty();
     if (!states.by_switches) {
-      SumCounts(told, told.end_ns != 0 ? told.end_ns : end_ns, &states);
+      SumCounts(told, ended(told), &states);
     } else {
       states.voluntary = told.voluntary;
       states.preempted = told.preempted;
       const auto take = [&](const StateSpan& span) {
-        states.times.Add(span);
+        const StateSpan within = Within(span, range());
+        if (within.long_ns() == 0) return;
+        states.times.Add(within);
         OnSpan(static_cast<uint32_t>(thread), span);
       };
       EachSpan(told.steps, end_ns, std::move(told.holds), std::move(told.waits),

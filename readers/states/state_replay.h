@@ -57,7 +57,8 @@ class StateReplay : public GilReplay {
   struct Told {
     ThreadSteps steps;
     std::vector<GilPart> holds, waits;
-    SchedSample sched;                      // the last one
+    SchedSample sched;                      // the last one in the range
+    SchedSample before;                     // the last one before it
     std::vector<RunnableReading> readings;  // of runs with switches
     // Of the thread. An end of 0 is the run's.
     uint64_t first_ns = ~uint64_t{0}, end_ns = 0;
@@ -70,8 +71,7 @@ class StateReplay : public GilReplay {
   void OnHold(const GilSpan& hold) override;
   void OnWait(uint32_t thread, uint64_t begin_ns, uint64_t end_ns,
               GilWaitKind kind) override;
-  static void SumCounts(const Told& told, uint64_t end_ns,
-                        ThreadStates* states);
+  void SumCounts(const Told& told, uint64_t end_ns, ThreadStates* states) const;
 
   bool has_states_ = false, has_switches_ = false, cannot_look_ = false;
   std::string reason_;

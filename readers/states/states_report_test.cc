@@ -27,8 +27,10 @@ Printed StatesReport(const std::string& run,
 }
 
 // By thread: its row.
-nlohmann::json RowsOf(const std::string& run) {
-  const Printed printed = StatesReport(run, {"--json"});
+nlohmann::json RowsOf(const std::string& run,
+                      std::vector<std::string> options = {}) {
+  options.push_back("--json");
+  const Printed printed = StatesReport(run, options);
   EXPECT_EQ(printed.code, 0) << printed.err;
   nlohmann::json rows;
   for (const auto& row : nlohmann::json::parse(printed.out)) {
@@ -56,6 +58,29 @@ TEST(StatesReportTest, SwitchesAndTheGilTogetherMakeEachThreadsTimes) {
   EXPECT_DOUBLE_EQ(worker["sleep_s"], 0.020);
   EXPECT_DOUBLE_EQ(worker["total_s"], 0.090);
   EXPECT_EQ(worker["voluntary"], 2);
+}
+
+TEST(StatesReportTest, PartsOfTheTimeAddUpToAllOfIt) {
+  for (const bool switches : {true, false}) {
+    StatesRun counted(/*switches=*/false);
+    counted.Sched(10, 1, 5, 1).Sched(50, 1, 30, 3).Sched(100, 1, 60, 8);
+    const std::string run =
+        switches ? TwoStateThreads().Build() : counted.Build();
+    const nlohmann::json all = RowsOf(run);
+    const nlohmann::json first = RowsOf(run, {"--to", "50ms"});
+    const nlohmann::json second = RowsOf(run, {"--from", "50ms"});
+    for (const auto& [thread, row] : all.items()) {
+      for (const auto& [column, value] : row.items()) {
+        if (!value.is_number_float() || column.find("share") != column.npos) {
+          continue;
+        }
+        EXPECT_NEAR(first[thread][column].get<double>() +
+                        second[thread][column].get<double>(),
+                    value.get<double>(), 1e-9)
+            << thread << " " << column;
+      }
+    }
+  }
 }
 
 TEST(StatesReportTest, TheSentenceAnswers) {

@@ -30,7 +30,7 @@ std::vector<TaskRow> TaskRowsOf(const TaskReplay& replay,
   using Coroutine = std::tuple<absl::string_view, uint32_t, absl::string_view>;
   std::map<Coroutine, size_t> places;
   for (const auto& [id, task] : replay.tasks()) {
-    if (!keep->Keeps(task.thread)) continue;
+    if (task.sums.steps == 0 || !keep->Keeps(task.thread)) continue;
     const SourceLocation where =
         replay.index().ResolveStack(replay.names().Stack(id));
     size_t place = rows.size();

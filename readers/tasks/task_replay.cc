@@ -1,5 +1,7 @@
 #include "readers/tasks/task_replay.h"
 
+#include <utility>
+
 namespace pymemrun {
 namespace {
 
@@ -39,6 +41,7 @@ bool TaskReplay::OnTasks(const TaskEvent* events, size_t count) {
   has_tasks_ = true;
   for (size_t i = 0; i < count; ++i) {
     end_ns_ = std::max(end_ns_, events[i].time_ns);
+    if (events[i].begin_ns() > range_.end_ns) continue;
     if (events[i].is_step()) {
       Take(events[i]);
     } else {
@@ -89,11 +92,8 @@ void TaskReplay::Take(const TaskEvent& event) {
   const uint32_t first = index().FirstThread(event.thread);
   Thread& thread = threads_[first];
   Task& task = tasks_[event.task];
-  TaskSums& sums = task.sums;
-  if (sums.steps == 0) {
+  if (!std::exchange(task.has_begun, true)) {
     task.thread = first;
-    sums.tasks = sums.not_done = 1;
-    sums.first_ns = event.begin_ns();
     ++thread.under_way;
   }
   TaskStep step;
@@ -107,22 +107,38 @@ void TaskReplay::Take(const TaskEvent& event) {
   step.to_stack = event.action == TASK_WAITS ? event.stack : 0;
   step.others = thread.under_way > 0 ? thread.under_way - 1 : 0;
   AddBlocked(event.task, &step);
-  ++sums.steps;
-  sums.ran_ns += step.ran_ns;
-  sums.last_ns = std::max(sums.last_ns, event.time_ns);
-  sums.grown_bytes = Sum(sums.grown_bytes, grown_bytes);
-  step.is_cut = event.action == TASK_RUNS;
-  if (sums.steps == 1 || step.SureNs() >= sums.longest.SureNs()) {
-    sums.longest = step;
-  }
+  const bool goes_on = event.time_ns > range_.end_ns;  // behind the range
+  step.is_cut = event.action == TASK_RUNS || goes_on;
+  AddStep(event, step, grown_bytes, &task.sums);
   task.waits_at = step.to_stack;
-  task.runs_at_end = event.action == TASK_RUNS;
-  if (event.ends_task() && !task.is_done) {
+  task.runs_at_end = step.is_cut;
+  if (event.ends_task() && !task.is_done && !goes_on) {
     task.is_done = true;
-    sums.not_done = 0;
-    sums.raised = event.action == TASK_RAISED ? 1 : 0;
-    sums.cancelled = event.action == TASK_CANCELLED ? 1 : 0;
+    task.sums.not_done = 0;
+    task.sums.raised = event.action == TASK_RAISED ? 1 : 0;
+    task.sums.cancelled = event.action == TASK_CANCELLED ? 1 : 0;
     if (thread.under_way > 0) --thread.under_way;
+  }
+}
+
+// What of the step lies in the range. RSS is known where it ended.
+void TaskReplay::AddStep(const TaskEvent& event, TaskStep step,
+                         int64_t grown_bytes, TaskSums* sums) {
+  const uint64_t begin_ns = event.begin_ns(), end_ns = event.time_ns;
+  if (!range_.Has(end_ns) && range_.Overlap(begin_ns, end_ns) == 0) return;
+  step.ran_ns = range_.ShareOf(step.ran_ns, begin_ns, end_ns);
+  step.begin_ns = range_.Clamp(begin_ns);
+  if (sums->steps++ == 0) {
+    sums->tasks = sums->not_done = 1;
+    sums->first_ns = step.begin_ns;
+  }
+  sums->ran_ns += step.ran_ns;
+  sums->last_ns = std::max(sums->last_ns, range_.Clamp(end_ns));
+  if (range_.Has(end_ns)) {
+    sums->grown_bytes = Sum(sums->grown_bytes, grown_bytes);
+  }
+  if (sums->steps == 1 || step.SureNs() >= sums->longest.SureNs()) {
+    sums->longest = step;
   }
 }
 

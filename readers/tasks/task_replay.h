@@ -12,6 +12,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "format/limits.h"
+#include "readers/places/time_range.h"
 #include "readers/run/replay_visitor.h"
 #include "readers/task_steps/task_names.h"
 
@@ -60,9 +61,13 @@ class TaskReplay final : public ReplayVisitor {
     TaskSums sums;
     uint32_t thread = 0;
     uint32_t waits_at = 0;  // StackDef.id; 0: it runs, or is done
-    bool is_done = false;
+    bool has_begun = false, is_done = false;
     bool runs_at_end = false;  // within a step when the run ended
   };
+
+  // To be called first, if at all: sums are of this part of the time, and so is
+  // who was done.
+  void SetRange(const TimeRange& range) { range_ = range; }
 
   void OnHeader(const Header& header) override {
     has_heap_ = header.heap() != HEAP_OFF;
@@ -79,7 +84,7 @@ class TaskReplay final : public ReplayVisitor {
         end_ns_,
         std::min<uint64_t>(footer.end_us(), kMaxTaskNanos / 1000) * 1000);
   }
-  void Finish() override {}
+  void Finish() override { end_ns_ = range_.Clamp(end_ns_); }
 
   bool has_tasks() const { return has_tasks_; }
   bool has_heap() const { return has_heap_; }
@@ -87,7 +92,8 @@ class TaskReplay final : public ReplayVisitor {
   bool is_estimate() const { return is_estimate_; }
   uint64_t lost() const { return lost_; }
   uint64_t end_ns() const { return end_ns_; }
-  // By number, which is the order in which they began.
+  // By number, which is the order in which they began. Those that did nothing
+  // in the range have no steps.
   const std::map<uint32_t, Task>& tasks() const { return tasks_; }
   const TaskNames& names() const { return names_; }
 
@@ -110,10 +116,13 @@ class TaskReplay final : public ReplayVisitor {
 
   void Take(const TaskEvent& event);
   void TakeBlocked(const TaskEvent& event);
+  void AddStep(const TaskEvent& event, TaskStep step, int64_t grown_bytes,
+               TaskSums* sums);
   void AddBlocked(uint32_t task, TaskStep* step);
   void TakeWithin(const TaskEvent& event, Thread* thread, TaskStep* step,
                   int64_t* grown_bytes);
 
+  TimeRange range_;
   bool has_tasks_ = false, has_heap_ = false, is_estimate_ = false;
   uint64_t lost_ = 0, end_ns_ = 0;
   TaskNames names_;

@@ -119,6 +119,21 @@ TEST(TaskReportTest, EachTaskHasItsStepsTimesAndGrowth) {
   EXPECT_TRUE(rows[1]["live_bytes"].is_null());
 }
 
+TEST(TaskReportTest, APartOfTheTime) {
+  const std::string run = TwoTasks().Build();
+  const nlohmann::json rows = Rows(run, {"--from", "15ms", "--to", "200ms"});
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["task"], "Task-1 work");
+  EXPECT_EQ(rows[0]["steps"], 2);
+  EXPECT_DOUBLE_EQ(rows[0]["ran_s"], 0.105);  // 5 of the first, 100 of the next
+  EXPECT_EQ(rows[0]["not_done"], 1);
+  EXPECT_DOUBLE_EQ(rows[1]["ran_s"], 0.005);
+  const nlohmann::json late = Rows(run, {"--from", "290ms"});
+  ASSERT_EQ(late.size(), 1u);
+  EXPECT_EQ(late[0]["task"], "reader work");
+  EXPECT_EQ(TaskReport(run, {"--from", "1ms", "--at", "peak"}).code, 2);
+}
+
 TEST(TaskReportTest, TheSentencesNameWhoHeldTheLoopAndWhoGrew) {
   const Printed printed = TaskReport(TwoTasks().Build(), {});
   EXPECT_EQ(printed.code, 0) << printed.err;

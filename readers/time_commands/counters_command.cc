@@ -3,14 +3,18 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "readers/counters/counter_replay.h"
 #include "readers/counters/counter_tables.h"
 #include "readers/counters/counter_text.h"
+#include "readers/options/help_text.h"
 #include "readers/output/screen_text.h"
+#include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
+#include "readers/time_commands/counter_chart.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -24,7 +28,8 @@ class CountersCommand final : public ReportCommand {
             "Says what the process was like over time: RSS, PSS, live heap, "
             "CPU, page faults, open descriptors, runs of Python's cycle "
             "collector, and the counters that the program gave to "
-            "pymemrun.counter().\n\nIt needs a run that recorded counters. The "
+            "pymemrun.counter(). Into a file whose name ends in .svg it draws "
+            "RSS and CPU.\n\nIt needs a run that recorded counters. The "
             "curve of a total, such as CPU or page faults, shows how fast it "
             "grew. A total counts from the beginning of the process. The live "
             "heap is what heap events tell.") {}
@@ -35,11 +40,21 @@ class CountersCommand final : public ReportCommand {
         ->type_name("NAME");
     app->add_flag("--gc", gc_,
                   "List the runs of the cycle collector, the longest first.");
+    range_.Add(app);
+    app->add_flag("--svg", svg_,
+                  "Draw RSS and CPU over time, whatever the output's name.");
     table_.Add(app, 10, ": a row for each value, or with --gc for each run");
     AddOwn(app);
     files_.AddOutput(app);
+    SetUsualOptions(app, {"--counter", "--gc", "--from", "--to", "--svg",
+                          "--csv", "--output"});
   }
+  std::string OfOneRun() const override { return svg() ? "a picture" : ""; }
+  std::string NotForTerminal() const override { return svg_ ? "pictures" : ""; }
   std::string Problem() const override {
+    if (svg_ && (gc_ || !names_.empty() || !table_.as_text())) {
+      return "--svg takes no --gc, --counter, --csv or --json";
+    }
     if (gc_ && !names_.empty()) return "--counter and --gc do not go together";
     if (!gc_ && table_.given_limit.has_value()) {
       return "--limit has no effect without --gc";
@@ -49,6 +64,10 @@ class CountersCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
+  bool svg() const {
+    return svg_ || (!gc_ && names_.empty() && table_.as_text() &&
+                    absl::EndsWith(files_.output, ".svg"));
+  }
   // Those asked for. False: there is no such one, which has been said.
   bool Choose(const CounterReplay& replay, const RereadFile& file,
               const Console& console,
@@ -60,7 +79,8 @@ class CountersCommand final : public ReportCommand {
                   const Console& console, OutputBuffer* output) const;
 
   std::vector<std::string> names_;
-  bool gc_ = false;
+  bool gc_ = false, svg_ = false;
+  RangeOptions range_;
   TableOptions table_;
 };
 
@@ -137,6 +157,10 @@ int CountersCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   CounterReplay replay;
+  int code = kExitOk;
+  MomentRange range;
+  if (!range_.Find(file.get(), console, &range, &code)) return code;
+  replay.SetRange(range.from_us, range.to_us);
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.has_counters()) {
     console.Say(absl::StrCat(
@@ -144,6 +168,10 @@ int CountersCommand::Run(const Console& console, OutputBuffer* output) {
         ": has no counters; pymemrun --trace calls,pages,counters records "
         "them"));
     return file->whole() ? kExitUsage : file->code();
+  }
+  if (svg()) {
+    PrintSvg(CounterChart(replay), output);
+    return file->code();
   }
   if (gc_) return PrintGcRuns(replay, *file, console, output);
   std::vector<const CounterSeries*> chosen;

@@ -9,6 +9,7 @@
 #include "readers/gil/gil_text.h"
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
+#include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
 
@@ -47,9 +48,11 @@ class GilCommand final : public ReportCommand {
               "places, the lines that held the GIL meanwhile; gils, each "
               "interpreter's own; or stops, where all threads were stopped.");
     AddThread(app, &thread_);
+    range_.Add(app);
     AddOwn(app);
     files_.AddOutput(app);
-    SetUsualOptions(app, {"--rows", "--thread", "--limit", "--csv", "--output"});
+    SetUsualOptions(app,
+                    {"--rows", "--thread", "--limit", "--csv", "--output"});
   }
   std::string Problem() const override { return table_.Problem(); }
   int Run(const Console& console, OutputBuffer* output) override;
@@ -61,6 +64,7 @@ class GilCommand final : public ReportCommand {
   TableOptions table_;
   std::optional<GilRows> rows_;
   std::string thread_;
+  RangeOptions range_;
 };
 
 // Of two stacks a table would leave nothing to read.
@@ -90,10 +94,10 @@ void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
   output->AppendLines(absl::StrCat(narrowed ? "Of all threads: " : "",
                                    GilSentence(replay, &all), GilNotes(replay),
                                    "\n"));
-  PrintRows(GilRows::kThreads, replay, keep, table_.limit(),
-            TableFormat::kText, output);
-  output->AppendLines(table_.NotShown(GilThreadsOf(replay, keep).size(),
-                                      "thread", "threads"));
+  PrintRows(GilRows::kThreads, replay, keep, table_.limit(), TableFormat::kText,
+            output);
+  output->AppendLines(
+      table_.NotShown(GilThreadsOf(replay, keep).size(), "thread", "threads"));
   if (replay.gils() > 1) {
     output->AppendLines("\nEach interpreter's GIL:\n");
     PrintRows(GilRows::kGils, replay, keep, table_.limit(), TableFormat::kText,
@@ -108,8 +112,8 @@ void GilCommand::PrintAll(const GilReplay& replay, ThreadFilter* keep,
         absl::StrCat(locks ? "\nWhere threads let go while others waited"
                            : "\nWhat holds the GIL while others wait",
                      narrowed ? ", of all threads" : "", ":\n"));
-    PrintRows(GilRows::kPlaces, replay, keep, kPlacesInText,
-              TableFormat::kText, output);
+    PrintRows(GilRows::kPlaces, replay, keep, kPlacesInText, TableFormat::kText,
+              output);
   }
   if (replay.stops().all().stops > 0) {
     output->AppendLines("\nWhere all threads were stopped:\n");
@@ -124,6 +128,10 @@ int GilCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   GilReplay replay;
+  int code = kExitOk;
+  MomentRange range;
+  if (!range_.Find(file.get(), console, &range, &code)) return code;
+  replay.SetRange(TimeRange::OfMicros(range.from_us, range.to_us));
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.has_gil()) {
     console.Say(absl::StrCat(
@@ -139,10 +147,10 @@ int GilCommand::Run(const Console& console, OutputBuffer* output) {
     PrintWaits(replay, &keep, table_.limit(), output);
   } else {
     // Machines get all rows, unless they say otherwise.
-    PrintRows(rows_.value_or(GilRows::kThreads), replay, &keep,
-              table_.as_text() ? table_.limit()
-                               : table_.given_limit.value_or(0),
-              table_.format(), output);
+    PrintRows(
+        rows_.value_or(GilRows::kThreads), replay, &keep,
+        table_.as_text() ? table_.limit() : table_.given_limit.value_or(0),
+        table_.format(), output);
   }
   return file->code();
 }

@@ -15,6 +15,7 @@
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/places/tree_text.h"
+#include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
 #include "readers/states/state_replay.h"
@@ -52,9 +53,7 @@ class OffGilCommand final : public ReportCommand {
 
   void AddOptions(CLI::App* app) override;
   std::string Problem() const override;
-  std::string OfOneRun() const override {
-    return svg() ? "a flame graph" : "";
-  }
+  std::string OfOneRun() const override { return svg() ? "a flame graph" : ""; }
   std::string NotForTerminal() const override { return svg_ ? "pictures" : ""; }
   int Run(const Console& console, OutputBuffer* output) override;
 
@@ -64,7 +63,8 @@ class OffGilCommand final : public ReportCommand {
                     absl::EndsWith(files_.output, ".svg"));
   }
   std::string Sentence(const WaitStacks& replay, const OffGilTree& tree) const;
-  static int AddSleeps(RereadFile* file, ThreadFilter* keep, OffGilTree* tree,
+  static int AddSleeps(RereadFile* file, const TimeRange& range,
+                       ThreadFilter* keep, OffGilTree* tree,
                        const Console& console);
   void Print(const WaitStacks& replay, const OffGilTree& tree,
              OutputBuffer* output) const;
@@ -73,6 +73,7 @@ class OffGilCommand final : public ReportCommand {
   OffGilTree::Options options_;
   bool svg_ = false, collapsed_ = false, sleeps_ = false;
   std::string thread_;
+  RangeOptions range_;
 };
 
 void OffGilCommand::AddOptions(CLI::App* app) {
@@ -101,6 +102,7 @@ void OffGilCommand::AddOptions(CLI::App* app) {
                 "Add what threads slept for otherwise, without stacks. It "
                 "needs states.");
   AddThread(app, &thread_);
+  range_.Add(app);
   AddOwn(app);
   files_.AddOutput(app);
   SetUsualOptions(app, {"--by", "--svg", "--collapsed", "--inverted",
@@ -133,9 +135,9 @@ std::string OffGilCommand::Sentence(const WaitStacks& replay,
                    locks ? " for the interpreter's locks, and where all were "
                            "stopped."
                          : " for the GIL.");
-  const auto took = std::count_if(
-      replay.threads().begin(), replay.threads().end(),
-      [](const GilThreadTimes& times) { return times.any; });
+  const auto took =
+      std::count_if(replay.threads().begin(), replay.threads().end(),
+                    [](const GilThreadTimes& times) { return times.any; });
   if (took == 1 && !locks) {
     absl::StrAppend(&text, " One thread ran Python: nobody waits for it.");
   }
@@ -185,9 +187,11 @@ void OffGilCommand::Print(const WaitStacks& replay, const OffGilTree& tree,
 }
 
 // A second reading. What is not kExitOk has been said.
-int OffGilCommand::AddSleeps(RereadFile* file, ThreadFilter* keep,
-                             OffGilTree* tree, const Console& console) {
+int OffGilCommand::AddSleeps(RereadFile* file, const TimeRange& range,
+                             ThreadFilter* keep, OffGilTree* tree,
+                             const Console& console) {
   StateReplay states;
+  states.SetRange(range);
   if (!file->Read(&states)) return kExitFailed;
   if (!states.has_states()) {
     console.Say(absl::StrCat(file->shown_name(),
@@ -210,6 +214,11 @@ int OffGilCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   WaitStacks replay(options_.by);
+  int code = kExitOk;
+  MomentRange found;
+  if (!range_.Find(file.get(), console, &found, &code)) return code;
+  const TimeRange range = TimeRange::OfMicros(found.from_us, found.to_us);
+  replay.SetRange(range);
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.has_gil()) {
     console.Say(absl::StrCat(
@@ -222,7 +231,7 @@ int OffGilCommand::Run(const Console& console, OutputBuffer* output) {
   OffGilTree tree(&replay, options_);
   tree.Add(&keep);
   if (sleeps_) {
-    const int code = AddSleeps(file.get(), &keep, &tree, console);
+    code = AddSleeps(file.get(), range, &keep, &tree, console);
     if (code != kExitOk) return code;
   }
   tree.SumUp();

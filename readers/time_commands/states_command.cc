@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/options/option_values.h"
+#include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
 #include "readers/states/state_replay.h"
@@ -29,6 +30,7 @@ class StatesCommand final : public ReportCommand {
     files_.AddOne(app);
     table_.Add(app, 20, ": a row for each thread");
     AddThread(app, &thread_);
+    range_.Add(app);
     files_.AddOutput(app);
   }
   std::string Problem() const override { return table_.Problem(); }
@@ -37,12 +39,17 @@ class StatesCommand final : public ReportCommand {
  private:
   TableOptions table_;
   std::string thread_;
+  RangeOptions range_;
 };
 
 int StatesCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   StateReplay replay;
+  int code = kExitOk;
+  MomentRange range;
+  if (!range_.Find(file.get(), console, &range, &code)) return code;
+  replay.SetRange(TimeRange::OfMicros(range.from_us, range.to_us));
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.has_states()) {
     console.Say(absl::StrCat(

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "readers/options/help_text.h"
 #include "readers/options/option_values.h"
 #include "readers/output/table_parts.h"
+#include "readers/report/range_options.h"
 #include "readers/report/report_command.h"
 #include "readers/run/reread_file.h"
 #include "readers/tasks/task_groups.h"
@@ -36,6 +38,7 @@ class TasksCommand final : public ReportCommand {
   void AddOptions(CLI::App* app) override {
     files_.AddOne(app);
     AddMoment(app, &at_);
+    range_.Add(app);
     table_.Add(app, 20, ": a row for each task, or see --by");
     AddChoice(app, "--by", &by_,
               Choices<TaskRows>{{"task", TaskRows::kTasks},
@@ -56,11 +59,18 @@ class TasksCommand final : public ReportCommand {
     files_.AddOutput(app);
     SetUsualOptions(app, {"--by", "--sort", "--limit", "--csv", "--output"});
   }
-  std::string Problem() const override { return table_.Problem(); }
+  std::string Problem() const override {
+    if (range_.any() && (at_.has_value() || order_ == TaskOrder::kHeap)) {
+      return "--at and --sort heap are of the heap: they take no --from or "
+             "--to";
+    }
+    return table_.Problem();
+  }
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  Moment at_;
+  std::optional<Moment> at_;  // nothing: the peak
+  RangeOptions range_;
   TableOptions table_;
   TaskRows by_ = TaskRows::kTasks;
   TaskOrder order_ = TaskOrder::kRan;
@@ -112,6 +122,10 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   const auto file = RereadFile::Open(files_.paths[0], console);
   if (file == nullptr) return kExitFailed;
   TaskReplay replay;
+  int code = kExitOk;
+  MomentRange range;
+  if (!range_.Find(file.get(), console, &range, &code)) return code;
+  replay.SetRange(TimeRange::OfMicros(range.from_us, range.to_us));
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.has_tasks()) {
     console.Say(absl::StrCat(
@@ -123,8 +137,10 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   if (SayNoThread(&keep, file->shown_name(), console)) return kExitUsage;
   TaskHeaps heaps;
   std::string moment;  // empty: there are no heap events
-  if (replay.has_heap()) {
-    const int code = ReadHeaps(file.get(), at_, console, &heaps, &moment);
+  // What was allocated is known of the whole run.
+  if (replay.has_heap() && !range_.any()) {
+    code =
+        ReadHeaps(file.get(), at_.value_or(Moment()), console, &heaps, &moment);
     if (code != kExitOk) return code;
   }
   std::vector<TaskRow> rows = TaskRowsOf(replay, heaps, &keep, by_, order_);

@@ -1,0 +1,41 @@
+// Which part of a run's time a report is of: --from and --to. Used by whatever
+// sums up times of threads.
+#ifndef PYMEMRUN_READERS_PLACES_TIME_RANGE_H_
+#define PYMEMRUN_READERS_PLACES_TIME_RANGE_H_
+
+#include <algorithm>
+#include <cstdint>
+
+namespace pymemrun {
+
+struct TimeRange {
+  uint64_t begin_ns = 0, end_ns = ~uint64_t{0};
+
+  static TimeRange OfMicros(uint64_t from_us, uint64_t to_us) {
+    constexpr uint64_t kMost = ~uint64_t{0} / 1000;
+    return {std::min(from_us, kMost) * 1000,
+            to_us >= kMost ? ~uint64_t{0} : to_us * 1000};
+  }
+  bool Has(uint64_t time_ns) const {
+    return time_ns >= begin_ns && time_ns <= end_ns;
+  }
+  uint64_t Clamp(uint64_t time_ns) const {
+    return std::min(std::max(time_ns, begin_ns), end_ns);
+  }
+  // How much of a time lies in it. REQUIRES: from <= to.
+  uint64_t Overlap(uint64_t from_ns, uint64_t to_ns) const {
+    return Clamp(to_ns) - Clamp(from_ns);
+  }
+  // The part of `amount` that belongs to it, where that is spread evenly over
+  // such a time. REQUIRES: the same.
+  uint64_t ShareOf(uint64_t amount, uint64_t from_ns, uint64_t to_ns) const {
+    const uint64_t inside = Overlap(from_ns, to_ns);
+    if (inside == to_ns - from_ns) return Has(from_ns) ? amount : 0;
+    return static_cast<uint64_t>(static_cast<unsigned __int128>(amount) *
+                                 inside / (to_ns - from_ns));
+  }
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_PLACES_TIME_RANGE_H_

@@ -1,0 +1,34 @@
+// --from and --to of reports that sum up a part of a run's time.
+#ifndef PYMEMRUN_READERS_REPORT_RANGE_OPTIONS_H_
+#define PYMEMRUN_READERS_REPORT_RANGE_OPTIONS_H_
+
+#include <memory>
+#include <optional>
+
+#include "CLI/CLI.hpp"
+#include "readers/moments/moment_reading.h"
+#include "readers/options/option_values.h"
+
+namespace pymemrun {
+
+struct RangeOptions {
+  std::optional<Moment> from, to;
+
+  bool any() const { return from.has_value() || to.has_value(); }
+  void Add(CLI::App* app) {
+    AddParsed(app, "--from", &from, ParseMoment, "T",
+              "Begin at this moment: a time (1.5, 1500ms, 50%), a mark's "
+              "label, peak, heap-peak, end or exit.");
+    AddParsed(app, "--to", &to, ParseMoment, "T", "End at this moment.");
+  }
+  // As FindRange().
+  bool Find(RereadFile* file, const Console& console, MomentRange* range,
+            int* code) const {
+    std::unique_ptr<RunMoments> moments;
+    return FindRange(from, to, file, console, &moments, range, code);
+  }
+};
+
+}  // namespace pymemrun
+
+#endif  // PYMEMRUN_READERS_REPORT_RANGE_OPTIONS_H_

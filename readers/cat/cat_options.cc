@@ -63,8 +63,8 @@ void AddFilters(CLI::App* app, FilterOptions* filter) {
 
 void AddKinds(CLI::App* app, FilterOptions* filter) {
   AddParsed(app, "--what", &filter->kinds, ParseKinds, "LIST",
-            "Print rows of these kinds: "
-            "call,return,c_call,c_return,c_except,mark,page,alloc,free.");
+            "Print rows of these kinds: call,return,c_call,c_return,c_except "
+            "and mark,page,alloc,free,gil.");
   AddParsed(app, "--min-drss", &filter->min_drss_bytes, ParseBytes, "BYTES",
             "Print rows with at least this abs(dRSS): 4096, 4KiB, 1M.");
   AddParsed(
@@ -84,7 +84,8 @@ void AddKinds(CLI::App* app, FilterOptions* filter) {
                                         std::string(status.message()));
            }
          },
-         "Print these records: calls,marks (default both), pages, heap. Each "
+         "Print these records: calls,marks (default both), pages, heap, gil. "
+         "Each "
          "has columns of its own.")
       ->option_text("LIST");
 }
@@ -134,8 +135,7 @@ std::string Contradiction(const CatOptions& options) {
   if (options.format != Format::kRaw) return "";
   if (files > 1) return "--raw takes one FILE";
   if (!options.filter.PassesEverything() || !options.filter.marks ||
-      options.filter.extra.pages || options.filter.extra.heap ||
-      !options.columns.empty() || options.net) {
+      options.filter.extra.any() || !options.columns.empty() || options.net) {
     return "--raw prints the whole stream: it takes no filter and no columns";
   }
   return "";

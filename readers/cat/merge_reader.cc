@@ -30,6 +30,7 @@ uint64_t MergeInput::time_us() const {
   if (items_.mark != nullptr) return items_.mark->time_us();
   if (items_.pages != nullptr) return items_.pages[next_].time_us;
   if (items_.heap != nullptr) return items_.heap[next_].time_us;
+  if (items_.gil != nullptr) return items_.gil[next_].time_ns / 1000;
   return items_.rows[next_].time_us;
 }
 
@@ -38,6 +39,7 @@ uint64_t MergeInput::time_ns() const { return AbsoluteNs(time_us()); }
 bool MergeInput::PrintNext() {
   if (items_.pages != nullptr) return PrintPage(items_.pages[next_]);
   if (items_.heap != nullptr) return PrintHeap(items_.heap[next_]);
+  if (items_.gil != nullptr) return PrintGil(items_.gil[next_]);
   return PrintRow(items_.rows[next_]);
 }
 
@@ -97,6 +99,11 @@ bool MergeInput::OnPages(const PageEntry* entries, size_t count) {
 bool MergeInput::OnHeap(const HeapEvent* events, size_t count) {
   if (count == 0 || !wants_heap()) return true;
   return HandOver({.heap = events, .count = count});
+}
+
+bool MergeInput::OnGil(const GilEvent* events, size_t count) {
+  if (count == 0 || !wants_gil()) return true;
+  return HandOver({.gil = events, .count = count});
 }
 
 void MergeInput::OnMark(const Mark& mark) { HandOver({.mark = &mark}); }

@@ -63,6 +63,7 @@ class MergeInput final : public RunPrinter {
   void OnMark(const Mark& mark) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
   bool OnHeap(const HeapEvent* events, size_t count) override;
+  bool OnGil(const GilEvent* events, size_t count) override;
   void OnDamage(const StreamReader::Damage& damage) override {
     on_damage_(damage);
   }
@@ -73,6 +74,7 @@ class MergeInput final : public RunPrinter {
     const Row* rows = nullptr;
     const PageEntry* pages = nullptr;
     const HeapEvent* heap = nullptr;
+    const GilEvent* gil = nullptr;
     const Mark* mark = nullptr;
     size_t count = 0;
   };

@@ -135,11 +135,19 @@ bool RowFilter::PassesHeap(const HeapEvent& event) {
   return event.is_free ? !HasPlaces() : PassesStack(event.stack);
 }
 
+bool RowFilter::PassesGil(const GilEvent& event) {
+  if (!options_.extra.gil ||
+      !PassesOther(event.time_ns / 1000, FilterOptions::kGilBit,
+                   event.thread)) {
+    return false;
+  }
+  return HasGilStack(event.action) ? PassesStack(event.stack) : !HasPlaces();
+}
+
 bool RowFilter::IsPast(uint64_t time_us) const {
   return time_us > options_.to_us &&
-         time_us - options_.to_us > (options_.extra.pages || options_.extra.heap
-                                         ? kExtraSlackUs
-                                         : kTimeSlackUs);
+         time_us - options_.to_us >
+             (options_.extra.any() ? kExtraSlackUs : kTimeSlackUs);
 }
 
 bool RowFilter::PassesPlace(absl::string_view file,

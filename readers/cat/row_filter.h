@@ -27,8 +27,9 @@ struct FilterOptions {
   static constexpr uint32_t kPageBit = 1u << 6;
   static constexpr uint32_t kAllocBit = 1u << 7;
   static constexpr uint32_t kFreeBit = 1u << 8;
+  static constexpr uint32_t kGilBit = 1u << 9;
   static constexpr uint32_t kRowKinds = kMarkBit - 1;
-  static constexpr uint32_t kAllKinds = 0x1ff;
+  static constexpr uint32_t kAllKinds = 0x3ff;
 
   uint64_t from_us = 0;
   uint64_t to_us = std::numeric_limits<uint64_t>::max();
@@ -69,6 +70,8 @@ class RowFilter {
   bool PassesPage(const PageEntry& entry);
   // So are heap events. A free has no place.
   bool PassesHeap(const HeapEvent& event);
+  // And events of the GIL. Those without a stack have no place.
+  bool PassesGil(const GilEvent& event);
   // Everything from here on is too late: `to` lies well behind.
   bool IsPast(uint64_t time_us) const;
 

@@ -34,7 +34,8 @@ void RunPrinter::OnHeader(const Header& header) {
   view_.with_context = HasContextRows(header.filters());
   view_.own_bytes = net_ ? header.own_bytes() : 0;
   start_realtime_ns_ = header.start_realtime_ns();
-  recorded_ = {header.page_period() != 0, header.heap() != HEAP_OFF};
+  recorded_.pages = header.page_period() != 0;
+  recorded_.heap = header.heap() != HEAP_OFF;
   by_scan_ = header.page_scan();
   if (view_.with_context) target_->ExpectContext();
   if (header.filters().min_call_drss_bytes() > 0) target_->ExpectCalls();
@@ -49,6 +50,9 @@ std::string RunPrinter::Missing() const {
   }
   if (extra_.pages && !recorded_.pages) {
     return "page events: the run was not made with --trace pages";
+  }
+  if (extra_.gil && !recorded_.gil) {
+    return "events of the GIL: the run was not made with --trace gil";
   }
   return "";
 }
@@ -118,6 +122,22 @@ bool RunPrinter::PrintHeap(const HeapEvent& event) {
     ++target_->extra;
   }
   return !filter_.IsPast(event.time_us);
+}
+
+bool RunPrinter::OnGil(const GilEvent* events, size_t count) {
+  if (!extra_.gil) return target_->ok();
+  for (size_t i = 0; i < count; ++i) {
+    if (!PrintGil(events[i])) return false;
+  }
+  return target_->ok();
+}
+
+bool RunPrinter::PrintGil(const GilEvent& event) {
+  if (filter_.PassesGil(event)) {
+    target_->Writer()->WriteGil(view_, event);
+    ++target_->extra;
+  }
+  return !filter_.IsPast(event.time_ns / 1000);
 }
 
 void RunPrinter::Hold(const Row& row) {

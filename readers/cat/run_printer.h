@@ -53,7 +53,7 @@ class PrintTarget {
   uint64_t next_rows = 0;
   uint64_t context_rows = 0;
   uint64_t marks = 0;
-  uint64_t extra = 0;         // page events and heap events
+  uint64_t extra = 0;         // page events, heap events and events of the GIL
   uint64_t most_context = 0;  // before one row
 
  private:
@@ -90,13 +90,17 @@ class RunPrinter : public IndexingVisitor {
   bool OnPages(const PageEntry* entries, size_t count) override;
   void OnHeapRates(const HeapRates& rates) override;
   bool OnHeap(const HeapEvent* events, size_t count) override;
+  void OnGilRecording(const GilRecording&) override { recorded_.gil = true; }
+  bool OnGil(const GilEvent* events, size_t count) override;
 
   // One row; `false` as from OnRows.
   bool PrintRow(const Row& row);
   bool PrintPage(const PageEntry& entry);
   bool PrintHeap(const HeapEvent& event);
+  bool PrintGil(const GilEvent& event);
   bool wants_pages() const { return extra_.pages; }
   bool wants_heap() const { return extra_.heap; }
+  bool wants_gil() const { return extra_.gil; }
   uint64_t start_realtime_ns() const { return start_realtime_ns_; }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_places.h"
+#include "readers/rows/gil_cells.h"
 #include "readers/rows/page_cells.h"
 
 namespace pymemrun {
@@ -22,16 +23,19 @@ void AddKind(const std::string& name, EventKinds* kinds) {
     kinds->pages = true;
   } else if (name == "heap") {
     kinds->heap = true;
+  } else if (name == "gil") {
+    kinds->gil = true;
   } else {
     throw py::value_error(absl::StrCat(
-        "kinds: expected calls, marks, pages or heap, found '", name, "'"));
+        "kinds: expected calls, marks, pages, heap or gil, found '", name,
+        "'"));
   }
 }
 
 }  // namespace
 
 EventKinds EventKindsOf(py::handle names) {
-  if (names.is_none()) return {true, true, true, true};
+  if (names.is_none()) return {true, true, true, true, true};
   EventKinds kinds;
   const bool is_text = py::isinstance<py::str>(names);
   const py::object list = is_text ? names.attr("split")(",")
@@ -98,6 +102,23 @@ py::object EventRecords::RecordOf(const PageEntry& entry) {
                     entry.pages, texts_.Of(ActionName(entry.action)),
                     ThreadOf(entry.thread), entry.stack, entry.inferred,
                     entry.weight);
+}
+
+py::object EventRecords::RecordOf(const GilEvent& event) {
+  const py::object none = py::none();
+  const bool has_hold = HasHold(event.action);
+  const auto seconds = [](uint64_t ns) {
+    return py::cast(static_cast<double>(ns) / 1e9);
+  };
+  return gil_.Make(
+      static_cast<double>(event.time_ns) / 1e9,
+      texts_.Of(GilActionName(event.action)), ThreadOf(event.thread),
+      IsOfLocks(event.action) ? none : py::cast(event.gil), event.stack,
+      has_hold ? seconds(event.free_ns) : none,
+      has_hold ? py::cast(event.pauses) : none,
+      has_hold ? seconds(event.paused_ns) : none,
+      HasBy(event.action) && event.by != 0 ? py::object(ThreadOf(event.by))
+                                           : none);
 }
 
 py::object EventRecords::RecordOf(const MarkEvent& mark) {

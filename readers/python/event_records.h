@@ -14,7 +14,7 @@ namespace pymemrun {
 class EventRecords {
  public:
   EventRecords(std::shared_ptr<const RunFile> file, EventKinds kinds);
-  // A Row, Allocation, Free, Page or Mark; raises StopIteration.
+  // A Row, Allocation, Free, Page, Mark or Gil; raises StopIteration.
   pybind11::object Next();
 
  private:
@@ -22,12 +22,13 @@ class EventRecords {
   pybind11::object RecordOf(const WeighedHeapEvent& heap);
   pybind11::object RecordOf(const PageEntry& entry);
   pybind11::object RecordOf(const MarkEvent& mark);
+  pybind11::object RecordOf(const GilEvent& event);
   pybind11::str ThreadOf(uint32_t thread);
 
   EventStream stream_;
   PythonTexts texts_;
   const RecordType row_{"Row"}, allocation_{"Allocation"}, free_{"Free"},
-      unmap_{"Unmap"}, page_{"Page"}, mark_{"Mark"};
+      unmap_{"Unmap"}, page_{"Page"}, mark_{"Mark"}, gil_{"Gil"};
 };
 
 // From names such as "heap": an iterable of them, or one str with commas; None:

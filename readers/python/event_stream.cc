@@ -59,6 +59,11 @@ bool EventStream::OnHeap(const HeapEvent* events, size_t count) {
   return true;
 }
 
+bool EventStream::OnGil(const GilEvent* events, size_t count) {
+  if (kinds_.gil) events_.insert(events_.end(), events, events + count);
+  return true;
+}
+
 void EventStream::OnHeapRates(const HeapRates& rates) {
   rate_ = weights_.NumberOf(rates);
 }

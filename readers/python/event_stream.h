@@ -18,7 +18,7 @@
 namespace pymemrun {
 
 struct EventKinds {
-  bool calls = false, marks = false, pages = false, heap = false;
+  bool calls = false, marks = false, pages = false, heap = false, gil = false;
 };
 
 struct WeighedHeapEvent {
@@ -30,7 +30,8 @@ struct MarkEvent {
   uint32_t thread;
   std::string label;
 };
-using Event = std::variant<Row, WeighedHeapEvent, PageEntry, MarkEvent>;
+using Event =
+    std::variant<Row, WeighedHeapEvent, PageEntry, MarkEvent, GilEvent>;
 
 // In the order of the file. Not thread safe.
 class EventStream final : public IndexingVisitor {
@@ -50,6 +51,7 @@ class EventStream final : public IndexingVisitor {
   bool OnRows(const Row* rows, size_t count) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
   bool OnHeap(const HeapEvent* events, size_t count) override;
+  bool OnGil(const GilEvent* events, size_t count) override;
   void OnHeapRates(const HeapRates& rates) override;
   void OnMark(const Mark& mark) override;
 

@@ -42,6 +42,11 @@ constexpr absl::string_view kNames[kColumns] = {
     "call_s",
     "call_drss_bytes",
     "call_thread_drss_bytes",
+    "gil",
+    "gil_free_s",
+    "gil_pauses",
+    "gil_paused_s",
+    "gil_by",
     "thread_drss_bytes",
 };
 
@@ -52,10 +57,13 @@ void AppendExtra(ExtraRecords extra, std::vector<Column>* columns) {
     const auto column = static_cast<Column>(i);
     const bool of_both = column == Column::kWeight;
     const bool of_pages = column < kFirstHeapColumn || of_both;
-    const bool of_calls = column >= kFirstCallColumn;
-    const bool of_heap = column >= kFirstHeapColumn && !of_calls;
+    const bool of_gil = column >= kFirstGilColumn || column == Column::kAction;
+    const bool of_calls =
+        column >= kFirstCallColumn && column < kFirstGilColumn;
+    const bool of_heap =
+        column >= kFirstHeapColumn && column < kFirstCallColumn;
     if ((extra.pages && of_pages) || (extra.heap && of_heap) ||
-        (extra.calls && of_calls)) {
+        (extra.calls && of_calls) || (extra.gil && of_gil)) {
       columns->push_back(column);
     }
   }

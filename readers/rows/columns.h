@@ -45,12 +45,19 @@ enum class Column : uint8_t {
   kCallTime,
   kCallDrss,
   kCallThreadDrss,
+  // Of events of the GIL alone, besides the action.
+  kGil,
+  kGilFree,
+  kGilPauses,
+  kGilPaused,
+  kGilBy,
   kThreadDrss,  // of rows alone
 };
-inline constexpr int kColumns = 31;
+inline constexpr int kColumns = 36;
 inline constexpr Column kFirstPageColumn = Column::kPageAddress;
 inline constexpr Column kFirstHeapColumn = Column::kAddress;
 inline constexpr Column kFirstCallColumn = Column::kCallEvent;
+inline constexpr Column kFirstGilColumn = Column::kGil;
 
 // What is printed besides rows and marks, and has columns of its own; and
 // whether rows of RETURN have more columns than other rows.
@@ -58,6 +65,9 @@ struct ExtraRecords {
   bool pages = false;
   bool heap = false;
   bool calls = false;
+  bool gil = false;
+
+  bool any() const { return pages || heap || gil; }
 };
 
 // As in CSV's header row and JSON's keys: "event", "clock_s", ...

@@ -56,8 +56,8 @@ void AppendOwnHeapCell(const Style& style, Column column, const RunView& run,
 
 // `place` is that of an allocation's stack. What a heap event has not is empty.
 template <typename Style>
-void AppendHeapCell(const Style& style, Column column, const RunView& run,
-                    const HeapEvent& event, double weight,
+void AppendHeapCell(double weight, const Style& style, Column column,
+                    const RunView& run, const HeapEvent& event,
                     const SourceLocation& place, std::string* out) {
   AppendEventCell(
       style, column, run,

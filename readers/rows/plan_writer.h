@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "readers/rows/gil_cells.h"
 #include "readers/rows/heap_cells.h"
 #include "readers/rows/number_cells.h"
 #include "readers/rows/page_cells.h"
@@ -75,23 +76,29 @@ class PlanWriter final : public RowWriter {
   }
 
   void WritePage(const RunView& run, const PageEntry& entry) override {
-    NoteThread(run.slot, entry.thread);
-    const SourceLocation place = run.index->ResolveStack(entry.stack);
-    WriteLine([&](Column column, std::string* line) {
-      AppendPageCell(style_, column, run, entry, place, line);
-    });
+    WriteAtStack(run, entry, AppendPageCell<Style>);
   }
-
   void WriteHeap(const RunView& run, const HeapEvent& event,
                  double weight) override {
-    NoteThread(run.slot, event.thread);
-    const SourceLocation place = run.index->ResolveStack(event.stack);
-    WriteLine([&](Column column, std::string* line) {
-      AppendHeapCell(style_, column, run, event, weight, place, line);
+    WriteAtStack(run, event, [weight](const auto&... cell) {
+      AppendHeapCell(weight, cell...);
     });
+  }
+  void WriteGil(const RunView& run, const GilEvent& event) override {
+    WriteAtStack(run, event, AppendGilCell<Style>);
   }
 
  private:
+  // A line of what a thread did: `append` as AppendGilCell().
+  template <typename Event, typename Append>
+  void WriteAtStack(const RunView& run, const Event& event, Append append) {
+    NoteThread(run.slot, event.thread);
+    const SourceLocation place = run.index->ResolveStack(event.stack);
+    WriteLine([&](Column column, std::string* line) {
+      append(style_, column, run, event, place, line);
+    });
+  }
+
   // A line that is no row: `cell` appends each cell.
   template <typename Cell>
   void WriteLine(Cell cell) {
@@ -121,11 +128,8 @@ class PlanWriter final : public RowWriter {
     if (!adds_thread_) return;
     if (slot >= first_threads_.size()) first_threads_.resize(slot + 1, 0);
     if (first_threads_[slot] == 0) first_threads_[slot] = thread;
-    if (first_threads_[slot] != thread) AddThreadColumn();
-  }
-
-  void AddThreadColumn() {
-    adds_thread_ = false;
+    if (first_threads_[slot] == thread) return;
+    adds_thread_ = false;  // the column is there from here on
     const auto at = std::find(columns_.begin(), columns_.end(), Column::kClock);
     columns_.insert(at == columns_.end() ? at : at + 1, Column::kThread);
     steps_ = MakeRowPlan(style_, columns_);

@@ -69,7 +69,9 @@ inline RowStep::Kind StepKindOf(Column column) {
       return RowStep::kThreadDrss;
     default:
       if (column < kFirstPageColumn) return RowStep::kNumber;
-      return column < kFirstCallColumn ? RowStep::kEmpty : RowStep::kCall;
+      return column < kFirstCallColumn || column >= kFirstGilColumn
+                 ? RowStep::kEmpty
+                 : RowStep::kCall;
   }
 }
 

@@ -79,6 +79,8 @@ class RowWriter {
   // which stands for `weight` of its kind.
   virtual void WriteHeap(const RunView& run, const HeapEvent& event,
                          double weight) = 0;
+  // `what` is GIL, the place that of a recorded stack's innermost frame.
+  virtual void WriteGil(const RunView& run, const GilEvent& event) = 0;
 };
 
 // The columns as the older tracer's readers know them, in fixed widths; longer

@@ -51,6 +51,12 @@ struct TextStyle {
                                               {"Call", 12, false},
                                               {"Call time", 12, false},
                                               {"Call dRSS", 12, true},
+                                              {"Thread dRSS", 12, true},
+                                              {"GIL", 5, false},
+                                              {"Free s", 12, false},
+                                              {"Pauses", 8, false},
+                                              {"Paused s", 12, false},
+                                              {"By", 24, false},
                                               {"Thread dRSS", 12, true}};
     return kLooks[static_cast<int>(column)];
   }

@@ -71,7 +71,7 @@ ROOMS = {
     'readers/thread_graph': 'readers/chart readers/output readers/threads text',
     'readers/diff': 'readers/answer readers/heap readers/moments readers/output readers/places readers/run readers/summary readers/threads text',
     'readers/export': 'readers/heap readers/heap_in_rss readers/output readers/places text',
-    'readers/rows': 'format/records readers/heap readers/output readers/run text',
+    'readers/rows': 'format/gil format/records readers/heap readers/output readers/run text',
     'readers/summary': 'format/records format/summary readers/growth readers/output readers/places readers/run text',
     'readers/calls': 'format/records readers/output readers/places readers/run readers/summary readers/threads text',
     'readers/options': 'readers/run text',

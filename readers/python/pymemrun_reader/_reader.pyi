@@ -3,10 +3,10 @@ import os
 from types import TracebackType
 from typing import Any, Iterable, Iterator, Literal, Optional, Sequence, Union, overload
 
-from ._records import (Allocation, End, Frame, Free, History, Mark, NameRow, ObjectAllocation, Page, PlaceRow, Row,
+from ._records import (Allocation, End, Frame, Free, Gil, History, Mark, NameRow, ObjectAllocation, Page, PlaceRow, Row,
                        References, StackRow, TypeRow, TypeRows, Unmap, WhatIf)
 
-_Event = Union[Row, Allocation, Free, Unmap, Page, Mark]
+_Event = Union[Row, Allocation, Free, Unmap, Page, Mark, Gil]
 _Moment = Union[float, str]
 _Place = Literal["line", "function", "file"]
 _Name = Literal["thread", "allocator", "module", "stack"]

@@ -84,6 +84,20 @@ class Mark(NamedTuple):
     rss_bytes: int
 
 
+class Gil(NamedTuple):
+    """What a thread did with the GIL, or with a lock of a free-threaded interpreter."""
+    time_s: float
+    action: str  # taken, waiting, giving_way, gave_way, waiter, holder, left, state; lock_waiting, ...
+    thread: str
+    gil: Optional[int]  # 1: the main interpreter's; None: of a lock
+    stack: int  # for Run.stack(); of waiter and holder
+    # Of taken, waiting and state: what the thread that took it last did until then; else None.
+    free_s: Optional[float]  # it has been free for so long; 0: that thread has it
+    pauses: Optional[int]  # so often it let go and took it again at once...
+    paused_s: Optional[float]  # ...and was without it for so long by that
+    by: Optional[str]  # of lock_taken and goes_on: the thread that let this one go on
+
+
 class End(NamedTuple):
     """How the run ended, and what it came to."""
     how: str  # exit, signal, exec, "killed or exited", unknown

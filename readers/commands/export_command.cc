@@ -6,6 +6,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
+#include "readers/export/call_graph.h"
 #include "readers/export/pprof_profile.h"
 #include "readers/export/speedscope.h"
 #include "readers/heap/heap_stacks.h"
@@ -42,8 +43,9 @@ class ExportCommand final : public ReportCommand {
       : ReportCommand(
             "export",
             "a run for Perfetto, Chrome, pprof, speedscope and others",
-            "Writes what is alive at a moment for pprof and speedscope, which "
-            "needs heap events; or the run over time for Perfetto and "
+            "Writes what is alive at a moment for pprof, speedscope and "
+            "Graphviz, which needs heap events; or the run over time for "
+            "Perfetto and "
             "Chrome.\n\nA timeline has calls of at least --min-duration, "
             "where every event was logged or RETURNs know their CALLs; RSS, "
             "live heap by line, marks, and what was recorded of the GIL and of "
@@ -56,16 +58,19 @@ class ExportCommand final : public ReportCommand {
     AddParsed(app, "--min-duration", &min_us_, ParseDuration, "TIME",
               "Leave shorter calls, holds and states out of a timeline: 500us, "
               "1ms (default), 2s; 0 for none.");
-    AddChoice<Format>(app, "--format", &format_,
-                      {{"pprof", Format::kPprof},
-                       {"collapsed", Format::kCollapsed},
-                       {"speedscope", Format::kSpeedscope},
-                       {"perfetto", Format::kPerfetto},
-                       {"chrome", Format::kChrome}},
-                      "FORMAT",
-                      "Write pprof (default), collapsed (frame;frame;frame "
-                      "bytes) or speedscope; or a timeline: perfetto, or "
-                      "chrome (Trace Event JSON).");
+    AddChoice<Format>(
+        app, "--format", &format_,
+        {{"pprof", Format::kPprof},
+         {"collapsed", Format::kCollapsed},
+         {"speedscope", Format::kSpeedscope},
+         {"dot", Format::kDot},
+         {"perfetto", Format::kPerfetto},
+         {"chrome", Format::kChrome}},
+        "FORMAT",
+        "Write pprof (default), collapsed (frame;frame;frame "
+        "bytes), speedscope or dot (a graph of callers and callees, "
+        "for Graphviz); or a timeline: perfetto, or "
+        "chrome (Trace Event JSON).");
     files_.AddOutput(app);
     Refuse(app, "--thread",
            "a profile is of the whole process; tree and flame take --thread");
@@ -80,7 +85,14 @@ class ExportCommand final : public ReportCommand {
   int Run(const Console& console, OutputBuffer* output) override;
 
  private:
-  enum class Format { kPprof, kCollapsed, kSpeedscope, kPerfetto, kChrome };
+  enum class Format {
+    kPprof,
+    kCollapsed,
+    kSpeedscope,
+    kDot,
+    kPerfetto,
+    kChrome,
+  };
 
   bool is_timeline() const {
     return format_ == Format::kPerfetto || format_ == Format::kChrome;
@@ -120,6 +132,9 @@ int ExportCommand::Run(const Console& console, OutputBuffer* output) {
       break;
     case Format::kSpeedscope:
       output->Append(SpeedscopeJson(replay));
+      break;
+    case Format::kDot:
+      output->Append(CallGraphDot(replay));
       break;
     case Format::kCollapsed: {
       HeapStacks stacks(GroupBy::kLine, &replay);

@@ -17,7 +17,9 @@ namespace pymemrun {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::Pair;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 std::string Exported(const HeapRun& run, std::vector<std::string> options) {
@@ -198,6 +200,19 @@ TEST(HeapExportTest, Collapsed) {
             "<interpreter> 50\n");
 }
 
+TEST(HeapExportTest, DotHasFunctionsAndWhoCallsThem) {
+  const std::string dot = Exported({}, {"--format", "dot", "--at", "exit"});
+  EXPECT_THAT(dot, StartsWith("digraph live_bytes {\n"));
+  EXPECT_THAT(dot, HasSubstr("label=\"<module>\\njob.py:1\\n2.0 KiB (94 %), "
+                             "itself 0 bytes\""));
+  EXPECT_THAT(dot, HasSubstr("\\n2.0 KiB (94 %), itself 2.0 KiB\""));
+  EXPECT_THAT(dot, HasSubstr("  f0 -> f1 [label=\"2.0 KiB\", penwidth="));
+  HeapRun hostile;
+  hostile.load = "a\"; \\b";
+  EXPECT_THAT(Exported(hostile, {"--format", "dot"}),
+              HasSubstr("label=\"a\\\"; \\\\"));
+}
+
 TEST(HeapExportTest, NamesOfAnyKindStayReadable) {
   HeapRun run;
   run.load = std::string("\xff\x00\"]}", 5);
@@ -209,12 +224,13 @@ TEST(HeapExportTest, NamesOfAnyKindStayReadable) {
 
 TEST(HeapExportTest, AnUnknownFormatIsRefused) {
   const Printed printed = RunProgram("pymemreport", [&](const Console& c) {
-    return RunPymemreport({"export", "x", "--format", "dot"}, c);
+    return RunPymemreport({"export", "x", "--format", "png"}, c);
   });
   EXPECT_EQ(printed.code, 2);
-  EXPECT_THAT(printed.err, testing::HasSubstr(
-                               "--format: expected pprof, collapsed, "
-                               "speedscope, perfetto or chrome, found 'dot'"));
+  EXPECT_THAT(
+      printed.err,
+      testing::HasSubstr("--format: expected pprof, collapsed, "
+                         "speedscope, dot, perfetto or chrome, found 'png'"));
 }
 
 }  // namespace

@@ -75,6 +75,36 @@ outer = Result()
 shell.registered(outer)
 print(repr(outer.error_in_exec), shell.registered)
 '''
+# As a notebook has pictures: a display is printed.
+PICTURE = r'''
+import sys, types
+display = types.ModuleType("IPython.display")
+display.display = lambda data, raw: print(*data.values())
+sys.modules["IPython.display"] = display
+shell.kernel = shell
+run_outer(shell, "", "x = bytearray(b'1') * 50_000_000")
+'''
+# Two threads that want the GIL, and a line that imports.
+GIL = SHELL + r'''
+import sys
+body = """import linecache, threading
+def spin():
+    for n in range(3_000_000): pass
+threads = [threading.Thread(target=spin) for _ in range(2)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+run_outer(shell, "--gil --no-svg", body)
+print("---")
+linecache.checkcache()  # as an import may do: files of cells are not there
+class History:
+    input_hist_raw = ["", "", "", "", "kept = bytearray(b'1') * 50_000_000"]
+shell.history_manager = History
+shell._filename_map["/tmp/ipykernel_1/4.py"] = 4
+names = __import__("pymemrun.jupyter.cell_names", fromlist=["CellNames"]).CellNames(shell)
+print(names.source("/tmp/ipykernel_1/4.py", 1))
+print(names.rename_text("x  /tmp/ipykernel_1/4.py:12  in  4.py:3 < \u2026/ipykernel_1/4.py:5 14.py:3"))
+'''
 WRONG = SHELL + r'''
 from IPython.core.error import UsageError
 for line in "--topp 3", "--top 0", "'x", "-o " + __file__:
@@ -116,6 +146,28 @@ class PlainShellTest(support.ProgramTest):
 
     def test_a_cell_preloaded(self):
         self.check_growth("--delivery", "preload")
+
+    def test_who_held_the_gil_in_a_cell(self):
+        said = self.run_script(GIL, "--trace", "pages,gil", "--native",
+                               env=support.USUAL | self.env).stdout
+        answer, _, named = said.partition("---\n")
+        self.assertIn("What holds the GIL while others wait", answer)
+        self.assertIn("In [3]:4", answer)  # the loop; the magic's line is the first
+        self.assertNotIn("ipykernel_1/", answer)
+        self.assertRegex(answer, r"(?m)^Thread-\d.*%")
+        source, renamed = named.splitlines()
+        self.assertEqual(source, "kept = bytearray(b'1') * 50_000_000")
+        self.assertEqual(renamed, "x  In [4]:12" + " " * 17 + "in  In [4]:3 < In [4]:5 14.py:3")
+
+    def test_the_picture_is_titled_by_its_cell(self):
+        said = self.run_shell(SHELL + PICTURE).stdout
+        self.assertIn(" of In [3]<", said)
+        self.assertNotIn(" of script.py<", said)
+
+    def test_a_kernel_that_does_not_record_it_says_so(self):
+        said = self.run_shell(GIL).stdout
+        self.assertIn("This kernel does not record --gil. A kernel that does: "
+                      "pymemrun kernel install -- --trace pages,gil", said)
 
     def test_a_cell_of_scanned_pages(self):
         """VmHWM knows the peak, though it is shorter than the time between scans."""

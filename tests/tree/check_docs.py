@@ -29,7 +29,7 @@ FOREIGN = {
     '--pedantic', '--combine',                            # per4m
 }
 # Of the magic %%pymemrun, whose help IPython shows.
-MAGIC = {'--no-svg'}
+MAGIC = {'--no-svg', '--gil', '--states', '--tasks'}
 OPTION = re.compile(r'(?<![\w-])--[a-z][a-z0-9_-]*')
 
 

@@ -16,6 +16,8 @@ LEAST_SHARE = 0.005
 # the picture.
 LIBRARIES = ("*/site-packages/*", "*/dist-packages/*", "<frozen *",
              sysconfig.get_path("stdlib") + "/*", HERE + "/*")
+# Reports of --trace's kinds that the magic has options for.
+KINDS = ("gil", "states", "tasks")
 MOST_ROWS = 300
 WIDTH = 80
 
@@ -152,6 +154,24 @@ class OfPart:
         text = change(number)
         return text if not number or error <= 0.05 * abs(number) else f"{text} \u00b1{size(error)}"
 
+    def of_kinds(self, kinds):
+        """What further reports say of this time."""
+        texts = []
+        for kind in kinds or ():
+            try:
+                texts.append(self.ask("pymemreport", kind, *self.names.own(), *self.part())
+                             if kind != "states" else
+                             self.ask("pymemreport", kind, *self.part()))
+            except tools.ToolError as error:
+                if "record them with" not in str(error):
+                    raise
+                texts.append(f"This kernel does not record --{kind}. A kernel that does: "
+                             f"pymemrun kernel install -- --trace pages,{','.join(kinds)}\n")
+        return "".join("\n\n" + self.names.rename_text(text.rstrip()) for text in texts)
+
     def svg(self):
         svg = picture(self.file, self.top, self.part(), ended=False)
+        title = svg and re.search("<title>.* of (.*)</title>", svg)
+        if title:  # the picture is of the cell, not of the kernel's program
+            svg = svg.replace(f" of {title[1]}<", f" of {self.span.name}<")
         return svg and self.names.rename(svg)

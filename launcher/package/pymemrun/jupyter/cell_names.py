@@ -47,6 +47,7 @@ class CellNames:
     def __init__(self, shell, more=()):
         self._names = {file: f"In [{number}]" for file, number in numbers(shell).items()}
         self._names.update(more)
+        self._shell = shell
 
     def line(self, file, line):
         """The place of a line, as people read it."""
@@ -68,10 +69,29 @@ class CellNames:
         parts = file.rsplit("/", 2)
         return "\u2026/" + "/".join(parts[-2:]) if len(parts) > 2 else file
 
-    @staticmethod
-    def source(file, line):
-        """The text of the line, empty where it is not known."""
-        return linecache.getline(file, line).strip() if line else ""
+    def source(self, file, line):
+        """The text of the line, empty where it is not known. An import may have taken
+        cells out of linecache, whose files are not there."""
+        text = linecache.getline(file, line) if line else ""
+        cell = re.fullmatch(r"In \[(\d+)\]", self._names.get(file, ""))
+        if text or not line or not cell:
+            return text.strip()
+        cells = getattr(getattr(self._shell, "history_manager", None), "input_hist_raw", [])
+        lines = cells[int(cell[1])].splitlines() if int(cell[1]) < len(cells) else []
+        return lines[line - 1].strip() if line <= len(lines) else ""
+
+    def rename_text(self, text):
+        """A report with cells by their names, whatever it shows of their paths. What
+        stands behind in a table stays where it is."""
+        for file, name in self._names.items():
+            base = re.escape(file.rsplit("/", 1)[-1])
+
+            def short(found, name=name):
+                place, gap = name + (found[1] or ""), found[2]
+                missing = len(found[0]) - len(place) if gap else 0
+                return place + gap.ljust(max(missing, 1)) if gap else place
+            text = re.sub(rf"[^\s(]*(?<![\w-]){base}(:\d+)?(?!\w)( {{2,}})?", short, text)
+        return text
 
     def rename(self, svg):
         """The picture with cells by their names."""

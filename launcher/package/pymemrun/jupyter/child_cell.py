@@ -27,21 +27,25 @@ def run(shell, line, cell, options):
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"# %%pymemrun {line}".rstrip() + "\n" + cell)
         run_file = options.output or os.path.join(folder, "run.pb")
-        status = run_traced(path, run_file)
+        kinds = options.kinds or []
+        status = run_traced(path, run_file, kinds)
         if not os.path.exists(run_file):
             raise tools.ToolError("the cell ran untraced")
+        names = CellNames(shell, {path: name})
         text = tools.ask("pymemreport", "report", run_file)
+        more = "".join("\n\n" + names.rename_text(tools.ask("pymemreport", kind, run_file).rstrip())
+                       for kind in kinds)
         svg = picture(run_file, options.top) if options.svg else None
         if svg is not None:
-            svg = CellNames(shell, {path: name}).rename(svg)
-    answer.show(shell, without_commands(text, options.output), svg)
+            svg = names.rename(svg)
+    answer.show(shell, without_commands(text, options.output) + more, svg)
     if status != 0:
         raise UsageError(f"%%pymemrun: the cell's process ended with {ending(status)}")
 
 
-def run_traced(path, run_file):
+def run_traced(path, run_file, kinds):
     command = [tools.find("pymemrun"), "--python", sys.executable, "--quiet",
-               "--trace", "pages", "-o", run_file, "-c", PROGRAM.format(path)]
+               "--trace", ",".join(["pages", *kinds]), "-o", run_file, "-c", PROGRAM.format(path)]
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE,
                              env={**os.environ, "PYTHONUNBUFFERED": "1"})

@@ -11,10 +11,13 @@ DOCUMENTATION = """\
 Runs the cell, and says what it did to memory: how much it grew, how high it went,
 and by which line.
 
-    %%pymemrun [--top N] [--no-svg] [-o PATH]
+    %%pymemrun [--top N] [--no-svg] [--gil] [--states] [--tasks] [-o PATH]
 
 --top N      Show the N lines that took most (8).
 --no-svg     Show the text alone, without the picture of memory over time.
+--gil        Say also who held the GIL in the cell, and who waited for it.
+--states     Say also what threads did: run, want a CPU, sleep, and for what.
+--tasks      Say also which task of asyncio ran for how long.
 -o, --output PATH
              Keep the run file as PATH, for pymemreport. No file is overwritten.
 
@@ -31,6 +34,8 @@ class Options(argparse.ArgumentParser):
         super().__init__(prog="%%pymemrun", add_help=False, allow_abbrev=False)
         self.add_argument("--top", type=self.count, default=8)
         self.add_argument("--no-svg", dest="svg", action="store_false")
+        for kind in answer.KINDS:
+            self.add_argument("--" + kind, dest="kinds", action="append_const", const=kind)
         self.add_argument("-o", "--output")
 
     @staticmethod

@@ -355,8 +355,7 @@ TEST(TaskReportTest, StepsThatFoundNoRoomAreSaid) {
   Record record;
   record.mutable_task_recording()->set_lost(3);
   run.builder().AddRecord(record);
-  const Printed printed = TaskReport(run.Build(), {});
-  EXPECT_THAT(printed.out,
+  EXPECT_THAT(TaskReport(run.Build(), {}).out,
               HasSubstr("3 steps found no room: sums are too low."));
 }
 
@@ -366,17 +365,15 @@ TEST(TaskReportTest, AnyNumberIsATask) {
   run.Task(~0u, "last", 77).Step(~0u, TASK_DONE, 0, 5);
   run.Step(4000000000u, TASK_DONE, 1, 5, 0, kMaxTaskBytes);
   run.Step(4000000000u, TASK_DONE, 1, 6, 0, kMaxTaskBytes);
-  const nlohmann::json rows = Rows(run.Build(), {});
-  EXPECT_EQ(rows.size(), 2u);
+  EXPECT_EQ(Rows(run.Build(), {}).size(), 2u);
 }
 
 TEST(TaskReportTest, ATaskThatIsNamedAsItsCoroutineIsPrintedOnce) {
   TaskRun run;
   run.Task(7, "work").Step(7, TASK_DONE, 0, 300, 2);
-  const TempFile file(run.Build());
-  EXPECT_THAT(Report({"tasks", file.path()}).out,
-              HasSubstr("work held the event loop longest"));
-  EXPECT_THAT(Report({"tasks", file.path()}).out, Not(HasSubstr("work work")));
+  const std::string text = TaskReport(run.Build(), {}).out;
+  EXPECT_THAT(text, HasSubstr("work held the event loop longest"));
+  EXPECT_THAT(text, Not(HasSubstr("work work")));
 }
 
 // Ten handlers hold 1 MiB each, and main 2 MiB.
@@ -385,21 +382,18 @@ TEST(TaskReportTest, SmallTasksOfOneFunctionAreAdded) {
   std::vector<HeapEvent> blocks;
   for (uint32_t task = 1; task <= 11; ++task) {
     const bool is_main = task == 11;
-    run.Task(task, absl::StrCat("Task-", task), is_main ? 6 : 1);
-    run.Step(task, TASK_WAITS, 10 * task, 10 * task + 5);
-    HeapEvent block = {};
+    run.Task(task, absl::StrCat("Task-", task), is_main ? 6 : 1)
+        .Step(task, TASK_WAITS, 10 * task, 10 * task + 5);
+    HeapEvent& block = blocks.emplace_back();
     block.time_us = 10000 * task + 1000;
     block.thread = 1;
     block.stack = is_main ? 6 : 2;
-    block.address = uint64_t{task} << 24;
     block.size = is_main ? 2 << 20 : 1 << 20;
-    blocks.push_back(block);
+    block.address = uint64_t{task} << 24;
   }
   run.builder().AddHeap(blocks);
-  const TempFile file(run.Build());
-  EXPECT_THAT(
-      Report({"tasks", file.path()}).out,
-      HasSubstr("Of what 10 tasks of work allocated 10.0 MiB are alive"));
+  EXPECT_THAT(TaskReport(run.Build(), {}).out,
+              HasSubstr("Of what 10 tasks of work allocated 10.0 MiB are alive"));
 }
 
 }  // namespace

@@ -339,8 +339,10 @@ std::vector<std::string> RunAgain(const Answer& answer,
                                   std::vector<std::string> words) {
   const Header& header = answer.facts.header;
   words.insert(words.begin(), "pymemrun");
+  constexpr int kMostWords = 8;
   for (int i = 1; i < header.argv_size(); ++i) {
-    words.push_back(ShellWord(header.argv(i)));
+    words.push_back(i > kMostWords ? "..." : ShellWord(header.argv(i)));
+    if (i > kMostWords) break;
   }
   if (header.argv_size() < 2) {
     words.push_back(header.script().empty() ? "SCRIPT"

@@ -327,14 +327,21 @@ class AnswerWriter {
   }
 
   void AddNext() {
-    constexpr size_t kMostCommands = 3;
+    constexpr size_t kMostCommands = 3, kMark = 3;  // kMark: " " and " \\"
     std::vector<NextCommand> all = options_.next;
     for (NextCommand& next :
          NextCommands(answer_, ShellWord(options_.file_name))) {
       all.push_back(std::move(next));
     }
     all.resize(std::min(all.size(), kMostCommands));
-    for (const NextCommand& next : all) text_.Command(next.words, next.what);
+    for (NextCommand& next : all) {
+      for (std::string& word : next.words) {
+        // A path of the program's that no line has room for.
+        if (terminal_.fits() && ColumnsOf(word) + kMark > columns_)
+          word = "...";
+      }
+      text_.Command(next.words, next.what);
+    }
   }
 
   const Answer& answer_;

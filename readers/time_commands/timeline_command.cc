@@ -45,12 +45,14 @@ Table TimelineTable(const Timeline& line) {
 
 // Whose bytes the layers are.
 std::string Meaning(GroupBy by, bool held, const ResidentReplay& replay) {
+  const absl::string_view scanned = replay.by_scan() ? " (pages by scan)" : "";
   if (!held && replay.by_scan()) {
-    return "by what pages are part of (pages by scan)";
+    return absl::StrCat("by what pages are part of", scanned);
   }
   return absl::StrCat(
       "by ", by == GroupBy::kFunction ? "Python " : "", GroupByName(by),
-      held ? " that holds it, estimated from live blocks" : " of first touch");
+      held ? " that holds it, estimated from live blocks" : " of first touch",
+      scanned);
 }
 
 void SetTexts(GroupBy by, bool held, const ResidentReplay& replay,

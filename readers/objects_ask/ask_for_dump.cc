@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -184,6 +186,7 @@ class Request {
   TracedBy traced_;
   std::optional<Descriptor> collector_;
   std::optional<Growing> run_, dump_;
+  std::string run_name_;
   uint64_t asked_ns_ = 0, run_start_ns_ = 0;
   std::optional<ObjectsUnderWay> begun_;
   std::optional<ObjectsEnd> ended_;
@@ -221,8 +224,11 @@ absl::Status Request::Find() {
 
 // It asks once it reads: no record is missed then.
 absl::Status Request::Send() {
-  auto file =
-      OpenFile(absl::StrCat("/proc/", traced_.collector, "/fd/", kOutputFd), 0);
+  const std::string path =
+      absl::StrCat("/proc/", traced_.collector, "/fd/", kOutputFd);
+  std::error_code error;
+  run_name_ = std::filesystem::read_symlink(path, error).string();
+  auto file = OpenFile(path, 0);
   if (!file.ok()) {
     return absl::UnavailableError(
         absl::StrCat("its run file: ", file.status().message()));
@@ -265,6 +271,11 @@ absl::Status Request::WaitForBegin() {
     if (begun) return absl::OkStatus();
     if (over) {
       return absl::AbortedError("the program ended before it made the dump");
+    }
+    // A dump that has begun may have taken the last room before that was said.
+    if (run_->LacksRoom()) {
+      return absl::AbortedError(
+          absl::StrCat(TerminalText(run_name_), ": ", strerror(ENOSPC)));
     }
     if (absl::Now() >= end_) {
       return absl::DeadlineExceededError(absl::StrCat(

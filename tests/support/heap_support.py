@@ -2,7 +2,7 @@
 module heap_oracle (see heap_oracle.cc), and which blocks are alive by the run
 file, read by heap_decoder alone.
 
-A program says `pymemrun.mark(NAME); heap_oracle.snapshot(NAME)` on a line of
+A program says `pymemrun.mark(NAME); snapshot(NAME)` on a line of
 its own, which is not compared, and `pymemrun.mark('begin');
 heap_oracle.begin()` before all that is to be compared."""
 import os
@@ -16,14 +16,16 @@ TRACING = ("<tracing itself>", 0)
 OBJ, MEM, RAW, MALLOC, MMAP, MREMAP = range(6)  # HeapAllocator
 NAMES = ("begin", "end")  # of moments that are no marks, or not compared
 
-PREAMBLE = """import heap_oracle, pymemrun
+PREAMBLE = """import heap_oracle, pymemrun; snapshot = heap_oracle.snapshot
 pymemrun.mark('begin'); heap_oracle.begin()
 """
 
 
 def at(name):
-    """A line on which both sides are asked."""
-    return f"pymemrun.mark({name!r}); heap_oracle.snapshot({name!r})\n"
+    """A line on which both sides are asked. Nothing is looked up in a type between:
+    that may free a name that the interpreter's cache of methods keeps, and what
+    else is at its place depends on addresses."""
+    return f"pymemrun.mark({name!r}); snapshot({name!r})\n"
 
 
 class Mismatch(Exception):
@@ -171,7 +173,7 @@ class HeapTest(support.ProgramTest):
         script = os.path.join(self.folder, "script.py")
         places = {(script, number) for number, line in
                   enumerate((PREAMBLE + text).splitlines(), 1)
-                  if "heap_oracle." in line}
+                  if "heap_oracle." in line or "; snapshot(" in line}
         threading = self.run_python(
             "-c", "import threading; print(threading.__file__)").strip()
         with open(threading) as file:

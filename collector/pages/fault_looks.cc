@@ -8,11 +8,13 @@
 namespace pymemrun {
 namespace {
 
-// The kernel walks over so many pages in less time than another call takes.
+// Faults no farther apart than this share a call: walking over the pages between
+// them is faster than another call.
 constexpr uint64_t kNearPages = 16;
 // A fault that the kernel takes for the program may read or write.
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;
-// After so many pages an instruction is known; then one in so many is asked.
+// An instruction that wrote this many pages and found no zeros is known. From
+// then on the kernel is asked about one of its pages in kAskOneIn.
 constexpr uint64_t kKnownPages = 64;
 constexpr uint64_t kAskOneIn = 16;
 
@@ -54,7 +56,7 @@ size_t FaultLooks::FindZeros(size_t first, std::vector<PageSample>* samples) {
   return zeros;
 }
 
-// Of those in the order that lie near each other.
+// Asks about neighbouring samples in the order.
 size_t FaultLooks::FindZerosNear(size_t first, size_t end,
                                  std::vector<PageSample>* samples) {
   if (first == order_.size()) return 0;

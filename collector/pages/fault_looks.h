@@ -48,10 +48,10 @@ class FaultLooks {
   ResidencyScan* const scan_;
   MappingTable* const mappings_;
   const uint64_t page_bytes_;
-  // Of 2 MiB each, those that the kernel was asked for last, by their numbers.
+  // Numbers of the blocks of 2 MiB about which the kernel was asked last.
   std::array<uint64_t, 1024> asked_blocks_ = {};
   std::vector<PageRegion> regions_;
-  std::vector<size_t> order_;       // of samples, by address
+  std::vector<size_t> order_;       // samples by address
   std::array<Habit, 1021> habits_;  // by a hash of the instruction
 };
 

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -14,6 +13,7 @@
 #include "absl/status/status.h"
 #include "collector/objects/object_messages.h"
 #include "collector/objects/object_recorder.h"
+#include "collector/objects/pipe_read.h"
 #include "collector/process/detach.h"
 #include "format/stream/byte_io.h"
 #include "format/stream/status_util.h"
@@ -75,12 +75,11 @@ absl::Status ReadAll(int pipe, int silent_ms, ObjectStatus* status,
                      ObjectMessages* messages) {
   std::vector<char> buffer(size_t{1} << 20);
   while (true) {
-    struct pollfd ready = {pipe, POLLIN, 0};
-    const int count = poll(&ready, 1, silent_ms);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return absl::DeadlineExceededError("the walk is silent");
-    const ssize_t got = read(pipe, buffer.data(), buffer.size());
+    const ssize_t got = ReadPipe(pipe, buffer.data(), buffer.size(), silent_ms);
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) {
+      return absl::DeadlineExceededError("the walk is silent");
+    }
     if (got <= 0) return absl::OkStatus();
     status->heartbeat.fetch_add(1, std::memory_order_relaxed);
     RETURN_IF_ERROR(messages->Take({buffer.data(), static_cast<size_t>(got)}));

@@ -23,8 +23,8 @@ std::vector<absl::string_view> FieldsOfStat(absl::string_view stat) {
 // Numbered as in proc(5), less the two before the state and the 1 they start
 // at.
 constexpr size_t kState = 0, kFlags = 6, kMinorFaults = 7, kMajorFaults = 9,
-                 kUserTicks = 11, kSystemTicks = 12, kStartTicks = 19,
-                 kExitCode = 49;
+                 kUserTicks = 11, kSystemTicks = 12, kThreads = 17,
+                 kStartTicks = 19, kExitCode = 49;
 
 uint64_t NumberOr(absl::string_view text, uint64_t otherwise) {
   uint64_t value;
@@ -71,6 +71,19 @@ bool ProcessStats::IsEnding() {
   uint32_t flags = 0;
   return fields.size() <= kFlags || !absl::SimpleAtoi(fields[kFlags], &flags) ||
          (flags & kExiting) != 0;
+}
+
+absl::optional<bool> ProcessStats::HasEnded() const {
+  char buffer[4096];
+  errno = 0;
+  const auto fields = FieldsOfStat(stat_.Read(buffer, sizeof(buffer)));
+  if (fields.size() <= kThreads) {
+    if (errno == ESRCH) return true;
+    return absl::nullopt;
+  }
+  // A main thread that left before the others is a zombie, too.
+  return (fields[kState] == "Z" || fields[kState] == "X") &&
+         NumberOr(fields[kThreads], 0) <= 1;
 }
 
 // The kernel tells 0 to those who may not look into a process. They may not ask

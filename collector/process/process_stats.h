@@ -29,6 +29,9 @@ class ProcessStats {
   // Whether it is ending: its memory goes. Asked after something was read, for
   // what was read of one that is not ending now was right.
   bool IsEnding();
+  // Whether all its threads have ended, reaped or not; nullopt: it cannot be
+  // read.
+  absl::optional<bool> HasEnded() const;
   // The wait status of a process that has died and was not reaped; nothing:
   // it is no such process, or we may not know. Before Linux 5.17 it is the main
   // thread's, which differs only where that thread left before the others.

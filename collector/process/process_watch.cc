@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "collector/process/monotonic_clock.h"
 #include "collector/process/proc_file.h"
@@ -24,9 +26,18 @@ static_assert(sizeof(PidfdInfo) == 64);
 constexpr uint64_t kPidfdInfoExit = 1u << 3;
 constexpr unsigned long kPidfdGetInfo = _IOWR(0xff, 11, PidfdInfo);
 
-short Poll(int fd, int timeout_ms) {
+// What poll() says of a pidfd now; below 0: it is refused.
+int PollNow(int fd) {
   pollfd entry = {.fd = fd, .events = POLLIN, .revents = 0};
-  return poll(&entry, 1, timeout_ms) > 0 ? entry.revents : 0;
+  const int count = poll(&entry, 1, 0);
+  if (count < 0 && errno != EINTR) return -1;
+  return count > 0 ? entry.revents : 0;
+}
+
+// Whether a process has ended and was reaped.
+bool IsReaped(int pid_fd) {
+  return syscall(SYS_pidfd_send_signal, pid_fd, 0, nullptr, 0) != 0 &&
+         errno == ESRCH;
 }
 
 }  // namespace
@@ -39,7 +50,7 @@ bool WasOfProgram(const ControlPage& page, ProcessStats* stats) {
 
 ProcessWatch::ProcessWatch(const ControlPage* page, pid_t pid, int region_fd,
                            int pid_fd)
-    : page_(page), pid_(pid), pid_fd_(pid_fd) {
+    : page_(page), pid_(pid), pid_fd_(pid_fd), stats_(pid) {
   fstat(region_fd, &region_);
 }
 
@@ -48,7 +59,7 @@ ProcessWatch::State ProcessWatch::Check() {
   if (page_->end_state.load(std::memory_order_acquire) != 0) {
     return State::kSaidEnd;
   }
-  if (Poll(pid_fd_, 0) != 0) {
+  if (HasEnded()) {
     // It may have said so in the meantime, as its last act. An exec that was
     // never withdrawn led to another program, which ended before we looked.
     if (page_->end_state.load(std::memory_order_acquire) != 0) {
@@ -74,7 +85,16 @@ bool ProcessWatch::BecameAnotherProgram() {
   // Another user's program cannot be looked into: then the announcement counts.
   const bool gone = maps.has_value() ? !*maps : announced;
   // If the process has died, its number may be somebody else's.
-  return gone && Poll(pid_fd_, 0) == 0;
+  return gone && !HasEnded();
+}
+
+bool ProcessWatch::HasEnded() {
+  const int events = PollNow(pid_fd_);
+  if (events >= 0) return events != 0;
+  // A filter of system calls that the program set for itself binds the
+  // collectors of its children. Without /proc the main thread's end counts.
+  return IsReaped(pid_fd_) ||
+         stats_.HasEnded().value_or(HolderDied(page_->alive));
 }
 
 absl::optional<bool> ProcessWatch::StillMapsRegion() const {
@@ -106,7 +126,9 @@ absl::optional<int> ProcessWatch::WaitStatus(int timeout_ms) const {
   while (true) {
     // POLLHUP: reaped, so what is not said after it never will be. Older
     // kernels say neither, and the wait is for nothing.
-    const bool reaped = (Poll(pid_fd_, 0) & POLLHUP) != 0;
+    const int events = PollNow(pid_fd_);
+    const bool reaped =
+        events < 0 ? IsReaped(pid_fd_) : (events & POLLHUP) != 0;
     PidfdInfo info = {};
     info.mask = kPidfdInfoExit;
     if (ioctl(pid_fd_, kPidfdGetInfo, &info) == 0 &&

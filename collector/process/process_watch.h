@@ -35,12 +35,14 @@ class ProcessWatch {
 
  private:
   bool BecameAnotherProgram();
+  bool HasEnded();
   // Whether the process still maps our region; nullopt: cannot be seen.
   absl::optional<bool> StillMapsRegion() const;
 
   const ControlPage* page_;
   const pid_t pid_;
   int pid_fd_;
+  ProcessStats stats_;
   struct stat region_ = {};
   uint64_t next_look_ns_ = 0;
 };

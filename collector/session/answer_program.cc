@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "collector/objects/pipe_read.h"
 #include "collector/process/monotonic_clock.h"
 
 namespace pymemrun {
@@ -82,11 +82,9 @@ std::string ReadUntil(uint64_t end_ns, int fd, absl::FunctionRef<void()> beat) {
   std::string text;
   while (MonotonicNs() < end_ns && text.size() <= kMostTextBytes) {
     beat();
-    pollfd ready = {fd, POLLIN, 0};
-    if (poll(&ready, 1, kBeatMs) <= 0) continue;
     char buffer[4096];
-    const ssize_t size = read(fd, buffer, sizeof(buffer));
-    if (size < 0 && errno != EINTR) return "";
+    const ssize_t size = ReadPipe(fd, buffer, sizeof(buffer), kBeatMs);
+    if (size < 0 && errno != EINTR && errno != EAGAIN) return "";
     if (size == 0) return text;
     text.append(buffer, std::max<ssize_t>(size, 0));
   }

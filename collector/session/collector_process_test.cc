@@ -15,6 +15,7 @@
 #include <string>
 #include <thread>
 
+#include "collector/objects/refused_calls_for_tests.h"
 #include "collector/session/collector_fixture.h"
 
 namespace pymemrun {
@@ -169,6 +170,28 @@ TEST_F(CollectorProcessTest, AMainThreadThatLeavesIsNoEnd) {
   const FileContents file = Read();
   EXPECT_EQ(file.rows, 10u);
   EXPECT_EQ(file.footer.exit_status(), 4);
+}
+
+TEST_F(CollectorProcessTest, TheEndIsSeenWherePollIsRefused) {
+  // Such a filter of a program binds the collectors of its forked children.
+  // With /proc, and where nothing there can be opened.
+  for (const std::vector<int>& refused :
+       {std::vector<int>{SYS_poll, SYS_ppoll},
+        {SYS_poll, SYS_ppoll, SYS_open, SYS_openat}}) {
+    const auto trace = [&] {
+      Trace([&] {
+        StartTracing();
+        PushRows(10);
+        _exit(5);  // without a word
+      });
+    };
+    EXPECT_EQ(RunWithoutCalls(refused, trace), 0);
+    const FileContents file = Read();
+    EXPECT_EQ(file.rows, 10u);
+    EXPECT_NE(file.footer.end(), Footer::UNKNOWN);
+    TearDown();
+    SetUp();
+  }
 }
 
 TEST_F(CollectorProcessTest, AFullDiskCostsRowsNotTheProgram) {

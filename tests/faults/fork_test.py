@@ -7,6 +7,7 @@ import socket
 import subprocess
 import unittest
 
+import perf_support
 from fault_support import (CHILD, FaultTest, NOBODY, can_be_nobody,
                            can_unshare, is_root, run,
                            wait_for_collector_to_end)
@@ -231,6 +232,25 @@ traced_still()
             file = self.run_file()
         self.assert_whole(file)
         self.assertNotIn("only_in_a_child", file.names)
+
+    def test_a_child_that_may_not_poll(self):
+        # Its filter of system calls binds its collector, too.
+        script = self.script(CHILD + f"""
+sys.path.insert(0, {os.path.dirname(perf_support.__file__)!r})
+import perf_support
+perf_support.refuse_poll()
+child = os.fork()
+if child == 0:
+    only_in_a_child()
+    os._exit(7)
+print(child, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""")
+        result = self.traced([script], ["--quiet"])
+        child, status = result.stdout.split()
+        self.assertEqual((int(status), result.stderr), (7, b""))
+        path = self.output.replace(".pb", f".{int(child)}.pb")
+        wait_for_collector_to_end(path)
+        self.assertIn("only_in_a_child", self.run_file(path).names)
 
 
 class PlaceTest(FaultTest):

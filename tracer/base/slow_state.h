@@ -32,7 +32,8 @@ struct RingStall {
   SayFunction say;  // how the user is told; null: not at all
   bool gave_up;     // a wait timed out: do not wait again until there is room
   bool said;        // the one line was written
-  uint32_t beat;    // the collector's heartbeat when it timed out
+  bool was_silent;  // a wait has timed out, for room or for an answer
+  uint32_t beat;    // the collector's heartbeat then
 };
 
 // Rows that found no room, since the collector was last told.

@@ -36,7 +36,7 @@ RingRoom RoomOf(const ControlPage* page) {
   const RingWait outcome = WaitForRoom(page, RoomOf(page), end);
   if (outcome == RingWait::kRoom) return true;
   hot.stall.gave_up = true;
-  hot.stall.beat = ReplyOf(page).heartbeat.load(std::memory_order_relaxed);
+  NoteSilence(&hot.stall, page);
   SayOnce(&hot.stall, outcome == RingWait::kCollectorGone);
   return false;
 }
@@ -52,8 +52,13 @@ void CopyIn(HotState& hot, uint64_t byte, const void* data, size_t size) {
 
 }  // namespace
 
-bool RingGaveUp(const RingStall& stall, const ControlPage* page) {
-  return stall.gave_up &&
+void NoteSilence(RingStall* stall, const ControlPage* page) {
+  stall->was_silent = true;
+  stall->beat = ReplyOf(page).heartbeat.load(std::memory_order_relaxed);
+}
+
+bool IsSilent(const RingStall& stall, const ControlPage* page) {
+  return stall.was_silent &&
          stall.beat == ReplyOf(page).heartbeat.load(std::memory_order_relaxed);
 }
 

@@ -68,8 +68,10 @@ bool PutStruct(HotState& hot, ControlKind kind, uint32_t id, const Head& head,
 // All ids of the kind are void from here on.
 void PutForget(HotState& hot, ControlKind kind);
 
-// Whether a stall timed out, and the collector has shown no sign of life since.
-bool RingGaveUp(const RingStall& stall, const ControlPage* page);
+// Keeps that a wait for the collector has timed out.
+void NoteSilence(RingStall* stall, const ControlPage* page);
+// Whether one has, and the collector has shown no sign of life since.
+bool IsSilent(const RingStall& stall, const ControlPage* page);
 
 // Forces the next event onto the slow path.
 inline void ForceSlowPath(HotState& hot) { hot.limit = 0; }

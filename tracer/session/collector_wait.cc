@@ -69,7 +69,7 @@ bool CollectorWait::UntilComplete(const RingStall& stall, uint64_t timeout_ns,
   uint64_t now = MonotonicNs();
   const uint64_t give_up = now + timeout_ns;
   // After a stall that timed out the program has waited enough.
-  uint64_t beat_ns = RingGaveUp(stall, page_) ? now - kSilenceNs : now;
+  uint64_t beat_ns = IsSilent(stall, page_) ? now - kSilenceNs : now;
   uint32_t beat = reply.heartbeat.load(std::memory_order_relaxed);
   while (reply.done_state.load(std::memory_order_acquire) == 0) {
     now = MonotonicNs();

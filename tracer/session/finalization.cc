@@ -3,9 +3,11 @@
 #include <unistd.h>
 
 #include "tracer/base/clock.h"
+#include "tracer/base/hot_state.h"
 #include "tracer/base/statm.h"
 #include "tracer/cpython/lifetime.h"
 #include "tracer/interpose/interposed.h"
+#include "tracer/ring/event_ring.h"
 #include "tracer/ring/ring_wait.h"
 #include "tracer/ring/side_ring.h"
 #include "tracer/session/counters.h"
@@ -38,8 +40,11 @@ void TellBegin() {
   }
   // Until it is known which pages the program leaves, if anybody is there.
   const ReplyPage& reply = ReplyOf(page);
-  if (page->asks_pages != 0 && reply.collector_pid.load() != 0) {
-    WaitForRoom(page, {&reply.end_scans, 0}, 1);
+  RingStall& stall = Hot().stall;
+  if (page->asks_pages != 0 && reply.collector_pid.load() != 0 &&
+      !IsSilent(stall, page) &&
+      WaitForRoom(page, {&reply.end_scans, 0}, 1) == RingWait::kTimedOut) {
+    NoteSilence(&stall, page);  // the end need not wait as long again
   }
 }
 

@@ -173,7 +173,8 @@ CollectorProcess::CollectorProcess(std::unique_ptr<SharedMemory> memory,
 void CollectorProcess::Run() {
   Beat();
   memory_->ShowLife();
-  memory_->MakePages();
+  // A forked child makes them itself, at the same time.
+  if (!launch_.header.forked()) memory_->MakePages();
   ProcessWatch::State end = WaitForStart();
   if (end == ProcessWatch::State::kRunning) end = CollectUntilEnd();
   Finish(end, MonotonicNs());

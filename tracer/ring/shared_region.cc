@@ -65,6 +65,10 @@ ControlPage* MapBoth(int reply_fd, int region_fd, size_t region_bytes) {
   return nullptr;
 }
 
+char* EventRingOf(ControlPage* page) {
+  return reinterpret_cast<char*>(page) + kControlBytes;
+}
+
 void TouchWhatIsEarly(ControlPage* page) {
   const auto* const bytes =
       reinterpret_cast<const volatile char*>(&ReplyOf(page));
@@ -114,9 +118,12 @@ bool SharedRegion::ShareChildCounts(ControlPage* page) {
 }
 
 void SharedRegion::TouchEventRing(ControlPage* page) {
-  char* const ring = reinterpret_cast<char*>(page) + kControlBytes;
-  OwnMemory::MapWhatIsThere(ring, kRingBytes);
-  OwnMemory::Touch(ring, kRingBytes);
+  OwnMemory::Touch(EventRingOf(page), kRingBytes);
+}
+
+void SharedRegion::MapEventRing(ControlPage* page) {
+  OwnMemory::MapWhatIsThere(EventRingOf(page), kRingBytes);
+  TouchEventRing(page);
 }
 
 size_t SharedRegion::mapped_bytes() { return kReplyBytes + g_region_bytes; }

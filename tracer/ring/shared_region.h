@@ -35,9 +35,11 @@ class SharedRegion {
   // do: not so where pages are large.
   static bool ShareChildCounts(ControlPage* page);
 
-  // The event ring is touched: before its first event. The collector has made
-  // its pages meanwhile, or the caller makes those that are missing.
+  // Before the first event, one of these has the event ring's pages mapped.
+  // Makes them.
   static void TouchEventRing(ControlPage* page);
+  // The collector has made them meanwhile, or the call makes those missing.
+  static void MapEventRing(ControlPage* page);
 
   // From ReplyOf() on.
   static size_t mapped_bytes();

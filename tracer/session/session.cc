@@ -121,7 +121,7 @@ bool Begin() {
     return false;
   }
   if (g_session.notice != nullptr) SayLine(g_session.notice);
-  SharedRegion::TouchEventRing(page);
+  if (!g_session.begun) SharedRegion::MapEventRing(page);
   TellStart(page, hot);
   hot.page = page;
   OwnStack::Allow();

@@ -206,12 +206,12 @@ TEST_F(PageCollectorTest, EachPageIsChargedToWhoTouchedIt) {
   Start(collector.get());
   producer_.Code(2, "a.py", "touches", 1);
   producer_.Code(3, "a.py", "reads", 1);
+  char* read = MapFreshPages(50);
   char* touched = MapFreshPages(1000);
   for (int i = 0; i < 1000; ++i) {
     Touch(&(touched[i * kPage] = 1), 2);
     if (i % 100 == 0) collector->Drain(MonotonicNs());
   }
-  char* read = MapFreshPages(50);
   for (int i = 0; i < 50; ++i) read[i * kPage] = 1;
   // One signal for all: the nearer half is its. What the test itself touches
   // after that moment is later by a microsecond at least.

@@ -334,6 +334,9 @@ bool FollowIntoChild(bool paused) {
 bool StartRun(const TraceRequest& request) {
   const Options& options = *request.options;
   if (request.collector.empty()) return RunUntraced(WhyNoCollector());
+  if (!AddressSpaceSuffices()) {
+    return RunUntraced("too little address space is allowed (ulimit -v)");
+  }
   Run run;
   std::string error = ShareMemory(options, &run);
   if (!error.empty()) return RunUntraced(error);

@@ -15,6 +15,10 @@ namespace pymemrun {
 //   - page and heap events where the address space is short.
 void LeaveOutUnasked(Options* options);
 
+// Whether the limit on address space leaves room for the tracer beside an
+// interpreter that does little. Otherwise the program would fail for us.
+bool AddressSpaceSuffices();
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_LAUNCHER_SESSION_UNASKED_H_

@@ -82,6 +82,14 @@ json.dump(told, sys.stdout)
 """
 
 
+def has_footer(path):
+    try:
+        return any(record.HasField("footer")
+                   for record in support.file_records(path))
+    except subprocess.CalledProcessError:
+        return False  # the last frame is being written
+
+
 def steps_of(run):
     """By Linux thread id: the steps (time, action, reason, other) of each thread,
     times as time.monotonic_ns() has them. A thread's numbers may be used twice."""
@@ -231,7 +239,10 @@ json.dump(told, sys.stdout)
                  if re.fullmatch(os.path.basename(run.path)[:-3] + r"\.\d+\.pb",
                                  name)]
         self.assertEqual(len(child), 1, child)
-        steps = steps_of(support.Run(os.path.join(self.folder, child[0]),
+        path = os.path.join(self.folder, child[0])
+        # The child's collector ends after the child, and nobody waits for it.
+        self.assertTrue(wait_until(lambda: has_footer(path)))
+        steps = steps_of(support.Run(path,
                                      subprocess.CompletedProcess([], 0)))
         (mine,) = steps.values()
         self.assertGreaterEqual(
@@ -271,9 +282,7 @@ print(json.dumps(told), flush=True)
 os.kill(os.getpid(), 9)
 """, *STATES, status=-signal.SIGKILL)
         # The collector completes the file by itself.
-        self.assertTrue(wait_until(
-            lambda: any(record.HasField("footer") for record in
-                        support.file_records(run.path))))
+        self.assertTrue(wait_until(lambda: has_footer(run.path)))
         run = support.Run(run.path, subprocess.CompletedProcess(
             [], -signal.SIGKILL, run.stdout))
         steps = steps_of(run)

@@ -334,9 +334,7 @@ bool FollowIntoChild(bool paused) {
 bool StartRun(const TraceRequest& request) {
   const Options& options = *request.options;
   if (request.collector.empty()) return RunUntraced(WhyNoCollector());
-  if (!AddressSpaceSuffices()) {
-    return RunUntraced("too little address space is allowed (ulimit -v)");
-  }
+  if (const char* why = WhyNoRoom()) return RunUntraced(why);
   Run run;
   std::string error = ShareMemory(options, &run);
   if (!error.empty()) return RunUntraced(error);

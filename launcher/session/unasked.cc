@@ -40,10 +40,14 @@ constexpr size_t kLeastBytes = size_t{24} << 20;
 
 }  // namespace
 
-bool AddressSpaceSuffices() {
+const char* WhyNoRoom() {
   void* const probe = mmap(nullptr, kLeastBytes, PROT_NONE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return probe != MAP_FAILED && munmap(probe, kLeastBytes) == 0;
+  if (probe == MAP_FAILED) {
+    return "too little address space is allowed (ulimit -v)";
+  }
+  munmap(probe, kLeastBytes);
+  return nullptr;
 }
 
 void LeaveOutUnasked(Options* options) {

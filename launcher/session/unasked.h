@@ -15,9 +15,9 @@ namespace pymemrun {
 //   - page and heap events where the address space is short.
 void LeaveOutUnasked(Options* options);
 
-// Whether the limit on address space leaves room for the tracer beside an
-// interpreter that does little. Otherwise the program would fail for us.
-bool AddressSpaceSuffices();
+// Null where the limit on address space leaves room for the tracer beside an
+// interpreter that does little; else why not: the program would fail for us.
+const char* WhyNoRoom();
 
 }  // namespace pymemrun
 

@@ -240,8 +240,7 @@ except MemoryError:
         self.assertEqual(file.rows_named("counted"), 2 * CALLS)
 
     def test_address_space_for_the_interpreter_only(self):
-        for kilobytes in (LITTLE_KILOBYTES - 3000, LITTLE_KILOBYTES, 30000,
-                          40000):
+        for kilobytes in (17000, LITTLE_KILOBYTES, 30000, 40000):
             def limit():
                 resource.setrlimit(resource.RLIMIT_AS, (kilobytes << 10,) * 2)
             with self.subTest(kilobytes):

@@ -8,12 +8,36 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
 namespace {
 
 constexpr absl::string_view kDots = "..";
+constexpr size_t kLeastPart = 4;  // of a path, or of a name
+
+// Where ":16" is that says which line, or else "#313" at the end that says
+// which thread. Folders and what comes behind a name are no such number.
+struct NumberAt {
+  size_t begin, end;
+};
+NumberAt FindNumber(absl::string_view label) {
+  const size_t slash = label.rfind('/');
+  for (size_t i = slash == label.npos ? 0 : slash; i < label.size(); ++i) {
+    if (label[i] != ':' && label[i] != '#') continue;
+    size_t end = i + 1;
+    while (end < label.size() && absl::ascii_isdigit(label[end])) ++end;
+    if (end == i + 1) continue;
+    const bool is_last = end == label.size();
+    if (label[i] == '#' ? is_last
+                        : is_last || (!absl::ascii_isalnum(label[end]) &&
+                                      label[end] != '_')) {
+      return {i, end};
+    }
+  }
+  return {label.size(), label.size()};
+}
 
 std::string Spaces(absl::string_view text, size_t columns) {
   const size_t has = ColumnsOf(text);
@@ -79,6 +103,51 @@ std::string CutPath(absl::string_view path, size_t columns, bool unicode) {
     rest.remove_prefix(rune.size);
   }
   return absl::StrCat(dots, rest);
+}
+
+std::string CutLabel(absl::string_view label, size_t columns, bool unicode) {
+  if (ColumnsOf(label) <= columns) return std::string(label);
+  const NumberAt number = FindNumber(label);
+  if (number.begin == label.size()) {
+    return absl::StrContains(label, '/') ? CutPath(label, columns, unicode)
+                                         : CutToColumns(label, columns);
+  }
+  // "name (path:16)", or "path:16 name", or "name#313".
+  const size_t open = label.substr(0, number.begin).rfind('(');
+  const bool in_brackets = open != label.npos && label.back() == ')';
+  if (in_brackets && label.front() == ' ') {  // of a tree
+    const size_t indent =
+        std::min(label.find_first_not_of(' '), columns - columns / 2);
+    return absl::StrCat(label.substr(0, indent),
+                        CutLabel(absl::StripLeadingAsciiWhitespace(label),
+                                 columns - indent, unicode));
+  }
+  const size_t begin = in_brackets ? open + 1 : 0;
+  const absl::string_view path = label.substr(begin, number.begin - begin);
+  absl::string_view name = in_brackets
+                               ? absl::StripSuffix(label.substr(0, open), " ")
+                               : label.substr(number.end);
+  absl::string_view fixed =
+      label.substr(number.begin, number.end - number.begin);
+  // "job.py:5 to :7": both.
+  if (!in_brackets && FindNumber(name).begin < name.size()) {
+    fixed = label.substr(number.begin);
+    name = "";
+  }
+  const size_t room = columns - std::min(columns, ColumnsOf(fixed));
+  const size_t both = room - std::min<size_t>(room, in_brackets ? 3 : 0);
+  if (fixed[0] == '#' && both >= kLeastPart) {
+    return absl::StrCat(CutToColumns(path, both), fixed);
+  }
+  if (both < 2 * kLeastPart) {
+    return absl::StrCat(CutPath(path, room, unicode), fixed);
+  }
+  const size_t left = both - std::min(both, ColumnsOf(name));
+  const std::string cut = CutPath(
+      path, std::max(std::min(ColumnsOf(path), both / 2), left), unicode);
+  const std::string rest = CutToColumns(name, both - ColumnsOf(cut));
+  return in_brackets ? absl::StrCat(rest, " (", cut, fixed, ")")
+                     : absl::StrCat(cut, fixed, rest);
 }
 
 std::string ShortBytes(double bytes) {

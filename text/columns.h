@@ -24,6 +24,12 @@ std::string CutToColumns(absl::string_view name, size_t columns);
 // that suffices. `path` has been made harmless.
 std::string CutPath(absl::string_view path, size_t columns, bool unicode);
 
+// A place or a thread, "load (/a/job.py:16)", "/a/job.py:16 load", "pool#313",
+// of at most so many columns. The number is never cut, as it tells rows apart:
+// names and paths are. `label` has been made harmless. A label without such a
+// number is cut as a path, if it has a folder, or as a name.
+std::string CutLabel(absl::string_view label, size_t columns, bool unicode);
+
 // "102 MiB", "2.4 MiB": two or three digits, where a table has more.
 std::string ShortBytes(double bytes);
 // "33 %".

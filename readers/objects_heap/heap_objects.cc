@@ -63,8 +63,7 @@ const std::string& HeapObjects::HolderText(NodeId holder) {
   if (!is_new || holder == kNoNode) return known->second;
   // Each chain may take a look at much of the graph.
   if (holders_.size() <= kMostChains) {
-    const auto chains =
-        analysis_.ShortestChainsTo(holder, /*count=*/1);
+    const auto chains = analysis_.ShortestChainsTo(holder, /*count=*/1);
     if (!chains.empty()) known->second = ChainText(graph(), chains[0]);
   }
   if (known->second.empty()) known->second = NodeText(graph(), holder);
@@ -114,7 +113,7 @@ std::string HeapObjects::ToText() {
       "items of\nlists and tables of dicts do. These, and what C code has, are "
       "without an object\n";
   for (const LineObjects& line : lines_) {
-    const std::string path = CutPath(
+    const std::string path = CutLabel(
         TerminalText(ShortPath(LabelOf(line.line), replay_.header().cwd())),
         kPathColumns, /*unicode=*/false);
     absl::StrAppend(&text, "\n", PadRight(path, kPathColumns), "  ",

@@ -32,9 +32,7 @@ void ScreenText::Paragraph(absl::string_view words,
   const size_t begin = text_.size();
   std::string line;
   for (const absl::string_view whole : UnbrokenWords(words)) {
-    const std::string word = ColumnsOf(whole) > columns_
-                                 ? CutToColumns(whole, columns_)
-                                 : std::string(whole);
+    const std::string word = CutLabel(whole, columns_, terminal_.unicode);
     if (!line.empty() && ColumnsOf(line) + 1 + ColumnsOf(word) > columns_) {
       Line(line);
       line.clear();

@@ -18,9 +18,10 @@ namespace {
 
 // One long name does not make each row as long.
 constexpr size_t kMostWidth = 1000;
-constexpr size_t kGap = 2;          // between columns
-constexpr size_t kFewestName = 10;  // or there is no such column
-constexpr size_t kFewestKey = 12;   // of what rows are told apart by
+constexpr size_t kGap = 2;           // between columns
+constexpr size_t kFewestName = 10;   // or there is no such column
+constexpr size_t kFewestFrame = 28;  // behind its indentation
+constexpr size_t kFewestKey = 12;    // of what rows are told apart by
 constexpr size_t kFewestBar = 8, kMostBar = 24;
 
 double NumberOf(const Cell& cell) {
@@ -100,17 +101,29 @@ struct Column {
     title = title.substr(title.rfind(' ') + 1);
     Measure();
   }
+  // Frames that are so deep that they would have no room of `most` columns are
+  // less indented, behind dots.
+  void Outdent(size_t most, bool unicode) {
+    const size_t deepest =
+        std::max({most / 4, most - std::min(most, kFewestFrame), size_t{1}});
+    for (std::string& cell : cells) {
+      const size_t indent = std::min(cell.find_first_not_of(' '), cell.size());
+      if (indent <= deepest) continue;
+      cell.replace(
+          0, indent,
+          absl::StrCat(std::string(deepest - 1, ' '), unicode ? "…" : "."));
+    }
+  }
   void Cut(size_t most, bool unicode) {
     if (width <= most) return;
+    if (heading->name == "frame") Outdent(most, unicode);
     for (std::string& cell : cells) {
       if (ColumnsOf(cell) <= most) continue;
       if (heading->name == "frame") cell = WithoutFolder(cell);
       if (heading->name == "top_line") cell = WithoutFolders(cell);
-      // A value is no path: its begin tells more.
-      cell = absl::StrContains(cell, '/') && heading->name != "frame" &&
-                     heading->name != "value"
-                 ? CutPath(cell, most, unicode)
-                 : CutToColumns(cell, most);
+      // A value is no place: its begin tells more.
+      cell = heading->name == "value" ? CutToColumns(cell, most)
+                                      : CutLabel(cell, most, unicode);
     }
     width = most;
   }
@@ -275,7 +288,7 @@ class TextTable {
   void DropNumbers() {
     for (size_t i = columns_.size(); i-- > kKept;) {
       if (WidthOf(false) <= Room()) return;
-      if (!columns_[i].is_name &&
+      if (!columns_[i].is_name && columns_[i].heading->name != "line" &&
           columns_[i].heading->look != CellLook::kShare) {
         columns_.erase(columns_.begin() + i);
       }

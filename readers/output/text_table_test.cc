@@ -11,7 +11,10 @@
 namespace pymemrun {
 namespace {
 
+using ::testing::AnyOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 Table Places() {
@@ -137,6 +140,40 @@ TEST(TextTableTest, FramesKeepTheirFiles) {
             "  live  frame\n"
             "1 byte    load (job.py:7)\n"
             "1 byte    load (a_long_job.py:7)\n");
+}
+
+TEST(TextTableTest, NumbersOfLinesAndThreadsAreWholeAtAnyWidth) {
+  Table table;
+  table.headings = {{"growth_bytes", "growth", CellLook::kBytes},
+                    {"shrinkage_bytes", "shrinkage", CellLook::kBytes},
+                    {"thread", "thread", CellLook::kName},
+                    {"top_line", "most at", CellLook::kName}};
+  table.rows = {{uint64_t{1}, uint64_t{2}, "a_pool_of_threads#3141",
+                 "/one/two/e_threads.py:16 a_function_of_a_long_name"},
+                {uint64_t{1}, uint64_t{2}, "a_pool_of_threads#3142",
+                 "/one/two/e_threads.py:1 a_function_of_a_long_name"}};
+  Table frames;
+  frames.headings = {{"live_bytes", "live", CellLook::kBytes},
+                     {"frame", "frame", CellLook::kName}};
+  for (int depth = 0; depth < 60; ++depth) {
+    frames.rows.push_back(
+        {uint64_t{1},
+         std::string(2 * depth, ' ') +
+             "function_of_a_long_name (/one/two/e_threads.py:161)"});
+  }
+  for (size_t columns = 50; columns < 120; ++columns) {
+    const std::string text = Printed(table, Narrow(columns));
+    for (const char* const number : {":16", ":1", "#3141", "#3142"}) {
+      EXPECT_THAT(text, ContainsRegex(std::string(number) + "[ \n]"))
+          << columns;
+    }
+    const std::string tree = Printed(frames, Narrow(columns));
+    for (const absl::string_view line : absl::StrSplit(tree, '\n')) {
+      EXPECT_LE(ColumnsOf(line), columns);
+      EXPECT_THAT(line,
+                  AnyOf(IsEmpty(), HasSubstr("frame"), HasSubstr(":161)")));
+    }
+  }
 }
 
 TEST(TextTableTest, InOrderNoColumnMovesOrGoes) {

@@ -119,7 +119,7 @@ void Layout::AddList(const std::string& heading,
   for (const WatchFrame::Amount& amount : amounts) {
     Add(absl::StrCat(PadLeft(Change(amount.change_bytes), kAmountColumns),
                      PadLeft(Bytes(amount.bytes), kAmountColumns), "  ",
-                     ShortTerminalText(amount.name, room, true)));
+                     CutLabel(TerminalText(amount.name), room, unicode_)));
   }
 }
 
@@ -149,11 +149,14 @@ void Layout::AddChildren() {
   const size_t most = std::min(Room(), frame_.children.size());
   for (size_t i = 0; i < most; ++i) {
     const WatchFrame::Child& child = frame_.children[i];
-    Add(absl::StrCat(
+    const std::string who = absl::StrCat(
         PadLeft(
             child.ended ? "ended" : Bytes(static_cast<double>(child.rss_bytes)),
             kAmountColumns),
-        "  pid ", child.pid, "  ", TerminalText(child.script)));
+        "  pid ", child.pid, "  ");
+    const size_t room = columns_ - std::min(columns_, who.size());
+    Add(absl::StrCat(who, CutPath(TerminalText(child.script),
+                                  std::max(room, kShortestName), unicode_)));
   }
 }
 

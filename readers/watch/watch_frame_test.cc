@@ -97,6 +97,19 @@ TEST(WatchFrameTest, LargeScreensShowEachPart) {
   EXPECT_LT(RowWith(texts, "       ended  pid 4801"), 24u);
 }
 
+TEST(WatchFrameTest, LongNamesKeepTheirLine) {
+  WatchFrame frame = Frame();
+  frame.lines[0].name =
+      "/a/long/folder/e_threads.py:16 a_function_of_a_long_name";
+  frame.lines[1].name =
+      "/a/long/folder/e_threads.py:1 a_function_of_a_long_name";
+  frame.children = {{4800, "/a/very/long/folder/with/another/child.py", 1, false}};
+  const std::vector<std::string> texts = Texts(frame, 60, 24);
+  EXPECT_LT(RowWith(texts, "…/e_threads.py:16 a_function_of_.."), 24u);
+  EXPECT_LT(RowWith(texts, "…/e_threads.py:1 a_function_of_a.."), 24u);
+  EXPECT_LT(RowWith(texts, "pid 4800  …/long/folder/with/another/child.py"), 24u);
+}
+
 TEST(WatchFrameTest, SortsBySizeWhenAsked) {
   WatchFrame frame = Frame();
   frame.by_bytes = true;

@@ -9,7 +9,9 @@
 #include "readers/chart/flame_script.h"
 #include "readers/chart/svg_plot.h"
 #include "readers/output/whole_number.h"
+#include "readers/places/short_paths.h"
 #include "readers/run/own_code.h"
+#include "text/columns.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 
@@ -50,15 +52,21 @@ std::string ColorOf(const Place& place, absl::string_view name) {
                          110 + hash / 50 % 110, 50 + hash / 5500 % 60);
 }
 
-// As much of a label as fits, as the script has it.
+// A label, or as much of its function as fits, as the script has it: a place is
+// shown whole, or not at all.
 std::string Fitting(const std::string& label, double width) {
   const int room = static_cast<int>((width - 6) / kLetter);
   if (room < 3) return "";
-  return ShortTerminalText(label, room, /*keep_end=*/false);
+  const std::string whole = TerminalText(label);
+  const size_t fits = static_cast<size_t>(room);
+  return ColumnsOf(whole) <= fits
+             ? whole
+             : CutToColumns(whole.substr(0, whole.rfind(" (")), fits);
 }
 
 struct Box {
   std::string label;
+  std::string shown;            // with a short path
   double begin = 0, share = 0;  // of the whole
   uint32_t depth = 0;
   double bytes = 0, count = 0;
@@ -89,10 +97,11 @@ void PrintBox(const Box& box, const FlameTexts& texts, OutputBuffer* output) {
       "<g class=\"f\" data-x=\"%.10g\" data-w=\"%.10g\" data-d=\"%d\" "
       "data-b=\"%d\"><title>%s</title><rect x=\"%.2f\" y=\"%.1f\" "
       "width=\"%.2f\" height=\"%.1f\" rx=\"2\" fill=\"%s\"/>"
-      "<text x=\"%.2f\" y=\"%.1f\">%s</text></g>\n",
+      "<text data-s=\"%s\" x=\"%.2f\" y=\"%.1f\">%s</text></g>\n",
       box.begin, box.share, box.depth, WholeNumber(box.bytes), XmlText(tip), x,
-      y, width, kRow - 1, box.color, x + 3, y + 12.5,
-      XmlText(Fitting(box.label, box.share * kPlotWidth))));
+      y, width, kRow - 1, box.color,
+      XmlText(CutToColumns(box.shown, kMostLetters)), x + 3, y + 12.5,
+      XmlText(Fitting(box.shown, box.share * kPlotWidth))));
 }
 
 // Callers first, those of one caller by size.
@@ -100,8 +109,10 @@ std::vector<Box> BoxesOf(const PlaceTree& tree) {
   const auto& nodes = tree.nodes();
   const double total = nodes[0].bytes;
   std::vector<Box> boxes = {
-      {"all", 0, 1, 0, total, nodes[0].count, ColorOf({}, "all")}};
+      {"all", "all", 0, 1, 0, total, nodes[0].count, ColorOf({}, "all")}};
   if (total <= 0) return boxes;
+  std::vector<Place> places = {{}};
+  std::vector<absl::string_view> paths;
   // Where the next child of each begins.
   std::vector<double> next(nodes.size(), 0.0);
   for (const uint32_t id : tree.Ordered(kMostBoxes)) {
@@ -112,8 +123,15 @@ std::vector<Box> BoxesOf(const PlaceTree& tree) {
     next[id] = begin;
     if (share < kLeastShare || node.depth >= kMostDepth) continue;
     const std::string label = FrameLabelOf(node.place);
-    boxes.push_back({label, begin, share, node.depth + 1, node.bytes,
+    boxes.push_back({label, "", begin, share, node.depth + 1, node.bytes,
                      node.count, ColorOf(node.place, label)});
+    places.push_back(node.place);
+    paths.push_back(node.place.file);
+  }
+  const ShortPaths short_paths(paths);
+  for (size_t i = 1; i < boxes.size(); ++i) {
+    places[i].file = short_paths.Of(places[i].file);
+    boxes[i].shown = FrameLabelOf(places[i]);
   }
   return boxes;
 }
@@ -149,12 +167,11 @@ void PrintFlame(const PlaceTree& tree, const FlameTexts& texts,
   uint32_t depth = 0;
   for (const Box& box : boxes) depth = std::max(depth, box.depth);
   PrintHead(texts, kTop + (depth + 1) * kRow + 12, output);
-  output->Append(
-      absl::StrFormat("<g id=\"plot\" data-left=\"%.0f\" "
-                      "data-width=\"%.0f\" data-letter=\"%.1f\"%s>\n",
-                      kLeft, kPlotWidth, kLetter,
-                      texts.unit == TreeUnit::kNanos ? " data-unit=\"s\""
-                                                     : ""));
+  output->Append(absl::StrFormat(
+      "<g id=\"plot\" data-left=\"%.0f\" "
+      "data-width=\"%.0f\" data-letter=\"%.1f\"%s>\n",
+      kLeft, kPlotWidth, kLetter,
+      texts.unit == TreeUnit::kNanos ? " data-unit=\"s\"" : ""));
   for (const Box& box : boxes) PrintBox(box, texts, output);
   output->Append(absl::StrCat("</g>\n<script><![CDATA[\n", kFlameScript,
                               "]]></script>\n</svg>\n"));

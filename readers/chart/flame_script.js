@@ -11,6 +11,7 @@
           rect: g.querySelector('rect'),
           text: g.querySelector('text'),
           name: g.querySelector('title').textContent.split('\n')[0],
+          shown: g.querySelector('text').getAttribute('data-s'),
           x: Number(g.getAttribute('data-x')),
           w: Number(g.getAttribute('data-w')),
           depth: Number(g.getAttribute('data-d')),
@@ -30,6 +31,10 @@
   function fit(name, pixels) {
     var room = Math.floor((pixels - 6) / letter);
     if (room < 3) return '';
+    if (name.length <= room) return name;
+    // A place is shown whole, or not at all.
+    var place = name.lastIndexOf(' (');
+    if (place > 0) name = name.slice(0, place);
     return name.length <= room ? name : name.slice(0, room - 2) + '..';
   }
 
@@ -38,7 +43,7 @@
     frame.rect.setAttribute('x', (left + begin * width).toFixed(2));
     frame.rect.setAttribute('width', Math.max(share * width, 0.3).toFixed(2));
     frame.text.setAttribute('x', (left + begin * width + 3).toFixed(2));
-    frame.text.textContent = fit(frame.name, share * width);
+    frame.text.textContent = fit(frame.shown, share * width);
   }
 
   // `to` gets the whole width, with what it is called by, pale, and what it

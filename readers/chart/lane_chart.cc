@@ -14,7 +14,7 @@ namespace pymemrun {
 namespace {
 
 constexpr PlotLayout kLayout = {
-    .width = 960, .left = 170, .top = 92, .height = 150, .most_label = 84};
+    .width = 960, .left = 170, .top = 92, .height = 150};
 constexpr double kLanesTop = kLayout.top + kLayout.height + 60;
 constexpr size_t kMostMarks = 12, kMostMarkLabel = 18, kMostLaneLabel = 22;
 // Of what holds 1 of a bar's height, at least so much is drawn.

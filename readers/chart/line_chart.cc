@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "readers/chart/svg_plot.h"
@@ -21,24 +23,64 @@ constexpr PlotLayout kLayout = {.width = 600,
                                 .font = 14,
                                 .title_font = 18,
                                 .legend_row = 21,
-                                .time_ticks = 6,
-                                .most_label = 42};
+                                .time_ticks = 6};
 constexpr size_t kSubtitleColumns = 62, kMostSubtitleLines = 3;
-constexpr double kNumberHeight = 11, kDigitWidth = 7.5, kNumberGap = 2;
+constexpr double kNumberHeight = 11, kDigitWidth = 8.2, kNumberGap = 2;
+constexpr double kNumberAside = 4;  // between two of a row
+// So many have room in a picture of the usual size.
+constexpr double kUsualPeaks = 40;
 
 // What numbers and points take of the picture.
 struct Box {
   double left, top, right, bottom;
   bool Meets(const Box& other) const {
-    return left < other.right && other.left < right && top < other.bottom &&
+    return left < other.right + kNumberAside &&
+           other.left < right + kNumberAside && top < other.bottom &&
            other.top < bottom;
   }
 };
 
+// What is taken, by rows of the picture, so that few need be looked at.
+class TakenBoxes {
+ public:
+  void Add(const Box& box) {
+    for (int row = RowOf(box.top); row <= RowOf(box.bottom); ++row) {
+      rows_[row].push_back(box);
+    }
+  }
+  bool Meets(const Box& box) const {
+    for (int row = RowOf(box.top); row <= RowOf(box.bottom); ++row) {
+      const auto taken = rows_.find(row);
+      if (taken == rows_.end()) continue;
+      for (const Box& other : taken->second) {
+        if (box.Meets(other)) return true;
+      }
+    }
+    return false;
+  }
+
+ private:
+  static int RowOf(double y) {
+    return static_cast<int>(std::floor(y / (kNumberHeight + kNumberGap)));
+  }
+  absl::flat_hash_map<int, std::vector<Box>> rows_;
+};
+
+// Larger for many peaks.
+PlotLayout LayoutFor(size_t peaks) {
+  PlotLayout layout = kLayout;
+  const double times =
+      std::sqrt(std::max(static_cast<double>(peaks) / kUsualPeaks, 1.0));
+  layout.width = std::round(layout.width * times);
+  layout.height = std::round(layout.height * times);
+  return layout;
+}
+
 class ChartPrinter {
  public:
   ChartPrinter(const LineChart& chart, OutputBuffer* output)
-      : chart_(chart), plot_(kLayout, ExtentOf(chart), output) {}
+      : chart_(chart),
+        plot_(LayoutFor(chart.peaks.size()), ExtentOf(chart), output) {}
 
   void Print() {
     plot_.PrintHead(chart_.title, Subtitle(),
@@ -59,8 +101,8 @@ class ChartPrinter {
   std::string Subtitle() const;
   void PrintLine(const LineChart::Line& line) const;
   void PrintNumbers() const;
-  Box PlaceFor(const LineChart::Point& point, double width,
-               const std::vector<Box>& taken) const;
+  std::optional<Box> PlaceFor(const LineChart::Point& point, double width,
+                              const TakenBoxes& taken) const;
   void PrintLegend() const;
 
   const LineChart& chart_;
@@ -121,54 +163,58 @@ void ChartPrinter::PrintLine(const LineChart::Line& line) const {
 }
 
 // Above the point if there is room, or else beside that, below the point, or
-// farther away: there are more places than a picture has peaks.
-Box ChartPrinter::PlaceFor(const LineChart::Point& point, double width,
-                           const std::vector<Box>& taken) const {
-  constexpr int kRows[] = {0, -1, 1, -2, 2, -3, 3, -4, 4, -5, 5, -6};
+// farther away. Nothing: where all is taken.
+std::optional<Box> ChartPrinter::PlaceFor(const LineChart::Point& point,
+                                          double width,
+                                          const TakenBoxes& taken) const {
   constexpr int kAside[] = {0, -1, 1, -2, 2};
   constexpr double kAway = 5, kAboveTop = kNumberHeight + kAway;
-  const double x = std::clamp(plot_.X(point.seconds), kLayout.left + width / 2,
-                              kLayout.width - width / 2);
+  const PlotLayout& layout = plot_.layout();
+  const double x = std::clamp(plot_.X(point.seconds), layout.left + width / 2,
+                              layout.width - width / 2);
   const double y = plot_.Y(point.bytes);
-  const auto place = [&](int row, int aside) {
-    const double away =
-        kAway + (row < 0 ? ~row : row) * (kNumberHeight + kNumberGap);
-    const double top = row < 0 ? y + away : y - away - kNumberHeight;
-    const double left = x + aside * (width + 3) - width / 2;
-    return Box{left, top, left + width, top + kNumberHeight};
-  };
-  for (const int row : kRows) {
+  const double pitch = kNumberHeight + kNumberGap;
+  const int rows = static_cast<int>(layout.height / pitch) + 2;
+  for (int i = 0; i < 2 * rows; ++i) {
+    const double away = kAway + (i / 2) * pitch;
+    const double top = i % 2 == 0 ? y - away - kNumberHeight : y + away;
     for (const int aside : kAside) {
-      const Box box = place(row, aside);
-      const bool is_inside = box.left >= kLayout.left &&
-                             box.right <= kLayout.width &&
-                             box.top >= kLayout.top - kAboveTop &&
-                             box.bottom <= kLayout.top + kLayout.height;
-      const auto meets = [&box](const Box& other) { return box.Meets(other); };
-      if (is_inside && std::none_of(taken.begin(), taken.end(), meets)) {
-        return box;
-      }
+      const double left = x + aside * (width + kNumberAside + 1) - width / 2;
+      const Box box = {left, top, left + width, top + kNumberHeight};
+      const bool is_inside = left >= layout.left && box.right <= layout.width &&
+                             top >= layout.top - kAboveTop &&
+                             box.bottom <= layout.bottom();
+      if (is_inside && !taken.Meets(box)) return box;
     }
   }
-  return place(0, 0);
+  return std::nullopt;
 }
 
 void ChartPrinter::PrintNumbers() const {
-  std::vector<Box> taken;
+  TakenBoxes taken;
   for (const LineChart::Peak& peak : chart_.peaks) {
     const double x = plot_.X(peak.at.seconds), y = plot_.Y(peak.at.bytes);
-    plot_.Print(
-        absl::StrFormat("<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\" "
-                        "stroke=\"#ffffff\"/>\n",
-                        x, y, kInk));
-    taken.push_back({x - 3, y - 3, x + 3, y + 3});
+    plot_.Print(absl::StrFormat(
+        "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\" fill=\"%s\" "
+        "stroke=\"#ffffff\"><title>%d %s\n%s</title></circle>\n",
+        x, y, kInk, peak.number, XmlText(peak.label), XmlText(peak.detail)));
+    taken.Add({x - 3, y - 3, x + 3, y + 3});
   }
-  for (size_t i = 0; i < chart_.peaks.size(); ++i) {
-    const std::string number = absl::StrCat(chart_.peaks[i].number);
+  for (const LineChart::Peak& peak : chart_.peaks) {
+    const std::string number = absl::StrCat(peak.number);
     const double width = kDigitWidth * static_cast<double>(number.size());
-    const Box box = PlaceFor(chart_.peaks[i].at, width, taken);
-    taken.push_back(box);
-    plot_.PrintText(box.left, box.bottom,
+    const std::optional<Box> box = PlaceFor(peak.at, width, taken);
+    if (!box.has_value()) continue;  // its point has a tooltip
+    taken.Add(*box);
+    const double x = plot_.X(peak.at.seconds), y = plot_.Y(peak.at.bytes);
+    const double end = box->top > y ? box->top : box->bottom;
+    if (std::fabs(end - y) > kNumberHeight) {
+      plot_.Print(
+          absl::StrFormat("<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" "
+                          "stroke-width=\"0.6\"/>\n",
+                          x, y, (box->left + box->right) / 2, end, kSoft));
+    }
+    plot_.PrintText(box->left, box->bottom,
                     "class=\"peak\" font-size=\"12\" font-weight=\"bold\" "
                     "stroke=\"#ffffff\" stroke-width=\"3\" "
                     "paint-order=\"stroke\"",
@@ -177,7 +223,7 @@ void ChartPrinter::PrintNumbers() const {
 }
 
 void ChartPrinter::PrintLegend() const {
-  double y = kLayout.legend_top();
+  double y = plot_.layout().legend_top();
   for (const LineChart::Line& line : chart_.lines) {
     plot_.PrintLegendRow(y, plot_.LineSwatch(y, line.color, line.dashes),
                          line.label, line.detail);
@@ -185,7 +231,9 @@ void ChartPrinter::PrintLegend() const {
   }
   for (const LineChart::Peak& peak : chart_.peaks) {
     plot_.PrintText(kLayout.left + 14, y,
-                    "text-anchor=\"end\" font-weight=\"bold\"",
+                    absl::StrCat("text-anchor=\"end\" font-weight=\"bold\" "
+                                 "fill=\"",
+                                 peak.color, "\""),
                     absl::StrCat(peak.number));
     plot_.PrintLegendRow(y, "", peak.label, peak.detail);
     y += kLayout.legend_row;

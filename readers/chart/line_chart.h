@@ -29,6 +29,7 @@ struct LineChart {
     size_t number = 0;
     Point at;
     std::string label, detail;
+    std::string color;  // of its line
   };
 
   std::string title;

@@ -118,7 +118,7 @@ void ChartPrinter::PrintLegend() const {
         absl::StrFormat("<rect x=\"%.1f\" y=\"%.1f\" width=\"14\" "
                         "height=\"12\" rx=\"2\" fill=\"%s\"/>\n",
                         plot_.layout().left, y - 10.5, layer->color),
-        layer->label, layer->detail);
+        layer->label, layer->detail, layer->shown);
   }
 }
 
@@ -141,8 +141,10 @@ void StackedChart::SetTimes(const std::vector<uint64_t>& time_us) {
 }
 
 void StackedChart::AddLayer(std::string label, absl::string_view color,
-                            const std::vector<double>& values) {
-  Layer layer = {std::move(label), "", std::string(color), {}};
+                            const std::vector<double>& values,
+                            std::string shown) {
+  Layer layer = {
+      std::move(label), std::move(shown), "", std::string(color), {}};
   double lowest = 0, highest = 0;
   for (const double value : values) {
     lowest = std::min(lowest, value);

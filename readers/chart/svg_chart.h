@@ -16,7 +16,8 @@ namespace pymemrun {
 // by the printing.
 struct StackedChart {
   struct Layer {
-    std::string label;          // in the legend, shortened where it is long
+    std::string label;          // the whole, for the pointer
+    std::string shown;          // in the legend, cut where it is long
     std::string detail;         // behind it: "peak 64.0 MiB"
     std::string color;          // "#4e79a7"
     std::vector<double> bytes;  // one for each step, not below 0
@@ -24,8 +25,9 @@ struct StackedChart {
 
   void SetTimes(const std::vector<uint64_t>& time_us);
   // Adds a layer of these bytes, or 0 where they are below; its detail says so.
+  // `shown`: a shorter label.
   void AddLayer(std::string label, absl::string_view color,
-                const std::vector<double>& values);
+                const std::vector<double>& values, std::string shown = "");
   // Names the line, and marks the point of it at this step, or its highest.
   void Mark(std::string label, size_t step, uint64_t time_us);
   void MarkHighest(std::string label, const std::vector<uint64_t>& time_us);

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "text/columns.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -13,6 +16,10 @@ namespace {
 
 constexpr int kMostTicks = 20;
 constexpr double kSubtitleRow = 16;
+constexpr double kLegendText = 22, kLegendGap = 14;
+constexpr double kFewestTitle = 12;  // its font
+constexpr double kBoldness = 1.12;   // of a title's letters
+constexpr size_t kMostLegendColumns = 300, kFewestLegendColumns = 12;
 
 struct ByteUnit {
   double bytes;
@@ -85,9 +92,15 @@ void SvgPlot::PrintHead(absl::string_view title, absl::string_view subtitle,
       "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n",
       layout_.width, height, layout_.width, height, layout_.font, kInk,
       XmlText(title)));
+  const double wide = kBoldness * TextWidth(title, layout_.title_font);
+  const double room = layout_.width - layout_.left - 4;
   PrintText(layout_.left, 32,
-            absl::StrFormat("font-size=\"%.0f\" font-weight=\"bold\"",
-                            layout_.title_font),
+            absl::StrFormat(
+                "font-size=\"%.0f\" font-weight=\"bold\"",
+                wide <= room
+                    ? layout_.title_font
+                    : std::max(kFewestTitle,
+                               std::floor(layout_.title_font * room / wide))),
             title);
   double y = 54;
   for (size_t begin = 0; begin <= subtitle.size(); y += kSubtitleRow) {
@@ -148,15 +161,44 @@ std::string SvgPlot::LineSwatch(double y, absl::string_view color,
 }
 
 void SvgPlot::PrintLegendRow(double y, absl::string_view swatch,
-                             absl::string_view label,
-                             absl::string_view detail) const {
+                             absl::string_view label, absl::string_view detail,
+                             absl::string_view shown) const {
   output_.Append(absl::StrCat("<g class=\"legend\"><title>", XmlText(label),
                               "</title>\n", swatch));
-  PrintText(layout_.left + 22, y, "",
-            ShortTerminalText(label, layout_.most_label, true));
+  const double room = layout_.plot_width() - kLegendText - kLegendGap -
+                      TextWidth(detail, layout_.font);
+  const std::string whole = TerminalText(shown.empty() ? label : shown);
+  std::string text = CutLabel(whole, kMostLegendColumns, /*unicode=*/true);
+  for (size_t columns = ColumnsOf(text);
+       columns > kFewestLegendColumns &&
+       TextWidth(text, layout_.font) > room;) {
+    text = CutLabel(whole, --columns, /*unicode=*/true);
+  }
+  PrintText(layout_.left + kLegendText, y, "", text);
   PrintText(layout_.width - layout_.right, y,
             absl::StrCat("text-anchor=\"end\" fill=\"", kSoft, "\""), detail);
   output_.Append("</g>\n");
+}
+
+// In thousandths of the font's size.
+double TextWidth(absl::string_view text, double font) {
+  double width = 0;
+  while (!text.empty()) {
+    const Rune rune = FirstRune(text);
+    const char c = rune.value < 128 ? static_cast<char>(rune.value) : ' ';
+    width += rune.value >= 0x300                  ? 1000
+             : rune.value >= 128                  ? 800
+             : absl::StrContains("iIjJl'", c)     ? 300
+             : absl::StrContains(" .,:;/|-!f", c) ? 360
+             : absl::StrContains("()[]{}tr", c)   ? 415
+             : c == '_' || c == 's'               ? 530
+             : absl::StrContains("mW@%", c)       ? 1000
+             : absl::StrContains("<>=+#~wMOQ", c) ? 865
+             : absl::ascii_isupper(c)             ? 750
+                                                  : 640;
+    text.remove_prefix(rune.size);
+  }
+  return width * font / 1000;
 }
 
 std::string XmlText(absl::string_view text) {

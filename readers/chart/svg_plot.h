@@ -19,7 +19,6 @@ struct PlotLayout {
   double width = 960, left = 84, right = 24, top = 76, height = 360;
   double font = 13, title_font = 19, legend_row = 22;
   int time_ticks = 8;
-  size_t most_label = 96;
 
   double plot_width() const { return width - left - right; }
   double bottom() const { return top + height; }
@@ -53,9 +52,11 @@ class SvgPlot {
                  size_t legend_rows) const;
   void PrintGrid() const;
   void PrintAxes() const;
-  // `swatch`: SVG that shows what is meant.
+  // `swatch`: SVG that shows what is meant. `shown`: the label where it is
+  // shorter. It is cut where it has no room before the detail.
   void PrintLegendRow(double y, absl::string_view swatch,
-                      absl::string_view label, absl::string_view detail) const;
+                      absl::string_view label, absl::string_view detail,
+                      absl::string_view shown = "") const;
   // A short line, for PrintLegendRow(). `dashes`: as SVG has them; or none.
   std::string LineSwatch(double y, absl::string_view color,
                          absl::string_view dashes) const;
@@ -72,6 +73,10 @@ class SvgPlot {
   std::vector<double> byte_ticks_;
   double lowest_, highest_, first_second_, last_second_;
 };
+
+// How wide a text is, in letters of this size: at least what DejaVu Sans or
+// Verdana take.
+double TextWidth(absl::string_view text, double font);
 
 // `text` inside an XML element or attribute.
 std::string XmlText(absl::string_view text);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/types/span.h"
 #include "readers/chart/svg_plot.h"
+#include "text/columns.h"
 #include "text/terminal_text.h"
 
 namespace pymemrun {
@@ -17,11 +18,13 @@ constexpr double kWidth = 1200, kLegendRow = 24, kLetter = 6.9;
 constexpr double kFont = 12, kTitleRow = 17, kEdge = 2;
 constexpr double kLeast = 3;  // a box is at least so wide and high
 constexpr size_t kMostLetters = 500;
-constexpr int kFewestLetters = 7;  // of a text that is cut
+constexpr size_t kMostTitle = 200, kFewestLetters = 4;  // of a label in a box
+constexpr int kSizeLetters = 8;                         // "29.4 MiB"
 
 // What is left of a box for those within: below its title, if that fits.
 TreemapArea Inside(const TreemapArea& area) {
-  const bool has_title = area.width >= 5 * kLetter && area.height >= 30;
+  const bool has_title =
+      area.width >= kSizeLetters * kLetter + 8 && area.height >= 30;
   const double top = has_title ? kTitleRow : kEdge;
   return {area.x + kEdge, area.y + top, std::max(area.width - 2 * kEdge, 0.0),
           std::max(area.height - top - kEdge, 0.0)};
@@ -97,16 +100,34 @@ void Place(const Treemap& map, uint32_t parent, std::vector<uint32_t> children,
   }
 }
 
-std::string TitleText(const Treemap::Box& box, double width) {
-  const int room = static_cast<int>((width - 8) / kLetter);
-  const std::string whole = absl::StrCat(box.label, "  ", box.detail);
-  if (static_cast<int>(whole.size()) <= room) return whole;
-  if (room < kFewestLetters) return "";
-  return ShortTerminalText(box.label, room, /*keep_end=*/false);
+// As much of a label as has room; empty: too little of it.
+std::string Cut(const std::string& label, double width) {
+  std::string cut = CutToColumns(label, kMostTitle);
+  for (size_t columns = ColumnsOf(cut); TextWidth(cut, kFont) > width;) {
+    if (--columns < kFewestLetters) return "";
+    cut = CutToColumns(label, columns);
+  }
+  return cut;
+}
+
+// What stands at a box's top: its size, and a label for which there is room
+// behind that, or below it in a box that has none within.
+struct Title {
+  std::string first, second;
+};
+Title TitleOf(const Treemap::Box& box, const TreemapArea& area, bool is_leaf) {
+  const double room = area.width - 8;
+  const double left = room - TextWidth(box.detail, kFont);
+  if (left < 0 || area.height < kFont + 3) return {};
+  const std::string behind = Cut(box.label, left - TextWidth(" ", kFont));
+  if (is_leaf && area.height >= 2 * kTitleRow && behind != box.label) {
+    return {box.detail, Cut(box.label, room)};
+  }
+  return {absl::StrCat(box.detail, behind.empty() ? "" : " ", behind), ""};
 }
 
 void PrintBox(const Treemap& map, uint32_t at, const TreemapArea& area,
-              OutputBuffer* output) {
+              bool is_leaf, OutputBuffer* output) {
   const Treemap::Box& box = map.boxes[at];
   const std::string tip = absl::StrCat(
       ShortTerminalText(box.label, kMostLetters, /*keep_end=*/false), "\n",
@@ -118,12 +139,13 @@ void PrintBox(const Treemap& map, uint32_t at, const TreemapArea& area,
       "fill=\"%s\" stroke=\"#ffffff\"/>",
       box.weight, box.parent, XmlText(tip), area.x, area.y, area.width,
       area.height, map.groups[box.group].color));
-  const std::string title =
-      area.height < kFont + 3 ? "" : TitleText(box, area.width);
-  if (!title.empty()) {
+  const Title title = TitleOf(box, area, is_leaf);
+  double y = area.y + kFont + 1;
+  for (const std::string& line : {title.first, title.second}) {
+    if (line.empty()) continue;
     output->Append(absl::StrFormat("<text x=\"%.2f\" y=\"%.2f\">%s</text>",
-                                   area.x + 4, area.y + kFont + 1,
-                                   XmlText(title)));
+                                   area.x + 4, y, XmlText(line)));
+    y += kTitleRow - 2;
   }
   output->Append("</g>\n");
 }
@@ -187,8 +209,13 @@ void PrintTreemap(const Treemap& map, OutputBuffer* output) {
   const double rows = 1 + static_cast<double>(map.groups.size()) / 6;
   const double legend = kWhole.y + kWhole.height + 26;
   PrintHead(map, legend + rows * kLegendRow, output);
+  std::vector<bool> has_boxes(map.boxes.size());
+  for (uint32_t box = 1; box < map.boxes.size(); ++box) {
+    if (areas[box].width > 0) has_boxes[map.boxes[box].parent] = true;
+  }
   for (uint32_t box = 0; box < map.boxes.size(); ++box) {
-    if (areas[box].width > 0) PrintBox(map, box, areas[box], output);
+    if (areas[box].width <= 0) continue;
+    PrintBox(map, box, areas[box], !has_boxes[box], output);
   }
   PrintLegend(map, legend, output);
   output->Append("</svg>\n");

@@ -14,7 +14,7 @@ namespace pymemrun {
 struct Treemap {
   struct Box {
     std::string label;
-    std::string detail;   // behind it where there is room: "29.4 MiB"
+    std::string detail;   // before it: "29.4 MiB"
     std::string tip;      // the rest of what is shown for the pointer
     uint32_t parent = 0;  // index of a box before it; the first has none
     uint32_t group = 0;   // index in `groups`

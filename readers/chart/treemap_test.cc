@@ -101,6 +101,33 @@ TEST(Treemap, WhatIsTooSmallIsLeftOut) {
   EXPECT_TRUE(LayOut(Treemap(), kWhole).empty());
 }
 
+TEST(Treemap, SizesStandBeforeNames) {
+  Treemap map;
+  map.title = "t";
+  map.groups = {{"all", "#dcdcdc"}};
+  map.boxes = {{"the whole of it", "90 MiB", "", 0, 0, 90},
+               {"a list of a rather long name", "89 MiB", "", 0, 0, 89}};
+  const auto drawn = [&map] {
+    StringSink sink;
+    OutputBuffer output(&sink);
+    PrintTreemap(map, &output);
+    EXPECT_TRUE(output.Flush().ok());
+    return sink.contents();
+  };
+  const std::string wide = drawn();
+  EXPECT_THAT(wide, HasSubstr(">90 MiB the whole of it</text>"));
+  EXPECT_THAT(wide, HasSubstr(">89 MiB a list of a rather long name</text>"));
+  // Ten beside each other have room for less: names come below.
+  map.boxes.resize(1);
+  for (int i = 0; i < 90; ++i) {
+    map.boxes.push_back({"a list of a rather long name", "1 MiB", "", 0, 0, 1});
+  }
+  const std::string narrow = drawn();
+  EXPECT_THAT(narrow, HasSubstr(">1 MiB</text><text "));
+  EXPECT_THAT(narrow, HasSubstr(">a list of "));
+  EXPECT_THAT(narrow, HasSubstr("..</text>"));
+}
+
 TEST(Treemap, TextsAreHarmless) {
   Treemap map = Map();
   map.title = "a]]>\x1b[31m<script>";

@@ -47,6 +47,13 @@ TEST(HeapFlameTest, FramesAreAsWideAsTheirBytes) {
                              "(RSS was not read), 0.003 s</text>"));
 }
 
+TEST(HeapFlameTest, PlacesAreShownShortAndWhole) {
+  const std::string svg = Flame({}, {});
+  EXPECT_THAT(svg, HasSubstr(">load (job.py:6)</text>"));
+  EXPECT_THAT(svg, HasSubstr("data-s=\"load (job.py:5)\""));
+  EXPECT_THAT(svg, Not(HasSubstr("..</text>")));
+}
+
 TEST(HeapFlameTest, Inverted) {
   const std::string svg = Flame({}, {"--inverted", "--at", "exit"});
   EXPECT_EQ(FrameOf(svg, "load (/job.py:6)"),

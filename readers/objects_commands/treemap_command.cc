@@ -13,6 +13,7 @@
 #include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/retained_tree.h"
+#include "text/columns.h"
 #include "text/report_text.h"
 
 namespace pymemrun {
@@ -100,7 +101,7 @@ class TreemapCommand final : public ObjectsCommand {
     Treemap::Box box;
     box.parent = item.parent;
     box.weight = static_cast<double>(item.retained_bytes);
-    box.detail = HumanBytes(box.weight);
+    box.detail = ShortBytes(box.weight);
     if (item.node == kNoNode) {
       box.label = Counted(item.objects, "small object");
       if (item.type != kManyTypes) {

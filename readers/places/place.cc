@@ -1,13 +1,15 @@
 #include "readers/places/place.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "readers/places/short_paths.h"
 
 namespace pymemrun {
 
 absl::string_view GroupByName(GroupBy by) {
   static constexpr absl::string_view kNames[] = {
-      "line",   "work-line", "library-line", "function",  "file",
-      "thread", "mapping",   "module",       "allocator", "stack", "task"};
+      "line",    "work-line", "library-line", "function", "file", "thread",
+      "mapping", "module",    "allocator",    "stack",    "task"};
   return kNames[static_cast<size_t>(by)];
 }
 
@@ -40,6 +42,21 @@ std::string FrameLabelOf(const Place& place) {
   std::string label = absl::StrCat(place.function, " (", place.file);
   if (place.line != 0) absl::StrAppend(&label, ":", place.line);
   return label + ")";
+}
+
+std::vector<std::string> ShortLabelsOf(const std::vector<Place>& places) {
+  std::vector<absl::string_view> paths;
+  for (const Place& place : places) {
+    // A whole stack has no path of its own.
+    if (!absl::StrContains(place.file, ';')) paths.push_back(place.file);
+  }
+  const ShortPaths short_paths(paths);
+  std::vector<std::string> labels;
+  for (Place place : places) {
+    place.file = short_paths.Of(place.file);
+    labels.push_back(LabelOf(place));
+  }
+  return labels;
 }
 
 std::vector<Table::Heading> PlaceHeadings(GroupBy by) {

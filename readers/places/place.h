@@ -28,7 +28,7 @@ enum class GroupBy {
   kModule,     // the file whose code touched the page, or called malloc
   kAllocator,  // CPython's domain, or the C function
   kStack,
-  kTask,       // of asyncio
+  kTask,  // of asyncio
 };
 
 // "line", "function", "file", ...
@@ -96,6 +96,8 @@ Place PlaceOf(GroupBy by, const SourceLocation& where);
 std::string LabelOf(const Place& place);
 // As a frame of a call tree: "load (/job.py:5)".
 std::string FrameLabelOf(const Place& place);
+// LabelOf() each, with paths that are as short as tells them apart.
+std::vector<std::string> ShortLabelsOf(const std::vector<Place>& places);
 
 // The columns of a table that name a place: file, line and function, or one
 // name.

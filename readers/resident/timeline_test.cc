@@ -142,7 +142,8 @@ TEST(TimelineTest, SvgIsWellFormedAndNamesWhatItShows) {
                               "<svg xmlns=\"http://www.w3.org/2000/svg\""));
   EXPECT_THAT(svg, HasSubstr("<title>Resident memory of job.py</title>"));
   EXPECT_THAT(svg, HasSubstr(">400.0 KiB at 0.150 s</text>"));
-  EXPECT_THAT(svg, HasSubstr(">/job.py:5 load</text>"));
+  EXPECT_THAT(svg, HasSubstr(">job.py:5 load</text>"));
+  EXPECT_THAT(svg, HasSubstr("<title>/job.py:5 load</title>"));
   EXPECT_THAT(svg, HasSubstr(">peak 200.0 KiB</text>"));
   EXPECT_THAT(svg, HasSubstr(">&lt;before tracing&gt;</text>"));
   EXPECT_THAT(svg, HasSubstr(">100 KiB</text>"));

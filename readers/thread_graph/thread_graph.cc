@@ -63,17 +63,22 @@ LineChart::Line ProcessLine(const ThreadGraph& graph) {
   return line;
 }
 
-// Where the line of that name is drawn at that time; a thread without a line of
-// its own is in the one of all others, the last.
-LineChart::Point PointOn(const LineChart& chart, const ThreadPeak& peak) {
+// The line of that name; a thread without a line of its own is in the one of
+// all others, the last.
+const LineChart::Line& LineWith(const LineChart& chart,
+                                const ThreadPeak& peak) {
   const auto named = [&peak](const LineChart::Line& line) {
     return line.label == peak.line;
   };
   const auto found =
       std::find_if(chart.lines.begin() + 1, chart.lines.end(), named);
-  const LineChart::Line& line = found != chart.lines.end() ? *found
-                                : peak.line == kProcess    ? chart.lines.front()
-                                                           : chart.lines.back();
+  return found != chart.lines.end() ? *found
+         : peak.line == kProcess    ? chart.lines.front()
+                                    : chart.lines.back();
+}
+
+// Where it is drawn at that time.
+LineChart::Point PointOn(const LineChart::Line& line, const ThreadPeak& peak) {
   const double seconds = Seconds(peak.time_us);
   const auto after = std::find_if(
       line.points.begin(), line.points.end(),
@@ -111,11 +116,13 @@ LineChart GraphChart(const ThreadGraph& graph) {
     chart.lines.push_back(std::move(line));
   }
   for (const ThreadPeak& peak : graph.peaks) {
+    const LineChart::Line& line = LineWith(chart, peak);
     chart.peaks.push_back(
-        {peak.number, PointOn(chart, peak), peak.text,
+        {peak.number, PointOn(line, peak), peak.text,
          absl::StrCat(graph.knows_calls && peak.bytes > 0 ? "+" : "",
                       HumanBytes(static_cast<double>(peak.bytes)), " at ",
-                      HumanSeconds(peak.time_us))});
+                      HumanSeconds(peak.time_us)),
+         line.color});
   }
   return chart;
 }

@@ -85,9 +85,12 @@ StackedChart ChartOf(const HeapReplay& replay, const HeapHistory& history) {
   }
   chart.SetTimes(history.time_us);
   const std::vector<std::string> colors = LayerColors(history.series.size());
+  std::vector<Place> places;
+  for (const auto& series : history.series) places.push_back(series.place);
+  const std::vector<std::string> shown = ShortLabelsOf(places);
   for (size_t i = 0; i < history.series.size(); ++i) {
-    chart.AddLayer(LabelOf(history.series[i].place), colors[i],
-                   history.series[i].bytes);
+    chart.AddLayer(LabelOf(places[i]), colors[i], history.series[i].bytes,
+                   shown[i]);
   }
   chart.AddLayer(std::string(kOther), "#8c959f", history.other_bytes);
   chart.line_bytes = history.live_bytes;

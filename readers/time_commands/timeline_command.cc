@@ -77,13 +77,17 @@ StackedChart ChartOf(GroupBy by, bool held, const ResidentReplay& replay,
   SetTexts(by, held, replay, &chart);
   chart.SetTimes(line.time_us);
   const auto add = [&chart](std::string label, absl::string_view color,
-                            const auto& values) {
-    chart.AddLayer(std::move(label), color, {values.begin(), values.end()});
+                            const auto& values, std::string shown = "") {
+    chart.AddLayer(std::move(label), color, {values.begin(), values.end()},
+                   std::move(shown));
   };
   add(std::string(kBeforeTracing), "#c9ced4", line.before_bytes);
   const std::vector<std::string> colors = LayerColors(line.series.size());
+  std::vector<Place> places;
+  for (const auto& series : line.series) places.push_back(series.place);
+  const std::vector<std::string> shown = ShortLabelsOf(places);
   for (size_t i = 0; i < line.series.size(); ++i) {
-    add(LabelOf(line.series[i].place), colors[i], line.series[i].bytes);
+    add(LabelOf(places[i]), colors[i], line.series[i].bytes, shown[i]);
   }
   add(std::string(kOther), "#8c959f", line.other_bytes);
   const std::vector<std::string> grays = {"#d8dee4", "#afb8c1", "#c9ced4"};

@@ -2,34 +2,34 @@
 
 namespace pymemrun {
 
-// The table of commands, the usual ones first: NewXCommand() is in
-// x_command.cc. A FILE without a command is the first one's.
+// The table of commands, those that most users look for first: NewXCommand() is
+// in x_command.cc. A FILE without a command is the first one's.
 #define PYMEMREPORT_COMMANDS(COMMAND) \
   COMMAND(NewAnswerCommand)           \
-  COMMAND(NewSummaryCommand)          \
-  COMMAND(NewThreadsCommand)          \
-  COMMAND(NewGilCommand)              \
-  COMMAND(NewOffgilCommand)           \
-  COMMAND(NewStatesCommand)           \
-  COMMAND(NewTasksCommand)            \
-  COMMAND(NewProcessesCommand)        \
-  COMMAND(NewUnsharedCommand)         \
   COMMAND(NewWatchCommand)            \
-  COMMAND(NewCountersCommand)         \
-  COMMAND(NewPeaksCommand)            \
-  COMMAND(NewCallsCommand)            \
   COMMAND(NewHeapCommand)             \
-  COMMAND(NewResidentCommand)         \
-  COMMAND(NewFlowCommand)             \
-  COMMAND(NewTopCommand)              \
-  COMMAND(NewDiffCommand)             \
-  COMMAND(NewTreeCommand)             \
   COMMAND(NewFlameCommand)            \
   COMMAND(NewTimelineCommand)         \
+  COMMAND(NewTopCommand)              \
+  COMMAND(NewPeaksCommand)            \
+  COMMAND(NewThreadsCommand)          \
+  COMMAND(NewProcessesCommand)        \
+  COMMAND(NewDiffCommand)             \
+  COMMAND(NewGilCommand)              \
+  COMMAND(NewTasksCommand)            \
+  COMMAND(NewSummaryCommand)          \
+  COMMAND(NewTreeCommand)             \
+  COMMAND(NewResidentCommand)         \
   COMMAND(NewGraphCommand)            \
   COMMAND(NewHistoryCommand)          \
+  COMMAND(NewCallsCommand)            \
+  COMMAND(NewFlowCommand)             \
   COMMAND(NewSnapshotCommand)         \
   COMMAND(NewStatsCommand)            \
+  COMMAND(NewCountersCommand)         \
+  COMMAND(NewStatesCommand)           \
+  COMMAND(NewOffgilCommand)           \
+  COMMAND(NewUnsharedCommand)         \
   COMMAND(NewObjectsCommand)          \
   COMMAND(NewExportCommand)
 

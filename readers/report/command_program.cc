@@ -26,6 +26,18 @@ bool DrawsPicture(const ReportCommand& command) {
   return command.NotForTerminal() == kPictures;
 }
 
+// Of a picture that has no name: "run.flame.svg" of run.pb, in the folder where
+// the user is.
+std::string PictureName(const ReportCommand& command) {
+  const FileOptions& files = command.files();
+  std::string name = files.paths.empty() ? "" : files.paths[0];
+  name = name.substr(name.rfind('/') + 1);
+  const size_t end = name.rfind('.');
+  if (end != std::string::npos && end > 0) name.resize(end);
+  return absl::StrCat(name.empty() || name == "-" ? "run" : name, ".",
+                      command.name(), ".svg");
+}
+
 int PrintToConsole(const Console& console, ReportCommand* command) {
   const std::string what = command->NotForTerminal();
   if (!what.empty() && isatty(console.out_fd) != 0) {
@@ -40,7 +52,8 @@ int PrintToConsole(const Console& console, ReportCommand* command) {
   return ReaderHasGone(console) ? kExitOk : std::max(code, finish_code);
 }
 
-int PrintToFile(const Console& console, ReportCommand* command) {
+int PrintToFile(const Console& console, bool says_name,
+                ReportCommand* command) {
   const FileOptions& files = command->files();
   const std::string name = TerminalText(files.output);
   const bool draws = DrawsPicture(*command);
@@ -70,6 +83,9 @@ int PrintToFile(const Console& console, ReportCommand* command) {
   }
   // With nothing readable there is no report.
   if (status.ok() && (*file)->bytes_written() > 0) status = (*file)->Commit();
+  if (status.ok() && says_name && (*file)->bytes_written() > 0) {
+    console.Say(absl::StrCat("wrote ", name));
+  }
   if (status.ok() || (*file)->last_errno() == EPIPE) return code;
   console.Say(absl::StrCat(name, ": ", TerminalText(status.message())));
   return std::max(code, kExitFailed);
@@ -144,9 +160,12 @@ int RunCommand(const std::vector<std::string>& arguments,
         absl::StrCat(of_one, " takes one FILE, found ", files.paths.size()));
     return kExitUsage;
   }
-  const int code = command->files().ToConsole()
+  const bool needs_name = files.output.empty() && DrawsPicture(*command) &&
+                          isatty(console.out_fd) != 0;
+  if (needs_name) command->SetOutput(PictureName(*command));
+  const int code = files.ToConsole()
                        ? PrintToConsole(console, command)
-                       : PrintToFile(console, command);
+                       : PrintToFile(console, needs_name, command);
   if (code == kExitOk && OwnCode::NoneMatched()) {
     console.Say("--own: no file of the run matches: every line is a library's");
   }

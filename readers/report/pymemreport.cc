@@ -37,7 +37,7 @@ bool IsFile(const std::string& name) {
 
 std::string CommandsHelp(const CommandList& commands) {
   std::string text =
-      "Answers from run files.\n"
+      "Answers from run files, which `pymemrun script.py` writes.\n"
       "Usage: pymemreport [FILE]                        (run.pb)\n"
       "       pymemreport COMMAND FILE... [options]\n"
       "\n"

@@ -33,6 +33,7 @@ class ReportCommand {
   const FileOptions& files() const { return files_; }
   // What is in a folder stands for it: run files, if it takes these.
   virtual void TakeFolders() { files_.paths = WithFolders(files_.paths); }
+  void SetOutput(std::string path) { files_.output = std::move(path); }
   // The files that it reads, so that none of them is written.
   virtual std::vector<std::string> FilesToRead() const { return files_.All(); }
   // Whether its options ask for no text.

@@ -23,13 +23,14 @@ COMMANDS = (["report"], ["heap"], ["heap", "--stacks"], ["heap", "--at", "0", "-
 QUESTIONS = os.path.join(support.SOURCE, "examples", "questions")
 
 
-def on_terminal(columns, *words, env=None):
+def on_terminal(columns, *words, env=None, error_too=False):
     """What a program prints on a terminal that wide."""
     ours, theirs = pty.openpty()
     subprocess.run(["stty", "cols", str(columns), "-onlcr"], stdin=theirs, check=True)
     env = {"PATH": os.environ["PATH"], "TERM": "xterm", "LANG": "C.UTF-8", **(env or {})}
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=theirs,
-                          stderr=subprocess.PIPE, env=env) as program:
+                          stderr=subprocess.STDOUT if error_too else subprocess.PIPE,
+                          env=env) as program:
         os.close(theirs)
         text = b""
         while True:
@@ -50,10 +51,10 @@ class TerminalTest(support.ProgramTest):
         script = self.write("a_long_name_of_a_script.py", SCRIPT)
         self.run_file = self.pymemrun("--heap", "all", script).path
 
-    def report(self, columns, *words, env=None):
+    def report(self, columns, *words, env=None, error_too=False):
         command, *options = words
         return on_terminal(columns, support.PYMEMREPORT, command, self.run_file, *options,
-                           env=env)
+                           env=env, error_too=error_too)
 
     def test_each_report_is_as_wide_as_the_terminal(self):
         for columns in 40, 80, 132:
@@ -73,6 +74,8 @@ class TerminalTest(support.ProgramTest):
             text = re.sub(r"\x1b\[\d*m", "", self.report(columns, *words))
             for line in text.splitlines():
                 self.assertLessEqual(len(line), columns, line)
+                # :16 is not shown as :1.
+                self.assertNotRegex(line, r"\.py(:\d*)?(\.\.|…)")
 
     def test_colours_are_on_terminals_only(self):
         self.assertIn("\x1b[1m", self.report(80, "heap"))
@@ -105,6 +108,23 @@ class TerminalTest(support.ProgramTest):
         on_a_terminal = json.loads(self.report(40, "heap", "--json"))
         self.assertIn(os.path.join(self.folder, "a_long_name_of_a_script.py"),
                       {row["file"] for row in on_a_terminal})
+
+    def test_pictures_without_a_name_become_files(self):
+        os.chdir(self.folder)
+        stem = os.path.basename(self.run_file).rpartition(".")[0]
+        for command, *options in (["flame"], ["timeline", "--by", "heap"], ["graph"],
+                                  ["history", "--svg"]):
+            name = f"{stem}.{command}.svg"
+            printed = self.report(80, command, *options, error_too=True)
+            self.assertEqual(printed, f"pymemreport: wrote {name}\n", command)
+            with open(name, encoding="utf-8") as picture:
+                self.assertIn("</svg>", picture.read())
+            # Scripts that have a pipe get the picture there, as ever.
+            piped = subprocess.run([support.PYMEMREPORT, command, self.run_file, *options],
+                                   check=True, capture_output=True, text=True)
+            self.assertEqual(piped.stdout[-7:], "</svg>\n")
+            self.assertEqual(piped.stderr, "")
+        self.assertIn("-o", self.report(80, "flame", "-o", "-", error_too=True))
 
     def test_a_reader_that_goes_is_no_failure(self):
         for words in COMMANDS:

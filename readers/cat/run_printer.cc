@@ -30,6 +30,7 @@ RunPrinter::RunPrinter(const FilterOptions* filter, bool net, uint32_t slot,
 
 void RunPrinter::OnHeader(const Header& header) {
   view_.pid = header.pid();
+  view_.start_unix_us = header.start_realtime_ns() / 1000;
   view_.page_bytes = header.page_bytes();
   view_.with_context = HasContextRows(header.filters());
   view_.own_bytes = net_ ? header.own_bytes() : 0;

@@ -27,6 +27,7 @@ constexpr absl::string_view kNames[kColumns] = {
     "module",
     "rss_exact",
     "stack",
+    "unix_s",
     "page_address",
     "action",
     "pages",

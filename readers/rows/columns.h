@@ -27,6 +27,7 @@ enum class Column : uint8_t {
   kModule,
   kExact,
   kStack,
+  kUnixTime,
   // Of page events alone.
   kPageAddress,
   kAction,
@@ -53,7 +54,7 @@ enum class Column : uint8_t {
   kGilBy,
   kThreadDrss,  // of rows alone
 };
-inline constexpr int kColumns = 36;
+inline constexpr int kColumns = 37;
 inline constexpr Column kFirstPageColumn = Column::kPageAddress;
 inline constexpr Column kFirstHeapColumn = Column::kAddress;
 inline constexpr Column kFirstCallColumn = Column::kCallEvent;
@@ -77,8 +78,8 @@ absl::string_view ColumnName(Column column);
 // message that names the first that is unknown and lists those that are.
 absl::StatusOr<std::vector<Column>> ParseColumns(absl::string_view list);
 
-// Those of CSV and JSON lines, in their order: all but the stack, those of
-// extra records if they are printed, then the thread's dRSS.
+// Those of CSV and JSON lines, in their order: all but the stack and Unix time,
+// those of extra records if they are printed, then the thread's dRSS.
 std::vector<Column> MachineColumns(ExtraRecords extra);
 // Those of text: with the NEXT:/PREV: prefix or without, with the pid or not,
 // with those of extra records.

@@ -48,6 +48,10 @@ void AppendEventCell(const Style& style, Column column, const RunView& run,
     case Column::kClock:
       out->append(text, style.Clock(facts.time_us, text) - text);
       return;
+    case Column::kUnixTime:
+      out->append(text,
+                  style.Clock(run.start_unix_us + facts.time_us, text) - text);
+      return;
     case Column::kWhat:
       return style.TextCell(column, facts.what, out);
     case Column::kThread:

@@ -27,6 +27,8 @@ char* NumberCellOf(const Style& style, Column column, const RunView& run,
       return style.Devent(devent, out);
     case Column::kClock:
       return style.Clock(row.time_us, out);
+    case Column::kUnixTime:
+      return style.Clock(run.start_unix_us + row.time_us, out);
     case Column::kRss:
       return style.Rss(run.NetRss(row.rss_bytes), out);
     case Column::kDrss:

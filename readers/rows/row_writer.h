@@ -32,7 +32,8 @@ struct RunView {
   uint32_t pid = 0;
   uint32_t page_bytes = 4096;
   bool with_context = false;  // rows are NEXT or PREV; if not, all were logged
-  uint64_t own_bytes = 0;     // to be subtracted from every RSS
+  uint64_t start_unix_us = 0;
+  uint64_t own_bytes = 0;  // to be subtracted from every RSS
 
   uint64_t NetRss(uint64_t rss_bytes) const {
     return rss_bytes > own_bytes ? rss_bytes - own_bytes : 0;

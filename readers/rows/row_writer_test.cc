@@ -196,6 +196,26 @@ TEST_F(RowWriterTest, AStackIsAColumnOfItsOwnForWhoAsks) {
   EXPECT_EQ(lines[2], R"({"event":432,"stack":null})");
 }
 
+TEST_F(RowWriterTest, UnixTimeIsThatOfTheStartAndTheClock) {
+  RowWriter::Options options;
+  options.columns = {Column::kEvent, Column::kUnixTime, Column::kClock};
+  view_.start_unix_us = 1764218256000001;
+  for (const auto make : {NewCsvWriter, NewJsonlWriter, NewTextWriter}) {
+    auto writer = make(options, &output_);
+    writer->WriteRow(view_, MakeRow(7, 2500000, 1, 0, 0), 1);
+    writer->WriteMark(view_, SomeMark());
+  }
+  EXPECT_EQ(Printed(),
+            "7,1764218258.500001,2.500000\r\n"
+            "432,1764218256.700001,0.700000\r\n"
+            R"({"event":7,"unix_s":1764218258.500001,"clock_s":2.500000})"
+            "\n"
+            R"({"event":432,"unix_s":1764218256.700001,"clock_s":0.700000})"
+            "\n"
+            "7            1764218258.500001 2.500000    \n"
+            "432          1764218256.700001 0.700000    \n");
+}
+
 TEST_F(RowWriterTest, ColumnsOfCallsAreEmptyWhereNoCallIsKnown) {
   RowWriter::Options options;
   options.columns = {Column::kCallEvent, Column::kCallTime, Column::kCallDrss,

@@ -5,6 +5,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "readers/counters/counter_text.h"
+#include "readers/gil/gil_tables.h"
 #include "readers/gil/gil_text.h"
 #include "readers/output/screen_text.h"
 #include "readers/states/state_tables.h"
@@ -12,6 +13,8 @@
 
 namespace pymemrun {
 namespace {
+
+constexpr uint64_t kMostGilThreads = 8;
 
 // The first of these lines that says one of the words; else the first.
 std::string LineWith(const std::string& text,
@@ -72,6 +75,21 @@ std::vector<std::string> RecordedSentences(const RunFacts& facts,
   if (facts.Kept<TaskRecording>().count > 0) add("tasks", TaskLine(file));
   if (facts.Kept<CounterPlan>().count > 0) add("counters", CounterLine(file));
   return sentences;
+}
+
+void PrintGilThreads(const RunFacts& facts, RereadFile* file,
+                     OutputBuffer* output) {
+  GilReplay replay;
+  if (facts.Kept<GilRecording>().count == 0 || !file->Read(&replay) ||
+      !replay.has_gil()) {
+    return;
+  }
+  ThreadFilter all("", &replay.index());
+  Table table = GilTable(GilRows::kThreads, replay, &all, kMostGilThreads,
+                         TableFormat::kText);
+  if (table.rows.empty()) return;
+  DropEmptyColumns(&table);
+  PrintTable(table, TableFormat::kText, output);
 }
 
 }  // namespace pymemrun

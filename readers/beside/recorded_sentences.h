@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "readers/output/output_buffer.h"
 #include "readers/run/reread_file.h"
 #include "readers/summary/run_facts.h"
 
@@ -14,6 +15,11 @@ namespace pymemrun {
 // Python ...". Reads the file once for each. What cannot be read is left out.
 std::vector<std::string> RecordedSentences(const RunFacts& facts,
                                            RereadFile* file);
+
+// The table of threads of a run with the GIL: how long each held it, and waited.
+// Reads the file, if it has them.
+void PrintGilThreads(const RunFacts& facts, RereadFile* file,
+                     OutputBuffer* output);
 
 }  // namespace pymemrun
 

@@ -76,6 +76,7 @@ int AnswerCommand::Run(const Console& console, OutputBuffer* output) {
   options.file_name = files_.paths[0];
   if (!brief_) AddBeside(*answer, file.get(), console, &options);
   output->Append(AnswerText(*answer, options));
+  if (brief_) PrintGilThreads(answer->facts, file.get(), output);
   return file->code();
 }
 

@@ -77,7 +77,7 @@ ProcessGrowth GrowthFrom(size_t from, const PlaceCurves& curves,
   const uint64_t end_us = steps.count * steps.step_us;
   ProcessGrowth growth, steady;
   growth.bytes = SteadyGrowth(rss, from_us, end_us);
-  double most = 0;
+  double most = 0, of_steady = 0;
   for (const auto& [place, bytes] : curves.bytes) {
     const double gain = Gain(bytes, from, steps.count);
     if (place == NamedPlace(kImports)) {
@@ -87,13 +87,20 @@ ProcessGrowth GrowthFrom(size_t from, const PlaceCurves& curves,
     const uint64_t line_bytes = LineGrowth(bytes, from, steps);
     if (line_bytes > steady.bytes) {
       steady = {line_bytes, LabelOf(place), line_bytes};
+      of_steady = gain;
     }
     if (gain <= most) continue;
     most = gain;
     growth.line = LabelOf(place);
   }
   growth.line_bytes = Bytes(most);
-  return growth.bytes >= steady.bytes ? growth : steady;
+  if (growth.bytes < steady.bytes) return steady;
+  // What a line took at once is no part of it.
+  if (steady.bytes > 0) {
+    growth.line = steady.line;
+    growth.line_bytes = Bytes(of_steady);
+  }
+  return growth;
 }
 
 }  // namespace

@@ -84,6 +84,17 @@ TEST(ProcessGrowthTest, WhatLoadsToTheEndIsNotJudged) {
   EXPECT_EQ(growth.bytes, 0u);
 }
 
+TEST(ProcessGrowthTest, WhatALineTookAtOnceIsNotWhatGrew) {
+  PlaceCurves curves = Curves(kRises, {});
+  curves.bytes[Place{"job.py", 3, {}}] = {0,   200, 200, 200, 200,
+                                          200, 200, 200, 200, 200};
+  const auto growth = FindGrowth(
+      curves, kSteps, Rss({0, 210, 220, 230, 240, 250, 260, 270, 280, 290}));
+  EXPECT_EQ(growth.bytes, 60u);
+  EXPECT_EQ(growth.line, "job.py:4");
+  EXPECT_EQ(growth.line_bytes, 90u);
+}
+
 // It waits for its first task, and when it has done its last one.
 TEST(ProcessGrowthTest, WaitingDoesNotCount) {
   const Curve line = {0, 0, 0, 10, 20, 30, 40, 50, 50, 50};

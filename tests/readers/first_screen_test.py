@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""The first screen of programs whose memory is known: most of it free, or a line that
+grows, or lines that only seem to."""
+import re
+import subprocess
+import unittest
+
+import support
+
+MIB = 1 << 20
+# 1 of 40 rows stays, and with it the page that it is in.
+FREE = """\
+def rows(n):
+    return [bytes(b'x') * 700 for _ in range(n)]  # pins
+kept = rows(300_000)[::40]
+part = bytearray(b'y') * 40_000_000  # part
+"""
+FREE_MIB, PART_MIB = 300_000 * 733 / MIB, 40e6 / MIB
+# What happens to memory in a hundred steps, a line for each way.
+STEPS = """\
+import sys, time
+way, kept = sys.argv[1], []
+base = bytearray(b'b') * 20_000_000
+for i in range(100):
+    if way == 'leaks': kept.append(bytearray(b'l') * 200_000)
+    if way == 'late' and i > 60: kept.append(bytearray(b'l') * 400_000)
+    if way == 'fills' and i < 50: kept.append(bytearray(b'l') * 1_000_000)
+    if way == 'saws': kept.append(bytearray(b'l') * 400_000)
+    if way == 'saws' and i % 10 == 9: kept.clear()
+    if way == 'once' and i == 50: kept.append(bytearray(b'l') * 9_000_000)
+    if way == 'flat': part = bytearray(b'l') * 400_000
+    time.sleep(.03)
+"""
+
+
+def line_with(text, part):
+    return next(number for number, line in enumerate(text.splitlines(), 1) if part in line)
+
+
+def mib(text):
+    number, unit = text.split()
+    return float(number) * {"KiB": 1 / 1024, "MiB": 1, "GiB": 1024}[unit]
+
+
+class FirstScreenTest(support.ProgramTest):
+    def screen(self, path):
+        return subprocess.run([support.PYMEMREPORT, path], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def test_most_of_it_is_free(self):
+        run = self.pymemrun("--quiet", self.write("free.py", FREE), env=support.USUAL)
+        text = " ".join(self.screen(run.path).split())
+        peak, free, share, place, held = re.search(
+            r"Peak (\S+ \w+) at \S+ s\. (\S+ \w+) of it \((\d+) %\) is free memory that "
+            r"allocators keep\. Of your lines (\S+) holds (\S+ \w+) of it", text).groups()
+        self.assertAlmostEqual(mib(free), FREE_MIB, delta=20, msg=text)
+        self.assertAlmostEqual(int(share), 100 * mib(free) / mib(peak), delta=1.5)
+        self.assertEqual(place, f"free.py:{line_with(FREE, '# part')}")
+        self.assertAlmostEqual(mib(held), PART_MIB, delta=1, msg=text)
+        # What would return it, and whose blocks keep it.
+        left = re.search(r"Free at the end: (\S+ \w+) in malloc's heap "
+                         r"\(ctypes\.CDLL\(None\)\.malloc_trim\(0\) ", text)
+        self.assertAlmostEqual(mib(left[1]), FREE_MIB, delta=20, msg=text)
+        self.assertIn(f"Kept by live blocks of free.py:{line_with(FREE, '# pins')}.", text)
+
+    def test_which_lines_grow(self):
+        script = self.write("steps.py", STEPS)
+        ways = "leaks", "late", "fills", "saws", "once", "flat"
+        programs = {way: subprocess.Popen(
+            [support.PYMEMRUN, "--quiet", "-o", f"{self.folder}/{way}.pb", script, way])
+                    for way in ways}
+        for way, program in programs.items():
+            self.assertEqual(program.wait(), 0, way)
+        for way in ways:
+            text = " ".join(self.screen(f"{self.folder}/{way}.pb").split())
+            told = subprocess.run(
+                [support.PYMEMREPORT, "processes", f"{self.folder}/{way}.pb"], check=True,
+                text=True, stdout=subprocess.PIPE).stdout
+            line = line_with(STEPS, f"way == '{way}'")
+            growing = re.search(r"Growing at the end: steps\.py:(\d+), \+(\S+ \w+) ", text)
+            if way not in ("leaks", "late"):
+                self.assertIsNone(growing, text)
+                self.assertNotIn("grew all the time", told)
+                continue
+            self.assertEqual(int(growing[1]), line, text)
+            # The second half of the time; `late`, from where it begins.
+            made_mib = {"leaks": 100 * 200_000 / 2, "late": 39 * 400_000}[way] / MIB
+            self.assertAlmostEqual(mib(growing[2]), made_mib, delta=0.35 * made_mib, msg=text)
+            if way == "leaks":
+                self.assertRegex(told, rf"grew all the time.*most of it at .*steps\.py:{line}\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

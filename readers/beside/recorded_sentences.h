@@ -16,8 +16,8 @@ namespace pymemrun {
 std::vector<std::string> RecordedSentences(const RunFacts& facts,
                                            RereadFile* file);
 
-// The table of threads of a run with the GIL: how long each held it, and waited.
-// Reads the file, if it has them.
+// The table of threads of a run with the GIL: how long each held it, and
+// waited. Reads the file, if it has them.
 void PrintGilThreads(const RunFacts& facts, RereadFile* file,
                      OutputBuffer* output);
 

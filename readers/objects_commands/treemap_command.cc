@@ -10,9 +10,9 @@
 #include "absl/strings/str_format.h"
 #include "readers/chart/treemap.h"
 #include "readers/objects/object_text.h"
-#include "readers/objects_text/object_table.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/retained_tree.h"
+#include "readers/objects_text/object_table.h"
 #include "text/columns.h"
 #include "text/report_text.h"
 

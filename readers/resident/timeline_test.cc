@@ -93,8 +93,8 @@ TEST(TimelineTest, APartOfARunHasItsOwnPeak) {
   const Printed part = TimelineOf(run, {"--from", "10ms", "--to", "100ms"});
   EXPECT_EQ(part.code, 0) << part.err;
   EXPECT_THAT(part.out, HasSubstr("280.0 KiB at 0.050 s"));
-  const auto rows = Rows(TimelineOf(
-      run, {"--format", "csv", "--from", "10ms", "--to", "100ms"}));
+  const auto rows = Rows(
+      TimelineOf(run, {"--format", "csv", "--from", "10ms", "--to", "100ms"}));
   ASSERT_GT(rows.size(), 400u);
   EXPECT_EQ(rows[1][0], "0.010000");
   EXPECT_EQ(rows[1][1], "81920");

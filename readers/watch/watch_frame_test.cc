@@ -103,11 +103,13 @@ TEST(WatchFrameTest, LongNamesKeepTheirLine) {
       "/a/long/folder/e_threads.py:16 a_function_of_a_long_name";
   frame.lines[1].name =
       "/a/long/folder/e_threads.py:1 a_function_of_a_long_name";
-  frame.children = {{4800, "/a/very/long/folder/with/another/child.py", 1, false}};
+  frame.children = {
+      {4800, "/a/very/long/folder/with/another/child.py", 1, false}};
   const std::vector<std::string> texts = Texts(frame, 60, 24);
   EXPECT_LT(RowWith(texts, "…/e_threads.py:16 a_function_of_.."), 24u);
   EXPECT_LT(RowWith(texts, "…/e_threads.py:1 a_function_of_a.."), 24u);
-  EXPECT_LT(RowWith(texts, "pid 4800  …/long/folder/with/another/child.py"), 24u);
+  EXPECT_LT(RowWith(texts, "pid 4800  …/long/folder/with/another/child.py"),
+            24u);
 }
 
 TEST(WatchFrameTest, SortsBySizeWhenAsked) {

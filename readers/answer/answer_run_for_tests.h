@@ -33,6 +33,7 @@ class AnswerRun {
   uint64_t hwm_mib = 60;
   uint32_t children = 0;  // that were not traced
   bool gil_and_tasks = false;
+  uint64_t short_blocks = 0;  // that line 4 frees at once, in the same batch
 
   std::string Build() const {
     StringSink sink;
@@ -79,7 +80,13 @@ class AnswerRun {
       AddPages(&builder, 2000000, 2 * kStart, 14 * kMiB, four, heap_mapping);
     }
     if (heap) {
-      builder.AddHeap({AllocEvent(2000001, 2 * kStart, 8 * kMiB, four)});
+      std::vector<HeapEvent> events = {
+          AllocEvent(2000001, 2 * kStart, 8 * kMiB, four)};
+      for (uint64_t i = 0; i < short_blocks; ++i) {
+        events.push_back(AllocEvent(2000002, 8 * kStart, 64, four));
+        events.push_back(FreeEvent(2000002, 8 * kStart));
+      }
+      builder.AddHeap(events);
     }
     if (pages) {
       AddPages(&builder, 3000000, 4 * kStart, 2 * kMiB, five, file_mapping);

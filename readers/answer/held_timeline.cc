@@ -28,8 +28,10 @@ absl::StatusOr<size_t> HeapBeside::Source::Read(char* buffer, size_t size) {
 }
 
 bool HeapBeside::Heap::OnHeap(const HeapEvent* events, size_t count) {
-  held_.assign(events, events + count);
+  // A batch comes in several pieces where it is long.
+  held_.erase(held_.begin(), held_.begin() + static_cast<ptrdiff_t>(next_));
   next_ = 0;
+  held_.insert(held_.end(), events, events + count);
   return true;
 }
 

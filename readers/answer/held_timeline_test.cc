@@ -53,6 +53,13 @@ TEST(HeldTimelineTest, MemoryIsChargedAsInTheAnswer) {
                           {"unattributed", 0}}));
 }
 
+// A batch is read in pieces: none is passed over.
+TEST(HeldTimelineTest, SoItIsWhereABatchIsLong) {
+  AnswerRun run;
+  run.short_blocks = 20000;
+  EXPECT_EQ(At(run.Build(), "4.025000"), At(AnswerRun().Build(), "4.025000"));
+}
+
 TEST(HeldTimelineTest, FirstTouchIsShownWhereItIsAskedFor) {
   const Values touched =
       At(AnswerRun().Build(), "4.025000", {"--owner", "touch"});

@@ -14,26 +14,22 @@
 
 namespace pymemrun {
 
-inline constexpr uint64_t kPage = 4096;
-inline constexpr uint64_t kMiB = 1 << 20;
-inline constexpr uint64_t kStart = 0x10000000;
+inline constexpr uint64_t kPage = 4096, kMiB = 1 << 20, kStart = 0x10000000;
 
 // A program of one file, /src/job.py, begun in /src. Line 3 calls numpy, which
 // mallocs 40 MiB at 1 s and fills them. Line 4 makes a list of 8 MiB at 2 s.
 // Line 5 reads a file of 2 MiB at 3 s. 4 MiB were there before. At 4 s, the
-// peak, 6 MiB are anonymous and hold no block. At 5 s line 3's block goes with
-// its pages.
+// peak, 6 MiB are anonymous and hold no block. At 5 s line 3's block goes.
 class AnswerRun {
  public:
   bool pages = true, heap = true, native = true;
   uint64_t file_mib = 0;  // that the kernel counts at 3.5 s; 0: it does not
   std::string script = "/src/job.py";
-  bool footer = true;
+  bool footer = true, gil_and_tasks = false;
   Footer::End end = Footer::EXIT;
   uint64_t hwm_mib = 60;
-  uint32_t children = 0;  // that were not traced
-  bool gil_and_tasks = false;
-  uint64_t short_blocks = 0;  // that line 4 frees at once, in the same batch
+  uint32_t children = 0;         // that were not traced
+  std::vector<HeapEvent> later;  // in the batch of line 4's block, behind it
 
   std::string Build() const {
     StringSink sink;
@@ -80,12 +76,9 @@ class AnswerRun {
       AddPages(&builder, 2000000, 2 * kStart, 14 * kMiB, four, heap_mapping);
     }
     if (heap) {
-      std::vector<HeapEvent> events = {
-          AllocEvent(2000001, 2 * kStart, 8 * kMiB, four)};
-      for (uint64_t i = 0; i < short_blocks; ++i) {
-        events.push_back(AllocEvent(2000002, 8 * kStart, 64, four));
-        events.push_back(FreeEvent(2000002, 8 * kStart));
-      }
+      auto events = later;
+      events.insert(events.begin(),
+                    AllocEvent(2000001, 2 * kStart, 8 * kMiB, four));
       builder.AddHeap(events);
     }
     if (pages) {

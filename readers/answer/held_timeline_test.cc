@@ -56,7 +56,10 @@ TEST(HeldTimelineTest, MemoryIsChargedAsInTheAnswer) {
 // A batch is read in pieces: none is passed over.
 TEST(HeldTimelineTest, SoItIsWhereABatchIsLong) {
   AnswerRun run;
-  run.short_blocks = 20000;
+  for (int i = 0; i < 20000; ++i) {
+    run.later.push_back(AllocEvent(2000002, 8 * kStart, 64, /*stack=*/1));
+    run.later.push_back(FreeEvent(2000002, 8 * kStart));
+  }
   EXPECT_EQ(At(run.Build(), "4.025000"), At(AnswerRun().Build(), "4.025000"));
 }
 

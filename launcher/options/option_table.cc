@@ -77,7 +77,7 @@ constexpr OptionRow kTable[] = {
      "folder, and an earlier run.pb is renamed to old-run.DATE_TIME_PID.pb.",
      ReadOutput, "the path of a file; standard output is the program's",
      nullptr, kUsual | kHasLetter},
-    {kOutput, "force", nullptr, "Overwrite an output file that exists.",
+    {kOutput, "force", nullptr, "Replace an output file that is an earlier run.",
      SetFlag<&Options::force>},
     {kOutput, "compress", "LEVEL",
      "Compress the run file with zstd at LEVEL 1 to 19, or none (1).",

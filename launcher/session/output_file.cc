@@ -163,21 +163,29 @@ bool ReplaceRun(const std::string& path, const NameOfRunFile& name_of,
   return true;
 }
 
+// False: *error.
+bool RefuseOther(const std::string& path, std::string* error) {
+  const int unreadable = WhyUnreadable(path);
+  *error = path + " exists and " +
+           (unreadable != 0 ? "cannot be read: " + Reason(unreadable)
+                            : "is not a run file") +
+           kNameAnother;
+  return false;
+}
+
+// Whether nothing but a run can be lost with the file. The attribute stays
+// where somebody puts other content into a run's file.
+bool IsRunOrEmpty(const std::string& path, const struct stat& status,
+                  const NameOfRunFile& name_of) {
+  if (status.st_size == 0) return true;
+  if (!BeginsAsDump(path)) return false;
+  return !StartNameOfFile(path, status, name_of).empty();
+}
+
 bool MoveAside(const std::string& path, const struct stat& status,
                const OutputRequest& request, std::string* error) {
   std::string name = StartNameOfFile(path, status, request.name_of);
-  if (name.empty() && request.force) {
-    return ReplaceRun(path, request.name_of, error);
-  }
-  if (name.empty()) {
-    int unreadable = WhyUnreadable(path);
-    *error = path + " exists and " +
-             (unreadable != 0 ? "cannot be read: " + Reason(unreadable)
-                              : "is not a run file") +
-             kNameAnother +
-             (unreadable != 0 ? "" : ", or replace it with --force");
-    return false;
-  }
+  if (name.empty()) return RefuseOther(path, error);
   std::string folder = path.substr(0, path.rfind('/') + 1);
   std::string stem = folder + "old-run." + name;
   std::string to = stem + ".pb";
@@ -205,6 +213,9 @@ bool MakeWay(const std::string& path, const OutputRequest& request,
     return false;
   }
   if (request.pattern.empty()) return MoveAside(path, status, request, error);
+  if (!IsRunOrEmpty(path, status, request.name_of)) {
+    return RefuseOther(path, error);
+  }
   if (!request.force) {
     *error = path + " exists already; --force replaces it";
     return false;

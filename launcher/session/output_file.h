@@ -52,9 +52,9 @@ std::string NameWith(const std::string& added, const std::string& path);
 // symbolic link. On success returns a close-on-exec descriptor and sets *path
 // to the absolute path; otherwise returns -1 with one line in *error. A file
 // that was there is renamed (the default name: to its own start), replaced
-// (force, regular files only), each with the dumps of objects of its run; or
-// left alone with another name for the new one (numbered: `run-1.pb` beside
-// `run.pb`), or left alone and the call fails.
+// (force, run files and empty ones only), each with the dumps of objects of its
+// run; or left alone with another name for the new one (numbered: `run-1.pb`
+// beside `run.pb`), or left alone and the call fails.
 int CreateOutputFile(const OutputRequest& request, std::string* path,
                      std::string* error);
 

@@ -12,7 +12,9 @@ namespace pymemrun {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
+constexpr char kRun[] = "\x28\xb5\x2f\xfd a run";
 constexpr char kDump[] = "\x28\xb5\x2f\xfd its dump";
 constexpr char kIndex[] = "pymemox1 its index";
 
@@ -52,12 +54,37 @@ TEST_F(OutputFileTest, MakesAPrivateFileWhateverTheUmask) {
 }
 
 TEST_F(OutputFileTest, ANamedFileIsReplacedOnlyByForce) {
-  folder_.Write("x.pb", "theirs");
+  name_ = "20200102_030405_77";
+  folder_.Write("x.pb", kRun);
   EXPECT_EQ(Create("x.pb"), "");
   EXPECT_THAT(error_, HasSubstr("exists already; --force replaces it"));
-  EXPECT_EQ(TestFolder::Read(folder_ / "x.pb"), "theirs");
+  EXPECT_EQ(TestFolder::Read(folder_ / "x.pb"), kRun);
   EXPECT_EQ(Create("x.pb", true), folder_ / "x.pb");
   EXPECT_EQ(TestFolder::Read(folder_ / "x.pb"), "");
+  EXPECT_EQ(Create("x.pb", true), folder_ / "x.pb");  // empty
+}
+
+TEST_F(OutputFileTest, ForceReplacesNothingButRuns) {
+  const auto expect_refused = [&](const char* text) {
+    for (const char* pattern : {"run.pb", ""}) {  // "": run.pb, too
+      EXPECT_EQ(Create(pattern, true), "") << text;
+      EXPECT_THAT(error_, HasSubstr("is not a run file; choose another"));
+      EXPECT_EQ(TestFolder::Read(folder_ / "run.pb"), text);
+    }
+    EXPECT_EQ(Create("run.pb"), "");
+    EXPECT_THAT(error_, Not(HasSubstr("--force")));
+  };
+  folder_.Write("run.pb", "theirs");
+  expect_refused("theirs");
+  // Another zstd file: its header tells no run.
+  folder_.Write("run.pb", kRun);
+  expect_refused(kRun);
+  // A run's file, with other content by now.
+  ASSERT_EQ(unlink("run.pb"), 0);
+  ASSERT_NE(Create("run.pb"), "");
+  folder_.Write("run.pb", "notes");
+  EXPECT_EQ(Create("run.pb", true), "");
+  EXPECT_EQ(TestFolder::Read(folder_ / "run.pb"), "notes");
 }
 
 TEST_F(OutputFileTest, ANumberedFileLeavesOthersAlone) {
@@ -109,7 +136,7 @@ TEST_F(OutputFileTest, DumpsGoWhereTheirRunGoes) {
 }
 
 TEST_F(OutputFileTest, DumpsOfAReplacedRunGoWithIt) {
-  folder_.Write("x.pb", "earlier");
+  folder_.Write("x.pb", kRun);
   folder_.Write("x.obj.pb", kDump);
   folder_.Write("x.obj-1.pb.idx", kIndex);
   folder_.Write("xy.obj.pb", kDump);
@@ -125,7 +152,7 @@ TEST_F(OutputFileTest, DumpsOfAReplacedRunGoWithIt) {
 TEST_F(OutputFileTest, ForceLeavesFilesThatAreNoDumps) {
   const char* const names[] = {"x.obj.pb", "x.obj-1.pb", "x.obj.pb.idx",
                                "x.obj-2.pb"};
-  folder_.Write("x.pb", "earlier");
+  folder_.Write("x.pb", kRun);
   for (const char* name : names) folder_.Write(name, "notes");
   folder_.Write("x.obj-3.pb", "");
   mkdir("x.obj-4.pb", 0700);
@@ -135,7 +162,7 @@ TEST_F(OutputFileTest, ForceLeavesFilesThatAreNoDumps) {
     EXPECT_EQ(TestFolder::Read(folder_ / name), "notes") << name;
   }
   EXPECT_TRUE(std::filesystem::exists(folder_ / "x.obj-3.pb"));
-  // A zstd file without the header of a run.
+  // A zstd file without the header of a run. What is replaced is empty.
   folder_.Write("x.obj.pb", kDump);
   name_ = "";
   ASSERT_EQ(Create("x.pb", true), folder_ / "x.pb");
@@ -171,7 +198,6 @@ TEST_F(OutputFileTest, AStrangersFileIsNotDestroyed) {
     EXPECT_THAT(error_, HasSubstr("is not a run file"));
     EXPECT_EQ(TestFolder::Read(folder_ / "run.pb"), "precious");
   }
-  EXPECT_EQ(Create("", true), folder_ / "run.pb");
 }
 
 // As another user meets a run file of root's: the folder is not his either.
@@ -195,8 +221,7 @@ TEST_F(OutputFileTest, AFileThatCannotBeReadIsSaidToBeSo) {
                       " exists and cannot be read: Permission denied; choose "
                       "another with -o PATH");
   EXPECT_EQ(forced, "");
-  EXPECT_EQ(error_, "cannot replace " + (folder_ / "run.pb") +
-                        ": Permission denied; choose another with -o PATH");
+  EXPECT_EQ(error_, said);
 }
 
 TEST_F(OutputFileTest, OnlyRegularFilesAreEverReplaced) {

@@ -94,7 +94,13 @@ class LauncherTest(FaultTest):
         with open(self.path("s.py")) as file:
             self.assertEqual(file.read(), self.STARTED)
 
-    def test_force_takes_the_place_of_a_file_only(self):
+    def test_force_takes_the_place_of_a_run_only(self):
+        precious = self.new_run()
+        with open(precious, "w") as file:
+            file.write("precious\n")
+        self.refused("--force", "-o", precious, "s.py", says="not a run file")
+        with open(precious) as file:
+            self.assertEqual(file.read(), "precious\n")
         path = self.new_run()
         os.symlink("s.py", path)
         self.refused("--force", "-o", path, "s.py")

@@ -1,5 +1,7 @@
 #include "collector/process/clock_scale.h"
 
+#include <algorithm>
+
 #include "collector/process/monotonic_clock.h"
 #include "tracer/wire/tsc.h"
 
@@ -74,12 +76,22 @@ void ClockScale::SetSlope(double us_per_tick) {
   ticks_per_us_ = 1 / us_per_tick;
 }
 
+uint64_t ClockScale::Latest(uint64_t ns) const {
+  if (now_ns_ == nullptr) return UINT64_MAX;
+  if (ns > seen_ns_) {
+    const uint64_t now_ns = now_ns_();
+    seen_ns_ = now_ns - std::min(now_ns, start_.monotonic_ns);
+  }
+  return seen_ns_;
+}
+
 uint64_t ClockScale::Micros(uint64_t stamp) const {
   const double us =
       anchor_us_ +
       static_cast<double>(static_cast<int64_t>(stamp - anchor_stamp_)) *
           us_per_tick_;
-  return Clamped(us);
+  const uint64_t micros = std::min(Clamped(us), UINT64_MAX / 1000);
+  return std::min(micros, Latest(micros * 1000) / 1000);
 }
 
 uint64_t ClockScale::NanosAt(uint64_t stamp) const {
@@ -87,13 +99,14 @@ uint64_t ClockScale::NanosAt(uint64_t stamp) const {
       anchor_us_ +
       static_cast<double>(static_cast<int64_t>(stamp - anchor_stamp_)) *
           us_per_tick_;
-  return Clamped(us * 1e3);
+  const uint64_t nanos = Clamped(us * 1e3);
+  return std::min(nanos, Latest(nanos));
 }
 
 uint64_t ClockScale::NanosOfMonotonic(uint64_t monotonic_ns) const {
-  return monotonic_ns <= start_.monotonic_ns
-             ? 0
-             : monotonic_ns - start_.monotonic_ns;
+  if (monotonic_ns <= start_.monotonic_ns) return 0;
+  const uint64_t nanos = monotonic_ns - start_.monotonic_ns;
+  return std::min(nanos, Latest(nanos));
 }
 
 uint64_t ClockScale::StampAfter(uint64_t micros) const {
@@ -108,8 +121,7 @@ uint64_t ClockScale::Nanos(uint64_t units) const {
 }
 
 uint64_t ClockScale::MicrosOfMonotonic(uint64_t monotonic_ns) const {
-  if (monotonic_ns <= start_.monotonic_ns) return 0;
-  return (monotonic_ns - start_.monotonic_ns) / 1000;
+  return NanosOfMonotonic(monotonic_ns) / 1000;
 }
 
 }  // namespace pymemrun

@@ -17,6 +17,10 @@ class ClockScale {
     uint64_t monotonic_ns = 0;
   };
 
+  // `now_ns`, if any, reads CLOCK_MONOTONIC. No time is then later than now,
+  // whatever a stamp says: stamps come from the traced program.
+  explicit ClockScale(uint64_t (*now_ns)() = nullptr) : now_ns_(now_ns) {}
+
   // Both clocks at one moment: the best of several tries, which is off by some
   // 20 ns. tsc is 0 where the machine has none.
   static Pair Measure();
@@ -43,6 +47,12 @@ class ClockScale {
 
  private:
   void SetSlope(double us_per_tick);
+  // What no time may exceed, in nanoseconds since the start. `ns`: what is
+  // going to be compared with it.
+  uint64_t Latest(uint64_t ns) const;
+
+  uint64_t (*const now_ns_)();
+  mutable uint64_t seen_ns_ = 0;  // now is that at least
 
   bool time_is_tsc_ = false;
   Pair start_;

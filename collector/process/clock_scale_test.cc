@@ -27,6 +27,23 @@ TEST(ClockScaleTest, StampAfterIsWhereTheMicrosecondMoves) {
   }
 }
 
+// Stamps come from the traced program, which may write anything.
+TEST(ClockScaleTest, NoTimeIsLaterThanNow) {
+  constexpr uint64_t kStart = 5000, kNow = kStart + 7000000;
+  ClockScale clock([] { return kNow; });
+  clock.Start(false, {0, kStart}, {});
+  EXPECT_EQ(clock.Micros(kNow - 2000), 6998u);
+  for (const uint64_t far :
+       {kNow + 1000, uint64_t{1} << 62, (uint64_t{1} << 63) - 1}) {
+    EXPECT_EQ(clock.Micros(far), 7000u) << far;
+    EXPECT_EQ(clock.NanosAt(far), 7000000u) << far;
+    EXPECT_EQ(clock.MicrosOfMonotonic(far), 7000u) << far;
+    EXPECT_EQ(clock.NanosOfMonotonic(far), 7000000u) << far;
+  }
+  EXPECT_EQ(clock.MicrosOfMonotonic(UINT64_MAX), 7000u);
+  EXPECT_EQ(clock.Micros(0), 0u);
+}
+
 TEST(ClockScaleTest, TheTscAgreesWithTheMonotonicClock) {
   const ClockScale::Pair start = ClockScale::Measure();
   if (start.tsc == 0) GTEST_SKIP() << "no TSC here";

@@ -17,6 +17,7 @@
 #include "collector/pages/page_scanner.h"
 #include "collector/process/clock_scale.h"
 #include "collector/process/launch_text.h"
+#include "collector/process/monotonic_clock.h"
 #include "collector/process/process_watch.h"
 #include "collector/ring/ring_reader.h"
 #include "collector/ring/shared_memory.h"
@@ -88,7 +89,7 @@ class CollectorProcess {
   const int output_fd_;
   const pid_t pid_;
   const uint32_t page_bytes_;
-  ClockScale clock_;
+  ClockScale clock_{MonotonicNs};
   ClockScale::Pair earlier_;  // measured before the run began
   RunWriter writer_;
   EventEncoder encoder_;

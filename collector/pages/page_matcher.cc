@@ -20,6 +20,13 @@ constexpr uint64_t kLongestFaultNs = 200000000;
 // forges times, and must not take the longer the more there is.
 constexpr int kMaxPlacesBack = 1 << 14;
 
+// When there are so many threads, those that nothing waits for and that were
+// quiet for so long are forgotten: most have ended. When there are many more,
+// all that nothing waits for.
+constexpr size_t kManyThreads = 1u << 9;
+constexpr uint64_t kQuietNs = 1000000000;
+constexpr size_t kMaxThreads = 1u << 14;
+
 template <typename T>
 void InsertByTime(const T& item, std::deque<T>* sorted) {
   auto at = sorted->end();
@@ -32,6 +39,9 @@ void InsertByTime(const T& item, std::deque<T>* sorted) {
 }
 
 }  // namespace
+
+PageMatcher::PageMatcher(uint32_t page_bytes)
+    : page_bytes_(page_bytes), forget_at_(kManyThreads) {}
 
 // What waits or is yet to come is not older, except for stragglers.
 uint64_t PageMatcher::Settled() const {
@@ -193,17 +203,18 @@ uint64_t PageMatcher::Step(uint64_t time_ns) {
 }
 
 void PageMatcher::ForgetThreads() {
+  const bool are_too_many = threads_.size() >= kMaxThreads;
   for (auto it = threads_.begin(); it != threads_.end();) {
     DropOlder(Settled(), &it->second);
-    const bool waits =
-        !it->second.touches.empty() || it->second.newest_sample_ns >= Settled();
-    if (waits) {
+    const uint64_t quiet_ns = are_too_many ? 0 : kQuietNs;
+    if (!it->second.touches.empty() ||
+        it->second.newest_sample_ns + quiet_ns >= Settled()) {
       ++it;
     } else {
       threads_.erase(it++);
     }
   }
-  forget_at_ = std::max(kMaxThreads, 2 * threads_.size());
+  forget_at_ = std::max(kManyThreads, 2 * threads_.size());
 }
 
 }  // namespace pymemrun

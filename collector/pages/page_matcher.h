@@ -49,9 +49,9 @@ struct PageMark {
   uint64_t time_ns;
   Kind kind;
   // Of kRange.
-  uint32_t action;  // PageAction
-  uint32_t thread;  // Linux thread id
-  uint32_t stack;   // StackDef.id
+  uint32_t action;   // PageAction
+  uint32_t thread;   // Linux thread id
+  uint32_t stack;    // StackDef.id
   uint64_t address;  // of kFork: the child's number, 0: not known
   uint64_t bytes;
   uint64_t new_address;
@@ -78,7 +78,7 @@ class PageMatcher {
   // A thread of Python's takes its first faults before it has its name.
   static constexpr uint64_t kNamePatienceNs = 200000000;
 
-  explicit PageMatcher(uint32_t page_bytes) : page_bytes_(page_bytes) {}
+  explicit PageMatcher(uint32_t page_bytes);
 
   // Samples before the touches that were read before them.
   void AddTouch(uint32_t thread, const PageTouch& touch);
@@ -107,6 +107,8 @@ class PageMatcher {
   std::vector<FaultUnderWay> FaultsUnderWay(uint64_t time_ns) const;
 
   size_t waiting() const { return samples_.size() + marks_.size() + touches_; }
+  // That something is remembered of: each takes 1 to 2 KiB.
+  size_t threads() const { return threads_.size(); }
 
  private:
   struct Thread {
@@ -138,9 +140,7 @@ class PageMatcher {
   std::deque<PageSample> samples_;
   std::deque<PageMark> marks_;
   absl::flat_hash_map<uint32_t, Thread> threads_;
-  // When there are so many, those that nothing waits for are forgotten.
-  static constexpr size_t kMaxThreads = 1u << 14;
-  size_t forget_at_ = kMaxThreads;
+  size_t forget_at_;         // so many threads
   size_t touches_ = 0;       // of all threads
   uint64_t emitted_ns_ = 0;  // time of the last that was given out...
 };

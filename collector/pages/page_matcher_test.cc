@@ -20,10 +20,9 @@ using Pages = std::vector<uint64_t>;
 class PageMatcherTest : public testing::Test, public PageMatcher::Output {
  protected:
   PageSpan OnSample(const MatchedSample& m) override {
-    out_.push_back(absl::StrCat(m.sample->thread, ":", m.sample->address / 4096,
-                                "=", m.stack, m.inferred ? "?" : "",
-                                m.far_too ? "+" : "",
-                                m.collecting ? "gc" : ""));
+    out_.push_back(absl::StrCat(
+        m.sample->thread, ":", m.sample->address / 4096, "=", m.stack,
+        m.inferred ? "?" : "", m.far_too ? "+" : "", m.collecting ? "gc" : ""));
     EXPECT_GE(m.time_ns, last_ns_);
     last_ns_ = m.time_ns;
     ++charged_[m.stack];
@@ -372,6 +371,22 @@ TEST_F(PageMatcherTest, ThreadsThatEndedAreForgotten) {
     ASSERT_EQ(Emit(10 * i + 5), absl::StrCat(thread, ":", i, "=5"));
   }
   EXPECT_LT(matcher_.waiting(), 1u << 15);
+}
+
+// A server with a thread for each request begins some hundred a second.
+TEST_F(PageMatcherTest, FewThreadsAreRememberedOfManyInALongRun) {
+  constexpr uint64_t kStep = kSecond / 200;
+  for (uint64_t i = 1; i <= 20000; ++i) {
+    const uint32_t thread = static_cast<uint32_t>(i + 1);
+    Sample(thread, kStep * i, i);
+    Touch(thread, kStep * i + 1, i, 5);
+    // One that is there all the time.
+    Sample(1, kStep * i + 2, i);
+    Touch(1, kStep * i + 3, i, 7);
+    Emit(kStep * i + kStep / 2);
+    EXPECT_LT(matcher_.threads(), 1100u) << i;
+  }
+  EXPECT_EQ(charged_[7], charged_[5]);
 }
 
 }  // namespace

@@ -22,8 +22,10 @@ bool ReadMoment(RereadFile* file, uint64_t at_us, const Answer& answer,
   if (!file->Read(moment->pages.get())) return false;
   const bool to_end = at_us == ResidentReplay::kEnd;
   if (answer.facts.HasHeap()) {
-    moment->heap = std::make_unique<HeapMoments>(std::vector<HeapMoment>{
-        {to_end ? HeapMoment::kEnd : HeapMoment::kTime, at_us}});
+    HeapMoment at = {to_end ? HeapMoment::kEnd : HeapMoment::kTime, at_us};
+    at.waits = answer.hindsight.waits;
+    moment->heap =
+        std::make_unique<HeapMoments>(std::vector<HeapMoment>{std::move(at)});
     moment->heap->BeginWithNothing();
     if (!file->Read(moment->heap.get())) return false;
   }

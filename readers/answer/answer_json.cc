@@ -52,6 +52,9 @@ std::string PlaceJson(const PlaceHolding& holding) {
        {"bytes", Whole(holding.bytes)},
        {"error_bytes", Whole(std::sqrt(std::max(holding.variance, 0.0)))},
        {"file_bytes", Whole(holding.file_bytes)},
+       {"pool_bytes", Whole(holding.pool_bytes)},
+       {"kept_by", TextOrNull(holding.kept_by)},
+       {"waits_bytes", Whole(holding.waits_bytes)},
        {"called", TextOrNull(holding.called)},
        {"thread", TextOrNull(holding.thread)}});
 }
@@ -61,6 +64,7 @@ std::string PartsJson(const MemorySplit& split) {
   const std::pair<absl::string_view, double> parts[] = {
       {"python_heap", split.python_bytes},
       {"native_heap", split.native_bytes},
+      {"pools", split.pool_bytes},
       {"free", split.free_bytes},
       {"files_and_code", split.file_bytes},
       {"stacks", split.stack_bytes},

@@ -17,10 +17,6 @@ namespace {
 constexpr double kRoughBytes = 64 << 10;
 
 // What is missing where only pages, or only blocks, were recorded.
-bool WasPaused(const Answer& answer) {
-  return answer.facts.has_pauses || answer.facts.header.filters().paused();
-}
-
 absl::string_view FreeLabel(const Answer& answer) {
   if (answer.peak.heap == nullptr) return "heap, live and free";
   if (WasPaused(answer)) return "free, or not recorded";
@@ -34,11 +30,10 @@ absl::string_view BeforeLabel(const Answer& answer) {
 }
 
 // " (nearly all by job.py:4)": which line of yours has most of the live blocks.
-std::string MostLive(const MemorySplit& split,
-                     const std::function<std::string(const Place&)>& name_of) {
+std::string MostLive(const MemorySplit& split, const NameOfPlace& name_of) {
   const PlaceHolding* most = nullptr;
   const auto blocks = [](const PlaceHolding& holding) {
-    return holding.bytes - holding.file_bytes;
+    return holding.bytes - holding.file_bytes - holding.pool_bytes;
   };
   for (const PlaceHolding& holding : split.places) {
     if (!holding.is_own) continue;
@@ -55,12 +50,6 @@ std::string MostLive(const MemorySplit& split,
 std::string Unrecorded(const Answer& answer) {
   std::vector<std::string> missing;
   const Header& header = answer.facts.header;
-  const uint64_t children = answer.facts.footer.has_value()
-                                ? answer.facts.footer->untraced_children()
-                                : 0;
-  if (children > 0) {
-    missing.push_back(Counted(children, "child process", "child processes"));
-  }
   if (WasPaused(answer)) {
     missing.push_back("what was allocated while tracing was off");
   }
@@ -92,6 +81,7 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
   std::vector<std::pair<absl::string_view, double>> parts = {
       {"native heap", split.native_bytes},
       {"Python heap", split.python_bytes},
+      {"pools of C libraries", split.pool_bytes},
       {FreeLabel(answer), split.free_bytes},
       {"files and code", split.file_bytes},
       {BeforeLabel(answer), split.before_bytes},
@@ -107,9 +97,7 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
   return parts;
 }
 
-std::string InheritedText(
-    const Answer& answer,
-    const std::function<std::string(const Place&)>& name_of) {
+std::string InheritedText(const Answer& answer, const NameOfPlace& name_of) {
   constexpr size_t kMostLines = 3;
   std::vector<std::string> lines;
   for (const PlaceHolding& holding : answer.inherited) {
@@ -125,9 +113,7 @@ std::string InheritedText(
       "Live in the parent when it forked: ", absl::StrJoin(lines, "; "), ".");
 }
 
-std::string StillThere(
-    const Answer& answer,
-    const std::function<std::string(const Place&)>& name_of) {
+std::string StillThere(const Answer& answer, const NameOfPlace& name_of) {
   MemorySplit end = answer.end.split;
   if (end.rss_bytes <= 0) return "";
   std::vector<std::string> parts;
@@ -183,11 +169,84 @@ std::string AlsoRecorded(const Answer& answer) {
                                          absl::StrJoin(commands, ", "), ".");
 }
 
+namespace {
+
+// Other lines of yours that hold as much, as far as their errors tell.
+std::vector<const PlaceHolding*> EqualsOf(const MemorySplit& split,
+                                          const PlaceHolding& first) {
+  constexpr double kEqualShare = 0.01;
+  std::vector<const PlaceHolding*> equals;
+  for (const PlaceHolding& other : split.places) {
+    const double error = std::sqrt(std::max(first.variance, 0.0) +
+                                   std::max(other.variance, 0.0));
+    if (other.is_own && &other != &first &&
+        other.is_import == first.is_import &&
+        first.bytes - other.bytes <=
+            std::max(error, kEqualShare * first.bytes)) {
+      equals.push_back(&other);
+    }
+  }
+  return equals;
+}
+
+// "job.py:4, job.py:9 and 3 other lines": a single line has its name.
+std::string NamesOf(const PlaceHolding& first,
+                    const std::vector<const PlaceHolding*>& others,
+                    const NameOfPlace& name_of) {
+  constexpr size_t kMostNames = 2;
+  std::string names = name_of(first.place);
+  const size_t named = others.size() <= kMostNames ? others.size() - 1 : 1;
+  for (size_t i = 0; i < named; ++i) {
+    absl::StrAppend(&names, ", ", name_of(others[i]->place));
+  }
+  return absl::StrCat(names, " and ",
+                      others.size() <= kMostNames
+                          ? name_of(others.back()->place)
+                          : Counted(others.size() - named, "other line"));
+}
+
+// Who did it in which call, as ", in numpy ones".
+std::string DoneBy(const PlaceHolding& first) {
+  const std::string called =
+      first.called.empty() ? ""
+                           : absl::StrCat(", in ", TerminalText(first.called));
+  if (first.waits_bytes > first.bytes / 2) {
+    return absl::StrCat(
+        called, ", whose threads allocated while this line waited (inferred)");
+  }
+  if (first.thread.empty() || first.thread == "MainThread") return called;
+  return absl::StrCat(called, ", on thread ", TerminalText(first.thread));
+}
+
+}  // namespace
+
+std::string HoldsText(const Answer& answer, const PlaceHolding& first,
+                      const NameOfPlace& name_of) {
+  const MemorySplit& split = answer.peak.split;
+  const auto equals = EqualsOf(split, first);
+  if (!equals.empty()) {
+    return absl::StrCat(NamesOf(first, equals, name_of), " hold about ",
+                        ShortBytes(first.bytes), " each.");
+  }
+  const bool in_pool = first.pool_bytes > first.bytes / 2;
+  // As far as anybody saw.
+  const absl::string_view does = !in_pool ? " holds "
+                                 : answer.facts.header.page_scan()
+                                     ? " ran while this came: "
+                                     : " was the first to use ";
+  return absl::StrCat(
+      name_of(first.place), does, ShortBytes(first.bytes), " of it (",
+      Percent(first.bytes / split.rss_bytes), ")",
+      in_pool ? absl::StrCat(", kept by ", TerminalText(first.kept_by)) : "",
+      DoneBy(first), ".");
+}
+
 LargestPart LargestPartOf(const Answer& answer, double line_bytes) {
   const MemorySplit& split = answer.peak.split;
   double libraries = 0, imports = 0;
   for (const PlaceHolding& holding : split.places) {
-    const double bytes = holding.bytes - holding.file_bytes;
+    const double bytes =
+        holding.bytes - holding.file_bytes - holding.pool_bytes;
     if (!holding.is_own) {
       libraries += bytes;
     } else if (holding.is_import) {
@@ -202,6 +261,7 @@ LargestPart LargestPartOf(const Answer& answer, double line_bytes) {
                                ? "is inherited from the parent"
                                : "was there before tracing"},
       {split.unattributed_bytes, "is unattributed"},
+      {split.pool_bytes, "lies in pools of C libraries"},
       {split.stack_bytes, "is stacks of threads"}};
   if (answer.peak.heap != nullptr) {
     const bool all = !WasPaused(answer) && answer.facts.header.heap_native();
@@ -229,73 +289,6 @@ std::string GrowingText(const Answer& answer, const NameOfPlace& name_of) {
   }
   if (lines.empty()) return "";
   return absl::StrCat("Growing at the end: ", absl::StrJoin(lines, "; "), ".");
-}
-
-namespace {
-
-// Of these parts the shown ones, each line once.
-std::string KeptBy(const std::vector<Place>& in_malloc,
-                   const std::vector<Place>& in_arenas,
-                   const NameOfPlace& name_of) {
-  std::vector<std::string> lines;
-  for (const std::vector<Place>* const places : {&in_malloc, &in_arenas}) {
-    for (const Place& place : *places) {
-      std::string name = name_of(place);
-      if (std::find(lines.begin(), lines.end(), name) == lines.end()) {
-        lines.push_back(std::move(name));
-      }
-    }
-  }
-  if (lines.empty()) return "";
-  return absl::StrCat(" Kept by live blocks of ", absl::StrJoin(lines, " and "),
-                      ".");
-}
-
-// Free memory is much from here on.
-constexpr double kMuchFree = 0.25;
-
-// Where it is much: at the end, or else at the peak.
-const MemorySplit* MuchFreeAt(const Answer& answer) {
-  if (!answer.has_pages || !answer.facts.HasHeap() || WasPaused(answer) ||
-      !answer.facts.header.heap_native()) {
-    return nullptr;
-  }
-  for (const AnswerMoment* moment : {&answer.end, &answer.peak}) {
-    if (moment->split.free_bytes > kMuchFree * moment->split.rss_bytes) {
-      return &moment->split;
-    }
-  }
-  return nullptr;
-}
-
-}  // namespace
-
-std::string FreeMemoryText(const Answer& answer, const NameOfPlace& name_of) {
-  const MemorySplit* const split = MuchFreeAt(answer);
-  if (split == nullptr) return "";
-  const FreeMemory& free = split->free;
-  constexpr double kLeastShare = 0.1;
-  const double least = kLeastShare * split->free_bytes;
-  std::vector<std::string> parts;
-  if (free.malloc_bytes > least) {
-    parts.push_back(absl::StrCat(
-        ShortBytes(free.malloc_bytes),
-        " in malloc's heap (ctypes.CDLL(None).malloc_trim(0) returns empty "
-        "pages)"));
-  }
-  if (free.other_bytes > least) {
-    parts.push_back(absl::StrCat(
-        ShortBytes(free.other_bytes),
-        free.in_python_arenas
-            ? " in arenas of Python's small objects (one returns when empty)"
-            : " in malloc's arenas of threads (MALLOC_ARENA_MAX=1: one heap)"));
-  }
-  const std::vector<Place> none;
-  return absl::StrCat(
-      "Free ", split == &answer.end.split ? "at the end: " : "at the peak: ",
-      absl::StrJoin(parts, "; "), ".",
-      KeptBy(free.malloc_bytes > least ? free.malloc_pins : none,
-             free.other_bytes > least ? free.other_pins : none, name_of));
 }
 
 std::string ThreadsText(const Answer& answer) {
@@ -329,7 +322,9 @@ bool LivesOn(const Answer& answer) {
   const MemorySplit& end = answer.end.split;
   double own = 0;
   for (const PlaceHolding& holding : end.places) {
-    if (holding.is_own && !holding.is_import) own += holding.bytes;
+    if (holding.is_own && !holding.is_import) {
+      own += holding.bytes - holding.pool_bytes;
+    }
   }
   return !answer.has_no_end && own > 0.25 * end.rss_bytes;
 }

@@ -9,6 +9,7 @@
 
 #include "absl/strings/string_view.h"
 #include "readers/answer/answer.h"
+#include "readers/answer/free_text.h"
 
 namespace pymemrun {
 
@@ -18,14 +19,11 @@ std::vector<std::pair<absl::string_view, double>> PartsOf(
 
 // What is still there at the end, by the same parts: each byte is in one of
 // them. Empty: RSS is not known. `name_of`: for a terminal.
-std::string StillThere(const Answer& answer,
-                       const std::function<std::string(const Place&)>& name_of);
+std::string StillThere(const Answer& answer, const NameOfPlace& name_of);
 
 // Which lines of a forked process's parent had what it inherited; empty: there
 // are none, or they are not known.
-std::string InheritedText(
-    const Answer& answer,
-    const std::function<std::string(const Place&)>& name_of);
+std::string InheritedText(const Answer& answer, const NameOfPlace& name_of);
 
 // That events were lost; empty: none were.
 std::string LossText(const Answer& answer);
@@ -36,6 +34,10 @@ std::vector<std::string> Remarks(const Answer& answer);
 // The commands for what else was recorded, on a line; empty: nothing was.
 std::string AlsoRecorded(const Answer& answer);
 
+// "job.py:3 holds 40 MiB of it (67 %), in numpy ones." Of the peak.
+std::string HoldsText(const Answer& answer, const PlaceHolding& first,
+                      const NameOfPlace& name_of);
+
 // A part of the peak that is larger than any line of the user's own code.
 struct LargestPart {
   double bytes = 0;
@@ -44,15 +46,9 @@ struct LargestPart {
 // Nothing where a line holds most. `line_bytes`: what the first line holds.
 LargestPart LargestPartOf(const Answer& answer, double line_bytes);
 
-using NameOfPlace = std::function<std::string(const Place&)>;
-
 // Which lines were growing when the program's own code ended, with errors;
 // empty: none.
 std::string GrowingText(const Answer& answer, const NameOfPlace& name_of);
-
-// Where free memory is much: in which allocator it lies, what keeps it there
-// and what returns it. Empty: it is not much, or nothing is known of it.
-std::string FreeMemoryText(const Answer& answer, const NameOfPlace& name_of);
 
 // "By thread: indexer 58 MiB; pool_1 57 MiB." Empty: one has nearly all.
 std::string ThreadsText(const Answer& answer);

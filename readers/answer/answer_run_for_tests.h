@@ -30,6 +30,7 @@ class AnswerRun {
   uint64_t hwm_mib = 60;
   uint32_t children = 0;         // that were not traced
   std::vector<HeapEvent> later;  // in the batch of line 4's block, behind it
+  uint64_t before_blocks = 0;    // of line 4, each a page that was there before
 
   std::string Build() const {
     StringSink sink;
@@ -61,6 +62,9 @@ class AnswerRun {
     const uint32_t five = builder.AddStack(0, module, 5);
     const uint32_t heap_mapping = builder.AddMapping("[heap]");
     const uint32_t file_mapping = builder.AddMapping("/data/table.bin");
+    if (before_blocks > 0) {
+      builder.AddHeap(AllocEvents(20, 100 * kPage, before_blocks, kPage, four));
+    }
     if (pages) {
       builder.AddResidency(
           0, 10, 4 * kMiB,
@@ -88,14 +92,8 @@ class AnswerRun {
     builder.AddProcess(4000000, 60 * kMiB, 60 * kMiB);
     if (heap && native) builder.AddHeap({FreeEvent(5000000, kStart)});
     if (pages) {
-      PageEntry gone = {};
-      gone.time_us = 5000001;
-      gone.page = kStart / kPage;
-      gone.pages = 40 * kMiB / kPage;
-      gone.thread = 1;
-      gone.weight = 1;
-      gone.action = PAGES_UNMAPPED;
-      builder.AddPages({gone});
+      builder.AddPages({RangeEntry(5000001, PAGES_UNMAPPED, kStart / kPage,
+                                   40 * kMiB / kPage)});
     }
     builder.AddProcess(6000000, 20 * kMiB, 60 * kMiB);
     if (footer) AddFooter(&builder);

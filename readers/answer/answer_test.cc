@@ -56,6 +56,7 @@ TEST(AnswerJsonTest, HasTheSame) {
             nlohmann::json::parse(
                 R"({"file": "/src/job.py", "line": 3, "own": true,
                     "bytes": 41943040, "error_bytes": 0, "file_bytes": 0,
+                    "pool_bytes": 0, "kept_by": null, "waits_bytes": 0,
                     "called": "numpy ones", "thread": "MainThread"})"));
   EXPECT_TRUE(peak["places"][1]["called"].is_null());
   EXPECT_EQ(json["end"]["rss_bytes"], 20 * kMiB);

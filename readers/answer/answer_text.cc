@@ -24,7 +24,6 @@ namespace {
 
 // Less than this part of the whole is not worth a row of its own.
 constexpr double kLeastShare = 0.005;
-constexpr double kEqualShare = 0.01;
 constexpr double kMiB = 1 << 20;
 constexpr size_t kGap = 2;  // between columns
 constexpr size_t kLeastName = 16;
@@ -112,39 +111,6 @@ class AnswerWriter {
     return import;
   }
 
-  // Other lines of yours that hold as much, as far as their errors tell.
-  size_t EqualsOf(const PlaceHolding& first) const {
-    size_t equals = 0;
-    for (const PlaceHolding& other : split_.places) {
-      const double error = std::sqrt(std::max(first.variance, 0.0) +
-                                     std::max(other.variance, 0.0));
-      equals += other.is_own && &other != &first &&
-                other.is_import == first.is_import &&
-                first.bytes - other.bytes <=
-                    std::max(error, kEqualShare * first.bytes);
-    }
-    return equals;
-  }
-
-  std::string HoldsText(const PlaceHolding& first) const {
-    const size_t equals = EqualsOf(first);
-    if (equals > 0) {
-      return absl::StrCat(NameOf(first.place), " and ",
-                          Counted(equals, "other line"), " hold about ",
-                          ShortBytes(first.bytes), " each.");
-    }
-    return absl::StrCat(
-        NameOf(first.place), " holds ", ShortBytes(first.bytes), " of it (",
-        Percent(first.bytes / split_.rss_bytes), ")",
-        first.called.empty()
-            ? ""
-            : absl::StrCat(", in ", TerminalText(first.called)),
-        first.thread.empty() || first.thread == "MainThread"
-            ? ""
-            : absl::StrCat(", on thread ", TerminalText(first.thread)),
-        ".");
-  }
-
   void AddSentences() {
     const std::string loss = LossText(answer_);
     if (!loss.empty()) text_.Paragraph(loss);
@@ -162,7 +128,8 @@ class AnswerWriter {
                         ".");
         if (first != nullptr) absl::StrAppend(&text, " Of your lines");
       }
-      if (first != nullptr) absl::StrAppend(&text, " ", HoldsText(*first));
+      if (first != nullptr)
+        absl::StrAppend(&text, " ", HoldsText(answer_, *first, name_of_));
     }
     const double back = split_.rss_bytes - answer_.end.split.rss_bytes;
     if (loss.empty() && answer_.end.split.rss_bytes > 0 && back > kMiB &&
@@ -228,8 +195,9 @@ class AnswerWriter {
     }
     if (own.empty() && other_lines == 0) return;
     constexpr size_t kCurveColumns = 12;
-    const bool has_curves =
-        columns_ >= 60 && !answer_.over_time.bytes.empty() && !own.empty();
+    const bool has_curves = columns_ >= 60 &&
+                            !answer_.over_time.bytes.empty() && !own.empty() &&
+                            !options_.brief;
     const std::string title = "Your lines at the peak";
     if (!options_.brief) {
       text_.Heading(
@@ -296,8 +264,15 @@ class AnswerWriter {
     const size_t end = columns_ - curve_columns;
     const size_t used = ColumnsOf(line);
     if (end > used + 8) {
-      line += CutToColumns(source_.Line(holding.place.file, holding.place.line),
-                           end - used);
+      const std::string source =
+          source_.Line(holding.place.file, holding.place.line);
+      line += CutToColumns(
+          holding.pool_bytes > holding.bytes / 2
+              ? absl::StrCat("[", TerminalText(holding.kept_by), "] ", source)
+          : holding.waits_bytes > holding.bytes / 2
+              ? absl::StrCat("[its threads] ", source)
+              : source,
+          end - used);
     }
     if (curve_columns > 0) {
       line = absl::StrCat(PadRight(line, end + 2), Curve(holding.place));
@@ -308,6 +283,7 @@ class AnswerWriter {
   void AddEnd() {
     AddIfAny(StillThere(answer_, name_of_));
     AddIfAny(FreeMemoryText(answer_, name_of_));
+    AddIfAny(PoolsText(answer_));
     AddIfAny(InheritedText(answer_, name_of_));
     for (const std::string& sentence : Remarks(answer_)) {
       text_.Paragraph(sentence);

@@ -51,11 +51,11 @@ TEST(AnswerTextTest, WhatIsStillThereAddsUp) {
                 "1.0 MiB tracing itself. "));
 }
 
-TEST(AnswerTextTest, ChildrenThatWereNotTracedAreSaid) {
+// The sentence about children says it, see readers/beside.
+TEST(AnswerTextTest, ChildrenAreNoRemark) {
   AnswerRun run;
-  EXPECT_THAT(TextOf(run), Not(HasSubstr("Not recorded")));
   run.children = 3;
-  EXPECT_THAT(TextOf(run), HasSubstr(" Not recorded: 3 child processes. "));
+  EXPECT_THAT(TextOf(run), Not(HasSubstr("Not recorded")));
 }
 
 TEST(AnswerTextTest, CommandsForWhatElseWasRecordedAreNamed) {
@@ -118,11 +118,20 @@ TEST(AnswerTextTest, OfLinesThatHoldTheSameNoneIsBlamed) {
   std::vector<PlaceHolding>& places = answer->peak.split.places;
   places[1].bytes = 40 * kMiB - 1000;
   EXPECT_THAT(AnswerText(*answer, {}),
-              HasSubstr("job.py:3 and 1 other line hold about 40 MiB each."));
+              HasSubstr("job.py:3 and job.py:4 hold about 40 MiB each."));
   places[1].bytes = 38 * kMiB;
   EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("job.py:3 holds 40 MiB"));
   places[1].variance = 9.0 * kMiB * kMiB;
-  EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("and 1 other line hold"));
+  EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("and job.py:4 hold about"));
+  for (const uint32_t line : {7, 8}) {
+    places.push_back(places[1]);
+    places.back().place.line = line;
+  }
+  EXPECT_THAT(AnswerText(*answer, {}),
+              HasSubstr("job.py:3, job.py:4 and 2 other lines hold about"));
+  places.pop_back();
+  EXPECT_THAT(AnswerText(*answer, {}),
+              HasSubstr("job.py:3, job.py:4 and job.py:7 hold about"));
 }
 
 TEST(AnswerTextTest, APartThatIsLargerThanAnyLineComesFirst) {
@@ -274,6 +283,26 @@ TEST(AnswerTextTest, PlainCharactersWhereTheLocaleHasNoOthers) {
   options.terminal.unicode = false;
   for (const char c : AnswerText(*answer, options)) {
     EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << int{c};
+  }
+}
+
+TEST(AnswerTextTest, BrieflyWhatGrowsIsSaidToo) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginHeapRun(&builder);
+  const uint32_t stack =
+      builder.AddStack(0, builder.AddCode("/src/job.py", "f", 1), 4);
+  for (uint64_t i = 0; i < 100; ++i) {
+    const uint64_t time_us = 100000 * (i + 1);
+    builder.AddHeap({AllocEvent(time_us, kStart + i * kMiB, kMiB, stack)});
+    builder.AddProcess(time_us, (20 + i) * kMiB, (20 + i) * kMiB);
+  }
+  builder.Flush();
+  const TempFile file(sink.contents());
+  for (const std::vector<std::string> words :
+       {std::vector<std::string>{"report", "--brief", file.path()},
+        {file.path()}}) {
+    EXPECT_THAT(Report(words).out, HasSubstr("\nGrowing at the end: "));
   }
 }
 

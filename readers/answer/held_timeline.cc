@@ -56,11 +56,11 @@ HeldTimelineReplay::HeldTimelineReplay(GroupBy by,
                                        std::vector<uint64_t> time_us,
                                        uint64_t peak_us, int fd,
                                        Hindsight hindsight)
-    : TimelineReplay(by, time_us, std::move(hindsight)),
+    : TimelineReplay(by, time_us, hindsight),
       by_(by),
       moments_(time_us.size()),
       peak_us_(peak_us),
-      beside_(fd) {}
+      beside_(fd, hindsight.waits) {}
 
 bool HeldTimelineReplay::IsWanted(uint64_t time_us) {
   ++asked_;

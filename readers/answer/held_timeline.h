@@ -4,6 +4,8 @@
 #define PYMEMRUN_READERS_ANSWER_HELD_TIMELINE_H_
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "format/records/read_steps.h"
@@ -18,8 +20,10 @@ namespace pymemrun {
 class HeapBeside {
  public:
   // `fd` stays where it is.
-  explicit HeapBeside(int fd)
-      : source_(fd), reader_(&source_, StreamReader::Options(), &heap_) {}
+  HeapBeside(int fd, std::shared_ptr<const LibraryWaits> waits)
+      : source_(fd), reader_(&source_, StreamReader::Options(), &heap_) {
+    heap_.KnowWaits(std::move(waits));
+  }
   // Reads on until all up to `time_us` is in the heap. Times rise.
   void AdvanceTo(uint64_t time_us);
   const HeapReplay& heap() const { return heap_; }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 #include "readers/answer/answer_run_for_tests.h"
 
 namespace pymemrun {
@@ -61,6 +62,29 @@ TEST(HeldTimelineTest, SoItIsWhereABatchIsLong) {
     run.later.push_back(FreeEvent(2000002, 8 * kStart));
   }
   EXPECT_EQ(At(run.Build(), "4.025000"), At(AnswerRun().Build(), "4.025000"));
+}
+
+// Blocks lie in pages from before tracing: these are the blocks' line's.
+TEST(HeldTimelineTest, WhatWasThereBeforeIsOneFigureEverywhere) {
+  for (const uint64_t blocks : {0, 200}) {
+    AnswerRun run;
+    run.before_blocks = blocks;
+    const TempFile file(run.Build());
+    const int64_t before =
+        nlohmann::json::parse(Report({"report", "--json", file.path()})
+                                  .out)["peak"]["parts"]["before_tracing"];
+    EXPECT_EQ(before, static_cast<int64_t>(3 * kMiB - blocks * kPage));
+    EXPECT_EQ(At(run.Build(), "4.025000").at("<before tracing>"), before);
+    bool found = false;
+    for (const auto& row : nlohmann::json::parse(
+             Report({"resident", file.path(), "--owner", "heap", "--json"})
+                 .out)) {
+      if (row["file"] != "<before tracing>") continue;
+      found = true;
+      EXPECT_EQ(row["resident_bytes"], before);
+    }
+    EXPECT_TRUE(found);
+  }
 }
 
 TEST(HeldTimelineTest, FirstTouchIsShownWhereItIsAskedFor) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_places.h"
 #include "readers/heap_in_rss/heap_estimate.h"
+#include "readers/heap_in_rss/pool_pages.h"
 #include "readers/resident/page_kind.h"
 #include "readers/resident/page_mappings.h"
 
@@ -37,10 +38,13 @@ class Holdings {
  public:
   explicit Holdings(GroupBy by, ThreadFilter* threads = nullptr)
       : by_(by), threads_(threads) {}
+  // `library`: what keeps it in a pool; null: none.
   void Add(const RunIndex& index, const Origin& origin, double bytes,
-           double variance, bool of_file) {
+           double variance, bool of_file,
+           const std::string* library = nullptr) {
     const uint32_t stack = origin.stack;
-    const uint32_t own = index.OwnStack(stack);
+    const uint32_t own = OwnStackOf(index, origin);
+    const bool waits = own != 0 && index.OwnStack(stack) == 0;
     const bool is_kept = threads_ == nullptr || threads_->Keeps(origin.thread);
     const bool is_own = own != 0 && is_kept;
     Place place =
@@ -53,6 +57,10 @@ class Holdings {
     sum.bytes += bytes;
     sum.variance += variance;
     if (of_file) sum.file_bytes += bytes;
+    if (library != nullptr) {
+      sum.pool_bytes += bytes;
+      sum.by_library[*library] += bytes;
+    }
     if (index.Imports(stack)) sum.import_bytes += bytes;
     if (origin.thread != 0) {
       const std::string thread(
@@ -60,13 +68,17 @@ class Holdings {
       sum.by_thread[thread] += bytes;
       if (!of_file) by_thread_[thread] += bytes;
     }
-    if (is_own && !of_file) sum.by_called[CalledBy(index, own, stack)] += bytes;
+    if (is_own && waits) sum.waits_bytes += bytes;
+    if (!is_own || of_file) return;
+    sum.by_called[CalledBy(index, own, waits ? origin.waits : stack)] += bytes;
   }
   std::vector<PlaceHolding> Take() {
     std::vector<PlaceHolding> places;
     for (const Sum& sum : sums_) {
       PlaceHolding holding = {sum.place,    sum.is_own,     sum.bytes,
-                              sum.variance, sum.file_bytes, ""};
+                              sum.variance, sum.file_bytes, sum.pool_bytes};
+      holding.kept_by = MostOf(sum.by_library, 0);
+      holding.waits_bytes = sum.waits_bytes;
       holding.called = MostOf(sum.by_called, 0);
       holding.thread = MostOf(sum.by_thread, 0.9 * sum.bytes);
       holding.is_import = sum.import_bytes > sum.bytes / 2;
@@ -92,8 +104,9 @@ class Holdings {
   struct Sum {
     Place place;
     bool is_own;
-    double bytes = 0, variance = 0, file_bytes = 0, import_bytes = 0;
-    std::map<std::string, double> by_called, by_thread;
+    double bytes = 0, variance = 0, file_bytes = 0, pool_bytes = 0;
+    double import_bytes = 0, waits_bytes = 0;
+    std::map<std::string, double> by_called, by_thread, by_library;
   };
   // The name with the most bytes, if these are more than `least`.
   static std::string MostOf(const std::map<std::string, double>& bytes_of,
@@ -133,7 +146,10 @@ class Splitter {
       unseen_bytes_ = std::max(0.0, rss_bytes - seen);
       anonymous_bytes_ += unseen_bytes_;
     }
-    if (heap_ != nullptr) SplitHeap();
+    if (heap_ != nullptr) {
+      SplitPools();
+      SplitHeap();
+    }
     if (!pages_.has_page_events()) TakeCounts();
     AddTracing();
     if (pages_.has_page_events()) {
@@ -141,10 +157,16 @@ class Splitter {
       // Estimates may come to more than there is.
       split_.free_bytes = std::max(split_.free_bytes, 0.0);
     }
-    split_.unattributed_bytes = rss_bytes - split_.python_bytes -
-                                split_.native_bytes - split_.free_bytes -
-                                split_.file_bytes - split_.stack_bytes -
-                                split_.before_bytes - split_.tracing_bytes;
+    split_.unattributed_bytes =
+        rss_bytes - split_.python_bytes - split_.native_bytes -
+        split_.pool_bytes - split_.free_bytes - split_.file_bytes -
+        split_.stack_bytes - split_.before_bytes - split_.tracing_bytes;
+    // More pages are known than there are: some of the free ones have left
+    // unseen.
+    const double gone = std::clamp(-split_.unattributed_bytes, 0.0,
+                                   std::max(split_.free_bytes, 0.0));
+    split_.free_bytes -= gone;
+    split_.unattributed_bytes += gone;
     if (pages_.has_page_events() && heap_ != nullptr) {
       split_.free = FindFreeMemory(pages_, *heap_, split_.free_bytes);
     }
@@ -182,6 +204,26 @@ class Splitter {
     // Of anonymous memory the blocks tell more.
     if (!of_file && heap_ != nullptr) return;
     holdings_.Add(pages_.index(), owner.origin(), bytes, 0, of_file);
+  }
+
+  void SplitPools() {
+    if (!pages_.has_page_events()) return;
+    const std::vector<PoolPart> parts = FindPools(pages_, heap_->model());
+    double all = 0;
+    for (const PoolPart& part : parts) all += part.bytes;
+    if (all <= 0) return;
+    // Samples may stand for more than there is.
+    const double fit = std::min(1.0, anonymous_bytes_ / all);
+    for (const PoolPart& part : parts) {
+      const std::string library =
+          LibraryName(heap_->index().MappingName(part.library));
+      holdings_.Add(pages_.index(),
+                    pages_.model().owners()[part.owner].likely_origin(),
+                    fit * part.bytes, fit * fit * part.variance,
+                    /*of_file=*/false, &library);
+    }
+    split_.pool_bytes = fit * all;
+    anonymous_bytes_ -= split_.pool_bytes;
   }
 
   void SplitHeap() {

@@ -3,8 +3,10 @@
 // Pages tell what is resident, and whether it is part of a file, a stack or
 // anonymous memory. Blocks tell who allocated what lies in anonymous memory. A
 // recorded block stands for the resident part of as many blocks as its rate
-// says. What blocks leave of anonymous memory is free memory that an allocator
-// keeps, or was never recorded. Pages of files are charged to who touched them.
+// says. What lies in pools that C libraries keep is charged to who touched it,
+// see FindPools(): how much of it is in use nobody knows. What blocks leave of
+// anonymous memory is free memory that an allocator keeps, or was never
+// recorded. Pages of files are charged to who touched them.
 #ifndef PYMEMRUN_READERS_ANSWER_MEMORY_SPLIT_H_
 #define PYMEMRUN_READERS_ANSWER_MEMORY_SPLIT_H_
 
@@ -31,6 +33,10 @@ struct PlaceHolding {
   double bytes = 0;       // of the heap, and of files
   double variance = 0;    // of bytes, as samples tell
   double file_bytes = 0;  // of these
+  double pool_bytes = 0;  // likewise, in pools that libraries keep
+  std::string kept_by;    // the library that keeps most of that
+  // Likewise, by libraries' threads while the line waited, as it seems.
+  double waits_bytes = 0;
   // What the line called for most of it: a library's function. Empty: itself.
   std::string called;
   // The thread that did nearly all of it; empty: several, or it has no name.
@@ -43,6 +49,7 @@ struct MemorySplit {
   double rss_bytes = 0;
   double python_bytes = 0;        // live blocks of CPython's allocators
   double native_bytes = 0;        // of C code, with what it has mapped
+  double pool_bytes = 0;          // pools of libraries: in use or free
   double free_bytes = 0;          // the rest of anonymous memory
   double file_bytes = 0;          // code and data of files
   double stack_bytes = 0;         // of threads

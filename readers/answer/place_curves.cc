@@ -38,6 +38,7 @@ bool ReadPlaceCurves(RereadFile* file, const Answer& answer, GroupBy by,
     // Events may claim times far behind the run.
     options.to_us = (steps.count - 1) * steps.step_us;
     auto history = std::make_unique<HeapHistoryReplay>(options);
+    history->KnowWaits(answer.hindsight.waits);
     if (!file->Read(history.get())) return false;
     TakeSeries(history->Result(kMostSeries), steps.count, curves);
     curves->names = std::move(history);

@@ -59,15 +59,23 @@ TEST(ChildRunsTest, TheLargestChildIsNamed) {
 
 TEST(ChildRunsTest, TheLineThatHoldsMostIsSaid) {
   ChildRuns children;
-  EXPECT_EQ(ChildrenText(children), "");
+  EXPECT_EQ(ChildrenText(children, 0), "");
+  EXPECT_EQ(
+      ChildrenText(children, 2),
+      "2 child processes were not recorded; pymemrun --follow all records "
+      "Pythons that are started.");
   children.count = 1;
   children.largest_pid = 18427;
   children.peak_bytes = 127 * kMiB;
   children.top_line = "f_mp.py:3";
-  EXPECT_EQ(ChildrenText(children),
+  EXPECT_EQ(ChildrenText(children, 0),
             "1 child, 18427: 127 MiB at its peak, most at f_mp.py:3.");
+  EXPECT_EQ(ChildrenText(children, 1),
+            "1 child, 18427: 127 MiB at its peak, most at f_mp.py:3; 1 other "
+            "was not recorded; pymemrun --follow all records Pythons that are "
+            "started.");
   children.all_seen = false;
-  EXPECT_EQ(ChildrenText(children),
+  EXPECT_EQ(ChildrenText(children, 0),
             "At least 1 child, largest 18427: 127 MiB at its peak, most at "
             "f_mp.py:3.");
 }

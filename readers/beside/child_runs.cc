@@ -65,18 +65,28 @@ ChildRuns ReadChildren(const std::string& path, const Header& parent,
   return children;
 }
 
-std::string ChildrenText(const ChildRuns& children) {
-  if (children.count == 0) return "";
+std::string ChildrenText(const ChildRuns& children, uint64_t untraced) {
+  constexpr absl::string_view kHow =
+      " not recorded; pymemrun --follow all records Pythons that are started.";
+  if (children.count == 0) {
+    return untraced == 0 ? ""
+                         : absl::StrCat(Counted(untraced, "child process was",
+                                                "child processes were"),
+                                        kHow);
+  }
   const bool one = children.count == 1 && children.all_seen;
-  return absl::StrCat(children.all_seen ? "" : "At least ",
-                      Counted(children.count, "child", "children"), ", ",
-                      one ? "" : "largest ", children.largest_pid, ": ",
-                      ShortBytes(static_cast<double>(children.peak_bytes)),
-                      children.top_line.empty()
-                          ? ""
-                          : absl::StrCat(" at its peak, most at ",
-                                         TerminalText(children.top_line)),
-                      ".");
+  return absl::StrCat(
+      children.all_seen ? "" : "At least ",
+      Counted(children.count, "child", "children"), ", ", one ? "" : "largest ",
+      children.largest_pid, ": ",
+      ShortBytes(static_cast<double>(children.peak_bytes)),
+      children.top_line.empty() ? ""
+                                : absl::StrCat(" at its peak, most at ",
+                                               TerminalText(children.top_line)),
+      untraced == 0
+          ? "."
+          : absl::StrCat("; ", Counted(untraced, "other was", "others were"),
+                         kHow));
 }
 
 }  // namespace pymemrun

@@ -25,8 +25,9 @@ struct ChildRuns {
 ChildRuns ReadChildren(const std::string& path, const Header& parent,
                        const Console& console);
 
-// "3 children, largest 18427: 127 MiB at f_mp.py:3." Empty: there are none.
-std::string ChildrenText(const ChildRuns& children);
+// "3 children, largest 18427: 127 MiB at f_mp.py:3." And how many more have no
+// file: `untraced`. Empty: there are none.
+std::string ChildrenText(const ChildRuns& children, uint64_t untraced);
 
 }  // namespace pymemrun
 

@@ -47,8 +47,10 @@ void AddBeside(const Answer& answer, RereadFile* file, const Console& console,
   const std::string& path = options->file_name;
   options->also = RecordedSentences(answer.facts, file);
   const ChildRuns children = ReadChildren(path, answer.facts.header, console);
+  const std::string text = ChildrenText(
+      children, answer.facts.footer.value_or(Footer()).untraced_children());
+  if (!text.empty()) options->also.push_back(text);
   if (children.count == 0) return;
-  options->also.push_back(ChildrenText(children));
   const std::string name = ShellWord(path);
   options->next.push_back(
       {{"pymemreport", "processes", name}, "each process, and all together"});
@@ -63,7 +65,7 @@ int AnswerCommand::Run(const Console& console, OutputBuffer* output) {
   if (file == nullptr) return kExitFailed;
   if (!json_) file->LeaveLossesToReport();
   const std::unique_ptr<Answer> answer =
-      ReadAnswer(file.get(), /*with_curves=*/!brief_ && !json_);
+      ReadAnswer(file.get(), /*with_curves=*/!json_);
   if (answer == nullptr) return kExitFailed;
   if (json_) {
     output->Append(AnswerJson(*answer));

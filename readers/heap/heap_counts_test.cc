@@ -144,7 +144,7 @@ TEST(HeapCountsTest, CountsThatMayBeTooSmallSaySo) {
 }
 
 // Blocks of 1 MiB are recorded always, small ones beside them one in 10,000.
-TEST(HeapCountsTest, CountsOfRecordedBlocksAreLowerBounds) {
+TEST(HeapCountsTest, CountsThatMayMissMostBlocksAreNotInTheTable) {
   StringSink sink;
   RunBuilder builder(&sink);
   Header header = RunBuilder::DefaultHeader();
@@ -161,7 +161,7 @@ TEST(HeapCountsTest, CountsOfRecordedBlocksAreLowerBounds) {
   TempFile file(sink.contents());
   const std::string text = Report({"heap", file.path()}).out;
   EXPECT_THAT(text, HasSubstr("live 3.0 MiB in at least 3 blocks at "));
-  EXPECT_THAT(text, HasSubstr(">= 3"));
+  EXPECT_THAT(text, Not(HasSubstr(">= ")));
   EXPECT_THAT(Report({"heap", file.path(), "--at", "0.0001"}).out,
               HasSubstr("live 0 bytes in 0 blocks"));
 }

@@ -11,6 +11,14 @@
 
 namespace pymemrun {
 
+// A part of a mapping on its way to another address.
+struct MovedPart {
+  uint64_t distance;  // from the begin of what moves
+  uint64_t bytes;
+  uint32_t rate;
+  uint64_t rate_bytes;
+};
+
 // Ranges of addresses. Unmapping knows nothing of what was mapped in one call:
 // it takes parts of it, or several at once. What is left of a mapping are its
 // parts; it is gone with the last one. Not thread safe.

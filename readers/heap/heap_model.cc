@@ -140,7 +140,7 @@ void HeapModel::ShrinkMapping(const HeapMappings::Mapping& mapping,
 
 void HeapModel::Unmap(const HeapEvent& range) {
   const bool moves = range.free_of == HeapFreeOf::kMovedRange;
-  std::vector<Moved> moved;
+  std::vector<MovedPart> moved;
   mappings_.Remove(
       range.address, range.size,
       [&](const HeapMappings::Mapping& mapping, uint64_t distance,
@@ -160,7 +160,7 @@ void HeapModel::Unmap(const HeapEvent& range) {
 void HeapModel::TakeMoved(const HeapEvent& event) {
   const auto found = moved_.find(event.thread);
   if (found == moved_.end()) return;
-  const std::vector<Moved> moved = std::move(found->second);
+  const std::vector<MovedPart> moved = std::move(found->second);
   moved_.erase(found);
   const uint64_t size = std::min(event.size, kMostBytes);
   if (moved.empty() || size == 0) return;
@@ -168,7 +168,7 @@ void HeapModel::TakeMoved(const HeapEvent& event) {
   if (event.address > UINT64_MAX - size) return;
   MakeRoomFor(event);
   for (size_t i = 0; i < moved.size(); ++i) {
-    const Moved& part = moved[i];
+    const MovedPart& part = moved[i];
     if (part.distance >= size) break;
     const uint64_t room = size - part.distance;
     HeapMappings::Mapping mapping;
@@ -199,26 +199,31 @@ uint32_t& HeapModel::AllocationsOf(uint32_t thread) {
 
 uint32_t HeapModel::SourceOf(const HeapEvent& event) {
   const uint32_t task = task_of_ ? task_of_(event) : 0;
-  if (event.stack > kMaxTableId) return FindSource(event, task);
+  const uint32_t waits =
+      waits_.At(event.time_us, event.thread, event.stack, event.code);
+  if (event.stack > kMaxTableId) return FindSource(event, task, waits);
   if (event.stack >= last_of_stack_.size()) {
     last_of_stack_.resize(event.stack + 1 + last_of_stack_.size());
   }
   const uint32_t last = last_of_stack_[event.stack];
   const HeapSource::Key& key = sources_[last].key;
   if (last != 0 && key.thread == event.thread && key.code == event.code &&
-      key.allocator == event.allocator && key.task == task) {
+      key.allocator == event.allocator && key.task == task &&
+      key.waits == waits) {
     return last;
   }
-  return last_of_stack_[event.stack] = FindSource(event, task);
+  return last_of_stack_[event.stack] = FindSource(event, task, waits);
 }
 
-uint32_t HeapModel::FindSource(const HeapEvent& event, uint32_t task) {
+uint32_t HeapModel::FindSource(const HeapEvent& event, uint32_t task,
+                               uint32_t waits) {
   HeapSource::Key key;
   key.stack = event.stack;
   key.thread = event.thread;
   key.code = event.code;
   key.allocator = event.allocator;
   key.task = task;
+  key.waits = waits;
   const auto found = numbers_.find(key);
   if (found != numbers_.end()) return found->second;
   if (sources_.size() > limits_.sources) return 0;
@@ -227,6 +232,8 @@ uint32_t HeapModel::FindSource(const HeapEvent& event, uint32_t task) {
   sources_.back().key = key;
   sources_.back().tracing = IsTracing(event.stack);
   sources_.back().reserved = event.allocator >= HEAP_MMAP;
+  sources_.back().pool =
+      sources_.back().reserved && !block_mappers_.contains(event.code);
   numbers_.emplace(key, number);
   return number;
 }

@@ -26,9 +26,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "readers/heap/heap_mappings.h"
 #include "readers/heap/heap_source.h"
 #include "readers/heap/heap_weights.h"
+#include "readers/library_waits/library_waits.h"
 
 namespace pymemrun {
 
@@ -52,10 +54,14 @@ class HeapModel {
   // Counts as temporary what is freed before its thread has allocated `limit`
   // times more. REQUIRES: nothing was added.
   void CountTemporary(uint32_t limit) { temporary_limit_ = limit; }
-  // Each task has sources of its own. REQUIRES: nothing was added.
+  // Threads of libraries have a source for each line that waits for them; each
+  // task has sources of its own. REQUIRES: nothing was added.
+  void KnowWaits(WaitCursor waits) { waits_ = std::move(waits); }
   void TellTasksApart(TaskOfEvent task_of) { task_of_ = std::move(task_of); }
   // What this stack allocates is tracing's own: no part of live() and the peak.
   void SetTracing(uint32_t stack);
+  // What this code maps is its caller's, as a block is; else it is a pool.
+  void SetBlockMapper(uint32_t code) { block_mappers_.insert(code); }
   void SetRates(const HeapRates& rates) { rate_ = weights_.NumberOf(rates); }
   uint32_t rate() const { return rate_; }  // their HeapWeights number
   // Events in the order of the file.
@@ -103,14 +109,6 @@ class HeapModel {
   uint64_t not_kept() const { return not_kept_; }
 
  private:
-  // A part of a mapping on its way to another address.
-  struct Moved {
-    uint64_t distance;  // from the begin of what moves
-    uint64_t bytes;
-    uint32_t rate;
-    uint64_t rate_bytes;
-  };
-
   void Allocate(const HeapEvent& event);
   void Free(const Block& block);
   void FreeAt(const HeapEvent& event);
@@ -121,7 +119,7 @@ class HeapModel {
   void ShrinkMapping(const HeapMappings::Mapping& mapping, uint64_t bytes);
   void MakeRoomFor(const HeapEvent& event);
   uint32_t SourceOf(const HeapEvent& event);
-  uint32_t FindSource(const HeapEvent& event, uint32_t task);
+  uint32_t FindSource(const HeapEvent& event, uint32_t task, uint32_t waits);
   // It is going to change.
   HeapSource& Change(uint32_t number);
   uint32_t& AllocationsOf(uint32_t thread);
@@ -129,12 +127,14 @@ class HeapModel {
   const Limits limits_;
   absl::flat_hash_map<uint64_t, Block> blocks_;
   HeapMappings mappings_;
-  absl::flat_hash_map<uint32_t, std::vector<Moved>> moved_;  // by thread
+  absl::flat_hash_map<uint32_t, std::vector<MovedPart>> moved_;  // by thread
   std::vector<HeapSource> sources_;
   std::vector<uint32_t> last_of_stack_;  // the source found last; 0: none yet
   absl::flat_hash_map<HeapSource::Key, uint32_t> numbers_;
   TaskOfEvent task_of_;
+  WaitCursor waits_;
   std::vector<bool> tracing_;  // by stack
+  absl::flat_hash_set<uint32_t> block_mappers_;
   HeapWeights weights_;
   uint32_t rate_ = 0;
   HeapSums live_;

@@ -25,7 +25,8 @@ Origin OriginOf(const HeapSource::Key& key) {
           .thread = key.thread,
           .module = key.code,
           .no_module = "<python>",
-          .allocator = HeapAllocatorName(key.allocator)};
+          .allocator = HeapAllocatorName(key.allocator),
+          .waits = key.waits};
 }
 
 Origin OriginOf(const HeapSource::Key& key, const HeapReplay& replay) {

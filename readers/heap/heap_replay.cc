@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
+
 namespace pymemrun {
 namespace {
 
@@ -24,6 +26,11 @@ bool NeedEnd(const std::vector<HeapMoment>& moments) {
   return std::any_of(moments.begin(), moments.end(), [](const HeapMoment& m) {
     return m.kind != HeapMoment::kTime;
   });
+}
+
+// The interpreter's module: each of its objects is a mapping.
+bool IsMmapModule(absl::string_view path) {
+  return absl::StartsWith(path.substr(path.rfind('/') + 1), "mmap.");
 }
 
 std::vector<HeapSums> LiveSums(const HeapModel& model) {
@@ -52,6 +59,11 @@ void HeapReplay::OnStack(const StackDef& node) {
   if (tracing_code_ != 0 && node.code() == tracing_code_) {
     model_.SetTracing(node.id());
   }
+}
+
+void HeapReplay::OnMapping(const MappingDef& def) {
+  IndexingVisitor::OnMapping(def);
+  if (IsMmapModule(def.name())) model_.SetBlockMapper(def.id());
 }
 
 void HeapReplay::TellTasksApart(const TaskTimelineReader* tasks) {
@@ -141,7 +153,9 @@ HeapMoments::HeapMoments(std::vector<HeapMoment> moments, bool to_end)
       moments_(std::move(moments)),
       stops_us_(StopsFor(moments_)),
       events_left_(moments_[0].kind == HeapMoment::kEvents ? moments_[0].events
-                                                           : kEnd) {}
+                                                           : kEnd) {
+  KnowWaits(moments_[0].waits);
+}
 
 bool HeapMoments::OnHeap(const HeapEvent* events, size_t count) {
   if (count < events_left_) {

@@ -3,10 +3,13 @@
 #define PYMEMRUN_READERS_HEAP_HEAP_REPLAY_H_
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "readers/heap/heap_model.h"
+#include "readers/heap/heap_moment.h"
 #include "readers/places/place.h"
 #include "readers/run/replay_visitor.h"
 #include "readers/task_steps/task_timeline.h"
@@ -27,6 +30,7 @@ class HeapReplay : public ReplayVisitor {
   void OnHeader(const Header& header) override;
   void OnCode(const CodeDef& code) override;
   void OnStack(const StackDef& node) override;
+  void OnMapping(const MappingDef& def) override;
   bool OnRows(const Row*, size_t) override { return !done_; }
   bool OnHeap(const HeapEvent* events, size_t count) override;
   bool wants_inherited() const override { return inherits_; }
@@ -45,6 +49,9 @@ class HeapReplay : public ReplayVisitor {
 
   const HeapModel& model() const { return model_; }
   const Header& header() const { return header_; }
+  void KnowWaits(std::shared_ptr<const LibraryWaits> waits) {
+    model_.KnowWaits(WaitCursor(std::move(waits)));
+  }
   // By these, which must outlive it. Before reading.
   void TellTasksApart(const TaskTimelineReader* tasks);
   absl::string_view TaskLabel(uint32_t task) const;
@@ -95,17 +102,6 @@ class HeapReplay : public ReplayVisitor {
   bool inherits_ = true;
   bool done_ = false;
   const TaskTimelineReader* tasks_ = nullptr;
-};
-
-// The most live bytes, the run's last moment, so many microseconds since the
-// start, or after so many heap events.
-struct HeapMoment {
-  enum Kind { kPeak, kEnd, kTime, kEvents };
-  Kind kind = kPeak;
-  uint64_t time_us = 0;  // kTime, kEvents
-  uint64_t events = 0;   // kEvents
-  // What people call it; empty: no more than a time.
-  std::string name = {};
 };
 
 // What was alive at one or two moments.

@@ -75,22 +75,26 @@ struct HeapSource {
     uint32_t thread = 0;
     uint32_t code = 0;
     HeapAllocator allocator = HEAP_OBJ;
-    uint32_t task = 0;  // see HeapModel::TellTasksApart()
+    uint32_t task = 0;   // see HeapModel::TellTasksApart()
+    uint32_t waits = 0;  // see Origin
 
     friend bool operator==(const Key& a, const Key& b) {
       return a.stack == b.stack && a.thread == b.thread && a.code == b.code &&
-             a.allocator == b.allocator && a.task == b.task;
+             a.allocator == b.allocator && a.task == b.task &&
+             a.waits == b.waits;
     }
     template <typename H>
     friend H AbslHashValue(H h, const Key& k) {
       return H::combine(std::move(h), k.stack, k.thread, k.code,
-                        static_cast<int>(k.allocator), k.task);
+                        static_cast<int>(k.allocator), k.task, k.waits);
     }
   };
 
   Key key;
   bool tracing = false;   // tracing's own, not the program's
   bool reserved = false;  // what C code has mapped: addresses, not memory
+  // Of these, a library's own stock, whose use nobody else knows.
+  bool pool = false;
   HeapSums live;
   HeapSums allocated;  // since the run's begin
   HeapSums temporary;  // of these, see HeapModel::CountTemporary()

@@ -108,10 +108,10 @@ class TableMaker {
     table_.rows.push_back(std::move(cells));
   }
 
+  // For people nothing where most blocks may be unseen.
   Cell Count(const HeapSums& sums) const {
-    const uint64_t count = WholeNumber(sums.count);
-    if (!options_.for_text || !IsAtLeast(sums, options_.unseen)) return count;
-    return absl::StrCat(">= ", count);
+    if (options_.for_text && IsAtLeast(sums, options_.unseen)) return Cell();
+    return WholeNumber(sums.count);
   }
 
   const HeapTableOptions& options_;

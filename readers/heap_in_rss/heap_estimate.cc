@@ -1,8 +1,10 @@
 #include "readers/heap_in_rss/heap_estimate.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
+#include "readers/heap_in_rss/pool_pages.h"
 #include "readers/resident/page_kind.h"
 #include "readers/resident/page_mappings.h"
 
@@ -145,6 +147,18 @@ void FitTo(double room_bytes, double before_bytes,
   }
 }
 
+// Charges touchers with what they have in pools of libraries, out of what they
+// touched. Returns what is left of that.
+double ChargePools(const ResidentReplay& pages, const HeapModel& heap,
+                   std::vector<double>* touched, HeapCharges* charges) {
+  for (const PoolPart& part : FindPools(pages, heap)) {
+    const double bytes = std::min(part.bytes, (*touched)[part.owner]);
+    (*touched)[part.owner] -= bytes;
+    charges->by_owner[part.owner] += bytes;
+  }
+  return std::accumulate(touched->begin(), touched->end(), 0.0);
+}
+
 }  // namespace
 
 std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
@@ -162,6 +176,7 @@ std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
   if (!pages.has_page_events()) return sums.Take();
   for (const auto& [begin, part] : heap.mappings().parts()) {
     const auto& mapping = heap.mappings().OfPart(part);
+    if (heap.sources()[mapping.source].pool) continue;
     sums.Add(begin, part.end - begin, heap.WeightOf(mapping), mapping.source);
   }
   const std::vector<double> unsure = sums.Fill(unseen_bytes);
@@ -177,7 +192,7 @@ HeapCharges EstimateCharges(const ResidentReplay& pages,
   HeapCharges charges;
   charges.by_owner.resize(model.owners().size());
   std::vector<double> anonymous(model.owners().size());
-  double pool = 0, before = static_cast<double>(model.UnlistedBeforeBytes());
+  double before = static_cast<double>(model.UnlistedBeforeBytes());
   ForEachMapped(
       pages, [&](const PageMap::Range& range, uint32_t id, uint32_t mapping) {
         const PageOwner& owner = model.owners()[id];
@@ -187,9 +202,9 @@ HeapCharges EstimateCharges(const ResidentReplay& pages,
             !owner.before_tracing() &&
             KindOf(pages.index().MappingName(mapping)) == PageKind::kAnonymous;
         (in_pool ? anonymous : charges.by_owner)[id] += bytes;
-        if (in_pool) pool += bytes;
         if (owner.before_tracing()) before += bytes;
       });
+  const double pool = ChargePools(pages, heap.model(), &anonymous, &charges);
   const auto parts = EstimateResidentHeap(pages, heap.model(), pool, before);
   double used_before = 0, used = 0;
   for (const HeapPart& part : parts) {

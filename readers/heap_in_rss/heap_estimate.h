@@ -18,7 +18,8 @@ struct HeapPart {
 };
 
 // By HeapModel::sources(). A recorded block stands for the resident part of as
-// many blocks as its rate says, each with what its allocator rounds up. All
+// many blocks as its rate says, each with what its allocator rounds up. What
+// lies in pools of libraries is no part of it, see FindPools(). All
 // together come to `room_bytes` at most, and to `before_bytes` in pages from
 // before tracing: what is estimated beyond that is not there. Without page
 // events each block counts whole, there is no bound, and nothing is said of
@@ -32,11 +33,12 @@ std::vector<HeapPart> EstimateResidentHeap(const ResidentReplay& pages,
                                            double before_bytes,
                                            double unseen_bytes = 0);
 
-// Charges pages to blocks that were sampled. A page then says nothing
-// of the blocks in it. So anonymous memory is taken together: what the samples
-// come to is the blocks', and the rest is slack. Where C code's blocks were not
-// recorded, and somebody saw who touched the pages, the rest stays with them.
-// Pages of files and stacks stay with whoever brought them. REQUIRES: as above.
+// Charges pages to blocks that were sampled, and pools to whoever touched them.
+// A page then says nothing of the blocks in it. So anonymous memory is taken
+// together: what the samples come to is the blocks', and the rest is slack.
+// Where C code's blocks were not recorded, and somebody saw who touched the
+// pages, the rest stays with them. Pages of files and stacks stay with whoever
+// brought them. REQUIRES: as above.
 HeapCharges EstimateCharges(const ResidentReplay& pages,
                             const HeapReplay& heap);
 

@@ -23,7 +23,7 @@ constexpr uint64_t kPage = 4096, kMiB = uint64_t{1} << 20;
 // 4 pages of Python's are there before tracing. At the next answer there are 8
 // pages of a library and 300 of anonymous memory. Line 5 has a block of 10
 // pages there; 6 are resident. One in eight of its blocks was recorded. Line 6
-// has mapped 1 MiB; 100 pages of it are resident. Line 7 has a block
+// has an mmap object of 1 MiB; 100 pages of it are resident. Line 7 has a block
 // of 24 bytes, which stands for 1000, in pages from before tracing.
 std::string ScannedRun(bool native = true) {
   StringSink sink;
@@ -52,11 +52,12 @@ std::string ScannedRun(bool native = true) {
   const uint32_t python = builder.AddMapping("/usr/bin/python3.11");
   const uint32_t library = builder.AddMapping("/usr/lib/libx.so");
   const uint32_t none = builder.AddMapping("");
+  HeapEvent object = MapEvent(1100, 2000 * kPage, kMiB, six);
+  object.code = builder.AddMapping("/usr/lib/mmap.cpython-311.so");
   builder.AddResidency(
       0, 10, 20 * kPage,
       {{100, 4, python, true, false}, {500, 16, none, false, false}});
-  builder.AddHeap({AllocEvent(1000, 1000 * kPage, 10 * kPage - 8, five),
-                   MapEvent(1100, 2000 * kPage, kMiB, six),
+  builder.AddHeap({AllocEvent(1000, 1000 * kPage, 10 * kPage - 8, five), object,
                    AllocEvent(1200, 501 * kPage, 24, seven)});
   builder.AddResidency(4990, 5000, 328 * kPage,
                        {{100, 4, python, true, false},

@@ -43,7 +43,8 @@ std::optional<std::vector<double>> ReadMappedResident(const HeapMoments& replay,
   HeapMoments heap({MomentOf(replay)});
   if (!file->Read(&heap)) return std::nullopt;
   std::vector<double> bytes =
-      ChargePages(pages.model(), heap.model()).by_source;
+      ChargePages(pages.model(), heap.model(), nullptr, /*of_mappers=*/true)
+          .by_source;
   // A file that is still written may have more by now.
   bytes.resize(replay.model().sources().size());
   for (size_t i = 0; i < bytes.size(); ++i) {

@@ -26,7 +26,8 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 // pages and allocates 8000 bytes, which is the peak. With page events 3 pages
 // of line 6's are touched then, both of line 5's, and 7 that are nobody's. At 5
 // ms half of the 8000 bytes is freed, and line 6 maps 1 MiB more.
-std::string NativeRun(bool pages) {
+// `objects`: the mappings are objects of Python's module mmap.
+std::string NativeRun(bool pages, bool objects = false) {
   StringSink sink;
   RunBuilder builder(&sink);
   Header header = RunBuilder::DefaultHeader();
@@ -40,9 +41,13 @@ std::string NativeRun(bool pages) {
   const uint32_t code = builder.AddCode("/job.py", "load", 3);
   const uint32_t five = builder.AddStack(0, code, 5);
   const uint32_t six = builder.AddStack(0, code, 6);
-  builder.AddHeap({MapEvent(1000, kGiB, kGiB, six),
-                   UnmapEvent(1001, kGiB, kGiB / 4),
-                   MapEvent(1002, 8 * kGiB, 2 * kPage, five),
+  HeapEvent large = MapEvent(1000, kGiB, kGiB, six);
+  HeapEvent small = MapEvent(1002, 8 * kGiB, 2 * kPage, five);
+  if (objects) {
+    large.code = small.code =
+        builder.AddMapping("/usr/lib/lib-dynload/mmap.cpython-311.so");
+  }
+  builder.AddHeap({large, UnmapEvent(1001, kGiB, kGiB / 4), small,
                    AllocEvent(1003, 0x10000, 4000, five),
                    AllocEvent(1004, 0x20000, 4000, five)});
   if (pages) {
@@ -72,8 +77,9 @@ void BeginNativeRun(RunBuilder* builder) {
   builder->AddMapping("/usr/bin/python3.11");
 }
 
-std::string Of(std::vector<std::string> arguments, bool pages = false) {
-  TempFile file(NativeRun(pages));
+std::string Of(std::vector<std::string> arguments, bool pages = false,
+               bool objects = false) {
+  TempFile file(NativeRun(pages, objects));
   arguments.insert(arguments.begin() + 1, file.path());
   const Printed printed = Report(arguments);
   EXPECT_EQ(printed.code, 0) << printed.err;
@@ -195,8 +201,17 @@ TEST(HeapMappedTest, StacksFlamesAndExportsHaveNothingOfIt) {
               HasSubstr("\"endValue\":8000"));
 }
 
-TEST(HeapMappedTest, PagesOfAMappingAreItsOwners) {
+TEST(HeapMappedTest, PagesOfAPoolAreTheirTouchers) {
   EXPECT_EQ(Of({"resident", "--owner", "heap", "--csv", "--at", "exit"}, true),
+            "file,line,function,resident_bytes,heap_bytes,share\r\n"
+            "/job.py,6,load,36864,0,0.750000\r\n"
+            "/job.py,5,load,12288,0,0.250000\r\n"
+            "unattributed,,,0,,0.000000\r\n");
+}
+
+TEST(HeapMappedTest, PagesOfAnMmapObjectAreItsMakers) {
+  EXPECT_EQ(Of({"resident", "--owner", "heap", "--csv", "--at", "exit"}, true,
+               /*objects=*/true),
             "file,line,function,resident_bytes,heap_bytes,share\r\n"
             "/job.py,6,load,40960,12288,0.833333\r\n"
             "/job.py,5,load,8192,8192,0.166667\r\n"
@@ -265,7 +280,7 @@ TEST(HeapMappedTest, WhatTheKernelSaidLaterCounts) {
   EXPECT_THAT(Report({"resident", file.path(), "--owner", "heap", "--csv",
                       "--at", "0.002"})
                   .out,
-              HasSubstr("/job.py,5,load,2097152,2097152,"));
+              HasSubstr("/job.py,5,load,2097152,0,"));
 }
 
 // Blocks in it come first: what they leave of a page is the mapping's.
@@ -274,6 +289,7 @@ TEST(HeapMappedTest, BlocksWithinAMappingAreNotChargedTwice) {
   pages.Add(CamePages(1, 100, 1, 1)[0]);
   pages.Add(CamePages(1, 101, 1, 1)[0]);
   HeapModel heap;
+  heap.SetBlockMapper(0);
   const std::vector<HeapEvent> events = {
       MapEvent(1, 100 * kPage, 2 * kPage - 96, 2),
       AllocEvent(2, 100 * kPage + 16, 1000, 3)};

@@ -37,8 +37,9 @@ class PageCharger {
   using Visit = std::function<void(const PageCharge&)>;
 
   PageCharger(const ResidentModel& pages, const HeapModel& heap,
-              const Visit& visit, HeapCharges* charges)
+              const Visit& visit, bool of_mappers, HeapCharges* charges)
       : pages_(pages),
+        of_mappers_(of_mappers),
         visit_(visit),
         charges_(*charges),
         heap_(heap),
@@ -99,9 +100,14 @@ class PageCharger {
   }
   void PassParts(uint64_t begin) {
     const HeapMappings::Parts& parts = heap_.mappings().parts();
-    while (next_part_ != parts.end() && next_part_->second.end <= begin) {
+    while (next_part_ != parts.end() &&
+           (next_part_->second.end <= begin || !Counts(next_part_->second))) {
       ++next_part_;
     }
+  }
+  bool Counts(const HeapMappings::Part& part) const {
+    const uint32_t source = heap_.mappings().OfPart(part).source;
+    return of_mappers_ || !heap_.sources()[source].pool;
   }
 
   void Charge(uint64_t page, uint32_t owner) {
@@ -152,6 +158,7 @@ class PageCharger {
     double all = 0;
     inside_.clear();
     for (auto at = next_part_; at != parts.end() && at->first < end; ++at) {
+      if (!Counts(at->second)) continue;
       const auto& mapping = heap_.mappings().OfPart(at->second);
       const uint64_t bytes =
           std::min(end, at->second.end) - std::max(begin, at->first);
@@ -177,6 +184,7 @@ class PageCharger {
   }
 
   const ResidentModel& pages_;
+  const bool of_mappers_;
   const Visit& visit_;
   HeapCharges& charges_;
   const HeapModel& heap_;
@@ -189,9 +197,10 @@ class PageCharger {
 }  // namespace
 
 HeapCharges ChargePages(const ResidentModel& pages, const HeapModel& heap,
-                        const std::function<void(const PageCharge&)>& visit) {
+                        const std::function<void(const PageCharge&)>& visit,
+                        bool of_mappers) {
   HeapCharges charges;
-  PageCharger charger(pages, heap, visit, &charges);
+  PageCharger charger(pages, heap, visit, of_mappers, &charges);
   pages.pages().ForEach(
       [&charger](const PageMap::Run& run) { charger.Charge(run); });
   return charges;

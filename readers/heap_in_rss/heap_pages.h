@@ -20,7 +20,8 @@ namespace pymemrun {
 //     of it that lie there, as many times as the block stands for. Where
 //     samples stand for more than the page has, each gets its part of it.
 //   - What they leave of it is charged to the mappings of C code that lie
-//     there, likewise; so is a page without blocks.
+//     there, likewise; so is a page without blocks. Mappings that are pools of
+//     libraries count as none, unless `of_mappers`.
 //   - What then is left of a page with blocks or mappings is slack.
 //   - Other pages stay with whoever touched them first.
 struct HeapCharges {
@@ -45,7 +46,8 @@ struct PageCharge {
 // where there is a `visit`, in the order of pages.
 HeapCharges ChargePages(
     const ResidentModel& pages, const HeapModel& heap,
-    const std::function<void(const PageCharge&)>& visit = nullptr);
+    const std::function<void(const PageCharge&)>& visit = nullptr,
+    bool of_mappers = false);
 
 // The places, most bytes first, at most `limit` of them (0: all), then the
 // others as one row, if there are any, what `threads` (null: all) does not

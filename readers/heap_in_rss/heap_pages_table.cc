@@ -34,6 +34,13 @@ struct Amounts {
   double variance = 0;  // of all
 };
 
+// By scan of sampled blocks only what lies in pools is charged to owners.
+Origin OriginOf(const PageOwner& owner, const ResidentReplay& pages,
+                const HeapReplay& heap) {
+  return heap.sampled() && owner.ran_stack != 0 ? owner.likely_origin()
+                                                : pages.OriginOf(owner);
+}
+
 // Numbers the places of owners and sources alike.
 class PlaceNumbers {
  public:
@@ -49,7 +56,8 @@ class PlaceNumbers {
         sources_(by, &heap.index(), &table_) {}
 
   size_t OfOwner(uint32_t owner) {
-    return NumberOf(owner, pages_.OriginOf(pages_.model().owners()[owner]),
+    return NumberOf(owner,
+                    OriginOf(pages_.model().owners()[owner], pages_, heap_),
                     &owners_);
   }
   size_t OfSource(uint32_t source) {
@@ -285,7 +293,7 @@ PlaceTree HeapResidentTree(GroupBy by, const ResidentReplay& pages,
     if (owner.before_tracing()) {
       before += charges.by_owner[i];
     } else {
-      add(pages.OriginOf(owner), charges.by_owner[i]);
+      add(OriginOf(owner, pages, heap), charges.by_owner[i]);
     }
   }
   for (uint32_t i = 0; i < charges.by_source.size(); ++i) {

@@ -123,7 +123,7 @@ bool RunMoments::OnHeap(const HeapEvent* events, size_t count) {
   if (count > 0) {
     last_event_us_ = std::max(last_event_us_, events[count - 1].time_us);
   }
-  return true;
+  return PeakFinder::OnHeap(events, count);
 }
 
 void RunMoments::OnProcess(const ProcessSample& sample) {
@@ -303,6 +303,7 @@ absl::StatusOr<HeapMoment> FindHeapMoment(const Moment& moment,
   auto found = moments->Find(moment, read);
   if (!found.ok()) return found.status();
   HeapMoment at = {HeapMoment::kTime, found->time_us};
+  at.waits = moments->hindsight().waits;
   if (found->is_last) at.kind = HeapMoment::kEnd;
   at.name = std::move(found->name);
   return at;

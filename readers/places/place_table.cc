@@ -9,6 +9,11 @@ absl::string_view ShownMapping(const RunIndex& index, uint32_t mapping) {
   return name.empty() ? kAnonymous : name;
 }
 
+uint32_t OwnStackOf(const RunIndex& index, const Origin& origin) {
+  const uint32_t own = index.OwnStack(origin.stack);
+  return own == 0 ? index.OwnStack(origin.waits) : own;
+}
+
 Place PlaceOf(GroupBy by, const RunIndex& index, const Origin& origin) {
   switch (origin.is_mapping() ? GroupBy::kMapping : by) {
     case GroupBy::kThread:
@@ -30,7 +35,7 @@ Place PlaceOf(GroupBy by, const RunIndex& index, const Origin& origin) {
     return NamedPlace(kImports);
   }
   const bool is_own = by == GroupBy::kLine || by == GroupBy::kWorkLine;
-  const uint32_t own = is_own ? index.OwnStack(origin.stack) : 0;
+  const uint32_t own = is_own ? OwnStackOf(index, origin) : 0;
   const SourceLocation where =
       index.ResolveStack(own != 0 ? own : origin.stack);
   // Code that is not Python's has no file, but a name.

@@ -27,12 +27,17 @@ struct Origin {
   absl::string_view no_module = "?";  // the name of module 0
   absl::string_view allocator = {};
   absl::string_view task = kNoTask;  // its name
+  // Where a library's thread did it, that of whoever seems to have waited for
+  // it in a call of the library: lines of the user's own are those of this.
+  uint32_t waits = 0;
 
   // Nobody was seen to bring the memory: what it is part of is all that is
   // known.
   bool is_mapping() const { return stack == 0 && thread == 0 && mapping != 0; }
 };
 
+// The stack up to the user's own line that bytes are charged to; 0: none.
+uint32_t OwnStackOf(const RunIndex& index, const Origin& origin);
 // A mapping's name for people.
 absl::string_view ShownMapping(const RunIndex& index, uint32_t mapping);
 // Its names live as long as the index. REQUIRES: not kStack.

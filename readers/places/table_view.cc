@@ -17,9 +17,6 @@
 namespace pymemrun {
 namespace {
 
-constexpr absl::string_view kAtLeast = ">= ";
-
-// Also of "at least" so many.
 std::optional<double> NumberOf(const Cell& cell) {
   if (const auto* whole = std::get_if<int64_t>(&cell)) {
     return static_cast<double>(*whole);
@@ -29,12 +26,6 @@ std::optional<double> NumberOf(const Cell& cell) {
   }
   if (const auto* real = std::get_if<double>(&cell)) return *real;
   if (const auto* real = std::get_if<ExactNumber>(&cell)) return real->value;
-  const auto* text = std::get_if<std::string>(&cell);
-  double number = 0;
-  if (text != nullptr && absl::StartsWith(*text, kAtLeast) &&
-      absl::SimpleAtod(absl::StripPrefix(*text, kAtLeast), &number)) {
-    return number;
-  }
   return std::nullopt;
 }
 
@@ -57,10 +48,6 @@ Cell Sum(const Table::Heading& heading, const Cell& a, const Cell& b) {
   if (!y.has_value()) return a;
   if (absl::StartsWith(heading.name, "error_")) {
     return static_cast<uint64_t>(std::llround(std::hypot(*x, *y)));
-  }
-  if (std::holds_alternative<std::string>(a) ||
-      std::holds_alternative<std::string>(b)) {
-    return absl::StrCat(kAtLeast, static_cast<uint64_t>(*x + *y));
   }
   if (std::holds_alternative<double>(a)) return *x + *y;
   if (std::holds_alternative<ExactNumber>(a)) return ExactNumber{*x + *y};

@@ -1,10 +1,84 @@
 #include "readers/resident/find_peak.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 
 namespace pymemrun {
+namespace {
+
+// What one stack did within so much time is one growth.
+constexpr uint64_t kOneGrowthUs = 5000;
+constexpr size_t kMostGrowth = size_t{1} << 17;
+
+}  // namespace
+
+// Numbers of events rise over all threads: what grew did so since the last one.
+bool PeakFinder::OnRows(const Row* rows, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const Row& row = rows[i];
+    finder_.OnRow(row);
+    if (by_scan() && row.drss_bytes > 0 && row.stack != 0) {
+      AddGrowth({row_us_, row.time_us, static_cast<uint64_t>(row.drss_bytes),
+                 row.stack, row.thread});
+    }
+    row_us_ = std::max(row_us_, row.time_us);
+  }
+  return ResidentReplay::OnRows(rows, count);
+}
+
+// Without calls: who allocated last may be who fills memory.
+bool PeakFinder::OnHeap(const HeapEvent* events, size_t count) {
+  const bool tells_growth = by_scan() && header().calls_off();
+  for (size_t i = 0; i < count; ++i) {
+    const HeapEvent& event = events[i];
+    if (event.is_free) continue;
+    finder_.OnMemory(event.time_us, event.thread, event.stack);
+    if (!tells_growth) continue;
+    if (!growth_.empty()) {
+      growth_.back().to_us = std::max(growth_.back().to_us, event.time_us);
+    }
+    // What is mapped need not be used.
+    const uint64_t bytes = event.allocator >= HEAP_MMAP ? 1 : event.size;
+    AddGrowth({event.time_us, event.time_us, bytes, event.stack, event.thread});
+  }
+  return true;
+}
+
+bool PeakFinder::OnPages(const PageEntry* entries, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const PageEntry& entry = entries[i];
+    if (entry.action != PAGE_CAME) continue;
+    finder_.OnMemory(entry.time_us, entry.thread, entry.stack);
+  }
+  return ResidentReplay::OnPages(entries, count);
+}
+
+void PeakFinder::AddGrowth(const SeenGrowth& growth) {
+  const uint64_t before_us = growth_.empty() ? 0 : growth_.back().to_us;
+  SeenGrowth one = growth;
+  one.from_us = std::max(one.from_us, before_us);
+  one.to_us = std::max(one.to_us, one.from_us + 1);
+  if (!growth_.empty() && growth_.back().stack == one.stack &&
+      growth_.back().thread == one.thread &&
+      one.from_us <= before_us + kOneGrowthUs) {
+    growth_.back().to_us = one.to_us;
+    growth_.back().bytes += one.bytes;
+    return;
+  }
+  if (growth_.size() >= kMostGrowth) {
+    // Of each two the larger one stays.
+    for (size_t i = 0; 2 * i < growth_.size(); ++i) {
+      const size_t other = std::min(2 * i + 1, growth_.size() - 1);
+      growth_[i] = growth_[2 * i].bytes >= growth_[other].bytes
+                       ? growth_[2 * i]
+                       : growth_[other];
+    }
+    growth_.resize((growth_.size() + 1) / 2);
+  }
+  growth_.push_back(one);
+}
 
 std::unique_ptr<PeakFinder> FindPeak(RereadFile* file) {
   auto finder = std::make_unique<PeakFinder>();

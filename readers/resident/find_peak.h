@@ -40,9 +40,13 @@ class PeakFinder : public ResidentReplay {
   // When RSS was so high that it cannot be told from the peak, by time.
   const std::vector<RssStretch>& high() const { return high_; }
   Hindsight hindsight() const override;
+  bool OnRows(const Row* rows, size_t count) override;
+  bool OnHeap(const HeapEvent* events, size_t count) override;
+  bool OnPages(const PageEntry* entries, size_t count) override;
   void Finish() override;
 
  private:
+  void AddGrowth(const SeenGrowth& growth);
   void OnTime(uint64_t time_us) override;
   void OnReading(uint64_t time_us, uint64_t hwm_bytes) override;
   void Take(uint64_t most_bytes);
@@ -61,6 +65,10 @@ class PeakFinder : public ResidentReplay {
   // The moment at which RSS was almost as high, and of the most of it the owner
   // was known.
   uint64_t known_us_ = 0, known_bytes_ = 0, unknown_bytes_ = 0;
+  WaitFinder finder_{&index()};
+  std::shared_ptr<const LibraryWaits> waits_;  // once it has finished
+  uint64_t row_us_ = 0;                        // of the last event
+  std::vector<SeenGrowth> growth_;             // where pages are scanned
 };
 
 // Reads a run once, from its begin, and finishes the visitor. False: nothing

@@ -4,7 +4,10 @@
 #define PYMEMRUN_READERS_RESIDENT_HINDSIGHT_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
+
+#include "readers/library_waits/library_waits.h"
 
 namespace pymemrun {
 
@@ -15,6 +18,13 @@ struct LateArrival {
   uint64_t begin, end;  // of the pages, the other included
 };
 
+// RSS grew by so many bytes between two events, at the stack of the second.
+struct SeenGrowth {
+  uint64_t from_us, to_us;
+  uint64_t bytes;
+  uint32_t stack, thread;
+};
+
 struct Hindsight {
   // RSS was never above these bytes until `until_us`, when it was read last.
   uint64_t most_rss_bytes = UINT64_MAX;
@@ -23,7 +33,10 @@ struct Hindsight {
   // likeliest moment. 0: this moment is as the model has it.
   uint64_t peak_rss_bytes = 0;
   uint64_t peak_us = 0;
-  std::vector<LateArrival> late;  // by time
+  std::vector<LateArrival> late;              // by time
+  std::shared_ptr<const LibraryWaits> waits;  // null: there are none
+  // By time, where pages were scanned; null: it is not known.
+  std::shared_ptr<const std::vector<SeenGrowth>> growth;
 };
 
 }  // namespace pymemrun

@@ -19,24 +19,37 @@ struct PageOwner {
   uint32_t weight = 1;        // each page stands for so many
   bool inferred = false;
   bool by_scan = false;  // nobody saw who brought it
+  // By scan, of anonymous memory: whose doing RSS grew by most meanwhile.
+  uint32_t ran_stack = 0, ran_thread = 0;
+  uint32_t waits = 0;  // see Origin
 
   bool before_tracing() const { return thread == 0 && !by_scan; }
   Origin origin() const {
     return {.stack = stack,
             .thread = thread,
             .mapping = mapping,
-            .module = code_mapping};
+            .module = code_mapping,
+            .waits = waits};
+  }
+  // Who brought it, or seems to have.
+  Origin likely_origin() const {
+    Origin likely = origin();
+    if (ran_stack != 0) likely.stack = ran_stack, likely.thread = ran_thread;
+    return likely;
   }
   friend bool operator==(const PageOwner& a, const PageOwner& b) {
     return a.stack == b.stack && a.thread == b.thread &&
            a.code_mapping == b.code_mapping && a.mapping == b.mapping &&
            a.task == b.task && a.weight == b.weight &&
-           a.inferred == b.inferred && a.by_scan == b.by_scan;
+           a.inferred == b.inferred && a.by_scan == b.by_scan &&
+           a.ran_stack == b.ran_stack && a.ran_thread == b.ran_thread &&
+           a.waits == b.waits;
   }
   template <typename H>
   friend H AbslHashValue(H h, const PageOwner& o) {
     return H::combine(std::move(h), o.stack, o.thread, o.code_mapping,
-                      o.mapping, o.task, o.weight, o.inferred, o.by_scan);
+                      o.mapping, o.task, o.weight, o.inferred, o.by_scan,
+                      o.ran_stack, o.ran_thread, o.waits);
   }
 };
 

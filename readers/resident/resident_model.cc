@@ -89,6 +89,11 @@ void ResidentModel::SetRss(uint64_t rss_bytes, uint64_t time_us) {
   }
 }
 
+void ResidentModel::SetRan(uint32_t stack, uint32_t thread) {
+  ran_stack_ = stack;
+  ran_thread_ = thread;
+}
+
 uint32_t ResidentModel::OwnerId(const PageOwner& owner) {
   if (last_id_ != 0 && owner == last_owner_) return last_id_;
   const auto found = ids_.find(owner);
@@ -143,8 +148,9 @@ bool ResidentModel::Put(const PageMap::Run& run) {
   return true;
 }
 
-void ResidentModel::Add(const PageEntry& entry, uint32_t task) {
+void ResidentModel::Add(const PageEntry& entry, uint32_t task, uint32_t waits) {
   task_ = task;
+  waits_ = waits;
   gaps_left_ += kGapsForEach;
   switch (entry.action) {
     case PAGE_CAME:
@@ -166,6 +172,7 @@ uint32_t ResidentModel::ToucherId(const PageEntry& entry) {
   owner.code_mapping = entry.code_mapping;
   owner.mapping = entry.mapping;
   owner.task = task_;
+  owner.waits = waits_;
   // Of more than two side by side not each was chosen among so many.
   owner.weight = entry.pages > 2 ? 1 : std::min(entry.weight, kMaxWeight);
   owner.inferred = entry.inferred;
@@ -279,6 +286,11 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
     PageOwner owner;
     owner.mapping = range.mapping;
     owner.by_scan = any_residency_;
+    if (any_residency_ && !range.file_backed && ran_stack_ != 0 &&
+        pages_.Covered(range.page, end) < range.pages) {
+      owner.ran_stack = ran_stack_;
+      owner.ran_thread = ran_thread_;
+    }
     return Own(range.page, end, OwnerId(owner), time_us);
   }
   PageGap gap;

@@ -55,9 +55,11 @@ class ResidentModel {
   ResidentModel() : ResidentModel(Limits()) {}
   explicit ResidentModel(const Limits& limits);
   void SetHeader(const Header& header);
-  void Add(const PageEntry& entry, uint32_t task = 0);  // 0: of no task's step
-  // Without its RSS, which was read later.
-  void Add(const ResidencyView& seen);
+  // `task` 0: of no task's step. `waits`: see Origin.
+  void Add(const PageEntry& entry, uint32_t task = 0, uint32_t waits = 0);
+  void Add(const ResidencyView& seen);  // without its RSS, read later
+  // Where RSS grew most before the next Residency, by scan; 0: nobody knows.
+  void SetRan(uint32_t stack, uint32_t thread);
   // The pages get the owner of the page they came with, if that is there.
   void Add(const LateArrival& late);
   // What statm said at a moment up to which everything has been added. The
@@ -130,19 +132,17 @@ class ResidentModel {
   uint64_t owned_pages_ = 0;  // as many as they stand for
   uint64_t rss_bytes_ = 0;    // statm's latest, at rss_us_; 0: none
   uint64_t rss_us_ = 0, most_rss_bytes_ = UINT64_MAX;
-  uint64_t owned_at_rss_ = 0;
+  uint64_t owned_at_rss_ = 0, fork_us_ = 0;
   uint64_t huge_us_ = 0;            // when the last huge page's fault began
   uint64_t changed_since_rss_ = 0;  // by an answer, of pages that came since
-  uint64_t fork_us_ = 0;
-  bool sampled_ = false, by_scan_ = false;
-  bool any_residency_ = false;
+  bool sampled_ = false, by_scan_ = false, any_residency_ = false;
+  uint32_t ran_stack_ = 0, ran_thread_ = 0;
   std::vector<ResidentRange> ranges_;
   uint64_t ranges_us_ = 0;  // when the kernel began to be asked for them
   absl::flat_hash_map<uint32_t, uint64_t> unowned_;  // at ranges_us_
-  uint64_t not_kept_ = 0;
-  uint64_t gaps_left_;    // see Limits
-  PageOwner last_owner_;  // the last one asked for
-  uint32_t last_id_ = 0, task_ = 0;  // likewise; of the entry that is added
+  uint64_t not_kept_ = 0, gaps_left_;                // the latter: see Limits
+  PageOwner last_owner_;                             // the last one asked for
+  uint32_t last_id_ = 0, task_ = 0, waits_ = 0;  // of the entry that is added
 };
 
 }  // namespace pymemrun

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "absl/container/flat_hash_map.h"
 #include "readers/resident/find_peak.h"
 #include "readers/resident/late_arrivals.h"
 
@@ -30,7 +31,9 @@ bool IsHigh(uint64_t bytes, uint64_t peak_bytes) {
 }  // namespace
 
 ResidentReplay::ResidentReplay(uint64_t until_us, Hindsight hindsight)
-    : until_us_(until_us), before_(std::move(hindsight)) {
+    : until_us_(until_us),
+      before_(std::move(hindsight)),
+      waits_(before_.waits) {
   model_.SetMostRss(before_.most_rss_bytes);
 }
 
@@ -126,7 +129,9 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
     risen.time_us = std::max(entry.time_us, now_us_);
     const uint64_t owned_bytes = model_.OwnedBytes();
     const uint32_t task = TaskOf(entry);
-    model_.Add(risen, task);
+    model_.Add(risen, task,
+               waits_.At(entry.time_us, entry.thread, entry.stack,
+                         entry.code_mapping));
     OnChanged({.stack = entry.stack, .thread = entry.thread, .task = task},
               static_cast<int64_t>(model_.OwnedBytes() - owned_bytes));
   }
@@ -148,11 +153,39 @@ void ResidentReplay::OnResidency(const ResidencyView& seen) {
     done_ = true;
     return;
   }
-  if (!by_scan()) AddLateArrivals(seen);
+  if (by_scan()) {
+    FindWhoRan(scanned_us_, seen.time_us);
+    scanned_us_ = seen.begin_us;
+  } else {
+    AddLateArrivals(seen);
+  }
   model_.Add(seen);
   if (seen.time_us > until_us_) return;
   last_us_ = std::max(last_us_, seen.time_us);
   AddReading({seen.time_us, seen.rss_bytes, 0});
+}
+
+// Times rise. A growth counts with the part of it that lies between.
+void ResidentReplay::FindWhoRan(uint64_t from_us, uint64_t to_us) {
+  if (before_.growth == nullptr) return;
+  const std::vector<SeenGrowth>& growth = *before_.growth;
+  absl::flat_hash_map<uint32_t, double> by_stack;
+  double most = 0;
+  model_.SetRan(0, 0);
+  for (size_t i = next_growth_; i < growth.size() && growth[i].from_us < to_us;
+       ++i) {
+    const SeenGrowth& one = growth[i];
+    if (one.to_us <= from_us) continue;
+    if (one.to_us <= to_us) next_growth_ = i + 1;
+    const uint64_t within_us =
+        std::min(one.to_us, to_us) - std::max(one.from_us, from_us);
+    const double bytes = by_stack[one.stack] +=
+        static_cast<double>(one.bytes) * static_cast<double>(within_us) /
+        static_cast<double>(one.to_us - one.from_us);
+    if (bytes <= most) continue;
+    most = bytes;
+    model_.SetRan(one.stack, one.thread);
+  }
 }
 
 void ResidentReplay::AddLateArrivals(const ResidencyView& seen) {
@@ -312,6 +345,8 @@ void PeakFinder::RaiseTo(uint64_t hwm_bytes) {
 
 Hindsight PeakFinder::hindsight() const {
   Hindsight hindsight = ResidentReplay::hindsight();
+  hindsight.waits = waits_;
+  hindsight.growth = std::make_shared<std::vector<SeenGrowth>>(growth_);
   if (peak_unseen_) {
     hindsight.peak_rss_bytes = peak_bytes_;
     hindsight.peak_us = peak_us_;
@@ -321,6 +356,7 @@ Hindsight PeakFinder::hindsight() const {
 
 void PeakFinder::Finish() {
   ResidentReplay::Finish();
+  waits_ = finder_.Take();
   OnTime(now_us());
   RaiseTo(highest_read());
   Take(kEnd);

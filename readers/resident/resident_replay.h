@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "readers/library_waits/library_waits.h"
 #include "readers/resident/hindsight.h"
 #include "readers/resident/resident_model.h"
 #include "readers/run/replay_visitor.h"
@@ -85,6 +86,7 @@ class ResidentReplay : public ReplayVisitor {
     uint64_t time_us, rss_bytes, hwm_bytes;
   };
   void AddLateArrivals(const ResidencyView& seen);
+  void FindWhoRan(uint64_t from_us, uint64_t to_us);
   void AddLate(const LateArrival& late);
   void AddReading(const Reading& reading);
   void AdvanceTo(uint64_t time_us);
@@ -95,11 +97,13 @@ class ResidentReplay : public ReplayVisitor {
 
   const uint64_t until_us_;
   const Hindsight before_;
-  size_t next_late_ = 0;                     // of before_
+  size_t next_late_ = 0, next_growth_ = 0;   // of before_
+  uint64_t scanned_us_ = 0;                  // the last time
   std::vector<LateArrival> late_;            // that were found
   uint64_t looks_left_ = uint64_t{1} << 20;  // see FindLateArrivals()
   ResidentModel model_;
   const TaskTimelineReader* tasks_ = nullptr;
+  WaitCursor waits_;
   Header header_;
   // By time: they stand in the file before page events of earlier times.
   absl::btree_multimap<uint64_t, Reading> readings_;

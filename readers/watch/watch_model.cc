@@ -57,7 +57,31 @@ bool WatchModel::OnRows(const Row* rows, size_t count) {
     See(rows[i].time_us, rows[i].rss_bytes);
   }
   has_rows_ |= count > 0;
+  Remember(count);
   return true;
+}
+
+bool WatchModel::OnHeap(const HeapEvent* events, size_t count) {
+  const bool more = HeapReplay::OnHeap(events, count);
+  if (count > 0) now_us_ = std::max(now_us_, events[count - 1].time_us);
+  Remember(count);
+  return more;
+}
+
+void WatchModel::Remember(size_t events) {
+  events_ += events;
+  const size_t work = model().sources().size() + came_by_stack_.size() +
+                      profile_.own_lines().size();
+  if (events_ < work || before_.back().time_us + kStepUs > now_us_) return;
+  Keep(Take());
+}
+
+void WatchModel::Keep(Sums now) {
+  events_ = 0;
+  before_.push_back(std::move(now));
+  while (before_.size() > 1 && before_[1].time_us + kRecentUs <= now_us_) {
+    before_.pop_front();
+  }
 }
 
 bool WatchModel::OnPages(const PageEntry* entries, size_t count) {
@@ -77,6 +101,7 @@ bool WatchModel::OnPages(const PageEntry* entries, size_t count) {
       AddTo(entry.thread, bytes, &came_by_thread_);
     }
   }
+  Remember(count);
   return true;
 }
 
@@ -201,12 +226,11 @@ void WatchModel::Fill(size_t curve_columns, WatchFrame* frame) {
   static constexpr absl::string_view kMeanings[] = {
       "", "live heap", "pages that came", "growth of RSS at its events"};
   frame->meaning = std::string(kMeanings[static_cast<size_t>(basis())]);
-  const Sums now = Take();
+  Sums now = Take();
   while (before_.size() > 1 && before_[1].time_us + kRecentUs <= now_us_) {
     before_.pop_front();
   }
-  const Sums none;
-  const Sums& before = before_.empty() ? none : before_.front();
+  const Sums& before = before_.front();
   frame->lines = AmountsOf(now.lines, before.lines, false);
   frame->threads =
       AmountsOf(ByThread(now.threads), ByThread(before.threads), true);
@@ -214,9 +238,7 @@ void WatchModel::Fill(size_t curve_columns, WatchFrame* frame) {
     frame->notes.push_back(
         absl::StrCat(Counted(damages_, "damaged place"), " in the file"));
   }
-  if (before_.empty() || before_.back().time_us + kStepUs <= now_us_) {
-    before_.push_back(now);
-  }
+  if (before_.back().time_us + kStepUs <= now_us_) Keep(std::move(now));
 }
 
 }  // namespace pymemrun

@@ -26,6 +26,7 @@ class WatchModel final : public HeapReplay {
   void OnHeader(const Header& header) override;
   bool OnRows(const Row* rows, size_t count) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
+  bool OnHeap(const HeapEvent* events, size_t count) override;
   void OnResidency(const ResidencyView& seen) override;
   void OnProcess(const ProcessSample& sample) override;
   void OnPause(const Pause& pause) override;
@@ -49,6 +50,10 @@ class WatchModel final : public HeapReplay {
   void See(uint64_t time_us, uint64_t rss_bytes);
   Basis basis() const;
   Sums Take();
+  // So many events were read. Keeps how things are now, once in kStepUs of the
+  // run, where that is no more work than these.
+  void Remember(size_t events);
+  void Keep(Sums now);
   void TakeHeap(Sums* sums);
   void TakePages(Sums* sums);
   void TakeCalls(Sums* sums);
@@ -68,7 +73,8 @@ class WatchModel final : public HeapReplay {
   std::vector<double> came_by_stack_, came_by_thread_;
   PlaceTable lines_;
   OriginNumbers of_sources_, of_stacks_;
-  std::deque<Sums> before_;  // the first is the one to compare with
+  std::deque<Sums> before_ = {Sums()};  // the first is compared with
+  size_t events_ = 0;                   // read since the last one
 };
 
 }  // namespace pymemrun

@@ -43,6 +43,26 @@ std::vector<std::string> Named(const std::vector<WatchFrame::Amount>& amounts) {
   return texts;
 }
 
+// Also where watch begins in the middle of a run.
+TEST(WatchModelTest, TheFirstFrameTellsOfTheLastSecondsAlone) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  BeginHeapRun(&builder);
+  const uint32_t code = builder.AddCode("/job.py", "f", 1);
+  const uint32_t two = builder.AddStack(0, code, 2);
+  const uint32_t three = builder.AddStack(0, code, 3);
+  builder.AddHeap(AllocEvents(1000000, 0x100000, 10, 1000, two));
+  builder.AddHeap(AllocEvents(20000000, 0x200000, 5, 1000, three));
+  builder.AddProcess(21000000, 1 << 20, 1 << 20);
+  builder.Flush();
+  WatchModel model;
+  Read(sink.contents(), &model);
+  WatchFrame frame;
+  model.Fill(6, &frame);
+  EXPECT_THAT(Named(frame.lines),
+              ElementsAre("/job.py:2 f 10000 0", "/job.py:3 f 5000 5000"));
+}
+
 TEST(WatchModelTest, PagesThatCameAreByLineAndThread) {
   WatchModel model;
   Read(PageEventsRun().Build(), &model);

@@ -138,7 +138,7 @@ class PlainShellTest(support.ProgramTest):
         self.assertRegex(both, r"\+95 MiB +0 bytes  In \[3\]:3  y = x \+ x$")
         self.assertRegex(kept, r"\+48 MiB +\+48 MiB  In \[3\]:2  x = bytearray\(b'1'\)")
         self.assertRegex(fallen, r"RSS [\d.]+ MiB \(-4\d MiB\)")
-        self.assertIn("-48 MiB", freed)
+        self.assertEqual(freed, "Released in this cell: 48 MiB that was live before it.")
         self.assertEqual(error, "ZeroDivisionError('division by zero') None")
 
     def test_a_cell_embedded(self):

@@ -29,15 +29,53 @@ def size(text):
     return float(number) * UNITS[unit]
 
 
+# Threads, children, tasks, and eight lines that hold something.
+ALL = """
+import asyncio, os, subprocess, sys, threading, time
+kept = []
+def work(n):
+    kept.append([bytes(1000) for _ in range(n)])
+threads = [threading.Thread(target=work, args=(n,), name=f"worker_{n}")
+           for n in (6000, 7000, 8000)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+for _ in range(2):
+    pid = os.fork()
+    if pid == 0:
+        child = bytes(3_000_000)
+        os._exit(0)
+    os.waitpid(pid, 0)
+subprocess.run([sys.executable, "-c", "pass"])
+async def step(n):
+    kept.append(bytearray(n))
+    await asyncio.sleep(0.01)
+async def main():
+    await asyncio.gather(*(step(1_000_000) for _ in range(5)))
+asyncio.run(main())
+a = [bytes(1000) for _ in range(3000)]
+b = {n: str(n) * 5 for n in range(30000)}
+c = bytearray(3_000_000)
+d = [[n] for n in range(30000)]
+e = b"x" * 2_500_000
+f = list(range(300_000))
+time.sleep(0.3)
+"""
+
+
 class QuestionsTest(support.ProgramTest):
     preexec = None  # called in the program's process, before it begins
     ordinary = False
 
-    def answer(self, name, status=0):
-        with open(os.path.join(FOLDER, name)) as file:
-            script = self.write(name, file.read())
-        run = self.pymemrun("--quiet", script, status=status, env=support.USUAL,
-                            preexec=self.preexec, ordinary=self.ordinary)
+    def answer(self, name, status=0, options=(), text=None):
+        if text is None:
+            with open(os.path.join(FOLDER, name)) as file:
+                text = file.read()
+        script = self.write(name, text)
+        run = self.pymemrun("--quiet", *options, script, status=status,
+                            env=support.USUAL, preexec=self.preexec,
+                            ordinary=self.ordinary)
         fault_support.wait_for_collector_to_end(run.path)
         self.run = run
         done = subprocess.run([support.PYMEMREPORT, run.path], check=True,
@@ -82,6 +120,13 @@ class QuestionsTest(support.ProgramTest):
         rows = self.rows(self.answer("numpy_peak.py"))
         place = f"numpy_peak.py:{line_with('numpy_peak.py', 'peak')}"
         self.assertAlmostEqual(rows[place], 80_000_000, delta=MIB, msg=rows)
+
+    def test_all_that_can_be_recorded_fits_on_the_screen(self):
+        text = self.answer("all.py", text=ALL, options=(
+            "--trace", "calls,pages,gil,states,counters,tasks"))
+        for said in ("By thread: ", "child", "gil: ", "tasks: ", "counters: ",
+                     "Your lines at the peak", "Still there"):
+            self.assertIn(said, text)
 
     def test_what_was_alive_when_it_was_killed(self):
         text = self.check_first("killed.py", "alive", 60 * MIB,

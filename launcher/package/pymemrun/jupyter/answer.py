@@ -123,15 +123,20 @@ class OfPart:
     def table(self):
         at_peak = self.changes(max(self.peak_s, self.from_s + 1e-6))
         at_end = self.changes(self.to_s)
-        places = {place: max(abs(at_peak.get(place, (0, 0))[0]),
-                             abs(at_end.get(place, (0, 0))[0]))
+        # What a line of an earlier cell lost here is no line of this cell.
+        places = {place: max(at_peak.get(place, (0, 0))[0],
+                             at_end.get(place, (0, 0))[0])
                   for place in {*at_peak, *at_end}}
         most = max(places.values(), default=0)
+        lost = sum(min(number, 0) for number, _ in at_end.values())
+        released = ([f"Released in this cell: {size(-lost)} that was live before it."]
+                    if -lost >= max(LEAST_SHARE * most, 64 << 10) else [])
         shown = sorted((place for place in places
                         if places[place] >= max(LEAST_SHARE * most, 1)),
                        key=lambda place: (-places[place], place))[:self.top]
         if not shown:
-            return ["No line of the cell, or that it called, changed what is live."]
+            return ["No line of the cell, or that it called, added to what is live.",
+                    *released]
         rows = [self.row(place, at_peak, at_end) for place in shown]
         columns = [max(len(cell) for cell in column) for column in zip(*rows)]
         head = ("at its peak", "at its end")

@@ -1,0 +1,162 @@
+// Memory that libraries map for pools of their own.
+#include "readers/heap_in_rss/pool_pages.h"
+
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "readers/testing/mapping_events_for_tests.h"
+#include "readers/testing/page_run_for_tests.h"
+#include "readers/testing/program_test_util.h"
+#include "readers/testing/run_builder.h"
+
+namespace pymemrun {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kMiB = 1 << 20;
+constexpr uint64_t kGiB = uint64_t{1} << 30;
+
+// Line 5 maps a GiB, line 6 touches 40 MiB of it.
+struct PoolRun {
+  bool scan = false;
+  std::string mapper = "/usr/lib/python3/site-packages/x/libpool-1a2b.so.3";
+  bool malloc = false;  // a recorded block lies there, of line 7
+
+  std::string Build() const {
+    StringSink sink;
+    RunBuilder builder(&sink);
+    Header header = RunBuilder::DefaultHeader();
+    header.set_heap(HEAP_ALL);
+    header.set_heap_native(true);
+    header.set_cwd("/src");
+    header.set_script("job.py");
+    header.set_first_rss_bytes(kMiB);
+    scan ? header.set_page_scan(true) : header.set_page_period(1);
+    header.set_calls_off(true);
+    builder.AddHeader(header);
+    builder.AddThread("MainThread", 4711);
+    const uint32_t library = builder.AddMapping(mapper);
+    const uint32_t none = builder.AddMapping("");
+    const uint32_t code = builder.AddCode("/src/job.py", "load", 3);
+    const uint32_t five = builder.AddStack(0, code, 5);
+    const uint32_t six = builder.AddStack(0, code, 6);
+    const uint32_t seven = builder.AddStack(0, code, 7);
+    HeapEvent map = MapEvent(1000, kGiB, kGiB, five);
+    map.code = library;
+    builder.AddHeap({map});
+    if (malloc) {
+      HeapEvent block = AllocEvent(1001, kGiB, 10 * kMiB, seven);
+      block.allocator = HEAP_MALLOC;
+      builder.AddHeap({block});
+    }
+    // Line 6 allocates when they grow.
+    builder.AddHeap(
+        {AllocEvent(2000, 0x5000, 16, six), FreeEvent(2001, 0x5000)});
+    builder.AddResidency(1500, 1600, kMiB,
+                         {{10, kMiB / kPage, none, false, false}});
+    std::vector<ResidentRange> seen = {{10, kMiB / kPage, none, false, false}};
+    seen.push_back({kGiB / kPage, 40 * kMiB / kPage, none, false, false});
+    if (!scan) {
+      std::vector<PageEntry> pages =
+          CamePages(2000, kGiB / kPage, 40 * kMiB / kPage, six);
+      for (PageEntry& page : pages) page.mapping = none;
+      builder.AddPages(pages);
+    }
+    builder.AddResidency(300000, 300100, 41 * kMiB, seen);
+    builder.AddProcess(320000, 41 * kMiB, 41 * kMiB);
+    Record record;
+    record.mutable_footer()->set_end(Footer::EXIT);
+    record.mutable_footer()->set_end_us(400000);
+    builder.AddRecord(record);
+    builder.Flush();
+    return sink.contents();
+  }
+};
+
+nlohmann::json AnswerOf(const PoolRun& run) {
+  const TempFile file(run.Build());
+  const Printed printed = Report({"report", "--json", file.path()});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  return nlohmann::json::parse(printed.out)["peak"];
+}
+
+// Of the line at the peak; null: it holds nothing.
+nlohmann::json LineOf(const nlohmann::json& moment, int line) {
+  for (const auto& place : moment["places"]) {
+    if (place["line"] == line) return place;
+  }
+  return nullptr;
+}
+
+TEST(PoolPagesTest, WhoTouchesThemIsCharged) {
+  for (const bool scan : {false, true}) {
+    const auto peak = AnswerOf({.scan = scan});
+    EXPECT_EQ(peak["parts"]["pools"], 40 * kMiB);
+    EXPECT_EQ(peak["parts"]["native_heap"], 0);
+    EXPECT_EQ(LineOf(peak, 5), nullptr);
+    const auto six = LineOf(peak, 6);
+    ASSERT_NE(six, nullptr) << peak;
+    EXPECT_EQ(six["bytes"], 40 * kMiB);
+    EXPECT_EQ(six["pool_bytes"], 40 * kMiB);
+    EXPECT_EQ(six["kept_by"], "libpool");
+  }
+}
+
+TEST(PoolPagesTest, AnMmapObjectIsItsMakersOwn) {
+  for (const bool scan : {false, true}) {
+    const auto peak = AnswerOf(
+        {.scan = scan, .mapper = "/usr/lib/lib-dynload/mmap.cpython-311.so"});
+    EXPECT_EQ(peak["parts"]["pools"], 0);
+    EXPECT_EQ(peak["parts"]["native_heap"], 40 * kMiB);
+    EXPECT_EQ(LineOf(peak, 5)["bytes"], 40 * kMiB);
+    EXPECT_EQ(LineOf(peak, 6), nullptr);
+  }
+}
+
+TEST(PoolPagesTest, WhatBlocksLeaveInAMallocIsFree) {
+  const auto peak = AnswerOf({.malloc = true});
+  EXPECT_EQ(peak["parts"]["pools"], 0);
+  EXPECT_EQ(peak["parts"]["native_heap"], 10 * kMiB);
+  EXPECT_EQ(peak["parts"]["free"], 30 * kMiB);
+  EXPECT_EQ(LineOf(peak, 7)["bytes"], 10 * kMiB);
+}
+
+TEST(PoolPagesTest, TheFirstScreenNamesWhoKeepsThem) {
+  const TempFile faults(PoolRun().Build());
+  const std::string text = Report({faults.path()}).out;
+  EXPECT_THAT(text, HasSubstr("job.py:6 was the first to use 40 MiB of it"));
+  EXPECT_THAT(text, HasSubstr("kept by libpool"));
+  EXPECT_THAT(text, HasSubstr("\n  pools of C libraries         40 MiB"));
+  EXPECT_THAT(text, HasSubstr("  job.py:6  [libpool]"));
+  const TempFile scanned(PoolRun{.scan = true}.Build());
+  EXPECT_THAT(Report({scanned.path()}).out,
+              HasSubstr("job.py:6 ran while this came: 40 MiB of it"));
+}
+
+TEST(PoolPagesTest, TheTableOfResidentMemoryChargesTheSame) {
+  const TempFile file(PoolRun().Build());
+  const Printed printed =
+      Report({"resident", file.path(), "--owner", "heap", "--json"});
+  for (const auto& row : nlohmann::json::parse(printed.out)) {
+    if (row["line"] == 6) {
+      EXPECT_EQ(row["resident_bytes"], 40 * kMiB);
+      return;
+    }
+  }
+  ADD_FAILURE() << printed.out;
+}
+
+TEST(PoolPagesTest, LibrariesHaveShortNames) {
+  EXPECT_EQ(LibraryName("/usr/lib/libarrow.so.2600"), "libarrow");
+  EXPECT_EQ(LibraryName("/x/libscipy_openblas64_-ff651d7f.so"),
+            "libscipy_openblas64");
+  EXPECT_EQ(LibraryName(""), "?");
+}
+
+}  // namespace
+}  // namespace pymemrun

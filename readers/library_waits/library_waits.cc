@@ -1,0 +1,182 @@
+#include "readers/library_waits/library_waits.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "format/records/stack_depths.h"
+#include "readers/run/own_code.h"
+
+namespace pymemrun {
+namespace {
+
+// Of stacks of threads that C code began.
+constexpr PackageSet kNative = ~PackageSet{0};
+
+}  // namespace
+
+PackageSet WaitFinder::SetOf(absl::string_view file) {
+  // The standard library's threads work for whoever gave them a function.
+  if (!absl::StrContains(file, "-packages/")) return 0;
+  const absl::string_view package = OwnCode::PackageOf(file);
+  if (package.empty()) return 0;
+  const auto [found, is_new] = packages_.try_emplace(package, 0);
+  if (is_new) found->second = PackageSet{1} << ((packages_.size() - 1) % 64);
+  return found->second;
+}
+
+const WaitFinder::Stack& WaitFinder::Find(uint32_t stack) {
+  if (stack >= stacks_.size()) stacks_.resize(index_.stacks() + 1);
+  static const Stack kNone;
+  if (stack >= stacks_.size()) return kNone;
+  // Outwards to one that is known; then back.
+  std::vector<uint32_t> unknown;
+  for (uint32_t at = stack; at != 0 && !stacks_[at].known;
+       at = index_.ParentStack(at)) {
+    unknown.push_back(at);
+  }
+  for (auto at = unknown.rbegin(); at != unknown.rend(); ++at) {
+    Stack& of = stacks_[*at];
+    of.known = true;
+    const uint32_t parent = index_.ParentStack(*at);
+    of.is_own = index_.OwnStack(*at) != 0;
+    if (index_.OwnStack(*at) == *at) continue;
+    const bool first = of.is_own && index_.OwnStack(parent) == parent;
+    if (!first) of = stacks_[parent];
+    of.known = true;
+    of.is_own = index_.OwnStack(*at) != 0;
+    if (first) of.call = *at;
+    const SourceLocation frame = index_.ResolveStack(*at);
+    of.packages |= frame.file.empty() && frame.code_name == kNativeThreadName
+                       ? kNative
+                       : SetOf(frame.file);
+  }
+  return stacks_[stack];
+}
+
+void WaitFinder::OnRow(const Row& row) {
+  if (row.stack == 0) return;
+  uint64_t from_us = row.time_us;
+  const bool returns = row.what == RETURN || row.what == C_RETURN;
+  // Without its call it began at most when the thread was seen before.
+  if (returns)
+    from_us -= row.call_us == 0 ? from_us : std::min(row.call_us, from_us);
+  Saw(from_us, row.time_us, row.thread, row.stack);
+}
+
+void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
+                     uint32_t stack) {
+  if (thread != last_thread_ || last_ == nullptr) {
+    last_thread_ = thread;
+    last_ = &threads_[thread];
+  }
+  Thread& state = *last_;
+  static const Stack kNone;
+  const Stack& of = stack == 0 ? kNone : Find(stack);
+  state.runs_python |= stack != 0 && of.packages != kNative;
+  if (!of.is_own) {
+    if (of.packages != 0 || !state.runs_python) {
+      worked_us_ = std::max(worked_us_, time_us);
+    }
+    return;
+  }
+  const bool is_call = of.packages != 0 && !index_.Imports(stack);
+  const uint32_t call = is_call ? of.call : 0;
+  const bool was_seen = state.change != SIZE_MAX;
+  const bool was_in_other = was_seen && state.call != 0 && state.call != call;
+  if (call == 0) {
+    from_us = time_us;  // it may have waited until now
+    state.seen_us = std::max(state.seen_us, time_us);
+  } else if (from_us == 0 || from_us == time_us) {
+    // It may have been there since it was seen in own code.
+    from_us = was_in_other || state.seen_us == 0 ? time_us : state.seen_us;
+  }
+  from_us = std::max(from_us, state.seen_us);
+  if (was_seen && state.call == call) {
+    LibraryWaits::Change& same = changes_[state.change];
+    same.packages |= of.packages;
+    same.time_us = std::min(same.time_us, from_us);
+    return;
+  }
+  if (!was_seen && call == 0) return;
+  if (was_seen) from_us = std::max(from_us, changes_[state.change].time_us);
+  if (was_in_other) state.seen_us = std::max(state.seen_us, from_us);
+  state.call = call;
+  Add({from_us, thread, call, call == 0 ? 0 : of.packages}, &state);
+}
+
+void WaitFinder::Add(const LibraryWaits::Change& change, Thread* thread) {
+  if (changes_.size() >= kMostChanges) return;
+  thread->change = changes_.size();
+  changes_.push_back(change);
+}
+
+std::shared_ptr<const LibraryWaits> WaitFinder::Take() {
+  if (worked_us_ == 0 || changes_.empty()) return nullptr;
+  auto waits = std::make_shared<LibraryWaits>();
+  waits->changes = std::move(changes_);
+  std::stable_sort(
+      waits->changes.begin(), waits->changes.end(),
+      [](const auto& a, const auto& b) { return a.time_us < b.time_us; });
+  for (uint32_t i = 0; i <= index_.stacks(); ++i) {
+    const Stack& of = Find(i);
+    waits->workers.push_back(of.is_own ? 0 : of.packages);
+  }
+  for (const auto& [thread, state] : threads_) {
+    if (state.runs_python) waits->python_threads.insert(thread);
+  }
+  for (uint32_t i = 0; i <= index_.mappings(); ++i) {
+    waits->mappings.push_back(i == 0 ? 0 : SetOf(index_.MappingName(i)));
+  }
+  return waits;
+}
+
+void WaitCursor::AdvanceTo(uint64_t time_us) {
+  const std::vector<LibraryWaits::Change>& changes = waits_->changes;
+  for (; next_ < changes.size() && changes[next_].time_us <= time_us; ++next_) {
+    const LibraryWaits::Change& change = changes[next_];
+    if (change.stack == 0) {
+      now_.erase(change.thread);
+    } else {
+      now_[change.thread] = change;
+    }
+    has_last_ = false;
+  }
+}
+
+uint32_t WaitCursor::Find(uint64_t time_us, uint32_t thread, uint32_t stack,
+                          uint32_t code) {
+  if (stack != 0 && waits_->workers[stack] == kNative) stack = 0;
+  if (stack == 0 && waits_->python_threads.contains(thread)) return 0;
+  AdvanceTo(time_us);
+  PackageSet packages = 0;
+  if (stack != 0) {
+    packages = waits_->workers[stack];
+  } else if (code < waits_->mappings.size()) {
+    packages = waits_->mappings[code];
+  }
+  if (has_last_ && last_packages_ == packages && last_thread_ == thread) {
+    return last_found_;
+  }
+  // The call that began last; of a native thread's, where no name is the same,
+  // any. It may do its work by libc's code.
+  const LibraryWaits::Change* found = nullptr;
+  bool is_same = stack != 0;
+  for (const auto& [waiting, change] : now_) {
+    if (waiting == thread) continue;
+    const bool same = (change.packages & packages) != 0;
+    if (is_same && !same) continue;
+    if (found == nullptr || (same && !is_same) ||
+        change.time_us > found->time_us ||
+        (change.time_us == found->time_us && waiting < found->thread)) {
+      found = &change;
+    }
+    is_same |= same;
+  }
+  has_last_ = true;
+  last_packages_ = packages;
+  last_thread_ = thread;
+  return last_found_ = found == nullptr ? 0 : found->stack;
+}
+
+}  // namespace pymemrun

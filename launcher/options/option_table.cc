@@ -191,8 +191,9 @@ constexpr OptionRow kTable[] = {
 
     {kOfPages, "page-period", "N",
      "Record 1 page in N at random, and count it as N pages (auto). 1 records "
-     "each page with its own stack. auto records each page; in bursts, 1 page "
-     "in 7 gets its own stack, and the rest take their thread's nearest one.",
+     "each page with its own stack. auto records each page; in bursts, some "
+     "pages at random get their own stack, and the rest take their thread's "
+     "nearest one.",
      ReadPagePeriod, "auto, or a number from 1 to 10000", &kPages},
     {kOfPages, "page-source", "SOURCE",
      "Learn of pages from SOURCE: faults, scan or auto (auto). faults says who "

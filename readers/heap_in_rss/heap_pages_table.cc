@@ -8,9 +8,9 @@
 #include "readers/heap_in_rss/heap_estimate.h"
 #include "readers/heap_in_rss/heap_pages.h"
 #include "readers/output/whole_number.h"
+#include "readers/page_errors/sample_errors.h"
 #include "readers/places/place_table.h"
 #include "readers/resident/resident_replay.h"
-#include "readers/resident/sample_errors.h"
 
 namespace pymemrun {
 namespace {

@@ -132,11 +132,21 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
     model_.Add(risen, task,
                waits_.At(entry.time_us, entry.thread, entry.stack,
                          entry.code_mapping));
+    if (infers() && entry.action == PAGE_CAME) AddInference(entry);
     OnChanged({.stack = entry.stack, .thread = entry.thread, .task = task},
               static_cast<int64_t>(model_.OwnedBytes() - owned_bytes));
   }
   if (!past_ && count > 0) last_us_ = std::max(last_us_, now_us_);
   return !done_;
+}
+
+void ResidentReplay::AddInference(const PageEntry& entry) {
+  if (!entry.inferred) return inference_.AddKnown(entry.thread, entry.stack);
+  const uint32_t id = model_.pages().At(entry.page).owner;
+  const PageOwner& owner = model_.owners()[id];
+  // It may be memory that was there, or have found no room.
+  if (!owner.inferred || owner.stack != entry.stack) return;
+  inference_.AddInferred(entry.thread, entry.stack, id, owner.weight);
 }
 
 void ResidentReplay::OnResidency(const ResidencyView& seen) {

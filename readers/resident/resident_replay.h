@@ -10,6 +10,7 @@
 
 #include "absl/container/btree_map.h"
 #include "readers/library_waits/library_waits.h"
+#include "readers/page_errors/inference_errors.h"
 #include "readers/resident/hindsight.h"
 #include "readers/resident/resident_model.h"
 #include "readers/run/replay_visitor.h"
@@ -45,6 +46,13 @@ class ResidentReplay : public ReplayVisitor {
   const Header& header() const { return header_; }
   // The run was made with page events.
   bool has_page_events() const { return has_page_events_; }
+  // In bursts some pages had no stack of their own: who had what of them may be
+  // wrong by so much. Owners are numbers in model().owners(). Of a sampled run
+  // only the sample's error is told.
+  bool infers() const {
+    return header_.page_period() > 1 && header_.page_weight() <= 1;
+  }
+  const InferenceErrors& inference() const { return inference_; }
   // Nobody saw who touched the pages.
   bool by_scan() const { return header_.page_scan(); }
   // Of so many bytes from before tracing, those of tracing itself.
@@ -93,6 +101,7 @@ class ResidentReplay : public ReplayVisitor {
   void MoveTo(uint64_t time_us);
   void LeaveMoment();
 
+  void AddInference(const PageEntry& entry);
   uint32_t TaskOf(const PageEntry& entry) const;
 
   const uint64_t until_us_;
@@ -102,6 +111,7 @@ class ResidentReplay : public ReplayVisitor {
   std::vector<LateArrival> late_;            // that were found
   uint64_t looks_left_ = uint64_t{1} << 20;  // see FindLateArrivals()
   ResidentModel model_;
+  InferenceErrors inference_;
   const TaskTimelineReader* tasks_ = nullptr;
   WaitCursor waits_;
   Header header_;

@@ -133,8 +133,51 @@ TEST(ResidentReportTest, TextSaysWhatTheBytesAre) {
   inferred.period = 16;
   EXPECT_THAT(
       Resident(inferred, {}),
-      HasSubstr("\ninferred: in bursts, 1 page in 16 is traced with its own "
-                "stack; the rest take their thread's nearest stack\n"));
+      HasSubstr("\ninferred: in bursts, some pages, chosen at random, are "
+                "traced with their own stack; the rest take their thread's "
+                "nearest one\n"));
+}
+
+// Known of line 1, five and four inferred pages, known of line 2. Then ten more
+// are line 2's, and the next known one line 1's.
+TEST(ResidentReportTest, InferredPagesHaveAnError) {
+  StringSink sink;
+  RunBuilder builder(&sink);
+  Header header = RunBuilder::DefaultHeader();
+  header.set_page_period(7);
+  header.set_first_rss_bytes(0);
+  builder.AddHeader(header);
+  builder.AddThread("MainThread", 1);
+  const uint32_t code = builder.AddCode("/job.py", "f", 1);
+  const uint32_t one = builder.AddStack(0, code, 1);
+  const uint32_t two = builder.AddStack(0, code, 2);
+  builder.AddResidency(0, 500, 4096, {{10, 1, builder.AddMapping("")}});
+  std::vector<PageEntry> pages = CamePages(1000, 100, 22, two);
+  for (size_t i = 0; i < 6; ++i) pages[i].stack = one;
+  pages[21].stack = one;
+  for (size_t i = 0; i < pages.size(); ++i) {
+    pages[i].inferred = i != 0 && i != 10 && i != 21;
+  }
+  builder.AddPages(pages);
+  builder.AddProcess(2000, 23 * 4096, 23 * 4096);
+  builder.Flush();
+  TempFile file(sink.contents());
+  // The root of 2 x 4 x 4 pages.
+  const std::string error = ",23170\r\n";
+  const auto by = [&](const char* what) {
+    return Report(
+               {"resident", file.path(), "--at", "exit", "--csv", "--by", what})
+        .out;
+  };
+  const std::string lines = by("line");
+  EXPECT_THAT(lines, HasSubstr(",error_bytes\r\n"));
+  EXPECT_THAT(lines, HasSubstr("/job.py,1,f,28672,7,"));
+  EXPECT_THAT(lines, HasSubstr(",20480" + error));
+  EXPECT_THAT(lines, HasSubstr(",57344" + error));
+  // One function touched them all. Nor is the thread in doubt.
+  EXPECT_THAT(by("function"), HasSubstr("/job.py,1,f,90112,22,"));
+  EXPECT_THAT(by("function"), HasSubstr(",77824,0\r\n"));
+  EXPECT_THAT(by("thread"), Not(HasSubstr("error_bytes")));
 }
 
 TEST(ResidentReportTest, Json) {

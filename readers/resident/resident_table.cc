@@ -7,10 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/output/whole_number.h"
+#include "readers/page_errors/sample_errors.h"
 #include "readers/places/place_table.h"
 #include "readers/resident/page_mappings.h"
 #include "readers/resident/resident_replay.h"
-#include "readers/resident/sample_errors.h"
 #include "text/report_text.h"
 #include "text/terminal_text.h"
 
@@ -70,6 +70,26 @@ void SetVariances(const ResidentModel& model, ThreadFilter* threads,
   amounts->other_threads.variance = errors.VarianceOf(others);
 }
 
+// Adds what is uncertain of pages that were charged to one place or another.
+// `number_of`: where in amounts.places an owner has its sum.
+template <typename NumberOf>
+void AddInferenceErrors(const ResidentReplay& replay, ThreadFilter* threads,
+                        NumberOf number_of, Amounts* amounts) {
+  const ResidentModel& model = replay.model();
+  const auto is_other = [&](uint32_t owner) {
+    return IsOther(model.owners()[owner], threads);
+  };
+  replay.inference().ForEach(
+      [&](uint32_t owner) { return model.PagesOf(owner); },
+      [&](uint32_t owner, uint32_t other, double variance) {
+        if (variance == 0) return;
+        if (is_other(owner) || is_other(other)) return;  // of one thread
+        const uint32_t number = number_of(owner);
+        if (number == number_of(other)) return;
+        amounts->places[number].variance += variance;
+      });
+}
+
 Amounts ByOwner(GroupBy by, const ResidentReplay& replay,
                 ThreadFilter* threads) {
   const ResidentModel& model = replay.model();
@@ -93,13 +113,14 @@ Amounts ByOwner(GroupBy by, const ResidentReplay& replay,
     amount->pages += pages;
     if (owner.inferred) amount->inferred_pages += pages;
   }
+  const auto number_of = [&](uint32_t id) {
+    return numbers.NumberOf(id, replay.OriginOf(model.owners()[id]));
+  };
   // Pages from before tracing are not sampled.
   SetVariances(
-      model, threads,
-      [&](uint64_t, uint32_t id) {
-        return numbers.NumberOf(id, replay.OriginOf(model.owners()[id]));
-      },
+      model, threads, [&](uint64_t, uint32_t id) { return number_of(id); },
       &amounts);
+  AddInferenceErrors(replay, threads, number_of, &amounts);
   return amounts;
 }
 
@@ -157,10 +178,17 @@ std::vector<Table::Heading> Headings(GroupBy by, bool with_errors) {
   return headings;
 }
 
+// A page's thread, and what the page is part of, are known.
+bool HasErrors(GroupBy by, const ResidentReplay& replay) {
+  return replay.model().sampled() ||
+         (replay.infers() && by != GroupBy::kThread && by != GroupBy::kMapping);
+}
+
 class TableMaker {
  public:
-  TableMaker(GroupBy by, const ResidentModel& model) : by_(by), model_(model) {
-    table_.headings = Headings(by, model.sampled());
+  TableMaker(GroupBy by, const ResidentReplay& replay)
+      : by_(by), model_(replay.model()), with_errors_(HasErrors(by, replay)) {
+    table_.headings = Headings(by, with_errors_);
   }
 
   void AddPlace(const Amount& amount) {
@@ -180,6 +208,7 @@ class TableMaker {
     cells.emplace_back(bytes / static_cast<int64_t>(model_.page_bytes()));
     cells.push_back(Share(static_cast<double>(bytes)));
     cells.resize(table_.headings.size());
+    // What is charged to one place or another is part of RSS in any case.
     if (model_.sampled()) cells.back() = Error(variance);
     table_.rows.push_back(std::move(cells));
   }
@@ -203,12 +232,13 @@ class TableMaker {
     if (by_ == GroupBy::kMapping) {
       cells.emplace_back(amount.unowned_pages * model_.page_bytes());
     }
-    if (model_.sampled()) cells.push_back(Error(amount.variance));
+    if (with_errors_) cells.push_back(Error(amount.variance));
     table_.rows.push_back(std::move(cells));
   }
 
   const GroupBy by_;
   const ResidentModel& model_;
+  const bool with_errors_;
   Table table_;
 };
 
@@ -249,7 +279,7 @@ Table ResidentTable(GroupBy by, uint64_t limit, const ResidentReplay& replay,
   std::sort(places.begin(), places.end(), [](const Amount& a, const Amount& b) {
     return a.pages != b.pages ? a.pages > b.pages : a.place < b.place;
   });
-  TableMaker maker(by, replay.model());
+  TableMaker maker(by, replay);
   Amount others;
   for (size_t i = 0; i < places.size(); ++i) {
     if (limit == 0 || i < limit) {
@@ -291,11 +321,11 @@ std::string ResidentHeading(const ResidentReplay& replay,
       replay.by_scan() ? "pages by scan: who allocated, not who touched"
                        : "bytes stand where a page was first touched",
       "\n");
-  const uint32_t period = replay.header().page_period();
-  if (period > 1) {
-    absl::StrAppend(&text, "inferred: in bursts, 1 page in ", Grouped(period),
-                    " is traced with its own stack; the rest take their "
-                    "thread's nearest stack\n");
+  if (replay.header().page_period() > 1) {
+    absl::StrAppend(&text,
+                    "inferred: in bursts, some pages, chosen at random, are "
+                    "traced with their own stack; the rest take their thread's "
+                    "nearest one\n");
   }
   if (model.sampled()) {
     absl::StrAppend(&text, "estimated: ", SampledText(replay.header()),

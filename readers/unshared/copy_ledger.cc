@@ -4,8 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "readers/page_errors/sample_errors.h"
 #include "readers/places/place_table.h"
-#include "readers/resident/sample_errors.h"
 
 namespace pymemrun {
 namespace {

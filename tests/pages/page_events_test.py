@@ -165,6 +165,22 @@ for pause in (0, 0.004, 0.03, 0, 0.01):
     m.close()
 '''
 
+# Seven pages each time: two by one line, five by the other.
+IN_STEP = r'''
+import mmap, time
+P = 4096
+A, B = [mmap.mmap(-1, n * 1500 * P, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        for n in (2, 5)]
+def run():
+    for r in range(1500):
+        for i in range(2):
+            A[(r * 2 + i) * P] = 1
+        for i in range(5):
+            B[(r * 5 + i) * P] = 1
+run()
+time.sleep(0.3)
+'''
+
 
 class PageEventsTest(support.PageEventsTest):
     def of_functions(self, run, *names, options=()):
@@ -202,6 +218,13 @@ class PageEventsTest(support.PageEventsTest):
         run = self.run_script(READ_IN % (1 << 30), "--trace", "pages")
         table = self.accounted(run, "--by", "function")
         self.assertEqual(resident_bytes(table, function="fill") // MIB, 1024)
+
+    def test_a_loop_in_step_with_the_signals(self):
+        run = self.run_script(IN_STEP, "--trace", "calls,pages")
+        table = resident(run)
+        for line, pages in (9, 3000), (11, 7500):
+            self.assertAlmostEqual(resident_bytes(table, line=str(line)),
+                                   pages * 4096, delta=1200 * 4096)
 
     def test_a_worker_with_every_signal_blocked(self):
         run = self.run_script(BLOCKED, "--trace", "pages", "--page-period", "1")

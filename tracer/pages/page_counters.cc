@@ -27,7 +27,14 @@ std::atomic<const void*> g_awaited;
 struct Kind {
   bool samples;
   uint32_t signal_period;  // 0: it sends none
+  // Not 0: the kernel chooses the period anew at each signal, by the time since
+  // the one before, for at most so many a second.
+  uint32_t signals_per_second = 0;
 };
+
+// Divided by the period: 10,000 where each page is recorded. They take 3.4 % of
+// a CPU.
+constexpr uint32_t kSignalsPerSecond = 70000;
 
 int OpenOne(const Kind& kind, int cpu, bool user_only) {
   perf_event_attr attr;
@@ -36,6 +43,10 @@ int OpenOne(const Kind& kind, int cpu, bool user_only) {
   attr.type = PERF_TYPE_SOFTWARE;
   attr.config = PERF_COUNT_SW_PAGE_FAULTS;
   attr.sample_period = kind.samples ? 1 : kind.signal_period;
+  if (kind.signals_per_second != 0) {
+    attr.freq = 1;
+    attr.sample_freq = kind.signals_per_second;
+  }
   attr.sample_type = PERF_SAMPLE_ADDR;
   if (kind.samples) {
     attr.sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
@@ -74,13 +85,25 @@ bool OpenAll(const Kind& kind, int cpus, PageCounters* counters) {
   return counters->count > 0;
 }
 
+// Signals some faults, which the time between them chooses: no loop of the
+// program's stays in step with them. kernel.perf_event_max_sample_rate may
+// allow fewer. Where it allows too few each `period`th fault is signalled.
+bool OpenRandom(uint32_t period, int cpus, PageCounters* counters) {
+  uint32_t a_second = kSignalsPerSecond / period;
+  for (int i = 0; i < 4 && a_second > 0; ++i, a_second /= 2) {
+    if (OpenAll({false, period, a_second}, cpus, counters)) return true;
+  }
+  return OpenAll({false, period}, cpus, counters);
+}
+
 bool OpenKinds(const PagePeriod& period, int cpus, PageCounters* counters) {
   const bool samplers_signal = period.faults == 1;
   if (!OpenAll({true, samplers_signal ? 1u : 0u}, cpus, counters)) return false;
   counters->samplers = counters->count;
   if (samplers_signal) return true;
-  return (!period.is_least || OpenAll({false, 1}, cpus, counters)) &&
-         OpenAll({false, period.faults}, cpus, counters);
+  if (!period.is_least) return OpenAll({false, period.faults}, cpus, counters);
+  return OpenAll({false, 1}, cpus, counters) &&
+         OpenRandom(period.faults, cpus, counters);
 }
 
 // A page to fault on again and again.

@@ -1,6 +1,6 @@
 // Standard errors of sums over sampled pages.
-#ifndef PYMEMRUN_READERS_RESIDENT_SAMPLE_ERRORS_H_
-#define PYMEMRUN_READERS_RESIDENT_SAMPLE_ERRORS_H_
+#ifndef PYMEMRUN_READERS_PAGE_ERRORS_SAMPLE_ERRORS_H_
+#define PYMEMRUN_READERS_PAGE_ERRORS_SAMPLE_ERRORS_H_
 
 #include <algorithm>
 #include <cstddef>
@@ -98,4 +98,4 @@ class SampleErrors {
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_READERS_RESIDENT_SAMPLE_ERRORS_H_
+#endif  // PYMEMRUN_READERS_PAGE_ERRORS_SAMPLE_ERRORS_H_

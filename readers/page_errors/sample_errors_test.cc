@@ -1,4 +1,4 @@
-#include "readers/resident/sample_errors.h"
+#include "readers/page_errors/sample_errors.h"
 
 #include <gtest/gtest.h>
 

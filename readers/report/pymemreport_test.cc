@@ -44,7 +44,9 @@ TEST(PymemreportTest, WithoutWordsItReadsWhatPymemrunWrites) {
   ASSERT_NE(mkdtemp(folder), nullptr);
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder);
-  EXPECT_EQ(Report({}).code, 2);
+  const Printed nothing = Report({});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("expected a command"));
   TempFile file(SmallRun().Build());
   std::filesystem::copy_file(file.path(), "run.pb");
   const Printed printed = Report({});
@@ -255,7 +257,6 @@ TEST(PymemreportTest, UsageErrors) {
     std::vector<std::string> arguments;
     const char* expected;
   } kCases[] = {
-      {{}, "expected a command"},
       {{"summery", "x"}, "did you mean summary?"},
       {{"top"}, "FILE"},
       {{"top", file.path(), "--limt", "3"}, "did you mean --limit?"},

@@ -127,7 +127,8 @@ class OfPart:
         places = {place: max(at_peak.get(place, (0, 0))[0],
                              at_end.get(place, (0, 0))[0])
                   for place in {*at_peak, *at_end}}
-        most = max(places.values(), default=0)
+        most = max((abs(number) for changes in (at_peak, at_end)
+                    for number, _ in changes.values()), default=0)
         lost = sum(min(number, 0) for number, _ in at_end.values())
         released = ([f"Released in this cell: {size(-lost)} that was live before it."]
                     if -lost >= max(LEAST_SHARE * most, 64 << 10) else [])
@@ -147,7 +148,7 @@ class OfPart:
             line = (f"{peak:>{columns[0]}}  {end:>{columns[1]}}  "
                     f"{name:<{columns[2]}}  {source}").rstrip()
             lines.append(line if len(line) <= WIDTH else line[:WIDTH - 1] + "\u2026")
-        return lines
+        return lines + released
 
     def row(self, place, at_peak, at_end):
         file, line = place

@@ -174,7 +174,7 @@ int BecomeCollector(void* argument) {
   _exit(Tell(fds.back(), {errno, 0}) ? 127 : 126);
 }
 
-// The middle process ends at once, so the collector is nobody's child here.
+// The middle process ends at once, so the program gets no new child.
 int StartAndEnd(void* argument) {
   Start* const start = static_cast<Start*>(argument);
   const pid_t started = StartSharing(BecomeCollector, start, 1);

@@ -34,8 +34,8 @@ bool AddressSpaceIsShort() {
   return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < rlim_t{64} << 20;
 }
 
-// What the tracer maps without page and heap events, and an interpreter until
-// its first line runs; 7 MB and 6 MB of 3.11.
+// Without page and heap events the tracer maps 7 MB, and an interpreter (3.11)
+// 6 MB until its first line runs. The rest is for the program.
 constexpr size_t kLeastBytes = size_t{24} << 20;
 
 }  // namespace

@@ -128,8 +128,9 @@ class AnswerWriter {
                         ".");
         if (first != nullptr) absl::StrAppend(&text, " Of your lines");
       }
-      if (first != nullptr)
+      if (first != nullptr) {
         absl::StrAppend(&text, " ", HoldsText(answer_, *first, name_of_));
+      }
     }
     const double back = split_.rss_bytes - answer_.end.split.rss_bytes;
     if (loss.empty() && answer_.end.split.rss_bytes > 0 && back > kMiB &&

@@ -13,7 +13,7 @@
 namespace pymemrun {
 namespace {
 
-// Of these parts the shown ones, each line once.
+// Names each line once, of the lines that keep the parts that are shown.
 std::string KeptBy(const std::vector<Place>& in_malloc,
                    const std::vector<Place>& in_arenas,
                    const NameOfPlace& name_of) {

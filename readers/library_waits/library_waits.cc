@@ -59,8 +59,9 @@ void WaitFinder::OnRow(const Row& row) {
   uint64_t from_us = row.time_us;
   const bool returns = row.what == RETURN || row.what == C_RETURN;
   // Without its call it began at most when the thread was seen before.
-  if (returns)
+  if (returns) {
     from_us -= row.call_us == 0 ? from_us : std::min(row.call_us, from_us);
+  }
   Saw(from_us, row.time_us, row.thread, row.stack);
 }
 
@@ -135,10 +136,13 @@ void WaitCursor::AdvanceTo(uint64_t time_us) {
   const std::vector<LibraryWaits::Change>& changes = waits_->changes;
   for (; next_ < changes.size() && changes[next_].time_us <= time_us; ++next_) {
     const LibraryWaits::Change& change = changes[next_];
+    const auto [since, is_new] = since_.try_emplace(change.thread, 0);
+    if (!is_new) now_.erase({UINT64_MAX - since->second, change.thread});
     if (change.stack == 0) {
-      now_.erase(change.thread);
+      since_.erase(since);
     } else {
-      now_[change.thread] = change;
+      since->second = change.time_us;
+      now_[{UINT64_MAX - change.time_us, change.thread}] = &change;
     }
     has_last_ = false;
   }
@@ -161,17 +165,15 @@ uint32_t WaitCursor::Find(uint64_t time_us, uint32_t thread, uint32_t stack,
   // The call that began last; of a native thread's, where no name is the same,
   // any. It may do its work by libc's code.
   const LibraryWaits::Change* found = nullptr;
-  bool is_same = stack != 0;
-  for (const auto& [waiting, change] : now_) {
-    if (waiting == thread) continue;
-    const bool same = (change.packages & packages) != 0;
-    if (is_same && !same) continue;
-    if (found == nullptr || (same && !is_same) ||
-        change.time_us > found->time_us ||
-        (change.time_us == found->time_us && waiting < found->thread)) {
-      found = &change;
+  int looks = 0;
+  for (const auto& [began, change] : now_) {
+    if (++looks > kMostLooks) break;
+    if (change->thread == thread) continue;
+    if ((change->packages & packages) != 0) {
+      found = change;
+      break;
     }
-    is_same |= same;
+    if (stack == 0 && found == nullptr) found = change;
   }
   has_last_ = true;
   last_packages_ = packages;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/container/node_hash_map.h"
@@ -111,8 +112,13 @@ class WaitCursor {
 
   std::shared_ptr<const LibraryWaits> waits_;
   size_t next_ = 0;  // of its changes
-  // Those that are in a library now, by thread.
-  absl::flat_hash_map<uint32_t, LibraryWaits::Change> now_;
+  // However many threads wait, an event takes no longer.
+  static constexpr int kMostLooks = 64;
+  // Those that are in a library now: whose call began last is first, then by
+  // thread. The key counts time backwards.
+  absl::btree_map<std::pair<uint64_t, uint32_t>, const LibraryWaits::Change*>
+      now_;
+  absl::flat_hash_map<uint32_t, uint64_t> since_;  // when, by thread
   // What was found last, since the last change.
   bool has_last_ = false;
   PackageSet last_packages_ = 0;

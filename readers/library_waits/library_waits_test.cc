@@ -152,6 +152,21 @@ TEST_F(LibraryWaitsTest, WithoutThreadsOfLibrariesThereIsNothing) {
   EXPECT_EQ(WaitCursor(nullptr).At(1, kWorker, works_, 0), 0u);
 }
 
+TEST_F(LibraryWaitsTest, OfManyThatWaitTheLastAreAsked) {
+  constexpr uint32_t kFirst = 1000;
+  const auto ask = [&](uint32_t others) {
+    WaitFinder finder(&index_);
+    finder.OnMemory(10, kMain, fast_);
+    for (uint32_t i = 0; i < others; ++i) {
+      finder.OnMemory(20 + i, kFirst + i, slow_);
+    }
+    finder.OnMemory(5000, kWorker, works_);
+    return WaitCursor(finder.Take()).At(5000, kWorker, works_, 0);
+  };
+  EXPECT_EQ(ask(63), fast_);
+  EXPECT_EQ(ask(64), 0u);
+}
+
 // In the file, other threads' events may come late.
 TEST_F(LibraryWaitsTest, ACallThatHasReturnedIsRemembered) {
   WaitFinder finder(&index_);

@@ -30,7 +30,8 @@ class AnswerRun {
   uint64_t hwm_mib = 60;
   uint32_t children = 0;         // that were not traced
   std::vector<HeapEvent> later;  // in the batch of line 4's block, behind it
-  uint64_t before_blocks = 0;    // of line 4, each a page that was there before
+  uint64_t before_blocks = 0;    // of line 4, one a page from before tracing
+  uint64_t rss_mib = 60;         // at the peak
 
   std::string Build() const {
     StringSink sink;
@@ -89,13 +90,13 @@ class AnswerRun {
       AddPages(&builder, 3000000, 4 * kStart, 2 * kMiB, five, file_mapping);
     }
     if (file_mib > 0) AddCounts(&builder);
-    builder.AddProcess(4000000, 60 * kMiB, 60 * kMiB);
+    builder.AddProcess(4000000, rss_mib * kMiB, rss_mib * kMiB);
     if (heap && native) builder.AddHeap({FreeEvent(5000000, kStart)});
     if (pages) {
       builder.AddPages({RangeEntry(5000001, PAGES_UNMAPPED, kStart / kPage,
                                    40 * kMiB / kPage)});
     }
-    builder.AddProcess(6000000, 20 * kMiB, 60 * kMiB);
+    builder.AddProcess(6000000, 20 * kMiB, rss_mib * kMiB);
     if (footer) AddFooter(&builder);
     builder.Flush();
     return sink.contents();

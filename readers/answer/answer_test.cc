@@ -3,6 +3,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "absl/strings/numbers.h"
@@ -21,9 +22,9 @@ namespace {
 using ::testing::HasSubstr;
 
 double SumOf(const MemorySplit& split) {
-  return split.python_bytes + split.native_bytes + split.free_bytes +
-         split.file_bytes + split.stack_bytes + split.before_bytes +
-         split.tracing_bytes + split.unattributed_bytes;
+  return split.python_bytes + split.native_bytes + split.pool_bytes +
+         split.free_bytes + split.file_bytes + split.stack_bytes +
+         split.before_bytes + split.tracing_bytes + split.unattributed_bytes;
 }
 
 TEST(AnswerTest, PartsOfThePeakAreKnownAndAddUp) {
@@ -157,6 +158,22 @@ TEST(AnswerTest, WithoutPagesTheRestIsUnattributed) {
   EXPECT_EQ(peak.unattributed_bytes, 11 * kMiB);
   EXPECT_EQ(SumOf(peak), peak.rss_bytes);
   EXPECT_THAT(AnswerText(*answer, {}), HasSubstr("(--trace pages)"));
+}
+
+// The kernel counts less than the known pages: free ones are gone first.
+TEST(AnswerTest, PagesThatLeftUnseenAreOfFreeMemory) {
+  AnswerRun run;
+  for (const auto& [rss, free, rest] :
+       {std::tuple(57.0, 3.0, 0.0), std::tuple(50.0, 0.0, -4.0)}) {
+    run.rss_mib = run.hwm_mib = static_cast<uint64_t>(rss);
+    const auto answer = Read(run);
+    ASSERT_NE(answer, nullptr);
+    const MemorySplit& peak = answer->peak.split;
+    EXPECT_EQ(peak.rss_bytes, rss * kMiB);
+    EXPECT_EQ(peak.free_bytes, free * kMiB);
+    EXPECT_EQ(peak.unattributed_bytes, rest * kMiB);
+    EXPECT_EQ(SumOf(peak), peak.rss_bytes);
+  }
 }
 
 // 2 of 60 MiB were of files before tracing, 9 are at the peak.

@@ -20,8 +20,8 @@ namespace pymemrun {
 inline const uint32_t kFixturePage =
     static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
 
-// Fresh memory whose pages come one by one. A sanitizer's own pages about it
-// are there: it only reads them, and zero pages are charged to nobody.
+// Fresh memory whose pages come one by one. AddressSanitizer's notes about it
+// are read here: later that would bring pages of zeros between the test's own.
 inline char* MapFreshPages(size_t pages) {
   char* memory = static_cast<char*>(mmap(nullptr, pages * kFixturePage,
                                          PROT_READ | PROT_WRITE,

@@ -20,11 +20,11 @@ constexpr uint64_t kLongestFaultNs = 200000000;
 // forges times, and must not take the longer the more there is.
 constexpr int kMaxPlacesBack = 1 << 14;
 
-// When there are so many threads, those that nothing waits for and that were
-// quiet for so long are forgotten: most have ended. When there are many more,
-// all that nothing waits for.
+// Of this many threads, most have ended. The matcher then forgets those that
+// nothing waits for and that were quiet for kQuietNs.
 constexpr size_t kManyThreads = 1u << 9;
 constexpr uint64_t kQuietNs = 1000000000;
+// Of this many it forgets all that nothing waits for.
 constexpr size_t kMaxThreads = 1u << 14;
 
 template <typename T>

@@ -107,7 +107,7 @@ class PageMatcher {
   std::vector<FaultUnderWay> FaultsUnderWay(uint64_t time_ns) const;
 
   size_t waiting() const { return samples_.size() + marks_.size() + touches_; }
-  // That something is remembered of: each takes 1 to 2 KiB.
+  // Threads that are remembered; each takes 1 to 2 KiB.
   size_t threads() const { return threads_.size(); }
 
  private:
@@ -140,7 +140,7 @@ class PageMatcher {
   std::deque<PageSample> samples_;
   std::deque<PageMark> marks_;
   absl::flat_hash_map<uint32_t, Thread> threads_;
-  size_t forget_at_;         // so many threads
+  size_t forget_at_;         // the next look is at this number of threads
   size_t touches_ = 0;       // of all threads
   uint64_t emitted_ns_ = 0;  // time of the last that was given out...
 };

@@ -25,6 +25,7 @@ PROFILERS_SHARE = VERSION >= (3, 12)
 PYMEMRUN = os.environ.get("PYMEMRUN_BIN", "pymemrun")
 PYMEMCAT = os.environ.get("PYMEMCAT_BIN", "pymemcat")
 PYMEMREPORT = os.environ.get("PYMEMREPORT_BIN", "pymemreport")
+PYMEMOBJ = os.environ.get("PYMEMOBJ_BIN", "pymemobj")
 SOURCE = os.environ.get("PYMEMRUN_SOURCE_DIR",
                         os.path.dirname(os.path.dirname(os.path.dirname(
                             os.path.abspath(__file__)))))

@@ -243,20 +243,21 @@ std::string HoldsText(const Answer& answer, const PlaceHolding& first,
 
 LargestPart LargestPartOf(const Answer& answer, double line_bytes) {
   const MemorySplit& split = answer.peak.split;
-  double libraries = 0, imports = 0;
+  double libraries = 0, imports = 0, files = split.file_bytes;
   for (const PlaceHolding& holding : split.places) {
-    const double bytes =
-        holding.bytes - holding.file_bytes - holding.pool_bytes;
+    const double bytes = holding.bytes - holding.pool_bytes;
     if (!holding.is_own) {
-      libraries += bytes;
+      libraries += bytes - holding.file_bytes;
     } else if (holding.is_import) {
+      // Their code came with them.
       imports += bytes;
+      files -= holding.file_bytes;
     }
   }
   std::vector<std::pair<double, absl::string_view>> parts = {
       {libraries, "is held by library code only"},
       {imports, "came with imported modules"},
-      {split.file_bytes, "is pages of files and code"},
+      {files, "is pages of files and code"},
       {split.before_bytes, answer.facts.header.forked()
                                ? "is inherited from the parent"
                                : "was there before tracing"},

@@ -99,16 +99,21 @@ class AnswerWriter {
   }
 
   // Imports come behind all other lines that hold something.
+  // The line to name: an import only where no other holds much, or grows.
   const PlaceHolding* First() const {
-    const PlaceHolding* import = nullptr;
+    constexpr double kMuch = 0.05;
+    const double much = answer_.growing.empty() ? kMuch : kLeastShare;
+    const PlaceHolding* largest = nullptr;
     for (const PlaceHolding& holding : split_.places) {
       if (!holding.is_own || holding.bytes <= kLeastShare * split_.rss_bytes) {
         continue;
       }
-      if (!holding.is_import) return &holding;
-      if (import == nullptr) import = &holding;
+      if (!holding.is_import && holding.bytes > much * split_.rss_bytes) {
+        return &holding;
+      }
+      if (largest == nullptr) largest = &holding;
     }
-    return import;
+    return largest;
   }
 
   void AddSentences() {

@@ -154,6 +154,19 @@ TEST(AnswerTextTest, AnImportIsNamedOnlyWhereNoOtherLineHoldsMuch) {
       AnswerText(*answer, {}),
       HasSubstr(" 40 MiB of it (67 %) came with imported modules. Of your\n"
                 "lines job.py:4 holds 8.0 MiB of it (13 %)."));
+  // With the code that came with it.
+  places[0].file_bytes = 30 * kMiB;
+  answer->peak.split.file_bytes = 32 * kMiB;
+  EXPECT_THAT(AnswerText(*answer, {}),
+              HasSubstr(" 40 MiB of it (67 %) came with imported modules."));
+  places[1].bytes = 2 * kMiB;
+  EXPECT_THAT(AnswerText(*answer, {}),
+              HasSubstr(" job.py:3 holds 40 MiB of it (67 %)"));
+  answer->growing.emplace_back().fit.span_us = 1;
+  EXPECT_THAT(
+      AnswerText(*answer, {}),
+      HasSubstr("lines job.py:4 and job.py:5 hold about 2.0 MiB each."));
+  answer->growing.clear();
   places.resize(1);
   EXPECT_THAT(AnswerText(*answer, {}),
               HasSubstr(" job.py:3 holds 40 MiB of it (67 %)"));

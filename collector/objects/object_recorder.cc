@@ -172,6 +172,8 @@ absl::Status ObjectRecorder::TakeNode(absl::string_view payload) {
   node.flags = wire.flags;
   node.line = wire.line;
   node.text_hash = wire.text_hash;
+  node.beside = wire.beside;
+  node.beside_bytes = wire.beside_bytes;
   if ((wire.has & kNodeHasLength) != 0) node.length = wire.length;
   if ((wire.has & kNodeHasText) != 0) node.text = payload;
   RETURN_IF_ERROR(encoder_.AddNode(node));

@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadMessage{"TypeId", TypeMessage(3, 0, false, "", "x"), "type 2"},
         BadMessage{"Base", TypeMessage(2, 2, false, "", "x"), "no such base"},
         BadMessage{"NotReached", NodeMessage(1, 8, 8), ""},
-        BadMessage{"Text", Message(ObjectMessage::kNode, "short"), "48 bytes"},
+        BadMessage{"Text", Message(ObjectMessage::kNode, "short"), "64 bytes"},
         BadMessage{"Kind", Message(static_cast<ObjectMessage>(99), ""), "99"},
         BadMessage{"SecondBegin", WalkBegin(), "one launch text"},
         BadMessage{"LongName",

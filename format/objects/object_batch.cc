@@ -11,7 +11,7 @@ namespace pymemrun {
 namespace {
 
 // Of a node without its text, and of a reference, in columns at most.
-constexpr size_t kMostNodeBytes = 10 + 5 + 10 + 5 + 13 + 8 + 11 + 8 + 8;
+constexpr size_t kMostNodeBytes = 10 + 5 + 10 + 5 + 13 + 8 + 11 + 8 + 8 + 23;
 constexpr size_t kMostReferenceBytes = 10 + 1 + 8;
 constexpr size_t kMaxLateBytes = 10;
 
@@ -33,6 +33,11 @@ absl::Status CheckSparse(const ObjectBatch& b, uint64_t nodes,
       CheckLength("objects.flags", b.flags_at_size(), b.flags_size()));
   RETURN_IF_ERROR(CheckAt("objects.line_at", b.line_at(), 0, nodes));
   RETURN_IF_ERROR(CheckLength("objects.line", b.line_at_size(), b.line_size()));
+  RETURN_IF_ERROR(CheckAt("objects.beside_at", b.beside_at(), 0, nodes));
+  RETURN_IF_ERROR(CheckLength("objects.beside_bytes", b.beside_at_size(),
+                              b.beside_bytes_size()));
+  RETURN_IF_ERROR(CheckLength("objects.beside_step", b.beside_at_size(),
+                              b.beside_step_size()));
   RETURN_IF_ERROR(
       CheckAt("objects.edge_name_at", b.edge_name_at(), 0, references));
   return CheckLength("objects.edge_name", b.edge_name_at_size(),
@@ -63,6 +68,11 @@ absl::Status CheckValues(const ObjectBatch& b) {
   for (const uint64_t size : b.size_bytes()) {
     if (size > kMaxSizeBytes) {
       return WrongColumn("objects.size_bytes", "at most 2^62", size);
+    }
+  }
+  for (const uint64_t bytes : b.beside_bytes()) {
+    if (bytes > kMaxSizeBytes) {
+      return WrongColumn("objects.beside_bytes", "at most 2^62", bytes);
     }
   }
   for (const std::string& text : b.text()) {
@@ -125,6 +135,9 @@ absl::Status ObjectBatchEncoder::AddNode(const ObjectNode& node) {
   if (node.size_bytes > kMaxSizeBytes) {
     return Refused("expected a size of at most 2^62", node.size_bytes);
   }
+  if (node.beside_bytes > kMaxSizeBytes) {
+    return Refused("expected at most 2^62 bytes beside it", node.beside_bytes);
+  }
   if (node.text.size() > kMaxObjectTextBytes) {
     return Refused("expected a short text", node.text.size());
   }
@@ -166,6 +179,11 @@ void ObjectBatchEncoder::AppendSparse(uint32_t row, const ObjectNode& node) {
   if (node.line != 0) {
     b->add_line_at(line_at_.StepTo(row));
     b->add_line(node.line);
+  }
+  if (node.beside_bytes != 0) {
+    b->add_beside_at(beside_at_.StepTo(row));
+    b->add_beside_bytes(node.beside_bytes);
+    b->add_beside_step(static_cast<int64_t>(node.beside - node.address));
   }
 }
 
@@ -232,7 +250,7 @@ absl::Status ObjectBatchEncoder::Flush() {
   bytes_ = 0;
   last_address_ = 0;
   length_at_ = text_at_ = hash_at_ = flags_at_ = line_at_ = name_at_ =
-      RowSteps();
+      beside_at_ = RowSteps();
   return emit_(serialised_);
 }
 
@@ -270,7 +288,16 @@ ObjectNodeCursor::ObjectNodeCursor(const ObjectBatch& batch)
       text_(batch.text_at()),
       hash_(batch.hash_at()),
       flags_(batch.flags_at()),
-      line_(batch.line_at()) {}
+      line_(batch.line_at()),
+      beside_(batch.beside_at()) {}
+
+void ObjectNodeCursor::TakeBeside(uint64_t row, ObjectNode* node) {
+  if (row != beside_.next) return;
+  node->beside_bytes = batch_.beside_bytes(beside_.index);
+  node->beside =
+      node->address + static_cast<uint64_t>(batch_.beside_step(beside_.index));
+  beside_.Advance();
+}
 
 size_t ObjectNodeCursor::Next(ObjectNode* nodes, size_t size) {
   const uint64_t begin = row_;
@@ -297,6 +324,7 @@ size_t ObjectNodeCursor::Next(ObjectNode* nodes, size_t size) {
     take(&hash_, i, batch_.hash(), &node.text_hash);
     take(&flags_, i, batch_.flags(), &node.flags);
     take(&line_, i, batch_.line(), &node.line);
+    TakeBeside(i, &node);
   }
   row_ = end;
   return static_cast<size_t>(end - begin);

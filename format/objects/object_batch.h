@@ -55,7 +55,8 @@ class ObjectBatchEncoder {
   uint64_t from_ = 0;  // whose references come
   size_t bytes_ = 0;   // of the batch, at most
   uint64_t last_address_ = 0;
-  RowSteps length_at_, text_at_, hash_at_, flags_at_, line_at_, name_at_;
+  RowSteps length_at_, text_at_, hash_at_, flags_at_, line_at_, name_at_,
+      beside_at_;
   Record record_;
   std::string serialised_;
 };
@@ -85,8 +86,10 @@ class ObjectNodeCursor {
   size_t Next(ObjectNode* nodes, size_t size);
 
  private:
+  void TakeBeside(uint64_t row, ObjectNode* node);
+
   const ObjectBatch& batch_;
-  SparseCursor length_, text_, hash_, flags_, line_;
+  SparseCursor length_, text_, hash_, flags_, line_, beside_;
   uint64_t address_ = 0;
   uint64_t row_ = 0;
 };

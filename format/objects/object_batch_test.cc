@@ -133,6 +133,32 @@ TEST(ObjectBatch, ANodeOfManyReferencesGoesOverBatches) {
   EXPECT_EQ(kept.edges[999], "0>1000 EDGE_INDEX 0");
 }
 
+TEST(ObjectBatch, WhatLiesBesideANodeComesBack) {
+  std::vector<Record> records;
+  ObjectBatchEncoder encoder(EmitTo(&records));
+  const uint64_t besides[] = {0, 0x6ff0, 0, ~uint64_t{15}};
+  for (uint32_t i = 0; i < 4; ++i) {
+    ObjectNode node = PlainNode(1, 0x7000 + i, 200);
+    node.beside = besides[i];
+    node.beside_bytes = besides[i] == 0 ? 0 : 100 + i;
+    MustBeOk(encoder.AddNode(node));
+    if (i < 3) MustBeOk(encoder.AddReference(EDGE_OTHER, 0, i + 1));
+  }
+  ObjectNode large = PlainNode(1, 1, 1);
+  large.beside_bytes = kMaxSizeBytes + 1;
+  EXPECT_TRUE(absl::IsInvalidArgument(encoder.AddNode(large)));
+  MustBeOk(encoder.Flush());
+  ASSERT_EQ(records.size(), 1u);
+  EXPECT_EQ(records[0].objects().beside_at_size(), 2);
+  ObjectNode nodes[4];
+  ObjectNodeCursor cursor(records[0].objects());
+  ASSERT_EQ(cursor.Next(nodes, 4), 4u);
+  for (uint32_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(nodes[i].beside, besides[i]);
+    EXPECT_EQ(nodes[i].beside_bytes, besides[i] == 0 ? 0 : 100 + i);
+  }
+}
+
 TEST(ObjectBatch, TheEncoderRefusesWhatBreaksTheRules) {
   std::vector<Record> records;
   ObjectBatchEncoder encoder(EmitTo(&records));
@@ -208,6 +234,15 @@ TEST(SpoiltObjectBatch, EachColumnIsChecked) {
       {[](ObjectBatch* b) { b->set_flags_at(0, 4); }, "objects.flags_at: "},
       {[](ObjectBatch* b) { b->add_line(1); }, "objects.line: "},
       {[](ObjectBatch* b) { b->add_line_at(7); }, "objects.line_at: "},
+      {[](ObjectBatch* b) { b->add_beside_at(4); }, "objects.beside_at: "},
+      {[](ObjectBatch* b) { b->add_beside_at(0); }, "objects.beside_bytes: "},
+      {[](ObjectBatch* b) { b->add_beside_at(0), b->add_beside_bytes(1); },
+       "objects.beside_step: "},
+      {[](ObjectBatch* b) {
+         b->add_beside_at(0), b->add_beside_step(1);
+         b->add_beside_bytes(~uint64_t{0});
+       },
+       "objects.beside_bytes: "},
       {[](ObjectBatch* b) { b->add_late_edges(1); }, "objects.late_edges: "},
       {[](ObjectBatch* b) { b->add_late_node(1), b->add_late_edges(0); },
        "objects.late_node: "},

@@ -14,7 +14,11 @@ namespace pymemrun {
 // An object, or what the dump adds as one (ObjectTypeDef.synthetic).
 struct ObjectNode {
   uint64_t address = 0;     // 0: synthetic
-  uint64_t size_bytes = 0;  // as sys.getsizeof() says
+  uint64_t size_bytes = 0;  // see ObjectBatch
+  // How many of these lie in a second block, such as a list's items. 0: no such
+  // block is known.
+  uint64_t beside_bytes = 0;
+  uint64_t beside = 0;  // that block's address
   std::optional<uint64_t> length;
   // Value or name, as it is in the program; has no data where none is known.
   // Valid during the call.

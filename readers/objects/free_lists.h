@@ -2,14 +2,28 @@
 #ifndef PYMEMRUN_READERS_OBJECTS_FREE_LISTS_H_
 #define PYMEMRUN_READERS_OBJECTS_FREE_LISTS_H_
 
+#include <vector>
+
 #include "readers/objects/object_graph.h"
 
 namespace pymemrun {
 
-// Whether the object may lie in a block that an earlier one of its type was
-// allocated with: what allocated the block need not be what made the object.
-// Some types are here that have such a list in later versions of CPython alone.
-bool MayBeReused(const ObjectGraph& graph, NodeId node);
+// Says which objects may lie in a block that an earlier object was allocated
+// with: then what allocated the block need not be what made the object.
+class FreeLists {
+ public:
+  // All nodes must be there. The graph must outlive it. Of a dump that names no
+  // CPython, each type counts that has such a list in some version.
+  explicit FreeLists(const ObjectGraph* graph);
+
+  bool MayHold(NodeId node) const;
+  // The same of the block beside it.
+  bool MayHoldBeside(NodeId node, const BesideBlock& beside) const;
+
+ private:
+  const ObjectGraph& graph_;
+  std::vector<bool> types_;  // by type: its objects have a list
+};
 
 }  // namespace pymemrun
 

@@ -12,12 +12,16 @@
 
 namespace pymemrun {
 
-// Of an object's own block: a list's items are in another.
+// Of an object's own block. Where it is not sure that this made the object, of
+// the block beside it, which holds a list's items: of its last enlargement.
 struct NodeAllocation {
   uint32_t stack = 0;   // ids of the run's index
   uint32_t thread = 0;  // as the thread was called then
   // Nothing: before the process was forked.
   std::optional<uint64_t> time_us;
+  bool is_beside = false;
+  // False: an earlier object may have been made in that block, see FreeLists.
+  bool is_sure = true;
 };
 
 class NodeAllocations {
@@ -29,6 +33,11 @@ class NodeAllocations {
   // The number of the line of the user's own code that allocated it; 0: it is
   // not known.
   virtual uint32_t LineOf(NodeId node) const = 0;
+  // The same where it is sure that this line made it; else 0.
+  uint32_t SureLineOf(NodeId node) const {
+    const auto allocation = Of(node);
+    return allocation.has_value() && allocation->is_sure ? LineOf(node) : 0;
+  }
   // "/app/cache.py:4 fill"; "" of 0.
   virtual const std::string& LineText(uint32_t line) const = 0;
   // Names of stacks and threads.

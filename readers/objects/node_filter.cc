@@ -123,7 +123,7 @@ bool NodeFilter::Meets(const Condition& condition, const ObjectGraph& graph,
     }
     case Field::kLine: {
       const NodeAllocations* const known = graph.allocations();
-      const uint32_t line = known == nullptr ? 0 : known->LineOf(node);
+      const uint32_t line = known == nullptr ? 0 : known->SureLineOf(node);
       return line != 0 &&
              is == LineMatches(condition.pattern, known->LineText(line));
     }

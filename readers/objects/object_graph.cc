@@ -46,6 +46,9 @@ void ObjectGraph::AppendDetails(const ObjectNode& node) {
 void ObjectGraph::AddNode(const ObjectNode& node) {
   if (!omits_details_) AppendDetails(node);
   addresses_.own().push_back(node.address);
+  if (node.beside_bytes > 0) {
+    besides_.Add(nodes(), {node.beside, node.beside_bytes});
+  }
   if (node.size_bytes >= kLargeSize) {
     large_sizes_[nodes()] = node.size_bytes;
   }
@@ -189,7 +192,8 @@ NodeDetails ObjectGraph::details(NodeId node) const {
   absl::string_view rest(details_.data(), details_.size());
   rest.remove_prefix(details_at_[node / kDetailsStep]);
   NodeDetails details = TakeNodeDetails(&rest);
-  for (NodeId i = 0; i < node % kDetailsStep; ++i) details = TakeNodeDetails(&rest);
+  for (NodeId i = 0; i < node % kDetailsStep; ++i)
+    details = TakeNodeDetails(&rest);
   return details;
 }
 
@@ -198,6 +202,7 @@ void ObjectGraph::UseStored(const StoredGraph& stored) {
   stored_ = &stored;
   types_of_.Use(&stored.types);
   flags_.Use(&stored.flags);
+  besides_.Use(stored);
   first_edge_.Use(&stored.first_edges);
   targets_.Use(&stored.targets);
   kinds_.Use(&stored.kinds);
@@ -217,8 +222,9 @@ absl::string_view ObjectGraph::name(uint32_t id) const {
 }
 
 GraphArrays ObjectGraph::arrays() const {
-  return {addresses_.span(), sizes_,          types_of_.span(), first_edge_.span(),
-          targets_.span(),   kinds_.span(), names_of_.span()};
+  return {addresses_.span(),  sizes_,          types_of_.span(),
+          first_edge_.span(), targets_.span(), kinds_.span(),
+          names_of_.span()};
 }
 
 NodeId ObjectGraph::Find(uint64_t address) const {

@@ -15,6 +15,7 @@
 #include "format/objects/object_node.h"
 #include "format/trace.pb.h"
 #include "readers/columns/number_column.h"
+#include "readers/objects/beside_blocks.h"
 #include "readers/objects/dump_facts.h"
 #include "readers/objects/graph_arrays.h"
 #include "readers/objects/node_allocations.h"
@@ -30,19 +31,17 @@ class ObjectGraph {
   // Instead of all that fills it but AddType(). `stored` must outlive it.
   void UseStored(const StoredGraph& stored);
 
-  // Leaves out details of nodes and names of references, for those who need
-  // types and sizes alone. To be called first, if at all.
+  // Leaves out details of nodes and names of references. To be called first.
   void OmitDetails() { omits_details_ = true; }
-  // Nodes in their order. References may come in any order, after the node that
-  // they come from; those in its order take least.
+  // Nodes in their order. References may come in any, after their node.
   void AddType(const ObjectTypeDef& type);
   // Gives its id.
   uint32_t AddName(absl::string_view text);
   void AddNode(const ObjectNode& node);
   // `target` may come later. Fails when there are too many.
   absl::Status AddReference(const ObjectReference& reference);
-  // To be called after all, and again after more references: puts late ones in
-  // their place, and leaves out those to nodes that never came.
+  // After all, and after more references: puts late ones in their place, and
+  // leaves out those to nodes that never came.
   void Finish();
   // Gives each target that came so far the number that `map` says.
   template <typename Map>
@@ -60,6 +59,7 @@ class ObjectGraph {
 
   uint64_t address(NodeId node) const { return addresses_[node]; }
   uint64_t size_bytes(NodeId node) const;
+  const BesideBlocks& besides() const { return besides_; }
   uint32_t type(NodeId node) const { return types_of_[node]; }
   uint32_t flags(NodeId node) const { return flags_[node]; }
   bool is_synthetic(NodeId node) const {
@@ -133,6 +133,7 @@ class ObjectGraph {
   // Of all nodes; where those of each kDetailsStep-th begin.
   GrownArray<char> details_;
   GrownArray<uint64_t> details_at_;
+  BesideBlocks besides_;
   NumberColumn<uint32_t> first_edge_;
   NumberColumn<NodeId> targets_;
   NumberColumn<uint8_t> kinds_;

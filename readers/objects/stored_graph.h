@@ -12,6 +12,8 @@ namespace pymemrun {
 struct StoredGraph {
   // A row for each node; first_edges has one more.
   MappedColumn addresses, sizes, types, flags, first_edges;
+  // A row for each block beside a node; none in older indexes.
+  MappedColumn beside_nodes, besides, beside_bytes;
   // A row for each reference.
   MappedColumn targets, kinds, names;
   const StoredDetails* details = nullptr;

@@ -2,7 +2,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "readers/objects/free_lists.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_text/allocation_text.h"
@@ -33,7 +32,7 @@ class ShowCommand final : public OneObjectCommand {
     if (!text.empty()) {
       text.pop_back();
       absl::StrAppend(heading, "\n", text);
-      if (!MayBeReused(graph, node)) return;
+      if (graph.allocations()->Of(node)->is_sure) return;
       absl::StrAppend(heading, "\nThat was its block. CPython uses those of a ",
                       graph.type_name(graph.type(node)),
                       " again, so it may have been made elsewhere.");

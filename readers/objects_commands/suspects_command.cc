@@ -5,7 +5,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "readers/objects/dump_loader.h"
-#include "readers/objects/free_lists.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_commands/objects_command.h"
 #include "readers/objects_findings/suspects.h"
@@ -56,12 +55,13 @@ class SuspectsCommand final : public ObjectsCommand {
         HumanBytes(static_cast<double>(analysis->reached_bytes()));
     if (found == 0) {
       output->AppendLines(absl::StrCat("Nothing keeps ", percent_, " % of ",
-                                       all, " alive: no suspect.\n"));
+                                       all, " alive: no suspect.\n",
+                                       RestText(analysis->graph())));
       return kExitOk;
     }
     output->AppendLines(absl::StrCat(
         Counted(found, "suspect"), found == 1 ? " keeps " : " keep ", percent_,
-        " % or more of ", all, " alive.\n"));
+        " % or more of ", all, " alive.\n", RestText(analysis->graph())));
     for (size_t i = 0; i < suspects.size(); ++i) {
       output->AppendLines(
           absl::StrCat("\n", i + 1, ". ", Sentences(analysis, suspects[i])));
@@ -80,6 +80,8 @@ class SuspectsCommand final : public ObjectsCommand {
 
   static std::string Sentences(ObjectAnalysis* analysis,
                                const Suspect& suspect);
+  static std::string RestText(const ObjectGraph& graph);
+  static std::string ReusedText(uint64_t objects);
   static constexpr int kMostFrames = 4;
   static std::string SureAllocation(const ObjectGraph& graph, NodeId node);
   static std::string Below(const ObjectGraph& graph, const Suspect& suspect);
@@ -89,17 +91,39 @@ class SuspectsCommand final : public ObjectsCommand {
                        const std::vector<Suspect>& suspects);
 
   static constexpr char kOnlySampled[] =
-      " Of the others no sample tells; --heap all knows them.";
+      "\n   --heap all records those that were not sampled.";
 
   uint64_t percent_ = 10;
 };
 
-// Where it was allocated, if that is what made it.
+// Where it was allocated or last enlarged, if that is sure.
 std::string SuspectsCommand::SureAllocation(const ObjectGraph& graph,
                                             NodeId node) {
-  return MayBeReused(graph, node)
+  const NodeAllocations* const known = graph.allocations();
+  return known == nullptr || known->SureLineOf(node) == 0
              ? ""
              : AllocationText(graph, node, "   ", kMostFrames);
+}
+
+// Of what was resident then, what no object explains.
+std::string SuspectsCommand::RestText(const ObjectGraph& graph) {
+  const uint64_t rss = graph.facts().begin.rss_bytes();
+  if (rss <= graph.total_bytes()) return "";
+  const auto all = static_cast<double>(rss);
+  const double rest = all - static_cast<double>(graph.total_bytes());
+  return absl::StrCat(
+      "No object explains ", HumanBytes(rest), " (", Percent(rest / all),
+      ") of the ", HumanBytes(all),
+      " that were resident:\nmemory of C code and libraries, or free "
+      "memory.\n");
+}
+
+// "1,829 of them use the memory of earlier objects again: ...".
+std::string SuspectsCommand::ReusedText(uint64_t objects) {
+  if (objects == 0) return "";
+  return absl::StrCat("   The lines of ", Grouped(objects),
+                      " are not known: CPython used memory of earlier objects\n"
+                      "   again.\n");
 }
 
 // "39,998 of them were allocated by cache.py:4 fill."
@@ -108,14 +132,20 @@ std::string SuspectsCommand::LineSentence(const ObjectGraph& graph,
   const uint64_t objects =
       suspect.objects > 1 ? suspect.objects : suspect.most_objects;
   const std::string line = ShownLine(graph, suspect.most_line);
-  if (objects == 1) return absl::StrCat("It was allocated by ", line, ".");
+  const std::string by =
+      absl::StrCat(graph.allocations()->Of(suspect.most_line_node)->is_beside
+                       ? " allocated or last enlarged by "
+                       : " allocated by ",
+                   line, ".");
+  if (objects == 1) return absl::StrCat("It was", by);
   return absl::StrCat(
       suspect.most_line_objects == objects
           ? "All"
           : absl::StrCat(Grouped(suspect.most_line_objects)),
-      suspect.most_line_objects == 1 ? " of them was" : " of them were",
-      " allocated by ", line, ".",
-      graph.allocations()->sampled() ? kOnlySampled : "");
+      suspect.most_line_objects == 1 ? " of them was" : " of them were", by,
+      graph.allocations()->sampled() && suspect.most_line_objects < objects
+          ? kOnlySampled
+          : "");
 }
 
 // What most of the bytes are in, and which line allocated that.
@@ -130,12 +160,13 @@ std::string SuspectsCommand::Below(const ObjectGraph& graph,
                     TerminalText(graph.type_name(suspect.most_type)), " with ",
                     HumanBytes(static_cast<double>(suspect.most_bytes)), ".\n");
   }
+  text += ReusedText(suspect.reused_objects);
   if (suspect.most_line != 0) {
     absl::StrAppend(
         &text, "   ", LineSentence(graph, suspect), "\n",
-        AllocationText(graph, suspect.most_line_node, "   ", kMostFrames,
-                       is_group || suspect.most_objects > 1 ? "One of them"
-                                                            : "Allocated"));
+        AllocationText(
+            graph, suspect.most_line_node, "   ", kMostFrames,
+            is_group || suspect.most_objects > 1 ? "One of them" : ""));
   }
   return text;
 }

@@ -120,7 +120,7 @@ std::string PagesText(const ReturnedMemory& pages) {
 std::string WhatIfCommand::Text(const std::string& name, const WhatIf& what) {
   if (!what.no_heap.empty()) {
     return absl::StrCat("Without ", name, " ", Bytes(what.object_bytes),
-                        " of objects would go, as sys.getsizeof() has them.\n"
+                        " of objects would go.\n"
                         "What heap and RSS would lose is not known: ",
                         what.no_heap, "\n");
   }

@@ -49,7 +49,8 @@ class Differ {
     static const std::string* const kNotKnown = new std::string;
     if (by_ == ObjectsDiffBy::kType) return graph.type_name(graph.type(node));
     const NodeAllocations* const known = graph.allocations();
-    return known == nullptr ? *kNotKnown : known->LineText(known->LineOf(node));
+    return known == nullptr ? *kNotKnown
+                            : known->LineText(known->SureLineOf(node));
   }
   ObjectsDiffRow& RowOf(const ObjectGraph& graph, NodeId node) {
     const std::string& name = NameOf(graph, node);

@@ -105,10 +105,13 @@ class SuspectSearch {
   };
   using LineCounts = absl::flat_hash_map<uint32_t, LineCount>;
 
-  void CountLine(NodeId node, LineCounts* lines) const {
+  void CountLine(NodeId node, LineCounts* lines, Suspect* suspect) const {
     if (graph_.allocations() == nullptr) return;
-    const uint32_t line = graph_.allocations()->LineOf(node);
-    if (line == 0) return;
+    const uint32_t line = graph_.allocations()->SureLineOf(node);
+    if (line == 0) {
+      suspect->reused_objects += graph_.allocations()->LineOf(node) != 0;
+      return;
+    }
     LineCount& count = (*lines)[line];
     ++count.objects;
     count.first = std::min(count.first, node);
@@ -143,7 +146,9 @@ class SuspectSearch {
     suspect->most_objects = types[suspect->most_type].objects;
     LineCounts lines;
     for (const NodeId child : children_.Of(suspect->accumulation)) {
-      if (graph_.type(child) == suspect->most_type) CountLine(child, &lines);
+      if (graph_.type(child) == suspect->most_type) {
+        CountLine(child, &lines, suspect);
+      }
     }
     TakeMostLine(lines, suspect);
   }
@@ -187,14 +192,14 @@ class SuspectSearch {
     LineCounts lines;
     for (const NodeId node : members) {
       group.retained_bytes += Retained(node);
-      CountLine(node, &lines);
+      CountLine(node, &lines, &group);
     }
     if (group.retained_bytes < least_) return;
     TakeMostLine(lines, &group);
     std::vector<NodeId> alike;
     for (const NodeId node : members) {
       if (group.most_line == 0 ||
-          graph_.allocations()->LineOf(node) == group.most_line) {
+          graph_.allocations()->SureLineOf(node) == group.most_line) {
         alike.push_back(node);
       }
     }

@@ -27,6 +27,9 @@ struct Suspect {
   uint32_t most_line = 0;
   uint64_t most_line_objects = 0;
   NodeId most_line_node = kNoNode;
+  // How many of them lie in blocks that earlier objects may have been made in:
+  // what allocated these says nothing of them.
+  uint64_t reused_objects = 0;
 };
 
 // Those that retain at least `share` of all, the largest first. Left out

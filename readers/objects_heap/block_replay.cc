@@ -23,17 +23,20 @@ size_t BlockReplay::Hash::operator()(uint64_t address) const {
 
 BlockReplay::BlockReplay(const ObjectGraph* graph)
     : graph_(*graph),
+      free_lists_(graph),
       until_us_(graph->facts().begin.time_us()),
       time_shift_(
           std::max(0, static_cast<int>(std::bit_width(until_us_)) - 31)),
-      nodes_(0, {graph}, {graph}),
-      blocks_(graph->nodes()) {}
+      parts_(0, {graph}, {graph}),
+      blocks_(size_t{graph->nodes()} + graph->besides().size()) {}
 
-void BlockReplay::IndexNodes() {
+void BlockReplay::IndexParts() {
   is_indexed_ = true;
-  nodes_.reserve(graph_.objects());
-  for (NodeId node = 0; node < graph_.nodes(); ++node) {
-    if (!graph_.is_synthetic(node)) nodes_.insert(node);
+  parts_.reserve(graph_.objects() + graph_.besides().size());
+  for (uint32_t part = 0; part < blocks_.size(); ++part) {
+    if (part >= graph_.nodes() || !graph_.is_synthetic(part)) {
+      parts_.insert(part);
+    }
   }
 }
 
@@ -71,9 +74,9 @@ void BlockReplay::Take(const HeapEvent& event) {
   if (event.allocator >= HEAP_MMAP || event.free_of != HeapFreeOf::kBlock) {
     return;
   }
-  if (!is_indexed_) IndexNodes();
-  const auto found = nodes_.find(event.address);
-  if (found == nodes_.end()) return;
+  if (!is_indexed_) IndexParts();
+  const auto found = parts_.find(event.address);
+  if (found == parts_.end()) return;
   Block& block = blocks_[*found];
   block = Block();
   if (event.is_free || (event.stack == 0 && event.thread == 0)) return;
@@ -91,20 +94,35 @@ uint32_t BlockReplay::OriginOf(const HeapEvent& event) {
 }
 
 void BlockReplay::Finish() {
-  decltype(nodes_)(0, {&graph_}, {&graph_}).swap(nodes_);
+  decltype(parts_)(0, {&graph_}, {&graph_}).swap(parts_);
   decltype(origin_ids_)().swap(origin_ids_);
 }
 
-std::optional<NodeAllocation> BlockReplay::Of(NodeId node) const {
-  const Block& block = blocks_[node];
+std::optional<NodeAllocation> BlockReplay::OfPart(uint32_t part,
+                                                  bool is_sure) const {
+  const Block& block = blocks_[part];
   if (block.origin == 0) return std::nullopt;
   NodeAllocation allocation;
   allocation.stack = origins_[block.origin].stack;
   allocation.thread = origins_[block.origin].thread;
+  allocation.is_sure = is_sure;
   if (block.time != kInherited) {
     allocation.time_us = uint64_t{block.time} << time_shift_;
   }
   return allocation;
+}
+
+std::optional<NodeAllocation> BlockReplay::Of(NodeId node) const {
+  const auto own = OfPart(node, !free_lists_.MayHold(node));
+  const uint32_t i = graph_.besides().Find(node);
+  if (i == graph_.besides().size() || (own.has_value() && own->is_sure)) {
+    return own;
+  }
+  auto beside = OfPart(graph_.nodes() + i,
+                       !free_lists_.MayHoldBeside(node, graph_.besides()[i]));
+  if (!beside.has_value()) return own;
+  beside->is_beside = true;
+  return beside->is_sure || !own.has_value() ? beside : own;
 }
 
 }  // namespace pymemrun

@@ -34,7 +34,11 @@ class HeapObjects {
   HeapObjects(const HeapMoments& replay, ObjectAnalysis* analysis)
       : replay_(replay),
         analysis_(*analysis),
-        lines_(ObjectsByLine(replay, analysis, &places_)) {}
+        lines_(ObjectsByLine(replay, analysis, &places_)) {
+    for (const LineObjects& line : lines_) {
+      rest_bytes_ += std::max(line.rest_bytes, 0.0);
+    }
+  }
 
   void Limit(uint64_t lines) {
     if (lines != 0 && lines_.size() > lines) lines_.resize(lines);
@@ -43,9 +47,14 @@ class HeapObjects {
   std::string ToText();
 
  private:
+  static constexpr char kMarkText[] =
+      "\n* CPython uses blocks of such objects again: other lines may have "
+      "made them\n";
+
   const ObjectGraph& graph() const { return analysis_.graph(); }
   // "sys.modules['app'].CACHE".
   const std::string& HolderText(NodeId holder);
+  std::string BlocksText() const;
   std::string HeldText(const LineObjects::Part& part);
   std::string PartText(const LineObjects::Part& part);
   std::vector<Cell> PartCells(const LineObjects& line,
@@ -55,6 +64,8 @@ class HeapObjects {
   ObjectAnalysis& analysis_;
   PlaceTable places_;
   std::vector<LineObjects> lines_;
+  double rest_bytes_ = 0;  // of all lines, also those that are not shown
+  bool marks_ = false;     // some count has a "*"
   absl::flat_hash_map<NodeId, std::string> holders_;
 };
 
@@ -95,10 +106,13 @@ std::string BytesText(const HeapSums& sums) {
 
 // "4.1 MiB  40,000 str, held by sys.modules['app'].CACHE".
 std::string HeapObjects::PartText(const LineObjects::Part& part) {
-  std::string text =
-      absl::StrCat("  ", BytesText(part.sums), "  ",
-                   Grouped(static_cast<uint64_t>(part.sums.count + 0.5)), " ",
-                   TerminalText(graph().type_name(part.type)));
+  const auto objects = static_cast<uint64_t>(part.sums.count + 0.5);
+  const bool is_marked = part.reused >= 0.5;
+  marks_ |= is_marked;
+  std::string text = absl::StrCat(
+      "  ", BytesText(part.sums), "  ",
+      objects > 0 ? Grouped(objects) : "parts of", " ",
+      TerminalText(graph().type_name(part.type)), is_marked ? "*" : "");
   const std::string held = HeldText(part);
   if (held.empty()) return text + "\n";
   const bool fits = text.size() + held.size() + 2 <= kColumns;
@@ -106,12 +120,29 @@ std::string HeapObjects::PartText(const LineObjects::Part& part) {
   return text;
 }
 
+// "bytes are those of blocks. ... 229.1 MiB, 94 %, are in no object".
+std::string HeapObjects::BlocksText() const {
+  if (graph().besides().size() == 0) {
+    return "bytes are those of blocks: this dump does not tell where items of "
+           "lists,\ntables of dicts and data of arrays lie. These, and what C "
+           "code has, are without\nan object\n";
+  }
+  constexpr double kLeastShown = 0.005;  // else it would be 0 %
+  const double live = replay_.model().live().bytes;
+  const double rest = std::clamp(rest_bytes_, 0.0, live);
+  std::string text =
+      "bytes are those of blocks: items of lists, tables of dicts and data of "
+      "arrays\nare their objects'\n";
+  if (rest >= kLeastShown * live) {
+    absl::StrAppend(&text, "No object explains ", HumanBytes(rest), " (",
+                    Percent(live > 0 ? rest / live : 0),
+                    "): C code has them\n");
+  }
+  return text;
+}
+
 std::string HeapObjects::ToText() {
-  std::string text = LiveText(replay_, 0);
-  text +=
-      "bytes are those of blocks: an object's own size may lie in several, as "
-      "items of\nlists and tables of dicts do. These, and what C code has, are "
-      "without an object\n";
+  std::string text = LiveText(replay_, 0) + BlocksText();
   for (const LineObjects& line : lines_) {
     const std::string path = CutLabel(
         TerminalText(ShortPath(LabelOf(line.line), replay_.header().cwd())),
@@ -131,11 +162,12 @@ std::string HeapObjects::ToText() {
       absl::StrAppend(&text, "  ", PadLeft(HumanBytes(others), 11),
                       "  objects of other types\n");
     }
-    if (line.RestBytes() >= 1) {
-      absl::StrAppend(&text, "  ", PadLeft(HumanBytes(line.RestBytes()), 11),
+    if (line.rest_bytes >= 1) {
+      absl::StrAppend(&text, "  ", PadLeft(HumanBytes(line.rest_bytes), 11),
                       "  without an object\n");
     }
   }
+  if (marks_) text += kMarkText;
   return text;
 }
 
@@ -157,12 +189,13 @@ std::vector<Cell> HeapObjects::PartCells(const LineObjects& line,
     }
     cells[5] = Whole(part->holder_bytes);
   }
-  cells.push_back(Whole(line.RestBytes()));
+  cells.push_back(Whole(std::max(line.rest_bytes, 0.0)));
   if (replay_.sampled()) {
     const HeapSums& sums = part != nullptr ? part->sums : line.live;
     cells.push_back(Whole(sums.BytesError()));
     cells.push_back(Whole(sums.CountError()));
   }
+  cells.push_back(part != nullptr ? Whole(part->reused) : Cell());
   return cells;
 }
 
@@ -176,6 +209,7 @@ Table HeapObjects::ToTable() {
     table.headings.push_back({"error_bytes"});
     table.headings.push_back({"error_objects"});
   }
+  table.headings.push_back({"reused_objects"});
   for (const LineObjects& line : lines_) {
     const auto add = [&](const LineObjects::Part* part) {
       std::vector<Cell> row = PlaceCells(GroupBy::kLine, line.line);

@@ -1,10 +1,13 @@
 #include "readers/objects_heap/line_objects.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
+#include <utility>
 
 #include "absl/container/flat_hash_map.h"
 #include "readers/heap/heap_places.h"
+#include "readers/objects/free_lists.h"
 #include "readers/objects_findings/structure.h"
 #include "readers/objects_heap/block_replay.h"
 
@@ -13,18 +16,47 @@ namespace {
 
 // Line, type, holder.
 using Key = std::tuple<uint32_t, uint32_t, NodeId>;
+struct Sums {
+  HeapSums blocks;
+  double reused = 0;
+};
+
+// What the dump has of a type and a holder.
+struct InDump {
+  double objects = 0, bytes = 0;
+};
+
+// Scales a part of an estimate so that all parts come to `exact`, if they may.
+// `all` with its variance is what all parts come to before. What is left of the
+// part's variance is that of its share. Returns the factor.
+double ScaleTo(double exact, double all, double all_variance, bool may_grow,
+               double* part, double* variance) {
+  const bool may_be_all =
+      may_grow && exact - all <= 2 * std::sqrt(all_variance);
+  if (all <= 0 || (all <= exact && !may_be_all)) return 1;
+  const double factor = exact / all, share = *part / all;
+  *part *= factor;
+  if (may_grow) {
+    *variance = (1 - 2 * share) * *variance + share * share * all_variance;
+  }
+  *variance *= factor * factor;
+  return factor;
+}
 
 class Joiner {
  public:
   Joiner(const HeapReplay& replay, ObjectAnalysis* analysis, PlaceTable* places)
-      : model_(replay.model()),
+      : replay_(replay),
+        model_(replay.model()),
         analysis_(*analysis),
         places_(*places),
+        free_lists_(&analysis->graph()),
         numbers_(GroupBy::kLine, &replay.index(), places) {}
 
   std::vector<LineObjects> Join() {
     AddLines();
     AddObjects();
+    if (replay_.sampled()) TakeFromDump();
     AddParts();
     for (LineObjects& line : lines_) {
       std::sort(line.parts.begin(), line.parts.end(),
@@ -59,6 +91,7 @@ class Joiner {
     }
     for (uint32_t i = 0; i < lines_.size(); ++i) {
       lines_[i].line = places_.places()[i];
+      lines_[i].rest_bytes = lines_[i].live.bytes;
     }
   }
   void AddObjects() {
@@ -66,13 +99,37 @@ class Joiner {
     const std::vector<NodeId> holders = HoldersOf(&analysis_);
     for (NodeId node = 0; node < graph.nodes(); ++node) {
       if (graph.is_synthetic(node)) continue;
-      const auto block = model_.blocks().find(BlockOf(graph, node));
-      if (block == model_.blocks().end()) continue;
-      const uint32_t line = line_of_[block->second.source];
-      if (line == kNoLine) continue;
-      sums_[{line, graph.type(node), holders[node]}].Add(
-          block->second.size, model_.WeightOf(block->second));
+      if (replay_.sampled()) {
+        InDump& dump = dump_[{graph.type(node), holders[node]}];
+        ++dump.objects;
+        dump.bytes += static_cast<double>(graph.size_bytes(node));
+      }
+      const BesideBlock beside = graph.besides().Of(node);
+      const bool is_reused = free_lists_.MayHold(node);
+      const bool by_beside =
+          beside.bytes > 0 && !free_lists_.MayHoldBeside(node, beside) &&
+          (is_reused || beside.bytes > graph.size_bytes(node) / 2);
+      AddBlock(BlockOf(graph, node), node, holders[node],
+               /*counts=*/!by_beside, is_reused);
+      if (beside.bytes == 0) continue;
+      AddBlock(beside.address, node, holders[node], /*counts=*/by_beside,
+               /*is_reused=*/false);
     }
+  }
+  void AddBlock(uint64_t address, NodeId node, NodeId holder, bool counts,
+                bool is_reused) {
+    const auto block = model_.blocks().find(address);
+    if (block == model_.blocks().end()) return;
+    const uint32_t line = line_of_[block->second.source];
+    if (line == kNoLine) return;
+    const double weight = model_.WeightOf(block->second);
+    HeapSums sums;
+    sums.Add(block->second.size, weight);
+    if (!counts) sums.count = sums.count_variance = 0;
+    lines_[line].rest_bytes -= sums.bytes;
+    Sums& of = sums_[{line, analysis_.graph().type(node), holder}];
+    of.blocks.Add(sums);
+    if (counts && is_reused) of.reused += weight;
   }
   void AddParts() {
     absl::flat_hash_map<std::pair<uint32_t, uint32_t>, LineObjects::Part> parts;
@@ -80,11 +137,12 @@ class Joiner {
       const auto& [line, type, holder] = key;
       LineObjects::Part& part = parts[{line, type}];
       part.type = type;
-      part.sums.Add(sums);
+      part.sums.Add(sums.blocks);
+      part.reused += sums.reused;
       if (std::tuple(part.holder_bytes, holder) <
-          std::tuple(sums.bytes, part.holder)) {
+          std::tuple(sums.blocks.bytes, part.holder)) {
         part.holder = holder;
-        part.holder_bytes = sums.bytes;
+        part.holder_bytes = sums.blocks.bytes;
       }
     }
     for (const auto& [key, part] : parts) {
@@ -92,24 +150,44 @@ class Joiner {
     }
   }
 
+  // The dump has each object of a type that a holder keeps alive: what samples
+  // tell of these is scaled to that. Not where the dump has more than their
+  // errors explain: then some were made before tracing, or in free memory.
+  void TakeFromDump() {
+    absl::flat_hash_map<std::pair<uint32_t, NodeId>, HeapSums> found;
+    for (const auto& [key, sums] : sums_) {
+      found[{std::get<1>(key), std::get<2>(key)}].Add(sums.blocks);
+    }
+    for (auto& [key, sums] : sums_) {
+      const std::pair group(std::get<1>(key), std::get<2>(key));
+      const InDump& dump = dump_[group];
+      const HeapSums& all = found[group];
+      const bool may_grow = group.second != kNoNode;
+      HeapSums& of = sums.blocks;
+      const double factor = ScaleTo(dump.objects, all.count, all.count_variance,
+                                    may_grow, &of.count, &of.count_variance);
+      sums.reused *= factor;
+      ScaleTo(dump.bytes, all.bytes, all.bytes_variance, may_grow, &of.bytes,
+              &of.bytes_variance);
+    }
+  }
+
   static constexpr uint32_t kNoLine = ~uint32_t{0};
 
+  const HeapReplay& replay_;
   const HeapModel& model_;
   ObjectAnalysis& analysis_;
   const PlaceTable& places_;
+  const FreeLists free_lists_;
   OriginNumbers numbers_;
   std::vector<uint32_t> line_of_;  // by source
   std::vector<LineObjects> lines_;
-  absl::flat_hash_map<Key, HeapSums> sums_;
+  absl::flat_hash_map<Key, Sums> sums_;
+  // Of a sampled run.
+  absl::flat_hash_map<std::pair<uint32_t, NodeId>, InDump> dump_;
 };
 
 }  // namespace
-
-double LineObjects::RestBytes() const {
-  double rest = live.bytes;
-  for (const Part& part : parts) rest -= part.sums.bytes;
-  return std::max(rest, 0.0);
-}
 
 std::vector<LineObjects> ObjectsByLine(const HeapReplay& replay,
                                        ObjectAnalysis* analysis,

@@ -16,7 +16,12 @@ struct LineObjects {
   // Objects of a type that lie in its blocks.
   struct Part {
     uint32_t type = 0;
-    HeapSums sums;  // of the blocks
+    // Of the blocks. An object counts where the larger of its two blocks is,
+    // or the one whose line is sure. Of a sample, all that a holder has of a
+    // type come to what the dump has of these, and never to more.
+    HeapSums sums;
+    // How many lie in a block that an earlier object may have been made in.
+    double reused = 0;
     // Who holds most of these bytes, see HoldersOf(), and how many. kNoNode:
     // modules and the like hold them themselves.
     NodeId holder = kNoNode;
@@ -25,8 +30,8 @@ struct LineObjects {
   Place line;  // names live as long as the replay and the table
   HeapSums live;
   std::vector<Part> parts;  // most bytes first
-  // In blocks in which no object lies: items of lists, memory of C code.
-  double RestBytes() const;
+  // In blocks that no object uses: memory of C code.
+  double rest_bytes = 0;
 };
 
 // The lines that have live bytes, those that have most first. REQUIRES: the

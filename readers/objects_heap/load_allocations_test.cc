@@ -85,6 +85,37 @@ TEST_F(LoadAllocationsTest, ObjectsGetTheAllocationOfTheirBlocks) {
   EXPECT_FALSE(known.Of(graph_->Find(0x777000)).has_value());
 }
 
+// CPython uses blocks of lists again, but not those of their items. A small
+// table of a dictionary is used again, too.
+TEST_F(LoadAllocationsTest, AReusedBlockIsNotSure) {
+  Write("run.pb", HeapRun().Build());
+  const auto add = [this](const std::string& type, uint64_t address,
+                          uint64_t beside, uint64_t bytes) {
+    nodes_.push_back(builder_.Add(type, 56 + bytes));
+    ObjectNode& node = builder_.node(nodes_.back());
+    node.address = address;
+    node.beside = beside;
+    node.beside_bytes = bytes;
+    builder_.Refer(nodes_[0], nodes_.back(), EDGE_OTHER);
+  };
+  add("list", 0x102000, 0, 0);
+  add("list", 0x102000 + 4096, 0x201000, 80);
+  add("dict", 0x104000, 0x202000, 168);
+  add("dict", 0x105000, 0x203000, 232);
+  add("bytearray", 0x888000, 0x204000, 999);
+  ASSERT_TRUE(Load().status.ok());
+  EXPECT_THAT(Lines(), ElementsAre("/job.py:5 load", "/job.py:5 load",
+                                   "/job.py:6 load", "", "/job.py:5 load",
+                                   "/job.py:6 load", "/job.py:5 load",
+                                   "/job.py:6 load", "/job.py:6 load"));
+  std::string sure;
+  for (const uint32_t node : nodes_) {
+    const NodeId at = graph_->Find(builder_.AddressOf(node));
+    sure += graph_->allocations()->SureLineOf(at) != 0 ? '1' : '0';
+  }
+  EXPECT_EQ(sure, "111001011");
+}
+
 TEST_F(LoadAllocationsTest, TheMomentIsTheDumps) {
   Write("run.pb", HeapRun().Build());
   builder_.begin().set_time_us(1000);  // of the first block, and no later

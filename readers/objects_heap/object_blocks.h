@@ -11,10 +11,8 @@
 
 namespace pymemrun {
 
-// An object lies in a block of its own. What its size has beyond that, such as
-// the items of a list, lies in another one, whose address a dump does not tell.
-// It is a block of that size in which no object lies: of several the one that
-// was allocated next after the object.
+// An object lies in a block of its own. Of its size more may lie in another
+// one, such as the items of a list: see BesideBlocks.
 struct BlocksOfObjects {
   uint64_t bytes = 0;  // of these objects, as the heap has them
   // Of these, what lies nobody knows where: several blocks of one object, or
@@ -24,8 +22,8 @@ struct BlocksOfObjects {
   std::vector<BlockRange> staying;  // all others, and what C code has mapped
 };
 
-// `gone`: by node. REQUIRES: the model is of the dump's moment, has every block
-// since tracing began, and counts what is temporary.
+// `gone`: by node. REQUIRES: the model is of the dump's moment and has every
+// block since tracing began.
 BlocksOfObjects FindBlocks(const HeapModel& heap, const ObjectGraph& graph,
                            const std::vector<bool>& gone);
 

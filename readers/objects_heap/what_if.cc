@@ -54,9 +54,7 @@ class TrimThreshold {
 class BlocksThen final : public HeapReplay {
  public:
   explicit BlocksThen(uint64_t until_us)
-      : HeapReplay(until_us, /*to_end=*/false), until_us_(until_us) {
-    mutable_model().CountTemporary(1);
-  }
+      : HeapReplay(until_us, /*to_end=*/false), until_us_(until_us) {}
 
   void OnHeader(const Header& header) override {
     HeapReplay::OnHeader(header);

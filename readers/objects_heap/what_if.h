@@ -14,7 +14,7 @@ namespace pymemrun {
 
 struct WhatIf {
   uint64_t objects = 0;
-  uint64_t object_bytes = 0;  // as sys.getsizeof() has them
+  uint64_t object_bytes = 0;  // ObjectBatch.size_bytes
   // Why nothing is known of the heap, or of RSS; empty: it is.
   std::string no_heap, no_rss;
   uint64_t heap_bytes = 0;

@@ -39,22 +39,25 @@ class WhatIfTest : public testing::Test {
     builder_.Refer(modules, sys_modules, EDGE_ROOT, "sys.modules");
     builder_.Put(sys_modules, builder_.AddText("app"), module);
     builder_.Refer(module, app, EDGE_DICT);
-    cache_ = AddAt("list", 56 + 8000, kArena + 48 + 16);
+    cache_ = AddAt("list", 56 + 8000, kArena + 48 + 16, kHeap + 8116, 8000);
     builder_.SetHead("list", 16);
     builder_.Put(app, builder_.AddText("CACHE"), cache_);
-    first_ = AddAt("bytearray", 56 + 200000, kBytes);
+    first_ = AddAt("bytearray", 56 + 200000, kBytes, kLarge, 200000);
     for (const uint32_t one :
          {first_, AddAt("str", 100, kText), AddAt("str", 100, kText + 112)}) {
       builder_.Refer(cache_, one, EDGE_INDEX);
     }
-    kept_ = AddAt("list", 56 + 8000, kHeap + 20000 + 16);
+    kept_ = AddAt("list", 56 + 8000, kHeap + 20000 + 16, kHeap + 100, 8000);
     builder_.Put(app, builder_.AddText("KEPT"), kept_);
     builder_.begin().set_time_us(4000);
     builder_.end();
   }
-  uint32_t AddAt(const std::string& type, uint64_t bytes, uint64_t address) {
+  uint32_t AddAt(const std::string& type, uint64_t bytes, uint64_t address,
+                 uint64_t beside = 0, uint64_t beside_bytes = 0) {
     const uint32_t node = builder_.Add(type, bytes);
     builder_.node(node).address = address;
+    builder_.node(node).beside = beside;
+    builder_.node(node).beside_bytes = beside_bytes;
     return node;
   }
   std::string Run(HeapMode mode = HEAP_ALL, uint32_t page_period = 1) {
@@ -79,21 +82,15 @@ class WhatIfTest : public testing::Test {
     builder.Flush();
     return sink.contents();
   }
-  // The items of CACHE come after those of KEPT, as the lists do.
-  std::vector<HeapEvent> Blocks() const {
-    std::vector<HeapEvent> blocks = {AllocEvent(2000, kHeap + 20000, 56, 1),
-                                     AllocEvent(2001, kHeap + 100, 8000, 1),
-                                     AllocEvent(2002, kArena + 48, 56, 1),
-                                     AllocEvent(2003, kHeap + 8116, 8000, 1),
-                                     AllocEvent(2004, kBytes, 56, 1),
-                                     AllocEvent(2005, kLarge, 200000, 1),
-                                     AllocEvent(2006, kText, 101, 1),
-                                     AllocEvent(2007, kText + 112, 100, 1)};
-    if (!values_) return blocks;
-    HeapEvent values = AllocEvent(2004, kArena + 3 * kPool + 48, 120, 1);
-    values.allocator = HEAP_MEM;
-    blocks.insert(blocks.begin() + 5, values);
-    return blocks;
+  static std::vector<HeapEvent> Blocks() {
+    return {AllocEvent(2000, kHeap + 20000, 56, 1),
+            AllocEvent(2001, kHeap + 100, 8000, 1),
+            AllocEvent(2002, kArena + 48, 56, 1),
+            AllocEvent(2003, kHeap + 8116, 8000, 1),
+            AllocEvent(2004, kBytes, 56, 1),
+            AllocEvent(2005, kLarge, 200000, 1),
+            AllocEvent(2006, kText, 101, 1),
+            AllocEvent(2007, kText + 112, 100, 1)};
   }
   Printed WhatIf(const std::vector<std::string>& options,
                  const std::string& object = "list") {
@@ -114,7 +111,6 @@ class WhatIfTest : public testing::Test {
   ObjectRunBuilder builder_;
   TempFolder folder_;
   uint32_t cache_, kept_, first_;
-  bool values_ = false;
 };
 
 TEST_F(WhatIfTest, BlocksAndPagesThatWouldGo) {
@@ -133,7 +129,7 @@ TEST_F(WhatIfTest, BlocksAndPagesThatWouldGo) {
   EXPECT_EQ(row["heap_not_known"], nullptr);
 }
 
-TEST_F(WhatIfTest, WhatLiesBesideAnObjectIsTheNextBlockOfItsSize) {
+TEST_F(WhatIfTest, WhatLiesBesideAnObjectGoesWithIt) {
   folder_.Write("run.pb", Run());
   const nlohmann::json cache = Row(Cache());
   // kHeap + 8116 to 16116: two pages alone, one shared.
@@ -156,17 +152,29 @@ TEST_F(WhatIfTest, AnObjectOfAnOlderBlockHasWhatLiesBesideIt) {
   EXPECT_EQ(row["rss_malloc_bytes"], 2 * kPage);
 }
 
-// In CPython 3.11 the attributes of an object lie in the block after its own.
-TEST_F(WhatIfTest, AttributesWithoutADictionaryGoWithTheirObject) {
-  builder_.SetHead("bytearray", 32);
-  builder_.node(first_).address = kBytes + 32;
-  builder_.header().set_python_version("3.11.2 (main)");
-  values_ = true;
+// Older dumps do not tell where that is.
+TEST_F(WhatIfTest, WhatLiesNobodyKnowsWhereIsSaid) {
+  for (const uint32_t node : {cache_, first_}) {
+    builder_.node(node).beside_bytes = 0;
+  }
   folder_.Write("run.pb", Run());
-  EXPECT_EQ(Row(Cache())["heap_bytes"],
-            56 + 8000 + 56 + 200000 + 101 + 100 + 120);
-  builder_.header().set_python_version("3.13.2 (main)");
-  EXPECT_EQ(Row(Cache())["heap_bytes"], 56 + 8000 + 56 + 200000 + 101 + 100);
+  const nlohmann::json row = Row(Cache());
+  EXPECT_EQ(row["heap_bytes"], 56 + 8000 + 56 + 200000 + 101 + 100);
+  EXPECT_EQ(row["heap_unplaced_bytes"], 8000 + 200000);
+  EXPECT_EQ(row["rss_malloc_bytes"], 0);
+  EXPECT_EQ(row["rss_mapped_bytes"], 0);
+}
+
+// A block from before tracing is in no heap event.
+TEST_F(WhatIfTest, OfAnOlderBlockTheDumpSaysWhereItLies) {
+  builder_.node(first_).beside = kHeap + 5 * kPage;
+  builder_.node(first_).beside_bytes = 2 * kPage;
+  builder_.node(first_).size_bytes = 56 + 2 * kPage;
+  folder_.Write("run.pb", Run());
+  const nlohmann::json row = Row(Cache());
+  EXPECT_EQ(row["heap_bytes"], 56 + 8000 + 56 + 2 * kPage + 101 + 100);
+  EXPECT_EQ(row["heap_unplaced_bytes"], 0);
+  EXPECT_EQ(row["rss_malloc_bytes"], 4 * kPage);
 }
 
 TEST_F(WhatIfTest, TextBeginsWithASentence) {
@@ -196,7 +204,7 @@ TEST_F(WhatIfTest, OfATypeAllObjectsGo) {
 
 TEST_F(WhatIfTest, WhatIsNotKnownIsSaidWithTheReason) {
   EXPECT_THAT(WhatIf({}, Cache()).out,
-              HasSubstr("of objects would go, as sys.getsizeof() has them.\n"
+              HasSubstr("of objects would go.\n"
                         "What heap and RSS would lose is not known: there is "
                         "no "));
   folder_.Write("run.pb", Run(HEAP_OFF));

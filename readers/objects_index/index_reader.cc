@@ -120,6 +120,28 @@ absl::Status OpenColumn(const ObjectsIndex::Column& at,
       " rows, found ", at.rows(), " in ", at.words(), " words"));
 }
 
+// Blocks beside objects; an older index has none.
+absl::Status OpenBesides(const ObjectsIndex& index, uint64_t nodes,
+                         OpenedIndex* opened) {
+  if (index.column_size() <= ObjectsIndex::BESIDE_BYTES) {
+    return absl::OkStatus();
+  }
+  const uint64_t besides = index.column(ObjectsIndex::BESIDE_NODE).rows();
+  if (besides > nodes) {
+    return absl::DataLossError(absl::StrCat(
+        "expected at most ", nodes, " blocks beside objects, found ", besides));
+  }
+  const Expected more[] = {
+      {&opened->graph.beside_nodes, besides, nodes, true},
+      {&opened->graph.besides, besides, 0, false},
+      {&opened->graph.beside_bytes, besides, kMaxSizeBytes + 1, false}};
+  for (int i = 0; i < 3; ++i) {
+    RETURN_IF_ERROR(OpenColumn(index.column(ObjectsIndex::BESIDE_NODE + i),
+                               more[i], opened));
+  }
+  return absl::OkStatus();
+}
+
 // Opens all columns, which are checked against the numbers of nodes and
 // references.
 absl::Status OpenColumns(const ObjectsIndex& index, OpenedIndex* opened) {
@@ -158,7 +180,7 @@ absl::Status OpenColumns(const ObjectsIndex& index, OpenedIndex* opened) {
   for (int i = 0; i <= ObjectsIndex::NAME_AT; ++i) {
     RETURN_IF_ERROR(OpenColumn(index.column(i), all[i], opened));
   }
-  return absl::OkStatus();
+  return OpenBesides(index, nodes, opened);
 }
 
 // Texts that are in the file from `offset` on.

@@ -29,6 +29,7 @@ class IndexWriter {
     RETURN_IF_ERROR(AddParents());
     RETURN_IF_ERROR(AddChains());
     RETURN_IF_ERROR(AddDetails());
+    RETURN_IF_ERROR(AddBesides());
     AppendIndexTail(index_, &bytes_);
     return HandOn(/*least=*/0);
   }
@@ -148,6 +149,16 @@ class IndexWriter {
     index_.set_names_offset(offset);
     index_.set_names_bytes(bytes);
     return absl::OkStatus();
+  }
+
+  absl::Status AddBesides() {
+    const uint32_t rows = graph_.besides().size();
+    RETURN_IF_ERROR(
+        AddColumn(rows, [&](uint32_t i) { return graph_.besides().node(i); }));
+    RETURN_IF_ERROR(AddColumn(
+        rows, [&](uint32_t i) { return graph_.besides()[i].address; }));
+    return AddColumn(rows,
+                     [&](uint32_t i) { return graph_.besides()[i].bytes; });
   }
 
   // Blocks of details, and the column of where they begin.

@@ -40,6 +40,8 @@ class ObjectsIndexTest : public testing::Test {
     const uint32_t app = builder_.Add("dict", 500, std::nullopt, 1);
     cache_ = builder_.Add("app.Cache", 48);
     list_ = builder_.Add("list", uint64_t{5} << 32, std::nullopt, 1300);
+    builder_.node(list_).beside = 0x777000;
+    builder_.node(list_).beside_bytes = uint64_t{5} << 31;
     builder_.Refer(modules, sys_modules, EDGE_ROOT, "sys.modules");
     builder_.Put(sys_modules, builder_.AddText("app"), module);
     builder_.Refer(module, app, EDGE_DICT);

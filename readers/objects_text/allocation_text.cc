@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "readers/objects/free_lists.h"
 #include "readers/run/own_code.h"
 #include "text/columns.h"
 #include "text/report_text.h"
@@ -35,6 +34,9 @@ std::string AllocationText(const ObjectGraph& graph, NodeId node,
   const auto allocation = known == nullptr ? std::nullopt : known->Of(node);
   if (!allocation.has_value()) return "";
   const RunIndex& index = known->index();
+  if (lead.empty()) {
+    lead = allocation->is_beside ? "Allocated or last enlarged" : "Allocated";
+  }
   std::string text = absl::StrCat(
       indent, lead, " ",
       allocation->time_us.has_value()
@@ -84,7 +86,7 @@ void AddAllocationCells(const ObjectGraph& graph, NodeId node,
                      : Cell());
   row->emplace_back(
       std::string(known->index().LatestThreadLabel(allocation->thread)));
-  row->emplace_back(uint64_t{!MayBeReused(graph, node)});
+  row->emplace_back(uint64_t{allocation->is_sure});
 }
 
 void AddAllocationColumns(const ObjectGraph& graph,

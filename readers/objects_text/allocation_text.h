@@ -15,10 +15,12 @@ namespace pymemrun {
 
 // "Allocated at 0.013 s by MainThread#4711:" and a line for each frame, the
 // innermost first, `most_frames` of them without the import machinery's; each
-// line behind `indent`. `lead`: the first word. Empty: it is not known.
+// line behind `indent`. `lead`: what to begin with, if not with "Allocated" or,
+// of the block beside the object, "Allocated or last enlarged". Empty: it is
+// not known.
 std::string AllocationText(const ObjectGraph& graph, NodeId node,
                            absl::string_view indent, int most_frames,
-                           absl::string_view lead = "Allocated");
+                           absl::string_view lead = "");
 // "cache.py:4 fill": a line as NodeAllocations numbers it, with a short path.
 std::string ShownLine(const ObjectGraph& graph, uint32_t line);
 

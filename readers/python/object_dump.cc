@@ -10,7 +10,6 @@
 #include "pybind11/stl.h"
 #include "readers/objects/chains.h"
 #include "readers/objects/dump_loader.h"
-#include "readers/objects/free_lists.h"
 #include "readers/objects/node_filter.h"
 #include "readers/objects/object_text.h"
 #include "readers/objects_findings/collapse.h"
@@ -199,7 +198,7 @@ py::object DumpedObject::Allocated() const {
                          : py::none(),
                      PythonText(index.LatestThreadLabel(allocation->thread)),
                      FramesOf(index, allocation->stack, frame, &texts, &budget),
-                     py::bool_(!MayBeReused(graph(), node_)));
+                     py::bool_(allocation->is_sure));
 }
 
 std::string DumpedObject::Repr() const {
@@ -292,7 +291,7 @@ void DefineObject(ObjectClass* object) {
   DefineProperty(
       object, {"size"},
       [](const Self& s) { return s.graph().size_bytes(s.node()); },
-      "Its own bytes, as sys.getsizeof() says.");
+      "Its own bytes: what sys.getsizeof() says, and attributes beside that.");
   DefineProperty(
       object, {"retained"},
       [](const Self& s) { return s.analysis().retained(s.node()); },

@@ -277,23 +277,25 @@ print(pymemrun.dump_objects(wait=True))
     def fits(self, node, known):
         type_, size, _, tracked = known
         is_estimate = node.flags & 4
-        return (node.type == type_ and (node.size == size or is_estimate) and
+        return (node.type == type_ and
+                (is_estimate or size is not None and size[0] <= node.size <= size[1]) and
                 bool(node.flags & 1) == tracked)
 
     def differences(self, dump, node, referents):
         """What is missing, and what is too much."""
         kinds = dump.kinds
-        edges = [(kind, dump.nodes[target].address) for kind, _, target in node.edges
+        edges = [(kind, name, dump.nodes[target].address) for kind, name, target in node.edges
                  if kind != kinds.Value("EDGE_WEAK")]
         missing = collections.Counter(referents)
-        missing.subtract(collections.Counter(address for _, address in edges))
+        missing.subtract(collections.Counter(address for *_, address in edges))
         more = {address: -n for address, n in missing.items() if n < 0}
-        # Keys that are strings, what types and objects unknown to gc hold.
-        for kind, address in edges:
+        # Keys that are strings, what types, arrays and objects unknown to gc hold.
+        for kind, name, address in edges:
             if more.get(address, 0) > 0 and (
                     kind == kinds.Value("EDGE_KEY") or not referents or
                     kind in (kinds.Value("EDGE_ATTRIBUTE"), kinds.Value("EDGE_DICT"),
                              kinds.Value("EDGE_BASE")) and node.text or
+                    kind == kinds.Value("EDGE_ATTRIBUTE") and name in ("base", "dtype") or
                     # gc leaves it out where 3.13 has the attributes in the instance.
                     kind == kinds.Value("EDGE_DICT") and support.VERSION >= (3, 13)):
                 more[address] -= 1

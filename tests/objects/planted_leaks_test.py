@@ -162,16 +162,17 @@ class PlantedLeaksTest(support.ProgramTest):
         self.assertRegex(first["path"], "^%s$" % path)
         self.assertRegex(first["accumulation_path"], "^%s$" % accumulation)
         self.assertEqual(of, first["most_type"] or first["type"])
-        self.assertRegex(first["most_line"], r"/leak\.py:%d \S+$" % line_of(script))
         held = first["most_objects"] or first["objects"]
         self.assertEqual(COUNT, held)
-        # 3.14 keeps blocks of up to 20 methods for the next ones.
-        reused = 20 if of == "method" and support.VERSION >= (3, 14) else 0
-        self.assertLessEqual(COUNT - reused, first["most_line_objects"])
-        self.assertLessEqual(first["most_line_objects"], COUNT)
         shown = re.search(r"^1\. .*?(?=^2\. |\Z)", text, re.M | re.S).group()
-        self.assertRegex(shown, "   (All|%s) of them were allocated by leak.py:%d " %
-                         (f"{first['most_line_objects']:,}", line_of(script)))
+        if of == "method" and support.VERSION >= (3, 14):
+            # It uses blocks of methods again: which line made them is not sure.
+            self.assertIsNone(first["most_line"])
+            self.assertIn("   The lines of 30,000 are not known: ", shown)
+            return dump, first, shown
+        self.assertRegex(first["most_line"], r"/leak\.py:%d \S+$" % line_of(script))
+        self.assertEqual(first["most_line_objects"], COUNT)
+        self.assertIn("   All of them were allocated by leak.py:%d " % line_of(script), shown)
         self.assertRegex(shown, r"One of them at \d+\.\d+ s by \S.*#\d+:\n +leak\.py:%d "
                          % line_of(script))
         return dump, first, shown
@@ -228,8 +229,11 @@ class PlantedLeaksTest(support.ProgramTest):
                    "str")
 
     def test_a_registry_of_callbacks(self):
-        self.check(CALLBACKS, "type", r"sys\.modules\['__main__'\]\.Events",
-                   r"sys\.modules\['__main__'\]\.Events\.listeners", "method")
+        _, _, shown = self.check(
+            CALLBACKS, "type", r"sys\.modules\['__main__'\]\.Events",
+            r"sys\.modules\['__main__'\]\.Events\.listeners", "method")
+        self.assertRegex(shown, r"\.Events\.listeners\n   Allocated or last enlarged at .*:\n"
+                         r" +leak\.py:%d __init__\n" % line_of(CALLBACKS))
 
     def test_an_exception_with_its_traceback(self):
         self.check(EXCEPTION, "ValueError", r"sys\.modules\['__main__'\]\.failure",

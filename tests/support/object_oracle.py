@@ -5,11 +5,63 @@ after a dump. What is the same both times was so at the dump, too.
     kept = ...
     object_oracle.dump(kept, sys.argv[1])
 """
+import ctypes
 import gc
 import json
 import sys
 
 import pymemrun
+
+
+def _bytes_at(address, count):
+    return ctypes.string_at(address, count)
+
+
+def _word_at(address):
+    return int.from_bytes(_bytes_at(address, 8), sys.byteorder)
+
+
+def values_bytes(o):
+    """(least, most) bytes of attributes that lie in an instance or beside it, by
+    which its size differs from sys.getsizeof(o)."""
+    flags = type(o).__flags__
+    if isinstance(o, dict):
+        return split_bytes(o)
+    if sys.version_info >= (3, 13):
+        if not flags & 1 << 2:
+            return 0, 0
+        room = _bytes_at(id(o) + type(o).__basicsize__, 1)[0]
+        # It may have been allocated with room for one more.
+        return tuple(8 + 8 * room + (room + 7) // 8 * 8 for room in (room, room + 1))
+    if sys.version_info < (3, 11) or not flags & 1 << 4:
+        return 0, 0
+    if sys.version_info >= (3, 12):
+        values = _word_at(id(o) - 24)
+        if not values & 1:
+            return 0, 0
+        values += 1
+    else:
+        values = _word_at(id(o) - 32)
+        if not values:
+            return 0, 0
+    before = _bytes_at(values - 1, 1)[0]
+    return before + 8 * (before - 9), before + 8 * (before - 2)
+
+
+def split_bytes(o):
+    """The same of a dictionary whose keys belong to a type."""
+    values = _word_at(id(o) + 40)
+    if sys.version_info < (3, 11) or not values:
+        return 0, 0
+    keys = _word_at(id(o) + 32)
+    counted = 8 * (_word_at(keys + 16) + _word_at(keys + 24))
+    if sys.version_info >= (3, 13):
+        room, _, is_embedded, _ = _bytes_at(values, 4)
+        # These count in the instance.
+        bytes_ = 0 if is_embedded else 8 + 8 * room + (room + 7) // 8 * 8
+        return bytes_ - counted, bytes_ - counted
+    before = _bytes_at(values - 1, 1)[0]
+    return before + 8 * (before - 9) - counted, before + 8 * (before - 2) - counted
 
 
 def facts(kept):
@@ -28,6 +80,7 @@ def facts(kept):
                 referents = gc.get_referents(o)
             try:
                 size = sys.getsizeof(o)
+                size = [size + more for more in values_bytes(o)]
             except Exception:
                 size = None
             found[id(o)] = (type(o).__qualname__, size,

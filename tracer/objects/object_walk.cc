@@ -316,7 +316,12 @@ void ObjectWalk::PutObject(PyObject* object, const GraphTypes::Type& type) {
   ObjectNodeWire wire = {};
   wire.address = KeyOf(object);
   wire.type = type.id;
-  wire.size_bytes = PymemrunSizeOf(object, &type.facts, &estimated);
+  PymemrunBlock beside = {};
+  wire.size_bytes = PymemrunSizeOf(object, &type.facts, &estimated, &beside);
+  if (beside.bytes > 0) {
+    wire.beside = KeyOf(beside.at);
+    wire.beside_bytes = beside.bytes;
+  }
   wire.flags = FlagsOf(object, type.facts, estimated != 0);
   const Py_ssize_t length = PymemrunLengthOf(object, &type.facts);
   if (length >= 0) {

@@ -74,8 +74,10 @@ struct ObjectNodeWire {
   uint32_t flags;  // of ObjectBatch::Flag
   uint32_t line;
   uint32_t has;
+  uint64_t beside;        // address of the block of its items
+  uint64_t beside_bytes;  // of size_bytes, in that block; 0: no such block
 };
-static_assert(sizeof(ObjectNodeWire) == 48);
+static_assert(sizeof(ObjectNodeWire) == 64);
 
 // Kinds of references are those of objects.proto's EdgeKind.
 struct ObjectEdgeWire {

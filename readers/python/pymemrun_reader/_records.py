@@ -195,7 +195,7 @@ class References(Dict[Any, Any]):
 class WhatIf(NamedTuple):
     """What the heap and RSS would lose. None: it is not known, and the last fields say why."""
     objects: int
-    object_bytes: int  # as sys.getsizeof() has them
+    object_bytes: int  # their own
     heap_bytes: Optional[int]  # their blocks, and what lies beside them
     heap_unplaced_bytes: Optional[int]  # of these, what lies nobody knows where
     rss_bytes: Optional[int]  # at the dump

@@ -230,6 +230,8 @@ void PymemrunShapeEdges(PyObject* object, const PymemrunTypeFacts* facts,
       return WeakEdges(object, sink);
     case kPymemrunException:
       return ExceptionEdges(object, sink);
+    case kPymemrunNumpyArray:
+      return PymemrunNumpyEdges(object, sink);
     case kPymemrunGenerator:
     case kPymemrunFrameShape:
       return PymemrunOwnFrameEdges(object, facts, sink);

@@ -52,9 +52,25 @@ static inline void PymemrunTell(const PymemrunSink* sink, void* target,
   sink->function(sink->arg, &edge);
 }
 
-// What sys.getsizeof() says, and whether that leaves something out.
+typedef struct {
+  const void* at;
+  size_t bytes;  // 0: no such block
+} PymemrunBlock;
+// What sys.getsizeof() says, plus the values of attributes that no dictionary
+// has, which it leaves out. Sets `estimated` if Python code might add more, and
+// `beside` to the block that holds a part of this size, such as a list's items.
 size_t PymemrunSizeOf(PyObject* object, const PymemrunTypeFacts* facts,
-                      int* estimated);
+                      int* estimated, PymemrunBlock* beside);
+// Parts of it. The bytes of an instance's values, and their block, NULL where
+// they lie in the object.
+size_t PymemrunValuesOf(PyObject* object, const void** block);
+// Of a dictionary for which `__sizeof__` said so much: with all of the block of
+// its values, and without values that lie in an instance and count there.
+size_t PymemrunSplitSize(PyObject* object, size_t said);
+// The block of its items, or NULL; and what `__sizeof__` counts besides them
+// and the type's tp_basicsize.
+const void* PymemrunItemsBlock(PyObject* object, const PymemrunTypeFacts* facts,
+                               size_t* other_bytes);
 // Whether the cycle collector can ask the object what it refers to.
 int PymemrunCanTraverse(PyObject* object);
 int PymemrunIsTracked(PyObject* object);
@@ -79,6 +95,7 @@ void PymemrunAttributeEdges(PyObject* object, const PymemrunTypeFacts* facts,
                             const PymemrunSink* sink);
 void PymemrunShapeEdges(PyObject* object, const PymemrunTypeFacts* facts,
                         const PymemrunSink* sink);
+void PymemrunNumpyEdges(PyObject* object, const PymemrunSink* sink);
 // Of a generator, or of a frame object that has its frame in itself.
 void PymemrunOwnFrameEdges(PyObject* object, const PymemrunTypeFacts* facts,
                            const PymemrunSink* sink);

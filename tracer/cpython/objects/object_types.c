@@ -23,6 +23,7 @@ static int ShapeOfKnown(const PyTypeObject* type) {
       {&PyDict_Type, kPymemrunDictShape},
       {&PyList_Type, kPymemrunList},
       {&PyTuple_Type, kPymemrunTuple},
+      {&PyByteArray_Type, kPymemrunByteArray},
       {&PySet_Type, kPymemrunSet},
       {&PyFrozenSet_Type, kPymemrunSet},
       {&PyType_Type, kPymemrunTypeShape},
@@ -53,18 +54,21 @@ static int ShapeOfKnown(const PyTypeObject* type) {
 
 // Types of modules that may never be imported are known by their names. Those
 // of C have a `len()` of their own, which Python code cannot make.
-static int IsCounted(PyTypeObject* type) {
-  if (type == &PyByteArray_Type) return 1;
-  if (strcmp(type->tp_name, "array.array") != 0 &&
-      strcmp(type->tp_name, "collections.deque") != 0) {
-    return 0;
+static int ShapeOfNamed(PyTypeObject* type) {
+  if (PymemrunIsNumpyArray(type)) return kPymemrunNumpyArray;
+  const int is_array = strcmp(type->tp_name, "array.array") == 0;
+  if (!is_array && strcmp(type->tp_name, "collections.deque") != 0) {
+    return kPymemrunPlain;
   }
   PyObject* dict = PymemrunTypeDict(type);
   PyObject* length =
       dict != NULL ? PyDict_GetItemString(dict, "__len__") : NULL;
-  return length != NULL && Py_IS_TYPE(length, &PyWrapperDescr_Type) &&
-         ((PyDescrObject*)length)->d_type == type &&
-         type->tp_basicsize >= (Py_ssize_t)sizeof(PyVarObject);
+  if (length == NULL || !Py_IS_TYPE(length, &PyWrapperDescr_Type) ||
+      ((PyDescrObject*)length)->d_type != type ||
+      type->tp_basicsize < (Py_ssize_t)(sizeof(PyVarObject) + sizeof(void*))) {
+    return kPymemrunPlain;
+  }
+  return is_array ? kPymemrunArray : kPymemrunCounted;
 }
 
 PyObject* PymemrunTypeDict(PyTypeObject* type) {
@@ -110,9 +114,7 @@ void PymemrunTypeFactsOf(PyTypeObject* type, PymemrunTypeFacts* facts) {
   for (PyTypeObject* t = type; t != NULL && facts->shape == kPymemrunPlain;
        t = t->tp_base) {
     facts->shape = ShapeOfKnown(t);
-    if (facts->shape == kPymemrunPlain && IsCounted(t)) {
-      facts->shape = kPymemrunCounted;
-    }
+    if (facts->shape == kPymemrunPlain) facts->shape = ShapeOfNamed(t);
     facts->exact = t == type && facts->shape != kPymemrunPlain;
   }
   facts->head_bytes = HeadBytes(type);

@@ -28,7 +28,10 @@ enum {  // what an instance of a type is, whatever it derives from in between
   kPymemrunList,
   kPymemrunTuple,
   kPymemrunSet,
-  kPymemrunCounted,  // ob_size is their len(): bytearray, array, deque
+  kPymemrunByteArray,
+  kPymemrunArray,    // array.array
+  kPymemrunCounted,  // deque: ob_size is its len()
+  kPymemrunNumpyArray,
   kPymemrunTypeShape,
   kPymemrunModule,
   kPymemrunFunction,
@@ -69,6 +72,8 @@ uint32_t PymemrunMembersOf(PyTypeObject* type, PymemrunMember* members,
 // the bytes written.
 size_t PymemrunTypeName(PyTypeObject* type, char* buffer, size_t size);
 size_t PymemrunTypeModule(PyTypeObject* type, char* buffer, size_t size);
+// numpy's own type of arrays.
+int PymemrunIsNumpyArray(const PyTypeObject* type);
 // The type's `__dict__`, borrowed, or NULL.
 PyObject* PymemrunTypeDict(PyTypeObject* type);
 

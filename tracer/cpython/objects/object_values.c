@@ -72,8 +72,9 @@ static size_t KnownSize(PyObject* object, const PymemrunTypeFacts* facts) {
   }
 }
 
-size_t PymemrunSizeOf(PyObject* object, const PymemrunTypeFacts* facts,
-                      int* estimated) {
+// What `__sizeof__` says, or would say where it is Python code.
+static size_t SaidSize(PyObject* object, const PymemrunTypeFacts* facts,
+                       int* estimated) {
   *estimated = 0;
   size_t size = KnownSize(object, facts);
   if (size == 0 && facts->size_of != NULL) {
@@ -95,7 +96,25 @@ size_t PymemrunSizeOf(PyObject* object, const PymemrunTypeFacts* facts,
       size += (size_t)(items < 0 ? -items : items) * (size_t)type->tp_itemsize;
     }
   }
-  return size + CountedHead(object, facts);
+  return size;
+}
+
+size_t PymemrunSizeOf(PyObject* object, const PymemrunTypeFacts* facts,
+                      int* estimated, PymemrunBlock* beside) {
+  size_t said = SaidSize(object, facts, estimated);
+  if (facts->shape == kPymemrunDictShape && !*estimated) {
+    said = PymemrunSplitSize(object, said);
+  }
+  const size_t values = PymemrunValuesOf(object, &beside->at);
+  size_t other = (size_t)facts->type->tp_basicsize;
+  beside->bytes = values;
+  if (beside->at == NULL) {
+    size_t more = 0;
+    beside->at = PymemrunItemsBlock(object, facts, &more);
+    other += more;
+    beside->bytes = beside->at != NULL && said > other ? said - other : 0;
+  }
+  return said + values + CountedHead(object, facts);
 }
 
 int PymemrunCanTraverse(PyObject* object) {
@@ -127,6 +146,8 @@ Py_ssize_t PymemrunLengthOf(PyObject* object, const PymemrunTypeFacts* facts) {
     case kPymemrunBytes:
     case kPymemrunList:
     case kPymemrunTuple:
+    case kPymemrunByteArray:
+    case kPymemrunArray:
     case kPymemrunCounted:
       return Py_SIZE(object);
     case kPymemrunDictShape:

@@ -39,7 +39,8 @@ absl::StatusOr<std::unique_ptr<PageCollector>> PageCollector::Create(
     const Options& options) {
   std::unique_ptr<PageRings> rings;
   if (options.counters > 0) {
-    auto mapped = PageRings::Map(options.first_fd, options.counters);
+    auto mapped =
+        PageRings::Map(options.first_fd, options.counters, options.forked);
     if (!mapped.ok()) return mapped.status();
     rings = *std::move(mapped);
   }

@@ -44,6 +44,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
     uint32_t counters;  // ...and how many of them sample
     uint32_t signals;   // ...and how many only signal, see collector_start.h
     uint32_t weight;    // one page in so many is recorded; 1: all
+    bool forked;        // the process is a child of a traced one
     uint64_t seed;      // of the choice
     const ClockScale* clock;
     DefinitionTable* definitions;

@@ -85,7 +85,8 @@ class PageCollectorTest : public testing::Test {
                                         &definitions_, &out_);
     auto made = PageCollector::Create(
         {page_, getpid(), kPage, kFirstFd, counters_, signals_,
-         /*weight=*/1, /*seed=*/1, &clock_, &definitions_, side_.get(), &out_});
+         /*weight=*/1, /*forked=*/false, /*seed=*/1, &clock_, &definitions_,
+         side_.get(), &out_});
     EXPECT_TRUE(made.ok()) << made.status();
     side_->set_pages(made->get());
     return *std::move(made);
@@ -160,8 +161,8 @@ class PageCollectorTest : public testing::Test {
     DefinitionTable definitions(&clock_, &out);
     SideItems side(page_, region_.reply(), getpid(), &definitions, &out);
     auto made = PageCollector::Create({page_, getpid(), kPage, kFirstFd,
-                                       counters_, signals_, 10, seed, &clock_,
-                                       &definitions, &side, &out});
+                                       counters_, signals_, 10, false, seed,
+                                       &clock_, &definitions, &side, &out});
     EXPECT_TRUE(made.ok()) << made.status();
     PageCollector* collector = made->get();
     side.set_pages(collector);

@@ -5,8 +5,11 @@
 namespace pymemrun {
 namespace {
 
-constexpr PerfRings::Sizes kSizes = {
-    size_t{8} << 20, size_t{64} << 10, size_t{32} << 20};
+constexpr PerfRings::Sizes kSizes = {size_t{8} << 20, size_t{64} << 10,
+                                     size_t{32} << 20};
+// The kernel makes all their pages at once, and many a forked child ends soon.
+constexpr PerfRings::Sizes kForkedSizes = {size_t{1} << 20, size_t{64} << 10,
+                                           size_t{16} << 20};
 
 // PERF_RECORD_SAMPLE with IP, TID, TIME and ADDR: the kernel's order of them.
 struct SampleRecord {
@@ -22,21 +25,23 @@ static_assert(sizeof(SampleRecord) == 40);
 }  // namespace
 
 void PageRing::DrainSamples(PerfRing* ring, std::vector<PageSample>* out) {
-  ring->Drain([out](const perf_event_header& header, const char* record,
-                    size_t bytes) {
-    if (header.type != PERF_RECORD_SAMPLE || bytes < sizeof(SampleRecord)) {
-      return;
-    }
-    SampleRecord sample;
-    std::memcpy(&sample, record, sizeof(sample));
-    out->push_back(
-        {sample.time_ns, sample.address, sample.instruction, sample.thread});
-  });
+  ring->Drain(
+      [out](const perf_event_header& header, const char* record, size_t bytes) {
+        if (header.type != PERF_RECORD_SAMPLE || bytes < sizeof(SampleRecord)) {
+          return;
+        }
+        SampleRecord sample;
+        std::memcpy(&sample, record, sizeof(sample));
+        out->push_back({sample.time_ns, sample.address, sample.instruction,
+                        sample.thread});
+      });
 }
 
 absl::StatusOr<std::unique_ptr<PageRings>> PageRings::Map(int first_fd,
-                                                          uint32_t count) {
-  auto rings = PerfRings::Map(first_fd, count, kSizes, "page events");
+                                                          uint32_t count,
+                                                          bool forked) {
+  auto rings = PerfRings::Map(first_fd, count, forked ? kForkedSizes : kSizes,
+                              "page events");
   if (!rings.ok()) return rings.status();
   return std::unique_ptr<PageRings>(new PageRings(*std::move(rings)));
 }

@@ -53,9 +53,11 @@ class PageRing {
 // All CPUs' rings. Not thread safe.
 class PageRings {
  public:
-  // As PerfRings::Map, at most 8 MiB each and 32 MiB for all.
+  // As PerfRings::Map, at most 8 MiB each and 32 MiB for all. Those of a forked
+  // child: 1 MiB and 16 MiB.
   static absl::StatusOr<std::unique_ptr<PageRings>> Map(int first_fd,
-                                                        uint32_t count);
+                                                        uint32_t count,
+                                                        bool forked);
 
   // Appends the samples of all CPUs that are not younger than `until_ns`, in
   // the order of time; the younger ones come with a later call, so that samples

@@ -102,7 +102,8 @@ TEST(PageRings, TheKernelsSamplesOfThisProcessArrive) {
   if (!OpenFaultsOfCpus(kFirstFd)) {
     GTEST_SKIP() << "no perf events here: " << strerror(errno);
   }
-  auto rings = PageRings::Map(kFirstFd, static_cast<uint32_t>(CpusOnline()));
+  auto rings =
+      PageRings::Map(kFirstFd, static_cast<uint32_t>(CpusOnline()), false);
   ASSERT_TRUE(rings.ok()) << rings.status();
   EXPECT_EQ(fcntl(kFirstFd, F_GETFD), -1);  // closed, and yet it counts
   constexpr size_t kPages = 1000;
@@ -130,7 +131,7 @@ TEST(PageRings, TheKernelsSamplesOfThisProcessArrive) {
 
 TEST(PageRings, WhatIsNoPerfEventIsAnError) {
   const int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100);
-  EXPECT_FALSE(PageRings::Map(fd, 1).ok());
+  EXPECT_FALSE(PageRings::Map(fd, 1, false).ok());
   EXPECT_EQ(fcntl(fd, F_GETFD), -1);
 }
 

@@ -38,8 +38,8 @@ void WakeProducers(ReplyPage* reply) {
 
 uint64_t RingReader::Look() {
   const uint64_t head = page_->head.load(std::memory_order_acquire);
-  if (head - tail_ > kRingSlots) {
-    slots_skipped_ += kRingSlots;
+  if (head - tail_ > size_) {
+    slots_skipped_ += size_;
     tail_ = head;
     reply_->tail.store(tail_, std::memory_order_release);
   }
@@ -48,15 +48,15 @@ uint64_t RingReader::Look() {
 
 RingReader::Span RingReader::Take(uint64_t end) {
   const uint64_t count = std::min<uint64_t>(end - tail_, kMostTaken);
-  const uint64_t index = tail_ & (kRingSlots - 1);
-  const uint64_t first = std::min(count, kRingSlots - index);
+  const uint64_t index = tail_ & (size_ - 1);
+  const uint64_t first = std::min(count, size_ - index);
   std::memcpy(copies_.data(), slots_ + index, first * sizeof(EventSlot));
   std::memcpy(copies_.data() + first, slots_,
               (count - first) * sizeof(EventSlot));
   // A producer waits only when an item finds no room, and an item is far
   // smaller than half the ring; below that nobody can be waiting.
   const uint64_t used = page_->head.load(std::memory_order_relaxed) - tail_;
-  may_wait_ |= used >= kRingSlots / 2;
+  may_wait_ |= used >= size_ / 2;
   tail_ += count;
   reply_->tail.store(tail_, std::memory_order_release);
   taken_ += count;

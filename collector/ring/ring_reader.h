@@ -33,6 +33,7 @@ class RingReader {
       : page_(page),
         slots_(slots),
         reply_(reply),
+        size_(RingSlots(*page)),
         tail_(reply->tail.load(std::memory_order_relaxed)) {}
 
   // The index behind the last slot that is published now; never below tail().
@@ -43,6 +44,8 @@ class RingReader {
   // returned `end` or more.
   Span Take(uint64_t end);
   static constexpr size_t kMostTaken = 1024;
+  // How many slots there are.
+  uint64_t size() const { return size_; }
   // Index of the slot that is next.
   uint64_t tail() const { return tail_; }
   // Wakes a producer that may be waiting for what Take() gave back since the
@@ -61,6 +64,7 @@ class RingReader {
   const ControlPage* page_;
   const EventSlot* slots_;
   ReplyPage* reply_;
+  const uint64_t size_;  // of the ring, as it was said once
   uint64_t tail_;
   uint64_t taken_ = 0;     // since a waiting producer was woken...
   bool may_wait_ = false;  // ...if one can have been waiting meanwhile

@@ -49,6 +49,27 @@ TEST(RingReaderTest, SlotsComeInOnePieceAcrossTheRingsEdge) {
   EXPECT_EQ(ring.reply->tail.load(), end);
 }
 
+TEST(RingReaderTest, ForkedChildsRingIsReadAroundItsOwnEdge) {
+  Ring ring;
+  ring.page->small_rings = 1;
+  const uint64_t slots = RingSlots(*ring.page);
+  ring.page->head = ring.reply->tail = slots - 1;
+  RingReader reader = ring.Reader();
+  EXPECT_EQ(reader.size(), slots);
+  ring.page->small_rings = 0;  // the program writes over it
+  ring.region.slots()[slots - 1].what_and_code = 7;
+  ring.region.slots()[0].what_and_code = 8;
+  ring.page->head = slots + 1;
+  const RingReader::Span span = reader.Take(reader.Look());
+  ASSERT_EQ(span.count, 2u);
+  EXPECT_EQ(span.slots[0].what_and_code, 7u);
+  EXPECT_EQ(span.slots[1].what_and_code, 8u);
+  // More than it holds makes no sense.
+  ring.page->head = reader.tail() + slots + 1;
+  reader.Look();
+  EXPECT_EQ(reader.slots_skipped(), slots);
+}
+
 TEST(RingReaderTest, WhatWasTakenIsNobodyElses) {
   Ring ring;
   RingReader reader = ring.Reader();

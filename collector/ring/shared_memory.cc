@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
+#include "collector/ring/ring_reader.h"
 
 // Since Linux 5.1; Debian 12's <fcntl.h> has it only with some macros.
 #ifndef F_SEAL_FUTURE_WRITE
@@ -82,6 +83,7 @@ void SharedMemory::ShowLife() {
   shows_life_ = true;
   reply_->collector_pid.store(static_cast<uint32_t>(getpid()),
                               std::memory_order_release);
+  WakeSharedFutex(&reply_->collector_pid);
 }
 
 }  // namespace pymemrun

@@ -13,8 +13,6 @@ constexpr uint64_t kPatienceNs = 2 * kSecond;
 constexpr uint64_t kLongestPatienceNs = 60 * kSecond;
 constexpr uint32_t kMaxItemCells =
     2 + static_cast<uint32_t>(kMaxSideDefinition / kSidePayloadBytes);
-// Given back in pieces, so that a waiting producer goes on early.
-constexpr uint64_t kPieceCells = kSideCells / 16;
 constexpr uint16_t kAllFlags = kSideLate | kSideCut | kSideNoPython |
                                kSideUnknownFrame | kSideTracing | kSideAdapted |
                                kSideCaller | kSideFarToo | kSideMoves;
@@ -110,7 +108,7 @@ bool SideReader::Fetch(uint64_t end) {
 // hold: the program wrote over the page, and what is there is passed over.
 uint64_t SideReader::Look() {
   const uint64_t end = page_->side_head.load(std::memory_order_acquire);
-  if (end - tail_ > kSideCells) {
+  if (end - tail_ > size_) {
     CountLost(SideKind::kContinued);
     tail_ = end;
     Release(tail_);
@@ -131,7 +129,8 @@ size_t SideReader::Drain(uint64_t now_ns, bool last,
     } else {
       break;
     }
-    if (tail_ - released >= kPieceCells) {
+    // In pieces, so that a waiting producer goes on early.
+    if (tail_ - released >= size_ / 16) {
       Release(released);
       released = tail_;
     }
@@ -198,8 +197,8 @@ void SideReader::Release(uint64_t first) {
       page_->side_head.load(std::memory_order_relaxed) - first;
   reply_->side_tail.store(tail_, std::memory_order_release);
   // A producer waits only when an item finds no room, and no item is as large
-  // as half the ring; below that nobody can be waiting.
-  if (used >= kSideCells / 2) {
+  // as three quarters of the ring; below the rest nobody can be waiting.
+  if (used >= size_ / 4) {
     WakeProducers(reply_);
   }
 }

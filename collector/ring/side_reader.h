@@ -43,7 +43,11 @@ class SideReader {
   // `lives`: whether the traced process has such a thread.
   SideReader(const ControlPage* page, const SideContinued* cells,
              ReplyPage* reply, std::function<bool(uint32_t thread)> lives)
-      : page_(page), cells_(cells), reply_(reply), lives_(std::move(lives)) {}
+      : page_(page),
+        cells_(cells),
+        size_(SideCells(*page)),
+        reply_(reply),
+        lives_(std::move(lives)) {}
 
   // Gives committed items to `take`, the oldest first, up to the first item
   // that is not committed. The view is valid during the call. An uncommitted
@@ -79,7 +83,7 @@ class SideReader {
   HeadFields FieldsOf(uint64_t index) const;
   uint64_t Look();
   const SideContinued& Cell(uint64_t index) const {
-    return cells_[index & (kSideCells - 1)];
+    return cells_[index & (size_ - 1)];
   }
   bool IsCommitted(uint64_t index) const;
   bool IsBegun(uint64_t index) const;
@@ -94,6 +98,7 @@ class SideReader {
 
   const ControlPage* page_;
   const SideContinued* cells_;
+  const uint64_t size_;  // their number, as it was said once
   ReplyPage* reply_;
   const std::function<bool(uint32_t thread)> lives_;
   // Our own copy: what stands in the page is for the producers to read.

@@ -24,7 +24,6 @@ constexpr uint32_t kShortestNapUs = 2000;
 constexpr uint32_t kLongestNapUs = 40000;
 constexpr uint32_t kLongestSideNapUs = 10000;  // the side ring is small
 constexpr uint32_t kStartNapUs = 500;
-constexpr uint64_t kQuarter = kRingSlots / 4;
 constexpr size_t kBusySlots = 4096;
 // Of source files, each time that the process is sampled.
 constexpr size_t kSourceBytes = size_t{2} << 20;
@@ -99,31 +98,30 @@ void CollectorProcess::OpenPageScan() {
 void CollectorProcess::OpenGilEvents() {
   if (launch_.gil_min_wait_ns == 0) return;
   OpenSideRing();
-  gil_ = std::make_unique<GilCollector>(GilCollector::Options{
-      page_, pid_, launch_.gil_min_wait_ns, side_.get(), &clock_,
-      &encoder_.definitions(), &writer_});
+  gil_ = std::make_unique<GilCollector>(
+      GilCollector::Options{page_, pid_, launch_.gil_min_wait_ns, side_.get(),
+                            &clock_, &encoder_.definitions(), &writer_});
 }
 
 void CollectorProcess::OpenTasks() {
   if (!launch_.has_tasks) return;
   OpenSideRing();
-  tasks_ = std::make_unique<TaskCollector>(
-      TaskCollector::Options{page_, pid_, side_.get(), &clock_,
-                             &encoder_.definitions(), &writer_});
+  tasks_ = std::make_unique<TaskCollector>(TaskCollector::Options{
+      page_, pid_, side_.get(), &clock_, &encoder_.definitions(), &writer_});
 }
 
 // Their events are behind those of pages.
 void CollectorProcess::OpenStates(int first_fd) {
   if (!launch_.has_states) return;
   const uint32_t others = launch_.page_counters + launch_.page_signals;
-  states_ = std::make_unique<StateCollector>(StateCollector::Options{
-      .pid = pid_,
-      .first_fd = first_fd + static_cast<int>(others),
-      .events = first_fd < 0 ? 0 : launch_.state_events,
-      .reason = launch_.states_reason,
-      .clock = &clock_,
-      .definitions = &encoder_.definitions(),
-      .out = &writer_});
+  states_ = std::make_unique<StateCollector>(
+      StateCollector::Options{.pid = pid_,
+                              .first_fd = first_fd + static_cast<int>(others),
+                              .events = first_fd < 0 ? 0 : launch_.state_events,
+                              .reason = launch_.states_reason,
+                              .clock = &clock_,
+                              .definitions = &encoder_.definitions(),
+                              .out = &writer_});
 }
 
 absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
@@ -137,6 +135,7 @@ absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
        .counters = launch_.page_counters,
        .signals = launch_.page_signals,
        .weight = std::max(launch_.header.page_weight(), 1u),
+       .forked = launch_.header.forked(),
        .seed = PageSampler::RandomSeed(),
        .clock = &clock_,
        .definitions = &encoder_.definitions(),
@@ -277,8 +276,9 @@ void CollectorProcess::Nap(size_t drained, uint32_t* nap_us) {
   }
   if (side_ != nullptr) *nap_us = std::min(*nap_us, kLongestSideNapUs);
   const uint64_t head = ring_.Look();  // which may move the tail
-  if (head - ring_.tail() < kQuarter) {
-    ring_.Wait(sampler_->UsUntilDue(*nap_us), kQuarter);
+  const uint64_t quarter = ring_.size() / 4;
+  if (head - ring_.tail() < quarter) {
+    ring_.Wait(sampler_->UsUntilDue(*nap_us), quarter);
   }
 }
 

@@ -19,8 +19,8 @@
 #include "launcher/session/launch_facts.h"
 #include "launcher/session/lineage.h"
 #include "launcher/session/message.h"
-#include "launcher/session/own_files.h"
 #include "launcher/session/output_file.h"
+#include "launcher/session/own_files.h"
 #include "launcher/session/small_init.h"
 #include "launcher/session/unasked.h"
 #include "launcher/sources/page_source.h"
@@ -34,9 +34,9 @@ namespace {
 
 // Closes its open files when it goes: no descriptor of ours stays behind.
 struct OwnedFiles : CollectorFiles {
-  OpenedPages opened;   // its descriptors are `pages`
+  OpenedPages opened;          // its descriptors are `pages`
   OpenedStates opened_states;  // likewise `states`
-  pid_t collector = 0;  // that was started on them
+  pid_t collector = 0;         // that was started on them
 
   OwnedFiles() = default;
   OwnedFiles(const OwnedFiles&) = delete;
@@ -107,8 +107,7 @@ std::string NoticeOf(const OwnedFiles& files) {
 
 // The only words at the end of a run that ends by exec.
 std::string ExecNoticeOf(const std::string& run_file) {
-  return MessageText(
-             "The program calls exec. The new one is not recorded;") +
+  return MessageText("The program calls exec. The new one is not recorded;") +
          MessageText("  --follow all records it if it is a Python.") +
          MessageText("Until here: pymemreport " + run_file);
 }
@@ -234,7 +233,8 @@ std::string Launch(const TraceRequest& request, Run* run) {
   OwnedFiles& files = run->files;
   files.pid = static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0));
   if (files.pid < 0) return std::string("pidfd_open: ") + strerror(errno);
-  run->launch_text = LaunchTextOf(FactsOf(request, *run, files.opened, files.opened_states));
+  run->launch_text =
+      LaunchTextOf(FactsOf(request, *run, files.opened, files.opened_states));
   files.text = MakeLaunchText(run->launch_text);
   if (files.text < 0) return std::string("memfd: ") + strerror(errno);
   int failure = StartCollector(request.collector, files, &files.collector);
@@ -268,11 +268,11 @@ std::string Begin(const TraceRequest& request, Run* run) {
 
 // Makes the memory that is shared with the collector. Empty, or why that
 // failed.
-std::string ShareMemory(const Options& options, Run* run) {
+std::string ShareMemory(const Options& options, bool forked, Run* run) {
   RegionFds shared;
   const bool side_ring = options.trace_pages || options.trace_gil ||
                          options.trace_tasks || RecordsHeap(options.heap);
-  run->page = SharedRegion::Create(side_ring, &shared);
+  run->page = SharedRegion::Create(side_ring, forked, &shared);
   if (run->page == nullptr) {
     return std::string("no shared memory: ") + strerror(errno);
   }
@@ -302,7 +302,7 @@ std::string ChildPath(const RunIdentity& identity, const std::string& pid) {
 std::string StartChildsRun() {
   const TraceRequest& request = g_told->request;
   Run run;
-  std::string error = ShareMemory(*request.options, &run);
+  std::string error = ShareMemory(*request.options, true, &run);
   if (error.empty()) error = OpenPages(*request.options, &run.files);
   if (!error.empty()) return error;
   OpenStates(*request.options, &run.files);
@@ -336,7 +336,7 @@ bool StartRun(const TraceRequest& request) {
   if (request.collector.empty()) return RunUntraced(WhyNoCollector());
   if (const char* why = WhyNoRoom()) return RunUntraced(why);
   Run run;
-  std::string error = ShareMemory(options, &run);
+  std::string error = ShareMemory(options, false, &run);
   if (!error.empty()) return RunUntraced(error);
   if (AdoptsOrphans()) BecomeSmallInit(run.page);  // goes on in the child
   error = OpenPages(options, &run.files);

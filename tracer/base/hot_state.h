@@ -57,8 +57,8 @@ struct HotState {
   uint32_t history_mask;  // its slots - 1
   uint32_t rss_pages;     // the gauge's current value, see kRssEstimated
   uint32_t current_thread;
-  // Filters, resolved to what the hook compares.
-  uint32_t kinds;
+  uint32_t kinds;      // a filter, resolved to what the hook compares
+  uint32_t ring_mask;  // its slots - 1
   bool thread_passes;  // the current thread passes --thread
   // Whether an event without a change of RSS may be logged, after the last that
   // took the slow half.

@@ -1,5 +1,6 @@
 #include "tracer/base/own_memory.h"
 
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,10 +13,12 @@
 namespace pymemrun {
 namespace {
 
+enum class RangeKind { kNamed, kTable, kForgotten };  // the last two: by Map()
+
 struct Range {
   uintptr_t start;
   uintptr_t end;
-  bool is_table;  // made by Map()
+  RangeKind kind;
 };
 constexpr int kMaxRanges = 16;
 Range g_ranges[kMaxRanges];
@@ -28,10 +31,40 @@ bool Populate(uintptr_t begin, size_t bytes, int advice) {
   return syscall(SYS_madvise, begin, bytes, advice) == 0;
 }
 
-void AddRange(const void* start, size_t bytes, bool is_table) {
+void AddRange(const void* start, size_t bytes, RangeKind kind) {
   if (start == nullptr || bytes == 0 || g_range_count == kMaxRanges) return;
   const uintptr_t begin = reinterpret_cast<uintptr_t>(start);
-  g_ranges[g_range_count++] = {begin, begin + bytes, is_table};
+  g_ranges[g_range_count++] = {begin, begin + bytes, kind};
+}
+
+bool IsZero(const uint64_t* words, size_t count) {
+  uint64_t any = 0;
+  for (size_t i = 0; i < count; ++i) any |= words[i];
+  return any == 0;
+}
+
+// Writes those pages alone that are not zero: the others stay the parent's.
+void Zero(const Range& range) {
+  const size_t page = PageBytes();
+  for (uintptr_t at = range.start; at < range.end; at += page) {
+    auto* const words = reinterpret_cast<uint64_t*>(at);
+    if (!IsZero(words, page / sizeof(*words))) memset(words, 0, page);
+  }
+}
+
+// A table of that size, of zeros; or null.
+void* TakeForgotten(size_t bytes) {
+  for (int i = 0; i < g_range_count; ++i) {
+    Range& range = g_ranges[i];
+    if (range.kind != RangeKind::kForgotten ||
+        range.end - range.start != bytes) {
+      continue;
+    }
+    Zero(range);
+    range.kind = RangeKind::kTable;
+    return reinterpret_cast<void*>(range.start);
+  }
+  return nullptr;
 }
 
 uint64_t ResidentIn(const Range& range) {
@@ -53,7 +86,7 @@ uint64_t ResidentIn(const Range& range) {
 }  // namespace
 
 void OwnMemory::Add(const void* start, size_t bytes) {
-  AddRange(start, bytes, false);
+  AddRange(start, bytes, RangeKind::kNamed);
 }
 
 void OwnMemory::MapWhatIsThere(void* start, size_t bytes) {
@@ -78,6 +111,7 @@ void OwnMemory::Touch(void* start, size_t bytes) {
 void* OwnMemory::Map(size_t bytes) {
   const size_t page = PageBytes();
   bytes = (bytes + page - 1) & ~(page - 1);
+  if (void* const again = TakeForgotten(bytes)) return again;
   char* memory = static_cast<char*>(mmap(nullptr, bytes + 2 * page, PROT_NONE,
                                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
   if (memory == MAP_FAILED) return nullptr;
@@ -86,22 +120,20 @@ void* OwnMemory::Map(size_t bytes) {
   // Small pages: a huge one would come and go as the kernel likes.
   madvise(memory, bytes, MADV_NOHUGEPAGE);
   Touch(memory, bytes);
-  AddRange(memory, bytes, true);
+  AddRange(memory, bytes, RangeKind::kTable);
   return memory;
 }
 
 void OwnMemory::ForgetTables(const void* kept, const void* gone) {
-  const size_t page = PageBytes();
   int left = 0;
   for (int i = 0; i < g_range_count; ++i) {
-    const Range range = g_ranges[i];
+    Range range = g_ranges[i];
     if (range.start == reinterpret_cast<uintptr_t>(gone)) continue;
-    if (!range.is_table || range.start == reinterpret_cast<uintptr_t>(kept)) {
-      g_ranges[left++] = range;
-      continue;
+    if (range.kind == RangeKind::kTable &&
+        range.start != reinterpret_cast<uintptr_t>(kept)) {
+      range.kind = RangeKind::kForgotten;
     }
-    // With both guards; it is no doing of the program's.
-    syscall(SYS_munmap, range.start - page, range.end - range.start + 2 * page);
+    g_ranges[left++] = range;
   }
   g_range_count = left;
 }

@@ -19,8 +19,9 @@ class OwnMemory {
   static void MapWhatIsThere(void* start, size_t bytes);
   // Names a mapping of ours. At most 16.
   static void Add(const void* start, size_t bytes);
-  // In a forked child: unmaps what Map() has made, but not `kept`, and forgets
-  // `gone`, which is no more mapped.
+  // In a forked child: forgets what Map() has made, but not `kept`, and forgets
+  // `gone`, which is no more mapped. Map() gives what was forgotten out again:
+  // it is there, and few of its pages have been written.
   static void ForgetTables(const void* kept, const void* gone);
   // Resident bytes of all of them now, in whole pages. Allocates nothing.
   static uint64_t ResidentBytes();

@@ -25,6 +25,7 @@ class Region {
     new (&hot) HotState{};
     hot.page = region_.page();
     hot.ring = region_.slots();
+    hot.ring_mask = kRingSlots - 1;
     hot.row_number = ~uint64_t{0};
     hot.deadline = ~uint64_t{0};
     hot.heads[0] = hot.heads[1] = &head_;

@@ -5,9 +5,6 @@
 namespace pymemrun {
 namespace {
 
-// The collector is woken when this much has come since it last looked.
-constexpr uint64_t kWakeSlots = kRingSlots / 4;
-
 void SayOnce(RingStall* stall, bool gone) {
   if (stall->said) return;
   stall->said = true;
@@ -26,7 +23,7 @@ void SayOnce(RingStall* stall, bool gone) {
 }
 
 RingRoom RoomOf(const ControlPage* page) {
-  return {&ReplyOf(page).tail, kRingSlots};
+  return {&ReplyOf(page).tail, RingSlots(*page)};
 }
 
 // Waits until `end` slots exist or the stall is over.
@@ -41,11 +38,16 @@ RingRoom RoomOf(const ControlPage* page) {
   return false;
 }
 
+size_t RingBytes(const HotState& hot) {
+  return (size_t{hot.ring_mask} + 1) * kRingSlotBytes;
+}
+
 // Copies into the ring, around its end.
 void CopyIn(HotState& hot, uint64_t byte, const void* data, size_t size) {
   char* ring = reinterpret_cast<char*>(hot.ring);
-  const size_t at = byte & (kRingBytes - 1);
-  const size_t first = size < kRingBytes - at ? size : kRingBytes - at;
+  const size_t ring_bytes = RingBytes(hot);
+  const size_t at = byte & (ring_bytes - 1);
+  const size_t first = size < ring_bytes - at ? size : ring_bytes - at;
   memcpy(ring + at, data, first);
   memcpy(ring, static_cast<const char*>(data) + first, size - first);
 }
@@ -65,20 +67,23 @@ bool IsSilent(const RingStall& stall, const ControlPage* page) {
 bool ReserveSlots(HotState& hot, uint32_t slots) {
   const uint64_t end = hot.head + slots;
   ControlPage* page = hot.page;
-  uint64_t free_to = RoomOf(page).FreeUpTo();
+  const RingRoom room = RoomOf(page);
+  // The collector is woken when this much has come since it last looked.
+  const uint64_t wake_slots = room.size / 4;
+  uint64_t free_to = room.FreeUpTo();
   if (end > free_to) {
     if (page->on_full == OnFull::kDrop || hot.stall.gave_up ||
         !WaitForSlots(hot, end)) {
       hot.limit = 0;
       return false;
     }
-    free_to = RoomOf(page).FreeUpTo();
+    free_to = room.FreeUpTo();
   }
   hot.stall.gave_up = false;
   // Wake the collector once per quarter; the limit brings us back for it.
-  const uint64_t tail = free_to - kRingSlots;
-  if (end - tail >= kWakeSlots) WakeCollector(page);
-  const uint64_t next_stop = end + kWakeSlots / 2;
+  const uint64_t tail = free_to - room.size;
+  if (end - tail >= wake_slots) WakeCollector(page);
+  const uint64_t next_stop = end + wake_slots / 2;
   hot.limit = next_stop < free_to ? next_stop : free_to;
   return true;
 }
@@ -87,7 +92,8 @@ bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
                 const Piece* pieces, size_t count) {
   size_t total = 0;
   for (size_t i = 0; i < count; ++i) total += pieces[i].bytes;
-  if (total > kMaxPayloadBytes) total = kMaxPayloadBytes;
+  const size_t most = RingBytes(hot) / 4;
+  if (total > most) total = most;
   const size_t chunks =
       total == 0 ? 1 : (total + kMaxChunkBytes - 1) / kMaxChunkBytes;
   const size_t slots =

@@ -20,14 +20,14 @@ struct Piece {
   size_t bytes;
 };
 
-// Makes room for `slots` (<= kRingSlots / 2) slots from hot.head on. When the
+// Makes room for `slots` (<= half the ring's) slots from hot.head on. When the
 // ring is full, waits for the collector as the policy says. Returns false when
 // there is no room: the caller drops what it has. Wakes the collector when
 // there is much for it to do.
 bool ReserveSlots(HotState& hot, uint32_t slots);
 
 inline EventSlot& SlotAt(HotState& hot, uint64_t index) {
-  return hot.ring[index & (kRingSlots - 1)];
+  return hot.ring[index & hot.ring_mask];
 }
 
 // Makes everything up to `head` the collector's. Pairs with its acquire.
@@ -43,12 +43,10 @@ inline void PutControl(HotState& hot, uint64_t index, ControlKind kind,
 }
 
 // Writes and publishes a definition or fact; the payload is the pieces one
-// after another. Payloads beyond kMaxPayloadBytes are cut. Returns false when
-// there was no room.
+// after another. Payloads beyond a quarter of the ring are cut. Returns false
+// when there was no room.
 bool PutPayload(HotState& hot, ControlKind kind, uint32_t id, uint32_t w3,
                 const Piece* pieces, size_t count);
-
-inline constexpr size_t kMaxPayloadBytes = kRingBytes / 4;
 
 // A text in a payload: its length, then its bytes.
 struct PayloadText {

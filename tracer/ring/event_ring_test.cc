@@ -24,6 +24,7 @@ class EventRingTest : public testing::Test {
     reply_->collector_pid = static_cast<uint32_t>(getpid());  // it lives
     hot_.page = page_;
     hot_.ring = region_.slots();
+    hot_.ring_mask = kRingSlots - 1;
     hot_.row_number = ~uint64_t{0};
     hot_.time_is_tsc = false;
   }
@@ -106,10 +107,35 @@ TEST_F(EventRingTest, LongPayloadIsSentInChunks) {
 }
 
 TEST_F(EventRingTest, PayloadBeyondTheLimitIsCut) {
-  const std::string text(kMaxPayloadBytes + 1000, 'b');
+  const std::string text(kRingBytes / 4 + 1000, 'b');
   const Piece piece = {text.data(), text.size()};
   ASSERT_TRUE(PutPayload(hot_, ControlKind::kCode, 1, 0, &piece, 1));
   EXPECT_LT(page_->head.load(), uint64_t{kRingSlots});
+}
+
+TEST_F(EventRingTest, ForkedChildsRingIsAsLongAsItSays) {
+  page_->small_rings = 1;
+  const uint32_t slots = RingSlots(*page_);
+  ASSERT_LT(slots, kRingSlots);
+  hot_.ring_mask = slots - 1;
+  StartAt(slots - 2);
+  const std::string text(100, 'x');
+  const Piece piece = {text.data(), text.size()};
+  ASSERT_TRUE(PutPayload(hot_, ControlKind::kCode, 1, 0, &piece, 1));
+  const char* const ring = reinterpret_cast<const char*>(hot_.ring);
+  const std::string read(ring + (slots - 1) * kRingSlotBytes, kRingSlotBytes);
+  EXPECT_EQ(read + std::string(ring, 100 - kRingSlotBytes), text);
+  // The collector has taken nothing of it.
+  page_->on_full = OnFull::kDrop;
+  reply_->tail = slots - 2;
+  EXPECT_TRUE(ReserveSlots(hot_, slots - 8));
+  EXPECT_FALSE(ReserveSlots(hot_, slots - 7));
+  const std::string large(slots * kRingSlotBytes / 2, 'b');
+  reply_->tail = hot_.head;
+  const uint64_t before = hot_.head;
+  const Piece too_large = {large.data(), large.size()};
+  ASSERT_TRUE(PutPayload(hot_, ControlKind::kCode, 1, 0, &too_large, 1));
+  EXPECT_LT(hot_.head - before, slots / 2);
 }
 
 TEST_F(EventRingTest, FirstRowCarriesItsThreadAndRss) {

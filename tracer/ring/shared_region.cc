@@ -69,6 +69,10 @@ char* EventRingOf(ControlPage* page) {
   return reinterpret_cast<char*>(page) + kControlBytes;
 }
 
+size_t EventRingBytes(const ControlPage& page) {
+  return size_t{RingSlots(page)} * kRingSlotBytes;
+}
+
 void TouchWhatIsEarly(ControlPage* page) {
   const auto* const bytes =
       reinterpret_cast<const volatile char*>(&ReplyOf(page));
@@ -78,13 +82,13 @@ void TouchWhatIsEarly(ControlPage* page) {
   OwnMemory::Touch(page, kControlBytes);
   if (g_region_bytes > kSideRingOffset) {
     OwnMemory::Touch(reinterpret_cast<char*>(page) + kSideRingOffset,
-                     kSideRingBytes);
+                     SideCells(*page) * kSideCellBytes);
   }
 }
 
 }  // namespace
 
-ControlPage* SharedRegion::Create(bool side_ring, RegionFds* fds) {
+ControlPage* SharedRegion::Create(bool side_ring, bool forked, RegionFds* fds) {
   const size_t bytes = side_ring ? kRegionBytes : kSideRingOffset;
   Descriptor region = {MakeFile("pymemrun-ring", kRegionBytes)};
   if (region.fd < 0) return nullptr;
@@ -98,6 +102,7 @@ ControlPage* SharedRegion::Create(bool side_ring, RegionFds* fds) {
   g_region_bytes = bytes;
   page->magic = kRingMagic;
   page->version = kWireVersion;
+  page->small_rings = forked ? 1 : 0;
   page->traced_pid = static_cast<uint32_t>(getpid());
   page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
   MakeSignOfLife(&page->alive);
@@ -118,11 +123,11 @@ bool SharedRegion::ShareChildCounts(ControlPage* page) {
 }
 
 void SharedRegion::TouchEventRing(ControlPage* page) {
-  OwnMemory::Touch(EventRingOf(page), kRingBytes);
+  OwnMemory::Touch(EventRingOf(page), EventRingBytes(*page));
 }
 
 void SharedRegion::MapEventRing(ControlPage* page) {
-  OwnMemory::MapWhatIsThere(EventRingOf(page), kRingBytes);
+  OwnMemory::MapWhatIsThere(EventRingOf(page), EventRingBytes(*page));
   TouchEventRing(page);
 }
 

@@ -18,18 +18,18 @@ struct RegionFds {
 
 class SharedRegion {
  public:
-  // Makes and maps both pieces, the region with the side ring or without. On
-  // success returns it and sets *fds, which
-  // are the caller's. On failure returns nullptr, errno tells why. What is
-  // mapped stays.
+  // Makes and maps both pieces, the region with the side ring or without; its
+  // rings are whole or, for a forked child, smaller. On success returns it and
+  // sets *fds, which are the caller's. On failure returns nullptr, errno tells
+  // why. What is mapped stays.
   //
   // The reply is mapped through a descriptor that reads: no later call can make
   // that mapping writable. Neither piece can change its size.
-  static ControlPage* Create(bool side_ring, RegionFds* fds);
+  static ControlPage* Create(bool side_ring, bool forked, RegionFds* fds);
 
-  // A forked child has no use for it and must not count it as its memory. False,
-  // errno set, when it cannot be kept from children. Touches all but the event
-  // ring.
+  // A forked child has no use for it and must not count it as its memory.
+  // False, errno set, when it cannot be kept from children. Touches all but the
+  // event ring.
   static bool KeepToOurselves(ControlPage* page);
   // Forked children have its ChildCounts, all the same. Returns whether they
   // do: not so where pages are large.

@@ -10,10 +10,6 @@
 namespace pymemrun {
 namespace {
 
-// The collector, which looks by itself every few milliseconds, is woken when
-// this much has come since.
-constexpr uint64_t kWakeCells = kSideCells / 4;
-
 // Items that this thread has begun and not committed: while there is one, a
 // handler that interrupts it must not wait for the collector, who waits for it.
 constinit thread_local uint32_t t_items_open = 0;
@@ -34,7 +30,7 @@ bool MayWait(const ControlPage& page, const std::atomic<bool>& gave_up) {
 
 // Whether there is room up to `end` now, or was after a wait.
 bool MakeRoom(ControlPage* page, uint64_t end, std::atomic<bool>* gave_up) {
-  const RingRoom room = {&ReplyOf(page).side_tail, kSideCells};
+  const RingRoom room = {&ReplyOf(page).side_tail, SideCells(*page)};
   if (end <= room.FreeUpTo()) {
     gave_up->store(false, std::memory_order_relaxed);
     return true;
@@ -54,6 +50,7 @@ bool SideRing::Open(ControlPage* page) {
   if (madvise(&g_state, sizeof(g_state), MADV_WIPEONFORK) != 0) return false;
   g_state.cells = reinterpret_cast<SideContinued*>(
       reinterpret_cast<char*>(page) + kSideRingOffset);
+  g_state.mask = SideCells(*page) - 1;
   g_state.page.store(page, std::memory_order_release);
   return true;
 }
@@ -93,7 +90,9 @@ void SideItem::Reserve(SideKind kind, size_t payload_bytes) {
   begun.sequence.store((index + 1) | kSideBegun, std::memory_order_release);
   const uint64_t used =
       index + cells - ReplyOf(page_).side_tail.load(std::memory_order_relaxed);
-  if (used >= kWakeCells) WakeCollector(page_);
+  // The collector, which looks by itself every few milliseconds, is woken when
+  // a quarter has come since.
+  if (used > SideRing::g_state.mask / 4) WakeCollector(page_);
 }
 
 SideItem::~SideItem() {
@@ -101,7 +100,7 @@ SideItem::~SideItem() {
 }
 
 SideContinued& SideItem::CellAt(uint32_t i) {
-  return SideRing::g_state.cells[(index_ + i) & (kSideCells - 1)];
+  return SideRing::g_state.cells[(index_ + i) & SideRing::g_state.mask];
 }
 
 SideHead& SideItem::head() { return reinterpret_cast<SideHead&>(CellAt(0)); }

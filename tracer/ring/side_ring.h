@@ -36,6 +36,7 @@ class SideRing {
   struct alignas(kOwnPage) State {
     std::atomic<ControlPage*> page;
     SideContinued* cells;
+    uint64_t mask;  // their number - 1
     // A wait timed out; nobody waits again until there is room.
     std::atomic<bool> gave_up;
   };

@@ -17,6 +17,8 @@ namespace {
 // The collector has had the interpreter's whole start-up to get ready; past
 // this it is taken for dead.
 constexpr uint64_t kCollectorReadyNs = 2'000'000'000;
+// It wakes us when it is ready, but not when it ends before.
+constexpr uint64_t kLookAgainNs = 5'000'000;
 // A collector whose heart does not beat for so long is stuck: the program's end
 // waits no longer than a full ring does.
 constexpr uint64_t kSilenceNs = 2'000'000'000;
@@ -57,8 +59,7 @@ bool CollectorWait::UntilReady() const {
   const uint64_t give_up = MonotonicNs() + kCollectorReadyNs;
   while (reply.collector_pid.load(std::memory_order_acquire) == 0) {
     if (MonotonicNs() >= give_up || IsGone()) return false;
-    const timespec nap = {0, 200'000};
-    nanosleep(&nap, nullptr);
+    FutexWait(&reply.collector_pid, 0, kLookAgainNs);
   }
   return true;
 }

@@ -301,6 +301,7 @@ const char* Session::Prepare(ControlPage* page, const TraceConfig* config) {
   HotState& hot = Hot();
   hot.ring = reinterpret_cast<EventSlot*>(reinterpret_cast<char*>(page) +
                                           kControlBytes);
+  hot.ring_mask = RingSlots(*page) - 1;
   OwnMemory::Add(&ReplyOf(page), SharedRegion::mapped_bytes());
   if (!Interposed::Enable(g_session.pid, page)) {
     return "the tracer's state cannot be kept from children";

@@ -1,5 +1,4 @@
-// The control page: what the traced process says besides what the ring carries.
-// ring_layout.h has the whole.
+// The control page: what the traced process says besides the rings' stream.
 #ifndef PYMEMRUN_TRACER_WIRE_CONTROL_PAGE_H_
 #define PYMEMRUN_TRACER_WIRE_CONTROL_PAGE_H_
 
@@ -73,6 +72,7 @@ struct ControlPage {
   uint32_t page_bytes;
   // The collector asks what is resident when finalize_ns is set: wait for it.
   uint32_t asks_pages;
+  uint32_t small_rings;  // 1: of a forked child, see RingSlots()
 
   // -- Written by the traced process when tracing starts, released by
   // start_state = 1. Until then the collector only waits.

@@ -12,7 +12,7 @@
 // collector still has. So the collector reads each word once, checks its copy,
 // and keeps nothing there that it needs itself.
 //
-//   ring    := kRingSlots slots of 16 bytes, used circularly
+//   ring    := RingSlots() slots of 16 bytes, used circularly
 //   stream  := item*            what the ring carries, in event-number order
 //   item    := state | definition | row | heap event
 //   row     := one slot whose `what` is 0..4 (EventSlot)
@@ -27,7 +27,7 @@
 // state, like its RSS: it costs a slot only where it changes.
 //
 // Indices `head` and `tail` count slots since the start and never wrap; the
-// slot is index & (kRingSlots - 1).
+// slot is index & (RingSlots() - 1).
 #ifndef PYMEMRUN_TRACER_WIRE_RING_LAYOUT_H_
 #define PYMEMRUN_TRACER_WIRE_RING_LAYOUT_H_
 
@@ -47,10 +47,20 @@ namespace pymemrun {
 
 inline constexpr uint64_t kRingMagic = 0x31676e69526d6d50;  // "PmmRing1"
 inline constexpr uint32_t kWireVersion = 10;
+// The first process's. A forked child's rings are smaller, because many
+// children end before they have used more.
 inline constexpr uint32_t kRingSlots = 1u << 18;  // 4 MiB
 inline constexpr size_t kRingBytes = size_t{kRingSlots} * kRingSlotBytes;
 inline constexpr size_t kSideRingOffset = kControlBytes + kRingBytes;
 inline constexpr size_t kRegionBytes = kSideRingOffset + kSideRingBytes;
+
+// How much of the rings is used: of small ones the first 512 KiB each.
+inline uint32_t RingSlots(const ControlPage& page) {
+  return page.small_rings == 0 ? kRingSlots : kRingSlots / 8;
+}
+inline uint32_t SideCells(const ControlPage& page) {
+  return page.small_rings == 0 ? kSideCells : kSideCells / 4;
+}
 
 inline constexpr int32_t kNoCompression = -1000;
 

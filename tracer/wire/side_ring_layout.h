@@ -2,7 +2,7 @@
 // interposed calls, on any thread, with or without the GIL. It lies behind the
 // event ring in the same region, and is touched only when something uses it.
 //
-//   side ring := kSideCells cells of 64 bytes, used circularly
+//   side ring := SideCells() cells of 64 bytes, used circularly
 //   item      := a head cell, then cells that continue it
 //
 // Producers reserve cells by moving ControlPage::side_head with compare-and-

@@ -128,13 +128,14 @@ BENCHMARK(BM_Encode)->Unit(benchmark::kMillisecond);
 void BM_Decode(benchmark::State& state) {
   const std::vector<HeapBatch> batches = Encoded();
   HeapBatchDecoder decoder;
+  std::vector<HeapEvent> events(kEntriesPerCall);
   uint64_t sum = 0;
   for (auto _ : state) {
     for (const HeapBatch& batch : batches) {
-      decoder.Decode(batch, [&](const HeapEvent* events, size_t count) {
+      decoder.Begin(batch);
+      while (const size_t count = decoder.Next(events.data(), events.size())) {
         for (size_t i = 0; i < count; ++i) sum += events[i].address;
-        return true;
-      });
+      }
     }
   }
   benchmark::DoNotOptimize(sum);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "format/batches/heap_guesses.h"
@@ -23,6 +23,7 @@ constexpr uint64_t kMaxDistance = ~uint64_t{0} / HeapFreeOrder::kLanes;
 // How many entries of the columns that are not sparse the ops take.
 struct Stated {
   uint64_t addresses = 0, stacks = 0, sizes = 0;
+  uint64_t frees = 0;  // of all entries
 };
 
 absl::Status CountStated(const std::string& op, Stated* stated) {
@@ -39,6 +40,7 @@ absl::Status CountStated(const std::string& op, Stated* stated) {
                            guess);
       }
       const auto how = static_cast<HeapFreed>(guess);
+      stated->frees += count;
       if (how >= HeapFreed::kStated) stated->addresses += count;
       if (how >= HeapFreed::kRange) stated->sizes += count;
       continue;
@@ -56,11 +58,42 @@ absl::Status CountStated(const std::string& op, Stated* stated) {
   return absl::OkStatus();
 }
 
+absl::Status CheckColumns(const HeapBatch& b, BatchIds* ids,
+                          HeapBatchFacts* facts) {
+  if (b.op().size() > kMaxBatchEntries) {
+    return WrongColumn("heap.op",
+                       absl::StrCat("at most ", kMaxBatchEntries, " entries"),
+                       b.op().size());
+  }
+  Stated stated;
+  RETURN_IF_ERROR(CountStated(b.op(), &stated));
+  RETURN_IF_ERROR(CheckLength("heap.address_step", stated.addresses,
+                              b.address_step_size()));
+  RETURN_IF_ERROR(CheckLength("heap.stack", stated.stacks, b.stack_size()));
+  RETURN_IF_ERROR(CheckLength("heap.size", stated.sizes, b.size_size()));
+  const uint64_t entries = b.op().size();
+  RETURN_IF_ERROR(CheckAt("heap.time_at", b.time_at(), 1, entries));
+  RETURN_IF_ERROR(
+      CheckLength("heap.time_step", b.time_at_size(), b.time_step_size()));
+  RETURN_IF_ERROR(CheckAtFromZero("heap.thread_at", b.thread_at(), entries));
+  RETURN_IF_ERROR(
+      CheckLength("heap.thread", b.thread_at_size(), b.thread_size()));
+  RETURN_IF_ERROR(CheckAt("heap.code_at", b.code_at(), 0, entries));
+  RETURN_IF_ERROR(CheckLength("heap.code", b.code_at_size(), b.code_size()));
+  uint64_t time = b.first_us();
+  RETURN_IF_ERROR(AddAll("heap.time_step", b.time_step(), &time));
+  *facts = {entries - stated.frees, stated.frees, time};
+  RETURN_IF_ERROR(CheckIds("heap.thread", b.thread(), 1, &ids->thread));
+  RETURN_IF_ERROR(CheckIds("heap.stack", b.stack(), 0, &ids->stack));
+  return CheckIds("heap.code", b.code(), 0, &ids->mapping);
+}
+
 // Reads a batch that HeapBatchDecoder::Check() found good.
 class BatchReader {
  public:
   BatchReader(const HeapBatch& batch, HeapGuesses* guesses)
-      : batch_(batch),
+      : entries_(batch.op().size()),
+        batch_(batch),
         guesses_(*guesses),
         step_(batch.address_step().data()),
         stack_(batch.stack().data()),
@@ -71,10 +104,11 @@ class BatchReader {
     state_.time_us = batch.first_us();
   }
 
-  // Those of entries begin to end - 1.
-  void Read(size_t begin, size_t end, HeapEvent* events) {
-    const std::string& op = batch_.op();
-    for (size_t i = begin; i < end; ++i) {
+  size_t Read(HeapEvent* events, size_t most) {
+    const size_t begin = next_;
+    next_ = std::min(begin + most, entries_);
+    const char* const op = batch_.op().data();
+    for (size_t i = begin; i < next_; ++i) {
       TakeState(i);
       HeapEvent& event = events[i - begin];
       const auto bits = static_cast<uint8_t>(op[i]);
@@ -84,6 +118,7 @@ class BatchReader {
         ReadAllocation(bits, &event);
       }
     }
+    return next_ - begin;
   }
 
  private:
@@ -154,6 +189,8 @@ class BatchReader {
     event->size = *size_++;
   }
 
+  const size_t entries_;
+  size_t next_ = 0;
   const HeapBatch& batch_;
   HeapGuesses& guesses_;
   const int64_t* step_;
@@ -294,35 +331,28 @@ void HeapBatchEncoder::Take(HeapBatch* batch) {
   Begin();
 }
 
-struct HeapBatchDecoder::State {
-  HeapGuesses guesses;
-  std::vector<HeapEvent> events = std::vector<HeapEvent>(kEntriesPerCall);
+class HeapBatchDecoder::State {
+ public:
+  void Begin(const HeapBatch& batch) {
+    guesses_.Reset();
+    reader_.emplace(batch, &guesses_);
+  }
+  size_t Next(HeapEvent* events, size_t most) {
+    return reader_->Read(events, most);
+  }
+
+ private:
+  HeapGuesses guesses_;
+  std::optional<BatchReader> reader_;
 };
 
 HeapBatchDecoder::HeapBatchDecoder() : state_(std::make_unique<State>()) {}
 HeapBatchDecoder::~HeapBatchDecoder() = default;
 
-absl::Status HeapBatchDecoder::Check(const HeapBatch& b, BatchIds* ids) {
-  Stated stated;
-  RETURN_IF_ERROR(CountStated(b.op(), &stated));
-  RETURN_IF_ERROR(CheckLength("heap.address_step", stated.addresses,
-                              b.address_step_size()));
-  RETURN_IF_ERROR(CheckLength("heap.stack", stated.stacks, b.stack_size()));
-  RETURN_IF_ERROR(CheckLength("heap.size", stated.sizes, b.size_size()));
-  const uint64_t entries = b.op().size();
-  RETURN_IF_ERROR(CheckAt("heap.time_at", b.time_at(), 1, entries));
-  RETURN_IF_ERROR(
-      CheckLength("heap.time_step", b.time_at_size(), b.time_step_size()));
-  RETURN_IF_ERROR(CheckAtFromZero("heap.thread_at", b.thread_at(), entries));
-  RETURN_IF_ERROR(
-      CheckLength("heap.thread", b.thread_at_size(), b.thread_size()));
-  RETURN_IF_ERROR(CheckAt("heap.code_at", b.code_at(), 0, entries));
-  RETURN_IF_ERROR(CheckLength("heap.code", b.code_at_size(), b.code_size()));
-  uint64_t time = b.first_us();
-  RETURN_IF_ERROR(AddAll("heap.time_step", b.time_step(), &time));
-  RETURN_IF_ERROR(CheckIds("heap.thread", b.thread(), 1, &ids->thread));
-  RETURN_IF_ERROR(CheckIds("heap.stack", b.stack(), 0, &ids->stack));
-  return CheckIds("heap.code", b.code(), 0, &ids->mapping);
+CheckedHeap HeapBatchDecoder::Check(const HeapBatch& batch) {
+  CheckedHeap checked;
+  checked.status = CheckColumns(batch, &checked.ids, &checked.facts);
+  return checked;
 }
 
 absl::Status CheckHeapRates(const HeapRates& rates) {
@@ -343,18 +373,10 @@ absl::Status CheckHeapRates(const HeapRates& rates) {
   return absl::OkStatus();
 }
 
-void HeapBatchDecoder::Decode(
-    const HeapBatch& batch,
-    absl::FunctionRef<bool(const HeapEvent*, size_t)> take) {
-  state_->guesses.Reset();
-  BatchReader reader(batch, &state_->guesses);
-  HeapEvent* const events = state_->events.data();
-  const size_t entries = batch.op().size();
-  for (size_t begin = 0; begin < entries; begin += kEntriesPerCall) {
-    const size_t end = std::min(begin + kEntriesPerCall, entries);
-    reader.Read(begin, end, events);
-    if (!take(events, end - begin)) break;
-  }
+void HeapBatchDecoder::Begin(const HeapBatch& batch) { state_->Begin(batch); }
+
+size_t HeapBatchDecoder::Next(HeapEvent* events, size_t most) {
+  return state_->Next(events, most);
 }
 
 }  // namespace pymemrun

@@ -10,7 +10,6 @@
 #include <string>
 
 #include "absl/base/attributes.h"
-#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "format/batches/heap_event.h"
 #include "format/batches/heap_guesses.h"
@@ -35,7 +34,6 @@ class HeapBatchEncoder {
     AddAllocation(event.address, event.size, event.stack,
                   static_cast<uint32_t>(event.allocator));
   }
-
   // The same in parts: when and by whom the entries from here on are, and by
   // which code the allocations. Times never fall: one that does is the last.
   void SetState(uint64_t time_us, uint32_t thread, uint32_t code) {
@@ -49,7 +47,6 @@ class HeapBatchEncoder {
   ABSL_ATTRIBUTE_ALWAYS_INLINE void AddFree(uint64_t address);
   // REQUIRES: a free of a range.
   void AddRange(const HeapEvent& event);
-
   size_t entries() const { return entries_; }
   // The batch has no more bytes than these and one for each entry.
   size_t max_stated_bytes() const;
@@ -82,24 +79,28 @@ class HeapBatchEncoder {
   HeapGuesses guesses_;
 };
 
+// Of a batch whose columns were checked, but not whether its ids are defined.
+struct CheckedHeap {
+  absl::Status status;  // kDataLoss and the name of a column
+  BatchIds ids;
+  HeapBatchFacts facts;
+};
+
 // Not thread safe.
 class HeapBatchDecoder {
  public:
-  // Checks everything but whether the ids are defined: whether the columns fit
-  // each other. Fails with kDataLoss and the name of the column.
-  static absl::Status Check(const HeapBatch& batch, BatchIds* ids);
-
+  // Checks whether the columns fit each other.
+  static CheckedHeap Check(const HeapBatch& batch);
   HeapBatchDecoder();
   ~HeapBatchDecoder();
-  // Calls `take` with the entries, in order and some at a time, which are valid
-  // during the call, until it returns false.
+  // Goes to the batch's first entry. It must live as long as Next() is called.
   // REQUIRES: Check() found the batch good.
-  void Decode(
-      const HeapBatch& batch,
-      absl::FunctionRef<bool(const HeapEvent* events, size_t count)> take);
+  void Begin(const HeapBatch& batch);
+  // Gives the next entries, `most` of them or fewer; 0: there are no more.
+  size_t Next(HeapEvent* events, size_t most);
 
  private:
-  struct State;
+  class State;
   std::unique_ptr<State> state_;
 };
 

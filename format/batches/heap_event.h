@@ -29,6 +29,12 @@ struct HeapEvent {
   HeapFreeOf free_of = HeapFreeOf::kBlock;
 };
 
+// What a batch of them holds.
+struct HeapBatchFacts {
+  uint64_t allocations = 0, frees = 0;
+  uint64_t last_us = 0;  // the time of the last one
+};
+
 }  // namespace pymemrun
 
 #endif  // PYMEMRUN_FORMAT_BATCHES_HEAP_EVENT_H_

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "format/records/ahead_reader.h"
 #include "format/records/record_decoder.h"
 #include "format/records/record_visitor.h"
 #include "format/stream/read_plan.h"
@@ -28,7 +29,11 @@ class ReadSteps {
   const ReadResult& result() const { return decoder_.result(); }
 
  private:
-  absl::Status OnRecord(absl::string_view record);
+  absl::StatusOr<bool> StepAhead();
+  absl::StatusOr<bool> OnResult(StreamReader::Result result,
+                                const StreamReader::Damage& damage);
+  absl::Status OnRecord(absl::string_view record, uint64_t frame_offset);
+  absl::Status OnDecoded(const absl::Status& status, uint64_t frame_offset);
   absl::Status OnDamage(const StreamReader::Damage& damage);
   void GiveDamage(const StreamReader::Damage& damage);
   void GiveHeld();
@@ -36,8 +41,11 @@ class ReadSteps {
 
   RecordVisitor* const visitor_;
   const ReadPlan* const plan_;  // null: everything is wanted
+  const bool skips_heap_;
+  const std::unique_ptr<AheadReader> ahead_;  // or else
   const std::unique_ptr<StreamReader> reader_;
   RecordDecoder decoder_;
+  bool wants_batch_ = false;  // the events of the heap batch that came last
   // The very first damage is held back until something else is found: a file
   // with nothing but damage is one that cannot be read at all.
   std::optional<StreamReader::Damage> held_;

@@ -10,46 +10,82 @@ ReadSteps::ReadSteps(ByteSource* source, StreamReader::Options options,
                      RecordVisitor* visitor)
     : visitor_(visitor),
       plan_(options.plan),
-      reader_(StreamReader::Create(source, options)),
+      skips_heap_(options.was_checked && visitor->heap_use() == HeapUse::kNone),
+      ahead_(options.ahead && options.plan == nullptr
+                 ? AheadReader::Start(source, options, visitor->heap_use())
+                 : nullptr),
+      reader_(ahead_ == nullptr ? StreamReader::Create(source, options)
+                                : nullptr),
       decoder_(visitor) {}
 
 absl::StatusOr<bool> ReadSteps::Step() {
   if (decoder_.result().stopped || decoder_.result().second_run) return false;
+  if (ahead_ != nullptr) return StepAhead();
   absl::string_view record;
-  switch (reader_->Next(&record)) {
-    case StreamReader::Result::kRecord:
-      RETURN_IF_ERROR(OnRecord(record));
+  const StreamReader::Result result = reader_->Next(&record);
+  if (result != StreamReader::Result::kRecord) {
+    return OnResult(result, reader_->damage());
+  }
+  RETURN_IF_ERROR(OnRecord(record, reader_->frame_offset()));
+  return true;
+}
+
+absl::StatusOr<bool> ReadSteps::StepAhead() {
+  const AheadReader::Piece& piece = ahead_->Next();
+  switch (piece.kind) {
+    case AheadReader::Piece::kRecord:
+      RETURN_IF_ERROR(OnRecord(piece.bytes, piece.frame_offset));
       return true;
-    case StreamReader::Result::kDamage:
-      RETURN_IF_ERROR(OnDamage(reader_->damage()));
+    case AheadReader::Piece::kHeapBatch: {
+      const absl::Status status = decoder_.BeginHeap(piece.heap);
+      wants_batch_ = status.ok();
+      decoder_.result().records += status.ok();
+      RETURN_IF_ERROR(OnDecoded(status, piece.frame_offset));
       return true;
-    case StreamReader::Result::kTorn:
-      decoder_.result().torn = true;
-      break;
-    case StreamReader::Result::kEnd:
+    }
+    case AheadReader::Piece::kHeapEvents:
+      if (wants_batch_) decoder_.GiveHeap(piece.events, piece.event_count);
+      return true;
+    case AheadReader::Piece::kOther:
       break;
   }
-  decoder_.result().end_offset = reader_->damage().offset;
+  return OnResult(piece.result, piece.damage);
+}
+
+// REQUIRES: `result` is not kRecord.
+absl::StatusOr<bool> ReadSteps::OnResult(StreamReader::Result result,
+                                         const StreamReader::Damage& damage) {
+  if (result == StreamReader::Result::kDamage) {
+    RETURN_IF_ERROR(OnDamage(damage));
+    return true;
+  }
+  decoder_.result().torn = result == StreamReader::Result::kTorn;
+  decoder_.result().end_offset = damage.offset;
   RETURN_IF_ERROR(OnEnd());
   return false;
 }
 
-absl::Status ReadSteps::OnRecord(absl::string_view record) {
-  if (plan_ != nullptr && !plan_->WantsRows(reader_->frame_offset()) &&
+absl::Status ReadSteps::OnRecord(absl::string_view record,
+                                 uint64_t frame_offset) {
+  if (skips_heap_ && HoldsHeap(record)) return absl::OkStatus();
+  if (plan_ != nullptr && !plan_->WantsRows(frame_offset) &&
       HoldsRowsOnly(record)) {
     return absl::OkStatus();
   }
   if (plan_ != nullptr && !plan_->wants_events() && HoldsEvents(record)) {
     return absl::OkStatus();
   }
-  const absl::Status status = decoder_.Decode(record);
+  return OnDecoded(decoder_.Decode(record), frame_offset);
+}
+
+absl::Status ReadSteps::OnDecoded(const absl::Status& status,
+                                  uint64_t frame_offset) {
   if (status.ok()) {
     GiveHeld();
     return absl::OkStatus();
   }
-  const uint64_t offset = reader_->frame_offset();
-  if (!absl::IsDataLoss(status)) return AtOffset(offset, status);
-  GiveDamage({offset, 0, status});
+  if (!absl::IsDataLoss(status)) return AtOffset(frame_offset, status);
+  GiveDamage({frame_offset, 0, status});
   return absl::OkStatus();
 }
 

@@ -264,7 +264,7 @@ absl::Status RecordDecoder::ReferAll(const BatchIds& ids, const char* batch) {
 
 // Gives the visitor all that `unrolled` has, in pieces, and counts it.
 template <class Unrolled, class Entry>
-void RecordDecoder::GiveAll(Unrolled unrolled, std::vector<Entry>* entries,
+void RecordDecoder::GiveAll(Unrolled&& unrolled, std::vector<Entry>* entries,
                             bool (RecordVisitor::*visit)(const Entry*, size_t),
                             uint64_t* given) {
   entries->resize(kEntriesPerCall);
@@ -299,17 +299,22 @@ absl::Status RecordDecoder::DecodePages(const PageBatch& batch) {
   return absl::OkStatus();
 }
 
+absl::Status RecordDecoder::BeginHeap(const CheckedHeap& checked) {
+  RETURN_IF_ERROR(CheckFirst(Record::kHeap));
+  RETURN_IF_ERROR(checked.status);
+  RETURN_IF_ERROR(ReferAll(checked.ids, "heap"));
+  if (visitor_->heap_use() != HeapUse::kNone) {
+    visitor_->OnHeapBatch(checked.facts);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status RecordDecoder::DecodeHeap(const HeapBatch& batch) {
-  BatchIds ids;
-  RETURN_IF_ERROR(CheckEntries("heap.op", batch.op().size()));
-  RETURN_IF_ERROR(HeapBatchDecoder::Check(batch, &ids));
-  RETURN_IF_ERROR(ReferAll(ids, "heap"));
+  RETURN_IF_ERROR(BeginHeap(HeapBatchDecoder::Check(batch)));
+  if (visitor_->heap_use() != HeapUse::kEvents) return absl::OkStatus();
   if (heap_ == nullptr) heap_ = std::make_unique<HeapBatchDecoder>();
-  heap_->Decode(batch, [this](const HeapEvent* events, size_t count) {
-    result_.heap_entries += count;
-    result_.stopped = !visitor_->OnHeap(events, count);
-    return !result_.stopped;
-  });
+  heap_->Begin(batch);
+  GiveAll(*heap_, &heap_events_, &RecordVisitor::OnHeap, &result_.heap_entries);
   return absl::OkStatus();
 }
 

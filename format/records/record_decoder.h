@@ -38,6 +38,13 @@ class RecordDecoder {
   // and the next may be decoded. After kInvalidArgument (no run file) and
   // kFailedPrecondition (a newer format) nothing more can be decoded.
   absl::Status Decode(absl::string_view record);
+  // The same of a HeapBatch in parts, for who has parsed it: first what was
+  // found of it, then its events. Does not count it.
+  absl::Status BeginHeap(const CheckedHeap& checked);
+  void GiveHeap(const HeapEvent* events, size_t count) {
+    result_.heap_entries += count;
+    result_.stopped = !visitor_->OnHeap(events, count);
+  }
   // To be called when records were lost: from now on definitions may be
   // missing. Without it an undefined id is damage.
   void NoteDamage() { damage_seen_ = true; }
@@ -73,7 +80,7 @@ class RecordDecoder {
                      absl::string_view field);
   absl::Status ReferAll(const BatchIds& ids, const char* batch);
   template <class Unrolled, class Entry>
-  void GiveAll(Unrolled unrolled, std::vector<Entry>* entries,
+  void GiveAll(Unrolled&& unrolled, std::vector<Entry>* entries,
                bool (RecordVisitor::*visit)(const Entry*, size_t),
                uint64_t* given);
   template <class Def>
@@ -96,6 +103,7 @@ class RecordDecoder {
   std::vector<TaskEvent> task_events_;
   std::vector<SchedSample> sched_samples_;
   std::unique_ptr<HeapBatchDecoder> heap_;  // made for the first batch
+  std::vector<HeapEvent> heap_events_;
   ObjectBatchChecker objects_;
 };
 

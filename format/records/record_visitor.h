@@ -23,6 +23,13 @@
 
 namespace pymemrun {
 
+// What a visitor makes of heap events, which are most of many files.
+enum class HeapUse {
+  kNone,    // nothing
+  kFacts,   // it is told what each batch holds
+  kEvents,  // it is given them
+};
+
 // Ids given to a visitor are defined and dense: each OnCode/OnSite/... comes
 // with the id one above the last of its kind, so a vector can hold them. Where
 // damage took definitions away, placeholders come in their stead: names are
@@ -45,12 +52,15 @@ class RecordVisitor {
   virtual bool OnPages(const PageEntry* entries, size_t count) { return true; }
   virtual void OnResidency(const ResidencyView&) {}
   // Heap events, in batches as rows come, in the order of HeapBatch. Return
-  // false to stop reading.
+  // false to stop reading. They come if heap_use() says so, which stays the
+  // same, and what each batch holds comes before them or in their stead.
+  virtual HeapUse heap_use() const { return HeapUse::kEvents; }
+  virtual void OnHeapBatch(const HeapBatchFacts& facts) {}
   virtual bool OnHeap(const HeapEvent* events, size_t count) { return true; }
   // Events of the GIL, in batches as rows come. Return false to stop reading.
   virtual bool OnGil(const GilEvent* events, size_t count) { return true; }
-  // What threads do, in batches as rows come; and what the scheduler has counted
-  // of them. Return false to stop reading.
+  // What threads do, in batches as rows come; and what the scheduler has
+  // counted of them. Return false to stop reading.
   virtual bool OnStates(const StateEvent* events, size_t count) { return true; }
   virtual bool OnSched(const SchedSample* samples, size_t count) {
     return true;
@@ -86,20 +96,20 @@ struct ReadResult {
   uint64_t damages = 0;  // OnDamage calls
   bool has_header = false;
   bool has_footer = false;
-  bool torn = false;          // cut off inside the last frame: a normal end
-  uint64_t end_offset = 0;    // of the file, or of the frame that is cut off
-  bool stopped = false;       // the visitor asked to
-  bool second_run = false;    // its header was found: reading ended there
-  uint64_t rows = 0;          // given to OnRows
-  uint64_t page_entries = 0;  // given to OnPages
-  uint64_t heap_entries = 0;  // given to OnHeap
-  uint64_t gil_entries = 0;   // given to OnGil
+  bool torn = false;           // cut off inside the last frame: a normal end
+  uint64_t end_offset = 0;     // of the file, or of the frame that is cut off
+  bool stopped = false;        // the visitor asked to
+  bool second_run = false;     // its header was found: reading ended there
+  uint64_t rows = 0;           // given to OnRows
+  uint64_t page_entries = 0;   // given to OnPages
+  uint64_t heap_entries = 0;   // given to OnHeap
+  uint64_t gil_entries = 0;    // given to OnGil
   uint64_t state_entries = 0;  // given to OnStates
   uint64_t sched_entries = 0;  // given to OnSched
   uint64_t task_entries = 0;   // given to OnTasks
-  uint64_t objects = 0;       // given to OnObjects
-  uint64_t references = 0;    // given to OnReferences
-  uint64_t placeholders = 0;  // definitions made up, see RecordVisitor
+  uint64_t objects = 0;        // given to OnObjects
+  uint64_t references = 0;     // given to OnReferences
+  uint64_t placeholders = 0;   // definitions made up, see RecordVisitor
 };
 
 // What is wrong with a file in which another run follows the first.

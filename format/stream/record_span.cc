@@ -200,6 +200,12 @@ bool HoldsEvents(absl::string_view record) {
          field.number == Record::kHeapFieldNumber;
 }
 
+bool HoldsHeap(absl::string_view record) {
+  Field field;
+  return TakeField(&record, &field) && record.empty() &&
+         field.number == Record::kHeapFieldNumber;
+}
+
 bool HoldsRowsOnly(absl::string_view record) {
   Field field;
   if (!TakeField(&record, &field) || !record.empty()) return false;

@@ -42,6 +42,7 @@ FrameSpan SpanOfRecord(absl::string_view record);
 bool HoldsRowsOnly(absl::string_view record);
 // Whether a record is a batch of rows or heap events.
 bool HoldsEvents(absl::string_view record);
+bool HoldsHeap(absl::string_view record);  // events of the heap
 
 }  // namespace pymemrun
 

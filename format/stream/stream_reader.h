@@ -27,6 +27,12 @@ class StreamReader {
     size_t max_frame_bytes = kMaxFrameBytes;
     // Which frames to leave out; null: none. Must outlive the reader.
     ReadPlan* plan = nullptr;
+    // For ReadStream(): decode ahead in a thread of its own, where there is a
+    // CPU for it.
+    bool ahead = false;
+    // The file was read before, and nothing was wrong with it: what is not
+    // wanted need not be checked.
+    bool was_checked = false;
   };
   enum class Result {
     kRecord,  // *record is set, valid until the next call

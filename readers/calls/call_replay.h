@@ -19,6 +19,7 @@ namespace pymemrun {
 // Not thread safe.
 class CallReplay : public ReplayVisitor {
  public:
+  HeapUse heap_use() const override { return HeapUse::kNone; }
   void OnHeader(const Header& header) override;
   void OnCode(const CodeDef& code) override;
   void OnFunction(const FunctionDef& function) override;

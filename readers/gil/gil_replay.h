@@ -24,6 +24,7 @@ namespace pymemrun {
 // Reads the whole run. Time and memory are linear in the file. Not thread safe.
 class GilReplay : public ReplayVisitor {
  public:
+  HeapUse heap_use() const override { return HeapUse::kNone; }
   static constexpr size_t kMostWorst = 64;
   static constexpr size_t kMostFunctions = size_t{1} << 18;
   // Who waited, and for whom; the latter may be one of these.

@@ -25,6 +25,7 @@ namespace pymemrun {
 // at the end, at most kMaxEnded of them. Not thread safe.
 class CallTracks final : public ReplayVisitor {
  public:
+  HeapUse heap_use() const override { return HeapUse::kNone; }
   static constexpr size_t kMaxEnded = size_t{1} << 20;
   static constexpr size_t kMaxOpen = size_t{1} << 20;
 

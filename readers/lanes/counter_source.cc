@@ -1,5 +1,5 @@
-// What --trace counters adds: runs of the cycle collector as slices, counters of
-// the user's own, descriptors, page faults.
+// What --trace counters adds: runs of the cycle collector as slices, counters
+// of the user's own, descriptors, page faults.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -15,6 +15,7 @@ namespace {
 
 class CounterTracks final : public ReplayVisitor {
  public:
+  HeapUse heap_use() const override { return HeapUse::kNone; }
   explicit CounterTracks(TrackSink* sink) : sink_(*sink) {}
 
   void OnGcRun(const GcRun& run) override;

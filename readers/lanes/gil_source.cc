@@ -24,6 +24,7 @@ constexpr char kStopColor[] = "#6f42c1";
 // tells of it; until then it is kept. Not thread safe.
 class GilTracks final : public ReplayVisitor {
  public:
+  HeapUse heap_use() const override { return HeapUse::kNone; }
   GilTracks(const SourceOptions& options, TrackSink* sink)
       : min_us_(options.min_us),
         for_picture_(options.for_picture),

@@ -35,6 +35,7 @@ struct Step {
 // Memory: 40 bytes for each step. Not thread safe.
 class TaskTracks final : public ReplayVisitor {
  public:
+  HeapUse heap_use() const override { return HeapUse::kNone; }
   TaskTracks(const SourceOptions& options, TrackSink* sink)
       : options_(options), sink_(*sink), threads_(&index(), sink) {}
 

@@ -20,6 +20,7 @@ namespace {
 // Finds a mark, and remembers some labels for a message.
 class MarkFinder final : public ReplayVisitor {
  public:
+  HeapUse heap_use() const override { return HeapUse::kNone; }
   explicit MarkFinder(const std::string& label) : label_(label) {}
   void OnMark(const Mark& mark) override {
     if (mark.label() == label_) {

@@ -41,6 +41,7 @@ class PeakFinder : public ResidentReplay {
   const std::vector<RssStretch>& high() const { return high_; }
   Hindsight hindsight() const override;
   bool OnRows(const Row* rows, size_t count) override;
+  HeapUse heap_use() const override { return HeapUse::kEvents; }
   bool OnHeap(const HeapEvent* events, size_t count) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
   void Finish() override;

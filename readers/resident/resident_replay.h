@@ -32,6 +32,7 @@ class ResidentReplay : public ReplayVisitor {
   // Who it is, with the task's name.
   Origin OriginOf(const PageOwner& owner) const;
 
+  HeapUse heap_use() const override { return HeapUse::kNone; }
   void OnHeader(const Header& header) override;
   bool OnRows(const Row*, size_t) override { return !done_; }
   bool OnPages(const PageEntry* entries, size_t count) override;

@@ -37,6 +37,10 @@ class ShiftedIds : public RecordVisitor {
   void OnStack(const StackDef& node) override;
   void OnMapping(const MappingDef& mapping) override;
   bool OnRows(const Row* rows, size_t count) override;
+  HeapUse heap_use() const override { return to_.heap_use(); }
+  void OnHeapBatch(const HeapBatchFacts& facts) override {
+    to_.OnHeapBatch(facts);
+  }
   bool OnHeap(const HeapEvent* events, size_t count) override;
 #define PYMEMRUN_HAND_ON(kind, field, Message, Method, holds) \
   void Method(const Message& fact) override { to_.Method(Shifted(fact)); }
@@ -208,6 +212,8 @@ class Ancestor final : public ShiftedIds {
   }
   bool OnRows(const Row*, size_t) override { return !past_; }
   bool OnPages(const PageEntry*, size_t) override { return !past_; }
+  HeapUse heap_use() const override { return HeapUse::kEvents; }
+  void OnHeapBatch(const HeapBatchFacts&) override {}
   bool OnHeap(const HeapEvent* events, size_t count) override {
     const HeapEvent* const end = std::find_if(
         events, events + count,

@@ -34,6 +34,9 @@ int MakeTemporary() {
   return fd;
 }
 
+// Files below are read in one thread.
+constexpr uint64_t kLargeBytes = 1 << 20;
+
 // What takes no longer shows no progress.
 constexpr absl::Duration kQuiet = absl::Seconds(2);
 
@@ -71,37 +74,39 @@ class ShownReading {
   ProgressSource source_;
 };
 
-// Hands on all records, and keeps the footer.
-class FooterKeeper final : public RecordVisitor {
+// Hands on all records to each of several visitors, and keeps the footer.
+class Readings final : public RecordVisitor {
  public:
-  explicit FooterKeeper(RecordVisitor* to) : to_(*to) {}
+  void Add(RecordVisitor* to) {
+    to_.push_back({to, to->heap_use()});
+    heap_use_ = std::max(heap_use_, to->heap_use());
+  }
+  void Add(ReplayVisitor* to, const std::string& path) {
+    if (!to->wants_inherited()) return Add(to);
+    with_parent_.push_back(WithInherited(path, to));
+    Add(with_parent_.back().get());
+  }
 
-  void OnHeader(const Header& header) override { to_.OnHeader(header); }
-  void OnCode(const CodeDef& code) override { to_.OnCode(code); }
-  void OnFunction(const FunctionDef& function) override {
-    to_.OnFunction(function);
+  HeapUse heap_use() const override { return heap_use_; }
+  void OnHeapBatch(const HeapBatchFacts& facts) override {
+    for (const One& one : to_) {
+      if (!one.done && one.heap_use != HeapUse::kNone) {
+        one.to->OnHeapBatch(facts);
+      }
+    }
   }
-  void OnSite(const SiteDef& site) override { to_.OnSite(site); }
-  void OnThread(const ThreadDef& thread) override { to_.OnThread(thread); }
-  void OnStack(const StackDef& node) override { to_.OnStack(node); }
-  void OnMapping(const MappingDef& def) override { to_.OnMapping(def); }
-  void OnResidency(const ResidencyView& view) override {
-    to_.OnResidency(view);
+  bool OnHeap(const HeapEvent* events, size_t count) override {
+    return Give([=](One* one) {
+      return one->heap_use != HeapUse::kEvents ||
+             one->to->OnHeap(events, count);
+    });
   }
-  void OnStatesLost(uint64_t switches) override { to_.OnStatesLost(switches); }
-  void OnObjectType(const ObjectTypeDef& type) override {
-    to_.OnObjectType(type);
-  }
-  void OnObjectName(const ObjectNameDef& name) override {
-    to_.OnObjectName(name);
-  }
-#define PYMEMRUN_HAND_ON(Entry, Method)                      \
-  bool Method(const Entry* entries, size_t count) override { \
-    return to_.Method(entries, count);                       \
+#define PYMEMRUN_HAND_ON(Entry, Method)                                     \
+  bool Method(const Entry* entries, size_t count) override {                \
+    return Give([=](One* one) { return one->to->Method(entries, count); }); \
   }
   PYMEMRUN_HAND_ON(Row, OnRows)
   PYMEMRUN_HAND_ON(PageEntry, OnPages)
-  PYMEMRUN_HAND_ON(HeapEvent, OnHeap)
   PYMEMRUN_HAND_ON(GilEvent, OnGil)
   PYMEMRUN_HAND_ON(StateEvent, OnStates)
   PYMEMRUN_HAND_ON(SchedSample, OnSched)
@@ -109,23 +114,67 @@ class FooterKeeper final : public RecordVisitor {
   PYMEMRUN_HAND_ON(ObjectNode, OnObjects)
   PYMEMRUN_HAND_ON(ObjectReference, OnReferences)
 #undef PYMEMRUN_HAND_ON
-#define PYMEMRUN_HAND_ON(kind, field, Message, Method, holds) \
-  void Method(const Message& fact) override { to_.Method(fact); }
-  PYMEMRUN_FACTS(PYMEMRUN_HAND_ON)
+#define PYMEMRUN_HAND_ON(Fact, Method)     \
+  void Method(const Fact& fact) override { \
+    for (const One& one : to_) {           \
+      if (!one.done) one.to->Method(fact); \
+    }                                      \
+  }
+  PYMEMRUN_HAND_ON(Header, OnHeader)
+  PYMEMRUN_HAND_ON(CodeDef, OnCode)
+  PYMEMRUN_HAND_ON(FunctionDef, OnFunction)
+  PYMEMRUN_HAND_ON(SiteDef, OnSite)
+  PYMEMRUN_HAND_ON(ThreadDef, OnThread)
+  PYMEMRUN_HAND_ON(StackDef, OnStack)
+  PYMEMRUN_HAND_ON(MappingDef, OnMapping)
+  PYMEMRUN_HAND_ON(ResidencyView, OnResidency)
+  PYMEMRUN_HAND_ON(ObjectTypeDef, OnObjectType)
+  PYMEMRUN_HAND_ON(ObjectNameDef, OnObjectName)
+  PYMEMRUN_HAND_ON(StreamReader::Damage, OnDamage)
+#define PYMEMRUN_HAND_ON_FACT(kind, field, Message, Method, holds) \
+  PYMEMRUN_HAND_ON(Message, Method)
+  PYMEMRUN_FACTS(PYMEMRUN_HAND_ON_FACT)
+#undef PYMEMRUN_HAND_ON_FACT
 #undef PYMEMRUN_HAND_ON
   void OnFooter(const Footer& found) override {
     footer = found;
-    to_.OnFooter(found);
+    for (const One& one : to_) {
+      if (!one.done) one.to->OnFooter(found);
+    }
   }
-  void OnUnknown() override { to_.OnUnknown(); }
-  void OnDamage(const StreamReader::Damage& damage) override {
-    to_.OnDamage(damage);
+  void OnStatesLost(uint64_t switches) override {
+    for (const One& one : to_) {
+      if (!one.done) one.to->OnStatesLost(switches);
+    }
+  }
+  void OnUnknown() override {
+    for (const One& one : to_) {
+      if (!one.done) one.to->OnUnknown();
+    }
   }
 
   std::optional<Footer> footer;
 
  private:
-  RecordVisitor& to_;
+  struct One {
+    RecordVisitor* to;
+    HeapUse heap_use;
+    bool done = false;  // it wants no more
+  };
+  // False: nobody wants more.
+  template <typename GiveOne>
+  bool Give(const GiveOne& give) {
+    bool any = false;
+    for (One& one : to_) {
+      if (!one.done) one.done = !give(&one);
+      any |= !one.done;
+    }
+    return any;
+  }
+
+  std::vector<One> to_;
+  std::vector<std::unique_ptr<RecordVisitor>> with_parent_;
+  HeapUse heap_use_ = HeapUse::kNone;
 };
 
 }  // namespace
@@ -195,45 +244,57 @@ bool RereadFile::Rewind() {
   return false;
 }
 
+StreamReader::Options RereadFile::Options() const {
+  StreamReader::Options options;
+  options.ahead = SizeOf(fd_) >= kLargeBytes;
+  options.was_checked = whole_;
+  return options;
+}
+
 bool RereadFile::ReadAgain(RecordVisitor* visitor) {
   if (!Rewind()) return false;
   FdSource source(fd_);
   ShownReading shown(&source, fd_, console_->err_fd);
   ReadResult result;
   const absl::Status status =
-      ReadStream(shown.source(), StreamReader::Options(), visitor, &result);
+      ReadStream(shown.source(), Options(), visitor, &result);
   read_bytes_ = std::max(file_->size_bytes(), source.bytes_read());
   return IsRun(status, result);
 }
 
-bool RereadFile::Read(ReplayVisitor* replay) {
+bool RereadFile::Read(ReplayVisitor* replay) { return Read({replay}); }
+
+bool RereadFile::Read(std::initializer_list<ReplayVisitor*> replays,
+                      RecordVisitor* also) {
   if (!Rewind()) return false;
   std::optional<DamageTeller> teller;
   if (!was_read_) teller.emplace(console_, shown_name());
-  replay->KnowThreads(threads_);
-  replay->TellDamage(teller.has_value() ? &*teller : nullptr);
-  std::unique_ptr<RecordVisitor> with_parent;
-  if (replay->wants_inherited()) {
-    with_parent = WithInherited(file_->path(), replay);
+  Readings readings;
+  for (ReplayVisitor* const replay : replays) {
+    replay->KnowThreads(threads_);
+    readings.Add(replay, file_->path());
   }
-  FooterKeeper keeper(with_parent == nullptr ? replay : with_parent.get());
+  ReplayVisitor* const first = *replays.begin();
+  first->TellDamage(teller.has_value() ? &*teller : nullptr);
+  if (also != nullptr) readings.Add(also);
   FdSource source(fd_);
   std::optional<ShownReading> shown;
   shown.emplace(&source, fd_, console_->err_fd);
   ReadResult result;
   const absl::Status status =
-      ReadStream(shown->source(), StreamReader::Options(), &keeper, &result);
+      ReadStream(shown->source(), Options(), &readings, &result);
   shown.reset();
-  replay->TellDamage(nullptr);
-  replay->Finish();
+  read_bytes_ = std::max(file_->size_bytes(), source.bytes_read());
+  first->TellDamage(nullptr);
+  for (ReplayVisitor* const replay : replays) replay->Finish();
   if (!was_read_) {
     whole_ = status.ok() && !result.torn && result.damages == 0;
     code_ = std::max(code_, SayResult(*console_, shown_name(), status, result));
-    threads_.AddThreadsOf(replay->index());
+    threads_.AddThreadsOf(first->index());
   }
   was_read_ = true;
-  if (keeper.footer.has_value() && !std::exchange(losses_said_, true)) {
-    SayLosses(*console_, shown_name(), *keeper.footer);
+  if (readings.footer.has_value() && !std::exchange(losses_said_, true)) {
+    SayLosses(*console_, shown_name(), *readings.footer);
   }
   return IsRun(status, result);
 }

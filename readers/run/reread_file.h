@@ -3,6 +3,7 @@
 #define PYMEMRUN_READERS_RUN_REREAD_FILE_H_
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 
@@ -34,6 +35,10 @@ class RereadFile {
   // Reads all of it, or what `replay` wants, and finishes it. False: nothing
   // could be read.
   bool Read(ReplayVisitor* replay);
+  // The same of several in one reading. The first one tells of damage. One that
+  // wants no more is given no more. `also`, if any, needs no end.
+  bool Read(std::initializer_list<ReplayVisitor*> replays,
+            RecordVisitor* also = nullptr);
   // The same once more, of a visitor that needs no end. Says nothing.
   bool ReadAgain(RecordVisitor* visitor);
   // The threads that the first reading found, with their last names. Later
@@ -54,6 +59,7 @@ class RereadFile {
   RereadFile(const Console* console, std::unique_ptr<InputFile> file)
       : console_(console), file_(std::move(file)) {}
   bool Keep();
+  StreamReader::Options Options() const;
   bool Rewind();
 
   const Console* const console_;

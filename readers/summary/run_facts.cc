@@ -108,13 +108,10 @@ bool RunFacts::HasPages() const {
   return header.page_period() > 0 || header.page_scan() || pages_.events > 0;
 }
 
-bool RunFacts::OnHeap(const HeapEvent* events, size_t count) {
-  uint64_t frees = 0;
-  for (size_t i = 0; i < count; ++i) frees += events[i].is_free;
-  heap_.frees += frees;
-  heap_.allocations += count - frees;
-  if (count > 0) last_us_ = std::max(last_us_, events[count - 1].time_us);
-  return true;
+void RunFacts::OnHeapBatch(const HeapBatchFacts& facts) {
+  heap_.frees += facts.frees;
+  heap_.allocations += facts.allocations;
+  last_us_ = std::max(last_us_, facts.last_us);
 }
 
 RunFacts::HeapCounts RunFacts::Heap() const {

@@ -34,7 +34,8 @@ class RunFacts : public FactKeeper {
   void OnPause(const Pause& pause) override;
   bool OnPages(const PageEntry* entries, size_t count) override;
   void OnPageLoss(const PageLoss& loss) override;
-  bool OnHeap(const HeapEvent* events, size_t count) override;
+  HeapUse heap_use() const override { return HeapUse::kFacts; }
+  void OnHeapBatch(const HeapBatchFacts& facts) override;
   void OnHeapLoss(const HeapLoss& loss) override {
     heap_.lost += loss.events();
   }

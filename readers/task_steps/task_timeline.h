@@ -48,6 +48,7 @@ class TaskTimeline {
 // Reads the steps of a run. Not thread safe.
 class TaskTimelineReader final : public ReplayVisitor {
  public:
+  HeapUse heap_use() const override { return HeapUse::kNone; }
   bool OnTasks(const TaskEvent* events, size_t count) override;
   void OnTaskRecording(const TaskRecording&) override { has_tasks_ = true; }
   void OnTask(const TaskDef& task) override { names_.Add(task, index()); }

@@ -69,6 +69,7 @@ class TaskReplay final : public ReplayVisitor {
   // who was done.
   void SetRange(const TimeRange& range) { range_ = range; }
 
+  HeapUse heap_use() const override { return HeapUse::kNone; }
   void OnHeader(const Header& header) override {
     has_heap_ = header.heap() != HEAP_OFF;
     is_estimate_ = header.heap() == HEAP_SAMPLED;

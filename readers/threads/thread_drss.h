@@ -32,6 +32,7 @@ class ThreadDrss final : public ResidentReplay, public RowDrss {
   void OnThread(const ThreadDef& thread) override;
   // A run without page faults is not read to its end.
   bool OnRows(const Row*, size_t) override { return has_faults(); }
+  HeapUse heap_use() const override { return HeapUse::kEvents; }
   bool OnHeap(const HeapEvent*, size_t) override { return has_faults(); }
   void Finish() override;
 

@@ -43,6 +43,7 @@ class ThreadReplay final : public ResidentReplay {
 
   void OnThread(const ThreadDef& thread) override;
   bool OnRows(const Row* rows, size_t count) override;
+  HeapUse heap_use() const override { return HeapUse::kEvents; }
   bool OnHeap(const HeapEvent* events, size_t count) override;
   void Finish() override;
 

@@ -106,6 +106,7 @@ StackedChart ChartOf(GroupBy by, bool held, const ResidentReplay& replay,
 // What threads are called is all that it keeps.
 class ThreadNames final : public ReplayVisitor {
  public:
+  HeapUse heap_use() const override { return HeapUse::kNone; }
   void Finish() override {}
 };
 

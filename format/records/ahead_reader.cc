@@ -1,0 +1,172 @@
+#include "format/records/ahead_reader.h"
+
+#include <sched.h>
+
+#include <utility>
+
+#include "absl/memory/memory.h"
+#include "format/stream/record_span.h"
+
+namespace pymemrun {
+namespace {
+
+bool HasCpus() {
+  cpu_set_t cpus;
+  return sched_getaffinity(0, sizeof(cpus), &cpus) != 0 || CPU_COUNT(&cpus) > 1;
+}
+
+}  // namespace
+
+AheadReader::AheadReader(ByteSource* source, StreamReader::Options options,
+                         HeapUse use)
+    : use_(use),
+      skips_heap_(options.was_checked && use == HeapUse::kNone),
+      reader_(StreamReader::Create(source, options)) {}
+
+std::unique_ptr<AheadReader> AheadReader::Start(ByteSource* source,
+                                                StreamReader::Options options,
+                                                HeapUse use) {
+  if (!HasCpus()) return nullptr;
+  auto reader = absl::WrapUnique(new AheadReader(source, options, use));
+  reader->has_thread_ =
+      pthread_create(&reader->thread_, nullptr, RunThread, reader.get()) == 0;
+  return reader->has_thread_ ? std::move(reader) : nullptr;
+}
+
+AheadReader::~AheadReader() {
+  if (!has_thread_) return;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ends_ = true;
+  }
+  changed_.notify_all();
+  pthread_join(thread_, nullptr);
+}
+
+void* AheadReader::RunThread(void* self) {
+  static_cast<AheadReader*>(self)->Read();
+  return nullptr;
+}
+
+void AheadReader::Read() {
+  if (!TakeEmpty()) return;
+  for (;;) {
+    absl::string_view record;
+    const StreamReader::Result result = reader_->Next(&record);
+    if (result == StreamReader::Result::kRecord) {
+      if (skips_heap_ && HoldsHeap(record)) continue;
+      if (!AddRecord(record)) return;
+      continue;
+    }
+    Piece* const piece = Add(0, 0);
+    if (piece == nullptr) return;
+    piece->result = result;
+    piece->damage = reader_->damage();
+    if (result == StreamReader::Result::kDamage) continue;
+    HandOver();
+    return;
+  }
+}
+
+bool AheadReader::AddRecord(absl::string_view record) {
+  const bool is_heap =
+      record.size() <= kMaxKnownRecordBytes && HoldsHeap(record) &&
+      record_.ParseFromArray(record.data(), static_cast<int>(record.size())) &&
+      record_.has_heap();
+  if (is_heap) return AddHeap(record);
+  const bool is_long = record.size() > kBytes;
+  Piece* const piece = Add(is_long ? 0 : record.size(), 0);
+  if (piece == nullptr) return false;
+  piece->kind = Piece::kRecord;
+  if (is_long) {
+    filling_->long_records.emplace_back(record);
+    piece->bytes = filling_->long_records.back();
+    return HandOver() && TakeEmpty();
+  }
+  const size_t at = filling_->bytes.size();
+  filling_->bytes.append(record.data(), record.size());
+  piece->bytes = absl::string_view(filling_->bytes).substr(at);
+  return true;
+}
+
+bool AheadReader::AddHeap(absl::string_view record) {
+  Piece* const piece = Add(0, 0);
+  if (piece == nullptr) return false;
+  piece->kind = Piece::kHeapBatch;
+  piece->heap = HeapBatchDecoder::Check(record_.heap());
+  if (!piece->heap.status.ok() || use_ != HeapUse::kEvents) return true;
+  heap_.Begin(record_.heap());
+  return AddEvents();
+}
+
+bool AheadReader::AddEvents() {
+  for (;;) {
+    Piece* const piece = Add(0, kEntriesPerCall);
+    if (piece == nullptr) return false;
+    filling_->events.resize(kEvents);
+    HeapEvent* const events = &filling_->events[filling_->event_count];
+    const size_t count = heap_.Next(events, kEntriesPerCall);
+    if (count == 0) {
+      filling_->pieces.pop_back();
+      return true;
+    }
+    filling_->event_count += count;
+    piece->kind = Piece::kHeapEvents;
+    piece->events = events;
+    piece->event_count = count;
+  }
+}
+
+AheadReader::Piece* AheadReader::Add(size_t bytes, size_t events) {
+  const bool has_room = filling_->pieces.size() < kPieces &&
+                        filling_->bytes.size() + bytes <= kBytes &&
+                        filling_->event_count + events <= kEvents;
+  if (!has_room && (!HandOver() || !TakeEmpty())) return nullptr;
+  filling_->pieces.emplace_back();
+  Piece* const piece = &filling_->pieces.back();
+  piece->frame_offset = reader_->frame_offset();
+  return piece;
+}
+
+bool AheadReader::HandOver() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++filled_;
+    if (ends_) return false;
+  }
+  changed_.notify_all();
+  return true;
+}
+
+bool AheadReader::TakeEmpty() {
+  {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock,
+                  [this] { return ends_ || filled_ - emptied_ < kParcels; });
+    if (ends_) return false;
+    filling_ = &parcels_[filled_ % kParcels];
+  }
+  filling_->pieces.clear();
+  filling_->long_records.clear();
+  filling_->bytes.clear();
+  filling_->bytes.reserve(kBytes);
+  filling_->event_count = 0;
+  return true;
+}
+
+const AheadReader::Piece& AheadReader::Next() {
+  if (reading_ != nullptr && next_ < reading_->pieces.size()) {
+    return reading_->pieces[next_++];
+  }
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (std::exchange(reading_, nullptr) != nullptr) {
+    ++emptied_;
+    changed_.notify_all();
+  }
+  changed_.wait(lock, [this] { return filled_ > emptied_; });
+  reading_ = &parcels_[emptied_ % kParcels];
+  next_ = 1;
+  return reading_->pieces[0];
+}
+
+}  // namespace pymemrun

@@ -26,13 +26,14 @@ struct InDump {
   double objects = 0, bytes = 0;
 };
 
-// Scales a part of an estimate so that all parts come to `exact`, if they may.
-// `all` with its variance is what all parts come to before. What is left of the
-// part's variance is that of its share. Returns the factor.
-double ScaleTo(double exact, double all, double all_variance, bool may_grow,
-               double* part, double* variance) {
+// Scales a part of an estimate so that all parts come to `exact`, if they may:
+// three standard errors and `one` object may be missing. `all` with its
+// variance is what all parts come to before. What is left of the part's
+// variance is that of its share. Returns the factor.
+double ScaleTo(double exact, double one, double all, double all_variance,
+               bool may_grow, double* part, double* variance) {
   const bool may_be_all =
-      may_grow && exact - all <= 2 * std::sqrt(all_variance);
+      may_grow && exact - all <= 3 * std::sqrt(all_variance) + one;
   if (all <= 0 || (all <= exact && !may_be_all)) return 1;
   const double factor = exact / all, share = *part / all;
   *part *= factor;
@@ -164,11 +165,12 @@ class Joiner {
       const HeapSums& all = found[group];
       const bool may_grow = group.second != kNoNode;
       HeapSums& of = sums.blocks;
-      const double factor = ScaleTo(dump.objects, all.count, all.count_variance,
-                                    may_grow, &of.count, &of.count_variance);
+      const double factor =
+          ScaleTo(dump.objects, 1, all.count, all.count_variance, may_grow,
+                  &of.count, &of.count_variance);
       sums.reused *= factor;
-      ScaleTo(dump.bytes, all.bytes, all.bytes_variance, may_grow, &of.bytes,
-              &of.bytes_variance);
+      ScaleTo(dump.bytes, dump.bytes / dump.objects, all.bytes,
+              all.bytes_variance, may_grow, &of.bytes, &of.bytes_variance);
     }
   }
 

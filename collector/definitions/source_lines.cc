@@ -26,10 +26,11 @@ SourceLines::SourceLines(const Limits& limits, Clock realtime_ns)
       realtime_ns_(std::move(realtime_ns)),
       bytes_left_(limits.read_bytes) {}
 
-void SourceLines::Start(absl::string_view folder, bool store_text) {
+void SourceLines::Start(absl::string_view folder, bool store_text,
+                        pid_t traced) {
   folder_ = std::string(folder);
   store_text_ = store_text;
-  started_ = true;
+  user_.emplace(traced);
 }
 
 void SourceLines::AddCode(uint32_t code, absl::string_view file) {
@@ -56,7 +57,8 @@ void SourceLines::Name(uint32_t file, uint32_t line) {
 }
 
 bool SourceLines::Read(uint64_t time_us, size_t most_bytes) {
-  if (!started_) return false;
+  if (!user_.has_value() || next_file_ == files_.size()) return false;
+  const TracedUser::Rights rights(&*user_);
   size_t done = 0;
   while (next_file_ < files_.size() && done < most_bytes) {
     done += ReadFile(time_us, &files_[next_file_++]);

@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/string_view.h"
+#include "collector/definitions/traced_user.h"
 #include "collector/output/record_sink.h"
 
 namespace pymemrun {
@@ -34,8 +36,9 @@ class SourceLines {
   SourceLines(const Limits& limits, Clock realtime_ns);
 
   // Once, before all else: the folder of relative names, and whether the text
-  // of lines is kept, too. Without it no file is read.
-  void Start(absl::string_view folder, bool store_text);
+  // of lines is kept, too. Without it no file is read. Files are read with the
+  // rights of the user of the process `traced`.
+  void Start(absl::string_view folder, bool store_text, pid_t traced);
   // The code of that id, which was not given before, is of this file.
   void AddCode(uint32_t code, absl::string_view file);
   // The run names that line of the code.
@@ -68,7 +71,8 @@ class SourceLines {
   const Limits limits_;
   const Clock realtime_ns_;
   std::string folder_;
-  bool started_ = false, store_text_ = false;
+  std::optional<TracedUser> user_;  // once started
+  bool store_text_ = false;
   std::vector<File> files_ = {{}};  // 0: none
   absl::flat_hash_map<std::string, uint32_t> numbers_;
   std::vector<uint32_t> file_of_;  // by code

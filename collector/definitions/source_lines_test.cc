@@ -59,7 +59,7 @@ class SourceLinesTest : public testing::Test {
 
 TEST_F(SourceLinesTest, WritesAHashOfEachNamedLineOnce) {
   SourceLines lines(limits_, clock_);
-  lines.Start(folder_, /*store_text=*/false);
+  lines.Start(folder_, /*store_text=*/false, getpid());
   lines.AddCode(1, "a.py");
   lines.AddCode(2, "<string>");
   lines.AddCode(3, folder_ + "/gone.py");
@@ -84,7 +84,7 @@ TEST_F(SourceLinesTest, WritesAHashOfEachNamedLineOnce) {
 
 TEST_F(SourceLinesTest, StoresTextIfAsked) {
   SourceLines lines(limits_, clock_);
-  lines.Start("/", /*store_text=*/true);
+  lines.Start("/", /*store_text=*/true, getpid());
   lines.AddCode(1, folder_ + "/a.py");
   lines.AddCode(2, Write("long.py", std::string(10000, 'x')));
   lines.AddLine(1, 2);
@@ -100,7 +100,7 @@ TEST_F(SourceLinesTest, StoresTextIfAsked) {
 TEST_F(SourceLinesTest, AFileThatChangedAfterItWasSeenHasNoHashes) {
   now_ns_ = 999999999;
   SourceLines lines(limits_, clock_);
-  lines.Start(folder_, true);
+  lines.Start(folder_, true, getpid());
   lines.AddCode(1, "a.py");
   lines.AddLine(1, 2);
   const std::vector<SourceFile>& records = Written(&lines);
@@ -114,7 +114,7 @@ TEST_F(SourceLinesTest, LaterLinesAreThoseOfTheFileAsItWasRead) {
   SourceLines lines(limits_, clock_);
   lines.AddCode(1, folder_ + "/a.py");
   lines.Read(5, SIZE_MAX);
-  lines.Start(folder_, false);
+  lines.Start(folder_, false, getpid());
   lines.Read(6, 1);
   Write("a.py", "another\n");
   lines.AddLine(1, 3);
@@ -126,7 +126,7 @@ TEST_F(SourceLinesTest, LaterLinesAreThoseOfTheFileAsItWasRead) {
 
 TEST_F(SourceLinesTest, ReadsOneFileAfterTheOther) {
   SourceLines lines(limits_, clock_);
-  lines.Start(folder_, false);
+  lines.Start(folder_, false, getpid());
   lines.AddCode(1, "a.py");
   lines.AddCode(2, Write("b.py", "z = 3\n"));
   lines.AddLine(1, 1);
@@ -143,7 +143,7 @@ TEST_F(SourceLinesTest, LargeFilesTakeSeveralRecords) {
   std::string text;
   for (int i = 0; i < 70000; ++i) text += "x = 1\n";
   SourceLines lines(limits_, clock_);
-  lines.Start(folder_, false);
+  lines.Start(folder_, false, getpid());
   lines.AddCode(1, Write("large.py", text));
   for (uint32_t line = 1; line <= 70000; ++line) lines.AddLine(1, line);
   const std::vector<SourceFile>& records = Written(&lines);
@@ -156,7 +156,7 @@ TEST_F(SourceLinesTest, LargeFilesTakeSeveralRecords) {
 TEST_F(SourceLinesTest, KeepsNoMoreThanItsLimits) {
   limits_ = {.files = 1, .codes = 3, .lines = 2, .read_bytes = 1};
   SourceLines lines(limits_, clock_);
-  lines.Start(folder_, false);
+  lines.Start(folder_, false, getpid());
   lines.AddCode(1, "a.py");
   lines.AddCode(2, Write("b.py", "z = 3\n"));
   lines.AddCode(3, "a.py");
@@ -167,7 +167,7 @@ TEST_F(SourceLinesTest, KeepsNoMoreThanItsLimits) {
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].line_size(), 2);
   SourceLines none({.read_bytes = 0}, clock_);
-  none.Start(folder_, false);
+  none.Start(folder_, false, getpid());
   none.AddCode(1, "a.py");
   none.AddLine(1, 1);
   EXPECT_EQ(Written(&none).size(), 1u);

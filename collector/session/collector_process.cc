@@ -217,7 +217,7 @@ void CollectorProcess::BeginFile(bool started) {
   *record.mutable_header() = launch_.header;
   writer_.Write(record);
   encoder_.definitions().sources().Start(launch_.header.cwd(),
-                                         launch_.store_source);
+                                         launch_.store_source, pid_);
   if (heap_ != nullptr) heap_->Start(launch_.heap_rates);
   if (gil_ != nullptr) gil_->Start();
   if (tasks_ != nullptr) tasks_->Start();

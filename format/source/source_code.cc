@@ -1,5 +1,6 @@
 #include "format/source/source_code.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,23 @@
 
 namespace pymemrun {
 namespace {
+
+// To open a pipe or a device may change it, so the file is looked at first, and
+// what was looked at is opened. Returns -1 where that cannot be.
+int OpenRegularFile(const std::string& path) {
+  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  const int place = open(path.c_str(), O_PATH | O_CLOEXEC);
+  if (place < 0) return -1;
+  struct stat seen;
+  int fd = -1;
+  if (fstat(place, &seen) == 0 && S_ISREG(seen.st_mode)) {
+    fd = open(absl::StrCat("/proc/self/fd/", place).c_str(), kFlags);
+    // /proc is not mounted.
+    if (fd < 0 && errno == ENOENT) fd = open(path.c_str(), kFlags);
+  }
+  close(place);
+  return fd;
+}
 
 bool ReadAll(int fd, std::string* text) {
   size_t done = 0;
@@ -35,8 +53,7 @@ std::string SourcePath(absl::string_view file, absl::string_view folder) {
 }
 
 std::optional<SourceCode> ReadSourceCode(const std::string& path) {
-  const int fd =
-      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const int fd = OpenRegularFile(path);
   if (fd < 0) return std::nullopt;
   struct stat seen;
   SourceCode source;

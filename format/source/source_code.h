@@ -28,7 +28,7 @@ struct SourceCode {
 std::string SourcePath(absl::string_view file, absl::string_view folder);
 
 // A regular file of at most kMostSourceBytes; nothing for all else. Names come
-// from strangers: it waits for no pipe and opens no device to read.
+// from strangers: no pipe and no device is opened.
 std::optional<SourceCode> ReadSourceCode(const std::string& path);
 
 // Of the line without blanks around it, so that indentation does not count.

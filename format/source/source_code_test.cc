@@ -1,6 +1,9 @@
 #include "format/source/source_code.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +42,31 @@ TEST_F(SourceCodeTest, WaitsForNoPipeAndReadsNoFolder) {
   EXPECT_FALSE(ReadSourceCode("/").has_value());
   EXPECT_FALSE(ReadSourceCode("/dev/zero").has_value());
   EXPECT_FALSE(ReadSourceCode(path_ + ".not_there").has_value());
+}
+
+TEST_F(SourceCodeTest, OpensNoPipe) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  const std::string link = path_ + ".link";
+  unlink(link.c_str());
+  ASSERT_EQ(symlink(path_.c_str(), link.c_str()), 0);
+  const int opened = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  ASSERT_GE(inotify_add_watch(opened, path_.c_str(), IN_OPEN), 0);
+  EXPECT_FALSE(ReadSourceCode(path_).has_value());
+  EXPECT_FALSE(ReadSourceCode(link).has_value());
+  char event[sizeof(inotify_event) + NAME_MAX + 1];
+  EXPECT_EQ(read(opened, event, sizeof(event)), -1);
+  EXPECT_EQ(errno, EAGAIN);
+  close(opened);
+  unlink(link.c_str());
+}
+
+TEST_F(SourceCodeTest, FollowsLinksToFiles) {
+  Write("a = 1\n");
+  const std::string link = path_ + ".link";
+  unlink(link.c_str());
+  ASSERT_EQ(symlink(path_.c_str(), link.c_str()), 0);
+  EXPECT_EQ(ReadSourceCode(link)->text, "a = 1\n");
+  unlink(link.c_str());
 }
 
 TEST_F(SourceCodeTest, LeavesOutWhatIsTooLarge) {

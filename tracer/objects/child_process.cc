@@ -62,6 +62,10 @@ struct Start {
 // In a process between ours and the child, which is then an orphan.
 int ForkBeside(void* argument) {
   Start& start = *static_cast<Start*>(argument);
+  // The copy is expendable from the first moment on. While this process stands
+  // in for ours the kernel chooses it for nothing, and gives ours no part of
+  // it.
+  ChildProcess::BecomeExpendable();
   const pid_t child = RawFork();
   if (child == 0) start.function(start.arg);
   start.error = child < 0 ? errno : 0;

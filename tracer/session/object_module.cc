@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tracer/base/clock.h"
+#include "tracer/base/container_memory.h"
 #include "tracer/base/hot_state.h"
 #include "tracer/base/statm.h"
 #include "tracer/heap/heap_log.h"
@@ -91,6 +92,9 @@ bool ObjectModule::Start(DumpReason reason, const char* path,
   reason_ = reason;
   if (const char* why_not = ObjectDump::WhyNot(); why_not != nullptr) {
     snprintf(problem_, sizeof(problem_), "%s", why_not);
+    return false;
+  }
+  if (!ContainerMemory::HasRoomForCopy(problem_, sizeof(problem_))) {
     return false;
   }
   const int fd = OpenFile(path);

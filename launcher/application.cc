@@ -22,6 +22,7 @@
 #include "launcher/session/message.h"
 #include "launcher/session/own_files.h"
 #include "launcher/session/trace_start.h"
+#include "launcher/session/unasked.h"
 #include "launcher/session/user_code.h"
 #include "launcher/test_variables.h"
 #include "tracer/session/session.h"
@@ -209,6 +210,12 @@ int RunApplication(int argc, char** argv) {
   if (!choice.embedded) {
     Say(RunPreloaded(choice, *command_line, HasUserCode(*command_line)));
     return kUsage;
+  }
+  if (HasUserCode(*command_line) && FitsPlainPythonOnly()) {
+    Say(std::string(WhyNoRoom()) + kRunsUntraced);
+    PythonChoice plain = choice;
+    plain.file = embedded.executable;
+    RunPreloaded(plain, *command_line, false);  // else ours is tried
   }
   start.program = choice.program;
   start.arguments = command_line->python;

@@ -18,6 +18,7 @@
 #include "launcher/preload/plain_path.h"
 #include "launcher/preload/preload_list.h"
 #include "launcher/python/python_files.h"
+#include "launcher/session/message.h"
 #include "launcher/session/own_files.h"
 
 extern char** environ;
@@ -200,6 +201,8 @@ bool FollowIntoPrograms(const CommandLine& command_line,
 
 std::string WhyNotTraced(const std::string& file) {
   std::string why = WhyNotPreloadable(file);
+  // Nothing that runs can be traced, and it is no matter of the version.
+  if (OwnPath().empty()) return why;
   const std::string version = PythonVersionOf(file);
   // Names of files do not say whether it is free-threaded: the shim finds out.
   if (why.empty() && IsKnown(version) && !Has(kTracer + version + kObject) &&
@@ -211,6 +214,10 @@ std::string WhyNotTraced(const std::string& file) {
 
 std::string RunPreloaded(const PythonChoice& choice,
                          const CommandLine& command_line, bool traced) {
+  if (traced && OwnPath().empty()) {
+    Say(std::string("/proc is not mounted") + kRunsUntraced);
+    traced = false;
+  }
   std::string error =
       traced ? WhyNotTraced(choice.file) : WhyNotPreloadable(choice.file);
   if (!error.empty()) return error;

@@ -17,8 +17,9 @@ std::string TracedVersions();
 std::string WhyNotTraced(const std::string& file);
 
 // Executes the python with its part of the command line. The tracer in it does
-// what the rest says. Without `traced` nothing is preloaded. Returns only where
-// it cannot be executed, with one line that says why.
+// what the rest says. Without `traced`, or where /proc is not mounted, nothing
+// is preloaded. Returns only where it cannot be executed, with one line that
+// says why.
 std::string RunPreloaded(const PythonChoice& choice,
                          const CommandLine& command_line, bool traced);
 

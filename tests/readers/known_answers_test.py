@@ -15,10 +15,11 @@ import traceback
 import known_answers
 import known_case
 import known_objects
+import known_packages
 import perf_support
 import support
 
-assert known_answers and known_objects  # They register their programs.
+assert known_answers and known_objects and known_packages  # They register their programs.
 PROGRAMS = known_case.ALL
 MODES = {"default": ((), None), "light": (("--light",), None), "full": (("--full",), None),
          "refused": ((), perf_support.refuse_perf)}

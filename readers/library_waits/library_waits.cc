@@ -25,6 +25,14 @@ PackageSet WaitFinder::SetOf(absl::string_view file) {
   return found->second;
 }
 
+PackageSet WaitFinder::SetOfMapping(uint32_t mapping) {
+  while (mappings_.size() <= std::min<size_t>(mapping, index_.mappings())) {
+    mappings_.push_back(
+        mappings_.empty() ? 0 : SetOf(index_.MappingName(mappings_.size())));
+  }
+  return mapping < mappings_.size() ? mappings_[mapping] : 0;
+}
+
 const WaitFinder::Stack& WaitFinder::Find(uint32_t stack) {
   if (stack >= stacks_.size()) stacks_.resize(index_.stacks() + 1);
   static const Stack kNone;
@@ -62,11 +70,11 @@ void WaitFinder::OnRow(const Row& row) {
   if (returns) {
     from_us -= row.call_us == 0 ? from_us : std::min(row.call_us, from_us);
   }
-  Saw(from_us, row.time_us, row.thread, row.stack);
+  Saw(from_us, row.time_us, row.thread, row.stack, 0);
 }
 
 void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
-                     uint32_t stack) {
+                     uint32_t stack, uint32_t code) {
   if (thread != last_thread_ || last_ == nullptr) {
     last_thread_ = thread;
     last_ = &threads_[thread];
@@ -81,8 +89,12 @@ void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
     }
     return;
   }
-  const bool is_call = of.packages != 0 && !index_.Imports(stack);
-  const uint32_t call = is_call ? of.call : 0;
+  // A function in C has no frame. It may call libc's, and goes on in it.
+  const PackageSet in_c = of.call == 0 ? SetOfMapping(code) : 0;
+  if (in_c == 0 && code != 0 && state.call == stack) return;
+  const PackageSet packages = of.packages | in_c;
+  const bool is_call = packages != 0 && !index_.Imports(stack);
+  const uint32_t call = !is_call ? 0 : in_c != 0 ? stack : of.call;
   const bool was_seen = state.change != SIZE_MAX;
   const bool was_in_other = was_seen && state.call != 0 && state.call != call;
   if (call == 0) {
@@ -95,7 +107,7 @@ void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
   from_us = std::max(from_us, state.seen_us);
   if (was_seen && state.call == call) {
     LibraryWaits::Change& same = changes_[state.change];
-    same.packages |= of.packages;
+    same.packages |= packages;
     same.time_us = std::min(same.time_us, from_us);
     return;
   }
@@ -103,7 +115,7 @@ void WaitFinder::Saw(uint64_t from_us, uint64_t time_us, uint32_t thread,
   if (was_seen) from_us = std::max(from_us, changes_[state.change].time_us);
   if (was_in_other) state.seen_us = std::max(state.seen_us, from_us);
   state.call = call;
-  Add({from_us, thread, call, call == 0 ? 0 : of.packages}, &state);
+  Add({from_us, thread, call, call == 0 ? 0 : packages}, &state);
 }
 
 void WaitFinder::Add(const LibraryWaits::Change& change, Thread* thread) {
@@ -126,9 +138,8 @@ std::shared_ptr<const LibraryWaits> WaitFinder::Take() {
   for (const auto& [thread, state] : threads_) {
     if (state.runs_python) waits->python_threads.insert(thread);
   }
-  for (uint32_t i = 0; i <= index_.mappings(); ++i) {
-    waits->mappings.push_back(i == 0 ? 0 : SetOf(index_.MappingName(i)));
-  }
+  SetOfMapping(static_cast<uint32_t>(index_.mappings()));
+  waits->mappings = std::move(mappings_);
   return waits;
 }
 

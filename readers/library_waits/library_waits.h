@@ -24,8 +24,9 @@ using PackageSet = uint64_t;
 
 // What a first reading tells. Does not change.
 struct LibraryWaits {
-  // Until the thread's next one it is in calls of these packages, which
-  // `stack` ends with the first frame of; 0: it is in none.
+  // Until the thread's next one it is in calls of these packages; `stack` ends
+  // with the first frame of theirs, or is that of the own line, if they are
+  // called in C alone; 0: it is in none.
   struct Change {
     uint64_t time_us;
     uint32_t thread, stack;
@@ -48,9 +49,11 @@ class WaitFinder {
   explicit WaitFinder(const RunIndex* index) : index_(*index) {}
 
   void OnRow(const Row& row);
-  // `stack` 0: of a native thread, or not known.
-  void OnMemory(uint64_t time_us, uint32_t thread, uint32_t stack) {
-    Saw(time_us, time_us, thread, stack);
+  // `stack` 0: of a native thread, or not known. `code`: the mapping whose code
+  // it was; 0: not known.
+  void OnMemory(uint64_t time_us, uint32_t thread, uint32_t stack,
+                uint32_t code) {
+    Saw(time_us, time_us, thread, stack, code);
   }
   // Null: no thread of a library did anything while another waited.
   std::shared_ptr<const LibraryWaits> Take();
@@ -70,13 +73,16 @@ class WaitFinder {
   };
 
   // The thread was there at time_us, and no earlier than from_us.
-  void Saw(uint64_t from_us, uint64_t time_us, uint32_t thread, uint32_t stack);
+  void Saw(uint64_t from_us, uint64_t time_us, uint32_t thread, uint32_t stack,
+           uint32_t code);
   void Add(const LibraryWaits::Change& change, Thread* thread);
   const Stack& Find(uint32_t stack);
   PackageSet SetOf(absl::string_view file);
+  PackageSet SetOfMapping(uint32_t mapping);
 
   const RunIndex& index_;
-  std::vector<Stack> stacks_;  // by id
+  std::vector<Stack> stacks_;         // by id
+  std::vector<PackageSet> mappings_;  // by id, as far as they are known
   absl::flat_hash_map<absl::string_view, PackageSet> packages_;
   absl::node_hash_map<uint32_t, Thread> threads_;
   Thread* last_ = nullptr;  // of threads_

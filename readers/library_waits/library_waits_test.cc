@@ -70,13 +70,13 @@ class LibraryWaitsTest : public testing::Test {
 
 TEST_F(LibraryWaitsTest, TheCallUnderWayIsFound) {
   WaitFinder finder(&index_);
-  finder.OnMemory(10, kMain, job_);
-  finder.OnMemory(20, kMain, waits_);
-  finder.OnMemory(30, kWorker, works_);
-  finder.OnMemory(40, kMain, job_);
-  finder.OnMemory(50, kWorker, works_);
-  finder.OnMemory(60, kMain, slow_);
-  finder.OnMemory(70, kWorker, works_);
+  finder.OnMemory(10, kMain, job_, 0);
+  finder.OnMemory(20, kMain, waits_, 0);
+  finder.OnMemory(30, kWorker, works_, 0);
+  finder.OnMemory(40, kMain, job_, 0);
+  finder.OnMemory(50, kWorker, works_, 0);
+  finder.OnMemory(60, kMain, slow_, 0);
+  finder.OnMemory(70, kWorker, works_, 0);
   WaitCursor cursor(finder.Take());
   // The frame that the own line called, whatever that called.
   EXPECT_EQ(cursor.At(30, kWorker, works_, 0), fast_);
@@ -86,20 +86,38 @@ TEST_F(LibraryWaitsTest, TheCallUnderWayIsFound) {
   EXPECT_EQ(cursor.At(70, kWorker, works_, 0), 0u);  // for another library
 }
 
+TEST_F(LibraryWaitsTest, AFunctionInCHasNoFrame) {
+  constexpr uint32_t kFast = 1, kLibc = 2;
+  WaitFinder finder(&index_);
+  const uint32_t other_line = Stack(0, "/src/job.py");
+  finder.OnMemory(10, kMain, other_line, kLibc);
+  finder.OnMemory(30, kOther, 0, kFast);
+  finder.OnMemory(40, kMain, job_, kFast);
+  finder.OnMemory(50, kMain, job_, kLibc);
+  finder.OnMemory(80, kMain, other_line, 0);
+  finder.OnMemory(90, kOther, 0, kFast);
+  WaitCursor cursor(finder.Take());
+  // It was seen in other code before, and there later.
+  EXPECT_EQ(cursor.At(30, kOther, 0, kFast), job_);
+  EXPECT_EQ(cursor.At(60, kOther, 0, kFast), job_);
+  EXPECT_EQ(cursor.At(60, kOther, 0, kLibc), job_);
+  EXPECT_EQ(cursor.At(90, kOther, 0, kFast), 0u);
+}
+
 TEST_F(LibraryWaitsTest, ACallThatReturnsWasUnderWayBefore) {
   WaitFinder finder(&index_);
-  finder.OnMemory(10, kMain, job_);
-  finder.OnMemory(500, kWorker, works_);
-  finder.OnMemory(600, kWorker, works_);
+  finder.OnMemory(10, kMain, job_, 0);
+  finder.OnMemory(500, kWorker, works_, 0);
+  finder.OnMemory(600, kWorker, works_, 0);
   finder.OnRow(RowOf(900, RETURN, fast_, 350));
   WaitCursor cursor(finder.Take());
   EXPECT_EQ(cursor.At(500, kWorker, works_, 0), 0u);
   EXPECT_EQ(cursor.At(600, kWorker, works_, 0), fast_);
   // Also where it was seen since.
   WaitFinder third(&index_);
-  third.OnMemory(10, kMain, job_);
-  third.OnMemory(500, kWorker, works_);
-  third.OnMemory(700, kMain, waits_);
+  third.OnMemory(10, kMain, job_, 0);
+  third.OnMemory(500, kWorker, works_, 0);
+  third.OnMemory(700, kMain, waits_, 0);
   third.OnRow(RowOf(900, RETURN, fast_, 600));
   third.OnRow(RowOf(950, RETURN, job_, 950));
   cursor = WaitCursor(third.Take());
@@ -108,8 +126,8 @@ TEST_F(LibraryWaitsTest, ACallThatReturnsWasUnderWayBefore) {
   EXPECT_EQ(cursor.At(951, kWorker, works_, 0), 0u);
   // Without its begin it is there since the thread was seen before.
   WaitFinder second(&index_);
-  second.OnMemory(10, kMain, job_);
-  second.OnMemory(500, kWorker, works_);
+  second.OnMemory(10, kMain, job_, 0);
+  second.OnMemory(500, kWorker, works_, 0);
   second.OnRow(RowOf(900, C_RETURN, fast_));
   cursor = WaitCursor(second.Take());
   EXPECT_EQ(cursor.At(500, kWorker, works_, 0), fast_);
@@ -117,9 +135,9 @@ TEST_F(LibraryWaitsTest, ACallThatReturnsWasUnderWayBefore) {
 
 TEST_F(LibraryWaitsTest, NativeThreadsWorkForTheLibraryWhoseCodeTheyRun) {
   WaitFinder finder(&index_);
-  finder.OnMemory(10, kMain, fast_);
-  finder.OnMemory(20, kOther, slow_);
-  finder.OnMemory(30, kWorker, 0);
+  finder.OnMemory(10, kMain, fast_, 0);
+  finder.OnMemory(20, kOther, slow_, 0);
+  finder.OnMemory(30, kWorker, 0, 0);
   WaitCursor cursor(finder.Take());
   EXPECT_EQ(cursor.At(30, kWorker, 0, 1), fast_);
   // By libc's code for whoever waits in a library last.
@@ -134,8 +152,8 @@ TEST_F(LibraryWaitsTest, NativeThreadsWorkForTheLibraryWhoseCodeTheyRun) {
   node.set_code(codes_);
   index_.Add(node);
   WaitFinder second(&index_);
-  second.OnMemory(10, kMain, fast_);
-  second.OnMemory(30, kWorker, codes_);
+  second.OnMemory(10, kMain, fast_, 0);
+  second.OnMemory(30, kWorker, codes_, 0);
   WaitCursor named(second.Take());
   EXPECT_EQ(named.At(30, kWorker, codes_, 1), fast_);
   EXPECT_EQ(named.At(30, kWorker, codes_, 2), fast_);
@@ -146,7 +164,7 @@ TEST_F(LibraryWaitsTest, NativeThreadsWorkForTheLibraryWhoseCodeTheyRun) {
 TEST_F(LibraryWaitsTest, WithoutThreadsOfLibrariesThereIsNothing) {
   WaitFinder finder(&index_);
   for (uint64_t i = 0; i < 1000; ++i) {
-    finder.OnMemory(10 * i, kMain, i % 2 == 0 ? job_ : fast_);
+    finder.OnMemory(10 * i, kMain, i % 2 == 0 ? job_ : fast_, 0);
   }
   EXPECT_EQ(finder.Take(), nullptr);
   EXPECT_EQ(WaitCursor(nullptr).At(1, kWorker, works_, 0), 0u);
@@ -156,11 +174,11 @@ TEST_F(LibraryWaitsTest, OfManyThatWaitTheLastAreAsked) {
   constexpr uint32_t kFirst = 1000;
   const auto ask = [&](uint32_t others) {
     WaitFinder finder(&index_);
-    finder.OnMemory(10, kMain, fast_);
+    finder.OnMemory(10, kMain, fast_, 0);
     for (uint32_t i = 0; i < others; ++i) {
-      finder.OnMemory(20 + i, kFirst + i, slow_);
+      finder.OnMemory(20 + i, kFirst + i, slow_, 0);
     }
-    finder.OnMemory(5000, kWorker, works_);
+    finder.OnMemory(5000, kWorker, works_, 0);
     return WaitCursor(finder.Take()).At(5000, kWorker, works_, 0);
   };
   EXPECT_EQ(ask(63), fast_);
@@ -170,10 +188,10 @@ TEST_F(LibraryWaitsTest, OfManyThatWaitTheLastAreAsked) {
 // In the file, other threads' events may come late.
 TEST_F(LibraryWaitsTest, ACallThatHasReturnedIsRemembered) {
   WaitFinder finder(&index_);
-  finder.OnMemory(10, kMain, job_);
+  finder.OnMemory(10, kMain, job_, 0);
   finder.OnRow(RowOf(900, RETURN, fast_, 600));
-  finder.OnMemory(950, kMain, job_);
-  finder.OnMemory(500, kWorker, works_);
+  finder.OnMemory(950, kMain, job_, 0);
+  finder.OnMemory(500, kWorker, works_, 0);
   WaitCursor cursor(finder.Take());
   EXPECT_EQ(cursor.At(500, kWorker, works_, 0), fast_);
 }

@@ -34,7 +34,7 @@ bool PeakFinder::OnHeap(const HeapEvent* events, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const HeapEvent& event = events[i];
     if (event.is_free) continue;
-    finder_.OnMemory(event.time_us, event.thread, event.stack);
+    finder_.OnMemory(event.time_us, event.thread, event.stack, event.code);
     if (!tells_growth) continue;
     if (!growth_.empty()) {
       growth_.back().to_us = std::max(growth_.back().to_us, event.time_us);
@@ -50,7 +50,8 @@ bool PeakFinder::OnPages(const PageEntry* entries, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const PageEntry& entry = entries[i];
     if (entry.action != PAGE_CAME) continue;
-    finder_.OnMemory(entry.time_us, entry.thread, entry.stack);
+    finder_.OnMemory(entry.time_us, entry.thread, entry.stack,
+                     entry.code_mapping);
   }
   return ResidentReplay::OnPages(entries, count);
 }

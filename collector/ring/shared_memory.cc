@@ -34,7 +34,7 @@ bool HasBytes(int fd, size_t bytes) {
 
 absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Map(int region_fd,
                                                                 int reply_fd) {
-  if (!HasBytes(region_fd, kRegionBytes) || !HasBytes(reply_fd, kReplyBytes)) {
+  if (!HasBytes(region_fd, kControlBytes) || !HasBytes(reply_fd, kReplyBytes)) {
     return absl::FailedPreconditionError("the shared memory is too short");
   }
   void* region =
@@ -49,8 +49,9 @@ absl::StatusOr<std::unique_ptr<SharedMemory>> SharedMemory::Map(int region_fd,
     std::unique_ptr<SharedMemory> memory(
         new SharedMemory(static_cast<const ControlPage*>(region),
                          static_cast<ReplyPage*>(reply)));
-    if (memory->page_->magic == kRingMagic &&
-        memory->page_->version == kWireVersion) {
+    const ControlPage& page = *memory->page_;
+    if (page.magic == kRingMagic && page.version == kWireVersion &&
+        HasBytes(region_fd, RegionBytes(page))) {
       return memory;
     }
     return absl::FailedPreconditionError(
@@ -74,7 +75,8 @@ const EventSlot* SharedMemory::slots() const {
 }
 
 void SharedMemory::MakePages() {
-  madvise(const_cast<ControlPage*>(page_), kRegionBytes, MADV_POPULATE_READ);
+  madvise(const_cast<ControlPage*>(page_), RegionBytes(*page_),
+          MADV_POPULATE_READ);
 }
 
 void SharedMemory::ShowLife() {

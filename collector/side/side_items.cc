@@ -16,7 +16,7 @@ constexpr size_t kMaxEarlyBytes = size_t{64} << 20;
 
 const SideContinued* CellsOf(const ControlPage* page) {
   return reinterpret_cast<const SideContinued*>(
-      reinterpret_cast<const char*>(page) + kSideRingOffset);
+      reinterpret_cast<const char*>(page) + SideRingOffset(*page));
 }
 
 // Not by /proc, which may be another PID namespace's.

@@ -79,7 +79,7 @@ print("done")
         # A soft limit is the program's: its collector has the hard one.
         script = self.script(self.NOISY)
         for soft, hard in ((8192, resource.RLIM_INFINITY), (0, 1 << 23),
-                           (8192, 8192), (0, 0)):
+                           (1 << 21, 1 << 21), (8192, 8192), (0, 0)):
             def limit():
                 resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
             with self.subTest(soft=soft, hard=hard):
@@ -93,6 +93,18 @@ print("done")
                     self.assert_whole(self.run_file())
                 else:
                     self.assertRegex(found.stderr, b"untraced|lost")
+
+    def test_a_file_at_its_size_limit_is_cut(self):
+        # Room for small rings, and for a part of the run.
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1200000, 1200000))
+        found = run(self.command([self.script(self.NOISY)], ["--compress", "none"]),
+                    cwd=self.folder, preexec_fn=limit)
+        self.assertEqual(found[:2], (0, b"done\n"), found.stderr)
+        self.said_once(found.stderr)
+        self.assertIn(b"lost because", found.stderr)
+        self.loss_is_counted(self.output)
+        self.assertLessEqual(os.path.getsize(self.output), 1200000)
 
     def test_the_programs_own_file_size_limit_stays(self):
         def limit():

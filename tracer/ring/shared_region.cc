@@ -80,18 +80,23 @@ void TouchWhatIsEarly(ControlPage* page) {
     (void)bytes[at];
   }
   OwnMemory::Touch(page, kControlBytes);
-  if (g_region_bytes > kSideRingOffset) {
-    OwnMemory::Touch(reinterpret_cast<char*>(page) + kSideRingOffset,
+  if (g_region_bytes > SideRingOffset(*page)) {
+    OwnMemory::Touch(reinterpret_cast<char*>(page) + SideRingOffset(*page),
                      SideCells(*page) * kSideCellBytes);
   }
 }
 
 }  // namespace
 
-ControlPage* SharedRegion::Create(bool side_ring, bool forked, RegionFds* fds) {
-  const size_t bytes = side_ring ? kRegionBytes : kSideRingOffset;
-  Descriptor region = {MakeFile("pymemrun-ring", kRegionBytes)};
-  if (region.fd < 0) return nullptr;
+ControlPage* SharedRegion::Create(bool side_ring, bool small, RegionFds* fds) {
+  ControlPage plan = {};
+  plan.small_rings = small ? 1 : 0;
+  const size_t bytes = side_ring ? RegionBytes(plan) : SideRingOffset(plan);
+  Descriptor region = {MakeFile("pymemrun-ring", RegionBytes(plan))};
+  if (region.fd < 0) {
+    const bool is_too_large = errno == EFBIG && !small;  // ulimit -f
+    return is_too_large ? Create(side_ring, true, fds) : nullptr;
+  }
   Descriptor reply = {MakeFile("pymemrun-ring-reply", kReplyBytes)};
   if (reply.fd < 0) return nullptr;
   const Descriptor reads = {OpenForReading(reply.fd)};
@@ -102,7 +107,7 @@ ControlPage* SharedRegion::Create(bool side_ring, bool forked, RegionFds* fds) {
   g_region_bytes = bytes;
   page->magic = kRingMagic;
   page->version = kWireVersion;
-  page->small_rings = forked ? 1 : 0;
+  page->small_rings = plan.small_rings;
   page->traced_pid = static_cast<uint32_t>(getpid());
   page->page_bytes = static_cast<uint32_t>(sysconf(_SC_PAGESIZE));
   MakeSignOfLife(&page->alive);

@@ -49,7 +49,7 @@ constinit SideRing::State SideRing::g_state = {};
 bool SideRing::Open(ControlPage* page) {
   if (madvise(&g_state, sizeof(g_state), MADV_WIPEONFORK) != 0) return false;
   g_state.cells = reinterpret_cast<SideContinued*>(
-      reinterpret_cast<char*>(page) + kSideRingOffset);
+      reinterpret_cast<char*>(page) + SideRingOffset(*page));
   g_state.mask = SideCells(*page) - 1;
   g_state.page.store(page, std::memory_order_release);
   return true;

@@ -47,19 +47,26 @@ namespace pymemrun {
 
 inline constexpr uint64_t kRingMagic = 0x31676e69526d6d50;  // "PmmRing1"
 inline constexpr uint32_t kWireVersion = 10;
-// The first process's. A forked child's rings are smaller, because many
-// children end before they have used more.
+// The first process's. A forked child's rings are small, because many children
+// end before they have used more; and where files may not be as large.
 inline constexpr uint32_t kRingSlots = 1u << 18;  // 4 MiB
 inline constexpr size_t kRingBytes = size_t{kRingSlots} * kRingSlotBytes;
 inline constexpr size_t kSideRingOffset = kControlBytes + kRingBytes;
 inline constexpr size_t kRegionBytes = kSideRingOffset + kSideRingBytes;
 
-// How much of the rings is used: of small ones the first 512 KiB each.
+// How large the rings are: small ones have 512 KiB each.
 inline uint32_t RingSlots(const ControlPage& page) {
   return page.small_rings == 0 ? kRingSlots : kRingSlots / 8;
 }
 inline uint32_t SideCells(const ControlPage& page) {
   return page.small_rings == 0 ? kSideCells : kSideCells / 4;
+}
+// Where the side ring begins, and how large the region is.
+inline size_t SideRingOffset(const ControlPage& page) {
+  return kControlBytes + size_t{RingSlots(page)} * kRingSlotBytes;
+}
+inline size_t RegionBytes(const ControlPage& page) {
+  return SideRingOffset(page) + SideCells(page) * kSideCellBytes;
 }
 
 inline constexpr int32_t kNoCompression = -1000;

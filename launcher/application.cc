@@ -207,15 +207,15 @@ int RunApplication(int argc, char** argv) {
   if (options->version) return Print(VersionText(choice));
   if (!choice.refused.empty()) Say(choice.refused);
   if (!options->quiet && !choice.preferred.empty()) Say(choice.preferred);
-  if (!choice.embedded) {
-    Say(RunPreloaded(choice, *command_line, HasUserCode(*command_line)));
-    return kUsage;
-  }
   if (HasUserCode(*command_line) && FitsPlainPythonOnly()) {
     Say(std::string(WhyNoRoom()) + kRunsUntraced);
     PythonChoice plain = choice;
-    plain.file = embedded.executable;
+    if (choice.embedded) plain.file = embedded.executable;
     RunPreloaded(plain, *command_line, false);  // else ours is tried
+  }
+  if (!choice.embedded) {
+    Say(RunPreloaded(choice, *command_line, HasUserCode(*command_line)));
+    return kUsage;
   }
   start.program = choice.program;
   start.arguments = command_line->python;

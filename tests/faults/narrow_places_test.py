@@ -74,7 +74,8 @@ class NarrowPlacesTest(support.ProgramTest):
             if plain.returncode != 0:
                 continue
             tried += 1
-            run = self.pymemrun(script, preexec=limit)
+            run = self.pymemrun("--delivery", ("embed", "preload")[tried % 2], script,
+                                preexec=limit)
             self.assertEqual((run.stdout, run.stderr),
                              ("ran\n", "pymemrun: too little address space is allowed "
                                        "(ulimit -v); the program runs untraced\n"))

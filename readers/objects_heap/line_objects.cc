@@ -27,14 +27,14 @@ struct InDump {
 };
 
 // Scales a part of an estimate so that all parts come to `exact`, if they may:
-// three standard errors and `one` object may be missing. `all` with its
-// variance is what all parts come to before. What is left of the part's
-// variance is that of its share. Returns the factor.
+// `one` object may be missing, and four standard errors of samples that had
+// found all. `all` with its variance is what all parts come to before. What is
+// left of the part's variance is that of its share. Returns the factor.
 double ScaleTo(double exact, double one, double all, double all_variance,
                bool may_grow, double* part, double* variance) {
-  const bool may_be_all =
-      may_grow && exact - all <= 3 * std::sqrt(all_variance) + one;
-  if (all <= 0 || (all <= exact && !may_be_all)) return 1;
+  if (all <= 0) return 1;
+  const double most_missing = 4 * std::sqrt(all_variance * exact / all) + one;
+  if (all <= exact && !(may_grow && exact - all <= most_missing)) return 1;
   const double factor = exact / all, share = *part / all;
   *part *= factor;
   if (may_grow) {

@@ -84,6 +84,21 @@ def bytes_io(case):
     case.near("bytes and BytesIO", sum(size for name, size in sizes.items() if
               name in ("bytes", "_io.BytesIO")), 35e6, 1.5e6)
     case.near("the cache", case.held("cache"), 30e6, MIB)
+    rows = [row for row in case.rows("heap", "--objects")
+            if row["line"] == str(case.line("cache"))]
+    assert rows and all(int(row["rest_bytes"]) < MIB for row in rows), rows
+
+
+@known("views_of_buffers", """
+import array
+heads = [memoryview(bytes(1_000_000))[:10] for _ in range(20)]
+parts = [memoryview(array.array('d', [0.0]) * 100_000)[10:20] for _ in range(20)]
+""", options=("--objects", "exit"))
+def views_of_buffers(case):
+    suspects = json.loads(case.dump("suspects", "--json"))
+    assert [suspect["path"].rpartition(".")[2] for suspect in suspects] == ["heads", "parts"]
+    case.near("heads", suspects[0]["retained_bytes"], 20e6, MIB)
+    case.near("parts", suspects[1]["retained_bytes"], 16e6, MIB)
 
 
 @known("whole_number_keys", """

@@ -232,6 +232,8 @@ void PymemrunShapeEdges(PyObject* object, const PymemrunTypeFacts* facts,
       return ExceptionEdges(object, sink);
     case kPymemrunNumpyArray:
       return PymemrunNumpyEdges(object, sink);
+    case kPymemrunBytesIO:
+      return PymemrunBytesIOEdges(object, sink);
     case kPymemrunGenerator:
     case kPymemrunFrameShape:
       return PymemrunOwnFrameEdges(object, facts, sink);

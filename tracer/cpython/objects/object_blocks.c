@@ -1,5 +1,5 @@
-// What of an object lies in a block beside its own, and the arrays of numpy,
-// which tell the cycle collector nothing.
+// What of an object lies in a block beside its own, and the objects that hold
+// others without telling the cycle collector.
 #define Py_BUILD_CORE 1
 #include "tracer/cpython/objects/object_graph.h"
 
@@ -23,6 +23,11 @@ typedef struct {
   PyObject* weak_references;
 } NumpyArray;
 enum { kNumpyOwnsData = 4, kNumpyObjects = 17 };
+
+// The beginning of io.BytesIO.
+typedef struct {
+  PyObject_HEAD PyObject* buffer;
+} BytesIO;
 
 // The beginning of array.array.
 typedef struct {
@@ -138,6 +143,11 @@ size_t PymemrunSplitSize(PyObject* object, size_t said) {
   (void)object;
   return said;
 #endif
+}
+
+// Up to CPython 3.11 its tp_traverse leaves the buffer out.
+void PymemrunBytesIOEdges(PyObject* object, const PymemrunSink* sink) {
+  PymemrunTell(sink, ((BytesIO*)object)->buffer, kPymemrunOther, 1, NULL, NULL);
 }
 
 static const void* DictBlock(const PyDictObject* dict) {

@@ -96,6 +96,7 @@ void PymemrunAttributeEdges(PyObject* object, const PymemrunTypeFacts* facts,
 void PymemrunShapeEdges(PyObject* object, const PymemrunTypeFacts* facts,
                         const PymemrunSink* sink);
 void PymemrunNumpyEdges(PyObject* object, const PymemrunSink* sink);
+void PymemrunBytesIOEdges(PyObject* object, const PymemrunSink* sink);
 // Of a generator, or of a frame object that has its frame in itself.
 void PymemrunOwnFrameEdges(PyObject* object, const PymemrunTypeFacts* facts,
                            const PymemrunSink* sink);

@@ -56,6 +56,7 @@ static int ShapeOfKnown(const PyTypeObject* type) {
 // of C have a `len()` of their own, which Python code cannot make.
 static int ShapeOfNamed(PyTypeObject* type) {
   if (PymemrunIsNumpyArray(type)) return kPymemrunNumpyArray;
+  if (strcmp(type->tp_name, "_io.BytesIO") == 0) return kPymemrunBytesIO;
   const int is_array = strcmp(type->tp_name, "array.array") == 0;
   if (!is_array && strcmp(type->tp_name, "collections.deque") != 0) {
     return kPymemrunPlain;
@@ -111,24 +112,21 @@ static size_t HeadBytes(PyTypeObject* type) {
 void PymemrunTypeFactsOf(PyTypeObject* type, PymemrunTypeFacts* facts) {
   memset(facts, 0, sizeof *facts);
   facts->type = type;
+  PyTypeObject* of_shape = type;
   for (PyTypeObject* t = type; t != NULL && facts->shape == kPymemrunPlain;
        t = t->tp_base) {
     facts->shape = ShapeOfKnown(t);
     if (facts->shape == kPymemrunPlain) facts->shape = ShapeOfNamed(t);
     facts->exact = t == type && facts->shape != kPymemrunPlain;
+    of_shape = t;
   }
   facts->head_bytes = HeadBytes(type);
   facts->size_of = FindSizeOf(type);
-#if PY_VERSION_HEX >= 0x030C0000
-  // BytesIO counts its buffer, which is an object that tp_traverse visits.
-  for (PyTypeObject* t = type; t != NULL; t = t->tp_base) {
-    if (strcmp(t->tp_name, "_io.BytesIO") != 0) continue;
-    if (facts->size_of == FindSizeOf(t)) {
-      facts->size_of = FindSizeOf(&PyBaseObject_Type);
-    }
-    break;
+  // BytesIO counts its buffer, which is an object of its own.
+  if (facts->shape == kPymemrunBytesIO &&
+      facts->size_of == FindSizeOf(of_shape)) {
+    facts->size_of = FindSizeOf(&PyBaseObject_Type);
   }
-#endif
 }
 
 uint32_t PymemrunMembersOf(PyTypeObject* type, PymemrunMember* members,

@@ -32,6 +32,7 @@ enum {  // what an instance of a type is, whatever it derives from in between
   kPymemrunArray,    // array.array
   kPymemrunCounted,  // deque: ob_size is its len()
   kPymemrunNumpyArray,
+  kPymemrunBytesIO,
   kPymemrunTypeShape,
   kPymemrunModule,
   kPymemrunFunction,

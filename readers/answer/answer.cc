@@ -12,32 +12,6 @@
 namespace pymemrun {
 namespace {
 
-bool ReadMoment(RereadFile* file, uint64_t at_us, const Answer& answer,
-                const PeakFinder& finder, AnswerMoment* moment) {
-  const bool is_peak = moment == &answer.peak;
-  Hindsight hindsight = finder.hindsight();
-  // At that moment itself RSS was as it was read.
-  if (!is_peak) hindsight.peak_rss_bytes = 0;
-  moment->pages = std::make_unique<ResidentReplay>(at_us, std::move(hindsight));
-  if (!file->Read(moment->pages.get())) return false;
-  const bool to_end = at_us == ResidentReplay::kEnd;
-  if (answer.facts.HasHeap()) {
-    HeapMoment at = {to_end ? HeapMoment::kEnd : HeapMoment::kTime, at_us};
-    at.waits = answer.hindsight.waits;
-    moment->heap =
-        std::make_unique<HeapMoments>(std::vector<HeapMoment>{std::move(at)});
-    moment->heap->BeginWithNothing();
-    if (!file->Read(moment->heap.get())) return false;
-  }
-  moment->time_us =
-      to_end ? answer.facts.DurationUs() : moment->pages->shown_us();
-  return true;
-}
-
-void Split(double rss_bytes, AnswerMoment* moment) {
-  moment->split = SplitMemory(*moment->pages, moment->heap.get(), rss_bytes);
-}
-
 // RSS as the model has it, or as it was read last.
 double RssAt(const AnswerMoment& moment) {
   return static_cast<double>(moment.pages->model().RssBytes());
@@ -48,6 +22,46 @@ uint64_t EndOf(const RunFacts& facts) {
   const bool known =
       facts.footer.has_value() && facts.footer->finalize() == Footer::FINALIZED;
   return known ? facts.footer->finalize_us() : ResidentReplay::kEnd;
+}
+
+// What was resident at the peak and at the end.
+bool ReadPages(RereadFile* file, const Hindsight& hindsight, Answer* answer) {
+  answer->peak.pages =
+      std::make_unique<ResidentReplay>(answer->peak.time_us, hindsight);
+  // At that moment itself RSS was as it was read.
+  Hindsight of_end = hindsight;
+  of_end.peak_rss_bytes = 0;
+  answer->end.pages =
+      std::make_unique<ResidentReplay>(EndOf(answer->facts), std::move(of_end));
+  if (!file->Read({answer->peak.pages.get(), answer->end.pages.get()})) {
+    return false;
+  }
+  answer->end.time_us = EndOf(answer->facts) == ResidentReplay::kEnd
+                            ? answer->facts.DurationUs()
+                            : answer->end.pages->shown_us();
+  return true;
+}
+
+void SplitPeak(const HeapReplay* heap, Answer* answer) {
+  answer->peak.split =
+      SplitMemory(*answer->peak.pages, heap, answer->peak_bytes);
+}
+
+void SplitEnd(const HeapReplay* heap, Answer* answer) {
+  answer->end.split = SplitMemory(*answer->end.pages, heap, RssAt(answer->end));
+}
+
+// Looks at the heap at both moments while it is read.
+bool ReadHeap(std::shared_ptr<HeapReplay> heap, RereadFile* file,
+              Answer* answer) {
+  const HeapReplay* const read = heap.get();
+  heap->LookAt(answer->peak.time_us,
+               [read, answer] { SplitPeak(read, answer); });
+  heap->LookAt(EndOf(answer->facts),
+               [read, answer] { SplitEnd(read, answer); });
+  if (!file->Read(heap.get())) return false;
+  answer->peak.heap = answer->end.heap = std::move(heap);
+  return true;
 }
 
 bool ReadInherited(RereadFile* file, Answer* answer) {
@@ -116,18 +130,47 @@ void MakeCoarse(PlaceCurves* curves) {
   }
 }
 
-bool ReadOverTime(RereadFile* file, Answer* answer) {
-  if (!answer->facts.HasHeap() && !answer->has_pages) return true;
-  const uint64_t end_us =
-      std::min(answer->facts.DurationUs(), EndOf(answer->facts));
-  const uint64_t step_us = std::max<uint64_t>(end_us / (kFineSteps - 1), 1);
-  if (!ReadPlaceCurves(file, *answer, GroupBy::kLine, {step_us, kFineSteps},
-                       &answer->over_time)) {
-    return false;
-  }
+// At kFineSteps moments.
+EvenSteps StepsOf(const RunFacts& facts) {
+  const uint64_t end_us = std::min(facts.DurationUs(), EndOf(facts));
+  return {std::max<uint64_t>(end_us / (kFineSteps - 1), 1), kFineSteps};
+}
+
+void UseCurves(uint64_t step_us, Answer* answer) {
   FindGrowing(step_us, answer);
   MakeCoarse(&answer->over_time);
   if (answer->facts.HasHeap()) ShowPeak(kFiner * step_us, answer);
+}
+
+// What both moments consisted of, and the curves, if these are asked for.
+bool ReadParts(RereadFile* file, bool with_curves, Answer* answer) {
+  const EvenSteps steps = StepsOf(answer->facts);
+  const bool has_heap = answer->facts.HasHeap();
+  // The curves of a forked process begin with what it inherited.
+  const bool together =
+      with_curves && has_heap && !answer->facts.header.forked();
+  if (together) {
+    std::shared_ptr<HeapHistoryReplay> heap =
+        HeapCurves(GroupBy::kLine, steps, answer->hindsight.waits);
+    if (!ReadHeap(heap, file, answer)) return false;
+    TakeCurves(std::move(heap), steps, &answer->over_time);
+  } else if (has_heap) {
+    auto heap =
+        std::make_shared<HeapReplay>(HeapReplay::kEnd, /*to_end=*/false);
+    heap->KnowWaits(answer->hindsight.waits);
+    heap->BeginWithNothing();
+    if (!ReadHeap(std::move(heap), file, answer)) return false;
+  } else {
+    SplitPeak(nullptr, answer);
+    SplitEnd(nullptr, answer);
+  }
+  if (!ReadInherited(file, answer)) return false;
+  if (!with_curves || (!has_heap && !answer->has_pages)) return true;
+  if (!together && !ReadPlaceCurves(file, *answer, GroupBy::kLine, steps,
+                                    &answer->over_time)) {
+    return false;
+  }
+  UseCurves(steps.step_us, answer);
   return true;
 }
 
@@ -135,21 +178,19 @@ bool ReadOverTime(RereadFile* file, Answer* answer) {
 
 std::unique_ptr<Answer> ReadAnswer(RereadFile* file, bool with_curves) {
   auto answer = std::make_unique<Answer>();
-  const auto finder = RunMoments::Of(ReadingOf(file));
-  if (finder == nullptr || !file->ReadAgain(&answer->facts)) return nullptr;
+  RecordVisitor* facts = &answer->facts;  // of the first reading
+  const auto finder = RunMoments::Of([&](ReplayVisitor* visitor) {
+    return file->Read({visitor}, std::exchange(facts, nullptr));
+  });
+  if (finder == nullptr) return nullptr;
   answer->has_pages = finder->has_page_events();
   answer->hindsight = finder->hindsight();
-  if (!ReadMoment(file, finder->RssPeak().time_us, *answer, *finder,
-                  &answer->peak) ||
-      !ReadMoment(file, EndOf(answer->facts), *answer, *finder, &answer->end)) {
-    return nullptr;
-  }
   answer->peak.time_us = finder->RssPeak().time_us;
   answer->peak_bytes = static_cast<double>(finder->PeakBytes());
-  Split(answer->peak_bytes, &answer->peak);
-  Split(RssAt(answer->end), &answer->end);
-  if (!ReadInherited(file, answer.get())) return nullptr;
-  if (with_curves && !ReadOverTime(file, answer.get())) return nullptr;
+  if (!ReadPages(file, finder->hindsight(), answer.get()) ||
+      !ReadParts(file, with_curves, answer.get())) {
+    return nullptr;
+  }
   answer->has_no_end = !SawEnd(answer->facts.footer.value_or(Footer()));
   return answer;
 }

@@ -23,7 +23,7 @@ struct AnswerMoment {
   uint64_t time_us = 0;
   MemorySplit split;
   std::unique_ptr<ResidentReplay> pages;
-  std::unique_ptr<HeapReplay> heap;  // null: no allocation was recorded
+  std::shared_ptr<HeapReplay> heap;  // null: no allocation was recorded
 };
 
 // A line of the user's own code that was growing when that ended.

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "readers/answer/answer.h"
-#include "readers/heap/heap_history.h"
 #include "readers/resident/timeline.h"
 
 namespace pymemrun {
@@ -29,19 +28,31 @@ void TakeSeries(const Result& result, size_t count, PlaceCurves* curves) {
 
 }  // namespace
 
+std::unique_ptr<HeapHistoryReplay> HeapCurves(
+    GroupBy by, const EvenSteps& steps,
+    std::shared_ptr<const LibraryWaits> waits) {
+  HeapHistoryOptions options;
+  options.by = by;
+  options.interval_us = steps.step_us;
+  // Events may claim times far behind the run.
+  options.to_us = (steps.count - 1) * steps.step_us;
+  auto history = std::make_unique<HeapHistoryReplay>(options);
+  history->KnowWaits(std::move(waits));
+  return history;
+}
+
+void TakeCurves(std::shared_ptr<HeapHistoryReplay> history,
+                const EvenSteps& steps, PlaceCurves* curves) {
+  TakeSeries(history->Result(kMostSeries), steps.count, curves);
+  curves->names = std::move(history);
+}
+
 bool ReadPlaceCurves(RereadFile* file, const Answer& answer, GroupBy by,
                      const EvenSteps& steps, PlaceCurves* curves) {
   if (answer.facts.HasHeap()) {
-    HeapHistoryOptions options;
-    options.by = by;
-    options.interval_us = steps.step_us;
-    // Events may claim times far behind the run.
-    options.to_us = (steps.count - 1) * steps.step_us;
-    auto history = std::make_unique<HeapHistoryReplay>(options);
-    history->KnowWaits(answer.hindsight.waits);
+    auto history = HeapCurves(by, steps, answer.hindsight.waits);
     if (!file->Read(history.get())) return false;
-    TakeSeries(history->Result(kMostSeries), steps.count, curves);
-    curves->names = std::move(history);
+    TakeCurves(std::move(history), steps, curves);
     return true;
   }
   std::vector<uint64_t> moments;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "readers/heap/heap_history.h"
 #include "readers/places/place.h"
 #include "readers/run/replay_visitor.h"
 #include "readers/run/reread_file.h"
@@ -27,8 +28,15 @@ struct EvenSteps {
 // are 0.
 struct PlaceCurves {
   absl::flat_hash_map<Place, std::vector<double>> bytes;
-  std::unique_ptr<ReplayVisitor> names;  // what the places' names belong to
+  std::shared_ptr<ReplayVisitor> names;  // what the places' names belong to
 };
+
+// The reading of the heap that such curves are taken from, and taking them.
+std::unique_ptr<HeapHistoryReplay> HeapCurves(
+    GroupBy by, const EvenSteps& steps,
+    std::shared_ptr<const LibraryWaits> waits);
+void TakeCurves(std::shared_ptr<HeapHistoryReplay> history,
+                const EvenSteps& steps, PlaceCurves* curves);
 
 // Reads the answer's file again. False: it could not be, which has been said.
 bool ReadPlaceCurves(RereadFile* file, const Answer& answer, GroupBy by,

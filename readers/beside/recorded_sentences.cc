@@ -44,10 +44,12 @@ std::string StateLine(RereadFile* file) {
 
 std::string TaskLine(RereadFile* file) {
   TaskReplay replay;
+  replay.SumDone();
   if (!file->Read(&replay) || !replay.has_tasks()) return "";
   ThreadFilter all("", &replay.index());
-  const std::vector<TaskRow> rows =
-      TaskRowsOf(replay, {}, &all, TaskRows::kTasks, TaskOrder::kRan);
+  const TaskHeaps none;
+  const TaskRowList rows(replay, none, &all, TaskRows::kCoroutines,
+                         TaskOrder::kRan);
   return LineWith(TaskSentences(replay, rows, ""), {" held the event loop "});
 }
 

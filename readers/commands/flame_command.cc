@@ -9,6 +9,7 @@
 #include "readers/heap/heap_reading.h"
 #include "readers/heap/heap_stacks.h"
 #include "readers/heap/heap_table.h"
+#include "readers/heap/heap_totals.h"
 #include "readers/heap_in_rss/heap_mapped.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/report/report_command.h"

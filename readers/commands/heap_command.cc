@@ -173,11 +173,10 @@ class HeapCommand final : public ReportCommand {
                   OutputBuffer* output) const;
   void PrintStacks(const HeapMoments& replay, ThreadFilter* threads,
                    OutputBuffer* output) const;
-
   std::vector<Moment> Moments() const;  // without that of --diff
   Moment at_;
   const CLI::Option* at_option_ = nullptr;  // while options are looked at
-  std::optional<Moment> to_;  // the change up to this moment
+  std::optional<Moment> to_;                // the change up to this moment
   GroupBy by_ = GroupBy::kLine;
   bool leaks_ = false;
   HeapObjectsOptions objects_;
@@ -191,14 +190,13 @@ void HeapCommand::AddOptions(CLI::App* app) {
   files_.AddOne(app);
   AddMoment(app, &at_);
   at_option_ = app->get_option("--at");
-  AddGroupBy(
-      app, &by_,
-      {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
-       GroupBy::kFile, GroupBy::kThread, GroupBy::kTask, GroupBy::kAllocator,
-       GroupBy::kModule},
-      "Group by line (default; your code's), library-line (the "
-      "innermost), function (Python's), file, thread, task (asyncio's), "
-      "allocator, module (the file that called malloc).");
+  AddGroupBy(app, &by_,
+             {GroupBy::kLine, GroupBy::kLibraryLine, GroupBy::kFunction,
+              GroupBy::kFile, GroupBy::kThread, GroupBy::kTask,
+              GroupBy::kAllocator, GroupBy::kModule},
+             "Group by line (default; your code's), library-line (the "
+             "innermost), function (Python's), file, thread, task (asyncio's), "
+             "allocator, module (the file that called malloc).");
   app->add_flag("--leaks", leaks_,
                 "Show what is alive when the program ends, without what the "
                 "interpreter keeps for itself.");
@@ -279,7 +277,8 @@ std::string HeapCommand::Problem() const {
     return "--stacks and --collapsed show what is alive at one moment";
   }
   if (by_ == GroupBy::kAllocator || by_ == GroupBy::kModule) {
-    return "--stacks and --collapsed take --by line, function, file, thread or task";
+    return "--stacks and --collapsed take --by line, function, file, thread or "
+           "task";
   }
   return "";
 }
@@ -373,7 +372,8 @@ int HeapCommand::Run(const Console& console, OutputBuffer* output) {
   TaskTimelineReader tasks;
   if (by_ == GroupBy::kTask) {
     if (!ReadTaskSteps(file.get(), console, &tasks, &code)) return code;
-    replay.TellTasksApart(&tasks);
+    const bool with_stacks = stacks_.any() || leaks_ || table_.view.any();
+    replay.TellTasksApart(&tasks, SourcesOfTasks(with_stacks));
   }
   if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
   if ((temporary_ != 0 && SayNotTemporary(replay, files_.paths[0], console)) ||

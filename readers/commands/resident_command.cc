@@ -120,7 +120,8 @@ std::unique_ptr<HeapMoments> ReadBlocks(const FoundMoment& at, RereadFile* file,
   auto heap =
       std::make_unique<HeapMoments>(std::vector<HeapMoment>{at.OfBlocks()});
   heap->BeginWithNothing();
-  if (tasks != nullptr) heap->TellTasksApart(tasks);
+  if (tasks != nullptr)
+    heap->TellTasksApart(tasks, TaskSources::kStacksOfTasks);
   if (!ReadHeapAgain(file, console, heap.get(), code)) return nullptr;
   return heap;
 }

@@ -7,6 +7,7 @@
 #include "readers/answer/memory_split.h"
 #include "readers/heap/heap_exit.h"
 #include "readers/heap/heap_table.h"
+#include "readers/heap/heap_totals.h"
 #include "readers/moments/moment_reading.h"
 #include "readers/threads/caused_growth.h"
 

@@ -18,6 +18,11 @@ constexpr uint32_t kMaxTableId = 1 << 22;
 
 HeapModel::HeapModel(const Limits& limits) : limits_(limits), sources_(1) {}
 
+void HeapModel::TellTasksApart(TaskOfEvent task_of, bool with_stacks) {
+  task_of_ = std::move(task_of);
+  joins_stacks_ = !with_stacks;
+}
+
 void HeapModel::SetTracing(uint32_t stack) {
   if (stack > kMaxTableId) return;
   if (stack >= tracing_.size()) tracing_.resize(stack + 1);
@@ -198,42 +203,39 @@ uint32_t& HeapModel::AllocationsOf(uint32_t thread) {
 }
 
 uint32_t HeapModel::SourceOf(const HeapEvent& event) {
-  const uint32_t task = task_of_ ? task_of_(event) : 0;
-  const uint32_t waits =
-      waits_.At(event.time_us, event.thread, event.stack, event.code);
-  if (event.stack > kMaxTableId) return FindSource(event, task, waits);
-  if (event.stack >= last_of_stack_.size()) {
-    last_of_stack_.resize(event.stack + 1 + last_of_stack_.size());
-  }
-  const uint32_t last = last_of_stack_[event.stack];
-  const HeapSource::Key& key = sources_[last].key;
-  if (last != 0 && key.thread == event.thread && key.code == event.code &&
-      key.allocator == event.allocator && key.task == task &&
-      key.waits == waits) {
-    return last;
-  }
-  return last_of_stack_[event.stack] = FindSource(event, task, waits);
-}
-
-uint32_t HeapModel::FindSource(const HeapEvent& event, uint32_t task,
-                               uint32_t waits) {
   HeapSource::Key key;
   key.stack = event.stack;
   key.thread = event.thread;
   key.code = event.code;
   key.allocator = event.allocator;
-  key.task = task;
-  key.waits = waits;
+  key.waits = waits_.At(event.time_us, event.thread, event.stack, event.code);
+  if (task_of_) key.task = task_of_(event);
+  if (joins_stacks_) {
+    if (!IsTracing(key.stack)) key.stack = 0;
+    if (key.allocator == HEAP_MEM) key.allocator = HEAP_OBJ;
+    if (key.allocator < HEAP_MMAP) key.code = 0;
+    key.waits = 0;
+  }
+  if (key.stack > kMaxTableId) return FindSource(key);
+  if (key.stack >= last_of_stack_.size()) {
+    last_of_stack_.resize(key.stack + 1 + last_of_stack_.size());
+  }
+  uint32_t& last = last_of_stack_[key.stack];
+  if (last == 0 || !(sources_[last].key == key)) last = FindSource(key);
+  return last;
+}
+
+uint32_t HeapModel::FindSource(const HeapSource::Key& key) {
   const auto found = numbers_.find(key);
   if (found != numbers_.end()) return found->second;
   if (sources_.size() > limits_.sources) return 0;
   const auto number = static_cast<uint32_t>(sources_.size());
   sources_.emplace_back();
   sources_.back().key = key;
-  sources_.back().tracing = IsTracing(event.stack);
-  sources_.back().reserved = event.allocator >= HEAP_MMAP;
+  sources_.back().tracing = IsTracing(key.stack);
+  sources_.back().reserved = key.allocator >= HEAP_MMAP;
   sources_.back().pool =
-      sources_.back().reserved && !block_mappers_.contains(event.code);
+      sources_.back().reserved && !block_mappers_.contains(key.code);
   numbers_.emplace(key, number);
   return number;
 }

@@ -22,7 +22,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -54,10 +53,10 @@ class HeapModel {
   // Counts as temporary what is freed before its thread has allocated `limit`
   // times more. REQUIRES: nothing was added.
   void CountTemporary(uint32_t limit) { temporary_limit_ = limit; }
-  // Threads of libraries have a source for each line that waits for them; each
-  // task has sources of its own. REQUIRES: nothing was added.
+  // Threads of libraries have a source for each line that waits for them, each
+  // task sources of its own, or one. REQUIRES: nothing was added.
   void KnowWaits(WaitCursor waits) { waits_ = std::move(waits); }
-  void TellTasksApart(TaskOfEvent task_of) { task_of_ = std::move(task_of); }
+  void TellTasksApart(TaskOfEvent task_of, bool with_stacks);
   // What this stack allocates is tracing's own: no part of live() and the peak.
   void SetTracing(uint32_t stack);
   // What this code maps is its caller's, as a block is; else it is a pool.
@@ -119,7 +118,7 @@ class HeapModel {
   void ShrinkMapping(const HeapMappings::Mapping& mapping, uint64_t bytes);
   void MakeRoomFor(const HeapEvent& event);
   uint32_t SourceOf(const HeapEvent& event);
-  uint32_t FindSource(const HeapEvent& event, uint32_t task, uint32_t waits);
+  uint32_t FindSource(const HeapSource::Key& key);
   // It is going to change.
   HeapSource& Change(uint32_t number);
   uint32_t& AllocationsOf(uint32_t thread);
@@ -133,6 +132,7 @@ class HeapModel {
   absl::flat_hash_map<HeapSource::Key, uint32_t> numbers_;
   TaskOfEvent task_of_;
   WaitCursor waits_;
+  bool joins_stacks_ = false;
   std::vector<bool> tracing_;  // by stack
   absl::flat_hash_set<uint32_t> block_mappers_;
   HeapWeights weights_;

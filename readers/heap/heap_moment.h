@@ -2,9 +2,14 @@
 #ifndef PYMEMRUN_READERS_HEAP_HEAP_MOMENT_H_
 #define PYMEMRUN_READERS_HEAP_HEAP_MOMENT_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "readers/library_waits/library_waits.h"
 
@@ -21,6 +26,36 @@ struct HeapMoment {
   std::string name = {};
   // What the reading that found it tells of libraries' threads; or null.
   std::shared_ptr<const LibraryWaits> waits = {};
+};
+
+// What is to be done at moments of a reading. Not thread safe.
+class MomentLooks {
+ public:
+  void Add(uint64_t time_us, std::function<void()> look) {
+    looks_.push_back({time_us, std::move(look)});
+    std::stable_sort(
+        looks_.begin(), looks_.end(),
+        [](const Look& a, const Look& b) { return a.time_us > b.time_us; });
+  }
+  bool empty() const { return looks_.empty(); }
+  // When the next one is; of none the greatest number.
+  uint64_t next_us() const {
+    return empty() ? std::numeric_limits<uint64_t>::max()
+                   : looks_.back().time_us;
+  }
+  // Does all up to that moment.
+  void DoUntil(uint64_t time_us) {
+    for (; !empty() && next_us() <= time_us; looks_.pop_back()) {
+      looks_.back().look();
+    }
+  }
+
+ private:
+  struct Look {
+    uint64_t time_us;
+    std::function<void()> look;
+  };
+  std::vector<Look> looks_;  // the next one last
 };
 
 }  // namespace pymemrun

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "readers/heap/heap_table.h"
+#include "readers/heap/heap_totals.h"
 #include "text/report_text.h"
 
 namespace pymemrun {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "readers/heap/heap_replay.h"
+#include "readers/heap/heap_totals.h"
 #include "readers/places/thread_filter.h"
 #include "readers/run/reread_file.h"
 

@@ -1,8 +1,10 @@
 #include "readers/heap/heap_replay.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/match.h"
+#include "readers/heap/heap_totals.h"
 
 namespace pymemrun {
 namespace {
@@ -66,12 +68,17 @@ void HeapReplay::OnMapping(const MappingDef& def) {
   if (IsMmapModule(def.name())) model_.SetBlockMapper(def.id());
 }
 
-void HeapReplay::TellTasksApart(const TaskTimelineReader* tasks) {
+void HeapReplay::TellTasksApart(const TaskTimelineReader* tasks,
+                                TaskSources sources) {
   tasks_ = tasks;
-  model_.TellTasksApart([this](const HeapEvent& event) {
-    return tasks_->timeline().TaskAt(index().FirstThread(event.thread),
-                                     event.time_us);
-  });
+  const bool by_function = sources == TaskSources::kFunctions;
+  model_.TellTasksApart(
+      [this, by_function](const HeapEvent& event) {
+        const uint32_t task = tasks_->timeline().TaskAt(
+            index().FirstThread(event.thread), event.time_us);
+        return by_function ? tasks_->names().Stack(task) : task;
+      },
+      /*with_stacks=*/sources == TaskSources::kStacksOfTasks);
 }
 
 absl::string_view HeapReplay::TaskLabel(uint32_t task) const {
@@ -80,11 +87,12 @@ absl::string_view HeapReplay::TaskLabel(uint32_t task) const {
 
 // Those that lie before what happened at `time_us`.
 void HeapReplay::StopsBefore(uint64_t time_us) {
-  while (next_stop_us_ < time_us) {
-    last_us_ = std::max(last_us_, next_stop_us_);
-    next_stop_us_ = OnStop(next_stop_us_);
+  for (uint64_t stop_us; (stop_us = NextStop()) < time_us;) {
+    last_us_ = std::max(last_us_, stop_us);
+    if (stop_us == next_stop_us_) next_stop_us_ = OnStop(stop_us);
+    looks_.DoUntil(stop_us);
   }
-  done_ = !to_end_ && next_stop_us_ == kEnd;
+  done_ = !to_end_ && next_stop_us_ == kEnd && looks_.empty();
 }
 
 bool HeapReplay::OnHeap(const HeapEvent* events, size_t count) {
@@ -92,9 +100,10 @@ bool HeapReplay::OnHeap(const HeapEvent* events, size_t count) {
   const HeapEvent* const end = events + count;
   while (events != end && !done_) {
     const HeapEvent* next = end;
-    if ((end - 1)->time_us > next_stop_us_) {
-      next = std::find_if(events, end, [this](const HeapEvent& event) {
-        return event.time_us > next_stop_us_;
+    const uint64_t stop_us = NextStop();
+    if ((end - 1)->time_us > stop_us) {
+      next = std::find_if(events, end, [stop_us](const HeapEvent& event) {
+        return event.time_us > stop_us;
       });
     }
     model_.Add(events, next - events);
@@ -146,6 +155,8 @@ void HeapReplay::OnFooter(const Footer& footer) {
 
 void HeapReplay::Finish() {
   if (last_us_ < kEnd) StopsBefore(last_us_ + 1);
+  // Those behind the end show the end.
+  looks_.DoUntil(kEnd);
 }
 
 HeapMoments::HeapMoments(std::vector<HeapMoment> moments, bool to_end)

@@ -2,7 +2,9 @@
 #ifndef PYMEMRUN_READERS_HEAP_HEAP_REPLAY_H_
 #define PYMEMRUN_READERS_HEAP_HEAP_REPLAY_H_
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -47,13 +49,19 @@ class HeapReplay : public ReplayVisitor {
   void OnFooter(const Footer& footer) override;
   void Finish() override;
 
+  // Calls `look` once all up to `time_us` (kEnd: the end) is in the model, and
+  // reads as far. Before reading.
+  void LookAt(uint64_t time_us, std::function<void()> look) {
+    looks_.Add(time_us, std::move(look));
+  }
+
   const HeapModel& model() const { return model_; }
   const Header& header() const { return header_; }
   void KnowWaits(std::shared_ptr<const LibraryWaits> waits) {
     model_.KnowWaits(WaitCursor(std::move(waits)));
   }
   // By these, which must outlive it. Before reading.
-  void TellTasksApart(const TaskTimelineReader* tasks);
+  void TellTasksApart(const TaskTimelineReader* tasks, TaskSources sources);
   absl::string_view TaskLabel(uint32_t task) const;
   // The run was made with heap events.
   bool has_heap_events() const { return has_heap_events_; }
@@ -65,8 +73,7 @@ class HeapReplay : public ReplayVisitor {
   const HeapRates& rates() const { return rates_; }  // the latest
   uint64_t rate_changes() const { return rate_changes_; }
   const HeapUnseen& unseen() const { return unseen_; }
-  // The last moment that the file tells of, as far as it was read.
-  uint64_t last_us() const { return last_us_; }
+  uint64_t last_us() const { return last_us_; }  // as far as it was read
   uint64_t lost_events() const { return lost_events_; }
   // As it was read last before that moment, or else first; 0: it was not read.
   uint64_t RssNear(uint64_t time_us) const;
@@ -87,9 +94,13 @@ class HeapReplay : public ReplayVisitor {
   };
   static constexpr size_t kMostRss = 1 << 20;
 
+  uint64_t NextStop() const {
+    return std::min(next_stop_us_, looks_.next_us());
+  }
   void StopsBefore(uint64_t time_us);
 
   uint64_t next_stop_us_;
+  MomentLooks looks_;
   const bool to_end_;
   HeapModel model_;
   Header header_;
@@ -128,18 +139,6 @@ class HeapMoments final : public HeapReplay {
   std::vector<std::vector<HeapSums>> sums_;  // at each stop that came
   uint64_t events_left_;                     // of kEvents
 };
-
-// What sums by source come to.
-struct HeapTotals {
-  HeapSums live;      // without tracing's own and what is reserved
-  HeapSums tracing;   // tracing's own
-  HeapSums reserved;  // what C code has mapped
-};
-HeapTotals TotalsOf(const HeapModel& model, const std::vector<HeapSums>& sums);
-
-// The sources that have some of the live bytes, most bytes first.
-std::vector<size_t> SourcesByBytes(const HeapModel& model,
-                                   const std::vector<HeapSums>& sums);
 
 }  // namespace pymemrun
 

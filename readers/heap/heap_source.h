@@ -14,6 +14,13 @@ namespace pymemrun {
 // The task that an allocation is of; 0: none.
 using TaskOfEvent = std::function<uint32_t(const HeapEvent& event)>;
 
+// What has a source of its own, where tasks are told apart. Of functions the
+// key's `task` is TaskNames::Stack().
+enum class TaskSources { kTasks, kStacksOfTasks, kFunctions };
+inline TaskSources SourcesOfTasks(bool with_stacks) {
+  return with_stacks ? TaskSources::kStacksOfTasks : TaskSources::kTasks;
+}
+
 // What some blocks come to, see HeapModel.
 struct HeapSums {
   uint64_t recorded = 0;  // blocks that the file tells of

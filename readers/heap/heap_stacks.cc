@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "readers/heap/heap_totals.h"
 #include "readers/output/whole_number.h"
 #include "readers/run/frame_budget.h"
 #include "text/escape.h"

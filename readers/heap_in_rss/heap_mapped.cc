@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "absl/strings/str_cat.h"
+#include "readers/heap/heap_totals.h"
 #include "readers/heap_in_rss/heap_pages.h"
 #include "readers/output/whole_number.h"
 #include "readers/resident/find_peak.h"

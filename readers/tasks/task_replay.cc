@@ -22,6 +22,10 @@ void TaskSums::Add(const TaskSums& other) {
   if (longest.task == 0 || other.longest.SureNs() > longest.SureNs()) {
     longest = other.longest;
   }
+  if (most_grown_task == 0 || other.most_grown_bytes > most_grown_bytes) {
+    most_grown_task = other.most_grown_task;
+    most_grown_bytes = other.most_grown_bytes;
+  }
   tasks += other.tasks;
   not_done += other.not_done;
   raised += other.raised;
@@ -113,12 +117,21 @@ void TaskReplay::Take(const TaskEvent& event) {
   task.waits_at = step.to_stack;
   task.runs_at_end = step.is_cut;
   if (event.ends_task() && !task.is_done && !goes_on) {
-    task.is_done = true;
-    task.sums.not_done = 0;
-    task.sums.raised = event.action == TASK_RAISED ? 1 : 0;
-    task.sums.cancelled = event.action == TASK_CANCELLED ? 1 : 0;
-    if (thread.under_way > 0) --thread.under_way;
+    EndTask(event, &thread, &task);
   }
+}
+
+void TaskReplay::EndTask(const TaskEvent& event, Thread* thread, Task* task) {
+  task->is_done = true;
+  task->sums.not_done = 0;
+  task->sums.raised = event.action == TASK_RAISED ? 1 : 0;
+  task->sums.cancelled = event.action == TASK_CANCELLED ? 1 : 0;
+  if (thread->under_way > 0) --thread->under_way;
+  if (!sums_done_) return;
+  if (task->sums.steps > 0) {
+    done_[{names_.Stack(event.task), task->thread}].Add(task->sums);
+  }
+  tasks_.erase(event.task);
 }
 
 // What of the step lies in the range. RSS is known where it ended.
@@ -130,12 +143,14 @@ void TaskReplay::AddStep(const TaskEvent& event, TaskStep step,
   step.begin_ns = range_.Clamp(begin_ns);
   if (sums->steps++ == 0) {
     sums->tasks = sums->not_done = 1;
+    sums->most_grown_task = event.task;
     sums->first_ns = step.begin_ns;
   }
   sums->ran_ns += step.ran_ns;
   sums->last_ns = std::max(sums->last_ns, range_.Clamp(end_ns));
   if (range_.Has(end_ns)) {
     sums->grown_bytes = Sum(sums->grown_bytes, grown_bytes);
+    sums->most_grown_bytes = sums->grown_bytes;
   }
   if (sums->steps == 1 || step.SureNs() >= sums->longest.SureNs()) {
     sums->longest = step;

@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
-#include <vector>
+#include <utility>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "format/limits.h"
@@ -48,6 +48,8 @@ struct TaskSums {
   uint64_t first_ns = 0, last_ns = 0;
   int64_t grown_bytes = 0;
   TaskStep longest;
+  uint32_t most_grown_task = 0;  // the task that grew most
+  int64_t most_grown_bytes = 0;
   uint64_t tasks = 0, not_done = 0;
   uint64_t raised = 0, cancelled = 0;  // of those that are done
 
@@ -68,6 +70,8 @@ class TaskReplay final : public ReplayVisitor {
   // To be called first, if at all: sums are of this part of the time, and so is
   // who was done.
   void SetRange(const TimeRange& range) { range_ = range; }
+  // Likewise: tasks that are done are summed up, and are not in tasks().
+  void SumDone() { sums_done_ = true; }
 
   HeapUse heap_use() const override { return HeapUse::kNone; }
   void OnHeader(const Header& header) override {
@@ -95,7 +99,12 @@ class TaskReplay final : public ReplayVisitor {
   uint64_t end_ns() const { return end_ns_; }
   // By number, which is the order in which they began. Those that did nothing
   // in the range have no steps.
-  const std::map<uint32_t, Task>& tasks() const { return tasks_; }
+  const absl::btree_map<uint32_t, Task>& tasks() const { return tasks_; }
+  // See SumDone(): by StackDef.id of the function, and by thread.
+  using FunctionOnThread = std::pair<uint32_t, uint32_t>;
+  const absl::btree_map<FunctionOnThread, TaskSums>& done() const {
+    return done_;
+  }
   const TaskNames& names() const { return names_; }
 
  private:
@@ -120,6 +129,7 @@ class TaskReplay final : public ReplayVisitor {
   void AddStep(const TaskEvent& event, TaskStep step, int64_t grown_bytes,
                TaskSums* sums);
   void AddBlocked(uint32_t task, TaskStep* step);
+  void EndTask(const TaskEvent& event, Thread* thread, Task* task);
   void TakeWithin(const TaskEvent& event, Thread* thread, TaskStep* step,
                   int64_t* grown_bytes);
 
@@ -127,7 +137,9 @@ class TaskReplay final : public ReplayVisitor {
   bool has_tasks_ = false, has_heap_ = false, is_estimate_ = false;
   uint64_t lost_ = 0, end_ns_ = 0;
   TaskNames names_;
-  std::map<uint32_t, Task> tasks_;
+  absl::btree_map<uint32_t, Task> tasks_;
+  absl::btree_map<FunctionOnThread, TaskSums> done_;
+  bool sums_done_ = false;
   absl::flat_hash_map<uint32_t, Thread> threads_;
   absl::flat_hash_map<uint32_t, Blocked> blocked_;  // by task
   absl::flat_hash_set<uint32_t> hubs_;

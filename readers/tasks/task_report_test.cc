@@ -8,6 +8,7 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "readers/tasks/task_replay.h"
+#include "readers/tasks/task_run_for_tests.h"
 #include "readers/testing/program_test_util.h"
 #include "readers/testing/run_builder.h"
 
@@ -16,78 +17,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr uint64_t kMs = 1000000;
-
-// Stacks: 1 the coroutine work, 2 to 4 where it stands, 5 a call below 3, 6 the
-// coroutine main.
-class TaskRun {
- public:
-  explicit TaskRun(HeapMode heap = HEAP_OFF) : builder_(&sink_) {
-    Header header = RunBuilder::DefaultHeader();
-    header.set_heap(heap);
-    builder_.AddHeader(header);
-    builder_.AddThread("MainThread", 11);
-    builder_.AddThread("loop", 12);
-    const uint32_t work = builder_.AddCode("/a/app.py", "work", 10);
-    const uint32_t sleep =
-        builder_.AddCode("/usr/lib/python3.11/asyncio/tasks.py", "sleep", 600);
-    const uint32_t run = builder_.AddCode("/a/app.py", "main", 40);
-    builder_.AddStack(0, work, 10);
-    builder_.AddStack(0, work, 12);
-    builder_.AddStack(0, work, 15);
-    builder_.AddStack(2, sleep, 640);
-    builder_.AddStack(0, work, 13);
-    builder_.AddStack(0, run, 40);
-    Record record;
-    record.mutable_task_recording()->set_min_blocked_ns(kMs);
-    builder_.AddRecord(record);
-  }
-  TaskRun& Task(uint32_t task, const std::string& name, uint32_t stack = 1) {
-    Record record;
-    record.mutable_task()->set_task(task);
-    record.mutable_task()->set_name(name);
-    record.mutable_task()->set_stack(stack);
-    builder_.AddRecord(record);
-    return *this;
-  }
-  TaskRun& Step(uint32_t task, TaskAction action, uint64_t begin_ms,
-                uint64_t end_ms, uint32_t stack = 0, int64_t grown = 0,
-                uint32_t thread = 1) {
-    steps_.Append({end_ms * kMs, thread, task, action,
-                   (end_ms - begin_ms) * kMs, grown, stack});
-    return *this;
-  }
-  RunBuilder& builder() { return builder_; }
-  std::string Build() {
-    Record record;
-    steps_.Take(record.mutable_tasks());
-    builder_.AddRecord(record);
-    Record footer;
-    footer.mutable_footer()->set_end_us(1000000);
-    builder_.AddRecord(footer);
-    builder_.Flush();
-    return sink_.contents();
-  }
-
- private:
-  StringSink sink_;
-  RunBuilder builder_;
-  TaskBatchEncoder steps_;
-};
-
-Printed TaskReport(const std::string& run, std::vector<std::string> options) {
-  TempFile file(run);
-  options.insert(options.begin(), {"tasks", file.path()});
-  return Report(options);
-}
-
-nlohmann::json Rows(const std::string& run, std::vector<std::string> options) {
-  options.push_back("--json");
-  const Printed printed = TaskReport(run, options);
-  EXPECT_EQ(printed.code, 0) << printed.err;
-  return nlohmann::json::parse(printed.out);
-}
 
 TaskRun TwoTasks() {
   TaskRun run;
@@ -374,26 +303,6 @@ TEST(TaskReportTest, ATaskThatIsNamedAsItsCoroutineIsPrintedOnce) {
   const std::string text = TaskReport(run.Build(), {}).out;
   EXPECT_THAT(text, HasSubstr("work held the event loop longest"));
   EXPECT_THAT(text, Not(HasSubstr("work work")));
-}
-
-// Ten handlers hold 1 MiB each, and main 2 MiB.
-TEST(TaskReportTest, SmallTasksOfOneFunctionAreAdded) {
-  TaskRun run(HEAP_ALL);
-  std::vector<HeapEvent> blocks;
-  for (uint32_t task = 1; task <= 11; ++task) {
-    const bool is_main = task == 11;
-    run.Task(task, absl::StrCat("Task-", task), is_main ? 6 : 1)
-        .Step(task, TASK_WAITS, 10 * task, 10 * task + 5);
-    HeapEvent& block = blocks.emplace_back();
-    block.time_us = 10000 * task + 1000;
-    block.thread = 1;
-    block.stack = is_main ? 6 : 2;
-    block.size = is_main ? 2 << 20 : 1 << 20;
-    block.address = uint64_t{task} << 24;
-  }
-  run.builder().AddHeap(blocks);
-  EXPECT_THAT(TaskReport(run.Build(), {}).out,
-              HasSubstr("Of what 10 tasks of work allocated 10.0 MiB are alive"));
 }
 
 }  // namespace

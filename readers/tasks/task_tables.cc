@@ -37,14 +37,6 @@ Cell NameOf(const TaskReplay& replay, const TaskRow& row, TaskRows by) {
   return coroutine.empty() ? std::string("?") : coroutine;
 }
 
-// Whether all have returned.
-bool AreAllDone(const std::vector<TaskRow>& rows) {
-  return std::all_of(rows.begin(), rows.end(), [](const TaskRow& row) {
-    const TaskSums& sums = row.sums;
-    return sums.not_done + sums.raised + sums.cancelled == 0;
-  });
-}
-
 // Where the task is at the end.
 std::string StateOf(const TaskReplay& replay, const TaskRow& row) {
   const TaskReplay::Task& task = replay.tasks().at(row.task);
@@ -100,9 +92,8 @@ void AppendDetails(const TaskReplay& replay, const TaskRow& row, TaskRows by,
   const uint32_t stack = replay.names().Stack(row.task);
   const SourceLocation where = replay.index().ResolveStack(stack);
   const bool is_task = by == TaskRows::kTasks;
-  cells->push_back(with_errors
-                       ? WholeNumber(row.heap.allocated.BytesError())
-                       : Cell());
+  cells->push_back(with_errors ? WholeNumber(row.heap.allocated.Error())
+                               : Cell());
   cells->push_back(SecondsCell(sums.longest.begin_ns, format));
   cells->push_back(
       TextCell(std::string(replay.names().Label(sums.longest.task))));
@@ -143,12 +134,12 @@ std::string StepPlace(const TaskReplay& replay, const TaskStep& step) {
   if (step.blocked_stack != 0 && step.blocked_ns >= step.ran_ns / 2) {
     return OwnLine(index, step.blocked_stack);
   }
-  const uint32_t from_stack = step.from_stack != 0
-                                  ? step.from_stack
-                                  : replay.names().Stack(step.task);
+  const uint32_t from_stack =
+      step.from_stack != 0 ? step.from_stack : replay.names().Stack(step.task);
   const std::string from = OwnLine(index, from_stack);
   if (step.is_cut) {
-    return absl::StrCat(from, from.empty() ? "" : ", ", "still runs at the end");
+    return absl::StrCat(from, from.empty() ? "" : ", ",
+                        "still runs at the end");
   }
   if (step.to_stack == 0) {
     return from.empty() ? "" : absl::StrCat(from, " to its end");
@@ -161,16 +152,13 @@ std::string StepPlace(const TaskReplay& replay, const TaskStep& step) {
 }
 
 Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
-                TaskRows by, bool with_heap, uint64_t limit,
+                TaskRows by, bool with_heap, bool with_states,
                 TableFormat format) {
   const bool is_task = by == TaskRows::kTasks;
   const bool with_errors = with_heap && replay.is_estimate();
-  const bool tells_states =
-      is_task && (format != TableFormat::kText || !AreAllDone(rows));
   Table table;
   table.headings = Headings(by);
   for (const TaskRow& row : rows) {
-    if (limit != 0 && table.rows.size() == limit) break;
     const TaskSums& sums = row.sums;
     std::vector<Cell> cells = {
         NameOf(replay, row, by),
@@ -181,10 +169,10 @@ Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
         TextCell(StepPlace(replay, sums.longest)),
         sums.grown_bytes,
         with_heap ? Cell(row.heap.live.bytes) : Cell(),
-        with_errors ? WholeNumber(row.heap.live.BytesError()) : Cell(),
+        with_errors ? WholeNumber(row.heap.live.Error()) : Cell(),
         with_heap ? Cell(row.heap.allocated.bytes) : Cell(),
         is_task && format == TableFormat::kText ? Cell() : Cell(sums.not_done),
-        tells_states ? Cell(StateOf(replay, row)) : Cell()};
+        is_task && with_states ? Cell(StateOf(replay, row)) : Cell()};
     AppendDetails(replay, row, by, with_errors, format, &cells);
     if (format == TableFormat::kText) cells.resize(kForText);
     table.rows.push_back(std::move(cells));

@@ -12,10 +12,10 @@
 
 namespace pymemrun {
 
-// The rows in their order, at most `limit` of them (0: all). `with_heap`: what
-// they allocated is known.
+// The rows in their order. `with_heap`: what they allocated is known.
+// `with_states`: what became of tasks is worth a column.
 Table TaskTable(const TaskReplay& replay, const std::vector<TaskRow>& rows,
-                TaskRows by, bool with_heap, uint64_t limit,
+                TaskRows by, bool with_heap, bool with_states,
                 TableFormat format);
 
 // Where a step spent its time, as far as that is known: "app.py:31" of a call

@@ -46,75 +46,94 @@ std::string HeldLongest(const TaskReplay& replay, const TaskStep& step) {
   return text + ".\n";
 }
 
-template <typename Amount>
-const TaskRow& Most(const std::vector<TaskRow>& rows, Amount amount) {
-  return *std::max_element(rows.begin(), rows.end(),
-                           [amount](const TaskRow& a, const TaskRow& b) {
-                             return amount(a) < amount(b);
-                           });
-}
-
-// By more than the errors of both.
-bool IsMostForSure(const std::vector<TaskRow>& rows, const TaskRow& most) {
-  const HeapSums& live = most.heap.live;
-  return std::all_of(rows.begin(), rows.end(), [&](const TaskRow& row) {
-    return &row == &most ||
-           live.bytes - row.heap.live.bytes >
-               std::hypot(live.BytesError(), row.heap.live.BytesError());
-  });
-}
-
 // Less than a hundredth is not worth a word.
-std::string ErrorText(const TaskReplay& replay, const HeapSums& live) {
-  if (!replay.is_estimate() || live.BytesError() < 0.01 * live.bytes) return "";
-  return absl::StrCat(" (standard error ", HumanBytes(live.BytesError()), ")");
+std::string ErrorText(const TaskReplay& replay, const TaskBytes& live) {
+  if (!replay.is_estimate() || live.Error() < 0.01 * live.bytes) return "";
+  return absl::StrCat(" (standard error ", HumanBytes(live.Error()), ")");
+}
+
+std::string AliveAt(const TaskReplay& replay, const std::string& who,
+                    const TaskBytes& live, const std::string& moment) {
+  return absl::StrCat("Of what ", who, " allocated ", HumanBytes(live.bytes),
+                      ErrorText(replay, live), " are alive at ", moment);
+}
+
+SourceLocation FunctionOf(const TaskReplay& replay, uint32_t task) {
+  return replay.index().ResolveStack(replay.names().Stack(task));
+}
+
+// What the tasks of one function have.
+struct Together {
+  uint64_t tasks = 0;
+  TaskBytes live;
+};
+
+std::string TogetherText(const TaskReplay& replay, absl::string_view function,
+                         const Together& of, const std::string& moment) {
+  return AliveAt(replay,
+                 absl::StrCat(Counted(of.tasks, "task"), " of ",
+                              TerminalText(function)),
+                 of.live, moment) +
+         ".\n";
 }
 
 // Of many small tasks of one function no single one matters: empty where one
 // has a good part of what they have.
-std::string AliveTogether(const TaskReplay& replay,
-                          const std::vector<TaskRow>& rows, const TaskRow& most,
-                          const std::string& moment) {
+std::string AliveTogether(const TaskReplay& replay, const TaskRowList& rows,
+                          const TaskRow& most, const std::string& moment) {
   constexpr double kGoodPart = 0.25;
-  const RunIndex& index = replay.index();
-  const auto function_of = [&](const TaskRow& row) {
-    const SourceLocation where =
-        index.ResolveStack(replay.names().Stack(row.task));
-    return std::make_tuple(where.file, where.first_line, where.qualname);
-  };
-  std::map<std::tuple<absl::string_view, uint32_t, absl::string_view>, TaskRow>
+  std::map<std::tuple<absl::string_view, uint32_t, absl::string_view>, Together>
       sums;
-  for (const TaskRow& row : rows) {
-    TaskRow& sum = sums[function_of(row)];
-    sum.sums.Add(row.sums);
-    sum.heap.live.Add(row.heap.live);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const TaskRow row = rows[i];
+    const SourceLocation where = FunctionOf(replay, row.task);
+    Together& sum = sums[{where.file, where.first_line, where.qualname}];
+    sum.tasks += row.sums.tasks;
+    sum.live.Add(row.heap.live);
   }
   const auto first = std::max_element(
       sums.begin(), sums.end(), [](const auto& a, const auto& b) {
-        return a.second.heap.live.bytes < b.second.heap.live.bytes;
+        return a.second.live.bytes < b.second.live.bytes;
       });
-  const HeapSums& live = first->second.heap.live;
   const absl::string_view name = std::get<2>(first->first);
-  if (name.empty() || most.heap.live.bytes >= kGoodPart * live.bytes) return "";
-  return absl::StrCat("Of what ", Counted(first->second.sums.tasks, "task"),
-                      " of ", TerminalText(name), " allocated ",
-                      HumanBytes(live.bytes), ErrorText(replay, live),
-                      " are alive at ", moment, ".\n");
+  const double all = first->second.live.bytes;
+  if (name.empty() || most.heap.live.bytes >= kGoodPart * all) return "";
+  return TogetherText(replay, name, first->second, moment);
 }
 
-std::string MostAlive(const TaskReplay& replay,
-                      const std::vector<TaskRow>& rows,
+// By more than the errors of both.
+bool IsMostForSure(const TaskRowList& rows, const TaskRow& most) {
+  const TaskBytes& live = most.heap.live;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const TaskRow row = rows[i];
+    if (row.task != most.task &&
+        live.bytes - row.heap.live.bytes <=
+            std::hypot(live.Error(), row.heap.live.Error())) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string MostAlive(const TaskReplay& replay, const TaskRowList& rows,
                       const std::string& moment) {
-  const TaskRow& most =
-      Most(rows, [](const TaskRow& row) { return row.heap.live.bytes; });
-  const HeapSums& live = most.heap.live;
+  TaskRow most = rows[0];
+  for (size_t i = 1; i < rows.size(); ++i) {
+    const TaskRow row = rows[i];
+    if (row.heap.live.bytes > most.heap.live.bytes) most = row;
+  }
+  const TaskBytes& live = most.heap.live;
   if (live.bytes <= 0) return "";
+  if (rows.by() == TaskRows::kCoroutines) {
+    const absl::string_view name = FunctionOf(replay, most.task).qualname;
+    return TogetherText(replay, name.empty() ? "?" : name,
+                        {most.sums.tasks, live}, moment);
+  }
   std::string together = AliveTogether(replay, rows, most, moment);
   if (!together.empty()) return together;
-  return absl::StrCat(
-      "Of what ", NameOf(replay, most.task), " allocated ",
-      HumanBytes(live.bytes), ErrorText(replay, live), " are alive at ", moment,
-      IsMostForSure(rows, most) ? ", the most of all" : "", ".\n");
+  return absl::StrCat(AliveAt(replay, NameOf(replay, most.task), live, moment),
+                      IsMostForSure(rows, most) ? ", the most of all" : "",
+                      ".\n");
 }
 
 // "1 ended by an exception, 2 were cancelled.", where there are such.
@@ -133,12 +152,11 @@ std::string Ends(const TaskSums& all) {
 
 }  // namespace
 
-std::string TaskSentences(const TaskReplay& replay,
-                          const std::vector<TaskRow>& rows,
+std::string TaskSentences(const TaskReplay& replay, const TaskRowList& rows,
                           const std::string& moment) {
   if (rows.empty()) return "No task ran in what was read.\n";
   TaskSums all;
-  for (const TaskRow& row : rows) all.Add(row.sums);
+  for (size_t i = 0; i < rows.size(); ++i) all.Add(rows[i].sums);
   std::string text = absl::StrCat(
       Counted(all.tasks, "task"), " ran ", Counted(all.steps, "step"), ", ",
       HumanSeconds(all.ran_ns / 1000), " in all; ",
@@ -150,12 +168,10 @@ std::string TaskSentences(const TaskReplay& replay,
   if (all.longest.SureNs() >= kShortStepNs) {
     absl::StrAppend(&text, HeldLongest(replay, all.longest));
   }
-  const TaskRow& grown =
-      Most(rows, [](const TaskRow& row) { return row.sums.grown_bytes; });
-  if (grown.sums.grown_bytes >= kSmallGrowth) {
-    absl::StrAppend(&text, NameOf(replay, grown.task),
+  if (all.most_grown_bytes >= kSmallGrowth) {
+    absl::StrAppend(&text, NameOf(replay, all.most_grown_task),
                     " grew most: RSS rose by ",
-                    HumanBytes(static_cast<double>(grown.sums.grown_bytes)),
+                    HumanBytes(static_cast<double>(all.most_grown_bytes)),
                     " within its steps.\n");
   }
   if (!moment.empty()) absl::StrAppend(&text, MostAlive(replay, rows, moment));

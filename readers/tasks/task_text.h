@@ -10,10 +10,9 @@
 namespace pymemrun {
 
 // The answers: which step held the event loop longest and where, which task
-// grew most, how many are not done. Of rows that are tasks. `moment`: that of
-// their live bytes; empty: these are not known. Lines, each ended.
-std::string TaskSentences(const TaskReplay& replay,
-                          const std::vector<TaskRow>& rows,
+// grew most, how many are not done. `moment`: that of their live bytes; empty:
+// these are not known. Lines, each ended.
+std::string TaskSentences(const TaskReplay& replay, const TaskRowList& rows,
                           const std::string& moment);
 
 }  // namespace pymemrun

@@ -1,7 +1,8 @@
 // pymemrun-generate ROWS: writes a run file of that many rows to stdout;
 // pymemrun-generate --heap EVENTS: of that many heap events; --objects NODES:
 // an object dump of that many nodes; pymemrun-generate
-// --hostile NAME COUNT: one of hostile_run_builder.h; --hostile: their names.
+// --hostile NAME COUNT: one of hostile_run_builder.h; --hostile: their names;
+// --growing NAME COUNT and --growing: likewise of growing_run_builder.h.
 // To measure the readers with, and for tests. Not installed.
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "format/stream/byte_io.h"
+#include "readers/testing/growing_run_builder.h"
 #include "readers/testing/heap_run_builder.h"
 #include "readers/testing/hostile_run_builder.h"
 #include "readers/testing/large_object_run_builder.h"
@@ -28,7 +30,15 @@ int main(int argc, char** argv) {
     const uint64_t count = strtoull(argv[3], nullptr, 10);
     return pymemrun::BuildHostileRun(argv[2], count, &out) ? 0 : 2;
   }
+  if (argc == 4 && strcmp(argv[1], "--growing") == 0) {
+    const uint64_t count = strtoull(argv[3], nullptr, 10);
+    return pymemrun::BuildGrowingRun(argv[2], count, &out) ? 0 : 2;
+  }
   if (argc != 2) return 2;
+  if (strcmp(argv[1], "--growing") == 0) {
+    for (const auto& name : pymemrun::GrowingRunNames()) puts(name.c_str());
+    return 0;
+  }
   if (strcmp(argv[1], "--hostile") == 0) {
     for (const auto& name : pymemrun::HostileRunNames()) puts(name.c_str());
     return 0;

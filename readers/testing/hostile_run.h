@@ -15,13 +15,14 @@ namespace pymemrun {
 // that it is destroyed. Not thread safe.
 class HostileRun {
  public:
-  // `logs_all`: as if each event of calls had been logged.
-  explicit HostileRun(ByteSink* sink, bool logs_all = false) : builder_(sink) {
+  // `logs_all`: as if each event of calls had been logged. `forked`: so that
+  // what it has of a parent is looked at, too.
+  explicit HostileRun(ByteSink* sink, bool logs_all = false, bool forked = true)
+      : builder_(sink) {
     Header header = RunBuilder::DefaultHeader();
     if (logs_all) header.clear_filters();
     header.set_page_period(1);
-    // So that what it has of a parent is looked at, too.
-    header.set_forked(true);
+    header.set_forked(forked);
     header.set_heap(HEAP_ALL);
     header.set_heap_native(true);
     header.set_format_version(kFormatVersion);

@@ -215,7 +215,7 @@ int HistoryCommand::Run(const Console& console, OutputBuffer* output) {
   TaskTimelineReader steps;
   if (options.by == GroupBy::kTask) {
     if (!ReadTaskSteps(file.get(), console, &steps, &code)) return code;
-    replay.TellTasksApart(&steps);
+    replay.TellTasksApart(&steps, TaskSources::kTasks);
   }
   if (!ReadHeapAgain(file.get(), console, &replay, &code)) return code;
   if (replay.too_many()) {

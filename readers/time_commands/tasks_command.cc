@@ -77,23 +77,28 @@ class TasksCommand final : public ReportCommand {
   std::string thread_;
 };
 
-// What each task allocated, and what of it is alive at the moment, whose name
-// is `moment`. Returns kExitOk, or why there is nothing to report, which has
-// been said.
-int ReadHeaps(RereadFile* file, const Moment& at, const Console& console,
-              TaskHeaps* heaps, std::string* moment) {
+// What each task or function allocated, and what of it is alive at the moment,
+// whose name is `moment`. Returns kExitOk, or why there is nothing to report,
+// which has been said.
+int ReadHeaps(RereadFile* file, const Moment& at, TaskRows by,
+              ThreadFilter* keep, const Console& console, TaskHeaps* heaps,
+              std::string* moment) {
   int code = kExitOk;
   std::vector<HeapMoment> moments = FindHeapMoments({at}, file, console, &code);
   if (moments.empty()) return std::max<int>(code, kExitFailed);
   TaskTimelineReader steps;
   if (!file->Read(&steps)) return kExitFailed;
   HeapMoments heap(std::move(moments), /*to_end=*/true);
-  heap.TellTasksApart(&steps);
+  const bool by_function = by == TaskRows::kCoroutines;
+  heap.TellTasksApart(
+      &steps, by_function ? TaskSources::kFunctions : TaskSources::kTasks);
   if (!ReadHeapAgain(file, console, &heap, &code)) return code;
   const std::vector<HeapSums> live = heap.SumsAt(0);
   for (size_t i = 0; i < heap.model().sources().size(); ++i) {
     const HeapSource& source = heap.model().sources()[i];
     if (source.key.task == 0 || !source.counts()) continue;
+    // Tasks are of their threads.
+    if (by_function && !keep->Keeps(source.key.thread)) continue;
     TaskHeap& of = (*heaps)[source.key.task];
     of.allocated.Add(source.allocated);
     if (i < live.size()) of.live.Add(live[i]);
@@ -103,18 +108,19 @@ int ReadHeaps(RereadFile* file, const Moment& at, const Console& console,
 }
 
 // For machines: a million rows as a table take gigabytes.
-void PrintParts(const TaskReplay& replay, const std::vector<TaskRow>& rows,
-                TaskRows by, bool with_heap, TableFormat format,
+void PrintParts(const TaskReplay& replay, const TaskRowList& rows,
+                uint64_t limit, bool with_heap, TableFormat format,
                 OutputBuffer* output) {
   constexpr size_t kRows = 1024;
+  const size_t count = limit == 0 ? rows.size() : std::min(rows.size(), limit);
   TableParts parts(format, output);
   size_t begin = 0;
   do {
-    const size_t end = std::min(begin + kRows, rows.size());
-    const std::vector<TaskRow> part(rows.begin() + begin, rows.begin() + end);
-    parts.Print(TaskTable(replay, part, by, with_heap, 0, format));
-    begin = end;
-  } while (begin < rows.size());
+    const size_t most = std::min(kRows, count - begin);
+    parts.Print(TaskTable(replay, rows.Some(begin, most), rows.by(), with_heap,
+                          /*with_states=*/true, format));
+    begin += most;
+  } while (begin < count);
   parts.Finish();
 }
 
@@ -126,6 +132,8 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   MomentRange range;
   if (!range_.Find(file.get(), console, &range, &code)) return code;
   replay.SetRange(TimeRange::OfMicros(range.from_us, range.to_us));
+  const bool of_tasks = by_ == TaskRows::kTasks;
+  if (!of_tasks) replay.SumDone();
   if (!file->Read(&replay)) return kExitFailed;
   if (!replay.has_tasks()) {
     console.Say(absl::StrCat(
@@ -139,29 +147,24 @@ int TasksCommand::Run(const Console& console, OutputBuffer* output) {
   std::string moment;  // empty: there are no heap events
   // What was allocated is known of the whole run.
   if (replay.has_heap() && !range_.any()) {
-    code =
-        ReadHeaps(file.get(), at_.value_or(Moment()), console, &heaps, &moment);
+    code = ReadHeaps(file.get(), at_.value_or(Moment()), by_, &keep, console,
+                     &heaps, &moment);
     if (code != kExitOk) return code;
   }
-  std::vector<TaskRow> rows = TaskRowsOf(replay, heaps, &keep, by_, order_);
+  const TaskRowList rows(replay, heaps, &keep, by_, order_);
   const bool with_heap = !moment.empty();
   if (!table_.as_text()) {
     // Machines get all rows, unless they say otherwise.
-    const uint64_t limit = table_.given_limit.value_or(0);
-    if (limit != 0 && limit < rows.size()) rows.resize(limit);
-    PrintParts(replay, rows, by_, with_heap, table_.format(), output);
+    PrintParts(replay, rows, table_.given_limit.value_or(0), with_heap,
+               table_.format(), output);
     return file->code();
   }
-  const bool of_tasks = by_ == TaskRows::kTasks;
-  std::vector<TaskRow> others;
-  if (!of_tasks) {
-    others = TaskRowsOf(replay, heaps, &keep, TaskRows::kTasks, order_);
-  }
-  output->AppendLines(absl::StrCat(
-      TaskSentences(replay, of_tasks ? rows : others, moment), "\n"));
+  output->AppendLines(absl::StrCat(TaskSentences(replay, rows, moment), "\n"));
   if (rows.empty()) return file->code();
+  const uint64_t limit = table_.limit();
   Table table =
-      TaskTable(replay, rows, by_, with_heap, table_.limit(), table_.format());
+      TaskTable(replay, rows.Some(0, limit == 0 ? rows.size() : limit), by_,
+                with_heap, rows.any_not_returned(), table_.format());
   DropEmptyColumns(&table);
   PrintTable(table, table_.format(), output);
   output->AppendLines(table_.NotShown(rows.size(),

@@ -50,7 +50,7 @@ class DefinitionTable {
   uint32_t Site(uint32_t what, uint32_t raw_code, uint32_t position,
                 uint32_t raw_function);
   uint32_t Thread(uint32_t raw_thread);
-  uint32_t Stack(uint32_t raw_stack);  // 0 when undefined
+  uint32_t Stack(uint32_t raw_stack);               // 0 when undefined
   uint32_t Function(uint32_t raw_function) const {  // likewise
     return raw_function == 0 ? 0 : functions_.Find(raw_function);
   }

@@ -71,6 +71,11 @@ bool ParseLine(absl::string_view line, Mapping* mapping, PrivateMemory* memory,
   return mapping->begin < mapping->end;
 }
 
+// As /proc/PID/maps has it.
+std::string ShownName(absl::string_view name) {
+  return absl::StrReplaceAll(name, {{"\n", "\\012"}});
+}
+
 PrivateMemory MemoryOf(const ProcmapQuery& query) {
   PrivateMemory memory;
   memory.begin = query.begin;
@@ -194,9 +199,7 @@ bool MappingTable::AskFor(uint64_t address) {
     return false;
   }
   const size_t length = query.name_size > 0 ? query.name_size - 1 : 0;
-  // As /proc/PID/maps has it.
-  const std::string shown =
-      absl::StrReplaceAll(absl::string_view(name, length), {{"\n", "\\012"}});
+  const std::string shown = ShownName({name, length});
   Mapping mapping = {};
   mapping.begin = query.begin;
   mapping.end = query.end;
@@ -261,8 +264,13 @@ uint32_t MappingTable::CodeAt(uint64_t address, uint64_t now_ns) {
   return hit_.name;
 }
 
-const Mapping& MappingTable::DataAt(uint64_t address, uint64_t now_ns) {
-  static constexpr Mapping kNothing = {};
+Mapping MappingTable::DataAt(uint64_t address, uint64_t now_ns) {
+  if (const FileMapping* const told = files_.At(address, now_ns)) {
+    Mapping mapping = {};
+    mapping.name = told->name;
+    mapping.file = told->file;
+    return mapping;
+  }
   if (address >= data_hit_.begin && address < data_hit_.end) return data_hit_;
   const Mapping* found = Find(address);
   Mapping was = {};
@@ -272,13 +280,20 @@ const Mapping& MappingTable::DataAt(uint64_t address, uint64_t now_ns) {
                        (!can_query_ && LookAgain(now_ns, &data_looks_));
     found = asked ? Find(address) : nullptr;
   }
-  if (found == nullptr && was.end == 0) return kNothing;
+  if (found == nullptr && was.end == 0) return {};
   data_hit_ = found != nullptr ? *found : was;
   return data_hit_;
 }
 
-void MappingTable::Left(uint64_t address, uint64_t bytes) {
+void MappingTable::Came(const AddressRange& range, absl::string_view name,
+                        uint64_t time_ns) {
+  const std::string shown = ShownName(name);
+  files_.Came({range, IdOf(shown), IsFile(shown), time_ns});
+}
+
+void MappingTable::Left(uint64_t address, uint64_t bytes, uint64_t time_ns) {
   const uint64_t end = address + bytes;
+  files_.Left({address, end}, time_ns);
   auto at = std::upper_bound(
       mappings_.begin(), mappings_.end(), address,
       [](uint64_t value, const Mapping& m) { return value < m.end; });

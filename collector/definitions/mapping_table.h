@@ -11,6 +11,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/string_view.h"
+#include "collector/definitions/file_mappings.h"
 #include "collector/definitions/procmap_query.h"
 #include "collector/definitions/thread_stack.h"
 #include "collector/output/record_sink.h"
@@ -59,8 +60,11 @@ class MappingTable {
   bool IsFileAt(uint64_t address, uint64_t now_ns) {
     return DataAt(address, now_ns).file;
   }
-  // The process has unmapped, or moved, what lay there.
-  void Left(uint64_t address, uint64_t bytes);
+  // The process has unmapped, or moved, what lay there, at `time_ns`.
+  void Left(uint64_t address, uint64_t bytes, uint64_t time_ns);
+  // The process has mapped a file there. Others are found by the kernel's word.
+  void Came(const AddressRange& range, absl::string_view name,
+            uint64_t time_ns);
 
  private:
   // How often the kernel may be asked for what is not known.
@@ -95,7 +99,7 @@ class MappingTable {
   bool AskFor(uint64_t address);
   uint64_t StackAt(const ProcmapQuery& mapping) const;
   void Replace(const Mapping& mapping);
-  const Mapping& DataAt(uint64_t address, uint64_t now_ns);
+  Mapping DataAt(uint64_t address, uint64_t now_ns);
 
   const ProcFile file_;
   RecordSink* out_;
@@ -113,6 +117,7 @@ class MappingTable {
   Looks queries_{0, 20 * kLookNs};
   bool can_query_ = true;
   Hole hole_ = {};
+  FileMappings files_;
   std::string text_;
 };
 

@@ -61,11 +61,11 @@ TEST(MappingTable, WhatWasGivenBackIsNamedAsItWasUnlessItIsAFiles) {
   EXPECT_EQ(out.names[anonymous], "");
   EXPECT_NE(anonymous, 0u);
   EXPECT_EQ(table.NameAt(0x700000, 0), 0u);
-  table.Left(0x610000, 0x1000);
+  table.Left(0x610000, 0x1000, 0);
   EXPECT_EQ(table.NameAt(0x600000, 0), anonymous);
   EXPECT_EQ(out.names[table.NameAt(0x510000, 0)], "/usr/bin/my program");
   EXPECT_TRUE(table.IsFileAt(0x510000, 0));
-  table.Left(0x4f0000, 0x20000);  // of two mappings
+  table.Left(0x4f0000, 0x20000, 0);  // of two mappings
   EXPECT_EQ(table.NameAt(0x510000, 0), 0u);
   EXPECT_FALSE(table.IsFileAt(0x410000, 0));
   EXPECT_EQ(out.names[table.CodeAt(0x400123, 0)], "/usr/bin/my program");
@@ -142,8 +142,43 @@ TEST(MappingTable, NewMemoryIsSeenWhenItIsAskedFor) {
   EXPECT_NE(name, 0u);
   EXPECT_EQ(out.names[name], "");
   munmap(memory, 64 << 20);
-  table.Left(address, 64 << 20);
+  table.Left(address, 64 << 20, 0);
   EXPECT_EQ(table.NameAt(address, kHourNs), name);
+}
+
+// A fault is looked at when its mapping has gone, and another file's is there.
+TEST(MappingTable, AFileIsKnownAtTheTimesWhenItWasThere) {
+  Names out;
+  MappingTable table(0, &out);
+  const auto name_at = [&](uint64_t address, uint64_t time_ns) {
+    return out.names[table.NameAt(address, time_ns)];
+  };
+  table.Came({0x1000, 0x9000}, "/a\nb", 100);
+  table.Left(0x8000, 0x1000, 150);  // its end
+  table.Left(0x1000, 0x7000, 200);
+  table.Came({0x1000, 0x3000}, "/memfd:c (deleted)", 300);
+  EXPECT_EQ(name_at(0x1000, 99), "(none)");
+  EXPECT_EQ(name_at(0x1000, 100), "/a\\012b");
+  EXPECT_TRUE(table.IsFileAt(0x7fff, 199));
+  EXPECT_EQ(name_at(0x8000, 199), "(none)");
+  EXPECT_EQ(name_at(0x1000, 200), "(none)");
+  EXPECT_EQ(name_at(0x1000, 300), "/memfd:c (deleted)");
+  EXPECT_FALSE(table.IsFileAt(0x1000, 300));
+  // Put over what was there.
+  table.Came({0x2000, 0x3000}, "/d", 400);
+  EXPECT_EQ(name_at(0x2000, 399), "/memfd:c (deleted)");
+  EXPECT_EQ(name_at(0x2000, 400), "/d");
+  EXPECT_EQ(name_at(0x1000, 400), "/memfd:c (deleted)");
+}
+
+TEST(MappingTable, ForgottenFilesAreTheOldest) {
+  Names out;
+  MappingTable table(0, &out);
+  for (uint64_t i = 1; i <= 10 * FileMappings::kMost; ++i) {
+    table.Came({i << 12, (i + 1) << 12}, "/a", i);
+  }
+  EXPECT_EQ(table.NameAt(1 << 12, kHourNs), 0u);
+  EXPECT_NE(table.NameAt((10 * FileMappings::kMost) << 12, kHourNs), 0u);
 }
 
 TEST(MappingTable, OneMappingIsNamedAsInTheListOfAll) {

@@ -8,8 +8,8 @@
 namespace pymemrun {
 namespace {
 
-// Faults no farther apart than this share a call: walking over the pages between
-// them is faster than another call.
+// Faults no farther apart than this share a call: walking over the pages
+// between them is faster than another call.
 constexpr uint64_t kNearPages = 16;
 // A fault that the kernel takes for the program may read or write.
 constexpr uint64_t kKernelHalf = uint64_t{1} << 63;

@@ -12,6 +12,8 @@ namespace {
 // What is younger may still be on its way: a CPU is held up between taking the
 // time and showing the sample.
 constexpr uint64_t kSettleNs = 2000000;
+// Before its mapping goes: readers have microseconds.
+constexpr uint64_t kFoundBeforeNs = 1000;
 constexpr uint64_t kStatmPeriodNs = 5000000;
 constexpr uint64_t kPutOffNs = 20000000;
 // RSS and its time must belong together, at a million faults a second too.
@@ -113,9 +115,27 @@ void PageCollector::TakeItem(const SideItemView& item, uint32_t stack) {
       return matcher_.AddMark({.time_ns = item.time_ns,
                                .kind = PageMark::kFork,
                                .address = item.address});
+    case SideKind::kFileFound:
+      return TakeFound(item);
     default:
       break;
   }
+}
+
+// What of a file was there until it went, for whatever reason. Nobody is known
+// to have brought what nobody was seen to touch.
+void PageCollector::TakeFound(const SideItemView& item) {
+  if (!budget_.Take(item.more, MonotonicNs())) {
+    ++forged_;
+    return;
+  }
+  matcher_.AddMark(
+      {.time_ns = item.time_ns - std::min(item.time_ns, kFoundBeforeNs),
+       .kind = PageMark::kRange,
+       .action = PAGES_POPULATED,
+       .thread = item.thread,
+       .address = item.address,
+       .bytes = item.more});
 }
 
 void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
@@ -133,7 +153,7 @@ void PageCollector::TakeRange(const SideItemView& item, uint32_t stack) {
     left_bytes_ += item.more;
   }
   if (action == PAGES_UNMAPPED || action == PAGES_MOVED) {
-    options_.side->mappings()->Left(item.address, item.more);
+    options_.side->mappings()->Left(item.address, item.more, item.time_ns);
   }
   if (action != PAGES_POPULATED) looks_.Left(item.address, item.more);
   matcher_.AddMark({item.time_ns, PageMark::kRange, action, item.thread, stack,

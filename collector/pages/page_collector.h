@@ -87,6 +87,7 @@ class PageCollector final : public SideTaker, private PageMatcher::Output {
   PageCollector(const Options& options, std::unique_ptr<PageRings> rings);
 
   size_t Gather(uint64_t now_ns);
+  void TakeFound(const SideItemView& item);
   void TakeRange(const SideItemView& item, uint32_t stack);
   void WriteRange(const PageMark& range);
   void WritePopulated(const PageMark& range);

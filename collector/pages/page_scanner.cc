@@ -1,6 +1,7 @@
 #include "collector/pages/page_scanner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "collector/process/monotonic_clock.h"
 #include "collector/process/process_watch.h"
@@ -19,6 +20,9 @@ constexpr uint64_t kLeastStepBytes = uint64_t{1} << 20;
 constexpr uint64_t kStepFraction = 50;  // 2 % of RSS
 
 constexpr int kTries = 3;
+constexpr size_t kMostFound = size_t{1} << 16;
+constexpr uint64_t kAddressesEnd = uint64_t{1} << 57;
+constexpr uint64_t kStepNs = 1000;  // readers have microseconds
 
 uint64_t StepOf(uint64_t rss_bytes) {
   return std::max(kLeastStepBytes, rss_bytes / kStepFraction);
@@ -36,8 +40,12 @@ uint64_t BytesOf(const ResidencyAnswer& answer) {
 
 bool ScanSchedule::IsDue(uint64_t now_ns, uint64_t rss_bytes) const {
   if (now_ns < next_look_ns_ || rss_bytes == 0) return false;
-  if (rss_bytes > highest_bytes_ + StepOf(highest_bytes_)) return true;
+  if (IsNewHigh(rss_bytes)) return true;
   return now_ns >= next_regular_ns_ && rss_bytes != rss_bytes_;
+}
+
+bool ScanSchedule::IsNewHigh(uint64_t rss_bytes) const {
+  return rss_bytes > highest_bytes_ + StepOf(highest_bytes_);
 }
 
 void ScanSchedule::Asked(uint64_t now_ns, uint64_t cpu_ns, uint64_t rss_bytes,
@@ -53,16 +61,60 @@ void ScanSchedule::Asked(uint64_t now_ns, uint64_t cpu_ns, uint64_t rss_bytes,
 
 PageScanner::PageScanner(const Options& options)
     : options_(options),
-      scan_(options.pid, options.page_bytes, options.mappings),
+      scan_(options.pid, options.page_bytes, options.side->mappings()),
       stats_(options.pid) {}
 
+void PageScanner::TakeItem(const SideItemView& item, uint32_t) {
+  if (found_ranges_ == kMostFound) return;
+  ++found_ranges_;
+  if (found_.empty() || found_.back().time_ns != item.time_ns) {
+    found_.push_back({item.time_ns, item.extra, {}});
+  }
+  found_.back().pages.push_back({item.address, item.address + item.more});
+}
+
+// The other pages are those of the last answer. Right after it the file's have
+// gone.
+void PageScanner::WriteFound() {
+  for (const Found& found : std::exchange(found_, {})) {
+    if (last_.end_ns == 0 || !schedule_.IsNewHigh(found.rss_bytes)) continue;
+    schedule_.WasHigh(found.rss_bytes);
+    ResidencyAnswer then = last_;
+    then.begin_ns = then.end_ns =
+        std::max(found.time_ns, last_.end_ns + kStepNs);
+    then.rss_bytes = found.rss_bytes;
+    uint64_t bytes = 0;
+    for (const AddressRange& pages : found.pages) {
+      if (pages.end <= pages.begin || pages.end > kAddressesEnd) continue;
+      const uint32_t name =
+          options_.side->mappings()->NameAt(pages.begin, found.time_ns);
+      then.Include({pages.begin, pages.end, name, Residency::FILE_BACKED});
+      bytes += pages.end - pages.begin;
+    }
+    ResidencyAnswer after = last_;
+    after.begin_ns = after.end_ns = then.end_ns + kStepNs;
+    after.rss_bytes = found.rss_bytes - std::min(found.rss_bytes, bytes);
+    Write(then);
+    Write(after);
+  }
+  found_ranges_ = 0;
+}
+
+void PageScanner::Write(const ResidencyAnswer& answer) {
+  WriteResidency(answer, options_.page_bytes, *options_.clock, options_.out);
+}
+
 void PageScanner::AskIfDue(uint64_t now_ns) {
+  options_.side->Drain(now_ns, false);
+  WriteFound();
   if (now_ns < std::max(next_statm_ns_, schedule_.next_look_ns())) return;
   next_statm_ns_ = now_ns + kStatmPeriodNs;
   if (schedule_.IsDue(now_ns, scan_.RssBytes())) Ask();
 }
 
 void PageScanner::AskAsOf(uint64_t time_ns) {
+  options_.side->Drain(MonotonicNs(), false);
+  WriteFound();
   asked_at_end_ |= time_ns != 0;
   ResidencyAnswer answer;
   const uint64_t cpu_ns = ThreadCpuNs();
@@ -84,7 +136,8 @@ void PageScanner::AskAsOf(uint64_t time_ns) {
   // The answer that the program waits for comes next, and is of before.
   if (options_.page->finalize_ns.load() != 0 && !asked_at_end_) return;
   if (time_ns != 0) answer.begin_ns = answer.end_ns = time_ns;
-  WriteResidency(answer, options_.page_bytes, *options_.clock, options_.out);
+  Write(answer);
+  last_ = std::move(answer);
 }
 
 }  // namespace pymemrun

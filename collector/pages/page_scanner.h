@@ -7,12 +7,13 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <vector>
 
-#include "collector/definitions/mapping_table.h"
 #include "collector/output/record_sink.h"
 #include "collector/pages/residency_scan.h"
 #include "collector/process/clock_scale.h"
 #include "collector/process/process_stats.h"
+#include "collector/side/side_items.h"
 #include "tracer/wire/ring_layout.h"
 
 namespace pymemrun {
@@ -23,6 +24,10 @@ namespace pymemrun {
 class ScanSchedule {
  public:
   bool IsDue(uint64_t now_ns, uint64_t rss_bytes) const;
+  // Whether RSS is higher than at all answers, by what matters.
+  bool IsNewHigh(uint64_t rss_bytes) const;
+  // So high it was meanwhile.
+  void WasHigh(uint64_t rss_bytes) { highest_bytes_ = rss_bytes; }
   // An answer came, or none did (`rss_bytes` 0). `cpu_ns`: what it took.
   void Asked(uint64_t now_ns, uint64_t cpu_ns, uint64_t rss_bytes,
              size_t ranges);
@@ -38,21 +43,24 @@ class ScanSchedule {
 
 // CollectorProcess owns one when the launch text says so, and calls it from its
 // one thread.
-class PageScanner {
+class PageScanner final : public SideTaker {
  public:
   struct Options {
     const ControlPage* page;
     pid_t pid;  // of the traced process
     uint32_t page_bytes;
     const ClockScale* clock;
-    MappingTable* mappings;
+    SideItems* side;
     RecordSink* out;
   };
   // Keeps files of /proc/PID open. All pointers must outlive it.
   explicit PageScanner(const Options& options);
 
-  // REQUIRES of all: the header is written.
-  // Asks where it is time to.
+  // What was resident of a file just before the program gave it back: between
+  // two answers nobody else sees it. It is an answer of its own at new highs.
+  void TakeItem(const SideItemView& item, uint32_t stack) override;
+  // REQUIRES of all that follow: the header is written.
+  // Asks where it is time to, and writes what was taken.
   void AskIfDue(uint64_t now_ns);
   // Asks in any case.
   void Ask() { AskAsOf(0); }
@@ -61,8 +69,20 @@ class PageScanner {
   void AskAsOf(uint64_t time_ns);
 
  private:
+  // The pages of a file, and RSS, at `time_ns`.
+  struct Found {
+    uint64_t time_ns, rss_bytes;
+    std::vector<AddressRange> pages;
+  };
+
+  void WriteFound();
+  void Write(const ResidencyAnswer& answer);
+
   const Options options_;
   ResidencyScan scan_;
+  ResidencyAnswer last_;      // that was written
+  std::vector<Found> found_;  // not looked at yet
+  size_t found_ranges_ = 0;   // of these
   ProcessStats stats_;
   ScanSchedule schedule_;
   uint64_t next_statm_ns_ = 0;

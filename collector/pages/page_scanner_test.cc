@@ -11,6 +11,7 @@
 #include "collector/process/monotonic_clock.h"
 #include "format/batches/residency.h"
 #include "format/trace.pb.h"
+#include "tracer/wire/region_for_tests.h"
 
 namespace pymemrun {
 namespace {
@@ -75,15 +76,17 @@ class PageScannerTest : public testing::Test {
     clock_.Start(/*time_is_tsc=*/false, {0, MonotonicNs()},
                  ClockScale::Measure());
   }
-  const std::unique_ptr<ControlPage> page_ = std::make_unique<ControlPage>();
+  TestRegion region_;
+  ControlPage* const page_ = region_.page();
   ClockScale clock_;
   Answers answers_;
-  MappingTable mappings_{getpid(), &answers_};
-  PageScanner scanner_{{.page = page_.get(),
+  DefinitionTable definitions_{&clock_, &answers_};
+  SideItems side_{page_, region_.reply(), getpid(), &definitions_, &answers_};
+  PageScanner scanner_{{.page = page_,
                         .pid = getpid(),
                         .page_bytes = kFixturePage,
                         .clock = &clock_,
-                        .mappings = &mappings_,
+                        .side = &side_,
                         .out = &answers_}};
 };
 
@@ -111,6 +114,41 @@ TEST_F(PageScannerTest, AnAnswerIsOfTheTimeSinceWhichTheProgramWaits) {
   ASSERT_EQ(answers_.all.size(), 2u);
   EXPECT_EQ(answers_.all[1].begin_us(), clock_.MicrosOfMonotonic(now_ns));
   EXPECT_EQ(answers_.all[1].time_us(), answers_.all[1].begin_us());
+}
+
+// What was resident of a file before it was unmapped, at the highest RSS.
+TEST_F(PageScannerTest, AFileThatCameAndWentIsAnAnswerAtANewHigh) {
+  scanner_.Ask();
+  const uint64_t rss_bytes = answers_.all[0].rss_bytes();
+  SideItemView item = {};
+  item.kind = SideKind::kFileFound;
+  item.time_ns = MonotonicNs() + kMs;
+  item.address = uint64_t{0x10000000000};
+  item.more = 32 * kMiB;
+  item.extra = rss_bytes;  // as high as before
+  scanner_.TakeItem(item, 0);
+  scanner_.AskIfDue(0);
+  EXPECT_EQ(answers_.all.size(), 1u);
+  item.time_ns += kMs;
+  item.extra = rss_bytes + 40 * kMiB;
+  scanner_.TakeItem(item, 0);
+  item.address += 64 * kMiB;
+  item.more = 8 * kMiB;
+  scanner_.TakeItem(item, 0);
+  scanner_.AskIfDue(0);
+  ASSERT_EQ(answers_.all.size(), 3u);
+  EXPECT_EQ(answers_.all[1].time_us(), clock_.MicrosOfMonotonic(item.time_ns));
+  EXPECT_EQ(answers_.all[1].rss_bytes(), rss_bytes + 40 * kMiB);
+  EXPECT_EQ(answers_.Pages(1), answers_.Pages(0) + 40 * kMiB / kFixturePage);
+  EXPECT_EQ(answers_.all[2].time_us(), answers_.all[1].time_us() + 1);
+  EXPECT_EQ(answers_.all[2].rss_bytes(), rss_bytes);
+  EXPECT_EQ(answers_.Pages(2), answers_.Pages(0));
+  // Addresses that cannot be, as a hostile program may say.
+  item.address = ~uint64_t{0xfff};
+  item.extra = 2 * item.extra;
+  scanner_.TakeItem(item, 0);
+  scanner_.AskIfDue(0);
+  EXPECT_EQ(answers_.Pages(3), answers_.Pages(0));
 }
 
 }  // namespace

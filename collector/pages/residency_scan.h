@@ -12,9 +12,9 @@
 #include "absl/types/optional.h"
 #include "collector/definitions/mapping_table.h"
 #include "collector/output/record_sink.h"
-#include "collector/pages/pagemap_scan.h"
 #include "collector/process/clock_scale.h"
 #include "collector/process/proc_file.h"
+#include "tracer/wire/pagemap_scan.h"
 
 namespace pymemrun {
 

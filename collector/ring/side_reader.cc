@@ -51,6 +51,7 @@ uint64_t SideReader::PayloadBytes(const HeadFields& head) {
   if (head.kind == SideKind::kTask) {
     return FrameBytes(head) + (head.detail >> 16);
   }
+  if (head.kind == SideKind::kFileMapped) return head.detail;
   return FrameBytes(head) + (HasCaller(head) ? sizeof(uint64_t) : 0);
 }
 

@@ -91,8 +91,9 @@ void CollectorProcess::OpenPageScan() {
                            .pid = pid_,
                            .page_bytes = page_bytes_,
                            .clock = &clock_,
-                           .mappings = side_->mappings(),
+                           .side = side_.get(),
                            .out = &writer_});
+  side_->set_files(scanner_.get());
 }
 
 void CollectorProcess::OpenGilEvents() {
@@ -144,6 +145,7 @@ absl::Status CollectorProcess::OpenPageEvents(int first_fd) {
   if (!pages.ok()) return pages.status();
   pages_ = *std::move(pages);
   side_->set_pages(pages_.get());
+  side_->set_files(pages_.get());
   return absl::OkStatus();
 }
 

@@ -65,6 +65,13 @@ void SideItems::Give(const SideItemView& item) {
     case SideKind::kRange:
       if (pages_ != nullptr) pages_->TakeItem(item, StackOf(item));
       break;
+    case SideKind::kFileMapped:
+      mappings_.Came({item.address, item.address + item.more}, item.payload,
+                     item.time_ns);
+      break;
+    case SideKind::kFileFound:
+      if (files_ != nullptr) files_->TakeItem(item, 0);
+      break;
     case SideKind::kFork:
       if (pages_ != nullptr) {
         pages_->TakeItem(item, 0);

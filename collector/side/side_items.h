@@ -38,6 +38,8 @@ class SideItems {
 
   // Who takes kTouch, kRange, and first kFork; nullptr: nobody.
   void set_pages(SideTaker* pages) { pages_ = pages; }
+  // Who takes kFileFound; mappings() have taken it, and kFileMapped.
+  void set_files(SideTaker* files) { files_ = files; }
   // Who takes kAlloc, kFree, kUnmap, kHeapRates and kFinalize, and kFork where
   // there are no pages.
   void set_heap(SideTaker* heap) { heap_ = heap; }
@@ -87,6 +89,7 @@ class SideItems {
   SideStacks stacks_;
   MappingTable mappings_;
   SideTaker* pages_ = nullptr;
+  SideTaker* files_ = nullptr;
   SideTaker* heap_ = nullptr;
   SideTaker* gil_ = nullptr;
   SideTaker* tasks_ = nullptr;

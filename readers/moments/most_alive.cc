@@ -46,6 +46,24 @@ bool MostAlive::HoldsMoment(const RssStretch& rss) const {
   return rss.begin_us <= at_us_ && at_us_ <= LastOf(rss);
 }
 
+void MostAlive::OnResidency(const ResidencyView& seen) {
+  if (!header().page_scan()) return;
+  uint64_t bytes = 0;
+  for (const ResidentRange& range : seen.ranges) {
+    if (range.file_backed) bytes += range.pages * header().page_bytes();
+  }
+  if (seen.time_us == at_us_) {
+    files_at_ = files_after_ = bytes;
+  } else if (is_scan_) {
+    files_after_ = bytes;
+  } else if (seen.time_us < at_us_) {
+    files_before_ = bytes;
+  }
+  is_scan_ = seen.time_us == at_us_;
+  knows_files_ = seen.time_us > at_us_;
+  was_scanned_ |= is_scan_;
+}
+
 bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
   const HeapEvent* const end = events + count;
   while (events != end && now_ < stretches_.size()) {
@@ -66,7 +84,8 @@ bool MostAlive::OnHeap(const HeapEvent* events, size_t count) {
       ++events;
     }
   }
-  return now_ < stretches_.size();
+  // Scans may stand behind later events.
+  return now_ < stretches_.size() || (header().page_scan() && !knows_files_);
 }
 
 // Of equal moments the last one: pages that a block fills come after it.
@@ -113,17 +132,26 @@ void MostAlive::Finish() {
   }
 }
 
+// What was alive, and pages of files.
+double MostAlive::KnownBytes(const Stretch& one) const {
+  if (!was_scanned_) return one.most.live_bytes;
+  const uint64_t file_bytes = HoldsMoment(one.rss)        ? files_at_
+                              : one.rss.begin_us < at_us_ ? files_before_
+                                                          : files_after_;
+  return one.most.live_bytes + static_cast<double>(file_bytes);
+}
+
 // That moment stays where as much was alive: what is resident was best known.
 std::optional<uint64_t> MostAlive::Better() const {
-  double live_bytes = 0, same = kSameBytes;
+  double known_bytes = 0, same = kSameBytes;
   for (const Stretch& one : stretches_) {
-    if (one.most.live_bytes <= live_bytes) continue;
-    live_bytes = one.most.live_bytes;
+    if (KnownBytes(one) <= known_bytes) continue;
+    known_bytes = KnownBytes(one);
     same = SameBytes(one.most.variance);
   }
   const Stretch* best = nullptr;
   for (const Stretch& one : stretches_) {
-    const bool is_most = one.most.live_bytes + same >= live_bytes;
+    const bool is_most = KnownBytes(one) + same >= known_bytes;
     if (HoldsMoment(one.rss) && (is_most || at_bytes_ >= enough_bytes_)) {
       return std::nullopt;
     }

@@ -21,6 +21,7 @@ class MostAlive final : public HeapReplay {
   // where so much was alive or mapped then.
   MostAlive(const std::vector<RssStretch>& stretches, uint64_t at_us,
             double enough_bytes);
+  void OnResidency(const ResidencyView& seen) override;
   bool OnHeap(const HeapEvent* events, size_t count) override;
   void Finish() override;
 
@@ -42,9 +43,15 @@ class MostAlive final : public HeapReplay {
   void TakeLive(uint64_t time_us);
   void EndStretch();
   bool HoldsMoment(const RssStretch& rss) const;
+  double KnownBytes(const Stretch& one) const;
 
   const uint64_t at_us_;
   const double enough_bytes_;
+  // Pages of files at that moment, if it was scanned, and at the scans next to
+  // it: other moments had no more, as far as is known.
+  uint64_t files_before_ = 0, files_at_ = 0, files_after_ = 0;
+  bool was_scanned_ = false, is_scan_ = false;  // ever, the last scan
+  bool knows_files_ = false;                    // the next one was read, too
   double at_bytes_ = 0;  // alive or mapped at that moment
   std::vector<Stretch> stretches_;
   size_t now_ = 0;  // the first that is not over

@@ -158,6 +158,27 @@ TEST_F(RunMomentsTest, AScanAtThePeakTellsIt) {
   EXPECT_EQ(found.name, "the peak of RSS");
 }
 
+// More blocks were alive before, when the file was not mapped yet.
+TEST_F(RunMomentsTest, AScanThatFoundAFileTellsMore) {
+  Header header = RunBuilder::DefaultHeader();
+  header.set_heap(HEAP_ALL);
+  header.set_page_scan(true);
+  builder_.AddHeader(header);
+  builder_.AddThread("MainThread", 4711);
+  builder_.AddMapping("[heap]");
+  builder_.AddMapping("/data");
+  const ResidentRange heap = {100, 5120, 1, false, false};
+  builder_.AddResidency(10, 20, 20 * kMiB, {heap});
+  builder_.AddHeap({AllocEvent(5000, 0x100000000, 15 * kMiB, 0),
+                    FreeEvent(6000, 0x100000000)});
+  builder_.AddResidency(10000, 10001, 60 * kMiB,
+                        {heap, {10000, 10240, 2, true, false}});
+  builder_.AddResidency(10002, 10002, 20 * kMiB, {heap});
+  AddSample(21000, 20, 60);
+  AddFooter(30000, 60);
+  EXPECT_EQ(Find("peak").time_us, 10001u);
+}
+
 // A scan while the list is freed, when RSS is what it was: most was alive
 // before.
 TEST_F(RunMomentsTest, AScanAfterMostWasFreedTellsLess) {

@@ -59,7 +59,50 @@ class Finder {
   std::vector<LateArrival> found_;
 };
 
+// The page, if a fault is known to have brought it.
+const PageRun* Faulted(const PageRun& run, uint64_t page,
+                       const ResidentModel& model) {
+  const bool there = run.begin <= page && page < run.end && run.owner != 0;
+  if (!there || run.sampled) return nullptr;
+  const PageOwner& owner = model.owners()[run.owner];
+  return owner.by_scan || owner.before_tracing() ? nullptr : &run;
+}
+
 }  // namespace
+
+std::vector<LateArrival> FindLateFilePages(const PageEntry& entry,
+                                           const ResidentModel& model,
+                                           uint64_t* looks_left) {
+  if (entry.action != PAGES_POPULATED || entry.stack != 0) return {};
+  const PageMap& pages = model.pages();
+  const uint64_t block = kHugeBytes / model.page_bytes();
+  const uint64_t end = entry.page + entry.pages;
+  std::vector<LateArrival> late;
+  for (const PageMap::Range& gap : pages.Gaps(entry.page, end, *looks_left)) {
+    --*looks_left;
+    const PageRun before = pages.Before(gap.begin),
+                  after = pages.After(gap.end);
+    const PageRun* const left = Faulted(before, gap.begin - 1, model);
+    const PageRun* const right = Faulted(after, gap.end, model);
+    uint64_t left_end = gap.begin, right_begin = gap.end;
+    if (left != nullptr) {
+      left_end = std::min(gap.end, ((gap.begin - 1) / block + 1) * block);
+    }
+    if (right != nullptr) {
+      right_begin = std::max(gap.begin, gap.end / block * block);
+    }
+    if (left_end > right_begin) {
+      left_end = right_begin = gap.begin + (gap.end - gap.begin) / 2;
+    }
+    if (gap.begin < left_end) {
+      late.push_back({left->came_us, gap.begin - 1, gap.begin, left_end});
+    }
+    if (right_begin < gap.end) {
+      late.push_back({right->came_us, gap.end, right_begin, gap.end});
+    }
+  }
+  return late;
+}
 
 std::vector<LateArrival> FindLateArrivals(const ResidencyView& seen,
                                           const ResidentModel& model,

@@ -1,5 +1,6 @@
-// Finds huge pages where so far only the fault is known. It looks in what the
-// kernel later said is resident. For ResidentReplay.
+// Finds pages where so far only the fault is known that brought them: huge
+// pages and files. It looks in what the kernel later said is resident. For
+// ResidentReplay.
 #ifndef PYMEMRUN_READERS_RESIDENT_LATE_ARRIVALS_H_
 #define PYMEMRUN_READERS_RESIDENT_LATE_ARRIVALS_H_
 
@@ -22,6 +23,14 @@ namespace pymemrun {
 std::vector<LateArrival> FindLateArrivals(const ResidencyView& seen,
                                           const ResidentModel& model,
                                           uint64_t* looks_left);
+
+// Where the entry says that pages of a file were found, and nobody is told to
+// have brought them: a fault brings up to 2 MiB of a file. They came with the
+// nearest known page of the aligned 2 MiB, if it is beside the gap that they
+// lie in. Nothing for other entries.
+std::vector<LateArrival> FindLateFilePages(const PageEntry& entry,
+                                           const ResidentModel& model,
+                                           uint64_t* looks_left);
 
 }  // namespace pymemrun
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "readers/resident/page_block.h"
+
 namespace pymemrun {
 namespace {
 
-constexpr uint64_t kHugeBytes = 2 << 20;
-constexpr uint64_t kAroundBytes = 64 << 10;
 // On a busy machine; else a third of a millisecond.
 constexpr uint64_t kMostFillUs = 5000;
 // A page stands for no more, whatever the file says: sums stay far below 64
@@ -21,17 +21,6 @@ constexpr size_t kGapsAtOnce = 64;
 
 bool IsPageSize(uint64_t bytes) {
   return bytes >= 4096 && bytes <= kAroundBytes && (bytes & (bytes - 1)) == 0;
-}
-
-// Pages of an aligned block of this size come together.
-uint64_t BlockOf(const ResidentRange& range, uint64_t page_bytes) {
-  if (range.huge) return kHugeBytes / page_bytes;
-  return range.file_backed ? kAroundBytes / page_bytes : 1;
-}
-
-// The most that a file's cache holds, and the kernel maps, in one piece.
-uint64_t PieceOf(const ResidentRange& range, uint64_t page_bytes) {
-  return range.huge || range.file_backed ? kHugeBytes / page_bytes : 1;
 }
 
 }  // namespace
@@ -167,6 +156,11 @@ void ResidentModel::Add(const PageEntry& entry, uint32_t task, uint32_t waits) {
 // Whoever brought the pages of an entry.
 uint32_t ResidentModel::ToucherId(const PageEntry& entry) {
   PageOwner owner;
+  if (entry.stack == 0) {  // nobody knows
+    owner.mapping = entry.mapping;
+    owner.by_scan = true;
+    return OwnerId(owner);
+  }
   owner.stack = entry.stack;
   owner.thread = entry.thread;
   owner.code_mapping = entry.code_mapping;
@@ -189,7 +183,8 @@ void ResidentModel::Come(const PageEntry& entry) {
     pages_.Put(run);
     return;
   }
-  if (there.owner != 0 && there.aged) return;  // it is the same memory
+  const bool same = there.aged && !owners_[there.owner].by_scan;
+  if (there.owner != 0 && same) return;  // it is the same memory
   if (there.owner != 0 && !there.sampled && entry.weight > 1) {
     TakeApart(there, entry.page);
   }
@@ -282,24 +277,28 @@ void ResidentModel::FindOwners(const ResidentRange& range, uint64_t time_us) {
       return CountEach(run);
     });
   }
+  PageOwner found;
+  found.mapping = range.mapping;
+  found.by_scan = any_residency_;
   if (!any_residency_ || by_scan_) {
-    PageOwner owner;
-    owner.mapping = range.mapping;
-    owner.by_scan = any_residency_;
     if (any_residency_ && !range.file_backed && ran_stack_ != 0 &&
         pages_.Covered(range.page, end) < range.pages) {
-      owner.ran_stack = ran_stack_;
-      owner.ran_thread = ran_thread_;
+      found.ran_stack = ran_stack_;
+      found.ran_thread = ran_thread_;
     }
-    return Own(range.page, end, OwnerId(owner), time_us);
+    return Own(range.page, end, OwnerId(found), time_us);
   }
   PageGap gap;
   gap.mapping = range.mapping;
   gap.time_us = time_us;
   gap.block = BlockOf(range, page_bytes_);
   gap.piece = PieceOf(range, page_bytes_);
-  if (gap.piece > 1) return FillGaps(range, gap);
-  CountUnowned(range.page, end, range.mapping);
+  if (gap.piece == 1) return CountUnowned(range.page, end, range.mapping);
+  FillGaps(range, gap);
+  // A driver brought the rest, or it came with pages that have gone.
+  if (IsOfFile(gap) && !sampled_ && gaps_left_ > 0) {
+    Own(range.page, end, OwnerId(found), time_us);
+  }
 }
 
 void ResidentModel::FillGaps(const ResidentRange& range, PageGap gap) {
@@ -328,7 +327,8 @@ KnownPage ResidentModel::Known(const PageMap::Run& run, uint64_t beside,
                                const ResidentRange& range) const {
   // A file's faults are all there, those of memory that looks like one are not:
   // beside these nothing is inferred.
-  if (run.owner == 0 || (run.sampled && !range.huge)) return {};
+  if (run.owner == 0 || owners_[run.owner].by_scan) return {};
+  if (run.sampled && !range.huge) return {};
   const uint64_t block = BlockOf(range, page_bytes_);
   const uint64_t first = range.page / block * block;
   const uint64_t end = range.page + range.pages;
@@ -358,7 +358,7 @@ void ResidentModel::Fill(const PageGap& gap) {
   if (gap.begin < rest.begin) {
     Infer(gap.begin, rest.begin, gap.left, gap.time_us);
   }
-  if (rest.begin < rest.end && !sampled_) {
+  if (rest.begin < rest.end && !sampled_ && !IsOfFile(gap)) {
     unowned_[gap.mapping] += rest.end - rest.begin;
   }
   if (rest.end < gap.end) {

@@ -14,9 +14,9 @@
 //     inferred: that of the nearest page, in huge pages of the same 2 MiB, in
 //     files within the same 64 KiB, which the kernel maps around a fault. Else
 //     within the same 2 MiB, which the kernel may hold in one piece, if all
-//     between is resident. Other pages have nobody.
-//   - Where pages were scanned nobody saw them come. Those of a later Residency
-//     are whatever they are part of.
+//     between is resident. Other pages of files and devices are whatever they
+//     are part of, and so are all where pages were scanned: nobody saw who
+//     brought them. The rest has nobody.
 //   - Where one page in N was chosen it stands for N, and the others are not
 //     known. Nor are pages that nobody brought, except those before tracing and
 //     those inferred in huge pages and files. In a huge page each stands for

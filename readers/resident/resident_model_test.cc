@@ -208,7 +208,7 @@ TEST_F(ResidentModelTest, PagesOfAFileMayComeInAPieceOf2MiB) {
   EXPECT_EQ(owners.at(511), -1);
   EXPECT_EQ(owners.at(512), -2);
   EXPECT_EQ(owners.at(609), -2);
-  EXPECT_THAT(model_.Unowned(), ElementsAre(Pair(7, 20)));
+  EXPECT_TRUE(model_.Unowned().empty());
 }
 
 TEST_F(ResidentModelTest, AnonymousPagesAreNotInferred) {

@@ -127,6 +127,11 @@ bool ResidentReplay::OnPages(const PageEntry* entries, size_t count) {
     // kernel's that stands before it would go with each further one.
     PageEntry risen = entry;
     risen.time_us = std::max(entry.time_us, now_us_);
+    for (const LateArrival& late :
+         FindLateFilePages(risen, model_, &looks_left_)) {
+      AddLate(late);
+      if (before_.late.size() + late_.size() < kMaxLate) late_.push_back(late);
+    }
     const uint64_t owned_bytes = model_.OwnedBytes();
     const uint32_t task = TaskOf(entry);
     model_.Add(risen, task,

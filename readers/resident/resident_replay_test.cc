@@ -150,6 +150,31 @@ TEST(ResidentReplayTest, AProgramMayHaveGrownSinceRssWasReadLast) {
   EXPECT_EQ(replay.model().UnattributedBytes(), 0);
 }
 
+// Such as a driver brings: they are part of their mapping until one is touched.
+TEST(ResidentReplayTest, PagesOfAFileThatNobodyBroughtAreOfTheirMapping) {
+  BuiltRun run;
+  run.builder.AddMapping("/dev/driver");
+  const ResidentRange before = {1, 10, 1, false, false};
+  run.builder.AddResidency(10, 20, 10 * kPage, {before});
+  run.builder.AddResidency(1000, 1010, 30 * kPage,
+                           {before, {1000, 20, 2, true, false}});
+  run.builder.AddPages(CamePages(2000, 1019, 1, 1));
+  run.builder.AddResidency(3000, 3010, 30 * kPage,
+                           {before, {1000, 20, 2, true, false}});
+  run.builder.Flush();
+  ResidentReplay replay;
+  ReadInto(run.sink.contents(), &replay);
+  const ResidentModel& model = replay.model();
+  EXPECT_EQ(model.UnattributedBytes(), 0);
+  EXPECT_TRUE(model.Unowned().empty());
+  const auto owner = [&model](uint64_t page) {
+    return model.owners()[model.pages().At(page).owner];
+  };
+  EXPECT_TRUE(owner(1018).by_scan);
+  EXPECT_EQ(owner(1018).mapping, 2u);
+  EXPECT_EQ(owner(1019).stack, 1u);
+}
+
 TEST(ResidentReplayTest, RssBeginsWithTheHeaders) {
   BuiltRun run(30 * kPage);
   run.builder.AddPages(CamePages(0, 1, 1, 1));  // is in it
@@ -220,6 +245,31 @@ TEST(HindsightTest, AHugePageIsThereFromItsFaultOn) {
       EXPECT_EQ(replay->model().UnattributedBytes(), 0) << at_us;
     }
   }
+}
+
+// It is unmapped before the kernel is asked: the tracer looked just before.
+TEST(HindsightTest, PagesOfAFileThatIsSoonUnmappedCameWithItsFaults) {
+  LateRun run(false, 1024 + 600);
+  run.builder.AddMapping("/data");
+  run.builder.AddPages(CamePages(200, 1024 + 700, 1, 1));
+  run.builder.AddProcess(1000, 1210 * kPage, 1210 * kPage);
+  PageEntry found = RangeEntry(1500, PAGES_POPULATED, 1024, 1200);
+  found.stack = 0;
+  found.mapping = 2;
+  run.builder.AddPages({found});
+  run.builder.AddPages({RangeEntry(1501, PAGES_UNMAPPED, 1024, 1200)});
+  run.builder.Flush();
+  EXPECT_EQ(OwnedPages(*run.At(150)), 10u + 88 + 1 + 49);
+  EXPECT_EQ(OwnedPages(*run.At(210)), 522u);
+  EXPECT_EQ(run.At(1000)->model().UnattributedBytes(), 688 * int64_t{kPage});
+  // Those of other 2 MiB: nobody is known to have brought them.
+  const auto replay = run.At(1500);
+  EXPECT_EQ(OwnedPages(*replay), 1210u);
+  const ResidentModel& model = replay->model();
+  EXPECT_TRUE(model.owners()[model.pages().At(1024).owner].by_scan);
+  EXPECT_EQ(model.owners()[model.pages().At(1024).owner].mapping, 2u);
+  EXPECT_EQ(model.owners()[model.pages().At(1536).owner].stack, 1u);
+  EXPECT_EQ(OwnedPages(*run.At(1501)), 10u);
 }
 
 TEST(HindsightTest, ThePeakKnowsWhatCameLate) {

@@ -42,6 +42,7 @@ class ShiftedIds : public RecordVisitor {
     to_.OnHeapBatch(facts);
   }
   bool OnHeap(const HeapEvent* events, size_t count) override;
+  void OnResidency(const ResidencyView& seen) override;
 #define PYMEMRUN_HAND_ON(kind, field, Message, Method, holds) \
   void Method(const Message& fact) override { to_.Method(Shifted(fact)); }
   PYMEMRUN_FACTS(PYMEMRUN_HAND_ON)
@@ -82,6 +83,16 @@ void ShiftedIds::OnCode(const CodeDef& code) {
   CodeDef shifted = code;
   shifted.set_id(++counts_.codes);
   to_.OnCode(shifted);
+}
+
+void ShiftedIds::OnResidency(const ResidencyView& seen) {
+  std::vector<ResidentRange> ranges(seen.ranges.begin(), seen.ranges.end());
+  for (ResidentRange& range : ranges) {
+    range.mapping = Above(base_.mappings, range.mapping);
+  }
+  ResidencyView shifted = seen;
+  shifted.ranges = ranges;
+  to_.OnResidency(shifted);
 }
 
 void ShiftedIds::OnFunction(const FunctionDef& function) {
@@ -227,6 +238,7 @@ class Ancestor final : public ShiftedIds {
     if (rates.time_us() <= fork_us_) to_.OnHeapRates(rates);
   }
   // What else is of this file's process alone.
+  void OnResidency(const ResidencyView&) override {}
   void OnMark(const Mark&) override {}
   void OnProcess(const ProcessSample&) override {}
   void OnGcRun(const GcRun&) override {}

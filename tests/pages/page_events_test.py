@@ -181,6 +181,19 @@ run()
 time.sleep(0.3)
 '''
 
+# No page is read twice, and RSS is highest while the file is mapped.
+SHORT_FILE = r'''
+import mmap, os
+def read():
+    with open("data", "rb") as f:
+        with mmap.mmap(f.fileno(), 0, access=mmap.ACCESS_READ) as m:
+            return m[::4096]
+with open("data", "wb") as f:
+    for _ in range(64):
+        f.write(bytes(1 << 20))
+read()
+'''
+
 
 class PageEventsTest(support.PageEventsTest):
     def of_functions(self, run, *names, options=()):
@@ -225,6 +238,17 @@ class PageEventsTest(support.PageEventsTest):
         for line, pages in (9, 3000), (11, 7500):
             self.assertAlmostEqual(resident_bytes(table, line=str(line)),
                                    pages * 4096, delta=1200 * 4096)
+
+    def test_a_file_that_is_mapped_for_some_milliseconds(self):
+        """Its faults are heard of when it has gone, and most pages had none."""
+        run = self.run_script(SHORT_FILE, "--trace", "calls,pages")
+        table = self.accounted(run, "--at", "peak")
+        self.assertAlmostEqual(resident_bytes(table, line="6"), 64 * MIB,
+                               delta=4 * MIB)
+        table = resident(run, "--at", "peak", "--by", "mapping")
+        name = os.path.join(os.path.realpath(os.path.dirname(run.path)), "data")
+        self.assertAlmostEqual(resident_bytes(table, mapping=name), 64 * MIB,
+                               delta=MIB)
 
     def test_a_worker_with_every_signal_blocked(self):
         run = self.run_script(BLOCKED, "--trace", "pages", "--page-period", "1")

@@ -9,6 +9,7 @@ import fault_support
 import perf_support
 import resident_lines_test as lines
 import support
+from page_events_test import SHORT_FILE
 from page_support import resident, resident_bytes
 
 MIB = 1 << 20
@@ -69,6 +70,17 @@ sum(m[::4096])
                         for row in resident(run, *options, "--limit", "0")
                         if row[name].endswith("/large.bin"))
             self.assertAlmostEqual(found, 20 * MIB, delta=64 << 10)
+
+    def test_a_file_that_is_mapped_for_some_milliseconds(self):
+        """Between two scans, at the highest RSS."""
+        for options in ("--light",), ():
+            run = self.scanned(SHORT_FILE, *options)
+            table = resident(run, "--at", "peak", "--limit", "0")
+            rest = resident_bytes(table, file="unattributed")
+            self.assertLessEqual(abs(rest), 2 * MIB)
+            found = sum(int(row["resident_bytes"]) for row in table
+                        if row["file"].endswith("/data"))
+            self.assertAlmostEqual(found, 64 * MIB, delta=64 << 10)
 
     def test_the_end_is_that_of_the_programs_own_code(self):
         """However short it ran: the program waits for the answer."""

@@ -93,6 +93,7 @@ void AddPopulated(const void* start, size_t length) {
 void* MapOver(void* address, size_t length, int protection, int flags, int fd,
               off_t offset) {
   const RangeEvents events;
+  events.Leaving(address, length);
   Unmapping(address, length);
   void* result =
       PYMEMRUN_NEXT(mmap)(address, length, protection, flags, fd, offset);
@@ -109,6 +110,9 @@ void* Map(void* address, size_t length, int protection, int flags, int fd,
   void* result = over ? MapOver(address, length, protection, flags, fd, offset)
                       : PYMEMRUN_NEXT(mmap)(address, length, protection, flags,
                                             fd, offset);
+  if (result != MAP_FAILED && (flags & MAP_ANONYMOUS) == 0) {
+    FileWatch::Mapped(result, length, fd);
+  }
   if (populates && result != MAP_FAILED) AddPopulated(result, length);
   // Populated pages come without a fault; a fixed mapping replaces others.
   if (over || populates) SignUnmap();
@@ -187,6 +191,7 @@ PYMEMRUN_INTERPOSE int munmap(void* address, size_t length) noexcept {
   HeapNativeUnmap gone(g_heap.native, HeapNativeUnmap::kGoes, address, length,
                        __builtin_return_address(0));
   const RangeEvents events;
+  events.Leaving(address, length);
   Unmapping(address, length);
   const int result = PYMEMRUN_NEXT(munmap)(address, length);
   if (result == 0) {

@@ -152,15 +152,10 @@ void PageEvents::Range(RangeAction action, uint64_t time_ns,
   const ControlPage* page = SideRing::page();
   if (page == nullptr || !on()) return;
   const uint64_t mask = page->page_bytes - 1;
-  uint64_t begin = reinterpret_cast<uint64_t>(address);
-  uint64_t end = begin + bytes;
-  if (action == RangeAction::kPopulated) {
-    begin &= ~mask;
-    end = (end + mask) & ~mask;
-  } else {
-    begin = (begin + mask) & ~mask;
-    end &= ~mask;
-  }
+  const auto first = reinterpret_cast<uint64_t>(address);
+  const uint64_t begin =
+      (action == RangeAction::kPopulated ? first : first + mask) & ~mask;
+  const uint64_t end = (first + bytes + mask) & ~mask;
   if (begin >= end) return;
   PutWithStack({SideKind::kRange, 0, static_cast<uint16_t>(action), time_ns,
                 begin, end - begin, reinterpret_cast<uint64_t>(to)});

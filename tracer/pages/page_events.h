@@ -41,8 +41,8 @@ class PageEvents {
   // it, for their addresses may be another's at once. CLOCK_MONOTONIC, ns.
   static uint64_t Now();
   // Pages [address, address + bytes) came, left or moved to `to` by a call that
-  // began at `time_ns`. What is not whole pages at either end is left out, or,
-  // of kPopulated, put in. Any thread.
+  // began at `time_ns`. As for the kernel, the last page counts whole. The first
+  // one does if it came. Any thread.
   static void Range(RangeAction action, uint64_t time_ns, const void* address,
                     size_t bytes, const void* to = nullptr);
   // A child was forked; 0: its number is not known. Told where there are only

@@ -7,6 +7,7 @@
 
 #include "tracer/base/hot_state.h"
 #include "tracer/base/interposed_state.h"
+#include "tracer/pages/file_watch.h"
 #include "tracer/pages/page_events.h"
 
 namespace pymemrun {
@@ -39,6 +40,11 @@ class RangeEvents {
   void Add(RangeAction action, const void* address, size_t bytes,
            const void* to = nullptr) const {
     if (wanted()) PageEvents::Range(action, time_ns_, address, bytes, to);
+  }
+
+  // To be called before the call. Told where pages are scanned, too.
+  void Leaving(const void* address, size_t bytes) const {
+    FileWatch::Leaving(address, bytes, time_ns_);
   }
 
   // The mapping at `from` is now at `to`, and `bytes` long.

@@ -42,9 +42,13 @@ enum class SideKind : uint16_t {
                    // (high half), which are the payload behind the frames
   kTaskStep = 15,  // detail = frames (low half), TaskNote (high half); more =
                    // when it began, extra = what RSS changed by
+  kFileMapped = 16,  // address, more = bytes; detail = the name's bytes, which
+                     // are the payload
+  kFileFound = 17,   // what was resident at address, more = bytes, before a
+                     // call gives it back; extra = RSS then, in bytes
 };
 
-inline constexpr SideKind kLastSideKind = SideKind::kTaskStep;
+inline constexpr SideKind kLastSideKind = SideKind::kFileFound;
 
 // As TaskAction in tasks.proto, whose 3 is the collector's own.
 enum class TaskNote : uint16_t {
@@ -95,6 +99,8 @@ constexpr SideParty PartyOf(SideKind kind) {
     case SideKind::kTouch:
     case SideKind::kRange:
     case SideKind::kFork:
+    case SideKind::kFileMapped:
+    case SideKind::kFileFound:
       return SideParty::kPages;
     case SideKind::kAlloc:
     case SideKind::kFree:

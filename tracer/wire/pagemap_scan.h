@@ -1,7 +1,7 @@
 // ioctl PAGEMAP_SCAN of /proc/PID/pagemap, as Linux has it since 6.7; headers
 // of older systems do not.
-#ifndef PYMEMRUN_COLLECTOR_PAGES_PAGEMAP_SCAN_H_
-#define PYMEMRUN_COLLECTOR_PAGES_PAGEMAP_SCAN_H_
+#ifndef PYMEMRUN_TRACER_WIRE_PAGEMAP_SCAN_H_
+#define PYMEMRUN_TRACER_WIRE_PAGEMAP_SCAN_H_
 
 #include <linux/ioctl.h>
 
@@ -47,4 +47,4 @@ inline constexpr uint64_t kPagemapFile = uint64_t{1} << 61;
 
 }  // namespace pymemrun
 
-#endif  // PYMEMRUN_COLLECTOR_PAGES_PAGEMAP_SCAN_H_
+#endif  // PYMEMRUN_TRACER_WIRE_PAGEMAP_SCAN_H_

@@ -72,6 +72,18 @@ class PoolsTest(support.PageEventsTest):
     def test_scans_tell_what_ran_when_they_grew(self):
         self.check("--page-source", "scan")
 
+    def test_without_calls_the_line_that_reserves_them_has_none(self):
+        run = self.run_script(POOL, "--light", "--page-source", "scan",
+                              env=support.USUAL)
+        done = subprocess.run([support.PYMEMREPORT, "report", "--json", run.path],
+                              check=True, capture_output=True, text=True)
+        end = json.loads(done.stdout)["end"]
+        self.assertAlmostEqual(end["parts"]["pools"], 60 * MIB, delta=2 * MIB)
+        lines = {place["line"]: place for place in end["places"] if place["own"]}
+        for other in "reserves", "owns", "fills":
+            place = lines.get(line_of(other), {"pool_bytes": 0})
+            self.assertLess(place.get("pool_bytes", 0), 2 * MIB, other)
+
 
 if __name__ == "__main__":
     unittest.main()
